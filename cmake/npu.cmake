@@ -1,0 +1,63 @@
+# How every library and test of the project is built.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+find_program(NPU_CCACHE ccache)
+if(NPU_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${NPU_CCACHE}")
+  set(CMAKE_C_COMPILER_LAUNCHER "${NPU_CCACHE}")
+endif()
+
+find_package(Threads REQUIRED)
+
+add_library(npu_options INTERFACE)
+target_include_directories(npu_options INTERFACE "${CMAKE_SOURCE_DIR}")
+target_compile_options(npu_options INTERFACE -Wall -Wextra -Wpedantic -Werror)
+if(NPU_SANITIZE)
+  target_compile_options(npu_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
+                                               -fno-omit-frame-pointer)
+  target_link_options(npu_options INTERFACE -fsanitize=address,undefined)
+endif()
+
+# npu_library(name SOURCES a.cpp ... LIBS x y): a static library of one room.
+function(npu_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC npu_options ${ARG_LIBS})
+endfunction()
+
+# npu_test(name SOURCES a.cpp ... LIBS x y [LABELS l]): a googletest program; every test is a ctest test in a process
+# of its own. The label defaults to `unit`.
+function(npu_test name)
+  cmake_parse_arguments(ARG "NO_GTEST_MAIN" "TIMEOUT" "SOURCES;LIBS;LABELS" ${ARGN})
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS unit)
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE npu_options ${ARG_LIBS} GTest::gtest GTest::gmock)
+  if(NOT ARG_NO_GTEST_MAIN)
+    target_link_libraries(${name} PRIVATE GTest::gtest_main)
+  endif()
+  if(NPU_ZOO_DIR)
+    target_compile_definitions(${name} PRIVATE NPU_ZOO_DIR="${NPU_ZOO_DIR}")
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                       PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+endfunction()
+
+if(NPU_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+endif()

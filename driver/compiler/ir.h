@@ -1,0 +1,118 @@
+// The compiler's middle: buffers and the steps that engines take on them. The front end (lower.h) makes a Module from a
+// graph; the back end (schedule.h) tiles, places and orders it into a Program. Steps are in execution order; a step
+// reads and writes whole views, and the back end may split it into tiles.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "driver/compiler/program.h"
+#include "hw/contract/gen/commands.h"
+
+namespace npu::compiler {
+
+using BufferId = uint32_t;
+
+enum class BufferKind : uint8_t {
+  kInput,         // written by the host before the job; read only
+  kOutput,        // read by the host after the job; steps may read it too
+  kConstant,      // `data`; read only
+  kVariable,      // persistent SRAM; index into Module::variables
+  kIntermediate,  // lives within one job, scratchpad or DRAM as the back end decides
+};
+
+struct Buffer {
+  std::string name;
+  BufferKind kind = BufferKind::kIntermediate;
+  uint64_t bytes = 0;
+  std::vector<uint8_t> data;  // kConstant
+  uint32_t index = 0;         // kVariable: index into Module::variables; kInput, kOutput: into Module::inputs, outputs
+};
+
+// A strided window into a buffer. Strides are bytes; 0 repeats, negative walks backwards. offset is the byte of element 0.
+struct View {
+  BufferId buffer = 0;
+  int64_t offset = 0;
+  contract::Element type = contract::Element::kI8;
+  std::vector<int64_t> dims, strides;
+};
+
+// One entry an output channel, or one entry for all.
+struct Params {
+  contract::ParameterHeader header;
+  std::vector<contract::ParameterEntry> entries;
+};
+
+// CONV2D: src [N,H,W,C], weights [OC,KH,KW,IC], dst [N,OH,OW,OC]. DEPTHWISE_CONV2D: weights [KH,KW,C,M]. MATMUL: src [N,1,H,C],
+// weights [N,C,W], dst [N,1,H,W]. Params has one entry an output channel, always.
+struct MxuStep {
+  contract::MxuMode mode;
+  View src, weights, dst;
+  Params params;
+  contract::Rescale rescale = contract::Rescale::kNone;
+  bool output_unsigned = false;
+  int64_t kernel_h = 1, kernel_w = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1;
+  int64_t pad_top = 0, pad_left = 0;
+  int64_t multiplier = 1;
+};
+
+// dims: iteration space of any rank (innermost last). An operand is a stream (its view's dims are `dims`, strides 0 where
+// it broadcasts) or a blob (parameter block or table: a dense view of `bytes` bytes that micro-operations name). A
+// per-channel RESCALE indexes its block by the innermost dimension, which must then not be split off or merged.
+struct EwiseStep {
+  std::vector<int64_t> dims;
+  struct Operand {
+    View view;
+    bool blob = false;
+    bool result = false;  // stored to
+  };
+  std::vector<Operand> operands;
+  std::vector<contract::Uop> uops;
+  uint32_t register_count = 0;
+  bool innermost_fixed = false;
+};
+
+// src [N,H,W,C], dst [N,OH,OW,C].
+struct PoolStep {
+  contract::PoolMode mode;
+  View src, dst;
+  int64_t kernel_h = 1, kernel_w = 1, stride_y = 1, stride_x = 1, pad_top = 0, pad_left = 0;
+  int32_t input_zp = 0, output_zp = 0;
+};
+
+// src [outer, axis, inner], dst [outer, inner]; inner is dense in both.
+struct ReduceStep {
+  contract::ReduceOp op;
+  View src, dst;
+};
+
+// DMA: dst and src have the same dims. With `fill`, src is ignored and the low bytes of fill_value are repeated.
+struct CopyStep {
+  View src, dst;
+  bool fill = false;
+  uint64_t fill_value = 0;
+  bool commit = false;  // dst is a variable, and this completes the write
+};
+
+// VARIABLE: once per execution and variable, before its first use.
+struct DeclareStep {
+  uint32_t variable;  // index into Module::variables
+};
+
+struct Step {
+  uint32_t layer = 0;  // index into Module::layers
+  std::variant<MxuStep, EwiseStep, PoolStep, ReduceStep, CopyStep, DeclareStep> work;
+};
+
+struct Module {
+  std::vector<Buffer> buffers;
+  std::vector<Step> steps;
+  std::vector<Layer> layers;
+  std::vector<Port> inputs, outputs;  // without offsets; the back end lays them out
+  std::vector<BufferId> input_buffers, output_buffers;  // one a port; equal ids where an output is listed twice
+  std::vector<Variable> variables;
+};
+
+}  // namespace npu::compiler

@@ -1,0 +1,60 @@
+// What the compiler hands to the runtime: a relocatable command stream with everything a device needs to run it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "driver/graph/graph.h"
+
+namespace npu::compiler {
+
+// A graph input or output: a C-order tensor of machine elements (graph/value.h) in the input or output region.
+struct Port {
+  std::string name;
+  graph::DType type;
+  graph::Shape shape;
+  bool accepts_unsigned = false;  // feeds or leaves an unsigned RESCALE: uint8/uint16 data is taken as is
+  uint32_t offset = 0, bytes = 0;
+};
+
+struct Variable {
+  std::string identity;     // graph::variable_identity
+  std::string tensor_name;  // for people
+  graph::DType type;
+  graph::Shape shape;
+  uint32_t bytes = 0;  // in persistent SRAM, machine elements
+  uint32_t hash = 0;   // of type and shape (variable_hash)
+  std::vector<uint8_t> initial;  // machine elements; empty = not initialised
+};
+
+// FNV-1a over type and dimensions: what `declare` and the variable table compare.
+[[nodiscard]] uint32_t variable_hash(graph::DType type, const graph::Shape& shape);
+
+// A group of operators that runs as one: a row of the report.
+struct Layer {
+  std::string name;       // "conv2d_3": first operator's name in lower case, and its position in the file
+  std::string operators;  // "CONV2D+RESCALE+CLAMP"
+  std::string engine;     // "mxu", "vpu", "dma", "view"
+  std::string location;   // of the first operator, as in the file
+  std::string output;     // name of the tensor that it produces
+  int64_t macs = 0;       // padding counted
+  int64_t tiles = 0;
+};
+
+struct Program {
+  uint32_t caps_hash = 0;  // of the device it was compiled for
+  std::vector<uint32_t> commands;
+  uint32_t command_count = 0;
+  std::vector<uint8_t> constants;  // region `constants`
+  uint32_t workspace_bytes = 0, input_bytes = 0, output_bytes = 0;
+  std::vector<Port> inputs, outputs;
+  std::vector<Variable> variables;
+  // Indices into `commands` of words that hold an index into `variables` where the device wants its table index:
+  // for an address its second word (bits 23:8), for `declare` its variable word (bits 15:0).
+  std::vector<uint32_t> variable_relocations;
+  std::vector<Layer> layers;  // index = `layer` of the commands
+  uint32_t spm_peak_bytes = 0;
+};
+
+}  // namespace npu::compiler

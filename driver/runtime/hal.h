@@ -1,0 +1,34 @@
+// What the runtime needs from a device, and all that it knows about one. Implemented by sim/platform (a SystemC system) and by
+// the recording mock (mock_hal.h). Called by Device only, from one thread at a time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+
+namespace npu::runtime {
+
+class Hal {
+ public:
+  virtual ~Hal() = default;
+
+  // One 32-bit register of the host port; offset in bytes (hw/contract registers).
+  [[nodiscard]] virtual uint32_t read_register(uint32_t offset) = 0;
+  virtual void write_register(uint32_t offset, uint32_t value) = 0;
+
+  // Device memory (DRAM) as the host sees it. Throws Error(fault_bus) outside of it.
+  virtual void read_memory(uint64_t address, std::span<uint8_t> bytes) = 0;
+  virtual void write_memory(uint64_t address, std::span<const uint8_t> bytes) = 0;
+  // Fills device memory with one byte value.
+  virtual void fill_memory(uint64_t address, uint64_t bytes, uint8_t value) = 0;
+
+  // The persistent SRAM through the host port's window; offset in bytes from its start.
+  virtual void read_persistent(uint32_t offset, std::span<uint8_t> bytes) = 0;
+  virtual void write_persistent(uint32_t offset, std::span<const uint8_t> bytes) = 0;
+
+  // Lets the device run until its interrupt line is up; false when `timeout` of host time passed first. A device whose
+  // interrupt is already up returns at once. After a timeout the device stands still until the next call.
+  [[nodiscard]] virtual bool wait_interrupt(std::chrono::nanoseconds timeout) = 0;
+};
+
+}  // namespace npu::runtime
