@@ -26,7 +26,7 @@ class Error : public std::runtime_error {
 }  // namespace npu
 
 // A condition that only a bug of ours can break; always checked.
-#define NPU_CHECK(condition)                                              \
-  do {                                                                    \
+#define NPU_CHECK(condition)                                                   \
+  do {                                                                         \
     if (!(condition)) ::npu::panic(__FILE__, __LINE__, "failed: " #condition); \
   } while (false)

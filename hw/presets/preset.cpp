@@ -1,0 +1,233 @@
+#include "hw/presets/preset.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "hw/presets/embedded.h"
+
+namespace npu::presets {
+namespace {
+
+using contract::ErrorCode;
+
+constexpr size_t kMaxFileBytes = 65536;
+
+// A DRAM key with its allowed values; capabilities have theirs in the contract.
+struct DramKey {
+  std::string_view name;
+  std::string_view unit;
+  uint32_t min;
+  uint32_t max;
+  bool power_of_two;
+  uint32_t Dram::*member;
+};
+
+constexpr std::array<DramKey, 11> kDramKeys = {{
+    {"data_rate_mts", "MT/s", 50, 20000, false, &Dram::data_rate_mts},
+    {"bus_bits", "bits", 8, 8192, true, &Dram::bus_bits},
+    {"banks", "banks", 1, 256, true, &Dram::banks},
+    {"row_bytes", "bytes", 256, 65536, true, &Dram::row_bytes},
+    {"t_rcd_ns", "ns", 1, 1000, false, &Dram::t_rcd_ns},
+    {"t_rp_ns", "ns", 1, 1000, false, &Dram::t_rp_ns},
+    {"t_cas_ns", "ns", 1, 1000, false, &Dram::t_cas_ns},
+    {"t_ras_ns", "ns", 1, 1000, false, &Dram::t_ras_ns},
+    {"t_wr_ns", "ns", 1, 1000, false, &Dram::t_wr_ns},
+    {"t_refi_ns", "ns", 100, 1000000, false, &Dram::t_refi_ns},
+    {"t_rfc_ns", "ns", 1, 100000, false, &Dram::t_rfc_ns},
+}};
+
+class Parser {
+ public:
+  explicit Parser(std::string source) : source_(std::move(source)) {}
+
+  Preset parse(const std::string& name, const std::string& text) {
+    const YAML::Node root = load(text);
+    Preset preset;
+    preset.name = name;
+    std::set<std::string> known{"dram"};
+    for (const auto& info : contract::kCapabilities) known.emplace(info.name);
+    check_keys(root, "", known);
+    for (const auto& info : contract::kCapabilities) {
+      preset.caps.*info.member = number(root, "", info.name, info.unit, info.min, info.max, info.power_of_two);
+    }
+    preset.dram = parse_dram(child(root, "dram"));
+    check_together(preset);
+    return preset;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const { throw Error(ErrorCode::kBadPreset, source_ + ": " + what); }
+
+  YAML::Node load(const std::string& text) const {
+    if (text.size() > kMaxFileBytes) {
+      fail("has " + std::to_string(text.size()) + " bytes; a machine's file has at most " +
+           std::to_string(kMaxFileBytes));
+    }
+    try {
+      const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+      if (documents.size() != 1 || !documents[0].IsMap()) {
+        fail("must be one YAML mapping with keys such as 'clock_mhz' and 'dram'");
+      }
+      return documents[0];
+    } catch (const YAML::Exception& error) {
+      fail("line " + std::to_string(error.mark.line + 1) + ": is not valid YAML: " + error.msg);
+    }
+  }
+
+  // yaml-cpp keeps duplicate keys and finds the first one, so they are looked for here.
+  void check_keys(const YAML::Node& map, const std::string& prefix, const std::set<std::string>& known) const {
+    std::set<std::string> seen;
+    for (const auto& entry : map) {
+      if (!entry.first.IsScalar()) fail("a key is a list or a mapping; keys are names such as 'clock_mhz'");
+      const std::string& key = entry.first.Scalar();
+      if (!known.contains(key)) fail("the key '" + prefix + shortened(key) + "' is unknown" + suggestion(key, known));
+      if (!seen.insert(key).second) fail("the key '" + prefix + key + "' appears twice");
+    }
+    for (const std::string& key : known) {
+      if (!seen.contains(key)) fail("the key '" + prefix + key + "' is missing");
+    }
+  }
+
+  // operator[] of a mapping compares by conversion; this looks the key up as it is written.
+  static YAML::Node child(const YAML::Node& map, std::string_view key) {
+    for (const auto& entry : map) {
+      if (entry.first.Scalar() == key) return entry.second;
+    }
+    return {};
+  }
+
+  uint32_t number(const YAML::Node& map, const std::string& prefix, std::string_view key, std::string_view unit,
+                  uint32_t min, uint32_t max, bool power_of_two) const {
+    const YAML::Node node = child(map, key);
+    const std::string text = node.IsScalar() ? node.Scalar() : "not a number";
+    uint32_t value = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool whole = problem == std::errc() && end == text.data() + text.size();
+    if (!whole || value < min || value > max || (power_of_two && (value & (value - 1)) != 0)) {
+      fail(prefix + std::string(key) + " is " + shortened(text) + ", but must be a " +
+           (power_of_two ? "power of two" : "whole number") + " from " + std::to_string(min) + " to " +
+           std::to_string(max) + " (" + std::string(unit) + ")");
+    }
+    return value;
+  }
+
+  Dram parse_dram(const YAML::Node& node) const {
+    if (!node.IsMap()) fail("dram must be a mapping with keys such as 'data_rate_mts'");
+    std::set<std::string> known{"name"};
+    for (const DramKey& key : kDramKeys) known.emplace(key.name);
+    check_keys(node, "dram.", known);
+    Dram dram;
+    const YAML::Node name = child(node, "name");
+    if (name.IsScalar()) dram.name = name.Scalar();
+    if (dram.name.empty() || dram.name.size() > 64 ||
+        !std::all_of(dram.name.begin(), dram.name.end(), [](unsigned char c) { return c >= ' ' && c != 0x7f; })) {
+      fail("dram.name must be a text of 1 to 64 printable characters");
+    }
+    for (const DramKey& key : kDramKeys) {
+      dram.*key.member = number(node, "dram.", key.name, key.unit, key.min, key.max, key.power_of_two);
+    }
+    return dram;
+  }
+
+  // A relation between two values; `rule` says what must hold.
+  void require(bool holds, std::string_view key, uint64_t value, const std::string& rule) const {
+    if (!holds) fail(std::string(key) + " is " + std::to_string(value) + ", but must be " + rule);
+  }
+
+  void check_together(const Preset& preset) const {
+    const contract::Capabilities& caps = preset.caps;
+    const Dram& dram = preset.dram;
+    const auto text = [](uint64_t value) { return std::to_string(value); };
+    require(caps.mxu_acc_bytes / 16 >= caps.mxu_cols, "mxu_acc_bytes", caps.mxu_acc_bytes,
+            "at least " + text(uint64_t{caps.mxu_cols} * 16) +
+                ": each half holds one 48-bit accumulator for each of the mxu_cols channels");
+    const uint64_t spm_width = uint64_t{caps.spm_banks} * caps.spm_bank_bytes;
+    require(spm_width <= caps.spm_bytes, "spm_bytes", caps.spm_bytes,
+            "at least " + text(spm_width) + ", one row of the spm_banks banks of spm_bank_bytes");
+    require(caps.mxu_weight_port_bytes <= spm_width, "mxu_weight_port_bytes", caps.mxu_weight_port_bytes,
+            "at most " + text(spm_width) + ", the width of all scratchpad banks");
+    const uint64_t table = uint64_t{caps.var_entries} * 16;
+    require(table < caps.psram_bytes, "var_entries", caps.var_entries,
+            "less than " + text(caps.psram_bytes / 16) + ": its table of " + text(table) +
+                " bytes lies in the persistent SRAM of psram_bytes = " + text(caps.psram_bytes));
+    require(caps.dma_port_bytes <= caps.dma_burst_bytes, "dma_port_bytes", caps.dma_port_bytes,
+            "at most dma_burst_bytes = " + text(caps.dma_burst_bytes));
+    require(caps.dma_burst_bytes <= dram.row_bytes, "dma_burst_bytes", caps.dma_burst_bytes,
+            "at most dram.row_bytes = " + text(dram.row_bytes));
+    require(dram.bus_bits / 8 <= caps.dma_burst_bytes, "dram.bus_bits", dram.bus_bits,
+            "at most " + text(uint64_t{caps.dma_burst_bytes} * 8) + ", the bits of a burst of dma_burst_bytes");
+    const uint64_t rows = uint64_t{dram.banks} * dram.row_bytes;
+    require(rows <= uint64_t{caps.dram_mib} << 20, "dram.banks", dram.banks,
+            "so few that a row of each fits into dram_mib = " + text(caps.dram_mib));
+    require(dram.t_ras_ns >= dram.t_rcd_ns, "dram.t_ras_ns", dram.t_ras_ns,
+            "at least dram.t_rcd_ns = " + text(dram.t_rcd_ns));
+    require(dram.t_rfc_ns < dram.t_refi_ns, "dram.t_rfc_ns", dram.t_rfc_ns,
+            "less than dram.t_refi_ns = " + text(dram.t_refi_ns));
+  }
+
+  // Text of the file for a message: one printable line of bounded length.
+  static std::string shortened(const std::string& text) {
+    std::string line = text.substr(0, 40);
+    std::replace_if(
+        line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+    return line.empty() ? "empty" : line + (text.size() > 40 ? "..." : "");
+  }
+
+  static std::string suggestion(const std::string& key, const std::set<std::string>& known) {
+    const auto related = [&](const std::string& other) { return other.starts_with(key) || key.starts_with(other); };
+    const auto found = std::find_if(known.begin(), known.end(), related);
+    return key.empty() || found == known.end() ? "" : "; did you mean '" + *found + "'?";
+  }
+
+  std::string source_;
+};
+
+std::string read_file(const std::string& path) {
+  std::error_code problem;
+  if (std::filesystem::is_directory(path, problem)) {
+    throw Error(ErrorCode::kCannotRead, path + ": is a folder, not a machine's YAML file");
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMaxFileBytes + 1, '\0');
+  if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.is_open() || file.bad()) throw Error(ErrorCode::kCannotRead, path + ": cannot be read");
+  text.resize(static_cast<size_t>(file.gcount()));
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> preset_names() {
+  std::vector<std::string> names;
+  for (const EmbeddedPreset& preset : embedded_presets()) names.emplace_back(preset.name);
+  return names;
+}
+
+Preset parse_preset(const std::string& name, const std::string& source, const std::string& text) {
+  return Parser(source).parse(name, text);
+}
+
+Preset load_preset(const std::string& name_or_path) {
+  for (const EmbeddedPreset& preset : embedded_presets()) {
+    if (preset.name == name_or_path) return parse_preset(name_or_path, name_or_path, std::string(preset.text));
+  }
+  const std::filesystem::path path(name_or_path);
+  std::error_code problem;
+  if (!path.has_extension() && !std::filesystem::exists(path, problem)) {
+    std::string names;
+    for (const std::string& name : preset_names()) names += (names.empty() ? "" : ", ") + name;
+    throw Error(ErrorCode::kBadPreset,
+                "'" + name_or_path + "' is no machine: choose one of " + names + ", or give the path of a YAML file");
+  }
+  return parse_preset(path.stem().string(), name_or_path, read_file(name_or_path));
+}
+
+}  // namespace npu::presets
