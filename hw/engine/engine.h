@@ -25,7 +25,8 @@ class MemoryView {
 enum class Port : uint8_t { kActivation, kWeight, kParameter, kOperand, kResult };
 
 // A run of equal memory accesses: `beats` accesses of `bytes` each, the k-th at cycle start + k * interval and at
-// byte offset address + k * step of its region (first resolved byte = address.offset).
+// byte offset address + k * step of its region (first resolved byte = address.offset). A stream that is read again and
+// again starts over after `wrap` bytes: with wrap != 0 the offset is (k * step) % wrap.
 struct BeatRun {
   Port port;
   Access access;
@@ -35,6 +36,7 @@ struct BeatRun {
   uint32_t bytes = 0;
   uint64_t start = 0;
   uint32_t interval = 1;
+  int64_t wrap = 0;
 };
 
 struct TileResult {
