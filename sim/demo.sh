@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# The main job, from nothing: sets up, builds, imports a trained wake-word network, streams a spoken phrase through it on the NPU, and
+# checks every element against the software reference and every frame against TensorFlow Lite's own runtime.
+#
+#   sim/demo.sh [OUTPUT-FOLDER]      the default is build/demo
+#
+# Leaves there: the imported network, the outputs, report.json, layers.csv, trace.json (open it at ui.perfetto.dev) and
+# probability.svg. Exit status 0 when the phrase was detected and no element differs.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+case ${1:-} in
+  -h | --help)
+    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
+    exit 0
+    ;;
+esac
+
+out=${1:-build/demo}
+network=okay_nabu
+frames=sim/demo/data/${network}_frames.npy
+npu=build/release/npu
+
+step() { printf '\n== %s\n' "$*"; }
+fail() {
+  echo "demo: $*" >&2
+  exit 1
+}
+
+step "set-up"
+sim/setup.sh build python
+
+step "build"
+cmake --preset release -DNPU_BUILD_TESTS=OFF >build/configure-release.log 2>&1 ||
+  fail "cmake could not configure: $(grep -m 1 -A 1 'CMake Error' build/configure-release.log | tail -n 1) (see build/configure-release.log)"
+cmake --build build/release --parallel "$(nproc)" --target npu
+
+mkdir -p "$out" || fail "cannot create the folder $out."
+models=$(build/venv/bin/python -c 'import pathlib, pymicro_wakeword as p; print(pathlib.Path(p.__file__).parent / "models")')
+
+step "import $network.tflite, as its makers ship it"
+"$npu" import "$models/$network.tflite" -o "$out/$network.tosa"
+"$npu" info "$out/$network.tosa"
+
+step "stream the phrase through it, frame after frame, and check against the reference"
+"$npu" run "$out/$network.tosa" --input "$frames" --sequence --outputs "$out" --check reference \
+  --json "$out/report.json" --csv "$out/layers.csv" --trace "$out/trace.json" | tee "$out/run.txt"
+
+step "what it heard"
+build/venv/bin/python sim/demo/show.py --model "$network" --frames "$frames" --device "$out/TosaOutput_0.npy" \
+  --svg "$out/probability.svg"
+
+step "done"
+grep -E 'differ' "$out/run.txt"
+echo "picture $out/probability.svg, trace $out/trace.json, report $out/report.json"
