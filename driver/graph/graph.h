@@ -14,20 +14,107 @@ namespace npu::graph {
 
 // Numbers are those of the file format.
 enum class DType : uint32_t {
-  kUnknown = 0, kBool, kInt4, kInt8, kInt16, kInt32, kInt48, kFp32, kFp16, kBf16, kShape, kFp8E4M3, kFp8E5M2,
-  kFp6E2M3, kFp6E3M2, kFp4E2M1, kFp8Ue8M0, kInt64, kMxInt8,
+  kUnknown = 0,
+  kBool,
+  kInt4,
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt48,
+  kFp32,
+  kFp16,
+  kBf16,
+  kShape,
+  kFp8E4M3,
+  kFp8E5M2,
+  kFp6E2M3,
+  kFp6E3M2,
+  kFp4E2M1,
+  kFp8Ue8M0,
+  kInt64,
+  kMxInt8,
 };
 
-// Operators of TOSA 1.0, numbered as in the file format; later versions' operators keep their file numbers and are refused
-// by the reader. kVariable* may also come from a file as IDENTITY with a variable attribute (the reader normalises it).
+// Operators of TOSA 1.0, numbered as in the file format; later versions' operators keep their file numbers and are
+// refused by the reader. kVariable* may also come from a file as IDENTITY with a variable attribute (the reader
+// normalises it).
 enum class Op : uint32_t {
-  kUnknown = 0, kArgMax, kAvgPool2d, kConv2d, kConv3d, kDepthwiseConv2d, kFft2d, kMatMul, kMaxPool2d, kRfft2d,
-  kTransposeConv2d, kClamp, kErf, kSigmoid, kTanh, kAdd, kArithmeticRightShift, kBitwiseAnd, kBitwiseOr, kBitwiseXor,
-  kIntDiv, kLogicalAnd, kLogicalLeftShift, kLogicalRightShift, kLogicalOr, kLogicalXor, kMaximum, kMinimum, kMul, kPow,
-  kSub, kTable, kAbs, kBitwiseNot, kCeil, kClz, kCos, kExp, kFloor, kLog, kLogicalNot, kNegate, kReciprocal, kRsqrt,
-  kSin, kSelect, kEqual, kGreater, kGreaterEqual, kReduceAll, kReduceAny, kReduceMax, kReduceMin, kReduceProduct,
-  kReduceSum, kConcat, kPad, kReshape, kReverse, kSlice, kTile, kTranspose, kGather, kScatter, kResize, kCast, kRescale,
-  kConst, kIdentity, kCustom, kCondIf, kWhileLoop, kVariable, kVariableWrite, kVariableRead, kConstShape,
+  kUnknown = 0,
+  kArgMax,
+  kAvgPool2d,
+  kConv2d,
+  kConv3d,
+  kDepthwiseConv2d,
+  kFft2d,
+  kMatMul,
+  kMaxPool2d,
+  kRfft2d,
+  kTransposeConv2d,
+  kClamp,
+  kErf,
+  kSigmoid,
+  kTanh,
+  kAdd,
+  kArithmeticRightShift,
+  kBitwiseAnd,
+  kBitwiseOr,
+  kBitwiseXor,
+  kIntDiv,
+  kLogicalAnd,
+  kLogicalLeftShift,
+  kLogicalRightShift,
+  kLogicalOr,
+  kLogicalXor,
+  kMaximum,
+  kMinimum,
+  kMul,
+  kPow,
+  kSub,
+  kTable,
+  kAbs,
+  kBitwiseNot,
+  kCeil,
+  kClz,
+  kCos,
+  kExp,
+  kFloor,
+  kLog,
+  kLogicalNot,
+  kNegate,
+  kReciprocal,
+  kRsqrt,
+  kSin,
+  kSelect,
+  kEqual,
+  kGreater,
+  kGreaterEqual,
+  kReduceAll,
+  kReduceAny,
+  kReduceMax,
+  kReduceMin,
+  kReduceProduct,
+  kReduceSum,
+  kConcat,
+  kPad,
+  kReshape,
+  kReverse,
+  kSlice,
+  kTile,
+  kTranspose,
+  kGather,
+  kScatter,
+  kResize,
+  kCast,
+  kRescale,
+  kConst,
+  kIdentity,
+  kCustom,
+  kCondIf,
+  kWhileLoop,
+  kVariable,
+  kVariableWrite,
+  kVariableRead,
+  kConstShape,
 };
 inline constexpr uint32_t kOpCount = static_cast<uint32_t>(Op::kConstShape) + 1;
 
@@ -45,8 +132,8 @@ struct Tensor {
   std::string name;
   DType type = DType::kUnknown;
   Shape shape;
-  // Constant or initial value as in the file: little endian, C order, TOSA width (INT48: 6 bytes an element, INT4: two an
-  // element pair, BOOL: one byte, SHAPE: int64), without the file's padding. Points into Graph::storage.
+  // Constant or initial value as in the file: little endian, C order, TOSA width (INT48: 6 bytes an element, INT4: two
+  // an element pair, BOOL: one byte, SHAPE: int64), without the file's padding. Points into Graph::storage.
   std::span<const uint8_t> data;
   bool has_data = false;
   bool variable = false;
@@ -97,8 +184,16 @@ struct Version {
   bool draft = false;
 };
 
+// Release of a serialisation library, as files carry it.
+struct SoftwareVersion {
+  int32_t major = -1, minor = -1, micro = -1;
+  std::string modifier;
+};
+
 struct Graph {
   Version version;
+  // What wrote the file and the oldest reader for it; only kept so that writing the graph again changes nothing.
+  std::optional<SoftwareVersion> software_version, min_reader_version;
   std::vector<Region> regions;
   // Owners of the bytes that Tensor::data points into (the file, and what a builder added).
   std::vector<std::shared_ptr<const std::vector<uint8_t>>> storage;

@@ -1,4 +1,5 @@
-// A tensor value that leaves or enters the program: what an .npy file holds, and what a device or the reference takes and gives.
+// A tensor value that leaves or enters the program: what an .npy file holds, and what a device or the reference takes
+// and gives.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,8 @@
 
 namespace npu::graph {
 
-// C order, little endian, one machine element each: BOOL 1 byte, INT4 and INT8 1, INT16 2, INT32 4, INT48 8 (int64), FP16
-// and BF16 2, FP32 4, SHAPE 8.
+// C order, little endian, one machine element each: BOOL 1 byte, INT4 and INT8 1, INT16 2, INT32 4, INT48 8 (int64),
+// FP16 and BF16 2, FP32 4, SHAPE 8.
 struct Value {
   DType type = DType::kUnknown;
   Shape shape;

@@ -1,0 +1,170 @@
+#include "driver/graph/graph.h"
+
+#include <array>
+
+namespace npu::graph {
+namespace {
+
+constexpr std::array<std::string_view, 19> kTypeNames = {
+    "UNKNOWN", "BOOL",    "INT4",    "INT8",    "INT16",   "INT32",   "INT48",    "FP32",  "FP16",   "BF16",
+    "SHAPE",   "FP8E4M3", "FP8E5M2", "FP6E2M3", "FP6E3M2", "FP4E2M1", "FP8UE8M0", "INT64", "MXINT8",
+};
+
+constexpr std::array<std::string_view, kOpCount> kOpNames = {
+    "UNKNOWN",
+    "ARGMAX",
+    "AVG_POOL2D",
+    "CONV2D",
+    "CONV3D",
+    "DEPTHWISE_CONV2D",
+    "FFT2D",
+    "MATMUL",
+    "MAX_POOL2D",
+    "RFFT2D",
+    "TRANSPOSE_CONV2D",
+    "CLAMP",
+    "ERF",
+    "SIGMOID",
+    "TANH",
+    "ADD",
+    "ARITHMETIC_RIGHT_SHIFT",
+    "BITWISE_AND",
+    "BITWISE_OR",
+    "BITWISE_XOR",
+    "INTDIV",
+    "LOGICAL_AND",
+    "LOGICAL_LEFT_SHIFT",
+    "LOGICAL_RIGHT_SHIFT",
+    "LOGICAL_OR",
+    "LOGICAL_XOR",
+    "MAXIMUM",
+    "MINIMUM",
+    "MUL",
+    "POW",
+    "SUB",
+    "TABLE",
+    "ABS",
+    "BITWISE_NOT",
+    "CEIL",
+    "CLZ",
+    "COS",
+    "EXP",
+    "FLOOR",
+    "LOG",
+    "LOGICAL_NOT",
+    "NEGATE",
+    "RECIPROCAL",
+    "RSQRT",
+    "SIN",
+    "SELECT",
+    "EQUAL",
+    "GREATER",
+    "GREATER_EQUAL",
+    "REDUCE_ALL",
+    "REDUCE_ANY",
+    "REDUCE_MAX",
+    "REDUCE_MIN",
+    "REDUCE_PRODUCT",
+    "REDUCE_SUM",
+    "CONCAT",
+    "PAD",
+    "RESHAPE",
+    "REVERSE",
+    "SLICE",
+    "TILE",
+    "TRANSPOSE",
+    "GATHER",
+    "SCATTER",
+    "RESIZE",
+    "CAST",
+    "RESCALE",
+    "CONST",
+    "IDENTITY",
+    "CUSTOM",
+    "COND_IF",
+    "WHILE_LOOP",
+    "VARIABLE",
+    "VARIABLE_WRITE",
+    "VARIABLE_READ",
+    "CONST_SHAPE",
+};
+
+constexpr int64_t kMaxElements = int64_t{1} << 40;
+
+}  // namespace
+
+std::string_view name(DType type) {
+  const auto index = static_cast<size_t>(type);
+  return index < kTypeNames.size() ? kTypeNames[index] : kTypeNames[0];
+}
+
+std::string_view name(Op op) {
+  const auto index = static_cast<size_t>(op);
+  return index < kOpNames.size() ? kOpNames[index] : kOpNames[0];
+}
+
+std::optional<DType> dtype_from_name(std::string_view name) {
+  for (size_t i = 1; i < kTypeNames.size(); ++i) {
+    if (kTypeNames[i] == name) {
+      return static_cast<DType>(i);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> element_count(const Shape& shape) {
+  int64_t count = 1;
+  bool zero = false;
+  for (const int64_t size : shape) {
+    if (size < 0) {
+      return std::nullopt;
+    }
+    if (size == 0) {
+      zero = true;
+    } else if (count > kMaxElements / size) {
+      return std::nullopt;
+    } else {
+      count *= size;
+    }
+  }
+  return zero ? 0 : count;
+}
+
+int64_t byte_size(DType type, int64_t elements) {
+  switch (type) {
+    case DType::kInt4:
+    case DType::kFp4E2M1:
+      return (elements + 1) / 2;
+    case DType::kInt16:
+    case DType::kFp16:
+    case DType::kBf16:
+      return elements * 2;
+    case DType::kInt32:
+    case DType::kFp32:
+      return elements * 4;
+    case DType::kInt48:
+      return elements * 6;
+    case DType::kShape:
+    case DType::kInt64:
+      return elements * 8;
+    default:
+      return elements;
+  }
+}
+
+std::string to_string(const Shape& shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (i != 0) {
+      text += ", ";
+    }
+    text += std::to_string(shape[i]);
+  }
+  return text + "]";
+}
+
+std::string variable_identity(const Tensor& tensor) {
+  return tensor.variable_name.empty() ? tensor.name : tensor.variable_name;
+}
+
+}  // namespace npu::graph
