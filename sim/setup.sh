@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Installs what this project needs on Debian 12, and only what is missing. A second run takes well under a second.
+#
+#   sim/setup.sh [GROUP...]     groups: build, tests, python, checks; without any: build tests python
+#   sim/setup.sh --list         prints the Debian packages of every group, installs nothing
+#
+#   build    compiler, CMake, SystemC and the libraries of the `npu` program
+#   tests    googletest, google-benchmark, PyYAML
+#   python   a virtual environment in build/venv with sim/requirements.txt: `npu import`, the demo, the foreign oracle
+#   checks   clang-format and clang-tidy
+#
+# Packages are installed as root, or with sudo. Exit status 0, or 1 after one sentence on stderr.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+declare -A packages=(
+  [build]="g++ cmake ninja-build git ccache libsystemc-dev libboost-program-options-dev libflatbuffers-dev
+    flatbuffers-compiler libfmt-dev libhwy-dev libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev"
+  [tests]="libgtest-dev libgmock-dev libbenchmark-dev python3 python3-yaml"
+  [python]="python3 python3-venv"
+  [checks]="clang-format clang-tidy"
+)
+
+say() { echo "setup: $*"; }
+fail() {
+  echo "setup: $*" >&2
+  exit 1
+}
+
+# Of the packages given, those that dpkg does not know as installed.
+missing_packages() {
+  local package
+  declare -A installed=()
+  while read -r package; do
+    installed[$package]=1
+  done < <(dpkg-query -W -f='${db:Status-Abbrev} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^.i *//p')
+  for package in "$@"; do
+    [[ -n ${installed[$package]:-} ]] || echo "$package"
+  done
+}
+
+install_packages() {
+  local -a missing prefix=()
+  mapfile -t missing < <(missing_packages "$@")
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+  command -v apt-get >/dev/null || fail "there is no apt-get here; install what corresponds to Debian's ${missing[*]}."
+  if [[ $EUID -ne 0 ]]; then
+    command -v sudo >/dev/null || fail "needs root or sudo to install ${missing[*]}."
+    prefix=(sudo)
+  fi
+  say "installing ${missing[*]}"
+  local log=build/setup-apt.log
+  local -a apt=("${prefix[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
+  # A package list that is only partly fresh is good enough when the packages can be installed from it.
+  "${apt[@]}" update >"$log" 2>&1 </dev/null || say "apt-get update failed, trying with the package lists that are there"
+  "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >>"$log" 2>&1 </dev/null ||
+    fail "apt-get could not install ${missing[*]}: $(grep -E '^(E|sudo):' "$log" | tail -n 1) (see $log)"
+}
+
+# build/venv, made anew when the requirements, the interpreter or the folder's path changed.
+install_python() {
+  local python=/usr/bin/python3 venv=$PWD/build/venv stamp wanted log=build/setup-python.log
+  stamp=$venv/.stamp
+  wanted="$venv $("$python" --version) $(sha256sum <sim/requirements.txt)"
+  if [[ -f $stamp && $(<"$stamp") == "$wanted" ]]; then
+    return 0
+  fi
+  say "making the Python environment build/venv"
+  rm -rf "$venv"
+  "$python" -m venv "$venv" >"$log" 2>&1 || fail "$python could not make a virtual environment in build/venv (see $log)."
+  "$venv/bin/pip" install --quiet --no-input --disable-pip-version-check -r sim/requirements.txt >>"$log" 2>&1 ||
+    fail "pip could not install sim/requirements.txt: $(grep -E '^ERROR' "$log" | tail -n 1) (see $log)"
+  echo "$wanted" >"$stamp"
+}
+
+main() {
+  local group
+  local -a groups=("$@") wanted=()
+  if [[ ${1:-} == --list ]]; then
+    for group in build tests python checks; do
+      echo "$group:" ${packages[$group]}
+    done
+    return 0
+  fi
+  [[ $# -gt 0 ]] || groups=(build tests python)
+  for group in "${groups[@]}"; do
+    [[ -n ${packages[$group]:-} ]] || fail "there is no group '$group': choose from build, tests, python, checks."
+    wanted+=(${packages[$group]})
+  done
+  mkdir -p build 2>/dev/null || fail "cannot create the folder $PWD/build."
+  # One set-up at a time: two could make the same environment.
+  exec 9>build/.setup.lock
+  flock 9
+  install_packages $(printf '%s\n' "${wanted[@]}" | sort -u)
+  if [[ " ${groups[*]} " == *" python "* ]]; then
+    install_python
+  fi
+  say "ready (${groups[*]})"
+}
+
+main "$@"

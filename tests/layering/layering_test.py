@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Checks who includes whom: the arrows between the rooms (folders) of the project never point back.
+
+Reads every #include of the C and C++ files below the repository's rooms. Exit status 0, or 1 after one line per
+violation. The test first plants violations in a scratch tree and fails unless it finds each of them."""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Room -> rooms whose headers it may include, besides its own and the contract's. A folder below a room belongs to it.
+MAY_INCLUDE = {
+    "hw/contract": [],
+    "hw/presets": [],
+    "hw/timing": [],
+    "hw/engine": ["hw/timing"],
+    "hw/model": ["hw/presets", "hw/timing", "hw/engine"],
+    "rtl/verilated": [],
+    "driver/graph": [],
+    "driver/compiler": ["driver/graph", "hw/timing"],
+    "driver/runtime": ["driver/graph", "driver/compiler"],
+    "firmware": [],
+    "sim/reference": ["driver/graph"],
+    "sim/cosim": ["hw/engine", "hw/timing", "rtl/verilated"],
+    "sim/platform": ["hw/presets", "hw/timing", "hw/engine", "hw/model", "driver/runtime", "sim/cosim"],
+    "sim/report": ["hw/presets", "hw/timing", "driver/graph", "driver/compiler", "driver/runtime"],
+    "sim/cli": ["hw/presets", "hw/timing", "driver/graph", "driver/compiler", "driver/runtime", "sim/reference",
+                "sim/platform", "sim/report"],
+    "tests": ["hw/presets", "hw/timing", "hw/engine", "hw/model", "rtl/verilated", "driver/graph", "driver/compiler",
+              "driver/runtime", "firmware", "sim/reference", "sim/cosim", "sim/platform", "sim/report", "sim/cli"],
+}
+TREES = ["hw", "rtl", "driver", "firmware", "sim", "tests"]
+SUFFIXES = {".h", ".hpp", ".c", ".cc", ".cpp", ".inc", ".in"}
+
+# Foreign headers that only some rooms may see.
+RESTRICTED = [
+    (re.compile(r"systemc|tlm\b|tlm_|sysc/"), "SystemC", ["hw/model", "sim/platform", "sim/cli", "tests"]),
+    (re.compile(r"verilated|V[a-z]\w*\.h$"), "Verilator", ["rtl/verilated"]),
+]
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+def room_of(path: str) -> str:
+    """The room that a repo-rooted path lies in, or an empty string."""
+    for room in MAY_INCLUDE:
+        if path.startswith(room + "/"):
+            return room
+    return ""
+
+
+def violations(root: Path) -> list:
+    """One message per include that breaks a rule."""
+    found = []
+    for tree in TREES:
+        for file in sorted((root / tree).rglob("*")):
+            if file.suffix in SUFFIXES and file.is_file():
+                found += file_violations(root, file)
+    return found
+
+
+def file_violations(root: Path, file: Path) -> list:
+    name = file.relative_to(root).as_posix()
+    room = room_of(name)
+    if not room:
+        return [f"{name}: lies in no known room (rooms: {', '.join(MAY_INCLUDE)})"]
+    found = []
+    text = file.read_text(encoding="utf-8", errors="replace")
+    for match in INCLUDE.finditer(text):
+        bracket, target = match.groups()
+        line = text.count("\n", 0, match.start(2)) + 1
+        problem = include_problem(room, bracket, target)
+        if problem:
+            found.append(f"{name}:{line}: {problem}")
+    return found
+
+
+def include_problem(room: str, bracket: str, target: str) -> str:
+    """What is wrong with the include, or an empty string."""
+    target_room = room_of(target)
+    if target_room:
+        if target_room != room and target_room != "hw/contract" and target_room not in MAY_INCLUDE[room]:
+            return f"{room} must not include {target_room} ({target})"
+        return ""
+    for pattern, what, rooms in RESTRICTED:
+        if pattern.match(target) and room not in rooms:
+            return f"{room} must not include {what} ({target})"
+    if bracket == '"':
+        return f'the include "{target}" is not repo-rooted, as "hw/model/dma.h" is'
+    return ""
+
+
+# File, its text, and a part of the message that it must cause; None: it must cause none.
+PLANTED = [
+    ("driver/compiler/a.cpp", '#include "hw/model/dma.h"\n', "driver/compiler must not include hw/model"),
+    ("driver/runtime/a.cpp", '#include "sim/platform/system.h"\n', "driver/runtime must not include sim/platform"),
+    ("driver/runtime/b.cpp", '#include "hw/presets/preset.h"\n', "driver/runtime must not include hw/presets"),
+    ("driver/graph/a.h", '#include "driver/compiler/program.h"\n', "driver/graph must not include driver/compiler"),
+    ("hw/model/a.cpp", '#include "driver/runtime/hal.h"\n', "hw/model must not include driver/runtime"),
+    ("hw/model/b.cpp", '#include "sim/reference/reference.h"\n', "hw/model must not include sim/reference"),
+    ("hw/engine/a.cpp", "#  include <systemc>\n", "hw/engine must not include SystemC"),
+    ("hw/engine/b.cpp", "#include <tlm_utils/simple_target_socket.h>\n", "hw/engine must not include SystemC"),
+    ("driver/graph/b.cpp", '#include "../../hw/timing/mxu.h"\n', "not repo-rooted"),
+    ("driver/graph/deep/c.cpp", '\n\n#include "hw/timing/mxu.h"\n', "c.cpp:3: driver/graph must not include hw/timing"),
+    ("hw/contract/a.h", '#include "hw/presets/preset.h"\n', "hw/contract must not include hw/presets"),
+    ("sim/report/a.cpp", '#include "tests/unit/util.h"\n', "sim/report must not include tests"),
+    ("sim/cli/a.cpp", '#include "Vnpu_mxu.h"\n', "sim/cli must not include Verilator"),
+    ("sim/new_room/a.cpp", "#include <vector>\n", "lies in no known room"),
+    ("hw/model/ok.cpp", '#include <systemc>\n#include "hw/engine/engine.h"\n#include <vector>\n', None),
+    ("driver/compiler/ok.cpp", '#include "hw/timing/mxu.h"\n#include "hw/contract/gen/commands.h"\n', None),
+    ("tests/unit/ok.cpp", '#include "sim/cli/options.h"\n#include "hw/model/dma.h"\n', None),
+    ("driver/graph/ok.cpp", '// #include "hw/model/dma.h"\nconst char* x = "#include <systemc>";\n', None),
+]
+
+
+def self_test() -> list:
+    """Names of planted files whose verdict is wrong."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        for name, text, _ in PLANTED:
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text, encoding="utf-8")
+        found = violations(root)
+    wrong = []
+    for name, _, expected in PLANTED:
+        own = [message for message in found if message.startswith(name + ":")]
+        if (expected is None) != (not own) or (expected and expected not in own[0]):
+            wrong.append(f"self-test: {name}: expected {expected!r}, found {own}")
+    return wrong
+
+
+def main() -> int:
+    problems = self_test() or violations(ROOT)
+    for problem in problems:
+        print(problem)
+    print(f"layering: {len(problems)} violations" if problems else "layering: every include is allowed")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Sets up from nothing, builds and tests.
+#
+#   tests/run.sh [smoke|full|nightly]     full is the default
+#
+#   smoke     release build; unit tests and the checks of contract, layering and format
+#   full      release build with every test but the nightly ones, then the unit tests again with address and
+#             undefined-behaviour sanitizers
+#   nightly   as full, with the nightly tests and clang-tidy
+#
+# Exit status 0 when everything passed, else that of what failed first.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+level=${1:-full}
+case $level in
+  smoke | full | nightly) ;;
+  *)
+    echo "tests/run.sh: there is no level '$level': choose smoke, full or nightly." >&2
+    exit 64
+    ;;
+esac
+
+jobs=$(nproc)
+summary=()
+
+step() { printf '\n== %s (after %d s)\n' "$*" "$SECONDS"; }
+
+# build PRESET [TARGET...]
+build() {
+  local preset=$1
+  shift
+  step "build $preset"
+  # The configuration's chatter matters only when it fails.
+  if ! cmake --preset "$preset" >"build/configure-$preset.log" 2>&1; then
+    cat "build/configure-$preset.log" >&2
+    return 1
+  fi
+  cmake --build "build/$preset" --parallel "$jobs" ${1:+--target "$@"}
+}
+
+# check NAME PRESET CTEST-ARGUMENTS...: runs tests and keeps ctest's closing line for the end.
+check() {
+  local name=$1 preset=$2 log=build/ctest-$2.log status=0
+  shift 2
+  step "test $name"
+  ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --parallel "$jobs" "$@" 2>&1 | tee "$log" || status=$?
+  summary+=("$name: $(grep -E 'tests passed' "$log" || echo 'no test ran')")
+  return "$status"
+}
+
+finish() {
+  local status=$?
+  step "$level $([[ $status -eq 0 ]] && echo passed || echo "failed, exit status $status")"
+  [[ ${#summary[@]} -eq 0 ]] || printf '%s\n' "${summary[@]}"
+}
+trap finish EXIT
+
+mkdir -p build
+step "set-up"
+groups=(build tests python checks)
+sim/setup.sh "${groups[@]}"
+
+build release
+case $level in
+  smoke) check release release --label-regex 'unit|smoke' ;;
+  full) check release release --label-exclude nightly ;;
+  nightly) check release release ;;
+esac
+
+if [[ $level != smoke ]]; then
+  # SystemC's coroutines switch stacks, which the check for use after return cannot follow.
+  export ASAN_OPTIONS=detect_stack_use_after_return=0
+  export UBSAN_OPTIONS=print_stacktrace=1
+  build asan unit_tests
+  check "unit tests with sanitizers" asan --label-regex '^unit$'
+fi
+
+if [[ $level == nightly ]]; then
+  step "clang-tidy"
+  find hw driver sim -name '*.cpp' -print0 | xargs -0 -n 4 -P "$jobs" clang-tidy --quiet -p build/release
+fi
