@@ -1,0 +1,201 @@
+#include "hw/presets/preset.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+namespace npu::presets {
+namespace {
+
+using contract::ErrorCode;
+using testing::HasSubstr;
+
+// The line of a key and what takes its place; nothing: the line is removed.
+struct Edit {
+  std::string key, line;
+};
+
+// The edge preset as text, with edits and text added at its end.
+std::string edited(const std::vector<Edit>& edits, const std::string& added) {
+  std::ifstream file(std::string(NPU_PRESET_DIR) + "/edge.yaml");
+  std::string text, current;
+  size_t done = 0;
+  while (std::getline(file, current)) {
+    const size_t indent = current.find_first_not_of(' ');
+    const std::string trimmed = indent == std::string::npos ? "" : current.substr(indent);
+    const auto edit = std::find_if(edits.begin(), edits.end(), [&](const Edit& e) {
+      return trimmed.compare(0, e.key.size() + 1, e.key + ":") == 0;
+    });
+    if (edit == edits.end()) {
+      text += current + "\n";
+      continue;
+    }
+    ++done;
+    if (!edit->line.empty()) text += current.substr(0, indent) + edit->line + "\n";
+  }
+  EXPECT_EQ(done, edits.size());
+  return text + added;
+}
+
+// Code and message of the error that `text` causes.
+std::pair<ErrorCode, std::string> error_of(const std::string& text) {
+  try {
+    (void)parse_preset("test", "test.yaml", text);
+  } catch (const Error& error) {
+    return {error.code(), error.what()};
+  }
+  return {ErrorCode::kOk, ""};
+}
+
+TEST(Presets, NamedOnesLoad) {
+  EXPECT_EQ(preset_names(), (std::vector<std::string>{"nano", "edge"}));
+  for (const std::string& name : preset_names()) EXPECT_EQ(load_preset(name).name, name);
+
+  const Preset edge = load_preset("edge");
+  EXPECT_EQ(edge.caps.mxu_cols * edge.caps.mxu_depth, 1024u);
+  EXPECT_EQ(edge.caps.mxu_cols * edge.caps.mxu_dw_taps, 256u);
+  EXPECT_EQ(edge.caps.spm_bytes, 1u << 20);
+  EXPECT_EQ(edge.caps.psram_bytes, 1u << 16);
+  EXPECT_EQ(edge.caps.clock_mhz, 1000u);
+  EXPECT_EQ(edge.dram.bytes_per_second(), 12'800'000'000u);
+
+  const Preset nano = load_preset("nano");
+  EXPECT_EQ(nano.caps.mxu_cols * nano.caps.mxu_depth, 64u);
+  EXPECT_EQ(nano.caps.mxu_cols * nano.caps.mxu_dw_taps, 16u);
+  EXPECT_EQ(nano.caps.spm_bytes, 1u << 16);
+  EXPECT_EQ(nano.caps.psram_bytes, 1u << 13);
+  EXPECT_EQ(nano.dram.bytes_per_second(), 800'000'000u);
+}
+
+TEST(Presets, FileLoadsAsTheNamedOne) {
+  Preset preset = load_preset(std::string(NPU_PRESET_DIR) + "/edge.yaml");
+  EXPECT_EQ(preset, load_preset("edge"));
+}
+
+struct BadPreset {
+  std::vector<Edit> edits;
+  std::string added;
+  std::string message;
+};
+
+const BadPreset kBadPresets[] = {
+    {{{"spm_bytes", "spm_bytes: -1048576"}},
+     "",
+     "spm_bytes is -1048576, but must be a power of two from 16384 to 268435456 (bytes)"},
+    {{{"spm_bytes", "spm_bytes: 1000000"}}, "", "spm_bytes is 1000000, but must be a power of two"},
+    {{{"spm_bytes", "spm_bytes: 0"}}, "", "spm_bytes is 0, but"},
+    {{{"spm_bytes", "spm_bytes: 99999999999999999999999"}}, "", "spm_bytes is 99999999999999999999999, but"},
+    {{{"spm_bytes", "spm_bytes: 1 MiB"}}, "", "spm_bytes is 1 MiB, but must be a power of two"},
+    {{{"spm_bytes", "spm_bytes: 1e6"}}, "", "spm_bytes is 1e6, but"},
+    {{{"spm_bytes", "spm_bytes: 0x100000"}}, "", "spm_bytes is 0x100000, but"},
+    {{{"spm_bytes", "spm_bytes:"}}, "", "spm_bytes is"},
+    {{{"spm_bytes", "spm_bytes: ''"}}, "", "spm_bytes is empty, but"},
+    {{{"spm_bytes", "spm_bytes: [1, 2]"}}, "", "spm_bytes is not a number, but"},
+    {{{"clock_mhz", "clock_mhz: 1000.5"}}, "", "clock_mhz is 1000.5, but must be a whole number from 10 to"},
+    {{{"clock_mhz", "clock_mhz: 9"}}, "", "clock_mhz is 9, but"},
+    {{{"clock_mhz", "clock_mhz: \"1000\\n\\x07\""}}, "", "clock_mhz is 1000??, but"},
+    {{{"dma_channels", "dma_channels: 9"}}, "", "dma_channels is 9, but must be a whole number from 2 to 8"},
+    {{{"vpu_lanes", ""}}, "", "the key 'vpu_lanes' is missing"},
+    {{{"banks", ""}}, "", "the key 'dram.banks' is missing"},
+    {{{"vpu_lanes", "vpu_lane: 64"}}, "", "the key 'vpu_lane' is unknown; did you mean 'vpu_lanes'?"},
+    {{}, "colour: red\n", "the key 'colour' is unknown"},
+    {{}, "? [1, 2]\n: 3\n", "a key is a list or a mapping"},
+    {{}, "clock_mhz: 1000\n", "the key 'clock_mhz' appears twice"},
+    {{{"banks", "banks: 8\n  banks: 8"}}, "", "the key 'dram.banks' appears twice"},
+    {{}, "---\nclock_mhz: 1\n", "must be one YAML mapping"},
+    {{}, "a: [1\n", "is not valid YAML"},
+    {{{"name", "name: ''"}}, "", "dram.name must be a text"},
+    {{{"name", "name: \"a\\nb\""}}, "", "dram.name must be a text"},
+    {{{"row_bytes", "row_bytes: 4095"}}, "", "dram.row_bytes is 4095, but must be a power of two"},
+    {{{"t_rp_ns", "t_rp_ns: -18"}}, "", "dram.t_rp_ns is -18, but"},
+    // Values that are fine alone.
+    {{{"mxu_weight_port_bytes", "mxu_weight_port_bytes: 4096"}},
+     "",
+     "mxu_weight_port_bytes is 4096, but must be at most 512"},
+    {{{"var_entries", "var_entries: 4096"}}, "", "var_entries is 4096, but must be less than 4096: its table"},
+    {{{"psram_bytes", "psram_bytes: 2048"}}, "", "var_entries is 128, but must be less than 128: its table"},
+    {{{"dma_port_bytes", "dma_port_bytes: 512"}}, "", "dma_port_bytes is 512, but must be at most dma_burst_bytes"},
+    {{{"t_rfc_ns", "t_rfc_ns: 3904"}}, "", "dram.t_rfc_ns is 3904, but must be less than dram.t_refi_ns = 3904"},
+    {{{"t_ras_ns", "t_ras_ns: 17"}}, "", "dram.t_ras_ns is 17, but must be at least dram.t_rcd_ns = 18"},
+    {{{"bus_bits", "bus_bits: 4096"}}, "", "dram.bus_bits is 4096, but must be at most 2048"},
+    {{{"mxu_acc_bytes", "mxu_acc_bytes: 1024"}, {"mxu_cols", "mxu_cols: 128"}},
+     "",
+     "mxu_acc_bytes is 1024, but must be at least 2048"},
+    {{{"spm_bytes", "spm_bytes: 16384"}, {"spm_banks", "spm_banks: 128"}, {"spm_bank_bytes", "spm_bank_bytes: 512"}},
+     "",
+     "spm_bytes is 16384, but must be at least 65536"},
+    {{{"dma_burst_bytes", "dma_burst_bytes: 4096"}, {"row_bytes", "row_bytes: 2048"}},
+     "",
+     "dma_burst_bytes is 4096, but must be at most dram.row_bytes = 2048"},
+    {{{"dram_mib", "dram_mib: 1"}, {"banks", "banks: 256"}, {"row_bytes", "row_bytes: 65536"}},
+     "",
+     "dram.banks is 256, but must be so few"}};
+
+TEST(Presets, BadOnesAreRefusedWithOneSentence) {
+  for (const BadPreset& bad : kBadPresets) {
+    SCOPED_TRACE(bad.message);
+    const auto [code, message] = error_of(edited(bad.edits, bad.added));
+    EXPECT_EQ(code, ErrorCode::kBadPreset);
+    EXPECT_THAT(message, testing::StartsWith("test.yaml: "));
+    EXPECT_THAT(message, HasSubstr(bad.message));
+    EXPECT_EQ(message.find('\n'), std::string::npos);
+    EXPECT_LT(message.size(), 250u);
+  }
+}
+
+// load_preset's own mistakes: code and message.
+std::pair<ErrorCode, std::string> load_error(const std::string& name_or_path) {
+  try {
+    (void)load_preset(name_or_path);
+  } catch (const Error& error) {
+    return {error.code(), error.what()};
+  }
+  return {ErrorCode::kOk, ""};
+}
+
+TEST(Presets, MissingFilesAndNamesAreToldApart) {
+  const auto [name_code, name_message] = load_error("huge");
+  EXPECT_EQ(name_code, ErrorCode::kBadPreset);
+  EXPECT_THAT(name_message, HasSubstr("'huge' is no machine: choose one of nano, edge"));
+  EXPECT_EQ(load_error("no/such/file.yaml").first, ErrorCode::kCannotRead);
+  EXPECT_EQ(load_error(NPU_PRESET_DIR).first, ErrorCode::kCannotRead);
+  EXPECT_EQ(load_error("").first, ErrorCode::kBadPreset);
+}
+
+TEST(Presets, FileGivesItsName) {
+  const std::string path = testing::TempDir() + "my_machine.yaml";
+  std::ofstream(path) << edited({{"vpu_lanes", "vpu_lanes: 128"}}, "");
+  const Preset preset = load_preset(path);
+  EXPECT_EQ(preset.name, "my_machine");
+  EXPECT_EQ(preset.caps.vpu_lanes, 128u);
+  std::filesystem::remove(path);
+}
+
+TEST(Presets, HugeAndDeepTextsAreRefused) {
+  EXPECT_THAT(error_of(std::string(100000, '#')).second, HasSubstr("100000 bytes; a machine's file has at most"));
+  EXPECT_EQ(error_of(std::string(60000, '[')).first, ErrorCode::kBadPreset);
+  EXPECT_EQ(error_of(std::string(30000, '{')).first, ErrorCode::kBadPreset);
+  EXPECT_EQ(error_of("&a [*a]").first, ErrorCode::kBadPreset);
+  EXPECT_EQ(error_of("").first, ErrorCode::kBadPreset);
+}
+
+// Every change of one byte either loads or is refused properly; nothing else comes out.
+TEST(Presets, FlippedBytesNeverCrash) {
+  const std::string good = edited({}, "");
+  for (uint32_t seed = 1; seed <= 1000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    std::string text = good;
+    text[random() % text.size()] = static_cast<char>(random());
+    const auto [code, message] = error_of(text);
+    EXPECT_TRUE(code == ErrorCode::kOk || code == ErrorCode::kBadPreset) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  }
+}
+
+}  // namespace
+}  // namespace npu::presets
