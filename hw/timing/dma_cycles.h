@@ -1,0 +1,20 @@
+// What a cost model wants to know about a DMA command. The device's DMA is timed by events, burst by burst; this is
+// what it takes with ideal memory.
+#pragma once
+
+#include "hw/contract/gen/capabilities.h"
+#include "hw/contract/gen/commands.h"
+#include "hw/timing/cycles.h"
+
+namespace npu::timing {
+
+// Bytes that the command writes (and, for a copy, reads).
+[[nodiscard]] uint64_t dma_bytes(const contract::DmaCommand& command);
+
+// Contiguous pieces that the command falls into, after dimensions that continue each other on both sides are merged.
+[[nodiscard]] uint64_t dma_pieces(const contract::DmaCommand& command);
+
+// Each piece takes whole beats of the DRAM port; pieces follow each other without a gap. A lower bound.
+[[nodiscard]] Cycles dma_cycles(const contract::DmaCommand& command, const contract::Capabilities& caps);
+
+}  // namespace npu::timing

@@ -1,0 +1,109 @@
+#include "hw/timing/mxu_cycles.h"
+
+#include <algorithm>
+
+namespace npu::timing {
+
+namespace {
+
+using contract::Capabilities;
+using contract::Element;
+using contract::MxuCommand;
+using contract::MxuMode;
+
+// Bias, multiply, rounding shift, zero point and clip, clamp: a register behind each.
+constexpr uint64_t kOutputStages = 5;
+// Operand register, product register, accumulator; the adder tree's levels come on top.
+constexpr uint64_t kArrayStages = 3;
+constexpr uint64_t kParameterEntryBytes = contract::ParameterEntry::kBytes;
+
+uint64_t window(const MxuCommand& command) {
+  return command.mode == MxuMode::kMatmul ? 1 : uint64_t{command.kernel_h} * command.kernel_w;
+}
+
+// Steps of the reduction. With at least mxu_depth input channels a step takes mxu_depth channels of one kernel
+// position; with fewer, the whole window is packed densely. Depthwise takes mxu_dw_taps kernel positions a step.
+uint64_t reduction_steps(const MxuCommand& command, const Capabilities& caps) {
+  const uint64_t taps = window(command);
+  if (command.mode == MxuMode::kDepthwise) return ceil_div(taps, caps.mxu_dw_taps);
+  if (command.in_c >= caps.mxu_depth) return taps * ceil_div(command.in_c, caps.mxu_depth);
+  return ceil_div(taps * command.in_c, caps.mxu_depth);
+}
+
+bool empty(const MxuCommand& command) {
+  return command.out_h == 0 || command.out_w == 0 || command.out_c == 0 || command.in_c == 0 || window(command) == 0;
+}
+
+}  // namespace
+
+MxuLoops mxu_loops(const MxuCommand& command, const Capabilities& caps) {
+  const bool wide_src = command.src_type == Element::kI16;
+  const bool wide_weights = command.weight_type == Element::kI16;
+  const uint64_t accumulator_bytes = wide_src ? 8 : 4;
+  const uint64_t depth = command.mode == MxuMode::kDepthwise ? caps.mxu_dw_taps : caps.mxu_depth;
+  MxuLoops loops;
+  loops.pixels = uint64_t{command.out_h} * command.out_w;
+  loops.block_pixels = std::max<uint64_t>(1, caps.mxu_acc_bytes / 2 / accumulator_bytes / caps.mxu_cols);
+  loops.blocks = ceil_div(loops.pixels, loops.block_pixels);
+  loops.last_pixels = loops.pixels - (loops.blocks - 1) * loops.block_pixels;
+  loops.cols = caps.mxu_cols;
+  loops.groups = ceil_div(command.out_c, loops.cols);
+  loops.last_cols = command.out_c - (loops.groups - 1) * loops.cols;
+  loops.steps = reduction_steps(command, caps);
+  loops.rate = (wide_src ? 2 : 1) * (wide_weights ? 2 : 1);
+  // A column's slot is written whole, the tail of the reduction as zeros.
+  loops.step_bytes = depth * (wide_weights ? 2 : 1);
+  loops.port_bytes = caps.mxu_weight_port_bytes;
+  loops.pipeline = kArrayStages + tree_levels(depth);
+  return loops;
+}
+
+uint64_t mxu_group_cycles(const MxuLoops& loops, uint64_t block, uint64_t group) {
+  const uint64_t stream = loops.block_size(block) * loops.rate;
+  const uint64_t load = loops.load(group);
+  // What loads during the last step is the first step of the next group, or of the next block's first group.
+  const bool last_group = group + 1 == loops.groups;
+  const bool last = last_group && block + 1 == loops.blocks;
+  const uint64_t next_load = last ? 0 : loops.load(last_group ? 0 : group + 1);
+  uint64_t cycles = (loops.steps - 1) * std::max(stream, load) + std::max(stream, next_load);
+  // The group's parameters (an entry a channel) arrive meanwhile on a port as wide as that of the weights.
+  cycles = std::max(cycles, ceil_div(loops.columns(group) * kParameterEntryBytes, loops.port_bytes));
+  // The half of the accumulators that the next group takes must have drained. Within blocks of one size it has: a
+  // group never takes fewer cycles than its pixels. Only behind the last full block a small one can be too early.
+  if (group == 0 && block + 1 == loops.blocks && loops.blocks > 1) cycles = std::max(cycles, loops.block_pixels);
+  return cycles;
+}
+
+uint64_t mxu_block_cycles(const MxuLoops& loops, uint64_t block) {
+  // Groups differ only by what they load and what loads behind them: all but the last two are equal, and the first
+  // one of the last block also waits for the drain.
+  uint64_t cycles = 0;
+  uint64_t group = 0;
+  if (loops.groups > 3) {
+    cycles = mxu_group_cycles(loops, block, 0) + (loops.groups - 3) * mxu_group_cycles(loops, block, 1);
+    group = loops.groups - 2;
+  }
+  for (; group < loops.groups; ++group) cycles += mxu_group_cycles(loops, block, group);
+  return cycles;
+}
+
+Cycles mxu_cycles(const MxuCommand& command, const Capabilities& caps) {
+  if (empty(command)) return {};
+  const MxuLoops loops = mxu_loops(command, caps);
+  Cycles cycles;
+  // The first step's weights, then the first pixel's way through the array.
+  cycles.fill = loops.load(0) + loops.pipeline;
+  // All blocks but the last are equal.
+  if (loops.blocks > 1) cycles.steady = (loops.blocks - 1) * mxu_block_cycles(loops, 0);
+  cycles.steady += mxu_block_cycles(loops, loops.blocks - 1);
+  // The last group's pixels leave one a cycle through the output stage.
+  cycles.drain = loops.last_pixels + kOutputStages;
+  return cycles;
+}
+
+uint64_t mxu_macs(const MxuCommand& command) {
+  const uint64_t reduction = window(command) * (command.mode == MxuMode::kDepthwise ? 1 : uint64_t{command.in_c});
+  return uint64_t{command.out_h} * command.out_w * command.out_c * reduction;
+}
+
+}  // namespace npu::timing

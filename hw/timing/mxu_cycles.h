@@ -1,0 +1,55 @@
+// Cycles of the MXU.
+//
+// The array is weight-stationary: mxu_cols dot-product columns (one an output channel), each mxu_depth int8 products
+// deep. A tile is three nested loops:
+//
+//   for each block of output pixels            as many as fit into half of the accumulators
+//     for each group of output channels        mxu_cols of them
+//       for each step of the reduction         weights of the step sit in the array, one pixel enters after the other
+//
+// While a step streams its pixels, the weights of the next one load into shadow registers, and the output stage drains
+// the accumulators of the previous (block, group) from the other half, one pixel (mxu_cols channels) a cycle.
+#pragma once
+
+#include "hw/contract/gen/capabilities.h"
+#include "hw/contract/gen/commands.h"
+#include "hw/timing/cycles.h"
+
+namespace npu::timing {
+
+// The loops of a tile. All counts are at least 1.
+struct MxuLoops {
+  uint64_t pixels = 1;        // out_h * out_w
+  uint64_t block_pixels = 1;  // pixels of a block; the last one may be smaller
+  uint64_t blocks = 1;
+  uint64_t last_pixels = 1;  // pixels of the last block
+  uint64_t cols = 1;         // channels of a group; the last one may be smaller
+  uint64_t groups = 1;
+  uint64_t last_cols = 1;   // channels of the last group
+  uint64_t steps = 1;       // steps of the reduction
+  uint64_t rate = 1;        // cycles that a pixel spends in a step: 1 int8, 2 int16 x int8, 4 int16 x int16
+  uint64_t step_bytes = 1;  // bytes of weights that a step holds for one channel
+  uint64_t port_bytes = 1;  // of weights (and of parameters) a cycle
+  uint64_t pipeline = 0;    // stages from operand to accumulator
+  // Cycles to load the weights of one step for the channels of group `g`.
+  [[nodiscard]] uint64_t load(uint64_t g) const { return ceil_div(columns(g) * step_bytes, port_bytes); }
+  [[nodiscard]] uint64_t columns(uint64_t g) const { return g + 1 == groups ? last_cols : cols; }
+  [[nodiscard]] uint64_t block_size(uint64_t b) const { return b + 1 == blocks ? last_pixels : block_pixels; }
+};
+
+// The command's dimensions must be at least 1.
+[[nodiscard]] MxuLoops mxu_loops(const contract::MxuCommand& command, const contract::Capabilities& caps);
+
+// Cycles of one (block, group) from its first pixel to the first pixel of the next one.
+[[nodiscard]] uint64_t mxu_group_cycles(const MxuLoops& loops, uint64_t block, uint64_t group);
+
+// Cycles of all groups of one block.
+[[nodiscard]] uint64_t mxu_block_cycles(const MxuLoops& loops, uint64_t block);
+
+// Cycles of a tile; all 0 when a dimension is 0. Takes constant time.
+[[nodiscard]] Cycles mxu_cycles(const contract::MxuCommand& command, const contract::Capabilities& caps);
+
+// Multiply-accumulates of a tile, padding counted.
+[[nodiscard]] uint64_t mxu_macs(const contract::MxuCommand& command);
+
+}  // namespace npu::timing

@@ -1,0 +1,106 @@
+#include "hw/timing/vpu_cycles.h"
+
+#include <algorithm>
+
+namespace npu::timing {
+
+namespace {
+
+using contract::Capabilities;
+using contract::Element;
+using contract::PoolMode;
+using contract::ReduceOp;
+using contract::UopCode;
+
+constexpr uint64_t kFillStages = 6;   // fetch, address, operand read, align, register read, execute
+constexpr uint64_t kDrainStages = 4;  // register write, align, result write, done
+constexpr uint64_t kLaneBytes = 4;
+
+// 32 x 32 -> 64 bits in two passes of the lane's multiplier, one for the rounding shift.
+constexpr uint64_t kWideMultiply = 3;
+// Zero point into the first multiply pass; output zero point, clip and clamp are one more.
+constexpr uint64_t kRescale = kWideMultiply + 1;
+// Four lanes share a port of the table memory.
+constexpr uint64_t kLookup = 4;
+// One bit a cycle, and a pass each for the signs before and after.
+constexpr uint64_t kDivide = 34;
+
+uint64_t blob_cycles(uint64_t bytes, const Capabilities& caps) { return ceil_div(bytes, kLaneBytes * caps.vpu_lanes); }
+
+// An operand wider than a lane takes two passes.
+uint64_t access_passes(Element type) { return type == Element::kI48 ? 2 : 1; }
+
+}  // namespace
+
+uint64_t uop_passes(const contract::Uop& uop, Element type) {
+  switch (uop.op) {
+    case UopCode::kLoad:
+    case UopCode::kStore:
+      return access_passes(type);
+    case UopCode::kMul:
+      return uop.imm0 == 0 ? 1 : kWideMultiply;
+    case UopCode::kRescale:
+      return kRescale;
+    case UopCode::kTable8:
+      return kLookup;
+    case UopCode::kTable16:
+      return 2 * kLookup + 2;  // base and next entry, slope times fraction, sum
+    case UopCode::kIntdiv:
+      return kDivide;
+    default:
+      return 1;
+  }
+}
+
+Cycles ewise_cycles(const contract::VpuEwiseCommand& command, const Capabilities& caps) {
+  uint64_t elements = 1;
+  for (const uint32_t dim : command.dims) elements *= dim;
+  if (elements == 0) return {};
+  uint64_t passes = 0;
+  for (const contract::Uop& uop : command.uops) {
+    const uint32_t index = uop.op == UopCode::kStore ? uop.b : uop.a;
+    const Element type = index < command.operands.size() ? command.operands[index].type : Element::kI32;
+    passes += uop_passes(uop, type);
+  }
+  Cycles cycles;
+  cycles.fill = kFillStages;
+  for (const contract::Operand& operand : command.operands) cycles.fill += blob_cycles(operand.bytes, caps);
+  cycles.steady = ceil_div(elements, caps.vpu_lanes) * passes;
+  cycles.drain = kDrainStages;
+  return cycles;
+}
+
+Cycles pool_cycles(const contract::VpuPoolCommand& command, const Capabilities& caps) {
+  const uint64_t elements = uint64_t{command.out_h} * command.out_w * command.channels;
+  if (elements == 0) return {};
+  const bool average = command.mode == PoolMode::kAvg;
+  const uint64_t taps = uint64_t{command.kernel_h} * command.kernel_w;
+  // Average: count times zero point off the sum, the reciprocal's rescale. Both: the store.
+  const uint64_t epilogue = (average ? 1 + kRescale : 0) + 1;
+  Cycles cycles;
+  cycles.fill = kFillStages + (average ? blob_cycles(contract::ParameterHeader::kBytes, caps) : 0);
+  cycles.steady = ceil_div(elements, caps.vpu_lanes) * (taps + epilogue);
+  cycles.drain = kDrainStages;
+  return cycles;
+}
+
+Cycles reduce_cycles(const contract::VpuReduceCommand& command, const Capabilities& caps) {
+  const uint64_t results = uint64_t{command.outer} * command.inner;
+  if (results == 0 || command.axis == 0) return {};
+  // argmax compares, then selects value and index.
+  const uint64_t passes = command.op == ReduceOp::kArgmax ? 2 : 1;
+  Cycles cycles;
+  cycles.fill = kFillStages;
+  if (command.inner > 1) {
+    // A lane per result: one pass an element of the axis, then the store.
+    cycles.steady = ceil_div(results, caps.vpu_lanes) * (uint64_t{command.axis} * passes + 1);
+  } else {
+    // The axis across the lanes, a tree over the lanes that hold something, then the store.
+    const uint64_t used = std::min<uint64_t>(command.axis, caps.vpu_lanes);
+    cycles.steady = results * ((ceil_div(command.axis, caps.vpu_lanes) + tree_levels(used)) * passes + 1);
+  }
+  cycles.drain = kDrainStages;
+  return cycles;
+}
+
+}  // namespace npu::timing

@@ -1,0 +1,24 @@
+// Cycles of the VPU: vpu_lanes 32-bit lanes that take one vector (vpu_lanes elements) a pass. The elements of a tile
+// fill vectors densely, whatever its dimensions; every pass takes one cycle.
+#pragma once
+
+#include "hw/contract/gen/capabilities.h"
+#include "hw/contract/gen/commands.h"
+#include "hw/timing/cycles.h"
+
+namespace npu::timing {
+
+// Passes that a vector spends in one micro-operation. `type` is the element type of the operand of load and store.
+[[nodiscard]] uint64_t uop_passes(const contract::Uop& uop, contract::Element type);
+
+// An element-wise tile: ceil(elements / lanes) vectors times the passes of the program. Tables and parameter blocks are
+// read once, before the start, at four bytes a lane and cycle.
+[[nodiscard]] Cycles ewise_cycles(const contract::VpuEwiseCommand& command, const contract::Capabilities& caps);
+
+// A pooling tile: a pass for every position of the window, padding included, then the result.
+[[nodiscard]] Cycles pool_cycles(const contract::VpuPoolCommand& command, const contract::Capabilities& caps);
+
+// A reduction: along the axis when there are inner elements to fill the lanes, else across the lanes with a tree.
+[[nodiscard]] Cycles reduce_cycles(const contract::VpuReduceCommand& command, const contract::Capabilities& caps);
+
+}  // namespace npu::timing
