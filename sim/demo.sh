@@ -31,7 +31,7 @@ step "set-up"
 sim/setup.sh build python
 
 step "build"
-cmake --preset release -DNPU_BUILD_TESTS=OFF >build/configure-release.log 2>&1 ||
+cmake --preset release >build/configure-release.log 2>&1 ||
   fail "cmake could not configure: $(grep -m 1 -A 1 'CMake Error' build/configure-release.log | tail -n 1) (see build/configure-release.log)"
 cmake --build build/release --parallel "$(nproc)" --target npu
 
