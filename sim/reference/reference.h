@@ -1,4 +1,5 @@
-// The bit-exact software reference: runs a TOSA graph operator by operator as the specification says. Knows driver/graph only.
+// The bit-exact software reference: runs a TOSA graph operator by operator as the specification says. Knows
+// driver/graph only.
 #pragma once
 
 #include <functional>
@@ -23,13 +24,15 @@ class Context {
   std::map<std::string, VariableState> variables;  // by graph::variable_identity
 };
 
-// Called after each operator with its results; for taps and traces.
-using Observer = std::function<void(size_t operator_index, const graph::Operator&, const std::vector<const graph::Value*>&)>;
+// Called after each operator with its results (none for VARIABLE_WRITE); for taps and traces. The values live only
+// during the call.
+using Observer =
+    std::function<void(size_t operator_index, const graph::Operator&, const std::vector<const graph::Value*>&)>;
 
 // Runs a validated graph once. `inputs` and the result are in the order of the block's inputs and outputs.
-// Throws Error: bad_input (count, type, shape), require_failed and the variable codes (unpredictable), operator_unsupported or
-// type_unsupported for what the reference lacks.
-[[nodiscard]] std::vector<graph::Value> run(const graph::Graph& graph, const std::vector<graph::Value>& inputs, Context& context,
-                                            const Observer& observer = {});
+// Throws Error: bad_input (count, type, shape), require_failed and the variable codes (unpredictable),
+// operator_unsupported or type_unsupported for what the reference lacks.
+[[nodiscard]] std::vector<graph::Value> run(const graph::Graph& graph, const std::vector<graph::Value>& inputs,
+                                            Context& context, const Observer& observer = {});
 
 }  // namespace npu::reference

@@ -1,0 +1,183 @@
+// CONV2D, CONV3D, DEPTHWISE_CONV2D and TRANSPOSE_CONV2D, plain: each product is added to an accumulator whose range is
+// checked.
+#include "sim/reference/arithmetic.h"
+#include "sim/reference/fast.h"
+#include "sim/reference/geometry.h"
+#include "sim/reference/operators.h"
+#include "sim/reference/plain.h"
+
+namespace npu::reference {
+namespace {
+
+using contract::ErrorCode;
+
+// Typed operands of a convolution.
+template <typename In, typename Weight, typename Out>
+struct Operands {
+  std::span<const typename In::T> in;
+  std::span<const typename Weight::T> weight;
+  std::span<const typename Out::T> bias;
+  ZeroPoints zero;
+  std::span<typename Out::T> out;
+
+  explicit Operands(const Call& call)
+      : in(elements<typename In::T>(call.input(0))),
+        weight(elements<typename Weight::T>(call.input(1))),
+        bias(elements<typename Out::T>(call.input(2))),
+        zero(zero_points_of(call, In::kType, Weight::kType, 3)),
+        out(elements<typename Out::T>(call.output())) {}
+
+  [[nodiscard]] int64_t product(int64_t in_at, int64_t weight_at) const {
+    return (in[in_at] - zero.a) * (weight[weight_at] - zero.b);
+  }
+};
+
+bool inside(int64_t value, int64_t size) { return 0 <= value && value < size; }
+
+}  // namespace
+
+void plain::convolution(Call& call) {
+  for_convolution_types(call, [&](auto in_type, auto weight_type, auto out_type) {
+    using Out = decltype(out_type);
+    const Operands<decltype(in_type), decltype(weight_type), Out> operands(call);
+    const Convolution g = convolution_of(call);
+    const int64_t bias = bias_step(call, g.oc);
+    int64_t at = 0;
+    const auto result_element = [&](int64_t n, int64_t id, int64_t iy, int64_t ix, int64_t oc) {
+      int64_t sum = 0;
+      for (int64_t kd = 0; kd < g.kernel[0]; ++kd) {
+        for (int64_t ky = 0; ky < g.kernel[1]; ++ky) {
+          for (int64_t kx = 0; kx < g.kernel[2]; ++kx) {
+            const int64_t d = id + kd * g.dilation[0];
+            const int64_t y = iy + ky * g.dilation[1];
+            const int64_t x = ix + kx * g.dilation[2];
+            if (!inside(d, g.in[0]) || !inside(y, g.in[1]) || !inside(x, g.in[2])) {
+              continue;  // padding is the zero point: it adds nothing
+            }
+            const int64_t pixel = (((n * g.in[0] + d) * g.in[1] + y) * g.in[2] + x) * g.ic;
+            const int64_t tap = (((oc * g.kernel[0] + kd) * g.kernel[1] + ky) * g.kernel[2] + kx) * g.ic;
+            for (int64_t ic = 0; ic < g.ic; ++ic) {
+              sum = reference::add<Out>(call, sum, operands.product(pixel + ic, tap + ic));
+            }
+          }
+        }
+      }
+      return sum;
+    };
+    for (int64_t n = 0; n < g.n; ++n) {
+      for (int64_t od = 0; od < g.out[0]; ++od) {
+        for (int64_t oy = 0; oy < g.out[1]; ++oy) {
+          for (int64_t ox = 0; ox < g.out[2]; ++ox) {
+            for (int64_t oc = 0; oc < g.oc; ++oc) {
+              const int64_t sum = result_element(n, od * g.stride[0] - g.pad[0], oy * g.stride[1] - g.pad[1],
+                                                 ox * g.stride[2] - g.pad[2], oc);
+              operands.out[at++] = reference::add<Out>(call, sum, operands.bias[oc * bias]);
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
+void plain::depthwise_conv2d(Call& call) {
+  for_convolution_types(call, [&](auto in_type, auto weight_type, auto out_type) {
+    using Out = decltype(out_type);
+    const Operands<decltype(in_type), decltype(weight_type), Out> operands(call);
+    const Depthwise g = depthwise_of(call);
+    const int64_t bias = bias_step(call, g.c * g.m);
+    int64_t at = 0;
+    const auto result_element = [&](int64_t n, int64_t iy, int64_t ix, int64_t c, int64_t m) {
+      int64_t sum = 0;
+      for (int64_t ky = 0; ky < g.kh; ++ky) {
+        for (int64_t kx = 0; kx < g.kw; ++kx) {
+          const int64_t y = iy + ky * g.dilation_y;
+          const int64_t x = ix + kx * g.dilation_x;
+          if (inside(y, g.ih) && inside(x, g.iw)) {
+            sum = reference::add<Out>(
+                call, sum,
+                operands.product(((n * g.ih + y) * g.iw + x) * g.c + c, ((ky * g.kw + kx) * g.c + c) * g.m + m));
+          }
+        }
+      }
+      return sum;
+    };
+    for (int64_t n = 0; n < g.n; ++n) {
+      for (int64_t oy = 0; oy < g.oh; ++oy) {
+        for (int64_t ox = 0; ox < g.ow; ++ox) {
+          for (int64_t c = 0; c < g.c; ++c) {
+            for (int64_t m = 0; m < g.m; ++m) {
+              const int64_t sum = result_element(n, oy * g.stride_y - g.pad_top, ox * g.stride_x - g.pad_left, c, m);
+              operands.out[at++] = reference::add<Out>(call, sum, operands.bias[(c * g.m + m) * bias]);
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
+void transpose_conv2d(Call& call) {
+  for_convolution_types(call, [&](auto in_type, auto weight_type, auto out_type) {
+    using Out = decltype(out_type);
+    const Operands<decltype(in_type), decltype(weight_type), Out> operands(call);
+    const graph::Attributes& a = call.attributes();
+    const Shape& in = call.input(0).shape;
+    const Shape& weight = call.input(1).shape;
+    const Shape& out = call.output().shape;
+    call.error_if(
+        in.size() != 4 || weight.size() != 4 || out.size() != 4 || a.out_pad.size() != 4 || a.stride.size() != 2,
+        ErrorCode::kBadShape, "operand, weight and result must have rank 4, out_pad 4 values and stride 2");
+    call.error_if(weight[0] != out[3] || weight[3] != in[3] || in[0] != out[0], ErrorCode::kBadShape,
+                  fmt::format("operand {}, weight {} and result {} do not fit together", graph::to_string(in),
+                              graph::to_string(weight), graph::to_string(out)));
+    const int64_t stride_y = a.stride[0], stride_x = a.stride[1];
+    const int64_t bias = bias_step(call, out[3]);
+    int64_t at = 0;
+    // The result (iy, ix) gathers the operand's elements that a kernel position brings onto it.
+    const auto result_element = [&](int64_t n, int64_t iy, int64_t ix, int64_t oc) {
+      int64_t sum = 0;
+      for (int64_t ky = 0; ky < weight[1]; ++ky) {
+        for (int64_t kx = 0; kx < weight[2]; ++kx) {
+          const int64_t y = iy - ky;
+          const int64_t x = ix - kx;
+          if (!inside(y, in[1] * stride_y) || !inside(x, in[2] * stride_x) || y % stride_y != 0 || x % stride_x != 0) {
+            continue;
+          }
+          const int64_t pixel = ((n * in[1] + y / stride_y) * in[2] + x / stride_x) * in[3];
+          const int64_t tap = ((oc * weight[1] + ky) * weight[2] + kx) * in[3];
+          for (int64_t ic = 0; ic < in[3]; ++ic) {
+            sum = reference::add<Out>(call, sum, operands.product(pixel + ic, tap + ic));
+          }
+        }
+      }
+      return sum;
+    };
+    for (int64_t n = 0; n < out[0]; ++n) {
+      for (int64_t oy = 0; oy < out[1]; ++oy) {
+        for (int64_t ox = 0; ox < out[2]; ++ox) {
+          for (int64_t oc = 0; oc < out[3]; ++oc) {
+            const int64_t sum = result_element(n, oy - a.out_pad[0], ox - a.out_pad[2], oc);
+            operands.out[at++] = reference::add<Out>(call, sum, operands.bias[oc * bias]);
+          }
+        }
+      }
+    }
+  });
+}
+
+void conv2d(Call& call) {
+  if (!fast::convolution(call)) {
+    plain::convolution(call);
+  }
+}
+
+void conv3d(Call& call) { conv2d(call); }
+
+void depthwise_conv2d(Call& call) {
+  if (!fast::depthwise_conv2d(call)) {
+    plain::depthwise_conv2d(call);
+  }
+}
+
+}  // namespace npu::reference

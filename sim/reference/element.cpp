@@ -1,0 +1,61 @@
+#include "sim/reference/element.h"
+
+#include <fmt/format.h>
+
+namespace npu::reference {
+
+int64_t scalar(const Call& call, size_t input) {
+  const Value& value = call.input(input);
+  call.error_if(value.bytes.empty(), contract::ErrorCode::kBadShape, fmt::format("operand {} has no element", input));
+  int64_t result = 0;
+  for_type<Int4, Int8, Int16, Int32, Int48>(
+      call, value.type, [&](auto type) { result = elements<typename decltype(type)::T>(value)[0]; });
+  return result;
+}
+
+std::span<const int64_t> shape_operand(const Call& call, size_t input) {
+  const Value& value = call.input(input);
+  call.error_if(value.type != DType::kShape, contract::ErrorCode::kBadType,
+                fmt::format("operand {} must be a shape and is {}", input, graph::name(value.type)));
+  return elements<int64_t>(value);
+}
+
+int64_t element_count(const Shape& shape) {
+  int64_t count = 1;
+  for (const int64_t size : shape) {
+    count *= size;
+  }
+  return count;
+}
+
+Shape strides_of(const Shape& shape) {
+  Shape strides(shape.size());
+  int64_t stride = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    strides[d] = stride;
+    stride *= shape[d];
+  }
+  return strides;
+}
+
+Shape broadcast_strides(const Call& call, const Shape& shape, const Shape& result) {
+  const auto misfit = [&] {
+    call.fail(contract::ErrorCode::kBadShape,
+              fmt::format("shape {} does not broadcast to {}", graph::to_string(shape), graph::to_string(result)));
+  };
+  if (shape.size() != result.size()) {
+    misfit();
+  }
+  Shape strides = strides_of(shape);
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] != result[d]) {
+      if (shape[d] != 1) {
+        misfit();
+      }
+      strides[d] = 0;
+    }
+  }
+  return strides;
+}
+
+}  // namespace npu::reference

@@ -1,0 +1,109 @@
+// Reductions along one axis, and ARGMAX.
+#include "sim/reference/arithmetic.h"
+#include "sim/reference/operators.h"
+
+namespace npu::reference {
+namespace {
+
+using contract::ErrorCode;
+
+// A shape as [outer, length, inner] around the axis of the operator.
+struct Axis {
+  int64_t outer = 1, length = 1, inner = 1;
+};
+
+Axis axis_of(const Call& call) {
+  const Shape& shape = call.input(0).shape;
+  const int32_t axis = call.attributes().axis;
+  call.error_if(axis < 0 || static_cast<size_t>(axis) >= shape.size(), ErrorCode::kBadArgument,
+                fmt::format("axis {} is not one of {}", axis, graph::to_string(shape)));
+  Axis result;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    int64_t& part = d < static_cast<size_t>(axis)    ? result.outer
+                    : d == static_cast<size_t>(axis) ? result.length
+                                                     : result.inner;
+    part *= shape[d];
+  }
+  call.error_if(element_count(call.output().shape) != result.outer * result.inner, ErrorCode::kBadShape,
+                "the result's shape is not the operand's without the axis");
+  return result;
+}
+
+// result = f(f(f(start, x0), x1), x2)... along the axis.
+template <typename Type, typename F>
+void reduce(Call& call, typename Type::T start, F f) {
+  using T = typename Type::T;
+  const Axis axis = axis_of(call);
+  const auto in = elements<T>(call.input(0));
+  const auto out = elements<T>(call.output());
+  for (int64_t o = 0; o < axis.outer; ++o) {
+    for (int64_t i = 0; i < axis.inner; ++i) {
+      T value = start;
+      for (int64_t k = 0; k < axis.length; ++k) {
+        value = static_cast<T>(f(value, in[(o * axis.length + k) * axis.inner + i]));
+      }
+      out[o * axis.inner + i] = value;
+    }
+  }
+}
+
+}  // namespace
+
+void reduce_all(Call& call) {
+  for_type<Bool>(call, call.input(0).type,
+                 [&](auto type) { reduce<decltype(type)>(call, 1, [](bool a, bool b) { return a && b; }); });
+}
+
+void reduce_any(Call& call) {
+  for_type<Bool>(call, call.input(0).type,
+                 [&](auto type) { reduce<decltype(type)>(call, 0, [](bool a, bool b) { return a || b; }); });
+}
+
+void reduce_max(Call& call) {
+  for_type<Int8, Int16, Int32>(call, call.input(0).type, [&](auto type) {
+    using Type = decltype(type);
+    reduce<Type>(call, static_cast<typename Type::T>(Type::kMin), [](auto a, auto b) { return a >= b ? a : b; });
+  });
+}
+
+void reduce_min(Call& call) {
+  for_type<Int8, Int16, Int32>(call, call.input(0).type, [&](auto type) {
+    using Type = decltype(type);
+    reduce<Type>(call, static_cast<typename Type::T>(Type::kMax), [](auto a, auto b) { return a < b ? a : b; });
+  });
+}
+
+void reduce_sum(Call& call) {
+  for_type<Int32>(call, call.input(0).type, [&](auto type) {
+    using Type = decltype(type);
+    reduce<Type>(call, 0, [&](int64_t a, int64_t b) { return reference::add<Type>(call, a, b); });
+  });
+}
+
+void arg_max(Call& call) {
+  if (call.output().type != DType::kInt32) {
+    call.unsupported_types();
+  }
+  for_type<Int8, Int16>(call, call.input(0).type, [&](auto type) {
+    using Type = decltype(type);
+    const Axis axis = axis_of(call);
+    const auto in = elements<typename Type::T>(call.input(0));
+    const auto out = elements<int32_t>(call.output());
+    for (int64_t o = 0; o < axis.outer; ++o) {
+      for (int64_t i = 0; i < axis.inner; ++i) {
+        int64_t best = Type::kMin;
+        int64_t best_index = 0;
+        for (int64_t k = 0; k < axis.length; ++k) {
+          const int64_t value = in[(o * axis.length + k) * axis.inner + i];
+          if (value > best) {  // the first of equals wins
+            best = value;
+            best_index = k;
+          }
+        }
+        out[o * axis.inner + i] = in_range<Int32>(call, best_index, "the index");
+      }
+    }
+  });
+}
+
+}  // namespace npu::reference

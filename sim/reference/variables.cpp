@@ -1,0 +1,113 @@
+#include "sim/reference/variables.h"
+
+#include <fmt/format.h>
+
+#include "sim/reference/operators.h"
+
+namespace npu::reference {
+namespace {
+
+using contract::ErrorCode;
+
+// The variable that a VARIABLE or VARIABLE_WRITE names is its result, that of VARIABLE_READ its operand.
+const graph::Tensor& variable_of(const Call& call) {
+  const graph::Operator& op = call.op();
+  const auto& list = op.op == graph::Op::kVariableRead ? op.inputs : op.outputs;
+  call.error_if(list.empty() || !call.tensor(list[0]).variable, ErrorCode::kBadArgument, "it names no variable");
+  return call.tensor(list[0]);
+}
+
+std::string type_and_shape(graph::DType type, const graph::Shape& shape) {
+  return fmt::format("{} {}", graph::name(type), graph::to_string(shape));
+}
+
+// Reads and writes carry the declared type and shape.
+void check_access(const Call& call, const graph::Tensor& tensor, const graph::Value& value,
+                  const graph::Value& variable) {
+  if (value.type != variable.type || value.shape != variable.shape) {
+    call.fail(ErrorCode::kVariableMismatch,
+              fmt::format("variable '{}' is {} and is accessed as {}", graph::variable_identity(tensor),
+                          type_and_shape(variable.type, variable.shape), type_and_shape(value.type, value.shape)));
+  }
+}
+
+}  // namespace
+
+Variables::Variables(Context& context, const graph::Block& block) : context_(context) {
+  std::set<std::string> declared_by_operator;
+  for (const graph::Operator& op : block.operators) {
+    if (op.op == graph::Op::kVariable && !op.outputs.empty()) {
+      declared_by_operator.insert(graph::variable_identity(block.tensors[op.outputs[0]]));
+    }
+  }
+  for (const graph::Tensor& tensor : block.tensors) {
+    if (tensor.variable && !declared_by_operator.contains(graph::variable_identity(tensor))) {
+      allocate(tensor, fmt::format("tensor '{}'", tensor.name));
+    }
+  }
+}
+
+void Variables::allocate(const graph::Tensor& tensor, const std::string& where) {
+  const std::string identity = graph::variable_identity(tensor);
+  seen_.insert(identity);
+  const auto [entry, is_new] = context_.variables.try_emplace(identity);
+  VariableState& state = entry->second;
+  if (!is_new) {
+    if (state.value.type != tensor.type || state.value.shape != tensor.shape) {
+      throw Error(
+          ErrorCode::kVariableMismatch,
+          fmt::format("{}: variable '{}' is declared as {}, but this context already holds it as {}", where, identity,
+                      type_and_shape(tensor.type, tensor.shape), type_and_shape(state.value.type, state.value.shape)));
+    }
+    return;
+  }
+  state.is_written = tensor.has_data;
+  if (tensor.has_data) {
+    state.value = graph::value_of_constant(tensor);
+  } else {
+    const auto count = graph::element_count(tensor.shape).value_or(0);
+    state.value = {tensor.type, tensor.shape,
+                   std::vector<uint8_t>(static_cast<size_t>(count * graph::machine_width(tensor.type)))};
+  }
+}
+
+void Variables::declare(const Call& call, const graph::Tensor& tensor) {
+  const std::string identity = graph::variable_identity(tensor);
+  if (seen_.contains(identity)) {
+    call.fail(ErrorCode::kVariableRedeclared,
+              fmt::format("variable '{}' is declared twice in one execution", identity));
+  }
+  allocate(tensor, call.describe());
+}
+
+VariableState& Variables::find(const Call& call, const graph::Tensor& tensor) {
+  const std::string identity = graph::variable_identity(tensor);
+  if (!seen_.contains(identity)) {
+    call.fail(ErrorCode::kVariableUndeclared, fmt::format("variable '{}' is used before its declaration", identity));
+  }
+  return context_.variables.at(identity);
+}
+
+void variable(Call& call) { call.variables().declare(call, variable_of(call)); }
+
+void variable_read(Call& call) {
+  const graph::Tensor& tensor = variable_of(call);
+  const VariableState& state = call.variables().find(call, tensor);
+  if (!state.is_written) {
+    call.fail(ErrorCode::kVariableUnwritten,
+              fmt::format("variable '{}' is read before it was ever written, and has no initial value",
+                          graph::variable_identity(tensor)));
+  }
+  check_access(call, tensor, call.output(), state.value);
+  call.output().bytes = state.value.bytes;
+}
+
+void variable_write(Call& call) {
+  const graph::Tensor& tensor = variable_of(call);
+  VariableState& state = call.variables().find(call, tensor);
+  check_access(call, tensor, call.input(0), state.value);
+  state.value.bytes = call.input(0).bytes;
+  state.is_written = true;
+}
+
+}  // namespace npu::reference
