@@ -1,0 +1,21 @@
+// The compiler's back end: tiles, places and orders the steps of a Module into a Program for one device.
+#pragma once
+
+#include "driver/compiler/ir.h"
+#include "driver/compiler/program.h"
+#include "hw/contract/gen/capabilities.h"
+
+namespace npu::compiler {
+
+struct ScheduleOptions {
+  bool double_buffer = true;  // two tile buffers for each streamed operand, so that loads, compute and stores overlap
+  bool prefetch = true;       // move loads ahead of the steps that need them where memory is free
+};
+
+// Throws Error: scratchpad_full (the smallest tile of a step does not fit; names layer, operand and the scratchpad that
+// would do), dram_full, argument_unsupported (a stride or size beyond a command's fields). The module must be
+// consistent: every view inside its buffer, every buffer written before it is read.
+[[nodiscard]] Program schedule(Module&& module, const contract::Capabilities& capabilities,
+                               const ScheduleOptions& options = {});
+
+}  // namespace npu::compiler

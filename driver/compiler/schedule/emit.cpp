@@ -1,0 +1,275 @@
+#include "driver/compiler/schedule/emit.h"
+
+#include <algorithm>
+#include <map>
+
+#include "driver/compiler/schedule/constants.h"
+#include "driver/compiler/schedule/dma.h"
+#include "hw/contract/error.h"
+
+namespace npu::compiler::backend {
+namespace {
+
+using contract::Address;
+using contract::DmaCommand;
+using contract::Queue;
+using contract::Region;
+using Part = Command::Part;
+
+// One queue a kind of traffic where the device has that many channels; loads never wait behind stores.
+struct Channels {
+  Queue constants, loads, stores, copies;
+
+  explicit Channels(uint32_t count) {
+    constants = Queue::kDma0;
+    loads = count >= 3 ? Queue::kDma1 : Queue::kDma0;
+    stores = count >= 3 ? Queue::kDma2 : Queue::kDma1;
+    copies = count >= 4 ? Queue::kDma3 : stores;
+  }
+};
+
+// What lies in the slots of a bundle.
+struct SlotState {
+  std::array<std::vector<Range>, 2> key;  // the tile's ranges on the bundle's axes; empty: nothing yet
+  uint32_t current = 1;
+};
+
+class Emitter {
+ public:
+  Emitter(const Module& module, const Layout& layout, const contract::Capabilities& capabilities)
+      : module_(module), layout_(layout), channels_(capabilities.dma_channels) {}
+
+  Stream run() {
+    stream_.layer_tiles.resize(module_.layers.size());
+    raw_.assign(module_.buffers.size(), -1);
+    for (size_t s = 0; s < module_.steps.size(); ++s) {
+      layer_ = module_.steps[s].layer;
+      if (const auto* declare = std::get_if<DeclareStep>(&module_.steps[s].work)) {
+        contract::DeclareCommand c;
+        c.variable = declare->variable;
+        c.hash = module_.variables[declare->variable].hash;
+        append(c, Queue::kSequencer, Part::kCompute);
+        continue;
+      }
+      move_ports(s, BufferKind::kInput);
+      step(s);
+      move_ports(s, BufferKind::kOutput);
+    }
+    stream_.constants = pool_.take();
+    return std::move(stream_);
+  }
+
+ private:
+  template <typename C>
+  void append(C command, Queue queue, Part part) {
+    command.header.queue = queue;
+    command.header.layer = layer_;
+    stream_.commands.push_back({std::move(command), part});
+  }
+
+  void append_moves(std::vector<DmaCommand>& moves, Queue queue, Part part, bool commit) {
+    for (size_t i = 0; i < moves.size(); ++i) {
+      moves[i].commit = commit && i + 1 == moves.size();
+      append(moves[i], queue, part);
+    }
+  }
+
+  // Address of byte 0 of a buffer.
+  Address home_address(BufferId id) {
+    const Buffer& buffer = module_.buffers[id];
+    switch (layout_.homes[id]) {
+      case Home::kScratchpad:
+        return {static_cast<uint32_t>(layout_.scratchpad[id]), Region::kScratchpad, 0};
+      case Home::kPersistent:
+        return {0, Region::kVariable, static_cast<uint16_t>(buffer.index)};
+      case Home::kConstant:
+        if (raw_[id] < 0) raw_[id] = pool_.add(buffer.data);
+        return {static_cast<uint32_t>(raw_[id]), Region::kConstants, 0};
+      case Home::kDram:
+        break;
+    }
+    return dram_address(id);
+  }
+
+  [[nodiscard]] Address dram_address(BufferId id) const {
+    const Region region = module_.buffers[id].kind == BufferKind::kInput    ? Region::kInput
+                          : module_.buffers[id].kind == BufferKind::kOutput ? Region::kOutput
+                                                                            : Region::kWorkspace;
+    return {static_cast<uint32_t>(layout_.dram[id]), region, 0};
+  }
+
+  // Inputs that live in the scratchpad are loaded before their first use, outputs are stored after their last write.
+  void move_ports(size_t s, BufferKind kind) {
+    const int64_t now = static_cast<int64_t>(s);
+    for (const Operand& o : layout_.steps[s]->operands()) {
+      if (o.view == nullptr) continue;
+      const BufferId id = o.view->buffer;
+      const Lifetime& life = layout_.lifetimes[id];
+      if (module_.buffers[id].kind != kind || layout_.homes[id] != Home::kScratchpad) continue;
+      if ((kind == BufferKind::kInput ? life.first : life.last_write) != now) continue;
+      if (std::find(moved_.begin(), moved_.end(), id) != moved_.end()) continue;
+      moved_.push_back(id);
+      const Placed chip{home_address(id), {1}}, dram{dram_address(id), {1}};
+      const int64_t bytes = static_cast<int64_t>(module_.buffers[id].bytes);
+      std::vector<DmaCommand> moves;
+      if (kind == BufferKind::kInput) {
+        copy_box(std::array{bytes}, dram, chip, 1, moves);
+        append_moves(moves, channels_.loads, Part::kLoad, false);
+      } else {
+        copy_box(std::array{bytes}, chip, dram, 1, moves);
+        append_moves(moves, channels_.stores, Part::kStore, false);
+      }
+    }
+  }
+
+  void step(size_t s) {
+    const TiledStep& step = *layout_.steps[s];
+    const Plan& plan = layout_.plans[s];
+    std::vector<SlotState> states(plan.bundles.size());
+    std::vector<std::map<std::vector<int64_t>, std::pair<int64_t, int64_t>>> packed(plan.bundles.size());
+    const std::vector<Tile> tiles = tiles_of(step, plan);
+    for (size_t t = 0; t < tiles.size(); ++t) {
+      const Tile& tile = tiles[t];
+      const bool final_tile = t + 1 == tiles.size();
+      std::vector<Placed> placed(step.operands().size());
+      for (size_t i = 0; i < placed.size(); ++i) {
+        if (plan.bundle_of[i] >= 0) continue;
+        const View& view = *step.operands()[i].view;
+        placed[i] = {moved(home_address(view.buffer), offset_of(view, step.box(i, tile))), view.strides};
+      }
+      for (size_t b = 0; b < plan.bundles.size(); ++b) {
+        const Bundle& bundle = plan.bundles[b];
+        SlotState& state = states[b];
+        const bool fresh = take_slot(bundle, tile, state);
+        const Address base{static_cast<uint32_t>(layout_.slots[s][b][state.current]), Region::kScratchpad, 0};
+        const std::vector<int64_t> parts = parts_of(step, bundle, tile);
+        for (size_t k = 0; k < bundle.operands.size(); ++k) {
+          const uint32_t i = bundle.operands[k];
+          const Operand& o = step.operands()[i];
+          placed[i].address = moved(base, parts[k]);
+          if (o.view != nullptr) placed[i].strides = packed_strides(*o.view, step.box(i, tile), o.repeats);
+        }
+        if (!fresh) continue;
+        if (bundle.kind == Bundle::Kind::kConstant) load_constants(step, bundle, tile, parts, base, packed[b]);
+        if (bundle.kind == Bundle::Kind::kLoad) transfer(step, bundle.operands[0], tile, placed, false);
+      }
+      compute(s, tile, placed, final_tile);
+      for (const Bundle& bundle : plan.bundles) {
+        if (bundle.kind == Bundle::Kind::kStore) transfer(step, bundle.operands[0], tile, placed, final_tile);
+      }
+    }
+  }
+
+  // Whether the tile needs another transfer than the one before; if so, moves on to the next slot.
+  static bool take_slot(const Bundle& bundle, const Tile& tile, SlotState& state) {
+    std::vector<Range> key(1);  // never empty
+    for (size_t axis = 0; axis < tile.size(); ++axis) {
+      if ((bundle.axes >> axis & 1) != 0) key.push_back(tile[axis]);
+    }
+    if (state.key[state.current] == key) return false;
+    state.current = bundle.slots == 2 ? 1 - state.current : 0;
+    state.key[state.current] = std::move(key);
+    return true;
+  }
+
+  void load_constants(const TiledStep& step, const Bundle& bundle, const Tile& tile, const std::vector<int64_t>& parts,
+                      const Address& slot, std::map<std::vector<int64_t>, std::pair<int64_t, int64_t>>& packed) {
+    std::vector<int64_t> key;
+    for (size_t axis = 0; axis < tile.size(); ++axis) {
+      if ((bundle.axes >> axis & 1) != 0) key.push_back(tile[axis].start);
+    }
+    auto found = packed.find(key);
+    if (found == packed.end()) {
+      block_.assign(static_cast<size_t>(parts.back()), 0);
+      for (size_t k = 0; k < bundle.operands.size(); ++k) {
+        const uint32_t i = bundle.operands[k];
+        const Operand& o = step.operands()[i];
+        uint8_t* out = block_.data() + parts[k];
+        if (o.view == nullptr) {
+          step.make(i, tile, out);
+        } else {
+          pack(*o.view, step.box(i, tile), o.repeats, module_.buffers[o.view->buffer].data, out);
+        }
+      }
+      found = packed.emplace(key, std::make_pair(pool_.add(block_), parts.back())).first;
+    }
+    std::vector<DmaCommand> moves;
+    const Address src{static_cast<uint32_t>(found->second.first), Region::kConstants, 0};
+    copy_box(std::array{found->second.second}, {src, {1}}, {slot, {1}}, 1, moves);
+    append_moves(moves, channels_.constants, Part::kLoad, false);
+  }
+
+  // Moves the box of one operand between its home and its tile buffer.
+  void transfer(const TiledStep& step, uint32_t i, const Tile& tile, const std::vector<Placed>& placed,
+                bool final_tile) {
+    const Operand& o = step.operands()[i];
+    const Box box = step.box(i, tile);
+    const Placed home{moved(home_address(o.view->buffer), offset_of(*o.view, box)), o.view->strides};
+    const std::vector<int64_t> counts = packed_counts(*o.view, box, o.repeats);
+    std::vector<DmaCommand> moves;
+    if (o.result) {
+      copy_box(counts, placed[i], home, element_size(*o.view), moves);
+      const bool commit = final_tile && layout_.homes[o.view->buffer] == Home::kPersistent;
+      append_moves(moves, channels_.stores, Part::kStore, commit);
+    } else {
+      copy_box(counts, home, placed[i], element_size(*o.view), moves);
+      append_moves(moves, channels_.loads, Part::kLoad, false);
+    }
+  }
+
+  void compute(size_t s, const Tile& tile, const std::vector<Placed>& placed, bool final_tile) {
+    const TiledStep& step = *layout_.steps[s];
+    bodies_.clear();
+    step.commands(tile, placed, bodies_);
+    stream_.layer_tiles[layer_] += static_cast<int64_t>(bodies_.size());
+    bool writes_variable = false;
+    for (size_t i = 0; i < placed.size(); ++i) {
+      writes_variable |= step.operands()[i].result && placed[i].address.region == Region::kVariable;
+    }
+    const auto* copy = std::get_if<CopyStep>(&module_.steps[s].work);
+    for (size_t i = 0; i < bodies_.size(); ++i) {
+      const bool last = final_tile && i + 1 == bodies_.size();
+      Body& body = bodies_[i];
+      if (auto* dma = std::get_if<DmaCommand>(&body)) {
+        dma->commit = last && copy->commit;
+        append(*dma, channels_.copies, Part::kCompute);
+      } else if (auto* ewise = std::get_if<contract::VpuEwiseCommand>(&body)) {
+        ewise->commit = last && writes_variable;
+        append(std::move(*ewise), Queue::kVpu, Part::kCompute);
+      } else if (auto* mxu = std::get_if<contract::MxuCommand>(&body)) {
+        append(*mxu, Queue::kMxu, Part::kCompute);
+      } else if (auto* pool = std::get_if<contract::VpuPoolCommand>(&body)) {
+        append(*pool, Queue::kVpu, Part::kCompute);
+      } else if (auto* reduce = std::get_if<contract::VpuReduceCommand>(&body)) {
+        append(*reduce, Queue::kVpu, Part::kCompute);
+      }
+    }
+  }
+
+  const Module& module_;
+  const Layout& layout_;
+  const Channels channels_;
+  Stream stream_;
+  ConstantPool pool_;
+  std::vector<int64_t> raw_;  // offset of a constant buffer that is used as it is; -1: not yet
+  std::vector<BufferId> moved_;
+  std::vector<uint8_t> block_;
+  std::vector<Body> bodies_;
+  uint32_t layer_ = 0;
+};
+
+}  // namespace
+
+contract::Header& header_of(Body& body) {
+  return std::visit([](auto& command) -> contract::Header& { return command.header; }, body);
+}
+
+const contract::Header& header_of(const Body& body) {
+  return std::visit([](const auto& command) -> const contract::Header& { return command.header; }, body);
+}
+
+Stream emit(const Module& module, const Layout& layout, const contract::Capabilities& capabilities) {
+  return Emitter(module, layout, capabilities).run();
+}
+
+}  // namespace npu::compiler::backend

@@ -1,0 +1,29 @@
+// The commands of a program in the order in which their effects must appear, and the constants that they load.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "driver/compiler/schedule/layout.h"
+#include "hw/contract/gen/commands.h"
+
+namespace npu::compiler::backend {
+
+struct Command {
+  enum class Part : uint8_t { kLoad, kCompute, kStore };  // a copy is kCompute
+  Body body;
+  Part part = Part::kCompute;
+};
+
+[[nodiscard]] contract::Header& header_of(Body& body);
+[[nodiscard]] const contract::Header& header_of(const Body& body);
+
+struct Stream {
+  std::vector<Command> commands;  // queue and layer are set, tokens are not
+  std::vector<uint8_t> constants;
+  std::vector<int64_t> layer_tiles;  // compute commands, one a layer
+};
+
+[[nodiscard]] Stream emit(const Module& module, const Layout& layout, const contract::Capabilities& capabilities);
+
+}  // namespace npu::compiler::backend

@@ -1,0 +1,125 @@
+// Tiles of element-wise steps: the axes are the iteration's dimensions, merged where every operand allows.
+#include <algorithm>
+
+#include "driver/compiler/schedule/cost.h"
+#include "driver/compiler/schedule/dims.h"
+#include "driver/compiler/schedule/tiled_step.h"
+#include "hw/contract/error.h"
+
+namespace npu::compiler::backend {
+namespace {
+
+constexpr size_t kRank = 4;  // dimensions of a command
+
+class EwiseTiles : public TiledStep {
+ public:
+  EwiseTiles(const EwiseStep& step, const contract::Capabilities& capabilities)
+      : step_(step), capabilities_(capabilities) {
+    Iteration it{step.dims, {}};
+    for (const EwiseStep::Operand& o : step.operands) {
+      if (!o.blob) it.strides.push_back(o.view.strides);
+    }
+    it.simplify(step.innermost_fixed);
+    for (size_t d = 0; d < it.dims.size(); ++d) {
+      const bool fixed = step.innermost_fixed && d + 1 == it.dims.size();
+      axes_.push_back({it.dims[d], fixed ? it.dims[d] : 1, 0});
+    }
+    views_.reserve(step.operands.size());
+    size_t stream = 0;
+    for (const EwiseStep::Operand& o : step.operands) {
+      View& view = views_.emplace_back(o.view);
+      if (o.blob) {
+        NPU_CHECK(dense(view.dims, view.strides, element_size(view)));
+        operands_.push_back({&view, false, true, false, 0, false});
+        continue;
+      }
+      view.dims = it.dims;
+      view.strides = it.strides[stream++];
+      uint32_t axes = 0;
+      for (size_t d = 0; d < view.dims.size(); ++d) {
+        if (view.strides[d] != 0 && view.dims[d] > 1) axes |= 1u << d;
+      }
+      operands_.push_back({&view, o.result, true, false, axes, true, true});
+    }
+  }
+
+  Box box(size_t index, const Tile& tile) const override {
+    const View& view = views_[index];
+    if (step_.operands[index].blob) return whole(view);
+    Box box = tile;
+    for (size_t d = 0; d < box.size(); ++d) {
+      if (view.strides[d] == 0) box[d].start = 0;
+    }
+    return box;
+  }
+
+  int64_t largest_bytes(size_t index, std::span<const int64_t> size) const override {
+    const View& view = views_[index];
+    int64_t bytes = element_size(view);
+    if (step_.operands[index].blob) return bytes * elements(view.dims);
+    for (size_t d = 0; d < size.size(); ++d) {
+      if (view.strides[d] != 0) bytes *= size[d];
+    }
+    return bytes;
+  }
+
+  double cycles(std::span<const int64_t> size) const override {
+    return vpu_cycles(elements(size), static_cast<int64_t>(step_.uops.size()), capabilities_);
+  }
+
+  void commands(const Tile& tile, std::span<const Placed> placed, std::vector<Body>& out) const override {
+    Iteration it;
+    for (const Range& range : tile) it.dims.push_back(range.count);
+    for (size_t k = 0; k < placed.size(); ++k) {
+      if (!step_.operands[k].blob) it.strides.push_back(placed[k].strides);
+    }
+    it.simplify(step_.innermost_fixed);
+    const size_t rank = it.dims.size(), loops = rank > kRank ? rank - kRank : 0;
+
+    contract::VpuEwiseCommand c;
+    c.uops = step_.uops;
+    c.register_count = step_.register_count;
+    c.dims.fill(1);
+    for (size_t d = loops; d < rank; ++d) c.dims[kRank - rank + d] = static_cast<uint32_t>(field32(it.dims[d]));
+    size_t stream = 0;
+    for (size_t k = 0; k < placed.size(); ++k) {
+      contract::Operand& o = c.operands.emplace_back();
+      o.base = placed[k].address;
+      o.type = views_[k].type;
+      if (step_.operands[k].blob) {
+        o.bytes = static_cast<uint32_t>(elements(views_[k].dims) * element_size(views_[k]));
+        continue;
+      }
+      for (size_t d = loops; d < rank; ++d) o.stride[kRank - rank + d] = field32(it.strides[stream][d]);
+      ++stream;
+    }
+    std::vector<int64_t> index(loops);
+    for (;;) {
+      stream = 0;
+      for (size_t k = 0; k < placed.size(); ++k) {
+        if (step_.operands[k].blob) continue;
+        int64_t bytes = 0;
+        for (size_t d = 0; d < loops; ++d) bytes += index[d] * it.strides[stream][d];
+        c.operands[k].base = moved(placed[k].address, bytes);
+        ++stream;
+      }
+      out.emplace_back(c);
+      size_t d = loops;
+      while (d > 0 && ++index[d - 1] == it.dims[d - 1]) index[--d] = 0;
+      if (d == 0) return;
+    }
+  }
+
+ private:
+  const EwiseStep& step_;
+  const contract::Capabilities& capabilities_;
+  std::vector<View> views_;
+};
+
+}  // namespace
+
+std::unique_ptr<TiledStep> tile_ewise(const EwiseStep& step, const contract::Capabilities& capabilities) {
+  return std::make_unique<EwiseTiles>(step, capabilities);
+}
+
+}  // namespace npu::compiler::backend

@@ -1,0 +1,52 @@
+// Which bytes a command reads and writes. Exact, and the same rule as the device's: an MXU or pooling command reads its
+// whole input box, an average pooling its parameter header, an element-wise command what its micro-operations name.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "driver/compiler/schedule/tiled_step.h"
+
+namespace npu::compiler::backend {
+
+// `run` bytes from `low` for every index of `dims` (innermost first, strides positive and ascending).
+struct ByteSet {
+  struct Dim {
+    int64_t count = 1, stride = 0;
+  };
+  uint32_t space = 0;  // kScratchpadSpace ..., kVariableSpace + variable
+  bool write = false;
+  int64_t low = 0, high = 0;  // [low, high) holds all of it
+  int64_t run = 0;
+  std::array<Dim, 5> dims{};
+  uint32_t rank = 0;
+
+  // Calls visit(first, end) for every run, ascending where runs do not interleave.
+  template <class Visit>
+  void for_each_run(Visit&& visit) const {
+    std::array<int64_t, 5> index{};
+    int64_t at = low;
+    for (;;) {
+      visit(at, at + run);
+      uint32_t d = 0;
+      for (; d < rank; ++d) {
+        at += dims[d].stride;
+        if (++index[d] < dims[d].count) break;
+        at -= dims[d].stride * dims[d].count;
+        index[d] = 0;
+      }
+      if (d == rank) return;
+    }
+  }
+};
+
+inline constexpr uint32_t kScratchpadSpace = 0, kWorkspaceSpace = 1, kOutputSpace = 2, kVariableSpace = 3;
+
+// Memory that is only read (constants, inputs) is left out: nothing there can be in conflict.
+[[nodiscard]] std::vector<ByteSet> footprint(const Body& body);
+
+// Whether both may touch a byte that at least one of them writes, by the bounds of their sets.
+[[nodiscard]] bool may_conflict(const std::vector<ByteSet>& a, const std::vector<ByteSet>& b);
+
+}  // namespace npu::compiler::backend

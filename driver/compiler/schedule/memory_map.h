@@ -1,0 +1,30 @@
+// Placing rectangles of steps x bytes so that no two that live at the same time overlap.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace npu::compiler::backend {
+
+class MemoryMap {
+ public:
+  explicit MemoryMap(int64_t size) : size_(size) {}
+
+  // The lowest free address for `bytes` bytes during steps [first, last].
+  [[nodiscard]] std::optional<int64_t> find(int64_t bytes, int64_t first, int64_t last, int64_t alignment) const;
+  void take(int64_t address, int64_t bytes, int64_t first, int64_t last);
+  // Forgets everything taken after there were `count` rectangles.
+  void rewind(size_t count) { taken_.resize(count); }
+  [[nodiscard]] size_t count() const { return taken_.size(); }
+  [[nodiscard]] int64_t peak() const;
+
+ private:
+  struct Rectangle {
+    int64_t low, high, first, last;
+  };
+  int64_t size_;
+  std::vector<Rectangle> taken_;
+};
+
+}  // namespace npu::compiler::backend

@@ -1,0 +1,220 @@
+// Tiles of CONV2D, DEPTHWISE_CONV2D and MATMUL: axes are batch, output rows, output columns, and channels (output
+// channels; input channels in depthwise mode). The reduction is never cut.
+#include <algorithm>
+
+#include "driver/compiler/schedule/cost.h"
+#include "driver/compiler/schedule/tiled_step.h"
+#include "driver/compiler/schedule/window.h"
+#include "hw/contract/error.h"
+
+namespace npu::compiler::backend {
+namespace {
+
+using contract::MxuMode;
+
+enum AxisIndex : size_t { kN, kY, kX, kC };
+enum OperandIndex : size_t { kSource, kWeights, kParams, kResult };
+
+// Dimension `outer` of both views into `inner`, where their strides allow.
+void merge_dims(View& a, View& b, size_t outer, size_t inner) {
+  const auto fits = [&](const View& v) {
+    return v.dims[outer] == 1 || v.dims[inner] == 1 || v.strides[outer] == v.strides[inner] * v.dims[inner];
+  };
+  if (!fits(a) || !fits(b)) return;
+  for (View* v : {&a, &b}) {
+    if (v->dims[inner] == 1) v->strides[inner] = v->strides[outer];
+    v->dims[inner] *= v->dims[outer];
+    v->dims[outer] = 1;
+  }
+}
+
+class MxuTiles : public TiledStep {
+ public:
+  MxuTiles(const MxuStep& step, const contract::Capabilities& capabilities)
+      : step_(step), capabilities_(capabilities), src_(step.src), dst_(step.dst) {
+    const bool pointwise = step.mode == MxuMode::kConv && step.kernel_h == 1 && step.kernel_w == 1 &&
+                           step.stride_y == 1 && step.stride_x == 1 && src_.dims[1] == dst_.dims[1] &&
+                           src_.dims[2] == dst_.dims[2] && step.pad_top == 0 && step.pad_left == 0;
+    if (pointwise) {  // pixels are rows of a matrix: the more in one command, the better the array is filled
+      merge_dims(src_, dst_, 1, 2);
+      merge_dims(src_, dst_, 0, 2);
+    }
+    y_ = {step.kernel_h, step.stride_y, step.dilation_y, step.pad_top, src_.dims[1]};
+    x_ = {step.kernel_w, step.stride_x, step.dilation_x, step.pad_left, src_.dims[2]};
+    const bool depthwise = step.mode == MxuMode::kDepthwise;
+    const int64_t columns = capabilities.mxu_cols;
+    axes_ = {{dst_.dims[0], 1, 0},
+             {dst_.dims[1], 1, 0},
+             {dst_.dims[2], 1, 0},
+             {depthwise ? src_.dims[3] : dst_.dims[3],
+              depthwise ? std::max<int64_t>(1, columns / step.multiplier) : columns, 1}};
+    const View& w = step.weights;
+    const uint32_t pixels = 1u << kN | 1u << kY | 1u << kX, channels = 1u << kC;
+    const int64_t weight_unit = element_size(w);
+    bool weights_walkable = false;
+    uint32_t weights_axes = channels;
+    switch (step.mode) {
+      case MxuMode::kConv:
+        weights_walkable = dense(std::span(w.dims).subspan(1), std::span(w.strides).subspan(1), weight_unit);
+        break;
+      case MxuMode::kDepthwise:
+        weights_walkable = dense(std::span(w.dims).subspan(2), std::span(w.strides).subspan(2), weight_unit) &&
+                           (w.dims[0] == 1 || w.strides[0] == w.dims[1] * w.strides[1]);
+        break;
+      case MxuMode::kMatmul:
+        weights_walkable = w.dims[2] == 1 || w.strides[2] == weight_unit;
+        if (batched()) weights_axes |= 1u << kN;
+        break;
+    }
+    operands_ = {{&src_, false, contiguous_channels(src_), false, depthwise ? pixels | channels : pixels},
+                 {&w, false, weights_walkable, false, weights_axes},
+                 {nullptr, false, true, false, channels},
+                 {&dst_, true, contiguous_channels(dst_), false, pixels | channels}};
+  }
+
+  Box box(size_t index, const Tile& tile) const override {
+    const View& w = step_.weights;
+    switch (index) {
+      case kSource:
+        return {tile[kN], y_.input(tile[kY]), x_.input(tile[kX]),
+                step_.mode == MxuMode::kDepthwise ? tile[kC] : Range{0, src_.dims[3]}};
+      case kWeights:
+        if (step_.mode == MxuMode::kConv) return {tile[kC], {0, w.dims[1]}, {0, w.dims[2]}, {0, w.dims[3]}};
+        if (step_.mode == MxuMode::kDepthwise) return {{0, w.dims[0]}, {0, w.dims[1]}, tile[kC], {0, w.dims[3]}};
+        return {batched() ? tile[kN] : Range{}, {0, w.dims[1]}, tile[kC]};
+      default:
+        return {tile[kN], tile[kY], tile[kX], outputs(tile[kC])};
+    }
+  }
+
+  int64_t bytes(size_t index, const Tile& tile) const override {
+    if (index == kParams) return parameter_bytes(outputs(tile[kC]).count);
+    return TiledStep::bytes(index, tile);
+  }
+
+  int64_t largest_bytes(size_t index, std::span<const int64_t> size) const override {
+    const int64_t channels = outputs({0, size[kC]}).count;
+    switch (index) {
+      case kSource:
+        return size[kN] * y_.largest_input(size[kY]) * x_.largest_input(size[kX]) *
+               (step_.mode == MxuMode::kDepthwise ? size[kC] : src_.dims[3]) * element_size(src_);
+      case kWeights: {
+        const View& w = step_.weights;
+        const int64_t all = elements(w.dims) * element_size(w);
+        if (step_.mode == MxuMode::kConv) return all / w.dims[0] * size[kC];
+        if (step_.mode == MxuMode::kDepthwise) return all / w.dims[2] * size[kC];
+        return all / w.dims[0] / w.dims[2] * size[kC] * (batched() ? size[kN] : 1);
+      }
+      case kParams:
+        return parameter_bytes(channels);
+      default:
+        return size[kN] * size[kY] * size[kX] * channels * element_size(dst_);
+    }
+  }
+
+  void make(size_t, const Tile& tile, uint8_t* out) const override {
+    step_.params.header.store(out);
+    const Range range = outputs(tile[kC]);
+    out += contract::ParameterHeader::kBytes;
+    for (int64_t i = 0; i < range.count; ++i, out += contract::ParameterEntry::kBytes) {
+      step_.params.entries[static_cast<size_t>(range.start + i)].store(out);
+    }
+  }
+
+  double cycles(std::span<const int64_t> size) const override {
+    MxuWork work;
+    work.mode = step_.mode;
+    work.src_type = src_.type;
+    work.weight_type = step_.weights.type;
+    work.in_c = step_.mode == MxuMode::kDepthwise ? size[kC] : src_.dims[3];
+    work.out_c = outputs({0, size[kC]}).count;
+    work.out_h = size[kY];
+    work.out_w = size[kX];
+    work.kernel_h = step_.kernel_h;
+    work.kernel_w = step_.kernel_w;
+    return static_cast<double>(size[kN]) * mxu_cycles(work, capabilities_);
+  }
+
+  void commands(const Tile& tile, std::span<const Placed> placed, std::vector<Body>& out) const override {
+    const View& w = step_.weights;
+    const Range rows = y_.input(tile[kY]), columns = x_.input(tile[kX]), channels = outputs(tile[kC]);
+    contract::MxuCommand c;
+    c.mode = step_.mode;
+    c.rescale = step_.rescale;
+    c.src_type = src_.type;
+    c.weight_type = w.type;
+    c.dst_type = dst_.type;
+    c.output_unsigned = step_.output_unsigned;
+    c.in_h = static_cast<uint32_t>(rows.count);
+    c.in_w = static_cast<uint32_t>(columns.count);
+    c.in_c = static_cast<uint32_t>(step_.mode == MxuMode::kDepthwise ? tile[kC].count : src_.dims[3]);
+    c.out_h = static_cast<uint32_t>(tile[kY].count);
+    c.out_w = static_cast<uint32_t>(tile[kX].count);
+    c.out_c = static_cast<uint32_t>(channels.count);
+    const std::vector<int64_t>& s = placed[kSource].strides;
+    const std::vector<int64_t>& d = placed[kResult].strides;
+    const std::vector<int64_t>& v = placed[kWeights].strides;
+    c.src_row_stride = field32(s[1]);
+    c.src_pixel_stride = field32(s[2]);
+    c.dst_row_stride = field32(d[1]);
+    c.dst_pixel_stride = field32(d[2]);
+    switch (step_.mode) {
+      case MxuMode::kConv:
+        c.w_stride = field32(v[0]);
+        break;
+      case MxuMode::kDepthwise:
+        c.w_stride = field32(w.dims[1] > 1 ? v[1] : v[0]);
+        break;
+      case MxuMode::kMatmul:
+        c.w_stride = field32(v[1]);
+        break;
+    }
+    c.kernel_h = static_cast<uint32_t>(field16(step_.kernel_h));
+    c.kernel_w = static_cast<uint32_t>(field16(step_.kernel_w));
+    c.stride_y = static_cast<uint32_t>(field16(step_.stride_y));
+    c.stride_x = static_cast<uint32_t>(field16(step_.stride_x));
+    c.dilation_y = static_cast<uint32_t>(field16(step_.dilation_y));
+    c.dilation_x = static_cast<uint32_t>(field16(step_.dilation_x));
+    c.pad_top = field16(y_.padding(tile[kY]));
+    c.pad_left = field16(x_.padding(tile[kX]));
+    c.multiplier = static_cast<uint32_t>(step_.mode == MxuMode::kDepthwise ? step_.multiplier : 1);
+    c.params = placed[kParams].address;
+    for (int64_t n = 0; n < tile[kN].count; ++n) {
+      c.src = moved(placed[kSource].address, n * s[0]);
+      c.dst = moved(placed[kResult].address, n * d[0]);
+      c.weights = batched() ? moved(placed[kWeights].address, n * v[0]) : placed[kWeights].address;
+      out.emplace_back(c);
+    }
+  }
+
+ private:
+  // MATMUL with a B of its own for each batch.
+  [[nodiscard]] bool batched() const {
+    const View& w = step_.weights;
+    return step_.mode == MxuMode::kMatmul && w.dims[0] > 1 && w.strides[0] != 0;
+  }
+  static bool contiguous_channels(const View& view) {
+    return view.dims[3] == 1 || view.strides[3] == element_size(view);
+  }
+  static int64_t parameter_bytes(int64_t channels) {
+    return contract::ParameterHeader::kBytes + channels * contract::ParameterEntry::kBytes;
+  }
+  // Output channels of a range of the channel axis.
+  [[nodiscard]] Range outputs(Range channels) const {
+    if (step_.mode != MxuMode::kDepthwise) return channels;
+    return {channels.start * step_.multiplier, channels.count * step_.multiplier};
+  }
+
+  const MxuStep& step_;
+  const contract::Capabilities& capabilities_;
+  View src_, dst_;
+  Window y_, x_;
+};
+
+}  // namespace
+
+std::unique_ptr<TiledStep> tile_mxu(const MxuStep& step, const contract::Capabilities& capabilities) {
+  return std::make_unique<MxuTiles>(step, capabilities);
+}
+
+}  // namespace npu::compiler::backend

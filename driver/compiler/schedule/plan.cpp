@@ -1,0 +1,260 @@
+#include "driver/compiler/schedule/plan.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "driver/compiler/schedule/cost.h"
+
+namespace npu::compiler::backend {
+namespace {
+
+// Fixed cost of a tile: dispatch, tokens, and the pipeline's uneven ends.
+constexpr double kTileCycles = 48;
+// Cycles that a byte of scratchpad is worth, so that equal times take the smaller buffers and leave room for
+// prefetching.
+constexpr double kByteCycles = 1.0 / 4096;
+
+// Tile sizes of one axis worth trying: even cuts into 1, 2, 3, ... tiles, ever coarser.
+std::vector<int64_t> cuts(const Axis& axis) {
+  std::vector<int64_t> sizes;
+  const int64_t units = ceil_div(axis.extent, axis.granule);
+  for (int64_t parts = 1; parts <= units; parts += std::max<int64_t>(1, parts / 4)) {
+    const int64_t size = std::min(axis.extent, ceil_div(units, parts) * axis.granule);
+    if (sizes.empty() || sizes.back() != size) sizes.push_back(size);
+  }
+  const int64_t least = std::min(axis.extent, axis.granule);
+  if (sizes.back() != least) sizes.push_back(least);
+  return sizes;
+}
+
+// Ways to cut the axes of one group, as sizes of those axes.
+std::vector<std::vector<int64_t>> group_cuts(const std::vector<Axis>& axes, const std::vector<uint32_t>& members) {
+  std::vector<std::vector<int64_t>> out;
+  std::vector<int64_t> size(members.size());
+  for (size_t split = 0; split < members.size(); ++split) {
+    for (int64_t cut : cuts(axes[members[split]])) {
+      const bool is_whole = cut == axes[members[split]].extent;
+      if (is_whole && split > 0) continue;  // the same as one position of the axis outside
+      for (size_t i = 0; i < members.size(); ++i) {
+        const Axis& axis = axes[members[i]];
+        size[i] = i < split ? std::min(axis.extent, axis.granule) : i == split ? cut : axis.extent;
+      }
+      out.push_back(size);
+    }
+  }
+  return out;
+}
+
+class Planner {
+ public:
+  Planner(const TiledStep& step, std::span<const Home> homes, int64_t available,
+          const contract::Capabilities& capabilities, const ScheduleOptions& options)
+      : step_(step), available_(available), capabilities_(capabilities), options_(options) {
+    make_bundles(homes);
+  }
+
+  Plan run() {
+    const std::vector<Axis>& axes = step_.axes();
+    std::vector<std::vector<uint32_t>> groups(2);
+    for (uint32_t i = 0; i < axes.size(); ++i) groups[axes[i].group].push_back(i);
+    if (bundles_.empty()) {  // nothing to stream, nothing to cut
+      for (const Axis& axis : axes) size_.push_back(axis.extent);
+      order_ = groups[0];
+      order_.insert(order_.end(), groups[1].begin(), groups[1].end());
+      consider();
+      return best_;
+    }
+    size_.resize(axes.size());
+    for (const std::vector<int64_t>& first : group_cuts(axes, groups[0])) {
+      for (size_t i = 0; i < first.size(); ++i) size_[groups[0][i]] = first[i];
+      if (groups[1].empty()) {
+        order_ = groups[0];
+        consider();
+        continue;
+      }
+      for (const std::vector<int64_t>& second : group_cuts(axes, groups[1])) {
+        for (size_t i = 0; i < second.size(); ++i) size_[groups[1][i]] = second[i];
+        for (const bool swapped : {false, true}) {
+          order_ = groups[swapped ? 1 : 0];
+          order_.insert(order_.end(), groups[swapped ? 0 : 1].begin(), groups[swapped ? 0 : 1].end());
+          consider();
+          if (count(groups[0]) == 1 || count(groups[1]) == 1) break;  // both orders are the same
+        }
+      }
+    }
+    return best_;
+  }
+
+ private:
+  void make_bundles(std::span<const Home> homes) {
+    const std::vector<Operand>& operands = step_.operands();
+    best_.bundle_of.assign(operands.size(), -1);
+    const auto add = [&](Bundle::Kind kind, bool dram, uint32_t operand) {
+      best_.bundle_of[operand] = static_cast<int32_t>(bundles_.size());
+      bundles_.push_back({kind, dram, operands[operand].axes, {operand}});
+    };
+    for (uint32_t i = 0; i < operands.size(); ++i) {
+      const Operand& o = operands[i];
+      if (homes[i] == Home::kConstant) {
+        if (o.any_memory) continue;
+        const auto same = std::find_if(bundles_.begin(), bundles_.end(), [&](const Bundle& b) {
+          return b.kind == Bundle::Kind::kConstant && b.axes == o.axes;
+        });
+        if (same == bundles_.end()) {
+          add(Bundle::Kind::kConstant, true, i);
+        } else {
+          best_.bundle_of[i] = static_cast<int32_t>(same - bundles_.begin());
+          same->operands.push_back(i);
+        }
+      } else if (homes[i] == Home::kDram) {
+        if (!o.any_memory) add(o.result ? Bundle::Kind::kStore : Bundle::Kind::kLoad, true, i);
+      } else if (!o.walkable || (homes[i] == Home::kPersistent && o.result && !o.commits)) {
+        add(o.result ? Bundle::Kind::kStore : Bundle::Kind::kLoad, false, i);
+      }
+    }
+  }
+
+  [[nodiscard]] int64_t count(uint32_t axis) const { return ceil_div(step_.axes()[axis].extent, size_[axis]); }
+  [[nodiscard]] int64_t count(const std::vector<uint32_t>& axes) const {
+    int64_t product = 1;
+    for (uint32_t axis : axes) product *= count(axis);
+    return product;
+  }
+
+  // Runs of contiguous bytes that a transfer of an operand consists of.
+  [[nodiscard]] double transfer_cycles(const Bundle& bundle, int64_t bytes) const {
+    if (bundle.kind == Bundle::Kind::kConstant) return dma_cycles(1, bytes, true, capabilities_);
+    const uint32_t operand = bundle.operands.front();
+    const View& view = *step_.operands()[operand].view;
+    Tile tile(size_.size());
+    for (size_t i = 0; i < tile.size(); ++i) tile[i] = {0, size_[i]};
+    const std::vector<int64_t> counts =
+        packed_counts(view, step_.box(operand, tile), step_.operands()[operand].repeats);
+    int64_t run = element_size(view);
+    for (size_t d = counts.size(); d-- > 0 && (counts[d] == 1 || view.strides[d] == run);) run *= counts[d];
+    return dma_cycles(ceil_div(bytes, run), run, bundle.dram, capabilities_);
+  }
+
+  // Weighs the tiling in size_ and order_ against the best so far.
+  void consider() {
+    const std::vector<Axis>& axes = step_.axes();
+    int64_t single = 0, twice = 0;
+    uint32_t largest = 0;
+    for (uint32_t b = 0; b < bundles_.size(); ++b) {
+      Bundle& bundle = bundles_[b];
+      bundle.moves = 1;
+      int64_t product = 1;
+      for (uint32_t axis : order_) {
+        product *= count(axis);
+        if ((bundle.axes >> axis & 1) != 0 && count(axis) > 1) bundle.moves = product;
+      }
+      bundle.slot_bytes = 0;
+      for (uint32_t operand : bundle.operands) {
+        bundle.slot_bytes = round_up(bundle.slot_bytes, kPartAlignment) + step_.largest_bytes(operand, size_);
+      }
+      bundle.slot_bytes = round_up(bundle.slot_bytes, kSlotAlignment);
+      if (bundle.slot_bytes > bundles_[largest].slot_bytes) largest = b;
+      single += bundle.slot_bytes;
+      twice += bundle.slot_bytes * (bundle.moves > 1 ? 2 : 1);
+    }
+    if (best_.least_bytes == 0 || single < best_.least_bytes) {
+      best_.least_bytes = single;
+      best_.largest = bundles_.empty() ? "" : describe(bundles_[largest]);
+    }
+    if (single > available_) return;
+    const bool overlapped = options_.double_buffer && twice <= available_;
+    const int64_t bytes = overlapped ? twice : single;
+
+    double tiles = 1, work = 1;
+    for (size_t i = 0; i < axes.size(); ++i) {
+      tiles *= static_cast<double>(count(static_cast<uint32_t>(i)));
+      work *= static_cast<double>(axes[i].extent) / static_cast<double>(size_[i]);
+    }
+    const double compute = step_.cycles(size_) * work;
+    double dram = 0, chip = 0, first = 0, last = 0;
+    for (const Bundle& bundle : bundles_) {
+      const double once = transfer_cycles(bundle, bundle.slot_bytes);
+      double share = static_cast<double>(bundle.moves);
+      for (uint32_t axis = 0; axis < axes.size(); ++axis) {
+        if ((bundle.axes >> axis & 1) == 0) continue;
+        share *= static_cast<double>(axes[axis].extent) / static_cast<double>(size_[axis] * count(axis));
+      }
+      (bundle.dram ? dram : chip) += once * share;
+      (bundle.kind == Bundle::Kind::kStore ? last : first) += once;
+    }
+    double cycles = tiles * kTileCycles + static_cast<double>(bytes) * kByteCycles;
+    if (overlapped || tiles == 1) {
+      cycles += tiles == 1 ? first + compute + last : std::max({compute, dram, chip}) + first + last;
+    } else {
+      cycles += compute + dram + chip;
+    }
+    if (best_.fits && cycles >= best_.cycles) return;
+    best_.fits = true;
+    best_.size = size_;
+    best_.order = order_;
+    best_.bundles = bundles_;
+    for (Bundle& bundle : best_.bundles) bundle.slots = overlapped && bundle.moves > 1 ? 2 : 1;
+    best_.bytes = bytes;
+    best_.tiles = static_cast<int64_t>(tiles);
+    best_.cycles = cycles;
+    best_.prologue = first;
+  }
+
+  [[nodiscard]] static std::string describe(const Bundle& bundle) {
+    const char* what = bundle.kind == Bundle::Kind::kConstant ? "constants"
+                       : bundle.kind == Bundle::Kind::kStore  ? "results"
+                                                              : "operands";
+    return std::string(what) + " of " + std::to_string(bundle.slot_bytes) + " bytes";
+  }
+
+  const TiledStep& step_;
+  const int64_t available_;
+  const contract::Capabilities& capabilities_;
+  const ScheduleOptions& options_;
+  std::vector<Bundle> bundles_;
+  std::vector<int64_t> size_;
+  std::vector<uint32_t> order_;
+  Plan best_;
+};
+
+}  // namespace
+
+Plan plan_step(const TiledStep& step, std::span<const Home> homes, int64_t available,
+               const contract::Capabilities& capabilities, const ScheduleOptions& options) {
+  return Planner(step, homes, available, capabilities, options).run();
+}
+
+std::vector<Tile> tiles_of(const TiledStep& step, const Plan& plan) {
+  const std::vector<Axis>& axes = step.axes();
+  Tile tile(axes.size());
+  for (size_t i = 0; i < axes.size(); ++i) tile[i] = {0, plan.size[i]};
+  std::vector<Tile> tiles;
+  for (;;) {
+    tiles.push_back(tile);
+    for (size_t i = 0; i < axes.size(); ++i) {  // the last tile of an axis may be smaller
+      tiles.back()[i].count = std::min(plan.size[i], axes[i].extent - tile[i].start);
+    }
+    size_t at = plan.order.size();
+    while (at > 0) {
+      const uint32_t axis = plan.order[at - 1];
+      tile[axis].start += plan.size[axis];
+      if (tile[axis].start < axes[axis].extent) break;
+      tile[axis].start = 0;
+      --at;
+    }
+    if (at == 0) return tiles;
+  }
+}
+
+std::vector<int64_t> parts_of(const TiledStep& step, const Bundle& bundle, const Tile& tile) {
+  std::vector<int64_t> parts;
+  int64_t end = 0;
+  for (uint32_t operand : bundle.operands) {
+    parts.push_back(round_up(end, kPartAlignment));
+    end = parts.back() + step.bytes(operand, tile);
+  }
+  parts.push_back(end);
+  return parts;
+}
+
+}  // namespace npu::compiler::backend

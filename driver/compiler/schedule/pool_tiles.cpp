@@ -1,0 +1,97 @@
+// Tiles of MAX_POOL2D and AVG_POOL2D: axes are batch, output rows, output columns, channels.
+#include "driver/compiler/schedule/cost.h"
+#include "driver/compiler/schedule/tiled_step.h"
+#include "driver/compiler/schedule/window.h"
+
+namespace npu::compiler::backend {
+namespace {
+
+enum AxisIndex : size_t { kN, kY, kX, kC };
+enum OperandIndex : size_t { kSource, kResult, kParams };  // kParams: only AVG_POOL2D has them
+
+class PoolTiles : public TiledStep {
+ public:
+  PoolTiles(const PoolStep& step, const contract::Capabilities& capabilities)
+      : step_(step), capabilities_(capabilities) {
+    const View& src = step.src;
+    const View& dst = step.dst;
+    y_ = {step.kernel_h, step.stride_y, 1, step.pad_top, src.dims[1]};
+    x_ = {step.kernel_w, step.stride_x, 1, step.pad_left, src.dims[2]};
+    axes_ = {{dst.dims[0], 1, 0}, {dst.dims[1], 1, 0}, {dst.dims[2], 1, 0}, {dst.dims[3], 1, 1}};
+    operands_ = {{&src, false, contiguous_channels(src), false, 0xf},
+                 {&dst, true, contiguous_channels(dst), false, 0xf}};
+    if (step.mode == contract::PoolMode::kAvg) operands_.push_back({});
+  }
+
+  Box box(size_t index, const Tile& tile) const override {
+    if (index == kSource) return {tile[kN], y_.input(tile[kY]), x_.input(tile[kX]), tile[kC]};
+    return tile;
+  }
+
+  int64_t bytes(size_t index, const Tile& tile) const override {
+    return index == kParams ? contract::ParameterHeader::kBytes : TiledStep::bytes(index, tile);
+  }
+
+  int64_t largest_bytes(size_t index, std::span<const int64_t> size) const override {
+    if (index == kParams) return contract::ParameterHeader::kBytes;
+    const int64_t unit = element_size(step_.src);
+    if (index == kResult) return elements(size) * unit;
+    return size[kN] * y_.largest_input(size[kY]) * x_.largest_input(size[kX]) * size[kC] * unit;
+  }
+
+  void make(size_t, const Tile&, uint8_t* out) const override {
+    contract::ParameterHeader header;
+    header.input_zp = step_.input_zp;
+    header.output_zp = step_.output_zp;
+    header.store(out);
+  }
+
+  double cycles(std::span<const int64_t> size) const override {
+    return vpu_cycles(elements(size), step_.kernel_h * step_.kernel_w + 2, capabilities_);
+  }
+
+  void commands(const Tile& tile, std::span<const Placed> placed, std::vector<Body>& out) const override {
+    const Range rows = y_.input(tile[kY]), columns = x_.input(tile[kX]);
+    contract::VpuPoolCommand c;
+    c.mode = step_.mode;
+    c.type = step_.src.type;
+    c.in_h = static_cast<uint32_t>(rows.count);
+    c.in_w = static_cast<uint32_t>(columns.count);
+    c.channels = static_cast<uint32_t>(tile[kC].count);
+    c.out_h = static_cast<uint32_t>(tile[kY].count);
+    c.out_w = static_cast<uint32_t>(tile[kX].count);
+    c.src_row_stride = field32(placed[kSource].strides[1]);
+    c.src_pixel_stride = field32(placed[kSource].strides[2]);
+    c.dst_row_stride = field32(placed[kResult].strides[1]);
+    c.dst_pixel_stride = field32(placed[kResult].strides[2]);
+    c.kernel_h = static_cast<uint32_t>(field16(step_.kernel_h));
+    c.kernel_w = static_cast<uint32_t>(field16(step_.kernel_w));
+    c.stride_y = static_cast<uint32_t>(field16(step_.stride_y));
+    c.stride_x = static_cast<uint32_t>(field16(step_.stride_x));
+    c.pad_top = field16(y_.padding(tile[kY]));
+    c.pad_left = field16(x_.padding(tile[kX]));
+    if (placed.size() > kParams) c.params = placed[kParams].address;
+    for (int64_t n = 0; n < tile[kN].count; ++n) {
+      c.src = moved(placed[kSource].address, n * placed[kSource].strides[0]);
+      c.dst = moved(placed[kResult].address, n * placed[kResult].strides[0]);
+      out.emplace_back(c);
+    }
+  }
+
+ private:
+  static bool contiguous_channels(const View& view) {
+    return view.dims[3] == 1 || view.strides[3] == element_size(view);
+  }
+
+  const PoolStep& step_;
+  const contract::Capabilities& capabilities_;
+  Window y_, x_;
+};
+
+}  // namespace
+
+std::unique_ptr<TiledStep> tile_pool(const PoolStep& step, const contract::Capabilities& capabilities) {
+  return std::make_unique<PoolTiles>(step, capabilities);
+}
+
+}  // namespace npu::compiler::backend

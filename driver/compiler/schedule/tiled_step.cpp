@@ -1,0 +1,61 @@
+#include "driver/compiler/schedule/tiled_step.h"
+
+#include <limits>
+#include <string>
+
+#include "hw/contract/error.h"
+
+namespace npu::compiler::backend {
+namespace {
+
+[[noreturn]] void beyond_field(int64_t value, int bits) {
+  throw Error(contract::ErrorCode::kArgumentUnsupported, "a size or stride of " + std::to_string(value) +
+                                                             " is beyond the " + std::to_string(bits) +
+                                                             " bits of a command's field");
+}
+
+}  // namespace
+
+int64_t TiledStep::bytes(size_t index, const Tile& tile) const {
+  return packed_bytes(*operands_[index].view, box(index, tile), operands_[index].repeats);
+}
+
+int64_t TiledStep::largest_bytes(size_t index, std::span<const int64_t> size) const {
+  Tile tile(size.size());
+  for (size_t i = 0; i < size.size(); ++i) tile[i] = {0, size[i]};
+  return bytes(index, tile);
+}
+
+void TiledStep::make(size_t, const Tile&, uint8_t*) const { NPU_CHECK(false); }
+
+std::unique_ptr<TiledStep> make_tiled(const Step& step, const contract::Capabilities& capabilities) {
+  struct Visitor {
+    const contract::Capabilities& capabilities;
+    std::unique_ptr<TiledStep> operator()(const MxuStep& s) { return tile_mxu(s, capabilities); }
+    std::unique_ptr<TiledStep> operator()(const EwiseStep& s) { return tile_ewise(s, capabilities); }
+    std::unique_ptr<TiledStep> operator()(const PoolStep& s) { return tile_pool(s, capabilities); }
+    std::unique_ptr<TiledStep> operator()(const ReduceStep& s) { return tile_reduce(s, capabilities); }
+    std::unique_ptr<TiledStep> operator()(const CopyStep& s) { return tile_copy(s, capabilities); }
+    std::unique_ptr<TiledStep> operator()(const DeclareStep&) { return nullptr; }
+  };
+  return std::visit(Visitor{capabilities}, step.work);
+}
+
+int32_t field32(int64_t value) {
+  if (value != static_cast<int32_t>(value)) beyond_field(value, 32);
+  return static_cast<int32_t>(value);
+}
+
+int32_t field16(int64_t value) {
+  if (value != static_cast<int16_t>(value)) beyond_field(value, 16);
+  return static_cast<int32_t>(value);
+}
+
+contract::Address moved(contract::Address address, int64_t bytes) {
+  const int64_t offset = static_cast<int64_t>(address.offset) + bytes;
+  if (offset < 0 || offset > std::numeric_limits<uint32_t>::max()) beyond_field(offset, 32);
+  address.offset = static_cast<uint32_t>(offset);
+  return address;
+}
+
+}  // namespace npu::compiler::backend

@@ -1,0 +1,141 @@
+#include "driver/compiler/schedule/tokens.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "hw/contract/error.h"
+
+namespace npu::compiler::backend {
+namespace {
+
+constexpr size_t kQueues = 10;  // DMA channels, MXU, VPU
+constexpr int32_t kFarthest = 255;
+
+// How many commands of each queue have completed.
+using Clock = std::array<int32_t, kQueues>;
+
+void join(Clock& a, const Clock& b) {
+  for (size_t q = 0; q < kQueues; ++q) a[q] = std::max(a[q], b[q]);
+}
+
+// Last accesses to a stretch of bytes.
+struct State {
+  int32_t writer = -1;       // queue; -1: nobody
+  int32_t writer_count = 0;  // commands of that queue up to and with the writer
+  Clock readers{};           // since the last write: commands up to and with the last reader; 0: none
+};
+
+// The last accesses to every byte of one memory, as stretches of equal history.
+class History {
+ public:
+  // Adds what an access must wait for to `need`, and records the access of the `count`-th command of queue `queue`.
+  void access(const ByteSet& set, size_t queue, int32_t count, Clock& need) {
+    set.for_each_run([&](int64_t low, int64_t high) { access_run(low, high, set.write, queue, count, need); });
+  }
+
+ private:
+  struct Stretch {
+    int64_t high;
+    State state;
+  };
+  using Map = std::map<int64_t, Stretch>;
+
+  // Makes `at` a boundary between stretches; returns the first stretch at or after it.
+  Map::iterator cut(int64_t at) {
+    auto it = stretches_.lower_bound(at);
+    if (it == stretches_.begin()) return it;
+    auto before = std::prev(it);
+    if (before->second.high <= at) return it;
+    const Stretch rest = before->second;
+    before->second.high = at;
+    return stretches_.emplace_hint(it, at, rest);
+  }
+
+  void access_run(int64_t low, int64_t high, bool write, size_t queue, int32_t count, Clock& need) {
+    auto it = cut(low);
+    const auto end = cut(high);
+    int64_t at = low;
+    while (it != end) {
+      const State& state = it->second.state;
+      if (state.writer >= 0) {
+        int32_t& n = need[static_cast<size_t>(state.writer)];
+        n = std::max(n, state.writer_count);
+      }
+      if (write) {
+        join(need, state.readers);
+        it = stretches_.erase(it);
+        continue;
+      }
+      if (it->first > at) {
+        Stretch gap{it->first, {}};
+        gap.state.readers[queue] = count;
+        stretches_.emplace_hint(it, at, gap);
+      }
+      it->second.state.readers[queue] = count;
+      at = it->second.high;
+      ++it;
+    }
+    if (write) {
+      stretches_.emplace_hint(end, low, Stretch{high, {static_cast<int32_t>(queue), count, {}}});
+    } else if (at < high) {
+      Stretch gap{high, {}};
+      gap.state.readers[queue] = count;
+      stretches_.emplace_hint(end, at, gap);
+    }
+  }
+
+  Map stretches_;
+};
+
+}  // namespace
+
+void set_tokens(std::vector<Command>& commands, const std::vector<std::vector<ByteSet>>& footprints) {
+  std::map<uint32_t, History> histories;              // by space
+  std::array<std::vector<Clock>, kQueues> completed;  // one a command: what is known to be complete when it is
+  for (size_t i = 0; i < commands.size(); ++i) {
+    contract::Header& header = header_of(commands[i].body);
+    header.wait.fill(0);
+    const auto queue = static_cast<size_t>(header.queue);
+    if (queue >= kQueues) continue;  // the sequencer's own commands wait for nothing
+    const auto count = static_cast<int32_t>(completed[queue].size()) + 1;
+
+    Clock need{};
+    for (const bool write : {false, true}) {  // reads first: a command does not wait for itself
+      for (const ByteSet& set : footprints[i]) {
+        if (set.write == write) histories[set.space].access(set, queue, count, need);
+      }
+    }
+    Clock known{};
+    if (count > 1) known = completed[queue].back();
+    need[queue] = 0;
+
+    // The command that a token on each queue would name.
+    std::array<int32_t, kQueues> named{};
+    for (size_t q = 0; q < kQueues; ++q) {
+      if (need[q] <= known[q]) continue;
+      const auto issued = static_cast<int32_t>(completed[q].size());
+      named[q] = std::max(need[q], issued - kFarthest + 1);  // farther back cannot be named; later is stronger
+    }
+    for (size_t q = 0; q < kQueues; ++q) {
+      if (named[q] == 0) continue;
+      bool implied = false;
+      for (size_t other = 0; other < kQueues && !implied; ++other) {
+        if (other == q || named[other] == 0) continue;
+        implied = completed[other][static_cast<size_t>(named[other] - 1)][q] >= need[q];
+      }
+      if (implied) {
+        named[q] = 0;
+        continue;
+      }
+      header.wait[q] = static_cast<uint8_t>(static_cast<int32_t>(completed[q].size()) - named[q] + 1);
+    }
+    for (size_t q = 0; q < kQueues; ++q) {
+      if (named[q] != 0) join(known, completed[q][static_cast<size_t>(named[q] - 1)]);
+    }
+    known[queue] = count;
+    completed[queue].push_back(known);
+  }
+}
+
+}  // namespace npu::compiler::backend
