@@ -9,6 +9,7 @@ Needs Python 3.9 or later and PyYAML. A mistake in the YAML is one sentence on s
 
 import argparse
 import difflib
+import re
 import sys
 from pathlib import Path
 
@@ -17,7 +18,7 @@ sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from generator import cpp, cpp_commands  # noqa: E402
+from generator import c, cpp, cpp_commands, markdown, sv  # noqa: E402
 from generator.model import ContractError, load  # noqa: E402
 
 
@@ -28,7 +29,20 @@ def outputs(contract) -> dict:
         "hw/contract/gen/capabilities.h": cpp.capabilities(contract),
         "hw/contract/gen/registers.h": cpp.registers(contract),
         "hw/contract/gen/commands.h": cpp_commands.commands(contract),
+        "hw/contract/gen/npu_contract.h": c.header(contract),
+        "hw/contract/gen/npu_contract_pkg.sv": sv.package(contract),
+        "docs/reference/contract.md": markdown.reference(contract),
     }
+
+
+def check_names(header: str):
+    """Fails when names that differ in the YAML make one name in C, as register `a_b` with field `c` and `a` with `b_c`."""
+    seen = set()
+    for name in re.findall(r"^#define (\w+)|^  (NPU_\w+) =", header, re.MULTILINE):
+        name = "".join(name)
+        if name in seen:
+            raise ContractError(f"hw/contract: two different things would both be called {name} in C.")
+        seen.add(name)
 
 
 def main() -> int:
@@ -39,6 +53,7 @@ def main() -> int:
     options = parser.parse_args()
     try:
         texts = outputs(load(options.source))
+        check_names(texts["hw/contract/gen/npu_contract.h"])
     except ContractError as error:
         print(error, file=sys.stderr)
         return 1

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-mapfile -d '' files < <(find hw driver sim tests -type f \( -name '*.h' -o -name '*.cpp' \) -print0 | sort -z)
+mapfile -d '' files < <(find hw driver sim tests -type f \( -name '*.h' -o -name '*.c' -o -name '*.cpp' \) -print0 | sort -z)
 [[ ${#files[@]} -gt 0 ]] || { echo "format: found no files" >&2; exit 1; }
 "$1" --dry-run -Werror "${files[@]}"
 echo "format: ${#files[@]} files are formatted"

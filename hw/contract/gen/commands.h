@@ -161,8 +161,8 @@ enum class Element : uint32_t {
   kI8 = 0,
   kI16 = 1,
   kI32 = 2,
-  kI48 = 3,
-  kBool = 4,
+  kI48 = 3,  // 48-bit values, sign-extended to the 8 bytes that they are stored in.
+  kBool = 4,  // One byte, 0 or 1.
 };
 
 [[nodiscard]] constexpr std::string_view name(Element value) {
@@ -224,10 +224,10 @@ enum class MxuMode : uint32_t {
 [[nodiscard]] constexpr bool known(MxuMode value) { return name(value) != "?"; }
 
 enum class Rescale : uint32_t {
-  kNone = 0,
-  kSingle32 = 1,
-  kDouble32 = 2,
-  kSingle16 = 3,
+  kNone = 0,  // The accumulator goes out as it is; no clamp.
+  kSingle32 = 1,  // 32-bit multiplier, single rounding.
+  kDouble32 = 2,  // 32-bit multiplier, double rounding.
+  kSingle16 = 3,  // 16-bit multiplier, single rounding: for 48-bit accumulators.
 };
 
 [[nodiscard]] constexpr std::string_view name(Rescale value) {
@@ -299,34 +299,36 @@ enum class ReduceOp : uint32_t {
 [[nodiscard]] constexpr bool known(ReduceOp value) { return name(value) != "?"; }
 
 enum class UopCode : uint32_t {
-  kLoad = 0,
-  kStore = 1,
-  kAdd = 2,
-  kSub = 3,
-  kMul = 4,
-  kMax = 5,
-  kMin = 6,
-  kClamp = 7,
-  kAbs = 8,
-  kNegate = 9,
-  kClz = 10,
-  kBitAnd = 11,
-  kBitOr = 12,
-  kBitXor = 13,
-  kBitNot = 14,
-  kShl = 15,
-  kShrLogical = 16,
-  kShrArith = 17,
-  kEq = 18,
-  kGt = 19,
-  kGe = 20,
-  kSelect = 21,
-  kLogicalNot = 22,
+  kLoad = 0,  // dst = operand[a], extended by its element type (imm0 bit 0: zero-extend).
+  kStore = 1,  // operand[b] = a, low bits.
+  kAdd = 2,  // a + b, wraps at 32 bits.
+  kSub = 3,  // a - b, wraps at 32 bits.
+  kMul = 4,  // (a * b), imm0 = shift: 0 keeps the low 32 bits, else rounds half up and shifts right.
+  kMax = 5,  // max(a, b).
+  kMin = 6,  // min(a, b).
+  kClamp = 7,  // min(max(a, imm0), imm1).
+  kAbs = 8,  // |a|, wraps at 32 bits.
+  kNegate = 9,  // imm1 - (a - imm0), clipped to the element type in b; imm0 and imm1 are the zero points.
+  kClz = 10,  // Leading zeros of the 32-bit value.
+  kBitAnd = 11,  // a & b.
+  kBitOr = 12,  // a | b.
+  kBitXor = 13,  // a ^ b.
+  kBitNot = 14,  // ~a.
+  kShl = 15,  // a << b, kept to the element type in imm0.
+  kShrLogical = 16,  // Zero-extended a of element type imm0, >> b.
+  kShrArith = 17,  // a >> b; imm0 = 1 rounds half up.
+  kEq = 18,  // a == b ? 1 : 0.
+  kGt = 19,  // a > b ? 1 : 0.
+  kGe = 20,  // a >= b ? 1 : 0.
+  kSelect = 21,  // imm0 (a register) != 0 ? a : b.
+  kLogicalNot = 22,  // a == 0 ? 1 : 0.
+  // b = operand with the parameter block; imm0 = kind (enum rescale) | per_channel << 8 | element type << 16 |
+  // output_unsigned << 24.
   kRescale = 23,
-  kTable8 = 24,
-  kTable16 = 25,
-  kCast = 26,
-  kIntdiv = 27,
+  kTable8 = 24,  // operand[b] = 256 int8 entries; index = a + 128.
+  kTable16 = 25,  // operand[b] = 513 int16 entries; interpolated, 23-bit result.
+  kCast = 26,  // Low bits of a, sign-extended from element type imm0; to bool: a != 0.
+  kIntdiv = 27,  // a / b, truncating.
 };
 
 [[nodiscard]] constexpr std::string_view name(UopCode value) {
@@ -869,9 +871,9 @@ struct Uop {
   static constexpr uint32_t kWords = 3;
 
   UopCode op = UopCode::kLoad;
-  uint32_t dst = 0;
-  uint32_t a = 0;
-  uint32_t b = 0;
+  uint32_t dst = 0;  // Register that takes the result.
+  uint32_t a = 0;  // Register, or an operand's index for load.
+  uint32_t b = 0;  // Register, or an operand's index for store, rescale and tables.
   int32_t imm0 = 0;
   int32_t imm1 = 0;
 
@@ -908,7 +910,7 @@ struct VpuEwiseCommand {
 
   Header header;
   std::array<uint32_t, 4> dims{};  // Iteration space, outermost first; at least 1 each.
-  uint32_t register_count = 0;
+  uint32_t register_count = 0;  // Registers that the micro-operations use: 0 to register_count - 1.
   bool commit = false;  // When done, set is_written of the variables that store operands name.
   std::vector<Operand> operands;
   std::vector<Uop> uops;

@@ -2,7 +2,7 @@
 
 from generator.cpp import header, name_function
 from generator.model import Command, Contract, Field, Structure
-from generator.text import comment, constant, notice, pascal, trailing  # noqa: F401
+from generator.text import comment, constant, pascal, trailing
 
 DETAIL = """namespace detail {
 
@@ -131,7 +131,8 @@ def enums(contract: Contract) -> list:
     for name, members in contract.enums.items():
         kind = enum_type(name)
         lines += [f"enum class {kind} : uint32_t {{"]
-        lines += [f"  {constant(m)} = {value}," for m, value in members.items()]
+        for m, value in members.items():
+            lines += trailing(f"  {constant(m)} = {value},", contract.enum_docs[name][m])
         lines += ["};", ""] + name_function(kind, list(members)) + [""]
         lines += comment(f"False for a number that is no {kind}.")
         lines += [f"[[nodiscard]] constexpr bool known({kind} value) {{ return name(value) != \"?\"; }}", ""]

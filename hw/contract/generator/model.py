@@ -141,6 +141,7 @@ class Contract:
     major: int = 0
     minor: int = 0
     enums: dict = field(default_factory=dict)  # name -> {member: value}
+    enum_docs: dict = field(default_factory=dict)  # name -> {member: doc}
     header: list = field(default_factory=list)
     header_words: int = 0
     commands: list = field(default_factory=list)
@@ -192,7 +193,7 @@ def _load_capabilities(src: Source, contract: Contract):
         src.fail("file", f"'base' is {base:#x}, but must be a multiple of 4")
     for index, item in enumerate(src.sequence(root["capabilities"], "capabilities")):
         item = src.mapping(item, "capabilities", "name unit min max doc", "power_of_two")
-        name = src.identifier(item["name"], "capabilities")
+        name = src.member(item["name"], "capabilities")
         where = f"capability {name}"
         low = src.integer(item, "min", where, 0, MAX_WORD)
         high = src.integer(item, "max", where, low, MAX_WORD)
@@ -207,7 +208,7 @@ def _load_capabilities(src: Source, contract: Contract):
 
 def _load_field(src: Source, item, where: str, contract: Contract, words: int) -> Field:
     item = src.mapping(item, where, "name word", "lsb width type enum array doc")
-    name = src.identifier(item["name"], where)
+    name = src.member(item["name"], where)
     where = f"{where}, field {name}"
     kind = src.choice(item, "type", where, ("unsigned", "signed", "enum", "address"), "unsigned")
     word = src.integer(item, "word", where, 0, words - 1)
@@ -285,20 +286,21 @@ def _load_enums(src: Source, enums, contract: Contract):
         where = f"enum {src.identifier(name, 'enums')}"
         if not isinstance(members, dict) or not members:
             src.fail(where, "must be a mapping of names to numbers, with at least one")
-        values = {}
-        for member in members:
+        values, docs = {}, {}
+        for member, item in members.items():
             src.identifier(member, where)
-            value = src.integer(members, member, where, 0, MAX_WORD)
+            item = item if isinstance(item, dict) else {"value": item}
+            src.mapping(item, f"{where}, member {member}", "value", "doc")
+            value = src.integer(item, "value", f"{where}, member {member}", 0, 255)
+            docs[member] = src.text(item, "doc", f"{where}, member {member}")
             if value in values:
                 src.fail(where, f"'{values[value]}' and '{member}' have the same value {value}")
             values[value] = member
-        contract.enums[name] = dict(members)
+        contract.enums[name] = {member: value for value, member in values.items()}
+        contract.enum_docs[name] = docs
     for needed in ("opcode", "queue", "region", "element"):
         if needed not in contract.enums:
             src.fail("enums", f"the enum '{needed}' is missing")
-    for member, value in contract.enums["region"].items():
-        if value > 255:
-            src.fail("enum region", f"'{member}' = {value} does not fit into the 8 bits of an address")
 
 
 def _load_group(src: Source, item, command: str, contract: Contract) -> Group:
@@ -306,6 +308,7 @@ def _load_group(src: Source, item, command: str, contract: Contract) -> Group:
     item = src.mapping(item, where, "name count max words fields")
     name = src.identifier(item["name"], where)
     where = f"command {command}, repeat {name}"
+    src.member(name, where)
     words = src.integer(item, "words", where, 1, 255)
     fields = _load_fields(src, item["fields"], where, contract, words)
     return Group(name, src.identifier(item["count"], where), src.integer(item, "max", where, 1, 255), words, fields)
@@ -343,7 +346,7 @@ def _load_structure(src: Source, item) -> Structure:
     fields, owner = [], {}
     for entry in src.sequence(item["fields"], where):
         entry = src.mapping(entry, where, "name offset bytes", "type array doc")
-        field_name = src.identifier(entry["name"], where)
+        field_name = src.member(entry["name"], where)
         here = f"{where}, field {field_name}"
         offset = src.integer(entry, "offset", here, 0, size - 1)
         width = src.choice(entry, "bytes", here, (1, 2, 4, 8))

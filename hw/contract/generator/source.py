@@ -7,6 +7,14 @@ import yaml
 
 IDENTIFIER = re.compile(r"[a-z][a-z0-9_]*\Z")
 
+# Names of fields become members in C and C++.
+KEYWORDS = set("""alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const consteval constexpr
+constinit const_cast continue co_await co_return co_yield decltype default delete do double dynamic_cast else enum explicit
+export extern false float for friend goto if inline int long mutable namespace new noexcept not nullptr operator or private
+protected public register reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast
+struct switch template this throw true try typedef typeid typename union unsigned using virtual void volatile while xor
+header""".split())
+
 
 class ContractError(Exception):
     """A mistake in the YAML; the message is one sentence that starts with the file's name."""
@@ -88,6 +96,12 @@ class Source:
     def identifier(self, value, where: str) -> str:
         if not isinstance(value, str) or not IDENTIFIER.match(value):
             self.fail(where, f"the name {value!r} must be lower case letters, digits and '_', a letter first")
+        return value
+
+    def member(self, value, where: str) -> str:
+        """A name that becomes a member of a structure."""
+        if self.identifier(value, where) in KEYWORDS:
+            self.fail(where, f"the name '{value}' means something else in C or C++")
         return value
 
     def choice(self, mapping: dict, key: str, where: str, choices, default=None) -> str:

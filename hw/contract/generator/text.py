@@ -15,6 +15,8 @@ def constant(name: str) -> str:
 
 def comment(text: str, indent: str = "", mark: str = "//") -> list:
     """Comment lines for a sentence; none for an empty one."""
+    if not text:
+        return []
     return textwrap.wrap(text, WIDTH, initial_indent=f"{indent}{mark} ", subsequent_indent=f"{indent}{mark} ",
                          break_long_words=False, break_on_hyphens=False)
 

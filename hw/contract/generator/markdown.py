@@ -1,0 +1,128 @@
+"""docs/reference/contract.md: the contract for people."""
+
+from generator.model import Contract
+
+INTRODUCTION = """What hardware, driver and firmware agree on: the registers of the host port, the capabilities of a device, the commands of
+its engines, structures in memory, performance counters and error codes. All numbers are little endian; a word has 32 bits.
+Reserved bits are written as 0."""
+
+
+def table(heads: list, rows: list) -> list:
+    def line(cells):
+        return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
+
+    return [line(heads), line(["---"] * len(heads))] + [line(row) for row in rows] + [""]
+
+
+def bits(lsb: int, width: int) -> str:
+    return str(lsb) if width == 1 else f"{lsb + width - 1}:{lsb}"
+
+
+def registers(contract: Contract) -> list:
+    lines = ["## Registers", "",
+             f"The register file has {contract.register_space:#x} bytes; every register has 32 bits. The persistent SRAM shows at offset "
+             f"{contract.psram_window:#x} of the same port.", ""]
+    rows = []
+    for reg in contract.registers:
+        offset = f"`{reg.offset:#05x}`" + (f" + {reg.step} × i, i < {reg.count}" if reg.count > 1 else "")
+        reset = f" Resets to `{reg.reset:#x}`." if reg.reset else ""
+        rows.append([offset, f"`{reg.name}`", reg.access, reg.doc + reset])
+    lines += table(["offset", "register", "access", "meaning"], rows)
+    lines += ["### Fields of registers", ""]
+    rows = []
+    for reg in contract.registers:
+        for entry in reg.fields:
+            doc = " ".join(filter(None, [entry.doc, f"One of [{entry.enum}](#{entry.enum})." if entry.enum else ""]))
+            rows.append([f"`{reg.name}`", bits(entry.lsb, entry.width), f"`{entry.name}`", doc])
+    return lines + table(["register", "bits", "field", "meaning"], rows)
+
+
+def capabilities(contract: Contract) -> list:
+    lines = ["## Capabilities", "", "Read-only registers, and the keys of a machine's YAML file (hw/presets).", ""]
+    rows = []
+    for cap in contract.capabilities:
+        allowed = f"{cap.min} to {cap.max}" + (", a power of two" if cap.power_of_two else "")
+        rows.append([f"`{cap.offset:#05x}`", f"`{cap.name}`", cap.unit, allowed, cap.doc])
+    return lines + table(["offset", "capability", "unit", "allowed", "meaning"], rows)
+
+
+def counters(contract: Contract) -> list:
+    lines = ["## Performance counters", "",
+             f"{contract.counters_per_queue} for each queue, 64 bits wide; counter c of queue q is element q × "
+             f"{contract.counters_per_queue} + c of `counter_lo` and `counter_hi`.", ""]
+    return lines + table(["c", "counter", "meaning"], [[c.index, f"`{c.name}`", c.doc] for c in contract.counters])
+
+
+def fields(entries: list) -> list:
+    rows = []
+    for entry in sorted(entries, key=lambda f: (f.word, f.lsb)):
+        places = list(entry.places())
+        last = entry.word + 1 if entry.kind == "address" else places[-1][0]
+        words = str(entry.word) if last == entry.word else f"{entry.word} to {last}"
+        where = "address" if entry.kind == "address" else bits(entry.lsb, entry.width)
+        if entry.array:
+            where = f"{entry.array} × {entry.width} bits"
+        kind = {"enum": f"[{entry.enum}](#{entry.enum})", "signed": "signed", "address": "[address](#addresses)",
+                "unsigned": ""}[entry.kind]
+        name = "reserved" if entry.reserved else f"`{entry.name}`"
+        rows.append([words, where, name, kind, entry.doc])
+    return table(["word", "bits", "field", "type", "meaning"], rows)
+
+
+def commands(contract: Contract) -> list:
+    lines = ["## Commands", "", "A stream of commands, one after the other; the first is `begin`, the last is `end`.", "",
+             "### Header", "", "First words of every command.", ""] + fields(contract.header)
+    lines += ["### Addresses", "", "Two words: the byte offset; then the region in bits 7:0 and, for the region `variable`, the index "
+              "in the variable table in bits 23:8.", ""]
+    for command in contract.commands:
+        opcode = contract.enums["opcode"][command.opcode]
+        length = f"{command.words} words" + "".join(f" + {g.words} × `{g.count}`" for g in command.groups)
+        lines += [f"### Command `{command.name}`", "", f"Opcode {opcode}, {length}. {command.doc}", ""]
+        if command.fields:
+            lines += fields(command.fields)
+        for group in command.groups:
+            lines += [f"`{group.name}`: {group.words} words, `{group.count}` times, at most {group.max}.", ""]
+            lines += fields(group.fields)
+    return lines
+
+
+def enums(contract: Contract) -> list:
+    lines = ["## Enumerations", ""]
+    for name, members in contract.enums.items():
+        docs = contract.enum_docs[name]
+        rows = [[value, f"`{m}`", docs[m]] for m, value in members.items()]
+        if any(docs.values()):
+            rows = table(["value", "name", "meaning"], rows)
+        else:
+            rows = table(["value", "name"], [row[:2] for row in rows])
+        lines += [f"### {name}", ""] + rows
+    return lines
+
+
+def structures(contract: Contract) -> list:
+    lines = ["## Structures in memory", ""]
+    for item in contract.structures:
+        lines += [f"### `{item.name}`", "", f"{item.bytes} bytes. {item.doc}", ""]
+        rows = []
+        for entry in sorted(item.fields, key=lambda f: f.offset):
+            kind = f"{'' if entry.signed else 'u'}int{entry.bytes * 8}" + (f"[{entry.array}]" if entry.array else "")
+            name = "reserved" if entry.reserved else f"`{entry.name}`"
+            rows.append([entry.offset, kind, name, entry.doc])
+        lines += table(["byte", "type", "field", "meaning"], rows)
+    return lines
+
+
+def errors(contract: Contract) -> list:
+    lines = ["## Errors", "", "A code is (class << 8) | number; its class is the exit status of `npu`.", ""]
+    for cls in contract.classes:
+        rows = [[f"`{e.code:#05x}`", f"`{e.name}`", e.doc] for e in contract.errors if e.cls is cls]
+        lines += [f"### Exit status {cls.id}: {cls.name}", "", cls.doc, ""] + table(["code", "name", "meaning"], rows)
+    return lines
+
+
+def reference(contract: Contract) -> str:
+    lines = ["<!-- Generated by hw/contract/generate.py from hw/contract/*.yaml; do not edit. -->",
+             f"# The contract, version {contract.major}.{contract.minor}", "", INTRODUCTION, ""]
+    for part in (registers, capabilities, counters, commands, enums, structures, errors):
+        lines += part(contract)
+    return "\n".join(lines).rstrip("\n") + "\n"
