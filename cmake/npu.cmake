@@ -61,7 +61,13 @@ function(npu_test name)
 endfunction()
 
 if(NPU_BUILD_TESTS)
-  find_package(GTest REQUIRED)
-  include(GoogleTest)
-  add_custom_target(unit_tests)  # all programs with unit tests; what a sanitizer build makes
+  find_package(GTest)
+  if(GTest_FOUND)
+    include(GoogleTest)
+    add_custom_target(unit_tests)  # all programs with unit tests; what a sanitizer build makes
+  else()
+    # For this run only: once googletest is there, the next configuration has the tests.
+    message(STATUS "googletest was not found: no tests (sim/setup.sh tests installs it)")
+    set(NPU_BUILD_TESTS OFF)
+  endif()
 endif()
