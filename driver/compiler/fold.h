@@ -1,0 +1,34 @@
+// Values known at compile time: constants of the file and what byte moves, RESCALE and CAST make of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "driver/graph/graph.h"
+
+namespace npu::compiler {
+
+// A constant in machine elements (graph/value.h), C order. RESHAPE and IDENTITY share the bytes.
+struct Constant {
+  graph::DType type = graph::DType::kUnknown;
+  graph::Shape shape;
+  std::shared_ptr<const std::vector<uint8_t>> bytes;
+
+  [[nodiscard]] int64_t elements() const;
+  // Element `index` as a signed integer; integer types, BOOL and SHAPE only.
+  [[nodiscard]] int64_t at(int64_t index) const;
+  // The value that every element has, if they are equal.
+  [[nodiscard]] std::optional<int64_t> splat() const;
+};
+
+// One entry a tensor of the block; nullopt where the value depends on inputs or variables. An operator that is not
+// folded although its operands are constants runs on the device. The block must be valid.
+[[nodiscard]] std::vector<std::optional<Constant>> fold_constants(const graph::Block& block);
+
+// RESCALE of one value: TOSA 1.0 "RESCALE", with the multiplier's width and rounding as `scale32` and `double_round`
+// say.
+[[nodiscard]] int64_t rescale_value(int64_t value, int64_t multiplier, int64_t shift, bool scale32, bool double_round);
+
+}  // namespace npu::compiler

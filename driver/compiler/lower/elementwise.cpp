@@ -1,0 +1,151 @@
+// Element-wise operators: one VPU micro-program for a group of them.
+#include "driver/compiler/lower/emitter.h"
+#include "driver/compiler/lower/ewise_program.h"
+#include "driver/compiler/lower/ewise_rules.h"
+#include "driver/compiler/lower/families.h"
+#include "driver/compiler/lower/fusion.h"
+#include "hw/contract/error.h"
+
+namespace npu::compiler {
+namespace {
+
+using contract::ErrorCode;
+using graph::Op;
+
+std::optional<Refusal> check_rescale(const Facts& facts, const graph::Operator& op) {
+  if (auto refusal = refuse_run_time(facts, op, 1, {"multiplier", "shift", "input_zp", "output_zp"})) return refusal;
+  const Constant& shift = *facts.constant(op.inputs[2]);
+  for (int64_t i = 0; i < shift.elements(); ++i) {
+    if (shift.at(i) < 2 || shift.at(i) > 62) {
+      return Refusal{ErrorCode::kArgumentUnsupported,
+                     "its shift of " + std::to_string(shift.at(i)) + " is outside of 2 to 62",
+                     "export the network with a valid scale"};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> check(const Facts& facts, const graph::Operator& op) {
+  if (auto refusal = refuse_types(facts, op)) return refusal;
+  switch (op.op) {
+    case Op::kRescale:
+      return check_rescale(facts, op);
+    case Op::kMul:
+      return refuse_run_time(facts, op, 2, {"shift"});
+    case Op::kNegate:
+      return refuse_run_time(facts, op, 1, {"input1_zp", "output_zp"});
+    default:
+      return std::nullopt;
+  }
+}
+
+bool accepts(const graph::Operator& op, size_t operand, const View& view) {
+  if (op.op == Op::kTable && operand == 1) return is_dense(view);
+  for (int64_t stride : view.strides) {
+    if (stride < 0) return false;
+  }
+  return true;
+}
+
+std::vector<uint8_t> bytes_of(const Params& params) {
+  std::vector<uint8_t> bytes(contract::ParameterHeader::kBytes +
+                             params.entries.size() * contract::ParameterEntry::kBytes);
+  params.header.store(bytes.data());
+  uint8_t* out = bytes.data() + contract::ParameterHeader::kBytes;
+  for (const contract::ParameterEntry& entry : params.entries) {
+    entry.store(out);
+    out += contract::ParameterEntry::kBytes;
+  }
+  return bytes;
+}
+
+// A view along the iteration space: repeated where the space is larger, without the space's dimensions of 1.
+View along(const View& view, const graph::Shape& space) {
+  View result = broadcast(view, space);
+  size_t out = 0;
+  for (size_t i = 0; i < space.size(); ++i) {
+    if (space[i] == 1) continue;
+    result.dims[out] = result.dims[i];
+    result.strides[out] = result.strides[i];
+    ++out;
+  }
+  result.dims.resize(out);
+  result.strides.resize(out);
+  return result;
+}
+
+class StepMaker {
+ public:
+  StepMaker(Emitter& emitter, const Group& group) : emitter_(emitter), ops_(group.ops) {}
+
+  EwiseStep make(const EwiseProgram& program) {
+    EwiseStep step;
+    step.dims = program.dims;
+    step.uops = program.uops;
+    step.register_count = program.register_count;
+    step.innermost_fixed = program.innermost_fixed;
+    for (const EwiseOperand& operand : program.operands) step.operands.push_back(resolve(operand));
+    merge_dimensions(step);
+    return step;
+  }
+
+ private:
+  EwiseStep::Operand resolve(const EwiseOperand& operand) {
+    const Facts& facts = emitter_.facts();
+    switch (operand.role) {
+      case EwiseOperand::Role::kStream:
+        return {along(stream(operand.tensor), operand.space), false, false};
+      case EwiseOperand::Role::kParams:
+        return {emitter_.constant_blob(bytes_of(operand.params)), true, false};
+      case EwiseOperand::Role::kTable: {
+        const View table = emitter_.read_dense(operand.tensor);
+        View blob = blob_view(table.buffer, product(table.dims) * contract::element_bytes(table.type));
+        blob.offset = table.offset;
+        return {blob, true, false};
+      }
+      case EwiseOperand::Role::kResult:
+        return {along(emitter_.place(operand.tensor), facts.tensor(operand.tensor).shape), false, true};
+    }
+    return {};
+  }
+
+  View stream(graph::TensorId id) {
+    // Any operator of the group that reads the tensor will do: all accept the same views.
+    for (size_t index : ops_) {
+      const graph::Operator& op = emitter_.facts().op(index);
+      for (size_t k = 0; k < ewise_rule(op.op)->streams; ++k) {
+        if (op.inputs[k] == id) return emitter_.read_operand(op, k);
+      }
+    }
+    panic(__FILE__, __LINE__, "stream of no operator");
+  }
+
+  static void merge_dimensions(EwiseStep& step) {
+    std::vector<std::vector<int64_t>*> strides;
+    for (EwiseStep::Operand& operand : step.operands) {
+      if (!operand.blob) strides.push_back(&operand.view.strides);
+    }
+    coalesce(step.dims, strides, step.innermost_fixed);
+    for (EwiseStep::Operand& operand : step.operands) {
+      if (!operand.blob) operand.view.dims = step.dims;
+    }
+  }
+
+  Emitter& emitter_;
+  const std::vector<size_t>& ops_;
+};
+
+void emit(Emitter& emitter, const Group& group) {
+  const Facts& facts = emitter.facts();
+  const auto inside = [&](size_t op) { return std::binary_search(group.ops.begin(), group.ops.end(), op); };
+  const EwiseProgram program =
+      make_ewise_program(facts, group.ops, [&](graph::TensorId id) { return read_outside(facts, id, inside); });
+  NPU_CHECK(program.fits());
+  emitter.add(StepMaker(emitter, group).make(program));
+}
+
+}  // namespace
+
+const Family kElementwiseFamily = {Kind::kElementwise, "vpu", check, accepts, emit};
+
+}  // namespace npu::compiler

@@ -1,0 +1,227 @@
+#include "driver/compiler/lower/emitter.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "driver/compiler/lower/families.h"
+#include "driver/graph/value.h"
+#include "hw/contract/error.h"
+
+namespace npu::compiler {
+
+using graph::Op;
+using graph::TensorId;
+
+Emitter::Emitter(const Facts& facts, const Plan& plan)
+    : facts_(facts), plan_(plan), values_(facts.block().tensors.size()), wishes_(facts.block().tensors.size()) {}
+
+Module Emitter::run() {
+  make_ports();
+  declare_variables();
+  wish_places();
+  for (const Group& group : plan_.groups) emit_group(group);
+  copy_outputs();
+  return std::move(module_);
+}
+
+void Emitter::emit_group(const Group& group) {
+  const Family& family = family_of(facts_.op(group.ops.front()).op);
+  begin_layer(group.ops, family.engine);
+  const size_t steps = module_.steps.size();
+  family.emit(*this, group);
+  // A concatenation whose parts were written in place leaves no step, and then no row in the report.
+  if (module_.steps.size() == steps && layer_ + 1 == module_.layers.size()) {
+    layer_names_.erase(module_.layers.back().name);
+    module_.layers.pop_back();
+  }
+}
+
+void Emitter::copy_outputs() {
+  for (size_t i = 0; i < module_.outputs.size(); ++i) {
+    const TensorId id = facts_.block().outputs[i];
+    const auto first = std::find(facts_.block().outputs.begin(), facts_.block().outputs.end(), id);
+    if (first != facts_.block().outputs.begin() + static_cast<std::ptrdiff_t>(i)) continue;
+    const View from = read(id);
+    const View to = dense_view(module_.output_buffers[i], from.type, facts_.tensor(id).shape);
+    if (same_place(from, to)) continue;
+    begin_layer({std::string("output_").append(std::to_string(i)), "COPY", "dma", "", facts_.tensor(id).name, 0, 0});
+    add_copy(from, to);
+  }
+}
+
+std::string Emitter::layer_name(size_t op) const {
+  std::string name(graph::name(facts_.op(op).op));
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return name.append("_").append(std::to_string(op));
+}
+
+void Emitter::begin_layer(const std::vector<size_t>& ops, std::string_view engine) {
+  Layer layer;
+  layer.name = layer_name(ops.front());
+  for (size_t op : ops) {
+    if (!layer.operators.empty()) layer.operators += "+";
+    layer.operators += graph::name(facts_.op(op).op);
+  }
+  layer.engine = engine;
+  layer.location = facts_.op(ops.front()).location;
+  if (!facts_.op(ops.back()).outputs.empty()) layer.output = facts_.result(facts_.op(ops.back())).name;
+  begin_layer(std::move(layer));
+}
+
+void Emitter::begin_layer(Layer layer) {
+  while (!layer_names_.insert(layer.name).second) layer.name += "_copy";
+  layer_ = static_cast<uint32_t>(module_.layers.size());
+  module_.layers.push_back(std::move(layer));
+}
+
+BufferId Emitter::add_buffer(Buffer buffer) {
+  module_.buffers.push_back(std::move(buffer));
+  return static_cast<BufferId>(module_.buffers.size() - 1);
+}
+
+View Emitter::new_dense(TensorId id) {
+  const graph::Tensor& tensor = facts_.tensor(id);
+  const auto type = *element_of(tensor.type);
+  Buffer buffer;
+  buffer.name = tensor.name;
+  buffer.bytes = static_cast<uint64_t>(product(tensor.shape)) * contract::element_bytes(type);
+  return dense_view(add_buffer(std::move(buffer)), type, tensor.shape);
+}
+
+View Emitter::constant_view(TensorId id) {
+  const Constant& constant = *facts_.constant(id);
+  Buffer buffer;
+  buffer.name = facts_.tensor(id).name;
+  buffer.kind = BufferKind::kConstant;
+  buffer.data = *constant.bytes;
+  buffer.bytes = buffer.data.size();
+  return dense_view(add_buffer(std::move(buffer)), *element_of(constant.type), constant.shape);
+}
+
+View Emitter::constant_blob(std::vector<uint8_t> bytes) {
+  const auto size = static_cast<int64_t>(bytes.size());
+  const auto [blob, fresh] = blobs_.try_emplace(std::string(bytes.begin(), bytes.end()), BufferId{0});
+  if (fresh) {
+    Buffer buffer;
+    buffer.name = "parameters";
+    buffer.kind = BufferKind::kConstant;
+    buffer.bytes = bytes.size();
+    buffer.data = std::move(bytes);
+    blob->second = add_buffer(std::move(buffer));
+  }
+  return blob_view(blob->second, size);
+}
+
+View Emitter::variable(TensorId id) const {
+  return dense_view(variables_.at(id), *element_of(facts_.tensor(id).type), facts_.tensor(id).shape);
+}
+
+std::optional<View> Emitter::derive(const graph::Operator& op, const View& in) const {
+  switch (op.op) {
+    case Op::kIdentity:
+      return in;
+    case Op::kReshape:
+      return reshape(in, facts_.result(op).shape);
+    case Op::kSlice:
+      return slice(in, *facts_.shape_operand(op, 0), *facts_.shape_operand(op, 1));
+    case Op::kTranspose:
+      return permute(in, op.attributes.perms);
+    case Op::kReverse:
+      return reverse(in, static_cast<size_t>(op.attributes.axis));
+    default:
+      return std::nullopt;
+  }
+}
+
+View Emitter::read(TensorId id) {
+  // The views between this tensor and the next one that has a place.
+  std::vector<size_t> chain;
+  while (!values_[id]) {
+    if (facts_.constant(id) != nullptr) {
+      values_[id] = constant_view(id);
+      break;
+    }
+    const size_t producer = facts_.producer(id).value();
+    const graph::Operator& op = facts_.op(producer);
+    if (op.op == Op::kVariableRead) {
+      NPU_CHECK(plan_.direct_reads[producer]);
+      values_[id] = variable(op.inputs[0]);
+      break;
+    }
+    NPU_CHECK(family_of(op.op).kind == Kind::kView);
+    chain.push_back(producer);
+    id = op.inputs[0];
+  }
+  for (; !chain.empty(); chain.pop_back()) {
+    const graph::Operator& op = facts_.op(chain.back());
+    std::optional<View> view = derive(op, *values_[id]);
+    if (!view) view = derive(op, materialise(id, *values_[id]));
+    id = op.outputs[0];
+    values_[id] = view;
+  }
+  return *values_[id];
+}
+
+View Emitter::read_dense(TensorId id) {
+  const View view = read(id);
+  return is_dense(view) ? view : materialise(id, view);
+}
+
+View Emitter::read_operand(const graph::Operator& op, size_t operand) {
+  const TensorId id = op.inputs[operand];
+  const View view = read(id);
+  const auto accepts = family_of(op.op).accepts;
+  return accepts == nullptr || accepts(op, operand, view) ? view : materialise(id, view);
+}
+
+View Emitter::materialise(TensorId id, const View& view) {
+  const uint32_t outer = layer_;
+  const auto producer = facts_.producer(id);
+  if (producer) begin_layer({*producer}, "dma");
+  const View dense = new_dense(id);
+  add_copy(view, dense);
+  layer_ = outer;
+  values_[id] = dense;
+  return dense;
+}
+
+View Emitter::place(TensorId id, const Dims& as, bool need_inner_dense) {
+  if (wishes_[id]) {
+    const std::optional<View> view = reshape(*wishes_[id], as);
+    if (view && (!need_inner_dense || inner_dense(*view))) {
+      values_[id] = wishes_[id];
+      return *view;
+    }
+  }
+  values_[id] = new_dense(id);
+  return *reshape(*values_[id], as);
+}
+
+void Emitter::add(std::variant<MxuStep, EwiseStep, PoolStep, ReduceStep, CopyStep, DeclareStep> work) {
+  module_.steps.push_back({layer_, std::move(work)});
+}
+
+void Emitter::add_copy(View src, View dst, bool commit) {
+  NPU_CHECK(src.dims == dst.dims && src.type == dst.type);
+  std::vector<int64_t>* const strides[] = {&src.strides, &dst.strides};
+  coalesce(src.dims, strides, false);
+  dst.dims = src.dims;
+  CopyStep step;
+  step.src = std::move(src);
+  step.dst = std::move(dst);
+  step.commit = commit;
+  add(std::move(step));
+}
+
+void Emitter::add_fill(View dst, uint64_t value) {
+  std::vector<int64_t>* const strides[] = {&dst.strides};
+  coalesce(dst.dims, strides, false);
+  CopyStep step;
+  step.src = dst;
+  step.dst = std::move(dst);
+  step.fill = true;
+  step.fill_value = value;
+  add(std::move(step));
+}
+
+}  // namespace npu::compiler

@@ -1,0 +1,83 @@
+// Builds the Module: knows where every tensor lives, and gives families their operands and results as views.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "driver/compiler/ir.h"
+#include "driver/compiler/lower/facts.h"
+#include "driver/compiler/lower/plan.h"
+#include "driver/compiler/lower/views.h"
+
+namespace npu::compiler {
+
+class Emitter {
+ public:
+  // `facts` and `plan` must outlive this; every live operator must have passed its family's check.
+  Emitter(const Facts& facts, const Plan& plan);
+
+  [[nodiscard]] Module run();
+
+  // For families:
+  [[nodiscard]] const Facts& facts() const { return facts_; }
+
+  // Where a tensor lives, views followed; copies it first where strides cannot express a view.
+  [[nodiscard]] View read(graph::TensorId id);
+  // Operand of an operator, copied to a dense buffer if the operator's family does not accept it as it lies.
+  [[nodiscard]] View read_operand(const graph::Operator& op, size_t operand);
+  // As read(), and dense.
+  [[nodiscard]] View read_dense(graph::TensorId id);
+
+  // Where the step that makes a tensor writes it, with the dimensions `as` (same elements). A concatenation or an
+  // output that wants it in place decides, unless the place lacks the dense innermost dimension that `inner_dense` asks
+  // for.
+  [[nodiscard]] View place(graph::TensorId id, const Dims& as, bool inner_dense);
+  [[nodiscard]] View place(graph::TensorId id) { return place(id, facts_.tensor(id).shape, false); }
+
+  [[nodiscard]] View variable(graph::TensorId id) const;
+  // A dense constant of raw bytes; equal ones share a buffer.
+  [[nodiscard]] View constant_blob(std::vector<uint8_t> bytes);
+
+  void add(std::variant<MxuStep, EwiseStep, PoolStep, ReduceStep, CopyStep, DeclareStep> work);
+  // A CopyStep from src to dst, of equal dims, with the fewest dimensions that express it.
+  void add_copy(View src, View dst, bool commit = false);
+  void add_fill(View dst, uint64_t value);
+  [[nodiscard]] Layer& layer() { return module_.layers[layer_]; }
+
+ private:
+  void declare_variables();
+  void make_ports();
+  void wish_places();
+  void wish_outputs();
+  void wish_parts(const graph::Operator& op, const View& whole);
+  void wish(graph::TensorId id, const View& view);
+  [[nodiscard]] bool readable(graph::TensorId id, const View& view) const;
+  void emit_group(const Group& group);
+  void copy_outputs();
+  void begin_layer(const std::vector<size_t>& ops, std::string_view engine);
+  void begin_layer(Layer layer);
+  [[nodiscard]] std::string layer_name(size_t op) const;
+
+  [[nodiscard]] BufferId add_buffer(Buffer buffer);
+  [[nodiscard]] View new_dense(graph::TensorId id);
+  [[nodiscard]] View constant_view(graph::TensorId id);
+  // Copies the tensor from `view` into a dense buffer where it lives from now on.
+  View materialise(graph::TensorId id, const View& view);
+  // What a view operator's result looks like when its operand is `in`.
+  [[nodiscard]] std::optional<View> derive(const graph::Operator& op, const View& in) const;
+
+  const Facts& facts_;
+  const Plan& plan_;
+  Module module_;
+  uint32_t layer_ = 0;
+  std::vector<std::optional<View>> values_;  // by tensor: where it lives
+  std::vector<std::optional<View>> wishes_;  // by tensor: where its maker should put it
+  std::map<graph::TensorId, BufferId> variables_;
+  std::map<std::string, BufferId> blobs_;  // by content
+  std::set<std::string> layer_names_;
+};
+
+}  // namespace npu::compiler

@@ -1,0 +1,44 @@
+// The micro-program of a set of element-wise operators: what one VPU job loads, computes and stores for each element.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "driver/compiler/ir.h"
+#include "driver/compiler/lower/facts.h"
+#include "driver/compiler/lower/views.h"
+
+namespace npu::compiler {
+
+struct EwiseOperand {
+  enum class Role : uint8_t { kStream, kParams, kTable, kResult };
+  Role role = Role::kStream;
+  graph::TensorId tensor = 0;  // all but kParams
+  graph::Shape space;          // kStream: result shape of the operator that reads it, into which it broadcasts
+  Params params;               // kParams
+};
+
+struct EwiseProgram {
+  Dims dims;  // iteration space without dimensions of 1
+  std::vector<EwiseOperand> operands;
+  std::vector<contract::Uop> uops;
+  uint32_t register_count = 0;
+  bool innermost_fixed = false;  // a per-channel RESCALE counts the innermost dimension
+
+  // Whether one command can hold it.
+  [[nodiscard]] bool fits() const;
+};
+
+// How a RESCALE maps to a parameter block; the operator must have passed its family's check.
+[[nodiscard]] Params rescale_params(const Facts& facts, const graph::Operator& op);
+[[nodiscard]] contract::Rescale rescale_kind(const graph::Operator& op);
+
+// `ops` are element-wise operators in operator order whose results have the same dimensions but for those of 1.
+// `stored` tells which results must reach memory.
+[[nodiscard]] EwiseProgram make_ewise_program(const Facts& facts, std::span<const size_t> ops,
+                                              const std::function<bool(graph::TensorId)>& stored);
+
+}  // namespace npu::compiler

@@ -1,0 +1,98 @@
+#include "driver/compiler/lower/facts.h"
+
+#include <numeric>
+
+#include "driver/compiler/lower/operands.h"
+#include "driver/compiler/lower/views.h"
+
+namespace npu::compiler {
+
+using graph::Op;
+using graph::TensorId;
+
+Facts::Facts(const graph::Block& block)
+    : block_(block),
+      constants_(fold_constants(block)),
+      producers_(block.tensors.size()),
+      uses_(block.tensors.size()),
+      is_output_(block.tensors.size()),
+      live_(block.operators.size()),
+      alias_roots_(block.tensors.size()),
+      view_roots_(block.tensors.size()) {
+  for (TensorId id : block.outputs) is_output_[id] = true;
+  find_producers();
+  find_live();
+  find_uses();
+  find_roots();
+}
+
+void Facts::find_producers() {
+  for (size_t i = 0; i < block_.operators.size(); ++i) {
+    if (op(i).op == Op::kVariable || op(i).op == Op::kVariableWrite) continue;
+    for (TensorId id : op(i).outputs) producers_[id] = i;
+  }
+}
+
+void Facts::find_live() {
+  std::vector<bool> needed = is_output_;
+  // Operators are in execution order, so one pass from the end meets every user before its producer.
+  for (size_t i = block_.operators.size(); i-- > 0;) {
+    const graph::Operator& current = op(i);
+    bool live = current.op == Op::kVariableWrite;
+    for (TensorId id : current.outputs) live = live || (needed[id] && producers_[id] == i && !constants_[id]);
+    if (!live) continue;
+    live_[i] = true;
+    for (TensorId id : current.inputs) needed[id] = true;
+  }
+}
+
+void Facts::find_uses() {
+  for (size_t i = 0; i < block_.operators.size(); ++i) {
+    if (!live_[i]) continue;
+    for (size_t k = 0; k < op(i).inputs.size(); ++k) uses_[op(i).inputs[k]].push_back({i, k});
+  }
+}
+
+void Facts::find_roots() {
+  std::iota(alias_roots_.begin(), alias_roots_.end(), TensorId{0});
+  std::iota(view_roots_.begin(), view_roots_.end(), TensorId{0});
+  for (size_t i = 0; i < block_.operators.size(); ++i) {
+    const graph::Operator& current = op(i);
+    if (!live_[i]) continue;
+    if (is_alias(current)) alias_roots_[current.outputs[0]] = alias_roots_[current.inputs[0]];
+    switch (current.op) {
+      case Op::kReshape:
+      case Op::kIdentity:
+      case Op::kSlice:
+      case Op::kTranspose:
+      case Op::kReverse:
+        view_roots_[current.outputs[0]] = view_roots_[current.inputs[0]];
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+bool Facts::is_alias(const graph::Operator& op) const {
+  if (op.op == Op::kIdentity) return true;
+  return op.op == Op::kReshape && squeeze(tensor(op.inputs[0]).shape) == squeeze(result(op).shape);
+}
+
+std::optional<int64_t> Facts::scalar(const graph::Operator& op, size_t operand) const {
+  if (operand >= op.inputs.size()) return std::nullopt;
+  const Constant* value = constant(op.inputs[operand]);
+  if (value == nullptr || value->elements() != 1 || value->bytes->empty()) return std::nullopt;
+  return value->at(0);
+}
+
+std::optional<std::vector<int64_t>> Facts::shape_operand(const graph::Operator& op, size_t index) const {
+  const std::optional<TensorId> id = shape_operand_id(block_, op, index);
+  const Constant* value = id ? constant(*id) : nullptr;
+  if (value == nullptr) return std::nullopt;
+  std::vector<int64_t> dims;
+  for (int64_t i = 0; i < value->elements(); ++i) dims.push_back(value->at(i));
+  return dims;
+}
+
+}  // namespace npu::compiler

@@ -1,0 +1,67 @@
+// What lowering needs to know about a block: who makes and who uses each tensor, what is constant, what is needed at
+// all.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "driver/compiler/fold.h"
+#include "driver/graph/graph.h"
+
+namespace npu::compiler {
+
+struct Use {
+  size_t op = 0;       // index into Block::operators
+  size_t operand = 0;  // index into Operator::inputs
+};
+
+class Facts {
+ public:
+  // The block must be valid and outlive this.
+  explicit Facts(const graph::Block& block);
+
+  [[nodiscard]] const graph::Block& block() const { return block_; }
+  [[nodiscard]] const graph::Operator& op(size_t index) const { return block_.operators[index]; }
+  [[nodiscard]] const graph::Tensor& tensor(graph::TensorId id) const { return block_.tensors[id]; }
+  [[nodiscard]] const graph::Tensor& result(const graph::Operator& op) const { return block_.tensors[op.outputs[0]]; }
+
+  // The operator that makes a tensor; none for inputs of the block and variables.
+  [[nodiscard]] std::optional<size_t> producer(graph::TensorId id) const { return producers_[id]; }
+  // Uses by needed operators only, in operator order.
+  [[nodiscard]] std::span<const Use> uses(graph::TensorId id) const { return uses_[id]; }
+  [[nodiscard]] bool is_output(graph::TensorId id) const { return is_output_[id]; }
+  [[nodiscard]] const Constant* constant(graph::TensorId id) const {
+    return constants_[id] ? &*constants_[id] : nullptr;
+  }
+  // Needed at run time: neither folded nor dead.
+  [[nodiscard]] bool live(size_t op) const { return live_[op]; }
+
+  // RESHAPE that only adds or drops dimensions of 1, or IDENTITY: element by element the same iteration space.
+  [[nodiscard]] bool is_alias(const graph::Operator& op) const;
+  // The tensor that a chain of aliases starts from.
+  [[nodiscard]] graph::TensorId alias_root(graph::TensorId id) const { return alias_roots_[id]; }
+  // The tensor in memory that a chain of views (RESHAPE, IDENTITY, SLICE, TRANSPOSE, REVERSE) starts from.
+  [[nodiscard]] graph::TensorId view_root(graph::TensorId id) const { return view_roots_[id]; }
+
+  // The value of an operand that must be a constant of one element; nullopt when it is none or absent.
+  [[nodiscard]] std::optional<int64_t> scalar(const graph::Operator& op, size_t operand) const;
+  // The index-th shape operand; nullopt when it is not constant.
+  [[nodiscard]] std::optional<std::vector<int64_t>> shape_operand(const graph::Operator& op, size_t index) const;
+
+ private:
+  void find_producers();
+  void find_live();
+  void find_uses();
+  void find_roots();
+
+  const graph::Block& block_;
+  std::vector<std::optional<Constant>> constants_;
+  std::vector<std::optional<size_t>> producers_;
+  std::vector<std::vector<Use>> uses_;
+  std::vector<bool> is_output_, live_;
+  std::vector<graph::TensorId> alias_roots_, view_roots_;
+};
+
+}  // namespace npu::compiler

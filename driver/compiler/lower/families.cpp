@@ -1,0 +1,173 @@
+#include "driver/compiler/lower/families.h"
+
+#include <array>
+
+#include "driver/compiler/lower/views.h"
+
+namespace npu::compiler {
+namespace {
+
+using contract::ErrorCode;
+using graph::DType;
+using graph::Op;
+
+struct Entry {
+  Op op;
+  const Family* family;
+};
+
+// Every operator, in the order of its number.
+constexpr std::array<Entry, graph::kOpCount> kTable = {{
+    {Op::kUnknown, &kUnsupportedFamily},
+    {Op::kArgMax, &kReduceFamily},
+    {Op::kAvgPool2d, &kPoolFamily},
+    {Op::kConv2d, &kConvFamily},
+    {Op::kConv3d, &kUnsupportedFamily},
+    {Op::kDepthwiseConv2d, &kConvFamily},
+    {Op::kFft2d, &kUnsupportedFamily},
+    {Op::kMatMul, &kMatmulFamily},
+    {Op::kMaxPool2d, &kPoolFamily},
+    {Op::kRfft2d, &kUnsupportedFamily},
+    {Op::kTransposeConv2d, &kUnsupportedFamily},
+    {Op::kClamp, &kElementwiseFamily},
+    {Op::kErf, &kUnsupportedFamily},
+    {Op::kSigmoid, &kUnsupportedFamily},
+    {Op::kTanh, &kUnsupportedFamily},
+    {Op::kAdd, &kElementwiseFamily},
+    {Op::kArithmeticRightShift, &kElementwiseFamily},
+    {Op::kBitwiseAnd, &kElementwiseFamily},
+    {Op::kBitwiseOr, &kElementwiseFamily},
+    {Op::kBitwiseXor, &kElementwiseFamily},
+    {Op::kIntDiv, &kElementwiseFamily},
+    {Op::kLogicalAnd, &kElementwiseFamily},
+    {Op::kLogicalLeftShift, &kElementwiseFamily},
+    {Op::kLogicalRightShift, &kElementwiseFamily},
+    {Op::kLogicalOr, &kElementwiseFamily},
+    {Op::kLogicalXor, &kElementwiseFamily},
+    {Op::kMaximum, &kElementwiseFamily},
+    {Op::kMinimum, &kElementwiseFamily},
+    {Op::kMul, &kElementwiseFamily},
+    {Op::kPow, &kUnsupportedFamily},
+    {Op::kSub, &kElementwiseFamily},
+    {Op::kTable, &kElementwiseFamily},
+    {Op::kAbs, &kElementwiseFamily},
+    {Op::kBitwiseNot, &kElementwiseFamily},
+    {Op::kCeil, &kUnsupportedFamily},
+    {Op::kClz, &kElementwiseFamily},
+    {Op::kCos, &kUnsupportedFamily},
+    {Op::kExp, &kUnsupportedFamily},
+    {Op::kFloor, &kUnsupportedFamily},
+    {Op::kLog, &kUnsupportedFamily},
+    {Op::kLogicalNot, &kElementwiseFamily},
+    {Op::kNegate, &kElementwiseFamily},
+    {Op::kReciprocal, &kUnsupportedFamily},
+    {Op::kRsqrt, &kUnsupportedFamily},
+    {Op::kSin, &kUnsupportedFamily},
+    {Op::kSelect, &kElementwiseFamily},
+    {Op::kEqual, &kElementwiseFamily},
+    {Op::kGreater, &kElementwiseFamily},
+    {Op::kGreaterEqual, &kElementwiseFamily},
+    {Op::kReduceAll, &kReduceFamily},
+    {Op::kReduceAny, &kReduceFamily},
+    {Op::kReduceMax, &kReduceFamily},
+    {Op::kReduceMin, &kReduceFamily},
+    {Op::kReduceProduct, &kReduceFamily},
+    {Op::kReduceSum, &kReduceFamily},
+    {Op::kConcat, &kConcatFamily},
+    {Op::kPad, &kPadFamily},
+    {Op::kReshape, &kViewFamily},
+    {Op::kReverse, &kViewFamily},
+    {Op::kSlice, &kViewFamily},
+    {Op::kTile, &kTileFamily},
+    {Op::kTranspose, &kViewFamily},
+    {Op::kGather, &kUnsupportedFamily},
+    {Op::kScatter, &kUnsupportedFamily},
+    {Op::kResize, &kUnsupportedFamily},
+    {Op::kCast, &kElementwiseFamily},
+    {Op::kRescale, &kElementwiseFamily},
+    {Op::kConst, &kConstantFamily},
+    {Op::kIdentity, &kViewFamily},
+    {Op::kCustom, &kUnsupportedFamily},
+    {Op::kCondIf, &kUnsupportedFamily},
+    {Op::kWhileLoop, &kUnsupportedFamily},
+    {Op::kVariable, &kDeclareFamily},
+    {Op::kVariableWrite, &kWriteFamily},
+    {Op::kVariableRead, &kReadFamily},
+    {Op::kConstShape, &kConstantFamily},
+}};
+
+constexpr bool in_order() {
+  for (size_t i = 0; i < kTable.size(); ++i) {
+    if (static_cast<size_t>(kTable[i].op) != i) return false;
+  }
+  return true;
+}
+static_assert(in_order(), "an operator is missing or out of place");
+
+std::optional<Refusal> refuse_always(const Facts&, const graph::Operator& op) {
+  const bool control = op.op == Op::kCondIf || op.op == Op::kWhileLoop;
+  return Refusal{ErrorCode::kOperatorUnsupported, "no engine of the device runs " + std::string(graph::name(op.op)),
+                 control ? "export the network without control flow, or run it with `npu reference`"
+                         : "express it with supported operators, or run it with `npu reference`"};
+}
+
+std::optional<Refusal> accept_always(const Facts&, const graph::Operator&) { return std::nullopt; }
+
+}  // namespace
+
+const Family kUnsupportedFamily = {Kind::kUnsupported, "-", refuse_always, nullptr, nullptr};
+const Family kConstantFamily = {Kind::kConstant, "view", accept_always, nullptr, nullptr};
+const Family kDeclareFamily = {Kind::kDeclare, "view", accept_always, nullptr, nullptr};
+
+const Family& family_of(Op op) { return *kTable.at(static_cast<size_t>(op)).family; }
+
+std::optional<Refusal> refuse_types(const Facts& facts, const graph::Operator& op) {
+  const auto refuse = [&](graph::TensorId id) -> std::optional<Refusal> {
+    const DType type = facts.tensor(id).type;
+    if (type == DType::kShape) return std::nullopt;
+    if (type == DType::kInt4 && facts.constant(id) != nullptr) return std::nullopt;
+    if (type != DType::kInt4 && element_of(type)) return std::nullopt;
+    return Refusal{ErrorCode::kTypeUnsupported,
+                   std::string(graph::name(type)) + " is no type that the device computes with",
+                   "quantise the network to int8 or int16 activations, or run it with `npu reference`"};
+  };
+  for (graph::TensorId id : op.inputs) {
+    if (auto refusal = refuse(id)) return refusal;
+  }
+  for (graph::TensorId id : op.outputs) {
+    if (auto refusal = refuse(id)) return refusal;
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> refuse_run_time(const Facts& facts, const graph::Operator& op, size_t first,
+                                       std::initializer_list<std::string_view> names) {
+  size_t index = first;
+  for (std::string_view name : names) {
+    if (facts.constant(op.inputs.at(index++)) == nullptr) {
+      return Refusal{ErrorCode::kArgumentUnsupported, "its " + std::string(name) + " must be a constant",
+                     "export the network without EXT-DYNAMIC, or run it with `npu reference`"};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> refuse_run_time_shapes(const Facts& facts, const graph::Operator& op) {
+  for (graph::TensorId id : op.inputs) {
+    if (facts.tensor(id).type == DType::kShape && facts.constant(id) == nullptr) {
+      return Refusal{ErrorCode::kArgumentUnsupported, "its shape operands must be constants",
+                     "resolve the shapes before compiling"};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> refuse_above(std::string_view what, int64_t value, int64_t limit) {
+  if (value <= limit) return std::nullopt;
+  return Refusal{ErrorCode::kArgumentUnsupported,
+                 "its " + std::string(what) + " of " + std::to_string(value) + " is above the device's limit of " +
+                     std::to_string(limit),
+                 "make it smaller, or run the network with `npu reference`"};
+}
+
+}  // namespace npu::compiler

@@ -1,0 +1,73 @@
+// The table of operator families: how each operator runs on the device, if at all. Support reports and lowering both
+// ask it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "driver/compiler/ir.h"
+#include "driver/compiler/lower/facts.h"
+#include "driver/graph/graph.h"
+
+namespace npu::compiler {
+
+class Emitter;
+
+// Why an operator cannot run, and what the user can do about it.
+struct Refusal {
+  contract::ErrorCode code;
+  std::string rule;
+  std::string way_out;
+};
+
+// Operators that run as one, in operator order.
+struct Group {
+  std::vector<size_t> ops;
+};
+
+enum class Kind : uint8_t {
+  kUnsupported,
+  kConstant,     // folded into the program
+  kView,         // another way to look at a tensor: free where its users can follow
+  kStep,         // makes steps of its own
+  kMxu,          // as kStep, and may take a RESCALE and a CLAMP with it
+  kElementwise,  // runs in groups
+  kRead,         // VARIABLE_READ: a view or a copy
+  kDeclare,
+};
+
+struct Family {
+  Kind kind;
+  std::string_view engine;  // "mxu", "vpu", "dma", "view"
+  // Nullopt when the device can run the operator.
+  std::optional<Refusal> (*check)(const Facts&, const graph::Operator&);
+  // Whether a step of the operator can read operand `operand` in place from this view. Null: any view.
+  bool (*accepts)(const graph::Operator&, size_t operand, const View&);
+  // Adds the group's steps. Null for kinds that make none.
+  void (*emit)(Emitter&, const Group&);
+};
+
+[[nodiscard]] const Family& family_of(graph::Op op);
+
+// The families, each in the file that is named after it.
+extern const Family kUnsupportedFamily, kConstantFamily, kDeclareFamily;  // families.cpp
+extern const Family kConvFamily, kMatmulFamily;                           // mxu.cpp
+extern const Family kElementwiseFamily;                                   // elementwise.cpp
+extern const Family kPoolFamily;                                          // pool.cpp
+extern const Family kReduceFamily;                                        // reduce.cpp
+extern const Family kViewFamily, kConcatFamily, kPadFamily, kTileFamily;  // layout.cpp
+extern const Family kReadFamily, kWriteFamily;                            // variables.cpp
+
+// Refusals that several families share.
+// Every tensor operand and result must have an integer type that the device stores.
+[[nodiscard]] std::optional<Refusal> refuse_types(const Facts& facts, const graph::Operator& op);
+// Operands from `first` on must be compile-time constants; `names` are theirs.
+[[nodiscard]] std::optional<Refusal> refuse_run_time(const Facts& facts, const graph::Operator& op, size_t first,
+                                                     std::initializer_list<std::string_view> names);
+// Shape operands must be compile-time constants.
+[[nodiscard]] std::optional<Refusal> refuse_run_time_shapes(const Facts& facts, const graph::Operator& op);
+[[nodiscard]] std::optional<Refusal> refuse_above(std::string_view what, int64_t value, int64_t limit);
+
+}  // namespace npu::compiler

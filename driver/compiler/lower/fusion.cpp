@@ -1,0 +1,231 @@
+#include "driver/compiler/lower/fusion.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "driver/compiler/lower/ewise_program.h"
+#include "driver/compiler/lower/views.h"
+
+namespace npu::compiler {
+namespace {
+
+using graph::DType;
+using graph::Op;
+using graph::TensorId;
+
+// A search for a cycle gives up, and the fusion with it, after so many operators: it bounds the time for odd graphs.
+constexpr size_t kSearchLimit = 2000;
+
+class Fuser {
+ public:
+  Fuser(const Facts& facts, const Dependencies& dependencies, std::vector<size_t>& group_of)
+      : facts_(facts), dependencies_(dependencies), group_of_(group_of) {}
+
+  std::vector<Group> run() {
+    for (size_t op : dependencies_.nodes()) {
+      if (kind(op) != Kind::kMxu) continue;
+      std::vector<size_t> ops = {op};
+      for (size_t follower : mxu_followers(facts_, op)) ops.push_back(follower);
+      close(std::move(ops));
+    }
+    for (size_t op : dependencies_.nodes()) {
+      if (group_of_[op] != Plan::kNone) continue;
+      close(kind(op) == Kind::kElementwise ? grow(op) : std::vector<size_t>{op});
+    }
+    return std::move(groups_);
+  }
+
+ private:
+  Kind kind(size_t op) const { return family_of(facts_.op(op).op).kind; }
+
+  void close(std::vector<size_t> ops) {
+    for (size_t op : ops) group_of_[op] = groups_.size();
+    groups_.push_back({std::move(ops)});
+  }
+
+  // The largest group around `seed` that one command can hold.
+  std::vector<size_t> grow(size_t seed) {
+    const Dims space = squeeze(facts_.result(facts_.op(seed)).shape);
+    std::vector<size_t> ops = {seed};
+    std::set<size_t> rejected;
+    while (const std::optional<size_t> next = candidate(ops, space, rejected)) {
+      std::vector<size_t> larger = ops;
+      larger.insert(std::upper_bound(larger.begin(), larger.end(), *next), *next);
+      // Readers that may still join do not count as outside yet.
+      if (program(larger, false).fits() && !closes_cycle(larger)) {
+        ops = std::move(larger);
+      } else {
+        rejected.insert(*next);
+      }
+    }
+    // The last operators go until everything that others read fits, too.
+    while (ops.size() > 1 && !program(ops, true).fits()) {
+      ops.pop_back();
+      keep_connected(ops, seed);
+    }
+    return ops;
+  }
+
+  bool may_join(size_t op, const Dims& space) const {
+    return dependencies_.is_node(op) && group_of_[op] == Plan::kNone && kind(op) == Kind::kElementwise &&
+           squeeze(facts_.result(facts_.op(op)).shape) == space;
+  }
+
+  // The first operator that could join and reads from or writes to one of `ops` in registers.
+  std::optional<size_t> candidate(const std::vector<size_t>& ops, const Dims& space,
+                                  const std::set<size_t>& rejected) const {
+    std::optional<size_t> best;
+    for (size_t op : ops) {
+      for (size_t other : neighbours(op)) {
+        if (rejected.count(other) != 0 || std::binary_search(ops.begin(), ops.end(), other)) continue;
+        if ((!best || other < *best) && may_join(other, space)) best = other;
+      }
+    }
+    return best;
+  }
+
+  // Element-wise operators that make an operand of `op` or read its result, aliases seen through.
+  std::vector<size_t> neighbours(size_t op) const {
+    std::vector<size_t> result;
+    for (TensorId id : facts_.op(op).inputs) {
+      if (const auto producer = facts_.producer(facts_.alias_root(id))) result.push_back(*producer);
+    }
+    for_each_reader(facts_.op(op).outputs[0], [&](size_t reader) { result.push_back(reader); });
+    return result;
+  }
+
+  template <typename Visit>
+  void for_each_reader(TensorId id, Visit visit) const {
+    std::vector<TensorId> pending = {id};
+    while (!pending.empty()) {
+      const TensorId current = pending.back();
+      pending.pop_back();
+      for (const Use& use : facts_.uses(current)) {
+        if (facts_.is_alias(facts_.op(use.op))) {
+          pending.push_back(facts_.op(use.op).outputs[0]);
+        } else {
+          visit(use.op);
+        }
+      }
+    }
+  }
+
+  EwiseProgram program(const std::vector<size_t>& ops, bool final) const {
+    const Dims space = squeeze(facts_.result(facts_.op(ops.front())).shape);
+    return make_ewise_program(facts_, ops, [&](TensorId id) {
+      return read_outside(facts_, id, [&](size_t reader) {
+        return std::binary_search(ops.begin(), ops.end(), reader) || (!final && may_join(reader, space));
+      });
+    });
+  }
+
+  // Whether a path leaves `ops` and comes back, groups taken as one.
+  bool closes_cycle(const std::vector<size_t>& ops) const {
+    const auto inside = [&](size_t op) { return std::binary_search(ops.begin(), ops.end(), op); };
+    std::vector<size_t> pending;
+    std::set<size_t> seen;
+    const auto visit = [&](size_t op) {
+      if (seen.insert(op).second) pending.push_back(op);
+    };
+    for (size_t op : ops) {
+      for (size_t next : dependencies_.after(op)) {
+        if (!inside(next)) visit(next);
+      }
+    }
+    while (!pending.empty()) {
+      const size_t op = pending.back();
+      pending.pop_back();
+      if (seen.size() > kSearchLimit) return true;
+      if (group_of_[op] != Plan::kNone) {
+        for (size_t other : groups_[group_of_[op]].ops) visit(other);
+      }
+      for (size_t next : dependencies_.after(op)) {
+        if (inside(next)) return true;
+        visit(next);
+      }
+    }
+    return false;
+  }
+
+  // Drops operators that have no connection with `seed` left.
+  void keep_connected(std::vector<size_t>& ops, size_t seed) const {
+    std::set<size_t> kept = {seed};
+    std::vector<size_t> pending = {seed};
+    while (!pending.empty()) {
+      const size_t op = pending.back();
+      pending.pop_back();
+      for (size_t other : neighbours(op)) {
+        if (std::binary_search(ops.begin(), ops.end(), other) && kept.insert(other).second) pending.push_back(other);
+      }
+    }
+    ops.assign(kept.begin(), kept.end());
+  }
+
+  const Facts& facts_;
+  const Dependencies& dependencies_;
+  std::vector<size_t>& group_of_;
+  std::vector<Group> groups_;
+};
+
+// Types that the output stage rescales from and to.
+bool output_stage_takes(const Facts& facts, const graph::Operator& rescale) {
+  const DType from = facts.tensor(rescale.inputs[0]).type, to = facts.result(rescale).type;
+  if (rescale.attributes.input_unsigned) return false;
+  if (from == DType::kInt32) return rescale.attributes.scale32 && (to == DType::kInt8 || to == DType::kInt16);
+  return from == DType::kInt48 && !rescale.attributes.scale32 && to == DType::kInt16;
+}
+
+// The only reader of a tensor that no output names.
+std::optional<size_t> only_reader(const Facts& facts, TensorId id) {
+  if (facts.is_output(id) || facts.uses(id).size() != 1 || facts.uses(id)[0].operand != 0) return std::nullopt;
+  return facts.uses(id)[0].op;
+}
+
+}  // namespace
+
+std::vector<size_t> mxu_followers(const Facts& facts, size_t op) {
+  std::vector<size_t> followers;
+  const int64_t channels = facts.result(facts.op(op)).shape.back();
+  bool is_unsigned = false;
+  auto reader = only_reader(facts, facts.op(op).outputs[0]);
+  for (; reader; reader = only_reader(facts, facts.op(*reader).outputs[0])) {
+    const graph::Operator& next = facts.op(*reader);
+    if (next.op == Op::kReshape || next.op == Op::kIdentity) continue;
+    if (next.op == Op::kRescale && followers.empty()) {
+      const int64_t entries = facts.constant(next.inputs[1])->elements();
+      const graph::Shape& shape = facts.tensor(next.inputs[0]).shape;
+      const bool same_channels = !shape.empty() && shape.back() == channels;
+      if (!output_stage_takes(facts, next) || (next.attributes.per_channel && entries > 1 && !same_channels)) break;
+      is_unsigned = next.attributes.output_unsigned;
+    } else if (next.op != Op::kClamp || followers.empty() || is_unsigned) {
+      break;
+    }
+    followers.push_back(*reader);
+  }
+  return followers;
+}
+
+bool read_outside(const Facts& facts, TensorId id, const std::function<bool(size_t)>& ignored) {
+  std::vector<TensorId> pending = {id};
+  while (!pending.empty()) {
+    const TensorId current = pending.back();
+    pending.pop_back();
+    if (facts.is_output(current)) return true;
+    for (const Use& use : facts.uses(current)) {
+      if (facts.is_alias(facts.op(use.op))) {
+        pending.push_back(facts.op(use.op).outputs[0]);
+      } else if (!ignored(use.op)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::vector<Group> fuse(const Facts& facts, const Dependencies& dependencies, std::vector<size_t>& group_of) {
+  group_of.assign(facts.block().operators.size(), Plan::kNone);
+  return Fuser(facts, dependencies, group_of).run();
+}
+
+}  // namespace npu::compiler

@@ -1,0 +1,23 @@
+// Which operators run as one step: MXU operators with their output stage, and chains of element-wise operators.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "driver/compiler/lower/facts.h"
+#include "driver/compiler/lower/plan.h"
+
+namespace npu::compiler {
+
+// RESCALE and CLAMP that the output stage of an MXU operator takes with it, in order.
+[[nodiscard]] std::vector<size_t> mxu_followers(const Facts& facts, size_t op);
+
+// Whether anything but `ignored` operators reads the tensor, an alias of it, or a view of either.
+[[nodiscard]] bool read_outside(const Facts& facts, graph::TensorId id, const std::function<bool(size_t)>& ignored);
+
+// Puts the nodes into groups. Contracting each group leaves the dependencies without a cycle. `group_of` gets a group's
+// index for each node and Plan::kNone for other operators.
+[[nodiscard]] std::vector<Group> fuse(const Facts& facts, const Dependencies& dependencies,
+                                      std::vector<size_t>& group_of);
+
+}  // namespace npu::compiler

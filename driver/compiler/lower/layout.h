@@ -1,0 +1,16 @@
+// Data-layout operators: the parts that a CONCAT or PAD puts together.
+#pragma once
+
+#include <vector>
+
+#include "driver/compiler/lower/facts.h"
+#include "driver/compiler/lower/views.h"
+
+namespace npu::compiler {
+
+// Where each operand of a CONCAT lies in the view of its result.
+[[nodiscard]] std::vector<View> concat_parts(const Facts& facts, const graph::Operator& op, const View& whole);
+// Where PAD's operand lies in the view of its result.
+[[nodiscard]] View pad_interior(const Facts& facts, const graph::Operator& op, const View& whole);
+
+}  // namespace npu::compiler

@@ -1,0 +1,158 @@
+// CONV2D, DEPTHWISE_CONV2D and MATMUL, with the RESCALE and CLAMP that their output stage takes along.
+#include <algorithm>
+
+#include "driver/compiler/lower/emitter.h"
+#include "driver/compiler/lower/ewise_program.h"
+#include "driver/compiler/lower/ewise_rules.h"
+#include "driver/compiler/lower/families.h"
+
+namespace npu::compiler {
+namespace {
+
+using graph::Op;
+
+std::optional<Refusal> check_conv(const Facts& facts, const graph::Operator& op) {
+  if (auto refusal = refuse_types(facts, op)) return refusal;
+  if (auto refusal = refuse_run_time(facts, op, 2, {"bias", "input_zp", "weight_zp"})) return refusal;
+  const graph::Shape& weights = facts.tensor(op.inputs[1]).shape;
+  const size_t first = op.op == Op::kConv2d ? 1 : 0;
+  for (size_t d : {first, first + 1}) {
+    if (auto refusal = refuse_above("kernel", weights[d], UINT16_MAX)) return refusal;
+  }
+  for (int32_t step : op.attributes.stride) {
+    if (auto refusal = refuse_above("stride", step, UINT16_MAX)) return refusal;
+  }
+  for (int32_t step : op.attributes.dilation) {
+    if (auto refusal = refuse_above("dilation", step, UINT16_MAX)) return refusal;
+  }
+  for (int32_t rows : op.attributes.pad) {
+    if (auto refusal = refuse_above("padding", rows, INT16_MAX)) return refusal;
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> check_matmul(const Facts& facts, const graph::Operator& op) {
+  if (auto refusal = refuse_types(facts, op)) return refusal;
+  return refuse_run_time(facts, op, 2, {"A_zp", "B_zp"});
+}
+
+// Weights are rows of output channels (conv) or taps (depthwise), each of them dense.
+bool accepts_conv(const graph::Operator& op, size_t operand, const View& view) {
+  if (operand != 1 || op.op != Op::kConv2d) return operand == 1 ? is_dense(view) : inner_dense(view);
+  const Dims ones(view.dims.size(), 0);
+  Dims row = view.dims;
+  row[0] = 1;
+  return view.strides[0] > 0 && is_dense(slice(view, ones, row));
+}
+
+bool accepts_matmul(const graph::Operator&, size_t, const View& view) { return inner_dense(view); }
+
+// What a group does after the accumulation.
+struct OutputStage {
+  const graph::Operator* rescale = nullptr;
+  std::vector<const graph::Operator*> clamps;
+  graph::TensorId result = 0;
+};
+
+OutputStage stage_of(const Facts& facts, const Group& group) {
+  OutputStage stage;
+  for (size_t index : group.ops) {
+    const graph::Operator& op = facts.op(index);
+    if (op.op == Op::kRescale) stage.rescale = &op;
+    if (op.op == Op::kClamp) stage.clamps.push_back(&op);
+    stage.result = op.outputs[0];
+  }
+  return stage;
+}
+
+// Bias, multiplier and shift of every channel, and the zero points and limits of the output.
+void fill_stage(const Facts& facts, const OutputStage& stage, const Constant* bias, int64_t channels, MxuStep& step) {
+  step.params.entries.resize(static_cast<size_t>(channels));
+  for (int64_t c = 0; c < channels && bias != nullptr; ++c) {
+    step.params.entries[static_cast<size_t>(c)].bias = bias->at(bias->elements() == 1 ? 0 : c);
+  }
+  if (stage.rescale == nullptr) return;
+  step.rescale = rescale_kind(*stage.rescale);
+  step.output_unsigned = stage.rescale->attributes.output_unsigned;
+  const Params scale = rescale_params(facts, *stage.rescale);
+  for (size_t c = 0; c < step.params.entries.size(); ++c) {
+    const contract::ParameterEntry& from = scale.entries[scale.entries.size() == 1 ? 0 : c];
+    step.params.entries[c].multiplier = from.multiplier;
+    step.params.entries[c].shift = from.shift;
+  }
+  const auto type = *element_of(facts.tensor(stage.result).type);
+  auto [low, high] = element_range(type);
+  if (step.output_unsigned) {
+    high -= low;
+    low = 0;
+  }
+  for (const graph::Operator* clamp : stage.clamps) {
+    // Two CLAMPs in a row: the second one limits the first one's limits.
+    const auto [clamp_low, clamp_high] = clamp_range(*clamp, type);
+    low = std::clamp(low, clamp_low, clamp_high);
+    high = std::clamp(high, clamp_low, clamp_high);
+  }
+  step.params.header.output_zp = scale.header.output_zp;
+  step.params.header.clamp_min = static_cast<int32_t>(low);
+  step.params.header.clamp_max = static_cast<int32_t>(high);
+}
+
+void emit_conv(Emitter& emitter, const Group& group) {
+  const Facts& facts = emitter.facts();
+  const graph::Operator& op = facts.op(group.ops[0]);
+  const graph::Attributes& how = op.attributes;
+  const OutputStage stage = stage_of(facts, group);
+  const bool depthwise = op.op == Op::kDepthwiseConv2d;
+  MxuStep step{};
+  step.mode = depthwise ? contract::MxuMode::kDepthwise : contract::MxuMode::kConv;
+  step.src = emitter.read_operand(op, 0);
+  step.weights = emitter.read_operand(op, 1);
+  step.kernel_h = step.weights.dims[depthwise ? 0 : 1];
+  step.kernel_w = step.weights.dims[depthwise ? 1 : 2];
+  step.multiplier = depthwise ? step.weights.dims[3] : 1;
+  step.stride_y = how.stride[0];
+  step.stride_x = how.stride[1];
+  step.dilation_y = how.dilation[0];
+  step.dilation_x = how.dilation[1];
+  step.pad_top = how.pad[0];
+  step.pad_left = how.pad[2];
+  Dims out = facts.result(op).shape;
+  if (out[1] == 1 && out[2] == 1 && step.src.dims[1] == 1 && step.src.dims[2] == 1 &&
+      step.kernel_h * step.kernel_w == 1) {
+    // A fully connected layer: its rows are a batch of images of one pixel, and run better as one image.
+    step.src = *reshape(step.src, {1, 1, step.src.dims[0], step.src.dims[3]});
+    std::swap(out[0], out[2]);
+  }
+  step.dst = emitter.place(stage.result, out, true);
+  step.params.header.input_zp = static_cast<int32_t>(*facts.scalar(op, 3));
+  step.params.header.weight_zp = static_cast<int32_t>(*facts.scalar(op, 4));
+  fill_stage(facts, stage, facts.constant(op.inputs[2]), out[3], step);
+  const int64_t per_channel = step.kernel_h * step.kernel_w * (depthwise ? 1 : step.src.dims[3]);
+  emitter.layer().macs = product(out) * per_channel;
+  emitter.add(std::move(step));
+}
+
+void emit_matmul(Emitter& emitter, const Group& group) {
+  const Facts& facts = emitter.facts();
+  const graph::Operator& op = facts.op(group.ops[0]);
+  const OutputStage stage = stage_of(facts, group);
+  MxuStep step{};
+  step.mode = contract::MxuMode::kMatmul;
+  const View a = emitter.read_operand(op, 0);
+  const graph::Shape& out = facts.result(op).shape;
+  step.src = *reshape(a, {a.dims[0], 1, a.dims[1], a.dims[2]});
+  step.weights = emitter.read_operand(op, 1);
+  step.dst = emitter.place(stage.result, {out[0], 1, out[1], out[2]}, true);
+  step.params.header.input_zp = static_cast<int32_t>(*facts.scalar(op, 2));
+  step.params.header.weight_zp = static_cast<int32_t>(*facts.scalar(op, 3));
+  fill_stage(facts, stage, nullptr, out[2], step);
+  emitter.layer().macs = product(out) * a.dims[2];
+  emitter.add(std::move(step));
+}
+
+}  // namespace
+
+const Family kConvFamily = {Kind::kMxu, "mxu", check_conv, accepts_conv, emit_conv};
+const Family kMatmulFamily = {Kind::kMxu, "mxu", check_matmul, accepts_matmul, emit_matmul};
+
+}  // namespace npu::compiler

@@ -1,0 +1,53 @@
+// MAX_POOL2D and AVG_POOL2D.
+#include "driver/compiler/lower/emitter.h"
+#include "driver/compiler/lower/families.h"
+
+namespace npu::compiler {
+namespace {
+
+using graph::Op;
+
+std::optional<Refusal> check(const Facts& facts, const graph::Operator& op) {
+  if (auto refusal = refuse_types(facts, op)) return refusal;
+  if (op.op == Op::kAvgPool2d) {
+    if (auto refusal = refuse_run_time(facts, op, 1, {"input_zp", "output_zp"})) return refusal;
+  }
+  for (int32_t size : op.attributes.kernel) {
+    if (auto refusal = refuse_above("kernel", size, UINT16_MAX)) return refusal;
+  }
+  for (int32_t step : op.attributes.stride) {
+    if (auto refusal = refuse_above("stride", step, UINT16_MAX)) return refusal;
+  }
+  for (int32_t rows : op.attributes.pad) {
+    if (auto refusal = refuse_above("padding", rows, INT16_MAX)) return refusal;
+  }
+  return std::nullopt;
+}
+
+bool accepts(const graph::Operator&, size_t, const View& view) { return inner_dense(view); }
+
+void emit(Emitter& emitter, const Group& group) {
+  const graph::Operator& op = emitter.facts().op(group.ops[0]);
+  const graph::Attributes& how = op.attributes;
+  PoolStep step;
+  step.mode = op.op == Op::kMaxPool2d ? contract::PoolMode::kMax : contract::PoolMode::kAvg;
+  step.src = emitter.read_operand(op, 0);
+  step.dst = emitter.place(op.outputs[0], emitter.facts().result(op).shape, true);
+  step.kernel_h = how.kernel[0];
+  step.kernel_w = how.kernel[1];
+  step.stride_y = how.stride[0];
+  step.stride_x = how.stride[1];
+  step.pad_top = how.pad[0];
+  step.pad_left = how.pad[2];
+  if (step.mode == contract::PoolMode::kAvg) {
+    step.input_zp = static_cast<int32_t>(*emitter.facts().scalar(op, 1));
+    step.output_zp = static_cast<int32_t>(*emitter.facts().scalar(op, 2));
+  }
+  emitter.add(std::move(step));
+}
+
+}  // namespace
+
+const Family kPoolFamily = {Kind::kStep, "vpu", check, accepts, emit};
+
+}  // namespace npu::compiler

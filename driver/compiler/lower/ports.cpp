@@ -1,0 +1,104 @@
+// What a module shows to the outside: inputs, outputs and variables.
+#include <algorithm>
+
+#include "driver/compiler/lower/emitter.h"
+#include "driver/graph/value.h"
+#include "hw/contract/error.h"
+
+namespace npu::compiler {
+namespace {
+
+using graph::Op;
+using graph::TensorId;
+
+Port port_of(const graph::Tensor& tensor) {
+  Port port;
+  port.name = tensor.name;
+  port.type = tensor.type;
+  port.shape = tensor.shape;
+  port.bytes = static_cast<uint32_t>(product(tensor.shape) * graph::machine_width(tensor.type));
+  return port;
+}
+
+// Whether an unsigned RESCALE reads the tensor.
+bool feeds_unsigned(const Facts& facts, TensorId id) {
+  std::vector<TensorId> pending = {id};
+  while (!pending.empty()) {
+    const TensorId current = pending.back();
+    pending.pop_back();
+    for (const Use& use : facts.uses(current)) {
+      const graph::Operator& op = facts.op(use.op);
+      if (op.op == Op::kRescale && op.attributes.input_unsigned && use.operand == 0) return true;
+      if (facts.view_root(op.outputs[0]) == facts.view_root(current)) pending.push_back(op.outputs[0]);
+    }
+  }
+  return false;
+}
+
+// Whether an unsigned RESCALE makes the tensor.
+bool leaves_unsigned(const Facts& facts, TensorId id) {
+  const auto producer = facts.producer(facts.view_root(id));
+  return producer && facts.op(*producer).op == Op::kRescale && facts.op(*producer).attributes.output_unsigned;
+}
+
+}  // namespace
+
+void Emitter::make_ports() {
+  const graph::Block& block = facts_.block();
+  const auto add_port = [&](TensorId id, BufferKind kind, std::vector<Port>& ports, std::vector<BufferId>& buffers) {
+    const graph::Tensor& tensor = facts_.tensor(id);
+    Buffer buffer;
+    buffer.name = tensor.name;
+    buffer.kind = kind;
+    buffer.index = static_cast<uint32_t>(ports.size());
+    ports.push_back(port_of(tensor));
+    buffer.bytes = ports.back().bytes;
+    buffers.push_back(add_buffer(std::move(buffer)));
+  };
+  for (TensorId id : block.inputs) {
+    add_port(id, BufferKind::kInput, module_.inputs, module_.input_buffers);
+    module_.inputs.back().accepts_unsigned = feeds_unsigned(facts_, id);
+    values_[id] =
+        dense_view(module_.input_buffers.back(), *element_of(facts_.tensor(id).type), facts_.tensor(id).shape);
+  }
+  for (size_t i = 0; i < block.outputs.size(); ++i) {
+    const TensorId id = block.outputs[i];
+    const auto first =
+        static_cast<size_t>(std::find(block.outputs.begin(), block.outputs.end(), id) - block.outputs.begin());
+    if (first == i) {
+      add_port(id, BufferKind::kOutput, module_.outputs, module_.output_buffers);
+      module_.outputs.back().accepts_unsigned = leaves_unsigned(facts_, id);
+    } else {
+      // Listed again: the same bytes under the same name.
+      module_.outputs.push_back(module_.outputs[first]);
+      module_.output_buffers.push_back(module_.output_buffers[first]);
+    }
+  }
+}
+
+void Emitter::declare_variables() {
+  for (TensorId id = 0; id < facts_.block().tensors.size(); ++id) {
+    const graph::Tensor& tensor = facts_.tensor(id);
+    if (!tensor.variable) continue;
+    Variable variable;
+    variable.identity = graph::variable_identity(tensor);
+    variable.tensor_name = tensor.name;
+    variable.type = tensor.type;
+    variable.shape = tensor.shape;
+    variable.bytes = static_cast<uint32_t>(product(tensor.shape) * graph::machine_width(tensor.type));
+    variable.hash = variable_hash(tensor.type, tensor.shape);
+    if (tensor.has_data) variable.initial = graph::value_of_constant(tensor).bytes;
+    const auto index = static_cast<uint32_t>(module_.variables.size());
+    if (index == 0) begin_layer({"variables", "VARIABLE", "view", "", "", 0, 0});
+    Buffer buffer;
+    buffer.name = variable.identity;
+    buffer.kind = BufferKind::kVariable;
+    buffer.index = index;
+    buffer.bytes = variable.bytes;
+    variables_[id] = add_buffer(std::move(buffer));
+    module_.variables.push_back(std::move(variable));
+    add(DeclareStep{index});
+  }
+}
+
+}  // namespace npu::compiler

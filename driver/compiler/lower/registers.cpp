@@ -1,0 +1,81 @@
+#include "driver/compiler/lower/registers.h"
+
+#include <algorithm>
+#include <set>
+
+#include "hw/contract/error.h"
+
+namespace npu::compiler {
+namespace {
+
+using contract::Uop;
+using contract::UopCode;
+
+// Calls visit(value) with a reference to every register field that a micro-operation reads.
+template <typename Visit>
+void for_each_source(Uop& uop, Visit visit) {
+  const auto visit_immediate = [&] {
+    auto value = static_cast<uint32_t>(uop.imm0);
+    visit(value);
+    uop.imm0 = static_cast<int32_t>(value);
+  };
+  switch (uop.op) {
+    case UopCode::kLoad:
+      return;  // a is an operand
+    case UopCode::kStore:
+    case UopCode::kClamp:
+    case UopCode::kAbs:
+    case UopCode::kNegate:  // b is an element type
+    case UopCode::kClz:
+    case UopCode::kBitNot:
+    case UopCode::kLogicalNot:
+    case UopCode::kCast:
+    case UopCode::kRescale:  // b is an operand
+    case UopCode::kTable8:
+    case UopCode::kTable16:
+      visit(uop.a);
+      return;
+    case UopCode::kSelect:
+      visit(uop.a);
+      visit(uop.b);
+      visit_immediate();
+      return;
+    default:
+      visit(uop.a);
+      visit(uop.b);
+  }
+}
+
+}  // namespace
+
+uint32_t allocate_registers(std::vector<Uop>& uops) {
+  std::vector<size_t> last_use;
+  for (size_t i = 0; i < uops.size(); ++i) {
+    if (uops[i].op != UopCode::kStore) {
+      NPU_CHECK(uops[i].dst == last_use.size());
+      last_use.push_back(i);
+    }
+    for_each_source(uops[i], [&](uint32_t value) { last_use[value] = i; });
+  }
+  std::vector<uint32_t> home(last_use.size());
+  std::set<uint32_t> free;
+  uint32_t count = 0;
+  for (size_t i = 0; i < uops.size(); ++i) {
+    Uop& uop = uops[i];
+    std::vector<uint32_t> dying;
+    for_each_source(uop, [&](uint32_t& value) {
+      if (last_use[value] == i) dying.push_back(home[value]);
+      value = home[value];
+    });
+    free.insert(dying.begin(), dying.end());
+    if (uop.op == UopCode::kStore) continue;
+    if (free.empty()) free.insert(count++);
+    const uint32_t value = uop.dst;
+    uop.dst = home[value] = *free.begin();
+    // A result that nobody reads gives its register back at once.
+    if (last_use[value] != i) free.erase(free.begin());
+  }
+  return count;
+}
+
+}  // namespace npu::compiler
