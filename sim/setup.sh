@@ -46,6 +46,7 @@ install_packages() {
   command -v apt-get >/dev/null || fail "there is no apt-get here; install what corresponds to Debian's ${missing[*]}."
   if [[ $EUID -ne 0 ]]; then
     command -v sudo >/dev/null || fail "needs root or sudo to install ${missing[*]}."
+    sudo true </dev/null || fail "sudo did not let us install ${missing[*]}."
     prefix=(sudo)
   fi
   say "installing ${missing[*]}"
