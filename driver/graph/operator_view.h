@@ -1,0 +1,58 @@
+// An operator with its operands, as its rule sees it. Private to this folder.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/graph/graph.h"
+#include "hw/contract/error.h"
+
+namespace npu::graph {
+
+class OperatorView {
+ public:
+  OperatorView(const Graph& graph, const Block& block, const Operator& op, size_t position)
+      : graph_(graph), block_(block), op_(op), position_(position) {}
+
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+  [[nodiscard]] const Operator& op() const { return op_; }
+  [[nodiscard]] const Attributes& attributes() const { return op_.attributes; }
+  [[nodiscard]] const Tensor& input(size_t i) const { return block_.tensors[op_.inputs[i]]; }
+  [[nodiscard]] const Tensor& output(size_t i) const { return block_.tensors[op_.outputs[i]]; }
+  [[nodiscard]] const Shape& shape(size_t i) const { return input(i).shape; }
+
+  // "weight 'layer_9'" and "output 'layer_10'"
+  [[nodiscard]] std::string input_name(size_t i) const;
+  [[nodiscard]] std::string output_name(size_t i) const;
+
+  // The integers of input `i`, which must be one-dimensional of `length` (else bad_shape); nullopt when it is not
+  // constant.
+  [[nodiscard]] std::optional<std::vector<int64_t>> constant(size_t i, int64_t length) const;
+  // As above; a value that is not constant fails with bad_argument.
+  [[nodiscard]] std::vector<int64_t> required_constant(size_t i, int64_t length) const;
+  // Input `i` is a constant of one element that is not zero. Checks that it has one element.
+  [[nodiscard]] bool zero_point_set(size_t i) const;
+  // The rule of zero points: only `allowed` types may have one that is not zero.
+  void require_zero_point_only_for(DType allowed, size_t operand, DType type) const;
+
+  // Throws Error with the operator's name and place.
+  [[noreturn]] void fail(contract::ErrorCode code, const std::string& reason) const;
+  [[noreturn]] void bad_argument(const std::string& reason) const { fail(contract::ErrorCode::kBadArgument, reason); }
+  [[noreturn]] void bad_shape(const std::string& reason) const { fail(contract::ErrorCode::kBadShape, reason); }
+  [[noreturn]] void bad_type(const std::string& reason) const { fail(contract::ErrorCode::kBadType, reason); }
+
+ private:
+  void require_length(size_t i, int64_t length) const;
+
+  const Graph& graph_;
+  const Block& block_;
+  const Operator& op_;
+  size_t position_;
+};
+
+// Whether a tensor's value is known without running: the result of CONST or CONST_SHAPE.
+[[nodiscard]] inline bool is_constant(const Tensor& tensor) { return tensor.has_data && !tensor.variable; }
+
+}  // namespace npu::graph

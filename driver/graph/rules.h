@@ -1,0 +1,54 @@
+// The rules of operators that no table can hold; see Rule in operators.h. Private to this folder.
+#pragma once
+
+#include <vector>
+
+#include "driver/graph/graph.h"
+
+namespace npu::graph {
+
+class OperatorView;
+
+// rules_tensor.cpp
+std::vector<Shape> rule_argmax(const OperatorView& op);
+std::vector<Shape> rule_avg_pool2d(const OperatorView& op);
+std::vector<Shape> rule_max_pool2d(const OperatorView& op);
+std::vector<Shape> rule_conv2d(const OperatorView& op);
+std::vector<Shape> rule_conv3d(const OperatorView& op);
+std::vector<Shape> rule_depthwise_conv2d(const OperatorView& op);
+std::vector<Shape> rule_transpose_conv2d(const OperatorView& op);
+std::vector<Shape> rule_matmul(const OperatorView& op);
+std::vector<Shape> rule_fft2d(const OperatorView& op);
+std::vector<Shape> rule_rfft2d(const OperatorView& op);
+
+// rules_elementwise.cpp
+std::vector<Shape> rule_same_shape(const OperatorView& op);
+std::vector<Shape> rule_broadcast(const OperatorView& op);
+std::vector<Shape> rule_mul(const OperatorView& op);
+std::vector<Shape> rule_clamp(const OperatorView& op);
+std::vector<Shape> rule_table(const OperatorView& op);
+std::vector<Shape> rule_negate(const OperatorView& op);
+std::vector<Shape> rule_reduce(const OperatorView& op);
+std::vector<Shape> rule_rescale(const OperatorView& op);
+
+// rules_layout.cpp
+std::vector<Shape> rule_concat(const OperatorView& op);
+std::vector<Shape> rule_pad(const OperatorView& op);
+std::vector<Shape> rule_reshape(const OperatorView& op);
+std::vector<Shape> rule_reverse(const OperatorView& op);
+std::vector<Shape> rule_slice(const OperatorView& op);
+std::vector<Shape> rule_tile(const OperatorView& op);
+std::vector<Shape> rule_transpose(const OperatorView& op);
+std::vector<Shape> rule_gather(const OperatorView& op);
+std::vector<Shape> rule_scatter(const OperatorView& op);
+std::vector<Shape> rule_resize(const OperatorView& op);
+
+// rules_control.cpp
+std::vector<Shape> rule_const(const OperatorView& op);
+std::vector<Shape> rule_custom(const OperatorView& op);
+std::vector<Shape> rule_cond_if(const OperatorView& op);
+std::vector<Shape> rule_while_loop(const OperatorView& op);
+std::vector<Shape> rule_variable(const OperatorView& op);
+std::vector<Shape> rule_variable_access(const OperatorView& op);
+
+}  // namespace npu::graph

@@ -1,0 +1,134 @@
+// Rules of constants, variables, control flow and custom operators.
+#include <span>
+#include <string>
+
+#include "driver/graph/operator_view.h"
+#include "driver/graph/rules.h"
+#include "driver/graph/text.h"
+
+namespace npu::graph {
+namespace {
+
+using contract::ErrorCode;
+
+// The first block of the region that an attribute names.
+const Block& region_block(const OperatorView& op, const char* attribute, const std::string& region_name) {
+  for (const Region& region : op.graph().regions) {
+    if (region.name == region_name && !region.blocks.empty()) {
+      return region.blocks.front();
+    }
+  }
+  op.fail(ErrorCode::kBadStructure,
+          std::string(attribute) + " names the region " + in_quotes(region_name) + ", which does not exist");
+}
+
+// Tensors of the operator and of a region's interface must agree in number, types and shapes.
+void require_same(const OperatorView& op, const std::string& what, std::span<const Tensor* const> mine,
+                  const Block& block, const std::vector<TensorId>& theirs) {
+  if (mine.size() != theirs.size()) {
+    op.fail(ErrorCode::kBadStructure, "block " + in_quotes(block.name) + " has " + std::to_string(theirs.size()) + " " +
+                                          what + ", but the operator has " + std::to_string(mine.size()));
+  }
+  for (size_t i = 0; i < mine.size(); ++i) {
+    const Tensor& other = block.tensors[theirs[i]];
+    if (mine[i]->type != other.type || mine[i]->shape != other.shape) {
+      op.fail(mine[i]->type != other.type ? ErrorCode::kBadType : ErrorCode::kBadShape,
+              in_quotes(mine[i]->name) + " is " + describe_type(*mine[i]) + ", but " + in_quotes(other.name) +
+                  " of block " + in_quotes(block.name) + " is " + describe_type(other));
+    }
+  }
+}
+
+std::vector<const Tensor*> inputs_from(const OperatorView& op, size_t first) {
+  std::vector<const Tensor*> tensors;
+  for (size_t i = first; i < op.op().inputs.size(); ++i) {
+    tensors.push_back(&op.input(i));
+  }
+  return tensors;
+}
+
+// The shapes of a block's results, which must be as many and of the same types as the operator's.
+std::vector<Shape> results(const OperatorView& op, const Block& block) {
+  if (op.op().outputs.size() != block.outputs.size()) {
+    op.fail(ErrorCode::kBadStructure, "block " + in_quotes(block.name) + " has " +
+                                          std::to_string(block.outputs.size()) + " outputs, but the operator has " +
+                                          std::to_string(op.op().outputs.size()));
+  }
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < block.outputs.size(); ++i) {
+    const Tensor& tensor = block.tensors[block.outputs[i]];
+    if (tensor.type != op.output(i).type) {
+      op.bad_type(op.output_name(i) + " is " + std::string(name(op.output(i).type)) + ", but " +
+                  in_quotes(tensor.name) + " of block " + in_quotes(block.name) + " is " +
+                  std::string(name(tensor.type)));
+    }
+    shapes.push_back(tensor.shape);
+  }
+  return shapes;
+}
+
+void require_variable(const OperatorView& op, const Tensor& tensor) {
+  if (!tensor.variable) {
+    op.bad_argument(in_quotes(tensor.name) + " is not a variable");
+  }
+}
+
+}  // namespace
+
+std::vector<Shape> rule_const(const OperatorView& op) {
+  if (!is_constant(op.output(0))) {
+    op.fail(ErrorCode::kBadData, op.output_name(0) + " has no data");
+  }
+  return {op.output(0).shape};
+}
+
+std::vector<Shape> rule_custom(const OperatorView& op) {
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < op.op().outputs.size(); ++i) {
+    shapes.push_back(op.output(i).shape);
+  }
+  return shapes;
+}
+
+std::vector<Shape> rule_cond_if(const OperatorView& op) {
+  const Block& then_block = region_block(op, "then_graph", op.attributes().then_graph);
+  const Block& else_block = region_block(op, "else_graph", op.attributes().else_graph);
+  if (element_count(op.shape(0)) != 1) {
+    op.bad_shape(op.input_name(0) + " must have one element");
+  }
+  const auto inputs = inputs_from(op, 1);
+  require_same(op, "inputs", inputs, then_block, then_block.inputs);
+  require_same(op, "inputs", inputs, else_block, else_block.inputs);
+  auto shapes = results(op, then_block);
+  if (results(op, else_block) != shapes) {
+    op.bad_shape("the two branches give results of different shapes");
+  }
+  return shapes;
+}
+
+std::vector<Shape> rule_while_loop(const OperatorView& op) {
+  const Block& condition = region_block(op, "cond_graph", op.attributes().cond_graph);
+  const Block& body = region_block(op, "body_graph", op.attributes().body_graph);
+  const auto inputs = inputs_from(op, 0);
+  require_same(op, "inputs", inputs, condition, condition.inputs);
+  require_same(op, "inputs", inputs, body, body.inputs);
+  require_same(op, "outputs", inputs, body, body.outputs);
+  const bool one_flag = condition.outputs.size() == 1 && condition.tensors[condition.outputs[0]].type == DType::kBool &&
+                        element_count(condition.tensors[condition.outputs[0]].shape) == 1;
+  if (!one_flag) {
+    op.bad_argument("block " + in_quotes(condition.name) + " must give one BOOL of one element");
+  }
+  return results(op, body);
+}
+
+std::vector<Shape> rule_variable(const OperatorView& op) {
+  require_variable(op, op.output(0));
+  return {op.output(0).shape};
+}
+
+std::vector<Shape> rule_variable_access(const OperatorView& op) {
+  require_variable(op, op.op().op == Op::kVariableRead ? op.input(0) : op.output(0));
+  return {op.shape(0)};
+}
+
+}  // namespace npu::graph

@@ -1,0 +1,173 @@
+// Rules of operators that work element by element, of reductions and of RESCALE.
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "driver/graph/operator_view.h"
+#include "driver/graph/operators.h"
+#include "driver/graph/rules.h"
+
+namespace npu::graph {
+namespace {
+
+// The shape that all tensor inputs broadcast to. Ranks must be equal; a dimension of 1 stretches.
+Shape broadcast(const OperatorView& op, size_t inputs) {
+  Shape result = op.shape(0);
+  for (size_t i = 1; i < inputs; ++i) {
+    const Shape& shape = op.shape(i);
+    bool fits = shape.size() == result.size();
+    for (size_t d = 0; fits && d < shape.size(); ++d) {
+      if (result[d] == 1) {
+        result[d] = shape[d];
+      }
+      fits = shape[d] == 1 || shape[d] == result[d];
+    }
+    if (!fits) {
+      op.bad_shape(op.input_name(0) + " " + to_string(op.shape(0)) + " and " + op.input_name(i) + " " +
+                   to_string(shape) + " do not broadcast: ranks must be equal, dimensions equal or 1");
+    }
+  }
+  return result;
+}
+
+// The value of a CLAMP limit in a type that holds all of them exactly.
+double limit_value(const std::vector<uint8_t>& bytes, DType type) {
+  uint64_t bits = 0;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    bits |= uint64_t{bytes[i]} << (8 * i);
+  }
+  switch (type) {
+    case DType::kInt8:
+      return static_cast<int8_t>(bits);
+    case DType::kInt16:
+      return static_cast<int16_t>(bits);
+    case DType::kFp32:
+      return std::bit_cast<float>(static_cast<uint32_t>(bits));
+    case DType::kBf16:
+      return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+    case DType::kFp16: {
+      const auto exponent = static_cast<int>(bits >> 10 & 0x1f);
+      const auto fraction = static_cast<double>(bits & 0x3ff);
+      const double sign = (bits & 0x8000) != 0 ? -1 : 1;
+      if (exponent == 0x1f) {
+        return fraction != 0 ? std::nan("") : sign * HUGE_VAL;
+      }
+      return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
+    }
+    default:
+      NPU_CHECK(false);
+  }
+}
+
+// Zero points of RESCALE: INT8 any, unsigned INT16 0 or 32768, all others 0.
+void require_rescale_zero_point(const OperatorView& op, size_t operand, bool is_unsigned) {
+  const Tensor& tensor = op.input(operand);
+  const auto value = op.constant(operand, 1);
+  if (!value || (*value)[0] == 0 || tensor.type == DType::kInt8) {
+    return;
+  }
+  if (tensor.type == DType::kInt16 && is_unsigned) {
+    if ((*value)[0] != INT16_MIN) {
+      op.bad_argument(op.input_name(operand) + " of unsigned INT16 must be 0 or 32768");
+    }
+    return;
+  }
+  op.bad_argument(op.input_name(operand) + " must be 0 for " + (is_unsigned ? "" : "signed ") +
+                  std::string(name(tensor.type)));
+}
+
+void require_rescale_attributes(const OperatorView& op) {
+  const Attributes& a = op.attributes();
+  const DType in = op.input(0).type;
+  const DType out = op.output(0).type;
+  if (a.scale32 && in == DType::kInt48) {
+    op.bad_argument("scale32 is not allowed for INT48");
+  }
+  if (!a.scale32 && a.rounding_mode == RoundingMode::kDoubleRound) {
+    op.bad_argument("rounding_mode DOUBLE_ROUND needs scale32");
+  }
+  if (a.input_unsigned && a.output_unsigned) {
+    op.bad_argument("input_unsigned and output_unsigned exclude each other");
+  }
+  if (a.input_unsigned && (in == DType::kInt32 || in == DType::kInt48 || out == DType::kInt32)) {
+    op.bad_argument("input_unsigned is not allowed from " + std::string(name(in)) + " to " + std::string(name(out)));
+  }
+  if (a.output_unsigned && (in == DType::kInt32 || in == DType::kInt48 || out == DType::kInt32)) {
+    op.bad_argument("output_unsigned is not allowed from " + std::string(name(in)) + " to " + std::string(name(out)));
+  }
+  if (a.per_channel && op.shape(0).empty()) {
+    op.bad_argument("per_channel needs an input of rank 1 or more");
+  }
+}
+
+void require_shape(const OperatorView& op, size_t operand, const Shape& shape) {
+  if (op.shape(operand) != shape) {
+    op.bad_shape(op.input_name(operand) + " has shape " + to_string(op.shape(operand)) + ", but must have " +
+                 to_string(shape));
+  }
+}
+
+}  // namespace
+
+std::vector<Shape> rule_same_shape(const OperatorView& op) { return {op.shape(0)}; }
+
+std::vector<Shape> rule_broadcast(const OperatorView& op) { return {broadcast(op, op.op().inputs.size())}; }
+
+std::vector<Shape> rule_mul(const OperatorView& op) {
+  require_shape(op, 2, {1});
+  return {broadcast(op, 2)};
+}
+
+std::vector<Shape> rule_clamp(const OperatorView& op) {
+  const DType type = op.input(0).type;
+  const auto width = static_cast<size_t>(byte_size(type, 1));
+  const Attributes& a = op.attributes();
+  if (a.min_val.size() != width || a.max_val.size() != width) {
+    op.bad_argument("min_val and max_val must have " + std::to_string(width) + " bytes for " + std::string(name(type)));
+  }
+  const double low = limit_value(a.min_val, type);
+  const double high = limit_value(a.max_val, type);
+  if (std::isnan(low) || std::isnan(high)) {
+    op.bad_argument("min_val and max_val must not be NaN");
+  }
+  if (high < low) {
+    op.bad_argument("max_val is smaller than min_val");
+  }
+  return {op.shape(0)};
+}
+
+std::vector<Shape> rule_table(const OperatorView& op) {
+  require_shape(op, 1, {op.input(0).type == DType::kInt8 ? 256 : 513});
+  return {op.shape(0)};
+}
+
+std::vector<Shape> rule_negate(const OperatorView& op) {
+  op.require_zero_point_only_for(DType::kInt8, 1, op.input(0).type);
+  op.require_zero_point_only_for(DType::kInt8, 2, op.input(0).type);
+  return {op.shape(0)};
+}
+
+std::vector<Shape> rule_reduce(const OperatorView& op) {
+  Shape output = op.shape(0);
+  output[static_cast<size_t>(op.attributes().axis)] = 1;
+  return {output};
+}
+
+std::vector<Shape> rule_rescale(const OperatorView& op) {
+  const Attributes& a = op.attributes();
+  require_rescale_attributes(op);
+  const DType multiplier = a.scale32 ? DType::kInt32 : DType::kInt16;
+  if (op.input(1).type != multiplier) {
+    op.bad_type(op.input_name(1) + " is " + std::string(name(op.input(1).type)) +
+                ", but scale32 = " + (a.scale32 ? "true" : "false") + " needs " + std::string(name(multiplier)));
+  }
+  const Shape parameters = {a.per_channel ? op.shape(0).back() : 1};
+  require_shape(op, 1, parameters);
+  require_shape(op, 2, parameters);
+  require_rescale_zero_point(op, 3, a.input_unsigned);
+  require_rescale_zero_point(op, 4, a.output_unsigned);
+  return {op.shape(0)};
+}
+
+}  // namespace npu::graph

@@ -1,0 +1,316 @@
+#include "driver/graph/validate.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "driver/graph/operand_check.h"
+#include "driver/graph/operator_view.h"
+#include "driver/graph/text.h"
+#include "hw/contract/error.h"
+
+namespace npu::graph {
+namespace {
+
+using contract::ErrorCode;
+
+constexpr size_t kMaxRank = 32;
+constexpr size_t kMaxNesting = 256;
+
+[[noreturn]] void fail(ErrorCode code, const std::string& reason) { throw Error(code, reason); }
+
+void check_tensor(const Tensor& tensor, const std::string& here) {
+  const std::string what = "tensor " + in_quotes(tensor.name) + here;
+  if (tensor.type == DType::kUnknown || tensor.type > DType::kFp8E5M2) {
+    fail(ErrorCode::kBadType, what + " has no type that TOSA 1.0 has");
+  }
+  if (tensor.shape.size() > kMaxRank) {
+    fail(ErrorCode::kBadShape,
+         what + " has rank " + std::to_string(tensor.shape.size()) + "; the highest is " + std::to_string(kMaxRank));
+  }
+  const bool is_shape = tensor.type == DType::kShape;
+  for (const int64_t size : tensor.shape) {
+    if (size < (is_shape ? 0 : 1) || size > INT32_MAX) {
+      fail(ErrorCode::kBadShape, what + " has shape " + to_string(tensor.shape) +
+                                     "; each size must be at least 1 (dynamic shapes are not read here)");
+    }
+  }
+  const auto elements = element_count(tensor.shape);
+  if (!elements) {
+    fail(ErrorCode::kBadShape, what + " has shape " + to_string(tensor.shape) + ", which is too large");
+  }
+  if (tensor.has_data && static_cast<int64_t>(tensor.data.size()) != byte_size(tensor.type, *elements)) {
+    fail(ErrorCode::kBadData,
+         what + " (" + describe_type(tensor) + ") has " + std::to_string(tensor.data.size()) + " bytes of data");
+  }
+  if (tensor.variable && is_shape) {
+    fail(ErrorCode::kBadType, what + " is a variable of type SHAPE");
+  }
+}
+
+class BlockCheck {
+ public:
+  BlockCheck(const Graph& graph, const Block& block)
+      : graph_(graph),
+        block_(block),
+        here_(graph.regions.size() > 1 ? " of block " + in_quotes(block.name) : ""),
+        state_(block.tensors.size(), State::kNone) {}
+
+  void run() {
+    check_tensors();
+    check_inputs();
+    for (size_t i = 0; i < block_.operators.size(); ++i) {
+      check_operator_at(i);
+    }
+    check_outputs();
+  }
+
+ private:
+  // What gave a tensor its value so far.
+  enum class State : uint8_t { kNone, kInput, kProduced, kDeclared, kAccessed };
+
+  void check_tensors() {
+    std::unordered_set<std::string_view> names;
+    std::map<std::string, std::string_view> variables;
+    for (const Tensor& tensor : block_.tensors) {
+      if (tensor.name.empty() || !names.insert(tensor.name).second) {
+        fail(ErrorCode::kBadStructure, "the tensor name " + in_quotes(tensor.name) + here_ +
+                                           (tensor.name.empty() ? " is empty" : " occurs twice"));
+      }
+      check_tensor(tensor, here_);
+      if (tensor.variable) {
+        const auto [other, added] = variables.emplace(variable_identity(tensor), tensor.name);
+        if (!added) {
+          fail(ErrorCode::kVariableRedeclared, "tensors " + in_quotes(other->second) + " and " +
+                                                   in_quotes(tensor.name) + here_ + " declare the same variable " +
+                                                   in_quotes(other->first));
+        }
+      }
+    }
+  }
+
+  void check_inputs() {
+    for (const TensorId id : block_.inputs) {
+      const Tensor& tensor = interface_tensor(id, "input");
+      if (tensor.has_data) {
+        fail(ErrorCode::kBadStructure, "graph input " + in_quotes(tensor.name) + here_ + " has constant data");
+      }
+      if (state_[id] != State::kNone) {
+        fail(ErrorCode::kBadStructure, "graph input " + in_quotes(tensor.name) + here_ + " is listed twice");
+      }
+      state_[id] = State::kInput;
+    }
+  }
+
+  void check_outputs() {
+    for (const TensorId id : block_.outputs) {
+      const Tensor& tensor = interface_tensor(id, "output");
+      if (state_[id] == State::kNone) {
+        fail(ErrorCode::kBadStructure, "no operator produces the graph output " + in_quotes(tensor.name) + here_);
+      }
+    }
+  }
+
+  const Tensor& interface_tensor(TensorId id, const char* what) const {
+    require_id(id);
+    const Tensor& tensor = block_.tensors[id];
+    if (tensor.type == DType::kShape || tensor.variable) {
+      fail(ErrorCode::kBadStructure, std::string("graph ") + what + " " + in_quotes(tensor.name) + here_ + " is a " +
+                                         (tensor.variable ? "variable" : "shape") + "; it must be an ordinary tensor");
+    }
+    return tensor;
+  }
+
+  void require_id(TensorId id) const {
+    if (id >= block_.tensors.size()) {
+      fail(ErrorCode::kBadStructure, "the tensor number " + std::to_string(id) + here_ + " does not exist");
+    }
+  }
+
+  void check_operator_at(size_t position) {
+    const Operator& op = block_.operators[position];
+    if (op.op == Op::kUnknown || static_cast<uint32_t>(op.op) >= kOpCount) {
+      fail(ErrorCode::kUnknownOperator, "operator " + std::to_string(position) + here_ + " is none of TOSA 1.0");
+    }
+    const OperatorView view(graph_, block_, op, position);
+    for (const TensorId id : op.inputs) {
+      require_id(id);
+    }
+    for (const TensorId id : op.outputs) {
+      require_id(id);
+    }
+    for (size_t i = 0; i < op.inputs.size(); ++i) {
+      check_use(view, op.inputs[i], position);
+    }
+    const auto shapes = check_operator(view);
+    check_results(view, shapes);
+    for (const TensorId id : op.outputs) {
+      check_definition(view, id);
+    }
+  }
+
+  void check_use(const OperatorView& view, TensorId id, size_t position) {
+    const Tensor& tensor = block_.tensors[id];
+    if (tensor.variable) {
+      if (view.op().op != Op::kVariableRead) {
+        view.fail(ErrorCode::kBadStructure,
+                  "it uses the variable " + in_quotes(tensor.name) + " as a tensor; read it with VARIABLE_READ");
+      }
+      access_variable(id);
+      return;
+    }
+    if (state_[id] != State::kNone) {
+      return;
+    }
+    for (size_t later = position; later < block_.operators.size(); ++later) {
+      for (const TensorId output : block_.operators[later].outputs) {
+        if (output == id) {
+          view.fail(ErrorCode::kBadStructure,
+                    "it uses " + in_quotes(tensor.name) + " before operator " + std::to_string(later) + " produces it");
+        }
+      }
+    }
+    view.fail(ErrorCode::kBadStructure, "it uses " + in_quotes(tensor.name) + ", which no operator produces");
+  }
+
+  void check_definition(const OperatorView& view, TensorId id) {
+    const Tensor& tensor = block_.tensors[id];
+    const Op op = view.op().op;
+    if (op == Op::kVariable) {
+      if (state_[id] == State::kDeclared) {
+        view.fail(ErrorCode::kVariableRedeclared, "variable " + in_quotes(tensor.name) + " is declared twice");
+      }
+      if (state_[id] == State::kAccessed) {
+        view.fail(ErrorCode::kVariableUndeclared,
+                  "variable " + in_quotes(tensor.name) + " is used before this declaration");
+      }
+      state_[id] = State::kDeclared;
+      return;
+    }
+    if (op == Op::kVariableWrite) {
+      access_variable(id);
+      return;
+    }
+    if (tensor.variable) {
+      view.fail(ErrorCode::kBadStructure,
+                "it writes the variable " + in_quotes(tensor.name) + "; only VARIABLE_WRITE does");
+    }
+    if (state_[id] != State::kNone) {
+      view.fail(ErrorCode::kBadStructure,
+                "its output " + in_quotes(tensor.name) +
+                    (state_[id] == State::kInput ? " is a graph input" : " has a value already"));
+    }
+    if (tensor.has_data && op != Op::kConst && op != Op::kConstShape) {
+      view.fail(ErrorCode::kBadStructure, "its output " + in_quotes(tensor.name) + " has constant data");
+    }
+    state_[id] = State::kProduced;
+  }
+
+  // Tensors marked as variables count as declared; an explicit declaration must come first.
+  void access_variable(TensorId id) {
+    if (state_[id] == State::kNone) {
+      state_[id] = State::kAccessed;
+    }
+  }
+
+  const Graph& graph_;
+  const Block& block_;
+  const std::string here_;
+  std::vector<State> state_;
+};
+
+// Regions that control flow refers to must not contain themselves, nor nest without bound.
+class NestingCheck {
+ public:
+  explicit NestingCheck(const Graph& graph) : graph_(graph) {
+    for (const Region& region : graph.regions) {
+      regions_.emplace(region.name, &region);
+    }
+  }
+
+  void run() { static_cast<void>(height(graph_.regions.front(), 0)); }
+
+ private:
+  // How deep the control flow inside a region nests. `depth` bounds the recursion, `known_` the time.
+  size_t height(const Region& region, size_t depth) {
+    if (const auto known = known_.find(&region); known != known_.end()) {
+      return known->second;
+    }
+    if (!open_.insert(&region).second) {
+      fail(ErrorCode::kBadStructure, "region " + in_quotes(region.name) + " contains itself");
+    }
+    size_t highest = 0;
+    const auto enter = [&](const std::string& name) {
+      highest = std::max(highest, depth < kMaxNesting ? 1 + height(*regions_.at(name), depth + 1) : kMaxNesting + 1);
+    };
+    for (const Operator& op : region.blocks.front().operators) {
+      const Attributes& a = op.attributes;
+      if (op.op == Op::kCondIf) {
+        enter(a.then_graph);
+        enter(a.else_graph);
+      } else if (op.op == Op::kWhileLoop) {
+        enter(a.cond_graph);
+        enter(a.body_graph);
+      }
+    }
+    if (highest > kMaxNesting) {
+      fail(ErrorCode::kBadStructure, "control flow is nested deeper than " + std::to_string(kMaxNesting));
+    }
+    open_.erase(&region);
+    known_.emplace(&region, highest);
+    return highest;
+  }
+
+  const Graph& graph_;
+  std::map<std::string_view, const Region*> regions_;
+  std::unordered_set<const Region*> open_;
+  std::unordered_map<const Region*, size_t> known_;
+};
+
+void check_regions(const Graph& graph) {
+  if (graph.regions.empty()) {
+    fail(ErrorCode::kBadStructure, "the graph has no region");
+  }
+  std::unordered_set<std::string_view> names;
+  for (const Region& region : graph.regions) {
+    if (!names.insert(region.name).second) {
+      fail(ErrorCode::kBadStructure, "the region name " + in_quotes(region.name) + " occurs twice");
+    }
+    if (region.blocks.size() != 1) {
+      fail(ErrorCode::kBadStructure, "region " + in_quotes(region.name) + " has " +
+                                         std::to_string(region.blocks.size()) + " blocks, but must have one");
+    }
+  }
+}
+
+// A variable that several blocks declare must be the same everywhere.
+void check_shared_variables(const Graph& graph) {
+  std::map<std::string, const Tensor*> variables;
+  for (const Region& region : graph.regions) {
+    for (const Tensor& tensor : region.blocks.front().tensors) {
+      if (!tensor.variable) {
+        continue;
+      }
+      const auto [known, added] = variables.emplace(variable_identity(tensor), &tensor);
+      if (!added && (known->second->type != tensor.type || known->second->shape != tensor.shape)) {
+        fail(ErrorCode::kVariableMismatch, "variable " + in_quotes(known->first) + " is declared as " +
+                                               describe_type(*known->second) + " and as " + describe_type(tensor));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void validate(const Graph& graph) {
+  check_regions(graph);
+  for (const Region& region : graph.regions) {
+    BlockCheck(graph, region.blocks.front()).run();
+  }
+  NestingCheck(graph).run();
+  check_shared_variables(graph);
+}
+
+}  // namespace npu::graph

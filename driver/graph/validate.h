@@ -1,0 +1,15 @@
+// Whether a graph is legal.
+#pragma once
+
+#include "driver/graph/graph.h"
+
+namespace npu::graph {
+
+// Checks the structure (names, order, regions), and for each operator the number, kinds, types, ranks and shapes of its
+// operands, its attributes and every ERROR_IF condition of the specification that does not depend on run-time values.
+// Operands that must be compile-time constants may be run-time values: analyse() then asks for EXT-DYNAMIC.
+// Throws Error naming operator, place, tensor and rule: bad_structure, bad_argument, bad_type, bad_shape, bad_data;
+// variable_redeclared, variable_undeclared and variable_mismatch for declarations that contradict each other.
+void validate(const Graph& graph);
+
+}  // namespace npu::graph
