@@ -35,10 +35,10 @@ function(npu_library name)
   target_link_libraries(${name} PUBLIC npu_options ${ARG_LIBS})
 endfunction()
 
-# npu_test(name SOURCES a.cpp ... LIBS x y [LABELS l]): a googletest program; every test is a ctest test in a process
-# of its own. The label defaults to `unit`.
+# npu_test(name SOURCES a.cpp ... LIBS x y [LABELS l] [FIXTURES f]): a googletest program; every test is a ctest test in a
+# process of its own. The label defaults to `unit`; FIXTURES names the ctest fixtures that must have been set up.
 function(npu_test name)
-  cmake_parse_arguments(ARG "NO_GTEST_MAIN" "TIMEOUT" "SOURCES;LIBS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_GTEST_MAIN" "TIMEOUT" "SOURCES;LIBS;LABELS;FIXTURES" ${ARGN})
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
   endif()
@@ -57,7 +57,8 @@ function(npu_test name)
     add_dependencies(unit_tests ${name})
   endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-                       PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+                       PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
+                                  FIXTURES_REQUIRED "${ARG_FIXTURES}")
 endfunction()
 
 if(NPU_BUILD_TESTS)

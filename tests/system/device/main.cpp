@@ -1,0 +1,9 @@
+// SystemC's library exports a main of its own, so that gtest_main must not be used.
+#include <gtest/gtest.h>
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
+
+extern "C" int sc_main(int, char**) { return 0; }

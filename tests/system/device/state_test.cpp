@@ -1,0 +1,109 @@
+// State lives in the persistent SRAM and nowhere else.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <iostream>
+
+#include "driver/graph/npy.h"
+#include "sim/reference/reference.h"
+#include "tests/system/device/bench.h"
+
+namespace npu::test {
+namespace {
+
+struct Running {
+  runtime::Device device;
+  runtime::Context context;
+  runtime::LoadedProgram program;
+  runtime::Job job;
+
+  explicit Running(const Network& network)
+      : device(runtime::Device::open(platform::open_tlm_device(options("edge")))),
+        context(device.create_context()),
+        program(context.load(compiler::compile(network.graph, device.capabilities()))),
+        job(program.create_job()) {}
+
+  std::vector<graph::Value> frame(const std::vector<graph::Value>& inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) job.set_input(i, inputs[i]);
+    static_cast<void>(job.run());
+    return job.outputs();
+  }
+};
+
+class State : public testing::TestWithParam<std::string> {};
+
+TEST_P(State, BytesEqualTheReferenceAfterEveryFrame) {
+  const auto network = wake_word(GetParam());
+  if (!network) GTEST_SKIP() << "not imported: the Python environment is missing (sim/setup.sh python)";
+  Running device(*network);
+  reference::Context reference;
+  int64_t compared = 0;
+  for (const auto& inputs : network->frames) {
+    static_cast<void>(device.frame(inputs));
+    static_cast<void>(reference::run(network->graph, inputs, reference));
+    for (const auto& [identity, state] : reference.variables) {
+      const auto difference = graph::compare(device.context.read_variable(identity), state.value);
+      ASSERT_EQ(difference.differing, 0) << identity;
+      compared += difference.compared;
+    }
+  }
+  EXPECT_GT(compared, 0);
+  std::cout << GetParam() << ": 0 of " << compared << " state elements differ\n";
+}
+
+TEST_P(State, FlippingAByteChangesAnOutput) {
+  const auto network = wake_word(GetParam());
+  if (!network) GTEST_SKIP() << "not imported: the Python environment is missing (sim/setup.sh python)";
+  Running device(*network);
+  const auto expected = reference(*network);
+  const size_t middle = network->frames.size() * 2 / 3;  // where the phrase is
+  for (size_t i = 0; i < middle; ++i) {
+    ASSERT_EQ(graph::compare(device.frame(network->frames[i])[0], expected[i][0]).differing, 0);
+  }
+  for (const runtime::VariableInfo& variable : device.context.variables()) {
+    graph::Value value = device.context.read_variable(variable.identity);
+    for (uint8_t& byte : value.bytes) byte ^= 0x40;
+    device.context.write_variable(variable.identity, value);
+  }
+  int64_t changed = 0;
+  for (size_t i = middle; i < network->frames.size(); ++i) {
+    changed += graph::compare(device.frame(network->frames[i])[0], expected[i][0]).differing;
+  }
+  EXPECT_GT(changed, 0) << "the outputs do not depend on the persistent SRAM";
+}
+
+INSTANTIATE_TEST_SUITE_P(Imported, State, testing::ValuesIn(kWakeWords));
+
+#ifdef NPU_ZOO_DIR
+class ZooState : public testing::TestWithParam<std::string> {};
+
+TEST_P(ZooState, BytesEqualTheOfficialModelAfterEveryFrame) {
+  const Network network = zoo_network(GetParam()).value();
+  Running device(network);
+  std::vector<std::pair<std::string, graph::NpyArray>> states;  // by variable
+  for (const runtime::VariableInfo& variable : device.context.variables()) {
+    states.emplace_back(variable.identity, graph::read_npy(std::filesystem::path(NPU_STATE_DIR) / GetParam() /
+                                                           (variable.tensor_name + ".npy")));
+  }
+  ASSERT_FALSE(states.empty());
+  int64_t compared = 0;
+  for (size_t i = 0; i < network.frames.size(); ++i) {
+    static_cast<void>(device.frame(network.frames[i]));
+    for (const auto& [identity, steps] : states) {
+      const graph::Value got = device.context.read_variable(identity);
+      const graph::Value want =
+          graph::to_value(graph::slice_axis0(steps, static_cast<int64_t>(i)), got.type, &got.shape, false, identity);
+      const auto difference = graph::compare(got, want);
+      ASSERT_EQ(difference.differing, 0) << identity << " after frame " << i;
+      compared += difference.compared;
+    }
+  }
+  std::cout << GetParam() << ": 0 of " << compared << " state elements differ\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Zoo, ZooState,
+                         testing::Values("okay_nabu", "hey_jarvis", "lstm_step_int8", "lstm_step_int16x8"));
+#endif
+
+}  // namespace
+}  // namespace npu::test
