@@ -22,7 +22,7 @@ class EwiseTiles : public TiledStep {
     it.simplify(step.innermost_fixed);
     for (size_t d = 0; d < it.dims.size(); ++d) {
       const bool fixed = step.innermost_fixed && d + 1 == it.dims.size();
-      axes_.push_back({it.dims[d], fixed ? it.dims[d] : 1, 0});
+      axes_.push_back({it.dims[d], fixed ? it.dims[d] : 1, 0, !fixed});
     }
     views_.reserve(step.operands.size());
     size_t stream = 0;

@@ -22,8 +22,10 @@ std::vector<int64_t> cuts(const Axis& axis) {
     const int64_t size = std::min(axis.extent, ceil_div(units, parts) * axis.granule);
     if (sizes.empty() || sizes.back() != size) sizes.push_back(size);
   }
-  const int64_t least = std::min(axis.extent, axis.granule);
-  if (sizes.back() != least) sizes.push_back(least);
+  // Below the granule only what must be: the engine is half empty then.
+  for (int64_t size = std::min(axis.extent, axis.granule); axis.divisible && size >= 1; size /= 2) {
+    if (size < sizes.back()) sizes.push_back(size);
+  }
   return sizes;
 }
 

@@ -24,6 +24,7 @@ struct Axis {
   int64_t extent = 1;
   int64_t granule = 1;  // tile sizes are multiples of it, or the extent
   uint32_t group = 0;
+  bool divisible = true;  // smaller tiles than the granule are allowed where nothing else fits
 };
 
 // One range an axis.

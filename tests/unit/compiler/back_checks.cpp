@@ -1,0 +1,212 @@
+#include "tests/unit/compiler/back_checks.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "driver/compiler/schedule/footprint.h"
+#include "tests/unit/compiler/command_interpreter.h"
+#include "tests/unit/compiler/step_interpreter.h"
+
+namespace npu::compiler::testing {
+namespace {
+
+backend::Body decode(std::span<const uint32_t> words) {
+  switch (contract::Header::decode(words).opcode) {
+    case contract::Opcode::kDma:
+      return contract::DmaCommand::decode(words);
+    case contract::Opcode::kMxu:
+      return contract::MxuCommand::decode(words);
+    case contract::Opcode::kVpuEwise:
+      return contract::VpuEwiseCommand::decode(words);
+    case contract::Opcode::kVpuPool:
+      return contract::VpuPoolCommand::decode(words);
+    case contract::Opcode::kVpuReduce:
+      return contract::VpuReduceCommand::decode(words);
+    default:
+      return contract::DeclareCommand::decode(words);
+  }
+}
+
+}  // namespace
+
+OrderCheck::OrderCheck(const Program& program, const contract::Capabilities& capabilities) {
+  const CommandInterpreter interpreter(program, capabilities);
+  // The last writer and the readers since, for every byte, the plain way.
+  struct Byte {
+    int32_t writer = -1;
+    std::vector<int32_t> readers;
+  };
+  std::map<uint32_t, std::vector<Byte>> spaces;
+  for (size_t i = 0; i < interpreter.size(); ++i) {
+    const std::span<const uint32_t> words = interpreter.words(i);
+    const contract::Header header = contract::Header::decode(words);
+    nodes_.push_back({static_cast<size_t>(header.queue), header.wait});
+    std::vector<size_t> earlier;
+    for (const bool write : {false, true}) {
+      for (const backend::ByteSet& set : backend::footprint(decode(words))) {
+        if (set.write != write) continue;
+        std::vector<Byte>& bytes = spaces[set.space];
+        if (bytes.size() < static_cast<size_t>(set.high)) bytes.resize(static_cast<size_t>(set.high));
+        set.for_each_run([&](int64_t low, int64_t high) {
+          for (int64_t at = low; at < high; ++at) {
+            Byte& byte = bytes[static_cast<size_t>(at)];
+            if (byte.writer >= 0) earlier.push_back(static_cast<size_t>(byte.writer));
+            const auto self = static_cast<int32_t>(i);
+            if (write) {
+              for (int32_t reader : byte.readers) earlier.push_back(static_cast<size_t>(reader));
+              byte.readers.clear();
+              byte.writer = self;
+            } else if (byte.readers.empty() || byte.readers.back() != self) {
+              byte.readers.push_back(self);
+            }
+          }
+        });
+        std::sort(earlier.begin(), earlier.end());
+        earlier.erase(std::unique(earlier.begin(), earlier.end()), earlier.end());
+      }
+    }
+    for (size_t other : earlier) {
+      if (other != i && nodes_[other].queue != nodes_[i].queue) pairs_.push_back({other, i});
+    }
+  }
+}
+
+std::vector<std::array<int32_t, 16>> OrderCheck::clocks(const std::vector<Node>& nodes) const {
+  std::vector<std::array<int32_t, 16>> start(nodes.size());
+  std::array<std::vector<size_t>, 16> issued;
+  const auto join = [&](std::array<int32_t, 16>& clock, size_t done) {
+    for (size_t q = 0; q < 16; ++q) clock[q] = std::max(clock[q], start[done][q]);
+    const auto& list = issued[nodes[done].queue];
+    const auto position = std::lower_bound(list.begin(), list.end(), done) - list.begin();
+    clock[nodes[done].queue] = std::max(clock[nodes[done].queue], static_cast<int32_t>(position) + 1);
+  };
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    start[i].fill(0);
+    auto& own = issued[nodes[i].queue];
+    if (!own.empty()) join(start[i], own.back());
+    for (size_t q = 0; q < 12; ++q) {
+      const size_t k = nodes[i].wait[q];
+      if (k > 0 && issued[q].size() + 1 > k) join(start[i], issued[q][issued[q].size() - k]);
+    }
+    own.push_back(i);
+  }
+  return start;
+}
+
+const OrderCheck::Pair* OrderCheck::unordered(const std::vector<Node>& nodes) const {
+  const auto start = clocks(nodes);
+  std::array<int32_t, 16> count{};
+  std::vector<int32_t> position(nodes.size());
+  for (size_t i = 0; i < nodes.size(); ++i) position[i] = ++count[nodes[i].queue];
+  for (const Pair& pair : pairs_) {
+    if (start[pair.after][nodes[pair.before].queue] < position[pair.before]) return &pair;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> OrderCheck::hazards() const {
+  if (const Pair* pair = unordered(nodes_)) {
+    return {"commands " + std::to_string(pair->before) + " and " + std::to_string(pair->after)};
+  }
+  return {};
+}
+
+size_t OrderCheck::token_count() const {
+  size_t count = 0;
+  for (const Node& node : nodes_) {
+    count += static_cast<size_t>(std::count_if(node.wait.begin(), node.wait.end(), [](uint8_t k) { return k > 0; }));
+  }
+  return count;
+}
+
+std::vector<std::string> OrderCheck::needless_tokens(size_t limit) const {
+  std::vector<std::string> out;
+  const size_t every = std::max<size_t>(1, token_count() / std::max<size_t>(1, limit));
+  size_t token = 0;
+  std::vector<Node> nodes = nodes_;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    for (size_t q = 0; q < 12; ++q) {
+      if (nodes_[i].wait[q] == 0 || token++ % every != 0) continue;
+      nodes[i].wait[q] = 0;
+      if (unordered(nodes) == nullptr) out.push_back("command " + std::to_string(i) + " on queue " + std::to_string(q));
+      nodes[i].wait[q] = nodes_[i].wait[q];
+    }
+  }
+  return out;
+}
+
+std::vector<size_t> OrderCheck::random_order(uint32_t seed) const {
+  std::mt19937 random(seed);
+  std::array<std::vector<size_t>, 16> queues;
+  std::vector<std::array<size_t, 12>> needed(nodes_.size());  // commands of each queue that must be complete
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    for (size_t q = 0; q < 12; ++q) {
+      const size_t k = nodes_[i].wait[q], issued = queues[q].size();
+      needed[i][q] = k > 0 && issued + 1 > k ? issued + 1 - k : 0;
+    }
+    queues[nodes_[i].queue].push_back(i);
+  }
+  std::array<size_t, 16> done{};
+  std::vector<size_t> order;
+  while (order.size() < nodes_.size()) {
+    std::vector<size_t> ready;
+    for (size_t q = 0; q < 16; ++q) {
+      if (done[q] == queues[q].size()) continue;
+      const size_t i = queues[q][done[q]];
+      bool waits = false;
+      for (size_t other = 0; other < 12; ++other) waits |= needed[i][other] > done[other];
+      if (!waits) ready.push_back(q);
+    }
+    if (ready.empty()) return {};  // deadlock
+    // One queue often runs far ahead: the worst that timing can do.
+    const size_t q = random() % 4 != 0 ? ready[seed % ready.size()] : ready[random() % ready.size()];
+    order.push_back(queues[q][done[q]++]);
+  }
+  return order;
+}
+
+std::string check_module(const Module& module, const contract::Capabilities& capabilities,
+                         const ScheduleOptions& options, uint32_t seed, int orders) {
+  Buffers want = make_buffers(module);
+  std::mt19937 random(seed);
+  for (BufferId id : module.input_buffers) {
+    for (uint8_t& byte : want[id]) byte = static_cast<uint8_t>(random());
+  }
+  std::vector<std::vector<uint8_t>> inputs;
+  for (BufferId id : module.input_buffers) inputs.push_back(want[id]);
+  for (BufferId id = 0; id < module.buffers.size(); ++id) {
+    if (module.buffers[id].kind == BufferKind::kVariable) want[id] = module.variables[module.buffers[id].index].initial;
+  }
+  run_steps(module, want);
+
+  const Program program = schedule(Module(module), capabilities, options);
+  if (program.spm_peak_bytes > capabilities.spm_bytes) return "scratchpad peak is beyond its size";
+  const OrderCheck order(program, capabilities);
+  if (const auto hazards = order.hazards(); !hazards.empty()) return "hazard: " + hazards.front();
+  for (int run = 0; run <= orders; ++run) {
+    CommandInterpreter device(program, capabilities);
+    for (size_t i = 0; i < inputs.size(); ++i) device.set_input(i, inputs[i]);
+    if (run == 0) {
+      device.run();
+    } else {
+      const std::vector<size_t> sequence = order.random_order(seed + static_cast<uint32_t>(run));
+      if (sequence.empty() && device.size() > 0) return "deadlock";
+      for (size_t i : sequence) device.execute(i);
+    }
+    if (!device.complaints.empty()) return device.complaints.front();
+    for (size_t i = 0; i < module.output_buffers.size(); ++i) {
+      if (device.output(i) != want[module.output_buffers[i]]) {
+        return "output " + std::to_string(i) + " differs in run " + std::to_string(run);
+      }
+    }
+    for (BufferId id = 0; id < module.buffers.size(); ++id) {
+      if (module.buffers[id].kind != BufferKind::kVariable) continue;
+      if (device.variable(module.buffers[id].index) != want[id])
+        return "a variable differs in run " + std::to_string(run);
+    }
+  }
+  return {};
+}
+
+}  // namespace npu::compiler::testing

@@ -1,0 +1,195 @@
+// Random modules: chains with branches over int8 tensors of rank 4.
+#include <algorithm>
+
+#include "driver/compiler/schedule/view.h"
+#include "tests/unit/compiler/back_modules.h"
+
+namespace npu::compiler::testing {
+namespace {
+
+using contract::Element;
+using Dims = std::vector<int64_t>;
+
+class Generator {
+ public:
+  explicit Generator(uint32_t seed) : b_(seed) {}
+
+  Module run(int steps) {
+    Dims dims{b_.pick(1, 2), b_.pick(1, 14), b_.pick(1, 14), b_.pick(1, 40)};
+    tensors_.push_back(b_.input(dims));
+    if (b_.pick(0, 3) == 0) tensors_.push_back(b_.variable({1, b_.pick(1, 6), b_.pick(1, 6), b_.pick(1, 20)}));
+    const size_t state = tensors_.size();
+    for (int i = 0; i < steps; ++i) add_step(i + 1 == steps || b_.pick(0, 5) == 0);
+    if (state == 2 && b_.pick(0, 1) == 0) {  // a new state, by copies of two halves
+      const View& v = tensors_[1];
+      View low = v, high = v;
+      low.dims[3] = (v.dims[3] + 1) / 2;
+      high.dims[3] = v.dims[3] / 2;
+      high.offset += low.dims[3];
+      b_.fill(low, 0x5a);
+      if (high.dims[3] > 0) b_.copy(b_.constant(high.dims), high, true);
+    }
+    return std::move(b_.module);
+  }
+
+ private:
+  View any() { return tensors_[static_cast<size_t>(b_.pick(0, static_cast<int64_t>(tensors_.size()) - 1))]; }
+  View recent() { return b_.pick(0, 3) == 0 ? any() : tensors_.back(); }
+
+  void add_step(bool output) {
+    const View src = recent();
+    switch (b_.pick(0, 11)) {
+      case 0:
+      case 1:
+      case 2: {
+        const ConvShape s = window(src, true);
+        const View dst = b_.tensor(ModuleBuilder::window_result(src.dims, s, b_.pick(1, 80)), Element::kI8, output);
+        b_.conv(src, dst, s);
+        return done(dst);
+      }
+      case 3: {
+        ConvShape s;
+        s.kernel_h = s.kernel_w = 1;
+        const View dst = b_.tensor(ModuleBuilder::window_result(src.dims, s, b_.pick(1, 70)), Element::kI8, output);
+        b_.conv(src, dst, s);
+        return done(dst);
+      }
+      case 4:
+      case 5: {
+        ConvShape s = window(src, true);
+        s.multiplier = b_.pick(0, 3) == 0 ? b_.pick(2, 3) : 1;
+        const View dst =
+            b_.tensor(ModuleBuilder::window_result(src.dims, s, src.dims[3] * s.multiplier), Element::kI8, output);
+        b_.depthwise(src, dst, s);
+        return done(dst);
+      }
+      case 6: {
+        const ConvShape s = window(src, false);
+        const View dst = b_.tensor(ModuleBuilder::window_result(src.dims, s, src.dims[3]), Element::kI8, output);
+        b_.pool(b_.pick(0, 1) == 0 ? contract::PoolMode::kMax : contract::PoolMode::kAvg, src, dst, s);
+        return done(dst);
+      }
+      case 7: {  // A [N, 1, H, C] x B [N, C, W]
+        View a = src;
+        a.dims = {src.dims[0], 1, src.dims[1] * src.dims[2], src.dims[3]};
+        if (src.strides[1] != src.strides[2] * src.dims[2]) return add_copy(src, output);
+        a.strides = {src.strides[0], 0, src.strides[2], src.strides[3]};
+        const int64_t columns = b_.pick(1, 50);
+        View w = b_.pick(0, 1) == 0 ? b_.constant({a.dims[0], a.dims[3], columns})
+                                    : b_.input({a.dims[0], a.dims[3], columns});
+        const View dst = b_.tensor({a.dims[0], 1, a.dims[2], columns}, Element::kI8, output);
+        b_.matmul(a, w, dst);
+        return done(dst);
+      }
+      case 8: {
+        Dims other = src.dims;
+        for (int64_t& d : other) d = b_.pick(0, 2) == 0 ? 1 : d;
+        const View c = b_.pick(0, 1) == 0 ? b_.constant(other) : b_.input(other);
+        const View dst = b_.tensor(src.dims, Element::kI8, output);
+        b_.add(src, broadcast(c, src.dims), dst);
+        return done(dst);
+      }
+      case 9: {
+        const View dst = b_.tensor(src.dims, Element::kI8, output);
+        if (b_.pick(0, 1) == 0) {
+          b_.table(src, dst);
+        } else {
+          b_.rescale(src, dst, b_.pick(0, 1) == 0);
+        }
+        return done(dst);
+      }
+      case 10: {  // over rows, with a detour over int32
+        const View wide = b_.tensor(src.dims, Element::kI32);
+        b_.rescale(src, wide, false);
+        const View sum = b_.tensor({src.dims[0], 1, src.dims[2], src.dims[3]}, Element::kI32);
+        View from = wide, to = sum;
+        from.dims = {src.dims[0], src.dims[1], src.dims[2] * src.dims[3]};
+        from.strides = {wide.strides[0], wide.strides[1], wide.strides[3]};
+        to.dims = {src.dims[0], src.dims[2] * src.dims[3]};
+        to.strides = {sum.strides[0], sum.strides[3]};
+        b_.reduce(b_.pick(0, 1) == 0 ? contract::ReduceOp::kSum : contract::ReduceOp::kMax, from, to);
+        const View dst = b_.tensor(sum.dims, Element::kI8, output);
+        b_.rescale(sum, dst, true);
+        return done(dst);
+      }
+      default:
+        return add_copy(src, output);
+    }
+  }
+
+  // Transposed, reversed, or in two parts beside each other.
+  void add_copy(const View& src, bool output) {
+    switch (b_.pick(0, 2)) {
+      case 0: {
+        std::vector<size_t> order{0, 1, 2, 3};
+        std::shuffle(order.begin() + 1, order.end(), b_.random);
+        View from = src;
+        for (size_t i = 0; i < 4; ++i) {
+          from.dims[i] = src.dims[order[i]];
+          from.strides[i] = src.strides[order[i]];
+        }
+        const View dst = b_.tensor(from.dims, Element::kI8, output);
+        b_.copy(from, dst);
+        return done(dst);
+      }
+      case 1: {
+        View from = src;
+        const auto axis = static_cast<size_t>(b_.pick(0, 3));
+        from.offset += (src.dims[axis] - 1) * src.strides[axis];
+        from.strides[axis] = -src.strides[axis];
+        const View dst = b_.tensor(from.dims, Element::kI8, output);
+        b_.copy(from, dst);
+        return done(dst);
+      }
+      default: {
+        const auto axis = static_cast<size_t>(b_.pick(1, 3));
+        Dims dims = src.dims;
+        const int64_t extra = b_.pick(1, 5);
+        dims[axis] += extra;
+        const View dst = b_.tensor(dims, Element::kI8, output);
+        View first = dst, second = dst;
+        first.dims = src.dims;
+        second.dims[axis] = extra;
+        second.offset += src.dims[axis] * dst.strides[axis];
+        b_.copy(src, first);
+        if (b_.pick(0, 1) == 0) {
+          b_.fill(second, 0x11);
+        } else {
+          b_.table(b_.constant(second.dims), second);
+        }
+        return done(dst);
+      }
+    }
+  }
+
+  ConvShape window(const View& src, bool dilated) {
+    ConvShape s;
+    s.kernel_h = b_.pick(1, 4);
+    s.kernel_w = b_.pick(1, 4);
+    s.stride_y = b_.pick(1, 3);
+    s.stride_x = b_.pick(1, 3);
+    if (dilated && b_.pick(0, 3) == 0) {
+      s.dilation_y = b_.pick(1, 2);
+      s.dilation_x = b_.pick(1, 3);
+    }
+    s.pad_top = b_.pick(0, s.kernel_h - 1);
+    s.pad_bottom = b_.pick(0, s.kernel_h - 1);
+    s.pad_left = b_.pick(0, s.kernel_w - 1);
+    s.pad_right = b_.pick(0, s.kernel_w - 1);
+    const int64_t reach_y = (s.kernel_h - 1) * s.dilation_y + 1, reach_x = (s.kernel_w - 1) * s.dilation_x + 1;
+    s.pad_bottom += std::max<int64_t>(0, reach_y - src.dims[1] - s.pad_top - s.pad_bottom);
+    s.pad_right += std::max<int64_t>(0, reach_x - src.dims[2] - s.pad_left - s.pad_right);
+    return s;
+  }
+
+  void done(const View& dst) { tensors_.push_back(dst); }
+
+  ModuleBuilder b_;
+  std::vector<View> tensors_;
+};
+
+}  // namespace
+
+Module random_module(uint32_t seed, int steps) { return Generator(seed).run(steps); }
+
+}  // namespace npu::compiler::testing

@@ -1,0 +1,274 @@
+#include "tests/unit/compiler/command_interpreter.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "tests/unit/compiler/step_math.h"
+
+namespace npu::compiler::testing {
+namespace {
+
+using contract::Address;
+using contract::Region;
+
+constexpr uint8_t kPoison = 0xA5;
+
+struct Reach {
+  int64_t low = 0, high = 0;
+};
+
+Reach reach(std::initializer_list<std::pair<int64_t, int64_t>> dims, int64_t run) {
+  Reach r{0, run};
+  for (const auto& [count, stride] : dims) (stride < 0 ? r.low : r.high) += (count - 1) * stride;
+  return r;
+}
+
+}  // namespace
+
+CommandInterpreter::CommandInterpreter(const Program& program, const contract::Capabilities& capabilities)
+    : program_(program), capabilities_(capabilities) {
+  scratchpad_.assign(capabilities.spm_bytes, kPoison);
+  constants_ = program.constants;
+  workspace_.assign(program.workspace_bytes, kPoison);
+  input_.assign(program.input_bytes, kPoison);
+  output_.assign(program.output_bytes, kPoison);
+  for (const Variable& v : program.variables) {
+    variables_.push_back(v.initial);
+    variables_.back().resize(v.bytes);
+  }
+  const std::span<const uint32_t> all(program.commands);
+  for (size_t at = 0; at < all.size();) {
+    const uint32_t words = contract::command_words(all.subspan(at));
+    if (words == 0 || at + words > all.size() || !contract::well_formed(all.subspan(at, words)) ||
+        !contract::reserved_zero(all.subspan(at, words))) {
+      complain("damaged command");
+      return;
+    }
+    commands_.push_back(all.subspan(at, words));
+    at += words;
+  }
+  if (commands_.size() != program.command_count || commands_.size() < 2) {
+    complain("wrong command count");
+    return;
+  }
+  const auto begin = contract::BeginCommand::decode(commands_.front());
+  if (begin.header.opcode != contract::Opcode::kBegin || begin.command_count != program.command_count ||
+      begin.caps_hash != contract::caps_hash(capabilities)) {
+    complain("bad begin");
+  }
+  if (contract::Header::decode(commands_.back()).opcode != contract::Opcode::kEnd) complain("bad end");
+  commands_.erase(commands_.begin());
+  commands_.pop_back();
+}
+
+void CommandInterpreter::set_input(size_t port, std::span<const uint8_t> bytes) {
+  const Port& p = program_.inputs[port];
+  std::copy_n(bytes.begin(), p.bytes, input_.begin() + p.offset);
+}
+
+std::vector<uint8_t> CommandInterpreter::output(size_t port) const {
+  const Port& p = program_.outputs[port];
+  return {output_.begin() + p.offset, output_.begin() + p.offset + p.bytes};
+}
+
+void CommandInterpreter::complain(const std::string& what) {
+  complaints.push_back("command " + std::to_string(current_) + ": " + what);
+}
+
+uint8_t* CommandInterpreter::resolve(const Address& address, int64_t low, int64_t high, bool write, bool dma) {
+  std::vector<uint8_t>* region = nullptr;
+  bool engine = false, writable = true;
+  switch (address.region) {
+    case Region::kScratchpad:
+      region = &scratchpad_;
+      engine = true;
+      break;
+    case Region::kConstants:
+      region = &constants_;
+      writable = false;
+      break;
+    case Region::kWorkspace:
+      region = &workspace_;
+      break;
+    case Region::kInput:
+      region = &input_;
+      writable = false;
+      break;
+    case Region::kOutput:
+      region = &output_;
+      break;
+    case Region::kVariable:
+      if (address.variable < variables_.size()) region = &variables_[address.variable];
+      engine = true;
+      break;
+  }
+  const int64_t offset = address.offset;
+  if (region == nullptr || offset + low < 0 || offset + high > static_cast<int64_t>(region->size()) ||
+      (write && !writable) || (!dma && !engine)) {
+    complain("bad access to region " + std::to_string(static_cast<int>(address.region)) + " at " +
+             std::to_string(offset) + " [" + std::to_string(low) + ", " + std::to_string(high) + ")" +
+             (write ? " write" : " read"));
+    nowhere_.assign(static_cast<size_t>(high - low), kPoison);
+    return nowhere_.data() - low;
+  }
+  return region->data() + offset;
+}
+
+void CommandInterpreter::run() {
+  for (size_t i = 0; i < commands_.size() && complaints.size() < 10; ++i) execute(i);
+}
+
+void CommandInterpreter::execute(size_t i) {
+  current_ = i;
+  const std::span<const uint32_t> words = commands_[i];
+  const contract::Header header = contract::Header::decode(words);
+  const auto queue = static_cast<uint32_t>(header.queue);
+  switch (header.opcode) {
+    case contract::Opcode::kDma: {
+      const auto c = contract::DmaCommand::decode(words);
+      if (queue >= capabilities_.dma_channels) complain("DMA channel does not exist");
+      Reach src{0, c.run_bytes}, dst{0, c.run_bytes};
+      for (size_t d = 0; d < 5; ++d) {
+        (c.src_stride[d] < 0 ? src.low : src.high) += (int64_t{c.count[d]} - 1) * c.src_stride[d];
+        (c.dst_stride[d] < 0 ? dst.low : dst.high) += (int64_t{c.count[d]} - 1) * c.dst_stride[d];
+      }
+      uint8_t* to = resolve(c.dst, dst.low, dst.high, true, true);
+      const bool fill = c.mode == contract::DmaMode::kFill;
+      const uint8_t* from = fill ? nullptr : resolve(c.src, src.low, src.high, false, true);
+      const uint64_t value = uint64_t{c.fill_value_hi} << 32 | c.fill_value_lo;
+      std::array<int64_t, 5> index{};
+      for (;;) {
+        int64_t a = 0, b = 0;
+        for (size_t d = 0; d < 5; ++d) {
+          a += index[d] * c.src_stride[d];
+          b += index[d] * c.dst_stride[d];
+        }
+        if (fill) {
+          for (uint32_t k = 0; k < c.run_bytes; ++k)
+            to[b + k] = static_cast<uint8_t>(value >> (8 * (k % c.fill_bytes)));
+        } else {
+          std::memmove(to + b, from + a, c.run_bytes);
+        }
+        size_t d = 5;
+        while (d > 0 && ++index[d - 1] == c.count[d - 1]) index[--d] = 0;
+        if (d == 0) break;
+      }
+      break;
+    }
+    case contract::Opcode::kMxu: {
+      const auto c = contract::MxuCommand::decode(words);
+      if (header.queue != contract::Queue::kMxu) complain("MXU command on another queue");
+      const int64_t unit = element_bytes(c.weight_type);
+      const Reach src =
+          reach({{c.in_h, c.src_row_stride}, {c.in_w, c.src_pixel_stride}}, c.in_c * element_bytes(c.src_type));
+      const Reach dst =
+          reach({{c.out_h, c.dst_row_stride}, {c.out_w, c.dst_pixel_stride}}, c.out_c * element_bytes(c.dst_type));
+      const int64_t window = c.kernel_h * c.kernel_w;
+      const Reach weights = c.mode == contract::MxuMode::kConv ? reach({{c.out_c, c.w_stride}}, window * c.in_c * unit)
+                            : c.mode == contract::MxuMode::kDepthwise ? reach({{window, c.w_stride}}, c.out_c * unit)
+                                                                      : reach({{c.in_c, c.w_stride}}, c.out_c * unit);
+      OutputStage stage;
+      const int64_t block = contract::ParameterHeader::kBytes + int64_t{c.out_c} * contract::ParameterEntry::kBytes;
+      if (c.params.offset % 16 != 0) complain("parameter block is not aligned");
+      const uint8_t* params = resolve(c.params, 0, block, false, false);
+      stage.header = contract::ParameterHeader::load(params);
+      for (uint32_t k = 0; k < c.out_c; ++k) {
+        stage.entries.push_back(contract::ParameterEntry::load(params + contract::ParameterHeader::kBytes +
+                                                               k * contract::ParameterEntry::kBytes));
+      }
+      stage.rescale = c.rescale;
+      stage.output_unsigned = c.output_unsigned;
+      stage.type = c.dst_type;
+      const int64_t src_unit = element_bytes(c.src_type), dst_unit = element_bytes(c.dst_type);
+      const Strided in{resolve(c.src, src.low, src.high, false, false),
+                       c.src_type,
+                       {c.src_row_stride, c.src_pixel_stride, src_unit}};
+      const Strided out{
+          resolve(c.dst, dst.low, dst.high, true, false), c.dst_type, {c.dst_row_stride, c.dst_pixel_stride, dst_unit}};
+      Strided w{resolve(c.weights, weights.low, weights.high, false, false), c.weight_type, {}};
+      const WindowMath math{c.kernel_h,   c.kernel_w,   c.stride_y, c.stride_x,
+                            c.dilation_y, c.dilation_x, c.pad_top,  c.pad_left};
+      const std::array<int64_t, 3> in_dims{c.in_h, c.in_w, c.in_c}, out_dims{c.out_h, c.out_w, c.out_c};
+      switch (c.mode) {
+        case contract::MxuMode::kConv:
+          w.strides = {c.w_stride, int64_t{c.kernel_w} * c.in_c * unit, c.in_c * unit, unit};
+          conv(in, in_dims, w, out, out_dims, math, stage);
+          break;
+        case contract::MxuMode::kDepthwise:
+          if (c.out_c != c.in_c * c.multiplier) complain("depthwise channels");
+          w.strides = {int64_t{c.kernel_w} * c.w_stride, c.w_stride, c.multiplier * unit, unit};
+          depthwise(in, in_dims, w, out, out_dims, math, c.multiplier, stage);
+          break;
+        case contract::MxuMode::kMatmul:
+          if (c.in_h != 1 || c.out_h != 1 || c.in_w != c.out_w) complain("matmul shape");
+          w.strides = {c.w_stride, unit};
+          matmul({in.first, in.type, {c.src_pixel_stride, src_unit}}, w,
+                 {out.first, out.type, {c.dst_pixel_stride, dst_unit}}, c.in_w, c.in_c, c.out_c, stage);
+          break;
+      }
+      break;
+    }
+    case contract::Opcode::kVpuEwise: {
+      const auto c = contract::VpuEwiseCommand::decode(words);
+      if (header.queue != contract::Queue::kVpu) complain("VPU command on another queue");
+      std::vector<EwiseOperand> operands;
+      for (size_t k = 0; k < c.operands.size(); ++k) {
+        const contract::Operand& o = c.operands[k];
+        bool write = false;
+        for (const contract::Uop& u : c.uops) write |= u.op == contract::UopCode::kStore && u.b == k;
+        if (o.bytes > 0) {
+          operands.push_back({{}, resolve(o.base, 0, o.bytes, false, false)});
+          continue;
+        }
+        Reach r{0, element_bytes(o.type)};
+        for (size_t d = 0; d < 4; ++d) (o.stride[d] < 0 ? r.low : r.high) += (int64_t{c.dims[d]} - 1) * o.stride[d];
+        operands.push_back(
+            {{resolve(o.base, r.low, r.high, write, false), o.type, {o.stride.begin(), o.stride.end()}}, nullptr});
+      }
+      ewise(std::array<int64_t, 4>{c.dims[0], c.dims[1], c.dims[2], c.dims[3]}, operands, c.uops, c.register_count);
+      break;
+    }
+    case contract::Opcode::kVpuPool: {
+      const auto c = contract::VpuPoolCommand::decode(words);
+      if (header.queue != contract::Queue::kVpu) complain("VPU command on another queue");
+      const int64_t unit = element_bytes(c.type);
+      const Reach src = reach({{c.in_h, c.src_row_stride}, {c.in_w, c.src_pixel_stride}}, c.channels * unit);
+      const Reach dst = reach({{c.out_h, c.dst_row_stride}, {c.out_w, c.dst_pixel_stride}}, c.channels * unit);
+      contract::ParameterHeader params;
+      if (c.mode == contract::PoolMode::kAvg) {
+        params = contract::ParameterHeader::load(resolve(c.params, 0, contract::ParameterHeader::kBytes, false, false));
+      }
+      pool(c.mode,
+           {resolve(c.src, src.low, src.high, false, false), c.type, {c.src_row_stride, c.src_pixel_stride, unit}},
+           {c.in_h, c.in_w, c.channels},
+           {resolve(c.dst, dst.low, dst.high, true, false), c.type, {c.dst_row_stride, c.dst_pixel_stride, unit}},
+           {c.out_h, c.out_w, c.channels},
+           {c.kernel_h, c.kernel_w, c.stride_y, c.stride_x, 1, 1, c.pad_top, c.pad_left}, params.input_zp,
+           params.output_zp);
+      break;
+    }
+    case contract::Opcode::kVpuReduce: {
+      const auto c = contract::VpuReduceCommand::decode(words);
+      if (header.queue != contract::Queue::kVpu) complain("VPU command on another queue");
+      const contract::Element result = c.op == contract::ReduceOp::kArgmax ? contract::Element::kI32 : c.type;
+      const int64_t unit = element_bytes(c.type), result_unit = element_bytes(result);
+      const Reach src = reach({{c.outer, c.src_outer_stride}, {c.axis, c.src_axis_stride}}, c.inner * unit);
+      const Reach dst = reach({{c.outer, c.dst_outer_stride}}, c.inner * result_unit);
+      reduce(c.op,
+             {resolve(c.src, src.low, src.high, false, false), c.type, {c.src_outer_stride, c.src_axis_stride, unit}},
+             {resolve(c.dst, dst.low, dst.high, true, false), result, {c.dst_outer_stride, result_unit}}, c.outer,
+             c.axis, c.inner);
+      break;
+    }
+    case contract::Opcode::kDeclare: {
+      const auto c = contract::DeclareCommand::decode(words);
+      if (c.variable >= program_.variables.size() || c.hash != program_.variables[c.variable].hash)
+        complain("bad declare");
+      break;
+    }
+    default:
+      complain("begin or end inside the stream");
+  }
+}
+
+}  // namespace npu::compiler::testing

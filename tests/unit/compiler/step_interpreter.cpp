@@ -1,0 +1,106 @@
+#include "tests/unit/compiler/step_interpreter.h"
+
+#include <cstring>
+
+#include "hw/contract/error.h"
+#include "tests/unit/compiler/step_math.h"
+
+namespace npu::compiler::testing {
+namespace {
+
+class Runner {
+ public:
+  explicit Runner(Buffers& buffers) : buffers_(buffers) {}
+
+  void operator()(const MxuStep& s) {
+    const OutputStage stage{s.params.header, s.params.entries, s.rescale, s.output_unsigned, s.dst.type};
+    const WindowMath window{s.kernel_h,   s.kernel_w,   s.stride_y, s.stride_x,
+                            s.dilation_y, s.dilation_x, s.pad_top,  s.pad_left};
+    for (int64_t n = 0; n < s.dst.dims[0]; ++n) {
+      const Strided src = inner(s.src, n), dst = inner(s.dst, n);
+      const std::array in{s.src.dims[1], s.src.dims[2], s.src.dims[3]},
+          out{s.dst.dims[1], s.dst.dims[2], s.dst.dims[3]};
+      switch (s.mode) {
+        case contract::MxuMode::kConv:
+          conv(src, in, strided(s.weights), dst, out, window, stage);
+          break;
+        case contract::MxuMode::kDepthwise:
+          depthwise(src, in, strided(s.weights), dst, out, window, s.multiplier, stage);
+          break;
+        case contract::MxuMode::kMatmul: {
+          const Strided rows{src.first, src.type, {src.strides[1], src.strides[2]}};
+          const Strided result{dst.first, dst.type, {dst.strides[1], dst.strides[2]}};
+          matmul(rows, inner(s.weights, s.weights.dims[0] == 1 ? 0 : n), result, in[1], in[2], out[2], stage);
+          break;
+        }
+      }
+    }
+  }
+
+  void operator()(const EwiseStep& s) {
+    std::vector<EwiseOperand> operands;
+    for (const EwiseStep::Operand& o : s.operands) {
+      const Strided view = strided(o.view);
+      operands.push_back(o.blob ? EwiseOperand{{}, view.first} : EwiseOperand{view, nullptr});
+    }
+    ewise(s.dims, operands, s.uops, s.register_count);
+  }
+
+  void operator()(const PoolStep& s) {
+    const WindowMath window{s.kernel_h, s.kernel_w, s.stride_y, s.stride_x, 1, 1, s.pad_top, s.pad_left};
+    for (int64_t n = 0; n < s.dst.dims[0]; ++n) {
+      pool(s.mode, inner(s.src, n), {s.src.dims[1], s.src.dims[2], s.src.dims[3]}, inner(s.dst, n),
+           {s.dst.dims[1], s.dst.dims[2], s.dst.dims[3]}, window, s.input_zp, s.output_zp);
+    }
+  }
+
+  void operator()(const ReduceStep& s) {
+    reduce(s.op, strided(s.src), strided(s.dst), s.src.dims[0], s.src.dims[1], s.src.dims[2]);
+  }
+
+  void operator()(const CopyStep& s) {
+    const Strided dst = strided(s.dst);
+    const Strided src = s.fill ? Strided{} : strided(s.src);
+    std::vector<int64_t> index(s.dst.dims.size());
+    for (;;) {
+      if (s.fill) {
+        std::memcpy(dst.at(index), &s.fill_value, element_bytes(dst.type));
+      } else {
+        std::memcpy(dst.at(index), src.at(index), element_bytes(dst.type));
+      }
+      size_t d = index.size();
+      while (d > 0 && ++index[d - 1] == s.dst.dims[d - 1]) index[--d] = 0;
+      if (d == 0) return;
+    }
+  }
+
+  void operator()(const DeclareStep&) {}
+
+ private:
+  Strided strided(const View& view) { return {buffers_[view.buffer].data() + view.offset, view.type, view.strides}; }
+  // Without its first dimension, at position `n` of it.
+  Strided inner(const View& view, int64_t n) {
+    return {buffers_[view.buffer].data() + view.offset + n * view.strides[0],
+            view.type,
+            {view.strides.begin() + 1, view.strides.end()}};
+  }
+
+  Buffers& buffers_;
+};
+
+}  // namespace
+
+Buffers make_buffers(const Module& module) {
+  Buffers buffers;
+  for (const Buffer& b : module.buffers) {
+    buffers.push_back(b.kind == BufferKind::kConstant ? b.data : std::vector<uint8_t>(b.bytes));
+  }
+  return buffers;
+}
+
+void run_steps(const Module& module, Buffers& buffers) {
+  Runner runner(buffers);
+  for (const Step& step : module.steps) std::visit(runner, step.work);
+}
+
+}  // namespace npu::compiler::testing

@@ -1,0 +1,354 @@
+#include "tests/unit/compiler/step_math.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "hw/contract/error.h"
+
+namespace npu::compiler::testing {
+namespace {
+
+using contract::Element;
+using contract::Rescale;
+using contract::Uop;
+using contract::UopCode;
+
+int64_t bits_of(Element type) {
+  return type == Element::kI48 ? 48 : type == Element::kBool ? 8 : 8 * element_bytes(type);
+}
+int64_t sign_extend(int64_t value, int64_t bits) {
+  const auto shift = static_cast<uint32_t>(64 - bits);
+  return static_cast<int64_t>(static_cast<uint64_t>(value) << shift) >> shift;
+}
+int64_t wrap32(int64_t value) { return static_cast<int32_t>(value); }
+
+int64_t scaled(int64_t value, const contract::ParameterEntry& entry, Rescale kind) {
+  const int64_t shift = std::clamp(entry.shift, 1, 62);
+  int64_t round = int64_t{1} << (shift - 1);
+  if (kind == Rescale::kDouble32 && shift > 31) round += value >= 0 ? int64_t{1} << 30 : -(int64_t{1} << 30);
+  __extension__ using Wide = __int128;
+  const Wide product = static_cast<Wide>(value) * entry.multiplier + round;
+  return static_cast<int64_t>(product >> shift);
+}
+
+// AVG_POOL2D divides by a reciprocal of 31 bits.
+int64_t mean(int64_t sum, int64_t count) {
+  const int64_t k = 32 - std::countl_zero(static_cast<uint32_t>(count - 1));
+  const int64_t multiplier = (((int64_t{1} << 30) + 1) << k) / count, shift = 30 + k;
+  return (sum * multiplier + (int64_t{1} << (shift - 1))) >> shift;
+}
+
+int64_t clip(int64_t value, Element type, bool is_unsigned) {
+  const int64_t bits = bits_of(type);
+  const int64_t low = is_unsigned ? 0 : -(int64_t{1} << (bits - 1));
+  const int64_t high = is_unsigned ? (int64_t{1} << bits) - 1 : (int64_t{1} << (bits - 1)) - 1;
+  return std::clamp(value, low, high);
+}
+
+int64_t finish(int64_t sum, int64_t channel, const OutputStage& s) {
+  const contract::ParameterEntry& entry = s.entries[s.entries.size() == 1 ? 0 : static_cast<size_t>(channel)];
+  int64_t value = sum + entry.bias;
+  if (s.rescale == Rescale::kNone) return value;
+  value = scaled(value, entry, s.rescale) + s.header.output_zp;
+  value = clip(value, s.type, s.output_unsigned);
+  return std::clamp<int64_t>(value, s.header.clamp_min, s.header.clamp_max);
+}
+
+}  // namespace
+
+int64_t load_element(const uint8_t* at, Element type) {
+  switch (type) {
+    case Element::kI8:
+      return static_cast<int8_t>(*at);
+    case Element::kI16:
+      return contract::detail::load<int16_t>(at);
+    case Element::kI32:
+      return contract::detail::load<int32_t>(at);
+    case Element::kI48:
+      return contract::detail::load<int64_t>(at);
+    case Element::kBool:
+      return *at;
+  }
+  return 0;
+}
+
+void store_element(uint8_t* at, Element type, int64_t value) {
+  switch (element_bytes(type)) {
+    case 1:
+      *at = static_cast<uint8_t>(value);
+      break;
+    case 2:
+      contract::detail::store(at, static_cast<int16_t>(value));
+      break;
+    case 4:
+      contract::detail::store(at, static_cast<int32_t>(value));
+      break;
+    default:
+      contract::detail::store(at, sign_extend(value, 48));
+  }
+}
+
+uint8_t* Strided::at(std::span<const int64_t> index) const {
+  int64_t offset = 0;
+  for (size_t i = 0; i < index.size(); ++i) offset += index[i] * strides[i];
+  return first + offset;
+}
+int64_t Strided::get(std::initializer_list<int64_t> index) const {
+  return load_element(at({index.begin(), index.size()}), type);
+}
+void Strided::set(std::initializer_list<int64_t> index, int64_t value) const {
+  store_element(at({index.begin(), index.size()}), type, value);
+}
+
+void conv(const Strided& src, std::array<int64_t, 3> in, const Strided& weights, const Strided& dst,
+          std::array<int64_t, 3> out, const WindowMath& w, const OutputStage& stage) {
+  for (int64_t y = 0; y < out[0]; ++y) {
+    for (int64_t x = 0; x < out[1]; ++x) {
+      for (int64_t o = 0; o < out[2]; ++o) {
+        int64_t sum = 0;
+        for (int64_t ky = 0; ky < w.kernel_h; ++ky) {
+          for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
+            const int64_t iy = y * w.stride_y - w.pad_top + ky * w.dilation_y;
+            const int64_t ix = x * w.stride_x - w.pad_left + kx * w.dilation_x;
+            if (iy < 0 || iy >= in[0] || ix < 0 || ix >= in[1]) continue;
+            for (int64_t c = 0; c < in[2]; ++c) {
+              sum += (src.get({iy, ix, c}) - stage.header.input_zp) *
+                     (weights.get({o, ky, kx, c}) - stage.header.weight_zp);
+            }
+          }
+        }
+        dst.set({y, x, o}, finish(sum, o, stage));
+      }
+    }
+  }
+}
+
+void depthwise(const Strided& src, std::array<int64_t, 3> in, const Strided& weights, const Strided& dst,
+               std::array<int64_t, 3> out, const WindowMath& w, int64_t multiplier, const OutputStage& stage) {
+  for (int64_t y = 0; y < out[0]; ++y) {
+    for (int64_t x = 0; x < out[1]; ++x) {
+      for (int64_t o = 0; o < out[2]; ++o) {
+        const int64_t c = o / multiplier, m = o % multiplier;
+        int64_t sum = 0;
+        for (int64_t ky = 0; ky < w.kernel_h; ++ky) {
+          for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
+            const int64_t iy = y * w.stride_y - w.pad_top + ky * w.dilation_y;
+            const int64_t ix = x * w.stride_x - w.pad_left + kx * w.dilation_x;
+            if (iy < 0 || iy >= in[0] || ix < 0 || ix >= in[1]) continue;
+            sum +=
+                (src.get({iy, ix, c}) - stage.header.input_zp) * (weights.get({ky, kx, c, m}) - stage.header.weight_zp);
+          }
+        }
+        dst.set({y, x, o}, finish(sum, o, stage));
+      }
+    }
+  }
+}
+
+void matmul(const Strided& src, const Strided& weights, const Strided& dst, int64_t rows, int64_t c, int64_t columns,
+            const OutputStage& stage) {
+  for (int64_t y = 0; y < rows; ++y) {
+    for (int64_t x = 0; x < columns; ++x) {
+      int64_t sum = 0;
+      for (int64_t k = 0; k < c; ++k) {
+        sum += (src.get({y, k}) - stage.header.input_zp) * (weights.get({k, x}) - stage.header.weight_zp);
+      }
+      dst.set({y, x}, finish(sum, x, stage));
+    }
+  }
+}
+
+void ewise(std::span<const int64_t> dims, std::span<const EwiseOperand> operands, std::span<const Uop> uops,
+           uint32_t registers) {
+  std::vector<int64_t> index(dims.size());
+  std::vector<int64_t> r(registers);
+  for (;;) {
+    for (const Uop& u : uops) {
+      const auto a = [&] { return r[u.a]; };
+      const auto b = [&] { return r[u.b]; };
+      switch (u.op) {
+        case UopCode::kLoad: {
+          const Strided& s = operands[u.a].stream;
+          int64_t value = load_element(s.at(index), s.type);
+          if ((u.imm0 & 1) != 0) value &= (int64_t{1} << bits_of(s.type)) - 1;
+          r[u.dst] = value;
+          break;
+        }
+        case UopCode::kStore: {
+          const Strided& s = operands[u.b].stream;
+          store_element(s.at(index), s.type, a());
+          break;
+        }
+        case UopCode::kAdd:
+          r[u.dst] = wrap32(a() + b());
+          break;
+        case UopCode::kSub:
+          r[u.dst] = wrap32(a() - b());
+          break;
+        case UopCode::kMul:
+          r[u.dst] = u.imm0 == 0 ? wrap32(a() * b()) : wrap32((a() * b() + (int64_t{1} << (u.imm0 - 1))) >> u.imm0);
+          break;
+        case UopCode::kMax:
+          r[u.dst] = std::max(a(), b());
+          break;
+        case UopCode::kMin:
+          r[u.dst] = std::min(a(), b());
+          break;
+        case UopCode::kClamp:
+          r[u.dst] = std::min<int64_t>(std::max<int64_t>(a(), u.imm0), u.imm1);
+          break;
+        case UopCode::kAbs:
+          r[u.dst] = wrap32(a() < 0 ? -a() : a());
+          break;
+        case UopCode::kNegate:
+          r[u.dst] = clip(u.imm1 - (a() - u.imm0), static_cast<Element>(u.b), false);
+          break;
+        case UopCode::kClz:
+          r[u.dst] = std::countl_zero(static_cast<uint32_t>(a()));
+          break;
+        case UopCode::kBitAnd:
+          r[u.dst] = a() & b();
+          break;
+        case UopCode::kBitOr:
+          r[u.dst] = a() | b();
+          break;
+        case UopCode::kBitXor:
+          r[u.dst] = a() ^ b();
+          break;
+        case UopCode::kBitNot:
+          r[u.dst] = ~a();
+          break;
+        case UopCode::kShl:
+          r[u.dst] = sign_extend(static_cast<int64_t>(static_cast<uint64_t>(a()) << (b() & 63)),
+                                 bits_of(static_cast<Element>(u.imm0)));
+          break;
+        case UopCode::kShrLogical: {
+          const int64_t bits = bits_of(static_cast<Element>(u.imm0));
+          r[u.dst] = sign_extend((a() & ((int64_t{1} << bits) - 1)) >> (b() & 63), bits);
+          break;
+        }
+        case UopCode::kShrArith: {
+          int64_t value = a() >> (b() & 63);
+          if (u.imm0 == 1 && b() > 0 && ((a() >> (b() - 1)) & 1) != 0) ++value;
+          r[u.dst] = value;
+          break;
+        }
+        case UopCode::kEq:
+          r[u.dst] = a() == b();
+          break;
+        case UopCode::kGt:
+          r[u.dst] = a() > b();
+          break;
+        case UopCode::kGe:
+          r[u.dst] = a() >= b();
+          break;
+        case UopCode::kSelect:
+          r[u.dst] = r[static_cast<size_t>(u.imm0)] != 0 ? a() : b();
+          break;
+        case UopCode::kLogicalNot:
+          r[u.dst] = a() == 0;
+          break;
+        case UopCode::kRescale: {
+          const uint8_t* block = operands[u.b].blob;
+          const auto header = contract::ParameterHeader::load(block);
+          const bool per_channel = (u.imm0 >> 8 & 1) != 0;
+          const int64_t channel = per_channel ? index.back() : 0;
+          const auto entry = contract::ParameterEntry::load(block + contract::ParameterHeader::kBytes +
+                                                            channel * contract::ParameterEntry::kBytes);
+          const int64_t value =
+              scaled(a() - header.input_zp, entry, static_cast<Rescale>(u.imm0 & 0xff)) + header.output_zp;
+          r[u.dst] = clip(value, static_cast<Element>(u.imm0 >> 16 & 0xff), (u.imm0 >> 24 & 1) != 0);
+          break;
+        }
+        case UopCode::kTable8:
+          r[u.dst] = static_cast<int8_t>(operands[u.b].blob[a() + 128]);
+          break;
+        case UopCode::kTable16: {
+          const int64_t shifted = std::clamp<int64_t>(a(), -32768, 32767) + 32768, slot = shifted >> 7,
+                        part = shifted & 127;
+          const int64_t base = contract::detail::load<int16_t>(operands[u.b].blob + 2 * slot);
+          const int64_t next = contract::detail::load<int16_t>(operands[u.b].blob + 2 * (slot + 1));
+          r[u.dst] = base * 128 + (next - base) * part;
+          break;
+        }
+        case UopCode::kCast:
+          r[u.dst] = static_cast<Element>(u.imm0) == Element::kBool
+                         ? a() != 0
+                         : sign_extend(a(), bits_of(static_cast<Element>(u.imm0)));
+          break;
+        case UopCode::kIntdiv:
+          r[u.dst] = b() == 0 ? 0 : wrap32(a() / b());
+          break;
+      }
+    }
+    size_t d = dims.size();
+    while (d > 0 && ++index[d - 1] == dims[d - 1]) index[--d] = 0;
+    if (d == 0) return;
+  }
+}
+
+void pool(contract::PoolMode mode, const Strided& src, std::array<int64_t, 3> in, const Strided& dst,
+          std::array<int64_t, 3> out, const WindowMath& w, int32_t input_zp, int32_t output_zp) {
+  for (int64_t y = 0; y < out[0]; ++y) {
+    for (int64_t x = 0; x < out[1]; ++x) {
+      for (int64_t c = 0; c < out[2]; ++c) {
+        int64_t best = std::numeric_limits<int64_t>::min(), sum = 0, count = 0;
+        for (int64_t ky = 0; ky < w.kernel_h; ++ky) {
+          for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
+            const int64_t iy = y * w.stride_y - w.pad_top + ky, ix = x * w.stride_x - w.pad_left + kx;
+            if (iy < 0 || iy >= in[0] || ix < 0 || ix >= in[1]) continue;
+            const int64_t value = src.get({iy, ix, c});
+            best = std::max(best, value);
+            sum += value - input_zp;
+            ++count;
+          }
+        }
+        const int64_t average = count == 0 ? 0 : clip(mean(sum, count) + output_zp, src.type, false);
+        dst.set({y, x, c}, mode == contract::PoolMode::kMax ? best : average);
+      }
+    }
+  }
+}
+
+void reduce(contract::ReduceOp op, const Strided& src, const Strided& dst, int64_t outer, int64_t axis, int64_t inner) {
+  using contract::ReduceOp;
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t i = 0; i < inner; ++i) {
+      int64_t value = src.get({o, 0, i});
+      int64_t best = 0;
+      for (int64_t a = 1; a < axis; ++a) {
+        const int64_t next = src.get({o, a, i});
+        switch (op) {
+          case ReduceOp::kSum:
+            value = wrap32(value + next);
+            break;
+          case ReduceOp::kProduct:
+            value = wrap32(value * next);
+            break;
+          case ReduceOp::kMax:
+            value = std::max(value, next);
+            break;
+          case ReduceOp::kMin:
+            value = std::min(value, next);
+            break;
+          case ReduceOp::kAll:
+            value = value != 0 && next != 0;
+            break;
+          case ReduceOp::kAny:
+            value = value != 0 || next != 0;
+            break;
+          case ReduceOp::kArgmax:
+            if (next > value) {
+              value = next;
+              best = a;
+            }
+            break;
+        }
+      }
+      dst.set({o, i}, op == ReduceOp::kArgmax ? best : value);
+    }
+  }
+}
+
+}  // namespace npu::compiler::testing
