@@ -1,0 +1,53 @@
+#include "driver/runtime/range_allocator.h"
+
+#include <algorithm>
+
+#include "hw/contract/error.h"
+
+namespace npu::runtime {
+
+RangeAllocator::RangeAllocator(uint64_t begin, uint64_t end, uint64_t alignment)
+    : begin_((begin + alignment - 1) / alignment * alignment),
+      end_(std::max(end / alignment * alignment, begin_)),
+      alignment_(alignment) {}
+
+uint64_t RangeAllocator::rounded(uint64_t bytes) const {
+  return (std::max<uint64_t>(bytes, 1) + alignment_ - 1) / alignment_ * alignment_;
+}
+
+std::optional<uint64_t> RangeAllocator::allocate(uint64_t bytes) {
+  if (bytes > capacity()) return std::nullopt;
+  const uint64_t size = rounded(bytes);
+  uint64_t candidate = begin_;
+  for (const auto& [address, length] : pieces_) {
+    if (address - candidate >= size) break;
+    candidate = address + length;
+  }
+  if (end_ - candidate < size) return std::nullopt;
+  pieces_.emplace(candidate, size);
+  used_ += size;
+  return candidate;
+}
+
+void RangeAllocator::release(uint64_t address) {
+  const auto piece = pieces_.find(address);
+  NPU_CHECK(piece != pieces_.end());
+  used_ -= piece->second;
+  pieces_.erase(piece);
+}
+
+void RangeAllocator::release_all() {
+  pieces_.clear();
+  used_ = 0;
+}
+
+uint64_t RangeAllocator::largest_free() const {
+  uint64_t largest = 0, candidate = begin_;
+  for (const auto& [address, length] : pieces_) {
+    largest = std::max(largest, address - candidate);
+    candidate = address + length;
+  }
+  return std::max(largest, end_ - candidate);
+}
+
+}  // namespace npu::runtime

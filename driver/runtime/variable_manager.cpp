@@ -1,0 +1,222 @@
+#include "driver/runtime/variable_manager.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "driver/graph/text.h"
+#include "hw/contract/error.h"
+#include "hw/contract/gen/registers.h"
+
+namespace npu::runtime {
+namespace {
+
+using contract::ErrorCode;
+using contract::VariableEntry;
+
+// Bits of VariableEntry::flags.
+constexpr uint8_t kIsWritten = 1;
+constexpr uint8_t kSeenValid = 2;
+
+constexpr std::array<uint32_t, 4> kEntryWords = {contract::reg::kVarWord0, contract::reg::kVarWord1,
+                                                 contract::reg::kVarWord2, contract::reg::kVarWord3};
+
+std::string type_and_shape(graph::DType type, const graph::Shape& shape) {
+  return fmt::format("{}{}", graph::name(type), graph::to_string(shape));
+}
+
+}  // namespace
+
+// A variable starts at a multiple of the port's width, so that it takes as few beats as its size allows.
+VariableManager::VariableManager(Hal& hal, const contract::Capabilities& caps)
+    : hal_(hal),
+      table_bytes_(uint64_t{caps.var_entries} * VariableEntry::kBytes),
+      memory_(table_bytes_, caps.psram_bytes, caps.psram_port_bytes),
+      slots_(caps.var_entries) {}
+
+std::vector<uint32_t> VariableManager::declare(uint16_t owner, std::span<const compiler::Variable> variables,
+                                               bool zero_init) {
+  std::vector<uint32_t> indices, fresh;
+  try {
+    for (const compiler::Variable& variable : variables) {
+      std::optional<uint32_t> index = index_of(owner, variable.identity);
+      if (!index) {
+        index = allocate(owner, variable, zero_init, variables);
+        fresh.push_back(*index);
+      }
+      const Slot& slot = *slots_[*index];
+      if (slot.type != variable.type || slot.shape != variable.shape) {
+        throw Error(ErrorCode::kVariableMismatch,
+                    fmt::format("variable {} is declared as {}, but this context already holds it as {}; clear it "
+                                "first, or use another context.",
+                                graph::in_quotes(variable.identity), type_and_shape(variable.type, variable.shape),
+                                type_and_shape(slot.type, slot.shape)));
+      }
+      indices.push_back(*index);
+    }
+  } catch (...) {
+    for (const uint32_t index : fresh) release(index);
+    throw;
+  }
+  return indices;
+}
+
+uint32_t VariableManager::allocate(uint16_t owner, const compiler::Variable& variable, bool zero_init,
+                                   std::span<const compiler::Variable> wanted) {
+  const auto free_slot = std::find(slots_.begin(), slots_.end(), std::nullopt);
+  if (free_slot == slots_.end()) throw_table_full(owner, variable, wanted);
+  const std::optional<uint64_t> place = memory_.allocate(variable.bytes);
+  if (!place) throw_persistent_full(owner, variable, wanted);
+
+  const auto index = static_cast<uint32_t>(free_slot - slots_.begin());
+  const auto offset = static_cast<uint32_t>(*place);
+  *free_slot =
+      Slot{owner, variable.identity, variable.tensor_name, variable.type, variable.shape, offset, variable.bytes};
+  VariableEntry entry;
+  entry.base = offset;
+  entry.length = variable.bytes;
+  entry.owner = owner;
+  entry.hash = variable.hash;
+  if (!variable.initial.empty() || zero_init) {
+    std::vector<uint8_t> initial = variable.initial;
+    initial.resize(variable.bytes);
+    hal_.write_persistent(offset, initial);
+    entry.flags = kIsWritten;
+  }
+  write_entry(index, entry);
+  return index;
+}
+
+std::vector<const compiler::Variable*> VariableManager::missing(uint16_t owner,
+                                                                std::span<const compiler::Variable> wanted) const {
+  std::vector<const compiler::Variable*> result;
+  for (const compiler::Variable& variable : wanted) {
+    if (!index_of(owner, variable.identity)) result.push_back(&variable);
+  }
+  return result;
+}
+
+void VariableManager::throw_persistent_full(uint16_t owner, const compiler::Variable& variable,
+                                            std::span<const compiler::Variable> wanted) const {
+  uint64_t needed = table_bytes_ + memory_.used();
+  for (const compiler::Variable* other : missing(owner, wanted)) needed += memory_.rounded(other->bytes);
+  const bool fragmented = needed <= table_bytes_ + memory_.capacity();
+  throw Error(ErrorCode::kPersistentFull,
+              fmt::format("variable {} needs {} bytes of persistent SRAM, but only {} of {} are free in one piece ({} "
+                          "variables take {}); {}.",
+                          graph::in_quotes(variable.identity), variable.bytes, memory_.largest_free(),
+                          memory_.capacity(), entries_used(), memory_.used(),
+                          fragmented ? std::string("clear a context that is not needed any more")
+                                     : fmt::format("psram_bytes: {} is the smallest machine that holds all of them, "
+                                                   "or clear a context that is not needed any more",
+                                                   std::bit_ceil(needed))));
+}
+
+void VariableManager::throw_table_full(uint16_t owner, const compiler::Variable& variable,
+                                       std::span<const compiler::Variable> wanted) const {
+  const uint64_t needed = entries_used() + missing(owner, wanted).size();
+  throw Error(ErrorCode::kVariableTableFull,
+              fmt::format("variable {} needs an entry of the variable table, but all {} are taken; var_entries: {} is "
+                          "the smallest machine that holds all of them, or clear a context that is not needed any "
+                          "more.",
+                          graph::in_quotes(variable.identity), slots_.size(), std::bit_ceil(needed)));
+}
+
+bool VariableManager::clear(uint16_t owner, std::string_view identity) {
+  const std::optional<uint32_t> index = index_of(owner, identity);
+  if (index) release(*index);
+  return index.has_value();
+}
+
+void VariableManager::clear_all(uint16_t owner) {
+  for (uint32_t index = 0; index < slots_.size(); ++index) {
+    if (slots_[index] && slots_[index]->owner == owner) release(index);
+  }
+}
+
+void VariableManager::forget_all() {
+  std::fill(slots_.begin(), slots_.end(), std::nullopt);
+  memory_.release_all();
+}
+
+void VariableManager::release(uint32_t index) {
+  memory_.release(slots_[index]->offset);
+  slots_[index].reset();
+  write_entry(index, VariableEntry{});
+}
+
+std::vector<VariableInfo> VariableManager::list(uint16_t owner) const {
+  std::vector<VariableInfo> result;
+  for (uint32_t index = 0; index < slots_.size(); ++index) {
+    if (slots_[index] && slots_[index]->owner == owner) result.push_back(info(index));
+  }
+  return result;
+}
+
+std::optional<VariableInfo> VariableManager::find(uint16_t owner, std::string_view identity) const {
+  const std::optional<uint32_t> index = index_of(owner, identity);
+  if (!index) return std::nullopt;
+  return info(*index);
+}
+
+std::string VariableManager::identity_of(uint32_t index) const {
+  if (index < slots_.size() && slots_[index]) return slots_[index]->identity;
+  return fmt::format("(free table entry {})", index);
+}
+
+void VariableManager::mark_written(uint32_t index) {
+  VariableEntry entry = read_entry(index);
+  entry.flags |= kIsWritten;
+  write_entry(index, entry);
+}
+
+void VariableManager::forget_seen() {
+  for (uint32_t index = 0; index < slots_.size(); ++index) {
+    if (!slots_[index]) continue;
+    VariableEntry entry = read_entry(index);
+    entry.flags &= static_cast<uint8_t>(~kSeenValid);
+    write_entry(index, entry);
+  }
+}
+
+uint32_t VariableManager::entries_used() const {
+  return static_cast<uint32_t>(
+      std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) { return slot.has_value(); }));
+}
+
+std::optional<uint32_t> VariableManager::index_of(uint16_t owner, std::string_view identity) const {
+  for (uint32_t index = 0; index < slots_.size(); ++index) {
+    const std::optional<Slot>& slot = slots_[index];
+    if (slot && slot->owner == owner && slot->identity == identity) return index;
+  }
+  return std::nullopt;
+}
+
+VariableInfo VariableManager::info(uint32_t index) const {
+  const Slot& slot = *slots_[index];
+  const bool is_written = (read_entry(index).flags & kIsWritten) != 0;
+  return {slot.identity, slot.tensor_name, slot.type, slot.shape, slot.bytes, slot.offset, index, is_written};
+}
+
+VariableEntry VariableManager::read_entry(uint32_t index) const {
+  std::array<uint32_t, 4> words{};
+  hal_.write_register(contract::reg::kVarIndex, index);
+  for (size_t i = 0; i < words.size(); ++i) words[i] = hal_.read_register(kEntryWords[i]);
+  std::array<uint8_t, VariableEntry::kBytes> bytes{};
+  std::memcpy(bytes.data(), words.data(), bytes.size());
+  return VariableEntry::load(bytes.data());
+}
+
+void VariableManager::write_entry(uint32_t index, const VariableEntry& entry) {
+  std::array<uint8_t, VariableEntry::kBytes> bytes{};
+  entry.store(bytes.data());
+  std::array<uint32_t, 4> words{};
+  std::memcpy(words.data(), bytes.data(), bytes.size());
+  hal_.write_register(contract::reg::kVarIndex, index);
+  for (size_t i = 0; i < words.size(); ++i) hal_.write_register(kEntryWords[i], words[i]);
+}
+
+}  // namespace npu::runtime
