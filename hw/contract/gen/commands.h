@@ -1184,14 +1184,11 @@ inline VpuReduceCommand VpuReduceCommand::decode(std::span<const uint32_t> words
       bits |= detail::get(command, 9, 0, 32) & 0xfe000000;
       bits |= detail::get(command, 10, 0, 32) & 0xffffffff;
       bits |= detail::get(command, 11, 0, 32) & 0xffffffff;
-      size_t at = VpuEwiseCommand::kWords;
-      const uint32_t operand_count = detail::get(command, 9, 0, 8);
-      for (uint32_t i = 0; i < operand_count && at < command.size(); ++i, at += Operand::kWords) {
+      const size_t operands_end = VpuEwiseCommand::kWords + size_t{detail::get(command, 9, 0, 8)} * Operand::kWords;
+      for (size_t at = VpuEwiseCommand::kWords; at < operands_end && at < command.size(); at += Operand::kWords) {
         bits |= detail::get(command.subspan(at), 1, 0, 32) & 0xff000000;
         bits |= detail::get(command.subspan(at), 2, 0, 32) & 0xffffff00;
       }
-      const uint32_t uop_count = detail::get(command, 9, 8, 8);
-      at += uop_count * Uop::kWords;
       break;
     }
     case Opcode::kVpuPool:

@@ -307,18 +307,20 @@ def reserved_zero(contract: Contract) -> list:
         kind = pascal(command.name) + "Command"
         lines += [f"    case Opcode::{constant(command.opcode)}:" + (" {" if command.groups else "")]
         lines += [f"      bits |= {expression};" for expression in test("command", command.fields, command.words)]
-        if command.groups:
-            lines += [f"      size_t at = {kind}::kWords;"]
-        for group in command.groups:
+        start = f"{kind}::kWords"
+        for i, group in enumerate(command.groups):
+            if not any(masks(later.fields, later.words) for later in command.groups[i:]):
+                break
             entry = next(f for f in command.fields if f.name == group.count)
             checks = test("command.subspan(at)", group.fields, group.words)
             element = pascal(group.element)
-            lines += [f"      const uint32_t {group.count} = detail::get(command, {entry.word}, {entry.lsb}, {entry.width});"]
-            if not checks:
-                lines += [f"      at += {group.count} * {element}::kWords;"]
-                continue
-            lines += [f"      for (uint32_t i = 0; i < {group.count} && at < command.size(); ++i, at += {element}::kWords) {{"]
-            lines += [f"        bits |= {expression};" for expression in checks] + ["      }"]
+            count = f"detail::get(command, {entry.word}, {entry.lsb}, {entry.width})"
+            end = f"{group.name}_end"
+            lines += [f"      const size_t {end} = {start} + size_t{{{count}}} * {element}::kWords;"]
+            if checks:
+                lines += [f"      for (size_t at = {start}; at < {end} && at < command.size(); at += {element}::kWords) {{"]
+                lines += [f"        bits |= {expression};" for expression in checks] + ["      }"]
+            start = end
         lines += ["      break;"] + (["    }"] if command.groups else [])
     return lines + ["  }", "  return bits == 0;", "}", ""]
 
