@@ -55,7 +55,6 @@ constexpr Operand kImageIn[] = {data("input", Slot::kIn, 4, 4)};
 constexpr Operand kImageOut[] = {data("output", Slot::kIn, 4, 4)};
 constexpr Operand kAveragePoolIn[] = {data("input", Slot::kIn, 4, 4), constant("input_zp", Slot::kIn),
                                       constant("output_zp", Slot::kIn)};
-constexpr Operand kArgMaxIn[] = {some_rank("input")};
 constexpr Operand kArgMaxOut[] = {data("output", Slot::kOut, 0, kMaxRank - 1)};
 constexpr Operand kMatMulIn[] = {data("A", Slot::kIn, 3, 3), data("B", Slot::kIn, 3, 3), constant("A_zp", Slot::kIn),
                                  constant("B_zp", Slot::kIn)};
@@ -63,6 +62,7 @@ constexpr Operand kMatMulOut[] = {data("output", Slot::kOut, 3, 3)};
 constexpr Operand kFftIn[] = {data("input_real", Slot::kIn, 3, 3), data("input_imag", Slot::kIn, 3, 3)};
 constexpr Operand kRfftIn[] = {data("input_real", Slot::kIn, 3, 3)};
 constexpr Operand kFftOut[] = {data("output_real", Slot::kIn, 3, 3), data("output_imag", Slot::kIn, 3, 3)};
+constexpr Operand kInput[] = {any_rank("input")};
 constexpr Operand kUnary[] = {any_rank("input1")};
 constexpr Operand kBinary[] = {any_rank("input1"), any_rank("input2")};
 constexpr Operand kSame[] = {any_rank("output")};
@@ -72,6 +72,7 @@ constexpr Operand kTableIn[] = {any_rank("input1"), constant("table", Slot::kOth
 constexpr Operand kNegateIn[] = {any_rank("input1"), constant("input1_zp", Slot::kIn),
                                  constant("output_zp", Slot::kIn)};
 constexpr Operand kSelectIn[] = {fixed("input1", kB, 0, kMaxRank), any_rank("input2"), any_rank("input3")};
+constexpr Operand kReduceIn[] = {some_rank("input")};
 constexpr Operand kLayoutIn[] = {some_rank("input1")};
 constexpr Operand kLayoutOut[] = {some_rank("output")};
 constexpr Operand kConcatIn[] = {list("input1", Slot::kIn, 1)};
@@ -82,7 +83,8 @@ constexpr Operand kTileIn[] = {some_rank("input1"), shape("multiples")};
 constexpr Operand kGatherIn[] = {data("values", Slot::kIn, 3, 3), data("indices", Slot::kOther, 2, 2)};
 constexpr Operand kScatterIn[] = {data("values_in", Slot::kIn, 3, 3), data("indices", Slot::kOther, 2, 2),
                                   data("input", Slot::kIn, 3, 3)};
-constexpr Operand kRank3Out[] = {data("output", Slot::kIn, 3, 3)};
+constexpr Operand kGatherOut[] = {data("output", Slot::kIn, 3, 3)};
+constexpr Operand kScatterOut[] = {data("values_out", Slot::kIn, 3, 3)};
 constexpr Operand kResizeIn[] = {data("input", Slot::kIn, 4, 4), shape("scale"), shape("offset"), shape("border")};
 constexpr Operand kRescaleIn[] = {any_rank("input"), fixed("multiplier", kNo, 1, 1, true),
                                   fixed("shift", kI8, 1, 1, true), constant("input_zp", Slot::kIn),
@@ -243,7 +245,7 @@ constexpr AttributeSet kConvolution = kHasPad | kHasStride | kHasDilation | kHas
 
 constexpr std::array<OperatorInfo, kOpCount> kTable = {{
     {},
-    {Op::kArgMax, kArgMaxIn, kArgMaxOut, kHasAxis | kHasNanMode, kArgMaxTypes, 0, rule_argmax},
+    {Op::kArgMax, kReduceIn, kArgMaxOut, kHasAxis | kHasNanMode, kArgMaxTypes, 0, rule_argmax},
     {Op::kAvgPool2d, kAveragePoolIn, kImageOut, kWindow | kHasAccType, kAveragePoolTypes, 0, rule_avg_pool2d},
     {Op::kConv2d, kConvolutionIn, kRank4Out, kConvolution, kConvolutionTypes, 0, rule_conv2d},
     {Op::kConv3d, kConvolution3dIn, kRank5Out, kConvolution, kConvolutionTypes, 0, rule_conv3d},
@@ -254,10 +256,10 @@ constexpr std::array<OperatorInfo, kOpCount> kTable = {{
     {Op::kRfft2d, kRfftIn, kFftOut, kHasLocalBound, kFftTypes, 0, rule_rfft2d},
     {Op::kTransposeConv2d, kConvolutionIn, kRank4Out, kHasOutPad | kHasStride | kHasAccType | kHasLocalBound,
      kConvolutionTypes, 0, rule_transpose_conv2d},
-    {Op::kClamp, kUnary, kSame, kHasLimits | kHasNanMode, kClampTypes, 0, rule_clamp},
-    {Op::kErf, kUnary, kSame, 0, kFloatTypes, 0, rule_same_shape},
-    {Op::kSigmoid, kUnary, kSame, 0, kFloatTypes, 0, rule_same_shape},
-    {Op::kTanh, kUnary, kSame, 0, kFloatTypes, 0, rule_same_shape},
+    {Op::kClamp, kInput, kSame, kHasLimits | kHasNanMode, kClampTypes, 0, rule_clamp},
+    {Op::kErf, kInput, kSame, 0, kFloatTypes, 0, rule_same_shape},
+    {Op::kSigmoid, kInput, kSame, 0, kFloatTypes, 0, rule_same_shape},
+    {Op::kTanh, kInput, kSame, 0, kFloatTypes, 0, rule_same_shape},
     {Op::kAdd, kBinary, kSame, 0, kAddTypes, 0, rule_broadcast},
     {Op::kArithmeticRightShift, kBinary, kSame, kHasRound, kIntegerTypes, 0, rule_broadcast},
     {Op::kBitwiseAnd, kBinary, kSame, 0, kIntegerTypes, 0, rule_broadcast},
@@ -292,12 +294,12 @@ constexpr std::array<OperatorInfo, kOpCount> kTable = {{
     {Op::kEqual, kBinary, kOther, 0, kCompareTypes, 0, rule_broadcast},
     {Op::kGreater, kBinary, kOther, 0, kCompareTypes, 0, rule_broadcast},
     {Op::kGreaterEqual, kBinary, kOther, 0, kCompareTypes, 0, rule_broadcast},
-    {Op::kReduceAll, kLayoutIn, kLayoutOut, kHasAxis, kBoolTypes, 0, rule_reduce},
-    {Op::kReduceAny, kLayoutIn, kLayoutOut, kHasAxis, kBoolTypes, 0, rule_reduce},
-    {Op::kReduceMax, kLayoutIn, kLayoutOut, kHasAxis | kHasNanMode, kReduceTypes, 0, rule_reduce},
-    {Op::kReduceMin, kLayoutIn, kLayoutOut, kHasAxis | kHasNanMode, kReduceTypes, 0, rule_reduce},
-    {Op::kReduceProduct, kLayoutIn, kLayoutOut, kHasAxis, kFloatTypes, 0, rule_reduce},
-    {Op::kReduceSum, kLayoutIn, kLayoutOut, kHasAxis, kReduceSumTypes, 0, rule_reduce},
+    {Op::kReduceAll, kReduceIn, kLayoutOut, kHasAxis, kBoolTypes, 0, rule_reduce},
+    {Op::kReduceAny, kReduceIn, kLayoutOut, kHasAxis, kBoolTypes, 0, rule_reduce},
+    {Op::kReduceMax, kReduceIn, kLayoutOut, kHasAxis | kHasNanMode, kReduceTypes, 0, rule_reduce},
+    {Op::kReduceMin, kReduceIn, kLayoutOut, kHasAxis | kHasNanMode, kReduceTypes, 0, rule_reduce},
+    {Op::kReduceProduct, kReduceIn, kLayoutOut, kHasAxis, kFloatTypes, 0, rule_reduce},
+    {Op::kReduceSum, kReduceIn, kLayoutOut, kHasAxis, kReduceSumTypes, 0, rule_reduce},
     {Op::kConcat, kConcatIn, kLayoutOut, kHasAxis, kConcatTypes, 0, rule_concat},
     {Op::kPad, kPadIn, kLayoutOut, 0, kLayoutTypes, 0, rule_pad},
     {Op::kReshape, kReshapeIn, kSame, 0, kLayoutTypes, 0, rule_reshape},
@@ -305,10 +307,10 @@ constexpr std::array<OperatorInfo, kOpCount> kTable = {{
     {Op::kSlice, kSliceIn, kLayoutOut, 0, kLayoutTypes, 0, rule_slice},
     {Op::kTile, kTileIn, kLayoutOut, 0, kLayoutTypes, 0, rule_tile},
     {Op::kTranspose, kLayoutIn, kLayoutOut, kHasPerms, kLayoutTypes, 0, rule_transpose},
-    {Op::kGather, kGatherIn, kRank3Out, 0, kGatherTypes, 0, rule_gather},
-    {Op::kScatter, kScatterIn, kRank3Out, 0, kGatherTypes, 0, rule_scatter},
+    {Op::kGather, kGatherIn, kGatherOut, 0, kGatherTypes, 0, rule_gather},
+    {Op::kScatter, kScatterIn, kScatterOut, 0, kGatherTypes, 0, rule_scatter},
     {Op::kResize, kResizeIn, kRank4Out, kHasResizeMode, kResizeTypes, 0, rule_resize},
-    {Op::kCast, kUnary, kOther, 0, kCastTypes, 0, rule_same_shape},
+    {Op::kCast, kInput, kOther, 0, kCastTypes, 0, rule_same_shape},
     {Op::kRescale, kRescaleIn, kOther, kHasRescale, kRescaleTypes, 0, rule_rescale},
     {Op::kConst, {}, kSame, 0, kIdentityTypes, 0, rule_const},
     {Op::kIdentity, kUnary, kSame, 0, kIdentityTypes, 0, rule_same_shape},
