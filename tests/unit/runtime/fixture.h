@@ -1,0 +1,111 @@
+// A small machine, and programs for it that only a mock could run.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "driver/runtime/mock_hal.h"
+#include "driver/runtime/runtime.h"
+
+namespace npu::runtime {
+
+inline contract::Capabilities small_machine() {
+  contract::Capabilities caps;
+  for (const contract::CapabilityInfo& info : contract::kCapabilities) caps.*info.member = info.min;
+  caps.psram_bytes = 1024;
+  caps.psram_port_bytes = 16;
+  caps.var_entries = 4;
+  caps.dram_mib = 1;
+  return caps;
+}
+
+// An opened device over a mock that the test keeps its hands on.
+struct Opened {
+  explicit Opened(const contract::Capabilities& caps = small_machine()) : Opened(std::make_unique<MockHal>(caps)) {}
+  explicit Opened(std::unique_ptr<MockHal> hal) : mock(*hal), device(Device::open(std::move(hal))) { mock.clear_log(); }
+
+  MockHal& mock;
+  Device device;
+};
+
+inline compiler::Variable int8_variable(const std::string& identity, uint32_t bytes,
+                                        std::vector<uint8_t> initial = {}) {
+  compiler::Variable variable;
+  variable.identity = identity;
+  variable.tensor_name = "Variable_0";
+  variable.type = graph::DType::kInt8;
+  variable.shape = {bytes};
+  variable.bytes = bytes;
+  variable.hash = 0x1000 + bytes;
+  variable.initial = std::move(initial);
+  return variable;
+}
+
+// begin; a declare and a copy from the variable for each variable; end. One input "x" and one output "y" of INT8[4].
+inline compiler::Program make_program(const std::vector<compiler::Variable>& variables = {},
+                                      const contract::Capabilities& caps = small_machine()) {
+  compiler::Program program;
+  program.caps_hash = contract::caps_hash(caps);
+  program.variables = variables;
+  contract::BeginCommand begin;
+  begin.header.queue = contract::Queue::kSequencer;
+  begin.major = contract::kContractMajor;
+  begin.minor = contract::kContractMinor;
+  begin.caps_hash = program.caps_hash;
+  begin.command_count = static_cast<uint32_t>(2 + 2 * variables.size());
+  begin.encode(program.commands);
+  for (uint32_t i = 0; i < variables.size(); ++i) {
+    contract::DeclareCommand declare;
+    declare.header.queue = contract::Queue::kSequencer;
+    declare.variable = i;
+    declare.hash = variables[i].hash;
+    program.variable_relocations.push_back(static_cast<uint32_t>(program.commands.size()) + 5);
+    declare.encode(program.commands);
+    contract::DmaCommand copy;
+    copy.header.queue = contract::Queue::kDma0;
+    copy.header.layer = 0;
+    copy.src = {0, contract::Region::kVariable, static_cast<uint16_t>(i)};
+    copy.dst = {0, contract::Region::kOutput, 0};
+    copy.run_bytes = 4;
+    copy.count = {1, 1, 1, 1, 1};
+    program.variable_relocations.push_back(static_cast<uint32_t>(program.commands.size()) + 6);
+    copy.encode(program.commands);
+  }
+  contract::EndCommand end;
+  end.header.queue = contract::Queue::kSequencer;
+  end.encode(program.commands);
+  program.command_count = begin.command_count;
+  program.constants = {10, 11, 12, 13, 14, 15};
+  program.workspace_bytes = 256;
+  program.input_bytes = program.output_bytes = 64;
+  program.inputs = {{"x", graph::DType::kInt8, {4}, false, 16, 4}};
+  program.outputs = {{"y", graph::DType::kInt8, {4}, false, 32, 4}};
+  compiler::Layer layer;
+  layer.name = "identity_0";
+  program.layers = {layer};
+  return program;
+}
+
+inline graph::Value int8_value(std::vector<uint8_t> bytes) {
+  const auto length = static_cast<int64_t>(bytes.size());
+  return {graph::DType::kInt8, {length}, std::move(bytes)};
+}
+
+// The code and the text of what `call` throws.
+template <typename Call>
+std::pair<contract::ErrorCode, std::string> error_of(Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return {error.code(), error.what()};
+  }
+  return {contract::ErrorCode::kOk, ""};
+}
+
+#define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << "in: " << (text)
+
+}  // namespace npu::runtime

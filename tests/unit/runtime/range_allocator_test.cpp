@@ -1,0 +1,40 @@
+#include "driver/runtime/range_allocator.h"
+
+#include <gtest/gtest.h>
+
+namespace npu::runtime {
+namespace {
+
+TEST(RangeAllocator, TakesTheLowestFreePiece) {
+  RangeAllocator allocator(100, 1000, 16);  // 112 to 992
+  EXPECT_EQ(allocator.capacity(), 880u);
+  EXPECT_EQ(allocator.allocate(1), 112u);
+  EXPECT_EQ(allocator.allocate(32), 128u);
+  EXPECT_EQ(allocator.allocate(0), 160u);
+  EXPECT_EQ(allocator.used(), 64u);
+  allocator.release(128);
+  EXPECT_EQ(allocator.allocate(33), 176u);  // does not fit between 128 and 160
+  EXPECT_EQ(allocator.allocate(17), 128u);
+}
+
+TEST(RangeAllocator, FillsTheRangeExactlyAndThenRefuses) {
+  RangeAllocator allocator(0, 64, 16);
+  EXPECT_EQ(allocator.allocate(65), std::nullopt);
+  EXPECT_EQ(allocator.allocate(64), 0u);
+  EXPECT_EQ(allocator.largest_free(), 0u);
+  EXPECT_EQ(allocator.allocate(0), std::nullopt);
+  allocator.release_all();
+  EXPECT_EQ(allocator.largest_free(), 64u);
+  EXPECT_EQ(allocator.allocate(16), 0u);
+}
+
+TEST(RangeAllocator, SurvivesAbsurdSizes) {
+  RangeAllocator allocator(0, uint64_t{1} << 40, 4096);
+  EXPECT_EQ(allocator.allocate(~uint64_t{0}), std::nullopt);
+  RangeAllocator nothing(128, 100, 16);
+  EXPECT_EQ(nothing.capacity(), 0u);
+  EXPECT_EQ(nothing.allocate(0), std::nullopt);
+}
+
+}  // namespace
+}  // namespace npu::runtime

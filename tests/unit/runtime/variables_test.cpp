@@ -1,0 +1,193 @@
+#include "tests/unit/runtime/fixture.h"
+
+namespace npu::runtime {
+namespace {
+
+using contract::ErrorCode;
+namespace reg = contract::reg;
+
+std::vector<uint8_t> bytes(std::initializer_list<uint8_t> list) { return list; }
+
+TEST(Variables, FirstDeclarationWritesContentThenTableEntry) {
+  Opened opened;
+  Context context = opened.device.create_context();
+  LoadedProgram program = context.load(make_program());
+  compiler::Program wanted = make_program({int8_variable("v", 4, {1, 2, 3, 4}), int8_variable("w", 20)});
+  const LoadedProgram loaded = context.load(wanted);
+  // 4 table entries of 16 bytes come first; pieces start at multiples of 16.
+  std::vector<MockHal::Access> variable_traffic;
+  for (const MockHal::Access& access : opened.mock.log()) {
+    const bool table = access.address >= reg::kVarIndex && access.address <= reg::kVarWord3;
+    if (access.kind == MockHal::Kind::kWritePersistent || (access.kind == MockHal::Kind::kWriteRegister && table)) {
+      variable_traffic.push_back(access);
+    }
+  }
+  ASSERT_EQ(variable_traffic.size(), 11u);
+  const std::vector<std::string> want = {
+      "write 4 bytes of persistent SRAM at 0x40 = 01 02 03 04",
+      "write var_index = 0x0",
+      "write var_word0 = 0x40",
+      "write var_word1 = 0x4",
+      "write var_word2 = 0x10001",  // owner 1, written
+      "write var_word3 = 0x1004",
+      "write var_index = 0x1",
+      "write var_word0 = 0x50",
+      "write var_word1 = 0x14",
+      "write var_word2 = 0x1",  // not written
+      "write var_word3 = 0x1014",
+  };
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(MockHal::to_string(variable_traffic[i]), want[i]);
+}
+
+TEST(Variables, InitialValueIsAppliedOnFirstAllocationOnly) {
+  Opened opened;
+  Context context = opened.device.create_context();
+  const LoadedProgram first = context.load(make_program({int8_variable("v", 4, {1, 2, 3, 4})}));
+  context.write_variable("v", int8_value({9, 9, 9, 9}));
+  const LoadedProgram second = context.load(make_program({int8_variable("v", 4, {5, 6, 7, 8})}));
+  EXPECT_EQ(context.read_variable("v").bytes, bytes({9, 9, 9, 9}));
+  context.clear();
+  const LoadedProgram third = context.load(make_program({int8_variable("v", 4, {5, 6, 7, 8})}));
+  EXPECT_EQ(context.read_variable("v").bytes, bytes({5, 6, 7, 8}));
+}
+
+TEST(Variables, ContextsNeverShare) {
+  Opened opened;
+  Context a = opened.device.create_context();
+  Context b = opened.device.create_context();
+  const LoadedProgram pa = a.load(make_program({int8_variable("v", 4, {1, 1, 1, 1})}));
+  const LoadedProgram pb = b.load(make_program({int8_variable("v", 4, {2, 2, 2, 2})}));
+  EXPECT_NE(a.owner(), b.owner());
+  EXPECT_NE(a.variables()[0].offset, b.variables()[0].offset);
+  a.clear();
+  EXPECT_TRUE(a.variables().empty());
+  EXPECT_EQ(b.read_variable("v").bytes, bytes({2, 2, 2, 2}));
+}
+
+TEST(Variables, WithoutInitialValueIsUnwrittenUnlessZeroInit) {
+  Opened opened;
+  Context plain = opened.device.create_context();
+  const LoadedProgram p = plain.load(make_program({int8_variable("v", 4)}));
+  EXPECT_FALSE(plain.variables()[0].is_written);
+  Context zero = opened.device.create_context({.zero_init = true});
+  opened.mock.persistent().assign(1024, 7);
+  const LoadedProgram z = zero.load(make_program({int8_variable("v", 4)}));
+  EXPECT_TRUE(zero.variables()[0].is_written);
+  EXPECT_EQ(zero.read_variable("v").bytes, bytes({0, 0, 0, 0}));
+}
+
+TEST(Variables, AnotherShapeOrTypeIsAnErrorThatNamesBoth) {
+  Opened opened;
+  Context context = opened.device.create_context();
+  const LoadedProgram first = context.load(make_program({int8_variable("state/a", 4)}));
+  const auto [code, text] = error_of([&] {
+    static_cast<void>(context.load(make_program({int8_variable("new", 4), int8_variable("state/a", 8)})));
+  });
+  EXPECT_EQ(code, ErrorCode::kVariableMismatch);
+  EXPECT_CONTAINS(text, "'state/a'");
+  EXPECT_CONTAINS(text, "INT8[8]");
+  EXPECT_CONTAINS(text, "INT8[4]");
+  EXPECT_EQ(context.variables().size(), 1u);  // "new" was rolled back
+}
+
+TEST(Variables, PersistentFullNamesNumbersAndTheSmallestMachine) {
+  Opened opened;
+  Context context = opened.device.create_context();
+  const auto [code, text] = error_of([&] {
+    static_cast<void>(context.load(make_program({int8_variable("a", 900), int8_variable("b", 1200)})));
+  });
+  EXPECT_EQ(code, ErrorCode::kPersistentFull);
+  EXPECT_CONTAINS(text, "'b' needs 1200 bytes");
+  EXPECT_CONTAINS(text, "48 of 960");  // 960 - 912
+  EXPECT_CONTAINS(text, "psram_bytes: 4096");
+  EXPECT_EQ(opened.device.memory_use().persistent_used, 0u);
+  EXPECT_EQ(opened.device.memory_use().dram_used, 0u);
+}
+
+TEST(Variables, TableFullNamesTheSmallestMachine) {
+  Opened opened;
+  Context context = opened.device.create_context();
+  std::vector<compiler::Variable> five;
+  for (int i = 0; i < 5; ++i) five.push_back(int8_variable("v" + std::to_string(i), 4));
+  const auto [code, text] = error_of([&] { static_cast<void>(context.load(make_program(five))); });
+  EXPECT_EQ(code, ErrorCode::kVariableTableFull);
+  EXPECT_CONTAINS(text, "all 4 are taken");
+  EXPECT_CONTAINS(text, "var_entries: 8");
+  EXPECT_EQ(opened.device.memory_use().variables, 0u);
+}
+
+TEST(Variables, ClearedEntryIsFreeInTheTable) {
+  Opened opened;
+  Context context = opened.device.create_context();
+  const LoadedProgram program =
+      context.load(make_program({int8_variable("a", 4, {1, 2, 3, 4}), int8_variable("b", 4)}));
+  context.clear("a");
+  EXPECT_EQ(opened.mock.persistent()[0], 0);
+  EXPECT_EQ(opened.mock.persistent()[4], 0);  // length
+  ASSERT_EQ(context.variables().size(), 1u);
+  EXPECT_EQ(context.variables()[0].identity, "b");
+  EXPECT_EQ(error_of([&] { context.clear("a"); }).first, ErrorCode::kVariableUndeclared);
+}
+
+TEST(Variables, NextJobAllocatesClearedVariablesAgainAndPatchesMovedOnes) {
+  Opened opened;
+  Context context = opened.device.create_context();
+  LoadedProgram first = context.load(make_program({int8_variable("a", 4)}));
+  LoadedProgram second = context.load(make_program({int8_variable("b", 4, {1, 2, 3, 4})}));
+  Job job = second.create_job();
+  job.set_input("x", int8_value({1, 2, 3, 4}));
+  context.clear();
+  job.run();  // only "b" is declared, so it moves to entry 0
+  ASSERT_EQ(context.variables().size(), 1u);
+  EXPECT_EQ(context.variables()[0].index, 0u);
+  EXPECT_EQ(context.read_variable("b").bytes, bytes({1, 2, 3, 4}));
+  const uint64_t commands = second.constant_address(0) + 4096;
+  EXPECT_EQ(opened.mock.dram(commands + 4096)[commands + 4 * (8 + 5)], 0);
+  EXPECT_EQ(opened.mock.dram(commands + 4096)[commands + 4 * (8 + 7 + 6) + 1], 0);
+}
+
+TEST(Variables, WriteChecksTypeAndShapeAndMarksAsWritten) {
+  Opened opened;
+  Context context = opened.device.create_context();
+  const LoadedProgram program = context.load(make_program({int8_variable("v", 4)}));
+  EXPECT_EQ(error_of([&] { context.write_variable("v", int8_value({1})); }).first, ErrorCode::kVariableMismatch);
+  EXPECT_EQ(error_of([&] { context.write_variable("u", int8_value({1})); }).first, ErrorCode::kVariableUndeclared);
+  context.write_variable("v", int8_value({1, 2, 3, 4}));
+  EXPECT_TRUE(context.variables()[0].is_written);
+}
+
+TEST(Variables, ClearIsRefusedWhileAJobOfTheContextRuns) {
+  Opened opened;
+  opened.mock.on_start = [](MockHal&) {};
+  Context context = opened.device.create_context();
+  Context other = opened.device.create_context();
+  LoadedProgram program = context.load(make_program({int8_variable("v", 4)}));
+  Job job = program.create_job();
+  job.set_input(0, int8_value({1, 2, 3, 4}));
+  job.start();
+  EXPECT_EQ(error_of([&] { context.clear(); }).first, ErrorCode::kWrongOrder);
+  EXPECT_EQ(error_of([&] { context.clear("v"); }).first, ErrorCode::kWrongOrder);
+  EXPECT_EQ(error_of([&] { static_cast<void>(context.read_variable("v")); }).first, ErrorCode::kWrongOrder);
+  other.clear();
+  opened.mock.end_job();
+  EXPECT_TRUE(job.wait(std::chrono::seconds(1)));
+  context.clear();
+  EXPECT_TRUE(context.variables().empty());
+}
+
+TEST(Variables, SeenIsForgottenBeforeEpochsRepeat) {
+  Opened opened;
+  Context context = opened.device.create_context();
+  LoadedProgram program = context.load(make_program({int8_variable("v", 4, {1, 2, 3, 4})}));
+  Job job = program.create_job();
+  job.set_input(0, int8_value({1, 2, 3, 4}));
+  constexpr size_t kFlags = 10;
+  for (int i = 1; i <= 255; ++i) job.run();
+  opened.mock.persistent()[kFlags] = 3;  // as a device marks a declared variable
+  job.run();
+  EXPECT_EQ(opened.mock.get_register(reg::kJobEpoch), 256u);
+  EXPECT_EQ(opened.mock.persistent()[kFlags], 1);
+}
+
+}  // namespace
+}  // namespace npu::runtime
