@@ -4,14 +4,21 @@
 #include "driver/compiler/lower/facts.h"
 #include "driver/compiler/lower/plan.h"
 #include "driver/compiler/lower/refusals.h"
+#include "hw/contract/error.h"
 
 namespace npu::compiler {
 
 Module lower(const graph::Graph& graph, const contract::Capabilities&) {
   const Facts facts(graph.main());
-  require_support(graph, facts);
+  require_support(facts);
   const Plan plan = make_plan(facts);
-  return Emitter(facts, plan).run();
+  Module module = Emitter(facts, plan).run();
+  if (module.layers.size() > UINT16_MAX) {
+    throw Error(contract::ErrorCode::kArgumentUnsupported,
+                "the network has " + std::to_string(module.layers.size()) +
+                    " layers after fusion and a program holds 65535; split it into several networks.");
+  }
+  return module;
 }
 
 }  // namespace npu::compiler

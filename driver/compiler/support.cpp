@@ -25,7 +25,9 @@ std::string types_of(const Facts& facts, const graph::Operator& op) {
   return in;
 }
 
-void require_support(const graph::Graph& graph, const Facts& facts) {
+namespace {
+
+void require_operators(const Facts& facts) {
   for (size_t i = 0; i < facts.block().operators.size(); ++i) {
     const auto refusal = refusal_of(facts, i);
     if (!refusal) continue;
@@ -34,19 +36,39 @@ void require_support(const graph::Graph& graph, const Facts& facts) {
                                    types_of(facts, op) + "), cannot run on this device: " + refusal->rule + "; " +
                                    refusal->way_out + ".");
   }
+}
+
+void require_storable(const graph::Tensor& tensor, std::string_view what) {
+  if (tensor.type != DType::kInt4 && element_of(tensor.type)) return;
+  throw Error(ErrorCode::kTypeUnsupported, std::string(what) + " '" + tensor.name + "' has type " +
+                                               std::string(graph::name(tensor.type)) +
+                                               ", which this device cannot store; quantise the network to integers.");
+}
+
+void require_tensors(const graph::Block& block) {
+  for (graph::TensorId id : block.inputs) require_storable(block.tensors[id], "input");
+  for (graph::TensorId id : block.outputs) {
+    require_storable(block.tensors[id], "output");
+    if (!block.tensors[id].variable) continue;
+    throw Error(ErrorCode::kArgumentUnsupported,
+                "output '" + block.tensors[id].name + "' is a variable; read it with VARIABLE_READ.");
+  }
   std::set<std::string> identities;
-  for (const graph::Tensor& tensor : graph.main().tensors) {
+  for (const graph::Tensor& tensor : block.tensors) {
     if (!tensor.variable) continue;
+    require_storable(tensor, "variable");
     const std::string identity = graph::variable_identity(tensor);
-    if (tensor.type == DType::kInt4 || !element_of(tensor.type)) {
-      throw Error(ErrorCode::kTypeUnsupported, "variable '" + identity + "' has type " +
-                                                   std::string(graph::name(tensor.type)) +
-                                                   ", which this device cannot store; use an integer type.");
-    }
     if (!identities.insert(identity).second) {
       throw Error(ErrorCode::kVariableRedeclared, "variable '" + identity + "' is declared twice in one graph.");
     }
   }
+}
+
+}  // namespace
+
+void require_support(const Facts& facts) {
+  require_operators(facts);
+  require_tensors(facts.block());
 }
 
 std::vector<SupportRow> support(const graph::Graph& graph, const contract::Capabilities&) {

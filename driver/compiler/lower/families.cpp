@@ -126,6 +126,10 @@ std::optional<Refusal> refuse_types(const Facts& facts, const graph::Operator& o
     const DType type = facts.tensor(id).type;
     if (type == DType::kShape) return std::nullopt;
     if (type == DType::kInt4 && facts.constant(id) != nullptr) return std::nullopt;
+    if (facts.tensor(id).variable && op.op != Op::kVariableRead && op.op != Op::kVariableWrite) {
+      return Refusal{ErrorCode::kArgumentUnsupported, "it names the variable '" + facts.tensor(id).name + "' itself",
+                     "read it with VARIABLE_READ"};
+    }
     if (type != DType::kInt4 && element_of(type)) return std::nullopt;
     return Refusal{ErrorCode::kTypeUnsupported,
                    std::string(graph::name(type)) + " is no type that the device computes with",

@@ -53,7 +53,7 @@ class Fuser {
       std::vector<size_t> larger = ops;
       larger.insert(std::upper_bound(larger.begin(), larger.end(), *next), *next);
       // Readers that may still join do not count as outside yet.
-      if (program(larger, false).fits() && !closes_cycle(larger)) {
+      if (program(larger, false).fits() && !reads_through_memory(larger) && !closes_cycle(larger)) {
         ops = std::move(larger);
       } else {
         rejected.insert(*next);
@@ -118,6 +118,20 @@ class Fuser {
         return std::binary_search(ops.begin(), ops.end(), reader) || (!final && may_join(reader, space));
       });
     });
+  }
+
+  // Whether one of `ops` reads another one's result by a view that registers cannot give, such as a transposed one.
+  bool reads_through_memory(const std::vector<size_t>& ops) const {
+    const auto made_inside = [&](TensorId id) {
+      const auto producer = facts_.producer(id);
+      return producer && std::binary_search(ops.begin(), ops.end(), *producer);
+    };
+    for (size_t op : ops) {
+      for (TensorId id : facts_.op(op).inputs) {
+        if (made_inside(facts_.view_root(id)) && !made_inside(facts_.alias_root(id))) return true;
+      }
+    }
+    return false;
   }
 
   // Whether a path leaves `ops` and comes back, groups taken as one.

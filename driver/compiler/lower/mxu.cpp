@@ -39,13 +39,22 @@ std::optional<Refusal> check_matmul(const Facts& facts, const graph::Operator& o
 // Weights are rows of output channels (conv) or taps (depthwise), each of them dense.
 bool accepts_conv(const graph::Operator& op, size_t operand, const View& view) {
   if (operand != 1 || op.op != Op::kConv2d) return operand == 1 ? is_dense(view) : inner_dense(view);
-  const Dims ones(view.dims.size(), 0);
+  const Dims start(view.dims.size(), 0);
   Dims row = view.dims;
   row[0] = 1;
-  return view.strides[0] > 0 && is_dense(slice(view, ones, row));
+  return view.strides[0] > 0 && is_dense(slice(view, start, row));
 }
 
-bool accepts_matmul(const graph::Operator&, size_t, const View& view) { return inner_dense(view); }
+// B [N,C,W] whose columns are dense, as after a transposition: columns are then the weight rows of a convolution.
+bool has_dense_columns(const View& b) {
+  constexpr int64_t kMostBatches = 64;  // each becomes a step of its own
+  return b.type == contract::Element::kI8 && b.dims[0] <= kMostBatches &&
+         inner_dense(permute(b, std::vector<int32_t>{0, 2, 1}));
+}
+
+bool accepts_matmul(const graph::Operator&, size_t operand, const View& view) {
+  return inner_dense(view) || (operand == 1 && has_dense_columns(view));
+}
 
 // What a group does after the accumulation.
 struct OutputStage {
@@ -132,6 +141,23 @@ void emit_conv(Emitter& emitter, const Group& group) {
   emitter.add(std::move(step));
 }
 
+// One image of one row for each batch, with the transposed B as weights.
+void emit_as_convolutions(Emitter& emitter, const MxuStep& matmul) {
+  const View rows = permute(matmul.weights, std::vector<int32_t>{0, 2, 1});
+  for (int64_t n = 0; n < matmul.src.dims[0]; ++n) {
+    const auto image = [n](const View& view) {
+      return slice(view, {n, 0, 0, 0}, {1, view.dims[1], view.dims[2], view.dims[3]});
+    };
+    MxuStep step = matmul;
+    step.mode = contract::MxuMode::kConv;
+    step.src = image(matmul.src);
+    step.dst = image(matmul.dst);
+    step.weights =
+        *reshape(slice(rows, {n, 0, 0}, {1, rows.dims[1], rows.dims[2]}), {rows.dims[1], 1, 1, rows.dims[2]});
+    emitter.add(std::move(step));
+  }
+}
+
 void emit_matmul(Emitter& emitter, const Group& group) {
   const Facts& facts = emitter.facts();
   const graph::Operator& op = facts.op(group.ops[0]);
@@ -147,7 +173,11 @@ void emit_matmul(Emitter& emitter, const Group& group) {
   step.params.header.weight_zp = static_cast<int32_t>(*facts.scalar(op, 3));
   fill_stage(facts, stage, nullptr, out[2], step);
   emitter.layer().macs = product(out) * a.dims[2];
-  emitter.add(std::move(step));
+  if (inner_dense(step.weights)) {
+    emitter.add(std::move(step));
+  } else {
+    emit_as_convolutions(emitter, step);
+  }
 }
 
 }  // namespace

@@ -11,12 +11,20 @@ namespace {
 using graph::Op;
 using graph::TensorId;
 
+// Bytes of a tensor in device memory, whose offsets have 32 bits.
+uint32_t bytes_of(const graph::Tensor& tensor, contract::ErrorCode too_large) {
+  const int64_t bytes = product(tensor.shape) * graph::machine_width(tensor.type);
+  if (bytes <= UINT32_MAX) return static_cast<uint32_t>(bytes);
+  throw Error(too_large, "tensor '" + tensor.name + "' takes " + std::to_string(bytes) +
+                             " bytes, more than a device can address; make it smaller than 4 GiB.");
+}
+
 Port port_of(const graph::Tensor& tensor) {
   Port port;
   port.name = tensor.name;
   port.type = tensor.type;
   port.shape = tensor.shape;
-  port.bytes = static_cast<uint32_t>(product(tensor.shape) * graph::machine_width(tensor.type));
+  port.bytes = bytes_of(tensor, contract::ErrorCode::kDramFull);
   return port;
 }
 
@@ -85,7 +93,7 @@ void Emitter::declare_variables() {
     variable.tensor_name = tensor.name;
     variable.type = tensor.type;
     variable.shape = tensor.shape;
-    variable.bytes = static_cast<uint32_t>(product(tensor.shape) * graph::machine_width(tensor.type));
+    variable.bytes = bytes_of(tensor, contract::ErrorCode::kPersistentFull);
     variable.hash = variable_hash(tensor.type, tensor.shape);
     if (tensor.has_data) variable.initial = graph::value_of_constant(tensor).bytes;
     const auto index = static_cast<uint32_t>(module_.variables.size());

@@ -12,7 +12,7 @@ namespace npu::compiler {
 [[nodiscard]] std::optional<Refusal> refusal_of(const Facts& facts, size_t op);
 // "INT8 -> INT32"
 [[nodiscard]] std::string types_of(const Facts& facts, const graph::Operator& op);
-// Throws the first refusal, and Error for graphs that are no single block.
-void require_support(const graph::Graph& graph, const Facts& facts);
+// Throws Error for the first operator, input, output or variable that the device cannot take.
+void require_support(const Facts& facts);
 
 }  // namespace npu::compiler
