@@ -181,7 +181,7 @@ class Context {
 class LoadedProgram {
  public:
   [[nodiscard]] const compiler::Program& program() const;
-  [[nodiscard]] Job create_job(const JobOptions& options = {});
+  [[nodiscard]] Job create_job(const JobOptions& options = {}) const;
 
   // Device address of a byte of the program's constants, for tests that damage it. Throws Error(kBadOption) behind the
   // last one.
