@@ -22,6 +22,10 @@ T limit(const Call& call, const std::vector<uint8_t>& bytes, const char* what) {
 
 void clamp(Call& call) {
   Value& result = call.output();
+  check_same_shape(call);
+  if (result.type != call.input(0).type) {
+    call.unsupported_types();
+  }
   for_type<Int8, Int16>(call, call.input(0).type, [&](auto type) {
     using T = typename decltype(type)::T;
     const T low = limit<T>(call, call.attributes().min_val, "min_val");
@@ -39,6 +43,7 @@ void table(Call& call) {
   Value& result = call.output();
   const Value& input = call.input(0);
   const Value& entries = call.input(1);
+  check_same_shape(call);
   if (input.type == DType::kInt8 && entries.type == DType::kInt8 && result.type == DType::kInt8) {
     const auto in = elements<int8_t>(input);
     const auto lookup = elements<int8_t>(entries);

@@ -88,6 +88,7 @@ void rescale_as(Call& call) {
 }  // namespace
 
 void rescale(Call& call) {
+  check_same_shape(call);
   for_type<Int8, Int16, Int32, Int48>(call, call.input(0).type, [&](auto in) {
     for_type<Int8, Int16, Int32>(call, call.output().type,
                                  [&](auto out) { rescale_as<decltype(in), decltype(out)>(call); });
@@ -97,6 +98,7 @@ void rescale(Call& call) {
 void cast(Call& call) {
   const Value& input = call.input(0);
   Value& result = call.output();
+  check_same_shape(call);
   if (input.type == result.type) {
     call.unsupported_types();
   }

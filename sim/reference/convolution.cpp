@@ -132,6 +132,7 @@ void transpose_conv2d(Call& call) {
                   fmt::format("operand {}, weight {} and result {} do not fit together", graph::to_string(in),
                               graph::to_string(weight), graph::to_string(out)));
     const int64_t stride_y = a.stride[0], stride_x = a.stride[1];
+    call.error_if(stride_y < 1 || stride_x < 1, ErrorCode::kBadArgument, "stride must be positive");
     const int64_t bias = bias_step(call, out[3]);
     int64_t at = 0;
     // The result (iy, ix) gathers the operand's elements that a kernel position brings onto it.

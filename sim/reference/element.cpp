@@ -20,6 +20,25 @@ std::span<const int64_t> shape_operand(const Call& call, size_t input) {
   return elements<int64_t>(value);
 }
 
+void check_same_shape(const Call& call) {
+  const Shape& in = call.input(0).shape;
+  const Shape& out = call.output().shape;
+  call.error_if(in != out, contract::ErrorCode::kBadShape,
+                fmt::format("operand {} and result {} differ in shape", graph::to_string(in), graph::to_string(out)));
+}
+
+int64_t value_bytes(const graph::Tensor& tensor) {
+  constexpr int64_t kLargest = int64_t{1} << 31;
+  const auto count = graph::element_count(tensor.shape);
+  const int64_t width = graph::machine_width(tensor.type);
+  if (!count || *count > kLargest / width) {
+    throw Error(contract::ErrorCode::kBudgetExceeded,
+                fmt::format("tensor '{}' of {} {} is larger than the reference's limit of 2 GiB", tensor.name,
+                            graph::name(tensor.type), graph::to_string(tensor.shape)));
+  }
+  return *count * width;
+}
+
 int64_t element_count(const Shape& shape) {
   int64_t count = 1;
   for (const int64_t size : shape) {

@@ -57,6 +57,11 @@ void for_type(const Call& call, DType type, Body&& body) {
 // A shape operand.
 [[nodiscard]] std::span<const int64_t> shape_operand(const Call& call, size_t input);
 
+// The operand that an element-wise operator reads must have its result's shape.
+void check_same_shape(const Call& call);
+// Bytes of a tensor's machine elements; throws budget_exceeded above 2 GiB.
+[[nodiscard]] int64_t value_bytes(const graph::Tensor& tensor);
+
 [[nodiscard]] int64_t element_count(const Shape& shape);
 // Distance in elements between neighbours along each dimension, C order.
 [[nodiscard]] Shape strides_of(const Shape& shape);

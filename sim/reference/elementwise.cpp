@@ -11,9 +11,12 @@ __extension__ using Int128 = __int128;
 // result = f(a) for all elements; Out may differ from In.
 template <typename In, typename Out, typename F>
 void unary(Call& call, F f) {
+  if (call.output().type != Out::kType) {
+    call.unsupported_types();
+  }
+  check_same_shape(call);
   const auto a = elements<typename In::T>(call.input(0));
   const auto out = elements<typename Out::T>(call.output());
-  call.error_if(a.size() != out.size(), ErrorCode::kBadShape, "operand and result differ in shape");
   for (size_t i = 0; i < out.size(); ++i) {
     out[i] = static_cast<typename Out::T>(f(a[i]));
   }

@@ -21,6 +21,9 @@ Pool pool_of(const Call& call) {
   const Shape& out = call.output().shape;
   call.error_if(in.size() != 4 || out.size() != 4 || in[0] != out[0] || in[3] != out[3], ErrorCode::kBadShape,
                 "operand and result must be NHWC with equal N and C");
+  if (call.output().type != call.input(0).type) {
+    call.unsupported_types();
+  }
   call.error_if(a.kernel.size() != 2 || a.stride.size() != 2 || a.pad.size() != 4, ErrorCode::kBadArgument,
                 "kernel and stride need 2 values, pad 4");
   return {in[0],       in[1],       in[2],       in[3],       out[1],   out[2],

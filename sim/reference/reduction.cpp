@@ -24,6 +24,9 @@ Axis axis_of(const Call& call) {
                                                      : result.inner;
     part *= shape[d];
   }
+  if (call.op().op != graph::Op::kArgMax && call.output().type != call.input(0).type) {
+    call.unsupported_types();
+  }
   call.error_if(element_count(call.output().shape) != result.outer * result.inner, ErrorCode::kBadShape,
                 "the result's shape is not the operand's without the axis");
   return result;

@@ -21,8 +21,7 @@ using graph::Tensor;
 using graph::TensorId;
 using graph::Value;
 
-constexpr int64_t kLargestTensor = int64_t{1} << 31;  // bytes
-constexpr int64_t kMostAlive = int64_t{1} << 32;      // bytes of all values at one time
+constexpr int64_t kMostAlive = int64_t{1} << 32;  // bytes of all values at one time
 
 // Numpy and files can hold numbers that the type has not.
 void check_range(const Tensor& tensor, const Value& value) {
@@ -55,7 +54,7 @@ void check_range(const Tensor& tensor, const Value& value) {
 class Run {
  public:
   Run(const Block& block, const std::vector<Value>& inputs, Context& context)
-      : block_(block), variables_(context, block), slots_(block.tensors.size()), last_use_(block.tensors.size(), 0) {
+      : block_(block), variables_(context), slots_(block.tensors.size()), last_use_(block.tensors.size(), 0) {
     bind_inputs(inputs);
     for (size_t i = 0; i < block.operators.size(); ++i) {
       for (const TensorId id : block.operators[i].inputs) {
@@ -68,6 +67,7 @@ class Run {
   }
 
   void execute(const Observer& observer) {
+    variables_.declare_tensors(block_);
     for (size_t i = 0; i < block_.operators.size(); ++i) {
       const Operator& op = block_.operators[i];
       std::vector<const Value*> results;
@@ -116,24 +116,13 @@ class Run {
                                                       graph::name(tensor.type), graph::to_string(tensor.shape),
                                                       graph::name(value.type), graph::to_string(value.shape)));
       }
-      if (static_cast<int64_t>(value.bytes.size()) != bytes_of(tensor)) {
+      if (static_cast<int64_t>(value.bytes.size()) != value_bytes(tensor)) {
         throw Error(ErrorCode::kBadInput, fmt::format("input '{}' has {} bytes of data where {} are needed",
-                                                      tensor.name, value.bytes.size(), bytes_of(tensor)));
+                                                      tensor.name, value.bytes.size(), value_bytes(tensor)));
       }
       check_range(tensor, value);
       slots_[block_.inputs[i]].value = &value;
     }
-  }
-
-  [[nodiscard]] static int64_t bytes_of(const Tensor& tensor) {
-    const auto count = graph::element_count(tensor.shape);
-    const int64_t width = graph::machine_width(tensor.type);
-    if (!count || *count > kLargestTensor / width) {
-      throw Error(ErrorCode::kBudgetExceeded,
-                  fmt::format("tensor '{}' of {} {} is larger than the reference's limit of 2 GiB", tensor.name,
-                              graph::name(tensor.type), graph::to_string(tensor.shape)));
-    }
-    return *count * width;
   }
 
   Value& own(TensorId id, Value value) {
@@ -146,7 +135,7 @@ class Run {
 
   Value& allocate(TensorId id) {
     const Tensor& tensor = block_.tensors[id];
-    const int64_t bytes = bytes_of(tensor);
+    const int64_t bytes = value_bytes(tensor);
     if (bytes > kMostAlive - alive_) {
       throw Error(
           ErrorCode::kBudgetExceeded,

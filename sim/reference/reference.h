@@ -31,7 +31,8 @@ using Observer =
 
 // Runs a validated graph once. `inputs` and the result are in the order of the block's inputs and outputs.
 // Throws Error: bad_input (count, type, shape), require_failed and the variable codes (unpredictable),
-// operator_unsupported or type_unsupported for what the reference lacks.
+// operator_unsupported or type_unsupported for what the reference lacks, budget_exceeded for tensors above 2 GiB or 4
+// GiB of them at a time. After an Error from an operator the variables hold what was written before it.
 [[nodiscard]] std::vector<graph::Value> run(const graph::Graph& graph, const std::vector<graph::Value>& inputs,
                                             Context& context, const Observer& observer = {});
 

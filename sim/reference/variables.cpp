@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/reference/element.h"
 #include "sim/reference/operators.h"
 
 namespace npu::reference {
@@ -33,7 +34,7 @@ void check_access(const Call& call, const graph::Tensor& tensor, const graph::Va
 
 }  // namespace
 
-Variables::Variables(Context& context, const graph::Block& block) : context_(context) {
+void Variables::declare_tensors(const graph::Block& block) {
   std::set<std::string> declared_by_operator;
   for (const graph::Operator& op : block.operators) {
     if (op.op == graph::Op::kVariable && !op.outputs.empty()) {
@@ -48,27 +49,34 @@ Variables::Variables(Context& context, const graph::Block& block) : context_(con
 }
 
 void Variables::allocate(const graph::Tensor& tensor, const std::string& where) {
+  constexpr int64_t kLargest = int64_t{1} << 32;  // bytes of all variables of a context
   const std::string identity = graph::variable_identity(tensor);
-  seen_.insert(identity);
-  const auto [entry, is_new] = context_.variables.try_emplace(identity);
-  VariableState& state = entry->second;
-  if (!is_new) {
-    if (state.value.type != tensor.type || state.value.shape != tensor.shape) {
+  const auto known = context_.variables.find(identity);
+  if (known != context_.variables.end()) {
+    const graph::Value& value = known->second.value;
+    if (value.type != tensor.type || value.shape != tensor.shape) {
       throw Error(
           ErrorCode::kVariableMismatch,
           fmt::format("{}: variable '{}' is declared as {}, but this context already holds it as {}", where, identity,
-                      type_and_shape(tensor.type, tensor.shape), type_and_shape(state.value.type, state.value.shape)));
+                      type_and_shape(tensor.type, tensor.shape), type_and_shape(value.type, value.shape)));
     }
-    return;
-  }
-  state.is_written = tensor.has_data;
-  if (tensor.has_data) {
-    state.value = graph::value_of_constant(tensor);
   } else {
-    const auto count = graph::element_count(tensor.shape).value_or(0);
-    state.value = {tensor.type, tensor.shape,
-                   std::vector<uint8_t>(static_cast<size_t>(count * graph::machine_width(tensor.type)))};
+    const int64_t bytes = value_bytes(tensor);
+    int64_t total = bytes;
+    for (const auto& [name, state] : context_.variables) {
+      total += static_cast<int64_t>(state.value.bytes.size());
+    }
+    if (total > kLargest) {
+      throw Error(ErrorCode::kBudgetExceeded,
+                  fmt::format("{}: with variable '{}' the context needs more than the reference's limit of 4 GiB",
+                              where, identity));
+    }
+    context_.variables[identity] = {
+        tensor.has_data ? graph::value_of_constant(tensor)
+                        : graph::Value{tensor.type, tensor.shape, std::vector<uint8_t>(static_cast<size_t>(bytes))},
+        tensor.has_data};
   }
+  seen_.insert(identity);
 }
 
 void Variables::declare(const Call& call, const graph::Tensor& tensor) {

@@ -11,8 +11,10 @@ namespace npu::reference {
 
 class Variables {
  public:
-  // Files that have no VARIABLE operator for a variable declare it by its tensor: that is done here.
-  Variables(Context& context, const graph::Block& block);
+  explicit Variables(Context& context) : context_(context) {}
+
+  // Files that have no VARIABLE operator for a variable declare it by its tensor.
+  void declare_tensors(const graph::Block& block);
 
   // A VARIABLE operator. Allocates on first sight and applies the initial value; a later graph must agree in shape and
   // type.
