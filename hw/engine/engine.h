@@ -1,5 +1,6 @@
 // The engine interface: one tile job in, result bytes and a schedule of memory beats out. Plain C++, no SystemC.
-// Implemented by the model (mxu_model.h, vpu_model.h) and, later, by back ends that clock RTL; called by hw/model's units.
+// Implemented by the model (mxu_model.h, vpu_model.h) and, later, by back ends that clock RTL; called by hw/model's
+// units.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,58 @@
+#include "hw/engine/channel_params.h"
+
+#include <limits>
+
+#include "hw/contract/error.h"
+
+namespace npu::engine {
+
+using contract::Element;
+using contract::ParameterEntry;
+using contract::ParameterHeader;
+using contract::Rescale;
+
+ValueRange value_range(Element type, bool is_unsigned) {
+  switch (type) {
+    case Element::kI8:
+      return is_unsigned ? ValueRange{0, 0xff} : ValueRange{-0x80, 0x7f};
+    case Element::kI16:
+      return is_unsigned ? ValueRange{0, 0xffff} : ValueRange{-0x8000, 0x7fff};
+    default:
+      return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
+  }
+}
+
+void ChannelParams::load(std::span<const uint8_t> block, size_t entries, Rescale kind) {
+  NPU_CHECK(block.size() >= ParameterHeader::kBytes + entries * ParameterEntry::kBytes);
+  header = ParameterHeader::load(block.data());
+  bias.resize(entries);
+  multiplier.resize(entries);
+  round.resize(entries);
+  extra.resize(entries);
+  shift.resize(entries);
+  for (size_t i = 0; i < entries; ++i) {
+    const ParameterEntry entry =
+        ParameterEntry::load(block.data() + ParameterHeader::kBytes + i * ParameterEntry::kBytes);
+    const int64_t amount = entry.shift & 0x3f;
+    bias[i] = entry.bias;
+    multiplier[i] = kind == Rescale::kSingle16 ? static_cast<int16_t>(entry.multiplier) : entry.multiplier;
+    shift[i] = amount;
+    round[i] = amount == 0 ? 0 : int64_t{1} << (amount - 1);
+    extra[i] = kind == Rescale::kDouble32 && amount > 31 ? int64_t{1} << 30 : 0;
+  }
+}
+
+void ChannelParams::repeat(size_t times) {
+  const auto repeat_one = [times](auto& values) {
+    const size_t count = values.size();
+    values.resize(count * times);
+    for (size_t i = count; i < values.size(); ++i) values[i] = values[i - count];
+  };
+  repeat_one(bias);
+  repeat_one(multiplier);
+  repeat_one(round);
+  repeat_one(extra);
+  repeat_one(shift);
+}
+
+}  // namespace npu::engine

@@ -1,0 +1,148 @@
+#include "hw/engine/vpu_pool.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "hw/engine/box.h"
+#include "hw/engine/channel_params.h"
+#include "hw/engine/vpu_beats.h"
+#include "hw/timing/vpu_cycles.h"
+
+namespace npu::engine {
+
+namespace {
+
+using contract::Element;
+using contract::ErrorCode;
+using contract::PoolMode;
+using contract::VpuPoolCommand;
+
+constexpr uint64_t kMaxTilePoolings = uint64_t{1} << 36;
+constexpr size_t kTaps = 64;  // that one call of the kernel takes
+
+// The multiplication that stands for the division by `count` (> 0): reciprocal_scale of the specification.
+void set_reciprocal(PoolFinish& finish, uint32_t count) {
+  const int log = std::bit_width(count - 1);
+  const uint64_t numerator = ((uint64_t{1} << 30) + 1) << log;
+  finish.multiplier = static_cast<int32_t>(numerator / count);
+  finish.shift = 30 + log;
+  finish.round = int64_t{1} << (finish.shift - 1);
+}
+
+}  // namespace
+
+ErrorCode PoolTile::parse(std::span<const uint32_t> words, PoolTile& tile) {
+  tile = {};
+  if (words.size() != VpuPoolCommand::kWords) return ErrorCode::kFaultBadCommand;
+  VpuPoolCommand& command = tile.command;
+  command = VpuPoolCommand::decode(words);
+  if (command.header.opcode != contract::Opcode::kVpuPool || !known(command.mode) ||
+      (command.type != Element::kI8 && command.type != Element::kI16)) {
+    return ErrorCode::kFaultBadCommand;
+  }
+  uint64_t work = 1;
+  for (const uint32_t dim : {command.out_h, command.out_w, command.channels, command.kernel_h, command.kernel_w}) {
+    if (dim == 0 || work > kMaxTilePoolings / dim) return ErrorCode::kFaultBadCommand;
+    work *= dim;
+  }
+  for (const uint32_t dim : {command.in_h, command.in_w, command.stride_y, command.stride_x}) {
+    if (dim == 0) return ErrorCode::kFaultBadCommand;
+  }
+  tile.bytes = element_bytes(command.type);
+  tile.rows =
+      used_range(0, int64_t{command.out_h} - 1, command.stride_y, command.pad_top, command.kernel_h, 1, command.in_h);
+  tile.cols =
+      used_range(0, int64_t{command.out_w} - 1, command.stride_x, command.pad_left, command.kernel_w, 1, command.in_w);
+  return ErrorCode::kOk;
+}
+
+Box PoolTile::src_box() const {
+  Box box;
+  box.base = command.src;
+  box.offset = rows.begin * command.src_row_stride + cols.begin * command.src_pixel_stride;
+  box.count = {1, 1, static_cast<uint64_t>(rows.size()), static_cast<uint64_t>(cols.size())};
+  box.stride = {0, 0, command.src_row_stride, command.src_pixel_stride};
+  box.run = command.channels * bytes;
+  return box;
+}
+
+Box PoolTile::dst_box() const {
+  Box box;
+  box.base = command.dst;
+  box.count = {1, 1, command.out_h, command.out_w};
+  box.stride = {0, 0, command.dst_row_stride, command.dst_pixel_stride};
+  box.run = command.channels * bytes;
+  return box;
+}
+
+Box PoolTile::params_box() const {
+  Box box;
+  box.base = command.params;
+  box.run = contract::ParameterHeader::kBytes;
+  return box;
+}
+
+void PoolRunner::pool_pixel(const PoolTile& tile, int64_t out_y, int64_t out_x) {
+  const VpuPoolCommand& command = tile.command;
+  const bool average = command.mode == PoolMode::kAvg;
+  const int64_t y0 = out_y * command.stride_y - command.pad_top;
+  const int64_t x0 = out_x * command.stride_x - command.pad_left;
+  const int64_t y_begin = std::max(y0, tile.rows.begin), y_end = std::min(y0 + command.kernel_h, tile.rows.end);
+  const int64_t x_begin = std::max(x0, tile.cols.begin), x_end = std::min(x0 + command.kernel_w, tile.cols.end);
+
+  const ValueRange range = value_range(command.type, false);
+  int32_t* acc = acc_bytes_.get<int32_t>(command.channels);
+  std::fill(acc, acc + command.channels, average ? 0 : range.low);
+  std::array<const uint8_t*, kTaps> taps;
+  size_t used = 0;
+  uint32_t count = 0;
+  for (int64_t y = y_begin; y < y_end; ++y) {
+    for (int64_t x = x_begin; x < x_end; ++x, ++count) {
+      taps[used] =
+          src_ + (y - tile.rows.begin) * command.src_row_stride + (x - tile.cols.begin) * command.src_pixel_stride;
+      if (++used == kTaps) {
+        kernels_.pool_add(command.type, average, taps.data(), used, command.channels, acc);
+        used = 0;
+      }
+    }
+  }
+  if (used > 0) kernels_.pool_add(command.type, average, taps.data(), used, command.channels, acc);
+
+  PoolFinish finish;
+  finish.type = command.type;
+  finish.average = average;
+  finish.offset = static_cast<int32_t>(count * static_cast<uint32_t>(header_.input_zp));
+  finish.zero_point = header_.output_zp;
+  if (count > 0) set_reciprocal(finish, count);
+  kernels_.pool_finish(finish, acc, command.channels,
+                       dst_ + out_y * command.dst_row_stride + out_x * command.dst_pixel_stride);
+}
+
+TileResult PoolRunner::run(std::span<const uint32_t> words, MemoryView& memory, bool timed) {
+  TileResult result;
+  PoolTile tile;
+  result.error = PoolTile::parse(words, tile);
+  if (result.error != ErrorCode::kOk) return result;
+  const auto resolve = [&](const Box& box, Access access) {
+    const Resolved resolved = resolve_box(box, memory, access, /*disjoint=*/access == Access::kWrite);
+    result.error = resolved.error;
+    return resolved.data;
+  };
+  header_ = {};
+  src_ = tile.reads_input() ? resolve(tile.src_box(), Access::kRead) : nullptr;
+  if (result.error == ErrorCode::kOk && tile.command.mode == PoolMode::kAvg) {
+    const uint8_t* params = resolve(tile.params_box(), Access::kRead);
+    if (params != nullptr) header_ = contract::ParameterHeader::load(params);
+  }
+  if (result.error == ErrorCode::kOk) dst_ = resolve(tile.dst_box(), Access::kWrite);
+  if (result.error != ErrorCode::kOk) return result;
+
+  for (int64_t y = 0; y < tile.command.out_h; ++y) {
+    for (int64_t x = 0; x < tile.command.out_w; ++x) pool_pixel(tile, y, x);
+  }
+  if (timed) set_time(result, timing::pool_cycles(tile.command, caps_), pool_beats(tile, caps_));
+  return result;
+}
+
+}  // namespace npu::engine

@@ -1,0 +1,45 @@
+// Pooling tiles.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "hw/contract/gen/capabilities.h"
+#include "hw/engine/engine.h"
+#include "hw/engine/kernels.h"
+#include "hw/engine/mxu_tile.h"
+#include "hw/engine/scratch.h"
+
+namespace npu::engine {
+
+// One validated pooling command, int8 or int16. Elements outside the input box do not count; a window without any gives
+// the smallest value (max) or the output zero point (average).
+struct PoolTile {
+  contract::VpuPoolCommand command;
+  uint64_t bytes = 1;  // of an element
+  Range rows, cols;    // of the input box that the tile touches
+
+  [[nodiscard]] static contract::ErrorCode parse(std::span<const uint32_t> words, PoolTile& tile);
+  [[nodiscard]] bool reads_input() const { return !rows.empty() && !cols.empty(); }
+  [[nodiscard]] Box src_box() const;
+  [[nodiscard]] Box dst_box() const;
+  [[nodiscard]] Box params_box() const;  // average only
+};
+
+class PoolRunner {
+ public:
+  PoolRunner(const contract::Capabilities& caps, const Kernels& kernels) : caps_(caps), kernels_(kernels) {}
+  [[nodiscard]] TileResult run(std::span<const uint32_t> words, MemoryView& memory, bool timed);
+
+ private:
+  void pool_pixel(const PoolTile& tile, int64_t out_y, int64_t out_x);
+
+  const contract::Capabilities& caps_;
+  const Kernels& kernels_;
+  const uint8_t* src_ = nullptr;
+  uint8_t* dst_ = nullptr;
+  contract::ParameterHeader header_;
+  Scratch acc_bytes_;
+};
+
+}  // namespace npu::engine

@@ -1,0 +1,174 @@
+#include "hw/engine/vpu_reduce.h"
+
+#include <cstring>
+
+#include "hw/engine/vpu_beats.h"
+#include "hw/timing/vpu_cycles.h"
+
+namespace npu::engine {
+
+namespace {
+
+using contract::Element;
+using contract::ErrorCode;
+using contract::ReduceOp;
+using contract::VpuReduceCommand;
+
+constexpr uint64_t kMaxTileReductions = uint64_t{1} << 34;
+
+bool types_fit(const VpuReduceCommand& command) {
+  const bool number = command.type == Element::kI8 || command.type == Element::kI16 || command.type == Element::kI32;
+  switch (command.op) {
+    case ReduceOp::kSum:
+    case ReduceOp::kProduct:
+      return command.type == Element::kI32;
+    case ReduceOp::kMax:
+    case ReduceOp::kMin:
+    case ReduceOp::kArgmax:
+      return number;
+    case ReduceOp::kAll:
+    case ReduceOp::kAny:
+      return command.type == Element::kBool;
+  }
+  return false;
+}
+
+template <class T>
+T load(const uint8_t* from, uint64_t index) {
+  T value;
+  std::memcpy(&value, from + index * sizeof(T), sizeof(T));
+  return value;
+}
+
+// best[j] = f(best[j], element) along the axis; for argmax also the index of the first greatest element.
+template <class T, class F>
+void fold(const uint8_t* src, const VpuReduceCommand& command, int32_t* best, F f) {
+  for (uint64_t j = 0; j < command.inner; ++j) best[j] = load<T>(src, j);
+  for (uint64_t i = 1; i < command.axis; ++i) {
+    src += command.src_axis_stride;
+    for (uint64_t j = 0; j < command.inner; ++j) best[j] = f(best[j], load<T>(src, j));
+  }
+}
+
+template <class T>
+void fold_argmax(const uint8_t* src, const VpuReduceCommand& command, int32_t* best, int32_t* index) {
+  for (uint64_t j = 0; j < command.inner; ++j) {
+    best[j] = load<T>(src, j);
+    index[j] = 0;
+  }
+  for (uint64_t i = 1; i < command.axis; ++i) {
+    src += command.src_axis_stride;
+    for (uint64_t j = 0; j < command.inner; ++j) {
+      const int32_t value = load<T>(src, j);
+      const bool greater = value > best[j];
+      best[j] = greater ? value : best[j];
+      index[j] = greater ? static_cast<int32_t>(i) : index[j];
+    }
+  }
+}
+
+template <class T>
+void fold_any_op(const uint8_t* src, const VpuReduceCommand& command, int32_t* best) {
+  switch (command.op) {
+    case ReduceOp::kSum:
+      return fold<T>(src, command, best, [](int32_t a, int32_t b) {
+        return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+      });
+    case ReduceOp::kProduct:
+      return fold<T>(src, command, best, [](int32_t a, int32_t b) {
+        return static_cast<int32_t>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
+      });
+    case ReduceOp::kMin:
+    case ReduceOp::kAll:
+      return fold<T>(src, command, best, [](int32_t a, int32_t b) { return a < b ? a : b; });
+    default:
+      return fold<T>(src, command, best, [](int32_t a, int32_t b) { return a > b ? a : b; });
+  }
+}
+
+// Booleans are any byte but 0 on the way in, 0 or 1 on the way out.
+struct Truth {
+  uint8_t byte;
+  operator int32_t() const { return byte != 0 ? 1 : 0; }  // NOLINT: reads as a number
+};
+
+void reduce_row(const uint8_t* src, const VpuReduceCommand& command, int32_t* best, int32_t* index) {
+  const bool argmax = command.op == ReduceOp::kArgmax;
+  switch (command.type) {
+    case Element::kI8:
+      return argmax ? fold_argmax<int8_t>(src, command, best, index) : fold_any_op<int8_t>(src, command, best);
+    case Element::kI16:
+      return argmax ? fold_argmax<int16_t>(src, command, best, index) : fold_any_op<int16_t>(src, command, best);
+    case Element::kBool:
+      return fold_any_op<Truth>(src, command, best);
+    default:
+      return argmax ? fold_argmax<int32_t>(src, command, best, index) : fold_any_op<int32_t>(src, command, best);
+  }
+}
+
+// Stores the low `bytes` bytes of each value.
+void store_row(uint8_t* dst, const int32_t* values, uint64_t count, uint64_t bytes) {
+  for (uint64_t j = 0; j < count; ++j) std::memcpy(dst + j * bytes, values + j, bytes);
+}
+
+}  // namespace
+
+ErrorCode ReduceTile::parse(std::span<const uint32_t> words, ReduceTile& tile) {
+  tile = {};
+  if (words.size() != VpuReduceCommand::kWords) return ErrorCode::kFaultBadCommand;
+  VpuReduceCommand& command = tile.command;
+  command = VpuReduceCommand::decode(words);
+  if (command.header.opcode != contract::Opcode::kVpuReduce || !types_fit(command)) return ErrorCode::kFaultBadCommand;
+  uint64_t work = 1;
+  for (const uint32_t dim : {command.outer, command.axis, command.inner}) {
+    if (dim == 0 || work > kMaxTileReductions / dim) return ErrorCode::kFaultBadCommand;
+    work *= dim;
+  }
+  tile.src_bytes = element_bytes(command.type);
+  tile.dst_bytes = command.op == ReduceOp::kArgmax ? element_bytes(Element::kI32) : tile.src_bytes;
+  return ErrorCode::kOk;
+}
+
+Box ReduceTile::src_box() const {
+  Box box;
+  box.base = command.src;
+  box.count = {1, 1, command.outer, command.axis};
+  box.stride = {0, 0, command.src_outer_stride, command.src_axis_stride};
+  box.run = command.inner * src_bytes;
+  return box;
+}
+
+Box ReduceTile::dst_box() const {
+  Box box;
+  box.base = command.dst;
+  box.count = {1, 1, 1, command.outer};
+  box.stride = {0, 0, 0, command.dst_outer_stride};
+  box.run = command.inner * dst_bytes;
+  return box;
+}
+
+TileResult ReduceRunner::run(std::span<const uint32_t> words, MemoryView& memory, bool timed) {
+  TileResult result;
+  ReduceTile tile;
+  result.error = ReduceTile::parse(words, tile);
+  if (result.error != ErrorCode::kOk) return result;
+  const Resolved src = resolve_box(tile.src_box(), memory, Access::kRead, /*disjoint=*/false);
+  result.error = src.error;
+  if (result.error != ErrorCode::kOk) return result;
+  const Resolved dst = resolve_box(tile.dst_box(), memory, Access::kWrite, /*disjoint=*/true);
+  result.error = dst.error;
+  if (result.error != ErrorCode::kOk) return result;
+
+  const VpuReduceCommand& command = tile.command;
+  best_.resize(command.inner);
+  index_.resize(command.inner);
+  for (int64_t o = 0; o < command.outer; ++o) {
+    reduce_row(src.data + o * command.src_outer_stride, command, best_.data(), index_.data());
+    const std::vector<int32_t>& values = command.op == ReduceOp::kArgmax ? index_ : best_;
+    store_row(dst.data + o * command.dst_outer_stride, values.data(), command.inner, tile.dst_bytes);
+  }
+  if (timed) set_time(result, timing::reduce_cycles(command, caps_), reduce_beats(tile, caps_));
+  return result;
+}
+
+}  // namespace npu::engine
