@@ -1,0 +1,106 @@
+#include "sim/cli/process.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+#include "hw/contract/error.h"
+
+namespace npu::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxOutput = size_t{1} << 20;
+
+// Only async-signal-safe calls: the parent may have threads.
+[[noreturn]] void become(char* const* arguments, char* const* environment, const char* folder, int output,
+                         int failure) {
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  if (chdir(folder) == 0) execve(arguments[0], arguments, environment);
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = write(failure, &error, sizeof error);
+  _exit(127);
+}
+
+std::vector<std::string> environment_with(const fs::path& path_prefix) {
+  std::vector<std::string> environment;
+  const char* old_path = std::getenv("PATH");
+  environment.push_back("PATH=" + path_prefix.string() + ":" + (old_path != nullptr ? old_path : "/usr/bin:/bin"));
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (std::strncmp(*entry, "PATH=", 5) != 0) environment.emplace_back(*entry);
+  }
+  return environment;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (std::string& text : strings) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+bool has_all(const fs::path& folder, const std::vector<std::string>& programs) {
+  for (const std::string& program : programs) {
+    if (access((folder / program).c_str(), X_OK) != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+ProcessResult run_process(const std::vector<std::string>& arguments, const fs::path& folder,
+                          const fs::path& path_prefix) {
+  NPU_CHECK(!arguments.empty());
+  std::vector<std::string> argument_strings = arguments, environment_strings = environment_with(path_prefix);
+  const std::vector<char*> argv = pointers(argument_strings), envp = pointers(environment_strings);
+  int output[2], failure[2];
+  if (pipe2(output, O_CLOEXEC) != 0 || pipe2(failure, O_CLOEXEC) != 0) {
+    throw Error(contract::ErrorCode::kToolFailed, "cannot make a pipe: " + std::string(std::strerror(errno)));
+  }
+  const pid_t child = fork();
+  if (child == 0) become(argv.data(), envp.data(), folder.c_str(), output[1], failure[1]);
+  close(output[1]);
+  close(failure[1]);
+  ProcessResult result;
+  char buffer[4096];
+  for (ssize_t n = 0; (n = read(output[0], buffer, sizeof buffer)) > 0;) {
+    if (result.output.size() < kMaxOutput) result.output.append(buffer, static_cast<size_t>(n));
+  }
+  int error = child < 0 ? errno : 0;
+  if (child >= 0 && read(failure[0], &error, sizeof error) < 0) error = errno;
+  close(output[0]);
+  close(failure[0]);
+  int status = 0;
+  if (child >= 0) waitpid(child, &status, 0);
+  if (error != 0) {
+    throw Error(contract::ErrorCode::kToolMissing, "cannot start " + arguments[0] + ": " + std::strerror(error));
+  }
+  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
+}
+
+std::optional<fs::path> find_tools(const std::vector<std::string>& programs) {
+  std::vector<fs::path> folders;
+  if (const char* given = std::getenv("NPU_PYTHON_TOOLS"); given != nullptr) folders.emplace_back(given);
+  std::error_code ignored;
+  // The program lies in build/<preset>/ of the project, the environment of sim/setup.sh in build/venv/.
+  const fs::path self = fs::read_symlink("/proc/self/exe", ignored);
+  if (!ignored) folders.push_back(self.parent_path().parent_path() / "venv" / "bin");
+  if (const char* path = std::getenv("PATH"); path != nullptr) {
+    std::istringstream entries(path);
+    for (std::string entry; std::getline(entries, entry, ':');) folders.emplace_back(entry);
+  }
+  for (const fs::path& folder : folders) {
+    if (!folder.empty() && has_all(folder, programs)) return fs::absolute(folder);
+  }
+  return std::nullopt;
+}
+
+}  // namespace npu::cli
