@@ -5,6 +5,13 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 mapfile -d '' files < <(find hw driver sim tests -type f \( -name '*.h' -o -name '*.c' -o -name '*.cpp' \) -print0 | sort -z)
-[[ ${#files[@]} -gt 0 ]] || { echo "format: found no files" >&2; exit 1; }
-"$1" --dry-run -Werror "${files[@]}"
+if [[ ${#files[@]} -eq 0 ]]; then
+  echo "format: found no files" >&2
+  exit 1
+fi
+if ! report=$("$1" --dry-run -Werror "${files[@]}" 2>&1); then
+  mapfile -t wrong < <(sed -nE 's/^([^:]+):[0-9]+:[0-9]+: error: .*/\1/p' <<<"$report" | uniq)
+  echo "format: to do: $1 -i ${wrong[*]:-($report)}" >&2
+  exit 1
+fi
 echo "format: ${#files[@]} files are formatted"
