@@ -115,9 +115,10 @@ class Folder {
 
   // Copies the elements of `view` in C order to out, with steps of `to` between them.
   static void copy(const View& view, const uint8_t* in, uint8_t* out, const std::vector<int64_t>& to, size_t dim = 0) {
-    const size_t width = contract::element_bytes(view.type);
-    if (dim == view.dims.size()) {
-      std::memcpy(out, in, width);
+    const int64_t width = contract::element_bytes(view.type);
+    const bool last = dim + 1 >= view.dims.size();
+    if (dim == view.dims.size() || (last && view.strides[dim] == width && to[dim] == width)) {
+      std::memcpy(out, in, static_cast<size_t>(dim == view.dims.size() ? width : view.dims[dim] * width));
       return;
     }
     for (int64_t i = 0; i < view.dims[dim]; ++i) {

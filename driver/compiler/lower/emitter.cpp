@@ -21,19 +21,28 @@ Module Emitter::run() {
   wish_places();
   for (const Group& group : plan_.groups) emit_group(group);
   copy_outputs();
+  order_layers();
   return std::move(module_);
 }
 
 void Emitter::emit_group(const Group& group) {
   const Family& family = family_of(facts_.op(group.ops.front()).op);
   begin_layer(group.ops, family.engine);
-  const size_t steps = module_.steps.size();
   family.emit(*this, group);
-  // A concatenation whose parts were written in place leaves no step, and then no row in the report.
-  if (module_.steps.size() == steps && layer_ + 1 == module_.layers.size()) {
-    layer_names_.erase(module_.layers.back().name);
-    module_.layers.pop_back();
+}
+
+void Emitter::order_layers() {
+  std::vector<Layer> ordered;
+  std::vector<std::optional<uint32_t>> number(module_.layers.size());
+  for (Step& step : module_.steps) {
+    std::optional<uint32_t>& known = number[step.layer];
+    if (!known) {
+      known = static_cast<uint32_t>(ordered.size());
+      ordered.push_back(std::move(module_.layers[step.layer]));
+    }
+    step.layer = *known;
   }
+  module_.layers = std::move(ordered);
 }
 
 void Emitter::copy_outputs() {

@@ -57,6 +57,8 @@ class Emitter {
   [[nodiscard]] bool readable(graph::TensorId id, const View& view) const;
   void emit_group(const Group& group);
   void copy_outputs();
+  // Numbers layers by their first steps. A concatenation whose parts were made in place has no step, and no row.
+  void order_layers();
   void begin_layer(const std::vector<size_t>& ops, std::string_view engine);
   void begin_layer(Layer layer);
   [[nodiscard]] std::string layer_name(size_t op) const;

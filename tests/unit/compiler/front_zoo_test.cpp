@@ -62,6 +62,33 @@ INSTANTIATE_TEST_SUITE_P(Zoo, StreamingZoo,
                          ::testing::Values("okay_nabu", "hey_jarvis", "lstm_step_int8", "lstm_step_int16x8"),
                          [](const auto& info) { return std::string(info.param); });
 
+class MicroZoo : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(MicroZoo, EqualsTheGoldens) {
+  const fs::path base = fs::path(NPU_ZOO_DIR) / GetParam();
+  const auto file = [&](const std::string& suffix) { return fs::path(base.string().append(suffix)); };
+  if (!fs::exists(file(".tosa"))) GTEST_SKIP() << "no " << base;
+  const graph::Graph graph = graph::read_tosa(file(".tosa"));
+  FrontRun run(graph);
+  const auto values = [&](const std::vector<Port>& ports, const std::string& kind) {
+    std::vector<graph::Value> result;
+    for (size_t i = 0; i < ports.size(); ++i) {
+      const auto array = graph::read_npy(file(std::string(".").append(kind).append(std::to_string(i)).append(".npy")));
+      result.push_back(graph::to_value(array, ports[i].type, &ports[i].shape, true));
+    }
+    return result;
+  };
+  const auto got = run.run(values(run.module().inputs, "in")), want = values(run.module().outputs, "out");
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < want.size(); ++i) expect_equal(got[i], want[i], 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Zoo, MicroZoo,
+                         ::testing::Values("micro/var_read_write_read", "micro/var_read_compute_write_read",
+                                           "micro/var_uninitialised", "micro/io_aliases", "micro/named_io",
+                                           "micro/var_odd_size", "negative/double_write"),
+                         [](const auto& info) { return fs::path(info.param).filename().string(); });
+
 #endif
 
 }  // namespace

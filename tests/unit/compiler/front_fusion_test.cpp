@@ -1,0 +1,166 @@
+// What becomes one step, and what must not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/compiler/front_check.h"
+
+namespace npu::compiler::testing {
+namespace {
+
+using graph::Convolution;
+using graph::DType;
+using graph::GraphBuilder;
+using graph::Op;
+using graph::Rescaling;
+using graph::TensorId;
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+Rescaling to_int8(int64_t channels = 1, double output_zp = -3) {
+  Rescaling how;
+  how.multiplier.assign(static_cast<size_t>(channels), 1 << 30);
+  how.shift.assign(static_cast<size_t>(channels), 37);
+  how.per_channel = channels > 1;
+  how.rounding = graph::RoundingMode::kDoubleRound;
+  how.output_zp = output_zp;
+  return how;
+}
+
+TensorId convolve(GraphBuilder& b, TensorId x, int64_t in, int64_t out, const Convolution& how = {}) {
+  return b.conv2d(x, b.constant(DType::kInt8, {out, 1, 1, in}, {3.}), b.constant(DType::kInt32, {1}, {7.}), how);
+}
+
+TEST(Fusion, ConvolutionTakesRescaleAndClamps) {
+  GraphBuilder b;
+  TensorId x = b.rescale(convolve(b, b.input("x", DType::kInt8, {1, 5, 4, 8}), 8, 6), DType::kInt8, to_int8(6));
+  x = b.clamp(b.clamp(x, -90, 50), -100, 40);
+  b.output(x);
+  const Module module = lowered(b.build());
+  ASSERT_THAT(module.steps, SizeIs(1));
+  const MxuStep& step = *steps_of<MxuStep>(module).at(0);
+  EXPECT_EQ(step.rescale, contract::Rescale::kDouble32);
+  EXPECT_EQ(step.params.header.clamp_min, -90);
+  EXPECT_EQ(step.params.header.clamp_max, 40);
+  EXPECT_EQ(step.params.header.output_zp, -3);
+  ASSERT_THAT(step.params.entries, SizeIs(6));
+  EXPECT_EQ(step.params.entries[5].bias, 7);  // one bias for all channels
+  ASSERT_THAT(module.layers, SizeIs(1));
+  EXPECT_EQ(module.layers[0].operators, "CONV2D+RESCALE+CLAMP+CLAMP");
+  EXPECT_EQ(module.layers[0].macs, 5 * 4 * 6 * 8);
+  EXPECT_EQ(module.layers[0].engine, "mxu");
+  compare_with_reference(b.build());
+}
+
+TEST(Fusion, FullyConnectedIsOneImageBetweenViews) {
+  GraphBuilder b;
+  const TensorId x = b.reshape(b.input("x", DType::kInt8, {6, 8}), {6, 1, 1, 8});
+  b.output(b.clamp(b.reshape(b.rescale(convolve(b, x, 8, 4), DType::kInt8, to_int8(4)), {6, 4}), 0, 9));
+  const Module module = lowered(b.build());
+  ASSERT_THAT(module.steps, SizeIs(1));
+  EXPECT_THAT(steps_of<MxuStep>(module).at(0)->src.dims, ElementsAre(1, 1, 6, 8));
+  EXPECT_EQ(module.buffers[steps_of<MxuStep>(module)[0]->dst.buffer].kind, BufferKind::kOutput);
+  compare_with_reference(b.build());
+}
+
+TEST(Fusion, ASecondReaderOfTheSumKeepsItUnscaled) {
+  GraphBuilder b;
+  const TensorId sum = convolve(b, b.input("x", DType::kInt8, {1, 2, 2, 3}), 3, 2);
+  b.output(b.rescale(sum, DType::kInt8, to_int8()));
+  b.output(sum);
+  const Module module = lowered(b.build());
+  ASSERT_THAT(steps_of<MxuStep>(module), SizeIs(1));
+  EXPECT_EQ(steps_of<MxuStep>(module)[0]->rescale, contract::Rescale::kNone);
+  EXPECT_THAT(steps_of<EwiseStep>(module), SizeIs(1));
+  compare_with_reference(b.build());
+}
+
+TEST(Fusion, ResidualConnectionIsOneStep) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt8, {1, 4, 4, 3}), y = b.input("y", DType::kInt8, {1, 4, 4, 3});
+  const TensorId sum =
+      b.add(b.rescale(x, DType::kInt32), b.rescale(b.rescale(y, DType::kInt32), DType::kInt32, to_int8(1, 0)));
+  b.output(b.clamp(b.rescale(sum, DType::kInt8, to_int8()), 0, 127));
+  const Module module = lowered(b.build());
+  ASSERT_THAT(module.steps, SizeIs(1));
+  const EwiseStep& step = *steps_of<EwiseStep>(module)[0];
+  EXPECT_THAT(step.dims, ElementsAre(48));
+  EXPECT_LE(step.register_count, 2u);
+  compare_with_reference(b.build());
+}
+
+TEST(Fusion, EqualComputationsAreDoneOnce) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt8, {9});
+  b.output(b.mul(b.rescale(x, DType::kInt32, to_int8(1, 0)), b.rescale(x, DType::kInt32, to_int8(1, 0))));
+  const Module module = lowered(b.build());
+  ASSERT_THAT(module.steps, SizeIs(1));
+  EXPECT_THAT(steps_of<EwiseStep>(module)[0]->uops, SizeIs(4));  // load, rescale, mul, store
+}
+
+TEST(Fusion, EqualConstantsTakeNoOperand) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt32, {9});
+  b.output(b.add(b.add(x, b.constant(DType::kInt32, {1}, {5.})), b.constant(DType::kInt32, {9}, {6.})));
+  const Module module = lowered(b.build());
+  ASSERT_THAT(module.steps, SizeIs(1));
+  EXPECT_THAT(steps_of<EwiseStep>(module)[0]->operands, SizeIs(2));
+  compare_with_reference(b.build());
+}
+
+// As softmax: the maximum needs all of x before the subtraction may begin.
+TEST(Fusion, NoGroupReadsWhatDependsOnItself) {
+  GraphBuilder b;
+  const TensorId x = b.rescale(b.input("x", DType::kInt8, {4, 6}), DType::kInt32);
+  const TensorId top = b.reduce(Op::kReduceMax, x, 1);
+  b.output(b.op(Op::kAbs, {b.sub(x, top)}));
+  const Module module = lowered(b.build());
+  EXPECT_THAT(steps_of<EwiseStep>(module), SizeIs(2));
+  EXPECT_THAT(steps_of<ReduceStep>(module), SizeIs(1));
+  compare_with_reference(b.build());
+}
+
+TEST(Fusion, ATransposedResultIsReadFromMemory) {
+  GraphBuilder b;
+  const TensorId x = b.op(Op::kAbs, {b.input("x", DType::kInt32, {5, 5})});
+  b.output(b.sub(x, b.transpose(x, {1, 0})));
+  EXPECT_THAT(steps_of<EwiseStep>(lowered(b.build())), SizeIs(2));
+  compare_with_reference(b.build());
+}
+
+TEST(Fusion, OneTensorAlongTwoAxesIsTwoOperands) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt32, {4});
+  b.output(b.sub(b.reshape(x, {4, 1}), b.reshape(x, {1, 4})));
+  EXPECT_THAT(steps_of<EwiseStep>(lowered(b.build())).at(0)->operands, SizeIs(3));
+  compare_with_reference(b.build());
+}
+
+TEST(Fusion, LongChainsAreCutAtTheLimitsOfACommand) {
+  GraphBuilder b;
+  TensorId x = b.input("x", DType::kInt32, {12});
+  for (int i = 0; i < 100; ++i) {
+    x = i % 3 == 0 ? b.add(x, b.input(std::string("y").append(std::to_string(i)), DType::kInt32, {12}))
+                   : b.op(i % 3 == 1 ? Op::kAbs : Op::kBitwiseNot, {x});
+  }
+  b.output(x);
+  const Module module = lowered(b.build());
+  for (const EwiseStep* step : steps_of<EwiseStep>(module)) {
+    EXPECT_LE(step->operands.size(), contract::kMaxOperands);
+    EXPECT_LE(step->uops.size(), contract::kMaxUops);
+    EXPECT_LE(step->register_count, 16u);
+  }
+  EXPECT_LE(steps_of<EwiseStep>(module).size(), 7u);
+  compare_with_reference(b.build());
+}
+
+TEST(Fusion, PerChannelRescaleKeepsItsChannels) {
+  GraphBuilder b;
+  b.output(b.rescale(b.input("x", DType::kInt32, {2, 7, 3}), DType::kInt8, to_int8(3)));
+  const Module module = lowered(b.build());
+  const EwiseStep& step = *steps_of<EwiseStep>(module).at(0);
+  EXPECT_TRUE(step.innermost_fixed);
+  EXPECT_THAT(step.dims, ElementsAre(14, 3));
+}
+
+}  // namespace
+}  // namespace npu::compiler::testing

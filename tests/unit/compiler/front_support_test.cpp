@@ -1,0 +1,123 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "driver/compiler/lower.h"
+#include "driver/compiler/support.h"
+#include "driver/graph/builder.h"
+#include "hw/contract/error.h"
+
+namespace npu::compiler {
+namespace {
+
+using contract::ErrorCode;
+using graph::DType;
+using graph::GraphBuilder;
+using graph::Op;
+using graph::TensorId;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+std::vector<SupportRow> rows_of(GraphBuilder& b) { return support(b.build(), contract::Capabilities{}); }
+
+// The report and the compiler's error give the same reason.
+void expect_refused(GraphBuilder& b, ErrorCode code, const std::string& name, const std::string& rule) {
+  std::string reason;
+  for (const SupportRow& row : rows_of(b)) {
+    if (row.ok) continue;
+    EXPECT_EQ(row.name, name);
+    EXPECT_FALSE(row.way_out.empty());
+    reason = row.reason;
+    break;
+  }
+  EXPECT_THAT(reason, HasSubstr(rule));
+  try {
+    (void)lower(b.build(), contract::Capabilities{});
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr(name), HasSubstr(reason)));
+  }
+}
+
+TEST(Support, NamesEnginesOfWhatRuns) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt8, {1, 4, 4, 2});
+  const TensorId weights = b.reshape(b.constant(DType::kInt8, {2, 2}, {1.}), {2, 1, 1, 2});
+  TensorId y = b.conv2d(x, weights, b.constant(DType::kInt32, {2}, {0.}));
+  b.output(b.reshape(b.rescale(y, DType::kInt8), {32}));
+  b.clamp(x, 0, 1);
+  const std::vector<SupportRow> rows = rows_of(b);
+  ASSERT_THAT(rows, SizeIs(5));
+  EXPECT_EQ(rows[0].engine, "folded");
+  EXPECT_EQ(rows[1].engine, "mxu");
+  EXPECT_EQ(rows[1].type, "INT8 -> INT32");
+  EXPECT_EQ(rows[2].engine, "vpu");
+  EXPECT_EQ(rows[3].engine, "view");
+  EXPECT_EQ(rows[4].engine, "unused");
+  for (const SupportRow& row : rows) EXPECT_TRUE(row.ok);
+}
+
+TEST(Support, RefusesFloatingPoint) {
+  GraphBuilder b;
+  b.output(b.add(b.input("x", DType::kFp32, {2}), b.input("y", DType::kFp32, {2})));
+  expect_refused(b, ErrorCode::kTypeUnsupported, "ADD", "FP32");
+}
+
+TEST(Support, RefusesOperatorsWithoutAnEngine) {
+  GraphBuilder b;
+  b.output(b.gather(b.input("x", DType::kInt8, {1, 4, 2}), b.input("i", DType::kInt32, {1, 3})));
+  expect_refused(b, ErrorCode::kOperatorUnsupported, "GATHER", "no engine");
+}
+
+TEST(Support, RefusesRunTimeParameters) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt32, {4});
+  b.output(b.op(Op::kMul, {x, x, b.input("shift", DType::kInt8, {1})}));
+  expect_refused(b, ErrorCode::kArgumentUnsupported, "MUL", "shift must be a constant");
+}
+
+TEST(Support, RefusesWhatIsAboveTheLimits) {
+  GraphBuilder b;
+  b.output(b.max_pool2d(b.input("x", DType::kInt8, {1, 70001, 1, 1}), {70000, 1}, {1, 1}, {0, 0, 0, 0}));
+  expect_refused(b, ErrorCode::kArgumentUnsupported, "MAX_POOL2D", "kernel of 70000");
+}
+
+TEST(Support, RefusesShiftsOutOfRange) {
+  GraphBuilder b;
+  graph::Rescaling how;
+  how.shift = {63};
+  b.output(b.rescale(b.input("x", DType::kInt8, {2}), DType::kInt8, how));
+  expect_refused(b, ErrorCode::kArgumentUnsupported, "RESCALE", "shift of 63");
+}
+
+TEST(Support, IgnoresWhatNobodyNeeds) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt32, {2});
+  b.op(Op::kSin, {b.constant(DType::kFp32, {2}, {1.})});
+  b.output(b.op(Op::kAbs, {x}));
+  EXPECT_NO_THROW((void)lower(b.build(), contract::Capabilities{}));
+}
+
+ErrorCode code_of(GraphBuilder& b) {
+  try {
+    (void)lower(b.build(), contract::Capabilities{});
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return ErrorCode::kOk;
+}
+
+TEST(Support, RefusesTensorsThatItCannotStore) {
+  GraphBuilder pass_through, state, huge;
+  pass_through.output(pass_through.input("x", DType::kFp32, {2}));
+  EXPECT_EQ(code_of(pass_through), ErrorCode::kTypeUnsupported);
+  state.variable("s", DType::kFp16, {2});
+  state.output(state.input("x", DType::kInt8, {2}));
+  EXPECT_EQ(code_of(state), ErrorCode::kTypeUnsupported);
+  huge.output(huge.op(Op::kAbs, {huge.input("x", DType::kInt32, {int64_t{1} << 31})}));
+  EXPECT_EQ(code_of(huge), ErrorCode::kDramFull);
+}
+
+}  // namespace
+}  // namespace npu::compiler
