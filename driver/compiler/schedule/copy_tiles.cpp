@@ -28,13 +28,13 @@ class CopyTiles : public TiledStep {
     }
   }
 
-  Box box(size_t, const Tile& tile) const override { return tile; }
+  void box_of(size_t, const Tile& tile, Box& box) const override { box = tile; }
 
   double cycles(std::span<const int64_t> size) const override {
     const bool runs =
         dst_.strides.back() == element_size(dst_) && (step_.fill || src_.strides.back() == element_size(src_));
     const int64_t run = runs ? size.back() : 1;
-    return dma_cycles(elements(size) / run, run * element_size(dst_), true, capabilities_);
+    return transfer_cycles(elements(size) / run, run * element_size(dst_), true, capabilities_);
   }
 
   void commands(const Tile& tile, std::span<const Placed> placed, std::vector<Body>& out) const override {

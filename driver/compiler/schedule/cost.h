@@ -1,23 +1,16 @@
-// Estimates of cycles, for choosing between tilings. Only their order matters.
+// Estimates of what a transfer takes, for choosing between tilings. Engines: hw/timing.
 #pragma once
 
 #include <cstdint>
 
-#include "driver/compiler/ir.h"
 #include "hw/contract/gen/capabilities.h"
 
 namespace npu::compiler::backend {
 
-struct MxuWork {
-  contract::MxuMode mode = contract::MxuMode::kConv;
-  contract::Element src_type = contract::Element::kI8, weight_type = contract::Element::kI8;
-  int64_t in_c = 1, out_c = 1, out_h = 1, out_w = 1, kernel_h = 1, kernel_w = 1;
-};
+// Cycles of the port or of the scratchpad for `runs` runs of `run` contiguous bytes; `dram`: one side is DRAM.
+[[nodiscard]] double transfer_cycles(int64_t runs, int64_t run, bool dram, const contract::Capabilities& capabilities);
 
-[[nodiscard]] double mxu_cycles(const MxuWork& work, const contract::Capabilities& capabilities);
-// `operations`: micro-operations an element.
-[[nodiscard]] double vpu_cycles(int64_t elements, int64_t operations, const contract::Capabilities& capabilities);
-// A transfer of `runs` runs of `run` contiguous bytes; `dram`: one side is DRAM.
-[[nodiscard]] double dma_cycles(int64_t runs, int64_t run, bool dram, const contract::Capabilities& capabilities);
+// Cycles until the first bytes of a transfer are there.
+[[nodiscard]] double transfer_latency(bool dram);
 
 }  // namespace npu::compiler::backend

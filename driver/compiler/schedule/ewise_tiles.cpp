@@ -1,10 +1,10 @@
 // Tiles of element-wise steps: the axes are the iteration's dimensions, merged where every operand allows.
 #include <algorithm>
 
-#include "driver/compiler/schedule/cost.h"
 #include "driver/compiler/schedule/dims.h"
 #include "driver/compiler/schedule/tiled_step.h"
 #include "hw/contract/error.h"
+#include "hw/timing/vpu_cycles.h"
 
 namespace npu::compiler::backend {
 namespace {
@@ -41,16 +41,28 @@ class EwiseTiles : public TiledStep {
       }
       operands_.push_back({&view, o.result, true, false, axes, true, true});
     }
+    contract::VpuEwiseCommand vector;
+    vector.dims = {1, 1, 1, capabilities.vpu_lanes};
+    vector.uops = step.uops;
+    for (const View& view : views_) vector.operands.emplace_back().type = view.type;
+    for (size_t k = 0; k < views_.size(); ++k) {
+      if (step.operands[k].blob) vector.operands[k].bytes = static_cast<uint32_t>(blob_bytes(views_[k]));
+    }
+    const timing::Cycles cycles = timing::ewise_cycles(vector, capabilities);
+    fixed_cycles_ = static_cast<double>(cycles.fill + cycles.drain);
+    vector_cycles_ = static_cast<double>(cycles.steady);
   }
 
-  Box box(size_t index, const Tile& tile) const override {
+  void box_of(size_t index, const Tile& tile, Box& box) const override {
     const View& view = views_[index];
-    if (step_.operands[index].blob) return whole(view);
-    Box box = tile;
+    if (step_.operands[index].blob) {
+      box = whole(view);
+      return;
+    }
+    box = tile;
     for (size_t d = 0; d < box.size(); ++d) {
       if (view.strides[d] == 0) box[d].start = 0;
     }
-    return box;
   }
 
   int64_t largest_bytes(size_t index, std::span<const int64_t> size) const override {
@@ -64,7 +76,7 @@ class EwiseTiles : public TiledStep {
   }
 
   double cycles(std::span<const int64_t> size) const override {
-    return vpu_cycles(elements(size), static_cast<int64_t>(step_.uops.size()), capabilities_);
+    return fixed_cycles_ + static_cast<double>(ceil_div(elements(size), capabilities_.vpu_lanes)) * vector_cycles_;
   }
 
   void commands(const Tile& tile, std::span<const Placed> placed, std::vector<Body>& out) const override {
@@ -87,7 +99,7 @@ class EwiseTiles : public TiledStep {
       o.base = placed[k].address;
       o.type = views_[k].type;
       if (step_.operands[k].blob) {
-        o.bytes = static_cast<uint32_t>(elements(views_[k].dims) * element_size(views_[k]));
+        o.bytes = static_cast<uint32_t>(blob_bytes(views_[k]));
         continue;
       }
       for (size_t d = loops; d < rank; ++d) o.stride[kRank - rank + d] = field32(it.strides[stream][d]);
@@ -111,9 +123,12 @@ class EwiseTiles : public TiledStep {
   }
 
  private:
+  static int64_t blob_bytes(const View& view) { return elements(view.dims) * element_size(view); }
+
   const EwiseStep& step_;
   const contract::Capabilities& capabilities_;
   std::vector<View> views_;
+  double fixed_cycles_ = 0, vector_cycles_ = 0;  // of a command; of vpu_lanes elements
 };
 
 }  // namespace

@@ -2,10 +2,10 @@
 // channels; input channels in depthwise mode). The reduction is never cut.
 #include <algorithm>
 
-#include "driver/compiler/schedule/cost.h"
 #include "driver/compiler/schedule/tiled_step.h"
 #include "driver/compiler/schedule/window.h"
 #include "hw/contract/error.h"
+#include "hw/timing/mxu_cycles.h"
 
 namespace npu::compiler::backend {
 namespace {
@@ -72,18 +72,24 @@ class MxuTiles : public TiledStep {
                  {&dst_, true, contiguous_channels(dst_), false, pixels | channels}};
   }
 
-  Box box(size_t index, const Tile& tile) const override {
+  void box_of(size_t index, const Tile& tile, Box& box) const override {
     const View& w = step_.weights;
     switch (index) {
       case kSource:
-        return {tile[kN], y_.input(tile[kY]), x_.input(tile[kX]),
-                step_.mode == MxuMode::kDepthwise ? tile[kC] : Range{0, src_.dims[3]}};
+        box = {tile[kN], y_.input(tile[kY]), x_.input(tile[kX]),
+               step_.mode == MxuMode::kDepthwise ? tile[kC] : Range{0, src_.dims[3]}};
+        break;
       case kWeights:
-        if (step_.mode == MxuMode::kConv) return {tile[kC], {0, w.dims[1]}, {0, w.dims[2]}, {0, w.dims[3]}};
-        if (step_.mode == MxuMode::kDepthwise) return {{0, w.dims[0]}, {0, w.dims[1]}, tile[kC], {0, w.dims[3]}};
-        return {batched() ? tile[kN] : Range{}, {0, w.dims[1]}, tile[kC]};
+        if (step_.mode == MxuMode::kConv) {
+          box = {tile[kC], {0, w.dims[1]}, {0, w.dims[2]}, {0, w.dims[3]}};
+        } else if (step_.mode == MxuMode::kDepthwise) {
+          box = {{0, w.dims[0]}, {0, w.dims[1]}, tile[kC], {0, w.dims[3]}};
+        } else {
+          box = {batched() ? tile[kN] : Range{}, {0, w.dims[1]}, tile[kC]};
+        }
+        break;
       default:
-        return {tile[kN], tile[kY], tile[kX], outputs(tile[kC])};
+        box = {tile[kN], tile[kY], tile[kX], outputs(tile[kC])};
     }
   }
 
@@ -122,35 +128,18 @@ class MxuTiles : public TiledStep {
   }
 
   double cycles(std::span<const int64_t> size) const override {
-    MxuWork work;
-    work.mode = step_.mode;
-    work.src_type = src_.type;
-    work.weight_type = step_.weights.type;
-    work.in_c = step_.mode == MxuMode::kDepthwise ? size[kC] : src_.dims[3];
-    work.out_c = outputs({0, size[kC]}).count;
-    work.out_h = size[kY];
-    work.out_w = size[kX];
-    work.kernel_h = step_.kernel_h;
-    work.kernel_w = step_.kernel_w;
-    return static_cast<double>(size[kN]) * mxu_cycles(work, capabilities_);
+    const contract::MxuCommand c = shape(size[kY], size[kX], size[kC]);
+    return static_cast<double>(size[kN]) * static_cast<double>(timing::mxu_cycles(c, capabilities_).total());
   }
 
   void commands(const Tile& tile, std::span<const Placed> placed, std::vector<Body>& out) const override {
     const View& w = step_.weights;
-    const Range rows = y_.input(tile[kY]), columns = x_.input(tile[kX]), channels = outputs(tile[kC]);
-    contract::MxuCommand c;
-    c.mode = step_.mode;
+    const Range rows = y_.input(tile[kY]), columns = x_.input(tile[kX]);
+    contract::MxuCommand c = shape(tile[kY].count, tile[kX].count, tile[kC].count);
     c.rescale = step_.rescale;
-    c.src_type = src_.type;
-    c.weight_type = w.type;
-    c.dst_type = dst_.type;
     c.output_unsigned = step_.output_unsigned;
     c.in_h = static_cast<uint32_t>(rows.count);
     c.in_w = static_cast<uint32_t>(columns.count);
-    c.in_c = static_cast<uint32_t>(step_.mode == MxuMode::kDepthwise ? tile[kC].count : src_.dims[3]);
-    c.out_h = static_cast<uint32_t>(tile[kY].count);
-    c.out_w = static_cast<uint32_t>(tile[kX].count);
-    c.out_c = static_cast<uint32_t>(channels.count);
     const std::vector<int64_t>& s = placed[kSource].strides;
     const std::vector<int64_t>& d = placed[kResult].strides;
     const std::vector<int64_t>& v = placed[kWeights].strides;
@@ -169,8 +158,6 @@ class MxuTiles : public TiledStep {
         c.w_stride = field32(v[1]);
         break;
     }
-    c.kernel_h = static_cast<uint32_t>(field16(step_.kernel_h));
-    c.kernel_w = static_cast<uint32_t>(field16(step_.kernel_w));
     c.stride_y = static_cast<uint32_t>(field16(step_.stride_y));
     c.stride_x = static_cast<uint32_t>(field16(step_.stride_x));
     c.dilation_y = static_cast<uint32_t>(field16(step_.dilation_y));
@@ -188,6 +175,21 @@ class MxuTiles : public TiledStep {
   }
 
  private:
+  // A command of this size, as far as its time depends on it.
+  [[nodiscard]] contract::MxuCommand shape(int64_t rows, int64_t columns, int64_t channels) const {
+    contract::MxuCommand c;
+    c.mode = step_.mode;
+    c.src_type = src_.type;
+    c.weight_type = step_.weights.type;
+    c.dst_type = dst_.type;
+    c.in_c = static_cast<uint32_t>(step_.mode == MxuMode::kDepthwise ? channels : src_.dims[3]);
+    c.out_h = static_cast<uint32_t>(rows);
+    c.out_w = static_cast<uint32_t>(columns);
+    c.out_c = static_cast<uint32_t>(outputs({0, channels}).count);
+    c.kernel_h = static_cast<uint32_t>(field16(step_.kernel_h));
+    c.kernel_w = static_cast<uint32_t>(field16(step_.kernel_w));
+    return c;
+  }
   // MATMUL with a B of its own for each batch.
   [[nodiscard]] bool batched() const {
     const View& w = step_.weights;

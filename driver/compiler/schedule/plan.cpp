@@ -9,16 +9,18 @@ namespace npu::compiler::backend {
 namespace {
 
 // Fixed cost of a tile: dispatch, tokens, and the pipeline's uneven ends.
-constexpr double kTileCycles = 48;
+constexpr double kTileCycles = 12;
 // Cycles that a byte of scratchpad is worth, so that equal times take the smaller buffers and leave room for
 // prefetching.
 constexpr double kByteCycles = 1.0 / 4096;
+// Part of the first load of constants that no earlier step hides.
+constexpr double kExposed = 0.25;
 
 // Tile sizes of one axis worth trying: even cuts into 1, 2, 3, ... tiles, ever coarser.
 std::vector<int64_t> cuts(const Axis& axis) {
   std::vector<int64_t> sizes;
   const int64_t units = ceil_div(axis.extent, axis.granule);
-  for (int64_t parts = 1; parts <= units; parts += std::max<int64_t>(1, parts / 4)) {
+  for (int64_t parts = 1; parts <= units; parts += std::max<int64_t>(1, parts / 3)) {
     const int64_t size = std::min(axis.extent, ceil_div(units, parts) * axis.granule);
     if (sizes.empty() || sizes.back() != size) sizes.push_back(size);
   }
@@ -123,18 +125,22 @@ class Planner {
     return product;
   }
 
-  // Runs of contiguous bytes that a transfer of an operand consists of.
-  [[nodiscard]] double transfer_cycles(const Bundle& bundle, int64_t bytes) const {
-    if (bundle.kind == Bundle::Kind::kConstant) return dma_cycles(1, bytes, true, capabilities_);
+  // Cycles that one transfer keeps the port busy.
+  [[nodiscard]] double move_cycles(const Bundle& bundle) {
+    if (bundle.kind == Bundle::Kind::kConstant) return transfer_cycles(1, bundle.slot_bytes, true, capabilities_);
     const uint32_t operand = bundle.operands.front();
     const View& view = *step_.operands()[operand].view;
-    Tile tile(size_.size());
-    for (size_t i = 0; i < tile.size(); ++i) tile[i] = {0, size_[i]};
-    const std::vector<int64_t> counts =
-        packed_counts(view, step_.box(operand, tile), step_.operands()[operand].repeats);
+    tile_.resize(size_.size());
+    for (size_t i = 0; i < tile_.size(); ++i) tile_[i] = {0, size_[i]};
+    step_.box_of(operand, tile_, box_);
+    const bool repeats = step_.operands()[operand].repeats;
     int64_t run = element_size(view);
-    for (size_t d = counts.size(); d-- > 0 && (counts[d] == 1 || view.strides[d] == run);) run *= counts[d];
-    return dma_cycles(ceil_div(bytes, run), run, bundle.dram, capabilities_);
+    for (size_t d = box_.size(); d-- > 0;) {
+      const int64_t count = repeats && view.strides[d] == 0 ? 1 : box_[d].count;
+      if (count > 1 && view.strides[d] != run) break;
+      run *= count;
+    }
+    return transfer_cycles(ceil_div(bundle.slot_bytes, run), run, bundle.dram, capabilities_);
   }
 
   // Weighs the tiling in size_ and order_ against the best so far.
@@ -173,22 +179,28 @@ class Planner {
       work *= static_cast<double>(axes[i].extent) / static_cast<double>(size_[i]);
     }
     const double compute = step_.cycles(size_) * work;
+    const double least = compute + tiles * kTileCycles + static_cast<double>(bytes) * kByteCycles;
+    if (best_.fits && least >= best_.cycles) return;
     double dram = 0, chip = 0, first = 0, last = 0;
     for (const Bundle& bundle : bundles_) {
-      const double once = transfer_cycles(bundle, bundle.slot_bytes);
+      const double once = move_cycles(bundle);
       double share = static_cast<double>(bundle.moves);
       for (uint32_t axis = 0; axis < axes.size(); ++axis) {
         if ((bundle.axes >> axis & 1) == 0) continue;
         share *= static_cast<double>(axes[axis].extent) / static_cast<double>(size_[axis] * count(axis));
       }
       (bundle.dram ? dram : chip) += once * share;
-      (bundle.kind == Bundle::Kind::kStore ? last : first) += once;
+      // Constants are there already, as a rule, when the step begins.
+      const double exposed = once * (bundle.kind == Bundle::Kind::kConstant && options_.prefetch ? kExposed : 1.0);
+      (bundle.kind == Bundle::Kind::kStore ? last : first) += exposed + transfer_latency(bundle.dram);
     }
     double cycles = tiles * kTileCycles + static_cast<double>(bytes) * kByteCycles;
-    if (overlapped || tiles == 1) {
-      cycles += tiles == 1 ? first + compute + last : std::max({compute, dram, chip}) + first + last;
+    if (tiles == 1) {
+      cycles += first + compute + last;
+    } else if (overlapped) {
+      cycles += std::max({compute, dram, chip}) + first + last;
     } else {
-      cycles += compute + dram + chip;
+      cycles += compute + dram + chip + tiles * (transfer_latency(true));
     }
     if (best_.fits && cycles >= best_.cycles) return;
     best_.fits = true;
@@ -217,6 +229,8 @@ class Planner {
   std::vector<int64_t> size_;
   std::vector<uint32_t> order_;
   Plan best_;
+  Tile tile_;  // scratch
+  Box box_;
 };
 
 }  // namespace

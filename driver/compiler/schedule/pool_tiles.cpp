@@ -1,7 +1,7 @@
 // Tiles of MAX_POOL2D and AVG_POOL2D: axes are batch, output rows, output columns, channels.
-#include "driver/compiler/schedule/cost.h"
 #include "driver/compiler/schedule/tiled_step.h"
 #include "driver/compiler/schedule/window.h"
+#include "hw/timing/vpu_cycles.h"
 
 namespace npu::compiler::backend {
 namespace {
@@ -23,9 +23,11 @@ class PoolTiles : public TiledStep {
     if (step.mode == contract::PoolMode::kAvg) operands_.push_back({});
   }
 
-  Box box(size_t index, const Tile& tile) const override {
-    if (index == kSource) return {tile[kN], y_.input(tile[kY]), x_.input(tile[kX]), tile[kC]};
-    return tile;
+  void box_of(size_t index, const Tile& tile, Box& box) const override {
+    box = tile;
+    if (index != kSource) return;
+    box[kY] = y_.input(tile[kY]);
+    box[kX] = x_.input(tile[kX]);
   }
 
   int64_t bytes(size_t index, const Tile& tile) const override {
@@ -47,7 +49,15 @@ class PoolTiles : public TiledStep {
   }
 
   double cycles(std::span<const int64_t> size) const override {
-    return vpu_cycles(elements(size), step_.kernel_h * step_.kernel_w + 2, capabilities_);
+    contract::VpuPoolCommand c;
+    c.mode = step_.mode;
+    c.type = step_.src.type;
+    c.channels = static_cast<uint32_t>(size[kC]);
+    c.out_h = static_cast<uint32_t>(size[kY]);
+    c.out_w = static_cast<uint32_t>(size[kX]);
+    c.kernel_h = static_cast<uint32_t>(step_.kernel_h);
+    c.kernel_w = static_cast<uint32_t>(step_.kernel_w);
+    return static_cast<double>(size[kN]) * static_cast<double>(timing::pool_cycles(c, capabilities_).total());
   }
 
   void commands(const Tile& tile, std::span<const Placed> placed, std::vector<Body>& out) const override {

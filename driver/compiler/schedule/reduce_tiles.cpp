@@ -1,6 +1,6 @@
 // Tiles of reductions: axes are the outer and the inner dimension; the reduced one is never cut.
-#include "driver/compiler/schedule/cost.h"
 #include "driver/compiler/schedule/tiled_step.h"
+#include "hw/timing/vpu_cycles.h"
 
 namespace npu::compiler::backend {
 namespace {
@@ -16,22 +16,17 @@ class ReduceTiles : public TiledStep {
     operands_ = {{&step.src, false, contiguous(step.src), false, 3}, {&step.dst, true, contiguous(step.dst), false, 3}};
   }
 
-  Box box(size_t index, const Tile& tile) const override {
-    if (index == kSource) return {tile[kOuter], {0, step_.src.dims[1]}, tile[kInner]};
-    return {tile[kOuter], tile[kInner]};
+  void box_of(size_t index, const Tile& tile, Box& box) const override {
+    box = {tile[kOuter], tile[kInner]};
+    if (index == kSource) box.insert(box.begin() + 1, {0, step_.src.dims[1]});
   }
 
   double cycles(std::span<const int64_t> size) const override {
-    return vpu_cycles(elements(size) * step_.src.dims[1], 2, capabilities_);
+    return static_cast<double>(timing::reduce_cycles(shape(size[kOuter], size[kInner]), capabilities_).total());
   }
 
   void commands(const Tile& tile, std::span<const Placed> placed, std::vector<Body>& out) const override {
-    contract::VpuReduceCommand c;
-    c.op = step_.op;
-    c.type = step_.src.type;
-    c.outer = static_cast<uint32_t>(tile[kOuter].count);
-    c.axis = static_cast<uint32_t>(step_.src.dims[1]);
-    c.inner = static_cast<uint32_t>(tile[kInner].count);
+    contract::VpuReduceCommand c = shape(tile[kOuter].count, tile[kInner].count);
     c.src = placed[kSource].address;
     c.dst = placed[kResult].address;
     c.src_outer_stride = field32(placed[kSource].strides[0]);
@@ -41,6 +36,15 @@ class ReduceTiles : public TiledStep {
   }
 
  private:
+  [[nodiscard]] contract::VpuReduceCommand shape(int64_t outer, int64_t inner) const {
+    contract::VpuReduceCommand c;
+    c.op = step_.op;
+    c.type = step_.src.type;
+    c.outer = static_cast<uint32_t>(outer);
+    c.axis = static_cast<uint32_t>(step_.src.dims[1]);
+    c.inner = static_cast<uint32_t>(inner);
+    return c;
+  }
   static bool contiguous(const View& view) {
     return view.dims.back() == 1 || view.strides.back() == element_size(view);
   }

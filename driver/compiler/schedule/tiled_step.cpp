@@ -16,6 +16,12 @@ namespace {
 
 }  // namespace
 
+Box TiledStep::box(size_t index, const Tile& tile) const {
+  Box box;
+  box_of(index, tile, box);
+  return box;
+}
+
 int64_t TiledStep::bytes(size_t index, const Tile& tile) const {
   return packed_bytes(*operands_[index].view, box(index, tile), operands_[index].repeats);
 }

@@ -54,14 +54,15 @@ class TiledStep {
   [[nodiscard]] const std::vector<Operand>& operands() const { return operands_; }
 
   // The part of operand `index` that a tile reads or writes. Only for operands with a view.
-  [[nodiscard]] virtual Box box(size_t index, const Tile& tile) const = 0;
+  virtual void box_of(size_t index, const Tile& tile, Box& box) const = 0;
+  [[nodiscard]] Box box(size_t index, const Tile& tile) const;
   // Bytes that operand `index` takes in a tile buffer, for one tile.
   [[nodiscard]] virtual int64_t bytes(size_t index, const Tile& tile) const;
   // The same, for the largest of all tiles of this size (one an axis).
   [[nodiscard]] virtual int64_t largest_bytes(size_t index, std::span<const int64_t> size) const;
   // Bytes of a parameter block.
   virtual void make(size_t index, const Tile& tile, uint8_t* out) const;
-  // Estimate of the engine's work on a tile of this size.
+  // The engine's cycles for a tile of this size, with ideal memory.
   [[nodiscard]] virtual double cycles(std::span<const int64_t> size) const = 0;
   // The commands that compute a tile, in order, on one queue; queue, layer and tokens are not set.
   virtual void commands(const Tile& tile, std::span<const Placed> operands, std::vector<Body>& out) const = 0;
