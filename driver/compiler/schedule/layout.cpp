@@ -4,8 +4,11 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string>
+#include <tuple>
 
+#include "driver/compiler/schedule/cost.h"
 #include "driver/compiler/schedule/memory_map.h"
 #include "hw/contract/error.h"
 
@@ -13,6 +16,10 @@ namespace npu::compiler::backend {
 namespace {
 
 constexpr int64_t kBufferAlignment = 64;
+constexpr int64_t kEdgeSteps = 2;  // at the beginning and the end, where nothing hides a transfer
+constexpr double kHiddenPart = 0.1;
+constexpr int kPasses = 4;
+constexpr double kWorthwhile = 0.995;
 constexpr int64_t kStepsAhead = 8;  // how many steps before its own a constant may be loaded
 
 class LayoutMaker {
@@ -84,9 +91,75 @@ class LayoutMaker {
           worst = static_cast<int64_t>(s);
         }
       }
-      if (worst < 0) return;
+      if (worst < 0) break;
       demote_one(static_cast<size_t>(worst));
     }
+    improve_homes();
+  }
+
+  // Estimate for step `s` with the homes of now; nullopt when it does not fit.
+  std::optional<double> step_cycles(size_t s) {
+    if (!layout_.steps[s]) return 0;
+    const int64_t available = size_ - live_[s];
+    if (available < 0) return std::nullopt;
+    std::vector<Home> homes = operand_homes(*layout_.steps[s], layout_.homes);
+    const auto key = std::make_tuple(s, std::move(homes), available);
+    auto found = cycles_.find(key);
+    if (found == cycles_.end()) {
+      const Plan plan = plan_step(*layout_.steps[s], std::get<1>(key), available, capabilities_, options_);
+      found = cycles_.emplace(key, plan.fits ? std::optional(plan.cycles) : std::nullopt).first;
+    }
+    return found->second;
+  }
+
+  // Estimate for what a buffer's home changes: the steps during its life, and the transfer of a resident port.
+  std::optional<double> buffer_cycles(BufferId b) {
+    const Lifetime& life = layout_.lifetimes[b];
+    double cycles = 0;
+    for (int64_t s = life.first; s <= life.last; ++s) {
+      const std::optional<double> step = step_cycles(static_cast<size_t>(s));
+      if (!step) return std::nullopt;
+      cycles += *step;
+    }
+    const BufferKind kind = module_.buffers[b].kind;
+    if (resident(b) && (kind == BufferKind::kInput || kind == BufferKind::kOutput)) {
+      // Other work hides it, unless it is the first or the last there is.
+      const auto steps = static_cast<int64_t>(layout_.steps.size());
+      const bool exposed = kind == BufferKind::kInput ? life.first < kEdgeSteps : life.last_write >= steps - kEdgeSteps;
+      cycles += transfer_latency(true) +
+                (exposed ? 1.0 : kHiddenPart) * transfer_cycles(1, footprint(b), true, capabilities_);
+    }
+    return cycles;
+  }
+
+  // Moves single buffers between scratchpad and DRAM as long as the estimate gets better.
+  void improve_homes() {
+    std::vector<BufferId> order;
+    for (BufferId b = 0; b < module_.buffers.size(); ++b) {
+      const bool movable = layout_.homes[b] == Home::kScratchpad || layout_.homes[b] == Home::kDram;
+      if (movable && layout_.lifetimes[b].last >= 0 && footprint(b) <= size_) order.push_back(b);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](BufferId a, BufferId b) { return footprint(a) > footprint(b); });
+    for (int pass = 0; pass < kPasses; ++pass) {
+      bool moved = false;
+      for (BufferId b : order) {
+        const std::optional<double> before = buffer_cycles(b);
+        toggle(b);
+        const std::optional<double> after = buffer_cycles(b);
+        if (after && (!before || *after < *before * kWorthwhile)) {
+          moved = true;
+        } else {
+          toggle(b);
+        }
+      }
+      if (!moved) return;
+    }
+  }
+
+  void toggle(BufferId b) {
+    const bool was = resident(b);
+    layout_.homes[b] = was ? Home::kDram : Home::kScratchpad;
+    count_live(b, was ? -footprint(b) : footprint(b));
   }
 
   void count_live(BufferId buffer, int64_t bytes) {
@@ -255,6 +328,7 @@ class LayoutMaker {
   Layout layout_;
   std::vector<int64_t> live_;  // bytes of resident buffers, one a step
   std::map<std::pair<size_t, std::vector<Home>>, Plan> least_;
+  std::map<std::tuple<size_t, std::vector<Home>, int64_t>, std::optional<double>> cycles_;
 };
 
 }  // namespace
