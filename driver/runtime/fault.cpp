@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cctype>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -138,19 +140,23 @@ FaultError fault_error(const Fault& fault, const compiler::Program& program, con
 }
 
 Counters read_counters(Hal& hal, const contract::Capabilities& caps, uint64_t cycles) {
+  // Low and high halves alternate.
+  std::array<uint32_t, size_t{2} * reg::kCounterCount> words;
+  static_assert(reg::kCounterStep == 8 && reg::kCounterHi == reg::kCounterLo + 4);
+  hal.read_registers(reg::kCounterLo, words);
   Counters counters;
-  const auto read_queue = [&](Queue queue) {
+  const auto take_queue = [&](Queue queue) {
     for (uint32_t i = 0; i < contract::kCounterCount; ++i) {
       const auto counter = static_cast<Counter>(i);
       const uint32_t index = contract::counter_index(static_cast<uint32_t>(queue), counter);
-      const uint64_t low = hal.read_register(reg::counter_lo(index));
-      counters.set(queue, counter, low | uint64_t{hal.read_register(reg::counter_hi(index))} << 32);
+      counters.set(queue, counter, words[2 * index] | uint64_t{words[2 * index + 1]} << 32);
     }
     check_counters_of(queue, counters, cycles);
   };
-  for (uint32_t channel = 0; channel < caps.dma_channels; ++channel) read_queue(static_cast<Queue>(channel));
-  read_queue(Queue::kMxu);
-  read_queue(Queue::kVpu);
+  for (uint32_t channel = 0; channel < caps.dma_channels; ++channel) take_queue(static_cast<Queue>(channel));
+  take_queue(Queue::kMxu);
+  take_queue(Queue::kVpu);
+  take_queue(Queue::kSequencer);
   return counters;
 }
 

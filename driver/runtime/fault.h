@@ -16,8 +16,8 @@ namespace npu::runtime {
 [[nodiscard]] FaultError fault_error(const Fault& fault, const compiler::Program& program,
                                      const VariableManager& variables, uint64_t cycle_limit);
 
-// Counters of every queue that the device has. Throws Error(kFaultCounters) when busy + stalled + idle differ from
-// `cycles`, bytes moved differ from bytes asked for, or a part exceeds its whole.
+// Counters of every queue that the device has, and of the sequencer. Throws Error(kFaultCounters) when busy + stalled +
+// idle differ from `cycles`, bytes moved differ from bytes asked for, or a part exceeds its whole.
 [[nodiscard]] Counters read_counters(Hal& hal, const contract::Capabilities& caps, uint64_t cycles);
 
 }  // namespace npu::runtime

@@ -165,7 +165,9 @@ void ProgramState::bind_variables() {
 
 const compiler::Program& LoadedProgram::program() const { return state_->program; }
 
-Job LoadedProgram::create_job(const JobOptions& options) const { return Job(std::make_shared<JobState>(state_, options)); }
+Job LoadedProgram::create_job(const JobOptions& options) const {
+  return Job(std::make_shared<JobState>(state_, options));
+}
 
 uint64_t LoadedProgram::constant_address(uint64_t offset) const {
   if (offset >= state_->program.constants.size()) {

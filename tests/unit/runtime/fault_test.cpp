@@ -28,7 +28,7 @@ struct FaultTest : testing::Test {
     opened.mock.on_start = [=](MockHal& mock) {
       mock.set_register(reg::kJobCyclesLo, 10);
       for (uint32_t i = 0; i < reg::kCounterCount; ++i) mock.set_register(reg::counter_lo(i), 0);
-      for (const uint32_t q : {0u, 1u, 8u, 9u}) {
+      for (const uint32_t q : {0u, 1u, 8u, 9u, 15u}) {
         mock.set_register(reg::counter_lo(contract::counter_index(q, Counter::kIdle)), 10);
       }
       for (const auto& [counter, value] : values) {

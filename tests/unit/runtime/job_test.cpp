@@ -50,12 +50,10 @@ TEST_F(JobTest, TrafficOfARunIsExactlyThis) {
           MockHal::write(reg::kIrqEnable, 1), MockHal::write(reg::kControl, reg::kControlStartMask),
           MockHal::wait(true), MockHal::write(reg::kIrqStatus, 1), MockHal::read(reg::kStatus, 2),
           MockHal::read(reg::kStatus, 2), MockHal::read(reg::kJobCyclesLo, 100), MockHal::read(reg::kJobCyclesHi, 0)});
-  for (const uint32_t queue : {0u, 1u, 8u, 9u}) {
-    for (uint32_t i = 0; i < contract::kCounterCount; ++i) {
-      const uint32_t index = contract::counter_index(queue, static_cast<contract::Counter>(i));
-      traffic.push_back(MockHal::read(reg::counter_lo(index), i == 2 ? 100 : 0));  // idle all the time
-      traffic.push_back(MockHal::read(reg::counter_hi(index), 0));
-    }
+  for (uint32_t index = 0; index < reg::kCounterCount; ++index) {
+    const bool idle = index % contract::kCountersPerQueue == 2;  // all the time
+    traffic.push_back(MockHal::read(reg::counter_lo(index), idle ? 100 : 0));
+    traffic.push_back(MockHal::read(reg::counter_hi(index), 0));
   }
   contract::Event event;
   event.command = 1;

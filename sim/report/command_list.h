@@ -1,0 +1,40 @@
+// What a report must know about the commands of a program: an index from events back to the work.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "driver/compiler/program.h"
+#include "hw/contract/gen/commands.h"
+
+namespace npu::report {
+
+// What a command moves; says in words what a machine waits for.
+enum class Transfer : uint8_t {
+  kNone,       // no DMA
+  kConstants,  // weights and other constants from DRAM
+  kDramRead,   // activations and inputs from DRAM
+  kDramWrite,  // activations and outputs to DRAM
+  kState,      // to or from a variable
+  kOnChip,     // within the scratchpad
+};
+
+enum class VariableUse : uint8_t { kDeclare, kRead, kWrite };
+[[nodiscard]] std::string_view name(VariableUse use);
+
+struct VariableAccess {
+  uint32_t variable = 0;  // index into Program::variables
+  VariableUse use = VariableUse::kRead;
+};
+
+struct CommandInfo {
+  contract::Opcode opcode = contract::Opcode::kEnd;
+  Transfer transfer = Transfer::kNone;
+  std::vector<VariableAccess> variables;
+};
+
+// One entry a command of the stream.
+[[nodiscard]] std::vector<CommandInfo> list_commands(const compiler::Program& program);
+
+}  // namespace npu::report

@@ -1,0 +1,211 @@
+#include "sim/report/json.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace npu::report {
+namespace {
+
+using contract::Counter;
+using contract::Queue;
+using Json = nlohmann::ordered_json;
+
+double per_invocation(const Report& report, uint64_t sum) {
+  return report.invocations == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(report.invocations);
+}
+
+Json ports(const std::vector<compiler::Port>& list) {
+  Json result = Json::array();
+  for (const compiler::Port& port : list) {
+    result.push_back({{"name", port.name}, {"type", graph::name(port.type)}, {"shape", port.shape}});
+  }
+  return result;
+}
+
+Json machine(const presets::Preset& preset) {
+  Json capabilities = Json::object();
+  for (const contract::CapabilityInfo& info : contract::kCapabilities) {
+    capabilities[std::string(info.name)] = preset.caps.*info.member;
+  }
+  const presets::Dram& dram = preset.dram;
+  return {{"name", preset.name},
+          {"sha256", hash_machine(preset)},
+          {"capabilities", capabilities},
+          {"dram",
+           {{"name", dram.name},
+            {"data_rate_mts", dram.data_rate_mts},
+            {"bus_bits", dram.bus_bits},
+            {"banks", dram.banks},
+            {"row_bytes", dram.row_bytes},
+            {"t_rcd_ns", dram.t_rcd_ns},
+            {"t_rp_ns", dram.t_rp_ns},
+            {"t_cas_ns", dram.t_cas_ns},
+            {"t_ras_ns", dram.t_ras_ns},
+            {"t_wr_ns", dram.t_wr_ns},
+            {"t_refi_ns", dram.t_refi_ns},
+            {"t_rfc_ns", dram.t_rfc_ns}}}};
+}
+
+Json run(const Report& report) {
+  Json jitter;
+  if (report.info.jitter_seed) jitter = {{"seed", *report.info.jitter_seed}, {"max_cycles", report.info.jitter_max}};
+  return {{"mode", report.info.mode},
+          {"invocations", report.invocations},
+          {"jitter", jitter},
+          {"injected_faults", report.info.injected},
+          {"calibration", kCalibration},
+          {"events_lost", report.events_lost}};
+}
+
+Json total(const Report& report) {
+  const double mean = per_invocation(report, report.cycles);
+  return {{"cycles", mean},
+          {"cycles_min", report.cycles_min},
+          {"cycles_max", report.cycles_max},
+          {"cycles_sum", report.cycles},
+          {"microseconds", report.microseconds(mean)},
+          {"macs", report.macs()},
+          {"utilisation", report.utilisation(report.macs() * static_cast<int64_t>(report.invocations), report.cycles)},
+          {"dram_read_bytes", per_invocation(report, report.counters.total(Counter::kDramRead))},
+          {"dram_written_bytes", per_invocation(report, report.counters.total(Counter::kDramWritten))},
+          {"command_fetch_bytes", per_invocation(report, report.counters.get(Queue::kSequencer, Counter::kDramRead))},
+          {"persistent_read_bytes", per_invocation(report, report.counters.total(Counter::kPsramRead))},
+          {"persistent_written_bytes", per_invocation(report, report.counters.total(Counter::kPsramWritten))}};
+}
+
+Json layer(const Report& report, const LayerRow& row) {
+  Json causes = Json::object();
+  for (size_t i = 0; i < kCauseCount; ++i) {
+    causes[std::string(name(static_cast<Cause>(i)))] = per_invocation(report, row.causes[i]);
+  }
+  const double share = report.cycles == 0 ? 0 : static_cast<double>(row.cycles) / static_cast<double>(report.cycles);
+  return {{"name", row.layer.name},
+          {"operators", row.layer.operators},
+          {"engine", row.layer.engine},
+          {"location", row.layer.location},
+          {"output", row.layer.output},
+          {"tiles", row.layer.tiles},
+          {"commands", per_invocation(report, row.commands)},
+          {"cycles", per_invocation(report, row.cycles)},
+          {"share", share},
+          {"macs", row.layer.macs},
+          {"utilisation", report.utilisation(row.layer.macs * static_cast<int64_t>(report.invocations), row.cycles)},
+          {"dram_read_bytes", per_invocation(report, row.dram_read)},
+          {"dram_written_bytes", per_invocation(report, row.dram_written)},
+          {"persistent_read_bytes", per_invocation(report, row.persistent_read)},
+          {"persistent_written_bytes", per_invocation(report, row.persistent_written)},
+          {"mxu_busy_cycles", per_invocation(report, row.mxu_busy)},
+          {"vpu_busy_cycles", per_invocation(report, row.vpu_busy)},
+          {"dma_busy_cycles", per_invocation(report, row.dma_busy)},
+          {"cycles_by_cause", causes},
+          {"limited_by", limited_by(report, row)}};
+}
+
+Json queues(const Report& report) {
+  Json result = Json::array();
+  const auto add = [&](Queue queue) {
+    Json counters = {{"queue", contract::name(queue)}};
+    for (uint32_t i = 0; i < contract::kCounterCount; ++i) {
+      const auto counter = static_cast<Counter>(i);
+      counters[std::string(contract::name(counter))] = report.counters.get(queue, counter);
+    }
+    result.push_back(counters);
+  };
+  for (uint32_t i = 0; i < report.info.machine.caps.dma_channels; ++i) add(static_cast<Queue>(i));
+  add(Queue::kMxu);
+  add(Queue::kVpu);
+  add(Queue::kSequencer);
+  return result;
+}
+
+Json state(const Report& report) {
+  Json variables = Json::array();
+  uint64_t bytes = 0;
+  for (const runtime::VariableInfo& variable : report.variables) {
+    variables.push_back({{"identity", variable.identity},
+                         {"tensor", variable.tensor_name},
+                         {"type", graph::name(variable.type)},
+                         {"shape", variable.shape},
+                         {"bytes", variable.bytes},
+                         {"offset", variable.offset},
+                         {"is_written", variable.is_written}});
+    bytes += variable.bytes;
+  }
+  return {{"bytes", bytes}, {"capacity_bytes", report.memory.persistent_bytes}, {"variables", variables}};
+}
+
+Json check(const Report& report) {
+  if (!report.check) return nullptr;
+  Json first;
+  if (!report.check->first.empty()) first = report.check->first;
+  return {{"against", "reference"},
+          {"compared", report.check->compared},
+          {"differing", report.check->differing},
+          {"first", first}};
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+}  // namespace
+
+std::string to_json(const Report& report) {
+  Json layers = Json::array();
+  for (const LayerRow& row : report.layers) layers.push_back(layer(report, row));
+  const Json document = {
+      {"schema", "npu-report"},
+      {"schema_version", kJsonSchemaVersion},
+      {"tool",
+       {{"name", "npu"},
+        {"version", report.info.tool_version},
+        {"contract", fmt::format("{}.{}", contract::kContractMajor, contract::kContractMinor)}}},
+      {"network",
+       {{"file", report.info.file},
+        {"sha256", report.info.file_sha256},
+        {"inputs", ports(report.inputs)},
+        {"outputs", ports(report.outputs)}}},
+      {"machine", machine(report.info.machine)},
+      {"program",
+       {{"sha256", report.info.program_sha256},
+        {"commands", report.command_count},
+        {"constants_bytes", report.constants_bytes},
+        {"workspace_bytes", report.workspace_bytes},
+        {"input_bytes", report.input_bytes},
+        {"output_bytes", report.output_bytes},
+        {"scratchpad_peak_bytes", report.scratchpad_peak_bytes}}},
+      {"run", run(report)},
+      {"total", total(report)},
+      {"layers", layers},
+      {"queues", queues(report)},
+      {"state", state(report)},
+      {"check", check(report)},
+  };
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string to_csv(const Report& report) {
+  std::string text =
+      "layer,operators,engine,output,cycles,share,macs,utilisation,dram_read_bytes,dram_written_bytes,"
+      "persistent_read_bytes,persistent_written_bytes,mxu_busy_cycles,vpu_busy_cycles,dma_busy_cycles,commands,tiles,"
+      "limited_by\n";
+  for (const LayerRow& row : report.layers) {
+    const auto mean = [&](uint64_t sum) { return per_invocation(report, sum); };
+    const double share = report.cycles == 0 ? 0 : static_cast<double>(row.cycles) / static_cast<double>(report.cycles);
+    text += fmt::format("{},{},{},{},{},{:.6f},{},{:.6f},{},{},{},{},{},{},{},{},{},{}\n", csv_field(row.layer.name),
+                        csv_field(row.layer.operators), csv_field(row.layer.engine), csv_field(row.layer.output),
+                        mean(row.cycles), share, row.layer.macs,
+                        report.utilisation(row.layer.macs * static_cast<int64_t>(report.invocations), row.cycles),
+                        mean(row.dram_read), mean(row.dram_written), mean(row.persistent_read),
+                        mean(row.persistent_written), mean(row.mxu_busy), mean(row.vpu_busy), mean(row.dma_busy),
+                        mean(row.commands), row.layer.tiles, csv_field(limited_by(report, row)));
+  }
+  return text;
+}
+
+}  // namespace npu::report

@@ -1,0 +1,20 @@
+// The report for machines. Every field is defined in docs/reference/report.md.
+#pragma once
+
+#include <string>
+
+#include "sim/report/report.h"
+
+namespace npu::report {
+
+inline constexpr int kJsonSchemaVersion = 1;
+
+// Text of the JSON document, ending with a newline. Names from files that are not UTF-8 have their stray bytes
+// replaced.
+[[nodiscard]] std::string to_json(const Report& report);
+
+// One line a layer behind a line of column names (RFC 4180); the columns are those of the table and defined like the
+// JSON fields of the same names.
+[[nodiscard]] std::string to_csv(const Report& report);
+
+}  // namespace npu::report

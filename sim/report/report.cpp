@@ -1,0 +1,139 @@
+#include "sim/report/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "sim/report/sha256.h"
+
+namespace npu::report {
+namespace {
+
+using contract::Counter;
+using contract::Queue;
+
+void add_event(LayerRow& row, const contract::Event& event) {
+  const auto queue = static_cast<Queue>(event.queue);
+  uint64_t& busy = queue == Queue::kMxu ? row.mxu_busy : queue == Queue::kVpu ? row.vpu_busy : row.dma_busy;
+  busy += event.busy;
+  ++row.commands;
+  row.dram_read += event.dram_read;
+  row.dram_written += event.dram_written;
+  row.persistent_read += event.psram_read;
+  row.persistent_written += event.psram_written;
+}
+
+void add_counters(runtime::Counters& sum, const runtime::Counters& more) {
+  for (uint32_t queue = 0; queue < contract::reg::kCounterCount / contract::kCountersPerQueue; ++queue) {
+    for (uint32_t i = 0; i < contract::kCounterCount; ++i) {
+      const auto counter = static_cast<Counter>(i);
+      const auto which = static_cast<Queue>(queue);
+      sum.set(which, counter, sum.get(which, counter) + more.get(which, counter));
+    }
+  }
+}
+
+}  // namespace
+
+int64_t Report::macs() const {
+  int64_t sum = 0;
+  for (const LayerRow& row : layers) sum += row.layer.macs;
+  return sum;
+}
+
+double Report::utilisation(int64_t macs, uint64_t cycles_of_one) const {
+  const double peak = double{1} * info.machine.caps.mxu_cols * info.machine.caps.mxu_depth;
+  return cycles_of_one == 0 ? 0 : static_cast<double>(macs) / (static_cast<double>(cycles_of_one) * peak);
+}
+
+double Report::microseconds(double cycles_of_some) const { return cycles_of_some / info.machine.caps.clock_mhz; }
+
+std::string limited_by(const Report& report, const LayerRow& row) {
+  if (row.cycles == 0) return "";
+  const auto most = std::max_element(row.causes.begin(), row.causes.end());
+  const auto cause = static_cast<Cause>(most - row.causes.begin());
+  const double share = 100.0 * static_cast<double>(*most) / static_cast<double>(row.cycles);
+  std::string text = fmt::format("{} ({:.0f} %)", words(cause), share);
+  // An array that computes all the time and still does few MACs has too few channels or taps to work on.
+  constexpr double kFilled = 0.4;
+  if (cause == Cause::kMxuCompute && row.mxu_busy > 0) {
+    const double filled = report.utilisation(row.layer.macs * static_cast<int64_t>(report.invocations), row.mxu_busy);
+    if (filled < kFilled) text += fmt::format(", array {:.0f} % filled", 100 * filled);
+  }
+  return text;
+}
+
+Collector::Collector(RunInfo info, const compiler::Program& program) : commands_(list_commands(program)) {
+  report_.info = std::move(info);
+  report_.inputs = program.inputs;
+  report_.outputs = program.outputs;
+  report_.command_count = program.command_count;
+  report_.constants_bytes = program.constants.size();
+  report_.workspace_bytes = program.workspace_bytes;
+  report_.input_bytes = program.input_bytes;
+  report_.output_bytes = program.output_bytes;
+  report_.scratchpad_peak_bytes = program.spm_peak_bytes;
+  for (const compiler::Layer& layer : program.layers) {
+    LayerRow row;
+    row.layer = layer;
+    report_.layers.push_back(std::move(row));
+  }
+  if (report_.layers.empty()) report_.layers.emplace_back();  // a graph that only passes its inputs on
+}
+
+void Collector::add(const runtime::RunResult& result) {
+  const bool first = report_.invocations++ == 0;
+  report_.cycles += result.cycles;
+  report_.cycles_min = first ? result.cycles : std::min(report_.cycles_min, result.cycles);
+  report_.cycles_max = std::max(report_.cycles_max, result.cycles);
+  report_.events_lost += result.events_lost;
+  add_counters(report_.counters, result.counters);
+  std::vector<LayerRow>& layers = report_.layers;
+  for (const contract::Event& event : result.events) {
+    if (static_cast<Queue>(event.queue) == Queue::kSequencer) continue;
+    add_event(layers[std::min<size_t>(event.layer, layers.size() - 1)], event);
+  }
+  const std::vector<CauseCycles> charged = attribute(result.events, result.cycles, layers.size(), commands_);
+  for (size_t i = 0; i < layers.size(); ++i) {
+    for (size_t cause = 0; cause < kCauseCount; ++cause) {
+      layers[i].causes[cause] += charged[i][cause];
+      layers[i].cycles += charged[i][cause];
+    }
+  }
+}
+
+Report Collector::finish(std::vector<runtime::VariableInfo> variables, const runtime::MemoryUse& memory) const {
+  Report report = report_;
+  report.variables = std::move(variables);
+  report.memory = memory;
+  return report;
+}
+
+std::string hash_program(const compiler::Program& program) {
+  Sha256 hash;
+  hash.add(program.commands.data(), program.commands.size() * sizeof(uint32_t));
+  hash.add(program.constants.data(), program.constants.size());
+  for (const compiler::Variable& variable : program.variables) {
+    hash.add(variable.identity.data(), variable.identity.size());
+    hash.add(&variable.hash, sizeof(variable.hash));
+    hash.add(variable.initial.data(), variable.initial.size());
+  }
+  return hash.hex();
+}
+
+std::string hash_machine(const presets::Preset& preset) {
+  std::string text;
+  for (const contract::CapabilityInfo& info : contract::kCapabilities) {
+    text += fmt::format("{}={}\n", info.name, preset.caps.*info.member);
+  }
+  const presets::Dram& dram = preset.dram;
+  text += fmt::format("dram={},{},{},{},{},{},{},{},{},{},{}\n", dram.data_rate_mts, dram.bus_bits, dram.banks,
+                      dram.row_bytes, dram.t_rcd_ns, dram.t_rp_ns, dram.t_cas_ns, dram.t_ras_ns, dram.t_wr_ns,
+                      dram.t_refi_ns, dram.t_rfc_ns);
+  Sha256 hash;
+  hash.add(text.data(), text.size());
+  return hash.hex();
+}
+
+}  // namespace npu::report

@@ -1,0 +1,94 @@
+// The result of a run as data: what every form of report (table, JSON, CSV) is made of. Built from a program, its
+// events and its counters, so it works for every device that implements the contract.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/compiler/program.h"
+#include "driver/runtime/runtime.h"
+#include "hw/presets/preset.h"
+#include "sim/report/attribution.h"
+#include "sim/report/command_list.h"
+
+namespace npu::report {
+
+// No block's formula was compared with its RTL yet; every report says so next to its cycles.
+inline constexpr const char* kCalibration = "model, not calibrated against RTL";
+
+// What ran where. Filled in by the caller.
+struct RunInfo {
+  std::string tool_version;
+  std::string file, file_sha256;
+  presets::Preset machine;
+  std::string mode;  // "timed" or "functional"
+  std::optional<uint64_t> jitter_seed;
+  uint64_t jitter_max = 0;
+  std::vector<std::string> injected;  // faults put in by test hooks, in words
+  std::string program_sha256;
+};
+
+// A layer; cycles and bytes are sums over all invocations.
+struct LayerRow {
+  compiler::Layer layer;
+  uint64_t cycles = 0;                                // charged to it, see attribution.h
+  CauseCycles causes{};                               // the same cycles by cause
+  uint64_t mxu_busy = 0, vpu_busy = 0, dma_busy = 0;  // cycles of work, also where it is hidden behind other layers
+  uint64_t commands = 0;
+  uint64_t dram_read = 0, dram_written = 0, persistent_read = 0, persistent_written = 0;  // bytes
+};
+
+// What the comparison with the reference found.
+struct CheckResult {
+  uint64_t compared = 0, differing = 0;
+  std::string first;  // the first that differs, in words; empty: none
+};
+
+struct Report {
+  RunInfo info;
+  std::vector<compiler::Port> inputs, outputs;
+  uint32_t command_count = 0;
+  uint64_t constants_bytes = 0, workspace_bytes = 0, input_bytes = 0, output_bytes = 0, scratchpad_peak_bytes = 0;
+
+  uint64_t invocations = 0;
+  uint64_t cycles = 0, cycles_min = 0, cycles_max = 0;  // sum, least and most of an invocation
+  std::vector<LayerRow> layers;
+  runtime::Counters counters;  // sums over all invocations
+  uint64_t events_lost = 0;
+
+  std::vector<runtime::VariableInfo> variables;
+  runtime::MemoryUse memory;
+  std::optional<CheckResult> check;
+
+  [[nodiscard]] bool timed() const { return cycles > 0; }
+  [[nodiscard]] int64_t macs() const;  // of one invocation
+  // MACs as a share of what the MXU could do in the same cycles (int8); 0 without cycles.
+  [[nodiscard]] double utilisation(int64_t macs, uint64_t cycles_of_one) const;
+  [[nodiscard]] double microseconds(double cycles_of_some) const;
+};
+
+// What limits a layer, in words, with its share of the layer's cycles: "weight load (62 %)". Empty without cycles.
+[[nodiscard]] std::string limited_by(const Report& report, const LayerRow& row);
+
+// Collects the invocations of one program.
+class Collector {
+ public:
+  Collector(RunInfo info, const compiler::Program& program);
+  void add(const runtime::RunResult& result);
+  // The state that the run left, and the report so far.
+  [[nodiscard]] Report finish(std::vector<runtime::VariableInfo> variables, const runtime::MemoryUse& memory) const;
+  [[nodiscard]] const std::vector<CommandInfo>& commands() const { return commands_; }
+
+ private:
+  Report report_;
+  std::vector<CommandInfo> commands_;
+};
+
+// Hash of everything that the device gets from a program.
+[[nodiscard]] std::string hash_program(const compiler::Program& program);
+// Hash of a machine's sizes and DRAM timing, whatever its name.
+[[nodiscard]] std::string hash_machine(const presets::Preset& preset);
+
+}  // namespace npu::report

@@ -1,0 +1,163 @@
+#include "sim/report/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace npu::report {
+namespace {
+
+using contract::Counter;
+
+struct Column {
+  std::string_view title;
+  bool left = false;
+  size_t width = 0;
+};
+
+using Row = std::vector<std::string>;
+
+// Operator lists get long where many element-wise operators are fused.
+std::string cut(const std::string& text, size_t limit) {
+  return text.size() <= limit ? text : text.substr(0, limit - 3) + "...";
+}
+
+std::string render(std::vector<Column> columns, const std::vector<Row>& rows) {
+  for (size_t i = 0; i < columns.size(); ++i) {
+    columns[i].width = columns[i].title.size();
+    for (const Row& row : rows) columns[i].width = std::max(columns[i].width, row[i].size());
+  }
+  std::string text;
+  const auto line = [&](auto&& cell) {
+    std::string row;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      row += i == 0 ? "" : "  ";
+      row += columns[i].left ? fmt::format("{:<{}}", cell(i), columns[i].width)
+                             : fmt::format("{:>{}}", cell(i), columns[i].width);
+    }
+    text += row.substr(0, row.find_last_not_of(' ') + 1) + '\n';
+  };
+  line([&](size_t i) { return std::string(columns[i].title); });
+  line([&](size_t i) { return std::string(columns[i].width, '-'); });
+  for (const Row& row : rows) line([&](size_t i) { return row[i]; });
+  return text;
+}
+
+// Per invocation, rounded to whole units where several were averaged.
+uint64_t average(uint64_t sum, uint64_t invocations) {
+  return invocations == 0 ? 0 : (sum + invocations / 2) / invocations;
+}
+
+std::string layer_table(const Report& report) {
+  const uint64_t n = report.invocations;
+  std::vector<Column> columns = {{"layer", true}, {"operators", true}, {"engine", true}};
+  if (report.timed()) {
+    columns.insert(columns.end(), {{"cycles"}, {"share"}});
+  }
+  columns.push_back({"MACs"});
+  if (report.timed()) columns.push_back({"util"});
+  columns.insert(columns.end(), {{"DRAM rd"}, {"DRAM wr"}});
+  if (report.timed()) columns.push_back({"limited by", true});
+
+  std::vector<Row> rows;
+  for (const LayerRow& layer : report.layers) {
+    Row row = {cut(layer.layer.name, 28), cut(layer.layer.operators, 34), layer.layer.engine};
+    const auto macs = static_cast<double>(layer.layer.macs);
+    if (report.timed()) {
+      const double share = 100.0 * static_cast<double>(layer.cycles) / static_cast<double>(report.cycles);
+      row.insert(row.end(), {grouped(average(layer.cycles, n)), fmt::format("{:.1f} %", share)});
+    }
+    row.push_back(layer.layer.macs == 0 ? "-" : short_number(macs));
+    if (report.timed()) {
+      const double used = report.utilisation(layer.layer.macs * static_cast<int64_t>(n), layer.cycles);
+      row.push_back(layer.layer.macs == 0 || layer.cycles == 0 ? "-" : fmt::format("{:.1f} %", 100 * used));
+    }
+    const auto bytes = [&](uint64_t sum) { return sum == 0 ? "-" : grouped(average(sum, n)); };
+    row.insert(row.end(), {bytes(layer.dram_read), bytes(layer.dram_written)});
+    if (report.timed()) row.push_back(layer.commands == 0 ? "nothing to do" : limited_by(report, layer));
+    rows.push_back(std::move(row));
+  }
+  return render(columns, rows);
+}
+
+std::string total_lines(const Report& report) {
+  const uint64_t n = report.invocations;
+  const contract::Capabilities& caps = report.info.machine.caps;
+  std::string text;
+  const std::string per = n == 1 ? "" : fmt::format(" an invocation (average of {})", grouped(n));
+  if (report.timed()) {
+    const double mean = static_cast<double>(report.cycles) / static_cast<double>(n);
+    text += fmt::format("total     {} cycles{} = {} at {} MHz [{}]\n", grouped(average(report.cycles, n)), per,
+                        duration(report.microseconds(mean)), caps.clock_mhz, kCalibration);
+    if (n > 1) {
+      text += fmt::format("          least {}, most {}; {} cycles in all = {}\n", grouped(report.cycles_min),
+                          grouped(report.cycles_max), grouped(report.cycles),
+                          duration(report.microseconds(static_cast<double>(report.cycles))));
+    }
+  } else {
+    text += fmt::format("total     {} invocation{} in functional mode: no time\n", grouped(n), n == 1 ? "" : "s");
+  }
+  text += fmt::format("MACs      {}{}", grouped(static_cast<uint64_t>(report.macs())), n == 1 ? "" : " an invocation");
+  if (report.timed()) {
+    const double used = report.utilisation(report.macs() * static_cast<int64_t>(n), report.cycles);
+    text += fmt::format(", {:.1f} % of what the MXU could do in that time", 100 * used);
+  }
+  const uint64_t fetched = report.counters.get(contract::Queue::kSequencer, Counter::kDramRead);
+  text +=
+      fmt::format("\nDRAM      {} bytes read ({} of them commands), {} written{}\n",
+                  grouped(average(report.counters.total(Counter::kDramRead), n)), grouped(average(fetched, n)),
+                  grouped(average(report.counters.total(Counter::kDramWritten), n)), n == 1 ? "" : " an invocation");
+  text += fmt::format("memory    scratchpad {} of {} bytes at most, DRAM {} bytes (constants {}, workspace {})\n",
+                      grouped(report.scratchpad_peak_bytes), grouped(caps.spm_bytes), grouped(report.memory.dram_used),
+                      grouped(report.constants_bytes), grouped(report.workspace_bytes));
+  return text;
+}
+
+std::string state_lines(const Report& report) {
+  if (report.variables.empty()) return "state     none\n";
+  uint64_t bytes = 0;
+  for (const runtime::VariableInfo& variable : report.variables) bytes += variable.bytes;
+  std::string text =
+      fmt::format("state     {} variable{}, {} bytes of {} in persistent SRAM\n", report.variables.size(),
+                  report.variables.size() == 1 ? "" : "s", grouped(bytes), grouped(report.memory.persistent_bytes));
+  for (const runtime::VariableInfo& variable : report.variables) {
+    text += fmt::format("          {} {}{}, {} bytes at {:#x}{}\n", variable.identity, graph::name(variable.type),
+                        graph::to_string(variable.shape), grouped(variable.bytes), variable.offset,
+                        variable.is_written ? "" : ", never written");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string grouped(uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (int64_t at = static_cast<int64_t>(digits.size()) - 3; at > 0; at -= 3) {
+    digits.insert(static_cast<size_t>(at), 1, ',');
+  }
+  return digits;
+}
+
+std::string short_number(double value) {
+  constexpr std::array<std::string_view, 5> kUnits = {"", "k", "M", "G", "T"};
+  size_t unit = 0;
+  while (value >= 999.95 && unit + 1 < kUnits.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{:.0f}", value) : fmt::format("{:.1f}{}", value, kUnits[unit]);
+}
+
+std::string duration(double microseconds) {
+  if (microseconds >= 1e6) return fmt::format("{:.3f} s", microseconds / 1e6);
+  if (microseconds >= 1e3) return fmt::format("{:.3f} ms", microseconds / 1e3);
+  return fmt::format("{:.3f} us", microseconds);
+}
+
+std::string to_table(const Report& report) {
+  return layer_table(report) + '\n' + total_lines(report) + state_lines(report);
+}
+
+}  // namespace npu::report

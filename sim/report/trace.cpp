@@ -1,0 +1,157 @@
+#include "sim/report/trace.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "driver/graph/text.h"
+#include "hw/contract/error.h"
+
+namespace npu::report {
+namespace {
+
+using contract::Event;
+using contract::Queue;
+
+// Tracks behind those of the queues, whose numbers are the queues'.
+constexpr uint32_t kInvocationTrack = 100;
+constexpr uint32_t kVariableTrack = 101;
+
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+struct TraceWriter::File {
+  explicit File(const std::filesystem::path& path) : handle(std::fopen(path.c_str(), "wb")) {}
+  ~File() {
+    if (handle != nullptr) std::fclose(handle);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  std::FILE* handle;
+};
+
+TraceWriter::TraceWriter(std::filesystem::path path, const compiler::Program& program,
+                         const contract::Capabilities& caps)
+    : path_(std::move(path)),
+      temporary_(path_.string() + fmt::format(".tmp{}", ::getpid())),
+      file_(std::make_unique<File>(temporary_)),
+      commands_(list_commands(program)),
+      clock_mhz_(caps.clock_mhz) {
+  if (file_->handle == nullptr || std::filesystem::is_directory(path_)) {
+    if (file_->handle != nullptr) std::filesystem::remove(temporary_);
+    throw Error(contract::ErrorCode::kCannotWrite,
+                fmt::format("cannot write the trace {}.", graph::in_quotes(path_.string())));
+  }
+  for (const compiler::Layer& layer : program.layers) {
+    layers_.push_back(quoted(layer.name));
+    operators_.push_back(quoted(layer.operators));
+  }
+  for (const compiler::Variable& variable : program.variables) variables_.push_back(variable.identity);
+  std::fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", file_->handle);
+  write_track_names(caps);
+}
+
+TraceWriter::~TraceWriter() {
+  if (!file_) return;
+  file_.reset();
+  std::error_code ignored;
+  std::filesystem::remove(temporary_, ignored);
+}
+
+void TraceWriter::write_track_names(const contract::Capabilities& caps) {
+  put(R"({"ph":"M","pid":1,"name":"process_name","args":{"name":"NPU"}})");
+  uint32_t position = 0;
+  const auto track = [&](uint32_t id, std::string_view name) {
+    put(fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"thread_name","args":{{"name":"{}"}}}})", id, name));
+    put(fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"thread_sort_index","args":{{"sort_index":{}}}}})", id,
+                    position++));
+  };
+  track(kInvocationTrack, "invocations");
+  track(static_cast<uint32_t>(Queue::kSequencer), contract::name(Queue::kSequencer));
+  track(static_cast<uint32_t>(Queue::kMxu), contract::name(Queue::kMxu));
+  track(static_cast<uint32_t>(Queue::kVpu), contract::name(Queue::kVpu));
+  for (uint32_t i = 0; i < caps.dma_channels; ++i) track(i, contract::name(static_cast<Queue>(i)));
+  if (!variables_.empty()) track(kVariableTrack, "variables");
+}
+
+void TraceWriter::add(const runtime::RunResult& result) {
+  if (written_ + 3 * result.events.size() > kMaxSlices) {
+    left_out_ += result.events.size();
+    return;
+  }
+  put(fmt::format(R"({{"ph":"X","pid":1,"tid":{},"name":"invocation {}","ts":{},"dur":{}}})", kInvocationTrack,
+                  invocations_, time(0), duration(result.cycles)));
+  for (const Event& event : result.events) {
+    write_command(event);
+    write_marks(event);
+  }
+  ++invocations_;
+  base_ += result.cycles;
+}
+
+void TraceWriter::write_command(const Event& event) {
+  const auto opcode = static_cast<contract::Opcode>(event.opcode);
+  const bool has_layer = event.layer < operators_.size() && static_cast<Queue>(event.queue) != Queue::kSequencer;
+  put(fmt::format(R"({{"ph":"X","pid":1,"tid":{},"name":{},"cat":"{}","ts":{},"dur":{},"args":{{"command":{},)"
+                  R"("opcode":"{}","operators":{},"issued":{},"started":{},"completed":{},"busy":{},"stalled":{},)"
+                  R"("dram_read":{},"dram_written":{},"psram_read":{},"psram_written":{}}}}})",
+                  event.queue, layer_name(event), contract::name(opcode), time(event.started),
+                  duration(event.completed - event.started), event.command, contract::name(opcode),
+                  has_layer ? operators_[event.layer] : std::string("\"\""), event.issued, event.started,
+                  event.completed, event.busy, event.stalled, event.dram_read, event.dram_written, event.psram_read,
+                  event.psram_written));
+}
+
+void TraceWriter::write_marks(const Event& event) {
+  if (event.command >= commands_.size()) return;
+  for (const VariableAccess& access : commands_[event.command].variables) {
+    const uint64_t when = access.use == VariableUse::kRead ? event.started : event.completed;
+    const std::string variable = access.variable < variables_.size() ? variables_[access.variable] : "?";
+    put(fmt::format(R"({{"ph":"i","s":"t","pid":1,"tid":{},"name":{},"cat":"variable","ts":{},"args":{{"variable":{},)"
+                    R"("use":"{}","layer":{},"command":{}}}}})",
+                    kVariableTrack, quoted(fmt::format("{} {}", name(access.use), variable)), time(when),
+                    quoted(variable), name(access.use), layer_name(event), event.command));
+  }
+}
+
+std::string TraceWriter::layer_name(const Event& event) const {
+  const bool known = event.layer < layers_.size() && static_cast<Queue>(event.queue) != Queue::kSequencer;
+  return known ? layers_[event.layer]
+               : fmt::format("\"{}\"", contract::name(static_cast<contract::Opcode>(event.opcode)));
+}
+
+void TraceWriter::put(const std::string& record) {
+  if (written_++ > 0) std::fputs(",\n", file_->handle);
+  std::fputs(record.c_str(), file_->handle);
+}
+
+std::string TraceWriter::time(uint64_t cycle) const { return duration(base_ + cycle); }
+
+// Microseconds with the exact picoseconds of the cycle, as far as the format's floating point goes.
+std::string TraceWriter::duration(uint64_t cycles) const {
+  return fmt::format("{:.6f}", static_cast<double>(cycles) / clock_mhz_);
+}
+
+uint64_t TraceWriter::finish() {
+  std::fputs("\n]}\n", file_->handle);
+  const bool good = std::fflush(file_->handle) == 0 && std::ferror(file_->handle) == 0;
+  file_.reset();
+  std::error_code failure;
+  if (good) std::filesystem::rename(temporary_, path_, failure);
+  if (!good || failure) {
+    std::error_code ignored;
+    std::filesystem::remove(temporary_, ignored);
+    throw Error(contract::ErrorCode::kCannotWrite,
+                fmt::format("cannot write the trace {}.", graph::in_quotes(path_.string())));
+  }
+  return left_out_;
+}
+
+}  // namespace npu::report
