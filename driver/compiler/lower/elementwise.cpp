@@ -25,13 +25,23 @@ std::optional<Refusal> check_rescale(const Facts& facts, const graph::Operator& 
   return std::nullopt;
 }
 
+std::optional<Refusal> check_mul(const Facts& facts, const graph::Operator& op) {
+  if (auto refusal = refuse_run_time(facts, op, 2, {"shift"})) return refusal;
+  const int64_t shift = *facts.scalar(op, 2);
+  const bool wide = facts.tensor(op.inputs[0]).type == graph::DType::kInt32;
+  if (shift == 0 || (wide && shift > 0 && shift <= 63)) return std::nullopt;
+  return Refusal{ErrorCode::kArgumentUnsupported,
+                 "its shift of " + std::to_string(shift) + " is not 0" + (wide ? " to 63" : ", as its type demands"),
+                 "export the network with a valid shift"};
+}
+
 std::optional<Refusal> check(const Facts& facts, const graph::Operator& op) {
   if (auto refusal = refuse_types(facts, op)) return refusal;
   switch (op.op) {
     case Op::kRescale:
       return check_rescale(facts, op);
     case Op::kMul:
-      return refuse_run_time(facts, op, 2, {"shift"});
+      return check_mul(facts, op);
     case Op::kNegate:
       return refuse_run_time(facts, op, 1, {"input1_zp", "output_zp"});
     default:

@@ -14,13 +14,19 @@ using graph::DType;
 using graph::Op;
 using graph::TensorId;
 
-// A search for a cycle gives up, and the fusion with it, after so many operators: it bounds the time for odd graphs.
+// Both bound the time that odd graphs take: a group spans at most so many operators of the list, and a search for a
+// cycle gives up, and the fusion with it, after so many.
+constexpr size_t kMaxSpan = 1000;
 constexpr size_t kSearchLimit = 2000;
 
 class Fuser {
  public:
   Fuser(const Facts& facts, const Dependencies& dependencies, std::vector<size_t>& group_of)
-      : facts_(facts), dependencies_(dependencies), group_of_(group_of) {}
+      : facts_(facts),
+        dependencies_(dependencies),
+        group_of_(group_of),
+        covered_until_(group_of.size()),
+        seen_(group_of.size()) {}
 
   std::vector<Group> run() {
     for (size_t op : dependencies_.nodes()) {
@@ -41,6 +47,8 @@ class Fuser {
 
   void close(std::vector<size_t> ops) {
     for (size_t op : ops) group_of_[op] = groups_.size();
+    const size_t last = *std::max_element(ops.begin(), ops.end());
+    for (size_t i = ops.front(); i < last; ++i) covered_until_[i] = std::max(covered_until_[i], last);
     groups_.push_back({std::move(ops)});
   }
 
@@ -79,6 +87,7 @@ class Fuser {
     for (size_t op : ops) {
       for (size_t other : neighbours(op)) {
         if (rejected.count(other) != 0 || std::binary_search(ops.begin(), ops.end(), other)) continue;
+        if (other > ops.front() + kMaxSpan) continue;
         if ((!best || other < *best) && may_join(other, space)) best = other;
       }
     }
@@ -134,13 +143,25 @@ class Fuser {
     return false;
   }
 
+  // Operators behind this one cannot lead back to `op` or an earlier one: edges go forward, and no group reaches over
+  // it.
+  size_t last_that_leads_back(size_t op) const {
+    while (covered_until_[op] > op) op = covered_until_[op];
+    return op;
+  }
+
   // Whether a path leaves `ops` and comes back, groups taken as one.
-  bool closes_cycle(const std::vector<size_t>& ops) const {
+  bool closes_cycle(const std::vector<size_t>& ops) {
     const auto inside = [&](size_t op) { return std::binary_search(ops.begin(), ops.end(), op); };
+    const size_t last = last_that_leads_back(ops.back());
     std::vector<size_t> pending;
-    std::set<size_t> seen;
+    size_t count = 0;
+    ++search_;
     const auto visit = [&](size_t op) {
-      if (seen.insert(op).second) pending.push_back(op);
+      if (op > last || seen_[op] == search_) return;
+      seen_[op] = search_;
+      ++count;
+      pending.push_back(op);
     };
     for (size_t op : ops) {
       for (size_t next : dependencies_.after(op)) {
@@ -150,7 +171,7 @@ class Fuser {
     while (!pending.empty()) {
       const size_t op = pending.back();
       pending.pop_back();
-      if (seen.size() > kSearchLimit) return true;
+      if (count > kSearchLimit) return true;
       if (group_of_[op] != Plan::kNone) {
         for (size_t other : groups_[group_of_[op]].ops) visit(other);
       }
@@ -180,6 +201,9 @@ class Fuser {
   const Dependencies& dependencies_;
   std::vector<size_t>& group_of_;
   std::vector<Group> groups_;
+  std::vector<size_t> covered_until_;  // by operator: last one of the groups that reach over it
+  std::vector<size_t> seen_;           // by operator: number of the search that met it
+  size_t search_ = 0;
 };
 
 // Types that the output stage rescales from and to.
