@@ -1,7 +1,6 @@
 #include "driver/graph/analyse.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 
 #include "driver/graph/operand_check.h"
@@ -27,7 +26,7 @@ constexpr int kLevelNesting = 6;
 
 class Analysis {
  public:
-  explicit Analysis(const Graph& graph) : graph_(graph) {}
+  explicit Analysis(const Graph& graph) : graph_(graph), regions_(graph) {}
 
   Needs run() {
     for (const Region& region : graph_.regions) {
@@ -70,7 +69,7 @@ class Analysis {
   void look_at_operator(const Block& block, size_t position) {
     const Operator& op = block.operators[position];
     const OperatorInfo& entry = info(op.op);
-    const OperatorView view(graph_, block, op, position);
+    const OperatorView view(regions_, block, op, position);
     if (const TypeRow* row = match_types(view)) {
       need(*row);
     } else {
@@ -169,6 +168,8 @@ class Analysis {
     }
   }
 
+  int64_t nesting(const std::string& region) { return nesting(*regions_.find(region)); }
+
   int64_t nesting(const Region& region) {
     const auto [known, added] = depths_.emplace(&region, 0);
     if (!added) {
@@ -177,12 +178,10 @@ class Analysis {
     int64_t deepest = 0;
     for (const Operator& op : region.blocks.front().operators) {
       const Attributes& a = op.attributes;
-      for (const std::string* inner : {&a.then_graph, &a.else_graph, &a.cond_graph, &a.body_graph}) {
-        const auto found = std::find_if(graph_.regions.begin(), graph_.regions.end(),
-                                        [&](const Region& candidate) { return candidate.name == *inner; });
-        if ((op.op == Op::kCondIf || op.op == Op::kWhileLoop) && !inner->empty() && found != graph_.regions.end()) {
-          deepest = std::max(deepest, 1 + nesting(*found));
-        }
+      if (op.op == Op::kCondIf) {
+        deepest = std::max({deepest, 1 + nesting(a.then_graph), 1 + nesting(a.else_graph)});
+      } else if (op.op == Op::kWhileLoop) {
+        deepest = std::max({deepest, 1 + nesting(a.cond_graph), 1 + nesting(a.body_graph)});
       }
     }
     depths_[&region] = deepest;
@@ -201,6 +200,7 @@ class Analysis {
   }
 
   const Graph& graph_;
+  const RegionIndex regions_;
   Needs needs_;
   Features all_ = 0;
   std::set<Features> choices_;

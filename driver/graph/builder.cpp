@@ -13,24 +13,23 @@
 namespace npu::graph {
 namespace {
 
-// A small IEEE-like format: sign, exponent with the usual bias, fraction. Overflow gives the largest exponent
-// (infinity; NaN in FP8E4M3, which has none).
-uint64_t encode_small_float(double value, int exponent_bits, int fraction_bits) {
+// A small float format: sign, exponent with the usual bias, fraction. Magnitudes whose code would be above `largest`
+// get the code behind it: infinity, or NaN in FP8E4M3, which has no infinity.
+uint64_t encode_small_float(double value, int exponent_bits, int fraction_bits, uint64_t largest) {
   const uint64_t sign = std::signbit(value) ? uint64_t{1} << (exponent_bits + fraction_bits) : 0;
   const int bias = (1 << (exponent_bits - 1)) - 1;
-  const uint64_t top = ((uint64_t{1} << exponent_bits) - 1) << fraction_bits;
   if (std::isnan(value)) {
-    return sign | top | ((uint64_t{1} << fraction_bits) - 1);
-  }
-  if (std::isinf(value)) {
-    return sign | top;
+    return sign | ((uint64_t{1} << (exponent_bits + fraction_bits)) - 1);
   }
   const double magnitude = std::abs(value);
+  if (magnitude >= std::ldexp(1, bias + 2)) {
+    return sign | (largest + 1);
+  }
   const int exponent = magnitude == 0 ? 1 - bias : std::max(std::ilogb(magnitude), 1 - bias);
   // In units of the last place; a carry out of the fraction moves into the exponent by itself.
   const auto units = static_cast<uint64_t>(std::nearbyint(std::ldexp(magnitude, fraction_bits - exponent)));
   const uint64_t bits = units + (static_cast<uint64_t>(exponent + bias - 1) << fraction_bits);
-  return sign | std::min(bits, top);
+  return sign | std::min(bits, largest + 1);
 }
 
 uint64_t encode_element(DType type, double value) {
@@ -38,13 +37,13 @@ uint64_t encode_element(DType type, double value) {
     case DType::kFp32:
       return std::bit_cast<uint32_t>(static_cast<float>(value));
     case DType::kFp16:
-      return encode_small_float(value, 5, 10);
+      return encode_small_float(value, 5, 10, 0x7bff);
     case DType::kBf16:
-      return encode_small_float(value, 8, 7);
+      return encode_small_float(value, 8, 7, 0x7f7f);
     case DType::kFp8E4M3:
-      return encode_small_float(value, 4, 3);
+      return encode_small_float(value, 4, 3, 0x7e);
     case DType::kFp8E5M2:
-      return encode_small_float(value, 5, 2);
+      return encode_small_float(value, 5, 2, 0x7b);
     default:
       return static_cast<uint64_t>(static_cast<int64_t>(value));
   }
@@ -189,10 +188,14 @@ TensorId GraphBuilder::op(Op op, std::vector<TensorId> inputs, const Attributes&
 std::vector<TensorId> GraphBuilder::ops(Op op, std::vector<TensorId> inputs, const Attributes& attributes,
                                         const std::vector<DType>& types) {
   Operator node{op, attributes, std::move(inputs), {}, {}};
+  if ((info(op).attributes & kHasNanMode) != 0 && node.attributes.nan_mode == NanMode::kUnknown) {
+    node.attributes.nan_mode = NanMode::kPropagate;  // the specification's default
+  }
   for (const DType type : types) {
     node.outputs.push_back(add_tensor({}, type, {}));
   }
-  const OperatorView view(graph_, block(), node, block().operators.size());
+  const RegionIndex regions(graph_);
+  const OperatorView view(regions, block(), node, block().operators.size());
   const auto shapes = check_operator(view);
   NPU_CHECK(shapes.size() == types.size());
   for (size_t i = 0; i < shapes.size(); ++i) {
@@ -212,7 +215,6 @@ TensorId GraphBuilder::raw(Op op, std::vector<TensorId> inputs, const Attributes
 TensorId GraphBuilder::argmax(TensorId x, int32_t axis) {
   Attributes a;
   a.axis = axis;
-  a.nan_mode = NanMode::kPropagate;
   return op(Op::kArgMax, {x}, a);
 }
 
@@ -234,7 +236,6 @@ TensorId GraphBuilder::max_pool2d(TensorId x, std::vector<int32_t> kernel, std::
   a.kernel = std::move(kernel);
   a.stride = std::move(stride);
   a.pad = std::move(pad);
-  a.nan_mode = NanMode::kPropagate;
   return op(Op::kMaxPool2d, {x}, a);
 }
 
@@ -287,7 +288,6 @@ TensorId GraphBuilder::clamp(TensorId x, double low, double high) {
   Attributes a;
   a.min_val = encode(tensor(x).type, 1, {low});
   a.max_val = encode(tensor(x).type, 1, {high});
-  a.nan_mode = NanMode::kPropagate;
   return op(Op::kClamp, {x}, a);
 }
 
@@ -300,18 +300,6 @@ TensorId GraphBuilder::arithmetic_right_shift(TensorId a, TensorId b, bool round
   Attributes attributes;
   attributes.round = round;
   return op(Op::kArithmeticRightShift, {a, b}, attributes);
-}
-
-TensorId GraphBuilder::maximum(TensorId a, TensorId b) {
-  Attributes attributes;
-  attributes.nan_mode = NanMode::kPropagate;
-  return op(Op::kMaximum, {a, b}, attributes);
-}
-
-TensorId GraphBuilder::minimum(TensorId a, TensorId b) {
-  Attributes attributes;
-  attributes.nan_mode = NanMode::kPropagate;
-  return op(Op::kMinimum, {a, b}, attributes);
 }
 
 TensorId GraphBuilder::table(TensorId x, const std::vector<double>& values) {
@@ -328,7 +316,6 @@ TensorId GraphBuilder::negate(TensorId x, double input_zp, double output_zp) {
 TensorId GraphBuilder::reduce(Op number, TensorId x, int32_t axis) {
   Attributes a;
   a.axis = axis;
-  a.nan_mode = NanMode::kPropagate;
   return op(number, {x}, a);
 }
 

@@ -55,8 +55,8 @@ class GraphBuilder {
   TensorId read(TensorId variable);
   void write(TensorId variable, TensorId value);
 
-  // Any operator with one result. `type` is needed where the inputs leave a choice (CAST, RESCALE, RESIZE, MATMUL of
-  // FP16).
+  // Any operator with one result. A nan_mode that is not set becomes PROPAGATE. `type` is needed where the inputs leave
+  // a choice (CAST, RESCALE, RESIZE, MATMUL of FP16).
   TensorId op(Op op, std::vector<TensorId> inputs, const Attributes& attributes = {}, DType type = DType::kUnknown);
   // Any operator, with results of the given types.
   std::vector<TensorId> ops(Op op, std::vector<TensorId> inputs, const Attributes& attributes,
@@ -81,8 +81,8 @@ class GraphBuilder {
   TensorId sub(TensorId a, TensorId b) { return op(Op::kSub, {a, b}); }
   TensorId mul(TensorId a, TensorId b, double shift = 0);
   TensorId arithmetic_right_shift(TensorId a, TensorId b, bool round);
-  TensorId maximum(TensorId a, TensorId b);
-  TensorId minimum(TensorId a, TensorId b);
+  TensorId maximum(TensorId a, TensorId b) { return op(Op::kMaximum, {a, b}); }
+  TensorId minimum(TensorId a, TensorId b) { return op(Op::kMinimum, {a, b}); }
   TensorId table(TensorId x, const std::vector<double>& values);
   TensorId negate(TensorId x, double input_zp = 0, double output_zp = 0);
   TensorId select(TensorId condition, TensorId a, TensorId b) { return op(Op::kSelect, {condition, a, b}); }

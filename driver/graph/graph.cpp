@@ -1,5 +1,6 @@
 #include "driver/graph/graph.h"
 
+#include <algorithm>
 #include <array>
 
 namespace npu::graph {
@@ -113,21 +114,20 @@ std::optional<DType> dtype_from_name(std::string_view name) {
 }
 
 std::optional<int64_t> element_count(const Shape& shape) {
-  int64_t count = 1;
-  bool zero = false;
-  for (const int64_t size : shape) {
-    if (size < 0) {
-      return std::nullopt;
-    }
-    if (size == 0) {
-      zero = true;
-    } else if (count > kMaxElements / size) {
-      return std::nullopt;
-    } else {
-      count *= size;
-    }
+  if (std::any_of(shape.begin(), shape.end(), [](int64_t size) { return size < 0; })) {
+    return std::nullopt;
   }
-  return zero ? 0 : count;
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
+    return 0;
+  }
+  int64_t count = 1;
+  for (const int64_t size : shape) {
+    if (count > kMaxElements / size) {
+      return std::nullopt;
+    }
+    count *= size;
+  }
+  return count;
 }
 
 int64_t byte_size(DType type, int64_t elements) {

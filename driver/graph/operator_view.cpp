@@ -16,6 +16,17 @@ std::string operand_name(std::span<const Operand> operands, size_t i, const Tens
 
 }  // namespace
 
+RegionIndex::RegionIndex(const Graph& graph) {
+  for (const Region& region : graph.regions) {
+    regions_.emplace(region.name, &region);
+  }
+}
+
+const Region* RegionIndex::find(std::string_view name) const {
+  const auto found = regions_.find(name);
+  return found == regions_.end() ? nullptr : found->second;
+}
+
 std::string OperatorView::input_name(size_t i) const { return operand_name(info(op_.op).inputs, i, input(i)); }
 
 std::string OperatorView::output_name(size_t i) const { return operand_name(info(op_.op).outputs, i, output(i)); }
@@ -80,7 +91,7 @@ void OperatorView::require_zero_point_only_for(DType allowed, size_t operand, DT
 
 void OperatorView::fail(contract::ErrorCode code, const std::string& reason) const {
   std::string where = describe(op_, position_);
-  if (graph_.regions.size() > 1) {
+  if (regions_.size() > 1) {
     where += " of block " + in_quotes(block_.name);
   }
   throw Error(code, where + ": " + reason);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "driver/graph/graph.h"
@@ -11,12 +13,24 @@
 
 namespace npu::graph {
 
+// The regions of a graph by name; must not outlive it.
+class RegionIndex {
+ public:
+  explicit RegionIndex(const Graph& graph);
+  // Null when there is none.
+  [[nodiscard]] const Region* find(std::string_view name) const;
+  [[nodiscard]] size_t size() const { return regions_.size(); }
+
+ private:
+  std::unordered_map<std::string_view, const Region*> regions_;
+};
+
 class OperatorView {
  public:
-  OperatorView(const Graph& graph, const Block& block, const Operator& op, size_t position)
-      : graph_(graph), block_(block), op_(op), position_(position) {}
+  OperatorView(const RegionIndex& regions, const Block& block, const Operator& op, size_t position)
+      : regions_(regions), block_(block), op_(op), position_(position) {}
 
-  [[nodiscard]] const Graph& graph() const { return graph_; }
+  [[nodiscard]] const RegionIndex& regions() const { return regions_; }
   [[nodiscard]] const Operator& op() const { return op_; }
   [[nodiscard]] const Attributes& attributes() const { return op_.attributes; }
   [[nodiscard]] const Tensor& input(size_t i) const { return block_.tensors[op_.inputs[i]]; }
@@ -46,7 +60,7 @@ class OperatorView {
  private:
   void require_length(size_t i, int64_t length) const;
 
-  const Graph& graph_;
+  const RegionIndex& regions_;
   const Block& block_;
   const Operator& op_;
   size_t position_;

@@ -13,10 +13,9 @@ using contract::ErrorCode;
 
 // The first block of the region that an attribute names.
 const Block& region_block(const OperatorView& op, const char* attribute, const std::string& region_name) {
-  for (const Region& region : op.graph().regions) {
-    if (region.name == region_name && !region.blocks.empty()) {
-      return region.blocks.front();
-    }
+  const Region* region = op.regions().find(region_name);
+  if (region != nullptr && !region->blocks.empty()) {
+    return region->blocks.front();
   }
   op.fail(ErrorCode::kBadStructure,
           std::string(attribute) + " names the region " + in_quotes(region_name) + ", which does not exist");

@@ -52,10 +52,10 @@ void check_tensor(const Tensor& tensor, const std::string& here) {
 
 class BlockCheck {
  public:
-  BlockCheck(const Graph& graph, const Block& block)
-      : graph_(graph),
+  BlockCheck(const RegionIndex& regions, const Block& block)
+      : regions_(regions),
         block_(block),
-        here_(graph.regions.size() > 1 ? " of block " + in_quotes(block.name) : ""),
+        here_(regions.size() > 1 ? " of block " + in_quotes(block.name) : ""),
         state_(block.tensors.size(), State::kNone) {}
 
   void run() {
@@ -114,7 +114,6 @@ class BlockCheck {
   }
 
   const Tensor& interface_tensor(TensorId id, const char* what) const {
-    require_id(id);
     const Tensor& tensor = block_.tensors[id];
     if (tensor.type == DType::kShape || tensor.variable) {
       fail(ErrorCode::kBadStructure, std::string("graph ") + what + " " + in_quotes(tensor.name) + here_ + " is a " +
@@ -134,7 +133,7 @@ class BlockCheck {
     if (op.op == Op::kUnknown || static_cast<uint32_t>(op.op) >= kOpCount) {
       fail(ErrorCode::kUnknownOperator, "operator " + std::to_string(position) + here_ + " is none of TOSA 1.0");
     }
-    const OperatorView view(graph_, block_, op, position);
+    const OperatorView view(regions_, block_, op, position);
     for (const TensorId id : op.inputs) {
       require_id(id);
     }
@@ -215,7 +214,7 @@ class BlockCheck {
     }
   }
 
-  const Graph& graph_;
+  const RegionIndex& regions_;
   const Block& block_;
   const std::string here_;
   std::vector<State> state_;
@@ -224,13 +223,9 @@ class BlockCheck {
 // Regions that control flow refers to must not contain themselves, nor nest without bound.
 class NestingCheck {
  public:
-  explicit NestingCheck(const Graph& graph) : graph_(graph) {
-    for (const Region& region : graph.regions) {
-      regions_.emplace(region.name, &region);
-    }
-  }
+  explicit NestingCheck(const RegionIndex& regions) : regions_(regions) {}
 
-  void run() { static_cast<void>(height(graph_.regions.front(), 0)); }
+  void run(const Region& first) { static_cast<void>(height(first, 0)); }
 
  private:
   // How deep the control flow inside a region nests. `depth` bounds the recursion, `known_` the time.
@@ -243,7 +238,7 @@ class NestingCheck {
     }
     size_t highest = 0;
     const auto enter = [&](const std::string& name) {
-      highest = std::max(highest, depth < kMaxNesting ? 1 + height(*regions_.at(name), depth + 1) : kMaxNesting + 1);
+      highest = std::max(highest, depth < kMaxNesting ? 1 + height(*regions_.find(name), depth + 1) : kMaxNesting + 1);
     };
     for (const Operator& op : region.blocks.front().operators) {
       const Attributes& a = op.attributes;
@@ -263,8 +258,7 @@ class NestingCheck {
     return highest;
   }
 
-  const Graph& graph_;
-  std::map<std::string_view, const Region*> regions_;
+  const RegionIndex& regions_;
   std::unordered_set<const Region*> open_;
   std::unordered_map<const Region*, size_t> known_;
 };
@@ -281,6 +275,16 @@ void check_regions(const Graph& graph) {
     if (region.blocks.size() != 1) {
       fail(ErrorCode::kBadStructure, "region " + in_quotes(region.name) + " has " +
                                          std::to_string(region.blocks.size()) + " blocks, but must have one");
+    }
+    // Control flow looks at other blocks' interfaces before those blocks are checked.
+    const Block& block = region.blocks.front();
+    for (const auto* ids : {&block.inputs, &block.outputs}) {
+      for (const TensorId id : *ids) {
+        if (id >= block.tensors.size()) {
+          fail(ErrorCode::kBadStructure, "block " + in_quotes(block.name) + " lists the tensor number " +
+                                             std::to_string(id) + ", which does not exist");
+        }
+      }
     }
   }
 }
@@ -306,10 +310,11 @@ void check_shared_variables(const Graph& graph) {
 
 void validate(const Graph& graph) {
   check_regions(graph);
+  const RegionIndex regions(graph);
   for (const Region& region : graph.regions) {
-    BlockCheck(graph, region.blocks.front()).run();
+    BlockCheck(regions, region.blocks.front()).run();
   }
-  NestingCheck(graph).run();
+  NestingCheck(regions).run(graph.regions.front());
   check_shared_variables(graph);
 }
 
