@@ -23,6 +23,7 @@ class Builder {
 
   EwiseProgram build(std::span<const size_t> ops) {
     program_.dims = squeeze(facts_.result(facts_.op(ops.front())).shape);
+    ops_ = ops;
     for (size_t index : ops) add(facts_.op(index));
     program_.register_count = allocate_registers(program_.uops);
     return std::move(program_);
@@ -123,7 +124,9 @@ class Builder {
   uint32_t clamp(const graph::Operator& op, uint32_t in, contract::Element type) {
     const auto [low, high] = clamp_range(op, type);
     const auto [type_low, type_high] = element_range(type);
-    if (low <= type_low && high >= type_high) return in;
+    const auto producer = facts_.producer(op.inputs[0]);
+    const bool done = producer && inside(*producer) && clamp_after(facts_.op(*producer)) == &op;
+    if (done || (low <= type_low && high >= type_high)) return in;
     return emit({UopCode::kClamp, 0, in, 0, static_cast<int32_t>(low), static_cast<int32_t>(high)});
   }
 
@@ -138,8 +141,24 @@ class Builder {
     return emit({UopCode::kCast, 0, in, 0, to, 0});
   }
 
+  bool inside(size_t op) const { return std::binary_search(ops_.begin(), ops_.end(), op); }
+
+  // The CLAMP of the group that alone reads a RESCALE's result: the parameter block holds its limits.
+  const graph::Operator* clamp_after(const graph::Operator& op) const {
+    if (op.op != Op::kRescale || op.attributes.output_unsigned) return nullptr;
+    const TensorId result = op.outputs[0];
+    if (facts_.is_output(result) || facts_.uses(result).size() != 1) return nullptr;
+    const size_t reader = facts_.uses(result)[0].op;
+    return inside(reader) && facts_.op(reader).op == Op::kClamp ? &facts_.op(reader) : nullptr;
+  }
+
   uint32_t rescale(const graph::Operator& op, uint32_t in, int32_t out_type) {
     EwiseOperand operand{EwiseOperand::Role::kParams, 0, {}, rescale_params(facts_, op)};
+    if (const graph::Operator* clamp = clamp_after(op)) {
+      const auto [low, high] = clamp_range(*clamp, static_cast<contract::Element>(out_type));
+      operand.params.header.clamp_min = static_cast<int32_t>(low);
+      operand.params.header.clamp_max = static_cast<int32_t>(high);
+    }
     const bool per_channel = operand.params.entries.size() > 1;
     program_.innermost_fixed = program_.innermost_fixed || per_channel;
     const uint32_t block = add_operand(std::move(operand));
@@ -179,10 +198,10 @@ class Builder {
   }
 
   static bool equal_params(const Params& a, const Params& b) {
-    if (a.entries.size() != b.entries.size() || a.header.input_zp != b.header.input_zp ||
-        a.header.output_zp != b.header.output_zp) {
-      return false;
-    }
+    const auto fields = [](const contract::ParameterHeader& h) {
+      return std::make_tuple(h.input_zp, h.output_zp, h.clamp_min, h.clamp_max);
+    };
+    if (a.entries.size() != b.entries.size() || fields(a.header) != fields(b.header)) return false;
     return std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(),
                       [](const auto& x, const auto& y) { return x.multiplier == y.multiplier && x.shift == y.shift; });
   }
@@ -205,6 +224,7 @@ class Builder {
   const Facts& facts_;
   const std::function<bool(TensorId)>& stored_;
   EwiseProgram program_;
+  std::span<const size_t> ops_;
   uint32_t next_value_ = 0;
   std::map<TensorId, uint32_t> values_;  // results by tensor
   std::set<TensorId> raw_;               // unsigned results, not yet sign-extended

@@ -85,6 +85,7 @@ TEST(Fusion, ResidualConnectionIsOneStep) {
   const EwiseStep& step = *steps_of<EwiseStep>(module)[0];
   EXPECT_THAT(step.dims, ElementsAre(48));
   EXPECT_LE(step.register_count, 2u);
+  EXPECT_THAT(step.uops, SizeIs(8));  // CLAMP is in the last RESCALE's parameter block
   compare_with_reference(b.build());
 }
 

@@ -258,7 +258,8 @@ void ewise(std::span<const int64_t> dims, std::span<const EwiseOperand> operands
                                                             channel * contract::ParameterEntry::kBytes);
           const int64_t value =
               scaled(a() - header.input_zp, entry, static_cast<Rescale>(u.imm0 & 0xff)) + header.output_zp;
-          r[u.dst] = clip(value, static_cast<Element>(u.imm0 >> 16 & 0xff), (u.imm0 >> 24 & 1) != 0);
+          const int64_t clipped = clip(value, static_cast<Element>(u.imm0 >> 16 & 0xff), (u.imm0 >> 24 & 1) != 0);
+          r[u.dst] = std::clamp<int64_t>(clipped, header.clamp_min, header.clamp_max);
           break;
         }
         case UopCode::kTable8:
