@@ -1,10 +1,25 @@
 // The run of a whole graph: inputs, constants, aliases, the observer, and errors that name tensors.
+#include <set>
+
+#include "sim/reference/operators.h"
 #include "tests/unit/reference/graph_case.h"
 
 namespace npu::reference::test {
 namespace {
 
 using Numbers = std::vector<int64_t>;
+
+TEST(Registry, LacksOnlyFloatingPointAndControlFlow) {
+  // CONST and CONST_SHAPE are the run's own work.
+  const std::set<Op> lacking{
+      Op::kUnknown, Op::kFft2d,  Op::kRfft2d, Op::kErf,           Op::kSigmoid, Op::kTanh,       Op::kPow,
+      Op::kCeil,    Op::kCos,    Op::kExp,    Op::kFloor,         Op::kLog,     Op::kReciprocal, Op::kRsqrt,
+      Op::kSin,     Op::kCustom, Op::kConst,  Op::kReduceProduct, Op::kCondIf,  Op::kWhileLoop,  Op::kConstShape};
+  for (uint32_t number = 0; number < graph::kOpCount; ++number) {
+    const Op op = static_cast<Op>(number);
+    EXPECT_EQ(find_operator(op) == nullptr, lacking.contains(op)) << graph::name(op);
+  }
+}
 
 TEST(Run, ConstantsAreWidened) {
   GraphCase g;
