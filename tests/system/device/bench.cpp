@@ -81,7 +81,7 @@ bool Invocation::operator==(const Invocation& other) const {
   return true;
 }
 
-platform::PlatformOptions options(const std::string& preset, platform::Mode mode) {
+platform::PlatformOptions options(const std::string& preset, model::Mode mode) {
   platform::PlatformOptions options;
   options.preset = presets::load_preset(preset);
   options.mode = mode;

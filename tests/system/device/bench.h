@@ -12,7 +12,7 @@
 #include "driver/graph/graph.h"
 #include "driver/graph/value.h"
 #include "driver/runtime/runtime.h"
-#include "sim/platform/tlm_device.h"
+#include "sim/platform/platform.h"
 
 namespace npu::test {
 
@@ -46,7 +46,7 @@ struct Invocation {
 };
 
 [[nodiscard]] platform::PlatformOptions options(const std::string& preset,
-                                                platform::Mode mode = platform::Mode::kTimed);
+                                                model::Mode mode = model::Mode::kTimed);
 
 // Runs all frames of a network on a program.
 [[nodiscard]] std::vector<Invocation> stream(runtime::Job& job, const Network& network);

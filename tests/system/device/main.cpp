@@ -6,4 +6,3 @@ int main(int argc, char** argv) {
   return RUN_ALL_TESTS();
 }
 
-extern "C" int sc_main(int, char**) { return 0; }

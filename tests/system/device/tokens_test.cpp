@@ -28,7 +28,7 @@ std::vector<Token> tokens_of(const compiler::Program& program) {
   return tokens;
 }
 
-class Tokens : public testing::TestWithParam<std::tuple<std::string, std::string, platform::Mode>> {};
+class Tokens : public testing::TestWithParam<std::tuple<std::string, std::string, model::Mode>> {};
 
 TEST_P(Tokens, LosingAnyOneIsAHazard) {
   const auto& [name, preset, mode] = GetParam();
@@ -69,10 +69,10 @@ TEST_P(Tokens, LosingAnyOneIsAHazard) {
 
 INSTANTIATE_TEST_SUITE_P(Imported, Tokens,
                          testing::Combine(testing::ValuesIn(kWakeWords), testing::Values("edge", "nano"),
-                                          testing::Values(platform::Mode::kFunctional, platform::Mode::kTimed)),
+                                          testing::Values(model::Mode::kFunctional, model::Mode::kTimed)),
                          [](const auto& info) {
                            return std::get<0>(info.param) + "_on_" + std::get<1>(info.param) +
-                                  (std::get<2>(info.param) == platform::Mode::kTimed ? "_timed" : "_functional");
+                                  (std::get<2>(info.param) == model::Mode::kTimed ? "_timed" : "_functional");
                          });
 
 }  // namespace

@@ -1,0 +1,55 @@
+// The one source of timed wake-ups inside a Npu. SystemC does not say in which order processes run that wait for the
+// same moment, and in practice it depends on what its queue held before; who asks for a bank or a burst first would
+// then change from run to run. Here, alarms of one cycle go off in the order in which they were made, always.
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+#include <vector>
+
+#include "hw/model/clock.h"
+
+namespace npu::model {
+
+class Alarm;
+
+class Agenda : public sc_core::sc_module {
+ public:
+  Agenda(const sc_core::sc_module_name& name, const Clock& clock);
+
+  // Forgets everything that is due.
+  void begin_job();
+
+ private:
+  friend class Alarm;
+  void tick();
+  void arm(uint64_t cycle);
+
+  const Clock& clock_;
+  std::vector<Alarm*> alarms_;
+  sc_core::sc_event tick_;
+  uint64_t next_;  // cycle for which tick_ is set
+};
+
+class Alarm {
+ public:
+  explicit Alarm(Agenda& agenda);
+  Alarm(const Alarm&) = delete;
+  Alarm& operator=(const Alarm&) = delete;
+
+  // Goes off at the beginning of a cycle, in this moment's next delta cycle when that has passed, unless an earlier
+  // cycle is set already.
+  void set(uint64_t cycle);
+  // Goes off in the next delta cycle.
+  void set_now() { set(0); }
+  void cancel();
+  [[nodiscard]] const sc_core::sc_event& event() const { return event_; }
+
+ private:
+  friend class Agenda;
+  Agenda& agenda_;
+  sc_core::sc_event event_;
+  uint64_t due_;
+};
+
+}  // namespace npu::model

@@ -1,0 +1,43 @@
+// Integer cycles of the NPU's clock. Cycle 0 is the start of the job, so that cycles repeat exactly wherever on the
+// simulation's time axis a job begins.
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+
+#include "hw/model/config.h"
+
+namespace npu::model {
+
+class Clock {
+ public:
+  // A period of whole picoseconds (rounded).
+  Clock(uint32_t mhz, Mode mode) : period_((1'000'000 + mhz / 2) / mhz, sc_core::SC_PS), timed_(mode == Mode::kTimed) {}
+
+  // Makes this moment cycle 0.
+  void restart() { origin_ = sc_core::sc_time_stamp(); }
+
+  // This moment, rounded up to a cycle; always 0 in functional mode.
+  [[nodiscard]] uint64_t now() const { return after(sc_core::SC_ZERO_TIME); }
+  // The same for the moment `delay` from now.
+  [[nodiscard]] uint64_t after(const sc_core::sc_time& delay) const {
+    if (!timed_) return 0;
+    const uint64_t elapsed = (sc_core::sc_time_stamp() + delay - origin_).value();
+    return (elapsed + period_.value() - 1) / period_.value();
+  }
+  // Time from now to the beginning of a cycle; zero when it has passed.
+  [[nodiscard]] sc_core::sc_time until(uint64_t cycle) const {
+    const sc_core::sc_time target = origin_ + sc_core::sc_time::from_value(cycle * period_.value());
+    const sc_core::sc_time& now = sc_core::sc_time_stamp();
+    return target > now ? target - now : sc_core::SC_ZERO_TIME;
+  }
+  [[nodiscard]] const sc_core::sc_time& period() const { return period_; }
+  [[nodiscard]] bool timed() const { return timed_; }
+
+ private:
+  sc_core::sc_time period_;
+  sc_core::sc_time origin_;
+  bool timed_;
+};
+
+}  // namespace npu::model

@@ -1,0 +1,68 @@
+// A command on its way through the device: decoded once by the sequencer, then queued to its unit.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "hw/contract/gen/commands.h"
+
+namespace npu::model {
+
+// Where an address points to and how far it may reach: bytes [0, limit) from `base` in memory `space`.
+struct Window {
+  contract::ErrorCode error = contract::ErrorCode::kOk;
+  contract::Space space = contract::Space::kNone;
+  uint64_t base = 0;
+  uint64_t limit = 0;
+};
+
+inline constexpr uint32_t kQueues = 10;  // the DMA channels, MXU and VPU; a queue's number is its contract::Queue
+inline constexpr uint32_t kMxuQueue = static_cast<uint32_t>(contract::Queue::kMxu);
+inline constexpr uint32_t kVpuQueue = static_cast<uint32_t>(contract::Queue::kVpu);
+inline constexpr uint32_t kSequencerQueue = static_cast<uint32_t>(contract::Queue::kSequencer);
+
+// Bytes by memory.
+struct Traffic {
+  uint64_t spm_read = 0, spm_written = 0;
+  uint64_t dram_read = 0, dram_written = 0;
+  uint64_t psram_read = 0, psram_written = 0;
+
+  void moved(contract::Space space, bool read, uint64_t bytes) {
+    if (space == contract::Space::kScratchpad) (read ? spm_read : spm_written) += bytes;
+    if (space == contract::Space::kDram) (read ? dram_read : dram_written) += bytes;
+    if (space == contract::Space::kPersistent) (read ? psram_read : psram_written) += bytes;
+  }
+  [[nodiscard]] uint64_t read() const { return spm_read + dram_read + psram_read; }
+  [[nodiscard]] uint64_t written() const { return spm_written + dram_written + psram_written; }
+};
+
+using DecodedCommand = std::variant<std::monostate, contract::BeginCommand, contract::EndCommand,
+                                    contract::DeclareCommand, contract::DmaCommand, contract::MxuCommand,
+                                    contract::VpuEwiseCommand, contract::VpuPoolCommand, contract::VpuReduceCommand>;
+
+// `words` must be well formed (contract::well_formed).
+[[nodiscard]] DecodedCommand decode(std::span<const uint32_t> words);
+
+// Tokens as absolute counts: element q is how many commands of queue q must have completed.
+using TokenTargets = std::array<uint32_t, kQueues>;
+
+// What a unit's FIFO holds. The variables are table indices: `reads` must be written when the command starts, `commits`
+// become written when it completes.
+struct IssuedCommand {
+  uint32_t index = 0;  // in the stream
+  contract::Header header;
+  std::array<uint32_t, contract::kMaxCommandWords> words;
+  TokenTargets targets{};
+  uint64_t issued_cycle = 0;
+  Traffic asked;  // from the command's fields
+  std::vector<uint16_t> variable_reads, variable_commits;
+  contract::DmaCommand dma;  // when it is one, with what its addresses resolved to
+  Window dma_src, dma_dst;
+
+  [[nodiscard]] std::span<const uint32_t> command() const { return {words.data(), header.words}; }
+};
+
+}  // namespace npu::model

@@ -1,0 +1,84 @@
+// The command processor: fetches the stream, decodes, checks and issues commands in order, completes or aborts the job.
+//
+// One command after the other: its words are decoded at kWordsPerCycle a cycle, checked (validate.h, addresses and
+// limits of everything that it touches, hazards), and put into the FIFO of its queue, for whose room it waits. `begin`
+// and `declare` take effect in the sequencer itself, `end` waits until all queues are empty. Counters of queue
+// `sequencer`: busy while decoding, stalled while waiting for the stream, a FIFO or tokens, idle from `end` on.
+//
+// Job start: cycle 0. Job end: the cycle at which the last command has completed, or at which all units have given up.
+#pragma once
+
+#include <functional>
+#include <systemc>
+#include <vector>
+
+#include "hw/model/fetch_unit.h"
+#include "hw/model/footprint.h"
+#include "hw/model/hazard_checker.h"
+#include "hw/model/queue_unit.h"
+
+namespace npu::model {
+
+class CommandProcessor : public sc_core::sc_module {
+ public:
+  static constexpr uint32_t kWordsPerCycle = 4;
+  // How long an aborted job waits for bursts that memory still owes it.
+  static constexpr uint64_t kDrainCycles = 65536;
+
+  // `units` by queue, nullptr where this device has none. `ended` is called with the cycles of the job.
+  CommandProcessor(const sc_core::sc_module_name& name, Machine& machine, std::vector<QueueUnit*> units,
+                   std::function<void(uint64_t)> ended);
+
+  // Starts a job; the device must be idle.
+  void start(const JobRegisters& registers);
+  // Notified when a job has ended.
+  [[nodiscard]] const sc_core::sc_event& ended_event() const { return ended_event_; }
+  // Nothing in the simulation can move any more: a fault, so that the job ends.
+  void report_stuck();
+
+ private:
+  using Words = std::span<const uint32_t>;
+
+  void run();
+  void run_stream();
+  void drain_aborted();
+  void on_timeout();
+
+  [[nodiscard]] bool fetch(uint32_t bytes);
+  [[nodiscard]] bool next_command();
+  // Each returns false when the stream goes no further: a fault, or the end.
+  [[nodiscard]] bool dispatch(const DecodedCommand& command);
+  [[nodiscard]] bool begin(const contract::BeginCommand& command);
+  [[nodiscard]] bool declare(const contract::DeclareCommand& command);
+  [[nodiscard]] bool end();
+  [[nodiscard]] bool issue(const DecodedCommand& command);
+  [[nodiscard]] bool check_access(const StridedAccess& access, IssuedCommand& slot);
+  [[nodiscard]] bool reserved(uint64_t low, uint64_t high, bool write) const;
+  [[nodiscard]] bool wait_for_tokens();
+
+  // Always false: `return fault(...)`.
+  bool fault(contract::ErrorCode code, uint32_t other = 0);
+  bool fault_at(contract::ErrorCode code, const contract::Address& address, uint64_t offset, uint32_t other = 0);
+
+  void wait_cycles(uint64_t cycles);
+  void spend(contract::Counter counter);
+  void record_event();
+
+  Machine& machine_;
+  std::vector<QueueUnit*> units_;
+  std::function<void(uint64_t)> ended_;
+  FetchUnit fetch_;
+  HazardChecker hazards_;
+  Footprint footprint_;
+
+  std::array<uint32_t, contract::kMaxCommandWords> words_;
+  contract::Header header_;  // of the command at hand
+  uint32_t index_ = 0;       // its number
+  uint32_t expected_commands_ = 0;
+  uint64_t decode_started_ = 0;
+  uint64_t accounted_ = 0;
+  Alarm decoded_, timeout_;
+  sc_core::sc_event start_, ended_event_;
+};
+
+}  // namespace npu::model

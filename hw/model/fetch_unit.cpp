@@ -1,0 +1,92 @@
+#include "hw/model/fetch_unit.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace npu::model {
+
+FetchUnit::FetchUnit(Machine& machine)
+    : machine_(machine),
+      flights_(machine.config.caps.dma_outstanding),
+      ring_(kPrefetchBytes),
+      arrival_(machine.agenda) {}
+
+void FetchUnit::begin_job(uint64_t base, uint64_t bytes) {
+  base_ = base;
+  bytes_ = bytes;
+  requested_ = arrived_ = taken_ = 0;
+  // Bursts that an aborted job left behind have no client any more; what it held goes back.
+  for (; absorbed_ != issued_; ++absorbed_) {
+    Flight& flight = flights_[absorbed_ % flights_.size()];
+    if (flight.here) machine_.memory.release(*flight.burst);
+  }
+  issued_ = absorbed_ = 0;
+  failed_ = false;
+}
+
+void FetchUnit::request() {
+  while (requested_ < bytes_ && issued_ - absorbed_ < flights_.size()) {
+    const uint64_t burst = machine_.config.caps.dma_burst_bytes;
+    const uint64_t length = std::min(bytes_ - requested_, burst - (base_ + requested_) % burst);
+    if (requested_ - taken_ + length > ring_.size()) return;
+    Flight& flight = flights_[issued_ % flights_.size()];
+    flight.here = false;
+    flight.burst = &machine_.memory.make(false, base_ + requested_, static_cast<uint32_t>(length), *this);
+    flight.burst->tag = issued_++;
+    requested_ += length;
+    machine_.memory.submit(*flight.burst, MemoryPort::kFetchRequester);
+  }
+}
+
+void FetchUnit::burst_done(Burst& burst, bool ok) {
+  flights_[burst.tag % flights_.size()].here = true;
+  failed_ |= !ok;
+  arrival_.set_now();
+}
+
+void FetchUnit::store(std::span<const uint8_t> data) {
+  const uint64_t at = arrived_ % ring_.size();
+  const uint64_t first = std::min<uint64_t>(data.size(), ring_.size() - at);
+  std::memcpy(ring_.data() + at, data.data(), first);
+  std::memcpy(ring_.data(), data.data() + first, data.size() - first);
+  arrived_ += data.size();
+}
+
+void FetchUnit::absorb() {
+  while (absorbed_ != issued_) {
+    Flight& flight = flights_[absorbed_ % flights_.size()];
+    if (!flight.here) return;
+    store(flight.burst->data());
+    machine_.memory.release(*flight.burst);
+    ++absorbed_;
+  }
+}
+
+bool FetchUnit::ready(uint32_t bytes) {
+  absorb();
+  request();
+  return arrived_ - taken_ >= bytes;
+}
+
+bool FetchUnit::fetch_now(uint32_t bytes) {
+  while (arrived_ - taken_ < bytes) {
+    std::array<uint8_t, 4096> buffer;
+    const uint64_t space = ring_.size() - (arrived_ - taken_);
+    const std::span<uint8_t> data(buffer.data(), std::min({bytes_ - arrived_, buffer.size(), space}));
+    if (!machine_.memory.read_now(base_ + arrived_, data)) {
+      failed_ = true;
+      return false;
+    }
+    store(data);
+  }
+  return true;
+}
+
+void FetchUnit::peek(std::span<uint32_t> words) const {
+  const uint64_t at = taken_ % ring_.size();
+  const uint64_t first = std::min<uint64_t>(words.size_bytes(), ring_.size() - at);
+  std::memcpy(words.data(), ring_.data() + at, first);
+  std::memcpy(reinterpret_cast<uint8_t*>(words.data()) + first, ring_.data(), words.size_bytes() - first);
+}
+
+}  // namespace npu::model

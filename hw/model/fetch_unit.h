@@ -1,0 +1,63 @@
+// Prefetch of the command stream: reads ahead of the sequencer through the memory port, kPrefetchBytes at most, in
+// bursts cut at multiples of dma_burst_bytes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hw/contract/gen/commands.h"
+#include "hw/model/machine.h"
+
+namespace npu::model {
+
+class FetchUnit : private BurstClient {
+ public:
+  // Twice the longest command, and at least two of the longest bursts.
+  static constexpr uint32_t kPrefetchBytes = 8192;
+  static_assert(kPrefetchBytes >= 2 * 4 * contract::kMaxCommandWords);
+
+  explicit FetchUnit(Machine& machine);
+
+  void begin_job(uint64_t base, uint64_t bytes);
+
+  // Whether the next `bytes` of the stream are here; asks memory for more. The stream must have that many left.
+  [[nodiscard]] bool ready(uint32_t bytes);
+  // When ready() is false: what to wait for.
+  [[nodiscard]] const sc_core::sc_event& event() const { return arrival_.event(); }
+  // Functional mode: makes the next `bytes` ready. False after a bus error.
+  [[nodiscard]] bool fetch_now(uint32_t bytes);
+
+  // Copies the next words without taking them; they must be ready.
+  void peek(std::span<uint32_t> words) const;
+  void take(uint32_t bytes) { taken_ += bytes; }
+  // Of the stream, not taken.
+  [[nodiscard]] uint64_t left() const { return bytes_ - taken_; }
+  [[nodiscard]] uint64_t fetched() const { return arrived_; }
+  [[nodiscard]] bool failed() const { return failed_; }
+  // DRAM address of the next byte.
+  [[nodiscard]] uint64_t address() const { return base_ + taken_; }
+  void wake() { arrival_.set_now(); }
+
+ private:
+  struct Flight {
+    Burst* burst = nullptr;
+    bool here = false;
+  };
+
+  void burst_done(Burst& burst, bool ok) override;
+  void request();
+  void absorb();
+  void store(std::span<const uint8_t> data);
+
+  Machine& machine_;
+  uint64_t base_ = 0, bytes_ = 0;
+  uint64_t requested_ = 0, arrived_ = 0, taken_ = 0;  // bytes of the stream, from its start
+  std::vector<Flight> flights_;
+  uint32_t issued_ = 0, absorbed_ = 0;  // numbers of flights
+  std::vector<uint8_t> ring_;
+  bool failed_ = false;
+  Alarm arrival_;
+};
+
+}  // namespace npu::model

@@ -1,0 +1,70 @@
+#include "hw/model/npu.h"
+
+#include <string>
+
+namespace npu::model {
+
+namespace {
+
+std::vector<std::unique_ptr<DmaChannel>> make_channels(Machine& machine) {
+  std::vector<std::unique_ptr<DmaChannel>> channels;
+  for (uint32_t i = 0; i < machine.config.caps.dma_channels; ++i) {
+    const std::string name = "dma" + std::to_string(i);
+    channels.push_back(std::make_unique<DmaChannel>(name.c_str(), machine, i));
+  }
+  return channels;
+}
+
+}  // namespace
+
+Npu::Npu(const sc_core::sc_module_name& name, const NpuConfig& config, std::unique_ptr<engine::Engine> mxu,
+         std::unique_ptr<engine::Engine> vpu)
+    : sc_module(name),
+      host("host"),
+      memory("memory"),
+      irq("irq"),
+      machine_(config, memory),
+      channels_(make_channels(machine_)),
+      mxu_("mxu", machine_, kMxuQueue, std::move(mxu)),
+      vpu_("vpu", machine_, kVpuQueue, std::move(vpu)),
+      processor_("command_processor", machine_, units(), [this](uint64_t cycles) { job_ended(cycles); }),
+      registers_(machine_,
+                 {[this] { processor_.start(registers_.job_registers()); }, [this](bool cold) { reset(cold); },
+                  [this] { irq_changed_.notify(sc_core::SC_ZERO_TIME); }}) {
+  host.register_b_transport(this, &Npu::b_transport);
+  host.register_transport_dbg(this, &Npu::transport_dbg);
+  for (QueueUnit* unit : units()) {
+    if (unit != nullptr) unit->connect(units());
+  }
+  SC_HAS_PROCESS(Npu);
+  SC_METHOD(drive_irq);
+  sensitive << irq_changed_;
+  dont_initialize();
+}
+
+std::vector<QueueUnit*> Npu::units() const {
+  std::vector<QueueUnit*> units(kQueues, nullptr);
+  for (uint32_t i = 0; i < channels_.size(); ++i) units[i] = channels_[i].get();
+  units[kMxuQueue] = const_cast<ComputeUnit*>(&mxu_);
+  units[kVpuQueue] = const_cast<ComputeUnit*>(&vpu_);
+  return units;
+}
+
+void Npu::reset(bool cold) {
+  if (machine_.job.running()) {
+    resetting_ = true;
+    machine_.job.stop();
+    wait(processor_.ended_event());
+    resetting_ = false;
+  }
+  registers_.reset();
+  machine_.counters.clear();
+  machine_.events.clear();
+  if (cold) machine_.persistent.clear();
+}
+
+void Npu::job_ended(uint64_t cycles) {
+  if (!resetting_) registers_.job_ended(cycles);
+}
+
+}  // namespace npu::model

@@ -1,0 +1,61 @@
+// The NPU as one SystemC module: a TLM-2.0 target socket for the host, an initiator socket for memory, an interrupt.
+// Any platform can instantiate it; sim/platform is one.
+//
+//   host    registers and persistent SRAM (register_file.h); b_transport and transport_dbg, no simulated time
+//   memory  DRAM (memory_port.h): non-blocking base protocol in timed mode, b_transport and DMI in functional mode;
+//           transport_dbg for events
+//   irq     level: a pending and enabled bit of irq_status
+//
+// The scratchpad, the queues and the command stream are inside; engines come from hw/engine or from a back end of RTL.
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <memory>
+#include <systemc>
+#include <vector>
+
+#include "hw/engine/engine.h"
+#include "hw/model/command_processor.h"
+#include "hw/model/compute_unit.h"
+#include "hw/model/config.h"
+#include "hw/model/dma_channel.h"
+#include "hw/model/machine.h"
+#include "hw/model/register_file.h"
+
+namespace npu::model {
+
+class Npu : public sc_core::sc_module {
+ public:
+  tlm_utils::simple_target_socket<Npu> host;
+  MemoryPort::Socket memory;
+  sc_core::sc_out<bool> irq;
+
+  Npu(const sc_core::sc_module_name& name, const NpuConfig& config, std::unique_ptr<engine::Engine> mxu,
+      std::unique_ptr<engine::Engine> vpu);
+
+  [[nodiscard]] bool running() const { return machine_.job.running(); }
+  // For a platform that sees that nothing in the simulation can move any more while a job runs: ends it with
+  // fault_token.
+  void report_stuck() { processor_.report_stuck(); }
+
+ private:
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    registers_.b_transport(payload, delay);
+  }
+  unsigned transport_dbg(tlm::tlm_generic_payload& payload) { return registers_.transport_dbg(payload); }
+  void reset(bool cold);
+  void job_ended(uint64_t cycles);
+  void drive_irq() { irq.write(registers_.interrupt()); }
+  std::vector<QueueUnit*> units() const;
+
+  Machine machine_;
+  std::vector<std::unique_ptr<DmaChannel>> channels_;
+  ComputeUnit mxu_, vpu_;
+  CommandProcessor processor_;
+  RegisterFile registers_;
+  bool resetting_ = false;
+  sc_core::sc_event irq_changed_;
+};
+
+}  // namespace npu::model

@@ -1,0 +1,243 @@
+#include "hw/model/register_file.h"
+
+#include <bit>
+#include <cstring>
+
+namespace npu::model {
+
+namespace reg = contract::reg;
+using contract::ErrorCode;
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "registers and memory structures are little endian");
+
+constexpr uint8_t kReadable = 1, kWritable = 2;
+
+uint32_t low(uint64_t value) { return static_cast<uint32_t>(value); }
+uint32_t high(uint64_t value) { return static_cast<uint32_t>(value >> 32); }
+
+bool within(uint32_t offset, uint32_t first, uint32_t count, uint32_t step) {
+  return offset >= first && offset < first + count * step;
+}
+
+}  // namespace
+
+RegisterFile::RegisterFile(Machine& machine, Actions actions) : machine_(machine), actions_(std::move(actions)) {
+  for (const contract::RegisterInfo& info : contract::kRegisters) {
+    for (uint32_t i = 0; i < info.count; ++i) {
+      const uint32_t word = (info.offset + i * info.step) / 4;
+      mapped_[word] = kReadable | (info.writable ? kWritable : 0);
+      words_[word] = info.reset;
+    }
+  }
+  for (const contract::CapabilityInfo& info : contract::kCapabilities) {
+    mapped_[info.register_offset / 4] = kReadable;
+    words_[info.register_offset / 4] = machine.config.caps.*info.member;
+  }
+  words_[reg::kContractVersion / 4] = contract::kContractMajor << reg::kContractVersionMajorLsb |
+                                      contract::kContractMinor << reg::kContractVersionMinorLsb;
+  words_[reg::kCapsHash / 4] = contract::caps_hash(machine.config.caps);
+  // The scratchpad is mapped out of reset, whole.
+  words_[reg::region_limit(0) / 4] = machine.config.caps.spm_bytes;
+  words_[reg::region_flags(0) / 4] = reg::kRegionFlagsReadableMask | reg::kRegionFlagsWritableMask |
+                                     static_cast<uint32_t>(contract::Space::kScratchpad) << reg::kRegionFlagsSpaceLsb;
+}
+
+void RegisterFile::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
+  payload.set_response_status(access(payload, false));
+}
+
+unsigned RegisterFile::transport_dbg(tlm::tlm_generic_payload& payload) {
+  return access(payload, true) == tlm::TLM_OK_RESPONSE ? payload.get_data_length() : 0;
+}
+
+tlm::tlm_response_status RegisterFile::access(tlm::tlm_generic_payload& payload, bool debug) {
+  const uint64_t address = payload.get_address();
+  const uint32_t length = payload.get_data_length();
+  uint8_t* const data = payload.get_data_ptr();
+  if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
+  if (length == 0 || payload.get_streaming_width() < length) return tlm::TLM_BURST_ERROR_RESPONSE;
+  const bool write = payload.is_write();
+  if (!write && !payload.is_read()) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+
+  if (address >= contract::kPsramWindow) {
+    const uint64_t offset = address - contract::kPsramWindow;
+    const std::span<uint8_t> memory = machine_.persistent.bytes();
+    if (offset > memory.size() || length > memory.size() - offset) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+    if (write) {
+      std::memcpy(memory.data() + offset, data, length);
+    } else {
+      std::memcpy(data, memory.data() + offset, length);
+    }
+    return tlm::TLM_OK_RESPONSE;
+  }
+
+  if (address % 4 != 0 || length % 4 != 0) return tlm::TLM_BURST_ERROR_RESPONSE;
+  if (address + length > contract::kRegisterSpaceBytes) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  for (uint32_t i = 0; i < length; i += 4) {
+    if (mapped_[(address + i) / 4] == 0) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  }
+  for (uint32_t i = 0; i < length; i += 4) {
+    const auto offset = static_cast<uint32_t>(address + i);
+    uint32_t value = 0;
+    if (write) {
+      std::memcpy(&value, data + i, 4);
+      this->write(offset, value, debug);
+    } else {
+      value = read(offset);
+      std::memcpy(data + i, &value, 4);
+    }
+  }
+  return tlm::TLM_OK_RESPONSE;
+}
+
+uint8_t* RegisterFile::variable_word(uint32_t offset) const {
+  const uint32_t index = words_[reg::kVarIndex / 4];
+  if (index >= machine_.persistent.entries()) return nullptr;
+  return machine_.persistent.bytes().data() + uint64_t{index} * contract::VariableEntry::kBytes +
+         (offset - reg::kVarWord0);
+}
+
+uint32_t RegisterFile::read_status() const {
+  uint32_t status = 0;
+  if (machine_.job.running()) status |= reg::kStatusRunningMask;
+  if (done_) status |= reg::kStatusDoneMask;
+  if (fault_.code != ErrorCode::kOk) status |= reg::kStatusFaultMask;
+  return status;
+}
+
+uint32_t RegisterFile::read_fault(uint32_t offset) const {
+  switch (offset) {
+    case reg::kFaultCode:
+      return static_cast<uint32_t>(fault_.code);
+    case reg::kFaultCommand:
+      return fault_.command;
+    case reg::kFaultOther:
+      return fault_.other;
+    case reg::kFaultQueue:
+      return fault_.queue;
+    case reg::kFaultAddressLo:
+      return low(fault_.offset);
+    case reg::kFaultAddressHi:
+      return fault_.region | uint32_t{fault_.variable} << 8;
+    case reg::kFaultCycleLo:
+      return low(fault_.cycle);
+    default:
+      return high(fault_.cycle);
+  }
+}
+
+uint32_t RegisterFile::read(uint32_t offset) const {
+  if (within(offset, reg::kCounterLo, reg::kCounterCount, reg::kCounterStep)) {
+    const uint64_t value = machine_.counters.value((offset - reg::kCounterLo) / reg::kCounterStep);
+    return offset % reg::kCounterStep == 0 ? low(value) : high(value);
+  }
+  if (offset >= reg::kFaultCode && offset <= reg::kFaultCycleHi) return read_fault(offset);
+  switch (offset) {
+    case reg::kControl:
+      return 0;
+    case reg::kStatus:
+      return read_status();
+    case reg::kIrqStatus:
+      return irq_status_;
+    case reg::kIrqEnable:
+      return irq_enable_;
+    case reg::kEventCount:
+      return machine_.events.count();
+    case reg::kJobCyclesLo:
+      return low(job_cycles_);
+    case reg::kJobCyclesHi:
+      return high(job_cycles_);
+    case reg::kVarWord0:
+    case reg::kVarWord1:
+    case reg::kVarWord2:
+    case reg::kVarWord3: {
+      uint32_t value = 0;
+      if (const uint8_t* word = variable_word(offset)) std::memcpy(&value, word, 4);
+      return value;
+    }
+    default:
+      return words_[offset / 4];
+  }
+}
+
+void RegisterFile::write(uint32_t offset, uint32_t value, bool debug) {
+  if ((mapped_[offset / 4] & kWritable) == 0) return;
+  switch (offset) {
+    case reg::kControl:
+      if (debug) return;
+      if ((value & reg::kControlColdResetMask) != 0) {
+        actions_.reset(true);
+      } else if ((value & reg::kControlSoftResetMask) != 0) {
+        actions_.reset(false);
+      } else if ((value & reg::kControlStartMask) != 0 && !machine_.job.running()) {
+        clear_results();
+        actions_.start();
+      }
+      return;
+    case reg::kIrqStatus:
+      if (debug) return;
+      irq_status_ &= ~value;
+      actions_.interrupt_changed();
+      return;
+    case reg::kIrqEnable:
+      irq_enable_ = value & reg::kIrqEnableJobMask;
+      actions_.interrupt_changed();
+      return;
+    case reg::kVarWord0:
+    case reg::kVarWord1:
+    case reg::kVarWord2:
+    case reg::kVarWord3:
+      if (uint8_t* word = variable_word(offset)) std::memcpy(word, &value, 4);
+      return;
+    default:
+      words_[offset / 4] = value;
+      return;
+  }
+}
+
+JobRegisters RegisterFile::job_registers() const {
+  const auto word = [&](uint32_t offset) { return words_[offset / 4]; };
+  const auto pair = [&](uint32_t lo, uint32_t hi) { return uint64_t{word(hi)} << 32 | word(lo); };
+  JobRegisters job;
+  job.command_base = pair(reg::kCommandBaseLo, reg::kCommandBaseHi);
+  job.command_words = word(reg::kCommandWords);
+  job.event_base = pair(reg::kEventBaseLo, reg::kEventBaseHi);
+  job.event_capacity = word(reg::kEventCapacity);
+  job.cycle_limit = pair(reg::kCycleLimitLo, reg::kCycleLimitHi);
+  job.owner = static_cast<uint16_t>(word(reg::kJobOwner));
+  job.epoch = static_cast<uint8_t>(word(reg::kJobEpoch));
+  for (uint32_t i = 0; i < reg::kRegionCount; ++i) {
+    const uint32_t flags = word(reg::region_flags(i));
+    RegionEntry& region = job.regions[i];
+    region.base = pair(reg::region_base_lo(i), reg::region_base_hi(i));
+    region.limit = word(reg::region_limit(i));
+    region.space = static_cast<contract::Space>((flags & reg::kRegionFlagsSpaceMask) >> reg::kRegionFlagsSpaceLsb);
+    region.readable = (flags & reg::kRegionFlagsReadableMask) != 0;
+    region.writable = (flags & reg::kRegionFlagsWritableMask) != 0;
+  }
+  return job;
+}
+
+void RegisterFile::job_ended(uint64_t cycles) {
+  fault_ = machine_.job.fault();
+  done_ = fault_.code == ErrorCode::kOk;
+  job_cycles_ = cycles;
+  irq_status_ |= reg::kIrqStatusJobMask;
+  actions_.interrupt_changed();
+}
+
+void RegisterFile::reset() {
+  clear_results();
+  irq_status_ = 0;
+  actions_.interrupt_changed();
+}
+
+void RegisterFile::clear_results() {
+  done_ = false;
+  fault_ = {};
+  job_cycles_ = 0;
+}
+
+}  // namespace npu::model

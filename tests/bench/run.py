@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Benchmark: the simulated device against the official reference model, on the same files, in one run.
+
+Needs the release build (tests/run.sh or cmake --preset release) and the Python environment (sim/setup.sh python):
+
+  build/venv/bin/python tests/bench/run.py                      the wake word
+  build/venv/bin/python tests/bench/run.py --zoo ../shared/zoo  and the large networks
+
+Both sides run in process and report the minimum of --repeats passes; reading, compiling and loading are printed apart. The official
+model loads the file anew in every call, so its figure includes that. A ratio above 1 means that this device is faster."""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def device(program, network, data, mode, repeats, sequence):
+    command = [program, network, data, mode, str(repeats)] + (["sequence"] if sequence else [])
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"run.py: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def official(network, frames, repeats):
+    """Seconds of one pass of the official model over all frames, minimum of `repeats`."""
+    from tosa_reference_model import run
+
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.perf_counter()
+        for frame in frames:
+            run(str(network), [frame], verbosity="NONE", debug_filename="/dev/null")
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def measure(args, name, network, data, sequence):
+    frames = np.load(data)
+    frames = list(frames) if sequence else [frames]
+    base = official(network, frames, args.repeats)
+    print(f"\n{name}: {len(frames)} invocation(s)")
+    print(f"  official reference model                {base:9.4f} s{len(frames) / base:12.1f} invocations/s")
+    for mode in ("functional", "timed"):
+        r = device(args.program, network, data, mode, args.repeats, sequence)
+        seconds = r["run_seconds"]
+        line = (f"  device, {mode:<10} {'':20}{seconds:9.4f} s{len(frames) / seconds:12.1f} invocations/s"
+                f"  {r['macs'] / seconds / 1e9:7.2f} GMAC/s  ratio {base / seconds:6.2f}")
+        if mode == "timed":
+            line += f"  {r['cycles'] / len(frames):12.0f} cycles each  {r['cycles'] / seconds / 1e6:7.1f} M cycles/s"
+        print(line)
+        print(f"    apart: read {r['read_seconds']:.3f} s, open {r['open_seconds']:.3f} s, compile {r['compile_seconds']:.3f} s, "
+              f"load {r['load_seconds']:.3f} s; peak memory {r['peak_bytes'] / 1e6:.0f} MB")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default=ROOT / "build/release/tests/bench/system_bench")
+    parser.add_argument("--networks", type=Path, default=ROOT / "build/release/networks", help="imported wake words")
+    parser.add_argument("--zoo", type=Path, help="folder of networks with inputs (optional)")
+    parser.add_argument("--repeats", type=int, default=5)
+    args = parser.parse_args()
+    measure(args, "okay_nabu", args.networks / "okay_nabu.tosa", ROOT / "sim/demo/data/okay_nabu_frames.npy", True)
+    if args.zoo:
+        for name in ("resnet8_int8", "vww_mbv1_025_int8", "mobilenet_v2_int8"):
+            measure(args, name, args.zoo / name / f"{name}.tosa", args.zoo / name / "input0.npy", False)
+
+
+if __name__ == "__main__":
+    main()
