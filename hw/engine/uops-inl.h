@@ -148,7 +148,8 @@ inline int64_t count_leading_zeros(int64_t value) {
 }
 
 inline int64_t negate(int64_t value, int64_t input_zp, int64_t output_zp) {
-  return wrapping_add(output_zp, -wrapping_add(value, -input_zp));
+  return static_cast<int64_t>(static_cast<uint64_t>(output_zp) -
+                              (static_cast<uint64_t>(value) - static_cast<uint64_t>(input_zp)));
 }
 
 inline int64_t divide(int64_t a, int64_t b) {
@@ -243,7 +244,7 @@ void run_uop(const UopBlock& block, size_t index) {
       return rescale(block.rescales[index], dst, a, n);
     case UopCode::kTable8: {
       const uint8_t* table = block.tables[uop.b];
-      return map1(dst, a, n, [=](int64_t x) -> int64_t { return static_cast<int8_t>(table[(x + 128) & 0xff]); });
+      return map1(dst, a, n, [=](int64_t x) -> int64_t { return static_cast<int8_t>(table[(U(x) + 128) & 0xff]); });
     }
     case UopCode::kTable16: {
       const uint8_t* table = block.tables[uop.b];

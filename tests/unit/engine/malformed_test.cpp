@@ -1,0 +1,310 @@
+// Commands that are wrong: each is refused with its code, none crashes, hangs or writes anything.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "hw/engine/mxu_model.h"
+#include "hw/engine/vpu_model.h"
+#include "tests/unit/engine/mxu_case.h"
+#include "tests/unit/engine/scalar_uops.h"
+#include "tests/unit/engine/support.h"
+
+namespace npu::engine::testing {
+namespace {
+
+using contract::Element;
+using contract::ErrorCode;
+using contract::MxuCommand;
+using contract::Operand;
+using contract::PoolMode;
+using contract::ReduceOp;
+using contract::Rescale;
+using contract::Uop;
+using contract::UopCode;
+using contract::VpuEwiseCommand;
+using contract::VpuPoolCommand;
+using contract::VpuReduceCommand;
+
+template <class Command>
+struct Mistake {
+  const char* what;
+  std::function<void(Command&)> make;
+  ErrorCode code = ErrorCode::kFaultBadCommand;
+};
+
+template <class Command>
+void expect_refused(Engine& engine, const Command& good, const TestMemory& memory,
+                    const std::vector<Mistake<Command>>& mistakes) {
+  TestMemory fine = memory;
+  ASSERT_EQ(engine.run(encode(good), fine, true).error, ErrorCode::kOk) << "the command without a mistake";
+  for (const Mistake<Command>& mistake : mistakes) {
+    Command command = good;
+    mistake.make(command);
+    TestMemory copy = memory;
+    const TileResult result = engine.run(encode(command), copy, true);
+    EXPECT_EQ(result.error, mistake.code) << mistake.what;
+    EXPECT_EQ(result.cycles, 0u) << mistake.what;
+    EXPECT_TRUE(result.beats.empty()) << mistake.what;
+    EXPECT_EQ(copy.scratchpad(), memory.scratchpad()) << mistake.what;
+  }
+}
+
+constexpr ErrorCode kOut = ErrorCode::kFaultOutOfBounds;
+
+TEST(Malformed, Mxu) {
+  Random random(111);
+  MxuShape shape;
+  shape.in_h = shape.in_w = 4;
+  shape.in_c = 6;
+  shape.out_c = 5;
+  shape.rescale = Rescale::kDouble32;
+  shape.dst_type = Element::kI8;
+  const MxuCase test = make_case(shape, random);
+  const std::unique_ptr<Engine> engine = make_mxu_model(test_machine());
+  using M = MxuCommand;
+  expect_refused<M>(*engine, test.command, test.memory,
+                    {{"mode", [](M& c) { c.mode = static_cast<contract::MxuMode>(9); }},
+                     {"rescale", [](M& c) { c.rescale = static_cast<Rescale>(200); }},
+                     {"source type", [](M& c) { c.src_type = Element::kI32; }},
+                     {"unknown type", [](M& c) { c.weight_type = static_cast<Element>(15); }},
+                     {"wide weights in a convolution", [](M& c) { c.src_type = c.weight_type = Element::kI16; }},
+                     {"wide times narrow in a matmul",
+                      [](M& c) {
+                        c.mode = contract::MxuMode::kMatmul;
+                        c.src_type = Element::kI16;
+                      }},
+                     {"raw result of the wrong type", [](M& c) { c.rescale = Rescale::kNone; }},
+                     {"32-bit scale of a wide accumulator", [](M& c) { c.src_type = Element::kI16; }},
+                     {"result type", [](M& c) { c.dst_type = Element::kBool; }},
+                     {"unsigned 32-bit result",
+                      [](M& c) {
+                        c.dst_type = Element::kI32;
+                        c.output_unsigned = true;
+                      }},
+                     {"no rows", [](M& c) { c.in_h = 0; }},
+                     {"no channels", [](M& c) { c.in_c = 0; }},
+                     {"no results", [](M& c) { c.out_w = 0; }},
+                     {"no output channels", [](M& c) { c.out_c = 0; }},
+                     {"no kernel", [](M& c) { c.kernel_w = 0; }},
+                     {"stride 0", [](M& c) { c.stride_y = 0; }},
+                     {"dilation 0", [](M& c) { c.dilation_x = 0; }},
+                     {"depthwise channels",
+                      [](M& c) {
+                        c.mode = contract::MxuMode::kDepthwise;
+                        c.multiplier = 3;
+                      }},
+                     {"depthwise multiplier 0",
+                      [](M& c) {
+                        c.mode = contract::MxuMode::kDepthwise;
+                        c.multiplier = 0;
+                      }},
+                     {"matmul with rows", [](M& c) { c.mode = contract::MxuMode::kMatmul; }},
+                     {"results overlap", [](M& c) { c.dst_pixel_stride = 4; }},
+                     {"result rows overlap", [](M& c) { c.dst_row_stride = 0; }},
+                     {"weights overlap", [](M& c) { c.w_stride = 1; }},
+                     {"endless work",
+                      [](M& c) {
+                        c.out_h = c.out_w = c.in_h = c.in_w = UINT32_MAX;
+                        c.src_row_stride = c.src_pixel_stride = 0;
+                      }},
+                     {"work that overflows", [](M& c) { c.in_c = c.out_c = c.out_h = c.out_w = UINT32_MAX; }},
+                     {"source beyond the memory", [](M& c) { c.src.offset = 1 << 20; }, kOut},
+                     {"source rows beyond the memory", [](M& c) { c.src_row_stride = INT32_MAX; }, kOut},
+                     {"source rows before the memory", [](M& c) { c.src_row_stride = INT32_MIN; }, kOut},
+                     {"weights beyond the memory", [](M& c) { c.weights.offset = UINT32_MAX; }, kOut},
+                     {"weights in DRAM", [](M& c) { c.weights.region = contract::Region::kConstants; }, kOut},
+                     {"unknown region", [](M& c) { c.src.region = static_cast<contract::Region>(77); }, kOut},
+                     {"unknown variable", [](M& c) { c.src.region = contract::Region::kVariable; }, kOut},
+                     {"parameters beyond the memory", [](M& c) { c.params.offset = 1 << 20; }, kOut},
+                     {"results beyond the memory", [](M& c) { c.dst.offset = 1 << 20; }, kOut},
+                     {"results before the memory", [](M& c) { c.dst_row_stride = -1000000; }, kOut}});
+}
+
+TEST(Malformed, WrongLengthOrOpcode) {
+  Random random(112);
+  const MxuCase test = make_case(MxuShape{}, random);
+  EwiseCase ewise = make_ewise_case(random);
+  TestMemory memory = test.memory;
+  const std::unique_ptr<Engine> mxu = make_mxu_model(test_machine()), vpu = make_vpu_model(test_machine());
+  for (const std::vector<uint32_t>& words : {test.words, ewise.words}) {
+    for (size_t length = 0; length < words.size(); ++length) {
+      const std::span<const uint32_t> cut(words.data(), length);
+      EXPECT_EQ(mxu->run(cut, memory, true).error, ErrorCode::kFaultBadCommand);
+      EXPECT_EQ(vpu->run(cut, memory, true).error, ErrorCode::kFaultBadCommand);
+    }
+  }
+  EXPECT_EQ(mxu->run(ewise.words, memory, true).error, ErrorCode::kFaultBadCommand);
+  EXPECT_EQ(vpu->run(test.words, memory, true).error, ErrorCode::kFaultBadCommand);
+  for (const uint32_t counts : {0xffffffffu, 0x00000000u, 0x00ff0002u, 0x05200900u}) {
+    std::vector<uint32_t> words = ewise.words;
+    words[9] = counts;
+    EXPECT_EQ(vpu->run(words, ewise.memory, true).error, ErrorCode::kFaultBadCommand) << counts;
+  }
+}
+
+TEST(Malformed, Ewise) {
+  // out[i] = rescale(table16(table8(a[i]) + a[i])), 3 x 10 elements.
+  VpuEwiseCommand good;
+  good.dims = {1, 1, 3, 10};
+  good.register_count = 3;
+  good.operands.resize(5);
+  good.operands[0].base = scratchpad(0);
+  good.operands[0].stride = {0, 0, 10, 1};
+  good.operands[1].base = scratchpad(64);
+  good.operands[1].stride = {0, 0, 10, 1};
+  good.operands[2].base = scratchpad(128);
+  good.operands[2].bytes = 256;
+  good.operands[3].base = scratchpad(512);
+  good.operands[3].bytes = 1026;
+  good.operands[4].base = scratchpad(2048);
+  good.operands[4].bytes = 32 + 10 * 16;
+  const int32_t fields = static_cast<int32_t>(Rescale::kSingle32) | 1 << 8;
+  good.uops = {{UopCode::kLoad, 0, 0, 0, 0, 0},         {UopCode::kTable8, 1, 0, 2, 0, 0},
+               {UopCode::kAdd, 2, 0, 1, 0, 0},          {UopCode::kTable16, 2, 2, 3, 0, 0},
+               {UopCode::kRescale, 2, 2, 4, fields, 0}, {UopCode::kStore, 0, 2, 1, 0, 0}};
+  TestMemory memory(4096);
+  const std::unique_ptr<Engine> engine = make_vpu_model(test_machine());
+  using E = VpuEwiseCommand;
+  const auto insert = [](Uop uop) { return [uop](E& c) { c.uops.insert(c.uops.begin() + 1, uop); }; };
+  std::vector<Mistake<E>> mistakes = {
+      {"no elements", [](E& c) { c.dims[1] = 0; }},
+      {"endless work",
+       [](E& c) {
+         c.dims = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+       }},
+      {"no program", [](E& c) { c.uops.clear(); }},
+      {"unknown operation", insert({static_cast<UopCode>(28), 0, 0, 0, 0, 0})},
+      {"unknown type", [](E& c) { c.operands[0].type = static_cast<Element>(5); }},
+      {"register beyond the count", [](E& c) { c.register_count = 2; }},
+      {"no registers", [](E& c) { c.register_count = 0; }},
+      {"result register", insert({UopCode::kAdd, 3, 0, 0, 0, 0})},
+      {"register not written", insert({UopCode::kAdd, 1, 2, 0, 0, 0})},
+      {"second register not written", insert({UopCode::kAdd, 1, 0, 255, 0, 0})},
+      {"condition not written", insert({UopCode::kSelect, 1, 0, 0, 2, 0})},
+      {"negative condition", insert({UopCode::kSelect, 1, 0, 0, -1, 0})},
+      {"operand of a load", [](E& c) { c.uops[0].a = 5; }},
+      {"load of a table", [](E& c) { c.uops[0].a = 2; }},
+      {"flags of a load", [](E& c) { c.uops[0].imm0 = 2; }},
+      {"operand of a store", [](E& c) { c.uops[5].b = 200; }},
+      {"store to a table", [](E& c) { c.uops[5].b = 3; }},
+      {"operand of a table", [](E& c) { c.uops[1].b = 9; }},
+      {"a stream as table", [](E& c) { c.uops[1].b = 0; }},
+      {"short table of bytes", [](E& c) { c.operands[2].bytes = 255; }},
+      {"short table of words", [](E& c) { c.operands[3].bytes = 1025; }},
+      {"table with strides", [](E& c) { c.operands[2].stride[3] = 1; }},
+      {"short parameters", [](E& c) { c.operands[4].bytes = 32 + 9 * 16; }},
+      {"kind of rescale", [](E& c) { c.uops[4].imm0 = 0; }},
+      {"unknown kind of rescale", [](E& c) { c.uops[4].imm0 = 4; }},
+      {"type of rescale", [fields](E& c) { c.uops[4].imm0 = fields | 3 << 16; }},
+      {"unsigned 32-bit rescale", [fields](E& c) { c.uops[4].imm0 = fields | 2 << 16 | 1 << 24; }},
+      {"flags of rescale", [fields](E& c) { c.uops[4].imm0 = fields | 2 << 24; }},
+      {"channels of rescale", [](E& c) { c.uops[4].imm0 |= 2 << 8; }},
+      {"shift of a product", insert({UopCode::kMul, 1, 0, 0, 64, 0})},
+      {"negative shift of a product", insert({UopCode::kMul, 1, 0, 0, -1, 0})},
+      {"type of a shift", insert({UopCode::kShl, 1, 0, 0, 5, 0})},
+      {"negative type of a shift", insert({UopCode::kShrLogical, 1, 0, 0, -1, 0})},
+      {"rounding of a shift", insert({UopCode::kShrArith, 1, 0, 0, 2, 0})},
+      {"type of a cast", insert({UopCode::kCast, 1, 0, 0, 99, 0})},
+      {"type of a negation", insert({UopCode::kNegate, 1, 0, 4, 0, 0})},
+      {"repeated result", [](E& c) { c.operands[1].stride[2] = 0; }},
+      {"overlapping result", [](E& c) { c.operands[1].stride[2] = 9; }},
+      {"source beyond the memory", [](E& c) { c.operands[0].stride[3] = 1000; }, kOut},
+      {"source before the memory", [](E& c) { c.operands[0].stride[3] = -1; }, kOut},
+      {"result beyond the memory", [](E& c) { c.operands[1].base.offset = 4090; }, kOut},
+      {"result in DRAM", [](E& c) { c.operands[1].base.region = contract::Region::kOutput; }, kOut},
+      {"table beyond the memory", [](E& c) { c.operands[2].base.offset = 4000; }, kOut}};
+  expect_refused<E>(*engine, good, memory, mistakes);
+}
+
+TEST(Malformed, Pool) {
+  VpuPoolCommand good;
+  good.mode = PoolMode::kAvg;
+  good.in_h = good.in_w = 4;
+  good.channels = 3;
+  good.out_h = good.out_w = 2;
+  good.kernel_h = good.kernel_w = good.stride_y = good.stride_x = 2;
+  good.src = scratchpad(0);
+  good.params = scratchpad(64);
+  good.dst = scratchpad(128);
+  good.src_row_stride = 12;
+  good.src_pixel_stride = good.dst_pixel_stride = 3;
+  good.dst_row_stride = 6;
+  TestMemory memory(256);
+  using P = VpuPoolCommand;
+  expect_refused<P>(*make_vpu_model(test_machine()), good, memory,
+                    {{"mode", [](P& c) { c.mode = static_cast<PoolMode>(2); }},
+                     {"type", [](P& c) { c.type = Element::kI32; }},
+                     {"no rows", [](P& c) { c.in_h = 0; }},
+                     {"no channels", [](P& c) { c.channels = 0; }},
+                     {"no results", [](P& c) { c.out_h = 0; }},
+                     {"no window", [](P& c) { c.kernel_h = 0; }},
+                     {"stride 0", [](P& c) { c.stride_x = 0; }},
+                     {"endless work", [](P& c) { c.out_h = c.out_w = UINT32_MAX; }},
+                     {"overlapping results", [](P& c) { c.dst_row_stride = 5; }},
+                     {"source beyond the memory", [](P& c) { c.src.offset = 250; }, kOut},
+                     {"parameters beyond the memory", [](P& c) { c.params.offset = 250; }, kOut},
+                     {"results in DRAM", [](P& c) { c.dst.region = contract::Region::kWorkspace; }, kOut}});
+}
+
+TEST(Malformed, Reduce) {
+  VpuReduceCommand good;
+  good.op = ReduceOp::kSum;
+  good.type = Element::kI32;
+  good.outer = 2;
+  good.axis = 3;
+  good.inner = 4;
+  good.src = scratchpad(0);
+  good.dst = scratchpad(128);
+  good.src_outer_stride = 48;
+  good.src_axis_stride = good.dst_outer_stride = 16;
+  TestMemory memory(256);
+  using R = VpuReduceCommand;
+  expect_refused<R>(*make_vpu_model(test_machine()), good, memory,
+                    {{"operation", [](R& c) { c.op = static_cast<ReduceOp>(7); }},
+                     {"type", [](R& c) { c.type = static_cast<Element>(9); }},
+                     {"sum of bytes", [](R& c) { c.type = Element::kI8; }},
+                     {"any of numbers", [](R& c) { c.op = ReduceOp::kAny; }},
+                     {"argmax of truth",
+                      [](R& c) {
+                        c.op = ReduceOp::kArgmax;
+                        c.type = Element::kBool;
+                      }},
+                     {"no axis", [](R& c) { c.axis = 0; }},
+                     {"no rows", [](R& c) { c.outer = 0; }},
+                     {"no inner", [](R& c) { c.inner = 0; }},
+                     {"endless work", [](R& c) { c.outer = c.axis = UINT32_MAX; }},
+                     {"overlapping results", [](R& c) { c.dst_outer_stride = 8; }},
+                     {"source beyond the memory", [](R& c) { c.src.offset = 200; }, kOut},
+                     {"results beyond the memory", [](R& c) { c.dst.offset = 250; }, kOut}});
+}
+
+// Random damage to good commands: any answer is fine, a crash or a write outside the memory is not.
+TEST(Malformed, FlippedBitsDoNoHarm) {
+  Random random(113);
+  const std::unique_ptr<Engine> mxu = make_mxu_model(test_machine()), vpu = make_vpu_model(test_machine());
+  int64_t refused = 0, ran = 0;
+  const auto damage = [&](std::vector<uint32_t> words, TestMemory& memory, Engine& engine) {
+    for (int64_t flips = random.between(1, 4); flips > 0; --flips) {
+      words[static_cast<size_t>(random.between(5, static_cast<int64_t>(words.size()) - 1))] ^= 1u
+                                                                                               << random.between(0, 31);
+    }
+    (engine.run(words, memory, true).error == ErrorCode::kOk ? ran : refused) += 1;
+  };
+  for (int i = 0; i < 150; ++i) {
+    MxuShape shape = random_shape(random);
+    shape.in_c = std::min<int64_t>(shape.in_c, 20);
+    if (shape.mode == contract::MxuMode::kDepthwise) shape.out_c = shape.in_c * shape.multiplier;
+    MxuCase test = make_case(shape, random);
+    EwiseCase ewise = make_ewise_case(random);
+    for (int k = 0; k < 20; ++k) {
+      damage(test.words, test.memory, *mxu);
+      damage(ewise.words, ewise.memory, *vpu);
+    }
+  }
+  std::printf("%lld damaged commands refused, %lld ran\n", static_cast<long long>(refused),
+              static_cast<long long>(ran));
+  EXPECT_GT(refused, 0);
+}
+
+}  // namespace
+}  // namespace npu::engine::testing

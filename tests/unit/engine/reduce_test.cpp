@@ -1,0 +1,99 @@
+// Reductions against naive loops.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "hw/engine/vpu_model.h"
+#include "tests/unit/engine/scalar_math.h"
+#include "tests/unit/engine/support.h"
+
+namespace npu::engine::testing {
+namespace {
+
+using contract::Element;
+using contract::ErrorCode;
+using contract::ReduceOp;
+using contract::VpuReduceCommand;
+
+int64_t reduce(ReduceOp op, const std::vector<int64_t>& values) {
+  Wide sum = 0;
+  int64_t product = 1;
+  for (const int64_t v : values) {
+    sum += v;
+    product = wrap(Wide{product} * v, 32);
+  }
+  const auto most = std::max_element(values.begin(), values.end());
+  switch (op) {
+    case ReduceOp::kSum:
+      return wrap(sum, 32);
+    case ReduceOp::kProduct:
+      return product;
+    case ReduceOp::kMax:
+      return *most;
+    case ReduceOp::kMin:
+      return *std::min_element(values.begin(), values.end());
+    case ReduceOp::kAll:
+      return std::all_of(values.begin(), values.end(), [](int64_t v) { return v != 0; });
+    case ReduceOp::kAny:
+      return std::any_of(values.begin(), values.end(), [](int64_t v) { return v != 0; });
+    case ReduceOp::kArgmax:
+      return most - values.begin();
+  }
+  return 0;
+}
+
+TEST(Reduce, RandomTilesEqualNaiveLoops) {
+  Random random(91);
+  const std::unique_ptr<Engine> engine = make_vpu_model(test_machine());
+  int64_t compared = 0;
+  for (int i = 0; i < 3000; ++i) {
+    VpuReduceCommand command;
+    command.op = static_cast<ReduceOp>(random.between(0, 6));
+    command.type = random.pick({Element::kI8, Element::kI16, Element::kI32});
+    if (command.op == ReduceOp::kSum || command.op == ReduceOp::kProduct) command.type = Element::kI32;
+    if (command.op == ReduceOp::kAll || command.op == ReduceOp::kAny) command.type = Element::kBool;
+    const Element out = command.op == ReduceOp::kArgmax ? Element::kI32 : command.type;
+    command.outer = static_cast<uint32_t>(random.between(1, 6));
+    command.axis = static_cast<uint32_t>(random.between(1, 40));
+    command.inner = static_cast<uint32_t>(random.pick<int64_t>({1, 1, 2, 3, 16, 33}));
+    const int64_t bytes = element_bytes(command.type), out_bytes = element_bytes(out);
+    const int64_t gap = random.chance(30) ? random.between(1, 9) : 0;
+    command.src_axis_stride = static_cast<int32_t>(command.inner * bytes + gap);
+    command.src_outer_stride = static_cast<int32_t>(command.src_axis_stride * int64_t{command.axis} + gap);
+    command.dst_outer_stride = static_cast<int32_t>(command.inner * out_bytes + gap);
+    command.src = scratchpad(7);
+    command.dst = scratchpad(static_cast<uint32_t>(20 + command.src_outer_stride * int64_t{command.outer}));
+    TestMemory memory(command.dst.offset + static_cast<size_t>(command.dst_outer_stride) * command.outer + 11);
+    random.fill(memory.scratchpad());
+    // Few values, so that maxima tie; sometimes all equal, sometimes truth values.
+    const int64_t spread = random.pick<int64_t>({1, 2, 3, 255});
+    if (command.type != Element::kI32 || random.chance(50)) {
+      for (uint8_t& byte : memory.scratchpad()) byte = static_cast<uint8_t>(byte % spread - (spread > 3 ? 128 : 1));
+    }
+    if (command.type == Element::kBool) {
+      for (uint8_t& byte : memory.scratchpad()) byte = random.chance(i % 100) ? 1 : 0;
+    }
+
+    std::vector<uint8_t> expected = memory.scratchpad();
+    for (int64_t o = 0; o < command.outer; ++o) {
+      for (int64_t j = 0; j < command.inner; ++j) {
+        std::vector<int64_t> values;
+        for (int64_t a = 0; a < command.axis; ++a) {
+          values.push_back(
+              load(memory.at(command.src) + o * command.src_outer_stride + a * command.src_axis_stride + j * bytes,
+                   command.type));
+        }
+        store(expected.data() + command.dst.offset + o * command.dst_outer_stride + j * out_bytes, out,
+              reduce(command.op, values));
+        ++compared;
+      }
+    }
+    ASSERT_EQ(engine->run(encode(command), memory, /*timed=*/true).error, ErrorCode::kOk);
+    ASSERT_EQ(memory.scratchpad(), expected)
+        << name(command.op) << ' ' << name(command.type) << " case " << i << ", " << random.name();
+  }
+  std::printf("%lld elements compared\n", static_cast<long long>(compared));
+}
+
+}  // namespace
+}  // namespace npu::engine::testing

@@ -1,0 +1,319 @@
+#include "tests/unit/engine/scalar_uops.h"
+
+#include <algorithm>
+
+namespace npu::engine::testing {
+
+using contract::Element;
+using contract::Operand;
+using contract::ParameterEntry;
+using contract::ParameterHeader;
+using contract::Rescale;
+using contract::Uop;
+using contract::UopCode;
+
+namespace {
+
+int bits_of(int64_t type) {
+  switch (static_cast<Element>(type)) {
+    case Element::kI8:
+      return 8;
+    case Element::kI16:
+      return 16;
+    case Element::kI48:
+      return 48;
+    default:
+      return 32;
+  }
+}
+
+// 2^shift with the six bits that hardware has.
+Wide power(int64_t shift) { return Wide{1} << (shift & 63); }
+
+int64_t logical_shift(int64_t value, int64_t shift, int bits) {
+  Wide rest = Wide{value} % (Wide{1} << bits);
+  if (rest < 0) rest += Wide{1} << bits;
+  return wrap(rest / power(shift), bits);
+}
+
+int64_t scalar_rescale(const Uop& uop, int64_t value, const uint8_t* blob, int64_t channel) {
+  const Rescale kind = static_cast<Rescale>(uop.imm0 & 0xff);
+  const int64_t index = (uop.imm0 >> 8 & 1) != 0 ? channel : 0;
+  const ParameterHeader header = ParameterHeader::load(blob);
+  const ParameterEntry entry = ParameterEntry::load(blob + ParameterHeader::kBytes + index * 16);
+  const int64_t moved = wrap(Wide{value} - header.input_zp, kind == Rescale::kSingle16 ? 48 : 32);
+  return rescale(moved, kind, entry, header, static_cast<Element>(uop.imm0 >> 16 & 0xff), (uop.imm0 >> 24 & 1) != 0);
+}
+
+int64_t scalar_table16(const uint8_t* table, int64_t value) {
+  const int64_t clipped = std::clamp<int64_t>(value, -32768, 32767) + 32768;
+  const int64_t base = load(table + clipped / 128 * 2, Element::kI16);
+  const int64_t next = load(table + clipped / 128 * 2 + 2, Element::kI16);
+  return base * 128 + (next - base) * (clipped % 128);
+}
+
+}  // namespace
+
+int64_t as_stored(int64_t value, Element type) {
+  if (type == Element::kI48) return value;
+  if (type == Element::kBool) return value & 0xff;
+  return wrap(value, bits_of(static_cast<int64_t>(type)));
+}
+
+int64_t scalar_uop(const Uop& uop, std::array<int64_t, 3> values, const uint8_t* blob, int64_t channel) {
+  const auto [a, b, condition] = values;
+  switch (uop.op) {
+    case UopCode::kLoad:
+    case UopCode::kStore:
+      return a;
+    case UopCode::kAdd:
+      return wrap(Wide{a} + b, 32);
+    case UopCode::kSub:
+      return wrap(Wide{a} - b, 32);
+    case UopCode::kMul:
+      return uop.imm0 == 0 ? wrap(Wide{a} * b, 32)
+                           : wrap(floor_shift(wrap(Wide{a} * b + (Wide{1} << (uop.imm0 - 1)), 64), uop.imm0), 32);
+    case UopCode::kMax:
+      return std::max(a, b);
+    case UopCode::kMin:
+      return std::min(a, b);
+    case UopCode::kClamp:
+      return std::min<int64_t>(std::max<int64_t>(a, uop.imm0), uop.imm1);
+    case UopCode::kAbs:
+      return wrap(a < 0 ? -Wide{a} : Wide{a}, 32);
+    case UopCode::kNegate:
+      return clip_to(wrap(Wide{uop.imm1} - (Wide{a} - uop.imm0), 64), static_cast<Element>(uop.b), false);
+    case UopCode::kClz: {
+      int64_t zeros = 0;
+      for (int bit = 31; bit >= 0 && (static_cast<uint64_t>(a) >> bit & 1) == 0; --bit) ++zeros;
+      return zeros;
+    }
+    case UopCode::kBitAnd:
+      return a & b;
+    case UopCode::kBitOr:
+      return a | b;
+    case UopCode::kBitXor:
+      return a ^ b;
+    case UopCode::kBitNot:
+      return -1 - a;
+    case UopCode::kShl:
+      return wrap(Wide{a} % (Wide{1} << 48) * power(b) % (Wide{1} << 64), bits_of(uop.imm0));
+    case UopCode::kShrLogical:
+      return logical_shift(a, b, bits_of(uop.imm0));
+    case UopCode::kShrArith: {
+      const int shift = static_cast<int>(b & 63);
+      const int64_t half = uop.imm0 != 0 && shift > 0 ? static_cast<int64_t>(power(shift - 1)) : 0;
+      return static_cast<int64_t>(floor_shift(Wide{a} + half, shift));
+    }
+    case UopCode::kEq:
+      return a == b ? 1 : 0;
+    case UopCode::kGt:
+      return a > b ? 1 : 0;
+    case UopCode::kGe:
+      return a >= b ? 1 : 0;
+    case UopCode::kSelect:
+      return condition != 0 ? a : b;
+    case UopCode::kLogicalNot:
+      return a == 0 ? 1 : 0;
+    case UopCode::kRescale:
+      return scalar_rescale(uop, a, blob, channel);
+    case UopCode::kTable8:
+      return load(blob + (a + 128), Element::kI8);
+    case UopCode::kTable16:
+      return scalar_table16(blob, a);
+    case UopCode::kCast:
+      if (static_cast<Element>(uop.imm0) == Element::kBool) return a != 0 ? 1 : 0;
+      return wrap(a, bits_of(uop.imm0));
+    case UopCode::kIntdiv:
+      return wrap(b, 32) == 0 ? 0 : wrap(Wide{wrap(a, 32)} / wrap(b, 32), 32);
+  }
+  return 0;
+}
+
+namespace {
+
+constexpr uint32_t kRegisters = 5;
+
+void add_stream(EwiseCase& test, Random& random, Element type, bool result, int64_t& at) {
+  // Dense or with gaps, any order of dimensions; inputs also broadcast or reversed.
+  Operand operand;
+  operand.type = type;
+  std::array<size_t, 4> order = {3, 2, 1, 0};
+  if (random.chance(25)) std::swap(order[0], order[static_cast<size_t>(random.between(1, 3))]);
+  int64_t step = element_bytes(type), low = 0;
+  for (const size_t d : order) {
+    if (random.chance(20)) step += random.between(1, 7);
+    int64_t stride = step;
+    if (!result && random.chance(25)) stride = 0;
+    if (stride != 0) step *= test.command.dims[d];
+    if (stride != 0 && random.chance(15)) {
+      low += stride * (test.command.dims[d] - 1);
+      stride = -stride;
+    }
+    operand.stride[d] = static_cast<int32_t>(stride);
+  }
+  at += random.between(1, 5);
+  operand.base = scratchpad(static_cast<uint32_t>(at + low));
+  at += step + 8;
+  test.command.operands.push_back(operand);
+}
+
+void add_blob(EwiseCase& test, Random& random, uint32_t bytes, int64_t& at) {
+  Operand operand;
+  at += random.between(1, 5);
+  operand.base = scratchpad(static_cast<uint32_t>(at));
+  operand.bytes = bytes;
+  at += bytes;
+  test.command.operands.push_back(operand);
+}
+
+// An operation on registers that were written. Operand 0 is a parameter block with an entry a channel, 1 and 2 tables.
+Uop random_uop(Random& random, uint32_t written) {
+  const auto reg = [&] { return static_cast<uint32_t>(random.between(0, written - 1)); };
+  Uop uop = {static_cast<UopCode>(random.between(2, 27)), 0, reg(), reg(), 0, 0};
+  const auto element = [&] { return static_cast<int32_t>(random.pick({Element::kI8, Element::kI16, Element::kI32})); };
+  switch (uop.op) {
+    case UopCode::kMul:
+      uop.imm0 = static_cast<int32_t>(random.between(0, 63));
+      break;
+    case UopCode::kClamp:
+      uop.imm0 = static_cast<int32_t>(random.between(-200, 0));
+      uop.imm1 = static_cast<int32_t>(random.between(0, 200));
+      break;
+    case UopCode::kNegate:
+      uop.b = static_cast<uint32_t>(element());
+      uop.imm0 = static_cast<int32_t>(random.between(-128, 127));
+      uop.imm1 = static_cast<int32_t>(random.between(-128, 127));
+      break;
+    case UopCode::kShl:
+    case UopCode::kShrLogical:
+    case UopCode::kCast:
+      uop.imm0 = element();
+      break;
+    case UopCode::kShrArith:
+      uop.imm0 = static_cast<int32_t>(random.between(0, 1));
+      break;
+    case UopCode::kSelect:
+      uop.imm0 = static_cast<int32_t>(reg());
+      break;
+    case UopCode::kRescale:
+      uop.b = 0;
+      uop.imm0 = static_cast<int32_t>(random.pick({Rescale::kSingle32, Rescale::kDouble32, Rescale::kSingle16})) |
+                 static_cast<int32_t>(random.between(0, 1)) << 8 | element() << 16;
+      if (uop.imm0 >> 16 != static_cast<int32_t>(Element::kI32))
+        uop.imm0 |= static_cast<int32_t>(random.between(0, 1)) << 24;
+      break;
+    case UopCode::kTable8:
+      uop.op = UopCode::kAdd;  // only after a cast to int8, see below
+      break;
+    case UopCode::kTable16:
+      uop.b = 2;
+      break;
+    default:
+      break;
+  }
+  return uop;
+}
+
+void run_scalar(EwiseCase& test) {
+  const contract::VpuEwiseCommand& command = test.command;
+  std::vector<uint8_t>& bytes = test.expected;
+  const auto at = [&](const Operand& operand, const std::array<int64_t, 4>& index) {
+    int64_t offset = operand.base.offset;
+    for (size_t d = 0; d < 4; ++d) offset += index[d] * operand.stride[d];
+    return bytes.data() + offset;
+  };
+  std::array<int64_t, 4> index{};
+  for (index[0] = 0; index[0] < command.dims[0]; ++index[0]) {
+    for (index[1] = 0; index[1] < command.dims[1]; ++index[1]) {
+      for (index[2] = 0; index[2] < command.dims[2]; ++index[2]) {
+        for (index[3] = 0; index[3] < command.dims[3]; ++index[3]) {
+          std::array<int64_t, 256> regs{};
+          for (const Uop& uop : command.uops) {
+            if (uop.op == UopCode::kLoad) {
+              const Operand& operand = command.operands[uop.a];
+              int64_t value = load(at(operand, index), operand.type);
+              if (uop.imm0 == 1 && element_bytes(operand.type) < 8) {
+                value &= (int64_t{1} << (8 * element_bytes(operand.type))) - 1;
+              }
+              regs[uop.dst] = operand.type == Element::kBool ? (value != 0 ? 1 : 0) : value;
+            } else if (uop.op == UopCode::kStore) {
+              const Operand& operand = command.operands[uop.b];
+              store(at(operand, index), operand.type, regs[uop.a]);
+            } else {
+              const uint8_t* blob =
+                  uop.b < command.operands.size() ? bytes.data() + command.operands[uop.b].base.offset : nullptr;
+              const int64_t condition = uop.op == UopCode::kSelect ? regs[static_cast<size_t>(uop.imm0)] : 0;
+              regs[uop.dst] = scalar_uop(uop, {regs[uop.a], regs[uop.b], condition}, blob, index[3]);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+EwiseCase make_ewise_case(Random& random) {
+  EwiseCase test;
+  contract::VpuEwiseCommand& command = test.command;
+  command.register_count = kRegisters;
+  for (uint32_t& dim : command.dims) dim = static_cast<uint32_t>(random.pick<int64_t>({1, 1, 2, 3, 5, 8, 17}));
+  if (random.chance(10)) command.dims[3] = static_cast<uint32_t>(random.between(500, 1300)), command.dims[0] = 1;
+  test.elements = int64_t{command.dims[0]} * command.dims[1] * command.dims[2] * command.dims[3];
+
+  int64_t at = 0;
+  add_blob(test, random, ParameterHeader::kBytes + command.dims[3] * ParameterEntry::kBytes, at);
+  add_blob(test, random, 256, at);
+  add_blob(test, random, 513 * 2, at);
+  const auto type = [&] {
+    return random.pick({Element::kI8, Element::kI8, Element::kI16, Element::kI32, Element::kI48, Element::kBool});
+  };
+  for (uint32_t reg = 0; reg < 2; ++reg) {
+    const Element in = type();
+    add_stream(test, random, in, false, at);
+    command.uops.push_back({UopCode::kLoad, reg, 3 + reg, 0, static_cast<int32_t>(random.between(0, 1)), 0});
+    // Values of 48 bits are for RESCALE; the other operations get 32.
+    if (in == Element::kI48 && random.chance(50)) {
+      command.uops.push_back({UopCode::kCast, reg, reg, 0, static_cast<int32_t>(Element::kI32), 0});
+    }
+  }
+  if (random.chance(30)) {
+    command.uops.push_back({UopCode::kCast, 0, 0, 0, static_cast<int32_t>(Element::kI8), 0});
+    command.uops.push_back({UopCode::kTable8, 0, 0, 1, 0, 0});
+  }
+  for (uint32_t i = 0; i < 8; ++i) {
+    Uop uop = random_uop(random, std::min(2 + i, kRegisters));
+    uop.dst = std::min(2 + i, static_cast<uint32_t>(random.between(0, kRegisters - 1)));
+    if (2 + i < kRegisters) uop.dst = 2 + i;
+    command.uops.push_back(uop);
+  }
+  const uint32_t results = static_cast<uint32_t>(random.between(1, 2));
+  for (uint32_t i = 0; i < results; ++i) {
+    add_stream(test, random, type(), true, at);
+    command.uops.push_back({UopCode::kStore, 0, static_cast<uint32_t>(random.between(0, kRegisters - 1)),
+                            static_cast<uint32_t>(command.operands.size() - 1), 0, 0});
+  }
+
+  test.memory = TestMemory(static_cast<size_t>(at + 64));
+  random.fill(test.memory.scratchpad());
+  ParameterHeader header;
+  header.input_zp = static_cast<int32_t>(random.between(-128, 255));
+  header.output_zp = static_cast<int32_t>(random.between(-128, 255));
+  header.clamp_min = random.chance(50) ? INT32_MIN : -50;
+  header.clamp_max = random.chance(50) ? INT32_MAX : 90;
+  uint8_t* params = test.memory.at(command.operands[0].base);
+  header.store(params);
+  for (uint32_t c = 0; c < command.dims[3]; ++c) {
+    const ParameterEntry entry = {0, static_cast<int32_t>(random.between(0, 0x7fff)),
+                                  static_cast<int32_t>(random.between(2, 62))};
+    entry.store(params + ParameterHeader::kBytes + c * ParameterEntry::kBytes);
+  }
+  test.words = encode(command);
+  test.expected = test.memory.scratchpad();
+  run_scalar(test);
+  return test;
+}
+
+}  // namespace npu::engine::testing

@@ -1,0 +1,138 @@
+// What engine tests share: a memory that records what is touched, seeds, kernel sets.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hw/contract/gen/capabilities.h"
+#include "hw/contract/gen/commands.h"
+#include "hw/engine/engine.h"
+#include "hw/engine/kernels.h"
+
+namespace npu::engine::testing {
+
+// A scratchpad, and a variable of its own for each table index. DRAM regions are refused, as a device refuses them.
+class TestMemory final : public MemoryView {
+ public:
+  struct Touch {
+    Access access;
+    contract::Region region;
+    uint32_t variable;
+    int64_t low, high;
+    bool operator==(const Touch&) const = default;
+  };
+
+  explicit TestMemory(size_t bytes) : scratchpad_(bytes, kPoison) {}
+
+  std::span<uint8_t> resolve(const contract::Address& address, int64_t low, int64_t high, Access access) override {
+    std::vector<uint8_t>* memory = find(address);
+    const int64_t begin = int64_t{address.offset} + low, end = int64_t{address.offset} + high;
+    if (memory == nullptr || begin < 0 || begin >= end || end > static_cast<int64_t>(memory->size())) {
+      ++refusals;
+      return {};
+    }
+    touches.push_back({access, address.region, address.variable, begin, end});
+    return std::span(*memory).subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+  }
+
+  std::vector<uint8_t>& scratchpad() { return scratchpad_; }
+  const std::vector<uint8_t>& scratchpad() const { return scratchpad_; }
+  std::vector<uint8_t>& variable(uint16_t index, size_t bytes) {
+    return variables_.try_emplace(index, bytes, kPoison).first->second;
+  }
+  uint8_t* at(const contract::Address& address) { return find(address)->data() + address.offset; }
+  const uint8_t* at(const contract::Address& address) const {
+    return const_cast<TestMemory*>(this)->find(address)->data() + address.offset;
+  }
+
+  // Bytes of the scratchpad that were resolved so far, a mark a byte.
+  std::vector<bool> touched(Access access) const {
+    std::vector<bool> marks(scratchpad_.size());
+    for (const Touch& touch : touches) {
+      if (touch.access != access || touch.region != contract::Region::kScratchpad) continue;
+      for (int64_t i = touch.low; i < touch.high; ++i) marks[static_cast<size_t>(i)] = true;
+    }
+    return marks;
+  }
+
+  std::vector<Touch> touches;
+  int refusals = 0;
+
+ private:
+  static constexpr uint8_t kPoison = 0xa5;
+
+  std::vector<uint8_t>* find(const contract::Address& address) {
+    if (address.region == contract::Region::kScratchpad) return &scratchpad_;
+    const auto found = variables_.find(address.variable);
+    return address.region == contract::Region::kVariable && found != variables_.end() ? &found->second : nullptr;
+  }
+
+  std::vector<uint8_t> scratchpad_;
+  std::map<uint16_t, std::vector<uint8_t>> variables_;
+};
+
+inline contract::Address scratchpad(uint32_t offset) { return {offset, contract::Region::kScratchpad, 0}; }
+
+// A machine like the default one.
+inline contract::Capabilities test_machine() {
+  contract::Capabilities caps;
+  caps.mxu_cols = 32;
+  caps.mxu_depth = 32;
+  caps.mxu_dw_taps = 8;
+  caps.mxu_acc_bytes = 65536;
+  caps.mxu_weight_port_bytes = 64;
+  caps.vpu_lanes = 64;
+  caps.dma_port_bytes = 16;
+  return caps;
+}
+
+template <class Command>
+std::vector<uint32_t> encode(const Command& command) {
+  std::vector<uint32_t> words;
+  command.encode(words);
+  return words;
+}
+
+// Random numbers from a seed that is printed; NPU_TEST_SEED sets it.
+class Random {
+ public:
+  explicit Random(uint64_t fallback) : seed_(fallback) {
+    if (const char* text = std::getenv("NPU_TEST_SEED")) seed_ = std::strtoull(text, nullptr, 0);
+    engine_.seed(seed_);
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed_));
+  }
+  [[nodiscard]] std::string name() const { return "seed " + std::to_string(seed_); }
+  uint64_t bits() { return engine_(); }
+  // low .. high, both included.
+  int64_t between(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));
+  }
+  bool chance(int percent) { return between(0, 99) < percent; }
+  template <class T>
+  T pick(std::initializer_list<T> values) {
+    return values.begin()[between(0, static_cast<int64_t>(values.size()) - 1)];
+  }
+  void fill(std::span<uint8_t> bytes) {
+    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(engine_() >> 24);
+  }
+
+ private:
+  uint64_t seed_;
+  std::mt19937_64 engine_;
+};
+
+// Tests that run once for each kernel set of this machine.
+class EveryKernelSet : public ::testing::TestWithParam<const Kernels*> {};
+inline std::vector<const Kernels*> all_kernel_sets() {
+  return {supported_kernels().begin(), supported_kernels().end()};
+}
+inline std::string kernel_set_name(const ::testing::TestParamInfo<const Kernels*>& info) { return info.param->name; }
+
+}  // namespace npu::engine::testing

@@ -1,0 +1,217 @@
+// Cycles of the MXU: by hand, and properties that hold for every tile.
+#include "hw/timing/mxu_cycles.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace npu::timing {
+namespace {
+
+using contract::Capabilities;
+using contract::Element;
+using contract::MxuCommand;
+using contract::MxuMode;
+
+Capabilities edge() {
+  Capabilities caps;
+  caps.mxu_cols = 32;
+  caps.mxu_depth = 32;
+  caps.mxu_dw_taps = 8;
+  caps.mxu_acc_bytes = 65536;  // half of it: 256 pixels of 32 int32 accumulators
+  caps.mxu_weight_port_bytes = 64;
+  return caps;
+}
+
+Capabilities nano() {
+  Capabilities caps;
+  caps.mxu_cols = 8;
+  caps.mxu_depth = 8;
+  caps.mxu_dw_taps = 2;
+  caps.mxu_acc_bytes = 4096;  // 64 pixels
+  caps.mxu_weight_port_bytes = 16;
+  return caps;
+}
+
+MxuCommand conv(uint32_t out_h, uint32_t out_w, uint32_t in_c, uint32_t out_c, uint32_t kernel) {
+  MxuCommand command;
+  command.mode = MxuMode::kConv;
+  command.src_type = command.weight_type = Element::kI8;
+  command.out_h = command.in_h = out_h;
+  command.out_w = command.in_w = out_w;
+  command.in_c = in_c;
+  command.out_c = out_c;
+  command.kernel_h = command.kernel_w = kernel;
+  command.stride_y = command.stride_x = command.dilation_y = command.dilation_x = 1;
+  command.multiplier = 1;
+  return command;
+}
+
+// Pipeline to the accumulators: three registers and an adder tree of five levels over 32 products.
+constexpr uint64_t kPipeline = 3 + 5;
+constexpr uint64_t kOutput = 5;
+
+TEST(MxuCycles, PointwiseBoundByPixels) {
+  // 28 x 28 = 784 pixels: blocks of 256, 256, 256, 16. 96 channels in: 3 steps. 64 out: 2 groups. Loading a step takes
+  // 32 * 32 / 64 = 16 cycles, so a step costs max(pixels, 16): (3 * 256 + 16) * 3 * 2 = 4,704. The small block's first
+  // group takes 3 * 16 = 48 cycles, but the accumulators that it needs drain 256 pixels: 208 more.
+  const Cycles cycles = mxu_cycles(conv(28, 28, 96, 64, 1), edge());
+  EXPECT_EQ(cycles.fill, 16 + kPipeline);
+  EXPECT_EQ(cycles.steady, 4704u + 208);
+  EXPECT_EQ(cycles.drain, 16 + kOutput);
+}
+
+TEST(MxuCycles, StreamingBoundByWeights) {
+  // One pixel, 640 -> 128: 20 steps of 4 groups; each step waits for the next load of 16 cycles, the last one for none:
+  // 80 * 16 - 16 + 1 = 1,265.
+  const Cycles cycles = mxu_cycles(conv(1, 1, 640, 128, 1), edge());
+  EXPECT_EQ(cycles.fill, 16 + kPipeline);
+  EXPECT_EQ(cycles.steady, 1265u);
+  EXPECT_EQ(cycles.drain, 1 + kOutput);
+}
+
+TEST(MxuCycles, OnlyRealColumnsLoad) {
+  // 5 channels: a step loads 5 * 32 / 64 = 2.5, so 3 cycles. Two steps, one pixel: 3 + 1; parameters are 5 * 16 / 64,
+  // 2 cycles, hidden.
+  const Cycles cycles = mxu_cycles(conv(1, 1, 64, 5, 1), edge());
+  EXPECT_EQ(cycles.fill, 3 + kPipeline);
+  EXPECT_EQ(cycles.steady, 4u);
+}
+
+TEST(MxuCycles, ParametersBoundTheSmallest) {
+  // One step of one pixel, 32 channels: 32 * 16 / 64 = 8 cycles for the parameters, although the product takes one.
+  EXPECT_EQ(mxu_cycles(conv(1, 1, 32, 32, 1), edge()).steady, 8u);
+}
+
+TEST(MxuCycles, FewChannelsPackTheWindow) {
+  // 3 x 3 x 3 = 27 products fit into one step of 32; 56 x 56 = 3,136 pixels: 12 * 256 + 64.
+  EXPECT_EQ(mxu_loops(conv(56, 56, 3, 32, 3), edge()).steps, 1u);
+  EXPECT_EQ(mxu_cycles(conv(56, 56, 3, 32, 3), edge()).steady, 3136u + (256 - 64));
+  // 5 x 5 x 3 = 75: three steps. With 40 channels a position takes two, whole ones: 9 * 2.
+  EXPECT_EQ(mxu_loops(conv(56, 56, 3, 32, 5), edge()).steps, 3u);
+  EXPECT_EQ(mxu_loops(conv(8, 8, 40, 32, 3), edge()).steps, 18u);
+}
+
+TEST(MxuCycles, Depthwise) {
+  // 9 taps, 8 a cycle: 2 steps. 14 x 14 = 196 pixels, 96 channels: 3 groups of 2 * 196 cycles.
+  MxuCommand command = conv(14, 14, 96, 96, 3);
+  command.mode = MxuMode::kDepthwise;
+  const Cycles cycles = mxu_cycles(command, edge());
+  EXPECT_EQ(cycles.fill, 32 * 8 / 64 + 3 + 3);
+  EXPECT_EQ(cycles.steady, 3u * 2 * 196);
+  EXPECT_EQ(cycles.drain, 196 + kOutput);
+  // On the small machine 2 taps a cycle: 5 steps; 64 pixels a block: 64, 64, 64, 4, 12 groups. Loading takes 1 cycle.
+  // The first group of the small block takes 5 * 4 = 20, but waits for 64.
+  EXPECT_EQ(mxu_cycles(command, nano()).steady, 12u * 5 * 196 + (64 - 20));
+}
+
+TEST(MxuCycles, WideOperandsTakeLonger) {
+  MxuCommand command = conv(8, 8, 64, 32, 1);  // 64 pixels, 2 steps
+  EXPECT_EQ(mxu_cycles(command, edge()).steady, 128u);
+  command.src_type = Element::kI16;  // 48-bit accumulators: blocks of 128 pixels, two cycles a pixel
+  EXPECT_EQ(mxu_loops(command, edge()).block_pixels, 128u);
+  EXPECT_EQ(mxu_cycles(command, edge()).steady, 256u);
+  command.mode = MxuMode::kMatmul;
+  command.weight_type = Element::kI16;  // four cycles a pixel, loads twice as long
+  EXPECT_EQ(mxu_cycles(command, edge()).steady, 512u);
+  EXPECT_EQ(mxu_loops(command, edge()).load(0), 32u);
+}
+
+TEST(MxuCycles, EmptyTileTakesNone) {
+  EXPECT_EQ(mxu_cycles(conv(0, 4, 4, 4, 1), edge()), Cycles{});
+  EXPECT_EQ(mxu_cycles(conv(4, 4, 4, 0, 1), edge()), Cycles{});
+  EXPECT_EQ(mxu_cycles(conv(4, 4, 4, 4, 0), edge()), Cycles{});
+}
+
+// The closed form against the loops that it stands for.
+Cycles loop_by_loop(const MxuCommand& command, const Capabilities& caps) {
+  const MxuLoops loops = mxu_loops(command, caps);
+  uint64_t steady = 0, drained = 0;
+  for (uint64_t b = 0; b < loops.blocks; ++b) {
+    for (uint64_t g = 0; g < loops.groups; ++g) {
+      const uint64_t pixels = loops.block_size(b), stream = pixels * loops.rate;
+      uint64_t cycles = 0;
+      for (uint64_t s = 0; s < loops.steps; ++s) {
+        uint64_t load = loops.load(g);
+        if (s + 1 == loops.steps) {
+          const bool last_group = g + 1 == loops.groups;
+          load = loops.load(last_group ? 0 : g + 1);
+          if (last_group && b + 1 == loops.blocks) load = 0;
+        }
+        cycles += std::max(stream, load);
+      }
+      cycles = std::max(cycles, ceil_div(loops.columns(g) * 16, loops.port_bytes));
+      cycles = std::max(cycles, drained);
+      steady += cycles;
+      drained = pixels;
+    }
+  }
+  Cycles cycles = mxu_cycles(command, caps);
+  cycles.steady = steady;
+  return cycles;
+}
+
+MxuCommand random_command(std::mt19937_64& random) {
+  const auto pick = [&](uint32_t low, uint32_t high) {
+    return low + static_cast<uint32_t>(random() % (high - low + 1));
+  };
+  MxuCommand command = conv(pick(1, 40), pick(1, 40), pick(1, 100), pick(1, 200), pick(1, 5));
+  command.mode = static_cast<MxuMode>(pick(0, 2));
+  if (pick(0, 2) == 0) command.src_type = Element::kI16;
+  if (command.mode == MxuMode::kMatmul) command.weight_type = command.src_type;
+  if (command.mode == MxuMode::kDepthwise) command.in_c = command.out_c;
+  return command;
+}
+
+TEST(MxuCycles, ClosedFormEqualsItsLoops) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 3000; ++i) {
+    const MxuCommand command = random_command(random);
+    for (const Capabilities& caps : {edge(), nano()}) {
+      ASSERT_EQ(mxu_cycles(command, caps), loop_by_loop(command, caps)) << "tile " << i << " of seed 1";
+    }
+  }
+}
+
+TEST(MxuCycles, NeverFasterThanThePeak) {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 3000; ++i) {
+    const MxuCommand command = random_command(random);
+    for (const Capabilities& caps : {edge(), nano()}) {
+      const uint64_t depth = command.mode == MxuMode::kDepthwise ? caps.mxu_dw_taps : caps.mxu_depth;
+      const MxuLoops loops = mxu_loops(command, caps);
+      const uint64_t peak = caps.mxu_cols * depth;
+      ASSERT_GE(mxu_cycles(command, caps).steady * peak, mxu_macs(command) * loops.rate)
+          << "tile " << i << " of seed 2";
+    }
+  }
+}
+
+TEST(MxuCycles, MoreWorkNeverTakesFewerCycles) {
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 3000; ++i) {
+    const MxuCommand command = random_command(random);
+    MxuCommand more = command;
+    if (i % 4 == 0) ++more.out_h;
+    if (i % 4 == 1) more.out_c += 3, more.in_c += more.mode == MxuMode::kDepthwise ? 3 : 0;
+    if (i % 4 == 2) more.in_c += more.mode == MxuMode::kDepthwise ? 0 : 5;
+    if (i % 4 == 3) ++more.kernel_h;
+    for (const Capabilities& caps : {edge(), nano()}) {
+      // A small last block waits for the drain of the one before: a longer one waits less. That wait is not work.
+      const uint64_t wait = mxu_loops(command, caps).block_pixels;
+      ASSERT_GE(mxu_cycles(more, caps).total() + wait, mxu_cycles(command, caps).total())
+          << "tile " << i << " of seed 3";
+    }
+  }
+}
+
+TEST(MxuCycles, LargeLayersUseTheArray) {
+  // ResNet's 3 x 3, 64 -> 64 on 56 x 56, and a wide pointwise one: above 90 %.
+  for (const MxuCommand& command : {conv(56, 56, 64, 64, 3), conv(28, 28, 256, 512, 1)}) {
+    const double peak = static_cast<double>(mxu_macs(command)) / 1024;
+    EXPECT_GT(peak / static_cast<double>(mxu_cycles(command, edge()).total()), 0.9);
+  }
+}
+
+}  // namespace
+}  // namespace npu::timing
