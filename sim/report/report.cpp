@@ -50,7 +50,9 @@ double Report::utilisation(int64_t macs, uint64_t cycles_of_one) const {
 double Report::microseconds(double cycles_of_some) const { return cycles_of_some / info.machine.caps.clock_mhz; }
 
 std::string limited_by(const Report& report, const LayerRow& row) {
-  if (row.cycles == 0) return "";
+  if (!report.timed()) return "";
+  if (row.commands == 0) return "nothing to do";
+  if (row.cycles == 0) return "hidden behind other layers";
   const auto most = std::max_element(row.causes.begin(), row.causes.end());
   const auto cause = static_cast<Cause>(most - row.causes.begin());
   const double share = 100.0 * static_cast<double>(*most) / static_cast<double>(row.cycles);

@@ -69,7 +69,7 @@ struct Report {
   [[nodiscard]] double microseconds(double cycles_of_some) const;
 };
 
-// What limits a layer, in words, with its share of the layer's cycles: "weight load (62 %)". Empty without cycles.
+// What limits a layer, in words, with its share of the layer's cycles: "weight load (62 %)". Empty in functional mode.
 [[nodiscard]] std::string limited_by(const Report& report, const LayerRow& row);
 
 // Collects the invocations of one program.

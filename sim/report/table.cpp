@@ -76,7 +76,7 @@ std::string layer_table(const Report& report) {
     }
     const auto bytes = [&](uint64_t sum) { return sum == 0 ? "-" : grouped(average(sum, n)); };
     row.insert(row.end(), {bytes(layer.dram_read), bytes(layer.dram_written)});
-    if (report.timed()) row.push_back(layer.commands == 0 ? "nothing to do" : limited_by(report, layer));
+    if (report.timed()) row.push_back(limited_by(report, layer));
     rows.push_back(std::move(row));
   }
   return render(columns, rows);

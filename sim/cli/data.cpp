@@ -1,0 +1,170 @@
+#include "sim/cli/data.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+
+#include "driver/graph/text.h"
+#include "hw/contract/error.h"
+#include "sim/report/sha256.h"
+
+namespace npu::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using contract::ErrorCode;
+using graph::in_quotes;
+
+std::string names(const std::vector<GraphPort>& ports) {
+  std::string text;
+  for (const GraphPort& port : ports) text += (text.empty() ? "" : ", ") + in_quotes(port.name);
+  return text.empty() ? "none" : text;
+}
+
+struct NamedFile {
+  size_t port = 0;
+  std::string file;
+};
+
+NamedFile split(const std::vector<GraphPort>& ports, const std::string& argument) {
+  const size_t at = argument.rfind('=');
+  if (at == std::string::npos) {
+    if (ports.size() == 1) return {0, argument};
+    throw Error(ErrorCode::kBadInput, fmt::format("the network has {} inputs ({}), so {} needs a name: NAME=FILE.npy",
+                                                  ports.size(), names(ports), in_quotes(argument)));
+  }
+  const std::string name = argument.substr(0, at);
+  const auto port = std::find_if(ports.begin(), ports.end(), [&](const GraphPort& p) { return p.name == name; });
+  if (port == ports.end()) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("the network has no input {}; there are: {}", in_quotes(name), names(ports)));
+  }
+  return {static_cast<size_t>(port - ports.begin()), argument.substr(at + 1)};
+}
+
+std::string label(const GraphPort& port) { return "input " + in_quotes(port.name); }
+
+// Makes the folder and everything above it that is missing.
+void make_folder(const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure || !fs::is_directory(folder)) {
+    throw Error(ErrorCode::kCannotWrite, fmt::format("cannot make the folder {}: {}", in_quotes(folder.string()),
+                                                     failure ? failure.message() : "it is a file"));
+  }
+}
+
+}  // namespace
+
+InputData::InputData(const std::vector<GraphPort>& ports, const std::vector<std::string>& arguments, bool sequence)
+    : ports_(ports), arrays_(ports.size()), sequence_(sequence) {
+  std::vector<bool> given(ports.size());
+  std::vector<std::string> files(ports.size());
+  for (const std::string& argument : arguments) {
+    const NamedFile named = split(ports, argument);
+    if (given[named.port]) throw Error(ErrorCode::kBadInput, label(ports[named.port]) + " is given twice");
+    given[named.port] = true;
+    files[named.port] = named.file;
+  }
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (given[i]) continue;
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{} ({}) is missing; add --input {}", label(ports[i]),
+                            describe(ports[i].type, ports[i].shape), in_quotes(ports[i].name + "=FILE.npy")));
+  }
+  if (sequence && ports.empty()) {
+    throw Error(ErrorCode::kBadInput, "--sequence needs inputs to count invocations by, and the network has none");
+  }
+  for (size_t i = 0; i < ports.size(); ++i) {
+    arrays_[i] = graph::read_npy(files[i]);
+    if (!sequence) continue;
+    const graph::Shape& shape = arrays_[i].shape;
+    if (shape.empty() || shape[0] < 1) {
+      throw Error(ErrorCode::kBadInput, fmt::format("{} has shape {}, whose first axis counts no invocations",
+                                                    label(ports[i]), graph::to_string(shape)));
+    }
+    if (i > 0 && shape[0] != invocations_) {
+      throw Error(ErrorCode::kBadInput, fmt::format("{} has {} invocations, but {} has {}", label(ports[i]), shape[0],
+                                                    label(ports[0]), invocations_));
+    }
+    invocations_ = shape[0];
+  }
+  // All invocations of an array have one type and shape, so the first one stands for all.
+  static_cast<void>(invocation(0));
+}
+
+std::vector<graph::Value> InputData::invocation(int64_t index) const {
+  std::vector<graph::Value> values;
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    const GraphPort& port = ports_[i];
+    const auto convert = [&](const graph::NpyArray& array) {
+      return graph::to_value(array, port.type, &port.shape, port.is_unsigned, label(port));
+    };
+    values.push_back(sequence_ ? convert(graph::slice_axis0(arrays_[i], index)) : convert(arrays_[i]));
+  }
+  return values;
+}
+
+void OutputData::add(const std::vector<graph::Value>& values) {
+  NPU_CHECK(values.size() == ports_.size());
+  values_.resize(ports_.size());
+  for (size_t i = 0; i < values.size(); ++i) values_[i].push_back(values[i]);
+}
+
+void OutputData::write(const fs::path& folder) const {
+  make_folder(folder);
+  std::set<std::string> written;  // an output that is listed twice is the same tensor
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    if (!written.insert(ports_[i].name).second) continue;
+    const graph::Value value = sequence_ ? graph::stack(values_[i]) : values_[i].front();
+    graph::write_npy(folder / (file_name_for(ports_[i].name) + ".npy"), graph::to_npy(value));
+  }
+}
+
+std::string file_name_for(std::string_view output) {
+  constexpr size_t kLongest = 200;
+  std::string name;
+  for (size_t i = 0; i < output.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(output[i]);
+    const bool letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9');
+    const bool plain = letter || byte == '_' || byte == '-' || (byte == '.' && i > 0);
+    name += plain ? std::string(1, static_cast<char>(byte)) : fmt::format("%{:02X}", byte);
+  }
+  if (name.empty()) return "%";
+  if (name.size() <= kLongest) return name;
+  report::Sha256 hash;
+  hash.add(output.data(), output.size());
+  return name.substr(0, kLongest) + "%~" + hash.hex().substr(0, 16);
+}
+
+void check_folder_writable(const fs::path& folder) {
+  fs::path existing = fs::absolute(folder);
+  std::error_code ignored;
+  while (!fs::exists(existing, ignored) && existing.has_relative_path()) existing = existing.parent_path();
+  if (!fs::is_directory(existing, ignored)) {
+    throw Error(ErrorCode::kCannotWrite, fmt::format("cannot write to {}: {} is not a folder",
+                                                     in_quotes(folder.string()), in_quotes(existing.string())));
+  }
+  if (::access(existing.c_str(), W_OK | X_OK) != 0) {
+    throw Error(ErrorCode::kCannotWrite, fmt::format("cannot write to {}: {} is not writable",
+                                                     in_quotes(folder.string()), in_quotes(existing.string())));
+  }
+}
+
+void check_file_writable(const fs::path& file) {
+  std::error_code ignored;
+  if (file.empty() || fs::is_directory(file, ignored)) {
+    throw Error(ErrorCode::kCannotWrite,
+                fmt::format("cannot write {}: it is not the name of a file", in_quotes(file.string())));
+  }
+  const fs::path folder = fs::absolute(file).parent_path();
+  if (!fs::is_directory(folder, ignored) || ::access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw Error(ErrorCode::kCannotWrite, fmt::format("cannot write {}: there is no writable folder {}",
+                                                     in_quotes(file.string()), in_quotes(folder.string())));
+  }
+}
+
+}  // namespace npu::cli

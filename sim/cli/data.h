@@ -1,0 +1,59 @@
+// Inputs and outputs of a run: .npy files, one invocation or a sequence of them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "driver/graph/npy.h"
+#include "driver/graph/value.h"
+#include "sim/cli/network.h"
+
+namespace npu::cli {
+
+class InputData {
+ public:
+  // `arguments` are NAME=FILE.npy, split at the last '=', or FILE.npy for a network with one input. With `sequence` the
+  // first axis of every file counts invocations. Reads all files and checks types, shapes and lengths. Throws Error:
+  // kBadInput for missing, surplus or doubled names and for wrong types or shapes; kBadNpy; kCannotRead.
+  InputData(const std::vector<GraphPort>& ports, const std::vector<std::string>& arguments, bool sequence);
+
+  [[nodiscard]] int64_t invocations() const { return invocations_; }
+  // One value per port, in the ports' order.
+  [[nodiscard]] std::vector<graph::Value> invocation(int64_t index) const;
+
+ private:
+  std::vector<GraphPort> ports_;
+  std::vector<graph::NpyArray> arrays_;
+  bool sequence_;
+  int64_t invocations_ = 1;
+};
+
+class OutputData {
+ public:
+  OutputData(std::vector<GraphPort> ports, bool sequence) : ports_(std::move(ports)), sequence_(sequence) {}
+  void add(const std::vector<graph::Value>& values);
+  // Writes <name>.npy for each output into a folder, which is made when it is not there. Sequences are stacked along a
+  // new first axis. Elements have the type of the tensor: unsigned results keep their bits in signed integers. Throws
+  // Error(kCannotWrite).
+  void write(const std::filesystem::path& folder) const;
+
+ private:
+  std::vector<GraphPort> ports_;
+  bool sequence_;
+  std::vector<std::vector<graph::Value>> values_;  // [port][invocation]
+};
+
+// A file name for an output: every byte but letters, digits, '.', '_' and '-', and a leading '.', becomes %XX; names
+// that get longer than 200 bytes keep 200 of them, then %~ and the first 16 digits of the SHA-256 of the whole name; an
+// empty name is %.
+[[nodiscard]] std::string file_name_for(std::string_view output);
+
+// Whether files could be made at these places; called before a long run. Throws Error(kCannotWrite).
+void check_file_writable(const std::filesystem::path& file);
+void check_folder_writable(const std::filesystem::path& folder);
+
+}  // namespace npu::cli

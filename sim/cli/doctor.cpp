@@ -1,0 +1,163 @@
+// `npu doctor`: what is missing on this computer, for which purpose, and how to get it.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+
+#include "hw/contract/error.h"
+#include "hw/presets/preset.h"
+#include "sim/cli/command.h"
+#include "sim/cli/options.h"
+#include "sim/cli/process.h"
+
+namespace npu::cli {
+
+namespace po = boost::program_options;
+namespace fs = std::filesystem;
+using contract::ErrorCode;
+
+namespace {
+
+constexpr CommandHelp kHelp = {
+    "npu doctor [--json]",
+    "Checks what the commands need: the machines that come with the program, the Python tools of `npu import`, and "
+    "the\n"
+    "packages for building and testing. Exit status 66 when a command of `npu` cannot work; what only building and\n"
+    "testing need is reported without.",
+    "  npu doctor\n"
+    "  npu doctor --json\n"};
+
+struct Check {
+  std::string what, needed_for;
+  bool ok = false;
+  bool required = false;  // by a command of `npu`
+  std::string detail;     // what was found, or what is missing
+  std::string remedy;     // how to get it; empty when ok
+};
+
+Check check_machines() {
+  Check check{"machines", "npu run, npu info", true, true, "", ""};
+  for (const std::string& name : presets::preset_names()) {
+    try {
+      static_cast<void>(presets::load_preset(name));
+      check.detail += (check.detail.empty() ? "" : ", ") + name;
+    } catch (const Error& error) {
+      return {check.what, check.needed_for, false, true, error.what(), "build the program again"};
+    }
+  }
+  return check;
+}
+
+Check check_import_tools() {
+  const std::vector<std::string> programs = {"tosa-converter-for-tflite", "tosa-opt"};
+  Check check{"import tools", "npu import", false, true, "", ""};
+  if (const auto folder = find_tools(programs)) {
+    check.ok = true;
+    check.detail = folder->string();
+  } else {
+    check.detail = fmt::format("{} were not found", fmt::join(programs, " and "));
+    check.remedy = "sim/setup.sh python, or name the folder that holds them in NPU_PYTHON_TOOLS";
+  }
+  return check;
+}
+
+// The project's set-up script, when this program still lies in its build folder.
+std::optional<fs::path> setup_script() {
+  std::error_code failure;
+  const fs::path self = fs::read_symlink("/proc/self/exe", failure);
+  for (fs::path folder = self.parent_path(); !failure && folder.has_relative_path(); folder = folder.parent_path()) {
+    if (fs::is_regular_file(folder / "sim" / "setup.sh", failure)) return folder / "sim" / "setup.sh";
+    failure.clear();
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> missing_packages(const std::vector<std::string>& packages) {
+  std::vector<std::string> command = {"/usr/bin/dpkg-query", "-W", "-f=${db:Status-Abbrev} ${Package}\n"};
+  command.insert(command.end(), packages.begin(), packages.end());
+  std::istringstream lines(run_process(command, "/", "/usr/bin").output);
+  std::vector<std::string> installed;
+  for (std::string status, package; lines >> status >> package;) {
+    if (status.size() > 1 && status[1] == 'i') installed.push_back(package);
+  }
+  std::vector<std::string> missing;
+  for (const std::string& package : packages) {
+    if (std::find(installed.begin(), installed.end(), package) == installed.end()) missing.push_back(package);
+  }
+  return missing;
+}
+
+// One check for each group of packages of the set-up script.
+std::vector<Check> check_packages() {
+  const auto script = setup_script();
+  if (!script || !fs::exists("/usr/bin/dpkg-query")) return {};
+  const ProcessResult list = run_process({"/bin/bash", script->string(), "--list"}, "/", "/usr/bin");
+  if (list.status != 0) return {};
+  std::vector<Check> checks;
+  std::istringstream lines(list.output);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string group;
+    words >> group;
+    if (group.empty() || group.back() != ':') continue;
+    group.pop_back();
+    const std::vector<std::string> packages{std::istream_iterator<std::string>(words), {}};
+    const std::vector<std::string> missing = missing_packages(packages);
+    checks.push_back({fmt::format("packages '{}'", group), group == "build" ? "building" : "development",
+                      missing.empty(), false,
+                      missing.empty() ? fmt::format("{} installed", packages.size())
+                                      : fmt::format("missing: {}", fmt::join(missing, " ")),
+                      missing.empty() ? "" : "sim/setup.sh " + group});
+  }
+  return checks;
+}
+
+void print_text(const std::vector<Check>& checks) {
+  for (const Check& check : checks) {
+    fmt::print("{:<8} {:<18} for {:<18} {}\n", check.ok ? "ok" : "MISSING", check.what, check.needed_for, check.detail);
+    if (!check.ok) fmt::print("{:<8} {:<18} get it: {}\n", "", "", check.remedy);
+  }
+}
+
+void print_json(const std::vector<Check>& checks) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Check& check : checks) {
+    list.push_back({{"what", check.what},
+                    {"needed_for", check.needed_for},
+                    {"ok", check.ok},
+                    {"required", check.required},
+                    {"detail", check.detail},
+                    {"remedy", check.remedy}});
+  }
+  const nlohmann::ordered_json document = {{"schema", "npu-doctor"}, {"schema_version", 1}, {"checks", list}};
+  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+}  // namespace
+
+int run_doctor(const Arguments& arguments) {
+  po::options_description options;
+  options.add_options()("json", po::bool_switch(), "print JSON");
+  const auto values = parse(arguments, kHelp, options, {}, {});
+  if (!values) return 0;
+  std::vector<Check> checks = {check_machines(), check_import_tools()};
+  for (Check& check : check_packages()) checks.push_back(std::move(check));
+  if ((*values)["json"].as<bool>()) {
+    print_json(checks);
+  } else {
+    print_text(checks);
+  }
+  for (const Check& check : checks) {
+    if (check.required && !check.ok) {
+      throw Error(ErrorCode::kToolMissing,
+                  fmt::format("{} cannot work: {}; get it with {}", check.needed_for, check.detail, check.remedy));
+    }
+  }
+  return 0;
+}
+
+}  // namespace npu::cli

@@ -1,0 +1,234 @@
+// `npu info`: what a network is, needs and costs, and what a machine supports of it.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "driver/compiler/support.h"
+#include "driver/graph/analyse.h"
+#include "driver/graph/text.h"
+#include "hw/contract/error.h"
+#include "hw/presets/preset.h"
+#include "sim/cli/command.h"
+#include "sim/cli/network.h"
+#include "sim/cli/options.h"
+#include "sim/report/table.h"
+
+namespace npu::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using report::grouped;
+
+constexpr CommandHelp kHelp = {"npu info FILE [options]",
+                               "Prints inputs, outputs, operators, types, variables, the profiles and extensions that "
+                               "a network needs, its MACs, and\n"
+                               "what a machine supports of it.",
+                               "  npu info net.tosa\n"
+                               "  npu info net.tosa --config nano\n"
+                               "  npu info net.tosa --json | jq .macs\n"};
+
+struct VariableRow {
+  std::string identity, tensor;
+  graph::DType type;
+  graph::Shape shape;
+  int64_t bytes = 0;
+  bool initialised = false;
+};
+
+// Operators of one kind with the same types on the same engine.
+struct OperatorGroup {
+  std::string name, type, engine;
+  int64_t count = 0;
+};
+
+struct Info {
+  const Network& network;
+  std::string machine;
+  graph::Needs needs;
+  int64_t macs = 0;
+  int64_t constants = 0, constant_bytes = 0;
+  std::vector<VariableRow> variables;
+  int64_t variable_bytes = 0;
+  std::vector<OperatorGroup> operators;
+  std::vector<compiler::SupportRow> refused;
+  int64_t operator_count = 0;  // without constants
+};
+
+Info collect(const Network& network, const presets::Preset& preset) {
+  Info info{network, preset.name, graph::analyse(network.graph), graph::macs(network.graph), 0, 0, {}, 0, {}, {}, 0};
+  for (const graph::Tensor& tensor : network.graph.main().tensors) {
+    if (tensor.variable) {
+      const int64_t bytes = graph::element_count(tensor.shape).value_or(0) * graph::machine_width(tensor.type);
+      info.variables.push_back(
+          {graph::variable_identity(tensor), tensor.name, tensor.type, tensor.shape, bytes, tensor.has_data});
+      info.variable_bytes += bytes;
+    } else if (tensor.has_data && tensor.type != graph::DType::kShape) {
+      ++info.constants;
+      info.constant_bytes += static_cast<int64_t>(tensor.data.size());
+    }
+  }
+  std::map<std::tuple<std::string, std::string, std::string>, size_t> groups;
+  for (compiler::SupportRow& row : compiler::support(network.graph, preset.caps)) {
+    ++info.operator_count;
+    const std::string engine = row.ok ? row.engine : "not supported";
+    const auto [group, fresh] = groups.try_emplace({row.name, row.type, engine}, info.operators.size());
+    if (fresh) info.operators.push_back({row.name, row.type, engine, 0});
+    ++info.operators[group->second].count;
+    if (!row.ok) info.refused.push_back(std::move(row));
+  }
+  return info;
+}
+
+std::string version_text(const graph::Version& version) {
+  return fmt::format("{}.{}.{}{}", version.major, version.minor, version.patch, version.draft ? " draft" : "");
+}
+
+template <typename List>
+std::string joined(const List& list) {
+  return list.empty() ? "none" : fmt::format("{}", fmt::join(list, ", "));
+}
+
+void print_ports(std::string_view title, const std::vector<GraphPort>& ports) {
+  for (size_t i = 0; i < ports.size(); ++i) {
+    fmt::print("{:<11} {}  {}{}\n", i == 0 ? title : "", graph::in_quotes(ports[i].name),
+               describe(ports[i].type, ports[i].shape), ports[i].is_unsigned ? "  (unsigned)" : "");
+  }
+  if (ports.empty()) fmt::print("{:<11} none\n", title);
+}
+
+void print_operators(const Info& info) {
+  size_t name_width = 4, type_width = 5;
+  for (const OperatorGroup& group : info.operators) {
+    name_width = std::max(name_width, group.name.size());
+    type_width = std::max(type_width, group.type.size());
+  }
+  fmt::print("\n{:>5}  {:<{}}  {:<{}}  on {}\n", "count", "operator", name_width, "types", type_width, info.machine);
+  for (const OperatorGroup& group : info.operators) {
+    fmt::print("{:>5}  {:<{}}  {:<{}}  {}\n", group.count, group.name, std::max<size_t>(name_width, 8), group.type,
+               type_width, group.engine);
+  }
+}
+
+void print_text(const Info& info) {
+  const Network& network = info.network;
+  fmt::print("{:<11} {}, {} bytes, TOSA {}\n", "file", network.path.string(), grouped(network.file_bytes),
+             version_text(network.graph.version));
+  print_ports("inputs", network.inputs);
+  print_ports("outputs", network.outputs);
+  fmt::print("{:<11} {}\n{:<11} {}\n{:<11} {}\n", "profiles", joined(info.needs.profiles), "extensions",
+             joined(info.needs.extensions), "level", info.needs.level);
+  for (const std::string& note : info.needs.notes) fmt::print("{:<11} {}\n", "note", note);
+  fmt::print("{:<11} {}\n", "MACs", grouped(static_cast<uint64_t>(info.macs)));
+  fmt::print("{:<11} {}, {} bytes\n", "constants", info.constants, grouped(static_cast<uint64_t>(info.constant_bytes)));
+  if (info.variables.empty()) {
+    fmt::print("{:<11} none\n", "variables");
+  } else {
+    fmt::print("{:<11} {}, {} bytes\n", "variables", info.variables.size(),
+               grouped(static_cast<uint64_t>(info.variable_bytes)));
+  }
+  for (const VariableRow& variable : info.variables) {
+    fmt::print("{:<11} {}  {}, {} bytes{}\n", "", graph::in_quotes(variable.identity),
+               describe(variable.type, variable.shape), grouped(static_cast<uint64_t>(variable.bytes)),
+               variable.initialised ? "" : ", no initial value");
+  }
+  print_operators(info);
+  if (info.refused.empty()) {
+    fmt::print("\n{} runs all {} operators.\n", info.machine, info.operator_count);
+    return;
+  }
+  fmt::print("\n{} cannot run {} of {} operators:\n", info.machine, info.refused.size(), info.operator_count);
+  for (const compiler::SupportRow& row : info.refused) {
+    fmt::print("  operator {} {} ({}): {}{}\n", row.index, row.name, row.type, row.reason,
+               row.way_out.empty() ? "" : " Way out: " + row.way_out);
+  }
+}
+
+Json ports_json(const std::vector<GraphPort>& ports) {
+  Json list = Json::array();
+  for (const GraphPort& port : ports) {
+    list.push_back(
+        {{"name", port.name}, {"type", graph::name(port.type)}, {"shape", port.shape}, {"unsigned", port.is_unsigned}});
+  }
+  return list;
+}
+
+void print_json(const Info& info) {
+  Json variables = Json::array(), operators = Json::array(), refused = Json::array();
+  for (const VariableRow& variable : info.variables) {
+    variables.push_back({{"identity", variable.identity},
+                         {"tensor", variable.tensor},
+                         {"type", graph::name(variable.type)},
+                         {"shape", variable.shape},
+                         {"bytes", variable.bytes},
+                         {"initialised", variable.initialised}});
+  }
+  for (const OperatorGroup& group : info.operators) {
+    operators.push_back(
+        {{"name", group.name}, {"types", group.type}, {"engine", group.engine}, {"count", group.count}});
+  }
+  for (const compiler::SupportRow& row : info.refused) {
+    refused.push_back({{"index", row.index},
+                       {"name", row.name},
+                       {"types", row.type},
+                       {"reason", row.reason},
+                       {"way_out", row.way_out}});
+  }
+  const Network& network = info.network;
+  const Json document = {{"schema", "npu-info"},
+                         {"schema_version", 1},
+                         {"file", network.path.string()},
+                         {"sha256", network.sha256},
+                         {"file_bytes", network.file_bytes},
+                         {"tosa_version", version_text(network.graph.version)},
+                         {"inputs", ports_json(network.inputs)},
+                         {"outputs", ports_json(network.outputs)},
+                         {"profiles", info.needs.profiles},
+                         {"extensions", info.needs.extensions},
+                         {"level", info.needs.level},
+                         {"notes", info.needs.notes},
+                         {"macs", info.macs},
+                         {"constants", info.constants},
+                         {"constant_bytes", info.constant_bytes},
+                         {"variables", variables},
+                         {"variable_bytes", info.variable_bytes},
+                         {"operator_count", info.operator_count},
+                         {"operators", operators},
+                         {"machine", info.machine},
+                         {"supported", info.refused.empty()},
+                         {"unsupported", refused}};
+  fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace
+
+int run_info(const Arguments& arguments) {
+  po::options_description options, hidden;
+  options.add_options()  //
+      ("config,c", po::value<std::string>()->default_value("edge")->value_name("NAME|FILE"),
+       "the machine: nano, edge, or a YAML file with its sizes")  //
+      ("json", po::bool_switch(), "print JSON");
+  hidden.add_options()("file", po::value<std::string>());
+  po::positional_options_description positional;
+  positional.add("file", 1);
+  const auto values = parse(arguments, kHelp, options, hidden, positional);
+  if (!values) return 0;
+  const std::string file = required(*values, "file", "the network's FILE");
+  const presets::Preset preset = presets::load_preset((*values)["config"].as<std::string>());
+  const Network network = load_network(file);
+  const Info info = collect(network, preset);
+  if ((*values)["json"].as<bool>()) {
+    print_json(info);
+  } else {
+    print_text(info);
+  }
+  return 0;
+}
+
+}  // namespace npu::cli

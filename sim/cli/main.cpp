@@ -1,0 +1,95 @@
+// `npu`: dispatches to the subcommands and turns errors into one sentence and an exit status.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "hw/contract/error.h"
+#include "hw/contract/gen/commands.h"
+#include "sim/cli/command.h"
+
+namespace npu::cli {
+namespace {
+
+using contract::ErrorCode;
+
+constexpr std::array kCommands = {
+    Command{"info", "what a network is, needs and costs, and what a machine supports of it", run_info},
+    Command{"run", "run a network on the simulated NPU and report its cycles", run_run},
+    Command{"reference", "run a network on the bit-exact software reference", run_reference},
+    Command{"import", "convert a .tflite file to .tosa", run_import},
+    Command{"doctor", "say what is missing on this computer and how to get it", run_doctor},
+};
+
+constexpr std::string_view kExitStatuses =
+    "exit status: 0 valid, 1 unpredictable, 2 illegal graph, 3 unsupported, 4 does not fit, 5 device fault,\n"
+    "             6 state lost, 7 check failed, 64 usage, 66 cannot read or write a file, 70 internal\n";
+
+std::string usage() {
+  std::string text =
+      "npu: program, measure and verify an NPU before it exists\n\n"
+      "usage: npu COMMAND ...\n\n";
+  for (const Command& command : kCommands) text += fmt::format("  {:<10} {}\n", command.name, command.summary);
+  text +=
+      "\n'npu COMMAND --help' explains a command, with examples. 'npu --version' prints the version.\n\n"
+      "first steps: npu doctor\n"
+      "             npu info network.tosa\n"
+      "             npu run network.tosa --input input.npy --check reference\n\n";
+  return text + std::string(kExitStatuses);
+}
+
+int dispatch(const Arguments& arguments) {
+  if (arguments.empty()) {
+    std::fputs(usage().c_str(), stderr);
+    throw Error(ErrorCode::kBadOption, "no command was given");
+  }
+  const std::string& first = arguments.front();
+  if (first == "--help" || first == "-h" || first == "help") {
+    std::fputs(usage().c_str(), stdout);
+    return 0;
+  }
+  if (first == "--version") {
+    fmt::print("npu {} (contract {}.{})\n", NPU_VERSION, contract::kContractMajor, contract::kContractMinor);
+    return 0;
+  }
+  const auto command = std::find_if(kCommands.begin(), kCommands.end(), [&](const auto& c) { return c.name == first; });
+  if (command == kCommands.end()) {
+    throw Error(ErrorCode::kBadOption, fmt::format("there is no command '{}'; see npu --help", first));
+  }
+  return command->run({arguments.begin() + 1, arguments.end()});
+}
+
+int report(ErrorCode code, std::string message) {
+  while (!message.empty() && (message.back() == '.' || message.back() == '\n')) message.pop_back();
+  std::fflush(stdout);
+  fmt::print(stderr, "npu: error: {} [{}]\n", message, contract::name(code));
+  return contract::exit_status(code);
+}
+
+// What was printed may sit in a buffer until now: a full disk must not pass for success.
+int flushed(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  return report(ErrorCode::kCannotWrite, "cannot write to the standard output");
+}
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+}  // namespace npu::cli
+
+int main(int argc, char** argv) {
+  using npu::contract::ErrorCode;
+  try {
+    return npu::cli::flushed(npu::cli::dispatch({argv + 1, argv + argc}));
+  } catch (const npu::Error& error) {
+    return npu::cli::report(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return npu::cli::report(ErrorCode::kBudgetExceeded, "this computer has not enough memory for that");
+  } catch (const std::exception& error) {
+    return npu::cli::report(ErrorCode::kBug, std::string("internal error: ") + error.what());
+  }
+}

@@ -1,0 +1,82 @@
+#include "sim/cli/network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "driver/graph/file.h"
+#include "driver/graph/reader.h"
+#include "driver/graph/validate.h"
+#include "sim/report/sha256.h"
+
+namespace npu::cli {
+namespace {
+
+using graph::Block;
+using graph::Op;
+using graph::Operator;
+using graph::TensorId;
+
+// The reader takes no more either.
+constexpr uintmax_t kMaxFile = uintmax_t{2} << 30;
+
+// Operators that pass the bits of their first operand on.
+bool passes_bits(Op op) { return op == Op::kReshape || op == Op::kIdentity || op == Op::kTranspose; }
+
+// Tensors that an unsigned RESCALE reads, or whose bits go to one unchanged.
+std::set<TensorId> feeding_unsigned(const Block& block) {
+  std::set<TensorId> found;
+  for (auto op = block.operators.rbegin(); op != block.operators.rend(); ++op) {
+    if (op->inputs.empty()) continue;
+    const bool rescale = op->op == Op::kRescale && op->attributes.input_unsigned;
+    if (rescale || (passes_bits(op->op) && found.count(op->outputs[0]) > 0)) found.insert(op->inputs[0]);
+  }
+  return found;
+}
+
+// Tensors that an unsigned RESCALE makes, or whose bits come from one unchanged.
+std::set<TensorId> leaving_unsigned(const Block& block) {
+  std::set<TensorId> found;
+  for (const Operator& op : block.operators) {
+    if (op.inputs.empty() || op.outputs.empty()) continue;
+    const bool rescale = op.op == Op::kRescale && op.attributes.output_unsigned;
+    if (rescale || (passes_bits(op.op) && found.count(op.inputs[0]) > 0)) found.insert(op.outputs[0]);
+  }
+  return found;
+}
+
+std::vector<GraphPort> ports(const Block& block, const std::vector<TensorId>& ids,
+                             const std::set<TensorId>& unsigned_ids) {
+  std::vector<GraphPort> result;
+  for (const TensorId id : ids) {
+    const graph::Tensor& tensor = block.tensors[id];
+    result.push_back({tensor.name, tensor.type, tensor.shape, unsigned_ids.count(id) > 0});
+  }
+  return result;
+}
+
+}  // namespace
+
+Network load_network(const std::filesystem::path& path) {
+  Network network;
+  network.path = path;
+  const auto file = std::make_shared<const std::vector<uint8_t>>(graph::read_file(path, kMaxFile));
+  network.file_bytes = file->size();
+  report::Sha256 hash;
+  hash.add(file->data(), file->size());
+  network.sha256 = hash.hex();
+  network.graph = graph::parse_tosa(file, path.string());
+  graph::validate(network.graph);
+  const Block& block = network.graph.main();
+  network.inputs = ports(block, block.inputs, feeding_unsigned(block));
+  network.outputs = ports(block, block.outputs, leaving_unsigned(block));
+  return network;
+}
+
+std::string describe(graph::DType type, const graph::Shape& shape) {
+  return fmt::format("{}{}", graph::name(type), graph::to_string(shape));
+}
+
+}  // namespace npu::cli

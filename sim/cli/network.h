@@ -1,0 +1,35 @@
+// A .tosa file as the commands use it: read, hashed and validated.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "driver/graph/graph.h"
+
+namespace npu::cli {
+
+// An input or output of the graph.
+struct GraphPort {
+  std::string name;
+  graph::DType type = graph::DType::kUnknown;
+  graph::Shape shape;
+  // Feeds or leaves an unsigned RESCALE: its bits are those of unsigned numbers.
+  bool is_unsigned = false;
+};
+
+struct Network {
+  std::filesystem::path path;
+  uint64_t file_bytes = 0;
+  std::string sha256;
+  graph::Graph graph;
+  std::vector<GraphPort> inputs, outputs;
+};
+
+// Throws Error: what reading and validating throw.
+[[nodiscard]] Network load_network(const std::filesystem::path& path);
+
+// "INT8[1, 3, 40]"
+[[nodiscard]] std::string describe(graph::DType type, const graph::Shape& shape);
+
+}  // namespace npu::cli

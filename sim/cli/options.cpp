@@ -1,0 +1,54 @@
+#include "sim/cli/options.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdio>
+#include <sstream>
+
+#include "hw/contract/error.h"
+
+namespace npu::cli {
+
+namespace po = boost::program_options;
+using contract::ErrorCode;
+
+std::optional<po::variables_map> parse(const Arguments& arguments, const CommandHelp& help,
+                                       po::options_description options, const po::options_description& hidden,
+                                       const po::positional_options_description& positional) {
+  options.add_options()("help,h", "print this help");
+  po::options_description all;
+  all.add(options).add(hidden);
+  po::variables_map values;
+  try {
+    // Guessing would make an abbreviation that works today ambiguous tomorrow.
+    const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+    po::store(po::command_line_parser(arguments).options(all).positional(positional).style(style).run(), values);
+    po::notify(values);
+  } catch (const po::error& error) {
+    throw Error(ErrorCode::kBadOption,
+                fmt::format("{}; see {} --help", error.what(),
+                            help.usage.substr(0, help.usage.find(' ', help.usage.find(' ') + 1))));
+  }
+  if (values.count("help") == 0) return values;
+  std::ostringstream list;
+  list << options;
+  fmt::print("usage: {}\n\n{}\n\noptions:\n{}\nexamples:\n{}", help.usage, help.text, list.str(), help.examples);
+  return std::nullopt;
+}
+
+std::string required(const po::variables_map& values, const char* option, std::string_view what) {
+  if (values.count(option) == 0) throw Error(ErrorCode::kBadOption, fmt::format("{} is missing", what));
+  return values[option].as<std::string>();
+}
+
+uint64_t parse_number(std::string_view text, std::string_view option) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw Error(ErrorCode::kBadOption, fmt::format("{} needs a whole number, not '{}'", option, text));
+  }
+  return value;
+}
+
+}  // namespace npu::cli

@@ -1,0 +1,33 @@
+// Parsing of a subcommand's arguments with Boost.Program_options, with errors as npu::Error.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sim/cli/command.h"
+
+namespace npu::cli {
+
+struct CommandHelp {
+  std::string_view usage;     // "npu info FILE [options]"
+  std::string_view text;      // what it does
+  std::string_view examples;  // indented lines
+};
+
+// `options` are shown in the help; `positional` go, in order, to hidden options of type string, the last of which may
+// take the rest. Returns nullopt after printing the help for --help. Throws Error(kBadOption).
+[[nodiscard]] std::optional<boost::program_options::variables_map> parse(
+    const Arguments& arguments, const CommandHelp& help, boost::program_options::options_description options,
+    const boost::program_options::options_description& hidden,
+    const boost::program_options::positional_options_description& positional);
+
+// The value of an option that must be there; `what` completes "... is missing".
+[[nodiscard]] std::string required(const boost::program_options::variables_map& values, const char* option,
+                                   std::string_view what);
+
+// A decimal number. Throws Error(kBadOption) naming the option.
+[[nodiscard]] uint64_t parse_number(std::string_view text, std::string_view option);
+
+}  // namespace npu::cli

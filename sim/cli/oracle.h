@@ -1,0 +1,33 @@
+// The software reference beside a run: gives the expected outputs and keeps count of the comparison.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "driver/graph/value.h"
+#include "sim/cli/network.h"
+#include "sim/reference/reference.h"
+#include "sim/report/report.h"
+
+namespace npu::cli {
+
+class Oracle {
+ public:
+  // Variables start cleared. `network` outlives the oracle.
+  Oracle(const Network& network, bool zero_init);
+
+  // The next invocation. Throws what reference::run throws, with the number of the invocation in front.
+  std::vector<graph::Value> run(const std::vector<graph::Value>& inputs);
+  // Runs the next invocation and compares every element of every output.
+  void check(const std::vector<graph::Value>& inputs, const std::vector<graph::Value>& outputs);
+  [[nodiscard]] const report::CheckResult& result() const { return result_; }
+
+ private:
+  const Network& network_;
+  reference::Context context_;
+  report::CheckResult result_;
+  int64_t invocation_ = 0;  // the next one
+};
+
+}  // namespace npu::cli

@@ -1,0 +1,65 @@
+#include "sim/cli/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace npu::cli {
+namespace {
+
+using std::chrono::duration;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// Shorter runs end before anybody reads.
+constexpr auto kFirst = milliseconds(500);
+constexpr auto kFirstInAFile = seconds(2);
+constexpr auto kInterval = milliseconds(250);
+constexpr auto kIntervalInAFile = seconds(10);
+
+std::string left(double seconds) {
+  const auto whole = static_cast<int64_t>(seconds + 0.5);
+  if (whole < 60) return fmt::format("{} s", whole);
+  return fmt::format("{}:{:02} min", whole / 60, whole % 60);
+}
+
+}  // namespace
+
+Progress::Progress(int64_t total, std::string what, bool quiet)
+    : total_(total),
+      what_(std::move(what)),
+      quiet_(quiet),
+      terminal_(::isatty(STDERR_FILENO) == 1),
+      start_(Clock::now()),
+      last_(start_) {}
+
+Progress::~Progress() {
+  if (printed_ && terminal_) std::fputs("\r\033[K", stderr);
+}
+
+void Progress::step() {
+  ++done_;
+  if (quiet_) return;
+  const Clock::time_point now = Clock::now();
+  const bool first = !printed_;
+  const auto wait = terminal_ ? (first ? Clock::duration(kFirst) : Clock::duration(kInterval))
+                              : (first ? Clock::duration(kFirstInAFile) : Clock::duration(kIntervalInAFile));
+  if (now - last_ < wait || done_ == total_) return;
+  print(now);
+}
+
+void Progress::print(Clock::time_point now) {
+  last_ = now;
+  printed_ = true;
+  const double elapsed = duration<double>(now - start_).count();
+  const double rate = static_cast<double>(done_) / elapsed;
+  const std::string text = fmt::format("{} {} of {} ({:.0f} %), {:.1f} a second, {} left", what_, done_, total_,
+                                       100.0 * static_cast<double>(done_) / static_cast<double>(total_), rate,
+                                       left(static_cast<double>(total_ - done_) / rate));
+  fmt::print(stderr, "{}{}", terminal_ ? "\r\033[K" : "", text);
+  if (!terminal_) std::fputc('\n', stderr);
+  std::fflush(stderr);
+}
+
+}  // namespace npu::cli

@@ -1,0 +1,66 @@
+// `npu reference`: the software reference with the data options of `npu run`.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "driver/graph/text.h"
+#include "hw/contract/error.h"
+#include "sim/cli/command.h"
+#include "sim/cli/data.h"
+#include "sim/cli/data_options.h"
+#include "sim/cli/network.h"
+#include "sim/cli/options.h"
+#include "sim/cli/oracle.h"
+#include "sim/cli/progress.h"
+#include "sim/report/table.h"
+
+namespace npu::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr CommandHelp kHelp = {
+    "npu reference FILE [--input [NAME=]FILE.npy]... [options]",
+    "Runs a network on the bit-exact software reference, operator by operator as the TOSA specification says.\n"
+    "Variables start cleared.",
+    "  npu reference net.tosa --input input.npy --outputs out/\n"
+    "  npu reference net.tosa --input a=left.npy --input b=right.npy --outputs out/\n"
+    "  npu reference wake_word.tosa --input frames.npy --sequence --outputs out/\n"};
+
+}  // namespace
+
+int run_reference(const Arguments& arguments) {
+  po::options_description options, hidden;
+  po::positional_options_description positional;
+  add_data_options(options);
+  add_file_and_inputs(hidden, positional);
+  const auto values = parse(arguments, kHelp, options, hidden, positional);
+  if (!values) return 0;
+  const DataOptions data = data_options(*values);
+  const Network network = load_network(required(*values, "file", "the network's FILE"));
+  if (!data.outputs.empty()) check_folder_writable(data.outputs);
+  const InputData inputs(network.inputs, data.inputs, data.sequence);
+
+  Oracle oracle(network, data.zero_init);
+  OutputData outputs(network.outputs, data.sequence);
+  {
+    Progress progress(inputs.invocations(), "invocation", data.quiet);
+    for (int64_t i = 0; i < inputs.invocations(); ++i) {
+      outputs.add(oracle.run(inputs.invocation(i)));
+      progress.step();
+    }
+  }
+  if (!data.outputs.empty()) outputs.write(data.outputs);
+  fmt::print("reference {} invocation{} of {}\n", report::grouped(static_cast<uint64_t>(inputs.invocations())),
+             inputs.invocations() == 1 ? "" : "s", network.path.string());
+  for (const GraphPort& port : network.outputs) {
+    fmt::print("output    {} {}{}\n", port.name, describe(port.type, port.shape),
+               data.outputs.empty()
+                   ? ""
+                   : " -> " + (std::filesystem::path(data.outputs) / (file_name_for(port.name) + ".npy")).string());
+  }
+  return 0;
+}
+
+}  // namespace npu::cli
