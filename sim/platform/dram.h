@@ -1,0 +1,62 @@
+// DRAM as a TLM-2.0 target: storage that appears as it is touched, timed by the row model.
+//
+// Non-blocking: a request is accepted at once (END_REQ on the return path, its data moved then), the response comes
+// when the row model says that the data is through, one response phase at a time. b_transport adds the same time as a
+// delay. DMI gives out all of the memory. An access outside of it gets an address error.
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <systemc>
+#include <tlm>
+
+#include "hw/presets/preset.h"
+#include "sim/platform/dram_timing.h"
+
+namespace npu::platform {
+
+class Dram : public sc_core::sc_module {
+ public:
+  tlm_utils::simple_target_socket<Dram> socket;
+
+  // Throws Error(kDramFull) when the host has no address space for `bytes`.
+  Dram(const sc_core::sc_module_name& name, const presets::Dram& timing, uint64_t bytes);
+  ~Dram() override;
+
+  // All rows closed and a fresh refresh phase, from this moment on.
+  void restart();
+
+  [[nodiscard]] std::span<uint8_t> memory() { return {memory_, bytes_}; }
+  [[nodiscard]] const DramTiming::Statistics& statistics() const { return timing_.statistics(); }
+
+ private:
+  struct Response {
+    tlm::tlm_generic_payload* payload;
+    sc_core::sc_time at;
+  };
+
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+  unsigned transport_dbg(tlm::tlm_generic_payload& payload);
+  // Checks the request and moves its data.
+  void execute(tlm::tlm_generic_payload& payload);
+  // When a request that arrives at `arrival` is done.
+  sc_core::sc_time time(const tlm::tlm_generic_payload& payload, const sc_core::sc_time& arrival);
+  void respond();
+  void schedule();
+
+  DramTiming timing_;
+  uint64_t bytes_;
+  uint8_t* memory_;  // anonymous mapping
+  sc_core::sc_time origin_;
+  std::deque<Response> responses_;  // in order of completion
+  bool awaiting_end_ = false;       // BEGIN_RESP sent, END_RESP outstanding
+  sc_core::sc_time response_free_;
+  sc_core::sc_event respond_event_;
+};
+
+}  // namespace npu::platform

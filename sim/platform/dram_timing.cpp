@@ -1,0 +1,91 @@
+#include "sim/platform/dram_timing.h"
+
+#include <algorithm>
+
+namespace npu::platform {
+
+namespace {
+
+uint64_t picoseconds(uint32_t nanoseconds) { return uint64_t{nanoseconds} * 1000; }
+
+}  // namespace
+
+DramTiming::DramTiming(const presets::Dram& dram)
+    : row_bytes_(dram.row_bytes),
+      t_rcd_(picoseconds(dram.t_rcd_ns)),
+      t_rp_(picoseconds(dram.t_rp_ns)),
+      t_cas_(picoseconds(dram.t_cas_ns)),
+      t_ras_(picoseconds(dram.t_ras_ns)),
+      t_wr_(picoseconds(dram.t_wr_ns)),
+      t_refi_(picoseconds(dram.t_refi_ns)),
+      t_rfc_(picoseconds(dram.t_rfc_ns)),
+      transfer_bytes_(dram.bus_bits / 8),
+      rate_mts_(dram.data_rate_mts),
+      banks_(dram.banks) {
+  restart();
+}
+
+void DramTiming::restart() {
+  std::fill(banks_.begin(), banks_.end(), Bank{});
+  bus_free_ = 0;
+  next_refresh_ = t_refi_;
+  statistics_ = {};
+}
+
+uint64_t DramTiming::access(uint64_t arrival, uint64_t address, uint64_t bytes, bool write) {
+  const uint64_t end = (address + bytes + kGranule - 1) / kGranule * kGranule;
+  uint64_t done = arrival;
+  for (uint64_t at = address / kGranule * kGranule; at < end;) {
+    const uint64_t length = std::min(end - at, row_bytes_ - at % row_bytes_);
+    done = access_row(arrival, at, length, write);
+    at += length;
+  }
+  return done;
+}
+
+void DramTiming::refresh_until(uint64_t time) {
+  if (t_refi_ == 0) return;
+  while (time >= next_refresh_) {
+    // Long idle stretches: only the last refresh still matters.
+    const uint64_t skipped = (time - next_refresh_) / t_refi_;
+    next_refresh_ += skipped * t_refi_;
+    statistics_.refreshes += skipped + 1;
+    const uint64_t end = std::max(next_refresh_, bus_free_) + t_rfc_;
+    for (Bank& bank : banks_) {
+      bank.row = kClosed;
+      bank.ready = std::max(bank.ready, end);
+    }
+    next_refresh_ += t_refi_;
+  }
+}
+
+uint64_t DramTiming::access_row(uint64_t arrival, uint64_t address, uint64_t bytes, bool write) {
+  Bank& bank = banks_[address / row_bytes_ % banks_.size()];
+  const uint64_t row = address / row_bytes_ / banks_.size();
+  refresh_until(std::max(arrival, bank.ready));
+  const uint64_t start = std::max(arrival, bank.ready);
+  uint64_t column = start;
+  if (bank.row == row) {
+    ++statistics_.hits;
+  } else {
+    uint64_t activate = start;
+    if (bank.row == kClosed) {
+      ++statistics_.closed;
+    } else {
+      ++statistics_.misses;
+      activate = std::max({start, bank.activated + t_ras_, bank.write_end + t_wr_}) + t_rp_;
+    }
+    bank.row = row;
+    bank.activated = activate;
+    column = activate + t_rcd_;
+  }
+  const uint64_t data = std::max(column + t_cas_, bus_free_);
+  const uint64_t transfers = bytes / transfer_bytes_;
+  const uint64_t duration = (transfers * 1'000'000 + rate_mts_ - 1) / rate_mts_;
+  bus_free_ = data + duration;
+  bank.ready = bus_free_ - t_cas_;
+  if (write) bank.write_end = bus_free_;
+  return bus_free_;
+}
+
+}  // namespace npu::platform

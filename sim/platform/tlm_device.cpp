@@ -1,0 +1,148 @@
+#include "sim/platform/tlm_device.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "hw/contract/error.h"
+#include "hw/contract/gen/registers.h"
+
+// The SystemC library wants this symbol; the program has a main of its own.
+extern "C" int sc_main(int, char**) { return 0; }
+
+namespace npu::platform {
+
+using contract::ErrorCode;
+
+namespace {
+
+std::atomic<bool> opened{false};
+
+}  // namespace
+
+std::unique_ptr<runtime::Hal> open_tlm_device(const PlatformOptions& options) {
+  return std::make_unique<TlmDevice>(options);
+}
+
+TlmDevice::TlmDevice(const PlatformOptions& options) {
+  if (opened.exchange(true)) {
+    throw Error(ErrorCode::kWrongOrder,
+                "a simulated device was already opened in this process, and SystemC allows one: use another process");
+  }
+  thread_ = std::thread([this, options] { simulate(options); });
+  call();  // answered when the system is built, or has failed to be
+  if (failure_ != nullptr) {
+    thread_.join();
+    std::rethrow_exception(failure_);
+  }
+}
+
+TlmDevice::~TlmDevice() {
+  if (!thread_.joinable()) return;
+  request_.quit = true;
+  mailbox_.post();
+  thread_.join();
+}
+
+void TlmDevice::simulate(const PlatformOptions& options) {
+  try {
+    setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+    sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
+    sc_core::sc_report_handler::set_actions(sc_core::SC_ERROR, sc_core::SC_THROW);
+    mailbox_.receive();
+    system_ = std::make_unique<System>("system", options, mailbox_, request_);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    sc_core::sc_start();
+  } catch (const Error&) {
+    failure_ = std::current_exception();
+    mailbox_.answer();
+  } catch (const std::exception& error) {
+    panic(__FILE__, __LINE__, std::string("the simulation failed: ") + error.what());
+  }
+  system_.reset();
+}
+
+void TlmDevice::call() { mailbox_.call(); }
+
+void TlmDevice::flush() {
+  if (request_.writes.empty()) return;
+  request_.wait_interrupt = false;
+  control_posted_ = false;
+  call();
+  if (request_.refused) throw Error(ErrorCode::kFaultBus, "the device has no such register");
+}
+
+void TlmDevice::flush_control() {
+  if (control_posted_) flush();
+}
+
+uint32_t TlmDevice::read_register(uint32_t offset) {
+  flush();
+  uint32_t value = 0;
+  if (!system_->host_debug(tlm::TLM_READ_COMMAND, offset, reinterpret_cast<uint8_t*>(&value), 4)) {
+    throw Error(ErrorCode::kFaultBus, "the device has no register at offset " + std::to_string(offset));
+  }
+  return value;
+}
+
+void TlmDevice::write_register(uint32_t offset, uint32_t value) {
+  request_.writes.emplace_back(offset, value);
+  control_posted_ |= offset == contract::reg::kControl;
+}
+
+std::span<uint8_t> TlmDevice::memory(uint64_t address, uint64_t bytes) {
+  flush_control();
+  const std::span<uint8_t> memory = system_->dram().memory();
+  if (address > memory.size() || bytes > memory.size() - address) {
+    throw Error(ErrorCode::kFaultBus, "device memory ends at byte " + std::to_string(memory.size()) + ", not beyond " +
+                                          std::to_string(address) + " + " + std::to_string(bytes));
+  }
+  return memory.subspan(address, bytes);
+}
+
+void TlmDevice::read_memory(uint64_t address, std::span<uint8_t> bytes) {
+  const std::span<uint8_t> source = memory(address, bytes.size());
+  if (!bytes.empty()) std::memcpy(bytes.data(), source.data(), bytes.size());
+}
+
+void TlmDevice::write_memory(uint64_t address, std::span<const uint8_t> bytes) {
+  const std::span<uint8_t> target = memory(address, bytes.size());
+  if (!bytes.empty()) std::memcpy(target.data(), bytes.data(), bytes.size());
+}
+
+void TlmDevice::fill_memory(uint64_t address, uint64_t bytes, uint8_t value) {
+  const std::span<uint8_t> target = memory(address, bytes);
+  if (bytes > 0) std::memset(target.data(), value, bytes);
+}
+
+void TlmDevice::persistent(tlm::tlm_command command, uint32_t offset, uint8_t* data, uint64_t bytes) {
+  flush_control();
+  if (bytes == 0) return;
+  if (!system_->host_debug(command, uint64_t{contract::kPsramWindow} + offset, data, static_cast<uint32_t>(bytes))) {
+    throw Error(ErrorCode::kFaultBus,
+                "the persistent SRAM does not reach to byte " + std::to_string(offset) + " + " + std::to_string(bytes));
+  }
+}
+
+void TlmDevice::read_persistent(uint32_t offset, std::span<uint8_t> bytes) {
+  persistent(tlm::TLM_READ_COMMAND, offset, bytes.data(), bytes.size());
+}
+
+void TlmDevice::write_persistent(uint32_t offset, std::span<const uint8_t> bytes) {
+  persistent(tlm::TLM_WRITE_COMMAND, offset, const_cast<uint8_t*>(bytes.data()), bytes.size());
+}
+
+bool TlmDevice::wait_interrupt(std::chrono::nanoseconds timeout) {
+  const auto now = std::chrono::steady_clock::now();
+  // An absurdly long timeout must not overflow the clock.
+  const std::chrono::nanoseconds most = std::chrono::hours(24 * 365);
+  request_.deadline = now + std::min(timeout, most);
+  request_.wait_interrupt = true;
+  control_posted_ = false;
+  call();
+  if (request_.refused) throw Error(ErrorCode::kFaultBus, "the device has no such register");
+  return request_.interrupted;
+}
+
+}  // namespace npu::platform

@@ -1,0 +1,45 @@
+// The runtime's hardware interface over the simulated system (platform.h). Register writes are posted: they reach the
+// device, in order, before anything that could tell the difference.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <thread>
+
+#include "driver/runtime/hal.h"
+#include "sim/platform/mailbox.h"
+#include "sim/platform/system.h"
+
+namespace npu::platform {
+
+class TlmDevice : public runtime::Hal {
+ public:
+  explicit TlmDevice(const PlatformOptions& options);
+  ~TlmDevice() override;
+
+  [[nodiscard]] uint32_t read_register(uint32_t offset) override;
+  void write_register(uint32_t offset, uint32_t value) override;
+  void read_memory(uint64_t address, std::span<uint8_t> bytes) override;
+  void write_memory(uint64_t address, std::span<const uint8_t> bytes) override;
+  void fill_memory(uint64_t address, uint64_t bytes, uint8_t value) override;
+  void read_persistent(uint32_t offset, std::span<uint8_t> bytes) override;
+  void write_persistent(uint32_t offset, std::span<const uint8_t> bytes) override;
+  [[nodiscard]] bool wait_interrupt(std::chrono::nanoseconds timeout) override;
+
+ private:
+  void simulate(const PlatformOptions& options);
+  void call();
+  void flush();
+  void flush_control();
+  void persistent(tlm::tlm_command command, uint32_t offset, uint8_t* data, uint64_t bytes);
+  [[nodiscard]] std::span<uint8_t> memory(uint64_t address, uint64_t bytes);
+
+  Mailbox mailbox_;
+  Request request_;
+  bool control_posted_ = false;     // a posted write may start or reset something
+  std::unique_ptr<System> system_;  // made, used and destroyed by the simulation's thread
+  std::exception_ptr failure_;      // why the system could not be built
+  std::thread thread_;
+};
+
+}  // namespace npu::platform
