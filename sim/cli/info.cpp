@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -116,6 +117,25 @@ void print_operators(const Info& info) {
   }
 }
 
+// What is refused for the same reason shares an entry.
+void print_refused(const std::vector<compiler::SupportRow>& refused) {
+  constexpr size_t kShown = 8;
+  std::map<std::pair<std::string, std::string>, std::map<std::string, std::vector<size_t>>> entries;
+  for (const compiler::SupportRow& row : refused) {
+    entries[{row.reason, row.way_out}][fmt::format("{} ({})", row.name, row.type)].push_back(row.index);
+  }
+  for (const auto& [why, operators] : entries) {
+    fmt::print("  {}\n", why.first);
+    for (const auto& [name, places] : operators) {
+      const size_t shown = std::min(places.size(), kShown);
+      fmt::print("      {} at {}{}\n", name,
+                 fmt::join(places.begin(), places.begin() + static_cast<ptrdiff_t>(shown), ", "),
+                 shown < places.size() ? fmt::format(" and {} more", places.size() - shown) : "");
+    }
+    if (!why.second.empty()) fmt::print("      way out: {}\n", why.second);
+  }
+}
+
 void print_text(const Info& info) {
   const Network& network = info.network;
   fmt::print("{:<11} {}, {} bytes, TOSA {}\n", "file", network.path.string(), grouped(network.file_bytes),
@@ -144,10 +164,7 @@ void print_text(const Info& info) {
     return;
   }
   fmt::print("\n{} cannot run {} of {} operators:\n", info.machine, info.refused.size(), info.operator_count);
-  for (const compiler::SupportRow& row : info.refused) {
-    fmt::print("  operator {} {} ({}): {}{}\n", row.index, row.name, row.type, row.reason,
-               row.way_out.empty() ? "" : " Way out: " + row.way_out);
-  }
+  print_refused(info.refused);
 }
 
 Json ports_json(const std::vector<GraphPort>& ports) {

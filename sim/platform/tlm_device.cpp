@@ -53,7 +53,8 @@ void TlmDevice::simulate(const PlatformOptions& options) {
     mailbox_.receive();
     system_ = std::make_unique<System>("system", options, mailbox_, request_);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
-    sc_core::sc_start();
+    // A device that is closed before it did anything has stopped already.
+    if (sc_core::sc_get_status() != sc_core::SC_STOPPED) sc_core::sc_start();
   } catch (const Error&) {
     failure_ = std::current_exception();
     mailbox_.answer();
