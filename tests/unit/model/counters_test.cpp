@@ -1,0 +1,136 @@
+// Counters and the schedule of beats.
+#include <gtest/gtest.h>
+
+#include "tests/unit/model/bench.h"
+
+namespace npu::model::testing {
+namespace {
+
+using contract::Counter;
+using contract::ErrorCode;
+
+TEST(CountersTest, BytesByMemory) {
+  Bench bench;
+  Stream stream(small_machine());
+  stream.add(copy(0, dram(0), spm(0), 1000));
+  stream.add(copy(0, spm(0), dram(0x1000), 600));
+  stream.add(copy(0, dram(0x2000), dram(0x3000), 100));
+  stream.add(fill(1, spm(0x1000), 48, 1));
+  ASSERT_TRUE(bench.run(stream));
+  ASSERT_EQ(bench.fault(), ErrorCode::kOk);
+  EXPECT_EQ(bench.counter(0, Counter::kCommands), 3u);
+  EXPECT_EQ(bench.counter(0, Counter::kDramRead), 1100u);
+  EXPECT_EQ(bench.counter(0, Counter::kDramWritten), 700u);
+  EXPECT_EQ(bench.counter(0, Counter::kBytesRead), 1700u);
+  EXPECT_EQ(bench.counter(0, Counter::kBytesWritten), 1700u);
+  EXPECT_EQ(bench.counter(1, Counter::kBytesRead), 0u);
+  EXPECT_EQ(bench.counter(1, Counter::kBytesWritten), 48u);
+  EXPECT_EQ(bench.counter(15, Counter::kDramRead), stream.finish().size() * 4);
+  bench.expect_identities();
+}
+
+// One beat of 16 bytes a cycle, all in one bank (stride of the interleave).
+engine::TileResult one_bank(uint32_t beats, uint32_t offset) {
+  engine::TileResult result;
+  result.cycles = result.steady = beats;
+  result.macs = 10;
+  result.beats.push_back({engine::Port::kActivation, engine::Access::kRead, spm(offset), 64, beats, 16, 0, 1});
+  return result;
+}
+
+TEST(CountersTest, OneRequesterABankDoesNotStall) {
+  Bench bench;
+  bench.vpu->custom = [](std::span<const uint32_t>, engine::MemoryView&, bool) { return one_bank(512, 0); };
+  Stream stream(small_machine());
+  stream.add(ewise(spm(0), spm(0x8000), 16));
+  ASSERT_TRUE(bench.run(stream));
+  EXPECT_EQ(bench.counter(kVpuQueue, Counter::kBusy), 512u);
+  EXPECT_EQ(bench.counter(kVpuQueue, Counter::kStalled), 0u);
+  EXPECT_EQ(bench.counter(kVpuQueue, Counter::kBankConflicts), 0u);
+  EXPECT_EQ(bench.counter(kVpuQueue, Counter::kMacs), 10u);
+  bench.expect_identities();
+}
+
+TEST(CountersTest, TwoPortsOnOneBankTakeTwiceTheTime) {
+  Bench bench;
+  bench.vpu->custom = [](std::span<const uint32_t>, engine::MemoryView&, bool) {
+    engine::TileResult result = one_bank(512, 0);
+    result.beats.push_back(result.beats[0]);
+    return result;
+  };
+  Stream stream(small_machine());
+  stream.add(ewise(spm(0), spm(0x8000), 16));
+  ASSERT_TRUE(bench.run(stream));
+  EXPECT_EQ(bench.counter(kVpuQueue, Counter::kBusy), 512u);
+  EXPECT_EQ(bench.counter(kVpuQueue, Counter::kBankConflicts), 512u);
+  bench.expect_identities();
+}
+
+TEST(CountersTest, TwoEnginesOnOneBankShareIt) {
+  Bench bench;
+  bench.vpu->custom =
+      bench.mxu->custom = [](std::span<const uint32_t>, engine::MemoryView&, bool) { return one_bank(4096, 0); };
+  Stream stream(small_machine());
+  stream.add(ewise(spm(0), spm(0x8000), 16));
+  contract::MxuCommand mxu;
+  mxu.header.queue = contract::Queue::kMxu;
+  mxu.in_h = mxu.in_w = mxu.in_c = mxu.out_h = mxu.out_w = mxu.out_c = 1;
+  mxu.kernel_h = mxu.kernel_w = mxu.stride_y = mxu.stride_x = mxu.dilation_y = mxu.dilation_x = 1;
+  mxu.src = spm(0x100);
+  mxu.weights = spm(0x200);
+  mxu.params = spm(0x300);
+  mxu.dst = spm(0x9000);
+  stream.add(mxu);
+  ASSERT_TRUE(bench.run(stream));
+  ASSERT_EQ(bench.fault(), ErrorCode::kOk);
+  const uint64_t conflicts =
+      bench.counter(kVpuQueue, Counter::kBankConflicts) + bench.counter(kMxuQueue, Counter::kBankConflicts);
+  // 8192 accesses of one bank need 8192 cycles: while both run, one of them waits.
+  EXPECT_GE(bench.job_cycles(), 8192u);
+  EXPECT_LT(bench.job_cycles(), 8192u + 1000);
+  EXPECT_GE(conflicts, 4096u - 600);
+  bench.expect_identities();
+}
+
+TEST(CountersTest, PersistentPortIsOneAccessACycle) {
+  Bench bench;
+  contract::VariableEntry entry;
+  entry.base = 0x400;
+  entry.length = 0x800;
+  entry.owner = Bench::kOwner;
+  entry.flags = 1;
+  bench.set_variable(0, entry);
+  bench.vpu->custom = [](std::span<const uint32_t>, engine::MemoryView&, bool) {
+    engine::TileResult result;
+    result.cycles = result.steady = 32;
+    // 64 bytes a cycle from a port of 16.
+    result.beats.push_back({engine::Port::kOperand, engine::Access::kRead, variable(0), 64, 32, 64, 0, 1});
+    return result;
+  };
+  Stream stream(small_machine());
+  stream.declare(0, 0);
+  stream.add(ewise(variable(0), spm(0x8000), 16));
+  ASSERT_TRUE(bench.run(stream));
+  ASSERT_EQ(bench.fault(), ErrorCode::kOk);
+  EXPECT_EQ(bench.counter(kVpuQueue, Counter::kBusy), 32u);
+  EXPECT_EQ(bench.counter(kVpuQueue, Counter::kStalled), 96u);
+  EXPECT_EQ(bench.counter(kVpuQueue, Counter::kBankConflicts), 0u);
+  EXPECT_EQ(bench.counter(kVpuQueue, Counter::kPsramRead), 2048u);
+  bench.expect_identities();
+}
+
+TEST(CountersTest, TokenWaitIsStalledAndNoCommandIsIdle) {
+  Bench bench;
+  Stream stream(small_machine());
+  stream.add(copy(0, dram(0), spm(0), 4096));
+  stream.add(ewise(spm(0), spm(0x8000), 4096), {{0, 1}});
+  ASSERT_TRUE(bench.run(stream));
+  EXPECT_EQ(bench.counter(kVpuQueue, Counter::kBusy), 1024u);
+  EXPECT_GT(bench.counter(kVpuQueue, Counter::kStalled), 256u);
+  EXPECT_GT(bench.counter(0, Counter::kIdle), 1000u);
+  EXPECT_EQ(bench.counter(1, Counter::kIdle), bench.job_cycles());
+  bench.expect_identities();
+}
+
+}  // namespace
+}  // namespace npu::model::testing
