@@ -8,6 +8,10 @@ using flatbuffers::Offset;
 using flatbuffers::String;
 using flatbuffers::Vector;
 
+// Prices of looking at something, in bytes of the budget: what it takes in memory later, roughly.
+constexpr size_t kTableCost = 64;
+constexpr size_t kNameCost = 8;
+
 // The generated verifier would do, but it follows each list as often as tables point to it: a file of some megabytes
 // can keep it busy for hours. So the outer tables are walked here, one list element at a time, against the budget.
 class Walk {
@@ -70,7 +74,7 @@ class Walk {
     }
     check(verifier_.VerifyVector(tables), what);
     for (flatbuffers::uoffset_t i = 0; i < tables->size(); ++i) {
-      budget_.spend(sizeof(flatbuffers::uoffset_t));
+      budget_.spend(kTableCost);
       visit(tables->Get(i));
     }
   }
@@ -88,7 +92,7 @@ class Walk {
     const auto* list = (table->*get)();
     check(verifier_.VerifyVector(list), what);
     if (list != nullptr) {
-      budget_.spend(size_t{list->size()} * sizeof(flatbuffers::uoffset_t));
+      budget_.spend(size_t{list->size()} * kNameCost);
       check(verifier_.VerifyVectorOfStrings(list), what);
     }
   }
