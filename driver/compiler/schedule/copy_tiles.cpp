@@ -12,7 +12,7 @@ enum OperandIndex : size_t { kResult, kSource };  // a fill has no source
 class CopyTiles : public TiledStep {
  public:
   CopyTiles(const CopyStep& step, const contract::Capabilities& capabilities)
-      : step_(step), capabilities_(capabilities), dst_(step.dst), src_(step.src) {
+      : TiledStep(Engine::kDma), step_(step), capabilities_(capabilities), dst_(step.dst), src_(step.src) {
     Iteration it{dst_.dims, {dst_.strides}};
     if (!step.fill) it.strides.push_back(src_.strides);
     it.simplify(false);
@@ -42,9 +42,9 @@ class CopyTiles : public TiledStep {
     for (const Range& range : tile) counts.push_back(range.count);
     std::vector<contract::DmaCommand> moves;
     if (step_.fill) {
-      fill_box(counts, placed[kResult], element_size(dst_), step_.fill_value, moves);
+      dma_fill(counts, placed[kResult], element_size(dst_), step_.fill_value, moves);
     } else {
-      copy_box(counts, placed[kSource], placed[kResult], element_size(dst_), moves);
+      dma_copy(counts, placed[kSource], placed[kResult], element_size(dst_), moves);
     }
     for (contract::DmaCommand& move : moves) out.emplace_back(move);
   }

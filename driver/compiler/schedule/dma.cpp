@@ -45,7 +45,7 @@ void emit(Iteration it, contract::DmaCommand command, int64_t unit, std::vector<
 
 }  // namespace
 
-void copy_box(std::span<const int64_t> counts, const Placed& src, const Placed& dst, int64_t unit,
+void dma_copy(std::span<const int64_t> counts, const Placed& src, const Placed& dst, int64_t unit,
               std::vector<contract::DmaCommand>& out) {
   contract::DmaCommand command;
   command.src = src.address;
@@ -53,7 +53,7 @@ void copy_box(std::span<const int64_t> counts, const Placed& src, const Placed& 
   emit({{counts.begin(), counts.end()}, {dst.strides, src.strides}}, command, unit, out);
 }
 
-void fill_box(std::span<const int64_t> counts, const Placed& dst, int64_t unit, uint64_t value,
+void dma_fill(std::span<const int64_t> counts, const Placed& dst, int64_t unit, uint64_t value,
               std::vector<contract::DmaCommand>& out) {
   contract::DmaCommand command;
   command.mode = contract::DmaMode::kFill;

@@ -30,9 +30,12 @@ struct Channels {
 
 // What lies in the slots of a bundle.
 struct SlotState {
-  std::array<std::vector<Range>, 2> key;  // the tile's ranges on the bundle's axes; empty: nothing yet
-  uint32_t current = 1;
+  std::vector<Range> key;  // of the newest: the tile's ranges on the bundle's axes; empty: nothing yet
+  size_t current = 0;      // slot of the newest
 };
+
+// Where the constants of the tiles of a bundle lie in the constants region (offset, bytes), by the tile's position.
+using Packed = std::map<std::vector<int64_t>, std::pair<int64_t, int64_t>>;
 
 class Emitter {
  public:
@@ -42,6 +45,9 @@ class Emitter {
   Stream run() {
     stream_.layer_tiles.resize(module_.layers.size());
     raw_.assign(module_.buffers.size(), -1);
+    for (const Group& group : layout_.groups) {
+      for (const Group::Member& member : group.members) groups_[{member.step, member.bundle}] = &group;
+    }
     for (size_t s = 0; s < module_.steps.size(); ++s) {
       layer_ = module_.steps[s].layer;
       if (const auto* declare = std::get_if<DeclareStep>(&module_.steps[s].work)) {
@@ -101,10 +107,10 @@ class Emitter {
   // Inputs that live in the scratchpad are loaded before their first use, outputs are stored after their last write.
   void move_ports(size_t s, BufferKind kind) {
     const int64_t now = static_cast<int64_t>(s);
-    for (const Operand& o : layout_.steps[s]->operands()) {
+    for (const Operand& o : layout_.analysis.steps[s]->operands()) {
       if (o.view == nullptr) continue;
       const BufferId id = o.view->buffer;
-      const Lifetime& life = layout_.lifetimes[id];
+      const Lifetime& life = layout_.analysis.lifetimes[id];
       if (module_.buffers[id].kind != kind || layout_.homes[id] != Home::kScratchpad) continue;
       if ((kind == BufferKind::kInput ? life.first : life.last_write) != now) continue;
       if (std::find(moved_.begin(), moved_.end(), id) != moved_.end()) continue;
@@ -113,20 +119,20 @@ class Emitter {
       const int64_t bytes = static_cast<int64_t>(module_.buffers[id].bytes);
       std::vector<DmaCommand> moves;
       if (kind == BufferKind::kInput) {
-        copy_box(std::array{bytes}, dram, chip, 1, moves);
+        dma_copy(std::array{bytes}, dram, chip, 1, moves);
         append_moves(moves, channels_.loads, Part::kLoad, false);
       } else {
-        copy_box(std::array{bytes}, chip, dram, 1, moves);
+        dma_copy(std::array{bytes}, chip, dram, 1, moves);
         append_moves(moves, channels_.stores, Part::kStore, false);
       }
     }
   }
 
   void step(size_t s) {
-    const TiledStep& step = *layout_.steps[s];
+    const TiledStep& step = *layout_.analysis.steps[s];
     const Plan& plan = layout_.plans[s];
     std::vector<SlotState> states(plan.bundles.size());
-    std::vector<std::map<std::vector<int64_t>, std::pair<int64_t, int64_t>>> packed(plan.bundles.size());
+    std::vector<Packed> packed(plan.bundles.size());
     const std::vector<Tile> tiles = tiles_of(step, plan);
     for (size_t t = 0; t < tiles.size(); ++t) {
       const Tile& tile = tiles[t];
@@ -140,7 +146,7 @@ class Emitter {
       for (size_t b = 0; b < plan.bundles.size(); ++b) {
         const Bundle& bundle = plan.bundles[b];
         SlotState& state = states[b];
-        const bool fresh = take_slot(bundle, tile, state);
+        const bool fresh = take_slot(bundle, layout_.slots[s][b].size(), tile, state);
         const Address base{static_cast<uint32_t>(layout_.slots[s][b][state.current]), Region::kScratchpad, 0};
         const std::vector<int64_t> parts = parts_of(step, bundle, tile);
         for (size_t k = 0; k < bundle.operands.size(); ++k) {
@@ -150,7 +156,14 @@ class Emitter {
           if (o.view != nullptr) placed[i].strides = packed_strides(*o.view, step.box(i, tile), o.repeats);
         }
         if (!fresh) continue;
-        if (bundle.kind == Bundle::Kind::kConstant) load_constants(step, bundle, tile, parts, base, packed[b]);
+        if (bundle.kind == Bundle::Kind::kConstant) {
+          const auto group = groups_.find({s, b});
+          if (group == groups_.end()) {
+            load_bundle(step, bundle, tile, base, packed[b]);
+          } else if (group->second->members.front().step == s && group->second->members.front().bundle == b) {
+            load_group(*group->second);
+          }
+        }
         if (bundle.kind == Bundle::Kind::kLoad) transfer(step, bundle.operands[0], tile, placed, false);
       }
       compute(s, tile, placed, final_tile);
@@ -161,42 +174,63 @@ class Emitter {
   }
 
   // Whether the tile needs another transfer than the one before; if so, moves on to the next slot.
-  static bool take_slot(const Bundle& bundle, const Tile& tile, SlotState& state) {
+  static bool take_slot(const Bundle& bundle, size_t slots, const Tile& tile, SlotState& state) {
     std::vector<Range> key(1);  // never empty
     for (size_t axis = 0; axis < tile.size(); ++axis) {
       if ((bundle.axes >> axis & 1) != 0) key.push_back(tile[axis]);
     }
-    if (state.key[state.current] == key) return false;
-    state.current = bundle.slots == 2 ? 1 - state.current : 0;
-    state.key[state.current] = std::move(key);
+    if (state.key == key) return false;
+    if (!state.key.empty()) state.current = (state.current + 1) % slots;
+    state.key = std::move(key);
     return true;
   }
 
-  void load_constants(const TiledStep& step, const Bundle& bundle, const Tile& tile, const std::vector<int64_t>& parts,
-                      const Address& slot, std::map<std::vector<int64_t>, std::pair<int64_t, int64_t>>& packed) {
+  // The packed constants of a bundle for one tile.
+  void pack_bundle(const TiledStep& step, const Bundle& bundle, const Tile& tile, uint8_t* out) {
+    const std::vector<int64_t> parts = parts_of(step, bundle, tile);
+    for (size_t k = 0; k < bundle.operands.size(); ++k) {
+      const uint32_t i = bundle.operands[k];
+      const Operand& o = step.operands()[i];
+      if (o.view == nullptr) {
+        step.make(i, tile, out + parts[k]);
+      } else {
+        pack(*o.view, step.box(i, tile), o.repeats, module_.buffers[o.view->buffer].data, out + parts[k]);
+      }
+    }
+  }
+
+  void load_block(int64_t offset, int64_t bytes, const Address& slot) {
+    std::vector<DmaCommand> moves;
+    dma_copy(std::array{bytes}, {{static_cast<uint32_t>(offset), Region::kConstants, 0}, {1}}, {slot, {1}}, 1, moves);
+    append_moves(moves, channels_.constants, Part::kLoad, false);
+  }
+
+  void load_bundle(const TiledStep& step, const Bundle& bundle, const Tile& tile, const Address& slot, Packed& packed) {
     std::vector<int64_t> key;
     for (size_t axis = 0; axis < tile.size(); ++axis) {
       if ((bundle.axes >> axis & 1) != 0) key.push_back(tile[axis].start);
     }
     auto found = packed.find(key);
     if (found == packed.end()) {
-      block_.assign(static_cast<size_t>(parts.back()), 0);
-      for (size_t k = 0; k < bundle.operands.size(); ++k) {
-        const uint32_t i = bundle.operands[k];
-        const Operand& o = step.operands()[i];
-        uint8_t* out = block_.data() + parts[k];
-        if (o.view == nullptr) {
-          step.make(i, tile, out);
-        } else {
-          pack(*o.view, step.box(i, tile), o.repeats, module_.buffers[o.view->buffer].data, out);
-        }
-      }
-      found = packed.emplace(key, std::make_pair(pool_.add(block_), parts.back())).first;
+      const int64_t bytes = parts_of(step, bundle, tile).back();
+      block_.assign(static_cast<size_t>(bytes), 0);
+      pack_bundle(step, bundle, tile, block_.data());
+      found = packed.emplace(key, std::make_pair(pool_.add(block_), bytes)).first;
     }
-    std::vector<DmaCommand> moves;
-    const Address src{static_cast<uint32_t>(found->second.first), Region::kConstants, 0};
-    copy_box(std::array{found->second.second}, {src, {1}}, {slot, {1}}, 1, moves);
-    append_moves(moves, channels_.constants, Part::kLoad, false);
+    load_block(found->second.first, found->second.second, slot);
+  }
+
+  void load_group(const Group& group) {
+    block_.clear();
+    for (const Group::Member& member : group.members) {
+      const TiledStep& step = *layout_.analysis.steps[member.step];
+      const Bundle& bundle = layout_.plans[member.step].bundles[member.bundle];
+      const Tile tile = first_tile(layout_.plans[member.step]);
+      block_.resize(static_cast<size_t>(member.offset + parts_of(step, bundle, tile).back()));
+      pack_bundle(step, bundle, tile, block_.data() + member.offset);
+    }
+    load_block(pool_.add(block_), static_cast<int64_t>(block_.size()),
+               {static_cast<uint32_t>(group.address), Region::kScratchpad, 0});
   }
 
   // Moves the box of one operand between its home and its tile buffer.
@@ -208,17 +242,17 @@ class Emitter {
     const std::vector<int64_t> counts = packed_counts(*o.view, box, o.repeats);
     std::vector<DmaCommand> moves;
     if (o.result) {
-      copy_box(counts, placed[i], home, element_size(*o.view), moves);
+      dma_copy(counts, placed[i], home, element_size(*o.view), moves);
       const bool commit = final_tile && layout_.homes[o.view->buffer] == Home::kPersistent;
       append_moves(moves, channels_.stores, Part::kStore, commit);
     } else {
-      copy_box(counts, home, placed[i], element_size(*o.view), moves);
+      dma_copy(counts, home, placed[i], element_size(*o.view), moves);
       append_moves(moves, channels_.loads, Part::kLoad, false);
     }
   }
 
   void compute(size_t s, const Tile& tile, const std::vector<Placed>& placed, bool final_tile) {
-    const TiledStep& step = *layout_.steps[s];
+    const TiledStep& step = *layout_.analysis.steps[s];
     bodies_.clear();
     step.commands(tile, placed, bodies_);
     stream_.layer_tiles[layer_] += static_cast<int64_t>(bodies_.size());
@@ -252,6 +286,7 @@ class Emitter {
   Stream stream_;
   ConstantPool pool_;
   std::vector<int64_t> raw_;  // offset of a constant buffer that is used as it is; -1: not yet
+  std::map<std::pair<size_t, size_t>, const Group*> groups_;  // by step and bundle
   std::vector<BufferId> moved_;
   std::vector<uint8_t> block_;
   std::vector<Body> bodies_;

@@ -1,6 +1,7 @@
 #include "driver/compiler/schedule/plan.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "driver/compiler/schedule/cost.h"
@@ -13,8 +14,6 @@ constexpr double kTileCycles = 12;
 // Cycles that a byte of scratchpad is worth, so that equal times take the smaller buffers and leave room for
 // prefetching.
 constexpr double kByteCycles = 1.0 / 4096;
-// Part of the first load of constants that no earlier step hides.
-constexpr double kExposed = 0.25;
 
 // Tile sizes of one axis worth trying: even cuts into 1, 2, 3, ... tiles, ever coarser.
 std::vector<int64_t> cuts(const Axis& axis) {
@@ -51,9 +50,15 @@ std::vector<std::vector<int64_t>> group_cuts(const std::vector<Axis>& axes, cons
 
 class Planner {
  public:
-  Planner(const TiledStep& step, std::span<const Home> homes, int64_t available,
-          const contract::Capabilities& capabilities, const ScheduleOptions& options)
-      : step_(step), available_(available), capabilities_(capabilities), options_(options) {
+  Planner(const TiledStep& step, std::span<const Home> homes, int64_t available, double overlap,
+          const PlanSettings& settings)
+      : step_(step),
+        available_(available),
+        overlap_(overlap),
+        capabilities_(settings.capabilities),
+        options_(settings.options),
+        exposed_(settings.exposed),
+        loads_channel_(settings.capabilities.dma_channels >= 3 ? 1 : 0) {
     make_bundles(homes);
   }
 
@@ -61,7 +66,7 @@ class Planner {
     const std::vector<Axis>& axes = step_.axes();
     std::vector<std::vector<uint32_t>> groups(2);
     for (uint32_t i = 0; i < axes.size(); ++i) groups[axes[i].group].push_back(i);
-    if (bundles_.empty()) {  // nothing to stream, nothing to cut
+    if (bundles_.empty() && overlap_ == 0) {  // nothing to cut for
       for (const Axis& axis : axes) size_.push_back(axis.extent);
       order_ = groups[0];
       order_.insert(order_.end(), groups[1].begin(), groups[1].end());
@@ -125,6 +130,24 @@ class Planner {
     return product;
   }
 
+  // Different boxes that a bundle takes.
+  [[nodiscard]] int64_t distinct(const Bundle& bundle) const {
+    int64_t product = 1;
+    for (uint32_t axis = 0; axis < size_.size(); ++axis) {
+      if ((bundle.axes >> axis & 1) != 0) product *= count(axis);
+    }
+    return product;
+  }
+
+  // Tiles after each of which another engine can take over what is done.
+  [[nodiscard]] int64_t pieces() const {
+    int64_t first = 1, second = 1;
+    for (uint32_t axis = 0; axis < size_.size(); ++axis)
+      (step_.axes()[axis].group == 0 ? first : second) *= count(axis);
+    const bool rows_outside = step_.axes()[order_.front()].group == 0;
+    return rows_outside || second == 1 ? first : 1;
+  }
+
   // Cycles that one transfer keeps the port busy.
   [[nodiscard]] double move_cycles(const Bundle& bundle) {
     if (bundle.kind == Bundle::Kind::kConstant) return transfer_cycles(1, bundle.slot_bytes, true, capabilities_);
@@ -179,28 +202,37 @@ class Planner {
       work *= static_cast<double>(axes[i].extent) / static_cast<double>(size_[i]);
     }
     const double compute = step_.cycles(size_) * work;
-    const double least = compute + tiles * kTileCycles + static_cast<double>(bytes) * kByteCycles;
-    if (best_.fits && least >= best_.cycles) return;
-    double dram = 0, chip = 0, first = 0, last = 0;
+    double cycles = compute + tiles * kTileCycles + static_cast<double>(bytes) * kByteCycles;
+    cycles += overlap_ / static_cast<double>(std::min(pieces(), int64_t{capabilities_.fifo_depth}));
+    if (best_.fits && cycles >= best_.cycles) return;
+    // The port to DRAM is shared, and each channel finishes one transfer before it starts the next.
+    double port = 0, first = 0, last = 0;
+    std::array<double, 3> channel{};
     for (const Bundle& bundle : bundles_) {
-      const double once = move_cycles(bundle);
-      double share = static_cast<double>(bundle.moves);
+      const double once = move_cycles(bundle), latency = transfer_latency(bundle.dram);
+      double part = 1;  // of a whole tile, in the mean
       for (uint32_t axis = 0; axis < axes.size(); ++axis) {
         if ((bundle.axes >> axis & 1) == 0) continue;
-        share *= static_cast<double>(axes[axis].extent) / static_cast<double>(size_[axis] * count(axis));
+        part *= static_cast<double>(axes[axis].extent) / static_cast<double>(size_[axis] * count(axis));
       }
-      (bundle.dram ? dram : chip) += once * share;
-      // Constants are there already, as a rule, when the step begins.
-      const double exposed = once * (bundle.kind == Bundle::Kind::kConstant && options_.prefetch ? kExposed : 1.0);
-      (bundle.kind == Bundle::Kind::kStore ? last : first) += exposed + transfer_latency(bundle.dram);
+      const bool constant = bundle.kind == Bundle::Kind::kConstant;
+      const bool hidden = constant && options_.prefetch;
+      double moves = static_cast<double>(bundle.moves);
+      if (hidden) moves -= (1 - exposed_) * static_cast<double>(distinct(bundle));  // by earlier steps
+      if (bundle.dram) port += once * part * moves;
+      channel[constant                             ? 0
+              : bundle.kind == Bundle::Kind::kLoad ? loads_channel_
+                                                   : 2] += (once * part + latency) * moves;
+      (bundle.kind == Bundle::Kind::kStore ? last : first) += (once + latency) * (hidden ? exposed_ : 1.0);
     }
-    double cycles = tiles * kTileCycles + static_cast<double>(bytes) * kByteCycles;
+    const double busiest = std::max({port, channel[0], channel[1], channel[2]});
     if (tiles == 1) {
-      cycles += first + compute + last;
+      cycles += first + last;
     } else if (overlapped) {
-      cycles += std::max({compute, dram, chip}) + first + last;
+      // Bound by compute: the first load is in front of it. Bound by transfers: the last tile is behind them.
+      cycles += std::max(first, busiest + compute / tiles - compute) + last;
     } else {
-      cycles += compute + dram + chip + tiles * (transfer_latency(true));
+      cycles += channel[0] + channel[1] + channel[2];
     }
     if (best_.fits && cycles >= best_.cycles) return;
     best_.fits = true;
@@ -223,8 +255,11 @@ class Planner {
 
   const TiledStep& step_;
   const int64_t available_;
+  const double overlap_;
   const contract::Capabilities& capabilities_;
   const ScheduleOptions& options_;
+  const double exposed_;
+  const size_t loads_channel_;  // 0: the one of the constants
   std::vector<Bundle> bundles_;
   std::vector<int64_t> size_;
   std::vector<uint32_t> order_;
@@ -235,15 +270,20 @@ class Planner {
 
 }  // namespace
 
-Plan plan_step(const TiledStep& step, std::span<const Home> homes, int64_t available,
-               const contract::Capabilities& capabilities, const ScheduleOptions& options) {
-  return Planner(step, homes, available, capabilities, options).run();
+Plan plan_step(const TiledStep& step, std::span<const Home> homes, int64_t available, double overlap,
+               const PlanSettings& settings) {
+  return Planner(step, homes, available, overlap, settings).run();
+}
+
+Tile first_tile(const Plan& plan) {
+  Tile tile;
+  for (int64_t size : plan.size) tile.push_back({0, size});
+  return tile;
 }
 
 std::vector<Tile> tiles_of(const TiledStep& step, const Plan& plan) {
   const std::vector<Axis>& axes = step.axes();
-  Tile tile(axes.size());
-  for (size_t i = 0; i < axes.size(); ++i) tile[i] = {0, plan.size[i]};
+  Tile tile = first_tile(plan);
   std::vector<Tile> tiles;
   for (;;) {
     tiles.push_back(tile);

@@ -44,11 +44,20 @@ struct Plan {
 inline constexpr int64_t kSlotAlignment = 64;
 inline constexpr int64_t kPartAlignment = 16;  // of an operand within a bundle
 
-// The tiling of least estimated time whose tile buffers take at most `available` bytes; `fits` is false when there is
-// none. homes: one an operand (of operands without a buffer: kConstant).
-[[nodiscard]] Plan plan_step(const TiledStep& step, std::span<const Home> homes, int64_t available,
-                             const contract::Capabilities& capabilities, const ScheduleOptions& options);
+// What is the same for all steps of a program.
+struct PlanSettings {
+  const contract::Capabilities& capabilities;
+  const ScheduleOptions& options;
+  double exposed = 1;  // part of the loading of constants that work of earlier steps cannot hide
+};
 
+// The tiling of least estimated time whose tile buffers take at most `available` bytes; `fits` is false when there is
+// none. homes: one an operand (of operands without a buffer: kConstant). overlap: cycles of another engine's step next
+// to this one that could run beside it if both are cut.
+[[nodiscard]] Plan plan_step(const TiledStep& step, std::span<const Home> homes, int64_t available, double overlap,
+                             const PlanSettings& settings);
+
+[[nodiscard]] Tile first_tile(const Plan& plan);
 // All tiles of a plan in execution order.
 [[nodiscard]] std::vector<Tile> tiles_of(const TiledStep& step, const Plan& plan);
 

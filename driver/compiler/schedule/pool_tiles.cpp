@@ -12,7 +12,7 @@ enum OperandIndex : size_t { kSource, kResult, kParams };  // kParams: only AVG_
 class PoolTiles : public TiledStep {
  public:
   PoolTiles(const PoolStep& step, const contract::Capabilities& capabilities)
-      : step_(step), capabilities_(capabilities) {
+      : TiledStep(Engine::kVpu), step_(step), capabilities_(capabilities) {
     const View& src = step.src;
     const View& dst = step.dst;
     y_ = {step.kernel_h, step.stride_y, 1, step.pad_top, src.dims[1]};

@@ -50,6 +50,10 @@ class TiledStep {
  public:
   virtual ~TiledStep() = default;
 
+  enum class Engine : uint8_t { kMxu, kVpu, kDma };
+
+  explicit TiledStep(Engine engine) : engine_(engine) {}
+  [[nodiscard]] Engine engine() const { return engine_; }
   [[nodiscard]] const std::vector<Axis>& axes() const { return axes_; }
   [[nodiscard]] const std::vector<Operand>& operands() const { return operands_; }
 
@@ -70,6 +74,9 @@ class TiledStep {
  protected:
   std::vector<Axis> axes_;
   std::vector<Operand> operands_;
+
+ private:
+  const Engine engine_;
 };
 
 // The step must outlive the result. Null for a step that is no tile work (DeclareStep).

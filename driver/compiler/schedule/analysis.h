@@ -1,0 +1,32 @@
+// What the back end must know about a module before it decides anything.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "driver/compiler/schedule.h"
+#include "driver/compiler/schedule/tiled_step.h"
+
+namespace npu::compiler::backend {
+
+// Steps in which a buffer is touched. `first` > `last`: never.
+struct Lifetime {
+  int64_t first = INT64_MAX, last = -1;
+  int64_t last_write = -1;
+  int64_t traffic = 0;  // bytes that steps read and write
+};
+
+struct Analysis {
+  std::vector<std::unique_ptr<TiledStep>> steps;  // null for a declaration
+  std::vector<Lifetime> lifetimes;                // one a buffer
+  // Cycles of a neighbouring step of another engine that could run beside each step if both are cut into tiles.
+  std::vector<double> overlap;
+  double exposed = 1;  // PlanSettings::exposed
+};
+
+// The module must outlive the result.
+[[nodiscard]] Analysis analyse(const Module& module, const contract::Capabilities& capabilities,
+                               const ScheduleOptions& options);
+
+}  // namespace npu::compiler::backend

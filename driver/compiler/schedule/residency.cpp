@@ -1,0 +1,184 @@
+#include "driver/compiler/schedule/residency.h"
+
+#include <algorithm>
+#include <string>
+
+#include "driver/compiler/schedule/cost.h"
+#include "hw/contract/error.h"
+
+namespace npu::compiler::backend {
+namespace {
+
+constexpr int64_t kEdgeSteps = 2;    // at the beginning and the end, where nothing hides a transfer
+constexpr double kHiddenPart = 0.1;  // of a transfer elsewhere that other work does not hide
+constexpr int kPasses = 4;
+constexpr double kWorthwhile = 0.995;
+
+}  // namespace
+
+Residency::Residency(const Module& module, const Analysis& analysis, const PlanSettings& settings)
+    : module_(module),
+      analysis_(analysis),
+      settings_(settings),
+      size_(settings.capabilities.spm_bytes),
+      homes_(module.buffers.size(), Home::kDram),
+      live_(module.steps.size(), 0) {
+  for (BufferId b = 0; b < module_.buffers.size(); ++b) {
+    if (module_.buffers[b].kind == BufferKind::kConstant) {
+      homes_[b] = Home::kConstant;
+    } else if (module_.buffers[b].kind == BufferKind::kVariable) {
+      homes_[b] = Home::kPersistent;
+    } else if (analysis_.lifetimes[b].last >= 0) {
+      toggle(b);
+    }
+  }
+}
+
+bool Residency::resident_at(BufferId buffer, size_t step) const {
+  const Lifetime& life = analysis_.lifetimes[buffer];
+  return resident(buffer) && life.first <= static_cast<int64_t>(step) && static_cast<int64_t>(step) <= life.last;
+}
+
+int64_t Residency::footprint(BufferId buffer) const {
+  return round_up(static_cast<int64_t>(module_.buffers[buffer].bytes), kBufferAlignment);
+}
+
+std::vector<Home> Residency::operand_homes(size_t step) const {
+  std::vector<Home> out;
+  for (const Operand& o : analysis_.steps[step]->operands()) {
+    out.push_back(o.view == nullptr ? Home::kConstant : homes_[o.view->buffer]);
+  }
+  return out;
+}
+
+void Residency::toggle(BufferId buffer) {
+  const bool was = resident(buffer);
+  homes_[buffer] = was ? Home::kDram : Home::kScratchpad;
+  const Lifetime& life = analysis_.lifetimes[buffer];
+  for (int64_t s = life.first; s <= life.last; ++s) live_[static_cast<size_t>(s)] += (was ? -1 : 1) * footprint(buffer);
+}
+
+void Residency::move_to_dram(BufferId buffer) {
+  NPU_CHECK(resident(buffer));
+  toggle(buffer);
+}
+
+// Plan with no memory at all: it says what the smallest tile needs.
+const Plan& Residency::least(size_t step) {
+  const auto key = std::make_pair(step, operand_homes(step));
+  const auto found = least_.find(key);
+  if (found != least_.end()) return found->second;
+  return least_.emplace(key, plan_step(*analysis_.steps[step], key.second, 0, 0, settings_)).first->second;
+}
+
+void Residency::choose() {
+  for (;;) {
+    int64_t excess = 0;
+    size_t worst = 0;
+    for (size_t s = 0; s < live_.size(); ++s) {
+      if (!analysis_.steps[s]) continue;
+      const int64_t over = least(s).least_bytes - available(s);
+      if (over > excess) {
+        excess = over;
+        worst = s;
+      }
+    }
+    if (excess == 0) break;
+    demote_one(worst);
+  }
+  improve();
+}
+
+// Moves the buffer to DRAM that frees most room for least traffic, of those that live in the step.
+void Residency::demote_one(size_t step) {
+  const int64_t need = least(step).least_bytes;
+  BufferId best = 0;
+  double best_score = 0;
+  for (BufferId b = 0; b < homes_.size(); ++b) {
+    if (!resident_at(b, step)) continue;
+    homes_[b] = Home::kDram;
+    const int64_t freed = footprint(b) - (least(step).least_bytes - need);
+    homes_[b] = Home::kScratchpad;
+    if (freed <= 0) continue;
+    const Lifetime& life = analysis_.lifetimes[b];
+    const double score = static_cast<double>(footprint(b)) * static_cast<double>(life.last - life.first + 1) /
+                         static_cast<double>(life.traffic + 1);
+    if (score > best_score) {
+      best_score = score;
+      best = b;
+    }
+  }
+  if (best_score == 0) fail(step);
+  move_to_dram(best);
+}
+
+void Residency::fail(size_t step) {
+  const Plan& plan = least(step);
+  const uint32_t layer = module_.steps[step].layer;
+  int64_t enough = 1;
+  while (enough < live_[step] + plan.least_bytes) enough *= 2;
+  throw Error(contract::ErrorCode::kScratchpadFull,
+              "layer " + (layer < module_.layers.size() ? module_.layers[layer].name : "?") +
+                  " does not fit into the scratchpad: its smallest tile needs " + std::to_string(plan.least_bytes) +
+                  " bytes (the largest part: " + plan.largest + "), " + std::to_string(available(step)) + " of " +
+                  std::to_string(size_) + " are available; spm_bytes = " + std::to_string(enough) + " is enough");
+}
+
+// Estimate for a step with the homes of now; nullopt when it does not fit.
+std::optional<double> Residency::step_cycles(size_t step) {
+  if (!analysis_.steps[step]) return 0;
+  if (available(step) < 0) return std::nullopt;
+  const auto key = std::make_tuple(step, operand_homes(step), available(step));
+  auto found = cycles_.find(key);
+  if (found == cycles_.end()) {
+    const Plan plan =
+        plan_step(*analysis_.steps[step], std::get<1>(key), available(step), analysis_.overlap[step], settings_);
+    found = cycles_.emplace(key, plan.fits ? std::optional(plan.cycles) : std::nullopt).first;
+  }
+  return found->second;
+}
+
+// Estimate for what a buffer's home changes: the steps during its life, and the transfer of a resident port.
+std::optional<double> Residency::buffer_cycles(BufferId buffer) {
+  const Lifetime& life = analysis_.lifetimes[buffer];
+  double cycles = 0;
+  for (int64_t s = life.first; s <= life.last; ++s) {
+    const std::optional<double> step = step_cycles(static_cast<size_t>(s));
+    if (!step) return std::nullopt;
+    cycles += *step;
+  }
+  const BufferKind kind = module_.buffers[buffer].kind;
+  if (resident(buffer) && (kind == BufferKind::kInput || kind == BufferKind::kOutput)) {
+    // Other work hides it, unless it is the first or the last there is.
+    const auto steps = static_cast<int64_t>(live_.size());
+    const bool exposed = kind == BufferKind::kInput ? life.first < kEdgeSteps : life.last_write >= steps - kEdgeSteps;
+    cycles += (exposed ? 1.0 : kHiddenPart) *
+              (transfer_latency(true) + transfer_cycles(1, footprint(buffer), true, settings_.capabilities));
+  }
+  return cycles;
+}
+
+void Residency::improve() {
+  std::vector<BufferId> order;
+  for (BufferId b = 0; b < homes_.size(); ++b) {
+    const bool movable = homes_[b] == Home::kScratchpad || homes_[b] == Home::kDram;
+    if (movable && analysis_.lifetimes[b].last >= 0 && footprint(b) <= size_) order.push_back(b);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](BufferId a, BufferId b) { return footprint(a) > footprint(b); });
+  for (int pass = 0; pass < kPasses; ++pass) {
+    bool moved = false;
+    for (BufferId b : order) {
+      const std::optional<double> before = buffer_cycles(b);
+      toggle(b);
+      const std::optional<double> after = buffer_cycles(b);
+      if (after && (!before || *after < *before * kWorthwhile)) {
+        moved = true;
+      } else {
+        toggle(b);
+      }
+    }
+    if (!moved) return;
+  }
+}
+
+}  // namespace npu::compiler::backend
