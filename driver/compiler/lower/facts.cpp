@@ -6,9 +6,17 @@
 #include "driver/compiler/lower/views.h"
 
 namespace npu::compiler {
+namespace {
 
 using graph::Op;
 using graph::TensorId;
+
+// Whether an operator does more than make its results: control flow may write variables in its regions.
+bool has_effects(Op op) {
+  return op == Op::kVariableWrite || op == Op::kCondIf || op == Op::kWhileLoop || op == Op::kCustom;
+}
+
+}  // namespace
 
 Facts::Facts(const graph::Block& block)
     : block_(block),
@@ -38,7 +46,7 @@ void Facts::find_live() {
   // Operators are in execution order, so one pass from the end meets every user before its producer.
   for (size_t i = block_.operators.size(); i-- > 0;) {
     const graph::Operator& current = op(i);
-    bool live = current.op == Op::kVariableWrite;
+    bool live = has_effects(current.op);
     for (TensorId id : current.outputs) live = live || (needed[id] && producers_[id] == i && !constants_[id]);
     if (!live) continue;
     live_[i] = true;

@@ -91,6 +91,23 @@ TEST(Support, RefusesShiftsOutOfRange) {
   expect_refused(b, ErrorCode::kArgumentUnsupported, "RESCALE", "shift of 63");
 }
 
+TEST(Support, RefusesControlFlowEvenIfNobodyReadsIt) {
+  GraphBuilder body("body"), b;
+  body.output(body.input("i", DType::kInt32, {}));
+  const TensorId x = b.input("x", DType::kInt32, {});
+  b.add_region(std::move(body));
+  b.cond_if(b.op(Op::kEqual, {x, x}), {x}, "body", "body");
+  b.output(x);
+  expect_refused(b, ErrorCode::kOperatorUnsupported, "COND_IF", "no engine");
+}
+
+TEST(Support, RefusesABadShiftOfMul) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt32, {4});
+  b.output(b.mul(x, x, 64));
+  expect_refused(b, ErrorCode::kArgumentUnsupported, "MUL", "shift of 64");
+}
+
 TEST(Support, IgnoresWhatNobodyNeeds) {
   GraphBuilder b;
   const TensorId x = b.input("x", DType::kInt32, {2});
