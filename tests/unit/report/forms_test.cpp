@@ -1,0 +1,158 @@
+// Table, JSON and CSV of the same run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "sim/report/json.h"
+#include "sim/report/table.h"
+#include "tests/unit/report/fixture.h"
+
+namespace npu::report {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+TEST(Table, RowsSayWhatLimitsALayer) {
+  const std::string text = to_table(sample_report());
+  EXPECT_THAT(text, HasSubstr("conv2d_4"));
+  // 185 of 200 cycles; 8,000 MACs in 185 cycles of 64 each.
+  EXPECT_THAT(text, HasSubstr("67.6 %"));
+  EXPECT_THAT(text, HasSubstr("DRAM write (32 %)"));
+  EXPECT_THAT(text, HasSubstr("92.5 %"));
+  EXPECT_THAT(text, HasSubstr("200 cycles = 1.000 us at 200 MHz [model, not calibrated against RTL]"));
+  EXPECT_THAT(text, HasSubstr("1,040 bytes read (400 of them commands), 100 written"));
+  EXPECT_THAT(text, HasSubstr("1 variable, 4 bytes"));
+}
+
+TEST(Table, SequencesShowAverages) {
+  Collector collector(sample_info(), sample_program());
+  collector.add(sample_result());
+  runtime::RunResult slow = sample_result();
+  slow.cycles = 301;
+  collector.add(slow);
+  const std::string text = to_table(collector.finish({}, {}));
+  EXPECT_THAT(text, HasSubstr("251 cycles an invocation (average of 2)"));  // 250.5
+  EXPECT_THAT(text, HasSubstr("least 200, most 301; 501 cycles in all"));
+  EXPECT_THAT(text, HasSubstr("state     none"));
+}
+
+TEST(Table, FunctionalRunsClaimNoTime) {
+  Collector collector(sample_info(), sample_program());
+  runtime::RunResult result = sample_result();
+  result.cycles = 0;
+  collector.add(result);
+  const std::string text = to_table(collector.finish({}, {}));
+  EXPECT_THAT(text, testing::Not(HasSubstr("cycles")));
+  EXPECT_THAT(text, HasSubstr("no time"));
+}
+
+TEST(Table, LowUtilisationOfABusyArrayIsNamed) {
+  Report report = sample_report();
+  LayerRow& row = report.layers[0];
+  row.causes = {};
+  row.causes[static_cast<size_t>(Cause::kMxuCompute)] = row.cycles = 100;
+  row.mxu_busy = 100;
+  row.layer.macs = 640;  // of 6,400
+  EXPECT_EQ(limited_by(report, row), "MXU compute (100 %), array 10 % filled");
+  row.cycles = 0;
+  EXPECT_EQ(limited_by(report, row), "hidden behind other layers");
+  row.commands = 0;
+  EXPECT_EQ(limited_by(report, row), "nothing to do");
+}
+
+TEST(Table, Numbers) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1000), "1,000");
+  EXPECT_EQ(grouped(1234567), "1,234,567");
+  EXPECT_EQ(short_number(36480), "36.5k");
+  EXPECT_EQ(short_number(999960), "1.0M");
+  EXPECT_EQ(short_number(12), "12");
+  EXPECT_EQ(duration(0.5), "0.500 us");
+  EXPECT_EQ(duration(1234.5), "1.234 ms");
+  EXPECT_EQ(duration(2.5e6), "2.500 s");
+}
+
+TEST(Json, LayersAddUpToTheTotal) {
+  const json report = json::parse(to_json(sample_report(3)));
+  EXPECT_EQ(report["schema"], "npu-report");
+  EXPECT_EQ(report["schema_version"], kJsonSchemaVersion);
+  EXPECT_EQ(report["run"]["invocations"], 3);
+  EXPECT_EQ(report["total"]["cycles_sum"], 600);
+  double cycles = 0, read = 0;
+  for (const json& layer : report["layers"]) {
+    cycles += layer["cycles"].get<double>();
+    read += layer["dram_read_bytes"].get<double>();
+    double causes = 0;
+    for (const auto& [name, value] : layer["cycles_by_cause"].items()) causes += value.get<double>();
+    EXPECT_DOUBLE_EQ(causes, layer["cycles"].get<double>());
+  }
+  EXPECT_DOUBLE_EQ(cycles, report["total"]["cycles"].get<double>());
+  EXPECT_DOUBLE_EQ(read + report["total"]["command_fetch_bytes"].get<double>(), report["total"]["dram_read_bytes"]);
+  EXPECT_TRUE(report["check"].is_null());
+  EXPECT_TRUE(report["run"]["jitter"].is_null());
+}
+
+TEST(Json, NamesThatAreNoUtf8DoNotBreakIt) {
+  Report report = sample_report();
+  report.layers[0].layer.output = "\xff\xfe";
+  EXPECT_TRUE(json::accept(to_json(report)));
+}
+
+// Field names of the document, nested ones with dots; names of capabilities and counters are the contract's.
+void collect_fields(const json& value, const std::string& prefix, std::vector<std::string>& fields) {
+  if (value.is_array()) {
+    for (const json& element : value) collect_fields(element, prefix, fields);
+  } else if (value.is_object()) {
+    for (const auto& [name, inner] : value.items()) {
+      const std::string path = prefix.empty() ? name : prefix + "." + name;
+      fields.push_back(path);
+      collect_fields(inner, path, fields);
+    }
+  }
+}
+
+TEST(Json, EveryFieldIsDefinedInTheReference) {
+  std::ifstream file(NPU_REPORT_DOC);
+  ASSERT_TRUE(file) << NPU_REPORT_DOC;
+  std::stringstream text;
+  text << file.rdbuf();
+  Report report = sample_report();
+  report.check = CheckResult{1, 1, "x"};
+  report.info.jitter_seed = 1;
+  std::vector<std::string> fields;
+  collect_fields(json::parse(to_json(report)), "", fields);
+  for (const std::string& field : fields) {
+    if (field.rfind("machine.capabilities.", 0) == 0) continue;
+    if (field.rfind("queues.", 0) == 0 && field != "queues.queue") continue;
+    EXPECT_THAT(text.str(), HasSubstr("`" + field + "`"));
+  }
+}
+
+TEST(Csv, OneLineALayerAndQuotes) {
+  const std::string text = to_csv(sample_report());
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
+  EXPECT_THAT(text, HasSubstr("conv2d_4,CONV2D+RESCALE,mxu,\"a,\"\"b\"\"\",185,0.925000,8000,"));
+}
+
+TEST(Hashes, ChangeWithWhatTheyStandFor) {
+  compiler::Program program = sample_program();
+  const std::string before = hash_program(program);
+  EXPECT_EQ(before.size(), 64u);
+  program.constants[0] ^= 1;
+  EXPECT_NE(hash_program(program), before);
+  presets::Preset preset = presets::load_preset("nano");
+  const std::string machine = hash_machine(preset);
+  preset.name = "another";
+  EXPECT_EQ(hash_machine(preset), machine);
+  preset.dram.t_rp_ns += 1;
+  EXPECT_NE(hash_machine(preset), machine);
+}
+
+}  // namespace
+}  // namespace npu::report
