@@ -1,0 +1,151 @@
+// Writes the small networks that cli_test.py feeds to `npu` into the folder given on the command line.
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
+
+#include "driver/graph/builder.h"
+#include "driver/graph/writer.h"
+#include "hw/contract/error.h"
+
+namespace {
+
+using namespace npu::graph;
+
+constexpr DType kI8 = DType::kInt8;
+constexpr DType kI32 = DType::kInt32;
+
+std::vector<double> ramp(size_t count, double first, double step) {
+  std::vector<double> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = first + step * static_cast<double>(i % 11);
+  return values;
+}
+
+// INT8[1, 8, 8, 4] -> INT8[1, 8, 8, 8]: a convolution with its rescale and clamp.
+Graph convolution() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {1, 8, 8, 4});
+  const TensorId weights = b.constant(kI8, {8, 3, 3, 4}, ramp(8 * 3 * 3 * 4, -5, 1));
+  const TensorId bias = b.constant(kI32, {8}, ramp(8, -100, 20));
+  const TensorId sums = b.conv2d(x, weights, bias, {.pad = {1, 1, 1, 1}, .input_zp = -3});
+  const TensorId scaled = b.rescale(sums, kI8, {.multiplier = {1 << 30}, .shift = {37}, .output_zp = 4});
+  b.output(b.clamp(scaled, -100, 100), "y");
+  return b.build();
+}
+
+// Two inputs and names that file names cannot hold.
+Graph odd_names() {
+  GraphBuilder b;
+  const TensorId left = b.input("left=a", kI32, {2, 3});
+  const TensorId right = b.input("right:0", kI32, {2, 3});
+  b.output(b.add(left, right), "sum/of both");
+  b.output(b.sub(left, right), "..");
+  return b.build();
+}
+
+// Adds every input to a variable that starts at [1, 2, 3, 4].
+Graph running_sum() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {1, 4});
+  const TensorId state = b.variable("sum/state", kI8, {1, 4}, std::vector<double>{1, 2, 3, 4});
+  const TensorId old = b.read(state);
+  const TensorId wide = b.add(b.cast(old, kI32), b.cast(x, kI32));
+  const TensorId sum = b.cast(wide, kI8);
+  b.write(state, sum);
+  b.output(sum, "y");
+  return b.build();
+}
+
+// Reads a variable that nobody ever wrote.
+Graph unwritten() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {1, 4});
+  const TensorId state = b.variable("lost/state", kI8, {1, 4});
+  const TensorId sum = b.add(b.cast(b.read(state), kI32), b.cast(x, kI32));
+  b.write(state, x);
+  b.output(b.cast(sum, kI8), "y");
+  return b.build();
+}
+
+// More state than any machine's persistent SRAM.
+Graph large_state() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {1, 100000});
+  const TensorId state = b.variable("large/state", kI8, {1, 100000});
+  b.write(state, x);
+  b.output(b.rescale(x, kI8), "y");
+  return b.build();
+}
+
+// Input and output are unsigned bits in INT8 tensors.
+Graph unsigned_ports() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {1, 4});
+  const TensorId inside = b.rescale(x, kI8, {.input_zp = 128, .input_unsigned = true});
+  const TensorId y = b.rescale(inside, kI8, {.output_zp = 128, .output_unsigned = true});
+  b.output(y, "y");
+  return b.build();
+}
+
+// Nothing that the device computes.
+Graph floating_point() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kFp32, {4});
+  b.output(b.add(x, x), "y");
+  return b.build();
+}
+
+// REQUIRE fails where 0 comes in.
+Graph division() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI32, {4});
+  b.output(b.op(Op::kIntDiv, {b.constant(kI32, {4}, ramp(4, 10, 3)), x}), "y");
+  return b.build();
+}
+
+// No input at all.
+Graph constant_only() {
+  GraphBuilder b;
+  const TensorId one = b.constant(kI32, {4}, ramp(4, 1, 1));
+  b.output(b.add(one, one), "y");
+  return b.build();
+}
+
+Graph other_version() {
+  Graph graph = convolution();
+  graph.version.major = 2;
+  return graph;
+}
+
+// A shape that its operator cannot give.
+Graph wrong_shape() {
+  Graph graph = convolution();
+  graph.main().tensors[graph.main().outputs.at(0)].shape = {1, 8, 8, 9};
+  return graph;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 64;
+  try {
+    const std::filesystem::path folder = argv[1];
+    const auto write = [&](const char* name, const Graph& graph) {
+      write_tosa(folder / (std::string(name) + ".tosa"), graph);
+    };
+    write("convolution", convolution());
+    write("odd_names", odd_names());
+    write("running_sum", running_sum());
+    write("unwritten", unwritten());
+    write("large_state", large_state());
+    write("unsigned", unsigned_ports());
+    write("floating_point", floating_point());
+    write("division", division());
+    write("constant_only", constant_only());
+    write("other_version", other_version());
+    write("wrong_shape", wrong_shape());
+  } catch (const npu::Error& error) {
+    std::fprintf(stderr, "make_networks: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
