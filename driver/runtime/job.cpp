@@ -233,6 +233,13 @@ bool Job::wait(std::chrono::nanoseconds timeout) {
   }
 }
 
+uint64_t Job::commands_done() const {
+  DeviceState& device = *state_->program->context->device;
+  const Lock lock(device.mutex);
+  const bool counts = state_->phase == JobState::Phase::kRunning && state_->options.events;
+  return counts ? device.hal->read_register(reg::kEventCount) : 0;
+}
+
 const RunResult& Job::result() const {
   const Lock lock(state_->program->context->device->mutex);
   if (state_->phase != JobState::Phase::kDone) {

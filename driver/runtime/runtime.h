@@ -214,6 +214,10 @@ class Job {
   // or was stopped by a reset.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout);
 
+  // Commands that the device has completed so far, of Program::command_count; for progress. 0 when the job does not run
+  // or records no events.
+  [[nodiscard]] uint64_t commands_done() const;
+
   // Of the last execution; throw Error(kWrongOrder) unless it ended well, kBadInput for an unknown output.
   [[nodiscard]] const RunResult& result() const;
   [[nodiscard]] const std::vector<graph::Value>& outputs() const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace npu::cli {
@@ -40,24 +41,29 @@ Progress::~Progress() {
 
 void Progress::step() {
   ++done_;
+  if (done_ < total_) update(static_cast<double>(done_));
+}
+
+void Progress::part(double fraction) { update(static_cast<double>(done_) + fraction); }
+
+void Progress::update(double done) {
   if (quiet_) return;
   const Clock::time_point now = Clock::now();
   const bool first = !printed_;
   const auto wait = terminal_ ? (first ? Clock::duration(kFirst) : Clock::duration(kInterval))
                               : (first ? Clock::duration(kFirstInAFile) : Clock::duration(kIntervalInAFile));
-  if (now - last_ < wait || done_ == total_) return;
-  print(now);
+  if (now - last_ >= wait) print(done, now);
 }
 
-void Progress::print(Clock::time_point now) {
+void Progress::print(double done, Clock::time_point now) {
   last_ = now;
   printed_ = true;
   const double elapsed = duration<double>(now - start_).count();
-  const double rate = static_cast<double>(done_) / elapsed;
-  const std::string text = fmt::format("{} {} of {} ({:.0f} %), {:.1f} a second, {} left", what_, done_, total_,
-                                       100.0 * static_cast<double>(done_) / static_cast<double>(total_), rate,
-                                       left(static_cast<double>(total_ - done_) / rate));
-  fmt::print(stderr, "{}{}", terminal_ ? "\r\033[K" : "", text);
+  const double whole = static_cast<double>(total_);
+  const std::string time =
+      done <= 0 ? "" : fmt::format(", {:.3g} a second, {} left", done / elapsed, left(elapsed * (whole - done) / done));
+  fmt::print(stderr, "{}{} {} of {} ({:.0f} %){}", terminal_ ? "\r\033[K" : "", what_, std::min(done_ + 1, total_),
+             total_, 100 * done / whole, time);
   if (!terminal_) std::fputc('\n', stderr);
   std::fflush(stderr);
 }

@@ -16,12 +16,16 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  // One step is done.
   void step();
+  // Some of the current step is done, 0 to 1.
+  void part(double fraction);
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  void print(Clock::time_point now);
+  void update(double done);
+  void print(double done, Clock::time_point now);
 
   int64_t total_, done_ = 0;
   std::string what_;

@@ -1,6 +1,8 @@
 // `npu run`: a network on the simulated NPU, invocation by invocation.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -40,6 +42,9 @@ constexpr CommandHelp kHelp = {
     "  npu run wake_word.tosa --input frames.npy --sequence --outputs out/ --json out/report.json\n"
     "  npu run net.tosa --input input.npy --trace trace.json      (open it at ui.perfetto.dev)\n"
     "  npu run net.tosa --input input.npy --check reference --inject constants:100:3\n"};
+
+// How long a job runs without a word about its progress.
+constexpr auto kPatience = std::chrono::milliseconds(200);
 
 struct Injection {
   uint64_t offset = 0;
@@ -233,7 +238,11 @@ int run_run(const Arguments& arguments) {
     for (int64_t i = 0; i < inputs.invocations(); ++i) {
       const std::vector<graph::Value> frame = inputs.invocation(i);
       for (size_t port = 0; port < frame.size(); ++port) job.set_input(port, frame[port]);
-      const runtime::RunResult result = job.run();
+      job.start();
+      while (!job.wait(kPatience)) {
+        progress.part(static_cast<double>(job.commands_done()) / std::max(program.command_count, 1u));
+      }
+      const runtime::RunResult& result = job.result();
       collector.add(result);
       outputs.add(job.outputs());
       if (trace) trace->add(result);

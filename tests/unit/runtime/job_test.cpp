@@ -148,6 +148,18 @@ TEST_F(JobTest, WaitTimesOutAndGoesOnLater) {
   EXPECT_EQ(waits(), 5);  // an ended job asks the device no more
 }
 
+TEST_F(JobTest, SaysHowManyCommandsAreDone) {
+  opened.mock.on_start = [](MockHal& mock) { mock.set_register(reg::kEventCount, 1); };
+  job.set_input(0, int8_value({1, 2, 3, 4}));
+  EXPECT_EQ(job.commands_done(), 0u);
+  job.start();
+  EXPECT_FALSE(job.wait(milliseconds(1)));
+  EXPECT_EQ(job.commands_done(), 1u);
+  opened.mock.end_job();
+  EXPECT_TRUE(job.wait(milliseconds(1)));
+  EXPECT_EQ(job.commands_done(), 0u);
+}
+
 TEST_F(JobTest, ADeviceRunsOneJobAtATime) {
   opened.mock.on_start = [](MockHal&) {};
   job.set_input(0, int8_value({1, 2, 3, 4}));
