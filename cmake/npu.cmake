@@ -13,8 +13,10 @@ endif()
 
 find_program(NPU_CCACHE ccache)
 if(NPU_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${NPU_CCACHE}")
-  set(CMAKE_C_COMPILER_LAUNCHER "${NPU_CCACHE}")
+  # Paths below the source folder count as relative, so that another clone finds what this one compiled.
+  set(_launcher "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_NOHASHDIR=true "${NPU_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${_launcher})
+  set(CMAKE_C_COMPILER_LAUNCHER ${_launcher})
 endif()
 
 find_package(Threads REQUIRED)
