@@ -52,30 +52,40 @@ std::vector<double> overlaps(const std::vector<std::unique_ptr<TiledStep>>& step
   return out;
 }
 
+double whole_cycles(const TiledStep& step) {
+  std::vector<int64_t> size;
+  for (const Axis& axis : step.axes()) size.push_back(axis.extent);
+  return step.cycles(size);
+}
+
 }  // namespace
+
+void measure(const Module& module, const ScheduleOptions& options, Analysis& analysis) {
+  analysis.lifetimes = lifetimes(module, analysis.steps);
+  analysis.overlap.assign(analysis.steps.size(), 0);
+  if (!options.double_buffer) return;
+  std::vector<double> cycles;
+  for (const auto& step : analysis.steps) cycles.push_back(step ? whole_cycles(*step) : 0);
+  analysis.overlap = overlaps(analysis.steps, cycles);
+}
 
 Analysis analyse(const Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
   Analysis analysis;
-  std::vector<double> cycles;
   double compute = 0, constants = 0;
   for (const Step& step : module.steps) {
     const TiledStep* tiled = analysis.steps.emplace_back(make_tiled(step, capabilities)).get();
-    cycles.push_back(0);
     if (tiled == nullptr) continue;
+    compute += whole_cycles(*tiled);
     std::vector<int64_t> size;
     for (const Axis& axis : tiled->axes()) size.push_back(axis.extent);
-    cycles.back() = tiled->cycles(size);
-    compute += cycles.back();
     for (size_t i = 0; i < tiled->operands().size(); ++i) {
       const Operand& o = tiled->operands()[i];
       if (o.view != nullptr && module.buffers[o.view->buffer].kind != BufferKind::kConstant) continue;
       constants += transfer_cycles(1, tiled->largest_bytes(i, size), true, capabilities);
     }
   }
-  analysis.lifetimes = lifetimes(module, analysis.steps);
-  analysis.overlap.assign(cycles.size(), 0);
-  if (options.double_buffer) analysis.overlap = overlaps(analysis.steps, cycles);
   if (options.prefetch) analysis.exposed = std::clamp(constants / std::max(compute, 1.0), kLeastExposed, 1.0);
+  measure(module, options, analysis);
   return analysis;
 }
 

@@ -18,12 +18,16 @@ struct Lifetime {
 };
 
 struct Analysis {
-  std::vector<std::unique_ptr<TiledStep>> steps;  // null for a declaration
-  std::vector<Lifetime> lifetimes;                // one a buffer
+  std::vector<std::unique_ptr<TiledStep>> steps;    // null for a declaration and for what a chain took up
+  std::vector<std::unique_ptr<TiledStep>> chained;  // the parts of the chains
+  std::vector<Lifetime> lifetimes;                  // one a buffer
   // Cycles of a neighbouring step of another engine that could run beside each step if both are cut into tiles.
   std::vector<double> overlap;
   double exposed = 1;  // PlanSettings::exposed
 };
+
+// Lifetimes and overlap anew, after steps were joined.
+void measure(const Module& module, const ScheduleOptions& options, Analysis& analysis);
 
 // The module must outlive the result.
 [[nodiscard]] Analysis analyse(const Module& module, const contract::Capabilities& capabilities,

@@ -49,7 +49,7 @@ class Emitter {
       for (const Group::Member& member : group.members) groups_[{member.step, member.bundle}] = &group;
     }
     for (size_t s = 0; s < module_.steps.size(); ++s) {
-      layer_ = module_.steps[s].layer;
+      set_layer(s, 0);
       if (const auto* declare = std::get_if<DeclareStep>(&module_.steps[s].work)) {
         contract::DeclareCommand c;
         c.variable = declare->variable;
@@ -57,6 +57,7 @@ class Emitter {
         append(c, Queue::kSequencer, Part::kCompute);
         continue;
       }
+      if (!layout_.analysis.steps[s]) continue;  // part of a chain
       move_ports(s, BufferKind::kInput);
       step(s);
       move_ports(s, BufferKind::kOutput);
@@ -66,6 +67,9 @@ class Emitter {
   }
 
  private:
+  // The layer of a part of step `s`.
+  void set_layer(size_t s, uint32_t part) { layer_ = module_.steps[s + part].layer; }
+
   template <typename C>
   void append(C command, Queue queue, Part part) {
     command.header.queue = queue;
@@ -139,7 +143,7 @@ class Emitter {
       const bool final_tile = t + 1 == tiles.size();
       std::vector<Placed> placed(step.operands().size());
       for (size_t i = 0; i < placed.size(); ++i) {
-        if (plan.bundle_of[i] >= 0) continue;
+        if (plan.bundle_of[i] >= 0 || step.idle(i, tile)) continue;
         const View& view = *step.operands()[i].view;
         placed[i] = {moved(home_address(view.buffer), offset_of(view, step.box(i, tile))), view.strides};
       }
@@ -153,9 +157,12 @@ class Emitter {
           const uint32_t i = bundle.operands[k];
           const Operand& o = step.operands()[i];
           placed[i].address = moved(base, parts[k]);
-          if (o.view != nullptr) placed[i].strides = packed_strides(*o.view, step.box(i, tile), o.repeats);
+          if (o.scratch) placed[i].strides = plan.size;
+          if (o.view == nullptr || step.idle(i, tile)) continue;
+          placed[i].strides = packed_strides(*o.view, step.box(i, tile), o.repeats);
         }
         if (!fresh) continue;
+        set_layer(s, step.operands()[bundle.operands[0]].part);
         if (bundle.kind == Bundle::Kind::kConstant) {
           const auto group = groups_.find({s, b});
           if (group == groups_.end()) {
@@ -164,11 +171,14 @@ class Emitter {
             load_group(*group->second);
           }
         }
-        if (bundle.kind == Bundle::Kind::kLoad) transfer(step, bundle.operands[0], tile, placed, false);
+        if (bundle.kind == Bundle::Kind::kLoad && !step.idle(bundle.operands[0], tile))
+          transfer(step, bundle.operands[0], tile, placed, false);
       }
       compute(s, tile, placed, final_tile);
       for (const Bundle& bundle : plan.bundles) {
-        if (bundle.kind == Bundle::Kind::kStore) transfer(step, bundle.operands[0], tile, placed, final_tile);
+        if (bundle.kind == Bundle::Kind::kStore) set_layer(s, step.operands()[bundle.operands[0]].part);
+        if (bundle.kind == Bundle::Kind::kStore && !step.idle(bundle.operands[0], tile))
+          transfer(step, bundle.operands[0], tile, placed, final_tile);
       }
     }
   }
@@ -191,6 +201,7 @@ class Emitter {
     for (size_t k = 0; k < bundle.operands.size(); ++k) {
       const uint32_t i = bundle.operands[k];
       const Operand& o = step.operands()[i];
+      if (step.idle(i, tile)) continue;
       if (o.view == nullptr) {
         step.make(i, tile, out + parts[k]);
       } else {
@@ -255,17 +266,18 @@ class Emitter {
     const TiledStep& step = *layout_.analysis.steps[s];
     bodies_.clear();
     step.commands(tile, placed, bodies_);
-    stream_.layer_tiles[layer_] += static_cast<int64_t>(bodies_.size());
     bool writes_variable = false;
     for (size_t i = 0; i < placed.size(); ++i) {
       writes_variable |= step.operands()[i].result && placed[i].address.region == Region::kVariable;
     }
-    const auto* copy = std::get_if<CopyStep>(&module_.steps[s].work);
     for (size_t i = 0; i < bodies_.size(); ++i) {
       const bool last = final_tile && i + 1 == bodies_.size();
       Body& body = bodies_[i];
+      set_layer(s, header_of(body).layer);
+      const bool kept_rows = step.engine() != TiledStep::Engine::kDma && std::holds_alternative<DmaCommand>(body);
+      if (!kept_rows) ++stream_.layer_tiles[layer_];
       if (auto* dma = std::get_if<DmaCommand>(&body)) {
-        dma->commit = last && copy->commit;
+        dma->commit = last && step.completes_write();
         append(*dma, channels_.copies, Part::kCompute);
       } else if (auto* ewise = std::get_if<contract::VpuEwiseCommand>(&body)) {
         ewise->commit = last && writes_variable;
@@ -294,14 +306,6 @@ class Emitter {
 };
 
 }  // namespace
-
-contract::Header& header_of(Body& body) {
-  return std::visit([](auto& command) -> contract::Header& { return command.header; }, body);
-}
-
-const contract::Header& header_of(const Body& body) {
-  return std::visit([](const auto& command) -> const contract::Header& { return command.header; }, body);
-}
 
 Stream emit(const Module& module, const Layout& layout, const contract::Capabilities& capabilities) {
   return Emitter(module, layout, capabilities).run();

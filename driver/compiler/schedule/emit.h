@@ -15,9 +15,6 @@ struct Command {
   Part part = Part::kCompute;
 };
 
-[[nodiscard]] contract::Header& header_of(Body& body);
-[[nodiscard]] const contract::Header& header_of(const Body& body);
-
 struct Stream {
   std::vector<Command> commands;  // queue and layer are set, tokens are not
   std::vector<uint8_t> constants;

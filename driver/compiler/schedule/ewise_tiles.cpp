@@ -75,6 +75,23 @@ class EwiseTiles : public TiledStep {
     return bytes;
   }
 
+  std::optional<RowAxis> row_axis() const override {
+    // The outermost dimension with more than one position, wherever merging has put it.
+    size_t row = 0;
+    while (row + 1 < step_.dims.size() && step_.dims[row] == 1) ++row;
+    for (size_t k = 0; k < views_.size(); ++k) {
+      if (!step_.operands[k].result) continue;
+      const int64_t stride = step_.operands[k].view.strides[row], rows = step_.dims[row];
+      for (size_t d = 0; d < axes_.size(); ++d) {
+        const int64_t own = views_[k].strides[d];
+        if (own <= 0 || stride % own != 0 || axes_[d].extent != rows * (stride / own)) continue;
+        if (axes_[d].granule > 1) return std::nullopt;
+        return RowAxis{d, stride / own, rows};
+      }
+    }
+    return std::nullopt;
+  }
+
   double cycles(std::span<const int64_t> size) const override {
     return fixed_cycles_ + static_cast<double>(ceil_div(elements(size), capabilities_.vpu_lanes)) * vector_cycles_;
   }

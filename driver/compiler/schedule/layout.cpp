@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "driver/compiler/schedule/chains.h"
 #include "driver/compiler/schedule/memory_map.h"
 #include "driver/compiler/schedule/residency.h"
 #include "hw/contract/error.h"
@@ -21,13 +22,17 @@ class LayoutMaker {
         options_(options),
         layout_(begin(analyse(module, capabilities, options))),
         settings_{capabilities, options, layout_.analysis.exposed},
-        residency_(module, layout_.analysis, settings_) {}
+        residency_(std::make_unique<Residency>(module, layout_.analysis, settings_)) {}
 
   Layout run() {
-    residency_.choose();
+    residency_->choose();
+    if (options_.double_buffer && form_chains(module_, settings_, *residency_, layout_.analysis)) {
+      residency_ = std::make_unique<Residency>(module_, layout_.analysis, settings_);
+      residency_->choose();
+    }
     while (!place()) {
     }
-    layout_.homes = residency_.homes();
+    layout_.homes = residency_->homes();
     place_dram();
     return std::move(layout_);
   }
@@ -53,7 +58,7 @@ class LayoutMaker {
     layout_.groups.clear();
     for (size_t s = 0; s < steps; ++s) {
       if (step(s) == nullptr) continue;
-      layout_.plans[s] = make_plan(s, residency_.available(s));
+      layout_.plans[s] = make_plan(s, residency_->available(s));
       if (!layout_.plans[s].fits) return make_room(s);
     }
     if (options_.prefetch && joining_) place_groups(map);
@@ -68,7 +73,7 @@ class LayoutMaker {
   }
 
   Plan make_plan(size_t s, int64_t available) {
-    return plan_step(*step(s), residency_.operand_homes(s), available, layout_.analysis.overlap[s], settings_);
+    return plan_step(*step(s), residency_->operand_homes(s), available, layout_.analysis.overlap[s], settings_);
   }
 
   // Long-lived and large ones first.
@@ -76,15 +81,15 @@ class LayoutMaker {
     layout_.scratchpad.assign(module_.buffers.size(), -1);
     std::vector<BufferId> order;
     for (BufferId b = 0; b < module_.buffers.size(); ++b) {
-      if (residency_.resident(b)) order.push_back(b);
+      if (residency_->resident(b)) order.push_back(b);
     }
-    const auto area = [&](BufferId b) { return residency_.footprint(b) * (life(b).last - life(b).first + 1); };
+    const auto area = [&](BufferId b) { return residency_->footprint(b) * (life(b).last - life(b).first + 1); };
     std::stable_sort(order.begin(), order.end(), [&](BufferId a, BufferId b) { return area(a) > area(b); });
     for (BufferId b : order) {
-      const int64_t bytes = residency_.footprint(b);
+      const int64_t bytes = residency_->footprint(b);
       const auto address = map.find(bytes, life(b).first, life(b).last, kBufferAlignment);
       if (!address) {
-        residency_.move_to_dram(b);
+        residency_->move_to_dram(b);
         return false;
       }
       layout_.scratchpad[b] = *address;
@@ -98,13 +103,13 @@ class LayoutMaker {
     BufferId largest = 0;
     int64_t bytes = 0;
     for (BufferId b = 0; b < module_.buffers.size(); ++b) {
-      if (residency_.resident_at(b, s) && residency_.footprint(b) > bytes) {
-        bytes = residency_.footprint(b);
+      if (residency_->resident_at(b, s) && residency_->footprint(b) > bytes) {
+        bytes = residency_->footprint(b);
         largest = b;
       }
     }
-    if (bytes == 0) residency_.fail(s);
-    residency_.move_to_dram(largest);
+    if (bytes == 0) residency_->fail(s);
+    residency_->move_to_dram(largest);
     return false;
   }
 
@@ -143,7 +148,7 @@ class LayoutMaker {
         if (member.step == at) own += layout_.plans[at].bundles[member.bundle].slot_bytes;
       }
       if (at == s) own += more;
-      if (residency_.available(at) < layout_.plans[at].bytes - own + group.bytes + more) return false;
+      if (residency_->available(at) < layout_.plans[at].bytes - own + group.bytes + more) return false;
     }
     return true;
   }
@@ -173,7 +178,7 @@ class LayoutMaker {
   bool place_step(size_t s, MemoryMap& map) {
     const std::vector<std::vector<int64_t>> before = layout_.slots[s];
     const bool fixed = grouped(s);  // then the plan must stay as it is
-    for (int64_t available = residency_.available(s); available >= 0;) {
+    for (int64_t available = residency_->available(s); available >= 0;) {
       const Plan& plan = layout_.plans[s];
       const size_t mark = map.count();
       for (int64_t ahead : {kStepsAhead, int64_t{0}}) {
@@ -236,7 +241,7 @@ class LayoutMaker {
     MemoryMap workspace(std::numeric_limits<int64_t>::max() / 2);
     for (BufferId b = 0; b < module_.buffers.size(); ++b) {
       const Buffer& buffer = module_.buffers[b];
-      const int64_t bytes = residency_.footprint(b);
+      const int64_t bytes = residency_->footprint(b);
       if (buffer.kind == BufferKind::kInput) {
         layout_.dram[b] = layout_.input_bytes;
         layout_.input_bytes += bytes;
@@ -255,7 +260,7 @@ class LayoutMaker {
   const ScheduleOptions& options_;
   Layout layout_;
   const PlanSettings settings_;
-  Residency residency_;
+  std::unique_ptr<Residency> residency_;
   bool joining_ = true;
 };
 

@@ -118,6 +118,14 @@ class MxuTiles : public TiledStep {
     }
   }
 
+  std::optional<RowAxis> row_axis() const override {
+    const std::vector<int64_t>& dims = step_.dst.dims;
+    if (dims[0] != 1) return std::nullopt;
+    if (step_.mode == MxuMode::kMatmul) return RowAxis{kX, 1, dims[2]};
+    if (dst_.dims[1] == dims[1]) return RowAxis{kY, 1, dims[1]};
+    return RowAxis{kX, dims[2], dims[1]};
+  }
+
   void make(size_t, const Tile& tile, uint8_t* out) const override {
     step_.params.header.store(out);
     const Range range = outputs(tile[kC]);

@@ -104,7 +104,9 @@ class Planner {
     };
     for (uint32_t i = 0; i < operands.size(); ++i) {
       const Operand& o = operands[i];
-      if (homes[i] == Home::kConstant) {
+      if (o.scratch) {
+        add(Bundle::Kind::kScratch, false, i);
+      } else if (homes[i] == Home::kConstant) {
         if (o.any_memory) continue;
         const auto same = std::find_if(bundles_.begin(), bundles_.end(), [&](const Bundle& b) {
           return b.kind == Bundle::Kind::kConstant && b.axes == o.axes;
@@ -209,13 +211,15 @@ class Planner {
     double port = 0, first = 0, last = 0;
     std::array<double, 3> channel{};
     for (const Bundle& bundle : bundles_) {
+      if (bundle.kind == Bundle::Kind::kScratch) continue;
       const double once = move_cycles(bundle), latency = transfer_latency(bundle.dram);
-      double part = 1;  // of a whole tile, in the mean
+      const bool constant = bundle.kind == Bundle::Kind::kConstant;
+      // Of a whole tile, in the mean. Runs that are cut short by channels are as many, and cost as much.
+      double part = 1;
       for (uint32_t axis = 0; axis < axes.size(); ++axis) {
-        if ((bundle.axes >> axis & 1) == 0) continue;
+        if ((bundle.axes >> axis & 1) == 0 || (axes[axis].group == 1 && !constant)) continue;
         part *= static_cast<double>(axes[axis].extent) / static_cast<double>(size_[axis] * count(axis));
       }
-      const bool constant = bundle.kind == Bundle::Kind::kConstant;
       const bool hidden = constant && options_.prefetch;
       double moves = static_cast<double>(bundle.moves);
       if (hidden) moves -= (1 - exposed_) * static_cast<double>(distinct(bundle));  // by earlier steps
@@ -247,9 +251,10 @@ class Planner {
   }
 
   [[nodiscard]] static std::string describe(const Bundle& bundle) {
-    const char* what = bundle.kind == Bundle::Kind::kConstant ? "constants"
-                       : bundle.kind == Bundle::Kind::kStore  ? "results"
-                                                              : "operands";
+    const char* what = bundle.kind == Bundle::Kind::kConstant  ? "constants"
+                       : bundle.kind == Bundle::Kind::kStore   ? "results"
+                       : bundle.kind == Bundle::Kind::kScratch ? "rows between fused steps"
+                                                               : "operands";
     return std::string(what) + " of " + std::to_string(bundle.slot_bytes) + " bytes";
   }
 

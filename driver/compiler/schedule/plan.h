@@ -17,7 +17,7 @@ enum class Home : uint8_t { kScratchpad, kDram, kPersistent, kConstant };
 // What one DMA transfer brings into the scratchpad or takes out of it. Constants of a step that change with the same
 // axes are packed together, so that one long run brings them all.
 struct Bundle {
-  enum class Kind : uint8_t { kConstant, kLoad, kStore };
+  enum class Kind : uint8_t { kConstant, kLoad, kStore, kScratch };  // kScratch: memory without any transfer
   Kind kind = Kind::kLoad;
   bool dram = true;  // else the transfer stays on chip: a layout that the engine cannot walk
   uint32_t axes = 0;

@@ -41,6 +41,11 @@ class PoolTiles : public TiledStep {
     return size[kN] * y_.largest_input(size[kY]) * x_.largest_input(size[kX]) * size[kC] * unit;
   }
 
+  std::optional<RowAxis> row_axis() const override {
+    if (step_.dst.dims[0] != 1) return std::nullopt;
+    return RowAxis{kY, 1, step_.dst.dims[1]};
+  }
+
   void make(size_t, const Tile&, uint8_t* out) const override {
     contract::ParameterHeader header;
     header.input_zp = step_.input_zp;

@@ -124,7 +124,6 @@ void Residency::fail(size_t step) {
                   std::to_string(size_) + " are available; spm_bytes = " + std::to_string(enough) + " is enough");
 }
 
-// Estimate for a step with the homes of now; nullopt when it does not fit.
 std::optional<double> Residency::step_cycles(size_t step) {
   if (!analysis_.steps[step]) return 0;
   if (available(step) < 0) return std::nullopt;

@@ -31,6 +31,8 @@ class Residency {
   [[nodiscard]] int64_t available(size_t step) const { return size_ - live_[step]; }
   [[nodiscard]] std::vector<Home> operand_homes(size_t step) const;
   void move_to_dram(BufferId buffer);
+  // Estimate for a step with the homes of now; nullopt when it does not fit.
+  std::optional<double> step_cycles(size_t step);
   // Says that the smallest tile of a step does not fit.
   [[noreturn]] void fail(size_t step);
 
@@ -39,7 +41,6 @@ class Residency {
   void demote_one(size_t step);
   void improve();
   const Plan& least(size_t step);
-  std::optional<double> step_cycles(size_t step);
   std::optional<double> buffer_cycles(BufferId buffer);
 
   const Module& module_;

@@ -16,6 +16,8 @@ namespace {
 
 }  // namespace
 
+bool TiledStep::idle(size_t, const Tile&) const { return false; }
+
 Box TiledStep::box(size_t index, const Tile& tile) const {
   Box box;
   box_of(index, tile, box);
@@ -45,6 +47,14 @@ std::unique_ptr<TiledStep> make_tiled(const Step& step, const contract::Capabili
     std::unique_ptr<TiledStep> operator()(const DeclareStep&) { return nullptr; }
   };
   return std::visit(Visitor{capabilities}, step.work);
+}
+
+contract::Header& header_of(Body& body) {
+  return std::visit([](auto& command) -> contract::Header& { return command.header; }, body);
+}
+
+const contract::Header& header_of(const Body& body) {
+  return std::visit([](const auto& command) -> const contract::Header& { return command.header; }, body);
 }
 
 int32_t field32(int64_t value) {

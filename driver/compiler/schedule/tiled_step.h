@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -38,9 +39,19 @@ struct Operand {
   uint32_t axes = 0;        // bit i: the box depends on axis i
   bool repeats = false;     // the engine can repeat a position by a stride of 0
   bool commits = false;     // result: the command can set is_written of a variable
+  bool scratch = false;     // memory that a chain keeps rows in; has no view
+  uint32_t part = 0;        // of a chain: the step that it belongs to, counted from the first
 };
 
-// Where the box of an operand lies: its first element, and bytes between elements, a stride a dimension of the view.
+// The axis along which a step makes its result row by row, each row contiguous behind the one before: rows [a, b) are
+// positions [a * unit, b * unit).
+struct RowAxis {
+  size_t axis = 0;
+  int64_t unit = 1, rows = 1;
+};
+
+// Where the box of an operand lies: its first element, and bytes between elements, a stride a dimension of the view. Of
+// a scratch operand: its memory, and the plan's tile sizes instead of strides.
 struct Placed {
   contract::Address address;
   std::vector<int64_t> strides;
@@ -57,6 +68,8 @@ class TiledStep {
   [[nodiscard]] const std::vector<Axis>& axes() const { return axes_; }
   [[nodiscard]] const std::vector<Operand>& operands() const { return operands_; }
 
+  // Whether a tile leaves operand `index` alone; its box must not be asked for then.
+  [[nodiscard]] virtual bool idle(size_t index, const Tile& tile) const;
   // The part of operand `index` that a tile reads or writes. Only for operands with a view.
   virtual void box_of(size_t index, const Tile& tile, Box& box) const = 0;
   [[nodiscard]] Box box(size_t index, const Tile& tile) const;
@@ -68,7 +81,11 @@ class TiledStep {
   virtual void make(size_t index, const Tile& tile, uint8_t* out) const;
   // The engine's cycles for a tile of this size, with ideal memory.
   [[nodiscard]] virtual double cycles(std::span<const int64_t> size) const = 0;
-  // The commands that compute a tile, in order, on one queue; queue, layer and tokens are not set.
+  // Nullopt when there is no such axis.
+  [[nodiscard]] virtual std::optional<RowAxis> row_axis() const { return std::nullopt; }
+  // A copy that completes a variable.
+  [[nodiscard]] virtual bool completes_write() const { return false; }
+  // The commands that compute a tile, in order. Queue and tokens are not set; `layer` is the part of a chain.
   virtual void commands(const Tile& tile, std::span<const Placed> operands, std::vector<Body>& out) const = 0;
 
  protected:
@@ -92,6 +109,9 @@ class TiledStep {
 // A field of 32 bits with sign, or of 16; throws Error(argument_unsupported) when the value does not fit.
 [[nodiscard]] int32_t field32(int64_t value);
 [[nodiscard]] int32_t field16(int64_t value);
+
+[[nodiscard]] contract::Header& header_of(Body& body);
+[[nodiscard]] const contract::Header& header_of(const Body& body);
 
 // `address` moved by `bytes`.
 [[nodiscard]] contract::Address moved(contract::Address address, int64_t bytes);

@@ -1,0 +1,16 @@
+// Which steps run stripe by stripe together.
+#pragma once
+
+#include "driver/compiler/schedule/analysis.h"
+#include "driver/compiler/schedule/plan.h"
+#include "driver/compiler/schedule/residency.h"
+
+namespace npu::compiler::backend {
+
+// Joins steps whose results in between would go to DRAM and back, where the estimate says that it pays: the first of
+// them in analysis.steps becomes the chain, the others null. True when there is any; then what `residency` says is out
+// of date.
+[[nodiscard]] bool form_chains(const Module& module, const PlanSettings& settings, Residency& residency,
+                               Analysis& analysis);
+
+}  // namespace npu::compiler::backend
