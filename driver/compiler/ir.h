@@ -31,7 +31,8 @@ struct Buffer {
   uint32_t index = 0;         // kVariable: index into Module::variables; kInput, kOutput: into Module::inputs, outputs
 };
 
-// A strided window into a buffer. Strides are bytes; 0 repeats, negative walks backwards. offset is the byte of element 0.
+// A strided window into a buffer. Strides are bytes; 0 repeats, negative walks backwards. offset is the byte of element
+// 0.
 struct View {
   BufferId buffer = 0;
   int64_t offset = 0;
@@ -45,8 +46,8 @@ struct Params {
   std::vector<contract::ParameterEntry> entries;
 };
 
-// CONV2D: src [N,H,W,C], weights [OC,KH,KW,IC], dst [N,OH,OW,OC]. DEPTHWISE_CONV2D: weights [KH,KW,C,M]. MATMUL: src [N,1,H,C],
-// weights [N,C,W], dst [N,1,H,W]. Params has one entry an output channel, always.
+// CONV2D: src [N,H,W,C], weights [OC,KH,KW,IC], dst [N,OH,OW,OC]. DEPTHWISE_CONV2D: weights [KH,KW,C,M]. MATMUL: src
+// [N,1,H,C], weights [N,C,W], dst [N,1,H,W]. Params has one entry an output channel, always.
 struct MxuStep {
   contract::MxuMode mode;
   View src, weights, dst;
@@ -58,9 +59,9 @@ struct MxuStep {
   int64_t multiplier = 1;
 };
 
-// dims: iteration space of any rank (innermost last). An operand is a stream (its view's dims are `dims`, strides 0 where
-// it broadcasts) or a blob (parameter block or table: a dense view of `bytes` bytes that micro-operations name). A
-// per-channel RESCALE indexes its block by the innermost dimension, which must then not be split off or merged.
+// dims: iteration space of any rank (innermost last). An operand is a stream (its view's dims are `dims`, strides 0
+// where it broadcasts) or a blob (parameter block or table: a dense view of `bytes` bytes that micro-operations name).
+// A per-channel RESCALE indexes its block by the innermost dimension, which must then not be split off or merged.
 struct EwiseStep {
   std::vector<int64_t> dims;
   struct Operand {
@@ -110,7 +111,7 @@ struct Module {
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
   std::vector<Layer> layers;
-  std::vector<Port> inputs, outputs;  // without offsets; the back end lays them out
+  std::vector<Port> inputs, outputs;                    // without offsets; the back end lays them out
   std::vector<BufferId> input_buffers, output_buffers;  // one a port; equal ids where an output is listed twice
   std::vector<Variable> variables;
 };

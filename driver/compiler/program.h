@@ -23,8 +23,8 @@ struct Variable {
   std::string tensor_name;  // for people
   graph::DType type;
   graph::Shape shape;
-  uint32_t bytes = 0;  // in persistent SRAM, machine elements
-  uint32_t hash = 0;   // of type and shape (variable_hash)
+  uint32_t bytes = 0;            // in persistent SRAM, machine elements
+  uint32_t hash = 0;             // of type and shape (variable_hash)
   std::vector<uint8_t> initial;  // machine elements; empty = not initialised
 };
 

@@ -104,11 +104,20 @@ constexpr bool in_order() {
 }
 static_assert(in_order(), "an operator is missing or out of place");
 
-std::optional<Refusal> refuse_always(const Facts&, const graph::Operator& op) {
-  const bool control = op.op == Op::kCondIf || op.op == Op::kWhileLoop;
+bool computes_floats(const Facts& facts, const graph::Operator& op) {
+  const DType type = op.outputs.empty() ? DType::kUnknown : facts.result(op).type;
+  return type == DType::kFp32 || type == DType::kFp16 || type == DType::kBf16;
+}
+
+std::optional<Refusal> refuse_always(const Facts& facts, const graph::Operator& op) {
+  std::string way_out = "express it with supported operators, or run it with `npu reference`";
+  if (op.op == Op::kCondIf || op.op == Op::kWhileLoop) {
+    way_out = "export the network without control flow, or run it with `npu reference`";
+  } else if (computes_floats(facts, op)) {
+    way_out = "quantise the network to int8 or int16 activations, or run it with `npu reference`";
+  }
   return Refusal{ErrorCode::kOperatorUnsupported, "no engine of the device runs " + std::string(graph::name(op.op)),
-                 control ? "export the network without control flow, or run it with `npu reference`"
-                         : "express it with supported operators, or run it with `npu reference`"};
+                 std::move(way_out)};
 }
 
 std::optional<Refusal> accept_always(const Facts&, const graph::Operator&) { return std::nullopt; }
