@@ -107,8 +107,8 @@ class Sweep {
   void charge_compute(const Event& event, uint64_t time, uint64_t length, Cause compute) {
     const uint64_t duration = event.completed - event.started;
     const auto stalled_until = [&](uint64_t at) {
-      return static_cast<uint64_t>(static_cast<Wide>(at - event.started) *
-                                   std::min<uint64_t>(event.stalled, duration) / duration);
+      return static_cast<uint64_t>(static_cast<Wide>(at - event.started) * std::min<uint64_t>(event.stalled, duration) /
+                                   duration);
     };
     const uint64_t stalled = stalled_until(time + length) - stalled_until(time);
     add(event, Cause::kBankConflicts, stalled);

@@ -1,7 +1,7 @@
 // Times a network on the simulated device, in process: system_bench NETWORK.tosa INPUT.npy MODE REPEATS [sequence]
 //
-// Prints one JSON object: seconds for reading, compiling and loading, and for one pass over the input the minimum over REPEATS (with
-// `sequence`, a pass is all rows of the input's first axis), with simulated cycles and MACs of a pass.
+// Prints one JSON object: seconds for reading, compiling and loading, and for one pass over the input the minimum over
+// REPEATS (with `sequence`, a pass is all rows of the input's first axis), with simulated cycles and MACs of a pass.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -104,4 +104,3 @@ int main(int argc, char** argv) {
     return error.exit_status();
   }
 }
-

@@ -45,8 +45,7 @@ struct Invocation {
   bool operator==(const Invocation& other) const;
 };
 
-[[nodiscard]] platform::PlatformOptions options(const std::string& preset,
-                                                model::Mode mode = model::Mode::kTimed);
+[[nodiscard]] platform::PlatformOptions options(const std::string& preset, model::Mode mode = model::Mode::kTimed);
 
 // Runs all frames of a network on a program.
 [[nodiscard]] std::vector<Invocation> stream(runtime::Job& job, const Network& network);

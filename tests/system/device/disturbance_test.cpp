@@ -72,8 +72,7 @@ TEST(Damage, OneWeightByteMakesTheCheckFail) {
 TEST(Modes, FunctionalGivesTheSameBitsWithoutTime) {
   const auto network = wake_word("hey_jarvis");
   if (!network) GTEST_SKIP() << "not imported: the Python environment is missing (sim/setup.sh python)";
-  runtime::Device device =
-      runtime::Device::open(platform::open_tlm_device(options("edge", model::Mode::kFunctional)));
+  runtime::Device device = runtime::Device::open(platform::open_tlm_device(options("edge", model::Mode::kFunctional)));
   runtime::Context context = device.create_context();
   const runtime::LoadedProgram program = context.load(compiler::compile(network->graph, device.capabilities()));
   runtime::Job job = program.create_job();
