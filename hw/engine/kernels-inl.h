@@ -1,7 +1,5 @@
 // The table of a set. Included last by one kernels_*.cpp.
 
-#include "hw/engine/memory-inl.h"
-//
 #include "hw/engine/depthwise-inl.h"
 #include "hw/engine/gemm-inl.h"
 #include "hw/engine/output-inl.h"

@@ -15,6 +15,9 @@ namespace npu::engine {
 inline constexpr size_t kPanel = 16;
 inline constexpr size_t kGroupBytes = 4;
 
+// Taps that one call of a kernel takes: their products fit into 32 bits together.
+inline constexpr size_t kMaxTaps = 64;
+
 // What the MXU does to an accumulator, an array entry per output channel: bias, scale, zero point, clip, clamp.
 // Scaling is (value * multiplier + round + (value < 0 ? -extra : extra)) >> shift, kept to 32 bits: `extra` is the
 // first rounding of double rounding or 0.
@@ -77,7 +80,8 @@ struct Kernels {
   void (*dot8)(const uint8_t* a, size_t a_stride, size_t rows, const uint8_t* w, ptrdiff_t stride, size_t channels,
                size_t k, int32_t* acc, size_t acc_stride, int32_t* sums);
 
-  // acc[c] += sum over taps of (src[t][c] - zero_point) * weights[t][c], wrapping.
+  // acc[c] += sum over taps of (src[t][c] - zero_point) * weights[t][c], wrapping; src are int8 or int16 elements,
+  // weights differences of int8, and there are at most kMaxTaps taps.
   void (*depthwise8)(const uint8_t* const* src, const int16_t* const* weights, size_t taps, int32_t zero_point,
                      size_t channels, int32_t* acc);
   void (*depthwise16)(const uint8_t* const* src, const int16_t* const* weights, size_t taps, int32_t zero_point,

@@ -15,6 +15,8 @@
 #endif
 
 #define NPU_SIMD avx2
+#include "hw/engine/memory-inl.h"
+//
 #include "hw/engine/simd_avx2-inl.h"
 //
 #include "hw/engine/kernels-inl.h"

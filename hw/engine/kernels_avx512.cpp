@@ -16,6 +16,8 @@
 #endif
 
 #define NPU_SIMD avx512
+#include "hw/engine/memory-inl.h"
+//
 #include "hw/engine/simd_avx512-inl.h"
 //
 #include "hw/engine/kernels-inl.h"

@@ -3,6 +3,8 @@
 #include "hw/engine/vpu_uops.h"
 
 #define NPU_SIMD plain
+#include "hw/engine/memory-inl.h"
+//
 #include "hw/engine/simd_plain-inl.h"
 //
 #include "hw/engine/kernels-inl.h"

@@ -22,7 +22,8 @@ void DepthwiseWindows::begin(const MxuTile& tile, const uint8_t* src, const uint
 const uint8_t* DepthwiseWindows::expand(const uint8_t* pixel, size_t slot, size_t first_channel, size_t channels) {
   const size_t element = tile_->src_bytes;
   const size_t multiplier = tile_->command.multiplier;
-  uint8_t* to = expanded_bytes_.get<uint8_t>(kTaps * kChannels * sizeof(int16_t)) + slot * kChannels * sizeof(int16_t);
+  uint8_t* to =
+      expanded_bytes_.get<uint8_t>(kMaxTaps * kChannels * sizeof(int16_t)) + slot * kChannels * sizeof(int16_t);
   for (size_t c = 0; c < channels;) {
     const size_t channel = (first_channel + c) / multiplier;
     const size_t end = std::min(channels, (channel + 1) * multiplier - first_channel);
@@ -59,7 +60,7 @@ void DepthwiseWindows::accumulate(Kernel kernel, uint64_t first, size_t count, s
         inputs_[taps] = command.multiplier == 1 ? pixel + first_channel * tile_->src_bytes
                                                 : expand(pixel, taps, first_channel, channels);
         factors_[taps] = weights_ + tap * command.out_c + first_channel;
-        if (++taps == kTaps) {
+        if (++taps == kMaxTaps) {
           kernel(inputs_.data(), factors_.data(), taps, input_zp_, channels, acc);
           taps = 0;
         }

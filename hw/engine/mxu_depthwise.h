@@ -27,8 +27,6 @@ class DepthwiseWindows {
                     int64_t* acc);
 
  private:
-  static constexpr size_t kTaps = 64;  // that one call of the kernel takes
-
   template <class Accumulator, class Kernel>
   void accumulate(Kernel kernel, uint64_t first, size_t count, size_t first_channel, size_t channels, Accumulator* acc);
   // Channels first_channel .. of an input pixel, repeated `multiplier` times each.
@@ -38,8 +36,8 @@ class DepthwiseWindows {
   const uint8_t* src_ = nullptr;
   int32_t input_zp_ = 0;
   int16_t* weights_ = nullptr;  // [tap][out_c], zero point taken off
-  std::array<const uint8_t*, kTaps> inputs_{};
-  std::array<const int16_t*, kTaps> factors_{};
+  std::array<const uint8_t*, kMaxTaps> inputs_{};
+  std::array<const int16_t*, kMaxTaps> factors_{};
   Scratch weight_bytes_, expanded_bytes_;
 };
 

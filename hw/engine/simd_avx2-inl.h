@@ -15,6 +15,21 @@ inline void store_accumulators(int32_t* to, Accumulators acc) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), acc);
 }
 
+inline Accumulators load_accumulators(const int32_t* from) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+}
+inline Accumulators splat(int32_t value) { return _mm256_set1_epi32(value); }
+inline Accumulators widen8(const uint8_t* from) {
+  return _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)));
+}
+inline Accumulators widen16(const uint8_t* from) {
+  return _mm256_cvtepi16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+}
+// acc += (element - zero) * weight
+inline void add_product(Accumulators& acc, Accumulators element, Accumulators zero, Accumulators weight) {
+  acc = _mm256_add_epi32(acc, _mm256_mullo_epi32(_mm256_sub_epi32(element, zero), weight));
+}
+
 inline __m256i splat_group(const uint8_t* at) {
   int32_t group;
   __builtin_memcpy(&group, at, sizeof(group));

@@ -14,6 +14,19 @@ using Accumulators = __m512i;
 inline Accumulators zero_accumulators() { return _mm512_setzero_si512(); }
 inline void store_accumulators(int32_t* to, Accumulators acc) { _mm512_storeu_si512(to, acc); }
 
+inline Accumulators load_accumulators(const int32_t* from) { return _mm512_loadu_si512(from); }
+inline Accumulators splat(int32_t value) { return _mm512_set1_epi32(value); }
+inline Accumulators widen8(const uint8_t* from) {
+  return _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+}
+inline Accumulators widen16(const uint8_t* from) {
+  return _mm512_cvtepi16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+}
+// acc += (element - zero) * weight
+inline void add_product(Accumulators& acc, Accumulators element, Accumulators zero, Accumulators weight) {
+  acc = _mm512_add_epi32(acc, _mm512_mullo_epi32(_mm512_sub_epi32(element, zero), weight));
+}
+
 inline __m512i splat_group(const uint8_t* at) {
   int32_t group;
   __builtin_memcpy(&group, at, sizeof(group));

@@ -17,6 +17,32 @@ inline void store_accumulators(int32_t* to, const Accumulators& acc) {
   for (int c = 0; c < kDotLanes; ++c) to[c] = static_cast<int32_t>(acc.lane[c]);
 }
 
+inline Accumulators load_accumulators(const int32_t* from) {
+  Accumulators acc;
+  for (int c = 0; c < kDotLanes; ++c) acc.lane[c] = static_cast<uint32_t>(from[c]);
+  return acc;
+}
+inline Accumulators splat(int32_t value) {
+  Accumulators acc;
+  for (int c = 0; c < kDotLanes; ++c) acc.lane[c] = static_cast<uint32_t>(value);
+  return acc;
+}
+inline Accumulators widen8(const uint8_t* from) {
+  Accumulators acc;
+  for (int c = 0; c < kDotLanes; ++c) acc.lane[c] = static_cast<uint32_t>(static_cast<int8_t>(from[c]));
+  return acc;
+}
+inline Accumulators widen16(const uint8_t* from) {
+  Accumulators acc;
+  for (size_t c = 0; c < kDotLanes; ++c) acc.lane[c] = static_cast<uint32_t>(load_at<int16_t>(from, c));
+  return acc;
+}
+// acc += (element - zero) * weight
+inline void add_product(Accumulators& acc, const Accumulators& element, const Accumulators& zero,
+                        const Accumulators& weight) {
+  for (int c = 0; c < kDotLanes; ++c) acc.lane[c] += (element.lane[c] - zero.lane[c]) * weight.lane[c];
+}
+
 // Four bytes of a row against the four bytes of each channel: unsigned times signed.
 struct Dot8 {
   using Row = const uint8_t*;

@@ -111,6 +111,7 @@ void EwiseRunner::execute(const EwiseTile& tile) {
   block.rescales = rescales_.data();
   const auto run_block = [&](const std::array<uint64_t, kDims>& at) {
     for (size_t i = 0; i < tile.uses.size(); ++i) {
+      if (!tile.uses[i].loaded && !tile.uses[i].stored) continue;
       int64_t offset = 0;
       for (size_t d = 0; d < kDims; ++d) offset += static_cast<int64_t>(at[d]) * loops.strides[i][d];
       streams_[i] = {data_[i] + offset, loops.strides[i][2], loops.strides[i][3], tile.command.operands[i].type};

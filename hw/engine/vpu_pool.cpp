@@ -19,7 +19,6 @@ using contract::PoolMode;
 using contract::VpuPoolCommand;
 
 constexpr uint64_t kMaxTilePoolings = uint64_t{1} << 36;
-constexpr size_t kTaps = 64;  // that one call of the kernel takes
 
 // The multiplication that stands for the division by `count` (> 0): reciprocal_scale of the specification.
 void set_reciprocal(PoolFinish& finish, uint32_t count) {
@@ -94,14 +93,14 @@ void PoolRunner::pool_pixel(const PoolTile& tile, int64_t out_y, int64_t out_x) 
   const ValueRange range = value_range(command.type, false);
   int32_t* acc = acc_bytes_.get<int32_t>(command.channels);
   std::fill(acc, acc + command.channels, average ? 0 : range.low);
-  std::array<const uint8_t*, kTaps> taps;
+  std::array<const uint8_t*, kMaxTaps> taps;
   size_t used = 0;
   uint32_t count = 0;
   for (int64_t y = y_begin; y < y_end; ++y) {
     for (int64_t x = x_begin; x < x_end; ++x, ++count) {
       taps[used] =
           src_ + (y - tile.rows.begin) * command.src_row_stride + (x - tile.cols.begin) * command.src_pixel_stride;
-      if (++used == kTaps) {
+      if (++used == kMaxTaps) {
         kernels_.pool_add(command.type, average, taps.data(), used, command.channels, acc);
         used = 0;
       }

@@ -27,10 +27,10 @@ class Mxu : public EveryKernelSet {
     compared_ += test.elements;
   }
   void TearDown() override {
-    std::printf("%lld elements compared on %s\n", static_cast<long long>(compared_), GetParam()->name);
+    std::printf("%lld elements compared on %s\n", static_cast<long long>(compared_), GetParam().c_str());
   }
 
-  std::unique_ptr<Engine> engine_ = make_mxu_model(test_machine(), *GetParam());
+  std::unique_ptr<Engine> engine_ = make_mxu_model(test_machine(), kernels());
   int64_t compared_ = 0;
 };
 

@@ -128,11 +128,21 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// Tests that run once for each kernel set of this machine.
-class EveryKernelSet : public ::testing::TestWithParam<const Kernels*> {};
-inline std::vector<const Kernels*> all_kernel_sets() {
-  return {supported_kernels().begin(), supported_kernels().end()};
+// Tests that run once for each kernel set of this machine; the parameter is its name.
+class EveryKernelSet : public ::testing::TestWithParam<std::string> {
+ protected:
+  [[nodiscard]] const Kernels& kernels() const {
+    for (const Kernels* kernels : supported_kernels()) {
+      if (GetParam() == kernels->name) return *kernels;
+    }
+    return best_kernels();
+  }
+};
+inline std::vector<std::string> all_kernel_sets() {
+  std::vector<std::string> names;
+  for (const Kernels* kernels : supported_kernels()) names.emplace_back(kernels->name);
+  return names;
 }
-inline std::string kernel_set_name(const ::testing::TestParamInfo<const Kernels*>& info) { return info.param->name; }
+inline std::string kernel_set_name(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
 
 }  // namespace npu::engine::testing
