@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "driver/compiler/schedule/layout.h"
 #include "hw/contract/error.h"
 #include "tests/unit/compiler/back_checks.h"
 #include "tests/unit/compiler/back_modules.h"
@@ -23,6 +24,33 @@ std::vector<Machine> machines() {
     out.push_back({twice ? "tiny" : "tiny, single buffered", small, {twice, twice}});
   }
   return out;
+}
+
+// Stripes on a machine whose scratchpad holds few rows.
+TEST(BackStripes, RandomImagesComputeWhatTheirStepsSay) {
+  constexpr uint32_t kSeeds = 60;
+  size_t joined = 0, refused = 0;
+  for (uint32_t seed = 0; seed < kSeeds; ++seed) {
+    const Module module = random_image_module(seed, 3 + static_cast<int>(seed % 4));
+    for (const uint32_t kib : {4u, 12u}) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", scratchpad " + std::to_string(kib) + " KiB");
+      contract::Capabilities machine = seed % 2 == 0 ? edge_capabilities() : nano_capabilities();
+      machine.spm_bytes = kib << 10;
+      try {
+        EXPECT_EQ(check_module(module, machine, {}, seed, 2), "");
+        joined += backend::make_layout(module, machine, {}).analysis.chained.size();
+        const OrderCheck order(schedule(Module(module), machine), machine);
+        if (seed % 5 == 0) {
+          EXPECT_THAT(order.needless_tokens(60), ::testing::ElementsAre());
+        }
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), contract::ErrorCode::kScratchpadFull) << error.what();
+        ++refused;
+      }
+    }
+  }
+  EXPECT_GT(joined, kSeeds);
+  EXPECT_LT(refused, kSeeds / 2);
 }
 
 class BackFuzz : public ::testing::TestWithParam<int> {};

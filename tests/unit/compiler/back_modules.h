@@ -63,5 +63,7 @@ class ModuleBuilder {
 
 // A chain of `steps` random steps with branches, odd sizes, broadcasts, slices and copies.
 [[nodiscard]] Module random_module(uint32_t seed, int steps);
+// A plain chain of steps on an image of many rows: what may run stripe by stripe.
+[[nodiscard]] Module random_image_module(uint32_t seed, int steps);
 
 }  // namespace npu::compiler::testing

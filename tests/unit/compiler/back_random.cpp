@@ -32,13 +32,22 @@ class Generator {
     return std::move(b_.module);
   }
 
+  // Steps on a large image, each on the result of the one before, as a network has them at its beginning.
+  Module run_image(int steps) {
+    tensors_.push_back(b_.input({1, b_.pick(12, 40), b_.pick(8, 32), b_.pick(3, 24)}));
+    static constexpr int kKinds[] = {0, 3, 4, 6, 8, 9};
+    for (int i = 0; i < steps; ++i) add_step(i + 1 == steps, kKinds[b_.pick(0, 5)], tensors_.back());
+    return std::move(b_.module);
+  }
+
  private:
   View any() { return tensors_[static_cast<size_t>(b_.pick(0, static_cast<int64_t>(tensors_.size()) - 1))]; }
   View recent() { return b_.pick(0, 3) == 0 ? any() : tensors_.back(); }
 
-  void add_step(bool output) {
-    const View src = recent();
-    switch (b_.pick(0, 11)) {
+  void add_step(bool output) { add_step(output, static_cast<int>(b_.pick(0, 11)), recent()); }
+
+  void add_step(bool output, int kind, const View& src) {
+    switch (kind) {
       case 0:
       case 1:
       case 2: {
@@ -191,5 +200,7 @@ class Generator {
 }  // namespace
 
 Module random_module(uint32_t seed, int steps) { return Generator(seed).run(steps); }
+
+Module random_image_module(uint32_t seed, int steps) { return Generator(seed).run_image(steps); }
 
 }  // namespace npu::compiler::testing
