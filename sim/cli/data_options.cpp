@@ -10,12 +10,11 @@ void add_data_options(po::options_description& options) {
        "data of an input; NAME may be left out when there is one input; the text is split at its last '='")  //
       ("sequence", po::bool_switch(),
        "the first axis of every input counts invocations, outputs are stacked the same way; variables keep their "
-       "values "
-       "from one to the next")  //
+       "values from one to the next")  //
       ("outputs,o", po::value<std::string>()->value_name("DIR"),
        "write each output to DIR/<name>.npy; bytes of the name other than letters, digits, '.', '_' and '-' become "
-       "%XX")("zero-init", po::bool_switch(),
-              "variables without initial value start as zeros instead of as unwritten")  //
+       "%XX; unsigned results keep their bits in the signed type of the tensor")                                  //
+      ("zero-init", po::bool_switch(), "variables without initial value start as zeros instead of as unwritten")  //
       ("quiet,q", po::bool_switch(), "no progress on long runs");
 }
 
