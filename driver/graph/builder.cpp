@@ -111,7 +111,9 @@ std::vector<uint8_t> encode(DType type, int64_t elements, const std::vector<doub
   return bytes;
 }
 
-GraphBuilder::GraphBuilder(std::string region) { graph_.regions.push_back({region, {Block{region, {}, {}, {}, {}}}}); }
+GraphBuilder::GraphBuilder(const std::string& region) {
+  graph_.regions.push_back({region, {Block{region, {}, {}, {}, {}}}});
+}
 
 TensorId GraphBuilder::add_tensor(std::string name, DType type, Shape shape) {
   Tensor tensor;
@@ -158,7 +160,7 @@ TensorId GraphBuilder::shape(const std::vector<int64_t>& values) {
   return id;
 }
 
-TensorId GraphBuilder::variable(std::string identity, DType type, Shape shape,
+TensorId GraphBuilder::variable(std::string identity, DType type, const Shape& shape,
                                 const std::optional<std::vector<double>>& initial) {
   const TensorId id = add_tensor("Variable_" + std::to_string(next_name_++), type, shape);
   block().tensors[id].variable = true;
@@ -407,6 +409,7 @@ std::vector<TensorId> GraphBuilder::while_loop(const std::vector<TensorId>& inpu
   a.cond_graph = cond_graph;
   a.body_graph = body_graph;
   std::vector<DType> types;
+  types.reserve(inputs.size());
   for (const TensorId id : inputs) {
     types.push_back(tensor(id).type);
   }

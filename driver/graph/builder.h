@@ -35,7 +35,7 @@ struct Rescaling {
 // legal unless its parts were changed by hand.
 class GraphBuilder {
  public:
-  explicit GraphBuilder(std::string region = "main");
+  explicit GraphBuilder(const std::string& region = "main");
 
   TensorId input(std::string name, DType type, Shape shape);
   TensorId constant(DType type, Shape shape, const std::vector<double>& values);
@@ -48,7 +48,7 @@ class GraphBuilder {
   // CONST_SHAPE.
   TensorId shape(const std::vector<int64_t>& values);
   // A variable tensor, with an initial value or without. `identity` becomes its variable_name.
-  TensorId variable(std::string identity, DType type, Shape shape,
+  TensorId variable(std::string identity, DType type, const Shape& shape,
                     const std::optional<std::vector<double>>& initial = std::nullopt);
   // The VARIABLE operator, which files of exporters do not have.
   void declare(TensorId variable);

@@ -97,7 +97,8 @@ struct SlotTypes {
 // The types that the operator has, by slot. Operands of one slot must agree.
 SlotTypes collect_types(const OperatorView& view, const OperatorInfo& entry) {
   SlotTypes result;
-  auto& [types, first] = result;
+  auto& types = result.types;
+  auto& first = result.where;
   const auto bind = [&](const Operand& operand, const Tensor& tensor, const std::string& name) {
     if (operand.slot == Slot::kNone) {
       return;

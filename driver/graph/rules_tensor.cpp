@@ -1,5 +1,6 @@
 // Rules of convolutions, pooling, matrix products and transforms.
 #include <string>
+#include <tuple>
 
 #include "driver/graph/operator_view.h"
 #include "driver/graph/rules.h"

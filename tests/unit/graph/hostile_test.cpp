@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <cstring>
 #include <ctime>
 #include <functional>
 #include <random>
@@ -56,6 +57,19 @@ TEST(Hostile, TruncatedAnywhere) {
       const ErrorCode code = outcome({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)});
       // The writer puts the root first, so something is always missing.
       EXPECT_EQ(contract::name(code), contract::name(ErrorCode::kFileDamaged)) << length;
+    }
+  }
+}
+
+// Every offset and every length, among other things, takes its worst values.
+TEST(Hostile, ExtremeWordsAnywhere) {
+  const auto whole = serialize(samples::of(Op::kRescale));
+  for (size_t at = 0; at + 4 <= whole.size(); at += 4) {
+    for (const uint32_t word : {0u, 1u, 0x7fffffffu, 0x80000000u, 0xfffffffcu, 0xffffffffu}) {
+      SCOPED_TRACE("word " + std::to_string(word) + " at " + std::to_string(at));
+      auto bytes = whole;
+      std::memcpy(bytes.data() + at, &word, sizeof(word));
+      ASSERT_NE(outcome(std::move(bytes)), ErrorCode::kBug);
     }
   }
 }
