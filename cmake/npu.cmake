@@ -61,7 +61,7 @@ function(npu_test name)
   if("unit" IN_LIST ARG_LABELS)
     add_dependencies(unit_tests ${name})
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
                        PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
                                   FIXTURES_REQUIRED "${ARG_FIXTURES}")
 endfunction()
