@@ -10,13 +10,13 @@ namespace npu::test {
 namespace {
 
 // Each seed is a process of its own, because SystemC elaborates once.
-class Latency : public testing::TestWithParam<std::tuple<std::string, uint64_t>> {};
+class Latency : public testing::TestWithParam<std::tuple<std::string, std::string, uint64_t>> {};
 
 TEST_P(Latency, RandomExtraCyclesChangeNoBit) {
-  const auto& [name, seed] = GetParam();
+  const auto& [name, preset, seed] = GetParam();
   const auto network = wake_word(name);
   if (!network) GTEST_SKIP() << "not imported: the Python environment is missing (sim/setup.sh python)";
-  platform::PlatformOptions jittery = options("edge");
+  platform::PlatformOptions jittery = options(preset);
   jittery.jitter_seed = seed;
   jittery.jitter_max_cycles = 2000;
   std::cout << "seed " << seed << "\n";
@@ -24,13 +24,15 @@ TEST_P(Latency, RandomExtraCyclesChangeNoBit) {
   runtime::Context context = device.create_context();
   const runtime::LoadedProgram program = context.load(compiler::compile(network->graph, device.capabilities()));
   runtime::Job job = program.create_job();
-  expect_equal(stream(job, *network), reference(*network), name + " with random latency");
+  expect_equal(stream(job, *network), reference(*network), name + " on " + preset + " with random latency");
 }
 
 INSTANTIATE_TEST_SUITE_P(Imported, Latency,
-                         testing::Combine(testing::ValuesIn(kWakeWords), testing::Values(1U, 2U, 3U, 4U)),
+                         testing::Combine(testing::ValuesIn(kWakeWords), testing::Values("edge", "nano"),
+                                          testing::Values(1U, 2U, 3U, 4U)),
                          [](const auto& info) {
-                           return std::get<0>(info.param) + "_seed_" + std::to_string(std::get<1>(info.param));
+                           return std::get<0>(info.param) + "_on_" + std::get<1>(info.param) + "_seed_" +
+                                  std::to_string(std::get<2>(info.param));
                          });
 
 TEST(Damage, OneWeightByteMakesTheCheckFail) {

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Imports the wake-word networks that the Python environment ships: import_networks.sh NPU VENV OUTPUT-FOLDER.
-# Exit status 77 (skipped) without the environment.
+# Without the environment: exit status 77 (skipped), or 1 where NPU_REQUIRE_NETWORKS says that it must be there.
 set -euo pipefail
 npu=$1 venv=$2 out=$3
 models=$(compgen -G "$venv/lib/python3*/site-packages/pymicro_wakeword/models" || true)
 if [[ -z $models ]]; then
   echo "no Python environment in $venv: run sim/setup.sh python"
-  exit 77
+  exit $([[ -n ${NPU_REQUIRE_NETWORKS:-} ]] && echo 1 || echo 77)
 fi
 mkdir -p "$out"
 for network in okay_nabu hey_jarvis alexa hey_mycroft; do
