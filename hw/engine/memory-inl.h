@@ -1,4 +1,13 @@
-// Loads and stores of elements at any alignment. Included by one kernels_*.cpp.
+// Loads and stores of elements at any alignment, and arithmetic that several kernels share. Included first by each
+// kernels_*.cpp.
+
+// Before a loop whose iterations do not depend on each other, although its pointers may be equal. Clang finds out
+// itself.
+#if defined(__clang__)
+#define NPU_INDEPENDENT
+#else
+#define NPU_INDEPENDENT _Pragma("GCC ivdep")
+#endif
 
 namespace npu::engine::NPU_SIMD {
 namespace {

@@ -11,7 +11,7 @@
 namespace npu::engine {
 
 // No tile may need more multiply-accumulates than this: a damaged command must end in seconds.
-inline constexpr uint64_t kMaxTileMacs = uint64_t{1} << 38;
+inline constexpr uint64_t kMaxTileMacs = uint64_t{1} << 36;
 
 // Half-open interval of rows or columns of the input box.
 struct Range {

@@ -11,13 +11,13 @@ using contract::UopCode;
 // Registers may be the same one or are apart, so that elements never depend on each other.
 template <class F>
 inline void map1(int64_t* dst, const int64_t* a, size_t n, F f) {
-#pragma GCC ivdep
+  NPU_INDEPENDENT
   for (size_t i = 0; i < n; ++i) dst[i] = f(a[i]);
 }
 
 template <class F>
 inline void map2(int64_t* dst, const int64_t* a, const int64_t* b, size_t n, F f) {
-#pragma GCC ivdep
+  NPU_INDEPENDENT
   for (size_t i = 0; i < n; ++i) dst[i] = f(a[i], b[i]);
 }
 
@@ -77,7 +77,7 @@ inline void store_rows(const UopBlock& block, const UopStream& to, const int64_t
   for (size_t r = 0; r < block.rows; ++r, src += block.cols) {
     uint8_t* row = to.data + static_cast<int64_t>(r) * to.row_stride;
     if (to.col_stride == static_cast<int64_t>(sizeof(T))) {
-#pragma GCC ivdep
+      NPU_INDEPENDENT
       for (size_t c = 0; c < block.cols; ++c) store_at<T>(row, c, static_cast<T>(src[c]));
     } else {
       for (size_t c = 0; c < block.cols; ++c) {
@@ -113,7 +113,7 @@ inline void rescale_any(const UopRescale& with, int64_t* dst, const int64_t* a, 
   const int64_t* shift = with.shift;
   const int32_t multiplier0 = multiplier[0];
   const int64_t round0 = round[0], extra0 = extra[0], shift0 = shift[0];
-#pragma GCC ivdep
+  NPU_INDEPENDENT
   for (size_t i = 0; i < n; ++i) {
     const int64_t moved = wrapping_add(a[i], -input_zp);
     const int64_t value = kWide ? wrap48(moved) : wrap32(static_cast<uint64_t>(moved));
@@ -234,7 +234,7 @@ void run_uop(const UopBlock& block, size_t index) {
       return map2(dst, a, b, n, [](int64_t x, int64_t y) { return static_cast<int64_t>(x >= y); });
     case UopCode::kSelect: {
       const int64_t* condition = block.registers + static_cast<size_t>(imm0) * kBlockElements;
-#pragma GCC ivdep
+      NPU_INDEPENDENT
       for (size_t i = 0; i < n; ++i) dst[i] = condition[i] != 0 ? a[i] : b[i];
       return;
     }

@@ -35,6 +35,8 @@ struct EwiseTile {
   [[nodiscard]] Box box(size_t operand) const;
 };
 
+// Elements are computed in blocks, and a block loads before it stores: a result may take the place of an operand that
+// is walked the same way; any other overlap of a result with an operand gives no defined values.
 class EwiseRunner {
  public:
   EwiseRunner(const contract::Capabilities& caps, const Kernels& kernels) : caps_(caps), kernels_(kernels) {}

@@ -18,7 +18,8 @@ using contract::ErrorCode;
 using contract::PoolMode;
 using contract::VpuPoolCommand;
 
-constexpr uint64_t kMaxTilePoolings = uint64_t{1} << 36;
+// No tile may take more window positions of elements than this: a damaged command must end in seconds.
+constexpr uint64_t kMaxTilePoolings = uint64_t{1} << 34;
 
 // The multiplication that stands for the division by `count` (> 0): reciprocal_scale of the specification.
 void set_reciprocal(PoolFinish& finish, uint32_t count) {

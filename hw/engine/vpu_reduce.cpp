@@ -14,7 +14,8 @@ using contract::ErrorCode;
 using contract::ReduceOp;
 using contract::VpuReduceCommand;
 
-constexpr uint64_t kMaxTileReductions = uint64_t{1} << 34;
+// No tile may reduce more elements than this: a damaged command must end in seconds.
+constexpr uint64_t kMaxTileReductions = uint64_t{1} << 32;
 
 bool types_fit(const VpuReduceCommand& command) {
   const bool number = command.type == Element::kI8 || command.type == Element::kI16 || command.type == Element::kI32;

@@ -252,7 +252,7 @@ TEST_P(Ewise, Tables) {
 // scratchpad must equal what one value at a time gives.
 TEST_P(Ewise, RandomProgramsEqualScalarOnes) {
   Random random(61);
-  for (int i = 0; i < 1500; ++i) {
+  for (int i = 0; i < 600; ++i) {
     EwiseCase test = make_ewise_case(random);
     const TileResult result = engine_->run(test.words, test.memory, /*timed=*/true);
     ASSERT_EQ(result.error, ErrorCode::kOk) << "case " << i << ", " << random.name();
