@@ -2,11 +2,8 @@
 
 #include <string>
 
-#include "driver/compiler/schedule/emit.h"
 #include "driver/compiler/schedule/encode.h"
-#include "driver/compiler/schedule/layout.h"
-#include "driver/compiler/schedule/order.h"
-#include "driver/compiler/schedule/tokens.h"
+#include "driver/compiler/schedule/variants.h"
 #include "hw/contract/error.h"
 
 namespace npu::compiler {
@@ -46,14 +43,9 @@ void check_dram(uint64_t constants, uint64_t workspace, uint64_t input, uint64_t
 
 Program schedule(Module&& module, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
   check_buffers(module);
-  backend::Layout layout = backend::make_layout(module, capabilities, options);
-  backend::Stream stream = backend::emit(module, layout, capabilities);
-
-  std::vector<std::vector<backend::ByteSet>> footprints;
-  footprints.reserve(stream.commands.size());
-  for (const backend::Command& command : stream.commands) footprints.push_back(backend::footprint(command.body));
-  if (options.prefetch) backend::hoist_loads(stream.commands, footprints, capabilities.fifo_depth);
-  backend::set_tokens(stream.commands, footprints);
+  backend::Schedule best = backend::best_schedule(module, capabilities, options);
+  const backend::Layout& layout = best.layout;
+  backend::Stream& stream = best.stream;
 
   Program program;
   backend::encode(stream.commands, capabilities, program);

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
-#include "driver/compiler/schedule/cost.h"
-
 namespace npu::compiler::backend {
 namespace {
 
-constexpr size_t kNear = 2;             // steps apart that may run beside each other
-constexpr double kLeastOverlap = 400;   // cycles worth cutting a step for
-constexpr double kLeastExposed = 0.25;  // memory for loading ahead is never free everywhere
+constexpr size_t kNear = 2;            // steps apart that may run beside each other
+constexpr double kLeastOverlap = 400;  // cycles worth cutting a step for
 
 std::vector<Lifetime> lifetimes(const Module& module, const std::vector<std::unique_ptr<TiledStep>>& steps) {
   std::vector<Lifetime> out(module.buffers.size());
@@ -71,20 +68,7 @@ void measure(const Module& module, const ScheduleOptions& options, Analysis& ana
 
 Analysis analyse(const Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
   Analysis analysis;
-  double compute = 0, constants = 0;
-  for (const Step& step : module.steps) {
-    const TiledStep* tiled = analysis.steps.emplace_back(make_tiled(step, capabilities)).get();
-    if (tiled == nullptr) continue;
-    compute += whole_cycles(*tiled);
-    std::vector<int64_t> size;
-    for (const Axis& axis : tiled->axes()) size.push_back(axis.extent);
-    for (size_t i = 0; i < tiled->operands().size(); ++i) {
-      const Operand& o = tiled->operands()[i];
-      if (o.view != nullptr && module.buffers[o.view->buffer].kind != BufferKind::kConstant) continue;
-      constants += transfer_cycles(1, tiled->largest_bytes(i, size), true, capabilities);
-    }
-  }
-  if (options.prefetch) analysis.exposed = std::clamp(constants / std::max(compute, 1.0), kLeastExposed, 1.0);
+  for (const Step& step : module.steps) analysis.steps.push_back(make_tiled(step, capabilities));
   measure(module, options, analysis);
   return analysis;
 }

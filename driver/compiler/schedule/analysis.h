@@ -23,7 +23,6 @@ struct Analysis {
   std::vector<Lifetime> lifetimes;                  // one a buffer
   // Cycles of a neighbouring step of another engine that could run beside each step if both are cut into tiles.
   std::vector<double> overlap;
-  double exposed = 1;  // PlanSettings::exposed
 };
 
 // Lifetimes and overlap anew, after steps were joined.

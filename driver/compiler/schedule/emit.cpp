@@ -39,8 +39,8 @@ using Packed = std::map<std::vector<int64_t>, std::pair<int64_t, int64_t>>;
 
 class Emitter {
  public:
-  Emitter(const Module& module, const Layout& layout, const contract::Capabilities& capabilities)
-      : module_(module), layout_(layout), channels_(capabilities.dma_channels) {}
+  Emitter(const Module& module, const Layout& layout, const contract::Capabilities& capabilities, bool contents)
+      : module_(module), layout_(layout), channels_(capabilities.dma_channels), contents_(contents) {}
 
   Stream run() {
     stream_.layer_tiles.resize(module_.layers.size());
@@ -93,7 +93,7 @@ class Emitter {
       case Home::kPersistent:
         return {0, Region::kVariable, static_cast<uint16_t>(buffer.index)};
       case Home::kConstant:
-        if (raw_[id] < 0) raw_[id] = pool_.add(buffer.data);
+        if (raw_[id] < 0) raw_[id] = contents_ ? pool_.add(buffer.data) : 0;
         return {static_cast<uint32_t>(raw_[id]), Region::kConstants, 0};
       case Home::kDram:
         break;
@@ -224,23 +224,30 @@ class Emitter {
     auto found = packed.find(key);
     if (found == packed.end()) {
       const int64_t bytes = parts_of(step, bundle, tile).back();
-      block_.assign(static_cast<size_t>(bytes), 0);
-      pack_bundle(step, bundle, tile, block_.data());
-      found = packed.emplace(key, std::make_pair(pool_.add(block_), bytes)).first;
+      int64_t offset = 0;
+      if (contents_) {
+        block_.assign(static_cast<size_t>(bytes), 0);
+        pack_bundle(step, bundle, tile, block_.data());
+        offset = pool_.add(block_);
+      }
+      found = packed.emplace(key, std::make_pair(offset, bytes)).first;
     }
     load_block(found->second.first, found->second.second, slot);
   }
 
   void load_group(const Group& group) {
     block_.clear();
+    int64_t bytes = 0;
     for (const Group::Member& member : group.members) {
       const TiledStep& step = *layout_.analysis.steps[member.step];
       const Bundle& bundle = layout_.plans[member.step].bundles[member.bundle];
       const Tile tile = first_tile(layout_.plans[member.step]);
-      block_.resize(static_cast<size_t>(member.offset + parts_of(step, bundle, tile).back()));
+      bytes = member.offset + parts_of(step, bundle, tile).back();
+      if (!contents_) continue;
+      block_.resize(static_cast<size_t>(bytes));
       pack_bundle(step, bundle, tile, block_.data() + member.offset);
     }
-    load_block(pool_.add(block_), static_cast<int64_t>(block_.size()),
+    load_block(contents_ ? pool_.add(block_) : 0, bytes,
                {static_cast<uint32_t>(group.address), Region::kScratchpad, 0});
   }
 
@@ -295,6 +302,7 @@ class Emitter {
   const Module& module_;
   const Layout& layout_;
   const Channels channels_;
+  const bool contents_;
   Stream stream_;
   ConstantPool pool_;
   std::vector<int64_t> raw_;  // offset of a constant buffer that is used as it is; -1: not yet
@@ -307,8 +315,8 @@ class Emitter {
 
 }  // namespace
 
-Stream emit(const Module& module, const Layout& layout, const contract::Capabilities& capabilities) {
-  return Emitter(module, layout, capabilities).run();
+Stream emit(const Module& module, const Layout& layout, const contract::Capabilities& capabilities, bool contents) {
+  return Emitter(module, layout, capabilities, contents).run();
 }
 
 }  // namespace npu::compiler::backend

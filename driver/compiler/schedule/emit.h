@@ -21,6 +21,8 @@ struct Stream {
   std::vector<int64_t> layer_tiles;  // compute commands, one a layer
 };
 
-[[nodiscard]] Stream emit(const Module& module, const Layout& layout, const contract::Capabilities& capabilities);
+// Without `contents` the constants stay empty and their offsets mean nothing: enough to estimate the stream's time.
+[[nodiscard]] Stream emit(const Module& module, const Layout& layout, const contract::Capabilities& capabilities,
+                          bool contents);
 
 }  // namespace npu::compiler::backend

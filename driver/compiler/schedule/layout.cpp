@@ -12,16 +12,17 @@
 namespace npu::compiler::backend {
 namespace {
 
-constexpr int64_t kStepsAhead = 8;     // how many steps before its own a constant may be loaded
-constexpr int64_t kGroupCycles = 512;  // of the DRAM port: long enough to hide a transfer's latency
+constexpr int64_t kStepsAhead = 16;  // how many steps before its own a constant may be loaded
 
 class LayoutMaker {
  public:
-  LayoutMaker(const Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options)
+  LayoutMaker(const Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options,
+              const Tuning& tuning)
       : module_(module),
         options_(options),
         layout_(begin(analyse(module, capabilities, options))),
-        settings_{capabilities, options, layout_.analysis.exposed},
+        settings_{capabilities, options, tuning.exposed},
+        tuning_(tuning),
         residency_(std::make_unique<Residency>(module, layout_.analysis, settings_)) {}
 
   Layout run() {
@@ -115,7 +116,7 @@ class LayoutMaker {
 
   // Joins constants that are loaded once and whose steps follow each other, as far as memory allows.
   void place_groups(MemoryMap& map) {
-    const int64_t limit = kGroupCycles * settings_.capabilities.dma_port_bytes;
+    const int64_t limit = tuning_.group_cycles * settings_.capabilities.dma_port_bytes;
     Group group;
     const auto close = [&] {
       if (group.members.size() > 1) place_group(group, map);
@@ -260,14 +261,16 @@ class LayoutMaker {
   const ScheduleOptions& options_;
   Layout layout_;
   const PlanSettings settings_;
+  const Tuning tuning_;
   std::unique_ptr<Residency> residency_;
   bool joining_ = true;
 };
 
 }  // namespace
 
-Layout make_layout(const Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
-  return LayoutMaker(module, capabilities, options).run();
+Layout make_layout(const Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options,
+                   const Tuning& tuning) {
+  return LayoutMaker(module, capabilities, options, tuning).run();
 }
 
 }  // namespace npu::compiler::backend

@@ -31,9 +31,15 @@ struct Layout {
   int64_t workspace_bytes = 0, input_bytes = 0, output_bytes = 0, scratchpad_peak = 0;
 };
 
+// Choices that no local estimate can make; the best of some is kept (variants.h).
+struct Tuning {
+  double exposed = 1;          // PlanSettings::exposed
+  int64_t group_cycles = 512;  // of the DRAM port: how long a load of joined constants may take
+};
+
 // The module must outlive the result. Throws Error(scratchpad_full) naming the layer when its smallest tile does not
 // fit.
 [[nodiscard]] Layout make_layout(const Module& module, const contract::Capabilities& capabilities,
-                                 const ScheduleOptions& options);
+                                 const ScheduleOptions& options, const Tuning& tuning);
 
 }  // namespace npu::compiler::backend

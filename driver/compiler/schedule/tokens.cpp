@@ -122,8 +122,7 @@ void set_tokens(std::vector<Command>& commands, const std::vector<std::vector<By
       bool implied = false;
       for (size_t other = 0; other < kQueues && !implied; ++other) {
         if (other == q || named[other] == 0) continue;
-        // What is named, not only what is needed: a token that falls away may have been why another one did.
-        implied = completed[other][static_cast<size_t>(named[other] - 1)][q] >= named[q];
+        implied = completed[other][static_cast<size_t>(named[other] - 1)][q] >= need[q];
       }
       if (implied) {
         named[q] = 0;

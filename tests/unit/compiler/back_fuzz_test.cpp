@@ -38,7 +38,7 @@ TEST(BackStripes, RandomImagesComputeWhatTheirStepsSay) {
       machine.spm_bytes = kib << 10;
       try {
         EXPECT_EQ(check_module(module, machine, {}, seed, 2), "");
-        joined += backend::make_layout(module, machine, {}).analysis.chained.size();
+        joined += backend::make_layout(module, machine, {}, {}).analysis.chained.size();
         const OrderCheck order(schedule(Module(module), machine), machine);
         if (seed % 5 == 0) {
           EXPECT_THAT(order.needless_tokens(60), ::testing::ElementsAre());

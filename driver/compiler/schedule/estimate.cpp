@@ -1,0 +1,95 @@
+#include "driver/compiler/schedule/estimate.h"
+
+#include <algorithm>
+#include <array>
+
+#include "driver/compiler/schedule/cost.h"
+#include "hw/timing/dma_cycles.h"
+#include "hw/timing/mxu_cycles.h"
+#include "hw/timing/vpu_cycles.h"
+
+namespace npu::compiler::backend {
+namespace {
+
+constexpr size_t kQueues = 10;      // DMA channels, MXU, VPU
+constexpr double kIssue = 8;        // cycles between two commands that the sequencer issues
+constexpr double kPortShare = 0.8;  // of the port's rate that DRAM keeps up with
+
+bool is_dram(contract::Region region) {
+  return region != contract::Region::kScratchpad && region != contract::Region::kVariable;
+}
+
+class Estimator {
+ public:
+  explicit Estimator(const contract::Capabilities& capabilities) : capabilities_(capabilities) {}
+
+  double run(const std::vector<Command>& commands) {
+    for (const Command& command : commands) issue(command.body);
+    return end_;
+  }
+
+ private:
+  struct QueueState {
+    std::vector<double> started, done;
+  };
+
+  void issue(const Body& body) {
+    const contract::Header& header = header_of(body);
+    const auto queue = static_cast<size_t>(header.queue);
+    clock_ += kIssue;
+    if (queue >= kQueues) return;
+    QueueState& own = queues_[queue];
+    const size_t depth = capabilities_.fifo_depth;
+    if (own.started.size() > depth) clock_ = std::max(clock_, own.started[own.started.size() - depth]);
+    double start = own.done.empty() ? clock_ : std::max(clock_, own.done.back());
+    for (size_t q = 0; q < kQueues; ++q) {
+      const size_t k = header.wait[q];
+      if (k > 0) start = std::max(start, queues_[q].done[queues_[q].done.size() - k]);
+    }
+    const double done = finish(body, start);
+    own.started.push_back(start);
+    own.done.push_back(done);
+    end_ = std::max(end_, done);
+  }
+
+  double finish(const Body& body, double start) {
+    struct Visitor {
+      Estimator& self;
+      double start;
+      double operator()(const contract::DmaCommand& c) { return self.transfer(c, start); }
+      double operator()(const contract::MxuCommand& c) { return add(timing::mxu_cycles(c, self.capabilities_)); }
+      double operator()(const contract::VpuEwiseCommand& c) { return add(timing::ewise_cycles(c, self.capabilities_)); }
+      double operator()(const contract::VpuPoolCommand& c) { return add(timing::pool_cycles(c, self.capabilities_)); }
+      double operator()(const contract::VpuReduceCommand& c) {
+        return add(timing::reduce_cycles(c, self.capabilities_));
+      }
+      double operator()(const contract::DeclareCommand&) { return start; }
+      [[nodiscard]] double add(const timing::Cycles& cycles) const {
+        return start + static_cast<double>(cycles.total());
+      }
+    };
+    return std::visit(Visitor{*this, start}, body);
+  }
+
+  double transfer(const contract::DmaCommand& c, double start) {
+    const auto runs = static_cast<int64_t>(timing::dma_pieces(c));
+    const int64_t run = static_cast<int64_t>(timing::dma_bytes(c)) / std::max<int64_t>(runs, 1);
+    const bool reads = c.mode == contract::DmaMode::kCopy && is_dram(c.src.region), writes = is_dram(c.dst.region);
+    if (!reads && !writes) return start + transfer_latency(false) + transfer_cycles(runs, run, false, capabilities_);
+    const double busy = transfer_cycles(runs, run, true, capabilities_) / kPortShare * (reads && writes ? 2 : 1);
+    port_ = std::max(port_, start + transfer_latency(true)) + busy;
+    return port_;
+  }
+
+  const contract::Capabilities& capabilities_;
+  std::array<QueueState, kQueues> queues_;
+  double clock_ = 0, port_ = 0, end_ = 0;
+};
+
+}  // namespace
+
+double estimate_cycles(const std::vector<Command>& commands, const contract::Capabilities& capabilities) {
+  return Estimator(capabilities).run(commands);
+}
+
+}  // namespace npu::compiler::backend

@@ -1,0 +1,48 @@
+#include "driver/compiler/schedule/variants.h"
+
+#include <array>
+
+#include "driver/compiler/schedule/estimate.h"
+#include "driver/compiler/schedule/order.h"
+#include "driver/compiler/schedule/tokens.h"
+
+namespace npu::compiler::backend {
+namespace {
+
+// Whether loading of constants can hide behind earlier work depends on all layers at once, so several answers are
+// tried.
+constexpr std::array<Tuning, 4> kTunings = {{{0.3, 512}, {0.05, 512}, {0.1, 2048}, {1.0, 2048}}};
+constexpr size_t kManyCommands = 20000;  // then the first answer must do
+
+Schedule make_schedule(const Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options,
+                       Layout layout, bool contents) {
+  Schedule schedule;
+  schedule.layout = std::move(layout);
+  schedule.stream = emit(module, schedule.layout, capabilities, contents);
+  std::vector<Command>& commands = schedule.stream.commands;
+  std::vector<std::vector<ByteSet>> footprints;
+  footprints.reserve(commands.size());
+  for (const Command& command : commands) footprints.push_back(footprint(command.body));
+  if (options.prefetch) hoist_loads(commands, footprints, capabilities.fifo_depth);
+  set_tokens(commands, footprints);
+  schedule.cycles = estimate_cycles(commands, capabilities);
+  return schedule;
+}
+
+}  // namespace
+
+Schedule best_schedule(const Module& module, const contract::Capabilities& capabilities,
+                       const ScheduleOptions& options) {
+  Schedule best;
+  bool first = true;
+  for (const Tuning& tuning : kTunings) {
+    Schedule next =
+        make_schedule(module, capabilities, options, make_layout(module, capabilities, options, tuning), false);
+    if (first || next.cycles < best.cycles) best = std::move(next);
+    first = false;
+    if (!options.prefetch || best.stream.commands.size() > kManyCommands) break;
+  }
+  return make_schedule(module, capabilities, options, std::move(best.layout), true);
+}
+
+}  // namespace npu::compiler::backend

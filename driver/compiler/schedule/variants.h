@@ -1,0 +1,22 @@
+// The same module scheduled in several ways, and the fastest of them by estimate.
+#pragma once
+
+#include <vector>
+
+#include "driver/compiler/schedule/emit.h"
+#include "driver/compiler/schedule/footprint.h"
+#include "driver/compiler/schedule/layout.h"
+
+namespace npu::compiler::backend {
+
+struct Schedule {
+  Layout layout;
+  Stream stream;      // ordered, with tokens
+  double cycles = 0;  // estimate
+};
+
+// The module must outlive the result. Throws what make_layout throws.
+[[nodiscard]] Schedule best_schedule(const Module& module, const contract::Capabilities& capabilities,
+                                     const ScheduleOptions& options);
+
+}  // namespace npu::compiler::backend
