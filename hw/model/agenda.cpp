@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "hw/contract/error.h"
+
 namespace npu::model {
 
 namespace {
@@ -11,29 +13,29 @@ constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 
 }  // namespace
 
-Agenda::Agenda(const sc_core::sc_module_name& name, const Clock& clock)
-    : sc_module(name), clock_(clock), next_(kNever) {
+Agenda::Agenda(const sc_core::sc_module_name& name, const Clock& clock) : sc_module(name), clock_(clock) {
   SC_HAS_PROCESS(Agenda);
   SC_METHOD(tick);
-  sensitive << tick_;
+  for (sc_core::sc_event& event : events_) sensitive << event;
   dont_initialize();
 }
 
 void Agenda::begin_job() {
   for (Alarm* alarm : alarms_) alarm->due_ = kNever;
-  next_ = kNever;
-  tick_.cancel();
+  pending_.clear();
+  for (sc_core::sc_event& event : events_) event.cancel();
 }
 
 void Agenda::arm(uint64_t cycle) {
-  if (cycle >= next_) return;
-  next_ = cycle;
-  tick_.notify(clock_.timed() ? clock_.until(cycle) : sc_core::SC_ZERO_TIME);
+  if (!pending_.empty() && pending_.back() <= cycle) return;
+  sc_core::sc_event& event = events_[pending_.size()];
+  pending_.push_back(cycle);
+  event.notify(clock_.timed() ? clock_.until(cycle) : sc_core::SC_ZERO_TIME);
 }
 
 void Agenda::tick() {
   const uint64_t now = clock_.now();
-  next_ = kNever;
+  while (!pending_.empty() && pending_.back() <= now) pending_.pop_back();
   uint64_t earliest = kNever;
   for (Alarm* alarm : alarms_) {
     if (alarm->due_ > now) {
@@ -46,7 +48,10 @@ void Agenda::tick() {
   if (earliest != kNever) arm(earliest);
 }
 
-Alarm::Alarm(Agenda& agenda) : agenda_(agenda), due_(kNever) { agenda.alarms_.push_back(this); }
+Alarm::Alarm(Agenda& agenda) : agenda_(agenda), due_(kNever) {
+  agenda.alarms_.push_back(this);
+  NPU_CHECK(agenda.alarms_.size() < Agenda::kMostPending);
+}
 
 void Alarm::set(uint64_t cycle) {
   due_ = std::min(due_, cycle);

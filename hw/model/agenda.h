@@ -3,6 +3,7 @@
 // then change from run to run. Here, alarms of one cycle go off in the order in which they were made, always.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <systemc>
 #include <vector>
@@ -22,13 +23,18 @@ class Agenda : public sc_core::sc_module {
 
  private:
   friend class Alarm;
+  // At most one moment is pending per alarm, and the one at once.
+  static constexpr size_t kMostPending = 40;
+
   void tick();
   void arm(uint64_t cycle);
 
   const Clock& clock_;
   std::vector<Alarm*> alarms_;
-  sc_core::sc_event tick_;
-  uint64_t next_;  // cycle for which tick_ is set
+  // Cycles at which tick() will run, the next one last, each with an event of its own: setting an event to an earlier
+  // time would leave the later one behind in the kernel's queue, and many of them slow it down.
+  std::vector<uint64_t> pending_;
+  std::array<sc_core::sc_event, kMostPending> events_;
 };
 
 class Alarm {

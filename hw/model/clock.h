@@ -15,15 +15,25 @@ class Clock {
   Clock(uint32_t mhz, Mode mode) : period_((1'000'000 + mhz / 2) / mhz, sc_core::SC_PS), timed_(mode == Mode::kTimed) {}
 
   // Makes this moment cycle 0.
-  void restart() { origin_ = sc_core::sc_time_stamp(); }
+  void restart() {
+    origin_ = sc_core::sc_time_stamp();
+    seen_ = origin_.value();
+    cycle_ = 0;
+  }
 
   // This moment, rounded up to a cycle; always 0 in functional mode.
-  [[nodiscard]] uint64_t now() const { return after(sc_core::SC_ZERO_TIME); }
+  [[nodiscard]] uint64_t now() const {
+    if (!timed_) return 0;
+    const uint64_t stamp = sc_core::sc_time_stamp().value();
+    if (stamp != seen_) {
+      seen_ = stamp;
+      cycle_ = round_up(stamp - origin_.value());
+    }
+    return cycle_;
+  }
   // The same for the moment `delay` from now.
   [[nodiscard]] uint64_t after(const sc_core::sc_time& delay) const {
-    if (!timed_) return 0;
-    const uint64_t elapsed = (sc_core::sc_time_stamp() + delay - origin_).value();
-    return (elapsed + period_.value() - 1) / period_.value();
+    return timed_ ? round_up((sc_core::sc_time_stamp() + delay - origin_).value()) : 0;
   }
   // Time from now to the beginning of a cycle; zero when it has passed.
   [[nodiscard]] sc_core::sc_time until(uint64_t cycle) const {
@@ -35,9 +45,12 @@ class Clock {
   [[nodiscard]] bool timed() const { return timed_; }
 
  private:
+  [[nodiscard]] uint64_t round_up(uint64_t elapsed) const { return (elapsed + period_.value() - 1) / period_.value(); }
+
   sc_core::sc_time period_;
   sc_core::sc_time origin_;
   bool timed_;
+  mutable uint64_t seen_ = 0, cycle_ = 0;  // the last answer of now()
 };
 
 }  // namespace npu::model

@@ -37,7 +37,9 @@ void DmaChannel::start(const IssuedCommand& command) {
     if (src.space == Space::kDram) src_walk_ = walk;
     source_.start(src.space, walk);
   }
-  issued_ = stepped_ = retired_ = 0;
+  std::fill(flights_.begin(), flights_.end(), Flight{});
+  issued_ = placed_ = landed_ = 0;
+  end_ = 0;
   port_busy_ = 0;
   traffic_ = {};
 }
@@ -46,23 +48,17 @@ void DmaChannel::execute(const IssuedCommand& command, Work& work) {
   wait_until(machine_.clock.now() + machine_.jitter.dma());
   command_ = &command;
   start(command);
-  const bool from_dram = src_space_ == Space::kDram, to_dram = dst_space_ == Space::kDram;
   if (!machine_.clock.timed()) {
     run_functional();
-  } else if (from_dram && to_dram) {
-    copy_in_dram();
-  } else if (from_dram) {
-    load();
-  } else if (to_dram) {
-    store();
+  } else if (from_dram() || to_dram()) {
+    run_bursts();
   } else {
     copy_on_chip();
   }
-  land();
   command_ = nullptr;
 
-  if (src_space_ != Space::kDram) traffic_.moved(src_space_, true, source_.bytes());
-  if (dst_space_ != Space::kDram) traffic_.moved(dst_space_, false, target_.bytes());
+  if (!from_dram()) traffic_.moved(src_space_, true, source_.bytes());
+  if (!to_dram()) traffic_.moved(dst_space_, false, target_.bytes());
   work.traffic = traffic_;
   work.busy = std::max({source_.busy(), target_.busy(), port_busy_});
   work.bank_conflicts = source_.bank_conflicts() + target_.bank_conflicts();
@@ -73,26 +69,29 @@ uint32_t DmaChannel::burst_length(const ExtentWalk& walk) const {
   return static_cast<uint32_t>(std::min(walk.contiguous(), most - walk.address() % most));
 }
 
+uint64_t DmaChannel::port_cycles(uint64_t bytes) const {
+  const uint64_t port_bytes = machine_.config.caps.dma_port_bytes;
+  return (bytes + port_bytes - 1) / port_bytes;
+}
+
 void DmaChannel::run_functional() {
-  const bool from_dram = src_space_ == Space::kDram, to_dram = dst_space_ == Space::kDram;
-  ExtentWalk& dst = dst_walk_;
   uint64_t left = target_.walk().left();
   while (left > 0 && !aborting()) {
     uint64_t length = std::min<uint64_t>(left, staging_.size());
-    if (from_dram) length = std::min(length, src_walk_.contiguous());
-    if (to_dram) length = std::min(length, dst.contiguous());
+    if (from_dram()) length = std::min(length, src_walk_.contiguous());
+    if (to_dram()) length = std::min(length, dst_walk_.contiguous());
     const std::span<uint8_t> data(staging_.data(), length);
     bool ok = true;
-    if (from_dram) {
+    if (from_dram()) {
       ok = machine_.memory.read_now(src_walk_.address(), data);
       src_walk_.advance(length);
       traffic_.dram_read += length;
     } else {
       source_.read(data, 0);
     }
-    if (ok && to_dram) {
-      ok = machine_.memory.write_now(dst.address(), data);
-      dst.advance(length);
+    if (ok && to_dram()) {
+      ok = machine_.memory.write_now(dst_walk_.address(), data);
+      dst_walk_.advance(length);
       traffic_.dram_written += length;
     } else if (ok) {
       target_.write(data, 0);
@@ -102,130 +101,116 @@ void DmaChannel::run_functional() {
   }
 }
 
-// The next flight; the caller fills it in before it submits a burst, whose response may come at once.
-DmaChannel::Flight& DmaChannel::take_off() {
-  Flight& next = flight(issued_);
-  next = {};
-  ++issued_;
-  return next;
-}
-
-// Frees the flights whose last step is through.
-void DmaChannel::retire() {
-  const uint64_t now = machine_.clock.now();
-  while (retired_ != issued_) {
-    const Flight& oldest = flight(retired_);
-    if (!oldest.last_step || !oldest.here || oldest.at > now) return;
-    ++retired_;
-  }
-}
-
-// Gives back the bursts that an aborted command still holds; those in flight belong to the port.
-void DmaChannel::land() {
-  for (; retired_ != issued_; ++retired_) {
-    Flight& flight = this->flight(retired_);
-    if (flight.last_step) continue;
-    if (flight.here) machine_.memory.release(*flight.read);
-    if (flight.write != nullptr) machine_.memory.release(*flight.write);
-  }
-}
-
-void DmaChannel::load() {
+// The bursts follow each other by their responses; the thread only waits for the end.
+void DmaChannel::run_bursts() {
+  issue();
   while (!aborting()) {
-    retire();
-    if (!src_walk_.done() && room()) {
-      const uint32_t length = burst_length(src_walk_);
-      const uint32_t number = issued_;
-      Flight& next = take_off();
-      next.read = &machine_.memory.make(false, src_walk_.address(), length, *this);
-      next.read->tag = number;
-      src_walk_.advance(length);
-      port_busy_ += (length + machine_.config.caps.dma_port_bytes - 1) / machine_.config.caps.dma_port_bytes;
-      machine_.memory.submit(*next.read, queue_);
-      continue;
-    }
-    if (retired_ == issued_) return;
-    const Flight& oldest = flight(retired_);
-    if (oldest.last_step && oldest.here) wake_.set(oldest.at);
+    const bool finished = all_issued() && landed_ == issued_;
+    if (finished && machine_.clock.now() >= end_) break;
+    if (finished) wake_.set(end_);
     wait(wake_.event());
   }
+  if (aborting()) release_all();
+}
+
+// Issues bursts while there are places for them.
+void DmaChannel::issue() {
+  while (!all_issued() && flight(issued_).landed) {
+    Flight& next = flight(issued_);
+    const uint64_t earliest = std::max(machine_.clock.now(), next.free_at);
+    next = {};
+    next.landed = false;
+    if (from_dram()) {
+      const uint32_t length =
+          to_dram() ? std::min(burst_length(src_walk_), burst_length(dst_walk_)) : burst_length(src_walk_);
+      next.read = &machine_.memory.make(false, src_walk_.address(), length, *this);
+      next.read->tag = issued_;
+      src_walk_.advance(length);
+      port_busy_ += port_cycles(length);
+      if (to_dram()) {
+        next.write = &machine_.memory.make(true, dst_walk_.address(), length, *this);
+        next.write->tag = issued_;
+        dst_walk_.advance(length);
+        port_busy_ += port_cycles(length);
+      }
+      machine_.memory.submit(*next.read, queue_, earliest);
+    } else {
+      const uint32_t length = burst_length(dst_walk_);
+      next.write = &machine_.memory.make(true, dst_walk_.address(), length, *this);
+      next.write->tag = issued_;
+      next.write_sent = true;
+      dst_walk_.advance(length);
+      port_busy_ += port_cycles(length);
+      machine_.memory.submit(*next.write, queue_, source_.read(next.write->data(), earliest));
+    }
+    ++issued_;
+  }
+}
+
+void DmaChannel::burst_done(Burst& burst, bool ok) {
+  if (command_ == nullptr || aborting()) {
+    machine_.memory.release(burst);
+    return;
+  }
+  Flight& flight = this->flight(burst.tag);
+  if (!ok) {
+    bus_error(burst, flight);
+    return;
+  }
+  if (burst.is_write()) {
+    traffic_.dram_written += burst.data().size();
+    machine_.memory.release(burst);
+    land(flight, machine_.clock.now());
+  } else {
+    traffic_.dram_read += burst.data().size();
+    if (to_dram()) {
+      std::memcpy(flight.write->data().data(), burst.data().data(), burst.data().size());
+      machine_.memory.release(burst);
+      flight.write_sent = true;
+      machine_.memory.submit(*flight.write, queue_);
+    } else {
+      flight.here = true;
+      place_arrived();
+    }
+  }
+  issue();
+  if (all_issued() && landed_ == issued_) wake_.set(end_);
+}
+
+void DmaChannel::bus_error(Burst& burst, Flight& flight) {
+  const bool write = burst.is_write();
+  const contract::Address& address = write ? command_->dma.dst : command_->dma.src;
+  const uint64_t offset = burst.get_address() - (write ? dst_base_ : src_base_);
+  machine_.memory.release(burst);
+  if (!write && flight.write != nullptr) machine_.memory.release(*flight.write);
+  flight.landed = true;
+  fault(*command_, ErrorCode::kFaultBus, address, offset);
 }
 
 // On-chip target: data goes on in the order of the walk, as soon as it is there.
 void DmaChannel::place_arrived() {
-  while (stepped_ != issued_ && flight(stepped_).here) {
-    Flight& next = flight(stepped_++);
-    next.at = target_.write(next.read->data(), next.at);
-    next.last_step = true;
+  for (; placed_ != issued_ && flight(placed_).here; ++placed_) {
+    Flight& next = flight(placed_);
+    next.here = false;
+    const uint64_t through = target_.write(next.read->data(), machine_.clock.now());
     machine_.memory.release(*next.read);
-  }
-  const Flight& oldest = flight(retired_);
-  if (!src_walk_.done() && oldest.last_step) {
-    wake_.set(oldest.at);
-  } else if (stepped_ == issued_) {
-    wake_.set(target_.free_at());
+    land(next, through);
   }
 }
 
-void DmaChannel::store() {
-  while (!aborting()) {
-    retire();
-    if (!dst_walk_.done() && room()) {
-      const uint32_t length = burst_length(dst_walk_);
-      Burst& burst = machine_.memory.make(true, dst_walk_.address(), length, *this);
-      const uint64_t ready = source_.read(burst.data(), machine_.clock.now());
-      wait_until(ready);
-      if (aborting()) {
-        machine_.memory.release(burst);
-        return;
-      }
-      burst.tag = issued_;
-      Flight& next = take_off();
-      next.write = &burst;
-      next.last_step = true;
-      dst_walk_.advance(length);
-      port_busy_ += (length + machine_.config.caps.dma_port_bytes - 1) / machine_.config.caps.dma_port_bytes;
-      machine_.memory.submit(burst, queue_);
-      continue;
-    }
-    if (retired_ == issued_) return;
-    const Flight& oldest = flight(retired_);
-    if (oldest.here) wake_.set(oldest.at);
-    wait(wake_.event());
-  }
+void DmaChannel::land(Flight& flight, uint64_t at) {
+  flight.landed = true;
+  flight.free_at = at;
+  end_ = std::max(end_, at);
+  ++landed_;
 }
 
-void DmaChannel::copy_in_dram() {
-  const uint32_t port_bytes = machine_.config.caps.dma_port_bytes;
-  while (!aborting()) {
-    retire();
-    while (stepped_ != issued_ && flight(stepped_).here && flight(stepped_).at <= machine_.clock.now()) {
-      Flight& next = flight(stepped_++);
-      Burst& read = *next.read;
-      std::memcpy(next.write->data().data(), read.data().data(), read.data().size());
-      machine_.memory.release(read);
-      next.here = false;
-      next.last_step = true;
-      machine_.memory.submit(*next.write, queue_);
-    }
-    if (!src_walk_.done() && room()) {
-      const uint32_t length = std::min(burst_length(src_walk_), burst_length(dst_walk_));
-      const uint32_t number = issued_;
-      Flight& next = take_off();
-      next.read = &machine_.memory.make(false, src_walk_.address(), length, *this);
-      next.write = &machine_.memory.make(true, dst_walk_.address(), length, *this);
-      next.read->tag = next.write->tag = number;
-      src_walk_.advance(length);
-      dst_walk_.advance(length);
-      port_busy_ += 2 * ((length + port_bytes - 1) / port_bytes);
-      machine_.memory.submit(*next.read, queue_);
-      continue;
-    }
-    if (retired_ == issued_) return;
-    for (const uint32_t number : {stepped_, retired_}) {
-      if (number != issued_ && flight(number).here) wake_.set(flight(number).at);
-    }
-    wait(wake_.event());
+// Gives back the bursts that an aborted command holds; what was submitted belongs to the port.
+void DmaChannel::release_all() {
+  for (Flight& flight : flights_) {
+    if (flight.landed) continue;
+    if (flight.here) machine_.memory.release(*flight.read);
+    if (flight.write != nullptr && !flight.write_sent) machine_.memory.release(*flight.write);
   }
 }
 
@@ -237,33 +222,6 @@ void DmaChannel::copy_on_chip() {
     const uint64_t written = target_.write(data, read);
     left -= data.size();
     wait_until(source_.fills() || left == 0 ? written : read);
-  }
-}
-
-void DmaChannel::burst_done(Burst& burst, bool ok) {
-  if (command_ == nullptr || aborting()) {
-    machine_.memory.release(burst);
-    return;
-  }
-  Flight& flight = this->flight(burst.tag);
-  const bool write = burst.is_write();
-  (write ? traffic_.dram_written : traffic_.dram_read) += burst.data().size();
-  flight.here = true;
-  flight.at = machine_.clock.now();
-  if (!ok) {
-    const contract::Address& address = write ? command_->dma.dst : command_->dma.src;
-    const uint64_t offset = burst.get_address() - (write ? dst_base_ : src_base_);
-    machine_.memory.release(burst);
-    if (!write && flight.write != nullptr) machine_.memory.release(*flight.write);
-    flight.last_step = true;
-    fault(*command_, ErrorCode::kFaultBus, address, offset);
-    return;
-  }
-  if (write) machine_.memory.release(burst);
-  if (!write && dst_space_ != Space::kDram) {
-    place_arrived();
-  } else {
-    wake_.set(flight.at);
   }
 }
 

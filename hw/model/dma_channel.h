@@ -23,32 +23,35 @@ class DmaChannel : public QueueUnit, private BurstClient {
   DmaChannel(const sc_core::sc_module_name& name, Machine& machine, uint32_t channel);
 
  private:
-  // A burst on its way, in the order of issue.
+  // One of the dma_outstanding places for bursts on their way; they are used in turn.
   struct Flight {
-    Burst* read = nullptr;   // DRAM is the source
-    Burst* write = nullptr;  // DRAM is the destination
-    uint64_t at = 0;         // cycle at which the current step is through, when `here`
-    bool here = false;       // the response of the current step has come
-    bool last_step = false;  // nothing follows the current step
+    Burst* read = nullptr;    // DRAM is the source
+    Burst* write = nullptr;   // DRAM is the destination
+    bool here = false;        // the read's response has come and waits for its turn
+    bool write_sent = false;  // the port has the write
+    bool landed = true;       // nothing more to come: the place is free from cycle `free_at` on
+    uint64_t free_at = 0;
   };
 
   void execute(const IssuedCommand& command, Work& work) override;
   void start(const IssuedCommand& command);
   void run_functional();
-  void load();
-  void store();
-  void copy_in_dram();
+  void run_bursts();
   void copy_on_chip();
+  void issue();
   void burst_done(Burst& burst, bool ok) override;
+  void bus_error(Burst& burst, Flight& flight);
+  void place_arrived();
+  void land(Flight& flight, uint64_t at);
+  void release_all();
 
   [[nodiscard]] bool aborting() const { return machine_.job.aborting(); }
+  [[nodiscard]] bool from_dram() const { return src_space_ == contract::Space::kDram; }
+  [[nodiscard]] bool to_dram() const { return dst_space_ == contract::Space::kDram; }
+  [[nodiscard]] bool all_issued() const { return from_dram() ? src_walk_.done() : dst_walk_.done(); }
   [[nodiscard]] uint32_t burst_length(const ExtentWalk& walk) const;
+  [[nodiscard]] uint64_t port_cycles(uint64_t bytes) const;
   [[nodiscard]] Flight& flight(uint32_t number) { return flights_[number % flights_.size()]; }
-  [[nodiscard]] bool room() const { return issued_ - retired_ < flights_.size(); }
-  Flight& take_off();
-  void retire();
-  void place_arrived();
-  void land();
 
   const IssuedCommand* command_ = nullptr;  // the one in hand while bursts may be on their way
   contract::Space src_space_ = contract::Space::kNone, dst_space_ = contract::Space::kNone;
@@ -58,7 +61,8 @@ class DmaChannel : public QueueUnit, private BurstClient {
   Traffic traffic_;
   uint64_t port_busy_ = 0;
   std::vector<Flight> flights_;
-  uint32_t issued_ = 0, stepped_ = 0, retired_ = 0;  // numbers of flights
+  uint32_t issued_ = 0, placed_ = 0, landed_ = 0;  // flights so far
+  uint64_t end_ = 0;                               // cycle at which the last of them is through
   std::vector<uint8_t> staging_;
 };
 

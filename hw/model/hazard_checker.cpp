@@ -50,7 +50,7 @@ void HazardChecker::issue(uint32_t queue, uint32_t index, const std::array<uint8
   read_fresh_ = write_state_ = 0;
   clock_ = sequencer_clock_;
   std::array<uint8_t, contract::kWaitQueues> tokens = wait;
-  tokens[queue] = std::max<uint8_t>(tokens[queue], 1);  // behind its own queue
+  tokens[queue] = 1;  // behind its own queue, whatever it says
   join_tokens(tokens, clock_);
 
   QueueHistory& history = history_[queue];

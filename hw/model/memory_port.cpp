@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace npu::model {
 
@@ -62,26 +63,45 @@ void MemoryPort::free(tlm::tlm_generic_payload* payload) {
   pool_.push_back(static_cast<Burst*>(payload));
 }
 
-void MemoryPort::submit(Burst& burst, uint32_t requester) {
+void MemoryPort::submit(Burst& burst, uint32_t requester, uint64_t earliest) {
+  burst.earliest_ = earliest;
   queues_[requester].push_back(&burst);
   ++queued_;
   // In the next delta cycle, when all who ask in this moment have asked.
-  if (requesting_ == nullptr) grant_alarm_.set(std::max(request_free_, clock_.now()));
+  if (requesting_ == nullptr) grant_alarm_.set(std::max({request_free_, clock_.now(), earliest}));
+}
+
+// Round robin among those whose first burst may go; without one, sets the alarm for the first that may.
+Burst* MemoryPort::next_request(uint64_t now) {
+  uint64_t earliest = std::numeric_limits<uint64_t>::max();
+  for (uint32_t i = 1; i <= kRequesters; ++i) {
+    const uint32_t requester = (last_granted_ + i) % kRequesters;
+    auto& queue = queues_[requester];
+    if (queue.empty()) continue;
+    Burst* const burst = queue.front();
+    if (burst->earliest_ > now) {
+      earliest = std::min(earliest, burst->earliest_);
+      continue;
+    }
+    queue.pop_front();
+    --queued_;
+    last_granted_ = requester;
+    return burst;
+  }
+  grant_alarm_.set(earliest);
+  return nullptr;
 }
 
 void MemoryPort::grant() {
+  const uint64_t now = clock_.now();
   while (queued_ > 0 && requesting_ == nullptr) {
-    if (request_free_ > clock_.now()) {
+    if (request_free_ > now) {
       grant_alarm_.set(request_free_);
       return;
     }
-    do {
-      last_granted_ = (last_granted_ + 1) % kRequesters;
-    } while (queues_[last_granted_].empty());
-    Burst& burst = *queues_[last_granted_].front();
-    queues_[last_granted_].pop_front();
-    --queued_;
-    send(burst);
+    Burst* const burst = next_request(now);
+    if (burst == nullptr) return;
+    send(*burst);
   }
 }
 

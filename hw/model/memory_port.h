@@ -50,6 +50,7 @@ class Burst : public tlm::tlm_generic_payload {
   friend class MemoryPort;
   std::vector<uint8_t> buffer_;
   BurstClient* client_ = nullptr;
+  uint64_t earliest_ = 0;  // cycle before which it is not sent
   uint64_t done_ = 0;      // cycle at which its response is through
   uint64_t sequence_ = 0;  // responses of one cycle stay in the order in which they came
 };
@@ -68,7 +69,8 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
 
   // A burst of `bytes` <= dma_burst_bytes to fill in (write) and submit.
   [[nodiscard]] Burst& make(bool write, uint64_t address, uint32_t bytes, BurstClient& client);
-  void submit(Burst& burst, uint32_t requester);
+  // Not sent before cycle `earliest`; the bursts of a requester are sent in order.
+  void submit(Burst& burst, uint32_t requester, uint64_t earliest = 0);
   // The client is done with a burst that burst_done gave it.
   void release(Burst& burst) { burst.release(); }
 
@@ -87,6 +89,7 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
  private:
   void free(tlm::tlm_generic_payload* payload) override;
   void grant();
+  [[nodiscard]] Burst* next_request(uint64_t now);
   void send(Burst& burst);
   void respond(Burst& burst, uint64_t arrived);
   void deliver();

@@ -13,7 +13,7 @@ QueueUnit::QueueUnit(const sc_core::sc_module_name& name, Machine& machine, uint
       machine_(machine),
       queue_(queue),
       wake_(machine.agenda),
-      slots_(machine.config.caps.fifo_depth),
+      slots_(machine.config.caps.fifo_depth + 1),
       timer_(machine.agenda) {
   SC_HAS_PROCESS(QueueUnit);
   SC_THREAD(run);
@@ -31,7 +31,7 @@ void QueueUnit::push() {
 }
 
 void QueueUnit::begin_job() {
-  head_ = size_ = 0;
+  hand_ = size_ = 0;
   accounted_ = 0;
 }
 
@@ -49,12 +49,11 @@ void QueueUnit::run() {
   for (;;) {
     while (size_ == 0) wait(pushed_);
     spend(Counter::kIdle);
-    std::swap(in_hand_, slots_[head_]);
-    head_ = (head_ + 1) % slots_.size();
+    hand_ = (hand_ + 1) % slots_.size();
     --size_;
     holding_ = true;
     machine_.progress.notify();
-    process(in_hand_);
+    process(slots_[hand_]);
     holding_ = false;
     machine_.progress.notify();
   }

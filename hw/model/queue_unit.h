@@ -19,8 +19,8 @@ class QueueUnit : public sc_core::sc_module {
   QueueUnit(const sc_core::sc_module_name& name, Machine& machine, uint32_t queue);
 
   // For the command processor. A slot to fill in, then push(); only when not full().
-  [[nodiscard]] bool full() const { return size_ == slots_.size(); }
-  [[nodiscard]] IssuedCommand& slot() { return slots_[(head_ + size_) % slots_.size()]; }
+  [[nodiscard]] bool full() const { return size_ + 1 == slots_.size(); }
+  [[nodiscard]] IssuedCommand& slot() { return slots_[(hand_ + 1 + size_) % slots_.size()]; }
   void push();
   // No command queued or in hand.
   [[nodiscard]] bool idle() const { return size_ == 0 && !holding_; }
@@ -62,9 +62,8 @@ class QueueUnit : public sc_core::sc_module {
   // Adds the cycles since the last call to a counter.
   uint64_t spend(contract::Counter counter);
 
-  std::vector<IssuedCommand> slots_;
-  size_t head_ = 0, size_ = 0;
-  IssuedCommand in_hand_;
+  std::vector<IssuedCommand> slots_;  // the one in hand, the FIFO behind it
+  size_t hand_ = 0, size_ = 0;
   bool holding_ = false;
   uint64_t accounted_ = 0;         // cycle up to which busy, stalled and idle are counted
   Alarm timer_;                    // what wait_until() waits for

@@ -14,7 +14,12 @@ using sc_core::sc_time;
 using sc_core::sc_time_stamp;
 
 Dram::Dram(const sc_core::sc_module_name& name, const presets::Dram& timing, uint64_t bytes)
-    : sc_module(name), socket("socket"), timing_(timing), bytes_(bytes) {
+    : sc_module(name),
+      socket("socket"),
+      timing_(timing),
+      bytes_(bytes),
+      picosecond_(sc_time(1, sc_core::SC_PS).value()) {
+  NPU_CHECK(picosecond_ > 0);  // the simulation's resolution is a picosecond or finer
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
     throw Error(contract::ErrorCode::kDramFull, "this computer cannot provide the " + std::to_string(bytes >> 20) +
@@ -40,10 +45,9 @@ void Dram::restart() {
 
 sc_time Dram::time(const tlm::tlm_generic_payload& payload, const sc_time& arrival) {
   if (!payload.is_response_ok()) return arrival;
-  const auto picoseconds = static_cast<uint64_t>((arrival - origin_) / sc_time(1, sc_core::SC_PS));
-  const uint64_t done =
-      timing_.access(picoseconds, payload.get_address(), payload.get_data_length(), payload.is_write());
-  return origin_ + sc_time(static_cast<double>(done), sc_core::SC_PS);
+  const uint64_t elapsed = (arrival - origin_).value() / picosecond_;
+  const uint64_t done = timing_.access(elapsed, payload.get_address(), payload.get_data_length(), payload.is_write());
+  return origin_ + sc_time::from_value(done * picosecond_);
 }
 
 void Dram::execute(tlm::tlm_generic_payload& payload) {

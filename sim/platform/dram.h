@@ -51,7 +51,8 @@ class Dram : public sc_core::sc_module {
 
   DramTiming timing_;
   uint64_t bytes_;
-  uint8_t* memory_;  // anonymous mapping
+  uint8_t* memory_ = nullptr;  // anonymous mapping
+  uint64_t picosecond_;        // in units of the simulation's resolution
   sc_core::sc_time origin_;
   std::deque<Response> responses_;  // in order of completion
   bool awaiting_end_ = false;       // BEGIN_RESP sent, END_RESP outstanding

@@ -55,27 +55,24 @@ void System::serve() {
       sc_core::sc_stop();
       return;
     }
-    write_registers();
+    for (uint32_t value : request_.controls) NPU_CHECK(write_register(contract::reg::kControl, value));
+    request_.controls.clear();
     if (request_.wait_interrupt) request_.interrupted = wait_interrupt();
     mailbox_.answer();
   }
 }
 
-void System::write_registers() {
-  request_.refused = false;
-  for (auto& [offset, value] : request_.writes) {
-    tlm::tlm_generic_payload payload;
-    payload.set_command(tlm::TLM_WRITE_COMMAND);
-    payload.set_address(offset);
-    payload.set_data_ptr(reinterpret_cast<uint8_t*>(&value));
-    payload.set_data_length(4);
-    payload.set_streaming_width(4);
-    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-    sc_core::sc_time delay = SC_ZERO_TIME;
-    host_->b_transport(payload, delay);
-    request_.refused |= !payload.is_response_ok();
-  }
-  request_.writes.clear();
+bool System::write_register(uint32_t offset, uint32_t value) {
+  tlm::tlm_generic_payload payload;
+  payload.set_command(tlm::TLM_WRITE_COMMAND);
+  payload.set_address(offset);
+  payload.set_data_ptr(reinterpret_cast<uint8_t*>(&value));
+  payload.set_data_length(4);
+  payload.set_streaming_width(4);
+  payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  sc_core::sc_time delay = SC_ZERO_TIME;
+  host_->b_transport(payload, delay);
+  return payload.is_response_ok();
 }
 
 // The interrupt line follows the registers some delta cycles later.

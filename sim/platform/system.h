@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdint>
 #include <systemc>
-#include <utility>
 #include <vector>
 
 #include "hw/model/npu.h"
@@ -18,13 +17,12 @@
 namespace npu::platform {
 
 struct Request {
-  std::vector<std::pair<uint32_t, uint32_t>> writes;  // registers: offset, value
+  std::vector<uint32_t> controls;  // writes to the control register, in order
   bool wait_interrupt = false;
   std::chrono::steady_clock::time_point deadline;
   bool quit = false;
-  // Answer.
+  // The answer.
   bool interrupted = false;
-  bool refused = false;  // a register write got an error response
 };
 
 class System : public sc_core::sc_module {
@@ -36,11 +34,13 @@ class System : public sc_core::sc_module {
 
   // Without simulated time, from outside of the simulation while it waits for a request. False outside of the port.
   [[nodiscard]] bool host_debug(tlm::tlm_command command, uint64_t address, uint8_t* data, uint32_t bytes);
+  // A write through the port, by the simulation or, if the write starts and resets nothing, from outside of it while it
+  // waits for a request. False for an offset without a register.
+  [[nodiscard]] bool write_register(uint32_t offset, uint32_t value);
   [[nodiscard]] Dram& dram() { return dram_; }
 
  private:
   void serve();
-  void write_registers();
   [[nodiscard]] bool wait_interrupt();
   void settle();
 

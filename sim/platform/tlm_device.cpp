@@ -19,6 +19,10 @@ namespace {
 
 std::atomic<bool> opened{false};
 
+[[noreturn]] void throw_no_register(uint32_t offset) {
+  throw Error(ErrorCode::kFaultBus, "the device has no register at offset " + std::to_string(offset));
+}
+
 }  // namespace
 
 std::unique_ptr<runtime::Hal> open_tlm_device(const PlatformOptions& options) {
@@ -31,7 +35,7 @@ TlmDevice::TlmDevice(const PlatformOptions& options) {
                 "a simulated device was already opened in this process, and SystemC allows one: use another process");
   }
   thread_ = std::thread([this, options] { simulate(options); });
-  call();  // answered when the system is built, or has failed to be
+  mailbox_.call();  // answered when the system is built, or has failed to be
   if (failure_ != nullptr) {
     thread_.join();
     std::rethrow_exception(failure_);
@@ -64,36 +68,43 @@ void TlmDevice::simulate(const PlatformOptions& options) {
   system_.reset();
 }
 
-void TlmDevice::call() { mailbox_.call(); }
-
 void TlmDevice::flush() {
-  if (request_.writes.empty()) return;
+  if (request_.controls.empty()) return;
   request_.wait_interrupt = false;
-  control_posted_ = false;
-  call();
-  if (request_.refused) throw Error(ErrorCode::kFaultBus, "the device has no such register");
-}
-
-void TlmDevice::flush_control() {
-  if (control_posted_) flush();
+  mailbox_.call();
 }
 
 uint32_t TlmDevice::read_register(uint32_t offset) {
   flush();
   uint32_t value = 0;
   if (!system_->host_debug(tlm::TLM_READ_COMMAND, offset, reinterpret_cast<uint8_t*>(&value), 4)) {
-    throw Error(ErrorCode::kFaultBus, "the device has no register at offset " + std::to_string(offset));
+    throw_no_register(offset);
   }
   return value;
 }
 
+// What only changes registers happens at once, in the calling thread: the simulation waits for a request, and memory
+// is ordered by the mailbox. Starts and resets belong to the simulation's thread.
 void TlmDevice::write_register(uint32_t offset, uint32_t value) {
-  request_.writes.emplace_back(offset, value);
-  control_posted_ |= offset == contract::reg::kControl;
+  if (offset == contract::reg::kControl) {
+    request_.controls.push_back(value);
+    return;
+  }
+  flush();
+  if (!system_->write_register(offset, value)) throw_no_register(offset);
+}
+
+void TlmDevice::read_registers(uint32_t offset, std::span<uint32_t> values) {
+  flush();
+  if (values.empty()) return;
+  auto* const bytes = reinterpret_cast<uint8_t*>(values.data());
+  if (!system_->host_debug(tlm::TLM_READ_COMMAND, offset, bytes, static_cast<uint32_t>(values.size_bytes()))) {
+    throw_no_register(offset);
+  }
 }
 
 std::span<uint8_t> TlmDevice::memory(uint64_t address, uint64_t bytes) {
-  flush_control();
+  flush();
   const std::span<uint8_t> memory = system_->dram().memory();
   if (address > memory.size() || bytes > memory.size() - address) {
     throw Error(ErrorCode::kFaultBus, "device memory ends at byte " + std::to_string(memory.size()) + ", not beyond " +
@@ -118,7 +129,7 @@ void TlmDevice::fill_memory(uint64_t address, uint64_t bytes, uint8_t value) {
 }
 
 void TlmDevice::persistent(tlm::tlm_command command, uint32_t offset, uint8_t* data, uint64_t bytes) {
-  flush_control();
+  flush();
   if (bytes == 0) return;
   if (!system_->host_debug(command, uint64_t{contract::kPsramWindow} + offset, data, static_cast<uint32_t>(bytes))) {
     throw Error(ErrorCode::kFaultBus,
@@ -140,9 +151,7 @@ bool TlmDevice::wait_interrupt(std::chrono::nanoseconds timeout) {
   const std::chrono::nanoseconds most = std::chrono::hours(24 * 365);
   request_.deadline = now + std::min(timeout, most);
   request_.wait_interrupt = true;
-  control_posted_ = false;
-  call();
-  if (request_.refused) throw Error(ErrorCode::kFaultBus, "the device has no such register");
+  mailbox_.call();
   return request_.interrupted;
 }
 

@@ -1,4 +1,4 @@
-// The runtime's hardware interface over the simulated system (platform.h). Register writes are posted: they reach the
+// The runtime's hardware interface over the simulated system (platform.h). Starts and resets are posted: they reach the
 // device, in order, before anything that could tell the difference.
 #pragma once
 
@@ -19,6 +19,7 @@ class TlmDevice : public runtime::Hal {
 
   [[nodiscard]] uint32_t read_register(uint32_t offset) override;
   void write_register(uint32_t offset, uint32_t value) override;
+  void read_registers(uint32_t offset, std::span<uint32_t> values) override;
   void read_memory(uint64_t address, std::span<uint8_t> bytes) override;
   void write_memory(uint64_t address, std::span<const uint8_t> bytes) override;
   void fill_memory(uint64_t address, uint64_t bytes, uint8_t value) override;
@@ -28,15 +29,12 @@ class TlmDevice : public runtime::Hal {
 
  private:
   void simulate(const PlatformOptions& options);
-  void call();
   void flush();
-  void flush_control();
   void persistent(tlm::tlm_command command, uint32_t offset, uint8_t* data, uint64_t bytes);
   [[nodiscard]] std::span<uint8_t> memory(uint64_t address, uint64_t bytes);
 
   Mailbox mailbox_;
   Request request_;
-  bool control_posted_ = false;     // a posted write may start or reset something
   std::unique_ptr<System> system_;  // made, used and destroyed by the simulation's thread
   std::exception_ptr failure_;      // why the system could not be built
   std::thread thread_;
