@@ -1,6 +1,7 @@
 #include "tests/unit/graph/samples.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "driver/graph/operators.h"
@@ -337,7 +338,7 @@ Graph network() {
   b.write(counter, b.add(b.read(counter), b.constant(kI32, {1}, {1})));
   std::vector<double> entries(256);
   for (size_t i = 0; i < entries.size(); ++i) {
-    entries[i] = static_cast<double>(i / 2) - 64;
+    entries[i] = std::floor(static_cast<double>(i) / 2) - 64;
   }
   const TensorId curve = b.table(b.reshape(hidden, {1, 16}), entries);
   Rescaling to_unsigned;
