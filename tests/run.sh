@@ -15,6 +15,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 level=${1:-full}
 case $level in
   smoke | full | nightly) ;;
+  -h | --help)
+    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
+    exit 0
+    ;;
   *)
     echo "tests/run.sh: there is no level '$level': choose smoke, full or nightly." >&2
     exit 64

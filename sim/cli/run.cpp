@@ -73,7 +73,8 @@ po::options_description visible_options() {
       ("csv", po::value<std::string>()->value_name("FILE"), "write the layers as CSV")                              //
       ("trace", po::value<std::string>()->value_name("FILE"), "write a Chrome/Perfetto trace")                      //
       ("jitter", po::value<std::string>()->value_name("SEED:MAX"),
-       "test hook: random extra latency of up to MAX cycles on every tile, DMA command and burst")  //
+       "test hook: random extra latency of up to MAX cycles on every tile, DMA command and burst, drawn anew from SEED "
+       "in every invocation")  //
       ("inject", po::value<std::vector<std::string>>()->value_name("constants:OFFSET[:BIT]"),
        "test hook: flip a bit of a byte of the constants in device memory before the first invocation");
   return options;
@@ -142,6 +143,31 @@ RunOptions read_options(const po::variables_map& values) {
     }
   }
   return options;
+}
+
+// No file that is read may be written, and none may be written twice.
+void check_files_apart(const RunOptions& options) {
+  std::vector<std::pair<std::string, fs::path>> files;  // what it is, where
+  const auto add = [&](const std::string& what, const std::string& path, bool written) {
+    if (path.empty()) return;
+    std::error_code ignored;
+    const fs::path place = fs::weakly_canonical(path, ignored);
+    for (const auto& [other, taken] : files) {
+      if (!written || taken != place) continue;
+      throw Error(ErrorCode::kBadOption,
+                  fmt::format("{} and {} are the same file, '{}'; choose another", what, other, path));
+    }
+    files.emplace_back(what, place);
+  };
+  add("the network", options.file, false);
+  add("the machine's file", options.config, false);
+  for (const std::string& input : options.data.inputs) {
+    const size_t split = input.rfind('=');
+    add("an input", split == std::string::npos ? input : input.substr(split + 1), false);
+  }
+  add("--json", options.json, true);
+  add("--csv", options.csv, true);
+  add("--trace", options.trace, true);
 }
 
 runtime::Device open_device(const RunOptions& options, const presets::Preset& preset) {
@@ -215,12 +241,14 @@ int run_run(const Arguments& arguments) {
   const auto values = parse(arguments, kHelp, visible_options(), hidden, positional);
   if (!values) return 0;
   const RunOptions options = read_options(*values);
+  check_files_apart(options);
   const presets::Preset preset = presets::load_preset(options.config);
   const Network network = load_network(options.file);
-  const InputData inputs(network.inputs, options.data.inputs, options.data.sequence);
 
   runtime::Device device = open_device(options, preset);
   const compiler::Program program = compiler::compile(network.graph, device.capabilities());
+  // After compiling: whoever has no data yet learns first whether the network runs at all.
+  const InputData inputs(network.inputs, options.data.inputs, options.data.sequence);
   runtime::Context context = device.create_context({.zero_init = options.data.zero_init});
   const runtime::LoadedProgram loaded = context.load(program);
   report::RunInfo info = run_info(options, network, preset, program);
@@ -256,6 +284,11 @@ int run_run(const Arguments& arguments) {
   fmt::print("{} on {} ({}), {} invocation{}\n\n{}", network.path.string(), preset.name, options.mode,
              report::grouped(report.invocations), report.invocations == 1 ? "" : "s", report::to_table(report));
   for (const std::string& fault : report.info.injected) fmt::print("injected  {}\n", fault);
+  if (options.jitter) {
+    fmt::print(
+        "jitter    up to {} cycles on every tile, DMA command and burst, seed {}, the same in every invocation\n",
+        options.jitter->second, options.jitter->first);
+  }
   if (report.check) print_check(*report.check, network.outputs.size(), inputs.invocations());
   write_files(options, outputs, report, trace ? &*trace : nullptr);
   if (report.check && report.check->differing > 0) {

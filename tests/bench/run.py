@@ -19,7 +19,10 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
+try:
+    import numpy as np
+except ModuleNotFoundError:
+    sys.exit("run.py: this Python lacks the pinned packages: run sim/setup.sh python, then build/venv/bin/python tests/bench/run.py")
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -112,9 +112,9 @@ bool computes_floats(const Facts& facts, const graph::Operator& op) {
 std::optional<Refusal> refuse_always(const Facts& facts, const graph::Operator& op) {
   std::string way_out = "express it with supported operators, or run it with `npu reference`";
   if (op.op == Op::kCondIf || op.op == Op::kWhileLoop) {
-    way_out = "export the network without control flow, or run it with `npu reference`";
+    way_out = "export the network without control flow";
   } else if (computes_floats(facts, op)) {
-    way_out = "quantise the network to int8 or int16 activations, or run it with `npu reference`";
+    way_out = "quantise the network to int8 or int16 activations";
   }
   return Refusal{ErrorCode::kOperatorUnsupported, "no engine of the device runs " + std::string(graph::name(op.op)),
                  std::move(way_out)};
@@ -142,7 +142,7 @@ std::optional<Refusal> refuse_types(const Facts& facts, const graph::Operator& o
     if (type != DType::kInt4 && element_of(type)) return std::nullopt;
     return Refusal{ErrorCode::kTypeUnsupported,
                    std::string(graph::name(type)) + " is no type that the device computes with",
-                   "quantise the network to int8 or int16 activations, or run it with `npu reference`"};
+                   "quantise the network to int8 or int16 activations"};
   };
   for (graph::TensorId id : op.inputs) {
     if (auto refusal = refuse(id)) return refusal;

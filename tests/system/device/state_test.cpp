@@ -68,7 +68,10 @@ std::vector<graph::Value> outputs_after_flip(Running& device, const Network& net
   return outputs;
 }
 
-TEST_P(State, FlippingOneByteOfEachVariableChangesAnOutput) {
+// Only networks that hear their own phrase: the probability of the others stays 0 whatever a single byte does.
+class HeardState : public testing::TestWithParam<std::string> {};
+
+TEST_P(HeardState, FlippingOneByteOfEachVariableChangesAnOutput) {
   const auto network = wake_word(GetParam());
   if (!network) GTEST_SKIP() << "not imported: the Python environment is missing (sim/setup.sh python)";
   Running device(*network);
@@ -94,6 +97,7 @@ TEST_P(State, FlippingOneByteOfEachVariableChangesAnOutput) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Imported, State, testing::ValuesIn(kWakeWords));
+INSTANTIATE_TEST_SUITE_P(Imported, HeardState, testing::Values("okay_nabu", "hey_jarvis"));
 
 #ifdef NPU_ZOO_DIR
 class ZooState : public testing::TestWithParam<std::string> {};

@@ -38,7 +38,7 @@ TEST_P(Tokens, LosingAnyOneIsAHazard) {
   runtime::Context context = device.create_context();
   const compiler::Program whole = compiler::compile(network->graph, device.capabilities());
   const std::vector<Token> tokens = tokens_of(whole);
-  ASSERT_GT(tokens.size(), 20U);
+  ASSERT_GT(tokens.size(), 5U);
 
   size_t found = 0;
   for (const Token& token : tokens) {
