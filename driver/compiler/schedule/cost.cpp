@@ -7,13 +7,13 @@
 namespace npu::compiler::backend {
 namespace {
 
-constexpr double kDramLatency = 80, kChipLatency = 16;
+constexpr double kDramLatency = 40, kChipLatency = 12;
 constexpr int64_t kDramGrain = 64;  // bytes that DRAM is busy with at least for a run
 
 }  // namespace
 
 double transfer_cycles(int64_t runs, int64_t run, bool dram, const contract::Capabilities& c) {
-  const int64_t chip = ceil_div(run, c.spm_bank_bytes);
+  const int64_t chip = ceil_div(run, c.dma_port_bytes);
   if (!dram) return static_cast<double>(runs * chip);
   return static_cast<double>(runs * std::max(chip, ceil_div(std::max(run, kDramGrain), c.dma_port_bytes)));
 }

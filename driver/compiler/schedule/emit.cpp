@@ -285,7 +285,9 @@ class Emitter {
       if (!kept_rows) ++stream_.layer_tiles[layer_];
       if (auto* dma = std::get_if<DmaCommand>(&body)) {
         dma->commit = last && step.completes_write();
-        append(*dma, channels_.copies, Part::kCompute);
+        // What only later invocations see must not hold up what the next layer waits for.
+        const bool state = dma->dst.region == Region::kVariable;
+        append(*dma, state ? channels_.stores : channels_.copies, Part::kCompute);
       } else if (auto* ewise = std::get_if<contract::VpuEwiseCommand>(&body)) {
         ewise->commit = last && writes_variable;
         append(std::move(*ewise), Queue::kVpu, Part::kCompute);

@@ -12,6 +12,7 @@
 namespace npu::compiler::backend {
 namespace {
 
+constexpr int64_t kRestSteps = 3;
 constexpr int64_t kStepsAhead = 16;  // how many steps before its own a constant may be loaded
 
 class LayoutMaker {
@@ -86,9 +87,14 @@ class LayoutMaker {
     }
     const auto area = [&](BufferId b) { return residency_->footprint(b) * (life(b).last - life(b).first + 1); };
     std::stable_sort(order.begin(), order.end(), [&](BufferId a, BufferId b) { return area(a) > area(b); });
+    // With memory to spare, bytes rest for some steps before others use them: a reader that is late holds up nobody.
+    bool spare = true;
+    for (size_t s = 0; s < module_.steps.size(); ++s) spare &= residency_->available(s) > map.size() / 2;
+    const int64_t slack = spare ? kRestSteps : 0;
     for (BufferId b : order) {
       const int64_t bytes = residency_->footprint(b);
-      const auto address = map.find(bytes, life(b).first, life(b).last, kBufferAlignment);
+      auto address = map.find(bytes, life(b).first - slack, life(b).last + slack, kBufferAlignment);
+      if (!address) address = map.find(bytes, life(b).first, life(b).last, kBufferAlignment);
       if (!address) {
         residency_->move_to_dram(b);
         return false;

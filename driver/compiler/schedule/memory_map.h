@@ -18,6 +18,7 @@ class MemoryMap {
   void rewind(size_t count) { taken_.resize(count); }
   [[nodiscard]] size_t count() const { return taken_.size(); }
   [[nodiscard]] int64_t peak() const;
+  [[nodiscard]] int64_t size() const { return size_; }
 
  private:
   struct Rectangle {

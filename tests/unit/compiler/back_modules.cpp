@@ -26,8 +26,8 @@ contract::Capabilities edge_capabilities() {
   c.spm_banks = 16;
   c.spm_bank_bytes = 32;
   c.psram_bytes = 64 << 10;
-  c.psram_port_bytes = 16;
-  c.var_entries = 64;
+  c.psram_port_bytes = 32;
+  c.var_entries = 128;
   c.dma_channels = 4;
   c.dma_port_bytes = 16;
   c.dma_burst_bytes = 256;
@@ -49,8 +49,8 @@ contract::Capabilities nano_capabilities() {
   c.spm_banks = 4;
   c.spm_bank_bytes = 16;
   c.psram_bytes = 8 << 10;
-  c.psram_port_bytes = 4;
-  c.var_entries = 16;
+  c.psram_port_bytes = 16;
+  c.var_entries = 32;
   c.dma_channels = 2;
   c.dma_port_bytes = 4;
   c.dma_burst_bytes = 64;
