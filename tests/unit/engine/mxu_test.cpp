@@ -114,8 +114,25 @@ TEST_P(Mxu, LongReductionsWrapAtTheAccumulatorsWidth) {
       check(shape, random);
       shape.in_w = 6;
       check(shape, random);
+      // All products of one sign: partial sums leave 32 bits on the way.
+      for (const uint8_t byte : {0x7f, 0x80}) {
+        shape.constant_elements = byte;
+        for (const int64_t in_w : {1, 6}) {
+          shape.in_w = matmul ? 6 : in_w;
+          check(shape, random);
+        }
+      }
     }
   }
+}
+
+TEST_P(Mxu, OnePixelWrapsToo) {
+  // A single pixel takes a kernel of its own, whose sixteen partial sums wrap after a million products.
+  Random random(12);
+  MxuShape shape;
+  shape.in_c = 1'200'000;
+  shape.constant_elements = 0x7f;
+  check(shape, random);
 }
 
 TEST_P(Mxu, ExtremeElementsAreExact) {
