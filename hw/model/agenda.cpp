@@ -27,7 +27,10 @@ void Agenda::begin_job() {
 }
 
 void Agenda::arm(uint64_t cycle) {
+  cycle = std::min(cycle, clock_.now() + kFarCycles);
   if (!pending_.empty() && pending_.back() <= cycle) return;
+  // With every event in use the last one moves forward; tick() finds again what it stood for.
+  if (pending_.size() == kMostPending) pending_.pop_back();
   sc_core::sc_event& event = events_[pending_.size()];
   pending_.push_back(cycle);
   event.notify(clock_.timed() ? clock_.until(cycle) : sc_core::SC_ZERO_TIME);

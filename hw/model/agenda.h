@@ -23,8 +23,10 @@ class Agenda : public sc_core::sc_module {
 
  private:
   friend class Alarm;
-  // At most one moment is pending per alarm, and the one at once.
+  // Moments that can be pending; more than there are alarms, so that moving one forward is rare.
   static constexpr size_t kMostPending = 40;
+  // Later moments are approached in steps: what is cancelled stays in the kernel's queue until its time comes.
+  static constexpr uint64_t kFarCycles = 4096;
 
   void tick();
   void arm(uint64_t cycle);

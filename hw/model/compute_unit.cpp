@@ -67,6 +67,8 @@ void ComputeUnit::execute(const IssuedCommand& command, Work& work) {
 }
 
 void ComputeUnit::load_schedule(std::span<const engine::BeatRun> beats, Work& work) {
+  // What must be written follows from the command's fields; how often operands are read is the engine's affair.
+  const Traffic fields = work.asked;
   work.asked = {};
   runs_.clear();
   runs_.reserve(beats.size());
@@ -75,9 +77,11 @@ void ComputeUnit::load_schedule(std::span<const engine::BeatRun> beats, Work& wo
     const Window window = machine_.address_map.window(run.address, run.access);
     const bool read = run.access == Access::kRead;
     work.asked.moved(window.space, read, uint64_t{run.beats} * run.bytes);
-    runs_.push_back({run.start, std::max<uint32_t>(run.interval, 1), run.beats, window.base + run.address.offset,
-                     run.step, run.bytes, window.space, read});
+    runs_.push_back({run.start, std::max<uint32_t>(run.interval, 1), run.beats, window.base + run.address.offset, 0,
+                     run.step, static_cast<uint64_t>(run.wrap), run.bytes, window.space, read});
   }
+  work.asked.spm_written = fields.spm_written;
+  work.asked.psram_written = fields.psram_written;
   std::stable_sort(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) { return a.start < b.start; });
   active_.clear();
   begun_ = 0;
@@ -87,10 +91,23 @@ void ComputeUnit::count(Run& run, uint64_t beats, Work& work) {
   work.traffic.moved(run.space, run.read, beats * run.bytes);
   run.left -= beats;
   run.start += beats * run.interval;
+  while (beats > 0) {
+    const uint64_t step = static_cast<uint64_t>(run.step);
+    const uint64_t sweep = run.wrap == 0 ? beats : std::min(beats, (run.wrap - run.offset + step - 1) / step);
+    count_accesses(run, sweep);
+    run.offset += step * sweep;
+    if (run.wrap != 0 && run.offset >= run.wrap) run.offset -= run.wrap;
+    beats -= sweep;
+  }
+}
+
+// Of `beats` that follow each other without starting over.
+void ComputeUnit::count_accesses(const Run& run, uint64_t beats) {
+  uint64_t address = run.base + run.offset;
   if (run.space == Space::kPersistent) {
     const uint64_t width = machine_.persistent.port_bytes();
-    for (uint64_t i = 0; i < beats; ++i, run.address += static_cast<uint64_t>(run.step)) {
-      port_accesses_ += (run.address + run.bytes - 1) / width - run.address / width + 1;
+    for (uint64_t i = 0; i < beats; ++i, address += static_cast<uint64_t>(run.step)) {
+      port_accesses_ += (address + run.bytes - 1) / width - address / width + 1;
     }
     return;
   }
@@ -99,11 +116,9 @@ void ComputeUnit::count(Run& run, uint64_t beats, Work& work) {
   const uint64_t step = static_cast<uint64_t>(run.step < 0 ? -run.step : run.step) % interleave;
   const uint64_t period = interleave / std::gcd(step, interleave);
   const uint64_t whole = beats / period, rest = beats % period;
-  uint64_t address = run.address;
   for (uint64_t i = 0; i < std::min(beats, period); ++i, address += static_cast<uint64_t>(run.step)) {
     machine_.scratchpad.count(address, run.bytes, whole + (i < rest ? 1 : 0), accesses_);
   }
-  run.address += static_cast<uint64_t>(run.step) * beats;
   scratchpad_accesses_ += beats;
 }
 

@@ -25,8 +25,10 @@ class ComputeUnit : public QueueUnit, private engine::MemoryView {
   // A run of beats with its address resolved.
   struct Run {
     uint64_t start, interval, left;  // of the beats that are left
-    uint64_t address;                // of the next one
+    uint64_t base;                   // address of the first one
+    uint64_t offset;                 // of the next one from there
     int64_t step;
+    uint64_t wrap;  // 0, or the offset at which the run starts over
     uint32_t bytes;
     contract::Space space;
     bool read;
@@ -36,6 +38,7 @@ class ComputeUnit : public QueueUnit, private engine::MemoryView {
   std::span<uint8_t> resolve(const contract::Address& address, int64_t low, int64_t high,
                              engine::Access access) override;
   void load_schedule(std::span<const engine::BeatRun> beats, Work& work);
+  void count_accesses(const Run& run, uint64_t beats);
   // Counts the accesses of beats before `end` (cycles of the schedule) and drops them.
   void count_until(uint64_t end, Work& work);
   void count(Run& run, uint64_t beats, Work& work);

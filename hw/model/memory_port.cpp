@@ -67,8 +67,9 @@ void MemoryPort::submit(Burst& burst, uint32_t requester, uint64_t earliest) {
   burst.earliest_ = earliest;
   queues_[requester].push_back(&burst);
   ++queued_;
-  // In the next delta cycle, when all who ask in this moment have asked.
-  if (requesting_ == nullptr) grant_alarm_.set(std::max({request_free_, clock_.now(), earliest}));
+  // In the next delta cycle, when all who ask in this moment have asked; at the end of deliver(), if it is what they
+  // ask in.
+  if (requesting_ == nullptr && !delivering_) grant_alarm_.set(std::max(clock_.now(), earliest));
 }
 
 // Round robin among those whose first burst may go; without one, sets the alarm for the first that may.
@@ -95,8 +96,8 @@ Burst* MemoryPort::next_request(uint64_t now) {
 void MemoryPort::grant() {
   const uint64_t now = clock_.now();
   while (queued_ > 0 && requesting_ == nullptr) {
-    if (request_free_ > now) {
-      grant_alarm_.set(request_free_);
+    if (request_free_ > now + kArbitrateAhead) {
+      grant_alarm_.set(request_free_ - kArbitrateAhead);
       return;
     }
     Burst* const burst = next_request(now);
@@ -107,7 +108,8 @@ void MemoryPort::grant() {
 
 void MemoryPort::send(Burst& burst) {
   // The phase is annotated with the time at which the last beat of the request is on the wires.
-  const uint64_t sent = clock_.now() + (burst.is_write() ? port_cycles(burst.get_data_length()) : 1);
+  const uint64_t begin = std::max(clock_.now(), request_free_);
+  const uint64_t sent = begin + (burst.is_write() ? port_cycles(burst.get_data_length()) : 1);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = clock_.until(sent);
   ++in_flight_;
@@ -160,6 +162,7 @@ void MemoryPort::respond(Burst& burst, uint64_t arrived) {
 }
 
 void MemoryPort::deliver() {
+  delivering_ = true;
   while (!responses_.empty() && responses_.front()->done_ <= clock_.now()) {
     std::pop_heap(responses_.begin(), responses_.end(), kLater);
     Burst& burst = *responses_.back();
@@ -171,7 +174,9 @@ void MemoryPort::deliver() {
       burst.client_->burst_done(burst, burst.is_response_ok());
     }
   }
+  delivering_ = false;
   if (!responses_.empty()) deliver_alarm_.set(responses_.front()->done_);
+  grant();
   if (idle()) idle_.notify(SC_ZERO_TIME);
 }
 

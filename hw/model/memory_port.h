@@ -60,6 +60,8 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
   using Socket = tlm_utils::simple_initiator_socket<MemoryPort>;
   static constexpr uint32_t kFetchRequester = 8;  // DMA channels are 0 to 7
   static constexpr uint32_t kRequesters = 9;
+  // Requests are arbitrated up to this many cycles before they are on the wires (annotated as TLM-2.0 does).
+  static constexpr uint64_t kArbitrateAhead = 16;
 
   MemoryPort(const sc_core::sc_module_name& name, Socket& socket, const contract::Capabilities& caps,
              const Clock& clock, Agenda& agenda, JitterSource& jitter);
@@ -110,6 +112,7 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
   std::deque<Burst*> queues_[kRequesters];
   uint32_t queued_ = 0;
   uint32_t in_flight_ = 0;
+  bool delivering_ = false;
   uint32_t last_granted_ = kRequesters - 1;
   Burst* requesting_ = nullptr;  // sent BEGIN_REQ, END_REQ not seen
   uint64_t request_free_ = 0;    // cycle from which the request path is free

@@ -30,6 +30,7 @@ class BankOccupancy {
   static constexpr uint64_t kBuckets = 1024;  // of the time window that is remembered; beyond it banks count as free
 
   uint32_t* bucket(uint64_t index);
+  bool book_in_one_bucket(uint64_t start, uint64_t length, std::span<const uint32_t> accesses);
   uint64_t book_bank(uint32_t bank, uint64_t start, uint64_t length, uint64_t accesses);
 
   uint32_t banks_;

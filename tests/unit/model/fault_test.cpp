@@ -25,7 +25,7 @@ ErrorCode fault_of(Bench& bench, const Command& command, Tokens tokens = {}) {
   if (code != ErrorCode::kOk) {
     EXPECT_EQ(bench.read(reg::kFaultCommand), 1u);
   }
-  bench.expect_identities();
+  bench.expect_cycles_add_up();
   Stream good(small_machine());
   good.add(copy(0, dram(0), spm(0), 512));
   good.add(ewise(spm(0), spm(0x400), 512), {{0, 1}});
