@@ -39,7 +39,7 @@ class AddressMap {
   [[nodiscard]] Window window(const contract::Address& address, engine::Access access) const;
 
   // VARIABLE: checks entry, owner, hash and that it was not seen in this epoch. Errors: fault_bad_region,
-  // fault_access_right (owner; or its bytes overlap the table or another variable), fault_out_of_bounds,
+  // fault_access_right (owner, or its bytes overlap another variable), fault_out_of_bounds (or they overlap the table),
   // variable_mismatch, variable_redeclared.
   [[nodiscard]] contract::ErrorCode check_declaration(uint32_t index, uint32_t hash) const;
 

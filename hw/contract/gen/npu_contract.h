@@ -49,7 +49,8 @@
 // Event records that fit into the buffer; 0 switches events off. Records beyond are counted, not written.
 #define NPU_REG_EVENT_CAPACITY 0x038u
 #define NPU_REG_EVENT_COUNT 0x03cu  // Event records that the last job produced. Read only.
-// Cycles after which a job is stopped with fault_timeout, low half; 0 in both halves means never.
+// Cycles after which a job is stopped with fault_timeout, low half; 0 in both halves means never. Without effect in
+// functional mode, which has no cycles.
 #define NPU_REG_CYCLE_LIMIT_LO 0x040u
 #define NPU_REG_CYCLE_LIMIT_HI 0x044u  // High half.
 // Cycles from start to end of the last job, low half; 0 in functional mode. Read only.
@@ -150,7 +151,8 @@ enum npu_counter {
   NPU_COUNTER_STALLED = 1,
   NPU_COUNTER_IDLE = 2,  // Cycles without a command.
   NPU_COUNTER_COMMANDS = 3,  // Commands completed.
-  NPU_COUNTER_BYTES_READ_ASKED = 4,  // Bytes that the completed commands had to read.
+  // Bytes that the completed commands had to read; an operand that an engine reads again counts again.
+  NPU_COUNTER_BYTES_READ_ASKED = 4,
   NPU_COUNTER_BYTES_READ = 5,  // Bytes that memories delivered.
   NPU_COUNTER_BYTES_WRITTEN_ASKED = 6,  // Bytes that the completed commands had to write.
   NPU_COUNTER_BYTES_WRITTEN = 7,  // Bytes that memories took.

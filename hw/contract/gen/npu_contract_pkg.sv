@@ -45,7 +45,8 @@ package npu_contract_pkg;
   // Event records that fit into the buffer; 0 switches events off. Records beyond are counted, not written.
   parameter logic [31:0] RegEventCapacity = 32'h38;
   parameter logic [31:0] RegEventCount = 32'h3c;  // Event records that the last job produced. Read only.
-  // Cycles after which a job is stopped with fault_timeout, low half; 0 in both halves means never.
+  // Cycles after which a job is stopped with fault_timeout, low half; 0 in both halves means never. Without effect in
+  // functional mode, which has no cycles.
   parameter logic [31:0] RegCycleLimitLo = 32'h40;
   parameter logic [31:0] RegCycleLimitHi = 32'h44;  // High half.
   // Cycles from start to end of the last job, low half; 0 in functional mode. Read only.
@@ -128,7 +129,8 @@ package npu_contract_pkg;
     CounterStalled = 8'h1,
     CounterIdle = 8'h2,  // Cycles without a command.
     CounterCommands = 8'h3,  // Commands completed.
-    CounterBytesReadAsked = 8'h4,  // Bytes that the completed commands had to read.
+    // Bytes that the completed commands had to read; an operand that an engine reads again counts again.
+    CounterBytesReadAsked = 8'h4,
     CounterBytesRead = 8'h5,  // Bytes that memories delivered.
     CounterBytesWrittenAsked = 8'h6,  // Bytes that the completed commands had to write.
     CounterBytesWritten = 8'h7,  // Bytes that memories took.

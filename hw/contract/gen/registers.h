@@ -77,7 +77,8 @@ inline constexpr uint32_t kEventCapacity = 0x038;
 // Event records that the last job produced. Read only.
 inline constexpr uint32_t kEventCount = 0x03c;
 
-// Cycles after which a job is stopped with fault_timeout, low half; 0 in both halves means never.
+// Cycles after which a job is stopped with fault_timeout, low half; 0 in both halves means never. Without effect in
+// functional mode, which has no cycles.
 inline constexpr uint32_t kCycleLimitLo = 0x040;
 
 // High half.
@@ -207,7 +208,8 @@ enum class Counter : uint32_t {
   kStalled = 1,  // Cycles in which the engine held a command and waited for a token, a bank or the memory port.
   kIdle = 2,  // Cycles without a command.
   kCommands = 3,  // Commands completed.
-  kBytesReadAsked = 4,  // Bytes that the completed commands had to read.
+  // Bytes that the completed commands had to read; an operand that an engine reads again counts again.
+  kBytesReadAsked = 4,
   kBytesRead = 5,  // Bytes that memories delivered.
   kBytesWrittenAsked = 6,  // Bytes that the completed commands had to write.
   kBytesWritten = 7,  // Bytes that memories took.
