@@ -94,6 +94,14 @@ void pack8(const uint8_t* w, ptrdiff_t stride, size_t channels, size_t k, uint8_
   }
 }
 
+// Wrapping sum of all lanes. (The intrinsic of that name adds the last lanes as plain signed integers.)
+inline int32_t sum_lanes(__m512i v) {
+  const __m256i eight = _mm256_add_epi32(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
+  __m128i four = _mm_add_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
+  four = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4e));
+  return _mm_cvtsi128_si32(_mm_add_epi32(four, _mm_shuffle_epi32(four, 0xb1)));
+}
+
 // kChannels channels against kRows rows, 64 bytes of the reduction at a time.
 template <int kRows, int kChannels>
 inline void dot_block(const uint8_t* a, size_t a_stride, const uint8_t* w, ptrdiff_t stride, size_t k, int32_t* acc,
@@ -124,9 +132,9 @@ inline void dot_block(const uint8_t* a, size_t a_stride, const uint8_t* w, ptrdi
   }
 #pragma GCC unroll 8
   for (int c = 0; c < kChannels; ++c) {
-    sums[c] = _mm512_reduce_add_epi32(sum[c]);
+    sums[c] = sum_lanes(sum[c]);
 #pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) acc[static_cast<size_t>(r) * acc_stride + c] = _mm512_reduce_add_epi32(dot[r][c]);
+    for (int r = 0; r < kRows; ++r) acc[static_cast<size_t>(r) * acc_stride + c] = sum_lanes(dot[r][c]);
   }
 }
 
