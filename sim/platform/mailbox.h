@@ -1,5 +1,5 @@
-// Hand-over of requests from the calling thread to the simulation's and back: each side spins for a few microseconds,
-// since most answers come that fast, and then sleeps.
+// Hand-over of requests from the calling thread to the simulation's and back: each side spins for about a millisecond,
+// since a small job is over by then and waking a sleeping thread takes longer than handing over, and then sleeps.
 #pragma once
 
 #include <atomic>
