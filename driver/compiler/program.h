@@ -42,10 +42,23 @@ struct Layer {
   int64_t tiles = 0;
 };
 
+// What to do when the job is stopped at a yield command (the contract's structure `segment`): streams that save what is
+// live in the scratchpad to region `save` and bring it back. Both lie behind the main stream in Program::commands.
+struct Segment {
+  uint32_t yield_word = 0;                 // in the main stream
+  uint32_t live_bytes = 0;                 // 0: both streams are empty
+  uint32_t save_word = 0, save_words = 0;  // multiples of 16; complete streams, begin to end
+  uint32_t restore_word = 0, restore_words = 0;
+  uint32_t cycles = 0;  // estimate, from the yield before, or the start
+};
+
 struct Program {
-  uint32_t caps_hash = 0;  // of the device it was compiled for
-  std::vector<uint32_t> commands;
-  uint32_t command_count = 0;
+  uint32_t caps_hash = 0;          // of the device it was compiled for
+  std::vector<uint32_t> commands;  // the main stream, then the save and restore streams of the segments
+  uint32_t main_words = 0;         // length of the main stream
+  uint32_t command_count = 0;      // of the main stream
+  std::vector<Segment> segments;   // by field `segment` of the yield commands
+  uint32_t save_bytes = 0;         // of region `save`: what the largest segment needs
   std::vector<uint8_t> constants;  // region `constants`
   uint32_t workspace_bytes = 0, input_bytes = 0, output_bytes = 0;
   std::vector<Port> inputs, outputs;

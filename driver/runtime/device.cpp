@@ -81,7 +81,7 @@ uint32_t DeviceState::next_epoch() {
   return epoch;
 }
 
-Device Device::open(std::unique_ptr<Hal> hal) {
+Device Device::open(std::unique_ptr<Hal> hal, const DeviceOptions&) {
   NPU_CHECK(hal != nullptr);
   check_identity(*hal);
   const contract::Capabilities caps = read_capabilities(*hal);

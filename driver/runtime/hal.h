@@ -8,6 +8,8 @@
 
 namespace npu::runtime {
 
+enum class Window : uint8_t { kPersistent, kCode, kData };
+
 class Hal {
  public:
   virtual ~Hal() = default;
@@ -29,13 +31,19 @@ class Hal {
   // Fills device memory with one byte value.
   virtual void fill_memory(uint64_t address, uint64_t bytes, uint8_t value) = 0;
 
-  // The persistent SRAM through the host port's window; offset in bytes from its start.
-  virtual void read_persistent(uint32_t offset, std::span<uint8_t> bytes) = 0;
-  virtual void write_persistent(uint32_t offset, std::span<const uint8_t> bytes) = 0;
+  // The memories that the host port shows through windows; offset in bytes from the memory's start. Code can be written
+  // while the control CPU is held in reset, data is read only; a device without control CPU has only the persistent
+  // SRAM. Throws Error(fault_bus) otherwise.
+  virtual void read_window(Window window, uint32_t offset, std::span<uint8_t> bytes) = 0;
+  virtual void write_window(Window window, uint32_t offset, std::span<const uint8_t> bytes) = 0;
 
-  // Lets the device run until its interrupt line is up; false when `timeout` of host time passed first. A device whose
-  // interrupt is already up returns at once. After a timeout the device stands still until the next call.
+  // Lets the device run until its interrupt line is up; false when `timeout` of host time passed first, when wake() was
+  // called, or when nothing in the device can move any more. A device whose interrupt is already up returns at once.
+  // Afterwards the device may stand still until the next call.
   [[nodiscard]] virtual bool wait_interrupt(std::chrono::nanoseconds timeout) = 0;
+  // Makes a wait_interrupt() that is going on, or else the next one, return soon. The only call that any thread may
+  // make at any time.
+  virtual void wake() = 0;
 };
 
 }  // namespace npu::runtime

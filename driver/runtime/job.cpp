@@ -120,7 +120,7 @@ void JobState::write_job_registers() {
   map_block(Region::kOutput, ProgramState::kOutput, kReadable | kWritable);
 
   write_wide(reg::kCommandBaseLo, reg::kCommandBaseHi, program->block(ProgramState::kCommands).address());
-  hal.write_register(reg::kCommandWords, static_cast<uint32_t>(program->program.commands.size()));
+  hal.write_register(reg::kCommandWords, static_cast<uint32_t>(program->program.main_words));
   write_wide(reg::kEventBaseLo, reg::kEventBaseHi, program->block(ProgramState::kEvents).address());
   hal.write_register(reg::kEventCapacity, options.events ? program->program.command_count : 0);
   write_wide(reg::kCycleLimitLo, reg::kCycleLimitHi, options.cycle_limit);

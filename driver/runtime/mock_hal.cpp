@@ -215,12 +215,12 @@ void MockHal::fill_memory(uint64_t address, uint64_t bytes, uint8_t value) {
   std::fill_n(dram(address + bytes).begin() + static_cast<ptrdiff_t>(address), bytes, value);
 }
 
-void MockHal::read_persistent(uint32_t offset, std::span<uint8_t> bytes) {
+void MockHal::read_window(Window, uint32_t offset, std::span<uint8_t> bytes) {
   check(read_psram(offset, bytes.size()));
   std::copy_n(persistent_.begin() + offset, bytes.size(), bytes.begin());
 }
 
-void MockHal::write_persistent(uint32_t offset, std::span<const uint8_t> bytes) {
+void MockHal::write_window(Window, uint32_t offset, std::span<const uint8_t> bytes) {
   check(write_psram(offset, {bytes.begin(), bytes.end()}));
   std::copy(bytes.begin(), bytes.end(), persistent_.begin() + offset);
 }

@@ -90,9 +90,10 @@ class MockHal : public Hal {
   void read_memory(uint64_t address, std::span<uint8_t> bytes) override;
   void write_memory(uint64_t address, std::span<const uint8_t> bytes) override;
   void fill_memory(uint64_t address, uint64_t bytes, uint8_t value) override;
-  void read_persistent(uint32_t offset, std::span<uint8_t> bytes) override;
-  void write_persistent(uint32_t offset, std::span<const uint8_t> bytes) override;
+  void read_window(Window window, uint32_t offset, std::span<uint8_t> bytes) override;
+  void write_window(Window window, uint32_t offset, std::span<const uint8_t> bytes) override;
   [[nodiscard]] bool wait_interrupt(std::chrono::nanoseconds timeout) override;
+  void wake() override {}
 
  private:
   // Logs the access and compares it; returns the expectation for its answer, or null.

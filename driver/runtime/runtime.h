@@ -10,8 +10,9 @@
 //   graph::Value probability = job.output("TosaOutput_0");
 //
 // Handles share ownership of what they need: a context keeps its device open, a program its context, a job its program.
-// All calls are safe from any thread; a device runs one job at a time. User-visible mistakes and device faults throw
-// npu::Error with a code of hw/contract/errors.yaml.
+// All calls are safe from any thread. Jobs of one context run in order, one at a time; jobs of several contexts share
+// the device, the more urgent first. User-visible mistakes and device faults throw npu::Error with a code of
+// hw/contract/errors.yaml.
 #pragma once
 
 #include <array>
@@ -59,8 +60,31 @@ class Counters {
   std::array<uint64_t, contract::reg::kCounterCount> values_{};
 };
 
+// The firmware entered a phase of its work.
+struct FirmwarePhase {
+  uint64_t time = 0;  // device time
+  contract::Phase phase = contract::Phase::kIdle;
+  uint32_t ring = 0;  // of the request it was about, or 0
+};
+
+// What happened to a job around its stream. Device time is in cycles of the engines' clock. All 0 without firmware.
+struct JobTimes {
+  uint64_t submitted = 0;        // device time of the doorbell
+  uint64_t accepted = 0;         // the firmware took the request
+  uint64_t started = 0;          // its stream started first
+  uint64_t ended = 0;            // the firmware saw its end
+  uint64_t completed = 0;        // the driver was told
+  uint64_t firmware_cycles = 0;  // of the control CPU's clock, busy between accepted and completion
+  uint64_t blocked = 0;          // ready, but a job of lower priority had to stop and be saved first
+  uint32_t preemptions = 0;      // how often it was interrupted itself
+  uint64_t save_cycles = 0;      // engine cycles of saving and restoring it
+  uint64_t saved_bytes = 0;
+};
+
 struct RunResult {
-  uint64_t cycles = 0;                  // from start to end of the job; 0 in functional mode
+  uint64_t cycles = 0;  // in which the stream ran; 0 in functional mode
+  JobTimes times;
+  std::vector<FirmwarePhase> phases;    // of the firmware, since the result before of any job
   std::vector<contract::Event> events;  // one a completed command, as the device wrote them
   uint64_t events_lost = 0;             // records that did not fit into the event buffer
   Counters counters;
@@ -78,6 +102,7 @@ struct Fault {
 
 // A job that the device stopped. The message names engine, command, layer, address and cycle, and for variable faults
 // the variable.
+// For kFaultTimeout it says who waits for whom, for kFaultFirmware it holds a symbolised backtrace.
 class FaultError : public Error {
  public:
   FaultError(const Fault& fault, const std::string& message) : Error(fault.code, message), fault_(fault) {}
@@ -88,8 +113,24 @@ class FaultError : public Error {
 };
 
 struct ContextOptions {
+  // The device prefers jobs of contexts with a larger priority, and interrupts others for them. 0 to 255.
+  uint32_t priority = 0;
   // A variable without initial value starts as zeros that count as written, instead of as unwritten.
   bool zero_init = false;
+};
+
+// How a driver meets a device.
+struct DeviceOptions {
+  // Image for the control CPU (firmware_header, then code); empty: the one that this library was built with.
+  std::vector<uint8_t> firmware;
+  // Its symbols for backtraces: lines "ADDRESS NAME" as nm prints them, hexadecimal; empty with the built-in image: its
+  // own.
+  std::string firmware_symbols;
+  // Drive the command processor directly, on a device without control CPU. To measure what the firmware costs.
+  bool bypass_firmware = false;
+  // Look into memory now and then instead of enabling interrupts.
+  bool polling = false;
+  uint32_t log_level = 2;  // of the firmware; see the contract's `ring`
 };
 
 struct JobOptions {
@@ -99,6 +140,8 @@ struct JobOptions {
   bool events = true;
   // Cycles after which the device stops the job with kFaultTimeout; 0: never.
   uint64_t cycle_limit = uint64_t{1} << 36;
+  // Device time before which the device does not start the job, nor later jobs of its context; 0: at once.
+  uint64_t not_before = 0;
 };
 
 // A variable of a context as it lies in the device.
@@ -121,21 +164,36 @@ struct MemoryUse {
 
 class Device {
  public:
-  // Takes over a device and brings it to its first state (a cold reset: persistent memory is empty afterwards).
-  // Throws Error(kContractMismatch) when it is no NPU, speaks another version of the contract, or contradicts itself.
-  [[nodiscard]] static Device open(std::unique_ptr<Hal> hal);
+  // Takes over a device, brings it to its first state (a cold reset: persistent memory is empty afterwards) and boots
+  // its firmware. Throws Error: kContractMismatch when it is no NPU, speaks another version of the contract, or
+  // contradicts itself; kBadFirmware for a damaged image; kFirmwareMismatch when image, device and driver do not speak
+  // the same version; kFaultFirmware when the firmware does not get ready.
+  [[nodiscard]] static Device open(std::unique_ptr<Hal> hal, const DeviceOptions& options = {});
 
   [[nodiscard]] const contract::Capabilities& capabilities() const;
   [[nodiscard]] MemoryUse memory_use() const;
 
-  // A context owns variables; contexts never see each other's. Throws Error(kVariableTableFull) beyond 65,535 contexts.
+  // A context owns variables; contexts never see each other's. Throws Error(kContextsFull) beyond 15 contexts at a
+  // time, kVariableTableFull beyond 65,535 in all.
   [[nodiscard]] Context create_context(const ContextOptions& options = {});
 
-  // Stops a running job (its wait() then throws kWrongOrder) and clears faults and counters. Variables keep their
-  // values.
+  // Stops all jobs (their wait() then throws kWrongOrder), clears faults and counters and boots the firmware again.
+  // Variables keep their values, contexts and programs stay usable. What the driver does by itself when the firmware
+  // has stopped: jobs in flight then fail with kFaultFirmware.
   void soft_reset();
   // As soft_reset, and forgets every variable of every context. Loaded programs stay usable.
   void cold_reset();
+
+  // Device time in cycles of the engines' clock.
+  [[nodiscard]] uint64_t time();
+  // Power of engines and scratchpad; a job wakes a sleeping device. Throws Error(kWrongOrder) while jobs are in flight.
+  void set_power(contract::PowerState state);
+  // What the firmware has logged since the last call, whole lines. Empty without firmware.
+  [[nodiscard]] std::string take_firmware_log();
+
+  // A register that the contract gives to the host, for test hooks.
+  [[nodiscard]] uint32_t read_register(uint32_t offset);
+  void write_register(uint32_t offset, uint32_t value);
 
   // Device memory as a debugger sees it. Throws Error(kFaultBus) outside of it, kWrongOrder while a job runs.
   void read_memory(uint64_t address, std::span<uint8_t> bytes);
@@ -155,19 +213,19 @@ class Context {
   // keeps its place and value, a new one gets its initial value. Nothing stays allocated on failure.
   // Throws Error: kContractMismatch when compiled for other capabilities or another contract; kVariableMismatch naming
   // both declarations; kDramFull, kPersistentFull, kVariableTableFull with the numbers and the smallest change that
-  // fits; kWrongOrder while the device runs a job.
+  // fits.
   [[nodiscard]] LoadedProgram load(compiler::Program program);
 
   // Variables that are allocated now, by table index.
   [[nodiscard]] std::vector<VariableInfo> variables() const;
   // The bytes of a variable in persistent SRAM, written or not. Throws Error(kVariableUndeclared) for an unknown
-  // identity, kWrongOrder while a job runs.
+  // identity, kWrongOrder while a job of this context is in flight.
   [[nodiscard]] graph::Value read_variable(std::string_view identity) const;
   // Overwrites them and marks the variable as written. Throws also Error(kVariableMismatch) for another type or shape.
   void write_variable(std::string_view identity, const graph::Value& value);
 
   // De-allocates all variables, or one: the next job that declares it applies its initial value again. Throws
-  // Error(kWrongOrder) while a job of this context runs, kVariableUndeclared for an unknown identity.
+  // Error(kWrongOrder) while a job of this context is in flight, kVariableUndeclared for an unknown identity.
   void clear();
   void clear(std::string_view identity);
 
@@ -206,13 +264,17 @@ class Job {
   // Starts the job and waits for its end. Throws what start() and wait() throw.
   RunResult run();
 
-  // Throws Error(kBadInput) when an input was never set, kWrongOrder while the device runs a job, and what
-  // Context::load throws for variables that have to be allocated anew.
+  // Queues the job behind the jobs of its context. Throws Error(kBadInput) when an input was never set, kWrongOrder
+  // while a job of the same program is in flight (they share its memory), kQueueFull when the context's ring is full,
+  // and what Context::load throws for variables that have to be allocated anew.
   void start();
   // Lets the device run for at most `timeout` of host time; true when the job has ended. Throws FaultError when the
-  // device stopped it, Error(kFaultCounters) when its counters break an identity, kWrongOrder when it was not started
-  // or was stopped by a reset.
+  // device stopped it (kJobCancelled: cancel() did), Error(kFaultCounters) when its counters break an identity,
+  // kWrongOrder when it was not started or was stopped by a reset.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout);
+  // Asks the device to stop the job, queued or running; wait() tells how it ended. Nothing happens unless it is in
+  // flight.
+  void cancel();
 
   // Commands that the device has completed so far, of Program::command_count; for progress. 0 when the job does not run
   // or records no events.

@@ -83,7 +83,7 @@ uint32_t VariableManager::allocate(uint16_t owner, const compiler::Variable& var
   if (!variable.initial.empty() || zero_init) {
     std::vector<uint8_t> initial = variable.initial;
     initial.resize(variable.bytes);
-    hal_.write_persistent(offset, initial);
+    hal_.write_window(Window::kPersistent, offset, initial);
     entry.flags = kIsWritten;
   }
   write_entry(index, entry);

@@ -12,6 +12,8 @@ DecodedCommand decode(std::span<const uint32_t> words) {
       return contract::EndCommand::decode(words);
     case Opcode::kDeclare:
       return contract::DeclareCommand::decode(words);
+    case Opcode::kYield:
+      break;
     case Opcode::kDma:
       return contract::DmaCommand::decode(words);
     case Opcode::kMxu:

@@ -25,6 +25,7 @@ bool within(uint32_t offset, uint32_t first, uint32_t count, uint32_t step) {
 
 RegisterFile::RegisterFile(Machine& machine, Actions actions) : machine_(machine), actions_(std::move(actions)) {
   for (const contract::RegisterInfo& info : contract::kRegisters) {
+    if (info.block != contract::Block::kId && info.block != contract::Block::kCore) continue;
     for (uint32_t i = 0; i < info.count; ++i) {
       const uint32_t word = (info.offset + i * info.step) / 4;
       mapped_[word] = kReadable | (info.writable ? kWritable : 0);

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "driver/runtime/hal.h"
 #include "hw/model/config.h"
@@ -19,6 +21,17 @@ struct PlatformOptions {
   uint32_t jitter_max_cycles = 0;
   // Overwrite the scratchpad at every job start.
   bool poison = true;
+  // With control CPU, firmware and mailbox; without, the host drives the command processor itself.
+  bool control_cpu = true;
+  // Shared module with the instruction-set simulator; empty: libnpu_iss.so where the loader finds it.
+  std::string iss_module;
+  // Called with every character that the firmware prints to its UART, in the simulation's thread. May be empty.
+  std::function<void(char)> uart;
+  // TCP port of 127.0.0.1 at which a debugger controls the CPU (GDB's remote protocol); 0: none. The CPU leaves its
+  // first reset only when a debugger is connected and lets it go on. `debugger_waiting` is called once with the port,
+  // when it can be connected to; a port of 1 asks for any free one.
+  uint16_t gdb_port = 0;
+  std::function<void(uint16_t)> debugger_waiting;
 };
 
 // Elaborates the system in a thread of its own. SystemC elaborates once per process, so a process can do this once,

@@ -137,11 +137,11 @@ void TlmDevice::persistent(tlm::tlm_command command, uint32_t offset, uint8_t* d
   }
 }
 
-void TlmDevice::read_persistent(uint32_t offset, std::span<uint8_t> bytes) {
+void TlmDevice::read_window(runtime::Window, uint32_t offset, std::span<uint8_t> bytes) {
   persistent(tlm::TLM_READ_COMMAND, offset, bytes.data(), bytes.size());
 }
 
-void TlmDevice::write_persistent(uint32_t offset, std::span<const uint8_t> bytes) {
+void TlmDevice::write_window(runtime::Window, uint32_t offset, std::span<const uint8_t> bytes) {
   persistent(tlm::TLM_WRITE_COMMAND, offset, const_cast<uint8_t*>(bytes.data()), bytes.size());
 }
 

@@ -50,6 +50,7 @@ CommandInfo describe(std::span<const uint32_t> words) {
   switch (info.opcode) {
     case Opcode::kBegin:
     case Opcode::kEnd:
+    case Opcode::kYield:
       break;
     case Opcode::kDeclare:
       info.variables.push_back({contract::DeclareCommand::decode(words).variable, VariableUse::kDeclare});
@@ -99,7 +100,7 @@ std::string_view name(VariableUse use) {
 std::vector<CommandInfo> list_commands(const compiler::Program& program) {
   std::vector<CommandInfo> commands;
   commands.reserve(program.command_count);
-  const std::span<const uint32_t> words = program.commands;
+  const std::span<const uint32_t> words = std::span(program.commands).first(program.main_words);
   for (size_t at = 0; at + contract::kHeaderWords <= words.size();) {
     const auto header = contract::Header::decode(words.subspan(at));
     NPU_CHECK(header.words >= contract::kHeaderWords && header.words <= words.size() - at);

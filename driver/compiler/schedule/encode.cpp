@@ -52,6 +52,7 @@ void encode(const std::vector<Command>& commands, const contract::Capabilities& 
   contract::EndCommand end;
   end.header.queue = contract::Queue::kSequencer;
   end.encode(words);
+  program.main_words = static_cast<uint32_t>(words.size());
 }
 
 }  // namespace npu::compiler::backend

@@ -102,6 +102,7 @@ class Collector {
       case Region::kVariable:
         set.space = kVariableSpace + base.variable;
         break;
+      case Region::kSave:
       case Region::kConstants:
       case Region::kInput:
         NPU_CHECK(!write);

@@ -14,7 +14,7 @@ namespace npu::contract {
 
 // The contract's version. A device refuses a program of another major version or of a later minor one.
 inline constexpr uint32_t kContractMajor = 1;
-inline constexpr uint32_t kContractMinor = 0;
+inline constexpr uint32_t kContractMinor = 1;
 
 inline constexpr uint32_t kHeaderWords = 5;
 inline constexpr uint32_t kWaitQueues = 12;  // queues that a command can wait for
@@ -26,6 +26,7 @@ enum class Opcode : uint32_t {
   kBegin = 1,
   kEnd = 2,
   kDeclare = 3,
+  kYield = 4,
   kDma = 16,
   kMxu = 32,
   kVpuEwise = 48,
@@ -41,6 +42,8 @@ enum class Opcode : uint32_t {
       return "end";
     case Opcode::kDeclare:
       return "declare";
+    case Opcode::kYield:
+      return "yield";
     case Opcode::kDma:
       return "dma";
     case Opcode::kMxu:
@@ -109,6 +112,7 @@ enum class Region : uint32_t {
   kWorkspace = 2,
   kInput = 3,
   kOutput = 4,
+  kSave = 5,
   kVariable = 15,
 };
 
@@ -124,6 +128,8 @@ enum class Region : uint32_t {
       return "input";
     case Region::kOutput:
       return "output";
+    case Region::kSave:
+      return "save";
     case Region::kVariable:
       return "variable";
   }
@@ -396,6 +402,160 @@ enum class UopCode : uint32_t {
 // False for a number that is no UopCode.
 [[nodiscard]] constexpr bool known(UopCode value) { return name(value) != "?"; }
 
+enum class FirmwareState : uint32_t {
+  kReset = 0,  // The CPU is held in reset, or has not got far.
+  kBooting = 1,  // Self-test.
+  kReady = 2,  // Serves its rings.
+  kFailed = 3,  // The self-test failed, or firmware and device do not match; it serves nothing.
+};
+
+[[nodiscard]] constexpr std::string_view name(FirmwareState value) {
+  switch (value) {
+    case FirmwareState::kReset:
+      return "reset";
+    case FirmwareState::kBooting:
+      return "booting";
+    case FirmwareState::kReady:
+      return "ready";
+    case FirmwareState::kFailed:
+      return "failed";
+  }
+  return "?";
+}
+
+// False for a number that is no FirmwareState.
+[[nodiscard]] constexpr bool known(FirmwareState value) { return name(value) != "?"; }
+
+enum class CpuStop : uint32_t {
+  kNone = 0,
+  // A trap that could not be taken: mtvec is 0, or a second trap while the handler had not yet enabled traps again (see
+  // stop_cause).
+  kTrap = 1,
+  kWatchdog = 2,  // The watchdog expired.
+  kFirmware = 3,  // The firmware's trap handler gave up by `ebreak` in the handler itself.
+};
+
+[[nodiscard]] constexpr std::string_view name(CpuStop value) {
+  switch (value) {
+    case CpuStop::kNone:
+      return "none";
+    case CpuStop::kTrap:
+      return "trap";
+    case CpuStop::kWatchdog:
+      return "watchdog";
+    case CpuStop::kFirmware:
+      return "firmware";
+  }
+  return "?";
+}
+
+// False for a number that is no CpuStop.
+[[nodiscard]] constexpr bool known(CpuStop value) { return name(value) != "?"; }
+
+enum class Phase : uint32_t {
+  kIdle = 0,  // Nothing to do: about to wait.
+  kBoot = 1,
+  kInterrupt = 2,  // Looks what happened.
+  kFetch = 3,  // Reads and checks a request.
+  kDispatch = 4,  // Hands a stream to the command processor.
+  kComplete = 5,  // Writes a completion and tells the host.
+  kPreempt = 6,  // Asks a job to stop, or saves it.
+  kResume = 7,  // Brings back a saved job.
+  kFault = 8,  // Handles a fault or a job out of time.
+  kAdmin = 9,  // Contexts, variables, power.
+};
+
+[[nodiscard]] constexpr std::string_view name(Phase value) {
+  switch (value) {
+    case Phase::kIdle:
+      return "idle";
+    case Phase::kBoot:
+      return "boot";
+    case Phase::kInterrupt:
+      return "interrupt";
+    case Phase::kFetch:
+      return "fetch";
+    case Phase::kDispatch:
+      return "dispatch";
+    case Phase::kComplete:
+      return "complete";
+    case Phase::kPreempt:
+      return "preempt";
+    case Phase::kResume:
+      return "resume";
+    case Phase::kFault:
+      return "fault";
+    case Phase::kAdmin:
+      return "admin";
+  }
+  return "?";
+}
+
+// False for a number that is no Phase.
+[[nodiscard]] constexpr bool known(Phase value) { return name(value) != "?"; }
+
+enum class Request : uint32_t {
+  kNop = 0,  // Completes at once.
+  kRun = 1,  // Any ring but 0. argument: address of a `job`. Jobs of a ring run in order, one at a time.
+  // Ring 0. value[0]: ring, value[1]: id of a run request in it, queued or running; that one completes with
+  // job_cancelled. Completes with ok even when there is none (it has just ended).
+  kCancel = 2,
+  // Ring 0. value[0]: ring 1 to 15, value[1]: priority, larger is more urgent, value[2]: owner id of its variables.
+  // argument: address of the ring.
+  kContextOpen = 3,
+  kContextClose = 4,  // Ring 0. value[0]: ring. Its jobs must have ended, or are cancelled without completions.
+  // Ring 0. value[0]: table index, value[1] to value[4]: the entry's words. Refused (fault_request) for an index beyond
+  // the table or an entry beyond the memory.
+  kVariableWrite = 5,
+  kVariableRead = 6,  // Ring 0. value[0]: table index; the completion's value holds the entry.
+  // Ring 0. value[0]: a power_state. Refused while jobs are queued or running. A run request wakes the device by
+  // itself.
+  kPower = 7,
+};
+
+[[nodiscard]] constexpr std::string_view name(Request value) {
+  switch (value) {
+    case Request::kNop:
+      return "nop";
+    case Request::kRun:
+      return "run";
+    case Request::kCancel:
+      return "cancel";
+    case Request::kContextOpen:
+      return "context_open";
+    case Request::kContextClose:
+      return "context_close";
+    case Request::kVariableWrite:
+      return "variable_write";
+    case Request::kVariableRead:
+      return "variable_read";
+    case Request::kPower:
+      return "power";
+  }
+  return "?";
+}
+
+// False for a number that is no Request.
+[[nodiscard]] constexpr bool known(Request value) { return name(value) != "?"; }
+
+enum class PowerState : uint32_t {
+  kActive = 0,  // Engines have power.
+  kSleep = 1,  // Engines and scratchpad without power; persistent SRAM keeps its content.
+};
+
+[[nodiscard]] constexpr std::string_view name(PowerState value) {
+  switch (value) {
+    case PowerState::kActive:
+      return "active";
+    case PowerState::kSleep:
+      return "sleep";
+  }
+  return "?";
+}
+
+// False for a number that is no PowerState.
+[[nodiscard]] constexpr bool known(PowerState value) { return name(value) != "?"; }
+
 // Bytes of an element in memory; 0 for a number that is no Element.
 [[nodiscard]] constexpr uint32_t element_bytes(Element type) {
   switch (type) {
@@ -623,6 +783,52 @@ inline DeclareCommand DeclareCommand::decode(std::span<const uint32_t> words) {
   command.header = Header::decode(words);
   command.variable = detail::get(words, 5, 0, 16);
   command.hash = detail::get(words, 6, 0, 32);
+  return command;
+}
+
+// A point at which the job may be stopped and go on later. When preemption was asked for, waits until every queue is
+// empty and ends the job as preempted; else does nothing. A stream may be started at it (command_start): then it checks
+// like `begin` and goes on behind itself. Issued on queue `sequencer`, without tokens.
+struct YieldCommand {
+  static constexpr uint32_t kWords = 10;  // header included
+  static constexpr Opcode kOpcode = Opcode::kYield;
+
+  Header header;
+  uint32_t minor = 0;
+  uint32_t major = 0;
+  uint32_t caps_hash = 0;
+  uint32_t command_count = 0;  // Commands in the stream, as in begin.
+  uint32_t index = 0;  // Its own index in the stream.
+  uint32_t segment = 0;  // Index in the program's table of segments: how to save what is live here.
+
+  // Appends the command to `out`; sets opcode and words.
+  void encode(std::vector<uint32_t>& out) const;
+  [[nodiscard]] static YieldCommand decode(std::span<const uint32_t> words);
+  friend bool operator==(const YieldCommand&, const YieldCommand&) = default;
+};
+
+inline void YieldCommand::encode(std::vector<uint32_t>& out) const {
+  const size_t start = out.size();
+  out.resize(start + kWords);
+  const std::span<uint32_t> words = std::span(out).subspan(start);
+  detail::put_header(words, header, kOpcode);
+  detail::put(words, 5, 0, 16, minor);
+  detail::put(words, 5, 16, 16, major);
+  detail::put(words, 6, 0, 32, caps_hash);
+  detail::put(words, 7, 0, 32, command_count);
+  detail::put(words, 8, 0, 32, index);
+  detail::put(words, 9, 0, 32, segment);
+}
+
+inline YieldCommand YieldCommand::decode(std::span<const uint32_t> words) {
+  YieldCommand command;
+  command.header = Header::decode(words);
+  command.minor = detail::get(words, 5, 0, 16);
+  command.major = detail::get(words, 5, 16, 16);
+  command.caps_hash = detail::get(words, 6, 0, 32);
+  command.command_count = detail::get(words, 7, 0, 32);
+  command.index = detail::get(words, 8, 0, 32);
+  command.segment = detail::get(words, 9, 0, 32);
   return command;
 }
 
@@ -1130,6 +1336,8 @@ inline VpuReduceCommand VpuReduceCommand::decode(std::span<const uint32_t> words
       return command.size() == EndCommand::kWords;
     case Opcode::kDeclare:
       return command.size() == DeclareCommand::kWords;
+    case Opcode::kYield:
+      return command.size() == YieldCommand::kWords;
     case Opcode::kDma:
       return command.size() == DmaCommand::kWords;
     case Opcode::kMxu:
@@ -1159,6 +1367,8 @@ inline VpuReduceCommand VpuReduceCommand::decode(std::span<const uint32_t> words
       break;
     case Opcode::kDeclare:
       bits |= detail::get(command, 5, 0, 32) & 0xffff0000;
+      break;
+    case Opcode::kYield:
       break;
     case Opcode::kDma:
       bits |= detail::get(command, 6, 0, 32) & 0xff000000;
@@ -1372,6 +1582,480 @@ inline Event Event::load(const uint8_t* bytes) {
   value.dram_written = detail::load<uint32_t>(bytes + 44);
   value.psram_read = detail::load<uint32_t>(bytes + 48);
   value.psram_written = detail::load<uint32_t>(bytes + 52);
+  return value;
+}
+
+// First bytes of a firmware image; the code, which is loaded to the start of the code memory, follows.
+struct FirmwareHeader {
+  static constexpr uint32_t kBytes = 32;
+
+  uint32_t magic = 0;  // 0x4655504e, 'NPUF'.
+  uint16_t minor = 0;  // Contract version that it was built for.
+  uint16_t major = 0;
+  uint32_t code_bytes = 0;  // Bytes that follow the header; a multiple of 4.
+  uint32_t checksum = 0;  // FNV-1a (32 bit) over them.
+  uint32_t data_bytes = 0;  // Data memory that it uses, stack included.
+
+  // Little endian, kBytes long; reserved bytes are written as 0.
+  void store(uint8_t* bytes) const;
+  [[nodiscard]] static FirmwareHeader load(const uint8_t* bytes);
+  friend bool operator==(const FirmwareHeader&, const FirmwareHeader&) = default;
+};
+
+inline void FirmwareHeader::store(uint8_t* bytes) const {
+  detail::store(bytes + 0, magic);
+  detail::store(bytes + 4, minor);
+  detail::store(bytes + 6, major);
+  detail::store(bytes + 8, code_bytes);
+  detail::store(bytes + 12, checksum);
+  detail::store(bytes + 16, data_bytes);
+  detail::store(bytes + 20, uint32_t{0});
+  detail::store(bytes + 24, uint32_t{0});
+  detail::store(bytes + 28, uint32_t{0});
+}
+
+inline FirmwareHeader FirmwareHeader::load(const uint8_t* bytes) {
+  FirmwareHeader value;
+  value.magic = detail::load<uint32_t>(bytes + 0);
+  value.minor = detail::load<uint16_t>(bytes + 4);
+  value.major = detail::load<uint16_t>(bytes + 6);
+  value.code_bytes = detail::load<uint32_t>(bytes + 8);
+  value.checksum = detail::load<uint32_t>(bytes + 12);
+  value.data_bytes = detail::load<uint32_t>(bytes + 16);
+  return value;
+}
+
+// Header of a ring; `entries` requests follow it, then `entries` completions. Indices run freely; entry = index modulo
+// entries. The ring is full when producer - consumer = entries.
+struct Ring {
+  static constexpr uint32_t kBytes = 128;
+
+  uint32_t magic = 0;  // 0x474e4952, 'RING'.
+  uint32_t version = 0;  // As contract_version.
+  uint32_t entries = 0;  // A power of two, 2 to 256.
+  // Ring 0: memory that holds all rings, jobs and tables; below 2 GiB. No region of a job may overlap it.
+  uint64_t shared_base = 0;
+  uint64_t shared_bytes = 0;
+  // Ring 0: log buffer in the shared memory: text, lines end in '\n'; byte n of the log is at n modulo log_bytes.
+  uint64_t log_base = 0;
+  uint32_t log_bytes = 0;  // A power of two; 0: no log.
+  uint32_t log_level = 0;  // 0: none, 1: errors, 2: and events, 3: and every request.
+  uint32_t request_producer = 0;  // Written by the driver.
+  uint32_t completion_consumer = 0;  // Written by the driver.
+  uint32_t request_consumer = 0;  // Written by the firmware.
+  uint32_t completion_producer = 0;  // Written by the firmware.
+  uint32_t log_producer = 0;  // Ring 0: bytes logged so far. Written by the firmware.
+  // Written by the firmware: fault_ring when the ring is corrupt; it is not served any more until it is opened again.
+  uint32_t error = 0;
+
+  // Little endian, kBytes long; reserved bytes are written as 0.
+  void store(uint8_t* bytes) const;
+  [[nodiscard]] static Ring load(const uint8_t* bytes);
+  friend bool operator==(const Ring&, const Ring&) = default;
+};
+
+inline void Ring::store(uint8_t* bytes) const {
+  detail::store(bytes + 0, magic);
+  detail::store(bytes + 4, version);
+  detail::store(bytes + 8, entries);
+  detail::store(bytes + 12, uint32_t{0});
+  detail::store(bytes + 16, shared_base);
+  detail::store(bytes + 24, shared_bytes);
+  detail::store(bytes + 32, log_base);
+  detail::store(bytes + 40, log_bytes);
+  detail::store(bytes + 44, log_level);
+  detail::store(bytes + 48, request_producer);
+  detail::store(bytes + 52, completion_consumer);
+  detail::store(bytes + 56, uint32_t{0});
+  detail::store(bytes + 60, uint32_t{0});
+  detail::store(bytes + 64, request_consumer);
+  detail::store(bytes + 68, completion_producer);
+  detail::store(bytes + 72, log_producer);
+  detail::store(bytes + 76, error);
+  detail::store(bytes + 80, uint64_t{0});
+  detail::store(bytes + 88, uint64_t{0});
+  detail::store(bytes + 96, uint64_t{0});
+  detail::store(bytes + 104, uint64_t{0});
+  detail::store(bytes + 112, uint64_t{0});
+  detail::store(bytes + 120, uint64_t{0});
+}
+
+inline Ring Ring::load(const uint8_t* bytes) {
+  Ring value;
+  value.magic = detail::load<uint32_t>(bytes + 0);
+  value.version = detail::load<uint32_t>(bytes + 4);
+  value.entries = detail::load<uint32_t>(bytes + 8);
+  value.shared_base = detail::load<uint64_t>(bytes + 16);
+  value.shared_bytes = detail::load<uint64_t>(bytes + 24);
+  value.log_base = detail::load<uint64_t>(bytes + 32);
+  value.log_bytes = detail::load<uint32_t>(bytes + 40);
+  value.log_level = detail::load<uint32_t>(bytes + 44);
+  value.request_producer = detail::load<uint32_t>(bytes + 48);
+  value.completion_consumer = detail::load<uint32_t>(bytes + 52);
+  value.request_consumer = detail::load<uint32_t>(bytes + 64);
+  value.completion_producer = detail::load<uint32_t>(bytes + 68);
+  value.log_producer = detail::load<uint32_t>(bytes + 72);
+  value.error = detail::load<uint32_t>(bytes + 76);
+  return value;
+}
+
+// One request of a ring.
+struct RingRequest {
+  static constexpr uint32_t kBytes = 64;
+
+  uint32_t type = 0;  // A `request`.
+  uint32_t id = 0;  // The driver's; comes back with the completion.
+  uint64_t argument = 0;
+  std::array<uint32_t, 8> value{};
+
+  // Little endian, kBytes long; reserved bytes are written as 0.
+  void store(uint8_t* bytes) const;
+  [[nodiscard]] static RingRequest load(const uint8_t* bytes);
+  friend bool operator==(const RingRequest&, const RingRequest&) = default;
+};
+
+inline void RingRequest::store(uint8_t* bytes) const {
+  detail::store(bytes + 0, type);
+  detail::store(bytes + 4, id);
+  detail::store(bytes + 8, argument);
+  detail::store(bytes + 16, value[0]);
+  detail::store(bytes + 20, value[1]);
+  detail::store(bytes + 24, value[2]);
+  detail::store(bytes + 28, value[3]);
+  detail::store(bytes + 32, value[4]);
+  detail::store(bytes + 36, value[5]);
+  detail::store(bytes + 40, value[6]);
+  detail::store(bytes + 44, value[7]);
+  detail::store(bytes + 48, uint64_t{0});
+  detail::store(bytes + 56, uint64_t{0});
+}
+
+inline RingRequest RingRequest::load(const uint8_t* bytes) {
+  RingRequest value;
+  value.type = detail::load<uint32_t>(bytes + 0);
+  value.id = detail::load<uint32_t>(bytes + 4);
+  value.argument = detail::load<uint64_t>(bytes + 8);
+  value.value[0] = detail::load<uint32_t>(bytes + 16);
+  value.value[1] = detail::load<uint32_t>(bytes + 20);
+  value.value[2] = detail::load<uint32_t>(bytes + 24);
+  value.value[3] = detail::load<uint32_t>(bytes + 28);
+  value.value[4] = detail::load<uint32_t>(bytes + 32);
+  value.value[5] = detail::load<uint32_t>(bytes + 36);
+  value.value[6] = detail::load<uint32_t>(bytes + 40);
+  value.value[7] = detail::load<uint32_t>(bytes + 44);
+  return value;
+}
+
+// The end of a request. Beyond `value` only for run requests; `queue_state` and `queue_command` only with
+// fault_timeout.
+struct RingCompletion {
+  static constexpr uint32_t kBytes = 256;
+
+  uint32_t id = 0;
+  uint32_t code = 0;  // Error code; 0: well.
+  std::array<uint32_t, 4> value{};
+  uint32_t preemptions = 0;  // How often it was interrupted.
+  uint32_t event_count = 0;  // Event records that it produced, those that did not fit included.
+  uint64_t engine_cycles = 0;  // Cycles in which its stream ran.
+  uint64_t save_cycles = 0;  // Engine cycles spent on saving and restoring it.
+  uint64_t saved_bytes = 0;  // Bytes saved and restored, together.
+  uint64_t accepted = 0;  // Device time at which the firmware took the request.
+  uint64_t started = 0;  // Device time at which its stream started first.
+  uint64_t ended = 0;  // Device time at which the firmware saw its end.
+  uint64_t blocked = 0;  // Device cycles that it was ready and waited for a job of lower priority to stop and be saved.
+  // Cycles of the control CPU's clock that it was busy between accepted and this completion.
+  uint64_t firmware_cycles = 0;
+  uint32_t fault_command = 0;  // As the fault registers.
+  uint32_t fault_other = 0;
+  uint32_t fault_queue = 0;
+  uint64_t fault_address = 0;
+  uint64_t fault_cycle = 0;
+  std::array<uint32_t, 16> queue_state{};  // As the registers, when the time was over.
+  std::array<uint32_t, 16> queue_command{};
+
+  // Little endian, kBytes long; reserved bytes are written as 0.
+  void store(uint8_t* bytes) const;
+  [[nodiscard]] static RingCompletion load(const uint8_t* bytes);
+  friend bool operator==(const RingCompletion&, const RingCompletion&) = default;
+};
+
+inline void RingCompletion::store(uint8_t* bytes) const {
+  detail::store(bytes + 0, id);
+  detail::store(bytes + 4, code);
+  detail::store(bytes + 8, value[0]);
+  detail::store(bytes + 12, value[1]);
+  detail::store(bytes + 16, value[2]);
+  detail::store(bytes + 20, value[3]);
+  detail::store(bytes + 24, preemptions);
+  detail::store(bytes + 28, event_count);
+  detail::store(bytes + 32, engine_cycles);
+  detail::store(bytes + 40, save_cycles);
+  detail::store(bytes + 48, saved_bytes);
+  detail::store(bytes + 56, accepted);
+  detail::store(bytes + 64, started);
+  detail::store(bytes + 72, ended);
+  detail::store(bytes + 80, blocked);
+  detail::store(bytes + 88, firmware_cycles);
+  detail::store(bytes + 96, fault_command);
+  detail::store(bytes + 100, fault_other);
+  detail::store(bytes + 104, fault_queue);
+  detail::store(bytes + 108, uint32_t{0});
+  detail::store(bytes + 112, fault_address);
+  detail::store(bytes + 120, fault_cycle);
+  detail::store(bytes + 128, queue_state[0]);
+  detail::store(bytes + 132, queue_state[1]);
+  detail::store(bytes + 136, queue_state[2]);
+  detail::store(bytes + 140, queue_state[3]);
+  detail::store(bytes + 144, queue_state[4]);
+  detail::store(bytes + 148, queue_state[5]);
+  detail::store(bytes + 152, queue_state[6]);
+  detail::store(bytes + 156, queue_state[7]);
+  detail::store(bytes + 160, queue_state[8]);
+  detail::store(bytes + 164, queue_state[9]);
+  detail::store(bytes + 168, queue_state[10]);
+  detail::store(bytes + 172, queue_state[11]);
+  detail::store(bytes + 176, queue_state[12]);
+  detail::store(bytes + 180, queue_state[13]);
+  detail::store(bytes + 184, queue_state[14]);
+  detail::store(bytes + 188, queue_state[15]);
+  detail::store(bytes + 192, queue_command[0]);
+  detail::store(bytes + 196, queue_command[1]);
+  detail::store(bytes + 200, queue_command[2]);
+  detail::store(bytes + 204, queue_command[3]);
+  detail::store(bytes + 208, queue_command[4]);
+  detail::store(bytes + 212, queue_command[5]);
+  detail::store(bytes + 216, queue_command[6]);
+  detail::store(bytes + 220, queue_command[7]);
+  detail::store(bytes + 224, queue_command[8]);
+  detail::store(bytes + 228, queue_command[9]);
+  detail::store(bytes + 232, queue_command[10]);
+  detail::store(bytes + 236, queue_command[11]);
+  detail::store(bytes + 240, queue_command[12]);
+  detail::store(bytes + 244, queue_command[13]);
+  detail::store(bytes + 248, queue_command[14]);
+  detail::store(bytes + 252, queue_command[15]);
+}
+
+inline RingCompletion RingCompletion::load(const uint8_t* bytes) {
+  RingCompletion value;
+  value.id = detail::load<uint32_t>(bytes + 0);
+  value.code = detail::load<uint32_t>(bytes + 4);
+  value.value[0] = detail::load<uint32_t>(bytes + 8);
+  value.value[1] = detail::load<uint32_t>(bytes + 12);
+  value.value[2] = detail::load<uint32_t>(bytes + 16);
+  value.value[3] = detail::load<uint32_t>(bytes + 20);
+  value.preemptions = detail::load<uint32_t>(bytes + 24);
+  value.event_count = detail::load<uint32_t>(bytes + 28);
+  value.engine_cycles = detail::load<uint64_t>(bytes + 32);
+  value.save_cycles = detail::load<uint64_t>(bytes + 40);
+  value.saved_bytes = detail::load<uint64_t>(bytes + 48);
+  value.accepted = detail::load<uint64_t>(bytes + 56);
+  value.started = detail::load<uint64_t>(bytes + 64);
+  value.ended = detail::load<uint64_t>(bytes + 72);
+  value.blocked = detail::load<uint64_t>(bytes + 80);
+  value.firmware_cycles = detail::load<uint64_t>(bytes + 88);
+  value.fault_command = detail::load<uint32_t>(bytes + 96);
+  value.fault_other = detail::load<uint32_t>(bytes + 100);
+  value.fault_queue = detail::load<uint32_t>(bytes + 104);
+  value.fault_address = detail::load<uint64_t>(bytes + 112);
+  value.fault_cycle = detail::load<uint64_t>(bytes + 120);
+  value.queue_state[0] = detail::load<uint32_t>(bytes + 128);
+  value.queue_state[1] = detail::load<uint32_t>(bytes + 132);
+  value.queue_state[2] = detail::load<uint32_t>(bytes + 136);
+  value.queue_state[3] = detail::load<uint32_t>(bytes + 140);
+  value.queue_state[4] = detail::load<uint32_t>(bytes + 144);
+  value.queue_state[5] = detail::load<uint32_t>(bytes + 148);
+  value.queue_state[6] = detail::load<uint32_t>(bytes + 152);
+  value.queue_state[7] = detail::load<uint32_t>(bytes + 156);
+  value.queue_state[8] = detail::load<uint32_t>(bytes + 160);
+  value.queue_state[9] = detail::load<uint32_t>(bytes + 164);
+  value.queue_state[10] = detail::load<uint32_t>(bytes + 168);
+  value.queue_state[11] = detail::load<uint32_t>(bytes + 172);
+  value.queue_state[12] = detail::load<uint32_t>(bytes + 176);
+  value.queue_state[13] = detail::load<uint32_t>(bytes + 180);
+  value.queue_state[14] = detail::load<uint32_t>(bytes + 184);
+  value.queue_state[15] = detail::load<uint32_t>(bytes + 188);
+  value.queue_command[0] = detail::load<uint32_t>(bytes + 192);
+  value.queue_command[1] = detail::load<uint32_t>(bytes + 196);
+  value.queue_command[2] = detail::load<uint32_t>(bytes + 200);
+  value.queue_command[3] = detail::load<uint32_t>(bytes + 204);
+  value.queue_command[4] = detail::load<uint32_t>(bytes + 208);
+  value.queue_command[5] = detail::load<uint32_t>(bytes + 212);
+  value.queue_command[6] = detail::load<uint32_t>(bytes + 216);
+  value.queue_command[7] = detail::load<uint32_t>(bytes + 220);
+  value.queue_command[8] = detail::load<uint32_t>(bytes + 224);
+  value.queue_command[9] = detail::load<uint32_t>(bytes + 228);
+  value.queue_command[10] = detail::load<uint32_t>(bytes + 232);
+  value.queue_command[11] = detail::load<uint32_t>(bytes + 236);
+  value.queue_command[12] = detail::load<uint32_t>(bytes + 240);
+  value.queue_command[13] = detail::load<uint32_t>(bytes + 244);
+  value.queue_command[14] = detail::load<uint32_t>(bytes + 248);
+  value.queue_command[15] = detail::load<uint32_t>(bytes + 252);
+  return value;
+}
+
+// What a run request points to; in the shared memory, 64-byte aligned. Must not change before its completion.
+struct Job {
+  static constexpr uint32_t kBytes = 192;
+
+  uint64_t commands = 0;  // Device address of the command stream, 64-byte aligned.
+  uint32_t command_words = 0;  // Length of the main stream.
+  uint32_t epoch = 0;  // Number of the execution in its context.
+  uint64_t events = 0;  // Event buffer.
+  uint32_t event_capacity = 0;
+  uint32_t segment_count = 0;
+  uint64_t segments = 0;  // Device address of the table of segments, in the shared memory.
+  uint64_t counters = 0;  // Device address of 256 64-bit counters to add to, or 0.
+  // Engine cycles after which it is stopped with fault_timeout; 0: never. In functional mode it counts device time.
+  uint64_t cycle_limit = 0;
+  // Device time before which it must not start, and does not preempt; 0: at once. Jobs behind it in its ring wait too.
+  uint64_t not_before = 0;
+  // By region id; element 0, the scratchpad, is not used: the firmware maps all of it.
+  std::array<uint64_t, 6> region_base{};
+  std::array<uint32_t, 6> region_limit{};
+  std::array<uint32_t, 6> region_flags{};  // As the region_flags register; `save` is mapped only while its streams run.
+
+  // Little endian, kBytes long; reserved bytes are written as 0.
+  void store(uint8_t* bytes) const;
+  [[nodiscard]] static Job load(const uint8_t* bytes);
+  friend bool operator==(const Job&, const Job&) = default;
+};
+
+inline void Job::store(uint8_t* bytes) const {
+  detail::store(bytes + 0, commands);
+  detail::store(bytes + 8, command_words);
+  detail::store(bytes + 12, epoch);
+  detail::store(bytes + 16, events);
+  detail::store(bytes + 24, event_capacity);
+  detail::store(bytes + 28, segment_count);
+  detail::store(bytes + 32, segments);
+  detail::store(bytes + 40, counters);
+  detail::store(bytes + 48, cycle_limit);
+  detail::store(bytes + 56, not_before);
+  detail::store(bytes + 64, region_base[0]);
+  detail::store(bytes + 72, region_base[1]);
+  detail::store(bytes + 80, region_base[2]);
+  detail::store(bytes + 88, region_base[3]);
+  detail::store(bytes + 96, region_base[4]);
+  detail::store(bytes + 104, region_base[5]);
+  detail::store(bytes + 112, region_limit[0]);
+  detail::store(bytes + 116, region_limit[1]);
+  detail::store(bytes + 120, region_limit[2]);
+  detail::store(bytes + 124, region_limit[3]);
+  detail::store(bytes + 128, region_limit[4]);
+  detail::store(bytes + 132, region_limit[5]);
+  detail::store(bytes + 136, region_flags[0]);
+  detail::store(bytes + 140, region_flags[1]);
+  detail::store(bytes + 144, region_flags[2]);
+  detail::store(bytes + 148, region_flags[3]);
+  detail::store(bytes + 152, region_flags[4]);
+  detail::store(bytes + 156, region_flags[5]);
+  detail::store(bytes + 160, uint64_t{0});
+  detail::store(bytes + 168, uint64_t{0});
+  detail::store(bytes + 176, uint64_t{0});
+  detail::store(bytes + 184, uint64_t{0});
+}
+
+inline Job Job::load(const uint8_t* bytes) {
+  Job value;
+  value.commands = detail::load<uint64_t>(bytes + 0);
+  value.command_words = detail::load<uint32_t>(bytes + 8);
+  value.epoch = detail::load<uint32_t>(bytes + 12);
+  value.events = detail::load<uint64_t>(bytes + 16);
+  value.event_capacity = detail::load<uint32_t>(bytes + 24);
+  value.segment_count = detail::load<uint32_t>(bytes + 28);
+  value.segments = detail::load<uint64_t>(bytes + 32);
+  value.counters = detail::load<uint64_t>(bytes + 40);
+  value.cycle_limit = detail::load<uint64_t>(bytes + 48);
+  value.not_before = detail::load<uint64_t>(bytes + 56);
+  value.region_base[0] = detail::load<uint64_t>(bytes + 64);
+  value.region_base[1] = detail::load<uint64_t>(bytes + 72);
+  value.region_base[2] = detail::load<uint64_t>(bytes + 80);
+  value.region_base[3] = detail::load<uint64_t>(bytes + 88);
+  value.region_base[4] = detail::load<uint64_t>(bytes + 96);
+  value.region_base[5] = detail::load<uint64_t>(bytes + 104);
+  value.region_limit[0] = detail::load<uint32_t>(bytes + 112);
+  value.region_limit[1] = detail::load<uint32_t>(bytes + 116);
+  value.region_limit[2] = detail::load<uint32_t>(bytes + 120);
+  value.region_limit[3] = detail::load<uint32_t>(bytes + 124);
+  value.region_limit[4] = detail::load<uint32_t>(bytes + 128);
+  value.region_limit[5] = detail::load<uint32_t>(bytes + 132);
+  value.region_flags[0] = detail::load<uint32_t>(bytes + 136);
+  value.region_flags[1] = detail::load<uint32_t>(bytes + 140);
+  value.region_flags[2] = detail::load<uint32_t>(bytes + 144);
+  value.region_flags[3] = detail::load<uint32_t>(bytes + 148);
+  value.region_flags[4] = detail::load<uint32_t>(bytes + 152);
+  value.region_flags[5] = detail::load<uint32_t>(bytes + 156);
+  return value;
+}
+
+// What to do when a job stops at a yield command. Both streams are complete (begin to end) and lie behind the main
+// stream, at words from `commands` that are multiples of 16; 0 words: nothing is live.
+struct Segment {
+  static constexpr uint32_t kBytes = 32;
+
+  uint32_t yield_word = 0;  // Word of the yield in the main stream.
+  uint32_t live_bytes = 0;  // Scratchpad bytes that are saved.
+  uint32_t save_word = 0;
+  uint32_t save_words = 0;
+  uint32_t restore_word = 0;
+  uint32_t restore_words = 0;
+  uint32_t cycles = 0;  // Estimated cycles from the yield before (or the start) to this one.
+
+  // Little endian, kBytes long; reserved bytes are written as 0.
+  void store(uint8_t* bytes) const;
+  [[nodiscard]] static Segment load(const uint8_t* bytes);
+  friend bool operator==(const Segment&, const Segment&) = default;
+};
+
+inline void Segment::store(uint8_t* bytes) const {
+  detail::store(bytes + 0, yield_word);
+  detail::store(bytes + 4, live_bytes);
+  detail::store(bytes + 8, save_word);
+  detail::store(bytes + 12, save_words);
+  detail::store(bytes + 16, restore_word);
+  detail::store(bytes + 20, restore_words);
+  detail::store(bytes + 24, cycles);
+  detail::store(bytes + 28, uint32_t{0});
+}
+
+inline Segment Segment::load(const uint8_t* bytes) {
+  Segment value;
+  value.yield_word = detail::load<uint32_t>(bytes + 0);
+  value.live_bytes = detail::load<uint32_t>(bytes + 4);
+  value.save_word = detail::load<uint32_t>(bytes + 8);
+  value.save_words = detail::load<uint32_t>(bytes + 12);
+  value.restore_word = detail::load<uint32_t>(bytes + 16);
+  value.restore_words = detail::load<uint32_t>(bytes + 20);
+  value.cycles = detail::load<uint32_t>(bytes + 24);
+  return value;
+}
+
+// The firmware entered a phase.
+struct PhaseRecord {
+  static constexpr uint32_t kBytes = 16;
+
+  uint64_t time = 0;  // Device time.
+  uint32_t id = 0;  // A `phase`.
+  uint32_t argument = 0;
+
+  // Little endian, kBytes long; reserved bytes are written as 0.
+  void store(uint8_t* bytes) const;
+  [[nodiscard]] static PhaseRecord load(const uint8_t* bytes);
+  friend bool operator==(const PhaseRecord&, const PhaseRecord&) = default;
+};
+
+inline void PhaseRecord::store(uint8_t* bytes) const {
+  detail::store(bytes + 0, time);
+  detail::store(bytes + 8, id);
+  detail::store(bytes + 12, argument);
+}
+
+inline PhaseRecord PhaseRecord::load(const uint8_t* bytes) {
+  PhaseRecord value;
+  value.time = detail::load<uint64_t>(bytes + 0);
+  value.id = detail::load<uint32_t>(bytes + 8);
+  value.argument = detail::load<uint32_t>(bytes + 12);
   return value;
 }
 

@@ -29,11 +29,14 @@ enum class ErrorCode : uint32_t {
   // Driver or program and device speak different versions of the contract, or the program was compiled for other
   // capabilities.
   kContractMismatch = 0x306,
+  kFirmwareMismatch = 0x307,  // Firmware, driver and device do not speak the same version of the contract.
   kScratchpadFull = 0x401,  // The smallest tile does not fit into the scratchpad.
   kDramFull = 0x402,  // Constants, activations or buffers do not fit into DRAM.
   kPersistentFull = 0x403,  // The variables do not fit into the persistent SRAM.
   kVariableTableFull = 0x404,  // The variable table has no free entry.
   kBudgetExceeded = 0x405,  // A file or tensor is larger than the limit for it.
+  kContextsFull = 0x406,  // The firmware serves no more contexts at a time.
+  kQueueFull = 0x407,  // The context's ring has no room for another job.
   kFaultBadCommand = 0x501,  // A command has an unknown opcode, a wrong length or a field out of range.
   kFaultBadRegion = 0x502,  // A command names a region that is not mapped.
   kFaultOutOfBounds = 0x503,  // A command reaches beyond the limit of its region or variable.
@@ -44,6 +47,13 @@ enum class ErrorCode : uint32_t {
   kFaultTimeout = 0x507,  // The job did not end in time.
   kFaultToken = 0x508,  // A command waits for a command that can never complete.
   kFaultCounters = 0x509,  // Performance counters break one of their identities.
+  kFaultPower = 0x50a,  // A job was started while the engines had no power.
+  kFaultFirmware = 0x50b,  // The control CPU stopped, or its firmware failed or does not answer.
+  kFaultRing = 0x50c,  // A ring in shared memory is corrupt.
+  // A request to the firmware is malformed, points outside of what its context may use, or comes at a time that does
+  // not allow it.
+  kFaultRequest = 0x50d,
+  kJobCancelled = 0x50e,  // The job was cancelled.
   kPowerLost = 0x601,  // Persistent memory lost its power since the variable was written.
   kElementsDiffer = 0x701,  // Elements differ from the reference.
   kBadOption = 0x4001,  // An option, argument or file name on the command line is wrong.
@@ -51,6 +61,7 @@ enum class ErrorCode : uint32_t {
   kBadNpy = 0x4003,  // A .npy file is damaged or uses a feature that is not read here.
   kBadPreset = 0x4004,  // A machine configuration has a missing, unknown or absurd value.
   kWrongOrder = 0x4005,  // An API call came in a state that does not allow it.
+  kBadFirmware = 0x4006,  // A firmware image is damaged, truncated or too big, or is none.
   kCannotRead = 0x4201,  // A file cannot be opened or read.
   kCannotWrite = 0x4202,  // A file cannot be created or written.
   kToolMissing = 0x4203,  // An external program that a command needs is not installed.
@@ -99,6 +110,8 @@ enum class ErrorCode : uint32_t {
       return "argument_unsupported";
     case ErrorCode::kContractMismatch:
       return "contract_mismatch";
+    case ErrorCode::kFirmwareMismatch:
+      return "firmware_mismatch";
     case ErrorCode::kScratchpadFull:
       return "scratchpad_full";
     case ErrorCode::kDramFull:
@@ -109,6 +122,10 @@ enum class ErrorCode : uint32_t {
       return "variable_table_full";
     case ErrorCode::kBudgetExceeded:
       return "budget_exceeded";
+    case ErrorCode::kContextsFull:
+      return "contexts_full";
+    case ErrorCode::kQueueFull:
+      return "queue_full";
     case ErrorCode::kFaultBadCommand:
       return "fault_bad_command";
     case ErrorCode::kFaultBadRegion:
@@ -127,6 +144,16 @@ enum class ErrorCode : uint32_t {
       return "fault_token";
     case ErrorCode::kFaultCounters:
       return "fault_counters";
+    case ErrorCode::kFaultPower:
+      return "fault_power";
+    case ErrorCode::kFaultFirmware:
+      return "fault_firmware";
+    case ErrorCode::kFaultRing:
+      return "fault_ring";
+    case ErrorCode::kFaultRequest:
+      return "fault_request";
+    case ErrorCode::kJobCancelled:
+      return "job_cancelled";
     case ErrorCode::kPowerLost:
       return "power_lost";
     case ErrorCode::kElementsDiffer:
@@ -141,6 +168,8 @@ enum class ErrorCode : uint32_t {
       return "bad_preset";
     case ErrorCode::kWrongOrder:
       return "wrong_order";
+    case ErrorCode::kBadFirmware:
+      return "bad_firmware";
     case ErrorCode::kCannotRead:
       return "cannot_read";
     case ErrorCode::kCannotWrite:
@@ -196,6 +225,8 @@ enum class ErrorCode : uint32_t {
       return "An argument is above what the device handles.";
     case ErrorCode::kContractMismatch:
       return "Driver or program and device speak different versions of the contract, or the program was compiled for other capabilities.";
+    case ErrorCode::kFirmwareMismatch:
+      return "Firmware, driver and device do not speak the same version of the contract.";
     case ErrorCode::kScratchpadFull:
       return "The smallest tile does not fit into the scratchpad.";
     case ErrorCode::kDramFull:
@@ -206,6 +237,10 @@ enum class ErrorCode : uint32_t {
       return "The variable table has no free entry.";
     case ErrorCode::kBudgetExceeded:
       return "A file or tensor is larger than the limit for it.";
+    case ErrorCode::kContextsFull:
+      return "The firmware serves no more contexts at a time.";
+    case ErrorCode::kQueueFull:
+      return "The context's ring has no room for another job.";
     case ErrorCode::kFaultBadCommand:
       return "A command has an unknown opcode, a wrong length or a field out of range.";
     case ErrorCode::kFaultBadRegion:
@@ -224,6 +259,16 @@ enum class ErrorCode : uint32_t {
       return "A command waits for a command that can never complete.";
     case ErrorCode::kFaultCounters:
       return "Performance counters break one of their identities.";
+    case ErrorCode::kFaultPower:
+      return "A job was started while the engines had no power.";
+    case ErrorCode::kFaultFirmware:
+      return "The control CPU stopped, or its firmware failed or does not answer.";
+    case ErrorCode::kFaultRing:
+      return "A ring in shared memory is corrupt.";
+    case ErrorCode::kFaultRequest:
+      return "A request to the firmware is malformed, points outside of what its context may use, or comes at a time that does not allow it.";
+    case ErrorCode::kJobCancelled:
+      return "The job was cancelled.";
     case ErrorCode::kPowerLost:
       return "Persistent memory lost its power since the variable was written.";
     case ErrorCode::kElementsDiffer:
@@ -238,6 +283,8 @@ enum class ErrorCode : uint32_t {
       return "A machine configuration has a missing, unknown or absurd value.";
     case ErrorCode::kWrongOrder:
       return "An API call came in a state that does not allow it.";
+    case ErrorCode::kBadFirmware:
+      return "A firmware image is damaged, truncated or too big, or is none.";
     case ErrorCode::kCannotRead:
       return "A file cannot be opened or read.";
     case ErrorCode::kCannotWrite:

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #define NPU_CONTRACT_MAJOR 1u
-#define NPU_CONTRACT_MINOR 0u
+#define NPU_CONTRACT_MINOR 1u
 
-// Registers of the host port: byte offsets, and position and mask of their fields.
+// Registers: byte offsets, and position and mask of their fields.
 #define NPU_REG_ID 0x000u  // Reads as 'TNPU'. Read only.
 #define NPU_REG_ID_RESET 0x544e5055u
 #define NPU_REG_CONTRACT_VERSION 0x004u  // Version of this contract. Read only.
@@ -28,6 +28,9 @@
 #define NPU_REG_CONTROL_SOFT_RESET_MASK 0x2u
 #define NPU_REG_CONTROL_COLD_RESET_LSB 2u
 #define NPU_REG_CONTROL_COLD_RESET_MASK 0x4u  // As soft_reset, and clear the persistent SRAM and its variable table.
+#define NPU_REG_CONTROL_PREEMPT_LSB 3u
+// Ask the running job to stop at its next yield command; forgotten when it ends before.
+#define NPU_REG_CONTROL_PREEMPT_MASK 0x8u
 #define NPU_REG_STATUS 0x010u  // State of the device. Read only.
 #define NPU_REG_STATUS_RUNNING_LSB 0u
 #define NPU_REG_STATUS_RUNNING_MASK 0x1u  // A job runs.
@@ -35,15 +38,22 @@
 #define NPU_REG_STATUS_DONE_MASK 0x2u  // The last job ended without fault.
 #define NPU_REG_STATUS_FAULT_LSB 2u
 #define NPU_REG_STATUS_FAULT_MASK 0x4u  // The last job ended with a fault; see the fault registers.
+#define NPU_REG_STATUS_PREEMPTED_LSB 3u
+// The last job stopped at a yield command; see command_next and yield_segment.
+#define NPU_REG_STATUS_PREEMPTED_MASK 0x8u
+#define NPU_REG_STATUS_POWERED_LSB 4u
+#define NPU_REG_STATUS_POWERED_MASK 0x10u  // The engines have power; see engine_power.
 #define NPU_REG_IRQ_STATUS 0x014u  // Pending interrupts; writing 1 clears a bit.
 #define NPU_REG_IRQ_STATUS_JOB_LSB 0u
-#define NPU_REG_IRQ_STATUS_JOB_MASK 0x1u  // A job ended.
+#define NPU_REG_IRQ_STATUS_JOB_MASK 0x1u  // A job ended or was preempted.
 #define NPU_REG_IRQ_ENABLE 0x018u  // Which pending bits raise the interrupt line.
 #define NPU_REG_IRQ_ENABLE_JOB_LSB 0u
 #define NPU_REG_IRQ_ENABLE_JOB_MASK 0x1u
 #define NPU_REG_COMMAND_BASE_LO 0x020u  // DRAM address of the command stream, low half; 64-byte aligned.
 #define NPU_REG_COMMAND_BASE_HI 0x024u  // High half.
 #define NPU_REG_COMMAND_WORDS 0x028u  // Length of the command stream in 32-bit words.
+// Word of the stream at which to start: 0 for its `begin`, or what command_next said when it was preempted.
+#define NPU_REG_COMMAND_START 0x02cu
 #define NPU_REG_EVENT_BASE_LO 0x030u  // DRAM address of the event buffer, low half.
 #define NPU_REG_EVENT_BASE_HI 0x034u  // High half.
 // Event records that fit into the buffer; 0 switches events off. Records beyond are counted, not written.
@@ -59,6 +69,11 @@
 #define NPU_REG_JOB_OWNER 0x050u  // Context id of the job; must equal the owner of every variable that it touches.
 // Number of the execution (low 8 bits count); `seen` of a variable holds for the epoch that declared it.
 #define NPU_REG_JOB_EPOCH 0x054u
+#define NPU_REG_JOB_FLAGS 0x058u  // How to start.
+#define NPU_REG_JOB_FLAGS_KEEP_SCRATCHPAD_LSB 0u
+// The stream goes on with what is in the scratchpad; without it, a device may overwrite the scratchpad at the start.
+#define NPU_REG_JOB_FLAGS_KEEP_SCRATCHPAD_MASK 0x1u
+#define NPU_REG_COMMAND_NEXT 0x05cu  // After a preemption: word of the stream at which the job goes on. Read only.
 #define NPU_REG_FAULT_CODE 0x060u  // Error code of the last job's fault, or 0. Read only.
 #define NPU_REG_FAULT_COMMAND 0x064u  // Index of the command that faulted. Read only.
 // For fault_hazard the index of the other command; for variable faults the table index. Read only.
@@ -73,6 +88,37 @@
 #define NPU_REG_VAR_WORD1 0x088u  // Word 1.
 #define NPU_REG_VAR_WORD2 0x08cu  // Word 2.
 #define NPU_REG_VAR_WORD3 0x090u  // Word 3.
+#define NPU_REG_YIELD_SEGMENT 0x094u  // After a preemption: field `segment` of the yield command. Read only.
+// Added to the cycles in the job's events, low half: the cycles that its earlier parts took.
+#define NPU_REG_CYCLE_BASE_LO 0x0a0u
+#define NPU_REG_CYCLE_BASE_HI 0x0a4u  // High half.
+// DRAM address of 256 64-bit words to which the counters are added at the end of a job, by a trace port that costs no
+// time; low half. 0 in both halves: nowhere.
+#define NPU_REG_COUNTER_BASE_LO 0x0a8u
+#define NPU_REG_COUNTER_BASE_HI 0x0acu  // High half.
+// Power of engines and scratchpad. Off is refused while a job runs, and loses the scratchpad; persistent SRAM has power
+// of its own. Starting a job without power is fault_power.
+#define NPU_REG_ENGINE_POWER 0x0b0u
+#define NPU_REG_ENGINE_POWER_ON_LSB 0u
+// status.powered follows 1,000 cycles after it is switched on, at once in functional mode and when it is switched off.
+#define NPU_REG_ENGINE_POWER_ON_MASK 0x1u
+#define NPU_REG_ENGINE_POWER_RESET 0x1u
+// What a queue does now; element 15 is the sequencer. Read only.
+#define NPU_REG_QUEUE_STATE(index) (0x200u + (index) * 8u)
+#define NPU_REG_QUEUE_STATE_WAITS_FOR_LSB 0u
+// Queue whose command it waits for, by a token or for room in its FIFO; 255: none.
+#define NPU_REG_QUEUE_STATE_WAITS_FOR_MASK 0xffu
+#define NPU_REG_QUEUE_STATE_HOLDING_LSB 8u
+#define NPU_REG_QUEUE_STATE_HOLDING_MASK 0x100u  // It has a command in hand.
+#define NPU_REG_QUEUE_STATE_EXECUTING_LSB 9u
+#define NPU_REG_QUEUE_STATE_EXECUTING_MASK 0x200u  // Its tokens are there and the engine works on it.
+#define NPU_REG_QUEUE_STATE_FIFO_LSB 16u
+#define NPU_REG_QUEUE_STATE_FIFO_MASK 0xff0000u  // Commands behind it in the FIFO.
+#define NPU_REG_QUEUE_STATE_BURSTS_LSB 24u
+// Bursts that memory still owes it (DMA; sequencer: of the command stream).
+#define NPU_REG_QUEUE_STATE_BURSTS_MASK 0xff000000u
+// Index of the command in hand. Read only.
+#define NPU_REG_QUEUE_COMMAND(index) (0x204u + (index) * 8u)
 // Region table: base, low half.
 #define NPU_REG_REGION_BASE_LO(index) (0x400u + (index) * 16u)
 // Base, high half.
@@ -91,10 +137,119 @@
 #define NPU_REG_COUNTER_LO(index) (0x800u + (index) * 8u)
 // High half. Read only.
 #define NPU_REG_COUNTER_HI(index) (0x804u + (index) * 8u)
+#define NPU_REG_DOORBELL 0x2000u  // Writing r tells the firmware that ring r has new requests; reads as 0.
+#define NPU_REG_HOST_IRQ_STATUS 0x2008u  // Interrupts for the host; writing 1 clears a bit.
+#define NPU_REG_HOST_IRQ_STATUS_COMPLETION_LSB 0u
+#define NPU_REG_HOST_IRQ_STATUS_COMPLETION_MASK 0x1u  // A ring has new completions.
+#define NPU_REG_HOST_IRQ_STATUS_FIRMWARE_LSB 1u
+#define NPU_REG_HOST_IRQ_STATUS_FIRMWARE_MASK 0x2u  // firmware_state changed.
+#define NPU_REG_HOST_IRQ_STATUS_CPU_STOPPED_LSB 2u
+// The control CPU stopped: a trap that its firmware did not handle, or the watchdog; see cpu_status.
+#define NPU_REG_HOST_IRQ_STATUS_CPU_STOPPED_MASK 0x4u
+#define NPU_REG_HOST_IRQ_ENABLE 0x200cu  // Which bits of host_irq_status raise the interrupt line.
+#define NPU_REG_FIRMWARE_STATE 0x2010u  // Written by the firmware; 0 in reset. Read only.
+#define NPU_REG_FIRMWARE_STATE_STATE_LSB 0u
+#define NPU_REG_FIRMWARE_STATE_STATE_MASK 0xffu
+#define NPU_REG_FIRMWARE_STATE_DETAIL_LSB 8u
+#define NPU_REG_FIRMWARE_STATE_DETAIL_MASK 0xffffff00u  // With `failed`: the code of the self-test that failed.
+// Contract version that the firmware was built for, as contract_version; written by the firmware. Read only.
+#define NPU_REG_FIRMWARE_VERSION 0x2014u
+// Checksum of its image (see firmware_header) as the firmware computed it over the code memory. Read only.
+#define NPU_REG_FIRMWARE_CHECKSUM 0x2018u
+// DRAM address of the admin ring (ring 0); 64-byte aligned, written before the CPU leaves reset.
+#define NPU_REG_ADMIN_RING_LO 0x2020u
+#define NPU_REG_ADMIN_RING_HI 0x2024u  // High half.
+#define NPU_REG_CPU_CONTROL 0x2028u  // Control CPU.
+#define NPU_REG_CPU_CONTROL_RUN_LSB 0u
+// 0 holds the CPU in reset; its peripherals, the doorbells and firmware_state are cleared then. 1 lets it run from the
+// first byte of its code memory.
+#define NPU_REG_CPU_CONTROL_RUN_MASK 0x1u
+#define NPU_REG_CPU_CONTROL_RESET_CORE_LSB 1u
+// Writing 1 resets command processor and engines as control.soft_reset; reads as 0. Only while the CPU is held in
+// reset.
+#define NPU_REG_CPU_CONTROL_RESET_CORE_MASK 0x2u
+#define NPU_REG_CPU_CONTROL_RESET_ALL_LSB 2u
+#define NPU_REG_CPU_CONTROL_RESET_ALL_MASK 0x4u  // As reset_core, but as control.cold_reset.
+#define NPU_REG_CPU_STATUS 0x202cu  // Control CPU. Read only.
+#define NPU_REG_CPU_STATUS_RUNNING_LSB 0u
+#define NPU_REG_CPU_STATUS_RUNNING_MASK 0x1u  // Out of reset and not stopped.
+#define NPU_REG_CPU_STATUS_WAITING_LSB 1u
+#define NPU_REG_CPU_STATUS_WAITING_MASK 0x2u  // In wfi.
+#define NPU_REG_CPU_STATUS_STOPPED_LSB 2u
+#define NPU_REG_CPU_STATUS_STOPPED_MASK 0x4u  // Stopped; only reset goes on.
+#define NPU_REG_CPU_STATUS_REASON_LSB 8u
+#define NPU_REG_CPU_STATUS_REASON_MASK 0xff00u
+#define NPU_REG_STOP_PC 0x2030u  // Program counter when the CPU stopped. Read only.
+#define NPU_REG_STOP_CAUSE 0x2034u  // mcause of the trap. Read only.
+#define NPU_REG_STOP_VALUE 0x2038u  // mtval of the trap. Read only.
+// Device time: cycles of the engines' clock since power-on, low half. Reading it latches time_hi. Read only.
+#define NPU_REG_TIME_LO 0x2040u
+#define NPU_REG_TIME_HI 0x2044u  // High half at the last read of time_lo. Read only.
+// Cycles of the control CPU's clock in which it did not wait in wfi, since it left reset; low half. Read only.
+#define NPU_REG_CPU_BUSY_LO 0x2048u
+#define NPU_REG_CPU_BUSY_HI 0x204cu  // High half. Read only.
+#define NPU_REG_CPU_RETIRED_LO 0x2050u  // Instructions since it left reset; low half. Read only.
+#define NPU_REG_CPU_RETIRED_HI 0x2054u  // High half. Read only.
+// DRAM address of the buffer for phase records of the firmware (structure phase), low half.
+#define NPU_REG_PHASE_BASE_LO 0x2060u
+#define NPU_REG_PHASE_BASE_HI 0x2064u  // High half.
+// Records that fit; record n goes to place n modulo capacity, by a trace port that costs no time. 0 switches them off.
+#define NPU_REG_PHASE_CAPACITY 0x2068u
+#define NPU_REG_PHASE_COUNT 0x206cu  // Records written since the CPU left reset. Read only.
+#define NPU_REG_TEST_HANG 0x2080u  // Test hook: an engine that never completes.
+#define NPU_REG_TEST_HANG_ENABLE_LSB 0u
+#define NPU_REG_TEST_HANG_ENABLE_MASK 0x1u  // Cleared when it has struck.
+#define NPU_REG_TEST_HANG_QUEUE_LSB 8u
+#define NPU_REG_TEST_HANG_QUEUE_MASK 0xff00u
+// Test hook: the first command of that queue with this index or a later one never completes.
+#define NPU_REG_TEST_HANG_COMMAND 0x2084u
+// Test hook: as many interrupts of host_irq_status are lost instead of raised; counts down.
+#define NPU_REG_TEST_DROP_INTERRUPTS 0x2088u
+// x0 to x31 when the CPU stopped. Read only.
+#define NPU_REG_STOP_REGISTER(index) (0x2100u + (index) * 4u)
+#define NPU_REG_INTERRUPT_PENDING 0x3000u  // Sources of the machine external interrupt. Read only.
+#define NPU_REG_INTERRUPT_PENDING_DOORBELL_LSB 0u
+#define NPU_REG_INTERRUPT_PENDING_DOORBELL_MASK 0x1u  // A bit of doorbell_pending is set.
+#define NPU_REG_INTERRUPT_PENDING_CORE_LSB 1u
+#define NPU_REG_INTERRUPT_PENDING_CORE_MASK 0x2u  // An enabled bit of irq_status is set.
+#define NPU_REG_INTERRUPT_ENABLE 0x3004u  // Which of them count.
+#define NPU_REG_DOORBELL_PENDING 0x3008u  // A bit a ring; writing 1 clears it.
+#define NPU_REG_HOST_IRQ_RAISE 0x300cu  // Sets bits of host_irq_status; reads as 0.
+// The machine timer interrupt is pending while the device time is at least this; low half.
+#define NPU_REG_TIMER_COMPARE_LO 0x3010u
+#define NPU_REG_TIMER_COMPARE_LO_RESET 0xffffffffu
+#define NPU_REG_TIMER_COMPARE_HI 0x3014u  // High half.
+#define NPU_REG_TIMER_COMPARE_HI_RESET 0xffffffffu
+// Device cycles after which the CPU is stopped unless this is written again; 0 switches it off. It rests while the CPU
+// is in wfi. Reads as written.
+#define NPU_REG_WATCHDOG 0x3018u
+#define NPU_REG_UART 0x301cu  // Writing prints a character; reads as 0.
+#define NPU_REG_PHASE 0x3020u  // Writing makes a phase record; reads as written.
+#define NPU_REG_PHASE_ID_LSB 0u
+#define NPU_REG_PHASE_ID_MASK 0xffu
+#define NPU_REG_PHASE_ARGUMENT_LSB 8u
+#define NPU_REG_PHASE_ARGUMENT_MASK 0xffffff00u  // Ring of the request, or 0.
+#define NPU_REG_QUEUE_COUNT 16u  // Elements of the queue_* registers.
 #define NPU_REG_REGION_COUNT 16u  // Elements of the region_* registers.
 #define NPU_REG_COUNTER_COUNT 256u  // Elements of the counter_* registers.
-#define NPU_REGISTER_SPACE_BYTES 0x2000u  // Size of the register file.
-#define NPU_PSRAM_WINDOW 0x10000000u  // Where the persistent SRAM shows.
+#define NPU_REG_STOP_REGISTER_COUNT 32u  // Elements of the stop_register_* registers.
+#define NPU_REGISTER_SPACE_BYTES 0x4000u  // Size of the register file.
+// Persistent SRAM. On a device with a control CPU the host cannot write the variable table in it.
+#define NPU_PSRAM_WINDOW 0x10000000u
+#define NPU_CODE_WINDOW 0x20000000u  // Code memory of the control CPU; writable while the CPU is held in reset.
+#define NPU_DATA_WINDOW 0x28000000u  // Data memory of the control CPU; read only, for debugging.
+
+// What the control CPU sees.
+#define NPU_CPU_CODE_BASE 0x0u  // Code memory; read only for the CPU. Reset starts at its first byte.
+#define NPU_CPU_CODE_BYTES 0x8000u
+#define NPU_CPU_DATA_BASE 0x10000000u  // Data memory; undefined after reset.
+#define NPU_CPU_DATA_BYTES 0x4000u
+#define NPU_CPU_REGISTERS_BASE 0x20000000u  // All registers, at the offsets of this list; aligned words only.
+#define NPU_CPU_REGISTERS_BYTES 0x4000u
+#define NPU_CPU_PSRAM_BASE 0x30000000u  // Persistent SRAM, aligned words only.
+#define NPU_CPU_PSRAM_BYTES 0x4000000u
+#define NPU_CPU_DRAM_BASE 0x80000000u  // Device memory from address 0 on: the first 2 GiB.
+#define NPU_CPU_DRAM_BYTES 0x80000000u
 
 // Capability registers, read only, and a structure for what they say.
 #define NPU_REG_CAP_CLOCK_MHZ 0x100u
@@ -189,11 +344,14 @@ enum npu_error {
   // Driver or program and device speak different versions of the contract, or the program was compiled for other
   // capabilities.
   NPU_ERROR_CONTRACT_MISMATCH = 0x306,
+  NPU_ERROR_FIRMWARE_MISMATCH = 0x307,  // Firmware, driver and device do not speak the same version of the contract.
   NPU_ERROR_SCRATCHPAD_FULL = 0x401,  // The smallest tile does not fit into the scratchpad.
   NPU_ERROR_DRAM_FULL = 0x402,  // Constants, activations or buffers do not fit into DRAM.
   NPU_ERROR_PERSISTENT_FULL = 0x403,  // The variables do not fit into the persistent SRAM.
   NPU_ERROR_VARIABLE_TABLE_FULL = 0x404,  // The variable table has no free entry.
   NPU_ERROR_BUDGET_EXCEEDED = 0x405,  // A file or tensor is larger than the limit for it.
+  NPU_ERROR_CONTEXTS_FULL = 0x406,  // The firmware serves no more contexts at a time.
+  NPU_ERROR_QUEUE_FULL = 0x407,  // The context's ring has no room for another job.
   NPU_ERROR_FAULT_BAD_COMMAND = 0x501,  // A command has an unknown opcode, a wrong length or a field out of range.
   NPU_ERROR_FAULT_BAD_REGION = 0x502,  // A command names a region that is not mapped.
   NPU_ERROR_FAULT_OUT_OF_BOUNDS = 0x503,  // A command reaches beyond the limit of its region or variable.
@@ -204,6 +362,13 @@ enum npu_error {
   NPU_ERROR_FAULT_TIMEOUT = 0x507,  // The job did not end in time.
   NPU_ERROR_FAULT_TOKEN = 0x508,  // A command waits for a command that can never complete.
   NPU_ERROR_FAULT_COUNTERS = 0x509,  // Performance counters break one of their identities.
+  NPU_ERROR_FAULT_POWER = 0x50a,  // A job was started while the engines had no power.
+  NPU_ERROR_FAULT_FIRMWARE = 0x50b,  // The control CPU stopped, or its firmware failed or does not answer.
+  NPU_ERROR_FAULT_RING = 0x50c,  // A ring in shared memory is corrupt.
+  // A request to the firmware is malformed, points outside of what its context may use, or comes at a time that does
+  // not allow it.
+  NPU_ERROR_FAULT_REQUEST = 0x50d,
+  NPU_ERROR_JOB_CANCELLED = 0x50e,  // The job was cancelled.
   NPU_ERROR_POWER_LOST = 0x601,  // Persistent memory lost its power since the variable was written.
   NPU_ERROR_ELEMENTS_DIFFER = 0x701,  // Elements differ from the reference.
   NPU_ERROR_BAD_OPTION = 0x4001,  // An option, argument or file name on the command line is wrong.
@@ -211,6 +376,7 @@ enum npu_error {
   NPU_ERROR_BAD_NPY = 0x4003,  // A .npy file is damaged or uses a feature that is not read here.
   NPU_ERROR_BAD_PRESET = 0x4004,  // A machine configuration has a missing, unknown or absurd value.
   NPU_ERROR_WRONG_ORDER = 0x4005,  // An API call came in a state that does not allow it.
+  NPU_ERROR_BAD_FIRMWARE = 0x4006,  // A firmware image is damaged, truncated or too big, or is none.
   NPU_ERROR_CANNOT_READ = 0x4201,  // A file cannot be opened or read.
   NPU_ERROR_CANNOT_WRITE = 0x4202,  // A file cannot be created or written.
   NPU_ERROR_TOOL_MISSING = 0x4203,  // An external program that a command needs is not installed.
@@ -222,6 +388,7 @@ enum npu_opcode {
   NPU_OPCODE_BEGIN = 1,
   NPU_OPCODE_END = 2,
   NPU_OPCODE_DECLARE = 3,
+  NPU_OPCODE_YIELD = 4,
   NPU_OPCODE_DMA = 16,
   NPU_OPCODE_MXU = 32,
   NPU_OPCODE_VPU_EWISE = 48,
@@ -249,6 +416,7 @@ enum npu_region {
   NPU_REGION_WORKSPACE = 2,
   NPU_REGION_INPUT = 3,
   NPU_REGION_OUTPUT = 4,
+  NPU_REGION_SAVE = 5,
   NPU_REGION_VARIABLE = 15,
 };
 
@@ -333,6 +501,60 @@ enum npu_uop {
   NPU_UOP_INTDIV = 27,  // a / b, truncating.
 };
 
+enum npu_firmware_state {
+  NPU_FIRMWARE_STATE_RESET = 0,  // The CPU is held in reset, or has not got far.
+  NPU_FIRMWARE_STATE_BOOTING = 1,  // Self-test.
+  NPU_FIRMWARE_STATE_READY = 2,  // Serves its rings.
+  NPU_FIRMWARE_STATE_FAILED = 3,  // The self-test failed, or firmware and device do not match; it serves nothing.
+};
+
+enum npu_cpu_stop {
+  NPU_CPU_STOP_NONE = 0,
+  // A trap that could not be taken: mtvec is 0, or a second trap while the handler had not yet enabled traps again (see
+  // stop_cause).
+  NPU_CPU_STOP_TRAP = 1,
+  NPU_CPU_STOP_WATCHDOG = 2,  // The watchdog expired.
+  NPU_CPU_STOP_FIRMWARE = 3,  // The firmware's trap handler gave up by `ebreak` in the handler itself.
+};
+
+enum npu_phase {
+  NPU_PHASE_IDLE = 0,  // Nothing to do: about to wait.
+  NPU_PHASE_BOOT = 1,
+  NPU_PHASE_INTERRUPT = 2,  // Looks what happened.
+  NPU_PHASE_FETCH = 3,  // Reads and checks a request.
+  NPU_PHASE_DISPATCH = 4,  // Hands a stream to the command processor.
+  NPU_PHASE_COMPLETE = 5,  // Writes a completion and tells the host.
+  NPU_PHASE_PREEMPT = 6,  // Asks a job to stop, or saves it.
+  NPU_PHASE_RESUME = 7,  // Brings back a saved job.
+  NPU_PHASE_FAULT = 8,  // Handles a fault or a job out of time.
+  NPU_PHASE_ADMIN = 9,  // Contexts, variables, power.
+};
+
+enum npu_request {
+  NPU_REQUEST_NOP = 0,  // Completes at once.
+  NPU_REQUEST_RUN = 1,  // Any ring but 0. argument: address of a `job`. Jobs of a ring run in order, one at a time.
+  // Ring 0. value[0]: ring, value[1]: id of a run request in it, queued or running; that one completes with
+  // job_cancelled. Completes with ok even when there is none (it has just ended).
+  NPU_REQUEST_CANCEL = 2,
+  // Ring 0. value[0]: ring 1 to 15, value[1]: priority, larger is more urgent, value[2]: owner id of its variables.
+  // argument: address of the ring.
+  NPU_REQUEST_CONTEXT_OPEN = 3,
+  // Ring 0. value[0]: ring. Its jobs must have ended, or are cancelled without completions.
+  NPU_REQUEST_CONTEXT_CLOSE = 4,
+  // Ring 0. value[0]: table index, value[1] to value[4]: the entry's words. Refused (fault_request) for an index beyond
+  // the table or an entry beyond the memory.
+  NPU_REQUEST_VARIABLE_WRITE = 5,
+  NPU_REQUEST_VARIABLE_READ = 6,  // Ring 0. value[0]: table index; the completion's value holds the entry.
+  // Ring 0. value[0]: a power_state. Refused while jobs are queued or running. A run request wakes the device by
+  // itself.
+  NPU_REQUEST_POWER = 7,
+};
+
+enum npu_power_state {
+  NPU_POWER_STATE_ACTIVE = 0,  // Engines have power.
+  NPU_POWER_STATE_SLEEP = 1,  // Engines and scratchpad without power; persistent SRAM keeps its content.
+};
+
 // Commands: word, lowest bit and width of every field. All words are little endian in memory.
 #define NPU_HEADER_WORDS 5u
 #define NPU_HEADER_OPCODE_WORD 0u
@@ -391,6 +613,29 @@ enum npu_uop {
 #define NPU_DECLARE_HASH_WORD 6u  // Hash of type and shape.
 #define NPU_DECLARE_HASH_LSB 0u
 #define NPU_DECLARE_HASH_WIDTH 32u
+
+// A point at which the job may be stopped and go on later. When preemption was asked for, waits until every queue is
+// empty and ends the job as preempted; else does nothing. A stream may be started at it (command_start): then it checks
+// like `begin` and goes on behind itself. Issued on queue `sequencer`, without tokens.
+#define NPU_YIELD_WORDS 10u
+#define NPU_YIELD_MINOR_WORD 5u
+#define NPU_YIELD_MINOR_LSB 0u
+#define NPU_YIELD_MINOR_WIDTH 16u
+#define NPU_YIELD_MAJOR_WORD 5u
+#define NPU_YIELD_MAJOR_LSB 16u
+#define NPU_YIELD_MAJOR_WIDTH 16u
+#define NPU_YIELD_CAPS_HASH_WORD 6u
+#define NPU_YIELD_CAPS_HASH_LSB 0u
+#define NPU_YIELD_CAPS_HASH_WIDTH 32u
+#define NPU_YIELD_COMMAND_COUNT_WORD 7u  // Commands in the stream, as in begin.
+#define NPU_YIELD_COMMAND_COUNT_LSB 0u
+#define NPU_YIELD_COMMAND_COUNT_WIDTH 32u
+#define NPU_YIELD_INDEX_WORD 8u  // Its own index in the stream.
+#define NPU_YIELD_INDEX_LSB 0u
+#define NPU_YIELD_INDEX_WIDTH 32u
+#define NPU_YIELD_SEGMENT_WORD 9u  // Index in the program's table of segments: how to save what is live here.
+#define NPU_YIELD_SEGMENT_LSB 0u
+#define NPU_YIELD_SEGMENT_WIDTH 32u
 
 // Strided copy or fill: for every index of the five outer dimensions moves `run_bytes` contiguous bytes. Between DRAM,
 // scratchpad and persistent SRAM, in any combination. Counts are at least 1; strides are bytes and may be 0 (repeat,
@@ -763,5 +1008,199 @@ static_assert(offsetof(struct npu_event, dram_written) == 44, "event.dram_writte
 static_assert(offsetof(struct npu_event, psram_read) == 48, "event.psram_read");
 static_assert(offsetof(struct npu_event, psram_written) == 52, "event.psram_written");
 static_assert(offsetof(struct npu_event, reserved) == 56, "event.reserved");
+
+// First bytes of a firmware image; the code, which is loaded to the start of the code memory, follows. Little endian.
+struct npu_firmware_header {
+  uint32_t magic;  // 0x4655504e, 'NPUF'.
+  uint16_t minor;  // Contract version that it was built for.
+  uint16_t major;
+  uint32_t code_bytes;  // Bytes that follow the header; a multiple of 4.
+  uint32_t checksum;  // FNV-1a (32 bit) over them.
+  uint32_t data_bytes;  // Data memory that it uses, stack included.
+  uint32_t reserved[3];
+};
+static_assert(sizeof(struct npu_firmware_header) == 32, "size of firmware_header");
+static_assert(offsetof(struct npu_firmware_header, magic) == 0, "firmware_header.magic");
+static_assert(offsetof(struct npu_firmware_header, minor) == 4, "firmware_header.minor");
+static_assert(offsetof(struct npu_firmware_header, major) == 6, "firmware_header.major");
+static_assert(offsetof(struct npu_firmware_header, code_bytes) == 8, "firmware_header.code_bytes");
+static_assert(offsetof(struct npu_firmware_header, checksum) == 12, "firmware_header.checksum");
+static_assert(offsetof(struct npu_firmware_header, data_bytes) == 16, "firmware_header.data_bytes");
+static_assert(offsetof(struct npu_firmware_header, reserved) == 20, "firmware_header.reserved");
+
+// Header of a ring; `entries` requests follow it, then `entries` completions. Indices run freely; entry = index modulo
+// entries. The ring is full when producer - consumer = entries. Little endian.
+struct npu_ring {
+  uint32_t magic;  // 0x474e4952, 'RING'.
+  uint32_t version;  // As contract_version.
+  uint32_t entries;  // A power of two, 2 to 256.
+  uint32_t reserved0;
+  // Ring 0: memory that holds all rings, jobs and tables; below 2 GiB. No region of a job may overlap it.
+  uint64_t shared_base;
+  uint64_t shared_bytes;
+  // Ring 0: log buffer in the shared memory: text, lines end in '\n'; byte n of the log is at n modulo log_bytes.
+  uint64_t log_base;
+  uint32_t log_bytes;  // A power of two; 0: no log.
+  uint32_t log_level;  // 0: none, 1: errors, 2: and events, 3: and every request.
+  uint32_t request_producer;  // Written by the driver.
+  uint32_t completion_consumer;  // Written by the driver.
+  uint32_t reserved1[2];
+  uint32_t request_consumer;  // Written by the firmware.
+  uint32_t completion_producer;  // Written by the firmware.
+  uint32_t log_producer;  // Ring 0: bytes logged so far. Written by the firmware.
+  // Written by the firmware: fault_ring when the ring is corrupt; it is not served any more until it is opened again.
+  uint32_t error;
+  uint64_t reserved2[6];
+};
+static_assert(sizeof(struct npu_ring) == 128, "size of ring");
+static_assert(offsetof(struct npu_ring, magic) == 0, "ring.magic");
+static_assert(offsetof(struct npu_ring, version) == 4, "ring.version");
+static_assert(offsetof(struct npu_ring, entries) == 8, "ring.entries");
+static_assert(offsetof(struct npu_ring, reserved0) == 12, "ring.reserved0");
+static_assert(offsetof(struct npu_ring, shared_base) == 16, "ring.shared_base");
+static_assert(offsetof(struct npu_ring, shared_bytes) == 24, "ring.shared_bytes");
+static_assert(offsetof(struct npu_ring, log_base) == 32, "ring.log_base");
+static_assert(offsetof(struct npu_ring, log_bytes) == 40, "ring.log_bytes");
+static_assert(offsetof(struct npu_ring, log_level) == 44, "ring.log_level");
+static_assert(offsetof(struct npu_ring, request_producer) == 48, "ring.request_producer");
+static_assert(offsetof(struct npu_ring, completion_consumer) == 52, "ring.completion_consumer");
+static_assert(offsetof(struct npu_ring, reserved1) == 56, "ring.reserved1");
+static_assert(offsetof(struct npu_ring, request_consumer) == 64, "ring.request_consumer");
+static_assert(offsetof(struct npu_ring, completion_producer) == 68, "ring.completion_producer");
+static_assert(offsetof(struct npu_ring, log_producer) == 72, "ring.log_producer");
+static_assert(offsetof(struct npu_ring, error) == 76, "ring.error");
+static_assert(offsetof(struct npu_ring, reserved2) == 80, "ring.reserved2");
+
+// One request of a ring. Little endian.
+struct npu_ring_request {
+  uint32_t type;  // A `request`.
+  uint32_t id;  // The driver's; comes back with the completion.
+  uint64_t argument;
+  uint32_t value[8];
+  uint64_t reserved[2];
+};
+static_assert(sizeof(struct npu_ring_request) == 64, "size of ring_request");
+static_assert(offsetof(struct npu_ring_request, type) == 0, "ring_request.type");
+static_assert(offsetof(struct npu_ring_request, id) == 4, "ring_request.id");
+static_assert(offsetof(struct npu_ring_request, argument) == 8, "ring_request.argument");
+static_assert(offsetof(struct npu_ring_request, value) == 16, "ring_request.value");
+static_assert(offsetof(struct npu_ring_request, reserved) == 48, "ring_request.reserved");
+
+// The end of a request. Beyond `value` only for run requests; `queue_state` and `queue_command` only with
+// fault_timeout. Little endian.
+struct npu_ring_completion {
+  uint32_t id;
+  uint32_t code;  // Error code; 0: well.
+  uint32_t value[4];
+  uint32_t preemptions;  // How often it was interrupted.
+  uint32_t event_count;  // Event records that it produced, those that did not fit included.
+  uint64_t engine_cycles;  // Cycles in which its stream ran.
+  uint64_t save_cycles;  // Engine cycles spent on saving and restoring it.
+  uint64_t saved_bytes;  // Bytes saved and restored, together.
+  uint64_t accepted;  // Device time at which the firmware took the request.
+  uint64_t started;  // Device time at which its stream started first.
+  uint64_t ended;  // Device time at which the firmware saw its end.
+  uint64_t blocked;  // Device cycles that it was ready and waited for a job of lower priority to stop and be saved.
+  uint64_t firmware_cycles;  // Cycles of the control CPU's clock that it was busy between accepted and this completion.
+  uint32_t fault_command;  // As the fault registers.
+  uint32_t fault_other;
+  uint32_t fault_queue;
+  uint32_t reserved0;
+  uint64_t fault_address;
+  uint64_t fault_cycle;
+  uint32_t queue_state[16];  // As the registers, when the time was over.
+  uint32_t queue_command[16];
+};
+static_assert(sizeof(struct npu_ring_completion) == 256, "size of ring_completion");
+static_assert(offsetof(struct npu_ring_completion, id) == 0, "ring_completion.id");
+static_assert(offsetof(struct npu_ring_completion, code) == 4, "ring_completion.code");
+static_assert(offsetof(struct npu_ring_completion, value) == 8, "ring_completion.value");
+static_assert(offsetof(struct npu_ring_completion, preemptions) == 24, "ring_completion.preemptions");
+static_assert(offsetof(struct npu_ring_completion, event_count) == 28, "ring_completion.event_count");
+static_assert(offsetof(struct npu_ring_completion, engine_cycles) == 32, "ring_completion.engine_cycles");
+static_assert(offsetof(struct npu_ring_completion, save_cycles) == 40, "ring_completion.save_cycles");
+static_assert(offsetof(struct npu_ring_completion, saved_bytes) == 48, "ring_completion.saved_bytes");
+static_assert(offsetof(struct npu_ring_completion, accepted) == 56, "ring_completion.accepted");
+static_assert(offsetof(struct npu_ring_completion, started) == 64, "ring_completion.started");
+static_assert(offsetof(struct npu_ring_completion, ended) == 72, "ring_completion.ended");
+static_assert(offsetof(struct npu_ring_completion, blocked) == 80, "ring_completion.blocked");
+static_assert(offsetof(struct npu_ring_completion, firmware_cycles) == 88, "ring_completion.firmware_cycles");
+static_assert(offsetof(struct npu_ring_completion, fault_command) == 96, "ring_completion.fault_command");
+static_assert(offsetof(struct npu_ring_completion, fault_other) == 100, "ring_completion.fault_other");
+static_assert(offsetof(struct npu_ring_completion, fault_queue) == 104, "ring_completion.fault_queue");
+static_assert(offsetof(struct npu_ring_completion, reserved0) == 108, "ring_completion.reserved0");
+static_assert(offsetof(struct npu_ring_completion, fault_address) == 112, "ring_completion.fault_address");
+static_assert(offsetof(struct npu_ring_completion, fault_cycle) == 120, "ring_completion.fault_cycle");
+static_assert(offsetof(struct npu_ring_completion, queue_state) == 128, "ring_completion.queue_state");
+static_assert(offsetof(struct npu_ring_completion, queue_command) == 192, "ring_completion.queue_command");
+
+// What a run request points to; in the shared memory, 64-byte aligned. Must not change before its completion. Little
+// endian.
+struct npu_job {
+  uint64_t commands;  // Device address of the command stream, 64-byte aligned.
+  uint32_t command_words;  // Length of the main stream.
+  uint32_t epoch;  // Number of the execution in its context.
+  uint64_t events;  // Event buffer.
+  uint32_t event_capacity;
+  uint32_t segment_count;
+  uint64_t segments;  // Device address of the table of segments, in the shared memory.
+  uint64_t counters;  // Device address of 256 64-bit counters to add to, or 0.
+  // Engine cycles after which it is stopped with fault_timeout; 0: never. In functional mode it counts device time.
+  uint64_t cycle_limit;
+  // Device time before which it must not start, and does not preempt; 0: at once. Jobs behind it in its ring wait too.
+  uint64_t not_before;
+  uint64_t region_base[6];  // By region id; element 0, the scratchpad, is not used: the firmware maps all of it.
+  uint32_t region_limit[6];
+  uint32_t region_flags[6];  // As the region_flags register; `save` is mapped only while its streams run.
+  uint64_t reserved[4];
+};
+static_assert(sizeof(struct npu_job) == 192, "size of job");
+static_assert(offsetof(struct npu_job, commands) == 0, "job.commands");
+static_assert(offsetof(struct npu_job, command_words) == 8, "job.command_words");
+static_assert(offsetof(struct npu_job, epoch) == 12, "job.epoch");
+static_assert(offsetof(struct npu_job, events) == 16, "job.events");
+static_assert(offsetof(struct npu_job, event_capacity) == 24, "job.event_capacity");
+static_assert(offsetof(struct npu_job, segment_count) == 28, "job.segment_count");
+static_assert(offsetof(struct npu_job, segments) == 32, "job.segments");
+static_assert(offsetof(struct npu_job, counters) == 40, "job.counters");
+static_assert(offsetof(struct npu_job, cycle_limit) == 48, "job.cycle_limit");
+static_assert(offsetof(struct npu_job, not_before) == 56, "job.not_before");
+static_assert(offsetof(struct npu_job, region_base) == 64, "job.region_base");
+static_assert(offsetof(struct npu_job, region_limit) == 112, "job.region_limit");
+static_assert(offsetof(struct npu_job, region_flags) == 136, "job.region_flags");
+static_assert(offsetof(struct npu_job, reserved) == 160, "job.reserved");
+
+// What to do when a job stops at a yield command. Both streams are complete (begin to end) and lie behind the main
+// stream, at words from `commands` that are multiples of 16; 0 words: nothing is live. Little endian.
+struct npu_segment {
+  uint32_t yield_word;  // Word of the yield in the main stream.
+  uint32_t live_bytes;  // Scratchpad bytes that are saved.
+  uint32_t save_word;
+  uint32_t save_words;
+  uint32_t restore_word;
+  uint32_t restore_words;
+  uint32_t cycles;  // Estimated cycles from the yield before (or the start) to this one.
+  uint32_t reserved;
+};
+static_assert(sizeof(struct npu_segment) == 32, "size of segment");
+static_assert(offsetof(struct npu_segment, yield_word) == 0, "segment.yield_word");
+static_assert(offsetof(struct npu_segment, live_bytes) == 4, "segment.live_bytes");
+static_assert(offsetof(struct npu_segment, save_word) == 8, "segment.save_word");
+static_assert(offsetof(struct npu_segment, save_words) == 12, "segment.save_words");
+static_assert(offsetof(struct npu_segment, restore_word) == 16, "segment.restore_word");
+static_assert(offsetof(struct npu_segment, restore_words) == 20, "segment.restore_words");
+static_assert(offsetof(struct npu_segment, cycles) == 24, "segment.cycles");
+static_assert(offsetof(struct npu_segment, reserved) == 28, "segment.reserved");
+
+// The firmware entered a phase. Little endian.
+struct npu_phase_record {
+  uint64_t time;  // Device time.
+  uint32_t id;  // A `phase`.
+  uint32_t argument;
+};
+static_assert(sizeof(struct npu_phase_record) == 16, "size of phase_record");
+static_assert(offsetof(struct npu_phase_record, time) == 0, "phase_record.time");
+static_assert(offsetof(struct npu_phase_record, id) == 8, "phase_record.id");
+static_assert(offsetof(struct npu_phase_record, argument) == 12, "phase_record.argument");
 
 #endif  // NPU_CONTRACT_H_

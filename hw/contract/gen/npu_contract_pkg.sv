@@ -2,9 +2,9 @@
 package npu_contract_pkg;
 
   parameter int unsigned ContractMajor = 1;
-  parameter int unsigned ContractMinor = 0;
+  parameter int unsigned ContractMinor = 1;
 
-  // Registers of the host port: byte offsets, and lowest bit and width of their fields.
+  // Registers: byte offsets, and lowest bit and width of their fields.
   parameter logic [31:0] RegId = 32'h0;  // Reads as 'TNPU'. Read only.
   parameter logic [31:0] RegIdReset = 32'h544e5055;
   parameter logic [31:0] RegContractVersion = 32'h4;  // Version of this contract. Read only.
@@ -24,6 +24,9 @@ package npu_contract_pkg;
   // As soft_reset, and clear the persistent SRAM and its variable table.
   parameter int unsigned RegControlColdResetLsb = 2;
   parameter int unsigned RegControlColdResetWidth = 1;
+  // Ask the running job to stop at its next yield command; forgotten when it ends before.
+  parameter int unsigned RegControlPreemptLsb = 3;
+  parameter int unsigned RegControlPreemptWidth = 1;
   parameter logic [31:0] RegStatus = 32'h10;  // State of the device. Read only.
   parameter int unsigned RegStatusRunningLsb = 0;  // A job runs.
   parameter int unsigned RegStatusRunningWidth = 1;
@@ -31,8 +34,13 @@ package npu_contract_pkg;
   parameter int unsigned RegStatusDoneWidth = 1;
   parameter int unsigned RegStatusFaultLsb = 2;  // The last job ended with a fault; see the fault registers.
   parameter int unsigned RegStatusFaultWidth = 1;
+  // The last job stopped at a yield command; see command_next and yield_segment.
+  parameter int unsigned RegStatusPreemptedLsb = 3;
+  parameter int unsigned RegStatusPreemptedWidth = 1;
+  parameter int unsigned RegStatusPoweredLsb = 4;  // The engines have power; see engine_power.
+  parameter int unsigned RegStatusPoweredWidth = 1;
   parameter logic [31:0] RegIrqStatus = 32'h14;  // Pending interrupts; writing 1 clears a bit.
-  parameter int unsigned RegIrqStatusJobLsb = 0;  // A job ended.
+  parameter int unsigned RegIrqStatusJobLsb = 0;  // A job ended or was preempted.
   parameter int unsigned RegIrqStatusJobWidth = 1;
   parameter logic [31:0] RegIrqEnable = 32'h18;  // Which pending bits raise the interrupt line.
   parameter int unsigned RegIrqEnableJobLsb = 0;
@@ -40,6 +48,8 @@ package npu_contract_pkg;
   parameter logic [31:0] RegCommandBaseLo = 32'h20;  // DRAM address of the command stream, low half; 64-byte aligned.
   parameter logic [31:0] RegCommandBaseHi = 32'h24;  // High half.
   parameter logic [31:0] RegCommandWords = 32'h28;  // Length of the command stream in 32-bit words.
+  // Word of the stream at which to start: 0 for its `begin`, or what command_next said when it was preempted.
+  parameter logic [31:0] RegCommandStart = 32'h2c;
   parameter logic [31:0] RegEventBaseLo = 32'h30;  // DRAM address of the event buffer, low half.
   parameter logic [31:0] RegEventBaseHi = 32'h34;  // High half.
   // Event records that fit into the buffer; 0 switches events off. Records beyond are counted, not written.
@@ -56,6 +66,12 @@ package npu_contract_pkg;
   parameter logic [31:0] RegJobOwner = 32'h50;
   // Number of the execution (low 8 bits count); `seen` of a variable holds for the epoch that declared it.
   parameter logic [31:0] RegJobEpoch = 32'h54;
+  parameter logic [31:0] RegJobFlags = 32'h58;  // How to start.
+  // The stream goes on with what is in the scratchpad; without it, a device may overwrite the scratchpad at the start.
+  parameter int unsigned RegJobFlagsKeepScratchpadLsb = 0;
+  parameter int unsigned RegJobFlagsKeepScratchpadWidth = 1;
+  // After a preemption: word of the stream at which the job goes on. Read only.
+  parameter logic [31:0] RegCommandNext = 32'h5c;
   parameter logic [31:0] RegFaultCode = 32'h60;  // Error code of the last job's fault, or 0. Read only.
   parameter logic [31:0] RegFaultCommand = 32'h64;  // Index of the command that faulted. Read only.
   // For fault_hazard the index of the other command; for variable faults the table index. Read only.
@@ -71,6 +87,37 @@ package npu_contract_pkg;
   parameter logic [31:0] RegVarWord1 = 32'h88;  // Word 1.
   parameter logic [31:0] RegVarWord2 = 32'h8c;  // Word 2.
   parameter logic [31:0] RegVarWord3 = 32'h90;  // Word 3.
+  // After a preemption: field `segment` of the yield command. Read only.
+  parameter logic [31:0] RegYieldSegment = 32'h94;
+  // Added to the cycles in the job's events, low half: the cycles that its earlier parts took.
+  parameter logic [31:0] RegCycleBaseLo = 32'ha0;
+  parameter logic [31:0] RegCycleBaseHi = 32'ha4;  // High half.
+  // DRAM address of 256 64-bit words to which the counters are added at the end of a job, by a trace port that costs no
+  // time; low half. 0 in both halves: nowhere.
+  parameter logic [31:0] RegCounterBaseLo = 32'ha8;
+  parameter logic [31:0] RegCounterBaseHi = 32'hac;  // High half.
+  // Power of engines and scratchpad. Off is refused while a job runs, and loses the scratchpad; persistent SRAM has
+  // power of its own. Starting a job without power is fault_power.
+  parameter logic [31:0] RegEnginePower = 32'hb0;
+  // status.powered follows 1,000 cycles after it is switched on, at once in functional mode and when it is switched
+  // off.
+  parameter int unsigned RegEnginePowerOnLsb = 0;
+  parameter int unsigned RegEnginePowerOnWidth = 1;
+  parameter logic [31:0] RegEnginePowerReset = 32'h1;
+  parameter logic [31:0] RegQueueState = 32'h200;  // What a queue does now; element 15 is the sequencer. Read only.
+  // Queue whose command it waits for, by a token or for room in its FIFO; 255: none.
+  parameter int unsigned RegQueueStateWaitsForLsb = 0;
+  parameter int unsigned RegQueueStateWaitsForWidth = 8;
+  parameter int unsigned RegQueueStateHoldingLsb = 8;  // It has a command in hand.
+  parameter int unsigned RegQueueStateHoldingWidth = 1;
+  parameter int unsigned RegQueueStateExecutingLsb = 9;  // Its tokens are there and the engine works on it.
+  parameter int unsigned RegQueueStateExecutingWidth = 1;
+  parameter int unsigned RegQueueStateFifoLsb = 16;  // Commands behind it in the FIFO.
+  parameter int unsigned RegQueueStateFifoWidth = 8;
+  // Bursts that memory still owes it (DMA; sequencer: of the command stream).
+  parameter int unsigned RegQueueStateBurstsLsb = 24;
+  parameter int unsigned RegQueueStateBurstsWidth = 8;
+  parameter logic [31:0] RegQueueCommand = 32'h204;  // Index of the command in hand. Read only.
   parameter logic [31:0] RegRegionBaseLo = 32'h400;  // Region table: base, low half.
   parameter logic [31:0] RegRegionBaseHi = 32'h404;  // Base, high half.
   parameter logic [31:0] RegRegionLimit = 32'h408;  // Bytes in the region.
@@ -84,12 +131,124 @@ package npu_contract_pkg;
   // Performance counters, low half; index = queue * 16 + counter (see counters). Read only.
   parameter logic [31:0] RegCounterLo = 32'h800;
   parameter logic [31:0] RegCounterHi = 32'h804;  // High half. Read only.
+  // Writing r tells the firmware that ring r has new requests; reads as 0.
+  parameter logic [31:0] RegDoorbell = 32'h2000;
+  parameter logic [31:0] RegHostIrqStatus = 32'h2008;  // Interrupts for the host; writing 1 clears a bit.
+  parameter int unsigned RegHostIrqStatusCompletionLsb = 0;  // A ring has new completions.
+  parameter int unsigned RegHostIrqStatusCompletionWidth = 1;
+  parameter int unsigned RegHostIrqStatusFirmwareLsb = 1;  // firmware_state changed.
+  parameter int unsigned RegHostIrqStatusFirmwareWidth = 1;
+  // The control CPU stopped: a trap that its firmware did not handle, or the watchdog; see cpu_status.
+  parameter int unsigned RegHostIrqStatusCpuStoppedLsb = 2;
+  parameter int unsigned RegHostIrqStatusCpuStoppedWidth = 1;
+  parameter logic [31:0] RegHostIrqEnable = 32'h200c;  // Which bits of host_irq_status raise the interrupt line.
+  parameter logic [31:0] RegFirmwareState = 32'h2010;  // Written by the firmware; 0 in reset. Read only.
+  parameter int unsigned RegFirmwareStateStateLsb = 0;
+  parameter int unsigned RegFirmwareStateStateWidth = 8;
+  parameter int unsigned RegFirmwareStateDetailLsb = 8;  // With `failed`: the code of the self-test that failed.
+  parameter int unsigned RegFirmwareStateDetailWidth = 24;
+  // Contract version that the firmware was built for, as contract_version; written by the firmware. Read only.
+  parameter logic [31:0] RegFirmwareVersion = 32'h2014;
+  // Checksum of its image (see firmware_header) as the firmware computed it over the code memory. Read only.
+  parameter logic [31:0] RegFirmwareChecksum = 32'h2018;
+  // DRAM address of the admin ring (ring 0); 64-byte aligned, written before the CPU leaves reset.
+  parameter logic [31:0] RegAdminRingLo = 32'h2020;
+  parameter logic [31:0] RegAdminRingHi = 32'h2024;  // High half.
+  parameter logic [31:0] RegCpuControl = 32'h2028;  // Control CPU.
+  // 0 holds the CPU in reset; its peripherals, the doorbells and firmware_state are cleared then. 1 lets it run from
+  // the first byte of its code memory.
+  parameter int unsigned RegCpuControlRunLsb = 0;
+  parameter int unsigned RegCpuControlRunWidth = 1;
+  // Writing 1 resets command processor and engines as control.soft_reset; reads as 0. Only while the CPU is held in
+  // reset.
+  parameter int unsigned RegCpuControlResetCoreLsb = 1;
+  parameter int unsigned RegCpuControlResetCoreWidth = 1;
+  parameter int unsigned RegCpuControlResetAllLsb = 2;  // As reset_core, but as control.cold_reset.
+  parameter int unsigned RegCpuControlResetAllWidth = 1;
+  parameter logic [31:0] RegCpuStatus = 32'h202c;  // Control CPU. Read only.
+  parameter int unsigned RegCpuStatusRunningLsb = 0;  // Out of reset and not stopped.
+  parameter int unsigned RegCpuStatusRunningWidth = 1;
+  parameter int unsigned RegCpuStatusWaitingLsb = 1;  // In wfi.
+  parameter int unsigned RegCpuStatusWaitingWidth = 1;
+  parameter int unsigned RegCpuStatusStoppedLsb = 2;  // Stopped; only reset goes on.
+  parameter int unsigned RegCpuStatusStoppedWidth = 1;
+  parameter int unsigned RegCpuStatusReasonLsb = 8;
+  parameter int unsigned RegCpuStatusReasonWidth = 8;
+  parameter logic [31:0] RegStopPc = 32'h2030;  // Program counter when the CPU stopped. Read only.
+  parameter logic [31:0] RegStopCause = 32'h2034;  // mcause of the trap. Read only.
+  parameter logic [31:0] RegStopValue = 32'h2038;  // mtval of the trap. Read only.
+  // Device time: cycles of the engines' clock since power-on, low half. Reading it latches time_hi. Read only.
+  parameter logic [31:0] RegTimeLo = 32'h2040;
+  parameter logic [31:0] RegTimeHi = 32'h2044;  // High half at the last read of time_lo. Read only.
+  // Cycles of the control CPU's clock in which it did not wait in wfi, since it left reset; low half. Read only.
+  parameter logic [31:0] RegCpuBusyLo = 32'h2048;
+  parameter logic [31:0] RegCpuBusyHi = 32'h204c;  // High half. Read only.
+  parameter logic [31:0] RegCpuRetiredLo = 32'h2050;  // Instructions since it left reset; low half. Read only.
+  parameter logic [31:0] RegCpuRetiredHi = 32'h2054;  // High half. Read only.
+  // DRAM address of the buffer for phase records of the firmware (structure phase), low half.
+  parameter logic [31:0] RegPhaseBaseLo = 32'h2060;
+  parameter logic [31:0] RegPhaseBaseHi = 32'h2064;  // High half.
+  // Records that fit; record n goes to place n modulo capacity, by a trace port that costs no time. 0 switches them
+  // off.
+  parameter logic [31:0] RegPhaseCapacity = 32'h2068;
+  parameter logic [31:0] RegPhaseCount = 32'h206c;  // Records written since the CPU left reset. Read only.
+  parameter logic [31:0] RegTestHang = 32'h2080;  // Test hook: an engine that never completes.
+  parameter int unsigned RegTestHangEnableLsb = 0;  // Cleared when it has struck.
+  parameter int unsigned RegTestHangEnableWidth = 1;
+  parameter int unsigned RegTestHangQueueLsb = 8;
+  parameter int unsigned RegTestHangQueueWidth = 8;
+  // Test hook: the first command of that queue with this index or a later one never completes.
+  parameter logic [31:0] RegTestHangCommand = 32'h2084;
+  // Test hook: as many interrupts of host_irq_status are lost instead of raised; counts down.
+  parameter logic [31:0] RegTestDropInterrupts = 32'h2088;
+  parameter logic [31:0] RegStopRegister = 32'h2100;  // x0 to x31 when the CPU stopped. Read only.
+  parameter logic [31:0] RegInterruptPending = 32'h3000;  // Sources of the machine external interrupt. Read only.
+  parameter int unsigned RegInterruptPendingDoorbellLsb = 0;  // A bit of doorbell_pending is set.
+  parameter int unsigned RegInterruptPendingDoorbellWidth = 1;
+  parameter int unsigned RegInterruptPendingCoreLsb = 1;  // An enabled bit of irq_status is set.
+  parameter int unsigned RegInterruptPendingCoreWidth = 1;
+  parameter logic [31:0] RegInterruptEnable = 32'h3004;  // Which of them count.
+  parameter logic [31:0] RegDoorbellPending = 32'h3008;  // A bit a ring; writing 1 clears it.
+  parameter logic [31:0] RegHostIrqRaise = 32'h300c;  // Sets bits of host_irq_status; reads as 0.
+  // The machine timer interrupt is pending while the device time is at least this; low half.
+  parameter logic [31:0] RegTimerCompareLo = 32'h3010;
+  parameter logic [31:0] RegTimerCompareLoReset = 32'hffffffff;
+  parameter logic [31:0] RegTimerCompareHi = 32'h3014;  // High half.
+  parameter logic [31:0] RegTimerCompareHiReset = 32'hffffffff;
+  // Device cycles after which the CPU is stopped unless this is written again; 0 switches it off. It rests while the
+  // CPU is in wfi. Reads as written.
+  parameter logic [31:0] RegWatchdog = 32'h3018;
+  parameter logic [31:0] RegUart = 32'h301c;  // Writing prints a character; reads as 0.
+  parameter logic [31:0] RegPhase = 32'h3020;  // Writing makes a phase record; reads as written.
+  parameter int unsigned RegPhaseIdLsb = 0;
+  parameter int unsigned RegPhaseIdWidth = 8;
+  parameter int unsigned RegPhaseArgumentLsb = 8;  // Ring of the request, or 0.
+  parameter int unsigned RegPhaseArgumentWidth = 24;
+  parameter int unsigned RegQueueCount = 16;  // Elements of the queue_* registers.
+  parameter int unsigned RegQueueStep = 8;  // Bytes from one to the next.
   parameter int unsigned RegRegionCount = 16;  // Elements of the region_* registers.
   parameter int unsigned RegRegionStep = 16;  // Bytes from one to the next.
   parameter int unsigned RegCounterCount = 256;  // Elements of the counter_* registers.
   parameter int unsigned RegCounterStep = 8;  // Bytes from one to the next.
-  parameter logic [31:0] RegisterSpaceBytes = 32'h2000;
+  parameter int unsigned RegStopRegisterCount = 32;  // Elements of the stop_register_* registers.
+  parameter int unsigned RegStopRegisterStep = 4;  // Bytes from one to the next.
+  parameter logic [31:0] RegisterSpaceBytes = 32'h4000;
+  // Persistent SRAM. On a device with a control CPU the host cannot write the variable table in it.
   parameter logic [31:0] PsramWindow = 32'h10000000;
+  // Code memory of the control CPU; writable while the CPU is held in reset.
+  parameter logic [31:0] CodeWindow = 32'h20000000;
+  parameter logic [31:0] DataWindow = 32'h28000000;  // Data memory of the control CPU; read only, for debugging.
+  parameter logic [31:0] CpuCodeBase = 32'h0;  // Code memory; read only for the CPU. Reset starts at its first byte.
+  parameter logic [31:0] CpuCodeBytes = 32'h8000;
+  parameter logic [31:0] CpuDataBase = 32'h10000000;  // Data memory; undefined after reset.
+  parameter logic [31:0] CpuDataBytes = 32'h4000;
+  // All registers, at the offsets of this list; aligned words only.
+  parameter logic [31:0] CpuRegistersBase = 32'h20000000;
+  parameter logic [31:0] CpuRegistersBytes = 32'h4000;
+  parameter logic [31:0] CpuPsramBase = 32'h30000000;  // Persistent SRAM, aligned words only.
+  parameter logic [31:0] CpuPsramBytes = 32'h4000000;
+  parameter logic [31:0] CpuDramBase = 32'h80000000;  // Device memory from address 0 on: the first 2 GiB.
+  parameter logic [31:0] CpuDramBytes = 32'h80000000;
 
   // Capability registers, read only.
   parameter logic [31:0] RegCapClockMhz = 32'h100;  // MHz. Clock of every engine and of the scratchpad.
@@ -167,11 +326,14 @@ package npu_contract_pkg;
     // Driver or program and device speak different versions of the contract, or the program was compiled for other
     // capabilities.
     ErrorContractMismatch = 32'h306,
+    ErrorFirmwareMismatch = 32'h307,  // Firmware, driver and device do not speak the same version of the contract.
     ErrorScratchpadFull = 32'h401,  // The smallest tile does not fit into the scratchpad.
     ErrorDramFull = 32'h402,  // Constants, activations or buffers do not fit into DRAM.
     ErrorPersistentFull = 32'h403,  // The variables do not fit into the persistent SRAM.
     ErrorVariableTableFull = 32'h404,  // The variable table has no free entry.
     ErrorBudgetExceeded = 32'h405,  // A file or tensor is larger than the limit for it.
+    ErrorContextsFull = 32'h406,  // The firmware serves no more contexts at a time.
+    ErrorQueueFull = 32'h407,  // The context's ring has no room for another job.
     ErrorFaultBadCommand = 32'h501,  // A command has an unknown opcode, a wrong length or a field out of range.
     ErrorFaultBadRegion = 32'h502,  // A command names a region that is not mapped.
     ErrorFaultOutOfBounds = 32'h503,  // A command reaches beyond the limit of its region or variable.
@@ -182,6 +344,13 @@ package npu_contract_pkg;
     ErrorFaultTimeout = 32'h507,  // The job did not end in time.
     ErrorFaultToken = 32'h508,  // A command waits for a command that can never complete.
     ErrorFaultCounters = 32'h509,  // Performance counters break one of their identities.
+    ErrorFaultPower = 32'h50a,  // A job was started while the engines had no power.
+    ErrorFaultFirmware = 32'h50b,  // The control CPU stopped, or its firmware failed or does not answer.
+    ErrorFaultRing = 32'h50c,  // A ring in shared memory is corrupt.
+    // A request to the firmware is malformed, points outside of what its context may use, or comes at a time that does
+    // not allow it.
+    ErrorFaultRequest = 32'h50d,
+    ErrorJobCancelled = 32'h50e,  // The job was cancelled.
     ErrorPowerLost = 32'h601,  // Persistent memory lost its power since the variable was written.
     ErrorElementsDiffer = 32'h701,  // Elements differ from the reference.
     ErrorBadOption = 32'h4001,  // An option, argument or file name on the command line is wrong.
@@ -189,6 +358,7 @@ package npu_contract_pkg;
     ErrorBadNpy = 32'h4003,  // A .npy file is damaged or uses a feature that is not read here.
     ErrorBadPreset = 32'h4004,  // A machine configuration has a missing, unknown or absurd value.
     ErrorWrongOrder = 32'h4005,  // An API call came in a state that does not allow it.
+    ErrorBadFirmware = 32'h4006,  // A firmware image is damaged, truncated or too big, or is none.
     ErrorCannotRead = 32'h4201,  // A file cannot be opened or read.
     ErrorCannotWrite = 32'h4202,  // A file cannot be created or written.
     ErrorToolMissing = 32'h4203,  // An external program that a command needs is not installed.
@@ -200,6 +370,7 @@ package npu_contract_pkg;
     OpcodeBegin = 8'h1,
     OpcodeEnd = 8'h2,
     OpcodeDeclare = 8'h3,
+    OpcodeYield = 8'h4,
     OpcodeDma = 8'h10,
     OpcodeMxu = 8'h20,
     OpcodeVpuEwise = 8'h30,
@@ -227,6 +398,7 @@ package npu_contract_pkg;
     RegionWorkspace = 8'h2,
     RegionInput = 8'h3,
     RegionOutput = 8'h4,
+    RegionSave = 8'h5,
     RegionVariable = 8'hf
   } region_e;
 
@@ -311,6 +483,60 @@ package npu_contract_pkg;
     UopIntdiv = 8'h1b  // a / b, truncating.
   } uop_e;
 
+  typedef enum logic [7:0] {
+    FirmwareStateReset = 8'h0,  // The CPU is held in reset, or has not got far.
+    FirmwareStateBooting = 8'h1,  // Self-test.
+    FirmwareStateReady = 8'h2,  // Serves its rings.
+    FirmwareStateFailed = 8'h3  // The self-test failed, or firmware and device do not match; it serves nothing.
+  } firmware_state_e;
+
+  typedef enum logic [7:0] {
+    CpuStopNone = 8'h0,
+    // A trap that could not be taken: mtvec is 0, or a second trap while the handler had not yet enabled traps again
+    // (see stop_cause).
+    CpuStopTrap = 8'h1,
+    CpuStopWatchdog = 8'h2,  // The watchdog expired.
+    CpuStopFirmware = 8'h3  // The firmware's trap handler gave up by `ebreak` in the handler itself.
+  } cpu_stop_e;
+
+  typedef enum logic [7:0] {
+    PhaseIdle = 8'h0,  // Nothing to do: about to wait.
+    PhaseBoot = 8'h1,
+    PhaseInterrupt = 8'h2,  // Looks what happened.
+    PhaseFetch = 8'h3,  // Reads and checks a request.
+    PhaseDispatch = 8'h4,  // Hands a stream to the command processor.
+    PhaseComplete = 8'h5,  // Writes a completion and tells the host.
+    PhasePreempt = 8'h6,  // Asks a job to stop, or saves it.
+    PhaseResume = 8'h7,  // Brings back a saved job.
+    PhaseFault = 8'h8,  // Handles a fault or a job out of time.
+    PhaseAdmin = 8'h9  // Contexts, variables, power.
+  } phase_e;
+
+  typedef enum logic [7:0] {
+    RequestNop = 8'h0,  // Completes at once.
+    RequestRun = 8'h1,  // Any ring but 0. argument: address of a `job`. Jobs of a ring run in order, one at a time.
+    // Ring 0. value[0]: ring, value[1]: id of a run request in it, queued or running; that one completes with
+    // job_cancelled. Completes with ok even when there is none (it has just ended).
+    RequestCancel = 8'h2,
+    // Ring 0. value[0]: ring 1 to 15, value[1]: priority, larger is more urgent, value[2]: owner id of its variables.
+    // argument: address of the ring.
+    RequestContextOpen = 8'h3,
+    // Ring 0. value[0]: ring. Its jobs must have ended, or are cancelled without completions.
+    RequestContextClose = 8'h4,
+    // Ring 0. value[0]: table index, value[1] to value[4]: the entry's words. Refused (fault_request) for an index
+    // beyond the table or an entry beyond the memory.
+    RequestVariableWrite = 8'h5,
+    RequestVariableRead = 8'h6,  // Ring 0. value[0]: table index; the completion's value holds the entry.
+    // Ring 0. value[0]: a power_state. Refused while jobs are queued or running. A run request wakes the device by
+    // itself.
+    RequestPower = 8'h7
+  } request_e;
+
+  typedef enum logic [7:0] {
+    PowerStateActive = 8'h0,  // Engines have power.
+    PowerStateSleep = 8'h1  // Engines and scratchpad without power; persistent SRAM keeps its content.
+  } power_state_e;
+
   // Elements of signed arrays.
   typedef logic signed [31:0] signed32_t;
 
@@ -361,6 +587,20 @@ package npu_contract_pkg;
     logic [15:0] variable;  // Table index.
     header_t header;
   } declare_command_t;
+
+  parameter int unsigned YieldWords = 10;
+  // A point at which the job may be stopped and go on later. When preemption was asked for, waits until every queue is
+  // empty and ends the job as preempted; else does nothing. A stream may be started at it (command_start): then it
+  // checks like `begin` and goes on behind itself. Issued on queue `sequencer`, without tokens.
+  typedef struct packed {
+    logic [31:0] segment;  // Index in the program's table of segments: how to save what is live here.
+    logic [31:0] index;  // Its own index in the stream.
+    logic [31:0] command_count;  // Commands in the stream, as in begin.
+    logic [31:0] caps_hash;
+    logic [15:0] major;
+    logic [15:0] minor;
+    header_t header;
+  } yield_command_t;
 
   parameter int unsigned DmaWords = 30;
   // Strided copy or fill: for every index of the five outer dimensions moves `run_bytes` contiguous bytes. Between
@@ -567,5 +807,123 @@ package npu_contract_pkg;
     logic [15:0] layer;
     logic [31:0] command;  // Index of the command in the stream.
   } event_t;
+
+  // First bytes of a firmware image; the code, which is loaded to the start of the code memory, follows. As it lies in
+  // memory, byte 0 lowest.
+  typedef struct packed {
+    logic [2:0] [31:0] reserved;
+    logic [31:0] data_bytes;  // Data memory that it uses, stack included.
+    logic [31:0] checksum;  // FNV-1a (32 bit) over them.
+    logic [31:0] code_bytes;  // Bytes that follow the header; a multiple of 4.
+    logic [15:0] major;
+    logic [15:0] minor;  // Contract version that it was built for.
+    logic [31:0] magic;  // 0x4655504e, 'NPUF'.
+  } firmware_header_t;
+
+  // Header of a ring; `entries` requests follow it, then `entries` completions. Indices run freely; entry = index
+  // modulo entries. The ring is full when producer - consumer = entries. As it lies in memory, byte 0 lowest.
+  typedef struct packed {
+    logic [5:0] [63:0] reserved2;
+    // Written by the firmware: fault_ring when the ring is corrupt; it is not served any more until it is opened again.
+    logic [31:0] error;
+    logic [31:0] log_producer;  // Ring 0: bytes logged so far. Written by the firmware.
+    logic [31:0] completion_producer;  // Written by the firmware.
+    logic [31:0] request_consumer;  // Written by the firmware.
+    logic [1:0] [31:0] reserved1;
+    logic [31:0] completion_consumer;  // Written by the driver.
+    logic [31:0] request_producer;  // Written by the driver.
+    logic [31:0] log_level;  // 0: none, 1: errors, 2: and events, 3: and every request.
+    logic [31:0] log_bytes;  // A power of two; 0: no log.
+    // Ring 0: log buffer in the shared memory: text, lines end in '\n'; byte n of the log is at n modulo log_bytes.
+    logic [63:0] log_base;
+    logic [63:0] shared_bytes;
+    // Ring 0: memory that holds all rings, jobs and tables; below 2 GiB. No region of a job may overlap it.
+    logic [63:0] shared_base;
+    logic [31:0] reserved0;
+    logic [31:0] entries;  // A power of two, 2 to 256.
+    logic [31:0] version;  // As contract_version.
+    logic [31:0] magic;  // 0x474e4952, 'RING'.
+  } ring_t;
+
+  // One request of a ring. As it lies in memory, byte 0 lowest.
+  typedef struct packed {
+    logic [1:0] [63:0] reserved;
+    logic [7:0] [31:0] value;
+    logic [63:0] argument;
+    logic [31:0] id;  // The driver's; comes back with the completion.
+    logic [31:0] type_;  // A `request`.
+  } ring_request_t;
+
+  // The end of a request. Beyond `value` only for run requests; `queue_state` and `queue_command` only with
+  // fault_timeout. As it lies in memory, byte 0 lowest.
+  typedef struct packed {
+    logic [15:0] [31:0] queue_command;
+    logic [15:0] [31:0] queue_state;  // As the registers, when the time was over.
+    logic [63:0] fault_cycle;
+    logic [63:0] fault_address;
+    logic [31:0] reserved0;
+    logic [31:0] fault_queue;
+    logic [31:0] fault_other;
+    logic [31:0] fault_command;  // As the fault registers.
+    // Cycles of the control CPU's clock that it was busy between accepted and this completion.
+    logic [63:0] firmware_cycles;
+    // Device cycles that it was ready and waited for a job of lower priority to stop and be saved.
+    logic [63:0] blocked;
+    logic [63:0] ended;  // Device time at which the firmware saw its end.
+    logic [63:0] started;  // Device time at which its stream started first.
+    logic [63:0] accepted;  // Device time at which the firmware took the request.
+    logic [63:0] saved_bytes;  // Bytes saved and restored, together.
+    logic [63:0] save_cycles;  // Engine cycles spent on saving and restoring it.
+    logic [63:0] engine_cycles;  // Cycles in which its stream ran.
+    logic [31:0] event_count;  // Event records that it produced, those that did not fit included.
+    logic [31:0] preemptions;  // How often it was interrupted.
+    logic [3:0] [31:0] value;
+    logic [31:0] code;  // Error code; 0: well.
+    logic [31:0] id;
+  } ring_completion_t;
+
+  // What a run request points to; in the shared memory, 64-byte aligned. Must not change before its completion. As it
+  // lies in memory, byte 0 lowest.
+  typedef struct packed {
+    logic [3:0] [63:0] reserved;
+    logic [5:0] [31:0] region_flags;  // As the region_flags register; `save` is mapped only while its streams run.
+    logic [5:0] [31:0] region_limit;
+    // By region id; element 0, the scratchpad, is not used: the firmware maps all of it.
+    logic [5:0] [63:0] region_base;
+    // Device time before which it must not start, and does not preempt; 0: at once. Jobs behind it in its ring wait
+    // too.
+    logic [63:0] not_before;
+    // Engine cycles after which it is stopped with fault_timeout; 0: never. In functional mode it counts device time.
+    logic [63:0] cycle_limit;
+    logic [63:0] counters;  // Device address of 256 64-bit counters to add to, or 0.
+    logic [63:0] segments;  // Device address of the table of segments, in the shared memory.
+    logic [31:0] segment_count;
+    logic [31:0] event_capacity;
+    logic [63:0] events;  // Event buffer.
+    logic [31:0] epoch;  // Number of the execution in its context.
+    logic [31:0] command_words;  // Length of the main stream.
+    logic [63:0] commands;  // Device address of the command stream, 64-byte aligned.
+  } job_t;
+
+  // What to do when a job stops at a yield command. Both streams are complete (begin to end) and lie behind the main
+  // stream, at words from `commands` that are multiples of 16; 0 words: nothing is live. As it lies in memory, byte 0
+  // lowest.
+  typedef struct packed {
+    logic [31:0] reserved;
+    logic [31:0] cycles;  // Estimated cycles from the yield before (or the start) to this one.
+    logic [31:0] restore_words;
+    logic [31:0] restore_word;
+    logic [31:0] save_words;
+    logic [31:0] save_word;
+    logic [31:0] live_bytes;  // Scratchpad bytes that are saved.
+    logic [31:0] yield_word;  // Word of the yield in the main stream.
+  } segment_t;
+
+  // The firmware entered a phase. As it lies in memory, byte 0 lowest.
+  typedef struct packed {
+    logic [31:0] argument;
+    logic [31:0] id;  // A `phase`.
+    logic [63:0] time_;  // Device time.
+  } phase_record_t;
 
 endpackage : npu_contract_pkg

@@ -7,7 +7,7 @@
 
 namespace npu::contract {
 
-// Registers of the host port: byte offsets, masks of their fields. All registers are 32 bits wide.
+// Registers: byte offsets, masks of their fields. All registers are 32 bits wide.
 namespace reg {
 
 // Reads as 'TNPU'. Read only.
@@ -36,6 +36,9 @@ inline constexpr uint32_t kControlSoftResetLsb = 1;
 // As soft_reset, and clear the persistent SRAM and its variable table.
 inline constexpr uint32_t kControlColdResetMask = 0x4;
 inline constexpr uint32_t kControlColdResetLsb = 2;
+// Ask the running job to stop at its next yield command; forgotten when it ends before.
+inline constexpr uint32_t kControlPreemptMask = 0x8;
+inline constexpr uint32_t kControlPreemptLsb = 3;
 
 // State of the device. Read only.
 inline constexpr uint32_t kStatus = 0x010;
@@ -45,10 +48,15 @@ inline constexpr uint32_t kStatusDoneMask = 0x2;  // The last job ended without 
 inline constexpr uint32_t kStatusDoneLsb = 1;
 inline constexpr uint32_t kStatusFaultMask = 0x4;  // The last job ended with a fault; see the fault registers.
 inline constexpr uint32_t kStatusFaultLsb = 2;
+// The last job stopped at a yield command; see command_next and yield_segment.
+inline constexpr uint32_t kStatusPreemptedMask = 0x8;
+inline constexpr uint32_t kStatusPreemptedLsb = 3;
+inline constexpr uint32_t kStatusPoweredMask = 0x10;  // The engines have power; see engine_power.
+inline constexpr uint32_t kStatusPoweredLsb = 4;
 
 // Pending interrupts; writing 1 clears a bit.
 inline constexpr uint32_t kIrqStatus = 0x014;
-inline constexpr uint32_t kIrqStatusJobMask = 0x1;  // A job ended.
+inline constexpr uint32_t kIrqStatusJobMask = 0x1;  // A job ended or was preempted.
 inline constexpr uint32_t kIrqStatusJobLsb = 0;
 
 // Which pending bits raise the interrupt line.
@@ -64,6 +72,9 @@ inline constexpr uint32_t kCommandBaseHi = 0x024;
 
 // Length of the command stream in 32-bit words.
 inline constexpr uint32_t kCommandWords = 0x028;
+
+// Word of the stream at which to start: 0 for its `begin`, or what command_next said when it was preempted.
+inline constexpr uint32_t kCommandStart = 0x02c;
 
 // DRAM address of the event buffer, low half.
 inline constexpr uint32_t kEventBaseLo = 0x030;
@@ -95,6 +106,15 @@ inline constexpr uint32_t kJobOwner = 0x050;
 
 // Number of the execution (low 8 bits count); `seen` of a variable holds for the epoch that declared it.
 inline constexpr uint32_t kJobEpoch = 0x054;
+
+// How to start.
+inline constexpr uint32_t kJobFlags = 0x058;
+// The stream goes on with what is in the scratchpad; without it, a device may overwrite the scratchpad at the start.
+inline constexpr uint32_t kJobFlagsKeepScratchpadMask = 0x1;
+inline constexpr uint32_t kJobFlagsKeepScratchpadLsb = 0;
+
+// After a preemption: word of the stream at which the job goes on. Read only.
+inline constexpr uint32_t kCommandNext = 0x05c;
 
 // Error code of the last job's fault, or 0. Read only.
 inline constexpr uint32_t kFaultCode = 0x060;
@@ -135,6 +155,50 @@ inline constexpr uint32_t kVarWord2 = 0x08c;
 // Word 3.
 inline constexpr uint32_t kVarWord3 = 0x090;
 
+// After a preemption: field `segment` of the yield command. Read only.
+inline constexpr uint32_t kYieldSegment = 0x094;
+
+// Added to the cycles in the job's events, low half: the cycles that its earlier parts took.
+inline constexpr uint32_t kCycleBaseLo = 0x0a0;
+
+// High half.
+inline constexpr uint32_t kCycleBaseHi = 0x0a4;
+
+// DRAM address of 256 64-bit words to which the counters are added at the end of a job, by a trace port that costs no
+// time; low half. 0 in both halves: nowhere.
+inline constexpr uint32_t kCounterBaseLo = 0x0a8;
+
+// High half.
+inline constexpr uint32_t kCounterBaseHi = 0x0ac;
+
+// Power of engines and scratchpad. Off is refused while a job runs, and loses the scratchpad; persistent SRAM has power
+// of its own. Starting a job without power is fault_power.
+inline constexpr uint32_t kEnginePower = 0x0b0;
+// status.powered follows 1,000 cycles after it is switched on, at once in functional mode and when it is switched off.
+inline constexpr uint32_t kEnginePowerOnMask = 0x1;
+inline constexpr uint32_t kEnginePowerOnLsb = 0;
+inline constexpr uint32_t kEnginePowerReset = 0x1;
+
+// What a queue does now; element 15 is the sequencer. Read only.
+inline constexpr uint32_t kQueueState = 0x200;
+// Queue whose command it waits for, by a token or for room in its FIFO; 255: none.
+inline constexpr uint32_t kQueueStateWaitsForMask = 0xff;
+inline constexpr uint32_t kQueueStateWaitsForLsb = 0;
+inline constexpr uint32_t kQueueStateHoldingMask = 0x100;  // It has a command in hand.
+inline constexpr uint32_t kQueueStateHoldingLsb = 8;
+inline constexpr uint32_t kQueueStateExecutingMask = 0x200;  // Its tokens are there and the engine works on it.
+inline constexpr uint32_t kQueueStateExecutingLsb = 9;
+inline constexpr uint32_t kQueueStateFifoMask = 0xff0000;  // Commands behind it in the FIFO.
+inline constexpr uint32_t kQueueStateFifoLsb = 16;
+// Bursts that memory still owes it (DMA; sequencer: of the command stream).
+inline constexpr uint32_t kQueueStateBurstsMask = 0xff000000;
+inline constexpr uint32_t kQueueStateBurstsLsb = 24;
+[[nodiscard]] constexpr uint32_t queue_state(uint32_t index) { return kQueueState + index * 8; }
+
+// Index of the command in hand. Read only.
+inline constexpr uint32_t kQueueCommand = 0x204;
+[[nodiscard]] constexpr uint32_t queue_command(uint32_t index) { return kQueueCommand + index * 8; }
+
 // Region table: base, low half.
 inline constexpr uint32_t kRegionBaseLo = 0x400;
 [[nodiscard]] constexpr uint32_t region_base_lo(uint32_t index) { return kRegionBaseLo + index * 16; }
@@ -165,6 +229,164 @@ inline constexpr uint32_t kCounterLo = 0x800;
 inline constexpr uint32_t kCounterHi = 0x804;
 [[nodiscard]] constexpr uint32_t counter_hi(uint32_t index) { return kCounterHi + index * 8; }
 
+// Writing r tells the firmware that ring r has new requests; reads as 0.
+inline constexpr uint32_t kDoorbell = 0x2000;
+
+// Interrupts for the host; writing 1 clears a bit.
+inline constexpr uint32_t kHostIrqStatus = 0x2008;
+inline constexpr uint32_t kHostIrqStatusCompletionMask = 0x1;  // A ring has new completions.
+inline constexpr uint32_t kHostIrqStatusCompletionLsb = 0;
+inline constexpr uint32_t kHostIrqStatusFirmwareMask = 0x2;  // firmware_state changed.
+inline constexpr uint32_t kHostIrqStatusFirmwareLsb = 1;
+// The control CPU stopped: a trap that its firmware did not handle, or the watchdog; see cpu_status.
+inline constexpr uint32_t kHostIrqStatusCpuStoppedMask = 0x4;
+inline constexpr uint32_t kHostIrqStatusCpuStoppedLsb = 2;
+
+// Which bits of host_irq_status raise the interrupt line.
+inline constexpr uint32_t kHostIrqEnable = 0x200c;
+
+// Written by the firmware; 0 in reset. Read only.
+inline constexpr uint32_t kFirmwareState = 0x2010;
+inline constexpr uint32_t kFirmwareStateStateMask = 0xff;
+inline constexpr uint32_t kFirmwareStateStateLsb = 0;
+// With `failed`: the code of the self-test that failed.
+inline constexpr uint32_t kFirmwareStateDetailMask = 0xffffff00;
+inline constexpr uint32_t kFirmwareStateDetailLsb = 8;
+
+// Contract version that the firmware was built for, as contract_version; written by the firmware. Read only.
+inline constexpr uint32_t kFirmwareVersion = 0x2014;
+
+// Checksum of its image (see firmware_header) as the firmware computed it over the code memory. Read only.
+inline constexpr uint32_t kFirmwareChecksum = 0x2018;
+
+// DRAM address of the admin ring (ring 0); 64-byte aligned, written before the CPU leaves reset.
+inline constexpr uint32_t kAdminRingLo = 0x2020;
+
+// High half.
+inline constexpr uint32_t kAdminRingHi = 0x2024;
+
+// Control CPU.
+inline constexpr uint32_t kCpuControl = 0x2028;
+// 0 holds the CPU in reset; its peripherals, the doorbells and firmware_state are cleared then. 1 lets it run from the
+// first byte of its code memory.
+inline constexpr uint32_t kCpuControlRunMask = 0x1;
+inline constexpr uint32_t kCpuControlRunLsb = 0;
+// Writing 1 resets command processor and engines as control.soft_reset; reads as 0. Only while the CPU is held in
+// reset.
+inline constexpr uint32_t kCpuControlResetCoreMask = 0x2;
+inline constexpr uint32_t kCpuControlResetCoreLsb = 1;
+inline constexpr uint32_t kCpuControlResetAllMask = 0x4;  // As reset_core, but as control.cold_reset.
+inline constexpr uint32_t kCpuControlResetAllLsb = 2;
+
+// Control CPU. Read only.
+inline constexpr uint32_t kCpuStatus = 0x202c;
+inline constexpr uint32_t kCpuStatusRunningMask = 0x1;  // Out of reset and not stopped.
+inline constexpr uint32_t kCpuStatusRunningLsb = 0;
+inline constexpr uint32_t kCpuStatusWaitingMask = 0x2;  // In wfi.
+inline constexpr uint32_t kCpuStatusWaitingLsb = 1;
+inline constexpr uint32_t kCpuStatusStoppedMask = 0x4;  // Stopped; only reset goes on.
+inline constexpr uint32_t kCpuStatusStoppedLsb = 2;
+inline constexpr uint32_t kCpuStatusReasonMask = 0xff00;
+inline constexpr uint32_t kCpuStatusReasonLsb = 8;
+
+// Program counter when the CPU stopped. Read only.
+inline constexpr uint32_t kStopPc = 0x2030;
+
+// mcause of the trap. Read only.
+inline constexpr uint32_t kStopCause = 0x2034;
+
+// mtval of the trap. Read only.
+inline constexpr uint32_t kStopValue = 0x2038;
+
+// Device time: cycles of the engines' clock since power-on, low half. Reading it latches time_hi. Read only.
+inline constexpr uint32_t kTimeLo = 0x2040;
+
+// High half at the last read of time_lo. Read only.
+inline constexpr uint32_t kTimeHi = 0x2044;
+
+// Cycles of the control CPU's clock in which it did not wait in wfi, since it left reset; low half. Read only.
+inline constexpr uint32_t kCpuBusyLo = 0x2048;
+
+// High half. Read only.
+inline constexpr uint32_t kCpuBusyHi = 0x204c;
+
+// Instructions since it left reset; low half. Read only.
+inline constexpr uint32_t kCpuRetiredLo = 0x2050;
+
+// High half. Read only.
+inline constexpr uint32_t kCpuRetiredHi = 0x2054;
+
+// DRAM address of the buffer for phase records of the firmware (structure phase), low half.
+inline constexpr uint32_t kPhaseBaseLo = 0x2060;
+
+// High half.
+inline constexpr uint32_t kPhaseBaseHi = 0x2064;
+
+// Records that fit; record n goes to place n modulo capacity, by a trace port that costs no time. 0 switches them off.
+inline constexpr uint32_t kPhaseCapacity = 0x2068;
+
+// Records written since the CPU left reset. Read only.
+inline constexpr uint32_t kPhaseCount = 0x206c;
+
+// Test hook: an engine that never completes.
+inline constexpr uint32_t kTestHang = 0x2080;
+inline constexpr uint32_t kTestHangEnableMask = 0x1;  // Cleared when it has struck.
+inline constexpr uint32_t kTestHangEnableLsb = 0;
+inline constexpr uint32_t kTestHangQueueMask = 0xff00;
+inline constexpr uint32_t kTestHangQueueLsb = 8;
+
+// Test hook: the first command of that queue with this index or a later one never completes.
+inline constexpr uint32_t kTestHangCommand = 0x2084;
+
+// Test hook: as many interrupts of host_irq_status are lost instead of raised; counts down.
+inline constexpr uint32_t kTestDropInterrupts = 0x2088;
+
+// x0 to x31 when the CPU stopped. Read only.
+inline constexpr uint32_t kStopRegister = 0x2100;
+[[nodiscard]] constexpr uint32_t stop_register(uint32_t index) { return kStopRegister + index * 4; }
+
+// Sources of the machine external interrupt. Read only.
+inline constexpr uint32_t kInterruptPending = 0x3000;
+inline constexpr uint32_t kInterruptPendingDoorbellMask = 0x1;  // A bit of doorbell_pending is set.
+inline constexpr uint32_t kInterruptPendingDoorbellLsb = 0;
+inline constexpr uint32_t kInterruptPendingCoreMask = 0x2;  // An enabled bit of irq_status is set.
+inline constexpr uint32_t kInterruptPendingCoreLsb = 1;
+
+// Which of them count.
+inline constexpr uint32_t kInterruptEnable = 0x3004;
+
+// A bit a ring; writing 1 clears it.
+inline constexpr uint32_t kDoorbellPending = 0x3008;
+
+// Sets bits of host_irq_status; reads as 0.
+inline constexpr uint32_t kHostIrqRaise = 0x300c;
+
+// The machine timer interrupt is pending while the device time is at least this; low half.
+inline constexpr uint32_t kTimerCompareLo = 0x3010;
+inline constexpr uint32_t kTimerCompareLoReset = 0xffffffff;
+
+// High half.
+inline constexpr uint32_t kTimerCompareHi = 0x3014;
+inline constexpr uint32_t kTimerCompareHiReset = 0xffffffff;
+
+// Device cycles after which the CPU is stopped unless this is written again; 0 switches it off. It rests while the CPU
+// is in wfi. Reads as written.
+inline constexpr uint32_t kWatchdog = 0x3018;
+
+// Writing prints a character; reads as 0.
+inline constexpr uint32_t kUart = 0x301c;
+
+// Writing makes a phase record; reads as written.
+inline constexpr uint32_t kPhase = 0x3020;
+inline constexpr uint32_t kPhaseIdMask = 0xff;
+inline constexpr uint32_t kPhaseIdLsb = 0;
+inline constexpr uint32_t kPhaseArgumentMask = 0xffffff00;  // Ring of the request, or 0.
+inline constexpr uint32_t kPhaseArgumentLsb = 8;
+
+// Elements of the queue_* registers, and bytes from one to the next.
+inline constexpr uint32_t kQueueCount = 16;
+inline constexpr uint32_t kQueueStep = 8;
+
 // Elements of the region_* registers, and bytes from one to the next.
 inline constexpr uint32_t kRegionCount = 16;
 inline constexpr uint32_t kRegionStep = 16;
@@ -172,6 +394,10 @@ inline constexpr uint32_t kRegionStep = 16;
 // Elements of the counter_* registers, and bytes from one to the next.
 inline constexpr uint32_t kCounterCount = 256;
 inline constexpr uint32_t kCounterStep = 8;
+
+// Elements of the stop_register_* registers, and bytes from one to the next.
+inline constexpr uint32_t kStopRegisterCount = 32;
+inline constexpr uint32_t kStopRegisterStep = 4;
 
 // Capability registers, read only.
 inline constexpr uint32_t kCapClockMhz = 0x100;
@@ -198,9 +424,31 @@ inline constexpr uint32_t kCapDramMib = 0x14c;
 }  // namespace reg
 
 // Size of the register file.
-inline constexpr uint32_t kRegisterSpaceBytes = 0x2000;
-// Offset at which the same socket shows the persistent SRAM.
+inline constexpr uint32_t kRegisterSpaceBytes = 0x4000;
+// Where the host's socket shows it: persistent SRAM. On a device with a control CPU the host cannot write the variable
+// table in it.
 inline constexpr uint32_t kPsramWindow = 0x10000000;
+// Where the host's socket shows it: code memory of the control CPU; writable while the CPU is held in reset.
+inline constexpr uint32_t kCodeWindow = 0x20000000;
+// Where the host's socket shows it: data memory of the control CPU; read only, for debugging.
+inline constexpr uint32_t kDataWindow = 0x28000000;
+
+// What the control CPU sees.
+// Code memory; read only for the CPU. Reset starts at its first byte.
+inline constexpr uint32_t kCpuCodeBase = 0x0;
+inline constexpr uint32_t kCpuCodeBytes = 0x8000;
+// Data memory; undefined after reset.
+inline constexpr uint32_t kCpuDataBase = 0x10000000;
+inline constexpr uint32_t kCpuDataBytes = 0x4000;
+// All registers, at the offsets of this list; aligned words only.
+inline constexpr uint32_t kCpuRegistersBase = 0x20000000;
+inline constexpr uint32_t kCpuRegistersBytes = 0x4000;
+// Persistent SRAM, aligned words only.
+inline constexpr uint32_t kCpuPsramBase = 0x30000000;
+inline constexpr uint32_t kCpuPsramBytes = 0x4000000;
+// Device memory from address 0 on: the first 2 GiB.
+inline constexpr uint32_t kCpuDramBase = 0x80000000;
+inline constexpr uint32_t kCpuDramBytes = 0x80000000;
 
 // Performance counters of one queue.
 enum class Counter : uint32_t {
@@ -264,8 +512,12 @@ inline constexpr uint32_t kCountersPerQueue = 16;
   return "?";
 }
 
+// Whose a register is; see registers.yaml.
+enum class Block : uint8_t { kId, kCore, kMailbox, kCpu };
+
 struct RegisterInfo {
   std::string_view name;
+  Block block;
   uint32_t offset;  // of the first element
   uint32_t count;
   uint32_t step;
@@ -274,46 +526,93 @@ struct RegisterInfo {
 };
 
 // Every register but the capabilities (kCapabilities).
-inline constexpr std::array<RegisterInfo, 39> kRegisters = {{
-    {"id", 0x000, 1, 0, false, 0x544e5055},
-    {"contract_version", 0x004, 1, 0, false, 0x0},
-    {"caps_hash", 0x008, 1, 0, false, 0x0},
-    {"control", 0x00c, 1, 0, true, 0x0},
-    {"status", 0x010, 1, 0, false, 0x0},
-    {"irq_status", 0x014, 1, 0, true, 0x0},
-    {"irq_enable", 0x018, 1, 0, true, 0x0},
-    {"command_base_lo", 0x020, 1, 0, true, 0x0},
-    {"command_base_hi", 0x024, 1, 0, true, 0x0},
-    {"command_words", 0x028, 1, 0, true, 0x0},
-    {"event_base_lo", 0x030, 1, 0, true, 0x0},
-    {"event_base_hi", 0x034, 1, 0, true, 0x0},
-    {"event_capacity", 0x038, 1, 0, true, 0x0},
-    {"event_count", 0x03c, 1, 0, false, 0x0},
-    {"cycle_limit_lo", 0x040, 1, 0, true, 0x0},
-    {"cycle_limit_hi", 0x044, 1, 0, true, 0x0},
-    {"job_cycles_lo", 0x048, 1, 0, false, 0x0},
-    {"job_cycles_hi", 0x04c, 1, 0, false, 0x0},
-    {"job_owner", 0x050, 1, 0, true, 0x0},
-    {"job_epoch", 0x054, 1, 0, true, 0x0},
-    {"fault_code", 0x060, 1, 0, false, 0x0},
-    {"fault_command", 0x064, 1, 0, false, 0x0},
-    {"fault_other", 0x068, 1, 0, false, 0x0},
-    {"fault_queue", 0x06c, 1, 0, false, 0x0},
-    {"fault_address_lo", 0x070, 1, 0, false, 0x0},
-    {"fault_address_hi", 0x074, 1, 0, false, 0x0},
-    {"fault_cycle_lo", 0x078, 1, 0, false, 0x0},
-    {"fault_cycle_hi", 0x07c, 1, 0, false, 0x0},
-    {"var_index", 0x080, 1, 0, true, 0x0},
-    {"var_word0", 0x084, 1, 0, true, 0x0},
-    {"var_word1", 0x088, 1, 0, true, 0x0},
-    {"var_word2", 0x08c, 1, 0, true, 0x0},
-    {"var_word3", 0x090, 1, 0, true, 0x0},
-    {"region_base_lo", 0x400, 16, 16, true, 0x0},
-    {"region_base_hi", 0x404, 16, 16, true, 0x0},
-    {"region_limit", 0x408, 16, 16, true, 0x0},
-    {"region_flags", 0x40c, 16, 16, true, 0x0},
-    {"counter_lo", 0x800, 256, 8, false, 0x0},
-    {"counter_hi", 0x804, 256, 8, false, 0x0},
+inline constexpr std::array<RegisterInfo, 86> kRegisters = {{
+    {"id", Block::kId, 0x000, 1, 0, false, 0x544e5055},
+    {"contract_version", Block::kId, 0x004, 1, 0, false, 0x0},
+    {"caps_hash", Block::kId, 0x008, 1, 0, false, 0x0},
+    {"control", Block::kCore, 0x00c, 1, 0, true, 0x0},
+    {"status", Block::kCore, 0x010, 1, 0, false, 0x0},
+    {"irq_status", Block::kCore, 0x014, 1, 0, true, 0x0},
+    {"irq_enable", Block::kCore, 0x018, 1, 0, true, 0x0},
+    {"command_base_lo", Block::kCore, 0x020, 1, 0, true, 0x0},
+    {"command_base_hi", Block::kCore, 0x024, 1, 0, true, 0x0},
+    {"command_words", Block::kCore, 0x028, 1, 0, true, 0x0},
+    {"command_start", Block::kCore, 0x02c, 1, 0, true, 0x0},
+    {"event_base_lo", Block::kCore, 0x030, 1, 0, true, 0x0},
+    {"event_base_hi", Block::kCore, 0x034, 1, 0, true, 0x0},
+    {"event_capacity", Block::kCore, 0x038, 1, 0, true, 0x0},
+    {"event_count", Block::kCore, 0x03c, 1, 0, false, 0x0},
+    {"cycle_limit_lo", Block::kCore, 0x040, 1, 0, true, 0x0},
+    {"cycle_limit_hi", Block::kCore, 0x044, 1, 0, true, 0x0},
+    {"job_cycles_lo", Block::kCore, 0x048, 1, 0, false, 0x0},
+    {"job_cycles_hi", Block::kCore, 0x04c, 1, 0, false, 0x0},
+    {"job_owner", Block::kCore, 0x050, 1, 0, true, 0x0},
+    {"job_epoch", Block::kCore, 0x054, 1, 0, true, 0x0},
+    {"job_flags", Block::kCore, 0x058, 1, 0, true, 0x0},
+    {"command_next", Block::kCore, 0x05c, 1, 0, false, 0x0},
+    {"fault_code", Block::kCore, 0x060, 1, 0, false, 0x0},
+    {"fault_command", Block::kCore, 0x064, 1, 0, false, 0x0},
+    {"fault_other", Block::kCore, 0x068, 1, 0, false, 0x0},
+    {"fault_queue", Block::kCore, 0x06c, 1, 0, false, 0x0},
+    {"fault_address_lo", Block::kCore, 0x070, 1, 0, false, 0x0},
+    {"fault_address_hi", Block::kCore, 0x074, 1, 0, false, 0x0},
+    {"fault_cycle_lo", Block::kCore, 0x078, 1, 0, false, 0x0},
+    {"fault_cycle_hi", Block::kCore, 0x07c, 1, 0, false, 0x0},
+    {"var_index", Block::kCore, 0x080, 1, 0, true, 0x0},
+    {"var_word0", Block::kCore, 0x084, 1, 0, true, 0x0},
+    {"var_word1", Block::kCore, 0x088, 1, 0, true, 0x0},
+    {"var_word2", Block::kCore, 0x08c, 1, 0, true, 0x0},
+    {"var_word3", Block::kCore, 0x090, 1, 0, true, 0x0},
+    {"yield_segment", Block::kCore, 0x094, 1, 0, false, 0x0},
+    {"cycle_base_lo", Block::kCore, 0x0a0, 1, 0, true, 0x0},
+    {"cycle_base_hi", Block::kCore, 0x0a4, 1, 0, true, 0x0},
+    {"counter_base_lo", Block::kCore, 0x0a8, 1, 0, true, 0x0},
+    {"counter_base_hi", Block::kCore, 0x0ac, 1, 0, true, 0x0},
+    {"engine_power", Block::kCore, 0x0b0, 1, 0, true, 0x1},
+    {"queue_state", Block::kCore, 0x200, 16, 8, false, 0x0},
+    {"queue_command", Block::kCore, 0x204, 16, 8, false, 0x0},
+    {"region_base_lo", Block::kCore, 0x400, 16, 16, true, 0x0},
+    {"region_base_hi", Block::kCore, 0x404, 16, 16, true, 0x0},
+    {"region_limit", Block::kCore, 0x408, 16, 16, true, 0x0},
+    {"region_flags", Block::kCore, 0x40c, 16, 16, true, 0x0},
+    {"counter_lo", Block::kCore, 0x800, 256, 8, false, 0x0},
+    {"counter_hi", Block::kCore, 0x804, 256, 8, false, 0x0},
+    {"doorbell", Block::kMailbox, 0x2000, 1, 0, true, 0x0},
+    {"host_irq_status", Block::kMailbox, 0x2008, 1, 0, true, 0x0},
+    {"host_irq_enable", Block::kMailbox, 0x200c, 1, 0, true, 0x0},
+    {"firmware_state", Block::kMailbox, 0x2010, 1, 0, false, 0x0},
+    {"firmware_version", Block::kMailbox, 0x2014, 1, 0, false, 0x0},
+    {"firmware_checksum", Block::kMailbox, 0x2018, 1, 0, false, 0x0},
+    {"admin_ring_lo", Block::kMailbox, 0x2020, 1, 0, true, 0x0},
+    {"admin_ring_hi", Block::kMailbox, 0x2024, 1, 0, true, 0x0},
+    {"cpu_control", Block::kMailbox, 0x2028, 1, 0, true, 0x0},
+    {"cpu_status", Block::kMailbox, 0x202c, 1, 0, false, 0x0},
+    {"stop_pc", Block::kMailbox, 0x2030, 1, 0, false, 0x0},
+    {"stop_cause", Block::kMailbox, 0x2034, 1, 0, false, 0x0},
+    {"stop_value", Block::kMailbox, 0x2038, 1, 0, false, 0x0},
+    {"time_lo", Block::kMailbox, 0x2040, 1, 0, false, 0x0},
+    {"time_hi", Block::kMailbox, 0x2044, 1, 0, false, 0x0},
+    {"cpu_busy_lo", Block::kMailbox, 0x2048, 1, 0, false, 0x0},
+    {"cpu_busy_hi", Block::kMailbox, 0x204c, 1, 0, false, 0x0},
+    {"cpu_retired_lo", Block::kMailbox, 0x2050, 1, 0, false, 0x0},
+    {"cpu_retired_hi", Block::kMailbox, 0x2054, 1, 0, false, 0x0},
+    {"phase_base_lo", Block::kMailbox, 0x2060, 1, 0, true, 0x0},
+    {"phase_base_hi", Block::kMailbox, 0x2064, 1, 0, true, 0x0},
+    {"phase_capacity", Block::kMailbox, 0x2068, 1, 0, true, 0x0},
+    {"phase_count", Block::kMailbox, 0x206c, 1, 0, false, 0x0},
+    {"test_hang", Block::kMailbox, 0x2080, 1, 0, true, 0x0},
+    {"test_hang_command", Block::kMailbox, 0x2084, 1, 0, true, 0x0},
+    {"test_drop_interrupts", Block::kMailbox, 0x2088, 1, 0, true, 0x0},
+    {"stop_register", Block::kMailbox, 0x2100, 32, 4, false, 0x0},
+    {"interrupt_pending", Block::kCpu, 0x3000, 1, 0, false, 0x0},
+    {"interrupt_enable", Block::kCpu, 0x3004, 1, 0, true, 0x0},
+    {"doorbell_pending", Block::kCpu, 0x3008, 1, 0, true, 0x0},
+    {"host_irq_raise", Block::kCpu, 0x300c, 1, 0, true, 0x0},
+    {"timer_compare_lo", Block::kCpu, 0x3010, 1, 0, true, 0xffffffff},
+    {"timer_compare_hi", Block::kCpu, 0x3014, 1, 0, true, 0xffffffff},
+    {"watchdog", Block::kCpu, 0x3018, 1, 0, true, 0x0},
+    {"uart", Block::kCpu, 0x301c, 1, 0, true, 0x0},
+    {"phase", Block::kCpu, 0x3020, 1, 0, true, 0x0},
 }};
 
 }  // namespace npu::contract

@@ -51,7 +51,7 @@ def enum(name: str, members: list, heading: str = "") -> list:
 
 
 def registers(contract: Contract) -> list:
-    lines = comment("Registers of the host port: byte offsets, and position and mask of their fields.")
+    lines = comment("Registers: byte offsets, and position and mask of their fields.")
     groups = {}
     for reg in contract.registers:
         base = f"reg_{reg.name}"
@@ -70,7 +70,12 @@ def registers(contract: Contract) -> list:
     for group, reg in groups.items():
         lines += macro(f"reg_{group}_count", f"{reg.count}u", f"Elements of the {group}_* registers.")
     lines += macro("register_space_bytes", f"{contract.register_space:#x}u", "Size of the register file.")
-    lines += macro("psram_window", f"{contract.psram_window:#x}u", "Where the persistent SRAM shows.")
+    for window in contract.windows:
+        lines += macro(f"{window.name}_window", f"{window.base:#x}u", window.doc)
+    lines += [""] + comment("What the control CPU sees.")
+    for part in contract.cpu_map:
+        lines += macro(f"cpu_{part.name}_base", f"{part.base:#x}u", part.doc)
+        lines += macro(f"cpu_{part.name}_bytes", f"{part.bytes:#x}u")
     return lines + [""]
 
 

@@ -1,6 +1,6 @@
 """C++ headers: errors.h, capabilities.h, registers.h (commands.h: cpp_commands.py)."""
 
-from generator.model import Contract
+from generator.model import BLOCKS, Contract
 from generator.text import comment, constant, notice, pascal, quote, trailing
 
 
@@ -70,7 +70,7 @@ def capabilities(contract: Contract) -> str:
 
 
 def registers(contract: Contract) -> str:
-    body = comment("Registers of the host port: byte offsets, masks of their fields. All registers are 32 bits wide.")
+    body = comment("Registers: byte offsets, masks of their fields. All registers are 32 bits wide.")
     body += ["namespace reg {", ""]
     groups = {}
     for reg in contract.registers:
@@ -98,8 +98,15 @@ def registers(contract: Contract) -> str:
         body += [f"inline constexpr uint32_t {constant('cap_' + cap.name)} = {cap.offset:#05x};"]
     body += ["", "}  // namespace reg", "", "// Size of the register file."]
     body += [f"inline constexpr uint32_t kRegisterSpaceBytes = {contract.register_space:#x};"]
-    body += comment("Offset at which the same socket shows the persistent SRAM.")
-    body += [f"inline constexpr uint32_t kPsramWindow = {contract.psram_window:#x};", ""]
+    for window in contract.windows:
+        body += comment("Where the host's socket shows it: " + window.doc[0].lower() + window.doc[1:])
+        body += [f"inline constexpr uint32_t k{pascal(window.name)}Window = {window.base:#x};"]
+    body += ["", "// What the control CPU sees."]
+    for part in contract.cpu_map:
+        body += comment(part.doc)
+        body += [f"inline constexpr uint32_t kCpu{pascal(part.name)}Base = {part.base:#x};",
+                 f"inline constexpr uint32_t kCpu{pascal(part.name)}Bytes = {part.bytes:#x};"]
+    body += [""]
     body += comment("Performance counters of one queue.")
     body += ["enum class Counter : uint32_t {"]
     for counter in contract.counters:
@@ -111,13 +118,15 @@ def registers(contract: Contract) -> str:
     body += ["[[nodiscard]] constexpr uint32_t counter_index(uint32_t queue, Counter counter) {",
              "  return queue * kCountersPerQueue + static_cast<uint32_t>(counter);", "}", ""]
     body += name_function("Counter", [c.name for c in contract.counters])
-    body += ["", "struct RegisterInfo {", "  std::string_view name;",
+    body += [""] + comment("Whose a register is; see registers.yaml.")
+    body += ["enum class Block : uint8_t { " + ", ".join(constant(block) for block in BLOCKS) + " };"]
+    body += ["", "struct RegisterInfo {", "  std::string_view name;", "  Block block;",
              "  uint32_t offset;  // of the first element", "  uint32_t count;", "  uint32_t step;", "  bool writable;",
              "  uint32_t reset;", "};", ""]
     body += comment("Every register but the capabilities (kCapabilities).")
     body += [f"inline constexpr std::array<RegisterInfo, {len(contract.registers)}> kRegisters = {{{{"]
     for reg in contract.registers:
         writable = "true" if reg.access == "rw" else "false"
-        body += [f"    {{{quote(reg.name)}, {reg.offset:#05x}, {reg.count}, {reg.step}, {writable}, {reg.reset:#x}}},"]
+        body += [f"    {{{quote(reg.name)}, Block::{constant(reg.block)}, {reg.offset:#05x}, {reg.count}, {reg.step}, {writable}, {reg.reset:#x}}},"]
     body += ["}};"]
     return header("registers.yaml", ["<array>", "<cstdint>", "<string_view>"], body)

@@ -6,6 +6,7 @@ from pathlib import Path
 from generator.source import ContractError, Source  # noqa: F401  (re-exported for the caller)
 
 MAX_WORD = 0xFFFFFFFF
+BLOCKS = ("id", "core", "mailbox", "cpu")
 
 
 @dataclass
@@ -86,6 +87,7 @@ class Structure:
 @dataclass
 class Register:
     name: str
+    block: str
     offset: int
     access: str
     reset: int
@@ -97,6 +99,16 @@ class Register:
 
     def offsets(self):
         return [self.offset + i * self.step for i in range(self.count)]
+
+
+@dataclass
+class Range:
+    """A window of the host's socket (no bytes), or a part of the control CPU's address space."""
+
+    name: str
+    base: int
+    bytes: int
+    doc: str
 
 
 @dataclass
@@ -148,7 +160,8 @@ class Contract:
     structures: list = field(default_factory=list)
     registers: list = field(default_factory=list)
     register_space: int = 0
-    psram_window: int = 0
+    windows: list = field(default_factory=list)
+    cpu_map: list = field(default_factory=list)
     counters: list = field(default_factory=list)
     counters_per_queue: int = 0
     capabilities: list = field(default_factory=list)
@@ -408,11 +421,11 @@ def _load_register_field(src: Source, item, where: str, contract: Contract) -> F
 
 
 def _load_register(src: Source, item, contract: Contract) -> Register:
-    item = src.mapping(item, "registers", "name offset access doc", "reset fields array")
+    item = src.mapping(item, "registers", "name offset access doc", "reset fields array block")
     name = src.identifier(item["name"], "registers")
     where = f"register {name}"
     offset = src.integer(item, "offset", where, 0, MAX_WORD)
-    reg = Register(name, offset, src.choice(item, "access", where, ("ro", "rw")),
+    reg = Register(name, src.choice(item, "block", where, BLOCKS, "core"), offset, src.choice(item, "access", where, ("ro", "rw")),
                    src.integer(item, "reset", where, 0, MAX_WORD, 0), src.text(item, "doc", where), [])
     if "array" in item:
         array = src.mapping(item["array"], f"{where}, array", "count step", "group")
@@ -433,9 +446,10 @@ def _load_register(src: Source, item, contract: Contract) -> Register:
 
 
 def _load_registers(src: Source, contract: Contract):
-    root = src.mapping(src.root, "file", "size psram_window registers counters_per_queue counters")
+    root = src.mapping(src.root, "file", "size windows cpu_map registers counters_per_queue counters")
     size = contract.register_space = src.integer(root, "size", "file", 4, 0x10000000)
-    contract.psram_window = src.integer(root, "psram_window", "file", size, MAX_WORD)
+    contract.windows = _load_ranges(src, root["windows"], "windows", "offset", size)
+    contract.cpu_map = _load_ranges(src, root["cpu_map"], "cpu_map", "base", 0)
     contract.registers = [_load_register(src, item, contract) for item in src.sequence(root["registers"], "registers")]
     src.unique(contract.registers, "registers", "name", lambda r: r.name)
     owner = {cap.offset: f"capability {cap.name}" for cap in contract.capabilities}
@@ -452,6 +466,23 @@ def _load_registers(src: Source, contract: Contract):
         if reg.group and groups.setdefault(reg.group, (reg.count, reg.step)) != (reg.count, reg.step):
             src.fail(f"register {reg.name}", f"the registers of group '{reg.group}' differ in count or step")
     _load_counters(src, root, contract)
+
+
+def _load_ranges(src: Source, items, what: str, key: str, first: int) -> list:
+    """Ascending; those with `bytes` do not overlap."""
+    ranges = []
+    for item in src.sequence(items, what):
+        item = src.mapping(item, what, f"name {key} doc", "bytes")
+        name = src.identifier(item["name"], what)
+        where = f"{what}, {name}"
+        base = src.integer(item, key, where, first, MAX_WORD)
+        size = src.integer(item, "bytes", where, 0, MAX_WORD + 1 - base, 0)
+        if base % 4096 or size % 4096:
+            src.fail(where, "its place or its bytes are not a multiple of 4096")
+        ranges.append(Range(name, base, size, src.text(item, "doc", where)))
+        first = base + max(size, 1)
+    src.unique(ranges, what, "name", lambda r: r.name)
+    return ranges
 
 
 def _load_counters(src: Source, root: dict, contract: Contract):

@@ -34,7 +34,7 @@ def enum(name: str, members: list, bits: int, heading: str = "") -> list:
 
 
 def registers(contract: Contract) -> list:
-    lines = comment("Registers of the host port: byte offsets, and lowest bit and width of their fields.", "  ")
+    lines = comment("Registers: byte offsets, and lowest bit and width of their fields.", "  ")
     groups = {}
     for reg in contract.registers:
         base = "Reg" + pascal(reg.name)
@@ -51,7 +51,12 @@ def registers(contract: Contract) -> list:
         lines += parameter(f"Reg{pascal(group)}Count", str(reg.count), f"Elements of the {group}_* registers.")
         lines += parameter(f"Reg{pascal(group)}Step", str(reg.step), "Bytes from one to the next.")
     lines += parameter("RegisterSpaceBytes", f"32'h{contract.register_space:x}", kind="logic [31:0]")
-    lines += parameter("PsramWindow", f"32'h{contract.psram_window:x}", kind="logic [31:0]") + [""]
+    for window in contract.windows:
+        lines += parameter(f"{pascal(window.name)}Window", f"32'h{window.base:x}", window.doc, "logic [31:0]")
+    for part in contract.cpu_map:
+        lines += parameter(f"Cpu{pascal(part.name)}Base", f"32'h{part.base:x}", part.doc, "logic [31:0]")
+        lines += parameter(f"Cpu{pascal(part.name)}Bytes", f"32'h{part.bytes:x}", kind="logic [31:0]")
+    lines += [""]
     lines += comment("Capability registers, read only.", "  ")
     for cap in contract.capabilities:
         lines += parameter(f"RegCap{pascal(cap.name)}", f"32'h{cap.offset:x}", f"{cap.unit}. {cap.doc}", "logic [31:0]")

@@ -97,6 +97,8 @@ uint8_t* CommandInterpreter::resolve(const Address& address, int64_t low, int64_
     case Region::kOutput:
       region = &output_;
       break;
+    case Region::kSave:
+      break;
     case Region::kVariable:
       if (address.variable < variables_.size()) region = &variables_[address.variable];
       engine = true;

@@ -181,8 +181,8 @@ TEST_F(TlmDeviceTest, AddressesOutsideAreErrors) {
   EXPECT_EQ(code_of([&] { device_->write_memory(~uint64_t{0}, bytes); }), ErrorCode::kFaultBus);
   EXPECT_EQ(code_of([&] { device_->fill_memory(0, ~uint64_t{0}, 1); }), ErrorCode::kFaultBus);
   EXPECT_EQ(code_of([&] { device_->read_memory(dram_bytes - 16, bytes); }), ErrorCode::kOk);
-  EXPECT_EQ(code_of([&] { device_->read_persistent(caps_.psram_bytes - 15, bytes); }), ErrorCode::kFaultBus);
-  EXPECT_EQ(code_of([&] { device_->write_persistent(caps_.psram_bytes - 16, bytes); }), ErrorCode::kOk);
+  EXPECT_EQ(code_of([&] { device_->read_window(runtime::Window::kPersistent, caps_.psram_bytes - 15, bytes); }), ErrorCode::kFaultBus);
+  EXPECT_EQ(code_of([&] { device_->write_window(runtime::Window::kPersistent, caps_.psram_bytes - 16, bytes); }), ErrorCode::kOk);
   EXPECT_EQ(code_of([&] { static_cast<void>(device_->read_register(0x1c)); }), ErrorCode::kFaultBus);
   EXPECT_EQ(code_of([&] { device_->write_register(0x1ffe, 0); }), ErrorCode::kFaultBus);
   std::vector<uint32_t> values(6);
@@ -194,8 +194,8 @@ TEST_F(TlmDeviceTest, AddressesOutsideAreErrors) {
 TEST_F(TlmDeviceTest, MemoryAndPersistentKeepWhatIsWritten) {
   open();
   std::vector<uint8_t> bytes{1, 2, 3, 4}, back(4);
-  device_->write_persistent(0x900, bytes);
-  device_->read_persistent(0x900, back);
+  device_->write_window(runtime::Window::kPersistent, 0x900, bytes);
+  device_->read_window(runtime::Window::kPersistent, 0x900, back);
   EXPECT_EQ(back, bytes);
   device_->fill_memory(0x5000, 3, 0xee);
   device_->read_memory(0x5000, back);

@@ -39,7 +39,7 @@ TEST(MockHal, ComparesMemoryContents) {
   MockHal mock(small_machine());
   mock.expect({MockHal::write_dram(0, {1, 2}), MockHal::write_psram(4, {3})});
   mock.write_memory(0, std::vector<uint8_t>{1, 2});
-  EXPECT_THROW(mock.write_persistent(4, std::vector<uint8_t>{4}), MockHal::Deviation);
+  EXPECT_THROW(mock.write_window(runtime::Window::kPersistent, 4, std::vector<uint8_t>{4}), MockHal::Deviation);
 }
 
 TEST(MockHal, AnswersFromPlainMemoryOtherwise) {
