@@ -16,6 +16,7 @@ using sc_core::sc_time_stamp;
 Dram::Dram(const sc_core::sc_module_name& name, const presets::Dram& timing, uint64_t bytes)
     : sc_module(name),
       socket("socket"),
+      cpu("cpu"),
       timing_(timing),
       bytes_(bytes),
       picosecond_(sc_time(1, sc_core::SC_PS).value()) {
@@ -30,6 +31,9 @@ Dram::Dram(const sc_core::sc_module_name& name, const presets::Dram& timing, uin
   socket.register_nb_transport_fw(this, &Dram::nb_transport_fw);
   socket.register_get_direct_mem_ptr(this, &Dram::get_direct_mem_ptr);
   socket.register_transport_dbg(this, &Dram::transport_dbg);
+  cpu.register_b_transport(this, &Dram::b_transport);
+  cpu.register_get_direct_mem_ptr(this, &Dram::get_direct_mem_ptr);
+  cpu.register_transport_dbg(this, &Dram::transport_dbg);
   SC_HAS_PROCESS(Dram);
   SC_METHOD(respond);
   sensitive << respond_event_;
@@ -40,13 +44,15 @@ Dram::~Dram() { munmap(memory_, bytes_); }
 
 void Dram::restart() {
   origin_ = sc_time_stamp();
+  last_arrival_ = 0;
   timing_.restart();
 }
 
 sc_time Dram::time(const tlm::tlm_generic_payload& payload, const sc_time& arrival) {
   if (!payload.is_response_ok()) return arrival;
-  const uint64_t elapsed = (arrival - origin_).value() / picosecond_;
-  const uint64_t done = timing_.access(elapsed, payload.get_address(), payload.get_data_length(), payload.is_write());
+  last_arrival_ = std::max<uint64_t>(last_arrival_, (arrival - origin_).value() / picosecond_);
+  const uint64_t done =
+      timing_.access(last_arrival_, payload.get_address(), payload.get_data_length(), payload.is_write());
   return origin_ + sc_time::from_value(done * picosecond_);
 }
 

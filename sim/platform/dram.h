@@ -3,6 +3,10 @@
 // Non-blocking: a request is accepted at once (END_REQ on the return path, its data moved then), the response comes
 // when the row model says that the data is through, one response phase at a time. b_transport adds the same time as a
 // delay. DMI gives out all of the memory. An access outside of it gets an address error.
+//
+// Two sockets share storage, banks and bus: `socket` for the NPU's memory port, `cpu`, which only blocks, for the
+// control CPU. The row model serves accesses in the order of the calls: one that is annotated to arrive before another
+// that was already served counts as arriving with it.
 #pragma once
 
 #include <tlm_utils/simple_target_socket.h>
@@ -21,6 +25,7 @@ namespace npu::platform {
 class Dram : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<Dram> socket;
+  tlm_utils::simple_target_socket_optional<Dram> cpu;  // may stay unbound
 
   // Throws Error(kDramFull) when the host has no address space for `bytes`.
   Dram(const sc_core::sc_module_name& name, const presets::Dram& timing, uint64_t bytes);
@@ -54,6 +59,7 @@ class Dram : public sc_core::sc_module {
   uint8_t* memory_ = nullptr;  // anonymous mapping
   uint64_t picosecond_;        // in units of the simulation's resolution
   sc_core::sc_time origin_;
+  uint64_t last_arrival_ = 0;       // picoseconds after origin_
   std::deque<Response> responses_;  // in order of completion
   bool awaiting_end_ = false;       // BEGIN_RESP sent, END_RESP outstanding
   sc_core::sc_time response_free_;

@@ -59,8 +59,9 @@ class Initiator : public sc_core::sc_module {
 };
 
 struct Bench {
-  explicit Bench(tlm::tlm_sync_enum answer) : initiator("initiator", answer) {
+  explicit Bench(tlm::tlm_sync_enum answer) : initiator("initiator", answer), cpu("cpu", answer) {
     initiator.socket.bind(dram.socket);
+    cpu.socket.bind(dram.cpu);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
   tlm::tlm_generic_payload& payload(bool write, uint64_t address, std::vector<uint8_t>& data) {
@@ -77,7 +78,7 @@ struct Bench {
   static presets::Dram timing() { return presets::load_preset("edge").dram; }
 
   Dram dram{"dram", timing(), 1 << 20};
-  Initiator initiator;
+  Initiator initiator, cpu;
   Manager manager;
   std::vector<std::unique_ptr<tlm::tlm_generic_payload>> payloads;
 };
@@ -118,6 +119,31 @@ TEST(DramTest, BlockingTransportAddsTheSameTime) {
   bench.initiator.socket->b_transport(payload, delay);
   EXPECT_EQ(delay, sc_time(5 + 56, sc_core::SC_NS));
   EXPECT_TRUE(payload.is_response_ok());
+}
+
+TEST(DramTest, BothSocketsShareStorageRowsAndBus) {
+  Bench bench(tlm::TLM_COMPLETED);
+  std::vector<uint8_t> written(256, 7), word(4, 0);
+  // Annotated to arrive at 30 ns: closed row, 18 + 18 ns to data, 20 ns of it, done at 86.
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_time delay(30, sc_core::SC_NS);
+  ASSERT_EQ(bench.initiator.socket->nb_transport_fw(bench.payload(true, 0, written), phase, delay), tlm::TLM_UPDATED);
+  // Arrives with it, finds its row open, and waits for the bus: 64 bytes at 12.8 bytes a ns after 86.
+  tlm::tlm_generic_payload& read = bench.payload(false, 64, word);
+  delay = sc_core::SC_ZERO_TIME;
+  bench.cpu.socket->b_transport(read, delay);
+  EXPECT_EQ(delay, sc_time(91, sc_core::SC_NS));
+  EXPECT_TRUE(read.is_response_ok());
+  EXPECT_EQ(word, std::vector<uint8_t>(4, 7));
+  EXPECT_EQ(bench.dram.statistics().hits, 1u);
+  std::vector<uint8_t> back(4, 9);
+  EXPECT_EQ(bench.cpu.socket->transport_dbg(bench.payload(true, 128, back)), 4u);
+  EXPECT_EQ(bench.dram.memory()[128], 9);
+  EXPECT_EQ(bench.initiator.socket->transport_dbg(bench.payload(false, 128, word)), 4u);
+  EXPECT_EQ(word, back);
+  sc_core::sc_start(sc_time(1, sc_core::SC_US));
+  EXPECT_EQ(bench.initiator.responses, std::vector<sc_time>{sc_time(86, sc_core::SC_NS)});
+  EXPECT_TRUE(bench.cpu.responses.empty());
 }
 
 TEST(DramTest, OutsideIsAnAddressError) {
