@@ -452,6 +452,48 @@ enum class CpuStop : uint32_t {
 // False for a number that is no CpuStop.
 [[nodiscard]] constexpr bool known(CpuStop value) { return name(value) != "?"; }
 
+enum class SelfTest : uint32_t {
+  kNone = 0,
+  kDataMemory = 1,  // A word of the data memory does not keep what is written to it.
+  kDeviceId = 2,  // The register `id` is not an NPU's.
+  kDeviceVersion = 3,  // The device has another version of the contract.
+  kCapabilities = 4,  // caps_hash does not belong to the capability registers.
+  kRingAddress = 5,  // Ring 0 does not lie in its shared memory, or is not aligned.
+  kRingHeader = 6,  // Ring 0 has no magic number, a wrong number of entries or impossible indices.
+  kRingVersion = 7,  // The driver has another version of the contract.
+  kSharedMemory = 8,  // The shared memory does not lie in the DRAM that the CPU sees.
+  kLogBuffer = 9,  // The log does not lie in the shared memory, or its size is no power of two.
+};
+
+[[nodiscard]] constexpr std::string_view name(SelfTest value) {
+  switch (value) {
+    case SelfTest::kNone:
+      return "none";
+    case SelfTest::kDataMemory:
+      return "data_memory";
+    case SelfTest::kDeviceId:
+      return "device_id";
+    case SelfTest::kDeviceVersion:
+      return "device_version";
+    case SelfTest::kCapabilities:
+      return "capabilities";
+    case SelfTest::kRingAddress:
+      return "ring_address";
+    case SelfTest::kRingHeader:
+      return "ring_header";
+    case SelfTest::kRingVersion:
+      return "ring_version";
+    case SelfTest::kSharedMemory:
+      return "shared_memory";
+    case SelfTest::kLogBuffer:
+      return "log_buffer";
+  }
+  return "?";
+}
+
+// False for a number that is no SelfTest.
+[[nodiscard]] constexpr bool known(SelfTest value) { return name(value) != "?"; }
+
 enum class Phase : uint32_t {
   kIdle = 0,  // Nothing to do: about to wait.
   kBoot = 1,

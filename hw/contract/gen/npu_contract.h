@@ -517,6 +517,19 @@ enum npu_cpu_stop {
   NPU_CPU_STOP_FIRMWARE = 3,  // The firmware's trap handler gave up by `ebreak` in the handler itself.
 };
 
+enum npu_self_test {
+  NPU_SELF_TEST_NONE = 0,
+  NPU_SELF_TEST_DATA_MEMORY = 1,  // A word of the data memory does not keep what is written to it.
+  NPU_SELF_TEST_DEVICE_ID = 2,  // The register `id` is not an NPU's.
+  NPU_SELF_TEST_DEVICE_VERSION = 3,  // The device has another version of the contract.
+  NPU_SELF_TEST_CAPABILITIES = 4,  // caps_hash does not belong to the capability registers.
+  NPU_SELF_TEST_RING_ADDRESS = 5,  // Ring 0 does not lie in its shared memory, or is not aligned.
+  NPU_SELF_TEST_RING_HEADER = 6,  // Ring 0 has no magic number, a wrong number of entries or impossible indices.
+  NPU_SELF_TEST_RING_VERSION = 7,  // The driver has another version of the contract.
+  NPU_SELF_TEST_SHARED_MEMORY = 8,  // The shared memory does not lie in the DRAM that the CPU sees.
+  NPU_SELF_TEST_LOG_BUFFER = 9,  // The log does not lie in the shared memory, or its size is no power of two.
+};
+
 enum npu_phase {
   NPU_PHASE_IDLE = 0,  // Nothing to do: about to wait.
   NPU_PHASE_BOOT = 1,

@@ -500,6 +500,19 @@ package npu_contract_pkg;
   } cpu_stop_e;
 
   typedef enum logic [7:0] {
+    SelfTestNone = 8'h0,
+    SelfTestDataMemory = 8'h1,  // A word of the data memory does not keep what is written to it.
+    SelfTestDeviceId = 8'h2,  // The register `id` is not an NPU's.
+    SelfTestDeviceVersion = 8'h3,  // The device has another version of the contract.
+    SelfTestCapabilities = 8'h4,  // caps_hash does not belong to the capability registers.
+    SelfTestRingAddress = 8'h5,  // Ring 0 does not lie in its shared memory, or is not aligned.
+    SelfTestRingHeader = 8'h6,  // Ring 0 has no magic number, a wrong number of entries or impossible indices.
+    SelfTestRingVersion = 8'h7,  // The driver has another version of the contract.
+    SelfTestSharedMemory = 8'h8,  // The shared memory does not lie in the DRAM that the CPU sees.
+    SelfTestLogBuffer = 8'h9  // The log does not lie in the shared memory, or its size is no power of two.
+  } self_test_e;
+
+  typedef enum logic [7:0] {
     PhaseIdle = 8'h0,  // Nothing to do: about to wait.
     PhaseBoot = 8'h1,
     PhaseInterrupt = 8'h2,  // Looks what happened.
