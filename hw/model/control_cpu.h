@@ -1,0 +1,155 @@
+// The control CPU: RV32IMAC with code and data memory of its own, as a SystemC module around an instruction-set
+// simulator.
+//
+// Time: every instruction takes one cycle of the CPU's clock, an access to registers or to persistent SRAM
+// kBusCycles more, an access to DRAM what DRAM takes, rounded up to CPU cycles. The CPU runs ahead of the simulation
+// by at most kQuantum cycles and is brought into step before every access outside of its own memories. In wfi and in
+// reset it waits for events and costs nothing. The same rule holds in functional mode: the CPU's time always passes.
+//
+// Interrupts are looked at before every instruction; lines change when the CPU is in step, so at the latest a quantum
+// after what caused them. Timer and watchdog hit the exact cycle.
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <systemc>
+
+#include "hw/contract/gen/commands.h"
+#include "hw/contract/gen/registers.h"
+#include "hw/model/cpu_debugger.h"
+#include "hw/model/iss.h"
+
+namespace npu::model {
+
+// Where the simulator comes from: the model does not know who implements it. Called once, at construction; throws
+// npu::Error if there is none.
+using IssFactory = std::function<std::unique_ptr<Iss>(const IssConfig&)>;
+
+// Why and where the CPU stopped.
+struct CpuStop {
+  contract::CpuStop reason = contract::CpuStop::kNone;
+  // Program counter of the instruction that trapped; for `firmware` that of the trap which the handler gave up on
+  // (mepc); for the watchdog that of the next instruction.
+  uint32_t pc = 0;
+  uint32_t cause = 0, value = 0;  // mcause and mtval of that trap; 0 for the watchdog
+  std::array<uint32_t, 32> registers{};
+};
+
+// What the CPU reaches besides its memories and DRAM; implemented by Chip. All offsets are aligned, all accesses words.
+class CpuPeripherals {
+ public:
+  virtual ~CpuPeripherals() = default;
+  // Called in the CPU's thread, in step with the simulation. False: access fault. May wait.
+  [[nodiscard]] virtual bool access_register(uint32_t offset, bool write, uint32_t& value) = 0;
+  [[nodiscard]] virtual bool access_psram(uint32_t offset, bool write, uint32_t& value) = 0;
+  // The same without side effects and without time.
+  [[nodiscard]] virtual bool debug_register(uint32_t offset, bool write, uint32_t& value) = 0;
+  [[nodiscard]] virtual bool debug_psram(uint32_t offset, bool write, std::span<uint8_t> bytes) = 0;
+  // The CPU stopped; ControlCpu::stop() says why.
+  virtual void cpu_stopped() = 0;
+};
+
+class ControlCpu : public sc_core::sc_module, public CpuDebugPort, private IssBus {
+ public:
+  static constexpr uint32_t kQuantum = 64;   // CPU cycles
+  static constexpr uint32_t kBusCycles = 4;  // of an access to registers or persistent SRAM
+
+  // DRAM, at address - kCpuDramBase: b_transport of 1, 2 or 4 bytes; transport_dbg for the debugger.
+  tlm_utils::simple_initiator_socket<ControlCpu> memory;
+
+  ControlCpu(const sc_core::sc_module_name& name, uint32_t clock_mhz, const IssFactory& iss,
+             CpuPeripherals& peripherals);
+  ~ControlCpu() override;
+
+  // --- Reset. The CPU begins in reset. Neither call waits; the CPU's thread follows at the same moment.
+  void hold();
+  void release();
+  [[nodiscard]] bool held() const { return held_; }
+
+  // --- Lines. From any process of the simulation.
+  void set_external_interrupt(bool level);
+  // The timer interrupt is pending from this moment on; sc_max_time(): never.
+  void set_timer(const sc_core::sc_time& due);
+  // Stops the CPU when this much time has passed without another call; zero switches it off. In wfi it rests, and
+  // starts anew after it.
+  void set_watchdog(const sc_core::sc_time& period);
+
+  // --- State
+  [[nodiscard]] bool running() const { return !held_ && stop_.reason == contract::CpuStop::kNone; }
+  [[nodiscard]] bool waiting() const { return waiting_; }  // in wfi
+  [[nodiscard]] const CpuStop& stop() const { return stop_; }
+  // Since the CPU left reset: cycles not spent in wfi, and instructions. Exact within an access of the CPU; up to a
+  // quantum ahead otherwise.
+  [[nodiscard]] uint64_t busy_cycles() const;
+  [[nodiscard]] uint64_t retired() const;
+
+  // --- Memories. The host writes code in reset only; the caller sees to it.
+  [[nodiscard]] std::span<uint8_t> code() { return code_; }
+  [[nodiscard]] std::span<uint8_t> data() { return data_; }
+
+  // --- Debugger; null detaches. Attach before the simulation starts, or while the CPU halts.
+  void attach(CpuDebugger* debugger) { debugger_ = debugger; }
+  // Halts the CPU at the next instruction, also out of wfi (the wfi is resumed after it). From the simulation's thread.
+  void request_halt();
+
+  [[nodiscard]] uint32_t debug_register(uint32_t index) const override;
+  void set_debug_register(uint32_t index, uint32_t value) override;
+  [[nodiscard]] uint32_t debug_csr(uint32_t number) const override;
+  [[nodiscard]] bool debug_read(uint32_t address, std::span<uint8_t> bytes) override;
+  [[nodiscard]] bool debug_write(uint32_t address, std::span<const uint8_t> bytes) override;
+  void set_breakpoint(uint32_t address, bool on) override;
+
+ private:
+  struct Pages {  // page-aligned bytes
+    explicit Pages(uint32_t bytes);
+    ~Pages();
+    Pages(const Pages&) = delete;
+    Pages& operator=(const Pages&) = delete;
+    std::span<uint8_t> span;
+  };
+
+  [[nodiscard]] bool read(uint32_t address, uint32_t bytes, uint32_t& value) override;
+  [[nodiscard]] bool write(uint32_t address, uint32_t bytes, uint32_t value) override;
+  [[nodiscard]] bool access(uint32_t address, uint32_t bytes, bool write, uint32_t& value);
+  [[nodiscard]] bool access_dram(uint32_t offset, uint32_t bytes, bool write, uint32_t& value);
+  [[nodiscard]] bool debug_access(uint32_t address, bool write, std::span<uint8_t> bytes);
+  [[nodiscard]] bool debug_dram(uint32_t offset, bool write, std::span<uint8_t> bytes);
+  [[nodiscard]] bool debug_words(uint32_t offset, bool write, std::span<uint8_t> bytes);
+
+  void main();
+  void leave_reset();
+  void run_slice();
+  [[nodiscard]] uint64_t slice_length() const;
+  void wait_for_interrupt();
+  void stop_now(contract::CpuStop reason, const IssStop& why);
+  void halt(CpuDebugger::Halt why);
+  void synchronise();
+  void add_cycles(uint64_t cycles);
+  void update_lines();
+  [[nodiscard]] uint64_t cycles_until(const sc_core::sc_time& moment) const;
+  [[nodiscard]] sc_core::sc_time time_of(uint64_t cycle) const;
+
+  const sc_core::sc_time period_;
+  CpuPeripherals& peripherals_;
+  Pages code_pages_, data_pages_;
+  std::span<uint8_t> code_, data_;
+  std::unique_ptr<Iss> iss_;
+  CpuDebugger* debugger_ = nullptr;
+
+  bool held_ = true, waiting_ = false, external_ = false, halt_requested_ = false, step_ = false;
+  sc_core::sc_event changed_;  // reset, lines, halt requests
+  sc_core::sc_time timer_due_, watchdog_period_, watchdog_due_;
+  CpuStop stop_;
+
+  // The CPU's own time: cycle 0 is when it left reset. `cycles_` counts what has passed, wfi and accesses included;
+  // instructions retired beyond `counted_` come on top.
+  sc_core::sc_time origin_;
+  uint64_t cycles_ = 0, counted_ = 0, wfi_cycles_ = 0;
+};
+
+}  // namespace npu::model

@@ -1,0 +1,78 @@
+// The registers between host and firmware (block mailbox) and the peripherals of the control CPU that only it sees
+// (block cpu): doorbells, interrupts both ways, device time with timer and watchdog, UART, phase records, and why the
+// CPU stopped. hw/contract/registers.yaml says what each is.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <systemc>
+
+#include "hw/contract/gen/registers.h"
+#include "hw/model/control_cpu.h"
+
+namespace npu::model {
+
+// What the mailbox moves in the rest of the chip; implemented by Chip.
+class MailboxPort {
+ public:
+  virtual ~MailboxPort() = default;
+  // Soft or cold reset of command processor and engines. May wait.
+  virtual void reset_core(bool cold) = 0;
+  virtual void host_irq_changed() = 0;
+  // A record of the trace port, to DRAM, without time.
+  virtual void write_phase(uint64_t address, std::span<const uint8_t> record) = 0;
+  // The test hook: the first command of `queue` with index `command` or later never completes; and whether it still is
+  // to strike.
+  virtual void arm_hang(bool enable, uint32_t queue, uint32_t command) = 0;
+  [[nodiscard]] virtual bool hang_armed() const = 0;
+};
+
+class Mailbox {
+ public:
+  enum class Side : uint8_t { kHost, kCpu };
+
+  // The clock of device time; `uart` may be empty.
+  Mailbox(uint32_t clock_mhz, ControlCpu& cpu, MailboxPort& port, std::function<void(char)> uart);
+
+  // Registers of the two blocks, by their offsets. False: there is none that this side sees. Writes to read-only
+  // registers are ignored. With `debug`: no side effects; a write then changes plain values only.
+  [[nodiscard]] bool read(Side side, uint32_t offset, bool debug, uint32_t& value);
+  [[nodiscard]] bool write(Side side, uint32_t offset, bool debug, uint32_t value);
+
+  void set_core_interrupt(bool level);
+  void cpu_stopped();
+  [[nodiscard]] bool host_interrupt() const;
+  // Cycles of the engines' clock since power-on.
+  [[nodiscard]] uint64_t device_time() const;
+
+ private:
+  [[nodiscard]] uint32_t load(uint32_t offset) const { return words_[index(offset)]; }
+  void store(uint32_t offset, uint32_t value) { words_[index(offset)] = value; }
+  [[nodiscard]] static uint32_t index(uint32_t offset) { return (offset - kFirst) / 4; }
+  [[nodiscard]] uint64_t load_pair(uint32_t low_offset) const;
+  [[nodiscard]] uint32_t read_state(uint32_t offset) const;
+  [[nodiscard]] uint32_t cpu_status() const;
+  void write_host(uint32_t offset, uint32_t value);
+  void write_cpu(uint32_t offset, uint32_t value);
+  void write_cpu_control(uint32_t value);
+  void reset_peripherals();
+  void raise(uint32_t bits);
+  void update_cpu_interrupt();
+  void update_timer();
+  void record_phase(uint32_t value);
+
+  static constexpr uint32_t kFirst = contract::reg::kDoorbell;
+  static constexpr uint32_t kWords = (contract::kRegisterSpaceBytes - kFirst) / 4;
+
+  const sc_core::sc_time period_;
+  ControlCpu& cpu_;
+  MailboxPort& port_;
+  const std::function<void(char)> uart_;
+  std::array<uint32_t, kWords> words_{};
+  std::array<uint8_t, kWords> rights_{};  // who may read and write
+  bool core_interrupt_ = false;
+};
+
+}  // namespace npu::model
