@@ -20,7 +20,7 @@ using contract::Queue;
 namespace reg = contract::reg;
 
 std::optional<Header> find_command(const compiler::Program& program, uint32_t index) {
-  const std::span<const uint32_t> commands = program.commands;
+  const std::span<const uint32_t> commands = std::span(program.commands).first(program.main_words);
   for (size_t at = 0; at + contract::kHeaderWords <= commands.size();) {
     const Header header = Header::decode(commands.subspan(at));
     if (index-- == 0) return header;

@@ -48,13 +48,14 @@ void check_ports(std::span<const compiler::Port> ports, uint64_t region_bytes, s
   }
 }
 
-// For every relocation whether its command is a declare, found by walking the stream.
+// For every relocation whether its command is a declare, found by walking the main stream.
 std::vector<bool> classify_relocations(const compiler::Program& program) {
-  const std::vector<uint32_t>& commands = program.commands;
+  if (program.main_words > program.commands.size()) throw_damaged("its last command is incomplete");
+  const std::span<const uint32_t> commands = std::span(program.commands).first(program.main_words);
   std::vector<uint32_t> declares;  // word indices of their variable fields
   uint32_t count = 0;
   for (size_t at = 0; at < commands.size(); ++count) {
-    const std::span<const uint32_t> rest = std::span(commands).subspan(at);
+    const std::span<const uint32_t> rest = commands.subspan(at);
     if (rest.size() < contract::kHeaderWords) throw_damaged("its last command is incomplete");
     const auto header = contract::Header::decode(rest);
     if (header.words < contract::kHeaderWords || header.words > rest.size()) {

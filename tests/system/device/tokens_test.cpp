@@ -18,7 +18,7 @@ struct Token {
 std::vector<Token> tokens_of(const compiler::Program& program) {
   std::vector<Token> tokens;
   uint32_t command = 0;
-  for (size_t at = 0; at < program.commands.size(); ++command) {
+  for (size_t at = 0; at < program.main_words; ++command) {
     const auto header = contract::Header::decode(std::span(program.commands).subspan(at));
     for (uint32_t queue = 0; queue < contract::kWaitQueues; ++queue) {
       if (header.wait[queue] != 0) tokens.push_back({at + 2 + queue / 4, (queue % 4) * 8, command});

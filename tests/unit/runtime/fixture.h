@@ -78,6 +78,7 @@ inline compiler::Program make_program(const std::vector<compiler::Variable>& var
   contract::EndCommand end;
   end.header.queue = contract::Queue::kSequencer;
   end.encode(program.commands);
+  program.main_words = static_cast<uint32_t>(program.commands.size());
   program.command_count = begin.command_count;
   program.constants = {10, 11, 12, 13, 14, 15};
   program.workspace_bytes = 256;
