@@ -4,7 +4,7 @@
 #   sim/setup.sh [GROUP...]     groups: build, tests, python, checks; without any: build tests python
 #   sim/setup.sh --list         prints the Debian packages of every group, installs nothing
 #
-#   build    compiler, CMake, SystemC and the libraries of the `npu` program
+#   build    compilers for host and control CPU, CMake, SystemC and the libraries of the `npu` program
 #   tests    googletest, google-benchmark, PyYAML
 #   python   a virtual environment in build/venv with sim/requirements.txt: `npu import`, the demo, the foreign oracle
 #   checks   clang-format and clang-tidy
@@ -15,7 +15,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 declare -A packages=(
   [build]="g++ cmake ninja-build git ccache libsystemc-dev libboost-program-options-dev libflatbuffers-dev
-    flatbuffers-compiler libfmt-dev libhwy-dev libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev"
+    flatbuffers-compiler libfmt-dev libhwy-dev libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev python3
+    gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf"
   [tests]="libgtest-dev libgmock-dev libbenchmark-dev python3 python3-yaml"
   [python]="python3 python3-venv"
   [checks]="clang-format clang-tidy"

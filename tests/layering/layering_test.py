@@ -21,18 +21,24 @@ MAY_INCLUDE = {
     "rtl/verilated": [],
     "driver/graph": [],
     "driver/compiler": ["driver/graph", "hw/timing"],
-    "driver/runtime": ["driver/graph", "driver/compiler/program.h"],
+    "driver/runtime": ["driver/graph", "driver/compiler/program.h", "firmware/image.h"],
+    "driver/capi": ["driver/graph", "driver/compiler", "driver/runtime"],
     "firmware": [],
     "sim/reference": ["driver/graph"],
     "sim/cosim": ["hw/engine", "hw/timing", "rtl/verilated"],
     "sim/platform": ["hw/presets", "hw/timing", "hw/engine", "hw/model", "driver/runtime/hal.h", "sim/cosim"],
+    "sim/capi": ["hw/presets", "sim/platform", "driver/capi/npu.h", "driver/capi/hal_bridge.h"],
     "sim/report": ["hw/presets", "hw/timing", "driver/graph", "driver/compiler/program.h", "driver/runtime"],
     "sim/cli": ["hw/presets", "hw/timing", "driver/graph", "driver/compiler", "driver/runtime", "sim/reference",
                 "sim/platform", "sim/report"],
     "tests": ["hw/presets", "hw/timing", "hw/engine", "hw/model", "rtl/verilated", "driver/graph", "driver/compiler",
-              "driver/runtime", "firmware", "sim/reference", "sim/cosim", "sim/platform", "sim/report", "sim/cli"],
+              "driver/runtime", "driver/capi", "firmware", "sim/reference", "sim/cosim", "sim/platform", "sim/capi",
+              "sim/report", "sim/cli"],
+    "docs": ["driver/capi/npu.h", "sim/capi/npu_sim.h"],
 }
-TREES = ["hw", "rtl", "driver", "firmware", "sim", "tests"]
+# Headers of the C API, which its users include by name as behind an installation.
+PUBLIC = {"npu.h": "driver/capi/npu.h", "npu_sim.h": "sim/capi/npu_sim.h"}
+TREES = ["hw", "rtl", "driver", "firmware", "sim", "tests", "docs"]
 SUFFIXES = {".h", ".hpp", ".c", ".cc", ".cpp", ".inc", ".in"}
 
 # Foreign headers that only some rooms may see.
@@ -80,6 +86,8 @@ def file_violations(root: Path, file: Path) -> list:
 
 def include_problem(room: str, bracket: str, target: str) -> str:
     """What is wrong with the include, or an empty string."""
+    if bracket == "<":
+        target = PUBLIC.get(target, target)
     target_room = room_of(target)
     if target_room:
         if target_room not in (room, "hw/contract") and not {target_room, target} & set(MAY_INCLUDE[room]):
@@ -100,6 +108,10 @@ PLANTED = [
     ("driver/runtime/b.cpp", '#include "hw/presets/preset.h"\n', "driver/runtime must not include hw/presets"),
     ("driver/runtime/c.cpp", '#include "driver/compiler/lower.h"\n', "driver/runtime must not include driver/compiler"),
     ("driver/runtime/ok.cpp", '#include "driver/compiler/program.h"\n', None),
+    ("driver/runtime/f.cpp", '#include "firmware/image.h"\n', None),
+    ("driver/runtime/g.cpp", '#include "firmware/ring.h"\n', "driver/runtime must not include firmware (firmware/ring.h)"),
+    ("firmware/a.c", '#include "hw/model/npu.h"\n', "firmware must not include hw/model"),
+    ("firmware/ok.c", '#include "firmware/ring.h"\n#include "hw/contract/gen/npu_contract.h"\n', None),
     ("driver/graph/a.h", '#include "driver/compiler/program.h"\n', "driver/graph must not include driver/compiler"),
     ("hw/model/a.cpp", '#include "driver/runtime/hal.h"\n', "hw/model must not include driver/runtime"),
     ("hw/model/b.cpp", '#include "sim/reference/reference.h"\n', "hw/model must not include sim/reference"),
@@ -114,6 +126,12 @@ PLANTED = [
     ("hw/model/ok.cpp", '#include <systemc>\n#include "hw/engine/engine.h"\n#include <vector>\n', None),
     ("driver/compiler/ok.cpp", '#include "hw/timing/mxu.h"\n#include "hw/contract/gen/commands.h"\n', None),
     ("tests/unit/ok.cpp", '#include "sim/cli/options.h"\n#include "hw/model/dma.h"\n', None),
+    ("driver/runtime/d.cpp", "#include <npu.h>\n", "driver/runtime must not include driver/capi"),
+    ("sim/platform/a.cpp", '#include "driver/capi/npu.h"\n', "sim/platform must not include driver/capi"),
+    ("sim/capi/a.cpp", '#include "driver/capi/handles.h"\n', "sim/capi must not include driver/capi"),
+    ("sim/capi/ok.h", '#include <npu.h>\n#include "sim/platform/platform.h"\n', None),
+    ("driver/capi/a.cpp", "#include <npu_sim.h>\n", "driver/capi must not include sim/capi"),
+    ("docs/guide/examples/ok.c", "#include <npu.h>\n#include <npu_sim.h>\n", None),
     ("driver/graph/ok.cpp", '// #include "hw/model/dma.h"\nconst char* x = "#include <systemc>";\n', None),
 ]
 

@@ -1,0 +1,209 @@
+#include "firmware/context.h"
+
+#include "firmware/admin.h"
+#include "firmware/job.h"
+#include "firmware/log.h"
+#include "firmware/memory.h"
+#include "firmware/phase.h"
+#include "firmware/scheduler.h"
+#include "firmware/timer.h"
+
+enum { kCorruptionRepeats = 8 };
+
+struct npu_context npu_contexts[NPU_RINGS];
+uint32_t npu_tasks;
+
+static uint32_t npu_sequence;
+// Rings whose next request can be taken: a bit each.
+static uint32_t npu_to_serve;
+
+void npu_contexts_init(void) {
+  for (uint32_t i = 0; i < NPU_RINGS; ++i) npu_contexts[i].number = i;
+}
+
+void npu_context_corrupt(struct npu_context *context) {
+  npu_log(NPU_LOG_ERROR, "ring %u is corrupt", (unsigned)context->number);
+  context->ring.corrupt = true;
+  context->ring.header->error = NPU_ERROR_FAULT_RING;
+  context->attention = kCorruptionRepeats;
+  npu_scheduler_evict(context);
+  npu_context_drop(context);
+  npu_raise_completion();
+}
+
+// False when the driver must consume completions first; the repeated interrupt will look again.
+static bool npu_context_room(struct npu_context *context) {
+  if (npu_ring_has_room(&context->ring)) return true;
+  if (npu_ring_collect(&context->ring)) return npu_ring_has_room(&context->ring);
+  npu_context_corrupt(context);
+  return false;
+}
+
+// True once for an entry that cancel has marked.
+static bool npu_context_take_mark(struct npu_context *context) {
+  const uint32_t entry = context->ring.consumed & (context->ring.entries - 1);
+  const uint8_t bit = (uint8_t)(1u << entry % 8);
+  const bool marked = (context->cancelled[entry / 8] & bit) != 0;
+  context->cancelled[entry / 8] &= (uint8_t)~bit;
+  return marked;
+}
+
+static void npu_context_accept(struct npu_context *context, volatile const struct npu_ring_request *request) {
+  struct npu_task *task = &context->task;
+  *task = (struct npu_task){.state = NPU_TASK_READY, .id = request->id, .sequence = npu_sequence++};
+  task->accepted = npu_now;
+  task->busy_at_acceptance = npu_read(NPU_REG_CPU_BUSY_LO);
+  npu_tasks |= 1u << context->number;
+  npu_log(NPU_LOG_REQUEST, "ring %u: request %u accepted", (unsigned)context->number, (unsigned)task->id);
+  enum npu_error error = npu_context_take_mark(context) ? NPU_ERROR_JOB_CANCELLED : NPU_ERROR_OK;
+  if (error == NPU_ERROR_OK) error = npu_job_load(request->argument, task);
+  npu_ring_take(&context->ring);
+  if (error != NPU_ERROR_OK) npu_context_fail(context, error);
+}
+
+static void npu_context_answer(struct npu_context *context, volatile const struct npu_ring_request *request) {
+  uint32_t values[4] = {0};
+  enum npu_error code = NPU_ERROR_OK;
+  const uint32_t type = request->type;
+  if (type != NPU_REQUEST_NOP) {
+    code = context->number == 0 ? npu_admin(type, request, values) : NPU_ERROR_FAULT_REQUEST;
+    npu_log(NPU_LOG_REQUEST, "ring %u: request %u of type %u ends with %04x", (unsigned)context->number,
+            (unsigned)request->id, (unsigned)type, (unsigned)code);
+  }
+  volatile struct npu_ring_completion *completion = npu_ring_completion(&context->ring);
+  completion->id = request->id;
+  completion->code = code;
+  for (uint32_t i = 0; i < 4; ++i) completion->value[i] = values[i];
+  npu_ring_take(&context->ring);
+  npu_ring_publish(&context->ring);
+}
+
+void npu_context_serve(struct npu_context *context) {
+  struct npu_ring_view *ring = &context->ring;
+  while (npu_ring_served(ring) && npu_ring_waiting(ring) != 0 && context->task.state == NPU_TASK_NONE) {
+    if (!npu_context_room(context)) return;
+    npu_phase(NPU_PHASE_FETCH, context->number);
+    volatile const struct npu_ring_request *request = npu_ring_request(ring, 0);
+    if (context->number != 0 && request->type == NPU_REQUEST_RUN) {
+      npu_context_accept(context, request);
+    } else {
+      npu_context_answer(context, request);
+    }
+  }
+}
+
+void npu_context_doorbell(struct npu_context *context) {
+  if (!npu_ring_served(&context->ring)) return;
+  if (npu_ring_look(&context->ring)) {
+    npu_context_serve(context);
+  } else {
+    npu_context_corrupt(context);
+  }
+}
+
+bool npu_contexts_serve(void) {
+  uint32_t left = npu_to_serve;
+  if (left == 0) return false;
+  npu_to_serve = 0;
+  for (struct npu_context *context = npu_contexts; left != 0; left >>= 1, ++context) {
+    if ((left & 1) != 0) npu_context_serve(context);
+  }
+  return true;
+}
+
+bool npu_contexts_collect(void) {
+  bool left = false;
+  for (uint32_t i = 0; i < NPU_RINGS; ++i) {
+    struct npu_context *context = &npu_contexts[i];
+    struct npu_ring_view *ring = &context->ring;
+    if (context->attention > 0) {
+      --context->attention;
+      left = true;
+    }
+    if (!npu_ring_served(ring) || npu_ring_uncollected(ring) == 0) continue;
+    if (!npu_ring_collect(ring)) {
+      npu_context_corrupt(context);
+      continue;
+    }
+    left |= npu_ring_uncollected(ring) != 0;
+    npu_context_serve(context);
+  }
+  return left;
+}
+
+static void npu_write_fault(volatile struct npu_ring_completion *to, const struct npu_fault *fault) {
+  to->fault_command = fault->command;
+  to->fault_other = fault->other;
+  to->fault_queue = fault->queue;
+  to->fault_address = fault->address;
+  to->fault_cycle = fault->cycle;
+}
+
+static void npu_write_engines(volatile struct npu_ring_completion *to) {
+  for (uint32_t queue = 0; queue < NPU_REG_QUEUE_COUNT; ++queue) {
+    to->queue_state[queue] = npu_read(NPU_REG_QUEUE_STATE(queue));
+    to->queue_command[queue] = npu_read(NPU_REG_QUEUE_COMMAND(queue));
+  }
+}
+
+static void npu_write_task(volatile struct npu_ring_completion *to, const struct npu_task *task) {
+  to->id = task->id;
+  to->preemptions = task->preemptions;
+  to->event_count = task->event_count;
+  to->engine_cycles = task->engine_cycles;
+  to->save_cycles = task->save_cycles;
+  to->saved_bytes = task->saved_bytes;
+  to->accepted = task->accepted;
+  to->started = task->started;
+  to->ended = npu_now;
+  to->blocked = task->blocked;
+}
+
+void npu_context_complete(struct npu_context *context, const struct npu_fault *fault, bool engines) {
+  npu_phase(NPU_PHASE_COMPLETE, context->number);
+  struct npu_task *task = &context->task;
+  if (task->blocked_since != 0) task->blocked += npu_now - task->blocked_since;
+  volatile struct npu_ring_completion *completion = npu_ring_completion(&context->ring);
+  npu_write_task(completion, task);
+  completion->code = fault == 0 ? NPU_ERROR_OK : fault->code;
+  if (fault != 0) npu_write_fault(completion, fault);
+  if (engines) npu_write_engines(completion);
+  completion->firmware_cycles = npu_read(NPU_REG_CPU_BUSY_LO) - task->busy_at_acceptance;
+  npu_log(NPU_LOG_REQUEST, "ring %u: request %u ended", (unsigned)context->number, (unsigned)task->id);
+  npu_context_drop(context);
+  npu_ring_publish(&context->ring);
+}
+
+void npu_context_fail(struct npu_context *context, enum npu_error code) {
+  const struct npu_fault fault = {.code = code, .queue = NPU_QUEUE_SEQUENCER};
+  npu_log(NPU_LOG_EVENT, "ring %u: request %u ended with %04x", (unsigned)context->number, (unsigned)context->task.id,
+          (unsigned)code);
+  npu_context_complete(context, &fault, false);
+}
+
+void npu_context_drop(struct npu_context *context) {
+  context->task.state = NPU_TASK_NONE;
+  npu_tasks &= ~(1u << context->number);
+  if (npu_ring_waiting(&context->ring) != 0) npu_to_serve |= 1u << context->number;
+}
+
+void npu_context_cancel(struct npu_context *context, uint32_t id) {
+  struct npu_ring_view *ring = &context->ring;
+  if (!npu_ring_served(ring)) return;
+  if (context->task.state != NPU_TASK_NONE && context->task.id == id) {
+    npu_scheduler_evict(context);
+    npu_context_fail(context, NPU_ERROR_JOB_CANCELLED);
+    return;
+  }
+  if (!npu_ring_look(ring)) {
+    npu_context_corrupt(context);
+    return;
+  }
+  for (uint32_t ahead = 0; ahead < npu_ring_waiting(ring); ++ahead) {
+    volatile const struct npu_ring_request *request = npu_ring_request(ring, ahead);
+    if (request->id != id || request->type != NPU_REQUEST_RUN) continue;
+    const uint32_t entry = (ring->consumed + ahead) & (ring->entries - 1);
+    context->cancelled[entry / 8] |= (uint8_t)(1u << entry % 8);
+    return;
+  }
+}

@@ -1,0 +1,45 @@
+// The rings and who they belong to: ring 0 is the driver's own, rings 1 to 15 are contexts with one job each.
+#pragma once
+
+#include "firmware/core.h"
+#include "firmware/ring.h"
+#include "firmware/task.h"
+
+enum { NPU_RINGS = 16 };
+
+struct npu_context {
+  struct npu_ring_view ring;
+  uint32_t number;  // of the ring
+  uint32_t priority, owner;
+  uint8_t attention;           // how often its corruption is to be told again
+  uint8_t cancelled[256 / 8];  // a bit an entry of the ring: complete it as cancelled instead of running it
+  struct npu_task task;
+};
+
+extern struct npu_context npu_contexts[NPU_RINGS];
+// Rings that have a task: a bit each.
+extern uint32_t npu_tasks;
+
+void npu_contexts_init(void);
+
+// Looks for new requests of a ring, and takes those that can be taken: on ring 0 all, else until there is a task.
+void npu_context_doorbell(struct npu_context *context);
+// Takes requests that were seen before and can be taken now.
+void npu_context_serve(struct npu_context *context);
+// Serves the rings whose task has ended since, and that have requests waiting. True when there was one.
+bool npu_contexts_serve(void);
+// The driver may have consumed completions: reads how far all rings are. True when some are left.
+bool npu_contexts_collect(void);
+// The ring is not served any more. Its task ends without a completion.
+void npu_context_corrupt(struct npu_context *context);
+
+// The task of the context has ended: writes its completion. `fault` is null when it ended well; with `engines`, tells
+// what each queue was doing. The core must not work on it any more.
+void npu_context_complete(struct npu_context *context, const struct npu_fault *fault, bool engines);
+// As npu_context_complete(), with an error that the firmware found.
+void npu_context_fail(struct npu_context *context, enum npu_error code);
+// Forgets the task.
+void npu_context_drop(struct npu_context *context);
+
+// Request `id` of the ring is to end as cancelled.
+void npu_context_cancel(struct npu_context *context, uint32_t id);

@@ -1,0 +1,120 @@
+#include "firmware/core.h"
+
+#include "firmware/device.h"
+#include "firmware/log.h"
+#include "firmware/memory.h"
+
+enum {
+  kFirst = NPU_REG_COMMAND_BASE_LO,
+  kCount = (NPU_REG_COUNTER_BASE_HI - NPU_REG_COMMAND_BASE_LO) / 4 + 1,
+  kRegions = NPU_REGION_SAVE + 1,
+  kRegionStep = 16,
+  kPowerPolls = 10000,  // of at least 5 cycles each: 25 times what it takes
+};
+
+// What the registers hold.
+static uint32_t npu_job_registers[kCount];
+static uint32_t npu_region_registers[kRegions * kRegionStep / 4];
+static bool npu_core_powered;
+
+void npu_core_set(uint32_t offset, uint32_t value) {
+  uint32_t *known = offset < NPU_REG_REGION_BASE_LO(0)
+                        ? &npu_job_registers[(offset - kFirst) / 4]
+                        : &npu_region_registers[(offset - NPU_REG_REGION_BASE_LO(0)) / 4];
+  if (*known == value) return;
+  *known = value;
+  npu_write(offset, value);
+}
+
+void npu_core_set_pair(uint32_t offset, uint64_t value) {
+  npu_core_set(offset, npu_low(value));
+  npu_core_set(offset + 4, npu_high(value));
+}
+
+static void npu_core_init_regions(void) {
+  for (uint32_t i = 0; i < NPU_REG_REGION_COUNT; ++i) {
+    npu_write(NPU_REG_REGION_BASE_LO(i), 0);
+    npu_write(NPU_REG_REGION_BASE_HI(i), 0);
+    npu_write(NPU_REG_REGION_LIMIT(i), 0);
+    npu_write(NPU_REG_REGION_FLAGS(i), 0);
+  }
+  for (uint32_t i = 0; i < kRegions * kRegionStep / 4; ++i) npu_region_registers[i] = 0;
+  npu_core_set(NPU_REG_REGION_LIMIT(NPU_REGION_SCRATCHPAD), npu_device.spm_bytes);
+  npu_core_set(NPU_REG_REGION_FLAGS(NPU_REGION_SCRATCHPAD), NPU_REG_REGION_FLAGS_READABLE_MASK |
+                                                                NPU_REG_REGION_FLAGS_WRITABLE_MASK |
+                                                                NPU_SPACE_SCRATCHPAD << NPU_REG_REGION_FLAGS_SPACE_LSB);
+}
+
+void npu_core_init(void) {
+  static const uint16_t used[] = {
+      NPU_REG_COMMAND_BASE_LO, NPU_REG_COMMAND_BASE_HI, NPU_REG_COMMAND_WORDS,   NPU_REG_COMMAND_START,
+      NPU_REG_EVENT_BASE_LO,   NPU_REG_EVENT_BASE_HI,   NPU_REG_EVENT_CAPACITY,  NPU_REG_CYCLE_LIMIT_LO,
+      NPU_REG_CYCLE_LIMIT_HI,  NPU_REG_JOB_OWNER,       NPU_REG_JOB_EPOCH,       NPU_REG_JOB_FLAGS,
+      NPU_REG_CYCLE_BASE_LO,   NPU_REG_CYCLE_BASE_HI,   NPU_REG_COUNTER_BASE_LO, NPU_REG_COUNTER_BASE_HI,
+  };
+  for (uint32_t i = 0; i < sizeof used / sizeof used[0]; ++i) {
+    npu_job_registers[(used[i] - kFirst) / 4] = 0;
+    npu_write(used[i], 0);
+  }
+  npu_core_init_regions();
+  npu_write(NPU_REG_IRQ_ENABLE, NPU_REG_IRQ_ENABLE_JOB_MASK);
+  npu_core_powered = (npu_read(NPU_REG_STATUS) & NPU_REG_STATUS_POWERED_MASK) != 0;
+}
+
+struct npu_core_result npu_core_take_result(void) {
+  struct npu_core_result result = {.end = NPU_CORE_BUSY};
+  npu_write(NPU_REG_IRQ_STATUS, NPU_REG_IRQ_STATUS_JOB_MASK);
+  const uint32_t status = npu_read(NPU_REG_STATUS);
+  if ((status & NPU_REG_STATUS_RUNNING_MASK) != 0) return result;
+  if ((status & NPU_REG_STATUS_FAULT_MASK) != 0) {
+    result.end = NPU_CORE_FAULT;
+  } else if ((status & NPU_REG_STATUS_PREEMPTED_MASK) != 0) {
+    result.end = NPU_CORE_PREEMPTED;
+    result.next_word = npu_read(NPU_REG_COMMAND_NEXT);
+    result.segment = npu_read(NPU_REG_YIELD_SEGMENT);
+  } else if ((status & NPU_REG_STATUS_DONE_MASK) != 0) {
+    result.end = NPU_CORE_DONE;
+  } else {
+    return result;
+  }
+  result.cycles = (uint64_t)npu_read(NPU_REG_JOB_CYCLES_HI) << 32 | npu_read(NPU_REG_JOB_CYCLES_LO);
+  result.events = npu_read(NPU_REG_EVENT_COUNT);
+  return result;
+}
+
+bool npu_core_running(void) { return (npu_read(NPU_REG_STATUS) & NPU_REG_STATUS_RUNNING_MASK) != 0; }
+
+struct npu_fault npu_core_fault(void) {
+  struct npu_fault fault;
+  fault.code = (enum npu_error)npu_read(NPU_REG_FAULT_CODE);
+  fault.command = npu_read(NPU_REG_FAULT_COMMAND);
+  fault.other = npu_read(NPU_REG_FAULT_OTHER);
+  fault.queue = npu_read(NPU_REG_FAULT_QUEUE);
+  fault.address = (uint64_t)npu_read(NPU_REG_FAULT_ADDRESS_HI) << 32 | npu_read(NPU_REG_FAULT_ADDRESS_LO);
+  fault.cycle = (uint64_t)npu_read(NPU_REG_FAULT_CYCLE_HI) << 32 | npu_read(NPU_REG_FAULT_CYCLE_LO);
+  return fault;
+}
+
+void npu_core_preempt(void) { npu_write(NPU_REG_CONTROL, NPU_REG_CONTROL_PREEMPT_MASK); }
+
+void npu_core_reset(void) {
+  npu_write(NPU_REG_CONTROL, NPU_REG_CONTROL_SOFT_RESET_MASK);
+  npu_write(NPU_REG_IRQ_STATUS, NPU_REG_IRQ_STATUS_JOB_MASK);
+  npu_core_init();
+}
+
+bool npu_core_power_up(void) {
+  if (npu_core_powered) return true;
+  npu_write(NPU_REG_ENGINE_POWER, NPU_REG_ENGINE_POWER_ON_MASK);
+  for (uint32_t i = 0; i < kPowerPolls && !npu_core_powered; ++i) {
+    npu_core_powered = (npu_read(NPU_REG_STATUS) & NPU_REG_STATUS_POWERED_MASK) != 0;
+  }
+  npu_log(NPU_LOG_EVENT, npu_core_powered ? "engines have power" : "engines get no power");
+  return npu_core_powered;
+}
+
+void npu_core_power_down(void) {
+  npu_write(NPU_REG_ENGINE_POWER, 0);
+  npu_core_powered = false;
+  npu_log(NPU_LOG_EVENT, "engines without power");
+}

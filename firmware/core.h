@@ -1,0 +1,42 @@
+// The registers of command processor and engines: what a stream is started with, how it ended, reset and power. The
+// only file that touches them, but for npu_dispatch's start.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hw/contract/gen/npu_contract.h"
+
+// What the fault registers say, or what the firmware found in their place.
+struct npu_fault {
+  enum npu_error code;
+  uint32_t command, other, queue;
+  uint64_t address, cycle;
+};
+
+// How a stream ended.
+struct npu_core_result {
+  enum { NPU_CORE_BUSY, NPU_CORE_DONE, NPU_CORE_PREEMPTED, NPU_CORE_FAULT } end;
+  uint64_t cycles;
+  uint32_t events;
+  uint32_t next_word, segment;  // preempted
+};
+
+// Brings the registers into a known state: no regions but the scratchpad, interrupt on.
+void npu_core_init(void);
+// Writes a job register, unless it holds that value already. `offset`: command_base_lo to counter_base_hi, or of
+// regions 0 to 5.
+void npu_core_set(uint32_t offset, uint32_t value);
+void npu_core_set_pair(uint32_t offset, uint64_t value);
+
+// Takes back the interrupt and says what happened; NPU_CORE_BUSY: nothing.
+struct npu_core_result npu_core_take_result(void);
+bool npu_core_running(void);
+struct npu_fault npu_core_fault(void);
+void npu_core_preempt(void);
+// Stops whatever runs; forgets its results and its interrupt.
+void npu_core_reset(void);
+
+// Makes sure that the engines have power; false when it does not come.
+bool npu_core_power_up(void);
+void npu_core_power_down(void);

@@ -1,0 +1,9 @@
+// Reads jobs from the shared memory and checks what they ask for.
+#pragma once
+
+#include "firmware/task.h"
+
+// Fills in what the job at device address `job` asks for. NPU_ERROR_FAULT_REQUEST when it may not.
+enum npu_error npu_job_load(uint64_t job, struct npu_task *task);
+// Fills in the segment that yield number `index` names. NPU_ERROR_FAULT_REQUEST when it does not belong to the stream.
+enum npu_error npu_job_load_segment(struct npu_task *task, uint32_t index);

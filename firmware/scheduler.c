@@ -1,0 +1,244 @@
+#include "firmware/scheduler.h"
+
+#include "firmware/dispatch.h"
+#include "firmware/fault.h"
+#include "firmware/job.h"
+#include "firmware/log.h"
+#include "firmware/memory.h"
+#include "firmware/phase.h"
+#include "firmware/timer.h"
+
+enum { kGraceCycles = 1000 };
+
+// What the core works on; null: nothing.
+static struct npu_context *npu_active;
+static enum npu_stream_kind npu_kind;
+static bool npu_preempt_asked;
+static uint64_t npu_stream_started, npu_stream_deadline = NPU_NEVER;
+
+// Stopped, and what is live is still in the scratchpad.
+static struct npu_context *npu_resident;
+
+static bool npu_begun(const struct npu_task *task) { return task->state != NPU_TASK_READY; }
+
+// Whether a goes before b.
+static bool npu_before(const struct npu_context *a, const struct npu_context *b) {
+  if (a->priority != b->priority) return a->priority > b->priority;
+  if (npu_begun(&a->task) != npu_begun(&b->task)) return npu_begun(&a->task);
+  return (int32_t)(a->task.sequence - b->task.sequence) < 0;
+}
+
+static struct npu_context *npu_choose(void) {
+  struct npu_context *best = 0;
+  uint32_t left = npu_tasks;
+  for (struct npu_context *context = npu_contexts; left != 0; left >>= 1, ++context) {
+    if ((left & 1) == 0 || context->task.ready_at > npu_now) continue;
+    if (best == 0 || npu_before(context, best)) best = context;
+  }
+  return best;
+}
+
+static uint64_t npu_later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+// Keeps the time that a ready task waits because the core works on one of lower priority.
+static void npu_account_blocked(struct npu_context *context) {
+  struct npu_task *task = &context->task;
+  const bool blocked =
+      npu_active != 0 && npu_active != context && npu_active->priority < context->priority && task->ready_at <= npu_now;
+  if (blocked && task->blocked_since == 0) {
+    task->blocked_since = npu_later(npu_later(task->accepted, task->ready_at), npu_stream_started);
+  } else if (!blocked && task->blocked_since != 0) {
+    task->blocked += npu_now - task->blocked_since;
+    task->blocked_since = 0;
+  }
+}
+
+static void npu_account_all_blocked(void) {
+  if ((npu_tasks & (npu_tasks - 1)) == 0 && (npu_active == 0 || npu_active->task.blocked_since == 0)) return;
+  uint32_t left = npu_tasks;
+  for (struct npu_context *context = npu_contexts; left != 0; left >>= 1, ++context) {
+    if ((left & 1) != 0) npu_account_blocked(context);
+  }
+}
+
+static uint64_t npu_deadline(const struct npu_task *task, enum npu_stream_kind kind) {
+  if (task->cycle_limit == 0) return NPU_NEVER;
+  uint64_t left = task->cycle_limit;
+  if (kind == NPU_STREAM_MAIN) left = task->engine_cycles < left ? left - task->engine_cycles : 0;
+  const uint64_t room = NPU_NEVER - npu_now;
+  return left >= room - kGraceCycles ? NPU_NEVER : npu_now + left + kGraceCycles;
+}
+
+static void npu_start(struct npu_context *context, enum npu_stream_kind kind, uint32_t word, uint32_t words,
+                      bool keep_scratchpad) {
+  struct npu_task *task = &context->task;
+  if (!npu_core_power_up()) {
+    npu_context_fail(context, NPU_ERROR_FAULT_POWER);
+    return;
+  }
+  struct npu_stream stream = {.kind = kind, .ring = context->number, .owner = context->owner};
+  stream.commands = task->commands;
+  stream.words = words;
+  stream.keep_scratchpad = keep_scratchpad;
+  if (kind == NPU_STREAM_MAIN) {
+    stream.start = word;
+  } else {
+    stream.commands += (uint64_t)word * 4;
+  }
+  npu_active = context;
+  npu_kind = kind;
+  npu_preempt_asked = false;
+  task->state = NPU_TASK_ACTIVE;
+  npu_stream_started = npu_time_update();
+  npu_stream_deadline = npu_deadline(task, kind);
+  if (kind == NPU_STREAM_MAIN && task->started == 0) task->started = npu_now;
+  npu_dispatch(task, &stream);
+}
+
+static void npu_run(struct npu_context *context) {
+  struct npu_task *task = &context->task;
+  const bool saved = task->state == NPU_TASK_SAVED && task->segment.restore_words != 0;
+  if (saved) {
+    npu_phase(NPU_PHASE_RESUME, context->number);
+    npu_log(NPU_LOG_REQUEST, "ring %u: restores %u bytes of request %u", (unsigned)context->number,
+            (unsigned)task->segment.live_bytes, (unsigned)task->id);
+    npu_start(context, NPU_STREAM_RESTORE, task->segment.restore_word, task->segment.restore_words, false);
+    return;
+  }
+  npu_phase(NPU_PHASE_DISPATCH, context->number);
+  // Nothing is live in a job that starts, or whose yield says so.
+  const bool keep = task->state == NPU_TASK_STOPPED;
+  npu_start(context, NPU_STREAM_MAIN, task->next_word, task->command_words, keep);
+}
+
+static void npu_save_resident(void) {
+  struct npu_context *context = npu_resident;
+  npu_resident = 0;
+  npu_phase(NPU_PHASE_PREEMPT, context->number);
+  npu_start(context, NPU_STREAM_SAVE, context->task.segment.save_word, context->task.segment.save_words, true);
+}
+
+static void npu_fill_core(void) {
+  while (npu_active == 0) {
+    struct npu_context *next = npu_choose();
+    if (next == 0) return;
+    if (npu_resident != 0 && npu_resident != next) {
+      npu_save_resident();
+    } else {
+      npu_resident = 0;
+      npu_run(next);
+    }
+  }
+}
+
+static void npu_ask_preemption(void) {
+  if (npu_kind != NPU_STREAM_MAIN || npu_preempt_asked || npu_active->task.segment_count == 0) return;
+  const struct npu_context *next = npu_choose();
+  if (next == npu_active || next == 0) return;
+  npu_phase(NPU_PHASE_PREEMPT, npu_active->number);
+  npu_preempt_asked = true;
+  npu_core_preempt();
+  npu_log(NPU_LOG_REQUEST, "ring %u: asked to stop for ring %u", (unsigned)npu_active->number, (unsigned)next->number);
+}
+
+void npu_schedule(void) {
+  if (npu_active != 0) {
+    npu_ask_preemption();
+  } else {
+    npu_fill_core();
+  }
+  npu_account_all_blocked();
+}
+
+static void npu_stopped(struct npu_context *context, const struct npu_core_result *result) {
+  struct npu_task *task = &context->task;
+  ++task->preemptions;
+  task->next_word = result->next_word;
+  const enum npu_error error = npu_job_load_segment(task, result->segment);
+  if (error != NPU_ERROR_OK) {
+    npu_context_fail(context, error);
+    return;
+  }
+  npu_log(NPU_LOG_REQUEST, "ring %u: request %u stopped at word %u, %u bytes live", (unsigned)context->number,
+          (unsigned)task->id, (unsigned)task->next_word, (unsigned)task->segment.live_bytes);
+  if (task->segment.save_words == 0) {
+    task->state = NPU_TASK_SAVED;
+  } else {
+    task->state = NPU_TASK_STOPPED;
+    npu_resident = context;
+  }
+}
+
+static void npu_main_ended(struct npu_context *context, const struct npu_core_result *result) {
+  struct npu_task *task = &context->task;
+  task->engine_cycles += result->cycles;
+  task->event_count += result->events;
+  if (result->end == NPU_CORE_PREEMPTED) {
+    npu_stopped(context, result);
+  } else {
+    npu_context_complete(context, 0, false);
+  }
+}
+
+// A stream that saves or restores has ended.
+static void npu_moved(struct npu_context *context, const struct npu_core_result *result) {
+  struct npu_task *task = &context->task;
+  task->save_cycles += result->cycles;
+  if (result->end != NPU_CORE_DONE) {
+    npu_context_fail(context, NPU_ERROR_FAULT_REQUEST);
+    return;
+  }
+  task->saved_bytes += task->segment.live_bytes;
+  if (npu_kind == NPU_STREAM_SAVE) {
+    task->state = NPU_TASK_SAVED;
+    return;
+  }
+  // Still saved as well, but what is in the scratchpad is as good unless a more urgent job has come.
+  task->state = NPU_TASK_SAVED;
+  if (npu_choose() != context) return;
+  npu_phase(NPU_PHASE_RESUME, context->number);
+  npu_start(context, NPU_STREAM_MAIN, task->next_word, task->command_words, true);
+}
+
+void npu_scheduler_core_event(void) {
+  const struct npu_core_result result = npu_core_take_result();
+  struct npu_context *context = npu_active;
+  if (result.end == NPU_CORE_BUSY || context == 0) return;
+  npu_active = 0;
+  npu_stream_deadline = NPU_NEVER;
+  if (result.end == NPU_CORE_FAULT) {
+    if (npu_kind == NPU_STREAM_MAIN) context->task.event_count += result.events;
+    npu_fault_end(context, npu_kind == NPU_STREAM_MAIN, result.cycles);
+  } else if (npu_kind == NPU_STREAM_MAIN) {
+    npu_main_ended(context, &result);
+  } else {
+    npu_moved(context, &result);
+  }
+}
+
+void npu_scheduler_check_time(void) {
+  // A stream that has just ended has raised its interrupt, which is answered first.
+  if (npu_now < npu_stream_deadline || !npu_core_running()) return;
+  struct npu_context *context = npu_active;
+  npu_active = 0;
+  npu_stream_deadline = NPU_NEVER;
+  npu_fault_timeout(context, npu_kind == NPU_STREAM_MAIN, npu_now - npu_stream_started);
+}
+
+void npu_scheduler_evict(struct npu_context *context) {
+  if (npu_resident == context) npu_resident = 0;
+  if (npu_active != context) return;
+  npu_active = 0;
+  npu_stream_deadline = NPU_NEVER;
+  npu_core_reset();
+}
+
+uint64_t npu_scheduler_next(void) {
+  uint64_t next = npu_stream_deadline;
+  uint32_t left = npu_tasks;
+  for (struct npu_context *context = npu_contexts; left != 0; left >>= 1, ++context) {
+    const uint64_t ready_at = context->task.ready_at;
+    if ((left & 1) != 0 && ready_at > npu_now && ready_at < next) next = ready_at;
+  }
+  return next;
+}

@@ -1,0 +1,41 @@
+// A run request while the firmware has it: what its job asks for, and how far it is.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hw/contract/gen/npu_contract.h"
+
+enum npu_task_state {
+  NPU_TASK_NONE,
+  NPU_TASK_READY,    // not started yet; may have to wait for ready_at
+  NPU_TASK_ACTIVE,   // its stream, or a stream that saves or restores it, is in the core
+  NPU_TASK_STOPPED,  // stopped at a yield; what is live is still in the scratchpad
+  NPU_TASK_SAVED,    // stopped; what is live is in the region `save`
+};
+
+struct npu_task_region {
+  uint64_t base;
+  uint32_t limit, flags;
+};
+
+struct npu_task {
+  enum npu_task_state state;
+  uint32_t id;
+  uint32_t sequence;  // order in which the firmware accepted them
+  // From the job, checked.
+  uint64_t commands, events, counters, cycle_limit;
+  uint64_t ready_at;  // device time
+  uint32_t command_words, epoch, event_capacity;
+  uint32_t segments, segment_count;  // device address of the table
+  struct npu_task_region regions[NPU_REGION_SAVE + 1];
+  // Where it goes on, after a yield.
+  uint32_t next_word;
+  struct npu_segment segment;
+  // For the completion.
+  uint32_t preemptions, event_count;
+  uint64_t engine_cycles, save_cycles, saved_bytes;
+  uint64_t accepted, started, blocked;
+  uint32_t busy_at_acceptance;  // cpu_busy_lo
+  uint64_t blocked_since;       // 0: not blocked now
+};
