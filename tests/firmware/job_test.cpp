@@ -1,0 +1,251 @@
+// Requests and jobs: what goes to the command processor, what comes back, and what is refused.
+#include <functional>
+
+#include "tests/firmware/firmware_fixture.h"
+
+namespace npu::firmware_test {
+namespace {
+
+namespace reg = contract::reg;
+using contract::ErrorCode;
+using contract::Request;
+
+using JobTest = FirmwareTest;
+
+TEST_F(JobTest, RunsAJob) {
+  boot();
+  open(2, 1, 0x55);
+  contract::Job job = simple_job();
+  job.events = 0x400000;
+  job.event_capacity = 10;
+  job.counters = 0x500000;
+  const uint32_t id = driver.run(2, job, 0);
+  ASSERT_TRUE(device.run());
+  ASSERT_EQ(device.starts.size(), 1u);
+  const Start& start = last_start();
+  EXPECT_EQ(start.pair(reg::kCommandBaseLo), kStream);
+  EXPECT_EQ(start.at(reg::kCommandWords), kStreamWords);
+  EXPECT_EQ(start.at(reg::kCommandStart), 0u);
+  EXPECT_EQ(start.pair(reg::kEventBaseLo), 0x400000u);
+  EXPECT_EQ(start.at(reg::kEventCapacity), 10u);
+  EXPECT_EQ(start.pair(reg::kCounterBaseLo), 0x500000u);
+  EXPECT_EQ(start.pair(reg::kCycleBaseLo), 0u);
+  EXPECT_EQ(start.at(reg::kJobOwner), 0x55u);
+  EXPECT_EQ(start.at(reg::kJobEpoch), 5u);
+  EXPECT_EQ(start.at(reg::kJobFlags), 0u);
+  EXPECT_EQ(start.pair(reg::region_base_lo(4)), 0x301000u);
+  EXPECT_EQ(start.at(reg::region_limit(4)), 0x200u);
+  EXPECT_EQ(start.at(reg::region_flags(4)), job.region_flags[4]);
+  EXPECT_EQ(start.at(reg::region_flags(1)), 0u);
+  EXPECT_EQ(driver.header(2).request_consumer, 1u);
+  EXPECT_FALSE(driver.peek(2));
+
+  const uint32_t raises = device.host_raises;
+  device.end_done(12345, 9);
+  ASSERT_TRUE(device.run());
+  const auto done = completion(2, id, ErrorCode::kOk);
+  EXPECT_EQ(device.host_raises, raises + 1);
+  EXPECT_EQ(done.engine_cycles, 12345u);
+  EXPECT_EQ(done.event_count, 9u);
+  EXPECT_EQ(done.preemptions, 0u);
+  EXPECT_EQ(done.save_cycles, 0u);
+  EXPECT_EQ(done.blocked, 0u);
+  EXPECT_LE(done.accepted, done.started);
+  EXPECT_LE(done.started, start.time);
+  EXPECT_GE(done.ended, start.time + 12345);
+  EXPECT_GT(done.firmware_cycles, 0u);
+  EXPECT_LT(done.firmware_cycles, 100'000u);
+}
+
+// What a frame costs: doorbell to start, end to interrupt.
+TEST_F(JobTest, SimpleJobCostsLittle) {
+  boot(2);
+  open(1, 0);
+  device.word(reg::kPhaseCapacity) = 0;
+  for (int i = 0; i < 3; ++i) {
+    device.work = {};
+    contract::Job job = simple_job();
+    job.epoch = static_cast<uint32_t>(i);
+    const uint32_t id = driver.run(1, job, 0);
+    ASSERT_TRUE(device.run());
+    device.end_done(1000);
+    ASSERT_TRUE(device.run());
+    completion(1, id, ErrorCode::kOk);
+  }
+  EXPECT_LT(device.work.instructions, 2000u);
+  EXPECT_LT(device.work.register_accesses, 50u);
+  EXPECT_LT(device.work.memory_accesses, 70u);
+  RecordProperty("instructions", static_cast<int>(device.work.instructions));
+  RecordProperty("register_accesses", static_cast<int>(device.work.register_accesses));
+  RecordProperty("memory_accesses", static_cast<int>(device.work.memory_accesses));
+}
+
+TEST_F(JobTest, JobsOfARingRunInOrderOneAtATime) {
+  boot();
+  open(1, 0);
+  const uint32_t first = driver.run(1, simple_job(), 0);
+  const uint32_t second = driver.run(1, simple_job(), 1);
+  const uint32_t nop = driver.submit(1, Request::kNop);
+  ASSERT_TRUE(device.run());
+  EXPECT_EQ(device.starts.size(), 1u);
+  EXPECT_EQ(driver.header(1).request_consumer, 1u);
+  device.end_done(10);
+  ASSERT_TRUE(device.run());
+  EXPECT_EQ(device.starts.size(), 2u);
+  completion(1, first, ErrorCode::kOk);
+  EXPECT_FALSE(driver.peek(1));
+  device.end_done(10);
+  ASSERT_TRUE(device.run());
+  completion(1, second, ErrorCode::kOk);
+  completion(1, nop, ErrorCode::kOk);
+}
+
+TEST_F(JobTest, RingsWrapAround) {
+  boot();
+  open(1, 0);
+  for (uint32_t i = 0; i < 3 * RingDriver::kEntries; ++i) {
+    const uint32_t id = driver.run(1, simple_job(), 0);
+    ASSERT_TRUE(device.run());
+    device.end_done(10 + i);
+    ASSERT_TRUE(device.run());
+    EXPECT_EQ(completion(1, id, ErrorCode::kOk).engine_cycles, 10 + i);
+  }
+}
+
+TEST_F(JobTest, WaitsForRoomForCompletions) {
+  boot();
+  open(1, 0);
+  for (uint32_t i = 0; i < RingDriver::kEntries; ++i) driver.submit(1, Request::kNop);
+  ASSERT_TRUE(device.run());
+  driver.submit(1, Request::kNop);
+  ASSERT_TRUE(device.run());
+  EXPECT_EQ(driver.header(1).completion_producer, RingDriver::kEntries);
+  for (uint32_t i = 0; i < RingDriver::kEntries; ++i) ASSERT_TRUE(driver.take(1));
+  ASSERT_TRUE(device.pass(200'000));
+  EXPECT_EQ(driver.header(1).completion_producer, RingDriver::kEntries + 1);
+}
+
+struct Damage {
+  const char* name;
+  std::function<void(contract::Job&)> damage;
+};
+
+class RefusedJobTest : public FirmwareTest, public testing::WithParamInterface<Damage> {};
+
+TEST_P(RefusedJobTest, IsRefusedAndHarmsNobody) {
+  boot();
+  open(1, 0);
+  contract::Job job = yielding_job(0);
+  GetParam().damage(job);
+  const uint32_t bad = driver.run(1, job, 0);
+  const uint32_t good = driver.run(1, simple_job(), 1);
+  ASSERT_TRUE(device.run());
+  completion(1, bad, ErrorCode::kFaultRequest);
+  ASSERT_EQ(device.starts.size(), 1u);
+  device.end_done(10);
+  ASSERT_TRUE(device.run());
+  completion(1, good, ErrorCode::kOk);
+}
+
+const uint64_t kEnd = uint64_t{FakeDevice::kDramMib} << 20;
+INSTANTIATE_TEST_SUITE_P(
+    Damages, RefusedJobTest,
+    testing::Values(Damage{"StreamMisaligned", [](contract::Job& job) { job.commands += 4; }},
+                    Damage{"StreamBeyondMemory",
+                           [](contract::Job& job) {
+                             job.commands = kEnd - 64;
+                             job.command_words = 17;
+                           }},
+                    Damage{"StreamFarBeyondMemory", [](contract::Job& job) { job.commands = UINT64_MAX - 63; }},
+                    Damage{"EventsBeyondMemory",
+                           [](contract::Job& job) {
+                             job.events = kEnd - 64;
+                             job.event_capacity = 2;
+                           }},
+                    Damage{"EventsMisaligned",
+                           [](contract::Job& job) {
+                             job.events = 0x400004;
+                             job.event_capacity = 2;
+                           }},
+                    Damage{"CountersBeyondMemory", [](contract::Job& job) { job.counters = kEnd - 2040; }},
+                    Damage{"SegmentsElsewhere", [](contract::Job& job) { job.segments = 0x1000; }},
+                    Damage{"SegmentsWithoutEnd", [](contract::Job& job) { job.segment_count = UINT32_MAX; }},
+                    Damage{"RegionBeyondMemory", [](contract::Job& job) { job.region_base[4] = kEnd - 0x1ff; }},
+                    Damage{"RegionWrapsAround", [](contract::Job& job) { job.region_base[3] = UINT64_MAX - 1; }},
+                    Damage{"RegionInSharedMemory",
+                           [](contract::Job& job) { job.region_base[4] = RingDriver::kShared; }},
+                    Damage{"RegionReachesSharedMemory",
+                           [](contract::Job& job) { job.region_base[4] = RingDriver::kShared - 0x1ff; }},
+                    Damage{"SaveRegionAroundSharedMemory",
+                           [](contract::Job& job) {
+                             job.region_base[5] = 0;
+                             job.region_limit[5] = 0x800000;
+                           }},
+                    Damage{"RegionInOthersVariables", [](contract::Job& job) { job.region_flags[3] = 0x33; }},
+                    Damage{"RegionInScratchpad", [](contract::Job& job) { job.region_flags[3] = 0x23; }}),
+    [](const auto& info) { return info.param.name; });
+
+TEST_F(JobTest, RegionMayTouchTheSharedMemorysBounds) {
+  boot();
+  open(1, 0);
+  contract::Job job = simple_job();
+  job.region_base[4] = RingDriver::kShared - 0x200;
+  job.region_base[3] = RingDriver::kShared + RingDriver::kSharedBytes;
+  driver.run(1, job, 0);
+  ASSERT_TRUE(device.run());
+  EXPECT_EQ(device.starts.size(), 1u);
+}
+
+TEST_F(JobTest, RefusesJobsOutsideOfTheSharedMemory) {
+  boot();
+  open(1, 0);
+  for (const uint64_t address : {uint64_t{0x200000}, RingDriver::kJobs + 4, uint64_t{1} << 40,
+                                 RingDriver::kShared + RingDriver::kSharedBytes - 64}) {
+    const uint32_t id = driver.submit(1, Request::kRun, address);
+    ASSERT_TRUE(device.run());
+    completion(1, id, ErrorCode::kFaultRequest);
+  }
+  EXPECT_TRUE(device.starts.empty());
+}
+
+TEST_F(JobTest, RefusesRequestsOnTheWrongRing) {
+  boot();
+  open(1, 0);
+  driver.submit(0, Request::kRun, RingDriver::kJobs);
+  admin(0, ErrorCode::kFaultRequest);
+  const uint32_t id = driver.submit(1, Request::kPower);
+  ASSERT_TRUE(device.run());
+  completion(1, id, ErrorCode::kFaultRequest);
+  driver.submit(0, static_cast<Request>(999));
+  admin(0, ErrorCode::kFaultRequest);
+}
+
+TEST_F(JobTest, NotBeforeHoldsBackTheRingOnly) {
+  boot();
+  open(1, 9);
+  open(2, 0);
+  contract::Job later = simple_job();
+  later.not_before = device.time() + 1'000'000;
+  const uint32_t held = driver.run(1, later, 0);
+  const uint32_t behind = driver.run(1, simple_job(), 1);
+  const uint32_t other = driver.run(2, simple_job(), 2);
+  ASSERT_TRUE(device.run());
+  ASSERT_EQ(device.starts.size(), 1u);
+  device.end_done(1000);
+  ASSERT_TRUE(device.run());
+  completion(2, other, ErrorCode::kOk);
+  EXPECT_EQ(device.starts.size(), 1u);
+  ASSERT_TRUE(device.pass(1'000'000));
+  ASSERT_EQ(device.starts.size(), 2u);
+  EXPECT_GE(last_start().time, later.not_before);
+  EXPECT_LT(last_start().time, later.not_before + 20'000);
+  device.end_done(10);
+  ASSERT_TRUE(device.run());
+  EXPECT_GE(completion(1, held, ErrorCode::kOk).started, later.not_before);
+  device.end_done(10);
+  ASSERT_TRUE(device.run());
+  completion(1, behind, ErrorCode::kOk);
+}
+
+}  // namespace
+}  // namespace npu::firmware_test
