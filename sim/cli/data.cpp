@@ -48,15 +48,6 @@ NamedFile split(const std::vector<GraphPort>& ports, const std::string& argument
 std::string label(const GraphPort& port) { return "input " + in_quotes(port.name); }
 
 // Makes the folder and everything above it that is missing.
-void make_folder(const fs::path& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure || !fs::is_directory(folder)) {
-    throw Error(ErrorCode::kCannotWrite, fmt::format("cannot make the folder {}: {}", in_quotes(folder.string()),
-                                                     failure ? failure.message() : "it is a file"));
-  }
-}
-
 }  // namespace
 
 InputData::InputData(const std::vector<GraphPort>& ports, const std::vector<std::string>& arguments, bool sequence)
@@ -114,13 +105,14 @@ void OutputData::add(const std::vector<graph::Value>& values) {
   for (size_t i = 0; i < values.size(); ++i) values_[i].push_back(values[i]);
 }
 
-void OutputData::write(const fs::path& folder) const {
-  make_folder(folder);
+void OutputData::write(StagedFiles& files, const fs::path& folder) const {
+  files.make_folder(folder);
   std::set<std::string> written;  // an output that is listed twice is the same tensor
   for (size_t i = 0; i < ports_.size(); ++i) {
     if (!written.insert(ports_[i].name).second) continue;
     const graph::Value value = sequence_ ? graph::stack(values_[i]) : values_[i].front();
-    graph::write_npy(folder / (file_name_for(ports_[i].name) + ".npy"), graph::to_npy(value));
+    files.write(folder / (file_name_for(ports_[i].name) + ".npy"),
+                [&](const fs::path& temporary) { graph::write_npy(temporary, graph::to_npy(value)); });
   }
 }
 

@@ -11,6 +11,7 @@
 #include "driver/graph/npy.h"
 #include "driver/graph/value.h"
 #include "sim/cli/network.h"
+#include "sim/cli/staged_files.h"
 
 namespace npu::cli {
 
@@ -36,10 +37,10 @@ class OutputData {
  public:
   OutputData(std::vector<GraphPort> ports, bool sequence) : ports_(std::move(ports)), sequence_(sequence) {}
   void add(const std::vector<graph::Value>& values);
-  // Writes <name>.npy for each output into a folder, which is made when it is not there. Sequences are stacked along a
-  // new first axis. Elements have the type of the tensor: unsigned results keep their bits in signed integers. Throws
-  // Error(kCannotWrite).
-  void write(const std::filesystem::path& folder) const;
+  // Writes <name>.npy for each output into a folder, which is made when it is not there; they appear with the other
+  // files. Sequences are stacked along a new first axis. Elements have the type of the tensor: unsigned results keep
+  // their bits in signed integers. Throws Error(kCannotWrite).
+  void write(StagedFiles& files, const std::filesystem::path& folder) const;
 
  private:
   std::vector<GraphPort> ports_;

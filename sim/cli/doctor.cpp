@@ -6,13 +6,17 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <sstream>
 
+#include "firmware/image.h"
 #include "hw/contract/error.h"
+#include "hw/contract/gen/commands.h"
 #include "hw/presets/preset.h"
 #include "sim/cli/command.h"
 #include "sim/cli/options.h"
 #include "sim/cli/process.h"
+#include "sim/platform/iss_loader.h"
 
 namespace npu::cli {
 
@@ -24,9 +28,9 @@ namespace {
 
 constexpr CommandHelp kHelp = {
     "npu doctor [--json]",
-    "Checks what the commands need: the machines that come with the program, the Python tools of `npu import`, and "
-    "the\n"
-    "packages for building and testing. Exit status 66 when a command of `npu` cannot work; what only building and\n"
+    "Checks what the commands need: the machines that come with the program, the firmware and the simulator of the\n"
+    "control CPU that runs it, the Python tools of `npu import`, and the packages for building and testing. Exit "
+    "status 66 when a command of `npu` cannot work; what only building and\n"
     "testing need is reported without.",
     "  npu doctor\n"
     "  npu doctor --json\n"};
@@ -63,6 +67,36 @@ Check check_import_tools() {
     check.remedy = "sim/setup.sh python, or name the folder that holds them in NPU_PYTHON_TOOLS";
   }
   return check;
+}
+
+// The image that this program boots the control CPU with; the header is what the driver checks, too.
+Check check_firmware() {
+  Check check{"firmware", "npu run", false, true, "", "build the program again"};
+  const std::span<const uint8_t> image = firmware::image();
+  if (image.size() < contract::FirmwareHeader::kBytes) {
+    check.detail = "the image in this program is truncated";
+    return check;
+  }
+  const auto header = contract::FirmwareHeader::load(image.data());
+  check.ok = header.major == contract::kContractMajor && header.minor == contract::kContractMinor;
+  check.detail = fmt::format("{} bytes of code, {} of data and stacks, contract {}.{}", header.code_bytes,
+                             header.data_bytes, header.major, header.minor);
+  if (check.ok) {
+    check.remedy.clear();
+  } else {
+    check.detail += fmt::format(", but this program speaks {}.{}", contract::kContractMajor, contract::kContractMinor);
+  }
+  return check;
+}
+
+// The shared module that executes the firmware.
+Check check_iss() {
+  try {
+    static_cast<void>(platform::load_iss(""));
+    return {"CPU simulator", "npu run", true, true, "libnpu_iss.so", ""};
+  } catch (const Error& error) {
+    return {"CPU simulator", "npu run", false, true, error.what(), "sim/setup.sh build, then build the program again"};
+  }
 }
 
 // The project's set-up script, when this program still lies in its build folder.
@@ -144,7 +178,7 @@ int run_doctor(const Arguments& arguments) {
   options.add_options()("json", po::bool_switch(), "print JSON");
   const auto values = parse(arguments, kHelp, options, {}, {});
   if (!values) return 0;
-  std::vector<Check> checks = {check_machines(), check_import_tools()};
+  std::vector<Check> checks = {check_machines(), check_firmware(), check_iss(), check_import_tools()};
   for (Check& check : check_packages()) checks.push_back(std::move(check));
   if ((*values)["json"].as<bool>()) {
     print_json(checks);

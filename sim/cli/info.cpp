@@ -6,12 +6,14 @@
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <tuple>
 
 #include "driver/compiler/support.h"
 #include "driver/graph/analyse.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
+#include "hw/contract/gen/commands.h"
 #include "hw/presets/preset.h"
 #include "sim/cli/command.h"
 #include "sim/cli/network.h"
@@ -49,6 +51,14 @@ struct OperatorGroup {
   int64_t count = 0;
 };
 
+// What the variables take of the persistent SRAM in a context that has the machine to itself.
+struct PersistentNeed {
+  uint64_t bytes = 0, available = 0;  // each variable rounded up to the port's width; without the variable table
+  uint64_t entries = 0, available_entries = 0;
+
+  [[nodiscard]] bool fits() const { return bytes <= available && entries <= available_entries; }
+};
+
 struct Info {
   const Network& network;
   std::string machine;
@@ -57,13 +67,30 @@ struct Info {
   int64_t constants = 0, constant_bytes = 0;
   std::vector<VariableRow> variables;
   int64_t variable_bytes = 0;
+  PersistentNeed persistent;
   std::vector<OperatorGroup> operators;
   std::vector<compiler::SupportRow> refused;
   int64_t operator_count = 0;  // without constants
 };
 
+PersistentNeed persistent_need(const std::vector<VariableRow>& variables, const contract::Capabilities& caps) {
+  PersistentNeed need;
+  const uint64_t step = caps.psram_port_bytes;
+  const uint64_t table = uint64_t{caps.var_entries} * contract::VariableEntry::kBytes;
+  need.available = caps.psram_bytes > table ? (caps.psram_bytes - table) / step * step : 0;
+  need.available_entries = caps.var_entries;
+  std::set<std::string> known;  // a variable that is declared twice is one
+  for (const VariableRow& variable : variables) {
+    if (!known.insert(variable.identity).second) continue;
+    ++need.entries;
+    need.bytes += (static_cast<uint64_t>(std::max<int64_t>(variable.bytes, 1)) + step - 1) / step * step;
+  }
+  return need;
+}
+
 Info collect(const Network& network, const presets::Preset& preset) {
-  Info info{network, preset.name, graph::analyse(network.graph), graph::macs(network.graph), 0, 0, {}, 0, {}, {}, 0};
+  Info info{network, preset.name, graph::analyse(network.graph), graph::macs(network.graph), 0, 0, {}, 0, {}, {}, {},
+            0};
   for (const graph::Tensor& tensor : network.graph.main().tensors) {
     if (tensor.variable) {
       const int64_t bytes = graph::element_count(tensor.shape).value_or(0) * graph::machine_width(tensor.type);
@@ -75,6 +102,7 @@ Info collect(const Network& network, const presets::Preset& preset) {
       info.constant_bytes += static_cast<int64_t>(tensor.data.size());
     }
   }
+  info.persistent = persistent_need(info.variables, preset.caps);
   std::map<std::tuple<std::string, std::string, std::string>, size_t> groups;
   for (compiler::SupportRow& row : compiler::support(network.graph, preset.caps)) {
     ++info.operator_count;
@@ -136,6 +164,13 @@ void print_refused(const std::vector<compiler::SupportRow>& refused) {
   }
 }
 
+void print_persistent(const Info& info) {
+  const PersistentNeed& need = info.persistent;
+  fmt::print("{:<11} on {}: {} of {} bytes of persistent SRAM, {} of {} table entries: {}\n", "state", info.machine,
+             grouped(need.bytes), grouped(need.available), grouped(need.entries), grouped(need.available_entries),
+             need.fits() ? "fits" : "does not fit");
+}
+
 void print_text(const Info& info) {
   const Network& network = info.network;
   fmt::print("{:<11} {}, {} bytes, TOSA {}\n", "file", network.path.string(), grouped(network.file_bytes),
@@ -158,9 +193,11 @@ void print_text(const Info& info) {
                describe(variable.type, variable.shape), grouped(static_cast<uint64_t>(variable.bytes)),
                variable.initialised ? "" : ", no initial value");
   }
+  if (!info.variables.empty()) print_persistent(info);
   print_operators(info);
   if (info.refused.empty()) {
-    fmt::print("\n{} runs all {} operators.\n", info.machine, info.operator_count);
+    fmt::print("\n{} runs all {} operators{}.\n", info.machine, info.operator_count,
+               info.persistent.fits() ? "" : ", but cannot hold the variables");
     return;
   }
   fmt::print("\n{} cannot run {} of {} operators:\n", info.machine, info.refused.size(), info.operator_count);
@@ -198,6 +235,7 @@ void print_json(const Info& info) {
                        {"way_out", row.way_out}});
   }
   const Network& network = info.network;
+  const PersistentNeed& need = info.persistent;
   const Json document = {{"schema", "npu-info"},
                          {"schema_version", 1},
                          {"file", network.path.string()},
@@ -215,6 +253,12 @@ void print_json(const Info& info) {
                          {"constant_bytes", info.constant_bytes},
                          {"variables", variables},
                          {"variable_bytes", info.variable_bytes},
+                         {"persistent",
+                          {{"needed_bytes", need.bytes},
+                           {"available_bytes", need.available},
+                           {"needed_entries", need.entries},
+                           {"available_entries", need.available_entries},
+                           {"fits", need.fits()}}},
                          {"operator_count", info.operator_count},
                          {"operators", operators},
                          {"machine", info.machine},

@@ -51,7 +51,11 @@ int run_reference(const Arguments& arguments) {
       progress.step();
     }
   }
-  if (!data.outputs.empty()) outputs.write(data.outputs);
+  if (!data.outputs.empty()) {
+    StagedFiles files;
+    outputs.write(files, data.outputs);
+    files.commit();
+  }
   fmt::print("reference {} invocation{} of {}\n", report::grouped(static_cast<uint64_t>(inputs.invocations())),
              inputs.invocations() == 1 ? "" : "s", network.path.string());
   for (const GraphPort& port : network.outputs) {

@@ -19,6 +19,7 @@
 #include "sim/cli/options.h"
 #include "sim/cli/oracle.h"
 #include "sim/cli/progress.h"
+#include "sim/cli/staged_files.h"
 #include "sim/platform/platform.h"
 #include "sim/report/json.h"
 #include "sim/report/report.h"
@@ -212,18 +213,19 @@ report::RunInfo run_info(const RunOptions& options, const Network& network, cons
   return info;
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  graph::write_file(path, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
-}
-
 void write_files(const RunOptions& options, const OutputData& outputs, const report::Report& report,
                  report::TraceWriter* trace) {
-  if (!options.data.outputs.empty()) outputs.write(options.data.outputs);
-  if (!options.json.empty()) write_text(options.json, report::to_json(report));
-  if (!options.csv.empty()) write_text(options.csv, report::to_csv(report));
-  if (trace == nullptr) return;
-  const uint64_t left_out = trace->finish();
-  if (left_out > 0) fmt::print("trace     full: {} commands of later invocations are left out\n", left_out);
+  StagedFiles files;
+  if (!options.data.outputs.empty()) outputs.write(files, options.data.outputs);
+  if (!options.json.empty()) files.write(options.json, report::to_json(report));
+  if (!options.csv.empty()) files.write(options.csv, report::to_csv(report));
+  uint64_t left_out = 0;
+  if (trace != nullptr) {
+    left_out = trace->close();
+    files.adopt(trace->release(), options.trace);
+  }
+  files.commit();
+  if (left_out > 0) fmt::print("trace     full: {} records of later invocations are left out\n", left_out);
 }
 
 void print_check(const report::CheckResult& check, size_t outputs, int64_t invocations) {

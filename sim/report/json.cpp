@@ -51,7 +51,10 @@ Json machine(const presets::Preset& preset) {
 Json run(const Report& report) {
   Json jitter;
   if (report.info.jitter_seed) jitter = {{"seed", *report.info.jitter_seed}, {"max_cycles", report.info.jitter_max}};
+  Json image;
+  if (!report.info.firmware.empty()) image = report.info.firmware;
   return {{"mode", report.info.mode},
+          {"firmware", image},
           {"invocations", report.invocations},
           {"jitter", jitter},
           {"injected_faults", report.info.injected},
@@ -73,6 +76,24 @@ Json total(const Report& report) {
           {"command_fetch_bytes", per_invocation(report, report.counters.get(Queue::kSequencer, Counter::kDramRead))},
           {"persistent_read_bytes", per_invocation(report, report.counters.total(Counter::kPsramRead))},
           {"persistent_written_bytes", per_invocation(report, report.counters.total(Counter::kPsramWritten))}};
+}
+
+Json firmware(const Report& report) {
+  if (!report.firmware) return nullptr;
+  const FirmwareCost& cost = *report.firmware;
+  const double cycles = per_invocation(report, cost.cycles);
+  return {{"cycles", cycles},
+          {"cycles_sum", cost.cycles},
+          {"microseconds", report.cpu_microseconds(cycles)},
+          {"device_cycles", per_invocation(report, cost.device_cycles)},
+          {"device_cycles_min", cost.device_cycles_min},
+          {"device_cycles_max", cost.device_cycles_max},
+          {"engine_cycles", per_invocation(report, cost.engine_cycles)},
+          {"outside_engines", cost.outside_engines()},
+          {"preemptions", cost.preemptions},
+          {"blocked_cycles", per_invocation(report, cost.blocked)},
+          {"save_cycles", per_invocation(report, cost.save_cycles)},
+          {"saved_bytes", per_invocation(report, cost.saved_bytes)}};
 }
 
 Json layer(const Report& report, const LayerRow& row) {
@@ -146,6 +167,15 @@ Json check(const Report& report) {
           {"first", first}};
 }
 
+// What all lines end with: the columns of the whole run.
+std::string csv_run(const Report& report) {
+  if (!report.firmware) return ",,,,,,";
+  const FirmwareCost& cost = *report.firmware;
+  const auto mean = [&](uint64_t sum) { return per_invocation(report, sum); };
+  return fmt::format(",{},{},{},{:.6f},{},{}", mean(cost.cycles), mean(cost.device_cycles), mean(cost.engine_cycles),
+                     cost.outside_engines(), cost.preemptions, mean(cost.blocked));
+}
+
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -181,6 +211,7 @@ std::string to_json(const Report& report) {
         {"scratchpad_peak_bytes", report.scratchpad_peak_bytes}}},
       {"run", run(report)},
       {"total", total(report)},
+      {"firmware", firmware(report)},
       {"layers", layers},
       {"queues", queues(report)},
       {"state", state(report)},
@@ -193,17 +224,19 @@ std::string to_csv(const Report& report) {
   std::string text =
       "layer,operators,engine,output,cycles,share,macs,utilisation,dram_read_bytes,dram_written_bytes,"
       "persistent_read_bytes,persistent_written_bytes,mxu_busy_cycles,vpu_busy_cycles,dma_busy_cycles,commands,tiles,"
-      "limited_by\n";
+      "limited_by,run_firmware_cycles,run_device_cycles,run_engine_cycles,run_outside_engines,run_preemptions,"
+      "run_blocked_cycles\n";
+  const std::string of_run = csv_run(report);
   for (const LayerRow& row : report.layers) {
     const auto mean = [&](uint64_t sum) { return per_invocation(report, sum); };
     const double share = report.cycles == 0 ? 0 : static_cast<double>(row.cycles) / static_cast<double>(report.cycles);
-    text += fmt::format("{},{},{},{},{},{:.6f},{},{:.6f},{},{},{},{},{},{},{},{},{},{}\n", csv_field(row.layer.name),
+    text += fmt::format("{},{},{},{},{},{:.6f},{},{:.6f},{},{},{},{},{},{},{},{},{},{}{}\n", csv_field(row.layer.name),
                         csv_field(row.layer.operators), csv_field(row.layer.engine), csv_field(row.layer.output),
                         mean(row.cycles), share, row.layer.macs,
                         report.utilisation(row.layer.macs * static_cast<int64_t>(report.invocations), row.cycles),
                         mean(row.dram_read), mean(row.dram_written), mean(row.persistent_read),
                         mean(row.persistent_written), mean(row.mxu_busy), mean(row.vpu_busy), mean(row.dma_busy),
-                        mean(row.commands), row.layer.tiles, csv_field(limited_by(report, row)));
+                        mean(row.commands), row.layer.tiles, csv_field(limited_by(report, row)), of_run);
   }
   return text;
 }

@@ -7,14 +7,15 @@
 
 namespace npu::report {
 
-inline constexpr int kJsonSchemaVersion = 1;
+inline constexpr int kJsonSchemaVersion = 2;
 
 // Text of the JSON document, ending with a newline. Names from files that are not UTF-8 have their stray bytes
 // replaced.
 [[nodiscard]] std::string to_json(const Report& report);
 
 // One line a layer behind a line of column names (RFC 4180); the columns are those of the table and defined like the
-// JSON fields of the same names.
+// JSON fields of the same names. The columns that start with `run_` are those of `firmware`: the same in every line,
+// and empty where it is null.
 [[nodiscard]] std::string to_csv(const Report& report);
 
 }  // namespace npu::report

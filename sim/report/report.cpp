@@ -34,7 +34,28 @@ void add_counters(runtime::Counters& sum, const runtime::Counters& more) {
   }
 }
 
+void add_times(std::optional<FirmwareCost>& cost, const runtime::RunResult& result) {
+  const runtime::JobTimes& times = result.times;
+  if (times.completed == 0 || result.cycles == 0) return;
+  const uint64_t device = times.completed - times.submitted;
+  const bool first = !cost;
+  if (first) cost.emplace();
+  cost->cycles += times.firmware_cycles;
+  cost->device_cycles += device;
+  cost->device_cycles_min = first ? device : std::min(cost->device_cycles_min, device);
+  cost->device_cycles_max = std::max(cost->device_cycles_max, device);
+  cost->engine_cycles += result.cycles;
+  cost->preemptions += times.preemptions;
+  cost->blocked += times.blocked;
+  cost->save_cycles += times.save_cycles;
+  cost->saved_bytes += times.saved_bytes;
+}
+
 }  // namespace
+
+double FirmwareCost::outside_engines() const {
+  return device_cycles == 0 ? 0 : 1 - static_cast<double>(engine_cycles) / static_cast<double>(device_cycles);
+}
 
 int64_t Report::macs() const {
   int64_t sum = 0;
@@ -48,6 +69,8 @@ double Report::utilisation(int64_t macs, uint64_t cycles_of_one) const {
 }
 
 double Report::microseconds(double cycles_of_some) const { return cycles_of_some / info.machine.caps.clock_mhz; }
+
+double Report::cpu_microseconds(double cpu_cycles) const { return cpu_cycles / info.machine.caps.cpu_clock_mhz; }
 
 std::string limited_by(const Report& report, const LayerRow& row) {
   if (!report.timed()) return "";
@@ -91,6 +114,7 @@ void Collector::add(const runtime::RunResult& result) {
   report_.cycles_max = std::max(report_.cycles_max, result.cycles);
   report_.events_lost += result.events_lost;
   add_counters(report_.counters, result.counters);
+  add_times(report_.firmware, result);
   std::vector<LayerRow>& layers = report_.layers;
   for (const contract::Event& event : result.events) {
     if (static_cast<Queue>(event.queue) == Queue::kSequencer) continue;
@@ -116,6 +140,12 @@ std::string hash_program(const compiler::Program& program) {
   Sha256 hash;
   hash.add(program.commands.data(), program.commands.size() * sizeof(uint32_t));
   hash.add(program.constants.data(), program.constants.size());
+  for (const compiler::Segment& segment : program.segments) {
+    for (const uint32_t word : {segment.yield_word, segment.live_bytes, segment.save_word, segment.save_words,
+                                segment.restore_word, segment.restore_words}) {
+      hash.add(&word, sizeof(word));
+    }
+  }
   for (const compiler::Variable& variable : program.variables) {
     hash.add(variable.identity.data(), variable.identity.size());
     hash.add(&variable.hash, sizeof(variable.hash));

@@ -23,7 +23,8 @@ struct RunInfo {
   std::string tool_version;
   std::string file, file_sha256;
   presets::Preset machine;
-  std::string mode;  // "timed" or "functional"
+  std::string mode;      // "timed" or "functional"
+  std::string firmware;  // "built-in" or the image's file; empty: bypassed
   std::optional<uint64_t> jitter_seed;
   uint64_t jitter_max = 0;
   std::vector<std::string> injected;  // faults put in by test hooks, in words
@@ -46,6 +47,21 @@ struct CheckResult {
   std::string first;  // the first that differs, in words; empty: none
 };
 
+// What the way through the firmware costs; sums over all invocations. Device cycles are those of the engines' clock.
+struct FirmwareCost {
+  uint64_t cycles = 0;                                    // of the control CPU's clock in which it was busy
+  uint64_t device_cycles = 0;                             // from the doorbell to the completion
+  uint64_t device_cycles_min = 0, device_cycles_max = 0;  // least and most of an invocation
+  uint64_t engine_cycles = 0;                             // in which the streams ran
+  uint64_t preemptions = 0;                               // of these jobs by others
+  uint64_t blocked = 0;      // device cycles that they waited for less urgent ones to make room
+  uint64_t save_cycles = 0;  // engine cycles of saving and restoring them
+  uint64_t saved_bytes = 0;  // saved and restored
+
+  // Share of the device cycles in which the stream did not run; 0 without time.
+  [[nodiscard]] double outside_engines() const;
+};
+
 struct Report {
   RunInfo info;
   std::vector<compiler::Port> inputs, outputs;
@@ -57,6 +73,7 @@ struct Report {
   std::vector<LayerRow> layers;
   runtime::Counters counters;  // sums over all invocations
   uint64_t events_lost = 0;
+  std::optional<FirmwareCost> firmware;  // nullopt where no firmware ran, and in functional mode
 
   std::vector<runtime::VariableInfo> variables;
   runtime::MemoryUse memory;
@@ -67,6 +84,7 @@ struct Report {
   // MACs as a share of what the MXU could do in the same cycles (int8); 0 without cycles.
   [[nodiscard]] double utilisation(int64_t macs, uint64_t cycles_of_one) const;
   [[nodiscard]] double microseconds(double cycles_of_some) const;
+  [[nodiscard]] double cpu_microseconds(double cpu_cycles) const;
 };
 
 // What limits a layer, in words, with its share of the layer's cycles: "weight load (62 %)". Empty in functional mode.

@@ -115,6 +115,26 @@ std::string total_lines(const Report& report) {
   return text;
 }
 
+std::string firmware_lines(const Report& report) {
+  if (!report.firmware) return "";
+  const FirmwareCost& cost = *report.firmware;
+  const uint64_t n = report.invocations;
+  const double mean = static_cast<double>(cost.cycles) / static_cast<double>(n);
+  std::string text = fmt::format("firmware  {} busy cycles of the control CPU{} = {} at {} MHz\n",
+                                 grouped(average(cost.cycles, n)), n == 1 ? "" : " an invocation",
+                                 duration(report.cpu_microseconds(mean)), report.info.machine.caps.cpu_clock_mhz);
+  text += fmt::format(
+      "          {} device cycles from doorbell to completion, {} of them with the stream running: "
+      "{:.1f} % of the time outside the engines\n",
+      grouped(average(cost.device_cycles, n)), grouped(average(cost.engine_cycles, n)), 100 * cost.outside_engines());
+  if (cost.preemptions > 0 || cost.blocked > 0) {
+    text += fmt::format(
+        "          preempted {} times, {} bytes saved and restored in {} cycles; blocked for {} cycles\n",
+        grouped(cost.preemptions), grouped(cost.saved_bytes), grouped(cost.save_cycles), grouped(cost.blocked));
+  }
+  return text;
+}
+
 std::string state_lines(const Report& report) {
   if (report.variables.empty()) return "state     none\n";
   uint64_t bytes = 0;
@@ -157,7 +177,7 @@ std::string duration(double microseconds) {
 }
 
 std::string to_table(const Report& report) {
-  return layer_table(report) + '\n' + total_lines(report) + state_lines(report);
+  return layer_table(report) + '\n' + total_lines(report) + firmware_lines(report) + state_lines(report);
 }
 
 }  // namespace npu::report

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <utility>
 
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
@@ -19,6 +21,7 @@ using contract::Queue;
 // Tracks behind those of the queues, whose numbers are the queues'.
 constexpr uint32_t kInvocationTrack = 100;
 constexpr uint32_t kVariableTrack = 101;
+constexpr uint32_t kFirmwareTrack = 102;
 
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -59,7 +62,7 @@ TraceWriter::TraceWriter(std::filesystem::path path, const compiler::Program& pr
 }
 
 TraceWriter::~TraceWriter() {
-  if (!file_) return;
+  if (temporary_.empty()) return;
   file_.reset();
   std::error_code ignored;
   std::filesystem::remove(temporary_, ignored);
@@ -74,6 +77,7 @@ void TraceWriter::write_track_names(const contract::Capabilities& caps) {
                     position++));
   };
   track(kInvocationTrack, "invocations");
+  track(kFirmwareTrack, "firmware");
   track(static_cast<uint32_t>(Queue::kSequencer), contract::name(Queue::kSequencer));
   track(static_cast<uint32_t>(Queue::kMxu), contract::name(Queue::kMxu));
   track(static_cast<uint32_t>(Queue::kVpu), contract::name(Queue::kVpu));
@@ -82,42 +86,68 @@ void TraceWriter::write_track_names(const contract::Capabilities& caps) {
 }
 
 void TraceWriter::add(const runtime::RunResult& result) {
-  if (written_ + 3 * result.events.size() > kMaxSlices) {
-    left_out_ += result.events.size();
+  const uint64_t records = 3 * result.events.size() + result.phases.size();
+  if (written_ + records > kMaxSlices) {
+    left_out_ += result.events.size() + result.phases.size();
     return;
   }
-  put(fmt::format(R"({{"ph":"X","pid":1,"tid":{},"name":"invocation {}","ts":{},"dur":{}}})", kInvocationTrack,
-                  invocations_, time(0), duration(result.cycles)));
+  const JobAxis axis(result, end_);
+  write_invocation(result, axis);
   for (const Event& event : result.events) {
-    write_command(event);
-    write_marks(event);
+    write_command(event, axis);
+    write_marks(event, axis);
   }
-  ++invocations_;
-  base_ += result.cycles;
+  for (const runtime::FirmwarePhase& phase : result.phases) write_phase(phase);
 }
 
-void TraceWriter::write_command(const Event& event) {
+// From the doorbell to the completion; a job that was queued while another one ran has its slice behind that one's.
+void TraceWriter::write_invocation(const runtime::RunResult& result, const JobAxis& axis) {
+  const runtime::JobTimes& times = result.times;
+  const bool firmware = times.completed != 0;
+  const uint64_t begin = firmware ? std::max(times.submitted, end_) : axis.time(0);
+  const uint64_t end = std::max(firmware ? times.completed : axis.time(result.cycles), begin);
+  put(fmt::format(R"({{"ph":"X","pid":1,"tid":{},"name":"invocation {}","ts":{},"dur":{},"args":{{"cycles":{},)"
+                  R"("submitted":{},"accepted":{},"started":{},"ended":{},"completed":{},"firmware_cycles":{},)"
+                  R"("preemptions":{},"blocked":{},"save_cycles":{},"parts":{}}}}})",
+                  kInvocationTrack, invocations_++, microseconds(begin), microseconds(end - begin), result.cycles,
+                  times.submitted, times.accepted, times.started, times.ended, times.completed, times.firmware_cycles,
+                  times.preemptions, times.blocked, times.save_cycles, axis.parts()));
+  end_ = end;
+}
+
+void TraceWriter::write_phase(const runtime::FirmwarePhase& next) {
+  if (phase_.phase != contract::Phase::kIdle && next.time >= phase_.time) {
+    put(fmt::format(
+        R"({{"ph":"X","pid":1,"tid":{},"name":"{}","cat":"firmware","ts":{},"dur":{},"args":{{"ring":{}}}}})",
+        kFirmwareTrack, contract::name(phase_.phase), microseconds(phase_.time), microseconds(next.time - phase_.time),
+        phase_.ring));
+  }
+  phase_ = next;
+}
+
+void TraceWriter::write_command(const Event& event, const JobAxis& axis) {
   const auto opcode = static_cast<contract::Opcode>(event.opcode);
   const bool has_layer = event.layer < operators_.size() && static_cast<Queue>(event.queue) != Queue::kSequencer;
   put(fmt::format(R"({{"ph":"X","pid":1,"tid":{},"name":{},"cat":"{}","ts":{},"dur":{},"args":{{"command":{},)"
                   R"("opcode":"{}","operators":{},"issued":{},"started":{},"completed":{},"busy":{},"stalled":{},)"
                   R"("dram_read":{},"dram_written":{},"psram_read":{},"psram_written":{}}}}})",
-                  event.queue, layer_name(event), contract::name(opcode), time(event.started),
-                  duration(event.completed - event.started), event.command, contract::name(opcode),
+                  event.queue, layer_name(event), contract::name(opcode), microseconds(axis.time(event.started)),
+                  microseconds(event.completed - event.started), event.command, contract::name(opcode),
                   has_layer ? operators_[event.layer] : std::string("\"\""), event.issued, event.started,
                   event.completed, event.busy, event.stalled, event.dram_read, event.dram_written, event.psram_read,
                   event.psram_written));
 }
 
-void TraceWriter::write_marks(const Event& event) {
+void TraceWriter::write_marks(const Event& event, const JobAxis& axis) {
   if (event.command >= commands_.size()) return;
   for (const VariableAccess& access : commands_[event.command].variables) {
     const uint64_t when = access.use == VariableUse::kRead ? event.started : event.completed;
     const std::string variable = access.variable < variables_.size() ? variables_[access.variable] : "?";
     put(fmt::format(R"({{"ph":"i","s":"t","pid":1,"tid":{},"name":{},"cat":"variable","ts":{},"args":{{"variable":{},)"
                     R"("use":"{}","layer":{},"command":{}}}}})",
-                    kVariableTrack, quoted(fmt::format("{} {}", name(access.use), variable)), time(when),
-                    quoted(variable), name(access.use), layer_name(event), event.command));
+                    kVariableTrack, quoted(fmt::format("{} {}", name(access.use), variable)),
+                    microseconds(axis.time(when)), quoted(variable), name(access.use), layer_name(event),
+                    event.command));
   }
 }
 
@@ -132,26 +162,22 @@ void TraceWriter::put(const std::string& record) {
   std::fputs(record.c_str(), file_->handle);
 }
 
-std::string TraceWriter::time(uint64_t cycle) const { return duration(base_ + cycle); }
-
 // Microseconds with the exact picoseconds of the cycle, as far as the format's floating point goes.
-std::string TraceWriter::duration(uint64_t cycles) const {
+std::string TraceWriter::microseconds(uint64_t cycles) const {
   return fmt::format("{:.6f}", static_cast<double>(cycles) / clock_mhz_);
 }
 
-uint64_t TraceWriter::finish() {
+uint64_t TraceWriter::close() {
   std::fputs("\n]}\n", file_->handle);
   const bool good = std::fflush(file_->handle) == 0 && std::ferror(file_->handle) == 0;
   file_.reset();
-  std::error_code failure;
-  if (good) std::filesystem::rename(temporary_, path_, failure);
-  if (!good || failure) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary_, ignored);
+  if (!good) {
     throw Error(contract::ErrorCode::kCannotWrite,
                 fmt::format("cannot write the trace {}.", graph::in_quotes(path_.string())));
   }
   return left_out_;
 }
+
+std::filesystem::path TraceWriter::release() { return std::exchange(temporary_, {}); }
 
 }  // namespace npu::report

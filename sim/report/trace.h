@@ -1,6 +1,7 @@
 // A trace in Chrome's JSON format, for ui.perfetto.dev or chrome://tracing: a track per queue with a slice per command,
-// named after its layer, a track of invocations, and a track on which uses of variables are marks. Times are those of
-// the simulated machine; invocations follow each other without a gap, since the device waits in no time.
+// named after its layer, a track of the firmware's phases, a track of invocations, and a track on which uses of
+// variables are marks. All are on one axis, that of device time; job_axis.h says how the cycles of a job get there.
+// Without firmware there is no device time, and invocations follow each other without a gap.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include "driver/compiler/program.h"
 #include "driver/runtime/runtime.h"
 #include "sim/report/command_list.h"
+#include "sim/report/job_axis.h"
 
 namespace npu::report {
 
@@ -22,24 +24,28 @@ class TraceWriter {
 
   // Opens a temporary file beside `path`. Throws Error(kCannotWrite).
   TraceWriter(std::filesystem::path path, const compiler::Program& program, const contract::Capabilities& caps);
-  // Leaves nothing behind unless finished.
+  // Leaves nothing behind unless released.
   ~TraceWriter();
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
 
   void add(const runtime::RunResult& result);
-  // Gives the file its name; returns how many records were left out. Throws Error(kCannotWrite).
-  uint64_t finish();
+  // Ends the document; returns how many records were left out. Throws Error(kCannotWrite).
+  uint64_t close();
+  // The closed file, for the caller to give it its name.
+  [[nodiscard]] std::filesystem::path release();
 
  private:
   struct File;
 
   void write_track_names(const contract::Capabilities& caps);
-  void write_command(const contract::Event& event);
-  void write_marks(const contract::Event& event);
+  void write_invocation(const runtime::RunResult& result, const JobAxis& axis);
+  void write_command(const contract::Event& event, const JobAxis& axis);
+  void write_marks(const contract::Event& event, const JobAxis& axis);
+  // Ends the phase before, which lasted until now.
+  void write_phase(const runtime::FirmwarePhase& next);
   void put(const std::string& record);
-  [[nodiscard]] std::string time(uint64_t cycle) const;  // of the current invocation
-  [[nodiscard]] std::string duration(uint64_t cycles) const;
+  [[nodiscard]] std::string microseconds(uint64_t cycles) const;
   [[nodiscard]] std::string layer_name(const contract::Event& event) const;
 
   std::filesystem::path path_, temporary_;
@@ -48,7 +54,8 @@ class TraceWriter {
   std::vector<CommandInfo> commands_;
   uint32_t clock_mhz_;
   uint64_t invocations_ = 0;
-  uint64_t base_ = 0;  // cycles of the invocations before
+  uint64_t end_ = 0;              // device time at which the last invocation ended
+  runtime::FirmwarePhase phase_;  // that the firmware is in; idle ones have no slice
   uint64_t written_ = 0, left_out_ = 0;
 };
 

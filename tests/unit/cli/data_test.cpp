@@ -87,7 +87,9 @@ TEST_F(DataTest, OutputsAreOneFileEachAndStackedForSequences) {
     const graph::Value value{DType::kInt8, {2}, {i, 9}};
     outputs.add({value, value});  // one tensor that the graph lists twice
   }
-  outputs.write(folder / "deep" / "out");
+  StagedFiles files;
+  outputs.write(files, folder / "deep" / "out");
+  files.commit();
   const graph::NpyArray array = graph::read_npy(folder / "deep" / "out" / "x%2F1.npy");
   EXPECT_EQ(array.shape, (graph::Shape{3, 2}));
   EXPECT_EQ(array.bytes, (std::vector<uint8_t>{0, 9, 1, 9, 2, 9}));

@@ -32,6 +32,7 @@ TEST(CommandList, StoresOfMicroProgramsWrite) {
   ewise.operands[1].base = {0, contract::Region::kVariable, 4};
   ewise.uops = {{contract::UopCode::kLoad, 0, 0, 0, 0, 0}, {contract::UopCode::kStore, 0, 0, 1, 0, 0}};
   ewise.encode(program.commands);
+  program.main_words = static_cast<uint32_t>(program.commands.size());
   const CommandInfo info = list_commands(program).at(0);
   ASSERT_EQ(info.variables.size(), 2u);
   EXPECT_EQ(info.variables[0].variable, 3u);

@@ -41,6 +41,7 @@ inline compiler::Program sample_program() {
   contract::EndCommand end;
   end.header.queue = contract::Queue::kSequencer;
   end.encode(words);
+  program.main_words = static_cast<uint32_t>(words.size());
   program.command_count = 8;
   program.constants = {1, 2, 3};
   compiler::Variable variable;
@@ -102,6 +103,24 @@ inline runtime::RunResult sample_result() {
   return result;
 }
 
+// The same behind a doorbell at this device time: 300 device cycles, of which the stream ran in 200.
+inline runtime::RunResult sample_firmware_result(uint64_t doorbell) {
+  using contract::Phase;
+  runtime::RunResult result = sample_result();
+  result.times.submitted = doorbell;
+  result.times.accepted = doorbell + 20;
+  result.times.started = doorbell + 50;
+  result.times.ended = doorbell + 260;
+  result.times.completed = doorbell + 300;
+  result.times.firmware_cycles = 120;
+  result.phases = {{doorbell + 10, Phase::kFetch, 1},
+                   {doorbell + 40, Phase::kDispatch, 1},
+                   {doorbell + 60, Phase::kIdle, 0},
+                   {doorbell + 270, Phase::kComplete, 1},
+                   {doorbell + 310, Phase::kIdle, 0}};
+  return result;
+}
+
 inline RunInfo sample_info() {
   RunInfo info;
   info.tool_version = "0.1.0";
@@ -109,6 +128,7 @@ inline RunInfo sample_info() {
   info.file_sha256 = "00";
   info.machine = presets::load_preset("nano");  // 64 MACs a cycle at 200 MHz
   info.mode = "timed";
+  info.firmware = "built-in";
   return info;
 }
 

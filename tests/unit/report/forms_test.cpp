@@ -98,6 +98,54 @@ TEST(Json, LayersAddUpToTheTotal) {
   EXPECT_TRUE(report["run"]["jitter"].is_null());
 }
 
+Report firmware_report() {
+  Collector collector(sample_info(), sample_program());
+  collector.add(sample_firmware_result(1000));
+  runtime::RunResult slow = sample_firmware_result(2000);
+  slow.times.completed += 100;
+  slow.times.preemptions = 1;
+  slow.times.blocked = 10;
+  slow.times.saved_bytes = 64;
+  collector.add(slow);
+  return collector.finish({}, {});
+}
+
+TEST(Firmware, SaysWhatTheWayThroughItCosts) {
+  const json cost = json::parse(to_json(firmware_report()))["firmware"];
+  EXPECT_EQ(cost["cycles"], 120);
+  EXPECT_EQ(cost["cycles_sum"], 240);
+  EXPECT_EQ(cost["device_cycles"], 350);  // 300 and 400
+  EXPECT_EQ(cost["device_cycles_min"], 300);
+  EXPECT_EQ(cost["device_cycles_max"], 400);
+  EXPECT_EQ(cost["engine_cycles"], 200);
+  EXPECT_DOUBLE_EQ(cost["outside_engines"], 1 - 400.0 / 700);
+  EXPECT_EQ(cost["preemptions"], 1);
+  EXPECT_EQ(cost["blocked_cycles"], 5);
+  EXPECT_EQ(cost["saved_bytes"], 32);
+  const std::string text = to_table(firmware_report());
+  EXPECT_THAT(text, HasSubstr("firmware  120 busy cycles of the control CPU an invocation"));
+  EXPECT_THAT(text, HasSubstr("350 device cycles from doorbell to completion, 200 of them with the stream running: "
+                              "42.9 % of the time outside the engines"));
+  EXPECT_THAT(text, HasSubstr("preempted 1 times, 64 bytes saved"));
+  EXPECT_THAT(to_csv(firmware_report()), HasSubstr(",120,350,200,0.428571,1,5\n"));
+}
+
+TEST(Firmware, IsAbsentWhereItWasBypassed) {
+  Report report = sample_report();
+  EXPECT_FALSE(report.firmware);
+  report.info.firmware.clear();
+  const json document = json::parse(to_json(report));
+  EXPECT_TRUE(document["firmware"].is_null());
+  EXPECT_TRUE(document["run"]["firmware"].is_null());
+  EXPECT_THAT(to_table(report), testing::Not(HasSubstr("firmware")));
+  EXPECT_THAT(to_csv(report), HasSubstr(",,,,,,\n"));
+  Collector collector(sample_info(), sample_program());
+  runtime::RunResult functional = sample_firmware_result(1000);
+  functional.cycles = 0;
+  collector.add(functional);
+  EXPECT_FALSE(collector.finish({}, {}).firmware);
+}
+
 TEST(Json, NamesThatAreNoUtf8DoNotBreakIt) {
   Report report = sample_report();
   report.layers[0].layer.output = "\xff\xfe";
@@ -122,7 +170,8 @@ TEST(Json, EveryFieldIsDefinedInTheReference) {
   ASSERT_TRUE(file) << NPU_REPORT_DOC;
   std::stringstream text;
   text << file.rdbuf();
-  Report report = sample_report();
+  Report report = firmware_report();
+  report.variables.emplace_back();
   report.check = CheckResult{1, 1, "x"};
   report.info.jitter_seed = 1;
   std::vector<std::string> fields;

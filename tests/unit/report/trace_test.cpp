@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hw/contract/error.h"
+#include "sim/report/job_axis.h"
 #include "tests/unit/report/fixture.h"
 
 namespace npu::report {
@@ -23,6 +24,13 @@ struct TraceTest : testing::Test {
     return static_cast<size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
   }
 
+  // Parses the finished trace and names it.
+  [[nodiscard]] json finish(TraceWriter& writer) const {
+    EXPECT_EQ(writer.close(), 0u);
+    fs::rename(writer.release(), folder / "trace.json");
+    return json::parse(std::ifstream(folder / "trace.json"));
+  }
+
   const fs::path folder = fs::path(testing::TempDir()) / ("npu_trace_" + std::to_string(::getpid()));
   const contract::Capabilities caps = presets::load_preset("nano").caps;
 };
@@ -31,8 +39,7 @@ TEST_F(TraceTest, HasATrackPerQueueAndMarksForVariables) {
   TraceWriter writer(folder / "trace.json", sample_program(), caps);
   writer.add(sample_result());
   writer.add(sample_result());
-  EXPECT_EQ(writer.finish(), 0u);
-  const json trace = json::parse(std::ifstream(folder / "trace.json"));
+  const json trace = finish(writer);
   std::map<std::string, int> tracks, phases, marks;
   double last_end = 0;
   for (const json& record : trace["traceEvents"]) {
@@ -41,7 +48,7 @@ TEST_F(TraceTest, HasATrackPerQueueAndMarksForVariables) {
     if (record["ph"] == "i") ++marks[record["name"]];
     if (record["ph"] == "X") last_end = std::max(last_end, record["ts"].get<double>() + record["dur"].get<double>());
   }
-  EXPECT_EQ(tracks.size(), 7u);  // invocations, sequencer, mxu, vpu, dma0, dma1, variables
+  EXPECT_EQ(tracks.size(), 8u);  // invocations, firmware, sequencer, mxu, vpu, dma0, dma1, variables
   EXPECT_EQ(phases["X"], 2 * (8 + 1));
   EXPECT_EQ(marks["declare state \"1\""], 2);
   EXPECT_EQ(marks["read state \"1\""], 2);
@@ -53,8 +60,7 @@ TEST_F(TraceTest, HasATrackPerQueueAndMarksForVariables) {
 TEST_F(TraceTest, SlicesAreNamedAfterLayers) {
   TraceWriter writer(folder / "trace.json", sample_program(), caps);
   writer.add(sample_result());
-  writer.finish();
-  const json trace = json::parse(std::ifstream(folder / "trace.json"));
+  const json trace = finish(writer);
   for (const json& record : trace["traceEvents"]) {
     if (record["ph"] != "X" || record["tid"] != static_cast<int>(contract::Queue::kMxu)) continue;
     EXPECT_EQ(record["name"], "conv2d_4");
@@ -64,10 +70,68 @@ TEST_F(TraceTest, SlicesAreNamedAfterLayers) {
   }
 }
 
+// What happened, on the clock of 200 MHz: device time 1,000 is 5 us.
+TEST_F(TraceTest, FirmwareAndEnginesShareTheAxisOfDeviceTime) {
+  TraceWriter writer(folder / "trace.json", sample_program(), caps);
+  writer.add(sample_firmware_result(1000));
+  writer.add(sample_firmware_result(3000));
+  const json trace = finish(writer);
+  std::vector<json> firmware, invocations, mxu;
+  for (const json& record : trace["traceEvents"]) {
+    if (record["ph"] != "X") continue;
+    if (record["tid"] == 102) firmware.push_back(record);
+    if (record["tid"] == 100) invocations.push_back(record);
+    if (record["tid"] == static_cast<int>(contract::Queue::kMxu)) mxu.push_back(record);
+  }
+  ASSERT_EQ(invocations.size(), 2u);
+  EXPECT_DOUBLE_EQ(invocations[0]["ts"], 1000 / 200.0);
+  EXPECT_DOUBLE_EQ(invocations[0]["dur"], 300 / 200.0);
+  EXPECT_DOUBLE_EQ(invocations[1]["ts"], 3000 / 200.0);
+  EXPECT_EQ(invocations[1]["args"]["firmware_cycles"], 120);
+  ASSERT_EQ(mxu.size(), 2u);
+  EXPECT_DOUBLE_EQ(mxu[0]["ts"], (1050 + 65) / 200.0);
+  EXPECT_DOUBLE_EQ(mxu[1]["ts"], (3050 + 65) / 200.0);
+  // Idle phases are gaps; the last phase of the second job has no end yet.
+  std::vector<std::string> names;
+  for (const json& record : firmware) names.push_back(record["name"]);
+  EXPECT_EQ(names, (std::vector<std::string>{"fetch", "dispatch", "complete", "fetch", "dispatch", "complete"}));
+  EXPECT_DOUBLE_EQ(firmware[1]["ts"], 1040 / 200.0);
+  EXPECT_DOUBLE_EQ(firmware[1]["dur"], 20 / 200.0);
+  EXPECT_EQ(firmware[1]["args"]["ring"], 1);
+}
+
 TEST_F(TraceTest, LeavesNothingBehindUnlessFinished) {
   { TraceWriter writer(folder / "trace.json", sample_program(), caps); }
   EXPECT_EQ(files(), 0u);
 }
+
+TEST(JobAxis, PutsThePartsOfAnInterruptedJobWhereTheyRan) {
+  using contract::Phase;
+  runtime::RunResult result = sample_firmware_result(1000);
+  EXPECT_EQ(JobAxis(result, 7).parts(), 1u);
+  EXPECT_EQ(JobAxis(result, 7).time(200), 1250u);
+  // Stopped at its cycle 130, gone on at device time 2,000: first its scratchpad comes back, at 1,900.
+  result.times.preemptions = 1;
+  result.times.ended = 2070;
+  contract::Event yield = event_of(8, 0, contract::Queue::kSequencer, 128, 128, 130);
+  yield.opcode = static_cast<uint8_t>(contract::Opcode::kYield);
+  result.events.push_back(yield);
+  result.events.push_back(yield);
+  result.phases = {{1040, Phase::kDispatch, 1}, {1100, Phase::kPreempt, 1}, {1200, Phase::kPreempt, 1},
+                   {1300, Phase::kDispatch, 2}, {1900, Phase::kResume, 1},  {2000, Phase::kResume, 1},
+                   {2080, Phase::kComplete, 1}};
+  const JobAxis axis(result, 7);
+  ASSERT_EQ(axis.parts(), 2u);
+  EXPECT_EQ(axis.time(100), 1150u);
+  EXPECT_EQ(axis.time(129), 1179u);
+  EXPECT_EQ(axis.time(130), 2000u);
+  EXPECT_EQ(axis.time(200), 2070u);
+  result.phases.pop_back();
+  result.phases.erase(result.phases.begin());  // the start is lost: one piece
+  EXPECT_EQ(JobAxis(result, 7).parts(), 1u);
+}
+
+TEST(JobAxis, StartsWhereItIsToldWithoutFirmware) { EXPECT_EQ(JobAxis(sample_result(), 400).time(65), 465u); }
 
 TEST_F(TraceTest, SaysWhenItCannotBeWritten) {
   for (const fs::path& path : {folder / "no" / "trace.json", folder}) {

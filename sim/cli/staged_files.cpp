@@ -1,0 +1,88 @@
+#include "sim/cli/staged_files.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <span>
+#include <system_error>
+
+#include "driver/graph/file.h"
+#include "driver/graph/text.h"
+#include "hw/contract/error.h"
+
+namespace npu::cli {
+
+namespace fs = std::filesystem;
+using contract::ErrorCode;
+using graph::in_quotes;
+
+StagedFiles::~StagedFiles() {
+  std::error_code ignored;
+  for (const auto& [temporary, file] : files_) fs::remove(temporary, ignored);
+  for (auto folder = folders_.rbegin(); folder != folders_.rend(); ++folder) {
+    fs::remove(*folder, ignored);  // stays when somebody else has put something there
+  }
+}
+
+void StagedFiles::write(const fs::path& file, const std::function<void(const fs::path&)>& write) {
+  fs::path temporary = file;
+  temporary.replace_filename(fmt::format(".npu-{}-{}", ::getpid(), files_.size()));
+  files_.emplace_back(temporary, file);
+  try {
+    write(temporary);
+  } catch (const Error& error) {
+    std::string message = error.what();
+    const size_t at = message.find(temporary.string());
+    if (at != std::string::npos) message.replace(at, temporary.string().size(), file.string());
+    throw Error(error.code(), message);
+  }
+}
+
+void StagedFiles::write(const fs::path& file, const std::string& text) {
+  write(file, [&](const fs::path& temporary) {
+    graph::write_file(temporary, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
+  });
+}
+
+void StagedFiles::adopt(fs::path temporary, fs::path file) {
+  files_.emplace_back(std::move(temporary), std::move(file));
+}
+
+void StagedFiles::make_folder(const fs::path& folder) {
+  std::vector<fs::path> missing;  // inner ones first
+  std::error_code failure;
+  for (fs::path at = fs::absolute(folder); !fs::exists(at, failure); at = at.parent_path()) {
+    if (!at.filename().empty()) missing.push_back(at);
+    if (!at.has_relative_path()) break;
+  }
+  fs::create_directories(folder, failure);
+  if (failure || !fs::is_directory(folder)) {
+    throw Error(ErrorCode::kCannotWrite, fmt::format("cannot make the folder {}: {}", in_quotes(folder.string()),
+                                                     failure ? failure.message() : "it is a file"));
+  }
+  folders_.insert(folders_.end(), missing.rbegin(), missing.rend());
+}
+
+void StagedFiles::check_places() const {
+  for (const auto& [temporary, file] : files_) {
+    std::error_code ignored;
+    if (!fs::is_directory(file, ignored)) continue;
+    throw Error(ErrorCode::kCannotWrite, fmt::format("cannot write {}: it is a folder", in_quotes(file.string())));
+  }
+}
+
+void StagedFiles::commit() {
+  check_places();
+  for (const auto& [temporary, file] : files_) {
+    std::error_code failure;
+    fs::rename(temporary, file, failure);
+    if (!failure) continue;
+    throw Error(ErrorCode::kCannotWrite,
+                fmt::format("cannot write {}: {}", in_quotes(file.string()), failure.message()));
+  }
+  files_.clear();
+  folders_.clear();
+}
+
+}  // namespace npu::cli
