@@ -195,7 +195,7 @@ class Bench {
     payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   }
 
-  const contract::Capabilities caps_ = presets::load("nano").caps;
+  const contract::Capabilities caps_ = presets::load_preset("nano").caps;
   Board board_;
 };
 
