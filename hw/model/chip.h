@@ -12,6 +12,7 @@
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <span>
@@ -68,13 +69,16 @@ class Chip : public sc_core::sc_module, private CpuPeripherals, private MailboxP
   [[nodiscard]] tlm::tlm_response_status access(tlm::tlm_generic_payload& payload, bool debug);
   [[nodiscard]] tlm::tlm_response_status access_words(tlm::tlm_generic_payload& payload, bool debug);
   [[nodiscard]] tlm::tlm_response_status access_memory(tlm::tlm_generic_payload& payload, bool debug);
-  [[nodiscard]] bool access_word(uint32_t offset, bool write, bool debug, uint32_t& value);
+  [[nodiscard]] bool host_word(uint32_t offset, bool write, bool debug, uint32_t& value);
+  [[nodiscard]] bool cpu_word(uint32_t offset, bool write, bool debug, uint32_t& value);
+  [[nodiscard]] static bool move(std::span<uint8_t> memory, uint64_t offset, bool write, std::span<uint8_t> bytes);
   [[nodiscard]] bool core_access(uint64_t address, bool write, bool debug, std::span<uint8_t> bytes);
   void drive_irq() { irq.write(mailbox_.host_interrupt()); }
   void core_irq_changed() { mailbox_.set_core_interrupt(core_irq_.read()); }
 
   const uint32_t table_bytes_;
-  tlm_utils::simple_initiator_socket<Chip> core_;  // to the Npu's host socket
+  std::array<bool, contract::kRegisterSpaceBytes / 4> id_{};  // words of block id, which the core answers for
+  tlm_utils::simple_initiator_socket<Chip> core_;             // to the Npu's host socket
   sc_core::sc_signal<bool> core_irq_;
   sc_core::sc_event host_irq_event_;
 };

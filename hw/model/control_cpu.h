@@ -64,9 +64,9 @@ class ControlCpu : public sc_core::sc_module, public CpuDebugPort, private IssBu
 
   ControlCpu(const sc_core::sc_module_name& name, uint32_t clock_mhz, const IssFactory& iss,
              CpuPeripherals& peripherals);
-  ~ControlCpu() override;
 
-  // --- Reset. The CPU begins in reset. Neither call waits; the CPU's thread follows at the same moment.
+  // --- Reset. The CPU begins in reset. Neither call waits. A CPU that is released within a quantum after it was held
+  // may start up to a quantum later.
   void hold();
   void release();
   [[nodiscard]] bool held() const { return held_; }
@@ -89,8 +89,8 @@ class ControlCpu : public sc_core::sc_module, public CpuDebugPort, private IssBu
   [[nodiscard]] uint64_t retired() const;
 
   // --- Memories. The host writes code in reset only; the caller sees to it.
-  [[nodiscard]] std::span<uint8_t> code() { return code_; }
-  [[nodiscard]] std::span<uint8_t> data() { return data_; }
+  [[nodiscard]] std::span<uint8_t> code() { return code_.bytes; }
+  [[nodiscard]] std::span<uint8_t> data() { return data_.bytes; }
 
   // --- Debugger; null detaches. Attach before the simulation starts, or while the CPU halts.
   void attach(CpuDebugger* debugger) { debugger_ = debugger; }
@@ -110,46 +110,60 @@ class ControlCpu : public sc_core::sc_module, public CpuDebugPort, private IssBu
     ~Pages();
     Pages(const Pages&) = delete;
     Pages& operator=(const Pages&) = delete;
-    std::span<uint8_t> span;
+    const std::span<uint8_t> bytes;
   };
 
   [[nodiscard]] bool read(uint32_t address, uint32_t bytes, uint32_t& value) override;
   [[nodiscard]] bool write(uint32_t address, uint32_t bytes, uint32_t value) override;
   [[nodiscard]] bool access(uint32_t address, uint32_t bytes, bool write, uint32_t& value);
-  [[nodiscard]] bool access_dram(uint32_t offset, uint32_t bytes, bool write, uint32_t& value);
+  [[nodiscard]] bool access_dram(uint32_t offset, uint32_t bytes, bool write, uint32_t& value, sc_core::sc_time& delay);
   [[nodiscard]] bool debug_access(uint32_t address, bool write, std::span<uint8_t> bytes);
   [[nodiscard]] bool debug_dram(uint32_t offset, bool write, std::span<uint8_t> bytes);
-  [[nodiscard]] bool debug_words(uint32_t offset, bool write, std::span<uint8_t> bytes);
+  [[nodiscard]] bool debug_registers(uint32_t offset, bool write, std::span<uint8_t> bytes);
 
   void main();
   void leave_reset();
   void run_slice();
-  [[nodiscard]] uint64_t slice_length() const;
   void wait_for_interrupt();
   void stop_now(contract::CpuStop reason, const IssStop& why);
+  // Hands the CPU to the debugger, if there is one, until that lets it go on.
   void halt(CpuDebugger::Halt why);
+  [[nodiscard]] bool halt_wanted();
+  // Held in reset since the CPU started, also when it was released again: what runs now must end.
+  [[nodiscard]] bool aborted() const { return held_ || fresh_; }
+
+  // Lets the simulation pass as much time as the CPU has.
   void synchronise();
-  void add_cycles(uint64_t cycles);
-  void update_lines();
-  [[nodiscard]] uint64_t cycles_until(const sc_core::sc_time& moment) const;
+  // The cycle after all that is executed; its moment; the cycle that begins at a moment or the next one after it.
+  [[nodiscard]] uint64_t now() const { return cycles_ + (iss_->retired() - counted_); }
   [[nodiscard]] sc_core::sc_time time_of(uint64_t cycle) const;
+  [[nodiscard]] uint64_t cycle_at(const sc_core::sc_time& moment) const;
+  // The first cycle at which timer or watchdog want something, beyond now.
+  [[nodiscard]] uint64_t next_due() const;
+  // Ends the slice if its rest would run over what is due next.
+  void replan();
+  [[nodiscard]] uint32_t lines() const;
+  void lines_changed();
 
   const sc_core::sc_time period_;
   CpuPeripherals& peripherals_;
-  Pages code_pages_, data_pages_;
-  std::span<uint8_t> code_, data_;
+  Pages code_, data_;
   std::unique_ptr<Iss> iss_;
   CpuDebugger* debugger_ = nullptr;
 
-  bool held_ = true, waiting_ = false, external_ = false, halt_requested_ = false, step_ = false;
-  sc_core::sc_event changed_;  // reset, lines, halt requests
+  bool held_ = true;   // in reset
+  bool fresh_ = true;  // released, but the thread has not followed yet
+  bool waiting_ = false, executing_ = false, external_ = false, halt_requested_ = false, step_ = false;
+  sc_core::sc_event changed_;  // reset, lines, requests to halt
   sc_core::sc_time timer_due_, watchdog_period_, watchdog_due_;
   CpuStop stop_;
 
-  // The CPU's own time: cycle 0 is when it left reset. `cycles_` counts what has passed, wfi and accesses included;
-  // instructions retired beyond `counted_` come on top.
+  // The CPU's own time. Cycle 0 begins when it leaves reset; `cycles_` have passed, those of wfi and of accesses among
+  // them, up to instruction `counted_`.
   sc_core::sc_time origin_;
   uint64_t cycles_ = 0, counted_ = 0, wfi_cycles_ = 0;
+  uint64_t slice_end_ = 0;            // in instructions retired
+  tlm::tlm_generic_payload payload_;  // of accesses to DRAM
 };
 
 }  // namespace npu::model

@@ -10,6 +10,7 @@
 #include <systemc>
 
 #include "hw/contract/gen/registers.h"
+#include "hw/model/clock.h"
 #include "hw/model/control_cpu.h"
 
 namespace npu::model {
@@ -37,7 +38,8 @@ class Mailbox {
   Mailbox(uint32_t clock_mhz, ControlCpu& cpu, MailboxPort& port, std::function<void(char)> uart);
 
   // Registers of the two blocks, by their offsets. False: there is none that this side sees. Writes to read-only
-  // registers are ignored. With `debug`: no side effects; a write then changes plain values only.
+  // registers are ignored; of block mailbox the CPU writes firmware_state, firmware_version and firmware_checksum.
+  // With `debug`: no side effects; a write does nothing then.
   [[nodiscard]] bool read(Side side, uint32_t offset, bool debug, uint32_t& value);
   [[nodiscard]] bool write(Side side, uint32_t offset, bool debug, uint32_t value);
 
@@ -48,22 +50,30 @@ class Mailbox {
   [[nodiscard]] uint64_t device_time() const;
 
  private:
-  [[nodiscard]] uint32_t load(uint32_t offset) const { return words_[index(offset)]; }
-  void store(uint32_t offset, uint32_t value) { words_[index(offset)] = value; }
   [[nodiscard]] static uint32_t index(uint32_t offset) { return (offset - kFirst) / 4; }
-  [[nodiscard]] uint64_t load_pair(uint32_t low_offset) const;
-  [[nodiscard]] uint32_t read_state(uint32_t offset) const;
+  [[nodiscard]] uint32_t& word(uint32_t offset) { return words_[index(offset)]; }
+  [[nodiscard]] uint32_t word(uint32_t offset) const { return words_[index(offset)]; }
+  [[nodiscard]] uint64_t pair(uint32_t low_offset) const;
+  [[nodiscard]] bool allowed(Side side, uint32_t offset, uint8_t right) const;
+
+  [[nodiscard]] uint32_t value_of(uint32_t offset) const;
+  [[nodiscard]] uint32_t stop_register(uint32_t offset) const;
+  [[nodiscard]] uint32_t cpu_control() const;
   [[nodiscard]] uint32_t cpu_status() const;
-  void write_host(uint32_t offset, uint32_t value);
-  void write_cpu(uint32_t offset, uint32_t value);
+  [[nodiscard]] uint32_t interrupt_pending() const;
+
+  void write_mailbox(uint32_t offset, uint32_t value);
+  void write_peripheral(uint32_t offset, uint32_t value);
   void write_cpu_control(uint32_t value);
+  void arm_hang();
   void reset_peripherals();
   void raise(uint32_t bits);
   void update_cpu_interrupt();
   void update_timer();
   void record_phase(uint32_t value);
+  [[nodiscard]] sc_core::sc_time duration(uint64_t cycles) const;
 
-  static constexpr uint32_t kFirst = contract::reg::kDoorbell;
+  static constexpr uint32_t kFirst = contract::reg::kDoorbell;  // of both blocks
   static constexpr uint32_t kWords = (contract::kRegisterSpaceBytes - kFirst) / 4;
 
   const sc_core::sc_time period_;
@@ -71,7 +81,8 @@ class Mailbox {
   MailboxPort& port_;
   const std::function<void(char)> uart_;
   std::array<uint32_t, kWords> words_{};
-  std::array<uint8_t, kWords> rights_{};  // who may read and write
+  std::array<uint8_t, kWords> rights_{};    // who may read and write
+  std::array<uint32_t, 2> latched_time_{};  // high half, for each side
   bool core_interrupt_ = false;
 };
 
