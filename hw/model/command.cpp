@@ -13,7 +13,7 @@ DecodedCommand decode(std::span<const uint32_t> words) {
     case Opcode::kDeclare:
       return contract::DeclareCommand::decode(words);
     case Opcode::kYield:
-      break;
+      return contract::YieldCommand::decode(words);
     case Opcode::kDma:
       return contract::DmaCommand::decode(words);
     case Opcode::kMxu:

@@ -39,9 +39,10 @@ struct Traffic {
   [[nodiscard]] uint64_t written() const { return spm_written + dram_written + psram_written; }
 };
 
-using DecodedCommand = std::variant<std::monostate, contract::BeginCommand, contract::EndCommand,
-                                    contract::DeclareCommand, contract::DmaCommand, contract::MxuCommand,
-                                    contract::VpuEwiseCommand, contract::VpuPoolCommand, contract::VpuReduceCommand>;
+using DecodedCommand =
+    std::variant<std::monostate, contract::BeginCommand, contract::EndCommand, contract::DeclareCommand,
+                 contract::YieldCommand, contract::DmaCommand, contract::MxuCommand, contract::VpuEwiseCommand,
+                 contract::VpuPoolCommand, contract::VpuReduceCommand>;
 
 // `words` must be well formed (contract::well_formed).
 [[nodiscard]] DecodedCommand decode(std::span<const uint32_t> words);

@@ -39,19 +39,22 @@ void CommandProcessor::start(const JobRegisters& registers) {
   machine_.jitter.begin_job();
   machine_.scoreboard.begin_job();
   machine_.counters.clear();
-  machine_.scratchpad.begin_job();
+  machine_.scratchpad.begin_job(registers.keep_scratchpad);
   machine_.persistent.begin_job(registers.owner, registers.epoch);
   machine_.address_map.begin_job(registers.regions, registers.owner, registers.epoch);
   machine_.memory.begin_job();
-  machine_.events.begin_job(registers.event_base, registers.event_capacity);
+  machine_.events.begin_job(registers.event_base, registers.event_capacity, registers.cycle_base);
   for (QueueUnit* unit : units_) {
     if (unit != nullptr) unit->begin_job();
   }
   hazards_.begin_job();
-  fetch_.begin_job(registers.command_base, uint64_t{registers.command_words} * 4);
+  fetch_.begin_job(registers.command_base, 4 * uint64_t{std::min(registers.command_start, registers.command_words)},
+                   4 * uint64_t{registers.command_words});
   accounted_ = 0;
   index_ = 0;
   header_ = {};
+  first_ = true;
+  waiting_ = Waiting::kStream;
   if (machine_.config.job_started) machine_.config.job_started();
   if (machine_.clock.timed() && registers.cycle_limit > 0) timeout_.set(registers.cycle_limit);
   start_.notify(sc_core::SC_ZERO_TIME);
@@ -75,7 +78,8 @@ void CommandProcessor::run() {
 }
 
 void CommandProcessor::run_stream() {
-  if (machine_.job.registers().command_base % 64 != 0) {
+  const JobRegisters& job = machine_.job.registers();
+  if (job.command_base % 64 != 0 || job.command_start > job.command_words) {
     fault(ErrorCode::kFaultBadCommand);
     return;
   }
@@ -123,6 +127,7 @@ bool CommandProcessor::fetch(uint32_t bytes) {
 bool CommandProcessor::next_command() {
   header_ = {};
   header_.queue = contract::Queue::kSequencer;
+  waiting_ = Waiting::kStream;
   if (!fetch(4 * contract::kHeaderWords)) return false;
   fetch_.peek(std::span(words_.data(), contract::kHeaderWords));
   const uint32_t words = contract::command_words(words_);
@@ -131,6 +136,7 @@ bool CommandProcessor::next_command() {
   fetch_.peek(std::span(words_.data(), words));
   header_ = contract::Header::decode(words_);
   fetch_.take(4 * words);
+  waiting_ = Waiting::kNothing;
   spend(Counter::kStalled);
   decode_started_ = machine_.clock.now();
   wait_cycles((words + kWordsPerCycle - 1) / kWordsPerCycle);
@@ -138,68 +144,11 @@ bool CommandProcessor::next_command() {
   return !machine_.job.aborting();
 }
 
-bool CommandProcessor::dispatch(const DecodedCommand& command) {
-  const auto* first = std::get_if<contract::BeginCommand>(&command);
-  if ((index_ == 0) != (first != nullptr)) return fault(ErrorCode::kFaultBadCommand);
-  if (first != nullptr) return begin(*first);
-  if (const auto* declaration = std::get_if<contract::DeclareCommand>(&command)) return declare(*declaration);
-  if (std::holds_alternative<contract::EndCommand>(command)) return end();
-  return issue(command);
-}
-
-bool CommandProcessor::begin(const contract::BeginCommand& command) {
-  if (command.major != contract::kContractMajor || command.minor > contract::kContractMinor ||
-      command.caps_hash != contract::caps_hash(machine_.config.caps)) {
-    return fault(ErrorCode::kContractMismatch);
-  }
-  expected_commands_ = command.command_count;
-  record_event();
-  return true;
-}
-
-bool CommandProcessor::declare(const contract::DeclareCommand& command) {
-  if (!wait_for_tokens()) return false;
-  hazards_.sequencer_waited(header_.wait);
-  const ErrorCode error = machine_.address_map.check_declaration(command.variable, command.hash);
-  if (error != ErrorCode::kOk) {
-    const auto variable = static_cast<uint16_t>(command.variable);
-    return fault_at(error, {0, contract::Region::kVariable, variable}, 0, command.variable);
-  }
-  machine_.persistent.mark_seen(command.variable, machine_.job.registers().epoch);
-  record_event();
-  return true;
-}
-
-bool CommandProcessor::end() {
-  if (index_ + 1 != expected_commands_ || fetch_.left() > 0) return fault(ErrorCode::kFaultBadCommand);
-  spend(Counter::kStalled);
-  while (!machine_.scoreboard.drained()) {
-    wait(machine_.progress);
-    if (machine_.job.aborting()) return false;
-  }
-  // Of its own the sequencer moves the stream, all of it.
-  Traffic asked, moved;
-  asked.dram_read = uint64_t{machine_.job.registers().command_words} * 4;
-  moved.dram_read = fetch_.fetched();
-  add_bytes(machine_.counters, kSequencerQueue, asked, moved);
-  record_event();
-  return false;
-}
-
-bool CommandProcessor::wait_for_tokens() {
-  const TokenTargets targets = machine_.scoreboard.targets(header_.wait);
-  while (machine_.scoreboard.missing(targets) != kQueues) {
-    wait(machine_.progress);
-    if (machine_.job.aborting()) return false;
-  }
-  spend(Counter::kStalled);
-  return true;
-}
-
 bool CommandProcessor::issue(const DecodedCommand& command) {
   const auto queue = static_cast<uint32_t>(header_.queue);
   QueueUnit& unit = *units_[queue];
   while (unit.full()) {
+    waiting_ = Waiting::kRoom;
     wait(machine_.progress);
     if (machine_.job.aborting()) return false;
   }
@@ -299,6 +248,23 @@ bool CommandProcessor::fault_at(ErrorCode code, const contract::Address& address
   return false;
 }
 
+QueueState CommandProcessor::state() const {
+  QueueState state;
+  if (!machine_.job.running()) return state;
+  state.bursts = fetch_.bursts();
+  if (waiting_ == Waiting::kStream) return state;
+  state.holding = true;
+  state.command = index_;
+  state.executing = waiting_ == Waiting::kNothing;
+  const Scoreboard& scoreboard = machine_.scoreboard;
+  uint32_t missing = kQueues;
+  if (waiting_ == Waiting::kRoom) missing = static_cast<uint32_t>(header_.queue);
+  if (waiting_ == Waiting::kTokens) missing = scoreboard.missing(scoreboard.targets(header_.wait));
+  if (waiting_ == Waiting::kQueues) missing = scoreboard.missing(scoreboard.all_issued());
+  if (missing != kQueues) state.waits_for = missing;
+  return state;
+}
+
 void CommandProcessor::wait_cycles(uint64_t cycles) {
   if (!machine_.clock.timed()) return;
   const uint64_t end = machine_.clock.now() + cycles;
@@ -312,19 +278,6 @@ void CommandProcessor::spend(Counter counter) {
   const uint64_t now = machine_.clock.now();
   machine_.counters.add(kSequencerQueue, counter, now - accounted_);
   accounted_ = now;
-}
-
-// A command of the sequencer itself has completed; its traffic is its own words.
-void CommandProcessor::record_event() {
-  contract::Event event;
-  event.command = index_;
-  event.layer = static_cast<uint16_t>(header_.layer);
-  event.queue = static_cast<uint8_t>(kSequencerQueue);
-  event.opcode = static_cast<uint8_t>(header_.opcode);
-  event.issued = event.started = decode_started_;
-  event.completed = machine_.clock.now();
-  machine_.counters.add(kSequencerQueue, Counter::kCommands, 1);
-  machine_.events.record(event);
 }
 
 }  // namespace npu::model

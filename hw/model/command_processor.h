@@ -2,8 +2,11 @@
 //
 // One command after the other: its words are decoded at kWordsPerCycle a cycle, checked (validate.h, addresses and
 // limits of everything that it touches, hazards), and put into the FIFO of its queue, for whose room it waits. `begin`
-// and `declare` take effect in the sequencer itself, `end` waits until all queues are empty. Counters of queue
-// `sequencer`: busy while decoding, stalled while waiting for the stream, a FIFO or tokens, idle from `end` on.
+// and `declare` take effect in the sequencer itself, `end` waits until all queues are empty. `yield` costs its
+// decoding, unless the job shall stop: then it waits as `end` does, and for what memory owes the prefetch. Counters of
+// queue `sequencer`: busy while decoding, stalled while waiting for the stream, a FIFO or tokens, idle from the command
+// on that ends the job. Bytes asked are the words of the stream from where the job started; if it stops at a yield, all
+// that the prefetch asked for by then.
 //
 // Job start: cycle 0. Job end: the cycle at which the last command has completed, or at which all units have given up.
 #pragma once
@@ -35,8 +38,13 @@ class CommandProcessor : public sc_core::sc_module {
   [[nodiscard]] const sc_core::sc_event& ended_event() const { return ended_event_; }
   // Nothing in the simulation can move any more: a fault, so that the job ends.
   void report_stuck();
+  // Of the sequencer.
+  [[nodiscard]] QueueState state() const;
 
  private:
+  // What the sequencer waits for while it does not work on a command.
+  enum class Waiting : uint8_t { kNothing, kStream, kRoom, kTokens, kQueues };
+
   using Words = std::span<const uint32_t>;
 
   void run();
@@ -50,11 +58,15 @@ class CommandProcessor : public sc_core::sc_module {
   [[nodiscard]] bool dispatch(const DecodedCommand& command);
   [[nodiscard]] bool begin(const contract::BeginCommand& command);
   [[nodiscard]] bool declare(const contract::DeclareCommand& command);
+  [[nodiscard]] bool yield(const contract::YieldCommand& command);
+  [[nodiscard]] bool resume(const contract::YieldCommand& command);
   [[nodiscard]] bool end();
   [[nodiscard]] bool issue(const DecodedCommand& command);
   [[nodiscard]] bool check_access(const StridedAccess& access, IssuedCommand& slot);
   [[nodiscard]] bool reserved(uint64_t low, uint64_t high, bool write) const;
   [[nodiscard]] bool wait_for_tokens();
+  [[nodiscard]] bool drain();
+  [[nodiscard]] bool complete();
 
   // Always false: `return fault(...)`.
   bool fault(contract::ErrorCode code, uint32_t other = 0);
@@ -62,7 +74,6 @@ class CommandProcessor : public sc_core::sc_module {
 
   void wait_cycles(uint64_t cycles);
   void spend(contract::Counter counter);
-  void record_event();
 
   Machine& machine_;
   std::vector<QueueUnit*> units_;
@@ -74,6 +85,8 @@ class CommandProcessor : public sc_core::sc_module {
   std::array<uint32_t, contract::kMaxCommandWords> words_;
   contract::Header header_;  // of the command at hand
   uint32_t index_ = 0;       // its number
+  bool first_ = false;       // of this start of the stream
+  Waiting waiting_ = Waiting::kStream;
   uint32_t expected_commands_ = 0;
   uint64_t decode_started_ = 0;
   uint64_t accounted_ = 0;

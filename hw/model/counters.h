@@ -11,6 +11,8 @@
 
 namespace npu::model {
 
+class MemoryPort;
+
 class Counters {
  public:
   void clear() { values_.fill(0); }
@@ -19,6 +21,9 @@ class Counters {
   }
   // `index` < 256: queue * 16 + counter.
   [[nodiscard]] uint64_t value(uint32_t index) const { return values_[index]; }
+  // Adds all of them to as many 64-bit words in memory, by the trace port: no time, no traffic. Without effect where
+  // there is no memory for all of them.
+  void add_to_memory(MemoryPort& memory, uint64_t base) const;
 
  private:
   std::array<uint64_t, contract::reg::kCounterCount> values_{};

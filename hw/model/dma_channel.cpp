@@ -177,6 +177,12 @@ void DmaChannel::burst_done(Burst& burst, bool ok) {
   if (all_issued() && landed_ == issued_) wake_.set(end_);
 }
 
+uint32_t DmaChannel::bursts() const {
+  if (command_ == nullptr) return 0;
+  const auto owed = [](const Flight& flight) { return !flight.landed && !flight.here; };
+  return static_cast<uint32_t>(std::count_if(flights_.begin(), flights_.end(), owed));
+}
+
 void DmaChannel::bus_error(Burst& burst, Flight& flight) {
   const bool write = burst.is_write();
   const contract::Address& address = write ? command_->dma.dst : command_->dma.src;

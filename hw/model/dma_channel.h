@@ -34,6 +34,7 @@ class DmaChannel : public QueueUnit, private BurstClient {
   };
 
   void execute(const IssuedCommand& command, Work& work) override;
+  [[nodiscard]] uint32_t bursts() const override;
   void start(const IssuedCommand& command);
   void run_functional();
   void run_bursts();

@@ -14,14 +14,15 @@ class EventRecorder {
  public:
   explicit EventRecorder(MemoryPort& memory) : memory_(memory) {}
 
-  void begin_job(uint64_t base, uint32_t capacity);
-  void record(const contract::Event& event);
+  // `cycle_base` is added to all cycles.
+  void begin_job(uint64_t base, uint32_t capacity, uint64_t cycle_base);
+  void record(contract::Event event);
   void clear() { count_ = 0; }
   [[nodiscard]] uint32_t count() const { return count_; }
 
  private:
   MemoryPort& memory_;
-  uint64_t base_ = 0;
+  uint64_t base_ = 0, cycle_base_ = 0;
   uint32_t capacity_ = 0;
   uint32_t count_ = 0;
 };

@@ -11,10 +11,11 @@ FetchUnit::FetchUnit(Machine& machine)
       ring_(kPrefetchBytes),
       arrival_(machine.agenda) {}
 
-void FetchUnit::begin_job(uint64_t base, uint64_t bytes) {
+void FetchUnit::begin_job(uint64_t base, uint64_t start, uint64_t bytes) {
   base_ = base;
+  start_ = start;
   bytes_ = bytes;
-  requested_ = arrived_ = taken_ = 0;
+  requested_ = arrived_ = taken_ = start;
   // Bursts that an aborted job left behind have no client any more; what it held goes back.
   for (; absorbed_ != issued_; ++absorbed_) {
     Flight& flight = flights_[absorbed_ % flights_.size()];
@@ -78,8 +79,21 @@ bool FetchUnit::fetch_now(uint32_t bytes) {
       return false;
     }
     store(data);
+    requested_ = arrived_;
   }
   return true;
+}
+
+bool FetchUnit::settled() {
+  absorb();
+  return arrived_ == requested_;
+}
+
+uint32_t FetchUnit::bursts() const {
+  uint32_t owed = 0;
+  for (uint32_t number = absorbed_; number != issued_; ++number)
+    owed += flights_[number % flights_.size()].here ? 0 : 1;
+  return owed;
 }
 
 void FetchUnit::peek(std::span<uint32_t> words) const {

@@ -19,7 +19,8 @@ class FetchUnit : private BurstClient {
 
   explicit FetchUnit(Machine& machine);
 
-  void begin_job(uint64_t base, uint64_t bytes);
+  // A stream of `bytes` bytes, read from byte `start` <= bytes on.
+  void begin_job(uint64_t base, uint64_t start, uint64_t bytes);
 
   // Whether the next `bytes` of the stream are here; asks memory for more. The stream must have that many left.
   [[nodiscard]] bool ready(uint32_t bytes);
@@ -33,7 +34,15 @@ class FetchUnit : private BurstClient {
   void take(uint32_t bytes) { taken_ += bytes; }
   // Of the stream, not taken.
   [[nodiscard]] uint64_t left() const { return bytes_ - taken_; }
-  [[nodiscard]] uint64_t fetched() const { return arrived_; }
+  // Bytes before the next one, from the start of the stream.
+  [[nodiscard]] uint64_t position() const { return taken_; }
+  // Bytes that memory was asked for, and those of them that it has delivered.
+  [[nodiscard]] uint64_t requested() const { return requested_ - start_; }
+  [[nodiscard]] uint64_t fetched() const { return arrived_ - start_; }
+  // Takes in what has arrived; false while memory owes more. Then, event() is what to wait for.
+  [[nodiscard]] bool settled();
+  // Bursts that memory owes.
+  [[nodiscard]] uint32_t bursts() const;
   [[nodiscard]] bool failed() const { return failed_; }
   // DRAM address of the next byte.
   [[nodiscard]] uint64_t address() const { return base_ + taken_; }
@@ -51,7 +60,7 @@ class FetchUnit : private BurstClient {
   void store(std::span<const uint8_t> data);
 
   Machine& machine_;
-  uint64_t base_ = 0, bytes_ = 0;
+  uint64_t base_ = 0, start_ = 0, bytes_ = 0;
   uint64_t requested_ = 0, arrived_ = 0, taken_ = 0;  // bytes of the stream, from its start
   std::vector<Flight> flights_;
   uint32_t issued_ = 0, absorbed_ = 0;  // numbers of flights

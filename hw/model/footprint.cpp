@@ -181,7 +181,7 @@ void collect(const contract::VpuReduceCommand& reduce, Footprint& footprint) {
 }
 
 template <class Other>
-void collect(const Other&, Footprint&) {}  // begin, end, declare touch no memory
+void collect(const Other&, Footprint&) {}  // begin, end, declare, yield touch no memory
 
 }  // namespace
 

@@ -16,9 +16,13 @@ namespace npu::model {
 struct JobRegisters {
   uint64_t command_base = 0;
   uint32_t command_words = 0;
+  uint32_t command_start = 0;  // word of the stream
   uint64_t event_base = 0;
   uint32_t event_capacity = 0;
   uint64_t cycle_limit = 0;
+  uint64_t cycle_base = 0;    // of the events
+  uint64_t counter_base = 0;  // DRAM; 0: nowhere
+  bool keep_scratchpad = false;
   uint16_t owner = 0;
   uint8_t epoch = 0;
   RegionTable regions{};
@@ -42,6 +46,13 @@ struct Fault {
   }
 };
 
+// Where a job stopped that was asked to.
+struct Preemption {
+  bool happened = false;
+  uint32_t next = 0;     // word of the stream
+  uint32_t segment = 0;  // of the yield command
+};
+
 class Job {
  public:
   explicit Job(const Clock& clock) : clock_(clock) {}
@@ -52,13 +63,19 @@ class Job {
   void begin(const JobRegisters& registers) {
     registers_ = registers;
     fault_ = {};
-    aborting_ = false;
+    preemption_ = {};
+    aborting_ = preempt_requested_ = false;
     running_ = true;
   }
   void end() {
     running_ = false;
-    aborting_ = false;
+    aborting_ = preempt_requested_ = false;
   }
+
+  // The job shall stop at its next yield command; nothing without a job.
+  void request_preempt() { preempt_requested_ = running_; }
+  [[nodiscard]] bool preempt_requested() const { return preempt_requested_; }
+  void preempt(uint32_t next, uint32_t segment) { preemption_ = {true, next, segment}; }
 
   // Keeps the first fault of the job and stops it. The cycle is filled in here.
   void fault(Fault fault) {
@@ -76,6 +93,7 @@ class Job {
   [[nodiscard]] bool running() const { return running_; }
   [[nodiscard]] bool aborting() const { return aborting_; }
   [[nodiscard]] const Fault& fault() const { return fault_; }
+  [[nodiscard]] const Preemption& preemption() const { return preemption_; }
   [[nodiscard]] const JobRegisters& registers() const { return registers_; }
 
  private:
@@ -83,7 +101,8 @@ class Job {
   std::vector<std::function<void()>> wake_;
   JobRegisters registers_;
   Fault fault_;
-  bool running_ = false, aborting_ = false;
+  Preemption preemption_;
+  bool running_ = false, aborting_ = false, preempt_requested_ = false;
 };
 
 }  // namespace npu::model

@@ -8,10 +8,12 @@
 #include "hw/model/config.h"
 #include "hw/model/counters.h"
 #include "hw/model/event_recorder.h"
+#include "hw/model/hang.h"
 #include "hw/model/jitter.h"
 #include "hw/model/job.h"
 #include "hw/model/memory_port.h"
 #include "hw/model/persistent_sram.h"
+#include "hw/model/power.h"
 #include "hw/model/scoreboard.h"
 #include "hw/model/scratchpad.h"
 
@@ -24,6 +26,7 @@ struct Machine {
         agenda("agenda", clock),
         jitter(config.jitter),
         job(clock),
+        power(clock),
         scratchpad(config.caps, config.poison),
         persistent(config.caps),
         address_map(config.caps, persistent),
@@ -35,6 +38,8 @@ struct Machine {
   Agenda agenda;
   JitterSource jitter;
   Job job;
+  Power power;
+  Hang hang;
   Scoreboard scoreboard;
   Counters counters;
   Scratchpad scratchpad;

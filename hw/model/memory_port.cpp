@@ -32,6 +32,12 @@ MemoryPort::MemoryPort(const sc_core::sc_module_name& name, Socket& socket, cons
 MemoryPort::~MemoryPort() = default;
 
 void MemoryPort::begin_job() {
+  for (Burst* burst : responses_) burst->release();
+  responses_.clear();
+  flush();
+  requesting_ = nullptr;
+  in_flight_ = 0;
+  ++job_;
   last_granted_ = kRequesters - 1;
   request_free_ = response_free_ = 0;
 }
@@ -113,6 +119,7 @@ void MemoryPort::send(Burst& burst) {
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = clock_.until(sent);
   ++in_flight_;
+  burst.job_ = job_;
   requesting_ = &burst;
   request_free_ = sent;
   const tlm::tlm_sync_enum status = socket_->nb_transport_fw(burst, phase, delay);
@@ -133,6 +140,12 @@ void MemoryPort::send(Burst& burst) {
 tlm::tlm_sync_enum MemoryPort::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                                sc_core::sc_time& delay) {
   Burst& burst = static_cast<Burst&>(payload);
+  if (burst.job_ != job_) {  // late
+    if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+    phase = tlm::END_RESP;
+    burst.release();
+    return tlm::TLM_COMPLETED;
+  }
   if (requesting_ == &burst) {  // BEGIN_RESP without an END_REQ implies one
     requesting_ = nullptr;
     request_free_ = std::max(request_free_, clock_.after(delay));
@@ -244,14 +257,23 @@ bool MemoryPort::write_now(uint64_t address, std::span<const uint8_t> data) {
   return transfer(tlm::TLM_WRITE_COMMAND, address, const_cast<uint8_t*>(data.data()), data.size());
 }
 
-bool MemoryPort::debug_write(uint64_t address, std::span<const uint8_t> data) {
+uint64_t MemoryPort::debug_transport(tlm::tlm_command command, uint64_t address, uint8_t* data, uint64_t bytes) {
   tlm::tlm_generic_payload payload;
-  payload.set_command(tlm::TLM_WRITE_COMMAND);
+  payload.set_command(command);
   payload.set_address(address);
-  payload.set_data_ptr(const_cast<uint8_t*>(data.data()));
-  payload.set_data_length(static_cast<unsigned>(data.size()));
-  payload.set_streaming_width(static_cast<unsigned>(data.size()));
-  return socket_->transport_dbg(payload) == data.size();
+  payload.set_data_ptr(data);
+  payload.set_data_length(static_cast<unsigned>(bytes));
+  payload.set_streaming_width(static_cast<unsigned>(bytes));
+  return socket_->transport_dbg(payload);
+}
+
+bool MemoryPort::debug_write(uint64_t address, std::span<const uint8_t> data) {
+  uint8_t* const bytes = const_cast<uint8_t*>(data.data());
+  return debug_transport(tlm::TLM_WRITE_COMMAND, address, bytes, data.size()) == data.size();
+}
+
+bool MemoryPort::debug_read(uint64_t address, std::span<uint8_t> data) {
+  return debug_transport(tlm::TLM_READ_COMMAND, address, data.data(), data.size()) == data.size();
 }
 
 }  // namespace npu::model

@@ -53,6 +53,7 @@ class Burst : public tlm::tlm_generic_payload {
   uint64_t earliest_ = 0;  // cycle before which it is not sent
   uint64_t done_ = 0;      // cycle at which its response is through
   uint64_t sequence_ = 0;  // responses of one cycle stay in the order in which they came
+  uint64_t job_ = 0;       // in which it was sent
 };
 
 class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
@@ -67,6 +68,7 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
              const Clock& clock, Agenda& agenda, JitterSource& jitter);
   ~MemoryPort() override;
 
+  // Forgets what an aborted job left behind. A target that answers its bursts later finds nobody.
   void begin_job();
 
   // A burst of `bytes` <= dma_burst_bytes to fill in (write) and submit.
@@ -85,8 +87,9 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
   // Functional mode: the whole transfer now. False when the target answers with an error.
   [[nodiscard]] bool read_now(uint64_t address, std::span<uint8_t> data);
   [[nodiscard]] bool write_now(uint64_t address, std::span<const uint8_t> data);
-  // The trace port: no time, no traffic. False when the target did not take all of it.
+  // The trace port: no time, no traffic. False when the target did not take or give all of it.
   bool debug_write(uint64_t address, std::span<const uint8_t> data);
+  bool debug_read(uint64_t address, std::span<uint8_t> data);
 
  private:
   void free(tlm::tlm_generic_payload* payload) override;
@@ -100,6 +103,8 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
   [[nodiscard]] uint8_t* direct(uint64_t address, uint64_t bytes, bool write);
   bool transfer(tlm::tlm_command command, uint64_t address, uint8_t* data, uint64_t bytes);
   [[nodiscard]] uint64_t port_cycles(uint64_t bytes) const { return (bytes + port_bytes_ - 1) / port_bytes_; }
+
+  uint64_t debug_transport(tlm::tlm_command command, uint64_t address, uint8_t* data, uint64_t bytes);
 
   Socket& socket_;
   const Clock& clock_;
@@ -119,6 +124,7 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
   uint64_t response_free_ = 0;
   std::vector<Burst*> responses_;  // heap, the next one to deliver first
   uint64_t responses_seen_ = 0;
+  uint64_t job_ = 0;  // number of jobs begun
   Alarm deliver_alarm_, grant_alarm_;
   sc_core::sc_event idle_;
   tlm::tlm_dmi dmi_;

@@ -28,9 +28,9 @@ Npu::Npu(const sc_core::sc_module_name& name, const NpuConfig& config, std::uniq
       mxu_("mxu", machine_, kMxuQueue, std::move(mxu)),
       vpu_("vpu", machine_, kVpuQueue, std::move(vpu)),
       processor_("command_processor", machine_, units(), [this](uint64_t cycles) { job_ended(cycles); }),
-      registers_(machine_,
-                 {[this] { processor_.start(registers_.job_registers()); }, [this](bool cold) { reset(cold); },
-                  [this] { irq_changed_.notify(sc_core::SC_ZERO_TIME); }}) {
+      registers_(machine_, {[this] { processor_.start(registers_.job_registers()); },
+                            [this](bool cold) { reset(cold); }, [this] { irq_changed_.notify(sc_core::SC_ZERO_TIME); },
+                            [this](uint32_t queue) { return queue_state(queue); }}) {
   host.register_b_transport(this, &Npu::b_transport);
   host.register_transport_dbg(this, &Npu::transport_dbg);
   for (QueueUnit* unit : units()) {
@@ -64,7 +64,16 @@ void Npu::reset(bool cold) {
 }
 
 void Npu::job_ended(uint64_t cycles) {
-  if (!resetting_) registers_.job_ended(cycles);
+  if (resetting_) return;
+  const uint64_t counter_base = machine_.job.registers().counter_base;
+  if (counter_base != 0) machine_.counters.add_to_memory(machine_.memory, counter_base);
+  registers_.job_ended(cycles);
+}
+
+QueueState Npu::queue_state(uint32_t queue) const {
+  if (queue == kSequencerQueue) return processor_.state();
+  const std::vector<QueueUnit*> all = units();
+  return queue < all.size() && all[queue] != nullptr ? all[queue]->state() : QueueState{};
 }
 
 }  // namespace npu::model

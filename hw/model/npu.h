@@ -11,8 +11,10 @@
 
 #include <tlm_utils/simple_target_socket.h>
 
+#include <functional>
 #include <memory>
 #include <systemc>
+#include <utility>
 #include <vector>
 
 #include "hw/engine/engine.h"
@@ -39,6 +41,13 @@ class Npu : public sc_core::sc_module {
   // fault_token.
   void report_stuck() { processor_.report_stuck(); }
 
+  // Test hook: the first command of `queue` whose index is `command` or larger never completes; only a reset, or a
+  // fault of another command, ends its job. `on_hang` is called when it has struck.
+  void hang(uint32_t queue, uint32_t command) { machine_.hang.arm(queue, command); }
+  void no_hang() { machine_.hang.disarm(); }
+  [[nodiscard]] bool hang_armed() const { return machine_.hang.armed(); }
+  void on_hang(std::function<void()> struck) { machine_.hang.on_strike(std::move(struck)); }
+
  private:
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     registers_.b_transport(payload, delay);
@@ -46,6 +55,7 @@ class Npu : public sc_core::sc_module {
   unsigned transport_dbg(tlm::tlm_generic_payload& payload) { return registers_.transport_dbg(payload); }
   void reset(bool cold);
   void job_ended(uint64_t cycles);
+  [[nodiscard]] QueueState queue_state(uint32_t queue) const;
   void drive_irq() { irq.write(registers_.interrupt()); }
   std::vector<QueueUnit*> units() const;
 

@@ -66,7 +66,10 @@ void QueueUnit::process(const IssuedCommand& command) {
   const uint64_t started = machine_.clock.now();
   Work work;
   work.asked = command.asked;
-  execute(command, work);
+  executing_ = true;
+  if (machine_.hang.strikes(queue_, command.index)) wait_for_abort();
+  if (!machine_.job.aborting()) execute(command, work);
+  executing_ = false;
   if (machine_.job.aborting()) {
     spend(Counter::kStalled);
     return;
@@ -81,6 +84,24 @@ bool QueueUnit::wait_for_tokens(const IssuedCommand& command) {
     if (missing == kQueues) return true;
     wait(units_[missing]->completed_event());
   }
+}
+
+void QueueUnit::wait_for_abort() {
+  while (!machine_.job.aborting()) wait(wake_.event());
+}
+
+QueueState QueueUnit::state() const {
+  QueueState state;
+  state.fifo = static_cast<uint32_t>(size_);
+  if (!holding_) return state;
+  const IssuedCommand& command = slots_[hand_];
+  state.holding = true;
+  state.executing = executing_;
+  state.command = command.index;
+  state.bursts = bursts();
+  const uint32_t missing = executing_ ? kQueues : machine_.scoreboard.missing(command.targets);
+  if (missing != kQueues) state.waits_for = missing;
+  return state;
 }
 
 bool QueueUnit::variables_written(const IssuedCommand& command) {

@@ -11,6 +11,7 @@
 
 #include "hw/model/command.h"
 #include "hw/model/machine.h"
+#include "hw/model/queue_state.h"
 
 namespace npu::model {
 
@@ -24,6 +25,7 @@ class QueueUnit : public sc_core::sc_module {
   void push();
   // No command queued or in hand.
   [[nodiscard]] bool idle() const { return size_ == 0 && !holding_; }
+  [[nodiscard]] QueueState state() const;
   // The event that others wait for when a token of this queue is missing.
   [[nodiscard]] const sc_core::sc_event& completed_event() const { return completed_; }
   void connect(const std::vector<QueueUnit*>& units) { units_ = units; }
@@ -44,6 +46,9 @@ class QueueUnit : public sc_core::sc_module {
   // The job was aborted: whoever waits in execute() must look.
   virtual void on_abort() { wake_.set_now(); }
 
+  // Bursts that memory owes the command in hand.
+  [[nodiscard]] virtual uint32_t bursts() const { return 0; }
+
   // Waits until a cycle; at once in functional mode.
   void wait_until(uint64_t cycle);
   void fault(const IssuedCommand& command, contract::ErrorCode code);
@@ -59,12 +64,13 @@ class QueueUnit : public sc_core::sc_module {
   bool wait_for_tokens(const IssuedCommand& command);
   [[nodiscard]] bool variables_written(const IssuedCommand& command);
   void complete(const IssuedCommand& command, const Work& work, uint64_t started);
+  void wait_for_abort();
   // Adds the cycles since the last call to a counter.
   uint64_t spend(contract::Counter counter);
 
   std::vector<IssuedCommand> slots_;  // the one in hand, the FIFO behind it
   size_t hand_ = 0, size_ = 0;
-  bool holding_ = false;
+  bool holding_ = false, executing_ = false;
   uint64_t accounted_ = 0;         // cycle up to which busy, stalled and idle are counted
   Alarm timer_;                    // what wait_until() waits for
   std::vector<QueueUnit*> units_;  // by queue; nullptr where there is none

@@ -105,6 +105,8 @@ uint32_t RegisterFile::read_status() const {
   if (machine_.job.running()) status |= reg::kStatusRunningMask;
   if (done_) status |= reg::kStatusDoneMask;
   if (fault_.code != ErrorCode::kOk) status |= reg::kStatusFaultMask;
+  if (preemption_.happened) status |= reg::kStatusPreemptedMask;
+  if (machine_.power.ready()) status |= reg::kStatusPoweredMask;
   return status;
 }
 
@@ -129,12 +131,18 @@ uint32_t RegisterFile::read_fault(uint32_t offset) const {
   }
 }
 
+uint32_t RegisterFile::read_queue(uint32_t offset) const {
+  const QueueState state = actions_.queue_state((offset - reg::kQueueState) / reg::kQueueStep);
+  return offset % reg::kQueueStep == 0 ? state.encode() : state.command;
+}
+
 uint32_t RegisterFile::read(uint32_t offset) const {
   if (within(offset, reg::kCounterLo, reg::kCounterCount, reg::kCounterStep)) {
     const uint64_t value = machine_.counters.value((offset - reg::kCounterLo) / reg::kCounterStep);
     return offset % reg::kCounterStep == 0 ? low(value) : high(value);
   }
   if (offset >= reg::kFaultCode && offset <= reg::kFaultCycleHi) return read_fault(offset);
+  if (within(offset, reg::kQueueState, reg::kQueueCount, reg::kQueueStep)) return read_queue(offset);
   switch (offset) {
     case reg::kControl:
       return 0;
@@ -146,6 +154,12 @@ uint32_t RegisterFile::read(uint32_t offset) const {
       return irq_enable_;
     case reg::kEventCount:
       return machine_.events.count();
+    case reg::kCommandNext:
+      return preemption_.next;
+    case reg::kYieldSegment:
+      return preemption_.segment;
+    case reg::kEnginePower:
+      return machine_.power.on() ? reg::kEnginePowerOnMask : 0;
     case reg::kJobCyclesLo:
       return low(job_cycles_);
     case reg::kJobCyclesHi:
@@ -163,19 +177,47 @@ uint32_t RegisterFile::read(uint32_t offset) const {
   }
 }
 
+void RegisterFile::control(uint32_t value) {
+  if ((value & (reg::kControlColdResetMask | reg::kControlSoftResetMask)) != 0) {
+    actions_.reset((value & reg::kControlColdResetMask) != 0);
+    return;
+  }
+  if ((value & reg::kControlStartMask) != 0 && !machine_.job.running()) start();
+  if ((value & reg::kControlPreemptMask) != 0) machine_.job.request_preempt();
+}
+
+void RegisterFile::start() {
+  clear_results();
+  if (machine_.power.ready()) {
+    actions_.start();
+    return;
+  }
+  // The job ends before it has begun.
+  machine_.counters.clear();
+  machine_.events.clear();
+  fault_.code = ErrorCode::kFaultPower;
+  fault_.queue = kSequencerQueue;
+  irq_status_ |= reg::kIrqStatusJobMask;
+  actions_.interrupt_changed();
+}
+
+void RegisterFile::switch_power(bool on) {
+  if (on) {
+    machine_.power.switch_on();
+  } else if (machine_.power.on() && !machine_.job.running()) {
+    machine_.power.switch_off();
+    machine_.scratchpad.lose();
+  }
+}
+
 void RegisterFile::write(uint32_t offset, uint32_t value, bool debug) {
   if ((mapped_[offset / 4] & kWritable) == 0) return;
   switch (offset) {
     case reg::kControl:
-      if (debug) return;
-      if ((value & reg::kControlColdResetMask) != 0) {
-        actions_.reset(true);
-      } else if ((value & reg::kControlSoftResetMask) != 0) {
-        actions_.reset(false);
-      } else if ((value & reg::kControlStartMask) != 0 && !machine_.job.running()) {
-        clear_results();
-        actions_.start();
-      }
+      if (!debug) control(value);
+      return;
+    case reg::kEnginePower:
+      if (!debug) switch_power((value & reg::kEnginePowerOnMask) != 0);
       return;
     case reg::kIrqStatus:
       if (debug) return;
@@ -204,9 +246,13 @@ JobRegisters RegisterFile::job_registers() const {
   JobRegisters job;
   job.command_base = pair(reg::kCommandBaseLo, reg::kCommandBaseHi);
   job.command_words = word(reg::kCommandWords);
+  job.command_start = word(reg::kCommandStart);
   job.event_base = pair(reg::kEventBaseLo, reg::kEventBaseHi);
   job.event_capacity = word(reg::kEventCapacity);
   job.cycle_limit = pair(reg::kCycleLimitLo, reg::kCycleLimitHi);
+  job.cycle_base = pair(reg::kCycleBaseLo, reg::kCycleBaseHi);
+  job.counter_base = pair(reg::kCounterBaseLo, reg::kCounterBaseHi);
+  job.keep_scratchpad = (word(reg::kJobFlags) & reg::kJobFlagsKeepScratchpadMask) != 0;
   job.owner = static_cast<uint16_t>(word(reg::kJobOwner));
   job.epoch = static_cast<uint8_t>(word(reg::kJobEpoch));
   for (uint32_t i = 0; i < reg::kRegionCount; ++i) {
@@ -223,7 +269,8 @@ JobRegisters RegisterFile::job_registers() const {
 
 void RegisterFile::job_ended(uint64_t cycles) {
   fault_ = machine_.job.fault();
-  done_ = fault_.code == ErrorCode::kOk;
+  preemption_ = machine_.job.preemption();
+  done_ = fault_.code == ErrorCode::kOk && !preemption_.happened;
   job_cycles_ = cycles;
   irq_status_ |= reg::kIrqStatusJobMask;
   actions_.interrupt_changed();
@@ -231,6 +278,7 @@ void RegisterFile::job_ended(uint64_t cycles) {
 
 void RegisterFile::reset() {
   clear_results();
+  machine_.power.switch_on();
   irq_status_ = 0;
   actions_.interrupt_changed();
 }
@@ -238,6 +286,7 @@ void RegisterFile::reset() {
 void RegisterFile::clear_results() {
   done_ = false;
   fault_ = {};
+  preemption_ = {};
   job_cycles_ = 0;
 }
 

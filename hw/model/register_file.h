@@ -12,29 +12,32 @@
 
 #include "hw/contract/gen/registers.h"
 #include "hw/model/machine.h"
+#include "hw/model/queue_state.h"
 
 namespace npu::model {
 
 class RegisterFile {
  public:
-  // What the control register does; both return when it is done (a reset may wait for units to stop).
+  // What registers do and show of the units; all return when it is done (a reset may wait for units to stop).
   struct Actions {
     std::function<void()> start;
     std::function<void(bool cold)> reset;
     std::function<void()> interrupt_changed;
+    std::function<QueueState(uint32_t queue)> queue_state;
   };
 
   RegisterFile(Machine& machine, Actions actions);
 
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-  // As b_transport but without side effects: writing to control or irq_status does nothing. Returns bytes moved.
+  // As b_transport but without side effects: writing to control, irq_status or engine_power does nothing. Returns bytes
+  // moved.
   unsigned transport_dbg(tlm::tlm_generic_payload& payload);
 
   // The configuration as a job takes it over.
   [[nodiscard]] JobRegisters job_registers() const;
   // The end of a job: result registers and interrupt.
   void job_ended(uint64_t cycles);
-  // Soft or cold reset: results and interrupts are gone; configuration registers keep what was written.
+  // Soft or cold reset: results and interrupts are gone, power is on; configuration registers keep what was written.
   void reset();
   [[nodiscard]] bool interrupt() const { return (irq_status_ & irq_enable_) != 0; }
 
@@ -44,6 +47,10 @@ class RegisterFile {
   void write(uint32_t offset, uint32_t value, bool debug);
   [[nodiscard]] uint32_t read_status() const;
   [[nodiscard]] uint32_t read_fault(uint32_t offset) const;
+  [[nodiscard]] uint32_t read_queue(uint32_t offset) const;
+  void control(uint32_t value);
+  void start();
+  void switch_power(bool on);
   [[nodiscard]] uint8_t* variable_word(uint32_t offset) const;
 
   Machine& machine_;
@@ -53,6 +60,7 @@ class RegisterFile {
   uint32_t irq_status_ = 0, irq_enable_ = 0;
   bool done_ = false;
   Fault fault_;
+  Preemption preemption_;
   uint64_t job_cycles_ = 0;
 
   void clear_results();

@@ -13,13 +13,19 @@ Scratchpad::Scratchpad(const contract::Capabilities& caps, bool poison)
       touched_high_(0),
       banks_(caps.spm_banks) {}
 
-void Scratchpad::begin_job() {
+void Scratchpad::begin_job(bool keep) {
   banks_.begin_job();
-  if (!poison_) return;
+  if (!poison_ || keep) return;
   if (touched_low_ < touched_high_) {
     std::fill(bytes_.begin() + static_cast<int64_t>(touched_low_), bytes_.begin() + static_cast<int64_t>(touched_high_),
               kPoison);
   }
+  touched_low_ = bytes_.size();
+  touched_high_ = 0;
+}
+
+void Scratchpad::lose() {
+  std::fill(bytes_.begin(), bytes_.end(), kPoison);
   touched_low_ = bytes_.size();
   touched_high_ = 0;
 }

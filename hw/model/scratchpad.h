@@ -17,8 +17,11 @@ class Scratchpad {
 
   Scratchpad(const contract::Capabilities& caps, bool poison);
 
-  // Free banks; content of earlier jobs is overwritten with kPoison (if asked for at construction).
-  void begin_job();
+  // Free banks; content of earlier jobs is overwritten with kPoison (if asked for at construction), unless the job goes
+  // on with it.
+  void begin_job(bool keep);
+  // Power is gone, and with it the content: all of it is kPoison.
+  void lose();
   // Bytes [low, high) are written in this job: what the next job start has to poison.
   void touch(uint64_t low, uint64_t high);
 

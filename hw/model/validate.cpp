@@ -28,6 +28,11 @@ bool fields_ok(const contract::EndCommand& command, const contract::Capabilities
 bool fields_ok(const contract::DeclareCommand& command, const contract::Capabilities&) {
   return command.header.queue == Queue::kSequencer;
 }
+bool fields_ok(const contract::YieldCommand& command, const contract::Capabilities&) {
+  const auto none = [](uint8_t tokens) { return tokens == 0; };
+  return command.header.queue == Queue::kSequencer &&
+         std::all_of(command.header.wait.begin(), command.header.wait.end(), none);
+}
 
 bool fields_ok(const contract::DmaCommand& dma, const contract::Capabilities& caps) {
   if (static_cast<uint32_t>(dma.header.queue) >= caps.dma_channels || !known(dma.mode)) return false;

@@ -148,6 +148,10 @@ class Bench {
     return hardware_.host->transport_dbg(payload);
   }
   uint64_t read64(uint32_t low_offset) { return read(low_offset) | uint64_t{read(low_offset + 4)} << 32; }
+  void write64(uint32_t low_offset, uint64_t value) {
+    write(low_offset, static_cast<uint32_t>(value));
+    write(low_offset + 4, static_cast<uint32_t>(value >> 32));
+  }
   uint64_t counter(uint32_t queue, contract::Counter counter) {
     return read64(contract::reg::counter_lo(contract::counter_index(queue, counter)));
   }
@@ -172,12 +176,13 @@ class Bench {
     return contract::VariableEntry::load(bytes.data());
   }
 
-  // Loads a stream and starts it.
-  void start(const std::vector<uint32_t>& stream) {
+  // Loads a stream and starts it at a word; `also` are more bits of the control register.
+  void start(const std::vector<uint32_t>& stream, uint32_t word = 0, uint32_t also = 0) {
     std::memcpy(memory.data.data() + kStreamBase, stream.data(), stream.size() * 4);
     write(contract::reg::kCommandBaseLo, kStreamBase);
     write(contract::reg::kCommandWords, static_cast<uint32_t>(stream.size()));
-    write(contract::reg::kControl, contract::reg::kControlStartMask);
+    write(contract::reg::kCommandStart, word);
+    write(contract::reg::kControl, contract::reg::kControlStartMask | also);
   }
   // Simulates until the job ends; false after `most` of simulated time.
   bool finish(sc_core::sc_time most = {10, sc_core::SC_MS}) {
@@ -187,9 +192,9 @@ class Bench {
     return !npu.running();
   }
   bool run(const Stream& stream) { return run(stream.finish()); }
-  bool run(const std::vector<uint32_t>& stream) {
+  bool run(const std::vector<uint32_t>& stream, uint32_t word = 0, uint32_t also = 0) {
     write(contract::reg::kIrqStatus, 1);
-    start(stream);
+    start(stream, word, also);
     return finish();
   }
   // The fault's code of the last job.

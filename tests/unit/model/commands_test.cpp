@@ -27,7 +27,7 @@ TEST(CommandsTest, RefusesAnotherContractOrMachine) {
   other_caps.begin().caps_hash ^= 1;
   ASSERT_TRUE(bench.run(other_caps));
   EXPECT_EQ(bench.fault(), ErrorCode::kContractMismatch);
-  EXPECT_EQ(bench.read(reg::kStatus), uint32_t{reg::kStatusFaultMask});
+  EXPECT_EQ(bench.read(reg::kStatus), reg::kStatusFaultMask | reg::kStatusPoweredMask);
   EXPECT_TRUE(bench.irq.read());
   Stream other_major(small_machine());
   other_major.begin().major += 1;

@@ -20,7 +20,7 @@ ErrorCode fault_of(Bench& bench, const Command& command, Tokens tokens = {}) {
   EXPECT_TRUE(bench.run(stream));
   const ErrorCode code = bench.fault();
   EXPECT_EQ(bench.read(reg::kStatus),
-            code == ErrorCode::kOk ? uint32_t{reg::kStatusDoneMask} : uint32_t{reg::kStatusFaultMask});
+            reg::kStatusPoweredMask | (code == ErrorCode::kOk ? reg::kStatusDoneMask : reg::kStatusFaultMask));
   EXPECT_TRUE(bench.irq.read());
   if (code != ErrorCode::kOk) {
     EXPECT_EQ(bench.read(reg::kFaultCommand), 1u);
@@ -193,6 +193,40 @@ TEST(FaultTest, MemoryThatNeverAnswersTimesOut) {
   bench.npu.report_stuck();
   ASSERT_TRUE(bench.finish());
   EXPECT_EQ(bench.fault(), ErrorCode::kFaultToken);
+}
+
+TEST(FaultTest, MemoryThatAnswersAfterTheJobDisturbsNoOther) {
+  // Silent until the aborted job has given up; then well again. What it was silent about comes in the middle of the
+  // second of two good jobs.
+  BenchOptions options;
+  Bench bench(options);
+  Stream stream(small_machine());
+  stream.add(copy(0, dram(0), spm(0), 4096));
+  stream.add(copy(1, spm(0), dram(0x8000), 4096), {{0, 1}});
+  ASSERT_TRUE(bench.run(stream));
+  const uint64_t cycles = bench.job_cycles();
+  const auto runs_well = [&](bool late) {
+    std::fill_n(bench.memory.data.begin() + 0x8000, 4096, uint8_t{0});
+    bench.start(stream.finish());
+    sc_core::sc_start(sc_core::sc_time(200, sc_core::SC_NS));
+    if (late) bench.memory.answer_held();
+    ASSERT_TRUE(bench.finish());
+    EXPECT_EQ(bench.fault(), ErrorCode::kOk);
+    EXPECT_EQ(bench.job_cycles(), cycles);
+    const auto& data = bench.memory.data;
+    EXPECT_TRUE(std::equal(data.begin(), data.begin() + 4096, data.begin() + 0x8000));
+    bench.expect_identities();
+  };
+  bench.memory.set_answer(Answer::kSilent);
+  bench.write(reg::kCycleLimitLo, 300);
+  ASSERT_TRUE(bench.run(stream));
+  EXPECT_EQ(bench.fault(), ErrorCode::kFaultTimeout);
+  bench.write(reg::kCycleLimitLo, 0);
+  bench.memory.set_answer(Answer::kUpdated);
+  runs_well(false);
+  runs_well(true);
+  EXPECT_EQ(bench.memory.in_flight, 0u);
+  runs_well(false);
 }
 
 TEST(FaultTest, BusErrors) {

@@ -63,6 +63,22 @@ class Stream {
     command.hash = hash;
     return add(command);
   }
+  // Its place in the stream is word_of_yield(); fields as they must be.
+  uint32_t yield(uint32_t segment) {
+    contract::YieldCommand command;
+    command.header.queue = contract::Queue::kSequencer;
+    command.major = begin_.major;
+    command.minor = begin_.minor;
+    command.caps_hash = begin_.caps_hash;
+    command.index = count_ + 1;
+    command.segment = segment;
+    yields_.push_back(words_.size());
+    return add(command);
+  }
+  [[nodiscard]] uint32_t word_of_yield(uint32_t number) const {
+    return contract::BeginCommand::kWords + static_cast<uint32_t>(yields_[number]);
+  }
+  [[nodiscard]] uint32_t yields() const { return static_cast<uint32_t>(yields_.size()); }
   // The whole stream, begin and end added.
   [[nodiscard]] std::vector<uint32_t> finish() const {
     std::vector<uint32_t> stream;
@@ -70,6 +86,7 @@ class Stream {
     begin.command_count = count_ + 2;
     begin.encode(stream);
     stream.insert(stream.end(), words_.begin(), words_.end());
+    for (uint32_t i = 0; i < yields(); ++i) stream[word_of_yield(i) + 7] = begin.command_count;
     contract::EndCommand end;
     end.header.queue = contract::Queue::kSequencer;
     end.encode(stream);
@@ -81,7 +98,8 @@ class Stream {
  private:
   contract::BeginCommand begin_;
   std::vector<uint32_t> words_;
-  uint32_t count_ = 0;  // of the commands after begin
+  std::vector<size_t> yields_;  // where they are in words_
+  uint32_t count_ = 0;          // of the commands after begin
 };
 
 inline contract::Address at(contract::Region region, uint32_t offset) { return {offset, region, 0}; }

@@ -21,7 +21,7 @@ enum class Answer {
   kCompleted,   // TLM_COMPLETED with a delay
   kBeginResp,   // BEGIN_RESP on the return path
   kReversed,    // as kUpdated, every second response overtakes the one before
-  kSilent,      // never answers
+  kSilent,      // never answers, unless answer_held() is called
 };
 
 class TestMemory : public sc_core::sc_module {
@@ -41,6 +41,15 @@ class TestMemory : public sc_core::sc_module {
     SC_METHOD(respond);
     sensitive << respond_event_;
     dont_initialize();
+  }
+
+  // From the next request on.
+  void set_answer(Answer answer) { answer_ = answer; }
+  // Responds now to what it was silent about.
+  void answer_held() {
+    for (tlm::tlm_generic_payload* payload : held_) waiting_.push_back({payload, sc_core::sc_time_stamp()});
+    held_.clear();
+    schedule();
   }
 
   std::vector<uint8_t> data;
@@ -100,7 +109,10 @@ class TestMemory : public sc_core::sc_module {
     }
     most_in_flight = std::max(most_in_flight, ++in_flight);
     payload.acquire();
-    if (answer_ == Answer::kSilent) return tlm::TLM_ACCEPTED;
+    if (answer_ == Answer::kSilent) {
+      held_.push_back(&payload);
+      return tlm::TLM_ACCEPTED;
+    }
     if (answer_ == Answer::kUpdated || answer_ == Answer::kReversed) {
       request_end_ = sc_core::sc_time_stamp() + delay;
       enqueue(payload);
@@ -186,6 +198,7 @@ class TestMemory : public sc_core::sc_module {
   bool dmi_;
   tlm::tlm_generic_payload* requesting_ = nullptr;
   std::deque<Response> waiting_;
+  std::vector<tlm::tlm_generic_payload*> held_;
   bool awaiting_end_response_ = false;
   sc_core::sc_time request_end_, response_free_;
   sc_core::sc_event end_request_event_, respond_event_;

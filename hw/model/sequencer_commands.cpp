@@ -1,0 +1,140 @@
+// The commands that the sequencer executes itself: begin, declare, yield, end.
+#include "hw/model/command_processor.h"
+
+namespace npu::model {
+
+using contract::Counter;
+using contract::ErrorCode;
+
+namespace {
+
+// The head of a stream, `begin` or the `yield` that it is resumed at, is for this machine.
+template <class Command>
+bool matches(const Command& command, const contract::Capabilities& caps) {
+  return command.major == contract::kContractMajor && command.minor <= contract::kContractMinor &&
+         command.caps_hash == contract::caps_hash(caps);
+}
+
+}  // namespace
+
+bool CommandProcessor::dispatch(const DecodedCommand& command) {
+  if (first_) {
+    first_ = false;
+    const bool from_start = machine_.job.registers().command_start == 0;
+    const auto* head = std::get_if<contract::BeginCommand>(&command);
+    if (head != nullptr && from_start) return begin(*head);
+    const auto* point = std::get_if<contract::YieldCommand>(&command);
+    if (point != nullptr && !from_start) return resume(*point);
+    return fault(ErrorCode::kFaultBadCommand);
+  }
+  if (const auto* declaration = std::get_if<contract::DeclareCommand>(&command)) return declare(*declaration);
+  if (const auto* point = std::get_if<contract::YieldCommand>(&command)) return yield(*point);
+  if (std::holds_alternative<contract::EndCommand>(command)) return end();
+  if (std::holds_alternative<contract::BeginCommand>(command)) return fault(ErrorCode::kFaultBadCommand);
+  return issue(command);
+}
+
+bool CommandProcessor::begin(const contract::BeginCommand& command) {
+  if (!matches(command, machine_.config.caps)) return fault(ErrorCode::kContractMismatch);
+  expected_commands_ = command.command_count;
+  return complete();
+}
+
+// The yield has completed when the job stopped at it: it is not recorded again.
+bool CommandProcessor::resume(const contract::YieldCommand& command) {
+  if (!matches(command, machine_.config.caps)) return fault(ErrorCode::kContractMismatch);
+  if (command.index == 0 || command.index >= command.command_count) return fault(ErrorCode::kFaultBadCommand);
+  index_ = command.index;
+  expected_commands_ = command.command_count;
+  return true;
+}
+
+bool CommandProcessor::declare(const contract::DeclareCommand& command) {
+  if (!wait_for_tokens()) return false;
+  hazards_.sequencer_waited(header_.wait);
+  const ErrorCode error = machine_.address_map.check_declaration(command.variable, command.hash);
+  if (error != ErrorCode::kOk) {
+    const auto variable = static_cast<uint16_t>(command.variable);
+    return fault_at(error, {0, contract::Region::kVariable, variable}, 0, command.variable);
+  }
+  machine_.persistent.mark_seen(command.variable, machine_.job.registers().epoch);
+  return complete();
+}
+
+bool CommandProcessor::yield(const contract::YieldCommand& command) {
+  if (command.index != index_ || command.command_count != expected_commands_) {
+    return fault(ErrorCode::kFaultBadCommand);
+  }
+  if (!machine_.job.preempt_requested()) return complete();
+  if (!drain()) return false;
+  while (!fetch_.settled()) {
+    wait(fetch_.event());
+    if (machine_.job.aborting()) return false;
+  }
+  if (fetch_.failed()) return fault(ErrorCode::kFaultBus);
+  Traffic asked, moved;
+  asked.dram_read = fetch_.requested();
+  moved.dram_read = fetch_.fetched();
+  add_bytes(machine_.counters, kSequencerQueue, asked, moved);
+  if (!complete()) return false;
+  const auto next = static_cast<uint32_t>(fetch_.position() / 4 - contract::YieldCommand::kWords);
+  machine_.job.preempt(next, command.segment);
+  return false;
+}
+
+bool CommandProcessor::end() {
+  if (index_ + 1 != expected_commands_ || fetch_.left() > 0) return fault(ErrorCode::kFaultBadCommand);
+  if (!drain()) return false;
+  // Of its own the sequencer moves the stream, all of it.
+  const JobRegisters& job = machine_.job.registers();
+  Traffic asked, moved;
+  asked.dram_read = 4 * uint64_t{job.command_words - job.command_start};
+  moved.dram_read = fetch_.fetched();
+  add_bytes(machine_.counters, kSequencerQueue, asked, moved);
+  (void)complete();
+  return false;
+}
+
+bool CommandProcessor::wait_for_tokens() {
+  const TokenTargets targets = machine_.scoreboard.targets(header_.wait);
+  while (machine_.scoreboard.missing(targets) != kQueues) {
+    waiting_ = Waiting::kTokens;
+    wait(machine_.progress);
+    if (machine_.job.aborting()) return false;
+  }
+  waiting_ = Waiting::kNothing;
+  spend(Counter::kStalled);
+  return true;
+}
+
+// Waits until every queue has completed what it was given.
+bool CommandProcessor::drain() {
+  spend(Counter::kStalled);
+  while (!machine_.scoreboard.drained()) {
+    waiting_ = Waiting::kQueues;
+    wait(machine_.progress);
+    if (machine_.job.aborting()) return false;
+  }
+  waiting_ = Waiting::kNothing;
+  return true;
+}
+
+// A command of the sequencer itself completes, unless it hangs; its traffic is not its own but the stream's.
+bool CommandProcessor::complete() {
+  if (machine_.hang.strikes(kSequencerQueue, index_)) {
+    while (!machine_.job.aborting()) wait(machine_.progress);
+    return false;
+  }
+  contract::Event event;
+  event.command = index_;
+  event.layer = static_cast<uint16_t>(header_.layer);
+  event.queue = static_cast<uint8_t>(kSequencerQueue);
+  event.opcode = static_cast<uint8_t>(header_.opcode);
+  event.issued = event.started = decode_started_;
+  event.completed = machine_.clock.now();
+  machine_.counters.add(kSequencerQueue, Counter::kCommands, 1);
+  machine_.events.record(event);
+  return true;
+}
+
+}  // namespace npu::model
