@@ -50,8 +50,13 @@ static bool npu_context_take_mark(struct npu_context *context) {
 
 static void npu_context_accept(struct npu_context *context, volatile const struct npu_ring_request *request) {
   struct npu_task *task = &context->task;
-  *task = (struct npu_task){.state = NPU_TASK_READY, .id = request->id, .sequence = npu_sequence++};
-  task->accepted = npu_now;
+  // The rest is what the job says.
+  task->state = NPU_TASK_READY;
+  task->id = request->id;
+  task->sequence = npu_sequence++;
+  task->next_word = 0;
+  task->blocked_since = 0;
+  task->report = (struct npu_task_report){.accepted = npu_now};
   task->busy_at_acceptance = npu_read(NPU_REG_CPU_BUSY_LO);
   npu_tasks |= 1u << context->number;
   npu_log(NPU_LOG_REQUEST, "ring %u: request %u accepted", (unsigned)context->number, (unsigned)task->id);
@@ -148,21 +153,21 @@ static void npu_write_engines(volatile struct npu_ring_completion *to) {
 
 static void npu_write_task(volatile struct npu_ring_completion *to, const struct npu_task *task) {
   to->id = task->id;
-  to->preemptions = task->preemptions;
-  to->event_count = task->event_count;
-  to->engine_cycles = task->engine_cycles;
-  to->save_cycles = task->save_cycles;
-  to->saved_bytes = task->saved_bytes;
-  to->accepted = task->accepted;
-  to->started = task->started;
+  to->preemptions = task->report.preemptions;
+  to->event_count = task->report.event_count;
+  to->engine_cycles = task->report.engine_cycles;
+  to->save_cycles = task->report.save_cycles;
+  to->saved_bytes = task->report.saved_bytes;
+  to->accepted = task->report.accepted;
+  to->started = task->report.started;
   to->ended = npu_now;
-  to->blocked = task->blocked;
+  to->blocked = task->report.blocked;
 }
 
 void npu_context_complete(struct npu_context *context, const struct npu_fault *fault, bool engines) {
   npu_phase(NPU_PHASE_COMPLETE, context->number);
   struct npu_task *task = &context->task;
-  if (task->blocked_since != 0) task->blocked += npu_now - task->blocked_since;
+  if (task->blocked_since != 0) task->report.blocked += npu_now - task->blocked_since;
   volatile struct npu_ring_completion *completion = npu_ring_completion(&context->ring);
   npu_write_task(completion, task);
   completion->code = fault == 0 ? NPU_ERROR_OK : fault->code;

@@ -8,27 +8,39 @@ enum {
   kFirst = NPU_REG_COMMAND_BASE_LO,
   kCount = (NPU_REG_COUNTER_BASE_HI - NPU_REG_COMMAND_BASE_LO) / 4 + 1,
   kRegions = NPU_REGION_SAVE + 1,
-  kRegionStep = 16,
   kPowerPolls = 10000,  // of at least 5 cycles each: 25 times what it takes
 };
 
 // What the registers hold.
 static uint32_t npu_job_registers[kCount];
-static uint32_t npu_region_registers[kRegions * kRegionStep / 4];
+static struct npu_mapping npu_mappings[kRegions];
 static bool npu_core_powered;
 
-void npu_core_set(uint32_t offset, uint32_t value) {
-  uint32_t *known = offset < NPU_REG_REGION_BASE_LO(0)
-                        ? &npu_job_registers[(offset - kFirst) / 4]
-                        : &npu_region_registers[(offset - NPU_REG_REGION_BASE_LO(0)) / 4];
+static inline void npu_core_update(uint32_t *known, uint32_t offset, uint32_t value) {
   if (*known == value) return;
   *known = value;
   npu_write(offset, value);
 }
 
+void npu_core_set(uint32_t offset, uint32_t value) {
+  npu_core_update(&npu_job_registers[(offset - kFirst) / 4], offset, value);
+}
+
 void npu_core_set_pair(uint32_t offset, uint64_t value) {
-  npu_core_set(offset, npu_low(value));
-  npu_core_set(offset + 4, npu_high(value));
+  uint32_t *known = &npu_job_registers[(offset - kFirst) / 4];
+  npu_core_update(known, offset, npu_low(value));
+  npu_core_update(known + 1, offset + 4, npu_high(value));
+}
+
+void npu_core_set_region(uint32_t index, const struct npu_mapping *region) {
+  struct npu_mapping *known = &npu_mappings[index];
+  if (known->base != region->base) {
+    npu_write(NPU_REG_REGION_BASE_LO(index), npu_low(region->base));
+    npu_write(NPU_REG_REGION_BASE_HI(index), npu_high(region->base));
+    known->base = region->base;
+  }
+  npu_core_update(&known->limit, NPU_REG_REGION_LIMIT(index), region->limit);
+  npu_core_update(&known->flags, NPU_REG_REGION_FLAGS(index), region->flags);
 }
 
 static void npu_core_init_regions(void) {
@@ -38,11 +50,11 @@ static void npu_core_init_regions(void) {
     npu_write(NPU_REG_REGION_LIMIT(i), 0);
     npu_write(NPU_REG_REGION_FLAGS(i), 0);
   }
-  for (uint32_t i = 0; i < kRegions * kRegionStep / 4; ++i) npu_region_registers[i] = 0;
-  npu_core_set(NPU_REG_REGION_LIMIT(NPU_REGION_SCRATCHPAD), npu_device.spm_bytes);
-  npu_core_set(NPU_REG_REGION_FLAGS(NPU_REGION_SCRATCHPAD), NPU_REG_REGION_FLAGS_READABLE_MASK |
-                                                                NPU_REG_REGION_FLAGS_WRITABLE_MASK |
-                                                                NPU_SPACE_SCRATCHPAD << NPU_REG_REGION_FLAGS_SPACE_LSB);
+  for (uint32_t i = 0; i < kRegions; ++i) npu_mappings[i] = (struct npu_mapping){0};
+  npu_write(NPU_REG_REGION_LIMIT(NPU_REGION_SCRATCHPAD), npu_device.spm_bytes);
+  npu_write(NPU_REG_REGION_FLAGS(NPU_REGION_SCRATCHPAD), NPU_REG_REGION_FLAGS_READABLE_MASK |
+                                                             NPU_REG_REGION_FLAGS_WRITABLE_MASK |
+                                                             NPU_SPACE_SCRATCHPAD << NPU_REG_REGION_FLAGS_SPACE_LSB);
 }
 
 void npu_core_init(void) {

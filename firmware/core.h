@@ -24,10 +24,15 @@ struct npu_core_result {
 
 // Brings the registers into a known state: no regions but the scratchpad, interrupt on.
 void npu_core_init(void);
-// Writes a job register, unless it holds that value already. `offset`: command_base_lo to counter_base_hi, or of
-// regions 0 to 5.
+// Writes a job register, unless it holds that value already. `offset`: command_base_lo to counter_base_hi.
 void npu_core_set(uint32_t offset, uint32_t value);
 void npu_core_set_pair(uint32_t offset, uint64_t value);
+// Base, limit and flags of a region, 1 to 5.
+struct npu_mapping {
+  uint64_t base;
+  uint32_t limit, flags;
+};
+void npu_core_set_region(uint32_t index, const struct npu_mapping *region);
 
 // Takes back the interrupt and says what happened; NPU_CORE_BUSY: nothing.
 struct npu_core_result npu_core_take_result(void);

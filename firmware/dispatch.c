@@ -4,21 +4,18 @@
 #include "firmware/memory.h"
 
 static void npu_dispatch_regions(const struct npu_task *job, bool with_save) {
-  for (uint32_t i = NPU_REGION_CONSTANTS; i <= NPU_REGION_SAVE; ++i) {
-    const struct npu_task_region *region = &job->regions[i];
-    npu_core_set_pair(NPU_REG_REGION_BASE_LO(i), region->base);
-    npu_core_set(NPU_REG_REGION_LIMIT(i), region->limit);
-    npu_core_set(NPU_REG_REGION_FLAGS(i), i == NPU_REGION_SAVE && !with_save ? 0 : region->flags);
-  }
+  static const struct npu_mapping none;
+  for (uint32_t i = NPU_REGION_CONSTANTS; i < NPU_REGION_SAVE; ++i) npu_core_set_region(i, &job->regions[i]);
+  npu_core_set_region(NPU_REGION_SAVE, with_save ? &job->regions[NPU_REGION_SAVE] : &none);
 }
 
 // What the job's own stream reports, goes on behind what its earlier parts have; a stream that saves or restores
 // reports nothing.
 static void npu_dispatch_reports(const struct npu_task *job, bool wanted) {
-  const uint32_t before = job->event_count < job->event_capacity ? job->event_count : job->event_capacity;
+  const uint32_t before = job->report.event_count < job->event_capacity ? job->report.event_count : job->event_capacity;
   npu_core_set(NPU_REG_EVENT_CAPACITY, wanted ? job->event_capacity - before : 0);
   if (wanted) npu_core_set_pair(NPU_REG_EVENT_BASE_LO, job->events + (uint64_t)before * sizeof(struct npu_event));
-  npu_core_set_pair(NPU_REG_CYCLE_BASE_LO, wanted ? job->engine_cycles : 0);
+  npu_core_set_pair(NPU_REG_CYCLE_BASE_LO, wanted ? job->report.engine_cycles : 0);
   npu_core_set_pair(NPU_REG_COUNTER_BASE_LO, wanted ? job->counters : 0);
 }
 

@@ -6,9 +6,9 @@
 
 static void npu_fault_count(struct npu_context *context, bool main, uint64_t cycles) {
   if (main) {
-    context->task.engine_cycles += cycles;
+    context->task.report.engine_cycles += cycles;
   } else {
-    context->task.save_cycles += cycles;
+    context->task.report.save_cycles += cycles;
   }
 }
 
@@ -46,7 +46,7 @@ static void npu_fault_find_culprit(struct npu_fault *fault) {
 void npu_fault_timeout(struct npu_context *context, bool main, uint64_t cycles) {
   npu_phase(NPU_PHASE_FAULT, context->number);
   struct npu_fault fault = {.code = NPU_ERROR_FAULT_TIMEOUT, .queue = NPU_QUEUE_SEQUENCER};
-  fault.cycle = context->task.engine_cycles + (main ? cycles : 0);
+  fault.cycle = context->task.report.engine_cycles + (main ? cycles : 0);
   npu_fault_find_culprit(&fault);
   npu_fault_log(context, &fault);
   npu_fault_count(context, main, cycles);

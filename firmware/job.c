@@ -12,7 +12,7 @@ static bool npu_in_shared(uint64_t address, uint64_t bytes) {
 static bool npu_in_dram(uint64_t address, uint64_t bytes) { return npu_within(address, bytes, npu_device.dram_bytes); }
 
 // A region is memory of its own, or nothing. Other spaces would show a job what belongs to others.
-static bool npu_region_allowed(const struct npu_task_region *region) {
+static bool npu_region_allowed(const struct npu_mapping *region) {
   const uint32_t space = (region->flags & NPU_REG_REGION_FLAGS_SPACE_MASK) >> NPU_REG_REGION_FLAGS_SPACE_LSB;
   if (space == NPU_SPACE_NONE) return true;
   if (space != NPU_SPACE_DRAM || !npu_in_dram(region->base, region->limit)) return false;
@@ -22,7 +22,7 @@ static bool npu_region_allowed(const struct npu_task_region *region) {
 
 static bool npu_job_read_regions(volatile const struct npu_job *job, struct npu_task *task) {
   for (uint32_t i = NPU_REGION_CONSTANTS; i <= NPU_REGION_SAVE; ++i) {
-    struct npu_task_region *region = &task->regions[i];
+    struct npu_mapping *region = &task->regions[i];
     region->flags = job->region_flags[i];
     if (region->flags == 0) {
       region->base = 0;

@@ -46,9 +46,9 @@ static void npu_account_blocked(struct npu_context *context) {
   const bool blocked =
       npu_active != 0 && npu_active != context && npu_active->priority < context->priority && task->ready_at <= npu_now;
   if (blocked && task->blocked_since == 0) {
-    task->blocked_since = npu_later(npu_later(task->accepted, task->ready_at), npu_stream_started);
+    task->blocked_since = npu_later(npu_later(task->report.accepted, task->ready_at), npu_stream_started);
   } else if (!blocked && task->blocked_since != 0) {
-    task->blocked += npu_now - task->blocked_since;
+    task->report.blocked += npu_now - task->blocked_since;
     task->blocked_since = 0;
   }
 }
@@ -64,7 +64,7 @@ static void npu_account_all_blocked(void) {
 static uint64_t npu_deadline(const struct npu_task *task, enum npu_stream_kind kind) {
   if (task->cycle_limit == 0) return NPU_NEVER;
   uint64_t left = task->cycle_limit;
-  if (kind == NPU_STREAM_MAIN) left = task->engine_cycles < left ? left - task->engine_cycles : 0;
+  if (kind == NPU_STREAM_MAIN) left = task->report.engine_cycles < left ? left - task->report.engine_cycles : 0;
   const uint64_t room = NPU_NEVER - npu_now;
   return left >= room - kGraceCycles ? NPU_NEVER : npu_now + left + kGraceCycles;
 }
@@ -91,7 +91,7 @@ static void npu_start(struct npu_context *context, enum npu_stream_kind kind, ui
   task->state = NPU_TASK_ACTIVE;
   npu_stream_started = npu_time_update();
   npu_stream_deadline = npu_deadline(task, kind);
-  if (kind == NPU_STREAM_MAIN && task->started == 0) task->started = npu_now;
+  if (kind == NPU_STREAM_MAIN && task->report.started == 0) task->report.started = npu_now;
   npu_dispatch(task, &stream);
 }
 
@@ -152,7 +152,7 @@ void npu_schedule(void) {
 
 static void npu_stopped(struct npu_context *context, const struct npu_core_result *result) {
   struct npu_task *task = &context->task;
-  ++task->preemptions;
+  ++task->report.preemptions;
   task->next_word = result->next_word;
   const enum npu_error error = npu_job_load_segment(task, result->segment);
   if (error != NPU_ERROR_OK) {
@@ -171,8 +171,8 @@ static void npu_stopped(struct npu_context *context, const struct npu_core_resul
 
 static void npu_main_ended(struct npu_context *context, const struct npu_core_result *result) {
   struct npu_task *task = &context->task;
-  task->engine_cycles += result->cycles;
-  task->event_count += result->events;
+  task->report.engine_cycles += result->cycles;
+  task->report.event_count += result->events;
   if (result->end == NPU_CORE_PREEMPTED) {
     npu_stopped(context, result);
   } else {
@@ -183,12 +183,12 @@ static void npu_main_ended(struct npu_context *context, const struct npu_core_re
 // A stream that saves or restores has ended.
 static void npu_moved(struct npu_context *context, const struct npu_core_result *result) {
   struct npu_task *task = &context->task;
-  task->save_cycles += result->cycles;
+  task->report.save_cycles += result->cycles;
   if (result->end != NPU_CORE_DONE) {
     npu_context_fail(context, NPU_ERROR_FAULT_REQUEST);
     return;
   }
-  task->saved_bytes += task->segment.live_bytes;
+  task->report.saved_bytes += task->segment.live_bytes;
   if (npu_kind == NPU_STREAM_SAVE) {
     task->state = NPU_TASK_SAVED;
     return;
@@ -207,7 +207,7 @@ void npu_scheduler_core_event(void) {
   npu_active = 0;
   npu_stream_deadline = NPU_NEVER;
   if (result.end == NPU_CORE_FAULT) {
-    if (npu_kind == NPU_STREAM_MAIN) context->task.event_count += result.events;
+    if (npu_kind == NPU_STREAM_MAIN) context->task.report.event_count += result.events;
     npu_fault_end(context, npu_kind == NPU_STREAM_MAIN, result.cycles);
   } else if (npu_kind == NPU_STREAM_MAIN) {
     npu_main_ended(context, &result);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "firmware/core.h"
 #include "hw/contract/gen/npu_contract.h"
 
 enum npu_task_state {
@@ -14,9 +15,11 @@ enum npu_task_state {
   NPU_TASK_SAVED,    // stopped; what is live is in the region `save`
 };
 
-struct npu_task_region {
-  uint64_t base;
-  uint32_t limit, flags;
+// What its completion reports.
+struct npu_task_report {
+  uint32_t preemptions, event_count;
+  uint64_t engine_cycles, save_cycles, saved_bytes;
+  uint64_t accepted, started, blocked;
 };
 
 struct npu_task {
@@ -28,14 +31,11 @@ struct npu_task {
   uint64_t ready_at;  // device time
   uint32_t command_words, epoch, event_capacity;
   uint32_t segments, segment_count;  // device address of the table
-  struct npu_task_region regions[NPU_REGION_SAVE + 1];
+  struct npu_mapping regions[NPU_REGION_SAVE + 1];
   // Where it goes on, after a yield.
   uint32_t next_word;
   struct npu_segment segment;
-  // For the completion.
-  uint32_t preemptions, event_count;
-  uint64_t engine_cycles, save_cycles, saved_bytes;
-  uint64_t accepted, started, blocked;
+  struct npu_task_report report;
   uint32_t busy_at_acceptance;  // cpu_busy_lo
   uint64_t blocked_since;       // 0: not blocked now
 };
