@@ -1,0 +1,73 @@
+// The rule by which the CPU's time passes.
+#include "tests/firmware/cpu/bench.h"
+
+namespace npu::model::testing {
+
+namespace {
+
+constexpr uint32_t kBus = ControlCpu::kBusCycles;
+
+TEST(CpuTime, CyclesFollowTheRule) {
+  Bench bench;
+  bench.dram().latency = sc_time(37, sc_core::SC_NS);  // 7.4 CPU cycles: counts as 8
+  ASSERT_TRUE(bench.start("cycles"));
+  // From the first read of the busy cycles to the second: two reads of registers and 100 others.
+  const uint32_t first = 2 * (1 + kBus) + 100;
+  EXPECT_EQ(bench.result(0), first);
+  // Instructions between the reads of the count: as many.
+  EXPECT_EQ(bench.result(1), 102u);
+  // Up to the last read of it: 102, that second read, 10 + 1, 5 + 1, 4 + 1.
+  EXPECT_EQ(bench.result(2), 125u);
+  EXPECT_EQ(bench.result(3), 1u);                   // minstret, one later
+  const uint32_t second = first + 12 * (1 + kBus);  // and ten and one more
+  EXPECT_EQ(bench.result(4), second);
+  const uint32_t third = second + 6 * (1 + kBus);  // five of persistent SRAM
+  EXPECT_EQ(bench.result(5), third);
+  const uint32_t fourth = third + (1 + kBus) + 4 * (1 + 8);  // and DRAM
+  EXPECT_EQ(bench.result(6), fourth);
+}
+
+TEST(CpuTime, AccessesHappenAtTheirCycle) {
+  Bench bench;
+  bench.load("cycles");
+  const sc_time released = sc_core::sc_time_stamp();
+  bench.release();
+  ASSERT_TRUE(bench.settle());
+  const auto& accesses = bench.dram().accesses;
+  ASSERT_EQ(accesses.size(), 4u);
+  for (size_t i = 0; i < accesses.size(); ++i) {
+    EXPECT_EQ((accesses[i] - released).value() % bench.cpu_period().value(), 0u);
+    if (i > 0) {
+      EXPECT_EQ(accesses[i] - accesses[i - 1], 9 * bench.cpu_period());
+    }
+  }
+}
+
+TEST(CpuTime, SimulatedTimeIsTheCpusTime) {
+  Bench bench;
+  bench.load("spin");
+  bench.release();
+  bench.run_us(100);
+  const uint64_t cycles = sc_time(100, sc_core::SC_US).value() / bench.cpu_period().value();
+  EXPECT_GE(bench.cpu().busy_cycles(), cycles);
+  EXPECT_LE(bench.cpu().busy_cycles(), cycles + ControlCpu::kQuantum);
+  EXPECT_EQ(bench.cpu().retired(), bench.cpu().busy_cycles());
+  EXPECT_EQ(bench.read64(reg::kCpuRetiredLo), bench.cpu().retired());
+  EXPECT_EQ(bench.read64(reg::kCpuBusyLo), bench.cpu().busy_cycles());
+}
+
+TEST(CpuTime, WfiIsNotBusy) {
+  Bench bench;
+  bench.load("timer");
+  bench.release();
+  bench.run_us(100);
+  const uint64_t all = sc_core::sc_time_stamp().value() / bench.cpu_period().value();
+  // A thousand device cycles in a loop; another thousand and the rest in wfi.
+  const double loop = 1000 * (bench.device_period() / bench.cpu_period());
+  EXPECT_GT(bench.cpu().busy_cycles(), loop);
+  EXPECT_LT(bench.cpu().busy_cycles(), loop + 200);
+  EXPECT_LT(bench.cpu().busy_cycles(), all / 2);
+}
+
+}  // namespace
+}  // namespace npu::model::testing
