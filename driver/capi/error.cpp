@@ -1,0 +1,190 @@
+#include <fmt/format.h>
+
+#include <new>
+#include <span>
+
+#include "driver/capi/handles.h"
+#include "hw/contract/gen/commands.h"
+
+namespace npu::capi {
+namespace {
+
+using contract::ErrorCode;
+
+// Whether a fault with this code is about a command.
+bool concerns_command(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kFaultFirmware:
+    case ErrorCode::kFaultRing:
+    case ErrorCode::kFaultRequest:
+    case ErrorCode::kFaultCounters:
+    case ErrorCode::kFaultPower:
+    case ErrorCode::kJobCancelled:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// The layer of a command of the main stream; commands of the stream itself belong to none.
+uint32_t layer_of(const compiler::Program& program, uint32_t command) {
+  std::span<const uint32_t> rest(program.commands);
+  while (rest.size() >= contract::kHeaderWords) {
+    const contract::Header header = contract::Header::decode(rest);
+    if (command-- == 0) {
+      const bool of_stream = header.opcode == contract::Opcode::kBegin || header.opcode == contract::Opcode::kEnd ||
+                             header.opcode == contract::Opcode::kYield;
+      return of_stream || header.layer >= program.layers.size() ? NPU_NO_LAYER : header.layer;
+    }
+    if (header.words == 0 || header.words > rest.size()) break;
+    rest = rest.subspan(header.words);
+  }
+  return NPU_NO_LAYER;
+}
+
+npu_error* make_error(npu_status status, const char* message) noexcept {
+  try {
+    auto made = std::make_unique<npu_error>();
+    made->status = status;
+    made->message = message;
+    return made.release();
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+npu_status give_error(npu_error** error, ErrorCode code, const char* message) noexcept {
+  const auto status = static_cast<npu_status>(code);
+  if (error != nullptr) *error = make_error(status, message);
+  return status;
+}
+
+npu_status give_fault(npu_error** error, const runtime::FaultError& thrown, const compiler::Program* program) noexcept {
+  const npu_status status = give_error(error, thrown.code(), thrown.what());
+  if (error == nullptr || *error == nullptr) return status;
+  try {
+    npu_error& made = **error;
+    made.fault = thrown.fault();
+    if (program == nullptr || !concerns_command(thrown.code())) return status;
+    made.layer = layer_of(*program, thrown.fault().command);
+    if (made.layer != NPU_NO_LAYER) made.layer_name = program->layers[made.layer].name;
+  } catch (...) {
+    (*error)->layer = NPU_NO_LAYER;  // no memory for its name
+  }
+  return status;
+}
+
+}  // namespace
+
+npu_status report(npu_error** error, const compiler::Program* program) noexcept {
+  try {
+    throw;
+  } catch (const runtime::FaultError& thrown) {
+    return give_fault(error, thrown, program);
+  } catch (const Error& thrown) {
+    return give_error(error, thrown.code(), thrown.what());
+  } catch (const std::bad_alloc&) {
+    return give_error(error, ErrorCode::kBudgetExceeded, "the host has not enough memory for that");
+  } catch (const std::exception& thrown) {
+    return give_error(error, ErrorCode::kBug, thrown.what());
+  } catch (...) {
+    return give_error(error, ErrorCode::kBug, "something unknown was thrown");
+  }
+}
+
+void misuse(const char* function, const std::string& what) {
+  throw Error(ErrorCode::kBadOption, fmt::format("{}: {}", function, what));
+}
+
+void need_bytes(const void* bytes, size_t size, const char* function) {
+  if (bytes == nullptr && size > 0) misuse(function, "bytes is NULL");
+}
+
+void need_size(size_t size, uint64_t wanted, const std::string& whose, const char* function) {
+  if (size == wanted) return;
+  throw Error(ErrorCode::kBadInput, fmt::format("{}: {} has {} bytes, not {}", function, whose, wanted, size));
+}
+
+void check_struct_size(size_t size, size_t least, const char* function, const char* type) {
+  if (size >= least && size <= kMostStructBytes) return;
+  misuse(function, fmt::format("struct_size of {} is {}, but must be sizeof({}), which is {} in this version", type,
+                               size, type, least));
+}
+
+}  // namespace npu::capi
+
+using npu::contract::ErrorCode;
+
+uint32_t npu_api_version(void) { return NPU_API_VERSION; }
+
+npu_class npu_status_class(npu_status status) {
+  return status < 0 ? NPU_CLASS_INTERNAL : npu::contract::exit_status(static_cast<ErrorCode>(status));
+}
+
+const char* npu_status_name(npu_status status) { return npu::contract::name(static_cast<ErrorCode>(status)).data(); }
+
+const char* npu_status_describe(npu_status status) {
+  return npu::contract::describe(static_cast<ErrorCode>(status)).data();
+}
+
+const char* npu_class_name(npu_class kind) {
+  switch (kind) {
+    case NPU_CLASS_VALID:
+      return "valid";
+    case NPU_CLASS_UNPREDICTABLE:
+      return "unpredictable";
+    case NPU_CLASS_ILLEGAL_GRAPH:
+      return "illegal_graph";
+    case NPU_CLASS_UNSUPPORTED:
+      return "unsupported";
+    case NPU_CLASS_RESOURCE:
+      return "resource";
+    case NPU_CLASS_DEVICE_FAULT:
+      return "device_fault";
+    case NPU_CLASS_STATE_LOST:
+      return "state_lost";
+    case NPU_CLASS_CHECK_FAILED:
+      return "check_failed";
+    case NPU_CLASS_USAGE:
+      return "usage";
+    case NPU_CLASS_IO:
+      return "io";
+    case NPU_CLASS_INTERNAL:
+      return "internal";
+    default:
+      return "?";
+  }
+}
+
+npu_error* npu_error_create(npu_status status, const char* message) {
+  if (status == NPU_OK) return nullptr;
+  return npu::capi::make_error(status, message == nullptr ? "" : message);
+}
+
+void npu_error_destroy(npu_error* error) { delete error; }
+
+npu_status npu_error_status(const npu_error* error) { return error == nullptr ? NPU_OK : error->status; }
+
+npu_class npu_error_class(const npu_error* error) { return npu_status_class(npu_error_status(error)); }
+
+const char* npu_error_message(const npu_error* error) { return error == nullptr ? "" : error->message.c_str(); }
+
+bool npu_error_fault(const npu_error* error, npu_fault* fault) {
+  if (error == nullptr || fault == nullptr || !error->fault) return false;
+  const npu_status status = npu::capi::guarded(nullptr, [&] {
+    const npu::runtime::Fault& from = *error->fault;
+    npu_fault told{};
+    told.status = error->status;
+    told.command = from.command;
+    told.other = from.other;
+    told.queue = static_cast<uint32_t>(from.queue);
+    told.layer = error->layer;
+    told.layer_name = error->layer_name.c_str();
+    told.region = static_cast<uint32_t>(from.address.region);
+    told.variable = from.address.variable;
+    told.address = from.address.offset;
+    told.cycle = from.cycle;
+    npu::capi::give(told, fault, "npu_error_fault", "npu_fault");
+  });
+  return status == NPU_OK;
+}

@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include "driver/capi/handles.h"
+#include "driver/compiler/compile.h"
+#include "driver/graph/reader.h"
+#include "driver/graph/validate.h"
+
+using npu::capi::guarded;
+using npu::capi::misuse;
+using npu::capi::need;
+
+namespace {
+
+// What the reader takes of a file; for memory, checked before it is copied.
+constexpr size_t kMostBytes = size_t{1} << 31;
+
+npu_program* load(npu_context& context, const npu::graph::Graph& graph) {
+  npu::graph::validate(graph);
+  npu::compiler::Program compiled = npu::compiler::compile(graph, context.device.capabilities());
+  return new npu_program{context.context.load(std::move(compiled))};
+}
+
+npu_status describe_port(const npu_program* program, bool input, size_t index, npu_tensor_info* info,
+                         const char* function, npu_error** error) {
+  return guarded(error, [&] {
+    const npu::compiler::Program& compiled = need(program, function, "program").program.program();
+    const auto& ports = input ? compiled.inputs : compiled.outputs;
+    if (index >= ports.size()) misuse(function, fmt::format("index is {}, but there are {}", index, ports.size()));
+    const npu::compiler::Port& port = ports[index];
+    npu_tensor_info told{};
+    told.name = port.name.c_str();
+    told.type = static_cast<npu_dtype>(port.type);
+    told.rank = static_cast<uint32_t>(port.shape.size());
+    told.shape = port.shape.data();
+    told.bytes = port.bytes;
+    told.accepts_unsigned = port.accepts_unsigned;
+    npu::capi::give(told, info, function, "npu_tensor_info");
+  });
+}
+
+}  // namespace
+
+npu_status npu_program_load_file(npu_context* context, const char* path, npu_program** program, npu_error** error) {
+  return guarded(error, [&] {
+    constexpr const char* kFunction = "npu_program_load_file";
+    need(program, kFunction, "program") = nullptr;
+    npu_context& owner = need(context, kFunction, "context");
+    *program = load(owner, npu::graph::read_tosa(&need(path, kFunction, "path")));
+  });
+}
+
+npu_status npu_program_load_memory(npu_context* context, const void* bytes, size_t size, const char* name,
+                                   npu_program** program, npu_error** error) {
+  return guarded(error, [&] {
+    constexpr const char* kFunction = "npu_program_load_memory";
+    need(program, kFunction, "program") = nullptr;
+    npu_context& owner = need(context, kFunction, "context");
+    npu::capi::need_bytes(bytes, size, kFunction);
+    if (size > kMostBytes) {
+      throw npu::Error(
+          npu::contract::ErrorCode::kBudgetExceeded,
+          fmt::format("{}: {} bytes are more than the {} that a file may have", kFunction, size, kMostBytes));
+    }
+    const auto* data = static_cast<const uint8_t*>(bytes);
+    const auto file = std::make_shared<const std::vector<uint8_t>>(data, data + size);
+    *program = load(owner, npu::graph::parse_tosa(file, name == nullptr ? "the network" : name));
+  });
+}
+
+void npu_program_destroy(npu_program* program) { delete program; }
+
+size_t npu_program_input_count(const npu_program* program) {
+  return program == nullptr ? 0 : program->program.program().inputs.size();
+}
+
+size_t npu_program_output_count(const npu_program* program) {
+  return program == nullptr ? 0 : program->program.program().outputs.size();
+}
+
+npu_status npu_program_input(const npu_program* program, size_t index, npu_tensor_info* info, npu_error** error) {
+  return describe_port(program, true, index, info, "npu_program_input", error);
+}
+
+npu_status npu_program_output(const npu_program* program, size_t index, npu_tensor_info* info, npu_error** error) {
+  return describe_port(program, false, index, info, "npu_program_output", error);
+}
+
+npu_status npu_program_get_info(const npu_program* program, npu_program_info* info, npu_error** error) {
+  return guarded(error, [&] {
+    const npu::runtime::LoadedProgram& loaded = need(program, "npu_program_get_info", "program").program;
+    const npu::compiler::Program& compiled = loaded.program();
+    npu_program_info told{};
+    told.dram_bytes = loaded.dram_bytes();
+    told.scratchpad_bytes = compiled.spm_peak_bytes;
+    told.command_count = compiled.command_count;
+    told.layer_count = static_cast<uint32_t>(compiled.layers.size());
+    told.segment_count = static_cast<uint32_t>(compiled.segments.size());
+    npu::capi::give(told, info, "npu_program_get_info", "npu_program_info");
+  });
+}

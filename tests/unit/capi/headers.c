@@ -1,0 +1,27 @@
+// The public headers are C11 without extensions, need nothing but themselves, and live together with the contract's.
+#include <npu_sim.h>
+//
+#include <npu.h>
+
+#include "hw/contract/gen/npu_contract.h"
+
+_Static_assert((int)NPU_STATUS_FAULT_TIMEOUT == (int)NPU_ERROR_FAULT_TIMEOUT, "one registry");
+_Static_assert(sizeof(npu_status) == 4 && sizeof(npu_class) == 4 && sizeof(npu_dtype) == 4,
+               "sizes are part of the ABI");
+_Static_assert(offsetof(npu_job_options, struct_size) == 0 && offsetof(npu_hal_ops, struct_size) == 0, "first member");
+
+uint32_t npu_test_version_in_c(void);
+npu_status npu_test_misuse_in_c(void);
+
+uint32_t npu_test_version_in_c(void) { return npu_api_version() == NPU_API_VERSION ? NPU_API_VERSION : 0; }
+
+// Null pointers and all default options, as C writes them.
+npu_status npu_test_misuse_in_c(void) {
+  const npu_job_options options = {.struct_size = sizeof options};
+  npu_error* error = NULL;
+  npu_job* job = NULL;
+  const npu_status status = npu_job_create(NULL, &options, &job, &error);
+  const npu_class kind = npu_error_class(error);
+  npu_error_destroy(error);
+  return kind == NPU_CLASS_USAGE && job == NULL ? status : NPU_OK;
+}
