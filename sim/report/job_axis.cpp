@@ -1,7 +1,7 @@
 #include "sim/report/job_axis.h"
 
 #include <algorithm>
-#include <map>
+#include <utility>
 
 #include "hw/contract/gen/commands.h"
 
@@ -21,33 +21,36 @@ uint32_t ring_of(const runtime::RunResult& result) {
   return ring;
 }
 
-// Device times at which the firmware made the job go on. Bringing its scratchpad back is a resume too, so that of
-// several without a stop between them only the last counts.
-std::vector<uint64_t> resumed_at(const runtime::RunResult& result) {
-  std::vector<uint64_t> times;
+struct Interruption {
+  uint64_t asked = 0;    // device time at which the firmware asked it to stop
+  uint64_t resumed = 0;  // and at which it made it go on
+};
+
+// Bringing back its scratchpad is a resume too, so that of several without a stop between them only the last counts.
+// The firmware enters the phase kPreempt for a job twice: to ask, and to save.
+std::vector<Interruption> interruptions(const runtime::RunResult& result) {
+  std::vector<Interruption> list;
   const uint32_t ring = ring_of(result);
-  if (ring == 0) return times;
-  bool replaces = false;
+  if (ring == 0) return list;
+  bool stopped = false;
   for (const FirmwarePhase& phase : result.phases) {
     if (phase.time <= result.times.started || phase.time > result.times.ended || phase.ring != ring) continue;
-    if (phase.phase == Phase::kPreempt) replaces = false;
-    if (phase.phase != Phase::kDispatch && phase.phase != Phase::kResume) continue;
-    if (replaces) times.pop_back();
-    times.push_back(phase.time);
-    replaces = phase.phase == Phase::kResume;
+    if (phase.phase == Phase::kPreempt && !stopped) {
+      list.push_back({phase.time, 0});
+      stopped = true;
+    }
+    if ((phase.phase != Phase::kDispatch && phase.phase != Phase::kResume) || list.empty()) continue;
+    list.back().resumed = phase.time;
+    stopped = false;
   }
-  return times;
+  return list;
 }
 
-// Cycles of the job at which it went on: a yield command at which a job stops has an event then, and another when the
-// stream starts over at it.
-std::vector<uint64_t> resumed_cycles(const runtime::RunResult& result) {
+// Cycles of the job at which its yield commands had completed, ascending.
+std::vector<uint64_t> yields(const runtime::RunResult& result) {
   std::vector<uint64_t> cycles;
-  std::map<uint32_t, uint64_t> stopped;  // command, cycle
   for (const contract::Event& event : result.events) {
-    if (static_cast<contract::Opcode>(event.opcode) != contract::Opcode::kYield) continue;
-    const auto [first, fresh] = stopped.try_emplace(event.command, event.completed);
-    if (!fresh) cycles.push_back(first->second);
+    if (static_cast<contract::Opcode>(event.opcode) == contract::Opcode::kYield) cycles.push_back(event.completed);
   }
   std::sort(cycles.begin(), cycles.end());
   return cycles;
@@ -58,10 +61,20 @@ std::vector<uint64_t> resumed_cycles(const runtime::RunResult& result) {
 JobAxis::JobAxis(const runtime::RunResult& result, uint64_t origin)
     : parts_{{0, result.times.completed == 0 ? origin : result.times.started}} {
   if (result.times.preemptions == 0) return;
-  const std::vector<uint64_t> times = resumed_at(result);
-  const std::vector<uint64_t> cycles = resumed_cycles(result);
-  if (times.size() != result.times.preemptions || cycles.size() != times.size()) return;
-  for (size_t i = 0; i < times.size(); ++i) parts_.push_back({cycles[i], times[i]});
+  const std::vector<Interruption> list = interruptions(result);
+  if (list.size() != result.times.preemptions) return;
+  const std::vector<uint64_t> places = yields(result);
+  auto place = places.begin();
+  std::vector<Part> parts = parts_;
+  for (const Interruption& interruption : list) {
+    const Part& last = parts.back();
+    place = std::find_if(place, places.end(), [&](uint64_t cycle) {
+      return cycle >= last.cycle && last.time + (cycle - last.cycle) >= interruption.asked;
+    });
+    if (place == places.end()) return;
+    parts.push_back({*place++, interruption.resumed});
+  }
+  parts_ = std::move(parts);
 }
 
 uint64_t JobAxis::time(uint64_t cycle) const {

@@ -8,10 +8,11 @@
 
 namespace npu::report {
 
-// A job that ran in one piece has cycle c at device time started + c. One that was interrupted ran in parts: the events
-// of its yield commands say at which cycle a part ends, the firmware's phases when the next one starts. That is a
-// little early, because the firmware enters the phase before it has written the command processor's registers. Where
-// phases or events are missing, the job is taken for one piece, and what came behind an interruption lies too early.
+// A job that ran in one piece has cycle c at device time started + c. One that was interrupted ran in parts: the
+// firmware's phases say when it was asked to stop and when it was made to go on, and it stopped at its first yield
+// command after it was asked. That is a little early, because the firmware enters the phase before it has written the
+// command processor's registers. Where phases or events are missing, the job is taken for one piece, and what came
+// behind an interruption lies too early.
 class JobAxis {
  public:
   // `origin` is the device time of cycle 0 where the result has none (no firmware ran).

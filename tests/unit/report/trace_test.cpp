@@ -113,10 +113,11 @@ TEST(JobAxis, PutsThePartsOfAnInterruptedJobWhereTheyRan) {
   // Stopped at its cycle 130, gone on at device time 2,000: first its scratchpad comes back, at 1,900.
   result.times.preemptions = 1;
   result.times.ended = 2070;
-  contract::Event yield = event_of(8, 0, contract::Queue::kSequencer, 128, 128, 130);
-  yield.opcode = static_cast<uint8_t>(contract::Opcode::kYield);
-  result.events.push_back(yield);
-  result.events.push_back(yield);
+  for (const uint64_t cycle : {30, 130, 180}) {
+    contract::Event yield = event_of(8, 0, contract::Queue::kSequencer, cycle, cycle, cycle);
+    yield.opcode = static_cast<uint8_t>(contract::Opcode::kYield);
+    result.events.push_back(yield);
+  }
   result.phases = {{1040, Phase::kDispatch, 1}, {1100, Phase::kPreempt, 1}, {1200, Phase::kPreempt, 1},
                    {1300, Phase::kDispatch, 2}, {1900, Phase::kResume, 1},  {2000, Phase::kResume, 1},
                    {2080, Phase::kComplete, 1}};
