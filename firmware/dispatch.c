@@ -2,6 +2,7 @@
 
 #include "firmware/core.h"
 #include "firmware/memory.h"
+#include "firmware/timer.h"
 
 static void npu_dispatch_regions(const struct npu_task *job, bool with_save) {
   static const struct npu_mapping none;
@@ -29,5 +30,6 @@ void npu_dispatch(const struct npu_task *job, const struct npu_stream *stream) {
   npu_core_set(NPU_REG_JOB_FLAGS, stream->keep_scratchpad ? NPU_REG_JOB_FLAGS_KEEP_SCRATCHPAD_MASK : 0);
   npu_dispatch_reports(job, main);
   npu_dispatch_regions(job, !main);
+  npu_time_update();
   npu_write(NPU_REG_CONTROL, NPU_REG_CONTROL_START_MASK);
 }

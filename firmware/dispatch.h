@@ -13,5 +13,5 @@ struct npu_stream {
   bool keep_scratchpad;
 };
 
-// Starts a stream of a job: every stream that ever runs comes through here.
+// Starts a stream of a job, at the device time npu_now: every stream that ever runs comes through here.
 void npu_dispatch(const struct npu_task *job, const struct npu_stream *stream);

@@ -89,10 +89,10 @@ static void npu_start(struct npu_context *context, enum npu_stream_kind kind, ui
   npu_kind = kind;
   npu_preempt_asked = false;
   task->state = NPU_TASK_ACTIVE;
-  npu_stream_started = npu_time_update();
+  npu_dispatch(task, &stream);
+  npu_stream_started = npu_now;
   npu_stream_deadline = npu_deadline(task, kind);
   if (kind == NPU_STREAM_MAIN && task->report.started == 0) task->report.started = npu_now;
-  npu_dispatch(task, &stream);
 }
 
 static void npu_run(struct npu_context *context) {

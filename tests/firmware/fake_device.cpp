@@ -79,6 +79,13 @@ void FakeDevice::write_code(std::span<const uint8_t> bytes) {
   std::copy(bytes.begin(), bytes.end(), code_.span.begin());
 }
 
+uint32_t FakeDevice::data_word(uint32_t address) const {
+  const uint32_t offset = address - contract::kCpuDataBase;
+  uint32_t value = 0;
+  if (offset <= contract::kCpuDataBytes - 4) std::memcpy(&value, data_.span.data() + offset, 4);
+  return value;
+}
+
 void FakeDevice::write_register(uint32_t offset, uint32_t value) {
   switch (offset) {
     case reg::kCpuControl:
@@ -118,13 +125,11 @@ bool FakeDevice::run(uint64_t instructions) {
   const uint64_t end = iss_->retired() + instructions;
   while (iss_->retired() < end) {
     update_lines();
+    if (stop_.reason == IssStop::Reason::kWait && (lines() & iss_->read_csr(kMie)) == 0) return true;
     const uint64_t before = iss_->retired();
     stop_ = iss_->run(std::min<uint64_t>(end - iss_->retired(), 64));
     work.instructions += iss_->retired() - before;
     if (stopped()) return true;
-    if (stop_.reason != IssStop::Reason::kWait) continue;
-    if (on_wait) on_wait();
-    if ((lines() & iss_->read_csr(kMie)) == 0) return true;
   }
   return false;
 }
@@ -270,7 +275,8 @@ void FakeDevice::end_done(uint64_t cycles, uint32_t events) {
   end(reg::kStatusDoneMask, cycles);
 }
 
-void FakeDevice::end_preempted(uint64_t cycles, uint32_t next_word, uint32_t segment) {
+void FakeDevice::end_preempted(uint64_t cycles, uint32_t next_word, uint32_t segment, uint32_t events) {
+  word(reg::kEventCount) = events;
   word(reg::kCommandNext) = next_word;
   word(reg::kYieldSegment) = segment;
   end(reg::kStatusPreemptedMask, cycles);

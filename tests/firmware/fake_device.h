@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -54,9 +53,11 @@ class FakeDevice : public DevicePort, private model::IssBus {
 
   // How the stream that is running ends; run() afterwards.
   void end_done(uint64_t cycles, uint32_t events = 0);
-  void end_preempted(uint64_t cycles, uint32_t next_word, uint32_t segment);
+  void end_preempted(uint64_t cycles, uint32_t next_word, uint32_t segment, uint32_t events = 0);
   void end_fault(contract::ErrorCode code, uint32_t command);
 
+  // Of the CPU's data memory; 0 outside of it.
+  [[nodiscard]] uint32_t data_word(uint32_t address) const;
   uint32_t& word(uint32_t offset) { return words_.at(offset / 4); }
   [[nodiscard]] model::Iss& iss() { return *iss_; }
 
@@ -69,7 +70,6 @@ class FakeDevice : public DevicePort, private model::IssBus {
   std::string uart;
   std::vector<contract::Phase> phases;
   Work work;
-  std::function<void()> on_wait;  // called when the CPU waits
   std::map<uint32_t, std::array<uint32_t, 4>> variables;
 
  private:

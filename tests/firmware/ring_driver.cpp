@@ -124,8 +124,10 @@ void RingDriver::write_word(uint64_t address, uint32_t value) {
 }
 
 std::string RingDriver::log() {
-  std::string text(header(0).log_producer, 0);
+  const uint32_t end = header(0).log_producer;
+  std::string text(std::min(end, kLogBytes), 0);
   device_.read_memory(kLog, std::span(reinterpret_cast<uint8_t*>(text.data()), text.size()));
+  if (end > kLogBytes) std::rotate(text.begin(), text.begin() + end % kLogBytes, text.end());
   return text;
 }
 

@@ -44,6 +44,7 @@ class RingDriver {
 
   [[nodiscard]] contract::Ring header(uint32_t ring);
   void write_word(uint64_t address, uint32_t value);
+  // What the log still holds, oldest first.
   [[nodiscard]] std::string log();
 
  private:

@@ -1,0 +1,164 @@
+// Requests of ring 0: contexts, variables, power.
+#include "tests/firmware/firmware_fixture.h"
+
+namespace npu::firmware_test {
+namespace {
+
+namespace reg = contract::reg;
+using contract::ErrorCode;
+using contract::PowerState;
+using contract::Request;
+
+class AdminTest : public FirmwareTest {
+ protected:
+  contract::RingCompletion ask(Request type, ErrorCode expected, std::vector<uint32_t> value, uint64_t argument = 0) {
+    return admin(driver.submit(0, type, argument, value), expected);
+  }
+};
+
+TEST_F(AdminTest, ServesFifteenContexts) {
+  boot();
+  for (uint32_t ring = 1; ring < 16; ++ring) open(ring, ring);
+  for (uint32_t ring = 1; ring < 16; ++ring) {
+    const uint32_t id = driver.run(ring, simple_job(), ring);
+    ASSERT_TRUE(device.run());
+    device.end_done(10);
+    ASSERT_TRUE(device.run());
+    completion(ring, id, ErrorCode::kOk);
+  }
+}
+
+TEST_F(AdminTest, RefusesRingsThatAreNone) {
+  boot();
+  open(1, 0);
+  ask(Request::kContextOpen, ErrorCode::kFaultRequest, {0, 0, 0}, RingDriver::ring_address(5));
+  ask(Request::kContextOpen, ErrorCode::kFaultRequest, {16, 0, 0}, RingDriver::ring_address(5));
+  ask(Request::kContextOpen, ErrorCode::kFaultRequest, {5, 0, 0}, RingDriver::ring_address(5));  // nothing there
+  ask(Request::kContextOpen, ErrorCode::kFaultRequest, {5, 0, 0}, RingDriver::ring_address(1) + 4);
+  ask(Request::kContextOpen, ErrorCode::kFaultRequest, {5, 0, 0}, 0x200000);
+  ask(Request::kContextOpen, ErrorCode::kFaultRequest, {5, 0, 0}, RingDriver::kShared + RingDriver::kSharedBytes - 64);
+  ask(Request::kContextOpen, ErrorCode::kFaultRequest, {1, 0, 0}, RingDriver::ring_address(1));  // open already
+  ask(Request::kContextClose, ErrorCode::kFaultRequest, {7});
+  ask(Request::kContextClose, ErrorCode::kFaultRequest, {0});
+}
+
+TEST_F(AdminTest, ClosingEndsTheJobSilently) {
+  boot();
+  open(1, 0);
+  open(2, 0);
+  driver.run(1, simple_job(), 0);
+  driver.run(1, simple_job(), 1);
+  const uint32_t other = driver.run(2, simple_job(), 2);
+  ASSERT_TRUE(device.run());
+  ASSERT_EQ(device.starts.size(), 1u);
+  ask(Request::kContextClose, ErrorCode::kOk, {1});
+  EXPECT_FALSE(driver.peek(1));
+  ASSERT_EQ(device.starts.size(), 2u);
+  device.end_done(10);
+  ASSERT_TRUE(device.run());
+  completion(2, other, ErrorCode::kOk);
+  open(1, 0);
+  const uint32_t id = driver.run(1, simple_job(), 0);
+  ASSERT_TRUE(device.run());
+  device.end_done(10);
+  ASSERT_TRUE(device.run());
+  completion(1, id, ErrorCode::kOk);
+}
+
+TEST_F(AdminTest, WritesAndReadsTheVariableTable) {
+  boot();
+  const uint32_t table = FakeDevice::kVarEntries * 16;
+  ask(Request::kVariableWrite, ErrorCode::kOk, {31, table, FakeDevice::kPsramBytes - table, 0x10007, 0xabcd});
+  EXPECT_EQ(device.variables.at(31),
+            (std::array<uint32_t, 4>{table, FakeDevice::kPsramBytes - table, 0x10007, 0xabcd}));
+  const auto read = ask(Request::kVariableRead, ErrorCode::kOk, {31});
+  EXPECT_EQ(read.value, (std::array<uint32_t, 4>{table, FakeDevice::kPsramBytes - table, 0x10007, 0xabcd}));
+  ask(Request::kVariableWrite, ErrorCode::kOk, {31, 0, 0, 0, 0});
+  EXPECT_EQ(device.variables.at(31), (std::array<uint32_t, 4>{}));
+}
+
+TEST_F(AdminTest, RefusesVariablesElsewhere) {
+  boot();
+  const uint32_t table = FakeDevice::kVarEntries * 16;
+  ask(Request::kVariableWrite, ErrorCode::kFaultRequest, {FakeDevice::kVarEntries, table, 4, 0, 0});
+  ask(Request::kVariableWrite, ErrorCode::kFaultRequest, {0, table, FakeDevice::kPsramBytes - table + 1, 0, 0});
+  ask(Request::kVariableWrite, ErrorCode::kFaultRequest, {0, UINT32_MAX, 2, 0, 0});
+  ask(Request::kVariableWrite, ErrorCode::kFaultRequest, {0, table - 4, 8, 0, 0});
+  ask(Request::kVariableRead, ErrorCode::kFaultRequest, {FakeDevice::kVarEntries});
+  EXPECT_TRUE(device.variables.empty());
+}
+
+TEST_F(AdminTest, SleepsAndWakes) {
+  boot();
+  open(1, 0);
+  ask(Request::kPower, ErrorCode::kOk, {static_cast<uint32_t>(PowerState::kSleep)});
+  EXPECT_EQ(device.word(reg::kEnginePower), 0u);
+  ask(Request::kPower, ErrorCode::kOk, {static_cast<uint32_t>(PowerState::kActive)});
+  EXPECT_EQ(device.word(reg::kEnginePower), 1u);
+  ask(Request::kPower, ErrorCode::kFaultRequest, {2});
+}
+
+TEST_F(AdminTest, AJobWakesTheDevice) {
+  boot();
+  open(1, 0);
+  ask(Request::kPower, ErrorCode::kOk, {static_cast<uint32_t>(PowerState::kSleep)});
+  const uint32_t id = driver.run(1, simple_job(), 0);
+  ASSERT_TRUE(device.run());
+  EXPECT_EQ(device.word(reg::kEnginePower), 1u);
+  device.end_done(10);
+  ASSERT_TRUE(device.run());
+  completion(1, id, ErrorCode::kOk);
+}
+
+TEST_F(AdminTest, StaysAwakeWhileJobsAreQueuedOrRunning) {
+  boot();
+  open(1, 0);
+  driver.run(1, simple_job(), 0);
+  driver.run(1, simple_job(), 1);
+  ask(Request::kPower, ErrorCode::kFaultRequest, {static_cast<uint32_t>(PowerState::kSleep)});
+  device.end_done(10);
+  ask(Request::kPower, ErrorCode::kFaultRequest, {static_cast<uint32_t>(PowerState::kSleep)});
+  device.end_done(10);
+  ask(Request::kPower, ErrorCode::kOk, {static_cast<uint32_t>(PowerState::kSleep)});
+}
+
+TEST_F(AdminTest, EnginesWithoutPowerFailTheirJobs) {
+  boot();
+  open(1, 0);
+  ask(Request::kPower, ErrorCode::kOk, {static_cast<uint32_t>(PowerState::kSleep)});
+  device.power_comes = false;
+  const uint32_t first = driver.run(1, simple_job(), 0);
+  const uint32_t second = driver.run(1, simple_job(), 1);
+  ASSERT_TRUE(device.run());
+  completion(1, first, ErrorCode::kFaultPower);
+  completion(1, second, ErrorCode::kFaultPower);
+  ask(Request::kPower, ErrorCode::kFaultPower, {static_cast<uint32_t>(PowerState::kActive)});
+}
+
+TEST_F(AdminTest, LogLevelsChoose) {
+  boot(1);
+  open(1, 0);
+  EXPECT_EQ(driver.log(), "");
+  driver.submit(0, Request::kContextOpen, 0x300000, std::array<uint32_t, 3>{4, 0, 0});
+  admin(0, ErrorCode::kFaultRequest);
+  EXPECT_NE(driver.log().find("error ring 4 not opened"), std::string::npos) << driver.log();
+}
+
+TEST_F(AdminTest, LogWrapsAround) {
+  boot(3);
+  open(1, 0);
+  while (driver.header(0).log_producer < 3 * RingDriver::kLogBytes) {
+    const uint32_t id = driver.run(1, simple_job(), 0);
+    ASSERT_TRUE(device.run());
+    device.end_done(10);
+    ASSERT_TRUE(device.run());
+    completion(1, id, ErrorCode::kOk);
+  }
+  const std::string log = driver.log();
+  EXPECT_EQ(log.size(), RingDriver::kLogBytes);
+  EXPECT_EQ(log.back(), '\n');
+  EXPECT_NE(log.find("accepted\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace npu::firmware_test
