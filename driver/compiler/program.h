@@ -49,7 +49,8 @@ struct Segment {
   uint32_t live_bytes = 0;                 // 0: both streams are empty
   uint32_t save_word = 0, save_words = 0;  // multiples of 16; complete streams, begin to end
   uint32_t restore_word = 0, restore_words = 0;
-  uint32_t cycles = 0;  // estimate, from the yield before, or the start
+  // Estimate: what a job takes at most to stop here, from when it has passed the yield before, or from its start.
+  uint32_t cycles = 0;
 };
 
 struct Program {
@@ -59,6 +60,7 @@ struct Program {
   uint32_t command_count = 0;      // of the main stream
   std::vector<Segment> segments;   // by field `segment` of the yield commands
   uint32_t save_bytes = 0;         // of region `save`: what the largest segment needs
+  uint32_t tail_cycles = 0;        // estimate, from the last yield, or the start, to the end
   std::vector<uint8_t> constants;  // region `constants`
   uint32_t workspace_bytes = 0, input_bytes = 0, output_bytes = 0;
   std::vector<Port> inputs, outputs;

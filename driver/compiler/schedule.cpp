@@ -2,14 +2,15 @@
 
 #include <string>
 
+#include "driver/compiler/schedule/dram.h"
 #include "driver/compiler/schedule/encode.h"
+#include "driver/compiler/schedule/liveness.h"
+#include "driver/compiler/schedule/segments.h"
 #include "driver/compiler/schedule/variants.h"
 #include "hw/contract/error.h"
 
 namespace npu::compiler {
 namespace {
-
-constexpr uint64_t kRegionLimit = UINT32_MAX - 4096;  // offsets in commands have 32 bits
 
 void check_buffers(const Module& module) {
   for (const Buffer& buffer : module.buffers) {
@@ -23,20 +24,21 @@ void check_buffers(const Module& module) {
   NPU_CHECK(module.outputs.size() == module.output_buffers.size());
 }
 
-void check_dram(uint64_t constants, uint64_t workspace, uint64_t input, uint64_t output, uint64_t commands,
-                const contract::Capabilities& capabilities) {
-  const uint64_t total = constants + workspace + input + output + commands;
-  const uint64_t limit = uint64_t{capabilities.dram_mib} << 20;
-  if (total <= limit && constants < kRegionLimit && workspace < kRegionLimit && input < kRegionLimit &&
-      output < kRegionLimit) {
-    return;
+// The stream, with the points at which it can be stopped and what is to be done there.
+void encode_with_segments(const backend::Schedule& schedule, const contract::Capabilities& capabilities,
+                          const ScheduleOptions& options, Program& program) {
+  const std::vector<backend::Command>& commands = schedule.stream.commands;
+  const backend::Liveness liveness(schedule.footprints);
+  const backend::Yields yields = backend::choose_yields(commands, backend::estimate_timeline(commands, capabilities),
+                                                        liveness.bytes(), options.segment_cycles);
+  backend::encode(commands, yields, capabilities, program);
+  std::vector<size_t> places;
+  std::vector<uint32_t> layers;
+  for (const backend::YieldPoint& point : yields.points) {
+    places.push_back(point.before);
+    layers.push_back(backend::header_of(commands[point.before].body).layer);
   }
-  throw Error(contract::ErrorCode::kDramFull,
-              "the network needs " + std::to_string(total) + " bytes of DRAM (constants " + std::to_string(constants) +
-                  ", intermediate results " + std::to_string(workspace) + ", inputs " + std::to_string(input) +
-                  ", outputs " + std::to_string(output) + ", commands " + std::to_string(commands) +
-                  "), the device has " + std::to_string(limit) + "; dram_mib = " + std::to_string((total >> 20) + 1) +
-                  " is enough");
+  backend::add_segment_streams(liveness.spans(places), layers, capabilities, program);
 }
 
 }  // namespace
@@ -48,10 +50,11 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
   backend::Stream& stream = best.stream;
 
   Program program;
-  backend::encode(stream.commands, capabilities, program);
-  check_dram(stream.constants.size(), static_cast<uint64_t>(layout.workspace_bytes),
-             static_cast<uint64_t>(layout.input_bytes), static_cast<uint64_t>(layout.output_bytes),
-             program.commands.size() * sizeof(uint32_t), capabilities);
+  encode_with_segments(best, capabilities, options, program);
+  backend::check_dram({stream.constants.size(), static_cast<uint64_t>(layout.workspace_bytes),
+                       static_cast<uint64_t>(layout.input_bytes), static_cast<uint64_t>(layout.output_bytes),
+                       program.save_bytes, program.commands.size() * sizeof(uint32_t)},
+                      false, capabilities);
   program.constants = std::move(stream.constants);
   program.workspace_bytes = static_cast<uint32_t>(layout.workspace_bytes);
   program.input_bytes = static_cast<uint32_t>(layout.input_bytes);

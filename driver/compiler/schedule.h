@@ -10,11 +10,14 @@ namespace npu::compiler {
 struct ScheduleOptions {
   bool double_buffer = true;  // two tile buffers for each streamed operand, so that loads, compute and stores overlap
   bool prefetch = true;       // move loads ahead of the steps that need them where memory is free
+  // A job can be stopped at points at most this many estimated cycles apart, as far as single commands allow it; 0: at
+  // none.
+  uint32_t segment_cycles = 0;
 };
 
 // Throws Error: scratchpad_full (the smallest tile of a step does not fit; names layer, operand and the scratchpad that
-// would do), dram_full, argument_unsupported (a stride or size beyond a command's fields). The module must be
-// consistent: every view inside its buffer, every buffer written before it is read.
+// would do), dram_full (also for more than 2^20 commands), argument_unsupported (a stride or size beyond a command's
+// fields). The module must be consistent: every view inside its buffer, every buffer written before it is read.
 [[nodiscard]] Program schedule(Module&& module, const contract::Capabilities& capabilities,
                                const ScheduleOptions& options = {});
 

@@ -279,12 +279,16 @@ class Chain : public TiledStep {
   std::vector<std::vector<int64_t>> ends_;  // by step: rows made once so many rows of the chain's result are made
 };
 
+// The chain keeps some words a row.
+constexpr int64_t kMostRows = 1 << 20;
+
 }  // namespace
 
 bool can_chain(const TiledStep& step, const TiledStep& next, int64_t buffer_bytes) {
   const std::optional<RowAxis> rows = step.row_axis(), next_rows = next.row_axis();
   const int result = find_result(step);
   if (!rows || !next_rows || rows->rows < 2 || next_rows->rows < 2 || result < 0 || find_result(next) < 0) return false;
+  if (std::max(rows->rows, next_rows->rows) > kMostRows) return false;
   const int source = find_source(step, next);
   if (source < 0) return false;
   const Operand& out = step.operands()[static_cast<size_t>(result)];

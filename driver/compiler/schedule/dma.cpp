@@ -1,6 +1,7 @@
 #include "driver/compiler/schedule/dma.h"
 
 #include "driver/compiler/schedule/dims.h"
+#include "driver/compiler/schedule/dram.h"
 
 namespace npu::compiler::backend {
 namespace {
@@ -36,6 +37,7 @@ void emit(Iteration it, contract::DmaCommand command, int64_t unit, std::vector<
     }
     command.dst = moved(dst, dst_bytes);
     if (copy) command.src = moved(src, src_bytes);
+    check_command_count(out.size() + 1);
     out.push_back(command);
     size_t d = loops;
     while (d > 0 && ++index[d - 1] == it.dims[d - 1]) index[--d] = 0;

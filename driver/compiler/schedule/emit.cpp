@@ -5,6 +5,7 @@
 
 #include "driver/compiler/schedule/constants.h"
 #include "driver/compiler/schedule/dma.h"
+#include "driver/compiler/schedule/dram.h"
 #include "hw/contract/error.h"
 
 namespace npu::compiler::backend {
@@ -72,6 +73,7 @@ class Emitter {
 
   template <typename C>
   void append(C command, Queue queue, Part part) {
+    check_command_count(stream_.commands.size() + 1);
     command.header.queue = queue;
     command.header.layer = layer_;
     stream_.commands.push_back({std::move(command), part});

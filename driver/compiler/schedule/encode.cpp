@@ -1,5 +1,9 @@
 #include "driver/compiler/schedule/encode.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
 namespace npu::compiler::backend {
 namespace {
 
@@ -25,11 +29,34 @@ std::vector<size_t> address_words(const Body& body) {
   return std::visit(Visitor{}, body);
 }
 
+uint32_t whole_cycles(double cycles) {
+  return static_cast<uint32_t>(std::clamp(std::ceil(cycles), 0.0, static_cast<double>(UINT32_MAX)));
+}
+
+void encode_yield(const YieldPoint& point, uint32_t layer, Program& program) {
+  contract::YieldCommand yield;
+  yield.header.queue = contract::Queue::kSequencer;
+  yield.header.layer = layer;
+  yield.major = contract::kContractMajor;
+  yield.minor = contract::kContractMinor;
+  yield.caps_hash = program.caps_hash;
+  yield.command_count = program.command_count;
+  yield.segment = static_cast<uint32_t>(program.segments.size());
+  yield.index = static_cast<uint32_t>(point.before) + 1 + yield.segment;  // behind begin and the yields before
+  Segment segment;
+  segment.yield_word = static_cast<uint32_t>(program.commands.size());
+  segment.cycles = whole_cycles(point.cycles);
+  program.segments.push_back(segment);
+  yield.encode(program.commands);
+}
+
 }  // namespace
 
-void encode(const std::vector<Command>& commands, const contract::Capabilities& capabilities, Program& program) {
+void encode(const std::vector<Command>& commands, const Yields& yields, const contract::Capabilities& capabilities,
+            Program& program) {
   program.caps_hash = contract::caps_hash(capabilities);
-  program.command_count = static_cast<uint32_t>(commands.size()) + 2;
+  program.command_count = static_cast<uint32_t>(commands.size() + yields.points.size()) + 2;
+  program.tail_cycles = whole_cycles(yields.tail);
   std::vector<uint32_t>& words = program.commands;
   contract::BeginCommand begin;
   begin.header.queue = contract::Queue::kSequencer;
@@ -38,7 +65,12 @@ void encode(const std::vector<Command>& commands, const contract::Capabilities& 
   begin.caps_hash = program.caps_hash;
   begin.command_count = program.command_count;
   begin.encode(words);
-  for (const Command& command : commands) {
+  auto yield = yields.points.begin();
+  for (size_t i = 0; i < commands.size(); ++i) {
+    const Command& command = commands[i];
+    if (yield != yields.points.end() && yield->before == i) {
+      encode_yield(*yield++, header_of(command.body).layer, program);
+    }
     const size_t start = words.size();
     std::visit([&](const auto& body) { body.encode(words); }, command.body);
     if (std::holds_alternative<contract::DeclareCommand>(command.body)) {

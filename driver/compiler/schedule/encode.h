@@ -5,11 +5,14 @@
 
 #include "driver/compiler/program.h"
 #include "driver/compiler/schedule/emit.h"
+#include "driver/compiler/schedule/yields.h"
 #include "hw/contract/gen/capabilities.h"
 
 namespace npu::compiler::backend {
 
-// Fills commands, command_count, caps_hash and variable_relocations of `program`.
-void encode(const std::vector<Command>& commands, const contract::Capabilities& capabilities, Program& program);
+// Fills commands, main_words, command_count, caps_hash, variable_relocations and tail_cycles of `program`, and of its
+// segments yield_word and cycles.
+void encode(const std::vector<Command>& commands, const Yields& yields, const contract::Capabilities& capabilities,
+            Program& program);
 
 }  // namespace npu::compiler::backend

@@ -15,6 +15,7 @@ constexpr size_t kQueues = 10;       // DMA channels, MXU, VPU
 constexpr double kIssue = 8;         // cycles between two commands that the sequencer issues
 constexpr double kFetchBytes = 200;  // of the port that a command costs: its 120, and the rows that it closes
 constexpr double kPortShare = 0.8;   // of the port's rate that DRAM keeps up with
+constexpr size_t kFetchAhead = 70;   // commands that the device's prefetch holds
 
 bool is_dram(contract::Region region) {
   return region != contract::Region::kScratchpad && region != contract::Region::kVariable;
@@ -29,6 +30,21 @@ class Estimator {
     port_ = kFetchBytes * static_cast<double>(commands.size()) / capabilities_.dma_port_bytes;
     for (const Command& command : commands) issue(command.body);
     return end_;
+  }
+
+  Timeline trace(const std::vector<Command>& commands) {
+    Timeline timeline;
+    timeline.issued.reserve(commands.size());
+    timeline.completed.reserve(commands.size());
+    const double fetch = kFetchBytes / capabilities_.dma_port_bytes;
+    port_ = fetch * static_cast<double>(std::min(commands.size(), kFetchAhead));
+    for (size_t i = 0; i < commands.size(); ++i) {
+      issue(commands[i].body);
+      if (i + kFetchAhead < commands.size()) port_ = std::max(port_, clock_) + fetch;
+      timeline.issued.push_back(clock_);
+      timeline.completed.push_back(end_);
+    }
+    return timeline;
   }
 
  private:
@@ -93,6 +109,10 @@ class Estimator {
 
 double estimate_cycles(const std::vector<Command>& commands, const contract::Capabilities& capabilities) {
   return Estimator(capabilities).run(commands);
+}
+
+Timeline estimate_timeline(const std::vector<Command>& commands, const contract::Capabilities& capabilities) {
+  return Estimator(capabilities).trace(commands);
 }
 
 }  // namespace npu::compiler::backend

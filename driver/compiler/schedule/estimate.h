@@ -12,4 +12,12 @@ namespace npu::compiler::backend {
 // port to DRAM; memory is otherwise ideal. Tokens must be set.
 [[nodiscard]] double estimate_cycles(const std::vector<Command>& commands, const contract::Capabilities& capabilities);
 
+// The same with times in between, cycles from the start; one entry a command.
+struct Timeline {
+  std::vector<double> issued;     // the command has found room in its FIFO, and the sequencer turns to the next
+  std::vector<double> completed;  // it and all before it are done
+};
+[[nodiscard]] Timeline estimate_timeline(const std::vector<Command>& commands,
+                                         const contract::Capabilities& capabilities);
+
 }  // namespace npu::compiler::backend

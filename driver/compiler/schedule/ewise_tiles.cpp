@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "driver/compiler/schedule/dims.h"
+#include "driver/compiler/schedule/dram.h"
 #include "driver/compiler/schedule/tiled_step.h"
 #include "hw/contract/error.h"
 #include "hw/timing/vpu_cycles.h"
@@ -132,6 +133,7 @@ class EwiseTiles : public TiledStep {
         c.operands[k].base = moved(placed[k].address, bytes);
         ++stream;
       }
+      check_command_count(out.size() + 1);
       out.emplace_back(c);
       size_t d = loops;
       while (d > 0 && ++index[d - 1] == it.dims[d - 1]) index[--d] = 0;

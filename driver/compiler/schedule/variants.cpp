@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "driver/compiler/schedule/dram.h"
 #include "driver/compiler/schedule/estimate.h"
 #include "driver/compiler/schedule/order.h"
 #include "driver/compiler/schedule/tokens.h"
@@ -20,7 +21,7 @@ Schedule make_schedule(const Module& module, const contract::Capabilities& capab
   schedule.layout = std::move(layout);
   schedule.stream = emit(module, schedule.layout, capabilities, contents);
   std::vector<Command>& commands = schedule.stream.commands;
-  std::vector<std::vector<ByteSet>> footprints;
+  std::vector<std::vector<ByteSet>>& footprints = schedule.footprints;
   footprints.reserve(commands.size());
   for (const Command& command : commands) footprints.push_back(footprint(command.body));
   if (options.prefetch) hoist_loads(commands, footprints, capabilities.fifo_depth);
@@ -36,13 +37,16 @@ Schedule best_schedule(const Module& module, const contract::Capabilities& capab
   Schedule best;
   bool first = true;
   for (const Tuning& tuning : kTunings) {
-    Schedule next =
-        make_schedule(module, capabilities, options, make_layout(module, capabilities, options, tuning), false);
+    Layout layout = make_layout(module, capabilities, options, tuning);
+    check_layout(layout, capabilities);
+    Schedule next = make_schedule(module, capabilities, options, std::move(layout), false);
     if (first || next.cycles < best.cycles) best = std::move(next);
     first = false;
     if (!options.prefetch || best.stream.commands.size() > kManyCommands) break;
   }
-  return make_schedule(module, capabilities, options, std::move(best.layout), true);
+  Layout layout = std::move(best.layout);
+  best = {};  // frees the stream
+  return make_schedule(module, capabilities, options, std::move(layout), true);
 }
 
 }  // namespace npu::compiler::backend

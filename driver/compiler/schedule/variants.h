@@ -11,8 +11,9 @@ namespace npu::compiler::backend {
 
 struct Schedule {
   Layout layout;
-  Stream stream;      // ordered, with tokens
-  double cycles = 0;  // estimate
+  Stream stream;                                 // ordered, with tokens
+  std::vector<std::vector<ByteSet>> footprints;  // one a command of the stream
+  double cycles = 0;                             // estimate
 };
 
 // The module must outlive the result. Throws what make_layout throws.

@@ -20,6 +20,7 @@ using Box = std::vector<Range>;
 // Bytes [low, high) of a buffer.
 struct ByteSpan {
   int64_t low = 0, high = 0;
+  bool operator==(const ByteSpan&) const = default;
 };
 
 [[nodiscard]] inline int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }

@@ -24,7 +24,7 @@ backend::Body decode(std::span<const uint32_t> words) {
     case contract::Opcode::kVpuReduce:
       return contract::VpuReduceCommand::decode(words);
     default:
-      return contract::DeclareCommand::decode(words);
+      return contract::DeclareCommand();  // the sequencer's own touch no memory
   }
 }
 

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 
 #include "driver/compiler/lower.h"
 #include "driver/graph/npy.h"
@@ -11,6 +13,7 @@
 #include "tests/unit/compiler/back_checks.h"
 #include "tests/unit/compiler/back_modules.h"
 #include "tests/unit/compiler/command_interpreter.h"
+#include "tests/unit/compiler/segment_checks.h"
 
 namespace npu::compiler::testing {
 namespace {
@@ -35,17 +38,23 @@ class BackZoo : public ::testing::TestWithParam<Case> {
     if (!fs::exists(dir_)) GTEST_SKIP() << "no " << dir_;
     capabilities_ = GetParam().nano ? nano_capabilities() : edge_capabilities();
     const graph::Graph graph = graph::read_tosa(dir_ / (std::string(GetParam().network) + ".tosa"));
-    program_ = schedule(lower(graph, capabilities_), capabilities_);
+    options_.segment_cycles = kSegmentCycles;
+    program_ = schedule(lower(graph, capabilities_), capabilities_, options_);
     EXPECT_LE(program_.spm_peak_bytes, capabilities_.spm_bytes);
   }
 
-  // One run with the variables of the run before; compares the first output.
-  void run(const graph::NpyArray& input, const graph::NpyArray& golden) {
+  // One run with the variables of the run before, stopped at every yield that `stops` says yes to; compares the first
+  // output.
+  void run(
+      const graph::NpyArray& input, const graph::NpyArray& golden,
+      const std::function<bool(size_t)>& stops = [](size_t) { return false; }) {
     const Port &in = program_.inputs.at(0), &out = program_.outputs.at(0);
     CommandInterpreter device(program_, capabilities_);
     for (size_t i = 0; i < variables_.size(); ++i) device.variable(i) = variables_[i];
     device.set_input(0, graph::to_value(input, in.type, &in.shape, true).bytes);
-    device.run();
+    device.run([&](size_t segment) {
+      if (stops(segment)) device.preempt(segment, static_cast<uint32_t>(segment));
+    });
     ASSERT_THAT(device.complaints, ::testing::ElementsAre());
     EXPECT_EQ(device.output(0), graph::to_value(golden, out.type, &out.shape, true).bytes);
     variables_.clear();
@@ -53,7 +62,9 @@ class BackZoo : public ::testing::TestWithParam<Case> {
   }
 
   fs::path dir_;
+  static constexpr uint32_t kSegmentCycles = 2048;
   contract::Capabilities capabilities_;
+  ScheduleOptions options_;
   Program program_;
   std::vector<std::vector<uint8_t>> variables_;
 };
@@ -68,6 +79,29 @@ TEST_P(BackZoo, EqualsTheGolden) {
     }
   } else {
     run(graph::read_npy(dir_ / "input0.npy"), graph::read_npy(dir_ / "golden_out0.npy"));
+  }
+}
+
+TEST_P(BackZoo, StopsWhereItMayAndLosesNothing) {
+  EXPECT_EQ(check_segments(program_, capabilities_), "");
+  EXPECT_EQ(check_segment_times(program_, capabilities_, kSegmentCycles), "");
+  EXPECT_EQ(program_.segments.empty(), program_.tail_cycles <= kSegmentCycles);
+  const size_t yields = program_.segments.size();
+  if (fs::exists(dir_ / "frames.npy")) {
+    // Frame by frame at another yield, then at all.
+    const graph::NpyArray frames = graph::read_npy(dir_ / "frames.npy"),
+                          golden = graph::read_npy(dir_ / "golden_tosa.npy");
+    const auto steps = std::min<int64_t>(frames.shape[0], 2 * static_cast<int64_t>(yields) + 2);
+    for (int64_t step = 0; step < steps && !HasFailure(); ++step) {
+      SCOPED_TRACE(step);
+      const auto only = static_cast<size_t>(step);
+      run(graph::slice_axis0(frames, step), graph::slice_axis0(golden, step),
+          [&](size_t segment) { return only >= yields || segment == only; });
+    }
+  } else {
+    const graph::NpyArray input = graph::read_npy(dir_ / "input0.npy"),
+                          golden = graph::read_npy(dir_ / "golden_out0.npy");
+    run(input, golden, [](size_t) { return true; });
   }
 }
 

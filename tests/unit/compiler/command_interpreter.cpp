@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <random>
 
 #include "tests/unit/compiler/step_math.h"
 
@@ -36,29 +37,42 @@ CommandInterpreter::CommandInterpreter(const Program& program, const contract::C
     variables_.push_back(v.initial);
     variables_.back().resize(v.bytes);
   }
-  const std::span<const uint32_t> all(program.commands);
-  for (size_t at = 0; at < all.size();) {
-    const uint32_t words = contract::command_words(all.subspan(at));
-    if (words == 0 || at + words > all.size() || !contract::well_formed(all.subspan(at, words)) ||
-        !contract::reserved_zero(all.subspan(at, words))) {
-      complain("damaged command");
-      return;
-    }
-    commands_.push_back(all.subspan(at, words));
-    at += words;
-  }
-  if (commands_.size() != program.command_count || commands_.size() < 2) {
-    complain("wrong command count");
+  save_.assign(program.save_bytes, kPoison);
+  if (program.main_words > program.commands.size()) {
+    complain("the main stream is longer than all words");
     return;
   }
-  const auto begin = contract::BeginCommand::decode(commands_.front());
-  if (begin.header.opcode != contract::Opcode::kBegin || begin.command_count != program.command_count ||
-      begin.caps_hash != contract::caps_hash(capabilities)) {
-    complain("bad begin");
-  }
-  if (contract::Header::decode(commands_.back()).opcode != contract::Opcode::kEnd) complain("bad end");
+  commands_ = split(std::span(program.commands).first(program.main_words));
+  if (!complaints.empty()) return;
+  if (commands_.size() != program.command_count) complain("wrong command count");
   commands_.erase(commands_.begin());
   commands_.pop_back();
+}
+
+// Commands from begin to end, both included; none when they are damaged.
+std::vector<std::span<const uint32_t>> CommandInterpreter::split(std::span<const uint32_t> stream) {
+  std::vector<std::span<const uint32_t>> commands;
+  for (size_t at = 0; at < stream.size();) {
+    const uint32_t words = contract::command_words(stream.subspan(at));
+    if (words == 0 || at + words > stream.size() || !contract::well_formed(stream.subspan(at, words)) ||
+        !contract::reserved_zero(stream.subspan(at, words))) {
+      complain("damaged command");
+      return {};
+    }
+    commands.push_back(stream.subspan(at, words));
+    at += words;
+  }
+  if (commands.size() < 2) {
+    complain("no begin and end");
+    return {};
+  }
+  const auto begin = contract::BeginCommand::decode(commands.front());
+  if (begin.header.opcode != contract::Opcode::kBegin || begin.command_count != commands.size() ||
+      begin.caps_hash != contract::caps_hash(capabilities_)) {
+    complain("bad begin");
+  }
+  if (contract::Header::decode(commands.back()).opcode != contract::Opcode::kEnd) complain("bad end");
+  return commands;
 }
 
 void CommandInterpreter::set_input(size_t port, std::span<const uint8_t> bytes) {
@@ -98,6 +112,7 @@ uint8_t* CommandInterpreter::resolve(const Address& address, int64_t low, int64_
       region = &output_;
       break;
     case Region::kSave:
+      region = &save_;
       break;
     case Region::kVariable:
       if (address.variable < variables_.size()) region = &variables_[address.variable];
@@ -117,12 +132,71 @@ uint8_t* CommandInterpreter::resolve(const Address& address, int64_t low, int64_
 }
 
 void CommandInterpreter::run() {
-  for (size_t i = 0; i < commands_.size() && complaints.size() < 10; ++i) execute(i);
+  run([](size_t) {});
+}
+
+void CommandInterpreter::run(const std::function<void(size_t)>& at_yield) {
+  for (size_t i = 0; i < commands_.size() && complaints.size() < 10; ++i) {
+    execute(i);
+    if (contract::Header::decode(commands_[i]).opcode != contract::Opcode::kYield) continue;
+    at_yield(contract::YieldCommand::decode(commands_[i]).segment);
+  }
+}
+
+void CommandInterpreter::preempt(size_t segment, uint32_t seed) {
+  if (segment >= program_.segments.size()) {
+    complain("no such segment");
+    return;
+  }
+  const Segment& s = program_.segments[segment];
+  run_side_stream(s.save_word, s.save_words, true);
+  std::mt19937 random(seed);
+  for (uint8_t& byte : scratchpad_) byte = static_cast<uint8_t>(random());
+  run_side_stream(s.restore_word, s.restore_words, false);
+}
+
+void CommandInterpreter::run_side_stream(uint32_t word, uint32_t words, bool save) {
+  if (words == 0) return;
+  if (word < program_.main_words || uint64_t{word} + words > program_.commands.size()) {
+    complain("a side stream lies outside of the words behind the main stream");
+    return;
+  }
+  const auto commands = split(std::span(program_.commands).subspan(word, words));
+  for (size_t i = 1; i + 1 < commands.size(); ++i) {
+    const auto copy = contract::DmaCommand::decode(commands[i]);
+    const contract::Address &chip = save ? copy.src : copy.dst, &dram = save ? copy.dst : copy.src;
+    if (copy.header.opcode != contract::Opcode::kDma || copy.mode != contract::DmaMode::kCopy ||
+        chip.region != Region::kScratchpad || dram.region != Region::kSave) {
+      complain("a side stream does something else than to save or restore");
+      return;
+    }
+    execute(commands[i]);
+  }
+}
+
+void CommandInterpreter::check_yield(const contract::YieldCommand& yield) {
+  if (yield.header.queue != contract::Queue::kSequencer) complain("yield on another queue");
+  for (uint8_t wait : yield.header.wait) {
+    if (wait != 0) complain("yield with a token");
+  }
+  const auto begin = contract::BeginCommand::decode(std::span(program_.commands));
+  if (yield.major != begin.major || yield.minor != begin.minor || yield.caps_hash != begin.caps_hash ||
+      yield.command_count != begin.command_count) {
+    complain("yield and begin differ");
+  }
+  if (yield.index != current_ + 1) complain("yield with another's index");
+  if (yield.segment >= program_.segments.size() ||
+      program_.commands.data() + program_.segments[yield.segment].yield_word != commands_[current_].data()) {
+    complain("yield without its segment");
+  }
 }
 
 void CommandInterpreter::execute(size_t i) {
   current_ = i;
-  const std::span<const uint32_t> words = commands_[i];
+  execute(commands_[i]);
+}
+
+void CommandInterpreter::execute(std::span<const uint32_t> words) {
   const contract::Header header = contract::Header::decode(words);
   const auto queue = static_cast<uint32_t>(header.queue);
   switch (header.opcode) {
@@ -268,6 +342,9 @@ void CommandInterpreter::execute(size_t i) {
         complain("bad declare");
       break;
     }
+    case contract::Opcode::kYield:
+      check_yield(contract::YieldCommand::decode(words));
+      break;
     default:
       complain("begin or end inside the stream");
   }

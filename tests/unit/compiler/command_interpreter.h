@@ -1,7 +1,9 @@
 // A device without time: runs a Program's commands one after the other on plain arrays, and checks what they address.
+// It can stop a job at a yield command the way firmware does.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,23 +23,34 @@ class CommandInterpreter {
   [[nodiscard]] std::vector<uint8_t> output(size_t port) const;
   [[nodiscard]] std::vector<uint8_t>& variable(size_t index) { return variables_[index]; }
 
-  // Commands of the stream, without begin and end.
+  // Commands of the main stream, without begin and end.
   [[nodiscard]] size_t size() const { return commands_.size(); }
   [[nodiscard]] std::span<const uint32_t> words(size_t i) const { return commands_[i]; }
   void execute(size_t i);
   void run();  // all, in stream order
+  // The same; calls at_yield(segment) at every yield command.
+  void run(const std::function<void(size_t)>& at_yield);
+
+  // Saves what segment `segment` saves, fills the scratchpad with noise, and restores.
+  void preempt(size_t segment, uint32_t seed);
+  [[nodiscard]] std::span<uint8_t> scratchpad() { return scratchpad_; }
 
   // What was wrong with the stream, in words; empty: nothing.
   std::vector<std::string> complaints;
 
  private:
+  [[nodiscard]] std::vector<std::span<const uint32_t>> split(std::span<const uint32_t> stream);
+  void execute(std::span<const uint32_t> words);
+  void check_yield(const contract::YieldCommand& yield);
+  // A stream from begin to end behind the main stream; `save`: which way it must move.
+  void run_side_stream(uint32_t word, uint32_t words, bool save);
   uint8_t* resolve(const contract::Address& address, int64_t low, int64_t high, bool write, bool dma);
   void complain(const std::string& what);
 
   const Program& program_;
   const contract::Capabilities& capabilities_;
   std::vector<std::span<const uint32_t>> commands_;
-  std::vector<uint8_t> scratchpad_, constants_, workspace_, input_, output_;
+  std::vector<uint8_t> scratchpad_, constants_, workspace_, input_, output_, save_;
   std::vector<std::vector<uint8_t>> variables_;
   std::vector<uint8_t> nowhere_;
   size_t current_ = 0;
