@@ -34,7 +34,7 @@ TEST_P(Tokens, LosingAnyOneIsAHazard) {
   const auto& [name, preset, mode] = GetParam();
   const auto network = wake_word(name);
   if (!network) GTEST_SKIP() << "not imported: the Python environment is missing (sim/setup.sh python)";
-  runtime::Device device = runtime::Device::open(platform::open_tlm_device(options(preset, mode)));
+  runtime::Device device = open_device(options(preset, mode));
   runtime::Context context = device.create_context();
   const compiler::Program whole = compiler::compile(network->graph, device.capabilities());
   const std::vector<Token> tokens = tokens_of(whole);
