@@ -23,27 +23,48 @@ VariableInfo find_variable(const ContextState& context, std::string_view identit
 
 }  // namespace
 
+ContextState::ContextState(std::shared_ptr<DeviceState> device_state, uint16_t id,
+                           const ContextOptions& context_options)
+    : device(std::move(device_state)),
+      owner(id),
+      options(context_options),
+      link_context(device->link->open_context(id, context_options.priority)) {}
+
 ContextState::~ContextState() {
   const Lock lock(device->mutex);
-  try {
-    device->variables.clear_all(owner);
-  } catch (const std::exception&) {
-    // The device cannot be reached any more, so its table does not matter.
-  }
+  const auto attempt = [](auto action) {
+    try {
+      action();
+    } catch (const std::exception&) {
+      // The device cannot be reached any more, so what it still holds does not matter.
+    }
+  };
+  attempt([&] { device->variables.clear_all(owner); });
+  attempt([&] { device->link->close_context(link_context); });
 }
 
 void ContextState::require_quiet(const std::string& call) const {
-  if (device->running != nullptr && device->running->program->context.get() == this) {
+  if (jobs_in_flight > 0) {
     throw Error(ErrorCode::kWrongOrder,
-                fmt::format("cannot {} while a job of the context runs; wait for its end first.", call));
+                fmt::format("cannot {} while a job of the context is in flight; wait for its end first.", call));
   }
+}
+
+void ContextState::job_started() {
+  ++device->jobs_in_flight;
+  ++jobs_in_flight;
+  quiet = false;
+}
+
+void ContextState::job_ended() {
+  --device->jobs_in_flight;
+  quiet = --jobs_in_flight == 0;
 }
 
 uint16_t Context::owner() const { return state_->owner; }
 
 LoadedProgram Context::load(compiler::Program program) {
   const Lock lock(state_->device->mutex);
-  state_->device->require_idle("load a program");
   return LoadedProgram(std::make_shared<ProgramState>(state_, std::move(program)));
 }
 
@@ -54,7 +75,7 @@ std::vector<VariableInfo> Context::variables() const {
 
 graph::Value Context::read_variable(std::string_view identity) const {
   const Lock lock(state_->device->mutex);
-  state_->device->require_idle("read a variable");
+  state_->require_quiet("read a variable");
   const VariableInfo info = find_variable(*state_, identity);
   graph::Value value{info.type, info.shape, std::vector<uint8_t>(info.bytes)};
   state_->device->hal->read_window(Window::kPersistent, info.offset, value.bytes);
@@ -63,7 +84,7 @@ graph::Value Context::read_variable(std::string_view identity) const {
 
 void Context::write_variable(std::string_view identity, const graph::Value& value) {
   const Lock lock(state_->device->mutex);
-  state_->device->require_idle("write a variable");
+  state_->require_quiet("write a variable");
   const VariableInfo info = find_variable(*state_, identity);
   if (value.type != info.type || value.shape != info.shape || value.bytes.size() != info.bytes) {
     throw Error(ErrorCode::kVariableMismatch,

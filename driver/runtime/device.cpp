@@ -4,7 +4,10 @@
 #include <limits>
 
 #include "driver/runtime/device_state.h"
+#include "driver/runtime/direct_link.h"
+#include "driver/runtime/firmware_link.h"
 #include "driver/runtime/runtime.h"
+#include "driver/runtime/shared_memory.h"
 
 namespace npu::runtime {
 namespace {
@@ -15,6 +18,8 @@ namespace reg = contract::reg;
 // Pieces of device memory start at pages, so that the rows and banks that a program meets hardly depend on what else is
 // loaded.
 constexpr uint64_t kPage = 4096;
+
+constexpr uint32_t kHighestPriority = 255;
 
 contract::Capabilities read_capabilities(Hal& hal) {
   contract::Capabilities caps;
@@ -47,41 +52,44 @@ void check_identity(Hal& hal) {
   }
 }
 
+// Ring and job addresses are 32 bits for the control CPU, which sees the first 2 GiB. At the end of them, so that
+// programs lie where they would without firmware.
+std::unique_ptr<Link> make_link(Hal& hal, const contract::Capabilities& caps, const DeviceOptions& options,
+                                RangeAllocator& dram) {
+  if (options.bypass_firmware) return std::make_unique<DirectLink>(hal, caps);
+  const uint64_t bytes = shared_memory_bytes(dram.capacity());
+  const uint64_t base = std::min<uint64_t>(dram.capacity(), contract::kCpuDramBytes) - bytes;
+  NPU_CHECK(dram.reserve(base, bytes));
+  return std::make_unique<FirmwareLink>(hal, caps, options, base, bytes);
+}
+
 }  // namespace
 
-uint64_t Counters::total(contract::Counter counter) const {
-  uint64_t sum = 0;
-  for (uint32_t queue = 0; queue < values_.size() / contract::kCountersPerQueue; ++queue) {
-    sum += values_[contract::counter_index(queue, counter)];
-  }
-  return sum;
-}
-
-DeviceState::DeviceState(std::unique_ptr<Hal> owned_hal, const contract::Capabilities& capabilities)
+DeviceState::DeviceState(std::unique_ptr<Hal> owned_hal, const contract::Capabilities& capabilities,
+                         const DeviceOptions& options)
     : hal(std::move(owned_hal)),
       caps(capabilities),
+      mutex(*hal),
       dram(0, uint64_t{capabilities.dram_mib} << 20, kPage),
-      variables(*hal, caps) {}
+      link(make_link(*hal, caps, options, dram)),
+      variables(*hal, *link, caps) {}
 
 void DeviceState::require_idle(const std::string& call) const {
-  if (running != nullptr) {
-    throw Error(ErrorCode::kWrongOrder, fmt::format("cannot {} while a job runs; wait for its end first.", call));
+  if (jobs_in_flight > 0) {
+    throw Error(ErrorCode::kWrongOrder,
+                fmt::format("cannot {} while jobs are in flight; wait for their end first.", call));
   }
 }
 
-void DeviceState::reset(uint32_t control_bit) {
-  hal->write_register(reg::kControl, control_bit);
-  if (running != nullptr) running->stopped_by_reset();
-  running = nullptr;
+bool DeviceState::await(const std::atomic<bool>& ended, std::chrono::nanoseconds timeout) {
+  return mutex.await(ended, timeout, link->slice(), [this](std::chrono::nanoseconds slice) {
+    const Wakeup wakeup = mutex.wait_interrupt(slice);
+    link->look(wakeup);
+    return wakeup;
+  });
 }
 
-uint32_t DeviceState::next_epoch() {
-  ++epoch;
-  if ((epoch & 0xff) == 0) variables.forget_seen();
-  return epoch;
-}
-
-Device Device::open(std::unique_ptr<Hal> hal, const DeviceOptions&) {
+Device Device::open(std::unique_ptr<Hal> hal, const DeviceOptions& options) {
   NPU_CHECK(hal != nullptr);
   check_identity(*hal);
   const contract::Capabilities caps = read_capabilities(*hal);
@@ -92,8 +100,8 @@ Device Device::open(std::unique_ptr<Hal> hal, const DeviceOptions&) {
                             "{:#010x}.",
                             hash, contract::caps_hash(caps)));
   }
-  auto state = std::make_shared<DeviceState>(std::move(hal), caps);
-  state->reset(reg::kControlColdResetMask);
+  auto state = std::make_shared<DeviceState>(std::move(hal), caps, options);
+  state->link->restart(true);
   return Device(std::move(state));
 }
 
@@ -111,19 +119,51 @@ Context Device::create_context(const ContextOptions& options) {
     throw Error(ErrorCode::kVariableTableFull,
                 "a device tells 65,535 contexts apart and all were created; open it again.");
   }
-  const auto owner = static_cast<uint16_t>(++state_->contexts);
-  return Context(std::make_shared<ContextState>(state_, owner, options));
+  if (options.priority > kHighestPriority) {
+    throw Error(ErrorCode::kBadOption, fmt::format("a context has a priority of 0 to {}; there is no {}.",
+                                                   kHighestPriority, options.priority));
+  }
+  const auto owner = static_cast<uint16_t>(state_->contexts + 1);
+  Context context(std::make_shared<ContextState>(state_, owner, options));
+  ++state_->contexts;
+  return context;
 }
 
 void Device::soft_reset() {
   const Lock lock(state_->mutex);
-  state_->reset(reg::kControlSoftResetMask);
+  state_->link->restart(false);
 }
 
 void Device::cold_reset() {
   const Lock lock(state_->mutex);
-  state_->reset(reg::kControlColdResetMask);
   state_->variables.forget_all();
+  state_->link->restart(true);
+}
+
+uint64_t Device::time() {
+  const Lock lock(state_->mutex);
+  return state_->link->time();
+}
+
+void Device::set_power(contract::PowerState state) {
+  const Lock lock(state_->mutex);
+  state_->require_idle("change the power");
+  state_->link->set_power(state);
+}
+
+std::string Device::take_firmware_log() {
+  const Lock lock(state_->mutex);
+  return state_->link->take_log();
+}
+
+uint32_t Device::read_register(uint32_t offset) {
+  const Lock lock(state_->mutex);
+  return state_->hal->read_register(offset);
+}
+
+void Device::write_register(uint32_t offset, uint32_t value) {
+  const Lock lock(state_->mutex);
+  state_->hal->write_register(offset, value);
 }
 
 void Device::read_memory(uint64_t address, std::span<uint8_t> bytes) {

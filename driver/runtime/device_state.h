@@ -1,7 +1,8 @@
-// What the handles of runtime.h share. Every public call locks the device; the lock is recursive because handles may be
-// released inside a call.
+// What the handles of runtime.h share. Every public call takes the device's lock (monitor.h), but no wait for a job
+// keeps it from others.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -10,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "driver/runtime/link.h"
+#include "driver/runtime/monitor.h"
 #include "driver/runtime/range_allocator.h"
 #include "driver/runtime/runtime.h"
 #include "driver/runtime/variable_manager.h"
@@ -19,47 +22,53 @@ namespace npu::runtime {
 // What memory is filled with that a job must not read before it wrote it.
 inline constexpr uint8_t kPoison = 0xa5;
 
-using Lock = std::lock_guard<std::recursive_mutex>;
+using Lock = std::lock_guard<Monitor>;
 
 class DeviceState {
  public:
-  DeviceState(std::unique_ptr<Hal> owned_hal, const contract::Capabilities& capabilities);
+  DeviceState(std::unique_ptr<Hal> owned_hal, const contract::Capabilities& capabilities, const DeviceOptions& options);
 
-  // Throws Error(kWrongOrder) while a job runs; `call` completes the sentence "cannot ...".
+  // Throws Error(kWrongOrder) while jobs are in flight; `call` completes the sentence "cannot ...".
   void require_idle(const std::string& call) const;
-  void reset(uint32_t control_bit);
-  // Number of the next execution.
-  uint32_t next_epoch();
+  // Lock not held. Lets the device run until `ended` is set, for at most `timeout` of host time.
+  [[nodiscard]] bool await(const std::atomic<bool>& ended, std::chrono::nanoseconds timeout);
 
-  std::recursive_mutex mutex;
-  std::unique_ptr<Hal> hal;
+  const std::unique_ptr<Hal> hal;
   const contract::Capabilities caps;
+  Monitor mutex;
   RangeAllocator dram;
+  const std::unique_ptr<Link> link;
   VariableManager variables;
-  JobState* running = nullptr;
-  uint32_t epoch = 0;
+  uint32_t jobs_in_flight = 0;
   uint32_t contexts = 0;  // created so far
 };
 
 class ContextState {
  public:
-  ContextState(std::shared_ptr<DeviceState> device_state, uint16_t id, const ContextOptions& context_options)
-      : device(std::move(device_state)), owner(id), options(context_options) {}
+  // Throws Error(kContextsFull).
+  ContextState(std::shared_ptr<DeviceState> device_state, uint16_t id, const ContextOptions& context_options);
   ~ContextState();
   ContextState(const ContextState&) = delete;
   ContextState& operator=(const ContextState&) = delete;
 
-  // Throws Error(kWrongOrder) while a job of this context runs.
+  // Throws Error(kWrongOrder) while a job of this context is in flight.
   void require_quiet(const std::string& call) const;
+  void job_started();
+  void job_ended();
 
   const std::shared_ptr<DeviceState> device;
   const uint16_t owner;
   const ContextOptions options;
+  const uint32_t link_context;  // its number at the link
+  uint32_t jobs_in_flight = 0;
+  std::atomic<bool> quiet = true;  // none is
+  uint32_t epoch = 0;              // of the last execution
 };
 
-// A piece of device memory.
+// A piece of device memory. Without bytes there is none.
 class DramBlock {
  public:
+  DramBlock() = default;
   DramBlock(DeviceState& device, uint64_t bytes, uint64_t address)
       : device_(&device), bytes_(bytes), address_(address) {}
   ~DramBlock();
@@ -71,14 +80,14 @@ class DramBlock {
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
 
  private:
-  DeviceState* device_;
-  uint64_t bytes_, address_;
+  DeviceState* device_ = nullptr;
+  uint64_t bytes_ = 0, address_ = 0;
 };
 
 class ProgramState {
  public:
   // Order of the blocks in memory.
-  enum Block : uint8_t { kConstants, kCommands, kWorkspace, kInput, kOutput, kEvents, kBlockCount };
+  enum Block : uint8_t { kConstants, kCommands, kWorkspace, kInput, kOutput, kEvents, kSave, kBlockCount };
 
   // Checks, allocates and writes; throws what Context::load documents.
   ProgramState(std::shared_ptr<ContextState> context_state, compiler::Program loaded);
@@ -86,7 +95,8 @@ class ProgramState {
   ProgramState(const ProgramState&) = delete;
   ProgramState& operator=(const ProgramState&) = delete;
 
-  // Makes sure that all variables are allocated and the commands in device memory name their table entries.
+  // Makes sure that all variables are allocated and the commands in device memory name their table entries. Not while a
+  // job of this program is in flight.
   void bind_variables();
   [[nodiscard]] const DramBlock& block(Block which) const { return blocks[which]; }
 
@@ -96,22 +106,33 @@ class ProgramState {
   std::vector<bool> relocation_is_declare;  // per entry of variable_relocations
   // Table index of each variable, as the commands in device memory name it; nullopt before they are written.
   std::optional<std::vector<uint32_t>> bound_variables;
+  uint64_t bound_generation = 0;  // of the variable manager when they were looked up
+  contract::Job job;              // what is the same in all runs
+  std::unique_ptr<Placement> placement;
+  const JobState* in_flight = nullptr;
 };
 
-class JobState {
+class JobState final : public JobListener {
  public:
   JobState(std::shared_ptr<ProgramState> program_state, const JobOptions& job_options);
   ~JobState();
   JobState(const JobState&) = delete;
   JobState& operator=(const JobState&) = delete;
 
-  void start();
-  // One slice of waiting; true when the job has ended.
-  bool wait_slice(std::chrono::nanoseconds slice);
-  // The device stopped under the job.
-  void stopped_by_reset();
+  // False: the context must be quiet first (its epochs start over).
+  [[nodiscard]] bool start();
+  // True when the job has ended well; throws what Job::wait documents.
+  [[nodiscard]] bool outcome() const;
+  void job_ended(JobEnd end) override;
+  [[nodiscard]] uint64_t commands_done();
 
   enum class Phase : uint8_t { kNew, kRunning, kDone, kFailed, kReset };
+  // Not an exception object: each waiting thread throws its own.
+  struct Failure {
+    std::optional<Fault> fault;
+    contract::ErrorCode code = contract::ErrorCode::kOk;
+    std::string message;
+  };
 
   const std::shared_ptr<ProgramState> program;
   const JobOptions options;
@@ -119,13 +140,20 @@ class JobState {
   std::vector<graph::Value> outputs;
   RunResult result;
   Phase phase = Phase::kNew;
+  std::atomic<bool> ended = false;
 
  private:
+  void check_start() const;
   void write_inputs();
   void poison();
-  void write_job_registers();
-  void finish();
+  void submit();
+  void finish(JobEnd& end);
+  void read_events(uint64_t recorded);
+  void read_outputs();
   [[nodiscard]] DeviceState& device() const { return *program->context->device; }
+
+  Failure failure_;
+  uint64_t events_seen_ = 0;  // records that commands_done() has found
 };
 
 }  // namespace npu::runtime

@@ -2,22 +2,24 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cctype>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "driver/graph/text.h"
+#include "hw/contract/gen/registers.h"
 
 namespace npu::runtime {
 namespace {
 
-using contract::Counter;
 using contract::ErrorCode;
 using contract::Header;
 using contract::Queue;
 namespace reg = contract::reg;
+
+// Field waits_for of queue_state: none.
+constexpr uint32_t kNoQueue = 255;
 
 std::optional<Header> find_command(const compiler::Program& program, uint32_t index) {
   const std::span<const uint32_t> commands = std::span(program.commands).first(program.main_words);
@@ -51,7 +53,7 @@ std::string describe_address(const contract::Address& address, const VariableMan
 }
 
 // What happened, for variable faults with the variable's name, for the others as the registry says it.
-std::string describe_event(const Fault& fault, const VariableManager& variables, uint64_t cycle_limit) {
+std::string describe_event(const Fault& fault, const VariableManager& variables) {
   const auto variable = [&] { return graph::in_quotes(variables.identity_of(fault.other)); };
   switch (fault.code) {
     case ErrorCode::kVariableUnwritten:
@@ -62,8 +64,6 @@ std::string describe_event(const Fault& fault, const VariableManager& variables,
       return fmt::format("variable {} was declared twice in one execution", variable());
     case ErrorCode::kVariableMismatch:
       return fmt::format("variable {} was declared with another shape or type than it is held with", variable());
-    case ErrorCode::kFaultTimeout:
-      return fmt::format("the job did not end within {} cycles", cycle_limit);
     default:
       break;
   }
@@ -77,52 +77,61 @@ bool has_address(ErrorCode code) {
          code == ErrorCode::kFaultAccessRight || code == ErrorCode::kFaultHazard || code == ErrorCode::kFaultBus;
 }
 
-void check_counters_of(Queue queue, const Counters& counters, uint64_t cycles) {
-  const auto get = [&](Counter counter) { return counters.get(queue, counter); };
-  const auto fail = [&](const std::string& what) {
-    throw Error(ErrorCode::kFaultCounters,
-                fmt::format("the device's counters of queue {} cannot be right: {}.", contract::name(queue), what));
-  };
-  const uint64_t busy = get(Counter::kBusy), stalled = get(Counter::kStalled), idle = get(Counter::kIdle);
-  if (busy + stalled + idle != cycles) {
-    fail(fmt::format("busy {} + stalled {} + idle {} is not the job's {} cycles", busy, stalled, idle, cycles));
+// "mxu works on command 12 (...)", "dma0 holds command 13 (...), waits for mxu, and has 2 commands behind it".
+std::string describe_queue(Queue queue, uint32_t state, const std::string& command) {
+  const uint32_t waits_for = (state & reg::kQueueStateWaitsForMask) >> reg::kQueueStateWaitsForLsb;
+  const uint32_t behind = (state & reg::kQueueStateFifoMask) >> reg::kQueueStateFifoLsb;
+  const uint32_t bursts = (state & reg::kQueueStateBurstsMask) >> reg::kQueueStateBurstsLsb;
+  const bool executing = (state & reg::kQueueStateExecutingMask) != 0;
+  std::string text = fmt::format("{} {} {}", contract::name(queue), executing ? "works on" : "holds", command);
+  if (waits_for != kNoQueue) {
+    text += fmt::format(", waits for {}", contract::name(static_cast<Queue>(waits_for)));
+  } else if (!executing) {
+    text += ", waits for nothing";
   }
-  const auto same = [&](Counter moved, Counter asked) {
-    if (get(moved) != get(asked)) {
-      fail(fmt::format("{} is {}, {} is {}", contract::name(moved), get(moved), contract::name(asked), get(asked)));
-    }
-  };
-  same(Counter::kBytesRead, Counter::kBytesReadAsked);
-  same(Counter::kBytesWritten, Counter::kBytesWrittenAsked);
-  const auto part = [&](uint64_t sum, std::string_view parts, Counter whole) {
-    if (sum > get(whole)) fail(fmt::format("{} are {}, {} is {}", parts, sum, contract::name(whole), get(whole)));
-  };
-  part(get(Counter::kDramRead) + get(Counter::kPsramRead), "dram_read + psram_read", Counter::kBytesRead);
-  part(get(Counter::kDramWritten) + get(Counter::kPsramWritten), "dram_written + psram_written",
-       Counter::kBytesWritten);
-  part(get(Counter::kBankConflicts), "bank_conflicts", Counter::kStalled);
+  if (bursts > 0) text += fmt::format(", waits for {} bursts of memory", bursts);
+  if (behind > 0) text += fmt::format(", and has {} behind it", behind);
+  return text;
+}
+
+// Who held which command when the time was over, and waited for whom; empty when no queue held any.
+std::string describe_queues(const JobEnd& end, const compiler::Program& program) {
+  std::string text;
+  for (uint32_t i = 0; i < end.queue_state.size(); ++i) {
+    if ((end.queue_state[i] & reg::kQueueStateHoldingMask) == 0) continue;
+    const std::string command = describe_command(program, end.queue_command[i]);
+    text += (text.empty() ? "" : "; ") + describe_queue(static_cast<Queue>(i), end.queue_state[i], command);
+  }
+  return text;
+}
+
+std::string describe_timeout(const JobEnd& end, const compiler::Program& program, uint64_t cycle_limit) {
+  std::string text = fmt::format("the job did not end within {} cycles: ", cycle_limit);
+  const std::string queues = describe_queues(end, program);
+  if (!queues.empty()) return text + queues + '.';
+  return text +
+         fmt::format("{} was stopped at cycle {}.", describe_command(program, end.fault.command), end.fault.cycle);
 }
 
 }  // namespace
 
-Fault read_fault(Hal& hal) {
-  Fault fault;
-  fault.code = static_cast<ErrorCode>(hal.read_register(reg::kFaultCode));
-  fault.command = hal.read_register(reg::kFaultCommand);
-  fault.other = hal.read_register(reg::kFaultOther);
-  fault.queue = static_cast<Queue>(hal.read_register(reg::kFaultQueue));
-  fault.address.offset = hal.read_register(reg::kFaultAddressLo);
-  const uint32_t where = hal.read_register(reg::kFaultAddressHi);
-  fault.address.region = static_cast<contract::Region>(where & 0xff);
-  fault.address.variable = static_cast<uint16_t>(where >> 8);
-  fault.cycle = hal.read_register(reg::kFaultCycleLo);
-  fault.cycle |= uint64_t{hal.read_register(reg::kFaultCycleHi)} << 32;
-  return fault;
-}
-
-FaultError fault_error(const Fault& fault, const compiler::Program& program, const VariableManager& variables,
-                       uint64_t cycle_limit) {
-  std::string text = describe_event(fault, variables, cycle_limit);
+FaultText describe_fault(const JobEnd& end, const compiler::Program& program, const VariableManager& variables,
+                         uint64_t cycle_limit) {
+  const Fault& fault = end.fault;
+  switch (fault.code) {
+    case ErrorCode::kFaultFirmware:
+    case ErrorCode::kFaultRing:
+      return {fault, (end.story.empty() ? std::string(contract::describe(fault.code)) : end.story + '.')};
+    case ErrorCode::kFaultRequest:
+      return {fault, "the firmware refused the job: it is malformed, or points outside of what it may use."};
+    case ErrorCode::kJobCancelled:
+      return {fault, "the job was cancelled."};
+    case ErrorCode::kFaultTimeout:
+      return {fault, describe_timeout(end, program, cycle_limit)};
+    default:
+      break;
+  }
+  std::string text = describe_event(fault, variables);
   text += fmt::format(": {} stopped the job at cycle {}", describe_command(program, fault.command), fault.cycle);
   if (fault.code == ErrorCode::kFaultHazard) {
     text += fmt::format("; the other is {}", describe_command(program, fault.other));
@@ -137,27 +146,6 @@ FaultError fault_error(const Fault& fault, const compiler::Program& program, con
   }
   text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
   return {fault, text};
-}
-
-Counters read_counters(Hal& hal, const contract::Capabilities& caps, uint64_t cycles) {
-  // Low and high halves alternate.
-  std::array<uint32_t, size_t{2} * reg::kCounterCount> words;
-  static_assert(reg::kCounterStep == 8 && reg::kCounterHi == reg::kCounterLo + 4);
-  hal.read_registers(reg::kCounterLo, words);
-  Counters counters;
-  const auto take_queue = [&](Queue queue) {
-    for (uint32_t i = 0; i < contract::kCounterCount; ++i) {
-      const auto counter = static_cast<Counter>(i);
-      const uint32_t index = contract::counter_index(static_cast<uint32_t>(queue), counter);
-      counters.set(queue, counter, words[2 * index] | uint64_t{words[2 * index + 1]} << 32);
-    }
-    check_counters_of(queue, counters, cycles);
-  };
-  for (uint32_t channel = 0; channel < caps.dma_channels; ++channel) take_queue(static_cast<Queue>(channel));
-  take_queue(Queue::kMxu);
-  take_queue(Queue::kVpu);
-  take_queue(Queue::kSequencer);
-  return counters;
 }
 
 }  // namespace npu::runtime

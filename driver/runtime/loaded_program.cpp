@@ -8,6 +8,8 @@
 
 #include "driver/runtime/device_state.h"
 #include "driver/runtime/runtime.h"
+#include "driver/runtime/shared_memory.h"
+#include "hw/contract/gen/registers.h"
 
 namespace npu::runtime {
 namespace {
@@ -94,31 +96,90 @@ BlockSizes block_sizes(const compiler::Program& program) {
   sizes[ProgramState::kInput] = program.input_bytes;
   sizes[ProgramState::kOutput] = program.output_bytes;
   sizes[ProgramState::kEvents] = uint64_t{program.command_count} * contract::Event::kBytes;
+  sizes[ProgramState::kSave] = program.save_bytes;
   return sizes;
+}
+
+// Every block has an address of its own, but many programs have nothing to save.
+bool takes_memory(const BlockSizes& sizes, size_t block) { return block != ProgramState::kSave || sizes[block] > 0; }
+
+// The least dram_mib of a machine that holds `programs` bytes beside what driver and firmware share.
+uint64_t smallest_dram_mib(uint64_t programs, bool has_firmware) {
+  for (uint64_t mib = 1;; ++mib) {
+    const uint64_t bytes = mib << 20;
+    if (programs + (has_firmware ? shared_memory_bytes(bytes) : 0) <= bytes) return mib;
+  }
+}
+
+[[noreturn]] void throw_dram_full(const DeviceState& device, const BlockSizes& sizes) {
+  uint64_t program_bytes = 0;
+  for (size_t i = 0; i < sizes.size(); ++i) program_bytes += takes_memory(sizes, i) ? device.dram.rounded(sizes[i]) : 0;
+  const uint64_t reserved = device.dram.reserved();
+  throw Error(ErrorCode::kDramFull,
+              fmt::format("the program needs {} bytes of DRAM (constants {}, commands {}, workspace {}, inputs {}, "
+                          "outputs {}, events {}, saved state {}), but {} of {} are free; dram_mib: {} is the "
+                          "smallest machine that holds it.",
+                          program_bytes, sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5], sizes[6],
+                          device.dram.capacity() - device.dram.used(), device.dram.capacity(),
+                          smallest_dram_mib(device.dram.used() - reserved + program_bytes, reserved > 0)));
 }
 
 std::vector<DramBlock> allocate_blocks(DeviceState& device, const compiler::Program& program) {
   const BlockSizes sizes = block_sizes(program);
   std::vector<DramBlock> blocks;
   blocks.reserve(sizes.size());
-  for (const uint64_t bytes : sizes) {
-    const std::optional<uint64_t> address = device.dram.allocate(bytes);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (!takes_memory(sizes, i)) {
+      blocks.emplace_back();
+      continue;
+    }
+    const std::optional<uint64_t> address = device.dram.allocate(sizes[i]);
     if (!address) {
       blocks.clear();
-      uint64_t needed = device.dram.used();
-      for (const uint64_t size : sizes) needed += device.dram.rounded(size);
-      const uint64_t program_bytes = needed - device.dram.used();
-      throw Error(ErrorCode::kDramFull,
-                  fmt::format("the program needs {} bytes of DRAM (constants {}, commands {}, workspace {}, inputs {}, "
-                              "outputs {}, events {}), but {} of {} are free; dram_mib: {} is the smallest machine "
-                              "that holds it.",
-                              program_bytes, sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5],
-                              device.dram.capacity() - device.dram.used(), device.dram.capacity(),
-                              (needed + (1 << 20) - 1) >> 20));
+      throw_dram_full(device, sizes);
     }
-    blocks.emplace_back(device, bytes, *address);
+    blocks.emplace_back(device, sizes[i], *address);
   }
   return blocks;
+}
+
+// What the device is told of a program, the same in all runs.
+contract::Job make_job(const ProgramState& state) {
+  using contract::Region;
+  namespace reg = contract::reg;
+  contract::Job job;
+  job.commands = state.block(ProgramState::kCommands).address();
+  job.command_words = state.program.main_words;
+  job.events = state.block(ProgramState::kEvents).address();
+  const auto map = [&](Region region, ProgramState::Block which, uint32_t rights) {
+    const DramBlock& block = state.block(which);
+    const auto index = static_cast<uint32_t>(region);
+    job.region_base[index] = block.address();
+    job.region_limit[index] = static_cast<uint32_t>(block.bytes());
+    // An empty region is not mapped, so that naming it is a fault.
+    const auto space = static_cast<uint32_t>(contract::Space::kDram) << reg::kRegionFlagsSpaceLsb;
+    job.region_flags[index] = block.bytes() == 0 ? 0 : space | rights;
+  };
+  constexpr uint32_t kRead = reg::kRegionFlagsReadableMask, kReadWrite = kRead | reg::kRegionFlagsWritableMask;
+  map(Region::kConstants, ProgramState::kConstants, kRead);
+  map(Region::kWorkspace, ProgramState::kWorkspace, kReadWrite);
+  map(Region::kInput, ProgramState::kInput, kRead);
+  map(Region::kOutput, ProgramState::kOutput, kReadWrite);
+  map(Region::kSave, ProgramState::kSave, kReadWrite);
+  return job;
+}
+
+void check_segments(const compiler::Program& program) {
+  const auto fits = [&](uint32_t word, uint32_t words) {
+    return words == 0 || (word % 16 == 0 && word >= program.main_words && word <= program.commands.size() &&
+                          words <= program.commands.size() - word);
+  };
+  for (const compiler::Segment& segment : program.segments) {
+    if (segment.yield_word >= program.main_words || !fits(segment.save_word, segment.save_words) ||
+        !fits(segment.restore_word, segment.restore_words)) {
+      throw_damaged("a segment points behind the commands");
+    }
+  }
 }
 
 }  // namespace
@@ -131,7 +192,10 @@ ProgramState::ProgramState(std::shared_ptr<ContextState> context_state, compiler
   check_ports(program.outputs, program.output_bytes, "output");
   check_variables(program.variables);
   relocation_is_declare = classify_relocations(program);
+  check_segments(program);
   blocks = allocate_blocks(device, program);
+  job = make_job(*this);
+  placement = device.link->place(job, program.segments);
   bind_variables();
   Hal& hal = *device.hal;
   if (!program.constants.empty()) hal.write_memory(block(kConstants).address(), program.constants);
@@ -141,14 +205,19 @@ ProgramState::ProgramState(std::shared_ptr<ContextState> context_state, compiler
 
 ProgramState::~ProgramState() {
   const Lock lock(context->device->mutex);
+  placement.reset();
   blocks.clear();
 }
 
 void ProgramState::bind_variables() {
+  NPU_CHECK(in_flight == nullptr);
   DeviceState& device = *context->device;
+  if (bound_generation == device.variables.generation()) return;
   std::vector<uint32_t> indices =
       device.variables.declare(context->owner, program.variables, context->options.zero_init);
+  bound_generation = device.variables.generation();
   if (bound_variables == indices) return;
+  bound_generation = 0;  // until the commands are written
   std::vector<uint32_t> commands = program.commands;
   for (size_t i = 0; i < program.variable_relocations.size(); ++i) {
     uint32_t& word = commands[program.variable_relocations[i]];
@@ -162,6 +231,7 @@ void ProgramState::bind_variables() {
   std::memcpy(bytes.data(), commands.data(), bytes.size());
   device.hal->write_memory(block(kCommands).address(), bytes);
   bound_variables = std::move(indices);
+  bound_generation = device.variables.generation();
 }
 
 const compiler::Program& LoadedProgram::program() const { return state_->program; }

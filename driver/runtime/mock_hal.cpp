@@ -59,6 +59,11 @@ MockHal::Access MockHal::write_psram(uint32_t offset, std::vector<uint8_t> bytes
   const uint64_t size = bytes.size();
   return {Kind::kWritePersistent, offset, size, {}, std::move(bytes)};
 }
+MockHal::Access MockHal::write_code(uint32_t offset, std::vector<uint8_t> bytes) {
+  const uint64_t size = bytes.size();
+  return {Kind::kWriteCode, offset, size, {}, std::move(bytes)};
+}
+MockHal::Access MockHal::read_data(uint32_t offset, uint64_t size) { return {Kind::kReadData, offset, size, {}, {}}; }
 MockHal::Access MockHal::wait(bool up) { return {Kind::kWait, 0, 0, up ? 1 : 0, {}}; }
 
 std::string MockHal::to_string(const Access& access) {
@@ -84,6 +89,10 @@ std::string MockHal::to_string(const Access& access) {
       return fmt::format("read {} bytes of persistent SRAM at {:#x}{}", access.size, access.address, data);
     case Kind::kWritePersistent:
       return fmt::format("write {} bytes of persistent SRAM at {:#x}{}", access.size, access.address, data);
+    case Kind::kWriteCode:
+      return fmt::format("write {} bytes of code memory at {:#x}{}", access.size, access.address, data);
+    case Kind::kReadData:
+      return fmt::format("read {} bytes of data memory at {:#x}{}", access.size, access.address, data);
     case Kind::kWait:
       return fmt::format("wait for the interrupt{}", data);
   }
@@ -91,7 +100,10 @@ std::string MockHal::to_string(const Access& access) {
 }
 
 MockHal::MockHal(const contract::Capabilities& caps)
-    : caps_(caps), registers_(contract::kRegisterSpaceBytes / 4), persistent_(caps.psram_bytes) {
+    : caps_(caps),
+      registers_(contract::kRegisterSpaceBytes / 4),
+      persistent_(caps.psram_bytes),
+      data_(contract::kCpuDataBytes) {
   set_register(reg::kId, reg::kIdReset);
   set_register(reg::kContractVersion, contract::kContractMajor << reg::kContractVersionMajorLsb |
                                           contract::kContractMinor << reg::kContractVersionMinorLsb);
@@ -173,10 +185,11 @@ void MockHal::write_register(uint32_t offset, uint32_t value) {
     std::memcpy(word, &value, sizeof(value));
   } else if (offset == reg::kControl) {
     control(value);
-  } else if (offset == reg::kIrqStatus) {
+  } else if (offset == reg::kIrqStatus || offset == reg::kHostIrqStatus) {
     set_register(offset, get_register(offset) & ~value);
   } else {
     set_register(offset, value);
+    if (offset >= reg::kDoorbell && on_mailbox_write) on_mailbox_write(*this, offset, value);
   }
 }
 
@@ -215,20 +228,43 @@ void MockHal::fill_memory(uint64_t address, uint64_t bytes, uint8_t value) {
   std::fill_n(dram(address + bytes).begin() + static_cast<ptrdiff_t>(address), bytes, value);
 }
 
-void MockHal::read_window(Window, uint32_t offset, std::span<uint8_t> bytes) {
-  check(read_psram(offset, bytes.size()));
-  std::copy_n(persistent_.begin() + offset, bytes.size(), bytes.begin());
+void MockHal::read_window(Window window, uint32_t offset, std::span<uint8_t> bytes) {
+  const bool data = window == Window::kData;
+  check(data ? read_data(offset, bytes.size()) : read_psram(offset, bytes.size()));
+  std::copy_n((data ? data_ : persistent_).begin() + offset, bytes.size(), bytes.begin());
 }
 
-void MockHal::write_window(Window, uint32_t offset, std::span<const uint8_t> bytes) {
-  check(write_psram(offset, {bytes.begin(), bytes.end()}));
-  std::copy(bytes.begin(), bytes.end(), persistent_.begin() + offset);
+void MockHal::write_window(Window window, uint32_t offset, std::span<const uint8_t> bytes) {
+  const bool code = window == Window::kCode;
+  check(code ? write_code(offset, {bytes.begin(), bytes.end()}) : write_psram(offset, {bytes.begin(), bytes.end()}));
+  if (code) code_.resize(offset + bytes.size());
+  std::copy(bytes.begin(), bytes.end(), (code ? code_ : persistent_).begin() + offset);
 }
 
-bool MockHal::wait_interrupt(std::chrono::nanoseconds) {
+bool MockHal::interrupt() const {
+  return (get_register(reg::kIrqStatus) & get_register(reg::kIrqEnable)) != 0 ||
+         (get_register(reg::kHostIrqStatus) & get_register(reg::kHostIrqEnable)) != 0;
+}
+
+bool MockHal::wait_interrupt(std::chrono::nanoseconds timeout) {
   const Access* answer = check({Kind::kWait, 0, 0, {}, {}});
+  if (on_wait) on_wait(*this);
   if (answer != nullptr && answer->value) return *answer->value != 0;
-  return (get_register(reg::kIrqStatus) & get_register(reg::kIrqEnable)) != 0;
+  if (!interrupt() && sleeps) sleep(timeout);
+  return interrupt();
+}
+
+void MockHal::sleep(std::chrono::nanoseconds timeout) {
+  std::unique_lock lock(sleep_mutex_);
+  sleep_end_.wait_for(lock, timeout, [this] { return woken_; });
+  woken_ = false;
+}
+
+void MockHal::wake() {
+  ++wakes_;
+  const std::scoped_lock lock(sleep_mutex_);
+  woken_ = true;
+  sleep_end_.notify_all();
 }
 
 }  // namespace npu::runtime

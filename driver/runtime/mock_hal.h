@@ -1,5 +1,6 @@
 // A device made of a notebook: records all traffic of a driver, answers from plain memory, and compares the traffic, in
-// order and in full, with what a test expects. It computes nothing; a test says what a started job does.
+// order and in full, with what a test expects. It computes nothing; a test says what a started job does, or lets
+// mock_firmware.h answer the driver.
 //
 //   auto hal = std::make_unique<MockHal>(caps);
 //   MockHal& mock = *hal;
@@ -9,8 +10,11 @@
 //   EXPECT_EQ(mock.deviation(), "");
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -33,6 +37,8 @@ class MockHal : public Hal {
     kFillMemory,
     kReadPersistent,
     kWritePersistent,
+    kWriteCode,
+    kReadData,
     kWait,
   };
 
@@ -53,6 +59,8 @@ class MockHal : public Hal {
   [[nodiscard]] static Access fill_dram(uint64_t address, uint64_t size, uint8_t value);
   [[nodiscard]] static Access read_psram(uint32_t offset, uint64_t size);
   [[nodiscard]] static Access write_psram(uint32_t offset, std::vector<uint8_t> bytes);
+  [[nodiscard]] static Access write_code(uint32_t offset, std::vector<uint8_t> bytes);
+  [[nodiscard]] static Access read_data(uint32_t offset, uint64_t size);
   [[nodiscard]] static Access wait(bool up);
   [[nodiscard]] static std::string to_string(const Access& access);
 
@@ -76,6 +84,12 @@ class MockHal : public Hal {
 
   // What the pretended device does when a job is started; the default ends it well at once.
   std::function<void(MockHal&)> on_start = [](MockHal& mock) { mock.end_job(); };
+  // The same for a write of a mailbox register, after it was stored, and for every wait, before the interrupt is
+  // looked at. The defaults do nothing.
+  std::function<void(MockHal&, uint32_t offset, uint32_t value)> on_mailbox_write;
+  std::function<void(MockHal&)> on_wait;
+  // A wait in vain sleeps until wake() or its timeout, as on a real device, instead of returning at once.
+  bool sleeps = false;
   void end_job();
   void end_job_with_fault(contract::ErrorCode code);
 
@@ -84,6 +98,10 @@ class MockHal : public Hal {
   void set_register(uint32_t offset, uint32_t value) { registers_.at(offset / 4) = value; }
   [[nodiscard]] std::vector<uint8_t>& dram(uint64_t end);  // at least `end` bytes long
   [[nodiscard]] std::vector<uint8_t>& persistent() { return persistent_; }
+  [[nodiscard]] std::vector<uint8_t>& code() { return code_; }  // as long as it was written
+  [[nodiscard]] std::vector<uint8_t>& data() { return data_; }
+  // Times that wake() was called.
+  [[nodiscard]] uint32_t wakes() const { return wakes_; }
 
   [[nodiscard]] uint32_t read_register(uint32_t offset) override;
   void write_register(uint32_t offset, uint32_t value) override;
@@ -93,9 +111,11 @@ class MockHal : public Hal {
   void read_window(Window window, uint32_t offset, std::span<uint8_t> bytes) override;
   void write_window(Window window, uint32_t offset, std::span<const uint8_t> bytes) override;
   [[nodiscard]] bool wait_interrupt(std::chrono::nanoseconds timeout) override;
-  void wake() override {}
+  void wake() override;
 
  private:
+  [[nodiscard]] bool interrupt() const;
+  void sleep(std::chrono::nanoseconds timeout);
   // Logs the access and compares it; returns the expectation for its answer, or null.
   const Access* check(Access access);
   void control(uint32_t value);
@@ -104,11 +124,15 @@ class MockHal : public Hal {
 
   contract::Capabilities caps_;
   std::vector<uint32_t> registers_;
-  std::vector<uint8_t> dram_, persistent_;
+  std::vector<uint8_t> dram_, persistent_, code_, data_;
   std::vector<Access> log_;
   std::optional<std::vector<Access>> expected_;
   size_t next_ = 0;  // index into expected_
   std::string deviation_;
+  std::atomic<uint32_t> wakes_ = 0;
+  std::mutex sleep_mutex_;
+  std::condition_variable sleep_end_;
+  bool woken_ = false;  // guarded by sleep_mutex_
 };
 
 }  // namespace npu::runtime

@@ -1,6 +1,7 @@
 #include "driver/runtime/range_allocator.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "hw/contract/error.h"
 
@@ -37,8 +38,21 @@ void RangeAllocator::release(uint64_t address) {
 }
 
 void RangeAllocator::release_all() {
+  NPU_CHECK(reserved_ == 0);
   pieces_.clear();
   used_ = 0;
+}
+
+bool RangeAllocator::reserve(uint64_t address, uint64_t bytes) {
+  NPU_CHECK(address % alignment_ == 0 && bytes % alignment_ == 0);
+  if (address < begin_ || address > end_ || bytes > end_ - address) return false;
+  const auto next = pieces_.lower_bound(address);
+  if (next != pieces_.end() && next->first < address + bytes) return false;
+  if (next != pieces_.begin() && std::prev(next)->first + std::prev(next)->second > address) return false;
+  pieces_.emplace(address, bytes);
+  used_ += bytes;
+  reserved_ += bytes;
+  return true;
 }
 
 uint64_t RangeAllocator::largest_free() const {

@@ -17,15 +17,19 @@ class RangeAllocator {
   // `address` came from allocate() and is released once.
   void release(uint64_t address);
   void release_all();
+  // Takes [address, address + bytes) for good; false when part of it is taken already, or outside. Both are multiples
+  // of the alignment.
+  [[nodiscard]] bool reserve(uint64_t address, uint64_t bytes);
 
   [[nodiscard]] uint64_t rounded(uint64_t bytes) const;
   [[nodiscard]] uint64_t used() const { return used_; }
+  [[nodiscard]] uint64_t reserved() const { return reserved_; }  // part of used()
   [[nodiscard]] uint64_t capacity() const { return end_ - begin_; }
   [[nodiscard]] uint64_t largest_free() const;
 
  private:
   uint64_t begin_, end_, alignment_;
-  uint64_t used_ = 0;
+  uint64_t used_ = 0, reserved_ = 0;
   std::map<uint64_t, uint64_t> pieces_;  // allocated: address -> bytes
 };
 

@@ -122,10 +122,10 @@ struct ContextOptions {
 // How a driver meets a device.
 struct DeviceOptions {
   // Image for the control CPU (firmware_header, then code); empty: the one that this library was built with.
-  std::vector<uint8_t> firmware;
+  std::vector<uint8_t> firmware = {};
   // Its symbols for backtraces: lines "ADDRESS NAME" as nm prints them, hexadecimal; empty with the built-in image: its
   // own.
-  std::string firmware_symbols;
+  std::string firmware_symbols = {};
   // Drive the command processor directly, on a device without control CPU. To measure what the firmware costs.
   bool bypass_firmware = false;
   // Look into memory now and then instead of enabling interrupts.

@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cstring>
+#include <exception>
 
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
-#include "hw/contract/gen/registers.h"
 
 namespace npu::runtime {
 namespace {
@@ -21,9 +19,6 @@ using contract::VariableEntry;
 constexpr uint8_t kIsWritten = 1;
 constexpr uint8_t kSeenValid = 2;
 
-constexpr std::array<uint32_t, 4> kEntryWords = {contract::reg::kVarWord0, contract::reg::kVarWord1,
-                                                 contract::reg::kVarWord2, contract::reg::kVarWord3};
-
 std::string type_and_shape(graph::DType type, const graph::Shape& shape) {
   return fmt::format("{}{}", graph::name(type), graph::to_string(shape));
 }
@@ -31,8 +26,9 @@ std::string type_and_shape(graph::DType type, const graph::Shape& shape) {
 }  // namespace
 
 // A variable starts at a multiple of the port's width, so that it takes as few beats as its size allows.
-VariableManager::VariableManager(Hal& hal, const contract::Capabilities& caps)
+VariableManager::VariableManager(Hal& hal, VariableTable& table, const contract::Capabilities& caps)
     : hal_(hal),
+      table_(table),
       table_bytes_(uint64_t{caps.var_entries} * VariableEntry::kBytes),
       memory_(table_bytes_, caps.psram_bytes, caps.psram_port_bytes),
       slots_(caps.var_entries) {}
@@ -58,7 +54,11 @@ std::vector<uint32_t> VariableManager::declare(uint16_t owner, std::span<const c
       indices.push_back(*index);
     }
   } catch (...) {
-    for (const uint32_t index : fresh) release(index);
+    try {
+      release(fresh);
+    } catch (const std::exception&) {
+      // Their places are free all the same; the first error tells more.
+    }
     throw;
   }
   return indices;
@@ -71,23 +71,36 @@ uint32_t VariableManager::allocate(uint16_t owner, const compiler::Variable& var
   const std::optional<uint64_t> place = memory_.allocate(variable.bytes);
   if (!place) throw_persistent_full(owner, variable, wanted);
 
+  ++generation_;
   const auto index = static_cast<uint32_t>(free_slot - slots_.begin());
   const auto offset = static_cast<uint32_t>(*place);
   *free_slot =
       Slot{owner, variable.identity, variable.tensor_name, variable.type, variable.shape, offset, variable.bytes};
+  try {
+    write_initial(index, variable, zero_init);
+  } catch (...) {
+    memory_.release(offset);
+    free_slot->reset();
+    throw;
+  }
+  return index;
+}
+
+void VariableManager::write_initial(uint32_t index, const compiler::Variable& variable, bool zero_init) {
+  const Slot& slot = *slots_[index];
   VariableEntry entry;
-  entry.base = offset;
+  entry.base = slot.offset;
   entry.length = variable.bytes;
-  entry.owner = owner;
+  entry.owner = slot.owner;
   entry.hash = variable.hash;
   if (!variable.initial.empty() || zero_init) {
     std::vector<uint8_t> initial = variable.initial;
     initial.resize(variable.bytes);
-    hal_.write_window(Window::kPersistent, offset, initial);
+    hal_.write_window(Window::kPersistent, slot.offset, initial);
     entry.flags = kIsWritten;
   }
-  write_entry(index, entry);
-  return index;
+  const VariableTable::Write write{index, entry};
+  table_.write_entries({&write, 1});
 }
 
 std::vector<const compiler::Variable*> VariableManager::missing(uint16_t owner,
@@ -127,39 +140,50 @@ void VariableManager::throw_table_full(uint16_t owner, const compiler::Variable&
 
 bool VariableManager::clear(uint16_t owner, std::string_view identity) {
   const std::optional<uint32_t> index = index_of(owner, identity);
-  if (index) release(*index);
+  if (index) release({&*index, 1});
   return index.has_value();
 }
 
-void VariableManager::clear_all(uint16_t owner) {
-  for (uint32_t index = 0; index < slots_.size(); ++index) {
-    if (slots_[index] && slots_[index]->owner == owner) release(index);
-  }
-}
+void VariableManager::clear_all(uint16_t owner) { release(indices_of(owner)); }
 
 void VariableManager::forget_all() {
+  ++generation_;
   std::fill(slots_.begin(), slots_.end(), std::nullopt);
   memory_.release_all();
 }
 
-void VariableManager::release(uint32_t index) {
-  memory_.release(slots_[index]->offset);
-  slots_[index].reset();
-  write_entry(index, VariableEntry{});
+void VariableManager::release(std::span<const uint32_t> indices) {
+  ++generation_;
+  std::vector<VariableTable::Write> writes;
+  for (const uint32_t index : indices) {
+    memory_.release(slots_[index]->offset);
+    slots_[index].reset();
+    writes.push_back({index, VariableEntry{}});
+  }
+  if (!writes.empty()) table_.write_entries(writes);
+}
+
+std::vector<uint32_t> VariableManager::indices_of(uint16_t owner) const {
+  std::vector<uint32_t> indices;
+  for (uint32_t index = 0; index < slots_.size(); ++index) {
+    if (slots_[index] && slots_[index]->owner == owner) indices.push_back(index);
+  }
+  return indices;
 }
 
 std::vector<VariableInfo> VariableManager::list(uint16_t owner) const {
+  const std::vector<uint32_t> indices = indices_of(owner);
+  if (indices.empty()) return {};
+  const std::vector<VariableEntry> entries = table_.read_entries(indices);
   std::vector<VariableInfo> result;
-  for (uint32_t index = 0; index < slots_.size(); ++index) {
-    if (slots_[index] && slots_[index]->owner == owner) result.push_back(info(index));
-  }
+  for (size_t i = 0; i < indices.size(); ++i) result.push_back(info(indices[i], entries[i]));
   return result;
 }
 
 std::optional<VariableInfo> VariableManager::find(uint16_t owner, std::string_view identity) const {
   const std::optional<uint32_t> index = index_of(owner, identity);
   if (!index) return std::nullopt;
-  return info(*index);
+  return info(*index, read_entry(*index));
 }
 
 std::string VariableManager::identity_of(uint32_t index) const {
@@ -168,18 +192,21 @@ std::string VariableManager::identity_of(uint32_t index) const {
 }
 
 void VariableManager::mark_written(uint32_t index) {
-  VariableEntry entry = read_entry(index);
-  entry.flags |= kIsWritten;
-  write_entry(index, entry);
+  VariableTable::Write write{index, read_entry(index)};
+  write.entry.flags |= kIsWritten;
+  table_.write_entries({&write, 1});
 }
 
-void VariableManager::forget_seen() {
-  for (uint32_t index = 0; index < slots_.size(); ++index) {
-    if (!slots_[index]) continue;
-    VariableEntry entry = read_entry(index);
-    entry.flags &= static_cast<uint8_t>(~kSeenValid);
-    write_entry(index, entry);
+void VariableManager::forget_seen(uint16_t owner) {
+  const std::vector<uint32_t> indices = indices_of(owner);
+  if (indices.empty()) return;
+  const std::vector<VariableEntry> entries = table_.read_entries(indices);
+  std::vector<VariableTable::Write> writes;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    writes.push_back({indices[i], entries[i]});
+    writes.back().entry.flags &= static_cast<uint8_t>(~kSeenValid);
   }
+  table_.write_entries(writes);
 }
 
 uint32_t VariableManager::entries_used() const {
@@ -195,28 +222,12 @@ std::optional<uint32_t> VariableManager::index_of(uint16_t owner, std::string_vi
   return std::nullopt;
 }
 
-VariableInfo VariableManager::info(uint32_t index) const {
+VariableInfo VariableManager::info(uint32_t index, const VariableEntry& entry) const {
   const Slot& slot = *slots_[index];
-  const bool is_written = (read_entry(index).flags & kIsWritten) != 0;
+  const bool is_written = (entry.flags & kIsWritten) != 0;
   return {slot.identity, slot.tensor_name, slot.type, slot.shape, slot.bytes, slot.offset, index, is_written};
 }
 
-VariableEntry VariableManager::read_entry(uint32_t index) const {
-  std::array<uint32_t, 4> words{};
-  hal_.write_register(contract::reg::kVarIndex, index);
-  for (size_t i = 0; i < words.size(); ++i) words[i] = hal_.read_register(kEntryWords[i]);
-  std::array<uint8_t, VariableEntry::kBytes> bytes{};
-  std::memcpy(bytes.data(), words.data(), bytes.size());
-  return VariableEntry::load(bytes.data());
-}
-
-void VariableManager::write_entry(uint32_t index, const VariableEntry& entry) {
-  std::array<uint8_t, VariableEntry::kBytes> bytes{};
-  entry.store(bytes.data());
-  std::array<uint32_t, 4> words{};
-  std::memcpy(words.data(), bytes.data(), bytes.size());
-  hal_.write_register(contract::reg::kVarIndex, index);
-  for (size_t i = 0; i < words.size(); ++i) hal_.write_register(kEntryWords[i], words[i]);
-}
+VariableEntry VariableManager::read_entry(uint32_t index) const { return table_.read_entries({&index, 1}).front(); }
 
 }  // namespace npu::runtime

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "driver/compiler/program.h"
-#include "driver/runtime/hal.h"
+#include "driver/runtime/link.h"
 #include "driver/runtime/range_allocator.h"
 #include "driver/runtime/runtime.h"
 #include "hw/contract/gen/capabilities.h"
@@ -19,7 +19,7 @@ namespace npu::runtime {
 
 class VariableManager {
  public:
-  VariableManager(Hal& hal, const contract::Capabilities& caps);
+  VariableManager(Hal& hal, VariableTable& table, const contract::Capabilities& caps);
 
   // Table index of each variable. Those that `owner` does not have yet are allocated, first fit, and get their initial
   // value; when one cannot be, none is. Throws Error: kVariableMismatch, kPersistentFull, kVariableTableFull.
@@ -38,10 +38,12 @@ class VariableManager {
   [[nodiscard]] std::string identity_of(uint32_t index) const;
   void mark_written(uint32_t index);
 
-  // Entries remember 8 bits of the execution that declared them. Called when these repeat, so that an entry from 256
-  // executions ago is not taken for declared in this one.
-  void forget_seen();
+  // Entries remember 8 bits of the execution that declared them. Called when these repeat in a context without jobs in
+  // flight, so that an entry from 256 executions ago is not taken for declared in this one.
+  void forget_seen(uint16_t owner);
 
+  // Changes whenever a variable was allocated or de-allocated: until then declare() answers the same.
+  [[nodiscard]] uint64_t generation() const { return generation_; }
   [[nodiscard]] uint64_t bytes() const { return memory_.capacity(); }
   [[nodiscard]] uint64_t bytes_used() const { return memory_.used(); }
   [[nodiscard]] uint32_t entries() const { return static_cast<uint32_t>(slots_.size()); }
@@ -66,15 +68,18 @@ class VariableManager {
   // Variables of `wanted` that `owner` has not: how many, and the memory that they take.
   [[nodiscard]] std::vector<const compiler::Variable*> missing(uint16_t owner,
                                                                std::span<const compiler::Variable> wanted) const;
-  void release(uint32_t index);
-  [[nodiscard]] VariableInfo info(uint32_t index) const;
+  void write_initial(uint32_t index, const compiler::Variable& variable, bool zero_init);
+  void release(std::span<const uint32_t> indices);
+  [[nodiscard]] std::vector<uint32_t> indices_of(uint16_t owner) const;
+  [[nodiscard]] VariableInfo info(uint32_t index, const contract::VariableEntry& entry) const;
   [[nodiscard]] contract::VariableEntry read_entry(uint32_t index) const;
-  void write_entry(uint32_t index, const contract::VariableEntry& entry);
 
   Hal& hal_;
+  VariableTable& table_;
   uint64_t table_bytes_;
   RangeAllocator memory_;
   std::vector<std::optional<Slot>> slots_;  // by table index
+  uint64_t generation_ = 1;
 };
 
 }  // namespace npu::runtime

@@ -179,7 +179,10 @@ runtime::Device open_device(const RunOptions& options, const presets::Preset& pr
     machine.jitter_seed = options.jitter->first;
     machine.jitter_max_cycles = options.jitter->second;
   }
-  return runtime::Device::open(platform::open_tlm_device(machine));
+  machine.control_cpu = false;
+  runtime::DeviceOptions driver;
+  driver.bypass_firmware = true;
+  return runtime::Device::open(platform::open_tlm_device(machine), driver);
 }
 
 // Flips the bits; returns what was done, in words.

@@ -16,7 +16,7 @@ TEST(Device, OpenReadsIdentityVersionCapabilitiesThenResets) {
   traffic.push_back(MockHal::read(reg::kCapsHash));
   traffic.push_back(MockHal::write(reg::kControl, reg::kControlColdResetMask));
   mock.expect(traffic);
-  const Device device = Device::open(std::move(hal));
+  const Device device = Device::open(std::move(hal), {.bypass_firmware = true});
   EXPECT_EQ(mock.deviation(), "");
   EXPECT_EQ(device.capabilities(), small_machine());
 }
@@ -24,7 +24,7 @@ TEST(Device, OpenReadsIdentityVersionCapabilitiesThenResets) {
 std::pair<ErrorCode, std::string> open_with(uint32_t offset, uint32_t value) {
   auto hal = std::make_unique<MockHal>(small_machine());
   hal->set_register(offset, value);
-  return error_of([&] { static_cast<void>(Device::open(std::move(hal))); });
+  return error_of([&] { static_cast<void>(Device::open(std::move(hal), {.bypass_firmware = true})); });
 }
 
 TEST(Device, RefusesWhatIsNoNpu) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/runtime/mock_firmware.h"
 #include "driver/runtime/mock_hal.h"
 #include "driver/runtime/runtime.h"
 
@@ -23,12 +24,37 @@ inline contract::Capabilities small_machine() {
   return caps;
 }
 
-// An opened device over a mock that the test keeps its hands on.
+// An opened device over a mock that the test keeps its hands on; without firmware, for the direct register sequence.
 struct Opened {
   explicit Opened(const contract::Capabilities& caps = small_machine()) : Opened(std::make_unique<MockHal>(caps)) {}
-  explicit Opened(std::unique_ptr<MockHal> hal) : mock(*hal), device(Device::open(std::move(hal))) { mock.clear_log(); }
+  explicit Opened(std::unique_ptr<MockHal> hal)
+      : mock(*hal), device(Device::open(std::move(hal), {.bypass_firmware = true})) {
+    mock.clear_log();
+  }
 
   MockHal& mock;
+  Device device;
+};
+
+// Options that boot the pretended firmware.
+inline DeviceOptions mock_options() {
+  DeviceOptions options;
+  options.firmware = MockFirmware::image();
+  options.firmware_symbols = "00000000 start\n00000010 t npu_dispatch\n00000040 T npu_main\n";
+  return options;
+}
+
+// An opened device over a mock with pretended firmware.
+struct Booted {
+  explicit Booted(const DeviceOptions& options = mock_options())
+      : Booted(std::make_unique<MockHal>(small_machine()), options) {}
+  Booted(std::unique_ptr<MockHal> hal, const DeviceOptions& options)
+      : mock(*hal), firmware(mock), device(Device::open(std::move(hal), options)) {
+    mock.clear_log();
+  }
+
+  MockHal& mock;
+  MockFirmware firmware;
   Device device;
 };
 

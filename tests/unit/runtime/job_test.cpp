@@ -32,24 +32,23 @@ TEST_F(JobTest, TrafficOfARunIsExactlyThis) {
   constexpr uint32_t kDram = 1 << reg::kRegionFlagsSpaceLsb, kRead = 1, kReadWrite = 3;
   constexpr uint32_t kPage = 4096;  // constants, commands, workspace, input, output, events: a page each
   std::vector<MockHal::Access> traffic = {
-      MockHal::write_dram(3 * kPage + 16, {1, 2, 3, 4}),
-      MockHal::fill_dram(2 * kPage, 256, 0xa5),
-      MockHal::fill_dram(4 * kPage, 64, 0xa5),
+      MockHal::write_dram(3 * kPage + 16, {1, 2, 3, 4}), MockHal::fill_dram(2 * kPage, 256, 0xa5),
+      MockHal::fill_dram(4 * kPage, 64, 0xa5), MockHal::fill_dram(5 * kPage, 128, 0xff),  // no event yet
   };
   append(traffic, region(Region::kScratchpad, 0, 16384, 2 << reg::kRegionFlagsSpaceLsb | kReadWrite));
   append(traffic, region(Region::kConstants, 0, 6, kDram | kRead));
   append(traffic, region(Region::kWorkspace, 2 * kPage, 256, kDram | kReadWrite));
   append(traffic, region(Region::kInput, 3 * kPage, 64, kDram | kRead));
   append(traffic, region(Region::kOutput, 4 * kPage, 64, kDram | kReadWrite));
-  append(traffic,
-         {MockHal::write(reg::kCommandBaseLo, kPage), MockHal::write(reg::kCommandBaseHi, 0),
-          MockHal::write(reg::kCommandWords, 13), MockHal::write(reg::kEventBaseLo, 5 * kPage),
-          MockHal::write(reg::kEventBaseHi, 0), MockHal::write(reg::kEventCapacity, 2),
-          MockHal::write(reg::kCycleLimitLo, 0), MockHal::write(reg::kCycleLimitHi, 16),
-          MockHal::write(reg::kJobOwner, 1), MockHal::write(reg::kJobEpoch, 1), MockHal::write(reg::kIrqStatus, 1),
-          MockHal::write(reg::kIrqEnable, 1), MockHal::write(reg::kControl, reg::kControlStartMask),
-          MockHal::wait(true), MockHal::write(reg::kIrqStatus, 1), MockHal::read(reg::kStatus, 2),
-          MockHal::read(reg::kStatus, 2), MockHal::read(reg::kJobCyclesLo, 100), MockHal::read(reg::kJobCyclesHi, 0)});
+  append(
+      traffic,
+      {MockHal::write(reg::kCommandBaseLo, kPage), MockHal::write(reg::kCommandBaseHi, 0),
+       MockHal::write(reg::kCommandWords, 13), MockHal::write(reg::kEventBaseLo, 5 * kPage),
+       MockHal::write(reg::kEventBaseHi, 0), MockHal::write(reg::kEventCapacity, 2),
+       MockHal::write(reg::kCycleLimitLo, 0), MockHal::write(reg::kCycleLimitHi, 16), MockHal::write(reg::kJobOwner, 1),
+       MockHal::write(reg::kJobEpoch, 1), MockHal::write(reg::kIrqStatus, 1), MockHal::write(reg::kIrqEnable, 1),
+       MockHal::write(reg::kControl, reg::kControlStartMask), MockHal::wait(true), MockHal::write(reg::kIrqStatus, 1),
+       MockHal::read(reg::kStatus, 2), MockHal::read(reg::kJobCyclesLo, 100), MockHal::read(reg::kJobCyclesHi, 0)});
   for (uint32_t index = 0; index < reg::kCounterCount; ++index) {
     const bool idle = index % contract::kCountersPerQueue == 2;  // all the time
     traffic.push_back(MockHal::read(reg::counter_lo(index), idle ? 100 : 0));
@@ -149,7 +148,12 @@ TEST_F(JobTest, WaitTimesOutAndGoesOnLater) {
 }
 
 TEST_F(JobTest, SaysHowManyCommandsAreDone) {
-  opened.mock.on_start = [](MockHal& mock) { mock.set_register(reg::kEventCount, 1); };
+  opened.mock.on_start = [](MockHal& mock) {
+    const uint64_t events = mock.get_register(reg::kEventBaseLo);
+    contract::Event event;
+    event.opcode = static_cast<uint8_t>(contract::Opcode::kBegin);
+    event.store(mock.dram(events + contract::Event::kBytes).data() + events);
+  };
   job.set_input(0, int8_value({1, 2, 3, 4}));
   EXPECT_EQ(job.commands_done(), 0u);
   job.start();
@@ -168,7 +172,10 @@ TEST_F(JobTest, ADeviceRunsOneJobAtATime) {
   other.set_input(0, int8_value({1, 2, 3, 4}));
   EXPECT_EQ(error_of([&] { other.start(); }).first, ErrorCode::kWrongOrder);
   EXPECT_EQ(error_of([&] { job.start(); }).first, ErrorCode::kWrongOrder);
-  EXPECT_EQ(error_of([&] { static_cast<void>(context.load(make_program())); }).first, ErrorCode::kWrongOrder);
+  const LoadedProgram second = context.load(make_program());  // uses memory that the job does not
+  Job third = second.create_job();
+  third.set_input(0, int8_value({1, 2, 3, 4}));
+  EXPECT_EQ(error_of([&] { third.start(); }).first, ErrorCode::kWrongOrder);
   opened.mock.end_job();
   EXPECT_TRUE(job.wait(milliseconds(1)));
   opened.mock.on_start = [](MockHal& mock) { mock.end_job(); };

@@ -1,0 +1,41 @@
+// Why the control CPU stopped, in words.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace npu::runtime {
+
+// Names of code addresses.
+class Symbols {
+ public:
+  // Lines "ADDRESS NAME" or, as nm prints them, "ADDRESS TYPE NAME", addresses hexadecimal; other lines are ignored.
+  explicit Symbols(std::string_view text);
+  // "npu_dispatch+0x12", or "0x1234" where no name is known.
+  [[nodiscard]] std::string name(uint32_t address) const;
+
+ private:
+  std::vector<std::pair<uint32_t, std::string>> names_;  // by address
+};
+
+// What the registers and memories of a stopped CPU say.
+struct StoppedCpu {
+  uint32_t reason = 0;  // contract::CpuStop
+  uint32_t pc = 0, cause = 0, value = 0;
+  std::array<uint32_t, 32> registers{};
+  std::vector<uint8_t> data;  // data memory
+};
+
+// Return addresses, innermost first, found along frame pointers: a frame holds the return address 4 bytes and the
+// caller's frame pointer 8 bytes below its own. Ends where that makes no sense any more.
+[[nodiscard]] std::vector<uint32_t> unwind(const StoppedCpu& cpu);
+
+// "the control CPU stopped (trap): load access fault (mcause 5, mtval 0x0) at a+0x4, called from b+0x8 from c+0x0".
+[[nodiscard]] std::string describe_stop(const StoppedCpu& cpu, const Symbols& symbols);
+
+}  // namespace npu::runtime

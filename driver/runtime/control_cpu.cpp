@@ -1,0 +1,138 @@
+#include "driver/runtime/control_cpu.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "hw/contract/error.h"
+#include "hw/contract/gen/registers.h"
+
+namespace npu::runtime {
+namespace {
+
+using contract::ErrorCode;
+namespace reg = contract::reg;
+
+constexpr std::chrono::nanoseconds kPollSlice = std::chrono::milliseconds(1);
+constexpr std::chrono::nanoseconds kWaitSlice = std::chrono::milliseconds(20);
+// Waits in which no device time passed, one after the other, before it counts as standing still. A wake() that came too
+// late for an earlier wait can end one.
+constexpr int kStandstill = 4;
+
+std::string version_name(uint32_t version) { return fmt::format("{}.{}", version >> 16, version & 0xffff); }
+
+}  // namespace
+
+ControlCpu::ControlCpu(Hal& hal, const contract::Capabilities& caps, std::vector<uint8_t> image,
+                       std::string_view symbols, bool polling)
+    : hal_(hal),
+      clock_mhz_(caps.clock_mhz),
+      polling_(polling),
+      bytes_(std::move(image)),
+      image_(parse_firmware(bytes_)),
+      symbols_(symbols) {}
+
+void ControlCpu::load(bool cold) {
+  hal_.write_register(reg::kCpuControl, 0);
+  hal_.write_register(reg::kCpuControl, cold ? reg::kCpuControlResetAllMask : reg::kCpuControlResetCoreMask);
+  hal_.write_window(Window::kCode, 0, image_.code);
+}
+
+void ControlCpu::start(const Memory& memory) {
+  const auto write_wide = [&](uint32_t offset_low, uint32_t offset_high, uint64_t value) {
+    hal_.write_register(offset_low, static_cast<uint32_t>(value));
+    hal_.write_register(offset_high, static_cast<uint32_t>(value >> 32));
+  };
+  constexpr uint32_t kAll =
+      reg::kHostIrqStatusCompletionMask | reg::kHostIrqStatusFirmwareMask | reg::kHostIrqStatusCpuStoppedMask;
+  write_wide(reg::kAdminRingLo, reg::kAdminRingHi, memory.admin_ring);
+  write_wide(reg::kPhaseBaseLo, reg::kPhaseBaseHi, memory.phases);
+  hal_.write_register(reg::kPhaseCapacity, memory.phase_capacity);
+  hal_.write_register(reg::kHostIrqStatus, kAll);
+  hal_.write_register(reg::kHostIrqEnable, polling_ ? 0 : kAll);
+  hal_.write_register(reg::kCpuControl, reg::kCpuControlRunMask);
+
+  Patience patience(*this);
+  for (;;) {
+    const Wakeup wakeup = wait();
+    take_interrupts();
+    const uint32_t word = hal_.read_register(reg::kFirmwareState);
+    const auto state = static_cast<contract::FirmwareState>(word & reg::kFirmwareStateStateMask);
+    if (state == contract::FirmwareState::kReady) break;
+    if (state == contract::FirmwareState::kFailed) {
+      const uint32_t detail = (word & reg::kFirmwareStateDetailMask) >> reg::kFirmwareStateDetailLsb;
+      check_running_version();
+      throw FirmwareGone(fmt::format("the firmware's self-test failed: {} ({})",
+                                     contract::name(static_cast<contract::SelfTest>(detail)), detail));
+    }
+    patience.check(wakeup, fmt::format("did not get ready (its state is '{}')", contract::name(state)));
+  }
+  check_running_version();
+}
+
+void ControlCpu::check_running_version() {
+  const uint32_t version = hal_.read_register(reg::kFirmwareVersion);
+  const uint32_t checksum = hal_.read_register(reg::kFirmwareChecksum);
+  const uint32_t own = uint32_t{image_.header.major} << 16 | image_.header.minor;
+  if (version != own || checksum != image_.header.checksum) {
+    throw Error(ErrorCode::kFirmwareMismatch,
+                fmt::format("the firmware that runs says that it has version {} and checksum {:#010x}, but the image "
+                            "that was loaded has version {} and checksum {:#010x}; use firmware, driver and device of "
+                            "the same release.",
+                            version_name(version), checksum, version_name(own), image_.header.checksum));
+  }
+}
+
+uint64_t ControlCpu::time() {
+  static_assert(reg::kTimeHi == reg::kTimeLo + 4);
+  std::array<uint32_t, 2> words{};
+  hal_.read_registers(reg::kTimeLo, words);
+  return words[0] | uint64_t{words[1]} << 32;
+}
+
+uint32_t ControlCpu::take_interrupts() {
+  const uint32_t bits = hal_.read_register(reg::kHostIrqStatus);
+  if (bits != 0) hal_.write_register(reg::kHostIrqStatus, bits);
+  if ((bits & reg::kHostIrqStatusCpuStoppedMask) != 0) throw FirmwareGone(describe_stop());
+  return bits;
+}
+
+std::string ControlCpu::describe_stop() {
+  StoppedCpu cpu;
+  const uint32_t status = hal_.read_register(reg::kCpuStatus);
+  cpu.reason = (status & reg::kCpuStatusReasonMask) >> reg::kCpuStatusReasonLsb;
+  cpu.pc = hal_.read_register(reg::kStopPc);
+  cpu.cause = hal_.read_register(reg::kStopCause);
+  cpu.value = hal_.read_register(reg::kStopValue);
+  static_assert(reg::kStopRegisterStep == 4 && reg::kStopRegisterCount == 32);
+  hal_.read_registers(reg::kStopRegister, cpu.registers);
+  cpu.data.resize(contract::kCpuDataBytes);
+  hal_.read_window(Window::kData, 0, cpu.data);
+  return runtime::describe_stop(cpu, symbols_);
+}
+
+Wakeup ControlCpu::wait() {
+  const std::chrono::nanoseconds slice = polling_ ? kPollSlice : kWaitSlice;
+  const auto start = std::chrono::steady_clock::now();
+  if (hal_.wait_interrupt(slice)) return Wakeup::kInterrupt;
+  return std::chrono::steady_clock::now() - start < slice / 2 ? Wakeup::kNothing : Wakeup::kTimeout;
+}
+
+bool Standstill::check(Wakeup wakeup, uint64_t time) {
+  waits_ = wakeup == Wakeup::kNothing && time == last_ ? waits_ + 1 : 0;
+  last_ = time;
+  return waits_ >= kStandstill;
+}
+
+void Patience::check(Wakeup wakeup, std::string_view what) {
+  const uint64_t now = cpu_.time();
+  if (now - start_ > cpu_.patience()) {
+    throw FirmwareGone(fmt::format("the firmware {} within {} cycles", what, cpu_.patience()));
+  }
+  if (standstill_.check(wakeup, now)) {
+    throw FirmwareGone(fmt::format("the firmware {}, and nothing in the device moves any more", what));
+  }
+}
+
+}  // namespace npu::runtime

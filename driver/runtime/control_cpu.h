@@ -1,0 +1,85 @@
+// The control CPU as the host sees it through the mailbox: loading and starting its firmware, its clock, its
+// interrupts, and why it stopped.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "driver/runtime/backtrace.h"
+#include "driver/runtime/firmware_image.h"
+#include "driver/runtime/monitor.h"
+#include "driver/runtime/ring.h"
+#include "hw/contract/gen/capabilities.h"
+
+namespace npu::runtime {
+
+class ControlCpu {
+ public:
+  // Checks the image; throws as parse_firmware().
+  ControlCpu(Hal& hal, const contract::Capabilities& caps, std::vector<uint8_t> image, std::string_view symbols,
+             bool polling);
+
+  // Holds the CPU, resets everything behind it (`cold`: persistent memory too) and writes the code.
+  void load(bool cold);
+  // Where the firmware finds ring 0, and a buffer for so many phase records.
+  struct Memory {
+    uint64_t admin_ring = 0, phases = 0;
+    uint32_t phase_capacity = 0;
+  };
+  // Lets the CPU run and waits until its firmware is ready. Throws FirmwareGone, or Error(kFirmwareMismatch) when what
+  // runs is not the image.
+  void start(const Memory& memory);
+
+  // Device time.
+  [[nodiscard]] uint64_t time();
+  // The bits of host_irq_status that are up; clears them. Throws FirmwareGone when the CPU has stopped.
+  uint32_t take_interrupts();
+
+  // Lets the device run for a moment; for waits that hold the lock.
+  [[nodiscard]] Wakeup wait();
+  [[nodiscard]] bool polling() const { return polling_; }
+  // Cycles of device time within which the firmware answers: 10 ms.
+  [[nodiscard]] uint64_t patience() const { return uint64_t{clock_mhz_} * 10'000; }
+
+ private:
+  [[nodiscard]] std::string describe_stop();
+  void check_running_version();
+
+  Hal& hal_;
+  const uint32_t clock_mhz_;
+  const bool polling_;
+  const std::vector<uint8_t> bytes_;
+  const FirmwareImage image_;
+  const Symbols symbols_;
+};
+
+// Sees that nothing in the device moves any more: several waits one after the other ended early, and no device time
+// passed. (A debugger that holds the CPU lets no time pass either, but then every wait takes its whole slice.)
+class Standstill {
+ public:
+  // After a wait that ended so, in vain. True: it stands still.
+  [[nodiscard]] bool check(Wakeup wakeup, uint64_t time);
+  void restart() { waits_ = 0; }
+
+ private:
+  uint64_t last_ = 0;
+  int waits_ = 0;
+};
+
+// Ends a wait for the firmware's answer: when its time is over, or when nothing in the device moves any more.
+class Patience {
+ public:
+  explicit Patience(ControlCpu& cpu) : cpu_(cpu), start_(cpu.time()) {}
+  // After a wait that ended so, in vain. Throws FirmwareGone: "the firmware " + what + " within ...".
+  void check(Wakeup wakeup, std::string_view what);
+
+ private:
+  ControlCpu& cpu_;
+  const uint64_t start_;
+  Standstill standstill_;
+};
+
+}  // namespace npu::runtime

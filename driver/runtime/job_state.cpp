@@ -1,0 +1,201 @@
+// A job on its way through the device: what is written before, and read after.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <utility>
+
+#include "driver/graph/text.h"
+#include "driver/runtime/counters.h"
+#include "driver/runtime/device_state.h"
+#include "driver/runtime/fault.h"
+
+namespace npu::runtime {
+namespace {
+
+using contract::ErrorCode;
+
+// What event records are filled with before a job: no record of a device has this opcode.
+constexpr uint8_t kNoEvent = 0xff;
+constexpr size_t kOpcodeOffset = 7;  // structure `event`
+
+// Executions that the device tells apart.
+constexpr uint32_t kEpochs = 256;
+
+}  // namespace
+
+JobState::JobState(std::shared_ptr<ProgramState> program_state, const JobOptions& job_options)
+    : program(std::move(program_state)), options(job_options), inputs(program->program.inputs.size()) {}
+
+JobState::~JobState() {
+  const Lock lock(device().mutex);
+  if (phase != Phase::kRunning) return;
+  try {
+    device().link->stop(*this);
+  } catch (const std::exception&) {
+    // A device that cannot be reached any more runs nothing.
+  }
+}
+
+void JobState::check_start() const {
+  const std::vector<compiler::Port>& ports = program->program.inputs;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (inputs[i]) continue;
+    throw Error(ErrorCode::kBadInput, fmt::format("input {} ({}{}) was not set.", graph::in_quotes(ports[i].name),
+                                                  graph::name(ports[i].type), graph::to_string(ports[i].shape)));
+  }
+  if (program->in_flight != nullptr) {
+    throw Error(ErrorCode::kWrongOrder,
+                "cannot start a job while a job of the same program is in flight, since they share its memory; wait "
+                "for its end first, or load the program again.");
+  }
+}
+
+bool JobState::start() {
+  check_start();
+  ContextState& context = *program->context;
+  device().link->require_room(context.link_context);
+  const bool starts_over = (context.epoch + 1) % kEpochs == 0;
+  if (starts_over && !context.quiet) return false;
+  phase = Phase::kFailed;
+  failure_ = {std::nullopt, ErrorCode::kWrongOrder, "the job could not be started."};
+  outputs.clear();
+  result = {};
+  program->bind_variables();
+  if (starts_over) device().variables.forget_seen(context.owner);
+  ++context.epoch;
+  write_inputs();
+  if (options.poison) poison();
+  submit();
+  return true;
+}
+
+void JobState::submit() {
+  contract::Job job = program->job;
+  job.epoch = program->context->epoch;
+  job.event_capacity = options.events ? program->program.command_count : 0;
+  job.cycle_limit = options.cycle_limit;
+  job.not_before = options.not_before;
+  events_seen_ = 0;
+  if (options.events) {
+    const DramBlock& events = program->block(ProgramState::kEvents);
+    device().hal->fill_memory(events.address(), events.bytes(), kNoEvent);
+  }
+  device().link->submit(program->context->link_context, *program->placement, job, *this);
+  phase = Phase::kRunning;
+  ended = false;
+  program->in_flight = this;
+  program->context->job_started();
+}
+
+void JobState::write_inputs() {
+  const uint64_t base = program->block(ProgramState::kInput).address();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i]->bytes.empty()) continue;
+    device().hal->write_memory(base + program->program.inputs[i].offset, inputs[i]->bytes);
+  }
+}
+
+void JobState::poison() {
+  for (const auto which : {ProgramState::kWorkspace, ProgramState::kOutput}) {
+    const DramBlock& block = program->block(which);
+    if (block.bytes() > 0) device().hal->fill_memory(block.address(), block.bytes(), kPoison);
+  }
+}
+
+void JobState::job_ended(JobEnd end) {
+  NPU_CHECK(phase == Phase::kRunning);
+  program->in_flight = nullptr;
+  program->context->job_ended();
+  phase = Phase::kFailed;
+  failure_ = {std::nullopt, ErrorCode::kBug, "reading the job's results failed."};
+  ended = true;
+  device().mutex.announce();
+  try {
+    finish(end);
+  } catch (const Error& error) {
+    failure_ = {std::nullopt, error.code(), error.what()};
+  }
+}
+
+void JobState::finish(JobEnd& end) {
+  switch (end.kind) {
+    case JobEnd::Kind::kReset:
+      phase = Phase::kReset;
+      return;
+    case JobEnd::Kind::kFault: {
+      FaultText text = describe_fault(end, program->program, device().variables, options.cycle_limit);
+      failure_ = {text.fault, text.fault.code, std::move(text.message)};
+      return;
+    }
+    case JobEnd::Kind::kDone:
+      break;
+  }
+  check_counters(end.counters, device().caps, end.cycles);
+  result.cycles = end.cycles;
+  result.times = end.times;
+  result.phases = std::move(end.phases);
+  result.counters = end.counters;
+  if (options.events) read_events(end.event_count);
+  read_outputs();
+  phase = Phase::kDone;
+}
+
+void JobState::read_events(uint64_t recorded) {
+  const uint64_t kept = std::min<uint64_t>(recorded, program->program.command_count);
+  result.events_lost = recorded - kept;
+  std::vector<uint8_t> bytes(kept * contract::Event::kBytes);
+  if (kept > 0) device().hal->read_memory(program->block(ProgramState::kEvents).address(), bytes);
+  result.events.reserve(kept);
+  for (uint64_t i = 0; i < kept; ++i) {
+    result.events.push_back(contract::Event::load(bytes.data() + i * contract::Event::kBytes));
+  }
+}
+
+void JobState::read_outputs() {
+  const uint64_t base = program->block(ProgramState::kOutput).address();
+  for (const compiler::Port& port : program->program.outputs) {
+    graph::Value value{port.type, port.shape, std::vector<uint8_t>(port.bytes)};
+    if (port.bytes > 0) device().hal->read_memory(base + port.offset, value.bytes);
+    outputs.push_back(std::move(value));
+  }
+}
+
+bool JobState::outcome() const {
+  switch (phase) {
+    case Phase::kNew:
+      throw Error(ErrorCode::kWrongOrder, "the job was not started.");
+    case Phase::kReset:
+      throw Error(ErrorCode::kWrongOrder, "the job was stopped by a reset of the device.");
+    case Phase::kFailed:
+      if (failure_.fault) throw FaultError(*failure_.fault, failure_.message);
+      throw Error(failure_.code, failure_.message);
+    case Phase::kRunning:
+      return false;
+    case Phase::kDone:
+      break;
+  }
+  return true;
+}
+
+// The device writes a record per completed command, one behind the other.
+uint64_t JobState::commands_done() {
+  if (phase != Phase::kRunning || !options.events) return 0;
+  constexpr uint64_t kAtOnce = 64;
+  std::array<uint8_t, kAtOnce * contract::Event::kBytes> bytes;
+  const uint64_t count = program->program.command_count;
+  while (events_seen_ < count) {
+    const uint64_t records = std::min(count - events_seen_, kAtOnce);
+    const std::span<uint8_t> piece = std::span(bytes).first(records * contract::Event::kBytes);
+    device().hal->read_memory(program->block(ProgramState::kEvents).address() + events_seen_ * contract::Event::kBytes,
+                              piece);
+    uint64_t written = 0;
+    while (written < records && piece[written * contract::Event::kBytes + kOpcodeOffset] != kNoEvent) ++written;
+    events_seen_ += written;
+    if (written < records) break;
+  }
+  return events_seen_;
+}
+
+}  // namespace npu::runtime

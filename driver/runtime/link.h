@@ -1,0 +1,107 @@
+// How jobs reach a device: over firmware (firmware_link.h) or straight into the command processor (direct_link.h).
+// Nothing above this interface knows which. All calls with the device's lock held.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "driver/compiler/program.h"
+#include "driver/runtime/monitor.h"
+#include "driver/runtime/runtime.h"
+#include "hw/contract/gen/commands.h"
+
+namespace npu::runtime {
+
+// How a job ended, as the device tells it.
+struct JobEnd {
+  enum class Kind : uint8_t {
+    kDone,
+    kFault,  // see `fault`
+    kReset   // the user reset the device
+  };
+  Kind kind = Kind::kDone;
+  Fault fault;
+  // kFaultFirmware and kFaultRing: what happened, in sentences.
+  std::string story;
+  uint64_t cycles = 0;
+  uint64_t event_count = 0;  // records produced, those that did not fit included
+  Counters counters;
+  JobTimes times;
+  std::vector<FirmwarePhase> phases;
+  // kFaultTimeout: the registers of these names.
+  std::array<uint32_t, 16> queue_state{}, queue_command{};
+};
+
+// A job in flight. Told exactly once; must not call the link then.
+class JobListener {
+ public:
+  virtual void job_ended(JobEnd end) = 0;
+
+ protected:
+  ~JobListener() = default;
+};
+
+// The variable table in persistent SRAM.
+class VariableTable {
+ public:
+  struct Write {
+    uint32_t index = 0;
+    contract::VariableEntry entry;
+  };
+  virtual void write_entries(std::span<const Write> writes) = 0;
+  [[nodiscard]] virtual std::vector<contract::VariableEntry> read_entries(std::span<const uint32_t> indices) = 0;
+
+ protected:
+  ~VariableTable() = default;
+};
+
+// What a link keeps in the device for a loaded program; gone with the object.
+class Placement {
+ public:
+  virtual ~Placement() = default;
+};
+
+class Link : public VariableTable {
+ public:
+  virtual ~Link() = default;
+
+  // Brings the device to its first state; `cold`: persistent memory is cleared. Jobs in flight end as kReset, contexts
+  // stay open. Throws Error as Device::open.
+  virtual void restart(bool cold) = 0;
+
+  // A number for the context's jobs. Throws Error(kContextsFull).
+  [[nodiscard]] virtual uint32_t open_context(uint16_t owner, uint32_t priority) = 0;
+  virtual void close_context(uint32_t context) = 0;
+
+  // `job` has everything but what differs between runs: epoch, event_capacity, cycle_limit, not_before. Throws
+  // Error(kDramFull).
+  [[nodiscard]] virtual std::unique_ptr<Placement> place(const contract::Job& job,
+                                                         std::span<const compiler::Segment> segments) = 0;
+
+  // Throws Error(kQueueFull or kWrongOrder) when submit() would not take a job now.
+  virtual void require_room(uint32_t context) const = 0;
+  // Queues a job. At most one job of a placement is in flight. Jobs of a context end in order.
+  virtual void submit(uint32_t context, Placement& placement, const contract::Job& job, JobListener& listener) = 0;
+  // Asks the device to stop a job; it ends as kJobCancelled unless it was over already. Nothing for a job that is not
+  // in flight.
+  virtual void cancel(JobListener& listener) = 0;
+  // Returns when the job has ended, however.
+  virtual void stop(JobListener& listener) = 0;
+
+  // How long a wait for the device should be.
+  [[nodiscard]] virtual std::chrono::nanoseconds slice() const = 0;
+  // After a wait of the device that ended so: tells the listeners whose jobs have ended.
+  virtual void look(Wakeup wakeup) = 0;
+
+  // Device time; 0 without firmware.
+  [[nodiscard]] virtual uint64_t time() = 0;
+  virtual void set_power(contract::PowerState state) = 0;
+  [[nodiscard]] virtual std::string take_log() = 0;
+};
+
+}  // namespace npu::runtime
