@@ -119,6 +119,14 @@ bool Chip::move(std::span<uint8_t> memory, uint64_t offset, bool write, std::spa
 
 // --- CPU
 
+// Of the core: starting, resetting and preempting, interrupts, power. What else it shows changes by events only, and
+// what else it takes it uses when it starts.
+bool Chip::acts(uint32_t offset, bool write) const {
+  if (!write) return false;
+  return offset == reg::kControl || offset == reg::kIrqStatus || offset == reg::kIrqEnable ||
+         offset == reg::kEnginePower || Mailbox::acts(offset);
+}
+
 bool Chip::access_register(uint32_t offset, bool write, uint32_t& value) {
   return cpu_word(offset, write, false, value);
 }

@@ -52,6 +52,7 @@ class Chip : public sc_core::sc_module, private CpuPeripherals, private MailboxP
 
  private:
   // What the CPU reaches.
+  [[nodiscard]] bool acts(uint32_t offset, bool write) const override;
   [[nodiscard]] bool access_register(uint32_t offset, bool write, uint32_t& value) override;
   [[nodiscard]] bool access_psram(uint32_t offset, bool write, uint32_t& value) override;
   [[nodiscard]] bool debug_register(uint32_t offset, bool write, uint32_t& value) override;

@@ -61,6 +61,15 @@ void ControlCpu::synchronise() {
   if (target > sc_time_stamp()) wait(target - sc_time_stamp());
 }
 
+void ControlCpu::approach(bool acts) {
+  const sc_time target = time_of(now());
+  if (target <= sc_time_stamp()) return;
+  const sc_time ahead = target - sc_time_stamp();
+  if (acts || ahead >= kQuantum * period_ || sc_core::sc_time_to_pending_activity() <= ahead) wait(ahead);
+}
+
+sc_time ControlCpu::local_time() const { return std::max(time_of(now()), sc_time_stamp()); }
+
 uint64_t ControlCpu::next_due() const {
   uint64_t due = kNever;
   if (watchdog_due_ != sc_max_time()) due = cycle_at(watchdog_due_);
@@ -113,13 +122,12 @@ void ControlCpu::set_timer(const sc_time& due) {
 
 void ControlCpu::set_watchdog(const sc_time& period) {
   watchdog_period_ = period;
-  watchdog_due_ = period == SC_ZERO_TIME ? sc_max_time() : std::max(time_of(now()), sc_time_stamp()) + period;
+  watchdog_due_ = period == SC_ZERO_TIME ? sc_max_time() : local_time() + period;
   replan();
 }
 
 uint32_t ControlCpu::lines() const {
-  const sc_time moment = std::max(time_of(now()), sc_time_stamp());
-  return (external_ ? kExternalBit : 0) | (moment >= timer_due_ ? kTimerBit : 0);
+  return (external_ ? kExternalBit : 0) | (local_time() >= timer_due_ ? kTimerBit : 0);
 }
 
 void ControlCpu::lines_changed() {

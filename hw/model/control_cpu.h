@@ -3,8 +3,9 @@
 //
 // Time: every instruction takes one cycle of the CPU's clock, an access to registers or to persistent SRAM
 // kBusCycles more, an access to DRAM what DRAM takes, rounded up to CPU cycles. The CPU runs ahead of the simulation
-// by at most kQuantum cycles and is brought into step before every access outside of its own memories. In wfi and in
-// reset it waits for events and costs nothing. The same rule holds in functional mode: the CPU's time always passes.
+// by at most kQuantum cycles; before an access outside of its own memories it is brought into step, unless nothing in
+// the simulation could tell the difference. In wfi and in reset it waits for events and costs nothing. The same rule
+// holds in functional mode: the CPU's time always passes.
 //
 // Interrupts are looked at before every instruction; lines change when the CPU is in step, so at the latest a quantum
 // after what caused them. Timer and watchdog hit the exact cycle.
@@ -44,7 +45,11 @@ struct CpuStop {
 class CpuPeripherals {
  public:
   virtual ~CpuPeripherals() = default;
-  // Called in the CPU's thread, in step with the simulation. False: access fault. May wait.
+  // The access acts on the rest of the simulation, or waits: the CPU must be in step before, and stay so until what
+  // follows from it has arrived. Others happen at ControlCpu::local_time(), which may be ahead of the simulation while
+  // nothing is due in between.
+  [[nodiscard]] virtual bool acts(uint32_t offset, bool write) const = 0;
+  // Called in the CPU's thread. False: access fault.
   [[nodiscard]] virtual bool access_register(uint32_t offset, bool write, uint32_t& value) = 0;
   [[nodiscard]] virtual bool access_psram(uint32_t offset, bool write, uint32_t& value) = 0;
   // The same without side effects and without time.
@@ -83,6 +88,8 @@ class ControlCpu : public sc_core::sc_module, public CpuDebugPort, private IssBu
   [[nodiscard]] bool running() const { return !held_ && stop_.reason == contract::CpuStop::kNone; }
   [[nodiscard]] bool waiting() const { return waiting_; }  // in wfi
   [[nodiscard]] const CpuStop& stop() const { return stop_; }
+  // The CPU's own time: the simulation's, or up to a quantum ahead of it.
+  [[nodiscard]] sc_core::sc_time local_time() const;
   // Since the CPU left reset: cycles not spent in wfi, and instructions. Exact within an access of the CPU; up to a
   // quantum ahead otherwise.
   [[nodiscard]] uint64_t busy_cycles() const;
@@ -116,7 +123,7 @@ class ControlCpu : public sc_core::sc_module, public CpuDebugPort, private IssBu
   [[nodiscard]] bool read(uint32_t address, uint32_t bytes, uint32_t& value) override;
   [[nodiscard]] bool write(uint32_t address, uint32_t bytes, uint32_t value) override;
   [[nodiscard]] bool access(uint32_t address, uint32_t bytes, bool write, uint32_t& value);
-  [[nodiscard]] bool access_dram(uint32_t offset, uint32_t bytes, bool write, uint32_t& value, sc_core::sc_time& delay);
+  [[nodiscard]] bool access_dram(uint32_t offset, uint32_t bytes, bool write, uint32_t& value, sc_core::sc_time& end);
   [[nodiscard]] bool debug_access(uint32_t address, bool write, std::span<uint8_t> bytes);
   [[nodiscard]] bool debug_dram(uint32_t offset, bool write, std::span<uint8_t> bytes);
   [[nodiscard]] bool debug_registers(uint32_t offset, bool write, std::span<uint8_t> bytes);
@@ -134,6 +141,8 @@ class ControlCpu : public sc_core::sc_module, public CpuDebugPort, private IssBu
 
   // Lets the simulation pass as much time as the CPU has.
   void synchronise();
+  // The same, unless nothing is due before, the CPU is less than a quantum ahead, and the access does not act.
+  void approach(bool acts);
   // The cycle after all that is executed; its moment; the cycle that begins at a moment or the next one after it.
   [[nodiscard]] uint64_t now() const { return cycles_ + (iss_->retired() - counted_); }
   [[nodiscard]] sc_core::sc_time time_of(uint64_t cycle) const;

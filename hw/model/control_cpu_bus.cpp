@@ -1,5 +1,6 @@
 // What the control CPU reaches, by its address map (cpu_map in hw/contract/registers.yaml): accesses of its program,
 // and those of a debugger.
+#include <algorithm>
 #include <cstring>
 
 #include "hw/model/control_cpu.h"
@@ -35,27 +36,26 @@ bool ControlCpu::read(uint32_t address, uint32_t bytes, uint32_t& value) {
 bool ControlCpu::write(uint32_t address, uint32_t bytes, uint32_t value) { return access(address, bytes, true, value); }
 
 bool ControlCpu::access(uint32_t address, uint32_t bytes, bool write, uint32_t& value) {
-  synchronise();
+  const bool registers = in(address, kCpuRegistersBase, contract::kCpuRegistersBytes);
+  const bool acts = registers && peripherals_.acts(address - kCpuRegistersBase, write);
+  approach(acts);
   if (aborted()) {  // the instruction ends without effect
     iss_->request_stop();
     return true;
   }
-  const sc_core::sc_time begin = sc_core::sc_time_stamp();
-  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  sc_core::sc_time end = local_time() + kBusCycles * period_;
   bool done = false;
-  if (in(address, kCpuRegistersBase, contract::kCpuRegistersBytes)) {
+  if (registers) {
     done = bytes == 4 && peripherals_.access_register(address - kCpuRegistersBase, write, value);
-    delay = kBusCycles * period_;
+    end = std::max(end, sc_core::sc_time_stamp());  // it may have waited
   } else if (in(address, kCpuPsramBase, contract::kCpuPsramBytes)) {
     done = bytes == 4 && peripherals_.access_psram(address - kCpuPsramBase, write, value);
-    delay = kBusCycles * period_;
   } else if (address >= kCpuDramBase) {
-    done = access_dram(address - kCpuDramBase, bytes, write, value, delay);
+    done = access_dram(address - kCpuDramBase, bytes, write, value, end);
   }
   if (!done) return false;
-  // What is behind an access may have waited.
-  const sc_core::sc_time taken = sc_core::sc_time_stamp() - begin + delay;
-  cycles_ += (taken.value() + period_.value() - 1) / period_.value();
+  cycles_ += cycle_at(end) - std::min(now(), cycle_at(end));
+  if (acts) synchronise();
   if (aborted()) {
     iss_->request_stop();
   } else {
@@ -64,9 +64,11 @@ bool ControlCpu::access(uint32_t address, uint32_t bytes, bool write, uint32_t& 
   return true;
 }
 
-bool ControlCpu::access_dram(uint32_t offset, uint32_t bytes, bool write, uint32_t& value, sc_core::sc_time& delay) {
+bool ControlCpu::access_dram(uint32_t offset, uint32_t bytes, bool write, uint32_t& value, sc_core::sc_time& end) {
   prepare(payload_, write, offset, reinterpret_cast<uint8_t*>(&value), bytes);
+  sc_core::sc_time delay = local_time() - sc_core::sc_time_stamp();
   memory->b_transport(payload_, delay);
+  end = sc_core::sc_time_stamp() + delay;
   return payload_.is_response_ok();
 }
 

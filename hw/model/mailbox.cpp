@@ -43,7 +43,9 @@ Mailbox::Mailbox(uint32_t clock_mhz, ControlCpu& cpu, MailboxPort& port, std::fu
 
 // --- Time
 
-uint64_t Mailbox::device_time() const { return sc_core::sc_time_stamp().value() / period_.value(); }
+uint64_t Mailbox::time_seen_by(Side side) const {
+  return device_time(side == Side::kCpu ? cpu_.local_time() : sc_core::sc_time_stamp());
+}
 
 sc_time Mailbox::duration(uint64_t cycles) const {
   if (cycles >= sc_max_time().value() / period_.value()) return sc_max_time();
@@ -65,8 +67,12 @@ bool Mailbox::allowed(Side side, uint32_t offset, uint8_t right) const {
 bool Mailbox::read(Side side, uint32_t offset, bool debug, uint32_t& value) {
   if (!allowed(side, offset, kHostReads)) return false;
   uint32_t& latched = latched_time_[static_cast<size_t>(side)];
-  if (offset == reg::kTimeLo && !debug) latched = high(device_time());
-  value = offset == reg::kTimeHi ? latched : value_of(offset);
+  if (offset == reg::kTimeLo) {
+    value = low(time_seen_by(side));
+    if (!debug) latched = high(time_seen_by(side));
+  } else {
+    value = offset == reg::kTimeHi ? latched : value_of(offset);
+  }
   return true;
 }
 
@@ -86,8 +92,6 @@ uint32_t Mailbox::value_of(uint32_t offset) const {
       return cpu_.stop().cause;
     case reg::kStopValue:
       return cpu_.stop().value;
-    case reg::kTimeLo:
-      return low(device_time());
     case reg::kCpuBusyLo:
       return low(cpu_.busy_cycles());
     case reg::kCpuBusyHi:
@@ -124,6 +128,8 @@ uint32_t Mailbox::interrupt_pending() const {
 }
 
 // --- Writing
+
+bool Mailbox::acts(uint32_t offset) { return offset == reg::kHostIrqRaise || offset == reg::kFirmwareState; }
 
 bool Mailbox::write(Side side, uint32_t offset, bool debug, uint32_t value) {
   if (!allowed(side, offset, kHostReads)) return false;
@@ -265,7 +271,7 @@ void Mailbox::record_phase(uint32_t value) {
   const uint32_t capacity = word(reg::kPhaseCapacity);
   if (capacity == 0) return;
   contract::PhaseRecord record;
-  record.time = device_time();
+  record.time = time_seen_by(Side::kCpu);
   record.id = value & reg::kPhaseIdMask;
   record.argument = (value & reg::kPhaseArgumentMask) >> reg::kPhaseArgumentLsb;
   std::array<uint8_t, contract::PhaseRecord::kBytes> bytes;

@@ -46,8 +46,10 @@ class Mailbox {
   void set_core_interrupt(bool level);
   void cpu_stopped();
   [[nodiscard]] bool host_interrupt() const;
-  // Cycles of the engines' clock since power-on.
-  [[nodiscard]] uint64_t device_time() const;
+  // Cycles of the engines' clock from power-on to a moment.
+  [[nodiscard]] uint64_t device_time(const sc_core::sc_time& moment) const { return moment.value() / period_.value(); }
+  // A write of the CPU at this offset acts on the host's side.
+  [[nodiscard]] static bool acts(uint32_t offset);
 
  private:
   [[nodiscard]] static uint32_t index(uint32_t offset) { return (offset - kFirst) / 4; }
@@ -57,6 +59,7 @@ class Mailbox {
   [[nodiscard]] bool allowed(Side side, uint32_t offset, uint8_t right) const;
 
   [[nodiscard]] uint32_t value_of(uint32_t offset) const;
+  [[nodiscard]] uint64_t time_seen_by(Side side) const;
   [[nodiscard]] uint32_t stop_register(uint32_t offset) const;
   [[nodiscard]] uint32_t cpu_control() const;
   [[nodiscard]] uint32_t cpu_status() const;

@@ -1,0 +1,184 @@
+// Random code on the instruction-set simulator alone: whatever the program does, the host stays well, every run is the
+// same, and it makes no difference in which slices the program runs.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <random>
+
+#include "hw/contract/gen/registers.h"
+#include "sim/platform/iss_loader.h"
+
+namespace npu::model::testing {
+namespace {
+
+constexpr uint32_t kInstructions = 3000;  // of a program, at most
+
+// A handler of traps, at the end of the code: goes on behind the instruction, somewhere in the code memory.
+// csrr t5, mepc; addi t5, t5, 4; slli t5, t5, 17; srli t5, t5, 17; csrw mepc, t5; mret
+constexpr std::array<uint32_t, 6> kHandlerCode = {0x34102f73, 0x004f0f13, 0x011f1f13,
+                                                  0x011f5f13, 0x341f1073, 0x30200073};
+constexpr uint32_t kHandler = contract::kCpuCodeBytes - 4 * kHandlerCode.size();
+
+// Answers by address and time; refuses some.
+class RandomBus : public IssBus {
+ public:
+  bool read(uint32_t address, uint32_t bytes, uint32_t& value) override {
+    if (!accept(address, bytes)) return false;
+    value = mix(address) >> (32 - 8 * bytes);
+    return true;
+  }
+  bool write(uint32_t address, uint32_t bytes, uint32_t value) override {
+    if (!accept(address, bytes)) return false;
+    mix(value);
+    return true;
+  }
+  [[nodiscard]] uint32_t hash() const { return hash_; }
+  Iss* iss = nullptr;
+
+ private:
+  bool accept(uint32_t address, uint32_t bytes) {
+    EXPECT_EQ(address % bytes, 0u);
+    EXPECT_FALSE(address < contract::kCpuCodeBytes);
+    mix(address);
+    mix(static_cast<uint32_t>(iss->retired()));
+    mix(iss->read_register(kIssPc));
+    return (address >> 4 & 7) != 0;
+  }
+  uint32_t mix(uint32_t value) {
+    hash_ = (hash_ ^ value) * 0x9e3779b1u;
+    hash_ ^= hash_ >> 15;
+    return hash_;
+  }
+  uint32_t hash_ = 1;
+};
+
+// Where a program got to.
+struct State {
+  std::array<uint32_t, 33> registers{};
+  std::array<uint32_t, 5> csrs{};
+  uint64_t retired = 0;
+  uint32_t bus = 0, reason = 0, cause = 0, value = 0;
+  std::vector<uint8_t> data;
+  friend bool operator==(const State&, const State&) = default;
+};
+
+class Machine {
+ public:
+  Machine() : pages_(contract::kCpuCodeBytes + contract::kCpuDataBytes + 4096) {
+    auto* first = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(pages_.data()) + 4095) & ~uintptr_t{4095});
+    config_ = {&bus_,
+               contract::kCpuCodeBase,
+               contract::kCpuDataBase,
+               {first, contract::kCpuCodeBytes},
+               {first + contract::kCpuCodeBytes, contract::kCpuDataBytes}};
+    iss_ = platform::load_iss("")(config_);
+  }
+  [[nodiscard]] std::span<uint8_t> code() { return config_.code; }
+
+  // Runs what is in the code memory from its first byte, in slices.
+  State run(uint32_t seed, uint32_t slice, uint32_t interrupts) {
+    bus_ = {};
+    bus_.iss = iss_.get();
+    std::mt19937 random(seed);
+    for (uint8_t& byte : config_.data) byte = static_cast<uint8_t>(random());
+    iss_->reset(0);
+    iss_->set_interrupts(interrupts);
+    for (uint32_t i = 1; i < 32; ++i) iss_->write_register(i, pointer(random));
+    const uint32_t vector = seed % 4 == 0 ? random() % contract::kCpuCodeBytes : kHandler;
+    iss_->write_csr(0x305, seed % 16 == 0 ? 0 : vector);  // mtvec
+    State state;
+    while (iss_->retired() < kInstructions) {
+      const uint64_t before = iss_->retired();
+      const uint64_t length = std::min<uint64_t>(slice, kInstructions - before);
+      const IssStop stop = iss_->run(length);
+      EXPECT_LE(iss_->retired(), before + length);
+      if (stop.reason == IssStop::Reason::kWait) continue;
+      if (stop.reason == IssStop::Reason::kBudget) {
+        EXPECT_EQ(iss_->retired(), before + length);
+        continue;
+      }
+      state.reason = static_cast<uint32_t>(stop.reason);
+      state.cause = stop.cause;
+      state.value = stop.value;
+      break;
+    }
+    keep(state);
+    return state;
+  }
+
+ private:
+  // Registers point to where something is, mostly.
+  static uint32_t pointer(std::mt19937& random) {
+    static constexpr std::array<uint32_t, 6> kBases = {contract::kCpuCodeBase,      contract::kCpuDataBase,
+                                                       contract::kCpuRegistersBase, contract::kCpuPsramBase,
+                                                       contract::kCpuDramBase,      contract::kCpuDataBase};
+    const uint32_t word = random();
+    return word % 4 == 0 ? word : kBases[word % kBases.size()] + (random() & 0x3ffe);
+  }
+  void keep(State& state) {
+    for (uint32_t i = 0; i < state.registers.size(); ++i) state.registers[i] = iss_->read_register(i);
+    constexpr std::array<uint32_t, 5> kCsrs = {0x300, 0x304, 0x305, 0x341, 0x342};
+    for (size_t i = 0; i < kCsrs.size(); ++i) state.csrs[i] = iss_->read_csr(kCsrs[i]);
+    state.retired = iss_->retired();
+    state.bus = bus_.hash();
+    state.data.assign(config_.data.begin(), config_.data.end());
+  }
+
+  std::vector<uint8_t> pages_;
+  RandomBus bus_;
+  IssConfig config_;
+  std::unique_ptr<Iss> iss_;
+};
+
+// Random instructions: bits as they come, or with an opcode that exists.
+void fill(std::span<uint8_t> code, uint32_t seed) {
+  static constexpr std::array<uint32_t, 12> kOpcodes = {0x03, 0x0f, 0x13, 0x17, 0x23, 0x2f,
+                                                        0x33, 0x37, 0x63, 0x67, 0x6f, 0x73};
+  static constexpr std::array<uint32_t, 8> kSystem = {0x30200073, 0x10500073, 0x00000073, 0x00100073,
+                                                      0x30046073, 0x34202573, 0x30529073, 0x0000100f};
+  std::mt19937 random(seed);
+  const uint32_t style = seed % 3;  // bits, opcodes, opcodes with short jumps
+  for (size_t i = 0; i < code.size(); i += 4) {
+    uint32_t word = random();
+    if (style != 0 && random() % 4 != 0) word = (word & ~0x7fu) | kOpcodes[random() % kOpcodes.size()];
+    if (style == 2 && (word & 0x7f) == 0x6f) word &= 0x03f00fff;
+    if (style == 2 && (word & 0x7f) == 0x67) word = (word & ~0x7fu) | 0x13;
+    if (random() % 64 == 0) word = kSystem[random() % kSystem.size()];
+    std::memcpy(code.data() + i, &word, 4);
+  }
+  std::memcpy(code.data() + kHandler, kHandlerCode.data(), sizeof kHandlerCode);
+}
+
+TEST(CpuFuzz, RandomCodeIsHarmlessAndTheSameInAnySlices) {
+  Machine machine;
+  std::array<uint32_t, 6> reasons{};
+  uint64_t instructions = 0;
+  for (uint32_t seed = 0; seed < 600; ++seed) {
+    fill(machine.code(), seed);
+    const uint32_t interrupts = seed % 5 == 0 ? 0x880 : 0;
+    const State whole = machine.run(seed, kInstructions, interrupts);
+    ASSERT_EQ(machine.run(seed, kInstructions, interrupts), whole) << "seed " << seed;
+    ASSERT_EQ(machine.run(seed, 7, interrupts), whole) << "seed " << seed;
+    ASSERT_EQ(machine.run(seed, 1, interrupts), whole) << "seed " << seed;
+    ++reasons[whole.reason];
+    instructions += whole.retired;
+  }
+  // The programs do something, and end in several ways.
+  EXPECT_GT(instructions, 100'000u);
+  EXPECT_GT(reasons[static_cast<size_t>(IssStop::Reason::kBudget)], 10u);
+  EXPECT_GT(reasons[static_cast<size_t>(IssStop::Reason::kTrap)], 10u);
+}
+
+TEST(CpuFuzz, ManyShortPrograms) {
+  Machine machine;
+  uint64_t instructions = 0;
+  for (uint32_t seed = 1000; seed < 4000; ++seed) {
+    fill(machine.code(), seed);
+    instructions += machine.run(seed, 64, 0).retired;
+  }
+  EXPECT_GT(instructions, 100'000u);
+}
+
+}  // namespace
+}  // namespace npu::model::testing
