@@ -1,40 +1,61 @@
-// Hand-over of requests from the calling thread to the simulation's and back: each side spins for about a millisecond,
-// since a small job is over by then and waking a sleeping thread takes longer than handing over, and then sleeps.
+// Hand-over of requests from the calling thread to the simulation's and back: each side spins for a while, since a
+// small job is over by then and waking a sleeping thread takes longer than handing over, and then sleeps.
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 
 namespace npu::platform {
 
 class Mailbox {
  public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+
   // Caller: hands over and returns when the other side has answered. Everything written before is visible there, and
   // what it wrote is visible here after.
   void call() {
     post();
-    wait_for(kIdle);
+    await_answer();
   }
-  // Caller: a last request that is not answered.
+  // Caller: hands over only; await_answer() must follow, unless it is a last request that is not answered.
   void post() { set(kRequest); }
+  // Caller: with a deadline, false when there is no answer by then.
+  void await_answer() { wait_for(kIdle, nullptr); }
+  [[nodiscard]] bool await_answer(TimePoint deadline) { return wait_for(kIdle, &deadline); }
   // Server: waits for a request; answer() ends it.
-  void receive() { wait_for(kRequest); }
+  void receive() { wait_for(kRequest, nullptr); }
   void answer() { set(kIdle); }
 
  private:
   static constexpr uint32_t kIdle = 0, kRequest = 1;
   static constexpr int kSpins = 2000;
 
+  // Either the sleeper counts itself before it looks at the state, or it sees the new state: both are sequentially
+  // consistent.
   void set(uint32_t value) {
-    state_.store(value, std::memory_order_release);
-    state_.notify_all();
+    state_.store(value);
+    if (sleepers_.load() == 0) return;
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
   }
-  void wait_for(uint32_t value) {
+  bool wait_for(uint32_t value, const TimePoint* deadline) {
     for (int i = 0; i < kSpins; ++i) {
-      if (state_.load(std::memory_order_acquire) == value) return;
+      if (state_.load(std::memory_order_acquire) == value) return true;
       pause();
     }
-    for (uint32_t seen; (seen = state_.load(std::memory_order_acquire)) != value;) state_.wait(seen);
+    const auto reached = [this, value] { return state_.load() == value; };
+    std::unique_lock lock(mutex_);
+    ++sleepers_;
+    if (deadline != nullptr) {
+      changed_.wait_until(lock, *deadline, reached);
+    } else {
+      changed_.wait(lock, reached);
+    }
+    --sleepers_;
+    return reached();
   }
   static void pause() {
 #if defined(__x86_64__)
@@ -43,6 +64,9 @@ class Mailbox {
   }
 
   std::atomic<uint32_t> state_{kIdle};
+  std::atomic<uint32_t> sleepers_{0};
+  std::mutex mutex_;
+  std::condition_variable changed_;
 };
 
 }  // namespace npu::platform

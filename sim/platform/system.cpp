@@ -2,10 +2,12 @@
 
 #include "hw/engine/mxu_model.h"
 #include "hw/engine/vpu_model.h"
+#include "sim/platform/iss_loader.h"
 
 namespace npu::platform {
 
 using sc_core::SC_ZERO_TIME;
+namespace reg = contract::reg;
 
 namespace {
 
@@ -27,26 +29,72 @@ System::System(const sc_core::sc_module_name& name, const PlatformOptions& optio
       mailbox_(mailbox),
       request_(request),
       dram_("dram", options.preset.dram, uint64_t{options.preset.caps.dram_mib} << 20),
-      npu_("npu", npu_config(options, dram_), engine::make_mxu_model(options.preset.caps),
-           engine::make_vpu_model(options.preset.caps)),
       irq_("irq"),
+      wake_alert_("wake"),
+      debugger_alert_("debugger"),
       host_("host") {
-  npu_.memory.bind(dram_.socket);
-  npu_.irq.bind(irq_);
-  host_.bind(npu_.host);
+  if (options.control_cpu) {
+    build_chip(options);
+  } else {
+    build_npu(options);
+  }
+  open_debugger(options);
   SC_HAS_PROCESS(System);
   SC_THREAD(serve);
 }
 
-bool System::host_debug(tlm::tlm_command command, uint64_t address, uint8_t* data, uint32_t bytes) {
+void System::build_chip(const PlatformOptions& options) {
+  chip_ = std::make_unique<model::Chip>(
+      "chip", model::ChipConfig{npu_config(options, dram_), load_iss(options.iss_module), options.uart},
+      engine::make_mxu_model(options.preset.caps), engine::make_vpu_model(options.preset.caps));
+  chip_->memory.bind(dram_.socket);
+  chip_->cpu_memory.bind(dram_.cpu);
+  chip_->irq.bind(irq_);
+  host_.bind(chip_->host);
+}
+
+void System::build_npu(const PlatformOptions& options) {
+  npu_ = std::make_unique<model::Npu>("npu", npu_config(options, dram_), engine::make_mxu_model(options.preset.caps),
+                                      engine::make_vpu_model(options.preset.caps));
+  npu_->memory.bind(dram_.socket);
+  npu_->irq.bind(irq_);
+  host_.bind(npu_->host);
+}
+
+void System::open_debugger(const PlatformOptions& options) {
+  if (options.gdb_port == 0) return;
+  if (!chip_) throw Error(contract::ErrorCode::kBadOption, "a device without control CPU has nothing to debug");
+  debugger_ = std::make_unique<GdbServer>(options.gdb_port, chip_->cpu(), [this] { debugger_alert_.raise(); });
+  chip_->cpu().attach(debugger_.get());
+  SC_HAS_PROCESS(System);
+  SC_METHOD(halt_cpu);
+  sensitive << debugger_alert_.event();
+  dont_initialize();
+  if (options.debugger_waiting) options.debugger_waiting(debugger_->port());
+}
+
+void System::halt_cpu() {
+  if (debugger_->interrupt_requested()) chip_->cpu().request_halt();
+}
+
+std::chrono::nanoseconds System::halted_time() const {
+  return debugger_ ? debugger_->halted_time() : std::chrono::nanoseconds(0);
+}
+
+bool System::access(tlm::tlm_command command, uint64_t address, uint8_t* data, uint32_t bytes) {
   tlm::tlm_generic_payload payload;
   payload.set_command(command);
   payload.set_address(address);
   payload.set_data_ptr(data);
   payload.set_data_length(bytes);
   payload.set_streaming_width(bytes);
-  return host_->transport_dbg(payload) == bytes;
+  payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  sc_core::sc_time delay = SC_ZERO_TIME;
+  host_->b_transport(payload, delay);
+  return payload.is_response_ok();
 }
+
+bool System::needs_simulation(uint32_t offset) const { return offset == (chip_ ? reg::kCpuControl : reg::kControl); }
 
 void System::serve() {
   for (;;) {
@@ -55,44 +103,49 @@ void System::serve() {
       sc_core::sc_stop();
       return;
     }
-    for (uint32_t value : request_.controls) NPU_CHECK(write_register(contract::reg::kControl, value));
-    request_.controls.clear();
+    for (RegisterWrite& write : request_.writes) {
+      NPU_CHECK(access(tlm::TLM_WRITE_COMMAND, write.offset, reinterpret_cast<uint8_t*>(&write.value), 4));
+    }
+    request_.writes.clear();
     if (request_.wait_interrupt) request_.interrupted = wait_interrupt();
     mailbox_.answer();
   }
 }
 
-bool System::write_register(uint32_t offset, uint32_t value) {
-  tlm::tlm_generic_payload payload;
-  payload.set_command(tlm::TLM_WRITE_COMMAND);
-  payload.set_address(offset);
-  payload.set_data_ptr(reinterpret_cast<uint8_t*>(&value));
-  payload.set_data_length(4);
-  payload.set_streaming_width(4);
-  payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  sc_core::sc_time delay = SC_ZERO_TIME;
-  host_->b_transport(payload, delay);
-  return payload.is_response_ok();
-}
-
 // The interrupt line follows the registers some delta cycles later.
 void System::settle() {
-  for (int i = 0; i < 3; ++i) wait(SC_ZERO_TIME);
+  for (int i = 0; i < 4; ++i) wait(SC_ZERO_TIME);
+}
+
+// Nothing will raise the interrupt: the kernel has nothing to do, or the NPU by itself has no job. A job of such an NPU
+// that nothing moves any more ends with a fault.
+bool System::finished() const {
+  if (chip_) return starved_;
+  if (starved_ && npu_->running()) npu_->report_stuck();
+  return !npu_->running();
 }
 
 bool System::wait_interrupt() {
+  starved_ = false;
   settle();
-  const sc_core::sc_time slice(kSliceMicroseconds, sc_core::SC_US);
-  while (!irq_.read()) {
-    if (!npu_.running()) {
-      settle();
-      return irq_.read();
-    }
-    if (std::chrono::steady_clock::now() >= request_.deadline) return false;
-    wait(slice, irq_.posedge_event());
-    if (!irq_.read() && !sc_core::sc_pending_activity()) npu_.report_stuck();
+  while (!irq_.read() && !woken_ && !finished()) {
+    starved_ = false;
+    waiting_ = true;
+    wait(irq_.posedge_event() | wake_alert_.event() | starved_event_);
+    waiting_ = false;
   }
-  return true;
+  if (!irq_.read()) settle();
+  return irq_.read();
+}
+
+void System::wake() {
+  if (!woken_.exchange(true)) wake_alert_.raise();
+}
+
+void System::starved() {
+  NPU_CHECK(waiting_);  // or a reset waits for something that never comes
+  starved_ = true;
+  starved_event_.notify(SC_ZERO_TIME);
 }
 
 }  // namespace npu::platform

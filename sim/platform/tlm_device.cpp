@@ -19,6 +19,21 @@ namespace {
 
 std::atomic<bool> opened{false};
 
+// Far from the next window, beyond every memory.
+constexpr uint64_t kMaxWindowBytes = 0x8000000;
+
+struct WindowInfo {
+  uint64_t base;
+  const char* name;
+};
+
+const WindowInfo& window_info(runtime::Window window) {
+  static constexpr WindowInfo kInfos[] = {{contract::kPsramWindow, "persistent SRAM"},
+                                          {contract::kCodeWindow, "code memory"},
+                                          {contract::kDataWindow, "data memory"}};
+  return kInfos[static_cast<size_t>(window)];
+}
+
 [[noreturn]] void throw_no_register(uint32_t offset) {
   throw Error(ErrorCode::kFaultBus, "the device has no register at offset " + std::to_string(offset));
 }
@@ -58,7 +73,10 @@ void TlmDevice::simulate(const PlatformOptions& options) {
     system_ = std::make_unique<System>("system", options, mailbox_, request_);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
     // A device that is closed before it did anything has stopped already.
-    if (sc_core::sc_get_status() != sc_core::SC_STOPPED) sc_core::sc_start();
+    while (sc_core::sc_get_status() != sc_core::SC_STOPPED) {
+      sc_core::sc_start();
+      if (sc_core::sc_get_status() != sc_core::SC_STOPPED) system_->starved();
+    }
   } catch (const Error&) {
     failure_ = std::current_exception();
     mailbox_.answer();
@@ -69,36 +87,35 @@ void TlmDevice::simulate(const PlatformOptions& options) {
 }
 
 void TlmDevice::flush() {
-  if (request_.controls.empty()) return;
+  if (request_.writes.empty()) return;
   request_.wait_interrupt = false;
   mailbox_.call();
 }
 
 uint32_t TlmDevice::read_register(uint32_t offset) {
-  flush();
   uint32_t value = 0;
-  if (!system_->host_debug(tlm::TLM_READ_COMMAND, offset, reinterpret_cast<uint8_t*>(&value), 4)) {
-    throw_no_register(offset);
-  }
+  read_registers(offset, {&value, 1});
   return value;
 }
 
-// What only changes registers happens at once, in the calling thread: the simulation waits for a request, and memory
-// is ordered by the mailbox. Starts and resets belong to the simulation's thread.
+// Registers are accessed at once, in the calling thread: the simulation waits for a request, and memory is ordered by
+// the mailbox. Only what starts and resets belongs to the simulation's thread.
 void TlmDevice::write_register(uint32_t offset, uint32_t value) {
-  if (offset == contract::reg::kControl) {
-    request_.controls.push_back(value);
+  if (system_->needs_simulation(offset)) {
+    request_.writes.push_back({offset, value});
     return;
   }
   flush();
-  if (!system_->write_register(offset, value)) throw_no_register(offset);
+  if (!system_->access(tlm::TLM_WRITE_COMMAND, offset, reinterpret_cast<uint8_t*>(&value), 4)) {
+    throw_no_register(offset);
+  }
 }
 
 void TlmDevice::read_registers(uint32_t offset, std::span<uint32_t> values) {
   flush();
   if (values.empty()) return;
   auto* const bytes = reinterpret_cast<uint8_t*>(values.data());
-  if (!system_->host_debug(tlm::TLM_READ_COMMAND, offset, bytes, static_cast<uint32_t>(values.size_bytes()))) {
+  if (!system_->access(tlm::TLM_READ_COMMAND, offset, bytes, static_cast<uint32_t>(values.size_bytes()))) {
     throw_no_register(offset);
   }
 }
@@ -128,30 +145,44 @@ void TlmDevice::fill_memory(uint64_t address, uint64_t bytes, uint8_t value) {
   if (bytes > 0) std::memset(target.data(), value, bytes);
 }
 
-void TlmDevice::persistent(tlm::tlm_command command, uint32_t offset, uint8_t* data, uint64_t bytes) {
+void TlmDevice::access_window(tlm::tlm_command command, runtime::Window window, uint32_t offset, uint8_t* data,
+                              uint64_t bytes) {
   flush();
   if (bytes == 0) return;
-  if (!system_->host_debug(command, uint64_t{contract::kPsramWindow} + offset, data, static_cast<uint32_t>(bytes))) {
-    throw Error(ErrorCode::kFaultBus,
-                "the persistent SRAM does not reach to byte " + std::to_string(offset) + " + " + std::to_string(bytes));
+  const WindowInfo& info = window_info(window);
+  const bool inside = uint64_t{offset} + bytes <= kMaxWindowBytes;
+  if (!inside || !system_->access(command, info.base + offset, data, static_cast<uint32_t>(bytes))) {
+    throw Error(ErrorCode::kFaultBus, "the device does not let the host " +
+                                          std::string(command == tlm::TLM_READ_COMMAND ? "read " : "write ") +
+                                          std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
+                                          " of its " + info.name);
   }
 }
 
-void TlmDevice::read_window(runtime::Window, uint32_t offset, std::span<uint8_t> bytes) {
-  persistent(tlm::TLM_READ_COMMAND, offset, bytes.data(), bytes.size());
+void TlmDevice::read_window(runtime::Window window, uint32_t offset, std::span<uint8_t> bytes) {
+  access_window(tlm::TLM_READ_COMMAND, window, offset, bytes.data(), bytes.size());
 }
 
-void TlmDevice::write_window(runtime::Window, uint32_t offset, std::span<const uint8_t> bytes) {
-  persistent(tlm::TLM_WRITE_COMMAND, offset, const_cast<uint8_t*>(bytes.data()), bytes.size());
+void TlmDevice::write_window(runtime::Window window, uint32_t offset, std::span<const uint8_t> bytes) {
+  access_window(tlm::TLM_WRITE_COMMAND, window, offset, const_cast<uint8_t*>(bytes.data()), bytes.size());
 }
 
 bool TlmDevice::wait_interrupt(std::chrono::nanoseconds timeout) {
-  const auto now = std::chrono::steady_clock::now();
   // An absurdly long timeout must not overflow the clock.
   const std::chrono::nanoseconds most = std::chrono::hours(24 * 365);
-  request_.deadline = now + std::min(timeout, most);
+  // While a debugger keeps the CPU halted, the clock does not count.
+  const auto begin = std::chrono::steady_clock::now() - system_->halted_time();
+  const auto deadline = [&] { return begin + system_->halted_time() + std::min(timeout, most); };
+  if (timeout <= std::chrono::nanoseconds::zero()) system_->wake();
   request_.wait_interrupt = true;
-  mailbox_.call();
+  mailbox_.post();
+  for (auto until = deadline(); !mailbox_.await_answer(until); until = deadline()) {
+    if (deadline() > until) continue;
+    system_->wake();
+    mailbox_.await_answer();
+    break;
+  }
+  system_->forget_wake();
   return request_.interrupted;
 }
 

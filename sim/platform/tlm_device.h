@@ -1,5 +1,5 @@
 // The runtime's hardware interface over the simulated system (platform.h). Starts and resets are posted: they reach the
-// device, in order, before anything that could tell the difference.
+// device, in order, before anything that could tell the difference. A doorbell is seen by the CPU in the next wait.
 #pragma once
 
 #include <exception>
@@ -26,12 +26,12 @@ class TlmDevice : public runtime::Hal {
   void read_window(runtime::Window window, uint32_t offset, std::span<uint8_t> bytes) override;
   void write_window(runtime::Window window, uint32_t offset, std::span<const uint8_t> bytes) override;
   [[nodiscard]] bool wait_interrupt(std::chrono::nanoseconds timeout) override;
-  void wake() override {}
+  void wake() override { system_->wake(); }
 
  private:
   void simulate(const PlatformOptions& options);
   void flush();
-  void persistent(tlm::tlm_command command, uint32_t offset, uint8_t* data, uint64_t bytes);
+  void access_window(tlm::tlm_command command, runtime::Window window, uint32_t offset, uint8_t* data, uint64_t bytes);
   [[nodiscard]] std::span<uint8_t> memory(uint64_t address, uint64_t bytes);
 
   Mailbox mailbox_;

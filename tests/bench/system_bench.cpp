@@ -1,7 +1,11 @@
-// Times a network on the simulated device, in process: system_bench NETWORK.tosa INPUT.npy MODE REPEATS [sequence]
+// Times a network on the simulated device, in process:
+//
+//   system_bench NETWORK.tosa INPUT.npy MODE REPEATS [sequence] [bypass]
 //
 // Prints one JSON object: seconds for reading, compiling and loading, and for one pass over the input the minimum over
 // REPEATS (with `sequence`, a pass is all rows of the input's first axis), with simulated cycles and MACs of a pass.
+// Unless the firmware is bypassed: what the way through it costs in a pass, and a round trip from doorbell to interrupt
+// of a request that asks for nothing, in device cycles and host seconds.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -9,6 +13,9 @@
 #include <iostream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "driver/compiler/compile.h"
 #include "driver/graph/npy.h"
@@ -24,26 +31,95 @@ using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+struct Options {
+  std::string network, input, mode;
+  int repeats = 1;
+  bool sequence = false, bypass = false;
+};
+
+std::optional<Options> parse(int argc, char** argv) {
+  if (argc < 5) return std::nullopt;
+  Options options{argv[1], argv[2], argv[3], std::atoi(argv[4])};
+  for (int i = 5; i < argc; ++i) {
+    const std::string flag = argv[i];
+    if (flag != "sequence" && flag != "bypass") return std::nullopt;
+    (flag == "sequence" ? options.sequence : options.bypass) = true;
+  }
+  if (options.repeats < 1 || (options.mode != "functional" && options.mode != "timed")) return std::nullopt;
+  return options;
+}
+
+npu::runtime::Device open_device(const Options& options) {
+  using namespace npu;
+  platform::PlatformOptions machine;
+  machine.preset = presets::load_preset("edge");
+  machine.mode = options.mode == "functional" ? model::Mode::kFunctional : model::Mode::kTimed;
+  machine.control_cpu = !options.bypass;
+  runtime::DeviceOptions driver;
+  driver.bypass_firmware = options.bypass;
+  return runtime::Device::open(platform::open_tlm_device(machine), driver);
+}
+
+std::vector<npu::graph::Value> read_inputs(const Options& options, const npu::graph::Graph& network) {
+  using namespace npu;
+  const graph::Block& block = network.main();
+  const graph::Tensor& port = block.tensors[block.inputs.at(0)];
+  const graph::NpyArray array = graph::read_npy(options.input);
+  std::vector<graph::Value> inputs;
+  for (int64_t i = 0; i < (options.sequence ? array.shape.at(0) : 1); ++i) {
+    inputs.push_back(
+        graph::to_value(options.sequence ? graph::slice_axis0(array, i) : array, port.type, &port.shape, true));
+  }
+  return inputs;
+}
+
+// One pass over the input.
+struct Pass {
+  uint64_t cycles = 0, device_cycles = 0, firmware_cycles = 0;
+};
+
+Pass run_pass(npu::runtime::Job& job, const std::vector<npu::graph::Value>& inputs) {
+  Pass pass;
+  for (const npu::graph::Value& input : inputs) {
+    job.set_input(0, input);
+    const npu::runtime::RunResult result = job.run();
+    pass.cycles += result.cycles;
+    pass.device_cycles += result.times.completed - result.times.submitted;
+    pass.firmware_cycles += result.times.firmware_cycles;
+  }
+  return pass;
+}
+
+// Switching on what is on: the firmware takes the request and completes it.
+void add_round_trip(npu::runtime::Device& device, int repeats, nlohmann::json& result) {
+  constexpr int kRoundTrips = 200;
+  double best = std::numeric_limits<double>::max();
+  uint64_t cycles = 0;
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    const uint64_t before = device.time();
+    const Clock::time_point start = Clock::now();
+    for (int i = 0; i < kRoundTrips; ++i) device.set_power(npu::contract::PowerState::kActive);
+    best = std::min(best, since(start));
+    cycles = device.time() - before;
+  }
+  result["round_trip_cycles"] = static_cast<double>(cycles) / kRoundTrips;
+  result["round_trip_seconds"] = best / kRoundTrips;
+}
+
 int bench(int argc, char** argv) {
   using namespace npu;
-  if (argc < 5) {
-    std::cerr << "usage: system_bench NETWORK.tosa INPUT.npy functional|timed REPEATS [sequence]\n";
+  const std::optional<Options> options = parse(argc, argv);
+  if (!options) {
+    std::cerr << "usage: system_bench NETWORK.tosa INPUT.npy functional|timed REPEATS [sequence] [bypass]\n";
     return 64;
   }
-  const std::string mode = argv[3];
-  const int repeats = std::atoi(argv[4]);
-  const bool sequence = argc > 5 && std::string(argv[5]) == "sequence";
-
   Clock::time_point start = Clock::now();
-  const graph::Graph network = graph::read_tosa(argv[1]);
+  const graph::Graph network = graph::read_tosa(options->network);
   graph::validate(network);
   const double read_seconds = since(start);
 
-  platform::PlatformOptions options;
-  options.preset = presets::load_preset("edge");
-  options.mode = mode == "functional" ? model::Mode::kFunctional : model::Mode::kTimed;
   start = Clock::now();
-  runtime::Device device = runtime::Device::open(platform::open_tlm_device(options));
+  runtime::Device device = open_device(*options);
   const double open_seconds = since(start);
 
   start = Clock::now();
@@ -57,40 +133,33 @@ int bench(int argc, char** argv) {
   const runtime::LoadedProgram program = context.load(std::move(compiled));
   const double load_seconds = since(start);
 
-  const graph::Block& block = network.main();
-  const graph::Tensor& port = block.tensors[block.inputs.at(0)];
-  const graph::NpyArray array = graph::read_npy(argv[2]);
-  std::vector<graph::Value> inputs;
-  for (int64_t i = 0; i < (sequence ? array.shape.at(0) : 1); ++i) {
-    inputs.push_back(graph::to_value(sequence ? graph::slice_axis0(array, i) : array, port.type, &port.shape, true));
-  }
-
+  const std::vector<graph::Value> inputs = read_inputs(*options, network);
   runtime::Job job = program.create_job();
   double best = std::numeric_limits<double>::max();
-  uint64_t cycles = 0;
-  for (int repeat = 0; repeat < repeats; ++repeat) {
+  Pass pass;
+  for (int repeat = 0; repeat < options->repeats; ++repeat) {
     context.clear();
-    cycles = 0;
     start = Clock::now();
-    for (const graph::Value& input : inputs) {
-      job.set_input(0, input);
-      cycles += job.run().cycles;
-    }
+    pass = run_pass(job, inputs);
     best = std::min(best, since(start));
   }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  std::cout << nlohmann::json{{"read_seconds", read_seconds},
-                              {"open_seconds", open_seconds},
-                              {"compile_seconds", compile_seconds},
-                              {"load_seconds", load_seconds},
-                              {"run_seconds", best},
-                              {"invocations", inputs.size()},
-                              {"cycles", cycles},
-                              {"macs", macs * static_cast<int64_t>(inputs.size())},
-                              {"peak_bytes", usage.ru_maxrss * 1024}}
-                   .dump()
-            << "\n";
+  nlohmann::json result = {{"read_seconds", read_seconds},
+                           {"open_seconds", open_seconds},
+                           {"compile_seconds", compile_seconds},
+                           {"load_seconds", load_seconds},
+                           {"run_seconds", best},
+                           {"invocations", inputs.size()},
+                           {"cycles", pass.cycles},
+                           {"macs", macs * static_cast<int64_t>(inputs.size())},
+                           {"peak_bytes", usage.ru_maxrss * 1024}};
+  if (!options->bypass) {
+    result["device_cycles"] = pass.device_cycles;
+    result["firmware_cycles"] = pass.firmware_cycles;
+    add_round_trip(device, options->repeats, result);
+  }
+  std::cout << result.dump() << "\n";
   return 0;
 }
 

@@ -160,7 +160,7 @@ IssStop UnicornIss::run(uint64_t instructions) {
       raise_fault(kFetchAccessFault, pc_ + 2, pc_, false);  // its second half is not there
       continue;
     }
-    over_breakpoint_ = over;
+    over_breakpoint_ = over && (marks & kBreak) != 0;  // it may be gone by now
     over = false;
     if ((marks & kSystem) != 0) {
       if (!execute_system(stop)) return stop;

@@ -83,9 +83,16 @@ bool Invocation::operator==(const Invocation& other) const {
 
 platform::PlatformOptions options(const std::string& preset, model::Mode mode) {
   platform::PlatformOptions options;
+  options.control_cpu = false;
   options.preset = presets::load_preset(preset);
   options.mode = mode;
   return options;
+}
+
+runtime::Device open_device(const platform::PlatformOptions& options) {
+  runtime::DeviceOptions driver;
+  driver.bypass_firmware = !options.control_cpu;
+  return runtime::Device::open(platform::open_tlm_device(options), driver);
 }
 
 std::vector<Invocation> stream(runtime::Job& job, const Network& network) {

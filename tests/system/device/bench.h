@@ -46,6 +46,8 @@ struct Invocation {
 };
 
 [[nodiscard]] platform::PlatformOptions options(const std::string& preset, model::Mode mode = model::Mode::kTimed);
+// A device with its driver; with firmware if it has a control CPU.
+[[nodiscard]] runtime::Device open_device(const platform::PlatformOptions& options);
 
 // Runs all frames of a network on a program.
 [[nodiscard]] std::vector<Invocation> stream(runtime::Job& job, const Network& network);

@@ -20,7 +20,7 @@ TEST_P(Latency, RandomExtraCyclesChangeNoBit) {
   jittery.jitter_seed = seed;
   jittery.jitter_max_cycles = 2000;
   std::cout << "seed " << seed << "\n";
-  runtime::Device device = runtime::Device::open(platform::open_tlm_device(jittery));
+  runtime::Device device = open_device(jittery);
   runtime::Context context = device.create_context();
   const runtime::LoadedProgram program = context.load(compiler::compile(network->graph, device.capabilities()));
   runtime::Job job = program.create_job();
@@ -38,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(Imported, Latency,
 TEST(Damage, OneWeightByteMakesTheCheckFail) {
   const auto network = wake_word("okay_nabu");
   if (!network) GTEST_SKIP() << "not imported: the Python environment is missing (sim/setup.sh python)";
-  runtime::Device device = runtime::Device::open(platform::open_tlm_device(options("edge")));
+  runtime::Device device = open_device(options("edge"));
   runtime::Context context = device.create_context();
   const runtime::LoadedProgram program = context.load(compiler::compile(network->graph, device.capabilities()));
   runtime::Job job = program.create_job();
@@ -74,7 +74,7 @@ TEST(Damage, OneWeightByteMakesTheCheckFail) {
 TEST(Modes, FunctionalGivesTheSameBitsWithoutTime) {
   const auto network = wake_word("hey_jarvis");
   if (!network) GTEST_SKIP() << "not imported: the Python environment is missing (sim/setup.sh python)";
-  runtime::Device device = runtime::Device::open(platform::open_tlm_device(options("edge", model::Mode::kFunctional)));
+  runtime::Device device = open_device(options("edge", model::Mode::kFunctional));
   runtime::Context context = device.create_context();
   const runtime::LoadedProgram program = context.load(compiler::compile(network->graph, device.capabilities()));
   runtime::Job job = program.create_job();

@@ -8,7 +8,7 @@ namespace npu::test {
 namespace {
 
 void run_three_times(const Network& network, const std::string& preset) {
-  runtime::Device device = runtime::Device::open(platform::open_tlm_device(options(preset)));
+  runtime::Device device = open_device(options(preset));
   runtime::Context context = device.create_context();
   const runtime::LoadedProgram program = context.load(compiler::compile(network.graph, device.capabilities()));
   runtime::Job job = program.create_job();

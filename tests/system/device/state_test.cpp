@@ -19,7 +19,7 @@ struct Running {
   runtime::Job job;
 
   explicit Running(const Network& network)
-      : device(runtime::Device::open(platform::open_tlm_device(options("edge")))),
+      : device(open_device(options("edge"))),
         context(device.create_context()),
         program(context.load(compiler::compile(network.graph, device.capabilities()))),
         job(program.create_job()) {}

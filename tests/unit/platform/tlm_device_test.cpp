@@ -1,4 +1,4 @@
-// The simulated device behind the runtime's hardware interface, with streams written by hand.
+// The simulated device without control CPU behind the runtime's hardware interface, with streams written by hand.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -19,6 +19,8 @@ using contract::ErrorCode;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+constexpr uint32_t kDone = reg::kStatusDoneMask | reg::kStatusPoweredMask;
+constexpr uint32_t kRunning = reg::kStatusRunningMask | reg::kStatusPoweredMask;
 constexpr uint64_t kStream = 0x100000;
 constexpr uint32_t kWorkspaceBytes = 0x80000;
 
@@ -26,6 +28,7 @@ class Fixture : public ::testing::Test {
  protected:
   void open(PlatformOptions options = {}) {
     options.preset = presets::load_preset("edge");
+    options.control_cpu = false;
     caps_ = options.preset.caps;
     device_ = open_tlm_device(options);
     const auto workspace = static_cast<uint32_t>(contract::Region::kWorkspace);
@@ -84,7 +87,7 @@ TEST_F(TlmDeviceTest, RunsAJob) {
   device_->write_memory(0, data);
   start(stream(1));
   ASSERT_TRUE(device_->wait_interrupt(seconds(10)));
-  EXPECT_EQ(device_->read_register(reg::kStatus), uint32_t{reg::kStatusDoneMask});
+  EXPECT_EQ(device_->read_register(reg::kStatus), kDone);
   std::vector<uint8_t> result(0x10000);
   device_->read_memory(0x10000, result);
   EXPECT_EQ(result, data);
@@ -112,7 +115,7 @@ TEST_F(TlmDeviceTest, TimeoutLeavesTheDevicePaused) {
   open();
   start(stream(400));
   EXPECT_FALSE(device_->wait_interrupt(milliseconds(0)));
-  EXPECT_EQ(device_->read_register(reg::kStatus), uint32_t{reg::kStatusRunningMask});
+  EXPECT_EQ(device_->read_register(reg::kStatus), kRunning);
   EXPECT_FALSE(device_->wait_interrupt(std::chrono::microseconds(200)));
   ASSERT_TRUE(device_->wait_interrupt(seconds(60)));
   const uint32_t cycles = job_cycles();
@@ -126,10 +129,44 @@ TEST_F(TlmDeviceTest, ResetWhileAJobRuns) {
   start(stream(400));
   EXPECT_FALSE(device_->wait_interrupt(milliseconds(0)));
   device_->write_register(reg::kControl, reg::kControlSoftResetMask);
-  EXPECT_EQ(device_->read_register(reg::kStatus), 0u);
+  EXPECT_EQ(device_->read_register(reg::kStatus), uint32_t{reg::kStatusPoweredMask});
   start(stream(1));
   ASSERT_TRUE(device_->wait_interrupt(seconds(10)));
-  EXPECT_EQ(device_->read_register(reg::kStatus), uint32_t{reg::kStatusDoneMask});
+  EXPECT_EQ(device_->read_register(reg::kStatus), kDone);
+}
+
+TEST_F(TlmDeviceTest, WakeEndsAWait) {
+  open();
+  start(stream(4000));
+  device_->wake();
+  EXPECT_FALSE(device_->wait_interrupt(seconds(100)));  // the one that comes after
+  EXPECT_EQ(device_->read_register(reg::kStatus), kRunning);
+  std::thread waker([&] {
+    std::this_thread::sleep_for(milliseconds(20));
+    device_->wake();
+  });
+  EXPECT_FALSE(device_->wait_interrupt(seconds(100)));  // the one that is going on
+  waker.join();
+  EXPECT_EQ(device_->read_register(reg::kStatus), kRunning);
+  EXPECT_GT(device_->read_register(reg::counter_lo(0)), 0u);
+  ASSERT_TRUE(device_->wait_interrupt(seconds(100)));  // and no other
+}
+
+TEST_F(TlmDeviceTest, HowTheHostWaitsLeavesNoTrace) {
+  open();
+  const std::vector<uint32_t> words = stream(200);
+  start(words);
+  ASSERT_TRUE(device_->wait_interrupt(seconds(60)));
+  const uint32_t cycles = job_cycles();
+  std::vector<uint32_t> counters(contract::reg::kCounterCount * 2), again(counters.size());
+  device_->read_registers(reg::kCounterLo, counters);
+  start(words);
+  for (int i = 0; !device_->wait_interrupt(std::chrono::microseconds(30)); ++i) {
+    if (i % 2 == 0) device_->wake();
+  }
+  EXPECT_EQ(job_cycles(), cycles);
+  device_->read_registers(reg::kCounterLo, again);
+  EXPECT_EQ(again, counters);
 }
 
 TEST_F(TlmDeviceTest, NothingToWaitFor) {
@@ -138,7 +175,7 @@ TEST_F(TlmDeviceTest, NothingToWaitFor) {
   device_->write_register(reg::kIrqEnable, 0);
   start(stream(1));
   EXPECT_FALSE(device_->wait_interrupt(seconds(100)));  // the interrupt is masked: comes back when the job has ended
-  EXPECT_EQ(device_->read_register(reg::kStatus), uint32_t{reg::kStatusDoneMask});
+  EXPECT_EQ(device_->read_register(reg::kStatus), kDone);
 }
 
 TEST_F(TlmDeviceTest, FunctionalModeTakesNoCycles) {
@@ -147,7 +184,7 @@ TEST_F(TlmDeviceTest, FunctionalModeTakesNoCycles) {
   open(options);
   start(stream(40));
   ASSERT_TRUE(device_->wait_interrupt(seconds(10)));
-  EXPECT_EQ(device_->read_register(reg::kStatus), uint32_t{reg::kStatusDoneMask});
+  EXPECT_EQ(device_->read_register(reg::kStatus), kDone);
   EXPECT_EQ(job_cycles(), 0u);
 }
 
@@ -181,8 +218,10 @@ TEST_F(TlmDeviceTest, AddressesOutsideAreErrors) {
   EXPECT_EQ(code_of([&] { device_->write_memory(~uint64_t{0}, bytes); }), ErrorCode::kFaultBus);
   EXPECT_EQ(code_of([&] { device_->fill_memory(0, ~uint64_t{0}, 1); }), ErrorCode::kFaultBus);
   EXPECT_EQ(code_of([&] { device_->read_memory(dram_bytes - 16, bytes); }), ErrorCode::kOk);
-  EXPECT_EQ(code_of([&] { device_->read_window(runtime::Window::kPersistent, caps_.psram_bytes - 15, bytes); }), ErrorCode::kFaultBus);
-  EXPECT_EQ(code_of([&] { device_->write_window(runtime::Window::kPersistent, caps_.psram_bytes - 16, bytes); }), ErrorCode::kOk);
+  EXPECT_EQ(code_of([&] { device_->read_window(runtime::Window::kPersistent, caps_.psram_bytes - 15, bytes); }),
+            ErrorCode::kFaultBus);
+  EXPECT_EQ(code_of([&] { device_->write_window(runtime::Window::kPersistent, caps_.psram_bytes - 16, bytes); }),
+            ErrorCode::kOk);
   EXPECT_EQ(code_of([&] { static_cast<void>(device_->read_register(0x1c)); }), ErrorCode::kFaultBus);
   EXPECT_EQ(code_of([&] { device_->write_register(0x1ffe, 0); }), ErrorCode::kFaultBus);
   std::vector<uint32_t> values(6);
