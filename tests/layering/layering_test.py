@@ -26,6 +26,8 @@ MAY_INCLUDE = {
     "firmware": [],
     "sim/reference": ["driver/graph"],
     "sim/cosim": ["hw/engine", "hw/timing", "rtl/verilated"],
+    # The module with the simulator of the control CPU stands alone: it links a GPL library (NOTICE).
+    "sim/platform/iss": ["hw/model/iss.h", "hw/model/iss_module.h"],
     "sim/platform": ["hw/presets", "hw/timing", "hw/engine", "hw/model", "driver/runtime/hal.h", "sim/cosim"],
     "sim/capi": ["hw/presets", "sim/platform", "driver/capi/npu.h", "driver/capi/hal_bridge.h"],
     "sim/report": ["hw/presets", "hw/timing", "driver/graph", "driver/compiler/program.h", "driver/runtime"],
@@ -44,6 +46,7 @@ SUFFIXES = {".h", ".hpp", ".c", ".cc", ".cpp", ".inc", ".in"}
 # Foreign headers that only some rooms may see.
 RESTRICTED = [
     (re.compile(r"systemc|tlm\b|tlm_|sysc/"), "SystemC", ["hw/model", "sim/platform", "sim/cli", "tests"]),
+    (re.compile(r"unicorn/"), "Unicorn", ["sim/platform/iss"]),
     (re.compile(r"verilated|V[a-z]\w*\.h$"), "Verilator", ["rtl/verilated"]),
 ]
 
@@ -123,6 +126,10 @@ PLANTED = [
     ("sim/report/a.cpp", '#include "tests/unit/util.h"\n', "sim/report must not include tests"),
     ("sim/cli/a.cpp", '#include "Vnpu_mxu.h"\n', "sim/cli must not include Verilator"),
     ("sim/new_room/a.cpp", "#include <vector>\n", "lies in no known room"),
+    ("sim/platform/c.cpp", "#include <unicorn/unicorn.h>\n", "sim/platform must not include Unicorn"),
+    ("sim/platform/d.cpp", '#include "sim/platform/iss/decode.h"\n', "must not include sim/platform/iss"),
+    ("sim/platform/iss/a.cpp", '#include "sim/platform/dram.h"\n', "sim/platform/iss must not include sim/platform"),
+    ("sim/platform/iss/ok.cpp", '#include <unicorn/unicorn.h>\n#include "hw/model/iss.h"\n', None),
     ("hw/model/ok.cpp", '#include <systemc>\n#include "hw/engine/engine.h"\n#include <vector>\n', None),
     ("driver/compiler/ok.cpp", '#include "hw/timing/mxu.h"\n#include "hw/contract/gen/commands.h"\n', None),
     ("tests/unit/ok.cpp", '#include "sim/cli/options.h"\n#include "hw/model/dma.h"\n', None),
