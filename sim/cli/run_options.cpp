@@ -1,0 +1,191 @@
+#include "sim/cli/run_options.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "hw/contract/error.h"
+#include "sim/cli/data.h"
+#include "sim/cli/options.h"
+
+namespace npu::cli {
+
+namespace po = boost::program_options;
+namespace fs = std::filesystem;
+using contract::ErrorCode;
+
+namespace {
+
+constexpr CommandHelp kHelp = {
+    "npu run FILE [--input [NAME=]FILE.npy]... [options]",
+    "Runs a network on the simulated NPU and prints what every layer costs and what limits it. Variables start\n"
+    "cleared. Cycle counts are those of a model that is not calibrated against RTL yet.",
+    "  npu run net.tosa --input input.npy\n"
+    "  npu run net.tosa --input a=left.npy --input b=right.npy --config nano --check reference\n"
+    "  npu run wake_word.tosa --input frames.npy --sequence --outputs out/ --json out/report.json\n"
+    "  npu run net.tosa --input input.npy --trace trace.json      (open it at ui.perfetto.dev)\n"
+    "  npu run net.tosa --input input.npy --firmware-log          (what the control CPU says)\n"
+    "  npu run net.tosa --input input.npy --gdb 1234              (debug its firmware)\n"
+    "  npu run net.tosa --input input.npy --check reference --inject constants:100:3\n"};
+
+po::options_description visible_options() {
+  po::options_description options;
+  add_data_options(options);
+  options.add_options()  //
+      ("config,c", po::value<std::string>()->default_value("edge")->value_name("NAME|FILE"),
+       "the machine: nano, edge, or a YAML file with its sizes")  //
+      ("mode", po::value<std::string>()->default_value("timed")->value_name("MODE"),
+       "timed, or functional: the same bits without time, faster")  //
+      ("check", po::value<std::string>()->value_name("reference"),
+       "run the software reference too and compare every element of every output; exit status 7 when any differs")  //
+      ("json", po::value<std::string>()->value_name("FILE"), "write the report as JSON")                            //
+      ("csv", po::value<std::string>()->value_name("FILE"), "write the layers as CSV")                              //
+      ("trace", po::value<std::string>()->value_name("FILE"), "write a Chrome/Perfetto trace")                      //
+      ("firmware", po::value<std::string>()->value_name("FILE"),
+       "boot the control CPU with this image instead of the built-in one")  //
+      ("firmware-log", po::bool_switch(),
+       "print what the firmware logs and what it writes to its UART on the standard error; log lines start with the "
+       "device time")  //
+      ("gdb", po::value<std::string>()->value_name("PORT"),
+       "wait for a debugger at this TCP port of 127.0.0.1 before the control CPU starts; 1: any free port")  //
+      ("bypass-firmware", po::bool_switch(),
+       "on a device without control CPU, drive the engines directly: to measure what the firmware costs")  //
+      ("jitter", po::value<std::string>()->value_name("SEED:MAX"),
+       "test hook: random extra latency of up to MAX cycles on every tile, DMA command and burst, drawn anew from SEED "
+       "in every invocation")  //
+      ("inject", po::value<std::vector<std::string>>()->value_name("constants:OFFSET[:BIT]"),
+       "test hook: flip a bit of a byte of the constants in device memory before the first invocation");
+  return options;
+}
+
+// SEED:MAX
+std::pair<uint64_t, uint32_t> parse_jitter(const std::string& text) {
+  const size_t colon = text.find(':');
+  if (colon == std::string::npos) {
+    throw Error(ErrorCode::kBadOption, fmt::format("--jitter needs SEED:MAX, not '{}'", text));
+  }
+  constexpr uint64_t kMost = 1'000'000;
+  const uint64_t most = parse_number(std::string_view(text).substr(colon + 1), "MAX of --jitter");
+  if (most > kMost) {
+    throw Error(ErrorCode::kBadOption, fmt::format("MAX of --jitter is {}, but at most {} is allowed", most, kMost));
+  }
+  return {parse_number(std::string_view(text).substr(0, colon), "SEED of --jitter"), static_cast<uint32_t>(most)};
+}
+
+// constants:OFFSET[:BIT]
+Injection parse_injection(const std::string& text) {
+  constexpr std::string_view kPrefix = "constants:";
+  if (text.rfind(kPrefix, 0) != 0) {
+    throw Error(ErrorCode::kBadOption, fmt::format("--inject needs constants:OFFSET[:BIT], not '{}'", text));
+  }
+  const std::string_view rest = std::string_view(text).substr(kPrefix.size());
+  const size_t colon = rest.find(':');
+  Injection injection;
+  injection.offset = parse_number(rest.substr(0, colon), "OFFSET of --inject");
+  if (colon != std::string_view::npos) {
+    const uint64_t bit = parse_number(rest.substr(colon + 1), "BIT of --inject");
+    if (bit > 7)
+      throw Error(ErrorCode::kBadOption, fmt::format("BIT of --inject is {}, but a byte has bits 0 to 7", bit));
+    injection.bit = static_cast<uint32_t>(bit);
+  }
+  return injection;
+}
+
+uint16_t parse_port(const std::string& text) {
+  constexpr uint64_t kLast = 65535;
+  const uint64_t port = parse_number(text, "PORT of --gdb");
+  if (port == 0 || port > kLast) {
+    throw Error(ErrorCode::kBadOption, fmt::format("PORT of --gdb is {}, but ports go from 1 to {}", port, kLast));
+  }
+  return static_cast<uint16_t>(port);
+}
+
+void read_firmware_options(const po::variables_map& values, RunOptions& options) {
+  if (values.count("firmware") > 0) options.firmware = values["firmware"].as<std::string>();
+  options.firmware_log = values["firmware-log"].as<bool>();
+  if (values.count("gdb") > 0) options.gdb_port = parse_port(values["gdb"].as<std::string>());
+  options.bypass_firmware = values["bypass-firmware"].as<bool>();
+  if (!options.bypass_firmware) return;
+  for (const auto& [given, name] :
+       {std::pair{values.count("firmware") > 0, "--firmware"}, std::pair{options.firmware_log, "--firmware-log"},
+        std::pair{options.gdb_port != 0, "--gdb"}}) {
+    if (given) {
+      throw Error(ErrorCode::kBadOption,
+                  fmt::format("{} has no meaning with --bypass-firmware: no firmware runs then", name));
+    }
+  }
+}
+
+RunOptions read_options(const po::variables_map& values) {
+  RunOptions options;
+  options.data = data_options(values);
+  options.file = required(values, "file", "the network's FILE");
+  options.config = values["config"].as<std::string>();
+  options.mode = values["mode"].as<std::string>();
+  if (options.mode != "timed" && options.mode != "functional") {
+    throw Error(ErrorCode::kBadOption, fmt::format("--mode is timed or functional, not '{}'", options.mode));
+  }
+  if (values.count("check") > 0) {
+    if (values["check"].as<std::string>() != "reference") {
+      throw Error(ErrorCode::kBadOption,
+                  fmt::format("--check knows 'reference', not '{}'", values["check"].as<std::string>()));
+    }
+    options.check = true;
+  }
+  for (const auto& [name, target] :
+       {std::pair{"json", &options.json}, std::pair{"csv", &options.csv}, std::pair{"trace", &options.trace}}) {
+    if (values.count(name) == 0) continue;
+    *target = values[name].as<std::string>();
+    check_file_writable(*target);
+  }
+  if (!options.data.outputs.empty()) check_folder_writable(options.data.outputs);
+  read_firmware_options(values, options);
+  if (values.count("jitter") > 0) options.jitter = parse_jitter(values["jitter"].as<std::string>());
+  if (values.count("inject") > 0) {
+    for (const std::string& text : values["inject"].as<std::vector<std::string>>()) {
+      options.injections.push_back(parse_injection(text));
+    }
+  }
+  return options;
+}
+
+// No file that is read may be written, and none may be written twice.
+void check_files_apart(const RunOptions& options) {
+  std::vector<std::pair<std::string, fs::path>> files;  // what it is, where
+  const auto add = [&](const std::string& what, const std::string& path, bool written) {
+    if (path.empty()) return;
+    std::error_code ignored;
+    const fs::path place = fs::weakly_canonical(path, ignored);
+    for (const auto& [other, taken] : files) {
+      if (!written || taken != place) continue;
+      throw Error(ErrorCode::kBadOption,
+                  fmt::format("{} and {} are the same file, '{}'; choose another", what, other, path));
+    }
+    files.emplace_back(what, place);
+  };
+  add("the network", options.file, false);
+  add("the machine's file", options.config, false);
+  add("the firmware", options.firmware, false);
+  for (const std::string& input : options.data.inputs) {
+    const size_t split = input.rfind('=');
+    add("an input", split == std::string::npos ? input : input.substr(split + 1), false);
+  }
+  add("--json", options.json, true);
+  add("--csv", options.csv, true);
+  add("--trace", options.trace, true);
+}
+
+}  // namespace
+
+std::optional<RunOptions> parse_run_options(const Arguments& arguments) {
+  po::options_description hidden;
+  po::positional_options_description positional;
+  add_file_and_inputs(hidden, positional);
+  const auto values = parse(arguments, kHelp, visible_options(), hidden, positional);
+  if (!values) return std::nullopt;
+  RunOptions options = read_options(*values);
+  check_files_apart(options);
+  return options;
+}
+
+}  // namespace npu::cli

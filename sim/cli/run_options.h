@@ -1,0 +1,40 @@
+// The command line of `npu run`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "driver/runtime/runtime.h"
+#include "sim/cli/command.h"
+#include "sim/cli/data_options.h"
+
+namespace npu::cli {
+
+// Which bit of the program's constants to flip.
+struct Injection {
+  uint64_t offset = 0;
+  uint32_t bit = 0;
+};
+
+struct RunOptions {
+  DataOptions data;
+  std::string file, config, mode;
+  std::string json, csv, trace;  // files; empty: none
+  bool check = false;
+  std::string firmware;  // image; empty: the built-in one
+  bool firmware_log = false, bypass_firmware = false;
+  uint16_t gdb_port = 0;                                // 0: no debugger, 1: any free port
+  std::optional<std::pair<uint64_t, uint32_t>> jitter;  // seed, most cycles
+  std::vector<Injection> injections;
+
+  [[nodiscard]] bool timed() const { return mode == "timed"; }
+};
+
+// nullopt after printing the help. Checks that what is to be written can be, and that no file is read and written or
+// written twice. Throws Error(kBadOption, kCannotWrite).
+[[nodiscard]] std::optional<RunOptions> parse_run_options(const Arguments& arguments);
+
+}  // namespace npu::cli
