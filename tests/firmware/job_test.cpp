@@ -112,6 +112,26 @@ TEST_F(JobTest, RingsWrapAround) {
   }
 }
 
+TEST_F(JobTest, IndicesRunBeyondTheirLastBit) {
+  boot();
+  driver.open(1, 0, 7, UINT32_MAX - 2);
+  admin(0, ErrorCode::kOk);
+  for (uint32_t i = 0; i < RingDriver::kEntries; ++i) driver.run(1, simple_job(), 0);
+  for (uint32_t i = 0; i < RingDriver::kEntries; ++i) {
+    ASSERT_TRUE(device.run());
+    ASSERT_TRUE(device.busy) << i;
+    device.end_done(10 + i);
+  }
+  ASSERT_TRUE(device.run());
+  EXPECT_EQ(driver.header(1).request_consumer, RingDriver::kEntries - 3);
+  for (uint32_t i = 0; i < RingDriver::kEntries; ++i) {
+    const auto done = driver.take(1);
+    ASSERT_TRUE(done.has_value());
+    EXPECT_EQ(done->engine_cycles, 10 + i);
+  }
+  EXPECT_EQ(driver.header(1).error, 0u);
+}
+
 TEST_F(JobTest, WaitsForRoomForCompletions) {
   boot();
   open(1, 0);

@@ -81,12 +81,14 @@ uint32_t RingDriver::submit(uint32_t ring, contract::Request type, uint64_t argu
 
 void RingDriver::ring_doorbell(uint32_t ring) { device_.write_register(reg::kDoorbell, ring); }
 
-uint32_t RingDriver::open(uint32_t ring, uint32_t priority, uint32_t owner) {
+uint32_t RingDriver::open(uint32_t ring, uint32_t priority, uint32_t owner, uint32_t first_index) {
   contract::Ring header;
   header.magic = kMagic;
   header.version = kVersion;
   header.entries = kEntries;
-  indices_[ring] = {};
+  header.request_producer = header.request_consumer = first_index;
+  header.completion_producer = header.completion_consumer = first_index;
+  indices_[ring] = {first_index, first_index};
   write_ring(ring, header);
   return submit(0, contract::Request::kContextOpen, ring_address(ring), std::array<uint32_t, 3>{ring, priority, owner});
 }

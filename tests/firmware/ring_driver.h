@@ -32,8 +32,8 @@ class RingDriver {
   // Writes a request and rings; returns its id.
   uint32_t submit(uint32_t ring, contract::Request type, uint64_t argument = 0, std::span<const uint32_t> value = {});
   void ring_doorbell(uint32_t ring);
-  // Lays out a ring and asks for its context.
-  uint32_t open(uint32_t ring, uint32_t priority, uint32_t owner);
+  // Lays out a ring, with all its indices at `first_index`, and asks for its context.
+  uint32_t open(uint32_t ring, uint32_t priority, uint32_t owner, uint32_t first_index = 0);
   // Puts a job into place `slot` of the shared memory and submits it.
   uint32_t run(uint32_t ring, const contract::Job& job, uint32_t slot);
   uint64_t put_job(const contract::Job& job, uint32_t slot);
