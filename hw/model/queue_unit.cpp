@@ -99,7 +99,7 @@ QueueState QueueUnit::state() const {
   state.executing = executing_;
   state.command = command.index;
   state.bursts = bursts();
-  const uint32_t missing = executing_ ? kQueues : machine_.scoreboard.missing(command.targets);
+  const uint32_t missing = machine_.scoreboard.missing(command.targets);
   if (missing != kQueues) state.waits_for = missing;
   return state;
 }

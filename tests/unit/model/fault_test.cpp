@@ -226,6 +226,12 @@ TEST(FaultTest, MemoryThatAnswersAfterTheJobDisturbsNoOther) {
   runs_well(false);
   runs_well(true);
   EXPECT_EQ(bench.memory.in_flight, 0u);
+  // A job that is given up waits for its own bursts only, and finds that they have come.
+  bench.write(reg::kCycleLimitLo, 100);
+  ASSERT_TRUE(bench.run(stream));
+  EXPECT_EQ(bench.fault(), ErrorCode::kFaultTimeout);
+  EXPECT_LT(bench.job_cycles(), 200u);
+  bench.write(reg::kCycleLimitLo, 0);
   runs_well(false);
 }
 

@@ -84,6 +84,8 @@ class PreemptTest : public ::testing::TestWithParam<Mode> {
     const uint32_t count = bench_.read(reg::kEventCount);
     for (uint32_t i = totals.events; i < totals.events + count; ++i) {
       EXPECT_GE(event(i).issued, totals.cycles);
+      EXPECT_GE(event(i).started, event(i).issued);
+      EXPECT_GE(event(i).completed, event(i).started);
       EXPECT_LE(event(i).completed, totals.cycles + bench_.job_cycles());
     }
     totals.events += count;
