@@ -53,6 +53,7 @@ static void npu_boot(void) {
 static void npu_doorbells(void) {
   uint32_t rung = npu_read(NPU_REG_DOORBELL_PENDING);
   npu_write(NPU_REG_DOORBELL_PENDING, rung);
+  rung &= (1u << NPU_RINGS) - 1;
   // Ring 0 first: it opens the others.
   for (struct npu_context *context = npu_contexts; rung != 0; rung >>= 1, ++context) {
     if ((rung & 1) != 0) npu_context_doorbell(context);
