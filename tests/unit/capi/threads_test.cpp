@@ -3,7 +3,7 @@
 #include <atomic>
 #include <thread>
 
-#include "tests/unit/capi/fixture.h"
+#include "tests/unit/capi/firmware_fixture.h"
 
 namespace npu::test {
 namespace {
@@ -35,16 +35,40 @@ void use_own_context(npu_device* device, const std::vector<uint8_t>& file, uint3
   npu_context_destroy(context);
 }
 
-TEST(Threads, ContextsInSeveralThreads) {
-  Bench bench;
+void use_contexts(npu_device* device) {
   const std::vector<uint8_t> file = running_sum();
   std::atomic<int> done = 0;
   std::vector<std::thread> threads;
   for (uint32_t i = 0; i < 4; ++i) {
-    threads.emplace_back([&, i] { use_own_context(bench.device, file, i, done); });
+    threads.emplace_back([&, i] { use_own_context(device, file, i, done); });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(done, 20);
+}
+
+TEST(Threads, ContextsInSeveralThreads) {
+  FirmwareBench bench;
+  ASSERT_EQ(bench.open(), NPU_OK) << bench.error.message();
+  use_contexts(bench.device);
+}
+
+TEST(Threads, ContextsInSeveralThreadsWithoutFirmware) {
+  const Bench bench;
+  use_contexts(bench.device);
+}
+
+TEST(Threads, CancelFromAnotherThread) {
+  FirmwareBench bench;
+  bench.open_all();
+  bench.firmware.on_run = [](const runtime::MockFirmware::Run&) {};  // never ends by itself
+  ASSERT_OK(bench.error, npu_job_start(bench.job, bench.error.out()));
+  std::thread waiting([&] {
+    ErrorBox error;
+    EXPECT_EQ(npu_job_wait(bench.job, NPU_WAIT_FOREVER, nullptr, error.out()), NPU_STATUS_JOB_CANCELLED)
+        << error.message();
+  });
+  EXPECT_EQ(npu_job_cancel(bench.job, nullptr), NPU_OK);
+  waiting.join();
 }
 
 TEST(Threads, OneJobOfSeveralThreads) {
