@@ -36,8 +36,9 @@ struct IssStop {
     kWait,        // wfi retired
     kRequested,   // request_stop()
     kBreakpoint,  // about to execute at a breakpoint set with set_breakpoint()
-    kTrap,        // an exception that the CPU cannot take: mtvec is 0, or a trap within a trap
-    kGivenUp,     // ebreak in a trap handler: how the firmware stops the CPU
+    kTrap,        // a trap that the CPU cannot take: mtvec is 0, or an exception in the handler of another one, before
+                  // mret or mstatus.MIE; in the handler of an interrupt it can be taken
+    kGivenUp,     // ebreak in the handler of an exception: how the firmware stops the CPU; mepc is where that happened
   };
   Reason reason = Reason::kBudget;
   uint32_t cause = 0, value = 0;  // mcause and mtval, for kTrap and kGivenUp

@@ -428,8 +428,8 @@ enum class FirmwareState : uint32_t {
 
 enum class CpuStop : uint32_t {
   kNone = 0,
-  // A trap that could not be taken: mtvec is 0, or a second trap while the handler had not yet enabled traps again (see
-  // stop_cause).
+  // A trap that could not be taken: mtvec is 0, or it is an exception in the handler of another one, before mret or
+  // mstatus.MIE (see stop_cause).
   kTrap = 1,
   kWatchdog = 2,  // The watchdog expired.
   kFirmware = 3,  // The firmware's trap handler gave up by `ebreak` in the handler itself.

@@ -179,7 +179,8 @@
 #define NPU_REG_CPU_STATUS_STOPPED_MASK 0x4u  // Stopped; only reset goes on.
 #define NPU_REG_CPU_STATUS_REASON_LSB 8u
 #define NPU_REG_CPU_STATUS_REASON_MASK 0xff00u
-#define NPU_REG_STOP_PC 0x2030u  // Program counter when the CPU stopped. Read only.
+// Program counter when the CPU stopped; when the firmware gave up, that of the trap (mepc). Read only.
+#define NPU_REG_STOP_PC 0x2030u
 #define NPU_REG_STOP_CAUSE 0x2034u  // mcause of the trap. Read only.
 #define NPU_REG_STOP_VALUE 0x2038u  // mtval of the trap. Read only.
 // Device time: cycles of the engines' clock since power-on, low half. Reading it latches time_hi. Read only.
@@ -510,8 +511,8 @@ enum npu_firmware_state {
 
 enum npu_cpu_stop {
   NPU_CPU_STOP_NONE = 0,
-  // A trap that could not be taken: mtvec is 0, or a second trap while the handler had not yet enabled traps again (see
-  // stop_cause).
+  // A trap that could not be taken: mtvec is 0, or it is an exception in the handler of another one, before mret or
+  // mstatus.MIE (see stop_cause).
   NPU_CPU_STOP_TRAP = 1,
   NPU_CPU_STOP_WATCHDOG = 2,  // The watchdog expired.
   NPU_CPU_STOP_FIRMWARE = 3,  // The firmware's trap handler gave up by `ebreak` in the handler itself.

@@ -174,7 +174,8 @@ package npu_contract_pkg;
   parameter int unsigned RegCpuStatusStoppedWidth = 1;
   parameter int unsigned RegCpuStatusReasonLsb = 8;
   parameter int unsigned RegCpuStatusReasonWidth = 8;
-  parameter logic [31:0] RegStopPc = 32'h2030;  // Program counter when the CPU stopped. Read only.
+  // Program counter when the CPU stopped; when the firmware gave up, that of the trap (mepc). Read only.
+  parameter logic [31:0] RegStopPc = 32'h2030;
   parameter logic [31:0] RegStopCause = 32'h2034;  // mcause of the trap. Read only.
   parameter logic [31:0] RegStopValue = 32'h2038;  // mtval of the trap. Read only.
   // Device time: cycles of the engines' clock since power-on, low half. Reading it latches time_hi. Read only.
@@ -492,8 +493,8 @@ package npu_contract_pkg;
 
   typedef enum logic [7:0] {
     CpuStopNone = 8'h0,
-    // A trap that could not be taken: mtvec is 0, or a second trap while the handler had not yet enabled traps again
-    // (see stop_cause).
+    // A trap that could not be taken: mtvec is 0, or it is an exception in the handler of another one, before mret or
+    // mstatus.MIE (see stop_cause).
     CpuStopTrap = 8'h1,
     CpuStopWatchdog = 8'h2,  // The watchdog expired.
     CpuStopFirmware = 8'h3  // The firmware's trap handler gave up by `ebreak` in the handler itself.

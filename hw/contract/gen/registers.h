@@ -289,7 +289,7 @@ inline constexpr uint32_t kCpuStatusStoppedLsb = 2;
 inline constexpr uint32_t kCpuStatusReasonMask = 0xff00;
 inline constexpr uint32_t kCpuStatusReasonLsb = 8;
 
-// Program counter when the CPU stopped. Read only.
+// Program counter when the CPU stopped; when the firmware gave up, that of the trap (mepc). Read only.
 inline constexpr uint32_t kStopPc = 0x2030;
 
 // mcause of the trap. Read only.
