@@ -16,6 +16,8 @@ uint32_t npu_tasks;
 static uint32_t npu_sequence;
 // Rings whose next request can be taken: a bit each.
 static uint32_t npu_to_serve;
+// Rings about which the host was told something that it may not have seen: a bit each.
+static uint32_t npu_told;
 
 void npu_contexts_init(void) {
   for (uint32_t i = 0; i < NPU_RINGS; ++i) npu_contexts[i].number = i;
@@ -26,6 +28,7 @@ void npu_context_corrupt(struct npu_context *context) {
   context->ring.corrupt = true;
   context->ring.header->error = NPU_ERROR_FAULT_RING;
   context->attention = kCorruptionRepeats;
+  npu_told |= 1u << context->number;
   npu_scheduler_evict(context);
   npu_context_drop(context);
   npu_raise_completion();
@@ -81,6 +84,7 @@ static void npu_context_answer(struct npu_context *context, volatile const struc
   for (uint32_t i = 0; i < 4; ++i) completion->value[i] = values[i];
   npu_ring_take(&context->ring);
   npu_ring_publish(&context->ring);
+  npu_told |= 1u << context->number;
 }
 
 void npu_context_serve(struct npu_context *context) {
@@ -136,6 +140,19 @@ bool npu_contexts_collect(void) {
   return left;
 }
 
+bool npu_contexts_collected(void) {
+  uint32_t left = npu_told;
+  for (struct npu_context *context = npu_contexts; left != 0; left >>= 1, ++context) {
+    if ((left & 1) == 0) continue;
+    struct npu_ring_view *ring = &context->ring;
+    if (context->attention > 0) return false;
+    // What is corrupt is found again by npu_contexts_collect().
+    if (npu_ring_served(ring) && (!npu_ring_collect(ring) || npu_ring_uncollected(ring) != 0)) return false;
+    npu_told &= ~(1u << context->number);
+  }
+  return true;
+}
+
 static void npu_write_fault(volatile struct npu_ring_completion *to, const struct npu_fault *fault) {
   to->fault_command = fault->command;
   to->fault_other = fault->other;
@@ -177,6 +194,7 @@ void npu_context_complete(struct npu_context *context, const struct npu_fault *f
   npu_log(NPU_LOG_REQUEST, "ring %u: request %u ended", (unsigned)context->number, (unsigned)task->id);
   npu_context_drop(context);
   npu_ring_publish(&context->ring);
+  npu_told |= 1u << context->number;
 }
 
 void npu_context_fail(struct npu_context *context, enum npu_error code) {

@@ -30,6 +30,8 @@ void npu_context_serve(struct npu_context *context);
 bool npu_contexts_serve(void);
 // The driver may have consumed completions: reads how far all rings are. True when some are left.
 bool npu_contexts_collect(void);
+// Reads the same until some are left; true when none is, on no ring.
+bool npu_contexts_collected(void);
 // The ring is not served any more. Its task ends without a completion.
 void npu_context_corrupt(struct npu_context *context);
 

@@ -54,6 +54,9 @@ static void npu_doorbells(void) {
   uint32_t rung = npu_read(NPU_REG_DOORBELL_PENDING);
   npu_write(NPU_REG_DOORBELL_PENDING, rung);
   rung &= (1u << NPU_RINGS) - 1;
+  // Most drivers have taken the completions before they ask for more. Looking now and not when the time comes leaves
+  // memory to the job that runs then.
+  if (npu_repeat_at != NPU_NEVER && npu_contexts_collected()) npu_repeat_at = NPU_NEVER;
   // Ring 0 first: it opens the others.
   for (struct npu_context *context = npu_contexts; rung != 0; rung >>= 1, ++context) {
     if ((rung & 1) != 0) npu_context_doorbell(context);

@@ -83,7 +83,6 @@ bool Invocation::operator==(const Invocation& other) const {
 
 platform::PlatformOptions options(const std::string& preset, model::Mode mode) {
   platform::PlatformOptions options;
-  options.control_cpu = false;
   options.preset = presets::load_preset(preset);
   options.mode = mode;
   return options;

@@ -60,7 +60,6 @@ TEST_P(RandomGraphs, EqualTheReference) {
   options.preset = presets::load_preset(GetParam().preset);
   options.jitter_seed = 17;
   options.jitter_max_cycles = 50;
-  options.control_cpu = false;
   runtime::DeviceOptions driver;
   driver.bypass_firmware = !options.control_cpu;
   runtime::Device device = runtime::Device::open(platform::open_tlm_device(options), driver);
