@@ -26,11 +26,15 @@ void check_buffers(const Module& module) {
 
 // The stream, with the points at which it can be stopped and what is to be done there.
 void encode_with_segments(const backend::Schedule& schedule, const contract::Capabilities& capabilities,
-                          const ScheduleOptions& options, Program& program) {
+                          uint32_t segment_cycles, Program& program) {
   const std::vector<backend::Command>& commands = schedule.stream.commands;
+  const backend::Timeline timeline = backend::estimate_timeline(commands, capabilities);
+  if (segment_cycles == 0) {
+    backend::encode(commands, backend::no_yields(timeline), capabilities, program);
+    return;
+  }
   const backend::Liveness liveness(schedule.footprints);
-  const backend::Yields yields = backend::choose_yields(commands, backend::estimate_timeline(commands, capabilities),
-                                                        liveness.bytes(), options.segment_cycles);
+  const backend::Yields yields = backend::choose_yields(commands, timeline, liveness.bytes(), segment_cycles);
   backend::encode(commands, yields, capabilities, program);
   std::vector<size_t> places;
   std::vector<uint32_t> layers;
@@ -50,7 +54,7 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
   backend::Stream& stream = best.stream;
 
   Program program;
-  encode_with_segments(best, capabilities, options, program);
+  encode_with_segments(best, capabilities, options.segment_cycles, program);
   backend::check_dram({stream.constants.size(), static_cast<uint64_t>(layout.workspace_bytes),
                        static_cast<uint64_t>(layout.input_bytes), static_cast<uint64_t>(layout.output_bytes),
                        program.save_bytes, program.commands.size() * sizeof(uint32_t)},

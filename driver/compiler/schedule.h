@@ -12,7 +12,7 @@ struct ScheduleOptions {
   bool prefetch = true;       // move loads ahead of the steps that need them where memory is free
   // A job can be stopped at points at most this many estimated cycles apart, as far as single commands allow it; 0: at
   // none.
-  uint32_t segment_cycles = 0;
+  uint32_t segment_cycles = 2048;
 };
 
 // Throws Error: scratchpad_full (the smallest tile of a step does not fit; names layer, operand and the scratchpad that

@@ -57,8 +57,9 @@ class Chooser {
 
 Yields choose_yields(const std::vector<Command>& commands, const Timeline& timeline, const std::vector<int64_t>& live,
                      uint32_t segment_cycles) {
-  if (segment_cycles == 0) return {{}, timeline.completed.empty() ? 0 : timeline.completed.back()};
   return Chooser(commands, timeline, live, segment_cycles).run();
 }
+
+Yields no_yields(const Timeline& timeline) { return {{}, timeline.completed.empty() ? 0 : timeline.completed.back()}; }
 
 }  // namespace npu::compiler::backend

@@ -25,5 +25,7 @@ struct Yields {
 // leaves the point, not from when the queues are through. `live`: bytes before each command.
 [[nodiscard]] Yields choose_yields(const std::vector<Command>& commands, const Timeline& timeline,
                                    const std::vector<int64_t>& live, uint32_t segment_cycles);
+// A stream that cannot be stopped.
+[[nodiscard]] Yields no_yields(const Timeline& timeline);
 
 }  // namespace npu::compiler::backend

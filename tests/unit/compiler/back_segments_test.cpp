@@ -135,7 +135,6 @@ TEST(Yields, TakeThePointWithTheFewestLiveBytesOfTheLaterHalf) {
   EXPECT_THAT(places(choose(done, {0, 1, 9, 5, 9, 9, 5, 9, 0}, 400)), ::testing::ElementsAre(3, 6));
   EXPECT_THAT(places(choose(done, {0, 1, 9, 5, 5, 9, 9, 9, 0}, 400)), ::testing::ElementsAre(4)) << "equal: the latest";
   EXPECT_THAT(places(choose(done, {0, 1, 1, 1, 1, 1, 1, 1, 0}, 800)), ::testing::ElementsAre()) << "short enough";
-  EXPECT_THAT(places(choose(done, {0, 1, 1, 1, 1, 1, 1, 1, 0}, 0)), ::testing::ElementsAre()) << "switched off";
 }
 
 TEST(Yields, ComeAfterEveryCommandThatIsLongerThanASegment) {
