@@ -116,8 +116,10 @@ TEST_F(AdminTest, StaysAwakeWhileJobsAreQueuedOrRunning) {
   driver.run(1, simple_job(), 0);
   driver.run(1, simple_job(), 1);
   ask(Request::kPower, ErrorCode::kFaultRequest, {static_cast<uint32_t>(PowerState::kSleep)});
-  device.end_done(10);
+  device.end_done(10);  // the second one is still in the ring when the request is looked at
   ask(Request::kPower, ErrorCode::kFaultRequest, {static_cast<uint32_t>(PowerState::kSleep)});
+  EXPECT_EQ(device.starts.size(), 2u);
+  ask(Request::kPower, ErrorCode::kFaultRequest, {static_cast<uint32_t>(PowerState::kSleep)});  // now it runs
   device.end_done(10);
   ask(Request::kPower, ErrorCode::kOk, {static_cast<uint32_t>(PowerState::kSleep)});
 }

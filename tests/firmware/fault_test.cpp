@@ -339,6 +339,9 @@ TEST_F(FaultTest, AStackOverflowTrapsInsteadOfSpoilingData) {
   EXPECT_TRUE(device.stopped());
   EXPECT_EQ(device.stop().reason, model::IssStop::Reason::kGivenUp);
   EXPECT_EQ(device.stop().cause, 7u);  // store access fault
+  // Registers are as the trap found them, and told.
+  EXPECT_LT(device.iss().read_register(2), contract::kCpuDataBase);
+  EXPECT_NE(device.uart.find("sp 0fffff"), std::string::npos) << device.uart;
 }
 
 }  // namespace
