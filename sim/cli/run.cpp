@@ -8,6 +8,7 @@
 
 #include "driver/compiler/compile.h"
 #include "driver/graph/file.h"
+#include "driver/graph/text.h"
 #include "driver/runtime/runtime.h"
 #include "firmware/image.h"
 #include "hw/contract/error.h"
@@ -75,6 +76,10 @@ runtime::Device open_device(const RunOptions& options, const presets::Preset& pr
   driver.bypass_firmware = options.bypass_firmware;
   if (!options.firmware.empty()) {
     driver.firmware = graph::read_file(options.firmware, kMaxFirmware);
+    if (driver.firmware.empty()) {
+      throw Error(ErrorCode::kBadFirmware,
+                  fmt::format("{} is empty: it holds no firmware", graph::in_quotes(options.firmware)));
+    }
     driver.firmware_symbols = symbols_beside(options.firmware);
   }
   if (options.firmware_log) driver.log_level = kLogRequests;

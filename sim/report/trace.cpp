@@ -168,6 +168,7 @@ std::string TraceWriter::microseconds(uint64_t cycles) const {
 }
 
 uint64_t TraceWriter::close() {
+  write_phase({std::max(end_, phase_.time), contract::Phase::kIdle, 0});
   std::fputs("\n]}\n", file_->handle);
   const bool good = std::fflush(file_->handle) == 0 && std::ferror(file_->handle) == 0;
   file_.reset();

@@ -30,7 +30,8 @@ class TraceWriter {
   TraceWriter& operator=(const TraceWriter&) = delete;
 
   void add(const runtime::RunResult& result);
-  // Ends the document; returns how many records were left out. Throws Error(kCannotWrite).
+  // Ends the document, and the firmware's last phase where the last job ended; returns how many records were left out.
+  // Throws Error(kCannotWrite).
   uint64_t close();
   // The closed file, for the caller to give it its name.
   [[nodiscard]] std::filesystem::path release();

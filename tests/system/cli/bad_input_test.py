@@ -274,6 +274,16 @@ class Places(BadInput):
         self.bad(66, "cannot_write", "closed", "run", self.dir / "running_sum.tosa", "--input", self.dir / "frame.npy",
                  "--outputs", closed)
 
+    def test_a_late_failure_leaves_no_file(self):
+        out = self.dir / "taken"
+        (out / "y.npy").mkdir(parents=True)
+        self.addCleanup(out.rmdir)
+        self.addCleanup((out / "y.npy").rmdir)
+        self.before = listing(self.dir)
+        self.bad(66, "cannot_write", "y.npy", "run", self.dir / "running_sum.tosa", "--input", self.dir / "frame.npy",
+                 "--json", self.dir / "late.json", "--csv", self.dir / "late.csv", "--trace", self.dir / "late.trace",
+                 "--outputs", out)
+
     def test_a_full_device(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("there is no /dev/full")

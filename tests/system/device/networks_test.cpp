@@ -1,14 +1,33 @@
-// Whole networks on the device: every bit as the reference and as somebody else's golden outputs; the same bits and
-// cycles again, and again after a reset.
+// Whole networks on the device, through its firmware: every bit as the reference and as somebody else's golden outputs;
+// the same bits again, and again after a reset. Without firmware also the same cycles.
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "tests/system/device/bench.h"
 
 namespace npu::test {
 namespace {
 
-void run_three_times(const Network& network, const std::string& preset) {
-  runtime::Device device = open_device(options(preset));
+enum class Path { kFirmware, kBypass };
+
+// Largest difference of an invocation's cycles, as a share; 1 where an output differs.
+double change(const std::vector<Invocation>& a, const std::vector<Invocation>& b) {
+  double largest = 0;
+  for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+    for (size_t k = 0; k < a.at(i).outputs.size(); ++k) {
+      if (graph::compare(a[i].outputs[k], b.at(i).outputs.at(k)).differing != 0) return 1;
+    }
+    const auto before = static_cast<double>(a[i].cycles), after = static_cast<double>(b[i].cycles);
+    largest = std::max(largest, std::abs(after - before) / before);
+  }
+  return largest;
+}
+
+void run_three_times(const Network& network, const std::string& preset, Path path) {
+  platform::PlatformOptions machine = options(preset);
+  machine.control_cpu = path == Path::kFirmware;
+  runtime::Device device = open_device(machine);
   runtime::Context context = device.create_context();
   const runtime::LoadedProgram program = context.load(compiler::compile(network.graph, device.capabilities()));
   runtime::Job job = program.create_job();
@@ -22,10 +41,12 @@ void run_three_times(const Network& network, const std::string& preset) {
   }
   for (const Invocation& invocation : first) EXPECT_GT(invocation.cycles, 0U);
 
+  // The control CPU shares the DRAM with the engines: what it does while a job runs lies elsewhere the next time.
+  const double allowed = path == Path::kFirmware ? 0.01 : 0;
   context.clear();
-  EXPECT_TRUE(stream(job, network) == first) << "the second run differs from the first";
+  EXPECT_LE(change(first, stream(job, network)), allowed) << "the second run differs from the first";
   device.cold_reset();
-  EXPECT_TRUE(stream(job, network) == first) << "the run after a reset differs from the first";
+  EXPECT_LE(change(first, stream(job, network)), allowed) << "the run after a reset differs from the first";
 }
 
 using NamedNetwork = std::tuple<std::string, std::string>;
@@ -34,13 +55,17 @@ std::string test_name(const testing::TestParamInfo<NamedNetwork>& info) {
   return std::get<0>(info.param) + "_on_" + std::get<1>(info.param);
 }
 
-class WakeWord : public testing::TestWithParam<NamedNetwork> {};
+class WakeWord : public testing::TestWithParam<NamedNetwork> {
+ protected:
+  static void run(Path path) {
+    const auto network = wake_word(std::get<0>(GetParam()));
+    if (!network) GTEST_SKIP() << "not imported: the Python environment is missing (sim/setup.sh python)";
+    run_three_times(*network, std::get<1>(GetParam()), path);
+  }
+};
 
-TEST_P(WakeWord, EveryFrameAsReferenceThreeTimes) {
-  const auto network = wake_word(std::get<0>(GetParam()));
-  if (!network) GTEST_SKIP() << "not imported: the Python environment is missing (sim/setup.sh python)";
-  run_three_times(*network, std::get<1>(GetParam()));
-}
+TEST_P(WakeWord, EveryFrameAsReferenceThreeTimes) { run(Path::kFirmware); }
+TEST_P(WakeWord, WithoutFirmwareEveryCycleTheSame) { run(Path::kBypass); }
 
 INSTANTIATE_TEST_SUITE_P(Imported, WakeWord,
                          testing::Combine(testing::ValuesIn(kWakeWords), testing::Values("edge", "nano")), test_name);
@@ -49,7 +74,7 @@ class ZooNetwork : public testing::TestWithParam<NamedNetwork> {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ZooNetwork);
 
 TEST_P(ZooNetwork, AsGoldenThreeTimes) {
-  run_three_times(zoo_network(std::get<0>(GetParam())).value(), std::get<1>(GetParam()));
+  run_three_times(zoo_network(std::get<0>(GetParam())).value(), std::get<1>(GetParam()), Path::kFirmware);
 }
 
 #ifdef NPU_ZOO_DIR
