@@ -236,7 +236,8 @@ typedef struct npu_device_options {
   size_t firmware_size;
   // Its symbols for backtraces, lines "ADDRESS NAME" as nm prints them; NULL: none, or those of the built-in image.
   const char* firmware_symbols;
-  // Drives the command processor directly, on a device without control CPU: to measure what the firmware costs.
+  // Drives the command processor directly, on a device without control CPU: to measure what the firmware costs. Such a
+  // device runs one job at a time: starting another meanwhile is NPU_STATUS_WRONG_ORDER.
   bool bypass_firmware;
   // Looks into memory now and then instead of enabling interrupts.
   bool polling;

@@ -35,26 +35,17 @@ void use_own_context(npu_device* device, const std::vector<uint8_t>& file, uint3
   npu_context_destroy(context);
 }
 
-void use_contexts(npu_device* device) {
+TEST(Threads, ContextsInSeveralThreads) {
+  FirmwareBench bench;
+  ASSERT_EQ(bench.open(), NPU_OK) << bench.error.message();
   const std::vector<uint8_t> file = running_sum();
   std::atomic<int> done = 0;
   std::vector<std::thread> threads;
   for (uint32_t i = 0; i < 4; ++i) {
-    threads.emplace_back([&, i] { use_own_context(device, file, i, done); });
+    threads.emplace_back([&, i] { use_own_context(bench.device, file, i, done); });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(done, 20);
-}
-
-TEST(Threads, ContextsInSeveralThreads) {
-  FirmwareBench bench;
-  ASSERT_EQ(bench.open(), NPU_OK) << bench.error.message();
-  use_contexts(bench.device);
-}
-
-TEST(Threads, ContextsInSeveralThreadsWithoutFirmware) {
-  const Bench bench;
-  use_contexts(bench.device);
 }
 
 TEST(Threads, CancelFromAnotherThread) {
