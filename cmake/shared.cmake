@@ -22,7 +22,7 @@ function(npu_shared_library name)
   target_include_directories(${target} INTERFACE "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}>"
                                                  "$<INSTALL_INTERFACE:${NPU_INSTALL_INCLUDE}>")
   target_link_options(${target} PRIVATE "LINKER:--version-script=${map}")
-  if(NOT NPU_SANITIZE)
+  if(NOT NPU_SANITIZE AND NOT NPU_SANITIZE_THREAD)
     target_link_options(${target} PRIVATE LINKER:--no-undefined)
   endif()
   set_target_properties(${target} PROPERTIES
