@@ -80,6 +80,8 @@ if [[ $level != smoke ]]; then
   export UBSAN_OPTIONS=print_stacktrace=1
   build asan unit_tests
   check "unit tests with sanitizers" asan --label-regex '^unit$'
+  build tsan runtime_test capi_test
+  check "threads with their sanitizer" tsan --tests-regex '^(Threads|Monitor|FirmwareJob|FirmwareFault)\.'
 fi
 
 if [[ $level == nightly ]]; then
