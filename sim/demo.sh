@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The main job, from nothing: sets up, builds, imports a trained wake-word network, streams a spoken phrase through it on the NPU, and
-# checks every element against the software reference and every frame against TensorFlow Lite's own runtime.
+# The main job, from nothing: sets up, builds, imports a trained wake-word network, streams a spoken phrase through it on the NPU, each
+# frame a job for its firmware, and checks every element against the software reference and every frame against TensorFlow Lite's
+# own runtime.
 #
 #   sim/demo.sh [OUTPUT-FOLDER]      the default is build/demo
 #
@@ -42,7 +43,7 @@ step "import $network.tflite, as its makers ship it"
 "$npu" import "$models/$network.tflite" -o "$out/$network.tosa"
 "$npu" info "$out/$network.tosa"
 
-step "stream the phrase through it, frame after frame, and check against the reference"
+step "stream the phrase through firmware and engines, frame after frame, and check against the reference"
 "$npu" run "$out/$network.tosa" --input "$frames" --sequence --outputs "$out" --check reference \
   --json "$out/report.json" --csv "$out/layers.csv" --trace "$out/trace.json" | tee "$out/run.txt"
 
@@ -52,4 +53,5 @@ build/venv/bin/python sim/demo/show.py --model "$network" --frames "$frames" --d
 
 step "done"
 grep -E 'differ' "$out/run.txt"
+grep -A 1 '^firmware' "$out/run.txt"
 echo "picture $out/probability.svg, trace $out/trace.json, report $out/report.json"

@@ -43,6 +43,7 @@ std::vector<Interruption> interruptions(const runtime::RunResult& result) {
     list.back().resumed = phase.time;
     stopped = false;
   }
+  if (stopped) list.pop_back();  // it was asked when no yield was left
   return list;
 }
 

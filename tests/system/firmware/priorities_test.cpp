@@ -11,6 +11,7 @@
 #include <random>
 #include <sstream>
 
+#include "sim/report/job_axis.h"
 #include "tests/system/firmware/streams.h"
 
 namespace npu::test {
@@ -124,6 +125,18 @@ std::string digest(const Streamer& low, const Streamer& high, const std::vector<
   return text.str();
 }
 
+// The trace's axis of time finds the parts of interrupted jobs where they ran: the last part ends when the firmware saw
+// the end, but for an interrupt's way.
+void expect_parts_in_place(const Streamer& low, const std::vector<FirmwarePhase>& phases, uint64_t allowance) {
+  for (RunResult result : low.results()) {
+    result.phases = phases;  // those of other jobs' results, too
+    const report::JobAxis axis(result, 0);
+    EXPECT_EQ(axis.parts(), result.times.preemptions + 1U);
+    EXPECT_LE(axis.time(result.cycles), result.times.ended);
+    EXPECT_GE(axis.time(result.cycles) + allowance, result.times.ended);
+  }
+}
+
 // Where the FIFOs hold all of a small network's commands, the sequencer is past its yields before anybody more urgent
 // can come, and all of it is one segment: so on edge, but not with shorter FIFOs.
 struct Machine {
@@ -165,7 +178,8 @@ std::string run(const Machine& machine, const Network& low_network, const Networ
   EXPECT_TRUE(preemptions > 0 || !machine.interrupts) << "nothing was interrupted: this test tested nothing";
   const uint64_t delay = *std::max_element(delays.begin(), delays.end());
   const uint64_t blocked = largest(high, &runtime::JobTimes::blocked);
-  const uint64_t save = longest_save(all_phases(low, high));
+  const std::vector<FirmwarePhase> phases = all_phases(low, high);
+  const uint64_t save = longest_save(phases);
   const contract::Capabilities& caps = device.capabilities();
   const uint64_t allowance = kFirmwareAllowance * caps.clock_mhz / caps.cpu_clock_mhz;
   std::cout << preset << ": " << preemptions << " interruptions of " << low.results().size()
@@ -173,6 +187,7 @@ std::string run(const Machine& machine, const Network& low_network, const Networ
             << " of them blocked; longest segment " << segment << ", longest save " << save << " (a job had at most "
             << largest(low, &runtime::JobTimes::saved_bytes) << " bytes saved and restored), firmware at most "
             << allowance << "\n";
+  expect_parts_in_place(low, phases, allowance);
   EXPECT_GT(blocked, 0U);
   EXPECT_LE(blocked, segment + save + allowance);
   EXPECT_LE(delay, segment + save + allowance);
