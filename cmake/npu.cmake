@@ -29,7 +29,8 @@ target_compile_options(npu_options INTERFACE -Wall -Wextra -Wpedantic -Werror)
 if(NPU_SANITIZE)
   target_compile_options(npu_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
                                                -fno-omit-frame-pointer)
-  target_link_options(npu_options INTERFACE -fsanitize=address,undefined)
+  # The sanitizer calls dlopen in the program's place: only the older of the two kinds of library path counts then.
+  target_link_options(npu_options INTERFACE -fsanitize=address,undefined LINKER:--disable-new-dtags)
 endif()
 if(NPU_SANITIZE_THREAD)
   target_compile_options(npu_options INTERFACE -fsanitize=thread -fno-omit-frame-pointer)
