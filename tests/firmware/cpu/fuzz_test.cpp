@@ -8,17 +8,12 @@
 
 #include "hw/contract/gen/registers.h"
 #include "sim/platform/iss_loader.h"
+#include "tests/firmware/cpu/random_code.h"
 
 namespace npu::model::testing {
 namespace {
 
 constexpr uint32_t kInstructions = 3000;  // of a program, at most
-
-// A handler of traps, at the end of the code: goes on behind the instruction, somewhere in the code memory.
-// csrr t5, mepc; addi t5, t5, 4; slli t5, t5, 17; srli t5, t5, 17; csrw mepc, t5; mret
-constexpr std::array<uint32_t, 6> kHandlerCode = {0x34102f73, 0x004f0f13, 0x011f1f13,
-                                                  0x011f5f13, 0x341f1073, 0x30200073};
-constexpr uint32_t kHandler = contract::kCpuCodeBytes - 4 * kHandlerCode.size();
 
 // Answers by address and time; refuses some.
 class RandomBus : public IssBus {
@@ -84,8 +79,8 @@ class Machine {
     for (uint8_t& byte : config_.data) byte = static_cast<uint8_t>(random());
     iss_->reset(0);
     iss_->set_interrupts(interrupts);
-    for (uint32_t i = 1; i < 32; ++i) iss_->write_register(i, pointer(random));
-    const uint32_t vector = seed % 4 == 0 ? random() % contract::kCpuCodeBytes : kHandler;
+    for (uint32_t i = 1; i < 32; ++i) iss_->write_register(i, random_pointer(random));
+    const uint32_t vector = seed % 4 == 0 ? random() % contract::kCpuCodeBytes : kRandomHandler;
     iss_->write_csr(0x305, seed % 16 == 0 ? 0 : vector);  // mtvec
     State state;
     while (iss_->retired() < kInstructions) {
@@ -108,14 +103,6 @@ class Machine {
   }
 
  private:
-  // Registers point to where something is, mostly.
-  static uint32_t pointer(std::mt19937& random) {
-    static constexpr std::array<uint32_t, 6> kBases = {contract::kCpuCodeBase,      contract::kCpuDataBase,
-                                                       contract::kCpuRegistersBase, contract::kCpuPsramBase,
-                                                       contract::kCpuDramBase,      contract::kCpuDataBase};
-    const uint32_t word = random();
-    return word % 4 == 0 ? word : kBases[word % kBases.size()] + (random() & 0x3ffe);
-  }
   void keep(State& state) {
     for (uint32_t i = 0; i < state.registers.size(); ++i) state.registers[i] = iss_->read_register(i);
     constexpr std::array<uint32_t, 5> kCsrs = {0x300, 0x304, 0x305, 0x341, 0x342};
@@ -131,31 +118,12 @@ class Machine {
   std::unique_ptr<Iss> iss_;
 };
 
-// Random instructions: bits as they come, or with an opcode that exists.
-void fill(std::span<uint8_t> code, uint32_t seed) {
-  static constexpr std::array<uint32_t, 12> kOpcodes = {0x03, 0x0f, 0x13, 0x17, 0x23, 0x2f,
-                                                        0x33, 0x37, 0x63, 0x67, 0x6f, 0x73};
-  static constexpr std::array<uint32_t, 8> kSystem = {0x30200073, 0x10500073, 0x00000073, 0x00100073,
-                                                      0x30046073, 0x34202573, 0x30529073, 0x0000100f};
-  std::mt19937 random(seed);
-  const uint32_t style = seed % 3;  // bits, opcodes, opcodes with short jumps
-  for (size_t i = 0; i < code.size(); i += 4) {
-    uint32_t word = random();
-    if (style != 0 && random() % 4 != 0) word = (word & ~0x7fu) | kOpcodes[random() % kOpcodes.size()];
-    if (style == 2 && (word & 0x7f) == 0x6f) word &= 0x03f00fff;
-    if (style == 2 && (word & 0x7f) == 0x67) word = (word & ~0x7fu) | 0x13;
-    if (random() % 64 == 0) word = kSystem[random() % kSystem.size()];
-    std::memcpy(code.data() + i, &word, 4);
-  }
-  std::memcpy(code.data() + kHandler, kHandlerCode.data(), sizeof kHandlerCode);
-}
-
 TEST(CpuFuzz, RandomCodeIsHarmlessAndTheSameInAnySlices) {
   Machine machine;
   std::array<uint32_t, 6> reasons{};
   uint64_t instructions = 0;
   for (uint32_t seed = 0; seed < 600; ++seed) {
-    fill(machine.code(), seed);
+    fill_randomly(machine.code(), seed);
     const uint32_t interrupts = seed % 5 == 0 ? 0x880 : 0;
     const State whole = machine.run(seed, kInstructions, interrupts);
     ASSERT_EQ(machine.run(seed, kInstructions, interrupts), whole) << "seed " << seed;
@@ -174,7 +142,7 @@ TEST(CpuFuzz, ManyShortPrograms) {
   Machine machine;
   uint64_t instructions = 0;
   for (uint32_t seed = 1000; seed < 4000; ++seed) {
-    fill(machine.code(), seed);
+    fill_randomly(machine.code(), seed);
     instructions += machine.run(seed, 64, 0).retired;
   }
   EXPECT_GT(instructions, 100'000u);
