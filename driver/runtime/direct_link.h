@@ -20,7 +20,10 @@ class DirectLink final : public Link {
   void require_room(uint32_t context) const override;
   void submit(uint32_t context, Placement& placement, const contract::Job& job, JobListener& listener) override;
   void cancel(JobListener& listener) override;
-  void stop(JobListener& listener) override { cancel(listener); }
+  [[nodiscard]] bool stop(JobListener& listener) override { return running_ != &listener; }
+  void abandon(JobListener& listener) override {
+    if (running_ == &listener) running_ = nullptr;
+  }
   [[nodiscard]] std::chrono::nanoseconds slice() const override { return std::chrono::milliseconds(100); }
   void look(Wakeup wakeup) override;
   [[nodiscard]] uint64_t time() override { return 0; }

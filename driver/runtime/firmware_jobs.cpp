@@ -98,14 +98,23 @@ void FirmwareLink::cancel(JobListener& listener) {
   request(cancel, "to cancel a job");
 }
 
-void FirmwareLink::stop(JobListener& listener) {
-  cancel(listener);
-  if (!find(listener)) return;
+bool FirmwareLink::stop(JobListener& listener) {
+  const auto place = find(listener);
+  if (!place) return true;
+  const ContextRing& ring = *rings_[place->first];
+  if (ring.flights.front().listener != &listener) return false;
   guarded([&] {
     Patience patience(cpu_);
-    wait_once(patience, "did not cancel a job", [&] { return !find(listener); });
+    wait_once(patience, "did not cancel a job", [&] { return ring.corrupt || !find(listener); });
     reopen_corrupt_once();
   });
+  return true;
+}
+
+void FirmwareLink::abandon(JobListener& listener) {
+  for (const std::unique_ptr<ContextRing>& ring : rings_) {
+    if (ring) std::erase_if(ring->flights, [&](const Flight& flight) { return flight.listener == &listener; });
+  }
 }
 
 void FirmwareLink::look(Wakeup wakeup) {

@@ -34,7 +34,8 @@ class FirmwareLink final : public Link {
   void require_room(uint32_t context) const override;
   void submit(uint32_t context, Placement& placement, const contract::Job& job, JobListener& listener) override;
   void cancel(JobListener& listener) override;
-  void stop(JobListener& listener) override;
+  [[nodiscard]] bool stop(JobListener& listener) override;
+  void abandon(JobListener& listener) override;
   [[nodiscard]] std::chrono::nanoseconds slice() const override;
   void look(Wakeup wakeup) override;
   [[nodiscard]] uint64_t time() override { return cpu_.time(); }

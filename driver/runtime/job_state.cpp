@@ -20,6 +20,8 @@ using contract::ErrorCode;
 constexpr uint8_t kNoEvent = 0xff;
 constexpr size_t kOpcodeOffset = 7;  // structure `event`
 
+constexpr std::chrono::nanoseconds kStopSlice = std::chrono::milliseconds(100);
+
 // Executions that the device tells apart.
 constexpr uint32_t kEpochs = 256;
 
@@ -28,13 +30,28 @@ constexpr uint32_t kEpochs = 256;
 JobState::JobState(std::shared_ptr<ProgramState> program_state, const JobOptions& job_options)
     : program(std::move(program_state)), options(job_options), inputs(program->program.inputs.size()) {}
 
+// Its memory must not go before the device is done with it. The wait for jobs before it is not under the lock.
 JobState::~JobState() {
-  const Lock lock(device().mutex);
-  if (phase != Phase::kRunning) return;
   try {
-    device().link->stop(*this);
+    {
+      const Lock lock(device().mutex);
+      if (phase != Phase::kRunning) return;
+      device().link->cancel(*this);
+    }
+    for (;;) {
+      {
+        const Lock lock(device().mutex);
+        if (device().link->stop(*this)) return;
+      }
+      static_cast<void>(device().await(ended, kStopSlice));
+    }
   } catch (const std::exception&) {
     // A device that cannot be reached any more runs nothing.
+    const Lock lock(device().mutex);
+    device().link->abandon(*this);
+    if (phase != Phase::kRunning) return;
+    program->in_flight = nullptr;
+    program->context->job_ended();
   }
 }
 

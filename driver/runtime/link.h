@@ -90,8 +90,11 @@ class Link : public VariableTable {
   // Asks the device to stop a job; it ends as kJobCancelled unless it was over already. Nothing for a job that is not
   // in flight.
   virtual void cancel(JobListener& listener) = 0;
-  // Returns when the job has ended, however.
-  virtual void stop(JobListener& listener) = 0;
+  // After cancel(). True: the job is not in flight any more. Waits for one that has to end at once; false for a job
+  // that others of its context go before, since they end in order.
+  [[nodiscard]] virtual bool stop(JobListener& listener) = 0;
+  // Forgets a job without telling it; for a device that cannot be reached.
+  virtual void abandon(JobListener& listener) = 0;
 
   // How long a wait for the device should be.
   [[nodiscard]] virtual std::chrono::nanoseconds slice() const = 0;

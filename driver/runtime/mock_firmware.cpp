@@ -162,7 +162,7 @@ void MockFirmware::serve_cancel(uint32_t ring, uint32_t id) {
   if (run == pending_.end()) return;
   const Run cancelled = *run;
   std::erase_if(later_, [&](const Run& other) { return other.request.id == id; });
-  fail(cancelled, contract::ErrorCode::kJobCancelled);
+  on_cancel(cancelled);
 }
 
 void MockFirmware::complete(const Run& run, RingCompletion completion) {

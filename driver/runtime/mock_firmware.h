@@ -38,6 +38,8 @@ class MockFirmware {
 
   // What happens to a run request when it is taken.
   std::function<void(const Run&)> on_run = [this](const Run& run) { complete(run); };
+  // What happens to a run in flight whose cancelling is asked for.
+  std::function<void(const Run&)> on_cancel = [this](const Run& run) { fail(run, contract::ErrorCode::kJobCancelled); };
   // Completes a run well, or as the completion says (its id is filled in).
   void complete(const Run& run, contract::RingCompletion completion = {});
   void fail(const Run& run, contract::ErrorCode code);

@@ -10,9 +10,16 @@
 //   graph::Value probability = job.output("TosaOutput_0");
 //
 // Handles share ownership of what they need: a context keeps its device open, a program its context, a job its program.
-// All calls are safe from any thread. Jobs of one context run in order, one at a time; jobs of several contexts share
-// the device, the more urgent first. User-visible mistakes and device faults throw npu::Error with a code of
-// hw/contract/errors.yaml.
+// Jobs of one context run in order, one at a time; jobs of several contexts share the device, the more urgent first.
+// User-visible mistakes and device faults throw npu::Error with a code of hw/contract/errors.yaml.
+//
+// Threads: every call may come from any thread at any time, on the same handles too, with two exceptions. A handle must
+// not be assigned to, moved from or destroyed while another thread uses that very object (copies of it are fine). What
+// result(), outputs(), output() and program() return refers into the job or program: it stays valid until the job is
+// started again, and until the last handle is gone. Calls are served in the order in which they come; a wait for a job
+// keeps no other call waiting, and any number of threads may wait, for the same job or for several. A job of which the
+// last handle goes while it is in flight is cancelled; the destructor waits for its end, which for a queued job comes
+// after those before it in its context.
 #pragma once
 
 #include <array>
@@ -184,7 +191,7 @@ class Device {
   // As soft_reset, and forgets every variable of every context. Loaded programs stay usable.
   void cold_reset();
 
-  // Device time in cycles of the engines' clock.
+  // Device time in cycles of the engines' clock; 0 without firmware.
   [[nodiscard]] uint64_t time();
   // Power of engines and scratchpad; a job wakes a sleeping device. Throws Error(kWrongOrder) while jobs are in flight.
   void set_power(contract::PowerState state);
@@ -254,7 +261,6 @@ class LoadedProgram {
 };
 
 // One execution of a program at a time; may be started again and again. Inputs stay set until they are replaced.
-// Destroying a running job stops it.
 class Job {
  public:
   // Type and shape must be the port's. Throws Error(kBadInput) naming the port.
@@ -266,7 +272,8 @@ class Job {
 
   // Queues the job behind the jobs of its context. Throws Error(kBadInput) when an input was never set, kWrongOrder
   // while a job of the same program is in flight (they share its memory), kQueueFull when the context's ring is full,
-  // and what Context::load throws for variables that have to be allocated anew.
+  // and what Context::load throws for variables that have to be allocated anew. Once in 256 jobs of a context it waits
+  // for the end of those before.
   void start();
   // Lets the device run for at most `timeout` of host time; true when the job has ended. Throws FaultError when the
   // device stopped it (kJobCancelled: cancel() did), Error(kFaultCounters) when its counters break an identity,

@@ -81,6 +81,12 @@ TEST_F(FaultTest, TimeoutSaysTheLimit) {
   EXPECT_CONTAINS(fault(ErrorCode::kFaultTimeout).second, "68719476736 cycles");
 }
 
+TEST_F(FaultTest, TimeoutReadsWhoWaitsForWhomBeforeTheReset) {
+  opened.mock.set_register(reg::queue_state(9), 8 | reg::kQueueStateHoldingMask);
+  opened.mock.set_register(reg::queue_command(9), 1);
+  EXPECT_CONTAINS(fault(ErrorCode::kFaultTimeout).second, "vpu holds command 1 (declare on sequencer");
+}
+
 TEST_F(FaultTest, StructureOfTheFaultIsThereForPrograms) {
   opened.mock.set_register(reg::kFaultQueue, 9);
   opened.mock.set_register(reg::kFaultAddressHi, 7 << 8 | 15);

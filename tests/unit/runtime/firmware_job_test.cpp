@@ -289,6 +289,37 @@ TEST_F(FirmwareJob, DestroyingAJobInFlightStopsIt) {
   job.run();
 }
 
+// A queued job that is cancelled ends in its turn, which may take longer than the firmware may for an answer.
+TEST_F(FirmwareJob, DestroyingAQueuedJobWaitsForItsTurn) {
+  std::vector<MockFirmware::Run> runs;
+  booted.firmware.on_run = [&](const MockFirmware::Run& run) { runs.push_back(run); };
+  booted.firmware.on_cancel = [&](const MockFirmware::Run&) {};  // served when its turn comes
+  LoadedProgram second = context.load(make_program());
+  int waits = 0;
+  const auto move = booted.mock.on_wait;
+  booted.mock.on_wait = [&, move](MockHal& mock) {
+    move(mock);
+    if (++waits < 150) return;
+    for (const MockFirmware::Run& run : runs) {
+      if (run.request.id == runs.back().request.id) {
+        booted.firmware.fail(run, ErrorCode::kJobCancelled);
+      } else {
+        booted.firmware.complete(run);
+      }
+    }
+    runs.clear();
+  };
+  job.start();
+  {
+    Job queued = make_job(second);
+    queued.start();
+  }
+  booted.mock.on_wait = move;
+  booted.firmware.on_run = nullptr;
+  EXPECT_EQ(booted.firmware.boots(), 1);
+  EXPECT_EQ(job.outputs().size(), 1u);
+}
+
 TEST_F(FirmwareJob, PowerGoesThroughTheFirmware) {
   booted.firmware.on_admin = [&](const contract::RingRequest& request) { admin = request; };
   booted.device.set_power(contract::PowerState::kSleep);

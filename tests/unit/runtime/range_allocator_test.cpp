@@ -36,5 +36,17 @@ TEST(RangeAllocator, SurvivesAbsurdSizes) {
   EXPECT_EQ(nothing.allocate(0), std::nullopt);
 }
 
+TEST(RangeAllocator, ReservesWhatIsFree) {
+  RangeAllocator ranges(0, 1024, 64);
+  EXPECT_EQ(ranges.allocate(100), 0u);
+  EXPECT_FALSE(ranges.reserve(64, 64));    // taken
+  EXPECT_FALSE(ranges.reserve(960, 128));  // reaches beyond the end
+  EXPECT_TRUE(ranges.reserve(256, 128));
+  EXPECT_FALSE(ranges.reserve(128, 192));  // reaches into it
+  EXPECT_EQ(ranges.reserved(), 128u);
+  EXPECT_EQ(ranges.used(), 256u);
+  EXPECT_EQ(ranges.allocate(192), 384u);  // behind it
+}
+
 }  // namespace
 }  // namespace npu::runtime

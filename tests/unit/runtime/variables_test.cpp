@@ -1,3 +1,6 @@
+#include <array>
+
+#include "driver/runtime/variable_manager.h"
 #include "tests/unit/runtime/fixture.h"
 
 namespace npu::runtime {
@@ -108,7 +111,7 @@ TEST(Variables, TableFullNamesTheSmallestMachine) {
   Opened opened;
   Context context = opened.device.create_context();
   std::vector<compiler::Variable> five;
-  for (int i = 0; i < 5; ++i) five.push_back(int8_variable("v" + std::to_string(i), 4));
+  for (int i = 0; i < 5; ++i) five.push_back(int8_variable(std::string(1, static_cast<char>('a' + i)), 4));
   const auto [code, text] = error_of([&] { static_cast<void>(context.load(make_program(five))); });
   EXPECT_EQ(code, ErrorCode::kVariableTableFull);
   EXPECT_CONTAINS(text, "all 4 are taken");
@@ -187,6 +190,37 @@ TEST(Variables, SeenIsForgottenBeforeEpochsRepeat) {
   job.run();
   EXPECT_EQ(opened.mock.get_register(reg::kJobEpoch), 256u);
   EXPECT_EQ(opened.mock.persistent()[kFlags], 1);
+}
+
+// A table that fails at the write with this number.
+struct FailingTable final : VariableTable {
+  void write_entries(std::span<const Write> entries) override {
+    if (--writes_left < 0) throw Error(ErrorCode::kFaultBus, "the table cannot be written.");
+    for (const Write& write : entries) contents[write.index] = write.entry;
+  }
+  std::vector<contract::VariableEntry> read_entries(std::span<const uint32_t> indices) override {
+    std::vector<contract::VariableEntry> entries;
+    for (const uint32_t index : indices) entries.push_back(contents[index]);
+    return entries;
+  }
+
+  int writes_left = 0;
+  std::array<contract::VariableEntry, 4> contents;
+};
+
+TEST(Variables, NothingStaysAllocatedWhenTheTableCannotBeWritten) {
+  MockHal hal(small_machine());
+  FailingTable table;
+  VariableManager variables(hal, table, small_machine());
+  const std::vector<compiler::Variable> wanted = {int8_variable("a", 4), int8_variable("b", 4, {1, 2, 3, 4})};
+  for (int writes = 0; writes < 2; ++writes) {
+    table.writes_left = writes;
+    EXPECT_EQ(error_of([&] { static_cast<void>(variables.declare(1, wanted, false)); }).first, ErrorCode::kFaultBus);
+    EXPECT_EQ(variables.entries_used(), 0u);
+    EXPECT_EQ(variables.bytes_used(), 0u);
+  }
+  table.writes_left = 2;
+  EXPECT_EQ(variables.declare(1, wanted, false), (std::vector<uint32_t>{0, 1}));
 }
 
 }  // namespace
