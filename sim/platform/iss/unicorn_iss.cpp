@@ -14,7 +14,6 @@ using Reason = IssStop::Reason;
 
 namespace {
 
-constexpr uint32_t kPage = 4096;
 constexpr uint64_t kAddressSpace = uint64_t{1} << 32;
 
 constexpr uint32_t kEcall = 0x0000'0073, kEbreak = 0x0010'0073, kWfi = 0x1050'0073, kMret = 0x3020'0073;
@@ -40,7 +39,7 @@ UnicornIss::UnicornIss(const model::IssConfig& config) : config_(config) {
     add_hooks();
     check(uc_context_alloc(engine_, &first_state_), "uc_context_alloc");
     check(uc_context_save(engine_, first_state_), "uc_context_save");
-    marks_.assign((config_.code.size() + kPage) / 2, 0);
+    marks_.assign(config_.code.size() / 2, 0);
     mark_code();
   } catch (...) {
     if (first_state_ != nullptr) uc_context_free(first_state_);
@@ -54,24 +53,21 @@ UnicornIss::~UnicornIss() {
   uc_close(engine_);
 }
 
-// Code, data, and everything else as bus. The page behind the code can be executed but not read: an instruction there
-// is seen by the hook and refused, while without it Unicorn would fault on translating a block that only might get
-// there.
+// Code, data, and everything else as bus, which is not executed.
 void UnicornIss::map_memories() {
   const uint64_t code_end = uint64_t{config_.code_base} + config_.code.size();
   const uint64_t data_end = uint64_t{config_.data_base} + config_.data.size();
   check(
       uc_mem_map_ptr(engine_, config_.code_base, config_.code.size(), UC_PROT_READ | UC_PROT_EXEC, config_.code.data()),
       "code memory");
-  check(uc_mem_map(engine_, code_end, kPage, UC_PROT_EXEC), "page behind the code memory");
   check(uc_mem_map_ptr(engine_, config_.data_base, config_.data.size(), UC_PROT_READ | UC_PROT_WRITE,
                        config_.data.data()),
         "data memory");
   windows_.reserve(3);
   const bool code_first = config_.code_base < config_.data_base;
   map_bus(0, code_first ? config_.code_base : config_.data_base);
-  map_bus(code_first ? code_end + kPage : data_end, code_first ? config_.data_base : config_.code_base);
-  map_bus(code_first ? data_end : code_end + kPage, kAddressSpace);
+  map_bus(code_first ? code_end : data_end, code_first ? config_.data_base : config_.code_base);
+  map_bus(code_first ? data_end : code_end, kAddressSpace);
 }
 
 void UnicornIss::map_bus(uint64_t first, uint64_t end) {
@@ -86,25 +82,25 @@ void UnicornIss::add_hooks() {
   add_hook(engine_, UC_HOOK_MEM_INVALID, &on_refused, this);
 }
 
+// Unicorn would fault on translating a block that only might get to half an instruction at the end of the code: it has
+// to stop before that.
 void UnicornIss::mark_code() {
-  const size_t halfwords = config_.code.size() / 2;
+  until_ = uint64_t{config_.code_base} + config_.code.size();
   for (size_t i = 0; i < marks_.size(); ++i) {
-    marks_[i] &= kBreak;
-    if (i >= halfwords) {
-      marks_[i] |= kOutside;
-      continue;
-    }
     uint16_t half = 0;
     std::memcpy(&half, config_.code.data() + 2 * i, 2);
+    marks_[i] &= kBreak;
     if ((half & 0x7f) == kSystemOpcode || half == kCompressedEbreak) marks_[i] |= kSystem;
-    if (i + 1 == halfwords && instruction_bytes(half) == 4) marks_[i] |= kOutside;
+    if (i + 1 == marks_.size() && instruction_bytes(half) == 4) {
+      marks_[i] |= kOutside;
+      until_ -= 2;
+    }
   }
 }
 
 void UnicornIss::reset(uint32_t pc) {
   check(uc_context_restore(engine_, first_state_), "uc_context_restore");
-  check(uc_ctl_remove_cache(engine_, uint64_t{config_.code_base},
-                            uint64_t{config_.code_base} + config_.code.size() + kPage),
+  check(uc_ctl_remove_cache(engine_, uint64_t{config_.code_base}, uint64_t{config_.code_base} + config_.code.size()),
         "uc_ctl_remove_cache");
   mark_code();
   csrs_.reset();
@@ -171,13 +167,16 @@ IssStop UnicornIss::run(uint64_t instructions) {
 }
 
 void UnicornIss::execute() {
-  const uc_err error = uc_emu_start(engine_, pc_, kAddressSpace - 1, 0, 0);
+  hooked_ = false;
+  const uc_err error = uc_emu_start(engine_, pc_, until_, 0, 0);
   over_breakpoint_ = false;
   if (fault_.pending) {
     if (fault_.destination != 0) write_register(fault_.destination, fault_.kept);
     pc_ = fault_.pc;
   } else if (error != UC_ERR_OK) {
     raise_fault(kIllegalInstruction, 0, pc_, true);
+  } else if (!hooked_) {  // at until_
+    uc_reg_read(engine_, UC_RISCV_REG_PC, &pc_);
   }
 }
 
@@ -189,6 +188,7 @@ void UnicornIss::on_instruction(uc_engine* engine, uint64_t address, uint32_t, v
   if (iss.attention_ || iss.entered_ == iss.end_ || marks != 0) [[unlikely]] {
     const bool pass = !iss.attention_ && iss.entered_ != iss.end_ && marks == kBreak && iss.over_breakpoint_;
     if (!pass) {
+      iss.hooked_ = true;
       uc_emu_stop(engine);
       return;
     }

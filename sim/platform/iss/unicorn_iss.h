@@ -19,7 +19,7 @@ namespace npu::iss {
 
 class UnicornIss : public model::Iss {
  public:
-  // Throws std::runtime_error if Unicorn refuses. The 4 KiB behind the code memory must not be data memory or bus.
+  // Throws std::runtime_error if Unicorn refuses.
   explicit UnicornIss(const model::IssConfig& config);
   ~UnicornIss() override;
   UnicornIss(const UnicornIss&) = delete;
@@ -90,6 +90,8 @@ class UnicornIss : public model::Iss {
   uint32_t pc_ = 0;
   uint64_t entered_ = 0;  // instructions begun and not undone by a trap
   uint64_t end_ = 0;      // of the budget
+  uint64_t until_ = 0;    // where the code ends
+  bool hooked_ = false;   // the hook stopped Unicorn
   bool requested_ = false, in_bus_ = false, attention_ = false;
   bool at_breakpoint_ = false;  // stopped at one: the next run goes over it
   bool over_breakpoint_ = false;

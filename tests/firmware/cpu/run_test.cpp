@@ -78,14 +78,18 @@ TEST(CpuRun, ExceptionsAreTaken) {
   };
   for (const Trap& trap : memory) EXPECT_EQ(next(), trap);
   // Fetches: mepc is where the CPU went, so its distance from the jump is all that the program does not know.
-  for (const auto& [value, pc] : std::vector<std::pair<uint32_t, uint32_t>>{
-           {kData, kData}, {kRegisters, kRegisters}, {kCodeEnd, kCodeEnd - 2}, {kCodeEnd, kCodeEnd - 2}}) {
+  for (const auto& [value, pc] : std::vector<std::pair<uint32_t, uint32_t>>{{kData, kData},
+                                                                            {kRegisters, kRegisters},
+                                                                            {kCodeEnd, kCodeEnd - 2},
+                                                                            {kCodeEnd, kCodeEnd - 2},
+                                                                            {kCodeEnd, kCodeEnd}}) {
     const Trap trap = next();
     EXPECT_EQ(trap.cause, 1u);
     EXPECT_EQ(trap.value, value);
     EXPECT_EQ((pc - trap.distance) % 2, 0u);
     EXPECT_LT(pc - trap.distance, 0x2000u);  // the jump is in the program
   }
+  EXPECT_EQ(next(), (Trap{5, kCodeEnd, 0}));
   EXPECT_EQ(bench.result(at), 0x1111u);  // refused loads change nothing
   EXPECT_EQ(bench.result(at + 1), 0x1880u);
 }

@@ -49,6 +49,9 @@
   probe jr a1                      # half an instruction at the end of the code
   li a1, NPU_CPU_CODE_BASE + NPU_CPU_CODE_BYTES - 4
   probe jr a1                      # and running over it
+  li a1, NPU_CPU_CODE_BASE + NPU_CPU_CODE_BYTES
+  probe jr a1                      # behind it
+  probe lw a0, 0(a1)               # which can be read no more than before
   result a2
   csrr t0, mstatus
   result t0
