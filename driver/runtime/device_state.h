@@ -115,7 +115,7 @@ class ProgramState {
 class JobState final : public JobListener {
  public:
   JobState(std::shared_ptr<ProgramState> program_state, const JobOptions& job_options);
-  ~JobState();
+  ~JobState() override;
   JobState(const JobState&) = delete;
   JobState& operator=(const JobState&) = delete;
 

@@ -40,10 +40,8 @@ struct JobEnd {
 // A job in flight. Told exactly once; must not call the link then.
 class JobListener {
  public:
+  virtual ~JobListener() = default;
   virtual void job_ended(JobEnd end) = 0;
-
- protected:
-  ~JobListener() = default;
 };
 
 // The variable table in persistent SRAM.
@@ -53,11 +51,9 @@ class VariableTable {
     uint32_t index = 0;
     contract::VariableEntry entry;
   };
+  virtual ~VariableTable() = default;
   virtual void write_entries(std::span<const Write> writes) = 0;
   [[nodiscard]] virtual std::vector<contract::VariableEntry> read_entries(std::span<const uint32_t> indices) = 0;
-
- protected:
-  ~VariableTable() = default;
 };
 
 // What a link keeps in the device for a loaded program; gone with the object.
@@ -68,8 +64,6 @@ class Placement {
 
 class Link : public VariableTable {
  public:
-  virtual ~Link() = default;
-
   // Brings the device to its first state; `cold`: persistent memory is cleared. Jobs in flight end as kReset, contexts
   // stay open. Throws Error as Device::open.
   virtual void restart(bool cold) = 0;

@@ -124,7 +124,7 @@ std::string MockHal::deviation() const {
   return fmt::format("access {} never came: {}", next_, to_string((*expected_)[next_]));
 }
 
-const MockHal::Access* MockHal::check(Access access) {
+const MockHal::Access* MockHal::check(const Access& access) {
   log_.push_back(access);
   if (!expected_) return nullptr;
   if (next_ < expected_->size()) {

@@ -117,7 +117,7 @@ class MockHal : public Hal {
   [[nodiscard]] bool interrupt() const;
   void sleep(std::chrono::nanoseconds timeout);
   // Logs the access and compares it; returns the expectation for its answer, or null.
-  const Access* check(Access access);
+  const Access* check(const Access& access);
   void control(uint32_t value);
   // The word of the variable table that a var_word register shows, or null for another register.
   uint8_t* table_word(uint32_t offset);
