@@ -149,7 +149,9 @@ class BlockReader {
       throw Error(ErrorCode::kBadShape, what + " has data but the shape " + to_string(tensor.shape));
     }
     const auto needed = static_cast<size_t>(byte_size(tensor.type, *elements));
-    if (tensor.data.size() != needed && tensor.data.size() != round_up_to_8(needed)) {
+    // Some write 8 bytes for the shape of no sizes too.
+    const bool only_padding = needed == 0 && tensor.data.size() == 8;
+    if (tensor.data.size() != needed && tensor.data.size() != round_up_to_8(needed) && !only_padding) {
       throw Error(ErrorCode::kBadData, what + " (" + describe_type(tensor) + ") needs " + std::to_string(needed) +
                                            " bytes of data but has " + std::to_string(tensor.data.size()));
     }

@@ -124,7 +124,14 @@ TEST(Reader, ShapesBecomeTensors) {
   EXPECT_EQ(shape.data.size(), 16u);
   file.shape_rank = 0;
   file.shape_data = {};
-  EXPECT_TRUE(tensor(read(file), "s").has_data) << "the shape of a scalar is constant and empty";
+  for (const size_t padding : {0, 8}) {
+    file.shape_data.assign(padding, 0);
+    const Graph scalar = read(file);
+    EXPECT_TRUE(tensor(scalar, "s").has_data) << "the shape of a scalar is constant and empty";
+    EXPECT_TRUE(tensor(scalar, "s").data.empty());
+  }
+  file.shape_data.assign(16, 0);
+  EXPECT_THROW(static_cast<void>(read(file)), Error);
 }
 
 TEST(Reader, ClampLimitsTakeTheWidthOfTheirType) {
