@@ -1,8 +1,8 @@
 #include "driver/graph/analyse.h"
 
 #include <algorithm>
-#include <map>
 
+#include "driver/graph/level.h"
 #include "driver/graph/operand_check.h"
 #include "driver/graph/operator_view.h"
 #include "driver/graph/operators.h"
@@ -14,15 +14,6 @@ namespace {
 constexpr Features kProfiles = kProInt | kProFp;
 constexpr Features kIntegerExtensions = kExtInt16 | kExtInt4 | kExtDoubleRound | kExtInexactRound;
 constexpr Features kFloatExtensions = kExtBf16 | kExtFp8E4M3 | kExtFp8E5M2 | kExtFft;
-
-// Limits of level 8K.
-constexpr int64_t kLevelRank = 6;
-constexpr int64_t kLevelKernel = 8192;
-constexpr int64_t kLevelStride = 8192;
-constexpr int64_t kLevelScale = 256;
-constexpr int64_t kLevelBytes = int64_t{1} << 31;
-constexpr size_t kLevelList = 64;
-constexpr int kLevelNesting = 6;
 
 class Analysis {
  public:
@@ -38,18 +29,16 @@ class Analysis {
         look_at_operator(block, i);
       }
     }
-    limit("control flow", "nesting", nesting(graph_.regions.front()), kLevelNesting);
+    for (const LevelExcess& excess : above(graph_, Level::k8K)) {
+      above_level_ = true;
+      needs_.notes.push_back(excess.text);
+    }
     choose_profiles();
     return finish();
   }
 
  private:
   void look_at_tensor(const Tensor& tensor) {
-    const std::string what = "tensor " + in_quotes(tensor.name);
-    limit(what, "rank", static_cast<int64_t>(tensor.shape.size()), kLevelRank);
-    const auto elements = element_count(tensor.shape);
-    NPU_CHECK(elements.has_value());
-    limit(what, "size in bytes", std::max(*elements, byte_size(tensor.type, *elements)), kLevelBytes - 1);
     if (tensor.variable) {
       const OperatorInfo& entry = info(Op::kVariable);
       const auto row = std::find_if(entry.types.begin(), entry.types.end(),
@@ -72,6 +61,10 @@ class Analysis {
     const OperatorView view(regions_, block, op, position);
     if (const TypeRow* row = match_types(view)) {
       need(*row);
+      if ((row->all_of & kSuiteTypes) != 0) {
+        needs_.notes.push_back(describe(op, position) + ": the specification's table has no " +
+                               std::string(name(row->types[0])) + " for it; the official conformance suite has");
+      }
     } else {
       need({{}, entry.any_of, 0});
     }
@@ -87,57 +80,6 @@ class Analysis {
     }
     if (op.op == Op::kRescale && op.attributes.rounding_mode == RoundingMode::kInexactRound) {
       all_ |= kExtInexactRound;
-    }
-    look_at_limits(view, entry, describe(op, position));
-  }
-
-  void look_at_limits(const OperatorView& view, const OperatorInfo& entry, const std::string& what) {
-    const Attributes& a = view.attributes();
-    const auto each = [&](const char* attribute, const std::vector<int32_t>& values, int64_t most) {
-      for (const int32_t value : values) {
-        limit(what, attribute, value, most);
-      }
-    };
-    each("kernel", a.kernel, kLevelKernel);
-    each("stride", a.stride, kLevelStride);
-    each("pad", a.pad, kLevelKernel);
-    each("out_pad", a.out_pad, kLevelKernel);
-    if (entry.attributes & (kHasDilation | kHasOutPad)) {
-      // Kernel dimensions of the weights: all but the channels.
-      const Shape& weight = view.shape(1);
-      const size_t first = view.op().op == Op::kDepthwiseConv2d ? 0 : 1;
-      const size_t count = weight.size() == 5 ? 3 : 2;
-      for (size_t i = 0; i < count; ++i) {
-        limit(what, "kernel times dilation", weight[first + i] * (a.dilation.empty() ? 1 : a.dilation[i]),
-              kLevelKernel);
-      }
-    }
-    if (view.op().op == Op::kFft2d || view.op().op == Op::kRfft2d) {
-      limit(what, "height", view.shape(0)[1], kLevelKernel);
-      limit(what, "width", view.shape(0)[2], kLevelKernel);
-    }
-    if (view.op().op == Op::kResize) {
-      const auto scale = view.required_constant(1, 4);
-      limit(what, "scale", scale[0] / scale[1], kLevelScale);
-      limit(what, "scale", scale[2] / scale[3], kLevelScale);
-    }
-    const auto is_list = [](std::span<const Operand> operands) {
-      return !operands.empty() && operands.back().kind == OperandKind::kList;
-    };
-    if (is_list(entry.inputs)) {
-      limit(what, "number of inputs", static_cast<int64_t>(view.op().inputs.size() - (entry.inputs.size() - 1)),
-            kLevelList);
-    }
-    if (is_list(entry.outputs)) {
-      limit(what, "number of outputs", static_cast<int64_t>(view.op().outputs.size()), kLevelList);
-    }
-  }
-
-  void limit(const std::string& what, const char* quantity, int64_t value, int64_t most) {
-    if (value > most) {
-      above_level_ = true;
-      needs_.notes.push_back(what + ": its " + quantity + " of " + std::to_string(value) + " is above level 8K's " +
-                             std::to_string(most));
     }
   }
 
@@ -168,26 +110,6 @@ class Analysis {
     }
   }
 
-  int64_t nesting(const std::string& region) { return nesting(*regions_.find(region)); }
-
-  int64_t nesting(const Region& region) {
-    const auto [known, added] = depths_.emplace(&region, 0);
-    if (!added) {
-      return known->second;
-    }
-    int64_t deepest = 0;
-    for (const Operator& op : region.blocks.front().operators) {
-      const Attributes& a = op.attributes;
-      if (op.op == Op::kCondIf) {
-        deepest = std::max({deepest, 1 + nesting(a.then_graph), 1 + nesting(a.else_graph)});
-      } else if (op.op == Op::kWhileLoop) {
-        deepest = std::max({deepest, 1 + nesting(a.cond_graph), 1 + nesting(a.body_graph)});
-      }
-    }
-    depths_[&region] = deepest;
-    return deepest;
-  }
-
   Needs finish() {
     for (uint32_t i = 0; i < kFeatureCount; ++i) {
       const Features bit = 1u << i;
@@ -205,7 +127,6 @@ class Analysis {
   Features all_ = 0;
   std::set<Features> choices_;
   bool above_level_ = false;
-  std::map<const Region*, int64_t> depths_;
 };
 
 // A hostile file can ask for more products than fit.

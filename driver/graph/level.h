@@ -1,0 +1,35 @@
+// The levels of the specification: how large arguments may be for a result that every implementation of the level
+// gives. Source: TOSA 1.0 specification, "Levels".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "driver/graph/graph.h"
+
+namespace npu::graph {
+
+enum class Level : uint8_t { kNone, k8K };
+
+struct LevelLimits {
+  std::string_view name;  // "none", "8K"
+  int64_t rank, kernel, stride, scale, log2_size, nesting, list;
+};
+[[nodiscard]] const LevelLimits& limits(Level level);
+// The level of a name, in any case; nullopt for others.
+[[nodiscard]] std::optional<Level> level_from_name(std::string_view name);
+
+// What is above a level, in words; empty when the level allows the graph. The graph must be validated.
+struct LevelExcess {
+  std::string text;
+  bool nesting = false;  // the specification makes this one an error, all others unpredictable
+};
+[[nodiscard]] std::vector<LevelExcess> above(const Graph& graph, Level level);
+
+// Throws Error for the first thing above the level: require_failed, for nesting bad_structure.
+void check_level(const Graph& graph, Level level);
+
+}  // namespace npu::graph
