@@ -1,4 +1,4 @@
-// CLAMP, and TABLE, by which all other integer activations are written.
+// CLAMP, and TABLE, by which all other integer activations are written; those of real numbers are in functions.cpp.
 #include <cstring>
 
 #include "sim/reference/arithmetic.h"
@@ -26,15 +26,18 @@ void clamp(Call& call) {
   if (result.type != call.input(0).type) {
     call.unsupported_types();
   }
-  for_type<Int8, Int16>(call, call.input(0).type, [&](auto type) {
-    using T = typename decltype(type)::T;
-    const T low = limit<T>(call, call.attributes().min_val, "min_val");
-    const T high = limit<T>(call, call.attributes().max_val, "max_val");
-    call.error_if(high < low, ErrorCode::kBadArgument, fmt::format("max_val {} is below min_val {}", high, low));
+  for_type<Int8, Int16, Fp32, Fp16, Bf16>(call, call.input(0).type, [&](auto type) {
+    using Type = decltype(type);
+    using T = typename Type::T;
+    const auto low = Type::load(limit<T>(call, call.attributes().min_val, "min_val"));
+    const auto high = Type::load(limit<T>(call, call.attributes().max_val, "max_val"));
+    call.error_if(!(low <= high), ErrorCode::kBadArgument,
+                  fmt::format("max_val {} is not at least min_val {}", high, low));
+    const Extreme extreme(call);
     const auto in = elements<T>(call.input(0));
     const auto out = elements<T>(result);
     for (size_t i = 0; i < out.size(); ++i) {
-      out[i] = in[i] < low ? low : in[i] > high ? high : in[i];
+      out[i] = Type::store(extreme.smaller(extreme.larger(Type::load(in[i]), low), high));
     }
   });
 }

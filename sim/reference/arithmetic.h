@@ -21,9 +21,56 @@ typename Type::T in_range(const Call& call, int64_t value, const char* what) {
 }
 
 template <typename Type>
-int64_t add(const Call& call, int64_t a, int64_t b) {
-  return in_range<Type>(call, a + b, "the sum");
+typename Type::Wide add(const Call& call, typename Type::Wide a, typename Type::Wide b) {
+  if constexpr (Type::kIsFloat) {
+    return a + b;
+  } else {
+    return in_range<Type>(call, a + b, "the sum");
+  }
 }
+
+// The larger or smaller of two numbers, the first one of equals. A NaN wins, or loses where the operator ignores it.
+struct Extreme {
+  bool ignore_nan = false;
+
+  explicit Extreme(const Call& call) : ignore_nan(call.attributes().nan_mode == graph::NanMode::kIgnore) {}
+
+  // What to start from: nothing beats it but a number that the operator looks at.
+  template <typename Type>
+  [[nodiscard]] typename Type::Wide lowest() const {
+    if constexpr (Type::kIsFloat) {
+      return ignore_nan ? std::numeric_limits<double>::quiet_NaN() : -std::numeric_limits<double>::infinity();
+    } else {
+      return Type::kMin;
+    }
+  }
+  template <typename Type>
+  [[nodiscard]] typename Type::Wide highest() const {
+    if constexpr (Type::kIsFloat) {
+      return -lowest<Type>();
+    } else {
+      return Type::kMax;
+    }
+  }
+  template <typename T>
+  [[nodiscard]] T larger(T a, T b) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (a != a || b != b) {
+        return (a != a) == ignore_nan ? b : a;
+      }
+    }
+    return a >= b ? a : b;
+  }
+  template <typename T>
+  [[nodiscard]] T smaller(T a, T b) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (a != a || b != b) {
+        return (a != a) == ignore_nan ? b : a;
+      }
+    }
+    return a < b ? a : b;
+  }
+};
 
 template <typename Type>
 typename Type::T clip(int64_t value) {

@@ -50,8 +50,7 @@ void Call::unsupported_types() const {
     results += fmt::format("{}{}", results.empty() ? "" : ", ", graph::name(value->type));
   }
   fail(ErrorCode::kTypeUnsupported,
-       fmt::format("the reference has no {} of ({}) to {}; it computes the integer types only: quantise the network",
-                   graph::name(op_.op), types, results));
+       fmt::format("the reference has no {} of ({}) to {}", graph::name(op_.op), types, results));
 }
 
 void Call::fail(ErrorCode code, std::string_view what_is_wrong) const {

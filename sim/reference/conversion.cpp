@@ -1,4 +1,7 @@
 // CAST and RESCALE.
+#include <algorithm>
+
+#include "driver/graph/operators.h"
 #include "sim/reference/arithmetic.h"
 #include "sim/reference/operators.h"
 
@@ -85,6 +88,30 @@ void rescale_as(Call& call) {
   }
 }
 
+template <typename Body>
+void for_cast_type(const Call& call, DType type, Body&& body) {
+  for_type<Bool, Int8, Int16, Int32, Fp32, Fp16, Bf16, Fp8E4M3, Fp8E5M2>(call, type, body);
+}
+
+bool can_cast(DType in, DType out) {
+  return std::ranges::any_of(graph::info(graph::Op::kCast).types, [&](const graph::TypeRow& row) {
+    return row.types[static_cast<size_t>(graph::Slot::kIn)] == in &&
+           row.types[static_cast<size_t>(graph::Slot::kOut)] == out;
+  });
+}
+
+template <typename Out, typename Number>
+typename Out::T cast_element(const Call& call, Number value) {
+  if constexpr (Out::kType == DType::kBool) {
+    return value != 0;
+  } else if constexpr (std::is_same_v<Number, double> && !Out::kIsFloat) {
+    call.require(value == value, "a NaN has no integer");
+    return Out::store(to_integer(value, Out::kMin, Out::kMax));
+  } else {
+    return Out::store(value);
+  }
+}
+
 }  // namespace
 
 void rescale(Call& call) {
@@ -99,16 +126,16 @@ void cast(Call& call) {
   const Value& input = call.input(0);
   Value& result = call.output();
   check_same_shape(call);
-  if (input.type == result.type) {
+  if (!can_cast(input.type, result.type)) {
     call.unsupported_types();
   }
-  for_type<Bool, Int8, Int16, Int32>(call, input.type, [&](auto in_type) {
-    for_type<Bool, Int8, Int16, Int32>(call, result.type, [&](auto out_type) {
-      using Out = decltype(out_type);
-      const auto in = elements<typename decltype(in_type)::T>(input);
-      const auto out = elements<typename Out::T>(result);
+  for_cast_type(call, input.type, [&](auto in_type) {
+    for_cast_type(call, result.type, [&](auto out_type) {
+      using In = decltype(in_type);
+      const auto in = elements<typename In::T>(input);
+      const auto out = elements<typename decltype(out_type)::T>(result);
       for (size_t i = 0; i < out.size(); ++i) {
-        out[i] = static_cast<typename Out::T>(Out::kType == DType::kBool ? in[i] != 0 : in[i]);
+        out[i] = cast_element<decltype(out_type)>(call, In::load(in[i]));
       }
     });
   });

@@ -1,5 +1,5 @@
-// CONV2D, CONV3D, DEPTHWISE_CONV2D and TRANSPOSE_CONV2D, plain: each product is added to an accumulator whose range is
-// checked.
+// CONV2D, CONV3D, DEPTHWISE_CONV2D and TRANSPOSE_CONV2D, plain: each product is added to an accumulator, whose
+// range is checked for integers.
 #include "sim/reference/arithmetic.h"
 #include "sim/reference/fast.h"
 #include "sim/reference/geometry.h"
@@ -14,21 +14,30 @@ using contract::ErrorCode;
 // Typed operands of a convolution.
 template <typename In, typename Weight, typename Out>
 struct Operands {
-  std::span<const typename In::T> in;
-  std::span<const typename Weight::T> weight;
-  std::span<const typename Out::T> bias;
-  ZeroPoints zero;
+  using Wide = typename Out::Wide;
+  decltype(wide_elements<In>(Value())) in;
+  decltype(wide_elements<Weight>(Value())) weight;
+  std::span<const typename Out::T> biases;
+  Wide input_zp, weight_zp;
+  int64_t bias_step;
   std::span<typename Out::T> out;
 
-  explicit Operands(const Call& call)
-      : in(elements<typename In::T>(call.input(0))),
-        weight(elements<typename Weight::T>(call.input(1))),
-        bias(elements<typename Out::T>(call.input(2))),
-        zero(zero_points_of(call, In::kType, Weight::kType, 3)),
-        out(elements<typename Out::T>(call.output())) {}
+  Operands(const Call& call, int64_t channels)
+      : in(wide_elements<In>(call.input(0))),
+        weight(wide_elements<Weight>(call.input(1))),
+        biases(elements<typename Out::T>(call.input(2))),
+        bias_step(reference::bias_step(call, channels)),
+        out(elements<typename Out::T>(call.output())) {
+    const ZeroPoints zero = zero_points_of(call, In::kType, Weight::kType, 3);
+    input_zp = static_cast<Wide>(zero.a);
+    weight_zp = static_cast<Wide>(zero.b);
+  }
 
-  [[nodiscard]] int64_t product(int64_t in_at, int64_t weight_at) const {
-    return (in[in_at] - zero.a) * (weight[weight_at] - zero.b);
+  [[nodiscard]] Wide product(int64_t in_at, int64_t weight_at) const {
+    return (in[in_at] - input_zp) * (weight[weight_at] - weight_zp);
+  }
+  void finish(const Call& call, int64_t at, Wide sum, int64_t channel) const {
+    out[at] = Out::store(reference::add<Out>(call, sum, Out::load(biases[channel * bias_step])));
   }
 };
 
@@ -39,12 +48,11 @@ bool inside(int64_t value, int64_t size) { return 0 <= value && value < size; }
 void plain::convolution(Call& call) {
   for_convolution_types(call, [&](auto in_type, auto weight_type, auto out_type) {
     using Out = decltype(out_type);
-    const Operands<decltype(in_type), decltype(weight_type), Out> operands(call);
     const Convolution g = convolution_of(call);
-    const int64_t bias = bias_step(call, g.oc);
+    const Operands<decltype(in_type), decltype(weight_type), Out> operands(call, g.oc);
     int64_t at = 0;
     const auto result_element = [&](int64_t n, int64_t id, int64_t iy, int64_t ix, int64_t oc) {
-      int64_t sum = 0;
+      typename Out::Wide sum = 0;
       for (int64_t kd = 0; kd < g.kernel[0]; ++kd) {
         for (int64_t ky = 0; ky < g.kernel[1]; ++ky) {
           for (int64_t kx = 0; kx < g.kernel[2]; ++kx) {
@@ -69,9 +77,9 @@ void plain::convolution(Call& call) {
         for (int64_t oy = 0; oy < g.out[1]; ++oy) {
           for (int64_t ox = 0; ox < g.out[2]; ++ox) {
             for (int64_t oc = 0; oc < g.oc; ++oc) {
-              const int64_t sum = result_element(n, od * g.stride[0] - g.pad[0], oy * g.stride[1] - g.pad[1],
-                                                 ox * g.stride[2] - g.pad[2], oc);
-              operands.out[at++] = reference::add<Out>(call, sum, operands.bias[oc * bias]);
+              const auto sum = result_element(n, od * g.stride[0] - g.pad[0], oy * g.stride[1] - g.pad[1],
+                                              ox * g.stride[2] - g.pad[2], oc);
+              operands.finish(call, at++, sum, oc);
             }
           }
         }
@@ -83,12 +91,11 @@ void plain::convolution(Call& call) {
 void plain::depthwise_conv2d(Call& call) {
   for_convolution_types(call, [&](auto in_type, auto weight_type, auto out_type) {
     using Out = decltype(out_type);
-    const Operands<decltype(in_type), decltype(weight_type), Out> operands(call);
     const Depthwise g = depthwise_of(call);
-    const int64_t bias = bias_step(call, g.c * g.m);
+    const Operands<decltype(in_type), decltype(weight_type), Out> operands(call, g.c * g.m);
     int64_t at = 0;
     const auto result_element = [&](int64_t n, int64_t iy, int64_t ix, int64_t c, int64_t m) {
-      int64_t sum = 0;
+      typename Out::Wide sum = 0;
       for (int64_t ky = 0; ky < g.kh; ++ky) {
         for (int64_t kx = 0; kx < g.kw; ++kx) {
           const int64_t y = iy + ky * g.dilation_y;
@@ -107,8 +114,8 @@ void plain::depthwise_conv2d(Call& call) {
         for (int64_t ox = 0; ox < g.ow; ++ox) {
           for (int64_t c = 0; c < g.c; ++c) {
             for (int64_t m = 0; m < g.m; ++m) {
-              const int64_t sum = result_element(n, oy * g.stride_y - g.pad_top, ox * g.stride_x - g.pad_left, c, m);
-              operands.out[at++] = reference::add<Out>(call, sum, operands.bias[(c * g.m + m) * bias]);
+              const auto sum = result_element(n, oy * g.stride_y - g.pad_top, ox * g.stride_x - g.pad_left, c, m);
+              operands.finish(call, at++, sum, c * g.m + m);
             }
           }
         }
@@ -120,7 +127,6 @@ void plain::depthwise_conv2d(Call& call) {
 void transpose_conv2d(Call& call) {
   for_convolution_types(call, [&](auto in_type, auto weight_type, auto out_type) {
     using Out = decltype(out_type);
-    const Operands<decltype(in_type), decltype(weight_type), Out> operands(call);
     const graph::Attributes& a = call.attributes();
     const Shape& in = call.input(0).shape;
     const Shape& weight = call.input(1).shape;
@@ -133,11 +139,11 @@ void transpose_conv2d(Call& call) {
                               graph::to_string(weight), graph::to_string(out)));
     const int64_t stride_y = a.stride[0], stride_x = a.stride[1];
     call.error_if(stride_y < 1 || stride_x < 1, ErrorCode::kBadArgument, "stride must be positive");
-    const int64_t bias = bias_step(call, out[3]);
+    const Operands<decltype(in_type), decltype(weight_type), Out> operands(call, out[3]);
     int64_t at = 0;
     // The result (iy, ix) gathers the operand's elements that a kernel position brings onto it.
     const auto result_element = [&](int64_t n, int64_t iy, int64_t ix, int64_t oc) {
-      int64_t sum = 0;
+      typename Out::Wide sum = 0;
       for (int64_t ky = 0; ky < weight[1]; ++ky) {
         for (int64_t kx = 0; kx < weight[2]; ++kx) {
           const int64_t y = iy - ky;
@@ -158,8 +164,8 @@ void transpose_conv2d(Call& call) {
       for (int64_t oy = 0; oy < out[1]; ++oy) {
         for (int64_t ox = 0; ox < out[2]; ++ox) {
           for (int64_t oc = 0; oc < out[3]; ++oc) {
-            const int64_t sum = result_element(n, oy - a.out_pad[0], ox - a.out_pad[2], oc);
-            operands.out[at++] = reference::add<Out>(call, sum, operands.bias[oc * bias]);
+            const auto sum = result_element(n, oy - a.out_pad[0], ox - a.out_pad[2], oc);
+            operands.finish(call, at++, sum, oc);
           }
         }
       }

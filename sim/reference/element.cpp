@@ -13,6 +13,19 @@ int64_t scalar(const Call& call, size_t input) {
   return result;
 }
 
+int64_t zero_point(const Call& call, size_t input, DType type) {
+  const Value& value = call.input(input);
+  double number = 0;
+  for_type<Int4, Int8, Int16, Int32, Int48, Fp32, Fp16, Bf16, Fp8E4M3, Fp8E5M2>(call, value.type, [&](auto operand) {
+    using Operand = decltype(operand);
+    call.error_if(value.bytes.empty(), contract::ErrorCode::kBadShape, fmt::format("operand {} has no element", input));
+    number = static_cast<double>(Operand::load(elements<typename Operand::T>(value)[0]));
+  });
+  call.error_if(type != DType::kInt8 && number != 0, contract::ErrorCode::kBadArgument,
+                "only INT8 may have a zero point");
+  return type == DType::kInt8 ? static_cast<int64_t>(number) : 0;
+}
+
 std::span<const int64_t> shape_operand(const Call& call, size_t input) {
   const Value& value = call.input(input);
   call.error_if(value.type != DType::kShape, contract::ErrorCode::kBadType,

@@ -1,13 +1,15 @@
-// Elements of values as C++ numbers: the integer types, typed access, and a loop over a shape with broadcasting.
+// Elements of values as C++ numbers: the types, typed access, and a loop over a shape with broadcasting.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "driver/graph/value.h"
 #include "sim/reference/call.h"
+#include "sim/reference/float_format.h"
 
 namespace npu::reference {
 
@@ -15,11 +17,18 @@ using graph::DType;
 using graph::Shape;
 using graph::Value;
 
-// An integer type of the specification: T holds one machine element, kMin and kMax are its signed limits.
+// Each type has T, which holds one machine element, and Wide, in which operators compute: load() makes the one into the
+// other, store() the other into the one.
+
+// An integer type of the specification: kMin and kMax are its signed limits. Results fit or are to be cut.
 template <DType kDType, typename Machine, int kBits>
 struct Integer {
   using T = Machine;
+  using Wide = int64_t;
   static constexpr DType kType = kDType;
+  static constexpr bool kIsFloat = false;
+  static T load(T element) { return element; }
+  static T store(auto value) { return static_cast<T>(value); }
   static constexpr int64_t kMin = -(int64_t{1} << (kBits - 1));
   static constexpr int64_t kMax = (int64_t{1} << (kBits - 1)) - 1;
   static constexpr int kWidth = kBits;
@@ -31,8 +40,41 @@ using Int32 = Integer<DType::kInt32, int32_t, 32>;
 using Int48 = Integer<DType::kInt48, int64_t, 48>;
 struct Bool {
   using T = uint8_t;
+  using Wide = bool;
   static constexpr DType kType = DType::kBool;
+  static constexpr bool kIsFloat = false;
+  static T load(T element) { return element; }
+  static T store(auto value) { return static_cast<T>(value); }
 };
+
+// A floating-point type. Operators compute in double, which is exact enough for every bound of the specification, and
+// round once, to nearest even.
+template <DType kDType, typename Machine, FloatFormat kFormat>
+struct Float {
+  using T = Machine;
+  using Wide = double;
+  static constexpr DType kType = kDType;
+  static constexpr bool kIsFloat = true;
+  static double load(T element) {
+    if constexpr (std::is_same_v<T, float>) {
+      return element;
+    } else {
+      return decode(kFormat, element);
+    }
+  }
+  static T store(double value) {
+    if constexpr (std::is_same_v<T, float>) {
+      return static_cast<float>(value);
+    } else {
+      return static_cast<T>(encode(kFormat, value));
+    }
+  }
+};
+using Fp32 = Float<DType::kFp32, float, kFp32Format>;
+using Fp16 = Float<DType::kFp16, uint16_t, kFp16Format>;
+using Bf16 = Float<DType::kBf16, uint16_t, kBf16Format>;
+using Fp8E4M3 = Float<DType::kFp8E4M3, uint8_t, kFp8E4M3Format>;
+using Fp8E5M2 = Float<DType::kFp8E5M2, uint8_t, kFp8E5M2Format>;
 
 template <typename T>
 std::span<const T> elements(const Value& value) {
@@ -41,6 +83,21 @@ std::span<const T> elements(const Value& value) {
 template <typename T>
 std::span<T> elements(Value& value) {
   return {reinterpret_cast<T*>(value.bytes.data()), value.bytes.size() / sizeof(T)};
+}
+
+// The elements as operators compute with them: as they are, or as double where they would be decoded again and again.
+template <typename Type>
+auto wide_elements(const Value& value) {
+  const auto in = elements<typename Type::T>(value);
+  if constexpr (Type::kIsFloat) {
+    std::vector<double> wide(in.size());
+    for (size_t i = 0; i < in.size(); ++i) {
+      wide[i] = Type::load(in[i]);
+    }
+    return wide;
+  } else {
+    return in;
+  }
 }
 
 // Calls body(Type{}) with the one of Types that `type` names; any other type is unsupported.
@@ -52,8 +109,10 @@ void for_type(const Call& call, DType type, Body&& body) {
   }
 }
 
-// An operand of one element (zero point, shift, padding value), sign extended; its type is one of the integers.
+// An operand of one element (zero point, shift), sign extended; its type is one of the integers.
 [[nodiscard]] int64_t scalar(const Call& call, size_t input);
+// The zero point of elements of `type`, of which only INT8 has one other than 0.
+[[nodiscard]] int64_t zero_point(const Call& call, size_t input, DType type);
 // A shape operand.
 [[nodiscard]] std::span<const int64_t> shape_operand(const Call& call, size_t input);
 

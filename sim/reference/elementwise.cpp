@@ -1,4 +1,9 @@
-// Element by element on integers and booleans: operators of one, two and three operands, with broadcasting.
+// Element by element: operators of one, two and three operands, with broadcasting.
+#include "sim/reference/elementwise.h"
+
+#include <cmath>
+#include <functional>
+
 #include "sim/reference/arithmetic.h"
 #include "sim/reference/operators.h"
 
@@ -8,42 +13,11 @@ namespace {
 using contract::ErrorCode;
 __extension__ using Int128 = __int128;
 
-// result = f(a) for all elements; Out may differ from In.
-template <typename In, typename Out, typename F>
-void unary(Call& call, F f) {
-  if (call.output().type != Out::kType) {
-    call.unsupported_types();
-  }
-  check_same_shape(call);
-  const auto a = elements<typename In::T>(call.input(0));
-  const auto out = elements<typename Out::T>(call.output());
-  for (size_t i = 0; i < out.size(); ++i) {
-    out[i] = static_cast<typename Out::T>(f(a[i]));
-  }
-}
-
-// result = f(a, b) for all elements of the shape to which both broadcast.
-template <typename In, typename Out, typename F>
-void binary(Call& call, F f) {
-  Value& result = call.output();
-  if (call.input(0).type != In::kType || call.input(1).type != In::kType || result.type != Out::kType) {
-    call.unsupported_types();
-  }
-  const auto a = elements<typename In::T>(call.input(0));
-  const auto b = elements<typename In::T>(call.input(1));
-  const auto out = elements<typename Out::T>(result);
-  for_each_element<2>(result.shape,
-                      {broadcast_strides(call, call.input(0).shape, result.shape),
-                       broadcast_strides(call, call.input(1).shape, result.shape)},
-                      [&](int64_t i, const std::array<int64_t, 2>& at) {
-                        out[i] = static_cast<typename Out::T>(f(a[at[0]], b[at[1]]));
-                      });
-}
-
-// The same for operators whose result has the operands' type.
-template <typename... Types, typename F>
-void binary_of(Call& call, F f) {
-  for_type<Types...>(call, call.input(0).type, [&](auto type) { binary<decltype(type), decltype(type)>(call, f); });
+// A NaN is neither equal to anything nor greater.
+template <typename F>
+void compare(Call& call, F f) {
+  for_type<Int32, Fp32, Fp16, Bf16>(call, call.input(0).type,
+                                    [&](auto type) { binary<decltype(type), Bool>(call, f); });
 }
 
 template <typename F>
@@ -63,11 +37,18 @@ void shift(Call& call, F f) {
 }  // namespace
 
 void add(Call& call) {
-  binary_of<Int32>(call, [&](int64_t a, int64_t b) { return reference::add<Int32>(call, a, b); });
+  for_type<Int32, Fp32, Fp16, Bf16>(call, call.input(0).type, [&](auto type) {
+    using Type = decltype(type);
+    binary<Type, Type>(call, [&](auto a, auto b) { return reference::add<Type>(call, a, b); });
+  });
 }
 
 void sub(Call& call) {
-  binary_of<Int32>(call, [&](int64_t a, int64_t b) { return in_range<Int32>(call, a - b, "the difference"); });
+  if (call.input(0).type == DType::kInt32) {
+    binary<Int32, Int32>(call, [&](int64_t a, int64_t b) { return in_range<Int32>(call, a - b, "the difference"); });
+  } else {
+    binary_of<Fp32, Fp16, Bf16>(call, std::minus<>());
+  }
 }
 
 void mul(Call& call) {
@@ -84,6 +65,10 @@ void mul(Call& call) {
     binary<Int32, Int32>(call, shifted);
     return;
   }
+  if (type == DType::kFp32 || type == DType::kFp16 || type == DType::kBf16) {
+    binary_of<Fp32, Fp16, Bf16>(call, std::multiplies<>());
+    return;
+  }
   for_type<Int8, Int16, Int32>(call, type, [&](auto in) {
     // INT32 keeps the low 32 bits.
     binary<decltype(in), Int32>(call, [](int64_t a, int64_t b) { return static_cast<int32_t>(a * b); });
@@ -98,11 +83,11 @@ void int_div(Call& call) {
 }
 
 void maximum(Call& call) {
-  binary_of<Int32>(call, [](int32_t a, int32_t b) { return a >= b ? a : b; });
+  binary_of<Int32, Fp32, Fp16, Bf16>(call, [extreme = Extreme(call)](auto a, auto b) { return extreme.larger(a, b); });
 }
 
 void minimum(Call& call) {
-  binary_of<Int32>(call, [](int32_t a, int32_t b) { return a < b ? a : b; });
+  binary_of<Int32, Fp32, Fp16, Bf16>(call, [extreme = Extreme(call)](auto a, auto b) { return extreme.smaller(a, b); });
 }
 
 void arithmetic_right_shift(Call& call) {
@@ -147,36 +132,36 @@ void logical_xor(Call& call) {
   binary_of<Bool>(call, [](bool a, bool b) { return a != b; });
 }
 
-void equal(Call& call) {
-  binary<Int32, Bool>(call, [](int32_t a, int32_t b) { return a == b; });
-}
+void equal(Call& call) { compare(call, std::equal_to<>()); }
 
-void greater(Call& call) {
-  binary<Int32, Bool>(call, [](int32_t a, int32_t b) { return a > b; });
-}
+void greater(Call& call) { compare(call, std::greater<>()); }
 
-void greater_equal(Call& call) {
-  binary<Int32, Bool>(call, [](int32_t a, int32_t b) { return a >= b; });
-}
+void greater_equal(Call& call) { compare(call, std::greater_equal<>()); }
 
 void abs(Call& call) {
-  for_type<Int32>(call, call.input(0).type, [&](auto type) {
+  for_type<Int32, Fp32, Fp16, Bf16>(call, call.input(0).type, [&](auto type) {
     using Type = decltype(type);
-    unary<Type, Type>(call, [&](int64_t a) { return in_range<Type>(call, a < 0 ? -a : a, "the magnitude"); });
+    if constexpr (Type::kIsFloat) {
+      unary<Type, Type>(call, [](double a) { return std::fabs(a); });
+    } else {
+      unary<Type, Type>(call, [&](int64_t a) { return in_range<Type>(call, a < 0 ? -a : a, "the magnitude"); });
+    }
   });
 }
 
 void negate(Call& call) {
-  for_type<Int8, Int16, Int32>(call, call.input(0).type, [&](auto type) {
+  for_type<Int8, Int16, Int32, Fp32, Fp16, Bf16>(call, call.input(0).type, [&](auto type) {
     using Type = decltype(type);
-    const int64_t input_zp = scalar(call, 1);
-    const int64_t output_zp = scalar(call, 2);
-    call.error_if(Type::kType != DType::kInt8 && (input_zp != 0 || output_zp != 0), ErrorCode::kBadArgument,
-                  "only INT8 may have a zero point");
-    unary<Type, Type>(call, [&](int64_t a) {
-      const int64_t negated = in_range<Int32>(call, -(a - input_zp), "the negated value");
-      return clip<Type>(reference::add<Int32>(call, negated, output_zp));
-    });
+    const int64_t input_zp = zero_point(call, 1, Type::kType);
+    const int64_t output_zp = zero_point(call, 2, Type::kType);
+    if constexpr (Type::kIsFloat) {
+      unary<Type, Type>(call, std::negate<>());
+    } else {
+      unary<Type, Type>(call, [&](int64_t a) {
+        const int64_t negated = in_range<Int32>(call, -(a - input_zp), "the negated value");
+        return clip<Type>(reference::add<Int32>(call, negated, output_zp));
+      });
+    }
   });
 }
 
@@ -199,7 +184,7 @@ void select(Call& call) {
   if (call.input(0).type != DType::kBool || call.input(1).type != result.type || call.input(2).type != result.type) {
     call.unsupported_types();
   }
-  for_type<Bool, Int8, Int16, Int32>(call, result.type, [&](auto type) {
+  for_type<Bool, Int8, Int16, Int32, Fp32, Fp16, Bf16>(call, result.type, [&](auto type) {
     using T = typename decltype(type)::T;
     const auto condition = elements<uint8_t>(call.input(0));
     const auto a = elements<T>(call.input(1));

@@ -175,7 +175,7 @@ void depthwise_as(const Call& call, const Depthwise& g, const Wide& in, const Wi
 
 bool convolution(Call& call) {
   bool done = false;
-  for_convolution_types(call, [&](auto in_type, auto weight_type, auto out_type) {
+  for_integer_convolution(call, [&](auto in_type, auto weight_type, auto out_type) {
     using In = decltype(in_type);
     using Weight = decltype(weight_type);
     using Out = decltype(out_type);
@@ -213,7 +213,7 @@ bool convolution(Call& call) {
 
 bool depthwise_conv2d(Call& call) {
   bool done = false;
-  for_convolution_types(call, [&](auto in_type, auto weight_type, auto out_type) {
+  for_integer_convolution(call, [&](auto in_type, auto weight_type, auto out_type) {
     using In = decltype(in_type);
     using Weight = decltype(weight_type);
     using Out = decltype(out_type);
@@ -236,7 +236,7 @@ bool depthwise_conv2d(Call& call) {
 
 bool matmul(Call& call) {
   bool done = false;
-  for_matmul_types(call, [&](auto in_type, auto out_type) {
+  for_integer_matmul(call, [&](auto in_type, auto out_type) {
     using T = typename decltype(in_type)::T;
     using Out = decltype(out_type);
     const MatMul g = matmul_of(call);

@@ -77,10 +77,7 @@ MatMul matmul_of(const Call& call) {
 }
 
 ZeroPoints zero_points_of(const Call& call, DType a, DType b, size_t first) {
-  const ZeroPoints zero{scalar(call, first), scalar(call, first + 1)};
-  call.error_if((a != DType::kInt8 && zero.a != 0) || (b != DType::kInt8 && zero.b != 0), ErrorCode::kBadArgument,
-                "only INT8 may have a zero point");
-  return zero;
+  return {zero_point(call, first, a), zero_point(call, first + 1, b)};
 }
 
 int64_t bias_step(const Call& call, int64_t channels) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <type_traits>
 
 #include "sim/reference/element.h"
 
@@ -39,9 +40,9 @@ struct ZeroPoints {
 // How far apart the biases of neighbouring channels are: 1, or 0 when one bias serves all.
 [[nodiscard]] int64_t bias_step(const Call& call, int64_t channels);
 
-// Calls body(In{}, Weight{}, Out{}) with the integer types of a convolution.
+// Calls body(In{}, Weight{}, Out{}) with the integer types of a convolution; false when the types are others.
 template <typename Body>
-void for_convolution_types(const Call& call, Body&& body) {
+bool for_integer_convolution(const Call& call, Body&& body) {
   const DType in = call.input(0).type;
   const DType weight = call.input(1).type;
   const DType out = call.output().type;
@@ -55,13 +56,34 @@ void for_convolution_types(const Call& call, Body&& body) {
   } else if (in == DType::kInt16 && weight == DType::kInt8 && out == DType::kInt48) {
     body(Int16{}, Int8{}, Int48{});
   } else {
-    call.unsupported_types();
+    return false;
   }
+  return true;
 }
 
-// Calls body(In{}, Out{}) with the integer types of MATMUL.
+// The same with all types of a convolution.
 template <typename Body>
-void for_matmul_types(const Call& call, Body&& body) {
+void for_convolution_types(const Call& call, Body&& body) {
+  const DType out = call.output().type;
+  if (for_integer_convolution(call, body)) {
+    return;
+  }
+  if (call.input(1).type != call.input(0).type) {
+    call.unsupported_types();
+  }
+  for_type<Fp32, Fp16, Bf16, Fp8E4M3, Fp8E5M2>(call, call.input(0).type, [&](auto type) {
+    using In = decltype(type);
+    using Out = std::conditional_t<sizeof(typename In::T) == 1, Fp16, In>;
+    if (out != Out::kType) {
+      call.unsupported_types();
+    }
+    body(In{}, In{}, Out{});
+  });
+}
+
+// Calls body(In{}, Out{}) with the integer types of MATMUL; false when the types are others.
+template <typename Body>
+bool for_integer_matmul(const Call& call, Body&& body) {
   const DType in = call.input(0).type;
   const DType out = call.output().type;
   if (in == DType::kInt8 && call.input(1).type == in && out == DType::kInt32) {
@@ -69,8 +91,32 @@ void for_matmul_types(const Call& call, Body&& body) {
   } else if (in == DType::kInt16 && call.input(1).type == in && out == DType::kInt48) {
     body(Int16{}, Int48{});
   } else {
+    return false;
+  }
+  return true;
+}
+
+// The same with all types of MATMUL.
+template <typename Body>
+void for_matmul_types(const Call& call, Body&& body) {
+  const DType in = call.input(0).type;
+  const DType out = call.output().type;
+  if (for_integer_matmul(call, body)) {
+    return;
+  }
+  if (call.input(1).type != in) {
     call.unsupported_types();
   }
+  for_type<Fp32, Fp16, Bf16, Fp8E4M3, Fp8E5M2>(call, in, [&](auto type) {
+    const bool halves = in == DType::kFp16 || in == DType::kFp8E4M3 || in == DType::kFp8E5M2;
+    if (halves && out == DType::kFp16) {
+      body(type, Fp16{});
+    } else if (out == DType::kFp32 && (!halves || in == DType::kFp16)) {
+      body(type, Fp32{});
+    } else {
+      call.unsupported_types();
+    }
+  });
 }
 
 }  // namespace npu::reference

@@ -18,12 +18,28 @@ void depthwise_conv2d(Call& call);
 void transpose_conv2d(Call& call);
 // matmul.cpp
 void matmul(Call& call);
+// fft.cpp
+void fft2d(Call& call);
+void rfft2d(Call& call);
 // pooling.cpp
 void avg_pool2d(Call& call);
 void max_pool2d(Call& call);
 // activation.cpp
 void clamp(Call& call);
 void table(Call& call);
+// functions.cpp
+void ceil(Call& call);
+void cos(Call& call);
+void erf(Call& call);
+void exp(Call& call);
+void floor(Call& call);
+void log(Call& call);
+void pow(Call& call);
+void reciprocal(Call& call);
+void rsqrt(Call& call);
+void sigmoid(Call& call);
+void sin(Call& call);
+void tanh(Call& call);
 // elementwise.cpp: two operands
 void add(Call& call);
 void sub(Call& call);
@@ -55,6 +71,7 @@ void reduce_all(Call& call);
 void reduce_any(Call& call);
 void reduce_max(Call& call);
 void reduce_min(Call& call);
+void reduce_product(Call& call);
 void reduce_sum(Call& call);
 void arg_max(Call& call);
 // layout.cpp

@@ -57,41 +57,45 @@ void for_each_window(const Pool& p, Body&& body) {
 }  // namespace
 
 void avg_pool2d(Call& call) {
-  for_type<Int8, Int16>(call, call.input(0).type, [&](auto type) {
+  for_type<Int8, Int16, Fp32, Fp16, Bf16, Fp8E4M3, Fp8E5M2>(call, call.input(0).type, [&](auto type) {
     using Type = decltype(type);
+    using Accumulator = std::conditional_t<Type::kIsFloat, Fp32, Int32>;
+    using Wide = typename Accumulator::Wide;
     const Pool pool = pool_of(call);
     const auto in = elements<typename Type::T>(call.input(0));
     const auto out = elements<typename Type::T>(call.output());
-    const int64_t input_zp = scalar(call, 1);
-    const int64_t output_zp = scalar(call, 2);
-    call.error_if(Type::kType != DType::kInt8 && (input_zp != 0 || output_zp != 0), ErrorCode::kBadArgument,
-                  "only INT8 may have a zero point");
+    const int64_t input_zp = zero_point(call, 1, Type::kType);
+    [[maybe_unused]] const int64_t output_zp = zero_point(call, 2, Type::kType);
     for_each_window(pool, [&](int64_t at, auto&& window) {
-      int64_t sum = 0;
+      Wide sum = 0;
       uint32_t count = 0;  // padding does not count
       window([&](int64_t i) {
-        sum = reference::add<Int32>(call, sum, in[i] - input_zp);
+        sum = reference::add<Accumulator>(call, sum, Type::load(in[i]) - static_cast<Wide>(input_zp));
         ++count;
       });
       call.require(count > 0, "a window covers nothing but padding");
-      const Scale scale = reciprocal_scale(count);
-      const int32_t mean = scale_32(call, static_cast<int32_t>(sum), scale.multiplier, scale.shift, false);
-      out[at] = clip<Type>(reference::add<Int32>(call, mean, output_zp));
+      if constexpr (Type::kIsFloat) {
+        out[at] = Type::store(sum / count);
+      } else {
+        const Scale scale = reciprocal_scale(count);
+        const int32_t mean = scale_32(call, static_cast<int32_t>(sum), scale.multiplier, scale.shift, false);
+        out[at] = clip<Type>(reference::add<Int32>(call, mean, output_zp));
+      }
     });
   });
 }
 
 void max_pool2d(Call& call) {
-  for_type<Int8, Int16>(call, call.input(0).type, [&](auto type) {
+  for_type<Int8, Int16, Fp32, Fp16, Bf16, Fp8E4M3, Fp8E5M2>(call, call.input(0).type, [&](auto type) {
     using Type = decltype(type);
-    using T = typename Type::T;
     const Pool pool = pool_of(call);
-    const auto in = elements<T>(call.input(0));
-    const auto out = elements<T>(call.output());
+    const Extreme extreme(call);
+    const auto in = elements<typename Type::T>(call.input(0));
+    const auto out = elements<typename Type::T>(call.output());
     for_each_window(pool, [&](int64_t at, auto&& window) {
-      T largest = static_cast<T>(Type::kMin);
-      window([&](int64_t i) { largest = std::max(largest, in[i]); });
-      out[at] = largest;
+      auto largest = extreme.lowest<Type>();
+      window([&](int64_t i) { largest = extreme.larger<decltype(largest)>(largest, Type::load(in[i])); });
+      out[at] = Type::store(largest);
     });
   });
 }

@@ -1,4 +1,6 @@
 // Reductions along one axis, and ARGMAX.
+#include <functional>
+
 #include "sim/reference/arithmetic.h"
 #include "sim/reference/operators.h"
 
@@ -34,18 +36,18 @@ Axis axis_of(const Call& call) {
 
 // result = f(f(f(start, x0), x1), x2)... along the axis.
 template <typename Type, typename F>
-void reduce(Call& call, typename Type::T start, F f) {
+void reduce(Call& call, typename Type::Wide start, F f) {
   using T = typename Type::T;
   const Axis axis = axis_of(call);
   const auto in = elements<T>(call.input(0));
   const auto out = elements<T>(call.output());
   for (int64_t o = 0; o < axis.outer; ++o) {
     for (int64_t i = 0; i < axis.inner; ++i) {
-      T value = start;
+      auto value = start;
       for (int64_t k = 0; k < axis.length; ++k) {
-        value = static_cast<T>(f(value, in[(o * axis.length + k) * axis.inner + i]));
+        value = f(value, Type::load(in[(o * axis.length + k) * axis.inner + i]));
       }
-      out[o * axis.inner + i] = value;
+      out[o * axis.inner + i] = Type::store(value);
     }
   }
 }
@@ -63,42 +65,54 @@ void reduce_any(Call& call) {
 }
 
 void reduce_max(Call& call) {
-  for_type<Int8, Int16, Int32>(call, call.input(0).type, [&](auto type) {
-    using Type = decltype(type);
-    reduce<Type>(call, static_cast<typename Type::T>(Type::kMin), [](auto a, auto b) { return a >= b ? a : b; });
+  for_type<Int8, Int16, Int32, Fp32, Fp16, Bf16>(call, call.input(0).type, [&](auto type) {
+    using Wide = typename decltype(type)::Wide;
+    const Extreme extreme(call);
+    reduce<decltype(type)>(call, extreme.lowest<decltype(type)>(),
+                           [&](Wide a, Wide b) { return extreme.larger(a, b); });
   });
 }
 
 void reduce_min(Call& call) {
-  for_type<Int8, Int16, Int32>(call, call.input(0).type, [&](auto type) {
-    using Type = decltype(type);
-    reduce<Type>(call, static_cast<typename Type::T>(Type::kMax), [](auto a, auto b) { return a < b ? a : b; });
+  for_type<Int8, Int16, Int32, Fp32, Fp16, Bf16>(call, call.input(0).type, [&](auto type) {
+    using Wide = typename decltype(type)::Wide;
+    const Extreme extreme(call);
+    reduce<decltype(type)>(call, extreme.highest<decltype(type)>(),
+                           [&](Wide a, Wide b) { return extreme.smaller(a, b); });
   });
 }
 
 void reduce_sum(Call& call) {
-  for_type<Int32>(call, call.input(0).type, [&](auto type) {
+  for_type<Int32, Fp32, Fp16, Bf16>(call, call.input(0).type, [&](auto type) {
     using Type = decltype(type);
-    reduce<Type>(call, 0, [&](int64_t a, int64_t b) { return reference::add<Type>(call, a, b); });
+    reduce<Type>(call, 0, [&](auto a, auto b) { return reference::add<Type>(call, a, b); });
   });
+}
+
+void reduce_product(Call& call) {
+  for_type<Fp32, Fp16, Bf16>(call, call.input(0).type,
+                             [&](auto type) { reduce<decltype(type)>(call, 1, std::multiplies<>()); });
 }
 
 void arg_max(Call& call) {
   if (call.output().type != DType::kInt32) {
     call.unsupported_types();
   }
-  for_type<Int8, Int16>(call, call.input(0).type, [&](auto type) {
+  for_type<Int8, Int16, Fp32, Fp16, Bf16, Fp8E4M3, Fp8E5M2>(call, call.input(0).type, [&](auto type) {
     using Type = decltype(type);
+    using Wide = typename Type::Wide;
+    const Extreme extreme(call);
     const Axis axis = axis_of(call);
     const auto in = elements<typename Type::T>(call.input(0));
     const auto out = elements<int32_t>(call.output());
     for (int64_t o = 0; o < axis.outer; ++o) {
       for (int64_t i = 0; i < axis.inner; ++i) {
-        int64_t best = Type::kMin;
+        Wide best = extreme.lowest<Type>();
         int64_t best_index = 0;
         for (int64_t k = 0; k < axis.length; ++k) {
-          const int64_t value = in[(o * axis.length + k) * axis.inner + i];
-          if (value > best) {  // the first of equals wins
+          const Wide value = extreme.larger<Wide>(best, Type::load(in[(o * axis.length + k) * axis.inner + i]));
+          const bool both_nan = value != value && best != best;
+          if (value != best && !both_nan) {  // the first of equals wins
             best = value;
             best_index = k;
           }

@@ -1,4 +1,5 @@
-// RESIZE of images, nearest and bilinear, in integers: bilinear leaves the result scaled by scale_y_n * scale_x_n.
+// RESIZE of images, nearest and bilinear. Positions are integers, in units of 1 / scale; bilinear leaves the result of
+// integers scaled by scale_y_n * scale_x_n.
 #include <algorithm>
 
 #include "sim/reference/arithmetic.h"
@@ -55,6 +56,7 @@ void resize_as(Call& call) {
   const Axis y_axis = axis_of(call, 0);
   const Axis x_axis = axis_of(call, 1);
   const bool bilinear = call.attributes().resize_mode == graph::ResizeMode::kBilinear;
+  using Wide = typename In::Wide;
   const auto in = elements<typename In::T>(call.input(0));
   const auto out = elements<typename Out::T>(call.output());
   const int64_t channels = shape[3];
@@ -65,20 +67,25 @@ void resize_as(Call& call) {
         const Axis::Position y = y_axis.at(oy);
         const Axis::Position x = x_axis.at(ox);
         for (int64_t c = 0; c < channels; ++c) {
-          const auto pixel = [&](int64_t iy, int64_t ix) -> int64_t {
-            return in[((n * y_axis.in + iy) * x_axis.in + ix) * channels + c];
+          const auto pixel = [&](int64_t iy, int64_t ix) -> Wide {
+            return In::load(in[((n * y_axis.in + iy) * x_axis.in + ix) * channels + c]);
           };
-          int64_t value;
+          Wide value;
           if (bilinear) {
-            const int64_t rest_y = y_axis.scale_n - y.weight;
-            const int64_t rest_x = x_axis.scale_n - x.weight;
-            value = pixel(y.first, x.first) * rest_y * rest_x + pixel(y.first, x.second) * rest_y * x.weight +
-                    pixel(y.second, x.first) * y.weight * rest_x + pixel(y.second, x.second) * y.weight * x.weight;
+            const auto weight_y = static_cast<Wide>(y.weight);
+            const auto weight_x = static_cast<Wide>(x.weight);
+            const auto rest_y = static_cast<Wide>(y_axis.scale_n - y.weight);
+            const auto rest_x = static_cast<Wide>(x_axis.scale_n - x.weight);
+            value = pixel(y.first, x.first) * rest_y * rest_x + pixel(y.first, x.second) * rest_y * weight_x +
+                    pixel(y.second, x.first) * weight_y * rest_x + pixel(y.second, x.second) * weight_y * weight_x;
+            if constexpr (In::kIsFloat) {
+              value /= static_cast<double>(y_axis.scale_n * x_axis.scale_n);
+            }
           } else {
             value = pixel(2 * y.weight >= y_axis.scale_n ? y.second : y.first,
                           2 * x.weight >= x_axis.scale_n ? x.second : x.first);
           }
-          out[at++] = static_cast<typename Out::T>(value);
+          out[at++] = Out::store(value);
         }
       }
     }
@@ -102,6 +109,8 @@ void resize(Call& call) {
     resize_as<Int8, Int8>(call);
   } else if (!bilinear && type == DType::kInt16 && result.type == type) {
     resize_as<Int16, Int16>(call);
+  } else if (result.type == type) {
+    for_type<Fp32, Fp16, Bf16>(call, type, [&](auto t) { resize_as<decltype(t), decltype(t)>(call); });
   } else {
     call.unsupported_types();
   }

@@ -233,7 +233,7 @@ TEST(Cast, BetweenIntegersAndBooleans) {
   EXPECT_EQ(cast(i32({2}, {65535, 32768}), DType::kInt16), (Numbers{-1, -32768}));
   EXPECT_EQ(cast(i16({3}, {0, 256, -1}), DType::kBool), (Numbers{0, 1, 1}));
   EXPECT_EQ(cast(boolean({2}, {0, 1}), DType::kInt32), (Numbers{0, 1}));
-  EXPECT_EQ(error_of([&] { (void)cast(i8({1}, {1}), DType::kFp32); }), ErrorCode::kTypeUnsupported);
+  EXPECT_EQ(error_of([&] { (void)cast(i8({1}, {1}), DType::kInt8); }), ErrorCode::kTypeUnsupported);
 }
 
 }  // namespace
