@@ -14,7 +14,6 @@ namespace {
 using contract::ErrorCode;
 namespace reg = contract::reg;
 
-constexpr std::chrono::nanoseconds kPollSlice = std::chrono::milliseconds(1);
 constexpr std::chrono::nanoseconds kWaitSlice = std::chrono::milliseconds(20);
 // Waits in which no device time passed, one after the other, before it counts as standing still. A wake() that came too
 // late for an earlier wait can end one.

@@ -18,6 +18,9 @@ namespace npu::runtime {
 
 class ControlCpu {
  public:
+  // How long a wait is when no interrupt can end it.
+  static constexpr std::chrono::nanoseconds kPollSlice = std::chrono::milliseconds(1);
+
   // Checks the image; throws as parse_firmware().
   ControlCpu(Hal& hal, const contract::Capabilities& caps, std::vector<uint8_t> image, std::string_view symbols,
              bool polling);

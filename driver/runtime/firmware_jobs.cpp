@@ -14,7 +14,6 @@ using contract::ErrorCode;
 using contract::RingCompletion;
 namespace reg = contract::reg;
 
-constexpr std::chrono::nanoseconds kPollSlice = std::chrono::milliseconds(1);
 constexpr std::chrono::nanoseconds kSlice = std::chrono::milliseconds(100);
 
 Fault fault_of(const RingCompletion& completion) {
@@ -33,7 +32,7 @@ Fault fault_of(const RingCompletion& completion) {
 
 }  // namespace
 
-std::chrono::nanoseconds FirmwareLink::slice() const { return cpu_.polling() ? kPollSlice : kSlice; }
+std::chrono::nanoseconds FirmwareLink::slice() const { return cpu_.polling() ? ControlCpu::kPollSlice : kSlice; }
 
 std::unique_ptr<Placement> FirmwareLink::place(const contract::Job& job, std::span<const compiler::Segment> segments) {
   return std::make_unique<PlacedJob>(hal_, shared_, job, segments);
