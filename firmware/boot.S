@@ -56,9 +56,6 @@ data_memory_failed:
     li t0, NPU_CPU_REGISTERS_BASE + NPU_REG_FIRMWARE_STATE
     li t1, NPU_FIRMWARE_STATE_FAILED | NPU_SELF_TEST_DATA_MEMORY << NPU_REG_FIRMWARE_STATE_DETAIL_LSB
     sw t1, 0(t0)
-    li t0, NPU_CPU_REGISTERS_BASE + NPU_REG_HOST_IRQ_RAISE
-    li t1, NPU_REG_HOST_IRQ_STATUS_FIRMWARE_MASK
-    sw t1, 0(t0)
 7:  wfi
     j 7b
     .size npu_reset, . - npu_reset

@@ -87,10 +87,12 @@ static void npu_context_answer(struct npu_context *context, volatile const struc
   npu_told |= 1u << context->number;
 }
 
-void npu_context_serve(struct npu_context *context) {
+// Takes requests that were seen before and can be taken now. Many may wait, and the watchdog counts them all.
+static void npu_context_serve(struct npu_context *context) {
   struct npu_ring_view *ring = &context->ring;
   while (npu_ring_served(ring) && npu_ring_waiting(ring) != 0 && context->task.state == NPU_TASK_NONE) {
     if (!npu_context_room(context)) return;
+    npu_watchdog_kick();
     npu_phase(NPU_PHASE_FETCH, context->number);
     volatile const struct npu_ring_request *request = npu_ring_request(ring, 0);
     if (context->number != 0 && request->type == NPU_REQUEST_RUN) {
@@ -148,6 +150,7 @@ bool npu_contexts_collected(void) {
     if (context->attention > 0) return false;
     // What is corrupt is found again by npu_contexts_collect().
     if (npu_ring_served(ring) && (!npu_ring_collect(ring) || npu_ring_uncollected(ring) != 0)) return false;
+    if (npu_ring_served(ring) && npu_ring_waiting(ring) != 0) npu_to_serve |= 1u << context->number;
     npu_told &= ~(1u << context->number);
   }
   return true;
@@ -189,7 +192,10 @@ void npu_context_complete(struct npu_context *context, const struct npu_fault *f
   npu_write_task(completion, task);
   completion->code = fault == 0 ? NPU_ERROR_OK : fault->code;
   if (fault != 0) npu_write_fault(completion, fault);
-  if (engines) npu_write_engines(completion);
+  if (engines) {
+    npu_write_engines(completion);
+    npu_core_reset();
+  }
   completion->firmware_cycles = npu_read(NPU_REG_CPU_BUSY_LO) - task->busy_at_acceptance;
   npu_log(NPU_LOG_REQUEST, "ring %u: request %u ended", (unsigned)context->number, (unsigned)task->id);
   npu_context_drop(context);

@@ -24,8 +24,6 @@ void npu_contexts_init(void);
 
 // Looks for new requests of a ring, and takes those that can be taken: on ring 0 all, else until there is a task.
 void npu_context_doorbell(struct npu_context *context);
-// Takes requests that were seen before and can be taken now.
-void npu_context_serve(struct npu_context *context);
 // Serves the rings whose task has ended since, and that have requests waiting. True when there was one.
 bool npu_contexts_serve(void);
 // The driver may have consumed completions: reads how far all rings are. True when some are left.

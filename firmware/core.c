@@ -3,12 +3,13 @@
 #include "firmware/device.h"
 #include "firmware/log.h"
 #include "firmware/memory.h"
+#include "firmware/timer.h"
 
 enum {
   kFirst = NPU_REG_COMMAND_BASE_LO,
   kCount = (NPU_REG_COUNTER_BASE_HI - NPU_REG_COMMAND_BASE_LO) / 4 + 1,
   kRegions = NPU_REGION_SAVE + 1,
-  kPowerPolls = 10000,  // of at least 5 cycles each: 25 times what it takes
+  kPowerPolls = 10000,  // of at least 10 cycles each: 50 times what it takes
 };
 
 // What the registers hold.
@@ -90,9 +91,11 @@ struct npu_core_result npu_core_take_result(void) {
     return result;
   }
   result.cycles = (uint64_t)npu_read(NPU_REG_JOB_CYCLES_HI) << 32 | npu_read(NPU_REG_JOB_CYCLES_LO);
-  result.events = npu_read(NPU_REG_EVENT_COUNT);
+  result.events = npu_core_events();
   return result;
 }
+
+uint32_t npu_core_events(void) { return npu_read(NPU_REG_EVENT_COUNT); }
 
 bool npu_core_running(void) { return (npu_read(NPU_REG_STATUS) & NPU_REG_STATUS_RUNNING_MASK) != 0; }
 
@@ -119,6 +122,7 @@ bool npu_core_power_up(void) {
   if (npu_core_powered) return true;
   npu_write(NPU_REG_ENGINE_POWER, NPU_REG_ENGINE_POWER_ON_MASK);
   for (uint32_t i = 0; i < kPowerPolls && !npu_core_powered; ++i) {
+    npu_watchdog_kick();
     npu_core_powered = (npu_read(NPU_REG_STATUS) & NPU_REG_STATUS_POWERED_MASK) != 0;
   }
   npu_log(NPU_LOG_EVENT, npu_core_powered ? "engines have power" : "engines get no power");

@@ -1,5 +1,5 @@
-// The registers of command processor and engines: what a stream is started with, how it ended, reset and power. The
-// only file that touches them, but for npu_dispatch's start.
+// The registers of command processor and engines: what a stream is started with, how it ended, reset and power. Beside
+// it only npu_dispatch starts streams, the fault's report reads the queues, and variables.c has the table's registers.
 #pragma once
 
 #include <stdbool.h>
@@ -37,6 +37,8 @@ void npu_core_set_region(uint32_t index, const struct npu_mapping *region);
 // Takes back the interrupt and says what happened; NPU_CORE_BUSY: nothing.
 struct npu_core_result npu_core_take_result(void);
 bool npu_core_running(void);
+// Event records that the stream has produced so far.
+uint32_t npu_core_events(void);
 struct npu_fault npu_core_fault(void);
 void npu_core_preempt(void);
 // Stops whatever runs; forgets its results and its interrupt.

@@ -51,5 +51,4 @@ void npu_fault_timeout(struct npu_context *context, bool main, uint64_t cycles) 
   npu_fault_log(context, &fault);
   npu_fault_count(context, main, cycles);
   npu_context_complete(context, &fault, true);
-  npu_core_reset();
 }

@@ -11,13 +11,17 @@ static bool npu_in_shared(uint64_t address, uint64_t bytes) {
 
 static bool npu_in_dram(uint64_t address, uint64_t bytes) { return npu_within(address, bytes, npu_device.dram_bytes); }
 
+// Memory that a job may be given: DRAM, but not what driver and firmware share.
+static bool npu_grantable(uint64_t address, uint64_t bytes) {
+  if (!npu_in_dram(address, bytes)) return false;
+  return bytes == 0 || address >= npu_device.shared_end || address + bytes <= npu_device.shared_base;
+}
+
 // A region is memory of its own, or nothing. Other spaces would show a job what belongs to others.
 static bool npu_region_allowed(const struct npu_mapping *region) {
   const uint32_t space = (region->flags & NPU_REG_REGION_FLAGS_SPACE_MASK) >> NPU_REG_REGION_FLAGS_SPACE_LSB;
   if (space == NPU_SPACE_NONE) return true;
-  if (space != NPU_SPACE_DRAM || !npu_in_dram(region->base, region->limit)) return false;
-  return region->limit == 0 || region->base >= npu_device.shared_end ||
-         region->base + region->limit <= npu_device.shared_base;
+  return space == NPU_SPACE_DRAM && npu_grantable(region->base, region->limit);
 }
 
 static bool npu_job_read_regions(volatile const struct npu_job *job, struct npu_task *task) {
@@ -41,7 +45,7 @@ static bool npu_job_read_buffers(volatile const struct npu_job *job, struct npu_
   task->events = task->event_capacity == 0 ? 0 : job->events;
   task->counters = job->counters;
   return task->events % 8 == 0 &&
-         npu_in_dram(task->events, (uint64_t)task->event_capacity * sizeof(struct npu_event)) &&
+         npu_grantable(task->events, (uint64_t)task->event_capacity * sizeof(struct npu_event)) &&
          task->counters % 8 == 0 && npu_in_dram(task->counters, kCounterBytes);
 }
 

@@ -22,6 +22,7 @@ static uint32_t npu_interrupts(void) {
 
 static void npu_wait(void) { __asm__ volatile("wfi" ::: "memory"); }
 
+// Tells the host, too: the mailbox raises an interrupt for it.
 static void npu_set_state(enum npu_firmware_state state, enum npu_self_test detail) {
   npu_write(NPU_REG_FIRMWARE_STATE, (uint32_t)state | (uint32_t)detail << NPU_REG_FIRMWARE_STATE_DETAIL_LSB);
 }
@@ -37,7 +38,6 @@ static void npu_boot(void) {
   if (wrong != NPU_SELF_TEST_NONE) {
     npu_uart_print("firmware: self-test %u failed\n", (unsigned)wrong);
     npu_set_state(NPU_FIRMWARE_STATE_FAILED, wrong);
-    npu_write(NPU_REG_HOST_IRQ_RAISE, NPU_REG_HOST_IRQ_STATUS_FIRMWARE_MASK);
     for (;;) npu_wait();  // no interrupt is enabled: only reset goes on
   }
   npu_core_reset();
@@ -47,7 +47,6 @@ static void npu_boot(void) {
   __asm__ volatile("csrw mie, %0" ::"r"(NPU_MIP_TIMER | NPU_MIP_EXTERNAL));
   npu_watchdog_kick();
   npu_set_state(NPU_FIRMWARE_STATE_READY, NPU_SELF_TEST_NONE);
-  npu_write(NPU_REG_HOST_IRQ_RAISE, NPU_REG_HOST_IRQ_STATUS_FIRMWARE_MASK);
 }
 
 static void npu_doorbells(void) {
@@ -66,11 +65,8 @@ static void npu_doorbells(void) {
 static void npu_timer_fired(void) {
   npu_scheduler_check_time();
   if (npu_now < npu_repeat_at) return;
-  if (npu_contexts_collect()) {
-    npu_repeat_completion();
-  } else {
-    npu_repeat_at = NPU_NEVER;
-  }
+  npu_repeat_at = NPU_NEVER;
+  if (npu_contexts_collect()) npu_repeat_completion();
 }
 
 static void npu_set_timer(bool fired) {

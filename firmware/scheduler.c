@@ -142,11 +142,8 @@ static void npu_ask_preemption(void) {
 }
 
 void npu_schedule(void) {
-  if (npu_active != 0) {
-    npu_ask_preemption();
-  } else {
-    npu_fill_core();
-  }
+  if (npu_active == 0) npu_fill_core();
+  if (npu_active != 0) npu_ask_preemption();
   npu_account_all_blocked();
 }
 
@@ -222,7 +219,9 @@ void npu_scheduler_check_time(void) {
   struct npu_context *context = npu_active;
   npu_active = 0;
   npu_stream_deadline = NPU_NEVER;
-  npu_fault_timeout(context, npu_kind == NPU_STREAM_MAIN, npu_now - npu_stream_started);
+  const bool main = npu_kind == NPU_STREAM_MAIN;
+  if (main) context->task.report.event_count += npu_core_events();
+  npu_fault_timeout(context, main, npu_now - npu_stream_started);
 }
 
 void npu_scheduler_evict(struct npu_context *context) {

@@ -30,8 +30,6 @@ void npu_timer_at_latest(uint64_t time) {
   if (time < npu_armed) npu_timer_restart(time);
 }
 
-void npu_watchdog_start(void) { npu_watchdog_kick(); }
-
 void npu_watchdog_kick(void) { npu_write(NPU_REG_WATCHDOG, kWatchdogUs * npu_device.cycles_per_us); }
 
 void npu_raise_completion(void) {

@@ -15,7 +15,6 @@ void npu_timer_at_latest(uint64_t time);
 // The timer has fired: it must be set again. Takes the next time, or NPU_NEVER.
 void npu_timer_restart(uint64_t time);
 
-void npu_watchdog_start(void);
 void npu_watchdog_kick(void);
 
 // Tells the host about completions, and that they are to be told again later unless the driver consumes them.

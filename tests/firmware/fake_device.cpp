@@ -216,6 +216,9 @@ void FakeDevice::cpu_write(uint32_t offset, uint32_t value) {
       word(reg::kHostIrqStatus) |= value;
       if ((value & reg::kHostIrqStatusCompletionMask) != 0) ++host_raises;
       return;
+    case reg::kFirmwareState:
+      word(reg::kHostIrqStatus) |= reg::kHostIrqStatusFirmwareMask;
+      break;
     case reg::kWatchdog:
       last_kick = time();
       break;

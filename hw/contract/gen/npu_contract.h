@@ -56,8 +56,7 @@
 #define NPU_REG_COMMAND_START 0x02cu
 #define NPU_REG_EVENT_BASE_LO 0x030u  // DRAM address of the event buffer, low half.
 #define NPU_REG_EVENT_BASE_HI 0x034u  // High half.
-// Event records that fit into the buffer; 0 switches events off. Records beyond are counted, not written.
-#define NPU_REG_EVENT_CAPACITY 0x038u
+#define NPU_REG_EVENT_CAPACITY 0x038u  // Event records that fit into the buffer. Those beyond are counted, not written.
 #define NPU_REG_EVENT_COUNT 0x03cu  // Event records that the last job produced. Read only.
 // Cycles after which a job is stopped with fault_timeout, low half; 0 in both halves means never. Without effect in
 // functional mode, which has no cycles.

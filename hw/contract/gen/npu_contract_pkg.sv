@@ -52,7 +52,7 @@ package npu_contract_pkg;
   parameter logic [31:0] RegCommandStart = 32'h2c;
   parameter logic [31:0] RegEventBaseLo = 32'h30;  // DRAM address of the event buffer, low half.
   parameter logic [31:0] RegEventBaseHi = 32'h34;  // High half.
-  // Event records that fit into the buffer; 0 switches events off. Records beyond are counted, not written.
+  // Event records that fit into the buffer. Those beyond are counted, not written.
   parameter logic [31:0] RegEventCapacity = 32'h38;
   parameter logic [31:0] RegEventCount = 32'h3c;  // Event records that the last job produced. Read only.
   // Cycles after which a job is stopped with fault_timeout, low half; 0 in both halves means never. Without effect in

@@ -82,7 +82,7 @@ inline constexpr uint32_t kEventBaseLo = 0x030;
 // High half.
 inline constexpr uint32_t kEventBaseHi = 0x034;
 
-// Event records that fit into the buffer; 0 switches events off. Records beyond are counted, not written.
+// Event records that fit into the buffer. Those beyond are counted, not written.
 inline constexpr uint32_t kEventCapacity = 0x038;
 
 // Event records that the last job produced. Read only.
