@@ -145,6 +145,19 @@ void FirmwareLink::collect_once() {
   }
 }
 
+// What the firmware completed before it was gone: a job that ended well must not look like one that can be run again.
+void FirmwareLink::collect_rest() {
+  std::optional<uint64_t> now;
+  for (uint32_t number = 1; number < rings_.size(); ++number) {
+    if (!rings_[number]) continue;
+    try {
+      collect_ring_once(*rings_[number], number, now);
+    } catch (const FirmwareGone&) {
+      // The firmware's end has its story already; the jobs of this ring end with it.
+    }
+  }
+}
+
 void FirmwareLink::collect_ring_once(ContextRing& ring, uint32_t number, std::optional<uint64_t>& now) {
   if (ring.flights.empty() || ring.corrupt) return;
   if (!ring.ring.look()) {
@@ -154,6 +167,7 @@ void FirmwareLink::collect_ring_once(ContextRing& ring, uint32_t number, std::op
   while (const std::optional<RingCompletion> completion = ring.ring.take()) {
     const Flight flight = ring.flights.front();
     if (completion->id != flight.id) {
+      ring.corrupt = true;  // what comes behind it says nothing either
       throw FirmwareGone(fmt::format("the firmware completed request {} of ring {}, but {} came first", completion->id,
                                      number, flight.id));
     }

@@ -121,6 +121,7 @@ void FirmwareLink::recover(const std::string& story) {
   log_.fetch(admin_.log_produced());
   if (const std::string lines = log_.last_lines(3); !lines.empty()) text += "; the end of its log: " + lines;
   std::replace(text.begin(), text.end(), '\n', ' ');
+  collect_rest();
   const std::vector<Flight> flights = take_flights();
   try {
     boot_once(false);

@@ -86,6 +86,7 @@ class FirmwareLink final : public Link {
   std::vector<contract::RingCompletion> exchange(std::span<contract::RingRequest> requests, std::string_view what);
   contract::RingCompletion request(contract::RingRequest request, std::string_view what);
   void collect_once();
+  void collect_rest();
   void collect_ring_once(ContextRing& ring, uint32_t number, std::optional<uint64_t>& now);
   void reopen_corrupt_once();
 

@@ -124,6 +124,30 @@ TEST_F(FirmwareFault, AStoppedCpuIsExplainedAndStartedAgain) {
   EXPECT_CONTAINS(booted.device.take_firmware_log(), "[9] trap\n");
 }
 
+TEST_F(FirmwareFault, AJobThatEndedBeforeTheCpuStoppedEndedWell) {
+  booted.firmware.on_run = [](const MockFirmware::Run&) {};
+  other.start();
+  booted.firmware.on_run = [&](const MockFirmware::Run& run) {
+    booted.firmware.complete(run);
+    booted.firmware.stop(contract::CpuStop::kTrap, 0x14, 5, 0xdead0);
+  };
+  job.run();
+  EXPECT_EQ(job.outputs().size(), 1u);
+  EXPECT_EQ(booted.firmware.boots(), 2);
+  EXPECT_EQ(error_of([&] { static_cast<void>(other.wait(milliseconds(1))); }).first, ErrorCode::kFaultFirmware);
+  complete_all();
+  job.run();
+  other.run();
+}
+
+TEST_F(FirmwareFault, AJobThatEndedBeforeRingZeroFailedEndedWell) {
+  job.start();  // and ends, but nobody looks
+  booted.firmware.set_error(0, ErrorCode::kFaultRing);
+  EXPECT_EQ(error_of([&] { static_cast<void>(booted.device.create_context()); }).first, ErrorCode::kFaultFirmware);
+  EXPECT_EQ(booted.firmware.boots(), 2);
+  EXPECT_TRUE(job.wait(milliseconds(1)));
+}
+
 TEST_F(FirmwareFault, RecoveryIsExactlyThis) {
   booted.firmware.on_run = [&](const MockFirmware::Run&) {
     booted.firmware.stop(contract::CpuStop::kWatchdog, 0x40, 0, 0);
