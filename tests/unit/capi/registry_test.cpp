@@ -6,8 +6,6 @@
 #include <cctype>
 #include <fstream>
 #include <map>
-#include <regex>
-#include <sstream>
 #include <string>
 
 #include "driver/graph/graph.h"
@@ -23,15 +21,17 @@ using Numbers = std::map<std::string, uint32_t>;
 // The constants NPU_<prefix>_<NAME> of the header, by lower-case name.
 Numbers constants(const std::string& prefix) {
   std::ifstream file(NPU_SOURCE_DIR "/driver/capi/npu.h");
-  std::stringstream text;
-  text << file.rdbuf();
-  const std::string all = text.str();
-  const std::regex pattern("NPU_" + prefix + "_([A-Z0-9_]+) = (0x[0-9a-f]+|[0-9]+)");
+  const std::string start = "NPU_" + prefix + "_", assigns = " = ";
   Numbers found;
-  for (std::sregex_iterator it(all.begin(), all.end(), pattern), end; it != end; ++it) {
-    std::string name = (*it)[1];
+  for (std::string line; std::getline(file, line);) {
+    const size_t first = line.find(start), last = line.find(assigns);
+    if (first == std::string::npos || last == std::string::npos || last < first) continue;
+    std::string name = line.substr(first + start.size(), last - first - start.size());
+    const auto belongs = [](unsigned char c) { return std::isupper(c) || std::isdigit(c) || c == '_'; };
+    const char digit = line[last + assigns.size()];
+    if (name.empty() || !std::all_of(name.begin(), name.end(), belongs) || digit < '0' || digit > '9') continue;
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-    found[name] = static_cast<uint32_t>(std::stoul((*it)[2], nullptr, 0));
+    found[name] = static_cast<uint32_t>(std::stoul(line.substr(last + assigns.size()), nullptr, 0));
   }
   return found;
 }
