@@ -55,7 +55,9 @@ void MockFirmware::mailbox_write(uint32_t offset, uint32_t value) {
   if (offset == reg::kCpuControl) {
     if ((value & reg::kCpuControlResetAllMask) != 0) std::fill(hal_.persistent().begin(), hal_.persistent().end(), 0);
     running_ = (value & reg::kCpuControlRunMask) != 0;
-    hal_.set_register(reg::kFirmwareState, 0);
+    for (const uint32_t word : {reg::kFirmwareState, reg::kFirmwareVersion, reg::kFirmwareChecksum}) {
+      hal_.set_register(word, 0);
+    }
     hal_.set_register(reg::kPhaseCount, 0);
     rings_.clear();
     pending_.clear();
@@ -69,8 +71,11 @@ void MockFirmware::mailbox_write(uint32_t offset, uint32_t value) {
 void MockFirmware::boot() {
   ++boots_;
   rings_[0].address = hal_.get_register(reg::kAdminRingLo) | uint64_t{hal_.get_register(reg::kAdminRingHi)} << 32;
-  hal_.set_register(reg::kFirmwareVersion, contract::kContractMajor << 16 | contract::kContractMinor);
-  hal_.set_register(reg::kFirmwareChecksum, fnv1a(hal_.code()));
+  if (boots_as != contract::FirmwareState::kFailed ||
+      self_test != static_cast<uint32_t>(contract::SelfTest::kDataMemory)) {  // too early for these
+    hal_.set_register(reg::kFirmwareVersion, contract::kContractMajor << 16 | contract::kContractMinor);
+    hal_.set_register(reg::kFirmwareChecksum, fnv1a(hal_.code()));
+  }
   hal_.set_register(reg::kCpuStatus, reg::kCpuStatusRunningMask);
   hal_.set_register(reg::kFirmwareState, static_cast<uint32_t>(boots_as) | self_test << reg::kFirmwareStateDetailLsb);
   const bool over = boots_as == contract::FirmwareState::kReady || boots_as == contract::FirmwareState::kFailed;
