@@ -104,8 +104,10 @@ bool Monitor::await(const std::atomic<bool>& ended, nanoseconds timeout, nanosec
     Monitor& monitor;
   } const leadership{*this};
   do {
+    const Clock::time_point asked = Clock::now();
     const std::scoped_lock lock(*this);
     if (ended) break;
+    left -= Clock::now() - asked;
     const nanoseconds piece = std::clamp(left, nanoseconds::zero(), slice);
     const Clock::time_point start = Clock::now();
     const Wakeup wakeup = look(piece);

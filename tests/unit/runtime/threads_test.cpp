@@ -184,6 +184,30 @@ TEST(Threads, HandlesMayGoInAnyThread) {
   EXPECT_EQ(booted.firmware.boots(), 1);
 }
 
+TEST(Monitor, WaitingForTheLockTakesOfTheTimeout) {
+  MockHal hal(small_machine());
+  Monitor monitor(hal);
+  const std::atomic<bool> never = false;
+  std::atomic<bool> there = false;
+  std::vector<std::chrono::nanoseconds> pieces;
+  std::thread waiter;
+  {
+    const std::scoped_lock lock(monitor);
+    waiter = std::thread([&] {
+      there = true;
+      EXPECT_FALSE(monitor.await(never, milliseconds(20), milliseconds(5), [&](std::chrono::nanoseconds piece) {
+        pieces.push_back(piece);
+        return Wakeup::kTimeout;
+      }));
+    });
+    while (!there) std::this_thread::yield();
+    std::this_thread::sleep_for(milliseconds(300));
+  }
+  waiter.join();
+  // Its time is over: it looks once, without a wait.
+  EXPECT_EQ(pieces, std::vector<std::chrono::nanoseconds>{std::chrono::nanoseconds(0)});
+}
+
 TEST(Monitor, IsGrantedInOrderOfAskingAndRecursive) {
   MockHal hal(small_machine());
   Monitor monitor(hal);
