@@ -112,7 +112,11 @@ bool FirmwareLink::stop(JobListener& listener) {
 
 void FirmwareLink::abandon(JobListener& listener) {
   for (const std::unique_ptr<ContextRing>& ring : rings_) {
-    if (ring) std::erase_if(ring->flights, [&](const Flight& flight) { return flight.listener == &listener; });
+    if (!ring) continue;
+    // The request stays in the ring: a device that answers again after all completes it before those behind it.
+    for (Flight& flight : ring->flights) {
+      if (flight.listener == &listener) flight = {flight.id, nullptr, nullptr, flight.submitted};
+    }
   }
 }
 
@@ -171,12 +175,15 @@ void FirmwareLink::collect_ring_once(ContextRing& ring, uint32_t number, std::op
       throw FirmwareGone(fmt::format("the firmware completed request {} of ring {}, but {} came first", completion->id,
                                      number, flight.id));
     }
-    if (!now) now = cpu_.time();
-    JobEnd end = end_of(flight, *completion, *now);
+    JobEnd end;
+    if (flight.listener != nullptr) {
+      if (!now) now = cpu_.time();
+      end = end_of(flight, *completion, *now);
+    }
     ring.flights.pop_front();
     ring.ring.acknowledge();
     ++jobs_ended_;
-    flight.listener->job_ended(std::move(end));
+    if (flight.listener != nullptr) flight.listener->job_ended(std::move(end));
   }
 }
 

@@ -92,9 +92,6 @@ void FirmwareLink::restart(bool cold) {
   if (laid_out_) log_.fetch(admin_.log_produced());
   JobEnd end;
   end.kind = JobEnd::Kind::kReset;
-  const auto finish = [&] {
-    for (const Flight& flight : flights) flight.listener->job_ended(end);
-  };
   try {
     boot_once(cold);
     dead_.clear();
@@ -102,10 +99,10 @@ void FirmwareLink::restart(bool cold) {
     dead_ = gone.what();
   } catch (const Error& error) {
     dead_ = error.what();
-    finish();
+    tell(flights, end);
     throw;
   }
-  finish();
+  tell(flights, end);
   require_alive();
 }
 
@@ -134,7 +131,7 @@ void FirmwareLink::recover(const std::string& story) {
   end.kind = JobEnd::Kind::kFault;
   end.fault.code = ErrorCode::kFaultFirmware;
   end.story = text;
-  for (const Flight& flight : flights) flight.listener->job_ended(end);
+  tell(flights, end);
 }
 
 // --- Requests to ring 0
@@ -262,7 +259,8 @@ uint32_t FirmwareLink::open_context(uint16_t owner, uint32_t priority) {
 void FirmwareLink::close_context(uint32_t context) {
   // No start of the firmware opens it again from here on.
   const std::unique_ptr<ContextRing> ring = std::move(rings_.at(context));
-  NPU_CHECK(ring != nullptr && ring->flights.empty());
+  NPU_CHECK(ring != nullptr && std::all_of(ring->flights.begin(), ring->flights.end(),
+                                           [](const Flight& flight) { return flight.listener == nullptr; }));
   RingRequest close = make_request(Request::kContextClose);
   close.value[0] = context;
   request(close, "to close a context");
@@ -282,8 +280,7 @@ void FirmwareLink::reopen_corrupt_once() {
     end.kind = JobEnd::Kind::kFault;
     end.fault.code = ErrorCode::kFaultRing;
     end.story = fmt::format("the firmware found ring {} corrupt and dropped its requests; it was opened again", number);
-    const std::deque<Flight> flights = std::exchange(ring.flights, {});
-    for (const Flight& flight : flights) flight.listener->job_ended(end);
+    tell(std::exchange(ring.flights, {}), end);
   }
 }
 

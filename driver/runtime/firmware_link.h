@@ -51,7 +51,7 @@ class FirmwareLink final : public Link {
   // A run request that has not been completed.
   struct Flight {
     uint32_t id = 0;
-    JobListener* listener = nullptr;
+    JobListener* listener = nullptr;  // null: abandoned, and `placed` is gone
     PlacedJob* placed = nullptr;
     uint64_t submitted = 0;
   };
@@ -94,6 +94,13 @@ class FirmwareLink final : public Link {
   [[nodiscard]] bool in_flight() const;
   void recover(const std::string& story);
   [[nodiscard]] std::vector<Flight> take_flights();
+  // The end of all of them.
+  template <typename Flights>
+  static void tell(const Flights& flights, const JobEnd& end) {
+    for (const Flight& flight : flights) {
+      if (flight.listener != nullptr) flight.listener->job_ended(end);
+    }
+  }
   [[nodiscard]] JobEnd end_of(const Flight& flight, const contract::RingCompletion& completion, uint64_t now);
   [[nodiscard]] std::vector<FirmwarePhase> take_phases();
   // Ring number and request id of a job in flight.

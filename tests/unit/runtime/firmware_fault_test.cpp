@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "driver/runtime/backtrace.h"
 #include "tests/unit/runtime/fixture.h"
@@ -251,6 +253,64 @@ TEST_F(FirmwareFault, SilenceOfRingZeroStartsTheFirmwareAgain) {
   EXPECT_CONTAINS(text, "started again");
   EXPECT_EQ(booted.firmware.boots(), 2);
   EXPECT_EQ(context.variables().size(), 1u);
+}
+
+// A device that cannot be reached for a while: its clock is not readable.
+class UnreachableHal : public MockHal {
+ public:
+  UnreachableHal() : MockHal(small_machine()) {}
+  [[nodiscard]] uint32_t read_register(uint32_t offset) override {
+    if (gone && offset == reg::kTimeLo) throw Error(ErrorCode::kFaultBus, "no answer.");
+    return MockHal::read_register(offset);
+  }
+  bool gone = false;
+};
+
+struct AbandonedJob : testing::Test {
+  explicit AbandonedJob(std::unique_ptr<UnreachableHal> made = std::make_unique<UnreachableHal>())
+      : hal(*made), booted(std::move(made), mock_options()) {}
+  // A job that the device has, but nobody else.
+  void abandon() {
+    booted.firmware.on_run = [this](const MockFirmware::Run& run) { booted.firmware.complete_later(run); };
+    Job job = make_job();
+    job.start();
+    hal.gone = true;
+    { const Job going = std::exchange(job, make_job()); }
+    hal.gone = false;
+  }
+  Job make_job() {
+    Job job = program->create_job();
+    job.set_input(0, int8_value({1, 2, 3, 4}));
+    return job;
+  }
+
+  UnreachableHal& hal;
+  Booted booted;
+  std::optional<Context> context = booted.device.create_context();
+  std::optional<LoadedProgram> program = context->load(make_program());
+};
+
+TEST_F(AbandonedJob, IsCompletedBeforeTheNextOfItsRing) {
+  abandon();
+  Job next = make_job();
+  next.run();
+  EXPECT_EQ(next.outputs().size(), 1u);
+  EXPECT_EQ(booted.firmware.boots(), 1);
+}
+
+TEST_F(AbandonedJob, GoesWithItsContext) {
+  abandon();
+  program.reset();
+  context.reset();
+  EXPECT_FALSE(booted.firmware.rings().contains(1));
+  EXPECT_EQ(booted.firmware.boots(), 1);
+}
+
+TEST_F(AbandonedJob, GoesInAReset) {
+  abandon();
+  booted.device.soft_reset();
+  make_job().run();
+  EXPECT_EQ(booted.firmware.boots(), 2);
 }
 
 TEST(Backtrace, SymbolsNameAddresses) {
