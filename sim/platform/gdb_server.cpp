@@ -71,7 +71,7 @@ GdbServer::~GdbServer() {
 }
 
 std::chrono::nanoseconds GdbServer::halted_time() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(halt_mutex_);
   return halted_before_ + (halted_since_ ? Clock::now() - *halted_since_ : Clock::duration(0));
 }
 
@@ -150,13 +150,16 @@ model::CpuDebugger::Resume GdbServer::halted(Halt why) {
   // What asked for this halt may have been dealt with in the one before.
   if (why == Halt::kInterrupt && !pending()) return resume_;
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(halt_mutex_);
     halted_since_ = Clock::now();
   }
   resume_ = converse(why);
+  {
+    const std::lock_guard lock(halt_mutex_);
+    halted_before_ += Clock::now() - *halted_since_;
+    halted_since_.reset();
+  }
   const std::lock_guard lock(mutex_);
-  halted_before_ += Clock::now() - *halted_since_;
-  halted_since_.reset();
   interrupt_ = !messages_.empty();
   return resume_;
 }

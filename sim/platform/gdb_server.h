@@ -70,10 +70,13 @@ class GdbServer : public model::CpuDebugger {
   std::atomic<bool> interrupt_{false}, closing_{false};
   std::atomic<bool> booted_{false};  // the CPU has left its first reset
 
-  mutable std::mutex mutex_;  // of all that follows until the simulation's own view
+  mutable std::mutex mutex_;  // of the next three
   std::condition_variable arrived_;
   std::deque<Message> messages_;
   int connection_ = -1;
+
+  // Of the two below, and held for moments only: mutex_ is held for as long as a debugger does not read.
+  mutable std::mutex halt_mutex_;
   std::optional<Clock::time_point> halted_since_;  // while the CPU halts
   Clock::duration halted_before_{0};               // the sum of the times before
 

@@ -7,8 +7,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
+#include <future>
 #include <thread>
 
 #include "hw/contract/error.h"
@@ -230,6 +233,45 @@ TEST_F(GdbServerTest, SaysGoodbye) {
   boot();
   device_.reset();
   debugger.join();
+}
+
+// A CPU whose memory is zeros.
+class EmptyCpu : public model::CpuDebugPort {
+ public:
+  uint32_t debug_register(uint32_t) const override { return 0; }
+  void set_debug_register(uint32_t, uint32_t) override {}
+  uint32_t debug_csr(uint32_t) const override { return 0; }
+  bool debug_read(uint32_t, std::span<uint8_t> bytes) override {
+    ++reads;
+    std::fill(bytes.begin(), bytes.end(), uint8_t{0});
+    return true;
+  }
+  bool debug_write(uint32_t, std::span<const uint8_t>) override { return false; }
+  void set_breakpoint(uint32_t, bool) override {}
+
+  std::atomic<int> reads = 0;
+};
+
+TEST(GdbServerAlone, ADebuggerThatDoesNotReadKeepsNobodyFromTheHaltedTime) {
+  EmptyCpu cpu;
+  GdbServer server(1, cpu, [] {});
+  std::thread simulation([&] { static_cast<void>(server.halted(model::CpuDebugger::Halt::kReset)); });
+  std::future<std::chrono::nanoseconds> time;
+  {
+    Client client(server.port());
+    // Answers of 16 MiB: more than the connection holds.
+    for (int i = 0; i < 1024; ++i) client.send(gdb::frame("m0,2000"));
+    // Until the CPU's side gets no further.
+    for (int before = -1; before != cpu.reads || before == 0;) {
+      before = cpu.reads;
+      std::this_thread::sleep_for(milliseconds(400));
+    }
+    EXPECT_LT(cpu.reads, 1024);
+    time = std::async(std::launch::async, [&] { return server.halted_time(); });
+    EXPECT_EQ(time.wait_for(seconds(10)), std::future_status::ready);
+  }
+  EXPECT_GE(time.get(), milliseconds(400));
+  simulation.join();
 }
 
 TEST_F(GdbServerTest, APortThatIsTaken) {
