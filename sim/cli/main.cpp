@@ -20,6 +20,7 @@ constexpr std::array kCommands = {
     Command{"info", "what a network is, needs and costs, and what a machine supports of it", run_info},
     Command{"run", "run a network on the simulated NPU and report its cycles", run_run},
     Command{"reference", "run a network on the bit-exact software reference", run_reference},
+    Command{"conformance", "run official conformance tests on the software reference", run_conformance},
     Command{"import", "convert a .tflite file to .tosa", run_import},
     Command{"doctor", "say what is missing on this computer and how to get it", run_doctor},
 };
@@ -32,7 +33,7 @@ std::string usage() {
   std::string text =
       "npu: program, measure and verify an NPU before it exists\n\n"
       "usage: npu COMMAND ...\n\n";
-  for (const Command& command : kCommands) text += fmt::format("  {:<10} {}\n", command.name, command.summary);
+  for (const Command& command : kCommands) text += fmt::format("  {:<11} {}\n", command.name, command.summary);
   text +=
       "\n'npu COMMAND --help' explains a command, with examples. 'npu --version' prints the version.\n\n"
       "first steps: npu doctor\n"

@@ -1,0 +1,190 @@
+// `npu conformance`: a tree of official conformance tests, several at a time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <exception>
+#include <filesystem>
+#include <mutex>
+#include <regex>
+#include <thread>
+
+#include "driver/graph/text.h"
+#include "hw/contract/error.h"
+#include "sim/cli/command.h"
+#include "sim/cli/conformance_report.h"
+#include "sim/cli/data.h"
+#include "sim/cli/options.h"
+#include "sim/cli/progress.h"
+#include "sim/cli/staged_files.h"
+
+namespace npu::cli {
+
+namespace po = boost::program_options;
+namespace fs = std::filesystem;
+using contract::ErrorCode;
+using graph::in_quotes;
+
+namespace {
+
+constexpr CommandHelp kHelp = {
+    "npu conformance DIR [options]",
+    "Runs every conformance test below DIR (a folder with a desc.json) on the software reference and judges the\n"
+    "results as the descriptors say: illegal graphs have to be refused, exact results have to be equal, and Arm's\n"
+    "checker judges the rest. The exit status is 7 unless all of them pass. tests/conformance/run.sh makes the tests.",
+    "  npu conformance build/conformance/tests\n"
+    "  npu conformance tests --operator CONV2D --jobs 4\n"
+    "  npu conformance tests --filter ERRORIF --json results.json --junit results.xml\n"};
+
+constexpr uint64_t kMaxJobs = 256;
+
+struct ConformanceOptions {
+  fs::path root;
+  std::string filter, operator_name, junit, json;
+  size_t jobs = 1;
+  bool quiet = false;
+};
+
+std::string text_of(const po::variables_map& values, const char* option) {
+  return values.count(option) > 0 ? values[option].as<std::string>() : "";
+}
+
+std::optional<ConformanceOptions> parse_options(const Arguments& arguments) {
+  po::options_description options, hidden;
+  po::positional_options_description positional;
+  const auto text = [] { return po::value<std::string>(); };
+  options.add_options()                                                                         //
+      ("on", text()->value_name("WHAT"), "what runs the tests: reference (default)")            //
+      ("filter", text()->value_name("REGEX"), "only tests with a match in their name")          //
+      ("operator", text()->value_name("OP"), "only tests of an operator, such as CONV2D")       //
+      ("jobs,j", text()->value_name("N"), "tests at a time; by default as many as processors")  //
+      ("junit", text()->value_name("FILE"), "write the results as JUnit XML")                   //
+      ("json", text()->value_name("FILE"), "write the results as JSON")                         //
+      ("quiet,q", "no progress");
+  hidden.add_options()("dir", text());
+  positional.add("dir", 1);
+  const auto values = parse(arguments, kHelp, options, hidden, positional);
+  if (!values) return std::nullopt;
+  ConformanceOptions result;
+  result.root = required(*values, "dir", "the tests' DIR");
+  result.filter = text_of(*values, "filter");
+  result.operator_name = text_of(*values, "operator");
+  result.junit = text_of(*values, "junit");
+  result.json = text_of(*values, "json");
+  result.quiet = values->count("quiet") > 0;
+  if (const std::string on = text_of(*values, "on"); !on.empty() && on != "reference") {
+    throw Error(ErrorCode::kBadOption, fmt::format("--on knows only 'reference', not {}", in_quotes(on)));
+  }
+  const uint64_t jobs = values->count("jobs") > 0 ? parse_number(text_of(*values, "jobs"), "--jobs")
+                                                  : std::max(1u, std::thread::hardware_concurrency());
+  if (jobs == 0 || jobs > kMaxJobs) {
+    throw Error(ErrorCode::kBadOption, fmt::format("--jobs takes 1 to {}, not {}", kMaxJobs, jobs));
+  }
+  result.jobs = jobs;
+  return result;
+}
+
+// The folders below `root` that hold a desc.json, sorted.
+std::vector<fs::path> find_tests(const fs::path& root) {
+  std::vector<fs::path> folders;
+  try {
+    if (!fs::is_directory(root)) {
+      throw Error(ErrorCode::kCannotRead, fmt::format("cannot read {}: it is not a folder", in_quotes(root.string())));
+    }
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
+      if (entry.path().filename() == "desc.json") folders.push_back(entry.path().parent_path());
+    }
+  } catch (const fs::filesystem_error& error) {
+    throw Error(ErrorCode::kCannotRead,
+                fmt::format("cannot read {}: {}", in_quotes(error.path1().string()), error.code().message()));
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::regex compile(const std::string& filter) {
+  try {
+    return std::regex(filter);
+  } catch (const std::regex_error& error) {
+    throw Error(ErrorCode::kBadOption, fmt::format("--filter {} is not a regular expression", in_quotes(filter)));
+  }
+}
+
+// The tests that are asked for, with their descriptors. One whose descriptor is wrong stays, as broken: it could be
+// any.
+std::vector<ConformanceResult> select(const ConformanceOptions& options) {
+  const std::regex filter = compile(options.filter);
+  const std::vector<fs::path> folders = find_tests(options.root);
+  if (folders.empty()) {
+    throw Error(ErrorCode::kBadOption, fmt::format("there is no desc.json below {}", in_quotes(options.root.string())));
+  }
+  std::vector<ConformanceResult> results;
+  for (const fs::path& folder : folders) {
+    ConformanceResult result;
+    result.name = folder.lexically_relative(options.root).generic_string();
+    if (!std::regex_search(result.name, filter)) continue;
+    try {
+      result.test = read_conformance_test(folder);
+      if (!options.operator_name.empty() && lower(result.test.operator_name) != lower(options.operator_name)) continue;
+    } catch (const Error& error) {
+      result.verdict = {Outcome::kBroken, error.what()};
+    }
+    results.push_back(std::move(result));
+  }
+  if (results.empty()) {
+    throw Error(ErrorCode::kBadOption, fmt::format("none of {} tests matches", folders.size()));
+  }
+  return results;
+}
+
+void run_all(std::vector<ConformanceResult>& results, const ConformanceOptions& options) {
+  OfficialChecker checker;
+  Progress progress(static_cast<int64_t>(results.size()), "test", options.quiet);
+  std::atomic<size_t> next{0};
+  std::mutex mutex;  // of progress and failure
+  std::exception_ptr failure;
+  const auto work = [&] {
+    try {
+      for (size_t i = next++; i < results.size(); i = next++) {
+        if (results[i].verdict.outcome != Outcome::kBroken) results[i].verdict = judge(results[i].test, checker);
+        const std::lock_guard lock(mutex);
+        progress.step();
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failure = std::current_exception();
+      next = results.size();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < std::min(options.jobs, results.size()); ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+int run_conformance(const Arguments& arguments) {
+  const std::optional<ConformanceOptions> options = parse_options(arguments);
+  if (!options) return 0;
+  for (const std::string& file : {options->junit, options->json}) {
+    if (!file.empty()) check_file_writable(file);
+  }
+  std::vector<ConformanceResult> results = select(*options);
+  run_all(results, *options);
+  StagedFiles files;
+  if (!options->junit.empty()) files.write(options->junit, conformance_junit(results));
+  if (!options->json.empty()) files.write(options->json, conformance_json(results));
+  files.commit();
+  fmt::print("{}", conformance_table(results));
+  return all_passed(results) ? 0 : contract::exit_status(ErrorCode::kElementsDiffer);
+}
+
+}  // namespace npu::cli

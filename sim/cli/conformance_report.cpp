@@ -1,0 +1,183 @@
+#include "sim/cli/conformance_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/table.h"
+
+namespace npu::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using report::grouped;
+
+constexpr std::array kOutcomes = {"passed", "failed", "unsupported", "broken"};
+constexpr size_t kShown = 20;
+
+const char* name(Outcome outcome) { return kOutcomes[static_cast<size_t>(outcome)]; }
+
+struct Counts {
+  std::array<uint64_t, kOutcomes.size()> of{};
+
+  void add(Outcome outcome) { ++of[static_cast<size_t>(outcome)]; }
+  [[nodiscard]] uint64_t total() const { return of[0] + of[1] + of[2] + of[3]; }
+};
+
+using CountsByName = std::map<std::string, Counts>;
+
+std::string operator_of(const ConformanceResult& result) {
+  return result.test.operator_name.empty() ? "(unnamed)" : result.test.operator_name;
+}
+
+Counts totals(const std::vector<ConformanceResult>& results) {
+  Counts counts;
+  for (const ConformanceResult& result : results) counts.add(result.verdict.outcome);
+  return counts;
+}
+
+CountsByName by_operator(const std::vector<ConformanceResult>& results) {
+  CountsByName counts;
+  for (const ConformanceResult& result : results) counts[operator_of(result)].add(result.verdict.outcome);
+  return counts;
+}
+
+// A test counts for each profile and extension that it names.
+CountsByName by_requirement(const std::vector<ConformanceResult>& results) {
+  CountsByName counts;
+  for (const ConformanceResult& result : results) {
+    for (const std::string& requirement : result.test.requirements) counts[requirement].add(result.verdict.outcome);
+  }
+  return counts;
+}
+
+// Names come from files: what is not printable ASCII does not reach the terminal.
+std::string printable(std::string text) {
+  for (char& c : text) c = c >= ' ' && c <= '~' ? c : '?';
+  return text;
+}
+
+std::string row(const std::string& first, const Counts& counts) {
+  return fmt::format("{:<28} {:>8} {:>8} {:>8} {:>12} {:>8}\n", first, grouped(counts.total()), grouped(counts.of[0]),
+                     grouped(counts.of[1]), grouped(counts.of[2]), grouped(counts.of[3]));
+}
+
+std::string rows(const char* title, const CountsByName& by_name) {
+  if (by_name.empty()) return "";
+  std::string text = fmt::format("{:<28} {:>8} {:>8} {:>8} {:>12} {:>8}\n", title, "tests", "passed", "failed",
+                                 "unsupported", "broken");
+  for (const auto& [first, counts] : by_name) text += row(printable(first), counts);
+  return text + "\n";
+}
+
+std::string first_ones(const std::vector<ConformanceResult>& results, Outcome outcome) {
+  std::string text;
+  size_t found = 0;
+  for (const ConformanceResult& result : results) {
+    if (result.verdict.outcome != outcome || ++found > kShown) continue;
+    text += fmt::format("{}: {}: {}\n", name(outcome), printable(result.name), printable(result.verdict.reason));
+  }
+  if (found > kShown) text += fmt::format("{}: and {} more\n", name(outcome), grouped(found - kShown));
+  return text;
+}
+
+Json to_json(const Counts& counts) {
+  Json object = {{"tests", counts.total()}};
+  for (size_t i = 0; i < kOutcomes.size(); ++i) object[kOutcomes[i]] = counts.of[i];
+  return object;
+}
+
+Json to_json(const CountsByName& by_name) {
+  Json list = Json::array();
+  for (const auto& [first, counts] : by_name) {
+    Json entry = {{"name", first}};
+    entry.update(to_json(counts));
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+// Text of an XML attribute.
+std::string xml(const std::string& text) {
+  std::string result;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+std::string test_case(const ConformanceResult& result) {
+  const std::string start =
+      fmt::format("    <testcase classname=\"{}\" name=\"{}\"", xml(operator_of(result)), xml(result.name));
+  if (result.verdict.outcome == Outcome::kPassed) return start + "/>\n";
+  const char* element = result.verdict.outcome == Outcome::kBroken ? "error" : "failure";
+  return fmt::format("{}><{} type=\"{}\" message=\"{}\"/></testcase>\n", start, element, name(result.verdict.outcome),
+                     xml(result.verdict.reason));
+}
+
+}  // namespace
+
+bool all_passed(const std::vector<ConformanceResult>& results) { return totals(results).of[0] == results.size(); }
+
+std::string conformance_table(const std::vector<ConformanceResult>& results) {
+  std::string text;
+  for (const Outcome outcome : {Outcome::kFailed, Outcome::kUnsupported, Outcome::kBroken}) {
+    const std::string lines = first_ones(results, outcome);
+    if (!lines.empty()) text += lines + "\n";
+  }
+  text += rows("operator", by_operator(results)) + rows("profile or extension", by_requirement(results));
+  return text + row("all", totals(results));
+}
+
+std::string conformance_json(const std::vector<ConformanceResult>& results) {
+  Json document = {{"schema", "npu-conformance"}, {"schema_version", kConformanceSchemaVersion}, {"on", "reference"}};
+  document.update(to_json(totals(results)));
+  document["operators"] = to_json(by_operator(results));
+  document["requirements"] = to_json(by_requirement(results));
+  Json list = Json::array();
+  for (const ConformanceResult& result : results) {
+    list.push_back({{"name", result.name},
+                    {"operator", operator_of(result)},
+                    {"requirements", result.test.requirements},
+                    {"expected_failure", result.test.expected_failure},
+                    {"outcome", name(result.verdict.outcome)},
+                    {"reason", result.verdict.reason}});
+  }
+  document["results"] = std::move(list);
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string conformance_junit(const std::vector<ConformanceResult>& results) {
+  std::map<std::string, std::string> suites;
+  for (const ConformanceResult& result : results) suites[operator_of(result)] += test_case(result);
+  const Counts all = totals(results);
+  std::string text = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<testsuites name=\"conformance\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n",
+      all.total(), all.of[1] + all.of[2], all.of[3]);
+  for (const auto& [suite, counts] : by_operator(results)) {
+    text += fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n{}  </testsuite>\n",
+                        xml(suite), counts.total(), counts.of[1] + counts.of[2], counts.of[3], suites[suite]);
+  }
+  return text + "</testsuites>\n";
+}
+
+}  // namespace npu::cli
