@@ -179,11 +179,12 @@ class BlockCheck {
     const Op op = view.op().op;
     if (op == Op::kVariable) {
       if (state_[id] == State::kDeclared) {
-        view.fail(ErrorCode::kVariableRedeclared, "variable " + in_quotes(tensor.name) + " is declared twice");
+        view.fail(ErrorCode::kVariableRedeclared,
+                  "variable " + in_quotes(variable_identity(tensor)) + " is declared twice");
       }
       if (state_[id] == State::kAccessed) {
         view.fail(ErrorCode::kVariableUndeclared,
-                  "variable " + in_quotes(tensor.name) + " is used before this declaration");
+                  "variable " + in_quotes(variable_identity(tensor)) + " is used before this declaration");
       }
       state_[id] = State::kDeclared;
       return;
