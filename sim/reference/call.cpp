@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/reference/execution.h"
+
 namespace npu::reference {
 
 using contract::ErrorCode;
@@ -17,10 +19,12 @@ std::string Call::describe() const {
   return text;
 }
 
-Variables& Call::variables() const {
-  NPU_CHECK(variables_ != nullptr);
-  return *variables_;
+Execution& Call::execution() const {
+  NPU_CHECK(execution_ != nullptr);
+  return *execution_;
 }
+
+Variables& Call::variables() const { return execution().variables(); }
 
 const graph::Value& Call::input(size_t index) const {
   if (index >= inputs_.size()) {

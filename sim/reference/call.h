@@ -12,6 +12,7 @@
 
 namespace npu::reference {
 
+class Execution;
 class Variables;
 
 class Call {
@@ -19,12 +20,14 @@ class Call {
   // `inputs` in the operator's order; a variable tensor is a null pointer. `outputs` are allocated, with type and
   // shape.
   Call(const graph::Operator& op, const graph::Block& block, std::vector<const graph::Value*> inputs,
-       std::vector<graph::Value*> outputs, Variables* variables = nullptr)
-      : op_(op), block_(block), inputs_(std::move(inputs)), outputs_(std::move(outputs)), variables_(variables) {}
+       std::vector<graph::Value*> outputs, Execution* execution = nullptr)
+      : op_(op), block_(block), inputs_(std::move(inputs)), outputs_(std::move(outputs)), execution_(execution) {}
 
   [[nodiscard]] const graph::Operator& op() const { return op_; }
   [[nodiscard]] const graph::Attributes& attributes() const { return op_.attributes; }
   [[nodiscard]] const graph::Tensor& tensor(graph::TensorId id) const { return block_.tensors[id]; }
+  // What the run shares; an operator of a call without a run must not ask.
+  [[nodiscard]] Execution& execution() const;
   [[nodiscard]] Variables& variables() const;
 
   [[nodiscard]] size_t input_count() const { return inputs_.size(); }
@@ -54,7 +57,7 @@ class Call {
   const graph::Block& block_;
   std::vector<const graph::Value*> inputs_;
   std::vector<graph::Value*> outputs_;
-  Variables* variables_;
+  Execution* execution_;
 };
 
 }  // namespace npu::reference

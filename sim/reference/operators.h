@@ -90,6 +90,10 @@ void resize(Call& call);
 // conversion.cpp
 void cast(Call& call);
 void rescale(Call& call);
+// control_flow.cpp
+void cond_if(Call& call);
+void while_loop(Call& call);
+void custom(Call& call);
 // variables.cpp
 void variable(Call& call);
 void variable_read(Call& call);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "sim/reference/element.h"
 #include "sim/reference/operators.h"
 
@@ -32,18 +34,37 @@ void check_access(const Call& call, const graph::Tensor& tensor, const graph::Va
   }
 }
 
+[[noreturn]] void fail_undeclared(const Call& call, const graph::Tensor& tensor) {
+  call.fail(ErrorCode::kVariableUndeclared,
+            fmt::format("variable '{}' is used before its declaration", graph::variable_identity(tensor)));
+}
+
 }  // namespace
 
-void Variables::declare_tensors(const graph::Block& block) {
+void Variables::declare_tensors(const graph::Graph& graph) {
   std::set<std::string> declared_by_operator;
-  for (const graph::Operator& op : block.operators) {
-    if (op.op == graph::Op::kVariable && !op.outputs.empty()) {
-      declared_by_operator.insert(graph::variable_identity(block.tensors[op.outputs[0]]));
+  std::map<std::string, const graph::Tensor*> declared_by_tensor;
+  for (const graph::Region& region : graph.regions) {
+    for (const graph::Block& block : region.blocks) {
+      for (const graph::Operator& op : block.operators) {
+        if (op.op == graph::Op::kVariable && !op.outputs.empty()) {
+          declared_by_operator.insert(graph::variable_identity(block.tensors[op.outputs[0]]));
+        }
+      }
+      for (const graph::Tensor& tensor : block.tensors) {
+        if (tensor.variable) {
+          // Only one of the blocks that use a variable may hold its initial value.
+          const graph::Tensor*& first = declared_by_tensor[graph::variable_identity(tensor)];
+          if (first == nullptr || (!first->has_data && tensor.has_data)) {
+            first = &tensor;
+          }
+        }
+      }
     }
   }
-  for (const graph::Tensor& tensor : block.tensors) {
-    if (tensor.variable && !declared_by_operator.contains(graph::variable_identity(tensor))) {
-      allocate(tensor, fmt::format("tensor '{}'", tensor.name));
+  for (const auto& [identity, tensor] : declared_by_tensor) {
+    if (!declared_by_operator.contains(identity)) {
+      allocate(*tensor, fmt::format("tensor '{}'", tensor->name));
     }
   }
 }
@@ -88,10 +109,18 @@ void Variables::declare(const Call& call, const graph::Tensor& tensor) {
   allocate(tensor, call.describe());
 }
 
-VariableState& Variables::find(const Call& call, const graph::Tensor& tensor) {
+const VariableState& Variables::find(const Call& call, const graph::Tensor& tensor) const {
+  const auto known = context_.variables.find(graph::variable_identity(tensor));
+  if (known == context_.variables.end()) {
+    fail_undeclared(call, tensor);
+  }
+  return known->second;
+}
+
+VariableState& Variables::find_seen(const Call& call, const graph::Tensor& tensor) {
   const std::string identity = graph::variable_identity(tensor);
   if (!seen_.contains(identity)) {
-    call.fail(ErrorCode::kVariableUndeclared, fmt::format("variable '{}' is used before its declaration", identity));
+    fail_undeclared(call, tensor);
   }
   return context_.variables.at(identity);
 }
@@ -112,7 +141,7 @@ void variable_read(Call& call) {
 
 void variable_write(Call& call) {
   const graph::Tensor& tensor = variable_of(call);
-  VariableState& state = call.variables().find(call, tensor);
+  VariableState& state = call.variables().find_seen(call, tensor);
   check_access(call, tensor, call.input(0), state.value);
   state.value.bytes = call.input(0).bytes;
   state.is_written = true;

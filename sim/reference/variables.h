@@ -1,4 +1,7 @@
-// The rules of persistent variables during one execution of a graph. Source: TOSA 1.0 "Variable Operators".
+// The rules of persistent variables during one outermost execution of a graph: branches and loop bodies belong to it,
+// so a variable that the main block declares may be written in a branch, and one that a loop body declares is declared
+// twice in the second iteration. (The specification's text would clear what was declared at each branch.)
+// Source: TOSA 1.0 "Variable Operators".
 #pragma once
 
 #include <set>
@@ -13,14 +16,16 @@ class Variables {
  public:
   explicit Variables(Context& context) : context_(context) {}
 
-  // Files that have no VARIABLE operator for a variable declare it by its tensor.
-  void declare_tensors(const graph::Block& block);
+  // Files that have no VARIABLE operator for a variable, in any block, declare it by its tensors.
+  void declare_tensors(const graph::Graph& graph);
 
   // A VARIABLE operator. Allocates on first sight and applies the initial value; a later graph must agree in shape and
   // type.
   void declare(const Call& call, const graph::Tensor& tensor);
-  // The state of a variable that this execution declared.
-  [[nodiscard]] VariableState& find(const Call& call, const graph::Tensor& tensor);
+  // The state of a variable that a graph of this context declared, for a read.
+  [[nodiscard]] const VariableState& find(const Call& call, const graph::Tensor& tensor) const;
+  // The same for a write, which this execution itself must have declared.
+  [[nodiscard]] VariableState& find_seen(const Call& call, const graph::Tensor& tensor);
 
  private:
   void allocate(const graph::Tensor& tensor, const std::string& where);
