@@ -39,8 +39,8 @@ constexpr std::array<ElementType, 14> kElementTypes = {{
     {"<f2", "float16", 2},
     {"<f4", "float32", 4},
     {"<f8", "float64", 8},
-    {"|V1", "raw 1-byte elements", 1},
-    {"|V2", "raw 2-byte elements", 2},
+    {"<V1", "raw 1-byte elements", 1},
+    {"<V2", "raw 2-byte elements", 2},
 }};
 
 const ElementType* find_type(std::string_view descr) {
@@ -75,10 +75,11 @@ std::string_view descr_of(DType type) {
     case DType::kFp32:
       return "<f4";
     case DType::kBf16:
-      return "|V2";
+      return "<V2";
     case DType::kFp8E4M3:
+      return "<V1";
     case DType::kFp8E5M2:
-      return "|V1";
+      return "|u1";
     default:
       break;
   }
@@ -347,8 +348,9 @@ void write_npy(const std::filesystem::path& path, const NpyArray& array) { write
 Value to_value(const NpyArray& array, DType expected, const Shape* expected_shape, bool accept_unsigned,
                std::string_view what) {
   const std::string_view wanted = descr_of(expected);
-  // FP8 has no NumPy type of its own; its bits also come as plain bytes.
-  const bool byte_bits = wanted == "|V1" && array.descr == "|u1";
+  // FP8 has no NumPy type of its own; its bits come raw or as plain bytes.
+  const bool is_fp8 = expected == DType::kFp8E4M3 || expected == DType::kFp8E5M2;
+  const bool byte_bits = is_fp8 && (array.descr == "|u1" || array.descr == "<V1");
   const bool unsigned_bits = accept_unsigned && array.descr == unsigned_twin(wanted);
   if (array.descr != wanted && !byte_bits && !unsigned_bits) {
     const ElementType* got = find_type(array.descr);

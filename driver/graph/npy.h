@@ -14,7 +14,7 @@
 namespace npu::graph {
 
 struct NpyArray {
-  std::string descr;  // NumPy's name of the element type: "|i1", "<i4", "<f4", "|b1", "|V2", ...
+  std::string descr;  // NumPy's name of the element type: "|i1", "<i4", "<f4", "|b1", "<V2", ...
   Shape shape;
   std::vector<uint8_t> bytes;
 };
@@ -29,11 +29,12 @@ void write_npy(const std::filesystem::path& path, const NpyArray& array);
 [[nodiscard]] std::vector<uint8_t> serialize_npy(const NpyArray& array);
 
 // The array as a tensor of type `expected`: INT4 from int8, INT48 and SHAPE from int64 (in range), BOOL from bool, BF16
-// from two raw bytes, FP8 from one. With `accept_unsigned`, INT8 and INT16 also take uint8 and uint16 (same bits).
-// `expected_shape` may be null. `what` names the data in messages ("input 'x'"). Throws Error(bad_input).
+// from two raw bytes, FP8 from one, raw or uint8. With `accept_unsigned`, INT8 and INT16 also take uint8 and uint16
+// (same bits). `expected_shape` may be null. `what` names the data in messages ("input 'x'"). Throws Error(bad_input).
 [[nodiscard]] Value to_value(const NpyArray& array, DType expected, const Shape* expected_shape, bool accept_unsigned,
                              std::string_view what = "the array");
-// The inverse; `as_unsigned` writes INT8 and INT16 as uint8 and uint16.
+// The inverse; `as_unsigned` writes INT8 and INT16 as uint8 and uint16. BF16 and FP8 are written as the official tools
+// do: "<V2", E4M3 "<V1", E5M2 "|u1".
 [[nodiscard]] NpyArray to_npy(const Value& value, bool as_unsigned = false);
 
 // Element `index` of the first axis; the array must have that axis and element.

@@ -50,7 +50,7 @@ TEST(Npy, ReadsEveryVersion) {
 
 TEST(Npy, ReadsWhatWritersDiffersIn) {
   EXPECT_EQ(parse_npy(file("{\"shape\":(), \"descr\":\"|i1\",\"fortran_order\":False}", 1), "x.npy").shape, Shape{});
-  EXPECT_EQ(parse_npy(file("{'descr': '<V2', 'fortran_order': False, 'shape': (4,)}\n", 8), "x.npy").descr, "|V2");
+  EXPECT_EQ(parse_npy(file("{'descr': '<V2', 'fortran_order': False, 'shape': (4,)}\n", 8), "x.npy").descr, "<V2");
   EXPECT_EQ(parse_npy(file("{'descr': '|i1', 'fortran_order': False, 'shape': (0, 7), }", 0), "x.npy").bytes.size(),
             0u);
 }
@@ -134,6 +134,18 @@ TEST(Npy, RoundTripsEveryType) {
       const Value again = to_value(parse_npy(serialize_npy(to_npy(value)), "x.npy"), type, &shape, false);
       EXPECT_EQ(again.bytes, value.bytes) << name(type);
       EXPECT_EQ(again.shape, shape) << name(type);
+    }
+  }
+}
+
+TEST(Npy, NarrowFloatsAreWrittenAsTheOfficialToolsDo) {
+  const auto descr = [](DType type) { return to_npy({type, {}, std::vector<uint8_t>(2)}).descr; };
+  EXPECT_EQ(descr(DType::kBf16), "<V2");
+  EXPECT_EQ(descr(DType::kFp8E4M3), "<V1");
+  EXPECT_EQ(descr(DType::kFp8E5M2), "|u1");
+  for (const DType type : {DType::kFp8E4M3, DType::kFp8E5M2}) {
+    for (const char* bytes : {"|u1", "<V1"}) {
+      EXPECT_EQ(to_value({bytes, {1}, {0x7f}}, type, nullptr, false).bytes, std::vector<uint8_t>{0x7f});
     }
   }
 }
