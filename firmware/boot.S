@@ -14,7 +14,7 @@ npu_reset:
     li a0, NPU_CPU_DATA_BASE
     li a1, NPU_CPU_DATA_BASE + NPU_CPU_DATA_BYTES
     li a2, 0
-test_pattern:
+.Ltest_pattern:
     mv t0, a0
 1:  xor t1, t0, a2
     sw t1, 0(t0)
@@ -23,11 +23,11 @@ test_pattern:
     mv t0, a0
 2:  xor t1, t0, a2
     lw t2, 0(t0)
-    bne t1, t2, data_memory_failed
+    bne t1, t2, .Ldata_memory_failed
     addi t0, t0, 4
     bltu t0, a1, 2b
     not a2, a2
-    bnez a2, test_pattern
+    bnez a2, .Ltest_pattern
 
     la t0, npu_data_load
     la t1, npu_data_start
@@ -52,7 +52,7 @@ test_pattern:
     call npu_main
     ebreak
 
-data_memory_failed:
+.Ldata_memory_failed:
     li t0, NPU_CPU_REGISTERS_BASE + NPU_REG_FIRMWARE_STATE
     li t1, NPU_FIRMWARE_STATE_FAILED | NPU_SELF_TEST_DATA_MEMORY << NPU_REG_FIRMWARE_STATE_DETAIL_LSB
     sw t1, 0(t0)

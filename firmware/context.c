@@ -69,14 +69,20 @@ static void npu_context_accept(struct npu_context *context, volatile const struc
   if (error != NPU_ERROR_OK) npu_context_fail(context, error);
 }
 
+static const char *npu_request_name(uint32_t type) {
+  static const char *const names[] = {
+      "nop", "run", "cancel", "context_open", "context_close", "variable_write", "variable_read", "power"};
+  return type < sizeof names / sizeof names[0] ? names[type] : "?";
+}
+
 static void npu_context_answer(struct npu_context *context, volatile const struct npu_ring_request *request) {
   uint32_t values[4] = {0};
   enum npu_error code = NPU_ERROR_OK;
   const uint32_t type = request->type;
   if (type != NPU_REQUEST_NOP) {
     code = context->number == 0 ? npu_admin(type, request, values) : NPU_ERROR_FAULT_REQUEST;
-    npu_log(NPU_LOG_REQUEST, "ring %u: request %u of type %u ends with %04x", (unsigned)context->number,
-            (unsigned)request->id, (unsigned)type, (unsigned)code);
+    npu_log(NPU_LOG_REQUEST, "ring %u: request %u (%s) ends with code 0x%04x", (unsigned)context->number,
+            (unsigned)request->id, npu_request_name(type), (unsigned)code);
   }
   volatile struct npu_ring_completion *completion = npu_ring_completion(&context->ring);
   completion->id = request->id;
@@ -164,10 +170,10 @@ static void npu_write_fault(volatile struct npu_ring_completion *to, const struc
   to->fault_cycle = fault->cycle;
 }
 
-static void npu_write_engines(volatile struct npu_ring_completion *to) {
-  for (uint32_t queue = 0; queue < NPU_REG_QUEUE_COUNT; ++queue) {
-    to->queue_state[queue] = npu_read(NPU_REG_QUEUE_STATE(queue));
-    to->queue_command[queue] = npu_read(NPU_REG_QUEUE_COMMAND(queue));
+static void npu_write_queues(volatile struct npu_ring_completion *to, const struct npu_queues *queues) {
+  for (uint32_t i = 0; i < NPU_REG_QUEUE_COUNT; ++i) {
+    to->queue_state[i] = queues->state[i];
+    to->queue_command[i] = queues->command[i];
   }
 }
 
@@ -184,7 +190,7 @@ static void npu_write_task(volatile struct npu_ring_completion *to, const struct
   to->blocked = task->report.blocked;
 }
 
-void npu_context_complete(struct npu_context *context, const struct npu_fault *fault, bool engines) {
+void npu_context_complete(struct npu_context *context, const struct npu_fault *fault, const struct npu_queues *queues) {
   npu_phase(NPU_PHASE_COMPLETE, context->number);
   struct npu_task *task = &context->task;
   if (task->blocked_since != 0) task->report.blocked += npu_now - task->blocked_since;
@@ -192,10 +198,7 @@ void npu_context_complete(struct npu_context *context, const struct npu_fault *f
   npu_write_task(completion, task);
   completion->code = fault == 0 ? NPU_ERROR_OK : fault->code;
   if (fault != 0) npu_write_fault(completion, fault);
-  if (engines) {
-    npu_write_engines(completion);
-    npu_core_reset();
-  }
+  if (queues != 0) npu_write_queues(completion, queues);
   completion->firmware_cycles = npu_read(NPU_REG_CPU_BUSY_LO) - task->busy_at_acceptance;
   npu_log(NPU_LOG_REQUEST, "ring %u: request %u ended", (unsigned)context->number, (unsigned)task->id);
   npu_context_drop(context);
@@ -205,9 +208,9 @@ void npu_context_complete(struct npu_context *context, const struct npu_fault *f
 
 void npu_context_fail(struct npu_context *context, enum npu_error code) {
   const struct npu_fault fault = {.code = code, .queue = NPU_QUEUE_SEQUENCER};
-  npu_log(NPU_LOG_EVENT, "ring %u: request %u ended with %04x", (unsigned)context->number, (unsigned)context->task.id,
-          (unsigned)code);
-  npu_context_complete(context, &fault, false);
+  npu_log(NPU_LOG_EVENT, "ring %u: request %u ended with code 0x%04x", (unsigned)context->number,
+          (unsigned)context->task.id, (unsigned)code);
+  npu_context_complete(context, &fault, 0);
 }
 
 void npu_context_drop(struct npu_context *context) {

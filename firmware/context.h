@@ -33,9 +33,9 @@ bool npu_contexts_collected(void);
 // The ring is not served any more. Its task ends without a completion.
 void npu_context_corrupt(struct npu_context *context);
 
-// The task of the context has ended: writes its completion. `fault` is null when it ended well; with `engines`, tells
-// what each queue was doing. The core must not work on it any more.
-void npu_context_complete(struct npu_context *context, const struct npu_fault *fault, bool engines);
+// The task of the context has ended: writes its completion. `fault` is null when it ended well; `queues`, unless
+// null, tells what each queue was doing. The core must not work on it any more.
+void npu_context_complete(struct npu_context *context, const struct npu_fault *fault, const struct npu_queues *queues);
 // As npu_context_complete(), with an error that the firmware found.
 void npu_context_fail(struct npu_context *context, enum npu_error code);
 // Forgets the task.

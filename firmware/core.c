@@ -110,6 +110,19 @@ struct npu_fault npu_core_fault(void) {
   return fault;
 }
 
+void npu_core_look_at_queues(struct npu_queues *queues) {
+  enum { kTries = 4 };
+  for (uint32_t i = 0; i < NPU_REG_QUEUE_COUNT; ++i) {
+    uint32_t command = npu_read(NPU_REG_QUEUE_COMMAND(i));
+    for (int tries = 0; tries < kTries; ++tries) {
+      queues->command[i] = command;
+      queues->state[i] = npu_read(NPU_REG_QUEUE_STATE(i));
+      command = npu_read(NPU_REG_QUEUE_COMMAND(i));
+      if (command == queues->command[i]) break;
+    }
+  }
+}
+
 void npu_core_preempt(void) { npu_write(NPU_REG_CONTROL, NPU_REG_CONTROL_PREEMPT_MASK); }
 
 void npu_core_reset(void) {

@@ -1,5 +1,5 @@
 // The registers of command processor and engines: what a stream is started with, how it ended, reset and power. Beside
-// it only npu_dispatch starts streams, the fault's report reads the queues, and variables.c has the table's registers.
+// it only npu_dispatch starts streams, and variables.c has the table's registers.
 #pragma once
 
 #include <stdbool.h>
@@ -40,6 +40,12 @@ bool npu_core_running(void);
 // Event records that the stream has produced so far.
 uint32_t npu_core_events(void);
 struct npu_fault npu_core_fault(void);
+// Which queue held which command, and what it waited for.
+struct npu_queues {
+  uint32_t state[NPU_REG_QUEUE_COUNT], command[NPU_REG_QUEUE_COUNT];
+};
+// The engines go on meanwhile; state and command of each queue belong together.
+void npu_core_look_at_queues(struct npu_queues *queues);
 void npu_core_preempt(void);
 // Stops whatever runs; forgets its results and its interrupt.
 void npu_core_reset(void);

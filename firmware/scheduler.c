@@ -173,7 +173,7 @@ static void npu_main_ended(struct npu_context *context, const struct npu_core_re
   if (result->end == NPU_CORE_PREEMPTED) {
     npu_stopped(context, result);
   } else {
-    npu_context_complete(context, 0, false);
+    npu_context_complete(context, 0, 0);
   }
 }
 

@@ -90,15 +90,21 @@ Symbols::Symbols(std::string_view text) {
   std::sort(names_.begin(), names_.end());
 }
 
-std::string Symbols::name(uint32_t address) const {
+size_t Symbols::function(uint32_t address) const {
   const auto after = std::upper_bound(names_.begin(), names_.end(), address,
                                       [](uint32_t wanted, const auto& entry) { return wanted < entry.first; });
-  if (after == names_.begin() || address >= contract::kCpuCodeBytes) return fmt::format("{:#x}", address);
-  const auto& [start, name] = *std::prev(after);
+  if (after == names_.begin() || address >= contract::kCpuCodeBytes) return names_.size();
+  return static_cast<size_t>(after - names_.begin()) - 1;
+}
+
+std::string Symbols::name(uint32_t address) const {
+  const size_t index = function(address);
+  if (index == names_.size()) return fmt::format("{:#x}", address);
+  const auto& [start, name] = names_[index];
   return address == start ? name : fmt::format("{}+{:#x}", name, address - start);
 }
 
-std::vector<uint32_t> unwind(const StoppedCpu& cpu) {
+std::vector<uint32_t> unwind(const StoppedCpu& cpu, const Symbols& symbols) {
   std::vector<uint32_t> callers;
   uint32_t frame = cpu.registers[kFp];
   while (callers.size() < kDeepest && is_frame(frame)) {
@@ -115,6 +121,9 @@ std::vector<uint32_t> unwind(const StoppedCpu& cpu) {
     if (next <= frame) break;  // the stack grows downwards
     frame = next;
   }
+  const uint32_t ra = cpu.registers[kRa];
+  const bool known = !callers.empty() && callers.front() == ra;
+  if (is_code(ra) && !known && !symbols.same_function(ra, cpu.pc)) callers.insert(callers.begin(), ra);
   return callers;
 }
 
@@ -132,7 +141,7 @@ std::string describe_stop(const StoppedCpu& cpu, const Symbols& symbols) {
   }
   text += fmt::format(" at {} (pc {:#x})", symbols.name(cpu.pc), cpu.pc);
   std::string_view called = ", called";
-  for (const uint32_t caller : unwind(cpu)) {
+  for (const uint32_t caller : unwind(cpu, symbols)) {
     text += fmt::format("{} from {}", called, symbols.name(caller));
     called = "";
   }

@@ -116,7 +116,7 @@ void FirmwareLink::require_alive() const {
 void FirmwareLink::recover(const std::string& story) {
   std::string text = story;
   log_.fetch(admin_.log_produced());
-  if (const std::string lines = log_.last_lines(3); !lines.empty()) text += "; the end of its log: " + lines;
+  if (const std::string lines = log_.last_lines(3); !lines.empty()) text += "; the end of its log:\n" + lines;
   std::replace(text.begin(), text.end(), '\n', ' ');
   collect_rest();
   const std::vector<Flight> flights = take_flights();

@@ -327,22 +327,32 @@ TEST(Backtrace, EndsWhereFramesMakeNoSense) {
   cpu.data.resize(contract::kCpuDataBytes);
   const auto store = [&](uint32_t offset, uint32_t value) { std::memcpy(cpu.data.data() + offset, &value, 4); };
   const uint32_t base = contract::kCpuDataBase;
-  EXPECT_TRUE(unwind(cpu).empty());  // no frame
+  const Symbols symbols("80 stopped\n100 caller\n200 its_caller\n");
+  cpu.pc = 0x84;
+  EXPECT_TRUE(unwind(cpu, symbols).empty());  // no frame
   cpu.registers[8] = base + 0x40;
   store(0x40 - 4, 0x100);
   store(0x40 - 8, base + 0x40);  // a loop
-  EXPECT_EQ(unwind(cpu), (std::vector<uint32_t>{0x100}));
+  EXPECT_EQ(unwind(cpu, symbols), (std::vector<uint32_t>{0x100}));
   store(0x40 - 8, base + 0x80);
   store(0x80 - 4, 0x200);
   store(0x80 - 8, base + contract::kCpuDataBytes + 4);  // beyond the memory
-  EXPECT_EQ(unwind(cpu), (std::vector<uint32_t>{0x100, 0x200}));
+  EXPECT_EQ(unwind(cpu, symbols), (std::vector<uint32_t>{0x100, 0x200}));
+  cpu.registers[1] = 0x90;  // left over from what it called itself
+  EXPECT_EQ(unwind(cpu, symbols), (std::vector<uint32_t>{0x100, 0x200}));
+  cpu.registers[1] = 0x180;  // no frame yet: fp is the caller's
+  EXPECT_EQ(unwind(cpu, symbols), (std::vector<uint32_t>{0x180, 0x100, 0x200}));
+  cpu.pc = 0x4000'0000;  // a jump to nowhere
+  EXPECT_EQ(unwind(cpu, symbols), (std::vector<uint32_t>{0x180, 0x100, 0x200}));
+  cpu.pc = 0x84;
+  cpu.registers[1] = 0;
   store(0x80 - 4, 0x9000'0000);  // no code
-  EXPECT_EQ(unwind(cpu), (std::vector<uint32_t>{0x100}));
+  EXPECT_EQ(unwind(cpu, symbols), (std::vector<uint32_t>{0x100}));
   for (uint32_t frame = 0x40; frame < 0x1000; frame += 0x10) {
     store(frame - 4, 0x300);
     store(frame - 8, base + frame + 0x10);
   }
-  EXPECT_EQ(unwind(cpu).size(), 16u);  // deep enough
+  EXPECT_EQ(unwind(cpu, symbols).size(), 16u);  // deep enough
 }
 
 }  // namespace
