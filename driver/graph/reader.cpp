@@ -46,7 +46,8 @@ void require_supported_type(DType type, const std::string& what) {
 
 class BlockReader {
  public:
-  BlockReader(const tosa::TosaBasicBlock& from, Budget& budget, Block& to) : from_(from), budget_(budget), to_(to) {}
+  BlockReader(const tosa::TosaBasicBlock& from, bool is_main, Budget& budget, Block& to)
+      : from_(from), is_main_(is_main), budget_(budget), to_(to) {}
 
   void read() {
     budget_.spend(view(from_.name()).size());
@@ -66,6 +67,9 @@ class BlockReader {
       }
     }
     resolve(from_.inputs(), "graph input", to_.inputs);
+    if (!is_main_) {
+      drop_data_of_inputs();
+    }
     resolve(from_.outputs(), "graph output", to_.outputs);
     if (from_.operators() != nullptr) {
       budget_.spend(size_t{from_.operators()->size()} * sizeof(Operator));
@@ -105,6 +109,15 @@ class BlockReader {
     tensor.has_data = from.rank() == 0 || !tensor.data.empty();
     if (tensor.has_data) {
       trim_padding(tensor, "shape " + in_quotes(tensor.name));
+    }
+  }
+
+  // The input of a region takes its value from control flow. Some writers repeat the data of a constant that is passed
+  // there; it is no constant of this block.
+  void drop_data_of_inputs() {
+    for (const TensorId id : to_.inputs) {
+      to_.tensors[id].data = {};
+      to_.tensors[id].has_data = false;
     }
   }
 
@@ -237,6 +250,7 @@ class BlockReader {
   [[nodiscard]] std::string here() const { return "block " + in_quotes(to_.name); }
 
   const tosa::TosaBasicBlock& from_;
+  bool is_main_;
   Budget& budget_;
   Block& to_;
   std::unordered_map<std::string_view, TensorId> ids_;  // views of the file
@@ -295,7 +309,8 @@ Graph read_graph(const tosa::TosaGraph& file, Budget& budget) {
     }
     for (const auto* block : *from->blocks()) {
       budget.spend(sizeof(Block));
-      BlockReader(*block, budget, region.blocks.emplace_back()).read();
+      const bool is_main = graph.regions.size() == 1 && region.blocks.empty();
+      BlockReader(*block, is_main, budget, region.blocks.emplace_back()).read();
     }
   }
   return graph;

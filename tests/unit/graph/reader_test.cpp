@@ -134,6 +134,21 @@ TEST(Reader, ShapesBecomeTensors) {
   EXPECT_THROW(static_cast<void>(read(file)), Error);
 }
 
+TEST(Reader, AnInputOfARegionIsNoConstant) {
+  Graph graph = samples::nested_control_flow();
+  Block& body = graph.regions.back().blocks.front();
+  Tensor& passed = body.tensors[body.inputs.at(0)];
+  const std::string name = passed.name;
+  graph.storage.push_back(std::make_shared<const std::vector<uint8_t>>(16, uint8_t{0}));
+  passed.data = *graph.storage.back();
+  passed.has_data = true;
+  EXPECT_THROW(validate(graph), Error);
+  const Graph again = parse_tosa(std::make_shared<const std::vector<uint8_t>>(serialize(graph)), "a file");
+  EXPECT_NO_THROW(validate(again));
+  const Block& block = again.regions.back().blocks.front();
+  EXPECT_FALSE(block.tensors[block.inputs.at(0)].has_data);
+}
+
 TEST(Reader, ClampLimitsTakeTheWidthOfTheirType) {
   RawFile file;
   file.op = static_cast<uint32_t>(tosa::Op::CLAMP);
