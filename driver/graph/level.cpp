@@ -11,6 +11,8 @@
 namespace npu::graph {
 namespace {
 
+using contract::ErrorCode;
+
 constexpr std::array<LevelLimits, 2> kLimits = {{
     {.name = "none",
      .rank = 32,
@@ -105,14 +107,14 @@ class LevelCheck {
         look_at(OperatorView(regions_, block, block.operators[i], i), describe(block.operators[i], i));
       }
     }
-    compare("control flow", "nesting", nesting(graph_.regions.front()), limits_.nesting, true);
+    compare("control flow", "nesting", nesting(graph_.regions.front()), limits_.nesting, ErrorCode::kBadStructure);
     return std::move(excesses_);
   }
 
  private:
   void look_at(const Tensor& tensor) {
     const std::string what = "tensor " + in_quotes(tensor.name);
-    compare(what, "rank", static_cast<int64_t>(tensor.shape.size()), limits_.rank);
+    compare(what, "rank", static_cast<int64_t>(tensor.shape.size()), limits_.rank, ErrorCode::kBadShape);
     const auto elements = element_count(tensor.shape);
     NPU_CHECK(elements.has_value());
     // An element smaller than a byte counts as one.
@@ -131,11 +133,12 @@ class LevelCheck {
     }
   }
 
-  void compare(const std::string& what, const char* quantity, int64_t value, int64_t most, bool nesting = false) {
+  void compare(const std::string& what, const char* quantity, int64_t value, int64_t most,
+               ErrorCode code = ErrorCode::kRequireFailed) {
     if (value > most) {
       excesses_.push_back({what + ": its " + quantity + " of " + std::to_string(value) + " is above level " +
                                std::string(limits_.name) + "'s " + std::to_string(most),
-                           nesting});
+                           code});
     }
   }
 
@@ -193,8 +196,7 @@ std::vector<LevelExcess> above(const Graph& graph, Level level) { return LevelCh
 void check_level(const Graph& graph, Level level) {
   const auto excesses = above(graph, level);
   if (!excesses.empty()) {
-    throw Error(excesses.front().nesting ? contract::ErrorCode::kBadStructure : contract::ErrorCode::kRequireFailed,
-                excesses.front().text);
+    throw Error(excesses.front().code, excesses.front().text);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "driver/graph/graph.h"
+#include "hw/contract/error.h"
 
 namespace npu::graph {
 
@@ -25,11 +26,12 @@ struct LevelLimits {
 // What is above a level, in words; empty when the level allows the graph. The graph must be validated.
 struct LevelExcess {
   std::string text;
-  bool nesting = false;  // the specification makes this one an error, all others unpredictable
+  // Ranks and nesting are errors of the graph (bad_shape, bad_structure); all others make its result unpredictable.
+  contract::ErrorCode code = contract::ErrorCode::kRequireFailed;
 };
 [[nodiscard]] std::vector<LevelExcess> above(const Graph& graph, Level level);
 
-// Throws Error for the first thing above the level: require_failed, for nesting bad_structure.
+// Throws Error for the first thing above the level, with its code.
 void check_level(const Graph& graph, Level level);
 
 }  // namespace npu::graph

@@ -93,7 +93,7 @@ Graph nested(int64_t depth) {
 
 const std::vector<Bound>& bounds() {
   static const std::vector<Bound> kBounds = {
-      {"rank", 6, ranked},
+      {"rank", 6, ranked, ErrorCode::kBadShape},
       {"kernel", 8192, [](int64_t value) { return pooled(value, 1, 0); }},
       {"stride", 8192, [](int64_t value) { return pooled(4, value, 0); }},
       {"kernel times dilation", 8192, [](int64_t value) { return convolved(value, 1); }},
