@@ -58,7 +58,7 @@ class Tools:
         # The programs themselves: the scripts of the same names start Python first.
         self.model, self.schema = programs[0] / "tosa_reference_model", programs[0] / "tosa.fbs"
         infos = sorted(programs[0].parent.glob("tosa_tools-*.dist-info"))
-        self.version = infos[0].name.split("-")[1].removesuffix(".dist") if infos else "unknown"
+        self.version = infos[0].name if infos else "unknown"
         self.environment = {**os.environ, "PATH": f"{self.bin}:{os.environ.get('PATH', '/usr/bin:/bin')}"}
 
     def generate(self, selection, arguments, log):
@@ -120,7 +120,9 @@ def generate(tools, selection, cache):
         partial.rename(folder)
     listed = [line for line in (folder / "listed").read_text().splitlines() if line.strip()]
     generated = tests_below(folder / "tests")
-    say(f"{len(generated)} tests generated, {len(listed)} listed by the generator, in {folder}")
+    # Groups of an operator overlap: a test that several list is one folder.
+    say(f"{len(generated)} tests generated; the generator lists {len(listed)}, {len(set(listed))} of them different; "
+        f"in {folder}")
     if not generated:
         raise GenerationError(f"the generator made no test; see {folder}/generate.log")
     return folder
