@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "driver/graph/level.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "sim/cli/command.h"
@@ -28,17 +29,32 @@ constexpr CommandHelp kHelp = {
     "  npu reference net.tosa --input a=left.npy --input b=right.npy --outputs out/\n"
     "  npu reference wake_word.tosa --input frames.npy --sequence --outputs out/\n"};
 
+// Throws for a graph above the level that was asked for.
+void check_level(const po::variables_map& values, const Network& network) {
+  if (values.count("level") == 0) return;
+  const auto& name = values["level"].as<std::string>();
+  const auto level = graph::level_from_name(name);
+  if (!level) {
+    throw Error(contract::ErrorCode::kBadOption,
+                fmt::format("--level takes 'none' or '8k', not {}", graph::in_quotes(name)));
+  }
+  graph::check_level(network.graph, *level);
+}
+
 }  // namespace
 
 int run_reference(const Arguments& arguments) {
   po::options_description options, hidden;
   po::positional_options_description positional;
   add_data_options(options);
+  options.add_options()("level", po::value<std::string>()->value_name("none|8k"),
+                        "refuse a network above this level of the specification; without it, sizes are not checked");
   add_file_and_inputs(hidden, positional);
   const auto values = parse(arguments, kHelp, options, hidden, positional);
   if (!values) return 0;
   const DataOptions data = data_options(*values);
   const Network network = load_network(required(*values, "file", "the network's FILE"));
+  check_level(*values, network);
   if (!data.outputs.empty()) check_folder_writable(data.outputs);
   const InputData inputs(network.inputs, data.inputs, data.sequence);
 
