@@ -38,8 +38,8 @@ int listen_at(uint16_t& port) {
       bind(file, generic, sizeof address) != 0 || listen(file, 1) != 0 || getsockname(file, generic, &length) != 0) {
     const std::string why = std::strerror(errno);
     if (file >= 0) close(file);
-    throw Error(contract::ErrorCode::kBadOption,
-                "cannot wait for a debugger at port " + std::to_string(port) + ": " + why);
+    throw Error(contract::ErrorCode::kBadOption, "cannot wait for a debugger at port " + std::to_string(port) + ": " +
+                                                     why + "; use --gdb 1 for any free port");
   }
   port = ntohs(address.sin_port);
   return file;
