@@ -4,6 +4,7 @@ extern "C" {
 extern const uint8_t npu_firmware_image_begin[], npu_firmware_image_end[];
 extern const char npu_firmware_symbols_begin[], npu_firmware_symbols_end[];
 extern const char npu_firmware_elf_path[];
+extern const char npu_firmware_source_root[];
 }
 
 namespace npu::firmware {
@@ -15,5 +16,7 @@ std::string_view symbols() {
 }
 
 std::string_view elf_path() { return npu_firmware_elf_path; }
+
+std::string_view source_root() { return npu_firmware_source_root; }
 
 }  // namespace npu::firmware

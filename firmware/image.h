@@ -13,5 +13,7 @@ namespace npu::firmware {
 [[nodiscard]] std::string_view symbols();
 // Where the build left the ELF file, for a debugger.
 [[nodiscard]] std::string_view elf_path();
+// The folder that the file names in its debugging information are relative to: the sources of the build.
+[[nodiscard]] std::string_view source_root();
 
 }  // namespace npu::firmware

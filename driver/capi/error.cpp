@@ -19,7 +19,6 @@ bool concerns_command(ErrorCode code) {
     case ErrorCode::kFaultRequest:
     case ErrorCode::kFaultCounters:
     case ErrorCode::kFaultPower:
-    case ErrorCode::kJobCancelled:
       return false;
     default:
       return true;
@@ -62,6 +61,7 @@ npu_status give_error(npu_error** error, ErrorCode code, const char* message) no
 npu_status give_fault(npu_error** error, const runtime::FaultError& thrown, const compiler::Program* program) noexcept {
   const npu_status status = give_error(error, thrown.code(), thrown.what());
   if (error == nullptr || *error == nullptr) return status;
+  if (thrown.code() == ErrorCode::kJobCancelled) return status;  // the caller's wish: there is no place of a fault
   try {
     npu_error& made = **error;
     made.fault = thrown.fault();

@@ -183,7 +183,8 @@ typedef struct npu_fault {
   uint64_t cycle;          // of the job
 } npu_fault;
 
-// Fills `fault` and returns true when the error is a job's that the device stopped; false else.
+// Fills `fault` and returns true when the error is a job's that the device stopped; false else, also for a job that was
+// cancelled.
 NPU_EXPORT bool npu_error_fault(const npu_error* error, npu_fault* fault);
 
 // --- Hardware --------------------------------------------------------------------------------------------------------

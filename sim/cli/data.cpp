@@ -47,7 +47,11 @@ NamedFile split(const std::vector<GraphPort>& ports, const std::string& argument
 
 std::string label(const GraphPort& port) { return "input " + in_quotes(port.name); }
 
-// Makes the folder and everything above it that is missing.
+// Whether a shape is that of a frame with one more axis before it.
+bool is_sequence_of(const graph::Shape& shape, const graph::Shape& frame) {
+  return shape.size() == frame.size() + 1 && std::equal(frame.begin(), frame.end(), shape.begin() + 1);
+}
+
 }  // namespace
 
 InputData::InputData(const std::vector<GraphPort>& ports, const std::vector<std::string>& arguments, bool sequence)
@@ -92,6 +96,11 @@ std::vector<graph::Value> InputData::invocation(int64_t index) const {
   for (size_t i = 0; i < ports_.size(); ++i) {
     const GraphPort& port = ports_[i];
     const auto convert = [&](const graph::NpyArray& array) {
+      if (!sequence_ && is_sequence_of(array.shape, port.shape)) {
+        throw Error(ErrorCode::kBadInput,
+                    fmt::format("{} has shape {}, but the tensor has {}; add --sequence to run it frame by frame",
+                                label(port), graph::to_string(array.shape), graph::to_string(port.shape)));
+      }
       return graph::to_value(array, port.type, &port.shape, port.is_unsigned, label(port));
     };
     values.push_back(sequence_ ? convert(graph::slice_axis0(arrays_[i], index)) : convert(arrays_[i]));

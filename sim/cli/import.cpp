@@ -32,7 +32,7 @@ int run_import(const Arguments& arguments) {
   positional.add("file", 1);
   const auto values = parse(arguments, kHelp, options, hidden, positional);
   if (!values) return 0;
-  const std::string source = required(*values, "file", "the FILE.tflite");
+  const std::string source = required(*values, "file", "the FILE.tflite", "npu import");
   const std::string target = required(*values, "output", "the file to write (-o FILE.tosa)");
   check_file_writable(target);
   import_tflite(source, target);

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "driver/graph/file.h"
 #include "driver/graph/reader.h"
 #include "driver/graph/validate.h"
 #include "hw/contract/error.h"
@@ -22,6 +23,8 @@ using contract::ErrorCode;
 
 constexpr const char* kConverter = "tosa-converter-for-tflite";
 constexpr const char* kOptimiser = "tosa-opt";
+// Of a TensorFlow Lite file: the format has 32-bit offsets.
+constexpr uintmax_t kMaxFile = uintmax_t{2} << 30;
 
 // A folder that is gone when the import ends, however it ends.
 class TemporaryFolder {
@@ -103,9 +106,8 @@ void deliver(const fs::path& from, const fs::path& to) {
 }  // namespace
 
 void import_tflite(const fs::path& tflite, const fs::path& tosa) {
-  if (!std::ifstream(tflite, std::ios::binary) || fs::is_directory(tflite)) {
-    throw Error(ErrorCode::kCannotRead, fmt::format("cannot read {}", tflite.string()));
-  }
+  // What cannot be read is refused as everywhere, before the tools say it in their way.
+  (void)graph::read_file(tflite, kMaxFile);
   const auto tools = find_tools({kConverter, kOptimiser});
   if (!tools) {
     throw Error(

@@ -37,8 +37,12 @@ std::optional<po::variables_map> parse(const Arguments& arguments, const Command
   return std::nullopt;
 }
 
-std::string required(const po::variables_map& values, const char* option, std::string_view what) {
-  if (values.count(option) == 0) throw Error(ErrorCode::kBadOption, fmt::format("{} is missing", what));
+std::string required(const po::variables_map& values, const char* option, std::string_view what,
+                     std::string_view command) {
+  if (values.count(option) == 0) {
+    throw Error(ErrorCode::kBadOption,
+                fmt::format("{} is missing{}", what, command.empty() ? "" : fmt::format("; see {} --help", command)));
+  }
   return values[option].as<std::string>();
 }
 

@@ -25,7 +25,7 @@ struct CommandHelp {
 
 // The value of an option that must be there; `what` completes "... is missing".
 [[nodiscard]] std::string required(const boost::program_options::variables_map& values, const char* option,
-                                   std::string_view what);
+                                   std::string_view what, std::string_view command = "");
 
 // A decimal number. Throws Error(kBadOption) naming the option.
 [[nodiscard]] uint64_t parse_number(std::string_view text, std::string_view option);

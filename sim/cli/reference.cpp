@@ -53,7 +53,7 @@ int run_reference(const Arguments& arguments) {
   const auto values = parse(arguments, kHelp, options, hidden, positional);
   if (!values) return 0;
   const DataOptions data = data_options(*values);
-  const Network network = load_network(required(*values, "file", "the network's FILE"));
+  const Network network = load_network(required(*values, "file", "the network's FILE", "npu reference"));
   check_level(*values, network);
   if (!data.outputs.empty()) check_folder_writable(data.outputs);
   const InputData inputs(network.inputs, data.inputs, data.sequence);

@@ -42,6 +42,18 @@ constexpr uint32_t kLogRequests = 3;
 // What is no image at all is not read whole.
 constexpr uintmax_t kMaxFirmware = uintmax_t{16} << 20;
 
+// The command that attaches a debugger: an installed program knows the ELF file that was installed with it.
+std::string debugger_command(uint16_t port) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  fs::path elf = fs::read_symlink("/proc/self/exe", ignored).parent_path() / "../share/tosa-npu/npu_firmware.elf";
+  elf = fs::is_regular_file(elf, ignored) ? elf.lexically_normal() : fs::path(firmware::elf_path());
+  const std::string_view sources = firmware::source_root();
+  const std::string directory =
+      fs::is_directory(sources, ignored) ? fmt::format(" -ex 'directory {}'", sources) : std::string();
+  return fmt::format("gdb-multiarch {}{} -ex 'target remote :{}'", elf.string(), directory, port);
+}
+
 platform::PlatformOptions platform_options(const RunOptions& options, const presets::Preset& preset,
                                            const FirmwareConsole& console) {
   platform::PlatformOptions machine;
@@ -55,8 +67,7 @@ platform::PlatformOptions platform_options(const RunOptions& options, const pres
   machine.uart = console.uart();
   machine.gdb_port = options.gdb_port;
   machine.debugger_waiting = [](uint16_t port) {
-    fmt::print(stderr, "waiting for a debugger at 127.0.0.1:{}: gdb-multiarch {} -ex 'target remote :{}'\n", port,
-               firmware::elf_path(), port);
+    fmt::print(stderr, "waiting for a debugger at 127.0.0.1:{}: {}\n", port, debugger_command(port));
     std::fflush(stderr);
   };
   return machine;
@@ -71,19 +82,35 @@ std::string symbols_beside(std::filesystem::path image) {
   return {text.begin(), text.end()};
 }
 
+// The image that --firmware names.
+std::vector<uint8_t> read_firmware(const std::string& file) {
+  constexpr std::string_view kElf = "\177ELF";
+  std::vector<uint8_t> image = graph::read_file(file, kMaxFirmware);
+  if (image.empty()) {
+    throw Error(ErrorCode::kBadFirmware, fmt::format("{} is empty: it holds no firmware", graph::in_quotes(file)));
+  }
+  if (image.size() >= kElf.size() && std::equal(kElf.begin(), kElf.end(), image.begin())) {
+    throw Error(ErrorCode::kBadFirmware,
+                fmt::format("{} is an ELF file; give the .bin beside it", graph::in_quotes(file)));
+  }
+  return image;
+}
+
 runtime::Device open_device(const RunOptions& options, const presets::Preset& preset, const FirmwareConsole& console) {
   runtime::DeviceOptions driver;
   driver.bypass_firmware = options.bypass_firmware;
   if (!options.firmware.empty()) {
-    driver.firmware = graph::read_file(options.firmware, kMaxFirmware);
-    if (driver.firmware.empty()) {
-      throw Error(ErrorCode::kBadFirmware,
-                  fmt::format("{} is empty: it holds no firmware", graph::in_quotes(options.firmware)));
-    }
+    driver.firmware = read_firmware(options.firmware);
     driver.firmware_symbols = symbols_beside(options.firmware);
   }
   if (options.firmware_log) driver.log_level = kLogRequests;
-  return runtime::Device::open(platform::open_tlm_device(platform_options(options, preset, console)), driver);
+  try {
+    return runtime::Device::open(platform::open_tlm_device(platform_options(options, preset, console)), driver);
+  } catch (const Error& error) {
+    const bool image = error.code() == ErrorCode::kBadFirmware || error.code() == ErrorCode::kFirmwareMismatch;
+    if (!image || options.firmware.empty()) throw;
+    throw Error(error.code(), fmt::format("{}: {}", graph::in_quotes(options.firmware), error.what()));
+  }
 }
 
 // Flips the bits; returns what was done, in words.

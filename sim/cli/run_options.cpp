@@ -26,7 +26,7 @@ constexpr CommandHelp kHelp = {
     "  npu run net.tosa --input input.npy --trace trace.json      (open it at ui.perfetto.dev)\n"
     "  npu run net.tosa --input input.npy --firmware-log          (what the control CPU says)\n"
     "  npu run net.tosa --input input.npy --gdb 1234              (debug its firmware)\n"
-    "  npu run net.tosa --input input.npy --check reference --inject constants:100:3\n"};
+    "  npu run net.tosa --input input.npy --check reference --inject constants:1000\n"};
 
 po::options_description visible_options() {
   po::options_description options;
@@ -54,7 +54,8 @@ po::options_description visible_options() {
        "test hook: random extra latency of up to MAX cycles on every tile, DMA command and burst, drawn anew from SEED "
        "in every invocation")  //
       ("inject", po::value<std::vector<std::string>>()->value_name("constants:OFFSET[:BIT]"),
-       "test hook: flip a bit of a byte of the constants in device memory before the first invocation");
+       "test hook: flip a bit of a byte of the constants in device memory before the first invocation; not every bit "
+       "matters to an output");
   return options;
 }
 
@@ -102,6 +103,9 @@ uint16_t parse_port(const std::string& text) {
 
 void read_firmware_options(const po::variables_map& values, RunOptions& options) {
   if (values.count("firmware") > 0) options.firmware = values["firmware"].as<std::string>();
+  if (values.count("firmware") > 0 && options.firmware.empty()) {
+    throw Error(ErrorCode::kCannotRead, "cannot read '', the image of --firmware: no such file");
+  }
   options.firmware_log = values["firmware-log"].as<bool>();
   if (values.count("gdb") > 0) options.gdb_port = parse_port(values["gdb"].as<std::string>());
   options.bypass_firmware = values["bypass-firmware"].as<bool>();
@@ -119,7 +123,7 @@ void read_firmware_options(const po::variables_map& values, RunOptions& options)
 RunOptions read_options(const po::variables_map& values) {
   RunOptions options;
   options.data = data_options(values);
-  options.file = required(values, "file", "the network's FILE");
+  options.file = required(values, "file", "the network's FILE", "npu run");
   options.config = values["config"].as<std::string>();
   options.mode = values["mode"].as<std::string>();
   if (options.mode != "timed" && options.mode != "functional") {

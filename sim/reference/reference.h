@@ -1,5 +1,5 @@
-// The software reference: runs a TOSA graph operator by operator as the specification says, integers bit-exact, floating
-// point computed in double and rounded once an operator. Knows driver/graph only.
+// The software reference: runs a TOSA graph operator by operator as the specification says, integers bit-exact,
+// floating point computed in double and rounded once an operator. Knows driver/graph only.
 #pragma once
 
 #include <cstdint>

@@ -109,9 +109,15 @@ std::string total_lines(const Report& report) {
       fmt::format("\nDRAM      {} bytes read ({} of them commands), {} written{}\n",
                   grouped(average(report.counters.total(Counter::kDramRead), n)), grouped(average(fetched, n)),
                   grouped(average(report.counters.total(Counter::kDramWritten), n)), n == 1 ? "" : " an invocation");
-  text += fmt::format("memory    scratchpad {} of {} bytes at most, DRAM {} bytes (constants {}, workspace {})\n",
-                      grouped(report.scratchpad_peak_bytes), grouped(caps.spm_bytes), grouped(report.memory.dram_used),
-                      grouped(report.constants_bytes), grouped(report.workspace_bytes));
+  const uint64_t named = report.constants_bytes + report.workspace_bytes;
+  const uint64_t rest = std::max(report.memory.dram_used, named) - named;
+  text +=
+      fmt::format("memory    scratchpad {} of {} bytes at most, DRAM {} bytes (constants {}, workspace {}, {} {})\n",
+                  grouped(report.scratchpad_peak_bytes), grouped(caps.spm_bytes), grouped(report.memory.dram_used),
+                  grouped(report.constants_bytes), grouped(report.workspace_bytes),
+                  report.info.firmware.empty() ? "commands, data and records"
+                                               : "commands, data and what is shared with the firmware",
+                  grouped(rest));
   return text;
 }
 

@@ -22,6 +22,8 @@ using contract::Queue;
 constexpr uint32_t kInvocationTrack = 100;
 constexpr uint32_t kVariableTrack = 101;
 constexpr uint32_t kFirmwareTrack = 102;
+// Below the invocations; its track is there only where firmware runs.
+constexpr uint32_t kFirmwarePosition = 1;
 
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -71,18 +73,20 @@ TraceWriter::~TraceWriter() {
 void TraceWriter::write_track_names(const contract::Capabilities& caps) {
   put(R"({"ph":"M","pid":1,"name":"process_name","args":{"name":"NPU"}})");
   uint32_t position = 0;
-  const auto track = [&](uint32_t id, std::string_view name) {
-    put(fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"thread_name","args":{{"name":"{}"}}}})", id, name));
-    put(fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"thread_sort_index","args":{{"sort_index":{}}}}})", id,
-                    position++));
-  };
+  const auto track = [&](uint32_t id, std::string_view name) { write_track(id, name, position++); };
   track(kInvocationTrack, "invocations");
-  track(kFirmwareTrack, "firmware");
+  position = kFirmwarePosition + 1;
   track(static_cast<uint32_t>(Queue::kSequencer), contract::name(Queue::kSequencer));
   track(static_cast<uint32_t>(Queue::kMxu), contract::name(Queue::kMxu));
   track(static_cast<uint32_t>(Queue::kVpu), contract::name(Queue::kVpu));
   for (uint32_t i = 0; i < caps.dma_channels; ++i) track(i, contract::name(static_cast<Queue>(i)));
   if (!variables_.empty()) track(kVariableTrack, "variables");
+}
+
+void TraceWriter::write_track(uint32_t id, std::string_view name, uint32_t position) {
+  put(fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"thread_name","args":{{"name":"{}"}}}})", id, name));
+  put(fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"thread_sort_index","args":{{"sort_index":{}}}}})", id,
+                  position));
 }
 
 void TraceWriter::add(const runtime::RunResult& result) {
@@ -97,6 +101,11 @@ void TraceWriter::add(const runtime::RunResult& result) {
     write_command(event, axis);
     write_marks(event, axis);
   }
+  // Where firmware is bypassed, it has no track.
+  if (!result.phases.empty() && !firmware_track_) {
+    write_track(kFirmwareTrack, "firmware", kFirmwarePosition);
+    firmware_track_ = true;
+  }
   for (const runtime::FirmwarePhase& phase : result.phases) write_phase(phase);
 }
 
@@ -106,6 +115,12 @@ void TraceWriter::write_invocation(const runtime::RunResult& result, const JobAx
   const bool firmware = times.completed != 0;
   const uint64_t begin = firmware ? std::max(times.submitted, end_) : axis.time(0);
   const uint64_t end = std::max(firmware ? times.completed : axis.time(result.cycles), begin);
+  if (!firmware) {  // there are no times but the stream's
+    put(fmt::format(R"({{"ph":"X","pid":1,"tid":{},"name":"invocation {}","ts":{},"dur":{},"args":{{"cycles":{}}}}})",
+                    kInvocationTrack, invocations_++, microseconds(begin), microseconds(end - begin), result.cycles));
+    end_ = end;
+    return;
+  }
   put(fmt::format(R"({{"ph":"X","pid":1,"tid":{},"name":"invocation {}","ts":{},"dur":{},"args":{{"cycles":{},)"
                   R"("submitted":{},"accepted":{},"started":{},"ended":{},"completed":{},"firmware_cycles":{},)"
                   R"("preemptions":{},"blocked":{},"save_cycles":{},"parts":{}}}}})",

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/compiler/program.h"
@@ -39,6 +40,7 @@ class TraceWriter {
  private:
   struct File;
 
+  void write_track(uint32_t id, std::string_view name, uint32_t position);
   void write_track_names(const contract::Capabilities& caps);
   void write_invocation(const runtime::RunResult& result, const JobAxis& axis);
   void write_command(const contract::Event& event, const JobAxis& axis);
@@ -56,6 +58,7 @@ class TraceWriter {
   uint32_t clock_mhz_;
   uint64_t invocations_ = 0;
   uint64_t end_ = 0;              // device time at which the last invocation ended
+  bool firmware_track_ = false;   // whether it was named
   runtime::FirmwarePhase phase_;  // that the firmware is in; idle ones have no slice
   uint64_t written_ = 0, left_out_ = 0;
 };

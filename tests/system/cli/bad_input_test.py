@@ -37,7 +37,7 @@ class CommandLine(BadInput):
         table = [
             ("there is no command 'fly'", ["fly"]),
             ("FILE is missing", ["info"]),
-            ("FILE is missing", ["run", "--check", "reference"]),
+            ("FILE is missing; see npu run --help", ["run", "--check", "reference"]),
             ("unrecognised option '--speed'", ["run", net, "--speed", "9"]),
             ("'--config'", ["run", net, "--config"]),
             ("--mode is timed or functional", ["run", net, "--input", x, "--mode", "fast"]),
@@ -170,6 +170,7 @@ class Data(BadInput):
             ("counts no invocations", [sums, "--sequence", "--input", scalar]),
             ("counts no invocations", [sums, "--sequence", "--input", none]),
             ("has shape [4]", [sums, "--sequence", "--input", frame]),
+            ("add --sequence to run it frame by frame", [sums, "--input", self.dir / "frames.npy"]),
             ("the network has none", [self.dir / "constant_only.tosa", "--sequence"]),
             ("no input", [self.dir / "constant_only.tosa", "--input", f"x={frame}"]),
         ]

@@ -81,6 +81,15 @@ class Cost(FirmwareTest):
             self.assertLessEqual(command["ts"] + command["dur"], job["ts"] + job["dur"])
 
 
+    def test_bypassed_the_trace_shows_no_firmware(self):
+        path = self.dir / "bypass.json"
+        self.good(*self.network(), "--bypass-firmware", "--trace", path)
+        records = json.loads(path.read_text())["traceEvents"]
+        self.assertNotIn("firmware", [r["args"]["name"] for r in records if r["name"] == "thread_name"])
+        job = next(r for r in records if r["name"] == "invocation 0")
+        self.assertEqual(list(job["args"]), ["cycles"])
+
+
 class Log(FirmwareTest):
     def test_lines_have_device_time_and_tell_of_the_request(self):
         err = self.good(*self.network(), "--firmware-log").err
@@ -117,6 +126,7 @@ class Image(FirmwareTest):
 
     def test_missing(self):
         self.bad(66, "cannot_read", "none.bin", *self.network(), "--firmware", self.dir / "none.bin")
+        self.bad(66, "cannot_read", "''", *self.network(), "--firmware", "")
 
     def test_truncated(self):
         for size in (0, 31, 32, 1000):
@@ -138,7 +148,10 @@ class Image(FirmwareTest):
         self.bad(3, "firmware_mismatch", ".", *self.network(), "--firmware", self.image("old.bin", age))
 
     def test_no_firmware_at_all(self):
-        self.bad(64, "bad_firmware", "firmware", *self.network(), "--firmware", self.dir / "convolution.tosa")
+        self.bad(64, "bad_firmware", "convolution.tosa': this is no", *self.network(), "--firmware",
+                 self.dir / "convolution.tosa")
+        self.bad(64, "bad_firmware", "is an ELF file; give the .bin", *self.network(), "--firmware",
+                 IMAGE.with_suffix(".elf"))
 
     def test_a_damaged_one_that_traps_says_where(self):
         symbols = dict(reversed(line.split()) for line in IMAGE.with_suffix(".sym").read_text().splitlines())
@@ -171,6 +184,7 @@ class Options(FirmwareTest):
             result = harness.run(*self.network(), "--gdb", port)
             self.assertNotEqual(result.returncode, 0)
             self.assertIn(str(port), result.err)
+            self.assertIn("use --gdb 1", result.err)
 
     def test_doctor_looks_for_firmware_and_simulator(self):
         checks = {c["what"]: c for c in json.loads(harness.run("doctor", "--json").out)["checks"]}
@@ -189,7 +203,7 @@ class Debugger(FirmwareTest):
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             line = npu.stderr.readline()
-            match = re.fullmatch(r"waiting for a debugger at 127\.0\.0\.1:(\d+): gdb-multiarch (\S+) -ex 'target remote :(\d+)'\n",
+            match = re.fullmatch(r"waiting for a debugger at 127\.0\.0\.1:(\d+): gdb-multiarch (\S+)(?: -ex 'directory \S+')? -ex 'target remote :(\d+)'\n",
                                  line)
             self.assertTrue(match, line)
             script = [part for command in commands for part in ("-ex", command)]

@@ -113,8 +113,7 @@ TEST(Firmware, CancelledJobsSaySo) {
   EXPECT_FAILS(bench.error, NPU_STATUS_JOB_CANCELLED,
                npu_job_wait(bench.job, NPU_WAIT_FOREVER, nullptr, bench.error.out()));
   auto fault = sized<npu_fault>();
-  ASSERT_TRUE(npu_error_fault(bench.error.error, &fault));
-  EXPECT_EQ(fault.layer, NPU_NO_LAYER);
+  EXPECT_FALSE(npu_error_fault(bench.error.error, &fault));
   EXPECT_OK(bench.error, npu_job_cancel(bench.job, bench.error.out()));  // not in flight: nothing happens
 }
 
