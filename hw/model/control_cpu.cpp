@@ -4,6 +4,8 @@
 #include <limits>
 #include <new>
 
+#include "hw/model/clock.h"
+
 namespace npu::model {
 
 using sc_core::sc_max_time;
@@ -22,8 +24,6 @@ constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 constexpr uint32_t kMie = 0x304, kMepc = 0x341;
 constexpr uint32_t kTimerBit = 1u << 7, kExternalBit = 1u << 11;
 
-sc_time clock_period(uint32_t mhz) { return {static_cast<double>((1'000'000 + mhz / 2) / mhz), sc_core::SC_PS}; }
-
 }  // namespace
 
 ControlCpu::Pages::Pages(uint32_t count) : bytes(static_cast<uint8_t*>(::operator new(count, kPage)), count) {
@@ -35,7 +35,7 @@ ControlCpu::ControlCpu(const sc_core::sc_module_name& name, uint32_t clock_mhz, 
                        CpuPeripherals& peripherals)
     : sc_module(name),
       memory("memory"),
-      period_(clock_period(clock_mhz)),
+      period_(Clock(clock_mhz, Mode::kTimed).period()),
       peripherals_(peripherals),
       code_(contract::kCpuCodeBytes),
       data_(contract::kCpuDataBytes),
