@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <new>
 
 #include "driver/graph/level.h"
@@ -160,19 +159,9 @@ OfficialChecker::OfficialChecker() {
     tools_ = *tools;
     program_ = program_behind(tools_);
   }
-  std::string pattern = (fs::temp_directory_path() / "npu_conformance_XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) {
-    throw Error(ErrorCode::kCannotWrite, "cannot make a temporary folder like " + in_quotes(pattern));
-  }
-  folder_ = pattern;
 }
 
-OfficialChecker::~OfficialChecker() {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
-}
-
-fs::path OfficialChecker::new_file() { return folder_ / fmt::format("{}.npy", next_++); }
+fs::path OfficialChecker::new_file() { return folder_.path() / fmt::format("{}.npy", next_++); }
 
 Verdict OfficialChecker::judge(const ConformanceTest& test, const ConformanceOutput& output,
                                const fs::path& result) const {

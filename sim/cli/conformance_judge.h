@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sim/cli/conformance_descriptor.h"
+#include "sim/cli/temporary_folder.h"
 
 namespace npu::cli {
 
@@ -26,9 +27,6 @@ class OfficialChecker {
  public:
   // Looks for the program in the tools' environment. Throws Error(cannot_write) when there is no temporary folder.
   OfficialChecker();
-  ~OfficialChecker();
-  OfficialChecker(const OfficialChecker&) = delete;
-  OfficialChecker& operator=(const OfficialChecker&) = delete;
 
   // A name for a file that no other call gets; it goes when the checker does.
   [[nodiscard]] std::filesystem::path new_file();
@@ -37,7 +35,8 @@ class OfficialChecker {
                               const std::filesystem::path& result) const;
 
  private:
-  std::filesystem::path program_, tools_, folder_;
+  std::filesystem::path program_, tools_;
+  TemporaryFolder folder_;
   std::atomic<uint64_t> next_{0};
 };
 

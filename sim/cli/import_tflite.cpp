@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <sstream>
 
@@ -14,6 +12,7 @@
 #include "hw/contract/error.h"
 #include "sim/cli/mlir_cleanup.h"
 #include "sim/cli/process.h"
+#include "sim/cli/temporary_folder.h"
 
 namespace npu::cli {
 namespace {
@@ -25,28 +24,6 @@ constexpr const char* kConverter = "tosa-converter-for-tflite";
 constexpr const char* kOptimiser = "tosa-opt";
 // Of a TensorFlow Lite file: the format has 32-bit offsets.
 constexpr uintmax_t kMaxFile = uintmax_t{2} << 30;
-
-// A folder that is gone when the import ends, however it ends.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "npu-import-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) {
-      throw Error(ErrorCode::kCannotWrite, fmt::format("cannot make a folder {}: {}", pattern, std::strerror(errno)));
-    }
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 std::string read_text(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
