@@ -4,7 +4,8 @@
 #   sim/setup.sh [GROUP...]     groups: build, tests, python, checks; without any: build tests python
 #   sim/setup.sh --list         prints the Debian packages of every group, installs nothing
 #
-#   build    compilers for host and control CPU, the latter's simulator, CMake, SystemC and the libraries of the `npu` program
+#   build    compilers for host and control CPU, the latter's simulator, CMake, SystemC, Verilator and the libraries of the
+#            `npu` program
 #   tests    googletest, google-benchmark, PyYAML, a debugger for the control CPU
 #   python   a virtual environment in build/venv with sim/requirements.txt: `npu import`, the demo, the foreign oracle
 #   checks   clang-format and clang-tidy
@@ -16,7 +17,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 declare -A packages=(
   [build]="g++ cmake ninja-build git ccache libsystemc-dev libboost-program-options-dev libflatbuffers-dev
     flatbuffers-compiler libfmt-dev libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev python3
-    gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf libunicorn-dev"
+    gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf libunicorn-dev
+    verilator"
   [tests]="libgtest-dev libgmock-dev libbenchmark-dev python3 python3-yaml gdb-multiarch"
   [python]="python3 python3-venv"
   [checks]="clang-format clang-tidy"

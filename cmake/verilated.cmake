@@ -1,0 +1,52 @@
+# RTL blocks as C++ libraries, made by Verilator.
+
+find_package(verilator HINTS /usr/share/verilator)
+if(NOT verilator_FOUND)
+  message(FATAL_ERROR "Verilator was not found: install it (sim/setup.sh build does) or build without RTL, -DNPU_WITH_RTL=OFF")
+endif()
+
+set(NPU_RTL_PRESETS nano edge)  # whose RTL is built
+
+# npu_preset_value(VARIABLE PRESET KEY): the value of a key in hw/presets/PRESET.yaml.
+function(npu_preset_value variable preset key)
+  set(file "${CMAKE_SOURCE_DIR}/hw/presets/${preset}.yaml")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  file(STRINGS "${file}" line REGEX "^${key}: *[0-9]+")
+  if(NOT line MATCHES "^${key}: *([0-9]+)")
+    message(FATAL_ERROR "${file} has no number ${key}")
+  endif()
+  set(${variable} ${CMAKE_MATCH_1} PARENT_SCOPE)
+endfunction()
+
+# npu_verilated(BLOCK VARIANT PARAMETERS Lanes=8 ... [LIBS folder ...] [TRACE] [COVERAGE]): the static library
+# npu_rtl_BLOCK_VARIANT with the class VBLOCK_VARIANT, of the module npu_BLOCK. Sources are all files of rtl/blocks/BLOCK,
+# of the folders of rtl/blocks that LIBS names, and the cells of rtl/lib.
+function(npu_verilated block variant)
+  cmake_parse_arguments(ARG "TRACE;COVERAGE" "" "PARAMETERS;LIBS" ${ARGN})
+  set(rtl "${CMAKE_SOURCE_DIR}/rtl")
+  set(package "${CMAKE_SOURCE_DIR}/hw/contract/gen/npu_contract_pkg.sv")
+  file(GLOB sources CONFIGURE_DEPENDS "${rtl}/lib/*.sv" "${rtl}/blocks/${block}/*.sv")
+  foreach(lib ${ARG_LIBS})
+    file(GLOB more CONFIGURE_DEPENDS "${rtl}/blocks/${lib}/*.sv")
+    list(APPEND sources ${more})
+  endforeach()
+  set(flags -Wall --assert -O3 --x-assign fast --x-initial fast "-I${rtl}/lib" "${rtl}/lib/npu_lint.vlt" "${package}")
+  foreach(parameter ${ARG_PARAMETERS})
+    list(APPEND flags "-G${parameter}")
+  endforeach()
+  set(kind)
+  if(ARG_TRACE)
+    list(APPEND kind TRACE_FST)
+  endif()
+  if(ARG_COVERAGE)
+    list(APPEND kind COVERAGE)
+  endif()
+  set(library npu_rtl_${block}_${variant})
+  add_library(${library} STATIC)
+  verilate(${library} SOURCES ${sources} TOP_MODULE npu_${block} PREFIX V${block}_${variant} ${kind}
+           VERILATOR_ARGS ${flags})
+  # What Verilator writes is not ours to warn about.
+  target_compile_options(${library} PRIVATE -w)
+  get_target_property(folders ${library} INTERFACE_INCLUDE_DIRECTORIES)
+  target_include_directories(${library} SYSTEM INTERFACE ${folders})
+endfunction()

@@ -1,0 +1,92 @@
+// What the wrappers share: a clock, and bits of ports of any width. Only wrappers include this, for it includes
+// Verilator's headers.
+#pragma once
+
+#include <verilated.h>
+
+#include <cstdint>
+#include <memory>
+
+namespace npu::rtl {
+
+// A Verilated module with ports clk_i and rst_ni.
+template <class Model>
+class Clocked {
+ public:
+  Clocked() : context_(std::make_unique<VerilatedContext>()), model_(std::make_unique<Model>(context_.get())) {}
+  ~Clocked() { model_->final(); }
+  Clocked(const Clocked&) = delete;
+  Clocked& operator=(const Clocked&) = delete;
+
+  // Outputs follow the inputs that were set, within the cycle.
+  void settle() { model_->eval(); }
+
+  // One rising edge. Inputs are sampled as they are; outputs are those behind the edge.
+  void tick() {
+    model_->clk_i = 0;
+    step();
+    model_->clk_i = 1;
+    step();
+  }
+
+  void reset() {
+    model_->rst_ni = 0;
+    tick();
+    tick();
+    model_->rst_ni = 1;
+    settle();
+  }
+
+  [[nodiscard]] uint64_t cycles() const { return context_->time() / 2; }
+  Model* operator->() { return model_.get(); }
+  const Model* operator->() const { return model_.get(); }
+
+ private:
+  void step() {
+    model_->eval();
+    context_->timeInc(1);
+  }
+
+  std::unique_ptr<VerilatedContext> context_;
+  std::unique_ptr<Model> model_;
+};
+
+// Bits [lsb, lsb + width) of a port, width <= 64.
+template <class Port>
+requires std::is_integral_v<Port>
+void put_bits(Port& port, unsigned lsb, unsigned width, uint64_t value) {
+  const uint64_t mask = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+  port = static_cast<Port>((uint64_t{port} & ~(mask << lsb)) | ((value & mask) << lsb));
+}
+template <class Port>
+requires std::is_integral_v<Port> uint64_t get_bits(const Port& port, unsigned lsb, unsigned width) {
+  const uint64_t mask = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+  return (uint64_t{port} >> lsb) & mask;
+}
+template <std::size_t N>
+void put_bits(VlWide<N>& port, unsigned lsb, unsigned width, uint64_t value) {
+  for (unsigned done = 0; done < width;) {
+    const unsigned word = (lsb + done) / 32, bit = (lsb + done) % 32;
+    const unsigned count = width - done < 32 - bit ? width - done : 32 - bit;
+    put_bits(port.m_storage[word], bit, count, value >> done);
+    done += count;
+  }
+}
+template <std::size_t N>
+uint64_t get_bits(const VlWide<N>& port, unsigned lsb, unsigned width) {
+  uint64_t value = 0;
+  for (unsigned done = 0; done < width;) {
+    const unsigned word = (lsb + done) / 32, bit = (lsb + done) % 32;
+    const unsigned count = width - done < 32 - bit ? width - done : 32 - bit;
+    value |= get_bits(port.m_storage[word], bit, count) << done;
+    done += count;
+  }
+  return value;
+}
+
+// The low `width` bits as a signed number.
+inline int64_t sign_extend(uint64_t value, unsigned width) {
+  return static_cast<int64_t>(value << (64 - width)) >> (64 - width);
+}
+
+}  // namespace npu::rtl
