@@ -323,7 +323,7 @@ Graph parse_tosa(std::shared_ptr<const std::vector<uint8_t>> file, std::string_v
     if (file->size() > kLargestFile) {
       throw Error(ErrorCode::kBudgetExceeded, "the file is larger than 2 GiB");
     }
-    Budget budget;
+    Budget budget(file->size());
     Graph graph = read_graph(verify_file(*file, budget), budget);
     graph.storage.push_back(std::move(file));
     return graph;

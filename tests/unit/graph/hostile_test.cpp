@@ -114,7 +114,8 @@ TEST(Hostile, RandomBytesBehindAGoodHeader) {
 }
 
 // A file whose operators all use the same list of the same name: small on disk, gigabytes when copied.
-std::vector<uint8_t> aliased_file(size_t operators, size_t names, size_t name_length, bool same_operator) {
+std::vector<uint8_t> aliased_file(size_t operators, size_t names, size_t name_length, bool same_operator,
+                                  size_t times = 1) {
   flatbuffers::FlatBufferBuilder b;
   const auto name = b.CreateString(std::string(name_length, 'n'));
   const auto list = b.CreateVector(std::vector<flatbuffers::Offset<flatbuffers::String>>(names, name));
@@ -133,12 +134,21 @@ std::vector<uint8_t> aliased_file(size_t operators, size_t names, size_t name_le
   }
   const auto node_list = b.CreateVector(nodes);
   const auto block = tosa::CreateTosaBasicBlock(b, name, node_list, tensors, list, list);
-  const auto blocks = b.CreateVector(&block, 1);
+  const auto blocks = b.CreateVector(std::vector<flatbuffers::Offset<tosa::TosaBasicBlock>>(times, block));
   const auto region = tosa::CreateTosaRegion(b, name, blocks);
-  const auto regions = b.CreateVector(&region, 1);
+  const auto regions = b.CreateVector(std::vector<flatbuffers::Offset<tosa::TosaRegion>>(times, region));
   const auto version = tosa::CreateVersion(b, 1, 0, 0, false);
   tosa::FinishTosaGraphBuffer(b, tosa::CreateTosaGraph(b, version, regions));
   return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
+}
+
+// What reading may take is in proportion to the file, not only below what the largest file may take.
+TEST(Hostile, ASmallAliasedFileTakesLittle) {
+  const auto bytes = aliased_file(60, 60, 1, true, 60);
+  ASSERT_LT(bytes.size(), 2000u);
+  const int64_t before = peak_memory();
+  EXPECT_EQ(contract::name(outcome(bytes)), contract::name(ErrorCode::kBudgetExceeded));
+  EXPECT_LT(peak_memory() - before, 50) << "MiB; copying everything would take 220";
 }
 
 TEST(Hostile, AliasedListsStayWithinTheBudget) {
