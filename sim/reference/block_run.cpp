@@ -119,7 +119,12 @@ void BlockRun::release(std::span<const TensorId> ids, size_t position) {
 std::vector<Value> BlockRun::results() {
   std::vector<Value> values;
   for (const TensorId id : block_.outputs) {
-    values.push_back(read(id));  // a copy: an output may be named twice, or be an input
+    // A copy, which may be of any number: an output may be named several times, or be an input.
+    const Value& value = read(id);
+    const auto bytes = static_cast<int64_t>(value.bytes.size());
+    execution_.take_memory(bytes, block_.tensors[id]);
+    alive_ += bytes;
+    values.push_back(value);
   }
   return values;
 }

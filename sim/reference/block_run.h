@@ -39,7 +39,7 @@ class BlockRun {
   const graph::Block& block_;
   std::vector<Slot> slots_;
   std::vector<size_t> last_use_;  // by tensor: index of an operator, or their number for an output of the block
-  int64_t alive_ = 0;             // bytes of owned values
+  int64_t alive_ = 0;             // bytes of owned values, and of results
 };
 
 }  // namespace npu::reference

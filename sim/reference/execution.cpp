@@ -53,7 +53,7 @@ int64_t work_of(const graph::Block& block, const graph::Operator& op) {
 }  // namespace
 
 Execution::Execution(const graph::Graph& graph, Context& context, const Options& options)
-    : graph_(graph), options_(options), variables_(context) {
+    : graph_(graph), options_(options), variables_(context, options.most_bytes) {
   for (const graph::Region& region : graph.regions) {
     if (!region.blocks.empty()) {
       regions_.emplace(region.name, &region.blocks.front());

@@ -70,7 +70,6 @@ void Variables::declare_tensors(const graph::Graph& graph) {
 }
 
 void Variables::allocate(const graph::Tensor& tensor, const std::string& where) {
-  constexpr int64_t kLargest = int64_t{1} << 32;  // bytes of all variables of a context
   const std::string identity = graph::variable_identity(tensor);
   const auto known = context_.variables.find(identity);
   if (known != context_.variables.end()) {
@@ -87,10 +86,10 @@ void Variables::allocate(const graph::Tensor& tensor, const std::string& where) 
     for (const auto& [name, state] : context_.variables) {
       total += static_cast<int64_t>(state.value.bytes.size());
     }
-    if (total > kLargest) {
+    if (total > most_bytes_) {
       throw Error(ErrorCode::kBudgetExceeded,
-                  fmt::format("{}: with variable '{}' the context needs more than the reference's limit of 4 GiB",
-                              where, identity));
+                  fmt::format("{}: with variable '{}' the context needs more than the reference's limit of {} MiB",
+                              where, identity, most_bytes_ >> 20));
     }
     context_.variables[identity] = {
         tensor.has_data ? graph::value_of_constant(tensor)

@@ -14,7 +14,8 @@ namespace npu::reference {
 
 class Variables {
  public:
-  explicit Variables(Context& context) : context_(context) {}
+  // Throws budget_exceeded where all variables of the context would have more than `most_bytes`.
+  Variables(Context& context, int64_t most_bytes) : context_(context), most_bytes_(most_bytes) {}
 
   // Files that have no VARIABLE operator for a variable, in any block, declare it by its tensors.
   void declare_tensors(const graph::Graph& graph);
@@ -31,6 +32,7 @@ class Variables {
   void allocate(const graph::Tensor& tensor, const std::string& where);
 
   Context& context_;
+  int64_t most_bytes_;
   std::set<std::string> seen_;
 };
 

@@ -187,6 +187,20 @@ TEST(ControlFlow, WorkAndMemoryAreBoundedBeforeTheyAreSpent) {
             ErrorCode::kBudgetExceeded);
 }
 
+// Each copy of an output takes memory, and a file can name one output any number of times.
+TEST(ControlFlow, MemoryOfRepeatedOutputsIsBounded) {
+  constexpr int kOutputs = 100;
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt8, {1000});
+  for (int i = 0; i < kOutputs; ++i) {
+    b.output(x);
+  }
+  const graph::Graph graph = b.build();
+  const Value zeros = i8({1000}, Numbers(1000, 0));
+  EXPECT_EQ(error_of([&] { (void)run_valid(graph, {zeros}, {.most_bytes = 99'999}); }), ErrorCode::kBudgetExceeded);
+  EXPECT_EQ(run_valid(graph, {zeros}, {.most_bytes = 100'000}).size(), static_cast<size_t>(kOutputs));
+}
+
 TEST(ControlFlow, ARegionThatIsNotThereOrCallsItselfIsAnError) {
   graph::Graph graph = branches();
   graph.main().operators.back().attributes.then_graph = "nowhere";

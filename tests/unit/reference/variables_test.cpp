@@ -50,6 +50,17 @@ TEST(Variables, GraphsOfAContextShareByIdentity) {
   EXPECT_EQ(apart.step(1, context), (Numbers{7, 8}));
 }
 
+TEST(Variables, MemoryIsBounded) {
+  const Counter counter({100, 0, 0, 0});
+  Context context;
+  const auto run_with = [&](int64_t most_bytes) {
+    return run(counter.graph(), {i32({1}, {1})}, context, {}, {.most_bytes = most_bytes});
+  };
+  EXPECT_EQ(error_of([&] { (void)run_with(3); }), ErrorCode::kBudgetExceeded);
+  EXPECT_TRUE(context.variables.empty());
+  EXPECT_NO_THROW((void)run_with(1000));
+}
+
 TEST(Variables, ReadBeforeWriteIsUnpredictable) {
   const Counter counter({});
   Context context;
