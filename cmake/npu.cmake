@@ -37,6 +37,10 @@ if(NPU_SANITIZE_THREAD)
   target_link_options(npu_options INTERFACE -fsanitize=thread)
 endif()
 
+if(NPU_FUZZ)
+  target_compile_options(npu_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 # npu_library(name SOURCES a.cpp ... LIBS x y): a static library of one room.
 function(npu_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
@@ -71,6 +75,14 @@ function(npu_test name)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
                        PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
                                   FIXTURES_REQUIRED "${ARG_FIXTURES}")
+endfunction()
+
+# npu_fuzzer(name SOURCES a.cpp ... LIBS x y): a libFuzzer program; only in a build with NPU_FUZZ.
+function(npu_fuzzer name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE npu_options ${ARG_LIBS})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
 endfunction()
 
 if(NPU_BUILD_TESTS)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what this project needs on Debian 12, and only what is missing. A second run takes well under a second.
 #
-#   sim/setup.sh [GROUP...]     groups: build, tests, python, checks; without any: build tests python
+#   sim/setup.sh [GROUP...]     groups: build, tests, python, checks, fuzz; without any: build tests python
 #   sim/setup.sh --list         prints the Debian packages of every group, installs nothing
 #
 #   build    compilers for host and control CPU, the latter's simulator, CMake, SystemC, Verilator and the libraries of the
@@ -9,6 +9,7 @@
 #   tests    googletest, google-benchmark, PyYAML, a debugger for the control CPU
 #   python   a virtual environment in build/venv with sim/requirements.txt: `npu import`, the demo, the foreign oracle
 #   checks   clang-format and clang-tidy
+#   fuzz     clang with its sanitizers and libFuzzer
 #
 # Packages are installed as root, or with sudo. Exit status 0, or 1 after one sentence on stderr.
 set -euo pipefail
@@ -22,6 +23,7 @@ declare -A packages=(
   [tests]="libgtest-dev libgmock-dev libbenchmark-dev python3 python3-yaml gdb-multiarch"
   [python]="python3 python3-venv"
   [checks]="clang-format clang-tidy"
+  [fuzz]="clang-14 libclang-rt-14-dev"
 )
 
 say() { echo "setup: $*"; }
@@ -81,14 +83,14 @@ main() {
   local group
   local -a groups=("$@") wanted=()
   if [[ ${1:-} == --list ]]; then
-    for group in build tests python checks; do
+    for group in build tests python checks fuzz; do
       echo "$group:" ${packages[$group]}
     done
     return 0
   fi
   [[ $# -gt 0 ]] || groups=(build tests python)
   for group in "${groups[@]}"; do
-    [[ -n ${packages[$group]:-} ]] || fail "there is no group '$group': choose from build, tests, python, checks."
+    [[ -n ${packages[$group]:-} ]] || fail "there is no group '$group': choose from build, tests, python, checks, fuzz."
     wanted+=(${packages[$group]})
   done
   mkdir -p build 2>/dev/null || fail "cannot create the folder $PWD/build."

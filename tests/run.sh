@@ -5,8 +5,8 @@
 #
 #   smoke     release build; unit tests and the checks of contract, layering and format
 #   full      release build with every test but the nightly ones, then the unit tests again with address and
-#             undefined-behaviour sanitizers
-#   nightly   as full, with the nightly tests and clang-tidy
+#             undefined-behaviour sanitizers, then a minute of fuzzing
+#   nightly   as full, with the nightly tests, ten minutes of fuzzing from another random seed, and clang-tidy
 #
 # Exit status 0 when everything passed, else that of what failed first.
 set -euo pipefail
@@ -53,6 +53,15 @@ check() {
   return "$status"
 }
 
+# fuzz OPTIONS...: fuzzes, and keeps what was reached for the end.
+fuzz() {
+  local log=build/fuzz-run.log status=0
+  step "fuzz"
+  tests/fuzz/run.sh "$@" 2>&1 | tee "$log" || status=$?
+  mapfile -t -O "${#summary[@]}" summary < <(grep '^fuzz: ' "$log")
+  return "$status"
+}
+
 finish() {
   local status=$?
   step "$level $([[ $status -eq 0 ]] && echo passed || echo "failed, exit status $status")"
@@ -63,6 +72,7 @@ trap finish EXIT
 mkdir -p build
 step "set-up"
 groups=(build tests python checks)
+[[ $level == smoke ]] || groups+=(fuzz)
 sim/setup.sh "${groups[@]}"
 
 # The set-up has just made the Python environment: tests that need it must not be skipped.
@@ -83,6 +93,11 @@ if [[ $level != smoke ]]; then
   build tsan runtime_test capi_test
   check "threads with their sanitizer" tsan --tests-regex '^(Threads|Monitor|FirmwareJob|FirmwareFault)\.'
 fi
+
+case $level in
+  full) fuzz --seconds 60 ;;
+  nightly) fuzz --seconds 600 --seed "$(date +%Y%m%d)" ;;
+esac
 
 if [[ $level == nightly ]]; then
   step "clang-tidy"

@@ -1,0 +1,180 @@
+#include "tests/fuzz/judge.h"
+
+#include <bit>
+#include <optional>
+
+#include "driver/graph/analyse.h"
+#include "driver/graph/level.h"
+#include "driver/graph/reader.h"
+#include "driver/graph/validate.h"
+#include "driver/graph/writer.h"
+#include "sim/reference/reference.h"
+#include "tests/fuzz/random.h"
+#include "tests/unit/graph/samples.h"
+
+namespace npu::fuzz {
+namespace {
+
+using contract::ErrorCode;
+using graph::DType;
+using graph::Graph;
+using graph::Tensor;
+using graph::Value;
+
+// Small enough for thousands of inputs a second, large enough for every operator.
+constexpr int64_t kMostWork = 1 << 16;
+constexpr int64_t kMostBytes = int64_t{1} << 22;
+constexpr int64_t kMostIterations = 64;
+
+[[noreturn]] void finding(const std::string& what) { panic(__FILE__, __LINE__, what); }
+
+// What may still refuse a graph that validate() accepted.
+bool may_refuse_a_run(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kRequireFailed:
+    case ErrorCode::kVariableUnwritten:
+    case ErrorCode::kVariableUndeclared:
+    case ErrorCode::kVariableRedeclared:
+    case ErrorCode::kVariableMismatch:
+    case ErrorCode::kBadArgument:  // of a run-time operand
+    case ErrorCode::kOperatorUnsupported:
+    case ErrorCode::kTypeUnsupported:
+    case ErrorCode::kBudgetExceeded:
+      return true;
+    default:
+      return false;
+  }
+}
+
+uint64_t hash(std::span<const uint8_t> bytes) {
+  uint64_t value = 0xcbf29ce484222325;  // FNV-1a
+  for (const uint8_t byte : bytes) {
+    value = (value ^ byte) * 0x100000001b3;
+  }
+  return value;
+}
+
+// Bits of an element: small numbers, which are good indices and shifts, or any bits, NaN among them.
+uint64_t element(DType type, bool small, Random& random) {
+  const uint64_t bits = random.next();
+  switch (type) {
+    case DType::kBool:
+      return bits & 1;
+    case DType::kInt4:
+      return (bits & 0xf) - 8;
+    case DType::kInt48:
+      return small ? bits & 3 : static_cast<uint64_t>(static_cast<int64_t>(bits) >> 16);
+    case DType::kFp32:
+      return small ? std::bit_cast<uint32_t>(static_cast<float>(bits & 7) - 3) : bits;
+    default:
+      return small ? bits & 3 : bits;
+  }
+}
+
+// One value for each input; nothing when they are too large.
+std::optional<std::vector<Value>> make_inputs(const graph::Block& block, Random& random) {
+  std::vector<Value> values;
+  int64_t left = kMostBytes;
+  for (const graph::TensorId id : block.inputs) {
+    const Tensor& tensor = block.tensors[id];
+    const int64_t width = graph::machine_width(tensor.type);
+    const int64_t elements = graph::element_count(tensor.shape).value();
+    if (elements > left / width) {
+      return std::nullopt;
+    }
+    left -= elements * width;
+    Value& value = values.emplace_back(Value{tensor.type, tensor.shape, {}});
+    const bool small = random.below(2) == 0;
+    for (int64_t i = 0; i < elements; ++i) {
+      const uint64_t bits = element(tensor.type, small, random);
+      for (int64_t b = 0; b < width; ++b) {
+        value.bytes.push_back(static_cast<uint8_t>(bits >> (8 * b)));
+      }
+    }
+  }
+  return values;
+}
+
+// A legal graph is as legal, and the same, when it was written and read again.
+void check_round_trip(const Graph& graph) {
+  try {
+    const Graph again =
+        graph::parse_tosa(std::make_shared<const std::vector<uint8_t>>(graph::serialize(graph)), "written again");
+    graph::validate(again);
+    const std::string difference = graph::samples::difference(graph, again);
+    if (!difference.empty()) {
+      finding("changed when it was written: " + difference);
+    }
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kBudgetExceeded) {
+      finding(std::string("refused when it was written again: ") + error.what());
+    }
+  }
+}
+
+struct Result {
+  ErrorCode code = ErrorCode::kOk;
+  std::string message;
+  std::vector<Value> values;
+};
+
+Result run(const Graph& graph, const std::vector<Value>& inputs) {
+  const reference::Options options{
+      .most_iterations = kMostIterations, .most_work = kMostWork, .most_bytes = kMostBytes};
+  try {
+    reference::Context context;
+    return {ErrorCode::kOk, {}, reference::run(graph, inputs, context, {}, options)};
+  } catch (const Error& error) {
+    if (!may_refuse_a_run(error.code())) {
+      finding(std::string("the reference refuses what the validator accepts: ") +
+              std::string(contract::name(error.code())) + ": " + error.what());
+    }
+    return {error.code(), error.what(), {}};
+  }
+}
+
+void require_same(const Result& first, const Result& second) {
+  bool same = first.code == second.code && first.values.size() == second.values.size();
+  for (size_t i = 0; same && i < first.values.size(); ++i) {
+    same = first.values[i].bytes == second.values[i].bytes;
+  }
+  if (!same) {
+    finding("two runs give different results");
+  }
+}
+
+}  // namespace
+
+Answer judge(std::span<const uint8_t> file) {
+  Answer answer;
+  try {
+    const Graph graph =
+        graph::parse_tosa(std::make_shared<const std::vector<uint8_t>>(file.begin(), file.end()), "fuzz input");
+    answer.stage = Stage::kValidated;
+    graph::validate(graph);
+    static_cast<void>(graph::analyse(graph));
+    static_cast<void>(graph::macs(graph));
+    static_cast<void>(graph::above(graph, graph::Level::kNone));
+    check_round_trip(graph);
+    answer.stage = Stage::kRun;
+    Random random(hash(file));
+    if (const auto inputs = make_inputs(graph.main(), random)) {
+      const Result result = run(graph, *inputs);
+      require_same(result, run(graph, *inputs));
+      answer.code = result.code;
+      answer.message = result.message;
+    } else {
+      answer.code = ErrorCode::kBudgetExceeded;
+      answer.message = "its inputs are too large to be made here";
+    }
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kBug) {
+      finding(error.what());
+    }
+    answer.code = error.code();
+    answer.message = error.what();
+  }
+  return answer;
+}
+
+}  // namespace npu::fuzz

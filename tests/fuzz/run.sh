@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Builds the fuzz target with clang and runs it.
+#
+#   tests/fuzz/run.sh [--seconds N] [--seed N] [--jobs N]     60 seconds, seed 1 and a process for each core by default
+#   tests/fuzz/run.sh --replay FILE...                        judges files, of findings or others
+#
+# Every process starts from the seeds that the project's own builder makes, with a random seed of its own, which is
+# printed. What crashes, contradicts itself, or takes more than 10 seconds or 1.5 GiB is a finding: it is kept in
+# build/fuzz/findings, with the log of its process in build/fuzz. Exit status 0, or 1 after a finding.
+set -euo pipefail
+here=$PWD
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+root=$PWD
+seconds=60
+seed=1
+jobs=$(nproc)
+folder=build/fuzz
+target=$folder/tests/fuzz/tosa_fuzz
+findings=$folder/findings
+limits=(-rss_limit_mb=1536 -timeout=10 -max_len=16384)
+# A small quarantine, so that the limit is for what inputs take; SIGABRT prints where our own checks fail.
+export ASAN_OPTIONS=quarantine_size_mb=16:detect_stack_use_after_return=0:handle_abort=1
+export UBSAN_OPTIONS=print_stacktrace=1
+
+usage() {
+  echo "tests/fuzz/run.sh: $* (see tests/fuzz/run.sh --help)." >&2
+  exit 64
+}
+
+build() {
+  mkdir -p build
+  if ! cmake --preset fuzz >build/configure-fuzz.log 2>&1; then
+    cat build/configure-fuzz.log >&2
+    exit 1
+  fi
+  cmake --build --preset fuzz --parallel "$(nproc)"
+}
+
+# The values that libFuzzer compares are among what it tries; without a fixed layout, pointers are among them too.
+fixed_layout=()
+if setarch -R true 2>/dev/null; then
+  fixed_layout=(setarch -R)
+fi
+
+# run NUMBER: becomes one process; its corpus grows in a folder of its own, so that it depends on its random seed alone.
+run() {
+  local corpus=$folder/corpus-$1
+  rm -rf "$corpus"
+  "$folder/tests/fuzz/make_seeds" "$corpus" >/dev/null
+  exec "${fixed_layout[@]}" "$target" "${limits[@]}" -seed=$((seed + $1)) -max_total_time="$seconds" -len_control=0 -reload=0 \
+    -print_final_stats=1 -dict=tests/fuzz/tosa.dict -artifact_prefix="$findings/" "$corpus" >"$folder/fuzz-$1.log" 2>&1
+}
+
+# summary NUMBER: "70192 inputs, 9904 edges covered, corpus of 2046 files".
+summary() {
+  local log=$folder/fuzz-$1.log inputs edges files
+  inputs=$(sed -nE 's/^stat::number_of_executed_units: *//p' "$log")
+  edges=$(sed -nE 's/.* cov: ([0-9]+) .*/\1/p' "$log" | tail -n 1)
+  files=$(sed -nE 's/.* corp: ([0-9]+)\/.*/\1/p' "$log" | tail -n 1)
+  echo "fuzz: seed $((seed + $1)): ${inputs:-?} inputs, ${edges:-?} edges covered, corpus of ${files:-?} files"
+}
+
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --seconds | --seed | --jobs)
+      [[ ${2:-} =~ ^[0-9]{1,9}$ ]] || usage "$1 needs a number"
+      printf -v "${1#--}" '%d' "$((10#$2))"
+      shift 2
+      ;;
+    --replay)
+      shift
+      [[ $# -gt 0 ]] || usage "--replay needs files"
+      build
+      cd "$here"
+      exec "$root/$target" "${limits[@]}" "$@"
+      ;;
+    -h | --help)
+      sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
+      exit 0
+      ;;
+    *) usage "there is no option '$1'" ;;
+  esac
+done
+[[ $seconds -gt 0 && $jobs -gt 0 ]] || usage "--seconds and --jobs must be at least 1"
+
+build
+mkdir -p "$findings"
+touch "$folder/started"
+processes=()
+trap 'kill "${processes[@]}" 2>/dev/null || true' EXIT
+for ((number = 0; number < jobs; ++number)); do
+  run "$number" &
+  processes+=($!)
+done
+failed=0
+for ((number = 0; number < jobs; ++number)); do
+  wait "${processes[$number]}" || failed=1
+  summary "$number"
+done
+if [[ $failed -ne 0 ]]; then
+  while IFS= read -r file; do
+    echo "fuzz: finding $file; replay it with: tests/fuzz/run.sh --replay $file" >&2
+  done < <(find "$findings" -type f -newer "$folder/started")
+  grep -hE '^(==|SUMMARY|panic|.*runtime error)' "$folder"/fuzz-*.log >&2 || true
+fi
+exit "$failed"
