@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -10,12 +11,15 @@
 
 namespace npu::reference {
 
+// Throw require_failed. They are functions of their own so that what calls them is small enough to be inlined.
+[[noreturn]] void fail_outside(const Call& call, const char* what, int64_t value, DType type);
+[[noreturn]] void fail_above_shift(const Call& call, int64_t value, int32_t shift);
+
 // The value, which must lie in Type's range; `what` names it in the message.
 template <typename Type>
 typename Type::T in_range(const Call& call, int64_t value, const char* what) {
   if (value < Type::kMin || value > Type::kMax) [[unlikely]] {
-    call.fail(contract::ErrorCode::kRequireFailed,
-              fmt::format("{} {} is outside {}", what, value, graph::name(Type::kType)));
+    fail_outside(call, what, value, Type::kType);
   }
   return static_cast<typename Type::T>(value);
 }
@@ -74,7 +78,7 @@ struct Extreme {
 
 template <typename Type>
 typename Type::T clip(int64_t value) {
-  return static_cast<typename Type::T>(value < Type::kMin ? Type::kMin : value > Type::kMax ? Type::kMax : value);
+  return static_cast<typename Type::T>(std::min(std::max(value, Type::kMin), Type::kMax));
 }
 
 inline int32_t count_leading_zeros(int32_t value) { return std::countl_zero(static_cast<uint32_t>(value)); }
@@ -85,8 +89,7 @@ inline int32_t scale_32(const Call& call, int32_t value, int32_t multiplier, int
   call.require(2 <= shift && shift <= 62, "the shift is outside 2..62");
   const int64_t limit = int64_t{1} << (shift - 1);
   if (value < -limit || value >= limit) [[unlikely]] {
-    call.fail(contract::ErrorCode::kRequireFailed,
-              fmt::format("the value {} does not fit into {} bits, the shift", value, shift));
+    fail_above_shift(call, value, shift);
   }
   int64_t round = limit;
   if (double_round && shift > 31) {

@@ -72,19 +72,29 @@ void rescale_as(Call& call) {
       multiplier.size() != channels || shift.size() != channels, ErrorCode::kBadShape,
       fmt::format("there are {} multipliers and {} shifts for {} channels", multiplier.size(), shift.size(), channels));
 
-  const bool double_round = a.rounding_mode == graph::RoundingMode::kDoubleRound;
   const auto in = elements<typename In::T>(call.input(0));
   const auto out = elements<typename Out::T>(call.output());
-  constexpr int64_t kUnsigned = In::kMax - In::kMin;  // a mask of In's bits
-  for (size_t start = 0; start < out.size(); start += channels) {
-    for (size_t c = 0; c < channels; ++c) {
-      const int64_t element = a.input_unsigned ? in[start + c] & kUnsigned : in[start + c];
-      const int64_t value = in_range<Int48>(call, element - input_zp, "the value without its zero point");
-      const int32_t scaled = a.scale32
-                                 ? scale_32(call, static_cast<int32_t>(value), multiplier[c], shift[c], double_round)
-                                 : scale_16(call, value, multiplier[c], shift[c]);
-      out[start + c] = finish<Out>(call, scaled, output_zp, a.output_unsigned);
+  const auto scale_all = [&, input_unsigned = a.input_unsigned, output_unsigned = a.output_unsigned](auto scale) {
+    constexpr int64_t kUnsigned = In::kMax - In::kMin;  // a mask of In's bits
+    for (size_t start = 0; start < out.size(); start += channels) {
+      for (size_t c = 0; c < channels; ++c) {
+        const int64_t element = input_unsigned ? in[start + c] & kUnsigned : in[start + c];
+        const int64_t value = in_range<Int48>(call, element - input_zp, "the value without its zero point");
+        out[start + c] = finish<Out>(call, scale(value, multiplier[c], shift[c]), output_zp, output_unsigned);
+      }
     }
+  };
+  // Chosen once, outside of the loop: most elements of an integer network pass through here.
+  if (!a.scale32) {
+    scale_all([&](int64_t value, int32_t by, int32_t right) { return scale_16(call, value, by, right); });
+  } else if (a.rounding_mode == graph::RoundingMode::kDoubleRound) {
+    scale_all([&](int64_t value, int32_t by, int32_t right) {
+      return scale_32(call, static_cast<int32_t>(value), by, right, true);
+    });
+  } else {
+    scale_all([&](int64_t value, int32_t by, int32_t right) {
+      return scale_32(call, static_cast<int32_t>(value), by, right, false);
+    });
   }
 }
 
