@@ -239,7 +239,7 @@ void print_json(const Info& info) {
   const Json document = {{"schema", "npu-info"},
                          {"schema_version", 1},
                          {"file", network.path.string()},
-                         {"sha256", network.sha256},
+                         {"sha256", sha256_of(network)},
                          {"file_bytes", network.file_bytes},
                          {"tosa_version", version_text(network.graph.version)},
                          {"inputs", ports_json(network.inputs)},

@@ -62,17 +62,20 @@ std::vector<GraphPort> ports(const Block& block, const std::vector<TensorId>& id
 Network load_network(const std::filesystem::path& path) {
   Network network;
   network.path = path;
-  const auto file = std::make_shared<const std::vector<uint8_t>>(graph::read_file(path, kMaxFile));
-  network.file_bytes = file->size();
-  report::Sha256 hash;
-  hash.add(file->data(), file->size());
-  network.sha256 = hash.hex();
-  network.graph = graph::parse_tosa(file, path.string());
+  network.file = std::make_shared<const std::vector<uint8_t>>(graph::read_file(path, kMaxFile));
+  network.file_bytes = network.file->size();
+  network.graph = graph::parse_tosa(network.file, path.string());
   graph::validate(network.graph);
   const Block& block = network.graph.main();
   network.inputs = ports(block, block.inputs, feeding_unsigned(block));
   network.outputs = ports(block, block.outputs, leaving_unsigned(block));
   return network;
+}
+
+std::string sha256_of(const Network& network) {
+  report::Sha256 hash;
+  hash.add(network.file->data(), network.file->size());
+  return hash.hex();
 }
 
 std::string describe(graph::DType type, const graph::Shape& shape) {

@@ -1,7 +1,8 @@
-// A .tosa file as the commands use it: read, hashed and validated.
+// A .tosa file as the commands use it: read and validated.
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,13 +22,16 @@ struct GraphPort {
 struct Network {
   std::filesystem::path path;
   uint64_t file_bytes = 0;
-  std::string sha256;
+  std::shared_ptr<const std::vector<uint8_t>> file;
   graph::Graph graph;
   std::vector<GraphPort> inputs, outputs;
 };
 
 // Throws Error: what reading and validating throw.
 [[nodiscard]] Network load_network(const std::filesystem::path& path);
+
+// Of the file, as `sha256sum` prints it. Takes its time on large files.
+[[nodiscard]] std::string sha256_of(const Network& network);
 
 // "INT8[1, 3, 40]"
 [[nodiscard]] std::string describe(graph::DType type, const graph::Shape& shape);

@@ -133,7 +133,7 @@ report::RunInfo run_info(const RunOptions& options, const Network& network, cons
   report::RunInfo info;
   info.tool_version = NPU_VERSION;
   info.file = network.path.string();
-  info.file_sha256 = network.sha256;
+  info.file_sha256 = sha256_of(network);
   info.machine = preset;
   info.mode = options.mode;
   if (!options.bypass_firmware) info.firmware = options.firmware.empty() ? "built-in" : options.firmware;
