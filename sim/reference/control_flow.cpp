@@ -36,6 +36,7 @@ void set_result(const Call& call, size_t index, Value value) {
 }  // namespace
 
 void cond_if(Call& call) {
+  call.execution().count_iteration(call);  // branches of branches can be exponentially many
   const graph::Attributes& a = call.attributes();
   const std::string& region = is_true(call, call.input(0)) ? a.then_graph : a.else_graph;
   auto results = call.execution().run_region(call, region, operands_from(call, 1));

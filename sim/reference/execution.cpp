@@ -85,8 +85,9 @@ std::vector<graph::Value> Execution::run_region(const Call& call, const std::str
 
 void Execution::count_iteration(const Call& call) {
   if (++iterations_ > options_.most_iterations) {
-    call.fail(ErrorCode::kBudgetExceeded,
-              fmt::format("the loops take more than the limit of {} iterations", options_.most_iterations));
+    call.fail(
+        ErrorCode::kBudgetExceeded,
+        fmt::format("control flow takes more than the limit of {} iterations and branches", options_.most_iterations));
   }
 }
 

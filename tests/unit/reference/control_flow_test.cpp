@@ -137,17 +137,46 @@ TEST(ControlFlow, Nests) {
   EXPECT_EQ(numbers_of(run_valid(nested(), {i32({2}, {3, 0})})[0]), (Numbers{113, 110}));
 }
 
-TEST(ControlFlow, IterationsOfAllLoopsCount) {
-  EXPECT_NO_THROW((void)run_valid(nested(), {i32({2}, {3, 0})}, {.most_iterations = 12}));
+TEST(ControlFlow, IterationsOfAllLoopsAndBranchesCount) {
+  // 2 of the outer loop, 10 of the inner, 2 branches.
+  EXPECT_NO_THROW((void)run_valid(nested(), {i32({2}, {3, 0})}, {.most_iterations = 14}));
   std::string message;
   EXPECT_EQ(error_of(
                 [] {
-                  (void)run_valid(nested(), {i32({2}, {3, 0})}, {.most_iterations = 11});
+                  (void)run_valid(nested(), {i32({2}, {3, 0})}, {.most_iterations = 13});
                 },
                 &message),
             ErrorCode::kBudgetExceeded);
-  EXPECT_NE(message.find("WHILE_LOOP"), std::string::npos) << message;
-  EXPECT_NE(message.find("the limit of 11 iterations"), std::string::npos) << message;
+  EXPECT_NE(message.find("COND_IF"), std::string::npos) << message;
+  EXPECT_NE(message.find("the limit of 13 iterations"), std::string::npos) << message;
+}
+
+// A few regions that each enter the next one twice: 2^40 branches.
+TEST(ControlFlow, BranchesOfBranchesStop) {
+  constexpr int kRegions = 40;
+  GraphBuilder b;
+  const auto name = [](int number) { return std::string("r").append(std::to_string(number)); };
+  b.add_region(region_of(name(0), Op::kAdd, 1));
+  for (int i = 1; i < kRegions; ++i) {
+    GraphBuilder region(name(i));
+    graph::Attributes branch;
+    branch.then_graph = branch.else_graph = name(i - 1);
+    const TensorId flag = region.constant(DType::kBool, {1}, {1});
+    TensorId x = region.input("x", DType::kInt32, {2});
+    for (int twice = 0; twice < 2; ++twice) {
+      x = region.raw(Op::kCondIf, {flag, x}, branch, DType::kInt32, {2});
+    }
+    region.output(x);
+    b.add_region(region);
+  }
+  const std::string last = name(kRegions - 1);
+  const TensorId flag = b.constant(DType::kBool, {1}, {1});
+  b.output(b.cond_if(flag, {b.input("x", DType::kInt32, {2})}, last, last)[0]);
+  const graph::Graph graph = b.build();
+  EXPECT_EQ(error_of([&] {
+              (void)run_valid(graph, {i32({2}, {0, 0})}, {.most_iterations = 1000});
+            }),
+            ErrorCode::kBudgetExceeded);
 }
 
 TEST(ControlFlow, AnEndlessLoopStops) {
