@@ -48,7 +48,7 @@ run() {
   local corpus=$folder/corpus-$1
   rm -rf "$corpus"
   "$folder/tests/fuzz/make_seeds" "$corpus" >/dev/null
-  exec "${fixed_layout[@]}" "$target" "${limits[@]}" -seed=$((seed + $1)) -max_total_time="$seconds" -len_control=0 -reload=0 \
+  exec "${fixed_layout[@]}" "$target" "${limits[@]}" -seed=$((seed + $1)) -max_total_time="$seconds" -reload=0 \
     -print_final_stats=1 -dict=tests/fuzz/tosa.dict -artifact_prefix="$findings/" "$corpus" >"$folder/fuzz-$1.log" 2>&1
 }
 
@@ -102,6 +102,6 @@ if [[ $failed -ne 0 ]]; then
   while IFS= read -r file; do
     echo "fuzz: finding $file; replay it with: tests/fuzz/run.sh --replay $file" >&2
   done < <(find "$findings" -type f -newer "$folder/started")
-  grep -hE '^(==|SUMMARY|panic|.*runtime error)' "$folder"/fuzz-*.log >&2 || true
+  grep -hE '^(==.*ERROR|SUMMARY|npu: internal error)|runtime error' "$folder"/fuzz-*.log >&2 || true
 fi
 exit "$failed"
