@@ -1,6 +1,7 @@
 #include "sim/reference/fast.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -46,13 +47,14 @@ int64_t products_in_32_bits(const Wide& a, const Wide& b) {
 
 constexpr int64_t kRows = 4;  // weight rows multiplied at once: as many sums as the registers hold
 
-// sums[r] += x . row r, over `length` elements; rows are `stride` apart. The compiler makes vector code of it.
-template <typename Sum>
-void dot(const int16_t* x, const int16_t* rows, int64_t stride, int64_t length, int64_t* sums) {
-  const int16_t* row0 = rows;
-  const int16_t* row1 = row0 + stride;
-  const int16_t* row2 = row1 + stride;
-  const int16_t* row3 = row2 + stride;
+// sums[r] += x . row r, over `length` elements; rows are `stride` apart. The compiler makes vector code of it for
+// integers. For floating point, where it keeps the order of additions, four sums at once hide how long each takes.
+template <typename Sum, typename T, typename Total>
+void dot(const T* x, const T* rows, int64_t stride, int64_t length, Total* sums) {
+  const T* row0 = rows;
+  const T* row1 = row0 + stride;
+  const T* row2 = row1 + stride;
+  const T* row3 = row2 + stride;
   Sum s0 = 0, s1 = 0, s2 = 0, s3 = 0;
   for (int64_t k = 0; k < length; ++k) {
     s0 += x[k] * row0[k];
@@ -67,47 +69,52 @@ void dot(const int16_t* x, const int16_t* rows, int64_t stride, int64_t length, 
 }
 
 // The rows of a matrix, each `length` long, filled up with rows of zeros to a multiple of kRows.
+template <typename T, typename Total>
 class Rows {
  public:
-  Rows(Wide rows, int64_t length) : wide_(std::move(rows)), length_(length) {
-    const int64_t count = static_cast<int64_t>(wide_.values.size()) / length;
+  Rows(std::vector<T> values, int64_t length) : values_(std::move(values)), length_(length) {
+    const int64_t count = static_cast<int64_t>(values_.size()) / length;
     padded_ = (count + kRows - 1) / kRows * kRows;
-    wide_.values.resize(static_cast<size_t>(padded_ * length));
+    values_.resize(static_cast<size_t>(padded_ * length));
     sums_.resize(static_cast<size_t>(padded_));
   }
-  [[nodiscard]] const Wide& wide() const { return wide_; }
 
-  // x . row for every row. `limit` products may be summed in 32 bits.
-  std::span<const int64_t> multiply(const int16_t* x, int64_t limit) {
-    constexpr int64_t kWorthwhile = 64;
-    std::fill(sums_.begin(), sums_.end(), 0);
+  // x . row for every row; a Sum holds at least `longest` products.
+  template <typename Sum>
+  std::span<const Total> multiply(const T* x, int64_t longest) {
+    std::fill(sums_.begin(), sums_.end(), Total{0});
     for (int64_t row = 0; row < padded_; row += kRows) {
-      const int16_t* rows = wide_.values.data() + row * length_;
-      if (limit < kWorthwhile) {
-        dot<int64_t>(x, rows, length_, length_, &sums_[static_cast<size_t>(row)]);
-        continue;
-      }
-      for (int64_t k = 0; k < length_; k += limit) {
-        dot<int32_t>(x + k, rows + k, length_, std::min(limit, length_ - k), &sums_[static_cast<size_t>(row)]);
+      const T* rows = values_.data() + row * length_;
+      for (int64_t k = 0; k < length_; k += longest) {
+        dot<Sum>(x + k, rows + k, length_, std::min(longest, length_ - k), &sums_[static_cast<size_t>(row)]);
       }
     }
     return sums_;
   }
 
  private:
-  Wide wide_;
+  std::vector<T> values_;
   int64_t length_;
   int64_t padded_ = 0;
-  std::vector<int64_t> sums_;
+  std::vector<Total> sums_;
 };
+using IntegerRows = Rows<int16_t, int64_t>;
+using FloatRows = Rows<double, double>;
+
+// Sums `limit` products at a time in 32 bits, which is faster where these are many.
+std::span<const int64_t> multiply(IntegerRows& rows, const int16_t* x, int64_t length, int64_t limit) {
+  constexpr int64_t kWorthwhile = 64;
+  return limit < kWorthwhile ? rows.multiply<int64_t>(x, length) : rows.multiply<int32_t>(x, limit);
+}
 
 bool inside(int64_t value, int64_t size) { return 0 <= value && value < size; }
 
 // The operand's elements under the kernel at one place, in the order of a weight row; padding is 0.
-void gather_patch(const Convolution& g, const std::vector<int16_t>& in, int64_t n, const std::array<int64_t, 3>& corner,
-                  std::vector<int16_t>& patch) {
-  int16_t* to = patch.data();
-  const auto bytes = static_cast<size_t>(g.ic) * sizeof(int16_t);
+template <typename T>
+void gather_patch(const Convolution& g, const std::vector<T>& in, int64_t n, const std::array<int64_t, 3>& corner,
+                  std::vector<T>& patch) {
+  T* to = patch.data();
+  const auto bytes = static_cast<size_t>(g.ic) * sizeof(T);
   for (int64_t kd = 0; kd < g.kernel[0]; ++kd) {
     for (int64_t ky = 0; ky < g.kernel[1]; ++ky) {
       for (int64_t kx = 0; kx < g.kernel[2]; ++kx, to += g.ic) {
@@ -122,6 +129,69 @@ void gather_patch(const Convolution& g, const std::vector<int16_t>& in, int64_t 
       }
     }
   }
+}
+
+// Calls body(patch) for every place of the result, in C order.
+template <typename T, typename Body>
+void for_each_patch(const Convolution& g, const std::vector<T>& in, Body&& body) {
+  std::vector<T> patch(static_cast<size_t>(g.taps()));
+  for (int64_t n = 0; n < g.n; ++n) {
+    for (int64_t od = 0; od < g.out[0]; ++od) {
+      for (int64_t oy = 0; oy < g.out[1]; ++oy) {
+        for (int64_t ox = 0; ox < g.out[2]; ++ox) {
+          gather_patch(g, in, n,
+                       {od * g.stride[0] - g.pad[0], oy * g.stride[1] - g.pad[1], ox * g.stride[2] - g.pad[2]}, patch);
+          body(patch.data());
+        }
+      }
+    }
+  }
+}
+
+template <typename In, typename Weight, typename Out>
+bool integer_convolution(const Call& call) {
+  const Convolution g = convolution_of(call);
+  const ZeroPoints zero = zero_points_of(call, In::kType, Weight::kType, 3);
+  const Wide in = widen(elements<typename In::T>(call.input(0)), zero.a);
+  Wide weight = widen(elements<typename Weight::T>(call.input(1)), zero.b);
+  if (!fits<Out>(g.taps(), in, weight)) {
+    return false;
+  }
+  const int64_t limit = products_in_32_bits(in, weight);
+  IntegerRows rows(std::move(weight.values), g.taps());
+  const auto bias = elements<typename Out::T>(call.input(2));
+  const int64_t step = bias_step(call, g.oc);
+  typename Out::T* out = elements<typename Out::T>(call.output()).data();
+  for_each_patch(g, in.values, [&](const int16_t* patch) {
+    const auto sums = multiply(rows, patch, g.taps(), limit);
+    for (int64_t oc = 0; oc < g.oc; ++oc) {
+      *out++ = static_cast<typename Out::T>(add<Out>(call, sums[oc], bias[oc * step]));
+    }
+  });
+  return true;
+}
+
+// Each sum is formed in the order of the plain version. That one leaves padding out and here it is multiplied, which
+// makes no difference as long as no weight is an infinity or a NaN.
+template <typename In, typename Out>
+bool float_convolution(const Call& call) {
+  const Convolution g = convolution_of(call);
+  (void)zero_points_of(call, In::kType, In::kType, 3);  // checks that there are none
+  std::vector<double> weight = wide_elements<In>(call.input(1));
+  if (!std::ranges::all_of(weight, [](double value) { return std::isfinite(value); })) {
+    return false;
+  }
+  FloatRows rows(std::move(weight), g.taps());
+  const auto bias = elements<typename Out::T>(call.input(2));
+  const int64_t step = bias_step(call, g.oc);
+  typename Out::T* out = elements<typename Out::T>(call.output()).data();
+  for_each_patch(g, wide_elements<In>(call.input(0)), [&](const double* patch) {
+    const auto sums = rows.multiply<double>(patch, g.taps());
+    for (int64_t oc = 0; oc < g.oc; ++oc) {
+      *out++ = Out::store(add<Out>(call, sums[oc], Out::load(bias[oc * step])));
+    }
+  });
+  return true;
 }
 
 template <typename Sum>
@@ -175,38 +245,14 @@ void depthwise_as(const Call& call, const Depthwise& g, const Wide& in, const Wi
 
 bool convolution(Call& call) {
   bool done = false;
-  for_integer_convolution(call, [&](auto in_type, auto weight_type, auto out_type) {
+  for_convolution_types(call, [&](auto in_type, auto weight_type, auto out_type) {
     using In = decltype(in_type);
-    using Weight = decltype(weight_type);
     using Out = decltype(out_type);
-    const Convolution g = convolution_of(call);
-    const ZeroPoints zero = zero_points_of(call, In::kType, Weight::kType, 3);
-    const Wide in = widen(elements<typename In::T>(call.input(0)), zero.a);
-    Rows weight(widen(elements<typename Weight::T>(call.input(1)), zero.b), g.taps());
-    if (!fits<Out>(g.taps(), in, weight.wide())) {
-      return;
+    if constexpr (Out::kIsFloat) {
+      done = float_convolution<In, Out>(call);
+    } else {
+      done = integer_convolution<In, decltype(weight_type), Out>(call);
     }
-    const int64_t limit = products_in_32_bits(in, weight.wide());
-    const auto bias = elements<typename Out::T>(call.input(2));
-    const int64_t step = bias_step(call, g.oc);
-    typename Out::T* out = elements<typename Out::T>(call.output()).data();
-    std::vector<int16_t> patch(static_cast<size_t>(g.taps()));
-    for (int64_t n = 0; n < g.n; ++n) {
-      for (int64_t od = 0; od < g.out[0]; ++od) {
-        for (int64_t oy = 0; oy < g.out[1]; ++oy) {
-          for (int64_t ox = 0; ox < g.out[2]; ++ox) {
-            gather_patch(g, in.values, n,
-                         {od * g.stride[0] - g.pad[0], oy * g.stride[1] - g.pad[1], ox * g.stride[2] - g.pad[2]},
-                         patch);
-            const auto sums = weight.multiply(patch.data(), limit);
-            for (int64_t oc = 0; oc < g.oc; ++oc) {
-              *out++ = static_cast<typename Out::T>(add<Out>(call, sums[oc], bias[oc * step]));
-            }
-          }
-        }
-      }
-    }
-    done = true;
   });
   return done;
 }
@@ -249,16 +295,15 @@ bool matmul(Call& call) {
     const int64_t limit = products_in_32_bits(a, b);
     typename Out::T* out = elements<typename Out::T>(call.output()).data();
     for (int64_t n = 0; n < g.n; ++n) {
-      Wide columns;
-      columns.values.resize(static_cast<size_t>(g.c * g.w));
+      std::vector<int16_t> columns(static_cast<size_t>(g.c * g.w));
       for (int64_t c = 0; c < g.c; ++c) {
         for (int64_t w = 0; w < g.w; ++w) {
-          columns.values[static_cast<size_t>(w * g.c + c)] = b.values[static_cast<size_t>((n * g.c + c) * g.w + w)];
+          columns[static_cast<size_t>(w * g.c + c)] = b.values[static_cast<size_t>((n * g.c + c) * g.w + w)];
         }
       }
-      Rows rows(std::move(columns), g.c);
+      IntegerRows rows(std::move(columns), g.c);
       for (int64_t h = 0; h < g.h; ++h) {
-        const auto sums = rows.multiply(a.values.data() + (n * g.h + h) * g.c, limit);
+        const auto sums = multiply(rows, a.values.data() + (n * g.h + h) * g.c, g.c, limit);
         out = std::transform(sums.begin(), sums.begin() + g.w, out,
                              [](int64_t sum) { return static_cast<typename Out::T>(sum); });
       }

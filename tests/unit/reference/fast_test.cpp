@@ -3,6 +3,7 @@
 #include "sim/reference/fast.h"
 
 #include "sim/reference/plain.h"
+#include "tests/unit/reference/float_case.h"
 #include "tests/unit/reference/operator_case.h"
 
 namespace npu::reference::test {
@@ -103,6 +104,59 @@ TEST(Fast, ConvolutionsEqualPlain) {
           expect_equal(random_convolution(random, types, i % 5 == 0), fast::convolution, plain::convolution));
     }
   }
+}
+
+// Numbers of 24 bits, whose sums are rounded: the order of additions shows.
+Value random_reals(Random& random, DType type, const Shape& shape) {
+  const int64_t count = graph::element_count(shape).value();
+  Reals numbers;
+  for (int64_t i = 0; i < count; ++i) {
+    numbers.push_back(std::ldexp(static_cast<double>(random.between(-(1 << 24), 1 << 24)),
+                                 static_cast<int>(random.between(-30, -18))));
+  }
+  return real(type, shape, numbers);
+}
+
+OperatorCase random_float_convolution(Random& random, DType in, DType out, bool three_d) {
+  OperatorCase the_case = random_convolution(random, kConvolutionTypes[0], three_d);
+  the_case.result_type = out;
+  for (size_t i = 0; i < 3; ++i) {
+    the_case.inputs[i] = random_reals(random, i < 2 ? in : out, the_case.inputs[i].shape);
+  }
+  the_case.inputs[3] = the_case.inputs[4] = real(in, {0});
+  return the_case;
+}
+
+TEST(Fast, FloatConvolutionsEqualPlain) {
+  std::cout << "seed " << kSeed << "\n";
+  Random random(kSeed);
+  for (const auto& [in, out] : {std::pair(DType::kFp32, DType::kFp32), std::pair(DType::kFp16, DType::kFp16),
+                                std::pair(DType::kBf16, DType::kBf16), std::pair(DType::kFp8E4M3, DType::kFp16),
+                                std::pair(DType::kFp8E5M2, DType::kFp16)}) {
+    for (int i = 0; i < 60; ++i) {
+      SCOPED_TRACE(i);
+      ASSERT_NO_FATAL_FAILURE(
+          expect_equal(random_float_convolution(random, in, out, i % 5 == 0), fast::convolution, plain::convolution));
+    }
+  }
+}
+
+TEST(Fast, LeavesInfiniteWeightsToPlain) {
+  // Padding is no zero that is multiplied: it would make the infinity a NaN.
+  Attributes a;
+  a.pad = {1, 0, 0, 0};
+  a.stride = a.dilation = {1, 1};
+  const DType type = DType::kFp32;
+  const OperatorCase the_case{Op::kConv2d,
+                              {real(type, {1, 1, 1, 1}, {2}), real(type, {1, 2, 1, 1}, {kInfinity, 3}), real(type, {0}),
+                               real(type, {0}), real(type, {0})},
+                              type,
+                              {1, 1, 1, 1},
+                              a};
+  bool took_it = true;
+  (void)the_case.call([&](Call& call) { took_it = fast::convolution(call); });
+  EXPECT_FALSE(took_it);
+  EXPECT_EQ(reals_of(the_case.run()), Reals{6});
 }
 
 TEST(Fast, LongInt16DotProductsEqualPlain) {
