@@ -1,10 +1,9 @@
 #include "driver/graph/builder.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
 
+#include "driver/graph/float_format.h"
 #include "driver/graph/operand_check.h"
 #include "driver/graph/operator_view.h"
 #include "driver/graph/operators.h"
@@ -13,40 +12,9 @@
 namespace npu::graph {
 namespace {
 
-// A small float format: sign, exponent with the usual bias, fraction. Magnitudes whose code would be above `largest`
-// get the code behind it: infinity, or NaN in FP8E4M3, which has no infinity.
-uint64_t encode_small_float(double value, int exponent_bits, int fraction_bits, uint64_t largest) {
-  const uint64_t sign = std::signbit(value) ? uint64_t{1} << (exponent_bits + fraction_bits) : 0;
-  const int bias = (1 << (exponent_bits - 1)) - 1;
-  if (std::isnan(value)) {
-    return sign | ((uint64_t{1} << (exponent_bits + fraction_bits)) - 1);
-  }
-  const double magnitude = std::abs(value);
-  if (magnitude >= std::ldexp(1, bias + 2)) {
-    return sign | (largest + 1);
-  }
-  const int exponent = magnitude == 0 ? 1 - bias : std::max(std::ilogb(magnitude), 1 - bias);
-  // In units of the last place; a carry out of the fraction moves into the exponent by itself.
-  const auto units = static_cast<uint64_t>(std::nearbyint(std::ldexp(magnitude, fraction_bits - exponent)));
-  const uint64_t bits = units + (static_cast<uint64_t>(exponent + bias - 1) << fraction_bits);
-  return sign | std::min(bits, largest + 1);
-}
-
 uint64_t encode_element(DType type, double value) {
-  switch (type) {
-    case DType::kFp32:
-      return std::bit_cast<uint32_t>(static_cast<float>(value));
-    case DType::kFp16:
-      return encode_small_float(value, 5, 10, 0x7bff);
-    case DType::kBf16:
-      return encode_small_float(value, 8, 7, 0x7f7f);
-    case DType::kFp8E4M3:
-      return encode_small_float(value, 4, 3, 0x7e);
-    case DType::kFp8E5M2:
-      return encode_small_float(value, 5, 2, 0x7b);
-    default:
-      return static_cast<uint64_t>(static_cast<int64_t>(value));
-  }
+  const auto format = float_format(type);
+  return format ? encode(*format, value) : static_cast<uint64_t>(static_cast<int64_t>(value));
 }
 
 // The type of result `i`, where the inputs and acc_type leave one; unknown where they leave a choice.

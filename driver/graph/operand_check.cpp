@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "driver/graph/float_format.h"
 #include "driver/graph/text.h"
 
 namespace npu::graph {
@@ -45,11 +46,6 @@ void check_length(const OperatorView& view, const char* what, const std::vector<
   }
 }
 
-bool is_float(DType type) {
-  return type == DType::kFp16 || type == DType::kBf16 || type == DType::kFp32 || type == DType::kFp8E4M3 ||
-         type == DType::kFp8E5M2;
-}
-
 // Lengths and ranges that follow from the attribute alone or from the rank of the first input.
 void check_attributes(const OperatorView& view, AttributeSet set) {
   const Attributes& a = view.attributes();
@@ -78,7 +74,7 @@ void check_attributes(const OperatorView& view, AttributeSet set) {
     check_length(view, "perms", a.perms, rank);
   }
   // Integer types ignore nan_mode.
-  if ((set & kHasNanMode) != 0 && is_float(view.input(0).type) && a.nan_mode == NanMode::kUnknown) {
+  if ((set & kHasNanMode) != 0 && float_format(view.input(0).type) && a.nan_mode == NanMode::kUnknown) {
     view.bad_argument("nan_mode is not set");
   }
   if ((set & kHasResizeMode) != 0 && a.resize_mode == ResizeMode::kUnknown) {

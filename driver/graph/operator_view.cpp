@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "driver/graph/float_format.h"
 #include "driver/graph/operators.h"
 #include "driver/graph/text.h"
 
@@ -72,11 +73,9 @@ bool OperatorView::zero_point_set(size_t i) const {
     return false;
   }
   const bool any_bit = std::any_of(tensor.data.begin(), tensor.data.end(), [](uint8_t byte) { return byte != 0; });
-  const bool is_float = tensor.type == DType::kFp16 || tensor.type == DType::kBf16 || tensor.type == DType::kFp32 ||
-                        tensor.type == DType::kFp8E4M3 || tensor.type == DType::kFp8E5M2;
   // Negative zero is zero.
   const bool only_sign =
-      is_float && tensor.data.back() == 0x80 &&
+      float_format(tensor.type) && tensor.data.back() == 0x80 &&
       std::all_of(tensor.data.begin(), tensor.data.end() - 1, [](uint8_t byte) { return byte == 0; });
   return any_bit && !only_sign;
 }

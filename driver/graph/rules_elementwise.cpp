@@ -1,9 +1,9 @@
 // Rules of operators that work element by element, of reductions and of RESCALE.
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <string>
 
+#include "driver/graph/float_format.h"
 #include "driver/graph/operator_view.h"
 #include "driver/graph/operators.h"
 #include "driver/graph/rules.h"
@@ -37,27 +37,11 @@ double limit_value(const std::vector<uint8_t>& bytes, DType type) {
   for (size_t i = 0; i < bytes.size(); ++i) {
     bits |= uint64_t{bytes[i]} << (8 * i);
   }
-  switch (type) {
-    case DType::kInt8:
-      return static_cast<int8_t>(bits);
-    case DType::kInt16:
-      return static_cast<int16_t>(bits);
-    case DType::kFp32:
-      return std::bit_cast<float>(static_cast<uint32_t>(bits));
-    case DType::kBf16:
-      return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
-    case DType::kFp16: {
-      const auto exponent = static_cast<int>(bits >> 10 & 0x1f);
-      const auto fraction = static_cast<double>(bits & 0x3ff);
-      const double sign = (bits & 0x8000) != 0 ? -1 : 1;
-      if (exponent == 0x1f) {
-        return fraction != 0 ? std::nan("") : sign * HUGE_VAL;
-      }
-      return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
-    }
-    default:
-      NPU_CHECK(false);
+  if (const auto format = float_format(type)) {
+    return decode(*format, static_cast<uint32_t>(bits));
   }
+  NPU_CHECK(type == DType::kInt8 || type == DType::kInt16);
+  return type == DType::kInt8 ? static_cast<int8_t>(bits) : static_cast<int16_t>(bits);
 }
 
 // Zero points of RESCALE: INT8 any, unsigned INT16 0 or 32768, all others 0.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <new>
 
+#include "driver/graph/float_format.h"
 #include "driver/graph/level.h"
 #include "driver/graph/npy.h"
 #include "driver/graph/text.h"
@@ -19,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using contract::ErrorCode;
-using graph::DType;
 using graph::in_quotes;
 
 constexpr int kIllegalGraph = contract::exit_status(ErrorCode::kBadArgument);
@@ -64,21 +64,6 @@ std::vector<graph::Value> read_inputs(const ConformanceTest& test, const Network
   return values;
 }
 
-bool is_floating_point(DType type) {
-  switch (type) {
-    case DType::kBool:
-    case DType::kInt4:
-    case DType::kInt8:
-    case DType::kInt16:
-    case DType::kInt32:
-    case DType::kInt48:
-    case DType::kShape:
-      return false;
-    default:
-      return true;
-  }
-}
-
 Verdict compare_exactly(const ConformanceOutput& output, const graph::Value& value) {
   graph::Value golden;
   try {
@@ -102,7 +87,7 @@ Verdict judge_output(const ConformanceTest& test, const ConformanceOutput& outpu
       return broken("there is no golden " + in_quotes(file.filename().string()));
     }
   }
-  if (!is_floating_point(value.type) && (output.mode.empty() || output.mode == "EXACT")) {
+  if (!graph::float_format(value.type) && (output.mode.empty() || output.mode == "EXACT")) {
     return compare_exactly(output, value);
   }
   if (output.mode.empty()) {

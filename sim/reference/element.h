@@ -7,14 +7,16 @@
 #include <span>
 #include <vector>
 
+#include "driver/graph/float_format.h"
 #include "driver/graph/value.h"
 #include "sim/reference/call.h"
-#include "sim/reference/float_format.h"
 
 namespace npu::reference {
 
 using graph::DType;
+using graph::FloatFormat;
 using graph::Shape;
+using graph::to_integer;
 using graph::Value;
 
 // Each type has T, which holds one machine element, and Wide, in which operators compute: load() makes the one into the
@@ -70,11 +72,11 @@ struct Float {
     }
   }
 };
-using Fp32 = Float<DType::kFp32, float, kFp32Format>;
-using Fp16 = Float<DType::kFp16, uint16_t, kFp16Format>;
-using Bf16 = Float<DType::kBf16, uint16_t, kBf16Format>;
-using Fp8E4M3 = Float<DType::kFp8E4M3, uint8_t, kFp8E4M3Format>;
-using Fp8E5M2 = Float<DType::kFp8E5M2, uint8_t, kFp8E5M2Format>;
+using Fp32 = Float<DType::kFp32, float, graph::kFp32Format>;
+using Fp16 = Float<DType::kFp16, uint16_t, graph::kFp16Format>;
+using Bf16 = Float<DType::kBf16, uint16_t, graph::kBf16Format>;
+using Fp8E4M3 = Float<DType::kFp8E4M3, uint8_t, graph::kFp8E4M3Format>;
+using Fp8E5M2 = Float<DType::kFp8E5M2, uint8_t, graph::kFp8E5M2Format>;
 
 template <typename T>
 std::span<const T> elements(const Value& value) {

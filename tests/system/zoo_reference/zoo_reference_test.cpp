@@ -13,10 +13,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "driver/graph/float_format.h"
 #include "driver/graph/npy.h"
 #include "driver/graph/reader.h"
 #include "hw/contract/error.h"
-#include "sim/reference/float_format.h"
 #include "sim/reference/reference.h"
 
 namespace npu::reference {
@@ -206,7 +206,7 @@ std::vector<double> reals_of(DType type, std::span<const uint8_t> bytes) {
   std::vector<double> reals;
   if (type == DType::kFp16) {
     for (size_t i = 0; i + 1 < bytes.size(); i += 2) {
-      reals.push_back(decode(kFp16Format, static_cast<uint32_t>(bytes[i] | bytes[i + 1] << 8)));
+      reals.push_back(decode(graph::kFp16Format, static_cast<uint32_t>(bytes[i] | bytes[i + 1] << 8)));
     }
     return reals;
   }

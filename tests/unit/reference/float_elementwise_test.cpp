@@ -46,7 +46,7 @@ TEST(FloatElementwise, FunctionsAtInfinityZeroAndNan) {
 TEST(FloatElementwise, FunctionsOfEveryHalfAreTheNearestNumbers) {
   Reals in;
   for (uint32_t pattern = 0; pattern < 0x10000; ++pattern) {
-    in.push_back(decode(kFp16Format, pattern));
+    in.push_back(decode(graph::kFp16Format, pattern));
   }
   const std::pair<Op, double (*)(double)> cases[] = {
       {Op::kExp, [](double x) { return std::exp(x); }},

@@ -1,12 +1,16 @@
 // Floating-point formats as bits: FP16, BF16, FP8E4M3, FP8E5M2, and FP32, to and from double, which holds every number
-// of each of them. Source: TOSA 1.0 specification, "Supported number formats" and CAST; OCP 8-bit Floating Point.
+// of each of them. Nothing else in the project converts them. Source: TOSA 1.0 specification, "Supported number
+// formats" and CAST; OCP 8-bit Floating Point.
 #pragma once
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 
-namespace npu::reference {
+#include "driver/graph/graph.h"
+
+namespace npu::graph {
 
 struct FloatFormat {
   int exponent_bits = 0, mantissa_bits = 0;
@@ -28,6 +32,24 @@ inline constexpr FloatFormat kBf16Format{8, 7};
 inline constexpr FloatFormat kFp16Format{5, 10};
 inline constexpr FloatFormat kFp8E4M3Format{4, 3, false};
 inline constexpr FloatFormat kFp8E5M2Format{5, 2};
+
+// None for types that are not floating point.
+constexpr std::optional<FloatFormat> float_format(DType type) {
+  switch (type) {
+    case DType::kFp32:
+      return kFp32Format;
+    case DType::kFp16:
+      return kFp16Format;
+    case DType::kBf16:
+      return kBf16Format;
+    case DType::kFp8E4M3:
+      return kFp8E4M3Format;
+    case DType::kFp8E5M2:
+      return kFp8E5M2Format;
+    default:
+      return std::nullopt;
+  }
+}
 
 // What becomes of a number above the largest: infinity (NaN in a format without it), as all operators of TOSA want, or
 // the largest number, as does then an infinity.
@@ -92,4 +114,4 @@ inline int64_t to_integer(double value, int64_t low, int64_t high) {
   return whole >= static_cast<double>(high) ? high : static_cast<int64_t>(whole);
 }
 
-}  // namespace npu::reference
+}  // namespace npu::graph

@@ -1,14 +1,17 @@
 // The conversions, exhaustively: every pattern of the narrow formats against its definition, and the numbers around
 // every midpoint between neighbours.
-#include "sim/reference/float_format.h"
+#include "driver/graph/float_format.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <iostream>
 #include <limits>
 #include <string>
 
-namespace npu::reference {
+#include "tests/unit/graph/float_definition.h"
+
+namespace npu::graph {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -25,34 +28,15 @@ class Format : public testing::TestWithParam<Named> {
   [[nodiscard]] const FloatFormat& format() const { return GetParam().format; }
   [[nodiscard]] uint32_t patterns() const { return 1u << format().bits(); }
 
-  // The value as the format defines it: sign, exponent and mantissa taken apart.
-  [[nodiscard]] double defined(uint32_t pattern) const {
-    const FloatFormat& f = format();
-    const uint32_t mantissa = pattern % (1u << f.mantissa_bits);
-    const uint32_t exponent = (pattern >> f.mantissa_bits) % (1u << f.exponent_bits);
-    const double sign = pattern >> (f.bits() - 1) != 0 ? -1.0 : 1.0;
-    const uint32_t top = (1u << f.exponent_bits) - 1;
-    if (f.has_infinity && exponent == top) {
-      return mantissa == 0 ? sign * kInfinity : kNan;
-    }
-    if (!f.has_infinity && exponent == top && mantissa == (1u << f.mantissa_bits) - 1) {
-      return kNan;
-    }
-    const double fraction = std::ldexp(mantissa, -f.mantissa_bits);
-    return exponent == 0 ? sign * std::ldexp(fraction, f.min_exponent())
-                         : sign * std::ldexp(1 + fraction, static_cast<int>(exponent) - f.bias());
-  }
+  [[nodiscard]] double defined(uint32_t pattern) const { return test::defined_number(format(), pattern); }
   [[nodiscard]] uint32_t above_largest() const { return format().has_infinity ? format().infinity() : format().nan(); }
 };
 
-bool same(double a, double b) {
-  return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
-}
-
 TEST_P(Format, DecodesEveryPatternAsDefined) {
   for (uint32_t pattern = 0; pattern < patterns(); ++pattern) {
-    ASSERT_TRUE(same(decode(format(), pattern), defined(pattern))) << pattern;
+    ASSERT_TRUE(test::same_number(decode(format(), pattern), defined(pattern))) << pattern;
   }
+  std::cout << patterns() << " patterns compared\n";
 }
 
 TEST_P(Format, EncodesEveryNumberAsItself) {
@@ -122,7 +106,7 @@ TEST(FloatFormat, Fp32AgreesWithTheMachine) {
   for (int i = 0; i < 2'000'000; ++i) {
     pattern = pattern * 1664525 + 1013904223;
     const auto machine = std::bit_cast<float>(pattern);
-    ASSERT_TRUE(same(decode(kFp32Format, pattern), machine)) << pattern;
+    ASSERT_TRUE(test::same_number(decode(kFp32Format, pattern), machine)) << pattern;
     if (!std::isnan(machine)) {
       ASSERT_EQ(encode(kFp32Format, machine), pattern);
       // Between two numbers, also where they are subnormal.
@@ -147,4 +131,4 @@ TEST(FloatFormat, IntegersRoundTiesToEvenAndSaturate) {
 }
 
 }  // namespace
-}  // namespace npu::reference
+}  // namespace npu::graph
