@@ -1,4 +1,10 @@
+#include <algorithm>
+#include <cmath>
+#include <iostream>
 #include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
 
 #include "tests/unit/reference/operator_case.h"
 
@@ -222,6 +228,153 @@ TEST(Rescale, ForbiddenCombinations) {
             }
                  .error({1})),
             ErrorCode::kBadArgument);
+}
+
+// The whole operator from its definition, for a sweep over types, signs, modes, shifts and multipliers.
+struct Sweep {
+  Rescale how;
+  int64_t multiplier = 0, shift = 0;
+
+  [[nodiscard]] static int bits(DType type) {
+    return type == DType::kInt48 ? 48 : static_cast<int>(8 * graph::machine_width(type));
+  }
+  [[nodiscard]] static int64_t as_unsigned(int64_t value, DType type) {
+    return value & ((int64_t{1} << bits(type)) - 1);
+  }
+  // The value that is scaled.
+  [[nodiscard]] int64_t centred(int64_t element) const {
+    return how.input_unsigned ? as_unsigned(element, how.in) - as_unsigned(how.input_zp, how.in)
+                              : element - how.input_zp;
+  }
+  [[nodiscard]] int64_t output_zp() const {
+    return how.output_unsigned ? as_unsigned(how.output_zp, how.out) : how.output_zp;
+  }
+  // Before it is clipped; nothing where a REQUIRE of the specification fails.
+  [[nodiscard]] std::optional<int64_t> sum(int64_t element) const {
+    const int64_t value = centred(element), limit = int64_t{1} << (shift - 1);
+    if (how.scale32 && (value < -limit || value >= limit)) {
+      return std::nullopt;
+    }
+    const bool twice = how.mode == RoundingMode::kDoubleRound && shift > 31;
+    const int64_t scaled = twice ? rounded_twice(value, multiplier, shift) : rounded_once(value, multiplier, shift);
+    const int64_t result = scaled + output_zp();
+    const bool fits = scaled >= kMin32 && scaled <= kMax32 && result >= kMin32 && result <= kMax32;
+    return fits ? std::optional(result) : std::nullopt;
+  }
+  template <typename T>
+  [[nodiscard]] T clipped(T value) const {
+    const int64_t span = int64_t{1} << bits(how.out), low = how.output_unsigned ? 0 : -span / 2;
+    return std::clamp(value, static_cast<T>(low), static_cast<T>(low + span - 1));
+  }
+  // What INEXACT_ROUND allows: RESCALE, "Precision Requirements".
+  [[nodiscard]] bool allowed(int64_t element, int64_t got) const {
+    const long double exact = std::ldexp(
+        static_cast<long double>(centred(element)) * static_cast<long double>(multiplier), -static_cast<int>(shift));
+    const auto zp = static_cast<long double>(output_zp());
+    const long double error = 0.5L + (3 * std::fabs(exact) + std::fabs(exact + zp)) * 0x1p-24L;
+    const auto result = static_cast<long double>(got);
+    return clipped(std::ceil(exact + zp - error)) <= result && result <= clipped(std::floor(exact + zp + error));
+  }
+  [[nodiscard]] Numbers elements(std::mt19937& random) const {
+    const int64_t half = int64_t{1} << (bits(how.in) - 1);
+    Numbers values{-half, -half + 1, -1, 0, 1, half - 1};
+    if (bits(how.in) == 8) {
+      values.resize(256);
+      std::iota(values.begin(), values.end(), -128);
+    }
+    std::uniform_int_distribution<int64_t> any(-half, half - 1);
+    for (int i = 0; i < (bits(how.in) == 8 ? 0 : 20); ++i) {
+      values.push_back(any(random));
+      const Wide tie = ((Wide{any(random)} * multiplier >> shift) * 2 + 1) << (shift - 1);
+      const auto middle = static_cast<int64_t>(tie / std::max<int64_t>(multiplier, 1)) + how.input_zp;
+      for (const int64_t value : {middle - 1, middle, middle + 1}) {
+        if (value >= -half && value < half) {
+          values.push_back(value);
+        }
+      }
+    }
+    std::erase_if(values, [&](int64_t value) { return !sum(value); });
+    return values;
+  }
+  size_t compare(std::mt19937& random) {
+    how.multiplier = {multiplier};
+    how.shift = {shift};
+    const Numbers values = elements(random);
+    if (values.empty()) {
+      return 0;
+    }
+    const Numbers got = how.of(values);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const int64_t result = how.output_unsigned ? as_unsigned(got[i], how.out) : got[i];
+      EXPECT_EQ(result, clipped(*sum(values[i]))) << values[i] << " * " << multiplier << " >> " << shift;
+      EXPECT_TRUE(how.mode != RoundingMode::kInexactRound || allowed(values[i], result)) << values[i] << " " << result;
+    }
+    return values.size();
+  }
+};
+
+// Types and signs that the specification allows, with zero points at the limits.
+std::vector<Rescale> type_combinations() {
+  std::vector<Rescale> all;
+  for (const DType in : {DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt48}) {
+    for (const DType out : {DType::kInt8, DType::kInt16, DType::kInt32}) {
+      const bool narrow = Sweep::bits(in) < 32 && Sweep::bits(out) < 32;
+      const auto zp = [](DType type, bool is_unsigned, int64_t byte) {
+        return type == DType::kInt8 ? byte : is_unsigned ? int64_t{-32768} : int64_t{0};
+      };
+      for (const auto& [in_sign, out_sign] : {std::pair{false, false}, {true, false}, {false, true}}) {
+        if ((in_sign || out_sign) && !narrow) {
+          continue;
+        }
+        for (const int64_t byte : {-128, 127}) {
+          all.push_back({.in = in,
+                         .out = out,
+                         .input_zp = zp(in, in_sign, byte),
+                         .output_zp = zp(out, out_sign, byte),
+                         .input_unsigned = in_sign,
+                         .output_unsigned = out_sign});
+        }
+      }
+    }
+  }
+  return all;
+}
+
+TEST(Rescale, EveryTypeSignModeAndShift) {
+  std::mt19937 random(kSeed);
+  std::cout << "seed " << kSeed << "\n";
+  std::map<std::string, size_t> compared;
+  const auto sweep = [&](Sweep of, const char* name, std::initializer_list<int64_t> multipliers) {
+    for (of.shift = 2; of.shift <= 62; ++of.shift) {
+      for (const int64_t multiplier : multipliers) {
+        of.multiplier = multiplier;
+        compared[name] += of.compare(random);
+        if (testing::Test::HasFailure()) {
+          return;
+        }
+      }
+    }
+  };
+  for (Rescale how : type_combinations()) {
+    SCOPED_TRACE(std::string(graph::name(how.in)) + " to " + std::string(graph::name(how.out)));
+    how.scale32 = false;
+    sweep({how}, "16 bits, SINGLE_ROUND", {1 << 14, 32767, 1, 0});
+    how.mode = RoundingMode::kInexactRound;
+    sweep({how}, "16 bits, INEXACT_ROUND", {1 << 14, 32767});
+    if (how.in == DType::kInt48) {
+      continue;
+    }
+    how.scale32 = true;
+    sweep({how}, "32 bits, INEXACT_ROUND", {1 << 30, 1234567891});
+    how.mode = RoundingMode::kSingleRound;
+    sweep({how}, "32 bits, SINGLE_ROUND", {1 << 30, kMax32, 0});
+    how.mode = RoundingMode::kDoubleRound;
+    sweep({how}, "32 bits, DOUBLE_ROUND", {1 << 30, kMax32, 1});
+  }
+  EXPECT_EQ(compared.size(), 5u);
+  for (const auto& [name, count] : compared) {
+    std::cout << name << ": " << count << " compared\n";
+  }
 }
 
 TEST(Cast, BetweenIntegersAndBooleans) {
