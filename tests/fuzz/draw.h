@@ -19,7 +19,7 @@ class Draw : public Random {
   }
   // Mostly small: large numbers end in a budget.
   int64_t number() { return one_in(12) ? any(kExtremes) : static_cast<int64_t>(below(7)); }
-  int32_t signed_number() { return static_cast<int32_t>(one_in(8) ? -number() : number()); }
+  int32_t signed_number() { return static_cast<int32_t>(one_in(4) ? -number() : number()); }
 
  private:
   static constexpr int64_t kExtremes[] = {0,   -1,  31,   32,   63,    64,        127,

@@ -28,19 +28,20 @@ constexpr int64_t kMostIterations = 64;
 
 [[noreturn]] void finding(const std::string& what) { panic(__FILE__, __LINE__, what); }
 
-// What may still refuse a graph that validate() accepted.
-bool may_refuse_a_run(ErrorCode code) {
+// What may still refuse a graph that validate() accepted. `dynamic`: it has operands that others have as constants.
+bool may_refuse_a_run(ErrorCode code, bool dynamic) {
   switch (code) {
     case ErrorCode::kRequireFailed:
     case ErrorCode::kVariableUnwritten:
     case ErrorCode::kVariableUndeclared:
     case ErrorCode::kVariableRedeclared:
     case ErrorCode::kVariableMismatch:
-    case ErrorCode::kBadArgument:  // of a run-time operand
     case ErrorCode::kOperatorUnsupported:
     case ErrorCode::kTypeUnsupported:
     case ErrorCode::kBudgetExceeded:
       return true;
+    case ErrorCode::kBadArgument:
+      return dynamic;
     default:
       return false;
   }
@@ -125,14 +126,14 @@ reference::CustomOperators custom_operators() {
   return operators;
 }
 
-Result invoke(const Graph& graph, const std::vector<Value>& inputs, reference::Context& context) {
+Result invoke(const Graph& graph, bool dynamic, const std::vector<Value>& inputs, reference::Context& context) {
   static const reference::CustomOperators custom = custom_operators();
   const reference::Options options{
       .most_iterations = kMostIterations, .most_work = kMostWork, .most_bytes = kMostBytes, .custom = &custom};
   try {
     return {ErrorCode::kOk, {}, reference::run(graph, inputs, context, {}, options)};
   } catch (const Error& error) {
-    if (!may_refuse_a_run(error.code())) {
+    if (!may_refuse_a_run(error.code(), dynamic)) {
       finding(std::string("the reference refuses what the validator accepts: ") +
               std::string(contract::name(error.code())) + ": " + error.what());
     }
@@ -159,7 +160,7 @@ Answer judge(std::span<const uint8_t> file) {
         graph::parse_tosa(std::make_shared<const std::vector<uint8_t>>(file.begin(), file.end()), "fuzz input");
     answer.stage = Stage::kValidated;
     graph::validate(graph);
-    static_cast<void>(graph::analyse(graph));
+    const bool dynamic = graph::analyse(graph).extensions.contains("EXT-DYNAMIC");
     static_cast<void>(graph::macs(graph));
     static_cast<void>(graph::above(graph, graph::Level::kNone));
     check_round_trip(graph);
@@ -167,11 +168,11 @@ Answer judge(std::span<const uint8_t> file) {
     Random random(hash(file));
     if (const auto inputs = make_inputs(graph.main(), random)) {
       reference::Context context, other;
-      const Result result = invoke(graph, *inputs, context);
-      require_same(result, invoke(graph, *inputs, other));
+      const Result result = invoke(graph, dynamic, *inputs, context);
+      require_same(result, invoke(graph, dynamic, *inputs, other));
       if (!context.variables.empty()) {
         // What the first invocation left.
-        require_same(invoke(graph, *inputs, context), invoke(graph, *inputs, other));
+        require_same(invoke(graph, dynamic, *inputs, context), invoke(graph, dynamic, *inputs, other));
       }
       answer.code = result.code;
       answer.message = result.message;

@@ -104,9 +104,11 @@ class Mutation {
   }
 
   void change_data(Block& block) {
+    // Shapes decide more than weights do.
+    const bool only_shapes = draw_.one_in(2);
     std::vector<Tensor*> constants;
     for (Tensor& tensor : block.tensors) {
-      if (!tensor.data.empty()) {
+      if (!tensor.data.empty() && (!only_shapes || tensor.type == DType::kShape)) {
         constants.push_back(&tensor);
       }
     }
