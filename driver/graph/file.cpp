@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -20,7 +21,7 @@ using contract::ErrorCode;
 
 }  // namespace
 
-std::vector<uint8_t> read_file(const std::filesystem::path& path, uintmax_t limit) {
+std::vector<uint8_t> read_head(const std::filesystem::path& path, uintmax_t limit, uintmax_t count) {
   std::error_code failure;
   const auto status = std::filesystem::status(path, failure);
   if (!std::filesystem::exists(status)) {
@@ -29,7 +30,7 @@ std::vector<uint8_t> read_file(const std::filesystem::path& path, uintmax_t limi
   if (!std::filesystem::is_regular_file(status)) {
     fail(ErrorCode::kCannotRead, "read", path, "it is not a regular file");
   }
-  const uintmax_t size = std::filesystem::file_size(path, failure);
+  uintmax_t size = std::filesystem::file_size(path, failure);
   if (failure) {
     fail(ErrorCode::kCannotRead, "read", path, failure.message());
   }
@@ -37,6 +38,7 @@ std::vector<uint8_t> read_file(const std::filesystem::path& path, uintmax_t limi
     throw Error(ErrorCode::kBudgetExceeded, in_quotes(path.string()) + " has " + std::to_string(size) +
                                                 " bytes; at most " + std::to_string(limit) + " are read");
   }
+  size = std::min(size, count);
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
   if (!stream) {
@@ -48,6 +50,10 @@ std::vector<uint8_t> read_file(const std::filesystem::path& path, uintmax_t limi
     fail(ErrorCode::kCannotRead, "read", path, "it ends before its size");
   }
   return bytes;
+}
+
+std::vector<uint8_t> read_file(const std::filesystem::path& path, uintmax_t limit) {
+  return read_head(path, limit, limit);
 }
 
 void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes) {

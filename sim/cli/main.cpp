@@ -21,7 +21,7 @@ constexpr std::array kCommands = {
     Command{"run", "run a network on the simulated NPU and report its cycles", run_run},
     Command{"reference", "run a network on the bit-exact software reference", run_reference},
     Command{"conformance", "run official conformance tests on the software reference", run_conformance},
-    Command{"import", "convert a .tflite file to .tosa", run_import},
+    Command{"import", "convert a .tflite or .mlir file to .tosa", run_import},
     Command{"doctor", "say what is missing on this computer and how to get it", run_doctor},
 };
 

@@ -1,17 +1,25 @@
-// Makes the TFLite converter's MLIR text serialisable.
+// Makes MLIR as exporters leave it serialisable as TOSA 1.0.
 #pragma once
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace npu::cli {
 
-// Drops the attributes of the module (metadata of other dialects) and every builtin.unrealized_conversion_cast from a
-// type to itself (left around variables), whose uses become uses of its operand.
-[[nodiscard]] std::string clean_mlir(std::string_view text);
-
-// Names of operations outside of TOSA that the converter left in, each once: "tfl.rsqrt". It exits with 0 all the same.
-[[nodiscard]] std::vector<std::string> foreign_operations(std::string_view text);
+// Takes MLIR in its generic form with locations and values of unique names (see mlir_text.h) and gives a module with
+// the variables and one function:
+// - the function named `function`, else "main", else the only one; other functions and other dialects' things at module
+//   level go, as do all attributes that are not an operator's own;
+// - builtin.unrealized_conversion_cast between types that differ in signedness or quantisation only: its uses become
+//   uses of its operand;
+// - unsigned and signed integer types become signless ones;
+// - IDENTITYN (tosa.custom, or tf.IdentityN) becomes an IDENTITY for each operand;
+// - a RESHAPE of 48-bit integers, which TOSA does not have, goes behind the RESCALE that narrows them;
+// - constants that the regions of loops and conditions use from outside are repeated inside.
+// `source` is the file's name, for messages. Throws Error naming the place in the source: kBadOption when the function
+// must be chosen or is not there; kBadStructure; kOperatorUnsupported for operations that TOSA 1.0 does not have;
+// kBadShape for types without static shape; kTypeUnsupported for unsigned data where TOSA has none; kBadData for
+// constants whose data was left out; kToolFailed for text that is not of this form.
+[[nodiscard]] std::string clean_mlir(std::string_view generic, std::string_view source, std::string_view function = "");
 
 }  // namespace npu::cli

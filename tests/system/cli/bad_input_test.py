@@ -297,9 +297,17 @@ class Places(BadInput):
 class Import(BadInput):
     def test_what_is_no_tflite_file(self):
         text = self.file("not.tflite", b"not a network")
-        result = run("import", text, "-o", self.dir / "out.tosa")
-        self.assertEqual(result.returncode, 66, result.err)
-        self.assertRegex(result.err, r"\[tool_(failed|missing)\]")
+        out = self.dir / "out.tosa"
+        self.bad(2, "file_damaged", "text, but named .tflite", "import", text, "-o", out)
+        self.bad(2, "file_damaged", "it is empty", "import", self.file("empty.mlir", b""), "-o", out)
+        self.bad(2, "file_damaged", "gunzip", "import", self.file("net.mlir.gz", b"\x1f\x8b\x08\0"), "-o", out)
+        self.bad(2, "file_damaged", "binary", "import", self.file("net.mlir", b"PK\x03\x04\0\0"), "-o", out)
+        self.bad(2, "file_damaged", "needs no import", "import", self.dir / "running_sum.tosa", "-o", out)
+        huge = self.file("huge.mlir", b"module {}")
+        os.truncate(huge, 3 << 30)
+        self.bad(4, "budget_exceeded", "huge.mlir", "import", huge, "-o", out)
+        os.truncate(huge, len("module {}"))
+        self.assertFalse(out.exists())
         self.bad(66, "cannot_read", "nowhere.tflite", "import", self.dir / "nowhere.tflite", "-o", self.dir / "out.tosa")
 
 

@@ -2,38 +2,161 @@
 
 #include <gtest/gtest.h>
 
+#include "hw/contract/error.h"
+
 namespace npu::cli {
 namespace {
 
-TEST(CleanMlir, DropsModuleAttributes) {
-  EXPECT_EQ(clean_mlir("module attributes {tfl.metadata = {a = \"}{\"}} {\n}\n"), "module {\n}\n");
+using contract::ErrorCode;
+
+std::string function(const std::string& body, const std::string& name = "main") {
+  return "\"func.func\"() <{sym_name = \"" + name + "\"}> ({\n^bb0(%a: tensor<4xi8>):\n" + body +
+         "\"func.return\"(%r) : (tensor<4xi8>) -> ()\n}) {tf.x} : () -> ()\n";
 }
 
-TEST(CleanMlir, DropsCastsToTheSameTypeAndFollowsChains) {
-  EXPECT_EQ(clean_mlir("  %1 = builtin.unrealized_conversion_cast %0 : tensor<1xi8> to tensor<1xi8>\n"
-                       "  %2 = builtin.unrealized_conversion_cast %1 : tensor<1xi8> to tensor<1xi8>\n"
-                       "  %10 = tosa.add %1, %2 : (tensor<1xi8>) -> tensor<1xi8>\n"),
-            "  %10 = tosa.add %0, %0 : (tensor<1xi8>) -> tensor<1xi8>\n");
+std::string module(const std::string& operations) {
+  return "\"builtin.module\"() ({\n" + operations + "}) {tfl.metadata = {a = \"}{\"}} : () -> ()\n";
 }
 
-TEST(CleanMlir, KeepsCastsThatChangeTheType) {
-  const std::string text = "  %1 = builtin.unrealized_conversion_cast %0 : tensor<1xi8> to tensor<1xui8>\n";
-  EXPECT_EQ(clean_mlir(text), text);
+// What a module with this function becomes, without what is around the body.
+std::string body_of(const std::string& body) {
+  const std::string text = clean_mlir(module(function(body)), "net.mlir");
+  const std::string_view head = "^bb0(%a: tensor<4xi8>):\n", tail = "\"func.return\"";
+  const size_t begin = text.find(head) + head.size();
+  return text.substr(begin, text.rfind(tail) - begin);
 }
 
-TEST(CleanMlir, LeavesStringsAlone) {
-  const std::string cast = "  %1 = builtin.unrealized_conversion_cast %0 : tensor<1xi8> to tensor<1xi8>\n";
-  EXPECT_EQ(clean_mlir(cast + "  tosa.variable @\"%1 \\\" %1\" = %1\n"), "  tosa.variable @\"%1 \\\" %1\" = %0\n");
+std::string copy(const std::string& result, const std::string& operand) {
+  return result + " = \"tosa.identity\"(" + operand + ") : (tensor<4xi8>) -> (tensor<4xi8>)\n";
 }
 
-TEST(ForeignOperations, NamesEachOnce) {
-  EXPECT_EQ(foreign_operations("  %1 = \"tfl.rsqrt\"(%0) : x\n  %2 = \"tfl.rsqrt\"(%1) : x\n  \"tf.If\"(%2)\n"),
-            (std::vector<std::string>{"tfl.rsqrt", "tf.If"}));
+void expect_error(const std::string& text, ErrorCode code, const std::string& fragment, const std::string& name = "") {
+  try {
+    (void)clean_mlir(text, "net.mlir", name);
+    ADD_FAILURE() << "taken: " << text;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    EXPECT_NE(std::string(error.what()).find(fragment), std::string::npos) << error.what();
+  }
 }
 
-TEST(ForeignOperations, AttributesAreNone) {
-  EXPECT_TRUE(
-      foreign_operations("func.func @main() attributes {tf.entry_function = {}} {\n  %1 = tosa.add %0, %0\n").empty());
+TEST(CleanMlir, KeepsVariablesAndTheFunctionOnly) {
+  const std::string variable = "\"tosa.variable\"() <{sym_name = \"v\"}> : () -> ()\n";
+  const std::string text =
+      clean_mlir("#loc = loc(\"a\":1:1)\n" +
+                     module("\"ml_program.global\"() {x} : () -> ()\n" + function(copy("%r", "%a"), "other") +
+                            variable + function(copy("%r", "%a"))) +
+                     "{-# x #-}\n",
+                 "net.mlir");
+  EXPECT_EQ(text, "#loc = loc(\"a\":1:1)\n\"builtin.module\"() ({\n" + variable +
+                      "\"func.func\"() <{sym_name = \"main\"}> ({\n^bb0(%a: tensor<4xi8>):\n" + copy("%r", "%a") +
+                      "\"func.return\"(%r) : (tensor<4xi8>) -> ()\n}) : () -> ()\n}) : () -> ()\n{-# x #-}\n");
+}
+
+TEST(CleanMlir, ChoosesTheFunction) {
+  const std::string one = module(function(copy("%r", "%a"), "f")),
+                    nested = module(module(function(copy("%r", "%a"), "f") + function(copy("%r", "%a"), "g")));
+  EXPECT_NE(clean_mlir(one, "net.mlir").find("\"f\""), std::string::npos);
+  EXPECT_NE(clean_mlir(nested, "net.mlir", "g").find("\"g\""), std::string::npos);
+  EXPECT_EQ(clean_mlir(nested, "net.mlir", "g").find("\"f\""), std::string::npos);
+  expect_error(nested, ErrorCode::kBadOption, "--function (f, g)");
+  expect_error(one, ErrorCode::kBadOption, "no function g", "g");
+  expect_error(module("\"func.func\"() <{sym_name = \"main\"}> ({\n}) : () -> ()\n"), ErrorCode::kBadStructure,
+               "net.mlir");
+}
+
+TEST(CleanMlir, DropsCastsThatChangeNoBitsAndFollowsChains) {
+  const std::string cast = "\"builtin.unrealized_conversion_cast\"";
+  EXPECT_EQ(
+      body_of("%1 = " + cast + "(%a) : (tensor<4xi8>) -> tensor<4xui8>\n%2 = " + cast +
+              "(%1) : (tensor<4xui8>) -> tensor<4x!quant.uniform<i8:f32, 0.5>>\n%3:2 = " + cast +
+              "(%2, %a) : (tensor<4x!quant.uniform<i8:f32, 0.5>>, tensor<4xi8>) -> (tensor<4xi8>, tensor<4xsi8>)\n" +
+              copy("%r", "%3#0") + copy("%4", "%3#1")),
+      copy("%r", "%a") + copy("%4", "%a"));
+  expect_error(module(function("%r = " + cast + "(%a) : (tensor<4xi8>) -> tensor<4xi16> loc(\"x.mlir\":7:1)\n")),
+               ErrorCode::kOperatorUnsupported, "from tensor<4xi8> to tensor<4xi16> (x.mlir line 7)");
+}
+
+TEST(CleanMlir, SplitsIdentityN) {
+  const std::string types = " : (tensor<4xi8>, tensor<2xf32>) -> (tensor<4xi8>, tensor<2xf32>)\n";
+  const std::string expected =
+      "%b = \"tosa.const\"() <{values = 0}> : () -> (tensor<2xf32>)\n" + copy("%npu_import_0", "%a") +
+      "%npu_import_1 = \"tosa.identity\"(%b) : (tensor<2xf32>) -> (tensor<2xf32>)\n" + copy("%r", "%npu_import_0");
+  for (const std::string& name : {std::string("\"tosa.custom\"(%a, %b) <{operator_name = \"IDENTITYN\"}>"),
+                                  std::string("\"tf.IdentityN\"(%a, %b)")}) {
+    EXPECT_EQ(body_of("%b = \"tosa.const\"() <{values = 0}> : () -> tensor<2xf32>\n%0:2 = " + name + types +
+                      copy("%r", "%0#0")),
+              expected);
+  }
+  const std::string custom =
+      "%r = \"tosa.custom\"(%a) <{operator_name = \"mine\"}> : (tensor<4xi8>) -> (tensor<4xi8>)\n";
+  EXPECT_EQ(body_of(custom), custom);
+}
+
+TEST(CleanMlir, RepeatsConstantsInsideOfRegions) {
+  const std::string constant = "\"tosa.const\"() <{values = 1}> : () -> (tensor<4xi8>)\n";
+  const std::string loop = "%r = \"tosa.while_loop\"(%a) ({\n^bb0(%b: tensor<4xi8>):\n",
+                    end = "\"tosa.yield\"(%b) : (tensor<4xi8>) -> ()\n}) : (tensor<4xi8>) -> (tensor<4xi8>)\n";
+  EXPECT_EQ(body_of("%c = " + constant + loop + copy("%d", "%c") + copy("%e", "%c") + copy("%f", "%d") + end),
+            "%c = " + constant + loop + "%npu_import_0 = " + constant + copy("%d", "%npu_import_0") +
+                copy("%e", "%npu_import_0") + copy("%f", "%d") + end);
+  expect_error(module(function(loop + copy("%d", "%a") + end)), ErrorCode::kBadStructure, "from outside");
+}
+
+TEST(CleanMlir, PutsWideReshapesBehindTheirRescale) {
+  const std::string wide = "%w = \"tosa.cast\"(%a) : (tensor<4xi8>) -> (tensor<2x2xi48>)\n";
+  const auto reshape = [](const std::string& to) {
+    return "%0 = \"tosa.reshape\"(%w, %s) : (tensor<2x2xi48>, !tosa.shape<1>) -> (tensor<" + to + "xi48>)\n";
+  };
+  const auto rescale = [](const std::string& channel) {
+    return "\"tosa.rescale\"(%0, %m) <{per_channel = " + channel +
+           "}> : (tensor<4xi48>, tensor<1xi16>) -> (tensor<4xi8>)\n";
+  };
+  EXPECT_EQ(
+      body_of(wide + reshape("4") + "%r = " + rescale("false")),
+      wide +
+          "%npu_import_0 = \"tosa.rescale\"(%w, %m) <{per_channel = false}> : (tensor<2x2xi48>, tensor<1xi16>) -> "
+          "(tensor<2x2xi8>)\n"
+          "%r = \"tosa.reshape\"(%npu_import_0, %s) : (tensor<2x2xi8>, !tosa.shape<1>) -> (tensor<4xi8>)\n");
+  const std::string other_channels = wide + reshape("4") + "%r = " + rescale("true");
+  EXPECT_EQ(body_of(other_channels), other_channels);
+  const std::string other_use = wide + reshape("4") + copy("%1", "%0") + "%r = " + rescale("false");
+  EXPECT_EQ(body_of(other_use), other_use);
+}
+
+TEST(CleanMlir, NamesForeignOperationsAndTheirPlaces) {
+  expect_error("#loc1 = loc(\"x.mlir\":9:2)\n#loc2 = loc(\"layer\"(#loc1))\n" +
+                   module(function("%0 = \"tfl.rsqrt\"(%a) : (tensor<4xi8>) -> tensor<4xi8> loc(#loc2)\n"
+                                   "%1 = \"tfl.rsqrt\"(%0) : (tensor<4xi8>) -> tensor<4xi8>\n"
+                                   "%r = \"tosa.add_shape\"(%1) : (tensor<4xi8>) -> tensor<4xi8>\n")),
+               ErrorCode::kOperatorUnsupported, ": tfl.rsqrt (x.mlir line 9), tosa.add_shape (net.mlir)");
+  expect_error(module(function("%r = \"func.call\"(%a) : (tensor<4xi8>) -> tensor<4xi8>\n")),
+               ErrorCode::kOperatorUnsupported, "inlined");
+}
+
+TEST(CleanMlir, RefusesUnsignedArithmetic) {
+  expect_error(module(function("%r = \"tosa.abs\"(%a) : (tensor<4xui8>) -> tensor<4xui8>\n")),
+               ErrorCode::kTypeUnsupported, "tosa.abs has the unsigned type tensor<4xui8>");
+  const std::string operation = "%r = \"tosa.rescale\"(%a) <{input_unsigned = false, output_unsigned = ",
+                    types = "}> : (tensor<4xi8>) -> (tensor<4x";
+  EXPECT_EQ(body_of(operation + "true" + types + "ui8>)\n"), operation + "true" + types + "i8>)\n");
+  expect_error(module(function(operation + "false" + types + "ui8>)\n")), ErrorCode::kTypeUnsupported,
+               "output_unsigned");
+}
+
+TEST(CleanMlir, RefusesWhatHasNoSizesOrData) {
+  expect_error(module(function("%r = \"tosa.abs\"(%a) : (tensor<4xi8>) -> tensor<4x?xi8>\n")), ErrorCode::kBadShape,
+               "tensor<4x?xi8>");
+  expect_error(module(function("%r = \"tosa.const\"() <{values = dense_resource<__elided__> : tensor<4xi8>}> : () -> "
+                               "tensor<4xi8>\n")),
+               ErrorCode::kBadData, "__elided__");
+}
+
+TEST(CleanMlir, RefusesBranches) {
+  expect_error(
+      "\"func.func\"() <{sym_name = \"main\"}> ({\n\"cf.br\"()[^bb1] : () -> ()\n^bb1:\n\"func.return\"() : () "
+      "-> ()\n}) : () -> ()\n",
+      ErrorCode::kBadStructure, "cf.br");
 }
 
 }  // namespace

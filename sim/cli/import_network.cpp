@@ -1,0 +1,216 @@
+#include "sim/cli/import_network.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string_view>
+
+#include "driver/graph/file.h"
+#include "driver/graph/reader.h"
+#include "driver/graph/text.h"
+#include "driver/graph/validate.h"
+#include "hw/contract/error.h"
+#include "sim/cli/mlir_cleanup.h"
+#include "sim/cli/process.h"
+#include "sim/cli/temporary_folder.h"
+
+namespace npu::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using contract::ErrorCode;
+
+constexpr const char* kConverter = "tosa-converter-for-tflite";
+constexpr const char* kOptimiser = "tosa-opt";
+// Formats with 32-bit offsets cannot be larger, and text is not worth more.
+constexpr uintmax_t kMaxFile = uintmax_t{2} << 30;
+
+enum class Kind { kTflite, kMlir };
+
+// What cannot be read is refused as everywhere, before the tools say it in their way.
+Kind kind_of(const fs::path& path) {
+  constexpr uintmax_t kHead = 4096;
+  const std::vector<uint8_t> bytes = graph::read_head(path, kMaxFile, kHead);
+  const std::string_view head(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view identifier = head.size() < 8 ? std::string_view() : head.substr(4, 4);
+  if (identifier == "TFL3") return Kind::kTflite;
+  if (head.starts_with("ML\xefR")) return Kind::kMlir;
+  const std::string quoted = graph::in_quotes(path.string());
+  if (identifier == "TOSA") {
+    throw Error(ErrorCode::kFileDamaged, fmt::format("{} is a .tosa file already: it needs no import", quoted));
+  }
+  const std::string ending = path.extension().string();
+  const bool text = std::none_of(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte == 0; });
+  if (ending == ".tflite" || bytes.empty() || !text || head.starts_with("\x1f\x8b")) {
+    throw Error(ErrorCode::kFileDamaged, fmt::format("{} is neither a TensorFlow Lite file nor MLIR: it is {}", quoted,
+                                                     bytes.empty()                  ? "empty"
+                                                     : head.starts_with("\x1f\x8b") ? "compressed, so gunzip it first"
+                                                     : text                         ? "text, but named .tflite"
+                                                            : "none of the binary formats that are known here"));
+  }
+  return Kind::kMlir;
+}
+
+std::string read_text(const fs::path& path) {
+  const std::vector<uint8_t> bytes = graph::read_file(path, UINTMAX_MAX);
+  return {bytes.begin(), bytes.end()};
+}
+
+[[noreturn]] void cannot_write(const fs::path& path, const std::error_code& error) {
+  throw Error(ErrorCode::kCannotWrite, fmt::format("cannot write {}: {}", path.string(), error.message()));
+}
+
+void write_text(const fs::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) throw Error(ErrorCode::kCannotWrite, fmt::format("cannot write {}", path.string()));
+}
+
+// What a tool said that tells most: its first line with "error:" in it, else its last one with "error", else its last.
+std::string essence(const std::string& output) {
+  std::istringstream lines(output);
+  std::string last, error;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) continue;
+    last = line;
+    if (line.find("rror") != std::string::npos) error = line;
+    if (line.find("error: ") != std::string::npos) break;
+  }
+  std::string text = error.empty() ? last : error;
+  constexpr size_t kLongest = 300;
+  if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
+  return text;
+}
+
+// The programs of the Python environment, and a folder to work in that is gone afterwards.
+class Tools {
+ public:
+  Tools(const std::vector<std::string>& programs, fs::path source) : source_(std::move(source)) {
+    const auto found = find_tools(programs);
+    if (!found) {
+      throw Error(ErrorCode::kToolMissing,
+                  fmt::format("{} {} not found: run sim/setup.sh python, or name their folder in NPU_PYTHON_TOOLS",
+                              fmt::join(programs, " and "), programs.size() > 1 ? "were" : "was"));
+    }
+    folder_ = *found;
+    std::error_code error;
+    if (!fs::create_directory(work("made"), error)) cannot_write(work("made"), error);
+  }
+
+  [[nodiscard]] fs::path work(const std::string& name) const { return work_.path() / name; }
+
+  [[nodiscard]] ProcessResult run(const std::string& program, std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), (folder_ / program).string());
+    return run_process(arguments, work_.path(), folder_);
+  }
+
+  [[noreturn]] void fail(const std::string& program, const ProcessResult& result) const {
+    throw Error(ErrorCode::kToolFailed,
+                fmt::format("{} failed on {} with status {}: {}", program, graph::in_quotes(source_.string()),
+                            result.status, essence(result.output)));
+  }
+
+  void must_run(const std::string& program, const std::vector<std::string>& arguments) const {
+    const ProcessResult result = run(program, arguments);
+    if (result.status != 0) fail(program, result);
+  }
+
+ private:
+  fs::path source_, folder_;
+  TemporaryFolder work_;
+};
+
+// A name that tools neither take for an option nor print in another way: locations keep it.
+std::string plain_name(const fs::path& source) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  const std::string name = source.filename().string();
+  const bool plain = name.find_first_not_of(kPlain) == std::string::npos && !name.starts_with('-');
+  return plain && source.extension().string().starts_with(".mlir") ? name : "network.mlir";
+}
+
+// "net.mlir:3:8: error: ..." of a tool as "line 3: ...".
+std::string without_file(const std::string& message, const std::string& file) {
+  std::string text = message;
+  if (!text.starts_with(file + ":")) return text;
+  text.erase(0, file.size() + 1);
+  const std::string line = text.substr(0, text.find(':'));
+  const size_t error = text.find("error: ");
+  if (error == std::string::npos) return text;
+  text = text.substr(error + 7);
+  return line == "0" ? text : fmt::format("line {}: {}", line, text);
+}
+
+// Whether the first error of the tool is about an operation that is not TOSA: one that it does not know, or one of
+// another dialect that it does know.
+bool is_about_foreign(const std::string& output) {
+  constexpr std::string_view kError = "error: ";
+  const std::string_view message = std::string_view(output).substr(output.find(kError) + kError.size());
+  const std::string_view line = message.substr(0, message.find('\n'));
+  if (line.find("' not found for custom op '") != std::string_view::npos) return true;
+  if (line.find("unregistered operation '") != std::string_view::npos) return true;
+  return line.starts_with('\'') && !line.starts_with("'tosa.") && !line.starts_with("'func.") &&
+         !line.starts_with("'builtin.") && line.find("' op ") != std::string_view::npos;
+}
+
+// MLIR in its generic form, whatever form the file has.
+std::string generic_form(const Tools& tools, const std::string& file, std::string_view source) {
+  const ProcessResult result = tools.run(
+      kOptimiser, {"--allow-unregistered-dialect", "--mlir-print-op-generic", "--mlir-print-debuginfo",
+                   "--mlir-print-unique-ssa-ids", "--mlir-disable-diagnostic-notes", file, "-o", "made/generic.mlir"});
+  if (result.status == 0) return read_text(tools.work("made/generic.mlir"));
+  if (result.status != 1 || result.output.find("error: ") == std::string::npos) tools.fail(kOptimiser, result);
+  throw Error(is_about_foreign(result.output) ? ErrorCode::kOperatorUnsupported : ErrorCode::kFileDamaged,
+              fmt::format("{} is not MLIR in the TOSA dialect of {}: {}", source, kOptimiser,
+                          without_file(essence(result.output), file)));
+}
+
+// Makes made/out.tosa of MLIR that lies in the folder for work.
+void serialise(const Tools& tools, const std::string& file, std::string_view source, std::string_view function) {
+  write_text(tools.work("made/clean.mlir"), clean_mlir(generic_form(tools, file, source), source, function));
+  tools.must_run(kOptimiser, {"--allow-unregistered-dialect", "--tosa-attach-target=specification_version=1.0",
+                              "--tosa-serialize=retain-graph-input-output-names tosa-flatbuffer-filename=made/out.tosa",
+                              "made/clean.mlir", "-o", "/dev/null"});
+}
+
+// Copies under a temporary name beside `to`, then renames.
+void deliver(const fs::path& from, const fs::path& to) {
+  fs::path temporary = to;
+  temporary += ".tmp";
+  std::error_code error;
+  fs::copy_file(from, temporary, fs::copy_options::overwrite_existing, error);
+  if (!error) fs::rename(temporary, to, error);
+  if (error) {
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    cannot_write(to, error);
+  }
+}
+
+}  // namespace
+
+void import_network(const fs::path& source, const fs::path& tosa, const std::string& function) {
+  const Kind kind = kind_of(source);
+  const Tools tools(
+      kind == Kind::kTflite ? std::vector<std::string>{kConverter, kOptimiser} : std::vector<std::string>{kOptimiser},
+      source);
+  std::string file = "converted.mlir";
+  if (kind == Kind::kTflite) {
+    tools.must_run(kConverter, {"--text", fs::absolute(source).string(), "-o", file});
+  } else {
+    // Under its own name, which messages and the locations of operators have.
+    file = plain_name(source);
+    std::error_code error;
+    fs::create_symlink(fs::absolute(source), tools.work(file), error);
+    if (error) cannot_write(tools.work(file), error);
+  }
+  serialise(tools, file, graph::in_quotes(source.string()), function);
+  graph::validate(graph::read_tosa(tools.work("made/out.tosa")));
+  deliver(tools.work("made/out.tosa"), tosa);
+}
+
+}  // namespace npu::cli

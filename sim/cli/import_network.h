@@ -1,0 +1,18 @@
+// TensorFlow Lite and TOSA MLIR to .tosa, by the converter and the serialiser of the Python environment.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace npu::cli {
+
+// Converts a TensorFlow Lite file, or MLIR (text or bytecode) that is in the TOSA dialect but for leftovers (see
+// mlir_cleanup.h), and writes a TOSA 1.0 file: converted, cleaned, serialised, read back and validated under a
+// temporary name, then renamed. The kind is told by content. `function` chooses one of several functions of an MLIR
+// file. Throws Error: kCannotRead, kCannotWrite, kToolMissing (with how to get the tools), kToolFailed (with what the
+// tool said), kFileDamaged for what is neither kind or is damaged, kOperatorUnsupported naming operators that have no
+// TOSA form, and what cleaning, reading and validating throw.
+void import_network(const std::filesystem::path& source, const std::filesystem::path& tosa,
+                    const std::string& function = "");
+
+}  // namespace npu::cli
