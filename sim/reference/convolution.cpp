@@ -1,5 +1,7 @@
 // CONV2D, CONV3D, DEPTHWISE_CONV2D and TRANSPOSE_CONV2D, plain: each product is added to an accumulator, whose
 // range is checked for integers.
+#include <algorithm>
+
 #include "sim/reference/arithmetic.h"
 #include "sim/reference/fast.h"
 #include "sim/reference/geometry.h"
@@ -42,6 +44,12 @@ struct Operands {
 };
 
 bool inside(int64_t value, int64_t size) { return 0 <= value && value < size; }
+
+// TRANSPOSE_CONV2D spreads `size` elements `stride` apart. The first kernel position that brings one of them onto the
+// result `at`; the others follow, `stride` apart, up to `at`.
+int64_t first_position(int64_t at, int64_t size, int64_t stride) {
+  return at < 0 ? 0 : std::max(at % stride, at - (size - 1) * stride);
+}
 
 }  // namespace
 
@@ -144,14 +152,11 @@ void transpose_conv2d(Call& call) {
     // The result (iy, ix) gathers the operand's elements that a kernel position brings onto it.
     const auto result_element = [&](int64_t n, int64_t iy, int64_t ix, int64_t oc) {
       typename Out::Wide sum = 0;
-      for (int64_t ky = 0; ky < weight[1]; ++ky) {
-        for (int64_t kx = 0; kx < weight[2]; ++kx) {
-          const int64_t y = iy - ky;
-          const int64_t x = ix - kx;
-          if (!inside(y, in[1] * stride_y) || !inside(x, in[2] * stride_x) || y % stride_y != 0 || x % stride_x != 0) {
-            continue;
-          }
-          const int64_t pixel = ((n * in[1] + y / stride_y) * in[2] + x / stride_x) * in[3];
+      for (int64_t ky = first_position(iy, in[1], stride_y); ky <= std::min(iy, weight[1] - 1); ky += stride_y) {
+        for (int64_t kx = first_position(ix, in[2], stride_x); kx <= std::min(ix, weight[2] - 1); kx += stride_x) {
+          const int64_t y = (iy - ky) / stride_y;
+          const int64_t x = (ix - kx) / stride_x;
+          const int64_t pixel = ((n * in[1] + y) * in[2] + x) * in[3];
           const int64_t tap = ((oc * weight[1] + ky) * weight[2] + kx) * in[3];
           for (int64_t ic = 0; ic < in[3]; ++ic) {
             sum = reference::add<Out>(call, sum, operands.product(pixel + ic, tap + ic));

@@ -194,9 +194,9 @@ bool float_convolution(const Call& call) {
   return true;
 }
 
-template <typename Sum>
-void depthwise_sums(const Depthwise& g, const Wide& in, const Wide& weight, int64_t n, int64_t iy, int64_t ix,
-                    std::vector<Sum>& sums) {
+template <typename T, typename Sum>
+void depthwise_sums(const Depthwise& g, const std::vector<T>& in, const std::vector<T>& weight, int64_t n, int64_t iy,
+                    int64_t ix, std::vector<Sum>& sums) {
   std::fill(sums.begin(), sums.end(), Sum{0});
   for (int64_t ky = 0; ky < g.kh; ++ky) {
     for (int64_t kx = 0; kx < g.kw; ++kx) {
@@ -205,8 +205,8 @@ void depthwise_sums(const Depthwise& g, const Wide& in, const Wide& weight, int6
       if (!inside(y, g.ih) || !inside(x, g.iw)) {
         continue;
       }
-      const int16_t* pixel = in.values.data() + ((n * g.ih + y) * g.iw + x) * g.c;
-      const int16_t* tap = weight.values.data() + (ky * g.kw + kx) * g.c * g.m;
+      const T* pixel = in.data() + ((n * g.ih + y) * g.iw + x) * g.c;
+      const T* tap = weight.data() + (ky * g.kw + kx) * g.c * g.m;
       Sum* sum = sums.data();
       if (g.m == 1) {
         for (int64_t c = 0; c < g.c; ++c) {
@@ -223,8 +223,8 @@ void depthwise_sums(const Depthwise& g, const Wide& in, const Wide& weight, int6
   }
 }
 
-template <typename Out, typename Sum>
-void depthwise_as(const Call& call, const Depthwise& g, const Wide& in, const Wide& weight) {
+template <typename Out, typename Sum, typename T>
+void depthwise_as(const Call& call, const Depthwise& g, const std::vector<T>& in, const std::vector<T>& weight) {
   const auto bias = elements<typename Out::T>(call.input(2));
   const int64_t step = bias_step(call, g.c * g.m);
   typename Out::T* out = elements<typename Out::T>(call.output()).data();
@@ -234,7 +234,7 @@ void depthwise_as(const Call& call, const Depthwise& g, const Wide& in, const Wi
       for (int64_t ox = 0; ox < g.ow; ++ox) {
         depthwise_sums(g, in, weight, n, oy * g.stride_y - g.pad_top, ox * g.stride_x - g.pad_left, sums);
         for (size_t c = 0; c < sums.size(); ++c) {
-          *out++ = static_cast<typename Out::T>(add<Out>(call, sums[c], bias[c * static_cast<size_t>(step)]));
+          *out++ = Out::store(add<Out>(call, sums[c], Out::load(bias[c * static_cast<size_t>(step)])));
         }
       }
     }
@@ -259,23 +259,28 @@ bool convolution(Call& call) {
 
 bool depthwise_conv2d(Call& call) {
   bool done = false;
-  for_integer_convolution(call, [&](auto in_type, auto weight_type, auto out_type) {
+  for_convolution_types(call, [&](auto in_type, auto weight_type, auto out_type) {
     using In = decltype(in_type);
     using Weight = decltype(weight_type);
     using Out = decltype(out_type);
     const Depthwise g = depthwise_of(call);
     const ZeroPoints zero = zero_points_of(call, In::kType, Weight::kType, 3);
-    const Wide in = widen(elements<typename In::T>(call.input(0)), zero.a);
-    const Wide weight = widen(elements<typename Weight::T>(call.input(1)), zero.b);
-    if (!fits<Out>(g.kh * g.kw, in, weight)) {
-      return;
-    }
-    if (g.kh * g.kw <= products_in_32_bits(in, weight)) {
-      depthwise_as<Out, int32_t>(call, g, in, weight);
+    if constexpr (Out::kIsFloat) {
+      depthwise_as<Out, double>(call, g, wide_elements<In>(call.input(0)), wide_elements<Weight>(call.input(1)));
+      done = true;
     } else {
-      depthwise_as<Out, int64_t>(call, g, in, weight);
+      const Wide in = widen(elements<typename In::T>(call.input(0)), zero.a);
+      const Wide weight = widen(elements<typename Weight::T>(call.input(1)), zero.b);
+      if (!fits<Out>(g.kh * g.kw, in, weight)) {
+        return;
+      }
+      if (g.kh * g.kw <= products_in_32_bits(in, weight)) {
+        depthwise_as<Out, int32_t>(call, g, in.values, weight.values);
+      } else {
+        depthwise_as<Out, int64_t>(call, g, in.values, weight.values);
+      }
+      done = true;
     }
-    done = true;
   });
   return done;
 }

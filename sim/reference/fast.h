@@ -9,8 +9,8 @@ namespace npu::reference::fast {
 
 // Each computes the result, or returns false and leaves it to the plain version, which finds out whether and where the
 // accumulator of integers overflows.
-[[nodiscard]] bool convolution(Call& call);  // CONV2D, CONV3D; the only one for floating point
+[[nodiscard]] bool convolution(Call& call);  // CONV2D, CONV3D
 [[nodiscard]] bool depthwise_conv2d(Call& call);
-[[nodiscard]] bool matmul(Call& call);
+[[nodiscard]] bool matmul(Call& call);  // of integers
 
 }  // namespace npu::reference::fast

@@ -117,8 +117,14 @@ Value random_reals(Random& random, DType type, const Shape& shape) {
   return real(type, shape, numbers);
 }
 
-OperatorCase random_float_convolution(Random& random, DType in, DType out, bool three_d) {
-  OperatorCase the_case = random_convolution(random, kConvolutionTypes[0], three_d);
+constexpr std::pair<DType, DType> kFloatTypes[] = {{DType::kFp32, DType::kFp32},
+                                                   {DType::kFp16, DType::kFp16},
+                                                   {DType::kBf16, DType::kBf16},
+                                                   {DType::kFp8E4M3, DType::kFp16},
+                                                   {DType::kFp8E5M2, DType::kFp16}};
+
+// The same case on floating point.
+OperatorCase with_reals(OperatorCase the_case, Random& random, DType in, DType out) {
   the_case.result_type = out;
   for (size_t i = 0; i < 3; ++i) {
     the_case.inputs[i] = random_reals(random, i < 2 ? in : out, the_case.inputs[i].shape);
@@ -130,13 +136,12 @@ OperatorCase random_float_convolution(Random& random, DType in, DType out, bool 
 TEST(Fast, FloatConvolutionsEqualPlain) {
   std::cout << "seed " << kSeed << "\n";
   Random random(kSeed);
-  for (const auto& [in, out] : {std::pair(DType::kFp32, DType::kFp32), std::pair(DType::kFp16, DType::kFp16),
-                                std::pair(DType::kBf16, DType::kBf16), std::pair(DType::kFp8E4M3, DType::kFp16),
-                                std::pair(DType::kFp8E5M2, DType::kFp16)}) {
+  for (const auto& [in, out] : kFloatTypes) {
     for (int i = 0; i < 60; ++i) {
       SCOPED_TRACE(i);
-      ASSERT_NO_FATAL_FAILURE(
-          expect_equal(random_float_convolution(random, in, out, i % 5 == 0), fast::convolution, plain::convolution));
+      const OperatorCase the_case =
+          with_reals(random_convolution(random, kConvolutionTypes[0], i % 5 == 0), random, in, out);
+      ASSERT_NO_FATAL_FAILURE(expect_equal(the_case, fast::convolution, plain::convolution));
     }
   }
 }
@@ -180,23 +185,40 @@ TEST(Fast, LongInt16DotProductsEqualPlain) {
   }
 }
 
+OperatorCase random_depthwise(Random& random, const Types& types, int64_t largest_kernel) {
+  const Axis y = random_axis(random, 4), x = random_axis(random, largest_kernel);
+  const int64_t n = random.between(1, 2), c = random.between(1, 40), m = random.between(1, 3);
+  OperatorCase the_case{
+      .op = Op::kDepthwiseConv2d, .inputs = {}, .result_type = types.out, .result_shape = {n, y.out, x.out, c * m}};
+  the_case.attributes.pad = {y.pad_before, y.pad_after, x.pad_before, x.pad_after};
+  the_case.attributes.stride = {y.stride, x.stride};
+  the_case.attributes.dilation = {y.dilation, x.dilation};
+  the_case.inputs = {random.value(types.in, {n, y.in, x.in, c}, types.in_limit),
+                     random.value(types.weight, {y.kernel, x.kernel, c, m}, types.weight_limit),
+                     random.value(types.out, {random.between(0, 1) == 0 ? 1 : c * m}, 1 << 20),
+                     random.zero(types.in, types.in_zero), random.zero(types.weight, types.weight_zero)};
+  return the_case;
+}
+
 TEST(Fast, DepthwiseEqualsPlain) {
   std::cout << "seed " << kSeed << "\n";
   Random random(kSeed);
   for (const Types& types : kConvolutionTypes) {
     for (int i = 0; i < 150; ++i) {
       SCOPED_TRACE(i);
-      const Axis y = random_axis(random, 4), x = random_axis(random, i == 0 ? 300 : 4);
-      const int64_t n = random.between(1, 2), c = random.between(1, 40), m = random.between(1, 3);
-      OperatorCase the_case{
-          .op = Op::kDepthwiseConv2d, .inputs = {}, .result_type = types.out, .result_shape = {n, y.out, x.out, c * m}};
-      the_case.attributes.pad = {y.pad_before, y.pad_after, x.pad_before, x.pad_after};
-      the_case.attributes.stride = {y.stride, x.stride};
-      the_case.attributes.dilation = {y.dilation, x.dilation};
-      the_case.inputs = {random.value(types.in, {n, y.in, x.in, c}, types.in_limit),
-                         random.value(types.weight, {y.kernel, x.kernel, c, m}, types.weight_limit),
-                         random.value(types.out, {random.between(0, 1) == 0 ? 1 : c * m}, 1 << 20),
-                         random.zero(types.in, types.in_zero), random.zero(types.weight, types.weight_zero)};
+      ASSERT_NO_FATAL_FAILURE(expect_equal(random_depthwise(random, types, i == 0 ? 300 : 4), fast::depthwise_conv2d,
+                                           plain::depthwise_conv2d));
+    }
+  }
+}
+
+TEST(Fast, FloatDepthwiseEqualsPlain) {
+  std::cout << "seed " << kSeed << "\n";
+  Random random(kSeed);
+  for (const auto& [in, out] : kFloatTypes) {
+    for (int i = 0; i < 60; ++i) {
+      SCOPED_TRACE(i);
+      const OperatorCase the_case = with_reals(random_depthwise(random, kConvolutionTypes[0], 4), random, in, out);
       ASSERT_NO_FATAL_FAILURE(expect_equal(the_case, fast::depthwise_conv2d, plain::depthwise_conv2d));
     }
   }
