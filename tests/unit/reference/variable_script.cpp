@@ -29,6 +29,7 @@ class Writer {
     const auto variable = [&] {
       if (!state) {
         state = tensor(block, "variable", script_.type, script_.shape);
+        block.tensors[*state].name = "variable";  // in every block, as exporters write it
         block.tensors[*state].variable = true;
         block.tensors[*state].variable_name = script_.identity;
         if (script_.initial && (script_.initial_in_main || !is_main)) {

@@ -1,0 +1,175 @@
+// Writes networks with inputs for a comparison with the official model, a folder each:
+//   make_cases integer|float FIRST COUNT FOLDER   random graphs of these seeds
+//   make_cases state FOLDER                       the table of networks with variables and control flow below
+// Each folder has network.tosa, the inputs as .npy, and case.json: inputs, outputs with types and tolerances, and the
+// variables.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+
+#include "driver/graph/builder.h"
+#include "driver/graph/file.h"
+#include "driver/graph/float_format.h"
+#include "driver/graph/npy.h"
+#include "driver/graph/writer.h"
+#include "hw/contract/error.h"
+#include "tests/system/official/float_graph.h"
+#include "tests/unit/compiler/front_check.h"
+#include "tests/unit/compiler/random_graph.h"
+#include "tests/unit/reference/variable_script.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace npu::graph;
+using nlohmann::json;
+using npu::test::Tolerance;
+
+constexpr int kSteps = 3;  // of a network with variables
+
+struct Named {
+  const char* name;
+  npu::reference::test::Script script;
+};
+
+// The language is that of variable_script.h. Every read comes after a write or has an initial value: what is left open
+// is an error of its own, tested elsewhere. The last read tells what the variable holds at the end. "*3(I) R" is not
+// here: the official model crashes on it.
+const Named kScripts[] = {
+    {"read", {.text = "R", .initial = 9}},
+    {"write_then_read", {.text = "W5 R"}},
+    {"read_then_write", {.text = "R W5 R", .initial = 9}},
+    {"update", {.text = "I R", .initial = 0}},
+    {"two_updates", {.text = "I I R", .shape = {2, 3}, .initial = 4}},
+    {"two_writes", {.text = "W1 R W2 R", .type = DType::kInt8, .shape = {2, 3}}},
+    {"branch_of_constants", {.text = "W5 ?(|) R"}},
+    {"loop_that_counts", {.text = "W5 *3() R"}},
+    {"loop_without_iterations", {.text = "W5 *0() R"}},
+    {"loop_in_a_branch", {.text = "W5 ?(*3()|) R"}},
+    {"nested_branches", {.text = "W5 ?(?(|)|?(|)) R"}},
+    {"branch_in_a_loop", {.text = "W5 *2(?(|)) R"}},
+    {"read_in_a_branch", {.text = "W5 ?(R|) R"}},
+    {"written_in_both_branches", {.text = "I ?(W5|W6) R", .initial = 0}},
+    {"written_in_one_branch", {.text = "I ?(W5|) R", .initial = 0}},
+    {"counted_in_a_loop", {.text = "R *3(I) R", .initial = 0}},
+    {"counted_in_a_loop_after_a_write", {.text = "W4 *3(I) R"}},
+    {"read_and_counted_in_a_loop", {.text = "*2(R I) R", .initial = 0}},
+    {"written_in_a_loop", {.text = "*2(W5) R", .initial = 0}},
+    {"branch_that_counts_twice_in_a_loop", {.text = "*2(?(I|I)) R", .initial = 0}},
+    {"loop_in_a_branch_counts", {.text = "?(*3(I)|I) R", .initial = 0}},
+    {"branch_in_a_loop_counts", {.text = "*3(?(I|)) R", .initial = 0}},
+};
+
+// The same result twice would be the same file twice.
+void make_outputs_unique(Block& block) {
+  std::vector<TensorId> unique;
+  for (const TensorId id : block.outputs) {
+    if (std::find(unique.begin(), unique.end(), id) == unique.end()) unique.push_back(id);
+  }
+  block.outputs = unique;
+}
+
+// The official model refuses a tensor that no operator names.
+void read_unused_variables(Block& block) {
+  for (size_t id = 0, count = block.tensors.size(); id < count; ++id) {
+    const auto names_it = [id](const Operator& op) {
+      return std::count(op.inputs.begin(), op.inputs.end(), id) + std::count(op.outputs.begin(), op.outputs.end(), id) >
+             0;
+    };
+    if (!block.tensors[id].variable || std::any_of(block.operators.begin(), block.operators.end(), names_it)) continue;
+    Tensor value;
+    value.name = "value_of_" + block.tensors[id].name;
+    value.type = block.tensors[id].type;
+    value.shape = block.tensors[id].shape;
+    block.tensors.push_back(value);
+    block.operators.push_back(
+        {Op::kVariableRead, {}, {static_cast<TensorId>(id)}, {static_cast<TensorId>(block.tensors.size() - 1)}, {}});
+  }
+}
+
+Value random_input(const Tensor& tensor, std::mt19937& random) {
+  const auto format = float_format(tensor.type);
+  if (!format) return npu::compiler::testing::random_value(tensor.type, tensor.shape, random);
+  std::uniform_real_distribution<double> any(-8, 8);
+  std::vector<double> numbers(static_cast<size_t>(element_count(tensor.shape).value()));
+  for (double& number : numbers) number = random() % 8 == 0 ? std::nearbyint(any(random)) : any(random);
+  return {tensor.type, tensor.shape, encode(tensor.type, static_cast<int64_t>(numbers.size()), numbers)};
+}
+
+void write_case(const fs::path& folder, const Graph& graph, const std::vector<Tolerance>& tolerances, int steps,
+                std::mt19937& random) {
+  fs::create_directories(folder);
+  write_tosa(folder / "network.tosa", graph);
+  const Block& block = graph.main();
+  json document = {
+      {"steps", steps}, {"inputs", json::array()}, {"outputs", json::array()}, {"variables", json::array()}};
+  for (const TensorId id : block.inputs) {
+    const Tensor& tensor = block.tensors[id];
+    std::vector<Value> values;
+    for (int step = 0; step < std::max(steps, 1); ++step) values.push_back(random_input(tensor, random));
+    write_npy(folder / (tensor.name + ".npy"), to_npy(steps > 0 ? stack(values) : values[0]));
+    document["inputs"].push_back(tensor.name);
+  }
+  for (size_t i = 0; i < block.outputs.size(); ++i) {
+    const Tensor& tensor = block.tensors[block.outputs[i]];
+    json output = {{"name", tensor.name}, {"type", name(tensor.type)}};
+    if (i < tolerances.size() && !tolerances[i].bound.empty()) {
+      output["bound"] = tolerances[i].bound;
+      output["factor"] = tolerances[i].factor;
+    }
+    document["outputs"].push_back(output);
+  }
+  for (const Tensor& tensor : block.tensors) {
+    if (tensor.variable) document["variables"].push_back(tensor.name);
+  }
+  const std::string text = document.dump(1);
+  write_file(folder / "case.json", {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+}
+
+void write_random(const std::string& kind, uint32_t first, uint32_t count, const fs::path& folder) {
+  for (uint32_t seed = first; seed < first + count; ++seed) {
+    std::mt19937 random(seed);
+    const fs::path here = folder / (kind + "_" + std::to_string(seed));
+    if (kind == "float") {
+      const npu::test::FloatGraph made = npu::test::float_graph(seed);
+      write_case(here, made.graph, made.tolerances, 0, random);
+    } else {
+      Graph graph = npu::compiler::testing::random_graph(seed);
+      make_outputs_unique(graph.main());
+      read_unused_variables(graph.main());
+      write_case(here, graph, {}, 0, random);
+    }
+  }
+}
+
+void write_table(const fs::path& folder) {
+  std::mt19937 random(1);
+  for (const Named& entry : kScripts) {
+    write_case(folder / entry.name, npu::reference::test::graph_of(entry.script), {}, kSteps, random);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const std::string kind = argc > 1 ? argv[1] : "";
+    if (argc == 5 && (kind == "integer" || kind == "float")) {
+      write_random(kind, static_cast<uint32_t>(std::stoul(argv[2])), static_cast<uint32_t>(std::stoul(argv[3])),
+                   argv[4]);
+    } else if (argc == 3 && kind == "state") {
+      write_table(argv[2]);
+    } else {
+      std::fprintf(stderr, "usage: make_cases integer|float FIRST COUNT FOLDER | make_cases state FOLDER\n");
+      return 64;
+    }
+  } catch (const npu::Error& error) {
+    std::fprintf(stderr, "make_cases: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
