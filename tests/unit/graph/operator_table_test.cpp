@@ -43,13 +43,13 @@ std::string describe(const Operand& operand, Variables& variables, bool is_input
     return text + " list";
   }
   if (operand.slot != Slot::kNone) {
-    text += " " + variables.name_of(operand.slot);
+    text.append(" ").append(variables.name_of(operand.slot));
   } else {
-    text += " " + (operand.fixed == DType::kUnknown ? "any" : std::string(name(operand.fixed)));
+    text.append(" ").append(operand.fixed == DType::kUnknown ? "any" : name(operand.fixed));
   }
-  text += " " + std::to_string(operand.min_rank);
+  text.append(" ").append(std::to_string(operand.min_rank));
   if (operand.max_rank != operand.min_rank) {
-    text += ".." + std::to_string(operand.max_rank);
+    text.append("..").append(std::to_string(operand.max_rank));
   }
   return text + (operand.constant && is_input ? " constant" : "");
 }
@@ -59,7 +59,7 @@ std::string describe(std::span<const Operand> operands, Variables& variables, bo
   for (const Operand& operand : operands) {
     parts.push_back(describe(operand, variables, are_inputs));
   }
-  return "(" + joined(parts, ", ") + ")";
+  return std::string("(").append(joined(parts, ", ")).append(")");
 }
 
 std::string describe_attributes(AttributeSet set) {
@@ -91,7 +91,7 @@ std::string describe_attributes(AttributeSet set) {
   }
   std::string text;
   for (const std::string& attribute : sorted) {
-    text += " " + attribute;
+    text.append(" ").append(attribute);
   }
   return text;
 }
@@ -104,7 +104,7 @@ std::string describe_features(Features any_of, Features all_of) {
       any.emplace_back(feature_name(1u << i));
     }
     if ((all_of & 1u << i) != 0) {
-      text += "+" + std::string(feature_name(1u << i));
+      text.append("+").append(feature_name(1u << i));
     }
   }
   return joined(any, "|") + text;
@@ -118,7 +118,7 @@ std::vector<std::string> describe(const OperatorInfo& entry) {
   std::vector<std::string> lines = {std::string(name(entry.op)) + " " + inputs + " -> " + outputs +
                                     describe_attributes(entry.attributes)};
   if (entry.types.empty()) {
-    lines.push_back("  " + describe_features(entry.any_of, 0));
+    lines.push_back(std::string("  ").append(describe_features(entry.any_of, 0)));
     return lines;
   }
   std::map<std::string, std::set<std::string>> rows;
@@ -130,7 +130,7 @@ std::vector<std::string> describe(const OperatorInfo& entry) {
       ++used;
     }
     if ((entry.attributes & kHasAccType) != 0) {
-      types.push_back("acc " + std::string(name(row.types[static_cast<size_t>(Slot::kAcc)])));
+      types.push_back(std::string("acc ").append(name(row.types[static_cast<size_t>(Slot::kAcc)])));
       ++used;
     }
     const auto unknown = std::count(row.types.begin(), row.types.end(), DType::kUnknown);
@@ -139,7 +139,7 @@ std::vector<std::string> describe(const OperatorInfo& entry) {
         << name(entry.op) << " lists " << joined(types, " ") << " twice";
   }
   for (const auto& [features, types] : rows) {
-    lines.push_back("  " + features + ": " + joined({types.begin(), types.end()}, ", "));
+    lines.push_back(std::string("  ").append(features).append(": ").append(joined({types.begin(), types.end()}, ", ")));
   }
   return lines;
 }

@@ -194,8 +194,9 @@ TEST(Rules, ResizeLimits) {
     const std::string high = resized({1, size, 1, 1}, {n, d, 1, 1}, {offset, 0}, {border, 0});
     const std::string wide = resized({1, 1, size, 1}, {1, 1, n, d}, {0, offset}, {0, border});
     if (high.front() == '[') {
-      EXPECT_EQ(wide, "[1, 1, " + high.substr(4, high.find(',', 4) - 4) + ", 1]");
-      return high.substr(4, high.find(',', 4) - 4);
+      const std::string size_of_result = high.substr(4, high.find(',', 4) - 4);
+      EXPECT_EQ(wide, std::string("[1, 1, ").append(size_of_result).append(", 1]"));
+      return size_of_result;
     }
     EXPECT_EQ(high, wide);
     return high;

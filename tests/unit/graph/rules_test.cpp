@@ -31,7 +31,7 @@ constexpr const char* kBadShape = "bad_shape";
 constexpr const char* kBadArgument = "bad_argument";
 
 TensorId i8(GraphBuilder& b, const Shape& shape) {
-  return b.input("in" + std::to_string(b.build().main().tensors.size()), DType::kInt8, shape);
+  return b.input(std::string("in").append(std::to_string(b.build().main().tensors.size())), DType::kInt8, shape);
 }
 
 std::string convolved(Op op, const Shape& in, const Shape& weight, const Convolution& options, int64_t biases) {
