@@ -206,7 +206,12 @@ class Maker {
     } else {
       y = b_.op(op, {x});
     }
-    output(y, b_.tensor(y).name, (op == Op::kPow ? 32 : 4) * unit(type_));
+    TensorId bound = y;
+    if (op == Op::kTanh || op == Op::kLog) {
+      // The specification allows half a unit of 1 at results near 0, where terms near 1 cancel out.
+      bound = b_.maximum(b_.op(Op::kAbs, {y}), filled({1, 1, 1, 1}, 0.125));
+    }
+    output_both(y, bound, (op == Op::kPow ? 32 : 4) * unit(type_));
   }
 
   // Together with the same sum over magnitudes.
@@ -264,13 +269,12 @@ class Maker {
         break;
       }
     }
-    output_both(y, bound, terms);
-  }
-  void output_both(TensorId y, TensorId bound, int64_t terms) {
     // No order of additions in the result's type or a wider one is farther off.
-    const double roundings = static_cast<double>(terms + 2) * unit(b_.tensor(y).type);
-    output(bound, b_.tensor(bound).name, roundings);
-    output(y, b_.tensor(bound).name, roundings);
+    output_both(y, bound, static_cast<double>(terms + 2) * unit(b_.tensor(y).type));
+  }
+  void output_both(TensorId y, TensorId bound, double factor) {
+    output(bound, b_.tensor(bound).name, factor);
+    output(y, b_.tensor(bound).name, factor);
   }
   static std::vector<double> made(std::vector<double> values, bool magnitude) {
     if (magnitude) std::transform(values.begin(), values.end(), values.begin(), [](double v) { return std::fabs(v); });
