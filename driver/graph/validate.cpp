@@ -69,7 +69,7 @@ class BlockCheck {
 
  private:
   // What gave a tensor its value so far.
-  enum class State : uint8_t { kNone, kInput, kProduced, kDeclared, kAccessed };
+  enum class State : uint8_t { kNone, kInput, kProduced, kDeclared, kWritten };
 
   void check_tensors() {
     std::unordered_set<std::string_view> names;
@@ -157,8 +157,7 @@ class BlockCheck {
         view.fail(ErrorCode::kBadStructure,
                   "it uses the variable " + in_quotes(tensor.name) + " as a tensor; read it with VARIABLE_READ");
       }
-      access_variable(id);
-      return;
+      return;  // before the declaration, too: an earlier execution may have declared and written it
     }
     if (state_[id] != State::kNone) {
       return;
@@ -182,15 +181,15 @@ class BlockCheck {
         view.fail(ErrorCode::kVariableRedeclared,
                   "variable " + in_quotes(variable_identity(tensor)) + " is declared twice");
       }
-      if (state_[id] == State::kAccessed) {
+      if (state_[id] == State::kWritten) {
         view.fail(ErrorCode::kVariableUndeclared,
-                  "variable " + in_quotes(variable_identity(tensor)) + " is used before this declaration");
+                  "variable " + in_quotes(variable_identity(tensor)) + " is written before this declaration");
       }
       state_[id] = State::kDeclared;
       return;
     }
     if (op == Op::kVariableWrite) {
-      access_variable(id);
+      write_variable(id);
       return;
     }
     if (tensor.variable) {
@@ -209,9 +208,9 @@ class BlockCheck {
   }
 
   // Tensors marked as variables count as declared; an explicit declaration must come first.
-  void access_variable(TensorId id) {
+  void write_variable(TensorId id) {
     if (state_[id] == State::kNone) {
-      state_[id] = State::kAccessed;
+      state_[id] = State::kWritten;
     }
   }
 

@@ -9,7 +9,9 @@ namespace npu::graph {
 // operands, its attributes and every ERROR_IF condition of the specification that does not depend on run-time values.
 // Operands that must be compile-time constants may be run-time values: analyse() then asks for EXT-DYNAMIC.
 // Throws Error naming operator, place, tensor and rule: bad_structure, bad_argument, bad_type, bad_shape, bad_data;
-// variable_redeclared, variable_undeclared and variable_mismatch for declarations that contradict each other.
+// variable_redeclared, variable_undeclared (written before its VARIABLE) and variable_mismatch for what contradicts the
+// declarations whatever was run before. A read before VARIABLE is legal: it is the earlier execution's value that
+// counts.
 void validate(const Graph& graph);
 
 }  // namespace npu::graph

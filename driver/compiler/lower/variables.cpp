@@ -1,9 +1,27 @@
 // VARIABLE_READ and VARIABLE_WRITE: copies between persistent SRAM and the other memories.
+#include <algorithm>
+
 #include "driver/compiler/lower/emitter.h"
 #include "driver/compiler/lower/families.h"
 
 namespace npu::compiler {
 namespace {
+
+using graph::Op;
+
+// The program declares its variables before it does anything else: a read that comes before its VARIABLE would see an
+// initial value where the specification has none yet.
+std::optional<Refusal> check_read(const Facts& facts, const graph::Operator& op) {
+  if (auto refusal = refuse_types(facts, op)) return refusal;
+  const auto& operators = facts.block().operators;
+  const auto own = std::find_if(operators.begin(), operators.end(), [&](const auto& other) { return &other == &op; });
+  const bool declared_later = std::any_of(own, operators.end(), [&](const graph::Operator& later) {
+    return later.op == Op::kVariable && later.outputs[0] == op.inputs[0];
+  });
+  if (!declared_later) return std::nullopt;
+  return Refusal{contract::ErrorCode::kArgumentUnsupported, "its variable is declared after it",
+                 "move the VARIABLE to the front, or run the network with `npu reference`"};
+}
 
 void emit_read(Emitter& emitter, const Group& group) {
   const graph::Operator& op = emitter.facts().op(group.ops[0]);
@@ -17,7 +35,7 @@ void emit_write(Emitter& emitter, const Group& group) {
 
 }  // namespace
 
-const Family kReadFamily = {Kind::kRead, "dma", refuse_types, nullptr, emit_read};
+const Family kReadFamily = {Kind::kRead, "dma", check_read, nullptr, emit_read};
 const Family kWriteFamily = {Kind::kStep, "dma", refuse_types, nullptr, emit_write};
 
 }  // namespace npu::compiler

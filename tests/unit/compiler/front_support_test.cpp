@@ -77,6 +77,14 @@ TEST(Support, RefusesRunTimeParameters) {
   expect_refused(b, ErrorCode::kArgumentUnsupported, "MUL", "shift must be a constant");
 }
 
+TEST(Support, RefusesADeclarationAfterARead) {
+  GraphBuilder b;
+  const TensorId state = b.variable("state", DType::kInt8, {1}, std::vector<double>{1});
+  b.output(b.read(state));
+  b.declare(state);
+  expect_refused(b, ErrorCode::kArgumentUnsupported, "VARIABLE_READ", "its variable is declared after it");
+}
+
 TEST(Support, RefusesWhatIsAboveTheLimits) {
   GraphBuilder b;
   b.output(b.max_pool2d(b.input("x", DType::kInt8, {1, 70001, 1, 1}), {70000, 1}, {1, 1}, {0, 0, 0, 0}));

@@ -590,9 +590,11 @@ const std::vector<Spoilt>& control_cases() {
       {"declared_twice", Op::kVariable,
        [](Graph& g) { g.main().operators.push_back(Operator(g.main().operators.front())); },
        ErrorCode::kVariableRedeclared, "declared twice"},
-      {"declared_late", Op::kVariable,
-       [](Graph& g) { std::swap(g.main().operators.front(), g.main().operators.back()); },
-       ErrorCode::kVariableUndeclared, "before this declaration"},
+      {"declared_late", Op::kVariableWrite,
+       [](Graph& g) {
+         g.main().operators.push_back({Op::kVariable, {}, {}, find(g, Op::kVariableWrite).outputs, {}});
+       },
+       ErrorCode::kVariableUndeclared, "is written before this declaration"},
       {"declaration_mismatch", Op::kWhileLoop,
        [](Graph& g) {
          Tensor state;
@@ -626,6 +628,14 @@ TEST(Validate, AcceptsEveryOperator) {
   }
   EXPECT_NO_THROW(validate(samples::network()));
   EXPECT_NO_THROW(validate(samples::nested_control_flow()));
+}
+
+TEST(Validate, AcceptsAReadBeforeTheDeclaration) {
+  GraphBuilder b;
+  const TensorId state = b.variable("state", DType::kInt8, {1});
+  b.output(b.read(state));
+  b.declare(state);
+  EXPECT_NO_THROW(validate(b.build()));
 }
 
 TEST(Validate, AcceptsUnsignedSixteenBitZeroPoints) {

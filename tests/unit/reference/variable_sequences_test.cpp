@@ -50,6 +50,8 @@ const std::vector<Sequence>& sequences() {
       {"declared_twice", {{{"D D"}, {}, kRedeclared}}},
       {"written_before_the_declaration", {{{"W5 D"}, {}, kUndeclared}}},
       {"read_before_the_declaration", {{{"R D"}, {}, kUndeclared}}},
+      {"read_before_the_declaration_but_declared_by_an_earlier_invocation",
+       {{{"D W5"}, {}}, {{"R D W6"}, {5}}, {{"R D"}, {6}}}},
 
       // Several graphs and contexts.
       {"two_graphs_share", {{{"W5"}, {}}, {{"R W6"}, {5}}, {{"R"}, {6}}}},
