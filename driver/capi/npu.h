@@ -35,6 +35,8 @@
 #ifndef NPU_H_
 #define NPU_H_
 
+// NOLINTBEGIN(readability-identifier-naming): C has no namespaces, so every name carries its own.
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -536,5 +538,7 @@ NPU_EXPORT npu_status npu_job_counter(npu_job* job, uint32_t queue, uint32_t cou
 #ifdef __cplusplus
 }
 #endif
+
+// NOLINTEND(readability-identifier-naming)
 
 #endif  // NPU_H_

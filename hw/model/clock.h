@@ -12,7 +12,8 @@ namespace npu::model {
 class Clock {
  public:
   // A period of whole picoseconds (rounded).
-  Clock(uint32_t mhz, Mode mode) : period_((1'000'000 + mhz / 2) / mhz, sc_core::SC_PS), timed_(mode == Mode::kTimed) {}
+  Clock(uint32_t mhz, Mode mode)
+      : period_(static_cast<double>(picoseconds(mhz)), sc_core::SC_PS), timed_(mode == Mode::kTimed) {}
 
   // Makes this moment cycle 0.
   void restart() {
@@ -45,6 +46,7 @@ class Clock {
   [[nodiscard]] bool timed() const { return timed_; }
 
  private:
+  static uint64_t picoseconds(uint32_t mhz) { return (1'000'000 + mhz / 2) / mhz; }
   [[nodiscard]] uint64_t round_up(uint64_t elapsed) const { return (elapsed + period_.value() - 1) / period_.value(); }
 
   sc_core::sc_time period_;

@@ -10,6 +10,8 @@
 #ifndef NPU_SIM_H_
 #define NPU_SIM_H_
 
+// NOLINTBEGIN(readability-identifier-naming): C has no namespaces, so every name carries its own.
+
 #include <npu.h>
 
 #ifdef __cplusplus
@@ -53,5 +55,7 @@ NPU_EXPORT npu_status npu_sim_open(const npu_sim_options* options, npu_hal_ops* 
 #ifdef __cplusplus
 }
 #endif
+
+// NOLINTEND(readability-identifier-naming)
 
 #endif  // NPU_SIM_H_

@@ -24,7 +24,7 @@ void check(uc_err error, const char* what) {
 
 template <typename Function>
 void add_hook(uc_engine* engine, int type, Function function, void* self) {
-  uc_hook hook;  // lives as long as the engine
+  uc_hook hook = 0;  // lives as long as the engine
   // Begin above end: everywhere.
   check(uc_hook_add(engine, &hook, type, reinterpret_cast<void*>(function), self, 1, 0), "uc_hook_add");
 }
