@@ -1,0 +1,77 @@
+// The RTL of the MXU (rtl/blocks/mac_array), clock by clock.
+//
+// A cycle: see which requests there are, answer those that memory grants, tick. What is not granted is asked again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "hw/contract/gen/commands.h"
+
+namespace npu::rtl {
+
+class MacArray {
+ public:
+  // All offsets are bytes from the address that the command has for the operand.
+  //
+  // `elements` elements each of some positions of the input. Element e of position i goes to data + (i * pitch + e) *
+  // element_bytes. Positions outside the input box are not asked for.
+  struct Activations {
+    uint64_t positions = 0;             // a bit each
+    const uint32_t* offsets = nullptr;  // of position 0, 1, ..., two's complement
+    uint32_t elements = 0, element_bytes = 0, pitch = 0;
+    uint8_t* data = nullptr;
+  };
+  // `columns` columns of `elements` elements each. Element e of column c goes to data + (c * pitch + e) *
+  // element_bytes.
+  struct Weights {
+    int32_t offset = 0, column_stride = 0, element_stride = 0;
+    uint32_t columns = 0, elements = 0, element_bytes = 0, pitch = 0;
+    uint8_t* data = nullptr;
+  };
+  struct Parameters {
+    int32_t offset = 0;
+    uint32_t bytes = 0;
+    uint8_t* data = nullptr;
+  };
+  // `columns` neighbouring elements.
+  struct Results {
+    int32_t offset = 0;
+    uint32_t columns = 0, element_bytes = 0;
+    const uint32_t* data = nullptr;  // 48 bits each, lowest word first
+  };
+
+  virtual ~MacArray() = default;
+  virtual void reset() = 0;
+  // The command's fields must have passed MxuTile::parse. Throws npu::Error (argument_unsupported) for a tile that
+  // spans 2^31 rows or columns of input. It is accepted with the next tick.
+  virtual void start(const contract::MxuCommand& command) = 0;
+
+  // What is asked for in this cycle; false: nothing. A request stays the same until it is granted.
+  [[nodiscard]] virtual bool activations(Activations& request) = 0;
+  [[nodiscard]] virtual bool weights(Weights& request) = 0;
+  [[nodiscard]] virtual bool parameters(Parameters& request) = 0;
+  [[nodiscard]] virtual bool results(Results& request) = 0;
+  // The request's bytes were put into its `data` (results: were taken from there).
+  virtual void grant_activations() = 0;
+  virtual void grant_weights() = 0;
+  virtual void grant_parameters() = 0;
+  virtual void grant_results() = 0;
+
+  virtual void tick() = 0;
+  // The last result was taken with the last tick.
+  [[nodiscard]] virtual bool done() const = 0;
+  [[nodiscard]] virtual uint64_t cycles() const = 0;  // since construction
+};
+
+// What a memory does: copies between an operand, whose byte at offset 0 is at `base`, and the request's data.
+void fetch(const MacArray::Activations& request, const uint8_t* base);
+void fetch(const MacArray::Weights& request, const uint8_t* base);
+void fetch(const MacArray::Parameters& request, const uint8_t* base);
+void store(const MacArray::Results& request, uint8_t* base);
+
+// `preset` names the machine whose RTL was built. Throws npu::Error (bad_preset) for others.
+[[nodiscard]] std::unique_ptr<MacArray> make_mac_array(std::string_view preset);
+
+}  // namespace npu::rtl

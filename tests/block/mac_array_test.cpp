@@ -1,0 +1,354 @@
+// The MXU's RTL: bits against the model and against naive loops, cycles against the formula, every tile.
+#include "rtl/verilated/mac_array.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hw/contract/error.h"
+#include "hw/engine/mxu_model.h"
+#include "hw/timing/mxu_cycles.h"
+#include "tests/block/mxu_by_reference.h"
+#include "tests/block/stream.h"
+#include "tests/unit/engine/mxu_case.h"
+#include "tests/unit/engine/scalar_math.h"
+
+namespace npu::rtl::test {
+namespace {
+
+using contract::Capabilities;
+using contract::Element;
+using contract::MxuCommand;
+using contract::MxuMode;
+using contract::Rescale;
+using engine::testing::MxuCase;
+using engine::testing::MxuShape;
+using engine::testing::Random;
+
+Capabilities machine(std::string_view preset) {
+  Capabilities caps;
+  const bool nano = preset == "nano";
+  caps.mxu_cols = nano ? NPU_NANO_MXU_COLS : NPU_EDGE_MXU_COLS;
+  caps.mxu_depth = nano ? NPU_NANO_MXU_DEPTH : NPU_EDGE_MXU_DEPTH;
+  caps.mxu_dw_taps = nano ? NPU_NANO_MXU_DW_TAPS : NPU_EDGE_MXU_DW_TAPS;
+  caps.mxu_acc_bytes = nano ? NPU_NANO_MXU_ACC_BYTES : NPU_EDGE_MXU_ACC_BYTES;
+  caps.mxu_weight_port_bytes = nano ? NPU_NANO_MXU_WEIGHT_PORT_BYTES : NPU_EDGE_MXU_WEIGHT_PORT_BYTES;
+  return caps;
+}
+
+// How willing memory is, port by port.
+struct Gates {
+  Throttle activations, weights, parameters, results;
+};
+Gates open() { return {Throttle(0, 100), Throttle(0, 100), Throttle(0, 100), Throttle(0, 100)}; }
+
+// A memory that counts accesses outside of itself instead of making them.
+class Memory {
+ public:
+  Memory(std::vector<uint8_t>& bytes, const MxuCommand& command) : bytes_(bytes), command_(command) {}
+
+  void serve(const MacArray::Activations& request) {
+    for (uint32_t i = 0; i < 64; ++i) {
+      if ((request.positions >> i & 1) == 0) continue;
+      if (!holds(command_.src, static_cast<int32_t>(request.offsets[i]), request.elements * request.element_bytes)) {
+        return;
+      }
+    }
+    fetch(request, at(command_.src));
+  }
+  void serve(const MacArray::Weights& request) {
+    const int64_t columns = int64_t{request.columns - 1} * request.column_stride;
+    const int64_t elements = int64_t{request.elements - 1} * request.element_stride;
+    if (!holds(command_.weights, request.offset, 1)) return;
+    if (holds(command_.weights, request.offset + columns + elements, request.element_bytes)) {
+      fetch(request, at(command_.weights));
+    }
+  }
+  void serve(const MacArray::Parameters& request) {
+    if (holds(command_.params, request.offset, request.bytes)) fetch(request, at(command_.params));
+  }
+  void serve(const MacArray::Results& request) {
+    if (holds(command_.dst, request.offset, request.columns * request.element_bytes)) store(request, at(command_.dst));
+  }
+  [[nodiscard]] uint64_t outside() const { return outside_; }
+
+ private:
+  uint8_t* at(const contract::Address& address) { return bytes_.data() + address.offset; }
+  bool holds(const contract::Address& address, int64_t offset, int64_t count) {
+    const int64_t begin = int64_t{address.offset} + offset;
+    const bool inside = begin >= 0 && begin + count <= static_cast<int64_t>(bytes_.size());
+    outside_ += inside ? 0 : 1;
+    return inside;
+  }
+
+  std::vector<uint8_t>& bytes_;
+  const MxuCommand& command_;
+  uint64_t outside_ = 0;
+};
+
+// Cycles from the start to the last result; 0 when the block does not end within `limit`.
+uint64_t run(MacArray& block, const MxuCommand& command, Memory& memory, Gates& gates, uint64_t limit) {
+  block.start(command);
+  block.tick();
+  for (uint64_t cycles = 1; cycles <= limit; ++cycles) {
+    MacArray::Activations activations;
+    if (block.activations(activations) && gates.activations.next()) {
+      memory.serve(activations);
+      block.grant_activations();
+    }
+    MacArray::Weights weights;
+    if (block.weights(weights) && gates.weights.next()) {
+      memory.serve(weights);
+      block.grant_weights();
+    }
+    MacArray::Parameters parameters;
+    if (block.parameters(parameters) && gates.parameters.next()) {
+      memory.serve(parameters);
+      block.grant_parameters();
+    }
+    MacArray::Results results;
+    if (block.results(results) && gates.results.next()) {
+      memory.serve(results);
+      block.grant_results();
+    }
+    block.tick();
+    if (block.done()) return cycles;
+  }
+  return 0;
+}
+
+// Signed differences between the RTL's cycles and the formula's.
+struct CycleErrors {
+  uint64_t tiles = 0, equal = 0;
+  int64_t sum = 0, worst = 0;
+  void add(uint64_t got, uint64_t wanted) {
+    const auto error = static_cast<int64_t>(got - wanted);
+    ++tiles;
+    equal += error == 0 ? 1 : 0;
+    sum += error;
+    if (std::abs(error) > std::abs(worst)) worst = error;
+  }
+};
+
+class MacArrayBlock : public testing::TestWithParam<const char*> {
+ protected:
+  // Runs a tile on the RTL, and compares every result, every other byte and the cycles.
+  void check(const MxuShape& shape, Random& random, Buckets& buckets, bool throttled) {
+    MxuCase test = make_case(shape, random);
+    const std::string text = shape.describe() + ", " + random.name();
+    std::vector<uint8_t> bytes = test.memory.scratchpad();
+    Memory memory(bytes, test.command);
+    Gates gates = open();
+    if (throttled) {
+      for (Throttle* gate : {&gates.activations, &gates.weights, &gates.parameters, &gates.results}) {
+        *gate = Throttle(random.bits(), random.pick({10, 50, 80, 95, 100}));
+      }
+    }
+    const timing::Cycles wanted = timing::mxu_cycles(test.command, caps_);
+    const uint64_t cycles = run(*block_, test.command, memory, gates, wanted.total() * 40 + 10'000);
+    ASSERT_NE(cycles, 0u) << "the block does not end: " << text;
+    EXPECT_EQ(memory.outside(), 0u) << text;
+    if (throttled) {
+      EXPECT_GE(cycles, wanted.total()) << text;
+    } else {
+      errors_.add(cycles, wanted.total());
+      EXPECT_EQ(cycles, wanted.total()) << text;
+    }
+
+    ASSERT_EQ(model_->run(test.words, test.memory, /*timed=*/false).error, contract::ErrorCode::kOk) << text;
+    ASSERT_EQ(test.memory.scratchpad(), test.expected) << "model and naive loops differ: " << text;
+    compare(test, bytes, text, buckets);
+    compare_with_reference(test, shape, bytes, text, buckets);
+    ++tiles_[fmt::format("{} {} {}{}", name(shape.mode), name(shape.rescale), shape.wide_src ? "int16" : "int8",
+                         shape.output_unsigned ? " to unsigned" : "")];
+    // And nothing else was written.
+    ASSERT_EQ(bytes, test.expected) << text;
+  }
+
+  void compare(const MxuCase& test, const std::vector<uint8_t>& bytes, const std::string& text, Buckets& buckets) {
+    const MxuCommand& command = test.command;
+    const int64_t element = element_bytes(command.dst_type);
+    for (int64_t y = 0; y < command.out_h; ++y) {
+      for (int64_t x = 0; x < command.out_w; ++x) {
+        for (int64_t c = 0; c < command.out_c; ++c) {
+          const int64_t at =
+              command.dst.offset + y * command.dst_row_stride + x * command.dst_pixel_stride + c * element;
+          buckets.compare(
+              engine::testing::load(bytes.data() + at, command.dst_type),
+              engine::testing::load(test.memory.scratchpad().data() + at, command.dst_type),
+              [&] { return fmt::format("{} {}", name(command.mode), name(command.rescale)); },
+              [&] { return fmt::format("{}, element {} {} {}", text, y, x, c); });
+        }
+      }
+    }
+  }
+
+  void compare_with_reference(const MxuCase& test, const MxuShape& shape, const std::vector<uint8_t>& bytes,
+                              const std::string& text, Buckets& buckets) {
+    const std::optional<std::vector<int64_t>> wanted = by_reference(test, shape);
+    if (!wanted) return;
+    const MxuCommand& command = test.command;
+    for (size_t i = 0; i < wanted->size(); ++i) {
+      const auto pixel = static_cast<int64_t>(i) / shape.out_c, channel = static_cast<int64_t>(i) % shape.out_c;
+      const int64_t at = command.dst.offset + pixel / shape.out_w() * command.dst_row_stride +
+                         pixel % shape.out_w() * command.dst_pixel_stride + channel * element_bytes(command.dst_type);
+      buckets.compare(
+          engine::testing::load(bytes.data() + at, command.dst_type), (*wanted)[i],
+          [&] { return fmt::format("reference, {} {}", name(command.mode), name(command.rescale)); },
+          [&] { return fmt::format("{}, element {}", text, i); });
+    }
+    ++judged_by_reference_;
+  }
+
+  void TearDown() override {
+    std::printf("%s: %llu tiles also judged by the reference\n", GetParam(),
+                static_cast<unsigned long long>(judged_by_reference_));
+    if (errors_.tiles == 0) return;
+    std::printf("%s: cycles equal in %llu of %llu tiles, signed error mean %.4f, worst %lld\n", GetParam(),
+                static_cast<unsigned long long>(errors_.equal), static_cast<unsigned long long>(errors_.tiles),
+                static_cast<double>(errors_.sum) / static_cast<double>(errors_.tiles),
+                static_cast<long long>(errors_.worst));
+  }
+
+  // A random shape of at most `limit` cycles. Some have more pixels than a block of accumulators.
+  MxuShape shape_within(Random& random, uint64_t limit) {
+    for (;;) {
+      MxuShape shape = engine::testing::random_shape(random);
+      if (random.chance(30)) {
+        shape.in_h = shape.mode == MxuMode::kMatmul ? 1 : random.between(1, 30);
+        shape.in_w = random.between(1, shape.mode == MxuMode::kMatmul ? 600 : 40);
+        if (shape.mode != MxuMode::kDepthwise) shape.in_c = random.between(1, 12);
+      }
+      if (random.chance(10)) shape.pad_top = -random.between(0, shape.in_h);
+      if (shape.out_h() < 1 || shape.out_w() < 1) continue;
+      if (formula(shape) <= limit) return shape;
+    }
+  }
+
+  uint64_t formula(const MxuShape& shape) const {
+    MxuCommand command;
+    command.mode = shape.mode;
+    command.src_type = shape.wide_src ? Element::kI16 : Element::kI8;
+    command.weight_type = shape.wide_weights ? Element::kI16 : Element::kI8;
+    command.out_h = static_cast<uint32_t>(shape.out_h());
+    command.out_w = static_cast<uint32_t>(shape.out_w());
+    command.in_c = static_cast<uint32_t>(shape.in_c);
+    command.out_c = static_cast<uint32_t>(shape.out_c);
+    command.kernel_h = static_cast<uint32_t>(shape.kernel_h);
+    command.kernel_w = static_cast<uint32_t>(shape.kernel_w);
+    return timing::mxu_cycles(command, caps_).total();
+  }
+
+  const Capabilities caps_ = machine(GetParam());
+  std::unique_ptr<MacArray> block_ = make_mac_array(GetParam());
+  std::unique_ptr<engine::Engine> model_ = engine::make_mxu_model(caps_);
+  CycleErrors errors_;
+  uint64_t judged_by_reference_ = 0;
+  std::map<std::string, int> tiles_;  // by what they have in common
+};
+
+TEST_P(MacArrayBlock, RandomTiles) {
+  Random random(seed(3'000));
+  Buckets buckets("random tiles", seed(3'000));
+  for (int i = 0; i < 2'500 && !HasFailure(); ++i) {
+    check(shape_within(random, i % 50 == 0 ? 30'000 : 2'500), random, buckets, /*throttled=*/false);
+  }
+  // Nothing of what the block can do was left out.
+  EXPECT_EQ(tiles_.size(), size_t{3 * (4 + 3 + 2 + 1)});
+  for (const auto& [what, count] : tiles_) EXPECT_GE(count, 5) << what;
+  EXPECT_GE(judged_by_reference_, 500u);
+}
+
+// Sizes next to those of the machine, for every mode and type.
+TEST_P(MacArrayBlock, SizesNextToTheMachines) {
+  Random random(seed(5'000));
+  Buckets buckets("sizes next to the machine's", seed(5'000));
+  const int64_t depth = caps_.mxu_depth, cols = caps_.mxu_cols;
+  for (const MxuMode mode : {MxuMode::kConv, MxuMode::kDepthwise, MxuMode::kMatmul}) {
+    for (const bool wide : {false, true}) {
+      const int64_t block = caps_.mxu_acc_bytes / 2 / (wide ? 8 : 4) / cols;
+      for (const int64_t pixels : {int64_t{1}, int64_t{2}, block - 1, block, block + 1, 2 * block + 1}) {
+        for (const int64_t in_c : {int64_t{1}, depth - 1, depth, depth + 1, 2 * depth}) {
+          for (const int64_t out_c : {int64_t{1}, cols - 1, cols, cols + 1}) {
+            if (HasFailure()) return;
+            MxuShape shape;
+            shape.mode = mode;
+            shape.wide_src = wide;
+            shape.wide_weights = wide && mode == MxuMode::kMatmul;
+            shape.in_w = pixels;
+            shape.in_c = in_c;
+            shape.out_c = out_c;
+            if (mode == MxuMode::kDepthwise) shape.multiplier = out_c, shape.in_c = in_c % 4, shape.in_h = 3;
+            if (shape.in_c == 0) continue;
+            if (mode == MxuMode::kDepthwise) shape.kernel_h = 3, shape.out_c = shape.in_c * out_c;
+            shape.dst_type = wide ? Element::kI48 : Element::kI32;
+            shape.extreme = true;
+            check(shape, random, buckets, /*throttled=*/false);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(MacArrayBlock, KernelsLargerThanTheInputAndWindowsOutsideOfIt) {
+  Random random(seed(6'000));
+  Buckets buckets("kernels larger than the input", seed(6'000));
+  for (int i = 0; i < 300 && !HasFailure(); ++i) {
+    MxuShape shape;
+    shape.mode = random.pick({MxuMode::kConv, MxuMode::kDepthwise});
+    shape.wide_src = random.chance(30);
+    shape.in_h = random.between(1, 3);
+    shape.in_w = random.between(1, 3);
+    shape.in_c = random.pick<int64_t>({1, 3, 9, 40});
+    shape.out_c = shape.mode == MxuMode::kDepthwise ? shape.in_c : random.between(1, 40);
+    shape.kernel_h = random.between(2, 9);
+    shape.kernel_w = random.between(2, 40);
+    shape.dilation_y = random.between(1, 4);
+    shape.dilation_x = random.between(1, 4);
+    shape.stride_x = random.between(1, 50);
+    // Up to windows that lie in front of the box, behind it or around it.
+    shape.pad_top = random.between(-4, 40);
+    shape.pad_left = random.between(-4, 100);
+    shape.pad_bottom = (shape.kernel_h - 1) * shape.dilation_y + random.between(1, 3) - shape.in_h - shape.pad_top;
+    shape.pad_right = (shape.kernel_w - 1) * shape.dilation_x + random.between(1, 90) - shape.in_w - shape.pad_left;
+    shape.input_zp = shape.wide_src ? 0 : static_cast<int32_t>(random.between(-128, 127));
+    shape.weight_zp = shape.wide_src ? 0 : static_cast<int32_t>(random.between(-128, 127));
+    shape.dst_type = shape.wide_src ? Element::kI48 : Element::kI32;
+    check(shape, random, buckets, /*throttled=*/i % 4 == 3);
+  }
+}
+
+// The other errors that the wrapper knows.
+TEST(MacArrayWrapper, SaysWhatItCannotDo) {
+  EXPECT_THROW((void)make_mac_array("server"), Error);
+  MxuCommand command;
+  command.out_h = command.out_w = command.in_h = command.in_w = command.kernel_w = command.dilation_x = 1;
+  command.dilation_y = command.stride_x = command.stride_y = 1;
+  command.kernel_h = 1;
+  command.in_h = 1u << 31;
+  try {
+    make_mac_array("nano")->start(command);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), contract::ErrorCode::kArgumentUnsupported);
+  }
+}
+
+TEST_P(MacArrayBlock, RandomTilesUnderRandomBackPressure) {
+  Random random(seed(4'000));
+  Buckets buckets("random tiles under back-pressure", seed(4'000));
+  for (int i = 0; i < 1'000 && !HasFailure(); ++i) {
+    check(shape_within(random, 1'500), random, buckets, /*throttled=*/true);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, MacArrayBlock, testing::Values("nano", "edge"));
+
+}  // namespace
+}  // namespace npu::rtl::test
