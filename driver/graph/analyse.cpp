@@ -5,7 +5,6 @@
 #include "driver/graph/level.h"
 #include "driver/graph/operand_check.h"
 #include "driver/graph/operator_view.h"
-#include "driver/graph/operators.h"
 #include "driver/graph/text.h"
 
 namespace npu::graph {
@@ -138,6 +137,11 @@ int64_t times(int64_t a, int64_t b) {
 }  // namespace
 
 Needs analyse(const Graph& graph) { return Analysis(graph).run(); }
+
+const TypeRow* type_row(const Graph& graph, const Block& block, const Operator& op) {
+  const RegionIndex regions(graph);
+  return match_types(OperatorView(regions, block, op, 0));
+}
 
 int64_t macs(const Block& block, const Operator& op) {
   const auto elements = [&block](TensorId id) { return element_count(block.tensors[id].shape).value_or(0); };

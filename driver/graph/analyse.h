@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "driver/graph/graph.h"
+#include "driver/graph/operators.h"
 
 namespace npu::graph {
 
@@ -21,6 +22,9 @@ struct Needs {
 // Profiles and extensions that allow every operator with its types, and the level. Where several profiles allow the
 // same, one that is needed anyway is taken, else PRO-INT. The graph must be validated.
 [[nodiscard]] Needs analyse(const Graph& graph);
+
+// The row of the type table that an operator of a validated graph uses; null when its table is empty.
+[[nodiscard]] const TypeRow* type_row(const Graph& graph, const Block& block, const Operator& op);
 
 // Multiplications of an operator: CONV2D, CONV3D, DEPTHWISE_CONV2D and MATMUL count every product of their result,
 // padding included; TRANSPOSE_CONV2D every product of an input element with the kernel; all others 0. The operator must

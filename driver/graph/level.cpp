@@ -191,6 +191,16 @@ std::optional<Level> level_from_name(std::string_view name) {
   return std::nullopt;
 }
 
+std::vector<LevelBound> level_bounds(Op op) {
+  std::vector<LevelBound> bounds;
+  for (const Check& check : kChecks) {
+    if (check.applies(info(op))) {
+      bounds.push_back({check.quantity, check.most});
+    }
+  }
+  return bounds;
+}
+
 std::vector<LevelExcess> above(const Graph& graph, Level level) { return LevelCheck(graph, level).run(); }
 
 void check_level(const Graph& graph, Level level) {

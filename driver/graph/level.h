@@ -23,6 +23,13 @@ struct LevelLimits {
 // The level of a name, in any case; nullopt for others.
 [[nodiscard]] std::optional<Level> level_from_name(std::string_view name);
 
+// What the levels bound of an operator: "kernel", "stride", ...; ranks, sizes and nesting are bounded everywhere.
+struct LevelBound {
+  std::string_view quantity;
+  int64_t LevelLimits::*most;
+};
+[[nodiscard]] std::vector<LevelBound> level_bounds(Op op);
+
 // What is above a level, in words; empty when the level allows the graph. The graph must be validated.
 struct LevelExcess {
   std::string text;

@@ -1,5 +1,7 @@
 #include "driver/graph/operators.h"
 
+#include <algorithm>
+
 #include "driver/graph/rules.h"
 #include "hw/contract/error.h"
 
@@ -93,6 +95,7 @@ constexpr Operand kShapeOut[] = {shape("output")};
 constexpr Operand kListIn[] = {list("input_list", Slot::kNone, 0)};
 constexpr Operand kListOut[] = {list("output_list", Slot::kNone, 0)};
 constexpr Operand kCondIn[] = {fixed("condition", kB, 0, kMaxRank), list("input_list", Slot::kNone, 0)};
+constexpr Operand kReadOut[] = {any_rank("output1")};
 constexpr Operand kVariableOperand[] = {any_rank("variable")};
 
 // ------------------------------------------------------------------------------------------- types: in, other, out,
@@ -321,7 +324,7 @@ constexpr std::array<OperatorInfo, kOpCount> kTable = {{
     {Op::kWhileLoop, kListIn, kListOut, kHasLoop, {}, kExtControlFlow, rule_while_loop},
     {Op::kVariable, {}, kVariableOperand, 0, kVariableTypes, 0, rule_variable},
     {Op::kVariableWrite, kUnary, kVariableOperand, 0, kVariableTypes, 0, rule_variable_access},
-    {Op::kVariableRead, kVariableOperand, kSame, 0, kVariableTypes, 0, rule_variable_access},
+    {Op::kVariableRead, kVariableOperand, kReadOut, 0, kVariableTypes, 0, rule_variable_access},
     {Op::kConstShape, {}, kShapeOut, 0, {}, kBoth, rule_const},
 }};
 
@@ -340,6 +343,23 @@ constexpr std::array<std::string_view, kFeatureCount> kFeatureNames = {
     "PRO-INT",     "PRO-FP",          "EXT-INT16",        "EXT-INT4",          "EXT-BF16",
     "EXT-FP8E4M3", "EXT-FP8E5M2",     "EXT-FFT",          "EXT-VARIABLE",      "EXT-CONTROLFLOW",
     "EXT-DYNAMIC", "EXT-DOUBLEROUND", "EXT-INEXACTROUND", "PROPOSAL-VARIABLE", "SUITE-TYPES"};
+
+// What has the types of a slot, for people: the data, not a zero point.
+std::string_view slot_name(const OperatorInfo& entry, Slot slot) {
+  if (slot == Slot::kAcc) {
+    return "acc_type";
+  }
+  const auto first = slot == Slot::kOut ? entry.outputs : entry.inputs;
+  const auto second = slot == Slot::kOut ? entry.inputs : entry.outputs;
+  for (const auto operands : {first, second}) {
+    for (const Operand& operand : operands) {
+      if (operand.slot == slot) {
+        return operand.name;
+      }
+    }
+  }
+  NPU_CHECK(false);
+}
 
 }  // namespace
 
@@ -365,6 +385,20 @@ Op op_from_name(std::string_view wanted) {
     }
   }
   return Op::kUnknown;
+}
+
+std::string describe_row(const OperatorInfo& entry, const TypeRow& row) {
+  const bool several = std::count(row.types.begin(), row.types.end(), DType::kUnknown) < 3;
+  std::string text;
+  for (const Slot slot : {Slot::kIn, Slot::kOther, Slot::kOut, Slot::kAcc}) {
+    const DType type = row.types[static_cast<size_t>(slot)];
+    if (type != DType::kUnknown) {
+      text += text.empty() ? "" : ", ";
+      text += several ? std::string(slot_name(entry, slot)) + " " : "";
+      text += name(type);
+    }
+  }
+  return text;
 }
 
 }  // namespace npu::graph

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -106,5 +107,8 @@ struct OperatorInfo {
 [[nodiscard]] const OperatorInfo& info(Op op);
 // The operator of a name as in the specification; kUnknown when there is none.
 [[nodiscard]] Op op_from_name(std::string_view name);
+// A row of an operator's type table: "INT8", or with the names of what has the types where there are several:
+// "input INT8, weight INT4, output INT32, acc_type INT32".
+[[nodiscard]] std::string describe_row(const OperatorInfo& entry, const TypeRow& row);
 
 }  // namespace npu::graph

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <new>
 
+#include "driver/graph/analyse.h"
 #include "driver/graph/float_format.h"
 #include "driver/graph/level.h"
 #include "driver/graph/npy.h"
+#include "driver/graph/operators.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "sim/cli/network.h"
@@ -119,6 +121,37 @@ Verdict judge_outputs(const ConformanceTest& test, const Network& network, const
   return {};
 }
 
+Verdict run_and_judge(const ConformanceTest& test, const Network& network, OfficialChecker& checker) {
+  // The suite is made for level 8K, where nesting that is too deep is an error.
+  graph::check_level(network.graph, graph::Level::k8K);
+  reference::Context context;
+  const std::vector<graph::Value> values = reference::run(network.graph, read_inputs(test, network), context);
+  if (test.expected_failure) return failed("the graph is illegal, but it ran");
+  return judge_outputs(test, network, values, checker);
+}
+
+// What `body` gives, or what its error means.
+template <typename Body>
+Verdict guarded(const ConformanceTest& test, Body&& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    return refused(test, error);
+  } catch (const std::bad_alloc&) {
+    return broken("this computer has not enough memory for that");
+  }
+}
+
+// Those of the first operator of the descriptor's name; networks have others around it.
+std::string types_tested(const ConformanceTest& test, const graph::Graph& network) {
+  for (const graph::Operator& op : network.main().operators) {
+    if (name(op.op) != test.operator_name) continue;
+    const graph::TypeRow* row = graph::type_row(network, network.main(), op);
+    return row != nullptr ? describe_row(graph::info(op.op), *row) : "";
+  }
+  return "";
+}
+
 // The program itself rather than the script in front of it, which starts Python for each test.
 fs::path program_behind(const fs::path& tools) {
   std::error_code ignored;
@@ -169,19 +202,14 @@ Verdict OfficialChecker::judge(const ConformanceTest& test, const ConformanceOut
 }
 
 Verdict judge(const ConformanceTest& test, OfficialChecker& checker) {
-  try {
+  std::string types;
+  Verdict verdict = guarded(test, [&] {
     const Network network = load_network(test.network);
-    // The suite is made for level 8K, where nesting that is too deep is an error.
-    graph::check_level(network.graph, graph::Level::k8K);
-    reference::Context context;
-    const std::vector<graph::Value> values = reference::run(network.graph, read_inputs(test, network), context);
-    if (test.expected_failure) return failed("the graph is illegal, but it ran");
-    return judge_outputs(test, network, values, checker);
-  } catch (const Error& error) {
-    return refused(test, error);
-  } catch (const std::bad_alloc&) {
-    return broken("this computer has not enough memory for that");
-  }
+    types = types_tested(test, network.graph);
+    return run_and_judge(test, network, checker);
+  });
+  verdict.types = std::move(types);
+  return verdict;
 }
 
 }  // namespace npu::cli

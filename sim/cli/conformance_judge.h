@@ -20,6 +20,9 @@ enum class Outcome {
 struct Verdict {
   Outcome outcome = Outcome::kPassed;
   std::string reason;  // one sentence; empty for kPassed
+  // The types with which a legal network uses the test's operator (graph::describe_row); empty where they do not
+  // matter.
+  std::string types = {};
 };
 
 // Arm's program `tosa_verify`, which judges what need not be exact. Several threads may use it.

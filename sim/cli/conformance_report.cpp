@@ -156,6 +156,7 @@ std::string conformance_json(const std::vector<ConformanceResult>& results) {
   for (const ConformanceResult& result : results) {
     list.push_back({{"name", result.name},
                     {"operator", operator_of(result)},
+                    {"types", result.verdict.types},
                     {"requirements", result.test.requirements},
                     {"expected_failure", result.test.expected_failure},
                     {"outcome", name(result.verdict.outcome)},

@@ -21,6 +21,7 @@ constexpr std::array kCommands = {
     Command{"run", "run a network on the simulated NPU and report its cycles", run_run},
     Command{"reference", "run a network on the bit-exact software reference", run_reference},
     Command{"conformance", "run official conformance tests on the software reference", run_conformance},
+    Command{"operators", "the operators of TOSA, and what the reference and a machine run of them", run_operators},
     Command{"import", "convert a .tflite or .mlir file to .tosa", run_import},
     Command{"doctor", "say what is missing on this computer and how to get it", run_doctor},
 };

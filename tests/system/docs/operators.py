@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Writes docs/reference/operators.md: what `npu operators` says, with how many official tests each row has.
+
+    tests/system/docs/operators.py                          # after the operator table, the reference or the compiler changed
+    tests/system/docs/operators.py --count DIR              # runs the tests in DIR, made by tests/conformance/generate.py
+    tests/system/docs/operators.py --count DIR --report F   # the same with what `npu conformance DIR --json F` wrote
+    tests/system/docs/operators.py --check                  # fails when the document is not what it would write
+
+The counts stay in operator_counts.json beside this script, so that only --count needs the tests.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+DOCUMENT = ROOT / "docs/reference/operators.md"
+COUNTS = HERE / "operator_counts.json"
+ANEW = "tests/system/docs/operators.py"
+
+
+class Problem(Exception):
+    """One sentence for the user."""
+
+
+def operators_of(npu):
+    return json.loads(subprocess.run([npu, "operators", "--json"], stdout=subprocess.PIPE, check=True).stdout)
+
+
+def whole_suite(tests):
+    """Seed of the suite in this folder and the number of tests that the generator lists."""
+    name = re.fullmatch(r"all-seed(\d+)-[0-9a-f]+", tests.parent.name)
+    if not name or tests.name != "tests":
+        raise Problem(f"{tests} is not the `tests` of a whole suite: tests/conformance/generate.py prints one")
+    listed = {line.split()[-1] for line in (tests.parent / "listed").read_text().splitlines() if line.strip()}
+    return int(name[1]), len(listed)
+
+
+def report_of(npu, tests, file):
+    if file is None:
+        with tempfile.TemporaryDirectory() as scratch:
+            file = Path(scratch) / "report.json"
+            subprocess.run([npu, "conformance", tests, "--json", file], stdout=subprocess.DEVNULL, check=False)
+            return json.loads(file.read_text())
+    return json.loads(file.read_text())
+
+
+def count(table, tests, report):
+    # Generator and tools as generate.py finds them; only counting needs their environment.
+    sys.path.insert(0, str(ROOT / "tests/conformance"))
+    from generate import TOSA_VERSION, Tools, tests_below
+    seed, listed = whole_suite(tests)
+    if report["tests"] != len(tests_below(tests)):
+        raise Problem(f"the report has {report['tests']} tests and {tests} has {len(tests_below(tests))}")
+    counts = {"tosa": TOSA_VERSION, "seed": seed, "tools": Tools().version.removesuffix(".dist-info"), "listed": listed,
+              **{key: report[key] for key in ("tests", "passed", "failed", "unsupported", "broken")}}
+    rows = {entry["name"]: {row["types"]: [0, 0] for row in entry["rows"]} for entry in table["operators"]}
+    illegal = {entry["name"]: [0, 0] for entry in table["operators"]}
+    for result in report["results"]:
+        name, types = result["operator"], result["types"]
+        if result["expected_failure"]:
+            cell = illegal.get(name)
+        else:
+            cell = rows.get(name, {}).get(types)
+        if cell is None:
+            raise Problem(f"test {result['name']} uses {name} with types '{types}', which the table lacks: {result['reason']}")
+        cell[0] += 1
+        cell[1] += result["outcome"] == "passed"
+    counts["operators"] = {name: {"legal": rows[name], "illegal": illegal[name]} for name in rows}
+    return counts
+
+
+def as_text(counts):
+    """JSON with a line for each operator, so that a difference shows where it is."""
+    head = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in counts.items() if key != "operators")
+    rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(cells)}" for name, cells in counts["operators"].items())
+    return f'{{{head},\n"operators": {{\n{rows}\n}}}}\n'
+
+
+def tests_and_passed(cell):
+    return str(cell[0]) if cell[0] == cell[1] else f"{cell[0]}, {cell[1]} passed"
+
+
+def needs(row):
+    text = " or ".join(row["any_of"])
+    return f"{text}, with {' and '.join(row['all_of'])}" if row["all_of"] else text
+
+
+def render(table, counts):
+    rows = [row for entry in table["operators"] for row in entry["rows"]]
+    on_reference, on_device = sum(row["reference"] for row in rows), sum(bool(row["engine"]) for row in rows)
+    machine = table["machine"]
+    lines = [
+        "# Operators",
+        "",
+        f"<!-- Written by {ANEW}; change that, or the table in driver/graph/operators.cpp. -->",
+        "",
+        f"The {len(table['operators'])} operators of TOSA 1.0 with their {len(rows)} combinations of types. The reference runs",
+        f"{on_reference} of them, the machine `{machine}` {on_device}. `npu operators` prints the same for any machine, and with",
+        "`--json` the operands, ranks and attributes too.",
+        "",
+        "- *profile or extension*: any one of the first, and all of those after \"with\". Not of the specification are",
+        "  PROPOSAL-VARIABLE (types of variables that only the proposals for stateful operators have) and SUITE-TYPES (types that",
+        "  the specification's table lacks, but that Arm's tools know). An operand that has to be a constant may be a run-time",
+        "  value with EXT-DYNAMIC; RESCALE's rounding modes DOUBLE_ROUND and INEXACT_ROUND need EXT-DOUBLEROUND and",
+        "  EXT-INEXACTROUND.",
+        f"- *reference* and *{machine}*: whether the software reference computes, and the compiler takes, the smallest network of",
+        "  the operator with these types, where weights and biases are constants; on the machine, the engine that runs it.",
+        "  `view` moves no data. Larger networks can be above a limit of the machine; `npu info` says so.",
+        "- *tests*: how many tests of the official suite use the operator with these types; *illegal graphs*: how many ask",
+        "  that a wrong use of the operator is refused. The number that pass stands beside it where some do not. Where the suite",
+        "  has none, only the project's own tests look at it.",
+        "",
+        f"The suite is that of TOSA {counts['tosa']} with all profiles and extensions, made by {counts['tools'].replace('-', ' ')} with seed "
+        f"{counts['seed']}",
+        f"([how](conformance.md)): {counts['tests']:,} tests of {counts['listed']:,} that the generator lists. On the reference "
+        f"{counts['passed']:,} pass, {counts['failed']:,} fail,",
+        f"{counts['unsupported']:,} are unsupported and {counts['broken']:,} cannot be judged.",
+        "",
+        f"| operator | types | profile or extension | reference | {machine} | tests |",
+        "|---|---|---|---|---|---|",
+    ]
+    for entry in table["operators"]:
+        counted = counts["operators"].get(entry["name"], {"legal": {}, "illegal": [0, 0]})
+        for i, row in enumerate(entry["rows"]):
+            lines.append(f"| {'' if i else entry['name']} | {row['types'] or 'any'} | {needs(row)} | "
+                         f"{'yes' if row['reference'] else 'no'} | {row['engine'] or 'no'} | "
+                         f"{tests_and_passed(counted['legal'].get(row['types'], [0, 0]))} |")
+        if counted["illegal"][0]:
+            lines.append(f"| | illegal graphs | | | | {tests_and_passed(counted['illegal'])} |")
+    return "\n".join(lines) + "\n"
+
+
+def write(path, text):
+    partial = path.with_name(f"{path.name}.partial")
+    partial.write_text(text)
+    os.replace(partial, path)
+
+
+def first_difference(old, new):
+    for number, (was, now) in enumerate(zip(old.splitlines() + [""], new.splitlines() + [""]), 1):
+        if was != now:
+            return f"line {number} is\n  {was}\nand should be\n  {now}"
+    return "it ends too early or too late"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--npu", type=Path, default=ROOT / "build/release/npu", help="the program, build/release/npu by default")
+    parser.add_argument("--count", type=Path, metavar="DIR", help="count the tests in DIR anew")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="with --count: the report of a run of these tests")
+    parser.add_argument("--check", action="store_true", help="write nothing, fail when the document is not up to date")
+    arguments = parser.parse_args()
+    try:
+        table = operators_of(arguments.npu.resolve())
+        if arguments.count:
+            tests = arguments.count.resolve()
+            counts = count(table, tests, report_of(arguments.npu.resolve(), tests, arguments.report))
+            if not arguments.check:
+                write(COUNTS, as_text(counts))
+        else:
+            counts = json.loads(COUNTS.read_text())
+        text = render(table, counts)
+        if not arguments.check:
+            write(DOCUMENT, text)
+        elif DOCUMENT.read_text() != text:
+            raise Problem(f"{DOCUMENT.relative_to(ROOT)} is not up to date: {first_difference(DOCUMENT.read_text(), text)}\n"
+                          f"make it anew with {ANEW} --npu {arguments.npu}")
+    except Problem as problem:
+        print(f"operators.py: {problem}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
