@@ -60,10 +60,6 @@ class Analysis {
     const OperatorView view(regions_, block, op, position);
     if (const TypeRow* row = match_types(view)) {
       need(*row);
-      if ((row->all_of & kSuiteTypes) != 0) {
-        needs_.notes.push_back(describe(op, position) + ": the specification's table has no " +
-                               std::string(name(row->types[0])) + " for it; the official conformance suite has");
-      }
     } else {
       need({{}, entry.any_of, 0});
     }

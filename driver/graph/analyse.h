@@ -12,11 +12,10 @@
 namespace npu::graph {
 
 struct Needs {
-  std::set<std::string> profiles;  // "PRO-INT", "PRO-FP"
-  // "EXT-DOUBLEROUND", ...; "PROPOSAL-VARIABLE" and "SUITE-TYPES" are not of the specification
-  std::set<std::string> extensions;
-  std::string level;               // the smallest level that allows its sizes: "8K" or "none"
-  std::vector<std::string> notes;  // in words: what goes beyond the specification or the level, and where
+  std::set<std::string> profiles;    // "PRO-INT", "PRO-FP"
+  std::set<std::string> extensions;  // "EXT-DOUBLEROUND", ...; "PROPOSAL-VARIABLE" is not of the specification
+  std::string level;                 // the smallest level that allows its sizes: "8K" or "none"
+  std::vector<std::string> notes;    // in words: what goes beyond the specification or the level, and where
 };
 
 // Profiles and extensions that allow every operator with its types, and the level. Where several profiles allow the

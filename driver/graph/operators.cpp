@@ -163,11 +163,9 @@ constexpr TypeRow kLayoutTypes[] = {
     {{kB}, kBoth},        {{kI8}, kProInt}, {{kI16}, kProInt}, {{kI32}, kProInt}, {{kE4}, kExtFp8E4M3},
     {{kE5}, kExtFp8E5M2}, {{kF16}, kProFp}, {{kBf}, kExtBf16}, {{kF32}, kProFp},
 };
-// BOOL is only in the official suite, not in the specification's table.
 constexpr TypeRow kGatherTypes[] = {
-    {{kB, kI32}, kBoth, kSuiteTypes}, {{kI8, kI32}, kProInt},     {{kI16, kI32}, kProInt},
-    {{kI32, kI32}, kProInt},          {{kE4, kI32}, kExtFp8E4M3}, {{kE5, kI32}, kExtFp8E5M2},
-    {{kF16, kI32}, kProFp},           {{kBf, kI32}, kExtBf16},    {{kF32, kI32}, kProFp},
+    {{kI8, kI32}, kProInt},     {{kI16, kI32}, kProInt}, {{kI32, kI32}, kProInt}, {{kE4, kI32}, kExtFp8E4M3},
+    {{kE5, kI32}, kExtFp8E5M2}, {{kF16, kI32}, kProFp},  {{kBf, kI32}, kExtBf16}, {{kF32, kI32}, kProFp},
 };
 constexpr TypeRow kResizeTypes[] = {
     {{kI8, kNo, kI32}, kProInt},    {{kI8, kNo, kI8}, kProInt},  {{kI16, kNo, kI48}, kExtInt16},
@@ -340,9 +338,9 @@ constexpr bool in_order() {
 static_assert(in_order(), "the table is indexed by the operator's number");
 
 constexpr std::array<std::string_view, kFeatureCount> kFeatureNames = {
-    "PRO-INT",     "PRO-FP",          "EXT-INT16",        "EXT-INT4",          "EXT-BF16",
-    "EXT-FP8E4M3", "EXT-FP8E5M2",     "EXT-FFT",          "EXT-VARIABLE",      "EXT-CONTROLFLOW",
-    "EXT-DYNAMIC", "EXT-DOUBLEROUND", "EXT-INEXACTROUND", "PROPOSAL-VARIABLE", "SUITE-TYPES"};
+    "PRO-INT",     "PRO-FP",          "EXT-INT16",        "EXT-INT4",         "EXT-BF16",
+    "EXT-FP8E4M3", "EXT-FP8E5M2",     "EXT-FFT",          "EXT-VARIABLE",     "EXT-CONTROLFLOW",
+    "EXT-DYNAMIC", "EXT-DOUBLEROUND", "EXT-INEXACTROUND", "PROPOSAL-VARIABLE"};
 
 // What has the types of a slot, for people: the data, not a zero point.
 std::string_view slot_name(const OperatorInfo& entry, Slot slot) {

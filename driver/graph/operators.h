@@ -33,9 +33,7 @@ inline constexpr Features kExtDoubleRound = 1u << 11;
 inline constexpr Features kExtInexactRound = 1u << 12;
 // Not of the specification: variables of types that only the stateful-operator proposals have.
 inline constexpr Features kProposalVariable = 1u << 13;
-// Not of the specification: types of an operator that its table lacks, but for which the official suite has tests.
-inline constexpr Features kSuiteTypes = 1u << 14;
-inline constexpr uint32_t kFeatureCount = 15;
+inline constexpr uint32_t kFeatureCount = 14;
 // "PRO-INT", "EXT-INT16", ...; of one bit.
 [[nodiscard]] std::string_view feature_name(Features bit);
 

@@ -153,9 +153,6 @@ TEST(Analyse, NamesProfilesAndExtensions) {
   GraphBuilder brain;
   brain.output(brain.cast(brain.input("x", DType::kBf16, {2}), DType::kFp8E4M3));
   EXPECT_EQ(needs(brain.build()), "PRO-FP EXT-BF16 EXT-FP8E4M3 8K");
-  GraphBuilder flags;  // not in the specification's table
-  flags.output(flags.gather(flags.input("x", DType::kBool, {1, 4, 2}), flags.input("i", DType::kInt32, {1, 3})));
-  EXPECT_EQ(needs(flags.build()), "PRO-INT SUITE-TYPES 8K");
 }
 
 TEST(Analyse, SaysWhatIsBeyondTheSpecification) {
