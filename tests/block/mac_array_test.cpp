@@ -25,7 +25,6 @@ using contract::Capabilities;
 using contract::Element;
 using contract::MxuCommand;
 using contract::MxuMode;
-using contract::Rescale;
 using engine::testing::MxuCase;
 using engine::testing::MxuShape;
 using engine::testing::Random;
