@@ -36,6 +36,15 @@ TEST(Refusals, Moves) {
                            {"axis", [](OperatorCase& c) { c.attributes.axis = 2; }, kArgument}});
 }
 
+TEST(Refusals, RanksAreComparedFirst) {
+  // An operand without the axis must not be asked for its size there.
+  const OperatorCase concat{
+      Op::kConcat, {zeros(DType::kInt8, {2, 3}), zeros(DType::kInt8, {2})}, DType::kInt8, {2, 6}, with_axis(1)};
+  std::string message;
+  EXPECT_EQ(error_of(concat, &message), kShape);
+  EXPECT_NE(message.find("operand [2] and result [2, 6] differ in rank"), std::string::npos) << message;
+}
+
 TEST(Refusals, Boxes) {
   const OperatorCase slice{Op::kSlice, {zeros(DType::kInt8, {4, 5}), dims({1, 0}), dims({3, 2})}, DType::kInt8, {3, 2}};
   expect_refused(slice, {{"negative start", valued(1, {-1, 0}), kArgument},
