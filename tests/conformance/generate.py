@@ -7,16 +7,20 @@ name that says what it is; the same arguments find it again.
 """
 
 import argparse
+import collections
 import concurrent.futures
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+GENERATOR = HERE / "arm_generator.py"
 TOSA_VERSION = "1.0.2"
 DEFAULT_SEED = 42  # that of the official suite
 MODEL_TIMEOUT = 600  # seconds for one golden
@@ -51,9 +55,9 @@ class Tools:
 
     def __init__(self):
         self.bin = Path(os.environ.get("NPU_PYTHON_TOOLS", ROOT / "build/venv/bin"))
-        self.generator = self.bin / "tosa_verif_conformance_generator"
+        self.python = self.bin / "python3"
         programs = sorted(self.bin.parent.glob("lib/python3*/site-packages/bin"))
-        if not self.generator.is_file() or not programs:
+        if not self.python.is_file() or not programs:
             raise GenerationError(f"there are no tosa-tools in {self.bin}; run sim/setup.sh python")
         # The programs themselves: the scripts of the same names start Python first.
         self.model, self.schema = programs[0] / "tosa_reference_model", programs[0] / "tosa.fbs"
@@ -61,22 +65,28 @@ class Tools:
         self.version = infos[0].name if infos else "unknown"
         self.environment = {**os.environ, "PATH": f"{self.bin}:{os.environ.get('PATH', '/usr/bin:/bin')}"}
 
-    def generate(self, selection, arguments, log):
-        command = [self.generator, "--tosa-version", TOSA_VERSION, "--seed", selection.seed, "--jobs", selection.jobs,
-                   "--output-type", "binary", *selection.generator_arguments(), *arguments]
-        with log.open("w") as file:
-            status = subprocess.run(list(map(str, command)), env=self.environment, cwd=log.parent, stdout=file,
-                                    stderr=subprocess.STDOUT, check=False).returncode
+    def generate(self, selection, folder):
+        command = [self.python, GENERATOR, folder, "--jobs", selection.jobs, "--part", selection.part, "--tosa-version",
+                   TOSA_VERSION, "--seed", selection.seed, "--output-type", "binary", *selection.generator_arguments()]
+        log = folder / "generate.log"
+        # The generator goes through sets; the order of what it lists, and with it the part, has to be the same each time.
+        environment = {**self.environment, "PYTHONHASHSEED": "0"}
+        with log.open("a") as file:
+            status = subprocess.run(list(map(str, command)), env=environment, stdout=file, stderr=subprocess.STDOUT,
+                                    check=False).returncode
+        text = log.read_text(errors="replace")
         # It goes on after errors of single operators.
-        if status != 0 or "ERROR" in log.read_text(errors="replace"):
-            raise GenerationError(f"the official generator failed, status {status}; see {log}")
+        if status != 0 or "ERROR" in text:
+            last_line = text.strip().rpartition("\n")[2]
+            raise GenerationError(f"the official generator failed, status {status}: {last_line}; see {log}")
 
 
 class Selection:
     """Which tests."""
 
     def __init__(self, arguments):
-        self.profile, self.seed, self.jobs = arguments.profile, arguments.seed, arguments.jobs
+        self.profile, self.seed, self.part = arguments.profile, arguments.seed, arguments.part
+        self.jobs = arguments.jobs
         self.operators = sorted(set(arguments.operators))
         sides = ("int", "fp") if self.profile == "all" else (self.profile,)
         fitting = [name for name, of in EXTENSIONS.items() if set(of) & set(sides)]
@@ -96,62 +106,65 @@ class Selection:
 
     def key(self, version):
         """Names of all that matters for the result, with a hash of it."""
-        parts = [version, TOSA_VERSION, str(self.seed), *map(str, self.generator_arguments())]
-        digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:8]
-        return f"{self.profile}-seed{self.seed}-{digest}"
+        parts = [version, TOSA_VERSION, str(self.seed), str(self.part), *map(str, self.generator_arguments())]
+        digest = hashlib.sha256("\0".join(parts).encode() + GENERATOR.read_bytes()).hexdigest()[:8]
+        part = f"-part{self.part}" if self.part > 1 else ""
+        return f"{self.profile}-seed{self.seed}{part}-{digest}"
 
 
 def tests_below(folder):
     return sorted(path.parent for path in folder.rglob("desc.json"))
 
 
+def named(test):
+    """As in the generator's list: the operator's folder and the test."""
+    return f"{test.parent.name}/{test.name}"
+
+
 def generate(tools, selection, cache):
-    """The folder with all tests of the selection, which has `listed`, the generator's list."""
+    """The folder with `tests`, the generator's list `listed`, and `chosen`, what the part has of it."""
     folder = cache / selection.key(tools.version)
     if not folder.is_dir():
         partial = cache / f"{folder.name}.partial"
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
         say(f"generating {' '.join(selection.generator_arguments())} with seed {selection.seed}")
-        tools.generate(selection, ["--list-tests-to-file", partial / "listed"], partial / "list.log")
-        tools.generate(selection, ["--build-directory", partial / "build", "--output-directory", partial / "tests"],
-                       partial / "generate.log")
-        shutil.rmtree(partial / "build", ignore_errors=True)
+        tools.generate(selection, partial)
+        compare_with_lists(partial)
         partial.rename(folder)
-    listed = [line for line in (folder / "listed").read_text().splitlines() if line.strip()]
-    generated = tests_below(folder / "tests")
-    # Groups of an operator overlap: a test that several list is one folder.
-    say(f"{len(generated)} tests generated; the generator lists {len(listed)}, {len(set(listed))} of them different; "
-        f"in {folder}")
-    if not generated:
-        raise GenerationError(f"the generator made no test; see {folder}/generate.log")
+    report(folder)
     return folder
 
 
-def stratum(test):
-    """Tests that are alike: operator, types, extensions, and the kind of error that a negative test is about."""
-    desc = json.loads((test / "desc.json").read_text())
-    details = desc.get("test_details", {})
-    return json.dumps([test.parent.name, details.get("operator"), details.get("accumulator_types"),
-                       details.get("output_types"), desc.get("test_requirements"), details.get("ERRORIF")])
+def compare_with_lists(folder):
+    """Nothing may be left out silently."""
+    chosen = set((folder / "chosen").read_text().split())
+    made = {named(test) for test in tests_below(folder / "tests")}
+    if not made:
+        raise GenerationError(f"the generator lists no test for these arguments; see {folder}/generate.log")
+    if chosen != made:
+        names = sorted(chosen ^ made)
+        raise GenerationError(f"{len(chosen)} tests were to be made, and {len(made)} are there; see {folder}/generate.log. "
+                              f"The difference: {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}")
 
 
-def take_sample(folder, per_stratum):
-    """A tree with at most so many tests of each stratum, spread over it in the order of names; files are shared."""
-    sample = folder / f"sample-{per_stratum}"
-    if sample.is_dir():
-        return sample
-    strata = {}
-    for test in tests_below(folder / "tests"):
-        strata.setdefault(stratum(test), []).append(test)
-    partial = folder / f"sample-{per_stratum}.partial"
-    shutil.rmtree(partial, ignore_errors=True)
-    for tests in strata.values():
-        count = min(per_stratum, len(tests))
-        for test in {tests[i * len(tests) // count] for i in range(count)}:
-            shutil.copytree(test, partial / test.relative_to(folder / "tests"), copy_function=os.link)
-    partial.rename(sample)
-    return sample
+def report(folder):
+    """Counts of the generator's list and of what was made of it, per operator; the sizes of kernels count as one."""
+    listed = collections.Counter((folder / "listed").read_text().split())
+    made = [named(test) for test in tests_below(folder / "tests")]
+    rows = collections.defaultdict(lambda: [0, 0])
+    for column, names in enumerate((listed, made)):
+        for name in names:
+            rows[re.sub(r"_\d+x\d+(x\d+)?$", "", name.split("/")[0])][column] += 1
+    say(f"{'operator':24}{'listed':>8}{'made':>8}")
+    for operator, counts in sorted(rows.items()):
+        say(f"{operator:24}{counts[0]:8}{counts[1]:8}")
+    say(f"{f'all {len(rows)}':24}{len(listed):8}{len(made):8}")
+    # Groups of an operator overlap: a test that several list is one folder.
+    twice = sorted(name for name, count in listed.items() if count > 1)
+    if twice:
+        say(f"the generator lists {listed.total()}, since these come more than once: {', '.join(twice)}")
+    say(f"they are in {folder}/tests")
 
 
 def missing_golden(test):
@@ -207,13 +220,14 @@ def parse(arguments):
                         help="all (default: every extension of TOSA 1.0 that fits the profile), none, or names")
     parser.add_argument("--operators", nargs="+", default=[], metavar="OP", help="only these, as the generator names them")
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help=f"of the generator, {DEFAULT_SEED} by default")
-    parser.add_argument("--sample", type=int, default=0, metavar="K",
-                        help="at most K tests of each operator, combination of types and kind of error; 0 (default): all")
+    parser.add_argument("--part", type=int, default=1, metavar="K",
+                        help="about one test in K, at least one for each operator, combination of types and requirements, "
+                             "and kind of error; 1 (default): all")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
     parser.add_argument("--cache", type=Path, default=ROOT / "build/conformance", help="where tests are kept")
     parsed = parser.parse_args(arguments)
-    if parsed.sample < 0 or parsed.jobs < 1:
-        parser.error("--sample and --jobs take positive numbers")
+    if parsed.part < 1 or parsed.jobs < 1:
+        parser.error("--part and --jobs take positive numbers")
     return parsed
 
 
@@ -222,9 +236,7 @@ def main(arguments):
     try:
         tools = Tools()
         folder = generate(tools, Selection(parsed), parsed.cache.resolve())
-        tests = take_sample(folder, parsed.sample) if parsed.sample else folder / "tests"
-        if parsed.sample:
-            say(f"{len(tests_below(tests))} tests in the sample")
+        tests = folder / "tests"
         make_goldens(tools, tests, parsed.jobs)
     except GenerationError as error:
         print(f"conformance: {error}", file=sys.stderr)

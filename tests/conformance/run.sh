@@ -4,7 +4,7 @@
 #   tests/conformance/run.sh [--npu PROGRAM] [--junit FILE] [--json FILE] [--filter REGEX] [--quiet] [SELECTION...]
 #
 # SELECTION is what tests/conformance/generate.py takes: --profile int|fp|all, --extension all|none|NAME..., --operators
-# OP..., --seed N, --sample K, --jobs N, --cache DIR. PROGRAM is build/release/npu by default. Exit status: that of
+# OP..., --seed N, --part K, --jobs N, --cache DIR. PROGRAM is build/release/npu by default. Exit status: that of
 # `npu conformance` (0, or 7 when a test does not pass), or 1 when the tests could not be made.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""arm_generator.py makes what Arm's program makes, file by file, and a part of the tests is a part of them."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import generate
+from suite_test import make
+
+# Few, since Arm's program is slow: types, regions, dynamic shapes, constants, tests that are listed twice, errors.
+SELECTION = ["--operators", "argmax", "clamp", "cond_if", "reshape", "table"]
+STEP = 7
+
+
+def contents(tests):
+    """The bytes of each file by its path; goldens are not the generator's."""
+    return {file.relative_to(tests): file.read_bytes() for file in tests.rglob("*")
+            if file.is_file() and not file.name.startswith(("result-", "bounds_result-"))}
+
+
+def from_arm(tools, arguments, folder):
+    subprocess.run([tools.bin / "tosa_verif_conformance_generator", "--tosa-version", generate.TOSA_VERSION, "--seed",
+                    str(arguments.seed), "--output-type", "binary", *arguments.generator_arguments(), "--build-directory",
+                    folder / "build", "--output-directory", folder / "tests"], env=tools.environment, check=True)
+    return contents(folder / "tests")
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="npu-conformance-") as name:
+        scratch = Path(name)
+        here = [*SELECTION, "--cache", str(scratch)]
+        whole = contents(make(here))
+        part = contents(make([*here, "--part", str(STEP)]))
+        arms = from_arm(generate.Tools(), generate.Selection(generate.parse(here)), scratch)
+    different = sorted(str(path) for path in arms.keys() | whole.keys() if arms.get(path) != whole.get(path))
+    strangers = sorted(str(path) for path in part if part[path] != arms.get(path))
+    count = len({path.parent for path in part})
+    share = len({path.parent for path in whole}) / count
+    print(f"{len(arms)} files of Arm's; {len(different)} differ; {count} tests in the part, one in {share:.1f}")
+    for path in (different + strangers)[:20]:
+        print(f"FAILED: {path}")
+    return 1 if different or strangers or not STEP / 2 < share <= STEP else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Arm's runner and `npu conformance` agree, test by test: usage official_runner.py NPU [SELECTION...], as in generate.py.
+
+Takes tests of every operator out of the selection. Two of them get descriptors that say the opposite of what is right:
+both have to notice.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import generate
+from suite_test import judge, make
+
+PER_FOLDER = 10  # tests of an operator, or of one of its kernels
+FEWEST = 500
+
+
+def take(tests, folder):
+    """Copies, since Arm's runner writes into them."""
+    by_folder = {}
+    for test in generate.tests_below(tests):
+        by_folder.setdefault(test.parent, []).append(test)
+    for found in by_folder.values():
+        count = min(PER_FOLDER, len(found))
+        for test in {found[i * len(found) // count] for i in range(count)}:
+            shutil.copytree(test, folder / test.relative_to(tests))
+
+
+def falsify(test):
+    file = test / "desc.json"
+    desc = json.loads(file.read_text())
+    desc["expected_failure"] = not desc["expected_failure"]
+    file.write_text(json.dumps(desc))
+
+
+def ask_arm(npu, tools, folder, scratch):
+    """Whether each test passed by its name. Each of them once: a test of floating point first runs on Arm's model."""
+    report = scratch / "official.xml"
+    jobs = str(os.cpu_count() or 1)
+    environment = {**tools.environment, "PYTHONPATH": str(HERE)}
+    with (scratch / "official.log").open("w") as log:
+        subprocess.run([tools.bin / "tosa_verif_run_tests", "--sut-module", "npu_sut", "--sut-module-args",
+                        f"npu_sut:{Path(npu).resolve()}", "--recursive", "--jobs", jobs, "--test", folder, "--xunit-file", report],
+                       env=environment, stdout=log, stderr=subprocess.STDOUT, check=False)
+    suites = {suite.get("name"): suite for suite in xml.etree.ElementTree.parse(report).getroot().iter("testsuite")}
+    return {str(Path(case.get("name")).relative_to(folder)): len(case) == 0 for case in suites["npu_sut"].iter("testcase")}
+
+
+def main(npu, *selection):
+    tests = make(selection or ["--part", "7"])
+    tools = generate.Tools()
+    with tempfile.TemporaryDirectory(prefix="npu-conformance-") as name:
+        scratch, folder = Path(name), Path(name) / "tests"
+        take(tests, folder)
+        document = judge(npu, folder, scratch)[1]
+        # Those that pass, so that it is the falsehood that makes them fail.
+        false = [next(entry["name"] for entry in document["results"]
+                      if entry["expected_failure"] == negative and entry["outcome"] == "passed") for negative in (False, True)]
+        for test in false:
+            falsify(folder / test)
+        ours = {entry["name"]: entry["outcome"] == "passed" for entry in judge(npu, folder, scratch)[1]["results"]}
+        arms = ask_arm(npu, tools, folder, scratch)
+    differing = sorted(name for name in ours.keys() | arms.keys() if ours.get(name) != arms.get(name))
+    both = sum(ours[name] and arms.get(name, False) for name in ours)
+    print(f"{len(ours)} tests, {len(arms)} of them run by Arm's runner: both pass {both}, they differ on {len(differing)}")
+    for name in differing[:50]:
+        print(f"FAILED: {name}: npu conformance {ours.get(name)}, Arm's runner {arms.get(name)}")
+    unnoticed = [name for name in false if ours[name] or arms.get(name)]
+    for name in unnoticed:
+        print(f"FAILED: {name} passes with a false descriptor")
+    return 1 if differing or unnoticed or len(ours) < FEWEST else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Official tests pass on the software reference: usage suite_test.py NPU FEWEST [SELECTION...], SELECTION as in generate.py.
+
+There have to be FEWEST tests or more, of every operator, profile and extension, and a wrong golden has to be noticed.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import generate
+
+OPERATOR_TABLE = HERE.parents[1] / "tests/unit/graph/operator_table.txt"
+# The official suite has no tests of these.
+UNTESTED_OPERATORS = {"CONST_SHAPE", "CUSTOM", "VARIABLE", "VARIABLE_READ", "VARIABLE_WRITE"}
+UNTESTED_EXTENSIONS = {"variable"}
+
+
+def make(selection):
+    """The folder with the tests; ends the process where Arm's tools are missing or do not make them."""
+    generated = subprocess.run([HERE / "generate.py", *selection], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               check=False)
+    print(generated.stderr, flush=True)
+    if generated.returncode != 0:
+        skipped = "run sim/setup.sh python" in generated.stderr and "NPU_REQUIRE_NETWORKS" not in os.environ
+        sys.exit(77 if skipped else 1)
+    return Path(generated.stdout.strip())
+
+
+def judge(npu, tests, scratch):
+    """Exit status and the JSON report."""
+    report = scratch / "results.json"
+    result = subprocess.run([npu, "conformance", tests, "--json", report, "--quiet"], check=False)
+    return result.returncode, json.loads(report.read_text())
+
+
+def missing(document):
+    """The operators, profiles and extensions of TOSA 1.0 of which the report has no test."""
+    operators = set(re.findall(r"^[A-Z][A-Z0-9_]*", OPERATOR_TABLE.read_text(), re.MULTILINE)) - UNTESTED_OPERATORS
+    requirements = {name for names in generate.PROFILES.values() for name in names}
+    requirements |= {f"tosa-ext-{name}" for name in set(generate.EXTENSIONS) - UNTESTED_EXTENSIONS}
+    there = {entry["name"] for key in ("operators", "requirements") for entry in document[key]}
+    return sorted((operators | requirements) - there)
+
+
+def notices_damage(npu, tests, document, profile, scratch):
+    """Whether a positive test of the profile fails once an element of its golden is another."""
+    entry = next(entry for entry in document["results"]
+                 if entry["requirements"] == [profile] and not entry["expected_failure"])
+    damaged = scratch / profile
+    shutil.copytree(tests / entry["name"], damaged / "test")
+    golden = damaged / "test" / json.loads((damaged / "test/desc.json").read_text())["ofm_file"][0]
+    data = golden.read_bytes()
+    golden.write_bytes(data[:-1] + bytes([data[-1] ^ 0x40]))  # far off in integers, and in the exponent of a float
+    status, document = judge(npu, damaged, scratch)
+    return status == 7 and document["failed"] == 1
+
+
+def main(npu, fewest, *selection):
+    tests = make(selection)
+    chosen = (tests.parent / "chosen").read_text().split()
+    problems = []
+    with tempfile.TemporaryDirectory(prefix="npu-conformance-") as name:
+        scratch = Path(name)
+        status, document = judge(npu, tests, scratch)
+        if status != 0 or document["passed"] != document["tests"]:
+            problems.append(f"status {status}, {document['passed']} of {document['tests']} tests passed")
+        if document["tests"] != len(chosen) or len(chosen) < int(fewest):
+            problems.append(f"{document['tests']} tests ran, {len(chosen)} were chosen, {fewest} are wanted")
+        if missing(document):
+            problems.append(f"no tests of {', '.join(missing(document))}")
+        for profile in ("tosa-pro-int", "tosa-pro-fp"):
+            if not notices_damage(npu, tests, document, profile, scratch):
+                problems.append(f"a test of {profile} passes with a wrong golden")
+    for problem in problems:
+        print(f"FAILED: {problem}")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
