@@ -6,9 +6,10 @@
 ARGUMENTS are those of tosa_verif_conformance_generator. FOLDER gets `tests`, `listed` (the generator's list, a line
 with folder and name for each test), `chosen` (those of the part) and `generate.log`. tests/conformance/generate.py is the front.
 
-Arm's code decides what is listed, and makes and writes every test. Three of its functions are replaced here:
+Arm's code decides what is listed, and makes and writes every test. Four of its functions are replaced here:
 - A batch of tests runs in a fork of this process, where everything is imported, and not in a new Python.
 - Of the selected tests only the part is made. What is in a test depends on seed and name, not on its neighbours.
+- Negative tests that the configuration names by sizes of the default seed are replaced for another one.
 - A schema is checked once per process, and not again for each description that is held against it.
 """
 
@@ -29,13 +30,14 @@ import conformance.tosa_verif_conformance_generator as suite
 import generator.tosa_verif_build_tests as batch
 import jsonschema
 import schemavalidation.schemavalidation as schemas
-from generator.tosa_test_select import TosaTestSelectList
+from generator.tosa_test_select import TosaTestSelectList, TosaTestSelectOpList
 
 PINNED = "2026.8.0"  # the replaced functions are those of this version
 BATCH_PROGRAM = "tosa_verif_build_tests"
 FORK = multiprocessing.get_context("fork")
 
 original_select = TosaTestSelectList.select
+original_init_select = TosaTestSelectOpList._init_select
 original_run = suite._run_sh_command_mp
 
 
@@ -46,6 +48,16 @@ def stratum(test):
     arguments = test.argsDict
     requirements = (tuple(sorted(arguments.get(key, ()))) for key in ("profiles_supported", "extensions_required"))
     return test.op, str(test.dtype), str(arguments.get("acc_type")), *requirements
+
+
+def init_select(tests):
+    """Arm's configuration names some of the negative tests, with sizes that only the default seed draws. For another seed,
+    where Arm's code gives up, as many tests of the same kind of error take their place."""
+    original_init_select(tests)
+    if not tests.allowMissingErrorIfs:
+        for error, names in tests.errorIfs.items():
+            if tests.testsPerPermute.get(error) == []:
+                tests.testsPerPermute[error] = [test for test in tests.tests if test.getKey() == error][: len(names)]
 
 
 class Part:
@@ -93,6 +105,7 @@ class Part:
             os.dup2(out.fileno(), 1)
             os.dup2(err.fileno(), 2)
             os.chdir(cwd)
+            TosaTestSelectOpList._init_select = init_select
             TosaTestSelectList.select = lambda tests, *args, **kwargs: self.choose(original_select(tests, *args, **kwargs))
             status = batch.main(arguments)
             pickle.dump((self.listed, self.chosen, self.sizes), state)
