@@ -1,0 +1,149 @@
+// Walks one side of a DMA descriptor: a beat a cycle, of at most PortBytes bytes that follow each other. See README.md.
+`include "npu_assert.svh"
+
+module npu_dma_walk #(
+  parameter int unsigned PortBytes = 16,
+  parameter int unsigned AddressWidth = 40,
+  parameter int unsigned Rank = 5,
+  parameter int unsigned CountWidth = 32,   // of counts and lengths
+  parameter int unsigned StrideWidth = 32,
+  localparam int unsigned BytesWidth = $clog2(PortBytes + 1)
+) (
+  input  logic                                       clk_i,
+  input  logic                                       rst_ni,
+
+  input  logic                                       start_valid_i,
+  output logic                                       start_ready_o,
+  input  logic [AddressWidth-1:0]                    base_i,
+  input  logic [CountWidth-1:0]                      run_bytes_i,
+  input  logic [Rank-1:0] [CountWidth-1:0]           count_i,   // outermost first, at least 1
+  input  logic [Rank-1:0] [StrideWidth-1:0]          stride_i,  // signed bytes
+
+  output logic                                       valid_o,
+  input  logic                                       ready_i,
+  output logic [AddressWidth-1:0]                    address_o,
+  output logic [BytesWidth-1:0]                      bytes_o,   // from there on
+  output logic [2:0]                                 phase_o,   // bytes of the piece before this beat, modulo 8
+  output logic                                       last_o     // of the walk
+);
+  localparam int unsigned ProductWidth = CountWidth + StrideWidth;
+
+  typedef enum logic [1:0] {
+    StateIdle,
+    StateMultiply,
+    StateMerge,
+    StateWalk
+  } state_e;
+  state_e state_q;
+
+  logic [CountWidth-1:0] run_q, left_q;
+  logic [Rank-1:0] [CountWidth-1:0] count_q, more_q;          // more_q: steps that a dimension still has
+  logic [Rank-1:0] [StrideWidth-1:0] stride_q;
+  logic [Rank-1:0] [ProductWidth-1:0] product_q;
+  logic [AddressWidth-1:0] address_q;
+  logic [Rank-1:0] [AddressWidth-1:0] row_q;                  // where a dimension's current index begins
+  logic [2:0] phase_q;
+
+  // Dimensions that go on where the piece so far ends become part of it, from inside out. A dimension that does has
+  // stride = piece, so that its product is the new piece: nothing is multiplied twice.
+  logic [Rank-1:0] merged;
+  logic [ProductWidth-1:0] piece;
+  always_comb begin
+    logic joined;
+    joined = 1'b1;
+    merged = '0;
+    piece = ProductWidth'(run_q);
+    for (int i = Rank - 1; i >= 0; i--) begin
+      if (count_q[i] != CountWidth'(1)) begin
+        merged[i] = joined && !stride_q[i][StrideWidth-1] && ProductWidth'(stride_q[i]) == piece;
+        joined = merged[i];
+        if (merged[i]) piece = product_q[i];
+      end
+    end
+  end
+
+  // Behind a piece: the innermost dimension that has a step left takes it, those inside of it begin again.
+  logic [Rank-1:0] steps, restarts;
+  logic [AddressWidth-1:0] next_row;
+  always_comb begin
+    logic found;
+    found = 1'b0;
+    steps = '0;
+    restarts = '0;
+    next_row = address_q;
+    for (int i = Rank - 1; i >= 0; i--) begin
+      restarts[i] = !found;
+      steps[i] = !found && more_q[i] != '0;
+      if (steps[i]) begin
+        next_row = row_q[i] + AddressWidth'($signed(stride_q[i]));
+        restarts[i] = 1'b0;
+        found = 1'b1;
+      end
+    end
+  end
+
+  logic piece_ends, beat;
+  assign piece_ends = left_q <= CountWidth'(PortBytes);
+  assign beat = valid_o && ready_i;
+  assign start_ready_o = state_q == StateIdle;
+  assign valid_o = state_q == StateWalk;
+  assign address_o = address_q;
+  assign bytes_o = piece_ends ? left_q[BytesWidth-1:0] : BytesWidth'(PortBytes);
+  assign phase_o = phase_q;
+  assign last_o = piece_ends && steps == '0;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q <= StateIdle;
+    end else begin
+      unique case (state_q)
+        StateIdle: if (start_valid_i) state_q <= StateMultiply;
+        StateMultiply: state_q <= StateMerge;
+        StateMerge: state_q <= StateWalk;
+        StateWalk: if (beat && last_o) state_q <= StateIdle;
+        default: state_q <= StateIdle;
+      endcase
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (state_q == StateIdle && start_valid_i) begin
+      address_q <= base_i;
+      run_q <= run_bytes_i;
+      count_q <= count_i;
+      stride_q <= stride_i;
+    end
+    if (state_q == StateMerge) begin
+      run_q <= piece[CountWidth-1:0];
+      left_q <= piece[CountWidth-1:0];
+      phase_q <= '0;
+    end
+    if (beat) begin
+      address_q <= piece_ends ? next_row : address_q + AddressWidth'(PortBytes);
+      left_q <= piece_ends ? run_q : left_q - CountWidth'(PortBytes);
+      phase_q <= piece_ends ? '0 : phase_q + 3'(PortBytes);
+    end
+  end
+
+  for (genvar i = 0; i < Rank; i++) begin : gen_dim
+    always_ff @(posedge clk_i) begin
+      if (state_q == StateMultiply) begin
+        product_q[i] <= ProductWidth'($signed(stride_q[i])) * ProductWidth'(count_q[i]);
+      end
+      if (state_q == StateMerge) begin
+        if (merged[i]) count_q[i] <= CountWidth'(1);
+        more_q[i] <= merged[i] ? '0 : count_q[i] - CountWidth'(1);
+        row_q[i] <= address_q;
+      end
+      if (beat && piece_ends) begin
+        if (steps[i]) more_q[i] <= more_q[i] - CountWidth'(1);
+        if (restarts[i]) more_q[i] <= count_q[i] - CountWidth'(1);
+        if (steps[i] || restarts[i]) row_q[i] <= next_row;
+      end
+    end
+  end
+
+  `NPU_ASSERT_STABLE(BeatStable, valid_o, ready_i, ({address_o, bytes_o, phase_o, last_o}))
+  `NPU_ASSERT(BeatHasBytes, !valid_o || (bytes_o != '0 && bytes_o <= BytesWidth'(PortBytes)))
+
+endmodule

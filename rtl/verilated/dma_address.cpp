@@ -1,0 +1,73 @@
+#include "rtl/verilated/dma_address.h"
+
+#include <Vdma_address_edge.h>
+#include <Vdma_address_nano.h>
+
+#include <bit>
+#include <cstring>
+#include <vector>
+
+#include "rtl/verilated/clocked.h"
+#include "rtl/verilated/presets.h"
+
+namespace npu::rtl {
+namespace {
+
+// Ports are arrays of words, element 0 lowest: on such a machine they are the bytes of the memory's order.
+static_assert(std::endian::native == std::endian::little);
+
+template <class Model>
+class VerilatedDmaAddress final : public DmaAddress {
+ public:
+  explicit VerilatedDmaAddress(uint32_t port_bytes) : port_bytes_(port_bytes) { reset(); }
+
+  [[nodiscard]] uint32_t port_bytes() const override { return port_bytes_; }
+  void reset() override {
+    model_->start_valid_i = 0;
+    set_ready(false, false);
+    model_.reset();
+  }
+  void start(const contract::DmaCommand& command, uint64_t src_base, uint64_t dst_base) override {
+    std::vector<uint32_t> words;
+    command.encode(words);
+    std::memcpy(&model_->command_i, words.data(), words.size() * sizeof(uint32_t));
+    model_->src_base_i = src_base;
+    model_->dst_base_i = dst_base;
+    model_->start_valid_i = 1;
+  }
+  [[nodiscard]] bool idle() override {
+    model_.settle();
+    return model_->start_ready_o != 0;
+  }
+  [[nodiscard]] bool source(Beat& beat) override {
+    beat = {model_->src_address_o, model_->src_bytes_o, model_->src_last_o != 0, nullptr};
+    return model_->src_valid_o != 0;
+  }
+  [[nodiscard]] bool destination(Beat& beat) override {
+    beat = {model_->dst_address_o, model_->dst_bytes_o, model_->dst_last_o != 0, nullptr};
+    if (model_->dst_fill_o != 0) beat.fill = reinterpret_cast<const uint8_t*>(&model_->dst_data_o);
+    return model_->dst_valid_o != 0;
+  }
+  void set_ready(bool source, bool destination) override {
+    model_->src_ready_i = source;
+    model_->dst_ready_i = destination;
+  }
+  void tick() override {
+    model_.tick();
+    model_->start_valid_i = 0;
+  }
+
+ private:
+  uint32_t port_bytes_;
+  Clocked<Model> model_;
+};
+
+}  // namespace
+
+std::unique_ptr<DmaAddress> make_dma_address(std::string_view preset) {
+  if (preset == "nano") return std::make_unique<VerilatedDmaAddress<Vdma_address_nano>>(NPU_NANO_DMA_PORT_BYTES);
+  if (preset == "edge") return std::make_unique<VerilatedDmaAddress<Vdma_address_edge>>(NPU_EDGE_DMA_PORT_BYTES);
+  no_such_preset(preset);
+}
+
+}  // namespace npu::rtl

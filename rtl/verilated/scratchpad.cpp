@@ -1,0 +1,75 @@
+#include "rtl/verilated/scratchpad.h"
+
+#include <Vscratchpad_edge.h>
+#include <Vscratchpad_nano.h>
+
+#include <bit>
+#include <cstring>
+
+#include "rtl/verilated/clocked.h"
+#include "rtl/verilated/presets.h"
+
+namespace npu::rtl {
+namespace {
+
+// Ports are arrays of words, element 0 lowest: on such a machine they are the bytes of the memory's order.
+static_assert(std::endian::native == std::endian::little);
+
+template <class Model>
+class VerilatedScratchpad final : public Scratchpad {
+ public:
+  explicit VerilatedScratchpad(const Sizes& sizes)
+      : sizes_(sizes), word_bits_(static_cast<unsigned>(std::countr_zero(sizes.bytes / sizes.bank_bytes))) {
+    reset();
+  }
+
+  [[nodiscard]] const Sizes& sizes() const override { return sizes_; }
+  void reset() override {
+    model_->valid_i = 0;
+    model_.reset();
+  }
+  void read(uint32_t requester, uint32_t word) override { ask(requester, word, false); }
+  void write(uint32_t requester, uint32_t word, uint32_t strobe, std::span<const uint8_t> data) override {
+    ask(requester, word, true);
+    put_bits(model_->strobe_i, sizes_.bank_bytes * requester, sizes_.bank_bytes, strobe);
+    std::memcpy(reinterpret_cast<uint8_t*>(&model_->data_i) + sizes_.bank_bytes * requester, data.data(),
+                sizes_.bank_bytes);
+  }
+  void withdraw(uint32_t requester) override { put_bits(model_->valid_i, requester, 1, 0); }
+  [[nodiscard]] bool granted(uint32_t requester) override {
+    model_.settle();
+    return get_bits(model_->ready_o, requester, 1) != 0;
+  }
+  [[nodiscard]] std::span<const uint8_t> answer(uint32_t requester) const override {
+    if (get_bits(model_->valid_o, requester, 1) == 0) return {};
+    return {reinterpret_cast<const uint8_t*>(&model_->data_o) + sizes_.bank_bytes * requester, sizes_.bank_bytes};
+  }
+  void tick() override { model_.tick(); }
+
+ private:
+  void ask(uint32_t requester, uint32_t word, bool write) {
+    put_bits(model_->valid_i, requester, 1, 1);
+    put_bits(model_->write_i, requester, 1, write ? 1 : 0);
+    put_bits(model_->word_i, word_bits_ * requester, word_bits_, word);
+  }
+
+  Sizes sizes_;
+  unsigned word_bits_;
+  Clocked<Model> model_;
+};
+
+}  // namespace
+
+std::unique_ptr<Scratchpad> make_scratchpad(std::string_view preset) {
+  if (preset == "nano") {
+    return std::make_unique<VerilatedScratchpad<Vscratchpad_nano>>(
+        Scratchpad::Sizes{NPU_NANO_SPM_BYTES, NPU_NANO_SPM_BANKS, NPU_NANO_SPM_BANK_BYTES, NPU_NANO_DMA_CHANNELS + 2});
+  }
+  if (preset == "edge") {
+    return std::make_unique<VerilatedScratchpad<Vscratchpad_edge>>(
+        Scratchpad::Sizes{NPU_EDGE_SPM_BYTES, NPU_EDGE_SPM_BANKS, NPU_EDGE_SPM_BANK_BYTES, NPU_EDGE_DMA_CHANNELS + 2});
+  }
+  no_such_preset(preset);
+}
+
+}  // namespace npu::rtl

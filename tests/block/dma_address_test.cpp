@@ -1,0 +1,285 @@
+// The address generator's RTL: beats against hw/model's walk and against plain loops, cycles against hw/timing.
+#include "rtl/verilated/dma_address.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "hw/model/dma_walk.h"
+#include "hw/timing/dma_cycles.h"
+#include "tests/block/stream.h"
+
+namespace npu::rtl::test {
+namespace {
+
+using contract::DmaCommand;
+using contract::DmaMode;
+using Beat = DmaAddress::Beat;
+using Strides = std::array<int32_t, 5>;
+
+constexpr uint64_t kSrcBase = uint64_t{1} << 38, kDstBase = uint64_t{3} << 37;
+
+DmaCommand copy(uint32_t run, std::array<uint32_t, 5> count, Strides src, Strides dst) {
+  DmaCommand command;
+  command.header.opcode = contract::Opcode::kDma;
+  command.header.words = DmaCommand::kWords;
+  command.mode = DmaMode::kCopy;
+  command.run_bytes = run;
+  command.count = count;
+  command.src_stride = src;
+  command.dst_stride = dst;
+  return command;
+}
+
+DmaCommand fill(uint32_t run, std::array<uint32_t, 5> count, Strides dst, uint32_t bytes, uint64_t pattern) {
+  DmaCommand command = copy(run, count, {}, dst);
+  command.mode = DmaMode::kFill;
+  command.fill_bytes = bytes;
+  command.fill_value_lo = static_cast<uint32_t>(pattern);
+  command.fill_value_hi = static_cast<uint32_t>(pattern >> 32);
+  return command;
+}
+
+// What one side has to emit: each piece of the model's walk in beats of at most port_bytes.
+std::vector<Beat> expected_beats(uint64_t base, const DmaCommand& command, const Strides& stride, uint32_t port_bytes) {
+  model::ExtentWalk walk;
+  walk.start(base, command.run_bytes, command.count, stride);
+  std::vector<Beat> beats;
+  while (!walk.done()) {
+    Beat beat;
+    beat.address = walk.address();
+    beat.bytes = static_cast<uint32_t>(std::min<uint64_t>(walk.contiguous(), port_bytes));
+    walk.advance(beat.bytes);
+    beat.last = walk.done();
+    beats.push_back(beat);
+  }
+  return beats;
+}
+
+// The address of every byte, in order.
+std::vector<uint64_t> plain_addresses(uint64_t base, const DmaCommand& command, const Strides& stride) {
+  std::vector<uint64_t> addresses;
+  const std::function<void(size_t, uint64_t)> visit = [&](size_t dim, uint64_t at) {
+    if (dim == command.count.size()) {
+      for (uint32_t byte = 0; byte < command.run_bytes; ++byte) addresses.push_back(at + byte);
+      return;
+    }
+    for (uint32_t i = 0; i < command.count[dim]; ++i)
+      visit(dim + 1, at + static_cast<uint64_t>(int64_t{stride[dim]} * i));
+  };
+  visit(0, base);
+  return addresses;
+}
+
+std::string describe(const DmaCommand& command) {
+  std::string text = fmt::format("{} of {} bytes, count/src/dst", contract::name(command.mode), command.run_bytes);
+  for (size_t i = 0; i < command.count.size(); ++i) {
+    text += fmt::format(" {}/{}/{}", command.count[i], command.src_stride[i], command.dst_stride[i]);
+  }
+  return text;
+}
+
+// One side's port: takes beats when the throttle says so, and sees that an offered beat stays.
+class Side {
+ public:
+  Side(std::vector<Beat> expected, Throttle throttle) : expected_(std::move(expected)), throttle_(throttle) {}
+
+  // Looks at the beat of this cycle; true when it is to be taken.
+  bool offer(bool valid, const Beat& beat, Buckets& buckets, const std::string& what) {
+    if (held_) {
+      buckets.compare(
+          valid && beat.address == held_->address && beat.bytes == held_->bytes, 1,
+          [] { return "an offered beat changed"; }, [&] { return what; });
+    }
+    held_.reset();
+    if (!valid) return false;
+    if (!throttle_.next()) {
+      held_ = beat;
+      return false;
+    }
+    const size_t index = taken_++;
+    if (index >= expected_.size()) {
+      buckets.compare(
+          1, 0, [] { return "surplus beats"; }, [&] { return what; });
+      return true;
+    }
+    const Beat& wanted = expected_[index];
+    const auto detail = [&] { return fmt::format("{}, beat {}", what, index); };
+    buckets.compare(
+        static_cast<int64_t>(beat.address), static_cast<int64_t>(wanted.address), [] { return "address"; }, detail);
+    buckets.compare(
+        beat.bytes, wanted.bytes, [] { return "bytes"; }, detail);
+    buckets.compare(
+        beat.last, wanted.last, [] { return "last"; }, detail);
+    return true;
+  }
+  [[nodiscard]] bool complete() const { return taken_ == expected_.size(); }
+
+ private:
+  std::vector<Beat> expected_;
+  Throttle throttle_;
+  size_t taken_ = 0;
+  std::optional<Beat> held_;
+};
+
+uint64_t beats_of_formula(const DmaCommand& command, uint32_t port_bytes) {
+  contract::Capabilities caps;
+  caps.dma_port_bytes = port_bytes;
+  return timing::dma_cycles(command, caps).steady;
+}
+
+class DmaAddressBlock : public testing::TestWithParam<const char*> {
+ protected:
+  // Runs a command and checks every beat; returns the cycles from its start until the block is idle.
+  uint64_t run(const DmaCommand& command, Buckets& buckets, const Throttle& src_throttle = Throttle(0, 100),
+               const Throttle& dst_throttle = Throttle(0, 100)) {
+    const std::string what = describe(command);
+    const uint32_t port = block_->port_bytes();
+    const bool fills = command.mode == DmaMode::kFill;
+    auto src_beats = fills ? std::vector<Beat>{} : expected_beats(kSrcBase, command, command.src_stride, port);
+    auto dst_beats = expected_beats(kDstBase, command, command.dst_stride, port);
+    const uint64_t longest = std::max(src_beats.size(), dst_beats.size());
+    buckets.compare(
+        static_cast<int64_t>(longest), static_cast<int64_t>(beats_of_formula(command, port)),
+        [] { return "beats of the formula"; }, [&] { return what; });
+    Side src(std::move(src_beats), src_throttle), dst(std::move(dst_beats), dst_throttle);
+
+    EXPECT_TRUE(block_->idle());
+    block_->start(command, kSrcBase, kDstBase);
+    uint64_t cycles = 0, filled = 0;
+    do {
+      block_->tick();
+      ++cycles;
+      Beat beat;
+      const bool src_valid = block_->source(beat);
+      const bool take_src = src.offer(src_valid, beat, buckets, what);
+      const bool dst_valid = block_->destination(beat);
+      const bool take_dst = dst.offer(dst_valid, beat, buckets, what);
+      buckets.compare(
+          beat.fill != nullptr, fills, [] { return "fill"; }, [&] { return what; });
+      if (take_dst && fills) filled += check_fill(command, beat, filled, buckets, what);
+      block_->set_ready(take_src, take_dst);
+      if (cycles > 100 * (longest + 10)) {
+        ADD_FAILURE() << what << ": does not end";
+        break;
+      }
+    } while (!block_->idle());
+    buckets.compare(
+        src.complete() && dst.complete(), 1, [] { return "lost beats"; }, [&] { return what; });
+    return cycles;
+  }
+
+  static uint64_t check_fill(const DmaCommand& command, const Beat& beat, uint64_t before, Buckets& buckets,
+                             const std::string& what) {
+    const uint64_t pattern = uint64_t{command.fill_value_hi} << 32 | command.fill_value_lo;
+    for (uint32_t i = 0; i < beat.bytes; ++i) {
+      const auto wanted = static_cast<uint8_t>(pattern >> (8 * ((before + i) % command.fill_bytes)));
+      buckets.compare(
+          beat.fill[i], wanted, [] { return "fill data"; },
+          [&] { return fmt::format("{}, byte {}", what, before + i); });
+    }
+    return beat.bytes;
+  }
+
+  std::unique_ptr<DmaAddress> block_ = make_dma_address(GetParam());
+};
+
+std::vector<DmaCommand> corners() {
+  constexpr int32_t kFar = std::numeric_limits<int32_t>::max(), kBack = std::numeric_limits<int32_t>::min();
+  return {
+      copy(1, {1, 1, 1, 1, 1}, {}, {}),
+      copy(4096, {1, 1, 1, 1, 1}, {5, 5, 5, 5, 5}, {7, 7, 7, 7, 7}),
+      copy(3, {2, 3, 4, 5, 6}, {1080, 360, 90, 18, 3}, {1080, 360, 90, 18, 3}),  // all of it one piece
+      copy(3, {2, 3, 4, 5, 6}, {1080, 360, 90, 18, 3}, {1080, 360, 90, 20, 3}),  // the destination merges less
+      copy(3, {2, 3, 4, 5, 6}, {1080, 360, 91, 18, 3}, {1080, 361, 90, 18, 3}),
+      copy(3, {2, 1, 1, 1, 6}, {18, 0, 0, 0, 3}, {18, -9, 77, 3, 3}),  // dimensions of one index do not count
+      copy(2, {1, 1, 1, 4, 8}, {0, 0, 0, 2, 8}, {0, 0, 0, 16, 2}),     // transposition
+      copy(5, {1, 1, 1, 1, 9}, {0, 0, 0, 0, -5}, {0, 0, 0, 0, 5}),     // reversal
+      copy(16, {1, 1, 1, 1, 9}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 16}),    // repetition
+      copy(8, {2, 2, 2, 2, 2}, {kFar, kBack, kFar, kBack, kFar}, {kBack, kFar, kFar, kFar, kBack}),
+      copy(1, {1, 1, 1, 2, 40}, {0, 0, 0, 40, 1}, {0, 0, 0, 41, 1}),
+      // 2^31 bytes behind each other would follow, if strides were unsigned; 2^32, if products were cut.
+      copy(16, {1, 1, 2, 1, 3}, {0, 0, kBack, 0, 16}, {0, 0, 48, 0, 16}),
+      copy(16, {1, 3, 4, 2, 1}, {0, 16, 1 << 30, 16, 0}, {0, 0, 32, 16, 0}),
+      fill(8, {1, 1, 3, 3, 3}, {0, 0, 300, 100, 8}, 8, 0x0102030405060708),
+      fill(24, {1, 1, 1, 3, 3}, {0, 0, 0, -100, 30}, 4, 0x01020304),
+      fill(10, {1, 1, 1, 1, 5}, {0, 0, 0, 0, 10}, 2, 0x0102),
+      fill(7, {1, 1, 1, 5, 5}, {0, 0, 0, 7, 64}, 1, 0xab),
+  };
+}
+
+TEST_P(DmaAddressBlock, Corners) {
+  Buckets buckets("corners", 0);
+  for (const DmaCommand& command : corners()) {
+    const uint64_t cycles = run(command, buckets);
+    EXPECT_EQ(cycles, DmaAddress::kLatency + beats_of_formula(command, block_->port_bytes())) << describe(command);
+  }
+}
+
+int32_t random_stride(std::mt19937_64& random, int64_t follows) {
+  switch (random() % 5) {
+    case 0:
+      return static_cast<int32_t>(random() % 200) - 100;
+    case 1:
+      return static_cast<int32_t>(random() >> 40) - (1 << 23);
+    case 2:
+      return static_cast<int32_t>(-follows);
+    default:
+      return static_cast<int32_t>(follows);  // goes on where the inner dimensions end
+  }
+}
+
+DmaCommand random_command(std::mt19937_64& random) {
+  const bool fills = random() % 4 == 0;
+  const uint32_t pattern = 1u << random() % 4;
+  const uint32_t run = fills ? pattern * (1 + random() % 8) : 1 + random() % 40;
+  DmaCommand command = fills ? fill(run, {}, {}, pattern, random()) : copy(run, {}, {}, {});
+  int64_t src_piece = run, dst_piece = run;
+  for (size_t i = 5; i-- > 0;) {
+    command.count[i] = 1 + random() % 4;
+    command.src_stride[i] = random() % 8 == 0 ? 0 : random_stride(random, src_piece);
+    command.dst_stride[i] = random_stride(random, dst_piece);
+    src_piece = int64_t{command.src_stride[i]} * command.count[i];
+    dst_piece = int64_t{command.dst_stride[i]} * command.count[i];
+  }
+  return command;
+}
+
+TEST_P(DmaAddressBlock, RandomCommandsUnderRandomBackPressure) {
+  const uint64_t first = seed(4711);
+  for (uint64_t round = 0; round < 25; ++round) {
+    std::mt19937_64 random(first + round);
+    Buckets buckets("random", first + round);
+    for (int trial = 0; trial < 20; ++trial) {
+      const DmaCommand command = random_command(random);
+      (void)run(command, buckets, Throttle(random(), 20 + 20 * (round % 5)),
+                Throttle(random(), 20 + 20 * (round / 5 % 5)));
+      // The pieces cover the bytes of five plain loops, in their order.
+      std::vector<uint64_t> bytes;
+      for (const Beat& beat : expected_beats(kSrcBase, command, command.src_stride, block_->port_bytes())) {
+        for (uint32_t i = 0; i < beat.bytes; ++i) bytes.push_back(beat.address + i);
+      }
+      ASSERT_EQ(bytes, plain_addresses(kSrcBase, command, command.src_stride)) << describe(command);
+    }
+  }
+}
+
+// A beat a cycle on each side, the first one after the stated latency, exactly as many as hw/timing counts.
+TEST_P(DmaAddressBlock, CyclesAreThoseOfTheFormula) {
+  const uint64_t first = seed(815);
+  std::mt19937_64 random(first);
+  Buckets buckets("cycles", first);
+  for (int trial = 0; trial < 500; ++trial) {
+    const DmaCommand command = random_command(random);
+    const uint64_t cycles = run(command, buckets);
+    ASSERT_EQ(cycles, DmaAddress::kLatency + beats_of_formula(command, block_->port_bytes())) << describe(command);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, DmaAddressBlock, testing::Values("nano", "edge"));
+
+}  // namespace
+}  // namespace npu::rtl::test
