@@ -128,12 +128,8 @@ class Cleaner {
   void function(MlirOperation& function) {
     block(only_block(function.regions[0], function), nullptr);
     if (foreign_.empty()) return;
-    if (foreign_.size() > kMostListed) {
-      foreign_.resize(kMostListed);
-      foreign_.emplace_back("...");
-    }
     throw Error(ErrorCode::kOperatorUnsupported,
-                fmt::format("{} has operations that TOSA 1.0 does not have: {}", source_, fmt::join(foreign_, ", ")));
+                fmt::format("{} has operations that TOSA 1.0 does not have: {}", source_, foreign()));
   }
 
   void check_elided(const MlirOperation& op) const {
@@ -157,10 +153,9 @@ class Cleaner {
       for (const MlirBlock& block : region.blocks) {
         for (const MlirOperation& op : block.operations) note_foreign(op);
       }
-      throw Error(
-          ErrorCode::kBadStructure,
-          fmt::format("{}: {} has {} blocks, but TOSA has no branches{}", places_.of(owner), owner.name,
-                      region.blocks.size(), foreign_.empty() ? "" : fmt::format(" ({})", fmt::join(foreign_, ", "))));
+      throw Error(ErrorCode::kBadStructure,
+                  fmt::format("{}: {} has {} blocks, but TOSA has no branches{}", places_.of(owner), owner.name,
+                              region.blocks.size(), foreign_.empty() ? "" : fmt::format(" ({})", foreign())));
     }
     return region.blocks[0];
   }
@@ -266,6 +261,13 @@ class Cleaner {
     }
     foreign_.push_back(std::move(text));
     return true;
+  }
+
+  // The first of those noted.
+  [[nodiscard]] std::string foreign() const {
+    const std::span<const std::string> all = foreign_;
+    return fmt::format("{}{}", fmt::join(all.first(std::min(all.size(), kMostListed)), ", "),
+                       all.size() > kMostListed ? ", ..." : "");
   }
 
   static void check_shape(std::string_view type, std::string_view what) {

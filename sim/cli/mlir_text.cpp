@@ -77,8 +77,17 @@ class Parser {
                             text_.substr(at_, std::min<size_t>(60, text_.find('\n', at_) - at_))));
   }
 
+  // Comments, too: the printer writes a block's predecessors behind its label.
   void skip_space() {
-    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
+    while (at_ < text_.size()) {
+      if (std::isspace(static_cast<unsigned char>(text_[at_])) != 0) {
+        ++at_;
+      } else if (text_.substr(at_, 2) == "//") {
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      } else {
+        return;
+      }
+    }
   }
   [[nodiscard]] bool see(std::string_view token) {
     skip_space();

@@ -196,6 +196,11 @@ class Refused(Import):
         self.refused(2, "bad_structure", "no function", "func.func private @main(tensor<4xi8>)\n")
         self.refused(2, "file_damaged", "line 1", "This is a letter.\n")
 
+    def test_branches(self):
+        self.refused(2, "bad_structure", "line 1: func.func has 2 blocks, but TOSA has no branches (cf.br",
+                     "func.func @main(%a: tensor<4xi8>) -> tensor<4xi8> {\n"
+                     '  "cf.br"()[^next] : () -> ()\n^next:\n  return %a : tensor<4xi8>\n}\n')
+
     def test_calls_dynamic_shapes_and_unsigned_arithmetic(self):
         head = "func.func @main(%a: tensor<4xi32>) -> tensor<4xi32> {\n"
         self.refused(3, "operator_unsupported", "func.call (net.mlir line 2), which must be inlined",

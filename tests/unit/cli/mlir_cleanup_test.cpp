@@ -153,10 +153,13 @@ TEST(CleanMlir, RefusesWhatHasNoSizesOrData) {
 }
 
 TEST(CleanMlir, RefusesBranches) {
-  expect_error(
-      "\"func.func\"() <{sym_name = \"main\"}> ({\n\"cf.br\"()[^bb1] : () -> ()\n^bb1:\n\"func.return\"() : () "
-      "-> ()\n}) : () -> ()\n",
-      ErrorCode::kBadStructure, "cf.br");
+  expect_error(R"("func.func"() <{sym_name = "main"}> ({
+"cf.br"()[^bb1] : () -> ()
+^bb1:  // pred: ^bb0
+"func.return"() : () -> ()
+}) : () -> ()
+)",
+               ErrorCode::kBadStructure, "cf.br");
 }
 
 }  // namespace
