@@ -1,4 +1,4 @@
-// Changes of graphs that leave most of them legal, so that fuzzing reaches the code behind the reader.
+// Changes of graphs that leave many of them legal, so that fuzzing reaches the code behind the reader.
 #pragma once
 
 #include <cstdint>

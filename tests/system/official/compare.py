@@ -9,6 +9,7 @@ and control flow, several invocations each: the official model forgets variables
 invocation is handed to the next one."""
 
 import argparse
+import ast
 import concurrent.futures
 import json
 import math
@@ -38,7 +39,7 @@ def split_npy(path):
     """Header and data of a version 1 .npy file."""
     data = path.read_bytes()
     length = struct.unpack("<H", data[8:10])[0]
-    return eval(data[10:10 + length]), data[10 + length:]  # of our own and the model's making
+    return ast.literal_eval(data[10:10 + length].decode().strip()), data[10 + length:]
 
 
 def join_npy(header, shape, data):
@@ -67,7 +68,7 @@ class OfficialModel:
         programs = sorted(tools.parent.glob("lib/python3*/site-packages/bin"))
         if not programs or not (programs[0] / "tosa_reference_model").is_file():
             print(f"no tosa_reference_model in {tools}; run sim/setup.sh python")
-            sys.exit(77)
+            sys.exit(1 if os.environ.get("NPU_REQUIRE_NETWORKS") else 77)
         self.program, self.schema = programs[0] / "tosa_reference_model", programs[0] / "tosa.fbs"
 
     def run(self, folder, case, inputs, results, state):
