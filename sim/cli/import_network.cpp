@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -65,10 +64,7 @@ std::string read_text(const fs::path& path) {
 }
 
 void write_text(const fs::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) throw Error(ErrorCode::kCannotWrite, fmt::format("cannot write {}", path.string()));
+  graph::write_file(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
 // What a tool said that tells most: its first line with "error:" in it, else its last one with "error", else its last.
@@ -177,20 +173,6 @@ void serialise(const Tools& tools, const std::string& file, std::string_view sou
                               "made/clean.mlir", "-o", "/dev/null"});
 }
 
-// Copies under a temporary name beside `to`, then renames.
-void deliver(const fs::path& from, const fs::path& to) {
-  fs::path temporary = to;
-  temporary += ".tmp";
-  std::error_code error;
-  fs::copy_file(from, temporary, fs::copy_options::overwrite_existing, error);
-  if (!error) fs::rename(temporary, to, error);
-  if (error) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    cannot_write(to, error);
-  }
-}
-
 }  // namespace
 
 void import_network(const fs::path& source, const fs::path& tosa, const std::string& function) {
@@ -209,8 +191,9 @@ void import_network(const fs::path& source, const fs::path& tosa, const std::str
     if (error) cannot_write(tools.work(file), error);
   }
   serialise(tools, file, graph::in_quotes(source.string()), function);
-  graph::validate(graph::read_tosa(tools.work("made/out.tosa")));
-  deliver(tools.work("made/out.tosa"), tosa);
+  const fs::path made = tools.work("made/out.tosa");
+  graph::validate(graph::read_tosa(made));
+  graph::write_file(tosa, graph::read_file(made, UINTMAX_MAX));
 }
 
 }  // namespace npu::cli

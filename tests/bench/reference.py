@@ -134,6 +134,9 @@ def main():
     parser.add_argument("--bound", type=float, default=5.0, help="least ratio of an inference")
     parser.add_argument("--json", type=Path, help="also write the results there")
     args = parser.parse_args()
+    for name in [SMALL, *args.networks]:
+        if not (args.zoo / name / "desc.json").is_file():
+            parser.error(f"there is no network {name} in {args.zoo}")
     processor = min(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {processor})  # also of the programs started here: one processor for each side
     with tempfile.TemporaryDirectory() as scratch:

@@ -22,6 +22,7 @@ Facts::Facts(const graph::Block& block)
     : block_(block),
       constants_(fold_constants(block)),
       producers_(block.tensors.size()),
+      declarations_(block.tensors.size()),
       uses_(block.tensors.size()),
       is_output_(block.tensors.size()),
       live_(block.operators.size()),
@@ -36,6 +37,7 @@ Facts::Facts(const graph::Block& block)
 
 void Facts::find_producers() {
   for (size_t i = 0; i < block_.operators.size(); ++i) {
+    if (op(i).op == Op::kVariable) declarations_[op(i).outputs[0]] = i;
     if (op(i).op == Op::kVariable || op(i).op == Op::kVariableWrite) continue;
     for (TensorId id : op(i).outputs) producers_[id] = i;
   }

@@ -29,6 +29,8 @@ class Facts {
 
   // The operator that makes a tensor; none for inputs of the block and variables.
   [[nodiscard]] std::optional<size_t> producer(graph::TensorId id) const { return producers_[id]; }
+  // The operator that declares a variable; none for other tensors, and where the tensor itself is the declaration.
+  [[nodiscard]] std::optional<size_t> declaration(graph::TensorId id) const { return declarations_[id]; }
   // Uses by needed operators only, in operator order.
   [[nodiscard]] std::span<const Use> uses(graph::TensorId id) const { return uses_[id]; }
   [[nodiscard]] bool is_output(graph::TensorId id) const { return is_output_[id]; }
@@ -58,7 +60,7 @@ class Facts {
 
   const graph::Block& block_;
   std::vector<std::optional<Constant>> constants_;
-  std::vector<std::optional<size_t>> producers_;
+  std::vector<std::optional<size_t>> producers_, declarations_;
   std::vector<std::vector<Use>> uses_;
   std::vector<bool> is_output_, live_;
   std::vector<graph::TensorId> alias_roots_, view_roots_;

@@ -1,24 +1,16 @@
 // VARIABLE_READ and VARIABLE_WRITE: copies between persistent SRAM and the other memories.
-#include <algorithm>
-
 #include "driver/compiler/lower/emitter.h"
 #include "driver/compiler/lower/families.h"
 
 namespace npu::compiler {
 namespace {
 
-using graph::Op;
-
 // The program declares its variables before it does anything else: a read that comes before its VARIABLE would see an
 // initial value where the specification has none yet.
 std::optional<Refusal> check_read(const Facts& facts, const graph::Operator& op) {
   if (auto refusal = refuse_types(facts, op)) return refusal;
-  const auto& operators = facts.block().operators;
-  const auto own = std::find_if(operators.begin(), operators.end(), [&](const auto& other) { return &other == &op; });
-  const bool declared_later = std::any_of(own, operators.end(), [&](const graph::Operator& later) {
-    return later.op == Op::kVariable && later.outputs[0] == op.inputs[0];
-  });
-  if (!declared_later) return std::nullopt;
+  const std::optional<size_t> declaration = facts.declaration(op.inputs[0]);
+  if (!declaration || &facts.op(*declaration) < &op) return std::nullopt;
   return Refusal{contract::ErrorCode::kArgumentUnsupported, "its variable is declared after it",
                  "move the VARIABLE to the front, or run the network with `npu reference`"};
 }

@@ -151,7 +151,7 @@ TEST(OperatorTable, IsTheSpecifications) {
   std::string line;
   std::string op;
   while (std::getline(file, line)) {
-    if (line.front() != '#') {
+    if (!line.empty() && line.front() != '#') {
       op = line.front() == ' ' ? op : line.substr(0, line.find(' '));
       wanted[op].push_back(line);
     }
