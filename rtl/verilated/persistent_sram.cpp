@@ -1,0 +1,113 @@
+#include "rtl/verilated/persistent_sram.h"
+
+#include <Vpersistent_sram_edge.h>
+#include <Vpersistent_sram_nano.h>
+
+#include <bit>
+#include <cstring>
+
+#include "rtl/verilated/clocked.h"
+#include "rtl/verilated/presets.h"
+
+namespace npu::rtl {
+namespace {
+
+// Ports are arrays of words, element 0 lowest: on such a machine they are the bytes of the memory's order.
+static_assert(std::endian::native == std::endian::little);
+
+template <class Model>
+class VerilatedPersistentSram final : public PersistentSram {
+ public:
+  explicit VerilatedPersistentSram(const Sizes& sizes) : sizes_(sizes) { reset(); }
+
+  [[nodiscard]] const Sizes& sizes() const override { return sizes_; }
+  void reset() override {
+    set_power(Power::kOn);
+    clear_lost(false);
+    withdraw_injection();
+    withdraw_access();
+    withdraw_operation();
+    model_.reset();
+  }
+  void set_power(Power power) override { model_->power_i = static_cast<uint8_t>(power); }
+  [[nodiscard]] bool lost() const override { return model_->lost_o != 0; }
+  void clear_lost(bool clear) override { model_->lost_clear_i = clear; }
+  [[nodiscard]] uint32_t corrected() const override { return model_->corrected_o; }
+
+  void inject(uint32_t row, uint32_t lane, uint64_t data_flips, uint8_t check_flips) override {
+    model_->inject_valid_i = 1;
+    model_->inject_row_i = static_cast<uint16_t>(row);
+    model_->inject_lane_i = static_cast<uint8_t>(lane);
+    put_bits(model_->inject_flips_i, 0, 64, data_flips);
+    put_bits(model_->inject_flips_i, 64, 8, check_flips);
+  }
+  void withdraw_injection() override { model_->inject_valid_i = 0; }
+  [[nodiscard]] bool injection_taken() override {
+    model_.settle();
+    return model_->inject_valid_i != 0 && model_->inject_ready_o != 0;
+  }
+
+  void access(const Access& access) override {
+    model_->data_valid_i = 1;
+    model_->data_write_i = access.write;
+    model_->data_privileged_i = access.privileged;
+    model_->data_address_i = access.address;
+    put_bits(model_->data_strobe_i, 0, sizes_.port_bytes, access.strobe);
+    if (access.write) std::memcpy(&model_->data_data_i, access.data.data(), sizes_.port_bytes);
+  }
+  void withdraw_access() override { model_->data_valid_i = 0; }
+  [[nodiscard]] bool access_taken() override {
+    model_.settle();
+    return model_->data_valid_i != 0 && model_->data_ready_o != 0;
+  }
+  [[nodiscard]] bool answered() const override { return model_->data_valid_o != 0; }
+  [[nodiscard]] contract::ErrorCode answer_error() const override {
+    return static_cast<contract::ErrorCode>(model_->data_error_o);
+  }
+  [[nodiscard]] std::span<const uint8_t> answer() const override {
+    return {reinterpret_cast<const uint8_t*>(&model_->data_data_o), sizes_.port_bytes};
+  }
+
+  void operate(const Operation& operation) override {
+    model_->op_valid_i = 1;
+    model_->op_i = static_cast<uint8_t>(operation.op);
+    model_->op_index_i = static_cast<uint16_t>(operation.index);
+    model_->op_hash_i = operation.hash;
+    put_bits(model_->op_low_i, 0, 40, static_cast<uint64_t>(operation.low));
+    put_bits(model_->op_high_i, 0, 40, static_cast<uint64_t>(operation.high));
+    model_->op_owner_i = operation.owner;
+    model_->op_epoch_i = operation.epoch;
+  }
+  void withdraw_operation() override { model_->op_valid_i = 0; }
+  [[nodiscard]] bool operation_taken() override {
+    model_.settle();
+    return model_->op_valid_i != 0 && model_->op_ready_o != 0;
+  }
+  [[nodiscard]] bool operation_done() const override { return model_->op_valid_o != 0; }
+  [[nodiscard]] contract::ErrorCode operation_error() const override {
+    return static_cast<contract::ErrorCode>(model_->op_error_o);
+  }
+  [[nodiscard]] uint32_t operation_base() const override { return model_->op_base_o; }
+
+  void tick() override { model_.tick(); }
+
+ private:
+  Sizes sizes_;
+  Clocked<Model> model_;
+};
+
+}  // namespace
+
+std::unique_ptr<PersistentSram> make_persistent_sram(std::string_view preset) {
+  if (preset == "nano") {
+    return std::make_unique<VerilatedPersistentSram<Vpersistent_sram_nano>>(
+        PersistentSram::Sizes{NPU_NANO_PSRAM_BYTES, NPU_NANO_PSRAM_PORT_BYTES, NPU_NANO_VAR_ENTRIES});
+  }
+  if (preset == "edge") {
+    return std::make_unique<VerilatedPersistentSram<Vpersistent_sram_edge>>(
+        PersistentSram::Sizes{NPU_EDGE_PSRAM_BYTES, NPU_EDGE_PSRAM_PORT_BYTES, NPU_EDGE_VAR_ENTRIES});
+  }
+  no_such_preset(preset);
+}
+
+}  // namespace npu::rtl
