@@ -12,7 +12,7 @@ using contract::PoolMode;
 using contract::ReduceOp;
 using contract::UopCode;
 
-constexpr uint64_t kFillStages = 6;   // fetch, address, operand read, align, register read, execute
+constexpr uint64_t kFillStages = 6;   // setup, fetch, address, operand read, align, register read
 constexpr uint64_t kDrainStages = 4;  // register write, align, result write, done
 constexpr uint64_t kLaneBytes = 4;
 

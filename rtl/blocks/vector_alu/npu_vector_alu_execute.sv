@@ -1,0 +1,204 @@
+// What a micro-operation does with the values of its registers, pass by pass, in all lanes. See README.md.
+module npu_vector_alu_execute #(
+  parameter int unsigned Lanes = 8,
+  localparam int unsigned Groups = Lanes / 4
+) (
+  input  logic                             clk_i,
+  input  logic                             advance_i,  // to the next pass
+  input  logic                             valid_i,
+  input  npu_contract_pkg::uop_e           op_i,
+  input  logic                       [5:0] pass_i,
+  input  logic signed               [31:0] imm0_i,
+  input  logic signed               [31:0] imm1_i,
+  input  logic signed               [31:0] low_i,      // limits of the result's type
+  input  logic signed               [31:0] high_i,
+  input  logic signed               [31:0] input_zp_i,
+  input  logic signed               [31:0] output_zp_i,
+  input  logic signed               [31:0] clamp_min_i,
+  input  logic signed               [31:0] clamp_max_i,
+  input  logic          [Lanes-1:0] [63:0] a_i,
+  input  logic          [Lanes-1:0] [63:0] b_i,
+  input  logic          [Lanes-1:0] [63:0] c_i,
+  input  logic          [Lanes-1:0] [37:0] entry_i,    // of a RESCALE: shift, multiplier
+  input  logic         [Groups-1:0] [15:0] lookup_i,   // entry of a table for one lane of each group
+  output logic          [Lanes-1:0] [63:0] result_o    // with the last pass
+);
+  npu_contract_pkg::element_e kept_type;
+  logic single16, double32;
+  assign kept_type = npu_contract_pkg::element_e'(imm0_i[7:0]);
+  assign single16 = imm0_i[7:0] == 8'(npu_contract_pkg::RescaleSingle16);
+  assign double32 = imm0_i[7:0] == 8'(npu_contract_pkg::RescaleDouble32);
+
+  function automatic logic signed [63:0] half_of(logic [5:0] shift_arg);
+    return (shift_arg == '0) ? '0 : 64'sd1 <<< (shift_arg - 6'd1);
+  endfunction
+  function automatic logic [63:0] magnitude(logic [31:0] value);
+    return {32'd0, value[31] ? -value : value};
+  endfunction
+  function automatic logic [63:0] sign32(logic [31:0] value);
+    return {{32{value[31]}}, value};
+  endfunction
+
+  // What passes hand on. Work: product, scaled value, remainder above the quotient, entry of a table. Side: divisor,
+  // what is added to round, the next entry, slope times fraction.
+  logic [Lanes-1:0] [63:0] work_q, work_d, side_q, side_d;
+  logic multi_pass;
+  always_ff @(posedge clk_i) begin
+    if (advance_i && multi_pass) begin
+      work_q <= work_d;
+      side_q <= side_d;
+    end
+  end
+
+  // Of the lane at hand. The multiplier has 64 x 33 bits, of which the low 64 count.
+  logic signed [63:0] a, b, work, side, work_next, side_next, result, product;
+  logic signed [32:0] factor;
+  logic [32:0] remainder;
+  logic [31:0] rest;
+  logic [5:0] shift;
+  logic [15:0] lookup;
+  logic [1:0] place;
+  always_comb begin
+    work_d = work_q;
+    side_d = side_q;
+    result_o = a_i;  // load and store
+    {a, b, work, side, work_next, side_next, result, product} = '0;
+    {factor, remainder, rest, shift, lookup, place} = '0;
+    multi_pass = 1'b0;
+    if (valid_i && op_i > npu_contract_pkg::UopStore) begin
+      multi_pass = op_i == npu_contract_pkg::UopMul || op_i == npu_contract_pkg::UopRescale ||
+                   op_i == npu_contract_pkg::UopTable8 || op_i == npu_contract_pkg::UopTable16 ||
+                   op_i == npu_contract_pkg::UopIntdiv;
+      for (int unsigned i = 0; i < Lanes; i++) begin
+        a = a_i[i];
+        b = b_i[i];
+        work = work_q[i];
+        side = side_q[i];
+        work_next = work;
+        side_next = side;
+        result = a;
+        shift = b[5:0];
+        place = i[1:0];
+        case (op_i)
+          npu_contract_pkg::UopAdd: begin
+            result = a + b;
+            result = sign32(result[31:0]);
+          end
+          npu_contract_pkg::UopSub: begin
+            result = a - b;
+            result = sign32(result[31:0]);
+          end
+          npu_contract_pkg::UopMul: begin
+            // A half of b a pass; then the shift.
+            factor = {1'b0, (pass_i == '0) ? b[31:0] : b[63:32]};
+            product = ((pass_i == '0) ? a : {a[31:0], 32'd0}) * 64'(factor);
+            work_next = (pass_i == '0) ? product : work + product;
+            result = product;
+            if (imm0_i[5:0] != '0) result = (work + half_of(imm0_i[5:0])) >>> imm0_i[5:0];
+            result = sign32(result[31:0]);
+          end
+          npu_contract_pkg::UopMax: result = (a > b) ? a : b;
+          npu_contract_pkg::UopMin: result = (a < b) ? a : b;
+          npu_contract_pkg::UopClamp: result = npu_cast_pkg::limit(a, imm0_i, imm1_i);
+          npu_contract_pkg::UopAbs: begin
+            result = (a < 0) ? -a : a;
+            result = sign32(result[31:0]);
+          end
+          npu_contract_pkg::UopNegate: begin
+            result = npu_cast_pkg::limit(64'(imm1_i) - (a - 64'(imm0_i)), low_i, high_i);
+          end
+          npu_contract_pkg::UopClz: begin
+            rest = a[31:0];
+            result = (rest == '0) ? 64'sd32 : 64'sd0;
+            if (rest != '0) begin
+              if (rest[31:16] == '0) {result[4], rest} = {1'b1, rest << 16};
+              if (rest[31:24] == '0) {result[3], rest} = {1'b1, rest << 8};
+              if (rest[31:28] == '0) {result[2], rest} = {1'b1, rest << 4};
+              if (rest[31:30] == '0) {result[1], rest} = {1'b1, rest << 2};
+              result[0] = !rest[31];
+            end
+          end
+          npu_contract_pkg::UopBitAnd: result = a & b;
+          npu_contract_pkg::UopBitOr: result = a | b;
+          npu_contract_pkg::UopBitXor: result = a ^ b;
+          npu_contract_pkg::UopBitNot: result = ~a;
+          npu_contract_pkg::UopShl: result = npu_cast_pkg::keep(kept_type, a << shift);
+          npu_contract_pkg::UopShrLogical: begin
+            result = npu_cast_pkg::keep(kept_type, npu_cast_pkg::mask(kept_type, a) >> shift);
+          end
+          npu_contract_pkg::UopCast: result = npu_cast_pkg::keep(kept_type, a);
+          npu_contract_pkg::UopShrArith: begin
+            // Rounding half up adds the last bit that falls off.
+            result = a >>> shift;
+            if (imm0_i[0] && shift != '0) result = result + 64'(a[shift-6'd1]);
+          end
+          npu_contract_pkg::UopEq: result = 64'(a == b);
+          npu_contract_pkg::UopGt: result = 64'(a > b);
+          npu_contract_pkg::UopGe: result = 64'(a >= b);
+          npu_contract_pkg::UopSelect: result = (c_i[i] != '0) ? a : b;
+          npu_contract_pkg::UopLogicalNot: result = 64'(a == '0);
+          npu_contract_pkg::UopRescale: begin
+            shift = entry_i[i][37:32];
+            factor = single16 ? 33'($signed(entry_i[i][15:0])) : 33'($signed(entry_i[i][31:0]));
+            case (pass_i[1:0])
+              2'd0: begin
+                work_next = a - 64'(input_zp_i);
+                work_next = single16 ? 64'($signed(work_next[47:0])) : 64'($signed(work_next[31:0]));
+              end
+              2'd1: begin
+                side_next = half_of(shift);
+                if (double32 && shift > 6'd31) begin
+                  side_next = side_next + ((work < 0) ? -64'sd1073741824 : 64'sd1073741824);
+                end
+                work_next = work * 64'(factor);
+              end
+              2'd2: work_next = (work + side) >>> shift;
+              default: begin
+                result = sign32(work[31:0] + output_zp_i);
+                result = npu_cast_pkg::limit(npu_cast_pkg::limit(result, low_i, high_i), clamp_min_i, clamp_max_i);
+              end
+            endcase
+          end
+          npu_contract_pkg::UopTable8: begin
+            lookup = lookup_i[i/4];
+            if (pass_i[1:0] == place) work_next = 64'($signed(lookup));
+            result = work_next;
+          end
+          npu_contract_pkg::UopTable16: begin
+            lookup = lookup_i[i/4];
+            if (pass_i < 6'd8) begin
+              if (pass_i[2:0] == {place, 1'b0}) work_next = 64'($signed(lookup));
+              if (pass_i[2:0] == {place, 1'b1}) side_next = 64'($signed(lookup));
+            end else begin
+              // Beyond the ends of the table the fraction is that of the end.
+              factor = {26'd0, (a < -64'sd32768) ? 7'd0 : (a > 64'sd32767) ? 7'd127 : a[6:0]};
+              side_next = (side - work) * 64'(factor);
+            end
+            result = (work <<< 7) + side;
+          end
+          npu_contract_pkg::UopIntdiv: begin
+            // Magnitudes, a bit of the quotient a pass, sign.
+            remainder = work[63:31];
+            if (pass_i == '0) begin
+              work_next = magnitude(a[31:0]);
+              side_next = magnitude(b[31:0]);
+            end else if (remainder >= {1'b0, side[31:0]}) begin
+              remainder = remainder - {1'b0, side[31:0]};
+              work_next = {remainder[31:0], work[30:0], 1'b1};
+            end else begin
+              work_next = {remainder[31:0], work[30:0], 1'b0};
+            end
+            result = (side[31:0] == '0) ? '0 : sign32((a[31] != b[31]) ? -work[31:0] : work[31:0]);
+          end
+          default: ;
+        endcase
+        result_o[i] = result;
+        if (multi_pass) begin
+          work_d[i] = work_next;
+          side_d[i] = side_next;
+        end
+      end
+    end
+  end
+
+endmodule

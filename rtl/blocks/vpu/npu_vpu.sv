@@ -1,0 +1,379 @@
+// The VPU: one element-wise tile, from the decoded command to the bytes of its results. See README.md.
+`include "npu_assert.svh"
+
+module npu_vpu #(
+  parameter int unsigned Lanes = 8,
+  parameter int unsigned Registers = 16,
+  parameter int unsigned Rows = 256,  // of the table memory, 4 * Lanes bytes each
+  // Of ports; leave as they are.
+  localparam int unsigned RowBytes = 4 * Lanes,
+  localparam int unsigned CountBits = $clog2(RowBytes) + 1
+) (
+  input  logic                                 clk_i,
+  input  logic                                 rst_ni,
+
+  input  logic                                 start_valid_i,
+  output logic                                 start_ready_o,
+  input  npu_contract_pkg::vpu_ewise_command_t ewise_i,
+  input  npu_contract_pkg::operand_t     [7:0] operands_i,
+  input  npu_contract_pkg::uop_t        [31:0] uops_i,
+  output logic                                 done_o,
+
+  output logic                                 param_valid_o,
+  input  logic                                 param_ready_i,
+  output logic                           [2:0] param_operand_o,
+  output logic                          [31:0] param_offset_o,
+  output logic                 [CountBits-1:0] param_count_o,
+  input  logic                [8*RowBytes-1:0] param_data_i,
+
+  output logic                                 operand_valid_o,
+  input  logic                                 operand_ready_i,
+  output logic                           [2:0] operand_operand_o,
+  output logic                           [2:0] operand_bytes_o,   // of an element: 1, 2 or 4
+  output logic                     [Lanes-1:0] operand_lanes_o,
+  output logic             [Lanes-1:0]  [31:0] operand_offset_o,
+  input  logic             [Lanes-1:0]  [31:0] operand_data_i,
+
+  output logic                                 result_valid_o,
+  input  logic                                 result_ready_i,
+  output logic                           [2:0] result_operand_o,
+  output logic                           [2:0] result_bytes_o,
+  output logic                     [Lanes-1:0] result_lanes_o,
+  output logic             [Lanes-1:0]  [31:0] result_offset_o,
+  output logic             [Lanes-1:0]  [31:0] result_data_o
+);
+  localparam int unsigned Groups = Lanes / 4;
+  localparam int unsigned RowBits = $clog2(Rows);
+  localparam int unsigned ByteBits = $clog2(Rows * RowBytes);
+
+  // A pass on its way through the stages.
+  typedef struct packed {
+    logic final_;  // of the tile
+    logic first;   // of its micro-operation
+    logic last;
+    logic load;
+    logic store;
+    logic high;    // the upper half of 48 bits
+    logic [5:0] pass;
+    logic [2:0] operand;
+    npu_contract_pkg::element_e type_;
+    npu_contract_pkg::uop_t uop;
+  } pass_t;
+
+  typedef enum logic [2:0] {
+    StateIdle,
+    StateSetup,
+    StateBlobs,
+    StateIssue,
+    StateDrain
+  } state_e;
+
+  state_e state_q;
+  npu_contract_pkg::vpu_ewise_command_t command_q;
+  npu_contract_pkg::operand_t [7:0] operands_q;
+  npu_contract_pkg::uop_t uops_q [32];
+
+  logic start, advance, blobs_done, blobs_any, issue_last, done_q, d_valid_q;
+  assign start_ready_o = state_q == StateIdle;
+  assign start = start_valid_i && start_ready_o;
+  assign done_o = done_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q <= StateIdle;
+    end else begin
+      unique case (state_q)
+        StateIdle: if (start) state_q <= StateSetup;
+        StateSetup: state_q <= blobs_any ? StateBlobs : StateIssue;
+        StateBlobs: if (blobs_done) state_q <= StateIssue;
+        StateIssue: if (issue_last && advance) state_q <= StateDrain;
+        default: if (d_valid_q) state_q <= StateIdle;
+      endcase
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (start) begin
+      command_q <= ewise_i;
+      operands_q <= operands_i;
+      for (int unsigned i = 0; i < 32; i++) uops_q[i] <= uops_i[i];
+    end
+  end
+
+  // Parameter blocks and tables.
+  logic [7:0] [31:0] blob_bytes;
+  logic table_write;
+  logic [RowBits-1:0] table_row;
+  logic [7:0] [RowBits-1:0] blob_row;
+  npu_contract_pkg::parameter_header_t [7:0] blob_header;
+  always_comb begin
+    for (int unsigned i = 0; i < 8; i++) begin
+      blob_bytes[i] = (i < 32'(command_q.operand_count)) ? operands_q[i].bytes : '0;
+    end
+  end
+  assign blobs_any = blob_bytes != '0;
+  npu_vpu_blobs #(.RowBytes(RowBytes), .Rows(Rows)) u_blobs (
+    .clk_i,
+    .rst_ni,
+    .init_i(state_q == StateSetup),
+    .bytes_i(blob_bytes),
+    .done_o(blobs_done),
+    .valid_o(param_valid_o),
+    .ready_i(param_ready_i),
+    .operand_o(param_operand_o),
+    .offset_o(param_offset_o),
+    .count_o(param_count_o),
+    .data_i(param_data_i),
+    .write_o(table_write),
+    .write_row_o(table_row),
+    .row_o(blob_row),
+    .header_o(blob_header)
+  );
+
+  // Fetch: the passes of a vector, then the next vector.
+  logic f_valid, f_store, f_last, vector_end, walk_last, uop_last;
+  logic [4:0] pc_q;
+  logic [5:0] pass_q, pass_last;
+  logic [2:0] f_operand;
+  npu_contract_pkg::uop_t uop;
+  npu_contract_pkg::element_e f_type;
+  pass_t f;
+  assign f_valid = state_q == StateIssue;
+  assign uop = uops_q[pc_q];
+  assign uop_last = 8'(pc_q) + 8'd1 == command_q.uop_count;
+  assign f_store = uop.op == npu_contract_pkg::UopStore;
+  assign f_operand = f_store ? uop.b[2:0] : uop.a[2:0];
+  assign f_type = operands_q[f_operand].type_;
+  npu_vpu_passes u_passes (
+    .op_i(uop.op), .wide_i(f_type == npu_contract_pkg::ElementI48), .shifted_i(uop.imm0 != '0), .last_o(pass_last)
+  );
+  assign f_last = pass_q == pass_last;
+  assign vector_end = f_last && uop_last;
+  assign issue_last = vector_end && walk_last;
+  assign f = '{
+    final_: issue_last,
+    first: pass_q == '0,
+    last: f_last,
+    load: uop.op == npu_contract_pkg::UopLoad,
+    store: f_store,
+    high: pass_q[0],
+    pass: pass_q,
+    operand: f_operand,
+    type_: f_type,
+    uop: uop
+  };
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      pc_q <= '0;
+      pass_q <= '0;
+    end else if (f_valid && advance) begin
+      pass_q <= f_last ? '0 : pass_q + 1'b1;
+      if (f_last) pc_q <= uop_last ? '0 : pc_q + 1'b1;
+    end
+  end
+
+  logic [3:0] [31:0] f_first;
+  logic [Lanes-1:0] [31:0] f_inner;
+  logic [Lanes-1:0] [1:0] f_step;
+  logic [Lanes-1:0] f_inside;
+  npu_vpu_walk #(.Lanes(Lanes)) u_walk (
+    .clk_i,
+    .dims_i(command_q.dims),
+    .init_i(state_q == StateSetup),
+    .next_i(f_valid && advance && vector_end),
+    .first_o(f_first),
+    .inner_o(f_inner),
+    .step_o(f_step),
+    .inside_o(f_inside),
+    .last_o(walk_last)
+  );
+
+  // All stages move together, and stand while a request waits for memory.
+  logic a_valid_q, r_valid_q, l_valid_q, g_valid_q, x_valid_q, w_valid_q, s_valid_q, m_valid_q;
+  pass_t a_q, r_q, l_q, g_q, x_q, w_q, s_q, m_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      {a_valid_q, r_valid_q, l_valid_q, g_valid_q, x_valid_q, w_valid_q, s_valid_q, m_valid_q} <= '0;
+      d_valid_q <= 1'b0;
+      done_q <= 1'b0;
+    end else begin
+      if (advance) begin
+        {a_valid_q, r_valid_q, l_valid_q, g_valid_q, x_valid_q, w_valid_q, s_valid_q, m_valid_q} <=
+            {f_valid, a_valid_q, r_valid_q, l_valid_q, g_valid_q, x_valid_q, w_valid_q, s_valid_q};
+      end
+      d_valid_q <= advance && m_valid_q && m_q.final_;
+      done_q <= d_valid_q;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (advance) {a_q, r_q, l_q, g_q, x_q, w_q, s_q, m_q} <= {f, a_q, r_q, l_q, g_q, x_q, w_q, s_q};
+  end
+
+  // Address: offsets of loads and stores, entries of a RESCALE.
+  logic [3:0] [31:0] a_first_q;
+  logic [Lanes-1:0] [31:0] a_inner_q;
+  logic [Lanes-1:0] [1:0] a_step_q;
+  logic [Lanes-1:0] a_inside_q, r_inside_q;
+  always_ff @(posedge clk_i) begin
+    if (advance) begin
+      a_first_q <= f_first;
+      a_inner_q <= f_inner;
+      a_step_q <= f_step;
+      a_inside_q <= f_inside;
+      r_inside_q <= a_inside_q;
+    end
+  end
+  npu_vpu_address #(.Lanes(Lanes)) u_address (
+    .clk_i,
+    .take_i(advance && a_valid_q && (a_q.load || a_q.store)),
+    .dims_i(command_q.dims),
+    .stride_i(operands_q[a_q.operand].stride),
+    .base_i((a_q.high ? 32'd4 : 32'd0)),
+    .first_i(a_first_q),
+    .step_i(a_step_q),
+    .offset_o(operand_offset_o)
+  );
+
+  logic entry_take, lookup, lookup_wide;
+  logic [7:0] lookup_operand;
+  logic [Groups-1:0] [10:0] lookup_offset;
+  logic [Groups-1:0] [ByteBits-1:0] lookup_address;
+  logic [Groups-1:0] [ByteBits-1:3] entry_address;
+  logic [Groups-1:0] [15:0] lookup_data;
+  logic [Groups-1:0] [63:0] entry_data;
+  assign entry_take = a_valid_q && a_q.uop.op == npu_contract_pkg::UopRescale;
+  always_comb begin
+    entry_address = '0;
+    lookup_address = '0;
+    if (entry_take) begin
+      for (int unsigned g = 0; g < Groups; g++) begin
+        // Multiplier and shift are the last eight bytes of the entry; entries follow a header of 32 bytes.
+        entry_address[g] = {blob_row[a_q.uop.b[2:0]], {ByteBits-RowBits-3{1'b0}}} + (ByteBits-3)'(5) +
+                           (a_q.uop.imm0[8] ? (ByteBits-3)'({a_inner_q[4*g+32'(a_q.pass[1:0])], 1'b0}) : '0);
+      end
+    end
+    if (lookup) begin
+      for (int unsigned g = 0; g < Groups; g++) begin
+        lookup_address[g] = {blob_row[lookup_operand[2:0]], {ByteBits-RowBits{1'b0}}} + ByteBits'(lookup_offset[g]);
+      end
+    end
+  end
+  npu_table #(.Ports(Groups), .Rows(Rows), .RowBytes(RowBytes)) u_table (
+    .clk_i,
+    .write_i(table_write),
+    .write_row_i(table_row),
+    .write_data_i(param_data_i),
+    .lookup_i(lookup),
+    .lookup_address_i(lookup_address),
+    .lookup_wide_i(lookup_wide),
+    .lookup_o(lookup_data),
+    .entry_i(entry_take),
+    .entry_address_i(entry_address),
+    .entry_o(entry_data)
+  );
+
+  // Operand read. A request that was granted while the result waits keeps its data.
+  logic operand_wants, operand_taken_q, result_wants, result_taken_q;
+  logic [Lanes-1:0] [31:0] taken_q, l_data_q;
+  assign operand_wants = r_valid_q && r_q.load;
+  assign operand_valid_o = operand_wants && !operand_taken_q;
+  assign operand_operand_o = r_q.operand;
+  assign operand_lanes_o = r_inside_q;
+  assign result_wants = m_valid_q && m_q.store;
+  assign result_valid_o = result_wants && !result_taken_q;
+  assign advance = !(operand_valid_o && !operand_ready_i) && !(result_valid_o && !result_ready_i);
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      operand_taken_q <= 1'b0;
+      result_taken_q <= 1'b0;
+    end else begin
+      operand_taken_q <= !advance && operand_wants && (operand_taken_q || operand_ready_i);
+      result_taken_q <= !advance && result_wants && (result_taken_q || result_ready_i);
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (operand_valid_o && operand_ready_i && !advance) taken_q <= operand_data_i;
+    if (advance && operand_wants) l_data_q <= operand_taken_q ? taken_q : operand_data_i;
+  end
+
+  function automatic logic [2:0] port_bytes(npu_contract_pkg::element_e type_arg);
+    unique case (type_arg)
+      npu_contract_pkg::ElementI8, npu_contract_pkg::ElementBool: return 3'd1;
+      npu_contract_pkg::ElementI16: return 3'd2;
+      default: return 3'd4;
+    endcase
+  endfunction
+  assign operand_bytes_o = port_bytes(r_q.type_);
+  assign result_bytes_o = port_bytes(m_q.type_);
+
+  // Align: extend; 48 bits come in two halves.
+  logic [Lanes-1:0] [63:0] g_data_q, value, result;
+  logic [Lanes-1:0] [31:0] low_q;
+  function automatic logic [Lanes-1:0] [63:0] aligned(logic [Lanes-1:0] [31:0] data, logic [Lanes-1:0] [31:0] low);
+    for (int unsigned i = 0; i < Lanes; i++) begin
+      aligned[i] = (l_q.type_ == npu_contract_pkg::ElementI48)
+                       ? {data[i], low[i]} : npu_cast_pkg::extend(l_q.type_, l_q.uop.imm0[0], {32'd0, data[i]});
+    end
+  endfunction
+  always_ff @(posedge clk_i) begin
+    if (advance && l_valid_q && l_q.load) begin
+      low_q <= l_data_q;
+      g_data_q <= aligned(l_data_q, low_q);
+    end
+  end
+
+  npu_vector_alu #(.Lanes(Lanes), .Registers(Registers)) u_alu (
+    .clk_i,
+    .rst_ni,
+    .advance_i(advance),
+    .entry_take_i(entry_take),
+    .entry_place_i(a_q.pass[1:0]),
+    .entry_i(entry_data),
+    .valid_i(g_valid_q),
+    .first_i(g_q.first),
+    .last_i(g_q.last),
+    .pass_i(g_q.pass),
+    .uop_i(g_q.uop),
+    .header_i(blob_header[g_q.uop.b[2:0]]),
+    .data_i(g_data_q),
+    .lookup_o(lookup),
+    .lookup_wide_o(lookup_wide),
+    .lookup_operand_o(lookup_operand),
+    .lookup_offset_o(lookup_offset),
+    .lookup_i(lookup_data),
+    .value_o(value),
+    .result_o(result)
+  );
+
+  logic unused_value;
+  assign unused_value = value[0][0];
+
+  // Results, and the offsets that went with them from operand read on.
+  localparam int unsigned Delay = 6;  // align, register read, execute, register write, align, result write
+  logic [Lanes-1:0] [31:0] offset_q [Delay];
+  logic [Lanes-1:0] inside_q [Delay];
+  logic [Lanes-1:0] [31:0] s_data_q, m_data_q;
+  logic [Delay-1:0] delay_store;
+  function automatic logic [Lanes-1:0] [31:0] half_of(logic [Lanes-1:0] [63:0] values, logic high);
+    for (int unsigned i = 0; i < Lanes; i++) half_of[i] = high ? values[i][63:32] : values[i][31:0];
+  endfunction
+  assign delay_store = {s_q.store, w_q.store, x_q.store, g_q.store, l_q.store, r_q.store};
+  always_ff @(posedge clk_i) begin
+    if (advance) begin
+      if (delay_store[0]) offset_q[0] <= operand_offset_o;
+      inside_q[0] <= r_inside_q;
+      for (int unsigned i = 1; i < Delay; i++) begin
+        if (delay_store[i]) offset_q[i] <= offset_q[i-1];
+        inside_q[i] <= inside_q[i-1];
+      end
+      if (w_q.store) s_data_q <= half_of(result, w_q.high);
+      if (s_q.store) m_data_q <= s_data_q;
+    end
+  end
+  assign result_operand_o = m_q.operand;
+  assign result_lanes_o = inside_q[Delay-1];
+  assign result_offset_o = offset_q[Delay-1];
+  assign result_data_o = m_data_q;
+
+  `NPU_ASSERT_STABLE(OperandStable, operand_valid_o, operand_ready_i, {operand_operand_o, operand_lanes_o})
+  `NPU_ASSERT_STABLE(ResultStable, result_valid_o, result_ready_i, {result_operand_o, result_lanes_o})
+
+endmodule

@@ -1,0 +1,137 @@
+#include "rtl/verilated/vpu.h"
+
+#include <Vvpu_edge.h>
+#include <Vvpu_nano.h>
+
+#include <bit>
+#include <cstring>
+#include <vector>
+
+#include "rtl/verilated/clocked.h"
+#include "rtl/verilated/presets.h"
+
+namespace npu::rtl {
+namespace {
+
+// Ports are arrays of words, element 0 lowest: on such a machine they are the bytes of the memory's order.
+static_assert(std::endian::native == std::endian::little);
+
+constexpr uint32_t kRegisters = 16, kTableRows = 256;  // parameters Registers and Rows of npu_vpu
+
+[[noreturn]] void unsupported(const std::string& what) {
+  throw Error(contract::ErrorCode::kArgumentUnsupported, "the RTL of the VPU " + what + ", or run it on the model");
+}
+
+template <class Model>
+class VerilatedVpu final : public Vpu {
+ public:
+  explicit VerilatedVpu(uint32_t lanes) : lanes_(lanes) { reset(); }
+
+  uint32_t lanes() const override { return lanes_; }
+
+  void reset() override {
+    model_->start_valid_i = 0;
+    hold();
+    model_.reset();
+  }
+
+  void start(const contract::VpuEwiseCommand& command) override {
+    if (command.register_count > kRegisters) {
+      unsupported("has " + std::to_string(kRegisters) + " registers: give the program fewer");
+    }
+    uint64_t rows = 0;
+    for (const contract::Operand& operand : command.operands) rows += (uint64_t{operand.bytes} + row() - 1) / row();
+    if (rows > kTableRows) {
+      unsupported("holds " + std::to_string(kTableRows * row()) + " bytes of tables and parameters: split the tile");
+    }
+    std::vector<uint32_t> words;
+    command.encode(words);
+    put(model_->ewise_i, words, 0, contract::VpuEwiseCommand::kWords);
+    const size_t operand_words = command.operands.size() * contract::Operand::kWords;
+    put(model_->operands_i, words, contract::VpuEwiseCommand::kWords, operand_words);
+    put(model_->uops_i, words, contract::VpuEwiseCommand::kWords + operand_words,
+        command.uops.size() * contract::Uop::kWords);
+    model_->start_valid_i = 1;
+  }
+
+  bool parameters(Parameters& request) override {
+    if (model_->param_valid_o == 0) return false;
+    request.operand = model_->param_operand_o;
+    request.offset = model_->param_offset_o;
+    request.bytes = model_->param_count_o;
+    request.data = reinterpret_cast<uint8_t*>(model_->param_data_i.m_storage);
+    return true;
+  }
+  bool read(Read& request) override {
+    if (model_->operand_valid_o == 0) return false;
+    request.operand = model_->operand_operand_o;
+    request.element_bytes = model_->operand_bytes_o;
+    request.lanes = model_->operand_lanes_o;
+    request.offsets = model_->operand_offset_o.m_storage;
+    request.data = model_->operand_data_i.m_storage;
+    return true;
+  }
+  bool write(Write& request) override {
+    if (model_->result_valid_o == 0) return false;
+    request.operand = model_->result_operand_o;
+    request.element_bytes = model_->result_bytes_o;
+    request.lanes = model_->result_lanes_o;
+    request.offsets = model_->result_offset_o.m_storage;
+    request.data = model_->result_data_o.m_storage;
+    return true;
+  }
+  void grant_parameters() override { model_->param_ready_i = 1; }
+  void grant_read() override { model_->operand_ready_i = 1; }
+  void grant_write() override { model_->result_ready_i = 1; }
+
+  void tick() override {
+    model_.tick();
+    model_->start_valid_i = 0;
+    hold();
+  }
+  bool done() const override { return model_->done_o != 0; }
+  uint64_t cycles() const override { return model_.cycles(); }
+
+ private:
+  [[nodiscard]] uint32_t row() const { return 4 * lanes_; }
+  void hold() {
+    model_->param_ready_i = 0;
+    model_->operand_ready_i = 0;
+    model_->result_ready_i = 0;
+  }
+  template <class Port>
+  static void put(Port& port, const std::vector<uint32_t>& words, size_t begin, size_t count) {
+    if (count > 0) std::memcpy(port.m_storage, words.data() + begin, count * sizeof(uint32_t));
+  }
+
+  uint32_t lanes_;
+  Clocked<Model> model_;
+};
+
+}  // namespace
+
+void fetch(const Vpu::Parameters& request, const uint8_t* base) {
+  std::memcpy(request.data, base + request.offset, request.bytes);
+}
+
+void fetch(const Vpu::Read& request, const uint8_t* base) {
+  for (uint64_t left = request.lanes; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    std::memcpy(request.data + lane, base + static_cast<int32_t>(request.offsets[lane]), request.element_bytes);
+  }
+}
+
+void store(const Vpu::Write& request, uint8_t* base) {
+  for (uint64_t left = request.lanes; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    std::memcpy(base + static_cast<int32_t>(request.offsets[lane]), request.data + lane, request.element_bytes);
+  }
+}
+
+std::unique_ptr<Vpu> make_vpu(std::string_view preset) {
+  if (preset == "nano") return std::make_unique<VerilatedVpu<Vvpu_nano>>(NPU_NANO_VPU_LANES);
+  if (preset == "edge") return std::make_unique<VerilatedVpu<Vvpu_edge>>(NPU_EDGE_VPU_LANES);
+  no_such_preset(preset);
+}
+
+}  // namespace npu::rtl

@@ -1,0 +1,99 @@
+// Runs tiles on the VPU's RTL against a memory, as its tests do.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "hw/contract/gen/capabilities.h"
+#include "hw/contract/gen/commands.h"
+#include "rtl/verilated/vpu.h"
+#include "tests/block/stream.h"
+
+namespace npu::rtl::test {
+
+inline contract::Capabilities vpu_machine(std::string_view preset) {
+  contract::Capabilities caps;
+  caps.vpu_lanes = preset == "nano" ? NPU_NANO_VPU_LANES : NPU_EDGE_VPU_LANES;
+  return caps;
+}
+
+// How willing memory is, port by port.
+struct VpuGates {
+  Throttle parameters{0, 100}, reads{0, 100}, writes{0, 100};
+};
+
+// A memory that counts accesses outside of itself instead of making them. `bases`: where each operand is.
+class VpuMemory {
+ public:
+  VpuMemory(std::vector<uint8_t>& bytes, std::vector<uint32_t> bases) : bytes_(bytes), bases_(std::move(bases)) {}
+
+  void serve(const Vpu::Parameters& request) {
+    const int64_t begin = int64_t{bases_.at(request.operand)} + request.offset;
+    if (inside(begin, request.bytes)) fetch(request, bytes_.data() + bases_[request.operand]);
+  }
+  void serve(const Vpu::Read& request) {
+    if (inside(request)) fetch(request, bytes_.data() + bases_[request.operand]);
+  }
+  void serve(const Vpu::Write& request) {
+    if (inside(request)) store(request, bytes_.data() + bases_[request.operand]);
+  }
+  [[nodiscard]] uint64_t outside() const { return outside_; }
+
+ private:
+  template <class Request>
+  bool inside(const Request& request) {
+    for (uint32_t lane = 0; lane < 64; ++lane) {
+      if ((request.lanes >> lane & 1) == 0) continue;
+      const int64_t begin = int64_t{bases_.at(request.operand)} + static_cast<int32_t>(request.offsets[lane]);
+      if (!inside(begin, request.element_bytes)) return false;
+    }
+    return true;
+  }
+  bool inside(int64_t begin, int64_t count) {
+    const bool fits = begin >= 0 && begin + count <= static_cast<int64_t>(bytes_.size());
+    outside_ += fits ? 0 : 1;
+    return fits;
+  }
+
+  std::vector<uint8_t>& bytes_;
+  std::vector<uint32_t> bases_;
+  uint64_t outside_ = 0;
+};
+
+inline std::vector<uint32_t> bases_of(const contract::VpuEwiseCommand& command) {
+  std::vector<uint32_t> bases;
+  for (const contract::Operand& operand : command.operands) bases.push_back(operand.base.offset);
+  return bases;
+}
+
+// Cycles from the start to the end; 0 when the block does not end within `limit`.
+template <class Command>
+uint64_t run_vpu(Vpu& block, const Command& command, VpuMemory& memory, VpuGates& gates, uint64_t limit) {
+  block.start(command);
+  block.tick();
+  for (uint64_t cycles = 1; cycles <= limit; ++cycles) {
+    Vpu::Parameters parameters;
+    if (block.parameters(parameters) && gates.parameters.next()) {
+      memory.serve(parameters);
+      block.grant_parameters();
+    }
+    Vpu::Read read;
+    if (block.read(read) && gates.reads.next()) {
+      memory.serve(read);
+      block.grant_read();
+    }
+    Vpu::Write write;
+    if (block.write(write) && gates.writes.next()) {
+      memory.serve(write);
+      block.grant_write();
+    }
+    block.tick();
+    if (block.done()) return cycles;
+  }
+  return 0;
+}
+
+}  // namespace npu::rtl::test

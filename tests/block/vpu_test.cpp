@@ -1,0 +1,214 @@
+// The VPU's RTL, tile by tile: bits against the model and one-value-at-a-time arithmetic, cycles against the formula.
+#include "rtl/verilated/vpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hw/contract/error.h"
+#include "hw/engine/vpu_model.h"
+#include "hw/timing/vpu_cycles.h"
+#include "tests/block/stream.h"
+#include "tests/block/vpu_driver.h"
+#include "tests/unit/engine/scalar_uops.h"
+
+namespace npu::rtl::test {
+namespace {
+
+using contract::Capabilities;
+using contract::Element;
+using contract::Operand;
+using contract::Uop;
+using contract::UopCode;
+using contract::VpuEwiseCommand;
+using engine::testing::EwiseCase;
+using engine::testing::Random;
+using engine::testing::TestMemory;
+
+// Cycles of tiles without back-pressure, against the formula's.
+struct CycleErrors {
+  uint64_t tiles = 0, equal = 0;
+  int64_t worst = 0;
+  void add(uint64_t got, uint64_t wanted) {
+    const auto error = static_cast<int64_t>(got - wanted);
+    ++tiles;
+    equal += error == 0 ? 1 : 0;
+    if (std::abs(error) > std::abs(worst)) worst = error;
+  }
+};
+
+class VpuBlock : public testing::TestWithParam<const char*> {
+ protected:
+  // Runs a tile on the RTL and on the model: all of memory must be equal afterwards, and the cycles those of the
+  // formula.
+  template <class Command>
+  void check(const Command& command, std::vector<uint32_t> bases, TestMemory& memory, uint64_t formula,
+             uint64_t elements, Random& random, bool throttled, const std::string& text) {
+    std::vector<uint8_t> bytes = memory.scratchpad();
+    VpuMemory served(bytes, std::move(bases));
+    VpuGates gates;
+    if (throttled) {
+      for (Throttle* gate : {&gates.parameters, &gates.reads, &gates.writes}) {
+        *gate = Throttle(random.bits(), random.pick({10, 50, 80, 95, 100}));
+      }
+    }
+    const uint64_t cycles = run_vpu(*block_, command, served, gates, formula * 40 + 10'000);
+    ASSERT_NE(cycles, 0u) << "the block does not end: " << text;
+    EXPECT_EQ(served.outside(), 0u) << text;
+    if (throttled) {
+      EXPECT_GE(cycles, formula) << text;
+    } else {
+      errors_.add(cycles, formula);
+      EXPECT_EQ(cycles, formula) << text;
+    }
+    ASSERT_EQ(model_->run(engine::testing::encode(command), memory, /*timed=*/false).error, contract::ErrorCode::kOk)
+        << text;
+    ++tiles_;
+    elements_ += elements;
+    const auto difference = std::mismatch(bytes.begin(), bytes.end(), memory.scratchpad().begin());
+    if (difference.first == bytes.end()) return;
+    ++differing_;
+    FAIL() << "byte " << difference.first - bytes.begin() << " is " << int{*difference.first} << ", the model has "
+           << int{*difference.second} << ": " << text;
+  }
+
+  void TearDown() override {
+    std::printf("%s: %llu tiles, %llu elements compared, %llu tiles differ, cycles equal in %llu of %llu, worst %lld\n",
+                GetParam(), static_cast<unsigned long long>(tiles_), static_cast<unsigned long long>(elements_),
+                static_cast<unsigned long long>(differing_), static_cast<unsigned long long>(errors_.equal),
+                static_cast<unsigned long long>(errors_.tiles), static_cast<long long>(errors_.worst));
+  }
+
+  const Capabilities caps_ = vpu_machine(GetParam());
+  std::unique_ptr<Vpu> block_ = make_vpu(GetParam());
+  std::unique_ptr<engine::Engine> model_ = engine::make_vpu_model(caps_);
+  CycleErrors errors_;
+  uint64_t tiles_ = 0, elements_ = 0, differing_ = 0;
+};
+
+uint64_t stores(const VpuEwiseCommand& command) {
+  return static_cast<uint64_t>(
+      std::count_if(command.uops.begin(), command.uops.end(), [](const Uop& u) { return u.op == UopCode::kStore; }));
+}
+
+// Tables and parameter blocks, each in rows of its own.
+uint64_t table_bytes(const VpuEwiseCommand& command, uint64_t row) {
+  uint64_t bytes = 0;
+  for (const Operand& operand : command.operands) bytes += timing::ceil_div(operand.bytes, row) * row;
+  return bytes;
+}
+
+std::string describe(const VpuEwiseCommand& command, const Random& random, int i) {
+  std::string text = fmt::format("tile {}, {}, {}x{}x{}x{}:", i, random.name(), command.dims[0], command.dims[1],
+                                 command.dims[2], command.dims[3]);
+  for (const Uop& uop : command.uops) {
+    text += fmt::format(" {}(r{} {} {} {} {})", name(uop.op), uop.dst, uop.a, uop.b, uop.imm0, uop.imm1);
+  }
+  return text;
+}
+
+// Other registers for all of a program.
+void rename(VpuEwiseCommand& command, const std::array<uint32_t, 16>& order) {
+  command.register_count = 16;
+  for (Uop& uop : command.uops) {
+    const bool blob = uop.op == UopCode::kRescale || uop.op == UopCode::kTable8 || uop.op == UopCode::kTable16;
+    if (uop.op != UopCode::kStore) uop.dst = order.at(uop.dst);
+    if (uop.op != UopCode::kLoad) uop.a = order.at(uop.a);
+    if (!blob && uop.op != UopCode::kLoad && uop.op != UopCode::kStore && uop.op != UopCode::kNegate) {
+      uop.b = order.at(uop.b);
+    }
+    if (uop.op == UopCode::kSelect) uop.imm0 = static_cast<int32_t>(order.at(static_cast<size_t>(uop.imm0)));
+  }
+}
+
+// Programs of the element-wise unit tests: every micro-operation, type, broadcast, gap, reversal and per-channel
+// parameters. One value at a time gives the expected bytes too.
+TEST_P(VpuBlock, RandomProgramsEqualScalarOnes) {
+  Random random(seed(7'000));
+  std::map<UopCode, int> seen;
+  for (int i = 0; i < 5'000 && !HasFailure(); ++i) {
+    EwiseCase test = engine::testing::make_ewise_case(random);
+    if (test.elements > (i % 50 == 0 ? 20'000 : 2'000)) continue;
+    if (table_bytes(test.command, 4 * caps_.vpu_lanes) > 256 * 4 * caps_.vpu_lanes) {
+      EXPECT_THROW(block_->start(test.command), Error);
+      continue;
+    }
+    for (const Uop& uop : test.command.uops) ++seen[uop.op];
+    const uint64_t formula = timing::ewise_cycles(test.command, caps_).total();
+    const std::string text = describe(test.command, random, i);
+    check(test.command, bases_of(test.command), test.memory, formula,
+          static_cast<uint64_t>(test.elements) * stores(test.command), random, i % 3 == 2, text);
+    ASSERT_EQ(test.memory.scratchpad(), test.expected) << "model and scalar arithmetic differ: " << text;
+  }
+  EXPECT_EQ(seen.size(), size_t{static_cast<int>(UopCode::kIntdiv) + 1});
+  for (const auto& [op, count] : seen) EXPECT_GE(count, 50) << name(op);
+}
+
+// Programs of up to 32 micro-operations over all registers, so that results are forwarded at every distance.
+TEST_P(VpuBlock, LongPrograms) {
+  Random random(seed(8'000));
+  for (int i = 0; i < 3'000 && !HasFailure(); ++i) {
+    EwiseCase test = engine::testing::make_ewise_case(random);
+    VpuEwiseCommand& command = test.command;
+    const uint64_t row = 4 * caps_.vpu_lanes;
+    if (test.elements > 500 || table_bytes(command, row) > 256 * row) continue;
+    const auto is_store = [](const Uop& uop) { return uop.op == UopCode::kStore; };
+    const auto stores_begin = std::find_if(command.uops.begin(), command.uops.end(), is_store);
+    const auto body_begin =
+        std::find_if(command.uops.begin(), stores_begin, [](const Uop& uop) { return uop.op != UopCode::kLoad; });
+    const std::vector<Uop> body(body_begin, stores_begin), results(stores_begin, command.uops.end());
+    command.uops.erase(stores_begin, command.uops.end());
+    while (command.uops.size() + results.size() < contract::kMaxUops) {
+      command.uops.push_back(body[static_cast<size_t>(random.between(0, static_cast<int64_t>(body.size()) - 1))]);
+      if (random.chance(5)) break;
+    }
+    command.uops.insert(command.uops.end(), results.begin(), results.end());
+    // Any of the registers instead of the first ones.
+    std::array<uint32_t, 16> order{};
+    for (uint32_t r = 0; r < order.size(); ++r) order[r] = r;
+    for (size_t r = 0; r < order.size(); ++r) std::swap(order[r], order[static_cast<size_t>(random.between(0, 15))]);
+    rename(command, order);
+    const uint64_t elements = static_cast<uint64_t>(test.elements) * stores(command);
+    check(command, bases_of(command), test.memory, timing::ewise_cycles(command, caps_).total(), elements, random,
+          i % 3 == 2, describe(command, random, i));
+  }
+}
+
+TEST_P(VpuBlock, InPlace) {
+  Random random(seed(9'000));
+  for (int i = 0; i < 200 && !HasFailure(); ++i) {
+    VpuEwiseCommand command;
+    command.dims = {1, 2, static_cast<uint32_t>(random.between(1, 5)), static_cast<uint32_t>(random.between(1, 300))};
+    command.register_count = 2;
+    Operand operand;
+    operand.type = random.pick({Element::kI8, Element::kI32, Element::kI48});
+    operand.base = engine::testing::scratchpad(4);
+    const auto bytes = static_cast<int32_t>(element_bytes(operand.type)),
+               row = static_cast<int32_t>(command.dims[3]) * bytes;
+    operand.stride = {0, row * static_cast<int32_t>(command.dims[2]), row, bytes};
+    command.operands = {operand};
+    command.uops = {
+        {UopCode::kLoad, 0, 0, 0, 0, 0}, {UopCode::kBitNot, 1, 0, 0, 0, 0}, {UopCode::kStore, 0, 1, 0, 0, 0}};
+    TestMemory memory(static_cast<size_t>(operand.stride[1]) * 2 + 8);
+    random.fill(memory.scratchpad());
+    check(command, bases_of(command), memory, timing::ewise_cycles(command, caps_).total(),
+          static_cast<uint64_t>(operand.stride[1]) * 2 / static_cast<uint64_t>(bytes), random, i % 3 == 2,
+          describe(command, random, i));
+  }
+}
+
+TEST(VpuWrapper, SaysWhatItCannotDo) {
+  EXPECT_THROW((void)make_vpu("server"), Error);
+  VpuEwiseCommand command;
+  command.register_count = 17;
+  EXPECT_THROW(make_vpu("nano")->start(command), Error);
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, VpuBlock, testing::Values("nano", "edge"));
+
+}  // namespace
+}  // namespace npu::rtl::test
