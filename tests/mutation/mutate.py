@@ -111,8 +111,7 @@ class Workshop:
             if old.is_dir() and old.name != "build":
                 shutil.rmtree(old)
         # Times are copied too, so that only what changed since the last run is compiled.
-        skipped = shutil.ignore_patterns(".git", "build", "__pycache__")
-        shutil.copytree(ROOT, self.source, ignore=skipped, dirs_exist_ok=True)
+        shutil.copytree(ROOT, self.source, ignore=self.not_copied, dirs_exist_ok=True)
         self.scratch.mkdir(parents=True, exist_ok=True)
         for name in names:  # what the last run left may be the object of a mutant
             (self.source / name).touch()
@@ -129,6 +128,10 @@ class Workshop:
         verdict, killer = self.verdict(PROGRAMS)
         if verdict != "survived":
             raise BaselineError(f"the tests fail without a mutant: {killer}")
+
+    def not_copied(self, directory, names):
+        return {name for name in names
+                if name in (".git", "build", "__pycache__") or Path(directory, name) == self.source.parent}
 
     def compile(self, *targets, processes=1):
         return self.run(["cmake", "--build", self.build, "--parallel", processes, "--target", *targets], BUILD_LIMIT)

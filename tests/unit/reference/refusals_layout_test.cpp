@@ -202,6 +202,37 @@ TEST(Refusals, Rescale) {
                          {"type of the result", result_type(DType::kInt48), kType}});
 }
 
+TEST(Refusals, RescaleZeroPoints) {
+  const auto code = [](DType in, DType out, bool input, bool is_unsigned, int64_t zero) {
+    Attributes a;
+    a.scale32 = true;
+    a.rounding_mode = graph::RoundingMode::kSingleRound;
+    (input ? a.input_unsigned : a.output_unsigned) = is_unsigned;
+    const Value zeros_of_both[] = {value_of(in, {1}, {input ? zero : 0}), value_of(out, {1}, {input ? 0 : zero})};
+    return error_of(OperatorCase{
+        Op::kRescale, {zeros(in, {1}), i32({1}, {1}), i8({1}, {30}), zeros_of_both[0], zeros_of_both[1]}, out, {1}, a});
+  };
+  constexpr DType kI8 = DType::kInt8, kI16 = DType::kInt16, kI32 = DType::kInt32;
+  for (const bool input : {false, true}) {
+    const auto narrow = [&](DType type, bool is_unsigned, int64_t zero) {
+      return input ? code(type, kI8, true, is_unsigned, zero) : code(kI8, type, false, is_unsigned, zero);
+    };
+    for (const bool is_unsigned : {false, true}) {
+      EXPECT_EQ(narrow(kI8, is_unsigned, -128), ErrorCode::kOk);
+      EXPECT_EQ(narrow(kI8, is_unsigned, 127), ErrorCode::kOk);
+      EXPECT_EQ(narrow(kI16, is_unsigned, 0), ErrorCode::kOk);
+      EXPECT_EQ(narrow(kI16, is_unsigned, 1), kArgument);
+      EXPECT_EQ(narrow(kI16, is_unsigned, -32767), kArgument);
+    }
+    // -32768 has the bits of 32768.
+    EXPECT_EQ(narrow(kI16, true, -32768), ErrorCode::kOk);
+    EXPECT_EQ(narrow(kI16, false, -32768), kArgument);
+    EXPECT_EQ(narrow(kI32, false, 0), ErrorCode::kOk);
+    EXPECT_EQ(narrow(kI32, false, 1), kArgument);
+    EXPECT_EQ(narrow(kI32, false, 32768), kArgument);
+  }
+}
+
 TEST(Refusals, Cast) {
   const OperatorCase legal{Op::kCast, {zeros(DType::kInt8, {2, 3})}, DType::kInt16, {2, 3}};
   expect_refused(legal, {{"shape", result({3, 2}), kShape},
