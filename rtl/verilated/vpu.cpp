@@ -51,7 +51,13 @@ class VerilatedVpu final : public Vpu {
     put(model_->operands_i, words, contract::VpuEwiseCommand::kWords, operand_words);
     put(model_->uops_i, words, contract::VpuEwiseCommand::kWords + operand_words,
         command.uops.size() * contract::Uop::kWords);
-    model_->start_valid_i = 1;
+    accept(contract::Opcode::kVpuEwise);
+  }
+  void start(const contract::VpuReduceCommand& command) override {
+    std::vector<uint32_t> words;
+    command.encode(words);
+    put(model_->reduce_i, words, 0, contract::VpuReduceCommand::kWords);
+    accept(contract::Opcode::kVpuReduce);
   }
 
   bool parameters(Parameters& request) override {
@@ -93,6 +99,10 @@ class VerilatedVpu final : public Vpu {
   uint64_t cycles() const override { return model_.cycles(); }
 
  private:
+  void accept(contract::Opcode opcode) {
+    model_->opcode_i = static_cast<uint8_t>(opcode);
+    model_->start_valid_i = 1;
+  }
   [[nodiscard]] uint32_t row() const { return 4 * lanes_; }
   void hold() {
     model_->param_ready_i = 0;

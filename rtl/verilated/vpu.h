@@ -15,7 +15,7 @@ class Vpu {
  public:
   // Elements of `element_bytes` bytes (48-bit values come and go in two halves of 4) of an operand: lane i, if it has a
   // bit in `lanes`, stands `offsets[i]` bytes (two's complement) from the operand's address. Its bytes are the low ones
-  // of data[i]. Operands are numbered like those of the command; pooling and reductions have source 0 and result 1.
+  // of data[i]. Operands are numbered like those of the command; reductions have source 0 and result 1.
   struct Read {
     uint32_t operand = 0, element_bytes = 0;
     uint64_t lanes = 0;
@@ -42,6 +42,7 @@ class Vpu {
   // for a program with more registers, or tables and parameter blocks of more bytes, than the RTL has room for. It is
   // accepted with the next tick.
   virtual void start(const contract::VpuEwiseCommand& command) = 0;
+  virtual void start(const contract::VpuReduceCommand& command) = 0;
 
   // What is asked for in this cycle; false: nothing. A request stays the same until it is granted.
   [[nodiscard]] virtual bool parameters(Parameters& request) = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "tests/block/stream.h"
 #include "tests/block/vpu_driver.h"
 #include "tests/unit/engine/scalar_uops.h"
+#include "tests/unit/reference/operator_case.h"
 
 namespace npu::rtl::test {
 namespace {
@@ -22,9 +24,11 @@ namespace {
 using contract::Capabilities;
 using contract::Element;
 using contract::Operand;
+using contract::ReduceOp;
 using contract::Uop;
 using contract::UopCode;
 using contract::VpuEwiseCommand;
+using contract::VpuReduceCommand;
 using engine::testing::EwiseCase;
 using engine::testing::Random;
 using engine::testing::TestMemory;
@@ -40,6 +44,48 @@ struct CycleErrors {
     if (std::abs(error) > std::abs(worst)) worst = error;
   }
 };
+
+// The operator that a reduction stands for, on its [outer][axis][inner]. Nothing when the reference complains, as it
+// does where the specification leaves the result open.
+std::optional<std::vector<int64_t>> by_reference(const VpuReduceCommand& command, const TestMemory& memory) {
+  std::vector<int64_t> numbers;
+  for (int64_t o = 0; o < command.outer; ++o) {
+    for (int64_t a = 0; a < command.axis; ++a) {
+      for (int64_t j = 0; j < command.inner; ++j) {
+        const int64_t value = engine::testing::load(memory.at(command.src) + o * command.src_outer_stride +
+                                                        a * command.src_axis_stride + j * element_bytes(command.type),
+                                                    command.type);
+        numbers.push_back(command.type == Element::kBool ? int64_t{value != 0} : value);
+      }
+    }
+  }
+  static const std::map<ReduceOp, graph::Op> kOps = {
+      {ReduceOp::kSum, graph::Op::kReduceSum}, {ReduceOp::kMax, graph::Op::kReduceMax},
+      {ReduceOp::kMin, graph::Op::kReduceMin}, {ReduceOp::kAll, graph::Op::kReduceAll},
+      {ReduceOp::kAny, graph::Op::kReduceAny}, {ReduceOp::kProduct, graph::Op::kReduceProduct},
+      {ReduceOp::kArgmax, graph::Op::kArgMax},
+  };
+  static const std::map<Element, graph::DType> kTypes = {{Element::kI8, graph::DType::kInt8},
+                                                         {Element::kI16, graph::DType::kInt16},
+                                                         {Element::kI32, graph::DType::kInt32},
+                                                         {Element::kBool, graph::DType::kBool}};
+  const bool argmax = command.op == ReduceOp::kArgmax;
+  // Integer products, and maxima of 32 bits' places, are no operators of the specification.
+  if (command.op == ReduceOp::kProduct || (argmax && command.type == Element::kI32)) return std::nullopt;
+  reference::test::OperatorCase test;
+  test.op = kOps.at(command.op);
+  const graph::DType type = kTypes.at(command.type);
+  test.inputs = {reference::test::value_of(type, {command.outer, command.axis, command.inner}, numbers)};
+  test.result_type = argmax ? graph::DType::kInt32 : type;
+  test.result_shape =
+      argmax ? graph::Shape{command.outer, command.inner} : graph::Shape{command.outer, 1, command.inner};
+  test.attributes.axis = 1;
+  try {
+    return test.numbers();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
 
 class VpuBlock : public testing::TestWithParam<const char*> {
  protected:
@@ -76,7 +122,25 @@ class VpuBlock : public testing::TestWithParam<const char*> {
            << int{*difference.second} << ": " << text;
   }
 
+  // The results, which RTL and model agree on, once more.
+  void compare_with_reference(const VpuReduceCommand& command, const TestMemory& before, const TestMemory& after,
+                              const std::string& text) {
+    const std::optional<std::vector<int64_t>> wanted = by_reference(command, before);
+    if (!wanted) return;
+    const Element type = command.op == ReduceOp::kArgmax ? Element::kI32 : command.type;
+    for (size_t i = 0; i < wanted->size(); ++i) {
+      const auto o = static_cast<int64_t>(i / command.inner), j = static_cast<int64_t>(i % command.inner);
+      const uint8_t* at = after.at(command.dst) + o * command.dst_outer_stride + j * element_bytes(type);
+      ASSERT_EQ(engine::testing::load(at, type), (*wanted)[i]) << "reference, element " << i << ": " << text;
+    }
+    ++judged_by_reference_;
+  }
+
   void TearDown() override {
+    if (judged_by_reference_ > 0) {
+      std::printf("%s: %llu tiles also judged by the reference\n", GetParam(),
+                  static_cast<unsigned long long>(judged_by_reference_));
+    }
     std::printf("%s: %llu tiles, %llu elements compared, %llu tiles differ, cycles equal in %llu of %llu, worst %lld\n",
                 GetParam(), static_cast<unsigned long long>(tiles_), static_cast<unsigned long long>(elements_),
                 static_cast<unsigned long long>(differing_), static_cast<unsigned long long>(errors_.equal),
@@ -87,7 +151,7 @@ class VpuBlock : public testing::TestWithParam<const char*> {
   std::unique_ptr<Vpu> block_ = make_vpu(GetParam());
   std::unique_ptr<engine::Engine> model_ = engine::make_vpu_model(caps_);
   CycleErrors errors_;
-  uint64_t tiles_ = 0, elements_ = 0, differing_ = 0;
+  uint64_t tiles_ = 0, elements_ = 0, differing_ = 0, judged_by_reference_ = 0;
 };
 
 uint64_t stores(const VpuEwiseCommand& command) {
@@ -198,6 +262,73 @@ TEST_P(VpuBlock, InPlace) {
     check(command, bases_of(command), memory, timing::ewise_cycles(command, caps_).total(),
           static_cast<uint64_t>(operand.stride[1]) * 2 / static_cast<uint64_t>(bytes), random, i % 3 == 2,
           describe(command, random, i));
+  }
+}
+
+// Of all operators and types, along an axis with inner elements and across the lanes.
+struct ReduceCase {
+  VpuReduceCommand command;
+  TestMemory memory{0};
+  std::string text;
+};
+
+ReduceCase make_reduce_case(Random& random, int64_t lanes, int i) {
+  ReduceCase test;
+  VpuReduceCommand& command = test.command;
+  command.op = static_cast<ReduceOp>(i % 7);
+  command.type = random.pick({Element::kI8, Element::kI16, Element::kI32});
+  if (command.op == ReduceOp::kSum || command.op == ReduceOp::kProduct) command.type = Element::kI32;
+  if (command.op == ReduceOp::kAll || command.op == ReduceOp::kAny) command.type = Element::kBool;
+  command.outer = static_cast<uint32_t>(random.between(1, 6));
+  command.axis = static_cast<uint32_t>(random.chance(20)   ? random.between(1, 400)
+                                       : random.chance(20) ? lanes + random.between(-1, 1)
+                                                           : random.between(1, 40));
+  command.inner = static_cast<uint32_t>(
+      random.chance(50) ? 1 : random.pick<int64_t>({2, 3, 16, 33, lanes - 1, lanes, lanes + 1, 3 * lanes}));
+  const int64_t bytes = element_bytes(command.type);
+  const int64_t out_bytes = command.op == ReduceOp::kArgmax ? 4 : bytes;
+  const auto gap = [&] { return random.chance(30) ? random.between(1, 9) : 0; };
+  command.src_axis_stride = static_cast<int32_t>(command.inner * bytes + gap());
+  command.src_outer_stride = static_cast<int32_t>(command.src_axis_stride * int64_t{command.axis} + gap());
+  command.dst_outer_stride = static_cast<int32_t>(command.inner * out_bytes + gap());
+  uint32_t at = 7;
+  const uint32_t src_bytes = static_cast<uint32_t>(command.src_outer_stride) * command.outer;
+  const uint32_t dst_bytes = static_cast<uint32_t>(command.dst_outer_stride) * command.outer;
+  command.src = engine::testing::scratchpad(at);
+  // Reversed, or the same values again.
+  if (random.chance(15)) {
+    command.src.offset += static_cast<uint32_t>(command.src_axis_stride) * (command.axis - 1);
+    command.src_axis_stride = -command.src_axis_stride;
+  } else if (random.chance(10)) {
+    command.src_outer_stride = 0;
+  }
+  at += src_bytes + 5;
+  command.dst = engine::testing::scratchpad(at);
+  if (random.chance(15)) {
+    command.dst.offset += static_cast<uint32_t>(command.dst_outer_stride) * (command.outer - 1);
+    command.dst_outer_stride = -command.dst_outer_stride;
+  }
+  test.memory = TestMemory(at + dst_bytes + 11);
+  random.fill(test.memory.scratchpad());
+  // Few values, so that maxima tie.
+  const int64_t spread = random.pick<int64_t>({1, 2, 3, 255});
+  if (command.type == Element::kBool || random.chance(50)) {
+    for (uint8_t& byte : test.memory.scratchpad()) byte = static_cast<uint8_t>(byte % (spread + 1));
+  }
+  test.text = fmt::format("tile {}, {}, {} {} {}x{}x{}", i, random.name(), name(command.op), name(command.type),
+                          command.outer, command.axis, command.inner);
+  return test;
+}
+
+TEST_P(VpuBlock, Reductions) {
+  Random random(seed(10'000));
+  for (int i = 0; i < 4'200 && !HasFailure(); ++i) {
+    ReduceCase test = make_reduce_case(random, caps_.vpu_lanes, i);
+    const VpuReduceCommand& command = test.command;
+    const TestMemory before = test.memory;
+    check(command, {command.src.offset, command.dst.offset}, test.memory, timing::reduce_cycles(command, caps_).total(),
+          uint64_t{command.outer} * command.inner, random, i % 3 == 2, test.text);
+    if (i % 2 == 0) compare_with_reference(command, before, test.memory, test.text);
   }
 }
 

@@ -1,4 +1,4 @@
-// The VPU: one element-wise tile, from the decoded command to the bytes of its results. See README.md.
+// The VPU: one element-wise or reduction tile, from the decoded command to the bytes of its results. See README.md.
 `include "npu_assert.svh"
 
 module npu_vpu #(
@@ -9,40 +9,43 @@ module npu_vpu #(
   localparam int unsigned RowBytes = 4 * Lanes,
   localparam int unsigned CountBits = $clog2(RowBytes) + 1
 ) (
-  input  logic                                 clk_i,
-  input  logic                                 rst_ni,
+  input  logic                                  clk_i,
+  input  logic                                  rst_ni,
 
-  input  logic                                 start_valid_i,
-  output logic                                 start_ready_o,
-  input  npu_contract_pkg::vpu_ewise_command_t ewise_i,
-  input  npu_contract_pkg::operand_t     [7:0] operands_i,
-  input  npu_contract_pkg::uop_t        [31:0] uops_i,
-  output logic                                 done_o,
+  input  logic                                  start_valid_i,
+  output logic                                  start_ready_o,
+  input  npu_contract_pkg::opcode_e             opcode_i,  // which of the commands it is
+  input  npu_contract_pkg::vpu_ewise_command_t  ewise_i,
+  input  npu_contract_pkg::operand_t      [7:0] operands_i,
+  input  npu_contract_pkg::uop_t         [31:0] uops_i,
+  input  npu_contract_pkg::vpu_reduce_command_t reduce_i,
+  output logic                                  done_o,
 
-  output logic                                 param_valid_o,
-  input  logic                                 param_ready_i,
-  output logic                           [2:0] param_operand_o,
-  output logic                          [31:0] param_offset_o,
-  output logic                 [CountBits-1:0] param_count_o,
-  input  logic                [8*RowBytes-1:0] param_data_i,
+  output logic                                  param_valid_o,
+  input  logic                                  param_ready_i,
+  output logic                            [2:0] param_operand_o,
+  output logic                           [31:0] param_offset_o,
+  output logic                  [CountBits-1:0] param_count_o,
+  input  logic                 [8*RowBytes-1:0] param_data_i,
 
-  output logic                                 operand_valid_o,
-  input  logic                                 operand_ready_i,
-  output logic                           [2:0] operand_operand_o,
-  output logic                           [2:0] operand_bytes_o,   // of an element: 1, 2 or 4
-  output logic                     [Lanes-1:0] operand_lanes_o,
-  output logic             [Lanes-1:0]  [31:0] operand_offset_o,
-  input  logic             [Lanes-1:0]  [31:0] operand_data_i,
+  output logic                                  operand_valid_o,
+  input  logic                                  operand_ready_i,
+  output logic                            [2:0] operand_operand_o,
+  output logic                            [2:0] operand_bytes_o,   // of an element: 1, 2 or 4
+  output logic                      [Lanes-1:0] operand_lanes_o,
+  output logic              [Lanes-1:0]  [31:0] operand_offset_o,
+  input  logic              [Lanes-1:0]  [31:0] operand_data_i,
 
-  output logic                                 result_valid_o,
-  input  logic                                 result_ready_i,
-  output logic                           [2:0] result_operand_o,
-  output logic                           [2:0] result_bytes_o,
-  output logic                     [Lanes-1:0] result_lanes_o,
-  output logic             [Lanes-1:0]  [31:0] result_offset_o,
-  output logic             [Lanes-1:0]  [31:0] result_data_o
+  output logic                                  result_valid_o,
+  input  logic                                  result_ready_i,
+  output logic                            [2:0] result_operand_o,
+  output logic                            [2:0] result_bytes_o,
+  output logic                      [Lanes-1:0] result_lanes_o,
+  output logic              [Lanes-1:0]  [31:0] result_offset_o,
+  output logic              [Lanes-1:0]  [31:0] result_data_o
 );
   localparam int unsigned Groups = Lanes / 4;
+  localparam int unsigned LaneBits = $clog2(Lanes);
   localparam int unsigned RowBits = $clog2(Rows);
   localparam int unsigned ByteBits = $clog2(Rows * RowBytes);
 
@@ -54,6 +57,11 @@ module npu_vpu #(
     logic load;
     logic store;
     logic high;    // the upper half of 48 bits
+    logic fold;    // into the accumulators: a vector
+    logic tree;    // each other
+    logic start;   // of their result
+    logic [LaneBits-1:0] level;
+    logic [31:0] index;
     logic [5:0] pass;
     logic [2:0] operand;
     npu_contract_pkg::element_e type_;
@@ -69,7 +77,9 @@ module npu_vpu #(
   } state_e;
 
   state_e state_q;
+  logic ewise_q;
   npu_contract_pkg::vpu_ewise_command_t command_q;
+  npu_contract_pkg::vpu_reduce_command_t reduce_q;
   npu_contract_pkg::operand_t [7:0] operands_q;
   npu_contract_pkg::uop_t uops_q [32];
 
@@ -92,7 +102,9 @@ module npu_vpu #(
   end
   always_ff @(posedge clk_i) begin
     if (start) begin
+      ewise_q <= opcode_i == npu_contract_pkg::OpcodeVpuEwise;
       command_q <= ewise_i;
+      reduce_q <= reduce_i;
       operands_q <= operands_i;
       for (int unsigned i = 0; i < 32; i++) uops_q[i] <= uops_i[i];
     end
@@ -106,7 +118,7 @@ module npu_vpu #(
   npu_contract_pkg::parameter_header_t [7:0] blob_header;
   always_comb begin
     for (int unsigned i = 0; i < 8; i++) begin
-      blob_bytes[i] = (i < 32'(command_q.operand_count)) ? operands_q[i].bytes : '0;
+      blob_bytes[i] = (ewise_q && i < 32'(command_q.operand_count)) ? operands_q[i].bytes : '0;
     end
   end
   assign blobs_any = blob_bytes != '0;
@@ -129,62 +141,129 @@ module npu_vpu #(
   );
 
   // Fetch: the passes of a vector, then the next vector.
-  logic f_valid, f_store, f_last, vector_end, walk_last, uop_last;
-  logic [4:0] pc_q;
-  logic [5:0] pass_q, pass_last;
-  logic [2:0] f_operand;
-  npu_contract_pkg::uop_t uop;
-  npu_contract_pkg::element_e f_type;
-  pass_t f;
-  assign f_valid = state_q == StateIssue;
-  assign uop = uops_q[pc_q];
-  assign uop_last = 8'(pc_q) + 8'd1 == command_q.uop_count;
-  assign f_store = uop.op == npu_contract_pkg::UopStore;
-  assign f_operand = f_store ? uop.b[2:0] : uop.a[2:0];
-  assign f_type = operands_q[f_operand].type_;
-  npu_vpu_passes u_passes (
-    .op_i(uop.op), .wide_i(f_type == npu_contract_pkg::ElementI48), .shifted_i(uop.imm0 != '0), .last_o(pass_last)
-  );
-  assign f_last = pass_q == pass_last;
-  assign vector_end = f_last && uop_last;
-  assign issue_last = vector_end && walk_last;
-  assign f = '{
-    final_: issue_last,
-    first: pass_q == '0,
-    last: f_last,
-    load: uop.op == npu_contract_pkg::UopLoad,
-    store: f_store,
-    high: pass_q[0],
-    pass: pass_q,
-    operand: f_operand,
-    type_: f_type,
-    uop: uop
-  };
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      pc_q <= '0;
-      pass_q <= '0;
-    end else if (f_valid && advance) begin
-      pass_q <= f_last ? '0 : pass_q + 1'b1;
-      if (f_last) pc_q <= uop_last ? '0 : pc_q + 1'b1;
-    end
-  end
-
-  logic [3:0] [31:0] f_first;
+  logic f_valid, f_next, walk_init, walk_next, walk_last;
+  logic [3:0] [31:0] dims, f_first, f_stride;
+  logic [31:0] f_base;
   logic [Lanes-1:0] [31:0] f_inner;
   logic [Lanes-1:0] [1:0] f_step;
-  logic [Lanes-1:0] f_inside;
+  logic [Lanes-1:0] f_inside, f_lanes;
+  pass_t f, f_ewise, f_reduce;
+  assign f_valid = state_q == StateIssue;
+  assign f_next = f_valid && advance;
   npu_vpu_walk #(.Lanes(Lanes)) u_walk (
     .clk_i,
-    .dims_i(command_q.dims),
-    .init_i(state_q == StateSetup),
-    .next_i(f_valid && advance && vector_end),
+    .dims_i(dims),
+    .init_i(walk_init),
+    .next_i(walk_next),
     .first_o(f_first),
     .inner_o(f_inner),
     .step_o(f_step),
     .inside_o(f_inside),
     .last_o(walk_last)
   );
+
+  // A program.
+  logic ewise_last, f_last, vector_end, uop_last;
+  logic [4:0] pc_q;
+  logic [5:0] pass_q, pass_last;
+  npu_contract_pkg::uop_t uop;
+  npu_contract_pkg::element_e f_type;
+  assign uop = uops_q[pc_q];
+  assign uop_last = 8'(pc_q) + 8'd1 == command_q.uop_count;
+  assign f_type = operands_q[f_ewise.operand].type_;
+  npu_vpu_passes u_passes (
+    .op_i(uop.op), .wide_i(f_type == npu_contract_pkg::ElementI48), .shifted_i(uop.imm0 != '0), .last_o(pass_last)
+  );
+  assign f_last = pass_q == pass_last;
+  assign vector_end = f_last && uop_last;
+  assign ewise_last = vector_end && walk_last;
+  always_comb begin
+    f_ewise = '0;
+    f_ewise.first = pass_q == '0;
+    f_ewise.load = uop.op == npu_contract_pkg::UopLoad;
+    f_ewise.store = uop.op == npu_contract_pkg::UopStore;
+    f_ewise.high = pass_q[0];
+    f_ewise.pass = pass_q;
+    f_ewise.operand = f_ewise.store ? uop.b[2:0] : uop.a[2:0];
+    f_ewise.uop = uop;
+  end
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      pc_q <= '0;
+      pass_q <= '0;
+    end else if (f_next && ewise_q) begin
+      pass_q <= f_last ? '0 : pass_q + 1'b1;
+      if (f_last) pc_q <= uop_last ? '0 : pc_q + 1'b1;
+    end
+  end
+
+  // A reduction.
+  logic reduce_last, reduce_init, reduce_next, reduce_across, reduce_second, reduce_single;
+  logic [3:0] [31:0] reduce_dims, reduce_stride;
+  logic [31:0] reduce_base;
+  logic [LaneBits:0] reduce_used;
+  logic reduce_load, reduce_store, reduce_fold, reduce_tree, reduce_start;
+  logic [LaneBits-1:0] reduce_level;
+  logic [31:0] reduce_index;
+  npu_reduce_steps #(.Lanes(Lanes)) u_reduce_steps (
+    .clk_i,
+    .command_i(reduce_q),
+    .init_i(state_q == StateSetup),
+    .next_i(f_next && !ewise_q),
+    .dims_o(reduce_dims),
+    .place_i(f_first[3]),
+    .walk_last_i(walk_last),
+    .walk_next_o(reduce_next),
+    .walk_init_o(reduce_init),
+    .last_o(reduce_last),
+    .load_o(reduce_load),
+    .store_o(reduce_store),
+    .fold_o(reduce_fold),
+    .tree_o(reduce_tree),
+    .first_o(reduce_start),
+    .second_o(reduce_second),
+    .level_o(reduce_level),
+    .single_o(reduce_single),
+    .stride_o(reduce_stride),
+    .base_o(reduce_base),
+    .index_o(reduce_index),
+    .across_o(reduce_across),
+    .used_o(reduce_used)
+  );
+  always_comb begin
+    // To the lanes it is a load, or nothing.
+    f_reduce = '0;
+    f_reduce.uop.op = reduce_load ? npu_contract_pkg::UopLoad : npu_contract_pkg::UopStore;
+    f_reduce.load = reduce_load;
+    f_reduce.store = reduce_store;
+    f_reduce.fold = reduce_fold;
+    f_reduce.tree = reduce_tree;
+    f_reduce.start = reduce_start;
+    f_reduce.level = reduce_level;
+    f_reduce.index = reduce_index;
+    f_reduce.pass = 6'(reduce_second);
+    f_reduce.operand = 3'(reduce_store);
+    f_reduce.type_ = reduce_q.type_;
+    if (reduce_store && reduce_q.op == npu_contract_pkg::ReduceOpArgmax) begin
+      f_reduce.type_ = npu_contract_pkg::ElementI32;
+    end
+  end
+
+  assign issue_last = ewise_q ? ewise_last : reduce_last;
+  assign dims = ewise_q ? command_q.dims : reduce_dims;
+  assign walk_init = state_q == StateSetup || (f_next && !ewise_q && reduce_init);
+  assign walk_next = f_next && (ewise_q ? vector_end : reduce_next);
+  assign f_stride = ewise_q ? operands_q[f_ewise.operand].stride : reduce_stride;
+  assign f_base = ewise_q ? (f_ewise.high ? 32'd4 : 32'd0) : reduce_base;
+  assign f_lanes = (!ewise_q && reduce_single) ? Lanes'(1) : f_inside;
+  always_comb begin
+    f = ewise_q ? f_ewise : f_reduce;
+    if (ewise_q) begin
+      f.last = f_last;
+      f.type_ = f_type;
+    end
+    f.final_ = issue_last;
+  end
 
   // All stages move together, and stand while a request waits for memory.
   logic a_valid_q, r_valid_q, l_valid_q, g_valid_q, x_valid_q, w_valid_q, s_valid_q, m_valid_q;
@@ -208,7 +287,8 @@ module npu_vpu #(
   end
 
   // Address: offsets of loads and stores, entries of a RESCALE.
-  logic [3:0] [31:0] a_first_q;
+  logic [3:0] [31:0] a_first_q, a_stride_q;
+  logic [31:0] a_base_q;
   logic [Lanes-1:0] [31:0] a_inner_q;
   logic [Lanes-1:0] [1:0] a_step_q;
   logic [Lanes-1:0] a_inside_q, r_inside_q;
@@ -217,16 +297,18 @@ module npu_vpu #(
       a_first_q <= f_first;
       a_inner_q <= f_inner;
       a_step_q <= f_step;
-      a_inside_q <= f_inside;
+      a_inside_q <= f_lanes;
+      a_stride_q <= f_stride;
+      a_base_q <= f_base;
       r_inside_q <= a_inside_q;
     end
   end
   npu_vpu_address #(.Lanes(Lanes)) u_address (
     .clk_i,
     .take_i(advance && a_valid_q && (a_q.load || a_q.store)),
-    .dims_i(command_q.dims),
-    .stride_i(operands_q[a_q.operand].stride),
-    .base_i((a_q.high ? 32'd4 : 32'd0)),
+    .dims_i(dims),
+    .stride_i(a_stride_q),
+    .base_i(a_base_q),
     .first_i(a_first_q),
     .step_i(a_step_q),
     .offset_o(operand_offset_o)
@@ -343,8 +425,28 @@ module npu_vpu #(
     .result_o(result)
   );
 
-  logic unused_value;
-  assign unused_value = value[0][0];
+  // Accumulators, in the execute stage.
+  logic [Lanes-1:0] [31:0] x_values, folded, w_folded_q;
+  logic [Lanes-1:0] x_inside;
+  assign x_values = half_of(value, 1'b0);
+  npu_reduce #(.Lanes(Lanes)) u_reduce (
+    .clk_i,
+    .advance_i(advance),
+    .op_i(reduce_q.op),
+    .fold_i(x_valid_q && x_q.fold),
+    .tree_i(x_valid_q && x_q.tree),
+    .first_i(x_q.start),
+    .second_i(x_q.pass[0]),
+    .level_i(x_q.level),
+    .used_i(reduce_used),
+    .init_i('0),
+    .index_i(x_q.index),
+    .spread_i(reduce_across),
+    .lanes_i(x_inside),
+    .value_i(x_values),
+    .result_o(folded)
+  );
+  always_ff @(posedge clk_i) if (advance && x_q.store) w_folded_q <= folded;
 
   // Results, and the offsets that went with them from operand read on.
   localparam int unsigned Delay = 6;  // align, register read, execute, register write, align, result write
@@ -364,10 +466,11 @@ module npu_vpu #(
         if (delay_store[i]) offset_q[i] <= offset_q[i-1];
         inside_q[i] <= inside_q[i-1];
       end
-      if (w_q.store) s_data_q <= half_of(result, w_q.high);
+      if (w_q.store) s_data_q <= ewise_q ? half_of(result, w_q.high) : w_folded_q;
       if (s_q.store) m_data_q <= s_data_q;
     end
   end
+  assign x_inside = inside_q[2];
   assign result_operand_o = m_q.operand;
   assign result_lanes_o = inside_q[Delay-1];
   assign result_offset_o = offset_q[Delay-1];

@@ -1,0 +1,82 @@
+// Accumulators that fold one vector of values after the other, and then, level by level, each other. See README.md.
+module npu_reduce #(
+  parameter int unsigned Lanes = 8,
+  localparam int unsigned LaneBits = $clog2(Lanes)
+) (
+  input  logic                           clk_i,
+  input  logic                           advance_i,
+  input  npu_contract_pkg::reduce_op_e   op_i,
+  input  logic                           fold_i,    // values into the accumulators
+  input  logic                           tree_i,    // accumulator i + 2^level into i
+  input  logic                           first_i,   // fold: of a result
+  input  logic                           second_i,  // pass of argmax: select
+  input  logic            [LaneBits-1:0] level_i,
+  input  logic              [LaneBits:0] used_i,    // tree: lanes that hold something
+  input  logic                    [31:0] init_i,    // of lanes without a value in the first vector
+  input  logic                    [31:0] index_i,   // argmax: of lane 0
+  input  logic                           spread_i,  // argmax: lanes hold neighbours, else all the same index
+  input  logic               [Lanes-1:0] lanes_i,   // that have a value
+  input  logic        [Lanes-1:0] [31:0] value_i,
+  output logic        [Lanes-1:0] [31:0] result_o   // registered
+);
+  logic [Lanes-1:0] [31:0] acc_q, best_q, other, other_index;
+  logic [Lanes-1:0] greater_q;
+  logic argmax;
+  assign argmax = op_i == npu_contract_pkg::ReduceOpArgmax;
+  assign result_o = argmax ? best_q : acc_q;
+
+  // What each lane meets: a value, or the accumulator a number of lanes away.
+  assign other = tree_i ? acc_q >> {LaneBits'(1) << level_i, 5'd0} : value_i;
+  function automatic logic [Lanes-1:0] [31:0] counted(logic [31:0] from, logic neighbours);
+    for (int unsigned i = 0; i < Lanes; i++) counted[i] = neighbours ? from + 32'(i) : from;
+  endfunction
+  assign other_index = tree_i ? best_q >> {LaneBits'(1) << level_i, 5'd0} : counted(index_i, spread_i);
+
+  function automatic logic meets(int unsigned i);
+    return tree_i ? 32'(i) + (32'd1 << level_i) < 32'(used_i) : lanes_i[LaneBits'(i)];
+  endfunction
+
+  function automatic logic [31:0] folded(logic signed [31:0] acc, logic signed [31:0] value);
+    case (op_i)
+      npu_contract_pkg::ReduceOpSum: return acc + value;
+      npu_contract_pkg::ReduceOpProduct: return acc * value;
+      npu_contract_pkg::ReduceOpMin, npu_contract_pkg::ReduceOpAll: return (acc < value) ? acc : value;
+      default: return (acc > value) ? acc : value;
+    endcase
+  endfunction
+
+  // Of equal values the one that comes first counts.
+  function automatic logic wins(logic signed [31:0] value, logic [31:0] index, logic signed [31:0] acc,
+                                logic [31:0] best);
+    return value > acc || (value == acc && index < best);
+  endfunction
+
+  function automatic logic [Lanes-1:0] [31:0] next_acc();
+    for (int unsigned i = 0; i < Lanes; i++) begin
+      next_acc[i] = acc_q[i];
+      if (first_i && !lanes_i[i]) next_acc[i] = init_i;
+      else if (meets(i) && (first_i || (argmax && greater_q[i]))) next_acc[i] = other[i];
+      else if (meets(i) && !argmax) next_acc[i] = folded(acc_q[i], other[i]);
+    end
+  endfunction
+  function automatic logic [Lanes-1:0] next_greater();
+    for (int unsigned i = 0; i < Lanes; i++) begin
+      next_greater[i] = first_i || (meets(i) && wins(other[i], other_index[i], acc_q[i], best_q[i]));
+    end
+  endfunction
+  function automatic logic [Lanes-1:0] [31:0] next_best();
+    for (int unsigned i = 0; i < Lanes; i++) next_best[i] = greater_q[i] ? other_index[i] : best_q[i];
+  endfunction
+
+  always_ff @(posedge clk_i) begin
+    if (advance_i && (fold_i || tree_i)) begin
+      if (argmax && !second_i) begin
+        greater_q <= next_greater();
+      end else begin
+        acc_q <= next_acc();
+        if (argmax) best_q <= next_best();
+      end
+    end
+  end
+
+endmodule
