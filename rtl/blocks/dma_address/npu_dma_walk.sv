@@ -5,7 +5,8 @@ module npu_dma_walk #(
   parameter int unsigned PortBytes = 16,
   parameter int unsigned AddressWidth = 40,
   parameter int unsigned Rank = 5,
-  parameter int unsigned CountWidth = 32,   // of counts and lengths
+  parameter int unsigned CountWidth = 32,   // of counts and runs
+  parameter int unsigned PieceWidth = 32,   // of runs that follow each other: a checked piece fits
   parameter int unsigned StrideWidth = 32,
   localparam int unsigned BytesWidth = $clog2(PortBytes + 1)
 ) (
@@ -16,8 +17,8 @@ module npu_dma_walk #(
   output logic                                       start_ready_o,
   input  logic [AddressWidth-1:0]                    base_i,
   input  logic [CountWidth-1:0]                      run_bytes_i,
-  input  logic [Rank-1:0] [CountWidth-1:0]           count_i,   // outermost first, at least 1
-  input  logic [Rank-1:0] [StrideWidth-1:0]          stride_i,  // signed bytes
+  input  logic [Rank*CountWidth-1:0]                 count_i,   // outermost lowest, at least 1
+  input  logic [Rank*StrideWidth-1:0]                stride_i,  // signed bytes
 
   output logic                                       valid_o,
   input  logic                                       ready_i,
@@ -36,12 +37,13 @@ module npu_dma_walk #(
   } state_e;
   state_e state_q;
 
-  logic [CountWidth-1:0] run_q, left_q;
-  logic [Rank-1:0] [CountWidth-1:0] count_q, more_q;          // more_q: steps that a dimension still has
-  logic [Rank-1:0] [StrideWidth-1:0] stride_q;
-  logic [Rank-1:0] [ProductWidth-1:0] product_q;
+  logic [PieceWidth-1:0] run_q, left_q;
+  // Of each dimension, outermost lowest; flat, because yosys reads no packed arrays.
+  logic [Rank*CountWidth-1:0] count_q, more_q;    // more_q: steps that it still has
+  logic [Rank*StrideWidth-1:0] stride_q;
+  logic [Rank*ProductWidth-1:0] product_q;
+  logic [Rank*AddressWidth-1:0] row_q;            // where its current index begins
   logic [AddressWidth-1:0] address_q;
-  logic [Rank-1:0] [AddressWidth-1:0] row_q;                  // where a dimension's current index begins
   logic [2:0] phase_q;
 
   // Dimensions that go on where the piece so far ends become part of it, from inside out. A dimension that does has
@@ -54,10 +56,11 @@ module npu_dma_walk #(
     merged = '0;
     piece = ProductWidth'(run_q);
     for (int i = Rank - 1; i >= 0; i--) begin
-      if (count_q[i] != CountWidth'(1)) begin
-        merged[i] = joined && !stride_q[i][StrideWidth-1] && ProductWidth'(stride_q[i]) == piece;
+      if (count_q[CountWidth*i +: CountWidth] != CountWidth'(1)) begin
+        merged[i] = joined && !stride_q[StrideWidth*i + StrideWidth - 1] &&
+                    ProductWidth'(stride_q[StrideWidth*i +: StrideWidth]) == piece;
         joined = merged[i];
-        if (merged[i]) piece = product_q[i];
+        if (merged[i]) piece = product_q[ProductWidth*i +: ProductWidth];
       end
     end
   end
@@ -73,9 +76,10 @@ module npu_dma_walk #(
     next_row = address_q;
     for (int i = Rank - 1; i >= 0; i--) begin
       restarts[i] = !found;
-      steps[i] = !found && more_q[i] != '0;
+      steps[i] = !found && more_q[CountWidth*i +: CountWidth] != '0;
       if (steps[i]) begin
-        next_row = row_q[i] + AddressWidth'($signed(stride_q[i]));
+        next_row = row_q[AddressWidth*i +: AddressWidth] +
+                   AddressWidth'($signed(stride_q[StrideWidth*i +: StrideWidth]));
         restarts[i] = 1'b0;
         found = 1'b1;
       end
@@ -83,7 +87,7 @@ module npu_dma_walk #(
   end
 
   logic piece_ends, beat;
-  assign piece_ends = left_q <= CountWidth'(PortBytes);
+  assign piece_ends = left_q <= PieceWidth'(PortBytes);
   assign beat = valid_o && ready_i;
   assign start_ready_o = state_q == StateIdle;
   assign valid_o = state_q == StateWalk;
@@ -109,36 +113,40 @@ module npu_dma_walk #(
   always_ff @(posedge clk_i) begin
     if (state_q == StateIdle && start_valid_i) begin
       address_q <= base_i;
-      run_q <= run_bytes_i;
-      count_q <= count_i;
+      run_q <= PieceWidth'(run_bytes_i);
       stride_q <= stride_i;
     end
     if (state_q == StateMerge) begin
-      run_q <= piece[CountWidth-1:0];
-      left_q <= piece[CountWidth-1:0];
+      run_q <= piece[PieceWidth-1:0];
+      left_q <= piece[PieceWidth-1:0];
       phase_q <= '0;
     end
     if (beat) begin
       address_q <= piece_ends ? next_row : address_q + AddressWidth'(PortBytes);
-      left_q <= piece_ends ? run_q : left_q - CountWidth'(PortBytes);
+      left_q <= piece_ends ? run_q : left_q - PieceWidth'(PortBytes);
       phase_q <= piece_ends ? '0 : phase_q + 3'(PortBytes);
     end
   end
 
   for (genvar i = 0; i < Rank; i++) begin : gen_dim
     always_ff @(posedge clk_i) begin
+      if (state_q == StateIdle && start_valid_i) begin
+        count_q[CountWidth*i +: CountWidth] <= count_i[CountWidth*i +: CountWidth];
+      end
       if (state_q == StateMultiply) begin
-        product_q[i] <= ProductWidth'($signed(stride_q[i])) * ProductWidth'(count_q[i]);
+        product_q[ProductWidth*i +: ProductWidth] <=
+            ProductWidth'($signed(stride_q[StrideWidth*i +: StrideWidth])) *
+            ProductWidth'(count_q[CountWidth*i +: CountWidth]);
       end
       if (state_q == StateMerge) begin
-        if (merged[i]) count_q[i] <= CountWidth'(1);
-        more_q[i] <= merged[i] ? '0 : count_q[i] - CountWidth'(1);
-        row_q[i] <= address_q;
+        if (merged[i]) count_q[CountWidth*i +: CountWidth] <= CountWidth'(1);
+        more_q[CountWidth*i +: CountWidth] <= merged[i] ? '0 : count_q[CountWidth*i +: CountWidth] - CountWidth'(1);
+        row_q[AddressWidth*i +: AddressWidth] <= address_q;
       end
       if (beat && piece_ends) begin
-        if (steps[i]) more_q[i] <= more_q[i] - CountWidth'(1);
-        if (restarts[i]) more_q[i] <= count_q[i] - CountWidth'(1);
-        if (steps[i] || restarts[i]) row_q[i] <= next_row;
+        if (steps[i]) more_q[CountWidth*i +: CountWidth] <= more_q[CountWidth*i +: CountWidth] - CountWidth'(1);
+        if (restarts[i]) more_q[CountWidth*i +: CountWidth] <= count_q[CountWidth*i +: CountWidth] - CountWidth'(1);
+        if (steps[i] || restarts[i]) row_q[AddressWidth*i +: AddressWidth] <= next_row;
       end
     end
   end

@@ -52,7 +52,7 @@ module npu_rescale_lane (
                                                logic signed [31:0] high);
     logic signed [31:0] raised;
     raised = (value < low) ? low : value;
-    return (raised > high) ? high : raised;
+    limit = (raised > high) ? high : raised;
   endfunction
 
   // Data registers need no reset: what is valid is known beside them.
