@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what this project needs on Debian 12, and only what is missing. A second run takes well under a second.
 #
-#   sim/setup.sh [GROUP...]     groups: build, tests, python, checks, fuzz; without any: build tests python
+#   sim/setup.sh [GROUP...]     groups: build, tests, python, checks, fuzz, formal; without any: build tests python
 #   sim/setup.sh --list         prints the Debian packages of every group, installs nothing
 #
 #   build    compilers for host and control CPU, the latter's simulator, CMake, SystemC, Verilator and the libraries of the
@@ -10,6 +10,7 @@
 #   python   a virtual environment in build/venv with sim/requirements.txt: `npu import`, the demo, the foreign oracle
 #   checks   clang-format and clang-tidy
 #   fuzz     clang with its sanitizers and libFuzzer
+#   formal   yosys, for the proofs of rtl/formal
 #
 # Packages are installed as root, or with sudo. Exit status 0, or 1 after one sentence on stderr.
 set -euo pipefail
@@ -24,6 +25,7 @@ declare -A packages=(
   [python]="python3 python3-venv"
   [checks]="clang-format clang-tidy"
   [fuzz]="clang-14 libclang-rt-14-dev"
+  [formal]="yosys"
 )
 
 say() { echo "setup: $*"; }
@@ -83,14 +85,14 @@ main() {
   local group
   local -a groups=("$@") wanted=()
   if [[ ${1:-} == --list ]]; then
-    for group in build tests python checks fuzz; do
+    for group in build tests python checks fuzz formal; do
       echo "$group:" ${packages[$group]}
     done
     return 0
   fi
   [[ $# -gt 0 ]] || groups=(build tests python)
   for group in "${groups[@]}"; do
-    [[ -n ${packages[$group]:-} ]] || fail "there is no group '$group': choose from build, tests, python, checks, fuzz."
+    [[ -n ${packages[$group]:-} ]] || fail "there is no group '$group': choose from build, tests, python, checks, fuzz, formal."
     wanted+=(${packages[$group]})
   done
   mkdir -p build 2>/dev/null || fail "cannot create the folder $PWD/build."

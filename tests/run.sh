@@ -72,7 +72,7 @@ trap finish EXIT
 mkdir -p build
 step "set-up"
 groups=(build tests python checks)
-[[ $level == smoke ]] || groups+=(fuzz)
+[[ $level == smoke ]] || groups+=(fuzz formal)
 sim/setup.sh "${groups[@]}"
 
 # The set-up has just made the Python environment: tests that need it must not be skipped.

@@ -1,0 +1,50 @@
+// Every entry comes out once, in its turn: one that the solver chooses is followed through the buffer.
+module fifo #(
+  parameter int unsigned Depth = 3
+) (
+  input logic       clk_i,
+  input logic       valid_i,
+  input logic       ready_i,
+  input logic       follow_i,
+  input logic [1:0] data_i
+);
+  logic rst_n = 1'b0;
+  always @(posedge clk_i) rst_n <= 1'b1;
+
+  logic ready, valid;
+  logic [1:0] data;
+  npu_fifo #(.Width(2), .Depth(Depth)) u_fifo (
+    .clk_i,
+    .rst_ni(rst_n),
+    .valid_i,
+    .ready_o(ready),
+    .data_i,
+    .valid_o(valid),
+    .ready_i,
+    .data_o(data)
+  );
+
+  logic push, pop;
+  assign push = rst_n && valid_i && ready;
+  assign pop = rst_n && valid && ready_i;
+  logic [3:0] inside = '0, before = '0;  // entries inside, and of them those in front of the one that is followed
+  logic following = 1'b0;
+  logic [1:0] followed;
+  always @(posedge clk_i) begin
+    inside <= inside + 4'(push) - 4'(pop);
+    if (!following && push && follow_i) begin
+      following <= 1'b1;
+      followed <= data_i;
+      before <= inside - 4'(pop);
+    end else if (following && pop) begin
+      if (before == '0) following <= 1'b0;
+      else before <= before - 1'b1;
+    end
+    if (rst_n) begin
+      assert (valid == (inside != '0));
+      assert (ready == (inside != Depth));
+      if (following) assert (valid);
+      if (following && before == '0) assert (data == followed);
+    end
+  end
+endmodule
