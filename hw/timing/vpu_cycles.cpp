@@ -24,6 +24,8 @@ constexpr uint64_t kRescale = kWideMultiply + 1;
 constexpr uint64_t kLookup = 4;
 // One bit a cycle, and a pass each for the signs before and after.
 constexpr uint64_t kDivide = 34;
+// The reciprocal of an average's count, a bit a cycle, while the window's sum comes in.
+constexpr uint64_t kReciprocal = 32;
 
 uint64_t blob_cycles(uint64_t bytes, const Capabilities& caps) { return ceil_div(bytes, kLaneBytes * caps.vpu_lanes); }
 
@@ -75,11 +77,12 @@ Cycles pool_cycles(const contract::VpuPoolCommand& command, const Capabilities& 
   if (elements == 0) return {};
   const bool average = command.mode == PoolMode::kAvg;
   const uint64_t taps = uint64_t{command.kernel_h} * command.kernel_w;
+  const uint64_t window = average ? std::max(taps, kReciprocal) : taps;
   // Average: count times zero point off the sum, the reciprocal's rescale. Both: the store.
   const uint64_t epilogue = (average ? 1 + kRescale : 0) + 1;
   Cycles cycles;
   cycles.fill = kFillStages + (average ? blob_cycles(contract::ParameterHeader::kBytes, caps) : 0);
-  cycles.steady = ceil_div(elements, caps.vpu_lanes) * (taps + epilogue);
+  cycles.steady = ceil_div(elements, caps.vpu_lanes) * (window + epilogue);
   cycles.drain = kDrainStages;
   return cycles;
 }

@@ -15,7 +15,8 @@ namespace npu::timing {
 // read once, before the start, at four bytes a lane and cycle.
 [[nodiscard]] Cycles ewise_cycles(const contract::VpuEwiseCommand& command, const contract::Capabilities& caps);
 
-// A pooling tile: a pass for every position of the window, padding included, then the result.
+// A pooling tile: a pass for every position of the window, padding included, but for averages no less than the division
+// for the reciprocal of the count takes; then the result.
 [[nodiscard]] Cycles pool_cycles(const contract::VpuPoolCommand& command, const contract::Capabilities& caps);
 
 // A reduction: along the axis when there are inner elements to fill the lanes, else across the lanes with a tree.

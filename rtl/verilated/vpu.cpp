@@ -22,6 +22,10 @@ constexpr uint32_t kRegisters = 16, kTableRows = 256;  // parameters Registers a
   throw Error(contract::ErrorCode::kArgumentUnsupported, "the RTL of the VPU " + what + ", or run it on the model");
 }
 
+bool spans(uint32_t out, uint32_t stride, int32_t pad, uint32_t kernel, uint32_t in) {
+  return int64_t{out - 1} * stride + kernel - pad > INT32_MAX || in > INT32_MAX;
+}
+
 template <class Model>
 class VerilatedVpu final : public Vpu {
  public:
@@ -52,6 +56,16 @@ class VerilatedVpu final : public Vpu {
     put(model_->uops_i, words, contract::VpuEwiseCommand::kWords + operand_words,
         command.uops.size() * contract::Uop::kWords);
     accept(contract::Opcode::kVpuEwise);
+  }
+  void start(const contract::VpuPoolCommand& command) override {
+    if (spans(command.out_h, command.stride_y, command.pad_top, command.kernel_h, command.in_h) ||
+        spans(command.out_w, command.stride_x, command.pad_left, command.kernel_w, command.in_w)) {
+      unsupported("counts rows and columns with 32 bits: split the tile");
+    }
+    std::vector<uint32_t> words;
+    command.encode(words);
+    put(model_->pool_i, words, 0, contract::VpuPoolCommand::kWords);
+    accept(contract::Opcode::kVpuPool);
   }
   void start(const contract::VpuReduceCommand& command) override {
     std::vector<uint32_t> words;

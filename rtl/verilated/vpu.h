@@ -15,7 +15,8 @@ class Vpu {
  public:
   // Elements of `element_bytes` bytes (48-bit values come and go in two halves of 4) of an operand: lane i, if it has a
   // bit in `lanes`, stands `offsets[i]` bytes (two's complement) from the operand's address. Its bytes are the low ones
-  // of data[i]. Operands are numbered like those of the command; reductions have source 0 and result 1.
+  // of data[i]. Operands are numbered like those of the command; pooling and reductions have source 0 and result 1,
+  // pooling has parameters 2.
   struct Read {
     uint32_t operand = 0, element_bytes = 0;
     uint64_t lanes = 0;
@@ -39,9 +40,10 @@ class Vpu {
   [[nodiscard]] virtual uint32_t lanes() const = 0;
   virtual void reset() = 0;
   // A command that the model's parser (EwiseTile, PoolTile, ReduceTile) took. Throws npu::Error (argument_unsupported)
-  // for a program with more registers, or tables and parameter blocks of more bytes, than the RTL has room for. It is
-  // accepted with the next tick.
+  // for a program with more registers, or tables and parameter blocks of more bytes, than the RTL has room for, and for
+  // a pooling that spans 2^31 rows or columns. It is accepted with the next tick.
   virtual void start(const contract::VpuEwiseCommand& command) = 0;
+  virtual void start(const contract::VpuPoolCommand& command) = 0;
   virtual void start(const contract::VpuReduceCommand& command) = 0;
 
   // What is asked for in this cycle; false: nothing. A request stays the same until it is granted.

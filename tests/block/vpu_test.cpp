@@ -24,10 +24,12 @@ namespace {
 using contract::Capabilities;
 using contract::Element;
 using contract::Operand;
+using contract::PoolMode;
 using contract::ReduceOp;
 using contract::Uop;
 using contract::UopCode;
 using contract::VpuEwiseCommand;
+using contract::VpuPoolCommand;
 using contract::VpuReduceCommand;
 using engine::testing::EwiseCase;
 using engine::testing::Random;
@@ -87,6 +89,45 @@ std::optional<std::vector<int64_t>> by_reference(const VpuReduceCommand& command
   }
 }
 
+// The operator that a pooling stands for, on its [row][column][channel].
+std::optional<std::vector<int64_t>> by_reference(const VpuPoolCommand& command, const TestMemory& memory) {
+  const int64_t bottom =
+      int64_t{command.out_h - 1} * command.stride_y + command.kernel_h - command.in_h - command.pad_top;
+  const int64_t right =
+      int64_t{command.out_w - 1} * command.stride_x + command.kernel_w - command.in_w - command.pad_left;
+  if (command.pad_top < 0 || command.pad_left < 0 || bottom < 0 || right < 0) return std::nullopt;
+  std::vector<int64_t> numbers;
+  for (int64_t y = 0; y < command.in_h; ++y) {
+    for (int64_t x = 0; x < command.in_w; ++x) {
+      for (int64_t c = 0; c < command.channels; ++c) {
+        numbers.push_back(engine::testing::load(memory.at(command.src) + y * command.src_row_stride +
+                                                    x * command.src_pixel_stride + c * element_bytes(command.type),
+                                                command.type));
+      }
+    }
+  }
+  const graph::DType type = command.type == Element::kI8 ? graph::DType::kInt8 : graph::DType::kInt16;
+  reference::test::OperatorCase test;
+  test.op = command.mode == PoolMode::kAvg ? graph::Op::kAvgPool2d : graph::Op::kMaxPool2d;
+  test.inputs = {reference::test::value_of(type, {1, command.in_h, command.in_w, command.channels}, numbers)};
+  if (command.mode == PoolMode::kAvg) {
+    const auto header = contract::ParameterHeader::load(memory.at(command.params));
+    test.inputs.push_back(reference::test::value_of(type, {1}, {header.input_zp}));
+    test.inputs.push_back(reference::test::value_of(type, {1}, {header.output_zp}));
+  }
+  test.result_type = type;
+  test.result_shape = {1, command.out_h, command.out_w, command.channels};
+  test.attributes.kernel = {static_cast<int32_t>(command.kernel_h), static_cast<int32_t>(command.kernel_w)};
+  test.attributes.stride = {static_cast<int32_t>(command.stride_y), static_cast<int32_t>(command.stride_x)};
+  test.attributes.pad = {command.pad_top, static_cast<int32_t>(bottom), command.pad_left, static_cast<int32_t>(right)};
+  test.attributes.acc_type = graph::DType::kInt32;
+  try {
+    return test.numbers();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 class VpuBlock : public testing::TestWithParam<const char*> {
  protected:
   // Runs a tile on the RTL and on the model: all of memory must be equal afterwards, and the cycles those of the
@@ -132,6 +173,20 @@ class VpuBlock : public testing::TestWithParam<const char*> {
       const auto o = static_cast<int64_t>(i / command.inner), j = static_cast<int64_t>(i % command.inner);
       const uint8_t* at = after.at(command.dst) + o * command.dst_outer_stride + j * element_bytes(type);
       ASSERT_EQ(engine::testing::load(at, type), (*wanted)[i]) << "reference, element " << i << ": " << text;
+    }
+    ++judged_by_reference_;
+  }
+
+  void compare_with_reference(const VpuPoolCommand& command, const TestMemory& before, const TestMemory& after,
+                              const std::string& text) {
+    const std::optional<std::vector<int64_t>> wanted = by_reference(command, before);
+    if (!wanted) return;
+    for (size_t i = 0; i < wanted->size(); ++i) {
+      const auto pixel = static_cast<int64_t>(i / command.channels),
+                 channel = static_cast<int64_t>(i % command.channels);
+      const uint8_t* at = after.at(command.dst) + pixel / command.out_w * command.dst_row_stride +
+                          pixel % command.out_w * command.dst_pixel_stride + channel * element_bytes(command.type);
+      ASSERT_EQ(engine::testing::load(at, command.type), (*wanted)[i]) << "reference, element " << i << ": " << text;
     }
     ++judged_by_reference_;
   }
@@ -332,11 +387,123 @@ TEST_P(VpuBlock, Reductions) {
   }
 }
 
+struct PoolCase {
+  VpuPoolCommand command;
+  TestMemory memory{0};
+  std::string text;
+};
+
+PoolCase make_pool_case(Random& random, int64_t lanes, int i) {
+  PoolCase test;
+  VpuPoolCommand& command = test.command;
+  command.mode = random.pick({PoolMode::kMax, PoolMode::kAvg});
+  command.type = random.pick({Element::kI8, Element::kI8, Element::kI16});
+  const auto dim = [&](int64_t low, int64_t high) { return static_cast<uint32_t>(random.between(low, high)); };
+  command.in_h = dim(1, 12);
+  command.in_w = dim(1, 12);
+  command.out_h = dim(1, 6);
+  command.out_w = dim(1, 6);
+  command.channels =
+      static_cast<uint32_t>(random.pick<int64_t>({1, 2, 3, 7, 16, 17, lanes - 1, lanes, lanes + 1, 2 * lanes + 3}));
+  command.kernel_h = dim(1, random.chance(10) ? 40 : 8);
+  command.kernel_w = dim(1, 8);
+  command.stride_y = dim(1, 3);
+  command.stride_x = dim(1, 3);
+  // Windows may lie in front of the input, behind it or around it.
+  command.pad_top = static_cast<int32_t>(random.between(-2, 4));
+  command.pad_left = static_cast<int32_t>(random.between(-2, 4));
+  if (random.chance(50)) {
+    // As the operator wants it: padding less than the kernel, and steps that end with the input.
+    command.pad_top = static_cast<int32_t>(random.between(0, int64_t{command.kernel_h} - 1));
+    command.pad_left = static_cast<int32_t>(random.between(0, int64_t{command.kernel_w} - 1));
+    const auto input = [&](uint32_t out, uint32_t stride, uint32_t kernel, int32_t pad) {
+      const int64_t covered = int64_t{out - 1} * stride + kernel - pad;
+      return static_cast<uint32_t>(std::max<int64_t>(1, covered - random.between(0, int64_t{kernel} - 1)));
+    };
+    command.in_h = input(command.out_h, command.stride_y, command.kernel_h, command.pad_top);
+    command.in_w = input(command.out_w, command.stride_x, command.kernel_w, command.pad_left);
+  }
+  const int64_t bytes = element_bytes(command.type);
+  const auto gap = [&] { return random.chance(30) ? random.between(1, 9) : 0; };
+  command.src_pixel_stride = static_cast<int32_t>(command.channels * bytes + gap());
+  command.src_row_stride = static_cast<int32_t>(command.src_pixel_stride * int64_t{command.in_w} + gap());
+  command.dst_pixel_stride = static_cast<int32_t>(command.channels * bytes + gap());
+  command.dst_row_stride = static_cast<int32_t>(command.dst_pixel_stride * int64_t{command.out_w} + gap());
+  uint32_t at = 3;
+  command.src = engine::testing::scratchpad(at);
+  at += static_cast<uint32_t>(command.src_row_stride) * command.in_h + 5;
+  if (random.chance(15)) {
+    command.src.offset += static_cast<uint32_t>(command.src_row_stride) * (command.in_h - 1);
+    command.src_row_stride = -command.src_row_stride;
+  }
+  command.params = engine::testing::scratchpad(at);
+  at += contract::ParameterHeader::kBytes + 1;
+  command.dst = engine::testing::scratchpad(at);
+  at += static_cast<uint32_t>(command.dst_row_stride) * command.out_h + 9;
+  test.memory = TestMemory(at);
+  random.fill(test.memory.scratchpad());
+  const bool narrow = command.type == Element::kI8;
+  contract::ParameterHeader header;
+  header.input_zp = narrow ? static_cast<int32_t>(random.between(-128, 127)) : 0;
+  header.output_zp = narrow ? static_cast<int32_t>(random.between(-128, 127)) : 0;
+  header.store(test.memory.at(command.params));
+  test.text = fmt::format("tile {}, {}, {} {} {}x{}x{} to {}x{}, kernel {}x{}, stride {}x{}, pad {} {}", i,
+                          random.name(), name(command.mode), name(command.type), command.in_h, command.in_w,
+                          command.channels, command.out_h, command.out_w, command.kernel_h, command.kernel_w,
+                          command.stride_y, command.stride_x, command.pad_top, command.pad_left);
+  return test;
+}
+
+TEST_P(VpuBlock, Poolings) {
+  Random random(seed(11'000));
+  for (int i = 0; i < 4'000 && !HasFailure(); ++i) {
+    PoolCase test = make_pool_case(random, caps_.vpu_lanes, i);
+    const VpuPoolCommand& command = test.command;
+    const TestMemory before = test.memory;
+    check(command, {command.src.offset, command.dst.offset, command.params.offset}, test.memory,
+          timing::pool_cycles(command, caps_).total(), uint64_t{command.out_h} * command.out_w * command.channels,
+          random, i % 3 == 2, test.text);
+    compare_with_reference(command, before, test.memory, test.text);
+  }
+  EXPECT_GE(judged_by_reference_, 500u);
+}
+
+// The reciprocal of every count up to 600, at both ends of the values.
+TEST_P(VpuBlock, EveryCountOfAverages) {
+  Random random(seed(12'000));
+  for (uint32_t count = 1; count <= 600 && !HasFailure(); ++count) {
+    VpuPoolCommand command;
+    command.mode = PoolMode::kAvg;
+    command.type = count % 3 == 0 ? Element::kI16 : Element::kI8;
+    command.in_h = command.kernel_h = count;
+    command.in_w = command.out_h = command.out_w = command.kernel_w = command.stride_y = command.stride_x = 1;
+    command.channels = static_cast<uint32_t>(element_bytes(command.type) == 2 ? 5 : 9);
+    command.src_pixel_stride = command.src_row_stride =
+        static_cast<int32_t>(command.channels * element_bytes(command.type));
+    command.params = engine::testing::scratchpad(0);
+    command.dst = engine::testing::scratchpad(32);
+    command.src = engine::testing::scratchpad(64);
+    TestMemory memory(64 + static_cast<size_t>(command.src_row_stride) * count);
+    random.fill(memory.scratchpad());
+    if (count % 4 == 0) std::fill(memory.scratchpad().begin() + 64, memory.scratchpad().end(), uint8_t{0x80});
+    contract::ParameterHeader{}.store(memory.at(command.params));
+    const TestMemory before = memory;
+    check(command, {64, 32, 0}, memory, timing::pool_cycles(command, caps_).total(), command.channels, random,
+          /*throttled=*/false, fmt::format("count {}", count));
+    compare_with_reference(command, before, memory, fmt::format("count {}", count));
+  }
+}
+
 TEST(VpuWrapper, SaysWhatItCannotDo) {
   EXPECT_THROW((void)make_vpu("server"), Error);
   VpuEwiseCommand command;
   command.register_count = 17;
   EXPECT_THROW(make_vpu("nano")->start(command), Error);
+  VpuPoolCommand pool;
+  pool.in_h = pool.in_w = pool.out_h = pool.out_w = pool.kernel_h = pool.kernel_w = 1;
+  pool.stride_y = pool.stride_x = 3;
+  pool.out_w = 1'000'000'000;
+  EXPECT_THROW(make_vpu("nano")->start(pool), Error);
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, VpuBlock, testing::Values("nano", "edge"));

@@ -1,4 +1,5 @@
-// The VPU: one element-wise or reduction tile, from the decoded command to the bytes of its results. See README.md.
+// The VPU: one element-wise, pooling or reduction tile, from the decoded command to the bytes of its results. See
+// README.md.
 `include "npu_assert.svh"
 
 module npu_vpu #(
@@ -18,6 +19,7 @@ module npu_vpu #(
   input  npu_contract_pkg::vpu_ewise_command_t  ewise_i,
   input  npu_contract_pkg::operand_t      [7:0] operands_i,
   input  npu_contract_pkg::uop_t         [31:0] uops_i,
+  input  npu_contract_pkg::vpu_pool_command_t   pool_i,
   input  npu_contract_pkg::vpu_reduce_command_t reduce_i,
   output logic                                  done_o,
 
@@ -60,6 +62,8 @@ module npu_vpu #(
     logic fold;    // into the accumulators: a vector
     logic tree;    // each other
     logic start;   // of their result
+    logic divide;  // the reciprocal of an average
+    logic finish;  // the average
     logic [LaneBits-1:0] level;
     logic [31:0] index;
     logic [5:0] pass;
@@ -77,8 +81,9 @@ module npu_vpu #(
   } state_e;
 
   state_e state_q;
-  logic ewise_q;
+  logic ewise_q, pool_q;
   npu_contract_pkg::vpu_ewise_command_t command_q;
+  npu_contract_pkg::vpu_pool_command_t pooling_q;
   npu_contract_pkg::vpu_reduce_command_t reduce_q;
   npu_contract_pkg::operand_t [7:0] operands_q;
   npu_contract_pkg::uop_t uops_q [32];
@@ -104,6 +109,8 @@ module npu_vpu #(
     if (start) begin
       ewise_q <= opcode_i == npu_contract_pkg::OpcodeVpuEwise;
       command_q <= ewise_i;
+      pool_q <= opcode_i == npu_contract_pkg::OpcodeVpuPool;
+      pooling_q <= pool_i;
       reduce_q <= reduce_i;
       operands_q <= operands_i;
       for (int unsigned i = 0; i < 32; i++) uops_q[i] <= uops_i[i];
@@ -111,6 +118,8 @@ module npu_vpu #(
   end
 
   // Parameter blocks and tables.
+  localparam int unsigned PoolParams = 2;  // as an operand
+  logic average;
   logic [7:0] [31:0] blob_bytes;
   logic table_write;
   logic [RowBits-1:0] table_row;
@@ -120,7 +129,9 @@ module npu_vpu #(
     for (int unsigned i = 0; i < 8; i++) begin
       blob_bytes[i] = (ewise_q && i < 32'(command_q.operand_count)) ? operands_q[i].bytes : '0;
     end
+    if (average) blob_bytes[PoolParams] = 32'd32;
   end
+  assign average = pool_q && pooling_q.mode == npu_contract_pkg::PoolModeAvg;
   assign blobs_any = blob_bytes != '0;
   npu_vpu_blobs #(.RowBytes(RowBytes), .Rows(Rows)) u_blobs (
     .clk_i,
@@ -147,7 +158,7 @@ module npu_vpu #(
   logic [Lanes-1:0] [31:0] f_inner;
   logic [Lanes-1:0] [1:0] f_step;
   logic [Lanes-1:0] f_inside, f_lanes;
-  pass_t f, f_ewise, f_reduce;
+  pass_t f, f_ewise, f_pool, f_reduce;
   assign f_valid = state_q == StateIssue;
   assign f_next = f_valid && advance;
   npu_vpu_walk #(.Lanes(Lanes)) u_walk (
@@ -209,7 +220,7 @@ module npu_vpu #(
     .clk_i,
     .command_i(reduce_q),
     .init_i(state_q == StateSetup),
-    .next_i(f_next && !ewise_q),
+    .next_i(f_next && !ewise_q && !pool_q),
     .dims_o(reduce_dims),
     .place_i(f_first[3]),
     .walk_last_i(walk_last),
@@ -249,18 +260,70 @@ module npu_vpu #(
     end
   end
 
-  assign issue_last = ewise_q ? ewise_last : reduce_last;
-  assign dims = ewise_q ? command_q.dims : reduce_dims;
-  assign walk_init = state_q == StateSetup || (f_next && !ewise_q && reduce_init);
-  assign walk_next = f_next && (ewise_q ? vector_end : reduce_next);
-  assign f_stride = ewise_q ? operands_q[f_ewise.operand].stride : reduce_stride;
-  assign f_base = ewise_q ? (f_ewise.high ? 32'd4 : 32'd0) : reduce_base;
-  assign f_lanes = (!ewise_q && reduce_single) ? Lanes'(1) : f_inside;
+  // A pooling.
+  logic pool_last, pool_fold, pool_first, pool_divide, pool_finish, pool_store;
+  logic [2:0] pool_pass;
+  logic [3:0] [31:0] pool_stride;
+  logic [31:0] pool_base, pool_row, pool_column;
+  npu_pool_steps u_pool_steps (
+    .clk_i,
+    .command_i(pooling_q),
+    .init_i(state_q == StateSetup),
+    .next_i(f_next && pool_q),
+    .walk_last_i(walk_last),
+    .last_o(pool_last),
+    .fold_o(pool_fold),
+    .first_o(pool_first),
+    .divide_o(pool_divide),
+    .finish_o(pool_finish),
+    .finish_pass_o(pool_pass),
+    .store_o(pool_store),
+    .stride_o(pool_stride),
+    .base_o(pool_base),
+    .row_o(pool_row),
+    .column_o(pool_column)
+  );
   always_comb begin
-    f = ewise_q ? f_ewise : f_reduce;
-    if (ewise_q) begin
-      f.last = f_last;
-      f.type_ = f_type;
+    f_pool = '0;
+    f_pool.uop.op = pool_fold ? npu_contract_pkg::UopLoad : npu_contract_pkg::UopStore;
+    f_pool.load = pool_fold;
+    f_pool.store = pool_store;
+    f_pool.fold = pool_fold;
+    f_pool.start = pool_first;
+    f_pool.divide = pool_divide;
+    f_pool.finish = pool_finish;
+    f_pool.pass = 6'(pool_pass);
+    f_pool.operand = 3'(pool_store);
+    f_pool.type_ = pooling_q.type_;
+  end
+
+  always_comb begin
+    f = f_ewise;
+    f.last = f_last;
+    f.type_ = f_type;
+    issue_last = ewise_last;
+    dims = command_q.dims;
+    walk_init = state_q == StateSetup;
+    walk_next = f_next && vector_end;
+    f_stride = operands_q[f_ewise.operand].stride;
+    f_base = f_ewise.high ? 32'd4 : 32'd0;
+    f_lanes = f_inside;
+    if (pool_q) begin
+      f = f_pool;
+      issue_last = pool_last;
+      dims = {pooling_q.channels, pooling_q.out_w, pooling_q.out_h, 32'd1};
+      walk_next = f_next && pool_store;
+      f_stride = pool_stride;
+      f_base = pool_base;
+    end else if (!ewise_q) begin
+      f = f_reduce;
+      issue_last = reduce_last;
+      dims = reduce_dims;
+      walk_init = state_q == StateSetup || (f_next && reduce_init);
+      walk_next = f_next && reduce_next;
+      f_stride = reduce_stride;
+      f_base = reduce_base;
+      if (reduce_single) f_lanes = Lanes'(1);
     end
     f.final_ = issue_last;
   end
@@ -288,7 +351,7 @@ module npu_vpu #(
 
   // Address: offsets of loads and stores, entries of a RESCALE.
   logic [3:0] [31:0] a_first_q, a_stride_q;
-  logic [31:0] a_base_q;
+  logic [31:0] a_base_q, a_row_q, a_column_q;
   logic [Lanes-1:0] [31:0] a_inner_q;
   logic [Lanes-1:0] [1:0] a_step_q;
   logic [Lanes-1:0] a_inside_q, r_inside_q;
@@ -300,6 +363,8 @@ module npu_vpu #(
       a_inside_q <= f_lanes;
       a_stride_q <= f_stride;
       a_base_q <= f_base;
+      a_row_q <= pool_row;
+      a_column_q <= pool_column;
       r_inside_q <= a_inside_q;
     end
   end
@@ -313,6 +378,55 @@ module npu_vpu #(
     .step_i(a_step_q),
     .offset_o(operand_offset_o)
   );
+
+  // Pooling: rows and columns of the input that the lanes meet, found like offsets; those outside of it do not count.
+  logic [Lanes-1:0] [31:0] r_row, r_column, l_count_q;
+  logic [Lanes-1:0] r_lanes;
+  logic a_position;
+  assign a_position = advance && a_valid_q && pool_q && a_q.fold;
+  npu_vpu_address #(.Lanes(Lanes)) u_row (
+    .clk_i,
+    .take_i(a_position),
+    .dims_i(dims),
+    .stride_i({32'd0, 32'd0, 32'(pooling_q.stride_y), 32'd0}),
+    .base_i(a_row_q),
+    .first_i(a_first_q),
+    .step_i(a_step_q),
+    .offset_o(r_row)
+  );
+  npu_vpu_address #(.Lanes(Lanes)) u_column (
+    .clk_i,
+    .take_i(a_position),
+    .dims_i(dims),
+    .stride_i({32'd0, 32'(pooling_q.stride_x), 32'd0, 32'd0}),
+    .base_i(a_column_q),
+    .first_i(a_first_q),
+    .step_i(a_step_q),
+    .offset_o(r_column)
+  );
+  always_comb begin
+    r_lanes = r_inside_q;
+    if (pool_q && r_q.fold) begin
+      for (int unsigned i = 0; i < Lanes; i++) begin
+        r_lanes[i] = r_inside_q[i] && r_row[i] < pooling_q.in_h && r_column[i] < pooling_q.in_w;
+      end
+    end
+  end
+  // Positions from `first` on, `size` of them, that lie in 0 .. end - 1.
+  function automatic logic [31:0] overlap(logic signed [31:0] first, logic [15:0] size, logic signed [31:0] limit);
+    logic signed [31:0] from, to;
+    from = (first < 0) ? '0 : first;
+    to = first + 32'(size);
+    if (to > limit) to = limit;
+    return (to > from) ? to - from : '0;
+  endfunction
+  function automatic logic [Lanes-1:0] [31:0] counts(logic [Lanes-1:0] [31:0] row, logic [Lanes-1:0] [31:0] column);
+    for (int unsigned i = 0; i < Lanes; i++) begin
+      counts[i] = overlap(row[i], pooling_q.kernel_h, pooling_q.in_h) *
+                  overlap(column[i], pooling_q.kernel_w, pooling_q.in_w);
+    end
+  endfunction
+  always_ff @(posedge clk_i) if (advance && r_valid_q && average && r_q.start) l_count_q <= counts(r_row, r_column);
 
   logic entry_take, lookup, lookup_wide;
   logic [7:0] lookup_operand;
@@ -358,7 +472,7 @@ module npu_vpu #(
   assign operand_wants = r_valid_q && r_q.load;
   assign operand_valid_o = operand_wants && !operand_taken_q;
   assign operand_operand_o = r_q.operand;
-  assign operand_lanes_o = r_inside_q;
+  assign operand_lanes_o = r_lanes;
   assign result_wants = m_valid_q && m_q.store;
   assign result_valid_o = result_wants && !result_taken_q;
   assign advance = !(operand_valid_o && !operand_ready_i) && !(result_valid_o && !result_ready_i);
@@ -426,27 +540,52 @@ module npu_vpu #(
   );
 
   // Accumulators, in the execute stage.
-  logic [Lanes-1:0] [31:0] x_values, folded, w_folded_q;
+  logic [Lanes-1:0] [31:0] x_values, folded, averages, w_folded_q;
+  npu_contract_pkg::reduce_op_e fold_op;
+  logic [31:0] fold_init;
+  always_comb begin
+    fold_op = reduce_q.op;
+    fold_init = '0;
+    if (pool_q) begin
+      fold_op = average ? npu_contract_pkg::ReduceOpSum : npu_contract_pkg::ReduceOpMax;
+      if (!average) fold_init = npu_cast_pkg::low(pooling_q.type_, 1'b0);
+    end
+  end
   logic [Lanes-1:0] x_inside;
   assign x_values = half_of(value, 1'b0);
   npu_reduce #(.Lanes(Lanes)) u_reduce (
     .clk_i,
     .advance_i(advance),
-    .op_i(reduce_q.op),
+    .op_i(fold_op),
     .fold_i(x_valid_q && x_q.fold),
     .tree_i(x_valid_q && x_q.tree),
     .first_i(x_q.start),
     .second_i(x_q.pass[0]),
     .level_i(x_q.level),
     .used_i(reduce_used),
-    .init_i('0),
+    .init_i(fold_init),
     .index_i(x_q.index),
     .spread_i(reduce_across),
     .lanes_i(x_inside),
     .value_i(x_values),
     .result_o(folded)
   );
-  always_ff @(posedge clk_i) if (advance && x_q.store) w_folded_q <= folded;
+  npu_pool #(.Lanes(Lanes)) u_pool (
+    .clk_i,
+    .advance_i(advance && x_valid_q),
+    .first_i(x_q.start),
+    .divide_i(x_q.divide),
+    .finish_i(x_q.finish),
+    .pass_i(x_q.pass[2:0]),
+    .input_zp_i(blob_header[PoolParams].input_zp),
+    .output_zp_i(blob_header[PoolParams].output_zp),
+    .low_i(npu_cast_pkg::low(pooling_q.type_, 1'b0)),
+    .high_i(npu_cast_pkg::high(pooling_q.type_, 1'b0)),
+    .count_i(l_count_q),
+    .sum_i(folded),
+    .result_o(averages)
+  );
+  always_ff @(posedge clk_i) if (advance && x_q.store) w_folded_q <= average ? averages : folded;
 
   // Results, and the offsets that went with them from operand read on.
   localparam int unsigned Delay = 6;  // align, register read, execute, register write, align, result write
@@ -461,7 +600,7 @@ module npu_vpu #(
   always_ff @(posedge clk_i) begin
     if (advance) begin
       if (delay_store[0]) offset_q[0] <= operand_offset_o;
-      inside_q[0] <= r_inside_q;
+      inside_q[0] <= r_lanes;
       for (int unsigned i = 1; i < Delay; i++) begin
         if (delay_store[i]) offset_q[i] <= offset_q[i-1];
         inside_q[i] <= inside_q[i-1];

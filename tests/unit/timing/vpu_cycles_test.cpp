@@ -75,7 +75,7 @@ TEST(VpuCycles, Pooling) {
   command.mode = PoolMode::kMax;
   EXPECT_EQ(pool_cycles(command, machine(64)), (Cycles{kFill, 10 * (6 + 1), kDrain}));
   command.mode = PoolMode::kAvg;  // zero point 1, rescale 4, store 1; the parameters take one cycle
-  EXPECT_EQ(pool_cycles(command, machine(64)), (Cycles{kFill + 1, 10 * (6 + 6), kDrain}));
+  EXPECT_EQ(pool_cycles(command, machine(64)), (Cycles{kFill + 1, 10 * (32 + 6), kDrain}));
 }
 
 TEST(VpuCycles, Reductions) {
