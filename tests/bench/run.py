@@ -26,11 +26,34 @@ from pathlib import Path
 try:
     import numpy as np
 except ModuleNotFoundError:
-    sys.exit("run.py: this Python lacks the pinned packages: run sim/setup.sh python, then build/venv/bin/python tests/bench/run.py")
+    sys.exit(f"{Path(sys.argv[0]).name}: this Python lacks the pinned packages: run sim/setup.sh python, then "
+             f"build/venv/bin/python tests/bench/{Path(sys.argv[0]).name}")
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def fail(text):
+    """Ends in the name of the script that runs, which may be one that uses this one."""
+    sys.exit(f"{Path(sys.argv[0]).name}: {text}")
+
+
+def repeats(text):
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 on")
+    return int(text)
+
+
+def check_program(path):
+    if not os.path.isfile(path) or not os.access(path, os.X_OK):
+        fail(f"there is no program {path}; build it: cmake --preset release && cmake --build build/release")
+
+
+def check_file(path, how):
+    if not path.is_file():
+        fail(f"there is no file {path}; {how}")
+
+
+LARGE = ["resnet8_int8", "vww_mbv1_025_int8", "mobilenet_v2_int8"]
 # With firmware at least so many of the frames a second without.
 FIRMWARE_BOUND = 0.5
 
@@ -39,7 +62,7 @@ def device(program, network, data, mode, repeats, sequence, bypass=False):
     command = [program, network, data, mode, str(repeats)] + ["sequence"] * sequence + ["bypass"] * bypass
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        sys.exit(f"run.py: {done.stderr.strip()}")
+        fail(done.stderr.strip())
     return json.loads(done.stdout)
 
 
@@ -135,16 +158,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default=ROOT / "build/release/tests/bench/system_bench")
     parser.add_argument("--networks", type=Path, default=ROOT / "build/release/networks", help="imported wake words")
-    parser.add_argument("--zoo", type=Path, help="folder of networks with inputs (optional)")
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--zoo", type=Path, help="folder with NAME/NAME.tosa and NAME/input0.npy of the large networks (optional)")
+    parser.add_argument("--repeats", type=repeats, default=5, help="passes, 5 by default")
     args = parser.parse_args()
     wake_word, phrase = args.networks / "okay_nabu.tosa", ROOT / "sim/demo/data/okay_nabu_frames.npy"
+    large = [(name, args.zoo / name / f"{name}.tosa", args.zoo / name / "input0.npy") for name in LARGE] if args.zoo else []
+    check_program(args.program)
+    check_file(wake_word, "name the folder of the imported wake words with --networks; the build makes build/release/networks")
+    for file in (file for _, *files in large for file in files):
+        check_file(file, f"--zoo needs {', '.join(LARGE)}")
     measure(args, "okay_nabu", wake_word, phrase, True)
-    if args.zoo:
-        for name in ("resnet8_int8", "vww_mbv1_025_int8", "mobilenet_v2_int8"):
-            measure(args, name, args.zoo / name / f"{name}.tosa", args.zoo / name / "input0.npy", False)
+    for name, network, data in large:
+        measure(args, name, network, data, False)
     if not firmware(args, "okay_nabu", wake_word, phrase):
-        sys.exit("run.py: the firmware costs more than its bound")
+        fail("the firmware costs more than its bound")
 
 
 if __name__ == "__main__":
