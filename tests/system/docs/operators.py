@@ -29,8 +29,28 @@ class Problem(Exception):
     """One sentence for the user."""
 
 
+def call(npu, *arguments):
+    """What the program prints; Problem when it is not there or ends with another status than 0 or 7."""
+    try:
+        done = subprocess.run([npu, *arguments], stdout=subprocess.PIPE, text=True, check=False)
+    except OSError as error:
+        raise Problem(f"cannot start {npu}: {error.strerror}; build it, or name it with --npu") from error
+    if done.returncode not in (0, 7):
+        raise Problem(f"{npu} {arguments[0]} ends with status {done.returncode}")
+    return done.stdout
+
+
 def operators_of(npu):
-    return json.loads(subprocess.run([npu, "operators", "--json"], stdout=subprocess.PIPE, check=True).stdout)
+    return json.loads(call(npu, "operators", "--json"))
+
+
+def json_of(file):
+    try:
+        return json.loads(file.read_text())
+    except OSError as error:
+        raise Problem(f"cannot read {file}: {error.strerror}") from error
+    except ValueError as error:
+        raise Problem(f"{file} is not JSON") from error
 
 
 def whole_suite(tests):
@@ -38,6 +58,8 @@ def whole_suite(tests):
     name = re.fullmatch(r"all-seed(\d+)-[0-9a-f]+", tests.parent.name)
     if not name or tests.name != "tests":
         raise Problem(f"{tests} is not the `tests` of a whole suite: tests/conformance/generate.py prints one")
+    if not tests.is_dir():
+        raise Problem(f"there is no folder {tests}")
     listed = {line.split()[-1] for line in (tests.parent / "listed").read_text().splitlines() if line.strip()}
     return int(name[1]), len(listed)
 
@@ -46,16 +68,18 @@ def report_of(npu, tests, file):
     if file is None:
         with tempfile.TemporaryDirectory() as scratch:
             file = Path(scratch) / "report.json"
-            subprocess.run([npu, "conformance", tests, "--json", file], stdout=subprocess.DEVNULL, check=False)
-            return json.loads(file.read_text())
-    return json.loads(file.read_text())
+            call(npu, "conformance", tests, "--json", file)
+            return json_of(file)
+    report = json_of(file)
+    if not isinstance(report, dict) or report.get("schema") != "npu-conformance":
+        raise Problem(f"{file} is not what `npu conformance --json` writes")
+    return report
 
 
-def count(table, tests, report):
+def count(table, tests, seed, listed, report):
     # Generator and tools as generate.py finds them; only counting needs their environment.
     sys.path.insert(0, str(ROOT / "tests/conformance"))
     from generate import TOSA_VERSION, Tools, tests_below
-    seed, listed = whole_suite(tests)
     if report["tests"] != len(tests_below(tests)):
         raise Problem(f"the report has {report['tests']} tests and {tests} has {len(tests_below(tests))}")
     counts = {"tosa": TOSA_VERSION, "seed": seed, "tools": Tools().version.removesuffix(".dist-info"), "listed": listed,
@@ -156,22 +180,25 @@ def main():
     parser.add_argument("--report", type=Path, metavar="FILE", help="with --count: the report of a run of these tests")
     parser.add_argument("--check", action="store_true", help="write nothing, fail when the document is not up to date")
     arguments = parser.parse_args()
+    if arguments.report and not arguments.count:
+        parser.error("--report needs --count DIR, the tests that it is about")
     try:
         table = operators_of(arguments.npu.resolve())
         if arguments.count:
             tests = arguments.count.resolve()
-            counts = count(table, tests, report_of(arguments.npu.resolve(), tests, arguments.report))
+            seed, listed = whole_suite(tests)
+            counts = count(table, tests, seed, listed, report_of(arguments.npu.resolve(), tests, arguments.report))
             if not arguments.check:
                 write(COUNTS, as_text(counts))
         else:
-            counts = json.loads(COUNTS.read_text())
+            counts = json_of(COUNTS)
         text = render(table, counts)
         if not arguments.check:
             write(DOCUMENT, text)
         elif DOCUMENT.read_text() != text:
             raise Problem(f"{DOCUMENT.relative_to(ROOT)} is not up to date: {first_difference(DOCUMENT.read_text(), text)}\n"
                           f"make it anew with {ANEW} --npu {arguments.npu}")
-    except Problem as problem:
+    except (Problem, OSError) as problem:
         print(f"operators.py: {problem}", file=sys.stderr)
         return 1
     return 0
