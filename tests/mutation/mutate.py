@@ -2,14 +2,15 @@
 """Checks the tests of the graph rules and of the reference: small mistakes are put into the sources, one at a time, and the
 tests have to fail.
 
-    tests/mutation/mutate.py [--seed N] [--count N] [--file GLOB...] [--list] [--jobs N] [--conformance DIR] [--json FILE]
+    tests/mutation/mutate.py [--seed N] [--count N] [--file GLOB...] [--only TEXT] [--list] [--jobs N] [--conformance DIR]
+                             [--work DIR] [--json FILE]
 
 Works on a copy of the sources in build/mutation; the working tree stays as it is. A mutant that does not compile does not
 count. A mutant is killed when a unit test fails, crashes or takes too long, or, with --conformance, when `npu conformance` on
 that folder of tests does. Survivors that change nothing that can be seen are explained in equivalent.json.
 
-Exit status: 0; 7 when less than 95 % are killed or a survivor has no explanation; 64 for a wrong command line; 70 when the
-tests fail without a mutant.
+Exit status: 0; 7 when less than 95 % are killed or a survivor has no explanation; 64 for a wrong command line, also when it
+leaves no mutant; 70 when the unchanged sources do not build or fail their tests.
 """
 
 import argparse
@@ -54,10 +55,10 @@ class BaselineError(Exception):
 def sources(patterns):
     """Repo-rooted names of the sources to change."""
     names = sorted({str(path.relative_to(ROOT)) for pattern in SOURCES for path in ROOT.glob(pattern)})
-    chosen = [name for name in names if not patterns or any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
-    if not chosen:
-        raise UsageError(f"--file: no source matches; the sources are {', '.join(SOURCES)}")
-    return chosen
+    for pattern in patterns:
+        if not fnmatch.filter(names, pattern):
+            raise UsageError(f"--file: no source matches '{pattern}'; the sources are {', '.join(SOURCES)}")
+    return [name for name in names if not patterns or any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
 
 
 def all_mutants(names):
@@ -204,7 +205,9 @@ def judge_all(mutants, jobs, folder, conformance, names, progress):
     threads = [threading.Thread(target=work, args=(workshop,), daemon=True) for workshop in workshops]
     try:
         # One after the other, so that the second one finds in the cache what the first one compiled.
-        for workshop, thread in zip(workshops, threads):
+        for number, (workshop, thread) in enumerate(zip(workshops, threads), 1):
+            print(f"building the unchanged sources in {workshop.build} ({number} of {jobs}); they have to pass",
+                  flush=True)
             workshop.open(names, jobs)
             thread.start()
         for thread in threads:
@@ -258,8 +261,15 @@ def print_summary(document):
     return share
 
 
+class Parser(argparse.ArgumentParser):
+    """Reports errors as this script does, with its exit status."""
+
+    def error(self, message):
+        raise UsageError(f"{message}; see --help")
+
+
 def parse(arguments):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1, help="chooses the mutants, 1 by default")
     parser.add_argument("--count", type=int, default=100, help="how many, 100 by default")
     parser.add_argument("--file", nargs="+", default=[], metavar="GLOB", help="only of these sources")
@@ -274,6 +284,8 @@ def parse(arguments):
         raise UsageError("--count and --jobs take positive numbers")
     if parsed.conformance and not parsed.conformance.is_dir():
         raise UsageError(f"--conformance: there is no folder {parsed.conformance}")
+    if parsed.json and (parsed.json.is_dir() or not os.access(parsed.json.resolve().parent, os.W_OK | os.X_OK)):
+        raise UsageError(f"--json: {parsed.json} cannot be written: it is a folder, or there is no writable folder for it")
     return parsed
 
 
@@ -284,7 +296,10 @@ def main(arguments):
     explained = read_explanations()
     if not parsed.file and (stale := sorted(explained.keys() - {mutant.key for mutant in candidates})):
         print("equivalent.json explains mutants that no longer exist:", *stale, sep="\n  ", file=sys.stderr)
-    mutants = draw([m for m in candidates if parsed.only in m.line or parsed.only in m.becomes], parsed.seed, parsed.count)
+    matching = [mutant for mutant in candidates if parsed.only in mutant.line or parsed.only in mutant.becomes]
+    if not matching:
+        raise UsageError(f"no mutant of {len(names)} sources has '{parsed.only}' in its old or new line (--only)")
+    mutants = draw(matching, parsed.seed, parsed.count)
     print(f"seed {parsed.seed}: {len(mutants)} of {len(candidates)} mutants of {len(names)} sources", flush=True)
     if parsed.list:
         print(*map(describe, mutants), sep="\n")
