@@ -76,7 +76,7 @@ solve() {
 }
 
 row() {
-  if $markdown; then echo "| $1 | $2 | $3 | $4 | $5 |"; else printf '%-12s %-8s %-9s %6s s  %s\n' "$@"; fi
+  if $markdown; then echo "| $1 | $2 | $3 | $4 | ${5//|/\\|} |"; else printf '%-12s %-8s %-9s %6s s  %s\n' "$@"; fi
 }
 
 # check NAME RESULT-WANTED TEXT FILES...
