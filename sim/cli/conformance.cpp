@@ -18,6 +18,7 @@
 #include "sim/cli/options.h"
 #include "sim/cli/progress.h"
 #include "sim/cli/staged_files.h"
+#include "sim/cli/stop.h"
 
 namespace npu::cli {
 
@@ -32,10 +33,11 @@ constexpr CommandHelp kHelp = {
     "npu conformance DIR [options]",
     "Runs every conformance test below DIR (a folder with a desc.json) on the software reference and judges the\n"
     "results as the descriptors say: illegal graphs have to be refused, exact results have to be equal, and Arm's\n"
-    "checker judges the rest. The exit status is 7 unless all of them pass. tests/conformance/run.sh makes the tests.",
-    "  npu conformance build/conformance/tests\n"
-    "  npu conformance tests --operator CONV2D --jobs 4\n"
-    "  npu conformance tests --filter ERRORIF --json results.json --junit results.xml\n"};
+    "checker judges the rest. The exit status is 7 unless all of them pass. tests/conformance/run.sh makes the tests,\n"
+    "below build/conformance; folders there that are not finished, *.partial, are left out.",
+    "  npu conformance build/conformance\n"
+    "  npu conformance build/conformance --operator CONV2D --jobs 4\n"
+    "  npu conformance build/conformance --filter ERRORIF --json results.json --junit results.xml\n"};
 
 constexpr uint64_t kMaxJobs = 256;
 
@@ -85,15 +87,17 @@ std::optional<ConformanceOptions> parse_options(const Arguments& arguments) {
   return result;
 }
 
-// The folders below `root` that hold a desc.json, sorted.
+// The folders below `root` that hold a desc.json, sorted. What the generator has not finished does not count.
 std::vector<fs::path> find_tests(const fs::path& root) {
   std::vector<fs::path> folders;
   try {
     if (!fs::is_directory(root)) {
       throw Error(ErrorCode::kCannotRead, fmt::format("cannot read {}: it is not a folder", in_quotes(root.string())));
     }
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
-      if (entry.path().filename() == "desc.json") folders.push_back(entry.path().parent_path());
+    for (fs::recursive_directory_iterator entry(root), end; entry != end; ++entry) {
+      check_stopped();
+      if (entry->path().extension() == ".partial") entry.disable_recursion_pending();
+      if (entry->path().filename() == "desc.json") folders.push_back(entry->path().parent_path());
     }
   } catch (const fs::filesystem_error& error) {
     throw Error(ErrorCode::kCannotRead,
@@ -126,6 +130,7 @@ std::vector<ConformanceResult> select(const ConformanceOptions& options) {
   }
   std::vector<ConformanceResult> results;
   for (const fs::path& folder : folders) {
+    check_stopped();
     ConformanceResult result;
     result.name = folder.lexically_relative(options.root).generic_string();
     if (!std::regex_search(result.name, filter)) continue;
@@ -152,6 +157,7 @@ void run_all(std::vector<ConformanceResult>& results, const ConformanceOptions& 
   const auto work = [&] {
     try {
       for (size_t i = next++; i < results.size(); i = next++) {
+        check_stopped();
         if (results[i].verdict.outcome != Outcome::kBroken) results[i].verdict = judge(results[i].test, checker);
         const std::lock_guard lock(mutex);
         progress.step();
@@ -169,22 +175,39 @@ void run_all(std::vector<ConformanceResult>& results, const ConformanceOptions& 
   if (failure) std::rethrow_exception(failure);
 }
 
+void check_files(const ConformanceOptions& options) {
+  for (const std::string& file : {options.junit, options.json}) {
+    if (!file.empty()) check_file_writable(file);
+  }
+  if (options.json.empty() || options.junit.empty()) return;
+  const auto place = [](const std::string& file) {
+    std::error_code ignored;
+    return fs::weakly_canonical(fs::absolute(file), ignored);
+  };
+  if (place(options.json) == place(options.junit)) {
+    throw Error(ErrorCode::kBadOption,
+                fmt::format("--json and --junit are the same file, {}; choose another", in_quotes(options.json)));
+  }
+}
+
+int run_and_report(const ConformanceOptions& options) {
+  check_files(options);
+  std::vector<ConformanceResult> results = select(options);
+  run_all(results, options);
+  StagedFiles files;
+  if (!options.junit.empty()) files.write(options.junit, conformance_junit(results));
+  if (!options.json.empty()) files.write(options.json, conformance_json(results));
+  files.commit();
+  fmt::print("{}", conformance_table(results));
+  return all_passed(results) ? 0 : contract::exit_status(ErrorCode::kElementsDiffer);
+}
+
 }  // namespace
 
 int run_conformance(const Arguments& arguments) {
   const std::optional<ConformanceOptions> options = parse_options(arguments);
   if (!options) return 0;
-  for (const std::string& file : {options->junit, options->json}) {
-    if (!file.empty()) check_file_writable(file);
-  }
-  std::vector<ConformanceResult> results = select(*options);
-  run_all(results, *options);
-  StagedFiles files;
-  if (!options->junit.empty()) files.write(options->junit, conformance_junit(results));
-  if (!options->json.empty()) files.write(options->json, conformance_json(results));
-  files.commit();
-  fmt::print("{}", conformance_table(results));
-  return all_passed(results) ? 0 : contract::exit_status(ErrorCode::kElementsDiffer);
+  return stoppable([&] { return run_and_report(*options); });
 }
 
 }  // namespace npu::cli

@@ -7,6 +7,7 @@
 #include "sim/cli/import_network.h"
 #include "sim/cli/network.h"
 #include "sim/cli/options.h"
+#include "sim/cli/stop.h"
 
 namespace npu::cli {
 
@@ -26,6 +27,15 @@ constexpr CommandHelp kHelp = {"npu import FILE -o FILE.tosa [--function NAME]",
                                "  npu import net.mlirbc --function forward -o net.tosa\n"
                                "  NPU_PYTHON_TOOLS=~/venv/bin npu import net.tflite -o net.tosa\n"};
 
+int import_and_report(const std::string& source, const std::string& target, const std::string& function) {
+  check_file_writable(target);
+  import_network(source, target, function);
+  const Network network = load_network(target);
+  fmt::print("{} -> {}: {} operators, {} bytes\n", source, target, network.graph.main().operators.size(),
+             network.file_bytes);
+  return 0;
+}
+
 }  // namespace
 
 int run_import(const Arguments& arguments) {
@@ -40,12 +50,8 @@ int run_import(const Arguments& arguments) {
   if (!values) return 0;
   const std::string source = required(*values, "file", "the file to import", "npu import");
   const std::string target = required(*values, "output", "the file to write (-o FILE.tosa)");
-  check_file_writable(target);
-  import_network(source, target, values->count("function") > 0 ? (*values)["function"].as<std::string>() : "");
-  const Network network = load_network(target);
-  fmt::print("{} -> {}: {} operators, {} bytes\n", source, target, network.graph.main().operators.size(),
-             network.file_bytes);
-  return 0;
+  const std::string function = values->count("function") > 0 ? (*values)["function"].as<std::string>() : "";
+  return stoppable([&] { return import_and_report(source, target, function); });
 }
 
 }  // namespace npu::cli

@@ -113,7 +113,12 @@ class Tools {
 
   void must_run(const std::string& program, const std::vector<std::string>& arguments) const {
     const ProcessResult result = run(program, arguments);
-    if (result.status != 0) fail(program, result);
+    if (result.status == 0) return;
+    if (result.output.find("couldn't parse flatbuffer") != std::string::npos) {
+      throw Error(ErrorCode::kFileDamaged, fmt::format("{} is not a whole TensorFlow Lite file: {} cannot parse it",
+                                                       graph::in_quotes(source_.string()), program));
+    }
+    fail(program, result);
   }
 
  private:

@@ -1,6 +1,8 @@
 #include "sim/cli/process.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +13,7 @@
 #include <sstream>
 
 #include "hw/contract/error.h"
+#include "sim/cli/stop.h"
 
 namespace npu::cli {
 namespace {
@@ -20,16 +23,40 @@ namespace fs = std::filesystem;
 constexpr size_t kMaxOutput = size_t{1} << 20;
 
 // Starts a program with its output going to `output`; returns an error number, 0 when it runs. posix_spawn copies no
-// page tables, which fork does: with results of a gigabyte in memory that takes longer than most programs run.
+// page tables, which fork does: with results of a gigabyte in memory that takes longer than most programs run. The
+// program leads a process group, so that a signal reaches what it starts in turn.
 int start(pid_t& child, char* const* arguments, char* const* environment, const char* folder, int output) {
   posix_spawn_file_actions_t actions;
   if (const int error = posix_spawn_file_actions_init(&actions); error != 0) return error;
-  int error = posix_spawn_file_actions_addchdir_np(&actions, folder);
+  posix_spawnattr_t attributes;
+  if (const int error = posix_spawnattr_init(&attributes); error != 0) {
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+  }
+  int error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  if (error == 0) error = posix_spawn_file_actions_addchdir_np(&actions, folder);
   if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-  if (error == 0) error = posix_spawn(&child, arguments[0], &actions, nullptr, arguments, environment);
+  if (error == 0) error = posix_spawn(&child, arguments[0], &actions, &attributes, arguments, environment);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return error;
+}
+
+// All that the child writes, the first kMaxOutput bytes of it, until it and those that it started are done. The pipe is
+// looked at for a while at a time, since any thread may get the signal that has to be passed on.
+std::string read_output(int pipe, pid_t child) {
+  constexpr int kPause = 50;  // ms
+  std::string output;
+  char buffer[4096];
+  while (true) {
+    if (const int signal = stop_signal(); signal != 0) kill(-child, signal);
+    pollfd ready = {pipe, POLLIN, 0};
+    if (poll(&ready, 1, kPause) <= 0) continue;
+    const ssize_t n = read(pipe, buffer, sizeof buffer);
+    if (n <= 0) return output;
+    if (output.size() < kMaxOutput) output.append(buffer, static_cast<size_t>(n));
+  }
 }
 
 std::vector<std::string> environment_with(const fs::path& path_prefix) {
@@ -75,13 +102,11 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const fs::p
     throw Error(contract::ErrorCode::kToolMissing, "cannot start " + arguments[0] + ": " + std::strerror(error));
   }
   ProcessResult result;
-  char buffer[4096];
-  for (ssize_t n = 0; (n = read(output[0], buffer, sizeof buffer)) > 0;) {
-    if (result.output.size() < kMaxOutput) result.output.append(buffer, static_cast<size_t>(n));
-  }
+  result.output = read_output(output[0], child);
   close(output[0]);
   int status = 0;
   waitpid(child, &status, 0);
+  check_stopped();
   result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return result;
 }

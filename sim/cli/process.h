@@ -14,7 +14,8 @@ struct ProcessResult {
 };
 
 // Runs arguments[0] (a path) in `folder` and waits. `path_prefix` is put in front of the child's PATH. Throws
-// Error(kToolMissing) when it cannot be started.
+// Error(kToolMissing) when it cannot be started. A signal that stops this program (stop.h) goes to the child and those
+// that it started, and is thrown as Stopped once they are gone.
 [[nodiscard]] ProcessResult run_process(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
                                         const std::filesystem::path& path_prefix);
 

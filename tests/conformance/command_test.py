@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import unittest
@@ -168,6 +169,21 @@ class FloatingPoint(Tree):
         self.results(status=0, env={"NPU_PYTHON_TOOLS": str(self.tools), "TMPDIR": str(scratch)})
         self.assertEqual((listing(self.root), listing(scratch)), (before, []))
 
+    def test_a_signal_ends_it_with_its_children_and_without_leavings(self):
+        for i in range(100):
+            self.add_inexact(f"t{i:02}")
+        started, report = (self.root.parent / name for name in ("started", "r.json"))
+        # The checker starts a child in turn, as the scripts of the tools do.
+        self.checker(f"touch {started}; sh -c 'sleep 30; true'; exit 0")
+        scratch = self.root.parent / "scratch"
+        scratch.mkdir()
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            result = harness.stopped(number, started, "conformance", self.root, "--jobs", "2", "--json", report, "--quiet",
+                                     env={"NPU_PYTHON_TOOLS": str(self.tools), "TMPDIR": str(scratch)})
+            self.assertEqual(result, (status, ""))
+            self.assertEqual((listing(scratch), report.exists()), ([], False))
+            started.unlink()
+
 
 class Hostile(Tree):
     """Nothing in a test crashes the command, and what cannot be judged does not pass."""
@@ -262,12 +278,18 @@ class CommandLine(Tree):
             (64, "bad_option", "--jobs needs a whole number", [self.root, "--jobs", "-1"]),
             (66, "cannot_read", "is not a folder", [self.root / "nowhere"]),
             (66, "cannot_read", "is not a folder", [self.root / "t/desc.json"]),
+            (64, "bad_option", "are the same file", [self.root, "--json", empty / "r", "--junit", os.path.relpath(empty / "r")]),
             (66, "cannot_write", "no writable folder", [self.root, "--json", "/nowhere/r.json"]),
             (66, "cannot_write", "no writable folder", [self.root, "--junit", "/nowhere/r.xml"]),
         ]
         for status, code, fragment, arguments in table:
             with self.subTest(fragment):
                 self.bad(status, code, fragment, "conformance", *arguments)
+
+    def test_unfinished_generations_are_left_out(self):
+        self.add("whole/t")
+        self.add("new.partial/t", golden=[0, 0, 0, 0])
+        self.assertEqual(list(self.results(status=0)[0]), ["whole/t"])
 
     def test_filters(self):
         self.add("a/one")

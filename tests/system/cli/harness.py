@@ -1,10 +1,12 @@
 """Runs the `npu` program on small networks; .npy files without NumPy."""
 
 import os
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -12,6 +14,8 @@ NPU = ""
 MAKER = ""
 # Nothing that these tests run takes a second; what hangs must not take the test's time limit.
 TIMEOUT = 60
+# Tools that have to be stopped sleep twice as long.
+STOP_TIMEOUT = 15
 
 # NumPy's name of a type -> struct code.
 CODES = {"|i1": "b", "|u1": "B", "<i2": "h", "<i4": "i", "<i8": "q", "<f4": "f", "|b1": "B", ">i4": ">i"}
@@ -47,6 +51,20 @@ def run(*arguments, cwd=None, env=None, stdout=subprocess.PIPE):
     if result.returncode < 0 or result.returncode in (70, 134, 139):
         raise AssertionError(f"npu {' '.join(map(str, arguments))} crashed: {result.returncode}\n{result.err}")
     return result
+
+
+def stopped(number, started, *arguments, env=None):
+    """Runs npu, sends the signal once the file `started` is there, and returns the exit status and what npu said. What it
+    started has to end too: a child holds a pipe that npu reads to its end."""
+    process = subprocess.Popen([NPU, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               env={**os.environ, **(env or {})},
+                               preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))  # ignored in the background
+    end = time.monotonic() + TIMEOUT
+    while not started.exists() and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.01)
+    process.send_signal(number)
+    output, _ = process.communicate(timeout=STOP_TIMEOUT)
+    return process.returncode, output
 
 
 def listing(folder):

@@ -7,6 +7,7 @@ Without the Python environment: exit status 77 (skipped), or 1 where NPU_REQUIRE
 import gzip
 import os
 import random
+import signal
 import subprocess
 import sys
 import unittest
@@ -226,6 +227,28 @@ class Refused(Import):
                 damaged[choice.randrange(len(damaged))] = choice.randrange(32, 127)
             result = harness.run("import", self.file("net.mlir", bytes(damaged)), "-o", self.dir / "out.tosa")
             self.assertIn(result.returncode, (0, 2, 3, 64, 66), result.err)
+
+    def test_truncated_tflite(self):
+        model = next(VENV.glob("lib/python3*/site-packages/pymicro_wakeword/models/okay_nabu.tflite")).read_bytes()
+        for length in (8, 1000, len(model) // 2):
+            self.refused(2, "file_damaged", "not a whole TensorFlow Lite file", model[:length], name="cut.tflite")
+        root = b"\xff\xff\xff\x7f"
+        self.refused(2, "file_damaged", "not a whole TensorFlow Lite file", root + model[4:], name="root.tflite")
+
+    def test_a_signal_ends_it_with_its_tool_and_without_leavings(self):
+        tools, scratch = self.dir / "slow", self.dir / "tmp"
+        tools.mkdir()
+        scratch.mkdir()
+        started = tools / "started"
+        (tools / "tosa-opt").write_text(f"#!/bin/sh\ntouch {started}\nsh -c 'sleep 30; true'\n")
+        (tools / "tosa-opt").chmod(0o755)
+        source = self.file("net.mlir", DELAY)
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            result = harness.stopped(number, started, "import", source, "-o", self.dir / "none.tosa",
+                                     env={"NPU_PYTHON_TOOLS": str(tools), "TMPDIR": str(scratch)})
+            self.assertEqual(result, (status, ""))
+            self.assertEqual((listing(scratch), (self.dir / "none.tosa").exists()), ([], False))
+            started.unlink()
 
     def test_without_tools(self):
         env = {"NPU_PYTHON_TOOLS": str(self.dir), "PATH": "/nowhere"}
