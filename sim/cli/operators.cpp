@@ -146,16 +146,22 @@ std::string needs(const Row& row) {
 }
 
 void print_text(const std::vector<Entry>& entries, const std::string& machine) {
-  const auto line = [](std::string_view op, std::string_view types, std::string_view of, std::string_view reference,
-                       std::string_view on) {
-    fmt::print("{:<22} {:<62} {:<44} {:<9} {}\n", op, types, of, reference, on);
-  };
-  line("operator", "types", "profile or extension", "reference", "on " + machine);
+  using Line = std::array<std::string, 5>;
+  std::vector<Line> lines = {{"operator", "types", "profile or extension", "reference", "on " + machine}};
   for (const Entry& entry : entries) {
     for (const Row& row : entry.rows) {
-      line(&row == entry.rows.data() ? name(entry.info->op) : "", row.types.empty() ? "any" : row.types, needs(row),
-           row.reference ? "yes" : "no", row.engine.empty() ? "no" : row.engine);
+      lines.push_back({std::string(&row == entry.rows.data() ? name(entry.info->op) : ""),
+                       row.types.empty() ? "any" : row.types, needs(row), row.reference ? "yes" : "no",
+                       row.engine.empty() ? "no" : row.engine});
     }
+  }
+  std::array<size_t, 4> width = {};  // of all columns but the last
+  for (const Line& line : lines) {
+    for (size_t i = 0; i < width.size(); ++i) width[i] = std::max(width[i], line[i].size());
+  }
+  for (const Line& line : lines) {
+    for (size_t i = 0; i < width.size(); ++i) fmt::print("{:<{}}  ", line[i], width[i]);
+    fmt::print("{}\n", line.back());
   }
 }
 
