@@ -2,11 +2,13 @@
 # Builds the fuzz target with clang and runs it.
 #
 #   tests/fuzz/run.sh [--seconds N] [--seed N] [--jobs N]     60 seconds, seed 1 and a process for each core by default
-#   tests/fuzz/run.sh --replay FILE...                        judges files, of findings or others
+#   tests/fuzz/run.sh --replay FILE...                        judges files, of findings or others, and says of each
+#                                                             whether it ran or what refused it
 #
 # Every process starts from the seeds that the project's own builder makes, with a random seed of its own, which is
 # printed. What crashes, contradicts itself, or takes more than 10 seconds or 1.5 GiB is a finding: it is kept in
-# build/fuzz/findings, with the log of its process in build/fuzz. Exit status 0, or 1 after a finding.
+# build/fuzz/findings, with the log of its process in build/fuzz. Exit status 0, 1 after a finding or a build that fails,
+# 64 for a wrong command line, 66 for a file that cannot be read.
 set -euo pipefail
 here=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -26,6 +28,17 @@ export UBSAN_OPTIONS=print_stacktrace=1
 usage() {
   echo "tests/fuzz/run.sh: $* (see tests/fuzz/run.sh --help)." >&2
   exit 64
+}
+
+# check_readable FILE...: what is no file would be an option or a corpus to the target.
+check_readable() {
+  local file
+  for file in "$@"; do
+    if [[ ! -f $file || ! -r $file ]]; then
+      echo "tests/fuzz/run.sh: cannot read $file: there is no such file that can be read." >&2
+      exit 66
+    fi
+  done
 }
 
 build() {
@@ -63,6 +76,21 @@ summary() {
   echo "fuzz: seed $((seed + $1)): ${inputs:-?} inputs, ${edges:-?} edges covered, corpus of ${files:-?} files"
 }
 
+# The last counts of a log, "70192 inputs, 9904 edges covered".
+so_far() {
+  sed -nE 's/^#([0-9]+).* cov: ([0-9]+) .*/\1 inputs, \2 edges covered/p' "$1" | tail -n 1
+}
+
+# Every half minute, how far the processes are; what sleeps keeps nobody's output open.
+progress() {
+  local number
+  while sleep 30 >/dev/null 2>&1; do
+    for ((number = 0; number < jobs; ++number)); do
+      echo "  after $SECONDS s, seed $((seed + number)): $(so_far "$folder/fuzz-$number.log")"
+    done
+  done
+}
+
 while [[ $# -gt 0 ]]; do
   case $1 in
     --seconds | --seed | --jobs)
@@ -73,9 +101,10 @@ while [[ $# -gt 0 ]]; do
     --replay)
       shift
       [[ $# -gt 0 ]] || usage "--replay needs files"
+      (cd "$here" && check_readable "$@")
       build
       cd "$here"
-      exec "$root/$target" "${limits[@]}" "$@"
+      NPU_FUZZ_VERDICTS=1 exec "$root/$target" "${limits[@]}" "$@"
       ;;
     -h | --help)
       sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
@@ -95,6 +124,9 @@ for ((number = 0; number < jobs; ++number)); do
   run "$number" &
   processes+=($!)
 done
+SECONDS=0
+progress &
+processes+=($!)
 failed=0
 for ((number = 0; number < jobs; ++number)); do
   wait "${processes[$number]}" || failed=1

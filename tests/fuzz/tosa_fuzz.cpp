@@ -1,4 +1,6 @@
 // The libFuzzer target: files of any bytes, which the mutator keeps near to legal graphs.
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "driver/graph/reader.h"
@@ -9,8 +11,28 @@
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
+namespace {
+
+void print(const npu::fuzz::Answer& answer) {
+  using npu::fuzz::Stage;
+  if (answer.code == npu::contract::ErrorCode::kOk) {
+    std::fputs("  it ran\n", stderr);
+    return;
+  }
+  const char* stage = answer.stage == Stage::kRead        ? "the reader"
+                      : answer.stage == Stage::kValidated ? "the validator"
+                                                          : "the reference";
+  const std::string_view code = npu::contract::name(answer.code);
+  std::fprintf(stderr, "  %s refused it: %s [%.*s]\n", stage, answer.message.c_str(), static_cast<int>(code.size()),
+               code.data());
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static_cast<void>(npu::fuzz::judge({data, size}));
+  static const bool verdicts = std::getenv("NPU_FUZZ_VERDICTS") != nullptr;  // for a replay
+  const npu::fuzz::Answer answer = npu::fuzz::judge({data, size});
+  if (verdicts) print(answer);
   return 0;
 }
 
