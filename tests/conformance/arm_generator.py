@@ -4,7 +4,9 @@
     build/venv/bin/python3 tests/conformance/arm_generator.py FOLDER --jobs N --part K ARGUMENTS
 
 ARGUMENTS are those of tosa_verif_conformance_generator. FOLDER gets `tests`, `listed` (the generator's list, a line
-with folder and name for each test), `chosen` (those of the part) and `generate.log`. tests/conformance/generate.py is the front.
+with folder and name for each test), `chosen` (those of the part), `finished` (the operators) and `generate.log`. With
+--batches in place of all before ARGUMENTS it makes nothing, but prints as JSON how many batches each operator has.
+tests/conformance/generate.py is the front.
 
 Arm's code decides what is listed, and makes and writes every test. Four of its functions are replaced here:
 - A batch of tests runs in a fork of this process, where everything is imported, and not in a new Python.
@@ -16,7 +18,9 @@ Arm's code decides what is listed, and makes and writes every test. Four of its 
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import importlib.metadata
+import json
 import multiprocessing
 import os
 import pickle
@@ -33,6 +37,8 @@ import schemavalidation.schemavalidation as schemas
 from generator.tosa_test_select import TosaTestSelectList, TosaTestSelectOpList
 
 PINNED = "2026.8.0"  # the replaced functions are those of this version
+# Raise it with each change here that makes other tests, lists or parts: made tests are kept under a name with this number.
+MADE_VERSION = 1
 BATCH_PROGRAM = "tosa_verif_build_tests"
 FORK = multiprocessing.get_context("fork")
 
@@ -144,20 +150,26 @@ def make_operator(folder, operator, step, arguments):
     shutil.rmtree(build, ignore_errors=True)
     if status != 0:
         raise RuntimeError(f"Arm's generator gives status {status} for {operator}")
+    with (folder / "finished").open("a") as file:
+        file.write(f"{operator}\n")
     return part
 
 
-def operators_of(arguments):
-    """Those that are asked for, or that the version has; the ones with most batches first, so that no one is left alone."""
+def batches_of(arguments):
+    """How many batches there are for the profiles and extensions, by operator; the largest numbers first."""
     options = suite.parse_args(arguments)
     version = suite.tcv.get_matching_schema_version(options.tosa_version_str)
     _, config = suite._get_config(options.cts_config, options.cts_config_dir, version)
-    there = {name: entry for name, entry in config.items() if suite.in_version(version.version, entry)}
-    unknown = set(options.operators or ()) - set(there)
-    if unknown:
-        sys.exit(f"the generator has no operator {', '.join(sorted(unknown))}; it has {', '.join(sorted(there))}")
-    batches = {name: sum(len(group["generator_args"]) for group in entry["generation"].values()) for name, entry in there.items()}
-    return sorted(options.operators or there, key=lambda name: (-batches[name], name))
+    asked = options.profile + options.extension
+    batches = collections.Counter()
+    for name, entry in config.items():
+        if suite.in_version(version.version, entry):
+            for kind, group in entry["generation"].items():
+                needs = group.get("supports_any", []), group.get("supports_all", [])
+                if any(suite.op_selected(name, *needs, one, [], asked, kind, group, version.version) for one in asked):
+                    batches[name] += len(group["generator_args"])
+    chosen = options.operators or batches
+    return dict(sorted(((name, batches[name]) for name in chosen), key=lambda pair: (-pair[1], pair[0])))
 
 
 def log_to(file):
@@ -167,6 +179,11 @@ def log_to(file):
 
 
 def main():
+    if sys.argv[1:2] == ["--batches"]:
+        with contextlib.redirect_stdout(sys.stderr):
+            batches = batches_of(sys.argv[2:])
+        print(json.dumps(batches))
+        return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--jobs", type=int, required=True)
@@ -177,7 +194,7 @@ def main():
         sys.exit(f"{Path(__file__).name} replaces functions of tosa-tools {PINNED}, and {version} is installed; "
                  "compare them and the tests, then change PINNED")
     folder = options.folder.resolve()
-    operators = operators_of(arguments)
+    operators = batches_of(arguments)  # those with most of them first, so that no one is left alone
     schemas.validate = validate
     with concurrent.futures.ProcessPoolExecutor(options.jobs, FORK, log_to, (folder / "generate.log",)) as pool:
         tasks = {name: pool.submit(make_operator, folder, name, options.part, arguments) for name in operators}

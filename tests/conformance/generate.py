@@ -3,17 +3,22 @@
 
 Arm's generator makes the tests, Arm's reference model the goldens (in its precise mode, as the official runner does).
 Both come from the environment that `sim/setup.sh python` makes. What has been made stays in build/conformance, under a
-name that says what it is; the same arguments find it again.
+name that says what it is; the same arguments find it again. All tests take some 37 GB; remove build/conformance to have
+the space back. Exit status: 0, 64 for wrong options, 130 or 143 when stopped by a signal, 1 when there are no tests.
 """
 
 import argparse
 import collections
 import concurrent.futures
+import contextlib
+import errno
+import fcntl
 import hashlib
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +29,13 @@ GENERATOR = HERE / "arm_generator.py"
 TOSA_VERSION = "1.0.2"
 DEFAULT_SEED = 42  # that of the official suite
 MODEL_TIMEOUT = 600  # seconds for one golden
+NEWS_EVERY = 10  # seconds between lines of progress
+MAX_JOBS = 256  # as of `npu conformance`
+
+# On the average of the whole suite.
+TEST_BYTES = 2.65e6
+TESTS_PER_BATCH = 22
+LEAST_FREE = 50e6
 
 PROFILES = {"int": ["tosa-pro-int"], "fp": ["tosa-pro-fp"], "all": ["tosa-pro-int", "tosa-pro-fp"]}
 # The extensions of TOSA 1.0 with the profiles that they extend. The generator also knows those of TOSA 1.1.
@@ -45,6 +57,24 @@ EXTENSIONS = {
 class GenerationError(Exception):
     """One sentence for the user."""
 
+    status = 1
+
+
+class SelectionError(GenerationError):
+    """The user asks for tests that there cannot be."""
+
+    status = 64
+
+
+class Parser(argparse.ArgumentParser):
+    """Takes no abbreviations, and answers a wrong command line with one sentence and status 64."""
+
+    def __init__(self, **settings):
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
+
+    def error(self, message):
+        self.exit(64, f"{self.prog}: {message}; --help lists the options\n")
+
 
 def say(text):
     print(f"conformance: {text}", file=sys.stderr, flush=True)
@@ -65,20 +95,56 @@ class Tools:
         self.version = infos[0].name if infos else "unknown"
         self.environment = {**os.environ, "PATH": f"{self.bin}:{os.environ.get('PATH', '/usr/bin:/bin')}"}
 
-    def generate(self, selection, folder):
+    def batches(self, selection):
+        """How many batches of tests the generator has for each operator with the profiles and extensions."""
+        command = [self.python, GENERATOR, "--batches", "--tosa-version", TOSA_VERSION, *selection.profile_arguments()]
+        result = subprocess.run(command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                check=False)
+        if result.returncode != 0:
+            raise GenerationError(f"the official generator does not start: {result.stderr.strip().rpartition(chr(10))[2]}")
+        return json.loads(result.stdout)
+
+    def generate(self, selection, folder, operators):
         command = [self.python, GENERATOR, folder, "--jobs", selection.jobs, "--part", selection.part, "--tosa-version",
                    TOSA_VERSION, "--seed", selection.seed, "--output-type", "binary", *selection.generator_arguments()]
         log = folder / "generate.log"
         # The generator goes through sets; the order of what it lists, and with it the part, has to be the same each time.
         environment = {**self.environment, "PYTHONHASHSEED": "0"}
         with log.open("a") as file:
-            status = subprocess.run(list(map(str, command)), env=environment, stdout=file, stderr=subprocess.STDOUT,
-                                    check=False).returncode
+            process = subprocess.Popen(list(map(str, command)), env=environment, stdout=file, stderr=subprocess.STDOUT)
+        status = None
+        while status is None:
+            try:
+                status = process.wait(NEWS_EVERY)
+            except subprocess.TimeoutExpired:
+                say(f"generated: {count_lines(folder / 'finished')} of {operators} operators")
         text = log.read_text(errors="replace")
+        if os.strerror(errno.ENOSPC) in text:
+            raise full_disk(folder)
         # It goes on after errors of single operators.
         if status != 0 or "ERROR" in text:
             last_line = text.strip().rpartition("\n")[2]
             raise GenerationError(f"the official generator failed, status {status}: {last_line}; see {log}")
+
+
+def count_lines(file):
+    return len(file.read_text().splitlines()) if file.is_file() else 0
+
+
+def in_words(size):
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
+
+
+def full_disk(folder):
+    return GenerationError(f"the disk of {folder} is full; make room and start again, or name another place with --cache")
+
+
+def refuse_small_disk(folder, tests):
+    """Before the work of hours."""
+    need, free = tests * TEST_BYTES, shutil.disk_usage(folder).free
+    if free < need + LEAST_FREE:
+        raise GenerationError(f"about {tests:.0f} tests take about {in_words(need)}, and the disk of {folder} has "
+                              f"{in_words(free)} left; make room, name another place with --cache, or take fewer with --part")
 
 
 class Selection:
@@ -87,27 +153,41 @@ class Selection:
     def __init__(self, arguments):
         self.profile, self.seed, self.part = arguments.profile, arguments.seed, arguments.part
         self.jobs = arguments.jobs
-        self.operators = sorted(set(arguments.operators))
+        self.operators = sorted({name.lower() for name in arguments.operators})
         sides = ("int", "fp") if self.profile == "all" else (self.profile,)
         fitting = [name for name, of in EXTENSIONS.items() if set(of) & set(sides)]
         names = set(arguments.extension)
+        if len(names) > 1 and names & {"all", "none"}:
+            raise SelectionError("--extension takes all, none, or names")
         if "all" in names:
             self.extensions = fitting
         else:
             self.extensions = sorted(names - {"none"})
             for name in self.extensions:
                 if name not in fitting:
-                    raise GenerationError(f"profile {self.profile} has no extension {name}; it has {', '.join(fitting)}")
+                    raise SelectionError(f"profile {self.profile} has no extension {name}; it has {', '.join(fitting)}")
+
+    def profile_arguments(self):
+        extensions = [f"tosa-ext-{name}" for name in self.extensions] or ["none"]
+        return ["--profile", *PROFILES[self.profile], "--extension", *extensions]
 
     def generator_arguments(self):
-        extensions = [f"tosa-ext-{name}" for name in self.extensions] or ["none"]
-        operators = ["--operators", *self.operators] if self.operators else []
-        return ["--profile", *PROFILES[self.profile], "--extension", *extensions, *operators]
+        return [*self.profile_arguments(), *(["--operators", *self.operators] if self.operators else [])]
+
+    def chosen_batches(self, tools):
+        """By operator; every name that was given is there."""
+        there = tools.batches(self)
+        unknown = [name for name in self.operators if name not in there]
+        if unknown:
+            raise SelectionError(f"the generator has no operator {', '.join(unknown)} with profile {self.profile} and these "
+                                 f"extensions; it has {', '.join(sorted(there))}")
+        return {name: there[name] for name in self.operators or there}
 
     def key(self, version):
         """Names of all that matters for the result, with a hash of it."""
         parts = [version, TOSA_VERSION, str(self.seed), str(self.part), *map(str, self.generator_arguments())]
-        digest = hashlib.sha256("\0".join(parts).encode() + GENERATOR.read_bytes()).hexdigest()[:8]
+        version = re.search(r"^MADE_VERSION = \d+", GENERATOR.read_text(), re.MULTILINE)[0]
+        digest = hashlib.sha256("\0".join([*parts, version]).encode()).hexdigest()[:8]
         part = f"-part{self.part}" if self.part > 1 else ""
         return f"{self.profile}-seed{self.seed}{part}-{digest}"
 
@@ -121,15 +201,31 @@ def named(test):
     return f"{test.parent.name}/{test.name}"
 
 
+@contextlib.contextmanager
+def locked(file):
+    """One process at a time; the system takes the lock away when the process ends, however it ends."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("another process makes the same tests; waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def generate(tools, selection, cache):
     """The folder with `tests`, the generator's list `listed`, and `chosen`, what the part has of it."""
     folder = cache / selection.key(tools.version)
     if not folder.is_dir():
+        batches = selection.chosen_batches(tools)
         partial = cache / f"{folder.name}.partial"
-        shutil.rmtree(partial, ignore_errors=True)
+        if partial.exists():
+            shutil.rmtree(partial)
+        refuse_small_disk(cache, sum(batches.values()) * TESTS_PER_BATCH / selection.part)
         partial.mkdir(parents=True)
         say(f"generating {' '.join(selection.generator_arguments())} with seed {selection.seed}")
-        tools.generate(selection, partial)
+        tools.generate(selection, partial, len(batches))
         compare_with_lists(partial)
         partial.rename(folder)
     report(folder)
@@ -181,8 +277,6 @@ def missing_golden(test):
 def make_golden(tools, test):
     """Returns why there is none, or an empty text."""
     files = missing_golden(test)
-    if not files:
-        return ""
     scratch = test / "golden.partial"
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
@@ -191,6 +285,8 @@ def make_golden(tools, test):
                                  "desc.json", "--precise_mode=1", "--output_dir", scratch.name], cwd=test,
                                 env=tools.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                 timeout=MODEL_TIMEOUT, check=False)
+        if shutil.disk_usage(test).free < LEAST_FREE:
+            raise full_disk(test)
         if result.returncode != 0:
             return f"{test.name}: the official model gives status {result.returncode}"
         for name in files:
@@ -205,8 +301,21 @@ def make_golden(tools, test):
 
 
 def make_goldens(tools, folder, jobs):
+    tests = [test for test in tests_below(folder) if missing_golden(test)]
+    refuse_small_disk(folder, len(tests))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        problems = [text for text in pool.map(lambda test: make_golden(tools, test), tests_below(folder)) if text]
+        tasks = [pool.submit(make_golden, tools, test) for test in tests]
+        try:
+            while not all(task.done() for task in tasks):
+                concurrent.futures.wait(tasks, NEWS_EVERY, concurrent.futures.FIRST_EXCEPTION)
+                say(f"goldens: {sum(task.done() for task in tasks)} of {len(tests)} tests")
+                for task in tasks:
+                    if task.done():
+                        task.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    problems = [task.result() for task in tasks if task.result()]
     for text in problems[:20]:
         say(f"no golden: {text}")
     if problems:
@@ -214,11 +323,13 @@ def make_goldens(tools, folder, jobs):
 
 
 def parse(arguments):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    # run.sh hands its arguments on, and its name with them.
+    parser = Parser(prog=os.environ.get("NPU_CONFORMANCE_PROGRAM"), description=__doc__)
     parser.add_argument("--profile", choices=PROFILES, default="all", help="int, fp, or all (default)")
     parser.add_argument("--extension", nargs="+", choices=["all", "none", *EXTENSIONS], default=["all"],
                         help="all (default: every extension of TOSA 1.0 that fits the profile), none, or names")
-    parser.add_argument("--operators", nargs="+", default=[], metavar="OP", help="only these, as the generator names them")
+    parser.add_argument("--operators", nargs="+", default=[], metavar="OP",
+                        help="only these, in capitals or not")
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help=f"of the generator, {DEFAULT_SEED} by default")
     parser.add_argument("--part", type=int, default=1, metavar="K",
                         help="about one test in K, at least one for each operator, combination of types and requirements, "
@@ -226,23 +337,52 @@ def parse(arguments):
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
     parser.add_argument("--cache", type=Path, default=ROOT / "build/conformance", help="where tests are kept")
     parsed = parser.parse_args(arguments)
-    if parsed.part < 1 or parsed.jobs < 1:
-        parser.error("--part and --jobs take positive numbers")
+    if parsed.part < 1 or parsed.seed < 0 or not 1 <= parsed.jobs <= MAX_JOBS:
+        parser.error(f"--part takes 1 or more, --seed 0 or more, --jobs 1 to {MAX_JOBS}")
     return parsed
+
+
+def make(parsed):
+    """Exit status; prints the folder with the tests."""
+    try:
+        selection, tools, cache = Selection(parsed), Tools(), parsed.cache.resolve()
+        with locked(cache / f"{selection.key(tools.version)}.lock"):
+            tests = generate(tools, selection, cache) / "tests"
+            make_goldens(tools, tests, parsed.jobs)
+    except GenerationError as error:
+        say(error)
+        return error.status
+    except OSError as error:
+        say(f"cannot use {error.filename or parsed.cache}: {error.strerror}; --cache names another place for the tests")
+        return 1
+    print(tests)
+    return 0
+
+
+def wait_for(child):
+    """Its exit status. A signal to end ends the child's group, which is all that makes tests."""
+    def stop(number, _):
+        os.killpg(child, signal.SIGKILL)
+        say(f"stopped by {signal.Signals(number).name}; the same command goes on with what is complete")
+        os._exit(128 + number)
+
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status < 0:
+        say(f"the process that makes the tests was ended by {signal.Signals(-status).name}")
+    return status if status >= 0 else 1
 
 
 def main(arguments):
     parsed = parse(arguments)
-    try:
-        tools = Tools()
-        folder = generate(tools, Selection(parsed), parsed.cache.resolve())
-        tests = folder / "tests"
-        make_goldens(tools, tests, parsed.jobs)
-    except GenerationError as error:
-        print(f"conformance: {error}", file=sys.stderr)
-        return 1
-    print(tests)
-    return 0
+    child = os.fork()
+    if child == 0:
+        os.setpgid(0, 0)
+        return make(parsed)
+    with contextlib.suppress(OSError):
+        os.setpgid(child, child)  # whoever of the two comes first
+    return wait_for(child)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Arm's runner and `npu conformance` agree, test by test: usage official_runner.py NPU [SELECTION...], as in generate.py.
+"""Arm's runner and `npu conformance` agree, test by test. SELECTION is what generate.py takes, --part 7 by default.
 
 Takes tests of every operator out of the selection. Two of them get descriptors that say the opposite of what is right:
-both have to notice.
+both have to notice, so `npu conformance` shows two failures on purpose. Exit status: 0; 1 when the two differ, miss a
+false descriptor, or have too few tests; 64 for wrong options; 66 when there is no NPU; 77 without Arm's tools.
 """
 
 import json
@@ -17,10 +18,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import generate
-from suite_test import judge, make
+from suite_test import judge, make, parse
 
 PER_FOLDER = 10  # tests of an operator, or of one of its kernels
-FEWEST = 500
+DEFAULT_SELECTION = ["--part", "7"]
+FEWEST = 500  # of the default selection
 
 
 def take(tests, folder):
@@ -50,21 +52,37 @@ def ask_arm(npu, tools, folder, scratch):
         subprocess.run([tools.bin / "tosa_verif_run_tests", "--sut-module", "npu_sut", "--sut-module-args",
                         f"npu_sut:{Path(npu).resolve()}", "--recursive", "--jobs", jobs, "--test", folder, "--xunit-file", report],
                        env=environment, stdout=log, stderr=subprocess.STDOUT, check=False)
+    if not report.is_file():
+        sys.exit(f"FAILED: Arm's runner writes no report:\n{(scratch / 'official.log').read_text(errors='replace')[-2000:]}")
     suites = {suite.get("name"): suite for suite in xml.etree.ElementTree.parse(report).getroot().iter("testsuite")}
     return {str(Path(case.get("name")).relative_to(folder)): len(case) == 0 for case in suites["npu_sut"].iter("testcase")}
 
 
-def main(npu, *selection):
-    tests = make(selection or ["--part", "7"])
+def first_passed(document, negative):
+    """One that passes, so that it is the falsehood that makes it fail."""
+    for entry in document["results"]:
+        if entry["expected_failure"] == negative and entry["outcome"] == "passed":
+            return entry["name"]
+    sys.exit(f"FAILED: no {'illegal' if negative else 'legal'} graph among the tests passes, to falsify its descriptor")
+
+
+def main():
+    parser = generate.Parser(usage="%(prog)s NPU [--fewest N] [SELECTION...]", description=__doc__)
+    parser.add_argument("npu", help="the program")
+    parser.add_argument("--fewest", type=int, metavar="N",
+                        help=f"fail with fewer tests; by default {FEWEST} for the default selection, 1 for another")
+    parsed, selection = parse(parser)
+    npu = parsed.npu
+    fewest = parsed.fewest if parsed.fewest is not None else 1 if selection else FEWEST
+    tests = make(selection or DEFAULT_SELECTION)
     tools = generate.Tools()
     with tempfile.TemporaryDirectory(prefix="npu-conformance-") as name:
         scratch, folder = Path(name), Path(name) / "tests"
         take(tests, folder)
         document = judge(npu, folder, scratch)[1]
-        # Those that pass, so that it is the falsehood that makes them fail.
-        false = [next(entry["name"] for entry in document["results"]
-                      if entry["expected_failure"] == negative and entry["outcome"] == "passed") for negative in (False, True)]
+        false = [first_passed(document, negative) for negative in (False, True)]
         for test in false:
+            print(f"{test} gets a false descriptor: it has to fail", flush=True)
             falsify(folder / test)
         ours = {entry["name"]: entry["outcome"] == "passed" for entry in judge(npu, folder, scratch)[1]["results"]}
         arms = ask_arm(npu, tools, folder, scratch)
@@ -76,8 +94,10 @@ def main(npu, *selection):
     unnoticed = [name for name in false if ours[name] or arms.get(name)]
     for name in unnoticed:
         print(f"FAILED: {name} passes with a false descriptor")
-    return 1 if differing or unnoticed or len(ours) < FEWEST else 0
+    if len(ours) < fewest:
+        print(f"FAILED: fewer than {fewest} tests; --fewest sets how many there have to be")
+    return 1 if differing or unnoticed or len(ours) < fewest else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main())

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Official tests pass on the software reference: usage suite_test.py NPU FEWEST [SELECTION...], SELECTION as in generate.py.
+"""Official tests pass on the software reference. SELECTION is what generate.py takes.
 
 There have to be FEWEST tests or more, of every operator, profile and extension, and a wrong golden has to be noticed.
 """
@@ -23,14 +23,25 @@ UNTESTED_OPERATORS = {"CONST_SHAPE", "CUSTOM", "VARIABLE", "VARIABLE_READ", "VAR
 UNTESTED_EXTENSIONS = {"variable"}
 
 
+def parse(parser):
+    """The arguments with NPU, and those that are left for generate.py. Ends the process where either are wrong."""
+    parsed, selection = parser.parse_known_args()
+    generate.parse(selection)
+    if not Path(parsed.npu).is_file() or not os.access(parsed.npu, os.X_OK):
+        parser.exit(66, f"{parser.prog}: there is no program {parsed.npu}; build it\n")
+    return parsed, selection
+
+
 def make(selection):
     """The folder with the tests; ends the process where Arm's tools are missing or do not make them."""
-    generated = subprocess.run([HERE / "generate.py", *selection], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               check=False)
-    print(generated.stderr, flush=True)
+    try:
+        generate.Tools()
+    except generate.GenerationError as error:
+        print(error)
+        sys.exit(1 if "NPU_REQUIRE_NETWORKS" in os.environ else 77)
+    generated = subprocess.run([HERE / "generate.py", *selection], stdout=subprocess.PIPE, text=True, check=False)
     if generated.returncode != 0:
-        skipped = "run sim/setup.sh python" in generated.stderr and "NPU_REQUIRE_NETWORKS" not in os.environ
-        sys.exit(77 if skipped else 1)
+        sys.exit(generated.returncode)
     return Path(generated.stdout.strip())
 
 
@@ -38,6 +49,8 @@ def judge(npu, tests, scratch):
     """Exit status and the JSON report."""
     report = scratch / "results.json"
     result = subprocess.run([npu, "conformance", tests, "--json", report, "--quiet"], check=False)
+    if not report.is_file():
+        sys.exit(f"FAILED: {npu} writes no report, status {result.returncode}")
     return result.returncode, json.loads(report.read_text())
 
 
@@ -52,8 +65,10 @@ def missing(document):
 
 def notices_damage(npu, tests, document, profile, scratch):
     """Whether a positive test of the profile fails once an element of its golden is another."""
-    entry = next(entry for entry in document["results"]
-                 if entry["requirements"] == [profile] and not entry["expected_failure"])
+    entry = next((entry for entry in document["results"]
+                  if entry["requirements"] == [profile] and not entry["expected_failure"]), None)
+    if entry is None:
+        return False
     damaged = scratch / profile
     shutil.copytree(tests / entry["name"], damaged / "test")
     golden = damaged / "test" / json.loads((damaged / "test/desc.json").read_text())["ofm_file"][0]
@@ -63,7 +78,12 @@ def notices_damage(npu, tests, document, profile, scratch):
     return status == 7 and document["failed"] == 1
 
 
-def main(npu, fewest, *selection):
+def main():
+    parser = generate.Parser(usage="%(prog)s NPU FEWEST [SELECTION...]", description=__doc__)
+    parser.add_argument("npu", help="the program")
+    parser.add_argument("fewest", type=int, help="fail when there are fewer tests")
+    parsed, selection = parse(parser)
+    npu, fewest = parsed.npu, parsed.fewest
     tests = make(selection)
     chosen = (tests.parent / "chosen").read_text().split()
     problems = []
@@ -72,17 +92,17 @@ def main(npu, fewest, *selection):
         status, document = judge(npu, tests, scratch)
         if status != 0 or document["passed"] != document["tests"]:
             problems.append(f"status {status}, {document['passed']} of {document['tests']} tests passed")
-        if document["tests"] != len(chosen) or len(chosen) < int(fewest):
+        if document["tests"] != len(chosen) or len(chosen) < fewest:
             problems.append(f"{document['tests']} tests ran, {len(chosen)} were chosen, {fewest} are wanted")
         if missing(document):
             problems.append(f"no tests of {', '.join(missing(document))}")
         for profile in ("tosa-pro-int", "tosa-pro-fp"):
             if not notices_damage(npu, tests, document, profile, scratch):
-                problems.append(f"a test of {profile} passes with a wrong golden")
+                problems.append(f"a test of {profile} passes with a wrong golden, or there is none")
     for problem in problems:
         print(f"FAILED: {problem}")
     return 1 if problems else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main())
