@@ -36,10 +36,10 @@ class MxuModel final : public Engine {
     TileResult result;
     MxuTile tile;
     result.error = MxuTile::parse(words, tile);
-    if (result.error == ErrorCode::kOk) result.error = resolve(tile, memory);
+    if (result.error == ErrorCode::kOk) result.error = at_.resolve(tile, memory);
     if (result.error != ErrorCode::kOk) return result;
 
-    params_.load({params_bytes_, tile.params_box().run}, tile.command.out_c, tile.command.rescale);
+    params_.load({at_.params, tile.params_box().run}, tile.command.out_c, tile.command.rescale);
     prepare_stage(tile);
     if (tile.command.mode == MxuMode::kDepthwise) {
       run_depthwise(tile);
@@ -63,25 +63,6 @@ class MxuModel final : public Engine {
   }
 
  private:
-  ErrorCode resolve(const MxuTile& tile, MemoryView& memory) {
-    src_ = nullptr;
-    if (tile.reads_input()) {
-      const Resolved src = resolve_box(tile.src_box(), memory, Access::kRead, /*disjoint=*/false);
-      if (src.error != ErrorCode::kOk) return src.error;
-      src_ = src.data;
-    }
-    const Resolved weights = resolve_box(tile.weight_box(), memory, Access::kRead, /*disjoint=*/true);
-    if (weights.error != ErrorCode::kOk) return weights.error;
-    const Resolved params = resolve_box(tile.params_box(), memory, Access::kRead, /*disjoint=*/true);
-    if (params.error != ErrorCode::kOk) return params.error;
-    const Resolved dst = resolve_box(tile.dst_box(), memory, Access::kWrite, /*disjoint=*/true);
-    if (dst.error != ErrorCode::kOk) return dst.error;
-    weights_ = weights.data;
-    params_bytes_ = params.data;
-    dst_ = dst.data;
-    return ErrorCode::kOk;
-  }
-
   void prepare_stage(const MxuTile& tile) {
     const contract::ParameterHeader& header = params_.header;
     // Hardware keeps as many bits of a zero point as the elements have.
@@ -148,7 +129,7 @@ class MxuModel final : public Engine {
     for (size_t r = 0; r < count; ++r) {
       const int64_t y = static_cast<int64_t>((first + r) / command.out_w);
       const int64_t x = static_cast<int64_t>((first + r) % command.out_w);
-      rows_[r] = dst_ + y * command.dst_row_stride + x * command.dst_pixel_stride;
+      rows_[r] = at_.dst + y * command.dst_row_stride + x * command.dst_pixel_stride;
     }
   }
 
@@ -164,21 +145,21 @@ class MxuModel final : public Engine {
   }
 
   void run_few(const MxuTile& tile) {
-    const PatchReader patches(tile, src_, input_zp_);
+    const PatchReader patches(tile, at_.src, input_zp_);
     const size_t channels = tile.command.out_c;
     uint8_t* a = patch_bytes_.get<uint8_t>(tile.pixels * patches.row_bytes());
     prepare_rows(tile, patches, 0, tile.pixels, a);
     int32_t* acc = acc_bytes_.get<int32_t>((tile.pixels + 1) * channels);
     int32_t* sums = acc + tile.pixels * channels;
-    kernels_.dot8(a, patches.row_bytes(), tile.pixels, weights_, tile.command.w_stride, channels, tile.reduction, acc,
-                  channels, sums);
+    kernels_.dot8(a, patches.row_bytes(), tile.pixels, at_.weights, tile.command.w_stride, channels, tile.reduction,
+                  acc, channels, sums);
     correct_bias32(tile, sums, 0, channels);
     kernels_.output32(stage_, output_block(acc, channels, 0, channels));
   }
 
   void run_narrow(const MxuTile& tile) {
-    const PatchReader patches(tile, src_, input_zp_);
-    packed_.pack(tile, weights_, kernels_);
+    const PatchReader patches(tile, at_.src, input_zp_);
+    packed_.pack(tile, at_.weights, kernels_);
     const size_t row_bytes = patches.row_bytes();
     const size_t most_rows = std::min<uint64_t>(patch_rows(patches), tile.pixels);
     constexpr size_t kStride = kPanelsAtOnce * kPanel;
@@ -211,8 +192,8 @@ class MxuModel final : public Engine {
   }
 
   void run_wide(const MxuTile& tile) {
-    const PatchReader patches(tile, src_, input_zp_);
-    packed_.pack(tile, weights_, kernels_);
+    const PatchReader patches(tile, at_.src, input_zp_);
+    packed_.pack(tile, at_.weights, kernels_);
     const size_t row_bytes = patches.row_bytes();
     const size_t most_rows = std::min<uint64_t>(patch_rows(patches), tile.pixels);
     uint8_t* a = patch_bytes_.get<uint8_t>(most_rows * row_bytes);
@@ -240,7 +221,7 @@ class MxuModel final : public Engine {
   }
 
   void run_depthwise(const MxuTile& tile) {
-    depthwise_.begin(tile, src_, weights_, input_zp_, weight_zp_);
+    depthwise_.begin(tile, at_.src, at_.weights, input_zp_, weight_zp_);
     row_offset_.clear();
     const uint64_t most_rows = std::min<uint64_t>(DepthwiseWindows::kPixels, tile.pixels);
     for (uint64_t first = 0; first < tile.pixels; first += most_rows) {
@@ -266,10 +247,7 @@ class MxuModel final : public Engine {
   const Kernels& kernels_;
 
   // Of the tile at hand.
-  const uint8_t* src_ = nullptr;
-  const uint8_t* weights_ = nullptr;
-  const uint8_t* params_bytes_ = nullptr;
-  uint8_t* dst_ = nullptr;
+  MxuOperands at_;
   int32_t input_zp_ = 0, weight_zp_ = 0;
   ChannelParams params_;
   OutputStage stage_;

@@ -145,4 +145,23 @@ Box MxuTile::dst_box() const {
   return box;
 }
 
+ErrorCode MxuOperands::resolve(const MxuTile& tile, MemoryView& memory) {
+  *this = {};
+  if (tile.reads_input()) {
+    const Resolved input = resolve_box(tile.src_box(), memory, Access::kRead, /*disjoint=*/false);
+    if (input.error != ErrorCode::kOk) return input.error;
+    src = input.data;
+  }
+  const Resolved weight = resolve_box(tile.weight_box(), memory, Access::kRead, /*disjoint=*/true);
+  if (weight.error != ErrorCode::kOk) return weight.error;
+  const Resolved parameters = resolve_box(tile.params_box(), memory, Access::kRead, /*disjoint=*/true);
+  if (parameters.error != ErrorCode::kOk) return parameters.error;
+  const Resolved result = resolve_box(tile.dst_box(), memory, Access::kWrite, /*disjoint=*/true);
+  if (result.error != ErrorCode::kOk) return result.error;
+  weights = weight.data;
+  params = parameters.data;
+  dst = result.data;
+  return ErrorCode::kOk;
+}
+
 }  // namespace npu::engine

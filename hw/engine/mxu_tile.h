@@ -52,4 +52,15 @@ struct MxuTile {
   [[nodiscard]] Box dst_box() const;
 };
 
+// Where the operands of a tile are: the first byte of each box.
+struct MxuOperands {
+  const uint8_t* src = nullptr;  // null when the tile sees only padding
+  const uint8_t* weights = nullptr;
+  const uint8_t* params = nullptr;
+  uint8_t* dst = nullptr;
+
+  // Asks for them in this order, and ends with the first that is refused.
+  [[nodiscard]] contract::ErrorCode resolve(const MxuTile& tile, MemoryView& memory);
+};
+
 }  // namespace npu::engine
