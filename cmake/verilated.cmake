@@ -18,11 +18,12 @@ function(npu_preset_value variable preset key)
   set(${variable} ${CMAKE_MATCH_1} PARENT_SCOPE)
 endfunction()
 
-# npu_verilated(BLOCK VARIANT PARAMETERS Lanes=8 ... [LIBS folder ...] [TRACE] [COVERAGE]): the static library
-# npu_rtl_BLOCK_VARIANT with the class VBLOCK_VARIANT, of the module npu_BLOCK. Sources are all files of rtl/blocks/BLOCK,
-# of the folders of rtl/blocks that LIBS names, and the cells of rtl/lib.
+# npu_verilated(BLOCK VARIANT PARAMETERS Lanes=8 ... [LIBS folder ...] [TRACE] [COVERAGE] [MISTAKE file from to]): the
+# static library npu_rtl_BLOCK_VARIANT with the class VBLOCK_VARIANT, of the module npu_BLOCK. Sources are all files of
+# rtl/blocks/BLOCK, of the folders of rtl/blocks that LIBS names, and the cells of rtl/lib. MISTAKE replaces a text of
+# the source file of this name (a copy of it), for tests that must find out.
 function(npu_verilated block variant)
-  cmake_parse_arguments(ARG "TRACE;COVERAGE" "" "PARAMETERS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "TRACE;COVERAGE" "" "PARAMETERS;LIBS;MISTAKE" ${ARGN})
   set(rtl "${CMAKE_SOURCE_DIR}/rtl")
   set(package "${CMAKE_SOURCE_DIR}/hw/contract/gen/npu_contract_pkg.sv")
   file(GLOB sources CONFIGURE_DEPENDS "${rtl}/lib/*.sv" "${rtl}/blocks/${block}/*.sv")
@@ -30,6 +31,24 @@ function(npu_verilated block variant)
     file(GLOB more CONFIGURE_DEPENDS "${rtl}/blocks/${lib}/*.sv")
     list(APPEND sources ${more})
   endforeach()
+  if(ARG_MISTAKE)
+    list(GET ARG_MISTAKE 0 name)
+    list(GET ARG_MISTAKE 1 from)
+    list(GET ARG_MISTAKE 2 to)
+    set(right ${sources})
+    list(FILTER right INCLUDE REGEX "/${name}$")
+    file(READ "${right}" text)
+    string(FIND "${text}" "${from}" found)
+    if(found EQUAL -1)
+      message(FATAL_ERROR "${right} has no text '${from}' to make a mistake of")
+    endif()
+    string(REPLACE "${from}" "${to}" text "${text}")
+    set(wrong "${CMAKE_CURRENT_BINARY_DIR}/${block}_${variant}/${name}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${right}")
+    file(CONFIGURE OUTPUT "${wrong}" CONTENT "${text}" @ONLY)  # written only when it changes
+    list(REMOVE_ITEM sources "${right}")
+    list(APPEND sources "${wrong}")
+  endif()
   # Verilator wants a package before what names it.
   set(packages ${sources})
   list(FILTER packages INCLUDE REGEX "_pkg\\.sv$")

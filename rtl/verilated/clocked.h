@@ -6,15 +6,35 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace npu::rtl {
 
+// Writes no waveform, and costs nothing; waveform.h has the one that writes.
+struct NoWaveform {
+  void prepare(VerilatedContext&) {}
+  template <class Model>
+  void open(Model&) {}
+  void dump(uint64_t) {}
+};
+
 // A Verilated module with ports clk_i and rst_ni.
-template <class Model>
+template <class Model, class Waveform = NoWaveform>
 class Clocked {
  public:
-  Clocked() : context_(std::make_unique<VerilatedContext>()), model_(std::make_unique<Model>(context_.get())) {}
-  ~Clocked() { model_->final(); }
+  explicit Clocked(Waveform waveform = {})
+      : context_(std::make_unique<VerilatedContext>()), waveform_(std::move(waveform)) {
+    Verilated::threadContextp(context_.get());
+    context_->threads(1);  // else a context starts threads that no model uses
+    waveform_.prepare(*context_);
+    model_ = std::make_unique<Model>(context_.get());
+    waveform_.open(*model_);
+  }
+  ~Clocked() {
+    // A model takes its scopes out of the thread's context, whichever model ran there last.
+    Verilated::threadContextp(context_.get());
+    model_->final();
+  }
   Clocked(const Clocked&) = delete;
   Clocked& operator=(const Clocked&) = delete;
 
@@ -44,11 +64,13 @@ class Clocked {
  private:
   void step() {
     model_->eval();
+    waveform_.dump(context_->time());
     context_->timeInc(1);
   }
 
   std::unique_ptr<VerilatedContext> context_;
   std::unique_ptr<Model> model_;
+  [[no_unique_address]] Waveform waveform_;  // closed before the model goes
 };
 
 // Bits [lsb, lsb + width) of a port, width <= 64.

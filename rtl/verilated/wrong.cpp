@@ -1,0 +1,14 @@
+#include "rtl/verilated/wrong.h"
+
+#include <Vmac_array_nano_wrong.h>
+
+#include "rtl/verilated/mac_array_wrapper.h"
+
+namespace npu::rtl {
+
+std::unique_ptr<MacArray> make_wrong_mac_array() {
+  return std::make_unique<VerilatedMacArray<Vmac_array_nano_wrong>>(NPU_NANO_MXU_COLS, NPU_NANO_MXU_DEPTH,
+                                                                    NPU_NANO_MXU_DW_TAPS);
+}
+
+}  // namespace npu::rtl
