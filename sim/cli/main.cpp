@@ -19,6 +19,7 @@ using contract::ErrorCode;
 constexpr std::array kCommands = {
     Command{"info", "what a network is, needs and costs, and what a machine supports of it", run_info},
     Command{"run", "run a network on the simulated NPU and report its cycles", run_run},
+    Command{"replay", "run one tile again on model and RTL, with a waveform", run_replay},
     Command{"reference", "run a network on the bit-exact software reference", run_reference},
     Command{"conformance", "run official conformance tests on the software reference", run_conformance},
     Command{"operators", "the operators of TOSA, and what the reference and a machine run of them", run_operators},

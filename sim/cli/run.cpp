@@ -13,6 +13,7 @@
 #include "firmware/image.h"
 #include "hw/contract/error.h"
 #include "hw/presets/preset.h"
+#include "sim/cli/back_end_options.h"
 #include "sim/cli/command.h"
 #include "sim/cli/data.h"
 #include "sim/cli/firmware_console.h"
@@ -21,6 +22,7 @@
 #include "sim/cli/progress.h"
 #include "sim/cli/run_options.h"
 #include "sim/cli/staged_files.h"
+#include "sim/cosim/back_ends.h"
 #include "sim/platform/platform.h"
 #include "sim/report/json.h"
 #include "sim/report/report.h"
@@ -55,9 +57,11 @@ std::string debugger_command(uint16_t port) {
 }
 
 platform::PlatformOptions platform_options(const RunOptions& options, const presets::Preset& preset,
-                                           const FirmwareConsole& console) {
+                                           const FirmwareConsole& console, cosim::BackEnds& back_ends) {
   platform::PlatformOptions machine;
   machine.preset = preset;
+  machine.make_mxu = [&] { return back_ends.make(cosim::Unit::kMxu); };
+  machine.make_vpu = [&] { return back_ends.make(cosim::Unit::kVpu); };
   machine.mode = options.timed() ? model::Mode::kTimed : model::Mode::kFunctional;
   if (options.jitter) {
     machine.jitter_seed = options.jitter->first;
@@ -96,7 +100,8 @@ std::vector<uint8_t> read_firmware(const std::string& file) {
   return image;
 }
 
-runtime::Device open_device(const RunOptions& options, const presets::Preset& preset, const FirmwareConsole& console) {
+runtime::Device open_device(const RunOptions& options, const presets::Preset& preset, const FirmwareConsole& console,
+                            cosim::BackEnds& back_ends) {
   runtime::DeviceOptions driver;
   driver.bypass_firmware = options.bypass_firmware;
   if (!options.firmware.empty()) {
@@ -105,7 +110,8 @@ runtime::Device open_device(const RunOptions& options, const presets::Preset& pr
   }
   if (options.firmware_log) driver.log_level = kLogRequests;
   try {
-    return runtime::Device::open(platform::open_tlm_device(platform_options(options, preset, console)), driver);
+    return runtime::Device::open(platform::open_tlm_device(platform_options(options, preset, console, back_ends)),
+                                 driver);
   } catch (const Error& error) {
     const bool image = error.code() == ErrorCode::kBadFirmware || error.code() == ErrorCode::kFirmwareMismatch;
     if (!image || options.firmware.empty()) throw;
@@ -173,12 +179,13 @@ class ConsoleGuard {
 };
 
 void run_all(const InputData& inputs, runtime::Job& job, uint32_t commands, const FirmwareConsole& console,
-             runtime::Device& device, bool quiet, Results& results) {
+             runtime::Device& device, cosim::BackEnds& back_ends, bool quiet, Results& results) {
   const ConsoleGuard guard(console, device);
   Progress progress(inputs.invocations(), "invocation", quiet);
   for (int64_t i = 0; i < inputs.invocations(); ++i) {
     const std::vector<graph::Value> frame = inputs.invocation(i);
     for (size_t port = 0; port < frame.size(); ++port) job.set_input(port, frame[port]);
+    back_ends.begin_invocation(static_cast<uint64_t>(i));
     job.start();
     while (!job.wait(kPatience)) {
       progress.part(static_cast<double>(job.commands_done()) / std::max(commands, 1u));
@@ -192,6 +199,15 @@ void run_all(const InputData& inputs, runtime::Job& job, uint32_t commands, cons
     console.show(device);
     progress.step();
   }
+}
+
+// A tile that is wrong on RTL: says where, and leaves what replays it.
+[[noreturn]] void throw_failure(const cosim::Failure& failure, const RunOptions& options,
+                                const compiler::Program& program) {
+  cosim::Bundle bundle = failure.bundle;
+  bundle.network = options.file;
+  if (options.jitter) bundle.seed = fmt::format("jitter {}:{}", options.jitter->first, options.jitter->second);
+  throw_failure(failure, std::move(bundle), program, options.back_ends);
 }
 
 void write_files(const RunOptions& options, Results& results, const report::Report& report, StagedFiles& files) {
@@ -234,8 +250,11 @@ int run_run(const Arguments& arguments) {
   const Network network = load_network(options.file);
 
   const FirmwareConsole console(options.firmware_log);
-  runtime::Device device = open_device(options, preset, console);
+  cosim::BackEnds back_ends(preset.caps);
+  choose_back_ends(options.back_ends, back_ends);
+  runtime::Device device = open_device(options, preset, console, back_ends);
   const compiler::Program program = compiler::compile(network.graph, device.capabilities());
+  choose_layers(options.back_ends, program, back_ends);
   // After compiling: whoever has no data yet learns first whether the network runs at all.
   const InputData inputs(network.inputs, options.data.inputs, options.data.sequence);
   runtime::Context context = device.create_context({.zero_init = options.data.zero_init});
@@ -249,9 +268,15 @@ int run_run(const Arguments& arguments) {
   if (options.check) results.oracle.emplace(network, options.data.zero_init);
   if (!options.trace.empty()) results.trace.emplace(options.trace, program, preset.caps);
   runtime::Job job = loaded.create_job();
-  run_all(inputs, job, program.command_count, console, device, options.data.quiet, results);
+  try {
+    run_all(inputs, job, program.command_count, console, device, back_ends, options.data.quiet, results);
+  } catch (const Error&) {
+    if (back_ends.failure()) throw_failure(*back_ends.failure(), options, program);
+    throw;
+  }
 
   report::Report report = results.collector.finish(context.variables(), device.memory_use());
+  report.engines = engine_runs(options.back_ends, back_ends);
   if (results.oracle) report.check = results.oracle->result();
   print_report(options, network, report);
   write_files(options, results, report, files);

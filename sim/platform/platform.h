@@ -8,6 +8,7 @@
 #include <string>
 
 #include "driver/runtime/hal.h"
+#include "hw/engine/engine.h"
 #include "hw/model/config.h"
 #include "hw/presets/preset.h"
 
@@ -16,6 +17,8 @@ namespace npu::platform {
 struct PlatformOptions {
   presets::Preset preset;
   model::Mode mode = model::Mode::kTimed;
+  // Make an engine for the machine of `preset`, for back ends other than the model's (sim/cosim); empty: the model's.
+  std::function<std::unique_ptr<engine::Engine>()> make_mxu, make_vpu;
   // Random extra latency of up to jitter_max_cycles on every tile, DMA command and burst; 0 = none.
   uint64_t jitter_seed = 0;
   uint32_t jitter_max_cycles = 0;

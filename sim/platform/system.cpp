@@ -22,6 +22,14 @@ model::NpuConfig npu_config(const PlatformOptions& options, Dram& dram) {
   return config;
 }
 
+std::unique_ptr<engine::Engine> make_mxu(const PlatformOptions& options) {
+  return options.make_mxu ? options.make_mxu() : engine::make_mxu_model(options.preset.caps);
+}
+
+std::unique_ptr<engine::Engine> make_vpu(const PlatformOptions& options) {
+  return options.make_vpu ? options.make_vpu() : engine::make_vpu_model(options.preset.caps);
+}
+
 }  // namespace
 
 System::System(const sc_core::sc_module_name& name, const PlatformOptions& options, Mailbox& mailbox, Request& request)
@@ -46,7 +54,7 @@ System::System(const sc_core::sc_module_name& name, const PlatformOptions& optio
 void System::build_chip(const PlatformOptions& options) {
   chip_ = std::make_unique<model::Chip>(
       "chip", model::ChipConfig{npu_config(options, dram_), load_iss(options.iss_module), options.uart},
-      engine::make_mxu_model(options.preset.caps), engine::make_vpu_model(options.preset.caps));
+      make_mxu(options), make_vpu(options));
   chip_->memory.bind(dram_.socket);
   chip_->cpu_memory.bind(dram_.cpu);
   chip_->irq.bind(irq_);
@@ -54,8 +62,7 @@ void System::build_chip(const PlatformOptions& options) {
 }
 
 void System::build_npu(const PlatformOptions& options) {
-  npu_ = std::make_unique<model::Npu>("npu", npu_config(options, dram_), engine::make_mxu_model(options.preset.caps),
-                                      engine::make_vpu_model(options.preset.caps));
+  npu_ = std::make_unique<model::Npu>("npu", npu_config(options, dram_), make_mxu(options), make_vpu(options));
   npu_->memory.bind(dram_.socket);
   npu_->irq.bind(irq_);
   host_.bind(npu_->host);

@@ -62,6 +62,28 @@ Json run(const Report& report) {
           {"events_lost", report.events_lost}};
 }
 
+Json engines(const Report& report) {
+  Json result = Json::array();
+  for (const EngineRun& run : report.engines) {
+    Json cycles;
+    if (run.cycles_compared > 0) {
+      cycles = {{"tiles", run.cycles_compared},
+                {"exact", run.cycles_exact},
+                {"mean_absolute", run.cycles_mean_absolute},
+                {"worst", run.cycles_worst}};
+    }
+    result.push_back({{"engine", run.engine},
+                      {"back_end", run.back_end},
+                      {"calibration", calibration(run.engine)},
+                      {"layers", run.layers},
+                      {"tiles", run.tiles},
+                      {"rtl_tiles", run.rtl_tiles},
+                      {"elements_compared", run.elements_compared},
+                      {"cycle_differences", cycles}});
+  }
+  return result;
+}
+
 Json total(const Report& report) {
   const double mean = per_invocation(report, report.cycles);
   return {{"cycles", mean},
@@ -210,6 +232,7 @@ std::string to_json(const Report& report) {
         {"output_bytes", report.output_bytes},
         {"scratchpad_peak_bytes", report.scratchpad_peak_bytes}}},
       {"run", run(report)},
+      {"engines", engines(report)},
       {"total", total(report)},
       {"firmware", firmware(report)},
       {"layers", layers},

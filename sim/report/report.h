@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/compiler/program.h"
@@ -15,8 +16,10 @@
 
 namespace npu::report {
 
-// No block's formula was compared with its RTL yet; every report says so next to its cycles.
-inline constexpr const char* kCalibration = "model, not calibrated against RTL";
+// What the cycles of a report are worth; every report says so next to them. `exact on RTL`: the block's test compares
+// the formula with the RTL's cycles on every random tile.
+inline constexpr const char* kCalibration = "model: MXU exact on RTL, the rest not calibrated against RTL";
+[[nodiscard]] std::string_view calibration(std::string_view engine);  // "mxu", "vpu"
 
 // What ran where. Filled in by the caller.
 struct RunInfo {
@@ -39,6 +42,19 @@ struct LayerRow {
   uint64_t mxu_busy = 0, vpu_busy = 0, dma_busy = 0;  // cycles of work, also where it is hidden behind other layers
   uint64_t commands = 0;
   uint64_t dram_read = 0, dram_written = 0, persistent_read = 0, persistent_written = 0;  // bytes
+};
+
+// What computed the tiles of an engine, model or RTL. Filled in by the caller.
+struct EngineRun {
+  std::string engine;               // "mxu"
+  std::string back_end;             // "model", "rtl" or "lockstep"
+  std::vector<std::string> layers;  // that ran there; empty: all of them
+  uint64_t tiles = 0, rtl_tiles = 0;
+  uint64_t elements_compared = 0;  // none differs, or there would be no report
+  // Cycles of the RTL compared with the model's formula, tile by tile.
+  uint64_t cycles_compared = 0, cycles_exact = 0;
+  double cycles_mean_absolute = 0;
+  int64_t cycles_worst = 0;  // RTL minus model
 };
 
 // What the comparison with the reference found.
@@ -78,6 +94,7 @@ struct Report {
   std::vector<runtime::VariableInfo> variables;
   runtime::MemoryUse memory;
   std::optional<CheckResult> check;
+  std::vector<EngineRun> engines;
 
   [[nodiscard]] bool timed() const { return cycles > 0; }
   [[nodiscard]] int64_t macs() const;  // of one invocation

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 
 namespace npu::report {
@@ -141,6 +142,32 @@ std::string firmware_lines(const Report& report) {
   return text;
 }
 
+std::string engine_line(const EngineRun& run) {
+  std::string unit = run.engine;
+  std::transform(unit.begin(), unit.end(), unit.begin(), [](unsigned char c) { return std::toupper(c); });
+  if (run.back_end == "model") return fmt::format("{} on the model", unit);
+  std::string text = fmt::format("{} {}: {} of {} tiles", unit, run.back_end == "rtl" ? "on RTL" : "in lockstep",
+                                 grouped(run.rtl_tiles), grouped(run.tiles));
+  if (run.elements_compared > 0) text += fmt::format(", 0 of {} elements differ", grouped(run.elements_compared));
+  if (run.cycles_compared == 0) return text;
+  text += fmt::format("; cycles of model and RTL equal in {}", grouped(run.cycles_exact));
+  if (run.cycles_exact == run.cycles_compared) return text;
+  return text +
+         fmt::format(", mean absolute difference {:.2f}, worst {:+d}", run.cycles_mean_absolute, run.cycles_worst);
+}
+
+// Nothing where the model alone ran, as it does unless asked otherwise.
+std::string engine_lines(const Report& report) {
+  if (std::all_of(report.engines.begin(), report.engines.end(),
+                  [](const EngineRun& r) { return r.back_end == "model"; }))
+    return "";
+  std::string text;
+  for (const EngineRun& run : report.engines) {
+    text += fmt::format("{:<10}{}\n", text.empty() ? "engines" : "", engine_line(run));
+  }
+  return text;
+}
+
 std::string state_lines(const Report& report) {
   if (report.variables.empty()) return "state     none\n";
   uint64_t bytes = 0;
@@ -183,7 +210,8 @@ std::string duration(double microseconds) {
 }
 
 std::string to_table(const Report& report) {
-  return layer_table(report) + '\n' + total_lines(report) + firmware_lines(report) + state_lines(report);
+  return layer_table(report) + '\n' + total_lines(report) + engine_lines(report) + firmware_lines(report) +
+         state_lines(report);
 }
 
 }  // namespace npu::report

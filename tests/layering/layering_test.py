@@ -32,7 +32,7 @@ MAY_INCLUDE = {
     "sim/capi": ["hw/presets", "sim/platform", "driver/capi/npu.h", "driver/capi/hal_bridge.h"],
     "sim/report": ["hw/presets", "hw/timing", "driver/graph", "driver/compiler/program.h", "driver/runtime"],
     "sim/cli": ["hw/presets", "hw/timing", "driver/graph", "driver/compiler", "driver/runtime", "firmware/image.h",
-                "sim/reference", "sim/platform", "sim/report"],
+                "sim/reference", "sim/cosim", "sim/platform", "sim/report"],
     "tests": ["hw/presets", "hw/timing", "hw/engine", "hw/model", "rtl/verilated", "driver/graph", "driver/compiler",
               "driver/runtime", "driver/capi", "firmware", "sim/reference", "sim/cosim", "sim/platform", "sim/capi",
               "sim/report", "sim/cli"],

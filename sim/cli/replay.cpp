@@ -1,0 +1,87 @@
+// `npu replay`: one tile of a replay bundle on model and RTL.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "hw/contract/error.h"
+#include "sim/cli/command.h"
+#include "sim/cli/options.h"
+#include "sim/cosim/back_ends.h"
+#include "sim/cosim/bundle.h"
+#include "sim/report/table.h"
+
+namespace npu::cli {
+
+namespace po = boost::program_options;
+namespace fs = std::filesystem;
+using contract::ErrorCode;
+
+namespace {
+
+constexpr CommandHelp kHelp = {
+    "npu replay DIR [options]",
+    "Runs the tile of a replay bundle, which 'npu run --lockstep' leaves when model and RTL differ, on both again and\n"
+    "compares them; writes a waveform of the RTL's signals. Exit status 7 when they differ.",
+    "  npu replay npu-bundle\n"
+    "  npu replay npu-bundle --waveform tile.fst      (open it with gtkwave)\n"};
+
+cosim::Comparison run_tile(const cosim::Bundle& bundle, const std::string& waveform) {
+  cosim::BundleMemory memory(bundle.found.memory);
+  cosim::Lockstep lockstep(cosim::make_model_engine(bundle.unit, bundle.caps),
+                           cosim::make_rtl_engine(bundle.unit, bundle.caps, waveform));
+  lockstep.keep_always(true);
+  (void)lockstep.run(bundle.command, memory, /*timed=*/true);
+  return lockstep.comparison();
+}
+
+std::string outcome(const cosim::Comparison& comparison) {
+  return comparison.equal() ? fmt::format("equal in all of {} elements", report::grouped(comparison.elements))
+                            : comparison.difference;
+}
+
+void print(const fs::path& folder, const cosim::Bundle& bundle, const cosim::Comparison& now) {
+  fmt::print("{}: layer '{}' ({}), tile {} of invocation {} on the {}, of {}\n\n", folder.string(), bundle.layer,
+             bundle.operators, bundle.tile, bundle.invocation, title(bundle.unit), bundle.network);
+  fmt::print("recorded  {}\nnow       {}\n", outcome(bundle.found), outcome(now));
+  const bool same = now.expected == bundle.found.expected && now.got == bundle.found.got;
+  fmt::print("results   {}\n", same ? "of model and RTL, every byte as recorded" : "not those that were recorded");
+  fmt::print("cycles    {} on the RTL, {} in the model\n", now.rtl_cycles, now.model_cycles);
+}
+
+}  // namespace
+
+int run_replay(const Arguments& arguments) {
+  po::options_description visible, hidden;
+  visible.add_options()  //
+      ("waveform", po::value<std::string>()->value_name("FILE.fst"),
+       "where to write the waveform (default: tile.fst in DIR)")  //
+      ("no-waveform", po::bool_switch(), "write none");
+  hidden.add_options()("folder", po::value<std::string>());
+  po::positional_options_description positional;
+  positional.add("folder", 1);
+  const auto values = parse(arguments, kHelp, visible, hidden, positional);
+  if (!values) return 0;
+  const fs::path folder = required(*values, "folder", "the replay bundle's DIR", "npu replay");
+  const cosim::Bundle bundle = cosim::read_bundle(folder);
+
+  const bool asked = values->count("waveform") > 0;
+  const bool trace = !(*values)["no-waveform"].as<bool>() && (asked || cosim::has_traced_rtl(bundle.unit));
+  const fs::path waveform = asked ? fs::path((*values)["waveform"].as<std::string>()) : folder / "tile.fst";
+  const fs::path partial = waveform.string() + ".partial";
+  const cosim::Comparison now = run_tile(bundle, trace ? partial.string() : "");
+  print(folder, bundle, now);
+  if (trace) {
+    std::error_code error;
+    fs::rename(partial, waveform, error);
+    if (error) {
+      throw Error(ErrorCode::kCannotWrite, fmt::format("cannot write '{}': {}", waveform.string(), error.message()));
+    }
+    fmt::print("waveform  {}\n", waveform.string());
+  } else if (!cosim::has_traced_rtl(bundle.unit)) {
+    fmt::print("waveform  none: this program was built without blocks that write one (-DNPU_RTL_TRACE=ON)\n");
+  }
+  if (now.equal()) return 0;
+  throw Error(ErrorCode::kElementsDiffer, "model and RTL differ: " + now.difference);
+}
+
+}  // namespace npu::cli

@@ -1,0 +1,92 @@
+// Which engine runs on what, for one device: model, RTL or both, chosen for a whole engine or for some of its layers.
+// Makes the engines, keeps count of their tiles, and remembers why a run had to stop.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hw/engine/engine.h"
+#include "sim/cosim/bundle.h"
+#include "sim/cosim/lockstep.h"
+#include "sim/cosim/rtl_engine.h"
+
+namespace npu::cosim {
+
+enum class BackEnd : uint8_t { kModel, kRtl, kLockstep };
+[[nodiscard]] std::string_view name(BackEnd back_end);
+
+// Signed differences of cycles, RTL minus the model's formula.
+struct CycleErrors {
+  uint64_t tiles = 0, exact = 0;
+  uint64_t absolute = 0;  // sum of all, without sign
+  int64_t worst = 0;
+
+  void add(uint64_t rtl, uint64_t model);
+  [[nodiscard]] double mean_absolute() const;
+};
+
+// What an engine has done so far.
+struct EngineRecord {
+  BackEnd back_end = BackEnd::kModel;
+  bool all_layers = true;
+  uint64_t tiles = 0;      // in all
+  uint64_t rtl_tiles = 0;  // of them on RTL
+  uint64_t elements = 0;   // compared
+  CycleErrors cycles;      // empty in functional mode
+};
+
+// Why the job was stopped: the code for the one who asked for the run, and the sentence.
+struct Failure {
+  contract::ErrorCode code = contract::ErrorCode::kOk;
+  std::string text;
+  uint32_t layer = 0;
+  Bundle bundle;  // when there is something to replay:
+  bool replayable = false;
+};
+
+// Engines are used by the simulation's thread while a job runs; everything else here is for the time between jobs.
+class BackEnds {
+ public:
+  explicit BackEnds(const contract::Capabilities& caps) : caps_(caps) {}
+  BackEnds(const BackEnds&) = delete;
+  BackEnds& operator=(const BackEnds&) = delete;
+
+  // Before make(). Throws what make_rtl_engine throws.
+  void choose(Unit unit, BackEnd back_end);
+  // Of a chosen engine: the layers that run there, the others run on the model. Without this, all.
+  void set_layers(Unit unit, std::vector<bool> layers);
+  // For the device; this object must outlive it.
+  [[nodiscard]] std::unique_ptr<engine::Engine> make(Unit unit);
+  // Tiles are counted from here.
+  void begin_invocation(uint64_t invocation);
+
+  [[nodiscard]] const EngineRecord& record(Unit unit) const { return states_[static_cast<size_t>(unit)].record; }
+  [[nodiscard]] const std::optional<Failure>& failure() const { return failure_; }
+
+ private:
+  class Chosen;
+  struct State {
+    EngineRecord record;
+    std::vector<bool> layers;        // empty: all
+    std::vector<uint64_t> tiles;     // by layer, in this invocation
+    std::unique_ptr<RtlEngine> rtl;  // until make() takes it
+    [[nodiscard]] bool on_rtl(uint32_t layer) const {
+      return layers.empty() || (layer < layers.size() && layers[layer]);
+    }
+  };
+  [[nodiscard]] State& state(Unit unit) { return states_[static_cast<size_t>(unit)]; }
+
+  const contract::Capabilities caps_;
+  std::array<State, kUnits> states_;
+  uint64_t invocation_ = 0;
+  std::optional<Failure> failure_;
+};
+
+// The model's engine.
+[[nodiscard]] std::unique_ptr<engine::Engine> make_model_engine(Unit unit, const contract::Capabilities& caps);
+
+}  // namespace npu::cosim

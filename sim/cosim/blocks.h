@@ -1,0 +1,21 @@
+// Where the blocks of RTL come from. Tests put other ones in their place, to see that a wrong block is found.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "rtl/verilated/mac_array.h"
+
+namespace npu::cosim {
+
+struct Blocks {
+  std::function<std::unique_ptr<rtl::MacArray>(std::string_view preset)> mac_array = rtl::make_mac_array;
+  // Writes an FST trace to the file; empty when no such block was built.
+  std::function<std::unique_ptr<rtl::MacArray>(std::string_view preset, const std::string& file)> traced_mac_array;
+};
+// Those of this program.
+[[nodiscard]] Blocks& blocks();
+
+}  // namespace npu::cosim

@@ -1,0 +1,166 @@
+#include "sim/cosim/bundle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "hw/contract/error.h"
+
+namespace npu::cosim {
+
+using contract::ErrorCode;
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kSchemaVersion = 1;
+constexpr uintmax_t kMaxFile = uintmax_t{64} << 20;  // more than any memory that an engine reaches
+
+void write_file(const fs::path& path, const void* data, size_t bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
+  file.close();
+  if (!file) throw Error(ErrorCode::kCannotWrite, fmt::format("cannot write '{}'", path.string()));
+}
+
+std::vector<uint8_t> read_file(const fs::path& path) {
+  std::error_code error;
+  const uintmax_t bytes = fs::file_size(path, error);
+  if (error) throw Error(ErrorCode::kCannotRead, fmt::format("cannot read '{}': {}", path.string(), error.message()));
+  if (bytes > kMaxFile) {
+    throw Error(ErrorCode::kBadInput, fmt::format("'{}' is larger than any part of a replay bundle", path.string()));
+  }
+  std::vector<uint8_t> data(bytes);
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(data.data()), static_cast<std::streamsize>(bytes));
+  if (!file) throw Error(ErrorCode::kCannotRead, fmt::format("cannot read '{}'", path.string()));
+  return data;
+}
+
+std::string memory_file(size_t number) { return fmt::format("memory-{}.bin", number); }
+
+Json describe(const Bundle& bundle) {
+  Json caps = Json::object(), memory = Json::array();
+  for (const contract::CapabilityInfo& info : contract::kCapabilities) caps[info.name] = bundle.caps.*info.member;
+  for (size_t i = 0; i < bundle.found.memory.size(); ++i) {
+    const MemoryBlock& block = bundle.found.memory[i];
+    memory.push_back({{"file", memory_file(i)},
+                      {"region", static_cast<uint32_t>(block.region)},
+                      {"variable", block.variable},
+                      {"offset", block.offset},
+                      {"bytes", block.bytes.size()}});
+  }
+  return {{"schema", "npu-tile"},
+          {"schema_version", kSchemaVersion},
+          {"engine", name(bundle.unit)},
+          {"network", bundle.network},
+          {"layer", bundle.layer},
+          {"operators", bundle.operators},
+          {"invocation", bundle.invocation},
+          {"tile", bundle.tile},
+          {"seed", bundle.seed},
+          {"found",
+           {{"difference", bundle.found.difference},
+            {"elements", bundle.found.elements},
+            {"differing", bundle.found.differing},
+            {"model_cycles", bundle.found.model_cycles},
+            {"rtl_cycles", bundle.found.rtl_cycles}}},
+          {"command", bundle.command},
+          {"memory", memory},
+          {"machine", caps}};
+}
+
+Bundle understand(const Json& json) {
+  if (json.at("schema") != "npu-tile" || json.at("schema_version") != kSchemaVersion) {
+    throw Error(ErrorCode::kBadInput, fmt::format("it is no replay bundle of version {}", kSchemaVersion));
+  }
+  Bundle bundle;
+  const auto engine = json.at("engine").get<std::string>();
+  if (engine != name(Unit::kMxu) && engine != name(Unit::kVpu)) {
+    throw Error(ErrorCode::kBadInput, fmt::format("there is no engine '{}'", engine));
+  }
+  bundle.unit = engine == name(Unit::kMxu) ? Unit::kMxu : Unit::kVpu;
+  json.at("network").get_to(bundle.network);
+  json.at("layer").get_to(bundle.layer);
+  json.at("operators").get_to(bundle.operators);
+  json.at("invocation").get_to(bundle.invocation);
+  json.at("tile").get_to(bundle.tile);
+  json.at("seed").get_to(bundle.seed);
+  const Json& found = json.at("found");
+  found.at("difference").get_to(bundle.found.difference);
+  found.at("elements").get_to(bundle.found.elements);
+  found.at("differing").get_to(bundle.found.differing);
+  found.at("model_cycles").get_to(bundle.found.model_cycles);
+  found.at("rtl_cycles").get_to(bundle.found.rtl_cycles);
+  json.at("command").get_to(bundle.command);
+  for (const contract::CapabilityInfo& info : contract::kCapabilities) {
+    json.at("machine").at(std::string(info.name)).get_to(bundle.caps.*info.member);
+  }
+  for (const Json& part : json.at("memory")) {
+    MemoryBlock block;
+    block.region = static_cast<contract::Region>(part.at("region").get<uint32_t>());
+    part.at("variable").get_to(block.variable);
+    part.at("offset").get_to(block.offset);
+    bundle.found.memory.push_back(std::move(block));
+  }
+  return bundle;
+}
+
+}  // namespace
+
+void write_bundle(const Bundle& bundle, const fs::path& folder) {
+  const fs::path partial = folder.string() + ".partial";
+  std::error_code error;
+  fs::remove_all(partial, error);
+  fs::create_directories(partial, error);
+  if (error) {
+    throw Error(ErrorCode::kCannotWrite, fmt::format("cannot create '{}': {}", partial.string(), error.message()));
+  }
+  const std::string text = describe(bundle).dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  write_file(partial / "tile.json", text.data(), text.size());
+  for (size_t i = 0; i < bundle.found.memory.size(); ++i) {
+    const std::vector<uint8_t>& bytes = bundle.found.memory[i].bytes;
+    write_file(partial / memory_file(i), bytes.data(), bytes.size());
+  }
+  write_file(partial / "expected.bin", bundle.found.expected.data(), bundle.found.expected.size());
+  write_file(partial / "got.bin", bundle.found.got.data(), bundle.found.got.size());
+  fs::rename(partial, folder, error);
+  if (error) {
+    throw Error(ErrorCode::kCannotWrite, fmt::format("cannot create '{}': {}", folder.string(), error.message()));
+  }
+}
+
+Bundle read_bundle(const fs::path& folder) {
+  const std::vector<uint8_t> text = read_file(folder / "tile.json");
+  Bundle bundle;
+  try {
+    bundle = understand(Json::parse(text.begin(), text.end()));
+  } catch (const Json::exception& error) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("'{}' is damaged: {}", (folder / "tile.json").string(), error.what()));
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("'{}': {}", (folder / "tile.json").string(), error.what()));
+  }
+  for (size_t i = 0; i < bundle.found.memory.size(); ++i) {
+    bundle.found.memory[i].bytes = read_file(folder / memory_file(i));
+  }
+  bundle.found.expected = read_file(folder / "expected.bin");
+  bundle.found.got = read_file(folder / "got.bin");
+  return bundle;
+}
+
+std::span<uint8_t> BundleMemory::resolve(const contract::Address& address, int64_t low, int64_t high, engine::Access) {
+  for (MemoryBlock& block : blocks_) {
+    if (block.region != address.region || block.variable != address.variable) continue;
+    const int64_t begin = int64_t{address.offset} + low - block.offset,
+                  end = int64_t{address.offset} + high - block.offset;
+    if (begin < 0 || begin > end || end > static_cast<int64_t>(block.bytes.size())) return {};
+    return std::span(block.bytes).subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+  }
+  return {};
+}
+
+}  // namespace npu::cosim

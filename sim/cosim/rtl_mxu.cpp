@@ -1,0 +1,162 @@
+#include "sim/cosim/rtl_mxu.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "hw/engine/beats.h"
+#include "hw/engine/mxu_beats.h"
+#include "hw/engine/mxu_tile.h"
+#include "hw/timing/mxu_cycles.h"
+
+namespace npu::cosim {
+namespace {
+
+using contract::ErrorCode;
+using engine::Box;
+using engine::MxuTile;
+using engine::TileResult;
+using rtl::MacArray;
+
+// An operand in memory: what the block may reach of it.
+struct Operand {
+  uint8_t* base = nullptr;  // byte of offset 0, which need not be one of the operand's
+  int64_t low = 0, high = 0;
+
+  Operand() = default;
+  Operand(const uint8_t* first, const Box& box) {
+    const engine::Extent extent = engine::extent_of(box);
+    // Only the destination is written, and its bytes were resolved for writing.
+    base = const_cast<uint8_t*>(first) - box.offset;
+    low = extent.low;
+    high = extent.low + static_cast<int64_t>(extent.bytes);
+  }
+  [[nodiscard]] bool holds(int64_t begin, int64_t bytes) const { return begin >= low && begin + bytes <= high; }
+};
+
+// Serves the block's requests from the memory of one tile, and from nothing else.
+class TileMemory {
+ public:
+  TileMemory(const MxuTile& tile, const engine::MxuOperands& at)
+      : weights_(at.weights, tile.weight_box()), params_(at.params, tile.params_box()), dst_(at.dst, tile.dst_box()) {
+    if (at.src != nullptr) src_ = Operand(at.src, tile.src_box());
+  }
+
+  // False for a request that reaches outside.
+  [[nodiscard]] bool serve(const MacArray::Activations& request) const {
+    const auto bytes = int64_t{request.elements} * request.element_bytes;
+    for (uint64_t left = request.positions; left != 0; left &= left - 1) {
+      if (!src_.holds(static_cast<int32_t>(request.offsets[std::countr_zero(left)]), bytes)) return false;
+    }
+    fetch(request, src_.base);
+    return true;
+  }
+  [[nodiscard]] bool serve(const MacArray::Weights& request) const {
+    const int64_t columns = (int64_t{request.columns} - 1) * request.column_stride;
+    const int64_t elements = (int64_t{request.elements} - 1) * request.element_stride;
+    const int64_t first = request.offset + std::min<int64_t>(columns, 0) + std::min<int64_t>(elements, 0);
+    const int64_t last = request.offset + std::max<int64_t>(columns, 0) + std::max<int64_t>(elements, 0);
+    if (!weights_.holds(first, last - first + request.element_bytes)) return false;
+    fetch(request, weights_.base);
+    return true;
+  }
+  [[nodiscard]] bool serve(const MacArray::Parameters& request) const {
+    if (!params_.holds(request.offset, request.bytes)) return false;
+    fetch(request, params_.base);
+    return true;
+  }
+  [[nodiscard]] bool serve(const MacArray::Results& request) const {
+    if (!dst_.holds(request.offset, int64_t{request.columns} * request.element_bytes)) return false;
+    store(request, dst_.base);
+    return true;
+  }
+
+ private:
+  Operand src_, weights_, params_, dst_;
+};
+
+class RtlMxu final : public RtlEngine {
+ public:
+  RtlMxu(const contract::Capabilities& caps, std::unique_ptr<MacArray> block) : caps_(caps), block_(std::move(block)) {}
+
+  TileResult run(std::span<const uint32_t> words, engine::MemoryView& memory, bool timed) override {
+    problem_.clear();
+    formula_cycles_ = 0;
+    TileResult result;
+    MxuTile tile;
+    engine::MxuOperands at;
+    result.error = MxuTile::parse(words, tile);
+    if (result.error == ErrorCode::kOk) result.error = at.resolve(tile, memory);
+    if (result.error != ErrorCode::kOk) return result;
+    formula_cycles_ = timing::mxu_cycles(tile.command, caps_).total();
+
+    clock(contract::MxuCommand::decode(words), TileMemory(tile, at), result);
+    if (!problem_.empty()) {
+      block_->reset();
+      result = {};
+      result.error = ErrorCode::kBug;
+      return result;
+    }
+    result.macs = tile.macs;
+    if (timed) {
+      result.beats = mxu_beats(tile, caps_);
+    } else {
+      result.cycles = result.fill = result.steady = result.drain = 0;
+    }
+    return result;
+  }
+
+ private:
+  void clock(const contract::MxuCommand& command, const TileMemory& memory, TileResult& result) {
+    block_->start(command);
+    block_->tick();
+    uint64_t first_read = 0, last_read = 0;
+    for (uint64_t cycle = 1; cycle <= patience(); ++cycle) {
+      bool inside = true;
+      MacArray::Activations activations;
+      if (block_->activations(activations)) {
+        inside = inside && memory.serve(activations);
+        block_->grant_activations();
+        if (first_read == 0) first_read = cycle;
+        last_read = cycle;
+      }
+      MacArray::Weights weights;
+      if (block_->weights(weights)) {
+        inside = inside && memory.serve(weights);
+        block_->grant_weights();
+      }
+      MacArray::Parameters parameters;
+      if (block_->parameters(parameters)) {
+        inside = inside && memory.serve(parameters);
+        block_->grant_parameters();
+      }
+      MacArray::Results results;
+      if (block_->results(results)) {
+        inside = inside && memory.serve(results);
+        block_->grant_results();
+      }
+      if (!inside) {
+        problem_ = "reaches outside of the tile's memory in cycle " + std::to_string(cycle);
+        return;
+      }
+      block_->tick();
+      if (!block_->done()) continue;
+      result.cycles = cycle;
+      result.fill = first_read == 0 ? 0 : first_read - 1;
+      result.drain = cycle - (last_read == 0 ? cycle : last_read);
+      result.steady = cycle - result.fill - result.drain;
+      return;
+    }
+    problem_ = "has not ended after " + std::to_string(patience()) + " cycles";
+  }
+
+  const contract::Capabilities caps_;
+  std::unique_ptr<MacArray> block_;
+};
+
+}  // namespace
+
+std::unique_ptr<RtlEngine> make_rtl_mxu(const contract::Capabilities& caps, std::unique_ptr<MacArray> block) {
+  return std::make_unique<RtlMxu>(caps, std::move(block));
+}
+
+}  // namespace npu::cosim

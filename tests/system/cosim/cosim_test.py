@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""`npu run --rtl`, `--lockstep` and `npu replay`.
+
+usage: cosim_test.py NPU MAKER WRONG NETWORKS [ZOO]. WRONG is an npu with a wrong MXU of preset nano: its values that are
+clipped from above have their lowest bit flipped. NETWORKS has the imported wake words, ZOO is optional."""
+
+import json
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
+import harness  # noqa: E402
+from harness import NpuTest  # noqa: E402
+
+WRONG, NETWORKS, ZOO = "", None, None
+PRESETS = ("nano", "edge")
+
+
+class Cosim(NpuTest):
+    def report(self, *arguments):
+        path = self.dir / "report.json"
+        self.good("run", *arguments, "--json", path)
+        return json.loads(path.read_text())
+
+    def lockstep(self, file, *inputs):
+        """Runs in lockstep on every preset; nothing differs, and cycles are those of the model alone."""
+        for preset in PRESETS:
+            arguments = [file, "--input", *inputs, "--config", preset]
+            report, model = self.report(*arguments, "--rtl", "mxu", "--lockstep"), self.report(*arguments)
+            mxu = report["engines"][0]
+            self.assertEqual((mxu["engine"], mxu["back_end"]), ("mxu", "lockstep"))
+            self.assertGreater(mxu["rtl_tiles"], 0)
+            self.assertEqual(mxu["rtl_tiles"], mxu["tiles"])
+            self.assertGreater(mxu["elements_compared"], 0)
+            self.assertEqual(mxu["cycle_differences"],
+                             {"tiles": mxu["tiles"], "exact": mxu["tiles"], "mean_absolute": 0.0, "worst": 0})
+            self.assertEqual(report["total"], model["total"])
+            self.assertEqual(report["layers"], model["layers"])
+            print(f"{Path(file).stem} on {preset}: {mxu['tiles']} tiles, {mxu['elements_compared']} elements in lockstep")
+
+
+class SmallNetwork(Cosim):
+    def arguments(self, *more):
+        return [self.dir / "two_layers.tosa", "--input", self.dir / "x.npy", "--config", "nano", *more]
+
+    def wrong(self, *arguments):
+        return subprocess.run([WRONG, *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False,
+                              cwd=self.dir)
+
+    def test_lockstep_finds_nothing(self):
+        self.lockstep(self.dir / "two_layers.tosa", self.dir / "x.npy")
+
+    def test_rtl_gives_the_same_bits_and_cycles(self):
+        for preset in PRESETS:
+            more = ["--config", preset, "--outputs"]
+            file = [self.dir / "two_layers.tosa", "--input", self.dir / "x.npy"]
+            model = self.report(*file, *more, self.dir / "model")
+            rtl = self.report(*file, *more, self.dir / "rtl", "--rtl", "mxu", "--check", "reference")
+            self.assertEqual((self.dir / "model/y.npy").read_bytes(), (self.dir / "rtl/y.npy").read_bytes())
+            self.assertEqual(rtl["total"], model["total"])
+            self.assertEqual(rtl["check"]["differing"], 0)
+            self.assertEqual([e["back_end"] for e in rtl["engines"]], ["rtl", "model"])
+            self.assertEqual([e["back_end"] for e in model["engines"]], ["model", "model"])
+
+    def test_functional_mode_compares_bits_without_cycles(self):
+        mxu = self.report(*self.arguments("--mode", "functional", "--lockstep"))["engines"][0]
+        self.assertGreater(mxu["elements_compared"], 0)
+        self.assertIsNone(mxu["cycle_differences"])
+
+    def test_layers_are_chosen_by_name_and_number(self):
+        layers = [layer for layer in self.report(*self.arguments())["layers"] if layer["engine"] == "mxu"]
+        self.assertEqual(len(layers), 2)
+        whole = self.report(*self.arguments("--rtl", "mxu"))["engines"][0]
+        parts = [self.report(*self.arguments("--rtl", f"mxu@{layer['name']}"))["engines"][0] for layer in layers]
+        self.assertEqual([part["rtl_tiles"] for part in parts], [layer["tiles"] for layer in layers])
+        self.assertEqual(sum(part["rtl_tiles"] for part in parts), whole["rtl_tiles"])
+        self.assertEqual(self.report(*self.arguments("--rtl", "mxu@0"))["engines"][0]["layers"], ["0"])
+
+    def test_wrong_choices_are_errors(self):
+        for choice, fragment in (("tpu", "not 'tpu'"), ("mxu@nothing", "no such layer"), ("mxu@99", "no such layer"),
+                                 ("mxu,mxu@0", "whole mxu"), ("", "not ''")):
+            self.bad(64, "bad_option", fragment, "run", *self.arguments("--rtl", choice))
+        self.bad(64, "bad_option", "give --lockstep", "run", *self.arguments("--keep-bundle", self.dir / "none"))
+        self.bad(64, "bad_option", "does not exist yet", "run",
+                 *self.arguments("--lockstep", "--keep-bundle", self.dir))
+
+    def test_a_machine_without_rtl_is_an_error(self):
+        machine = self.report(*self.arguments())["machine"]
+        machine["capabilities"]["mxu_acc_bytes"] *= 2
+        lines = [f"{name}: {value}" for name, value in machine["capabilities"].items()]
+        lines += ["dram:"] + [f"  {name}: {value}" for name, value in machine["dram"].items()]
+        path = self.dir / "other.yaml"
+        path.write_text("\n".join(lines) + "\n")
+        self.bad(64, "bad_preset", "no RTL was built", "run", self.dir / "two_layers.tosa", "--input",
+                 self.dir / "x.npy", "--rtl", "mxu", "--config", path)
+
+    def test_a_wrong_block_is_found_named_and_replayed(self):
+        bundle = self.dir / "kept"
+        layer = self.report(*self.arguments())["layers"][0]["name"]
+        result = self.wrong("run", *self.arguments("--lockstep", "--rtl", "mxu", "--keep-bundle", bundle))
+        self.assertEqual(result.returncode, 7, result.stderr)
+        self.assertRegex(result.stderr, rf"^npu: error: layer 0 '{layer}' \(CONV2D\+RESCALE\), tile 0 of invocation 0 on the "
+                                        r"MXU: \d+ of \d+ elements differ, the first is element \[\d+, \d+, \d+\] \(number "
+                                        r"\d+, i8\): RTL 126, model 127; \d+ cycles on the RTL, \d+ in the model; run it "
+                                        r"again with: npu replay .*kept \[elements_differ\]\n$")
+        tile = json.loads((bundle / "tile.json").read_text())
+        self.assertEqual((tile["engine"], tile["layer"], tile["tile"]), ("mxu", layer, 0))
+        expected, got = (bundle / "expected.bin").read_bytes(), (bundle / "got.bin").read_bytes()
+        differing = [i for i in range(len(expected)) if expected[i] != got[i]]
+        self.assertEqual(len(differing), tile["found"]["differing"])
+        self.assertIn(f"(number {differing[0]}, i8)", result.stderr)
+
+        again = self.wrong("replay", bundle, "--no-waveform")
+        self.assertEqual(again.returncode, 7, again.stderr)
+        self.assertIn("every byte as recorded", again.stdout)
+        self.assertIn(tile["found"]["difference"], again.stderr)
+        # The right block has the model's bits.
+        right = self.good("replay", bundle, "--no-waveform")
+        self.assertIn("now       equal in all of", right.out)
+        self.assertIn("not those that were recorded", right.out)
+
+    def test_rtl_alone_computes_with_the_wrong_block(self):
+        result = self.wrong("run", *self.arguments("--rtl", "mxu", "--check", "reference"))
+        self.assertEqual(result.returncode, 7, result.stderr)
+        self.assertIn("differ from the reference", result.stderr)
+
+    def test_bundles_get_names_of_their_own(self):
+        for name in ("npu-bundle", "npu-bundle-2"):
+            result = self.wrong("run", *self.arguments("--lockstep"))
+            self.assertIn(f"npu replay {name} ", result.stderr)
+            self.assertTrue((self.dir / name / "tile.json").is_file())
+
+    def test_replay_writes_a_waveform_or_says_why_not(self):
+        bundle = self.dir / "waves"
+        self.wrong("run", *self.arguments("--lockstep", "--keep-bundle", bundle))
+        out = self.good("replay", bundle).out
+        wave = bundle / "tile.fst"
+        if "built without blocks" in out:
+            self.bad(3, "feature_unsupported", "NPU_RTL_TRACE", "replay", bundle, "--waveform", wave)
+            return
+        self.assertGreater(wave.stat().st_size, 1000)
+        self.assertEqual(sorted(bundle.glob("*.partial*")), [])
+
+    def test_replay_refuses_what_is_no_bundle(self):
+        self.bad(66, "cannot_read", "tile.json", "replay", self.dir / "nothing")
+        damaged = self.dir / "damaged"
+        damaged.mkdir()
+        for text in ("", "{}", "[1]", '{"schema": "npu-tile", "schema_version": 99}'):
+            (damaged / "tile.json").write_text(text)
+            self.bad(64, "bad_input", "tile.json", "replay", damaged)
+
+
+class RealNetworks(Cosim):
+    def test_wake_words(self):
+        files = sorted(NETWORKS.glob("*.tosa"))
+        if not files:
+            self.skipTest("no wake words: they were not imported")
+        for file in files:
+            self.save("frame.npy", "|i1", (1, 3, 40), [(i * 29) % 200 - 100 for i in range(120)])
+            self.lockstep(file, self.dir / "frame.npy")
+
+    def test_zoo(self):
+        if ZOO is None:
+            self.skipTest("no zoo of networks")
+        for name in ("ds_cnn_int8", "resnet8_int8", "ds_cnn_int16x8", "ad_autoencoder_int8"):
+            self.lockstep(ZOO / name / f"{name}.tosa", ZOO / name / "input0.npy")
+
+
+if __name__ == "__main__":
+    WRONG, NETWORKS = Path(sys.argv[3]).resolve(), Path(sys.argv[4])
+    ZOO = Path(sys.argv[5]) if len(sys.argv) > 5 else None
+    sys.argv = sys.argv[:3]
+    harness.main()

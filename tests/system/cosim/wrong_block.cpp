@@ -1,0 +1,12 @@
+// `npu` with a wrong block of RTL in place of the right one, to see that it is found.
+#include "rtl/verilated/wrong.h"
+#include "sim/cosim/blocks.h"
+
+namespace {
+
+[[maybe_unused]] const bool wrong = [] {
+  npu::cosim::blocks() = {[](std::string_view) { return npu::rtl::make_wrong_mac_array(); }, {}};
+  return true;
+}();
+
+}  // namespace
