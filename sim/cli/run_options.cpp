@@ -19,7 +19,7 @@ namespace {
 constexpr CommandHelp kHelp = {
     "npu run FILE [--input [NAME=]FILE.npy]... [options]",
     "Runs a network on the simulated NPU and prints what every layer costs and what limits it. Variables start\n"
-    "cleared. Cycle counts are the model's: those of the MXU equal its RTL's, the others were not compared with RTL "
+    "cleared. Cycle counts are the model's: those of MXU and VPU equal their RTL's, those of DMA were not compared "
     "yet.",
     "  npu run net.tosa --input input.npy\n"
     "  npu run net.tosa --input a=left.npy --input b=right.npy --config nano --check reference\n"

@@ -7,11 +7,13 @@
 #include <string_view>
 
 #include "rtl/verilated/mac_array.h"
+#include "rtl/verilated/vpu.h"
 
 namespace npu::cosim {
 
 struct Blocks {
   std::function<std::unique_ptr<rtl::MacArray>(std::string_view preset)> mac_array = rtl::make_mac_array;
+  std::function<std::unique_ptr<rtl::Vpu>(std::string_view preset)> vpu = rtl::make_vpu;
   // Writes an FST trace to the file; empty when no such block was built.
   std::function<std::unique_ptr<rtl::MacArray>(std::string_view preset, const std::string& file)> traced_mac_array;
 };

@@ -35,11 +35,11 @@ class RtlEngine : public engine::Engine {
   std::string problem_;
 };
 
-// Whether this program has RTL of the unit at all (NPU_WITH_RTL, and the block is written).
+// Whether this program has RTL of the unit at all (NPU_WITH_RTL).
 [[nodiscard]] bool has_rtl(Unit unit);
 
-// The RTL of a machine is that of a preset with the same sizes. Throws npu::Error: operator_unsupported when there is
-// no RTL of the unit in this program, bad_preset when none was built with these sizes. With a `waveform` file, the
+// The RTL of a machine is that of a preset with the same sizes. Throws npu::Error: feature_unsupported when there is no
+// RTL in this program, bad_preset when none was built with these sizes. With a `waveform` file, the
 // block writes an FST trace of all that it does there; feature_unsupported when no traced block was built.
 [[nodiscard]] std::unique_ptr<RtlEngine> make_rtl_engine(Unit unit, const contract::Capabilities& caps,
                                                          const std::string& waveform = "");

@@ -7,6 +7,7 @@
 #include "rtl/verilated/traced.h"
 #include "sim/cosim/blocks.h"
 #include "sim/cosim/rtl_mxu.h"
+#include "sim/cosim/rtl_vpu.h"
 
 namespace npu::cosim {
 
@@ -41,6 +42,14 @@ std::string_view mxu_preset(const Capabilities& caps) {
                           caps.mxu_cols, caps.mxu_depth));
 }
 
+std::string_view vpu_preset(const Capabilities& caps) {
+  if (caps.vpu_lanes == NPU_NANO_VPU_LANES) return "nano";
+  if (caps.vpu_lanes == NPU_EDGE_VPU_LANES) return "edge";
+  throw Error(ErrorCode::kBadPreset, fmt::format("no RTL was built of a VPU of {} lanes as this machine has; there is "
+                                                 "RTL of the presets nano and edge",
+                                                 caps.vpu_lanes));
+}
+
 }  // namespace
 
 Blocks& blocks() {
@@ -54,19 +63,21 @@ Blocks& blocks() {
   return blocks;
 }
 
-bool has_rtl(Unit unit) { return unit == Unit::kMxu; }
+bool has_rtl(Unit) { return true; }
 
 bool has_traced_rtl(Unit unit) { return unit == Unit::kMxu && blocks().traced_mac_array != nullptr; }
 
 std::unique_ptr<RtlEngine> make_rtl_engine(Unit unit, const Capabilities& caps, const std::string& waveform) {
-  if (!has_rtl(unit)) {
-    throw Error(ErrorCode::kOperatorUnsupported, fmt::format("there is no RTL of the {} yet", title(unit)));
+  const bool mxu = unit == Unit::kMxu;
+  const std::string_view preset = mxu ? mxu_preset(caps) : vpu_preset(caps);
+  if (waveform.empty()) {
+    return mxu ? make_rtl_mxu(caps, blocks().mac_array(preset)) : make_rtl_vpu(caps, blocks().vpu(preset));
   }
-  const std::string_view preset = mxu_preset(caps);
-  if (waveform.empty()) return make_rtl_mxu(caps, blocks().mac_array(preset));
   if (!has_traced_rtl(unit)) {
     throw Error(ErrorCode::kFeatureUnsupported,
-                "this program was built without blocks that write waveforms: build it with -DNPU_RTL_TRACE=ON");
+                fmt::format("this program was built without a {} that writes waveforms; of the MXU there is one with "
+                            "-DNPU_RTL_TRACE=ON",
+                            title(unit)));
   }
   return make_rtl_mxu(caps, blocks().traced_mac_array(preset, waveform));
 }

@@ -3,42 +3,25 @@
 #include <algorithm>
 #include <bit>
 
-#include "hw/engine/beats.h"
 #include "hw/engine/mxu_beats.h"
 #include "hw/engine/mxu_tile.h"
 #include "hw/timing/mxu_cycles.h"
+#include "sim/cosim/rtl_operand.h"
 
 namespace npu::cosim {
 namespace {
 
 using contract::ErrorCode;
-using engine::Box;
 using engine::MxuTile;
 using engine::TileResult;
 using rtl::MacArray;
-
-// An operand in memory: what the block may reach of it.
-struct Operand {
-  uint8_t* base = nullptr;  // byte of offset 0, which need not be one of the operand's
-  int64_t low = 0, high = 0;
-
-  Operand() = default;
-  Operand(const uint8_t* first, const Box& box) {
-    const engine::Extent extent = engine::extent_of(box);
-    // Only the destination is written, and its bytes were resolved for writing.
-    base = const_cast<uint8_t*>(first) - box.offset;
-    low = extent.low;
-    high = extent.low + static_cast<int64_t>(extent.bytes);
-  }
-  [[nodiscard]] bool holds(int64_t begin, int64_t bytes) const { return begin >= low && begin + bytes <= high; }
-};
 
 // Serves the block's requests from the memory of one tile, and from nothing else.
 class TileMemory {
  public:
   TileMemory(const MxuTile& tile, const engine::MxuOperands& at)
       : weights_(at.weights, tile.weight_box()), params_(at.params, tile.params_box()), dst_(at.dst, tile.dst_box()) {
-    if (at.src != nullptr) src_ = Operand(at.src, tile.src_box());
+    if (at.src != nullptr) src_ = RtlOperand(at.src, tile.src_box());
   }
 
   // False for a request that reaches outside.
@@ -71,7 +54,7 @@ class TileMemory {
   }
 
  private:
-  Operand src_, weights_, params_, dst_;
+  RtlOperand src_, weights_, params_, dst_;
 };
 
 class RtlMxu final : public RtlEngine {

@@ -74,7 +74,7 @@ Json engines(const Report& report) {
     }
     result.push_back({{"engine", run.engine},
                       {"back_end", run.back_end},
-                      {"calibration", calibration(run.engine)},
+                      {"calibration", kEngineCalibration},
                       {"layers", run.layers},
                       {"tiles", run.tiles},
                       {"rtl_tiles", run.rtl_tiles},

@@ -53,10 +53,6 @@ void add_times(std::optional<FirmwareCost>& cost, const runtime::RunResult& resu
 
 }  // namespace
 
-std::string_view calibration(std::string_view engine) {
-  return engine == "mxu" ? "exact on RTL" : "not calibrated against RTL";
-}
-
 double FirmwareCost::outside_engines() const {
   return device_cycles == 0 ? 0 : 1 - static_cast<double>(engine_cycles) / static_cast<double>(device_cycles);
 }

@@ -18,8 +18,8 @@ namespace npu::report {
 
 // What the cycles of a report are worth; every report says so next to them. `exact on RTL`: the block's test compares
 // the formula with the RTL's cycles on every random tile.
-inline constexpr const char* kCalibration = "model: MXU exact on RTL, the rest not calibrated against RTL";
-[[nodiscard]] std::string_view calibration(std::string_view engine);  // "mxu", "vpu"
+inline constexpr const char* kCalibration = "model: MXU and VPU exact on RTL, DMA not calibrated against RTL";
+inline constexpr const char* kEngineCalibration = "exact on RTL";  // of MXU and VPU
 
 // What ran where. Filled in by the caller.
 struct RunInfo {

@@ -28,17 +28,20 @@ class Cosim(NpuTest):
         """Runs in lockstep on every preset; nothing differs, and cycles are those of the model alone."""
         for preset in PRESETS:
             arguments = [file, "--input", *inputs, "--config", preset]
-            report, model = self.report(*arguments, "--rtl", "mxu", "--lockstep"), self.report(*arguments)
-            mxu = report["engines"][0]
-            self.assertEqual((mxu["engine"], mxu["back_end"]), ("mxu", "lockstep"))
-            self.assertGreater(mxu["rtl_tiles"], 0)
-            self.assertEqual(mxu["rtl_tiles"], mxu["tiles"])
-            self.assertGreater(mxu["elements_compared"], 0)
-            self.assertEqual(mxu["cycle_differences"],
-                             {"tiles": mxu["tiles"], "exact": mxu["tiles"], "mean_absolute": 0.0, "worst": 0})
+            report, model = self.report(*arguments, "--lockstep"), self.report(*arguments)
+            self.assertEqual([engine["engine"] for engine in report["engines"]], ["mxu", "vpu"])
+            for engine in report["engines"]:
+                tiles = engine["tiles"]
+                self.assertEqual((engine["back_end"], engine["rtl_tiles"]), ("lockstep", tiles))
+                self.assertEqual(engine["elements_compared"] > 0, tiles > 0)
+                exact = {"tiles": tiles, "exact": tiles, "mean_absolute": 0.0, "worst": 0} if tiles else None
+                self.assertEqual(engine["cycle_differences"], exact)
+            mxu, vpu = report["engines"]
+            self.assertGreater(mxu["tiles"], 0)
             self.assertEqual(report["total"], model["total"])
             self.assertEqual(report["layers"], model["layers"])
-            print(f"{Path(file).stem} on {preset}: {mxu['tiles']} tiles, {mxu['elements_compared']} elements in lockstep")
+            print(f"{Path(file).stem} on {preset}: {mxu['tiles']} tiles of the MXU, {vpu['tiles']} of the VPU in lockstep, "
+                  f"{mxu['elements_compared'] + vpu['elements_compared']} elements")
 
 
 class SmallNetwork(Cosim):
@@ -57,11 +60,11 @@ class SmallNetwork(Cosim):
             more = ["--config", preset, "--outputs"]
             file = [self.dir / "two_layers.tosa", "--input", self.dir / "x.npy"]
             model = self.report(*file, *more, self.dir / "model")
-            rtl = self.report(*file, *more, self.dir / "rtl", "--rtl", "mxu", "--check", "reference")
+            rtl = self.report(*file, *more, self.dir / "rtl", "--rtl", "mxu,vpu", "--check", "reference")
             self.assertEqual((self.dir / "model/y.npy").read_bytes(), (self.dir / "rtl/y.npy").read_bytes())
             self.assertEqual(rtl["total"], model["total"])
             self.assertEqual(rtl["check"]["differing"], 0)
-            self.assertEqual([e["back_end"] for e in rtl["engines"]], ["rtl", "model"])
+            self.assertEqual([e["back_end"] for e in rtl["engines"]], ["rtl", "rtl"])
             self.assertEqual([e["back_end"] for e in model["engines"]], ["model", "model"])
 
     def test_functional_mode_compares_bits_without_cycles(self):
@@ -164,7 +167,7 @@ class RealNetworks(Cosim):
     def test_zoo(self):
         if ZOO is None:
             self.skipTest("no zoo of networks")
-        for name in ("ds_cnn_int8", "resnet8_int8", "ds_cnn_int16x8", "ad_autoencoder_int8"):
+        for name in ("ds_cnn_int8", "resnet8_int8", "ds_cnn_int16x8", "ad_autoencoder_int8", "transformer_relu_int8"):
             self.lockstep(ZOO / name / f"{name}.tosa", ZOO / name / "input0.npy")
 
 

@@ -5,7 +5,8 @@
 namespace {
 
 [[maybe_unused]] const bool wrong = [] {
-  npu::cosim::blocks() = {[](std::string_view) { return npu::rtl::make_wrong_mac_array(); }, {}};
+  npu::cosim::blocks().mac_array = [](std::string_view) { return npu::rtl::make_wrong_mac_array(); };
+  npu::cosim::blocks().traced_mac_array = nullptr;
   return true;
 }();
 
