@@ -13,26 +13,6 @@ using contract::Rescale;
 using contract::Uop;
 using contract::UopCode;
 
-ErrorCode EwiseRunner::resolve(const EwiseTile& tile, MemoryView& memory) {
-  // Blobs before streams, so that a bad table is reported before anything is written.
-  for (size_t i = 0; i < tile.uses.size(); ++i) {
-    if (!tile.uses[i].blob) continue;
-    const Resolved blob = resolve_box(tile.box(i), memory, Access::kRead, /*disjoint=*/false);
-    if (blob.error != ErrorCode::kOk) return blob.error;
-    tables_[i] = blob.data;
-  }
-  for (const Access access : {Access::kRead, Access::kWrite}) {
-    for (size_t i = 0; i < tile.uses.size(); ++i) {
-      const bool write = access == Access::kWrite;
-      if (!(write ? tile.uses[i].stored : tile.uses[i].loaded)) continue;
-      const Resolved stream = resolve_box(tile.box(i), memory, access, /*disjoint=*/write);
-      if (stream.error != ErrorCode::kOk) return stream.error;
-      data_[i] = stream.data;
-    }
-  }
-  return ErrorCode::kOk;
-}
-
 EwiseRunner::Loops EwiseRunner::merge_loops(const EwiseTile& tile) {
   const contract::VpuEwiseCommand& command = tile.command;
   const auto follows = [&](const Loops& loops, size_t to, size_t from) {
@@ -77,7 +57,7 @@ void EwiseRunner::prepare_rescales(const EwiseTile& tile, uint64_t inner, uint64
     to.per_element = (fields >> 8 & 0xff) != 0;
     to.wide = kind == Rescale::kSingle16;
     ChannelParams& params = params_[u];
-    params.load({tables_[uop.b], tile.command.operands[uop.b].bytes}, to.per_element ? inner : 1, kind);
+    params.load({operands_.data[uop.b], tile.command.operands[uop.b].bytes}, to.per_element ? inner : 1, kind);
     // A block may hold several rows: each has all channels.
     if (to.per_element) params.repeat(rows);
     const ValueRange range = value_range(static_cast<Element>(fields >> 16 & 0xff), fields >> 24 != 0);
@@ -107,14 +87,15 @@ void EwiseRunner::execute(const EwiseTile& tile) {
   block.uops = tile.command.uops;
   block.registers = registers_.get<int64_t>(size_t{tile.command.register_count} * kBlockElements);
   block.streams = streams_.data();
-  block.tables = tables_.data();
+  block.tables = operands_.data.data();
   block.rescales = rescales_.data();
   const auto run_block = [&](const std::array<uint64_t, kDims>& at) {
     for (size_t i = 0; i < tile.uses.size(); ++i) {
       if (!tile.uses[i].loaded && !tile.uses[i].stored) continue;
       int64_t offset = 0;
       for (size_t d = 0; d < kDims; ++d) offset += static_cast<int64_t>(at[d]) * loops.strides[i][d];
-      streams_[i] = {data_[i] + offset, loops.strides[i][2], loops.strides[i][3], tile.command.operands[i].type};
+      streams_[i] = {operands_.data[i] + offset, loops.strides[i][2], loops.strides[i][3],
+                     tile.command.operands[i].type};
     }
     for (size_t u = 0; u < block.uops.size(); ++u) {
       if (!rescales[u].per_element) continue;
@@ -143,7 +124,7 @@ TileResult EwiseRunner::run(std::span<const uint32_t> words, MemoryView& memory,
   TileResult result;
   EwiseTile tile;
   result.error = EwiseTile::parse(words, tile);
-  if (result.error == ErrorCode::kOk) result.error = resolve(tile, memory);
+  if (result.error == ErrorCode::kOk) result.error = operands_.resolve(tile, memory);
   if (result.error != ErrorCode::kOk) return result;
   execute(tile);
   if (timed) set_time(result, timing::ewise_cycles(tile.command, caps_), ewise_beats(tile, caps_));

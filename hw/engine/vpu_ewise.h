@@ -35,6 +35,15 @@ struct EwiseTile {
   [[nodiscard]] Box box(size_t operand) const;
 };
 
+// Where the operands of a tile are: the first byte of each box; null for operands that the program does not use.
+struct EwiseOperands {
+  std::array<uint8_t*, contract::kMaxOperands> data{};
+
+  // Asks for tables and parameters, then for what is loaded, then for what is stored, and ends with the first that is
+  // refused.
+  [[nodiscard]] contract::ErrorCode resolve(const EwiseTile& tile, MemoryView& memory);
+};
+
 // Elements are computed in blocks, and a block loads before it stores: a result may take the place of an operand that
 // is walked the same way; any other overlap of a result with an operand gives no defined values.
 class EwiseRunner {
@@ -50,15 +59,13 @@ class EwiseRunner {
     std::array<std::array<int64_t, kDims>, contract::kMaxOperands> strides{};
   };
 
-  [[nodiscard]] contract::ErrorCode resolve(const EwiseTile& tile, MemoryView& memory);
   [[nodiscard]] static Loops merge_loops(const EwiseTile& tile);
   void prepare_rescales(const EwiseTile& tile, uint64_t inner, uint64_t rows);
   void execute(const EwiseTile& tile);
 
   const contract::Capabilities& caps_;
   const Kernels& kernels_;
-  std::array<uint8_t*, contract::kMaxOperands> data_{};
-  std::array<const uint8_t*, contract::kMaxOperands> tables_{};
+  EwiseOperands operands_;
   std::array<UopStream, contract::kMaxOperands> streams_{};
   std::array<UopRescale, contract::kMaxUops> rescales_{};
   std::array<ChannelParams, contract::kMaxUops> params_;

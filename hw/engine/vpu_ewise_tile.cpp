@@ -171,4 +171,25 @@ Box EwiseTile::box(size_t index) const {
   return box;
 }
 
+ErrorCode EwiseOperands::resolve(const EwiseTile& tile, MemoryView& memory) {
+  *this = {};
+  // Blobs before streams, so that a bad table is reported before anything is written.
+  for (size_t i = 0; i < tile.uses.size(); ++i) {
+    if (!tile.uses[i].blob) continue;
+    const Resolved blob = resolve_box(tile.box(i), memory, Access::kRead, /*disjoint=*/false);
+    if (blob.error != ErrorCode::kOk) return blob.error;
+    data[i] = blob.data;
+  }
+  for (const Access access : {Access::kRead, Access::kWrite}) {
+    for (size_t i = 0; i < tile.uses.size(); ++i) {
+      const bool write = access == Access::kWrite;
+      if (!(write ? tile.uses[i].stored : tile.uses[i].loaded)) continue;
+      const Resolved stream = resolve_box(tile.box(i), memory, access, /*disjoint=*/write);
+      if (stream.error != ErrorCode::kOk) return stream.error;
+      data[i] = stream.data;
+    }
+  }
+  return ErrorCode::kOk;
+}
+
 }  // namespace npu::engine

@@ -100,7 +100,7 @@ void PoolRunner::pool_pixel(const PoolTile& tile, int64_t out_y, int64_t out_x) 
   for (int64_t y = y_begin; y < y_end; ++y) {
     for (int64_t x = x_begin; x < x_end; ++x, ++count) {
       taps[used] =
-          src_ + (y - tile.rows.begin) * command.src_row_stride + (x - tile.cols.begin) * command.src_pixel_stride;
+          at_.src + (y - tile.rows.begin) * command.src_row_stride + (x - tile.cols.begin) * command.src_pixel_stride;
       if (++used == kMaxTaps) {
         kernels_.pool_add(command.type, average, taps.data(), used, command.channels, acc);
         used = 0;
@@ -116,7 +116,24 @@ void PoolRunner::pool_pixel(const PoolTile& tile, int64_t out_y, int64_t out_x) 
   finish.zero_point = header_.output_zp;
   if (count > 0) set_reciprocal(finish, count);
   kernels_.pool_finish(finish, acc, command.channels,
-                       dst_ + out_y * command.dst_row_stride + out_x * command.dst_pixel_stride);
+                       at_.dst + out_y * command.dst_row_stride + out_x * command.dst_pixel_stride);
+}
+
+ErrorCode PoolOperands::resolve(const PoolTile& tile, MemoryView& memory) {
+  *this = {};
+  if (tile.reads_input()) {
+    const Resolved input = resolve_box(tile.src_box(), memory, Access::kRead, /*disjoint=*/false);
+    if (input.error != ErrorCode::kOk) return input.error;
+    src = input.data;
+  }
+  if (tile.command.mode == PoolMode::kAvg) {
+    const Resolved parameters = resolve_box(tile.params_box(), memory, Access::kRead, /*disjoint=*/false);
+    if (parameters.error != ErrorCode::kOk) return parameters.error;
+    params = parameters.data;
+  }
+  const Resolved result = resolve_box(tile.dst_box(), memory, Access::kWrite, /*disjoint=*/true);
+  dst = result.data;
+  return result.error;
 }
 
 TileResult PoolRunner::run(std::span<const uint32_t> words, MemoryView& memory, bool timed) {
@@ -124,19 +141,9 @@ TileResult PoolRunner::run(std::span<const uint32_t> words, MemoryView& memory, 
   PoolTile tile;
   result.error = PoolTile::parse(words, tile);
   if (result.error != ErrorCode::kOk) return result;
-  const auto resolve = [&](const Box& box, Access access) {
-    const Resolved resolved = resolve_box(box, memory, access, /*disjoint=*/access == Access::kWrite);
-    result.error = resolved.error;
-    return resolved.data;
-  };
-  header_ = {};
-  src_ = tile.reads_input() ? resolve(tile.src_box(), Access::kRead) : nullptr;
-  if (result.error == ErrorCode::kOk && tile.command.mode == PoolMode::kAvg) {
-    const uint8_t* params = resolve(tile.params_box(), Access::kRead);
-    if (params != nullptr) header_ = contract::ParameterHeader::load(params);
-  }
-  if (result.error == ErrorCode::kOk) dst_ = resolve(tile.dst_box(), Access::kWrite);
+  result.error = at_.resolve(tile, memory);
   if (result.error != ErrorCode::kOk) return result;
+  header_ = at_.params == nullptr ? contract::ParameterHeader{} : contract::ParameterHeader::load(at_.params);
 
   for (int64_t y = 0; y < tile.command.out_h; ++y) {
     for (int64_t x = 0; x < tile.command.out_w; ++x) pool_pixel(tile, y, x);

@@ -26,6 +26,16 @@ struct PoolTile {
   [[nodiscard]] Box params_box() const;  // average only
 };
 
+// Where the operands of a tile are: the first byte of each box.
+struct PoolOperands {
+  const uint8_t* src = nullptr;     // null when the tile sees only padding
+  const uint8_t* params = nullptr;  // average only
+  uint8_t* dst = nullptr;
+
+  // Asks for them in this order, and ends with the first that is refused.
+  [[nodiscard]] contract::ErrorCode resolve(const PoolTile& tile, MemoryView& memory);
+};
+
 class PoolRunner {
  public:
   PoolRunner(const contract::Capabilities& caps, const Kernels& kernels) : caps_(caps), kernels_(kernels) {}
@@ -36,8 +46,7 @@ class PoolRunner {
 
   const contract::Capabilities& caps_;
   const Kernels& kernels_;
-  const uint8_t* src_ = nullptr;
-  uint8_t* dst_ = nullptr;
+  PoolOperands at_;
   contract::ParameterHeader header_;
   Scratch acc_bytes_;
 };

@@ -148,25 +148,33 @@ Box ReduceTile::dst_box() const {
   return box;
 }
 
+ErrorCode ReduceOperands::resolve(const ReduceTile& tile, MemoryView& memory) {
+  *this = {};
+  const Resolved input = resolve_box(tile.src_box(), memory, Access::kRead, /*disjoint=*/false);
+  if (input.error != ErrorCode::kOk) return input.error;
+  const Resolved result = resolve_box(tile.dst_box(), memory, Access::kWrite, /*disjoint=*/true);
+  if (result.error != ErrorCode::kOk) return result.error;
+  src = input.data;
+  dst = result.data;
+  return ErrorCode::kOk;
+}
+
 TileResult ReduceRunner::run(std::span<const uint32_t> words, MemoryView& memory, bool timed) {
   TileResult result;
   ReduceTile tile;
   result.error = ReduceTile::parse(words, tile);
   if (result.error != ErrorCode::kOk) return result;
-  const Resolved src = resolve_box(tile.src_box(), memory, Access::kRead, /*disjoint=*/false);
-  result.error = src.error;
-  if (result.error != ErrorCode::kOk) return result;
-  const Resolved dst = resolve_box(tile.dst_box(), memory, Access::kWrite, /*disjoint=*/true);
-  result.error = dst.error;
+  ReduceOperands at;
+  result.error = at.resolve(tile, memory);
   if (result.error != ErrorCode::kOk) return result;
 
   const VpuReduceCommand& command = tile.command;
   best_.resize(command.inner);
   index_.resize(command.inner);
   for (int64_t o = 0; o < command.outer; ++o) {
-    reduce_row(src.data + o * command.src_outer_stride, command, best_.data(), index_.data());
+    reduce_row(at.src + o * command.src_outer_stride, command, best_.data(), index_.data());
     const std::vector<int32_t>& values = command.op == ReduceOp::kArgmax ? index_ : best_;
-    store_row(dst.data + o * command.dst_outer_stride, values.data(), command.inner, tile.dst_bytes);
+    store_row(at.dst + o * command.dst_outer_stride, values.data(), command.inner, tile.dst_bytes);
   }
   if (timed) set_time(result, timing::reduce_cycles(command, caps_), reduce_beats(tile, caps_));
   return result;

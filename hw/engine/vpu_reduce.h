@@ -21,6 +21,15 @@ struct ReduceTile {
   [[nodiscard]] Box dst_box() const;
 };
 
+// Where the operands of a tile are: the first byte of each box.
+struct ReduceOperands {
+  const uint8_t* src = nullptr;
+  uint8_t* dst = nullptr;
+
+  // Asks for them in this order, and ends with the first that is refused.
+  [[nodiscard]] contract::ErrorCode resolve(const ReduceTile& tile, MemoryView& memory);
+};
+
 class ReduceRunner {
  public:
   explicit ReduceRunner(const contract::Capabilities& caps) : caps_(caps) {}

@@ -72,13 +72,11 @@ class RtlMxu final : public RtlEngine {
     if (result.error != ErrorCode::kOk) return result;
     formula_cycles_ = timing::mxu_cycles(tile.command, caps_).total();
 
-    clock(contract::MxuCommand::decode(words), TileMemory(tile, at), result);
-    if (!problem_.empty()) {
-      block_->reset();
-      result = {};
-      result.error = ErrorCode::kBug;
-      return result;
-    }
+    block_->start(contract::MxuCommand::decode(words));
+    const TileMemory operands(tile, at);
+    if (!clock(
+            *block_, [&] { return serve(operands); }, result))
+      return unfinished();
     result.macs = tile.macs;
     if (timed) {
       result.beats = mxu_beats(tile, caps_);
@@ -89,47 +87,30 @@ class RtlMxu final : public RtlEngine {
   }
 
  private:
-  void clock(const contract::MxuCommand& command, const TileMemory& memory, TileResult& result) {
-    block_->start(command);
-    block_->tick();
-    uint64_t first_read = 0, last_read = 0;
-    for (uint64_t cycle = 1; cycle <= patience(); ++cycle) {
-      bool inside = true;
-      MacArray::Activations activations;
-      if (block_->activations(activations)) {
-        inside = inside && memory.serve(activations);
-        block_->grant_activations();
-        if (first_read == 0) first_read = cycle;
-        last_read = cycle;
-      }
-      MacArray::Weights weights;
-      if (block_->weights(weights)) {
-        inside = inside && memory.serve(weights);
-        block_->grant_weights();
-      }
-      MacArray::Parameters parameters;
-      if (block_->parameters(parameters)) {
-        inside = inside && memory.serve(parameters);
-        block_->grant_parameters();
-      }
-      MacArray::Results results;
-      if (block_->results(results)) {
-        inside = inside && memory.serve(results);
-        block_->grant_results();
-      }
-      if (!inside) {
-        problem_ = "reaches outside of the tile's memory in cycle " + std::to_string(cycle);
-        return;
-      }
-      block_->tick();
-      if (!block_->done()) continue;
-      result.cycles = cycle;
-      result.fill = first_read == 0 ? 0 : first_read - 1;
-      result.drain = cycle - (last_read == 0 ? cycle : last_read);
-      result.steady = cycle - result.fill - result.drain;
-      return;
+  Served serve(const TileMemory& memory) {
+    Served served;
+    MacArray::Activations activations;
+    if (block_->activations(activations)) {
+      served.inside = served.inside && memory.serve(activations);
+      served.read = true;
+      block_->grant_activations();
     }
-    problem_ = "has not ended after " + std::to_string(patience()) + " cycles";
+    MacArray::Weights weights;
+    if (block_->weights(weights)) {
+      served.inside = served.inside && memory.serve(weights);
+      block_->grant_weights();
+    }
+    MacArray::Parameters parameters;
+    if (block_->parameters(parameters)) {
+      served.inside = served.inside && memory.serve(parameters);
+      block_->grant_parameters();
+    }
+    MacArray::Results results;
+    if (block_->results(results)) {
+      served.inside = served.inside && memory.serve(results);
+      block_->grant_results();
+    }
+    return served;
   }
 
   const contract::Capabilities caps_;

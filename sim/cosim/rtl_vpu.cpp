@@ -1,7 +1,7 @@
 #include "sim/cosim/rtl_vpu.h"
 
+#include <array>
 #include <bit>
-#include <vector>
 
 #include "hw/engine/vpu_beats.h"
 #include "hw/engine/vpu_ewise.h"
@@ -15,7 +15,6 @@ namespace {
 
 using contract::ErrorCode;
 using contract::Opcode;
-using engine::Access;
 using engine::Box;
 using engine::EwiseTile;
 using engine::MemoryView;
@@ -27,12 +26,9 @@ using rtl::Vpu;
 // Serves the block's requests from the memory of one tile, and from nothing else.
 class TileMemory {
  public:
-  explicit TileMemory(size_t operands) : operands_(operands) {}
-
-  [[nodiscard]] ErrorCode resolve(size_t operand, const Box& box, MemoryView& memory, Access access, bool disjoint) {
-    const engine::Resolved resolved = resolve_box(box, memory, access, disjoint);
-    if (resolved.error == ErrorCode::kOk) operands_[operand] = RtlOperand(resolved.data, box);
-    return resolved.error;
+  // `first` is null for an operand that the tile does not use.
+  void add(size_t operand, const uint8_t* first, const Box& box) {
+    if (first != nullptr) operands_[operand] = RtlOperand(first, box);
   }
 
   // False for a request that reaches outside.
@@ -67,47 +63,35 @@ class TileMemory {
     return true;
   }
 
-  std::vector<RtlOperand> operands_;
+  std::array<RtlOperand, contract::kMaxOperands> operands_;
 };
 
-// In the model's order (EwiseRunner): tables, then what is read, then what is written.
+// The operands by the numbers that the block has for them. Where memory refuses one, the error is the model's.
 ErrorCode resolve(const EwiseTile& tile, MemoryView& memory, TileMemory& operands) {
-  for (size_t i = 0; i < tile.uses.size(); ++i) {
-    if (!tile.uses[i].blob) continue;
-    const ErrorCode error = operands.resolve(i, tile.box(i), memory, Access::kRead, /*disjoint=*/false);
-    if (error != ErrorCode::kOk) return error;
+  engine::EwiseOperands at;
+  const ErrorCode error = at.resolve(tile, memory);
+  for (size_t i = 0; error == ErrorCode::kOk && i < tile.uses.size(); ++i) {
+    operands.add(i, at.data[i], tile.box(i));
   }
-  for (const Access access : {Access::kRead, Access::kWrite}) {
-    for (size_t i = 0; i < tile.uses.size(); ++i) {
-      const bool write = access == Access::kWrite;
-      if (!(write ? tile.uses[i].stored : tile.uses[i].loaded)) continue;
-      const ErrorCode error = operands.resolve(i, tile.box(i), memory, access, /*disjoint=*/write);
-      if (error != ErrorCode::kOk) return error;
-    }
-  }
-  return ErrorCode::kOk;
+  return error;
 }
 
-// Operand 0 is the source, 1 the result, 2 the parameters.
 ErrorCode resolve(const PoolTile& tile, MemoryView& memory, TileMemory& operands) {
-  ErrorCode error = ErrorCode::kOk;
-  if (tile.reads_input()) error = operands.resolve(0, tile.src_box(), memory, Access::kRead, /*disjoint=*/false);
-  if (error == ErrorCode::kOk && tile.command.mode == contract::PoolMode::kAvg) {
-    error = operands.resolve(2, tile.params_box(), memory, Access::kRead, /*disjoint=*/false);
-  }
-  if (error != ErrorCode::kOk) return error;
-  return operands.resolve(1, tile.dst_box(), memory, Access::kWrite, /*disjoint=*/true);
+  engine::PoolOperands at;
+  const ErrorCode error = at.resolve(tile, memory);
+  operands.add(0, at.src, tile.src_box());
+  operands.add(1, at.dst, tile.dst_box());
+  operands.add(2, at.params, tile.params_box());
+  return error;
 }
 
 ErrorCode resolve(const ReduceTile& tile, MemoryView& memory, TileMemory& operands) {
-  const ErrorCode error = operands.resolve(0, tile.src_box(), memory, Access::kRead, /*disjoint=*/false);
-  if (error != ErrorCode::kOk) return error;
-  return operands.resolve(1, tile.dst_box(), memory, Access::kWrite, /*disjoint=*/true);
+  engine::ReduceOperands at;
+  const ErrorCode error = at.resolve(tile, memory);
+  operands.add(0, at.src, tile.src_box());
+  operands.add(1, at.dst, tile.dst_box());
+  return error;
 }
-
-size_t operand_count(const EwiseTile& tile) { return tile.command.operands.size(); }
-size_t operand_count(const PoolTile&) { return 3; }
-size_t operand_count(const ReduceTile&) { return 2; }
 
 class RtlVpu final : public RtlEngine {
  public:
@@ -137,19 +121,15 @@ class RtlVpu final : public RtlEngine {
     Tile tile;
     result.error = Tile::parse(words, tile);
     if (result.error != ErrorCode::kOk) return result;
-    TileMemory operands(operand_count(tile));
+    TileMemory operands;
     result.error = resolve(tile, memory, operands);
     if (result.error != ErrorCode::kOk) return result;
     formula_cycles_ = formula(tile.command, caps_).total();
 
     block_->start(tile.command);
-    clock(operands, result);
-    if (!problem_.empty()) {
-      block_->reset();
-      result = {};
-      result.error = ErrorCode::kBug;
-      return result;
-    }
+    if (!clock(
+            *block_, [&] { return serve(operands); }, result))
+      return unfinished();
     if (timed) {
       result.beats = beats(tile, caps_);
     } else {
@@ -158,41 +138,25 @@ class RtlVpu final : public RtlEngine {
     return result;
   }
 
-  void clock(const TileMemory& memory, TileResult& result) {
-    block_->tick();
-    uint64_t first_read = 0, last_read = 0;
-    for (uint64_t cycle = 1; cycle <= patience(); ++cycle) {
-      bool inside = true;
-      Vpu::Parameters parameters;
-      if (block_->parameters(parameters)) {
-        inside = inside && memory.serve(parameters);
-        block_->grant_parameters();
-      }
-      Vpu::Read read;
-      if (block_->read(read)) {
-        inside = inside && memory.serve(read);
-        block_->grant_read();
-        if (first_read == 0) first_read = cycle;
-        last_read = cycle;
-      }
-      Vpu::Write write;
-      if (block_->write(write)) {
-        inside = inside && memory.serve(write);
-        block_->grant_write();
-      }
-      if (!inside) {
-        problem_ = "reaches outside of the tile's memory in cycle " + std::to_string(cycle);
-        return;
-      }
-      block_->tick();
-      if (!block_->done()) continue;
-      result.cycles = cycle;
-      result.fill = first_read == 0 ? 0 : first_read - 1;
-      result.drain = cycle - (last_read == 0 ? cycle : last_read);
-      result.steady = cycle - result.fill - result.drain;
-      return;
+  Served serve(const TileMemory& memory) {
+    Served served;
+    Vpu::Parameters parameters;
+    if (block_->parameters(parameters)) {
+      served.inside = served.inside && memory.serve(parameters);
+      block_->grant_parameters();
     }
-    problem_ = "has not ended after " + std::to_string(patience()) + " cycles";
+    Vpu::Read read;
+    if (block_->read(read)) {
+      served.inside = served.inside && memory.serve(read);
+      served.read = true;
+      block_->grant_read();
+    }
+    Vpu::Write write;
+    if (block_->write(write)) {
+      served.inside = served.inside && memory.serve(write);
+      block_->grant_write();
+    }
+    return served;
   }
 
   const contract::Capabilities caps_;
