@@ -13,6 +13,7 @@
 #include "tests/block/stream.h"
 #include "tests/block/vpu_driver.h"
 #include "tests/unit/engine/scalar_uops.h"
+#include "tests/unit/engine/uop_case.h"
 #include "tests/unit/reference/operator_case.h"
 
 namespace npu::rtl::test {
@@ -27,32 +28,24 @@ using contract::Uop;
 using contract::UopCode;
 using contract::VpuEwiseCommand;
 using engine::testing::as_stored;
+using engine::testing::corners;
+using engine::testing::Numbers;
 using engine::testing::Random;
+using engine::testing::range;
 using engine::testing::scalar_uop;
 using engine::testing::scratchpad;
+using engine::testing::UopCase;
 using graph::DType;
 using graph::Op;
 using graph::Value;
 using reference::test::OperatorCase;
 using reference::test::value_of;
-using Numbers = std::vector<int64_t>;
 
 constexpr auto kI8 = static_cast<int32_t>(Element::kI8);
 constexpr auto kI16 = static_cast<int32_t>(Element::kI16);
 constexpr auto kI32 = static_cast<int32_t>(Element::kI32);
 constexpr int64_t kMin32 = std::numeric_limits<int32_t>::min(), kMax32 = std::numeric_limits<int32_t>::max();
 
-Numbers range(int64_t low, int64_t high) {
-  Numbers values;
-  for (int64_t v = low; v <= high; ++v) values.push_back(v);
-  return values;
-}
-Numbers corners() {
-  Numbers values = {kMin32, kMin32 + 1, kMax32, kMax32 - 1, -65536, 65535, 32768, -32769};
-  for (const int64_t v : range(-5, 35)) values.push_back(v);
-  for (int bit = 6; bit < 31; ++bit) values.push_back(int64_t{1} << bit);
-  return values;
-}
 // Every value with every other one.
 std::array<Numbers, 2> pairs(const Numbers& first, const Numbers& second) {
   std::array<Numbers, 2> all;
@@ -83,55 +76,15 @@ DType dtype(Element type) {
 
 class VectorAluBlock : public testing::TestWithParam<const char*> {
  protected:
-  // Loads an operand each for `inputs` into registers 0, 1, ..., executes `uop`, which names `blob` as its operand b if
-  // there is one, and stores the result.
-  Numbers apply(Uop uop, Element in_type, const std::vector<Numbers>& inputs, Element out_type,
+  Numbers apply(const Uop& uop, Element in_type, const std::vector<Numbers>& inputs, Element out_type,
                 const std::vector<uint8_t>& blob = {}) {
-    const size_t n = inputs[0].size();
-    VpuEwiseCommand command;
-    command.dims = {1, 1, 1, static_cast<uint32_t>(n)};
-    command.register_count = 4;
-    std::vector<uint8_t> bytes(n * 8 * (inputs.size() + 1) + blob.size());
-    uint32_t at = 0;
-    const auto operand = [&](Element type) {
-      Operand stream;
-      stream.base = scratchpad(at);
-      stream.type = type;
-      stream.stride = {0, 0, 0, static_cast<int32_t>(element_bytes(type))};
-      at += static_cast<uint32_t>(n * element_bytes(type));
-      command.operands.push_back(stream);
-      return static_cast<uint32_t>(command.operands.size() - 1);
-    };
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const uint32_t index = operand(in_type);
-      for (size_t e = 0; e < n; ++e) {
-        engine::testing::store(bytes.data() + command.operands[index].base.offset + e * element_bytes(in_type), in_type,
-                               inputs[i][e]);
-      }
-      command.uops.push_back({UopCode::kLoad, static_cast<uint32_t>(i), index, 0, 0, 0});
-    }
-    const uint32_t result = operand(out_type);
-    if (!blob.empty()) {
-      Operand table;
-      table.base = scratchpad(at);
-      table.bytes = static_cast<uint32_t>(blob.size());
-      std::copy(blob.begin(), blob.end(), bytes.begin() + at);
-      command.operands.push_back(table);
-      uop.b = static_cast<uint32_t>(command.operands.size() - 1);
-    }
-    uop.dst = 3;
-    command.uops.push_back(uop);
-    command.uops.push_back({UopCode::kStore, 0, 3, result, 0, 0});
-
-    VpuMemory memory(bytes, bases_of(command));
+    UopCase test(uop, in_type, inputs, out_type, blob);
+    VpuMemory memory(test.bytes, bases_of(test.command));
     VpuGates gates;
-    const uint64_t wanted = timing::ewise_cycles(command, caps_).total();
-    EXPECT_EQ(run_vpu(*block_, command, memory, gates, 2 * wanted + 100), wanted) << name(uop.op);
+    const uint64_t wanted = timing::ewise_cycles(test.command, caps_).total();
+    EXPECT_EQ(run_vpu(*block_, test.command, memory, gates, 2 * wanted + 100), wanted) << name(uop.op);
     EXPECT_EQ(memory.outside(), 0u);
-    Numbers values(n);
-    const uint8_t* from = bytes.data() + command.operands[result].base.offset;
-    for (size_t e = 0; e < n; ++e) values[e] = engine::testing::load(from + e * element_bytes(out_type), out_type);
-    return values;
+    return test.results(test.bytes);
   }
 
   static void compare(Buckets& buckets, const Uop& uop, const std::vector<Numbers>& inputs, const Numbers& got,

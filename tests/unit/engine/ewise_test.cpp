@@ -6,6 +6,7 @@
 #include "hw/engine/vpu_model.h"
 #include "tests/unit/engine/scalar_uops.h"
 #include "tests/unit/engine/support.h"
+#include "tests/unit/engine/uop_case.h"
 
 namespace npu::engine::testing {
 namespace {
@@ -36,50 +37,14 @@ class Ewise : public EveryKernelSet {
     ASSERT_EQ(result.error, ErrorCode::kOk);
   }
 
-  // One operand each for the values in `inputs`, a blob if there is one, and the result, densely one after the other.
-  // Returns the results of `uop`, which reads registers 0, 1, ... for the inputs and names the blob as operand `blob`.
-  std::vector<int64_t> apply(Uop uop, Element in_type, const std::vector<std::vector<int64_t>>& inputs,
-                             Element out_type, const std::vector<uint8_t>& blob = {}, int32_t load_flags = 0) {
-    const size_t n = inputs[0].size();
-    VpuEwiseCommand command;
-    command.header.queue = contract::Queue::kVpu;
-    command.dims = {1, 1, 1, static_cast<uint32_t>(n)};
-    command.register_count = 4;
-    TestMemory memory(n * 8 * (inputs.size() + 1) + blob.size());
-    uint32_t at = 0;
-    const auto operand = [&](Element type) {
-      Operand stream;
-      stream.base = scratchpad(at);
-      stream.type = type;
-      stream.stride = {0, 0, 0, static_cast<int32_t>(element_bytes(type))};
-      at += static_cast<uint32_t>(n * element_bytes(type));
-      command.operands.push_back(stream);
-      return static_cast<uint32_t>(command.operands.size() - 1);
-    };
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const uint32_t index = operand(in_type);
-      uint8_t* to = memory.at(command.operands[index].base);
-      for (size_t e = 0; e < n; ++e) store(to + e * element_bytes(in_type), in_type, inputs[i][e]);
-      command.uops.push_back({UopCode::kLoad, static_cast<uint32_t>(i), index, 0, load_flags, 0});
-    }
-    const uint32_t result = operand(out_type);
-    if (!blob.empty()) {
-      Operand table;
-      table.base = scratchpad(at);
-      table.bytes = static_cast<uint32_t>(blob.size());
-      std::copy(blob.begin(), blob.end(), memory.at(table.base));
-      command.operands.push_back(table);
-      uop.b = static_cast<uint32_t>(command.operands.size() - 1);
-    }
-    uop.dst = 3;
-    command.uops.push_back(uop);
-    command.uops.push_back({UopCode::kStore, 0, 3, result, 0, 0});
-    run(command, memory);
-    std::vector<int64_t> values(n);
-    const uint8_t* from = memory.at(command.operands[result].base);
-    for (size_t e = 0; e < n; ++e) values[e] = load(from + e * element_bytes(out_type), out_type);
-    compared_ += static_cast<int64_t>(n);
-    return values;
+  std::vector<int64_t> apply(const Uop& uop, Element in_type, const std::vector<Numbers>& inputs, Element out_type,
+                             const std::vector<uint8_t>& blob = {}, int32_t load_flags = 0) {
+    const UopCase test(uop, in_type, inputs, out_type, blob, load_flags);
+    TestMemory memory(0);
+    memory.scratchpad() = test.bytes;
+    run(test.command, memory);
+    compared_ += static_cast<int64_t>(inputs[0].size());
+    return test.results(memory.scratchpad());
   }
 
   // All pairs of `values`, so that every micro-operation meets them on both sides.
@@ -97,18 +62,6 @@ class Ewise : public EveryKernelSet {
       ASSERT_EQ(got[i], as_stored(want, out_type))
           << name(uop.op) << ' ' << inputs[0][i] << ", " << inputs[1][i] << " imm " << uop.imm0 << ' ' << uop.imm1;
     }
-  }
-
-  static std::vector<int64_t> range(int64_t low, int64_t high) {
-    std::vector<int64_t> values;
-    for (int64_t v = low; v <= high; ++v) values.push_back(v);
-    return values;
-  }
-  static std::vector<int64_t> corners() {
-    std::vector<int64_t> values = {INT32_MIN, INT32_MIN + 1, INT32_MAX, INT32_MAX - 1, -65536, 65535, 32768, -32769};
-    for (const int64_t v : range(-5, 35)) values.push_back(v);
-    for (int bit = 6; bit < 31; ++bit) values.push_back(int64_t{1} << bit);
-    return values;
   }
 
   void TearDown() override {
