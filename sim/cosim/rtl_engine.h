@@ -1,8 +1,9 @@
 // An engine whose results and cycles are those of a block of RTL.
 //
 // A tile is parsed and its memory resolved by the same code as the model's (hw/engine), so both refuse the same
-// commands with the same errors. The block then runs with ideal memory: every request is granted in its cycle. The
-// schedule of memory beats is the model's, so that waiting for banks is modelled alike whoever computes the tile.
+// commands with the same errors. In a device the block then runs with ideal memory: every request is granted in its
+// cycle. The schedule of memory beats is the model's, so that waiting for banks is modelled alike whoever computes the
+// tile. Tiles that run by themselves may be held back by a trace of grants.
 #pragma once
 
 #include <memory>
@@ -12,6 +13,8 @@
 
 #include "hw/contract/gen/capabilities.h"
 #include "hw/engine/engine.h"
+#include "hw/timing/ports.h"
+#include "sim/cosim/grants.h"
 
 namespace npu::cosim {
 
@@ -27,32 +30,48 @@ class RtlEngine : public engine::Engine {
   // Why the block could not finish it, in words: it reached outside of the tile's memory, or did not end. The result's
   // error is then `bug`. Empty when it did finish.
   [[nodiscard]] const std::string& problem() const { return problem_; }
+  // Where its ports first did something else than hw/timing's schedule of them, in words; empty: nowhere.
+  [[nodiscard]] const std::string& port_difference() const { return port_difference_; }
+  // From the next tile on, each of them from the beginning of the trace.
+  void hold_back(const Grants& grants) { grants_ = grants; }
 
  protected:
   // What a block asked for in one cycle.
   struct Served {
-    bool inside = true;  // nothing outside of the tile's memory
-    bool read = false;   // of its stream of operands
+    bool inside = true;  // nothing that was granted lies outside of the tile's memory
+    timing::Ports asked = 0;
+
+    // Whether the request of a port is to be served.
+    [[nodiscard]] bool granted(timing::Ports port, bool asks, timing::Ports ready) {
+      if (asks) asked |= port;
+      return asks && (ready & port) != 0;
+    }
   };
 
-  // Clocks a block that was given a tile until it is done; `serve` grants and answers the requests of one cycle. The
-  // result's times are those that can be seen: fill ends with the first operand read, drain begins behind the last.
+  // Clocks a block that was given a tile until it is done; serve(ports) answers and grants the requests of one cycle on
+  // these ports. The result's times are those that can be seen: fill ends with the first request on port `operands`,
+  // drain begins behind the last. Compares the requests with `schedule`, if there is one.
   // False, with the reason in problem(), when the block reaches outside or does not end; it is then reset.
   template <class Block, class Serve>
-  [[nodiscard]] bool clock(Block& block, Serve serve, engine::TileResult& result) {
-    // How long a block may take before it counts as hanging.
-    const uint64_t patience = 4 * formula_cycles_ + 10'000;
+  [[nodiscard]] bool clock(Block& block, Serve serve, timing::Ports operands, timing::PortSchedule* schedule,
+                           engine::TileResult& result) {
+    Grants grants = grants_;
+    // How long a block may take before it counts as hanging: the worst grants are one in a hundred cycles.
+    const uint64_t patience = (grants.open() ? 4 : 400) * formula_cycles_ + 10'000;
     block.tick();
     uint64_t first_read = 0, last_read = 0;
     for (uint64_t cycle = 1; cycle <= patience; ++cycle) {
-      const Served served = serve();
+      const timing::Ports ready = grants.next();
+      const Served served = serve(ready);
       if (!served.inside) return fail(block, "reaches outside of the tile's memory in cycle " + std::to_string(cycle));
-      if (served.read) {
+      if ((served.asked & operands) != 0) {
         if (first_read == 0) first_read = cycle;
         last_read = cycle;
       }
       block.tick();
-      if (!block.done()) continue;
+      const bool done = block.done();
+      if (schedule != nullptr && !follow(*schedule, served.asked, ready, done, cycle)) schedule = nullptr;
+      if (!done) continue;
       result.cycles = cycle;
       result.fill = first_read == 0 ? 0 : first_read - 1;
       result.drain = cycle - (last_read == 0 ? cycle : last_read);
@@ -62,16 +81,28 @@ class RtlEngine : public engine::Engine {
     return fail(block, "has not ended after " + std::to_string(patience) + " cycles");
   }
 
+  // For a new tile.
+  void forget() {
+    formula_cycles_ = 0;
+    problem_.clear();
+    port_difference_.clear();
+  }
+
   uint64_t formula_cycles_ = 0;
-  std::string problem_;
+  std::string problem_, port_difference_;
 
  private:
+  // One cycle of the schedule; false at the first difference, which it notes.
+  bool follow(timing::PortSchedule& schedule, timing::Ports asked, timing::Ports ready, bool done, uint64_t cycle);
+
   template <class Block>
   bool fail(Block& block, std::string problem) {
     problem_ = std::move(problem);
     block.reset();
     return false;
   }
+
+  Grants grants_;
 };
 
 // What an engine answers for a tile that its block could not finish.

@@ -62,8 +62,7 @@ class RtlMxu final : public RtlEngine {
   RtlMxu(const contract::Capabilities& caps, std::unique_ptr<MacArray> block) : caps_(caps), block_(std::move(block)) {}
 
   TileResult run(std::span<const uint32_t> words, engine::MemoryView& memory, bool timed) override {
-    problem_.clear();
-    formula_cycles_ = 0;
+    forget();
     TileResult result;
     MxuTile tile;
     engine::MxuOperands at;
@@ -74,9 +73,8 @@ class RtlMxu final : public RtlEngine {
 
     block_->start(contract::MxuCommand::decode(words));
     const TileMemory operands(tile, at);
-    if (!clock(
-            *block_, [&] { return serve(operands); }, result))
-      return unfinished();
+    const auto serve = [&](timing::Ports ready) { return this->serve(operands, ready); };
+    if (!clock(*block_, serve, timing::kMxuActivations, nullptr, result)) return unfinished();
     result.macs = tile.macs;
     if (timed) {
       result.beats = mxu_beats(tile, caps_);
@@ -87,26 +85,25 @@ class RtlMxu final : public RtlEngine {
   }
 
  private:
-  Served serve(const TileMemory& memory) {
+  Served serve(const TileMemory& memory, timing::Ports ready) {
     Served served;
     MacArray::Activations activations;
-    if (block_->activations(activations)) {
+    if (served.granted(timing::kMxuActivations, block_->activations(activations), ready)) {
       served.inside = served.inside && memory.serve(activations);
-      served.read = true;
       block_->grant_activations();
     }
     MacArray::Weights weights;
-    if (block_->weights(weights)) {
+    if (served.granted(timing::kMxuWeights, block_->weights(weights), ready)) {
       served.inside = served.inside && memory.serve(weights);
       block_->grant_weights();
     }
     MacArray::Parameters parameters;
-    if (block_->parameters(parameters)) {
+    if (served.granted(timing::kMxuParameters, block_->parameters(parameters), ready)) {
       served.inside = served.inside && memory.serve(parameters);
       block_->grant_parameters();
     }
     MacArray::Results results;
-    if (block_->results(results)) {
+    if (served.granted(timing::kMxuResults, block_->results(results), ready)) {
       served.inside = served.inside && memory.serve(results);
       block_->grant_results();
     }

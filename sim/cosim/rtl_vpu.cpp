@@ -98,8 +98,7 @@ class RtlVpu final : public RtlEngine {
   RtlVpu(const contract::Capabilities& caps, std::unique_ptr<Vpu> block) : caps_(caps), block_(std::move(block)) {}
 
   TileResult run(std::span<const uint32_t> words, MemoryView& memory, bool timed) override {
-    problem_.clear();
-    formula_cycles_ = 0;
+    forget();
     switch (contract::Header::decode(words).opcode) {
       case Opcode::kVpuEwise:
         return run_tile<EwiseTile>(words, memory, timed, timing::ewise_cycles, engine::ewise_beats);
@@ -127,9 +126,8 @@ class RtlVpu final : public RtlEngine {
     formula_cycles_ = formula(tile.command, caps_).total();
 
     block_->start(tile.command);
-    if (!clock(
-            *block_, [&] { return serve(operands); }, result))
-      return unfinished();
+    const auto serve = [&](timing::Ports ready) { return this->serve(operands, ready); };
+    if (!clock(*block_, serve, timing::kVpuRead, nullptr, result)) return unfinished();
     if (timed) {
       result.beats = beats(tile, caps_);
     } else {
@@ -138,21 +136,20 @@ class RtlVpu final : public RtlEngine {
     return result;
   }
 
-  Served serve(const TileMemory& memory) {
+  Served serve(const TileMemory& memory, timing::Ports ready) {
     Served served;
     Vpu::Parameters parameters;
-    if (block_->parameters(parameters)) {
+    if (served.granted(timing::kVpuParameters, block_->parameters(parameters), ready)) {
       served.inside = served.inside && memory.serve(parameters);
       block_->grant_parameters();
     }
     Vpu::Read read;
-    if (block_->read(read)) {
+    if (served.granted(timing::kVpuRead, block_->read(read), ready)) {
       served.inside = served.inside && memory.serve(read);
-      served.read = true;
       block_->grant_read();
     }
     Vpu::Write write;
-    if (block_->write(write)) {
+    if (served.granted(timing::kVpuWrite, block_->write(write), ready)) {
       served.inside = served.inside && memory.serve(write);
       block_->grant_write();
     }

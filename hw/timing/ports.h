@@ -1,0 +1,29 @@
+// When an engine asks for memory: the handshakes of its ports, cycle by cycle, for whatever memory grants. The formulas
+// say how long a tile takes when every request is granted at once; this says it for every other trace of grants, too.
+// Slower than a formula by far: it is there to be compared with RTL.
+#pragma once
+
+#include <cstdint>
+
+namespace npu::timing {
+
+using Ports = uint32_t;  // a bit a port
+inline constexpr uint32_t kMostPorts = 4;
+inline constexpr Ports kAllPorts = (1u << kMostPorts) - 1;
+
+enum MxuPort : Ports { kMxuActivations = 1, kMxuWeights = 2, kMxuParameters = 4, kMxuResults = 8 };
+enum VpuPort : Ports { kVpuParameters = 1, kVpuRead = 2, kVpuWrite = 4 };
+
+// One tile, from the cycle behind the one that takes its command.
+class PortSchedule {
+ public:
+  virtual ~PortSchedule() = default;
+  // Ports that ask in this cycle. A port that asks goes on asking until it is granted.
+  [[nodiscard]] virtual Ports asking() const = 0;
+  // Ends the cycle; `granted` is part of asking().
+  virtual void step(Ports granted) = 0;
+  // The tile ended with the last step.
+  [[nodiscard]] virtual bool done() const = 0;
+};
+
+}  // namespace npu::timing
