@@ -9,7 +9,6 @@ namespace {
 using contract::Capabilities;
 using contract::Element;
 using contract::PoolMode;
-using contract::ReduceOp;
 using contract::UopCode;
 
 constexpr uint64_t kFillStages = 6;   // setup, fetch, address, operand read, align, register read
@@ -24,8 +23,7 @@ constexpr uint64_t kRescale = kWideMultiply + 1;
 constexpr uint64_t kLookup = 4;
 // One bit a cycle, and a pass each for the signs before and after.
 constexpr uint64_t kDivide = 34;
-// The reciprocal of an average's count, a bit a cycle, while the window's sum comes in.
-constexpr uint64_t kReciprocal = 32;
+static_assert(kAveragePasses == 1 + kRescale);
 
 uint64_t blob_cycles(uint64_t bytes, const Capabilities& caps) { return ceil_div(bytes, kLaneBytes * caps.vpu_lanes); }
 
@@ -77,9 +75,8 @@ Cycles pool_cycles(const contract::VpuPoolCommand& command, const Capabilities& 
   if (elements == 0) return {};
   const bool average = command.mode == PoolMode::kAvg;
   const uint64_t taps = uint64_t{command.kernel_h} * command.kernel_w;
-  const uint64_t window = average ? std::max(taps, kReciprocal) : taps;
-  // Average: count times zero point off the sum, the reciprocal's rescale. Both: the store.
-  const uint64_t epilogue = (average ? 1 + kRescale : 0) + 1;
+  const uint64_t window = average ? std::max(taps, kReciprocalPasses) : taps;
+  const uint64_t epilogue = (average ? kAveragePasses : 0) + 1;  // with the store
   Cycles cycles;
   cycles.fill = kFillStages + (average ? blob_cycles(contract::ParameterHeader::kBytes, caps) : 0);
   cycles.steady = ceil_div(elements, caps.vpu_lanes) * (window + epilogue);
@@ -90,8 +87,7 @@ Cycles pool_cycles(const contract::VpuPoolCommand& command, const Capabilities& 
 Cycles reduce_cycles(const contract::VpuReduceCommand& command, const Capabilities& caps) {
   const uint64_t results = uint64_t{command.outer} * command.inner;
   if (results == 0 || command.axis == 0) return {};
-  // argmax compares, then selects value and index.
-  const uint64_t passes = command.op == ReduceOp::kArgmax ? 2 : 1;
+  const uint64_t passes = reduce_passes(command.op);
   Cycles cycles;
   cycles.fill = kFillStages;
   if (command.inner > 1) {

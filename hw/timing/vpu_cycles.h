@@ -11,6 +11,14 @@ namespace npu::timing {
 // Passes that a vector spends in one micro-operation. `type` is the element type of the operand of load and store.
 [[nodiscard]] uint64_t uop_passes(const contract::Uop& uop, contract::Element type);
 
+// Passes of an average besides those of its window: the reciprocal of its count, a bit a pass, while the window's sum
+// comes in; then count times zero point off the sum, and the reciprocal's rescale.
+inline constexpr uint64_t kReciprocalPasses = 32, kAveragePasses = 5;
+// Passes of a reduction for an element, and for a level of the tree: argmax compares, then selects value and index.
+[[nodiscard]] constexpr uint64_t reduce_passes(contract::ReduceOp op) {
+  return op == contract::ReduceOp::kArgmax ? 2 : 1;
+}
+
 // An element-wise tile: ceil(elements / lanes) vectors times the passes of the program. Tables and parameter blocks are
 // read once, before the start, at four bytes a lane and cycle.
 [[nodiscard]] Cycles ewise_cycles(const contract::VpuEwiseCommand& command, const contract::Capabilities& caps);

@@ -8,6 +8,7 @@
 #include "hw/engine/vpu_pool.h"
 #include "hw/engine/vpu_reduce.h"
 #include "hw/timing/vpu_cycles.h"
+#include "hw/timing/vpu_ports.h"
 #include "sim/cosim/rtl_operand.h"
 
 namespace npu::cosim {
@@ -127,7 +128,8 @@ class RtlVpu final : public RtlEngine {
 
     block_->start(tile.command);
     const auto serve = [&](timing::Ports ready) { return this->serve(operands, ready); };
-    if (!clock(*block_, serve, timing::kVpuRead, nullptr, result)) return unfinished();
+    const std::unique_ptr<timing::PortSchedule> schedule = timing::vpu_ports(tile.command, caps_);
+    if (!clock(*block_, serve, timing::kVpuRead, schedule.get(), result)) return unfinished();
     if (timed) {
       result.beats = beats(tile, caps_);
     } else {

@@ -1,14 +1,19 @@
 // Runs tiles on the VPU's RTL against a memory, as its tests do.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "hw/contract/gen/capabilities.h"
 #include "hw/contract/gen/commands.h"
+#include "hw/timing/ports.h"
 #include "rtl/verilated/vpu.h"
 #include "tests/block/stream.h"
 
@@ -35,12 +40,14 @@ class VpuMemory {
     if (inside(begin, request.bytes)) fetch(request, bytes_.data() + bases_[request.operand]);
   }
   void serve(const Vpu::Read& request) {
+    if (request.lanes == 0) ++without_lanes_;
     if (inside(request)) fetch(request, bytes_.data() + bases_[request.operand]);
   }
   void serve(const Vpu::Write& request) {
     if (inside(request)) store(request, bytes_.data() + bases_[request.operand]);
   }
   [[nodiscard]] uint64_t outside() const { return outside_; }
+  [[nodiscard]] uint64_t without_lanes() const { return without_lanes_; }  // reads of nothing
 
  private:
   template <class Request>
@@ -60,7 +67,7 @@ class VpuMemory {
 
   std::vector<uint8_t>& bytes_;
   std::vector<uint32_t> bases_;
-  uint64_t outside_ = 0;
+  uint64_t outside_ = 0, without_lanes_ = 0;
 };
 
 inline std::vector<uint32_t> bases_of(const contract::VpuEwiseCommand& command) {
@@ -69,15 +76,52 @@ inline std::vector<uint32_t> bases_of(const contract::VpuEwiseCommand& command) 
   return bases;
 }
 
+// Compares what ports ask for with a schedule of it, in every cycle of a tile.
+class PortWatch {
+ public:
+  explicit PortWatch(std::unique_ptr<timing::PortSchedule> schedule) : schedule_(std::move(schedule)) {}
+
+  // One cycle; `done`: the tile ended with it.
+  void see(timing::Ports asked, timing::Ports granted, bool done) {
+    ++cycles_;
+    if (!difference_.empty()) return;
+    const timing::Ports expected = schedule_->asking();
+    if (expected != asked) {
+      difference_ = fmt::format("cycle {}: asks on ports {:04b}, expected {:04b}", cycles_, asked, expected);
+      return;
+    }
+    schedule_->step(granted);
+    if (schedule_->done() != done) difference_ = fmt::format("{} with cycle {}", done ? "ends" : "should end", cycles_);
+  }
+
+  [[nodiscard]] uint64_t cycles() const { return cycles_; }
+  [[nodiscard]] const std::string& difference() const { return difference_; }  // the first, in words; empty: none
+
+ private:
+  std::unique_ptr<timing::PortSchedule> schedule_;
+  uint64_t cycles_ = 0;
+  std::string difference_;
+};
+
 // Cycles from the start to the end; 0 when the block does not end within `limit`.
 template <class Command>
-uint64_t run_vpu(Vpu& block, const Command& command, VpuMemory& memory, VpuGates& gates, uint64_t limit) {
+uint64_t run_vpu(Vpu& block, const Command& command, VpuMemory& memory, VpuGates& gates, uint64_t limit,
+                 PortWatch* watch = nullptr) {
   block.start(command);
   block.tick();
   uint32_t* port = nullptr;
   for (uint64_t cycles = 1; cycles <= limit; ++cycles) {
+    timing::Ports all_asked = 0, granted = 0;
+    // Whether a request is to be served.
+    const auto grants = [&](timing::Ports which, bool asks, Throttle& gate) {
+      if (!asks) return false;
+      all_asked |= which;
+      if (!gate.next()) return false;
+      granted |= which;
+      return true;
+    };
     Vpu::Parameters parameters;
-    if (block.parameters(parameters) && gates.parameters.next()) {
+    if (grants(timing::kVpuParameters, block.parameters(parameters), gates.parameters)) {
       memory.serve(parameters);
       block.grant_parameters();
     }
@@ -86,16 +130,17 @@ uint64_t run_vpu(Vpu& block, const Command& command, VpuMemory& memory, VpuGates
     // Nothing but the bytes of a request that is granted means anything.
     if (asked) port = read.data;
     if (port != nullptr) std::fill(port, port + block.lanes(), 0x9e3779b9u * static_cast<uint32_t>(cycles));
-    if (asked && gates.reads.next()) {
+    if (grants(timing::kVpuRead, asked, gates.reads)) {
       memory.serve(read);
       block.grant_read();
     }
     Vpu::Write write;
-    if (block.write(write) && gates.writes.next()) {
+    if (grants(timing::kVpuWrite, block.write(write), gates.writes)) {
       memory.serve(write);
       block.grant_write();
     }
     block.tick();
+    if (watch != nullptr) watch->see(all_asked, granted, block.done());
     if (block.done()) return cycles;
   }
   return 0;

@@ -1,4 +1,5 @@
-// The VPU's RTL, tile by tile: bits against the model and one-value-at-a-time arithmetic, cycles against the formula.
+// The VPU's RTL, tile by tile: bits against the model and one-value-at-a-time arithmetic, cycles against the formula,
+// the ports' requests against their schedule, whatever memory grants.
 #include "rtl/verilated/vpu.h"
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "hw/contract/error.h"
 #include "hw/engine/vpu_model.h"
 #include "hw/timing/vpu_cycles.h"
+#include "hw/timing/vpu_ports.h"
 #include "tests/block/stream.h"
 #include "tests/block/vpu_driver.h"
 #include "tests/unit/engine/scalar_uops.h"
@@ -128,10 +130,22 @@ std::optional<std::vector<int64_t>> by_reference(const VpuPoolCommand& command, 
   }
 }
 
+// Tiles whose ports were compared with the schedule in every cycle.
+struct PortErrors {
+  uint64_t tiles = 0, throttled = 0, cycles = 0, throttled_cycles = 0, differing = 0;
+  void add(const PortWatch& watch, bool is_throttled) {
+    ++tiles;
+    throttled += is_throttled ? 1 : 0;
+    cycles += watch.cycles();
+    throttled_cycles += is_throttled ? watch.cycles() : 0;
+    differing += watch.difference().empty() ? 0 : 1;
+  }
+};
+
 class VpuBlock : public testing::TestWithParam<const char*> {
  protected:
-  // Runs a tile on the RTL and on the model: all of memory must be equal afterwards, and the cycles those of the
-  // formula.
+  // Runs a tile on the RTL and on the model: all of memory must be equal afterwards, the cycles those of the formula,
+  // or at least as many when memory throttles the ports, and what these ask for what their schedule says.
   template <class Command>
   void check(const Command& command, std::vector<uint32_t> bases, TestMemory& memory, uint64_t formula,
              uint64_t elements, Random& random, bool throttled, const std::string& text) {
@@ -139,13 +153,18 @@ class VpuBlock : public testing::TestWithParam<const char*> {
     VpuMemory served(bytes, std::move(bases));
     VpuGates gates;
     if (throttled) {
+      const bool starved = formula < 300 && random.chance(10);
       for (Throttle* gate : {&gates.parameters, &gates.reads, &gates.writes}) {
-        *gate = Throttle(random.bits(), random.pick({10, 50, 80, 95, 100}));
+        *gate = Throttle(random.bits(), random.pick({starved ? 1 : 10, 50, 80, 95, 100}));
       }
     }
-    const uint64_t cycles = run_vpu(*block_, command, served, gates, formula * 40 + 10'000);
+    PortWatch watch(timing::vpu_ports(command, caps_));
+    const uint64_t cycles = run_vpu(*block_, command, served, gates, formula * 400 + 10'000, &watch);
+    ports_.add(watch, throttled);
+    EXPECT_EQ(watch.difference(), "") << text;
     ASSERT_NE(cycles, 0u) << "the block does not end: " << text;
     EXPECT_EQ(served.outside(), 0u) << text;
+    reads_without_lanes_ += served.without_lanes();
     if (throttled) {
       EXPECT_GE(cycles, formula) << text;
     } else {
@@ -200,12 +219,17 @@ class VpuBlock : public testing::TestWithParam<const char*> {
                 GetParam(), static_cast<unsigned long long>(tiles_), static_cast<unsigned long long>(elements_),
                 static_cast<unsigned long long>(differing_), static_cast<unsigned long long>(errors_.equal),
                 static_cast<unsigned long long>(errors_.tiles), static_cast<long long>(errors_.worst));
+    fmt::print(
+        "{}: ports compared in {} cycles of {} tiles, with memory that throttles in {} cycles of {}; {} differ\n",
+        GetParam(), ports_.cycles, ports_.tiles, ports_.throttled_cycles, ports_.throttled, ports_.differing);
   }
 
   const Capabilities caps_ = vpu_machine(GetParam());
   std::unique_ptr<Vpu> block_ = make_vpu(GetParam());
   std::unique_ptr<engine::Engine> model_ = engine::make_vpu_model(caps_);
   CycleErrors errors_;
+  PortErrors ports_;
+  uint64_t reads_without_lanes_ = 0;  // of poolings, in padding
   uint64_t tiles_ = 0, elements_ = 0, differing_ = 0, judged_by_reference_ = 0;
 };
 
@@ -466,6 +490,7 @@ TEST_P(VpuBlock, Poolings) {
     compare_with_reference(command, before, test.memory, test.text);
   }
   EXPECT_GE(judged_by_reference_, 500u);
+  EXPECT_GE(reads_without_lanes_, 1'000u);
 }
 
 // The reciprocal of every count up to 600, at both ends of the values.
