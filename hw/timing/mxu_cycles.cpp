@@ -11,11 +11,8 @@ using contract::Element;
 using contract::MxuCommand;
 using contract::MxuMode;
 
-// Bias, multiply, rounding shift, zero point and clip, clamp: a register behind each.
-constexpr uint64_t kOutputStages = 5;
 // Operand register, product register, accumulator; the adder tree's levels come on top.
 constexpr uint64_t kArrayStages = 3;
-constexpr uint64_t kParameterEntryBytes = contract::ParameterEntry::kBytes;
 
 uint64_t window(const MxuCommand& command) {
   return command.mode == MxuMode::kMatmul ? 1 : uint64_t{command.kernel_h} * command.kernel_w;
@@ -66,8 +63,8 @@ uint64_t mxu_group_cycles(const MxuLoops& loops, uint64_t block, uint64_t group)
   const bool last = last_group && block + 1 == loops.blocks;
   const uint64_t next_load = last ? 0 : loops.load(last_group ? 0 : group + 1);
   uint64_t cycles = (loops.steps - 1) * std::max(stream, load) + std::max(stream, next_load);
-  // The group's parameters (an entry a channel) arrive meanwhile on a port as wide as that of the weights.
-  cycles = std::max(cycles, ceil_div(loops.columns(group) * kParameterEntryBytes, loops.port_bytes));
+  // The group's parameters arrive meanwhile on a port as wide as that of the weights.
+  cycles = std::max(cycles, loops.parameter_beats(group));
   // The half of the accumulators that the next group takes must have drained. Within blocks of one size it has: a
   // group never takes fewer cycles than its pixels. Only behind the last full block a small one can be too early.
   if (group == 0 && block + 1 == loops.blocks && loops.blocks > 1) cycles = std::max(cycles, loops.block_pixels);
@@ -97,7 +94,7 @@ Cycles mxu_cycles(const MxuCommand& command, const Capabilities& caps) {
   if (loops.blocks > 1) cycles.steady = (loops.blocks - 1) * mxu_block_cycles(loops, 0);
   cycles.steady += mxu_block_cycles(loops, loops.blocks - 1);
   // The last group's pixels leave one a cycle through the output stage.
-  cycles.drain = loops.last_pixels + kOutputStages;
+  cycles.drain = loops.last_pixels + kMxuOutputStages;
   return cycles;
 }
 

@@ -17,6 +17,9 @@
 
 namespace npu::timing {
 
+// Of the output stage. Bias, multiply, rounding shift, zero point and clip, clamp: a register behind each.
+inline constexpr uint64_t kMxuOutputStages = 5;
+
 // The loops of a tile. All counts are at least 1.
 struct MxuLoops {
   uint64_t pixels = 1;        // out_h * out_w
@@ -33,6 +36,10 @@ struct MxuLoops {
   uint64_t pipeline = 0;    // stages from operand to accumulator
   // Cycles to load the weights of one step for the channels of group `g`.
   [[nodiscard]] uint64_t load(uint64_t g) const { return ceil_div(columns(g) * step_bytes, port_bytes); }
+  // Cycles to load the parameters of group `g`, an entry a channel.
+  [[nodiscard]] uint64_t parameter_beats(uint64_t g) const {
+    return ceil_div(columns(g) * contract::ParameterEntry::kBytes, port_bytes);
+  }
   [[nodiscard]] uint64_t columns(uint64_t g) const { return g + 1 == groups ? last_cols : cols; }
   [[nodiscard]] uint64_t block_size(uint64_t b) const { return b + 1 == blocks ? last_pixels : block_pixels; }
 };

@@ -6,6 +6,7 @@
 #include "hw/engine/mxu_beats.h"
 #include "hw/engine/mxu_tile.h"
 #include "hw/timing/mxu_cycles.h"
+#include "hw/timing/mxu_ports.h"
 #include "sim/cosim/rtl_operand.h"
 
 namespace npu::cosim {
@@ -74,7 +75,8 @@ class RtlMxu final : public RtlEngine {
     block_->start(contract::MxuCommand::decode(words));
     const TileMemory operands(tile, at);
     const auto serve = [&](timing::Ports ready) { return this->serve(operands, ready); };
-    if (!clock(*block_, serve, timing::kMxuActivations, nullptr, result)) return unfinished();
+    const std::unique_ptr<timing::PortSchedule> ports = timing::mxu_ports(tile.command, caps_);
+    if (!clock(*block_, serve, timing::kMxuActivations, ports.get(), result)) return unfinished();
     result.macs = tile.macs;
     if (timed) {
       result.beats = mxu_beats(tile, caps_);

@@ -1,4 +1,5 @@
-// The MXU's RTL: bits against the model and against naive loops, cycles against the formula, every tile.
+// The MXU's RTL, every tile: bits against the model and against naive loops, cycles against the formula, and in each
+// cycle the ports that ask against their schedule, whatever memory grants.
 #include "rtl/verilated/mac_array.h"
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "hw/contract/error.h"
 #include "hw/engine/mxu_model.h"
 #include "hw/timing/mxu_cycles.h"
+#include "hw/timing/mxu_ports.h"
 #include "tests/block/mxu_by_reference.h"
 #include "tests/block/stream.h"
 #include "tests/unit/engine/mxu_case.h"
@@ -40,11 +42,28 @@ Capabilities machine(std::string_view preset) {
   return caps;
 }
 
-// How willing memory is, port by port.
-struct Gates {
-  Throttle activations, weights, parameters, results;
+// How willing memory is, port by port: in a share of all requests, and of those none in stretches of up to `longest`.
+class Gate {
+ public:
+  Gate() = default;
+  Gate(uint64_t seed, unsigned percent, uint64_t longest) : random_(seed), each_(seed, percent), longest_(longest) {}
+  bool next() {
+    if (longest_ > 0 && left_-- == 0) {
+      shut_ = !shut_;
+      left_ = random_() % longest_;
+    }
+    return each_.next() && !shut_;
+  }
+
+ private:
+  std::mt19937_64 random_;
+  Throttle each_{0, 100};
+  uint64_t longest_ = 0, left_ = 0;
+  bool shut_ = false;
 };
-Gates open() { return {Throttle(0, 100), Throttle(0, 100), Throttle(0, 100), Throttle(0, 100)}; }
+struct Gates {
+  Gate activations, weights, parameters, results;
+};
 
 // A memory that counts accesses outside of itself instead of making them.
 class Memory {
@@ -90,35 +109,70 @@ class Memory {
   uint64_t outside_ = 0;
 };
 
-// Cycles from the start to the last result; 0 when the block does not end within `limit`.
-uint64_t run(MacArray& block, const MxuCommand& command, Memory& memory, Gates& gates, uint64_t limit) {
+// Port by port, what asked in a cycle and what was granted of it.
+struct Handshakes {
+  timing::Ports asked = 0, granted = 0;
+  // Whether to serve a request.
+  bool meet(timing::Ports port, bool asks, Gate& gate) {
+    if (!asks) return false;
+    asked |= port;
+    if (!gate.next()) return false;
+    granted |= port;
+    return true;
+  }
+};
+
+Handshakes serve(MacArray& block, Memory& memory, Gates& gates) {
+  Handshakes ports;
+  MacArray::Activations activations;
+  if (ports.meet(timing::kMxuActivations, block.activations(activations), gates.activations)) {
+    memory.serve(activations);
+    block.grant_activations();
+  }
+  MacArray::Weights weights;
+  if (ports.meet(timing::kMxuWeights, block.weights(weights), gates.weights)) {
+    memory.serve(weights);
+    block.grant_weights();
+  }
+  MacArray::Parameters parameters;
+  if (ports.meet(timing::kMxuParameters, block.parameters(parameters), gates.parameters)) {
+    memory.serve(parameters);
+    block.grant_parameters();
+  }
+  MacArray::Results results;
+  if (ports.meet(timing::kMxuResults, block.results(results), gates.results)) {
+    memory.serve(results);
+    block.grant_results();
+  }
+  return ports;
+}
+
+struct Run {
+  uint64_t cycles = 0;          // from the start to the last result; 0 when the block does not end
+  std::string port_difference;  // where its ports first left their schedule
+};
+
+Run run(MacArray& block, const MxuCommand& command, Memory& memory, Gates& gates, timing::PortSchedule& schedule,
+        uint64_t limit) {
+  Run result;
   block.start(command);
   block.tick();
-  for (uint64_t cycles = 1; cycles <= limit; ++cycles) {
-    MacArray::Activations activations;
-    if (block.activations(activations) && gates.activations.next()) {
-      memory.serve(activations);
-      block.grant_activations();
-    }
-    MacArray::Weights weights;
-    if (block.weights(weights) && gates.weights.next()) {
-      memory.serve(weights);
-      block.grant_weights();
-    }
-    MacArray::Parameters parameters;
-    if (block.parameters(parameters) && gates.parameters.next()) {
-      memory.serve(parameters);
-      block.grant_parameters();
-    }
-    MacArray::Results results;
-    if (block.results(results) && gates.results.next()) {
-      memory.serve(results);
-      block.grant_results();
-    }
+  for (uint64_t cycle = 1; cycle <= limit; ++cycle) {
+    const timing::Ports scheduled = schedule.asking();
+    const Handshakes ports = serve(block, memory, gates);
     block.tick();
-    if (block.done()) return cycles;
+    const bool follows = result.port_difference.empty();
+    if (follows && ports.asked == scheduled) schedule.step(ports.granted);
+    if (follows && (ports.asked != scheduled || block.done() != schedule.done())) {
+      result.port_difference = fmt::format("cycle {}: ports {:04b} ask, {:04b} in the schedule; done {}, {}", cycle,
+                                           ports.asked, scheduled, block.done(), schedule.done());
+    }
+    if (block.done()) {
+      result.cycles = cycle;
+      break;
+    }
   }
-  return 0;
+  return result;
 }
 
 // Signed differences between the RTL's cycles and the formula's.
@@ -134,6 +188,11 @@ struct CycleErrors {
   }
 };
 
+// Of schedule and RTL, cycle by cycle.
+struct PortComparisons {
+  uint64_t tiles = 0, cycles = 0, differing = 0;
+};
+
 class MacArrayBlock : public testing::TestWithParam<const char*> {
  protected:
   // Runs a tile on the RTL, and compares every result, every other byte and the cycles.
@@ -146,21 +205,22 @@ class MacArrayBlock : public testing::TestWithParam<const char*> {
     const std::string text = shape.describe() + ", " + random.name();
     std::vector<uint8_t> bytes = test.memory.scratchpad();
     Memory memory(bytes, test.command);
-    Gates gates = open();
-    if (throttled) {
-      for (Throttle* gate : {&gates.activations, &gates.weights, &gates.parameters, &gates.results}) {
-        *gate = Throttle(random.bits(), random.pick({10, 50, 80, 95, 100}));
-      }
-    }
-    const timing::Cycles wanted = timing::mxu_cycles(test.command, caps_);
-    const uint64_t cycles = run(*block_, test.command, memory, gates, wanted.total() * 40 + 10'000);
+    Gates gates = throttled ? random_gates(random) : Gates();
+    const std::unique_ptr<timing::PortSchedule> schedule = timing::mxu_ports(test.command, caps_);
+    const uint64_t wanted = timing::mxu_cycles(test.command, caps_).total();
+    const auto [cycles, port_difference] = run(*block_, test.command, memory, gates, *schedule, wanted * 400 + 10'000);
     ASSERT_NE(cycles, 0u) << "the block does not end: " << text;
     EXPECT_EQ(memory.outside(), 0u) << text;
+    EXPECT_EQ(port_difference, "") << text;
+    PortComparisons& ports = throttled ? throttled_ : open_;
+    ++ports.tiles;
+    ports.cycles += cycles;
+    ports.differing += port_difference.empty() ? 0 : 1;
     if (throttled) {
-      EXPECT_GE(cycles, wanted.total()) << text;
+      EXPECT_GE(cycles, wanted) << text;
     } else {
-      errors_.add(cycles, wanted.total());
-      EXPECT_EQ(cycles, wanted.total()) << text;
+      errors_.add(cycles, wanted);
+      EXPECT_EQ(cycles, wanted) << text;
     }
 
     ASSERT_EQ(model_->run(test.words, test.memory, /*timed=*/false).error, contract::ErrorCode::kOk) << text;
@@ -173,6 +233,14 @@ class MacArrayBlock : public testing::TestWithParam<const char*> {
                          shape.output_unsigned ? " to unsigned" : "")];
     // And nothing else was written.
     ASSERT_EQ(bytes, test.expected) << text;
+  }
+
+  static Gates random_gates(Random& random) {
+    const bool stretches = random.chance(20);
+    const auto gate = [&] {
+      return Gate(random.bits(), random.pick({10, 50, 80, 95, 100}), stretches ? random.pick({0, 5, 50, 500}) : 0);
+    };
+    return {gate(), gate(), gate(), gate()};
   }
 
   void compare(const MxuCase& test, const std::vector<uint8_t>& bytes, const std::string& text, Buckets& buckets) {
@@ -215,6 +283,12 @@ class MacArrayBlock : public testing::TestWithParam<const char*> {
     for (const auto& [what, count] : tiles_) tiles += count;
     std::printf("%s: %d tiles, %llu of them also judged by the reference\n", GetParam(), tiles,
                 static_cast<unsigned long long>(judged_by_reference_));
+    for (const auto& [what, ports] : {std::pair("granted at once", open_), std::pair("held back", throttled_)}) {
+      if (ports.tiles == 0) continue;
+      std::printf("%s, %s: ports compared in %llu tiles, %llu cycles; %llu tiles differ\n", GetParam(), what,
+                  static_cast<unsigned long long>(ports.tiles), static_cast<unsigned long long>(ports.cycles),
+                  static_cast<unsigned long long>(ports.differing));
+    }
     if (errors_.tiles == 0) return;
     std::printf("%s: cycles equal in %llu of %llu tiles, signed error mean %.4f, worst %lld\n", GetParam(),
                 static_cast<unsigned long long>(errors_.equal), static_cast<unsigned long long>(errors_.tiles),
@@ -255,6 +329,7 @@ class MacArrayBlock : public testing::TestWithParam<const char*> {
   std::unique_ptr<MacArray> block_ = make_mac_array(GetParam());
   std::unique_ptr<engine::Engine> model_ = engine::make_mxu_model(caps_);
   CycleErrors errors_;
+  PortComparisons open_, throttled_;
   uint64_t judged_by_reference_ = 0;
   std::map<std::string, int> tiles_;  // by what they have in common
 };
@@ -381,7 +456,7 @@ TEST(MacArrayWrapper, SaysWhatItCannotDo) {
 TEST_P(MacArrayBlock, RandomTilesUnderRandomBackPressure) {
   Random random(seed(4'000));
   Buckets buckets("random tiles under back-pressure", seed(4'000));
-  for (int i = 0; i < 1'000 && !HasFailure(); ++i) {
+  for (int i = 0; i < 2'500 && !HasFailure(); ++i) {
     check(shape_within(random, 1'500), random, buckets, /*throttled=*/true);
   }
 }

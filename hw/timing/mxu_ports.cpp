@@ -1,0 +1,269 @@
+#include "hw/timing/mxu_ports.h"
+
+#include "hw/timing/mxu_cycles.h"
+
+namespace npu::timing {
+
+namespace {
+
+// Groups whose sums stand in the accumulators, and groups whose parameters are kept: two halves, two sets.
+constexpr uint32_t kHalves = 2;
+
+// A group of channels of a block of pixels; they follow each other in this order wherever groups are handled.
+struct Group {
+  uint64_t block = 0, group = 0;
+  void next(const MxuLoops& loops) {
+    if (++group < loops.groups) return;
+    group = 0;
+    ++block;
+  }
+};
+
+// Loads the weights of the step behind the one at hand.
+class Weights {
+ public:
+  explicit Weights(const MxuLoops& loops) : loops_(loops), beats_left_(loops.load(0)) {}
+  [[nodiscard]] bool asks() const { return beats_left_ > 0; }
+  [[nodiscard]] bool loaded() const { return beats_left_ == 0 && !ended(); }
+  [[nodiscard]] bool ended() const { return at_.block == loops_.blocks; }  // there is no such step
+  [[nodiscard]] bool first() const { return step_ == 0; }                  // of its group
+  [[nodiscard]] bool last() const { return step_ + 1 == loops_.steps; }
+  [[nodiscard]] uint64_t pixels() const { return loops_.block_size(at_.block); }
+
+  void load() { --beats_left_; }
+  void next() {
+    if (!last()) {
+      ++step_;
+    } else {
+      step_ = 0;
+      at_.next(loops_);
+    }
+    beats_left_ = ended() ? 0 : loops_.load(at_.group);
+  }
+
+ private:
+  const MxuLoops& loops_;
+  Group at_;
+  uint64_t step_ = 0, beats_left_;
+};
+
+// What enters the array in a cycle; a group's end comes with its last pixel, or alone when the next weights are late.
+struct Item {
+  bool pixel = false, starts = false, ends = false;  // the latter two: a group
+};
+
+// Sends pixel by pixel through the step whose weights the array holds.
+class Stream {
+ public:
+  Stream(const MxuLoops& loops, Weights& weights) : loops_(loops), weights_(weights) {}
+  // A pixel's activations come with the first of its cycles.
+  [[nodiscard]] bool asks() const { return pixels_left_ > 0 && cycle_of_pixel_ == 0; }
+
+  // `granted` can be true while the array stands, for a request that waited.
+  Item step(bool granted, bool stands) {
+    Item item;
+    item.pixel = granted || (cycle_of_pixel_ > 0 && !stands);
+    if (item.pixel) {
+      item.starts = at_start_;
+      at_start_ = false;
+      if (++cycle_of_pixel_ == loops_.rate) {
+        cycle_of_pixel_ = 0;
+        --pixels_left_;
+      }
+    }
+    if (!stands && pixels_left_ == 0) item.ends = turn();
+    return item;
+  }
+
+ private:
+  // To the next step if its weights are there. True when that ends a group.
+  bool turn() {
+    if (!weights_.loaded() && !weights_.ended()) return false;
+    const bool ends = ends_group_;
+    ends_group_ = false;
+    if (weights_.loaded()) {
+      pixels_left_ = weights_.pixels();
+      at_start_ = weights_.first();
+      ends_group_ = weights_.last();
+      weights_.next();
+    }
+    return ends;
+  }
+
+  const MxuLoops& loops_;
+  Weights& weights_;
+  uint64_t pixels_left_ = 0, cycle_of_pixel_ = 0;
+  bool at_start_ = false;    // no pixel of the group has entered
+  bool ends_group_ = false;  // the step at hand does, and has not yet
+};
+
+// The way from the operand register to the accumulators.
+class Pipeline {
+ public:
+  explicit Pipeline(const MxuLoops& loops) : end_(uint64_t{1} << (loops.pipeline - 2)) {}
+  // At the accumulators.
+  [[nodiscard]] bool pixel() const { return (pixels_ & end_) != 0; }
+  [[nodiscard]] bool ends() const { return (ends_ & end_) != 0; }
+  // A group's first pixel is about to arrive there.
+  [[nodiscard]] bool starts() const { return (starts_ & (end_ >> 1)) != 0; }
+
+  // While it stands, a request that waited may still fill the place that it left empty.
+  void step(const Item& item, bool stands) {
+    const unsigned move = stands ? 0 : 1;
+    pixels_ = pixels_ << move | (item.pixel ? 1 : 0);
+    starts_ = starts_ << move | (item.starts ? 1 : 0);
+    ends_ = ends_ << move | (item.ends ? 1 : 0);
+  }
+
+ private:
+  uint64_t end_;                                 // the bit of the last place; what enters is bit 0
+  uint64_t pixels_ = 0, starts_ = 0, ends_ = 0;  // places that hold one
+};
+
+// Fetches the header, then the entries of each group that has reached the accumulators.
+class Parameters {
+ public:
+  explicit Parameters(const MxuLoops& loops)
+      : loops_(loops),
+        header_beats_(ceil_div(contract::ParameterHeader::kBytes, loops.port_bytes)),
+        header_left_(header_beats_),
+        beats_left_(loops.parameter_beats(0)) {}
+  [[nodiscard]] bool asks() const { return header_left_ > 0 || fetches(); }
+  // The zero points, without which nothing else begins, are in the header's first beat.
+  [[nodiscard]] bool zero_points() const { return header_left_ < header_beats_; }
+  [[nodiscard]] bool there() const { return sets_ > 0; }  // those of the oldest group
+  // All groups that began have theirs, or the last beat is being asked for.
+  [[nodiscard]] bool almost() const {
+    return groups_ == 0 || (groups_ == 1 && header_left_ == 0 && fetches() && beats_left_ == 1);
+  }
+
+  void step(bool granted, bool starts, bool released) {
+    if (released) --sets_;
+    if (granted) take();
+    if (starts) ++groups_;
+  }
+
+ private:
+  [[nodiscard]] bool fetches() const { return groups_ > 0 && sets_ < kHalves; }
+  void take() {
+    if (header_left_ > 0) {
+      --header_left_;
+    } else if (--beats_left_ == 0) {
+      --groups_;
+      ++sets_;
+      at_.next(loops_);
+      beats_left_ = loops_.parameter_beats(at_.group);
+    }
+  }
+
+  const MxuLoops& loops_;
+  uint64_t header_beats_, header_left_;
+  Group at_;
+  uint64_t beats_left_;  // of its entries
+  uint32_t groups_ = 0;  // began, and lack entries
+  uint32_t sets_ = 0;    // complete and in use
+};
+
+// Drains complete groups through the output stage.
+class Output {
+ public:
+  explicit Output(const MxuLoops& loops)
+      : loops_(loops), pixels_left_(loops.block_size(0)), results_left_(loops.pixels * loops.groups) {}
+  [[nodiscard]] bool asks() const { return (stages_ & kLastStage) != 0; }
+  [[nodiscard]] bool done() const { return results_left_ == 0; }
+  [[nodiscard]] bool full() const { return groups_ == kHalves; }
+  // The other half is empty, or its last pixel is about to leave.
+  [[nodiscard]] bool almost(bool parameters) const {
+    return groups_ == 0 || (groups_ == 1 && parameters && pixels_left_ == 1);
+  }
+
+  // `parameters` of the oldest group are there. True when the last pixel of that group leaves the accumulators.
+  bool step(bool granted, bool parameters, bool ends) {
+    bool released = false;
+    if (granted) --results_left_;
+    // The stages move together, and wait for a result that nobody takes.
+    if (granted || !asks()) {
+      const bool drains = groups_ > 0 && parameters;
+      stages_ = (stages_ << 1 & (2 * kLastStage - 1)) | (drains ? 1 : 0);
+      released = drains && --pixels_left_ == 0;
+    }
+    if (released) {
+      --groups_;
+      at_.next(loops_);
+      if (at_.block < loops_.blocks) pixels_left_ = loops_.block_size(at_.block);
+    }
+    if (ends) ++groups_;
+    return released;
+  }
+
+ private:
+  static constexpr uint32_t kLastStage = 1u << (kMxuOutputStages - 1);
+  const MxuLoops& loops_;
+  Group at_;              // the oldest one
+  uint64_t pixels_left_;  // of it, in the accumulators
+  uint64_t results_left_;
+  uint32_t groups_ = 0;  // complete, and not drained
+  uint32_t stages_ = 0;  // those that hold a pixel
+};
+
+class MxuPorts final : public PortSchedule {
+ public:
+  explicit MxuPorts(const MxuLoops& loops) : loops_(loops) {}
+  MxuPorts(const MxuPorts&) = delete;  // parts refer to each other
+  MxuPorts& operator=(const MxuPorts&) = delete;
+
+  [[nodiscard]] Ports asking() const override {
+    Ports ports = 0;
+    if (stream_.asks()) ports |= kMxuActivations;
+    if (weights_.asks() && parameters_.zero_points()) ports |= kMxuWeights;
+    if (stands()) ports &= waiting_;
+    if (parameters_.asks()) ports |= kMxuParameters;
+    if (output_.asks()) ports |= kMxuResults;
+    return ports;
+  }
+
+  // From the back to the front: each part sees those before it as they were at the cycle's beginning. Only weights are
+  // of use in the cycle that brings them.
+  void step(Ports granted) override {
+    const bool stands = this->stands();
+    waiting_ = asking() & ~granted;
+    const bool released = output_.step((granted & kMxuResults) != 0, parameters_.there(), !stands && pipeline_.ends());
+    parameters_.step((granted & kMxuParameters) != 0, !stands && pipeline_.starts(), released);
+    if ((granted & kMxuWeights) != 0) weights_.load();
+    pipeline_.step(stream_.step((granted & kMxuActivations) != 0, stands), stands);
+  }
+
+  [[nodiscard]] bool done() const override { return output_.done(); }
+
+ private:
+  // Whether the array stands, and loading with it: a complete group finds the other half still in use or lacks
+  // parameters, or a pixel finds both halves in use.
+  [[nodiscard]] bool stands() const {
+    if (pipeline_.pixel() && output_.full()) return true;
+    return pipeline_.ends() && !(parameters_.almost() && output_.almost(parameters_.there()));
+  }
+
+  const MxuLoops loops_;
+  Weights weights_{loops_};
+  Stream stream_{loops_, weights_};
+  Pipeline pipeline_{loops_};
+  Parameters parameters_{loops_};
+  Output output_{loops_};
+  Ports waiting_ = 0;  // asked in the last cycle, in vain
+};
+
+class NoPorts final : public PortSchedule {
+ public:
+  [[nodiscard]] Ports asking() const override { return 0; }
+  void step(Ports) override {}
+  [[nodiscard]] bool done() const override { return true; }
+};
+
+}  // namespace
+
+std::unique_ptr<PortSchedule> mxu_ports(const contract::MxuCommand& command, const contract::Capabilities& caps) {
+  if (mxu_cycles(command, caps) == Cycles{}) return std::make_unique<NoPorts>();
+  return std::make_unique<MxuPorts>(mxu_loops(command, caps));
+}
+
+}  // namespace npu::timing

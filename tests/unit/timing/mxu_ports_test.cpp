@@ -1,0 +1,211 @@
+// The schedule of the MXU's ports: the formula's cycles when memory grants at once, and what holds for any grants. That
+// it is the RTL's schedule is for tests/block to show.
+#include "hw/timing/mxu_ports.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+#include <vector>
+
+#include "hw/timing/mxu_cycles.h"
+
+namespace npu::timing {
+namespace {
+
+using contract::Capabilities;
+using contract::Element;
+using contract::MxuCommand;
+using contract::MxuMode;
+
+Capabilities machine(uint32_t cols, uint32_t depth, uint32_t taps, uint32_t acc_bytes, uint32_t port_bytes) {
+  Capabilities caps;
+  caps.mxu_cols = cols;
+  caps.mxu_depth = depth;
+  caps.mxu_dw_taps = taps;
+  caps.mxu_acc_bytes = acc_bytes;
+  caps.mxu_weight_port_bytes = port_bytes;
+  return caps;
+}
+const Capabilities kNano = machine(8, 8, 2, 4096, 16);
+const Capabilities kEdge = machine(32, 32, 8, 65536, 64);
+const Capabilities kServer = machine(128, 128, 16, 1 << 20, 256);
+
+class Random {
+ public:
+  explicit Random(uint64_t seed) : random_(seed) {}
+  uint32_t between(uint32_t low, uint32_t high) { return low + static_cast<uint32_t>(random_() % (high - low + 1)); }
+  bool chance(uint32_t percent) { return random_() % 100 < percent; }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+MxuCommand random_command(Random& random, const Capabilities& caps) {
+  MxuCommand command;
+  command.mode = static_cast<MxuMode>(random.between(0, 2));
+  command.src_type = random.chance(30) ? Element::kI16 : Element::kI8;
+  command.weight_type = command.mode == MxuMode::kMatmul ? command.src_type : Element::kI8;
+  command.out_h = random.between(1, 6);
+  command.out_w = random.between(1, random.chance(30) ? 60 : 6);
+  command.out_c = random.between(1, 3 * caps.mxu_cols + 1);
+  command.in_c = random.between(1, 3 * caps.mxu_depth + 1);
+  command.kernel_h = random.between(1, 3);
+  command.kernel_w = random.between(1, 3);
+  return command;
+}
+
+// At most `most` cycles by the formula.
+MxuCommand random_command(Random& random, const Capabilities& caps, uint64_t most) {
+  for (;;) {
+    const MxuCommand command = random_command(random, caps);
+    if (mxu_cycles(command, caps).total() <= most) return command;
+  }
+}
+
+// The ports that memory serves in each cycle; behind the end, all.
+struct Trace {
+  std::vector<Ports> ready;
+  Ports at(uint64_t cycle) const { return cycle < ready.size() ? ready[cycle] : kAllPorts; }
+};
+
+// Each port by its own chance, now and then not at all for a while.
+Trace random_trace(Random& random, size_t cycles, uint32_t least, uint32_t most) {
+  std::array<uint32_t, kMostPorts> percent{};
+  for (uint32_t& of_port : percent) of_port = random.between(least, most);
+  Trace trace{std::vector<Ports>(cycles)};
+  Ports shut = 0;
+  for (Ports& ready : trace.ready) {
+    if (random.chance(2)) shut = random.between(0, kAllPorts);
+    for (uint32_t port = 0; port < kMostPorts; ++port) ready |= (random.chance(percent[port]) ? 1u : 0u) << port;
+    ready &= ~shut;
+  }
+  return trace;
+}
+
+// Cycles until it is done; 0 when it is not within `limit`. Checks what ports.h promises on the way.
+template <class Ready>
+uint64_t run(const MxuCommand& command, const Capabilities& caps, Ready ready, uint64_t limit) {
+  const std::unique_ptr<PortSchedule> schedule = mxu_ports(command, caps);
+  Ports waiting = 0;
+  for (uint64_t cycle = 0; cycle < limit; ++cycle) {
+    if (schedule->done()) return cycle;
+    const Ports asking = schedule->asking();
+    EXPECT_EQ(waiting & ~asking, 0u) << "a request was withdrawn in cycle " << cycle;
+    const Ports granted = asking & ready(cycle);
+    waiting = asking & ~granted;
+    schedule->step(granted);
+  }
+  return schedule->done() ? limit : 0;
+}
+
+TEST(MxuPorts, OfATileByHand) {
+  // One pixel of one step on nano, 8 channels of int8: a load of 8 * 8 / 16 = 4 beats, a header of 32 / 16 = 2, entries
+  // of 8 * 16 / 16 = 8, one result.
+  MxuCommand command;
+  command.mode = MxuMode::kConv;
+  command.src_type = command.weight_type = Element::kI8;
+  command.out_h = command.out_w = command.kernel_h = command.kernel_w = 1;
+  command.in_c = command.out_c = 8;
+  const std::unique_ptr<PortSchedule> schedule = mxu_ports(command, kNano);
+  std::string asked;
+  while (!schedule->done()) {
+    const Ports ports = schedule->asking();
+    asked += "0123456789abcdef"[ports];
+    schedule->step(ports);
+  }
+  // The zero points; weights, with the header's other half in the first; the pixel; its way of 3 + 3 cycles but the
+  // first; entries as it arrives; the drained pixel's way through the output stage.
+  EXPECT_EQ(asked,
+            "4"
+            "6222"
+            "1"
+            "0000"
+            "44444444"
+            "00000"
+            "8");
+  EXPECT_EQ(asked.size(), mxu_cycles(command, kNano).total());
+}
+
+TEST(MxuPorts, AnEmptyTileAsksForNothing) {
+  MxuCommand command;
+  command.out_h = 0;
+  command.out_w = command.out_c = command.in_c = command.kernel_h = command.kernel_w = 1;
+  const std::unique_ptr<PortSchedule> schedule = mxu_ports(command, kNano);
+  EXPECT_TRUE(schedule->done());
+  EXPECT_EQ(schedule->asking(), 0u);
+}
+
+class MxuPortsOf : public testing::TestWithParam<Capabilities> {};
+
+TEST_P(MxuPortsOf, WithAllGrantsTakeTheCyclesOfTheFormula) {
+  Random random(11);
+  for (int i = 0; i < 3'000; ++i) {
+    const MxuCommand command = random_command(random, GetParam(), 20'000);
+    const uint64_t wanted = mxu_cycles(command, GetParam()).total();
+    ASSERT_EQ(run(
+                  command, GetParam(), [](uint64_t) { return kAllPorts; }, 2 * wanted),
+              wanted)
+        << "tile " << i << " of seed 11";
+  }
+}
+
+// What the memory moves does not depend on when it does.
+TEST_P(MxuPortsOf, AskAsOftenWhateverTheGrants) {
+  Random random(12);
+  for (int i = 0; i < 300; ++i) {
+    const MxuCommand command = random_command(random, GetParam(), 2'000);
+    const MxuLoops loops = mxu_loops(command, GetParam());
+    const Trace trace = random_trace(random, 20'000, 5, 95);
+    std::array<uint64_t, kMostPorts> beats{};
+    const std::unique_ptr<PortSchedule> schedule = mxu_ports(command, GetParam());
+    for (uint64_t cycle = 0; !schedule->done(); ++cycle) {
+      ASSERT_LT(cycle, 100'000u) << "tile " << i << " of seed 12 does not end";
+      const Ports granted = schedule->asking() & trace.at(cycle);
+      for (uint32_t port = 0; port < kMostPorts; ++port) beats[port] += granted >> port & 1;
+      schedule->step(granted);
+    }
+    uint64_t weights = 0, entries = 0;
+    for (uint64_t group = 0; group < loops.groups; ++group) {
+      weights += loops.blocks * loops.steps * loops.load(group);
+      entries += loops.blocks * loops.parameter_beats(group);
+    }
+    const uint64_t header = ceil_div(contract::ParameterHeader::kBytes, loops.port_bytes);
+    ASSERT_EQ(beats, (std::array<uint64_t, kMostPorts>{loops.pixels * loops.groups * loops.steps, weights,
+                                                       header + entries, loops.pixels * loops.groups}))
+        << "tile " << i << " of seed 12";
+  }
+}
+
+// Than with all grants, that is. Of two that are held back the one with fewer grants can end first: a group that waits
+// for its parameters makes the whole array stand, and does so later when it arrives later.
+TEST_P(MxuPortsOf, HeldBackAreNeverFaster) {
+  Random random(13);
+  for (int i = 0; i < 2'000; ++i) {
+    const MxuCommand command = random_command(random, GetParam(), 3'000);
+    const Trace trace = random_trace(random, 30'000, 20, 100);
+    const uint64_t formula = mxu_cycles(command, GetParam()).total();
+    const auto ready = [&](uint64_t cycle) { return trace.at(cycle); };
+    ASSERT_GE(run(command, GetParam(), ready, 100'000), formula) << "tile " << i << " of seed 13";
+    // A single port, too.
+    const Ports port = 1u << random.between(0, kMostPorts - 1);
+    const auto other_ports_open = [&](uint64_t cycle) { return trace.at(cycle) | (kAllPorts & ~port); };
+    ASSERT_GE(run(command, GetParam(), other_ports_open, 100'000), formula) << "tile " << i << " of seed 13";
+  }
+}
+
+TEST_P(MxuPortsOf, EndUnderLessThanOneGrantInAHundredCycles) {
+  Random random(14);
+  for (int i = 0; i < 200; ++i) {
+    const MxuCommand command = random_command(random, GetParam(), 1'000);
+    const uint64_t formula = mxu_cycles(command, GetParam()).total();
+    const auto rare = [&](uint64_t) { return random.chance(3) ? 1u << random.between(0, kMostPorts - 1) : 0u; };
+    ASSERT_GE(run(command, GetParam(), rare, 600 * formula + 10'000), formula) << "tile " << i << " of seed 14";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, MxuPortsOf, testing::Values(kNano, kEdge, kServer),
+                         [](const auto& machine) { return "Cols" + std::to_string(machine.param.mxu_cols); });
+
+}  // namespace
+}  // namespace npu::timing
