@@ -19,7 +19,7 @@ DmaChannel::DmaChannel(const sc_core::sc_module_name& name, Machine& machine, ui
 void DmaChannel::start(const IssuedCommand& command) {
   const contract::DmaCommand& dma = command.dma;
   const Window& dst = command.dma_dst;
-  ExtentWalk walk;
+  engine::ExtentWalk walk;
   walk.start(dst.base + dma.dst.offset, dma.run_bytes, dma.count, dma.dst_stride);
   dst_space_ = dst.space;
   dst_base_ = dst.base;
@@ -64,7 +64,7 @@ void DmaChannel::execute(const IssuedCommand& command, Work& work) {
   work.bank_conflicts = source_.bank_conflicts() + target_.bank_conflicts();
 }
 
-uint32_t DmaChannel::burst_length(const ExtentWalk& walk) const {
+uint32_t DmaChannel::burst_length(const engine::ExtentWalk& walk) const {
   const uint64_t most = machine_.config.caps.dma_burst_bytes;
   return static_cast<uint32_t>(std::min(walk.contiguous(), most - walk.address() % most));
 }

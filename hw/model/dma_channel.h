@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hw/model/dma_walk.h"
+#include "hw/engine/dma_walk.h"
 #include "hw/model/on_chip_path.h"
 #include "hw/model/queue_unit.h"
 
@@ -50,15 +50,15 @@ class DmaChannel : public QueueUnit, private BurstClient {
   [[nodiscard]] bool from_dram() const { return src_space_ == contract::Space::kDram; }
   [[nodiscard]] bool to_dram() const { return dst_space_ == contract::Space::kDram; }
   [[nodiscard]] bool all_issued() const { return from_dram() ? src_walk_.done() : dst_walk_.done(); }
-  [[nodiscard]] uint32_t burst_length(const ExtentWalk& walk) const;
+  [[nodiscard]] uint32_t burst_length(const engine::ExtentWalk& walk) const;
   [[nodiscard]] uint64_t port_cycles(uint64_t bytes) const;
   [[nodiscard]] Flight& flight(uint32_t number) { return flights_[number % flights_.size()]; }
 
   const IssuedCommand* command_ = nullptr;  // the one in hand while bursts may be on their way
   contract::Space src_space_ = contract::Space::kNone, dst_space_ = contract::Space::kNone;
-  uint64_t src_base_ = 0, dst_base_ = 0;  // of the region, in DRAM
-  ExtentWalk src_walk_, dst_walk_;        // of a DRAM side
-  OnChipPath source_, target_;            // of an on-chip side
+  uint64_t src_base_ = 0, dst_base_ = 0;    // of the region, in DRAM
+  engine::ExtentWalk src_walk_, dst_walk_;  // of a DRAM side
+  OnChipPath source_, target_;              // of an on-chip side
   Traffic traffic_;
   uint64_t port_busy_ = 0;
   std::vector<Flight> flights_;

@@ -8,7 +8,7 @@ namespace npu::model {
 
 using contract::Space;
 
-void OnChipPath::start(Space space, const ExtentWalk& walk) {
+void OnChipPath::start(Space space, const engine::ExtentWalk& walk) {
   space_ = space;
   walk_ = walk;
   free_at_ = busy_ = bank_conflicts_ = bytes_ = 0;

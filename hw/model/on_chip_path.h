@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "hw/model/dma_walk.h"
+#include "hw/engine/dma_walk.h"
 #include "hw/model/machine.h"
 
 namespace npu::model {
@@ -16,7 +16,7 @@ class OnChipPath {
   explicit OnChipPath(Machine& machine) : machine_(machine) {}
 
   // Moves data along `walk` of `space`; the channel's earlier command is done.
-  void start(contract::Space space, const ExtentWalk& walk);
+  void start(contract::Space space, const engine::ExtentWalk& walk);
   // Delivers `pattern_bytes` bytes of a pattern over and over; takes no time.
   void start_fill(uint64_t pattern, uint32_t pattern_bytes);
 
@@ -24,7 +24,7 @@ class OnChipPath {
   uint64_t read(std::span<uint8_t> data, uint64_t earliest);
   uint64_t write(std::span<const uint8_t> data, uint64_t earliest);
 
-  [[nodiscard]] const ExtentWalk& walk() const { return walk_; }
+  [[nodiscard]] const engine::ExtentWalk& walk() const { return walk_; }
   [[nodiscard]] uint64_t free_at() const { return free_at_; }
   [[nodiscard]] uint64_t busy() const { return busy_; }
   [[nodiscard]] uint64_t bank_conflicts() const { return bank_conflicts_; }
@@ -39,7 +39,7 @@ class OnChipPath {
 
   Machine& machine_;
   contract::Space space_ = contract::Space::kNone;
-  ExtentWalk walk_;
+  engine::ExtentWalk walk_;
   std::array<uint8_t, 8> pattern_{};
   uint32_t pattern_bytes_ = 1, pattern_phase_ = 0;
   uint64_t free_at_ = 0, busy_ = 0, bank_conflicts_ = 0, bytes_ = 0;

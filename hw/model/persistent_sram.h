@@ -8,7 +8,7 @@
 
 #include "hw/contract/gen/capabilities.h"
 #include "hw/contract/gen/commands.h"
-#include "hw/model/occupancy.h"
+#include "hw/timing/bank_occupancy.h"
 
 namespace npu::model {
 
@@ -43,7 +43,7 @@ class PersistentSram {
   uint32_t entries_;
   uint32_t port_bytes_;
   std::vector<uint8_t> bytes_;
-  BankOccupancy port_;
+  timing::BankOccupancy port_;
 };
 
 }  // namespace npu::model

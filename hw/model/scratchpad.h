@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hw/contract/gen/capabilities.h"
-#include "hw/model/occupancy.h"
+#include "hw/timing/bank_occupancy.h"
 
 namespace npu::model {
 
@@ -42,7 +42,7 @@ class Scratchpad {
   uint32_t bank_shift_;
   bool poison_;
   uint64_t touched_low_ = 0, touched_high_;
-  BankOccupancy banks_;
+  timing::BankOccupancy banks_;
 };
 
 }  // namespace npu::model

@@ -12,16 +12,16 @@ struct Pieces {
   uint64_t bytes = 0;  // of one piece
 };
 
-Pieces merge(const contract::DmaCommand& command) {
+// From inside out, dimensions become part of the piece while follows(dimension, bytes so far) says so.
+template <class Follows>
+Pieces merge(const contract::DmaCommand& command, Follows follows) {
   Pieces pieces;
   pieces.bytes = command.run_bytes;
   bool joined = true;
   for (size_t i = command.count.size(); i-- > 0;) {
     const uint64_t count = command.count[i];
     if (count == 1) continue;
-    const bool src_follows =
-        command.mode == contract::DmaMode::kFill || command.src_stride[i] == static_cast<int64_t>(pieces.bytes);
-    joined = joined && src_follows && command.dst_stride[i] == static_cast<int64_t>(pieces.bytes);
+    joined = joined && follows(i, static_cast<int64_t>(pieces.bytes));
     if (joined) {
       pieces.bytes *= count;
     } else {
@@ -29,6 +29,14 @@ Pieces merge(const contract::DmaCommand& command) {
     }
   }
   return pieces;
+}
+
+// What follows on both sides.
+Pieces merge(const contract::DmaCommand& command) {
+  const bool fills = command.mode == contract::DmaMode::kFill;
+  return merge(command, [&](size_t i, int64_t bytes) {
+    return (fills || command.src_stride[i] == bytes) && command.dst_stride[i] == bytes;
+  });
 }
 
 }  // namespace
@@ -39,6 +47,12 @@ uint64_t dma_bytes(const contract::DmaCommand& command) {
 }
 
 uint64_t dma_pieces(const contract::DmaCommand& command) { return merge(command).count; }
+
+uint64_t dma_side_beats(const contract::DmaCommand& command, const std::array<int32_t, 5>& stride,
+                        uint32_t port_bytes) {
+  const Pieces pieces = merge(command, [&](size_t i, int64_t bytes) { return stride[i] == bytes; });
+  return pieces.count * ceil_div(pieces.bytes, port_bytes);
+}
 
 Cycles dma_cycles(const contract::DmaCommand& command, const contract::Capabilities& caps) {
   const Pieces pieces = merge(command);

@@ -2,6 +2,8 @@
 // what it takes with ideal memory.
 #pragma once
 
+#include <array>
+
 #include "hw/contract/gen/capabilities.h"
 #include "hw/contract/gen/commands.h"
 #include "hw/timing/cycles.h"
@@ -13,6 +15,10 @@ namespace npu::timing {
 
 // Contiguous pieces that the command falls into, after dimensions that continue each other on both sides are merged.
 [[nodiscard]] uint64_t dma_pieces(const contract::DmaCommand& command);
+
+// Beats of one side, whose strides these are, by itself: its pieces may be larger than those of both.
+[[nodiscard]] uint64_t dma_side_beats(const contract::DmaCommand& command, const std::array<int32_t, 5>& stride,
+                                      uint32_t port_bytes);
 
 // Each piece takes whole beats of the DRAM port; pieces follow each other without a gap. A lower bound.
 [[nodiscard]] Cycles dma_cycles(const contract::DmaCommand& command, const contract::Capabilities& caps);

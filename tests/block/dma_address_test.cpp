@@ -1,4 +1,4 @@
-// The address generator's RTL: beats against hw/model's walk and against plain loops, cycles against hw/timing.
+// The address generator's RTL: beats against the model's walk and against plain loops, cycles against hw/timing.
 #include "rtl/verilated/dma_address.h"
 
 #include <fmt/format.h>
@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "hw/model/dma_walk.h"
 #include "hw/timing/dma_cycles.h"
+#include "sim/cosim/dma_commands.h"
 #include "tests/block/stream.h"
 
 namespace npu::rtl::test {
@@ -17,6 +17,9 @@ namespace {
 
 using contract::DmaCommand;
 using contract::DmaMode;
+using cosim::describe;
+using cosim::dma_beats;
+using cosim::DmaBeat;
 using Beat = DmaAddress::Beat;
 using Strides = std::array<int32_t, 5>;
 
@@ -43,22 +46,6 @@ DmaCommand fill(uint32_t run, std::array<uint32_t, 5> count, Strides dst, uint32
   return command;
 }
 
-// What one side has to emit: each piece of the model's walk in beats of at most port_bytes.
-std::vector<Beat> expected_beats(uint64_t base, const DmaCommand& command, const Strides& stride, uint32_t port_bytes) {
-  model::ExtentWalk walk;
-  walk.start(base, command.run_bytes, command.count, stride);
-  std::vector<Beat> beats;
-  while (!walk.done()) {
-    Beat beat;
-    beat.address = walk.address();
-    beat.bytes = static_cast<uint32_t>(std::min<uint64_t>(walk.contiguous(), port_bytes));
-    walk.advance(beat.bytes);
-    beat.last = walk.done();
-    beats.push_back(beat);
-  }
-  return beats;
-}
-
 // The address of every byte, in order.
 std::vector<uint64_t> plain_addresses(uint64_t base, const DmaCommand& command, const Strides& stride) {
   std::vector<uint64_t> addresses;
@@ -74,18 +61,10 @@ std::vector<uint64_t> plain_addresses(uint64_t base, const DmaCommand& command, 
   return addresses;
 }
 
-std::string describe(const DmaCommand& command) {
-  std::string text = fmt::format("{} of {} bytes, count/src/dst", contract::name(command.mode), command.run_bytes);
-  for (size_t i = 0; i < command.count.size(); ++i) {
-    text += fmt::format(" {}/{}/{}", command.count[i], command.src_stride[i], command.dst_stride[i]);
-  }
-  return text;
-}
-
 // One side's port: takes beats when the throttle says so, and sees that an offered beat stays.
 class Side {
  public:
-  Side(std::vector<Beat> expected, Throttle throttle) : expected_(std::move(expected)), throttle_(throttle) {}
+  Side(std::vector<DmaBeat> expected, Throttle throttle) : expected_(std::move(expected)), throttle_(throttle) {}
 
   // Looks at the beat of this cycle; true when it is to be taken.
   bool offer(bool valid, const Beat& beat, Buckets& buckets, const std::string& what) {
@@ -106,7 +85,7 @@ class Side {
           1, 0, [] { return "surplus beats"; }, [&] { return what; });
       return true;
     }
-    const Beat& wanted = expected_[index];
+    const DmaBeat& wanted = expected_[index];
     const auto detail = [&] { return fmt::format("{}, beat {}", what, index); };
     buckets.compare(
         static_cast<int64_t>(beat.address), static_cast<int64_t>(wanted.address), [] { return "address"; }, detail);
@@ -119,7 +98,7 @@ class Side {
   [[nodiscard]] bool complete() const { return taken_ == expected_.size(); }
 
  private:
-  std::vector<Beat> expected_;
+  std::vector<DmaBeat> expected_;
   Throttle throttle_;
   size_t taken_ = 0;
   std::optional<Beat> held_;
@@ -139,8 +118,8 @@ class DmaAddressBlock : public testing::TestWithParam<const char*> {
     const std::string what = describe(command);
     const uint32_t port = block_->port_bytes();
     const bool fills = command.mode == DmaMode::kFill;
-    auto src_beats = fills ? std::vector<Beat>{} : expected_beats(kSrcBase, command, command.src_stride, port);
-    auto dst_beats = expected_beats(kDstBase, command, command.dst_stride, port);
+    auto src_beats = fills ? std::vector<DmaBeat>{} : dma_beats(command, kSrcBase, command.src_stride, port);
+    auto dst_beats = dma_beats(command, kDstBase, command.dst_stride, port);
     const uint64_t longest = std::max(src_beats.size(), dst_beats.size());
     buckets.compare(
         static_cast<int64_t>(longest), static_cast<int64_t>(beats_of_formula(command, port)),
@@ -174,11 +153,9 @@ class DmaAddressBlock : public testing::TestWithParam<const char*> {
 
   static uint64_t check_fill(const DmaCommand& command, const Beat& beat, uint64_t before, Buckets& buckets,
                              const std::string& what) {
-    const uint64_t pattern = uint64_t{command.fill_value_hi} << 32 | command.fill_value_lo;
     for (uint32_t i = 0; i < beat.bytes; ++i) {
-      const auto wanted = static_cast<uint8_t>(pattern >> (8 * ((before + i) % command.fill_bytes)));
       buckets.compare(
-          beat.fill[i], wanted, [] { return "fill data"; },
+          beat.fill[i], cosim::fill_byte(command, before + i), [] { return "fill data"; },
           [&] { return fmt::format("{}, byte {}", what, before + i); });
     }
     return beat.bytes;
@@ -219,47 +196,18 @@ TEST_P(DmaAddressBlock, Corners) {
   }
 }
 
-int32_t random_stride(std::mt19937_64& random, int64_t follows) {
-  switch (random() % 5) {
-    case 0:
-      return static_cast<int32_t>(random() % 200) - 100;
-    case 1:
-      return static_cast<int32_t>(random() >> 40) - (1 << 23);
-    case 2:
-      return static_cast<int32_t>(-follows);
-    default:
-      return static_cast<int32_t>(follows);  // goes on where the inner dimensions end
-  }
-}
-
-DmaCommand random_command(std::mt19937_64& random) {
-  const bool fills = random() % 4 == 0;
-  const uint32_t pattern = 1u << random() % 4;
-  const uint32_t run = fills ? pattern * (1 + random() % 8) : 1 + random() % 40;
-  DmaCommand command = fills ? fill(run, {}, {}, pattern, random()) : copy(run, {}, {}, {});
-  int64_t src_piece = run, dst_piece = run;
-  for (size_t i = 5; i-- > 0;) {
-    command.count[i] = 1 + random() % 4;
-    command.src_stride[i] = random() % 8 == 0 ? 0 : random_stride(random, src_piece);
-    command.dst_stride[i] = random_stride(random, dst_piece);
-    src_piece = int64_t{command.src_stride[i]} * command.count[i];
-    dst_piece = int64_t{command.dst_stride[i]} * command.count[i];
-  }
-  return command;
-}
-
 TEST_P(DmaAddressBlock, RandomCommandsUnderRandomBackPressure) {
   const uint64_t first = seed(4711);
   for (uint64_t round = 0; round < 25; ++round) {
     std::mt19937_64 random(first + round);
     Buckets buckets("random", first + round);
     for (int trial = 0; trial < 20; ++trial) {
-      const DmaCommand command = random_command(random);
+      const DmaCommand command = cosim::random_dma_command(random);
       (void)run(command, buckets, Throttle(random(), 20 + 20 * (round % 5)),
                 Throttle(random(), 20 + 20 * (round / 5 % 5)));
       // The pieces cover the bytes of five plain loops, in their order.
       std::vector<uint64_t> bytes;
-      for (const Beat& beat : expected_beats(kSrcBase, command, command.src_stride, block_->port_bytes())) {
+      for (const DmaBeat& beat : dma_beats(command, kSrcBase, command.src_stride, block_->port_bytes())) {
         for (uint32_t i = 0; i < beat.bytes; ++i) bytes.push_back(beat.address + i);
       }
       ASSERT_EQ(bytes, plain_addresses(kSrcBase, command, command.src_stride)) << describe(command);
@@ -273,7 +221,7 @@ TEST_P(DmaAddressBlock, CyclesAreThoseOfTheFormula) {
   std::mt19937_64 random(first);
   Buckets buckets("cycles", first);
   for (int trial = 0; trial < 500; ++trial) {
-    const DmaCommand command = random_command(random);
+    const DmaCommand command = cosim::random_dma_command(random);
     const uint64_t cycles = run(command, buckets);
     ASSERT_EQ(cycles, DmaAddress::kLatency + beats_of_formula(command, block_->port_bytes())) << describe(command);
   }

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace npu::model {
+namespace npu::timing {
 
 class BankOccupancy {
  public:
@@ -39,4 +39,4 @@ class BankOccupancy {
   std::vector<uint32_t> used_;  // [slot][bank]: accesses booked
 };
 
-}  // namespace npu::model
+}  // namespace npu::timing

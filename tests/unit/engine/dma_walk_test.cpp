@@ -1,5 +1,5 @@
 // The byte stream of a descriptor's side.
-#include "hw/model/dma_walk.h"
+#include "hw/engine/dma_walk.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace npu::model::testing {
+namespace npu::engine::testing {
 namespace {
 
 std::vector<uint64_t> plain_addresses(uint64_t base, uint64_t run, const std::array<uint32_t, 5>& count,
@@ -64,4 +64,4 @@ TEST(DmaWalkTest, MergesWhatFollowsEachOther) {
 }
 
 }  // namespace
-}  // namespace npu::model::testing
+}  // namespace npu::engine::testing

@@ -1,11 +1,11 @@
 // Grants of banks in time buckets of 64 cycles.
-#include "hw/model/occupancy.h"
+#include "hw/timing/bank_occupancy.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace npu::model::testing {
+namespace npu::timing::testing {
 namespace {
 
 TEST(OccupancyTest, OneRequesterNeverWaits) {
@@ -59,4 +59,4 @@ TEST(OccupancyTest, StretchesLongerThanTheWindowEnd) {
 }
 
 }  // namespace
-}  // namespace npu::model::testing
+}  // namespace npu::timing::testing

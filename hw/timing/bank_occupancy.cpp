@@ -1,8 +1,8 @@
-#include "hw/model/occupancy.h"
+#include "hw/timing/bank_occupancy.h"
 
 #include <algorithm>
 
-namespace npu::model {
+namespace npu::timing {
 
 BankOccupancy::BankOccupancy(uint32_t banks)
     : banks_(banks), tags_(kBuckets, ~uint64_t{0}), used_(kBuckets * banks, 0) {}
@@ -62,4 +62,4 @@ uint64_t BankOccupancy::book(uint64_t start, uint64_t length, std::span<const ui
   return end;
 }
 
-}  // namespace npu::model
+}  // namespace npu::timing

@@ -1,6 +1,6 @@
-#include "hw/model/dma_walk.h"
+#include "hw/engine/dma_walk.h"
 
-namespace npu::model {
+namespace npu::engine {
 
 void ExtentWalk::start(uint64_t base, uint64_t run, const std::array<uint32_t, 5>& count,
                        const std::array<int32_t, 5>& stride) {
@@ -36,4 +36,4 @@ void ExtentWalk::advance(uint64_t bytes) {
   run_left_ = run_;
 }
 
-}  // namespace npu::model
+}  // namespace npu::engine

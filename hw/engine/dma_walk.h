@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-namespace npu::model {
+namespace npu::engine {
 
 class ExtentWalk {
  public:
@@ -34,4 +34,4 @@ class ExtentWalk {
   uint64_t address_ = 0;
 };
 
-}  // namespace npu::model
+}  // namespace npu::engine

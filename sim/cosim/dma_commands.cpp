@@ -1,0 +1,86 @@
+#include "sim/cosim/dma_commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hw/engine/dma_walk.h"
+
+namespace npu::cosim {
+
+using contract::DmaCommand;
+using contract::DmaMode;
+
+namespace {
+
+int32_t random_stride(std::mt19937_64& random, int64_t follows) {
+  switch (random() % 5) {
+    case 0:
+      return static_cast<int32_t>(random() % 200) - 100;
+    case 1:
+      return static_cast<int32_t>(random() >> 40) - (1 << 23);
+    case 2:
+      return static_cast<int32_t>(-follows);
+    default:
+      return static_cast<int32_t>(follows);  // goes on where the inner dimensions end
+  }
+}
+
+}  // namespace
+
+DmaCommand random_dma_command(std::mt19937_64& random) {
+  const bool fills = random() % 4 == 0;
+  const uint32_t pattern = 1u << random() % 4;
+  DmaCommand command;
+  command.header.opcode = contract::Opcode::kDma;
+  command.header.words = DmaCommand::kWords;
+  command.mode = fills ? DmaMode::kFill : DmaMode::kCopy;
+  command.run_bytes = static_cast<uint32_t>(fills ? pattern * (1 + random() % 8) : 1 + random() % 40);
+  if (fills) {
+    command.fill_bytes = pattern;
+    command.fill_value_lo = static_cast<uint32_t>(random());
+    command.fill_value_hi = static_cast<uint32_t>(random());
+  }
+  int64_t src_piece = command.run_bytes, dst_piece = command.run_bytes;
+  for (size_t i = 5; i-- > 0;) {
+    command.count[i] = 1 + static_cast<uint32_t>(random() % 4);
+    const bool repeats = random() % 8 == 0;
+    const int32_t src_stride = random_stride(random, src_piece);
+    command.src_stride[i] = fills || repeats ? 0 : src_stride;
+    command.dst_stride[i] = random_stride(random, dst_piece);
+    src_piece = int64_t{command.src_stride[i]} * command.count[i];
+    dst_piece = int64_t{command.dst_stride[i]} * command.count[i];
+  }
+  return command;
+}
+
+std::string describe(const DmaCommand& command) {
+  std::string text = fmt::format("{} of {} bytes, count/src/dst", contract::name(command.mode), command.run_bytes);
+  for (size_t i = 0; i < command.count.size(); ++i) {
+    text += fmt::format(" {}/{}/{}", command.count[i], command.src_stride[i], command.dst_stride[i]);
+  }
+  return text;
+}
+
+std::vector<DmaBeat> dma_beats(const DmaCommand& command, uint64_t base, const std::array<int32_t, 5>& stride,
+                               uint32_t port_bytes) {
+  engine::ExtentWalk walk;
+  walk.start(base, command.run_bytes, command.count, stride);
+  std::vector<DmaBeat> beats;
+  while (!walk.done()) {
+    DmaBeat beat;
+    beat.address = walk.address();
+    beat.bytes = static_cast<uint32_t>(std::min<uint64_t>(walk.contiguous(), port_bytes));
+    walk.advance(beat.bytes);
+    beat.last = walk.done();
+    beats.push_back(beat);
+  }
+  return beats;
+}
+
+uint8_t fill_byte(const DmaCommand& command, uint64_t index) {
+  const uint64_t pattern = uint64_t{command.fill_value_hi} << 32 | command.fill_value_lo;
+  return static_cast<uint8_t>(pattern >> (8 * (index % command.fill_bytes)));
+}
+
+}  // namespace npu::cosim
