@@ -15,6 +15,7 @@
 #include "hw/engine/mxu_model.h"
 #include "hw/timing/mxu_cycles.h"
 #include "hw/timing/mxu_ports.h"
+#include "sim/cosim/random_mxu.h"
 #include "tests/block/mxu_by_reference.h"
 #include "tests/block/stream.h"
 #include "tests/unit/engine/mxu_case.h"
@@ -229,8 +230,7 @@ class MacArrayBlock : public testing::TestWithParam<const char*> {
     ASSERT_EQ(test.memory.scratchpad(), test.expected) << "model and naive loops differ: " << text;
     compare(test, bytes, text, buckets);
     if (!model_only) compare_with_reference(test, shape, bytes, text, buckets);
-    ++tiles_[fmt::format("{} {} {}{}", name(shape.mode), name(shape.rescale), shape.wide_src ? "int16" : "int8",
-                         shape.output_unsigned ? " to unsigned" : "")];
+    ++tiles_[shape.kind()];
     // And nothing else was written.
     ASSERT_EQ(bytes, test.expected) << text;
   }
@@ -296,34 +296,7 @@ class MacArrayBlock : public testing::TestWithParam<const char*> {
                 static_cast<long long>(errors_.worst));
   }
 
-  // A random shape of at most `limit` cycles. Some have more pixels than a block of accumulators.
-  MxuShape shape_within(Random& random, uint64_t limit) {
-    for (;;) {
-      MxuShape shape = engine::testing::random_shape(random);
-      if (random.chance(30)) {
-        shape.in_h = shape.mode == MxuMode::kMatmul ? 1 : random.between(1, 30);
-        shape.in_w = random.between(1, shape.mode == MxuMode::kMatmul ? 600 : 40);
-        if (shape.mode != MxuMode::kDepthwise) shape.in_c = random.between(1, 12);
-      }
-      if (random.chance(10)) shape.pad_top = -random.between(0, shape.in_h);
-      if (shape.out_h() < 1 || shape.out_w() < 1) continue;
-      if (formula(shape) <= limit) return shape;
-    }
-  }
-
-  uint64_t formula(const MxuShape& shape) const {
-    MxuCommand command;
-    command.mode = shape.mode;
-    command.src_type = shape.wide_src ? Element::kI16 : Element::kI8;
-    command.weight_type = shape.wide_weights ? Element::kI16 : Element::kI8;
-    command.out_h = static_cast<uint32_t>(shape.out_h());
-    command.out_w = static_cast<uint32_t>(shape.out_w());
-    command.in_c = static_cast<uint32_t>(shape.in_c);
-    command.out_c = static_cast<uint32_t>(shape.out_c);
-    command.kernel_h = static_cast<uint32_t>(shape.kernel_h);
-    command.kernel_w = static_cast<uint32_t>(shape.kernel_w);
-    return timing::mxu_cycles(command, caps_).total();
-  }
+  MxuShape shape_within(Random& random, uint64_t limit) { return cosim::random_mxu_shape(random, caps_, limit); }
 
   const Capabilities caps_ = machine(GetParam());
   std::unique_ptr<MacArray> block_ = make_mac_array(GetParam());
@@ -382,26 +355,7 @@ TEST_P(MacArrayBlock, KernelsLargerThanTheInputAndWindowsOutsideOfIt) {
   Random random(seed(6'000));
   Buckets buckets("kernels larger than the input", seed(6'000));
   for (int i = 0; i < 300 && !HasFailure(); ++i) {
-    MxuShape shape;
-    shape.mode = random.pick({MxuMode::kConv, MxuMode::kDepthwise});
-    shape.wide_src = random.chance(30);
-    shape.in_h = random.between(1, 3);
-    shape.in_w = random.between(1, 3);
-    shape.in_c = random.pick<int64_t>({1, 3, 9, 40});
-    shape.out_c = shape.mode == MxuMode::kDepthwise ? shape.in_c : random.between(1, 40);
-    shape.kernel_h = random.between(2, 9);
-    shape.kernel_w = random.between(2, 40);
-    shape.dilation_y = random.between(1, 4);
-    shape.dilation_x = random.between(1, 4);
-    shape.stride_x = random.between(1, 50);
-    // Up to windows that lie in front of the box, behind it or around it.
-    shape.pad_top = random.between(-4, 40);
-    shape.pad_left = random.between(-4, 100);
-    shape.pad_bottom = (shape.kernel_h - 1) * shape.dilation_y + random.between(1, 3) - shape.in_h - shape.pad_top;
-    shape.pad_right = (shape.kernel_w - 1) * shape.dilation_x + random.between(1, 90) - shape.in_w - shape.pad_left;
-    shape.input_zp = shape.wide_src ? 0 : static_cast<int32_t>(random.between(-128, 127));
-    shape.weight_zp = shape.wide_src ? 0 : static_cast<int32_t>(random.between(-128, 127));
-    shape.dst_type = shape.wide_src ? Element::kI48 : Element::kI32;
+    const MxuShape shape = cosim::random_mxu_windows(random);
     check(shape, random, buckets, /*throttled=*/i % 4 == 3);
   }
 }
@@ -413,25 +367,8 @@ TEST_P(MacArrayBlock, ReversedAndRepeatedStrides) {
   for (int i = 0; i < 300 && !HasFailure(); ++i) {
     const MxuShape shape = shape_within(random, 1'500);
     MxuCase test = make_case(shape, random);
-    MxuCommand& command = test.command;
-    const auto reverse = [&](contract::Address& address, int32_t& stride, int64_t rows) {
-      if (!random.chance(60)) return;
-      address.offset += static_cast<uint32_t>((rows - 1) * stride);
-      stride = -stride;
-    };
-    if (random.chance(20)) {
-      command.src_row_stride = 0;
-    } else {
-      reverse(command.src, command.src_row_stride, command.in_h);
-    }
-    reverse(command.dst, command.dst_row_stride, command.out_h);
-    reverse(command.src, command.src_pixel_stride, command.in_w);
-    reverse(command.dst, command.dst_pixel_stride, command.out_w);
-    reverse(command.weights, command.w_stride,
-            shape.mode == MxuMode::kConv        ? shape.out_c
-            : shape.mode == MxuMode::kDepthwise ? shape.kernel_h * shape.kernel_w
-                                                : shape.in_c);
-    test.words = engine::testing::encode(command);
+    reverse_some(test.command, random);
+    test.words = cosim::encode(test.command);
     test.expected.clear();
     check(std::move(test), shape, random, buckets, /*throttled=*/false);
   }

@@ -15,6 +15,8 @@
 #include "hw/engine/vpu_model.h"
 #include "hw/timing/vpu_cycles.h"
 #include "hw/timing/vpu_ports.h"
+#include "sim/cosim/random_ewise.h"
+#include "sim/cosim/random_vpu.h"
 #include "tests/block/stream.h"
 #include "tests/block/vpu_driver.h"
 #include "tests/unit/engine/scalar_uops.h"
@@ -238,34 +240,8 @@ uint64_t stores(const VpuEwiseCommand& command) {
       std::count_if(command.uops.begin(), command.uops.end(), [](const Uop& u) { return u.op == UopCode::kStore; }));
 }
 
-// Tables and parameter blocks, each in rows of its own.
-uint64_t table_bytes(const VpuEwiseCommand& command, uint64_t row) {
-  uint64_t bytes = 0;
-  for (const Operand& operand : command.operands) bytes += timing::ceil_div(operand.bytes, row) * row;
-  return bytes;
-}
-
 std::string describe(const VpuEwiseCommand& command, const Random& random, int i) {
-  std::string text = fmt::format("tile {}, {}, {}x{}x{}x{}:", i, random.name(), command.dims[0], command.dims[1],
-                                 command.dims[2], command.dims[3]);
-  for (const Uop& uop : command.uops) {
-    text += fmt::format(" {}(r{} {} {} {} {})", name(uop.op), uop.dst, uop.a, uop.b, uop.imm0, uop.imm1);
-  }
-  return text;
-}
-
-// Other registers for all of a program.
-void rename(VpuEwiseCommand& command, const std::array<uint32_t, 16>& order) {
-  command.register_count = 16;
-  for (Uop& uop : command.uops) {
-    const bool blob = uop.op == UopCode::kRescale || uop.op == UopCode::kTable8 || uop.op == UopCode::kTable16;
-    if (uop.op != UopCode::kStore) uop.dst = order.at(uop.dst);
-    if (uop.op != UopCode::kLoad) uop.a = order.at(uop.a);
-    if (!blob && uop.op != UopCode::kLoad && uop.op != UopCode::kStore && uop.op != UopCode::kNegate) {
-      uop.b = order.at(uop.b);
-    }
-    if (uop.op == UopCode::kSelect) uop.imm0 = static_cast<int32_t>(order.at(static_cast<size_t>(uop.imm0)));
-  }
+  return fmt::format("tile {}, {}, {}", i, random.name(), cosim::describe(command));
 }
 
 // Programs of the element-wise unit tests: every micro-operation, type, broadcast, gap, reversal and per-channel
@@ -276,7 +252,7 @@ TEST_P(VpuBlock, RandomProgramsEqualScalarOnes) {
   for (int i = 0; i < 5'000 && !HasFailure(); ++i) {
     EwiseCase test = engine::testing::make_ewise_case(random);
     if (test.elements > (i % 50 == 0 ? 20'000 : 2'000)) continue;
-    if (table_bytes(test.command, 4 * caps_.vpu_lanes) > 256 * 4 * caps_.vpu_lanes) {
+    if (cosim::table_rows(test.command, caps_) > cosim::kTableRows) {
       EXPECT_THROW(block_->start(test.command), Error);
       continue;
     }
@@ -295,29 +271,16 @@ TEST_P(VpuBlock, RandomProgramsEqualScalarOnes) {
 TEST_P(VpuBlock, LongPrograms) {
   Random random(seed(8'000));
   for (int i = 0; i < 3'000 && !HasFailure(); ++i) {
-    EwiseCase test = engine::testing::make_ewise_case(random);
-    VpuEwiseCommand& command = test.command;
-    const uint64_t row = 4 * caps_.vpu_lanes;
-    if (test.elements > 500 || table_bytes(command, row) > 256 * row) continue;
-    const auto is_store = [](const Uop& uop) { return uop.op == UopCode::kStore; };
-    const auto stores_begin = std::find_if(command.uops.begin(), command.uops.end(), is_store);
-    const auto body_begin =
-        std::find_if(command.uops.begin(), stores_begin, [](const Uop& uop) { return uop.op != UopCode::kLoad; });
-    const std::vector<Uop> body(body_begin, stores_begin), results(stores_begin, command.uops.end());
-    command.uops.erase(stores_begin, command.uops.end());
-    while (command.uops.size() + results.size() < contract::kMaxUops) {
-      command.uops.push_back(body[static_cast<size_t>(random.between(0, static_cast<int64_t>(body.size()) - 1))]);
-      if (random.chance(5)) break;
-    }
-    command.uops.insert(command.uops.end(), results.begin(), results.end());
-    // Any of the registers instead of the first ones.
-    std::array<uint32_t, 16> order{};
-    for (uint32_t r = 0; r < order.size(); ++r) order[r] = r;
-    for (size_t r = 0; r < order.size(); ++r) std::swap(order[r], order[static_cast<size_t>(random.between(0, 15))]);
-    rename(command, order);
+    cosim::EwisePlan plan = cosim::random_ewise(random);
+    if (plan.elements() > 500 || cosim::table_rows(plan.command, caps_) > cosim::kTableRows) continue;
+    lengthen(plan, random);
+    EwiseCase test = engine::testing::make_ewise_case(plan, random);
+    const VpuEwiseCommand& command = test.command;
     const uint64_t elements = static_cast<uint64_t>(test.elements) * stores(command);
     check(command, bases_of(command), test.memory, timing::ewise_cycles(command, caps_).total(), elements, random,
           i % 3 == 2, describe(command, random, i));
+    ASSERT_EQ(test.memory.scratchpad(), test.expected)
+        << "model and scalar arithmetic differ: " << describe(command, random, i);
   }
 }
 
@@ -344,150 +307,33 @@ TEST_P(VpuBlock, InPlace) {
   }
 }
 
-// Of all operators and types, along an axis with inner elements and across the lanes.
-struct ReduceCase {
-  VpuReduceCommand command;
-  TestMemory memory{0};
-  std::string text;
-};
-
-ReduceCase make_reduce_case(Random& random, int64_t lanes, int i) {
-  ReduceCase test;
-  VpuReduceCommand& command = test.command;
-  command.op = static_cast<ReduceOp>(i % 7);
-  command.type = random.pick({Element::kI8, Element::kI16, Element::kI32});
-  if (command.op == ReduceOp::kSum || command.op == ReduceOp::kProduct) command.type = Element::kI32;
-  if (command.op == ReduceOp::kAll || command.op == ReduceOp::kAny) command.type = Element::kBool;
-  command.outer = static_cast<uint32_t>(random.between(1, 6));
-  command.axis = static_cast<uint32_t>(random.chance(20)   ? random.between(1, 400)
-                                       : random.chance(20) ? lanes + random.between(-1, 1)
-                                                           : random.between(1, 40));
-  command.inner = static_cast<uint32_t>(
-      random.chance(50) ? 1 : random.pick<int64_t>({2, 3, 16, 33, lanes - 1, lanes, lanes + 1, 3 * lanes}));
-  const int64_t bytes = element_bytes(command.type);
-  const int64_t out_bytes = command.op == ReduceOp::kArgmax ? 4 : bytes;
-  const auto gap = [&] { return random.chance(30) ? random.between(1, 9) : 0; };
-  command.src_axis_stride = static_cast<int32_t>(command.inner * bytes + gap());
-  command.src_outer_stride = static_cast<int32_t>(command.src_axis_stride * int64_t{command.axis} + gap());
-  command.dst_outer_stride = static_cast<int32_t>(command.inner * out_bytes + gap());
-  uint32_t at = 7;
-  const uint32_t src_bytes = static_cast<uint32_t>(command.src_outer_stride) * command.outer;
-  const uint32_t dst_bytes = static_cast<uint32_t>(command.dst_outer_stride) * command.outer;
-  command.src = engine::testing::scratchpad(at);
-  // Reversed, or the same values again.
-  if (random.chance(15)) {
-    command.src.offset += static_cast<uint32_t>(command.src_axis_stride) * (command.axis - 1);
-    command.src_axis_stride = -command.src_axis_stride;
-  } else if (random.chance(10)) {
-    command.src_outer_stride = 0;
-  }
-  at += src_bytes + 5;
-  command.dst = engine::testing::scratchpad(at);
-  if (random.chance(15)) {
-    command.dst.offset += static_cast<uint32_t>(command.dst_outer_stride) * (command.outer - 1);
-    command.dst_outer_stride = -command.dst_outer_stride;
-  }
-  test.memory = TestMemory(at + dst_bytes + 11);
-  random.fill(test.memory.scratchpad());
-  // Few values, so that maxima tie.
-  const int64_t spread = random.pick<int64_t>({1, 2, 3, 255});
-  if (command.type == Element::kBool || random.chance(50)) {
-    for (uint8_t& byte : test.memory.scratchpad()) byte = static_cast<uint8_t>(byte % (spread + 1));
-  }
-  test.text = fmt::format("tile {}, {}, {} {} {}x{}x{}", i, random.name(), name(command.op), name(command.type),
-                          command.outer, command.axis, command.inner);
-  return test;
-}
-
 TEST_P(VpuBlock, Reductions) {
   Random random(seed(10'000));
   for (int i = 0; i < 4'200 && !HasFailure(); ++i) {
-    ReduceCase test = make_reduce_case(random, caps_.vpu_lanes, i);
-    const VpuReduceCommand& command = test.command;
-    const TestMemory before = test.memory;
-    check(command, {command.src.offset, command.dst.offset}, test.memory, timing::reduce_cycles(command, caps_).total(),
-          uint64_t{command.outer} * command.inner, random, i % 3 == 2, test.text);
-    if (i % 2 == 0) compare_with_reference(command, before, test.memory, test.text);
+    cosim::MadeTile<VpuReduceCommand> made =
+        cosim::make_reduce_tile(cosim::random_reduce(random, caps_.vpu_lanes), random);
+    const VpuReduceCommand& command = made.command;
+    const TestMemory before(std::move(made.bytes));
+    TestMemory memory = before;
+    const std::string text = fmt::format("tile {}, {}, {}", i, random.name(), cosim::describe(command));
+    check(command, {command.src.offset, command.dst.offset}, memory, timing::reduce_cycles(command, caps_).total(),
+          uint64_t{command.outer} * command.inner, random, i % 3 == 2, text);
+    if (i % 2 == 0) compare_with_reference(command, before, memory, text);
   }
-}
-
-struct PoolCase {
-  VpuPoolCommand command;
-  TestMemory memory{0};
-  std::string text;
-};
-
-PoolCase make_pool_case(Random& random, int64_t lanes, int i) {
-  PoolCase test;
-  VpuPoolCommand& command = test.command;
-  command.mode = random.pick({PoolMode::kMax, PoolMode::kAvg});
-  command.type = random.pick({Element::kI8, Element::kI8, Element::kI16});
-  const auto dim = [&](int64_t low, int64_t high) { return static_cast<uint32_t>(random.between(low, high)); };
-  command.in_h = dim(1, 12);
-  command.in_w = dim(1, 12);
-  command.out_h = dim(1, 6);
-  command.out_w = dim(1, 6);
-  command.channels =
-      static_cast<uint32_t>(random.pick<int64_t>({1, 2, 3, 7, 16, 17, lanes - 1, lanes, lanes + 1, 2 * lanes + 3}));
-  command.kernel_h = dim(1, random.chance(10) ? 40 : 8);
-  command.kernel_w = dim(1, 8);
-  command.stride_y = dim(1, 3);
-  command.stride_x = dim(1, 3);
-  // Windows may lie in front of the input, behind it or around it.
-  command.pad_top = static_cast<int32_t>(random.between(-2, 4));
-  command.pad_left = static_cast<int32_t>(random.between(-2, 4));
-  if (random.chance(50)) {
-    // As the operator wants it: padding less than the kernel, and steps that end with the input.
-    command.pad_top = static_cast<int32_t>(random.between(0, int64_t{command.kernel_h} - 1));
-    command.pad_left = static_cast<int32_t>(random.between(0, int64_t{command.kernel_w} - 1));
-    const auto input = [&](uint32_t out, uint32_t stride, uint32_t kernel, int32_t pad) {
-      const int64_t covered = int64_t{out - 1} * stride + kernel - pad;
-      return static_cast<uint32_t>(std::max<int64_t>(1, covered - random.between(0, int64_t{kernel} - 1)));
-    };
-    command.in_h = input(command.out_h, command.stride_y, command.kernel_h, command.pad_top);
-    command.in_w = input(command.out_w, command.stride_x, command.kernel_w, command.pad_left);
-  }
-  const int64_t bytes = element_bytes(command.type);
-  const auto gap = [&] { return random.chance(30) ? random.between(1, 9) : 0; };
-  command.src_pixel_stride = static_cast<int32_t>(command.channels * bytes + gap());
-  command.src_row_stride = static_cast<int32_t>(command.src_pixel_stride * int64_t{command.in_w} + gap());
-  command.dst_pixel_stride = static_cast<int32_t>(command.channels * bytes + gap());
-  command.dst_row_stride = static_cast<int32_t>(command.dst_pixel_stride * int64_t{command.out_w} + gap());
-  uint32_t at = 3;
-  command.src = engine::testing::scratchpad(at);
-  at += static_cast<uint32_t>(command.src_row_stride) * command.in_h + 5;
-  if (random.chance(15)) {
-    command.src.offset += static_cast<uint32_t>(command.src_row_stride) * (command.in_h - 1);
-    command.src_row_stride = -command.src_row_stride;
-  }
-  command.params = engine::testing::scratchpad(at);
-  at += contract::ParameterHeader::kBytes + 1;
-  command.dst = engine::testing::scratchpad(at);
-  at += static_cast<uint32_t>(command.dst_row_stride) * command.out_h + 9;
-  test.memory = TestMemory(at);
-  random.fill(test.memory.scratchpad());
-  const bool narrow = command.type == Element::kI8;
-  contract::ParameterHeader header;
-  header.input_zp = narrow ? static_cast<int32_t>(random.between(-128, 127)) : 0;
-  header.output_zp = narrow ? static_cast<int32_t>(random.between(-128, 127)) : 0;
-  header.store(test.memory.at(command.params));
-  test.text = fmt::format("tile {}, {}, {} {} {}x{}x{} to {}x{}, kernel {}x{}, stride {}x{}, pad {} {}", i,
-                          random.name(), name(command.mode), name(command.type), command.in_h, command.in_w,
-                          command.channels, command.out_h, command.out_w, command.kernel_h, command.kernel_w,
-                          command.stride_y, command.stride_x, command.pad_top, command.pad_left);
-  return test;
 }
 
 TEST_P(VpuBlock, Poolings) {
   Random random(seed(11'000));
   for (int i = 0; i < 4'000 && !HasFailure(); ++i) {
-    PoolCase test = make_pool_case(random, caps_.vpu_lanes, i);
-    const VpuPoolCommand& command = test.command;
-    const TestMemory before = test.memory;
-    check(command, {command.src.offset, command.dst.offset, command.params.offset}, test.memory,
+    cosim::MadeTile<VpuPoolCommand> made = cosim::make_pool_tile(cosim::random_pool(random, caps_.vpu_lanes), random);
+    const VpuPoolCommand& command = made.command;
+    const TestMemory before(std::move(made.bytes));
+    TestMemory memory = before;
+    const std::string text = fmt::format("tile {}, {}, {}", i, random.name(), cosim::describe(command));
+    check(command, {command.src.offset, command.dst.offset, command.params.offset}, memory,
           timing::pool_cycles(command, caps_).total(), uint64_t{command.out_h} * command.out_w * command.channels,
-          random, i % 3 == 2, test.text);
-    compare_with_reference(command, before, test.memory, test.text);
+          random, i % 3 == 2, text);
+    compare_with_reference(command, before, memory, text);
   }
   EXPECT_GE(judged_by_reference_, 500u);
   EXPECT_GE(reads_without_lanes_, 1'000u);

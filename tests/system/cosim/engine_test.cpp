@@ -35,7 +35,7 @@ Capabilities nano() {
 
 MxuShape small_shape(Random& random) {
   for (;;) {
-    MxuShape shape = engine::testing::random_shape(random);
+    MxuShape shape = random_mxu_shape(random);
     if (shape.out_h() * shape.out_w() * shape.out_c <= 2'000) return shape;
   }
 }

@@ -108,7 +108,7 @@ TEST(Beats, RandomMxuTiles) {
   for (const contract::Capabilities& caps : {test_machine(), small}) {
     const std::unique_ptr<Engine> engine = make_mxu_model(caps);
     for (int i = 0; i < 600; ++i) {
-      const MxuShape shape = random_shape(random);
+      const MxuShape shape = cosim::random_mxu_shape(random);
       MxuCase test = make_case(shape, random);
       const TileResult result = engine->run(test.words, test.memory, true);
       ASSERT_EQ(result.error, ErrorCode::kOk);

@@ -291,7 +291,7 @@ TEST(Malformed, FlippedBitsDoNoHarm) {
     (engine.run(words, memory, true).error == ErrorCode::kOk ? ran : refused) += 1;
   };
   for (int i = 0; i < 150; ++i) {
-    MxuShape shape = random_shape(random);
+    MxuShape shape = cosim::random_mxu_shape(random);
     shape.in_c = std::min<int64_t>(shape.in_c, 20);
     if (shape.mode == contract::MxuMode::kDepthwise) shape.out_c = shape.in_c * shape.multiplier;
     MxuCase test = make_case(shape, random);

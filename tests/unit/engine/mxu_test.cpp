@@ -36,7 +36,7 @@ class Mxu : public EveryKernelSet {
 
 TEST_P(Mxu, RandomTilesEqualNaiveLoops) {
   Random random(20240);
-  for (int i = 0; i < 700 && !HasFatalFailure(); ++i) check(random_shape(random), random);
+  for (int i = 0; i < 700 && !HasFatalFailure(); ++i) check(cosim::random_mxu_shape(random), random);
 }
 
 TEST_P(Mxu, LayersOfRealNetworks) {
@@ -184,7 +184,7 @@ TEST_P(Mxu, PaddingOnlyReadsNothing) {
 TEST_P(Mxu, TouchesExactlyItsOperands) {
   Random random(9);
   for (int i = 0; i < 100; ++i) {
-    const MxuShape shape = random_shape(random);
+    const MxuShape shape = cosim::random_mxu_shape(random);
     MxuCase test = make_case(shape, random);
     ASSERT_EQ(engine_->run(test.words, test.memory, false).error, ErrorCode::kOk);
     const std::vector<bool> written = test.memory.touched(Access::kWrite);

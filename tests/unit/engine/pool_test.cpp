@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "hw/engine/vpu_model.h"
+#include "sim/cosim/random_vpu.h"
 #include "tests/unit/engine/scalar_math.h"
 #include "tests/unit/engine/support.h"
 
@@ -31,27 +32,22 @@ struct PoolCase {
   int64_t elements = 0;
 };
 
-PoolCase make_pool_case(VpuPoolCommand command, int32_t input_zp, int32_t output_zp, int64_t gap, Random& random) {
+struct ZeroPoints {
+  int64_t input, output;
+};
+ZeroPoints zero_points(const PoolCase& test) {
+  const auto header = contract::ParameterHeader::load(test.memory.at(test.command.params));
+  return {header.input_zp, header.output_zp};
+}
+
+PoolCase make_pool_case(const VpuPoolCommand& shape, Random& random, bool plain) {
   PoolCase test;
+  cosim::MadeTile<VpuPoolCommand> made = cosim::make_pool_tile(shape, random, plain);
+  test.command = made.command;
+  test.memory = TestMemory(std::move(made.bytes));
+  const VpuPoolCommand& command = test.command;
   const int64_t bytes = element_bytes(command.type), channels = command.channels;
-  command.src_pixel_stride = static_cast<int32_t>(channels * bytes + gap);
-  command.src_row_stride = static_cast<int32_t>(command.src_pixel_stride * int64_t{command.in_w} + gap);
-  command.dst_pixel_stride = static_cast<int32_t>(channels * bytes + gap);
-  command.dst_row_stride = static_cast<int32_t>(command.dst_pixel_stride * int64_t{command.out_w} + gap);
-  uint32_t at = 3;
-  command.src = scratchpad(at);
-  at += static_cast<uint32_t>(command.src_row_stride) * command.in_h + 5;
-  command.params = scratchpad(at);
-  at += contract::ParameterHeader::kBytes + 1;
-  command.dst = scratchpad(at);
-  at += static_cast<uint32_t>(command.dst_row_stride) * command.out_h + 9;
-  test.command = command;
-  test.memory = TestMemory(at);
-  random.fill(test.memory.scratchpad());
-  contract::ParameterHeader header;
-  header.input_zp = input_zp;
-  header.output_zp = output_zp;
-  header.store(test.memory.at(command.params));
+  const auto [input_zp, output_zp] = zero_points(test);
 
   test.expected = test.memory.scratchpad();
   const uint8_t* src = test.memory.at(command.src);
@@ -105,27 +101,8 @@ class Pool : public EveryKernelSet {
 TEST_P(Pool, RandomTilesEqualNaiveLoops) {
   Random random(81);
   for (int i = 0; i < 2000 && !HasFatalFailure(); ++i) {
-    VpuPoolCommand command;
-    command.mode = random.pick({PoolMode::kMax, PoolMode::kAvg});
-    command.type = random.pick({Element::kI8, Element::kI8, Element::kI16});
-    const auto dim = [&](int64_t low, int64_t high) { return static_cast<uint32_t>(random.between(low, high)); };
-    command.in_h = dim(1, 9);
-    command.in_w = dim(1, 9);
-    command.out_h = dim(1, 5);
-    command.out_w = dim(1, 5);
-    command.channels = random.pick<uint32_t>({1, 2, 3, 7, 8, 16, 17, 31, 64, 65, 100});
-    command.kernel_h = dim(1, 9);
-    command.kernel_w = dim(1, 9);
-    command.stride_y = dim(1, 3);
-    command.stride_x = dim(1, 3);
-    command.pad_top = static_cast<int32_t>(random.between(-2, 4));
-    command.pad_left = static_cast<int32_t>(random.between(-2, 4));
-    const bool narrow = command.type == Element::kI8;
-    const int32_t input_zp = narrow ? static_cast<int32_t>(random.between(-128, 127)) : 0;
-    const int32_t output_zp = narrow ? static_cast<int32_t>(random.between(-128, 127)) : 0;
-    const int64_t gap = random.chance(40) ? random.between(1, 9) : 0;
-    check(make_pool_case(command, input_zp, output_zp, gap, random),
-          "case " + std::to_string(i) + ", " + random.name());
+    const VpuPoolCommand shape = cosim::random_pool(random, test_machine().vpu_lanes);
+    check(make_pool_case(shape, random, /*plain=*/false), cosim::describe(shape) + ", " + random.name());
   }
 }
 
@@ -138,7 +115,7 @@ TEST_P(Pool, EveryCountOfAverages) {
     command.in_h = command.kernel_h = count;
     command.in_w = command.out_h = command.out_w = command.kernel_w = command.stride_y = command.stride_x = 1;
     command.channels = 40;
-    check(make_pool_case(command, 0, 0, 0, random), "count " + std::to_string(count));
+    check(make_pool_case(command, random, /*plain=*/true), "count " + std::to_string(count));
   }
 }
 
@@ -152,7 +129,7 @@ TEST_P(Pool, AveragesRoundHalvesAwayFromZero) {
   command.in_h = command.out_h = command.out_w = command.kernel_h = command.stride_y = command.stride_x = 1;
   command.channels = 7;
   Random random(83);
-  PoolCase test = make_pool_case(command, 0, 0, 0, random);
+  PoolCase test = make_pool_case(command, random, /*plain=*/true);
   for (size_t i = 0; i < 7; ++i) {
     test.memory.at(test.command.src)[i] = static_cast<uint8_t>(pairs[i][0]);
     test.memory.at(test.command.src)[7 + i] = static_cast<uint8_t>(pairs[i][1]);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hw/engine/vpu_model.h"
+#include "sim/cosim/random_vpu.h"
 #include "tests/unit/engine/scalar_math.h"
 #include "tests/unit/engine/support.h"
 
@@ -47,32 +48,13 @@ TEST(Reduce, RandomTilesEqualNaiveLoops) {
   const std::unique_ptr<Engine> engine = make_vpu_model(test_machine());
   int64_t compared = 0;
   for (int i = 0; i < 3000; ++i) {
-    VpuReduceCommand command;
-    command.op = static_cast<ReduceOp>(random.between(0, 6));
-    command.type = random.pick({Element::kI8, Element::kI16, Element::kI32});
-    if (command.op == ReduceOp::kSum || command.op == ReduceOp::kProduct) command.type = Element::kI32;
-    if (command.op == ReduceOp::kAll || command.op == ReduceOp::kAny) command.type = Element::kBool;
+    cosim::MadeTile<VpuReduceCommand> made =
+        cosim::make_reduce_tile(cosim::random_reduce(random, test_machine().vpu_lanes), random);
+    const VpuReduceCommand command = made.command;
+    TestMemory memory(std::move(made.bytes));
+    const int64_t bytes = element_bytes(command.type);
     const Element out = command.op == ReduceOp::kArgmax ? Element::kI32 : command.type;
-    command.outer = static_cast<uint32_t>(random.between(1, 6));
-    command.axis = static_cast<uint32_t>(random.between(1, 40));
-    command.inner = static_cast<uint32_t>(random.pick<int64_t>({1, 1, 2, 3, 16, 33}));
-    const int64_t bytes = element_bytes(command.type), out_bytes = element_bytes(out);
-    const int64_t gap = random.chance(30) ? random.between(1, 9) : 0;
-    command.src_axis_stride = static_cast<int32_t>(command.inner * bytes + gap);
-    command.src_outer_stride = static_cast<int32_t>(command.src_axis_stride * int64_t{command.axis} + gap);
-    command.dst_outer_stride = static_cast<int32_t>(command.inner * out_bytes + gap);
-    command.src = scratchpad(7);
-    command.dst = scratchpad(static_cast<uint32_t>(20 + command.src_outer_stride * int64_t{command.outer}));
-    TestMemory memory(command.dst.offset + static_cast<size_t>(command.dst_outer_stride) * command.outer + 11);
-    random.fill(memory.scratchpad());
-    // Few values, so that maxima tie; sometimes all equal, sometimes truth values.
-    const int64_t spread = random.pick<int64_t>({1, 2, 3, 255});
-    if (command.type != Element::kI32 || random.chance(50)) {
-      for (uint8_t& byte : memory.scratchpad()) byte = static_cast<uint8_t>(byte % spread - (spread > 3 ? 128 : 1));
-    }
-    if (command.type == Element::kBool) {
-      for (uint8_t& byte : memory.scratchpad()) byte = random.chance(i % 100) ? 1 : 0;
-    }
+    const int64_t out_bytes = element_bytes(out);
 
     std::vector<uint8_t> expected = memory.scratchpad();
     for (int64_t o = 0; o < command.outer; ++o) {

@@ -118,7 +118,7 @@ int64_t scalar_uop(const Uop& uop, std::array<int64_t, 3> values, const uint8_t*
     case UopCode::kRescale:
       return scalar_rescale(uop, a, blob, channel);
     case UopCode::kTable8:
-      return load(blob + (a + 128), Element::kI8);
+      return load(blob + (wrap(a, 8) + 128), Element::kI8);
     case UopCode::kTable16:
       return scalar_table16(blob, a);
     case UopCode::kCast:
@@ -131,89 +131,6 @@ int64_t scalar_uop(const Uop& uop, std::array<int64_t, 3> values, const uint8_t*
 }
 
 namespace {
-
-constexpr uint32_t kRegisters = 5;
-
-void add_stream(EwiseCase& test, Random& random, Element type, bool result, int64_t& at) {
-  // Dense or with gaps, any order of dimensions; inputs also broadcast or reversed.
-  Operand operand;
-  operand.type = type;
-  std::array<size_t, 4> order = {3, 2, 1, 0};
-  if (random.chance(25)) std::swap(order[0], order[static_cast<size_t>(random.between(1, 3))]);
-  int64_t step = element_bytes(type), low = 0;
-  for (const size_t d : order) {
-    if (random.chance(20)) step += random.between(1, 7);
-    int64_t stride = step;
-    if (!result && random.chance(25)) stride = 0;
-    if (stride != 0) step *= test.command.dims[d];
-    if (stride != 0 && random.chance(15)) {
-      low += stride * (test.command.dims[d] - 1);
-      stride = -stride;
-    }
-    operand.stride[d] = static_cast<int32_t>(stride);
-  }
-  at += random.between(1, 5);
-  operand.base = scratchpad(static_cast<uint32_t>(at + low));
-  at += step + 8;
-  test.command.operands.push_back(operand);
-}
-
-void add_blob(EwiseCase& test, Random& random, uint32_t bytes, int64_t& at) {
-  Operand operand;
-  at += random.between(1, 5);
-  operand.base = scratchpad(static_cast<uint32_t>(at));
-  operand.bytes = bytes;
-  at += bytes;
-  test.command.operands.push_back(operand);
-}
-
-// An operation on registers that were written. Operand 0 is a parameter block with an entry a channel, 1 and 2 tables.
-Uop random_uop(Random& random, uint32_t written) {
-  const auto reg = [&] { return static_cast<uint32_t>(random.between(0, written - 1)); };
-  Uop uop = {static_cast<UopCode>(random.between(2, 27)), 0, reg(), reg(), 0, 0};
-  const auto element = [&] { return static_cast<int32_t>(random.pick({Element::kI8, Element::kI16, Element::kI32})); };
-  switch (uop.op) {
-    case UopCode::kMul:
-      uop.imm0 = static_cast<int32_t>(random.between(0, 63));
-      break;
-    case UopCode::kClamp:
-      uop.imm0 = static_cast<int32_t>(random.between(-200, 0));
-      uop.imm1 = static_cast<int32_t>(random.between(0, 200));
-      break;
-    case UopCode::kNegate:
-      uop.b = static_cast<uint32_t>(element());
-      uop.imm0 = static_cast<int32_t>(random.between(-128, 127));
-      uop.imm1 = static_cast<int32_t>(random.between(-128, 127));
-      break;
-    case UopCode::kShl:
-    case UopCode::kShrLogical:
-    case UopCode::kCast:
-      uop.imm0 = element();
-      break;
-    case UopCode::kShrArith:
-      uop.imm0 = static_cast<int32_t>(random.between(0, 1));
-      break;
-    case UopCode::kSelect:
-      uop.imm0 = static_cast<int32_t>(reg());
-      break;
-    case UopCode::kRescale:
-      uop.b = 0;
-      uop.imm0 = static_cast<int32_t>(random.pick({Rescale::kSingle32, Rescale::kDouble32, Rescale::kSingle16})) |
-                 static_cast<int32_t>(random.between(0, 1)) << 8 | element() << 16;
-      if (uop.imm0 >> 16 != static_cast<int32_t>(Element::kI32))
-        uop.imm0 |= static_cast<int32_t>(random.between(0, 1)) << 24;
-      break;
-    case UopCode::kTable8:
-      uop.op = UopCode::kAdd;  // only after a cast to int8, see below
-      break;
-    case UopCode::kTable16:
-      uop.b = 2;
-      break;
-    default:
-      break;
-  }
-  return uop;
-}
 
 void run_scalar(EwiseCase& test) {
   const contract::VpuEwiseCommand& command = test.command;
@@ -255,62 +172,15 @@ void run_scalar(EwiseCase& test) {
 
 }  // namespace
 
-EwiseCase make_ewise_case(Random& random) {
+EwiseCase make_ewise_case(Random& random) { return make_ewise_case(cosim::random_ewise(random), random); }
+
+EwiseCase make_ewise_case(const cosim::EwisePlan& plan, Random& random) {
   EwiseCase test;
-  contract::VpuEwiseCommand& command = test.command;
-  command.register_count = kRegisters;
-  for (uint32_t& dim : command.dims) dim = static_cast<uint32_t>(random.pick<int64_t>({1, 1, 2, 3, 5, 8, 17}));
-  if (random.chance(10)) command.dims[3] = static_cast<uint32_t>(random.between(500, 1300)), command.dims[0] = 1;
-  test.elements = int64_t{command.dims[0]} * command.dims[1] * command.dims[2] * command.dims[3];
-
-  int64_t at = 0;
-  add_blob(test, random, ParameterHeader::kBytes + command.dims[3] * ParameterEntry::kBytes, at);
-  add_blob(test, random, 256, at);
-  add_blob(test, random, 513 * 2, at);
-  const auto type = [&] {
-    return random.pick({Element::kI8, Element::kI8, Element::kI16, Element::kI32, Element::kI48, Element::kBool});
-  };
-  for (uint32_t reg = 0; reg < 2; ++reg) {
-    const Element in = type();
-    add_stream(test, random, in, false, at);
-    command.uops.push_back({UopCode::kLoad, reg, 3 + reg, 0, static_cast<int32_t>(random.between(0, 1)), 0});
-    // Values of 48 bits are for RESCALE; the other operations get 32.
-    if (in == Element::kI48 && random.chance(50)) {
-      command.uops.push_back({UopCode::kCast, reg, reg, 0, static_cast<int32_t>(Element::kI32), 0});
-    }
-  }
-  if (random.chance(30)) {
-    command.uops.push_back({UopCode::kCast, 0, 0, 0, static_cast<int32_t>(Element::kI8), 0});
-    command.uops.push_back({UopCode::kTable8, 0, 0, 1, 0, 0});
-  }
-  for (uint32_t i = 0; i < 8; ++i) {
-    Uop uop = random_uop(random, std::min(2 + i, kRegisters));
-    uop.dst = std::min(2 + i, static_cast<uint32_t>(random.between(0, kRegisters - 1)));
-    if (2 + i < kRegisters) uop.dst = 2 + i;
-    command.uops.push_back(uop);
-  }
-  const uint32_t results = static_cast<uint32_t>(random.between(1, 2));
-  for (uint32_t i = 0; i < results; ++i) {
-    add_stream(test, random, type(), true, at);
-    command.uops.push_back({UopCode::kStore, 0, static_cast<uint32_t>(random.between(0, kRegisters - 1)),
-                            static_cast<uint32_t>(command.operands.size() - 1), 0, 0});
-  }
-
-  test.memory = TestMemory(static_cast<size_t>(at + 64));
-  random.fill(test.memory.scratchpad());
-  ParameterHeader header;
-  header.input_zp = static_cast<int32_t>(random.between(-128, 255));
-  header.output_zp = static_cast<int32_t>(random.between(-128, 255));
-  header.clamp_min = random.chance(50) ? INT32_MIN : -50;
-  header.clamp_max = random.chance(50) ? INT32_MAX : 90;
-  uint8_t* params = test.memory.at(command.operands[0].base);
-  header.store(params);
-  for (uint32_t c = 0; c < command.dims[3]; ++c) {
-    const ParameterEntry entry = {0, static_cast<int32_t>(random.between(0, 0x7fff)),
-                                  static_cast<int32_t>(random.between(2, 62))};
-    entry.store(params + ParameterHeader::kBytes + c * ParameterEntry::kBytes);
-  }
-  test.words = encode(command);
+  cosim::MadeTile<contract::VpuEwiseCommand> made = cosim::make_ewise_tile(plan, random);
+  test.command = made.command;
+  test.words = encode(made.command);
+  test.memory = TestMemory(std::move(made.bytes));
+  test.elements = plan.elements();
   test.expected = test.memory.scratchpad();
   run_scalar(test);
   return test;

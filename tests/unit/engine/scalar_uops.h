@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hw/contract/gen/commands.h"
+#include "sim/cosim/random_ewise.h"
 #include "tests/unit/engine/scalar_math.h"
 #include "tests/unit/engine/support.h"
 
@@ -27,5 +28,6 @@ struct EwiseCase {
   int64_t elements = 0;
 };
 [[nodiscard]] EwiseCase make_ewise_case(Random& random);
+[[nodiscard]] EwiseCase make_ewise_case(const cosim::EwisePlan& plan, Random& random);
 
 }  // namespace npu::engine::testing

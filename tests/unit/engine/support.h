@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
-#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,8 +14,13 @@
 #include "hw/contract/gen/commands.h"
 #include "hw/engine/engine.h"
 #include "hw/engine/kernels.h"
+#include "sim/cosim/made_tile.h"
+#include "sim/cosim/random.h"
 
 namespace npu::engine::testing {
+
+using cosim::encode;
+using cosim::scratchpad;
 
 // A scratchpad, and a variable of its own for each table index. DRAM regions are refused, as a device refuses them.
 class TestMemory final : public MemoryView {
@@ -29,7 +33,8 @@ class TestMemory final : public MemoryView {
     bool operator==(const Touch&) const = default;
   };
 
-  explicit TestMemory(size_t bytes) : scratchpad_(bytes, kPoison) {}
+  explicit TestMemory(size_t bytes) : scratchpad_(bytes, cosim::kPoison) {}
+  explicit TestMemory(std::vector<uint8_t> scratchpad) : scratchpad_(std::move(scratchpad)) {}
 
   std::span<uint8_t> resolve(const contract::Address& address, int64_t low, int64_t high, Access access) override {
     std::vector<uint8_t>* memory = find(address);
@@ -45,7 +50,7 @@ class TestMemory final : public MemoryView {
   std::vector<uint8_t>& scratchpad() { return scratchpad_; }
   const std::vector<uint8_t>& scratchpad() const { return scratchpad_; }
   std::vector<uint8_t>& variable(uint16_t index, size_t bytes) {
-    return variables_.try_emplace(index, bytes, kPoison).first->second;
+    return variables_.try_emplace(index, bytes, cosim::kPoison).first->second;
   }
   uint8_t* at(const contract::Address& address) { return find(address)->data() + address.offset; }
   const uint8_t* at(const contract::Address& address) const {
@@ -66,8 +71,6 @@ class TestMemory final : public MemoryView {
   int refusals = 0;
 
  private:
-  static constexpr uint8_t kPoison = 0xa5;
-
   std::vector<uint8_t>* find(const contract::Address& address) {
     if (address.region == contract::Region::kScratchpad) return &scratchpad_;
     const auto found = variables_.find(address.variable);
@@ -77,8 +80,6 @@ class TestMemory final : public MemoryView {
   std::vector<uint8_t> scratchpad_;
   std::map<uint16_t, std::vector<uint8_t>> variables_;
 };
-
-inline contract::Address scratchpad(uint32_t offset) { return {offset, contract::Region::kScratchpad, 0}; }
 
 // A machine like the default one.
 inline contract::Capabilities test_machine() {
@@ -93,39 +94,19 @@ inline contract::Capabilities test_machine() {
   return caps;
 }
 
-template <class Command>
-std::vector<uint32_t> encode(const Command& command) {
-  std::vector<uint32_t> words;
-  command.encode(words);
-  return words;
-}
-
 // Random numbers from a seed that is printed; NPU_TEST_SEED sets it.
-class Random {
+class Random : public cosim::Random {
  public:
-  explicit Random(uint64_t fallback) : seed_(fallback) {
-    if (const char* text = std::getenv("NPU_TEST_SEED")) seed_ = std::strtoull(text, nullptr, 0);
-    engine_.seed(seed_);
-    std::printf("seed %llu\n", static_cast<unsigned long long>(seed_));
+  explicit Random(uint64_t fallback) : cosim::Random(chosen(fallback)) {
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed()));
   }
-  [[nodiscard]] std::string name() const { return "seed " + std::to_string(seed_); }
-  uint64_t bits() { return engine_(); }
-  // low .. high, both included.
-  int64_t between(int64_t low, int64_t high) {
-    return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));
-  }
-  bool chance(int percent) { return between(0, 99) < percent; }
-  template <class T>
-  T pick(std::initializer_list<T> values) {
-    return values.begin()[between(0, static_cast<int64_t>(values.size()) - 1)];
-  }
-  void fill(std::span<uint8_t> bytes) {
-    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(engine_() >> 24);
-  }
+  [[nodiscard]] std::string name() const { return "seed " + std::to_string(seed()); }
 
  private:
-  uint64_t seed_;
-  std::mt19937_64 engine_;
+  static uint64_t chosen(uint64_t fallback) {
+    const char* text = std::getenv("NPU_TEST_SEED");
+    return text != nullptr ? std::strtoull(text, nullptr, 0) : fallback;
+  }
 };
 
 // Tests that run once for each kernel set of this machine; the parameter is its name.

@@ -1,0 +1,291 @@
+#include "sim/cosim/random_ewise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "hw/contract/error.h"
+#include "hw/timing/vpu_cycles.h"
+
+namespace npu::cosim {
+
+using contract::Element;
+using contract::Operand;
+using contract::ParameterEntry;
+using contract::ParameterHeader;
+using contract::Rescale;
+using contract::Uop;
+using contract::UopCode;
+using contract::VpuEwiseCommand;
+
+namespace {
+
+constexpr int kTries = 10'000;       // of tiles that take too long
+constexpr uint32_t kRegisters = 5;   // of a program that was not lengthened
+constexpr uint32_t kOperations = 8;  // between its loads and stores
+enum Blob : uint32_t { kParameters, kTable8, kTable16, kFirstStream };
+
+uint32_t add_stream(EwisePlan& plan, Random& random, Element type, bool result) {
+  // Dense or with gaps, any order of dimensions; inputs also broadcast or reversed.
+  Operand operand;
+  operand.type = type;
+  std::array<size_t, 4> order = {3, 2, 1, 0};
+  if (random.chance(25)) std::swap(order[0], order[static_cast<size_t>(random.between(1, 3))]);
+  int64_t step = element_bytes(type), low = 0;
+  for (const size_t d : order) {
+    if (random.chance(20)) step += random.between(1, 7);
+    int64_t stride = step;
+    if (!result && random.chance(25)) stride = 0;
+    if (stride != 0) step *= plan.command.dims[d];
+    if (stride != 0 && random.chance(15)) {
+      low += stride * (plan.command.dims[d] - 1);
+      stride = -stride;
+    }
+    operand.stride[d] = static_cast<int32_t>(stride);
+  }
+  plan.bytes += random.between(1, 5);
+  operand.base = scratchpad(static_cast<uint32_t>(plan.bytes + low));
+  plan.bytes += step + 8;
+  plan.command.operands.push_back(operand);
+  return static_cast<uint32_t>(plan.command.operands.size() - 1);
+}
+
+void add_blob(EwisePlan& plan, Random& random, uint32_t bytes) {
+  Operand operand;
+  plan.bytes += random.between(1, 5);
+  operand.base = scratchpad(static_cast<uint32_t>(plan.bytes));
+  operand.bytes = bytes;
+  plan.bytes += bytes;
+  plan.command.operands.push_back(operand);
+}
+
+Element random_type(Random& random) {
+  return random.pick({Element::kI8, Element::kI8, Element::kI16, Element::kI32, Element::kI48, Element::kBool});
+}
+
+// An operation on registers that were written.
+Uop random_uop(Random& random, uint32_t written, bool tame) {
+  const auto reg = [&] { return static_cast<uint32_t>(random.between(0, written - 1)); };
+  Uop uop = {static_cast<UopCode>(random.between(2, 27)), 0, reg(), reg(), 0, 0};
+  const auto element = [&] { return static_cast<int32_t>(random.pick({Element::kI8, Element::kI16, Element::kI32})); };
+  switch (uop.op) {
+    case UopCode::kMul:
+      uop.imm0 = static_cast<int32_t>(random.between(0, tame ? 8 : 63));
+      break;
+    case UopCode::kClamp:
+      uop.imm0 = static_cast<int32_t>(random.between(-200, 0));
+      uop.imm1 = static_cast<int32_t>(random.between(0, 200));
+      break;
+    case UopCode::kNegate:
+      uop.b = static_cast<uint32_t>(element());
+      uop.imm0 = static_cast<int32_t>(random.between(-128, 127));
+      uop.imm1 = static_cast<int32_t>(random.between(-128, 127));
+      break;
+    case UopCode::kCast:
+      uop.imm0 = random.chance(30) ? static_cast<int32_t>(random.pick({Element::kBool, Element::kI48})) : element();
+      break;
+    case UopCode::kShl:
+    case UopCode::kShrLogical:
+      uop.imm0 = element();
+      break;
+    case UopCode::kShrArith:
+      uop.imm0 = static_cast<int32_t>(random.between(0, 1));
+      break;
+    case UopCode::kSelect:
+      uop.imm0 = static_cast<int32_t>(reg());
+      break;
+    case UopCode::kRescale:
+      uop.b = kParameters;
+      uop.imm0 = static_cast<int32_t>(random.pick({Rescale::kSingle32, Rescale::kDouble32, Rescale::kSingle16})) |
+                 static_cast<int32_t>(random.between(0, 1)) << 8 | element() << 16;
+      if (uop.imm0 >> 16 != static_cast<int32_t>(Element::kI32)) {
+        uop.imm0 |= static_cast<int32_t>(random.between(0, 1)) << 24;
+      }
+      break;
+    case UopCode::kTable8:
+      uop.op = UopCode::kAdd;  // only behind a cast to int8: see add_loads
+      break;
+    case UopCode::kTable16:
+      uop.b = kTable16;
+      break;
+    default:
+      break;
+  }
+  return uop;
+}
+
+// Of registers 0 and 1.
+void add_loads(EwisePlan& plan, Random& random) {
+  for (uint32_t reg = 0; reg < 2; ++reg) {
+    const Element in = random_type(random);
+    const uint32_t index = add_stream(plan, random, in, /*result=*/false);
+    plan.command.uops.push_back({UopCode::kLoad, reg, index, 0, static_cast<int32_t>(random.between(0, 1)), 0});
+    // Values of 48 bits are for RESCALE; the other operations get 32.
+    if (in == Element::kI48 && random.chance(50)) {
+      plan.command.uops.push_back({UopCode::kCast, reg, reg, 0, static_cast<int32_t>(Element::kI32), 0});
+    }
+  }
+  if (random.chance(30)) {
+    plan.command.uops.push_back({UopCode::kCast, 0, 0, 0, static_cast<int32_t>(Element::kI8), 0});
+    plan.command.uops.push_back({UopCode::kTable8, 0, 0, kTable8, 0, 0});
+  }
+}
+
+bool broadcast(const Operand& operand) {
+  return std::find(operand.stride.begin(), operand.stride.end(), 0) != operand.stride.end();
+}
+
+void add_stores(EwisePlan& plan, Random& random) {
+  const uint32_t results = static_cast<uint32_t>(random.between(1, 2));
+  for (uint32_t i = 0; i < results; ++i) {
+    const auto reg = static_cast<uint32_t>(random.between(0, kRegisters - 1));
+    plan.in_place = plan.in_place || (i == 0 && random.chance(60) && !broadcast(plan.command.operands[kFirstStream]));
+    const uint32_t index = plan.in_place && i == 0 ? static_cast<uint32_t>(kFirstStream)
+                                                   : add_stream(plan, random, random_type(random), /*result=*/true);
+    plan.command.uops.push_back({UopCode::kStore, 0, reg, index, 0, 0});
+  }
+}
+
+// Other registers for all of a program.
+void rename(VpuEwiseCommand& command, const std::array<uint32_t, kVpuRegisters>& order) {
+  command.register_count = kVpuRegisters;
+  for (Uop& uop : command.uops) {
+    const bool blob = uop.op == UopCode::kRescale || uop.op == UopCode::kTable8 || uop.op == UopCode::kTable16;
+    if (uop.op != UopCode::kStore) uop.dst = order.at(uop.dst);
+    if (uop.op != UopCode::kLoad) uop.a = order.at(uop.a);
+    if (!blob && uop.op != UopCode::kLoad && uop.op != UopCode::kStore && uop.op != UopCode::kNegate) {
+      uop.b = order.at(uop.b);
+    }
+    if (uop.op == UopCode::kSelect) uop.imm0 = static_cast<int32_t>(order.at(static_cast<size_t>(uop.imm0)));
+  }
+}
+
+// Elements of small values, of whatever type: every byte but the lowest is the sign.
+void tame_elements(MadeTile<VpuEwiseCommand>& tile, const Operand& operand, const std::array<uint32_t, 4>& dims) {
+  const uint32_t bytes = element_bytes(operand.type);
+  std::array<int64_t, 4> index{};
+  for (index[0] = 0; index[0] < dims[0]; ++index[0]) {
+    for (index[1] = 0; index[1] < dims[1]; ++index[1]) {
+      for (index[2] = 0; index[2] < dims[2]; ++index[2]) {
+        for (index[3] = 0; index[3] < dims[3]; ++index[3]) {
+          uint8_t* element = tile.at(operand.base);
+          for (size_t d = 0; d < 4; ++d) element += index[d] * operand.stride[d];
+          std::fill(element + 1, element + bytes, static_cast<uint8_t>((*element & 0x80) != 0 ? 0xff : 0));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int64_t EwisePlan::elements() const {
+  return int64_t{command.dims[0]} * command.dims[1] * command.dims[2] * command.dims[3];
+}
+
+std::string EwisePlan::kind() const {
+  return fmt::format("ewise{}{}{}", tame ? " tame" : "", long_program ? " long" : "", in_place ? " in place" : "");
+}
+
+EwisePlan random_ewise(Random& random) {
+  EwisePlan plan;
+  VpuEwiseCommand& command = plan.command;
+  command.header.queue = contract::Queue::kVpu;
+  command.register_count = kRegisters;
+  plan.tame = random.chance(30);
+  for (uint32_t& dim : command.dims) dim = static_cast<uint32_t>(random.pick<int64_t>({1, 1, 2, 3, 5, 8, 17}));
+  if (random.chance(10)) command.dims[3] = static_cast<uint32_t>(random.between(500, 1300)), command.dims[0] = 1;
+
+  add_blob(plan, random, ParameterHeader::kBytes + command.dims[3] * ParameterEntry::kBytes);
+  add_blob(plan, random, 256);
+  add_blob(plan, random, 513 * 2);
+  add_loads(plan, random);
+  for (uint32_t i = 0; i < kOperations; ++i) {
+    Uop uop = random_uop(random, std::min(2 + i, kRegisters), plan.tame);
+    uop.dst = 2 + i < kRegisters ? 2 + i : static_cast<uint32_t>(random.between(0, kRegisters - 1));
+    command.uops.push_back(uop);
+  }
+  add_stores(plan, random);
+  plan.bytes += 64;
+  return plan;
+}
+
+EwisePlan random_ewise(Random& random, const contract::Capabilities& caps, uint64_t most_cycles) {
+  for (int i = 0; i < kTries; ++i) {
+    EwisePlan plan = random_ewise(random);
+    if (random.chance(20)) lengthen(plan, random);
+    if (timing::ewise_cycles(plan.command, caps).total() <= most_cycles &&
+        table_rows(plan.command, caps) <= kTableRows) {
+      return plan;
+    }
+  }
+  throw Error(
+      contract::ErrorCode::kBadInput,
+      fmt::format("of {} random element-wise tiles none takes at most {} cycles: allow more", kTries, most_cycles));
+}
+
+void lengthen(EwisePlan& plan, Random& random) {
+  VpuEwiseCommand& command = plan.command;
+  const auto stores =
+      std::find_if(command.uops.begin(), command.uops.end(), [](const Uop& uop) { return uop.op == UopCode::kStore; });
+  const auto first =
+      std::find_if(command.uops.begin(), stores, [](const Uop& uop) { return uop.op != UopCode::kLoad; });
+  const std::vector<Uop> body(first, stores), results(stores, command.uops.end());
+  command.uops.erase(stores, command.uops.end());
+  while (command.uops.size() + results.size() < contract::kMaxUops) {
+    command.uops.push_back(body[static_cast<size_t>(random.between(0, static_cast<int64_t>(body.size()) - 1))]);
+    if (random.chance(5)) break;
+  }
+  command.uops.insert(command.uops.end(), results.begin(), results.end());
+  std::array<uint32_t, kVpuRegisters> order{};
+  for (uint32_t r = 0; r < order.size(); ++r) order[r] = r;
+  for (uint32_t& r : order) std::swap(r, order[static_cast<size_t>(random.between(0, order.size() - 1))]);
+  rename(command, order);
+  plan.long_program = true;
+}
+
+MadeTile<VpuEwiseCommand> make_ewise_tile(const EwisePlan& plan, Random& random) {
+  MadeTile<VpuEwiseCommand> tile{plan.command, std::vector<uint8_t>(static_cast<size_t>(plan.bytes))};
+  random.fill(tile.bytes);
+  if (plan.tame) {
+    for (const Operand& operand : plan.command.operands) {
+      if (operand.bytes == 0) tame_elements(tile, operand, plan.command.dims);
+    }
+  }
+  ParameterHeader header;
+  header.input_zp = static_cast<int32_t>(random.between(-128, 255));
+  header.output_zp = static_cast<int32_t>(random.between(-128, 255));
+  header.clamp_min = random.chance(50) ? INT32_MIN : -50;
+  header.clamp_max = random.chance(50) ? INT32_MAX : 90;
+  uint8_t* params = tile.at(plan.command.operands[kParameters].base);
+  header.store(params);
+  for (uint32_t c = 0; c < plan.command.dims[3]; ++c) {
+    ParameterEntry entry;
+    entry.multiplier = static_cast<int32_t>(random.between(plan.tame ? 0x4000 : 0, 0x7fff));
+    entry.shift = static_cast<int32_t>(plan.tame ? random.between(12, 18) : random.between(2, 62));
+    entry.store(params + ParameterHeader::kBytes + c * ParameterEntry::kBytes);
+  }
+  return tile;
+}
+
+uint64_t table_rows(const VpuEwiseCommand& command, const contract::Capabilities& caps) {
+  uint64_t rows = 0;
+  for (const Operand& operand : command.operands) rows += timing::ceil_div(operand.bytes, uint64_t{4} * caps.vpu_lanes);
+  return rows;
+}
+
+std::string describe(const VpuEwiseCommand& command) {
+  std::string text = fmt::format("{}x{}x{}x{}:", command.dims[0], command.dims[1], command.dims[2], command.dims[3]);
+  for (const Uop& uop : command.uops) {
+    text += fmt::format(" {}(r{} {} {} {} {})", name(uop.op), uop.dst, uop.a, uop.b, uop.imm0, uop.imm1);
+  }
+  for (const Operand& operand : command.operands) {
+    text += operand.bytes != 0 ? fmt::format(" [{} bytes]", operand.bytes)
+                               : fmt::format(" [{} {} {} {} {}]", name(operand.type), operand.stride[0],
+                                             operand.stride[1], operand.stride[2], operand.stride[3]);
+  }
+  return text;
+}
+
+}  // namespace npu::cosim

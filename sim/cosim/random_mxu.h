@@ -1,0 +1,54 @@
+// Random tiles of the MXU.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "hw/contract/gen/capabilities.h"
+#include "hw/contract/gen/commands.h"
+#include "sim/cosim/made_tile.h"
+#include "sim/cosim/random.h"
+
+namespace npu::cosim {
+
+// What is chosen of a tile; the rest follows.
+struct MxuShape {
+  contract::MxuMode mode = contract::MxuMode::kConv;
+  bool wide_src = false, wide_weights = false;
+  int64_t in_h = 1, in_w = 1, in_c = 1, out_c = 1;
+  int64_t kernel_h = 1, kernel_w = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1;
+  int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
+  int64_t multiplier = 1;
+  contract::Rescale rescale = contract::Rescale::kNone;
+  contract::Element dst_type = contract::Element::kI32;
+  bool output_unsigned = false;
+  int64_t gap = 0;  // bytes between pixels, rows and rows of weights that no operand owns
+  int32_t input_zp = 0, weight_zp = 0, output_zp = 0;
+  int32_t clamp_min = INT32_MIN, clamp_max = INT32_MAX;
+  std::optional<uint8_t> constant_elements;  // this byte everywhere
+  bool extreme = false;                      // elements, biases and multipliers at the ends of their ranges
+
+  [[nodiscard]] int64_t out_h() const;
+  [[nodiscard]] int64_t out_w() const;
+  [[nodiscard]] std::string describe() const;
+  // Mode, type, kind of rescale and of result: what tiles are counted by.
+  [[nodiscard]] std::string kind() const;
+};
+
+// Convolution, depthwise and matmul of every type combination, sizes up to a few thousand MACs a pixel.
+[[nodiscard]] MxuShape random_mxu_shape(Random& random);
+// Kernels larger than the input, and windows that lie in front of it, behind it or around it.
+[[nodiscard]] MxuShape random_mxu_windows(Random& random);
+// Of at most `most_cycles`; some have more pixels than a block of accumulators, or sizes next to those of the machine.
+// Throws npu::Error (bad_input) when there is none.
+[[nodiscard]] MxuShape random_mxu_shape(Random& random, const contract::Capabilities& caps, uint64_t most_cycles);
+
+// The command, but for the addresses of its operands.
+[[nodiscard]] contract::MxuCommand mxu_command(const MxuShape& shape);
+// Operands fill the scratchpad one after the other with poison between them.
+[[nodiscard]] MadeTile<contract::MxuCommand> make_mxu_tile(const MxuShape& shape, Random& random);
+// Some operands from their last row to the first, or with rows that repeat; in the same memory.
+void reverse_some(contract::MxuCommand& command, Random& random);
+
+}  // namespace npu::cosim

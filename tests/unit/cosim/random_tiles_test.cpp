@@ -1,0 +1,137 @@
+// The generators of random tiles: what `npu cosim` and the RTL's tests try is what engines can be asked for.
+#include "sim/cosim/random_tiles.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "hw/contract/error.h"
+#include "hw/engine/mxu_model.h"
+#include "hw/engine/vpu_model.h"
+#include "hw/presets/preset.h"
+
+namespace npu::cosim {
+namespace {
+
+using contract::Capabilities;
+using contract::Element;
+using contract::ErrorCode;
+using contract::Uop;
+using contract::UopCode;
+using contract::VpuEwiseCommand;
+
+constexpr uint64_t kSeeds = 5'000, kMostCycles = 3'000;
+
+// Scratchpad of a tile that runs by itself.
+class Scratchpad final : public engine::MemoryView {
+ public:
+  explicit Scratchpad(const Tile& tile) : bytes_(tile.memory.at(0).bytes) {}
+  std::span<uint8_t> resolve(const contract::Address& address, int64_t low, int64_t high, engine::Access) override {
+    const int64_t begin = int64_t{address.offset} + low, end = int64_t{address.offset} + high;
+    if (address.region != contract::Region::kScratchpad || begin < 0 || begin > end ||
+        end > static_cast<int64_t>(bytes_.size())) {
+      return {};
+    }
+    return std::span(bytes_).subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+  }
+
+ private:
+  std::vector<uint8_t> bytes_;
+};
+
+class RandomTiles : public testing::TestWithParam<std::tuple<Unit, const char*>> {
+ protected:
+  const Unit unit_ = std::get<0>(GetParam());
+  const Capabilities caps_ = presets::load_preset(std::get<1>(GetParam())).caps;
+  const std::unique_ptr<engine::Engine> model_ =
+      unit_ == Unit::kMxu ? engine::make_mxu_model(caps_) : engine::make_vpu_model(caps_);
+};
+
+// Of 3 modes: int8 with any rescale, int16 with a 16-bit one, each of them to unsigned too; and raw.
+constexpr size_t kMxuKinds = 3 * (4 + 3 + 2 + 1);
+// Element-wise: tame or not, long or not, in place or not. Pooling: 2 modes, 2 types. Reductions: 3 types of max, min
+// and argmax, 1 of sum, product, all and any.
+constexpr size_t kVpuKinds = 8 + 4 + 3 * 3 + 4;
+
+TEST_P(RandomTiles, AreAcceptedWithinTheirCyclesAndOfEveryKind) {
+  std::map<std::string, int> kinds;
+  uint64_t cycles = 0, longest = 0;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Tile tile = random_tile(unit_, caps_, seed, kMostCycles);
+    ++kinds[tile.kind];
+    Scratchpad memory(tile);
+    ASSERT_LE(tile.memory[0].bytes.size(), caps_.spm_bytes);
+    const engine::TileResult result = model_->run(tile.command, memory, /*timed=*/true);
+    ASSERT_EQ(result.error, ErrorCode::kOk) << tile.text;
+    ASSERT_LE(result.cycles, kMostCycles) << tile.text;
+    ASSERT_NE(tile.text.find("seed " + std::to_string(seed)), std::string::npos);
+    cycles += result.cycles;
+    longest = std::max(longest, result.cycles);
+  }
+  EXPECT_EQ(kinds.size(), unit_ == Unit::kMxu ? kMxuKinds : kVpuKinds);
+  for (const auto& [kind, count] : kinds) EXPECT_GE(count, 20) << kind;
+  // Long ones are no rarity.
+  EXPECT_GE(longest, kMostCycles * 9 / 10);
+  EXPECT_GE(cycles / kSeeds, kMostCycles / 20);
+  std::printf("%zu kinds, %llu cycles a tile\n", kinds.size(), static_cast<unsigned long long>(cycles / kSeeds));
+}
+
+TEST_P(RandomTiles, FollowFromTheirSeed) {
+  std::set<std::vector<uint32_t>> commands;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    const Tile tile = random_tile(unit_, caps_, seed, kMostCycles),
+               again = random_tile(unit_, caps_, seed, kMostCycles);
+    EXPECT_EQ(tile.command, again.command);
+    EXPECT_EQ(tile.memory, again.memory);
+    EXPECT_EQ(tile.kind, again.kind);
+    EXPECT_EQ(tile.text, again.text);
+    commands.insert(tile.command);
+  }
+  EXPECT_EQ(commands.size(), 300u);
+}
+
+TEST_P(RandomTiles, AreSmallWhenTheyMustBe) {
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    const Tile tile = random_tile(unit_, caps_, seed, 150);
+    Scratchpad memory(tile);
+    EXPECT_LE(model_->run(tile.command, memory, /*timed=*/true).cycles, 150u) << tile.text;
+  }
+  try {
+    (void)random_tile(unit_, caps_, 1, 5);  // less than the engine's pipeline takes
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kBadInput);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, RandomTiles,
+                         testing::Combine(testing::Values(Unit::kMxu, Unit::kVpu), testing::Values("nano", "edge")),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param) == Unit::kMxu ? "Mxu" : "Vpu") +
+                                  std::get<1>(info.param);
+                         });
+
+TEST(RandomEwise, HasEveryMicroOperationAndType) {
+  const Capabilities caps = presets::load_preset("nano").caps;
+  std::map<UopCode, int> uops;
+  std::map<Element, int> loaded, stored;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Tile tile = random_tile(Unit::kVpu, caps, seed, kMostCycles);
+    if (contract::Header::decode(tile.command).opcode != contract::Opcode::kVpuEwise) continue;
+    const VpuEwiseCommand command = VpuEwiseCommand::decode(tile.command);
+    for (const Uop& uop : command.uops) {
+      ++uops[uop.op];
+      if (uop.op == UopCode::kLoad) ++loaded[command.operands.at(uop.a).type];
+      if (uop.op == UopCode::kStore) ++stored[command.operands.at(uop.b).type];
+    }
+  }
+  EXPECT_EQ(uops.size(), size_t{static_cast<int>(UopCode::kIntdiv) + 1});
+  for (const auto& [op, count] : uops) EXPECT_GE(count, 100) << name(op);
+  EXPECT_EQ(loaded.size(), 5u);
+  EXPECT_EQ(stored.size(), 5u);
+}
+
+}  // namespace
+}  // namespace npu::cosim
