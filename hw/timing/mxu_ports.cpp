@@ -128,14 +128,12 @@ class Parameters {
         header_beats_(ceil_div(contract::ParameterHeader::kBytes, loops.port_bytes)),
         header_left_(header_beats_),
         beats_left_(loops.parameter_beats(0)) {}
-  [[nodiscard]] bool asks() const { return header_left_ > 0 || fetches(); }
+  [[nodiscard]] bool asks() const { return header_left_ > 0 || (groups_ > 0 && sets_ < kHalves); }
   // The zero points, without which nothing else begins, are in the header's first beat.
   [[nodiscard]] bool zero_points() const { return header_left_ < header_beats_; }
   [[nodiscard]] bool there() const { return sets_ > 0; }  // those of the oldest group
-  // All groups that began have theirs, or the last beat is being asked for.
-  [[nodiscard]] bool almost() const {
-    return groups_ == 0 || (groups_ == 1 && header_left_ == 0 && fetches() && beats_left_ == 1);
-  }
+  // Nothing but the last beat of a group's entries is missing.
+  [[nodiscard]] bool almost() const { return groups_ == 0 || (header_left_ == 0 && beats_left_ == 1); }
 
   void step(bool granted, bool starts, bool released) {
     if (released) --sets_;
@@ -144,7 +142,6 @@ class Parameters {
   }
 
  private:
-  [[nodiscard]] bool fetches() const { return groups_ > 0 && sets_ < kHalves; }
   void take() {
     if (header_left_ > 0) {
       --header_left_;
@@ -173,9 +170,7 @@ class Output {
   [[nodiscard]] bool done() const { return results_left_ == 0; }
   [[nodiscard]] bool full() const { return groups_ == kHalves; }
   // The other half is empty, or its last pixel is about to leave.
-  [[nodiscard]] bool almost(bool parameters) const {
-    return groups_ == 0 || (groups_ == 1 && parameters && pixels_left_ == 1);
-  }
+  [[nodiscard]] bool almost(bool parameters) const { return groups_ == 0 || (parameters && pixels_left_ == 1); }
 
   // `parameters` of the oldest group are there. True when the last pixel of that group leaves the accumulators.
   bool step(bool granted, bool parameters, bool ends) {

@@ -198,15 +198,16 @@ class MacArrayBlock : public testing::TestWithParam<const char*> {
  protected:
   // Runs a tile on the RTL, and compares every result, every other byte and the cycles.
   void check(const MxuShape& shape, Random& random, Buckets& buckets, bool throttled) {
-    check(make_case(shape, random), shape, random, buckets, throttled);
+    MxuCase test = make_case(shape, random);
+    check(std::move(test), shape, random, buckets, throttled ? std::optional(random_gates(random)) : std::nullopt);
   }
 
   // Without expected bytes the model alone judges.
-  void check(MxuCase test, const MxuShape& shape, Random& random, Buckets& buckets, bool throttled) {
+  void check(MxuCase test, const MxuShape& shape, Random& random, Buckets& buckets, std::optional<Gates> throttled) {
     const std::string text = shape.describe() + ", " + random.name();
     std::vector<uint8_t> bytes = test.memory.scratchpad();
     Memory memory(bytes, test.command);
-    Gates gates = throttled ? random_gates(random) : Gates();
+    Gates gates = throttled.value_or(Gates());
     const std::unique_ptr<timing::PortSchedule> schedule = timing::mxu_ports(test.command, caps_);
     const uint64_t wanted = timing::mxu_cycles(test.command, caps_).total();
     const auto [cycles, port_difference] = run(*block_, test.command, memory, gates, *schedule, wanted * 400 + 10'000);
@@ -233,6 +234,19 @@ class MacArrayBlock : public testing::TestWithParam<const char*> {
     ++tiles_[shape.kind()];
     // And nothing else was written.
     ASSERT_EQ(bytes, test.expected) << text;
+  }
+
+  // Groups of a few cycles, or, with a single channel, those of one block after the other.
+  static MxuShape small_groups(Random& random) {
+    MxuShape shape;
+    shape.mode = MxuMode::kMatmul;
+    shape.wide_src = shape.wide_weights = random.chance(20);
+    shape.dst_type = shape.wide_src ? Element::kI48 : Element::kI32;
+    const bool blocks = random.chance(30);
+    shape.in_w = blocks ? random.between(100, 300) : random.between(1, 4);
+    shape.in_c = random.between(1, 40);
+    shape.out_c = blocks ? random.between(1, 2) : random.between(1, 150);
+    return shape;
   }
 
   static Gates random_gates(Random& random) {
@@ -370,7 +384,7 @@ TEST_P(MacArrayBlock, ReversedAndRepeatedStrides) {
     reverse_some(test.command, random);
     test.words = cosim::encode(test.command);
     test.expected.clear();
-    check(std::move(test), shape, random, buckets, /*throttled=*/false);
+    check(std::move(test), shape, random, buckets, /*throttled=*/std::nullopt);
   }
 }
 
@@ -395,6 +409,19 @@ TEST_P(MacArrayBlock, RandomTilesUnderRandomBackPressure) {
   Buckets buckets("random tiles under back-pressure", seed(4'000));
   for (int i = 0; i < 2'500 && !HasFailure(); ++i) {
     check(shape_within(random, 1'500), random, buckets, /*throttled=*/true);
+  }
+}
+
+// Each port in turn is all that holds the block back: what runs on runs into the bounds that the block sets itself.
+TEST_P(MacArrayBlock, OnePortThatIsNearlyShut) {
+  Random random(seed(8'000));
+  Buckets buckets("one port that is nearly shut", seed(8'000));
+  for (int i = 0; i < 400 && !HasFailure(); ++i) {
+    Gates gates;
+    Gate* const ports[] = {&gates.activations, &gates.weights, &gates.parameters, &gates.results};
+    *ports[i % 4] = Gate(random.bits(), random.pick({2, 5, 20}), 0);
+    const MxuShape shape = small_groups(random);
+    check(make_case(shape, random), shape, random, buckets, gates);
   }
 }
 

@@ -49,7 +49,7 @@ module npu_mac_array_output #(
   assign valid = groups_q != '0 && params_i;
   assign pixel_last = pixel_q == last_q[half_q];
   assign release_o = valid && ready && pixel_last;
-  assign almost_o = groups_q == '0 || (groups_q == 2'd1 && valid && pixel_last);
+  assign almost_o = groups_q == '0 || (valid && pixel_last);
   assign full_o = groups_q == 2'd2;
   assign read_half_o = half_q;
   assign read_pixel_o = pixel_q;

@@ -21,8 +21,7 @@ module npu_mac_array_params #(
   input  logic              [8*PortBytes-1:0] data_i,
 
   input  logic                                start_i,    // the first sums of a group come: fetch its entries
-  output logic                                almost_o,   // all entries asked for are there with the end of this cycle,
-                                                          // unless memory holds them back
+  output logic                                almost_o,   // nothing but the last beat of a group's entries is missing
   output logic                                there_o,    // the oldest group's entries are there
   input  logic                                release_i,  // and of no use any more
   output npu_contract_pkg::parameter_header_t header_o,
@@ -60,7 +59,7 @@ module npu_mac_array_params #(
     end
   end
   assign zero_points_o = taken && header_left_q == HeaderBits'(HeaderBeats);
-  assign almost_o = asked_q == '0 || (asked_q == 2'd1 && !in_header && there_q < 2'd2 && beat_last);
+  assign almost_o = asked_q == '0 || (!in_header && beat_last);
   assign there_o = there_q != '0;
 
   logic group_done;
