@@ -7,6 +7,8 @@ endif()
 
 set(NPU_RTL_PRESETS nano edge)  # whose RTL is built
 
+set(NPU_RTL_THREADS 1 CACHE STRING "Threads of each Verilated block; one is fastest (rtl/README.md, Speed)")
+
 # npu_preset_value(VARIABLE PRESET KEY): the value of a key in hw/presets/PRESET.yaml.
 function(npu_preset_value variable preset key)
   set(file "${CMAKE_SOURCE_DIR}/hw/presets/${preset}.yaml")
@@ -57,6 +59,9 @@ function(npu_verilated block variant)
   foreach(parameter ${ARG_PARAMETERS})
     list(APPEND flags "-G${parameter}")
   endforeach()
+  if(NPU_RTL_THREADS GREATER 1)
+    list(APPEND flags --threads ${NPU_RTL_THREADS} -Wno-UNOPTTHREADS)  # small blocks have no work for many
+  endif()
   set(kind)
   if(ARG_TRACE)
     list(APPEND kind TRACE_FST)

@@ -25,7 +25,7 @@ class Clocked {
   explicit Clocked(Waveform waveform = {})
       : context_(std::make_unique<VerilatedContext>()), waveform_(std::move(waveform)) {
     Verilated::threadContextp(context_.get());
-    context_->threads(1);  // else a context starts threads that no model uses
+    context_->threads(NPU_RTL_THREADS);  // else a context starts threads that no model uses
     waveform_.prepare(*context_);
     model_ = std::make_unique<Model>(context_.get());
     waveform_.open(*model_);

@@ -4,7 +4,6 @@
 #include <Vmac_array_nano.h>
 
 #include "rtl/verilated/mac_array_wrapper.h"
-#include "rtl/verilated/presets.h"
 
 namespace npu::rtl {
 
@@ -54,15 +53,7 @@ void store(const MacArray::Results& request, uint8_t* base) {
 }
 
 std::unique_ptr<MacArray> make_mac_array(std::string_view preset) {
-  if (preset == "nano") {
-    return std::make_unique<VerilatedMacArray<Vmac_array_nano>>(NPU_NANO_MXU_COLS, NPU_NANO_MXU_DEPTH,
-                                                                NPU_NANO_MXU_DW_TAPS);
-  }
-  if (preset == "edge") {
-    return std::make_unique<VerilatedMacArray<Vmac_array_edge>>(NPU_EDGE_MXU_COLS, NPU_EDGE_MXU_DEPTH,
-                                                                NPU_EDGE_MXU_DW_TAPS);
-  }
-  no_such_preset(preset);
+  return wrap_mac_array<Vmac_array_nano, Vmac_array_edge>(preset);
 }
 
 }  // namespace npu::rtl

@@ -9,6 +9,7 @@
 #include "hw/contract/error.h"
 #include "rtl/verilated/clocked.h"
 #include "rtl/verilated/mac_array.h"
+#include "rtl/verilated/presets.h"
 
 namespace npu::rtl {
 
@@ -120,5 +121,19 @@ class VerilatedMacArray final : public MacArray {
   uint32_t src_bytes_ = 1, weight_bytes_ = 1, dst_bytes_ = 1, column_elements_ = 1;
   Clocked<Model, Waveform> model_;
 };
+
+// Of a preset by its name; of the Verilated modules of the presets.
+template <class Nano, class Edge, class Waveform = NoWaveform>
+std::unique_ptr<MacArray> wrap_mac_array(std::string_view preset, Waveform waveform = {}) {
+  if (preset == "nano") {
+    return std::make_unique<VerilatedMacArray<Nano, Waveform>>(NPU_NANO_MXU_COLS, NPU_NANO_MXU_DEPTH,
+                                                               NPU_NANO_MXU_DW_TAPS, std::move(waveform));
+  }
+  if (preset == "edge") {
+    return std::make_unique<VerilatedMacArray<Edge, Waveform>>(NPU_EDGE_MXU_COLS, NPU_EDGE_MXU_DEPTH,
+                                                               NPU_EDGE_MXU_DW_TAPS, std::move(waveform));
+  }
+  no_such_preset(preset);
+}
 
 }  // namespace npu::rtl

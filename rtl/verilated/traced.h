@@ -6,10 +6,12 @@
 #include <string_view>
 
 #include "rtl/verilated/mac_array.h"
+#include "rtl/verilated/vpu.h"
 
 namespace npu::rtl {
 
-// The file is complete when the block is destroyed. Throws as make_mac_array does.
+// The file is complete when the block is destroyed. Throw as make_mac_array does.
 [[nodiscard]] std::unique_ptr<MacArray> make_traced_mac_array(std::string_view preset, const std::string& file);
+[[nodiscard]] std::unique_ptr<Vpu> make_traced_vpu(std::string_view preset, const std::string& file);
 
 }  // namespace npu::rtl

@@ -3,136 +3,9 @@
 #include <Vvpu_edge.h>
 #include <Vvpu_nano.h>
 
-#include <bit>
-#include <cstring>
-#include <vector>
-
-#include "rtl/verilated/clocked.h"
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/vpu_wrapper.h"
 
 namespace npu::rtl {
-namespace {
-
-// Ports are arrays of words, element 0 lowest: on such a machine they are the bytes of the memory's order.
-static_assert(std::endian::native == std::endian::little);
-
-constexpr uint32_t kRegisters = 16, kTableRows = 256;  // parameters Registers and Rows of npu_vpu
-
-[[noreturn]] void unsupported(const std::string& what) {
-  throw Error(contract::ErrorCode::kArgumentUnsupported, "the RTL of the VPU " + what + ", or run it on the model");
-}
-
-bool spans(uint32_t out, uint32_t stride, int32_t pad, uint32_t kernel, uint32_t in) {
-  return int64_t{out - 1} * stride + kernel - pad > INT32_MAX || in > INT32_MAX;
-}
-
-template <class Model>
-class VerilatedVpu final : public Vpu {
- public:
-  explicit VerilatedVpu(uint32_t lanes) : lanes_(lanes) { reset(); }
-
-  uint32_t lanes() const override { return lanes_; }
-
-  void reset() override {
-    model_->start_valid_i = 0;
-    hold();
-    model_.reset();
-  }
-
-  void start(const contract::VpuEwiseCommand& command) override {
-    if (command.register_count > kRegisters) {
-      unsupported("has " + std::to_string(kRegisters) + " registers: give the program fewer");
-    }
-    uint64_t rows = 0;
-    for (const contract::Operand& operand : command.operands) rows += (uint64_t{operand.bytes} + row() - 1) / row();
-    if (rows > kTableRows) {
-      unsupported("holds " + std::to_string(kTableRows * row()) + " bytes of tables and parameters: split the tile");
-    }
-    std::vector<uint32_t> words;
-    command.encode(words);
-    put(model_->ewise_i, words, 0, contract::VpuEwiseCommand::kWords);
-    const size_t operand_words = command.operands.size() * contract::Operand::kWords;
-    put(model_->operands_i, words, contract::VpuEwiseCommand::kWords, operand_words);
-    put(model_->uops_i, words, contract::VpuEwiseCommand::kWords + operand_words,
-        command.uops.size() * contract::Uop::kWords);
-    accept(contract::Opcode::kVpuEwise);
-  }
-  void start(const contract::VpuPoolCommand& command) override {
-    if (spans(command.out_h, command.stride_y, command.pad_top, command.kernel_h, command.in_h) ||
-        spans(command.out_w, command.stride_x, command.pad_left, command.kernel_w, command.in_w)) {
-      unsupported("counts rows and columns with 32 bits: split the tile");
-    }
-    std::vector<uint32_t> words;
-    command.encode(words);
-    put(model_->pool_i, words, 0, contract::VpuPoolCommand::kWords);
-    accept(contract::Opcode::kVpuPool);
-  }
-  void start(const contract::VpuReduceCommand& command) override {
-    std::vector<uint32_t> words;
-    command.encode(words);
-    put(model_->reduce_i, words, 0, contract::VpuReduceCommand::kWords);
-    accept(contract::Opcode::kVpuReduce);
-  }
-
-  bool parameters(Parameters& request) override {
-    if (model_->param_valid_o == 0) return false;
-    request.operand = model_->param_operand_o;
-    request.offset = model_->param_offset_o;
-    request.bytes = model_->param_count_o;
-    request.data = reinterpret_cast<uint8_t*>(model_->param_data_i.m_storage);
-    return true;
-  }
-  bool read(Read& request) override {
-    if (model_->operand_valid_o == 0) return false;
-    request.operand = model_->operand_operand_o;
-    request.element_bytes = model_->operand_bytes_o;
-    request.lanes = model_->operand_lanes_o;
-    request.offsets = model_->operand_offset_o.m_storage;
-    request.data = model_->operand_data_i.m_storage;
-    return true;
-  }
-  bool write(Write& request) override {
-    if (model_->result_valid_o == 0) return false;
-    request.operand = model_->result_operand_o;
-    request.element_bytes = model_->result_bytes_o;
-    request.lanes = model_->result_lanes_o;
-    request.offsets = model_->result_offset_o.m_storage;
-    request.data = model_->result_data_o.m_storage;
-    return true;
-  }
-  void grant_parameters() override { model_->param_ready_i = 1; }
-  void grant_read() override { model_->operand_ready_i = 1; }
-  void grant_write() override { model_->result_ready_i = 1; }
-
-  void tick() override {
-    model_.tick();
-    model_->start_valid_i = 0;
-    hold();
-  }
-  bool done() const override { return model_->done_o != 0; }
-  uint64_t cycles() const override { return model_.cycles(); }
-
- private:
-  void accept(contract::Opcode opcode) {
-    model_->opcode_i = static_cast<uint8_t>(opcode);
-    model_->start_valid_i = 1;
-  }
-  [[nodiscard]] uint32_t row() const { return 4 * lanes_; }
-  void hold() {
-    model_->param_ready_i = 0;
-    model_->operand_ready_i = 0;
-    model_->result_ready_i = 0;
-  }
-  template <class Port>
-  static void put(Port& port, const std::vector<uint32_t>& words, size_t begin, size_t count) {
-    if (count > 0) std::memcpy(port.m_storage, words.data() + begin, count * sizeof(uint32_t));
-  }
-
-  uint32_t lanes_;
-  Clocked<Model> model_;
-};
-
-}  // namespace
 
 void fetch(const Vpu::Parameters& request, const uint8_t* base) {
   std::memcpy(request.data, base + request.offset, request.bytes);
@@ -152,10 +25,6 @@ void store(const Vpu::Write& request, uint8_t* base) {
   }
 }
 
-std::unique_ptr<Vpu> make_vpu(std::string_view preset) {
-  if (preset == "nano") return std::make_unique<VerilatedVpu<Vvpu_nano>>(NPU_NANO_VPU_LANES);
-  if (preset == "edge") return std::make_unique<VerilatedVpu<Vvpu_edge>>(NPU_EDGE_VPU_LANES);
-  no_such_preset(preset);
-}
+std::unique_ptr<Vpu> make_vpu(std::string_view preset) { return wrap_vpu<Vvpu_nano, Vvpu_edge>(preset); }
 
 }  // namespace npu::rtl

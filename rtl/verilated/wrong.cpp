@@ -1,8 +1,10 @@
 #include "rtl/verilated/wrong.h"
 
 #include <Vmac_array_nano_wrong.h>
+#include <Vvpu_nano_wrong.h>
 
 #include "rtl/verilated/mac_array_wrapper.h"
+#include "rtl/verilated/vpu_wrapper.h"
 
 namespace npu::rtl {
 
@@ -10,5 +12,7 @@ std::unique_ptr<MacArray> make_wrong_mac_array() {
   return std::make_unique<VerilatedMacArray<Vmac_array_nano_wrong>>(NPU_NANO_MXU_COLS, NPU_NANO_MXU_DEPTH,
                                                                     NPU_NANO_MXU_DW_TAPS);
 }
+
+std::unique_ptr<Vpu> make_wrong_vpu() { return std::make_unique<VerilatedVpu<Vvpu_nano_wrong>>(NPU_NANO_VPU_LANES); }
 
 }  // namespace npu::rtl

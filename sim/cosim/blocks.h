@@ -14,8 +14,9 @@ namespace npu::cosim {
 struct Blocks {
   std::function<std::unique_ptr<rtl::MacArray>(std::string_view preset)> mac_array = rtl::make_mac_array;
   std::function<std::unique_ptr<rtl::Vpu>(std::string_view preset)> vpu = rtl::make_vpu;
-  // Writes an FST trace to the file; empty when no such block was built.
+  // Write an FST trace to the file; empty when no such blocks were built.
   std::function<std::unique_ptr<rtl::MacArray>(std::string_view preset, const std::string& file)> traced_mac_array;
+  std::function<std::unique_ptr<rtl::Vpu>(std::string_view preset, const std::string& file)> traced_vpu;
 };
 // Those of this program.
 [[nodiscard]] Blocks& blocks();

@@ -57,6 +57,7 @@ Blocks& blocks() {
     Blocks built;
 #ifdef NPU_RTL_TRACE
     built.traced_mac_array = rtl::make_traced_mac_array;
+    built.traced_vpu = rtl::make_traced_vpu;
 #endif
     return built;
   }();
@@ -65,7 +66,9 @@ Blocks& blocks() {
 
 bool has_rtl(Unit) { return true; }
 
-bool has_traced_rtl(Unit unit) { return unit == Unit::kMxu && blocks().traced_mac_array != nullptr; }
+bool has_traced_rtl(Unit unit) {
+  return unit == Unit::kMxu ? blocks().traced_mac_array != nullptr : blocks().traced_vpu != nullptr;
+}
 
 std::unique_ptr<RtlEngine> make_rtl_engine(Unit unit, const Capabilities& caps, const std::string& waveform) {
   const bool mxu = unit == Unit::kMxu;
@@ -75,11 +78,12 @@ std::unique_ptr<RtlEngine> make_rtl_engine(Unit unit, const Capabilities& caps, 
   }
   if (!has_traced_rtl(unit)) {
     throw Error(ErrorCode::kFeatureUnsupported,
-                fmt::format("this program was built without a {} that writes waveforms; of the MXU there is one with "
+                fmt::format("this program was built without a {} that writes waveforms; there is one with "
                             "-DNPU_RTL_TRACE=ON",
                             title(unit)));
   }
-  return make_rtl_mxu(caps, blocks().traced_mac_array(preset, waveform));
+  return mxu ? make_rtl_mxu(caps, blocks().traced_mac_array(preset, waveform))
+             : make_rtl_vpu(caps, blocks().traced_vpu(preset, waveform));
 }
 
 }  // namespace npu::cosim

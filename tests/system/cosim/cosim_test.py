@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """`npu run --rtl`, `--lockstep` and `npu replay`.
 
-usage: cosim_test.py NPU MAKER WRONG NETWORKS [ZOO]. WRONG is an npu with a wrong MXU of preset nano: its values that are
-clipped from above have their lowest bit flipped. NETWORKS has the imported wake words, ZOO is optional."""
+usage: cosim_test.py NPU MAKER WRONG NETWORKS [ZOO]. WRONG is an npu with a wrong MXU and VPU of preset nano: values that
+are clipped from above have their lowest bit flipped. NETWORKS has the imported wake words, ZOO is optional."""
 
 import json
+import re
+import struct
 import subprocess
 import sys
 import unittest
@@ -16,6 +18,8 @@ from harness import NpuTest  # noqa: E402
 
 WRONG, NETWORKS, ZOO = "", None, None
 PRESETS = ("nano", "edge")
+# By engine: a network whose first layer the wrong one gets wrong, that layer's operators, and a result of RTL and model there.
+CAUGHT = {"mxu": ("two_layers", "CONV2D+RESCALE", 126, 127), "vpu": ("clamped", "CLAMP", 61, 60)}
 
 
 class Cosim(NpuTest):
@@ -45,8 +49,8 @@ class Cosim(NpuTest):
 
 
 class SmallNetwork(Cosim):
-    def arguments(self, *more):
-        return [self.dir / "two_layers.tosa", "--input", self.dir / "x.npy", "--config", "nano", *more]
+    def arguments(self, *more, network="two_layers"):
+        return [self.dir / f"{network}.tosa", "--input", self.dir / "x.npy", "--config", "nano", *more]
 
     def wrong(self, *arguments):
         return subprocess.run([WRONG, *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False,
@@ -100,16 +104,22 @@ class SmallNetwork(Cosim):
                  self.dir / "x.npy", "--rtl", "mxu", "--config", path)
 
     def test_a_wrong_block_is_found_named_and_replayed(self):
-        bundle = self.dir / "kept"
-        layer = self.report(*self.arguments())["layers"][0]["name"]
-        result = self.wrong("run", *self.arguments("--lockstep", "--rtl", "mxu", "--keep-bundle", bundle))
+        for engine, caught in CAUGHT.items():
+            with self.subTest(engine):
+                self.find_and_replay(engine, *caught)
+
+    def find_and_replay(self, engine, network, operators, of_rtl, of_model):
+        bundle = self.dir / f"kept-{engine}"
+        layer = self.report(*self.arguments(network=network))["layers"][0]["name"]
+        result = self.wrong("run", *self.arguments("--lockstep", "--rtl", engine, "--keep-bundle", bundle, network=network))
         self.assertEqual(result.returncode, 7, result.stderr)
-        self.assertRegex(result.stderr, rf"^npu: error: layer 0 '{layer}' \(CONV2D\+RESCALE\), tile 0 of invocation 0 on the "
-                                        r"MXU: \d+ of \d+ elements differ, the first is element \[\d+, \d+, \d+\] \(number "
-                                        r"\d+, i8\): RTL 126, model 127; \d+ cycles on the RTL, \d+ in the model; run it "
-                                        r"again with: npu replay .*kept \[elements_differ\]\n$")
+        self.assertRegex(result.stderr, rf"^npu: error: layer 0 '{layer}' \({re.escape(operators)}\), tile 0 of invocation 0 "
+                                        rf"on the {engine.upper()}: \d+ of \d+ elements differ, the first is element "
+                                        rf"\[[\d, ]+\] \(number \d+, i8\): RTL {of_rtl}, model {of_model}; \d+ cycles on the "
+                                        rf"RTL, \d+ in the model; run it again with: npu replay .*kept-{engine} "
+                                        r"\[elements_differ\]\n$")
         tile = json.loads((bundle / "tile.json").read_text())
-        self.assertEqual((tile["engine"], tile["layer"], tile["tile"]), ("mxu", layer, 0))
+        self.assertEqual((tile["engine"], tile["layer"], tile["tile"]), (engine, layer, 0))
         expected, got = (bundle / "expected.bin").read_bytes(), (bundle / "got.bin").read_bytes()
         differing = [i for i in range(len(expected)) if expected[i] != got[i]]
         self.assertEqual(len(differing), tile["found"]["differing"])
@@ -125,9 +135,10 @@ class SmallNetwork(Cosim):
         self.assertIn("not those that were recorded", right.out)
 
     def test_rtl_alone_computes_with_the_wrong_block(self):
-        result = self.wrong("run", *self.arguments("--rtl", "mxu", "--check", "reference"))
-        self.assertEqual(result.returncode, 7, result.stderr)
-        self.assertIn("differ from the reference", result.stderr)
+        for engine, (network, *_) in CAUGHT.items():
+            result = self.wrong("run", *self.arguments("--rtl", engine, "--check", "reference", network=network))
+            self.assertEqual(result.returncode, 7, result.stderr)
+            self.assertIn("differ from the reference", result.stderr)
 
     def test_bundles_get_names_of_their_own(self):
         for name in ("npu-bundle", "npu-bundle-2"):
@@ -136,15 +147,19 @@ class SmallNetwork(Cosim):
             self.assertTrue((self.dir / name / "tile.json").is_file())
 
     def test_replay_writes_a_waveform_or_says_why_not(self):
-        bundle = self.dir / "waves"
-        self.wrong("run", *self.arguments("--lockstep", "--keep-bundle", bundle))
-        out = self.good("replay", bundle).out
-        wave = bundle / "tile.fst"
-        if "built without blocks" in out:
-            self.bad(3, "feature_unsupported", "NPU_RTL_TRACE", "replay", bundle, "--waveform", wave)
-            return
-        self.assertGreater(wave.stat().st_size, 1000)
-        self.assertEqual(sorted(bundle.glob("*.partial*")), [])
+        for engine, (network, *_) in CAUGHT.items():
+            bundle = self.dir / f"waves-{engine}"
+            self.wrong("run", *self.arguments("--lockstep", "--keep-bundle", bundle, network=network))
+            out = self.good("replay", bundle).out
+            wave = bundle / "tile.fst"
+            if "built without blocks" in out:
+                self.bad(3, "feature_unsupported", "NPU_RTL_TRACE", "replay", bundle, "--waveform", wave)
+                continue
+            # It is of two cycles of reset, one that starts the tile, and those of this one tile, two steps each.
+            cycles = int(re.search(r"^cycles +(\d+) on the RTL", out, re.MULTILINE)[1])
+            kind, _, _, end = struct.unpack(">BQQQ", wave.read_bytes()[:25])
+            self.assertEqual((kind, end), (0, 2 * (3 + cycles) - 1))
+            self.assertEqual(sorted(bundle.glob("*.partial*")), [])
 
     def test_replay_refuses_what_is_no_bundle(self):
         self.bad(66, "cannot_read", "tile.json", "replay", self.dir / "nothing")

@@ -1,4 +1,4 @@
-// Writes the network that cosim_test.py feeds to `npu` into the folder given on the command line.
+// Writes the networks that cosim_test.py feeds to `npu` into the folder given on the command line.
 #include <cstdio>
 #include <filesystem>
 
@@ -31,12 +31,21 @@ Graph two_layers() {
   return b.build();
 }
 
+// INT8[1, 8, 8, 4] -> INT8[1, 8, 8, 4]: a layer of the VPU, some results of which are clipped.
+Graph clamped() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt8, {1, 8, 8, 4});
+  b.output(b.clamp(x, -50, 60), "y");
+  return b.build();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 2) return 64;
   try {
     write_tosa(std::filesystem::path(argv[1]) / "two_layers.tosa", two_layers());
+    write_tosa(std::filesystem::path(argv[1]) / "clamped.tosa", clamped());
   } catch (const npu::Error& error) {
     std::fprintf(stderr, "make_networks: %s\n", error.what());
     return 1;

@@ -1,12 +1,15 @@
-// `npu` with a wrong block of RTL in place of the right one, to see that it is found.
+// `npu` with wrong blocks of RTL in place of the right ones, to see that they are found.
 #include "rtl/verilated/wrong.h"
 #include "sim/cosim/blocks.h"
 
 namespace {
 
 [[maybe_unused]] const bool wrong = [] {
-  npu::cosim::blocks().mac_array = [](std::string_view) { return npu::rtl::make_wrong_mac_array(); };
-  npu::cosim::blocks().traced_mac_array = nullptr;
+  npu::cosim::Blocks& blocks = npu::cosim::blocks();
+  blocks.mac_array = [](std::string_view) { return npu::rtl::make_wrong_mac_array(); };
+  blocks.vpu = [](std::string_view) { return npu::rtl::make_wrong_vpu(); };
+  blocks.traced_mac_array = nullptr;
+  blocks.traced_vpu = nullptr;
   return true;
 }();
 
