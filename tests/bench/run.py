@@ -58,8 +58,9 @@ LARGE = ["resnet8_int8", "vww_mbv1_025_int8", "mobilenet_v2_int8"]
 FIRMWARE_BOUND = 0.5
 
 
-def device(program, network, data, mode, repeats, sequence, bypass=False):
-    command = [program, network, data, mode, str(repeats)] + ["sequence"] * sequence + ["bypass"] * bypass
+def device(program, network, data, mode, repeats, sequence, bypass=False, lockstep=False):
+    command = [program, network, data, mode, str(repeats)]
+    command += ["sequence"] * sequence + ["bypass"] * bypass + ["lockstep"] * lockstep
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         fail(done.stderr.strip())
