@@ -105,7 +105,6 @@ class ProgramCheck {
     require(index < tile_.command.operands.size() && tile_.command.operands[index].bytes >= least);
     if (!valid_) return;
     require(tile_.command.operands[index].stride == std::array<int32_t, 4>{});
-    tile_.uses[index].blob = true;
   }
   void rescale(const Uop& uop) {
     const uint32_t fields = static_cast<uint32_t>(uop.imm0);
@@ -149,7 +148,8 @@ ErrorCode EwiseTile::parse(std::span<const uint32_t> words, EwiseTile& tile) {
   for (const Operand& operand : command.operands) {
     if (!known(operand.type)) return ErrorCode::kFaultBadCommand;
   }
-  tile.uses.resize(command.operands.size());
+  // The engine loads each table and parameter block before it starts, whether the program names it or not.
+  for (const Operand& operand : command.operands) tile.uses.push_back({.blob = operand.bytes != 0});
   ProgramCheck check(tile);
   for (const Uop& uop : command.uops) check.check(uop);
   return check.valid() ? ErrorCode::kOk : ErrorCode::kFaultBadCommand;

@@ -212,7 +212,13 @@ TEST(Malformed, Ewise) {
       {"source before the memory", [](E& c) { c.operands[0].stride[3] = -1; }, kOut},
       {"result beyond the memory", [](E& c) { c.operands[1].base.offset = 4090; }, kOut},
       {"result in DRAM", [](E& c) { c.operands[1].base.region = contract::Region::kOutput; }, kOut},
-      {"table beyond the memory", [](E& c) { c.operands[2].base.offset = 4000; }, kOut}};
+      {"table beyond the memory", [](E& c) { c.operands[2].base.offset = 4000; }, kOut},
+      {"table beyond the memory that no operation names",
+       [](E& c) {
+         c.operands.push_back(c.operands[2]);
+         c.operands.back().base.offset = 4000;
+       },
+       kOut}};
   expect_refused<E>(*engine, good, memory, mistakes);
 }
 
