@@ -64,10 +64,10 @@ Element random_type(Random& random) {
   return random.pick({Element::kI8, Element::kI8, Element::kI16, Element::kI32, Element::kI48, Element::kBool});
 }
 
-// An operation on registers that were written.
-Uop random_uop(Random& random, uint32_t written, bool tame) {
+// An operation on registers that were written, often on the one that was written last, so that few results get lost.
+Uop random_uop(Random& random, uint32_t written, uint32_t last, bool tame) {
   const auto reg = [&] { return static_cast<uint32_t>(random.between(0, written - 1)); };
-  Uop uop = {static_cast<UopCode>(random.between(2, 27)), 0, reg(), reg(), 0, 0};
+  Uop uop = {static_cast<UopCode>(random.between(2, 27)), 0, random.chance(50) ? last : reg(), reg(), 0, 0};
   const auto element = [&] { return static_cast<int32_t>(random.pick({Element::kI8, Element::kI16, Element::kI32})); };
   switch (uop.op) {
     case UopCode::kMul:
@@ -137,9 +137,11 @@ bool broadcast(const Operand& operand) {
 }
 
 void add_stores(EwisePlan& plan, Random& random) {
-  const uint32_t results = static_cast<uint32_t>(random.between(1, 2));
+  const auto results = static_cast<uint32_t>(random.between(1, 3));
   for (uint32_t i = 0; i < results; ++i) {
-    const auto reg = static_cast<uint32_t>(random.between(0, kRegisters - 1));
+    // The last result is the one that depends on most operations.
+    const auto reg = i == 0 && random.chance(50) ? plan.command.uops.back().dst
+                                                 : static_cast<uint32_t>(random.between(0, kRegisters - 1));
     plan.in_place = plan.in_place || (i == 0 && random.chance(60) && !broadcast(plan.command.operands[kFirstStream]));
     const uint32_t index = plan.in_place && i == 0 ? static_cast<uint32_t>(kFirstStream)
                                                    : add_stream(plan, random, random_type(random), /*result=*/true);
@@ -202,7 +204,7 @@ EwisePlan random_ewise(Random& random) {
   add_blob(plan, random, 513 * 2);
   add_loads(plan, random);
   for (uint32_t i = 0; i < kOperations; ++i) {
-    Uop uop = random_uop(random, std::min(2 + i, kRegisters), plan.tame);
+    Uop uop = random_uop(random, std::min(2 + i, kRegisters), command.uops.back().dst, plan.tame);
     uop.dst = 2 + i < kRegisters ? 2 + i : static_cast<uint32_t>(random.between(0, kRegisters - 1));
     command.uops.push_back(uop);
   }
