@@ -40,6 +40,9 @@ struct BeatRun {
   int64_t wrap = 0;
 };
 
+// Cycles of a schedule that a device hands over to memory at once: within them, beats are late together.
+inline constexpr uint64_t kChunkCycles = 256;
+
 struct TileResult {
   contract::ErrorCode error = contract::ErrorCode::kOk;
   uint64_t cycles = 0;  // with ideal memory: fill + steady + drain

@@ -138,7 +138,7 @@ void ComputeUnit::count_until(uint64_t end, Work& work) {
 void ComputeUnit::play(uint64_t cycles, Work& work) {
   uint64_t at = machine_.clock.now();
   for (uint64_t done = 0; done < cycles && !machine_.job.aborting();) {
-    const uint64_t length = std::min(kChunkCycles, cycles - done);
+    const uint64_t length = std::min(engine::kChunkCycles, cycles - done);
     done += length;
     count_until(done == cycles ? kForever : done, work);
     uint64_t end = at + length;

@@ -1,7 +1,7 @@
 // MXU or VPU: a queue unit around an engine (hw/engine/engine.h). The engine's result is written when the command
-// starts; then its schedule of memory beats is played, kChunkCycles at a time: the accesses of a chunk are booked at
-// the banks of the scratchpad and at the port of the persistent SRAM, and what they are late by is added to the time of
-// the tile.
+// starts; then its schedule of memory beats is played, engine::kChunkCycles at a time: the accesses of a chunk are
+// booked at the banks of the scratchpad and at the port of the persistent SRAM, and what they are late by is added to
+// the time of the tile.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,6 @@ namespace npu::model {
 
 class ComputeUnit : public QueueUnit, private engine::MemoryView {
  public:
-  static constexpr uint64_t kChunkCycles = 256;
-
   ComputeUnit(const sc_core::sc_module_name& name, Machine& machine, uint32_t queue,
               std::unique_ptr<engine::Engine> engine);
 

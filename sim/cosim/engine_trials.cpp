@@ -1,0 +1,111 @@
+#include "sim/cosim/engine_trials.h"
+
+#include <fmt/format.h>
+
+#include "hw/timing/mxu_ports.h"
+#include "hw/timing/vpu_ports.h"
+#include "sim/cosim/back_ends.h"
+#include "sim/cosim/hand_over.h"
+#include "sim/cosim/random.h"
+#include "sim/cosim/random_tiles.h"
+
+namespace npu::cosim {
+
+using contract::Opcode;
+using engine::TileResult;
+
+namespace {
+
+constexpr uint64_t kMostCycles = 3'000;  // of a tile with ideal memory: some ten thousand when it is held back
+
+// Of every port a share of its own, from one in ten cycles to all.
+Grants random_grants(uint64_t seed) {
+  Random random(~seed);  // not the tile's numbers again
+  std::array<uint8_t, timing::kMostPorts> percent{};
+  for (uint8_t& port : percent) port = static_cast<uint8_t>(random.chance(25) ? 100 : random.between(10, 100));
+  return {random.bits(), percent};
+}
+
+std::unique_ptr<timing::PortSchedule> schedule_of(std::span<const uint32_t> words, const contract::Capabilities& caps) {
+  switch (contract::Header::decode(words).opcode) {
+    case Opcode::kVpuEwise:
+      return timing::vpu_ports(contract::VpuEwiseCommand::decode(words), caps);
+    case Opcode::kVpuPool:
+      return timing::vpu_ports(contract::VpuPoolCommand::decode(words), caps);
+    case Opcode::kVpuReduce:
+      return timing::vpu_ports(contract::VpuReduceCommand::decode(words), caps);
+    default:
+      return timing::mxu_ports(contract::MxuCommand::decode(words), caps);
+  }
+}
+
+uint64_t scheduled_cycles(timing::PortSchedule& schedule, Grants grants) {
+  uint64_t cycles = 0;
+  for (; !schedule.done(); ++cycles) schedule.step(schedule.asking() & grants.next());
+  return cycles;
+}
+
+class EngineTrials final : public Trials {
+ public:
+  EngineTrials(Unit unit, const contract::Capabilities& caps, std::unique_ptr<RtlEngine> rtl)
+      : unit_(unit), caps_(caps), rtl_(*rtl), lockstep_(make_model_engine(unit, caps), std::move(rtl)) {
+    lockstep_.keep_always(true);  // a tile whose cycles differ is worth a bundle, too
+  }
+
+  Trial run(uint64_t seed, bool held_back) override {
+    Tile tile = random_tile(unit_, caps_, seed, kMostCycles);
+    const Grants grants = held_back ? random_grants(seed) : Grants();
+    BundleMemory memory(std::move(tile.memory));
+    rtl_.hold_back(grants);
+    const TileResult by_model = lockstep_.run(tile.command, memory, /*timed=*/true);
+    const Comparison& found = lockstep_.comparison();
+
+    Trial trial;
+    trial.kind = tile.kind;
+    trial.text = tile.text + (held_back ? ", held back" : "");
+    trial.compared = found.elements;
+    trial.differing = found.differing;
+    trial.difference = found.difference;
+    trial.port_difference = rtl_.port_difference();
+    trial.rtl_cycles = found.rtl_cycles;
+    trial.expected_cycles = rtl_.formula_cycles();
+    if (held_back) {
+      trial.expected_cycles = scheduled_cycles(*schedule_of(tile.command, caps_), grants);
+      trial.handed_over_cycles = handed_over_cycles(unit_, by_model.cycles, by_model.beats, grants);
+    }
+    if (!trial.passed()) trial.bundle = bundle_of(tile, trial, seed, held_back);
+    return trial;
+  }
+
+ private:
+  [[nodiscard]] Bundle bundle_of(const Tile& tile, const Trial& trial, uint64_t seed, bool held_back) const {
+    Bundle bundle;
+    bundle.unit = unit_;
+    bundle.caps = caps_;
+    bundle.command = tile.command;
+    bundle.network = "random tiles";
+    bundle.layer = tile.kind;
+    bundle.operators = tile.text;
+    bundle.seed = fmt::format("{}{}", seed, held_back ? ", held back" : "");
+    bundle.found = lockstep_.comparison();
+    if (bundle.found.difference.empty()) bundle.found.difference = trial.port_difference;
+    if (bundle.found.difference.empty()) {
+      bundle.found.difference =
+          fmt::format("{} cycles on the RTL instead of {}", trial.rtl_cycles, trial.expected_cycles);
+    }
+    return bundle;
+  }
+
+  const Unit unit_;
+  const contract::Capabilities caps_;
+  RtlEngine& rtl_;  // the lockstep's
+  Lockstep lockstep_;
+};
+
+}  // namespace
+
+std::unique_ptr<Trials> make_engine_trials(Unit unit, const contract::Capabilities& caps) {
+  return std::make_unique<EngineTrials>(unit, caps, make_rtl_engine(unit, caps));
+}
+
+}  // namespace npu::cosim

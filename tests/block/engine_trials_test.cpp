@@ -1,0 +1,166 @@
+// Random trials of the engines: what the RTL computes is what the model computes, and it asks for memory when hw/timing
+// says, whether memory holds it back or not. A block with a mistake is found.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "hw/contract/error.h"
+#include "hw/presets/preset.h"
+#include "sim/cosim/back_ends.h"
+#include "sim/cosim/trial.h"
+#include "tests/block/stream.h"
+#ifdef NPU_RTL_WRONG
+#include "rtl/verilated/wrong.h"
+#include "sim/cosim/blocks.h"
+#endif
+
+namespace npu::cosim::test {
+namespace {
+
+constexpr uint64_t kTrials = 300;
+
+class EngineTrials : public testing::TestWithParam<std::tuple<Block, const char*>> {
+ protected:
+  const contract::Capabilities caps_ = presets::load_preset(std::get<1>(GetParam())).caps;
+  const std::unique_ptr<Trials> trials_ = make_trials(std::get<0>(GetParam()), caps_);
+};
+
+// How far what the device would say lies from the truth, in parts of the truth.
+struct HandOver {
+  uint64_t tiles = 0, cycles = 0;
+  int64_t sum = 0;
+  double absolute = 0, worst = 0;
+  void add(uint64_t said, uint64_t is) {
+    const auto error = static_cast<int64_t>(said - is);
+    const double part = static_cast<double>(error) / static_cast<double>(is);
+    ++tiles;
+    cycles += is;
+    sum += error;
+    absolute += std::abs(part);
+    if (std::abs(part) > std::abs(worst)) worst = part;
+  }
+};
+
+TEST_P(EngineTrials, AllPass) {
+  const uint64_t first = rtl::test::seed(1);
+  for (const bool held_back : {false, true}) {
+    std::map<std::string, int> kinds;
+    uint64_t compared = 0, cycles = 0;
+    HandOver hand_over;
+    for (uint64_t seed = first; seed < first + kTrials; ++seed) {
+      const Trial trial = trials_->run(seed, held_back);
+      ASSERT_EQ(trial.difference, "") << trial.text;
+      ASSERT_EQ(trial.port_difference, "") << trial.text;
+      ASSERT_EQ(trial.rtl_cycles, trial.expected_cycles) << trial.text;
+      ASSERT_TRUE(trial.passed());
+      ASSERT_FALSE(trial.bundle.has_value());
+      ASSERT_GT(trial.compared, 0u) << trial.text;
+      ASSERT_EQ(trial.handed_over_cycles.has_value(), held_back);
+      if (held_back) hand_over.add(*trial.handed_over_cycles, trial.rtl_cycles);
+      ++kinds[trial.kind];
+      compared += trial.compared;
+      cycles += trial.rtl_cycles;
+    }
+    EXPECT_GE(kinds.size(), 20u);
+    std::printf("%s, %s%s: %llu tiles from seed %llu of %zu kinds, %llu elements, %llu cycles\n",
+                std::string(name(std::get<0>(GetParam()))).c_str(), std::get<1>(GetParam()),
+                held_back ? ", held back" : "", static_cast<unsigned long long>(kTrials),
+                static_cast<unsigned long long>(first), kinds.size(), static_cast<unsigned long long>(compared),
+                static_cast<unsigned long long>(cycles));
+    if (!held_back) continue;
+    std::printf(
+        "  handed over by the device: %+.1f %% of all cycles, a tile %.1f %% off on average, %+.1f %% at worst\n",
+        100.0 * static_cast<double>(hand_over.sum) / static_cast<double>(hand_over.cycles),
+        100 * hand_over.absolute / static_cast<double>(hand_over.tiles), 100 * hand_over.worst);
+  }
+}
+
+TEST_P(EngineTrials, FollowFromTheirSeed) {
+  const Trial once = trials_->run(7, /*held_back=*/true);
+  (void)trials_->run(8, /*held_back=*/false);
+  const Trial again = trials_->run(7, /*held_back=*/true);
+  EXPECT_EQ(once.text, again.text);
+  EXPECT_EQ(once.compared, again.compared);
+  EXPECT_EQ(once.rtl_cycles, again.rtl_cycles);
+  EXPECT_EQ(once.handed_over_cycles, again.handed_over_cycles);
+  // The same tile takes no longer when nothing holds it back.
+  EXPECT_LE(trials_->run(7, /*held_back=*/false).rtl_cycles, once.rtl_cycles);
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, EngineTrials,
+                         testing::Combine(testing::Values(Block::kMxu, Block::kVpu), testing::Values("nano", "edge")),
+                         [](const auto& info) {
+                           return std::string(name(std::get<0>(info.param))) + "_" + std::get<1>(info.param);
+                         });
+
+TEST(Trials, AreOfTheSizesThatWereBuilt) {
+  contract::Capabilities caps = presets::load_preset("nano").caps;
+  caps.mxu_cols = 24;
+  caps.vpu_lanes = 24;
+  for (const Block block : {Block::kMxu, Block::kVpu}) {
+    try {
+      (void)make_trials(block, caps);
+      FAIL() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), contract::ErrorCode::kBadPreset);
+    }
+  }
+}
+
+#ifdef NPU_RTL_WRONG
+
+// Puts wrong blocks in the place of the right ones.
+class WrongBlocks : public testing::TestWithParam<Block> {
+ protected:
+  void SetUp() override {
+    blocks().mac_array = [](std::string_view) { return rtl::make_wrong_mac_array(); };
+    blocks().vpu = [](std::string_view) { return rtl::make_wrong_vpu(); };
+  }
+  void TearDown() override { blocks() = right_; }
+
+ private:
+  const Blocks right_ = blocks();
+};
+
+TEST_P(WrongBlocks, AreFoundAndReplayed) {
+  const contract::Capabilities caps = presets::load_preset("nano").caps;
+  const auto trials = make_trials(GetParam(), caps);
+  int found = 0;
+  for (uint64_t seed = 1; seed <= kTrials; ++seed) {
+    const Trial trial = trials->run(seed, /*held_back=*/seed % 2 == 0);
+    ASSERT_EQ(trial.passed(), trial.differing == 0) << trial.text;
+    ASSERT_EQ(trial.bundle.has_value(), !trial.passed());
+    if (trial.passed()) continue;
+    ++found;
+    EXPECT_NE(trial.difference, "");
+    // The mistake is in the data, not in the handshakes.
+    EXPECT_EQ(trial.port_difference, "");
+    EXPECT_EQ(trial.rtl_cycles, trial.expected_cycles);
+
+    // From its bundle alone the tile gives the same again.
+    const auto folder = std::filesystem::path(testing::TempDir()) /
+                        ("npu-trial-" + std::string(name(GetParam())) + "-" + std::to_string(seed));
+    std::filesystem::remove_all(folder);
+    write_bundle(*trial.bundle, folder);
+    const Bundle bundle = read_bundle(folder);
+    std::filesystem::remove_all(folder);
+    EXPECT_NE(bundle.operators.find("seed " + std::to_string(seed)), std::string::npos);
+    EXPECT_EQ(bundle.seed.find(std::to_string(seed)), 0u);
+    BundleMemory memory(bundle.found.memory);
+    Lockstep lockstep(make_model_engine(bundle.unit, bundle.caps), make_rtl_engine(bundle.unit, bundle.caps));
+    (void)lockstep.run(bundle.command, memory, /*timed=*/true);
+    EXPECT_EQ(lockstep.comparison().difference, trial.difference);
+    EXPECT_EQ(lockstep.comparison().expected, bundle.found.expected);
+    EXPECT_EQ(lockstep.comparison().got, bundle.found.got);
+  }
+  EXPECT_GE(found, 3);
+  std::printf("%d of %llu tiles differ\n", found, static_cast<unsigned long long>(kTrials));
+}
+
+INSTANTIATE_TEST_SUITE_P(Blocks, WrongBlocks, testing::Values(Block::kMxu, Block::kVpu),
+                         [](const auto& info) { return std::string(name(info.param)); });
+
+#endif
+
+}  // namespace
+}  // namespace npu::cosim::test
