@@ -2,21 +2,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cctype>
-#include <exception>
 #include <filesystem>
-#include <mutex>
 #include <regex>
-#include <thread>
 
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/conformance_report.h"
-#include "sim/cli/data.h"
 #include "sim/cli/options.h"
+#include "sim/cli/parallel.h"
 #include "sim/cli/progress.h"
+#include "sim/cli/report_files.h"
 #include "sim/cli/staged_files.h"
 #include "sim/cli/stop.h"
 
@@ -38,8 +35,6 @@ constexpr CommandHelp kHelp = {
     "  npu conformance build/conformance\n"
     "  npu conformance build/conformance --operator CONV2D --jobs 4\n"
     "  npu conformance build/conformance --filter ERRORIF --json results.json --junit results.xml\n"};
-
-constexpr uint64_t kMaxJobs = 256;
 
 struct ConformanceOptions {
   fs::path root;
@@ -78,12 +73,7 @@ std::optional<ConformanceOptions> parse_options(const Arguments& arguments) {
   if (const std::string on = text_of(*values, "on"); !on.empty() && on != "reference") {
     throw Error(ErrorCode::kBadOption, fmt::format("--on knows only 'reference', not {}", in_quotes(on)));
   }
-  const uint64_t jobs = values->count("jobs") > 0 ? parse_number(text_of(*values, "jobs"), "--jobs")
-                                                  : std::max(1u, std::thread::hardware_concurrency());
-  if (jobs == 0 || jobs > kMaxJobs) {
-    throw Error(ErrorCode::kBadOption, fmt::format("--jobs takes 1 to {}, not {}", kMaxJobs, jobs));
-  }
-  result.jobs = jobs;
+  result.jobs = parse_jobs(text_of(*values, "jobs"));
   return result;
 }
 
@@ -151,47 +141,13 @@ std::vector<ConformanceResult> select(const ConformanceOptions& options) {
 void run_all(std::vector<ConformanceResult>& results, const ConformanceOptions& options) {
   OfficialChecker checker;
   Progress progress(static_cast<int64_t>(results.size()), "test", options.quiet);
-  std::atomic<size_t> next{0};
-  std::mutex mutex;  // of progress and failure
-  std::exception_ptr failure;
-  const auto work = [&] {
-    try {
-      for (size_t i = next++; i < results.size(); i = next++) {
-        check_stopped();
-        if (results[i].verdict.outcome != Outcome::kBroken) results[i].verdict = judge(results[i].test, checker);
-        const std::lock_guard lock(mutex);
-        progress.step();
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      failure = std::current_exception();
-      next = results.size();
-    }
-  };
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < std::min(options.jobs, results.size()); ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
-  if (failure) std::rethrow_exception(failure);
-}
-
-void check_files(const ConformanceOptions& options) {
-  for (const std::string& file : {options.junit, options.json}) {
-    if (!file.empty()) check_file_writable(file);
-  }
-  if (options.json.empty() || options.junit.empty()) return;
-  const auto place = [](const std::string& file) {
-    std::error_code ignored;
-    return fs::weakly_canonical(fs::absolute(file), ignored);
-  };
-  if (place(options.json) == place(options.junit)) {
-    throw Error(ErrorCode::kBadOption,
-                fmt::format("--json and --junit are the same file, {}; choose another", in_quotes(options.json)));
-  }
+  run_parallel(results.size(), options.jobs, progress, [&](size_t i, size_t) {
+    if (results[i].verdict.outcome != Outcome::kBroken) results[i].verdict = judge(results[i].test, checker);
+  });
 }
 
 int run_and_report(const ConformanceOptions& options) {
-  check_files(options);
+  check_report_files({{"--json", options.json}, {"--junit", options.junit}});
   std::vector<ConformanceResult> results = select(options);
   run_all(results, options);
   StagedFiles files;

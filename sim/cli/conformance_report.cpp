@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "sim/cli/junit.h"
 #include "sim/report/table.h"
 
 namespace npu::cli {
@@ -54,12 +55,6 @@ CountsByName by_requirement(const std::vector<ConformanceResult>& results) {
   return counts;
 }
 
-// Names come from files: what is not printable ASCII does not reach the terminal.
-std::string printable(std::string text) {
-  for (char& c : text) c = c >= ' ' && c <= '~' ? c : '?';
-  return text;
-}
-
 std::string row(const std::string& first, const Counts& counts) {
   return fmt::format("{:<28} {:>8} {:>8} {:>8} {:>12} {:>8}\n", first, grouped(counts.total()), grouped(counts.of[0]),
                      grouped(counts.of[1]), grouped(counts.of[2]), grouped(counts.of[3]));
@@ -100,37 +95,15 @@ Json to_json(const CountsByName& by_name) {
   return list;
 }
 
-// Text of an XML attribute.
-std::string xml(const std::string& text) {
-  std::string result;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
+JunitCase to_junit(const ConformanceResult& result) {
+  JunitCase one{operator_of(result), result.name, JunitCase::Result::kPassed, name(result.verdict.outcome),
+                result.verdict.reason};
+  if (result.verdict.outcome == Outcome::kBroken) {
+    one.result = JunitCase::Result::kError;
+  } else if (result.verdict.outcome != Outcome::kPassed) {
+    one.result = JunitCase::Result::kFailure;
   }
-  return result;
-}
-
-std::string test_case(const ConformanceResult& result) {
-  const std::string start =
-      fmt::format("    <testcase classname=\"{}\" name=\"{}\"", xml(operator_of(result)), xml(result.name));
-  if (result.verdict.outcome == Outcome::kPassed) return start + "/>\n";
-  const char* element = result.verdict.outcome == Outcome::kBroken ? "error" : "failure";
-  return fmt::format("{}><{} type=\"{}\" message=\"{}\"/></testcase>\n", start, element, name(result.verdict.outcome),
-                     xml(result.verdict.reason));
+  return one;
 }
 
 }  // namespace
@@ -167,18 +140,9 @@ std::string conformance_json(const std::vector<ConformanceResult>& results) {
 }
 
 std::string conformance_junit(const std::vector<ConformanceResult>& results) {
-  std::map<std::string, std::string> suites;
-  for (const ConformanceResult& result : results) suites[operator_of(result)] += test_case(result);
-  const Counts all = totals(results);
-  std::string text = fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-      "<testsuites name=\"conformance\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n",
-      all.total(), all.of[1] + all.of[2], all.of[3]);
-  for (const auto& [suite, counts] : by_operator(results)) {
-    text += fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n{}  </testsuite>\n",
-                        xml(suite), counts.total(), counts.of[1] + counts.of[2], counts.of[3], suites[suite]);
-  }
-  return text + "</testsuites>\n";
+  std::vector<JunitCase> cases;
+  for (const ConformanceResult& result : results) cases.push_back(to_junit(result));
+  return junit("conformance", cases);
 }
 
 }  // namespace npu::cli

@@ -1,0 +1,57 @@
+#include "sim/cli/parallel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "hw/contract/error.h"
+#include "sim/cli/options.h"
+#include "sim/cli/stop.h"
+
+namespace npu::cli {
+namespace {
+
+constexpr uint64_t kMaxJobs = 256;
+
+}  // namespace
+
+size_t parse_jobs(const std::string& text) {
+  const uint64_t jobs = text.empty() ? std::max(1u, std::thread::hardware_concurrency()) : parse_number(text, "--jobs");
+  if (jobs == 0 || jobs > kMaxJobs) {
+    throw Error(contract::ErrorCode::kBadOption, fmt::format("--jobs takes 1 to {}, not {}", kMaxJobs, jobs));
+  }
+  return jobs;
+}
+
+void run_parallel(size_t count, size_t jobs, Progress& progress,
+                  const std::function<void(size_t index, size_t worker)>& work) {
+  std::atomic<size_t> next{0};
+  std::mutex mutex;  // of progress and failure
+  std::exception_ptr failure;
+  const auto run = [&](size_t worker) {
+    try {
+      for (size_t i = next++; i < count; i = next++) {
+        check_stopped();
+        work(i, worker);
+        const std::lock_guard lock(mutex);
+        progress.step();
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failure = std::current_exception();
+      next = count;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (size_t worker = 1; worker < std::min(jobs, count); ++worker) threads.emplace_back(run, worker);
+  run(0);
+  for (std::thread& thread : threads) thread.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace npu::cli
