@@ -1,0 +1,174 @@
+#include "sim/cli/cosim_device.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "driver/graph/file.h"
+#include "driver/graph/npy.h"
+#include "driver/graph/writer.h"
+#include "hw/contract/error.h"
+#include "hw/presets/preset.h"
+#include "sim/cli/cosim_operator.h"
+#include "sim/cli/junit.h"
+#include "sim/cli/network.h"
+#include "sim/cli/process.h"
+#include "sim/cli/random_network.h"
+#include "sim/cli/temporary_folder.h"
+
+namespace npu::cli {
+
+namespace fs = std::filesystem;
+using contract::ErrorCode;
+using nlohmann::json;
+
+namespace {
+
+constexpr uintmax_t kMostReport = uintmax_t{256} << 20;
+
+// What `npu run` gets: a network and its data.
+struct Subject {
+  fs::path network;
+  std::vector<std::string> inputs;  // NAME=FILE.npy
+};
+
+std::string write_input(const fs::path& folder, size_t number, const std::string& name, const graph::Value& value) {
+  const fs::path file = folder / fmt::format("input{}.npy", number);
+  graph::write_npy(file, graph::to_npy(value));
+  return fmt::format("{}={}", name, file.string());
+}
+
+// Data of all values that the inputs' types have, but for the wide ones.
+Subject subject_of(const NetworkCase& work, uint64_t seed, const fs::path& folder) {
+  const Network network = load_network(work.file);
+  Subject subject{work.file, {}};
+  cosim::Random random(seed);
+  for (size_t i = 0; i < network.inputs.size(); ++i) {
+    const GraphPort& port = network.inputs[i];
+    const graph::Value data = random_value(port.type, port.shape, work.frames, usual_range(port.type), random);
+    subject.inputs.push_back(write_input(folder, i, port.name, data));
+  }
+  return subject;
+}
+
+Subject subject_of(const OperatorCase& work, const CosimCase& one, const fs::path& folder) {
+  const contract::Capabilities caps = presets::load_preset(one.preset).caps;
+  const OperatorNetwork network = random_operator(work.op, caps, one.seed, work.of_each);
+  Subject subject{folder / "operator.tosa", {}};
+  graph::write_tosa(subject.network, network.graph);
+  const graph::Block& block = network.graph.main();
+  for (size_t i = 0; i < network.inputs.size(); ++i) {
+    subject.inputs.push_back(write_input(folder, i, block.tensors[block.inputs[i]].name, network.inputs[i]));
+  }
+  return subject;
+}
+
+// The sentence in "npu: error: SENTENCE [code]", or what else a process said at last.
+std::string error_of(const std::string& output) {
+  constexpr std::string_view kStart = "npu: error: ";
+  std::string text = output;
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  const size_t line = text.rfind('\n');
+  if (line != std::string::npos) text.erase(0, line + 1);
+  if (text.rfind(kStart, 0) == 0) text.erase(0, kStart.size());
+  // Where its tile went is told in another place.
+  const size_t replay = text.find("; run it again with: npu replay ");
+  if (replay != std::string::npos) text.erase(replay);
+  return printable(text);
+}
+
+// One `npu run` of the subject; the report of a run that went to its end.
+class Run {
+ public:
+  Run(const CosimCase& one, const Subject& subject, const fs::path& folder) : folder_(folder) {
+    arguments_ = {fs::read_symlink("/proc/self/exe").string(),
+                  "run",
+                  subject.network.string(),
+                  "--config",
+                  one.preset,
+                  "--quiet",
+                  "--json",
+                  (folder / "report.json").string()};
+    // What has no inputs has no sequence of them either.
+    if (!subject.inputs.empty()) arguments_.emplace_back("--sequence");
+    for (const std::string& input : subject.inputs) arguments_.insert(arguments_.end(), {"--input", input});
+  }
+
+  // False, with the outcome and the reason, when it did not end well; `how` says how it ran, in words.
+  bool operator()(const std::vector<std::string>& more, const char* how, CosimResult& result) {
+    std::vector<std::string> arguments = arguments_;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const fs::path file = folder_ / "report.json";
+    fs::remove(file);
+    const ProcessResult process = run_process(arguments, folder_, "/usr/bin");
+    if (fs::exists(file)) {
+      const std::vector<uint8_t> bytes = graph::read_file(file, kMostReport);
+      report_ = json::parse(bytes.begin(), bytes.end());
+    }
+    if (process.status == 0) return true;
+    const bool differs = process.status == contract::exit_status(ErrorCode::kElementsDiffer);
+    result.outcome = differs ? CosimOutcome::kFailed : CosimOutcome::kBroken;
+    result.reason = fmt::format("{}: {}", how, error_of(process.output));
+    if (!differs) result.reason += fmt::format(" (exit status {})", process.status);
+    return false;
+  }
+  [[nodiscard]] const json& report() const { return report_; }
+  [[nodiscard]] uint64_t cycles() const { return report_.at("total").at("cycles_sum").get<uint64_t>(); }
+
+ private:
+  fs::path folder_;
+  std::vector<std::string> arguments_;
+  json report_;
+};
+
+void read_lockstep(const json& report, DeviceNumbers& numbers) {
+  if (report.is_null()) return;  // stopped at a tile
+  report.at("run").at("invocations").get_to(numbers.invocations);
+  report.at("check").at("compared").get_to(numbers.compared);
+  report.at("check").at("differing").get_to(numbers.differing);
+  for (const json& engine : report.at("engines")) {
+    numbers.elements += engine.at("elements_compared").get<uint64_t>();
+    const json& cycles = engine.at("cycle_differences");
+    if (cycles.is_null()) continue;
+    numbers.tiles += cycles.at("tiles").get<uint64_t>();
+    numbers.exact += cycles.at("exact").get<uint64_t>();
+  }
+}
+
+void run_all(Run& run, const fs::path& bundle, CosimResult& result) {
+  DeviceNumbers& numbers = result.device;
+  const bool lockstep =
+      run({"--lockstep", "--check", "reference", "--keep-bundle", bundle.string()}, "in lockstep", result);
+  read_lockstep(run.report(), numbers);
+  if (!lockstep) return;
+  if (!run({}, "on the model alone", result)) return;
+  numbers.model_cycles = run.cycles();
+  if (!run({"--rtl", "mxu,vpu"}, "with the engines on RTL", result)) return;
+  numbers.rtl_cycles = run.cycles();
+  result.outcome = CosimOutcome::kPassed;
+  if (numbers.exact != numbers.tiles) {
+    result.outcome = CosimOutcome::kFailed;
+    result.reason = fmt::format("{} of {} tiles take other cycles on RTL than the model says",
+                                numbers.tiles - numbers.exact, numbers.tiles);
+  } else if (numbers.model_cycles != numbers.rtl_cycles) {
+    result.outcome = CosimOutcome::kFailed;
+    result.reason = fmt::format("the device takes {} cycles with its engines on RTL, {} on the model alone",
+                                *numbers.rtl_cycles, *numbers.model_cycles);
+  }
+}
+
+}  // namespace
+
+CosimResult run_on_device(const CosimCase& one, const fs::path& bundle) {
+  const TemporaryFolder folder;
+  const auto* network = std::get_if<NetworkCase>(&one.work);
+  const Subject subject = network != nullptr ? subject_of(*network, one.seed, folder.path())
+                                             : subject_of(std::get<OperatorCase>(one.work), one, folder.path());
+  Run run(one, subject, folder.path());
+  CosimResult result;
+  run_all(run, bundle, result);
+  if (fs::exists(bundle)) result.bundle = bundle.string();
+  return result;
+}
+
+}  // namespace npu::cli

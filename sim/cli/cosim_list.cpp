@@ -1,0 +1,133 @@
+#include "sim/cli/cosim_list.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "driver/graph/operators.h"
+#include "driver/graph/text.h"
+#include "sim/cli/yaml_map.h"
+
+namespace npu::cli {
+namespace {
+
+using cosim::Block;
+using graph::in_quotes;
+
+constexpr size_t kMostBytes = size_t{1} << 20;
+constexpr uint64_t kMostFrames = 100'000, kMostOfEach = 100;
+constexpr uint64_t kMostTrials = uint64_t{1} << 32;
+// Small enough that several threads share the work, large enough that one is not only a report.
+constexpr uint64_t kBatch = 250;
+
+// The values of a list, each of them once.
+template <class T, class Read>
+std::vector<T> distinct(const YamlValue& list, Read read) {
+  std::vector<T> values;
+  for (const YamlValue& item : list.items()) {
+    values.push_back(read(item));
+    if (std::count(values.begin(), values.end(), values.back()) > 1) {
+      item.fail(fmt::format("{} stands there twice", in_quotes(fmt::format("{}", values.back()))));
+    }
+  }
+  return values;
+}
+
+CosimList::Network read_network(const YamlValue& item) {
+  CosimList::Network network;
+  if (!item.is_map()) {
+    network.name = item.text();
+    return network;
+  }
+  item.check_keys({"name", "frames", "optional"});
+  network.name = item.at("name").text();
+  if (item.has("frames")) network.frames = static_cast<int64_t>(item.at("frames").number(1, kMostFrames));
+  if (item.has("optional")) network.optional = item.at("optional").truth();
+  return network;
+}
+
+std::vector<CosimList::Network> read_networks(const YamlValue& list) {
+  std::vector<CosimList::Network> networks;
+  std::set<std::string> names;
+  for (const YamlValue& item : list.items()) {
+    networks.push_back(read_network(item));
+    const std::string name = std::filesystem::path(networks.back().name).stem();
+    if (!names.insert(name).second) item.fail(fmt::format("the network {} stands there twice", in_quotes(name)));
+  }
+  return networks;
+}
+
+std::string read_operator(const YamlValue& item) {
+  const std::string name = item.text();
+  if (graph::op_from_name(name) == graph::Op::kUnknown) {
+    item.fail(fmt::format("{} is no operator of TOSA; npu operators lists them", in_quotes(name)));
+  }
+  return name;
+}
+
+CosimList::Operators read_operators(const YamlValue& map) {
+  map.check_keys({"of_each", "only"});
+  CosimList::Operators operators;
+  if (map.has("of_each")) operators.of_each = static_cast<uint32_t>(map.at("of_each").number(1, kMostOfEach));
+  if (map.has("only")) operators.only = distinct<std::string>(map.at("only"), read_operator);
+  return operators;
+}
+
+Block read_block(const YamlValue& value) {
+  const std::string text = value.text();
+  const auto* block = std::find_if(std::begin(cosim::kBlocks), std::end(cosim::kBlocks),
+                                   [&](Block candidate) { return name(candidate) == text; });
+  if (block != std::end(cosim::kBlocks)) return *block;
+  std::vector<std::string_view> names;
+  for (const Block candidate : cosim::kBlocks) names.push_back(name(candidate));
+  value.fail(fmt::format("there is no block {}; there are {}", in_quotes(text), fmt::join(names, ", ")));
+}
+
+void read_memory(const YamlValue& value, CosimList::TrialSet& set) {
+  const std::string text = value.text();
+  if (text != "ideal" && text != "held_back" && text != "both") {
+    value.fail(fmt::format("'memory' is ideal, held_back or both, not {}", in_quotes(text)));
+  }
+  set.ideal = text != "held_back";
+  set.held_back = text != "ideal";
+}
+
+std::vector<CosimList::TrialSet> read_trials(const YamlValue& list) {
+  std::vector<CosimList::TrialSet> sets;
+  for (const YamlValue& item : list.items()) {
+    item.check_keys({"block", "count", "memory", "batch"});
+    CosimList::TrialSet set;
+    set.block = read_block(item.at("block"));
+    set.count = item.at("count").number(1, kMostTrials);
+    set.batch = item.has("batch") ? item.at("batch").number(1, kMostTrials) : kBatch;
+    if (item.has("memory")) read_memory(item.at("memory"), set);
+    const bool again =
+        std::any_of(sets.begin(), sets.end(), [&](const auto& other) { return other.block == set.block; });
+    if (again) item.fail(fmt::format("the block {} stands there twice", in_quotes(name(set.block))));
+    sets.push_back(set);
+  }
+  return sets;
+}
+
+}  // namespace
+
+CosimList read_cosim_list(const std::filesystem::path& file) {
+  const YamlValue root = YamlValue::read(file, kMostBytes);
+  root.check_keys({"presets", "seeds", "networks", "operators", "trials"});
+  CosimList list;
+  list.file = file;
+  list.presets = distinct<std::string>(root.at("presets"), [](const YamlValue& item) { return item.text(); });
+  list.seeds = distinct<uint64_t>(root.at("seeds"), [](const YamlValue& item) { return item.number(0, kMostSeed); });
+  if (root.has("networks")) list.networks = read_networks(root.at("networks"));
+  if (root.has("operators")) list.operators = read_operators(root.at("operators"));
+  if (root.has("trials")) list.trials = read_trials(root.at("trials"));
+  if (list.networks.empty() && !list.operators && list.trials.empty()) {
+    root.fail("the list has no networks, operators or trials");
+  }
+  return list;
+}
+
+}  // namespace npu::cli

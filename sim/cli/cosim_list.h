@@ -1,0 +1,43 @@
+// The list of a regression: what `npu cosim` compares. docs/reference/cosim.md defines the keys.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/cosim/trial.h"
+
+namespace npu::cli {
+
+struct CosimList {
+  struct Network {
+    std::string name;  // of a network that is looked for, or a path
+    int64_t frames = 1;
+    bool optional = false;
+  };
+  struct Operators {
+    uint32_t of_each = 1;           // random instances of an operator with each combination of types
+    std::vector<std::string> only;  // empty: all that the machine runs
+  };
+  struct TrialSet {
+    cosim::Block block = cosim::Block::kMxu;
+    uint64_t count = 0, batch = 0;
+    bool ideal = true, held_back = true;
+  };
+
+  std::filesystem::path file;
+  std::vector<std::string> presets;
+  std::vector<uint64_t> seeds;
+  std::vector<Network> networks;
+  std::optional<Operators> operators;
+  std::vector<TrialSet> trials;
+};
+
+inline constexpr uint64_t kMostSeed = UINT32_MAX;
+
+// Throws Error: cannot_read; bad_input that names file, line and key for anything that is wrong with the list.
+[[nodiscard]] CosimList read_cosim_list(const std::filesystem::path& file);
+
+}  // namespace npu::cli

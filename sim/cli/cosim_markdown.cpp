@@ -1,0 +1,245 @@
+// The document on what cycle counts are worth: every number of it is counted, every verdict follows from the numbers.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "sim/cli/cosim_report.h"
+#include "sim/report/columns.h"
+#include "sim/report/table.h"
+
+namespace npu::cli {
+namespace {
+
+using report::grouped;
+using report::Row;
+
+std::string table(const std::vector<std::string>& titles, const std::vector<Row>& rows) {
+  std::string text = fmt::format("| {} |\n|{}\n", fmt::join(titles, " | "), [&] {
+    std::string line;
+    for (size_t i = 0; i < titles.size(); ++i) line += "---|";
+    return line;
+  }());
+  for (const Row& row : rows) text += fmt::format("| {} |\n", fmt::join(row, " | "));
+  return text + "\n";
+}
+
+// What may be said of a formula or schedule: exact where every trial was.
+std::string verdict(const TrialNumbers& numbers) {
+  if (numbers.trials == 0) return "not measured";
+  return numbers.cycles.all_exact() && numbers.port_differences == 0 ? "exact" : "not exact";
+}
+
+Row block_row(const BlockNumbers& block, const TrialNumbers& numbers) {
+  const CycleComparison& cycles = numbers.cycles;
+  return {std::string(name(block.block)),
+          block.preset,
+          grouped(numbers.trials),
+          grouped(numbers.compared),
+          grouped(numbers.differing),
+          fmt::format("{:.2f} %", 100 * cycles.share_exact()),
+          fmt::format("{:.3f}", cycles.mean_absolute()),
+          fmt::format("{:+d}", cycles.worst),
+          verdict(numbers)};
+}
+
+std::string ideal_table(const std::vector<BlockNumbers>& blocks) {
+  std::vector<Row> rows;
+  for (const BlockNumbers& block : blocks) {
+    if (block.ideal.trials > 0) rows.push_back(block_row(block, block.ideal));
+  }
+  return table({"block", "preset", "trials", "compared", "differing", "equal cycles", "mean difference",
+                "worst difference", "formula"},
+               rows);
+}
+
+std::string held_back_table(const std::vector<BlockNumbers>& blocks) {
+  std::vector<Row> rows;
+  for (const BlockNumbers& block : blocks) {
+    if (block.held_back.trials == 0) continue;
+    Row row = block_row(block, block.held_back);
+    row.insert(row.end() - 1, grouped(block.held_back.port_differences));
+    rows.push_back(std::move(row));
+  }
+  return table({"block", "preset", "trials", "compared", "differing", "equal cycles", "mean difference",
+                "worst difference", "other requests", "schedule"},
+               rows);
+}
+
+std::string contention_table(const std::vector<BlockNumbers>& blocks) {
+  std::vector<Row> rows;
+  for (const BlockNumbers& block : blocks) {
+    const CycleComparison& handed = block.held_back.handed_over;
+    if (handed.count == 0) continue;
+    rows.push_back({std::string(name(block.block)), block.preset, grouped(handed.count), grouped(handed.rtl),
+                    fmt::format("{:+.2f}", handed.mean()), fmt::format("{:+.2f} %", 100 * handed.relative()),
+                    fmt::format("{:.2f}", handed.mean_absolute()), fmt::format("{:+d}", handed.worst),
+                    fmt::format("{:+.1f} %", 100 * handed.worst_relative)});
+  }
+  return table({"engine", "preset", "tiles", "cycles on RTL", "mean difference", "relative", "mean absolute",
+                "worst difference", "worst relative"},
+               rows);
+}
+
+std::string difference(const DeviceNumbers& d) {
+  if (!d.model_cycles || !d.rtl_cycles) return "not measured";
+  return fmt::format("{:+d}", static_cast<int64_t>(*d.rtl_cycles - *d.model_cycles));
+}
+
+Row device_row(const std::string& first, const CosimCase& one, const DeviceNumbers& d) {
+  return {first,
+          one.preset,
+          grouped(d.invocations),
+          grouped(d.compared),
+          grouped(d.differing),
+          grouped(d.tiles),
+          grouped(d.exact),
+          d.model_cycles ? grouped(*d.model_cycles) : "-",
+          d.rtl_cycles ? grouped(*d.rtl_cycles) : "-",
+          difference(d)};
+}
+
+const std::vector<std::string> kDeviceTitles = {"",
+                                                "preset",
+                                                "invocations",
+                                                "outputs compared",
+                                                "differing",
+                                                "tiles",
+                                                "tiles with equal cycles",
+                                                "cycles, model alone",
+                                                "cycles, engines on RTL",
+                                                "difference"};
+
+std::string network_table(const CosimRun& run) {
+  std::vector<Row> rows;
+  for (size_t i = 0; i < run.cases.size(); ++i) {
+    const auto* network = std::get_if<NetworkCase>(&run.cases[i].work);
+    if (network == nullptr || run.results[i].outcome == CosimOutcome::kMissing) continue;
+    rows.push_back(device_row(network->network, run.cases[i], run.results[i].device));
+  }
+  std::vector<std::string> titles = kDeviceTitles;
+  titles.front() = "network";
+  return table(titles, rows);
+}
+
+void add(std::optional<uint64_t>& sum, const std::optional<uint64_t>& more) {
+  sum = sum && more ? std::optional(*sum + *more) : std::nullopt;
+}
+
+// All operators of a machine together.
+std::string operator_table(const CosimRun& run) {
+  std::map<std::string, DeviceNumbers> sums;  // by preset
+  std::map<std::string, std::set<std::string>> operators;
+  std::map<std::string, const CosimCase*> any;
+  for (size_t i = 0; i < run.cases.size(); ++i) {
+    const auto* work = std::get_if<OperatorCase>(&run.cases[i].work);
+    if (work == nullptr) continue;
+    const std::string& preset = run.cases[i].preset;
+    const DeviceNumbers& d = run.results[i].device;
+    DeviceNumbers& sum = sums.try_emplace(preset, DeviceNumbers{0, 0, 0, 0, 0, 0, 0, 0}).first->second;
+    any[preset] = &run.cases[i];
+    operators[preset].insert(std::string(graph::name(work->op)));
+    sum.invocations += d.invocations;
+    sum.compared += d.compared;
+    sum.differing += d.differing;
+    sum.tiles += d.tiles;
+    sum.exact += d.exact;
+    add(sum.model_cycles, d.model_cycles);
+    add(sum.rtl_cycles, d.rtl_cycles);
+  }
+  std::vector<Row> rows;
+  for (const auto& [preset, sum] : sums) {
+    rows.push_back(device_row(fmt::format("{}", operators[preset].size()), *any[preset], sum));
+  }
+  std::vector<std::string> titles = kDeviceTitles;
+  titles.front() = "operators";
+  return table(titles, rows);
+}
+
+// Seeds and what the trials were, for those who want the same ones again.
+std::string trial_table(const std::vector<BlockNumbers>& blocks) {
+  std::vector<Row> rows;
+  for (const BlockNumbers& block : blocks) {
+    TrialNumbers all = block.ideal;
+    all.add(block.held_back);
+    std::vector<std::string> kinds;
+    for (const auto& [kind, trials] : all.kinds) kinds.push_back(fmt::format("{} {}", kind, grouped(trials)));
+    rows.push_back({std::string(name(block.block)), block.preset, fmt::format("{}", fmt::join(block.seeds, ", ")),
+                    fmt::format("{}", fmt::join(kinds, ", "))});
+  }
+  return table({"block", "preset", "seeds", "trials by kind"}, rows);
+}
+
+// Nothing where everything was measured and passed.
+std::string reservations(const CosimRun& run) {
+  std::string text;
+  for (const CosimOutcome outcome :
+       {CosimOutcome::kFailed, CosimOutcome::kBroken, CosimOutcome::kNotRun, CosimOutcome::kMissing}) {
+    if (const uint64_t cases = count(run, outcome); cases > 0) {
+      text += fmt::format("- {} of {} cases: {}\n", grouped(cases), grouped(run.cases.size()), name(outcome));
+    }
+  }
+  return text.empty() ? "" : "**These numbers are not complete:**\n\n" + text + "\n";
+}
+
+constexpr const char* kIntro =
+    "What the cycle counts of the model are worth, measured against the RTL. One command counts everything here and\n"
+    "writes this page:\n\n"
+    "    npu cosim {} --markdown {}\n\n"
+    "Differences are cycles of the RTL minus what the model says: positive where the RTL takes longer. `exact` stands\n"
+    "where every single trial was. [Cosim](cosim.md) says what is run and how. Networks of a zoo need its folder, too\n"
+    "(`--networks`).\n\n";
+
+constexpr const char* kIdeal =
+    "## Blocks with ideal memory\n\n"
+    "Random work, each request for memory granted in its cycle: all results are compared with the model's, and the\n"
+    "cycles with those of the formula of `hw/timing`, which the simulated device and the compiler's cost model use.\n"
+    "`compared` counts elements of results (mxu, vpu), bytes that the beats of the address walk name (dma), and bytes\n"
+    "or grants (memories).\n\n";
+
+constexpr const char* kHeldBack =
+    "## Blocks that memory holds back\n\n"
+    "The same, but requests are granted at random, or compete. Cycles are compared with the schedule of `hw/timing`,\n"
+    "which says cycle by cycle what a block asks for under any grants; `other requests` are trials in which a request\n"
+    "came in another cycle than it says.\n\n";
+
+constexpr const char* kContention =
+    "## What the device makes of contention\n\n"
+    "The simulated device does not run that schedule. It hands over the memory beats of a tile in chunks, at the "
+    "times\n"
+    "that they have with ideal memory; a chunk ends when memory has granted all of it. These are the trials of the "
+    "table\n"
+    "before, in the cycles that the device counts under the same grants: the error of a tile that has to wait. A tile\n"
+    "that waits for nobody has the error of the first table.\n\n";
+
+constexpr const char* kNetworks =
+    "## Networks\n\n"
+    "Networks with random data: outputs are compared with the reference, tiles one by one between model and RTL in\n"
+    "lockstep. Cycles are those of the whole device, all invocations together, once on the model alone and once with\n"
+    "MXU and VPU on RTL.\n\n";
+
+constexpr const char* kOperators =
+    "## Operators\n\n"
+    "Random small networks of each operator that the machine runs, with each combination of types, in the same "
+    "way.\n\n";
+
+constexpr const char* kTrials = "## Seeds and kinds of trials\n\n";
+
+constexpr const char* kRest =
+    "## What is not calibrated\n\n"
+    "The DRAM behind the DMA is a model with the timing of a data sheet. There is no RTL of it, of its controller, or "
+    "of\n"
+    "the path from the DMA to it to compare it with; nor of the command processor.\n";
+
+}  // namespace
+
+std::string cosim_markdown(const CosimRun& run, const std::string& file) {
+  const std::vector<BlockNumbers> blocks = by_block(run);
+  return "# Cycle accuracy\n\n" + fmt::format(fmt::runtime(kIntro), run.list, file) + reservations(run) + kIdeal +
+         ideal_table(blocks) + kHeldBack + held_back_table(blocks) + kContention + contention_table(blocks) +
+         kNetworks + network_table(run) + kOperators + operator_table(run) + kTrials + trial_table(blocks) + kRest;
+}
+
+}  // namespace npu::cli

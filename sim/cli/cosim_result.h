@@ -1,0 +1,89 @@
+// What the cases of a regression gave.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/cli/cosim_case.h"
+
+namespace npu::cli {
+
+// Cycles of RTL beside those that something says about it. Differences are RTL minus what is said.
+struct CycleComparison {
+  uint64_t count = 0, exact = 0;
+  uint64_t rtl = 0;           // sum
+  uint64_t absolute = 0;      // sum of the differences without sign
+  int64_t sum = 0;            // of the differences
+  int64_t worst = 0;          // the largest without sign
+  double worst_relative = 0;  // the largest without sign, as a share of the RTL's cycles of that one
+
+  void add(uint64_t rtl_cycles, uint64_t said);
+  void add(const CycleComparison& other);
+  [[nodiscard]] bool all_exact() const { return exact == count; }
+  [[nodiscard]] double share_exact() const;    // 0 to 1; 0 of none
+  [[nodiscard]] double mean_absolute() const;  // cycles
+  [[nodiscard]] double mean() const;           // with sign
+  [[nodiscard]] double relative() const;       // of the sums, with sign
+};
+
+struct TrialNumbers {
+  uint64_t trials = 0, failed = 0;
+  uint64_t compared = 0, differing = 0;
+  uint64_t port_differences = 0;  // trials in which the requests for memory came in another cycle
+  CycleComparison cycles;         // formula or schedule
+  CycleComparison handed_over;    // what the device says under the same grants, where it does
+  std::map<std::string, uint64_t> kinds;
+
+  void add(const TrialNumbers& other);
+};
+
+// A network on the device.
+struct DeviceNumbers {
+  uint64_t invocations = 0;
+  uint64_t compared = 0, differing = 0;              // elements of outputs, with the reference
+  uint64_t tiles = 0, exact = 0;                     // in lockstep, and those of them with equal cycles
+  uint64_t elements = 0;                             // compared in lockstep; none differs unless the case failed
+  std::optional<uint64_t> model_cycles, rtl_cycles;  // of the device, all invocations: model alone, all RTL
+};
+
+enum class CosimOutcome {
+  kPassed,
+  kFailed,   // something differs, or cycles are not exact
+  kBroken,   // could not be run to its end
+  kNotRun,   // no time was left
+  kMissing,  // an optional network that is not here
+};
+[[nodiscard]] const char* name(CosimOutcome outcome);
+
+struct CosimResult {
+  CosimOutcome outcome = CosimOutcome::kNotRun;
+  std::string reason;  // one sentence; empty for kPassed
+  std::string bundle;  // folder of the replay bundle; empty: none
+  DeviceNumbers device;
+  TrialNumbers trials;
+};
+
+struct CosimRun {
+  std::string list;  // the file
+  std::vector<CosimCase> cases;
+  std::vector<CosimResult> results;  // of the cases, in their order
+};
+
+[[nodiscard]] uint64_t count(const CosimRun& run, CosimOutcome outcome);
+// Nothing failed or is broken.
+[[nodiscard]] bool all_good(const CosimRun& run);
+
+// Trials of one block of one machine, of all seeds.
+struct BlockNumbers {
+  cosim::Block block = cosim::Block::kMxu;
+  std::string preset;
+  std::vector<uint64_t> seeds;
+  TrialNumbers ideal, held_back;
+};
+// In the order of blocks and presets; those without trials are left out.
+[[nodiscard]] std::vector<BlockNumbers> by_block(const CosimRun& run);
+
+}  // namespace npu::cli

@@ -1,0 +1,79 @@
+#include "sim/cli/random_network.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace npu::cli {
+
+using graph::DType;
+using graph::Shape;
+using graph::TensorId;
+
+std::vector<double> random_numbers(cosim::Random& random, int64_t count, int64_t low, int64_t high) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < count; ++i) {
+    const bool end = random.chance(5);
+    values.push_back(static_cast<double>(end ? (random.chance(50) ? low : high) : random.between(low, high)));
+  }
+  return values;
+}
+
+DataRange usual_range(DType type) {
+  switch (type) {
+    case DType::kBool:
+      return {0, 1};
+    case DType::kInt8:
+      return {INT8_MIN, INT8_MAX};
+    case DType::kInt16:
+      return {INT16_MIN, INT16_MAX};
+    case DType::kInt48:
+      return {-(int64_t{1} << 40), int64_t{1} << 40};
+    default:
+      return {-(int64_t{1} << 28), int64_t{1} << 28};
+  }
+}
+
+graph::Value random_value(DType type, const Shape& shape, int64_t frames, DataRange range, cosim::Random& random) {
+  graph::Value value{type, shape, {}};
+  value.shape.insert(value.shape.begin(), frames);
+  const auto width = static_cast<size_t>(graph::machine_width(type));
+  for (const double number : random_numbers(random, elements_of(value.shape), range.low, range.high)) {
+    const auto bits = static_cast<uint64_t>(static_cast<int64_t>(number));
+    for (size_t byte = 0; byte < width; ++byte) value.bytes.push_back(static_cast<uint8_t>(bits >> 8 * byte));
+  }
+  return value;
+}
+
+TensorId RandomNetwork::input(DType type, const Shape& shape, DataRange range) {
+  const std::string name = fmt::format("x{}", ranges_.size());
+  ranges_.push_back(range);
+  return builder.input(name, type, shape);
+}
+
+TensorId RandomNetwork::constant(DType type, const Shape& shape, DataRange range) {
+  return builder.constant(type, shape, random_numbers(random, elements_of(shape), range.low, range.high));
+}
+
+// Mostly a few elements; now and then one dimension is larger than the lanes of a machine.
+Shape RandomNetwork::shape(int64_t least_rank) {
+  Shape shape;
+  for (int64_t rank = random.between(least_rank, 4); rank > 0; --rank) shape.push_back(random.between(1, 6));
+  if (!shape.empty() && random.chance(40)) shape[static_cast<size_t>(axis(shape))] = random.between(7, 50);
+  return shape;
+}
+
+Shape RandomNetwork::narrower(Shape shape) {
+  for (int64_t& dim : shape) {
+    if (random.chance(20)) dim = 1;
+  }
+  return shape;
+}
+
+int64_t elements_of(const Shape& shape) {
+  int64_t count = 1;
+  for (const int64_t dim : shape) count *= dim;
+  return count;
+}
+
+}  // namespace npu::cli
