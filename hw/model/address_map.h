@@ -28,29 +28,25 @@ class AddressMap {
       : caps_(caps), persistent_(persistent) {}
 
   // Takes over the region table and the identity of a job.
-  void begin_job(const RegionTable& regions, uint16_t owner, uint8_t epoch) {
+  void begin_job(const RegionTable& regions, const engine::VariableTable::Job& job) {
     regions_ = regions;
-    owner_ = owner;
-    epoch_ = epoch;
+    job_ = job;
   }
 
   // Errors: fault_bad_region (not mapped, or mapped beyond its memory; a free or missing table entry),
   // fault_access_right (rights of the region, owner of the variable), variable_undeclared.
   [[nodiscard]] Window window(const contract::Address& address, engine::Access access) const;
 
-  // VARIABLE: checks entry, owner, hash and that it was not seen in this epoch. Errors: fault_bad_region,
-  // fault_access_right (owner, or its bytes overlap another variable), fault_out_of_bounds (or they overlap the table),
-  // variable_mismatch, variable_redeclared.
-  [[nodiscard]] contract::ErrorCode check_declaration(uint32_t index, uint32_t hash) const;
+  // VARIABLE: errors as of VariableTable::check_declaration.
+  [[nodiscard]] contract::ErrorCode check_declaration(uint32_t index, uint32_t hash) const {
+    return persistent_.table().check_declaration(index, hash, job_);
+  }
 
  private:
-  [[nodiscard]] Window variable_window(uint32_t index) const;
-
   const contract::Capabilities& caps_;
   const PersistentSram& persistent_;
   RegionTable regions_{};
-  uint16_t owner_ = 0;
-  uint8_t epoch_ = 0;
+  engine::VariableTable::Job job_;
 };
 
 }  // namespace npu::model

@@ -40,8 +40,9 @@ void CommandProcessor::start(const JobRegisters& registers) {
   machine_.scoreboard.begin_job();
   machine_.counters.clear();
   machine_.scratchpad.begin_job(registers.keep_scratchpad);
-  machine_.persistent.begin_job(registers.owner, registers.epoch);
-  machine_.address_map.begin_job(registers.regions, registers.owner, registers.epoch);
+  const engine::VariableTable::Job job{registers.owner, registers.epoch};
+  machine_.persistent.begin_job(job);
+  machine_.address_map.begin_job(registers.regions, job);
   machine_.memory.begin_job();
   machine_.events.begin_job(registers.event_base, registers.event_capacity, registers.cycle_base);
   for (QueueUnit* unit : units_) {

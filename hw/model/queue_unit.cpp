@@ -106,7 +106,7 @@ QueueState QueueUnit::state() const {
 
 bool QueueUnit::variables_written(const IssuedCommand& command) {
   for (uint16_t variable : command.variable_reads) {
-    if (machine_.persistent.written(variable)) continue;
+    if (machine_.persistent.table().written(variable)) continue;
     fault(command, ErrorCode::kVariableUnwritten, {0, contract::Region::kVariable, variable}, 0);
     return false;
   }
@@ -124,7 +124,7 @@ void QueueUnit::complete(const IssuedCommand& command, const Work& work, uint64_
   counters.add(queue_, Counter::kMacs, work.macs);
   counters.add(queue_, Counter::kCommands, 1);
   add_bytes(counters, queue_, work.asked, work.traffic);
-  for (uint16_t variable : command.variable_commits) machine_.persistent.mark_written(variable);
+  for (uint16_t variable : command.variable_commits) machine_.persistent.table().mark_written(variable);
 
   const auto narrow = [](uint64_t value) {
     return static_cast<uint32_t>(std::min<uint64_t>(value, std::numeric_limits<uint32_t>::max()));

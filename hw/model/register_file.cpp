@@ -95,7 +95,7 @@ tlm::tlm_response_status RegisterFile::access(tlm::tlm_generic_payload& payload,
 
 uint8_t* RegisterFile::variable_word(uint32_t offset) const {
   const uint32_t index = words_[reg::kVarIndex / 4];
-  if (index >= machine_.persistent.entries()) return nullptr;
+  if (index >= machine_.persistent.table().entries()) return nullptr;
   return machine_.persistent.bytes().data() + uint64_t{index} * contract::VariableEntry::kBytes +
          (offset - reg::kVarWord0);
 }

@@ -30,9 +30,9 @@ std::unique_ptr<Trials> make_trials(Block block, const contract::Capabilities& c
     case Block::kDma:
       return make_dma_trials(caps);
     case Block::kScratchpad:
-      throw Error(contract::ErrorCode::kFeatureUnsupported, "there are no trials of the scratchpad");
+      return make_scratchpad_trials(caps);
     case Block::kPersistentSram:
-      throw Error(contract::ErrorCode::kFeatureUnsupported, "there are no trials of the persistent SRAM");
+      return make_persistent_sram_trials(caps);
   }
   panic(__FILE__, __LINE__, "a block without trials");
 }

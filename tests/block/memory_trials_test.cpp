@@ -58,6 +58,18 @@ TEST_P(MemoryTrials, Dma) {
   expect_repeats(*trials);
 }
 
+TEST_P(MemoryTrials, Scratchpad) {
+  const auto trials = make_scratchpad_trials(caps_);
+  expect_passes(*trials);
+  expect_repeats(*trials);
+}
+
+TEST_P(MemoryTrials, PersistentSram) {
+  const auto trials = make_persistent_sram_trials(caps_);
+  expect_passes(*trials);
+  expect_repeats(*trials);
+}
+
 // Blocks that are wrong in one thing.
 class WrongDma : public rtl::DmaAddress {
  public:
@@ -112,6 +124,8 @@ INSTANTIATE_TEST_SUITE_P(Presets, MemoryTrials, testing::Values("nano", "edge"))
 TEST(MemoryTrialsOfOtherSizes, SayWhatIsMissing) {
   contract::Capabilities other = presets::load_preset("edge").caps;
   other.dma_port_bytes = 64;
+  other.spm_banks = 8;
+  other.var_entries = 64;
   const auto expect_bad_preset = [&](auto make) {
     try {
       (void)make(other);
@@ -122,6 +136,8 @@ TEST(MemoryTrialsOfOtherSizes, SayWhatIsMissing) {
     }
   };
   expect_bad_preset([](const auto& caps) { return make_dma_trials(caps); });
+  expect_bad_preset([](const auto& caps) { return make_scratchpad_trials(caps); });
+  expect_bad_preset([](const auto& caps) { return make_persistent_sram_trials(caps); });
 }
 
 }  // namespace

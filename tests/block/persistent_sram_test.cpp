@@ -9,6 +9,7 @@
 
 #include "hw/model/address_map.h"
 #include "hw/model/persistent_sram.h"
+#include "sim/cosim/random_persistent_sram.h"
 #include "tests/block/stream.h"
 
 namespace npu::rtl::test {
@@ -343,25 +344,25 @@ class Rules {
     const uint32_t index = operation.index;
     if (operation.op == Op::kBeginJob) {
       epoch_ = operation.epoch;
-      memory_.begin_job(operation.owner, operation.epoch);
-      map_.begin_job({}, operation.owner, operation.epoch);
+      memory_.begin_job({operation.owner, operation.epoch});
+      map_.begin_job({}, {operation.owner, operation.epoch});
       return ErrorCode::kOk;
     }
     if (operation.op == Op::kDeclare) {
       const ErrorCode error = map_.check_declaration(index, operation.hash);
-      if (error == ErrorCode::kOk) memory_.mark_seen(index, epoch_);
+      if (error == ErrorCode::kOk) memory_.table().mark_seen(index, epoch_);
       return error;
     }
     if (operation.op == Op::kCommit) {
-      if (index >= caps_.var_entries || memory_.entry(index).length == 0) return ErrorCode::kFaultBadRegion;
-      memory_.mark_written(index);
+      if (index >= caps_.var_entries || memory_.table().entry(index).length == 0) return ErrorCode::kFaultBadRegion;
+      memory_.table().mark_written(index);
       return ErrorCode::kOk;
     }
     const contract::Address address{0, contract::Region::kVariable, static_cast<uint16_t>(index)};
     const model::Window window = map_.window(address, engine::Access::kRead);
     if (window.error != ErrorCode::kOk) return window.error;
     if (operation.low < 0 || operation.high > static_cast<int64_t>(window.limit)) return ErrorCode::kFaultOutOfBounds;
-    if (operation.op == Op::kCheckRead && !memory_.written(index)) return ErrorCode::kVariableUnwritten;
+    if (operation.op == Op::kCheckRead && !memory_.table().written(index)) return ErrorCode::kVariableUnwritten;
     return ErrorCode::kOk;
   }
   [[nodiscard]] model::PersistentSram& memory() { return memory_; }
@@ -381,41 +382,6 @@ class Rules {
   uint8_t epoch_ = 0;
 };
 
-// Few, so that marks meet their own epoch, and those half a turn away.
-uint8_t random_epoch(std::mt19937_64& random) {
-  constexpr uint8_t kEpochs[] = {0, 1, 127, 128, 255};
-  return kEpochs[random() % std::size(kEpochs)];
-}
-
-VariableEntry random_entry(std::mt19937_64& random, const PersistentSram::Sizes& sizes) {
-  VariableEntry entry;
-  const uint32_t table = sizes.entries * static_cast<uint32_t>(VariableEntry::kBytes);
-  entry.base = random() % 10 == 0 ? static_cast<uint32_t>(random() % table)
-                                  : table + static_cast<uint32_t>(random() % (sizes.bytes - table));
-  entry.length = random() % 6 == 0 ? 0 : 1 + static_cast<uint32_t>(random() % 64);
-  if (random() % 20 == 0) entry.length = static_cast<uint32_t>(random());
-  entry.owner = random() % 4 == 0 ? 1 : 0;
-  entry.flags = static_cast<uint8_t>(random());
-  entry.seen_epoch = random_epoch(random);
-  entry.hash = random() % 4 == 0 ? 1 : 0;
-  return entry;
-}
-
-PersistentSram::Operation random_operation(std::mt19937_64& random, const PersistentSram::Sizes& sizes) {
-  PersistentSram::Operation operation;
-  operation.op = random() % 25 == 0 ? Op::kBeginJob : static_cast<Op>(1 + random() % 4);
-  operation.index = static_cast<uint32_t>(random() % (sizes.entries / 4));
-  if (random() % 20 == 0) operation.index = static_cast<uint32_t>(random() % 65536);
-  operation.hash = random() % 4 == 0 ? 1 : 0;
-  operation.low = static_cast<int64_t>(random() % 30) - 2;
-  operation.high = operation.low + static_cast<int64_t>(random() % 40);
-  if (random() % 20 == 0) operation.high = (int64_t{1} << 39) - 1;
-  if (random() % 20 == 0) operation.low = -(int64_t{1} << 39);
-  operation.owner = random() % 4 == 0 ? 1 : 0;
-  operation.epoch = random_epoch(random);
-  return operation;
-}
-
 TEST_P(PersistentSramBlock, TableFollowsTheRules) {
   const uint64_t first = seed(7000);
   const auto entry_bytes = static_cast<uint32_t>(VariableEntry::kBytes);
@@ -429,16 +395,16 @@ TEST_P(PersistentSramBlock, TableFollowsTheRules) {
     for (int step = 0; step < 400; ++step) {
       if (step % 100 == 0) {
         // Few entries, so that some declarations have a place of their own.
-        for (uint32_t index = 0; index < sizes_.entries / 4; ++index) {
+        for (uint32_t index = 0; index < cosim::entries_in_use(sizes_); ++index) {
           if (random() % 2 == 0)
-            random_entry(random, sizes_).store(rules.memory().bytes().data() + entry_bytes * index);
+            cosim::random_entry(random, sizes_).store(rules.memory().bytes().data() + entry_bytes * index);
         }
         for (uint32_t row = 0; row < table_rows(); ++row) {
           const auto bytes = rules.memory().bytes().subspan(row * sizes_.port_bytes, sizes_.port_bytes);
           ASSERT_EQ(write(row * sizes_.port_bytes, bytes).error, ErrorCode::kOk);
         }
       }
-      const PersistentSram::Operation operation = random_operation(random, sizes_);
+      const PersistentSram::Operation operation = cosim::random_operation(random, sizes_);
       const std::string what =
           fmt::format("step {}, operation {} of variable {}", step, static_cast<int>(operation.op), operation.index);
       const Outcome got = operate(operation);
@@ -450,7 +416,7 @@ TEST_P(PersistentSramBlock, TableFollowsTheRules) {
           [&] { return fmt::format("answer {}", contract::name(wanted)); }, [&] { return what; });
       if (wanted == ErrorCode::kOk && (operation.op == Op::kCheck || operation.op == Op::kCheckRead)) {
         buckets.compare(
-            got.base, rules.memory().entry(operation.index).base, [] { return "base"; }, [&] { return what; });
+            got.base, rules.memory().table().entry(operation.index).base, [] { return "base"; }, [&] { return what; });
       }
       for (uint32_t row = 0; row < table_rows(); ++row) {
         const auto bytes = rules.memory().bytes().subspan(row * sizes_.port_bytes, sizes_.port_bytes);

@@ -141,7 +141,7 @@ module npu_persistent_sram_array #(
     end else begin
       access_q <= valid_i && ready_o;
       inject_q <= inject_valid_i && inject_ready_o && on;
-      corrected_o <= corrected_o + 32'($countones(corrected));
+      corrected_o <= corrected_o + 32'($countones(corrected & late_write));  // not of a write that faults
     end
   end
 

@@ -21,7 +21,7 @@ class AddressMapTest : public ::testing::Test {
     regions_[2] = {(uint64_t{caps_.dram_mib} << 20) - 16, 16, Space::kDram, true, true};
     regions_[3] = {(uint64_t{caps_.dram_mib} << 20) - 16, 17, Space::kDram, true, true};
     regions_[4] = {caps_.spm_bytes - 16, 17, Space::kScratchpad, true, true};
-    map_.begin_job(regions_, 1, 9);
+    map_.begin_job(regions_, {1, 9});
   }
   ErrorCode error(Region region, Access access) { return map_.window({0, region, 0}, access).error; }
 
@@ -58,14 +58,14 @@ TEST_F(AddressMapTest, Variables) {
   EXPECT_EQ(map_.window({0, Region::kVariable, 0}, Access::kRead).error, ErrorCode::kFaultBadRegion);
   EXPECT_EQ(map_.window({0, Region::kVariable, 1}, Access::kRead).error, ErrorCode::kVariableUndeclared);
   EXPECT_EQ(map_.check_declaration(1, 77), ErrorCode::kOk);
-  persistent_.mark_seen(1, 9);
+  persistent_.table().mark_seen(1, 9);
   EXPECT_EQ(map_.check_declaration(1, 77), ErrorCode::kVariableRedeclared);
   const Window window = map_.window({0, Region::kVariable, 1}, Access::kWrite);
   EXPECT_EQ(window.error, ErrorCode::kOk);
   EXPECT_EQ(window.space, Space::kPersistent);
   EXPECT_EQ(window.base, 0x200u);
   EXPECT_EQ(window.limit, 32u);
-  map_.begin_job(regions_, 2, 9);
+  map_.begin_job(regions_, {2, 9});
   EXPECT_EQ(map_.window({0, Region::kVariable, 1}, Access::kWrite).error, ErrorCode::kFaultAccessRight);
 }
 

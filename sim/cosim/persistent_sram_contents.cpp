@@ -1,0 +1,176 @@
+#include "sim/cosim/persistent_sram_contents.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace npu::cosim {
+
+using contract::ErrorCode;
+using contract::VariableEntry;
+using Op = rtl::PersistentSram::Op;
+
+namespace {
+
+constexpr uint32_t kAllBytes = 0xff;     // of a word
+constexpr uint32_t kMarkBytes = 0x0c00;  // of an entry: flags and seen_epoch
+
+}  // namespace
+
+void PersistentSramContents::clear() {
+  std::fill(bytes_.begin(), bytes_.end(), uint8_t{0});
+  std::fill(flips_.begin(), flips_.end(), Flips{});
+}
+
+void PersistentSramContents::inject(uint32_t row, uint32_t lane, uint64_t data_flips, uint8_t check_flips) {
+  flips(row, lane).data ^= data_flips;
+  flips(row, lane).check ^= check_flips;
+}
+
+uint32_t PersistentSramContents::wrong_bits(uint32_t row, uint32_t lane) const {
+  const Flips& flips = flips_[uint64_t{row} * lanes() + lane];
+  return static_cast<uint32_t>(std::popcount(flips.data) + std::popcount(flips.check));
+}
+
+PersistentSramContents::Result PersistentSramContents::access(const Access& access, Power power) {
+  if (power != Power::kOn) return {ErrorCode::kFaultPower, {}, 0, false};
+  if (access.address >= sizes_.bytes) return {ErrorCode::kFaultOutOfBounds, {}, 0, false};
+  if (access.address < table_.bytes() && !access.privileged) return {ErrorCode::kFaultAccessRight, {}, 0, false};
+  const uint32_t row = access.address / sizes_.port_bytes;
+  return access.write ? write(row, access.strobe, access.data) : read(row, access.strobe);
+}
+
+PersistentSramContents::Result PersistentSramContents::step(const Step& step, Power power) {
+  if (power != Power::kOn) return {ErrorCode::kFaultPower, {}, 0, false};
+  return step.write ? write(step.row, step.strobe, step.data) : read(step.row, step.strobe);
+}
+
+// Words with a byte that is meant are looked at. One wrong bit is put right at once, which takes the next cycle.
+PersistentSramContents::Result PersistentSramContents::read(uint32_t row, uint32_t strobe) {
+  Result result;
+  for (uint32_t lane = 0; lane < lanes(); ++lane) {
+    if (of_word(strobe, lane) == 0) continue;
+    if (wrong_bits(row, lane) == 2) result.error = ErrorCode::kFaultBus;
+    if (wrong_bits(row, lane) != 1) continue;
+    flips(row, lane) = {};
+    ++result.corrected;
+  }
+  result.late = result.corrected > 0;
+  const uint8_t* const first = bytes_.data() + uint64_t{row} * sizes_.port_bytes;
+  if (result.error == ErrorCode::kOk) result.data.assign(first, first + sizes_.port_bytes);
+  return result;
+}
+
+// Words that are replaced as a whole need not be right; the others are read first, and written in the next cycle. Two
+// wrong bits in one of those: nothing is written.
+PersistentSramContents::Result PersistentSramContents::write(uint32_t row, uint32_t strobe,
+                                                             std::span<const uint8_t> data) {
+  Result result;
+  for (uint32_t lane = 0; lane < lanes(); ++lane) {
+    if (of_word(strobe, lane) == 0 || of_word(strobe, lane) == kAllBytes) continue;
+    if (wrong_bits(row, lane) == 2) return {ErrorCode::kFaultBus, {}, 0, false};
+    result.corrected += wrong_bits(row, lane);
+    result.late = true;
+  }
+  for (uint32_t i = 0; i < sizes_.port_bytes; ++i) {
+    if ((strobe >> i & 1) == 0) continue;
+    bytes_[uint64_t{row} * sizes_.port_bytes + i] = data[i];
+    flips(row, i / kWordBytes) = {};
+  }
+  return result;
+}
+
+uint32_t PersistentSramContents::row_of(uint32_t index) const {
+  return index * static_cast<uint32_t>(VariableEntry::kBytes) / sizes_.port_bytes;
+}
+
+PersistentSramContents::Step PersistentSramContents::reading(uint32_t row) const {
+  return {false, row, ~0u >> (32 - sizes_.port_bytes), {}};
+}
+
+std::vector<uint8_t> PersistentSramContents::table_copy() const {
+  return {bytes_.begin(), bytes_.begin() + table_.bytes()};
+}
+
+PersistentSramContents::Step PersistentSramContents::marking(uint32_t row, uint32_t strobe,
+                                                             const std::vector<uint8_t>& changed) const {
+  const auto begin = changed.begin() + static_cast<int64_t>(row) * sizes_.port_bytes;
+  return {true, row, strobe, {begin, begin + sizes_.port_bytes}};
+}
+
+// The marks of one entry, whatever they were.
+PersistentSramContents::Step PersistentSramContents::marking_of(uint32_t index,
+                                                                const std::vector<uint8_t>& changed) const {
+  const uint32_t place = index * static_cast<uint32_t>(VariableEntry::kBytes) % sizes_.port_bytes;
+  return marking(row_of(index), kMarkBytes << place, changed);
+}
+
+void PersistentSramContents::plan_begin(Plan& plan) const {
+  std::vector<uint8_t> changed = table_copy();
+  engine::VariableTable(changed, sizes_.entries).forget_old_marks(job_);
+  for (uint32_t row = 0; row < table_rows(); ++row) {
+    plan.steps.push_back(reading(row));
+    uint32_t strobe = 0;
+    for (uint32_t i = 0; i < sizes_.port_bytes; i += VariableEntry::kBytes) {
+      const auto at = static_cast<int64_t>(row) * sizes_.port_bytes + i;
+      const auto entry = changed.begin() + at;
+      if (!std::equal(entry, entry + VariableEntry::kBytes, bytes_.begin() + at)) strobe |= kMarkBytes << i;
+    }
+    if (strobe != 0) plan.steps.push_back(marking(row, strobe, changed));
+  }
+}
+
+// The entry, then all rows for bytes that overlap, then the mark.
+void PersistentSramContents::plan_declaration(const Operation& operation, Plan& plan) const {
+  plan.error = table_.check_entry(operation.index, operation.hash, job_);
+  if (plan.error != ErrorCode::kOk) return;
+  const std::optional<uint32_t> overlapping = table_.overlapping(operation.index);
+  const uint32_t last = overlapping ? row_of(*overlapping) : table_rows() - 1;
+  for (uint32_t other = 0; other <= last; ++other) plan.steps.push_back(reading(other));
+  if (overlapping) {
+    plan.error = ErrorCode::kFaultAccessRight;
+    return;
+  }
+  std::vector<uint8_t> changed = table_copy();
+  engine::VariableTable(changed, sizes_.entries).mark_seen(operation.index, job_.epoch);
+  plan.steps.push_back(marking_of(operation.index, changed));
+}
+
+ErrorCode PersistentSramContents::check(const Operation& operation) const {
+  const ErrorCode error = table_.check_use(operation.index, job_);
+  if (error != ErrorCode::kOk) return error;
+  const VariableEntry entry = table_.entry(operation.index);
+  if (operation.low < 0 || operation.high > int64_t{entry.length}) return ErrorCode::kFaultOutOfBounds;
+  if (operation.op == Op::kCheckRead && !table_.written(operation.index)) return ErrorCode::kVariableUnwritten;
+  return ErrorCode::kOk;
+}
+
+PersistentSramContents::Plan PersistentSramContents::plan(const Operation& operation) {
+  Plan plan;
+  if (operation.op == Op::kBeginJob) {
+    job_ = {operation.owner, operation.epoch};
+    plan_begin(plan);
+    return plan;
+  }
+  if (operation.index >= sizes_.entries) {
+    plan.error = ErrorCode::kFaultBadRegion;
+    return plan;
+  }
+  plan.steps.push_back(reading(row_of(operation.index)));
+  if (operation.op == Op::kDeclare) {
+    plan_declaration(operation, plan);
+  } else if (operation.op == Op::kCommit) {
+    if (table_.entry(operation.index).length == 0) {
+      plan.error = ErrorCode::kFaultBadRegion;
+      return plan;
+    }
+    std::vector<uint8_t> changed = table_copy();
+    engine::VariableTable(changed, sizes_.entries).mark_written(operation.index);
+    plan.steps.push_back(marking_of(operation.index, changed));
+  } else {
+    plan.error = check(operation);
+    plan.base = table_.entry(operation.index).base;
+  }
+  return plan;
+}
+
+}  // namespace npu::cosim

@@ -1,0 +1,65 @@
+// A persistent SRAM of RTL beside its schedule: both are offered the same, and compared in every cycle.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "rtl/verilated/persistent_sram.h"
+#include "sim/cosim/persistent_sram_schedule.h"
+#include "sim/cosim/random_persistent_sram.h"
+#include "sim/cosim/trial.h"
+
+namespace npu::cosim {
+
+class PersistentSramDriver {
+ public:
+  using Injection = PersistentSramSchedule::Injection;
+  using Operation = rtl::PersistentSram::Operation;
+  using Power = rtl::PersistentSram::Power;
+
+  // Resets the block. What differs goes to `trial`.
+  PersistentSramDriver(rtl::PersistentSram& block, Trial& trial);
+
+  // Offered from the next cycle on until they are taken; there must be none on offer.
+  void offer(PersistentSramAccess access);
+  void offer(const Operation& operation);
+  void offer(const Injection& injection);
+  [[nodiscard]] bool offers_access() const { return access_.has_value(); }
+  [[nodiscard]] bool offers_operation() const { return operation_.has_value(); }
+  [[nodiscard]] bool offers_injection() const { return injection_.has_value(); }
+  // While nothing is on offer or under way.
+  void set_power(Power power);
+  void clear_lost(bool clear);
+
+  // One cycle; returns what the schedule says of it.
+  const PersistentSramSchedule::Outputs& cycle();
+  [[nodiscard]] uint64_t cycles() const { return cycles_; }
+  // Block and schedule went different ways: there is no sense in going on.
+  [[nodiscard]] bool apart() const { return !trial_.port_difference.empty(); }
+  [[nodiscard]] const PersistentSramSchedule& schedule() const { return schedule_; }
+  [[nodiscard]] Power power() const { return power_; }
+
+ private:
+  using Outputs = PersistentSramSchedule::Outputs;
+
+  void compare_handshakes();
+  void compare_answer(const PersistentSramSchedule::Answer& answer);
+  void compare_end(const PersistentSramSchedule::End& end);
+  void compare(uint64_t got, uint64_t wanted, const char* what);
+  void expect(uint64_t got, uint64_t wanted, const char* what);  // as compare, but is not counted
+  void withdraw();
+
+  rtl::PersistentSram& block_;
+  Trial& trial_;
+  PersistentSramSchedule schedule_;
+  Outputs outputs_;  // of the last cycle
+  uint64_t cycles_ = 0;
+  std::optional<PersistentSramAccess> access_;
+  std::optional<Operation> operation_;
+  std::optional<Injection> injection_;
+  Power power_ = Power::kOn;
+  bool clear_lost_ = false;
+};
+
+}  // namespace npu::cosim

@@ -1,0 +1,138 @@
+#include "sim/cosim/scratchpad_demand.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "hw/engine/engine.h"
+#include "hw/timing/bank_occupancy.h"
+
+namespace npu::cosim {
+
+using Sizes = rtl::Scratchpad::Sizes;
+
+namespace {
+
+enum class Pattern : uint8_t { kRandom, kStreams, kOneBank };
+constexpr std::string_view kNames[] = {"random", "streams", "one bank"};
+
+// The words of one requester, one after the other.
+class Words {
+ public:
+  Words(Pattern pattern, uint32_t first, uint32_t words, uint32_t banks, std::mt19937_64& random)
+      : pattern_(pattern),
+        first_(first),
+        words_(words),
+        banks_(banks),
+        at_(static_cast<uint32_t>(random())),
+        step_(1 + static_cast<uint32_t>(random() % 4)) {}
+
+  uint32_t next(uint32_t shared_bank, std::mt19937_64& random) {
+    at_ += step_;
+    const auto any = static_cast<uint32_t>(random() % words_);
+    if (pattern_ == Pattern::kStreams) return first_ + at_ % words_;
+    if (pattern_ == Pattern::kOneBank) return first_ + any / banks_ * banks_ + shared_bank;
+    return first_ + any;
+  }
+
+ private:
+  Pattern pattern_;
+  uint32_t first_, words_, banks_;
+  uint32_t at_, step_;
+};
+
+ScratchpadAccess random_access(const Sizes& sizes, uint32_t word, std::mt19937_64& random) {
+  ScratchpadAccess access;
+  access.word = word;
+  access.write = random() % 2 == 0;
+  if (!access.write) return access;
+  access.strobe = static_cast<uint32_t>(random() & (random() % 2 == 0 ? ~uint64_t{0} : random()));
+  if (random() % 2 == 0) access.strobe = ~0u;
+  access.data.resize(sizes.bank_bytes);
+  for (uint8_t& byte : access.data) byte = static_cast<uint8_t>(random());
+  return access;
+}
+
+// The bank of a word becomes one of those that only this requester uses.
+uint32_t in_own_bank(uint32_t word, uint32_t requester, const Sizes& sizes) {
+  const uint32_t own = (sizes.banks - requester + sizes.requesters - 1) / sizes.requesters;
+  const uint32_t bank = requester + word % sizes.banks % own * sizes.requesters;
+  return word / sizes.banks * sizes.banks + bank;
+}
+
+}  // namespace
+
+uint64_t ScratchpadDemand::accesses() const {
+  uint64_t sum = 0;
+  for (const auto& stream : streams) sum += stream.size();
+  return sum;
+}
+
+uint64_t ScratchpadDemand::end() const {
+  uint64_t end = 0;
+  for (const auto& stream : streams) {
+    if (!stream.empty()) end = std::max(end, stream.back().earliest + 1);
+  }
+  return end;
+}
+
+ScratchpadDemand random_demand(const Sizes& sizes, std::mt19937_64& random, bool shared) {
+  const auto pattern = static_cast<Pattern>(random() % std::size(kNames));
+  const uint32_t rows = 1 + static_cast<uint32_t>(random() % 8);
+  const uint32_t all_rows = sizes.bytes / sizes.bank_bytes / sizes.banks;
+  const auto shared_bank = static_cast<uint32_t>(random() % sizes.banks);
+  ScratchpadDemand demand;
+  demand.kind = shared ? kNames[static_cast<size_t>(pattern)] : "banks of their own";
+  demand.first_word = static_cast<uint32_t>(random() % (all_rows - rows + 1)) * sizes.banks;
+  demand.words = rows * sizes.banks;
+  demand.streams.resize(sizes.requesters);
+  for (uint32_t r = 0; r < sizes.requesters; ++r) {
+    Words words(pattern, demand.first_word, demand.words, sizes.banks, random);
+    const uint64_t count = 1 + random() % 400;
+    const uint64_t percent = shared ? 20 + random() % 81 : 100;
+    uint64_t cycle = random() % 100;
+    for (uint64_t i = 0; i < count; ++cycle) {
+      if (random() % 100 >= percent) continue;
+      const uint32_t word = words.next(shared_bank, random);
+      demand.streams[r].push_back(random_access(sizes, shared ? word : in_own_bank(word, r, sizes), random));
+      demand.streams[r].back().earliest = cycle;
+      ++i;
+    }
+  }
+  return demand;
+}
+
+uint64_t booked_cycles(const ScratchpadDemand& demand, uint32_t banks) {
+  struct Player {
+    size_t next = 0;           // access
+    uint64_t own = 0, at = 0;  // its own time, if nobody had to wait, and the device's
+  };
+  timing::BankOccupancy occupancy(banks);
+  occupancy.begin_job();
+  std::vector<Player> players(demand.streams.size());
+  for (size_t r = 0; r < players.size(); ++r) {
+    if (!demand.streams[r].empty()) players[r].own = players[r].at = demand.streams[r].front().earliest;
+  }
+  uint64_t end = 0;
+  std::vector<uint32_t> accesses(banks);
+  while (true) {
+    // The simulation goes by time: who is least far books next.
+    size_t r = players.size();
+    for (size_t i = 0; i < players.size(); ++i) {
+      if (players[i].next == demand.streams[i].size()) continue;
+      if (r == players.size() || players[i].at < players[r].at) r = i;
+    }
+    if (r == players.size()) return end;
+    Player& player = players[r];
+    const auto& stream = demand.streams[r];
+    const uint64_t length = std::min(engine::kChunkCycles, stream.back().earliest + 1 - player.own);
+    std::fill(accesses.begin(), accesses.end(), 0);
+    for (; player.next < stream.size() && stream[player.next].earliest < player.own + length; ++player.next) {
+      ++accesses[stream[player.next].word % banks];
+    }
+    player.own += length;
+    player.at = occupancy.book(player.at, length, accesses);
+    end = std::max(end, player.at);
+  }
+}
+
+}  // namespace npu::cosim

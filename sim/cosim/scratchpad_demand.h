@@ -1,0 +1,37 @@
+// What the requesters of a scratchpad want: their accesses, each not before a cycle of its own.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "rtl/verilated/scratchpad.h"
+
+namespace npu::cosim {
+
+struct ScratchpadAccess {
+  uint64_t earliest = 0;  // cycle in which it is asked for, if the requester's access before it is done
+  uint32_t word = 0;
+  bool write = false;
+  uint32_t strobe = 0;  // bytes of a write
+  std::vector<uint8_t> data;
+};
+
+struct ScratchpadDemand {
+  std::string kind;
+  uint32_t first_word = 0, words = 0;                  // the part of the memory that is used
+  std::vector<std::vector<ScratchpadAccess>> streams;  // of each requester, in order
+
+  [[nodiscard]] uint64_t accesses() const;
+  // The cycle behind the last access, if nobody has to wait.
+  [[nodiscard]] uint64_t end() const;
+};
+
+// With `shared` banks all requesters compete; else each has banks of its own and asks in every cycle.
+[[nodiscard]] ScratchpadDemand random_demand(const rtl::Scratchpad::Sizes& sizes, std::mt19937_64& random, bool shared);
+
+// What the device takes for it: it books the accesses of a stretch of cycles at once (hw/timing/bank_occupancy).
+[[nodiscard]] uint64_t booked_cycles(const ScratchpadDemand& demand, uint32_t banks);
+
+}  // namespace npu::cosim

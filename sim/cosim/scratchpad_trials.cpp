@@ -1,0 +1,222 @@
+#include "sim/cosim/scratchpad_trials.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "hw/timing/round_robin.h"
+#include "sim/cosim/scratchpad_demand.h"
+
+namespace npu::cosim {
+namespace {
+
+using Sizes = rtl::Scratchpad::Sizes;
+
+void note(Trial& trial, uint64_t differing, std::string difference) {
+  trial.differing += differing;
+  if (trial.difference.empty()) trial.difference = std::move(difference);
+}
+
+// Who asks for what in which cycle, for one way to grant.
+class Requesters {
+ public:
+  Requesters(const ScratchpadDemand& demand) : demand_(demand), next_(demand.streams.size()) {}
+
+  // What a requester asks for in this cycle; nullptr: nothing.
+  [[nodiscard]] const ScratchpadAccess* asks(uint32_t requester, uint64_t cycle) const {
+    const auto& stream = demand_.streams[requester];
+    const size_t next = next_[requester];
+    return next < stream.size() && stream[next].earliest <= cycle ? &stream[next] : nullptr;
+  }
+  void served(uint32_t requester) { ++next_[requester]; }
+  [[nodiscard]] bool done() const {
+    for (size_t r = 0; r < next_.size(); ++r) {
+      if (next_[r] < demand_.streams[r].size()) return false;
+    }
+    return true;
+  }
+
+ private:
+  const ScratchpadDemand& demand_;
+  std::vector<size_t> next_;
+};
+
+// The arbitration by itself.
+class Schedule {
+ public:
+  Schedule(const ScratchpadDemand& demand, const Sizes& sizes)
+      : sizes_(sizes), requesters_(demand), arbiter_(sizes.banks), banks_(sizes.requesters) {}
+
+  // Ends a cycle; returns who is served in it.
+  uint32_t step(uint64_t cycle) {
+    for (uint32_t r = 0; r < sizes_.requesters; ++r) {
+      const ScratchpadAccess* access = requesters_.asks(r, cycle);
+      banks_[r] = access == nullptr ? std::nullopt : std::optional(access->word % sizes_.banks);
+    }
+    const uint32_t served = arbiter_.step(banks_);
+    for (uint32_t r = 0; r < sizes_.requesters; ++r) {
+      if ((served >> r & 1) != 0) requesters_.served(r);
+    }
+    return served;
+  }
+  [[nodiscard]] bool done() const { return requesters_.done(); }
+
+ private:
+  const Sizes& sizes_;
+  Requesters requesters_;
+  timing::BankArbiter arbiter_;
+  std::vector<std::optional<uint32_t>> banks_;
+};
+
+// One demand on the block.
+class ScratchpadRun {
+ public:
+  ScratchpadRun(const ScratchpadDemand& demand, rtl::Scratchpad& block, Trial& trial)
+      : block_(block),
+        sizes_(block.sizes()),
+        demand_(demand),
+        trial_(trial),
+        requesters_(demand),
+        bytes_(uint64_t{demand.words} * sizes_.bank_bytes),
+        expected_(sizes_.requesters) {}
+
+  // Writes the part of the memory that the demand uses, word by word.
+  void fill(std::mt19937_64& random) {
+    for (uint8_t& byte : bytes_) byte = static_cast<uint8_t>(random());
+    for (uint32_t i = 0; i < demand_.words; ++i) {
+      block_.write(0, demand_.first_word + i, ~0u, bytes_of(demand_.first_word + i));
+      if (!block_.granted(0)) note(trial_, 1, "a requester that is alone is not served");
+      block_.tick();
+    }
+    block_.withdraw(0);
+    block_.reset();  // turns begin anew; contents stay
+  }
+
+  // Until the block and the schedule are done; returns the schedule's cycles. A cycle more brings the last data.
+  uint64_t run(Schedule& schedule, uint64_t patience) {
+    uint64_t scheduled = 0;
+    for (uint64_t cycle = 0; trial_.rtl_cycles == 0 || scheduled == 0; ++cycle) {
+      if (cycle > patience) {
+        note(trial_, 1, fmt::format("the block has not served all accesses after {} cycles", patience));
+        break;
+      }
+      const uint32_t wanted = schedule.step(cycle), served = serve(cycle);
+      if (served != wanted && trial_.port_difference.empty()) {
+        trial_.port_difference = fmt::format("in cycle {} the RTL serves requesters {:0{}b}, the arbitration {:0{}b}",
+                                             cycle, served, sizes_.requesters, wanted, sizes_.requesters);
+      }
+      if (trial_.rtl_cycles == 0 && requesters_.done()) trial_.rtl_cycles = cycle + 2;
+      if (scheduled == 0 && schedule.done()) scheduled = cycle + 2;
+    }
+    compare_answers();
+    return scheduled;
+  }
+
+ private:
+  [[nodiscard]] std::span<uint8_t> bytes_of(uint32_t word) {
+    return std::span(bytes_).subspan(uint64_t{word - demand_.first_word} * sizes_.bank_bytes, sizes_.bank_bytes);
+  }
+
+  // One cycle of the block; returns who was served.
+  uint32_t serve(uint64_t cycle) {
+    for (uint32_t r = 0; r < sizes_.requesters; ++r) {
+      const ScratchpadAccess* access = requesters_.asks(r, cycle);
+      if (access == nullptr) {
+        block_.withdraw(r);
+      } else if (access->write) {
+        block_.write(r, access->word, access->strobe, access->data);
+      } else {
+        block_.read(r, access->word);
+      }
+    }
+    compare_answers();
+    uint32_t served = 0;
+    for (uint32_t r = 0; r < sizes_.requesters; ++r) {
+      if (!block_.granted(r)) continue;
+      served |= 1u << r;
+      const ScratchpadAccess* access = requesters_.asks(r, cycle);
+      if (access == nullptr) continue;  // the schedule tells
+      perform(r, *access);
+      requesters_.served(r);
+    }
+    block_.tick();
+    return served;
+  }
+
+  void perform(uint32_t requester, const ScratchpadAccess& access) {
+    const std::span<uint8_t> word = bytes_of(access.word);
+    if (!access.write) {
+      expected_[requester].assign(word.begin(), word.end());
+      return;
+    }
+    for (uint32_t i = 0; i < sizes_.bank_bytes; ++i) {
+      if ((access.strobe >> i & 1) != 0) word[i] = access.data[i];
+    }
+  }
+
+  // Of the reads that were served in the cycle before.
+  void compare_answers() {
+    for (uint32_t r = 0; r < sizes_.requesters; ++r) {
+      const std::span<const uint8_t> answer = block_.answer(r);
+      std::vector<uint8_t>& wanted = expected_[r];
+      trial_.compared += wanted.size();
+      if (answer.size() != wanted.size()) {
+        note(trial_, std::max(answer.size(), wanted.size()),
+             fmt::format("requester {} is answered {} bytes instead of {}", r, answer.size(), wanted.size()));
+      } else if (!std::equal(answer.begin(), answer.end(), wanted.begin())) {
+        const auto [got, expected] = std::mismatch(answer.begin(), answer.end(), wanted.begin());
+        uint64_t differing = 0;
+        for (size_t i = 0; i < wanted.size(); ++i) differing += answer[i] != wanted[i] ? 1 : 0;
+        note(trial_, differing,
+             fmt::format("requester {} reads {:#04x} instead of {:#04x}, byte {} of its word", r, *got, *expected,
+                         got - answer.begin()));
+      }
+      wanted.clear();
+    }
+  }
+
+  rtl::Scratchpad& block_;
+  const Sizes& sizes_;
+  const ScratchpadDemand& demand_;
+  Trial& trial_;
+  Requesters requesters_;
+  std::vector<uint8_t> bytes_;                  // of the words that are used
+  std::vector<std::vector<uint8_t>> expected_;  // answers of the next cycle; empty: none
+};
+
+class ScratchpadTrials final : public Trials {
+ public:
+  explicit ScratchpadTrials(std::unique_ptr<rtl::Scratchpad> block) : block_(std::move(block)) {}
+
+  [[nodiscard]] Trial run(uint64_t seed, bool held_back) override {
+    std::mt19937_64 random(seed);
+    const Sizes& sizes = block_->sizes();
+    const ScratchpadDemand demand = random_demand(sizes, random, held_back);
+    Trial trial;
+    trial.kind = demand.kind;
+    trial.text = fmt::format("{} accesses of {} requesters to {} words, {}", demand.accesses(), sizes.requesters,
+                             demand.words, demand.kind);
+    block_->reset();
+    ScratchpadRun run(demand, *block_, trial);
+    run.fill(random);
+    Schedule schedule(demand, sizes);
+    const uint64_t scheduled = run.run(schedule, demand.end() + 4 * demand.accesses() + 100);
+    trial.expected_cycles = held_back ? scheduled : demand.end() + 1;
+    if (held_back) trial.handed_over_cycles = booked_cycles(demand, sizes.banks) + 1;
+    return trial;
+  }
+
+ private:
+  std::unique_ptr<rtl::Scratchpad> block_;
+};
+
+}  // namespace
+
+std::unique_ptr<Trials> make_scratchpad_trials(std::unique_ptr<rtl::Scratchpad> block) {
+  return std::make_unique<ScratchpadTrials>(std::move(block));
+}
+
+}  // namespace npu::cosim
