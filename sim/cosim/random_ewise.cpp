@@ -87,7 +87,7 @@ Uop random_uop(Random& random, uint32_t written, uint32_t last, bool tame) {
       break;
     case UopCode::kShl:
     case UopCode::kShrLogical:
-      uop.imm0 = element();
+      uop.imm0 = random.chance(15) ? static_cast<int32_t>(Element::kI48) : element();
       break;
     case UopCode::kShrArith:
       uop.imm0 = static_cast<int32_t>(random.between(0, 1));
