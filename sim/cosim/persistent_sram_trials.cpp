@@ -26,6 +26,7 @@ class PersistentSramRun {
   PersistentSramRun(PersistentSram& block, uint64_t seed, Trial& trial)
       : random_(seed), sizes_(block.sizes()), trial_(trial), driver_(block, trial) {
     kind_ = static_cast<Kind>(random_() % std::size(kNames));
+    entries_ = 1 + below(8);
     const uint32_t table = contents().table_rows();
     for (uint64_t i = 2 + random_() % 8; i > 0; --i) rows_.push_back(table + below(contents().rows() - table));
   }
@@ -53,10 +54,10 @@ class PersistentSramRun {
   void work(bool held_back) {
     const bool on = driver_.power() == Power::kOn;
     if (held_back) {
-      compete(20 + below(80), 2 + below(12), on);
+      compete(20 + below(80), 4 + below(28), on);
       return;
     }
-    for (uint64_t i = 4 + random_() % 12; i > 0 && !driver_.apart(); --i) {
+    for (uint64_t i = 8 + random_() % 24; i > 0 && !driver_.apart(); --i) {
       if (kind_ == Kind::kFlips && on) inject();
       if (percent(50)) {
         operate();
@@ -69,13 +70,13 @@ class PersistentSramRun {
   void write_table() {
     std::vector<PersistentSramAccess> accesses;
     for (uint32_t row = 0; row < contents().table_rows(); ++row) {
-      accesses.push_back(random_table_row(random_, sizes_, row));
+      accesses.push_back(random_table_row(random_, sizes_, row, entries_));
     }
     access(std::move(accesses));
   }
   std::vector<PersistentSramAccess> random_accesses(uint32_t count) {
     std::vector<PersistentSramAccess> accesses;
-    for (uint32_t i = 0; i < count; ++i) accesses.push_back(random_access(random_, sizes_, rows_, true));
+    for (uint32_t i = 0; i < count; ++i) accesses.push_back(random_access(random_, sizes_, rows_));
     return accesses;
   }
 
@@ -101,7 +102,7 @@ class PersistentSramRun {
   void operate() {
     const uint64_t first = driver_.cycles();
     ++operations_;
-    driver_.offer(random_operation(random_, sizes_));
+    driver_.offer(random_operation(random_, entries_));
     while (!driver_.apart()) {
       const Outputs& outputs = driver_.cycle();
       if (!outputs.end) continue;
@@ -150,12 +151,12 @@ class PersistentSramRun {
     uint32_t under_way = 0;
     while (!driver_.apart()) {
       if (accesses > 0 && !driver_.offers_access() && percent(access_percent)) {
-        driver_.offer(random_access(random_, sizes_, rows_, false));
+        driver_.offer(random_access(random_, sizes_, rows_));
         --accesses;
         ++accesses_;
       }
       if (operations > 0 && !driver_.offers_operation() && percent(operation_percent)) {
-        driver_.offer(random_operation(random_, sizes_));
+        driver_.offer(random_operation(random_, entries_));
         --operations;
         ++operations_;
         ++under_way;
@@ -197,6 +198,7 @@ class PersistentSramRun {
   Trial& trial_;
   PersistentSramDriver driver_;
   Kind kind_ = Kind::kPlain;
+  uint32_t entries_ = 0;        // that operations name
   std::vector<uint32_t> rows_;  // that accesses name
   uint64_t accesses_ = 0, operations_ = 0, injections_ = 0;
 };

@@ -21,11 +21,11 @@ uint8_t random_epoch(std::mt19937_64& random) {
   return kEpochs[random() % std::size(kEpochs)];
 }
 
-// All bytes, whole words, or any.
+// All bytes or any, of all words or of one.
 uint32_t random_strobe(std::mt19937_64& random, const Sizes& sizes) {
   uint32_t strobe = all_bytes(sizes);
   if (random() % 2 == 0) strobe &= static_cast<uint32_t>(random());
-  if (random() % 4 == 0) strobe &= 0xff00;
+  if (random() % 3 == 0) strobe &= 0xffu << (8 * (random() % (sizes.port_bytes / 8)));
   return strobe;
 }
 
@@ -40,7 +40,8 @@ std::vector<uint8_t> random_bytes(std::mt19937_64& random, uint32_t count) {
 VariableEntry random_entry(std::mt19937_64& random, const Sizes& sizes) {
   VariableEntry entry;
   const uint32_t table = table_bytes(sizes);
-  entry.base = static_cast<uint32_t>(random() % 10 == 0 ? random() % table : table + random() % (sizes.bytes - table));
+  const uint32_t place = random() % 2 == 0 ? 512 : sizes.bytes - table;
+  entry.base = static_cast<uint32_t>(random() % 10 == 0 ? random() % table : table + random() % place);
   entry.length = random() % 6 == 0 ? 0 : 1 + static_cast<uint32_t>(random() % 64);
   if (random() % 20 == 0) entry.length = static_cast<uint32_t>(random());
   entry.owner = random() % 4 == 0 ? 1 : 0;
@@ -50,10 +51,10 @@ VariableEntry random_entry(std::mt19937_64& random, const Sizes& sizes) {
   return entry;
 }
 
-PersistentSram::Operation random_operation(std::mt19937_64& random, const Sizes& sizes) {
+PersistentSram::Operation random_operation(std::mt19937_64& random, uint32_t entries) {
   PersistentSram::Operation operation;
   operation.op = random() % 25 == 0 ? Op::kBeginJob : static_cast<Op>(1 + random() % 4);
-  operation.index = static_cast<uint32_t>(random() % entries_in_use(sizes));
+  operation.index = static_cast<uint32_t>(random() % entries);
   if (random() % 20 == 0) operation.index = static_cast<uint32_t>(random() % 65536);
   operation.hash = random() % 4 == 0 ? 1 : 0;
   operation.low = static_cast<int64_t>(random() % 30) - 2;
@@ -65,33 +66,31 @@ PersistentSram::Operation random_operation(std::mt19937_64& random, const Sizes&
   return operation;
 }
 
-PersistentSramAccess random_access(std::mt19937_64& random, const Sizes& sizes, const std::vector<uint32_t>& rows,
-                                   bool writes_table) {
+PersistentSramAccess random_access(std::mt19937_64& random, const Sizes& sizes, const std::vector<uint32_t>& rows) {
   const auto table_row = static_cast<uint32_t>(random() % (table_bytes(sizes) / sizes.port_bytes));
   const uint64_t kind = random() % 20;
-  if (kind == 0 && writes_table) return random_table_row(random, sizes, table_row);
   PersistentSramAccess access;
   access.access.write = random() % 2 == 0;
   access.access.privileged = random() % 2 == 0;
   access.access.strobe = random_strobe(random, sizes);
   access.access.address = rows[random() % rows.size()] * sizes.port_bytes;
   access.data = random_bytes(random, sizes.port_bytes);
-  if (kind == 1) access.access.address = sizes.bytes + static_cast<uint32_t>(random() % 4096) * sizes.port_bytes;
-  if (kind == 2 || kind == 3) {
+  if (kind == 0) access.access.address = sizes.bytes + static_cast<uint32_t>(random() % 4096) * sizes.port_bytes;
+  if (kind == 1 || kind == 2) {
     access.access.address = table_row * sizes.port_bytes;
     if (access.access.write) access.access.privileged = false;
   }
   return access;
 }
 
-PersistentSramAccess random_table_row(std::mt19937_64& random, const Sizes& sizes, uint32_t row) {
+PersistentSramAccess random_table_row(std::mt19937_64& random, const Sizes& sizes, uint32_t row, uint32_t entries) {
   PersistentSramAccess access;
   access.access = {true, true, row * sizes.port_bytes, all_bytes(sizes), {}};
   access.data.resize(sizes.port_bytes);
   const auto entry_bytes = static_cast<uint32_t>(VariableEntry::kBytes);
   for (uint32_t at = 0; at < sizes.port_bytes; at += entry_bytes) {
     const uint32_t index = (row * sizes.port_bytes + at) / entry_bytes;
-    if (index < entries_in_use(sizes) && random() % 2 == 0) random_entry(random, sizes).store(access.data.data() + at);
+    if (index < entries && random() % 4 != 0) random_entry(random, sizes).store(access.data.data() + at);
   }
   return access;
 }

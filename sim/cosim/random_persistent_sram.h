@@ -10,12 +10,10 @@
 
 namespace npu::cosim {
 
-// The first entries of the table, that random operations name.
-[[nodiscard]] inline uint32_t entries_in_use(const rtl::PersistentSram::Sizes& sizes) { return sizes.entries / 4; }
-
+// Half of them lie close together, so that some overlap.
 [[nodiscard]] contract::VariableEntry random_entry(std::mt19937_64& random, const rtl::PersistentSram::Sizes& sizes);
-[[nodiscard]] rtl::PersistentSram::Operation random_operation(std::mt19937_64& random,
-                                                              const rtl::PersistentSram::Sizes& sizes);
+// Of the first `entries` variables, seldom of any.
+[[nodiscard]] rtl::PersistentSram::Operation random_operation(std::mt19937_64& random, uint32_t entries);
 
 // An access with its data.
 struct PersistentSramAccess {
@@ -29,11 +27,11 @@ struct PersistentSramAccess {
     return offered;
   }
 };
-// Of one of `rows`, of the table (written only if `writes_table`), or of what nobody may reach.
+// Of one of `rows`, of the table, which only an access without the right to do so writes, or of what lies outside.
 [[nodiscard]] PersistentSramAccess random_access(std::mt19937_64& random, const rtl::PersistentSram::Sizes& sizes,
-                                                 const std::vector<uint32_t>& rows, bool writes_table);
-// Writes a row of the table, with random entries.
+                                                 const std::vector<uint32_t>& rows);
+// Writes a row of the table, in which some of the first `entries` are taken.
 [[nodiscard]] PersistentSramAccess random_table_row(std::mt19937_64& random, const rtl::PersistentSram::Sizes& sizes,
-                                                    uint32_t row);
+                                                    uint32_t row, uint32_t entries);
 
 }  // namespace npu::cosim

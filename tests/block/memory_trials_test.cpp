@@ -6,12 +6,14 @@
 #include "hw/contract/error.h"
 #include "hw/presets/preset.h"
 #include "sim/cosim/dma_trials.h"
+#include "sim/cosim/persistent_sram_trials.h"
+#include "sim/cosim/scratchpad_trials.h"
 #include "tests/block/stream.h"
 
 namespace npu::cosim::test {
 namespace {
 
-constexpr uint64_t kTrials = 300;
+constexpr uint64_t kTrials = 300, kTrialsOfWrong = 40;
 
 class MemoryTrials : public testing::TestWithParam<const char*> {
  protected:
@@ -20,6 +22,7 @@ class MemoryTrials : public testing::TestWithParam<const char*> {
     const uint64_t first = rtl::test::seed(1);
     for (const bool held_back : {false, true}) {
       uint64_t compared = 0, cycles = 0;
+      int64_t worst = 0, off = 0;  // of what the device would say
       for (uint64_t seed = first; seed < first + kTrials; ++seed) {
         const Trial trial = trials.run(seed, held_back);
         const std::string what = trial.text + ", seed " + std::to_string(seed) + (held_back ? ", held back" : "");
@@ -31,11 +34,19 @@ class MemoryTrials : public testing::TestWithParam<const char*> {
         ASSERT_NE(trial.kind, "") << what;
         compared += trial.compared;
         cycles += trial.rtl_cycles;
+        const auto error = static_cast<int64_t>(trial.handed_over_cycles.value_or(trial.rtl_cycles)) -
+                           static_cast<int64_t>(trial.rtl_cycles);
+        off += std::abs(error);
+        if (std::abs(error) > std::abs(worst)) worst = error;
       }
       std::printf("%llu trials%s: seeds from %llu, %llu bytes and beats compared, %llu cycles\n",
                   static_cast<unsigned long long>(kTrials), held_back ? ", held back" : "",
                   static_cast<unsigned long long>(first), static_cast<unsigned long long>(compared),
                   static_cast<unsigned long long>(cycles));
+      if (off > 0) {
+        std::printf("the device would be off by %lld cycles in all, %lld at worst\n", static_cast<long long>(off),
+                    static_cast<long long>(worst));
+      }
     }
   }
   // A trial is a function of its seed, whatever ran before it.
@@ -47,6 +58,19 @@ class MemoryTrials : public testing::TestWithParam<const char*> {
     EXPECT_EQ(once.compared, again.compared);
     EXPECT_EQ(once.rtl_cycles, again.rtl_cycles);
     EXPECT_EQ(once.handed_over_cycles, again.handed_over_cycles);
+  }
+
+  // How many of the trials of a wrong block do not pass, and are as `found` has it.
+  template <class Found>
+  static uint64_t failing(Trials& trials, Found found) {
+    uint64_t failing = 0;
+    for (const bool held_back : {false, true}) {
+      for (uint64_t seed = 1; seed <= kTrialsOfWrong; ++seed) {
+        const Trial trial = trials.run(seed, held_back);
+        if (!trial.passed() && found(trial)) ++failing;
+      }
+    }
+    return failing;
   }
 
   const contract::Capabilities caps_ = presets::load_preset(GetParam()).caps;
@@ -116,6 +140,125 @@ TEST_P(MemoryTrials, ALateBeatIsFound) {
   };
   const auto trials = make_dma_trials(caps_, std::make_unique<Wrong>(rtl::make_dma_address(GetParam())));
   EXPECT_FALSE(trials->run(1, false).passed());
+}
+
+class WrongScratchpad : public rtl::Scratchpad {
+ public:
+  explicit WrongScratchpad(std::unique_ptr<Scratchpad> right) : right_(std::move(right)) {}
+  [[nodiscard]] const Sizes& sizes() const override { return right_->sizes(); }
+  void reset() override { right_->reset(); }
+  void read(uint32_t requester, uint32_t word) override { right_->read(requester, word); }
+  void write(uint32_t requester, uint32_t word, uint32_t strobe, std::span<const uint8_t> data) override {
+    right_->write(requester, word, strobe, data);
+  }
+  void withdraw(uint32_t requester) override { right_->withdraw(requester); }
+  [[nodiscard]] bool granted(uint32_t requester) override { return right_->granted(requester); }
+  [[nodiscard]] std::span<const uint8_t> answer(uint32_t requester) const override { return right_->answer(requester); }
+  void tick() override { right_->tick(); }
+
+ protected:
+  std::unique_ptr<Scratchpad> right_;
+};
+
+TEST_P(MemoryTrials, ALostByteIsFound) {
+  struct Wrong final : WrongScratchpad {
+    using WrongScratchpad::WrongScratchpad;
+    void write(uint32_t requester, uint32_t word, uint32_t strobe, std::span<const uint8_t> data) override {
+      WrongScratchpad::write(requester, word, word % 16 == 7 ? strobe & ~1u : strobe, data);
+    }
+  };
+  const auto trials = make_scratchpad_trials(std::make_unique<Wrong>(rtl::make_scratchpad(GetParam())));
+  const uint64_t found = failing(*trials, [](const Trial& trial) {
+    EXPECT_EQ(trial.port_difference, "");
+    return !trial.difference.empty();
+  });
+  EXPECT_GT(found, 5u);
+}
+
+// Requesters 0 and 1 are taken for each other: the arbitration is fair, but not the one that is stated.
+TEST_P(MemoryTrials, AnotherArbitrationIsFound) {
+  struct Wrong final : WrongScratchpad {
+    using WrongScratchpad::WrongScratchpad;
+    static uint32_t other(uint32_t requester) { return requester < 2 ? 1 - requester : requester; }
+    void read(uint32_t requester, uint32_t word) override { WrongScratchpad::read(other(requester), word); }
+    void write(uint32_t requester, uint32_t word, uint32_t strobe, std::span<const uint8_t> data) override {
+      WrongScratchpad::write(other(requester), word, strobe, data);
+    }
+    void withdraw(uint32_t requester) override { WrongScratchpad::withdraw(other(requester)); }
+    bool granted(uint32_t requester) override { return WrongScratchpad::granted(other(requester)); }
+    std::span<const uint8_t> answer(uint32_t requester) const override {
+      return WrongScratchpad::answer(other(requester));
+    }
+  };
+  const auto trials = make_scratchpad_trials(std::make_unique<Wrong>(rtl::make_scratchpad(GetParam())));
+  const uint64_t found = failing(*trials, [](const Trial& trial) {
+    EXPECT_EQ(trial.difference, "");
+    return !trial.port_difference.empty();
+  });
+  EXPECT_GT(found, 5u);
+}
+
+class WrongPersistentSram : public rtl::PersistentSram {
+ public:
+  explicit WrongPersistentSram(std::unique_ptr<PersistentSram> right) : right_(std::move(right)) {}
+  [[nodiscard]] const Sizes& sizes() const override { return right_->sizes(); }
+  void reset() override { right_->reset(); }
+  void set_power(Power power) override { right_->set_power(power); }
+  [[nodiscard]] bool lost() const override { return right_->lost(); }
+  void clear_lost(bool clear) override { right_->clear_lost(clear); }
+  [[nodiscard]] uint32_t corrected() const override { return right_->corrected(); }
+  void inject(uint32_t row, uint32_t lane, uint64_t data_flips, uint8_t check_flips) override {
+    right_->inject(row, lane, data_flips, check_flips);
+  }
+  void withdraw_injection() override { right_->withdraw_injection(); }
+  [[nodiscard]] bool injection_taken() override { return right_->injection_taken(); }
+  void access(const Access& access) override { right_->access(access); }
+  void withdraw_access() override { right_->withdraw_access(); }
+  [[nodiscard]] bool access_taken() override { return right_->access_taken(); }
+  [[nodiscard]] bool answered() const override { return right_->answered(); }
+  [[nodiscard]] contract::ErrorCode answer_error() const override { return right_->answer_error(); }
+  [[nodiscard]] std::span<const uint8_t> answer() const override { return right_->answer(); }
+  void operate(const Operation& operation) override { right_->operate(operation); }
+  void withdraw_operation() override { right_->withdraw_operation(); }
+  [[nodiscard]] bool operation_taken() override { return right_->operation_taken(); }
+  [[nodiscard]] bool operation_done() const override { return right_->operation_done(); }
+  [[nodiscard]] contract::ErrorCode operation_error() const override { return right_->operation_error(); }
+  [[nodiscard]] uint32_t operation_base() const override { return right_->operation_base(); }
+  void tick() override { right_->tick(); }
+
+ protected:
+  std::unique_ptr<PersistentSram> right_;
+};
+
+TEST_P(MemoryTrials, AWrongRuleOfTheTableIsFound) {
+  struct Wrong final : WrongPersistentSram {
+    using WrongPersistentSram::WrongPersistentSram;
+    void operate(const Operation& operation) override {
+      Operation other = operation;
+      if (other.op == Op::kCheckRead) other.op = Op::kCheck;
+      WrongPersistentSram::operate(other);
+    }
+  };
+  const auto trials = make_persistent_sram_trials(std::make_unique<Wrong>(rtl::make_persistent_sram(GetParam())));
+  const uint64_t found = failing(*trials, [](const Trial& trial) {
+    EXPECT_EQ(trial.port_difference, "");
+    return trial.difference.find("error of an operation") != std::string::npos;
+  });
+  EXPECT_GT(found, 2u);
+}
+
+// A write of part of a word that is done as one of the whole word takes a cycle less.
+TEST_P(MemoryTrials, AnAccessThatIsTooFastIsFound) {
+  struct Wrong final : WrongPersistentSram {
+    using WrongPersistentSram::WrongPersistentSram;
+    void access(const Access& access) override {
+      Access other = access;
+      if (other.write && (other.strobe & 0xff) != 0) other.strobe |= 0xff;
+      WrongPersistentSram::access(other);
+    }
+  };
+  const auto trials = make_persistent_sram_trials(std::make_unique<Wrong>(rtl::make_persistent_sram(GetParam())));
+  EXPECT_GT(failing(*trials, [](const Trial& trial) { return !trial.port_difference.empty(); }), 5u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, MemoryTrials, testing::Values("nano", "edge"));

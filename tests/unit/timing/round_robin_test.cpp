@@ -1,0 +1,30 @@
+// Who comes next.
+#include "hw/timing/round_robin.h"
+
+#include <gtest/gtest.h>
+
+namespace npu::timing {
+namespace {
+
+TEST(RoundRobinTest, WhoWasServedComesLast) {
+  RoundRobin turns;
+  EXPECT_EQ(turns.next(0), 0u);
+  for (const uint32_t expected : {1u, 2u, 8u, 1u, 2u, 8u}) {
+    EXPECT_EQ(turns.next(0b1011), expected);
+    turns.serve(expected);
+  }
+  EXPECT_EQ(turns.next(0b1000), 8u);  // alone, also behind itself
+  turns.serve(0);                     // nobody: the turn stays
+  EXPECT_EQ(turns.next(0b1001), 1u);
+}
+
+TEST(BankArbiterTest, BanksServeOneEach) {
+  BankArbiter arbiter(2);
+  const std::vector<std::optional<uint32_t>> asking = {0, 0, 1, std::nullopt};
+  EXPECT_EQ(arbiter.step(asking), 0b0101u);
+  EXPECT_EQ(arbiter.step(asking), 0b0110u);
+  EXPECT_EQ(arbiter.step(asking), 0b0101u);
+}
+
+}  // namespace
+}  // namespace npu::timing
