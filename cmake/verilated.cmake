@@ -5,13 +5,21 @@ if(NOT verilator_FOUND)
   message(FATAL_ERROR "Verilator was not found: install it (sim/setup.sh build does) or build without RTL, -DNPU_WITH_RTL=OFF")
 endif()
 
-set(NPU_RTL_PRESETS nano edge)  # whose RTL is built
+# Whose RTL is built. Coverage is measured on blocks of sizes of their own.
+if(NPU_RTL_COVERAGE)
+  set(NPU_RTL_PRESETS small)
+else()
+  set(NPU_RTL_PRESETS nano edge)
+endif()
 
 set(NPU_RTL_THREADS 1 CACHE STRING "Threads of each Verilated block; one is fastest (rtl/README.md, Speed)")
 
-# npu_preset_value(VARIABLE PRESET KEY): the value of a key in hw/presets/PRESET.yaml.
+# npu_preset_value(VARIABLE PRESET KEY): the value of a key in hw/presets/PRESET.yaml, or in rtl/coverage/small.yaml.
 function(npu_preset_value variable preset key)
   set(file "${CMAKE_SOURCE_DIR}/hw/presets/${preset}.yaml")
+  if(preset STREQUAL small)
+    set(file "${CMAKE_SOURCE_DIR}/rtl/coverage/small.yaml")
+  endif()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
   file(STRINGS "${file}" line REGEX "^${key}: *[0-9]+")
   if(NOT line MATCHES "^${key}: *([0-9]+)")
@@ -20,12 +28,13 @@ function(npu_preset_value variable preset key)
   set(${variable} ${CMAKE_MATCH_1} PARENT_SCOPE)
 endfunction()
 
-# npu_verilated(BLOCK VARIANT PARAMETERS Lanes=8 ... [LIBS folder ...] [TRACE] [COVERAGE] [MISTAKE file from to]): the
+# npu_verilated(BLOCK VARIANT PARAMETERS Lanes=8 ... [LIBS folder ...] [TRACE] [MISTAKE file from to]): the
 # static library npu_rtl_BLOCK_VARIANT with the class VBLOCK_VARIANT, of the module npu_BLOCK. Sources are all files of
 # rtl/blocks/BLOCK, of the folders of rtl/blocks that LIBS names, and the cells of rtl/lib. MISTAKE replaces a text of
-# the source file of this name (a copy of it), for tests that must find out.
+# the source file of this name (a copy of it), for tests that must find out. With NPU_RTL_COVERAGE, all count what of them is
+# executed and toggles: libraries of one program must have the same flags.
 function(npu_verilated block variant)
-  cmake_parse_arguments(ARG "TRACE;COVERAGE" "" "PARAMETERS;LIBS;MISTAKE" ${ARGN})
+  cmake_parse_arguments(ARG "TRACE" "" "PARAMETERS;LIBS;MISTAKE" ${ARGN})
   set(rtl "${CMAKE_SOURCE_DIR}/rtl")
   set(package "${CMAKE_SOURCE_DIR}/hw/contract/gen/npu_contract_pkg.sv")
   file(GLOB sources CONFIGURE_DEPENDS "${rtl}/lib/*.sv" "${rtl}/blocks/${block}/*.sv")
@@ -66,8 +75,11 @@ function(npu_verilated block variant)
   if(ARG_TRACE)
     list(APPEND kind TRACE_FST)
   endif()
-  if(ARG_COVERAGE)
+  if(NPU_RTL_COVERAGE)
     list(APPEND kind COVERAGE)
+    # Registering the points is long code that runs once. Wider signals, a VPU command's lists as a whole, are not counted.
+    list(APPEND kind OPT_SLOW -O0 OPT_FAST -O1)
+    list(APPEND flags --coverage-max-width 1024)
   endif()
   set(library npu_rtl_${block}_${variant})
   add_library(${library} STATIC)

@@ -3,6 +3,13 @@
 #pragma once
 
 #include <verilated.h>
+#ifdef NPU_RTL_COVERAGE
+#include <unistd.h>
+#include <verilated_cov.h>
+
+#include <cstdlib>
+#include <string>
+#endif
 
 #include <cstdint>
 #include <memory>
@@ -34,6 +41,7 @@ class Clocked {
     // A model takes its scopes out of the thread's context, whichever model ran there last.
     Verilated::threadContextp(context_.get());
     model_->final();
+    keep_coverage();
   }
   Clocked(const Clocked&) = delete;
   Clocked& operator=(const Clocked&) = delete;
@@ -62,6 +70,17 @@ class Clocked {
   const Model* operator->() const { return model_.get(); }
 
  private:
+  // A file of counts for each module that lived, in the folder that the environment names.
+  void keep_coverage() {
+#ifdef NPU_RTL_COVERAGE
+    static unsigned written = 0;
+    const char* folder = std::getenv("NPU_COVERAGE_DIR");
+    if (folder == nullptr) return;
+    const std::string name = std::to_string(getpid()) + "-" + model_->modelName() + "-" + std::to_string(written++);
+    context_->coveragep()->write((std::string(folder) + "/" + name + ".dat").c_str());
+#endif
+  }
+
   void step() {
     model_->eval();
     waveform_.dump(context_->time());

@@ -1,8 +1,5 @@
 #include "rtl/verilated/mac_array.h"
 
-#include <Vmac_array_edge.h>
-#include <Vmac_array_nano.h>
-
 #include "rtl/verilated/mac_array_wrapper.h"
 
 namespace npu::rtl {
@@ -50,10 +47,6 @@ void store(const MacArray::Results& request, uint8_t* base) {
     const int64_t value = sign_extend(c % 2 == 0 ? pair : pair >> 16, 48);
     std::memcpy(to, &value, request.element_bytes);
   }
-}
-
-std::unique_ptr<MacArray> make_mac_array(std::string_view preset) {
-  return wrap_mac_array<Vmac_array_nano, Vmac_array_edge>(preset);
 }
 
 }  // namespace npu::rtl

@@ -28,8 +28,8 @@ inline bool spans(uint32_t out, uint32_t stride, int32_t pad, uint32_t kernel, u
 template <class Model, class Waveform = NoWaveform>
 class VerilatedMacArray final : public MacArray {
  public:
-  VerilatedMacArray(uint32_t cols, uint32_t depth, uint32_t taps, Waveform waveform = {})
-      : cols_(cols), depth_(depth), taps_(taps), model_(std::move(waveform)) {
+  explicit VerilatedMacArray(const contract::Capabilities& sizes, Waveform waveform = {})
+      : cols_(sizes.mxu_cols), depth_(sizes.mxu_depth), taps_(sizes.mxu_dw_taps), model_(std::move(waveform)) {
     reset();
   }
 
@@ -125,15 +125,9 @@ class VerilatedMacArray final : public MacArray {
 // Of a preset by its name; of the Verilated modules of the presets.
 template <class Nano, class Edge, class Waveform = NoWaveform>
 std::unique_ptr<MacArray> wrap_mac_array(std::string_view preset, Waveform waveform = {}) {
-  if (preset == "nano") {
-    return std::make_unique<VerilatedMacArray<Nano, Waveform>>(NPU_NANO_MXU_COLS, NPU_NANO_MXU_DEPTH,
-                                                               NPU_NANO_MXU_DW_TAPS, std::move(waveform));
-  }
-  if (preset == "edge") {
-    return std::make_unique<VerilatedMacArray<Edge, Waveform>>(NPU_EDGE_MXU_COLS, NPU_EDGE_MXU_DEPTH,
-                                                               NPU_EDGE_MXU_DW_TAPS, std::move(waveform));
-  }
-  no_such_preset(preset);
+  const contract::Capabilities sizes = sizes_of(preset);
+  if (preset == "nano") return std::make_unique<VerilatedMacArray<Nano, Waveform>>(sizes, std::move(waveform));
+  return std::make_unique<VerilatedMacArray<Edge, Waveform>>(sizes, std::move(waveform));
 }
 
 }  // namespace npu::rtl

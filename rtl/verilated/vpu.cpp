@@ -1,8 +1,5 @@
 #include "rtl/verilated/vpu.h"
 
-#include <Vvpu_edge.h>
-#include <Vvpu_nano.h>
-
 #include "rtl/verilated/vpu_wrapper.h"
 
 namespace npu::rtl {
@@ -24,7 +21,5 @@ void store(const Vpu::Write& request, uint8_t* base) {
     std::memcpy(base + static_cast<int32_t>(request.offsets[lane]), request.data + lane, request.element_bytes);
   }
 }
-
-std::unique_ptr<Vpu> make_vpu(std::string_view preset) { return wrap_vpu<Vvpu_nano, Vvpu_edge>(preset); }
 
 }  // namespace npu::rtl

@@ -19,7 +19,8 @@ static_assert(std::endian::native == std::endian::little);
 template <class Model, class Waveform = NoWaveform>
 class VerilatedVpu final : public Vpu {
  public:
-  explicit VerilatedVpu(uint32_t lanes, Waveform waveform = {}) : lanes_(lanes), model_(std::move(waveform)) {
+  explicit VerilatedVpu(const contract::Capabilities& sizes, Waveform waveform = {})
+      : lanes_(sizes.vpu_lanes), model_(std::move(waveform)) {
     reset();
   }
 
@@ -135,9 +136,9 @@ class VerilatedVpu final : public Vpu {
 // Of a preset by its name; of the Verilated modules of the presets.
 template <class Nano, class Edge, class Waveform = NoWaveform>
 std::unique_ptr<Vpu> wrap_vpu(std::string_view preset, Waveform waveform = {}) {
-  if (preset == "nano") return std::make_unique<VerilatedVpu<Nano, Waveform>>(NPU_NANO_VPU_LANES, std::move(waveform));
-  if (preset == "edge") return std::make_unique<VerilatedVpu<Edge, Waveform>>(NPU_EDGE_VPU_LANES, std::move(waveform));
-  no_such_preset(preset);
+  const contract::Capabilities sizes = sizes_of(preset);
+  if (preset == "nano") return std::make_unique<VerilatedVpu<Nano, Waveform>>(sizes, std::move(waveform));
+  return std::make_unique<VerilatedVpu<Edge, Waveform>>(sizes, std::move(waveform));
 }
 
 }  // namespace npu::rtl

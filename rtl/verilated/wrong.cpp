@@ -9,10 +9,9 @@
 namespace npu::rtl {
 
 std::unique_ptr<MacArray> make_wrong_mac_array() {
-  return std::make_unique<VerilatedMacArray<Vmac_array_nano_wrong>>(NPU_NANO_MXU_COLS, NPU_NANO_MXU_DEPTH,
-                                                                    NPU_NANO_MXU_DW_TAPS);
+  return std::make_unique<VerilatedMacArray<Vmac_array_nano_wrong>>(sizes_of("nano"));
 }
 
-std::unique_ptr<Vpu> make_wrong_vpu() { return std::make_unique<VerilatedVpu<Vvpu_nano_wrong>>(NPU_NANO_VPU_LANES); }
+std::unique_ptr<Vpu> make_wrong_vpu() { return std::make_unique<VerilatedVpu<Vvpu_nano_wrong>>(sizes_of("nano")); }
 
 }  // namespace npu::rtl

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hw/contract/error.h"
+#include "rtl/verilated/presets.h"
 #include "rtl/verilated/traced.h"
 #include "sim/cosim/blocks.h"
 #include "sim/cosim/rtl_mxu.h"
@@ -16,38 +17,29 @@ using contract::ErrorCode;
 
 namespace {
 
-struct MxuSizes {
-  std::string_view preset;
-  uint32_t cols, depth, dw_taps, acc_bytes, weight_port_bytes;
-
-  [[nodiscard]] bool fits(const Capabilities& caps) const {
-    return cols == caps.mxu_cols && depth == caps.mxu_depth && dw_taps == caps.mxu_dw_taps &&
-           acc_bytes == caps.mxu_acc_bytes && weight_port_bytes == caps.mxu_weight_port_bytes;
-  }
-};
-
-constexpr MxuSizes kMxus[] = {
-    {"nano", NPU_NANO_MXU_COLS, NPU_NANO_MXU_DEPTH, NPU_NANO_MXU_DW_TAPS, NPU_NANO_MXU_ACC_BYTES,
-     NPU_NANO_MXU_WEIGHT_PORT_BYTES},
-    {"edge", NPU_EDGE_MXU_COLS, NPU_EDGE_MXU_DEPTH, NPU_EDGE_MXU_DW_TAPS, NPU_EDGE_MXU_ACC_BYTES,
-     NPU_EDGE_MXU_WEIGHT_PORT_BYTES},
-};
+std::string names_of_presets() { return fmt::format("{}", fmt::join(rtl::built_presets(), " and ")); }
 
 std::string_view mxu_preset(const Capabilities& caps) {
-  const auto found = std::find_if(std::begin(kMxus), std::end(kMxus), [&](const auto& mxu) { return mxu.fits(caps); });
-  if (found != std::end(kMxus)) return found->preset;
+  for (const std::string_view preset : rtl::built_presets()) {
+    const Capabilities built = rtl::sizes_of(preset);
+    if (built.mxu_cols == caps.mxu_cols && built.mxu_depth == caps.mxu_depth && built.mxu_dw_taps == caps.mxu_dw_taps &&
+        built.mxu_acc_bytes == caps.mxu_acc_bytes && built.mxu_weight_port_bytes == caps.mxu_weight_port_bytes) {
+      return preset;
+    }
+  }
   throw Error(ErrorCode::kBadPreset,
               fmt::format("no RTL was built of an MXU of {} columns and depth {} as this machine has; there is RTL of "
-                          "the presets nano and edge",
-                          caps.mxu_cols, caps.mxu_depth));
+                          "the presets {}",
+                          caps.mxu_cols, caps.mxu_depth, names_of_presets()));
 }
 
 std::string_view vpu_preset(const Capabilities& caps) {
-  if (caps.vpu_lanes == NPU_NANO_VPU_LANES) return "nano";
-  if (caps.vpu_lanes == NPU_EDGE_VPU_LANES) return "edge";
+  for (const std::string_view preset : rtl::built_presets()) {
+    if (rtl::sizes_of(preset).vpu_lanes == caps.vpu_lanes) return preset;
+  }
   throw Error(ErrorCode::kBadPreset, fmt::format("no RTL was built of a VPU of {} lanes as this machine has; there is "
-                                                 "RTL of the presets nano and edge",
-                                                 caps.vpu_lanes));
+                                                 "RTL of the presets {}",
+                                                 caps.vpu_lanes, names_of_presets()));
 }
 
 }  // namespace

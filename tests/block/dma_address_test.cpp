@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hw/timing/dma_cycles.h"
+#include "rtl/verilated/presets.h"
 #include "sim/cosim/dma_commands.h"
 #include "tests/block/stream.h"
 
@@ -227,7 +228,7 @@ TEST_P(DmaAddressBlock, CyclesAreThoseOfTheFormula) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, DmaAddressBlock, testing::Values("nano", "edge"));
+INSTANTIATE_TEST_SUITE_P(Presets, DmaAddressBlock, testing::ValuesIn(built_presets()));
 
 }  // namespace
 }  // namespace npu::rtl::test

@@ -15,6 +15,7 @@
 #include "hw/engine/mxu_model.h"
 #include "hw/timing/mxu_cycles.h"
 #include "hw/timing/mxu_ports.h"
+#include "rtl/verilated/presets.h"
 #include "sim/cosim/random_mxu.h"
 #include "tests/block/mxu_by_reference.h"
 #include "tests/block/stream.h"
@@ -31,17 +32,6 @@ using contract::MxuMode;
 using engine::testing::MxuCase;
 using engine::testing::MxuShape;
 using engine::testing::Random;
-
-Capabilities machine(std::string_view preset) {
-  Capabilities caps;
-  const bool nano = preset == "nano";
-  caps.mxu_cols = nano ? NPU_NANO_MXU_COLS : NPU_EDGE_MXU_COLS;
-  caps.mxu_depth = nano ? NPU_NANO_MXU_DEPTH : NPU_EDGE_MXU_DEPTH;
-  caps.mxu_dw_taps = nano ? NPU_NANO_MXU_DW_TAPS : NPU_EDGE_MXU_DW_TAPS;
-  caps.mxu_acc_bytes = nano ? NPU_NANO_MXU_ACC_BYTES : NPU_EDGE_MXU_ACC_BYTES;
-  caps.mxu_weight_port_bytes = nano ? NPU_NANO_MXU_WEIGHT_PORT_BYTES : NPU_EDGE_MXU_WEIGHT_PORT_BYTES;
-  return caps;
-}
 
 // How willing memory is, port by port: in a share of all requests, and of those none in stretches of up to `longest`.
 class Gate {
@@ -312,7 +302,7 @@ class MacArrayBlock : public testing::TestWithParam<const char*> {
 
   MxuShape shape_within(Random& random, uint64_t limit) { return cosim::random_mxu_shape(random, caps_, limit); }
 
-  const Capabilities caps_ = machine(GetParam());
+  const Capabilities caps_ = sizes_of(GetParam());
   std::unique_ptr<MacArray> block_ = make_mac_array(GetParam());
   std::unique_ptr<engine::Engine> model_ = engine::make_mxu_model(caps_);
   CycleErrors errors_;
@@ -397,7 +387,7 @@ TEST(MacArrayWrapper, SaysWhatItCannotDo) {
   command.kernel_h = 1;
   command.in_h = 1u << 31;
   try {
-    make_mac_array("nano")->start(command);
+    make_mac_array(built_presets()[0])->start(command);
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), contract::ErrorCode::kArgumentUnsupported);
@@ -425,7 +415,7 @@ TEST_P(MacArrayBlock, OnePortThatIsNearlyShut) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, MacArrayBlock, testing::Values("nano", "edge"));
+INSTANTIATE_TEST_SUITE_P(Presets, MacArrayBlock, testing::ValuesIn(built_presets()));
 
 }  // namespace
 }  // namespace npu::rtl::test

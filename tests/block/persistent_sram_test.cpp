@@ -9,6 +9,7 @@
 
 #include "hw/model/address_map.h"
 #include "hw/model/persistent_sram.h"
+#include "rtl/verilated/presets.h"
 #include "sim/cosim/random_persistent_sram.h"
 #include "tests/block/stream.h"
 
@@ -478,7 +479,7 @@ TEST_P(PersistentSramBlock, LifeOfAVariable) {
   expect({.op = Op::kCheck, .index = 1}, ErrorCode::kFaultAccessRight, 4);
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, PersistentSramBlock, testing::Values("nano", "edge"));
+INSTANTIATE_TEST_SUITE_P(Presets, PersistentSramBlock, testing::ValuesIn(built_presets()));
 
 }  // namespace
 }  // namespace npu::rtl::test

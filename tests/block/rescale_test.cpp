@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hw/contract/error.h"
+#include "rtl/verilated/presets.h"
 #include "sim/reference/arithmetic.h"
 #include "tests/block/stream.h"
 
@@ -197,7 +198,7 @@ TEST_P(RescaleBlock, LatencyAndThroughput) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, RescaleBlock, testing::Values("nano", "edge"));
+INSTANTIATE_TEST_SUITE_P(Presets, RescaleBlock, testing::ValuesIn(built_presets()));
 
 TEST(RescaleWrapper, NamesAPresetThatWasNotBuilt) {
   try {

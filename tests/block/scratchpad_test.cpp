@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "rtl/verilated/presets.h"
 #include "tests/block/stream.h"
 
 namespace npu::rtl::test {
@@ -187,7 +188,7 @@ TEST_P(ScratchpadBlock, ConflictsCostCycles) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, ScratchpadBlock, testing::Values("nano", "edge"));
+INSTANTIATE_TEST_SUITE_P(Presets, ScratchpadBlock, testing::ValuesIn(built_presets()));
 
 }  // namespace
 }  // namespace npu::rtl::test

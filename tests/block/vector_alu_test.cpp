@@ -10,6 +10,7 @@
 
 #include "hw/engine/vpu_model.h"
 #include "hw/timing/vpu_cycles.h"
+#include "rtl/verilated/presets.h"
 #include "tests/block/stream.h"
 #include "tests/block/vpu_driver.h"
 #include "tests/unit/engine/scalar_uops.h"
@@ -122,7 +123,7 @@ class VectorAluBlock : public testing::TestWithParam<const char*> {
     compare(buckets, uop, inputs, apply(uop, type, inputs, out_type), test.numbers());
   }
 
-  const contract::Capabilities caps_ = vpu_machine(GetParam());
+  const contract::Capabilities caps_ = sizes_of(GetParam());
   std::unique_ptr<Vpu> block_ = make_vpu(GetParam());
 };
 
@@ -350,7 +351,7 @@ TEST_P(VectorAluBlock, RescaleAtTiesAndExtremes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, VectorAluBlock, testing::Values("nano", "edge"));
+INSTANTIATE_TEST_SUITE_P(Presets, VectorAluBlock, testing::ValuesIn(built_presets()));
 
 }  // namespace
 }  // namespace npu::rtl::test

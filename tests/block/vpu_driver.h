@@ -19,12 +19,6 @@
 
 namespace npu::rtl::test {
 
-inline contract::Capabilities vpu_machine(std::string_view preset) {
-  contract::Capabilities caps;
-  caps.vpu_lanes = preset == "nano" ? NPU_NANO_VPU_LANES : NPU_EDGE_VPU_LANES;
-  return caps;
-}
-
 // How willing memory is, port by port.
 struct VpuGates {
   Throttle parameters{0, 100}, reads{0, 100}, writes{0, 100};

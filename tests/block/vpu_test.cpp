@@ -15,6 +15,7 @@
 #include "hw/engine/vpu_model.h"
 #include "hw/timing/vpu_cycles.h"
 #include "hw/timing/vpu_ports.h"
+#include "rtl/verilated/presets.h"
 #include "sim/cosim/random_ewise.h"
 #include "sim/cosim/random_vpu.h"
 #include "tests/block/stream.h"
@@ -226,7 +227,7 @@ class VpuBlock : public testing::TestWithParam<const char*> {
         GetParam(), ports_.cycles, ports_.tiles, ports_.throttled_cycles, ports_.throttled, ports_.differing);
   }
 
-  const Capabilities caps_ = vpu_machine(GetParam());
+  const Capabilities caps_ = sizes_of(GetParam());
   std::unique_ptr<Vpu> block_ = make_vpu(GetParam());
   std::unique_ptr<engine::Engine> model_ = engine::make_vpu_model(caps_);
   CycleErrors errors_;
@@ -369,15 +370,15 @@ TEST(VpuWrapper, SaysWhatItCannotDo) {
   EXPECT_THROW((void)make_vpu("server"), Error);
   VpuEwiseCommand command;
   command.register_count = 17;
-  EXPECT_THROW(make_vpu("nano")->start(command), Error);
+  EXPECT_THROW(make_vpu(built_presets()[0])->start(command), Error);
   VpuPoolCommand pool;
   pool.in_h = pool.in_w = pool.out_h = pool.out_w = pool.kernel_h = pool.kernel_w = 1;
   pool.stride_y = pool.stride_x = 3;
   pool.out_w = 1'000'000'000;
-  EXPECT_THROW(make_vpu("nano")->start(pool), Error);
+  EXPECT_THROW(make_vpu(built_presets()[0])->start(pool), Error);
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, VpuBlock, testing::Values("nano", "edge"));
+INSTANTIATE_TEST_SUITE_P(Presets, VpuBlock, testing::ValuesIn(built_presets()));
 
 }  // namespace
 }  // namespace npu::rtl::test

@@ -5,6 +5,7 @@
 
 #include "hw/contract/error.h"
 #include "hw/engine/mxu_model.h"
+#include "rtl/verilated/presets.h"
 #include "rtl/verilated/wrong.h"
 #include "sim/cosim/back_ends.h"
 #include "sim/cosim/results.h"
@@ -23,15 +24,7 @@ using engine::testing::MxuCase;
 using engine::testing::MxuShape;
 using engine::testing::Random;
 
-Capabilities nano() {
-  Capabilities caps;
-  caps.mxu_cols = NPU_NANO_MXU_COLS;
-  caps.mxu_depth = NPU_NANO_MXU_DEPTH;
-  caps.mxu_dw_taps = NPU_NANO_MXU_DW_TAPS;
-  caps.mxu_acc_bytes = NPU_NANO_MXU_ACC_BYTES;
-  caps.mxu_weight_port_bytes = NPU_NANO_MXU_WEIGHT_PORT_BYTES;
-  return caps;
-}
+Capabilities nano() { return rtl::sizes_of("nano"); }
 
 MxuShape small_shape(Random& random) {
   for (;;) {

@@ -1,18 +1,16 @@
+// Rescale around a Verilated module of whatever sizes. Only wrappers include this.
+#pragma once
+
+#include "hw/contract/gen/capabilities.h"
+#include "rtl/verilated/clocked.h"
 #include "rtl/verilated/rescale.h"
 
-#include <Vrescale_edge.h>
-#include <Vrescale_nano.h>
-
-#include "rtl/verilated/clocked.h"
-#include "rtl/verilated/presets.h"
-
 namespace npu::rtl {
-namespace {
 
 template <class Model>
 class VerilatedRescale final : public Rescale {
  public:
-  explicit VerilatedRescale(unsigned lanes) : lanes_(lanes) { reset(); }
+  explicit VerilatedRescale(const contract::Capabilities& sizes) : lanes_(sizes.mxu_cols) { reset(); }
 
   [[nodiscard]] unsigned lanes() const override { return lanes_; }
   void reset() override {
@@ -51,13 +49,5 @@ class VerilatedRescale final : public Rescale {
   unsigned lanes_;
   Clocked<Model> model_;
 };
-
-}  // namespace
-
-std::unique_ptr<Rescale> make_rescale(std::string_view preset) {
-  if (preset == "nano") return std::make_unique<VerilatedRescale<Vrescale_nano>>(NPU_NANO_MXU_COLS);
-  if (preset == "edge") return std::make_unique<VerilatedRescale<Vrescale_edge>>(NPU_EDGE_MXU_COLS);
-  no_such_preset(preset);
-}
 
 }  // namespace npu::rtl

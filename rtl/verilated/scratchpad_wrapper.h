@@ -1,16 +1,14 @@
-#include "rtl/verilated/scratchpad.h"
-
-#include <Vscratchpad_edge.h>
-#include <Vscratchpad_nano.h>
+// Scratchpad around a Verilated module of whatever sizes. Only wrappers include this.
+#pragma once
 
 #include <bit>
 #include <cstring>
 
+#include "hw/contract/gen/capabilities.h"
 #include "rtl/verilated/clocked.h"
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/scratchpad.h"
 
 namespace npu::rtl {
-namespace {
 
 // Ports are arrays of words, element 0 lowest: on such a machine they are the bytes of the memory's order.
 static_assert(std::endian::native == std::endian::little);
@@ -18,8 +16,9 @@ static_assert(std::endian::native == std::endian::little);
 template <class Model>
 class VerilatedScratchpad final : public Scratchpad {
  public:
-  explicit VerilatedScratchpad(const Sizes& sizes)
-      : sizes_(sizes), word_bits_(static_cast<unsigned>(std::countr_zero(sizes.bytes / sizes.bank_bytes))) {
+  explicit VerilatedScratchpad(const contract::Capabilities& sizes)
+      : sizes_{sizes.spm_bytes, sizes.spm_banks, sizes.spm_bank_bytes, sizes.dma_channels + 2},
+        word_bits_(static_cast<unsigned>(std::countr_zero(sizes_.bytes / sizes_.bank_bytes))) {
     reset();
   }
 
@@ -57,19 +56,5 @@ class VerilatedScratchpad final : public Scratchpad {
   unsigned word_bits_;
   Clocked<Model> model_;
 };
-
-}  // namespace
-
-std::unique_ptr<Scratchpad> make_scratchpad(std::string_view preset) {
-  if (preset == "nano") {
-    return std::make_unique<VerilatedScratchpad<Vscratchpad_nano>>(
-        Scratchpad::Sizes{NPU_NANO_SPM_BYTES, NPU_NANO_SPM_BANKS, NPU_NANO_SPM_BANK_BYTES, NPU_NANO_DMA_CHANNELS + 2});
-  }
-  if (preset == "edge") {
-    return std::make_unique<VerilatedScratchpad<Vscratchpad_edge>>(
-        Scratchpad::Sizes{NPU_EDGE_SPM_BYTES, NPU_EDGE_SPM_BANKS, NPU_EDGE_SPM_BANK_BYTES, NPU_EDGE_DMA_CHANNELS + 2});
-  }
-  no_such_preset(preset);
-}
 
 }  // namespace npu::rtl

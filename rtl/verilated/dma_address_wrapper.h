@@ -1,17 +1,15 @@
-#include "rtl/verilated/dma_address.h"
-
-#include <Vdma_address_edge.h>
-#include <Vdma_address_nano.h>
+// DmaAddress around a Verilated module of whatever sizes. Only wrappers include this.
+#pragma once
 
 #include <bit>
 #include <cstring>
 #include <vector>
 
+#include "hw/contract/gen/capabilities.h"
 #include "rtl/verilated/clocked.h"
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/dma_address.h"
 
 namespace npu::rtl {
-namespace {
 
 // Ports are arrays of words, element 0 lowest: on such a machine they are the bytes of the memory's order.
 static_assert(std::endian::native == std::endian::little);
@@ -19,7 +17,7 @@ static_assert(std::endian::native == std::endian::little);
 template <class Model>
 class VerilatedDmaAddress final : public DmaAddress {
  public:
-  explicit VerilatedDmaAddress(uint32_t port_bytes) : port_bytes_(port_bytes) { reset(); }
+  explicit VerilatedDmaAddress(const contract::Capabilities& sizes) : port_bytes_(sizes.dma_port_bytes) { reset(); }
 
   [[nodiscard]] uint32_t port_bytes() const override { return port_bytes_; }
   void reset() override {
@@ -61,13 +59,5 @@ class VerilatedDmaAddress final : public DmaAddress {
   uint32_t port_bytes_;
   Clocked<Model> model_;
 };
-
-}  // namespace
-
-std::unique_ptr<DmaAddress> make_dma_address(std::string_view preset) {
-  if (preset == "nano") return std::make_unique<VerilatedDmaAddress<Vdma_address_nano>>(NPU_NANO_DMA_PORT_BYTES);
-  if (preset == "edge") return std::make_unique<VerilatedDmaAddress<Vdma_address_edge>>(NPU_EDGE_DMA_PORT_BYTES);
-  no_such_preset(preset);
-}
 
 }  // namespace npu::rtl

@@ -1,16 +1,14 @@
-#include "rtl/verilated/persistent_sram.h"
-
-#include <Vpersistent_sram_edge.h>
-#include <Vpersistent_sram_nano.h>
+// PersistentSram around a Verilated module of whatever sizes. Only wrappers include this.
+#pragma once
 
 #include <bit>
 #include <cstring>
 
+#include "hw/contract/gen/capabilities.h"
 #include "rtl/verilated/clocked.h"
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/persistent_sram.h"
 
 namespace npu::rtl {
-namespace {
 
 // Ports are arrays of words, element 0 lowest: on such a machine they are the bytes of the memory's order.
 static_assert(std::endian::native == std::endian::little);
@@ -18,7 +16,10 @@ static_assert(std::endian::native == std::endian::little);
 template <class Model>
 class VerilatedPersistentSram final : public PersistentSram {
  public:
-  explicit VerilatedPersistentSram(const Sizes& sizes) : sizes_(sizes) { reset(); }
+  explicit VerilatedPersistentSram(const contract::Capabilities& sizes)
+      : sizes_{sizes.psram_bytes, sizes.psram_port_bytes, sizes.var_entries} {
+    reset();
+  }
 
   [[nodiscard]] const Sizes& sizes() const override { return sizes_; }
   void reset() override {
@@ -95,19 +96,5 @@ class VerilatedPersistentSram final : public PersistentSram {
   Sizes sizes_;
   Clocked<Model> model_;
 };
-
-}  // namespace
-
-std::unique_ptr<PersistentSram> make_persistent_sram(std::string_view preset) {
-  if (preset == "nano") {
-    return std::make_unique<VerilatedPersistentSram<Vpersistent_sram_nano>>(
-        PersistentSram::Sizes{NPU_NANO_PSRAM_BYTES, NPU_NANO_PSRAM_PORT_BYTES, NPU_NANO_VAR_ENTRIES});
-  }
-  if (preset == "edge") {
-    return std::make_unique<VerilatedPersistentSram<Vpersistent_sram_edge>>(
-        PersistentSram::Sizes{NPU_EDGE_PSRAM_BYTES, NPU_EDGE_PSRAM_PORT_BYTES, NPU_EDGE_VAR_ENTRIES});
-  }
-  no_such_preset(preset);
-}
 
 }  // namespace npu::rtl
