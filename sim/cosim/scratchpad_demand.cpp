@@ -1,7 +1,9 @@
 #include "sim/cosim/scratchpad_demand.h"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
+#include <utility>
 
 #include "hw/engine/engine.h"
 #include "hw/timing/bank_occupancy.h"
@@ -70,7 +72,9 @@ uint64_t ScratchpadDemand::accesses() const {
 uint64_t ScratchpadDemand::end() const {
   uint64_t end = 0;
   for (const auto& stream : streams) {
-    if (!stream.empty()) end = std::max(end, stream.back().earliest + 1);
+    uint64_t cycles = 0;
+    for (const ScratchpadAccess& access : stream) cycles += access.pause + 1;
+    end = std::max(end, cycles);
   }
   return end;
 }
@@ -89,13 +93,13 @@ ScratchpadDemand random_demand(const Sizes& sizes, std::mt19937_64& random, bool
     Words words(pattern, demand.first_word, demand.words, sizes.banks, random);
     const uint64_t count = 1 + random() % 400;
     const uint64_t percent = shared ? 20 + random() % 81 : 100;
-    uint64_t cycle = random() % 100;
-    for (uint64_t i = 0; i < count; ++cycle) {
-      if (random() % 100 >= percent) continue;
+    auto pause = static_cast<uint32_t>(random() % 100);
+    for (uint64_t i = 0; i < count; ++i) {
+      for (; random() % 100 >= percent; ++pause) {
+      }
       const uint32_t word = words.next(shared_bank, random);
       demand.streams[r].push_back(random_access(sizes, shared ? word : in_own_bank(word, r, sizes), random));
-      demand.streams[r].back().earliest = cycle;
-      ++i;
+      demand.streams[r].back().pause = std::exchange(pause, 0);
     }
   }
   return demand;
@@ -103,35 +107,38 @@ ScratchpadDemand random_demand(const Sizes& sizes, std::mt19937_64& random, bool
 
 uint64_t booked_cycles(const ScratchpadDemand& demand, uint32_t banks) {
   struct Player {
-    size_t next = 0;           // access
-    uint64_t own = 0, at = 0;  // its own time, if nobody had to wait, and the device's
+    std::span<const ScratchpadAccess> left;
+    uint64_t own = 0, next = 0;  // its time if nobody had to wait, and that of its next access
+    uint64_t at = 0;             // the device's time
   };
   timing::BankOccupancy occupancy(banks);
   occupancy.begin_job();
-  std::vector<Player> players(demand.streams.size());
-  for (size_t r = 0; r < players.size(); ++r) {
-    if (!demand.streams[r].empty()) players[r].own = players[r].at = demand.streams[r].front().earliest;
+  std::vector<Player> players;
+  for (const auto& stream : demand.streams) {
+    if (!stream.empty()) players.push_back({stream, 0, stream.front().pause});
   }
   uint64_t end = 0;
   std::vector<uint32_t> accesses(banks);
   while (true) {
     // The simulation goes by time: who is least far books next.
-    size_t r = players.size();
-    for (size_t i = 0; i < players.size(); ++i) {
-      if (players[i].next == demand.streams[i].size()) continue;
-      if (r == players.size() || players[i].at < players[r].at) r = i;
+    Player* player = nullptr;
+    for (Player& other : players) {
+      if (!other.left.empty() && (player == nullptr || other.at < player->at)) player = &other;
     }
-    if (r == players.size()) return end;
-    Player& player = players[r];
-    const auto& stream = demand.streams[r];
-    const uint64_t length = std::min(engine::kChunkCycles, stream.back().earliest + 1 - player.own);
+    if (player == nullptr) return end;
+    const uint64_t chunk_end = player->own + engine::kChunkCycles;
     std::fill(accesses.begin(), accesses.end(), 0);
-    for (; player.next < stream.size() && stream[player.next].earliest < player.own + length; ++player.next) {
-      ++accesses[stream[player.next].word % banks];
+    uint64_t last = player->own;
+    while (!player->left.empty() && player->next < chunk_end) {
+      ++accesses[player->left.front().word % banks];
+      last = player->next;
+      player->left = player->left.subspan(1);
+      if (!player->left.empty()) player->next += 1 + player->left.front().pause;
     }
-    player.own += length;
-    player.at = occupancy.book(player.at, length, accesses);
-    end = std::max(end, player.at);
+    const uint64_t length = (player->left.empty() ? last + 1 : chunk_end) - player->own;
+    player->own += length;
+    player->at = occupancy.book(player->at, length, accesses);
+    end = std::max(end, player->at);
   }
 }
 

@@ -1,4 +1,4 @@
-// What the requesters of a scratchpad want: their accesses, each not before a cycle of its own.
+// What the requesters of a scratchpad want. Who has to wait does everything else later, too, as the units do.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace npu::cosim {
 
 struct ScratchpadAccess {
-  uint64_t earliest = 0;  // cycle in which it is asked for, if the requester's access before it is done
+  uint32_t pause = 0;  // cycles from the requester's access before it, or from the beginning, in which it asks nothing
   uint32_t word = 0;
   bool write = false;
   uint32_t strobe = 0;  // bytes of a write

@@ -23,15 +23,21 @@ void note(Trial& trial, uint64_t differing, std::string difference) {
 // Who asks for what in which cycle, for one way to grant.
 class Requesters {
  public:
-  Requesters(const ScratchpadDemand& demand) : demand_(demand), next_(demand.streams.size()) {}
+  explicit Requesters(const ScratchpadDemand& demand)
+      : demand_(demand), next_(demand.streams.size()), asks_at_(demand.streams.size()) {
+    for (size_t r = 0; r < next_.size(); ++r) wait(r, 0);
+  }
 
   // What a requester asks for in this cycle; nullptr: nothing.
   [[nodiscard]] const ScratchpadAccess* asks(uint32_t requester, uint64_t cycle) const {
     const auto& stream = demand_.streams[requester];
     const size_t next = next_[requester];
-    return next < stream.size() && stream[next].earliest <= cycle ? &stream[next] : nullptr;
+    return next < stream.size() && asks_at_[requester] <= cycle ? &stream[next] : nullptr;
   }
-  void served(uint32_t requester) { ++next_[requester]; }
+  void served(uint32_t requester, uint64_t cycle) {
+    ++next_[requester];
+    wait(requester, cycle + 1);
+  }
   [[nodiscard]] bool done() const {
     for (size_t r = 0; r < next_.size(); ++r) {
       if (next_[r] < demand_.streams[r].size()) return false;
@@ -40,8 +46,14 @@ class Requesters {
   }
 
  private:
+  void wait(size_t requester, uint64_t cycle) {
+    const auto& stream = demand_.streams[requester];
+    if (next_[requester] < stream.size()) asks_at_[requester] = cycle + stream[next_[requester]].pause;
+  }
+
   const ScratchpadDemand& demand_;
   std::vector<size_t> next_;
+  std::vector<uint64_t> asks_at_;
 };
 
 // The arbitration by itself.
@@ -58,7 +70,7 @@ class Schedule {
     }
     const uint32_t served = arbiter_.step(banks_);
     for (uint32_t r = 0; r < sizes_.requesters; ++r) {
-      if ((served >> r & 1) != 0) requesters_.served(r);
+      if ((served >> r & 1) != 0) requesters_.served(r, cycle);
     }
     return served;
   }
@@ -140,7 +152,7 @@ class ScratchpadRun {
       const ScratchpadAccess* access = requesters_.asks(r, cycle);
       if (access == nullptr) continue;  // the schedule tells
       perform(r, *access);
-      requesters_.served(r);
+      requesters_.served(r, cycle);
     }
     block_.tick();
     return served;
