@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "hw/contract/error.h"
+#include "rtl/verilated/presets.h"
 #include "sim/cosim/dma_trials.h"
 #include "sim/cosim/persistent_sram_trials.h"
 #include "sim/cosim/scratchpad_trials.h"
@@ -15,57 +16,38 @@ using contract::ErrorCode;
 
 namespace {
 
-std::string_view dma_preset(const Capabilities& caps) {
-  if (caps.dma_port_bytes == NPU_NANO_DMA_PORT_BYTES) return "nano";
-  if (caps.dma_port_bytes == NPU_EDGE_DMA_PORT_BYTES) return "edge";
+// The preset whose blocks have the sizes that `fits` looks at; `what` describes those of this machine.
+template <class Fits>
+std::string_view preset_of(Fits fits, const std::string& what) {
+  for (const std::string_view preset : rtl::built_presets()) {
+    if (fits(rtl::sizes_of(preset))) return preset;
+  }
   throw Error(ErrorCode::kBadPreset,
-              fmt::format("no RTL was built of a DMA channel with a port of {} bytes as this machine has; there is RTL "
-                          "of the presets nano and edge",
-                          caps.dma_port_bytes));
+              fmt::format("no RTL was built of {} as this machine has; there is RTL of the presets {}", what,
+                          fmt::join(rtl::built_presets(), " and ")));
 }
 
-struct ScratchpadSizes {
-  std::string_view preset;
-  uint32_t bytes, banks, bank_bytes, channels;
-};
-constexpr ScratchpadSizes kScratchpads[] = {
-    {"nano", NPU_NANO_SPM_BYTES, NPU_NANO_SPM_BANKS, NPU_NANO_SPM_BANK_BYTES, NPU_NANO_DMA_CHANNELS},
-    {"edge", NPU_EDGE_SPM_BYTES, NPU_EDGE_SPM_BANKS, NPU_EDGE_SPM_BANK_BYTES, NPU_EDGE_DMA_CHANNELS},
-};
+std::string_view dma_preset(const Capabilities& caps) {
+  return preset_of([&](const Capabilities& built) { return built.dma_port_bytes == caps.dma_port_bytes; },
+                   fmt::format("a DMA channel with a port of {} bytes", caps.dma_port_bytes));
+}
 
 std::string_view scratchpad_preset(const Capabilities& caps) {
-  for (const ScratchpadSizes& sizes : kScratchpads) {
-    if (sizes.bytes == caps.spm_bytes && sizes.banks == caps.spm_banks && sizes.bank_bytes == caps.spm_bank_bytes &&
-        sizes.channels == caps.dma_channels) {
-      return sizes.preset;
-    }
-  }
-  throw Error(ErrorCode::kBadPreset,
-              fmt::format("no RTL was built of a scratchpad of {} bytes in {} banks of {} bytes for {} DMA channels as "
-                          "this machine has; there is RTL of the presets nano and edge",
-                          caps.spm_bytes, caps.spm_banks, caps.spm_bank_bytes, caps.dma_channels));
+  const auto fits = [&](const Capabilities& built) {
+    return built.spm_bytes == caps.spm_bytes && built.spm_banks == caps.spm_banks &&
+           built.spm_bank_bytes == caps.spm_bank_bytes && built.dma_channels == caps.dma_channels;
+  };
+  return preset_of(fits, fmt::format("a scratchpad of {} bytes in {} banks of {} bytes for {} DMA channels",
+                                     caps.spm_bytes, caps.spm_banks, caps.spm_bank_bytes, caps.dma_channels));
 }
 
-struct PersistentSramSizes {
-  std::string_view preset;
-  uint32_t bytes, port_bytes, entries;
-};
-constexpr PersistentSramSizes kPersistentSrams[] = {
-    {"nano", NPU_NANO_PSRAM_BYTES, NPU_NANO_PSRAM_PORT_BYTES, NPU_NANO_VAR_ENTRIES},
-    {"edge", NPU_EDGE_PSRAM_BYTES, NPU_EDGE_PSRAM_PORT_BYTES, NPU_EDGE_VAR_ENTRIES},
-};
-
 std::string_view persistent_sram_preset(const Capabilities& caps) {
-  for (const PersistentSramSizes& sizes : kPersistentSrams) {
-    if (sizes.bytes == caps.psram_bytes && sizes.port_bytes == caps.psram_port_bytes &&
-        sizes.entries == caps.var_entries) {
-      return sizes.preset;
-    }
-  }
-  throw Error(ErrorCode::kBadPreset,
-              fmt::format("no RTL was built of a persistent SRAM of {} bytes with a port of {} bytes and {} variables "
-                          "as this machine has; there is RTL of the presets nano and edge",
-                          caps.psram_bytes, caps.psram_port_bytes, caps.var_entries));
+  const auto fits = [&](const Capabilities& built) {
+    return built.psram_bytes == caps.psram_bytes && built.psram_port_bytes == caps.psram_port_bytes &&
+           built.var_entries == caps.var_entries;
+  };
+  return preset_of(fits, fmt::format("a persistent SRAM of {} bytes with a port of {} bytes and {} variables",
+                                     caps.psram_bytes, caps.psram_port_bytes, caps.var_entries));
 }
 
 }  // namespace
