@@ -1,4 +1,4 @@
-// The blocks of the presets. (Those of coverage are in rtl/coverage/small.cpp.)
+// The blocks of the presets. (Those of coverage are in rtl/verilated/small.cpp.)
 #include "rtl/verilated/presets.h"
 
 #include <Vdma_address_edge.h>

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "hw/engine/dma_walk.h"
 #include "hw/timing/dma_cycles.h"
 #include "rtl/verilated/presets.h"
 #include "sim/cosim/dma_commands.h"
@@ -225,6 +226,58 @@ TEST_P(DmaAddressBlock, CyclesAreThoseOfTheFormula) {
     const DmaCommand command = cosim::random_dma_command(random);
     const uint64_t cycles = run(command, buckets);
     ASSERT_EQ(cycles, DmaAddress::kLatency + beats_of_formula(command, block_->port_bytes())) << describe(command);
+  }
+}
+
+// Counts, runs and strides of all 32 bits, from any address: more than can be run to the end.
+TEST_P(DmaAddressBlock, FirstBeatsOfHugeCommands) {
+  const uint64_t first = seed(2400);
+  std::mt19937_64 random(first);
+  Buckets buckets("huge commands", first);
+  constexpr uint64_t kAddresses = (uint64_t{1} << 40) - 1;
+  for (size_t trial = 0; trial < 300; ++trial) {
+    DmaCommand command = copy(1, {1, 1, 1, 1, 1}, {}, {});
+    uint64_t bits_left = 60;  // of the bytes in all
+    for (size_t i = 0; i < 6; ++i) {
+      const size_t field = (trial + i) % 6;
+      const uint64_t bits = random() % (1 + std::min<uint64_t>(bits_left, 32));
+      bits_left -= bits;
+      const auto value = static_cast<uint32_t>((random() & ((uint64_t{1} << bits) - 1)) | (uint64_t{1} << bits >> 1));
+      (field == 5 ? command.run_bytes : command.count.at(field)) = std::max(1u, value);
+    }
+    for (size_t i = 0; i < 5; ++i) {
+      command.src_stride.at(i) = static_cast<int32_t>(random());
+      command.dst_stride.at(i) = static_cast<int32_t>(random());
+    }
+    const uint64_t src_base = random() & kAddresses, dst_base = random() & kAddresses;
+    engine::ExtentWalk src, dst;
+    src.start(src_base, command.run_bytes, command.count, command.src_stride);
+    dst.start(dst_base, command.run_bytes, command.count, command.dst_stride);
+    const auto check = [&](bool valid, const Beat& beat, engine::ExtentWalk& walk) {
+      if (!valid) return;
+      const auto what = [&] { return describe(command); };
+      ASSERT_FALSE(walk.done()) << what();
+      const auto bytes = static_cast<uint32_t>(std::min<uint64_t>(walk.contiguous(), block_->port_bytes()));
+      buckets.compare(
+          static_cast<int64_t>(beat.address), static_cast<int64_t>(walk.address() & kAddresses),
+          [] { return "address"; }, what);
+      buckets.compare(
+          beat.bytes, bytes, [] { return "bytes"; }, what);
+      walk.advance(bytes);
+    };
+    block_->start(command, src_base, dst_base);
+    block_->set_ready(true, true);
+    for (int cycle = 0; cycle < 100; ++cycle) {
+      block_->tick();
+      Beat beat;
+      const bool src_valid = block_->source(beat);
+      check(src_valid, beat, src);
+      const bool dst_valid = block_->destination(beat);
+      check(dst_valid, beat, dst);
+    }
+    EXPECT_LT(src.left(), uint64_t{command.run_bytes} * command.count[0] * command.count[1] * command.count[2] *
+                              command.count[3] * command.count[4]);
+    block_->reset();
   }
 }
 

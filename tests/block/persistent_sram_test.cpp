@@ -479,6 +479,40 @@ TEST_P(PersistentSramBlock, LifeOfAVariable) {
   expect({.op = Op::kCheck, .index = 1}, ErrorCode::kFaultAccessRight, 4);
 }
 
+// Owners, hashes and places of all their bits.
+TEST_P(PersistentSramBlock, DeclarationsOfAnyOwnerAndHash) {
+  const uint64_t first = seed(9100);
+  std::mt19937_64 random(first);
+  const uint32_t table = sizes_.entries * static_cast<uint32_t>(VariableEntry::kBytes);
+  for (int trial = 0; trial < 100; ++trial) {
+    VariableEntry entry;
+    entry.length = 1 + static_cast<uint32_t>(random() % (sizes_.bytes - table));
+    entry.base = table + static_cast<uint32_t>(random() % (sizes_.bytes - table - entry.length + 1));
+    entry.owner = static_cast<uint16_t>(random());
+    entry.hash = static_cast<uint32_t>(random());
+    const auto index = static_cast<uint32_t>(random() % sizes_.entries);
+    const uint32_t at = index * static_cast<uint32_t>(VariableEntry::kBytes), slot = at % sizes_.port_bytes;
+    std::vector<uint8_t> row(sizes_.port_bytes);
+    for (uint32_t other = 0; other < table_rows(); ++other) {
+      ASSERT_EQ(write(other * sizes_.port_bytes, row).error, ErrorCode::kOk);
+    }
+    entry.store(row.data() + slot);
+    ASSERT_EQ(write(at - slot, row).error, ErrorCode::kOk);
+    const auto epoch = static_cast<uint8_t>(random());
+    const int64_t end = entry.length;
+    const auto wrong = static_cast<uint32_t>(entry.hash ^ (1u << random() % 32));
+    EXPECT_EQ(operate({.op = Op::kBeginJob, .owner = entry.owner, .epoch = epoch}).error, ErrorCode::kOk);
+    EXPECT_EQ(operate({.op = Op::kDeclare, .index = index, .hash = wrong}).error, ErrorCode::kVariableMismatch);
+    EXPECT_EQ(operate({.op = Op::kDeclare, .index = index, .hash = entry.hash}).error, ErrorCode::kOk);
+    EXPECT_EQ(operate({.op = Op::kCommit, .index = index}).error, ErrorCode::kOk);
+    const Outcome outcome = operate({.op = Op::kCheckRead, .index = index, .low = 0, .high = end});
+    EXPECT_EQ(outcome.error, ErrorCode::kOk);
+    EXPECT_EQ(outcome.base, entry.base);
+    EXPECT_EQ(operate({.op = Op::kCheckRead, .index = index, .low = 0, .high = end + 1}).error,
+              ErrorCode::kFaultOutOfBounds);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Presets, PersistentSramBlock, testing::ValuesIn(built_presets()));
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 #include "hw/contract/error.h"
@@ -151,7 +152,12 @@ Config random_config(std::mt19937_64& random, const Kind& kind) {
   };
   constexpr Type kTypes[] = {{-128, 127}, {0, 255}, {-32768, 32767}, {0, 65535}};
   Config config = plain(kind.kind, kind.wide);
-  if (random() % 4 != 0) {
+  if (random() % 6 == 0) {
+    // Any limits, as no type has them.
+    const auto any = [&] { return static_cast<int32_t>(random()); };
+    std::tie(config.low, config.high) = std::minmax({any(), any()});
+    std::tie(config.clamp_min, config.clamp_max) = std::minmax({any(), any()});
+  } else if (random() % 4 != 0) {
     const Type& type = kTypes[random() % 4];
     config.low = type.low;
     config.high = type.high;
