@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "sim/cli/cosim_report.h"
@@ -78,7 +77,7 @@ std::string contention_table(const std::vector<BlockNumbers>& blocks) {
                     fmt::format("{:.2f}", handed.mean_absolute()), fmt::format("{:+d}", handed.worst),
                     fmt::format("{:+.1f} %", 100 * handed.worst_relative)});
   }
-  return table({"engine", "preset", "tiles", "cycles on RTL", "mean difference", "relative", "mean absolute",
+  return table({"block", "preset", "trials", "cycles on RTL", "mean difference", "relative", "mean absolute",
                 "worst difference", "worst relative"},
                rows);
 }
@@ -88,74 +87,61 @@ std::string difference(const DeviceNumbers& d) {
   return fmt::format("{:+d}", static_cast<int64_t>(*d.rtl_cycles - *d.model_cycles));
 }
 
-Row device_row(const std::string& first, const CosimCase& one, const DeviceNumbers& d) {
-  return {first,
-          one.preset,
-          grouped(d.invocations),
-          grouped(d.compared),
-          grouped(d.differing),
-          grouped(d.tiles),
-          grouped(d.exact),
-          d.model_cycles ? grouped(*d.model_cycles) : "-",
-          d.rtl_cycles ? grouped(*d.rtl_cycles) : "-",
-          difference(d)};
+// The columns that networks and operators share, behind those that say what it is.
+Row device_row(Row what, const DeviceNumbers& d) {
+  const Row numbers = {grouped(d.invocations),
+                       grouped(d.compared),
+                       grouped(d.differing),
+                       grouped(d.tiles),
+                       grouped(d.exact),
+                       d.model_cycles ? grouped(*d.model_cycles) : "-",
+                       d.rtl_cycles ? grouped(*d.rtl_cycles) : "-",
+                       difference(d)};
+  what.insert(what.end(), numbers.begin(), numbers.end());
+  return what;
 }
 
-const std::vector<std::string> kDeviceTitles = {"",
-                                                "preset",
-                                                "invocations",
-                                                "outputs compared",
-                                                "differing",
-                                                "tiles",
-                                                "tiles with equal cycles",
-                                                "cycles, model alone",
-                                                "cycles, engines on RTL",
-                                                "difference"};
+std::string device_table(std::vector<std::string> titles, const std::vector<Row>& rows) {
+  static const std::vector<std::string> kNumbers = {
+      "invocations",         "outputs compared",       "differing", "tiles", "equal cycles",
+      "cycles, model alone", "cycles, engines on RTL", "difference"};
+  titles.insert(titles.end(), kNumbers.begin(), kNumbers.end());
+  return table(titles, rows);
+}
 
 std::string network_table(const CosimRun& run) {
   std::vector<Row> rows;
   for (size_t i = 0; i < run.cases.size(); ++i) {
     const auto* network = std::get_if<NetworkCase>(&run.cases[i].work);
     if (network == nullptr || run.results[i].outcome == CosimOutcome::kMissing) continue;
-    rows.push_back(device_row(network->network, run.cases[i], run.results[i].device));
+    const CosimCase& one = run.cases[i];
+    rows.push_back(device_row({network->network, one.preset, fmt::format("{}", one.seed)}, run.results[i].device));
   }
-  std::vector<std::string> titles = kDeviceTitles;
-  titles.front() = "network";
-  return table(titles, rows);
+  return device_table({"network", "preset", "seed"}, rows);
 }
 
-void add(std::optional<uint64_t>& sum, const std::optional<uint64_t>& more) {
-  sum = sum && more ? std::optional(*sum + *more) : std::nullopt;
-}
-
-// All operators of a machine together.
+// All operators and seeds of a machine together.
 std::string operator_table(const CosimRun& run) {
-  std::map<std::string, DeviceNumbers> sums;  // by preset
-  std::map<std::string, std::set<std::string>> operators;
-  std::map<std::string, const CosimCase*> any;
+  struct Sum {
+    std::string preset;
+    std::set<graph::Op> operators;
+    DeviceNumbers numbers;
+  };
+  std::vector<Sum> sums;
   for (size_t i = 0; i < run.cases.size(); ++i) {
     const auto* work = std::get_if<OperatorCase>(&run.cases[i].work);
     if (work == nullptr) continue;
     const std::string& preset = run.cases[i].preset;
-    const DeviceNumbers& d = run.results[i].device;
-    DeviceNumbers& sum = sums.try_emplace(preset, DeviceNumbers{0, 0, 0, 0, 0, 0, 0, 0}).first->second;
-    any[preset] = &run.cases[i];
-    operators[preset].insert(std::string(graph::name(work->op)));
-    sum.invocations += d.invocations;
-    sum.compared += d.compared;
-    sum.differing += d.differing;
-    sum.tiles += d.tiles;
-    sum.exact += d.exact;
-    add(sum.model_cycles, d.model_cycles);
-    add(sum.rtl_cycles, d.rtl_cycles);
+    auto sum = std::find_if(sums.begin(), sums.end(), [&](const Sum& candidate) { return candidate.preset == preset; });
+    if (sum == sums.end()) sum = sums.insert(sums.end(), {preset, {}, {0, 0, 0, 0, 0, 0, 0, 0}});
+    sum->operators.insert(work->op);
+    sum->numbers.add(run.results[i].device);
   }
   std::vector<Row> rows;
-  for (const auto& [preset, sum] : sums) {
-    rows.push_back(device_row(fmt::format("{}", operators[preset].size()), *any[preset], sum));
+  for (const Sum& sum : sums) {
+    rows.push_back(device_row({fmt::format("{}", sum.operators.size()), sum.preset}, sum.numbers));
   }
-  std::vector<std::string> titles = kDeviceTitles;
-  titles.front() = "operators";
-  return table(titles, rows);
+  return device_table({"operators", "preset"}, rows);
 }
 
 // Seeds and what the trials were, for those who want the same ones again.
@@ -212,7 +198,8 @@ constexpr const char* kContention =
     "that they have with ideal memory; a chunk ends when memory has granted all of it. These are the trials of the "
     "table\n"
     "before, in the cycles that the device counts under the same grants: the error of a tile that has to wait. A tile\n"
-    "that waits for nobody has the error of the first table.\n\n";
+    "that waits for nobody has the error of the first table. Grants at random are a hard case: most ports are refused\n"
+    "some of the time, for a whole tile, while an engine of the device shares a few of its banks for a while.\n\n";
 
 constexpr const char* kNetworks =
     "## Networks\n\n"

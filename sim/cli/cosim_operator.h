@@ -19,8 +19,9 @@ struct OperatorNetwork {
   int64_t frames = 1;
 };
 
-// `of_each` instances of the operator, side by side, with each combination of types that the machine runs: shapes,
-// attributes, constants and data are random, small, and such that every result is defined. A function of its arguments.
+// `of_each` instances of the operator, side by side, with each combination of types that the machine runs (of variables
+// at most four): shapes, attributes, constants and data are random, small, and such that every result is defined. A
+// function of its arguments.
 [[nodiscard]] OperatorNetwork random_operator(graph::Op op, const contract::Capabilities& caps, uint64_t seed,
                                               uint32_t of_each);
 

@@ -53,6 +53,18 @@ void TrialNumbers::add(const TrialNumbers& other) {
   for (const auto& [kind, number] : other.kinds) kinds[kind] += number;
 }
 
+void DeviceNumbers::add(const DeviceNumbers& other) {
+  const auto both = [](const auto& a, const auto& b) { return a && b ? std::optional(*a + *b) : std::nullopt; };
+  invocations += other.invocations;
+  compared += other.compared;
+  differing += other.differing;
+  tiles += other.tiles;
+  exact += other.exact;
+  elements += other.elements;
+  model_cycles = both(model_cycles, other.model_cycles);
+  rtl_cycles = both(rtl_cycles, other.rtl_cycles);
+}
+
 const char* name(CosimOutcome outcome) {
   static constexpr std::array kNames = {"passed", "failed", "broken", "not_run", "missing"};
   return kNames[static_cast<size_t>(outcome)];

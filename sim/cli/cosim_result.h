@@ -47,6 +47,8 @@ struct DeviceNumbers {
   uint64_t tiles = 0, exact = 0;                     // in lockstep, and those of them with equal cycles
   uint64_t elements = 0;                             // compared in lockstep; none differs unless the case failed
   std::optional<uint64_t> model_cycles, rtl_cycles;  // of the device, all invocations: model alone, all RTL
+
+  void add(const DeviceNumbers& other);  // cycles only where both have them
 };
 
 enum class CosimOutcome {

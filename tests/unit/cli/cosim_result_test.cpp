@@ -1,0 +1,124 @@
+// What `npu cosim` makes of results: sums, verdicts, documents. The results are made here.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/cli/cosim_report.h"
+
+namespace npu::cli {
+namespace {
+
+using cosim::Block;
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+TrialNumbers numbers(std::initializer_list<std::pair<uint64_t, uint64_t>> rtl_and_said) {
+  TrialNumbers result;
+  for (const auto& [rtl, said] : rtl_and_said) {
+    ++result.trials;
+    ++result.kinds["kind"];
+    result.compared += 10;
+    result.cycles.add(rtl, said);
+  }
+  return result;
+}
+
+void add(CosimRun& run, Block block, const char* preset, bool held_back, const TrialNumbers& trials,
+         uint64_t seed = 1) {
+  CosimCase one{"trials/" + std::to_string(run.cases.size()), preset, seed, TrialCase{block, held_back, 0, 2}};
+  CosimResult result;
+  result.outcome = CosimOutcome::kPassed;
+  result.trials = trials;
+  run.cases.push_back(std::move(one));
+  run.results.push_back(std::move(result));
+}
+
+TEST(CycleComparison, KeepsSignsAndTheWorst) {
+  CycleComparison a, b;
+  a.add(100, 100);
+  a.add(110, 100);
+  b.add(50, 80);
+  a.add(b);
+  EXPECT_EQ(a.count, 3u);
+  EXPECT_EQ(a.exact, 1u);
+  EXPECT_EQ(a.worst, -30);
+  EXPECT_DOUBLE_EQ(a.worst_relative, -0.6);
+  EXPECT_DOUBLE_EQ(a.share_exact(), 1.0 / 3);
+  EXPECT_DOUBLE_EQ(a.mean_absolute(), 40.0 / 3);
+  EXPECT_DOUBLE_EQ(a.mean(), -20.0 / 3);
+  EXPECT_DOUBLE_EQ(a.relative(), -20.0 / 260);
+  EXPECT_FALSE(a.all_exact());
+  EXPECT_DOUBLE_EQ(CycleComparison().mean(), 0);
+}
+
+TEST(ByBlock, AddsBatchesAndSeedsAndKeepsMachinesAndMemoriesApart) {
+  CosimRun run;
+  add(run, Block::kVpu, "nano", false, numbers({{5, 5}}));
+  add(run, Block::kMxu, "nano", false, numbers({{5, 5}, {6, 6}}));
+  add(run, Block::kMxu, "nano", false, numbers({{7, 7}}), 2);
+  add(run, Block::kMxu, "nano", true, numbers({{9, 8}}));
+  add(run, Block::kMxu, "edge", false, numbers({{9, 9}}));
+  const std::vector<BlockNumbers> blocks = by_block(run);
+  ASSERT_EQ(blocks.size(), 3u);
+  EXPECT_EQ(blocks[0].block, Block::kMxu);
+  EXPECT_EQ(blocks[0].preset, "nano");
+  EXPECT_EQ(blocks[0].seeds, (std::vector<uint64_t>{1, 2}));
+  EXPECT_EQ(blocks[0].ideal.trials, 3u);
+  EXPECT_EQ(blocks[0].ideal.kinds.at("kind"), 3u);
+  EXPECT_TRUE(blocks[0].ideal.cycles.all_exact());
+  EXPECT_FALSE(blocks[0].held_back.cycles.all_exact());
+  EXPECT_EQ(blocks[1].preset, "edge");
+  EXPECT_EQ(blocks[2].block, Block::kVpu);
+}
+
+// The document says `exact` of what was exact in every trial, and of nothing else.
+TEST(Document, VerdictsFollowFromTheTrials) {
+  CosimRun run;
+  add(run, Block::kMxu, "nano", false, numbers({{5, 5}, {6, 6}}));
+  add(run, Block::kVpu, "nano", false, numbers({{5, 5}, {6, 7}}));
+  TrialNumbers other_requests = numbers({{5, 5}});
+  other_requests.port_differences = 1;
+  add(run, Block::kMxu, "edge", true, other_requests);
+  const std::string text = cosim_markdown(run, "document.md");
+  EXPECT_THAT(text, HasSubstr("| mxu | nano | 2 | 20 | 0 | 100.00 % | 0.000 | +0 | exact |\n"));
+  EXPECT_THAT(text, HasSubstr("| vpu | nano | 2 | 20 | 0 | 50.00 % | 0.500 | -1 | not exact |\n"));
+  EXPECT_THAT(text, HasSubstr("| mxu | edge | 1 | 10 | 0 | 100.00 % | 0.000 | +0 | 1 | not exact |\n"));
+  EXPECT_THAT(text, Not(HasSubstr("not complete")));
+}
+
+TEST(Document, SaysWhatIsMissing) {
+  CosimRun run;
+  add(run, Block::kMxu, "nano", false, numbers({{5, 5}}));
+  add(run, Block::kMxu, "nano", false, {});
+  run.results[1].outcome = CosimOutcome::kNotRun;
+  EXPECT_THAT(cosim_markdown(run, "document.md"), HasSubstr("not complete:**\n\n- 1 of 2 cases: not_run\n"));
+  EXPECT_TRUE(all_good(run));
+  run.results[1].outcome = CosimOutcome::kBroken;
+  EXPECT_FALSE(all_good(run));
+}
+
+TEST(Reports, TellAFailureInEveryForm) {
+  CosimRun run;
+  add(run, Block::kMxu, "nano", false, numbers({{5, 6}}));
+  CosimResult& result = run.results[0];
+  result.outcome = CosimOutcome::kFailed;
+  result.reason = "bits <differ> & more";
+  result.bundle = "kept/tile";
+  result.trials.failed = 1;
+  EXPECT_THAT(cosim_table(run), HasSubstr("failed: trials/0: bits <differ> & more\n        npu replay kept/tile\n"));
+  EXPECT_THAT(cosim_table(run), HasSubstr("1 case: 1 failed\n"));
+  EXPECT_THAT(cosim_junit(run),
+              HasSubstr("<failure type=\"failed\" message=\"bits &lt;differ&gt; &amp; more; npu replay "
+                        "kept/tile\"/>"));
+  const json document = json::parse(cosim_json(run));
+  EXPECT_EQ(document["failed"], 1);
+  EXPECT_EQ(document["results"][0]["reason"], "bits <differ> & more");
+  EXPECT_EQ(document["blocks"][0]["ideal"]["failed"], 1);
+  EXPECT_EQ(document["blocks"][0]["ideal"]["cycles"]["worst"], -1);
+  EXPECT_TRUE(document["blocks"][0]["held_back"].is_null());
+}
+
+}  // namespace
+}  // namespace npu::cli
