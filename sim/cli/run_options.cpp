@@ -19,8 +19,7 @@ namespace {
 constexpr CommandHelp kHelp = {
     "npu run FILE [--input [NAME=]FILE.npy]... [options]",
     "Runs a network on the simulated NPU and prints what every layer costs and what limits it. Variables start\n"
-    "cleared. Cycle counts are the model's: those of MXU and VPU equal their RTL's, those of DMA were not compared "
-    "yet.",
+    "cleared. Cycle counts are the model's; the report says what they are worth, part by part.",
     "  npu run net.tosa --input input.npy\n"
     "  npu run net.tosa --input a=left.npy --input b=right.npy --config nano --check reference\n"
     "  npu run wake_word.tosa --input frames.npy --sequence --outputs out/ --json out/report.json\n"

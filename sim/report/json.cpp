@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace npu::report {
@@ -58,8 +60,20 @@ Json run(const Report& report) {
           {"invocations", report.invocations},
           {"jitter", jitter},
           {"injected_faults", report.info.injected},
-          {"calibration", kCalibration},
+          {"calibration", calibration_text()},
           {"events_lost", report.events_lost}};
+}
+
+Json calibration() {
+  Json result = Json::array();
+  for (const Calibration& one : kCalibration) result.push_back({{"part", one.part}, {"worth", one.worth}});
+  return result;
+}
+
+std::string worth_of(const std::string& part) {
+  const auto* one = std::find_if(std::begin(kCalibration), std::end(kCalibration),
+                                 [&](const Calibration& candidate) { return candidate.part == part; });
+  return one == std::end(kCalibration) ? "" : one->worth;
 }
 
 Json engines(const Report& report) {
@@ -74,7 +88,7 @@ Json engines(const Report& report) {
     }
     result.push_back({{"engine", run.engine},
                       {"back_end", run.back_end},
-                      {"calibration", kEngineCalibration},
+                      {"calibration", worth_of(run.engine)},
                       {"layers", run.layers},
                       {"tiles", run.tiles},
                       {"rtl_tiles", run.rtl_tiles},
@@ -232,6 +246,7 @@ std::string to_json(const Report& report) {
         {"output_bytes", report.output_bytes},
         {"scratchpad_peak_bytes", report.scratchpad_peak_bytes}}},
       {"run", run(report)},
+      {"calibration", calibration()},
       {"engines", engines(report)},
       {"total", total(report)},
       {"firmware", firmware(report)},

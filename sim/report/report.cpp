@@ -72,6 +72,18 @@ double Report::microseconds(double cycles_of_some) const { return cycles_of_some
 
 double Report::cpu_microseconds(double cpu_cycles) const { return cpu_cycles / info.machine.caps.cpu_clock_mhz; }
 
+std::string calibration_text() {
+  std::string exact, rest;
+  for (const Calibration& one : kCalibration) {
+    if (one.worth == kExact) {
+      exact += fmt::format("{}{}", exact.empty() ? "" : ", ", one.title);
+    } else {
+      rest += fmt::format("; {}: {}", one.title, one.worth);
+    }
+  }
+  return fmt::format("{}: {}{}", kExact, exact, rest);
+}
+
 std::string limited_by(const Report& report, const LayerRow& row) {
   if (!report.timed()) return "";
   if (row.commands == 0) return "nothing to do";

@@ -63,13 +63,14 @@ std::string total_lines(const Report& report) {
   const std::string per = n == 1 ? "" : fmt::format(" an invocation (average of {})", grouped(n));
   if (report.timed()) {
     const double mean = static_cast<double>(report.cycles) / static_cast<double>(n);
-    text += fmt::format("total     {} cycles{} = {} at {} MHz [{}]\n", grouped(average(report.cycles, n)), per,
-                        duration(report.microseconds(mean)), caps.clock_mhz, kCalibration);
+    text += fmt::format("total     {} cycles{} = {} at {} MHz\n", grouped(average(report.cycles, n)), per,
+                        duration(report.microseconds(mean)), caps.clock_mhz);
     if (n > 1) {
       text += fmt::format("          least {}, most {}; {} cycles in all = {}\n", grouped(report.cycles_min),
                           grouped(report.cycles_max), grouped(report.cycles),
                           duration(report.microseconds(static_cast<double>(report.cycles))));
     }
+    text += fmt::format("          {}\n", calibration_text());
   } else {
     text += fmt::format("total     {} invocation{} in functional mode: no time\n", grouped(n), n == 1 ? "" : "s");
   }
