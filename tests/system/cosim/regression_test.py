@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+"""`npu cosim`: regression_test.py NPU MAKER WRONG NETWORKS CASES DOCUMENT.
+
+WRONG is an npu with a wrong MXU of preset nano, NETWORKS has the imported wake words, CASES is tests/cases, DOCUMENT is
+docs/reference/cycle-accuracy.md."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import xml.etree.ElementTree
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
+import harness  # noqa: E402
+from harness import NpuTest, listing  # noqa: E402
+
+WRONG, NETWORKS, CASES, DOCUMENT = "", None, None, None
+SMALL = """presets: [nano, edge]
+seeds: [7]
+networks:
+  - {name: two_layers, frames: 2}
+  - {name: not_here, optional: true}
+operators: {only: [CONV2D, ADD, VARIABLE]}
+trials:
+  - {block: mxu, count: 30, batch: 10}
+  - {block: vpu, count: 20, batch: 10, memory: ideal}
+  - {block: dma, count: 20, batch: 10}
+  - {block: scratchpad, count: 3, batch: 2}
+  - {block: persistent_sram, count: 3, batch: 3}
+"""
+CASES_OF_SMALL = 2 * (2 + 3 + 3 * 2 + 2 + 2 * 2 + 2 * 2 + 2)
+
+
+class Regression(NpuTest):
+    def list(self, text=SMALL, name="list.yaml"):
+        path = self.dir / name
+        path.write_text(text)
+        return path
+
+    def names(self, *arguments):
+        return self.good("cosim", self.list(), "--list", *arguments).out.split("\n")[:-1]
+
+    def document(self, *arguments, status=0, npu=None):
+        """The JSON of a run that ends with this status."""
+        path = self.dir / "cosim.json"
+        path.unlink(missing_ok=True)
+        result = subprocess.run([npu or harness.NPU, "cosim", *map(str, arguments), "--json", path], capture_output=True,
+                                text=True, timeout=240, check=False, cwd=self.dir)
+        self.assertEqual(result.returncode, status, result.stdout + result.stderr)
+        return json.loads(path.read_text()), result
+
+
+class Lists(Regression):
+    def test_wrong_lists_are_refused_with_file_line_and_key(self):
+        head = "presets: [nano]\nseeds: [1]\n"
+        for text, line, fragment in (
+                (head + "operaters: {}\n", 3, "the key 'operaters' is unknown"),
+                (head + "seeds: [2]\noperators: {}\n", 3, "the key 'seeds' stands there twice"),
+                ("seeds: [1]\noperators: {}\n", 1, "the key 'presets' is missing"),
+                ("presets: [nano, nano]\nseeds: [1]\noperators: {}\n", 1, "'nano' stands there twice"),
+                ("presets: [nano]\nseeds: []\noperators: {}\n", 2, "'seeds' must be a list"),
+                ("presets: [nano]\nseeds: [-1]\noperators: {}\n", 2, "'seeds' must be a whole number from 0 to 4294967295"),
+                ("presets: [nano]\nseeds: [4294967296]\noperators: {}\n", 2, "not '4294967296'"),
+                (head + "operators: {of_each: 0}\n", 3, "'of_each' must be a whole number from 1"),
+                (head + "operators: {of_each: 2, of_each: 2}\n", 3, "the key 'of_each' stands there twice"),
+                (head + "operators:\n  only: [ADD, CONV]\n", 4, "'CONV' is no operator of TOSA"),
+                (head + "operators: 3\n", 3, "'operators' must be a mapping"),
+                (head + "networks:\n  - a\n  - name: a\n", 5, "the network 'a' stands there twice"),
+                (head + "networks:\n  - {name: a, frame: 3}\n", 4, "the key 'frame' is unknown"),
+                (head + "networks:\n  - {name: a, optional: yes}\n", 4, "'optional' must be true or false"),
+                (head + "networks:\n  - {name: a, frames: 0}\n", 4, "'frames' must be a whole number"),
+                (head + "trials:\n  - {block: tpu, count: 1}\n", 4, "there is no block 'tpu'; there are mxu, vpu,"),
+                (head + "trials:\n  - {block: mxu}\n", 4, "the key 'count' is missing"),
+                (head + "trials:\n  - {block: mxu, count: 1e3}\n", 4, "not '1e3'"),
+                (head + "trials:\n  - {block: mxu, count: 1, memory: slow}\n", 4, "not 'slow'"),
+                (head + "trials:\n  - {block: mxu, count: 1}\n  - {block: mxu, count: 1}\n", 5, "'mxu' stands there twice"),
+                (head + "trials:\n  - [mxu, 1]\n", 4, "'trials' must be a mapping"),
+                (head, 1, "no networks, operators or trials"),
+                (head + "? [a]\n: 1\n", 3, "a key must be a name"),
+                (head + "operators: {\n", 4, "is not valid YAML")):
+            with self.subTest(text):
+                self.bad(64, "bad_input", f"list.yaml: line {line}: ", "cosim", self.list(text))
+                self.bad(64, "bad_input", fragment, "cosim", self.list(text))
+        for text in ("", "[1]", "a", "--- {}\n--- {}\n"):
+            self.bad(64, "bad_input", "must be one YAML mapping", "cosim", self.list(text))
+        self.bad(64, "bad_preset", "huge", "cosim", self.list("presets: [huge]\nseeds: [1]\noperators: {}\n"))
+        self.bad(64, "bad_input", "does not run the operator ERF", "cosim", self.list(head + "operators: {only: [ERF]}\n"))
+
+    def test_files_that_are_not_there_end_it(self):
+        self.bad(66, "cannot_read", "nowhere.yaml", "cosim", self.dir / "nowhere.yaml")
+        text = "presets: [nano]\nseeds: [1]\nnetworks: [nowhere]\n"
+        self.bad(66, "cannot_read", "the network 'nowhere' is in none of the folders", "cosim", self.list(text))
+        self.bad(66, "cannot_read", "is no folder", "cosim", self.list(), "--networks", self.dir / "nowhere")
+        self.bad(66, "cannot_write", "cannot write", "cosim", self.list(), "--junit", self.dir / "no" / "x.xml")
+
+    def test_wrong_options_are_refused(self):
+        for fragment, option in (("K/N", ["--shard", "3"]), ("makes no sense", ["--shard", "0/3"]),
+                                 ("makes no sense", ["--shard", "4/3"]), ("whole number", ["--shard", "a/3"]),
+                                 ("such as 90s", ["--budget", "30"]), ("whole number", ["--budget", "xm"]),
+                                 ("--jobs takes 1 to", ["--jobs", "0"]), ("not in the list", ["--preset", "tiny"]),
+                                 ("at most 4294967295", ["--seed", "4294967296"]), ("regular", ["--only", "("]),
+                                 ("none of the", ["--only", "nothing has this name"]),
+                                 ("same file", ["--json", self.dir / "r", "--markdown", self.dir / "r"])):
+            with self.subTest(option):
+                self.bad(64, "bad_option", fragment, "cosim", self.list(), *option)
+        self.bad(64, "bad_option", "LIST.yaml of cases is missing", "cosim")
+
+    def test_shards_are_the_whole(self):
+        whole = self.names()
+        self.assertEqual((len(whole), len(set(whole))), (CASES_OF_SMALL, CASES_OF_SMALL))
+        for shards in (1, 3, 8):
+            parts = [self.names("--shard", f"{k}/{shards}") for k in range(1, shards + 1)]
+            self.assertEqual(sorted(sum(parts, [])), sorted(whole))
+            self.assertLessEqual(max(map(len, parts)) - min(map(len, parts)), 1)
+        self.assertEqual(self.names("--shard", f"{CASES_OF_SMALL + 1}/{CASES_OF_SMALL + 1}"), [])
+
+    def test_cases_are_chosen(self):
+        whole = self.names()
+        self.assertEqual(self.names("--preset", "edge"), [name for name in whole if "/edge/" in name])
+        self.assertEqual(self.names("--only", "^operator/ADD/"), [f"operator/ADD/{p}/7" for p in ("nano", "edge")])
+        self.assertEqual(self.names("--seed", "8"), [re.sub("/7(/|$)", r"/8\1", name) for name in whole])
+        self.assertIn("trials/mxu/nano/held_back/7/20-29", whole)
+        self.assertIn("trials/scratchpad/nano/ideal/7/2-2", whole)
+        self.assertFalse(any("vpu" in name and "held_back" in name for name in whole))
+
+
+class Runs(Regression):
+    def test_everything_passes_and_is_counted(self):
+        junit, markdown = self.dir / "cosim.xml", self.dir / "cosim.md"
+        document, result = self.document(self.list(), "--junit", junit, "--markdown", markdown)
+        self.assertEqual((document["schema"], document["schema_version"]), ("npu-cosim", 1))
+        self.assertEqual((document["cases"], document["passed"], document["missing"]),
+                         (CASES_OF_SMALL, CASES_OF_SMALL - 2, 2))
+        self.assertEqual([case["name"] for case in document["results"]], self.names())
+        devices = [case["device"] for case in document["results"] if case["device"]]
+        self.assertEqual(len(devices), 2 * (1 + 3))
+        for device in devices:
+            self.assertEqual((device["differing"], device["tiles_exact"]), (0, device["tiles"]))
+            self.assertGreater(device["compared"], 0)
+            self.assertEqual(device["model_cycles"], device["rtl_cycles"])
+        # CONV2D, ADD and the network have tiles; what VARIABLE is mixed with has some, too.
+        self.assertTrue(all(device["tiles"] > 0 and device["elements_in_lockstep"] > 0 for device in devices))
+        self.assertEqual([(b["block"], b["preset"]) for b in document["blocks"]],
+                         [(b, p) for b in ("mxu", "vpu", "dma", "scratchpad", "persistent_sram") for p in ("nano", "edge")])
+        for block in document["blocks"]:
+            self.assertEqual(block["seeds"], [7])
+            for memory in ("ideal", "held_back"):
+                self.check_trials(block, memory)
+        self.assertRegex(result.stdout, rf"{CASES_OF_SMALL} cases: {CASES_OF_SMALL - 2} passed, 2 missing\n$")
+
+        suites = xml.etree.ElementTree.parse(junit).getroot()
+        self.assertEqual({name: int(suites.get(name)) for name in ("tests", "failures", "errors", "skipped")},
+                         {"tests": CASES_OF_SMALL, "failures": 0, "errors": 0, "skipped": 2})
+        self.assertEqual(sum(len(suite) for suite in suites), CASES_OF_SMALL)
+        self.assertEqual([suite.get("name") for suite in suites],
+                         ["dma", "mxu", "network", "operator", "persistent_sram", "scratchpad", "vpu"])
+        self.assertEqual({case.get("name") for suite in suites for case in suite}, set(self.names()))
+
+    def check_trials(self, block, memory):
+        count = {"mxu": 30, "vpu": 20, "dma": 20, "scratchpad": 3, "persistent_sram": 3}[block["block"]]
+        numbers = block[memory]
+        if (block["block"], memory) == ("vpu", "held_back"):
+            return self.assertIsNone(numbers)
+        self.assertEqual((numbers["trials"], numbers["failed"], numbers["differing"]), (count, 0, 0))
+        self.assertGreater(numbers["compared"], 0)
+        cycles = numbers["cycles"]
+        self.assertEqual((cycles["compared"], cycles["exact"], cycles["share_exact"]), (count, count, 1.0))
+        self.assertEqual((cycles["mean_absolute"], cycles["worst"]), (0.0, 0))
+        self.assertEqual(sum(kind["trials"] for kind in numbers["kinds"]), count)
+        handed = numbers["handed_over"]
+        if memory == "ideal":
+            self.assertIsNone(handed)
+        elif block["block"] in ("mxu", "vpu"):
+            self.assertEqual(handed["compared"], count)
+
+    def test_results_do_not_depend_on_jobs_or_shards(self):
+        arguments = [self.list(), "--only", "trials/(mxu|dma|scratchpad)/nano|operator/ADD/nano"]
+        one, _ = self.document(*arguments, "--jobs", "1")
+        three, _ = self.document(*arguments, "--jobs", "3")
+        self.assertEqual(one, three)
+        parts = [self.document(*arguments, "--shard", f"{k}/2")[0]["results"] for k in (1, 2)]
+        by_name = {case["name"]: case for case in sum(parts, [])}
+        self.assertEqual([by_name[case["name"]] for case in one["results"]], one["results"])
+
+    def test_no_case_begins_after_the_budget(self):
+        junit = self.dir / "budget.xml"
+        document, result = self.document(self.list(), "--budget", "0s", "--junit", junit)
+        self.assertEqual((document["not_run"] + document["missing"], document["passed"]), (CASES_OF_SMALL, 0))
+        self.assertIn("not run (no time was left)", result.stdout)
+        self.assertEqual(int(xml.etree.ElementTree.parse(junit).getroot().get("skipped")), CASES_OF_SMALL)
+
+    def test_a_wrong_block_is_found_and_its_bundles_replay(self):
+        bundles, junit = self.dir / "bundles", self.dir / "wrong.xml"
+        document, result = self.document(self.list(), "--only", "two_layers/nano|CONV2D/nano|mxu/nano", "--keep-bundles", bundles,
+                                         "--junit", junit, status=7, npu=WRONG)
+        failed = [case for case in document["results"] if case["outcome"] == "failed"]
+        self.assertEqual((document["failed"], document["broken"]), (len(failed), 0))
+        suites = {case["suite"] for case in failed}
+        self.assertEqual(suites, {"network", "operator", "mxu"})
+        root = xml.etree.ElementTree.parse(junit).getroot()
+        self.assertEqual(int(root.get("failures")), len(failed))
+        kept = [case["bundle"] for case in failed if case["bundle"]]
+        self.assertEqual(sorted(kept), sorted(map(str, bundles.iterdir())))
+        self.assertEqual({case["suite"] for case in failed if case["bundle"]}, suites)
+        for bundle in kept:
+            self.assertIn(f"npu replay {bundle}\n", result.stdout)
+            again = subprocess.run([WRONG, "replay", bundle, "--no-waveform"], capture_output=True, text=True, timeout=60,
+                                   check=False)
+            self.assertEqual(again.returncode, 7, again.stderr)
+            self.assertIn("every byte as recorded", again.stdout)
+            self.good("replay", bundle, "--no-waveform")
+        trial = next(case for case in failed if case["suite"] == "mxu")
+        self.assertRegex(trial["reason"], r"^trial \d+ of seed \d+, conv .*: \d+ of \d+ elements differ")
+        self.assertNotIn("run it again with", result.stdout)
+
+    def test_without_a_folder_for_bundles_none_is_left(self):
+        path, json_file = self.list(), "cosim.json"
+        before = [entry for entry in listing(self.dir) if entry[0] != json_file]
+        document, _ = self.document(path, "--only", "mxu/nano", status=7, npu=WRONG)
+        self.assertTrue(all(case["bundle"] == "" for case in document["results"]))
+        self.assertEqual([entry for entry in listing(self.dir) if entry[0] != json_file], before)
+
+    def test_what_a_signal_stops_leaves_nothing(self):
+        text = "presets: [edge]\nseeds: [1]\ntrials:\n  - {block: mxu, count: 10000000}\n"
+        path, temporary = self.list(text, "long.yaml"), self.dir / "temporary"
+        temporary.mkdir()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # The folder for bundles is there once it runs.
+            status, output = harness.stopped(number, self.dir / "kept", "cosim", path, "--json", self.dir / "stopped.json",
+                                             "--junit", self.dir / "stopped.xml", "--keep-bundles", self.dir / "kept",
+                                             env={"TMPDIR": str(temporary)})
+            self.assertEqual(status, 128 + number, output)
+            self.assertEqual(list(temporary.iterdir()), [])
+            for name in ("stopped.json", "stopped.xml", "kept"):
+                self.assertFalse((self.dir / name).exists(), name)
+
+
+class Document(Regression):
+    """docs/reference/cycle-accuracy.md is what --markdown writes, but for its numbers."""
+
+    @staticmethod
+    def form(text):
+        """Headings, paragraphs and the titles of tables; of the tables of blocks also what they are about."""
+        lines, kept = text.split("\n"), []
+        for i, line in enumerate(lines):
+            if not line.startswith("|") or (i + 1 < len(lines) and lines[i + 1].startswith("|--")):
+                kept.append(re.sub(r"npu cosim .*", "npu cosim ...", line))
+            elif re.match(r"\| (mxu|vpu|dma|scratchpad|persistent_sram) \|", line):
+                kept.append(" ".join(line.split("|")[1:3]))
+        return kept
+
+    def test_the_document_has_this_form(self):
+        written = self.dir / "written.md"
+        self.document(self.list(SMALL.replace(", memory: ideal", "").replace("  - {name: not_here, optional: true}\n", "")),
+                      "--markdown", written)
+        here = DOCUMENT.read_text()
+        self.assertEqual(self.form(here), self.form(written.read_text()))
+        self.assertIn("npu cosim tests/cases/calibration.yaml --markdown docs/reference/cycle-accuracy.md", here)
+        self.assertNotIn("not complete", here)
+        self.assertNotIn("not exact", here)
+
+    def test_reports_claim_what_the_document_found(self):
+        report = self.dir / "report.json"
+        self.good("run", self.dir / "two_layers.tosa", "--input", self.dir / "x.npy", "--json", report)
+        exact = [one["part"] for one in json.loads(report.read_text())["calibration"] if one["worth"] == "exact on RTL"]
+        self.assertEqual(exact, ["mxu", "vpu", "dma", "scratchpad", "persistent_sram"])
+        ideal = DOCUMENT.read_text().split("## ")[1]
+        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in ideal.split("\n") if line.startswith("| ")][1:]
+        self.assertEqual([(row[0], row[-1]) for row in rows], [(part, "exact") for part in exact for _ in ("nano", "edge")])
+
+    def test_the_lists_of_the_project_are_good(self):
+        for path in sorted(CASES.glob("*.yaml")):
+            if path.name != "cosim-smoke.yaml" and not any(NETWORKS.glob("*.tosa")):
+                continue  # they need the wake words
+            names = self.good("cosim", path, "--list", "--networks", NETWORKS).out.split()
+            self.assertEqual(len(names), len(set(names)))
+            print(f"{path.name}: {len(names)} cases")
+
+
+if __name__ == "__main__":
+    WRONG, NETWORKS, CASES, DOCUMENT = (Path(argument).resolve() for argument in sys.argv[3:7])
+    sys.argv = sys.argv[:3]
+    harness.main()
