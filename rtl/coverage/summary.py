@@ -168,12 +168,14 @@ def markdown(table, taken):
              "What the tests of `tests/block` execute (lines, a branch each) and toggle (a bit each, of signals, ports and",
              "registers) in blocks of the sizes in `rtl/coverage/small.yaml`. A point counts once, however many instances",
              f"its module has. Targets: {TARGETS['line']:.0f} % of the lines and {TARGETS['toggle']:.0f} % of the toggles"
-             " of every block; `lib` are the cells that blocks share.", "",
+             " of every block; `lib` are the cells that blocks share. Verilator counts nothing in functions of packages, which",
+             "is all that `cast` has, nor in signals of more than 1,024 bits: the lists of operations and operands of a VPU",
+             "command.", "",
              "| " + " | ".join(HEADER) + " |", "|---" + "|--:" * (len(HEADER) - 1) + "|"]
     lines += ["| " + " | ".join(row) + " |" for row in rows_of(table)]
     lines += ["", "## Excluded", "",
-              "Points that no test can reach, from `rtl/coverage/exclusions.txt`. One that matches nothing uncovered is an",
-              "error.", "", "| files | kind | points | count | reason |", "|---|---|---|--:|---|"]
+              "Uncovered points that do not count, from `rtl/coverage/exclusions.txt`, with the reason: most cannot be reached,",
+              "and those of large sizes are not tried. An exclusion that matches nothing uncovered is an error.", "", "| files | kind | points | count | reason |", "|---|---|---|--:|---|"]
     lines += [f"| `{escape(file)}` | {kind} | `{escape(pattern)}` | {count} | {reason} |"
               for file, kind, pattern, count, reason in reasons(taken)]
     return "\n".join(lines) + "\n"

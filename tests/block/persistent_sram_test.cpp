@@ -387,13 +387,13 @@ class Rules {
 TEST_P(PersistentSramBlock, TableFollowsTheRules) {
   const uint64_t first = seed(7000);
   const auto entry_bytes = static_cast<uint32_t>(VariableEntry::kBytes);
+  std::vector<uint64_t> outcomes(1 << 16);
   std::vector<uint64_t> good(5);  // operations that were allowed, by kind
   for (uint64_t round = 0; round < 8; ++round) {
     std::mt19937_64 random(first + round);
     Buckets buckets("table", first + round);
     Rules rules(sizes_);
     block_->reset();
-    std::vector<uint64_t> outcomes(1 << 16);
     for (int step = 0; step < 400; ++step) {
       if (step % 100 == 0) {
         // Few entries, so that some declarations have a place of their own.
@@ -428,11 +428,11 @@ TEST_P(PersistentSramBlock, TableFollowsTheRules) {
             [&] { return fmt::format("{}, row {}", what, row); });
       }
     }
-    for (const ErrorCode error :
-         {ErrorCode::kOk, ErrorCode::kFaultBadRegion, ErrorCode::kFaultAccessRight, ErrorCode::kVariableUndeclared,
-          ErrorCode::kVariableMismatch, ErrorCode::kVariableRedeclared, ErrorCode::kFaultOutOfBounds}) {
-      EXPECT_GT(outcomes[static_cast<size_t>(error)], 0u) << contract::name(error);
-    }
+  }
+  for (const ErrorCode error :
+       {ErrorCode::kOk, ErrorCode::kFaultBadRegion, ErrorCode::kFaultAccessRight, ErrorCode::kVariableUndeclared,
+        ErrorCode::kVariableMismatch, ErrorCode::kVariableRedeclared, ErrorCode::kFaultOutOfBounds}) {
+    EXPECT_GT(outcomes[static_cast<size_t>(error)], 0u) << contract::name(error);
   }
   for (const uint64_t count : good) EXPECT_GT(count, 0u);
 }

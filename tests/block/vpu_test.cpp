@@ -366,6 +366,67 @@ TEST_P(VpuBlock, EveryCountOfAverages) {
   }
 }
 
+// Axes, counts and strides of many bits.
+TEST_P(VpuBlock, LongAndFarTiles) {
+  Random random(seed(13'000));
+  constexpr uint32_t kResults = 1u << 21;
+  TestMemory memory(2 * size_t{kResults});
+  random.fill(memory.scratchpad());
+  const auto reduce = [&](VpuReduceCommand command, const std::string& text) {
+    command.type = Element::kI8;
+    command.op = random.pick({ReduceOp::kMax, ReduceOp::kMin, ReduceOp::kArgmax});
+    command.dst = engine::testing::scratchpad(kResults);
+    const TestMemory before = memory;
+    check(command, {0, kResults}, memory, timing::reduce_cycles(command, caps_).total(),
+          uint64_t{command.outer} * command.inner, random, /*throttled=*/false, text);
+    compare_with_reference(command, before, memory, text);
+  };
+  struct Sizes {
+    uint32_t outer, axis, inner;
+  };
+  for (const auto& [outer, axis, inner] :
+       {Sizes{1, 50'000, 1}, Sizes{1, 65'000, 1}, Sizes{40'000, 1, 1}, Sizes{1, 2, 40'000}, Sizes{2, 1, 25'000}}) {
+    VpuReduceCommand command;
+    command.outer = outer, command.axis = axis, command.inner = inner;
+    command.src_axis_stride = static_cast<int32_t>(inner);
+    command.src_outer_stride = static_cast<int32_t>(axis * inner);
+    command.dst_outer_stride = static_cast<int32_t>(4 * inner);
+    reduce(command, fmt::format("{}x{}x{}", outer, axis, inner));
+  }
+  for (int i = 0; i < 20 && !HasFailure(); ++i) {
+    VpuReduceCommand command;
+    command.outer = command.axis = 2;
+    command.inner = 3;
+    command.src_axis_stride = static_cast<int32_t>(random.between(3, kResults / 3));
+    command.src_outer_stride = static_cast<int32_t>(random.between(3, kResults / 3));
+    command.dst_outer_stride = static_cast<int32_t>(random.between(12, kResults - 16));
+    reduce(command, fmt::format("far tile {}", i));
+  }
+  for (int i = 0; i < 40 && !HasFailure(); ++i) {
+    VpuPoolCommand command;
+    command.mode = PoolMode::kMax;
+    command.type = Element::kI8;
+    command.in_h = command.in_w = command.kernel_h = command.kernel_w = 2;
+    command.out_h = command.out_w = 1;
+    command.channels = 3;
+    // A step of many bits leads behind the input, where padding is.
+    command.stride_y = static_cast<uint32_t>(random.between(1, 65'535));
+    command.stride_x = static_cast<uint32_t>(random.between(1, 65'535));
+    if (i % 4 == 0) command.out_w = 2, command.in_w = command.stride_x + 2;
+    if (i % 4 == 1) command.out_h = 2, command.in_h = command.stride_y + 2;
+    if (i % 4 == 3) command.kernel_h = static_cast<uint32_t>(random.between(2, 3000)), command.in_h = command.kernel_h;
+    command.src_pixel_stride = static_cast<int32_t>(random.between(3, kResults / 4 / command.in_w));
+    command.src_row_stride = static_cast<int32_t>(random.between(3, kResults / 4 / command.in_h));
+    command.dst_pixel_stride = static_cast<int32_t>(random.between(3, kResults / 3));
+    command.dst_row_stride = static_cast<int32_t>(random.between(3, kResults / 3));
+    command.dst = engine::testing::scratchpad(kResults);
+    command.params = engine::testing::scratchpad(2 * kResults - 64);
+    check(command, {0, kResults, 2 * kResults - 64}, memory, timing::pool_cycles(command, caps_).total(),
+          uint64_t{command.out_h} * command.out_w * command.channels, random, /*throttled=*/false,
+          fmt::format("far pooling {}", i));
+  }
+}
+
 TEST(VpuWrapper, SaysWhatItCannotDo) {
   EXPECT_THROW((void)make_vpu("server"), Error);
   VpuEwiseCommand command;

@@ -38,10 +38,10 @@ module npu_reduce #(
 
   function automatic logic [31:0] folded(logic signed [31:0] acc, logic signed [31:0] value);
     case (op_i)
-      npu_contract_pkg::ReduceOpSum: return acc + value;
-      npu_contract_pkg::ReduceOpProduct: return acc * value;
-      npu_contract_pkg::ReduceOpMin, npu_contract_pkg::ReduceOpAll: return (acc < value) ? acc : value;
-      default: return (acc > value) ? acc : value;
+      npu_contract_pkg::ReduceOpSum: folded = acc + value;
+      npu_contract_pkg::ReduceOpProduct: folded = acc * value;
+      npu_contract_pkg::ReduceOpMin, npu_contract_pkg::ReduceOpAll: folded = (acc < value) ? acc : value;
+      default: folded = (acc > value) ? acc : value;
     endcase
   endfunction
 

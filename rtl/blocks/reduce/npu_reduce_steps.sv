@@ -50,9 +50,9 @@ module npu_reduce_steps #(
   end
   function automatic logic [31:0] bytes_of(npu_contract_pkg::element_e type_arg);
     case (type_arg)
-      npu_contract_pkg::ElementI16: return 32'd2;
-      npu_contract_pkg::ElementI32: return 32'd4;
-      default: return 32'd1;
+      npu_contract_pkg::ElementI16: bytes_of = 32'd2;
+      npu_contract_pkg::ElementI32: bytes_of = 32'd4;
+      default: bytes_of = 32'd1;
     endcase
   endfunction
   assign src_bytes = bytes_of(command_i.type_);

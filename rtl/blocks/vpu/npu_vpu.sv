@@ -492,9 +492,9 @@ module npu_vpu #(
 
   function automatic logic [2:0] port_bytes(npu_contract_pkg::element_e type_arg);
     unique case (type_arg)
-      npu_contract_pkg::ElementI8, npu_contract_pkg::ElementBool: return 3'd1;
-      npu_contract_pkg::ElementI16: return 3'd2;
-      default: return 3'd4;
+      npu_contract_pkg::ElementI8, npu_contract_pkg::ElementBool: port_bytes = 3'd1;
+      npu_contract_pkg::ElementI16: port_bytes = 3'd2;
+      default: port_bytes = 3'd4;
     endcase
   endfunction
   assign operand_bytes_o = port_bytes(r_q.type_);
