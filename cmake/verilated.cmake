@@ -37,9 +37,13 @@ function(npu_share_verilator library)
   list(FILTER shared INCLUDE REGEX "/include/verilated[a-z_]*\\.cpp$")
   set_target_properties(${library} PROPERTIES SOURCES "${own}")
   if(NOT TARGET npu_verilator)
-    add_library(npu_verilator STATIC)
+    set(verilated "${CMAKE_SOURCE_DIR}/rtl/verilated")
+    add_library(npu_verilator STATIC "${verilated}/assertion.cpp")
+    target_include_directories(npu_verilator PRIVATE "${CMAKE_SOURCE_DIR}")
     target_include_directories(npu_verilator SYSTEM PUBLIC "${VERILATOR_ROOT}/include" "${VERILATOR_ROOT}/include/vltstd")
-    target_compile_options(npu_verilator PRIVATE -w)
+    # An assertion that fails ends a trial, not the process.
+    target_compile_definitions(npu_verilator PRIVATE VL_USER_STOP)
+    target_compile_options(npu_verilator PRIVATE -w -include "${verilated}/verilator_print.h")
     target_link_libraries(npu_verilator PUBLIC Threads::Threads)
   endif()
   target_sources(npu_verilator PRIVATE ${shared})
@@ -90,19 +94,20 @@ function(npu_verilated block variant)
     list(APPEND flags --threads ${NPU_RTL_THREADS} -Wno-UNOPTTHREADS)  # small blocks have no work for many
   endif()
   set(kind)
+  set(slow OPT_SLOW -O1)  # code that runs once
   if(ARG_TRACE)
     list(APPEND kind TRACE_FST)
   endif()
   if(NPU_RTL_COVERAGE)
     list(APPEND kind COVERAGE)
-    # Registering the points is long code that runs once. Wider signals, a VPU command's lists as a whole, are not counted.
-    list(APPEND kind OPT_SLOW -O0 OPT_FAST -O1)
+    set(slow OPT_SLOW -O0 OPT_FAST -O1)  # registering the points is long
+    # Wider signals, a VPU command's lists as a whole, are not counted.
     list(APPEND flags --coverage-max-width 1024)
   endif()
   set(library npu_rtl_${block}_${variant})
   add_library(${library} STATIC)
   verilate(${library} SOURCES ${sources} TOP_MODULE npu_${block} PREFIX V${block}_${variant} ${kind}
-           VERILATOR_ARGS ${flags} OPT_SLOW -O1)  # slow is what runs once
+           VERILATOR_ARGS ${flags} ${slow})
   # What Verilator writes is not ours to warn about.
   target_compile_options(${library} PRIVATE -w)
   npu_share_verilator(${library})

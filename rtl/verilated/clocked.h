@@ -15,6 +15,8 @@
 #include <memory>
 #include <utility>
 
+#include "rtl/verilated/assertion.h"
+
 namespace npu::rtl {
 
 // Writes no waveform, and costs nothing; waveform.h has the one that writes.
@@ -49,12 +51,15 @@ class Clocked {
   // Outputs follow the inputs that were set, within the cycle.
   void settle() { model_->eval(); }
 
-  // One rising edge. Inputs are sampled as they are; outputs are those behind the edge.
+  // One rising edge. Inputs are sampled as they are; outputs are those behind the edge. Throws AssertionFailed.
   void tick() {
+    // Assertions look for their context there, whatever block this thread clocked last.
+    if (Verilated::threadContextp() != context_.get()) Verilated::threadContextp(context_.get());
     model_->clk_i = 0;
     step();
     model_->clk_i = 1;
     step();
+    if (context_->gotError()) fail();
   }
 
   void reset() {
@@ -70,6 +75,11 @@ class Clocked {
   const Model* operator->() const { return model_.get(); }
 
  private:
+  [[noreturn]] void fail() {
+    context_->gotError(false);
+    throw AssertionFailed(take_failed_assertion());
+  }
+
   // A file of counts for each module that lived, in the folder that the environment names.
   void keep_coverage() {
 #ifdef NPU_RTL_COVERAGE

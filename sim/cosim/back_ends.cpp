@@ -41,6 +41,11 @@ double CycleErrors::mean_absolute() const {
   return tiles == 0 ? 0 : static_cast<double>(absolute) / static_cast<double>(tiles);
 }
 
+void EngineRecord::add_cycles(uint64_t rtl, uint64_t model, const std::string& port_difference) {
+  cycles.add(rtl, model);
+  same_requests += port_difference.empty() ? 1 : 0;
+}
+
 std::unique_ptr<engine::Engine> make_model_engine(Unit unit, const contract::Capabilities& caps) {
   return unit == Unit::kMxu ? engine::make_mxu_model(caps) : engine::make_vpu_model(caps);
 }
@@ -75,7 +80,9 @@ class BackEnds::Chosen final : public engine::Engine {
   TileResult run_rtl(std::span<const uint32_t> command, engine::MemoryView& memory, bool timed, uint64_t tile) {
     TileResult result = rtl_->run(command, memory, timed);
     if (!rtl_->problem().empty()) return stop(command, tile, ErrorCode::kBug, "the RTL " + rtl_->problem());
-    if (timed && result.error == ErrorCode::kOk) state_.record.cycles.add(result.cycles, rtl_->formula_cycles());
+    if (timed && result.error == ErrorCode::kOk) {
+      state_.record.add_cycles(result.cycles, rtl_->formula_cycles(), rtl_->port_difference());
+    }
     return result;
   }
 
@@ -85,7 +92,7 @@ class BackEnds::Chosen final : public engine::Engine {
     state_.record.elements += comparison.elements;
     if (comparison.equal()) {
       if (timed && result.error == ErrorCode::kOk) {
-        state_.record.cycles.add(comparison.rtl_cycles, comparison.model_cycles);
+        state_.record.add_cycles(comparison.rtl_cycles, comparison.model_cycles, comparison.port_difference);
       }
       return result;
     }

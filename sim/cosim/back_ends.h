@@ -33,10 +33,13 @@ struct CycleErrors {
 struct EngineRecord {
   BackEnd back_end = BackEnd::kModel;
   bool all_layers = true;
-  uint64_t tiles = 0;      // in all
-  uint64_t rtl_tiles = 0;  // of them on RTL
-  uint64_t elements = 0;   // compared
-  CycleErrors cycles;      // empty in functional mode
+  uint64_t tiles = 0;          // in all
+  uint64_t rtl_tiles = 0;      // of them on RTL
+  uint64_t elements = 0;       // compared
+  CycleErrors cycles;          // empty in functional mode
+  uint64_t same_requests = 0;  // tiles of `cycles` that asked for memory in the cycles of hw/timing's schedule
+
+  void add_cycles(uint64_t rtl, uint64_t model, const std::string& port_difference);
 };
 
 // Why the job was stopped: the code for the one who asked for the run, and the sentence.

@@ -8,6 +8,7 @@
 
 #include "hw/timing/dma_cycles.h"
 #include "hw/timing/dma_ports.h"
+#include "rtl/verilated/assertion.h"
 #include "sim/cosim/dma_commands.h"
 #include "sim/cosim/grants.h"
 
@@ -19,11 +20,6 @@ using contract::DmaMode;
 
 constexpr uint64_t kSourceBase = uint64_t{1} << 38, kDestinationBase = uint64_t{3} << 37;
 
-void note(Trial& trial, std::string difference) {
-  ++trial.differing;
-  if (trial.difference.empty()) trial.difference = std::move(difference);
-}
-
 // One side: what it has to offer, and how much of it was taken.
 class Side {
  public:
@@ -34,7 +30,7 @@ class Side {
     const size_t index = taken_;
     if (taken) ++taken_;
     if (index >= expected_.size()) {
-      note(trial, fmt::format("{} beats too many", name_));
+      trial.note(fmt::format("{} beats too many", name_));
       return;
     }
     const DmaBeat& wanted = expected_[index];
@@ -43,11 +39,11 @@ class Side {
     const auto text = [](uint64_t address, uint32_t bytes, bool last) {
       return fmt::format("{} bytes at {:#x}{}", bytes, address, last ? ", the last" : "");
     };
-    note(trial, fmt::format("{} beat {} is {} instead of {}", name_, index, text(beat.address, beat.bytes, beat.last),
-                            text(wanted.address, wanted.bytes, wanted.last)));
+    trial.note(fmt::format("{} beat {} is {} instead of {}", name_, index, text(beat.address, beat.bytes, beat.last),
+                           text(wanted.address, wanted.bytes, wanted.last)));
   }
   void end(Trial& trial) const {
-    if (taken_ < expected_.size()) note(trial, fmt::format("{} ends before beat {}", name_, taken_));
+    if (taken_ < expected_.size()) trial.note(fmt::format("{} ends before beat {}", name_, taken_));
   }
 
  private:
@@ -73,7 +69,7 @@ class DmaRun {
     block_.tick();
     for (uint64_t cycle = 2; trial_.rtl_cycles == 0 || scheduled == 0; ++cycle) {
       if (cycle > patience) {
-        note(trial_, fmt::format("the block has not ended after {} cycles", patience));
+        trial_.note(fmt::format("the block has not ended after {} cycles", patience));
         break;
       }
       const timing::Ports ready = grants.next(), asked = serve(ready), expected = schedule.asking();
@@ -117,13 +113,13 @@ class DmaRun {
   }
 
   void check_fill(const rtl::DmaAddress::Beat& beat) {
-    if ((beat.fill != nullptr) != fills()) note(trial_, fills() ? "a fill has no data" : "a copy has data of a fill");
+    if ((beat.fill != nullptr) != fills()) trial_.note(fills() ? "a fill has no data" : "a copy has data of a fill");
     if (beat.fill == nullptr || !fills()) return;
     for (uint32_t i = 0; i < beat.bytes; ++i, ++filled_) {
       ++trial_.compared;
       const uint8_t wanted = fill_byte(command_, filled_);
       if (beat.fill[i] == wanted) continue;
-      note(trial_, fmt::format("byte {} of the fill is {:#04x} instead of {:#04x}", filled_, beat.fill[i], wanted));
+      trial_.note(fmt::format("byte {} of the fill is {:#04x} instead of {:#04x}", filled_, beat.fill[i], wanted));
     }
   }
 
@@ -154,8 +150,12 @@ class DmaTrials final : public Trials {
     block_->reset();
     const uint64_t formula = rtl::DmaAddress::kLatency + timing::dma_cycles(command, caps_).steady;
     const auto schedule = timing::dma_ports(command, caps_);
-    const uint64_t scheduled = DmaRun(command, *block_, trial).run(*schedule, grants, 100 * (formula + 10));
-    trial.expected_cycles = held_back ? scheduled : formula;
+    try {
+      const uint64_t scheduled = DmaRun(command, *block_, trial).run(*schedule, grants, 100 * (formula + 10));
+      trial.expected_cycles = held_back ? scheduled : formula;
+    } catch (const rtl::AssertionFailed& failed) {
+      trial.note(failed.what());
+    }
     return trial;
   }
 

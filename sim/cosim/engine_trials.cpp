@@ -65,8 +65,8 @@ class EngineTrials final : public Trials {
     trial.text = tile.text + (held_back ? ", held back" : "");
     trial.compared = found.elements;
     trial.differing = found.differing;
-    trial.difference = found.difference;
-    trial.port_difference = rtl_.port_difference();
+    trial.difference = difference_of(found);
+    trial.port_difference = found.port_difference;
     trial.rtl_cycles = found.rtl_cycles;
     trial.expected_cycles = rtl_.formula_cycles();
     if (held_back) {
@@ -88,7 +88,7 @@ class EngineTrials final : public Trials {
     bundle.operators = tile.text;
     bundle.seed = fmt::format("{}{}", seed, held_back ? ", held back" : "");
     bundle.found = lockstep_.comparison();
-    if (bundle.found.difference.empty()) bundle.found.difference = trial.port_difference;
+    bundle.found.difference = trial.difference.empty() ? trial.port_difference : trial.difference;
     if (bundle.found.difference.empty()) {
       bundle.found.difference =
           fmt::format("{} cycles on the RTL instead of {}", trial.rtl_cycles, trial.expected_cycles);
@@ -103,6 +103,14 @@ class EngineTrials final : public Trials {
 };
 
 }  // namespace
+
+std::string difference_of(const Comparison& found) {
+  if (!found.difference.empty()) return found.difference;
+  if (found.model_error != contract::ErrorCode::kOk) {
+    return fmt::format("both refuse the tile: {}", contract::name(found.model_error));
+  }
+  return found.elements == 0 ? "the tile has no results to compare" : "";
+}
 
 std::unique_ptr<Trials> make_engine_trials(Unit unit, const contract::Capabilities& caps) {
   return std::make_unique<EngineTrials>(unit, caps, make_rtl_engine(unit, caps));

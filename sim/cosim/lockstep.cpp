@@ -190,6 +190,7 @@ TileResult Lockstep::run(std::span<const uint32_t> command, engine::MemoryView& 
   comparison_.rtl_error = of_rtl.error;
   comparison_.model_cycles = of_model.cycles;
   comparison_.rtl_cycles = of_rtl.cycles;
+  comparison_.port_difference = rtl_->port_difference();
   if (!rtl_->problem().empty()) {
     comparison_.difference = "the RTL " + rtl_->problem();
   } else if (of_rtl.error != of_model.error) {

@@ -31,7 +31,8 @@ struct Comparison {
   contract::ErrorCode model_error = contract::ErrorCode::kOk, rtl_error = contract::ErrorCode::kOk;
   uint64_t model_cycles = 0, rtl_cycles = 0;  // 0 when not timed
   uint64_t elements = 0, differing = 0;
-  std::string difference;  // the first one in words; empty: none
+  std::string difference;       // the first one in words; empty: none
+  std::string port_difference;  // where the RTL's requests first left their schedule, in words; no reason to stop
   // Filled in when there is a difference:
   std::vector<MemoryBlock> memory;     // what the tile reads or writes, as it was before
   std::vector<uint8_t> expected, got;  // results of model and RTL, element by element

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace npu::cosim {
@@ -47,6 +48,7 @@ const PersistentSramSchedule::Outputs& PersistentSramDriver::cycle() {
   inputs.power = power_;
   inputs.clear_lost = clear_lost_;
   outputs_ = schedule_.step(inputs);
+  see();
   compare_handshakes();
   if (outputs_.answer && block_.answered()) compare_answer(*outputs_.answer);
   if (outputs_.end && block_.operation_done()) compare_end(*outputs_.end);
@@ -55,7 +57,37 @@ const PersistentSramSchedule::Outputs& PersistentSramDriver::cycle() {
   block_.tick();
   ++cycles_;
   withdraw();
+  if (apart()) finish();
   return outputs_;
+}
+
+void PersistentSramDriver::Side::see(bool access_taken, bool operation_taken, bool answered, bool ended,
+                                     uint64_t cycle) {
+  if (answered || ended) last = cycle;
+  under_way += (access_taken ? 1 : 0) + (operation_taken ? 1 : 0);
+  under_way -= std::min<uint64_t>(under_way, (answered ? 1 : 0) + (ended ? 1 : 0));
+}
+
+void PersistentSramDriver::see() {
+  of_block_.see(block_.access_taken(), block_.operation_taken(), block_.answered(), block_.operation_done(), cycles_);
+  of_schedule_.see(outputs_.access_taken, outputs_.operation_taken, outputs_.answer.has_value(),
+                   outputs_.end.has_value(), cycles_);
+}
+
+// Each side for itself, without anything new.
+void PersistentSramDriver::finish() {
+  constexpr uint64_t kPatience = 10'000;
+  block_.withdraw_access();
+  block_.withdraw_operation();
+  block_.withdraw_injection();
+  PersistentSramSchedule::Inputs inputs;
+  inputs.power = power_;
+  for (uint64_t i = 0; i < kPatience && of_block_.under_way + of_schedule_.under_way > 0; ++i) {
+    outputs_ = schedule_.step(inputs);
+    see();
+    block_.tick();
+    ++cycles_;
+  }
 }
 
 void PersistentSramDriver::compare_handshakes() {
@@ -95,10 +127,7 @@ void PersistentSramDriver::compare(uint64_t got, uint64_t wanted, const char* wh
 
 void PersistentSramDriver::expect(uint64_t got, uint64_t wanted, const char* what) {
   if (got == wanted) return;
-  ++trial_.differing;
-  if (trial_.difference.empty()) {
-    trial_.difference = fmt::format("in cycle {} the {} is {:#x} instead of {:#x}", cycles_, what, got, wanted);
-  }
+  trial_.note(fmt::format("in cycle {} the {} is {:#x} instead of {:#x}", cycles_, what, got, wanted));
 }
 
 void PersistentSramDriver::withdraw() {

@@ -35,7 +35,10 @@ class PersistentSramDriver {
   // One cycle; returns what the schedule says of it.
   const PersistentSramSchedule::Outputs& cycle();
   [[nodiscard]] uint64_t cycles() const { return cycles_; }
-  // Block and schedule went different ways: there is no sense in going on.
+  // The cycle of the last answer or end of an operation; each side's own.
+  [[nodiscard]] uint64_t last_of_block() const { return of_block_.last; }
+  [[nodiscard]] uint64_t last_of_schedule() const { return of_schedule_.last; }
+  // Block and schedule went different ways: there is no sense in going on. What was under way came to its end.
   [[nodiscard]] bool apart() const { return !trial_.port_difference.empty(); }
   [[nodiscard]] const PersistentSramSchedule& schedule() const { return schedule_; }
   [[nodiscard]] Power power() const { return power_; }
@@ -43,6 +46,14 @@ class PersistentSramDriver {
  private:
   using Outputs = PersistentSramSchedule::Outputs;
 
+  // What one side has under way, and when it ended something last.
+  struct Side {
+    uint64_t under_way = 0, last = 0;
+    void see(bool access_taken, bool operation_taken, bool answered, bool ended, uint64_t cycle);
+  };
+
+  void see();
+  void finish();
   void compare_handshakes();
   void compare_answer(const PersistentSramSchedule::Answer& answer);
   void compare_end(const PersistentSramSchedule::End& end);
@@ -55,6 +66,7 @@ class PersistentSramDriver {
   PersistentSramSchedule schedule_;
   Outputs outputs_;  // of the last cycle
   uint64_t cycles_ = 0;
+  Side of_block_, of_schedule_;
   std::optional<PersistentSramAccess> access_;
   std::optional<Operation> operation_;
   std::optional<Injection> injection_;

@@ -95,4 +95,10 @@ PersistentSramAccess random_table_row(std::mt19937_64& random, const Sizes& size
   return access;
 }
 
+PersistentSramAccess read_of_row(const Sizes& sizes, uint32_t row) {
+  PersistentSramAccess access;
+  access.access = {false, true, row * sizes.port_bytes, all_bytes(sizes), {}};
+  return access;
+}
+
 }  // namespace npu::cosim

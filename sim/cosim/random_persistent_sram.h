@@ -33,5 +33,7 @@ struct PersistentSramAccess {
 // Writes a row of the table, in which some of the first `entries` are taken.
 [[nodiscard]] PersistentSramAccess random_table_row(std::mt19937_64& random, const rtl::PersistentSram::Sizes& sizes,
                                                     uint32_t row, uint32_t entries);
+// Reads all of any row.
+[[nodiscard]] PersistentSramAccess read_of_row(const rtl::PersistentSram::Sizes& sizes, uint32_t row);
 
 }  // namespace npu::cosim

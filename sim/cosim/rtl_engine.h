@@ -13,7 +13,8 @@
 
 #include "hw/contract/gen/capabilities.h"
 #include "hw/engine/engine.h"
-#include "hw/timing/ports.h"
+#include "hw/timing/port_watch.h"
+#include "rtl/verilated/assertion.h"
 #include "sim/cosim/grants.h"
 
 namespace npu::cosim {
@@ -27,8 +28,8 @@ class RtlEngine : public engine::Engine {
  public:
   // Of the tile that ran last: the cycles that the formula of hw/timing gives it, whether timed or not.
   [[nodiscard]] uint64_t formula_cycles() const { return formula_cycles_; }
-  // Why the block could not finish it, in words: it reached outside of the tile's memory, or did not end. The result's
-  // error is then `bug`. Empty when it did finish.
+  // Why the block could not finish it, in words: it reached outside of the tile's memory, broke an assertion of its
+  // own, or did not end. The result's error is then `bug`. Empty when it did finish.
   [[nodiscard]] const std::string& problem() const { return problem_; }
   // Where its ports first did something else than hw/timing's schedule of them, in words; empty: nowhere.
   [[nodiscard]] const std::string& port_difference() const { return port_difference_; }
@@ -50,35 +51,20 @@ class RtlEngine : public engine::Engine {
 
   // Clocks a block that was given a tile until it is done; serve(ports) answers and grants the requests of one cycle on
   // these ports. The result's times are those that can be seen: fill ends with the first request on port `operands`,
-  // drain begins behind the last. Compares the requests with `schedule`, if there is one.
-  // False, with the reason in problem(), when the block reaches outside or does not end; it is then reset.
+  // drain begins behind the last. Compares the requests with `schedule`.
+  // False, with the reason in problem(), when the block cannot finish; it is then reset.
   template <class Block, class Serve>
-  [[nodiscard]] bool clock(Block& block, Serve serve, timing::Ports operands, timing::PortSchedule* schedule,
-                           engine::TileResult& result) {
-    Grants grants = grants_;
-    // How long a block may take before it counts as hanging: the worst grants are one in a hundred cycles.
-    const uint64_t patience = (grants.open() ? 4 : 400) * formula_cycles_ + 10'000;
-    block.tick();
-    uint64_t first_read = 0, last_read = 0;
-    for (uint64_t cycle = 1; cycle <= patience; ++cycle) {
-      const timing::Ports ready = grants.next();
-      const Served served = serve(ready);
-      if (!served.inside) return fail(block, "reaches outside of the tile's memory in cycle " + std::to_string(cycle));
-      if ((served.asked & operands) != 0) {
-        if (first_read == 0) first_read = cycle;
-        last_read = cycle;
-      }
-      block.tick();
-      const bool done = block.done();
-      if (schedule != nullptr && !follow(*schedule, served.asked, ready, done, cycle)) schedule = nullptr;
-      if (!done) continue;
-      result.cycles = cycle;
-      result.fill = first_read == 0 ? 0 : first_read - 1;
-      result.drain = cycle - (last_read == 0 ? cycle : last_read);
-      result.steady = cycle - result.fill - result.drain;
-      return true;
+  [[nodiscard]] bool clock(Block& block, Serve serve, timing::Ports operands,
+                           std::unique_ptr<timing::PortSchedule> schedule, engine::TileResult& result) {
+    timing::PortWatch watch(std::move(schedule));
+    try {
+      problem_ = clock(block, serve, operands, watch, result);
+    } catch (const rtl::AssertionFailed& failed) {
+      problem_ = "breaks a rule of its own in cycle " + std::to_string(watch.cycles() + 1) + ": " + failed.rule();
     }
-    return fail(block, "has not ended after " + std::to_string(patience) + " cycles");
+    port_difference_ = watch.difference();
+    if (!problem_.empty()) block.reset();
+    return problem_.empty();
   }
 
   // For a new tile.
@@ -92,14 +78,33 @@ class RtlEngine : public engine::Engine {
   std::string problem_, port_difference_;
 
  private:
-  // One cycle of the schedule; false at the first difference, which it notes.
-  bool follow(timing::PortSchedule& schedule, timing::Ports asked, timing::Ports ready, bool done, uint64_t cycle);
-
-  template <class Block>
-  bool fail(Block& block, std::string problem) {
-    problem_ = std::move(problem);
-    block.reset();
-    return false;
+  // Returns the problem, in words; empty: none.
+  template <class Block, class Serve>
+  [[nodiscard]] std::string clock(Block& block, Serve& serve, timing::Ports operands, timing::PortWatch& watch,
+                                  engine::TileResult& result) {
+    Grants grants = grants_;
+    // How long a block may take before it counts as hanging: the worst grants are one in a hundred cycles.
+    const uint64_t patience = (grants.open() ? 4 : 400) * formula_cycles_ + 10'000;
+    block.tick();
+    uint64_t first_read = 0, last_read = 0;
+    for (uint64_t cycle = 1; cycle <= patience; ++cycle) {
+      const timing::Ports ready = grants.next();
+      const Served served = serve(ready);
+      if (!served.inside) return "reaches outside of the tile's memory in cycle " + std::to_string(cycle);
+      if ((served.asked & operands) != 0) {
+        if (first_read == 0) first_read = cycle;
+        last_read = cycle;
+      }
+      block.tick();
+      watch.see(served.asked, served.asked & ready, block.done());
+      if (!block.done()) continue;
+      result.cycles = cycle;
+      result.fill = first_read == 0 ? 0 : first_read - 1;
+      result.drain = cycle - (last_read == 0 ? cycle : last_read);
+      result.steady = cycle - result.fill - result.drain;
+      return {};
+    }
+    return "has not ended after " + std::to_string(patience) + " cycles";
   }
 
   Grants grants_;

@@ -75,8 +75,8 @@ class RtlMxu final : public RtlEngine {
     block_->start(contract::MxuCommand::decode(words));
     const TileMemory operands(tile, at);
     const auto serve = [&](timing::Ports ready) { return this->serve(operands, ready); };
-    const std::unique_ptr<timing::PortSchedule> ports = timing::mxu_ports(tile.command, caps_);
-    if (!clock(*block_, serve, timing::kMxuActivations, ports.get(), result)) return unfinished();
+    std::unique_ptr<timing::PortSchedule> schedule = timing::mxu_ports(tile.command, caps_);
+    if (!clock(*block_, serve, timing::kMxuActivations, std::move(schedule), result)) return unfinished();
     result.macs = tile.macs;
     if (timed) {
       result.beats = mxu_beats(tile, caps_);

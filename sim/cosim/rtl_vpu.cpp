@@ -128,8 +128,8 @@ class RtlVpu final : public RtlEngine {
 
     block_->start(tile.command);
     const auto serve = [&](timing::Ports ready) { return this->serve(operands, ready); };
-    const std::unique_ptr<timing::PortSchedule> schedule = timing::vpu_ports(tile.command, caps_);
-    if (!clock(*block_, serve, timing::kVpuRead, schedule.get(), result)) return unfinished();
+    std::unique_ptr<timing::PortSchedule> schedule = timing::vpu_ports(tile.command, caps_);
+    if (!clock(*block_, serve, timing::kVpuRead, std::move(schedule), result)) return unfinished();
     if (timed) {
       result.beats = beats(tile, caps_);
     } else {

@@ -3,22 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "hw/timing/round_robin.h"
+#include "rtl/verilated/assertion.h"
 #include "sim/cosim/scratchpad_demand.h"
 
 namespace npu::cosim {
 namespace {
 
 using Sizes = rtl::Scratchpad::Sizes;
-
-void note(Trial& trial, uint64_t differing, std::string difference) {
-  trial.differing += differing;
-  if (trial.difference.empty()) trial.difference = std::move(difference);
-}
 
 // Who asks for what in which cycle, for one way to grant.
 class Requesters {
@@ -86,24 +84,25 @@ class Schedule {
 // One demand on the block.
 class ScratchpadRun {
  public:
-  ScratchpadRun(const ScratchpadDemand& demand, rtl::Scratchpad& block, Trial& trial)
+  // Writes the words that the demand uses, and some whose number is another one in a single bit.
+  ScratchpadRun(const ScratchpadDemand& demand, rtl::Scratchpad& block, Trial& trial, std::mt19937_64& random)
       : block_(block),
         sizes_(block.sizes()),
         demand_(demand),
         trial_(trial),
         requesters_(demand),
-        bytes_(uint64_t{demand.words} * sizes_.bank_bytes),
-        expected_(sizes_.requesters) {}
-
-  // Writes the part of the memory that the demand uses, word by word.
-  void fill(std::mt19937_64& random) {
-    for (uint8_t& byte : bytes_) byte = static_cast<uint8_t>(random());
-    for (uint32_t i = 0; i < demand_.words; ++i) {
-      block_.write(0, demand_.first_word + i, ~0u, bytes_of(demand_.first_word + i));
-      if (!block_.granted(0)) note(trial_, 1, "a requester that is alone is not served");
-      block_.tick();
+        expected_(sizes_.requesters) {
+    const auto bits = static_cast<uint32_t>(std::countr_zero(sizes_.bytes / sizes_.bank_bytes));
+    for (uint32_t i = 0; i < demand_.words; ++i) contents_[demand_.first_word + i];
+    for (uint32_t i = 0; i < kOthers; ++i) {
+      contents_[(demand_.first_word + static_cast<uint32_t>(random() % demand_.words)) ^ 1u << random() % bits];
     }
-    block_.withdraw(0);
+    for (auto& [word, bytes] : contents_) {
+      bytes.resize(sizes_.bank_bytes);
+      for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
+      block_.write(0, word, ~0u, bytes);
+      end_alone();
+    }
     block_.reset();  // turns begin anew; contents stay
   }
 
@@ -112,7 +111,7 @@ class ScratchpadRun {
     uint64_t scheduled = 0;
     for (uint64_t cycle = 0; trial_.rtl_cycles == 0 || scheduled == 0; ++cycle) {
       if (cycle > patience) {
-        note(trial_, 1, fmt::format("the block has not served all accesses after {} cycles", patience));
+        trial_.note(fmt::format("the block has not served all accesses after {} cycles", patience));
         break;
       }
       const uint32_t wanted = schedule.step(cycle), served = serve(cycle);
@@ -127,9 +126,26 @@ class ScratchpadRun {
     return scheduled;
   }
 
+  // What nobody read in the end has to be right, too.
+  void read_back() {
+    for (uint32_t r = 0; r < sizes_.requesters; ++r) block_.withdraw(r);
+    block_.tick();
+    for (const auto& [word, bytes] : contents_) {
+      block_.read(0, word);
+      end_alone();
+      expected_[0] = bytes;
+      compare_answers();
+    }
+  }
+
  private:
-  [[nodiscard]] std::span<uint8_t> bytes_of(uint32_t word) {
-    return std::span(bytes_).subspan(uint64_t{word - demand_.first_word} * sizes_.bank_bytes, sizes_.bank_bytes);
+  static constexpr uint32_t kOthers = 16;
+
+  // A cycle in which nobody but requester 0 asks for something.
+  void end_alone() {
+    if (!block_.granted(0)) trial_.note("a requester that is alone is not served");
+    block_.tick();
+    block_.withdraw(0);
   }
 
   // One cycle of the block; returns who was served.
@@ -159,9 +175,9 @@ class ScratchpadRun {
   }
 
   void perform(uint32_t requester, const ScratchpadAccess& access) {
-    const std::span<uint8_t> word = bytes_of(access.word);
+    std::vector<uint8_t>& word = contents_.at(access.word);
     if (!access.write) {
-      expected_[requester].assign(word.begin(), word.end());
+      expected_[requester] = word;
       return;
     }
     for (uint32_t i = 0; i < sizes_.bank_bytes; ++i) {
@@ -176,15 +192,15 @@ class ScratchpadRun {
       std::vector<uint8_t>& wanted = expected_[r];
       trial_.compared += wanted.size();
       if (answer.size() != wanted.size()) {
-        note(trial_, std::max(answer.size(), wanted.size()),
-             fmt::format("requester {} is answered {} bytes instead of {}", r, answer.size(), wanted.size()));
+        trial_.note(fmt::format("requester {} is answered {} bytes instead of {}", r, answer.size(), wanted.size()),
+                    std::max(answer.size(), wanted.size()));
       } else if (!std::equal(answer.begin(), answer.end(), wanted.begin())) {
         const auto [got, expected] = std::mismatch(answer.begin(), answer.end(), wanted.begin());
         uint64_t differing = 0;
         for (size_t i = 0; i < wanted.size(); ++i) differing += answer[i] != wanted[i] ? 1 : 0;
-        note(trial_, differing,
-             fmt::format("requester {} reads {:#04x} instead of {:#04x}, byte {} of its word", r, *got, *expected,
-                         got - answer.begin()));
+        trial_.note(fmt::format("requester {} reads {:#04x} instead of {:#04x}, byte {} of its word", r, *got,
+                                *expected, got - answer.begin()),
+                    differing);
       }
       wanted.clear();
     }
@@ -195,8 +211,8 @@ class ScratchpadRun {
   const ScratchpadDemand& demand_;
   Trial& trial_;
   Requesters requesters_;
-  std::vector<uint8_t> bytes_;                  // of the words that are used
-  std::vector<std::vector<uint8_t>> expected_;  // answers of the next cycle; empty: none
+  std::map<uint32_t, std::vector<uint8_t>> contents_;  // by words; of those that are looked at
+  std::vector<std::vector<uint8_t>> expected_;         // answers of the next cycle; empty: none
 };
 
 class ScratchpadTrials final : public Trials {
@@ -212,11 +228,15 @@ class ScratchpadTrials final : public Trials {
     trial.text = fmt::format("{} accesses of {} requesters to {} words, {}", demand.accesses(), sizes.requesters,
                              demand.words, demand.kind);
     block_->reset();
-    ScratchpadRun run(demand, *block_, trial);
-    run.fill(random);
-    Schedule schedule(demand, sizes);
-    const uint64_t scheduled = run.run(schedule, demand.end() + 4 * demand.accesses() + 100);
-    trial.expected_cycles = held_back ? scheduled : demand.end() + 1;
+    try {
+      ScratchpadRun run(demand, *block_, trial, random);
+      Schedule schedule(demand, sizes);
+      const uint64_t scheduled = run.run(schedule, demand.end() + 4 * demand.accesses() + 100);
+      trial.expected_cycles = held_back ? scheduled : demand.end() + 1;
+      run.read_back();
+    } catch (const rtl::AssertionFailed& failed) {
+      trial.note(failed.what());
+    }
     if (held_back) trial.handed_over_cycles = booked_cycles(demand, sizes.banks) + 1;
     return trial;
   }

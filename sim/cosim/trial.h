@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "hw/contract/gen/capabilities.h"
 #include "sim/cosim/bundle.h"
@@ -29,6 +30,11 @@ struct Trial {
   std::string port_difference;   // in the cycles of requests, in words; empty: none
   std::optional<Bundle> bundle;  // of an engine's tile with a difference
 
+  // Something differs; the first is kept in words.
+  void note(std::string what, uint64_t count = 1) {
+    differing += count;
+    if (difference.empty()) difference = std::move(what);
+  }
   [[nodiscard]] bool passed() const {
     return difference.empty() && port_difference.empty() && rtl_cycles == expected_cycles;
   }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "hw/contract/error.h"
 #include "hw/presets/preset.h"
 #include "sim/cosim/dma_trials.h"
@@ -198,6 +200,55 @@ TEST_P(MemoryTrials, AnotherArbitrationIsFound) {
   EXPECT_GT(found, 5u);
 }
 
+// One write of many: found by who reads the word later, or at the end.
+TEST_P(MemoryTrials, AWriteThatIsLostIsFoundIfItsWordIsNotWrittenAgain) {
+  struct Wrong final : WrongScratchpad {
+    using WrongScratchpad::WrongScratchpad;
+    void reset() override {
+      WrongScratchpad::reset();
+      writes_ = 0;
+      lost_ = 0;
+    }
+    void write(uint32_t requester, uint32_t word, uint32_t strobe, std::span<const uint8_t> data) override {
+      const bool lose = ++writes_ == 400;
+      if (lose) {
+        word_ = word;
+        lost_ = strobe & ~0u >> (32 - sizes().bank_bytes);
+      } else if (word == word_) {
+        lost_ &= ~strobe;
+      }
+      WrongScratchpad::write(requester, word, lose ? 0 : strobe, data);
+    }
+    int writes_ = 0;
+    uint32_t word_ = 0, lost_ = 0;  // bytes
+  };
+  auto block = std::make_unique<Wrong>(rtl::make_scratchpad(GetParam()));
+  const Wrong& wrong = *block;
+  const auto trials = make_scratchpad_trials(std::move(block));
+  int lost = 0;
+  for (uint64_t seed = 1; seed <= 2 * kTrialsOfWrong; ++seed) {
+    const Trial trial = trials->run(seed, /*held_back=*/false);
+    if (wrong.lost_ == 0) continue;
+    ++lost;
+    EXPECT_GT(trial.differing, 0u) << trial.text;
+  }
+  EXPECT_GT(lost, 2);
+}
+
+// An address line that is not looked at: within the words that are used, nothing is wrong.
+TEST_P(MemoryTrials, WordsThatShareTheirBytesAreFound) {
+  struct Wrong final : WrongScratchpad {
+    using WrongScratchpad::WrongScratchpad;
+    [[nodiscard]] uint32_t place(uint32_t word) const { return word & ~(sizes().bytes / sizes().bank_bytes / 2); }
+    void read(uint32_t requester, uint32_t word) override { WrongScratchpad::read(requester, place(word)); }
+    void write(uint32_t requester, uint32_t word, uint32_t strobe, std::span<const uint8_t> data) override {
+      WrongScratchpad::write(requester, place(word), strobe, data);
+    }
+  };
+  const auto trials = make_scratchpad_trials(std::make_unique<Wrong>(rtl::make_scratchpad(GetParam())));
+  EXPECT_GT(failing(*trials, [](const Trial& trial) { return trial.differing > 0; }), 5u);
+}
+
 class WrongPersistentSram : public rtl::PersistentSram {
  public:
   explicit WrongPersistentSram(std::unique_ptr<PersistentSram> right) : right_(std::move(right)) {}
@@ -259,6 +310,69 @@ TEST_P(MemoryTrials, AnAccessThatIsTooFastIsFound) {
   };
   const auto trials = make_persistent_sram_trials(std::make_unique<Wrong>(rtl::make_persistent_sram(GetParam())));
   EXPECT_GT(failing(*trials, [](const Trial& trial) { return !trial.port_difference.empty(); }), 5u);
+}
+
+TEST_P(MemoryTrials, AnAnswerThatIsLateIsFoundInTheCyclesToo) {
+  struct Wrong final : WrongPersistentSram {
+    using WrongPersistentSram::WrongPersistentSram;
+    [[nodiscard]] bool answered() const override { return late_; }
+    void tick() override {
+      late_ = right_->answered();
+      WrongPersistentSram::tick();
+    }
+    bool late_ = false;
+  };
+  const auto trials = make_persistent_sram_trials(std::make_unique<Wrong>(rtl::make_persistent_sram(GetParam())));
+  const Trial trial = trials->run(1, /*held_back=*/true);
+  EXPECT_FALSE(trial.passed());
+  EXPECT_NE(trial.port_difference, "");
+  EXPECT_EQ(trial.rtl_cycles, trial.expected_cycles + 1);
+  // Numbers stay numbers when there is nothing to measure.
+  EXPECT_LT(trials->run(1, /*held_back=*/false).rtl_cycles, 1'000'000u);
+}
+
+TEST_P(MemoryTrials, RowsThatShareTheirBytesAreFound) {
+  struct Wrong final : WrongPersistentSram {
+    using WrongPersistentSram::WrongPersistentSram;
+    void access(const Access& access) override {
+      Access other = access;
+      // Not into the table, which lies at the beginning.
+      const uint32_t line = sizes().bytes / 2;
+      if (other.address >= line / 2 && other.address < sizes().bytes) other.address |= line;
+      WrongPersistentSram::access(other);
+    }
+  };
+  const auto trials = make_persistent_sram_trials(std::make_unique<Wrong>(rtl::make_persistent_sram(GetParam())));
+  // Bits that flip do so in the right row.
+  const uint64_t found = failing(
+      *trials, [](const Trial& trial) { return trial.differing > 0 && trial.kind == "accesses and operations"; });
+  EXPECT_GT(found, 5u);
+}
+
+// An assertion of the RTL ends the trial, not the process, whichever thread it is on.
+TEST_P(MemoryTrials, AnAssertionThatFailsIsADifference) {
+  struct Wrong final : WrongPersistentSram {
+    using WrongPersistentSram::WrongPersistentSram;
+    void access(const Access& access) override {
+      Access other = access;
+      if (++accesses_ % 100 == 0) other.address |= 1;
+      WrongPersistentSram::access(other);
+    }
+    int accesses_ = 0;
+  };
+  const auto wrong = make_persistent_sram_trials(std::make_unique<Wrong>(rtl::make_persistent_sram(GetParam())));
+  const auto right = make_persistent_sram_trials(caps_);
+  int found = 0;
+  std::thread([&] {
+    for (uint64_t seed = 1; seed <= 10; ++seed) {
+      const Trial trial = wrong->run(seed, seed % 2 == 0);
+      found += trial.difference.find("RowsAligned") != std::string::npos ? 1 : 0;
+      EXPECT_EQ(trial.passed(), trial.differing == 0) << trial.difference;
+      EXPECT_NE(trial.kind, "");
+      EXPECT_TRUE(right->run(seed, seed % 2 == 0).passed());
+    }
+  }).join();
+  EXPECT_GE(found, 5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, MemoryTrials, testing::Values("nano", "edge"));
