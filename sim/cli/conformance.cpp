@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <regex>
 
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/conformance_report.h"
+#include "sim/cli/name_filter.h"
 #include "sim/cli/options.h"
 #include "sim/cli/parallel.h"
 #include "sim/cli/progress.h"
@@ -102,18 +102,10 @@ std::string lower(std::string text) {
   return text;
 }
 
-std::regex compile(const std::string& filter) {
-  try {
-    return std::regex(filter);
-  } catch (const std::regex_error& error) {
-    throw Error(ErrorCode::kBadOption, fmt::format("--filter {} is not a regular expression", in_quotes(filter)));
-  }
-}
-
 // The tests that are asked for, with their descriptors. One whose descriptor is wrong stays, as broken: it could be
 // any.
 std::vector<ConformanceResult> select(const ConformanceOptions& options) {
-  const std::regex filter = compile(options.filter);
+  const NameFilter filter("--filter", options.filter);
   const std::vector<fs::path> folders = find_tests(options.root);
   if (folders.empty()) {
     throw Error(ErrorCode::kBadOption, fmt::format("there is no desc.json below {}", in_quotes(options.root.string())));
@@ -123,7 +115,7 @@ std::vector<ConformanceResult> select(const ConformanceOptions& options) {
     check_stopped();
     ConformanceResult result;
     result.name = folder.lexically_relative(options.root).generic_string();
-    if (!std::regex_search(result.name, filter)) continue;
+    if (!filter.matches(result.name)) continue;
     try {
       result.test = read_conformance_test(folder);
       if (!options.operator_name.empty() && lower(result.test.operator_name) != lower(options.operator_name)) continue;

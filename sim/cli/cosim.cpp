@@ -14,6 +14,7 @@
 #include "sim/cli/cosim_device.h"
 #include "sim/cli/cosim_report.h"
 #include "sim/cli/cosim_trials.h"
+#include "sim/cli/junit.h"
 #include "sim/cli/options.h"
 #include "sim/cli/parallel.h"
 #include "sim/cli/progress.h"
@@ -164,22 +165,18 @@ fs::path bundle_for(const CosimCase& one, const fs::path& folder) {
   return free;
 }
 
-CosimResult run_case(const CosimCase& one, TrialBlocks& blocks, const fs::path& bundle) {
+// `folder` is where bundles go.
+CosimResult run_case(const CosimCase& one, TrialBlocks& blocks, const fs::path& folder) {
   const auto* network = std::get_if<NetworkCase>(&one.work);
-  CosimResult result;
   if (network != nullptr && network->file.empty()) {
+    CosimResult result;
     result.outcome = CosimOutcome::kMissing;
     result.reason = fmt::format("the optional network {} is in no folder of networks", in_quotes(network->network));
     return result;
   }
-  try {
-    if (std::holds_alternative<TrialCase>(one.work)) return run_trials(one, blocks, bundle);
-    return run_on_device(one, bundle);
-  } catch (const Error& error) {
-    result.outcome = CosimOutcome::kBroken;
-    result.reason = error.what();
-    return result;
-  }
+  const fs::path bundle = bundle_for(one, folder);
+  if (std::holds_alternative<TrialCase>(one.work)) return run_trials(one, blocks, bundle);
+  return run_on_device(one, bundle);
 }
 
 void run_cases(CosimRun& run, const CosimOptions& options) {
@@ -196,14 +193,41 @@ void run_cases(CosimRun& run, const CosimOptions& options) {
       result.reason = "no time was left";
       return;
     }
-    result = run_case(run.cases[i], blocks[worker], bundle_for(run.cases[i], folder));
+    result = result_of([&] { return run_case(run.cases[i], blocks[worker], folder); });
     if (!keep) result.bundle.clear();
   });
 }
 
+std::string in_shell(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : printable(text)) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+// For the command that makes a document; the folders of networks differ from one computer to the next.
+std::string in_shell(const CosimSelection& selection) {
+  std::string text;
+  if (!selection.preset.empty()) text += " --preset " + in_shell(selection.preset);
+  if (selection.seed) text += fmt::format(" --seed {}", *selection.seed);
+  if (!selection.only.empty()) text += " --only " + in_shell(selection.only);
+  if (selection.shards > 1) text += fmt::format(" --shard {}/{}", selection.shard, selection.shards);
+  for (size_t i = 0; i < selection.folders.size(); ++i) text += " --networks DIR";
+  return text;
+}
+
+// A run that compares nothing ends well, but not in silence.
+void tell_of_nothing(const CosimRun& run, const CosimSelection& selection) {
+  if (run.cases.empty()) {
+    fmt::print(stderr, "npu: note: --shard {}/{} has none of the cases, which are fewer\n", selection.shard,
+               selection.shards);
+  } else if (count(run, CosimOutcome::kNotRun) + count(run, CosimOutcome::kMissing) == run.cases.size()) {
+    fmt::print(stderr, "npu: note: no case was run\n");
+  }
+}
+
 int run_and_report(const CosimOptions& options) {
   const CosimList list = read_cosim_list(options.list);
-  CosimRun run{options.list.string(), cosim_cases(list, options.selection), {}};
+  CosimRun run{options.list.string(), in_shell(options.selection), cosim_cases(list, options.selection), {}};
   if (options.only_names) {
     for (const CosimCase& one : run.cases) fmt::print("{}\n", one.name);
     return 0;
@@ -219,6 +243,7 @@ int run_and_report(const CosimOptions& options) {
   if (!options.markdown.empty()) files.write(options.markdown, cosim_markdown(run, options.markdown));
   files.commit();
   fmt::print("{}", cosim_table(run));
+  tell_of_nothing(run, options.selection);
   return all_good(run) ? 0 : contract::exit_status(ErrorCode::kElementsDiffer);
 }
 

@@ -4,13 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <regex>
 
 #include "driver/graph/operators.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "hw/presets/preset.h"
 #include "sim/cli/cosim_operator.h"
+#include "sim/cli/name_filter.h"
 
 namespace npu::cli {
 
@@ -33,10 +33,10 @@ std::vector<fs::path> network_folders(const CosimList& list, const CosimSelectio
 
 // FOLDER/NAME.tosa or, as a zoo has them, FOLDER/NAME/NAME.tosa; empty when there is none.
 fs::path find_network(const CosimList::Network& network, const std::vector<fs::path>& folders) {
-  const std::string file = network.name.ends_with(".tosa") ? network.name : network.name + ".tosa";
+  const std::string file = network.path + ".tosa";
   std::error_code ignored;
   for (const fs::path& folder : folders) {
-    for (const fs::path& place : {folder / file, folder / network.name / file}) {
+    for (const fs::path& place : {folder / file, folder / network.path / (network.name + ".tosa")}) {
       if (fs::is_regular_file(place, ignored)) return fs::absolute(place);
     }
   }
@@ -46,15 +46,15 @@ fs::path find_network(const CosimList::Network& network, const std::vector<fs::p
   throw Error(ErrorCode::kCannotRead,
               fmt::format("the network {} is in none of the folders {}; give its folder with --networks, or import it "
                           "with npu import",
-                          in_quotes(network.name), fmt::join(names, ", ")));
+                          in_quotes(network.path), fmt::join(names, ", ")));
 }
 
 void add_networks(const CosimList& list, const std::vector<fs::path>& files, const std::string& preset, uint64_t seed,
                   std::vector<CosimCase>& cases) {
   for (size_t i = 0; i < files.size(); ++i) {
-    const std::string name = fs::path(list.networks[i].name).stem();
-    cases.push_back({fmt::format("network/{}/{}/{}", name, preset, seed), preset, seed,
-                     NetworkCase{name, files[i], list.networks[i].frames}});
+    const CosimList::Network& network = list.networks[i];
+    cases.push_back({fmt::format("network/{}/{}/{}", network.name, preset, seed), preset, seed,
+                     NetworkCase{network.name, files[i], network.frames}});
   }
 }
 
@@ -97,14 +97,6 @@ std::vector<std::string> chosen_presets(const CosimList& list, const std::string
                                                  fmt::join(list.presets, ", ")));
 }
 
-std::regex compile(const std::string& only) {
-  try {
-    return std::regex(only);
-  } catch (const std::regex_error&) {
-    throw Error(ErrorCode::kBadOption, fmt::format("--only {} is not a regular expression", in_quotes(only)));
-  }
-}
-
 std::vector<CosimCase> all_cases(const CosimList& list, const CosimSelection& selection) {
   const std::vector<fs::path> folders = network_folders(list, selection);
   std::vector<fs::path> files;
@@ -129,10 +121,10 @@ std::vector<CosimCase> all_cases(const CosimList& list, const CosimSelection& se
 }  // namespace
 
 std::vector<CosimCase> cosim_cases(const CosimList& list, const CosimSelection& selection) {
-  const std::regex only = compile(selection.only);
+  const NameFilter only("--only", selection.only);
   std::vector<CosimCase> cases = all_cases(list, selection);
   const size_t in_all = cases.size();
-  std::erase_if(cases, [&](const CosimCase& one) { return !std::regex_search(one.name, only); });
+  std::erase_if(cases, [&](const CosimCase& one) { return !only.matches(one.name); });
   if (cases.empty()) {
     throw Error(ErrorCode::kBadOption, fmt::format("none of the {} cases of {} matches", in_all, list.file.string()));
   }

@@ -6,6 +6,7 @@
 
 #include "driver/graph/file.h"
 #include "driver/graph/npy.h"
+#include "driver/graph/text.h"
 #include "driver/graph/writer.h"
 #include "hw/contract/error.h"
 #include "hw/presets/preset.h"
@@ -25,6 +26,7 @@ using nlohmann::json;
 namespace {
 
 constexpr uintmax_t kMostReport = uintmax_t{256} << 20;
+constexpr uint64_t kMostInputs = uint64_t{128} << 20;  // bytes of a network's random data
 
 // What `npu run` gets: a network and its data.
 struct Subject {
@@ -38,9 +40,23 @@ std::string write_input(const fs::path& folder, size_t number, const std::string
   return fmt::format("{}={}", name, file.string());
 }
 
+void check_size(const std::vector<GraphPort>& inputs, const NetworkCase& work) {
+  uint64_t left = kMostInputs;
+  for (const GraphPort& port : inputs) {
+    const uint64_t bytes = stacked_bytes(port.type, port.shape, work.frames);
+    if (bytes > left) {
+      throw Error(ErrorCode::kBadInput,
+                  fmt::format("the data for {} frames of {} are more than {} bytes; give it fewer 'frames'",
+                              work.frames, graph::in_quotes(work.network), kMostInputs));
+    }
+    left -= bytes;
+  }
+}
+
 // Data of all values that the inputs' types have, but for the wide ones.
 Subject subject_of(const NetworkCase& work, uint64_t seed, const fs::path& folder) {
   const Network network = load_network(work.file);
+  check_size(network.inputs, work);
   Subject subject{work.file, {}};
   cosim::Random random(seed);
   for (size_t i = 0; i < network.inputs.size(); ++i) {
@@ -100,15 +116,17 @@ class Run {
     arguments.insert(arguments.end(), more.begin(), more.end());
     const fs::path file = folder_ / "report.json";
     fs::remove(file);
+    report_ = nullptr;
     const ProcessResult process = run_process(arguments, folder_, "/usr/bin");
     if (fs::exists(file)) {
       const std::vector<uint8_t> bytes = graph::read_file(file, kMostReport);
       report_ = json::parse(bytes.begin(), bytes.end());
     }
-    if (process.status == 0) return true;
+    if (process.status == 0 && !report_.is_null()) return true;
     const bool differs = process.status == contract::exit_status(ErrorCode::kElementsDiffer);
     result.outcome = differs ? CosimOutcome::kFailed : CosimOutcome::kBroken;
-    result.reason = fmt::format("{}: {}", how, error_of(process.output));
+    result.reason =
+        fmt::format("{}: {}", how, process.status == 0 ? "no report was written" : error_of(process.output));
     if (!differs) result.reason += fmt::format(" (exit status {})", process.status);
     return false;
   }
@@ -141,6 +159,11 @@ void run_all(Run& run, const fs::path& bundle, CosimResult& result) {
       run({"--lockstep", "--check", "reference", "--keep-bundle", bundle.string()}, "in lockstep", result);
   read_lockstep(run.report(), numbers);
   if (!lockstep) return;
+  if (numbers.compared == 0) {
+    result.outcome = CosimOutcome::kBroken;
+    result.reason = "no element of an output was compared with the reference";
+    return;
+  }
   if (!run({}, "on the model alone", result)) return;
   numbers.model_cycles = run.cycles();
   if (!run({"--rtl", "mxu,vpu"}, "with the engines on RTL", result)) return;

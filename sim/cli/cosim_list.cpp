@@ -22,28 +22,52 @@ constexpr uint64_t kMostFrames = 100'000, kMostOfEach = 100;
 constexpr uint64_t kMostTrials = uint64_t{1} << 32;
 // Small enough that several threads share the work, large enough that one is not only a report.
 constexpr uint64_t kBatch = 250;
+// A case's name, with room for the rest of it, names a folder.
+constexpr size_t kMostName = 200, kMostPath = 4000;
 
 // The values of a list, each of them once.
 template <class T, class Read>
 std::vector<T> distinct(const YamlValue& list, Read read) {
   std::vector<T> values;
+  std::set<T> seen;
   for (const YamlValue& item : list.items()) {
     values.push_back(read(item));
-    if (std::count(values.begin(), values.end(), values.back()) > 1) {
+    if (!seen.insert(values.back()).second) {
       item.fail(fmt::format("{} stands there twice", in_quotes(fmt::format("{}", values.back()))));
     }
   }
   return values;
 }
 
+// What becomes part of a case's name, which stands in tables, on terminals and for folders.
+std::string read_name(const YamlValue& item, size_t most) {
+  std::string text = item.text();
+  if (text.size() > most) item.fail(fmt::format("a name takes at most {} characters, not {}", most, text.size()));
+  const bool good = std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != '|'; });
+  if (!good)
+    item.fail(fmt::format("the name {} has characters other than printable ASCII without '|'", in_quotes(text)));
+  return text;
+}
+
+void read_place(const YamlValue& item, CosimList::Network& network) {
+  constexpr std::string_view kEnding = ".tosa";
+  network.path = read_name(item, kMostPath);
+  if (network.path.ends_with(kEnding)) network.path.erase(network.path.size() - kEnding.size());
+  network.name = network.path.substr(network.path.rfind('/') + 1);
+  if (network.name.empty()) item.fail(fmt::format("{} is no name of a network", in_quotes(item.text())));
+  if (network.name.size() > kMostName) {
+    item.fail(fmt::format("a network's name takes at most {} characters, not {}", kMostName, network.name.size()));
+  }
+}
+
 CosimList::Network read_network(const YamlValue& item) {
   CosimList::Network network;
   if (!item.is_map()) {
-    network.name = item.text();
+    read_place(item, network);
     return network;
   }
   item.check_keys({"name", "frames", "optional"});
-  network.name = item.at("name").text();
+  read_place(item.at("name"), network);
   if (item.has("frames")) network.frames = static_cast<int64_t>(item.at("frames").number(1, kMostFrames));
   if (item.has("optional")) network.optional = item.at("optional").truth();
   return network;
@@ -54,7 +78,7 @@ std::vector<CosimList::Network> read_networks(const YamlValue& list) {
   std::set<std::string> names;
   for (const YamlValue& item : list.items()) {
     networks.push_back(read_network(item));
-    const std::string name = std::filesystem::path(networks.back().name).stem();
+    const std::string& name = networks.back().name;
     if (!names.insert(name).second) item.fail(fmt::format("the network {} stands there twice", in_quotes(name)));
   }
   return networks;
@@ -112,6 +136,38 @@ std::vector<CosimList::TrialSet> read_trials(const YamlValue& list) {
   return sets;
 }
 
+// Cases of each preset and seed, at most: the machine may not run all operators.
+class CaseCount {
+ public:
+  explicit CaseCount(const CosimList& list) : combinations_(list.presets.size() * list.seeds.size()) {}
+
+  void add(uint64_t cases, const YamlValue& from) {
+    each_ += cases;
+    if (each_ <= kMostCases / combinations_) return;
+    from.fail(fmt::format("the list makes more than {} cases, with this key up to {} for each of {} presets and seeds",
+                          kMostCases, each_, combinations_));
+  }
+
+ private:
+  uint64_t combinations_, each_ = 0;
+};
+
+void check_count(const CosimList& list, const YamlValue& root) {
+  CaseCount count(list);
+  if (!list.networks.empty()) count.add(list.networks.size(), root.at("networks"));
+  if (list.operators) {
+    const std::vector<std::string>& only = list.operators->only;
+    count.add(only.empty() ? graph::kOpCount - 1 : only.size(), root.at("operators"));
+  }
+  if (list.trials.empty()) return;
+  const std::vector<YamlValue> items = root.at("trials").items();
+  for (size_t i = 0; i < items.size(); ++i) {
+    const CosimList::TrialSet& set = list.trials[i];
+    const uint64_t batches = (set.count - 1) / set.batch + 1;
+    count.add(batches * (set.ideal && set.held_back ? 2 : 1), items[i].at("count"));
+  }
+}
+
 }  // namespace
 
 CosimList read_cosim_list(const std::filesystem::path& file) {
@@ -119,7 +175,8 @@ CosimList read_cosim_list(const std::filesystem::path& file) {
   root.check_keys({"presets", "seeds", "networks", "operators", "trials"});
   CosimList list;
   list.file = file;
-  list.presets = distinct<std::string>(root.at("presets"), [](const YamlValue& item) { return item.text(); });
+  list.presets =
+      distinct<std::string>(root.at("presets"), [](const YamlValue& item) { return read_name(item, kMostName); });
   list.seeds = distinct<uint64_t>(root.at("seeds"), [](const YamlValue& item) { return item.number(0, kMostSeed); });
   if (root.has("networks")) list.networks = read_networks(root.at("networks"));
   if (root.has("operators")) list.operators = read_operators(root.at("operators"));
@@ -127,6 +184,7 @@ CosimList read_cosim_list(const std::filesystem::path& file) {
   if (list.networks.empty() && !list.operators && list.trials.empty()) {
     root.fail("the list has no networks, operators or trials");
   }
+  check_count(list, root);
   return list;
 }
 

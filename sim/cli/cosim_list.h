@@ -13,7 +13,8 @@ namespace npu::cli {
 
 struct CosimList {
   struct Network {
-    std::string name;  // of a network that is looked for, or a path
+    std::string path;  // of the file, from a folder in which networks are looked for, without its .tosa
+    std::string name;  // the end of it
     int64_t frames = 1;
     bool optional = false;
   };
@@ -36,6 +37,7 @@ struct CosimList {
 };
 
 inline constexpr uint64_t kMostSeed = UINT32_MAX;
+inline constexpr uint64_t kMostCases = 1'000'000;  // that a list makes
 
 // Throws Error: cannot_read; bad_input that names file, line and key for anything that is wrong with the list.
 [[nodiscard]] CosimList read_cosim_list(const std::filesystem::path& file);

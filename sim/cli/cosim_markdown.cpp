@@ -6,6 +6,7 @@
 #include <set>
 
 #include "sim/cli/cosim_report.h"
+#include "sim/cli/junit.h"
 #include "sim/report/columns.h"
 #include "sim/report/table.h"
 
@@ -173,7 +174,7 @@ std::string reservations(const CosimRun& run) {
 constexpr const char* kIntro =
     "What the cycle counts of the model are worth, measured against the RTL. One command counts everything here and\n"
     "writes this page:\n\n"
-    "    npu cosim {} --markdown {}\n\n"
+    "    npu cosim {}{} --markdown {}\n\n"
     "Differences are cycles of the RTL minus what the model says: positive where the RTL takes longer. `exact` stands\n"
     "where every single trial was. [Cosim](cosim.md) says what is run and how. Networks of a zoo need its folder, too\n"
     "(`--networks`).\n\n";
@@ -224,8 +225,9 @@ constexpr const char* kRest =
 
 std::string cosim_markdown(const CosimRun& run, const std::string& file) {
   const std::vector<BlockNumbers> blocks = by_block(run);
-  return "# Cycle accuracy\n\n" + fmt::format(fmt::runtime(kIntro), run.list, file) + reservations(run) + kIdeal +
-         ideal_table(blocks) + kHeldBack + held_back_table(blocks) + kContention + contention_table(blocks) +
+  return "# Cycle accuracy\n\n" +
+         fmt::format(fmt::runtime(kIntro), printable(run.list), run.selection, printable(file)) + reservations(run) +
+         kIdeal + ideal_table(blocks) + kHeldBack + held_back_table(blocks) + kContention + contention_table(blocks) +
          kNetworks + network_table(run) + kOperators + operator_table(run) + kTrials + trial_table(blocks) + kRest;
 }
 

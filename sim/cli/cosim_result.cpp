@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <exception>
+
+#include "sim/cli/stop.h"
 
 namespace npu::cli {
 namespace {
@@ -68,6 +71,19 @@ void DeviceNumbers::add(const DeviceNumbers& other) {
 const char* name(CosimOutcome outcome) {
   static constexpr std::array kNames = {"passed", "failed", "broken", "not_run", "missing"};
   return kNames[static_cast<size_t>(outcome)];
+}
+
+CosimResult result_of(const std::function<CosimResult()>& work) {
+  try {
+    return work();
+  } catch (const Stopped&) {
+    throw;
+  } catch (const std::exception& error) {
+    CosimResult result;
+    result.outcome = CosimOutcome::kBroken;
+    result.reason = error.what();
+    return result;
+  }
 }
 
 uint64_t count(const CosimRun& run, CosimOutcome outcome) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -68,8 +69,13 @@ struct CosimResult {
   TrialNumbers trials;
 };
 
+// What the work gives; broken, with the reason, where it throws. Throws Stopped alone.
+[[nodiscard]] CosimResult result_of(const std::function<CosimResult()>& work);
+
 struct CosimRun {
   std::string list;  // the file
+  std::string
+      selection;  // the options that choose cases, as a shell takes them, each behind a space; empty: all of them
   std::vector<CosimCase> cases;
   std::vector<CosimResult> results;  // of the cases, in their order
 };

@@ -10,13 +10,27 @@ using graph::DType;
 using graph::Shape;
 using graph::TensorId;
 
+namespace {
+
+int64_t random_number(cosim::Random& random, int64_t low, int64_t high) {
+  const bool end = random.chance(5);
+  return end ? (random.chance(50) ? low : high) : random.between(low, high);
+}
+
+}  // namespace
+
 std::vector<double> random_numbers(cosim::Random& random, int64_t count, int64_t low, int64_t high) {
   std::vector<double> values;
-  for (int64_t i = 0; i < count; ++i) {
-    const bool end = random.chance(5);
-    values.push_back(static_cast<double>(end ? (random.chance(50) ? low : high) : random.between(low, high)));
-  }
+  for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<double>(random_number(random, low, high)));
   return values;
+}
+
+uint64_t stacked_bytes(DType type, const Shape& shape, int64_t frames) {
+  uint64_t bytes = static_cast<uint64_t>(graph::machine_width(type)) * static_cast<uint64_t>(frames);
+  for (const int64_t dim : shape) {
+    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes)) return UINT64_MAX;
+  }
+  return bytes;
 }
 
 DataRange usual_range(DType type) {
@@ -38,8 +52,9 @@ graph::Value random_value(DType type, const Shape& shape, int64_t frames, DataRa
   graph::Value value{type, shape, {}};
   value.shape.insert(value.shape.begin(), frames);
   const auto width = static_cast<size_t>(graph::machine_width(type));
-  for (const double number : random_numbers(random, elements_of(value.shape), range.low, range.high)) {
-    const auto bits = static_cast<uint64_t>(static_cast<int64_t>(number));
+  value.bytes.reserve(stacked_bytes(type, shape, frames));
+  for (int64_t left = elements_of(value.shape); left > 0; --left) {
+    const auto bits = static_cast<uint64_t>(random_number(random, range.low, range.high));
     for (size_t byte = 0; byte < width; ++byte) value.bytes.push_back(static_cast<uint8_t>(bits >> 8 * byte));
   }
   return value;

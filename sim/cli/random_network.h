@@ -19,6 +19,8 @@ struct DataRange {
 };
 // All values of a type that are so small that sums and differences of two stay in it.
 [[nodiscard]] DataRange usual_range(graph::DType type);
+// Bytes of `frames` tensors; the largest number where it has no room for them.
+[[nodiscard]] uint64_t stacked_bytes(graph::DType type, const graph::Shape& shape, int64_t frames);
 // `frames` tensors of random elements of a range, stacked along a new first axis.
 [[nodiscard]] graph::Value random_value(graph::DType type, const graph::Shape& shape, int64_t frames, DataRange range,
                                         cosim::Random& random);

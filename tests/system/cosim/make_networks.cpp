@@ -39,6 +39,22 @@ Graph clamped() {
   return b.build();
 }
 
+// INT8[1, 64, 64, 64] -> the same: an input that is large when it is stacked.
+Graph wide() {
+  GraphBuilder b;
+  b.output(b.clamp(b.input("x", DType::kInt8, {1, 64, 64, 64}), -50, 60), "y");
+  return b.build();
+}
+
+// A state that is written, and no output with which it could be compared.
+Graph silent() {
+  GraphBuilder b;
+  const TensorId state = b.variable("state", DType::kInt8, {1, 4});
+  b.declare(state);
+  b.write(state, b.input("x", DType::kInt8, {1, 4}));
+  return b.build();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -46,6 +62,10 @@ int main(int argc, char** argv) {
   try {
     write_tosa(std::filesystem::path(argv[1]) / "two_layers.tosa", two_layers());
     write_tosa(std::filesystem::path(argv[1]) / "clamped.tosa", clamped());
+    write_tosa(std::filesystem::path(argv[1]) / "model_v1.0.tosa", clamped());
+    write_tosa(std::filesystem::path(argv[1]) / "model_v1.5.tosa", clamped());
+    write_tosa(std::filesystem::path(argv[1]) / "wide.tosa", wide());
+    write_tosa(std::filesystem::path(argv[1]) / "silent.tosa", silent());
   } catch (const npu::Error& error) {
     std::fprintf(stderr, "make_networks: %s\n", error.what());
     return 1;

@@ -79,7 +79,20 @@ class Lists(Regression):
                 (head + "trials:\n  - [mxu, 1]\n", 4, "'trials' must be a mapping"),
                 (head, 1, "no networks, operators or trials"),
                 (head + "? [a]\n: 1\n", 3, "a key must be a name"),
-                (head + "operators: {\n", 4, "is not valid YAML")):
+                (head + "operators: {\n", 4, "is not valid YAML"),
+                (head + "networks: [" + "a" * 201 + "]\n", 3, "takes at most 200 characters, not 201"),
+                (head + "networks: [" + "a" * 300000 + "]\n", 3, "takes at most 4000 characters, not 300000"),
+                (head + 'networks: ["a\\x1b[31m"]\n', 3, "the name 'a\\x1b[31m' has characters other than printable ASCII"),
+                (head + 'networks: [{name: "a\\nb"}]\n', 3, "the name 'a\\x0ab' has characters"),
+                (head + "networks: [a|b]\n", 3, "without '|'"),
+                (head + "networks: [folder/]\n", 3, "'folder/' is no name of a network"),
+                (head + "networks: [.tosa]\n", 3, "'.tosa' is no name of a network"),
+                (head + "networks: [a, b/a.tosa]\n", 3, "the network 'a' stands there twice"),
+                ('presets: ["a\\x1b"]\nseeds: [1]\noperators: {}\n', 1, "has characters other than printable ASCII"),
+                (head + "trials:\n  - {block: mxu, count: 4294967296, batch: 1}\n", 4, "more than 1000000 cases"),
+                (head + "trials:\n  - {block: mxu, count: 1000001, batch: 1, memory: ideal}\n", 4, "up to 1000001 for each"),
+                (head + "trials:\n  - {block: mxu, count: 500000, batch: 1}\n  - {block: vpu, count: 1}\n", 5, "1000002"),
+                ("presets: [nano]\nseeds: [" + ",".join(map(str, range(20000))) + "]\noperators: {}\n", 3, "20000 presets")):
             with self.subTest(text):
                 self.bad(64, "bad_input", f"list.yaml: line {line}: ", "cosim", self.list(text))
                 self.bad(64, "bad_input", fragment, "cosim", self.list(text))
@@ -101,7 +114,9 @@ class Lists(Regression):
                                  ("such as 90s", ["--budget", "30"]), ("whole number", ["--budget", "xm"]),
                                  ("--jobs takes 1 to", ["--jobs", "0"]), ("not in the list", ["--preset", "tiny"]),
                                  ("at most 4294967295", ["--seed", "4294967296"]), ("regular", ["--only", "("]),
+                                 ("at most 1000 characters", ["--only", "(" * 100000]), ("back-references", ["--only", r"(a)\1"]),
                                  ("none of the", ["--only", "nothing has this name"]),
+                                 ("none of the", ["--only", "(" * 490 + "a" + ")" * 490 + "*z"]),
                                  ("same file", ["--json", self.dir / "r", "--markdown", self.dir / "r"])):
             with self.subTest(option):
                 self.bad(64, "bad_option", fragment, "cosim", self.list(), *option)
@@ -114,7 +129,11 @@ class Lists(Regression):
             parts = [self.names("--shard", f"{k}/{shards}") for k in range(1, shards + 1)]
             self.assertEqual(sorted(sum(parts, [])), sorted(whole))
             self.assertLessEqual(max(map(len, parts)) - min(map(len, parts)), 1)
-        self.assertEqual(self.names("--shard", f"{CASES_OF_SMALL + 1}/{CASES_OF_SMALL + 1}"), [])
+        empty = f"{CASES_OF_SMALL + 1}/{CASES_OF_SMALL + 1}"
+        self.assertEqual(self.names("--shard", empty), [])
+        result = self.good("cosim", self.list(), "--shard", empty)
+        self.assertEqual(result.out, "0 cases\n")
+        self.assertIn(f"--shard {empty} has none of the cases", result.err)
 
     def test_cases_are_chosen(self):
         whole = self.names()
@@ -124,6 +143,15 @@ class Lists(Regression):
         self.assertIn("trials/mxu/nano/held_back/7/20-29", whole)
         self.assertIn("trials/scratchpad/nano/ideal/7/2-2", whole)
         self.assertFalse(any("vpu" in name and "held_back" in name for name in whole))
+
+    def test_long_names_are_searched(self):
+        text = f"presets: [nano]\nseeds: [1]\nnetworks:\n  - {{name: {'a' * 200}, optional: true}}\n"
+        self.assertEqual(len(self.good("cosim", self.list(text), "--list", "--only", "(((((a|b)))))*z|x|1$").out.split()), 1)
+
+    def test_only_the_ending_of_a_file_is_cut_off(self):
+        text = "presets: [nano]\nseeds: [1]\nnetworks: [model_v1.0, model_v1.5.tosa, ./two_layers]\n"
+        self.assertEqual(self.good("cosim", self.list(text), "--list").out.split(),
+                         [f"network/{name}/nano/1" for name in ("model_v1.0", "model_v1.5", "two_layers")])
 
 
 class Runs(Regression):
@@ -189,7 +217,22 @@ class Runs(Regression):
         document, result = self.document(self.list(), "--budget", "0s", "--junit", junit)
         self.assertEqual((document["not_run"] + document["missing"], document["passed"]), (CASES_OF_SMALL, 0))
         self.assertIn("not run (no time was left)", result.stdout)
+        self.assertIn("npu: note: no case was run\n", result.stderr)
         self.assertEqual(int(xml.etree.ElementTree.parse(junit).getroot().get("skipped")), CASES_OF_SMALL)
+
+    def test_what_cannot_be_compared_is_broken(self):
+        text = """presets: [nano]
+seeds: [1]
+networks:
+  - {name: wide, frames: 100000}
+  - silent
+  - clamped
+"""
+        document, _ = self.document(self.list(text), status=7)
+        self.assertEqual([case["outcome"] for case in document["results"]], ["broken", "broken", "passed"])
+        wide, silent, _ = (case["reason"] for case in document["results"])
+        self.assertEqual(wide, "the data for 100000 frames of 'wide' are more than 134217728 bytes; give it fewer 'frames'")
+        self.assertEqual(silent, "no element of an output was compared with the reference")
 
     def test_a_wrong_block_is_found_and_its_bundles_replay(self):
         bundles, junit = self.dir / "bundles", self.dir / "wrong.xml"
@@ -256,10 +299,18 @@ class Document(Regression):
         self.document(self.list(SMALL.replace(", memory: ideal", "").replace("  - {name: not_here, optional: true}\n", "")),
                       "--markdown", written)
         here = DOCUMENT.read_text()
+        self.assertIn(f"    npu cosim {self.dir}/list.yaml --markdown {written}\n", written.read_text())
         self.assertEqual(self.form(here), self.form(written.read_text()))
         self.assertIn("npu cosim tests/cases/calibration.yaml --markdown docs/reference/cycle-accuracy.md", here)
         self.assertNotIn("not complete", here)
         self.assertNotIn("not exact", here)
+
+    def test_the_document_names_the_command_that_made_it(self):
+        written = self.dir / "part.md"
+        self.document(self.list(), "--preset", "nano", "--seed", "8", "--only", "trials/'?dma", "--shard", "1/2", "--networks",
+                      self.dir, "--markdown", written)
+        self.assertIn(f"    npu cosim {self.dir}/list.yaml --preset 'nano' --seed 8 --only 'trials/'\\''?dma' --shard 1/2 "
+                      f"--networks DIR --markdown {written}\n", written.read_text())
 
     def test_reports_claim_what_the_document_found(self):
         report = self.dir / "report.json"

@@ -2,9 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <new>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
+#include "hw/contract/error.h"
 #include "sim/cli/cosim_report.h"
+#include "sim/cli/name_filter.h"
+#include "sim/cli/random_network.h"
+#include "sim/cli/stop.h"
 
 namespace npu::cli {
 namespace {
@@ -97,6 +103,34 @@ TEST(Document, SaysWhatIsMissing) {
   EXPECT_TRUE(all_good(run));
   run.results[1].outcome = CosimOutcome::kBroken;
   EXPECT_FALSE(all_good(run));
+}
+
+TEST(ResultOf, WhatThrowsIsBrokenAndNothingElseEnds) {
+  const auto thrown = [](auto error) { return result_of([&]() -> CosimResult { throw error; }); };
+  EXPECT_EQ(thrown(std::bad_alloc()).outcome, CosimOutcome::kBroken);
+  EXPECT_EQ(thrown(std::runtime_error("why")).reason, "why");
+  EXPECT_EQ(thrown(Error(contract::ErrorCode::kBadInput, "what")).outcome, CosimOutcome::kBroken);
+  EXPECT_THROW(thrown(Stopped()), Stopped);
+  EXPECT_EQ(result_of([] {
+              return CosimResult{CosimOutcome::kPassed, "", "", {}, {}};
+            }).outcome,
+            CosimOutcome::kPassed);
+}
+
+TEST(StackedBytes, AreTheLargestNumberWhereTheyDoNotFit) {
+  using graph::DType;
+  EXPECT_EQ(stacked_bytes(DType::kInt32, {2, 3}, 5), 120u);
+  EXPECT_EQ(stacked_bytes(DType::kInt8, {}, 7), 7u);
+  EXPECT_EQ(stacked_bytes(DType::kInt16, {INT32_MAX, INT32_MAX}, 100'000), UINT64_MAX);
+}
+
+TEST(NameFilter, SearchesLongNamesWithoutTheStack) {
+  const std::string name(4000, 'a');
+  EXPECT_TRUE(NameFilter("--only", "a*b|a$").matches(name));
+  EXPECT_FALSE(NameFilter("--only", "a*b|x").matches(name));
+  EXPECT_TRUE(NameFilter("--only", "").matches(""));
+  EXPECT_THROW(NameFilter("--only", "("), Error);
+  EXPECT_THROW(NameFilter("--only", std::string(1001, 'a')), Error);
 }
 
 TEST(Reports, TellAFailureInEveryForm) {
