@@ -142,6 +142,7 @@ std::vector<report::EngineRun> engine_runs(const BackEndOptions& options, const 
     run.cycles_exact = record.cycles.exact;
     run.cycles_mean_absolute = record.cycles.mean_absolute();
     run.cycles_worst = record.cycles.worst;
+    run.same_requests = record.same_requests;
     runs.push_back(std::move(run));
   }
   return runs;

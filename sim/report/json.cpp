@@ -84,7 +84,8 @@ Json engines(const Report& report) {
       cycles = {{"tiles", run.cycles_compared},
                 {"exact", run.cycles_exact},
                 {"mean_absolute", run.cycles_mean_absolute},
-                {"worst", run.cycles_worst}};
+                {"worst", run.cycles_worst},
+                {"same_requests", run.same_requests}};
     }
     result.push_back({{"engine", run.engine},
                       {"back_end", run.back_end},

@@ -16,9 +16,9 @@
 
 namespace npu::report {
 
-// What the cycles of a part of the machine are worth; every report says so. `exact on RTL`: its formula gave the RTL's
-// cycles in every random trial with ideal memory. docs/reference/cycle-accuracy.md has the trials, by the same names of
-// parts, and the error of what is only measured.
+// What the cycles of a part of the machine are worth; every report says so. `exact on RTL`: the formula that the device
+// uses gave the RTL's cycles in every random trial with ideal memory. docs/reference/cycle-accuracy.md has the trials,
+// what they compare, and the error where the device does something else.
 struct Calibration {
   const char *part, *title, *worth;
 };
@@ -26,10 +26,11 @@ inline constexpr const char* kExact = "exact on RTL";
 inline constexpr Calibration kCalibration[] = {
     {"mxu", "MXU", kExact},
     {"vpu", "VPU", kExact},
-    {"dma", "address walk of the DMA", kExact},
-    {"scratchpad", "scratchpad banks", kExact},
-    {"persistent_sram", "persistent SRAM", kExact},
-    {"contention", "waiting for each other", "handed over in chunks, error in docs/reference/cycle-accuracy.md"},
+    {"dma", "DMA", "by bursts, not by the RTL's address walk"},
+    {"scratchpad", "scratchpad banks", "booked in stretches, error measured"},
+    {"persistent_sram", "persistent SRAM", "booked in stretches, error not measured"},
+    {"variable_table", "variable table", "not in these cycles"},
+    {"contention", "waiting for each other", "handed over in chunks, error measured"},
     {"dram", "DRAM", "not calibrated against RTL"},
 };
 // All of it in one line.
@@ -67,6 +68,7 @@ struct EngineRun {
   uint64_t elements_compared = 0;  // none differs, or there would be no report
   // Cycles of the RTL compared with the model's formula, tile by tile.
   uint64_t cycles_compared = 0, cycles_exact = 0;
+  uint64_t same_requests = 0;  // tiles of them in which the RTL asked for memory in the cycles that the schedule says
   double cycles_mean_absolute = 0;
   int64_t cycles_worst = 0;  // RTL minus model
 };

@@ -124,7 +124,8 @@ std::string engine_line(const EngineRun& run) {
                                  grouped(run.rtl_tiles), grouped(run.tiles));
   if (run.elements_compared > 0) text += fmt::format(", 0 of {} elements differ", grouped(run.elements_compared));
   if (run.cycles_compared == 0) return text;
-  text += fmt::format("; cycles of model and RTL equal in {}", grouped(run.cycles_exact));
+  text += fmt::format("; cycles of model and RTL equal in {}, requests for memory as scheduled in {}",
+                      grouped(run.cycles_exact), grouped(run.same_requests));
   if (run.cycles_exact == run.cycles_compared) return text;
   return text +
          fmt::format(", mean absolute difference {:.2f}, worst {:+d}", run.cycles_mean_absolute, run.cycles_worst);

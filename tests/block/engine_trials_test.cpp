@@ -1,17 +1,21 @@
 // Random trials of the engines: what the RTL computes is what the model computes, and it asks for memory when hw/timing
 // says, whether memory holds it back or not. A block with a mistake is found.
+#include "sim/cosim/engine_trials.h"
+
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "hw/contract/error.h"
 #include "hw/presets/preset.h"
+#include "rtl/verilated/assertion.h"
 #include "sim/cosim/back_ends.h"
+#include "sim/cosim/blocks.h"
 #include "sim/cosim/trial.h"
+#include "tests/block/other_mac_array.h"
 #include "tests/block/stream.h"
 #ifdef NPU_RTL_WRONG
 #include "rtl/verilated/wrong.h"
-#include "sim/cosim/blocks.h"
 #endif
 
 namespace npu::cosim::test {
@@ -105,6 +109,44 @@ TEST(Trials, AreOfTheSizesThatWereBuilt) {
       EXPECT_EQ(error.code(), contract::ErrorCode::kBadPreset);
     }
   }
+}
+
+// An assertion of the RTL ends its trial; the block is as good as new for the next one.
+TEST(EngineTrialsOfWrong, AnAssertionThatFailsIsADifference) {
+  struct Wrong final : rtl::test::OtherMacArray {
+    using OtherMacArray::OtherMacArray;
+    void tick() override {
+      OtherMacArray::tick();
+      if (++ticks_ == 100) throw rtl::AssertionFailed("npu_mac_array.sv:1: a rule");
+    }
+    int ticks_ = 0;
+  };
+  const Blocks right = blocks();
+  blocks().mac_array = [](std::string_view preset) { return std::make_unique<Wrong>(rtl::make_mac_array(preset)); };
+  const auto trials = make_trials(Block::kMxu, presets::load_preset("nano").caps);
+  blocks() = right;
+  int found = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const Trial trial = trials->run(seed, /*held_back=*/seed % 2 == 0);
+    if (trial.passed()) continue;
+    ++found;
+    EXPECT_NE(trial.difference.find("npu_mac_array.sv:1: a rule"), std::string::npos) << trial.difference;
+    ASSERT_TRUE(trial.bundle.has_value());
+    EXPECT_EQ(trial.bundle->found.difference, trial.difference);
+  }
+  EXPECT_EQ(found, 1);
+}
+
+// A tile without results, or that nobody takes, shows nothing.
+TEST(EngineTrialsOfWrong, WhatComparesNothingIsADifference) {
+  Comparison found;
+  EXPECT_NE(difference_of(found), "");
+  found.elements = 5;
+  EXPECT_EQ(difference_of(found), "");
+  found.model_error = found.rtl_error = contract::ErrorCode::kFaultBadCommand;
+  EXPECT_NE(difference_of(found).find("refuse"), std::string::npos);
+  found.difference = "something";
+  EXPECT_EQ(difference_of(found), "something");
 }
 
 #ifdef NPU_RTL_WRONG

@@ -1,7 +1,5 @@
 // The MXU's RTL, every tile: bits against the model and against naive loops, cycles against the formula, and in each
 // cycle the ports that ask against their schedule, whatever memory grants.
-#include "rtl/verilated/mac_array.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +15,7 @@
 #include "hw/timing/mxu_ports.h"
 #include "rtl/verilated/presets.h"
 #include "sim/cosim/random_mxu.h"
+#include "tests/block/mac_array_driver.h"
 #include "tests/block/mxu_by_reference.h"
 #include "tests/block/stream.h"
 #include "tests/unit/engine/mxu_case.h"
@@ -32,139 +31,6 @@ using contract::MxuMode;
 using engine::testing::MxuCase;
 using engine::testing::MxuShape;
 using engine::testing::Random;
-
-// How willing memory is, port by port: in a share of all requests, and of those none in stretches of up to `longest`.
-class Gate {
- public:
-  Gate() = default;
-  Gate(uint64_t seed, unsigned percent, uint64_t longest) : random_(seed), each_(seed, percent), longest_(longest) {}
-  bool next() {
-    if (longest_ > 0 && left_-- == 0) {
-      shut_ = !shut_;
-      left_ = random_() % longest_;
-    }
-    return each_.next() && !shut_;
-  }
-
- private:
-  std::mt19937_64 random_;
-  Throttle each_{0, 100};
-  uint64_t longest_ = 0, left_ = 0;
-  bool shut_ = false;
-};
-struct Gates {
-  Gate activations, weights, parameters, results;
-};
-
-// A memory that counts accesses outside of itself instead of making them.
-class Memory {
- public:
-  Memory(std::vector<uint8_t>& bytes, const MxuCommand& command) : bytes_(bytes), command_(command) {}
-
-  void serve(const MacArray::Activations& request) {
-    for (uint32_t i = 0; i < 64; ++i) {
-      if ((request.positions >> i & 1) == 0) continue;
-      if (!holds(command_.src, static_cast<int32_t>(request.offsets[i]), request.elements * request.element_bytes)) {
-        return;
-      }
-    }
-    fetch(request, at(command_.src));
-  }
-  void serve(const MacArray::Weights& request) {
-    const int64_t columns = int64_t{request.columns - 1} * request.column_stride;
-    const int64_t elements = int64_t{request.elements - 1} * request.element_stride;
-    if (!holds(command_.weights, request.offset, 1)) return;
-    if (holds(command_.weights, request.offset + columns + elements, request.element_bytes)) {
-      fetch(request, at(command_.weights));
-    }
-  }
-  void serve(const MacArray::Parameters& request) {
-    if (holds(command_.params, request.offset, request.bytes)) fetch(request, at(command_.params));
-  }
-  void serve(const MacArray::Results& request) {
-    if (holds(command_.dst, request.offset, request.columns * request.element_bytes)) store(request, at(command_.dst));
-  }
-  [[nodiscard]] uint64_t outside() const { return outside_; }
-
- private:
-  uint8_t* at(const contract::Address& address) { return bytes_.data() + address.offset; }
-  bool holds(const contract::Address& address, int64_t offset, int64_t count) {
-    const int64_t begin = int64_t{address.offset} + offset;
-    const bool inside = begin >= 0 && begin + count <= static_cast<int64_t>(bytes_.size());
-    outside_ += inside ? 0 : 1;
-    return inside;
-  }
-
-  std::vector<uint8_t>& bytes_;
-  const MxuCommand& command_;
-  uint64_t outside_ = 0;
-};
-
-// Port by port, what asked in a cycle and what was granted of it.
-struct Handshakes {
-  timing::Ports asked = 0, granted = 0;
-  // Whether to serve a request.
-  bool meet(timing::Ports port, bool asks, Gate& gate) {
-    if (!asks) return false;
-    asked |= port;
-    if (!gate.next()) return false;
-    granted |= port;
-    return true;
-  }
-};
-
-Handshakes serve(MacArray& block, Memory& memory, Gates& gates) {
-  Handshakes ports;
-  MacArray::Activations activations;
-  if (ports.meet(timing::kMxuActivations, block.activations(activations), gates.activations)) {
-    memory.serve(activations);
-    block.grant_activations();
-  }
-  MacArray::Weights weights;
-  if (ports.meet(timing::kMxuWeights, block.weights(weights), gates.weights)) {
-    memory.serve(weights);
-    block.grant_weights();
-  }
-  MacArray::Parameters parameters;
-  if (ports.meet(timing::kMxuParameters, block.parameters(parameters), gates.parameters)) {
-    memory.serve(parameters);
-    block.grant_parameters();
-  }
-  MacArray::Results results;
-  if (ports.meet(timing::kMxuResults, block.results(results), gates.results)) {
-    memory.serve(results);
-    block.grant_results();
-  }
-  return ports;
-}
-
-struct Run {
-  uint64_t cycles = 0;          // from the start to the last result; 0 when the block does not end
-  std::string port_difference;  // where its ports first left their schedule
-};
-
-Run run(MacArray& block, const MxuCommand& command, Memory& memory, Gates& gates, timing::PortSchedule& schedule,
-        uint64_t limit) {
-  Run result;
-  block.start(command);
-  block.tick();
-  for (uint64_t cycle = 1; cycle <= limit; ++cycle) {
-    const timing::Ports scheduled = schedule.asking();
-    const Handshakes ports = serve(block, memory, gates);
-    block.tick();
-    const bool follows = result.port_difference.empty();
-    if (follows && ports.asked == scheduled) schedule.step(ports.granted);
-    if (follows && (ports.asked != scheduled || block.done() != schedule.done())) {
-      result.port_difference = fmt::format("cycle {}: ports {:04b} ask, {:04b} in the schedule; done {}, {}", cycle,
-                                           ports.asked, scheduled, block.done(), schedule.done());
-    }
-    if (block.done()) {
-      result.cycles = cycle;
-      break;
-    }
-  }
-  return result;
-}
 
 // Signed differences between the RTL's cycles and the formula's.
 struct CycleErrors {
@@ -193,21 +59,22 @@ class MacArrayBlock : public testing::TestWithParam<const char*> {
   }
 
   // Without expected bytes the model alone judges.
-  void check(MxuCase test, const MxuShape& shape, Random& random, Buckets& buckets, std::optional<Gates> throttled) {
+  void check(MxuCase test, const MxuShape& shape, Random& random, Buckets& buckets,
+             std::optional<MacArrayGates> throttled) {
     const std::string text = shape.describe() + ", " + random.name();
     std::vector<uint8_t> bytes = test.memory.scratchpad();
-    Memory memory(bytes, test.command);
-    Gates gates = throttled.value_or(Gates());
-    const std::unique_ptr<timing::PortSchedule> schedule = timing::mxu_ports(test.command, caps_);
+    MacArrayMemory memory(bytes, test.command);
+    MacArrayGates gates = throttled.value_or(MacArrayGates());
+    timing::PortWatch watch(timing::mxu_ports(test.command, caps_));
     const uint64_t wanted = timing::mxu_cycles(test.command, caps_).total();
-    const auto [cycles, port_difference] = run(*block_, test.command, memory, gates, *schedule, wanted * 400 + 10'000);
+    const uint64_t cycles = run_mac_array(*block_, test.command, memory, gates, watch, wanted * 400 + 10'000);
     ASSERT_NE(cycles, 0u) << "the block does not end: " << text;
     EXPECT_EQ(memory.outside(), 0u) << text;
-    EXPECT_EQ(port_difference, "") << text;
+    EXPECT_EQ(watch.difference(), "") << text;
     PortComparisons& ports = throttled ? throttled_ : open_;
     ++ports.tiles;
     ports.cycles += cycles;
-    ports.differing += port_difference.empty() ? 0 : 1;
+    ports.differing += watch.difference().empty() ? 0 : 1;
     if (throttled) {
       EXPECT_GE(cycles, wanted) << text;
     } else {
@@ -239,10 +106,11 @@ class MacArrayBlock : public testing::TestWithParam<const char*> {
     return shape;
   }
 
-  static Gates random_gates(Random& random) {
+  static MacArrayGates random_gates(Random& random) {
     const bool stretches = random.chance(20);
     const auto gate = [&] {
-      return Gate(random.bits(), random.pick({10, 50, 80, 95, 100}), stretches ? random.pick({0, 5, 50, 500}) : 0);
+      return MacArrayGate(random.bits(), random.pick({10, 50, 80, 95, 100}),
+                          stretches ? random.pick({0, 5, 50, 500}) : 0);
     };
     return {gate(), gate(), gate(), gate()};
   }
@@ -407,9 +275,9 @@ TEST_P(MacArrayBlock, OnePortThatIsNearlyShut) {
   Random random(seed(8'000));
   Buckets buckets("one port that is nearly shut", seed(8'000));
   for (int i = 0; i < 400 && !HasFailure(); ++i) {
-    Gates gates;
-    Gate* const ports[] = {&gates.activations, &gates.weights, &gates.parameters, &gates.results};
-    *ports[i % 4] = Gate(random.bits(), random.pick({2, 5, 20}), 0);
+    MacArrayGates gates;
+    MacArrayGate* const ports[] = {&gates.activations, &gates.weights, &gates.parameters, &gates.results};
+    *ports[i % 4] = MacArrayGate(random.bits(), random.pick({2, 5, 20}), 0);
     const MxuShape shape = small_groups(random);
     check(make_case(shape, random), shape, random, buckets, gates);
   }

@@ -13,7 +13,7 @@
 
 #include "hw/contract/gen/capabilities.h"
 #include "hw/contract/gen/commands.h"
-#include "hw/timing/ports.h"
+#include "hw/timing/port_watch.h"
 #include "rtl/verilated/vpu.h"
 #include "tests/block/stream.h"
 
@@ -70,37 +70,10 @@ inline std::vector<uint32_t> bases_of(const contract::VpuEwiseCommand& command) 
   return bases;
 }
 
-// Compares what ports ask for with a schedule of it, in every cycle of a tile.
-class PortWatch {
- public:
-  explicit PortWatch(std::unique_ptr<timing::PortSchedule> schedule) : schedule_(std::move(schedule)) {}
-
-  // One cycle; `done`: the tile ended with it.
-  void see(timing::Ports asked, timing::Ports granted, bool done) {
-    ++cycles_;
-    if (!difference_.empty()) return;
-    const timing::Ports expected = schedule_->asking();
-    if (expected != asked) {
-      difference_ = fmt::format("cycle {}: asks on ports {:04b}, expected {:04b}", cycles_, asked, expected);
-      return;
-    }
-    schedule_->step(granted);
-    if (schedule_->done() != done) difference_ = fmt::format("{} with cycle {}", done ? "ends" : "should end", cycles_);
-  }
-
-  [[nodiscard]] uint64_t cycles() const { return cycles_; }
-  [[nodiscard]] const std::string& difference() const { return difference_; }  // the first, in words; empty: none
-
- private:
-  std::unique_ptr<timing::PortSchedule> schedule_;
-  uint64_t cycles_ = 0;
-  std::string difference_;
-};
-
 // Cycles from the start to the end; 0 when the block does not end within `limit`.
 template <class Command>
 uint64_t run_vpu(Vpu& block, const Command& command, VpuMemory& memory, VpuGates& gates, uint64_t limit,
-                 PortWatch* watch = nullptr) {
+                 timing::PortWatch* watch = nullptr) {
   block.start(command);
   block.tick();
   uint32_t* port = nullptr;

@@ -136,7 +136,7 @@ std::optional<std::vector<int64_t>> by_reference(const VpuPoolCommand& command, 
 // Tiles whose ports were compared with the schedule in every cycle.
 struct PortErrors {
   uint64_t tiles = 0, throttled = 0, cycles = 0, throttled_cycles = 0, differing = 0;
-  void add(const PortWatch& watch, bool is_throttled) {
+  void add(const timing::PortWatch& watch, bool is_throttled) {
     ++tiles;
     throttled += is_throttled ? 1 : 0;
     cycles += watch.cycles();
@@ -161,7 +161,7 @@ class VpuBlock : public testing::TestWithParam<const char*> {
         *gate = Throttle(random.bits(), random.pick({starved ? 1 : 10, 50, 80, 95, 100}));
       }
     }
-    PortWatch watch(timing::vpu_ports(command, caps_));
+    timing::PortWatch watch(timing::vpu_ports(command, caps_));
     const uint64_t cycles = run_vpu(*block_, command, served, gates, formula * 400 + 10'000, &watch);
     ports_.add(watch, throttled);
     EXPECT_EQ(watch.difference(), "") << text;

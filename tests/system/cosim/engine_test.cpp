@@ -2,14 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "hw/contract/error.h"
 #include "hw/engine/mxu_model.h"
 #include "rtl/verilated/presets.h"
 #include "rtl/verilated/wrong.h"
 #include "sim/cosim/back_ends.h"
+#include "sim/cosim/blocks.h"
 #include "sim/cosim/results.h"
 #include "sim/cosim/rtl_mxu.h"
+#include "tests/block/other_mac_array.h"
 #include "tests/unit/engine/mxu_case.h"
 
 namespace npu::cosim {
@@ -154,6 +157,46 @@ TEST(Lockstep, FindsEveryDifferenceOfAWrongBlockAndReplaysIt) {
     EXPECT_EQ(again.comparison().got, before.got);
   }
   EXPECT_GE(found, 10);
+}
+
+// Every number of the result is right, and a request comes a cycle late: a device says of how many tiles.
+TEST(BackEnds, CountTilesThatAskForMemoryWhenTheScheduleSays) {
+  struct Late final : rtl::test::OtherMacArray {
+    using OtherMacArray::OtherMacArray;
+    void start(const MxuCommand& command) override {
+      OtherMacArray::start(command);
+      held_ = false;
+    }
+    [[nodiscard]] bool results(Results& request) override {
+      return OtherMacArray::results(request) && std::exchange(held_, true);
+    }
+    bool held_ = false;
+  };
+  for (const BackEnd back_end : {BackEnd::kRtl, BackEnd::kLockstep}) {
+    for (const bool late : {false, true}) {
+      const Blocks right = blocks();
+      if (late) {
+        blocks().mac_array = [](std::string_view preset) {
+          return std::make_unique<Late>(rtl::make_mac_array(preset));
+        };
+      }
+      BackEnds back_ends(nano());
+      back_ends.choose(Unit::kMxu, back_end);
+      blocks() = right;
+      const auto engine = back_ends.make(Unit::kMxu);
+      Random random(16);
+      for (int i = 0; i < 20; ++i) {
+        MxuCase test = make_case(small_shape(random), random);
+        ASSERT_EQ(engine->run(test.words, test.memory, /*timed=*/true).error, ErrorCode::kOk);
+        EXPECT_EQ(test.memory.scratchpad(), test.expected);
+        // Without time nothing is counted.
+        ASSERT_EQ(engine->run(test.words, test.memory, /*timed=*/false).error, ErrorCode::kOk);
+      }
+      const EngineRecord& record = back_ends.record(Unit::kMxu);
+      EXPECT_EQ(record.cycles.tiles, 20u);
+      EXPECT_EQ(record.same_requests, late ? 0u : 20u);
+    }
+  }
 }
 
 TEST(Bundle, ComesBackAsItWas) {

@@ -1,0 +1,135 @@
+// Runs tiles on the MXU's RTL against a memory, as its tests do.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "hw/contract/gen/commands.h"
+#include "hw/timing/port_watch.h"
+#include "rtl/verilated/mac_array.h"
+#include "tests/block/stream.h"
+
+namespace npu::rtl::test {
+
+// How willing memory is, port by port: in a share of all requests, and of those none in stretches of up to `longest`.
+class MacArrayGate {
+ public:
+  MacArrayGate() = default;
+  MacArrayGate(uint64_t seed, unsigned percent, uint64_t longest)
+      : random_(seed), each_(seed, percent), longest_(longest) {}
+  bool next() {
+    if (longest_ > 0 && left_-- == 0) {
+      shut_ = !shut_;
+      left_ = random_() % longest_;
+    }
+    return each_.next() && !shut_;
+  }
+
+ private:
+  std::mt19937_64 random_;
+  Throttle each_{0, 100};
+  uint64_t longest_ = 0, left_ = 0;
+  bool shut_ = false;
+};
+struct MacArrayGates {
+  MacArrayGate activations, weights, parameters, results;
+};
+
+// A memory that counts accesses outside of itself instead of making them.
+class MacArrayMemory {
+ public:
+  MacArrayMemory(std::vector<uint8_t>& bytes, const contract::MxuCommand& command) : bytes_(bytes), command_(command) {}
+
+  void serve(const MacArray::Activations& request) {
+    for (uint32_t i = 0; i < 64; ++i) {
+      if ((request.positions >> i & 1) == 0) continue;
+      if (!holds(command_.src, static_cast<int32_t>(request.offsets[i]), request.elements * request.element_bytes)) {
+        return;
+      }
+    }
+    fetch(request, at(command_.src));
+  }
+  void serve(const MacArray::Weights& request) {
+    const int64_t columns = int64_t{request.columns - 1} * request.column_stride;
+    const int64_t elements = int64_t{request.elements - 1} * request.element_stride;
+    if (!holds(command_.weights, request.offset, 1)) return;
+    if (holds(command_.weights, request.offset + columns + elements, request.element_bytes)) {
+      fetch(request, at(command_.weights));
+    }
+  }
+  void serve(const MacArray::Parameters& request) {
+    if (holds(command_.params, request.offset, request.bytes)) fetch(request, at(command_.params));
+  }
+  void serve(const MacArray::Results& request) {
+    if (holds(command_.dst, request.offset, request.columns * request.element_bytes)) store(request, at(command_.dst));
+  }
+  [[nodiscard]] uint64_t outside() const { return outside_; }
+
+ private:
+  uint8_t* at(const contract::Address& address) { return bytes_.data() + address.offset; }
+  bool holds(const contract::Address& address, int64_t offset, int64_t count) {
+    const int64_t begin = int64_t{address.offset} + offset;
+    const bool inside = begin >= 0 && begin + count <= static_cast<int64_t>(bytes_.size());
+    outside_ += inside ? 0 : 1;
+    return inside;
+  }
+
+  std::vector<uint8_t>& bytes_;
+  const contract::MxuCommand& command_;
+  uint64_t outside_ = 0;
+};
+
+// Port by port, what asked in a cycle and what was granted of it.
+struct MacArrayHandshakes {
+  timing::Ports asked = 0, granted = 0;
+  // Whether to serve a request.
+  bool meet(timing::Ports port, bool asks, MacArrayGate& gate) {
+    if (!asks) return false;
+    asked |= port;
+    if (!gate.next()) return false;
+    granted |= port;
+    return true;
+  }
+};
+
+inline MacArrayHandshakes serve(MacArray& block, MacArrayMemory& memory, MacArrayGates& gates) {
+  MacArrayHandshakes ports;
+  MacArray::Activations activations;
+  if (ports.meet(timing::kMxuActivations, block.activations(activations), gates.activations)) {
+    memory.serve(activations);
+    block.grant_activations();
+  }
+  MacArray::Weights weights;
+  if (ports.meet(timing::kMxuWeights, block.weights(weights), gates.weights)) {
+    memory.serve(weights);
+    block.grant_weights();
+  }
+  MacArray::Parameters parameters;
+  if (ports.meet(timing::kMxuParameters, block.parameters(parameters), gates.parameters)) {
+    memory.serve(parameters);
+    block.grant_parameters();
+  }
+  MacArray::Results results;
+  if (ports.meet(timing::kMxuResults, block.results(results), gates.results)) {
+    memory.serve(results);
+    block.grant_results();
+  }
+  return ports;
+}
+
+// Cycles from the start to the last result; 0 when the block does not end.
+inline uint64_t run_mac_array(MacArray& block, const contract::MxuCommand& command, MacArrayMemory& memory,
+                              MacArrayGates& gates, timing::PortWatch& watch, uint64_t limit) {
+  block.start(command);
+  block.tick();
+  for (uint64_t cycle = 1; cycle <= limit; ++cycle) {
+    const MacArrayHandshakes ports = serve(block, memory, gates);
+    block.tick();
+    watch.see(ports.asked, ports.granted, block.done());
+    if (block.done()) return cycle;
+  }
+  return 0;
+}
+
+}  // namespace npu::rtl::test
