@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "hw/contract/gen/commands.h"
+#include "hw/presets/preset.h"
 #include "sim/cli/cosim_report.h"
 #include "sim/cli/junit.h"
 #include "sim/report/columns.h"
@@ -159,6 +161,20 @@ std::string trial_table(const std::vector<BlockNumbers>& blocks) {
   return table({"block", "preset", "seeds", "trials by kind"}, rows);
 }
 
+// The cycles of rtl/blocks/persistent_sram.
+std::string variable_table(const CosimRun& run) {
+  std::vector<Row> rows;
+  std::set<std::string> seen;
+  for (const CosimCase& one : run.cases) {
+    if (!seen.insert(one.preset).second) continue;
+    const contract::Capabilities caps = presets::load_preset(one.preset).caps;
+    const uint64_t r = uint64_t{caps.var_entries} * contract::VariableEntry::kBytes / caps.psram_port_bytes;
+    rows.push_back({one.preset, grouped(r), fmt::format("{} to {}", grouped(3 * r + 1), grouped(6 * r + 1)),
+                    grouped(3 * r + 7), "4", "7"});
+  }
+  return table({"preset", "R", "begin of a job: 3 R + 3 S + 1", "declaration: 3 R + 7", "check", "commit"}, rows);
+}
+
 // Nothing where everything was measured and passed.
 std::string reservations(const CosimRun& run) {
   std::string text;
@@ -181,26 +197,61 @@ constexpr const char* kIntro =
 
 constexpr const char* kIdeal =
     "## Blocks with ideal memory\n\n"
-    "Random work, each request for memory granted in its cycle: all results are compared with the model's, and the\n"
-    "cycles with those of the formula of `hw/timing`, which the simulated device and the compiler's cost model use.\n"
-    "`compared` counts elements of results (mxu, vpu), bytes that the beats of the address walk name (dma), and bytes\n"
-    "or grants (memories).\n\n";
+    "Random work, each request for memory granted in its cycle. Results are compared with the model's, and cycles "
+    "with\n"
+    "what follows; only of `mxu` and `vpu` is that what the simulated device and the compiler's cost model use.\n\n"
+    "- `mxu`, `vpu`: a tile, with its formula of `hw/timing`. `compared` counts elements of results.\n"
+    "- `dma`: the walk of a command over its addresses, with 3 cycles and the beats of `hw/timing/dma_cycles`. Of the "
+    "rest\n"
+    "  of the DMA, for which that formula has 4 cycles at the start and 2 at the end, there is no RTL; it is not "
+    "compared.\n"
+    "  `compared` counts beats, and bytes of fills.\n"
+    "- `scratchpad`: accesses of each requester to banks of its own, with a cycle an access and one for the last "
+    "data.\n"
+    "  `compared` counts bytes that are read.\n"
+    "- `persistent_sram`: accesses and operations one after the other, with the cycles that `sim/cosim` has for each.\n"
+    "  `compared` counts bytes that are read, errors, and places of variables.\n\n";
 
 constexpr const char* kHeldBack =
     "## Blocks that memory holds back\n\n"
-    "The same, but requests are granted at random, or compete. Cycles are compared with the schedule of `hw/timing`,\n"
-    "which says cycle by cycle what a block asks for under any grants; `other requests` are trials in which a request\n"
-    "came in another cycle than it says.\n\n";
+    "The same with memory that does not serve everybody at once. `other requests` are trials in which a request or an\n"
+    "answer came in another cycle than the schedule says, which the device uses for none of the blocks.\n\n"
+    "- `mxu`, `vpu`, `dma`: requests are granted at random; the schedule of `hw/timing` (`mxu_ports`, `vpu_ports`,\n"
+    "  `dma_ports`) says under any grants which port asks in which cycle.\n"
+    "- `scratchpad`: the requesters compete for banks; the schedule is the arbitration of `hw/timing/round_robin`.\n"
+    "- `persistent_sram`: accesses and operations compete; the schedule is that of `sim/cosim`.\n\n";
 
 constexpr const char* kContention =
     "## What the device makes of contention\n\n"
-    "The simulated device does not run that schedule. It hands over the memory beats of a tile in chunks, at the "
+    "The simulated device does not run these schedules. It hands over the memory beats of a tile in chunks, at the "
     "times\n"
-    "that they have with ideal memory; a chunk ends when memory has granted all of it. These are the trials of the "
-    "table\n"
-    "before, in the cycles that the device counts under the same grants: the error of a tile that has to wait. A tile\n"
-    "that waits for nobody has the error of the first table. Grants at random are a hard case: most ports are refused\n"
-    "some of the time, for a whole tile, while an engine of the device shares a few of its banks for a while.\n\n";
+    "that they have with ideal memory; a chunk ends when memory has granted all of it. A memory's banks are booked for "
+    "a\n"
+    "chunk at once, in buckets of 64 cycles (`hw/timing/bank_occupancy`). These are the trials of the table before, in "
+    "the\n"
+    "cycles that the device counts under the same grants: the error of work that has to wait. Where the differences "
+    "are\n"
+    "positive, the RTL takes longer, and the device counts too few cycles. A tile that waits for nobody has the error "
+    "of\n"
+    "the first table. Grants at random are a hard case: most ports are refused some of the time, for a whole tile, "
+    "while\n"
+    "an engine of the device shares a few of its banks for a while.\n\n";
+
+constexpr const char* kUnmeasured =
+    "Of two parts the error is not measured:\n\n"
+    "- The device's DMA moves bursts. It leaves out the 3 cycles of the walk before a command's first beat, and may "
+    "count\n"
+    "  a beat more for each burst of pieces that do not end with it.\n"
+    "- The port of the persistent SRAM is booked as the banks are, an access a cycle. The device leaves out the 2 "
+    "cycles\n"
+    "  from an access to its answer, the cycle more that a word takes which is written in part or corrected, the "
+    "cycles in\n"
+    "  which the array clears itself after a reset, and the operations of the next section.\n\n"
+    "## What is not in the device's time\n\n"
+    "The device does operations on the variable table in no time. On RTL they take, with R rows of the table\n"
+    "(`var_entries` * 16 / `psram_port_bytes`) and S of them in which a job takes back old marks, so many cycles; the\n"
+    "trials of `persistent_sram` compare them, each operation by itself. A job begins once, declares each of its\n"
+    "variables once, checks each access to one, and commits each that it has written.\n\n";
 
 constexpr const char* kNetworks =
     "## Networks\n\n"
@@ -228,7 +279,8 @@ std::string cosim_markdown(const CosimRun& run, const std::string& file) {
   return "# Cycle accuracy\n\n" +
          fmt::format(fmt::runtime(kIntro), printable(run.list), run.selection, printable(file)) + reservations(run) +
          kIdeal + ideal_table(blocks) + kHeldBack + held_back_table(blocks) + kContention + contention_table(blocks) +
-         kNetworks + network_table(run) + kOperators + operator_table(run) + kTrials + trial_table(blocks) + kRest;
+         kUnmeasured + variable_table(run) + kNetworks + network_table(run) + kOperators + operator_table(run) +
+         kTrials + trial_table(blocks) + kRest;
 }
 
 }  // namespace npu::cli

@@ -24,7 +24,8 @@ struct Trial {
   uint64_t compared = 0, differing = 0;  // elements of results; bytes or beats of a memory
   // With ideal memory the formula's cycles, held back those of the schedule under the same grants.
   uint64_t expected_cycles = 0, rtl_cycles = 0;
-  // Of an engine that is held back: what the device, which hands over whole tiles, would say under these grants.
+  // Held back, what the device would say, which hands over beats in chunks: of an engine under these grants, of the
+  // scratchpad with these requesters.
   std::optional<uint64_t> handed_over_cycles;
   std::string difference;        // in bits, in words; empty: none
   std::string port_difference;   // in the cycles of requests, in words; empty: none

@@ -81,7 +81,7 @@ std::string calibration_text() {
       rest += fmt::format("; {}: {}", one.title, one.worth);
     }
   }
-  return fmt::format("{}: {}{}", kExact, exact, rest);
+  return fmt::format("{}: {}{} (docs/reference/cycle-accuracy.md)", kExact, exact, rest);
 }
 
 std::string limited_by(const Report& report, const LayerRow& row) {
