@@ -294,6 +294,11 @@ class Document(Regression):
                 kept.append(" ".join(line.split("|")[1:3]))
         return kept
 
+    @staticmethod
+    def rows(section):
+        """Of the table in it, without the titles."""
+        return [[cell.strip() for cell in line.split("|")[1:-1]] for line in section.split("\n") if line.startswith("| ")][1:]
+
     def test_the_document_has_this_form(self):
         written = self.dir / "written.md"
         self.document(self.list(SMALL.replace(", memory: ideal", "").replace("  - {name: not_here, optional: true}\n", "")),
@@ -301,7 +306,7 @@ class Document(Regression):
         here = DOCUMENT.read_text()
         self.assertIn(f"    npu cosim {self.dir}/list.yaml --markdown {written}\n", written.read_text())
         self.assertEqual(self.form(here), self.form(written.read_text()))
-        self.assertIn("npu cosim tests/cases/calibration.yaml --markdown docs/reference/cycle-accuracy.md", here)
+        self.assertIn("npu cosim tests/cases/calibration.yaml --networks DIR --markdown docs/reference/cycle-accuracy.md", here)
         self.assertNotIn("not complete", here)
         self.assertNotIn("not exact", here)
 
@@ -315,11 +320,20 @@ class Document(Regression):
     def test_reports_claim_what_the_document_found(self):
         report = self.dir / "report.json"
         self.good("run", self.dir / "two_layers.tosa", "--input", self.dir / "x.npy", "--json", report)
-        exact = [one["part"] for one in json.loads(report.read_text())["calibration"] if one["worth"] == "exact on RTL"]
-        self.assertEqual(exact, ["mxu", "vpu", "dma", "scratchpad", "persistent_sram"])
-        ideal = DOCUMENT.read_text().split("## ")[1]
-        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in ideal.split("\n") if line.startswith("| ")][1:]
-        self.assertEqual([(row[0], row[-1]) for row in rows], [(part, "exact") for part in exact for _ in ("nano", "edge")])
+        worth = {one["part"]: one["worth"] for one in json.loads(report.read_text())["calibration"]}
+        exact = [part for part in worth if worth[part] == "exact on RTL"]
+        self.assertEqual(exact, ["mxu", "vpu"])  # the device uses what is compared
+        self.assertEqual(worth["variable_table"], "not in these cycles")
+        document = {section.split("\n")[0]: section for section in DOCUMENT.read_text().split("\n## ")}
+        rows = self.rows(document["Blocks with ideal memory"])
+        self.assertEqual([row[0] for row in rows if row[1] == "nano"], ["mxu", "vpu", "dma", "scratchpad", "persistent_sram"])
+        self.assertTrue(all(row[-1] == "exact" for row in rows))
+        # What the page on reports says in numbers.
+        page = (DOCUMENT.parent / "report.md").read_text().split("## How")[0]
+        measured = {cell for row in self.rows(document["What the device makes of contention"]) for cell in row}
+        self.assertEqual(set(re.findall(r"[+-][\d.]+ %", page)) - measured, set())
+        for preset, rows_of_table, begin, declaration, *_ in self.rows(document["What is not in the device's time"]):
+            self.assertIn(f"on {preset} (R = {rows_of_table}) {begin.split()[0]} and {declaration}", page)
 
     def test_the_lists_of_the_project_are_good(self):
         for path in sorted(CASES.glob("*.yaml")):
