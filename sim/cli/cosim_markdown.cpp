@@ -191,7 +191,7 @@ constexpr const char* kIntro =
     "What the cycle counts of the model are worth, measured against the RTL. One command counts everything here and\n"
     "writes this page:\n\n"
     "    npu cosim {}{} --markdown {}\n\n"
-    "Differences are cycles of the RTL minus what is said of them: positive where the RTL takes longer. `exact` stands\n"
+    "Differences are cycles of the RTL minus what is said: positive where the RTL takes longer. `exact` stands\n"
     "where every single trial was. [Cosim](cosim.md) says what is run and how. Networks of a zoo need its folder, too\n"
     "(`--networks`).\n\n";
 
