@@ -134,7 +134,7 @@ def share(covered, total):
 
 def cells(row):
     covered, total, excluded = row
-    return [f"{covered} of {total}", f"{share(covered, total):.1f} %" if total else "-", str(excluded)]
+    return [f"{covered} of {total}", f"{share(covered, total):.1f} %", str(excluded)] if total else ["not counted", "", ""]
 
 
 HEADER = ["block", "lines", "", "excluded", "toggles", "", "excluded"]
@@ -169,14 +169,18 @@ def markdown(table, taken):
              "What the tests of `tests/block` execute (lines, a branch each) and toggle (a bit each, of signals, ports and",
              "registers) in blocks of the sizes in `rtl/coverage/small.yaml`. A point counts once, however many instances",
              f"its module has. Targets: {TARGETS['line']:.0f} % of the lines and {TARGETS['toggle']:.0f} % of the toggles"
-             " of every block; `lib` are the cells that blocks share. Verilator counts nothing in functions of packages, which",
-             "is all that `cast` has, nor in signals of more than 1,024 bits: the lists of operations and operands of a VPU",
-             "command.", "",
+             " of every block; `lib` are the cells that blocks share.", "",
+             "Verilator counts nothing in functions of packages. `cast` has nothing else, for the blocks that use it call its",
+             "functions lane by lane within expressions and functions of their own: it has no figures, and `--check` does not",
+             "judge it. It is tested through `vector_alu` and `vpu`. Nor does Verilator count signals of more than 1,024 bits: the",
+             "command of the MXU, the lists of operations and operands of a VPU command, and the places of all lanes.", "",
              "| " + " | ".join(HEADER) + " |", "|---" + "|--:" * (len(HEADER) - 1) + "|"]
     lines += ["| " + " | ".join(row) + " |" for row in rows_of(table)]
     lines += ["", "## Excluded", "",
-              "Uncovered points that do not count, from `rtl/coverage/exclusions.txt`, with the reason: most cannot be reached,",
-              "and those of large sizes are not tried. An exclusion that matches nothing uncovered is an error.", "", "| files | kind | points | count | reason |", "|---|---|---|--:|---|"]
+              "Uncovered points that do not count, from `rtl/coverage/exclusions.txt`, with the reason: bits that are constant or that",
+              "the block does not read, and bits of what is counted up from 0, which take longer than a test. Sizes, steps and",
+              "strides are tried over all that the parser takes. An exclusion that matches nothing uncovered is an error.", "",
+              "| files | kind | points | count | reason |", "|---|---|---|--:|---|"]
     lines += [f"| `{escape(file)}` | {kind} | `{escape(pattern)}` | {count} | {reason} |"
               for file, kind, pattern, count, reason in reasons(taken)]
     return "\n".join(lines) + "\n"

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cstring>
 
 #include "hw/engine/vpu_ewise.h"
 #include "hw/engine/vpu_model.h"
@@ -357,6 +358,45 @@ TEST_P(HugeVpu, FirstCyclesOfPoolingsAndSmallTileBehindReset) {
 TEST_P(HugeVpu, FirstCyclesOfReductionsAndSmallTileBehindReset) {
   Random random(seed(2'800));
   first_cycles(any_reduce, random);
+}
+
+// To their end, so that places have many bits.
+TEST_P(HugeVpu, LongDimensions) {
+  Random random(seed(2'900));
+  for (size_t d = 0; d < 4 && !HasFailure(); ++d) {
+    VpuEwiseCommand command;
+    command.dims = {1, 1, 1, 1};
+    command.dims.at(d) = caps_.vpu_lanes << 16;
+    command.register_count = 1;
+    command.operands.resize(2);
+    for (contract::Operand& operand : command.operands) operand.stride.at(d) = any_stride(random);
+    command.uops = {{UopCode::kLoad, 0, 0, 0, 0, 0}, {UopCode::kStore, 0, 0, 1, 0, 0}};
+    run(command, any_bytes(), Throttle(0, 100), 1 << 18, "dimension " + std::to_string(d));
+    EXPECT_TRUE(block_->done()) << "dimension " << d;
+  }
+}
+
+// Of numbers that grow the last one is the greatest.
+TEST_P(HugeVpu, ArgmaxOfLongAxes) {
+  for (const bool across : {true, false}) {
+    VpuReduceCommand command;
+    command.op = ReduceOp::kArgmax;
+    command.type = Element::kI32;
+    command.outer = 1;
+    command.axis = across ? caps_.vpu_lanes << 17 : 1u << 18;
+    command.inner = across ? 1 : caps_.vpu_lanes;
+    command.src_axis_stride = static_cast<int32_t>(4 * command.inner);
+    const auto number = [](uint32_t, uint32_t offset) { return static_cast<uint8_t>(offset / 4 >> 8 * (offset % 4)); };
+    std::vector<uint8_t> results(size_t{4} * command.inner);
+    const auto keep = [&](uint32_t, uint32_t offset, uint8_t byte) { results.at(offset) = byte; };
+    run(command, {number, keep}, Throttle(0, 100), 1 << 20, cosim::describe(command));
+    EXPECT_TRUE(block_->done());
+    for (uint32_t i = 0; i < command.inner; ++i) {
+      uint32_t index = 0;
+      std::memcpy(&index, results.data() + size_t{4} * i, 4);
+      EXPECT_EQ(index, command.axis - 1) << "of lane " << i;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, HugeVpu, testing::ValuesIn(built_presets()));
