@@ -42,6 +42,7 @@ void DepthwiseWindows::accumulate(Kernel kernel, uint64_t first, size_t count, s
                                   Accumulator* acc) {
   const contract::MxuCommand& command = tile_->command;
   std::fill(acc, acc + count * channels, Accumulator{0});
+  if (src_ == nullptr) return;  // all taps of the tile lie in the padding
   const Range& rows = tile_->rows;
   const Range& cols = tile_->cols;
   for (size_t p = 0; p < count; ++p, acc += channels) {

@@ -73,7 +73,7 @@ Json calibration() {
 std::string worth_of(const std::string& part) {
   const auto* one = std::find_if(std::begin(kCalibration), std::end(kCalibration),
                                  [&](const Calibration& candidate) { return candidate.part == part; });
-  return one == std::end(kCalibration) ? "" : one->worth;
+  return one == std::end(kCalibration) ? std::string() : std::string(one->worth);
 }
 
 Json engines(const Report& report) {

@@ -20,9 +20,9 @@ namespace npu::report {
 // uses gave the RTL's cycles in every random trial with ideal memory. docs/reference/cycle-accuracy.md has the trials,
 // what they compare, and the error where the device does something else.
 struct Calibration {
-  const char *part, *title, *worth;
+  std::string_view part, title, worth;
 };
-inline constexpr const char* kExact = "exact on RTL";
+inline constexpr std::string_view kExact = "exact on RTL";
 inline constexpr Calibration kCalibration[] = {
     {"mxu", "MXU", kExact},
     {"vpu", "VPU", kExact},
