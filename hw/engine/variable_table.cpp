@@ -5,14 +5,22 @@ namespace npu::engine {
 using contract::ErrorCode;
 using contract::VariableEntry;
 
+using contract::VariableFlag;
+
 namespace {
 
-// Bits of VariableEntry::flags.
-constexpr uint8_t kWritten = 1;
-constexpr uint8_t kSeenValid = 2;
+bool has(const VariableEntry& entry, VariableFlag flag) { return (entry.flags & static_cast<uint8_t>(flag)) != 0; }
+void set(VariableEntry& entry, VariableFlag flag) { entry.flags |= static_cast<uint8_t>(flag); }
+void clear(VariableEntry& entry, VariableFlag flag) {
+  entry.flags &= static_cast<uint8_t>(~static_cast<uint8_t>(flag));
+}
 
 bool seen(const VariableEntry& entry, uint8_t epoch) {
-  return (entry.flags & kSeenValid) != 0 && entry.seen_epoch == epoch;
+  return has(entry, VariableFlag::kSeenValid) && entry.seen_epoch == epoch;
+}
+
+uint64_t base_of(const VariableEntry& entry) {
+  return uint64_t{entry.base} * (has(entry, VariableFlag::kInDram) ? VariableTable::kDramUnit : 1);
 }
 
 }  // namespace
@@ -25,18 +33,48 @@ void VariableTable::store(uint32_t index, const VariableEntry& entry) {
   entry.store(memory_.data() + uint64_t{index} * VariableEntry::kBytes);
 }
 
-bool VariableTable::written(uint32_t index) const { return (entry(index).flags & kWritten) != 0; }
+bool VariableTable::has(uint32_t index, VariableFlag flag) const { return engine::has(entry(index), flag); }
 
-void VariableTable::mark_seen(uint32_t index, uint8_t epoch) {
+uint64_t VariableTable::distance(const VariableEntry& entry) const {
+  const uint64_t unit = engine::has(entry, VariableFlag::kInDram) ? kDramUnit : port_bytes_;
+  return (entry.length + unit - 1) / unit * unit;
+}
+
+uint64_t VariableTable::extent(const VariableEntry& entry) const {
+  return entry.length + (engine::has(entry, VariableFlag::kDoubleBuffered) ? distance(entry) : 0);
+}
+
+VariablePlace VariableTable::place(uint32_t index, Use use) const {
+  const VariableEntry entry = this->entry(index);
+  bool second = engine::has(entry, VariableFlag::kSecond);
+  if (engine::has(entry, VariableFlag::kDoubleBuffered) && use == Use::kWrite) second = !second;
+  return {engine::has(entry, VariableFlag::kInDram), base_of(entry) + (second ? distance(entry) : 0), entry.length};
+}
+
+void VariableTable::declare(uint32_t index, uint8_t epoch) {
   VariableEntry entry = this->entry(index);
-  entry.flags |= kSeenValid;
+  if (engine::has(entry, VariableFlag::kWriting) && !engine::has(entry, VariableFlag::kDoubleBuffered)) {
+    set(entry, VariableFlag::kTorn);
+  }
+  clear(entry, VariableFlag::kWriting);
+  set(entry, VariableFlag::kSeenValid);
   entry.seen_epoch = epoch;
   store(index, entry);
 }
 
-void VariableTable::mark_written(uint32_t index) {
+void VariableTable::begin_write(uint32_t index) {
   VariableEntry entry = this->entry(index);
-  entry.flags |= kWritten;
+  if (engine::has(entry, VariableFlag::kWriting)) return;
+  set(entry, VariableFlag::kWriting);
+  store(index, entry);
+}
+
+void VariableTable::commit_write(uint32_t index) {
+  VariableEntry entry = this->entry(index);
+  clear(entry, VariableFlag::kWriting);
+  clear(entry, VariableFlag::kTorn);
+  set(entry, VariableFlag::kIsWritten);
+  if (engine::has(entry, VariableFlag::kDoubleBuffered)) entry.flags ^= static_cast<uint8_t>(VariableFlag::kSecond);
   store(index, entry);
 }
 
@@ -44,8 +82,9 @@ void VariableTable::forget_old_marks(const Job& job) {
   for (uint32_t index = 0; index < entries_; ++index) {
     VariableEntry entry = this->entry(index);
     const auto age = static_cast<uint8_t>(job.epoch - entry.seen_epoch);
-    if (entry.length == 0 || entry.owner != job.owner || (entry.flags & kSeenValid) == 0 || age < 128) continue;
-    entry.flags &= static_cast<uint8_t>(~kSeenValid);
+    const bool marked = entry.length > 0 && entry.owner == job.owner && engine::has(entry, VariableFlag::kSeenValid);
+    if (!marked || age < 128) continue;
+    clear(entry, VariableFlag::kSeenValid);
     store(index, entry);
   }
 }
@@ -55,14 +94,21 @@ ErrorCode VariableTable::check_place(uint32_t index, uint16_t owner) const {
   const VariableEntry entry = this->entry(index);
   if (entry.length == 0) return ErrorCode::kFaultBadRegion;
   if (entry.owner != owner) return ErrorCode::kFaultAccessRight;
-  if (entry.base < bytes() || uint64_t{entry.base} + entry.length > memory_.size()) return ErrorCode::kFaultOutOfBounds;
-  return ErrorCode::kOk;
+  if (engine::has(entry, VariableFlag::kInDram)) return ErrorCode::kOk;
+  const bool inside = entry.base >= bytes() && entry.base + extent(entry) <= memory_.size();
+  return inside ? ErrorCode::kOk : ErrorCode::kFaultOutOfBounds;
 }
 
 ErrorCode VariableTable::check_use(uint32_t index, const Job& job) const {
   const ErrorCode error = check_place(index, job.owner);
   if (error != ErrorCode::kOk) return error;
   return seen(entry(index), job.epoch) ? ErrorCode::kOk : ErrorCode::kVariableUndeclared;
+}
+
+ErrorCode VariableTable::check_content(uint32_t index) const {
+  const VariableEntry entry = this->entry(index);
+  if (!engine::has(entry, VariableFlag::kIsWritten)) return ErrorCode::kVariableUnwritten;
+  return engine::has(entry, VariableFlag::kTorn) ? ErrorCode::kVariableTorn : ErrorCode::kOk;
 }
 
 ErrorCode VariableTable::check_entry(uint32_t index, uint32_t hash, const Job& job) const {
@@ -78,8 +124,9 @@ std::optional<uint32_t> VariableTable::overlapping(uint32_t index) const {
   for (uint32_t other = 0; other < entries_; ++other) {
     const VariableEntry neighbour = this->entry(other);
     if (other == index || neighbour.length == 0) continue;
-    if (neighbour.base < uint64_t{entry.base} + entry.length &&
-        entry.base < uint64_t{neighbour.base} + neighbour.length) {
+    if (engine::has(neighbour, VariableFlag::kInDram) != engine::has(entry, VariableFlag::kInDram)) continue;
+    if (base_of(neighbour) < base_of(entry) + extent(entry) &&
+        base_of(entry) < base_of(neighbour) + extent(neighbour)) {
       return other;
     }
   }

@@ -5,7 +5,10 @@
 namespace npu::model {
 
 PersistentSram::PersistentSram(const contract::Capabilities& caps)
-    : port_bytes_(caps.psram_port_bytes), bytes_(caps.psram_bytes, 0), table_(bytes_, caps.var_entries), port_(1) {}
+    : port_bytes_(caps.psram_port_bytes),
+      bytes_(caps.psram_bytes, 0),
+      table_(bytes_, caps.var_entries, port_bytes_),
+      port_(1) {}
 
 void PersistentSram::begin_job(const engine::VariableTable::Job& job) {
   port_.begin_job();

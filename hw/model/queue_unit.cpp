@@ -106,8 +106,9 @@ QueueState QueueUnit::state() const {
 
 bool QueueUnit::variables_written(const IssuedCommand& command) {
   for (uint16_t variable : command.variable_reads) {
-    if (machine_.persistent.table().written(variable)) continue;
-    fault(command, ErrorCode::kVariableUnwritten, {0, contract::Region::kVariable, variable}, 0);
+    const ErrorCode error = machine_.persistent.table().check_content(variable);
+    if (error == ErrorCode::kOk) continue;
+    fault(command, error, {0, contract::Region::kVariable, variable}, 0);
     return false;
   }
   return true;
@@ -124,7 +125,7 @@ void QueueUnit::complete(const IssuedCommand& command, const Work& work, uint64_
   counters.add(queue_, Counter::kMacs, work.macs);
   counters.add(queue_, Counter::kCommands, 1);
   add_bytes(counters, queue_, work.asked, work.traffic);
-  for (uint16_t variable : command.variable_commits) machine_.persistent.table().mark_written(variable);
+  for (uint16_t variable : command.variable_commits) machine_.persistent.table().commit_write(variable);
 
   const auto narrow = [](uint64_t value) {
     return static_cast<uint32_t>(std::min<uint64_t>(value, std::numeric_limits<uint32_t>::max()));

@@ -57,7 +57,7 @@ bool CommandProcessor::declare(const contract::DeclareCommand& command) {
     const auto variable = static_cast<uint16_t>(command.variable);
     return fault_at(error, {0, contract::Region::kVariable, variable}, 0, command.variable);
   }
-  machine_.persistent.table().mark_seen(command.variable, machine_.job.registers().epoch);
+  machine_.persistent.table().declare(command.variable, machine_.job.registers().epoch);
   return complete();
 }
 

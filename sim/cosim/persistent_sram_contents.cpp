@@ -106,7 +106,7 @@ PersistentSramContents::Step PersistentSramContents::marking_of(uint32_t index,
 
 void PersistentSramContents::plan_begin(Plan& plan) const {
   std::vector<uint8_t> changed = table_copy();
-  engine::VariableTable(changed, sizes_.entries).forget_old_marks(job_);
+  table_of(changed).forget_old_marks(job_);
   for (uint32_t row = 0; row < table_rows(); ++row) {
     plan.steps.push_back(reading(row));
     uint32_t strobe = 0;
@@ -131,7 +131,7 @@ void PersistentSramContents::plan_declaration(const Operation& operation, Plan& 
     return;
   }
   std::vector<uint8_t> changed = table_copy();
-  engine::VariableTable(changed, sizes_.entries).mark_seen(operation.index, job_.epoch);
+  table_of(changed).declare(operation.index, job_.epoch);
   plan.steps.push_back(marking_of(operation.index, changed));
 }
 
@@ -140,8 +140,7 @@ ErrorCode PersistentSramContents::check(const Operation& operation) const {
   if (error != ErrorCode::kOk) return error;
   const VariableEntry entry = table_.entry(operation.index);
   if (operation.low < 0 || operation.high > int64_t{entry.length}) return ErrorCode::kFaultOutOfBounds;
-  if (operation.op == Op::kCheckRead && !table_.written(operation.index)) return ErrorCode::kVariableUnwritten;
-  return ErrorCode::kOk;
+  return operation.op == Op::kCheckRead ? table_.check_content(operation.index) : ErrorCode::kOk;
 }
 
 PersistentSramContents::Plan PersistentSramContents::plan(const Operation& operation) {
@@ -164,7 +163,7 @@ PersistentSramContents::Plan PersistentSramContents::plan(const Operation& opera
       return plan;
     }
     std::vector<uint8_t> changed = table_copy();
-    engine::VariableTable(changed, sizes_.entries).mark_written(operation.index);
+    table_of(changed).commit_write(operation.index);
     plan.steps.push_back(marking_of(operation.index, changed));
   } else {
     plan.error = check(operation);

@@ -38,7 +38,7 @@ class PersistentSramContents {
   };
 
   explicit PersistentSramContents(const Sizes& sizes)
-      : sizes_(sizes), bytes_(sizes.bytes), flips_(sizes.bytes / kWordBytes), table_(bytes_, sizes.entries) {}
+      : sizes_(sizes), bytes_(sizes.bytes), flips_(sizes.bytes / kWordBytes), table_(table_of(bytes_)) {}
   PersistentSramContents(const PersistentSramContents&) = delete;
   PersistentSramContents& operator=(const PersistentSramContents&) = delete;
 
@@ -71,6 +71,9 @@ class PersistentSramContents {
   [[nodiscard]] Flips& flips(uint32_t row, uint32_t lane) { return flips_[uint64_t{row} * lanes() + lane]; }
   [[nodiscard]] uint32_t row_of(uint32_t index) const;
   [[nodiscard]] Step reading(uint32_t row) const;
+  [[nodiscard]] engine::VariableTable table_of(std::vector<uint8_t>& bytes) const {
+    return {bytes, sizes_.entries, sizes_.port_bytes};
+  }
   [[nodiscard]] std::vector<uint8_t> table_copy() const;
   [[nodiscard]] Step marking(uint32_t row, uint32_t strobe, const std::vector<uint8_t>& changed) const;
   [[nodiscard]] Step marking_of(uint32_t index, const std::vector<uint8_t>& changed) const;

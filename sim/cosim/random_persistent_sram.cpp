@@ -45,7 +45,7 @@ VariableEntry random_entry(std::mt19937_64& random, const Sizes& sizes) {
   entry.length = random() % 6 == 0 ? 0 : 1 + static_cast<uint32_t>(random() % 64);
   if (random() % 20 == 0) entry.length = static_cast<uint32_t>(random());
   entry.owner = random() % 4 == 0 ? 1 : 0;
-  entry.flags = static_cast<uint8_t>(random());
+  entry.flags = static_cast<uint8_t>(random() & 3);  // is_written and seen_valid: what the RTL's table knows
   entry.seen_epoch = random_epoch(random);
   entry.hash = random() % 4 == 0 ? 1 : 0;
   return entry;

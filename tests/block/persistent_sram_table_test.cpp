@@ -37,19 +37,19 @@ class Rules {
     }
     if (operation.op == Op::kDeclare) {
       const ErrorCode error = map_.check_declaration(index, operation.hash);
-      if (error == ErrorCode::kOk) memory_.table().mark_seen(index, epoch_);
+      if (error == ErrorCode::kOk) memory_.table().declare(index, epoch_);
       return error;
     }
     if (operation.op == Op::kCommit) {
       if (index >= caps_.var_entries || memory_.table().entry(index).length == 0) return ErrorCode::kFaultBadRegion;
-      memory_.table().mark_written(index);
+      memory_.table().commit_write(index);
       return ErrorCode::kOk;
     }
     const contract::Address address{0, contract::Region::kVariable, static_cast<uint16_t>(index)};
     const model::Window window = map_.window(address, engine::Access::kRead);
     if (window.error != ErrorCode::kOk) return window.error;
     if (operation.low < 0 || operation.high > static_cast<int64_t>(window.limit)) return ErrorCode::kFaultOutOfBounds;
-    if (operation.op == Op::kCheckRead && !memory_.table().written(index)) return ErrorCode::kVariableUnwritten;
+    if (operation.op == Op::kCheckRead) return memory_.table().check_content(index);
     return ErrorCode::kOk;
   }
   [[nodiscard]] model::PersistentSram& memory() { return memory_; }

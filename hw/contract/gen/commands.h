@@ -14,7 +14,7 @@ namespace npu::contract {
 
 // The contract's version. A device refuses a program of another major version or of a later minor one.
 inline constexpr uint32_t kContractMajor = 1;
-inline constexpr uint32_t kContractMinor = 1;
+inline constexpr uint32_t kContractMinor = 2;
 
 inline constexpr uint32_t kHeaderWords = 5;
 inline constexpr uint32_t kWaitQueues = 12;  // queues that a command can wait for
@@ -547,12 +547,23 @@ enum class Request : uint32_t {
   kContextOpen = 3,
   kContextClose = 4,  // Ring 0. value[0]: ring. Its jobs must have ended, or are cancelled without completions.
   // Ring 0. value[0]: table index, value[1] to value[4]: the entry's words. Refused (fault_request) for an index beyond
-  // the table or an entry beyond the memory.
+  // the table or an entry beyond its memory, in DRAM also for one inside of what driver and firmware share; with
+  // fault_power unless the persistent SRAM is on.
   kVariableWrite = 5,
-  kVariableRead = 6,  // Ring 0. value[0]: table index; the completion's value holds the entry.
+  // Ring 0. value[0]: table index; the completion's value holds the entry. Refused as variable_write.
+  kVariableRead = 6,
   // Ring 0. value[0]: a power_state. Refused while jobs are queued or running. A run request wakes the device by
   // itself.
   kPower = 7,
+  // Ring 0. value[0]: a psram_power for the persistent SRAM. Refused (fault_request) while jobs are queued or running.
+  // A run request switches it on by itself.
+  kPersistentPower = 8,
+  // Ring 0. Reads all words of the persistent SRAM and puts right what can be. The completion's value[0]: bits
+  // corrected by it, value[1]: words with two wrong bits that it found, value[2]: byte offset of the last of them.
+  // Refused (fault_request) while jobs are queued or running, with fault_power unless the persistent SRAM is on.
+  kScrub = 9,
+  // Ring 0. The driver knows that the persistent SRAM has lost its contents: psram_status.lost is cleared.
+  kAcknowledgeLoss = 10,
 };
 
 [[nodiscard]] constexpr std::string_view name(Request value) {
@@ -573,6 +584,12 @@ enum class Request : uint32_t {
       return "variable_read";
     case Request::kPower:
       return "power";
+    case Request::kPersistentPower:
+      return "persistent_power";
+    case Request::kScrub:
+      return "scrub";
+    case Request::kAcknowledgeLoss:
+      return "acknowledge_loss";
   }
   return "?";
 }
@@ -597,6 +614,66 @@ enum class PowerState : uint32_t {
 
 // False for a number that is no PowerState.
 [[nodiscard]] constexpr bool known(PowerState value) { return name(value) != "?"; }
+
+enum class PsramPower : uint32_t {
+  kOn = 0,  // Accessible.
+  kRetention = 1,  // Contents are kept, accesses are refused.
+  kOff = 2,  // Contents are lost, accesses are refused.
+};
+
+[[nodiscard]] constexpr std::string_view name(PsramPower value) {
+  switch (value) {
+    case PsramPower::kOn:
+      return "on";
+    case PsramPower::kRetention:
+      return "retention";
+    case PsramPower::kOff:
+      return "off";
+  }
+  return "?";
+}
+
+// False for a number that is no PsramPower.
+[[nodiscard]] constexpr bool known(PsramPower value) { return name(value) != "?"; }
+
+enum class VariableFlag : uint32_t {
+  kIsWritten = 1,  // Written or initialised: it may be read.
+  kSeenValid = 2,  // seen_epoch counts.
+  // A command has begun to write it, and its write is not complete. Without double_buffered, a declaration makes it
+  // `torn`.
+  kWriting = 4,
+  // A write of it never came to its end, so its content is neither old nor new: reading is variable_torn until it is
+  // written whole.
+  kTorn = 8,
+  // It has two places, the second at base plus length rounded up to psram_port_bytes (64 with in_dram). Reads go to the
+  // current one, writes to the other, and the completed write makes that current.
+  kDoubleBuffered = 16,
+  kSecond = 32,  // The second place is the current one.
+  kInDram = 64,  // base counts 64 bytes of DRAM, and only DMA reaches it.
+};
+
+[[nodiscard]] constexpr std::string_view name(VariableFlag value) {
+  switch (value) {
+    case VariableFlag::kIsWritten:
+      return "is_written";
+    case VariableFlag::kSeenValid:
+      return "seen_valid";
+    case VariableFlag::kWriting:
+      return "writing";
+    case VariableFlag::kTorn:
+      return "torn";
+    case VariableFlag::kDoubleBuffered:
+      return "double_buffered";
+    case VariableFlag::kSecond:
+      return "second";
+    case VariableFlag::kInDram:
+      return "in_dram";
+  }
+  return "?";
+}
+
+// False for a number that is no VariableFlag.
+[[nodiscard]] constexpr bool known(VariableFlag value) { return name(value) != "?"; }
 
 // Bytes of an element in memory; 0 for a number that is no Element.
 [[nodiscard]] constexpr uint32_t element_bytes(Element type) {
@@ -885,7 +962,7 @@ struct DmaCommand {
   Address src;
   Address dst;
   DmaMode mode = DmaMode::kCopy;
-  bool commit = false;  // When done, set is_written of the variable that dst names.
+  bool commit = false;  // When done, the write of the variable that dst names is complete: is_written is set.
   uint32_t fill_bytes = 0;  // Fill: size of the pattern, 1, 2, 4 or 8.
   uint32_t fill_value_lo = 0;
   uint32_t fill_value_hi = 0;
@@ -1159,7 +1236,8 @@ struct VpuEwiseCommand {
   Header header;
   std::array<uint32_t, 4> dims{};  // Iteration space, outermost first; at least 1 each.
   uint32_t register_count = 0;  // Registers that the micro-operations use: 0 to register_count - 1.
-  bool commit = false;  // When done, set is_written of the variables that store operands name.
+  // When done, the writes of the variables that store operands name are complete: is_written is set.
+  bool commit = false;
   std::vector<Operand> operands;
   std::vector<Uop> uops;
 
@@ -1530,15 +1608,15 @@ inline ParameterEntry ParameterEntry::load(const uint8_t* bytes) {
   return value;
 }
 
-// Entry of the variable table in persistent SRAM.
+// Entry of the variable table in persistent SRAM. All 0: free.
 struct VariableEntry {
   static constexpr uint32_t kBytes = 16;
 
-  uint32_t base = 0;  // Byte offset in the persistent SRAM.
+  uint32_t base = 0;  // Byte offset in the persistent SRAM; see flag in_dram.
   uint32_t length = 0;  // Bytes; 0 marks a free entry.
   uint16_t owner = 0;  // Context id.
-  uint8_t flags = 0;  // bit 0: is_written.
-  uint8_t seen_epoch = 0;  // Low 8 bits of the execution that last declared it; bit 1 of flags says that it is valid.
+  uint8_t flags = 0;  // Sum of variable_flag.
+  uint8_t seen_epoch = 0;  // Low 8 bits of the execution that last declared it; flag seen_valid says that it is valid.
   uint32_t hash = 0;  // Hash of type and shape.
 
   // Little endian, kBytes long; reserved bytes are written as 0.

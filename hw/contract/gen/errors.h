@@ -54,7 +54,9 @@ enum class ErrorCode : uint32_t {
   // not allow it.
   kFaultRequest = 0x50d,
   kJobCancelled = 0x50e,  // The job was cancelled.
+  kFaultEcc = 0x50f,  // A word of the persistent SRAM has two wrong bits.
   kPowerLost = 0x601,  // Persistent memory lost its power since the variable was written.
+  kVariableTorn = 0x602,  // A write of the variable was interrupted: its content is neither old nor new.
   kElementsDiffer = 0x701,  // Elements differ from the reference.
   kBadOption = 0x4001,  // An option, argument or file name on the command line is wrong.
   kBadInput = 0x4002,  // An input tensor is missing, surplus, or has the wrong shape or type.
@@ -62,6 +64,8 @@ enum class ErrorCode : uint32_t {
   kBadPreset = 0x4004,  // A machine configuration has a missing, unknown or absurd value.
   kWrongOrder = 0x4005,  // An API call came in a state that does not allow it.
   kBadFirmware = 0x4006,  // A firmware image is damaged, truncated or too big, or is none.
+  // A snapshot of variables is damaged, of another version, or does not fit the variables that it shall be restored to.
+  kBadSnapshot = 0x4007,
   kCannotRead = 0x4201,  // A file cannot be opened or read.
   kCannotWrite = 0x4202,  // A file cannot be created or written.
   kToolMissing = 0x4203,  // An external program that a command needs is not installed.
@@ -154,8 +158,12 @@ enum class ErrorCode : uint32_t {
       return "fault_request";
     case ErrorCode::kJobCancelled:
       return "job_cancelled";
+    case ErrorCode::kFaultEcc:
+      return "fault_ecc";
     case ErrorCode::kPowerLost:
       return "power_lost";
+    case ErrorCode::kVariableTorn:
+      return "variable_torn";
     case ErrorCode::kElementsDiffer:
       return "elements_differ";
     case ErrorCode::kBadOption:
@@ -170,6 +178,8 @@ enum class ErrorCode : uint32_t {
       return "wrong_order";
     case ErrorCode::kBadFirmware:
       return "bad_firmware";
+    case ErrorCode::kBadSnapshot:
+      return "bad_snapshot";
     case ErrorCode::kCannotRead:
       return "cannot_read";
     case ErrorCode::kCannotWrite:
@@ -269,8 +279,12 @@ enum class ErrorCode : uint32_t {
       return "A request to the firmware is malformed, points outside of what its context may use, or comes at a time that does not allow it.";
     case ErrorCode::kJobCancelled:
       return "The job was cancelled.";
+    case ErrorCode::kFaultEcc:
+      return "A word of the persistent SRAM has two wrong bits.";
     case ErrorCode::kPowerLost:
       return "Persistent memory lost its power since the variable was written.";
+    case ErrorCode::kVariableTorn:
+      return "A write of the variable was interrupted: its content is neither old nor new.";
     case ErrorCode::kElementsDiffer:
       return "Elements differ from the reference.";
     case ErrorCode::kBadOption:
@@ -285,6 +299,8 @@ enum class ErrorCode : uint32_t {
       return "An API call came in a state that does not allow it.";
     case ErrorCode::kBadFirmware:
       return "A firmware image is damaged, truncated or too big, or is none.";
+    case ErrorCode::kBadSnapshot:
+      return "A snapshot of variables is damaged, of another version, or does not fit the variables that it shall be restored to.";
     case ErrorCode::kCannotRead:
       return "A file cannot be opened or read.";
     case ErrorCode::kCannotWrite:

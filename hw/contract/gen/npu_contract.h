@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define NPU_CONTRACT_MAJOR 1u
-#define NPU_CONTRACT_MINOR 1u
+#define NPU_CONTRACT_MINOR 2u
 
 // Registers: byte offsets, and position and mask of their fields.
 #define NPU_REG_ID 0x000u  // Reads as 'TNPU'. Read only.
@@ -75,7 +75,8 @@
 #define NPU_REG_COMMAND_NEXT 0x05cu  // After a preemption: word of the stream at which the job goes on. Read only.
 #define NPU_REG_FAULT_CODE 0x060u  // Error code of the last job's fault, or 0. Read only.
 #define NPU_REG_FAULT_COMMAND 0x064u  // Index of the command that faulted. Read only.
-// For fault_hazard the index of the other command; for variable faults the table index. Read only.
+// For fault_hazard the index of the other command; for variable faults and fault_ecc the table index, 0xffff where the
+// word belongs to no variable. Read only.
 #define NPU_REG_FAULT_OTHER 0x068u
 #define NPU_REG_FAULT_QUEUE 0x06cu  // Queue of the command that faulted. Read only.
 #define NPU_REG_FAULT_ADDRESS_LO 0x070u  // Offset (in its region) at fault, low half. Read only.
@@ -102,6 +103,30 @@
 // status.powered follows 1,000 cycles after it is switched on, at once in functional mode and when it is switched off.
 #define NPU_REG_ENGINE_POWER_ON_MASK 0x1u
 #define NPU_REG_ENGINE_POWER_RESET 0x1u
+// Power of the persistent SRAM. Without effect while a job runs. While it is not on, its window answers with an error,
+// var_word0..3 read as 0 and keep what they have, and starting a job is fault_power.
+#define NPU_REG_PSRAM_POWER 0x0b4u
+#define NPU_REG_PSRAM_POWER_STATE_LSB 0u
+#define NPU_REG_PSRAM_POWER_STATE_MASK 0x3u
+#define NPU_REG_PSRAM_STATUS 0x0b8u  // State of the persistent SRAM.
+#define NPU_REG_PSRAM_STATUS_LOST_LSB 0u
+// Its power was off, and nobody has acknowledged that; writing 1 clears it. Declaring a variable meanwhile is
+// power_lost.
+#define NPU_REG_PSRAM_STATUS_LOST_MASK 0x1u
+#define NPU_REG_PSRAM_STATUS_BUSY_LSB 1u
+// It clears itself after power was off, or scrubs: psram_bytes / psram_port_bytes cycles. A job that starts meanwhile
+// waits.
+#define NPU_REG_PSRAM_STATUS_BUSY_MASK 0x2u
+// Writing 1 reads all words of the persistent SRAM and puts right what can be; reads as 0. Without effect while a job
+// runs or the memory is not on.
+#define NPU_REG_PSRAM_SCRUB 0x0bcu
+#define NPU_REG_PSRAM_SCRUB_START_LSB 0u
+#define NPU_REG_PSRAM_SCRUB_START_MASK 0x1u
+// Wrong bits in the persistent SRAM that were put right, at an access or by a scrub, since the last cold reset. Read
+// only.
+#define NPU_REG_ECC_CORRECTED 0x0c0u
+#define NPU_REG_ECC_UNCORRECTABLE 0x0c4u  // How often a word with two wrong bits was met since then. Read only.
+#define NPU_REG_ECC_ADDRESS 0x0c8u  // Byte offset of the last such word. Read only.
 // What a queue does now; element 15 is the sequencer. Read only.
 #define NPU_REG_QUEUE_STATE(index) (0x200u + (index) * 8u)
 #define NPU_REG_QUEUE_STATE_WAITS_FOR_LSB 0u
@@ -205,6 +230,14 @@
 #define NPU_REG_TEST_HANG_COMMAND 0x2084u
 // Test hook: as many interrupts of host_irq_status are lost instead of raised; counts down.
 #define NPU_REG_TEST_DROP_INTERRUPTS 0x2088u
+#define NPU_REG_TEST_FLIP_ADDRESS 0x2090u  // Test hook: byte offset of a word (8 bytes) in the persistent SRAM.
+// Test hook: writing flips a stored bit of that word: 0 to 63 its data, 64 to 71 its check bits. Two wrong bits in a
+// word are always found; more can look like fewer.
+#define NPU_REG_TEST_FLIP_BIT 0x2094u
+// Test hook: when jobs have written so many more bytes to variables, power breaks down: the rest of that command is not
+// written, the job ends with fault_power, engines and scratchpad lose power, persistent SRAM and DRAM keep their
+// contents. Counts down; 0: never.
+#define NPU_REG_TEST_BROWNOUT 0x2098u
 // x0 to x31 when the CPU stopped. Read only.
 #define NPU_REG_STOP_REGISTER(index) (0x2100u + (index) * 4u)
 #define NPU_REG_INTERRUPT_PENDING 0x3000u  // Sources of the machine external interrupt. Read only.
@@ -369,7 +402,9 @@ enum npu_error {
   // not allow it.
   NPU_ERROR_FAULT_REQUEST = 0x50d,
   NPU_ERROR_JOB_CANCELLED = 0x50e,  // The job was cancelled.
+  NPU_ERROR_FAULT_ECC = 0x50f,  // A word of the persistent SRAM has two wrong bits.
   NPU_ERROR_POWER_LOST = 0x601,  // Persistent memory lost its power since the variable was written.
+  NPU_ERROR_VARIABLE_TORN = 0x602,  // A write of the variable was interrupted: its content is neither old nor new.
   NPU_ERROR_ELEMENTS_DIFFER = 0x701,  // Elements differ from the reference.
   NPU_ERROR_BAD_OPTION = 0x4001,  // An option, argument or file name on the command line is wrong.
   NPU_ERROR_BAD_INPUT = 0x4002,  // An input tensor is missing, surplus, or has the wrong shape or type.
@@ -377,6 +412,8 @@ enum npu_error {
   NPU_ERROR_BAD_PRESET = 0x4004,  // A machine configuration has a missing, unknown or absurd value.
   NPU_ERROR_WRONG_ORDER = 0x4005,  // An API call came in a state that does not allow it.
   NPU_ERROR_BAD_FIRMWARE = 0x4006,  // A firmware image is damaged, truncated or too big, or is none.
+  // A snapshot of variables is damaged, of another version, or does not fit the variables that it shall be restored to.
+  NPU_ERROR_BAD_SNAPSHOT = 0x4007,
   NPU_ERROR_CANNOT_READ = 0x4201,  // A file cannot be opened or read.
   NPU_ERROR_CANNOT_WRITE = 0x4202,  // A file cannot be created or written.
   NPU_ERROR_TOOL_MISSING = 0x4203,  // An external program that a command needs is not installed.
@@ -555,17 +592,50 @@ enum npu_request {
   // Ring 0. value[0]: ring. Its jobs must have ended, or are cancelled without completions.
   NPU_REQUEST_CONTEXT_CLOSE = 4,
   // Ring 0. value[0]: table index, value[1] to value[4]: the entry's words. Refused (fault_request) for an index beyond
-  // the table or an entry beyond the memory.
+  // the table or an entry beyond its memory, in DRAM also for one inside of what driver and firmware share; with
+  // fault_power unless the persistent SRAM is on.
   NPU_REQUEST_VARIABLE_WRITE = 5,
-  NPU_REQUEST_VARIABLE_READ = 6,  // Ring 0. value[0]: table index; the completion's value holds the entry.
+  // Ring 0. value[0]: table index; the completion's value holds the entry. Refused as variable_write.
+  NPU_REQUEST_VARIABLE_READ = 6,
   // Ring 0. value[0]: a power_state. Refused while jobs are queued or running. A run request wakes the device by
   // itself.
   NPU_REQUEST_POWER = 7,
+  // Ring 0. value[0]: a psram_power for the persistent SRAM. Refused (fault_request) while jobs are queued or running.
+  // A run request switches it on by itself.
+  NPU_REQUEST_PERSISTENT_POWER = 8,
+  // Ring 0. Reads all words of the persistent SRAM and puts right what can be. The completion's value[0]: bits
+  // corrected by it, value[1]: words with two wrong bits that it found, value[2]: byte offset of the last of them.
+  // Refused (fault_request) while jobs are queued or running, with fault_power unless the persistent SRAM is on.
+  NPU_REQUEST_SCRUB = 9,
+  // Ring 0. The driver knows that the persistent SRAM has lost its contents: psram_status.lost is cleared.
+  NPU_REQUEST_ACKNOWLEDGE_LOSS = 10,
 };
 
 enum npu_power_state {
   NPU_POWER_STATE_ACTIVE = 0,  // Engines have power.
   NPU_POWER_STATE_SLEEP = 1,  // Engines and scratchpad without power; persistent SRAM keeps its content.
+};
+
+enum npu_psram_power {
+  NPU_PSRAM_POWER_ON = 0,  // Accessible.
+  NPU_PSRAM_POWER_RETENTION = 1,  // Contents are kept, accesses are refused.
+  NPU_PSRAM_POWER_OFF = 2,  // Contents are lost, accesses are refused.
+};
+
+enum npu_variable_flag {
+  NPU_VARIABLE_FLAG_IS_WRITTEN = 1,  // Written or initialised: it may be read.
+  NPU_VARIABLE_FLAG_SEEN_VALID = 2,  // seen_epoch counts.
+  // A command has begun to write it, and its write is not complete. Without double_buffered, a declaration makes it
+  // `torn`.
+  NPU_VARIABLE_FLAG_WRITING = 4,
+  // A write of it never came to its end, so its content is neither old nor new: reading is variable_torn until it is
+  // written whole.
+  NPU_VARIABLE_FLAG_TORN = 8,
+  // It has two places, the second at base plus length rounded up to psram_port_bytes (64 with in_dram). Reads go to the
+  // current one, writes to the other, and the completed write makes that current.
+  NPU_VARIABLE_FLAG_DOUBLE_BUFFERED = 16,
+  NPU_VARIABLE_FLAG_SECOND = 32,  // The second place is the current one.
+  NPU_VARIABLE_FLAG_IN_DRAM = 64,  // base counts 64 bytes of DRAM, and only DMA reaches it.
 };
 
 // Commands: word, lowest bit and width of every field. All words are little endian in memory.
@@ -659,7 +729,7 @@ enum npu_power_state {
 #define NPU_DMA_MODE_WORD 9u
 #define NPU_DMA_MODE_LSB 0u
 #define NPU_DMA_MODE_WIDTH 8u
-#define NPU_DMA_COMMIT_WORD 9u  // When done, set is_written of the variable that dst names.
+#define NPU_DMA_COMMIT_WORD 9u  // When done, the write of the variable that dst names is complete: is_written is set.
 #define NPU_DMA_COMMIT_LSB 8u
 #define NPU_DMA_COMMIT_WIDTH 1u
 #define NPU_DMA_FILL_BYTES_WORD 9u  // Fill: size of the pattern, 1, 2, 4 or 8.
@@ -791,7 +861,8 @@ enum npu_power_state {
 #define NPU_VPU_EWISE_REGISTER_COUNT_WORD 9u  // Registers that the micro-operations use: 0 to register_count - 1.
 #define NPU_VPU_EWISE_REGISTER_COUNT_LSB 16u
 #define NPU_VPU_EWISE_REGISTER_COUNT_WIDTH 8u
-#define NPU_VPU_EWISE_COMMIT_WORD 9u  // When done, set is_written of the variables that store operands name.
+// When done, the writes of the variables that store operands name are complete: is_written is set.
+#define NPU_VPU_EWISE_COMMIT_WORD 9u
 #define NPU_VPU_EWISE_COMMIT_LSB 24u
 #define NPU_VPU_EWISE_COMMIT_WIDTH 1u
 #define NPU_VPU_EWISE_MAX_OPERANDS 8u  // The operands follow, 8 words each.
@@ -971,13 +1042,13 @@ static_assert(offsetof(struct npu_parameter_entry, bias) == 0, "parameter_entry.
 static_assert(offsetof(struct npu_parameter_entry, multiplier) == 8, "parameter_entry.multiplier");
 static_assert(offsetof(struct npu_parameter_entry, shift) == 12, "parameter_entry.shift");
 
-// Entry of the variable table in persistent SRAM. Little endian.
+// Entry of the variable table in persistent SRAM. All 0: free. Little endian.
 struct npu_variable_entry {
-  uint32_t base;  // Byte offset in the persistent SRAM.
+  uint32_t base;  // Byte offset in the persistent SRAM; see flag in_dram.
   uint32_t length;  // Bytes; 0 marks a free entry.
   uint16_t owner;  // Context id.
-  uint8_t flags;  // bit 0: is_written.
-  uint8_t seen_epoch;  // Low 8 bits of the execution that last declared it; bit 1 of flags says that it is valid.
+  uint8_t flags;  // Sum of variable_flag.
+  uint8_t seen_epoch;  // Low 8 bits of the execution that last declared it; flag seen_valid says that it is valid.
   uint32_t hash;  // Hash of type and shape.
 };
 static_assert(sizeof(struct npu_variable_entry) == 16, "size of variable_entry");

@@ -2,7 +2,7 @@
 package npu_contract_pkg;
 
   parameter int unsigned ContractMajor = 1;
-  parameter int unsigned ContractMinor = 1;
+  parameter int unsigned ContractMinor = 2;
 
   // Registers: byte offsets, and lowest bit and width of their fields.
   parameter logic [31:0] RegId = 32'h0;  // Reads as 'TNPU'. Read only.
@@ -74,7 +74,8 @@ package npu_contract_pkg;
   parameter logic [31:0] RegCommandNext = 32'h5c;
   parameter logic [31:0] RegFaultCode = 32'h60;  // Error code of the last job's fault, or 0. Read only.
   parameter logic [31:0] RegFaultCommand = 32'h64;  // Index of the command that faulted. Read only.
-  // For fault_hazard the index of the other command; for variable faults the table index. Read only.
+  // For fault_hazard the index of the other command; for variable faults and fault_ecc the table index, 0xffff where
+  // the word belongs to no variable. Read only.
   parameter logic [31:0] RegFaultOther = 32'h68;
   parameter logic [31:0] RegFaultQueue = 32'h6c;  // Queue of the command that faulted. Read only.
   parameter logic [31:0] RegFaultAddressLo = 32'h70;  // Offset (in its region) at fault, low half. Read only.
@@ -104,6 +105,31 @@ package npu_contract_pkg;
   parameter int unsigned RegEnginePowerOnLsb = 0;
   parameter int unsigned RegEnginePowerOnWidth = 1;
   parameter logic [31:0] RegEnginePowerReset = 32'h1;
+  // Power of the persistent SRAM. Without effect while a job runs. While it is not on, its window answers with an
+  // error, var_word0..3 read as 0 and keep what they have, and starting a job is fault_power.
+  parameter logic [31:0] RegPsramPower = 32'hb4;
+  parameter int unsigned RegPsramPowerStateLsb = 0;
+  parameter int unsigned RegPsramPowerStateWidth = 2;
+  parameter logic [31:0] RegPsramStatus = 32'hb8;  // State of the persistent SRAM.
+  // Its power was off, and nobody has acknowledged that; writing 1 clears it. Declaring a variable meanwhile is
+  // power_lost.
+  parameter int unsigned RegPsramStatusLostLsb = 0;
+  parameter int unsigned RegPsramStatusLostWidth = 1;
+  // It clears itself after power was off, or scrubs: psram_bytes / psram_port_bytes cycles. A job that starts meanwhile
+  // waits.
+  parameter int unsigned RegPsramStatusBusyLsb = 1;
+  parameter int unsigned RegPsramStatusBusyWidth = 1;
+  // Writing 1 reads all words of the persistent SRAM and puts right what can be; reads as 0. Without effect while a job
+  // runs or the memory is not on.
+  parameter logic [31:0] RegPsramScrub = 32'hbc;
+  parameter int unsigned RegPsramScrubStartLsb = 0;
+  parameter int unsigned RegPsramScrubStartWidth = 1;
+  // Wrong bits in the persistent SRAM that were put right, at an access or by a scrub, since the last cold reset. Read
+  // only.
+  parameter logic [31:0] RegEccCorrected = 32'hc0;
+  // How often a word with two wrong bits was met since then. Read only.
+  parameter logic [31:0] RegEccUncorrectable = 32'hc4;
+  parameter logic [31:0] RegEccAddress = 32'hc8;  // Byte offset of the last such word. Read only.
   parameter logic [31:0] RegQueueState = 32'h200;  // What a queue does now; element 15 is the sequencer. Read only.
   // Queue whose command it waits for, by a token or for room in its FIFO; 255: none.
   parameter int unsigned RegQueueStateWaitsForLsb = 0;
@@ -202,6 +228,15 @@ package npu_contract_pkg;
   parameter logic [31:0] RegTestHangCommand = 32'h2084;
   // Test hook: as many interrupts of host_irq_status are lost instead of raised; counts down.
   parameter logic [31:0] RegTestDropInterrupts = 32'h2088;
+  // Test hook: byte offset of a word (8 bytes) in the persistent SRAM.
+  parameter logic [31:0] RegTestFlipAddress = 32'h2090;
+  // Test hook: writing flips a stored bit of that word: 0 to 63 its data, 64 to 71 its check bits. Two wrong bits in a
+  // word are always found; more can look like fewer.
+  parameter logic [31:0] RegTestFlipBit = 32'h2094;
+  // Test hook: when jobs have written so many more bytes to variables, power breaks down: the rest of that command is
+  // not written, the job ends with fault_power, engines and scratchpad lose power, persistent SRAM and DRAM keep their
+  // contents. Counts down; 0: never.
+  parameter logic [31:0] RegTestBrownout = 32'h2098;
   parameter logic [31:0] RegStopRegister = 32'h2100;  // x0 to x31 when the CPU stopped. Read only.
   parameter logic [31:0] RegInterruptPending = 32'h3000;  // Sources of the machine external interrupt. Read only.
   parameter int unsigned RegInterruptPendingDoorbellLsb = 0;  // A bit of doorbell_pending is set.
@@ -352,7 +387,9 @@ package npu_contract_pkg;
     // not allow it.
     ErrorFaultRequest = 32'h50d,
     ErrorJobCancelled = 32'h50e,  // The job was cancelled.
+    ErrorFaultEcc = 32'h50f,  // A word of the persistent SRAM has two wrong bits.
     ErrorPowerLost = 32'h601,  // Persistent memory lost its power since the variable was written.
+    ErrorVariableTorn = 32'h602,  // A write of the variable was interrupted: its content is neither old nor new.
     ErrorElementsDiffer = 32'h701,  // Elements differ from the reference.
     ErrorBadOption = 32'h4001,  // An option, argument or file name on the command line is wrong.
     ErrorBadInput = 32'h4002,  // An input tensor is missing, surplus, or has the wrong shape or type.
@@ -360,6 +397,9 @@ package npu_contract_pkg;
     ErrorBadPreset = 32'h4004,  // A machine configuration has a missing, unknown or absurd value.
     ErrorWrongOrder = 32'h4005,  // An API call came in a state that does not allow it.
     ErrorBadFirmware = 32'h4006,  // A firmware image is damaged, truncated or too big, or is none.
+    // A snapshot of variables is damaged, of another version, or does not fit the variables that it shall be restored
+    // to.
+    ErrorBadSnapshot = 32'h4007,
     ErrorCannotRead = 32'h4201,  // A file cannot be opened or read.
     ErrorCannotWrite = 32'h4202,  // A file cannot be created or written.
     ErrorToolMissing = 32'h4203,  // An external program that a command needs is not installed.
@@ -538,18 +578,51 @@ package npu_contract_pkg;
     // Ring 0. value[0]: ring. Its jobs must have ended, or are cancelled without completions.
     RequestContextClose = 8'h4,
     // Ring 0. value[0]: table index, value[1] to value[4]: the entry's words. Refused (fault_request) for an index
-    // beyond the table or an entry beyond the memory.
+    // beyond the table or an entry beyond its memory, in DRAM also for one inside of what driver and firmware share;
+    // with fault_power unless the persistent SRAM is on.
     RequestVariableWrite = 8'h5,
-    RequestVariableRead = 8'h6,  // Ring 0. value[0]: table index; the completion's value holds the entry.
+    // Ring 0. value[0]: table index; the completion's value holds the entry. Refused as variable_write.
+    RequestVariableRead = 8'h6,
     // Ring 0. value[0]: a power_state. Refused while jobs are queued or running. A run request wakes the device by
     // itself.
-    RequestPower = 8'h7
+    RequestPower = 8'h7,
+    // Ring 0. value[0]: a psram_power for the persistent SRAM. Refused (fault_request) while jobs are queued or
+    // running. A run request switches it on by itself.
+    RequestPersistentPower = 8'h8,
+    // Ring 0. Reads all words of the persistent SRAM and puts right what can be. The completion's value[0]: bits
+    // corrected by it, value[1]: words with two wrong bits that it found, value[2]: byte offset of the last of them.
+    // Refused (fault_request) while jobs are queued or running, with fault_power unless the persistent SRAM is on.
+    RequestScrub = 8'h9,
+    // Ring 0. The driver knows that the persistent SRAM has lost its contents: psram_status.lost is cleared.
+    RequestAcknowledgeLoss = 8'ha
   } request_e;
 
   typedef enum logic [7:0] {
     PowerStateActive = 8'h0,  // Engines have power.
     PowerStateSleep = 8'h1  // Engines and scratchpad without power; persistent SRAM keeps its content.
   } power_state_e;
+
+  typedef enum logic [7:0] {
+    PsramPowerOn = 8'h0,  // Accessible.
+    PsramPowerRetention = 8'h1,  // Contents are kept, accesses are refused.
+    PsramPowerOff = 8'h2  // Contents are lost, accesses are refused.
+  } psram_power_e;
+
+  typedef enum logic [7:0] {
+    VariableFlagIsWritten = 8'h1,  // Written or initialised: it may be read.
+    VariableFlagSeenValid = 8'h2,  // seen_epoch counts.
+    // A command has begun to write it, and its write is not complete. Without double_buffered, a declaration makes it
+    // `torn`.
+    VariableFlagWriting = 8'h4,
+    // A write of it never came to its end, so its content is neither old nor new: reading is variable_torn until it is
+    // written whole.
+    VariableFlagTorn = 8'h8,
+    // It has two places, the second at base plus length rounded up to psram_port_bytes (64 with in_dram). Reads go to
+    // the current one, writes to the other, and the completed write makes that current.
+    VariableFlagDoubleBuffered = 8'h10,
+    VariableFlagSecond = 8'h20,  // The second place is the current one.
+    VariableFlagInDram = 8'h40  // base counts 64 bytes of DRAM, and only DMA reaches it.
+  } variable_flag_e;
 
   // Elements of signed arrays.
   typedef logic signed [31:0] signed32_t;
@@ -632,7 +705,7 @@ package npu_contract_pkg;
     logic [7:0] reserved2;
     logic [7:0] fill_bytes;  // Fill: size of the pattern, 1, 2, 4 or 8.
     logic [6:0] reserved1;
-    logic commit;  // When done, set is_written of the variable that dst names.
+    logic commit;  // When done, the write of the variable that dst names is complete: is_written is set.
     dma_mode_e mode;
     address_t dst;
     address_t src;
@@ -696,7 +769,7 @@ package npu_contract_pkg;
     logic [31:0] reserved3;
     logic [31:0] reserved2;
     logic [6:0] reserved1;
-    logic commit;  // When done, set is_written of the variables that store operands name.
+    logic commit;  // When done, the writes of the variables that store operands name are complete: is_written is set.
     logic [7:0] register_count;  // Registers that the micro-operations use: 0 to register_count - 1.
     logic [7:0] uop_count;
     logic [7:0] operand_count;
@@ -793,14 +866,15 @@ package npu_contract_pkg;
     logic signed [63:0] bias;
   } parameter_entry_t;
 
-  // Entry of the variable table in persistent SRAM. As it lies in memory, byte 0 lowest.
+  // Entry of the variable table in persistent SRAM. All 0: free. As it lies in memory, byte 0 lowest.
   typedef struct packed {
     logic [31:0] hash;  // Hash of type and shape.
-    logic [7:0] seen_epoch;  // Low 8 bits of the execution that last declared it; bit 1 of flags says that it is valid.
-    logic [7:0] flags;  // bit 0: is_written.
+    // Low 8 bits of the execution that last declared it; flag seen_valid says that it is valid.
+    logic [7:0] seen_epoch;
+    logic [7:0] flags;  // Sum of variable_flag.
     logic [15:0] owner;  // Context id.
     logic [31:0] length;  // Bytes; 0 marks a free entry.
-    logic [31:0] base;  // Byte offset in the persistent SRAM.
+    logic [31:0] base;  // Byte offset in the persistent SRAM; see flag in_dram.
   } variable_entry_t;
 
   // One record per completed command, written to the event buffer by a trace port that costs no time and no bandwidth.

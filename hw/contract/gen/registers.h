@@ -122,7 +122,8 @@ inline constexpr uint32_t kFaultCode = 0x060;
 // Index of the command that faulted. Read only.
 inline constexpr uint32_t kFaultCommand = 0x064;
 
-// For fault_hazard the index of the other command; for variable faults the table index. Read only.
+// For fault_hazard the index of the other command; for variable faults and fault_ecc the table index, 0xffff where the
+// word belongs to no variable. Read only.
 inline constexpr uint32_t kFaultOther = 0x068;
 
 // Queue of the command that faulted. Read only.
@@ -178,6 +179,39 @@ inline constexpr uint32_t kEnginePower = 0x0b0;
 inline constexpr uint32_t kEnginePowerOnMask = 0x1;
 inline constexpr uint32_t kEnginePowerOnLsb = 0;
 inline constexpr uint32_t kEnginePowerReset = 0x1;
+
+// Power of the persistent SRAM. Without effect while a job runs. While it is not on, its window answers with an error,
+// var_word0..3 read as 0 and keep what they have, and starting a job is fault_power.
+inline constexpr uint32_t kPsramPower = 0x0b4;
+inline constexpr uint32_t kPsramPowerStateMask = 0x3;
+inline constexpr uint32_t kPsramPowerStateLsb = 0;
+
+// State of the persistent SRAM.
+inline constexpr uint32_t kPsramStatus = 0x0b8;
+// Its power was off, and nobody has acknowledged that; writing 1 clears it. Declaring a variable meanwhile is
+// power_lost.
+inline constexpr uint32_t kPsramStatusLostMask = 0x1;
+inline constexpr uint32_t kPsramStatusLostLsb = 0;
+// It clears itself after power was off, or scrubs: psram_bytes / psram_port_bytes cycles. A job that starts meanwhile
+// waits.
+inline constexpr uint32_t kPsramStatusBusyMask = 0x2;
+inline constexpr uint32_t kPsramStatusBusyLsb = 1;
+
+// Writing 1 reads all words of the persistent SRAM and puts right what can be; reads as 0. Without effect while a job
+// runs or the memory is not on.
+inline constexpr uint32_t kPsramScrub = 0x0bc;
+inline constexpr uint32_t kPsramScrubStartMask = 0x1;
+inline constexpr uint32_t kPsramScrubStartLsb = 0;
+
+// Wrong bits in the persistent SRAM that were put right, at an access or by a scrub, since the last cold reset. Read
+// only.
+inline constexpr uint32_t kEccCorrected = 0x0c0;
+
+// How often a word with two wrong bits was met since then. Read only.
+inline constexpr uint32_t kEccUncorrectable = 0x0c4;
+
+// Byte offset of the last such word. Read only.
+inline constexpr uint32_t kEccAddress = 0x0c8;
 
 // What a queue does now; element 15 is the sequencer. Read only.
 inline constexpr uint32_t kQueueState = 0x200;
@@ -340,6 +374,18 @@ inline constexpr uint32_t kTestHangCommand = 0x2084;
 
 // Test hook: as many interrupts of host_irq_status are lost instead of raised; counts down.
 inline constexpr uint32_t kTestDropInterrupts = 0x2088;
+
+// Test hook: byte offset of a word (8 bytes) in the persistent SRAM.
+inline constexpr uint32_t kTestFlipAddress = 0x2090;
+
+// Test hook: writing flips a stored bit of that word: 0 to 63 its data, 64 to 71 its check bits. Two wrong bits in a
+// word are always found; more can look like fewer.
+inline constexpr uint32_t kTestFlipBit = 0x2094;
+
+// Test hook: when jobs have written so many more bytes to variables, power breaks down: the rest of that command is not
+// written, the job ends with fault_power, engines and scratchpad lose power, persistent SRAM and DRAM keep their
+// contents. Counts down; 0: never.
+inline constexpr uint32_t kTestBrownout = 0x2098;
 
 // x0 to x31 when the CPU stopped. Read only.
 inline constexpr uint32_t kStopRegister = 0x2100;
@@ -526,7 +572,7 @@ struct RegisterInfo {
 };
 
 // Every register but the capabilities (kCapabilities).
-inline constexpr std::array<RegisterInfo, 86> kRegisters = {{
+inline constexpr std::array<RegisterInfo, 95> kRegisters = {{
     {"id", Block::kId, 0x000, 1, 0, false, 0x544e5055},
     {"contract_version", Block::kId, 0x004, 1, 0, false, 0x0},
     {"caps_hash", Block::kId, 0x008, 1, 0, false, 0x0},
@@ -569,6 +615,12 @@ inline constexpr std::array<RegisterInfo, 86> kRegisters = {{
     {"counter_base_lo", Block::kCore, 0x0a8, 1, 0, true, 0x0},
     {"counter_base_hi", Block::kCore, 0x0ac, 1, 0, true, 0x0},
     {"engine_power", Block::kCore, 0x0b0, 1, 0, true, 0x1},
+    {"psram_power", Block::kCore, 0x0b4, 1, 0, true, 0x0},
+    {"psram_status", Block::kCore, 0x0b8, 1, 0, true, 0x0},
+    {"psram_scrub", Block::kCore, 0x0bc, 1, 0, true, 0x0},
+    {"ecc_corrected", Block::kCore, 0x0c0, 1, 0, false, 0x0},
+    {"ecc_uncorrectable", Block::kCore, 0x0c4, 1, 0, false, 0x0},
+    {"ecc_address", Block::kCore, 0x0c8, 1, 0, false, 0x0},
     {"queue_state", Block::kCore, 0x200, 16, 8, false, 0x0},
     {"queue_command", Block::kCore, 0x204, 16, 8, false, 0x0},
     {"region_base_lo", Block::kCore, 0x400, 16, 16, true, 0x0},
@@ -603,6 +655,9 @@ inline constexpr std::array<RegisterInfo, 86> kRegisters = {{
     {"test_hang", Block::kMailbox, 0x2080, 1, 0, true, 0x0},
     {"test_hang_command", Block::kMailbox, 0x2084, 1, 0, true, 0x0},
     {"test_drop_interrupts", Block::kMailbox, 0x2088, 1, 0, true, 0x0},
+    {"test_flip_address", Block::kMailbox, 0x2090, 1, 0, true, 0x0},
+    {"test_flip_bit", Block::kMailbox, 0x2094, 1, 0, true, 0x0},
+    {"test_brownout", Block::kMailbox, 0x2098, 1, 0, true, 0x0},
     {"stop_register", Block::kMailbox, 0x2100, 32, 4, false, 0x0},
     {"interrupt_pending", Block::kCpu, 0x3000, 1, 0, false, 0x0},
     {"interrupt_enable", Block::kCpu, 0x3004, 1, 0, true, 0x0},

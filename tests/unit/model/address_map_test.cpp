@@ -58,7 +58,7 @@ TEST_F(AddressMapTest, Variables) {
   EXPECT_EQ(map_.window({0, Region::kVariable, 0}, Access::kRead).error, ErrorCode::kFaultBadRegion);
   EXPECT_EQ(map_.window({0, Region::kVariable, 1}, Access::kRead).error, ErrorCode::kVariableUndeclared);
   EXPECT_EQ(map_.check_declaration(1, 77), ErrorCode::kOk);
-  persistent_.table().mark_seen(1, 9);
+  persistent_.table().declare(1, 9);
   EXPECT_EQ(map_.check_declaration(1, 77), ErrorCode::kVariableRedeclared);
   const Window window = map_.window({0, Region::kVariable, 1}, Access::kWrite);
   EXPECT_EQ(window.error, ErrorCode::kOk);
