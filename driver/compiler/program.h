@@ -23,9 +23,14 @@ struct Variable {
   std::string tensor_name;  // for people
   graph::DType type;
   graph::Shape shape;
-  uint32_t bytes = 0;            // in persistent SRAM, machine elements
+  uint32_t bytes = 0;            // machine elements
   uint32_t hash = 0;             // of type and shape (variable_hash)
   std::vector<uint8_t> initial;  // machine elements; empty = not initialised
+  bool in_dram = false;          // compiled to live in DRAM, where only DMA reaches it; else in persistent SRAM
+  bool written = false;          // some command writes it
+  std::string writer;            // name of the layer that writes it last; empty: none
+  // Of one invocation: bytes of it that the commands name, each time that one does.
+  uint64_t read_bytes = 0, written_bytes = 0;
 };
 
 // FNV-1a over type and dimensions: what `declare` and the variable table compare.

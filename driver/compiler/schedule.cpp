@@ -45,6 +45,21 @@ void encode_with_segments(const backend::Schedule& schedule, const contract::Cap
   backend::add_segment_streams(liveness.spans(places), layers, capabilities, program);
 }
 
+// What the commands do with the variables.
+void count_state(const backend::Schedule& schedule, Program& program) {
+  const std::vector<backend::Command>& commands = schedule.stream.commands;
+  for (size_t i = 0; i < commands.size(); ++i) {
+    for (const backend::ByteSet& set : schedule.footprints[i]) {
+      if (set.space < backend::kVariableSpace) continue;
+      Variable& variable = program.variables[set.space - backend::kVariableSpace];
+      (set.write ? variable.written_bytes : variable.read_bytes) += static_cast<uint64_t>(set.bytes());
+      if (!set.write) continue;
+      variable.written = true;
+      variable.writer = program.layers[backend::header_of(commands[i].body).layer].name;
+    }
+  }
+}
+
 }  // namespace
 
 Program schedule(Module&& module, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
@@ -77,6 +92,7 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
   program.variables = std::move(module.variables);
   program.layers = std::move(module.layers);
   for (size_t i = 0; i < program.layers.size(); ++i) program.layers[i].tiles = stream.layer_tiles[i];
+  count_state(best, program);
   return program;
 }
 

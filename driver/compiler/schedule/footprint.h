@@ -22,6 +22,13 @@ struct ByteSet {
   std::array<Dim, 5> dims{};
   uint32_t rank = 0;
 
+  // Bytes of all runs; one that several runs hold counts as often.
+  [[nodiscard]] int64_t bytes() const {
+    int64_t product = run;
+    for (uint32_t d = 0; d < rank; ++d) product *= dims[d].count;
+    return product;
+  }
+
   // Calls visit(first, end) for every run, ascending where runs do not interleave.
   template <class Visit>
   void for_each_run(Visit&& visit) const {
