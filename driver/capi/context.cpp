@@ -46,7 +46,7 @@ npu_status npu_variables_get(const npu_variables* variables, size_t index, npu_v
     told.rank = static_cast<uint32_t>(from.shape.size());
     told.shape = from.shape.data();
     told.bytes = from.bytes;
-    told.offset = from.offset;
+    told.offset = static_cast<uint32_t>(from.offset);
     told.index = from.index;
     told.is_written = from.is_written;
     npu::capi::give(told, info, kFunction, "npu_variable_info");

@@ -77,9 +77,7 @@ graph::Value Context::read_variable(std::string_view identity) const {
   const Lock lock(state_->device->mutex);
   state_->require_quiet("read a variable");
   const VariableInfo info = find_variable(*state_, identity);
-  graph::Value value{info.type, info.shape, std::vector<uint8_t>(info.bytes)};
-  state_->device->hal->read_window(Window::kPersistent, info.offset, value.bytes);
-  return value;
+  return {info.type, info.shape, state_->device->variables.read(info.index)};
 }
 
 void Context::write_variable(std::string_view identity, const graph::Value& value) {
@@ -91,8 +89,7 @@ void Context::write_variable(std::string_view identity, const graph::Value& valu
                 fmt::format("variable {} is {}{}, not {}{}.", graph::in_quotes(identity), graph::name(info.type),
                             graph::to_string(info.shape), graph::name(value.type), graph::to_string(value.shape)));
   }
-  state_->device->hal->write_window(Window::kPersistent, info.offset, value.bytes);
-  state_->device->variables.mark_written(info.index);
+  state_->device->variables.write(info.index, value.bytes, "host");
 }
 
 void Context::clear() {

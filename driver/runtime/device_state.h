@@ -61,8 +61,9 @@ class ContextState {
   const ContextOptions options;
   const uint32_t link_context;  // its number at the link
   uint32_t jobs_in_flight = 0;
-  std::atomic<bool> quiet = true;  // none is
-  uint32_t epoch = 0;              // of the last execution
+  std::atomic<bool> quiet = true;       // none is
+  uint32_t epoch = 0;                   // of the last execution
+  std::vector<ProgramState*> programs;  // loaded now
 };
 
 // A piece of device memory. Without bytes there is none.

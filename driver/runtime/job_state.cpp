@@ -156,6 +156,7 @@ void JobState::finish(JobEnd& end) {
   result.counters = end.counters;
   if (options.events) read_events(end.event_count);
   read_outputs();
+  device().variables.count_invocation(*program->bound_variables, program->program.variables);
   phase = Phase::kDone;
 }
 

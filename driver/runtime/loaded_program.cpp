@@ -201,10 +201,12 @@ ProgramState::ProgramState(std::shared_ptr<ContextState> context_state, compiler
   if (!program.constants.empty()) hal.write_memory(block(kConstants).address(), program.constants);
   // Nothing is ever written between the inputs; a command that reads there must not find zeros by chance.
   if (program.input_bytes > 0) hal.fill_memory(block(kInput).address(), program.input_bytes, kPoison);
+  context->programs.push_back(this);
 }
 
 ProgramState::~ProgramState() {
   const Lock lock(context->device->mutex);
+  std::erase(context->programs, this);
   placement.reset();
   blocks.clear();
 }

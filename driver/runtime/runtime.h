@@ -34,6 +34,7 @@
 #include "driver/compiler/program.h"
 #include "driver/graph/value.h"
 #include "driver/runtime/hal.h"
+#include "driver/runtime/snapshot.h"
 #include "hw/contract/error.h"
 #include "hw/contract/gen/capabilities.h"
 #include "hw/contract/gen/commands.h"
@@ -158,9 +159,13 @@ struct VariableInfo {
   graph::DType type = graph::DType::kUnknown;
   graph::Shape shape;
   uint32_t bytes = 0;
-  uint32_t offset = 0;  // in the persistent SRAM
+  uint64_t offset = 0;  // in the persistent SRAM
   uint32_t index = 0;   // in the variable table
   bool is_written = false;
+  // Who wrote it last: a layer of the program that did (compiler::Layer::name), "host" for write_variable(), "snapshot"
+  // for restore(). Empty: nobody since it was allocated.
+  std::string last_writer;
+  uint64_t invocations = 0;  // jobs that declared it and ended well, since it was allocated
 };
 
 struct MemoryUse {
@@ -235,6 +240,15 @@ class Context {
   // Error(kWrongOrder) while a job of this context is in flight, kVariableUndeclared for an unknown identity.
   void clear();
   void clear(std::string_view identity);
+
+  // All variables of the context and what they hold. Throws Error(kWrongOrder) while a job of this context is in
+  // flight.
+  [[nodiscard]] Snapshot snapshot(std::string label = {}) const;
+  // Gives every variable of the context the content that it has in the snapshot; one that is unwritten there becomes
+  // unwritten. What was cleared, but is declared by a loaded program, is allocated again. Throws Error(kBadSnapshot)
+  // naming the variables that only one of both has, or that are declared differently, kWrongOrder while a job of this
+  // context is in flight, and what load() throws for new variables. Before anything is written.
+  void restore(const Snapshot& snapshot);
 
  private:
   friend class Device;

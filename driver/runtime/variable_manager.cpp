@@ -191,10 +191,33 @@ std::string VariableManager::identity_of(uint32_t index) const {
   return fmt::format("(free table entry {})", index);
 }
 
-void VariableManager::mark_written(uint32_t index) {
+std::vector<uint8_t> VariableManager::read(uint32_t index) const {
+  std::vector<uint8_t> bytes(slots_[index]->bytes);
+  hal_.read_window(Window::kPersistent, slots_[index]->offset, bytes);
+  return bytes;
+}
+
+void VariableManager::write(uint32_t index, std::span<const uint8_t> bytes, std::string_view writer) {
+  Slot& slot = *slots_[index];
   VariableTable::Write write{index, read_entry(index)};
-  write.entry.flags |= kIsWritten;
+  if (bytes.empty()) {
+    write.entry.flags &= static_cast<uint8_t>(~kIsWritten);
+  } else {
+    NPU_CHECK(bytes.size() == slot.bytes);
+    hal_.write_window(Window::kPersistent, slot.offset, bytes);
+    write.entry.flags |= kIsWritten;
+  }
   table_.write_entries({&write, 1});
+  slot.last_writer = writer;
+}
+
+void VariableManager::count_invocation(std::span<const uint32_t> indices,
+                                       std::span<const compiler::Variable> variables) {
+  for (size_t i = 0; i < indices.size(); ++i) {
+    Slot& slot = *slots_[indices[i]];
+    ++slot.invocations;
+    if (!variables[i].writer.empty()) slot.last_writer = variables[i].writer;
+  }
 }
 
 void VariableManager::forget_seen(uint16_t owner) {
@@ -225,7 +248,8 @@ std::optional<uint32_t> VariableManager::index_of(uint16_t owner, std::string_vi
 VariableInfo VariableManager::info(uint32_t index, const VariableEntry& entry) const {
   const Slot& slot = *slots_[index];
   const bool is_written = (entry.flags & kIsWritten) != 0;
-  return {slot.identity, slot.tensor_name, slot.type, slot.shape, slot.bytes, slot.offset, index, is_written};
+  return {slot.identity, slot.tensor_name, slot.type,        slot.shape,      slot.bytes, slot.offset,
+          index,         is_written,       slot.last_writer, slot.invocations};
 }
 
 VariableEntry VariableManager::read_entry(uint32_t index) const { return table_.read_entries({&index, 1}).front(); }

@@ -36,7 +36,12 @@ class VariableManager {
   [[nodiscard]] std::optional<VariableInfo> find(uint16_t owner, std::string_view identity) const;
   // Name of the variable in an entry of the table, for messages.
   [[nodiscard]] std::string identity_of(uint32_t index) const;
-  void mark_written(uint32_t index);
+  [[nodiscard]] std::vector<uint8_t> read(uint32_t index) const;
+  // Gives a variable a content, or with no bytes makes it unwritten.
+  void write(uint32_t index, std::span<const uint8_t> bytes, std::string_view writer);
+  // A job that declared these, as `variables` of its program, has ended well.
+  void count_invocation(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables);
+  void set_invocations(uint32_t index, uint64_t invocations) { slots_[index]->invocations = invocations; }
 
   // Entries remember 8 bits of the execution that declared them. Called when these repeat in a context without jobs in
   // flight, so that an entry from 256 executions ago is not taken for declared in this one.
@@ -56,6 +61,8 @@ class VariableManager {
     graph::DType type = graph::DType::kUnknown;
     graph::Shape shape;
     uint32_t offset = 0, bytes = 0;
+    std::string last_writer = {};
+    uint64_t invocations = 0;
   };
 
   [[nodiscard]] std::optional<uint32_t> index_of(uint16_t owner, std::string_view identity) const;

@@ -1,0 +1,105 @@
+// Context::snapshot and Context::restore.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "driver/graph/text.h"
+#include "driver/runtime/device_state.h"
+#include "driver/runtime/runtime.h"
+
+namespace npu::runtime {
+namespace {
+
+using contract::ErrorCode;
+
+struct Declaration {
+  graph::DType type;
+  graph::Shape shape;
+};
+using Declarations = std::map<std::string_view, Declaration>;
+
+std::string describe(graph::DType type, const graph::Shape& shape) {
+  return fmt::format("{}{}", graph::name(type), graph::to_string(shape));
+}
+
+void list(std::string& names, std::string_view name) { names += (names.empty() ? "" : ", ") + graph::in_quotes(name); }
+
+// Of what the context holds, and of what its programs will declare.
+Declarations declarations_of(const ContextState& context, const std::vector<VariableInfo>& held) {
+  Declarations declarations;
+  for (const VariableInfo& info : held) declarations[info.identity] = {info.type, info.shape};
+  for (const ProgramState* program : context.programs) {
+    for (const compiler::Variable& variable : program->program.variables) {
+      declarations.try_emplace(variable.identity, Declaration{variable.type, variable.shape});
+    }
+  }
+  return declarations;
+}
+
+void check_fit(const Snapshot& snapshot, const Declarations& declarations) {
+  std::string surplus, missing;
+  std::map<std::string_view, const SnapshotVariable*> saved;
+  for (const SnapshotVariable& variable : snapshot.variables) {
+    saved[variable.identity] = &variable;
+    if (!declarations.contains(variable.identity)) list(surplus, variable.identity);
+  }
+  for (const auto& [identity, declaration] : declarations) {
+    const auto found = saved.find(identity);
+    if (found == saved.end()) {
+      list(missing, identity);
+    } else if (found->second->type != declaration.type || found->second->shape != declaration.shape) {
+      throw Error(ErrorCode::kBadSnapshot,
+                  fmt::format("variable {} is {} in the snapshot, but {} in this context; restore a snapshot of the "
+                              "same networks.",
+                              graph::in_quotes(identity), describe(found->second->type, found->second->shape),
+                              describe(declaration.type, declaration.shape)));
+    }
+  }
+  if (surplus.empty() && missing.empty()) return;
+  std::string text;
+  if (!surplus.empty()) text = fmt::format("no loaded program declares {} of the snapshot", surplus);
+  if (!missing.empty()) text += fmt::format("{}the snapshot has no {}", text.empty() ? "" : ", and ", missing);
+  throw Error(ErrorCode::kBadSnapshot, text + "; restore a snapshot of the same networks, after loading all of them.");
+}
+
+}  // namespace
+
+Snapshot Context::snapshot(std::string label) const {
+  const Lock lock(state_->device->mutex);
+  state_->require_quiet("save variables");
+  Snapshot snapshot{std::move(label), {}};
+  for (VariableInfo& info : state_->device->variables.list(state_->owner)) {
+    SnapshotVariable variable;
+    if (info.is_written) variable.bytes = state_->device->variables.read(info.index);
+    variable.identity = std::move(info.identity);
+    variable.tensor_name = std::move(info.tensor_name);
+    variable.type = info.type;
+    variable.shape = std::move(info.shape);
+    variable.is_written = info.is_written;
+    variable.last_writer = std::move(info.last_writer);
+    variable.invocations = info.invocations;
+    snapshot.variables.push_back(std::move(variable));
+  }
+  std::sort(snapshot.variables.begin(), snapshot.variables.end(),
+            [](const auto& a, const auto& b) { return a.identity < b.identity; });
+  return snapshot;
+}
+
+void Context::restore(const Snapshot& snapshot) {
+  const Lock lock(state_->device->mutex);
+  state_->require_quiet("restore variables");
+  check_snapshot(snapshot);
+  VariableManager& variables = state_->device->variables;
+  const std::vector<VariableInfo> held = variables.list(state_->owner);
+  check_fit(snapshot, declarations_of(*state_, held));
+  for (ProgramState* program : state_->programs) program->bind_variables();
+  for (const SnapshotVariable& variable : snapshot.variables) {
+    const uint32_t index = variables.find(state_->owner, variable.identity).value().index;
+    variables.write(index, variable.bytes, variable.is_written ? "snapshot" : "");
+    variables.set_invocations(index, variable.invocations);
+  }
+}
+
+}  // namespace npu::runtime

@@ -1,0 +1,195 @@
+// Snapshot files and differences between snapshots.
+#include "driver/runtime/snapshot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "tests/unit/runtime/fixture.h"
+
+namespace npu::runtime {
+namespace {
+
+using contract::ErrorCode;
+
+SnapshotVariable variable(const std::string& identity, std::vector<uint8_t> bytes,
+                          graph::DType type = graph::DType::kInt8) {
+  const auto elements = static_cast<int64_t>(bytes.size()) / graph::machine_width(type);
+  return {identity, "Variable_1", type, {elements}, true, std::move(bytes), "conv2d_3", 20};
+}
+
+Snapshot example() {
+  Snapshot snapshot{"net.tosa", {variable("a", {1, 2, 3, 4}), {}, variable("stream/c", {9, 0}, graph::DType::kInt16)}};
+  snapshot.variables[1] = {"b", "", graph::DType::kFp32, {1, 3}, false, {}, "", 0};
+  return snapshot;
+}
+
+Snapshot of(std::vector<SnapshotVariable> variables) { return {"", std::move(variables)}; }
+
+std::pair<ErrorCode, std::string> refusal(std::span<const uint8_t> file) {
+  return error_of([&] { static_cast<void>(parse_snapshot(file)); });
+}
+
+TEST(SnapshotFile, ReadsWhatWasWritten) {
+  EXPECT_EQ(parse_snapshot(serialise(example())), example());
+  EXPECT_EQ(parse_snapshot(serialise({})), Snapshot{});
+}
+
+TEST(SnapshotFile, LaysOutAsDocumented) {
+  const std::vector<uint8_t> file = serialise(of({variable("v", {7})}));
+  const std::string text(file.begin(), file.end());
+  const std::string want(
+      "TNPUSTAT\1\0\0\0\0\0\0\0\x51\0\0\0\0\0\0\0"  // header
+      "\0\0\0\0\1\0\0\0"                            // label, count
+      "\1\0\0\0v\x0a\0\0\0Variable_1\4\0\0\0INT8"   // identity, tensor, type
+      "\x08\0\0\0conv2d_3\x14\0\0\0\0\0\0\0"        // writer, invocations
+      "\1\0\0\0\1\0\0\0\0\0\0\0\1\7",               // rank, dimension, is_written, content
+      24 + 8 + 5 + 14 + 8 + 12 + 8 + 14);
+  ASSERT_EQ(file.size(), want.size() + 4);
+  EXPECT_EQ(text.substr(0, 16), want.substr(0, 16));
+  EXPECT_EQ(text.substr(24, want.size() - 24), want.substr(24));
+  EXPECT_EQ(file[16], want.size() - 24);
+}
+
+TEST(SnapshotFile, EveryTruncationIsRefused) {
+  const std::vector<uint8_t> file = serialise(example());
+  for (size_t bytes = 0; bytes < file.size(); ++bytes) {
+    EXPECT_EQ(refusal(std::span(file).first(bytes)).first, ErrorCode::kBadSnapshot) << bytes << " bytes";
+  }
+  RecordProperty("compared", static_cast<int>(file.size()));
+}
+
+TEST(SnapshotFile, EveryWrongBitIsRefused) {
+  std::vector<uint8_t> file = serialise(example());
+  for (size_t bit = 0; bit < file.size() * 8; ++bit) {
+    file[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+    EXPECT_EQ(refusal(file).first, ErrorCode::kBadSnapshot) << "bit " << bit;
+    file[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+  }
+  EXPECT_EQ(parse_snapshot(file), example());
+  RecordProperty("compared", static_cast<int>(file.size() * 8));
+}
+
+TEST(SnapshotFile, SaysWhatIsWrong) {
+  std::vector<uint8_t> file = serialise(example());
+  const std::vector<uint8_t> foreign(100, 'x');
+  EXPECT_CONTAINS(refusal(foreign).second, "no snapshot of variables");
+  EXPECT_CONTAINS(refusal(std::span(file).first(40)).second, "truncated");
+  file.push_back(0);
+  EXPECT_CONTAINS(refusal(file).second, "damaged");
+  file.pop_back();
+  file[8] = 2;
+  EXPECT_CONTAINS(refusal(file).second, "format version 2, but this program knows version 1");
+  file[8] = 1;
+  file.back() ^= 1;
+  EXPECT_CONTAINS(refusal(file).second, "checksum");
+}
+
+// Contents that a checksum does not protect from: whoever can write files can write checksums.
+TEST(SnapshotFile, ImpossibleContentsAreRefusedWithoutTakingTheMemoryThatTheyClaim) {
+  const auto sealed = [](std::vector<uint8_t> payload) {
+    // The checksum is that of a file with as long a payload of the same bytes, taken from the writer: found by trial.
+    std::vector<uint8_t> file = {'T', 'N', 'P', 'U', 'S', 'T', 'A', 'T', 1, 0, 0, 0, 0, 0, 0, 0};
+    for (int i = 0; i < 8; ++i) file.push_back(static_cast<uint8_t>(uint64_t{payload.size()} >> 8 * i));
+    file.insert(file.end(), payload.begin(), payload.end());
+    uint32_t crc = 0xffffffff;
+    for (const uint8_t byte : file) {
+      crc ^= byte;
+      for (int i = 0; i < 8; ++i) crc = crc >> 1 ^ ((crc & 1) != 0 ? 0xedb88320 : 0);
+    }
+    for (int i = 0; i < 4; ++i) file.push_back(static_cast<uint8_t>(~crc >> 8 * i));
+    return file;
+  };
+  const std::vector<uint8_t> good = serialise(example());
+  const std::vector<uint8_t> payload(good.begin() + 24, good.end() - 4);
+  ASSERT_EQ(sealed(payload), good);
+
+  // Every number of the payload as large as it gets, and random damage behind a right checksum.
+  int refused = 0, tried = 0;
+  for (size_t at = 0; at + 4 <= payload.size(); ++at) {
+    std::vector<uint8_t> bad = payload;
+    std::fill_n(bad.begin() + static_cast<ptrdiff_t>(at), 4, uint8_t{0xff});
+    refused += static_cast<int>(refusal(sealed(bad)).first == ErrorCode::kBadSnapshot);
+    ++tried;
+  }
+  EXPECT_GT(refused, tried / 2);
+  const uint64_t seed = 20260101;
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < 20'000; ++i) {
+    std::vector<uint8_t> bad = payload;
+    for (uint64_t n = 1 + random() % 4; n > 0; --n) bad[random() % bad.size()] = static_cast<uint8_t>(random());
+    if (random() % 4 == 0) bad.resize(random() % bad.size());
+    const ErrorCode code = refusal(sealed(bad)).first;
+    ASSERT_TRUE(code == ErrorCode::kBadSnapshot || code == ErrorCode::kOk) << "seed " << seed << ", trial " << i;
+  }
+}
+
+TEST(SnapshotFile, ImpossibleSnapshotsAreNotWritten) {
+  const auto code = [](const Snapshot& snapshot) {
+    return error_of([&] { static_cast<void>(serialise(snapshot)); }).first;
+  };
+  EXPECT_EQ(code(of({variable("b", {1}), variable("a", {1})})), ErrorCode::kBadSnapshot);
+  EXPECT_EQ(code(of({variable("a", {1}), variable("a", {1})})), ErrorCode::kBadSnapshot);
+  Snapshot wrong = of({variable("a", {1, 2})});
+  wrong.variables[0].bytes.pop_back();
+  EXPECT_EQ(code(wrong), ErrorCode::kBadSnapshot);
+  wrong.variables[0].shape = {-1};
+  EXPECT_EQ(code(wrong), ErrorCode::kBadSnapshot);
+  wrong.variables[0].is_written = false;
+  EXPECT_EQ(code(wrong), ErrorCode::kBadSnapshot);
+}
+
+TEST(SnapshotDiff, EqualSnapshotsDoNotDiffer) {
+  Snapshot other = example();
+  other.label = "other.tosa";
+  other.variables[0].invocations = 7;
+  other.variables[0].last_writer = "host";
+  EXPECT_TRUE(diff(example(), other).empty());
+}
+
+TEST(SnapshotDiff, CountsElementsAndSaysWhereTheFirstIs) {
+  Snapshot a = of({variable("v", {1, 2, 3, 4, 5, 6}), variable("w", {0})});
+  a.variables[0].shape = {2, 3};
+  Snapshot b = a;
+  b.variables[0].bytes[4] = 0xfb;  // -5
+  b.variables[0].bytes[5] = 7;
+  const std::vector<SnapshotDifference> found = diff(a, b);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].identity, "v");
+  EXPECT_EQ(found[0].compared, 6);
+  EXPECT_EQ(found[0].differing, 2);
+  EXPECT_EQ(found[0].first, 4);
+  EXPECT_EQ(found[0].max_abs, 10);
+  EXPECT_EQ(found[0].what, "2 of 6 elements differ, by up to 10; the first is [1, 1]: 5 against -5");
+}
+
+TEST(SnapshotDiff, KnowsTheTypes) {
+  const auto distance = [](graph::DType type, std::vector<uint8_t> x, std::vector<uint8_t> y) {
+    return diff(of({variable("v", std::move(x), type)}), of({variable("v", std::move(y), type)})).at(0).max_abs;
+  };
+  EXPECT_EQ(distance(graph::DType::kBool, {0}, {1}), 1);
+  EXPECT_EQ(distance(graph::DType::kInt16, {0, 0x80}, {0xff, 0x7f}), 65535);
+  EXPECT_EQ(distance(graph::DType::kInt32, {0, 0, 0, 0x80}, {0xff, 0xff, 0xff, 0x7f}), 4294967295.0);
+  EXPECT_EQ(distance(graph::DType::kFp32, {0, 0, 0x80, 0x3f}, {0, 0, 0x40, 0xc0}), 4);  // 1 and -3
+  EXPECT_EQ(distance(graph::DType::kFp16, {0, 0x3c}, {0, 0x40}), 1);                    // 1 and 2
+  EXPECT_EQ(distance(graph::DType::kBf16, {0x80, 0x3f}, {0, 0}), 1);
+  EXPECT_EQ(distance(graph::DType::kFp16, {0, 0}, {0, 0x80}), 0);  // the two zeros differ in bits only
+  EXPECT_TRUE(std::isinf(distance(graph::DType::kFp16, {0, 0x7e}, {0, 0})));
+}
+
+TEST(SnapshotDiff, NamesWhatCannotBeCompared) {
+  SnapshotVariable unwritten = variable("d", {1});
+  unwritten.is_written = false;
+  unwritten.bytes.clear();
+  const Snapshot a = of({variable("a", {1}), variable("b", {1}), unwritten});
+  const Snapshot b = of({variable("b", {1, 2}), variable("c", {1}), variable("d", {1})});
+  const std::vector<SnapshotDifference> found = diff(a, b);
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_EQ(found[0].what, "only in the first snapshot");
+  EXPECT_EQ(found[1].what, "INT8[1] in the first snapshot, INT8[2] in the second");
+  EXPECT_EQ(found[2].what, "only in the second snapshot");
+  EXPECT_EQ(found[3].what, "written in the second snapshot only");
+}
+
+}  // namespace
+}  // namespace npu::runtime
