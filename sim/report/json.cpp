@@ -7,6 +7,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/state_json.h"
+
 namespace npu::report {
 namespace {
 
@@ -14,9 +16,7 @@ using contract::Counter;
 using contract::Queue;
 using Json = nlohmann::ordered_json;
 
-double per_invocation(const Report& report, uint64_t sum) {
-  return report.invocations == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(report.invocations);
-}
+double per_invocation(const Report& report, uint64_t sum) { return report.per_invocation(sum); }
 
 Json ports(const std::vector<compiler::Port>& list) {
   Json result = Json::array();
@@ -178,22 +178,6 @@ Json queues(const Report& report) {
   return result;
 }
 
-Json state(const Report& report) {
-  Json variables = Json::array();
-  uint64_t bytes = 0;
-  for (const runtime::VariableInfo& variable : report.variables) {
-    variables.push_back({{"identity", variable.identity},
-                         {"tensor", variable.tensor_name},
-                         {"type", graph::name(variable.type)},
-                         {"shape", variable.shape},
-                         {"bytes", variable.bytes},
-                         {"offset", variable.offset},
-                         {"is_written", variable.is_written}});
-    bytes += variable.bytes;
-  }
-  return {{"bytes", bytes}, {"capacity_bytes", report.memory.persistent_bytes}, {"variables", variables}};
-}
-
 Json check(const Report& report) {
   if (!report.check) return nullptr;
   Json first;
@@ -253,7 +237,8 @@ std::string to_json(const Report& report) {
       {"firmware", firmware(report)},
       {"layers", layers},
       {"queues", queues(report)},
-      {"state", state(report)},
+      {"state", state_json(report)},
+      {"state_timeline", timeline_json(report)},
       {"check", check(report)},
   };
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';

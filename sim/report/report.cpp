@@ -63,6 +63,26 @@ int64_t Report::macs() const {
   return sum;
 }
 
+double Report::per_invocation(uint64_t sum) const {
+  return invocations == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(invocations);
+}
+
+StateBytes Report::state_bytes() const {
+  StateBytes sum;
+  for (const VariableRow& row : variables) sum += row.traffic.bytes;
+  return sum;
+}
+
+uint64_t Report::charged_to_state() const {
+  uint64_t sum = 0;
+  for (const LayerRow& row : layers) sum += row.causes[static_cast<size_t>(Cause::kState)];
+  return sum;
+}
+
+const std::string& Report::layer_name(uint32_t layer) const {
+  return layers[std::min<size_t>(layer, layers.size() - 1)].layer.name;
+}
+
 double Report::utilisation(int64_t macs, uint64_t cycles_of_one) const {
   const double peak = double{1} * info.machine.caps.mxu_cols * info.machine.caps.mxu_depth;
   return cycles_of_one == 0 ? 0 : static_cast<double>(macs) / (static_cast<double>(cycles_of_one) * peak);
@@ -101,7 +121,8 @@ std::string limited_by(const Report& report, const LayerRow& row) {
   return text;
 }
 
-Collector::Collector(RunInfo info, const compiler::Program& program) : commands_(list_commands(program)) {
+Collector::Collector(RunInfo info, const compiler::Program& program)
+    : commands_(list_commands(program)), state_(program) {
   report_.info = std::move(info);
   report_.inputs = program.inputs;
   report_.outputs = program.outputs;
@@ -116,6 +137,7 @@ Collector::Collector(RunInfo info, const compiler::Program& program) : commands_
     row.layer = layer;
     report_.layers.push_back(std::move(row));
   }
+  for (const compiler::Variable& variable : program.variables) report_.state_names.push_back(variable.identity);
   if (report_.layers.empty()) report_.layers.emplace_back();  // a graph that only passes its inputs on
 }
 
@@ -127,6 +149,7 @@ void Collector::add(const runtime::RunResult& result) {
   report_.events_lost += result.events_lost;
   add_counters(report_.counters, result.counters);
   add_times(report_.firmware, result);
+  state_.add(result.events, commands_);
   std::vector<LayerRow>& layers = report_.layers;
   for (const contract::Event& event : result.events) {
     if (static_cast<Queue>(event.queue) == Queue::kSequencer) continue;
@@ -143,7 +166,15 @@ void Collector::add(const runtime::RunResult& result) {
 
 Report Collector::finish(std::vector<runtime::VariableInfo> variables, const runtime::MemoryUse& memory) const {
   Report report = report_;
-  report.variables = std::move(variables);
+  report.state_cycles = state_.cycles();
+  report.timeline = state_.timeline();
+  report.timeline_left_out = state_.left_out();
+  for (runtime::VariableInfo& variable : variables) {
+    VariableRow row{std::move(variable), {}};
+    const auto name = std::find(report.state_names.begin(), report.state_names.end(), row.info.identity);
+    if (name != report.state_names.end()) row.traffic = state_.traffic()[name - report.state_names.begin()];
+    report.variables.push_back(std::move(row));
+  }
   report.memory = memory;
   return report;
 }

@@ -13,6 +13,7 @@
 #include "hw/presets/preset.h"
 #include "sim/report/attribution.h"
 #include "sim/report/command_list.h"
+#include "sim/report/state.h"
 
 namespace npu::report {
 
@@ -57,6 +58,12 @@ struct LayerRow {
   uint64_t mxu_busy = 0, vpu_busy = 0, dma_busy = 0;  // cycles of work, also where it is hidden behind other layers
   uint64_t commands = 0;
   uint64_t dram_read = 0, dram_written = 0, persistent_read = 0, persistent_written = 0;  // bytes
+};
+
+// A variable of the context as the run left it, and what this program did with it.
+struct VariableRow {
+  runtime::VariableInfo info;
+  VariableTraffic traffic;
 };
 
 // What computed the tiles of an engine, model or RTL. Filled in by the caller.
@@ -107,13 +114,23 @@ struct Report {
   uint64_t events_lost = 0;
   std::optional<FirmwareCost> firmware;  // nullopt where no firmware ran, and in functional mode
 
-  std::vector<runtime::VariableInfo> variables;
+  std::vector<VariableRow> variables;
+  uint64_t state_cycles = 0;  // of commands that read or write variables, also where they are hidden behind other work
+  std::vector<std::string> state_names;  // what StateUse::variable indexes
+  std::vector<TimelineRange> timeline;
+  uint64_t timeline_left_out = 0;  // invocations
   runtime::MemoryUse memory;
   std::optional<CheckResult> check;
   std::vector<EngineRun> engines;
 
   [[nodiscard]] bool timed() const { return cycles > 0; }
-  [[nodiscard]] int64_t macs() const;  // of one invocation
+  [[nodiscard]] int64_t macs() const;                       // of one invocation
+  [[nodiscard]] double per_invocation(uint64_t sum) const;  // 0 without invocations
+  [[nodiscard]] StateBytes state_bytes() const;
+  // Charged to moving state, see attribution.h.
+  [[nodiscard]] uint64_t charged_to_state() const;
+  // Name of the layer with this index.
+  [[nodiscard]] const std::string& layer_name(uint32_t layer) const;
   // MACs as a share of what the MXU could do in the same cycles (int8); 0 without cycles.
   [[nodiscard]] double utilisation(int64_t macs, uint64_t cycles_of_one) const;
   [[nodiscard]] double microseconds(double cycles_of_some) const;
@@ -135,6 +152,7 @@ class Collector {
  private:
   Report report_;
   std::vector<CommandInfo> commands_;
+  StateCollector state_;
 };
 
 // Hash of everything that the device gets from a program.

@@ -143,17 +143,62 @@ std::string engine_lines(const Report& report) {
   return text;
 }
 
+// "concat_101", or "concat_101 and 2 more".
+std::string users_text(const Report& report, const VariableTraffic& traffic, VariableUse use) {
+  std::string first;
+  size_t more = 0;
+  for (const VariableUser& user : traffic.users) {
+    if (user.use != use) continue;
+    if (first.empty()) {
+      first = report.layer_name(user.layer);
+    } else {
+      ++more;
+    }
+  }
+  return more == 0 ? first : fmt::format("{} and {} more", first, more);
+}
+
+// What an invocation moves, and who moves it.
+std::string traffic_line(const Report& report, const VariableTraffic& traffic) {
+  const auto part = [&](VariableUse use, std::string_view words, uint64_t bytes) {
+    const std::string users = users_text(report, traffic, use);
+    return users.empty() ? fmt::format("not {}", words)
+                         : fmt::format("{} bytes {} by {}", grouped(average(bytes, report.invocations)), words, users);
+  };
+  return fmt::format("            {}, {}\n",
+                     part(VariableUse::kRead, "read", traffic.bytes.sram_read + traffic.bytes.dram_read),
+                     part(VariableUse::kWrite, "written", traffic.bytes.sram_written + traffic.bytes.dram_written));
+}
+
+std::string state_totals(const Report& report) {
+  const uint64_t n = report.invocations;
+  const StateBytes bytes = report.state_bytes();
+  std::string text = fmt::format("          {} bytes read and {} written on chip", grouped(average(bytes.sram_read, n)),
+                                 grouped(average(bytes.sram_written, n)));
+  text += fmt::format(", {} and {} in DRAM{}", grouped(average(bytes.dram_read, n)),
+                      grouped(average(bytes.dram_written, n)), n == 1 ? "" : " an invocation");
+  if (report.timed()) {
+    text += fmt::format("; {} cycles of commands that do, {} of them charged to moving state",
+                        grouped(average(report.state_cycles, n)), grouped(average(report.charged_to_state(), n)));
+  }
+  return text + '\n';
+}
+
 std::string state_lines(const Report& report) {
   if (report.variables.empty()) return "state     none\n";
   uint64_t bytes = 0;
-  for (const runtime::VariableInfo& variable : report.variables) bytes += variable.bytes;
+  for (const VariableRow& row : report.variables) bytes += row.info.bytes;
   std::string text =
       fmt::format("state     {} variable{}, {} bytes of {} in persistent SRAM\n", report.variables.size(),
                   report.variables.size() == 1 ? "" : "s", grouped(bytes), grouped(report.memory.persistent_bytes));
-  for (const runtime::VariableInfo& variable : report.variables) {
-    text += fmt::format("          {} {}{}, {} bytes at {:#x}{}\n", variable.identity, graph::name(variable.type),
+  text += state_totals(report);
+  for (const VariableRow& row : report.variables) {
+    const runtime::VariableInfo& variable = row.info;
+    text += fmt::format("          {} {}{}, {} bytes at {:#x}{}{}\n", variable.identity, graph::name(variable.type),
                         graph::to_string(variable.shape), grouped(variable.bytes), variable.offset,
-                        variable.is_written ? "" : ", never written");
+                        variable.is_written ? "" : ", never written",
+                        is_extension_type(variable.type) ? ", a type beyond TOSA 1.0" : "");
+    text += traffic_line(report, row.traffic);
   }
   return text;
 }

@@ -20,12 +20,12 @@ using contract::Queue;
 
 // Tracks behind those of the queues, whose numbers are the queues'.
 constexpr uint32_t kInvocationTrack = 100;
-constexpr uint32_t kVariableTrack = 101;
 constexpr uint32_t kFirmwareTrack = 102;
+constexpr uint32_t kVariableTracks = 200;  // one a variable; further ones of a variable at multiples of their number
 // Below the invocations; its track is there only where firmware runs.
 constexpr uint32_t kFirmwarePosition = 1;
 
-std::string quoted(const std::string& text) {
+std::string json_string(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
@@ -55,10 +55,11 @@ TraceWriter::TraceWriter(std::filesystem::path path, const compiler::Program& pr
                 fmt::format("cannot write the trace {}.", graph::in_quotes(path_.string())));
   }
   for (const compiler::Layer& layer : program.layers) {
-    layers_.push_back(quoted(layer.name));
-    operators_.push_back(quoted(layer.operators));
+    layers_.push_back(json_string(layer.name));
+    operators_.push_back(json_string(layer.operators));
   }
   for (const compiler::Variable& variable : program.variables) variables_.push_back(variable.identity);
+  busy_until_.resize(variables_.size());
   std::fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", file_->handle);
   write_track_names(caps);
 }
@@ -80,11 +81,12 @@ void TraceWriter::write_track_names(const contract::Capabilities& caps) {
   track(static_cast<uint32_t>(Queue::kMxu), contract::name(Queue::kMxu));
   track(static_cast<uint32_t>(Queue::kVpu), contract::name(Queue::kVpu));
   for (uint32_t i = 0; i < caps.dma_channels; ++i) track(i, contract::name(static_cast<Queue>(i)));
-  if (!variables_.empty()) track(kVariableTrack, "variables");
+  tracks_ = position;
 }
 
 void TraceWriter::write_track(uint32_t id, std::string_view name, uint32_t position) {
-  put(fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"thread_name","args":{{"name":"{}"}}}})", id, name));
+  put(fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"thread_name","args":{{"name":{}}}}})", id,
+                  json_string(std::string(name))));
   put(fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"thread_sort_index","args":{{"sort_index":{}}}}})", id,
                   position));
 }
@@ -97,10 +99,8 @@ void TraceWriter::add(const runtime::RunResult& result) {
   }
   const JobAxis axis(result, end_);
   write_invocation(result, axis);
-  for (const Event& event : result.events) {
-    write_command(event, axis);
-    write_marks(event, axis);
-  }
+  for (const Event& event : result.events) write_command(event, axis);
+  write_uses(result, axis);
   // Where firmware is bypassed, it has no track.
   if (!result.phases.empty() && !firmware_track_) {
     write_track(kFirmwareTrack, "firmware", kFirmwarePosition);
@@ -153,17 +153,41 @@ void TraceWriter::write_command(const Event& event, const JobAxis& axis) {
                   event.psram_written));
 }
 
-void TraceWriter::write_marks(const Event& event, const JobAxis& axis) {
-  if (event.command >= commands_.size()) return;
-  for (const VariableAccess& access : commands_[event.command].variables) {
-    const uint64_t when = access.use == VariableUse::kRead ? event.started : event.completed;
-    const std::string variable = access.variable < variables_.size() ? variables_[access.variable] : "?";
-    put(fmt::format(R"({{"ph":"i","s":"t","pid":1,"tid":{},"name":{},"cat":"variable","ts":{},"args":{{"variable":{},)"
-                    R"("use":"{}","layer":{},"command":{}}}}})",
-                    kVariableTrack, quoted(fmt::format("{} {}", name(access.use), variable)),
-                    microseconds(axis.time(when)), quoted(variable), name(access.use), layer_name(event),
-                    event.command));
+void TraceWriter::write_uses(const runtime::RunResult& result, const JobAxis& axis) {
+  std::vector<const Event*> order;
+  for (const Event& event : result.events) {
+    if (event.command < commands_.size() && !commands_[event.command].variables.empty()) order.push_back(&event);
   }
+  std::stable_sort(order.begin(), order.end(), [](const Event* a, const Event* b) { return a->started < b->started; });
+  for (const Event* event : order) {
+    for (const VariableAccess& access : commands_[event->command].variables) {
+      if (access.variable >= variables_.size()) continue;
+      const uint64_t begin = axis.time(event->started);
+      const uint64_t end = begin + (event->completed - event->started);
+      put(fmt::format(
+          R"({{"ph":"X","pid":1,"tid":{},"name":"{}","cat":"variable","ts":{},"dur":{},"args":{{"variable":)"
+          R"({},"use":"{}","layer":{},"command":{}}}}})",
+          free_track(access.variable, begin, end), name(access.use), microseconds(begin), microseconds(end - begin),
+          json_string(variables_[access.variable]), name(access.use), layer_name(*event), event->command));
+    }
+  }
+}
+
+uint32_t TraceWriter::free_track(uint32_t variable, uint64_t begin, uint64_t end) {
+  std::vector<uint64_t>& tracks = busy_until_[variable];
+  const auto count = static_cast<uint32_t>(variables_.size());
+  const auto free =
+      std::find_if(tracks.begin(), tracks.end(), [&](uint64_t busy_until) { return busy_until <= begin; });
+  const auto lane = static_cast<uint32_t>(free - tracks.begin());
+  const uint32_t id = kVariableTracks + variable + lane * count;
+  if (free == tracks.end()) {
+    tracks.push_back(end);
+    const std::string text = lane == 0 ? variables_[variable] : fmt::format("{} ({})", variables_[variable], lane + 1);
+    write_track(id, text, tracks_ + variable + lane * count);
+  } else {
+    *free = end;
+  }
+  return id;
 }
 
 std::string TraceWriter::layer_name(const Event& event) const {

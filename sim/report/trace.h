@@ -1,7 +1,7 @@
 // A trace in Chrome's JSON format, for ui.perfetto.dev or chrome://tracing: a track per queue with a slice per command,
-// named after its layer, a track of the firmware's phases, a track of invocations, and a track on which uses of
-// variables are marks. All are on one axis, that of device time; job_axis.h says how the cycles of a job get there.
-// Without firmware there is no device time, and invocations follow each other without a gap.
+// named after its layer, a track of the firmware's phases, a track of invocations, and a track per variable with a
+// slice per use, a further one where uses overlap. All are on one axis, that of device time; job_axis.h says how the
+// cycles of a job get there. Without firmware there is no device time, and invocations follow each other without a gap.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,9 @@ class TraceWriter {
   void write_track_names(const contract::Capabilities& caps);
   void write_invocation(const runtime::RunResult& result, const JobAxis& axis);
   void write_command(const contract::Event& event, const JobAxis& axis);
-  void write_marks(const contract::Event& event, const JobAxis& axis);
+  void write_uses(const runtime::RunResult& result, const JobAxis& axis);
+  // The track of a variable that is free at this time, made when it is needed first.
+  [[nodiscard]] uint32_t free_track(uint32_t variable, uint64_t begin, uint64_t end);
   // Ends the phase before, which lasted until now.
   void write_phase(const runtime::FirmwarePhase& next);
   void put(const std::string& record);
@@ -54,8 +56,10 @@ class TraceWriter {
   std::filesystem::path path_, temporary_;
   std::unique_ptr<File> file_;
   std::vector<std::string> layers_, operators_, variables_;  // as JSON strings
+  std::vector<std::vector<uint64_t>> busy_until_;            // of the tracks of each variable, device time
   std::vector<CommandInfo> commands_;
   uint32_t clock_mhz_;
+  uint32_t tracks_ = 0;  // before those of variables
   uint64_t invocations_ = 0;
   uint64_t end_ = 0;              // device time at which the last invocation ended
   bool firmware_track_ = false;   // whether it was named

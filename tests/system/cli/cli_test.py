@@ -128,9 +128,17 @@ class Run(NpuTest):
         self.assertEqual(report["run"]["invocations"], 5)
         self.assertAlmostEqual(sum(layer["cycles"] for layer in report["layers"]), report["total"]["cycles"])
         self.assertEqual(len((out / "r.csv").read_text().splitlines()), 1 + len(report["layers"]))
-        marks = [r["name"] for r in json.loads((out / "t.json").read_text())["traceEvents"] if r["ph"] == "i"]
+        slices = [r for r in json.loads((out / "t.json").read_text())["traceEvents"] if r.get("cat") == "variable"]
         for use in ("declare", "read", "write"):
-            self.assertEqual(marks.count(f"{use} sum/state"), 5, use)
+            self.assertEqual([r["name"] for r in slices].count(use), 5, use)
+        self.assertEqual({r["args"]["variable"] for r in slices}, {"sum/state"})
+        timeline = report["state_timeline"]
+        self.assertEqual(sum(r["count"] for r in timeline["ranges"]), 5)
+        self.assertEqual({(u["variable"], u["use"]) for r in timeline["ranges"] for u in r["uses"]},
+                         {("sum/state", "read"), ("sum/state", "write")})
+        moved = report["state"]["traffic"]["on_chip_sram"]
+        self.assertEqual(moved, {"read_bytes": report["total"]["persistent_read_bytes"],
+                                 "written_bytes": report["total"]["persistent_written_bytes"]})
 
     def test_cycles_repeat_from_process_to_process(self):
         reports = []

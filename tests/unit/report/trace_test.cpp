@@ -35,24 +35,26 @@ struct TraceTest : testing::Test {
   const contract::Capabilities caps = presets::load_preset("nano").caps;
 };
 
-TEST_F(TraceTest, HasATrackPerQueueAndMarksForVariables) {
+TEST_F(TraceTest, HasATrackPerQueueAndOnePerVariable) {
   TraceWriter writer(folder / "trace.json", sample_program(), caps);
   writer.add(sample_result());
   writer.add(sample_result());
   const json trace = finish(writer);
-  std::map<std::string, int> tracks, phases, marks;
+  std::map<std::string, int> tracks, phases, uses;
   double last_end = 0;
   for (const json& record : trace["traceEvents"]) {
     ++phases[record["ph"]];
     if (record["name"] == "thread_name") ++tracks[record["args"]["name"]];
-    if (record["ph"] == "i") ++marks[record["name"]];
+    if (record.value("cat", "") == "variable") ++uses[record["name"]];
     if (record["ph"] == "X") last_end = std::max(last_end, record["ts"].get<double>() + record["dur"].get<double>());
   }
-  EXPECT_EQ(tracks.size(), 7u);  // invocations, sequencer, mxu, vpu, dma0, dma1, variables; no firmware ran
-  EXPECT_EQ(phases["X"], 2 * (8 + 1));
-  EXPECT_EQ(marks["declare state \"1\""], 2);
-  EXPECT_EQ(marks["read state \"1\""], 2);
-  EXPECT_EQ(marks["write state \"1\""], 2);
+  EXPECT_EQ(tracks.size(), 7u);  // invocations, sequencer, mxu, vpu, dma0, dma1, the variable; no firmware ran
+  EXPECT_EQ(tracks["state \"1\""], 1);
+  EXPECT_EQ(phases["X"], 2 * (8 + 1 + 3));
+  EXPECT_EQ(phases["i"], 0);
+  EXPECT_EQ(uses["declare"], 2);
+  EXPECT_EQ(uses["read"], 2);
+  EXPECT_EQ(uses["write"], 2);
   EXPECT_DOUBLE_EQ(last_end, 2 * 200 / 200.0);  // us at 200 MHz
   EXPECT_EQ(files(), 1u);
 }
@@ -68,6 +70,44 @@ TEST_F(TraceTest, SlicesAreNamedAfterLayers) {
     EXPECT_DOUBLE_EQ(record["dur"], 60 / 200.0);
     EXPECT_EQ(record["args"]["stalled"], 15);
   }
+}
+
+TEST_F(TraceTest, UsesOfAVariableLastAsLongAsTheirCommands) {
+  TraceWriter writer(folder / "trace.json", sample_program(), caps);
+  writer.add(sample_result());
+  const json trace = finish(writer);
+  size_t seen = 0;
+  for (const json& record : trace["traceEvents"]) {
+    if (record.value("cat", "") != "variable" || record["name"] == "declare") continue;
+    const bool read = record["name"] == "read";
+    EXPECT_DOUBLE_EQ(record["ts"], (read ? 22 : 125) / 200.0);
+    EXPECT_DOUBLE_EQ(record["dur"], (read ? 8 : 15) / 200.0);
+    EXPECT_EQ(record["args"]["layer"], read ? "conv2d_4" : "variable_write_9");
+    EXPECT_EQ(record["args"]["variable"], "state \"1\"");
+    ++seen;
+  }
+  EXPECT_EQ(seen, 2u);
+}
+
+// Slices of one track must not overlap.
+TEST_F(TraceTest, OverlappingUsesOfAVariableGetFurtherTracks) {
+  runtime::RunResult result = sample_result();
+  result.events[2].completed = 135;  // the read ends when the write is under way
+  TraceWriter writer(folder / "trace.json", sample_program(), caps);
+  writer.add(result);
+  writer.add(result);
+  const json trace = finish(writer);
+  std::map<std::string, int> tracks;
+  std::map<int, double> end;
+  for (const json& record : trace["traceEvents"]) {
+    if (record["name"] == "thread_name") ++tracks[record["args"]["name"]];
+    if (record.value("cat", "") != "variable") continue;
+    EXPECT_GE(record["ts"].get<double>(), end[record["tid"]]);
+    end[record["tid"]] = record["ts"].get<double>() + record["dur"].get<double>();
+  }
+  EXPECT_EQ(tracks["state \"1\""], 1);
+  EXPECT_EQ(tracks["state \"1\" (2)"], 1);
+  EXPECT_EQ(end.size(), 2u);
 }
 
 // What happened, on the clock of 200 MHz: device time 1,000 is 5 us.
