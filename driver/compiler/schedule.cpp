@@ -6,6 +6,7 @@
 #include "driver/compiler/schedule/encode.h"
 #include "driver/compiler/schedule/liveness.h"
 #include "driver/compiler/schedule/segments.h"
+#include "driver/compiler/schedule/state_plan.h"
 #include "driver/compiler/schedule/variants.h"
 #include "hw/contract/error.h"
 
@@ -28,7 +29,7 @@ void check_buffers(const Module& module) {
 void encode_with_segments(const backend::Schedule& schedule, const contract::Capabilities& capabilities,
                           uint32_t segment_cycles, Program& program) {
   const std::vector<backend::Command>& commands = schedule.stream.commands;
-  const backend::Timeline timeline = backend::estimate_timeline(commands, capabilities);
+  const backend::Timeline timeline = backend::estimate_timeline(commands, program.variables, capabilities);
   if (segment_cycles == 0) {
     backend::encode(commands, backend::no_yields(timeline), capabilities, program);
     return;
@@ -64,11 +65,13 @@ void count_state(const backend::Schedule& schedule, Program& program) {
 
 Program schedule(Module&& module, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
   check_buffers(module);
+  backend::plan_state(module, capabilities, options);
   backend::Schedule best = backend::best_schedule(module, capabilities, options);
   const backend::Layout& layout = best.layout;
   backend::Stream& stream = best.stream;
 
   Program program;
+  program.variables = std::move(module.variables);
   encode_with_segments(best, capabilities, options.segment_cycles, program);
   backend::check_dram({stream.constants.size(), static_cast<uint64_t>(layout.workspace_bytes),
                        static_cast<uint64_t>(layout.input_bytes), static_cast<uint64_t>(layout.output_bytes),
@@ -89,7 +92,6 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
     program.outputs[i].offset = static_cast<uint32_t>(layout.dram[module.output_buffers[i]]);
     program.outputs[i].bytes = static_cast<uint32_t>(module.buffers[module.output_buffers[i]].bytes);
   }
-  program.variables = std::move(module.variables);
   program.layers = std::move(module.layers);
   for (size_t i = 0; i < program.layers.size(); ++i) program.layers[i].tiles = stream.layer_tiles[i];
   count_state(best, program);

@@ -13,6 +13,9 @@ struct ScheduleOptions {
   // A job can be stopped at points at most this many estimated cycles apart, as far as single commands allow it; 0: at
   // none.
   uint32_t segment_cycles = 2048;
+  // Bytes of persistent SRAM for variables, at most: what does not fit lives in DRAM. More than the device has: all.
+  uint64_t persistent_bytes = UINT64_MAX;
+  bool state_in_dram = false;  // all variables live in DRAM
 };
 
 // Throws Error: scratchpad_full (the smallest tile of a step does not fit; names layer, operand and the scratchpad that

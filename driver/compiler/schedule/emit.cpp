@@ -89,15 +89,14 @@ class Emitter {
   // Address of byte 0 of a buffer.
   Address home_address(BufferId id) {
     const Buffer& buffer = module_.buffers[id];
+    if (buffer.kind == BufferKind::kVariable) return {0, Region::kVariable, static_cast<uint16_t>(buffer.index)};
     switch (layout_.homes[id]) {
       case Home::kScratchpad:
         return {static_cast<uint32_t>(layout_.scratchpad[id]), Region::kScratchpad, 0};
-      case Home::kPersistent:
-        return {0, Region::kVariable, static_cast<uint16_t>(buffer.index)};
       case Home::kConstant:
         if (raw_[id] < 0) raw_[id] = contents_ ? pool_.add(buffer.data) : 0;
         return {static_cast<uint32_t>(raw_[id]), Region::kConstants, 0};
-      case Home::kDram:
+      default:
         break;
     }
     return dram_address(id);
@@ -263,7 +262,7 @@ class Emitter {
     std::vector<DmaCommand> moves;
     if (o.result) {
       dma_copy(counts, placed[i], home, element_size(*o.view), moves);
-      const bool commit = final_tile && layout_.homes[o.view->buffer] == Home::kPersistent;
+      const bool commit = final_tile && module_.buffers[o.view->buffer].kind == BufferKind::kVariable;
       append_moves(moves, channels_.stores, Part::kStore, commit);
     } else {
       dma_copy(counts, home, placed[i], element_size(*o.view), moves);

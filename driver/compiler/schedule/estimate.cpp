@@ -17,13 +17,10 @@ constexpr double kFetchBytes = 200;  // of the port that a command costs: its 12
 constexpr double kPortShare = 0.8;   // of the port's rate that DRAM keeps up with
 constexpr size_t kFetchAhead = 70;   // commands that the device's prefetch holds
 
-bool is_dram(contract::Region region) {
-  return region != contract::Region::kScratchpad && region != contract::Region::kVariable;
-}
-
 class Estimator {
  public:
-  explicit Estimator(const contract::Capabilities& capabilities) : capabilities_(capabilities) {}
+  Estimator(std::span<const Variable> variables, const contract::Capabilities& capabilities)
+      : variables_(variables), capabilities_(capabilities) {}
 
   double run(const std::vector<Command>& commands) {
     // The stream itself is fetched first of all, far ahead, and its bursts get between those of the first loads.
@@ -90,16 +87,22 @@ class Estimator {
     return std::visit(Visitor{*this, start}, body);
   }
 
+  [[nodiscard]] bool is_dram(const contract::Address& address) const {
+    if (address.region == contract::Region::kVariable) return variables_[address.variable].in_dram;
+    return address.region != contract::Region::kScratchpad;
+  }
+
   double transfer(const contract::DmaCommand& c, double start) {
     const auto runs = static_cast<int64_t>(timing::dma_pieces(c));
     const int64_t run = static_cast<int64_t>(timing::dma_bytes(c)) / std::max<int64_t>(runs, 1);
-    const bool reads = c.mode == contract::DmaMode::kCopy && is_dram(c.src.region), writes = is_dram(c.dst.region);
+    const bool reads = c.mode == contract::DmaMode::kCopy && is_dram(c.src), writes = is_dram(c.dst);
     if (!reads && !writes) return start + transfer_latency(false) + transfer_cycles(runs, run, false, capabilities_);
     const double busy = transfer_cycles(runs, run, true, capabilities_) / kPortShare * (reads && writes ? 2 : 1);
     port_ = std::max(port_, start + transfer_latency(true)) + busy;
     return port_;
   }
 
+  const std::span<const Variable> variables_;
   const contract::Capabilities& capabilities_;
   std::array<QueueState, kQueues> queues_;
   double clock_ = 0, port_ = 0, end_ = 0;
@@ -107,12 +110,14 @@ class Estimator {
 
 }  // namespace
 
-double estimate_cycles(const std::vector<Command>& commands, const contract::Capabilities& capabilities) {
-  return Estimator(capabilities).run(commands);
+double estimate_cycles(const std::vector<Command>& commands, std::span<const Variable> variables,
+                       const contract::Capabilities& capabilities) {
+  return Estimator(variables, capabilities).run(commands);
 }
 
-Timeline estimate_timeline(const std::vector<Command>& commands, const contract::Capabilities& capabilities) {
-  return Estimator(capabilities).trace(commands);
+Timeline estimate_timeline(const std::vector<Command>& commands, std::span<const Variable> variables,
+                           const contract::Capabilities& capabilities) {
+  return Estimator(variables, capabilities).trace(commands);
 }
 
 }  // namespace npu::compiler::backend

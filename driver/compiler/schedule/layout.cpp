@@ -255,7 +255,7 @@ class LayoutMaker {
       } else if (buffer.kind == BufferKind::kOutput) {
         layout_.dram[b] = layout_.output_bytes;
         layout_.output_bytes += bytes;
-      } else if (layout_.homes[b] == Home::kDram && life(b).last >= 0) {
+      } else if (buffer.kind == BufferKind::kIntermediate && layout_.homes[b] == Home::kDram && life(b).last >= 0) {
         layout_.dram[b] = *workspace.find(bytes, life(b).first, life(b).last, kBufferAlignment);
         workspace.take(layout_.dram[b], bytes, life(b).first, life(b).last);
       }

@@ -27,7 +27,8 @@ Residency::Residency(const Module& module, const Analysis& analysis, const PlanS
     if (module_.buffers[b].kind == BufferKind::kConstant) {
       homes_[b] = Home::kConstant;
     } else if (module_.buffers[b].kind == BufferKind::kVariable) {
-      homes_[b] = Home::kPersistent;
+      const bool in_dram = module_.variables[module_.buffers[b].index].in_dram;
+      homes_[b] = in_dram ? Home::kDram : Home::kPersistent;
     } else if (analysis_.lifetimes[b].last >= 0) {
       toggle(b);
     }
@@ -160,7 +161,8 @@ std::optional<double> Residency::buffer_cycles(BufferId buffer) {
 void Residency::improve() {
   std::vector<BufferId> order;
   for (BufferId b = 0; b < homes_.size(); ++b) {
-    const bool movable = homes_[b] == Home::kScratchpad || homes_[b] == Home::kDram;
+    const BufferKind kind = module_.buffers[b].kind;
+    const bool movable = kind != BufferKind::kConstant && kind != BufferKind::kVariable;
     if (movable && analysis_.lifetimes[b].last >= 0 && footprint(b) <= size_) order.push_back(b);
   }
   std::stable_sort(order.begin(), order.end(), [&](BufferId a, BufferId b) { return footprint(a) > footprint(b); });

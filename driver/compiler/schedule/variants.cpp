@@ -26,7 +26,7 @@ Schedule make_schedule(const Module& module, const contract::Capabilities& capab
   for (const Command& command : commands) footprints.push_back(footprint(command.body));
   if (options.prefetch) hoist_loads(commands, footprints, capabilities.fifo_depth);
   set_tokens(commands, footprints);
-  schedule.cycles = estimate_cycles(commands, capabilities);
+  schedule.cycles = estimate_cycles(commands, module.variables, capabilities);
   return schedule;
 }
 

@@ -1,6 +1,10 @@
 // Variables: what the program says of them, where they live, and in which order the commands reach them.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iostream>
+
+#include "driver/compiler/schedule/state_plan.h"
 #include "tests/unit/compiler/back_checks.h"
 #include "tests/unit/compiler/back_modules.h"
 
@@ -33,6 +37,80 @@ TEST(BackState, ProgramSaysWhoReadsAndWritesWhat) {
   EXPECT_EQ(program.variables[2].written_bytes, 0u);
   for (const Variable& variable : program.variables) EXPECT_FALSE(variable.in_dram);
   EXPECT_EQ(check_module(m.module, edge_capabilities(), {}, 1, 3), "");
+}
+
+struct Shape {
+  int64_t bytes = 0;
+  int reads = 0;
+};
+
+// Variables of these sizes; each is read so many times.
+Module readers(const std::vector<Shape>& shapes) {
+  ModuleBuilder m(7);
+  std::vector<View> variables;
+  for (const Shape& shape : shapes) variables.push_back(m.variable({shape.bytes}));
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    for (int k = 0; k < shapes[i].reads; ++k) m.copy(variables[i], m.tensor({shapes[i].bytes}, Element::kI8, true));
+  }
+  return std::move(m.module);
+}
+
+// Which of them live in DRAM, one letter each.
+std::string places(const std::vector<Shape>& shapes, const ScheduleOptions& options,
+                   const contract::Capabilities& machine = edge_capabilities()) {
+  std::string out;
+  for (const Variable& v : schedule(readers(shapes), machine, options).variables) out += v.in_dram ? 'd' : 's';
+  return out;
+}
+
+ScheduleOptions budget(uint64_t bytes) {
+  ScheduleOptions options;
+  options.persistent_bytes = bytes;
+  return options;
+}
+
+TEST(BackState, VariablesThatFitStayInSram) {
+  const contract::Capabilities nano = nano_capabilities();
+  const auto capacity = static_cast<int64_t>(backend::persistent_capacity(nano));
+  EXPECT_EQ(capacity, (8 << 10) - 32 * 16);
+  EXPECT_EQ(places({{capacity - 16, 1}, {1, 0}}, {}, nano), "ss");
+  EXPECT_EQ(places({{capacity - 16, 1}, {17, 0}}, {}, nano), "sd");
+  EXPECT_EQ(places({{capacity + 1, 9}, {capacity, 1}}, {}, nano), "ds");
+  EXPECT_EQ(places({{capacity, 1}, {1, 1}}, budget(1 << 30), nano), "sd");
+}
+
+TEST(BackState, LeastTrafficPerByteGoesToDram) {
+  EXPECT_EQ(places({{64, 1}, {64, 3}, {64, 2}}, budget(128)), "dss");
+  EXPECT_EQ(places({{64, 1}, {64, 1}, {64, 1}}, budget(128)), "ssd");  // equal: the first ones
+  EXPECT_EQ(places({{33, 1}, {32, 1}}, budget(64)), "sd");             // two units of the port; more traffic in all
+  EXPECT_EQ(places({{256, 1}, {32, 2}}, budget(256)), "sd");           // the densest, but little traffic in all
+  EXPECT_EQ(places({{256, 1}, {32, 2}, {32, 0}}, budget(320)), "sss");
+  EXPECT_EQ(places({{64, 2}, {64, 2}}, budget(0)), "dd");
+  ScheduleOptions options;
+  options.state_in_dram = true;
+  EXPECT_EQ(places({{64, 2}, {64, 0}}, options), "dd");
+}
+
+TEST(BackState, PlacesChangeNoResult) {
+  constexpr uint32_t kSeeds = 40;
+  size_t spilled = 0, kept = 0;
+  for (uint32_t seed = 0; seed < kSeeds; ++seed) {
+    const Module module = random_module(500 + seed, 3 + static_cast<int>(seed % 9));
+    for (const contract::Capabilities& machine : {edge_capabilities(), nano_capabilities()}) {
+      for (const uint64_t bytes : {uint64_t{0}, uint64_t{64}, uint64_t{512}, uint64_t{2048}}) {
+        SCOPED_TRACE("seed " + std::to_string(seed) + ", budget " + std::to_string(bytes));
+        EXPECT_EQ(check_module(module, machine, budget(bytes), seed, 3), "");
+        const Program program = schedule(Module(module), machine, budget(bytes));
+        if (seed % 5 == 0) {
+          EXPECT_THAT(OrderCheck(program, machine).needless_tokens(40), ::testing::ElementsAre());
+        }
+        for (const Variable& v : program.variables) ++(v.in_dram ? spilled : kept);
+      }
+    }
+  }
+  std::cout << spilled << " variables in DRAM, " << kept << " in SRAM\n";
+  EXPECT_GT(spilled, kSeeds);
+  EXPECT_GT(kept, kSeeds);
 }
 
 }  // namespace

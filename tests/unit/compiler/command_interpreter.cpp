@@ -115,8 +115,9 @@ uint8_t* CommandInterpreter::resolve(const Address& address, int64_t low, int64_
       region = &save_;
       break;
     case Region::kVariable:
-      if (address.variable < variables_.size()) region = &variables_[address.variable];
-      engine = true;
+      if (address.variable >= variables_.size()) break;
+      region = &variables_[address.variable];
+      engine = !program_.variables[address.variable].in_dram;
       break;
   }
   const int64_t offset = address.offset;

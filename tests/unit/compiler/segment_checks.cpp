@@ -197,7 +197,7 @@ std::string check_segments(const Program& program, const contract::Capabilities&
 std::string check_segment_times(const Program& program, const contract::Capabilities& capabilities,
                                 uint32_t segment_cycles) {
   const DecodedStream stream = decode_stream(program);
-  const backend::Timeline timeline = backend::estimate_timeline(stream.commands, capabilities);
+  const backend::Timeline timeline = backend::estimate_timeline(stream.commands, program.variables, capabilities);
   const auto done = [&](size_t at) { return at == 0 ? 0 : timeline.completed[at - 1]; };
   const auto left = [&](size_t at) { return at == 0 ? 0 : timeline.issued[at - 1]; };
   std::vector<size_t> points = stream.yields;

@@ -1,0 +1,85 @@
+#include "driver/compiler/schedule/state_plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "driver/compiler/schedule/tiled_step.h"
+
+namespace npu::compiler::backend {
+namespace {
+
+struct Item {
+  uint64_t bytes = 0;    // of memory, alignment included
+  uint64_t traffic = 0;  // bytes that steps read and write in one invocation
+  bool kept = false;     // in SRAM
+};
+
+std::vector<Item> items_of(const Module& module, const contract::Capabilities& capabilities) {
+  std::vector<Item> items(module.variables.size());
+  for (size_t i = 0; i < items.size(); ++i) {
+    items[i].bytes = static_cast<uint64_t>(round_up(module.variables[i].bytes, capabilities.psram_port_bytes));
+  }
+  for (const Step& step : module.steps) {
+    const std::unique_ptr<TiledStep> tiled = make_tiled(step, capabilities);
+    if (!tiled) continue;
+    for (const Operand& o : tiled->operands()) {
+      if (o.view == nullptr || module.buffers[o.view->buffer].kind != BufferKind::kVariable) continue;
+      items[module.buffers[o.view->buffer].index].traffic +=
+          static_cast<uint64_t>(packed_bytes(*o.view, whole(*o.view), true));
+    }
+  }
+  return items;
+}
+
+// Keeps the densest in traffic as long as there is room. Returns the room that is left.
+uint64_t keep_densest(std::vector<Item>& items, uint64_t room) {
+  std::vector<size_t> order(items.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto density = [&](size_t i) {
+    return static_cast<double>(items[i].traffic) / static_cast<double>(items[i].bytes);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return density(a) > density(b); });
+  for (size_t i : order) {
+    items[i].kept = items[i].bytes <= room;
+    if (items[i].kept) room -= items[i].bytes;
+  }
+  return room;
+}
+
+// Exchanges one kept item for one that is not while that saves traffic.
+void exchange(std::vector<Item>& items, uint64_t room) {
+  for (bool better = true; better;) {
+    better = false;
+    for (Item& out : items) {
+      for (Item& in : items) {
+        if (!out.kept || in.kept || in.bytes > room + out.bytes || in.traffic <= out.traffic) continue;
+        room += out.bytes - in.bytes;
+        out.kept = false;
+        in.kept = better = true;
+      }
+    }
+    for (Item& item : items) {
+      if (item.kept || item.bytes > room) continue;
+      room -= item.bytes;
+      item.kept = better = true;
+    }
+  }
+}
+
+}  // namespace
+
+uint64_t persistent_capacity(const contract::Capabilities& capabilities) {
+  const uint64_t table = uint64_t{capabilities.var_entries} * contract::VariableEntry::kBytes;
+  return capabilities.psram_bytes > table ? capabilities.psram_bytes - table : 0;
+}
+
+void plan_state(Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
+  if (module.variables.empty()) return;
+  std::vector<Item> items = items_of(module, capabilities);
+  const uint64_t budget =
+      options.state_in_dram ? 0 : std::min(options.persistent_bytes, persistent_capacity(capabilities));
+  exchange(items, keep_densest(items, budget));
+  for (size_t i = 0; i < items.size(); ++i) module.variables[i].in_dram = !items[i].kept;
+}
+
+}  // namespace npu::compiler::backend
