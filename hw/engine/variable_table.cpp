@@ -46,8 +46,8 @@ uint64_t VariableTable::extent(const VariableEntry& entry) const {
 
 VariablePlace VariableTable::place(uint32_t index, Use use) const {
   const VariableEntry entry = this->entry(index);
-  bool second = engine::has(entry, VariableFlag::kSecond);
-  if (engine::has(entry, VariableFlag::kDoubleBuffered) && use == Use::kWrite) second = !second;
+  const bool current = engine::has(entry, VariableFlag::kSecond);
+  const bool second = engine::has(entry, VariableFlag::kDoubleBuffered) && current == (use == Use::kRead);
   return {engine::has(entry, VariableFlag::kInDram), base_of(entry) + (second ? distance(entry) : 0), entry.length};
 }
 
