@@ -23,7 +23,7 @@ class PersistentSram {
     uint32_t strobe = 0;            // bytes meant
     std::span<const uint8_t> data;  // port_bytes, of a write
   };
-  enum class Op : uint8_t { kBeginJob, kDeclare, kCheck, kCheckRead, kCommit };
+  enum class Op : uint8_t { kBeginJob, kDeclare, kCheck, kCheckRead, kCommit, kWriteBegin };
   struct Operation {
     Op op = Op::kBeginJob;
     uint32_t index = 0;
@@ -31,6 +31,12 @@ class PersistentSram {
     int64_t low = 0, high = 0;  // bytes [low, high) of the variable; 40 bits
     uint16_t owner = 0;         // of the job that begins
     uint8_t epoch = 0;
+  };
+
+  // Where the bytes lie that an access to a variable uses.
+  struct Place {
+    bool in_dram = false;
+    uint64_t base = 0;  // bytes; in DRAM units of 64
   };
 
   // From an access to its answer.
@@ -61,7 +67,7 @@ class PersistentSram {
   [[nodiscard]] virtual bool operation_taken() = 0;
   [[nodiscard]] virtual bool operation_done() const = 0;
   [[nodiscard]] virtual contract::ErrorCode operation_error() const = 0;
-  [[nodiscard]] virtual uint32_t operation_base() const = 0;
+  [[nodiscard]] virtual Place operation_place() const = 0;
 
   virtual void tick() = 0;
 };

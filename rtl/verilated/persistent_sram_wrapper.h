@@ -88,7 +88,9 @@ class VerilatedPersistentSram final : public PersistentSram {
   [[nodiscard]] contract::ErrorCode operation_error() const override {
     return static_cast<contract::ErrorCode>(model_->op_error_o);
   }
-  [[nodiscard]] uint32_t operation_base() const override { return model_->op_base_o; }
+  [[nodiscard]] Place operation_place() const override {
+    return {model_->op_in_dram_o != 0, uint64_t{model_->op_base_o}};
+  }
 
   void tick() override { model_.tick(); }
 

@@ -170,9 +170,11 @@ std::string variable_table(const CosimRun& run) {
     const contract::Capabilities caps = presets::load_preset(one.preset).caps;
     const uint64_t r = uint64_t{caps.var_entries} * contract::VariableEntry::kBytes / caps.psram_port_bytes;
     rows.push_back({one.preset, grouped(r), fmt::format("{} to {}", grouped(3 * r + 1), grouped(6 * r + 1)),
-                    grouped(3 * r + 7), "4", "7"});
+                    grouped(3 * r + 7), "4", "7", "7"});
   }
-  return table({"preset", "R", "begin of a job: 3 R + 3 S + 1", "declaration: 3 R + 7", "check", "commit"}, rows);
+  return table(
+      {"preset", "R", "begin of a job: 3 R + 3 S + 1", "declaration: 3 R + 7", "check", "begin of a write", "commit"},
+      rows);
 }
 
 // Nothing where everything was measured and passed.
@@ -210,7 +212,7 @@ constexpr const char* kIdeal =
     "data.\n"
     "  `compared` counts bytes that are read.\n"
     "- `persistent_sram`: accesses and operations one after the other, with the cycles that `sim/cosim` has for each.\n"
-    "  `compared` counts bytes that are read, errors, and places of variables.\n\n";
+    "  `compared` counts bytes that are read, errors, and memories and places of variables.\n\n";
 
 constexpr const char* kHeldBack =
     "## Blocks that memory holds back\n\n"
@@ -251,7 +253,7 @@ constexpr const char* kUnmeasured =
     "The device does operations on the variable table in no time. On RTL they take, with R rows of the table\n"
     "(`var_entries` * 16 / `psram_port_bytes`) and S of them in which a job takes back old marks, so many cycles; the\n"
     "trials of `persistent_sram` compare them, each operation by itself. A job begins once, declares each of its\n"
-    "variables once, checks each access to one, and commits each that it has written.\n\n";
+    "variables once, checks each access to one, and begins and commits each write.\n\n";
 
 constexpr const char* kNetworks =
     "## Networks\n\n"

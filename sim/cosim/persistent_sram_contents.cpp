@@ -49,7 +49,7 @@ PersistentSramContents::Result PersistentSramContents::read(uint32_t row, uint32
   Result result;
   for (uint32_t lane = 0; lane < lanes(); ++lane) {
     if (of_word(strobe, lane) == 0) continue;
-    if (wrong_bits(row, lane) == 2) result.error = ErrorCode::kFaultBus;
+    if (wrong_bits(row, lane) == 2) result.error = ErrorCode::kFaultEcc;
     if (wrong_bits(row, lane) != 1) continue;
     flips(row, lane) = {};
     ++result.corrected;
@@ -67,7 +67,7 @@ PersistentSramContents::Result PersistentSramContents::write(uint32_t row, uint3
   Result result;
   for (uint32_t lane = 0; lane < lanes(); ++lane) {
     if (of_word(strobe, lane) == 0 || of_word(strobe, lane) == kAllBytes) continue;
-    if (wrong_bits(row, lane) == 2) return {ErrorCode::kFaultBus, {}, 0, false};
+    if (wrong_bits(row, lane) == 2) return {ErrorCode::kFaultEcc, {}, 0, false};
     result.corrected += wrong_bits(row, lane);
     result.late = true;
   }
@@ -143,31 +143,49 @@ ErrorCode PersistentSramContents::check(const Operation& operation) const {
   return operation.op == Op::kCheckRead ? table_.check_content(operation.index) : ErrorCode::kOk;
 }
 
-PersistentSramContents::Plan PersistentSramContents::plan(const Operation& operation) {
+// The entry; a write that begins marks it unless one before has.
+void PersistentSramContents::plan_check(const Operation& operation, Plan& plan) const {
+  using Table = engine::VariableTable;
+  plan.error = check(operation);
+  if (plan.error != ErrorCode::kOk) return;
+  const engine::VariablePlace place =
+      table_.place(operation.index, operation.op == Op::kCheckRead ? Table::Use::kRead : Table::Use::kWrite);
+  plan.place = {place.in_dram, place.base / (place.in_dram ? Table::kDramUnit : 1)};
+  if (operation.op != Op::kWriteBegin || table_.has(operation.index, contract::VariableFlag::kWriting)) return;
+  std::vector<uint8_t> changed = table_copy();
+  table_of(changed).begin_write(operation.index);
+  plan.steps.push_back(marking_of(operation.index, changed));
+}
+
+void PersistentSramContents::plan_commit(const Operation& operation, Plan& plan) const {
+  if (table_.entry(operation.index).length == 0) {
+    plan.error = ErrorCode::kFaultBadRegion;
+    return;
+  }
+  std::vector<uint8_t> changed = table_copy();
+  table_of(changed).commit_write(operation.index);
+  plan.steps.push_back(marking_of(operation.index, changed));
+}
+
+PersistentSramContents::Plan PersistentSramContents::plan(const Operation& operation, bool lost) {
   Plan plan;
   if (operation.op == Op::kBeginJob) {
     job_ = {operation.owner, operation.epoch};
     plan_begin(plan);
     return plan;
   }
-  if (operation.index >= sizes_.entries) {
-    plan.error = ErrorCode::kFaultBadRegion;
-    return plan;
-  }
+  const bool declares = operation.op == Op::kDeclare;
+  if (declares && lost) plan.error = ErrorCode::kPowerLost;
+  if (plan.error == ErrorCode::kOk && operation.index >= sizes_.entries) plan.error = ErrorCode::kFaultBadRegion;
+  if (plan.error != ErrorCode::kOk) return plan;
+
   plan.steps.push_back(reading(row_of(operation.index)));
-  if (operation.op == Op::kDeclare) {
+  if (declares) {
     plan_declaration(operation, plan);
   } else if (operation.op == Op::kCommit) {
-    if (table_.entry(operation.index).length == 0) {
-      plan.error = ErrorCode::kFaultBadRegion;
-      return plan;
-    }
-    std::vector<uint8_t> changed = table_copy();
-    table_of(changed).commit_write(operation.index);
-    plan.steps.push_back(marking_of(operation.index, changed));
+    plan_commit(operation, plan);
   } else {
-    plan.error = check(operation);
-    plan.base = table_.entry(operation.index).base;
+    plan_check(operation, plan);
   }
   return plan;
 }

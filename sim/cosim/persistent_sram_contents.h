@@ -34,7 +34,7 @@ class PersistentSramContents {
   struct Plan {
     std::vector<Step> steps;
     contract::ErrorCode error = contract::ErrorCode::kOk;
-    uint32_t base = 0;  // of the variable, of a check that is passed
+    rtl::PersistentSram::Place place;  // of a check that is passed: the one that the access uses
   };
 
   explicit PersistentSramContents(const Sizes& sizes)
@@ -50,8 +50,9 @@ class PersistentSramContents {
 
   Result access(const Access& access, Power power);
   Result step(const Step& step, Power power);
-  // As the table is now. A job that begins becomes the one that later operations belong to, whatever comes of it.
-  [[nodiscard]] Plan plan(const Operation& operation);
+  // As the table is now; `lost`: nobody has acknowledged that contents were lost. A job that begins becomes the one
+  // that later operations belong to, whatever comes of it.
+  [[nodiscard]] Plan plan(const Operation& operation, bool lost);
 
   [[nodiscard]] uint32_t rows() const { return sizes_.bytes / sizes_.port_bytes; }
   [[nodiscard]] uint32_t lanes() const { return sizes_.port_bytes / kWordBytes; }
@@ -79,6 +80,8 @@ class PersistentSramContents {
   [[nodiscard]] Step marking_of(uint32_t index, const std::vector<uint8_t>& changed) const;
   void plan_begin(Plan& plan) const;
   void plan_declaration(const Operation& operation, Plan& plan) const;
+  void plan_check(const Operation& operation, Plan& plan) const;
+  void plan_commit(const Operation& operation, Plan& plan) const;
   [[nodiscard]] contract::ErrorCode check(const Operation& operation) const;
 
   Sizes sizes_;

@@ -117,7 +117,10 @@ void PersistentSramDriver::compare_answer(const PersistentSramSchedule::Answer& 
 
 void PersistentSramDriver::compare_end(const PersistentSramSchedule::End& end) {
   compare(static_cast<uint64_t>(block_.operation_error()), static_cast<uint64_t>(end.error), "error of an operation");
-  if (end.base) compare(block_.operation_base(), *end.base, "place of a variable");
+  if (!end.place) return;
+  const rtl::PersistentSram::Place place = block_.operation_place();
+  compare(place.in_dram ? 1 : 0, end.place->in_dram ? 1 : 0, "memory of a variable");
+  compare(place.base, end.place->base, "place of a variable");
 }
 
 void PersistentSramDriver::compare(uint64_t got, uint64_t wanted, const char* what) {

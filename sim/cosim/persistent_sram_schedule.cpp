@@ -58,12 +58,12 @@ void PersistentSramSchedule::read_outputs(Outputs& outputs) {
   outputs.lost = lost_;
   if (!running_ || running_->ends_at != cycle_) return;
   outputs.end = End{running_->error, std::nullopt, formula()};
-  const bool checks = running_->op == Op::kCheck || running_->op == Op::kCheckRead;
-  if (checks && running_->error == ErrorCode::kOk) outputs.end->base = running_->plan.base;
+  const bool checks = running_->op == Op::kCheck || running_->op == Op::kCheckRead || running_->op == Op::kWriteBegin;
+  if (checks && running_->error == ErrorCode::kOk) outputs.end->place = running_->plan.place;
 }
 
 void PersistentSramSchedule::start(const PersistentSram::Operation& operation) {
-  running_ = Running{operation.op, contents_.plan(operation)};
+  running_ = Running{operation.op, contents_.plan(operation, lost_)};
   running_->asks_at = cycle_ + 1;
   if (!running_->plan.steps.empty()) return;
   running_->error = running_->plan.error;
@@ -121,6 +121,8 @@ uint64_t PersistentSramSchedule::formula() const {
       return 3 * rows + 7;
     case Op::kCommit:
       return 7;
+    case Op::kWriteBegin:
+      return 4 + 3 * running.writes;
     default:
       return 4;
   }

@@ -36,8 +36,8 @@ class PersistentSramSchedule {
   };
   struct End {
     contract::ErrorCode error = contract::ErrorCode::kOk;
-    std::optional<uint32_t> base;  // of a check that is passed
-    uint64_t cycles = 0;           // by the formulas of the README, if nobody had competed
+    std::optional<rtl::PersistentSram::Place> place;  // of a check that is passed
+    uint64_t cycles = 0;                              // by the formulas of the README, if nobody had competed
   };
   struct Outputs {
     bool access_taken = false, operation_taken = false, injection_taken = false;

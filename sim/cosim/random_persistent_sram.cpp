@@ -45,7 +45,10 @@ VariableEntry random_entry(std::mt19937_64& random, const Sizes& sizes) {
   entry.length = random() % 6 == 0 ? 0 : 1 + static_cast<uint32_t>(random() % 64);
   if (random() % 20 == 0) entry.length = static_cast<uint32_t>(random());
   entry.owner = random() % 4 == 0 ? 1 : 0;
-  entry.flags = static_cast<uint8_t>(random() & 3);  // is_written and seen_valid: what the RTL's table knows
+  entry.flags = static_cast<uint8_t>(random());
+  if ((entry.flags & static_cast<uint8_t>(contract::VariableFlag::kInDram)) != 0) {
+    entry.base = static_cast<uint32_t>(random() % 4 == 0 ? random() : random() % 16);
+  }
   entry.seen_epoch = random_epoch(random);
   entry.hash = random() % 4 == 0 ? 1 : 0;
   return entry;
@@ -53,7 +56,7 @@ VariableEntry random_entry(std::mt19937_64& random, const Sizes& sizes) {
 
 PersistentSram::Operation random_operation(std::mt19937_64& random, uint32_t entries) {
   PersistentSram::Operation operation;
-  operation.op = random() % 25 == 0 ? Op::kBeginJob : static_cast<Op>(1 + random() % 4);
+  operation.op = random() % 25 == 0 ? Op::kBeginJob : static_cast<Op>(1 + random() % 5);
   operation.index = static_cast<uint32_t>(random() % entries);
   if (random() % 20 == 0) operation.index = static_cast<uint32_t>(random() % 65536);
   operation.hash = random() % 4 == 0 ? 1 : 0;

@@ -10,7 +10,7 @@
 
 namespace npu::cosim {
 
-// Half of them lie close together, so that some overlap.
+// With any flags. Half of them lie close together, so that some overlap.
 [[nodiscard]] contract::VariableEntry random_entry(std::mt19937_64& random, const rtl::PersistentSram::Sizes& sizes);
 // Of the first `entries` variables, seldom of any.
 [[nodiscard]] rtl::PersistentSram::Operation random_operation(std::mt19937_64& random, uint32_t entries);

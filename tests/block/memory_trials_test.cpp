@@ -274,7 +274,7 @@ class WrongPersistentSram : public rtl::PersistentSram {
   [[nodiscard]] bool operation_taken() override { return right_->operation_taken(); }
   [[nodiscard]] bool operation_done() const override { return right_->operation_done(); }
   [[nodiscard]] contract::ErrorCode operation_error() const override { return right_->operation_error(); }
-  [[nodiscard]] uint32_t operation_base() const override { return right_->operation_base(); }
+  [[nodiscard]] Place operation_place() const override { return right_->operation_place(); }
   void tick() override { right_->tick(); }
 
  protected:
@@ -294,6 +294,35 @@ TEST_P(MemoryTrials, AWrongRuleOfTheTableIsFound) {
   const uint64_t found = failing(*trials, [](const Trial& trial) {
     EXPECT_EQ(trial.port_difference, "");
     return trial.difference.find("error of an operation") != std::string::npos;
+  });
+  EXPECT_GT(found, 2u);
+}
+
+TEST_P(MemoryTrials, AMarkThatIsMissingIsFound) {
+  struct Wrong final : WrongPersistentSram {
+    using WrongPersistentSram::WrongPersistentSram;
+    void operate(const Operation& operation) override {
+      Operation other = operation;
+      if (other.op == Op::kWriteBegin) other.op = Op::kCheck;
+      WrongPersistentSram::operate(other);
+    }
+  };
+  const auto trials = make_persistent_sram_trials(std::make_unique<Wrong>(rtl::make_persistent_sram(GetParam())));
+  EXPECT_GT(failing(*trials, [](const Trial& trial) { return !trial.port_difference.empty(); }), 2u);
+}
+
+TEST_P(MemoryTrials, AWrongPlaceIsFound) {
+  struct Wrong final : WrongPersistentSram {
+    using WrongPersistentSram::WrongPersistentSram;
+    [[nodiscard]] Place operation_place() const override {
+      const Place place = WrongPersistentSram::operation_place();
+      return {false, place.base};
+    }
+  };
+  const auto trials = make_persistent_sram_trials(std::make_unique<Wrong>(rtl::make_persistent_sram(GetParam())));
+  const uint64_t found = failing(*trials, [](const Trial& trial) {
+    EXPECT_EQ(trial.port_difference, "");
+    return trial.difference.find("memory of a variable") != std::string::npos;
   });
   EXPECT_GT(found, 2u);
 }

@@ -75,7 +75,7 @@ class PersistentSramBlock : public testing::TestWithParam<const char*> {
 
   struct Outcome {
     contract::ErrorCode error = contract::ErrorCode::kOk;
-    uint32_t base = 0;
+    PersistentSram::Place place;
     uint32_t cycles = 0;  // from the start of the operation
   };
   Outcome operate(const PersistentSram::Operation& operation) {
@@ -88,7 +88,24 @@ class PersistentSramBlock : public testing::TestWithParam<const char*> {
       ++outcome.cycles;
     } while (!block_->operation_done() && outcome.cycles < kPatience);
     outcome.error = block_->operation_error();
-    outcome.base = block_->operation_base();
+    outcome.place = block_->operation_place();
+    return outcome;
+  }
+
+  // Writes an entry of the table.
+  void put(uint32_t index, const contract::VariableEntry& entry) {
+    const auto entry_bytes = static_cast<uint32_t>(contract::VariableEntry::kBytes);
+    const uint32_t at = index * entry_bytes, slot = at % sizes_.port_bytes;
+    std::vector<uint8_t> row(sizes_.port_bytes);
+    entry.store(row.data() + slot);
+    EXPECT_EQ(write(at - slot, row, (~0u >> (32 - entry_bytes)) << slot).error, contract::ErrorCode::kOk);
+  }
+  // The answer of an operation and its cycles.
+  Outcome expect(const PersistentSram::Operation& operation, contract::ErrorCode error, uint32_t cycles) {
+    const Outcome outcome = operate(operation);
+    EXPECT_EQ(outcome.error, error) << static_cast<int>(operation.op) << " is " << contract::name(outcome.error);
+    EXPECT_EQ(outcome.cycles, cycles) << static_cast<int>(operation.op);
+    block_->tick();
     return outcome;
   }
 

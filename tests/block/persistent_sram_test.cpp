@@ -59,7 +59,7 @@ TEST_P(PersistentSramBlock, EveryFlipOfAWord) {
       for (uint32_t j = 0; j < i; ++j) {
         inject(row, lane, {i, j});
         ++flips;
-        check(read(address), ErrorCode::kFaultBus, fmt::format("bits {} and {}", i, j));
+        check(read(address), ErrorCode::kFaultEcc, fmt::format("bits {} and {}", i, j));
         inject(row, lane, {i, j});
       }
     }
@@ -82,8 +82,8 @@ TEST_P(PersistentSramBlock, PartialWritesUnderErrors) {
   EXPECT_EQ(read(address).data, data);
   // Two: the write is refused, and changes nothing, in other words neither.
   inject(row, 0, {60, 3});
-  EXPECT_EQ(write(address, news, 0x0ff0).error, ErrorCode::kFaultBus);
-  EXPECT_EQ(read(address, 0xff).error, ErrorCode::kFaultBus);
+  EXPECT_EQ(write(address, news, 0x0ff0).error, ErrorCode::kFaultEcc);
+  EXPECT_EQ(read(address, 0xff).error, ErrorCode::kFaultEcc);
   const Answer other = read(address, 0xff00);  // a read that does not mean the word does not look at it
   EXPECT_EQ(other.error, ErrorCode::kOk);
   EXPECT_TRUE(std::equal(other.data.begin() + 8, other.data.begin() + 16, data.begin() + 8));
@@ -218,9 +218,16 @@ TEST_P(PersistentSramBlock, PowerStates) {
   set_power(Power::kOn);
   EXPECT_EQ(read(address).data, std::vector<uint8_t>(sizes_.port_bytes));
   EXPECT_TRUE(block_->lost());  // until it is acknowledged
+  // Nothing is declared before, whatever it would come to otherwise.
+  const Outcome refused = operate({.op = PersistentSram::Op::kDeclare, .index = 1});
+  EXPECT_EQ(refused.error, ErrorCode::kPowerLost);
+  EXPECT_EQ(refused.cycles, 1u);
+  EXPECT_EQ(operate({.op = PersistentSram::Op::kCheck, .index = 1}).error, ErrorCode::kFaultBadRegion);
   block_->clear_lost(true);
   block_->tick();
   EXPECT_FALSE(block_->lost());
+  block_->clear_lost(false);
+  EXPECT_EQ(operate({.op = PersistentSram::Op::kDeclare, .index = 1}).error, ErrorCode::kFaultBadRegion);
 }
 
 TEST_P(PersistentSramBlock, RightsAndBoundsOfAccesses) {

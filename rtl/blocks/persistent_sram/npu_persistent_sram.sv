@@ -45,7 +45,8 @@ module npu_persistent_sram #(
   input  logic [7:0]                       op_epoch_i,
   output logic                             op_valid_o,
   output npu_contract_pkg::error_e         op_error_o,
-  output logic [31:0]                      op_base_o
+  output logic                             op_in_dram_o,
+  output logic [32:0]                      op_base_o
 );
   localparam int unsigned OffsetWidth = $clog2(PortBytes);
 
@@ -120,8 +121,10 @@ module npu_persistent_sram #(
     .high_i(op_high_i),
     .owner_i(op_owner_i),
     .epoch_i(op_epoch_i),
+    .lost_i(lost_o),
     .valid_o(op_valid_o),
     .error_o(op_error_o),
+    .in_dram_o(op_in_dram_o),
     .base_o(op_base_o),
     .access_valid_o(table_valid),
     .access_ready_i(table_ready),

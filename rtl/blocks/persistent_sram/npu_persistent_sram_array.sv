@@ -169,7 +169,7 @@ module npu_persistent_sram_array #(
     end
   end
   always_ff @(posedge clk_i) begin
-    error_o <= (refuse_q == npu_contract_pkg::ErrorOk && faults) ? npu_contract_pkg::ErrorFaultBus : refuse_q;
+    error_o <= (refuse_q == npu_contract_pkg::ErrorOk && faults) ? npu_contract_pkg::ErrorFaultEcc : refuse_q;
     tag_o <= tag_q;
   end
 

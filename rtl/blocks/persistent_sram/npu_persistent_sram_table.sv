@@ -19,9 +19,11 @@ module npu_persistent_sram_table #(
   input  logic signed [39:0]           high_i,
   input  logic [15:0]                  owner_i,
   input  logic [7:0]                   epoch_i,
+  input  logic                         lost_i,   // contents were lost: nothing may be declared
   output logic                         valid_o,  // for a cycle, at the end of the operation
   output npu_contract_pkg::error_e     error_o,
-  output logic [31:0]                  base_o,   // where the variable begins
+  output logic                         in_dram_o,
+  output logic [32:0]                  base_o,   // of the place that the access uses
 
   output logic                         access_valid_o,
   input  logic                         access_ready_i,
@@ -39,17 +41,6 @@ module npu_persistent_sram_table #(
   localparam int unsigned TableBytes = Entries * EntryBytes;
   localparam int unsigned TableRows = Entries / Slots;
   localparam int unsigned TableRowWidth = (TableRows > 1) ? $clog2(TableRows) : 1;
-
-  typedef struct packed {
-    logic [31:0] hash;
-    logic [7:0]  seen_epoch;
-    logic [5:0]  unused_flags;
-    logic        seen;
-    logic        written;
-    logic [15:0] owner;
-    logic [31:0] length;
-    logic [31:0] base;
-  } entry_t;
 
   typedef enum logic [2:0] {
     StateIdle,
@@ -69,7 +60,10 @@ module npu_persistent_sram_table #(
   logic scanning_q, scanning_d;                   // all rows, one by one
   logic [TableRowWidth-1:0] row_q, row_d;
   npu_contract_pkg::error_e error_q, error_d;
-  logic [31:0] base_q, length_q;
+  logic [31:0] begin_q;                           // of the variable, with all its places
+  logic [33:0] end_q;
+  logic [32:0] base_q;
+  logic in_dram_q;
   logic [Slots-1:0] [EntryBytes*8-1:0] new_d, new_q;
   logic [Slots-1:0] change_d, change_q;           // slots whose flags and epoch are written
 
@@ -77,10 +71,12 @@ module npu_persistent_sram_table #(
     return TableRowWidth'(index / 16'(Slots));
   endfunction
 
-  entry_t entry;                                  // the variable's, from the row that was read
+  npu_persistent_sram_pkg::entry_t entry;         // the variable's, from the row that was read
+  logic [Slots-1:0] [33:0] ends;                  // of all entries of that row
+  logic [Slots-1:0] [32:0] read_places, write_places;
   logic [SlotWidth-1:0] slot;
   assign slot = SlotWidth'(index_q % 16'(Slots));
-  assign entry = entry_t'(answer_data_i[EntryBytes*8*slot +: EntryBytes*8]);
+  assign entry = npu_persistent_sram_pkg::entry_t'(answer_data_i[EntryBytes*8*slot +: EntryBytes*8]);
 
   // May this job use the entry, for this operation?
   npu_contract_pkg::error_e verdict;
@@ -94,7 +90,7 @@ module npu_persistent_sram_table #(
       verdict = npu_contract_pkg::ErrorOk;
     end else if (entry.owner != owner_q) begin
       verdict = npu_contract_pkg::ErrorFaultAccessRight;
-    end else if (entry.base < TableBytes || {1'b0, entry.base} + {1'b0, entry.length} > 33'(Bytes)) begin
+    end else if (!entry.in_dram && (entry.base < TableBytes || ends[slot] > 34'(Bytes))) begin
       verdict = npu_contract_pkg::ErrorFaultOutOfBounds;
     end else if (op_q == npu_persistent_sram_pkg::OpDeclare) begin
       if (entry.hash != hash_q) verdict = npu_contract_pkg::ErrorVariableMismatch;
@@ -103,37 +99,34 @@ module npu_persistent_sram_table #(
       verdict = npu_contract_pkg::ErrorVariableUndeclared;
     end else if (low_q < 0 || high_q > 40'($signed({1'b0, entry.length}))) begin
       verdict = npu_contract_pkg::ErrorFaultOutOfBounds;
-    end else if (op_q == npu_persistent_sram_pkg::OpCheckRead && !entry.written) begin
-      verdict = npu_contract_pkg::ErrorVariableUnwritten;
+    end else if (op_q == npu_persistent_sram_pkg::OpCheckRead) begin
+      if (!entry.written) verdict = npu_contract_pkg::ErrorVariableUnwritten;
+      else if (entry.torn) verdict = npu_contract_pkg::ErrorVariableTorn;
     end
   end
 
   // A scan looks at every entry of a row: does it overlap the variable, is its mark too old?
   logic [Slots-1:0] overlaps, stale;
   for (genvar i = 0; i < Slots; i++) begin : gen_slot
-    entry_t other, aged;
-    assign other = entry_t'(answer_data_i[EntryBytes*8*i +: EntryBytes*8]);
+    npu_persistent_sram_pkg::entry_t other, marked;
+    assign other = npu_persistent_sram_pkg::entry_t'(answer_data_i[EntryBytes*8*i +: EntryBytes*8]);
+    npu_persistent_sram_place #(.PortBytes(PortBytes)) u_place (
+      .entry_i(other),
+      .end_o(ends[i]),
+      .read_o(read_places[i]),
+      .write_o(write_places[i])
+    );
     assign overlaps[i] = other.length != '0 && {row_q, SlotWidth'(i)} != {row_of(index_q), slot} &&
-                         {1'b0, other.base} < {1'b0, base_q} + {1'b0, length_q} &&
-                         {1'b0, base_q} < {1'b0, other.base} + {1'b0, other.length};
-    logic [7:0] age;
-    assign age = epoch_q - other.seen_epoch;
-    assign stale[i] = other.length != '0 && other.owner == owner_q && other.seen && age >= 8'd128;
-    always_comb begin
-      aged = other;
-      aged.seen = 1'b0;
-    end
-    always_comb begin
-      new_d[i] = aged;
-      if (op_q == npu_persistent_sram_pkg::OpCommit) begin
-        new_d[i] = other;
-        new_d[i][80] = 1'b1;
-      end else if (op_q == npu_persistent_sram_pkg::OpDeclare) begin
-        new_d[i] = other;
-        new_d[i][81] = 1'b1;
-        new_d[i][95:88] = epoch_q;
-      end
-    end
+                         other.in_dram == in_dram_q && 34'(other.base) < end_q && 34'(begin_q) < ends[i];
+    npu_persistent_sram_marks u_marks (
+      .op_i(op_q),
+      .owner_i(owner_q),
+      .epoch_i(epoch_q),
+      .entry_i(other),
+      .entry_o(marked),
+      .stale_o(stale[i])
+    );
+    assign new_d[i] = marked;
     assign change_d[i] = (op_q == npu_persistent_sram_pkg::OpBeginJob) ? stale[i] : slot == SlotWidth'(i);
     // Bytes 10 and 11: flags and seen_epoch.
     assign access_strobe_o[EntryBytes*i +: EntryBytes] =
@@ -143,6 +136,11 @@ module npu_persistent_sram_table #(
   assign access_valid_o = state_q == StateRead || state_q == StateWrite;
   assign access_write_o = state_q == StateWrite;
   assign access_row_o = RowWidth'(row_q);
+
+  // A write that has begun already needs no other mark.
+  logic marks_entry;
+  assign marks_entry = op_q == npu_persistent_sram_pkg::OpCommit ||
+                       (op_q == npu_persistent_sram_pkg::OpWriteBegin && !entry.writing);
 
   logic last_row;
   assign last_row = row_q == TableRowWidth'(TableRows - 1);
@@ -159,7 +157,10 @@ module npu_persistent_sram_table #(
           row_d = scanning_d ? '0 : row_of(index_i);
           error_d = npu_contract_pkg::ErrorOk;
           state_d = StateRead;
-          if (!scanning_d && index_i >= 16'(Entries)) begin
+          if (op_i == npu_persistent_sram_pkg::OpDeclare && lost_i) begin
+            error_d = npu_contract_pkg::ErrorPowerLost;
+            state_d = StateDone;
+          end else if (!scanning_d && index_i >= 16'(Entries)) begin
             error_d = npu_contract_pkg::ErrorFaultBadRegion;
             state_d = StateDone;
           end
@@ -196,7 +197,7 @@ module npu_persistent_sram_table #(
               scanning_d = 1'b1;
               row_d = '0;
               state_d = StateRead;
-            end else if (verdict == npu_contract_pkg::ErrorOk && op_q == npu_persistent_sram_pkg::OpCommit) begin
+            end else if (verdict == npu_contract_pkg::ErrorOk && marks_entry) begin
               state_d = StateWrite;
             end
           end
@@ -247,17 +248,20 @@ module npu_persistent_sram_table #(
     if (state_q == StateWait && answer_valid_i && (op_q == npu_persistent_sram_pkg::OpBeginJob || !scanning_q)) begin
       new_q <= new_d;
       change_q <= change_d;
-      base_q <= entry.base;
-      length_q <= entry.length;
+      begin_q <= entry.base;
+      end_q <= ends[slot];
+      in_dram_q <= entry.in_dram;
+      base_q <= (op_q == npu_persistent_sram_pkg::OpCheckRead) ? read_places[slot] : write_places[slot];
     end
   end
 
   assign ready_o = state_q == StateIdle;
   assign valid_o = state_q == StateDone;
   assign error_o = error_q;
+  assign in_dram_o = in_dram_q;
   assign base_o = base_q;
 
-  logic unused_flags;
-  assign unused_flags = ^entry.unused_flags;
+  logic unused_fields;
+  assign unused_fields = ^{entry.unused_flag, entry.second, entry.double_buffered};
 
 endmodule
