@@ -11,8 +11,7 @@ static bool npu_in_shared(uint64_t address, uint64_t bytes) {
 
 static bool npu_in_dram(uint64_t address, uint64_t bytes) { return npu_within(address, bytes, npu_device.dram_bytes); }
 
-// Memory that a job may be given: DRAM, but not what driver and firmware share.
-static bool npu_grantable(uint64_t address, uint64_t bytes) {
+bool npu_grantable(uint64_t address, uint64_t bytes) {
   if (!npu_in_dram(address, bytes)) return false;
   return bytes == 0 || address >= npu_device.shared_end || address + bytes <= npu_device.shared_base;
 }

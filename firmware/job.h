@@ -3,6 +3,9 @@
 
 #include "firmware/task.h"
 
+// Whether memory may be given to a job or a variable: it is DRAM, but not what driver and firmware share.
+bool npu_grantable(uint64_t address, uint64_t bytes);
+
 // Fills in what the job at device address `job` asks for. NPU_ERROR_FAULT_REQUEST when it may not.
 enum npu_error npu_job_load(uint64_t job, struct npu_task *task);
 // Fills in the segment that yield number `index` names. NPU_ERROR_FAULT_REQUEST when it does not belong to the stream.

@@ -38,6 +38,7 @@ static enum npu_self_test npu_test_device(void) {
   if (npu_read(NPU_REG_CAPS_HASH) != npu_caps_hash()) return NPU_SELF_TEST_CAPABILITIES;
   npu_device.dram_bytes = (uint64_t)npu_read(NPU_REG_CAP_DRAM_MIB) << 20;
   npu_device.psram_bytes = npu_read(NPU_REG_CAP_PSRAM_BYTES);
+  npu_device.psram_port_bytes = npu_read(NPU_REG_CAP_PSRAM_PORT_BYTES);
   npu_device.var_entries = npu_read(NPU_REG_CAP_VAR_ENTRIES);
   npu_device.spm_bytes = npu_read(NPU_REG_CAP_SPM_BYTES);
   npu_device.cycles_per_us = npu_read(NPU_REG_CAP_CLOCK_MHZ);

@@ -1,16 +1,27 @@
 #include "firmware/variables.h"
 
 #include "firmware/device.h"
+#include "firmware/job.h"
 #include "firmware/memory.h"
 
-enum { kEntryWords = sizeof(struct npu_variable_entry) / 4 };
+enum { kEntryWords = sizeof(struct npu_variable_entry) / 4, kDramUnit = 64, kFlagsLsb = 16 };
+
+// Whether a variable lies in memory that variables may have, with its second place if it has one.
+static bool npu_variable_allowed(uint32_t base, uint32_t length, uint32_t flags) {
+  const bool in_dram = (flags & NPU_VARIABLE_FLAG_IN_DRAM) != 0;
+  const uint64_t unit = in_dram ? kDramUnit : npu_device.psram_port_bytes;
+  uint64_t extent = length;
+  if ((flags & NPU_VARIABLE_FLAG_DOUBLE_BUFFERED) != 0) extent += (length + unit - 1) & ~(unit - 1);
+  if (in_dram) return npu_grantable((uint64_t)base * kDramUnit, extent);
+  const uint32_t table = npu_device.var_entries * (uint32_t)sizeof(struct npu_variable_entry);
+  return base >= table && npu_within(base, extent, npu_device.psram_bytes);
+}
 
 enum npu_error npu_variable_write(volatile const struct npu_ring_request *request) {
   const uint32_t index = request->value[0];
   const uint32_t base = request->value[1], length = request->value[2];
   if (index >= npu_device.var_entries) return NPU_ERROR_FAULT_REQUEST;
-  const uint32_t table = npu_device.var_entries * (uint32_t)sizeof(struct npu_variable_entry);
-  if (length != 0 && (base < table || !npu_within(base, length, npu_device.psram_bytes)))
+  if (length != 0 && !npu_variable_allowed(base, length, request->value[3] >> kFlagsLsb))
     return NPU_ERROR_FAULT_REQUEST;
   npu_write(NPU_REG_VAR_INDEX, index);
   for (uint32_t i = 0; i < kEntryWords; ++i) npu_write(NPU_REG_VAR_WORD0 + 4 * i, request->value[1 + i]);

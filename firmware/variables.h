@@ -4,7 +4,7 @@
 #include "hw/contract/gen/npu_contract.h"
 
 // Entry value[0] becomes value[1] to value[4]. NPU_ERROR_FAULT_REQUEST for an index beyond the table, and for a
-// variable that does not lie behind the table in the persistent SRAM.
+// variable that lies neither behind the table in the persistent SRAM nor in DRAM outside of the shared memory.
 enum npu_error npu_variable_write(volatile const struct npu_ring_request *request);
 // NPU_ERROR_FAULT_REQUEST for an index beyond the table.
 enum npu_error npu_variable_read(uint32_t index, uint32_t words[4]);

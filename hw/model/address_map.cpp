@@ -1,17 +1,60 @@
 #include "hw/model/address_map.h"
 
+#include <algorithm>
+
 namespace npu::model {
 
 using contract::ErrorCode;
 using contract::Space;
+using contract::VariableFlag;
+using engine::Access;
+using Use = engine::VariableTable::Use;
 
-Window AddressMap::window(const contract::Address& address, engine::Access access) const {
-  if (address.region == contract::Region::kVariable) {
-    const ErrorCode error = persistent_.table().check_use(address.variable, job_);
-    if (error != ErrorCode::kOk) return {error, Space::kNone, 0, 0};
-    const contract::VariableEntry entry = persistent_.table().entry(address.variable);
-    return {ErrorCode::kOk, Space::kPersistent, entry.base, entry.length};
+void AddressMap::begin_job(const RegionTable& regions, const engine::VariableTable::Job& job) {
+  regions_ = regions;
+  job_ = job;
+  ahead_.assign(ahead_.size(), false);
+  in_dram_.clear();
+  const engine::VariableTable& table = persistent_.table();
+  for (uint32_t index = 0; index < table.entries(); ++index) {
+    if (table.entry(index).length > 0 && table.has(index, VariableFlag::kInDram)) in_dram_.push_back(extent(index));
   }
+}
+
+AddressMap::Range AddressMap::extent(uint32_t index) const {
+  const engine::VariablePlace one = persistent_.table().place(index, Use::kRead);
+  const engine::VariablePlace other = persistent_.table().place(index, Use::kWrite);
+  return {std::min(one.base, other.base), std::max(one.base, other.base) + one.length};
+}
+
+bool AddressMap::of_variable(uint64_t low, uint64_t high) const {
+  return std::any_of(in_dram_.begin(), in_dram_.end(),
+                     [&](const Range& range) { return low < range.high && range.low < high; });
+}
+
+// The table itself knows nothing of DRAM's size.
+ErrorCode AddressMap::check_in_dram(uint32_t index) const {
+  if (!persistent_.table().has(index, VariableFlag::kInDram)) return ErrorCode::kOk;
+  return extent(index).high <= uint64_t{caps_.dram_mib} << 20 ? ErrorCode::kOk : ErrorCode::kFaultOutOfBounds;
+}
+
+ErrorCode AddressMap::check_declaration(uint32_t index, uint32_t hash) const {
+  const ErrorCode error = persistent_.table().check_declaration(index, hash, job_);
+  return error == ErrorCode::kOk ? check_in_dram(index) : error;
+}
+
+Window AddressMap::variable_window(uint32_t index, Access access) const {
+  ErrorCode error = persistent_.table().check_use(index, job_);
+  if (error == ErrorCode::kOk) error = check_in_dram(index);
+  if (error != ErrorCode::kOk) return {error, Space::kNone, 0, 0};
+  // Of two places, a write that was issued and is not done has swapped the roles.
+  const bool written = (access == Access::kWrite) != ahead_[index];
+  const engine::VariablePlace place = persistent_.table().place(index, written ? Use::kWrite : Use::kRead);
+  return {ErrorCode::kOk, place.in_dram ? Space::kDram : Space::kPersistent, place.base, place.length};
+}
+
+Window AddressMap::window(const contract::Address& address, Access access) const {
+  if (address.region == contract::Region::kVariable) return variable_window(address.variable, access);
   const auto index = static_cast<uint32_t>(address.region);
   if (index >= regions_.size()) return {ErrorCode::kFaultBadRegion, Space::kNone, 0, 0};
   const RegionEntry& region = regions_[index];
@@ -21,7 +64,7 @@ Window AddressMap::window(const contract::Address& address, engine::Access acces
   if (memory_bytes == 0 || region.base > memory_bytes || region.limit > memory_bytes - region.base) {
     return {ErrorCode::kFaultBadRegion, Space::kNone, 0, 0};
   }
-  const bool allowed = access == engine::Access::kRead ? region.readable : region.writable;
+  const bool allowed = access == Access::kRead ? region.readable : region.writable;
   return {allowed ? ErrorCode::kOk : ErrorCode::kFaultAccessRight, region.space, region.base, region.limit};
 }
 

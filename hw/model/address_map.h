@@ -1,10 +1,12 @@
 // Address translation: (region, offset) or (variable, offset) of a command to an address in one of the three memories,
 // with rights and limits. Region 0 is the scratchpad after reset; regions map DRAM or scratchpad, never the persistent
-// SRAM: that is reached through the variable table only, so that no two variables can alias and contexts stay apart.
+// SRAM: variables are reached through their table only, those in DRAM too, so that no two of them can alias and
+// contexts stay apart.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "hw/contract/gen/capabilities.h"
 #include "hw/contract/gen/commands.h"
@@ -25,28 +27,42 @@ using RegionTable = std::array<RegionEntry, 16>;
 class AddressMap {
  public:
   AddressMap(const contract::Capabilities& caps, const PersistentSram& persistent)
-      : caps_(caps), persistent_(persistent) {}
+      : caps_(caps), persistent_(persistent), ahead_(caps.var_entries) {}
 
   // Takes over the region table and the identity of a job.
-  void begin_job(const RegionTable& regions, const engine::VariableTable::Job& job) {
-    regions_ = regions;
-    job_ = job;
-  }
+  void begin_job(const RegionTable& regions, const engine::VariableTable::Job& job);
 
-  // Errors: fault_bad_region (not mapped, or mapped beyond its memory; a free or missing table entry),
-  // fault_access_right (rights of the region, owner of the variable), variable_undeclared.
+  // What the address means for the next command of the stream. Errors: fault_bad_region (not mapped, or mapped beyond
+  // its memory; a free or missing table entry), fault_access_right (rights of the region, owner of the variable),
+  // fault_out_of_bounds (a variable beyond its memory), variable_undeclared.
   [[nodiscard]] Window window(const contract::Address& address, engine::Access access) const;
+  // Bytes [low, high) of DRAM belong to a variable, and no region gives a right to them.
+  [[nodiscard]] bool of_variable(uint64_t low, uint64_t high) const;
+
+  // The command that completes the write of a variable was issued: what follows means what it writes. And it has
+  // completed: the table says so itself now.
+  void commit_issued(uint32_t index) { ahead_[index] = !ahead_[index]; }
+  void commit_done(uint32_t index) { ahead_[index] = !ahead_[index]; }
 
   // VARIABLE: errors as of VariableTable::check_declaration.
-  [[nodiscard]] contract::ErrorCode check_declaration(uint32_t index, uint32_t hash) const {
-    return persistent_.table().check_declaration(index, hash, job_);
-  }
+  [[nodiscard]] contract::ErrorCode check_declaration(uint32_t index, uint32_t hash) const;
 
  private:
+  struct Range {
+    uint64_t low, high;
+  };
+
+  [[nodiscard]] Window variable_window(uint32_t index, engine::Access access) const;
+  // Of both places of a variable, where it has two.
+  [[nodiscard]] Range extent(uint32_t index) const;
+  [[nodiscard]] contract::ErrorCode check_in_dram(uint32_t index) const;
+
   const contract::Capabilities& caps_;
   const PersistentSram& persistent_;
   RegionTable regions_{};
   engine::VariableTable::Job job_;
+  std::vector<bool> ahead_;     // by variable: an odd number of its commits was issued and is not done
+  std::vector<Range> in_dram_;  // variables of all owners when the job began
 };
 
 }  // namespace npu::model

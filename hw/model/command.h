@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hw/contract/gen/commands.h"
+#include "hw/engine/engine.h"
 
 namespace npu::model {
 
@@ -50,8 +51,16 @@ using DecodedCommand =
 // Tokens as absolute counts: element q is how many commands of queue q must have completed.
 using TokenTargets = std::array<uint32_t, kQueues>;
 
-// What a unit's FIFO holds. The variables are table indices: `reads` must be written when the command starts, `commits`
-// become written when it completes.
+// What a command does to a variable. Where the bytes lie is settled when the command is issued: of a variable with two
+// places, writes that are complete by then in the order of the stream count, even if they are still to be executed.
+struct VariableUse {
+  uint16_t index = 0;  // in the table
+  engine::Access access = engine::Access::kRead;
+  bool commit = false;  // with this command the write is complete
+  Window window;
+};
+
+// What a unit's FIFO holds.
 struct IssuedCommand {
   uint32_t index = 0;  // in the stream
   contract::Header header;
@@ -59,7 +68,7 @@ struct IssuedCommand {
   TokenTargets targets{};
   uint64_t issued_cycle = 0;
   Traffic asked;  // from the command's fields
-  std::vector<uint16_t> variable_reads, variable_commits;
+  std::vector<VariableUse> variables;
   contract::DmaCommand dma;  // when it is one, with what its addresses resolved to
   Window dma_src, dma_dst;
 

@@ -161,8 +161,7 @@ bool CommandProcessor::issue(const DecodedCommand& command) {
   std::copy_n(words_.begin(), header_.words, slot.words.begin());
   slot.issued_cycle = machine_.clock.now();
   slot.asked = {};
-  slot.variable_reads.clear();
-  slot.variable_commits.clear();
+  slot.variables.clear();
   if (const auto* dma = std::get_if<contract::DmaCommand>(&command)) slot.dma = *dma;
 
   footprint_.clear();
@@ -171,6 +170,9 @@ bool CommandProcessor::issue(const DecodedCommand& command) {
   hazards_.issue(queue, index_, header_.wait);
   for (const StridedAccess& access : footprint_.accesses) {
     if (!check_access(access, slot)) return false;
+  }
+  for (const VariableUse& use : slot.variables) {
+    if (use.commit) machine_.address_map.commit_issued(use.index);
   }
   slot.targets = machine_.scoreboard.targets(header_.wait);
   machine_.scoreboard.issue(queue);
@@ -188,7 +190,7 @@ bool CommandProcessor::check_access(const StridedAccess& access, IssuedCommand& 
   const Window window = machine_.address_map.window(base, access.access);
   if (window.error != ErrorCode::kOk) return fault_at(window.error, base, base.offset, other);
   const bool dma = slot.header.opcode == contract::Opcode::kDma;
-  if (!dma && window.space == Space::kDram) return fault_at(ErrorCode::kFaultAccessRight, base, base.offset);
+  if (!dma && window.space == Space::kDram) return fault_at(ErrorCode::kFaultAccessRight, base, base.offset, other);
 
   int64_t low = 0, high = 0;
   const auto limit = static_cast<int64_t>(window.limit);
@@ -205,8 +207,13 @@ bool CommandProcessor::check_access(const StridedAccess& access, IssuedCommand& 
   if (window.space == Space::kDram && reserved(set.low, set.high, !read)) {
     return fault_at(ErrorCode::kFaultHazard, base, static_cast<uint64_t>(low), index_);
   }
-  // Bytes that the command also writes are checked as writes, which are stricter.
-  if (!read || !access.in_place) {
+  if (window.space == Space::kDram && !variable && machine_.address_map.of_variable(set.low, set.high)) {
+    return fault_at(ErrorCode::kFaultAccessRight, base, static_cast<uint64_t>(low));
+  }
+  // Bytes that the command also writes are checked as writes, which are stricter. Of a variable with two places it
+  // writes others than it reads.
+  const bool same = !variable || machine_.address_map.window(base, Access::kWrite).base == window.base;
+  if (!read || !access.in_place || !same) {
     const Conflict conflict = hazards_.access(window.space, set, access.access);
     if (conflict.error != ErrorCode::kOk) {
       return fault_at(conflict.error, base, conflict.address - window.base, conflict.other);
@@ -214,10 +221,18 @@ bool CommandProcessor::check_access(const StridedAccess& access, IssuedCommand& 
   }
 
   slot.asked.moved(window.space, read, bytes);
-  if (variable && read) slot.variable_reads.push_back(base.variable);
-  if (variable && access.commit) slot.variable_commits.push_back(base.variable);
+  if (variable) note_use(access, window, slot);
   if (dma) (read ? slot.dma_src : slot.dma_dst) = window;
   return true;
+}
+
+// Two parts of a variable that one command writes are one write of it.
+void CommandProcessor::note_use(const StridedAccess& access, const Window& window, IssuedCommand& slot) {
+  VariableUse use{access.base.variable, access.access, access.commit, window};
+  for (const VariableUse& before : slot.variables) {
+    if (before.index == use.index && before.commit) use.commit = false;
+  }
+  slot.variables.push_back(use);
 }
 
 // The stream is read, and the event buffer written, behind the back of the tokens.

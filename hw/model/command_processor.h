@@ -63,6 +63,7 @@ class CommandProcessor : public sc_core::sc_module {
   [[nodiscard]] bool end();
   [[nodiscard]] bool issue(const DecodedCommand& command);
   [[nodiscard]] bool check_access(const StridedAccess& access, IssuedCommand& slot);
+  static void note_use(const StridedAccess& access, const Window& window, IssuedCommand& slot);
   [[nodiscard]] bool reserved(uint64_t low, uint64_t high, bool write) const;
   [[nodiscard]] bool wait_for_tokens();
   [[nodiscard]] bool drain();

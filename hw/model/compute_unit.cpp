@@ -21,8 +21,18 @@ ComputeUnit::ComputeUnit(const sc_core::sc_module_name& name, Machine& machine, 
   NPU_CHECK(engine_ != nullptr);
 }
 
+// Variables are where they were when the command was issued.
+Window ComputeUnit::window(const contract::Address& address, Access access) const {
+  if (address.region == contract::Region::kVariable) {
+    for (const VariableUse& use : command_->variables) {
+      if (use.index == address.variable && use.access == access) return use.window;
+    }
+  }
+  return machine_.address_map.window(address, access);
+}
+
 std::span<uint8_t> ComputeUnit::resolve(const contract::Address& address, int64_t low, int64_t high, Access access) {
-  const Window window = machine_.address_map.window(address, access);
+  const Window window = this->window(address, access);
   const int64_t first = int64_t{address.offset} + low;
   ErrorCode error = window.error;
   if (error == ErrorCode::kOk && window.space == Space::kDram) error = ErrorCode::kFaultAccessRight;
@@ -74,7 +84,7 @@ void ComputeUnit::load_schedule(std::span<const engine::BeatRun> beats, Work& wo
   runs_.reserve(beats.size());
   for (const engine::BeatRun& run : beats) {
     if (run.beats == 0 || run.bytes == 0) continue;
-    const Window window = machine_.address_map.window(run.address, run.access);
+    const Window window = this->window(run.address, run.access);
     const bool read = run.access == Access::kRead;
     work.asked.moved(window.space, read, uint64_t{run.beats} * run.bytes);
     runs_.push_back({run.start, std::max<uint32_t>(run.interval, 1), run.beats, window.base + run.address.offset, 0,

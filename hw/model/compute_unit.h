@@ -35,6 +35,7 @@ class ComputeUnit : public QueueUnit, private engine::MemoryView {
   void execute(const IssuedCommand& command, Work& work) override;
   std::span<uint8_t> resolve(const contract::Address& address, int64_t low, int64_t high,
                              engine::Access access) override;
+  [[nodiscard]] Window window(const contract::Address& address, engine::Access access) const;
   void load_schedule(std::span<const engine::BeatRun> beats, Work& work);
   void count_accesses(const Run& run, uint64_t beats);
   // Counts the accesses of beats before `end` (cycles of the schedule) and drops them.

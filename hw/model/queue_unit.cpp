@@ -62,7 +62,7 @@ void QueueUnit::run() {
 void QueueUnit::process(const IssuedCommand& command) {
   const bool ready = wait_for_tokens(command);
   spend(Counter::kStalled);
-  if (!ready || !variables_written(command)) return;
+  if (!ready || !begin_variables(command)) return;
   const uint64_t started = machine_.clock.now();
   Work work;
   work.asked = command.asked;
@@ -104,14 +104,28 @@ QueueState QueueUnit::state() const {
   return state;
 }
 
-bool QueueUnit::variables_written(const IssuedCommand& command) {
-  for (uint16_t variable : command.variable_reads) {
-    const ErrorCode error = machine_.persistent.table().check_content(variable);
+bool QueueUnit::begin_variables(const IssuedCommand& command) {
+  engine::VariableTable& table = machine_.persistent.table();
+  for (const VariableUse& use : command.variables) {
+    if (use.access != engine::Access::kRead) continue;
+    const ErrorCode error = table.check_content(use.index);
     if (error == ErrorCode::kOk) continue;
-    fault(command, error, {0, contract::Region::kVariable, variable}, 0);
+    fault(command, error, {0, contract::Region::kVariable, use.index}, 0);
     return false;
   }
+  // Whatever stops the command from here on leaves the mark.
+  for (const VariableUse& use : command.variables) {
+    if (use.access == engine::Access::kWrite) table.begin_write(use.index);
+  }
   return true;
+}
+
+void QueueUnit::commit_variables(const IssuedCommand& command) {
+  for (const VariableUse& use : command.variables) {
+    if (!use.commit) continue;
+    machine_.persistent.table().commit_write(use.index);
+    machine_.address_map.commit_done(use.index);
+  }
 }
 
 void QueueUnit::complete(const IssuedCommand& command, const Work& work, uint64_t started) {
@@ -125,7 +139,7 @@ void QueueUnit::complete(const IssuedCommand& command, const Work& work, uint64_
   counters.add(queue_, Counter::kMacs, work.macs);
   counters.add(queue_, Counter::kCommands, 1);
   add_bytes(counters, queue_, work.asked, work.traffic);
-  for (uint16_t variable : command.variable_commits) machine_.persistent.table().commit_write(variable);
+  commit_variables(command);
 
   const auto narrow = [](uint64_t value) {
     return static_cast<uint32_t>(std::min<uint64_t>(value, std::numeric_limits<uint32_t>::max()));

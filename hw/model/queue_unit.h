@@ -62,7 +62,9 @@ class QueueUnit : public sc_core::sc_module {
   void run();
   void process(const IssuedCommand& command);
   bool wait_for_tokens(const IssuedCommand& command);
-  [[nodiscard]] bool variables_written(const IssuedCommand& command);
+  // What a command means for its variables when it starts; false when it must not.
+  [[nodiscard]] bool begin_variables(const IssuedCommand& command);
+  void commit_variables(const IssuedCommand& command);
   void complete(const IssuedCommand& command, const Work& work, uint64_t started);
   void wait_for_abort();
   // Adds the cycles since the last call to a counter.

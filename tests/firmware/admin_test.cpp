@@ -88,6 +88,47 @@ TEST_F(AdminTest, RefusesVariablesElsewhere) {
   EXPECT_TRUE(device.variables.empty());
 }
 
+// Word 2 of an entry.
+uint32_t flags(std::initializer_list<contract::VariableFlag> flags) {
+  uint32_t sum = 0;
+  for (const contract::VariableFlag flag : flags) sum |= static_cast<uint32_t>(flag) << 16;
+  return sum;
+}
+
+TEST_F(AdminTest, BothPlacesOfAVariableLieInItsMemory) {
+  using contract::VariableFlag;
+  boot();
+  const uint32_t two = flags({VariableFlag::kDoubleBuffered});
+  const uint32_t end = FakeDevice::kPsramBytes;
+  ask(Request::kVariableWrite, ErrorCode::kOk, {0, end - 128, 64, two, 0});
+  ask(Request::kVariableWrite, ErrorCode::kOk, {0, end - 52, 20, two, 0});  // 32 bytes to the second place
+  ask(Request::kVariableWrite, ErrorCode::kFaultRequest, {1, end - 48, 32, two, 0});
+  ask(Request::kVariableWrite, ErrorCode::kFaultRequest, {1, end - 112, 64, two, 0});
+  ask(Request::kVariableWrite, ErrorCode::kFaultRequest, {1, end - 128, UINT32_MAX, two, 0});
+  EXPECT_EQ(device.variables.size(), 1u);
+}
+
+TEST_F(AdminTest, VariablesInDramLieOutsideOfWhatIsShared) {
+  using contract::VariableFlag;
+  boot();
+  const uint32_t one = flags({VariableFlag::kInDram});
+  const uint32_t two = flags({VariableFlag::kInDram, VariableFlag::kDoubleBuffered});
+  const uint32_t end = (FakeDevice::kDramMib << 20) / 64;
+  const uint32_t shared = RingDriver::kShared / 64, shared_end = shared + RingDriver::kSharedBytes / 64;
+  ask(Request::kVariableWrite, ErrorCode::kOk, {0, 0, 100, one, 0});
+  ask(Request::kVariableWrite, ErrorCode::kOk, {0, end - 2, 128, one, 0});
+  ask(Request::kVariableWrite, ErrorCode::kOk, {0, end - 4, 100, two, 0});  // 128 bytes to the second place
+  ask(Request::kVariableWrite, ErrorCode::kOk, {0, shared - 2, 128, one, 0});
+  ask(Request::kVariableWrite, ErrorCode::kOk, {0, shared_end, 128, two, 0});
+  ask(Request::kVariableWrite, ErrorCode::kFaultRequest, {1, end - 2, 129, one, 0});
+  ask(Request::kVariableWrite, ErrorCode::kFaultRequest, {1, end - 3, 65, two, 0});
+  ask(Request::kVariableWrite, ErrorCode::kFaultRequest, {1, UINT32_MAX, UINT32_MAX, two, 0});
+  ask(Request::kVariableWrite, ErrorCode::kFaultRequest, {1, shared - 2, 129, one, 0});
+  ask(Request::kVariableWrite, ErrorCode::kFaultRequest, {1, shared - 2, 65, two, 0});
+  ask(Request::kVariableWrite, ErrorCode::kFaultRequest, {1, shared_end - 1, 1, one, 0});
+  EXPECT_EQ(device.variables.size(), 1u);
+}
+
 TEST_F(AdminTest, SleepsAndWakes) {
   boot();
   open(1, 0);

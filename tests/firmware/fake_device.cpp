@@ -33,6 +33,7 @@ contract::Capabilities capabilities() {
   caps.cpu_clock_mhz = FakeDevice::kClockMhz / 2;
   caps.spm_bytes = 1 << 20;
   caps.psram_bytes = FakeDevice::kPsramBytes;
+  caps.psram_port_bytes = FakeDevice::kPsramPortBytes;
   caps.var_entries = FakeDevice::kVarEntries;
   caps.dram_mib = FakeDevice::kDramMib;
   return caps;

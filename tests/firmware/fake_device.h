@@ -30,7 +30,7 @@ struct Work {
 
 class FakeDevice : public DevicePort, private model::IssBus {
  public:
-  static constexpr uint32_t kClockMhz = 1000, kDramMib = 16, kPsramBytes = 8192, kVarEntries = 32;
+  static constexpr uint32_t kClockMhz = 1000, kDramMib = 16, kPsramBytes = 8192, kPsramPortBytes = 16, kVarEntries = 32;
 
   // `module`: file with the instruction-set simulator.
   explicit FakeDevice(const std::string& module);
