@@ -52,10 +52,25 @@ bool is_sequence_of(const graph::Shape& shape, const graph::Shape& frame) {
   return shape.size() == frame.size() + 1 && std::equal(frame.begin(), frame.end(), shape.begin() + 1);
 }
 
+// How many of a sequence of this length to run.
+int64_t invocations_in(int64_t length, const InvocationRange& range) {
+  if (range.skip >= length) {
+    throw Error(ErrorCode::kBadOption,
+                fmt::format("--skip {} leaves none of the {} invocations of the sequence", range.skip, length));
+  }
+  const int64_t left = length - range.skip;
+  if (range.count.value_or(0) > left) {
+    throw Error(ErrorCode::kBadOption, fmt::format("--invocations is {}, but the sequence has {}{}", *range.count, left,
+                                                   range.skip > 0 ? " behind those that --skip leaves out" : ""));
+  }
+  return range.count.value_or(left);
+}
+
 }  // namespace
 
-InputData::InputData(const std::vector<GraphPort>& ports, const std::vector<std::string>& arguments, bool sequence)
-    : ports_(ports), arrays_(ports.size()), sequence_(sequence) {
+InputData::InputData(const std::vector<GraphPort>& ports, const std::vector<std::string>& arguments, bool sequence,
+                     const InvocationRange& range)
+    : ports_(ports), arrays_(ports.size()), sequence_(sequence), range_(range) {
   std::vector<bool> given(ports.size());
   std::vector<std::string> files(ports.size());
   for (const std::string& argument : arguments) {
@@ -87,6 +102,7 @@ InputData::InputData(const std::vector<GraphPort>& ports, const std::vector<std:
     }
     invocations_ = shape[0];
   }
+  invocations_ = sequence ? invocations_in(invocations_, range) : range.count.value_or(1);
   // All invocations of an array have one type and shape, so the first one stands for all.
   static_cast<void>(invocation(0));
 }
@@ -103,7 +119,7 @@ std::vector<graph::Value> InputData::invocation(int64_t index) const {
       }
       return graph::to_value(array, port.type, &port.shape, port.is_unsigned, label(port));
     };
-    values.push_back(sequence_ ? convert(graph::slice_axis0(arrays_[i], index)) : convert(arrays_[i]));
+    values.push_back(sequence_ ? convert(graph::slice_axis0(arrays_[i], range_.skip + index)) : convert(arrays_[i]));
   }
   return values;
 }
@@ -119,7 +135,7 @@ void OutputData::write(StagedFiles& files, const fs::path& folder) const {
   std::set<std::string> written;  // an output that is listed twice is the same tensor
   for (size_t i = 0; i < ports_.size(); ++i) {
     if (!written.insert(ports_[i].name).second) continue;
-    const graph::Value value = sequence_ ? graph::stack(values_[i]) : values_[i].front();
+    const graph::Value value = stacked_ ? graph::stack(values_[i]) : values_[i].front();
     files.write(folder / (file_name_for(ports_[i].name) + ".npy"),
                 [&](const fs::path& temporary) { graph::write_npy(temporary, graph::to_npy(value)); });
   }

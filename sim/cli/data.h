@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,14 +16,24 @@
 
 namespace npu::cli {
 
+// Which invocations to run.
+struct InvocationRange {
+  int64_t skip = 0;              // of a sequence, at its front
+  std::optional<int64_t> count;  // the first of what is left, or so many with the same inputs; nullopt: all, or one
+};
+
 class InputData {
  public:
   // `arguments` are NAME=FILE.npy, split at the last '=', or FILE.npy for a network with one input. With `sequence` the
   // first axis of every file counts invocations. Reads all files and checks types, shapes and lengths. Throws Error:
   // kBadInput for missing, surplus or doubled names and for wrong types or shapes; kBadNpy; kCannotRead.
-  InputData(const std::vector<GraphPort>& ports, const std::vector<std::string>& arguments, bool sequence);
+  // kBadOption when a sequence has fewer invocations than `range` wants.
+  InputData(const std::vector<GraphPort>& ports, const std::vector<std::string>& arguments, bool sequence,
+            const InvocationRange& range = {});
 
   [[nodiscard]] int64_t invocations() const { return invocations_; }
+  // Whether results are stacked along an axis of invocations, be it of one.
+  [[nodiscard]] bool stacked() const { return sequence_ || range_.count; }
   // One value per port, in the ports' order.
   [[nodiscard]] std::vector<graph::Value> invocation(int64_t index) const;
 
@@ -30,21 +41,22 @@ class InputData {
   std::vector<GraphPort> ports_;
   std::vector<graph::NpyArray> arrays_;
   bool sequence_;
+  InvocationRange range_;
   int64_t invocations_ = 1;
 };
 
 class OutputData {
  public:
-  OutputData(std::vector<GraphPort> ports, bool sequence) : ports_(std::move(ports)), sequence_(sequence) {}
+  OutputData(std::vector<GraphPort> ports, bool stacked) : ports_(std::move(ports)), stacked_(stacked) {}
   void add(const std::vector<graph::Value>& values);
   // Writes <name>.npy for each output into a folder, which is made when it is not there; they appear with the other
-  // files. Sequences are stacked along a new first axis. Elements have the type of the tensor: unsigned results keep
-  // their bits in signed integers. Throws Error(kCannotWrite).
+  // files. With `stacked` they are stacked along a new first axis. Elements have the type of the tensor: unsigned
+  // results keep their bits in signed integers. Throws Error(kCannotWrite).
   void write(StagedFiles& files, const std::filesystem::path& folder) const;
 
  private:
   std::vector<GraphPort> ports_;
-  bool sequence_;
+  bool stacked_;
   std::vector<std::vector<graph::Value>> values_;  // [port][invocation]
 };
 

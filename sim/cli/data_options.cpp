@@ -1,8 +1,41 @@
 #include "sim/cli/data_options.h"
 
+#include <fmt/format.h>
+
+#include "hw/contract/error.h"
+#include "sim/cli/options.h"
+
 namespace npu::cli {
 
 namespace po = boost::program_options;
+
+namespace {
+
+std::string text_of(const po::variables_map& values, const char* option) {
+  return values.count(option) == 0 ? std::string() : values[option].as<std::string>();
+}
+
+InvocationRange invocation_range(const po::variables_map& values, bool sequence) {
+  InvocationRange range;
+  constexpr uint64_t kMost = 1'000'000'000;
+  const auto number = [&](const char* option) {
+    const uint64_t value = parse_number(values[option].as<std::string>(), fmt::format("--{}", option));
+    if (value <= kMost) return static_cast<int64_t>(value);
+    throw Error(contract::ErrorCode::kBadOption,
+                fmt::format("--{} is {}, but at most {} is allowed", option, value, kMost));
+  };
+  if (values.count("skip") > 0) range.skip = number("skip");
+  if (range.skip > 0 && !sequence) {
+    throw Error(contract::ErrorCode::kBadOption, "--skip leaves out invocations of a sequence; add --sequence");
+  }
+  if (values.count("invocations") > 0) range.count = number("invocations");
+  if (range.count == 0) {
+    throw Error(contract::ErrorCode::kBadOption, "--invocations is 0, so there is nothing to run; give at least 1");
+  }
+  return range;
+}
+
+}  // namespace
 
 void add_data_options(po::options_description& options) {
   options.add_options()  //
@@ -13,8 +46,16 @@ void add_data_options(po::options_description& options) {
        "values from one to the next")  //
       ("outputs,o", po::value<std::string>()->value_name("DIR"),
        "write each output to DIR/<name>.npy; bytes of the name other than letters, digits, '.', '_' and '-' become "
-       "%XX; unsigned results keep their bits in the signed type of the tensor")                                  //
+       "%XX; unsigned results keep their bits in the signed type of the tensor")  //
+      ("invocations", po::value<std::string>()->value_name("N"),
+       "run N invocations: the first N of a sequence, or N with the same inputs; outputs are stacked")            //
+      ("skip", po::value<std::string>()->value_name("N"), "leave out the first N invocations of a sequence")      //
       ("zero-init", po::bool_switch(), "variables without initial value start as zeros instead of as unwritten")  //
+      ("resume", po::value<std::string>()->value_name("FILE"),
+       "start with the variables that --save-state left in FILE, instead of with cleared ones")  //
+      ("save-state", po::value<std::string>()->value_name("FILE"),
+       "write the variables to FILE after the last invocation (npu state --help)")                  //
+      ("strict", po::bool_switch(), "refuse variables of types that TOSA 1.0 has no variables of")  //
       ("quiet,q", po::bool_switch(), "no progress on long runs");
 }
 
@@ -33,7 +74,12 @@ DataOptions data_options(const po::variables_map& values) {
   options.sequence = values["sequence"].as<bool>();
   if (values.count("outputs") > 0) options.outputs = values["outputs"].as<std::string>();
   options.zero_init = values["zero-init"].as<bool>();
+  options.strict = values["strict"].as<bool>();
   options.quiet = values["quiet"].as<bool>();
+  options.range = invocation_range(values, options.sequence);
+  options.resume = text_of(values, "resume");
+  options.save_state = text_of(values, "save-state");
+  if (values.count("save-state") > 0) check_file_writable(options.save_state);
   return options;
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/cli/data.h"
+
 namespace npu::cli {
 
 struct DataOptions {
@@ -12,6 +14,9 @@ struct DataOptions {
   bool sequence = false;
   std::string outputs;  // folder; empty: none
   bool zero_init = false;
+  bool strict = false;  // refuse what TOSA 1.0 does not have
+  InvocationRange range;
+  std::string resume, save_state;  // snapshots; empty: none
   bool quiet = false;
 };
 
@@ -20,6 +25,7 @@ void add_data_options(boost::program_options::options_description& options);
 // same.
 void add_file_and_inputs(boost::program_options::options_description& hidden,
                          boost::program_options::positional_options_description& positional);
+// Throws Error: kBadOption; kCannotWrite for a --save-state where no file can be made.
 [[nodiscard]] DataOptions data_options(const boost::program_options::variables_map& values);
 
 }  // namespace npu::cli

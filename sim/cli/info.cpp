@@ -18,6 +18,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/network.h"
 #include "sim/cli/options.h"
+#include "sim/report/state.h"
 #include "sim/report/table.h"
 
 namespace npu::cli {
@@ -189,9 +190,10 @@ void print_text(const Info& info) {
                grouped(static_cast<uint64_t>(info.variable_bytes)));
   }
   for (const VariableRow& variable : info.variables) {
-    fmt::print("{:<11} {}  {}, {} bytes{}\n", "", graph::in_quotes(variable.identity),
+    fmt::print("{:<11} {}  {}, {} bytes{}{}\n", "", graph::in_quotes(variable.identity),
                describe(variable.type, variable.shape), grouped(static_cast<uint64_t>(variable.bytes)),
-               variable.initialised ? "" : ", no initial value");
+               variable.initialised ? "" : ", no initial value",
+               report::is_extension_type(variable.type) ? ", a type beyond TOSA 1.0 (refused by --strict)" : "");
   }
   if (!info.variables.empty()) print_persistent(info);
   print_operators(info);
@@ -221,6 +223,7 @@ void print_json(const Info& info) {
                          {"type", graph::name(variable.type)},
                          {"shape", variable.shape},
                          {"bytes", variable.bytes},
+                         {"extension_type", report::is_extension_type(variable.type)},
                          {"initialised", variable.initialised}});
   }
   for (const OperatorGroup& group : info.operators) {

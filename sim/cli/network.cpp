@@ -8,8 +8,11 @@
 
 #include "driver/graph/file.h"
 #include "driver/graph/reader.h"
+#include "driver/graph/text.h"
 #include "driver/graph/validate.h"
+#include "hw/contract/error.h"
 #include "sim/report/sha256.h"
+#include "sim/report/state.h"
 
 namespace npu::cli {
 namespace {
@@ -76,6 +79,20 @@ std::string sha256_of(const Network& network) {
   report::Sha256 hash;
   hash.add(network.file->data(), network.file->size());
   return hash.hex();
+}
+
+void check_strict(const Network& network) {
+  for (const graph::Region& region : network.graph.regions) {
+    for (const Block& block : region.blocks) {
+      for (const graph::Tensor& tensor : block.tensors) {
+        if (!tensor.variable || !report::is_extension_type(tensor.type)) continue;
+        throw Error(contract::ErrorCode::kTypeUnsupported,
+                    fmt::format("variable {} is {}, but TOSA 1.0 has variables of INT8, FP16 and FP32 only; run it "
+                                "without --strict",
+                                graph::in_quotes(graph::variable_identity(tensor)), graph::name(tensor.type)));
+      }
+    }
+  }
 }
 
 std::string describe(graph::DType type, const graph::Shape& shape) {

@@ -33,6 +33,9 @@ struct Network {
 // Of the file, as `sha256sum` prints it. Takes its time on large files.
 [[nodiscard]] std::string sha256_of(const Network& network);
 
+// Throws Error(kTypeUnsupported) naming the first variable of a type that TOSA 1.0 has no variables of.
+void check_strict(const Network& network);
+
 // "INT8[1, 3, 40]"
 [[nodiscard]] std::string describe(graph::DType type, const graph::Shape& shape);
 

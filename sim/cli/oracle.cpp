@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <utility>
 
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
@@ -38,7 +39,8 @@ std::string element_text(const graph::Value& value, int64_t element) {
 
 }  // namespace
 
-Oracle::Oracle(const Network& network, bool zero_init) : network_(network) {
+Oracle::Oracle(const Network& network, bool zero_init, reference::Context start)
+    : network_(network), context_(std::move(start)) {
   if (!zero_init) return;
   for (const graph::Tensor& tensor : network.graph.main().tensors) {
     if (!tensor.variable || tensor.has_data) continue;

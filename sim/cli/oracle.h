@@ -14,14 +14,15 @@ namespace npu::cli {
 
 class Oracle {
  public:
-  // Variables start cleared. `network` outlives the oracle.
-  Oracle(const Network& network, bool zero_init);
+  // Variables start as in `start`, cleared where that has none. `network` outlives the oracle.
+  Oracle(const Network& network, bool zero_init, reference::Context start = {});
 
   // The next invocation. Throws what reference::run throws, with the number of the invocation in front.
   std::vector<graph::Value> run(const std::vector<graph::Value>& inputs);
   // Runs the next invocation and compares every element of every output.
   void check(const std::vector<graph::Value>& inputs, const std::vector<graph::Value>& outputs);
   [[nodiscard]] const report::CheckResult& result() const { return result_; }
+  [[nodiscard]] const reference::Context& state() const { return context_; }
 
  private:
   const Network& network_;

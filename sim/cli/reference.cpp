@@ -13,6 +13,7 @@
 #include "sim/cli/options.h"
 #include "sim/cli/oracle.h"
 #include "sim/cli/progress.h"
+#include "sim/cli/state_file.h"
 #include "sim/report/table.h"
 
 namespace npu::cli {
@@ -24,10 +25,12 @@ namespace {
 constexpr CommandHelp kHelp = {
     "npu reference FILE [--input [NAME=]FILE.npy]... [options]",
     "Runs a network on the bit-exact software reference, operator by operator as the TOSA specification says.\n"
-    "Variables start cleared.",
+    "Variables start cleared, or as a run before left them (--resume).",
     "  npu reference net.tosa --input input.npy --outputs out/\n"
     "  npu reference net.tosa --input a=left.npy --input b=right.npy --outputs out/\n"
-    "  npu reference wake_word.tosa --input frames.npy --sequence --outputs out/\n"};
+    "  npu reference wake_word.tosa --input frames.npy --sequence --outputs out/\n"
+    "  npu reference wake_word.tosa --input frames.npy --sequence --invocations 20 --save-state s.state\n"
+    "  npu reference wake_word.tosa --input frames.npy --sequence --skip 20 --resume s.state --outputs out/\n"};
 
 // Throws for a graph above the level that was asked for.
 void check_level(const po::variables_map& values, const Network& network) {
@@ -56,10 +59,12 @@ int run_reference(const Arguments& arguments) {
   const Network network = load_network(required(*values, "file", "the network's FILE", "npu reference"));
   check_level(*values, network);
   if (!data.outputs.empty()) check_folder_writable(data.outputs);
-  const InputData inputs(network.inputs, data.inputs, data.sequence);
+  if (data.strict) check_strict(network);
+  const runtime::Snapshot start = start_of(data, network);
+  const InputData inputs(network.inputs, data.inputs, data.sequence, data.range);
 
-  Oracle oracle(network, data.zero_init);
-  OutputData outputs(network.outputs, data.sequence);
+  Oracle oracle(network, data.zero_init, to_reference(start));
+  OutputData outputs(network.outputs, inputs.stacked());
   {
     Progress progress(inputs.invocations(), "invocation", data.quiet);
     for (int64_t i = 0; i < inputs.invocations(); ++i) {
@@ -67,11 +72,13 @@ int run_reference(const Arguments& arguments) {
       progress.step();
     }
   }
-  if (!data.outputs.empty()) {
-    StagedFiles files;
-    outputs.write(files, data.outputs);
-    files.commit();
+  StagedFiles files;
+  if (!data.outputs.empty()) outputs.write(files, data.outputs);
+  if (!data.save_state.empty()) {
+    write_snapshot(files, data.save_state,
+                   from_reference(oracle.state(), network, start, static_cast<uint64_t>(inputs.invocations())));
   }
+  files.commit();
   fmt::print("reference {} invocation{} of {}\n", report::grouped(static_cast<uint64_t>(inputs.invocations())),
              inputs.invocations() == 1 ? "" : "s", network.path.string());
   for (const GraphPort& port : network.outputs) {
@@ -80,6 +87,7 @@ int run_reference(const Arguments& arguments) {
                    ? ""
                    : " -> " + (std::filesystem::path(data.outputs) / (file_name_for(port.name) + ".npy")).string());
   }
+  if (!data.save_state.empty()) fmt::print("state     -> {}\n", data.save_state);
   return 0;
 }
 

@@ -22,6 +22,7 @@
 #include "sim/cli/progress.h"
 #include "sim/cli/run_options.h"
 #include "sim/cli/staged_files.h"
+#include "sim/cli/state_file.h"
 #include "sim/cosim/back_ends.h"
 #include "sim/platform/platform.h"
 #include "sim/report/json.h"
@@ -151,6 +152,14 @@ report::RunInfo run_info(const RunOptions& options, const Network& network, cons
   return info;
 }
 
+// Variables that are not written in the snapshot start as after a clear.
+void resume(runtime::Context& context, const runtime::Snapshot& start) {
+  context.restore(start);
+  for (const runtime::SnapshotVariable& variable : start.variables) {
+    if (!variable.is_written) context.clear(variable.identity);
+  }
+}
+
 // Where the results of the invocations go.
 struct Results {
   report::Collector collector;
@@ -248,6 +257,8 @@ int run_run(const Arguments& arguments) {
   const RunOptions& options = *parsed;
   const presets::Preset preset = presets::load_preset(options.config);
   const Network network = load_network(options.file);
+  if (options.data.strict) check_strict(network);
+  const runtime::Snapshot start = start_of(options.data, network);
 
   const FirmwareConsole console(options.firmware_log);
   cosim::BackEnds back_ends(preset.caps);
@@ -256,16 +267,17 @@ int run_run(const Arguments& arguments) {
   const compiler::Program program = compiler::compile(network.graph, device.capabilities());
   choose_layers(options.back_ends, program, back_ends);
   // After compiling: whoever has no data yet learns first whether the network runs at all.
-  const InputData inputs(network.inputs, options.data.inputs, options.data.sequence);
+  const InputData inputs(network.inputs, options.data.inputs, options.data.sequence, options.data.range);
   runtime::Context context = device.create_context({.zero_init = options.data.zero_init});
   const runtime::LoadedProgram loaded = context.load(program);
+  if (!options.data.resume.empty()) resume(context, start);
   report::RunInfo info = run_info(options, network, preset, program);
   info.injected = inject(options.injections, device, loaded);
 
   StagedFiles files;
-  Results results{report::Collector(std::move(info), program), OutputData(network.outputs, options.data.sequence),
+  Results results{report::Collector(std::move(info), program), OutputData(network.outputs, inputs.stacked()),
                   std::nullopt, std::nullopt};
-  if (options.check) results.oracle.emplace(network, options.data.zero_init);
+  if (options.check) results.oracle.emplace(network, options.data.zero_init, to_reference(start));
   if (!options.trace.empty()) results.trace.emplace(options.trace, program, preset.caps);
   runtime::Job job = loaded.create_job();
   try {
@@ -279,6 +291,9 @@ int run_run(const Arguments& arguments) {
   report.engines = engine_runs(options.back_ends, back_ends);
   if (results.oracle) report.check = results.oracle->result();
   print_report(options, network, report);
+  if (!options.data.save_state.empty()) {
+    write_snapshot(files, options.data.save_state, context.snapshot(network.path.filename().string()));
+  }
   write_files(options, results, report, files);
   if (report.check && report.check->differing > 0) {
     throw Error(ErrorCode::kElementsDiffer,

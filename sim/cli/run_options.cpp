@@ -19,10 +19,13 @@ namespace {
 constexpr CommandHelp kHelp = {
     "npu run FILE [--input [NAME=]FILE.npy]... [options]",
     "Runs a network on the simulated NPU and prints what every layer costs and what limits it. Variables start\n"
-    "cleared. Cycle counts are the model's; the report says what they are worth, part by part.",
+    "cleared, or as a run before left them (--resume). Cycle counts are the model's; the report says what they are "
+    "worth, part by part.",
     "  npu run net.tosa --input input.npy\n"
     "  npu run net.tosa --input a=left.npy --input b=right.npy --config nano --check reference\n"
     "  npu run wake_word.tosa --input frames.npy --sequence --outputs out/ --json out/report.json\n"
+    "  npu run wake_word.tosa --input frames.npy --sequence --invocations 20 --save-state s.state\n"
+    "  npu run wake_word.tosa --input frames.npy --sequence --skip 20 --resume s.state --save-state s.state\n"
     "  npu run net.tosa --input input.npy --trace trace.json      (open it at ui.perfetto.dev)\n"
     "  npu run net.tosa --input input.npy --firmware-log          (what the control CPU says)\n"
     "  npu run net.tosa --input input.npy --gdb 1234              (debug its firmware)\n"
@@ -177,6 +180,11 @@ void check_files_apart(const RunOptions& options) {
   for (const std::string& input : options.data.inputs) {
     const size_t split = input.rfind('=');
     add("an input", split == std::string::npos ? input : input.substr(split + 1), false);
+  }
+  // Taking the state from a file and leaving it there again is what a stream does that stops now and then.
+  if (options.data.resume != options.data.save_state) {
+    add("--resume", options.data.resume, false);
+    add("--save-state", options.data.save_state, true);
   }
   add("--json", options.json, true);
   add("--csv", options.csv, true);

@@ -12,6 +12,7 @@ namespace {
 using namespace npu::graph;
 
 constexpr DType kI8 = DType::kInt8;
+constexpr DType kI16 = DType::kInt16;
 constexpr DType kI32 = DType::kInt32;
 
 std::vector<double> ramp(size_t count, double first, double step) {
@@ -63,6 +64,17 @@ Graph unwritten() {
   const TensorId sum = b.add(b.cast(b.read(state), kI32), b.cast(x, kI32));
   b.write(state, x);
   b.output(b.cast(sum, kI8), "y");
+  return b.build();
+}
+
+// The same on INT16, whose variables TOSA 1.0 does not have.
+Graph running_sum_16() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI16, {1, 4});
+  const TensorId state = b.variable("sum/state", kI16, {1, 4}, std::vector<double>{1, 2, 3, 4});
+  const TensorId sum = b.cast(b.add(b.cast(b.read(state), kI32), b.cast(x, kI32)), kI16);
+  b.write(state, sum);
+  b.output(sum, "y");
   return b.build();
 }
 
@@ -135,6 +147,7 @@ int main(int argc, char** argv) {
     write("convolution", convolution());
     write("odd_names", odd_names());
     write("running_sum", running_sum());
+    write("running_sum_16", running_sum_16());
     write("unwritten", unwritten());
     write("large_state", large_state());
     write("unsigned", unsigned_ports());

@@ -1,0 +1,272 @@
+// `npu state`: what is in the files of --save-state.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "driver/graph/text.h"
+#include "hw/contract/error.h"
+#include "sim/cli/command.h"
+#include "sim/cli/options.h"
+#include "sim/cli/state_file.h"
+#include "sim/report/columns.h"
+#include "sim/report/sha256.h"
+#include "sim/report/table.h"
+
+namespace npu::cli {
+
+namespace po = boost::program_options;
+using contract::ErrorCode;
+using graph::in_quotes;
+using report::grouped;
+using runtime::Snapshot;
+using runtime::SnapshotVariable;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr CommandHelp kListHelp = {"npu state list FILE [options]",
+                                   "Prints the variables of a file that --save-state left: identity, type, shape, "
+                                   "whether it is written, who wrote it\n"
+                                   "last, and how many invocations it has seen.",
+                                   "  npu state list s.state\n"
+                                   "  npu state list s.state --json | jq '.variables[].identity'\n"};
+
+constexpr CommandHelp kDiffHelp = {"npu state diff A B [options]",
+                                   "Compares the variables of two files, element by element. Exit status 7 when any "
+                                   "differs; who wrote a variable and\n"
+                                   "when does not count.",
+                                   "  npu state diff device.state reference.state\n"
+                                   "  npu state diff a.state b.state --json\n"};
+
+constexpr CommandHelp kClearHelp = {"npu state clear FILE [NAME]... [options]",
+                                    "Marks variables as not written, all of them without NAME: a run that resumes from "
+                                    "the file starts them with their\n"
+                                    "initial value, as after a clear.",
+                                    "  npu state clear s.state\n"
+                                    "  npu state clear s.state stream_6/states -o cleared.state\n"};
+
+constexpr CommandHelp kCheckHelp = {
+    "npu state check FILE NETWORK.tosa",
+    "Says whether a network can resume from a file: both must have the same variables, of the same types and shapes.",
+    "  npu state check s.state wake_word.tosa\n"};
+
+std::string dump(const Json& document) { return document.dump(2, ' ', false, Json::error_handler_t::replace); }
+
+int64_t bytes_of(const SnapshotVariable& variable) {
+  return graph::element_count(variable.shape).value_or(0) * graph::machine_width(variable.type);
+}
+
+// Positional arguments go to options of these names, the last of which may take the rest.
+std::optional<po::variables_map> parse_files(const Arguments& arguments, const CommandHelp& help,
+                                             const po::options_description& options,
+                                             const std::vector<const char*>& names, bool rest) {
+  po::options_description hidden;
+  po::positional_options_description positional;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (rest && i + 1 == names.size()) {
+      hidden.add_options()(names[i], po::value<std::vector<std::string>>());
+      positional.add(names[i], -1);
+    } else {
+      hidden.add_options()(names[i], po::value<std::string>());
+      positional.add(names[i], 1);
+    }
+  }
+  return parse(arguments, help, options, hidden, positional);
+}
+
+Json list_json(const std::string& file, const Snapshot& snapshot) {
+  Json variables = Json::array();
+  for (const SnapshotVariable& variable : snapshot.variables) {
+    Json hash;
+    if (variable.is_written) {
+      report::Sha256 sha;
+      sha.add(variable.bytes.data(), variable.bytes.size());
+      hash = sha.hex();
+    }
+    variables.push_back({{"identity", variable.identity},
+                         {"tensor", variable.tensor_name},
+                         {"type", graph::name(variable.type)},
+                         {"shape", variable.shape},
+                         {"bytes", bytes_of(variable)},
+                         {"is_written", variable.is_written},
+                         {"sha256", hash},
+                         {"last_writer", variable.last_writer},
+                         {"invocations", variable.invocations}});
+  }
+  return {{"schema", "npu-state"},
+          {"schema_version", 1},
+          {"file", file},
+          {"label", snapshot.label},
+          {"variables", variables}};
+}
+
+int list(const Arguments& arguments) {
+  po::options_description options;
+  options.add_options()("json", po::bool_switch(), "print JSON");
+  const auto values = parse_files(arguments, kListHelp, options, {"file"}, false);
+  if (!values) return 0;
+  const std::string file = required(*values, "file", "the FILE", "npu state list");
+  const Snapshot snapshot = read_snapshot(file);
+  if ((*values)["json"].as<bool>()) {
+    fmt::print("{}\n", dump(list_json(file, snapshot)));
+    return 0;
+  }
+  int64_t bytes = 0;
+  std::vector<report::Row> rows;
+  for (const SnapshotVariable& variable : snapshot.variables) {
+    bytes += bytes_of(variable);
+    rows.push_back({variable.identity, describe(variable.type, variable.shape),
+                    grouped(static_cast<uint64_t>(bytes_of(variable))), variable.is_written ? "yes" : "no",
+                    variable.last_writer.empty() ? "-" : variable.last_writer, grouped(variable.invocations)});
+  }
+  fmt::print(
+      "{}: {} variable{} of {}, {} bytes\n\n{}", file, rows.size(), rows.size() == 1 ? "" : "s",
+      in_quotes(snapshot.label), grouped(static_cast<uint64_t>(bytes)),
+      report::render(
+          {{"variable", true}, {"type", true}, {"bytes"}, {"written", true}, {"last writer", true}, {"invocations"}},
+          rows));
+  return 0;
+}
+
+// Elements of variables that both have, declared alike and written.
+uint64_t comparable(const Snapshot& a, const Snapshot& b) {
+  uint64_t elements = 0;
+  for (const SnapshotVariable& one : a.variables) {
+    const auto other = std::find_if(b.variables.begin(), b.variables.end(),
+                                    [&](const SnapshotVariable& v) { return v.identity == one.identity; });
+    if (other == b.variables.end() || !one.is_written || !other->is_written) continue;
+    if (one.type != other->type || one.shape != other->shape) continue;
+    elements += static_cast<uint64_t>(graph::element_count(one.shape).value_or(0));
+  }
+  return elements;
+}
+
+int diff(const Arguments& arguments) {
+  po::options_description options;
+  options.add_options()("json", po::bool_switch(), "print JSON");
+  const auto values = parse_files(arguments, kDiffHelp, options, {"first", "second"}, false);
+  if (!values) return 0;
+  const std::string first = required(*values, "first", "the first file", "npu state diff");
+  const std::string second = required(*values, "second", "the second file", "npu state diff");
+  const Snapshot a = read_snapshot(first), b = read_snapshot(second);
+  const std::vector<runtime::SnapshotDifference> differences = runtime::diff(a, b);
+  const uint64_t compared = comparable(a, b);
+  if ((*values)["json"].as<bool>()) {
+    Json list = Json::array();
+    for (const runtime::SnapshotDifference& difference : differences) {
+      list.push_back({{"identity", difference.identity},
+                      {"what", difference.what},
+                      {"compared", difference.compared},
+                      {"differing", difference.differing},
+                      {"max_abs", difference.max_abs}});
+    }
+    fmt::print("{}\n", dump({{"schema", "npu-state-diff"},
+                             {"schema_version", 1},
+                             {"a", first},
+                             {"b", second},
+                             {"compared", compared},
+                             {"differences", list}}));
+  } else {
+    for (const runtime::SnapshotDifference& difference : differences) {
+      fmt::print("{}: {}\n", in_quotes(difference.identity), difference.what);
+    }
+    fmt::print("{} differing variable{}, {} elements compared\n", differences.size(),
+               differences.size() == 1 ? "" : "s", grouped(compared));
+  }
+  if (differences.empty()) return 0;
+  throw Error(ErrorCode::kElementsDiffer, fmt::format("{} and {} differ in {}: {}", in_quotes(first), in_quotes(second),
+                                                      in_quotes(differences[0].identity), differences[0].what));
+}
+
+SnapshotVariable& find(Snapshot& snapshot, const std::string& name, const std::string& file) {
+  std::string names;
+  for (SnapshotVariable& variable : snapshot.variables) {
+    if (variable.identity == name) return variable;
+    names += (names.empty() ? "" : ", ") + in_quotes(variable.identity);
+  }
+  throw Error(ErrorCode::kBadOption, fmt::format("{} has no variable {}; there are: {}", in_quotes(file),
+                                                 in_quotes(name), names.empty() ? "none" : names));
+}
+
+int clear(const Arguments& arguments) {
+  po::options_description options;
+  options.add_options()("output,o", po::value<std::string>()->value_name("OUT"),
+                        "write the result there instead of over FILE");
+  const auto values = parse_files(arguments, kClearHelp, options, {"file", "names"}, true);
+  if (!values) return 0;
+  const std::string file = required(*values, "file", "the FILE", "npu state clear");
+  const std::string out = values->count("output") > 0 ? (*values)["output"].as<std::string>() : file;
+  check_file_writable(out);
+  Snapshot snapshot = read_snapshot(file);
+  std::vector<std::string> names;
+  if (values->count("names") > 0) {
+    names = (*values)["names"].as<std::vector<std::string>>();
+  } else {
+    for (const SnapshotVariable& variable : snapshot.variables) names.push_back(variable.identity);
+  }
+  for (const std::string& name : names) {
+    SnapshotVariable& variable = find(snapshot, name, file);
+    variable.is_written = false;
+    variable.bytes.clear();
+    variable.last_writer.clear();
+    variable.invocations = 0;
+  }
+  StagedFiles files;
+  write_snapshot(files, out, snapshot);
+  files.commit();
+  fmt::print("cleared {} of {} variables -> {}\n", names.size(), snapshot.variables.size(), out);
+  return 0;
+}
+
+int check(const Arguments& arguments) {
+  const auto values = parse_files(arguments, kCheckHelp, {}, {"file", "network"}, false);
+  if (!values) return 0;
+  const std::string file = required(*values, "file", "the FILE", "npu state check");
+  const Network network = load_network(required(*values, "network", "the NETWORK", "npu state check"));
+  const Snapshot snapshot = read_snapshot(file);
+  check_fit(snapshot, file, network);
+  fmt::print("{} fits {}: {} variable{} of the same types and shapes\n", file, network.path.string(),
+             snapshot.variables.size(), snapshot.variables.size() == 1 ? "" : "s");
+  return 0;
+}
+
+struct Action {
+  std::string_view name, usage;
+  int (*run)(const Arguments& arguments);
+};
+
+constexpr Action kActions[] = {
+    {"list", "list FILE [--json]               what is in a file", list},
+    {"diff", "diff A B [--json]                where two files differ; exit status 7 when they do", diff},
+    {"clear", "clear FILE [NAME]... [-o OUT]    let variables start anew", clear},
+    {"check", "check FILE NETWORK.tosa          whether a network can resume from a file", check},
+};
+
+std::string usage() {
+  std::string text =
+      "usage: npu state ACTION ...\n\nThe files are those of npu run --save-state and npu reference "
+      "--save-state.\n\n";
+  for (const Action& action : kActions) text += fmt::format("  npu state {}\n", action.usage);
+  return text + "\n'npu state ACTION --help' explains an action, with examples.\n";
+}
+
+}  // namespace
+
+int run_state(const Arguments& arguments) {
+  const std::string first = arguments.empty() ? std::string() : arguments.front();
+  if (first == "--help" || first == "-h") {
+    fmt::print("{}", usage());
+    return 0;
+  }
+  for (const Action& action : kActions) {
+    if (action.name == first) return action.run({arguments.begin() + 1, arguments.end()});
+  }
+  throw Error(ErrorCode::kBadOption,
+              first.empty() ? "npu state needs an action: list, diff, clear or check; see npu state --help"
+                            : fmt::format("npu state knows no action {}; see npu state --help", in_quotes(first)));
+}
+
+}  // namespace npu::cli

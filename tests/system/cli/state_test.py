@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Saving state, resuming from it in another process, and `npu state`: usage state_test.py NPU MAKE_NETWORKS."""
+
+import json
+
+import harness
+from harness import NpuTest, listing, read_npy, run
+
+NETWORK = "running_sum.tosa"
+
+
+class State(NpuTest):
+    def frames(self, command, *arguments, network=NETWORK):
+        return self.good(command, self.dir / network, "--input", self.dir / "frames.npy", "--sequence", *arguments)
+
+    def values(self, folder):
+        return read_npy(self.dir / folder / "y.npy")[2]
+
+    def saved(self, name, *arguments, command="run"):
+        path = self.dir / name
+        self.frames(command, "--save-state", path, *arguments)
+        return path
+
+    def variables(self, path):
+        return {v["identity"]: v for v in json.loads(self.good("state", "list", path, "--json").out)["variables"]}
+
+    def test_a_stream_that_stops_and_resumes_equals_one_that_does_not(self):
+        for command in ("run", "reference"):
+            whole = self.saved(f"{command}_whole.state", "-o", self.dir / "whole", command=command)
+            for stop in range(1, 5):
+                path = self.saved("part.state", "--invocations", stop, "-o", self.dir / "part", command=command)
+                self.frames(command, "--skip", stop, "--resume", path, "--save-state", path, "-o", self.dir / "rest")
+                self.assertEqual(self.values("part") + self.values("rest"), self.values("whole"))
+                self.assertEqual(path.read_bytes(), whole.read_bytes())
+                self.assertIn("0 differing variables, 4 elements compared",
+                              self.good("state", "diff", whole, path).out)
+
+    def test_device_and_reference_leave_the_same_state(self):
+        device, reference = self.saved("device.state"), self.saved("reference.state", command="reference")
+        self.assertEqual(json.loads(self.good("state", "diff", device, reference, "--json").out),
+                         {"schema": "npu-state-diff", "schema_version": 1, "a": str(device), "b": str(reference),
+                          "compared": 4, "differences": []})
+
+    def test_the_check_resumes_too(self):
+        path = self.saved("check.state", "--invocations", 2)
+        self.assertIn("0 differing of 12 elements compared",
+                      self.frames("run", "--skip", 2, "--resume", path, "--check", "reference").out)
+
+    def test_device_and_reference_take_each_others_state(self):
+        self.frames("run", "-o", self.dir / "one")
+        for first, second in (("run", "reference"), ("reference", "run")):
+            path = self.saved("exchange.state", "--invocations", 3, command=first)
+            self.frames(second, "--skip", 3, "--resume", path, "-o", self.dir / "two")
+            self.assertEqual(self.values("two"), self.values("one")[12:])
+
+    def test_invocations_repeat_the_same_inputs(self):
+        for command in ("run", "reference"):
+            out = self.dir / ("repeat_" + command)
+            self.good(command, self.dir / NETWORK, "--input", self.dir / "frame.npy", "--invocations", 3, "-o", out)
+            self.assertEqual(read_npy(out / "y.npy"), ("|i1", (3, 1, 4), [2, 0, 6, 0, 3, -2, 9, -4, 4, -4, 12, -8]))
+
+    def test_list_names_writers_and_invocations(self):
+        path = self.saved("list.state")
+        row = self.variables(path)["sum/state"]
+        self.assertEqual((row["type"], row["shape"], row["bytes"], row["is_written"], row["invocations"]),
+                         ("INT8", [1, 4], 4, True, 5))
+        self.assertTrue(row["last_writer"])
+        self.assertRegex(self.good("state", "list", path).out, r"sum/state +INT8\[1, 4\] +4  yes +\S+ +5\n")
+
+    def test_differences_are_named(self):
+        a, b = self.saved("a.state", "--invocations", 1), self.saved("b.state", "--invocations", 2)
+        result = run("state", "diff", a, b)
+        self.assertEqual(result.returncode, 7, result.err)
+        self.assertIn("of 4 elements differ", result.out)
+        self.assertIn("[elements_differ]", result.err)
+
+    def test_cleared_variables_start_with_their_initial_value(self):
+        path = self.saved("clear.state")
+        self.assertIn("cleared 1 of 1 variables", self.good("state", "clear", path, "-o", self.dir / "cleared.state").out)
+        self.assertTrue(self.variables(path)["sum/state"]["is_written"])
+        self.assertFalse(self.variables(self.dir / "cleared.state")["sum/state"]["is_written"])
+        for command in ("run", "reference"):
+            self.frames(command, "-o", self.dir / "fresh")
+            self.frames(command, "--resume", self.dir / "cleared.state", "-o", self.dir / "again")
+            self.assertEqual(self.values("again"), self.values("fresh"))
+        self.good("state", "clear", path, "sum/state")
+        self.assertEqual(path.read_bytes(), (self.dir / "cleared.state").read_bytes())
+        self.bad(64, "bad_option", "has no variable 'nobody'; there are: 'sum/state'", "state", "clear", path, "nobody")
+
+    def test_what_does_not_fit_is_refused_before_anything_runs(self):
+        path = self.saved("fit.state")
+        self.assertIn("fits", self.good("state", "check", path, self.dir / NETWORK).out)
+        for network, why in (("running_sum_16", "variable 'sum/state' is INT8[1, 4] in"),
+                             ("unwritten", "'sum/state' of"), ("convolution", "is no variable of")):
+            tosa = self.dir / (network + ".tosa")
+            self.bad(64, "bad_snapshot", why, "state", "check", path, tosa)
+            for command in ("run", "reference"):
+                # No input either: the snapshot is looked at first.
+                self.bad(64, "bad_snapshot", why, command, tosa, "--resume", path)
+
+    def test_damaged_files_are_refused(self):
+        path = self.saved("good.state")
+        good = path.read_bytes()
+        bad = self.dir / "bad.state"
+        for data in (b"", good[:-1], good[:20], good + b"x", b"X" + good[1:], good[:-5] + bytes([good[-5] ^ 1]) + good[-4:]):
+            bad.write_bytes(data)
+            for arguments in (("state", "list", bad), ("run", self.dir / NETWORK, "--resume", bad),
+                              ("reference", self.dir / NETWORK, "--resume", bad)):
+                self.bad(64, "bad_snapshot", "bad.state", *arguments)
+        self.bad(66, "cannot_read", "none.state", "state", "list", self.dir / "none.state")
+
+    def test_nothing_is_saved_when_a_run_fails(self):
+        out = self.dir / "failing"
+        out.mkdir()
+        self.bad(1, "variable_unwritten", "lost/state", "run", self.dir / "unwritten.tosa", "--input",
+                 self.dir / "frame.npy", "--save-state", out / "s.state")
+        self.assertEqual(listing(out), [])
+
+    def test_bad_options(self):
+        frames = ("run", self.dir / NETWORK, "--input", self.dir / "frames.npy", "--sequence")
+        self.bad(64, "bad_option", "leaves none of the 5", *frames, "--skip", 5)
+        self.bad(64, "bad_option", "the sequence has 3 behind", *frames, "--skip", 2, "--invocations", 4)
+        self.bad(64, "bad_option", "--invocations is 0", *frames, "--invocations", 0)
+        self.bad(64, "bad_option", "add --sequence", "run", self.dir / NETWORK, "--skip", 1)
+        self.bad(66, "cannot_write", "no writable folder", *frames, "--save-state", self.dir / "no/s.state")
+        self.bad(64, "bad_option", "are the same file", *frames, "--save-state", self.dir / "s", "--json", self.dir / "s")
+        self.bad(64, "bad_option", "needs an action", "state")
+        self.bad(64, "bad_option", "no action 'lost'", "state", "lost")
+
+    def test_strict_refuses_types_beyond_the_specification(self):
+        frames16 = self.save("frames16.npy", "<i2", (2, 1, 4), range(8))
+        network = self.dir / "running_sum_16.tosa"
+        for command in ("run", "reference"):
+            arguments = (command, network, "--input", frames16, "--sequence")
+            self.good(*arguments)
+            self.bad(3, "type_unsupported", "variable 'sum/state' is INT16", *arguments, "--strict")
+            self.frames(command, "--strict")
+        self.assertIn("a type beyond TOSA 1.0 (refused by --strict)", self.good("info", network).out)
+        self.assertTrue(json.loads(self.good("info", network, "--json").out)["variables"][0]["extension_type"])
+        self.assertIn("a type beyond TOSA 1.0", self.good("run", network, "--input", frames16, "--sequence").out)
+
+    def test_help(self):
+        self.assertIn("npu state list FILE", self.good("state", "--help").out)
+        for action in ("list", "diff", "clear", "check"):
+            self.assertIn("examples:\n  npu state " + action, self.good("state", action, "--help").out)
+
+
+if __name__ == "__main__":
+    harness.main()
