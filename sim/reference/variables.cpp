@@ -62,6 +62,13 @@ void Variables::declare_tensors(const graph::Graph& graph) {
       }
     }
   }
+  // A graph that does not fit to what the context holds allocates nothing.
+  for (const graph::Tensor& tensor : graph.main().tensors) {
+    if (tensor.variable) require_fit(tensor, fmt::format("tensor '{}'", tensor.name));
+  }
+  for (const auto& [identity, tensor] : declared_by_tensor) {
+    if (!declared_by_operator.contains(identity)) require_fit(*tensor, fmt::format("tensor '{}'", tensor->name));
+  }
   for (const auto& [identity, tensor] : declared_by_tensor) {
     if (!declared_by_operator.contains(identity)) {
       allocate(*tensor, fmt::format("tensor '{}'", tensor->name));
@@ -69,18 +76,23 @@ void Variables::declare_tensors(const graph::Graph& graph) {
   }
 }
 
-void Variables::allocate(const graph::Tensor& tensor, const std::string& where) {
+void Variables::require_fit(const graph::Tensor& tensor, const std::string& where) const {
   const std::string identity = graph::variable_identity(tensor);
   const auto known = context_.variables.find(identity);
-  if (known != context_.variables.end()) {
-    const graph::Value& value = known->second.value;
-    if (value.type != tensor.type || value.shape != tensor.shape) {
-      throw Error(
-          ErrorCode::kVariableMismatch,
-          fmt::format("{}: variable '{}' is declared as {}, but this context already holds it as {}", where, identity,
-                      type_and_shape(tensor.type, tensor.shape), type_and_shape(value.type, value.shape)));
-    }
-  } else {
+  if (known == context_.variables.end()) return;
+  const graph::Value& value = known->second.value;
+  if (value.type != tensor.type || value.shape != tensor.shape) {
+    throw Error(
+        ErrorCode::kVariableMismatch,
+        fmt::format("{}: variable '{}' is declared as {}, but this context already holds it as {}", where, identity,
+                    type_and_shape(tensor.type, tensor.shape), type_and_shape(value.type, value.shape)));
+  }
+}
+
+void Variables::allocate(const graph::Tensor& tensor, const std::string& where) {
+  const std::string identity = graph::variable_identity(tensor);
+  require_fit(tensor, where);
+  if (!context_.variables.contains(identity)) {
     const int64_t bytes = value_bytes(tensor);
     int64_t total = bytes;
     for (const auto& [name, state] : context_.variables) {

@@ -17,7 +17,8 @@ class Variables {
   // Throws budget_exceeded where all variables of the context would have more than `most_bytes`.
   Variables(Context& context, int64_t most_bytes) : context_(context), most_bytes_(most_bytes) {}
 
-  // Files that have no VARIABLE operator for a variable, in any block, declare it by its tensors.
+  // Files that have no VARIABLE operator for a variable, in any block, declare it by its tensors. A graph whose
+  // variables do not fit to those of the context is refused before it changes any.
   void declare_tensors(const graph::Graph& graph);
 
   // A VARIABLE operator. Allocates on first sight and applies the initial value; a later graph must agree in shape and
@@ -29,6 +30,8 @@ class Variables {
   [[nodiscard]] VariableState& find_seen(const Call& call, const graph::Tensor& tensor);
 
  private:
+  // Throws variable_mismatch when the context holds the variable in another way.
+  void require_fit(const graph::Tensor& tensor, const std::string& where) const;
   void allocate(const graph::Tensor& tensor, const std::string& where);
 
   Context& context_;

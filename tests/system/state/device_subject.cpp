@@ -1,0 +1,55 @@
+#include "tests/system/state/device_subject.h"
+
+#include "driver/graph/validate.h"
+
+namespace npu::test {
+
+DeviceSubject::DeviceSubject(runtime::Device device, const std::vector<Recipe>& recipes) : device_(std::move(device)) {
+  for (const Recipe& recipe : recipes) {
+    const graph::Graph graph = build(recipe);
+    graph::validate(graph);
+    compiled_.push_back(compiler::compile(graph, device_.capabilities()));
+  }
+}
+
+void DeviceSubject::create(int context, bool zero_init) {
+  runtime::ContextOptions options;
+  options.zero_init = zero_init;
+  contexts_.emplace(context, Open{device_.create_context(options), {}});
+}
+
+void DeviceSubject::load(int context, int program, size_t recipe) {
+  Open& open = contexts_.at(context);
+  open.programs.erase(program);
+  open.programs.emplace(program, open.context.load(compiled_.at(recipe)).create_job());
+}
+
+runtime::Job& DeviceSubject::job(int context, int program, const std::vector<graph::Value>& inputs) {
+  runtime::Job& job = contexts_.at(context).programs.at(program);
+  for (size_t i = 0; i < inputs.size(); ++i) job.set_input(i, inputs[i]);
+  return job;
+}
+
+std::vector<graph::Value> DeviceSubject::run(int context, int program, const std::vector<graph::Value>& inputs) {
+  runtime::Job& started = job(context, program, inputs);
+  static_cast<void>(started.run());
+  return started.outputs();
+}
+
+std::vector<Listed> DeviceSubject::list(int context) {
+  std::vector<Listed> result;
+  for (const runtime::VariableInfo& info : contexts_.at(context).context.variables()) {
+    result.push_back({info.identity, {info.type, info.shape}, info.is_written});
+  }
+  return result;
+}
+
+graph::Value DeviceSubject::read(int context, const std::string& identity) {
+  return contexts_.at(context).context.read_variable(identity);
+}
+
+void DeviceSubject::write(int context, const std::string& identity, const graph::Value& value) {
+  contexts_.at(context).context.write_variable(identity, value);
+}
+
+}  // namespace npu::test

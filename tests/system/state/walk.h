@@ -1,0 +1,85 @@
+// A random walk over everything that can be done with state, held against the rules at every step.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/system/state/rules.h"
+#include "tests/system/state/subject.h"
+
+namespace npu::test {
+
+// The seed of one of the parts that a long walk is split into; the environment variable NPU_STATE_SEED changes all.
+[[nodiscard]] uint32_t walk_seed(uint32_t shard);
+[[nodiscard]] std::vector<Recipe> random_recipes(size_t count, uint32_t seed);
+
+class Walk {
+ public:
+  Walk(Subject& subject, const std::vector<Recipe>& recipes, uint32_t seed);
+  virtual ~Walk() = default;
+  Walk(const Walk&) = delete;
+  Walk& operator=(const Walk&) = delete;
+
+  // Stops at the first failure.
+  void take(int64_t steps);
+  // Prints counts of steps, refusals and elements compared; expects that each kind of step occurred, and each refusal
+  // of `codes`.
+  void report(const std::string& what, const std::vector<contract::ErrorCode>& codes) const;
+
+ protected:
+  struct Open {
+    Rules rules;
+    std::map<int, size_t> programs;  // number -> recipe
+  };
+  struct Kind {
+    std::string name;
+    int weight;
+    std::function<void()> step;
+  };
+
+  // Runs `action`, which must be refused with one of `codes`, or not at all if there are none. True if it was not.
+  bool attempt(const std::set<contract::ErrorCode>& codes, const std::function<void()>& action);
+  // What would stop every access to the state of a context, beside the rules.
+  virtual std::set<contract::ErrorCode> obstacles(const Open&) { return {}; }
+  // What load() does: nothing but remembering, unless a driver allocates.
+  virtual void load_program(int context, Open& open, int program, size_t recipe);
+  // Brings the rules up to date after a job that was stopped.
+  virtual void settle(int /*context*/, Open&, const Outcome&) {}
+
+  void run_program(int context, Open& open, int program);
+  void compare(const graph::Value& got, const graph::Value& want, const std::string& what);
+  // All that a context holds, against the rules.
+  void verify(int context, const Open& open);
+
+  std::pair<const int, Open>& any_context();
+  std::string any_identity() { return "state_" + std::to_string(random_() % 6); }
+  size_t below(size_t limit) { return random_() % limit; }
+  std::vector<graph::Value> inputs_for(size_t recipe);
+
+  Subject& subject_;
+  std::vector<Recipe> recipes_;
+  std::vector<graph::Graph> graphs_;
+  std::mt19937 random_;
+  std::vector<Kind> kinds_;
+  std::map<int, Open> contexts_;
+  int next_context_ = 0;
+  std::map<std::string, int64_t> taken_;
+  std::map<contract::ErrorCode, int64_t> refused_;
+  int64_t compared_ = 0, differing_ = 0;
+
+ private:
+  void create();
+  void destroy();
+  void run();
+  void new_graph();
+  void read();
+  void write();
+  void clear_one();
+  void clear_all();
+  void look();
+};
+
+}  // namespace npu::test
