@@ -22,6 +22,7 @@ int run_run(const Arguments& arguments);
 int run_replay(const Arguments& arguments);
 int run_reference(const Arguments& arguments);
 int run_state(const Arguments& arguments);
+int run_stream(const Arguments& arguments);
 int run_conformance(const Arguments& arguments);
 int run_cosim(const Arguments& arguments);
 int run_operators(const Arguments& arguments);

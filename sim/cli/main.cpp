@@ -22,6 +22,7 @@ constexpr std::array kCommands = {
     Command{"replay", "run one tile again on model and RTL, with a waveform", run_replay},
     Command{"reference", "run a network on the bit-exact software reference", run_reference},
     Command{"state", "list, compare, clear and check saved variables", run_state},
+    Command{"stream", "run several streaming networks at once on one simulated NPU", run_stream},
     Command{"conformance", "run official conformance tests on the software reference", run_conformance},
     Command{"cosim", "compare RTL with model and reference, for a list of networks, operators and trials", run_cosim},
     Command{"operators", "the operators of TOSA, and what the reference and a machine run of them", run_operators},

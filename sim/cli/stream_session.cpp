@@ -1,0 +1,95 @@
+#include "sim/cli/stream_session.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "hw/contract/gen/commands.h"
+#include "sim/cosim/random.h"
+
+namespace npu::cli {
+namespace {
+
+constexpr auto kPatience = std::chrono::milliseconds(200);
+
+// A stream on the device.
+struct Player {
+  Player(runtime::Device& device, const Stream& stream)
+      : stream(stream), context(device.create_context()), job(context.load(stream.program).create_job()) {}
+
+  [[nodiscard]] bool has_frames() const { return next < stream.frames.invocations(); }
+
+  void start() {
+    const std::vector<graph::Value> frame = stream.frames.invocation(next++);
+    for (size_t port = 0; port < frame.size(); ++port) job.set_input(port, frame[port]);
+    job.start();
+  }
+  void finish() {
+    while (!job.wait(kPatience)) {
+    }
+    outputs.push_back(job.outputs());
+    cycles += job.result().cycles;
+  }
+
+  const Stream& stream;
+  runtime::Context context;
+  runtime::Job job;
+  int64_t next = 0;
+  Outputs outputs;
+  uint64_t cycles = 0;
+};
+
+// At least one of the players that have frames left, in random order.
+std::vector<size_t> choose(const std::vector<Player>& players, cosim::Random& random) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < players.size(); ++i) {
+    if (players[i].has_frames()) order.push_back(i);
+  }
+  for (size_t i = order.size(); i-- > 1;) {
+    std::swap(order[i], order[static_cast<size_t>(random.between(0, static_cast<int64_t>(i)))]);
+  }
+  if (!order.empty()) order.resize(static_cast<size_t>(random.between(1, static_cast<int64_t>(order.size()))));
+  return order;
+}
+
+void power_down(runtime::Device& device) { device.set_power(contract::PowerState::kSleep); }
+
+}  // namespace
+
+Outputs run_alone(runtime::Device& device, const Stream& stream, Progress& progress) {
+  Player player(device, stream);
+  while (player.has_frames()) {
+    player.start();
+    player.finish();
+    progress.step();
+  }
+  return std::move(player.outputs);
+}
+
+Interleaved run_interleaved(runtime::Device& device, const std::vector<Stream>& streams, uint64_t seed, bool retention,
+                            Progress& progress) {
+  cosim::Random random(seed);
+  std::vector<Player> players;
+  players.reserve(streams.size());
+  for (const Stream& stream : streams) players.emplace_back(device, stream);
+  Interleaved result;
+  for (std::vector<size_t> chosen; !(chosen = choose(players, random)).empty();) {
+    for (const size_t i : chosen) players[i].start();
+    for (const size_t i : chosen) {
+      players[i].finish();
+      progress.step();
+    }
+    const bool down = retention && random.chance(50);
+    if (down) {
+      power_down(device);
+      ++result.power_downs;
+    }
+    result.rounds.push_back({std::move(chosen), down});
+  }
+  for (Player& player : players) {
+    result.outputs.push_back(std::move(player.outputs));
+    result.cycles.push_back(player.cycles);
+  }
+  return result;
+}
+
+}  // namespace npu::cli

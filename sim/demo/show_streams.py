@@ -1,0 +1,111 @@
+"""Draws what several wake-word networks heard that streamed at once on one device (npu stream --json): a panel for each, with its
+probability over the rounds in which the device ran, and the power-downs between them.
+
+Exit status: 0 when exactly the networks of --spoken detected their phrase, 1 otherwise."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from show import package_files, window_means, write_whole
+from tflite_c import Network
+
+COLOURS = ("#1f5fbf", "#c06a00", "#7a3fa0", "#1d8a5a")
+WIDTH, PANEL, GAP, LEFT, TOP = 960, 96, 26, 130, 44
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, required=True, help="what npu stream --json wrote")
+    parser.add_argument("--outputs", type=Path, required=True, help="the folder of npu stream --outputs")
+    parser.add_argument("--svg", type=Path, required=True, help="picture to write")
+    parser.add_argument("--spoken", nargs="*", default=[], help="the networks whose phrases are in the frames")
+    return parser.parse_args()
+
+
+def heard(name, outputs):
+    """Phrase, probability per frame, cutoff, and the first frame that detects the phrase or None."""
+    tflite, settings, library = package_files(Path(name))
+    network = Network(library, tflite)
+    scale, zero = network.output_scale, network.output_zero_point
+    network.close()
+    # The networks' last operator is an unsigned RESCALE: the bytes are uint8 whatever type the file declares.
+    data = np.load(outputs / name / "TosaOutput_0.npy").view(np.uint8).reshape(-1)
+    probability = (data.astype(float) - zero) * scale
+    cutoff = settings["micro"]["probability_cutoff"]
+    detected = window_means(probability, settings["micro"]["sliding_window_size"]) > cutoff
+    return settings["wake_word"], probability, cutoff, int(np.argmax(detected)) if detected.any() else None
+
+
+def panel(index, phrase, probability, cutoff, first, at, rounds):
+    """SVG of one network; `at` are the rounds of its frames."""
+    top = TOP + index * (PANEL + GAP)
+    colour = COLOURS[index % len(COLOURS)]
+    x = lambda i: LEFT + WIDTH * (at[i] + 0.5) / rounds
+    y = lambda v: top + PANEL * (1 - v)
+    parts = [f'<text x="{LEFT - 12}" y="{top + PANEL / 2:.1f}" text-anchor="end" font-size="13" fill="{colour}">{phrase}</text>']
+    for v in (0, 1):
+        parts.append(f'<line x1="{LEFT}" x2="{LEFT + WIDTH}" y1="{y(v):.1f}" y2="{y(v):.1f}" stroke="#bbb"/>')
+        parts.append(f'<text x="{LEFT + WIDTH + 6}" y="{y(v) + 4:.1f}">{v}</text>')
+    parts.append(f'<line x1="{LEFT}" x2="{LEFT + WIDTH}" y1="{y(cutoff):.1f}" y2="{y(cutoff):.1f}" stroke="#c33" '
+                 'stroke-dasharray="5 4"/>')
+    points = " ".join(f"{x(i):.1f},{y(v):.1f}" for i, v in enumerate(probability))
+    parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"/>')
+    if first is not None:
+        parts.append(f'<circle cx="{x(first):.1f}" cy="{y(probability[first]):.1f}" r="5" fill="none" stroke="#2a2" stroke-width="2"/>')
+        parts.append(f'<text x="{x(first) + 9:.1f}" y="{y(1) + 14:.1f}" fill="#2a2">heard at frame {first}</text>')
+    return parts
+
+
+def svg(run, networks):
+    rounds = len(run["rounds"])
+    bottom = TOP + len(networks) * (PANEL + GAP) - GAP
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 40}" height="{bottom + 62}" '
+        'font-family="sans-serif" font-size="11">',
+        '<rect width="100%" height="100%" fill="white"/>',
+        f'<text x="{LEFT}" y="22" font-size="15">{len(networks)} networks at once on one NPU: probability per frame, '
+        f'{run["power_downs"]} power-downs in between (seed {run["seed"]})</text>',
+    ]
+    for i, one in enumerate(run["rounds"]):
+        if one["power_down"]:
+            x = LEFT + WIDTH * (i + 1) / rounds
+            parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{bottom}" stroke="#888" stroke-width="0.7" '
+                         'opacity="0.45"/>')
+    for index, network in enumerate(networks):
+        parts += panel(index, *network, rounds)
+    for i in range(0, rounds + 1, 50):
+        parts.append(f'<text x="{LEFT + WIDTH * i / rounds:.1f}" y="{bottom + 18}" text-anchor="middle">{i}</text>')
+    parts.append(f'<text x="{LEFT + WIDTH / 2}" y="{bottom + 36}" text-anchor="middle">rounds: in each, a random choice of the '
+                 'networks got its next frame</text>')
+    parts.append(f'<line x1="{LEFT}" x2="{LEFT}" y1="{bottom + 42}" y2="{bottom + 56}" stroke="#888"/>'
+                 f'<text x="{LEFT + 8}" y="{bottom + 53}">power-down: engines and scratchpad off, persistent SRAM in retention</text>'
+                 f'<line x1="{LEFT + 420}" x2="{LEFT + 450}" y1="{bottom + 49}" y2="{bottom + 49}" stroke="#c33" '
+                 f'stroke-dasharray="5 4"/><text x="{LEFT + 456}" y="{bottom + 53}">cutoff</text>')
+    return "\n".join(parts + ["</svg>\n"])
+
+
+def main():
+    args = arguments()
+    run = json.loads(args.json.read_text())
+    networks, wrong = [], []
+    for index, network in enumerate(run["networks"]):
+        name = network["name"]
+        at = [i for i, one in enumerate(run["rounds"]) if index in one["networks"]]
+        phrase, probability, cutoff, first = heard(name, args.outputs)
+        networks.append((phrase, probability, cutoff, first, at))
+        print(f'"{phrase}" ' + (f"detected at frame {first}" if first is not None else "not detected")
+              + f", highest probability {probability.max():.3f} of {len(probability)} frames")
+        if (first is not None) != (name in args.spoken):
+            wrong.append(phrase)
+    write_whole(args.svg, svg(run, networks))
+    for phrase in wrong:
+        print(f'"{phrase}" should not be so', file=sys.stderr)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

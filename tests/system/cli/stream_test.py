@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Several networks at once on one device, `npu stream`: usage stream_test.py NPU MAKE_NETWORKS."""
+
+import json
+import shutil
+
+import harness
+from harness import NpuTest, listing, read_npy
+
+FRAMES = 24
+
+
+class Stream(NpuTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        # Three networks whose variables have the same name, and one without any.
+        for name in ("one", "two", "three"):
+            shutil.copy(cls.dir / "running_sum.tosa", cls.dir / (name + ".tosa"))
+            cls.save(name + ".npy", "|i1", (FRAMES, 1, 4), [(i * (3 + len(name)) + len(name)) % 5 - 2 for i in range(4 * FRAMES)])
+        cls.save("pictures.npy", "|i1", (3, 1, 8, 8, 4), [(i * 37 + 11) % 251 - 125 for i in range(768)])
+        cls.streams = [f"{cls.dir / name}.tosa={cls.dir / name}.npy" for name in ("one", "two", "three")]
+        cls.streams.append(f"{cls.dir / 'convolution'}.tosa={cls.dir / 'pictures'}.npy")
+
+    def test_streams_do_not_disturb_each_other(self):
+        for check in ("undisturbed", "reference"):
+            for seed in (1, 2):
+                text = self.good("stream", *self.streams, "--interleave", seed, "--retention", "--check", check).out
+                elements = 3 * 4 * FRAMES + 3 * 8 * 8 * 8
+                self.assertIn(f"0 differing of {elements:,} elements compared", text)
+                self.assertIn(f"4 networks on edge (timed), each in a context of its own, seed {seed}\n", text)
+
+    def test_outputs_are_those_of_npu_run(self):
+        out = self.dir / "streams"
+        self.good("stream", *self.streams, "--retention", "-o", out)
+        for name in ("one", "two", "three"):
+            self.good("run", self.dir / (name + ".tosa"), "--input", self.dir / (name + ".npy"), "--sequence", "-o", self.dir / "run")
+            self.assertEqual(read_npy(out / name / "y.npy"), read_npy(self.dir / "run/y.npy"))
+
+    def test_the_document_says_what_ran_when(self):
+        path = self.dir / "stream.json"
+        documents = []
+        for seed in (5, 5, 6):
+            self.good("stream", *self.streams, "--interleave", seed, "--retention", "--check", "undisturbed", "--json", path)
+            documents.append(json.loads(path.read_text()))
+        document = documents[0]
+        self.assertEqual(document, documents[1])
+        self.assertNotEqual(document["rounds"], documents[2]["rounds"])
+        self.assertEqual((document["schema"], document["seed"], document["check"]["differing"]), ("npu-stream", 5, 0))
+        ran = [i for one in document["rounds"] for i in one["networks"]]
+        self.assertEqual([ran.count(i) for i in range(4)], [FRAMES, FRAMES, FRAMES, 3])
+        self.assertEqual([n["frames"] for n in document["networks"]], [FRAMES, FRAMES, FRAMES, 3])
+        self.assertEqual(document["power_downs"], sum(one["power_down"] for one in document["rounds"]))
+        self.assertGreater(document["power_downs"], 0)
+        self.assertTrue(any(len(one["networks"]) > 1 for one in document["rounds"]))
+
+    def test_functional_mode_and_another_machine(self):
+        text = self.good("stream", *self.streams, "--config", "nano", "--mode", "functional", "--check", "reference").out
+        self.assertIn("on nano (functional)", text)
+        self.assertIn("powered down after 0 of them", text)
+
+    def test_bad_options(self):
+        one = self.streams[0]
+        self.bad(64, "bad_option", "NETWORK.tosa=FRAMES.npy is missing", "stream")
+        self.bad(64, "bad_option", "is not NETWORK.tosa=FRAMES.npy", "stream", self.dir / "one.tosa")
+        self.bad(64, "bad_option", "two networks have the name 'one'", "stream", one, one)
+        self.bad(64, "bad_option", "--check knows undisturbed and reference", "stream", one, "--check", "x")
+        self.bad(64, "bad_option", "SEED of --interleave", "stream", one, "--interleave", "x")
+        self.bad(64, "bad_input", "has 2 inputs", "stream", f"{self.dir / 'odd_names'}.tosa={self.dir / 'one'}.npy")
+        self.bad(66, "cannot_read", "none.npy", "stream", f"{self.dir / 'one'}.tosa={self.dir / 'none'}.npy")
+
+    def test_nothing_is_written_when_a_network_fails(self):
+        out = self.dir / "failing"
+        out.mkdir()
+        self.bad(1, "variable_unwritten", "lost/state", "stream", *self.streams,
+                 f"{self.dir / 'unwritten'}.tosa={self.dir / 'one'}.npy", "-o", out / "streams", "--json", out / "s.json")
+        self.assertEqual(listing(out), [])
+
+    def test_help(self):
+        self.assertIn("examples:\n  npu stream", self.good("stream", "--help").out)
+
+
+if __name__ == "__main__":
+    harness.main()
