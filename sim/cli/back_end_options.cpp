@@ -138,7 +138,7 @@ std::vector<report::EngineRun> engine_runs(const BackEndOptions& options, const 
     run.tiles = record.tiles;
     run.rtl_tiles = record.rtl_tiles;
     run.elements_compared = record.elements;
-    run.cycles_compared = record.cycles.tiles;
+    run.cycles_compared = record.cycles.count;
     run.cycles_exact = record.cycles.exact;
     run.cycles_mean_absolute = record.cycles.mean_absolute();
     run.cycles_worst = record.cycles.worst;

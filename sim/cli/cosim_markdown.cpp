@@ -35,7 +35,7 @@ std::string verdict(const TrialNumbers& numbers) {
 }
 
 Row block_row(const BlockNumbers& block, const TrialNumbers& numbers) {
-  const CycleComparison& cycles = numbers.cycles;
+  const cosim::CycleComparison& cycles = numbers.cycles;
   return {std::string(name(block.block)),
           block.preset,
           grouped(numbers.trials),
@@ -73,7 +73,7 @@ std::string held_back_table(const std::vector<BlockNumbers>& blocks) {
 std::string contention_table(const std::vector<BlockNumbers>& blocks) {
   std::vector<Row> rows;
   for (const BlockNumbers& block : blocks) {
-    const CycleComparison& handed = block.held_back.handed_over;
+    const cosim::CycleComparison& handed = block.held_back.handed_over;
     if (handed.count == 0) continue;
     rows.push_back({std::string(name(block.block)), block.preset, grouped(handed.count), grouped(handed.rtl),
                     fmt::format("{:+.2f}", handed.mean()), fmt::format("{:+.2f} %", 100 * handed.relative()),

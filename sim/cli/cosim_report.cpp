@@ -78,7 +78,7 @@ void add_block_row(const BlockNumbers& block, const char* memory, const TrialNum
              fmt::format("{:.3f}", n.cycles.mean_absolute()),
              fmt::format("{:+d}", n.cycles.worst),
              grouped(n.port_differences)};
-  const CycleComparison& h = n.handed_over;
+  const cosim::CycleComparison& h = n.handed_over;
   row.push_back(h.count == 0 ? "-" : fmt::format("{:+.1f} ({:+.1f} %)", h.mean(), 100 * h.relative()));
   row.push_back(h.count == 0 ? "-" : fmt::format("{:+d} ({:+.1f} %)", h.worst, 100 * h.worst_relative));
   rows.push_back(std::move(row));
@@ -107,7 +107,7 @@ std::string block_table(const CosimRun& run) {
          "\n";
 }
 
-Json to_json(const CycleComparison& cycles) {
+Json to_json(const cosim::CycleComparison& cycles) {
   if (cycles.count == 0) return nullptr;
   return {{"compared", cycles.count},
           {"exact", cycles.exact},

@@ -9,33 +9,16 @@
 #include <vector>
 
 #include "sim/cli/cosim_case.h"
+#include "sim/cosim/cycle_comparison.h"
 
 namespace npu::cli {
-
-// Cycles of RTL beside those that something says about it. Differences are RTL minus what is said.
-struct CycleComparison {
-  uint64_t count = 0, exact = 0;
-  uint64_t rtl = 0;           // sum
-  uint64_t absolute = 0;      // sum of the differences without sign
-  int64_t sum = 0;            // of the differences
-  int64_t worst = 0;          // the largest without sign
-  double worst_relative = 0;  // the largest without sign, as a share of the RTL's cycles of that one
-
-  void add(uint64_t rtl_cycles, uint64_t said);
-  void add(const CycleComparison& other);
-  [[nodiscard]] bool all_exact() const { return exact == count; }
-  [[nodiscard]] double share_exact() const;    // 0 to 1; 0 of none
-  [[nodiscard]] double mean_absolute() const;  // cycles
-  [[nodiscard]] double mean() const;           // with sign
-  [[nodiscard]] double relative() const;       // of the sums, with sign
-};
 
 struct TrialNumbers {
   uint64_t trials = 0, failed = 0;
   uint64_t compared = 0, differing = 0;
-  uint64_t port_differences = 0;  // trials in which the requests for memory came in another cycle
-  CycleComparison cycles;         // formula or schedule
-  CycleComparison handed_over;    // what the device says under the same grants, where it does
+  uint64_t port_differences = 0;       // trials in which the requests for memory came in another cycle
+  cosim::CycleComparison cycles;       // formula or schedule
+  cosim::CycleComparison handed_over;  // what the device says under the same grants, where it does
   std::map<std::string, uint64_t> kinds;
 
   void add(const TrialNumbers& other);

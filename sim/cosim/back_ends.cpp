@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "hw/contract/error.h"
 #include "hw/engine/mxu_model.h"
@@ -27,18 +26,6 @@ std::string_view name(BackEnd back_end) {
       return "lockstep";
   }
   return "?";
-}
-
-void CycleErrors::add(uint64_t rtl, uint64_t model) {
-  const auto error = static_cast<int64_t>(rtl - model);
-  ++tiles;
-  exact += error == 0 ? 1 : 0;
-  absolute += static_cast<uint64_t>(std::abs(error));
-  if (std::abs(error) > std::abs(worst)) worst = error;
-}
-
-double CycleErrors::mean_absolute() const {
-  return tiles == 0 ? 0 : static_cast<double>(absolute) / static_cast<double>(tiles);
 }
 
 void EngineRecord::add_cycles(uint64_t rtl, uint64_t model, const std::string& port_difference) {

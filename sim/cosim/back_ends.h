@@ -11,6 +11,7 @@
 
 #include "hw/engine/engine.h"
 #include "sim/cosim/bundle.h"
+#include "sim/cosim/cycle_comparison.h"
 #include "sim/cosim/lockstep.h"
 #include "sim/cosim/rtl_engine.h"
 
@@ -19,16 +20,6 @@ namespace npu::cosim {
 enum class BackEnd : uint8_t { kModel, kRtl, kLockstep };
 [[nodiscard]] std::string_view name(BackEnd back_end);
 
-// Signed differences of cycles, RTL minus the model's formula.
-struct CycleErrors {
-  uint64_t tiles = 0, exact = 0;
-  uint64_t absolute = 0;  // sum of all, without sign
-  int64_t worst = 0;
-
-  void add(uint64_t rtl, uint64_t model);
-  [[nodiscard]] double mean_absolute() const;
-};
-
 // What an engine has done so far.
 struct EngineRecord {
   BackEnd back_end = BackEnd::kModel;
@@ -36,7 +27,7 @@ struct EngineRecord {
   uint64_t tiles = 0;          // in all
   uint64_t rtl_tiles = 0;      // of them on RTL
   uint64_t elements = 0;       // compared
-  CycleErrors cycles;          // empty in functional mode
+  CycleComparison cycles;      // of RTL tiles with the formula; empty in functional mode
   uint64_t same_requests = 0;  // tiles of `cycles` that asked for memory in the cycles of hw/timing's schedule
 
   void add_cycles(uint64_t rtl, uint64_t model, const std::string& port_difference);

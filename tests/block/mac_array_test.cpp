@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 #include "hw/timing/mxu_cycles.h"
 #include "hw/timing/mxu_ports.h"
 #include "rtl/verilated/presets.h"
+#include "sim/cosim/cycle_comparison.h"
 #include "sim/cosim/random_mxu.h"
 #include "tests/block/mac_array_driver.h"
 #include "tests/block/mxu_by_reference.h"
@@ -31,19 +31,6 @@ using contract::MxuMode;
 using engine::testing::MxuCase;
 using engine::testing::MxuShape;
 using engine::testing::Random;
-
-// Signed differences between the RTL's cycles and the formula's.
-struct CycleErrors {
-  uint64_t tiles = 0, equal = 0;
-  int64_t sum = 0, worst = 0;
-  void add(uint64_t got, uint64_t wanted) {
-    const auto error = static_cast<int64_t>(got - wanted);
-    ++tiles;
-    equal += error == 0 ? 1 : 0;
-    sum += error;
-    if (std::abs(error) > std::abs(worst)) worst = error;
-  }
-};
 
 // Of schedule and RTL, cycle by cycle.
 struct PortComparisons {
@@ -78,7 +65,7 @@ class MacArrayBlock : public testing::TestWithParam<const char*> {
     if (throttled) {
       EXPECT_GE(cycles, wanted) << text;
     } else {
-      errors_.add(cycles, wanted);
+      cycles_.add(cycles, wanted);
       EXPECT_EQ(cycles, wanted) << text;
     }
 
@@ -161,11 +148,10 @@ class MacArrayBlock : public testing::TestWithParam<const char*> {
                   static_cast<unsigned long long>(ports.tiles), static_cast<unsigned long long>(ports.cycles),
                   static_cast<unsigned long long>(ports.differing));
     }
-    if (errors_.tiles == 0) return;
+    if (cycles_.count == 0) return;
     std::printf("%s: cycles equal in %llu of %llu tiles, signed error mean %.4f, worst %lld\n", GetParam(),
-                static_cast<unsigned long long>(errors_.equal), static_cast<unsigned long long>(errors_.tiles),
-                static_cast<double>(errors_.sum) / static_cast<double>(errors_.tiles),
-                static_cast<long long>(errors_.worst));
+                static_cast<unsigned long long>(cycles_.exact), static_cast<unsigned long long>(cycles_.count),
+                cycles_.mean(), static_cast<long long>(cycles_.worst));
   }
 
   MxuShape shape_within(Random& random, uint64_t limit) { return cosim::random_mxu_shape(random, caps_, limit); }
@@ -173,7 +159,7 @@ class MacArrayBlock : public testing::TestWithParam<const char*> {
   const Capabilities caps_ = sizes_of(GetParam());
   std::unique_ptr<MacArray> block_ = make_mac_array(GetParam());
   std::unique_ptr<engine::Engine> model_ = engine::make_mxu_model(caps_);
-  CycleErrors errors_;
+  cosim::CycleComparison cycles_;  // of tiles without back-pressure
   PortComparisons open_, throttled_;
   uint64_t judged_by_reference_ = 0;
   std::map<std::string, int> tiles_;  // by what they have in common

@@ -16,6 +16,7 @@
 #include "hw/timing/vpu_cycles.h"
 #include "hw/timing/vpu_ports.h"
 #include "rtl/verilated/presets.h"
+#include "sim/cosim/cycle_comparison.h"
 #include "sim/cosim/random_ewise.h"
 #include "sim/cosim/random_vpu.h"
 #include "tests/block/stream.h"
@@ -39,18 +40,6 @@ using contract::VpuReduceCommand;
 using engine::testing::EwiseCase;
 using engine::testing::Random;
 using engine::testing::TestMemory;
-
-// Cycles of tiles without back-pressure, against the formula's.
-struct CycleErrors {
-  uint64_t tiles = 0, equal = 0;
-  int64_t worst = 0;
-  void add(uint64_t got, uint64_t wanted) {
-    const auto error = static_cast<int64_t>(got - wanted);
-    ++tiles;
-    equal += error == 0 ? 1 : 0;
-    if (std::abs(error) > std::abs(worst)) worst = error;
-  }
-};
 
 // The operator that a reduction stands for, on its [outer][axis][inner]. Nothing when the reference complains, as it
 // does where the specification leaves the result open.
@@ -171,7 +160,7 @@ class VpuBlock : public testing::TestWithParam<const char*> {
     if (throttled) {
       EXPECT_GE(cycles, formula) << text;
     } else {
-      errors_.add(cycles, formula);
+      cycles_.add(cycles, formula);
       EXPECT_EQ(cycles, formula) << text;
     }
     ASSERT_EQ(model_->run(engine::testing::encode(command), memory, /*timed=*/false).error, contract::ErrorCode::kOk)
@@ -220,8 +209,8 @@ class VpuBlock : public testing::TestWithParam<const char*> {
     }
     std::printf("%s: %llu tiles, %llu elements compared, %llu tiles differ, cycles equal in %llu of %llu, worst %lld\n",
                 GetParam(), static_cast<unsigned long long>(tiles_), static_cast<unsigned long long>(elements_),
-                static_cast<unsigned long long>(differing_), static_cast<unsigned long long>(errors_.equal),
-                static_cast<unsigned long long>(errors_.tiles), static_cast<long long>(errors_.worst));
+                static_cast<unsigned long long>(differing_), static_cast<unsigned long long>(cycles_.exact),
+                static_cast<unsigned long long>(cycles_.count), static_cast<long long>(cycles_.worst));
     fmt::print(
         "{}: ports compared in {} cycles of {} tiles, with memory that throttles in {} cycles of {}; {} differ\n",
         GetParam(), ports_.cycles, ports_.tiles, ports_.throttled_cycles, ports_.throttled, ports_.differing);
@@ -230,7 +219,7 @@ class VpuBlock : public testing::TestWithParam<const char*> {
   const Capabilities caps_ = sizes_of(GetParam());
   std::unique_ptr<Vpu> block_ = make_vpu(GetParam());
   std::unique_ptr<engine::Engine> model_ = engine::make_vpu_model(caps_);
-  CycleErrors errors_;
+  cosim::CycleComparison cycles_;  // of tiles without back-pressure
   PortErrors ports_;
   uint64_t reads_without_lanes_ = 0;  // of poolings, in padding
   uint64_t tiles_ = 0, elements_ = 0, differing_ = 0, judged_by_reference_ = 0;

@@ -193,7 +193,7 @@ TEST(BackEnds, CountTilesThatAskForMemoryWhenTheScheduleSays) {
         ASSERT_EQ(engine->run(test.words, test.memory, /*timed=*/false).error, ErrorCode::kOk);
       }
       const EngineRecord& record = back_ends.record(Unit::kMxu);
-      EXPECT_EQ(record.cycles.tiles, 20u);
+      EXPECT_EQ(record.cycles.count, 20u);
       EXPECT_EQ(record.same_requests, late ? 0u : 20u);
     }
   }
