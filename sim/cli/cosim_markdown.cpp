@@ -136,7 +136,7 @@ std::string operator_table(const CosimRun& run) {
     if (work == nullptr) continue;
     const std::string& preset = run.cases[i].preset;
     auto sum = std::find_if(sums.begin(), sums.end(), [&](const Sum& candidate) { return candidate.preset == preset; });
-    if (sum == sums.end()) sum = sums.insert(sums.end(), {preset, {}, {0, 0, 0, 0, 0, 0, 0, 0}});
+    if (sum == sums.end()) sum = sums.insert(sums.end(), {preset, {}, {0, 0, 0, 0, 0, 0, 0, 0, 0}});
     sum->operators.insert(work->op);
     sum->numbers.add(run.results[i].device);
   }

@@ -146,6 +146,7 @@ Json to_json(const DeviceNumbers& numbers) {
           {"elements_in_lockstep", numbers.elements},
           {"tiles", numbers.tiles},
           {"tiles_exact", numbers.exact},
+          {"tiles_same_requests", numbers.same_requests},
           {"model_cycles", or_null(numbers.model_cycles)},
           {"rtl_cycles", or_null(numbers.rtl_cycles)}};
 }

@@ -1,5 +1,7 @@
 #include "sim/cli/cosim_result.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -26,9 +28,26 @@ void DeviceNumbers::add(const DeviceNumbers& other) {
   differing += other.differing;
   tiles += other.tiles;
   exact += other.exact;
+  same_requests += other.same_requests;
   elements += other.elements;
   model_cycles = both(model_cycles, other.model_cycles);
   rtl_cycles = both(rtl_cycles, other.rtl_cycles);
+}
+
+std::string wrong_cycles(const DeviceNumbers& numbers) {
+  if (numbers.exact != numbers.tiles) {
+    return fmt::format("{} of {} tiles take other cycles on RTL than the model says", numbers.tiles - numbers.exact,
+                       numbers.tiles);
+  }
+  if (numbers.same_requests != numbers.tiles) {
+    return fmt::format("{} of {} tiles ask for memory on RTL in other cycles than the schedule says",
+                       numbers.tiles - numbers.same_requests, numbers.tiles);
+  }
+  if (numbers.model_cycles != numbers.rtl_cycles) {
+    return fmt::format("the device takes {} cycles with its engines on RTL, {} on the model alone",
+                       numbers.rtl_cycles.value(), numbers.model_cycles.value());
+  }
+  return "";
 }
 
 const char* name(CosimOutcome outcome) {

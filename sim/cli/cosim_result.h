@@ -29,15 +29,19 @@ struct DeviceNumbers {
   uint64_t invocations = 0;
   uint64_t compared = 0, differing = 0;              // elements of outputs, with the reference
   uint64_t tiles = 0, exact = 0;                     // in lockstep, and those of them with equal cycles
+  uint64_t same_requests = 0;                        // tiles whose RTL asks for memory in the cycles of the schedule
   uint64_t elements = 0;                             // compared in lockstep; none differs unless the case failed
   std::optional<uint64_t> model_cycles, rtl_cycles;  // of the device, all invocations: model alone, all RTL
 
   void add(const DeviceNumbers& other);  // cycles only where both have them
 };
 
+// Why the cycles of a network fail its case, in one sentence; empty: they do not. All of `numbers` were measured.
+[[nodiscard]] std::string wrong_cycles(const DeviceNumbers& numbers);
+
 enum class CosimOutcome {
   kPassed,
-  kFailed,   // something differs, or cycles are not exact
+  kFailed,   // something differs, cycles are not exact, or memory is asked in other cycles
   kBroken,   // could not be run to its end
   kNotRun,   // no time was left
   kMissing,  // an optional network that is not here

@@ -165,7 +165,8 @@ class Runs(Regression):
         devices = [case["device"] for case in document["results"] if case["device"]]
         self.assertEqual(len(devices), 2 * (1 + 3))
         for device in devices:
-            self.assertEqual((device["differing"], device["tiles_exact"]), (0, device["tiles"]))
+            self.assertEqual((device["differing"], device["tiles_exact"], device["tiles_same_requests"]),
+                             (0, device["tiles"], device["tiles"]))
             self.assertGreater(device["compared"], 0)
             self.assertEqual(device["model_cycles"], device["rtl_cycles"])
         # CONV2D, ADD and the network have tiles; what VARIABLE is mixed with has some, too.

@@ -41,6 +41,26 @@ void add(CosimRun& run, Block block, const char* preset, bool held_back, const T
   run.results.push_back(std::move(result));
 }
 
+DeviceNumbers device_numbers() {
+  DeviceNumbers numbers;
+  numbers.tiles = numbers.exact = numbers.same_requests = 5;
+  numbers.model_cycles = numbers.rtl_cycles = 100;
+  return numbers;
+}
+
+TEST(WrongCycles, OfTilesRequestsAndTheDevice) {
+  EXPECT_EQ(wrong_cycles(device_numbers()), "");
+  DeviceNumbers numbers = device_numbers();
+  numbers.exact = 3;
+  EXPECT_EQ(wrong_cycles(numbers), "2 of 5 tiles take other cycles on RTL than the model says");
+  numbers = device_numbers();
+  numbers.same_requests = 4;
+  EXPECT_EQ(wrong_cycles(numbers), "1 of 5 tiles ask for memory on RTL in other cycles than the schedule says");
+  numbers = device_numbers();
+  numbers.rtl_cycles = 101;
+  EXPECT_EQ(wrong_cycles(numbers), "the device takes 101 cycles with its engines on RTL, 100 on the model alone");
+}
+
 TEST(ByBlock, AddsBatchesAndSeedsAndKeepsMachinesAndMemoriesApart) {
   CosimRun run;
   add(run, Block::kVpu, "nano", false, numbers({{5, 5}}));
@@ -113,6 +133,20 @@ TEST(NameFilter, SearchesLongNamesWithoutTheStack) {
   EXPECT_TRUE(NameFilter("--only", "").matches(""));
   EXPECT_THROW(NameFilter("--only", "("), Error);
   EXPECT_THROW(NameFilter("--only", std::string(1001, 'a')), Error);
+}
+
+TEST(Reports, TellTheTilesOfNetworks) {
+  CosimRun run;
+  run.cases.push_back({"network/a/nano/1", "nano", 1, NetworkCase{}});
+  CosimResult& result = run.results.emplace_back();
+  result.outcome = CosimOutcome::kFailed;
+  result.device = device_numbers();
+  result.device.exact = 4;
+  result.device.same_requests = 3;
+  const json device = json::parse(cosim_json(run))["results"][0]["device"];
+  EXPECT_EQ(device["tiles"], 5);
+  EXPECT_EQ(device["tiles_exact"], 4);
+  EXPECT_EQ(device["tiles_same_requests"], 3);
 }
 
 TEST(Reports, TellAFailureInEveryForm) {
