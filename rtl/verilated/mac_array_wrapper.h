@@ -122,12 +122,4 @@ class VerilatedMacArray final : public MacArray {
   Clocked<Model, Waveform> model_;
 };
 
-// Of a preset by its name; of the Verilated modules of the presets.
-template <class Nano, class Edge, class Waveform = NoWaveform>
-std::unique_ptr<MacArray> wrap_mac_array(std::string_view preset, Waveform waveform = {}) {
-  const contract::Capabilities sizes = sizes_of(preset);
-  if (preset == "nano") return std::make_unique<VerilatedMacArray<Nano, Waveform>>(sizes, std::move(waveform));
-  return std::make_unique<VerilatedMacArray<Edge, Waveform>>(sizes, std::move(waveform));
-}
-
 }  // namespace npu::rtl

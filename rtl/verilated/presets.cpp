@@ -22,38 +22,32 @@
 #include "rtl/verilated/vpu_wrapper.h"
 
 namespace npu::rtl {
-namespace {
-
-template <class Nano, class Edge, class Block>
-std::unique_ptr<Block> make(std::string_view preset) {
-  const contract::Capabilities sizes = sizes_of(preset);
-  if (preset == "nano") return std::make_unique<Nano>(sizes);
-  return std::make_unique<Edge>(sizes);
-}
-
-}  // namespace
 
 std::unique_ptr<DmaAddress> make_dma_address(std::string_view preset) {
-  return make<VerilatedDmaAddress<Vdma_address_nano>, VerilatedDmaAddress<Vdma_address_edge>, DmaAddress>(preset);
+  return make_of_preset<DmaAddress, VerilatedDmaAddress<Vdma_address_nano>, VerilatedDmaAddress<Vdma_address_edge>>(
+      preset);
 }
 
 std::unique_ptr<MacArray> make_mac_array(std::string_view preset) {
-  return wrap_mac_array<Vmac_array_nano, Vmac_array_edge>(preset);
+  return make_of_preset<MacArray, VerilatedMacArray<Vmac_array_nano>, VerilatedMacArray<Vmac_array_edge>>(preset);
 }
 
 std::unique_ptr<PersistentSram> make_persistent_sram(std::string_view preset) {
-  return make<VerilatedPersistentSram<Vpersistent_sram_nano>, VerilatedPersistentSram<Vpersistent_sram_edge>,
-              PersistentSram>(preset);
+  return make_of_preset<PersistentSram, VerilatedPersistentSram<Vpersistent_sram_nano>,
+                        VerilatedPersistentSram<Vpersistent_sram_edge>>(preset);
 }
 
 std::unique_ptr<Rescale> make_rescale(std::string_view preset) {
-  return make<VerilatedRescale<Vrescale_nano>, VerilatedRescale<Vrescale_edge>, Rescale>(preset);
+  return make_of_preset<Rescale, VerilatedRescale<Vrescale_nano>, VerilatedRescale<Vrescale_edge>>(preset);
 }
 
 std::unique_ptr<Scratchpad> make_scratchpad(std::string_view preset) {
-  return make<VerilatedScratchpad<Vscratchpad_nano>, VerilatedScratchpad<Vscratchpad_edge>, Scratchpad>(preset);
+  return make_of_preset<Scratchpad, VerilatedScratchpad<Vscratchpad_nano>, VerilatedScratchpad<Vscratchpad_edge>>(
+      preset);
 }
 
-std::unique_ptr<Vpu> make_vpu(std::string_view preset) { return wrap_vpu<Vvpu_nano, Vvpu_edge>(preset); }
+std::unique_ptr<Vpu> make_vpu(std::string_view preset) {
+  return make_of_preset<Vpu, VerilatedVpu<Vvpu_nano>, VerilatedVpu<Vvpu_edge>>(preset);
+}
 
 }  // namespace npu::rtl

@@ -10,13 +10,22 @@
 #include "rtl/verilated/waveform.h"
 
 namespace npu::rtl {
+namespace {
+
+template <class Model>
+using TracedMacArray = VerilatedMacArray<Model, FstWaveform>;
+template <class Model>
+using TracedVpu = VerilatedVpu<Model, FstWaveform>;
+
+}  // namespace
 
 std::unique_ptr<MacArray> make_traced_mac_array(std::string_view preset, const std::string& file) {
-  return wrap_mac_array<Vmac_array_nano_traced, Vmac_array_edge_traced>(preset, FstWaveform(file));
+  return make_of_preset<MacArray, TracedMacArray<Vmac_array_nano_traced>, TracedMacArray<Vmac_array_edge_traced>>(
+      preset, FstWaveform(file));
 }
 
 std::unique_ptr<Vpu> make_traced_vpu(std::string_view preset, const std::string& file) {
-  return wrap_vpu<Vvpu_nano_traced, Vvpu_edge_traced>(preset, FstWaveform(file));
+  return make_of_preset<Vpu, TracedVpu<Vvpu_nano_traced>, TracedVpu<Vvpu_edge_traced>>(preset, FstWaveform(file));
 }
 
 }  // namespace npu::rtl

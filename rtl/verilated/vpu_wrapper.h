@@ -133,12 +133,4 @@ class VerilatedVpu final : public Vpu {
   Clocked<Model, Waveform> model_;
 };
 
-// Of a preset by its name; of the Verilated modules of the presets.
-template <class Nano, class Edge, class Waveform = NoWaveform>
-std::unique_ptr<Vpu> wrap_vpu(std::string_view preset, Waveform waveform = {}) {
-  const contract::Capabilities sizes = sizes_of(preset);
-  if (preset == "nano") return std::make_unique<VerilatedVpu<Nano, Waveform>>(sizes, std::move(waveform));
-  return std::make_unique<VerilatedVpu<Edge, Waveform>>(sizes, std::move(waveform));
-}
-
 }  // namespace npu::rtl

@@ -1,13 +1,11 @@
 // Which RTL this program has; no_rtl.cpp is compiled in its place where there is none.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "hw/contract/error.h"
-#include "rtl/verilated/presets.h"
 #include "rtl/verilated/traced.h"
 #include "sim/cosim/blocks.h"
 #include "sim/cosim/rtl_mxu.h"
+#include "sim/cosim/rtl_preset.h"
 #include "sim/cosim/rtl_vpu.h"
 
 namespace npu::cosim {
@@ -17,29 +15,18 @@ using contract::ErrorCode;
 
 namespace {
 
-std::string names_of_presets() { return fmt::format("{}", fmt::join(rtl::built_presets(), " and ")); }
-
 std::string_view mxu_preset(const Capabilities& caps) {
-  for (const std::string_view preset : rtl::built_presets()) {
-    const Capabilities built = rtl::sizes_of(preset);
-    if (built.mxu_cols == caps.mxu_cols && built.mxu_depth == caps.mxu_depth && built.mxu_dw_taps == caps.mxu_dw_taps &&
-        built.mxu_acc_bytes == caps.mxu_acc_bytes && built.mxu_weight_port_bytes == caps.mxu_weight_port_bytes) {
-      return preset;
-    }
-  }
-  throw Error(ErrorCode::kBadPreset,
-              fmt::format("no RTL was built of an MXU of {} columns and depth {} as this machine has; there is RTL of "
-                          "the presets {}",
-                          caps.mxu_cols, caps.mxu_depth, names_of_presets()));
+  const auto fits = [&](const Capabilities& built) {
+    return built.mxu_cols == caps.mxu_cols && built.mxu_depth == caps.mxu_depth &&
+           built.mxu_dw_taps == caps.mxu_dw_taps && built.mxu_acc_bytes == caps.mxu_acc_bytes &&
+           built.mxu_weight_port_bytes == caps.mxu_weight_port_bytes;
+  };
+  return rtl_preset(fits, fmt::format("an MXU of {} columns and depth {}", caps.mxu_cols, caps.mxu_depth));
 }
 
 std::string_view vpu_preset(const Capabilities& caps) {
-  for (const std::string_view preset : rtl::built_presets()) {
-    if (rtl::sizes_of(preset).vpu_lanes == caps.vpu_lanes) return preset;
-  }
-  throw Error(ErrorCode::kBadPreset, fmt::format("no RTL was built of a VPU of {} lanes as this machine has; there is "
-                                                 "RTL of the presets {}",
-                                                 caps.vpu_lanes, names_of_presets()));
+  return rtl_preset([&](const Capabilities& built) { return built.vpu_lanes == caps.vpu_lanes; },
+                    fmt::format("a VPU of {} lanes", caps.vpu_lanes));
 }
 
 }  // namespace
