@@ -11,14 +11,17 @@ namespace {
 
 using contract::ErrorCode;
 
-VariableInfo find_variable(const ContextState& context, std::string_view identity) {
-  std::optional<VariableInfo> info = context.device->variables.find(context.owner, identity);
-  if (!info) {
+// Index of a variable of a context that is quiet and has lost nothing.
+uint32_t find_variable(const ContextState& context, std::string_view identity, const std::string& call) {
+  context.require_quiet(call);
+  context.require_state();
+  const std::optional<uint32_t> index = context.device->variables.find(context.owner, identity);
+  if (!index) {
     throw Error(
         ErrorCode::kVariableUndeclared,
         fmt::format("this context has no variable {}; load a program that declares it.", graph::in_quotes(identity)));
   }
-  return *std::move(info);
+  return *index;
 }
 
 }  // namespace
@@ -28,7 +31,9 @@ ContextState::ContextState(std::shared_ptr<DeviceState> device_state, uint16_t i
     : device(std::move(device_state)),
       owner(id),
       options(context_options),
-      link_context(device->link->open_context(id, context_options.priority)) {}
+      link_context(device->link->open_context(id, context_options.priority)) {
+  device->open_contexts.push_back(this);
+}
 
 ContextState::~ContextState() {
   const Lock lock(device->mutex);
@@ -39,6 +44,8 @@ ContextState::~ContextState() {
       // The device cannot be reached any more, so what it still holds does not matter.
     }
   };
+  std::erase(device->open_contexts, this);
+  device->losses.close(owner);
   attempt([&] { device->variables.clear_all(owner); });
   attempt([&] { device->link->close_context(link_context); });
 }
@@ -70,39 +77,61 @@ LoadedProgram Context::load(compiler::Program program) {
 
 std::vector<VariableInfo> Context::variables() const {
   const Lock lock(state_->device->mutex);
+  state_->require_state();
   return state_->device->variables.list(state_->owner);
 }
 
 graph::Value Context::read_variable(std::string_view identity) const {
   const Lock lock(state_->device->mutex);
-  state_->require_quiet("read a variable");
-  const VariableInfo info = find_variable(*state_, identity);
-  return {info.type, info.shape, state_->device->variables.read(info.index)};
+  const uint32_t index = find_variable(*state_, identity, "read a variable");
+  const VariableSlot& slot = state_->device->variables.slot(index);
+  return {slot.type, slot.shape, state_->device->variables.read(index)};
 }
 
 void Context::write_variable(std::string_view identity, const graph::Value& value) {
   const Lock lock(state_->device->mutex);
-  state_->require_quiet("write a variable");
-  const VariableInfo info = find_variable(*state_, identity);
-  if (value.type != info.type || value.shape != info.shape || value.bytes.size() != info.bytes) {
+  const uint32_t index = find_variable(*state_, identity, "write a variable");
+  const VariableSlot& slot = state_->device->variables.slot(index);
+  if (value.type != slot.type || value.shape != slot.shape || value.bytes.size() != slot.bytes) {
     throw Error(ErrorCode::kVariableMismatch,
-                fmt::format("variable {} is {}{}, not {}{}.", graph::in_quotes(identity), graph::name(info.type),
-                            graph::to_string(info.shape), graph::name(value.type), graph::to_string(value.shape)));
+                fmt::format("variable {} is {}{}, not {}{}.", graph::in_quotes(identity), graph::name(slot.type),
+                            graph::to_string(slot.shape), graph::name(value.type), graph::to_string(value.shape)));
   }
-  state_->device->variables.write(info.index, value.bytes, "host");
+  state_->device->variables.write(index, value.bytes, "host");
 }
 
 void Context::clear() {
   const Lock lock(state_->device->mutex);
   state_->require_quiet("clear variables");
+  state_->require_state();
+  state_->device->variables.require_power("clear variables");
   state_->device->variables.clear_all(state_->owner);
 }
 
 void Context::clear(std::string_view identity) {
   const Lock lock(state_->device->mutex);
-  state_->require_quiet("clear a variable");
-  const VariableInfo info = find_variable(*state_, identity);
-  state_->device->variables.clear(state_->owner, info.identity);
+  static_cast<void>(find_variable(*state_, identity, "clear a variable"));
+  state_->device->variables.clear(state_->owner, identity);
+}
+
+bool Context::state_lost() const {
+  const Lock lock(state_->device->mutex);
+  return state_->device->losses.lost(state_->owner);
+}
+
+void Context::acknowledge_loss() {
+  const Lock lock(state_->device->mutex);
+  state_->device->losses.acknowledge(state_->owner);
+}
+
+uint64_t Context::on_state_lost(StateListener listener) {
+  const Lock lock(state_->device->mutex);
+  return state_->device->losses.listen(state_->owner, std::move(listener));
+}
+
+void Context::remove_listener(uint64_t id) {
+  const Lock lock(state_->device->mutex);
+  state_->device->losses.remove_listener(state_->owner, id);
 }
 
 }  // namespace npu::runtime

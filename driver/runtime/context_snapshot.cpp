@@ -27,9 +27,13 @@ std::string describe(graph::DType type, const graph::Shape& shape) {
 void list(std::string& names, std::string_view name) { names += (names.empty() ? "" : ", ") + graph::in_quotes(name); }
 
 // Of what the context holds, and of what its programs will declare.
-Declarations declarations_of(const ContextState& context, const std::vector<VariableInfo>& held) {
+Declarations declarations_of(const ContextState& context) {
   Declarations declarations;
-  for (const VariableInfo& info : held) declarations[info.identity] = {info.type, info.shape};
+  const VariableManager& variables = context.device->variables;
+  for (const uint32_t index : variables.of_owner(context.owner)) {
+    const VariableSlot& slot = variables.slot(index);
+    declarations[slot.identity] = {slot.type, slot.shape};
+  }
   for (const ProgramState* program : context.programs) {
     for (const compiler::Variable& variable : program->program.variables) {
       declarations.try_emplace(variable.identity, Declaration{variable.type, variable.shape});
@@ -69,6 +73,7 @@ void check_fit(const Snapshot& snapshot, const Declarations& declarations) {
 Snapshot Context::snapshot(std::string label) const {
   const Lock lock(state_->device->mutex);
   state_->require_quiet("save variables");
+  state_->require_state();
   Snapshot snapshot{std::move(label), {}};
   for (VariableInfo& info : state_->device->variables.list(state_->owner)) {
     SnapshotVariable variable;
@@ -90,13 +95,14 @@ Snapshot Context::snapshot(std::string label) const {
 void Context::restore(const Snapshot& snapshot) {
   const Lock lock(state_->device->mutex);
   state_->require_quiet("restore variables");
+  state_->require_state();
   check_snapshot(snapshot);
   VariableManager& variables = state_->device->variables;
-  const std::vector<VariableInfo> held = variables.list(state_->owner);
-  check_fit(snapshot, declarations_of(*state_, held));
+  variables.require_power("restore variables");
+  check_fit(snapshot, declarations_of(*state_));
   for (ProgramState* program : state_->programs) program->bind_variables();
   for (const SnapshotVariable& variable : snapshot.variables) {
-    const uint32_t index = variables.find(state_->owner, variable.identity).value().index;
+    const uint32_t index = variables.find(state_->owner, variable.identity).value();
     variables.write(index, variable.bytes, variable.is_written ? "snapshot" : "");
     variables.set_invocations(index, variable.invocations);
   }

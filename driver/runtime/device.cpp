@@ -72,7 +72,13 @@ DeviceState::DeviceState(std::unique_ptr<Hal> owned_hal, const contract::Capabil
       mutex(*hal),
       dram(0, uint64_t{capabilities.dram_mib} << 20, kPage),
       link(make_link(*hal, caps, options, dram)),
-      variables(*hal, *link, caps) {}
+      variables(*hal, *link, caps, dram) {
+  variables.is_quiet = [this](uint16_t owner) {
+    return std::none_of(open_contexts.begin(), open_contexts.end(), [owner](const ContextState* context) {
+      return context->owner == owner && context->jobs_in_flight > 0;
+    });
+  };
+}
 
 void DeviceState::require_idle(const std::string& call) const {
   if (jobs_in_flight > 0) {
@@ -109,8 +115,9 @@ const contract::Capabilities& Device::capabilities() const { return state_->caps
 
 MemoryUse Device::memory_use() const {
   const Lock lock(state_->mutex);
-  return {state_->dram.capacity(),        state_->dram.used(),         state_->variables.bytes(),
-          state_->variables.bytes_used(), state_->variables.entries(), state_->variables.entries_used()};
+  const VariableManager& variables = state_->variables;
+  return {state_->dram.capacity(), state_->dram.used(),      variables.bytes(),          variables.bytes_used(),
+          variables.entries(),     variables.entries_used(), variables.dram_bytes_used()};
 }
 
 Context Device::create_context(const ContextOptions& options) {
@@ -137,6 +144,9 @@ void Device::soft_reset() {
 void Device::cold_reset() {
   const Lock lock(state_->mutex);
   state_->variables.forget_all();
+  state_->variables.set_power(contract::PsramPower::kOn);
+  state_->losses.acknowledge_all();
+  state_->device_says_lost = false;
   state_->link->restart(true);
 }
 

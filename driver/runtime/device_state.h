@@ -15,6 +15,7 @@
 #include "driver/runtime/monitor.h"
 #include "driver/runtime/range_allocator.h"
 #include "driver/runtime/runtime.h"
+#include "driver/runtime/state_losses.h"
 #include "driver/runtime/variable_manager.h"
 
 namespace npu::runtime {
@@ -24,7 +25,7 @@ inline constexpr uint8_t kPoison = 0xa5;
 
 using Lock = std::lock_guard<Monitor>;
 
-class DeviceState {
+class DeviceState : public std::enable_shared_from_this<DeviceState> {
  public:
   DeviceState(std::unique_ptr<Hal> owned_hal, const contract::Capabilities& capabilities, const DeviceOptions& options);
 
@@ -33,12 +34,23 @@ class DeviceState {
   // Lock not held. Lets the device run until `ended` is set, for at most `timeout` of host time.
   [[nodiscard]] bool await(const std::atomic<bool>& ended, std::chrono::nanoseconds timeout);
 
+  // No job is in flight.
+  void switch_persistent(contract::PsramPower state);
+  // The persistent SRAM has lost its contents: contexts that had variables lose them, and are told.
+  void note_loss();
+  // Before a job: switches the persistent SRAM on, and tells the device what only the driver knows.
+  void prepare_persistent();
+
   const std::unique_ptr<Hal> hal;
   const contract::Capabilities caps;
   Monitor mutex;
   RangeAllocator dram;
   const std::unique_ptr<Link> link;
   VariableManager variables;
+  StateLosses losses;
+  uint64_t loss_count = 0;        // so far
+  bool device_says_lost = false;  // and refuses declarations, until it is told that the driver knows
+  std::vector<const ContextState*> open_contexts;
   uint32_t jobs_in_flight = 0;
   uint32_t contexts = 0;  // created so far
 };
@@ -53,6 +65,8 @@ class ContextState {
 
   // Throws Error(kWrongOrder) while a job of this context is in flight.
   void require_quiet(const std::string& call) const;
+  // Throws Error(kPowerLost) until a loss of its variables is acknowledged.
+  void require_state() const { device->losses.require_none(owner); }
   void job_started();
   void job_ended();
 
@@ -149,12 +163,14 @@ class JobState final : public JobListener {
   void poison();
   void submit();
   void finish(JobEnd& end);
+  void note_fault(const Fault& fault);
   void read_events(uint64_t recorded);
   void read_outputs();
   [[nodiscard]] DeviceState& device() const { return *program->context->device; }
 
   Failure failure_;
-  uint64_t events_seen_ = 0;  // records that commands_done() has found
+  uint64_t losses_before_ = 0;  // of the device when it was started
+  uint64_t events_seen_ = 0;    // records that commands_done() has found
 };
 
 }  // namespace npu::runtime

@@ -133,6 +133,7 @@ JobEnd DirectLink::read_fault() {
     }
   }
   hal_.write_register(reg::kControl, reg::kControlSoftResetMask);
+  if (fault.code == ErrorCode::kFaultPower) asleep_ = true;  // power broke down: the next job switches it on
   return end;
 }
 
@@ -146,6 +147,20 @@ void DirectLink::set_power(contract::PowerState state) {
   }
   throw Error(ErrorCode::kFaultPower, "the engines were switched on, but status.powered stays 0.");
 }
+
+void DirectLink::set_persistent_power(contract::PsramPower state) {
+  hal_.write_register(reg::kPsramPower, static_cast<uint32_t>(state));
+}
+
+Link::Scrubbed DirectLink::scrub() {
+  const uint32_t corrected = hal_.read_register(reg::kEccCorrected);
+  const uint32_t uncorrectable = hal_.read_register(reg::kEccUncorrectable);
+  hal_.write_register(reg::kPsramScrub, reg::kPsramScrubStartMask);
+  return {hal_.read_register(reg::kEccCorrected) - corrected,
+          hal_.read_register(reg::kEccUncorrectable) - uncorrectable};
+}
+
+void DirectLink::acknowledge_loss() { hal_.write_register(reg::kPsramStatus, reg::kPsramStatusLostMask); }
 
 void DirectLink::write_entries(std::span<const Write> writes) {
   for (const Write& write : writes) {

@@ -28,6 +28,9 @@ class DirectLink final : public Link {
   void look(Wakeup wakeup) override;
   [[nodiscard]] uint64_t time() override { return 0; }
   void set_power(contract::PowerState state) override;
+  void set_persistent_power(contract::PsramPower state) override;
+  [[nodiscard]] Scrubbed scrub() override;
+  void acknowledge_loss() override;
   [[nodiscard]] std::string take_log() override { return {}; }
 
   void write_entries(std::span<const Write> writes) override;

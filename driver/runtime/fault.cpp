@@ -62,6 +62,22 @@ std::string describe_event(const Fault& fault, const VariableManager& variables)
       return fmt::format("variable {} was used before its declaration", variable());
     case ErrorCode::kVariableRedeclared:
       return fmt::format("variable {} was declared twice in one execution", variable());
+    case ErrorCode::kVariableTorn:
+      return fmt::format(
+          "variable {} was read, but a write of it was interrupted before, so it holds neither the old "
+          "nor the new value; write it, clear it, or restore a snapshot",
+          variable());
+    case ErrorCode::kFaultEcc:
+      if (variables.taken(fault.other)) {
+        return fmt::format("variable {} has two wrong bits in a word; write it, clear it, or restore a snapshot",
+                           variable());
+      }
+      return "a word of the persistent SRAM that belongs to no variable has two wrong bits; run the job again";
+    case ErrorCode::kPowerLost:
+      return "the persistent SRAM lost its power, and with it all variables; call acknowledge_loss() on their contexts "
+             "to start with initial values again";
+    case ErrorCode::kFaultPower:
+      return "the engines had no power, or lost it; the next job switches it on";
     case ErrorCode::kVariableMismatch:
       return fmt::format("variable {} was declared with another shape or type than it is held with", variable());
     default:
@@ -74,7 +90,8 @@ std::string describe_event(const Fault& fault, const VariableManager& variables)
 
 bool has_address(ErrorCode code) {
   return code == ErrorCode::kFaultBadRegion || code == ErrorCode::kFaultOutOfBounds ||
-         code == ErrorCode::kFaultAccessRight || code == ErrorCode::kFaultHazard || code == ErrorCode::kFaultBus;
+         code == ErrorCode::kFaultAccessRight || code == ErrorCode::kFaultHazard || code == ErrorCode::kFaultBus ||
+         code == ErrorCode::kFaultEcc;
 }
 
 // "mxu works on command 12 (...)", "dma0 holds command 13 (...), waits for mxu, and has 2 commands behind it".

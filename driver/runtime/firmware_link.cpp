@@ -224,6 +224,21 @@ void FirmwareLink::set_power(contract::PowerState state) {
   request(power, "to change the power");
 }
 
+void FirmwareLink::set_persistent_power(contract::PsramPower state) {
+  RingRequest power = make_request(Request::kPersistentPower);
+  power.value[0] = static_cast<uint32_t>(state);
+  request(power, "to change the power of the persistent SRAM");
+}
+
+Link::Scrubbed FirmwareLink::scrub() {
+  const RingCompletion completion = request(make_request(Request::kScrub), "to scrub the persistent SRAM");
+  return {completion.value[0], completion.value[1]};
+}
+
+void FirmwareLink::acknowledge_loss() {
+  request(make_request(Request::kAcknowledgeLoss), "to acknowledge that the persistent SRAM lost its contents");
+}
+
 // --- Contexts
 
 void FirmwareLink::open_ring_once(ContextRing& ring, uint32_t number) {

@@ -40,6 +40,9 @@ class FirmwareLink final : public Link {
   void look(Wakeup wakeup) override;
   [[nodiscard]] uint64_t time() override { return cpu_.time(); }
   void set_power(contract::PowerState state) override;
+  void set_persistent_power(contract::PsramPower state) override;
+  [[nodiscard]] Scrubbed scrub() override;
+  void acknowledge_loss() override;
   [[nodiscard]] std::string take_log() override;
 
   void write_entries(std::span<const Write> writes) override;

@@ -79,6 +79,8 @@ bool JobState::start() {
   failure_ = {std::nullopt, ErrorCode::kWrongOrder, "the job could not be started."};
   outputs.clear();
   result = {};
+  if (!program->program.variables.empty()) context.require_state();
+  device().prepare_persistent();
   program->bind_variables();
   if (starts_over) device().variables.forget_seen(context.owner);
   ++context.epoch;
@@ -95,6 +97,7 @@ void JobState::submit() {
   job.cycle_limit = options.cycle_limit;
   job.not_before = options.not_before;
   events_seen_ = 0;
+  losses_before_ = device().loss_count;
   if (options.events) {
     const DramBlock& events = program->block(ProgramState::kEvents);
     device().hal->fill_memory(events.address(), events.bytes(), kNoEvent);
@@ -142,6 +145,7 @@ void JobState::finish(JobEnd& end) {
       phase = Phase::kReset;
       return;
     case JobEnd::Kind::kFault: {
+      note_fault(end.fault);
       FaultText text = describe_fault(end, program->program, device().variables, options.cycle_limit);
       failure_ = {text.fault, text.fault.code, std::move(text.message)};
       return;
@@ -158,6 +162,13 @@ void JobState::finish(JobEnd& end) {
   read_outputs();
   device().variables.count_invocation(*program->bound_variables, program->program.variables);
   phase = Phase::kDone;
+}
+
+// What a fault tells about the persistent SRAM.
+void JobState::note_fault(const Fault& fault) {
+  if (fault.code == ErrorCode::kFaultEcc) device().variables.note_damage(fault.other);
+  // A job from before a loss that is known says nothing new.
+  if (fault.code == ErrorCode::kPowerLost && losses_before_ == device().loss_count) device().note_loss();
 }
 
 void JobState::read_events(uint64_t recorded) {

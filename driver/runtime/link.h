@@ -98,6 +98,14 @@ class Link : public VariableTable {
   // Device time; 0 without firmware.
   [[nodiscard]] virtual uint64_t time() = 0;
   virtual void set_power(contract::PowerState state) = 0;
+  // Of the persistent SRAM. No job is in flight, as for scrub().
+  virtual void set_persistent_power(contract::PsramPower state) = 0;
+  struct Scrubbed {
+    uint32_t corrected = 0, uncorrectable = 0;
+  };
+  [[nodiscard]] virtual Scrubbed scrub() = 0;
+  // The loss of its contents is known.
+  virtual void acknowledge_loss() = 0;
   [[nodiscard]] virtual std::string take_log() = 0;
 };
 

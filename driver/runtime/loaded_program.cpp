@@ -214,9 +214,9 @@ ProgramState::~ProgramState() {
 void ProgramState::bind_variables() {
   NPU_CHECK(in_flight == nullptr);
   DeviceState& device = *context->device;
+  if (!program.variables.empty()) context->require_state();
   if (bound_generation == device.variables.generation()) return;
-  std::vector<uint32_t> indices =
-      device.variables.declare(context->owner, program.variables, context->options.zero_init);
+  std::vector<uint32_t> indices = device.variables.declare(context->owner, program.variables, context->options);
   bound_generation = device.variables.generation();
   if (bound_variables == indices) return;
   bound_generation = 0;  // until the commands are written

@@ -53,7 +53,11 @@ std::vector<uint8_t> MockFirmware::image(uint32_t code_bytes) {
 
 void MockFirmware::mailbox_write(uint32_t offset, uint32_t value) {
   if (offset == reg::kCpuControl) {
-    if ((value & reg::kCpuControlResetAllMask) != 0) std::fill(hal_.persistent().begin(), hal_.persistent().end(), 0);
+    if ((value & reg::kCpuControlResetAllMask) != 0) {
+      hal_.power_persistent(contract::PsramPower::kOff);
+      hal_.power_persistent(contract::PsramPower::kOn);
+      hal_.set_register(reg::kPsramStatus, 0);
+    }
     running_ = (value & reg::kCpuControlRunMask) != 0;
     for (const uint32_t word : {reg::kFirmwareState, reg::kFirmwareVersion, reg::kFirmwareChecksum}) {
       hal_.set_register(word, 0);
@@ -132,7 +136,8 @@ void MockFirmware::serve(uint32_t ring) {
 void MockFirmware::serve_admin(const RingRequest& request) {
   RingCompletion completion;
   completion.id = request.id;
-  uint8_t* const entry = hal_.persistent().data() + uint64_t{request.value[0]} * contract::VariableEntry::kBytes;
+  const uint64_t offset = uint64_t{request.value[0]} * contract::VariableEntry::kBytes;
+  uint8_t* const entry = hal_.persistent().data() + offset;
   switch (static_cast<Request>(request.type)) {
     case Request::kContextOpen:
       rings_[request.value[0]] = {request.argument, request.value[1], request.value[2]};
@@ -146,10 +151,28 @@ void MockFirmware::serve_admin(const RingRequest& request) {
       serve_cancel(request.value[0], request.value[1]);
       break;
     case Request::kVariableWrite:
+      completion.code = static_cast<uint32_t>(table_fault());
+      if (completion.code != 0) break;
+      hal_.mend_words(offset, contract::VariableEntry::kBytes);
       std::memcpy(entry, &request.value[1], contract::VariableEntry::kBytes);
       break;
     case Request::kVariableRead:
+      completion.code = static_cast<uint32_t>(table_fault());
+      if (hal_.any_wrong(offset, contract::VariableEntry::kBytes)) {
+        completion.code = static_cast<uint32_t>(contract::ErrorCode::kFaultEcc);
+      }
       std::memcpy(completion.value.data(), entry, contract::VariableEntry::kBytes);
+      break;
+    case Request::kPersistentPower:
+      hal_.power_persistent(static_cast<contract::PsramPower>(request.value[0]));
+      break;
+    case Request::kScrub:
+      completion.value[0] = scrub_corrects;
+      completion.value[1] = static_cast<uint32_t>(hal_.wrong_words.size());
+      hal_.scrub();
+      break;
+    case Request::kAcknowledgeLoss:
+      hal_.set_register(reg::kPsramStatus, 0);
       break;
     case Request::kPower:
     case Request::kNop:
@@ -159,6 +182,10 @@ void MockFirmware::serve_admin(const RingRequest& request) {
       break;
   }
   write_completion(0, completion);
+}
+
+contract::ErrorCode MockFirmware::table_fault() const {
+  return hal_.persistent_is_on() ? contract::ErrorCode::kOk : contract::ErrorCode::kFaultPower;
 }
 
 void MockFirmware::serve_cancel(uint32_t ring, uint32_t id) {

@@ -52,6 +52,7 @@ class MockFirmware {
   bool answers = true;     // ring 0
   bool interrupts = true;  // raises them
   uint64_t cycles_per_wait = 1000;
+  uint32_t scrub_corrects = 0;                                 // bits, says a scrub
   std::function<void(const contract::RingRequest&)> on_admin;  // sees every request of ring 0, before it is served
 
   // What a real one does by accident or on its own.
@@ -72,6 +73,7 @@ class MockFirmware {
   void boot();
   void serve(uint32_t ring);
   void serve_admin(const contract::RingRequest& request);
+  [[nodiscard]] contract::ErrorCode table_fault() const;
   void serve_cancel(uint32_t ring, uint32_t id);
   void write_completion(uint32_t ring, const contract::RingCompletion& completion);
   void raise(uint32_t bits);

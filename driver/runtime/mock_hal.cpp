@@ -185,7 +185,11 @@ void MockHal::write_register(uint32_t offset, uint32_t value) {
     std::memcpy(word, &value, sizeof(value));
   } else if (offset == reg::kControl) {
     control(value);
-  } else if (offset == reg::kIrqStatus || offset == reg::kHostIrqStatus) {
+  } else if (offset == reg::kPsramPower) {
+    power_persistent(static_cast<contract::PsramPower>(value));
+  } else if (offset == reg::kPsramScrub) {
+    scrub();
+  } else if (offset == reg::kIrqStatus || offset == reg::kPsramStatus || offset == reg::kHostIrqStatus) {
     set_register(offset, get_register(offset) & ~value);
   } else {
     set_register(offset, value);
@@ -201,7 +205,13 @@ void MockHal::control(uint32_t value) {
       set_register(reg::counter_hi(i), 0);
     }
   }
-  if ((value & reg::kControlColdResetMask) != 0) std::fill(persistent_.begin(), persistent_.end(), uint8_t{0});
+  if ((value & reg::kControlColdResetMask) != 0) {
+    std::fill(persistent_.begin(), persistent_.end(), uint8_t{0});
+    wrong_words.clear();
+    for (const uint32_t offset : {reg::kPsramPower, reg::kPsramStatus, reg::kEccCorrected, reg::kEccUncorrectable}) {
+      set_register(offset, 0);
+    }
+  }
   if ((value & reg::kControlStartMask) != 0) {
     set_register(reg::kStatus, reg::kStatusRunningMask);
     on_start(*this);
@@ -231,14 +241,55 @@ void MockHal::fill_memory(uint64_t address, uint64_t bytes, uint8_t value) {
 void MockHal::read_window(Window window, uint32_t offset, std::span<uint8_t> bytes) {
   const bool data = window == Window::kData;
   check(data ? read_data(offset, bytes.size()) : read_psram(offset, bytes.size()));
+  if (!data) require_persistent(!any_wrong(offset, bytes.size()));
   std::copy_n((data ? data_ : persistent_).begin() + offset, bytes.size(), bytes.begin());
 }
 
 void MockHal::write_window(Window window, uint32_t offset, std::span<const uint8_t> bytes) {
   const bool code = window == Window::kCode;
   check(code ? write_code(offset, {bytes.begin(), bytes.end()}) : write_psram(offset, {bytes.begin(), bytes.end()}));
+  if (!code) require_persistent(mend_words(offset, bytes.size()));
   if (code) code_.resize(offset + bytes.size());
   std::copy(bytes.begin(), bytes.end(), (code ? code_ : persistent_).begin() + offset);
+}
+
+bool MockHal::persistent_is_on() const {
+  return get_register(reg::kPsramPower) == static_cast<uint32_t>(contract::PsramPower::kOn);
+}
+
+void MockHal::power_persistent(contract::PsramPower state) {
+  if (state == contract::PsramPower::kOff) {
+    std::fill(persistent_.begin(), persistent_.end(), uint8_t{0});
+    wrong_words.clear();
+    set_register(reg::kPsramStatus, reg::kPsramStatusLostMask);
+  }
+  set_register(reg::kPsramPower, static_cast<uint32_t>(state));
+}
+
+void MockHal::scrub() {
+  set_register(reg::kEccUncorrectable,
+               get_register(reg::kEccUncorrectable) + static_cast<uint32_t>(wrong_words.size()));
+}
+
+bool MockHal::any_wrong(uint64_t offset, uint64_t bytes) const {
+  const auto word = wrong_words.lower_bound(static_cast<uint32_t>(offset / 8 * 8));
+  return word != wrong_words.end() && *word < offset + bytes;
+}
+
+bool MockHal::mend_words(uint64_t offset, uint64_t bytes) {
+  const auto whole = [&](uint32_t word) { return word >= offset && word + 8 <= offset + bytes; };
+  for (const uint32_t word : wrong_words) {
+    if (word + 8 > offset && word < offset + bytes && !whole(word)) return false;
+  }
+  std::erase_if(wrong_words, whole);
+  return true;
+}
+
+void MockHal::require_persistent(bool readable) {
+  if (!persistent_is_on()) throw Error(contract::ErrorCode::kFaultBus, "the persistent SRAM has no power.");
+  if (readable) return;
+  set_register(reg::kEccUncorrectable, get_register(reg::kEccUncorrectable) + 1);
+  throw Error(contract::ErrorCode::kFaultBus, "a word of the persistent SRAM cannot be read.");
 }
 
 bool MockHal::interrupt() const {

@@ -16,6 +16,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -23,6 +24,7 @@
 
 #include "driver/runtime/hal.h"
 #include "hw/contract/gen/capabilities.h"
+#include "hw/contract/gen/commands.h"
 #include "hw/contract/gen/errors.h"
 
 namespace npu::runtime {
@@ -100,6 +102,17 @@ class MockHal : public Hal {
   [[nodiscard]] std::vector<uint8_t>& persistent() { return persistent_; }
   [[nodiscard]] std::vector<uint8_t>& code() { return code_; }  // as long as it was written
   [[nodiscard]] std::vector<uint8_t>& data() { return data_; }
+  // Words (8 bytes) of the persistent SRAM with two wrong bits, by offset: they cannot be read, and only be written
+  // whole.
+  std::set<uint32_t> wrong_words;
+  // As the registers psram_power and psram_scrub do.
+  void power_persistent(contract::PsramPower state);
+  void scrub();
+  [[nodiscard]] bool persistent_is_on() const;
+  // Is there such a word in these bytes?
+  [[nodiscard]] bool any_wrong(uint64_t offset, uint64_t bytes) const;
+  // These bytes are written: words that are so in whole are right again; false when another one would have to be read.
+  bool mend_words(uint64_t offset, uint64_t bytes);
   // Times that wake() was called.
   [[nodiscard]] uint32_t wakes() const { return wakes_; }
 
@@ -119,6 +132,7 @@ class MockHal : public Hal {
   // Logs the access and compares it; returns the expectation for its answer, or null.
   const Access* check(const Access& access);
   void control(uint32_t value);
+  void require_persistent(bool readable);
   // The word of the variable table that a var_word register shows, or null for another register.
   uint8_t* table_word(uint32_t offset);
 

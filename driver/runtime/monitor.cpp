@@ -1,6 +1,7 @@
 #include "driver/runtime/monitor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "hw/contract/error.h"
 
@@ -34,15 +35,29 @@ void Monitor::lock() {
   depth_ = 1;
 }
 
-void Monitor::unlock() {
+Monitor::Actions Monitor::release() {
   const std::scoped_lock gate(gate_);
   NPU_CHECK(owner_ == std::this_thread::get_id());
-  if (--depth_ > 0) return;
+  if (--depth_ > 0) return {};
+  Actions actions = std::exchange(deferred_, {});
   if (news_pending_) news_.notify_all();
   news_pending_ = false;
   owner_ = {};
   ++serving_;
   if (serving_ != next_ticket_) turn_.notify_all();
+  return actions;
+}
+
+void Monitor::unlock() { run(release()); }
+
+void Monitor::run(const Actions& actions) {
+  for (const std::function<void()>& action : actions) {
+    try {
+      action();
+    } catch (...) {
+      // Whoever deferred it has been told so.
+    }
+  }
 }
 
 Wakeup Monitor::wait_interrupt(nanoseconds slice) {
@@ -95,17 +110,21 @@ void Monitor::step_down() {
   news_.notify_all();
 }
 
-bool Monitor::await(const std::atomic<bool>& ended, nanoseconds timeout, nanoseconds slice,
-                    const std::function<Wakeup(nanoseconds)>& look) {
-  nanoseconds left = timeout;
-  if (!follow(ended, left)) return ended;
+void Monitor::lead(const std::atomic<bool>& ended, nanoseconds& left, nanoseconds slice,
+                   const std::function<Wakeup(nanoseconds)>& look, Actions& actions) {
   struct Leadership {
     ~Leadership() { monitor.step_down(); }
     Monitor& monitor;
   } const leadership{*this};
+  struct Turn {
+    explicit Turn(Monitor& owner, Actions& to) : monitor(owner), actions(to) { monitor.lock(); }
+    ~Turn() { actions = monitor.release(); }
+    Monitor& monitor;
+    Actions& actions;
+  };
   do {
     const Clock::time_point asked = Clock::now();
-    const std::scoped_lock lock(*this);
+    const Turn turn(*this, actions);
     if (ended) break;
     left -= Clock::now() - asked;
     const nanoseconds piece = std::clamp(left, nanoseconds::zero(), slice);
@@ -114,7 +133,23 @@ bool Monitor::await(const std::atomic<bool>& ended, nanoseconds timeout, nanosec
     // A device that returned early has had its slice all the same: nothing moves in it.
     const bool whole = wakeup == Wakeup::kTimeout || wakeup == Wakeup::kNothing;
     left -= whole ? piece : std::min<nanoseconds>(Clock::now() - start, piece);
-  } while (left > nanoseconds::zero());
+  } while (left > nanoseconds::zero() && actions.empty());
+}
+
+bool Monitor::await(const std::atomic<bool>& ended, nanoseconds timeout, nanoseconds slice,
+                    const std::function<Wakeup(nanoseconds)>& look) {
+  nanoseconds left = timeout;
+  do {
+    if (!follow(ended, left)) return ended;
+    Actions actions;
+    try {
+      lead(ended, left, slice, look, actions);
+    } catch (...) {
+      run(actions);
+      throw;
+    }
+    run(actions);
+  } while (!ended && left > nanoseconds::zero());
   return ended;
 }
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "driver/runtime/hal.h"
 
@@ -30,7 +31,10 @@ class Monitor {
   Monitor& operator=(const Monitor&) = delete;
 
   void lock();
+  // Calls what was deferred, when it gives the lock free.
   void unlock();
+  // Lock held. `action` is called once, by this thread, when it has given the lock free. What it throws is lost.
+  void defer(std::function<void()> action) { deferred_.push_back(std::move(action)); }
 
   // Lock held. Lets the device run for at most `slice`, shortly when others ask for the lock.
   [[nodiscard]] Wakeup wait_interrupt(std::chrono::nanoseconds slice);
@@ -47,6 +51,13 @@ class Monitor {
   // True: this thread leads now. False: `ended`, or no time left.
   [[nodiscard]] bool follow(const std::atomic<bool>& ended, std::chrono::nanoseconds& left);
   void step_down();
+  using Actions = std::vector<std::function<void()>>;
+  // Gives the lock free, with what was deferred.
+  [[nodiscard]] Actions release();
+  static void run(const Actions& actions);
+  // As leader; until `ended` is set, no time is left, or something was deferred, which goes to `actions`.
+  void lead(const std::atomic<bool>& ended, std::chrono::nanoseconds& left, std::chrono::nanoseconds slice,
+            const std::function<Wakeup(std::chrono::nanoseconds)>& look, Actions& actions);
 
   Hal& hal_;
   std::mutex gate_;  // guards everything below; held for moments only
@@ -57,7 +68,8 @@ class Monitor {
   bool in_hal_ = false;
   bool woken_ = false, woken_before_ = false;  // wake() was called in this wait, or the one before
   bool leader_ = false;
-  bool news_pending_ = false;  // guarded by the lock itself
+  bool news_pending_ = false;  // guarded by the lock itself, as is:
+  Actions deferred_;
 };
 
 }  // namespace npu::runtime

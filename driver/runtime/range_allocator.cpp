@@ -43,14 +43,21 @@ void RangeAllocator::release_all() {
   used_ = 0;
 }
 
-bool RangeAllocator::reserve(uint64_t address, uint64_t bytes) {
-  NPU_CHECK(address % alignment_ == 0 && bytes % alignment_ == 0);
+bool RangeAllocator::take(uint64_t address, uint64_t bytes) {
+  NPU_CHECK(address % alignment_ == 0);
   if (address < begin_ || address > end_ || bytes > end_ - address) return false;
+  const uint64_t size = rounded(bytes);
   const auto next = pieces_.lower_bound(address);
-  if (next != pieces_.end() && next->first < address + bytes) return false;
+  if (next != pieces_.end() && next->first < address + size) return false;
   if (next != pieces_.begin() && std::prev(next)->first + std::prev(next)->second > address) return false;
-  pieces_.emplace(address, bytes);
-  used_ += bytes;
+  pieces_.emplace(address, size);
+  used_ += size;
+  return true;
+}
+
+bool RangeAllocator::reserve(uint64_t address, uint64_t bytes) {
+  NPU_CHECK(bytes % alignment_ == 0);
+  if (!take(address, bytes)) return false;
   reserved_ += bytes;
   return true;
 }

@@ -14,13 +14,18 @@ class RangeAllocator {
 
   // Lowest address with `bytes` free; nullopt when there is none. A piece of 0 bytes takes one alignment.
   [[nodiscard]] std::optional<uint64_t> allocate(uint64_t bytes);
-  // `address` came from allocate() and is released once.
+  // Takes [address, address + bytes); false when part of it is taken already, or outside. The address is a multiple of
+  // the alignment.
+  [[nodiscard]] bool take(uint64_t address, uint64_t bytes);
+  // `address` came from allocate() or take() and is released once.
   void release(uint64_t address);
   void release_all();
-  // Takes [address, address + bytes) for good; false when part of it is taken already, or outside. Both are multiples
-  // of the alignment.
+  // take() for good.
   [[nodiscard]] bool reserve(uint64_t address, uint64_t bytes);
 
+  [[nodiscard]] uint64_t begin() const { return begin_; }
+  [[nodiscard]] uint64_t end() const { return end_; }
+  [[nodiscard]] uint64_t alignment() const { return alignment_; }
   [[nodiscard]] uint64_t rounded(uint64_t bytes) const;
   [[nodiscard]] uint64_t used() const { return used_; }
   [[nodiscard]] uint64_t reserved() const { return reserved_; }  // part of used()

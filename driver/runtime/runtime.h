@@ -25,6 +25,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -125,6 +126,9 @@ struct ContextOptions {
   uint32_t priority = 0;
   // A variable without initial value starts as zeros that count as written, instead of as unwritten.
   bool zero_init = false;
+  // A variable that a program writes gets two places where it is longer than one beat, so that an interrupted write
+  // leaves its old value. Without, it is torn then.
+  bool double_buffer = false;
 };
 
 // How a driver meets a device.
@@ -159,9 +163,14 @@ struct VariableInfo {
   graph::DType type = graph::DType::kUnknown;
   graph::Shape shape;
   uint32_t bytes = 0;
-  uint64_t offset = 0;  // in the persistent SRAM
+  uint64_t offset = 0;  // in the persistent SRAM; with in_dram: address in DRAM
   uint32_t index = 0;   // in the variable table
   bool is_written = false;
+  bool in_dram = false;
+  bool double_buffered = false;  // has a second place behind the first
+  // A write of it was interrupted and left neither the old nor the new value. It cannot be read until it is written
+  // whole (write_variable(), restore(), or a program that writes it before it reads it) or cleared.
+  bool torn = false;
   // Who wrote it last: a layer of the program that did (compiler::Layer::name), "host" for write_variable(), "snapshot"
   // for restore(). Empty: nobody since it was allocated.
   std::string last_writer;
@@ -172,6 +181,27 @@ struct MemoryUse {
   uint64_t dram_bytes = 0, dram_used = 0;              // of the whole device
   uint64_t persistent_bytes = 0, persistent_used = 0;  // without the variable table
   uint32_t variable_entries = 0, variables = 0;        // of the variable table
+  uint64_t state_dram_used = 0;                        // by variables in DRAM; part of dram_used
+};
+
+// What a context lost with the power of the persistent SRAM.
+struct StateLoss {
+  std::vector<std::string> identities;  // of its variables, in order
+};
+using StateListener = std::function<void(const StateLoss&)>;
+
+// Of the persistent SRAM's error correction, since the device was opened or cold reset.
+struct EccCounts {
+  uint32_t corrected = 0;      // wrong bits that were put right
+  uint32_t uncorrectable = 0;  // how often a word with two wrong bits was met
+};
+
+struct ScrubResult {
+  uint32_t corrected = 0;      // wrong bits that this scrub put right
+  uint32_t uncorrectable = 0;  // words with two wrong bits that it found
+  // Identities of the variables that these words belong to, by table index; where several contexts have one of that
+  // name: "name (context 3)", with its owner().
+  std::vector<std::string> damaged;
 };
 
 class Device {
@@ -200,6 +230,15 @@ class Device {
   [[nodiscard]] uint64_t time();
   // Power of engines and scratchpad; a job wakes a sleeping device. Throws Error(kWrongOrder) while jobs are in flight.
   void set_power(contract::PowerState state);
+  // Power of the persistent SRAM. In retention variables keep their values, but cannot be looked at, and new ones not
+  // allocated (kFaultPower); a job switches it on by itself. Off: every context that has variables loses them, see
+  // Context::state_lost(). Throws Error(kWrongOrder) while jobs are in flight.
+  void set_persistent_power(contract::PsramPower state);
+  [[nodiscard]] contract::PsramPower persistent_power();
+  // Reads all of the persistent SRAM and puts right what can be. Throws Error(kWrongOrder) while jobs are in flight,
+  // kFaultPower unless it is on.
+  [[nodiscard]] ScrubResult scrub();
+  [[nodiscard]] EccCounts ecc_counts();
   // What the firmware has logged since the last call, whole lines. Empty without firmware.
   [[nodiscard]] std::string take_firmware_log();
 
@@ -225,13 +264,18 @@ class Context {
   // keeps its place and value, a new one gets its initial value. Nothing stays allocated on failure.
   // Throws Error: kContractMismatch when compiled for other capabilities or another contract; kVariableMismatch naming
   // both declarations; kDramFull, kPersistentFull, kVariableTableFull with the numbers and the smallest change that
-  // fits.
+  // fits; for programs with variables kPowerLost and, when some have to be allocated, kFaultPower; kWrongOrder when one
+  // has to change its place while a job of this context is in flight.
   [[nodiscard]] LoadedProgram load(compiler::Program program);
+
+  // All calls about variables also throw Error(kPowerLost) naming them when the context lost its variables
+  // (state_lost()), kFaultPower while the persistent SRAM is in retention or off, and kFaultEcc naming those that
+  // cannot be read for two wrong bits in a word.
 
   // Variables that are allocated now, by table index.
   [[nodiscard]] std::vector<VariableInfo> variables() const;
-  // The bytes of a variable in persistent SRAM, written or not. Throws Error(kVariableUndeclared) for an unknown
-  // identity, kWrongOrder while a job of this context is in flight.
+  // The bytes of a variable, written or not. Throws Error(kVariableUndeclared) for an unknown identity, kWrongOrder
+  // while a job of this context is in flight, kVariableTorn for a torn one.
   [[nodiscard]] graph::Value read_variable(std::string_view identity) const;
   // Overwrites them and marks the variable as written. Throws also Error(kVariableMismatch) for another type or shape.
   void write_variable(std::string_view identity, const graph::Value& value);
@@ -242,13 +286,23 @@ class Context {
   void clear(std::string_view identity);
 
   // All variables of the context and what they hold. Throws Error(kWrongOrder) while a job of this context is in
-  // flight.
+  // flight, kVariableTorn naming one that is torn.
   [[nodiscard]] Snapshot snapshot(std::string label = {}) const;
   // Gives every variable of the context the content that it has in the snapshot; one that is unwritten there becomes
   // unwritten. What was cleared, but is declared by a loaded program, is allocated again. Throws Error(kBadSnapshot)
   // naming the variables that only one of both has, or that are declared differently, kWrongOrder while a job of this
   // context is in flight, and what load() throws for new variables. Before anything is written.
   void restore(const Snapshot& snapshot);
+
+  // The persistent SRAM was without power, and the context had variables: they are gone, and no call about them, and no
+  // job of a program that has some, works until the loss is acknowledged. Then they start as after clear().
+  [[nodiscard]] bool state_lost() const;
+  void acknowledge_loss();  // nothing happens when there is none
+  // `listener` is called once a loss, by the thread whose call found it, before that call returns or throws, and
+  // without the device's lock: it may call anything but destroy handles that are in use. It must not throw. An id for
+  // remove_listener(); listeners also go with the last handle of the context.
+  uint64_t on_state_lost(StateListener listener);
+  void remove_listener(uint64_t id);
 
  private:
   friend class Device;

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <exception>
+#include <utility>
 
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
@@ -14,10 +14,7 @@ namespace {
 
 using contract::ErrorCode;
 using contract::VariableEntry;
-
-// Bits of VariableEntry::flags.
-constexpr uint8_t kIsWritten = 1;
-constexpr uint8_t kSeenValid = 2;
+using contract::VariableFlag;
 
 std::string type_and_shape(graph::DType type, const graph::Shape& shape) {
   return fmt::format("{}{}", graph::name(type), graph::to_string(shape));
@@ -25,25 +22,30 @@ std::string type_and_shape(graph::DType type, const graph::Shape& shape) {
 
 }  // namespace
 
-// A variable starts at a multiple of the port's width, so that it takes as few beats as its size allows.
-VariableManager::VariableManager(Hal& hal, VariableTable& table, const contract::Capabilities& caps)
-    : hal_(hal),
-      table_(table),
-      table_bytes_(uint64_t{caps.var_entries} * VariableEntry::kBytes),
-      memory_(table_bytes_, caps.psram_bytes, caps.psram_port_bytes),
-      slots_(caps.var_entries) {}
+VariableManager::VariableManager(Hal& hal, VariableTable& table, const contract::Capabilities& caps,
+                                 RangeAllocator& dram)
+    : places_(caps, dram), values_(hal, table, places_), dram_(dram) {}
 
-std::vector<uint32_t> VariableManager::declare(uint16_t owner, std::span<const compiler::Variable> variables,
-                                               bool zero_init) {
+void VariableManager::require_power(std::string_view call) const {
+  if (power_ == contract::PsramPower::kOn) return;
+  throw Error(ErrorCode::kFaultPower,
+              fmt::format("cannot {} while the persistent SRAM is {}; switch it on with set_persistent_power(), or run "
+                          "a job.",
+                          call, power_ == contract::PsramPower::kOff ? "off" : "in retention"));
+}
+
+// --- Allocation
+
+std::vector<uint32_t> VariableManager::declare(uint16_t owner, Wanted variables, const ContextOptions& options) {
   std::vector<uint32_t> indices, fresh;
   try {
     for (const compiler::Variable& variable : variables) {
-      std::optional<uint32_t> index = index_of(owner, variable.identity);
+      std::optional<uint32_t> index = places_.find(owner, variable.identity);
       if (!index) {
-        index = allocate(owner, variable, zero_init, variables);
+        index = allocate(owner, variable, options, variables);
         fresh.push_back(*index);
       }
-      const Slot& slot = *slots_[*index];
+      const VariableSlot& slot = places_.slot(*index);
       if (slot.type != variable.type || slot.shape != variable.shape) {
         throw Error(ErrorCode::kVariableMismatch,
                     fmt::format("variable {} is declared as {}, but this context already holds it as {}; clear it "
@@ -51,6 +53,7 @@ std::vector<uint32_t> VariableManager::declare(uint16_t owner, std::span<const c
                                 graph::in_quotes(variable.identity), type_and_shape(variable.type, variable.shape),
                                 type_and_shape(slot.type, slot.shape)));
       }
+      adapt(*index, variable, options, variables);
       indices.push_back(*index);
     }
   } catch (...) {
@@ -64,194 +67,312 @@ std::vector<uint32_t> VariableManager::declare(uint16_t owner, std::span<const c
   return indices;
 }
 
-uint32_t VariableManager::allocate(uint16_t owner, const compiler::Variable& variable, bool zero_init,
-                                   std::span<const compiler::Variable> wanted) {
-  const auto free_slot = std::find(slots_.begin(), slots_.end(), std::nullopt);
-  if (free_slot == slots_.end()) throw_table_full(owner, variable, wanted);
-  const std::optional<uint64_t> place = memory_.allocate(variable.bytes);
-  if (!place) throw_persistent_full(owner, variable, wanted);
+uint32_t VariableManager::allocate(uint16_t owner, const compiler::Variable& variable, const ContextOptions& options,
+                                   Wanted wanted) {
+  if (!places_.has_free_entry()) throw_table_full(owner, variable, wanted);
+  require_power(fmt::format("allocate variable {}", graph::in_quotes(variable.identity)));
+  VariablePlace place;
+  place.in_dram = variable.in_dram;
+  place.double_buffered =
+      options.double_buffer && variable.written && places_.longer_than_a_beat(variable.bytes, place.in_dram);
+  find_place(owner, variable, place, wanted);
 
   ++generation_;
-  const auto index = static_cast<uint32_t>(free_slot - slots_.begin());
-  const auto offset = static_cast<uint32_t>(*place);
-  *free_slot =
-      Slot{owner, variable.identity, variable.tensor_name, variable.type, variable.shape, offset, variable.bytes};
+  VariableSlot slot;
+  slot.owner = owner;
+  slot.identity = variable.identity;
+  slot.tensor_name = variable.tensor_name;
+  slot.type = variable.type;
+  slot.shape = variable.shape;
+  slot.bytes = variable.bytes;
+  slot.hash = variable.hash;
+  slot.place = place;
+  const uint32_t index = places_.insert(std::move(slot));
   try {
-    write_initial(index, variable, zero_init);
+    write_initial(index, variable, options.zero_init);
   } catch (...) {
-    memory_.release(offset);
-    free_slot->reset();
+    places_.erase(index);
+    values_.doubt(index);
     throw;
   }
   return index;
 }
 
 void VariableManager::write_initial(uint32_t index, const compiler::Variable& variable, bool zero_init) {
-  const Slot& slot = *slots_[index];
-  VariableEntry entry;
-  entry.base = slot.offset;
-  entry.length = variable.bytes;
-  entry.owner = slot.owner;
-  entry.hash = variable.hash;
-  if (!variable.initial.empty() || zero_init) {
+  const bool has_content = !variable.initial.empty() || zero_init;
+  if (has_content) {
     std::vector<uint8_t> initial = variable.initial;
     initial.resize(variable.bytes);
-    hal_.write_window(Window::kPersistent, slot.offset, initial);
-    entry.flags = kIsWritten;
+    values_.place(index, initial);
   }
-  const VariableTable::Write write{index, entry};
-  table_.write_entries({&write, 1});
+  values_.write_entry(index, has_content ? static_cast<uint8_t>(VariableFlag::kIsWritten) : uint8_t{0});
 }
 
-std::vector<const compiler::Variable*> VariableManager::missing(uint16_t owner,
-                                                                std::span<const compiler::Variable> wanted) const {
-  std::vector<const compiler::Variable*> result;
-  for (const compiler::Variable& variable : wanted) {
-    if (!index_of(owner, variable.identity)) result.push_back(&variable);
+void VariableManager::find_place(uint16_t owner, const compiler::Variable& variable, VariablePlace& place,
+                                 Wanted wanted) {
+  if (places_.allocate(variable.bytes, place)) return;
+  const uint64_t bytes = places_.piece_bytes(variable.bytes, place);
+  if (place.in_dram) {
+    throw Error(ErrorCode::kDramFull,
+                fmt::format("variable {} needs {} bytes of DRAM, but only {} are free in one piece; destroy a program "
+                            "or clear a context that is not needed any more.",
+                            graph::in_quotes(variable.identity), bytes, dram_.largest_free()));
   }
-  return result;
+  if (!make_room(bytes) || !places_.allocate(variable.bytes, place)) {
+    throw_persistent_full(owner, variable, place, wanted);
+  }
 }
 
-void VariableManager::throw_persistent_full(uint16_t owner, const compiler::Variable& variable,
-                                            std::span<const compiler::Variable> wanted) const {
-  uint64_t needed = table_bytes_ + memory_.used();
-  for (const compiler::Variable* other : missing(owner, wanted)) needed += memory_.rounded(other->bytes);
-  const bool fragmented = needed <= table_bytes_ + memory_.capacity();
-  throw Error(ErrorCode::kPersistentFull,
-              fmt::format("variable {} needs {} bytes of persistent SRAM, but only {} of {} are free in one piece ({} "
-                          "variables take {}); {}.",
-                          graph::in_quotes(variable.identity), variable.bytes, memory_.largest_free(),
-                          memory_.capacity(), entries_used(), memory_.used(),
-                          fragmented ? std::string("clear a context that is not needed any more")
-                                     : fmt::format("psram_bytes: {} is the smallest machine that holds all of them, "
-                                                   "or clear a context that is not needed any more",
-                                                   std::bit_ceil(needed))));
+void VariableManager::adapt(uint32_t index, const compiler::Variable& variable, const ContextOptions& options,
+                            Wanted wanted) {
+  VariableSlot& slot = places_.slot(index);
+  const bool written = slot.written || variable.written;
+  VariablePlace to;
+  to.in_dram = slot.place.in_dram && variable.in_dram;
+  to.double_buffered = options.double_buffer && written && places_.longer_than_a_beat(slot.bytes, to.in_dram);
+  if (to.in_dram != slot.place.in_dram || to.double_buffered != slot.place.double_buffered) {
+    const std::string name = graph::in_quotes(slot.identity);
+    if (!is_quiet(slot.owner)) {
+      throw Error(ErrorCode::kWrongOrder,
+                  fmt::format("this program needs variable {} in another place, and it cannot move while a job of the "
+                              "context is in flight; wait for its end first.",
+                              name));
+    }
+    require_power(fmt::format("move variable {}", name));
+    find_place(slot.owner, variable, to, wanted);
+    relocate(index, to);
+  }
+  slot.written = written;
 }
 
-void VariableManager::throw_table_full(uint16_t owner, const compiler::Variable& variable,
-                                       std::span<const compiler::Variable> wanted) const {
-  const uint64_t needed = entries_used() + missing(owner, wanted).size();
-  throw Error(ErrorCode::kVariableTableFull,
-              fmt::format("variable {} needs an entry of the variable table, but all {} are taken; var_entries: {} is "
-                          "the smallest machine that holds all of them, or clear a context that is not needed any "
-                          "more.",
-                          graph::in_quotes(variable.identity), slots_.size(), std::bit_ceil(needed)));
+// --- Moving
+
+void VariableManager::relocate(uint32_t index, VariablePlace to) {
+  VariableSlot& slot = places_.slot(index);
+  const VariablePlace from = slot.place;
+  try {
+    const VariableEntry entry = values_.read_entry(index);
+    std::vector<uint8_t> bytes;
+    if (has(entry.flags, VariableFlag::kIsWritten)) bytes = values_.read(index, entry.flags);
+    // An interrupted write is one whatever the new place is like.
+    uint8_t flags = entry.flags;
+    if (is_torn(flags)) flags = without(with(flags, VariableFlag::kTorn), VariableFlag::kWriting);
+    slot.place = to;
+    if (!bytes.empty()) values_.place(index, bytes);
+    values_.write_entry(index, without(flags, VariableFlag::kSecond));
+  } catch (...) {
+    slot.place = from;
+    places_.release(slot.bytes, to);
+    throw;
+  }
+  places_.release(slot.bytes, from);
+  ++generation_;
 }
+
+bool VariableManager::make_room(uint64_t bytes) {
+  struct Content {
+    uint8_t flags = 0;
+    std::vector<uint8_t> bytes;
+  };
+  std::map<uint32_t, Content> contents;
+  std::vector<VariableMove> moves;
+  // Until a plan is found of which everything can be read: what cannot be read cannot move.
+  for (bool readable = false; !readable;) {
+    const auto plan =
+        places_.make_room(bytes, [&](const VariableSlot& slot) { return is_quiet(slot.owner) && !slot.damaged; });
+    if (!plan) return false;
+    moves = *plan;
+    readable = true;
+    for (const VariableMove& move : moves) {
+      if (contents.contains(move.index)) continue;
+      try {
+        Content content;
+        content.flags = values_.read_entry(move.index).flags;
+        if (has(content.flags, VariableFlag::kIsWritten)) content.bytes = values_.read(move.index, content.flags);
+        contents[move.index] = std::move(content);
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::kFaultEcc) throw;
+        readable = false;
+      }
+    }
+  }
+  std::vector<VariableMove> back;
+  for (const VariableMove& move : moves) back.push_back({move.index, places_.slot(move.index).place.address});
+  const auto write_all = [&] {
+    for (const VariableMove& move : moves) {
+      if (!contents[move.index].bytes.empty()) values_.place(move.index, contents[move.index].bytes);
+    }
+    std::vector<VariableTable::Write> writes;
+    for (const VariableMove& move : moves) {
+      writes.push_back(values_.entry(move.index, without(contents[move.index].flags, VariableFlag::kSecond)));
+    }
+    values_.write_entries(writes);
+  };
+  places_.move(moves);
+  try {
+    write_all();
+  } catch (...) {
+    places_.move(back);
+    try {
+      write_all();
+    } catch (const std::exception&) {
+      // A device that takes nothing any more; the first error tells why.
+    }
+    throw;
+  }
+  return true;
+}
+
+// --- De-allocation
 
 bool VariableManager::clear(uint16_t owner, std::string_view identity) {
-  const std::optional<uint32_t> index = index_of(owner, identity);
-  if (index) release({&*index, 1});
-  return index.has_value();
+  const std::optional<uint32_t> index = places_.find(owner, identity);
+  if (!index) return false;
+  require_power("clear a variable");
+  release({&*index, 1});
+  return true;
 }
 
-void VariableManager::clear_all(uint16_t owner) { release(indices_of(owner)); }
+void VariableManager::clear_all(uint16_t owner) { release(places_.of_owner(owner)); }
 
 void VariableManager::forget_all() {
   ++generation_;
-  std::fill(slots_.begin(), slots_.end(), std::nullopt);
-  memory_.release_all();
+  places_.erase_all();
+  values_.forget_doubts();
 }
 
 void VariableManager::release(std::span<const uint32_t> indices) {
+  if (indices.empty()) return;
   ++generation_;
-  std::vector<VariableTable::Write> writes;
+  const bool reachable = power_ == contract::PsramPower::kOn;
+  std::exception_ptr failure;
   for (const uint32_t index : indices) {
-    memory_.release(slots_[index]->offset);
-    slots_[index].reset();
-    writes.push_back({index, VariableEntry{}});
+    try {
+      if (reachable) values_.mend(index);
+    } catch (const std::exception&) {
+      failure = std::current_exception();
+    }
+    places_.erase(index);
+    values_.doubt(index);
   }
-  if (!writes.empty()) table_.write_entries(writes);
+  if (reachable) values_.settle();
+  if (failure) std::rethrow_exception(failure);
 }
 
-std::vector<uint32_t> VariableManager::indices_of(uint16_t owner) const {
-  std::vector<uint32_t> indices;
-  for (uint32_t index = 0; index < slots_.size(); ++index) {
-    if (slots_[index] && slots_[index]->owner == owner) indices.push_back(index);
-  }
-  return indices;
+// --- Looking
+
+std::vector<std::string> VariableManager::identities_of(uint16_t owner) const {
+  std::vector<std::string> identities;
+  for (const uint32_t index : places_.of_owner(owner)) identities.push_back(places_.slot(index).identity);
+  std::sort(identities.begin(), identities.end());
+  return identities;
 }
 
-std::vector<VariableInfo> VariableManager::list(uint16_t owner) const {
-  const std::vector<uint32_t> indices = indices_of(owner);
+std::vector<VariableInfo> VariableManager::list(uint16_t owner) {
+  const std::vector<uint32_t> indices = places_.of_owner(owner);
   if (indices.empty()) return {};
-  const std::vector<VariableEntry> entries = table_.read_entries(indices);
+  require_power("list variables");
+  const std::vector<VariableEntry> entries = values_.read_entries(indices);
   std::vector<VariableInfo> result;
-  for (size_t i = 0; i < indices.size(); ++i) result.push_back(info(indices[i], entries[i]));
+  for (size_t i = 0; i < indices.size(); ++i) result.push_back(info(indices[i], entries[i].flags));
   return result;
 }
 
-std::optional<VariableInfo> VariableManager::find(uint16_t owner, std::string_view identity) const {
-  const std::optional<uint32_t> index = index_of(owner, identity);
-  if (!index) return std::nullopt;
-  return info(*index, read_entry(*index));
+VariableInfo VariableManager::info(uint32_t index, uint8_t flags) const {
+  const VariableSlot& slot = places_.slot(index);
+  VariableInfo info;
+  info.identity = slot.identity;
+  info.tensor_name = slot.tensor_name;
+  info.type = slot.type;
+  info.shape = slot.shape;
+  info.bytes = slot.bytes;
+  info.offset = slot.place.address;
+  info.index = index;
+  info.is_written = has(flags, VariableFlag::kIsWritten);
+  info.in_dram = slot.place.in_dram;
+  info.double_buffered = slot.place.double_buffered;
+  // While a job of the context runs, a write under way is no interrupted one.
+  info.torn = is_quiet(slot.owner) ? is_torn(flags) : has(flags, VariableFlag::kTorn);
+  info.last_writer = slot.last_writer;
+  info.invocations = slot.invocations;
+  return info;
 }
 
 std::string VariableManager::identity_of(uint32_t index) const {
-  if (index < slots_.size() && slots_[index]) return slots_[index]->identity;
+  if (places_.taken(index)) return places_.slot(index).identity;
   return fmt::format("(free table entry {})", index);
 }
 
-std::vector<uint8_t> VariableManager::read(uint32_t index) const {
-  std::vector<uint8_t> bytes(slots_[index]->bytes);
-  hal_.read_window(Window::kPersistent, slots_[index]->offset, bytes);
-  return bytes;
+// --- Contents
+
+std::vector<uint8_t> VariableManager::read(uint32_t index) {
+  require_power("read a variable");
+  const uint8_t flags = values_.read_entry(index).flags;
+  if (has(flags, VariableFlag::kIsWritten) && is_torn(flags)) {
+    throw Error(ErrorCode::kVariableTorn,
+                fmt::format("a write of variable {} was interrupted, so its content is neither old nor new; write it, "
+                            "clear it, or restore a snapshot.",
+                            graph::in_quotes(places_.slot(index).identity)));
+  }
+  return values_.read(index, flags);
 }
 
 void VariableManager::write(uint32_t index, std::span<const uint8_t> bytes, std::string_view writer) {
-  Slot& slot = *slots_[index];
-  VariableTable::Write write{index, read_entry(index)};
-  if (bytes.empty()) {
-    write.entry.flags &= static_cast<uint8_t>(~kIsWritten);
+  require_power("write a variable");
+  uint8_t flags = values_.read_entry(index).flags;
+  if (!bytes.empty()) {
+    values_.write(index, flags, bytes);
   } else {
-    NPU_CHECK(bytes.size() == slot.bytes);
-    hal_.write_window(Window::kPersistent, slot.offset, bytes);
-    write.entry.flags |= kIsWritten;
+    for (const VariableFlag flag : {VariableFlag::kIsWritten, VariableFlag::kWriting, VariableFlag::kTorn}) {
+      flags = without(flags, flag);
+    }
+    values_.write_entry(index, flags);
   }
-  table_.write_entries({&write, 1});
-  slot.last_writer = writer;
+  places_.slot(index).last_writer = writer;
 }
 
-void VariableManager::count_invocation(std::span<const uint32_t> indices,
-                                       std::span<const compiler::Variable> variables) {
+void VariableManager::count_invocation(std::span<const uint32_t> indices, Wanted variables) {
   for (size_t i = 0; i < indices.size(); ++i) {
-    Slot& slot = *slots_[indices[i]];
+    VariableSlot& slot = places_.slot(indices[i]);
     ++slot.invocations;
     if (!variables[i].writer.empty()) slot.last_writer = variables[i].writer;
   }
 }
 
+void VariableManager::note_damage(uint32_t index) {
+  if (places_.taken(index)) {
+    places_.slot(index).damaged = true;
+  } else if (index < places_.entries()) {
+    values_.doubt(index);
+  }
+}
+
+void VariableManager::renew_free_entries() {
+  for (uint32_t index = 0; index < places_.entries(); ++index) {
+    if (!places_.taken(index)) values_.doubt(index);
+  }
+  values_.settle();
+}
+
+std::vector<uint32_t> VariableManager::find_damaged() {
+  std::vector<uint32_t> damaged;
+  for (uint32_t index = 0; index < places_.entries(); ++index) {
+    try {
+      if (places_.taken(index)) static_cast<void>(values_.read(index, values_.read_entry(index).flags));
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kFaultEcc) throw;
+      damaged.push_back(index);
+    }
+  }
+  return damaged;
+}
+
 void VariableManager::forget_seen(uint16_t owner) {
-  const std::vector<uint32_t> indices = indices_of(owner);
-  if (indices.empty()) return;
-  const std::vector<VariableEntry> entries = table_.read_entries(indices);
+  const std::vector<uint32_t> indices = places_.of_owner(owner);
+  const std::vector<VariableEntry> entries = values_.read_entries(indices);
   std::vector<VariableTable::Write> writes;
-  for (size_t i = 0; i < indices.size(); ++i) {
-    writes.push_back({indices[i], entries[i]});
-    writes.back().entry.flags &= static_cast<uint8_t>(~kSeenValid);
-  }
-  table_.write_entries(writes);
+  for (size_t i = 0; i < indices.size(); ++i) writes.push_back(values_.entry(indices[i], entries[i].flags));
+  values_.write_entries(writes);
 }
-
-uint32_t VariableManager::entries_used() const {
-  return static_cast<uint32_t>(
-      std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) { return slot.has_value(); }));
-}
-
-std::optional<uint32_t> VariableManager::index_of(uint16_t owner, std::string_view identity) const {
-  for (uint32_t index = 0; index < slots_.size(); ++index) {
-    const std::optional<Slot>& slot = slots_[index];
-    if (slot && slot->owner == owner && slot->identity == identity) return index;
-  }
-  return std::nullopt;
-}
-
-VariableInfo VariableManager::info(uint32_t index, const VariableEntry& entry) const {
-  const Slot& slot = *slots_[index];
-  const bool is_written = (entry.flags & kIsWritten) != 0;
-  return {slot.identity, slot.tensor_name, slot.type,        slot.shape,      slot.bytes, slot.offset,
-          index,         is_written,       slot.last_writer, slot.invocations};
-}
-
-VariableEntry VariableManager::read_entry(uint32_t index) const { return table_.read_entries({&index, 1}).front(); }
 
 }  // namespace npu::runtime

@@ -1,7 +1,9 @@
-// The variables of all contexts of a device: places in the persistent SRAM and entries of the device's variable table.
+// The variables of all contexts of a device: what programs declare gets a place (variable_places.h) and a content
+// (variable_values.h).
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,80 +14,106 @@
 #include "driver/runtime/link.h"
 #include "driver/runtime/range_allocator.h"
 #include "driver/runtime/runtime.h"
+#include "driver/runtime/variable_places.h"
+#include "driver/runtime/variable_values.h"
 #include "hw/contract/gen/capabilities.h"
-#include "hw/contract/gen/commands.h"
 
 namespace npu::runtime {
 
 class VariableManager {
  public:
-  VariableManager(Hal& hal, VariableTable& table, const contract::Capabilities& caps);
+  VariableManager(Hal& hal, VariableTable& table, const contract::Capabilities& caps, RangeAllocator& dram);
+
+  // Says of a context whether none of its jobs is in flight, so that its variables may move.
+  std::function<bool(uint16_t owner)> is_quiet = [](uint16_t) { return true; };
 
   // Table index of each variable. Those that `owner` does not have yet are allocated, first fit, and get their initial
-  // value; when one cannot be, none is. Throws Error: kVariableMismatch, kPersistentFull, kVariableTableFull.
+  // value; when one cannot be, none is. Variables of quiet contexts move where that makes room. A variable in DRAM that
+  // a program wants in the persistent SRAM moves there. Throws Error: kVariableMismatch, kPersistentFull, kDramFull,
+  // kVariableTableFull; kFaultPower where the persistent SRAM has no power for it; kWrongOrder when a variable would
+  // have to move while a job of its context is in flight; kFaultEcc.
   [[nodiscard]] std::vector<uint32_t> declare(uint16_t owner, std::span<const compiler::Variable> variables,
-                                              bool zero_init);
+                                              const ContextOptions& options);
 
   // De-allocates one variable of `owner` (false: it has none of that identity), or all.
   bool clear(uint16_t owner, std::string_view identity);
+  // Without power of the persistent SRAM their entries are freed when it is back.
   void clear_all(uint16_t owner);
   // The device lost its table and its persistent memory.
   void forget_all();
+  [[nodiscard]] std::vector<std::string> identities_of(uint16_t owner) const;
+  [[nodiscard]] std::vector<uint32_t> of_owner(uint16_t owner) const { return places_.of_owner(owner); }
+  [[nodiscard]] std::vector<uint16_t> owners() const { return places_.owners(); }
 
-  [[nodiscard]] std::vector<VariableInfo> list(uint16_t owner) const;
-  [[nodiscard]] std::optional<VariableInfo> find(uint16_t owner, std::string_view identity) const;
+  [[nodiscard]] std::vector<VariableInfo> list(uint16_t owner);
+  [[nodiscard]] std::optional<uint32_t> find(uint16_t owner, std::string_view identity) const {
+    return places_.find(owner, identity);
+  }
+  [[nodiscard]] const VariableSlot& slot(uint32_t index) const { return places_.slot(index); }
+  [[nodiscard]] bool taken(uint32_t index) const { return places_.taken(index); }
   // Name of the variable in an entry of the table, for messages.
   [[nodiscard]] std::string identity_of(uint32_t index) const;
-  [[nodiscard]] std::vector<uint8_t> read(uint32_t index) const;
-  // Gives a variable a content, or with no bytes makes it unwritten.
+
+  // Of a variable whose context is quiet. Throws Error(kVariableTorn, kFaultEcc, kFaultPower) naming it.
+  [[nodiscard]] std::vector<uint8_t> read(uint32_t index);
+  // Gives it a content, or with no bytes makes it unwritten.
   void write(uint32_t index, std::span<const uint8_t> bytes, std::string_view writer);
   // A job that declared these, as `variables` of its program, has ended well.
   void count_invocation(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables);
-  void set_invocations(uint32_t index, uint64_t invocations) { slots_[index]->invocations = invocations; }
+  void set_invocations(uint32_t index, uint64_t invocations) { places_.slot(index).invocations = invocations; }
+
+  // The device found two wrong bits in a word of the variable, or of its entry; nothing for what is no entry.
+  void note_damage(uint32_t index);
+  // Writes the entries that are free anew: what the device has in them may be damaged.
+  void renew_free_entries();
+  // Indices of those variables in which two wrong bits are found now.
+  [[nodiscard]] std::vector<uint32_t> find_damaged();
 
   // Entries remember 8 bits of the execution that declared them. Called when these repeat in a context without jobs in
   // flight, so that an entry from 256 executions ago is not taken for declared in this one.
   void forget_seen(uint16_t owner);
+  // Before a job: puts right what the device may still hold of variables that are gone.
+  void settle() { values_.settle(); }
 
-  // Changes whenever a variable was allocated or de-allocated: until then declare() answers the same.
+  // Of the persistent SRAM, as it was last switched.
+  [[nodiscard]] contract::PsramPower power() const { return power_; }
+  void set_power(contract::PsramPower state) { power_ = state; }
+  // Throws Error(kFaultPower) unless it is on; `call` completes the sentence "cannot ...".
+  void require_power(std::string_view call) const;
+
+  // Changes whenever a variable was allocated or de-allocated, or changed between SRAM and DRAM: until then declare()
+  // answers the same.
   [[nodiscard]] uint64_t generation() const { return generation_; }
-  [[nodiscard]] uint64_t bytes() const { return memory_.capacity(); }
-  [[nodiscard]] uint64_t bytes_used() const { return memory_.used(); }
-  [[nodiscard]] uint32_t entries() const { return static_cast<uint32_t>(slots_.size()); }
-  [[nodiscard]] uint32_t entries_used() const;
+  [[nodiscard]] uint64_t bytes() const { return places_.sram().capacity(); }
+  [[nodiscard]] uint64_t bytes_used() const { return places_.sram().used(); }
+  [[nodiscard]] uint64_t dram_bytes_used() const { return places_.dram_used(); }
+  [[nodiscard]] uint32_t entries() const { return places_.entries(); }
+  [[nodiscard]] uint32_t entries_used() const { return places_.entries_used(); }
 
  private:
-  struct Slot {
-    uint16_t owner = 0;
-    std::string identity, tensor_name;
-    graph::DType type = graph::DType::kUnknown;
-    graph::Shape shape;
-    uint32_t offset = 0, bytes = 0;
-    std::string last_writer = {};
-    uint64_t invocations = 0;
-  };
-
-  [[nodiscard]] std::optional<uint32_t> index_of(uint16_t owner, std::string_view identity) const;
-  uint32_t allocate(uint16_t owner, const compiler::Variable& variable, bool zero_init,
-                    std::span<const compiler::Variable> wanted);
-  [[noreturn]] void throw_persistent_full(uint16_t owner, const compiler::Variable& variable,
-                                          std::span<const compiler::Variable> wanted) const;
-  [[noreturn]] void throw_table_full(uint16_t owner, const compiler::Variable& variable,
-                                     std::span<const compiler::Variable> wanted) const;
-  // Variables of `wanted` that `owner` has not: how many, and the memory that they take.
-  [[nodiscard]] std::vector<const compiler::Variable*> missing(uint16_t owner,
-                                                               std::span<const compiler::Variable> wanted) const;
+  using Wanted = std::span<const compiler::Variable>;
+  uint32_t allocate(uint16_t owner, const compiler::Variable& variable, const ContextOptions& options, Wanted wanted);
   void write_initial(uint32_t index, const compiler::Variable& variable, bool zero_init);
+  // A place for it, from what is free or can be freed; or throws.
+  void find_place(uint16_t owner, const compiler::Variable& variable, VariablePlace& place, Wanted wanted);
+  // Gives a variable that the context holds already the place that this program needs.
+  void adapt(uint32_t index, const compiler::Variable& variable, const ContextOptions& options, Wanted wanted);
+  void relocate(uint32_t index, VariablePlace to);
+  // Moves variables so that a piece of `bytes` gets free; false when there is no way.
+  [[nodiscard]] bool make_room(uint64_t bytes);
   void release(std::span<const uint32_t> indices);
-  [[nodiscard]] std::vector<uint32_t> indices_of(uint16_t owner) const;
-  [[nodiscard]] VariableInfo info(uint32_t index, const contract::VariableEntry& entry) const;
-  [[nodiscard]] contract::VariableEntry read_entry(uint32_t index) const;
+  [[nodiscard]] VariableInfo info(uint32_t index, uint8_t flags) const;
 
-  Hal& hal_;
-  VariableTable& table_;
-  uint64_t table_bytes_;
-  RangeAllocator memory_;
-  std::vector<std::optional<Slot>> slots_;  // by table index
+  // Variables of `wanted` that `owner` has not.
+  [[nodiscard]] std::vector<const compiler::Variable*> missing(uint16_t owner, Wanted wanted) const;
+  [[noreturn]] void throw_persistent_full(uint16_t owner, const compiler::Variable& variable,
+                                          const VariablePlace& place, Wanted wanted) const;
+  [[noreturn]] void throw_table_full(uint16_t owner, const compiler::Variable& variable, Wanted wanted) const;
+
+  VariablePlaces places_;
+  VariableValues values_;
+  RangeAllocator& dram_;
+  contract::PsramPower power_ = contract::PsramPower::kOn;
   uint64_t generation_ = 1;
 };
 

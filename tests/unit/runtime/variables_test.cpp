@@ -211,16 +211,17 @@ struct FailingTable final : VariableTable {
 TEST(Variables, NothingStaysAllocatedWhenTheTableCannotBeWritten) {
   MockHal hal(small_machine());
   FailingTable table;
-  VariableManager variables(hal, table, small_machine());
+  RangeAllocator dram(0, 1 << 20, 4096);
+  VariableManager variables(hal, table, small_machine(), dram);
   const std::vector<compiler::Variable> wanted = {int8_variable("a", 4), int8_variable("b", 4, {1, 2, 3, 4})};
   for (int writes = 0; writes < 2; ++writes) {
     table.writes_left = writes;
-    EXPECT_EQ(error_of([&] { static_cast<void>(variables.declare(1, wanted, false)); }).first, ErrorCode::kFaultBus);
+    EXPECT_EQ(error_of([&] { static_cast<void>(variables.declare(1, wanted, {})); }).first, ErrorCode::kFaultBus);
     EXPECT_EQ(variables.entries_used(), 0u);
     EXPECT_EQ(variables.bytes_used(), 0u);
   }
   table.writes_left = 2;
-  EXPECT_EQ(variables.declare(1, wanted, false), (std::vector<uint32_t>{0, 1}));
+  EXPECT_EQ(variables.declare(1, wanted, {}), (std::vector<uint32_t>{0, 1}));
 }
 
 }  // namespace

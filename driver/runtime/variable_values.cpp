@@ -1,0 +1,166 @@
+#include "driver/runtime/variable_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "driver/graph/text.h"
+#include "hw/contract/error.h"
+
+namespace npu::runtime {
+namespace {
+
+using contract::ErrorCode;
+using contract::VariableEntry;
+using contract::VariableFlag;
+
+// What one check code of the persistent SRAM protects.
+constexpr size_t kWordBytes = 8;
+
+// Does the error say that memory could not be read or changed? (A host port has no better word for it than its bus.)
+bool is_memory_fault(const Error& error) {
+  return error.code() == ErrorCode::kFaultBus || error.code() == ErrorCode::kFaultEcc;
+}
+
+}  // namespace
+
+bool is_torn(uint8_t flags) {
+  return has(flags, VariableFlag::kTorn) ||
+         (has(flags, VariableFlag::kWriting) && !has(flags, VariableFlag::kDoubleBuffered));
+}
+
+std::vector<VariableEntry> VariableValues::read_entries(std::span<const uint32_t> indices) {
+  if (indices.empty()) return {};
+  try {
+    return table_.read_entries(indices);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kFaultEcc) throw;
+  }
+  std::vector<VariableEntry> entries;
+  std::string names;
+  for (const uint32_t index : indices) {
+    try {
+      entries.push_back(table_.read_entries({&index, 1}).front());
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kFaultEcc) throw;
+      places_.slot(index).damaged = true;
+      names += (names.empty() ? "" : ", ") + graph::in_quotes(places_.slot(index).identity);
+    }
+  }
+  if (names.empty()) return entries;
+  throw Error(ErrorCode::kFaultEcc,
+              fmt::format("the table entry of variable {} has two wrong bits in a word, so nobody knows what it holds; "
+                          "clear it.",
+                          names));
+}
+
+VariableTable::Write VariableValues::entry(uint32_t index, uint8_t flags) const {
+  const VariableSlot& slot = places_.slot(index);
+  VariableTable::Write write{index, {}};
+  write.entry.base = static_cast<uint32_t>(slot.place.address / (slot.place.in_dram ? VariablePlaces::kDramUnit : 1));
+  write.entry.length = slot.bytes;
+  write.entry.owner = slot.owner;
+  write.entry.hash = slot.hash;
+  for (const VariableFlag flag : {VariableFlag::kInDram, VariableFlag::kDoubleBuffered, VariableFlag::kSeenValid}) {
+    flags = without(flags, flag);
+  }
+  if (slot.place.in_dram) flags = with(flags, VariableFlag::kInDram);
+  if (slot.place.double_buffered) flags = with(flags, VariableFlag::kDoubleBuffered);
+  write.entry.flags = flags;
+  return write;
+}
+
+void VariableValues::write_entries(std::span<const VariableTable::Write> writes) {
+  if (writes.empty()) return;
+  table_.write_entries(writes);
+  for (const VariableTable::Write& write : writes) doubtful_.erase(write.index);
+}
+
+void VariableValues::write_entry(uint32_t index, uint8_t flags) {
+  const VariableTable::Write write = entry(index, flags);
+  write_entries({&write, 1});
+}
+
+void VariableValues::settle() {
+  if (doubtful_.empty()) return;
+  std::vector<VariableTable::Write> writes;
+  for (const uint32_t index : doubtful_) writes.push_back({index, VariableEntry{}});
+  table_.write_entries(writes);
+  doubtful_.clear();
+}
+
+uint64_t VariableValues::address(uint32_t index, bool second) const {
+  const VariableSlot& slot = places_.slot(index);
+  return slot.place.address + (second ? places_.distance(slot.bytes, slot.place.in_dram) : 0);
+}
+
+std::vector<uint8_t> VariableValues::read(uint32_t index, uint8_t flags) {
+  VariableSlot& slot = places_.slot(index);
+  const bool second = slot.place.double_buffered && has(flags, VariableFlag::kSecond);
+  std::vector<uint8_t> bytes(slot.bytes);
+  if (slot.place.in_dram) {
+    hal_.read_memory(address(index, second), bytes);
+    return bytes;
+  }
+  try {
+    hal_.read_window(Window::kPersistent, static_cast<uint32_t>(address(index, second)), bytes);
+  } catch (const Error& error) {
+    if (!is_memory_fault(error)) throw;
+    slot.damaged = true;
+    throw Error(
+        ErrorCode::kFaultEcc,
+        fmt::format("variable {} has a word with two wrong bits, so it cannot be read ({}); write it, clear it, "
+                    "or restore a snapshot.",
+                    graph::in_quotes(slot.identity), error.what()));
+  }
+  return bytes;
+}
+
+void VariableValues::write_at(const VariableSlot& slot, uint64_t address, std::span<const uint8_t> bytes) {
+  if (slot.place.in_dram) {
+    hal_.write_memory(address, bytes);
+    return;
+  }
+  const auto offset = static_cast<uint32_t>(address);
+  const bool whole_words = bytes.size() % kWordBytes == 0;
+  if (whole_words || !slot.damaged) {
+    try {
+      hal_.write_window(Window::kPersistent, offset, bytes);
+      return;
+    } catch (const Error& error) {
+      if (whole_words || !is_memory_fault(error)) throw;
+    }
+  }
+  // A word with two wrong bits can only be written whole. What lies behind the last byte is nobody's.
+  std::vector<uint8_t> words(bytes.begin(), bytes.end());
+  words.resize((bytes.size() + kWordBytes - 1) / kWordBytes * kWordBytes);
+  hal_.write_window(Window::kPersistent, offset, words);
+}
+
+void VariableValues::write(uint32_t index, uint8_t flags, std::span<const uint8_t> bytes) {
+  VariableSlot& slot = places_.slot(index);
+  NPU_CHECK(bytes.size() == slot.bytes);
+  bool second = has(flags, VariableFlag::kSecond);
+  if (slot.place.double_buffered) second = !second;
+  write_at(slot, address(index, slot.place.double_buffered && second), bytes);
+  if (!slot.place.double_buffered) slot.damaged = false;
+  for (const VariableFlag flag : {VariableFlag::kWriting, VariableFlag::kTorn, VariableFlag::kSecond}) {
+    flags = without(flags, flag);
+  }
+  flags = with(flags, VariableFlag::kIsWritten);
+  write_entry(index, slot.place.double_buffered && second ? with(flags, VariableFlag::kSecond) : flags);
+}
+
+void VariableValues::place(uint32_t index, std::span<const uint8_t> bytes) {
+  write_at(places_.slot(index), address(index, false), bytes);
+}
+
+void VariableValues::mend(uint32_t index) {
+  VariableSlot& slot = places_.slot(index);
+  if (!slot.damaged || slot.place.in_dram) return;
+  const uint64_t bytes = places_.sram().rounded(places_.piece_bytes(slot.bytes, slot.place));
+  hal_.write_window(Window::kPersistent, static_cast<uint32_t>(slot.place.address), std::vector<uint8_t>(bytes));
+  slot.damaged = false;
+}
+
+}  // namespace npu::runtime
