@@ -4,6 +4,16 @@
 #include <array>
 
 namespace npu::compiler::backend {
+namespace {
+
+bool is_declaration(const Command& command) { return std::holds_alternative<contract::DeclareCommand>(command.body); }
+
+bool reads_variable(const Command& load) {
+  const auto* dma = std::get_if<contract::DmaCommand>(&load.body);
+  return dma != nullptr && dma->src.region == contract::Region::kVariable;
+}
+
+}  // namespace
 
 void hoist_loads(std::vector<Command>& commands, std::vector<std::vector<ByteSet>>& footprints, uint32_t lookahead) {
   // Anchors are the commands that stay; loads are put before one of them (or at the end).
@@ -27,7 +37,11 @@ void hoist_loads(std::vector<Command>& commands, std::vector<std::vector<ByteSet
     size_t at = anchors.size();
     queue.positions.push_back(at);
     limit = std::min(limit, at);
-    const auto conflicts = [&](size_t other) { return may_conflict(footprints[i], footprints[other]); };
+    // A declaration touches no bytes, but the sequencer executes it in its turn.
+    const bool state = reads_variable(commands[i]);
+    const auto conflicts = [&](size_t other) {
+      return may_conflict(footprints[i], footprints[other]) || (state && is_declaration(commands[other]));
+    };
     while (at > limit && std::none_of(before[at].begin(), before[at].end(), conflicts) && !conflicts(anchors[at - 1]))
       --at;
     queue.last = at;

@@ -19,11 +19,16 @@ class Streams : public testing::TestWithParam<std::string> {
   runtime::Device device_ = open_device(options(GetParam()));
   std::mt19937 random_{kSeed};
 
+  // With all variables where the compiler wants them, and compiled as if all were in DRAM.
   void stream(const graph::Graph& graph, const std::string& name) {
-    SideBySide both(device_);
-    const size_t program = both.load(graph);
-    for (int step = 0; step < kSteps && !HasFailure(); ++step) both.step(program, random_inputs(graph, random_));
-    both.report(name + " on " + GetParam());
+    for (const bool in_dram : {false, true}) {
+      compiler::Options options;
+      options.schedule.state_in_dram = in_dram;
+      SideBySide both(device_);
+      const size_t program = both.load(graph, options);
+      for (int step = 0; step < kSteps && !HasFailure(); ++step) both.step(program, random_inputs(graph, random_));
+      both.report(name + " on " + GetParam() + (in_dram ? ", state in DRAM" : ""));
+    }
   }
 };
 
@@ -59,15 +64,17 @@ INSTANTIATE_TEST_SUITE_P(Machines, Streams, testing::Values("edge", "nano"),
                          [](const auto& info) { return info.param; });
 
 #ifdef NPU_ZOO_DIR
-class ExportedLstm : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
+class ExportedLstm : public testing::TestWithParam<std::tuple<std::string, std::string, bool>> {};
 
 // The frames of the export, against its golden outputs as well, and then random ones.
 TEST_P(ExportedLstm, ManySteps) {
-  const auto& [name, preset] = GetParam();
+  const auto& [name, preset, in_dram] = GetParam();
   const Network network = zoo_network(name).value();
   runtime::Device device = open_device(options(preset));
   SideBySide both(device);
-  const size_t program = both.load(network.graph);
+  compiler::Options options;
+  options.schedule.state_in_dram = in_dram;
+  const size_t program = both.load(network.graph, options);
   std::mt19937 random(kSeed);
   int64_t golden = 0;
   for (size_t step = 0; step < network.frames.size() + kSteps && !HasFailure(); ++step) {
@@ -79,14 +86,17 @@ TEST_P(ExportedLstm, ManySteps) {
       golden += difference.compared;
     }
   }
-  both.report(name + " on " + preset);
+  both.report(name + " on " + preset + (in_dram ? ", state in DRAM" : ""));
   std::cout << "0 of " << golden << " elements differ from the golden outputs\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(Zoo, ExportedLstm,
                          testing::Combine(testing::Values("lstm_step_int8", "lstm_step_int16x8"),
-                                          testing::Values("edge", "nano")),
-                         [](const auto& info) { return std::get<0>(info.param) + "_on_" + std::get<1>(info.param); });
+                                          testing::Values("edge", "nano"), testing::Bool()),
+                         [](const auto& info) {
+                           return std::get<0>(info.param) + "_on_" + std::get<1>(info.param) +
+                                  (std::get<2>(info.param) ? "_in_dram" : "");
+                         });
 #endif
 
 }  // namespace
