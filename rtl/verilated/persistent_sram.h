@@ -60,6 +60,7 @@ class PersistentSram {
   [[nodiscard]] virtual bool access_taken() = 0;
   [[nodiscard]] virtual bool answered() const = 0;
   [[nodiscard]] virtual contract::ErrorCode answer_error() const = 0;
+  [[nodiscard]] virtual uint32_t answer_failed() const = 0;  // words of 8 bytes with two wrong bits, one bit each
   [[nodiscard]] virtual std::span<const uint8_t> answer() const = 0;
 
   virtual void operate(const Operation& operation) = 0;
@@ -67,6 +68,7 @@ class PersistentSram {
   [[nodiscard]] virtual bool operation_taken() = 0;
   [[nodiscard]] virtual bool operation_done() const = 0;
   [[nodiscard]] virtual contract::ErrorCode operation_error() const = 0;
+  [[nodiscard]] virtual uint32_t operation_entry() const = 0;  // of the table, that has two wrong bits
   [[nodiscard]] virtual Place operation_place() const = 0;
 
   virtual void tick() = 0;

@@ -65,6 +65,7 @@ class VerilatedPersistentSram final : public PersistentSram {
   [[nodiscard]] contract::ErrorCode answer_error() const override {
     return static_cast<contract::ErrorCode>(model_->data_error_o);
   }
+  [[nodiscard]] uint32_t answer_failed() const override { return model_->data_failed_o; }
   [[nodiscard]] std::span<const uint8_t> answer() const override {
     return {reinterpret_cast<const uint8_t*>(&model_->data_data_o), sizes_.port_bytes};
   }
@@ -88,6 +89,7 @@ class VerilatedPersistentSram final : public PersistentSram {
   [[nodiscard]] contract::ErrorCode operation_error() const override {
     return static_cast<contract::ErrorCode>(model_->op_error_o);
   }
+  [[nodiscard]] uint32_t operation_entry() const override { return model_->op_entry_o; }
   [[nodiscard]] Place operation_place() const override {
     return {model_->op_in_dram_o != 0, uint64_t{model_->op_base_o}};
   }

@@ -32,15 +32,15 @@ uint32_t PersistentSramContents::wrong_bits(uint32_t row, uint32_t lane) const {
 }
 
 PersistentSramContents::Result PersistentSramContents::access(const Access& access, Power power) {
-  if (power != Power::kOn) return {ErrorCode::kFaultPower, {}, 0, false};
-  if (access.address >= sizes_.bytes) return {ErrorCode::kFaultOutOfBounds, {}, 0, false};
-  if (access.address < table_.bytes() && !access.privileged) return {ErrorCode::kFaultAccessRight, {}, 0, false};
+  if (power != Power::kOn) return {ErrorCode::kFaultPower, {}, 0, false, 0};
+  if (access.address >= sizes_.bytes) return {ErrorCode::kFaultOutOfBounds, {}, 0, false, 0};
+  if (access.address < table_.bytes() && !access.privileged) return {ErrorCode::kFaultAccessRight, {}, 0, false, 0};
   const uint32_t row = access.address / sizes_.port_bytes;
   return access.write ? write(row, access.strobe, access.data) : read(row, access.strobe);
 }
 
 PersistentSramContents::Result PersistentSramContents::step(const Step& step, Power power) {
-  if (power != Power::kOn) return {ErrorCode::kFaultPower, {}, 0, false};
+  if (power != Power::kOn) return {ErrorCode::kFaultPower, {}, 0, false, 0};
   return step.write ? write(step.row, step.strobe, step.data) : read(step.row, step.strobe);
 }
 
@@ -49,12 +49,13 @@ PersistentSramContents::Result PersistentSramContents::read(uint32_t row, uint32
   Result result;
   for (uint32_t lane = 0; lane < lanes(); ++lane) {
     if (of_word(strobe, lane) == 0) continue;
-    if (wrong_bits(row, lane) == 2) result.error = ErrorCode::kFaultEcc;
+    if (wrong_bits(row, lane) == 2) result.failed |= 1u << lane;
     if (wrong_bits(row, lane) != 1) continue;
     flips(row, lane) = {};
     ++result.corrected;
   }
   result.late = result.corrected > 0;
+  if (result.failed != 0) result.error = ErrorCode::kFaultEcc;
   const uint8_t* const first = bytes_.data() + uint64_t{row} * sizes_.port_bytes;
   if (result.error == ErrorCode::kOk) result.data.assign(first, first + sizes_.port_bytes);
   return result;
@@ -67,10 +68,11 @@ PersistentSramContents::Result PersistentSramContents::write(uint32_t row, uint3
   Result result;
   for (uint32_t lane = 0; lane < lanes(); ++lane) {
     if (of_word(strobe, lane) == 0 || of_word(strobe, lane) == kAllBytes) continue;
-    if (wrong_bits(row, lane) == 2) return {ErrorCode::kFaultEcc, {}, 0, false};
+    if (wrong_bits(row, lane) == 2) result.failed |= 1u << lane;
     result.corrected += wrong_bits(row, lane);
     result.late = true;
   }
+  if (result.failed != 0) return {ErrorCode::kFaultEcc, {}, 0, false, result.failed};
   for (uint32_t i = 0; i < sizes_.port_bytes; ++i) {
     if ((strobe >> i & 1) == 0) continue;
     bytes_[uint64_t{row} * sizes_.port_bytes + i] = data[i];
@@ -81,6 +83,11 @@ PersistentSramContents::Result PersistentSramContents::write(uint32_t row, uint3
 
 uint32_t PersistentSramContents::row_of(uint32_t index) const {
   return index * static_cast<uint32_t>(VariableEntry::kBytes) / sizes_.port_bytes;
+}
+
+uint32_t PersistentSramContents::entry_of(uint32_t row, uint32_t words) const {
+  return (row * lanes() + static_cast<uint32_t>(std::countr_zero(words))) * kWordBytes /
+         static_cast<uint32_t>(VariableEntry::kBytes);
 }
 
 PersistentSramContents::Step PersistentSramContents::reading(uint32_t row) const {

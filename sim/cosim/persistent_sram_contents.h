@@ -24,6 +24,7 @@ class PersistentSramContents {
     std::vector<uint8_t> data;  // of a read without error
     uint32_t corrected = 0;     // wrong bits put right
     bool late = false;          // something is written behind it: the next access waits a cycle
+    uint32_t failed = 0;        // words with two wrong bits, one bit each
   };
   // An operation as accesses to the table: it ends at the first that fails, else with `error`.
   struct Step {
@@ -58,6 +59,8 @@ class PersistentSramContents {
   [[nodiscard]] uint32_t lanes() const { return sizes_.port_bytes / kWordBytes; }
   [[nodiscard]] uint32_t table_rows() const { return table_.bytes() / sizes_.port_bytes; }
   [[nodiscard]] const Sizes& sizes() const { return sizes_; }
+  // The first entry of a row of the table that one of these words belongs to.
+  [[nodiscard]] uint32_t entry_of(uint32_t row, uint32_t words) const;
 
  private:
   struct Flips {

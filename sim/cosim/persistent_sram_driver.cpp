@@ -108,6 +108,7 @@ void PersistentSramDriver::compare_handshakes() {
 
 void PersistentSramDriver::compare_answer(const PersistentSramSchedule::Answer& answer) {
   compare(static_cast<uint64_t>(block_.answer_error()), static_cast<uint64_t>(answer.error), "error of an access");
+  if (answer.failed != 0) compare(block_.answer_failed(), answer.failed, "set of words with two wrong bits");
   constexpr uint32_t kWord = PersistentSramContents::kWordBytes;
   for (uint32_t i = 0; i < answer.data.size(); ++i) {
     if ((answer.strobe >> (i / kWord * kWord) & 0xff) == 0) continue;
@@ -117,6 +118,7 @@ void PersistentSramDriver::compare_answer(const PersistentSramSchedule::Answer& 
 
 void PersistentSramDriver::compare_end(const PersistentSramSchedule::End& end) {
   compare(static_cast<uint64_t>(block_.operation_error()), static_cast<uint64_t>(end.error), "error of an operation");
+  if (end.entry) compare(block_.operation_entry(), *end.entry, "entry with two wrong bits");
   if (!end.place) return;
   const rtl::PersistentSram::Place place = block_.operation_place();
   compare(place.in_dram ? 1 : 0, end.place->in_dram ? 1 : 0, "memory of a variable");

@@ -57,13 +57,15 @@ void PersistentSramSchedule::read_outputs(Outputs& outputs) {
   outputs.corrected = corrected_;
   outputs.lost = lost_;
   if (!running_ || running_->ends_at != cycle_) return;
-  outputs.end = End{running_->error, std::nullopt, formula()};
+  outputs.end = End{running_->error, std::nullopt, running_->entry, formula()};
   const bool checks = running_->op == Op::kCheck || running_->op == Op::kCheckRead || running_->op == Op::kWriteBegin;
   if (checks && running_->error == ErrorCode::kOk) outputs.end->place = running_->plan.place;
 }
 
 void PersistentSramSchedule::start(const PersistentSram::Operation& operation) {
-  running_ = Running{operation.op, contents_.plan(operation, lost_)};
+  running_.emplace();
+  running_->op = operation.op;
+  running_->plan = contents_.plan(operation, lost_);
   running_->asks_at = cycle_ + 1;
   if (!running_->plan.steps.empty()) return;
   running_->error = running_->plan.error;
@@ -82,8 +84,8 @@ void PersistentSramSchedule::serve(const Inputs& inputs, Outputs& outputs) {
     took(result);
     outputs.access_taken = true;
     outputs.late = result.late;
-    answers_.push_back(
-        {cycle_ + PersistentSram::kLatency, Answer{result.error, inputs.access->strobe, std::move(result.data)}});
+    answers_.push_back({cycle_ + PersistentSram::kLatency,
+                        Answer{result.error, inputs.access->strobe, std::move(result.data), result.failed}});
   }
 }
 
@@ -97,7 +99,9 @@ void PersistentSramSchedule::took_step(const PersistentSramContents::Result& res
   took(result);
   Running& running = *running_;
   const uint64_t after = cycle_ + PersistentSram::kLatency + 1;
-  if (running.plan.steps[running.next].write) ++running.writes;
+  const PersistentSramContents::Step& step = running.plan.steps[running.next];
+  if (step.write) ++running.writes;
+  if (result.failed != 0) running.entry = contents_.entry_of(step.row, result.failed);
   ++running.next;
   running.asks_at = after;
   if (result.error != ErrorCode::kOk) {

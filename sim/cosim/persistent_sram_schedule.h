@@ -33,10 +33,12 @@ class PersistentSramSchedule {
     contract::ErrorCode error = contract::ErrorCode::kOk;
     uint32_t strobe = 0;        // bytes whose words were looked at
     std::vector<uint8_t> data;  // of a read without error
+    uint32_t failed = 0;        // words with two wrong bits, one bit each
   };
   struct End {
     contract::ErrorCode error = contract::ErrorCode::kOk;
     std::optional<rtl::PersistentSram::Place> place;  // of a check that is passed
+    std::optional<uint32_t> entry;                    // of the table, that has two wrong bits
     uint64_t cycles = 0;                              // by the formulas of the README, if nobody had competed
   };
   struct Outputs {
@@ -59,13 +61,14 @@ class PersistentSramSchedule {
 
  private:
   struct Running {
-    rtl::PersistentSram::Op op;
+    rtl::PersistentSram::Op op = rtl::PersistentSram::Op::kBeginJob;
     PersistentSramContents::Plan plan;
     size_t next = 0;       // step
     uint64_t asks_at = 0;  // cycle in which it is asked for
     uint64_t ends_at = 0;  // 0: not known yet
     uint32_t writes = 0;   // steps that wrote
     contract::ErrorCode error = contract::ErrorCode::kOk;
+    std::optional<uint32_t> entry;  // that has two wrong bits
   };
   template <class Value>
   struct Due {

@@ -268,12 +268,14 @@ class WrongPersistentSram : public rtl::PersistentSram {
   [[nodiscard]] bool access_taken() override { return right_->access_taken(); }
   [[nodiscard]] bool answered() const override { return right_->answered(); }
   [[nodiscard]] contract::ErrorCode answer_error() const override { return right_->answer_error(); }
+  [[nodiscard]] uint32_t answer_failed() const override { return right_->answer_failed(); }
   [[nodiscard]] std::span<const uint8_t> answer() const override { return right_->answer(); }
   void operate(const Operation& operation) override { right_->operate(operation); }
   void withdraw_operation() override { right_->withdraw_operation(); }
   [[nodiscard]] bool operation_taken() override { return right_->operation_taken(); }
   [[nodiscard]] bool operation_done() const override { return right_->operation_done(); }
   [[nodiscard]] contract::ErrorCode operation_error() const override { return right_->operation_error(); }
+  [[nodiscard]] uint32_t operation_entry() const override { return right_->operation_entry(); }
   [[nodiscard]] Place operation_place() const override { return right_->operation_place(); }
   void tick() override { right_->tick(); }
 

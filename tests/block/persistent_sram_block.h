@@ -23,6 +23,7 @@ class PersistentSramBlock : public testing::TestWithParam<const char*> {
     contract::ErrorCode error = contract::ErrorCode::kOk;
     std::vector<uint8_t> data;
     uint32_t waited = 0;  // cycles until the access was taken
+    uint32_t failed = 0;  // words with two wrong bits
   };
 
   // An access that is asked for until it is taken, and its answer after the stated latency.
@@ -40,6 +41,7 @@ class PersistentSramBlock : public testing::TestWithParam<const char*> {
       EXPECT_EQ(block_->answered(), cycle + 1 == PersistentSram::kLatency);
     }
     answer.error = block_->answer_error();
+    answer.failed = block_->answer_failed();
     answer.data.assign(block_->answer().begin(), block_->answer().end());
     return answer;
   }
@@ -77,6 +79,7 @@ class PersistentSramBlock : public testing::TestWithParam<const char*> {
     contract::ErrorCode error = contract::ErrorCode::kOk;
     PersistentSram::Place place;
     uint32_t cycles = 0;  // from the start of the operation
+    uint32_t entry = 0;   // that has two wrong bits
   };
   Outcome operate(const PersistentSram::Operation& operation) {
     block_->operate(operation);
@@ -89,6 +92,7 @@ class PersistentSramBlock : public testing::TestWithParam<const char*> {
     } while (!block_->operation_done() && outcome.cycles < kPatience);
     outcome.error = block_->operation_error();
     outcome.place = block_->operation_place();
+    outcome.entry = block_->operation_entry();
     return outcome;
   }
 

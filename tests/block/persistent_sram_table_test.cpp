@@ -173,6 +173,30 @@ TEST_P(PersistentSramTable, LifeOfAVariable) {
   (void)expect({.op = Op::kCheck, .index = 1}, ErrorCode::kFaultAccessRight, 4);
 }
 
+// Whoever reads the row of an entry meets it, and is told of which one it is.
+TEST_P(PersistentSramTable, TwoWrongBitsInAnEntry) {
+  const auto entry_bytes = static_cast<uint32_t>(VariableEntry::kBytes), words = entry_bytes / 8;
+  for (uint32_t index = 0; index < sizes_.entries; ++index) {
+    const uint32_t row = index * entry_bytes / sizes_.port_bytes;
+    const uint32_t lane = index * words % lanes() + index / 3 % words;
+    put(index, VariableEntry());
+    inject(row, lane, {index % kWordBits, (index + 7) % kWordBits});
+    EXPECT_EQ(expect({.op = Op::kBeginJob}, ErrorCode::kFaultEcc, 3 * row + 4).entry, index);
+    EXPECT_EQ(expect({.op = Op::kCheck, .index = index}, ErrorCode::kFaultEcc, 4).entry, index);
+    EXPECT_EQ(expect({.op = Op::kCommit, .index = index}, ErrorCode::kFaultEcc, 4).entry, index);
+    put(index, VariableEntry());
+    (void)expect({.op = Op::kCheck, .index = index}, ErrorCode::kFaultBadRegion, 4);
+  }
+  // A declaration meets another variable's.
+  VariableEntry entry;
+  entry.base = sizes_.entries * entry_bytes;
+  entry.length = 1;
+  put(0, entry);
+  inject(table_rows() - 1, lanes() - 1, {1, 2});
+  EXPECT_EQ(expect({.op = Op::kDeclare, .index = 0}, ErrorCode::kFaultEcc, 3 * table_rows() + 4).entry,
+            sizes_.entries - 1);
+}
+
 // Owners, hashes and places of all their bits.
 TEST_P(PersistentSramTable, DeclarationsOfAnyOwnerAndHash) {
   const uint64_t first = seed(9100);

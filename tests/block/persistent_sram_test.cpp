@@ -84,6 +84,11 @@ TEST_P(PersistentSramBlock, PartialWritesUnderErrors) {
   inject(row, 0, {60, 3});
   EXPECT_EQ(write(address, news, 0x0ff0).error, ErrorCode::kFaultEcc);
   EXPECT_EQ(read(address, 0xff).error, ErrorCode::kFaultEcc);
+  EXPECT_EQ(read(address).failed, 1u);
+  inject(row, lanes() - 1, {0, 71});
+  EXPECT_EQ(read(address).failed, 1u | 1u << (lanes() - 1));
+  EXPECT_EQ(read(address, 0xffu << (8 * (lanes() - 1))).failed, 1u << (lanes() - 1));
+  inject(row, lanes() - 1, {0, 71});
   const Answer other = read(address, 0xff00);  // a read that does not mean the word does not look at it
   EXPECT_EQ(other.error, ErrorCode::kOk);
   EXPECT_TRUE(std::equal(other.data.begin() + 8, other.data.begin() + 16, data.begin() + 8));

@@ -32,6 +32,7 @@ module npu_persistent_sram #(
   input  logic [8*PortBytes-1:0]           data_data_i,
   output logic                             data_valid_o,
   output npu_contract_pkg::error_e         data_error_o,
+  output logic [Lanes-1:0]                 data_failed_o,      // words with two wrong bits
   output logic [8*PortBytes-1:0]           data_data_o,
 
   input  logic                             op_valid_i,
@@ -45,6 +46,7 @@ module npu_persistent_sram #(
   input  logic [7:0]                       op_epoch_i,
   output logic                             op_valid_o,
   output npu_contract_pkg::error_e         op_error_o,
+  output logic [15:0]                      op_entry_o,
   output logic                             op_in_dram_o,
   output logic [32:0]                      op_base_o
 );
@@ -59,6 +61,7 @@ module npu_persistent_sram #(
   logic [1:0] grant;
   logic array_ready, answer_valid, answer_tag;
   npu_contract_pkg::error_e answer_error;
+  logic [Lanes-1:0] answer_failed;
   logic [8*PortBytes-1:0] answer_data;
   npu_arbiter #(.Requesters(2)) u_arbiter (
     .clk_i,
@@ -101,12 +104,14 @@ module npu_persistent_sram #(
     .tag_i(grant[0]),
     .valid_o(answer_valid),
     .error_o(answer_error),
+    .failed_o(answer_failed),
     .data_o(answer_data),
     .tag_o(answer_tag)
   );
   assign table_answer = answer_valid && answer_tag;
   assign data_valid_o = answer_valid && !answer_tag;
   assign data_error_o = answer_error;
+  assign data_failed_o = answer_failed;
   assign data_data_o = answer_data;
 
   npu_persistent_sram_table #(.Bytes(Bytes), .PortBytes(PortBytes), .Entries(Entries)) u_table (
@@ -124,6 +129,7 @@ module npu_persistent_sram #(
     .lost_i(lost_o),
     .valid_o(op_valid_o),
     .error_o(op_error_o),
+    .entry_o(op_entry_o),
     .in_dram_o(op_in_dram_o),
     .base_o(op_base_o),
     .access_valid_o(table_valid),
@@ -134,6 +140,7 @@ module npu_persistent_sram #(
     .access_data_o(table_data),
     .answer_valid_i(table_answer),
     .answer_error_i(answer_error),
+    .answer_failed_i(answer_failed),
     .answer_data_i(answer_data)
   );
 

@@ -34,6 +34,7 @@ module npu_persistent_sram_array #(
 
   output logic                             valid_o,        // two cycles after the access
   output npu_contract_pkg::error_e         error_o,
+  output logic [Lanes-1:0]                 failed_o,       // words with two wrong bits
   output logic [8*PortBytes-1:0]           data_o,
   output logic [TagWidth-1:0]              tag_o
 );
@@ -170,6 +171,7 @@ module npu_persistent_sram_array #(
   end
   always_ff @(posedge clk_i) begin
     error_o <= (refuse_q == npu_contract_pkg::ErrorOk && faults) ? npu_contract_pkg::ErrorFaultEcc : refuse_q;
+    failed_o <= failed;
     tag_o <= tag_q;
   end
 

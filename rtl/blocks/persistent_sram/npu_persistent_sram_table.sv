@@ -5,6 +5,7 @@ module npu_persistent_sram_table #(
   parameter int unsigned Bytes = 8192,
   parameter int unsigned PortBytes = 16,
   parameter int unsigned Entries = 32,
+  localparam int unsigned Lanes = PortBytes / 8,
   localparam int unsigned RowWidth = $clog2(Bytes / PortBytes)
 ) (
   input  logic                         clk_i,
@@ -22,6 +23,7 @@ module npu_persistent_sram_table #(
   input  logic                         lost_i,   // contents were lost: nothing may be declared
   output logic                         valid_o,  // for a cycle, at the end of the operation
   output npu_contract_pkg::error_e     error_o,
+  output logic [15:0]                  entry_o,  // of two wrong bits
   output logic                         in_dram_o,
   output logic [32:0]                  base_o,   // of the place that the access uses
 
@@ -33,6 +35,7 @@ module npu_persistent_sram_table #(
   output logic [8*PortBytes-1:0]       access_data_o,
   input  logic                         answer_valid_i,
   input  npu_contract_pkg::error_e     answer_error_i,
+  input  logic [Lanes-1:0]             answer_failed_i,
   input  logic [8*PortBytes-1:0]       answer_data_i
 );
   localparam int unsigned EntryBytes = 16;
@@ -64,6 +67,7 @@ module npu_persistent_sram_table #(
   logic [33:0] end_q;
   logic [32:0] base_q;
   logic in_dram_q;
+  logic [15:0] entry_q;
   logic [Slots-1:0] [EntryBytes*8-1:0] new_d, new_q;
   logic [Slots-1:0] change_d, change_q;           // slots whose flags and epoch are written
 
@@ -141,6 +145,15 @@ module npu_persistent_sram_table #(
   logic marks_entry;
   assign marks_entry = op_q == npu_persistent_sram_pkg::OpCommit ||
                        (op_q == npu_persistent_sram_pkg::OpWriteBegin && !entry.writing);
+
+  // The first entry of the row that has two wrong bits in a word.
+  logic [15:0] wrong_entry;
+  always_comb begin
+    wrong_entry = 16'(row_q) * 16'(Slots);
+    for (int i = Slots - 1; i >= 0; i--) begin
+      if (answer_failed_i[EntryBytes/8*i +: EntryBytes/8] != '0) wrong_entry = 16'(row_q) * 16'(Slots) + 16'(i);
+    end
+  end
 
   logic last_row;
   assign last_row = row_q == TableRowWidth'(TableRows - 1);
@@ -244,6 +257,7 @@ module npu_persistent_sram_table #(
       low_q <= low_i;
       high_q <= high_i;
     end
+    if (answer_valid_i) entry_q <= wrong_entry;
     // The row with the marks of the operation: kept while a declaration looks at the others.
     if (state_q == StateWait && answer_valid_i && (op_q == npu_persistent_sram_pkg::OpBeginJob || !scanning_q)) begin
       new_q <= new_d;
@@ -258,6 +272,7 @@ module npu_persistent_sram_table #(
   assign ready_o = state_q == StateIdle;
   assign valid_o = state_q == StateDone;
   assign error_o = error_q;
+  assign entry_o = entry_q;
   assign in_dram_o = in_dram_q;
   assign base_o = base_q;
 
