@@ -65,6 +65,20 @@ class MacArray {
   [[nodiscard]] virtual uint64_t cycles() const = 0;  // since construction
 };
 
+// The requests of a cycle: take(request) is called for each that is asked for, in this order. It is granted when take
+// says so, which has then done what the grant means.
+template <class Take>
+void handshake(MacArray& block, Take&& take) {
+  MacArray::Activations activations;
+  if (block.activations(activations) && take(activations)) block.grant_activations();
+  MacArray::Weights weights;
+  if (block.weights(weights) && take(weights)) block.grant_weights();
+  MacArray::Parameters parameters;
+  if (block.parameters(parameters) && take(parameters)) block.grant_parameters();
+  MacArray::Results results;
+  if (block.results(results) && take(results)) block.grant_results();
+}
+
 // What a memory does: copies between an operand, whose byte at offset 0 is at `base`, and the request's data.
 void fetch(const MacArray::Activations& request, const uint8_t* base);
 void fetch(const MacArray::Weights& request, const uint8_t* base);

@@ -61,6 +61,18 @@ class Vpu {
   [[nodiscard]] virtual uint64_t cycles() const = 0;  // since construction
 };
 
+// The requests of a cycle: take(request) is called for each that is asked for, in this order. It is granted when take
+// says so, which has then done what the grant means.
+template <class Take>
+void handshake(Vpu& block, Take&& take) {
+  Vpu::Parameters parameters;
+  if (block.parameters(parameters) && take(parameters)) block.grant_parameters();
+  Vpu::Read read;
+  if (block.read(read) && take(read)) block.grant_read();
+  Vpu::Write write;
+  if (block.write(write) && take(write)) block.grant_write();
+}
+
 // What a memory does: copies between an operand, whose byte at offset 0 is at `base`, and the request's data.
 void fetch(const Vpu::Parameters& request, const uint8_t* base);
 void fetch(const Vpu::Read& request, const uint8_t* base);

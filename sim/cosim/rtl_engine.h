@@ -16,6 +16,7 @@
 #include "hw/timing/port_watch.h"
 #include "rtl/verilated/assertion.h"
 #include "sim/cosim/grants.h"
+#include "sim/cosim/rtl_ports.h"
 
 namespace npu::cosim {
 
@@ -37,28 +38,16 @@ class RtlEngine : public engine::Engine {
   void hold_back(const Grants& grants) { grants_ = grants; }
 
  protected:
-  // What a block asked for in one cycle.
-  struct Served {
-    bool inside = true;  // nothing that was granted lies outside of the tile's memory
-    timing::Ports asked = 0;
-
-    // Whether the request of a port is to be served.
-    [[nodiscard]] bool granted(timing::Ports port, bool asks, timing::Ports ready) {
-      if (asks) asked |= port;
-      return asks && (ready & port) != 0;
-    }
-  };
-
-  // Clocks a block that was given a tile until it is done; serve(ports) answers and grants the requests of one cycle on
-  // these ports. The result's times are those that can be seen: fill ends with the first request on port `operands`,
-  // drain begins behind the last. Compares the requests with `schedule`.
-  // False, with the reason in problem(), when the block cannot finish; it is then reset.
-  template <class Block, class Serve>
-  [[nodiscard]] bool clock(Block& block, Serve serve, timing::Ports operands,
+  // Clocks a block that was given a tile until it is done; memory.serve(request) answers a request, and is false
+  // for one that reaches outside of the tile's memory. The result's times are those that can be seen: fill ends with
+  // the first request on port `operands`, drain begins behind the last. Compares the requests with `schedule`. False,
+  // with the reason in problem(), when the block cannot finish; it is then reset.
+  template <class Block, class Memory>
+  [[nodiscard]] bool clock(Block& block, const Memory& memory, timing::Ports operands,
                            std::unique_ptr<timing::PortSchedule> schedule, engine::TileResult& result) {
     timing::PortWatch watch(std::move(schedule));
     try {
-      problem_ = clock(block, serve, operands, watch, result);
+      problem_ = clock(block, memory, operands, watch, result);
     } catch (const rtl::AssertionFailed& failed) {
       problem_ = "breaks a rule of its own in cycle " + std::to_string(watch.cycles() + 1) + ": " + failed.rule();
     }
@@ -79,8 +68,8 @@ class RtlEngine : public engine::Engine {
 
  private:
   // Returns the problem, in words; empty: none.
-  template <class Block, class Serve>
-  [[nodiscard]] std::string clock(Block& block, Serve& serve, timing::Ports operands, timing::PortWatch& watch,
+  template <class Block, class Memory>
+  [[nodiscard]] std::string clock(Block& block, const Memory& memory, timing::Ports operands, timing::PortWatch& watch,
                                   engine::TileResult& result) {
     Grants grants = grants_;
     // How long a block may take before it counts as hanging: the worst grants are one in a hundred cycles.
@@ -89,14 +78,22 @@ class RtlEngine : public engine::Engine {
     uint64_t first_read = 0, last_read = 0;
     for (uint64_t cycle = 1; cycle <= patience; ++cycle) {
       const timing::Ports ready = grants.next();
-      const Served served = serve(ready);
-      if (!served.inside) return "reaches outside of the tile's memory in cycle " + std::to_string(cycle);
-      if ((served.asked & operands) != 0) {
+      timing::Ports asked = 0;
+      bool inside = true;
+      handshake(block, [&](const auto& request) {
+        const timing::Ports port = port_of(request);
+        asked |= port;
+        if ((ready & port) == 0) return false;
+        inside = inside && memory.serve(request);
+        return true;
+      });
+      if (!inside) return "reaches outside of the tile's memory in cycle " + std::to_string(cycle);
+      if ((asked & operands) != 0) {
         if (first_read == 0) first_read = cycle;
         last_read = cycle;
       }
       block.tick();
-      watch.see(served.asked, served.asked & ready, block.done());
+      watch.see(asked, asked & ready, block.done());
       if (!block.done()) continue;
       result.cycles = cycle;
       result.fill = first_read == 0 ? 0 : first_read - 1;

@@ -74,9 +74,8 @@ class RtlMxu final : public RtlEngine {
 
     block_->start(contract::MxuCommand::decode(words));
     const TileMemory operands(tile, at);
-    const auto serve = [&](timing::Ports ready) { return this->serve(operands, ready); };
     std::unique_ptr<timing::PortSchedule> schedule = timing::mxu_ports(tile.command, caps_);
-    if (!clock(*block_, serve, timing::kMxuActivations, std::move(schedule), result)) return unfinished();
+    if (!clock(*block_, operands, timing::kMxuActivations, std::move(schedule), result)) return unfinished();
     result.macs = tile.macs;
     if (timed) {
       result.beats = mxu_beats(tile, caps_);
@@ -87,31 +86,6 @@ class RtlMxu final : public RtlEngine {
   }
 
  private:
-  Served serve(const TileMemory& memory, timing::Ports ready) {
-    Served served;
-    MacArray::Activations activations;
-    if (served.granted(timing::kMxuActivations, block_->activations(activations), ready)) {
-      served.inside = served.inside && memory.serve(activations);
-      block_->grant_activations();
-    }
-    MacArray::Weights weights;
-    if (served.granted(timing::kMxuWeights, block_->weights(weights), ready)) {
-      served.inside = served.inside && memory.serve(weights);
-      block_->grant_weights();
-    }
-    MacArray::Parameters parameters;
-    if (served.granted(timing::kMxuParameters, block_->parameters(parameters), ready)) {
-      served.inside = served.inside && memory.serve(parameters);
-      block_->grant_parameters();
-    }
-    MacArray::Results results;
-    if (served.granted(timing::kMxuResults, block_->results(results), ready)) {
-      served.inside = served.inside && memory.serve(results);
-      block_->grant_results();
-    }
-    return served;
-  }
-
   const contract::Capabilities caps_;
   std::unique_ptr<MacArray> block_;
 };

@@ -127,35 +127,14 @@ class RtlVpu final : public RtlEngine {
     formula_cycles_ = formula(tile.command, caps_).total();
 
     block_->start(tile.command);
-    const auto serve = [&](timing::Ports ready) { return this->serve(operands, ready); };
     std::unique_ptr<timing::PortSchedule> schedule = timing::vpu_ports(tile.command, caps_);
-    if (!clock(*block_, serve, timing::kVpuRead, std::move(schedule), result)) return unfinished();
+    if (!clock(*block_, operands, timing::kVpuRead, std::move(schedule), result)) return unfinished();
     if (timed) {
       result.beats = beats(tile, caps_);
     } else {
       result.cycles = result.fill = result.steady = result.drain = 0;
     }
     return result;
-  }
-
-  Served serve(const TileMemory& memory, timing::Ports ready) {
-    Served served;
-    Vpu::Parameters parameters;
-    if (served.granted(timing::kVpuParameters, block_->parameters(parameters), ready)) {
-      served.inside = served.inside && memory.serve(parameters);
-      block_->grant_parameters();
-    }
-    Vpu::Read read;
-    if (served.granted(timing::kVpuRead, block_->read(read), ready)) {
-      served.inside = served.inside && memory.serve(read);
-      block_->grant_read();
-    }
-    Vpu::Write write;
-    if (served.granted(timing::kVpuWrite, block_->write(write), ready)) {
-      served.inside = served.inside && memory.serve(write);
-      block_->grant_write();
-    }
-    return served;
   }
 
   const contract::Capabilities caps_;

@@ -59,30 +59,25 @@ MxuCommand conv(uint32_t size, uint32_t in_c, uint32_t out_c, uint32_t kernel) {
   return command;
 }
 
+// An operand every kSpacing bytes; memory is always ready.
+void serve(const MacArray::Activations& request, uint8_t* memory) { fetch(request, memory); }
+void serve(const MacArray::Weights& request, uint8_t* memory) { fetch(request, memory + kSpacing); }
+void serve(const MacArray::Parameters& request, uint8_t* memory) { fetch(request, memory + 2 * kSpacing); }
+void serve(const MacArray::Results& request, uint8_t* memory) { store(request, memory + 3 * kSpacing); }
+void serve(const Vpu::Write& request, uint8_t* memory) { store(request, memory + request.operand * kSpacing); }
+template <class Request>
+void serve(const Request& request, uint8_t* memory) {
+  fetch(request, memory + request.operand * kSpacing);
+}
+
 uint64_t run(MacArray& block, const MxuCommand& command, std::vector<uint8_t>& memory) {
   const uint64_t begin = block.cycles();
   block.start(command);
   for (block.tick(); !block.done(); block.tick()) {
-    MacArray::Activations activations;
-    if (block.activations(activations)) {
-      fetch(activations, memory.data());
-      block.grant_activations();
-    }
-    MacArray::Weights weights;
-    if (block.weights(weights)) {
-      fetch(weights, memory.data() + kSpacing);
-      block.grant_weights();
-    }
-    MacArray::Parameters parameters;
-    if (block.parameters(parameters)) {
-      fetch(parameters, memory.data() + 2 * kSpacing);
-      block.grant_parameters();
-    }
-    MacArray::Results results;
-    if (block.results(results)) {
-      store(results, memory.data() + 3 * kSpacing);
-      block.grant_results();
-    }
+    handshake(block, [&](const auto& request) {
+      serve(request, memory.data());
+      return true;
+    });
   }
   return block.cycles() - begin;
 }
@@ -136,21 +131,10 @@ uint64_t run(Vpu& block, const Command& command, std::vector<uint8_t>& memory) {
   const uint64_t begin = block.cycles();
   block.start(command);
   for (block.tick(); !block.done(); block.tick()) {
-    Vpu::Parameters parameters;
-    if (block.parameters(parameters)) {
-      fetch(parameters, memory.data() + parameters.operand * kSpacing);
-      block.grant_parameters();
-    }
-    Vpu::Read read;
-    if (block.read(read)) {
-      fetch(read, memory.data() + read.operand * kSpacing);
-      block.grant_read();
-    }
-    Vpu::Write write;
-    if (block.write(write)) {
-      store(write, memory.data() + write.operand * kSpacing);
-      block.grant_write();
-    }
+    handshake(block, [&](const auto& request) {
+      serve(request, memory.data());
+      return true;
+    });
   }
   return block.cycles() - begin;
 }

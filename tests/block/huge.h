@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "hw/timing/ports.h"
+#include "hw/timing/port_watch.h"
 #include "sim/cosim/random.h"
 #include "tests/block/stream.h"
 
@@ -86,7 +86,7 @@ class PortCheck {
  public:
   // Memory grants in so many of 100 cycles.
   PortCheck(std::unique_ptr<timing::PortSchedule> schedule, PortRequests wanted, Throttle memory, std::string text)
-      : schedule_(std::move(schedule)), wanted_(std::move(wanted)), memory_(memory), text_(std::move(text)) {}
+      : watch_(std::move(schedule)), wanted_(std::move(wanted)), memory_(memory), text_(std::move(text)) {}
 
   // A port asks in this cycle. True when it is granted.
   bool asks(timing::Ports port, const Request& request) {
@@ -105,23 +105,21 @@ class PortCheck {
 
   // Ends the cycle; `done`: and the tile.
   void end_cycle(bool done) {
-    EXPECT_EQ(asked_, schedule_->asking()) << "ports that ask in cycle " << cycles_ << ", " << text_;
-    if (asked_ == schedule_->asking()) schedule_->step(granted_);
-    EXPECT_EQ(done, schedule_->done()) << "in cycle " << cycles_ << ", " << text_;
+    watch_.see(asked_, granted_, done);
+    EXPECT_EQ(watch_.difference(), "") << text_;
     asked_ = granted_ = 0;
-    ++cycles_;
   }
-  [[nodiscard]] uint64_t cycles() const { return cycles_; }
+  [[nodiscard]] uint64_t cycles() const { return watch_.cycles(); }
   [[nodiscard]] uint64_t requests() const { return requests_; }
 
  private:
-  std::unique_ptr<timing::PortSchedule> schedule_;
+  timing::PortWatch watch_;
   PortRequests wanted_;
   Throttle memory_;
   std::string text_;
   timing::Ports asked_ = 0, granted_ = 0;
   std::array<size_t, timing::kMostPorts> taken_{};
-  uint64_t cycles_ = 0, requests_ = 0;
+  uint64_t requests_ = 0;
 };
 
 }  // namespace npu::rtl::test

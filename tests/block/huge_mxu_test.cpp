@@ -10,6 +10,7 @@
 #include "rtl/verilated/mac_array.h"
 #include "rtl/verilated/presets.h"
 #include "sim/cosim/random_mxu.h"
+#include "sim/cosim/rtl_ports.h"
 #include "tests/block/huge.h"
 #include "tests/unit/engine/support.h"
 
@@ -274,26 +275,11 @@ class HugeMxu : public testing::TestWithParam<const char*> {
     block_->start(command);
     block_->tick();
     while (ports.cycles() < most_cycles && !block_->done() && !HasFailure()) {
-      MacArray::Activations activations;
-      if (block_->activations(activations) && ports.asks(timing::kMxuActivations, numbers(activations))) {
-        serve(activations, memory);
-        block_->grant_activations();
-      }
-      MacArray::Weights weights;
-      if (block_->weights(weights) && ports.asks(timing::kMxuWeights, numbers(weights))) {
-        serve(weights, memory);
-        block_->grant_weights();
-      }
-      MacArray::Parameters parameters;
-      if (block_->parameters(parameters) && ports.asks(timing::kMxuParameters, numbers(parameters))) {
-        serve(parameters, memory);
-        block_->grant_parameters();
-      }
-      MacArray::Results results;
-      if (block_->results(results) && ports.asks(timing::kMxuResults, numbers(results))) {
-        serve(results, memory);
-        block_->grant_results();
-      }
+      handshake(*block_, [&](const auto& request) {
+        if (!ports.asks(cosim::port_of(request), numbers(request))) return false;
+        serve(request, memory);
+        return true;
+      });
       block_->tick();
       ports.end_cycle(block_->done());
     }

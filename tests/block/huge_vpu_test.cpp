@@ -13,6 +13,7 @@
 #include "rtl/verilated/vpu.h"
 #include "sim/cosim/random_ewise.h"
 #include "sim/cosim/random_vpu.h"
+#include "sim/cosim/rtl_ports.h"
 #include "tests/block/huge.h"
 #include "tests/unit/engine/support.h"
 
@@ -286,21 +287,11 @@ class HugeVpu : public testing::TestWithParam<const char*> {
     block_->start(command);
     block_->tick();
     while (ports.cycles() < most_cycles && !block_->done() && !HasFailure()) {
-      Vpu::Parameters parameters;
-      if (block_->parameters(parameters) && ports.asks(timing::kVpuParameters, numbers(parameters))) {
-        serve(parameters, memory);
-        block_->grant_parameters();
-      }
-      Vpu::Read read;
-      if (block_->read(read) && ports.asks(timing::kVpuRead, numbers(read))) {
-        serve(read, memory);
-        block_->grant_read();
-      }
-      Vpu::Write write;
-      if (block_->write(write) && ports.asks(timing::kVpuWrite, numbers(write))) {
-        serve(write, memory);
-        block_->grant_write();
-      }
+      handshake(*block_, [&](const auto& request) {
+        if (!ports.asks(cosim::port_of(request), numbers(request))) return false;
+        serve(request, memory);
+        return true;
+      });
       block_->tick();
       ports.end_cycle(block_->done());
     }

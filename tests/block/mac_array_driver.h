@@ -8,6 +8,7 @@
 #include "hw/contract/gen/commands.h"
 #include "hw/timing/port_watch.h"
 #include "rtl/verilated/mac_array.h"
+#include "sim/cosim/rtl_ports.h"
 #include "tests/block/stream.h"
 
 namespace npu::rtl::test {
@@ -34,6 +35,10 @@ class MacArrayGate {
 };
 struct MacArrayGates {
   MacArrayGate activations, weights, parameters, results;
+  MacArrayGate& of(const MacArray::Activations&) { return activations; }
+  MacArrayGate& of(const MacArray::Weights&) { return weights; }
+  MacArrayGate& of(const MacArray::Parameters&) { return parameters; }
+  MacArrayGate& of(const MacArray::Results&) { return results; }
 };
 
 // A memory that counts accesses outside of itself instead of making them.
@@ -80,53 +85,23 @@ class MacArrayMemory {
   uint64_t outside_ = 0;
 };
 
-// Port by port, what asked in a cycle and what was granted of it.
-struct MacArrayHandshakes {
-  timing::Ports asked = 0, granted = 0;
-  // Whether to serve a request.
-  bool meet(timing::Ports port, bool asks, MacArrayGate& gate) {
-    if (!asks) return false;
-    asked |= port;
-    if (!gate.next()) return false;
-    granted |= port;
-    return true;
-  }
-};
-
-inline MacArrayHandshakes serve(MacArray& block, MacArrayMemory& memory, MacArrayGates& gates) {
-  MacArrayHandshakes ports;
-  MacArray::Activations activations;
-  if (ports.meet(timing::kMxuActivations, block.activations(activations), gates.activations)) {
-    memory.serve(activations);
-    block.grant_activations();
-  }
-  MacArray::Weights weights;
-  if (ports.meet(timing::kMxuWeights, block.weights(weights), gates.weights)) {
-    memory.serve(weights);
-    block.grant_weights();
-  }
-  MacArray::Parameters parameters;
-  if (ports.meet(timing::kMxuParameters, block.parameters(parameters), gates.parameters)) {
-    memory.serve(parameters);
-    block.grant_parameters();
-  }
-  MacArray::Results results;
-  if (ports.meet(timing::kMxuResults, block.results(results), gates.results)) {
-    memory.serve(results);
-    block.grant_results();
-  }
-  return ports;
-}
-
 // Cycles from the start to the last result; 0 when the block does not end.
 inline uint64_t run_mac_array(MacArray& block, const contract::MxuCommand& command, MacArrayMemory& memory,
                               MacArrayGates& gates, timing::PortWatch& watch, uint64_t limit) {
   block.start(command);
   block.tick();
   for (uint64_t cycle = 1; cycle <= limit; ++cycle) {
-    const MacArrayHandshakes ports = serve(block, memory, gates);
+    timing::Ports asked = 0, granted = 0;
+    handshake(block, [&](const auto& request) {
+      const timing::Ports port = cosim::port_of(request);
+      asked |= port;
+      if (!gates.of(request).next()) return false;
+      memory.serve(request);
+      granted |= port;
+      return true;
+    });
     block.tick();
-    watch.see(ports.asked, ports.granted, block.done());
+    watch.see(asked, granted, block.done());
     if (block.done()) return cycle;
   }
   return 0;

@@ -9,12 +9,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "hw/contract/gen/capabilities.h"
 #include "hw/contract/gen/commands.h"
 #include "hw/timing/port_watch.h"
 #include "rtl/verilated/vpu.h"
+#include "sim/cosim/rtl_ports.h"
 #include "tests/block/stream.h"
 
 namespace npu::rtl::test {
@@ -22,6 +24,9 @@ namespace npu::rtl::test {
 // How willing memory is, port by port.
 struct VpuGates {
   Throttle parameters{0, 100}, reads{0, 100}, writes{0, 100};
+  Throttle& of(const Vpu::Parameters&) { return parameters; }
+  Throttle& of(const Vpu::Read&) { return reads; }
+  Throttle& of(const Vpu::Write&) { return writes; }
 };
 
 // A memory that counts accesses outside of itself instead of making them. `bases`: where each operand is.
@@ -76,38 +81,28 @@ uint64_t run_vpu(Vpu& block, const Command& command, VpuMemory& memory, VpuGates
                  timing::PortWatch* watch = nullptr) {
   block.start(command);
   block.tick();
-  uint32_t* port = nullptr;
+  uint32_t* data = nullptr;  // of reads
   for (uint64_t cycles = 1; cycles <= limit; ++cycles) {
-    timing::Ports all_asked = 0, granted = 0;
-    // Whether a request is to be served.
-    const auto grants = [&](timing::Ports which, bool asks, Throttle& gate) {
-      if (!asks) return false;
-      all_asked |= which;
-      if (!gate.next()) return false;
-      granted |= which;
-      return true;
-    };
-    Vpu::Parameters parameters;
-    if (grants(timing::kVpuParameters, block.parameters(parameters), gates.parameters)) {
-      memory.serve(parameters);
-      block.grant_parameters();
-    }
-    Vpu::Read read;
-    const bool asked = block.read(read);
     // Nothing but the bytes of a request that is granted means anything.
-    if (asked) port = read.data;
-    if (port != nullptr) std::fill(port, port + block.lanes(), 0x9e3779b9u * static_cast<uint32_t>(cycles));
-    if (grants(timing::kVpuRead, asked, gates.reads)) {
-      memory.serve(read);
-      block.grant_read();
-    }
-    Vpu::Write write;
-    if (grants(timing::kVpuWrite, block.write(write), gates.writes)) {
-      memory.serve(write);
-      block.grant_write();
-    }
+    const auto scramble = [&] {
+      if (data != nullptr) std::fill(data, data + block.lanes(), 0x9e3779b9u * static_cast<uint32_t>(cycles));
+    };
+    timing::Ports asked = 0, granted = 0;
+    handshake(block, [&](const auto& request) {
+      if constexpr (std::is_same_v<decltype(request), const Vpu::Read&>) {
+        data = request.data;
+        scramble();
+      }
+      const timing::Ports port = cosim::port_of(request);
+      asked |= port;
+      if (!gates.of(request).next()) return false;
+      memory.serve(request);
+      granted |= port;
+      return true;
+    });
+    if ((asked & timing::kVpuRead) == 0) scramble();
     block.tick();
-    if (watch != nullptr) watch->see(all_asked, granted, block.done());
+    if (watch != nullptr) watch->see(asked, granted, block.done());
     if (block.done()) return cycles;
   }
   return 0;
