@@ -15,9 +15,11 @@ npu_status npu_context_create(npu_device* device, const npu_context_options* opt
     constexpr const char* kFunction = "npu_context_create";
     need(context, kFunction, "context") = nullptr;
     npu_device& owner = need(device, kFunction, "device");
-    const npu_context_options from = npu::capi::take_options(options, kFunction, "npu_context_options");
+    const npu_context_options from = npu::capi::take_options(options, kFunction, "npu_context_options",
+                                                             offsetof(npu_context_options, double_buffer));
     if (from.priority > 255) misuse(kFunction, fmt::format("priority is {}, but at most 255", from.priority));
-    auto made = owner.device.create_context({.priority = from.priority, .zero_init = from.zero_init});
+    auto made = owner.device.create_context(
+        {.priority = from.priority, .zero_init = from.zero_init, .double_buffer = from.double_buffer});
     *context = new npu_context{owner.device, std::move(made)};
   });
 }
@@ -46,10 +48,16 @@ npu_status npu_variables_get(const npu_variables* variables, size_t index, npu_v
     told.rank = static_cast<uint32_t>(from.shape.size());
     told.shape = from.shape.data();
     told.bytes = from.bytes;
-    told.offset = static_cast<uint32_t>(from.offset);
+    told.offset = from.in_dram ? 0 : static_cast<uint32_t>(from.offset);
     told.index = from.index;
     told.is_written = from.is_written;
-    npu::capi::give(told, info, kFunction, "npu_variable_info");
+    told.dram_address = from.in_dram ? from.offset : 0;
+    told.last_writer = from.last_writer.c_str();
+    told.invocations = from.invocations;
+    told.in_dram = from.in_dram;
+    told.double_buffered = from.double_buffered;
+    told.torn = from.torn;
+    npu::capi::give(told, info, kFunction, "npu_variable_info", offsetof(npu_variable_info, dram_address));
   });
 }
 

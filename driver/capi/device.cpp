@@ -94,7 +94,8 @@ npu_status npu_device_memory_use(const npu_device* device, npu_memory_use* use, 
     told.persistent_used = from.persistent_used;
     told.variable_entries = from.variable_entries;
     told.variables = from.variables;
-    npu::capi::give(told, use, "npu_device_memory_use", "npu_memory_use");
+    told.state_dram_used = from.state_dram_used;
+    npu::capi::give(told, use, "npu_device_memory_use", "npu_memory_use", offsetof(npu_memory_use, state_dram_used));
   });
 }
 

@@ -105,10 +105,10 @@ void need_size(size_t size, uint64_t wanted, const std::string& whose, const cha
   throw Error(ErrorCode::kBadInput, fmt::format("{}: {} has {} bytes, not {}", function, whose, wanted, size));
 }
 
-void check_struct_size(size_t size, size_t least, const char* function, const char* type) {
-  if (size >= least && size <= kMostStructBytes) return;
+void check_struct_size(size_t size, size_t first, size_t known, const char* function, const char* type) {
+  if (size == first || (size >= known && size <= kMostStructBytes)) return;
   misuse(function, fmt::format("struct_size of {} is {}, but must be sizeof({}), which is {} in this version", type,
-                               size, type, least));
+                               size, type, known));
 }
 
 }  // namespace npu::capi

@@ -1,6 +1,7 @@
 // What the opaque handles of npu.h stand for, and what every function of the C API does the same way.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <exception>
@@ -39,6 +40,10 @@ struct npu_context {
 
 struct npu_variables {
   std::vector<npu::runtime::VariableInfo> all;
+};
+
+struct npu_scrub {
+  npu::runtime::ScrubResult result;
 };
 
 struct npu_program {
@@ -97,20 +102,21 @@ void need_size(size_t size, uint64_t wanted, const std::string& whose, const cha
 // The largest size that is believed of a structure of a later version.
 inline constexpr size_t kMostStructBytes = 4096;
 
-// Throws Error(bad_option) unless it is a possible size of a structure that had `least` bytes in version 1.
-void check_struct_size(size_t size, size_t least, const char* function, const char* type);
+// Throws Error(bad_option) unless it is a possible size of a structure that has `known` bytes in this version and had
+// `first` in version 1.0: one of these, or a later version's.
+void check_struct_size(size_t size, size_t first, size_t known, const char* function, const char* type);
 
 // A structure of options as the library knows it; all zero for NULL. A new member must not lie in what was padding at
-// the end of an earlier version, because callers do not clear that.
+// the end of an earlier version, because callers do not clear that. `first`: its bytes in version 1.0.
 template <typename T>
-T take_options(const T* given, const char* function, const char* type) {
+T take_options(const T* given, const char* function, const char* type, size_t first = sizeof(T)) {
   static_assert(std::is_trivially_copyable_v<T>);
   T options{};
   if (given == nullptr) return options;
   size_t size = 0;
   std::memcpy(&size, given, sizeof size);
-  check_struct_size(size, sizeof(T), function, type);
-  std::memcpy(&options, given, sizeof(T));
+  check_struct_size(size, first, sizeof(T), function, type);
+  std::memcpy(static_cast<void*>(&options), given, std::min(size, sizeof(T)));
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);
   for (size_t i = sizeof(T); i < size; ++i) {
     if (bytes[i] != 0) misuse(function, std::string(type) + " has a member set that this version does not know");
@@ -118,16 +124,16 @@ T take_options(const T* given, const char* function, const char* type) {
   return options;
 }
 
-// Fills a structure of the caller: members that this version does not know become 0.
+// Fills a structure of the caller: members that this version does not know become 0. `first`: as for take_options.
 template <typename T>
-void give(T value, T* out, const char* function, const char* type) {
+void give(T value, T* out, const char* function, const char* type, size_t first = sizeof(T)) {
   static_assert(std::is_trivially_copyable_v<T>);
   need(out, function, type);
   const size_t size = out->struct_size;
-  check_struct_size(size, sizeof(T), function, type);
+  check_struct_size(size, first, sizeof(T), function, type);
   value.struct_size = size;
-  std::memcpy(static_cast<void*>(out), &value, sizeof(T));
-  std::memset(reinterpret_cast<unsigned char*>(out) + sizeof(T), 0, size - sizeof(T));
+  std::memcpy(static_cast<void*>(out), &value, std::min(size, sizeof(T)));
+  if (size > sizeof(T)) std::memset(reinterpret_cast<unsigned char*>(out) + sizeof(T), 0, size - sizeof(T));
 }
 
 // The interface of runtime/hal.h over a C back end; calls its destroy(). `ops` must be complete (check_ops).

@@ -52,7 +52,7 @@ extern "C" {
 #endif
 
 #define NPU_API_VERSION_MAJOR 1u
-#define NPU_API_VERSION_MINOR 0u
+#define NPU_API_VERSION_MINOR 1u
 #define NPU_API_VERSION (NPU_API_VERSION_MAJOR << 16 | NPU_API_VERSION_MINOR)
 
 // Version of the library that runs, which may be newer than that of this header: equal major, minor not smaller.
@@ -111,8 +111,10 @@ enum {
   NPU_STATUS_FAULT_RING = 0x50c,
   NPU_STATUS_FAULT_REQUEST = 0x50d,
   NPU_STATUS_JOB_CANCELLED = 0x50e,
+  NPU_STATUS_FAULT_ECC = 0x50f,
   // The content of persistent memory is gone.
   NPU_STATUS_POWER_LOST = 0x601,
+  NPU_STATUS_VARIABLE_TORN = 0x602,
   // A comparison found differences.
   NPU_STATUS_ELEMENTS_DIFFER = 0x701,
   // The caller's mistake.
@@ -122,6 +124,7 @@ enum {
   NPU_STATUS_BAD_PRESET = 0x4004,
   NPU_STATUS_WRONG_ORDER = 0x4005,
   NPU_STATUS_BAD_FIRMWARE = 0x4006,
+  NPU_STATUS_BAD_SNAPSHOT = 0x4007,
   // Files and programs.
   NPU_STATUS_CANNOT_READ = 0x4201,
   NPU_STATUS_CANNOT_WRITE = 0x4202,
@@ -273,6 +276,8 @@ typedef struct npu_memory_use {
   uint64_t dram_bytes, dram_used;              // of the whole device
   uint64_t persistent_bytes, persistent_used;  // without the variable table
   uint32_t variable_entries, variables;        // of the variable table
+  // Since version 1.1:
+  uint64_t state_dram_used;  // by variables in DRAM; part of dram_used
 } npu_memory_use;
 
 NPU_EXPORT npu_status npu_device_memory_use(const npu_device* device, npu_memory_use* use, npu_error** error);
@@ -292,6 +297,38 @@ enum { NPU_POWER_ON = 0, NPU_POWER_SLEEP = 1 };
 // Power of engines and scratchpad; a job wakes a sleeping device, variables keep their values. NPU_STATUS_WRONG_ORDER
 // while jobs are in flight.
 NPU_EXPORT npu_status npu_device_set_power(npu_device* device, uint32_t state, npu_error** error);
+
+enum { NPU_PERSISTENT_ON = 0, NPU_PERSISTENT_RETENTION = 1, NPU_PERSISTENT_OFF = 2 };
+
+// Power of the persistent SRAM. In retention variables keep their values, but cannot be looked at, and new ones not be
+// allocated (NPU_STATUS_FAULT_POWER); a job switches it on by itself. Off: contexts that have variables lose them, see
+// npu_context_state_lost(). NPU_STATUS_WRONG_ORDER while jobs are in flight. Since version 1.1, as all of this block.
+NPU_EXPORT npu_status npu_device_set_persistent_power(npu_device* device, uint32_t state, npu_error** error);
+NPU_EXPORT npu_status npu_device_persistent_power(npu_device* device, uint32_t* state, npu_error** error);
+
+// What a scrub found.
+typedef struct npu_scrub npu_scrub;
+
+// Reads all of the persistent SRAM and puts right what can be. NPU_STATUS_WRONG_ORDER while jobs are in flight,
+// NPU_STATUS_FAULT_POWER unless it is on.
+NPU_EXPORT npu_status npu_device_scrub(npu_device* device, npu_scrub** scrub, npu_error** error);
+// Wrong bits that it put right, and words with two wrong bits that it found; 0 for NULL.
+NPU_EXPORT uint32_t npu_scrub_corrected(const npu_scrub* scrub);
+NPU_EXPORT uint32_t npu_scrub_uncorrectable(const npu_scrub* scrub);
+// Identities of the variables that these words belong to, with "(context N)" where several contexts have one of that
+// name; NULL behind the last one. They live as long as the npu_scrub.
+NPU_EXPORT size_t npu_scrub_damaged_count(const npu_scrub* scrub);
+NPU_EXPORT const char* npu_scrub_damaged(const npu_scrub* scrub, size_t index);
+NPU_EXPORT void npu_scrub_destroy(npu_scrub* scrub);
+
+// Of the persistent SRAM's error correction, since the device was opened or cold reset.
+typedef struct npu_ecc_counts {
+  size_t struct_size;
+  uint32_t corrected;      // wrong bits that were put right
+  uint32_t uncorrectable;  // how often a word with two wrong bits was met
+} npu_ecc_counts;
+
+NPU_EXPORT npu_status npu_device_ecc_counts(npu_device* device, npu_ecc_counts* counts, npu_error** error);
 
 // Text of the firmware's log that was not taken yet: copies at most size - 1 bytes and a final zero. `length` receives
 // the bytes without it, 0 when there is no more; what does not fit stays for the next call.
@@ -352,6 +389,10 @@ typedef struct npu_context_options {
   uint32_t priority;
   // A variable without initial value starts as zeros that count as written, instead of as unwritten.
   bool zero_init;
+  uint8_t reserved[3];
+  // Since version 1.1: a variable that a program writes gets two places where it is longer than one beat, so that an
+  // interrupted write leaves its old value. Without, it is torn then.
+  bool double_buffer;
 } npu_context_options;
 
 // NPU_STATUS_CONTEXTS_FULL beyond 15 contexts at a time.
@@ -370,9 +411,19 @@ typedef struct npu_variable_info {
   uint32_t rank;
   const int64_t* shape;
   uint64_t bytes;
-  uint32_t offset;  // in the persistent SRAM
+  uint32_t offset;  // in the persistent SRAM; 0 with in_dram
   uint32_t index;   // in the variable table
   bool is_written;
+  uint8_t reserved[7];
+  // Since version 1.1:
+  uint64_t dram_address;  // with in_dram; 0 without
+  // Layer that wrote it last, "host" for npu_context_write_variable(), "snapshot" for a restored one; "": nobody.
+  const char* last_writer;
+  uint64_t invocations;  // jobs that declared it and ended well, since it was allocated
+  bool in_dram;
+  bool double_buffered;
+  // A write of it was interrupted: it cannot be read until it is written whole, restored or cleared.
+  bool torn;
 } npu_variable_info;
 
 NPU_EXPORT npu_status npu_context_variables(npu_context* context, npu_variables** variables, npu_error** error);
@@ -383,6 +434,9 @@ NPU_EXPORT void npu_variables_destroy(npu_variables* variables);
 
 // The data of a variable, written or not, and writing it. `size` must be its bytes (NPU_STATUS_BAD_INPUT).
 // NPU_STATUS_VARIABLE_UNDECLARED for an unknown one, NPU_STATUS_WRONG_ORDER while a job of the context is in flight.
+// As all calls about variables: NPU_STATUS_POWER_LOST when the context lost them, NPU_STATUS_FAULT_POWER while the
+// persistent SRAM is in retention or off, NPU_STATUS_FAULT_ECC for two wrong bits in a word, and for reading
+// NPU_STATUS_VARIABLE_TORN.
 NPU_EXPORT npu_status npu_context_read_variable(npu_context* context, const char* identity, void* bytes, size_t size,
                                                 npu_error** error);
 NPU_EXPORT npu_status npu_context_write_variable(npu_context* context, const char* identity, const void* bytes,
@@ -390,6 +444,37 @@ NPU_EXPORT npu_status npu_context_write_variable(npu_context* context, const cha
 // De-allocates one variable, or with NULL all of the context: the next job that declares it applies its initial value
 // again.
 NPU_EXPORT npu_status npu_context_clear_variable(npu_context* context, const char* identity, npu_error** error);
+
+// What all variables of the context hold, as a file that npu_context_restore() and the program `npu` take; `label` is
+// free text and may be NULL. `length` receives its bytes, which are copied to `bytes` when `size` is at least as many;
+// with `bytes` NULL and `size` 0 only the length is told. NPU_STATUS_BAD_INPUT for too small a buffer. Since version
+// 1.1, as all that follows here.
+NPU_EXPORT npu_status npu_context_snapshot(npu_context* context, const char* label, void* bytes, size_t size,
+                                           size_t* length, npu_error** error);
+// Gives every variable of the context the content that it has in the snapshot. NPU_STATUS_BAD_SNAPSHOT, before anything
+// changes, when it is damaged or does not have exactly the variables that the loaded programs declare.
+NPU_EXPORT npu_status npu_context_restore(npu_context* context, const void* bytes, size_t size, npu_error** error);
+// The same to and from a file: NPU_STATUS_CANNOT_WRITE, NPU_STATUS_CANNOT_READ.
+NPU_EXPORT npu_status npu_context_snapshot_file(npu_context* context, const char* label, const char* path,
+                                                npu_error** error);
+NPU_EXPORT npu_status npu_context_restore_file(npu_context* context, const char* path, npu_error** error);
+
+// The persistent SRAM was without power, and the context had variables: they are gone, and no call about them, and no
+// job of a program that has some, works (NPU_STATUS_POWER_LOST) until the loss is acknowledged. Then they start as
+// after npu_context_clear_variable().
+NPU_EXPORT npu_status npu_context_state_lost(npu_context* context, bool* lost, npu_error** error);
+NPU_EXPORT npu_status npu_context_acknowledge_loss(npu_context* context, npu_error** error);
+
+// Told what a context lost: names that live until the function returns.
+typedef void (*npu_state_lost_function)(void* user, const char* const* identities, size_t count);
+
+// The function is called once a loss, by the thread whose call found it, before that call returns; it may call anything
+// but destroy handles that are in use. `listener` (may be NULL) receives a number for npu_context_remove_listener();
+// listeners also go when the context is not needed any more.
+NPU_EXPORT npu_status npu_context_on_state_lost(npu_context* context, npu_state_lost_function function, void* user,
+                                                uint64_t* listener, npu_error** error);
+// Nothing happens for a number that is none.
+NPU_EXPORT npu_status npu_context_remove_listener(npu_context* context, uint64_t listener, npu_error** error);
 
 // --- Programs --------------------------------------------------------------------------------------------------------
 

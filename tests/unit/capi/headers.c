@@ -25,3 +25,25 @@ npu_status npu_test_misuse_in_c(void) {
   npu_error_destroy(error);
   return kind == NPU_CLASS_USAGE && job == NULL ? status : NPU_OK;
 }
+
+static void count_losses(void* user, const char* const* identities, size_t count) {
+  if (count == 1 && identities[0] != NULL) ++*(uint32_t*)user;
+}
+
+npu_status npu_test_state_in_c(npu_device* device, npu_context* context, uint32_t* told);
+
+// A snapshot, a loss, and the snapshot again. The context has one variable.
+npu_status npu_test_state_in_c(npu_device* device, npu_context* context, uint32_t* told) {
+  static unsigned char bytes[4096];
+  size_t length = 0;
+  uint64_t listener = 0;
+  npu_status status = npu_context_snapshot(context, "in C", bytes, sizeof bytes, &length, NULL);
+  if (status == NPU_OK) status = npu_context_on_state_lost(context, count_losses, told, &listener, NULL);
+  if (status == NPU_OK) status = npu_device_set_persistent_power(device, NPU_PERSISTENT_OFF, NULL);
+  if (status == NPU_OK) status = npu_device_set_persistent_power(device, NPU_PERSISTENT_ON, NULL);
+  if (npu_context_restore(context, bytes, length, NULL) != NPU_STATUS_POWER_LOST) return NPU_STATUS_BUG;
+  if (status == NPU_OK) status = npu_context_acknowledge_loss(context, NULL);
+  if (status == NPU_OK) status = npu_context_restore(context, bytes, length, NULL);
+  if (status == NPU_OK) status = npu_context_remove_listener(context, listener, NULL);
+  return status;
+}
