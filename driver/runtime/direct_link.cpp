@@ -174,6 +174,8 @@ void DirectLink::write_entries(std::span<const Write> writes) {
 }
 
 std::vector<VariableEntry> DirectLink::read_entries(std::span<const uint32_t> indices) {
+  // A register that shows what cannot be read gives some value, and only the count tells.
+  const uint32_t uncorrectable = hal_.read_register(reg::kEccUncorrectable);
   std::vector<VariableEntry> entries;
   for (const uint32_t index : indices) {
     std::array<uint32_t, kEntryWords.size()> words{};
@@ -182,6 +184,9 @@ std::vector<VariableEntry> DirectLink::read_entries(std::span<const uint32_t> in
     std::array<uint8_t, VariableEntry::kBytes> bytes{};
     std::memcpy(bytes.data(), words.data(), bytes.size());
     entries.push_back(VariableEntry::load(bytes.data()));
+  }
+  if (hal_.read_register(reg::kEccUncorrectable) != uncorrectable) {
+    throw Error(ErrorCode::kFaultEcc, "an entry of the variable table has two wrong bits in a word.");
   }
   return entries;
 }

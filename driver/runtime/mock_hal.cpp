@@ -172,6 +172,8 @@ uint32_t MockHal::read_register(uint32_t offset) {
   const Access* answer = check(read(offset));
   if (answer != nullptr && answer->value) return *answer->value;
   if (const uint8_t* word = table_word(offset)) {
+    const auto place = static_cast<uint64_t>(word - persistent_.data());
+    if (any_wrong(place, 4)) set_register(reg::kEccUncorrectable, get_register(reg::kEccUncorrectable) + 1);
     uint32_t value = 0;
     std::memcpy(&value, word, sizeof(value));
     return value;
@@ -182,6 +184,7 @@ uint32_t MockHal::read_register(uint32_t offset) {
 void MockHal::write_register(uint32_t offset, uint32_t value) {
   check(write(offset, value));
   if (uint8_t* word = table_word(offset)) {
+    wrong_words.erase(static_cast<uint32_t>(word - persistent_.data()) / 8 * 8);
     std::memcpy(word, &value, sizeof(value));
   } else if (offset == reg::kControl) {
     control(value);

@@ -288,8 +288,9 @@ TEST(Ecc, AFaultOfAJobNamesTheVariableAndClearMendsIt) {
   EXPECT_EQ(opened.mock.persistent()[3 * 16], 0);
 }
 
-TEST(Ecc, ADamagedEntryIsNamedAndClearMendsIt) {
-  Booted booted;
+template <typename Way>
+void expect_damaged_entry_named() {
+  Way booted;
   Context context = booted.device.create_context();
   const LoadedProgram program = context.load(make_program({written("a", 4), written("v", 4)}));
   booted.mock.wrong_words = {16};
@@ -301,6 +302,11 @@ TEST(Ecc, ADamagedEntryIsNamedAndClearMendsIt) {
   context.clear("v");
   EXPECT_TRUE(booted.mock.wrong_words.empty());
   EXPECT_EQ(context.variables().size(), 1u);
+}
+
+TEST(Ecc, ADamagedEntryIsNamedAndClearMendsIt) {
+  expect_damaged_entry_named<Opened>();
+  expect_damaged_entry_named<Booted>();
 }
 
 template <typename Way>
