@@ -39,6 +39,7 @@ ErrorCode AddressMap::check_in_dram(uint32_t index) const {
 }
 
 ErrorCode AddressMap::check_declaration(uint32_t index, uint32_t hash) const {
+  if (persistent_.lost()) return ErrorCode::kPowerLost;
   const ErrorCode error = persistent_.table().check_declaration(index, hash, job_);
   return error == ErrorCode::kOk ? check_in_dram(index) : error;
 }

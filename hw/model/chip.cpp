@@ -124,7 +124,8 @@ bool Chip::move(std::span<uint8_t> memory, uint64_t offset, bool write, std::spa
 bool Chip::acts(uint32_t offset, bool write) const {
   if (!write) return false;
   return offset == reg::kControl || offset == reg::kIrqStatus || offset == reg::kIrqEnable ||
-         offset == reg::kEnginePower || Mailbox::acts(offset);
+         offset == reg::kEnginePower || (offset >= reg::kPsramPower && offset <= reg::kPsramScrub) ||
+         Mailbox::acts(offset);
 }
 
 bool Chip::access_register(uint32_t offset, bool write, uint32_t& value) {

@@ -64,6 +64,9 @@ class Chip : public sc_core::sc_module, private CpuPeripherals, private MailboxP
   void write_phase(uint64_t address, std::span<const uint8_t> record) override;
   void arm_hang(bool enable, uint32_t queue, uint32_t command) override;
   [[nodiscard]] bool hang_armed() const override;
+  void flip_bit(uint32_t address, uint32_t bit) override { npu_.flip_bit(address, bit); }
+  void brown_out(uint32_t bytes) override { npu_.brown_out(bytes); }
+  [[nodiscard]] uint32_t brown_out_left() const override { return npu_.brown_out_left(); }
 
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   unsigned transport_dbg(tlm::tlm_generic_payload& payload);

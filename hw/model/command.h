@@ -9,6 +9,7 @@
 
 #include "hw/contract/gen/commands.h"
 #include "hw/engine/engine.h"
+#include "hw/model/byte_set.h"
 
 namespace npu::model {
 
@@ -58,6 +59,7 @@ struct VariableUse {
   engine::Access access = engine::Access::kRead;
   bool commit = false;  // with this command the write is complete
   Window window;
+  ByteSet bytes;
 };
 
 // What a unit's FIFO holds.

@@ -41,7 +41,7 @@ void CommandProcessor::start(const JobRegisters& registers) {
   machine_.counters.clear();
   machine_.scratchpad.begin_job(registers.keep_scratchpad);
   const engine::VariableTable::Job job{registers.owner, registers.epoch};
-  machine_.persistent.begin_job(job);
+  damaged_entry_ = machine_.persistent.begin_job(job);
   machine_.address_map.begin_job(registers.regions, job);
   machine_.memory.begin_job();
   machine_.events.begin_job(registers.event_base, registers.event_capacity, registers.cycle_base);
@@ -54,6 +54,7 @@ void CommandProcessor::start(const JobRegisters& registers) {
   accounted_ = 0;
   index_ = 0;
   header_ = {};
+  header_.queue = contract::Queue::kSequencer;
   first_ = true;
   waiting_ = Waiting::kStream;
   if (machine_.config.job_started) machine_.config.job_started();
@@ -73,6 +74,7 @@ void CommandProcessor::run() {
       if (unit != nullptr) unit->end_job();
     }
     machine_.job.end();
+    if (machine_.brownout.take_struck()) machine_.scratchpad.lose();
     ended_(cycles);
     ended_event_.notify(sc_core::SC_ZERO_TIME);
   }
@@ -84,6 +86,11 @@ void CommandProcessor::run_stream() {
     fault(ErrorCode::kFaultBadCommand);
     return;
   }
+  if (damaged_entry_) {
+    fault_entry(*damaged_entry_);
+    return;
+  }
+  if (!wait_for_persistent()) return;
   for (;; ++index_) {
     if (!next_command()) return;
     DecodedCommand command;
@@ -97,6 +104,19 @@ void CommandProcessor::run_stream() {
     // Without time the whole job would be one moment, and nobody else in the simulation would get to run.
     if (!machine_.clock.timed() && index_ % 64 == 63) wait(machine_.clock.period());
   }
+}
+
+// The persistent SRAM may still clear itself or scrub.
+bool CommandProcessor::wait_for_persistent() {
+  const uint64_t left = machine_.persistent_busy.left();
+  if (left == 0) return true;
+  const uint64_t end = machine_.clock.now() + left;
+  while (machine_.clock.now() < end && !machine_.job.aborting()) {
+    decoded_.set(end);
+    wait(decoded_.event() | machine_.progress);
+  }
+  spend(Counter::kStalled);
+  return !machine_.job.aborting();
 }
 
 void CommandProcessor::drain_aborted() {
@@ -186,6 +206,9 @@ bool CommandProcessor::check_access(const StridedAccess& access, IssuedCommand& 
   const bool read = access.access == Access::kRead;
   const bool variable = base.region == contract::Region::kVariable;
   const uint32_t other = variable ? base.variable : 0;
+  if (variable && other < machine_.persistent.table().entries()) {
+    if (const auto wrong = machine_.persistent.read_row_of(other)) return fault_entry(*wrong);
+  }
 
   const Window window = machine_.address_map.window(base, access.access);
   if (window.error != ErrorCode::kOk) return fault_at(window.error, base, base.offset, other);
@@ -221,14 +244,15 @@ bool CommandProcessor::check_access(const StridedAccess& access, IssuedCommand& 
   }
 
   slot.asked.moved(window.space, read, bytes);
-  if (variable) note_use(access, window, slot);
+  if (variable) note_use(access, window, set, slot);
   if (dma) (read ? slot.dma_src : slot.dma_dst) = window;
   return true;
 }
 
 // Two parts of a variable that one command writes are one write of it.
-void CommandProcessor::note_use(const StridedAccess& access, const Window& window, IssuedCommand& slot) {
-  VariableUse use{access.base.variable, access.access, access.commit, window};
+void CommandProcessor::note_use(const StridedAccess& access, const Window& window, const ByteSet& bytes,
+                                IssuedCommand& slot) {
+  VariableUse use{access.base.variable, access.access, access.commit, window, bytes};
   for (const VariableUse& before : slot.variables) {
     if (before.index == use.index && before.commit) use.commit = false;
   }
@@ -251,6 +275,10 @@ bool CommandProcessor::fault(ErrorCode code, uint32_t other) {
   fault.queue = static_cast<uint32_t>(header_.queue);
   machine_.job.fault(fault);
   return false;
+}
+
+bool CommandProcessor::fault_entry(uint32_t entry) {
+  return fault_at(ErrorCode::kFaultEcc, {0, contract::Region::kVariable, static_cast<uint16_t>(entry)}, 0, entry);
 }
 
 bool CommandProcessor::fault_at(ErrorCode code, const contract::Address& address, uint64_t offset, uint32_t other) {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <systemc>
 #include <vector>
 
@@ -63,14 +64,17 @@ class CommandProcessor : public sc_core::sc_module {
   [[nodiscard]] bool end();
   [[nodiscard]] bool issue(const DecodedCommand& command);
   [[nodiscard]] bool check_access(const StridedAccess& access, IssuedCommand& slot);
-  static void note_use(const StridedAccess& access, const Window& window, IssuedCommand& slot);
+  static void note_use(const StridedAccess& access, const Window& window, const ByteSet& bytes, IssuedCommand& slot);
   [[nodiscard]] bool reserved(uint64_t low, uint64_t high, bool write) const;
+  [[nodiscard]] bool wait_for_persistent();
   [[nodiscard]] bool wait_for_tokens();
   [[nodiscard]] bool drain();
   [[nodiscard]] bool complete();
 
   // Always false: `return fault(...)`.
   bool fault(contract::ErrorCode code, uint32_t other = 0);
+  // A word of a table entry has two wrong bits.
+  bool fault_entry(uint32_t entry);
   bool fault_at(contract::ErrorCode code, const contract::Address& address, uint64_t offset, uint32_t other = 0);
 
   void wait_cycles(uint64_t cycles);
@@ -84,9 +88,10 @@ class CommandProcessor : public sc_core::sc_module {
   Footprint footprint_;
 
   std::array<uint32_t, contract::kMaxCommandWords> words_;
-  contract::Header header_;  // of the command at hand
-  uint32_t index_ = 0;       // its number
-  bool first_ = false;       // of this start of the stream
+  contract::Header header_;                // of the command at hand
+  uint32_t index_ = 0;                     // its number
+  std::optional<uint32_t> damaged_entry_;  // of the variable table, found at the start
+  bool first_ = false;                     // of this start of the stream
   Waiting waiting_ = Waiting::kStream;
   uint32_t expected_commands_ = 0;
   uint64_t decode_started_ = 0;

@@ -14,13 +14,14 @@
 
 #include "hw/contract/gen/commands.h"
 #include "hw/engine/engine.h"
+#include "hw/model/byte_set.h"
 #include "hw/model/command.h"
 
 namespace npu::model {
 
 // `run` contiguous bytes for every index of `dims`, outermost first; strides in bytes, 0 and negative ones too.
 struct StridedAccess {
-  static constexpr uint32_t kMaxRank = 5;
+  static constexpr uint32_t kMaxRank = ByteSet::kMaxRank;
   struct Dim {
     uint64_t count = 1;
     int64_t stride = 0;
@@ -55,51 +56,11 @@ struct Footprint {
 // Appends to a cleared footprint. `command` must have passed check_command (validate.h).
 void collect_footprint(const DecodedCommand& command, Footprint& footprint);
 
-// The set of bytes of an access in one memory: `run` bytes from `low` for every index of `dims`, strides positive and
-// ascending, contiguous runs merged.
-struct ByteSet {
-  struct Dim {
-    uint64_t count, stride;
-  };
-  uint64_t low = 0;
-  uint64_t high = 0;  // one beyond the last byte
-  uint64_t run = 0;
-  std::array<Dim, StridedAccess::kMaxRank> dims{};  // innermost first
-  uint32_t rank = 0;
-
-  [[nodiscard]] uint64_t runs() const;
-  // Calls visit(first, last + 1) for every run until it returns false; false when it did.
-  template <class Visit>
-  bool for_each_run(Visit&& visit) const;
-};
-
 // Where the bytes of an access lie: offsets from its base, [low, high). False when they are beyond any memory.
 [[nodiscard]] bool span_of(const StridedAccess& access, int64_t& low, int64_t& high);
 
 // The byte set of an access whose base address is `base` (span_of must be true and in bounds). False when a write
 // touches a byte twice in an obvious way: a stride of 0, or one shorter than what it steps over.
 [[nodiscard]] bool byte_set(const StridedAccess& access, uint64_t base, ByteSet& set);
-
-template <class Visit>
-bool ByteSet::for_each_run(Visit&& visit) const {
-  const uint64_t inner_count = rank > 0 ? dims[0].count : 1;
-  const uint64_t inner_stride = rank > 0 ? dims[0].stride : 0;
-  std::array<uint64_t, StridedAccess::kMaxRank> index{};
-  uint64_t outer = low;
-  for (;;) {
-    uint64_t at = outer;
-    for (uint64_t i = 0; i < inner_count; ++i, at += inner_stride) {
-      if (!visit(at, at + run)) return false;
-    }
-    uint32_t dim = 1;
-    for (; dim < rank; ++dim) {
-      outer += dims[dim].stride;
-      if (++index[dim] < dims[dim].count) break;
-      outer -= dims[dim].stride * dims[dim].count;
-      index[dim] = 0;
-    }
-    if (dim >= rank) return true;
-  }
-}
 
 }  // namespace npu::model

@@ -4,6 +4,8 @@
 
 #include "hw/model/address_map.h"
 #include "hw/model/agenda.h"
+#include "hw/model/brownout.h"
+#include "hw/model/busy.h"
 #include "hw/model/clock.h"
 #include "hw/model/config.h"
 #include "hw/model/counters.h"
@@ -27,6 +29,7 @@ struct Machine {
         jitter(config.jitter),
         job(clock),
         power(clock),
+        persistent_busy(clock),
         scratchpad(config.caps, config.poison),
         persistent(config.caps),
         address_map(config.caps, persistent),
@@ -39,7 +42,9 @@ struct Machine {
   JitterSource jitter;
   Job job;
   Power power;
+  Busy persistent_busy;
   Hang hang;
+  Brownout brownout;
   Scoreboard scoreboard;
   Counters counters;
   Scratchpad scratchpad;

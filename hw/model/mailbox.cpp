@@ -102,6 +102,8 @@ uint32_t Mailbox::value_of(uint32_t offset) const {
       return high(cpu_.retired());
     case reg::kTestHang:
       return (word(offset) & ~reg::kTestHangEnableMask) | (port_.hang_armed() ? reg::kTestHangEnableMask : 0);
+    case reg::kTestBrownout:
+      return port_.brown_out_left();
     case reg::kInterruptPending:
       return interrupt_pending();
     default:
@@ -167,6 +169,13 @@ void Mailbox::write_mailbox(uint32_t offset, uint32_t value) {
     case reg::kTestHangCommand:
       word(offset) = value;
       arm_hang();
+      break;
+    case reg::kTestFlipBit:
+      word(offset) = value;
+      port_.flip_bit(word(reg::kTestFlipAddress), value);
+      break;
+    case reg::kTestBrownout:
+      port_.brown_out(value);
       break;
     default:
       word(offset) = value;

@@ -60,7 +60,10 @@ void Npu::reset(bool cold) {
   registers_.reset();
   machine_.counters.clear();
   machine_.events.clear();
-  if (cold) machine_.persistent.clear();
+  if (!cold) return;
+  machine_.persistent.reset();
+  machine_.persistent_busy.stop();
+  machine_.brownout.arm(0);
 }
 
 void Npu::job_ended(uint64_t cycles) {
@@ -68,6 +71,11 @@ void Npu::job_ended(uint64_t cycles) {
   const uint64_t counter_base = machine_.job.registers().counter_base;
   if (counter_base != 0) machine_.counters.add_to_memory(machine_.memory, counter_base);
   registers_.job_ended(cycles);
+}
+
+void Npu::flip_bit(uint32_t address, uint32_t bit) {
+  if (address >= machine_.persistent.bytes().size() || bit >= Ecc::kWordBits) return;
+  machine_.persistent.ecc().flip(address / Ecc::kWordBytes, bit);
 }
 
 QueueState Npu::queue_state(uint32_t queue) const {

@@ -46,6 +46,12 @@ class Npu : public sc_core::sc_module {
   void hang(uint32_t queue, uint32_t command) { machine_.hang.arm(queue, command); }
   void no_hang() { machine_.hang.disarm(); }
   [[nodiscard]] bool hang_armed() const { return machine_.hang.armed(); }
+  // Test hook: flips a stored bit of the word of the persistent SRAM that has this byte; none beyond it, or beyond the
+  // word's 72 bits.
+  void flip_bit(uint32_t address, uint32_t bit);
+  // Test hook: power breaks down when jobs have written so many more bytes to variables; 0: never.
+  void brown_out(uint32_t bytes) { machine_.brownout.arm(bytes); }
+  [[nodiscard]] uint32_t brown_out_left() const { return machine_.brownout.left(); }
   void on_hang(std::function<void()> struck) { machine_.hang.on_strike(std::move(struck)); }
 
  private:

@@ -10,12 +10,75 @@ PersistentSram::PersistentSram(const contract::Capabilities& caps)
       table_(bytes_, caps.var_entries, port_bytes_),
       port_(1) {}
 
-void PersistentSram::begin_job(const engine::VariableTable::Job& job) {
+std::optional<uint32_t> PersistentSram::begin_job(const engine::VariableTable::Job& job) {
   port_.begin_job();
+  if (const auto wrong = read_table()) return wrong;
   table_.forget_old_marks(job);
+  return std::nullopt;
 }
 
-void PersistentSram::clear() { std::fill(bytes_.begin(), bytes_.end(), uint8_t{0}); }
+void PersistentSram::clear() {
+  std::fill(bytes_.begin(), bytes_.end(), uint8_t{0});
+  ecc_.clear();
+}
+
+void PersistentSram::reset() {
+  clear();
+  ecc_.reset();
+  power_ = Power::kOn;
+  lost_ = powerless_ = false;
+}
+
+bool PersistentSram::set_power(Power power) {
+  power_ = power;
+  if (power == Power::kOff) {
+    clear();
+    lost_ = powerless_ = true;
+  }
+  const bool clears = power == Power::kOn && powerless_;
+  if (clears) powerless_ = false;
+  return clears;
+}
+
+std::optional<uint32_t> PersistentSram::read_entries(uint64_t low, uint64_t high) {
+  const auto wrong = ecc_.read(low, high);
+  if (!wrong) return std::nullopt;
+  return static_cast<uint32_t>(*wrong / contract::VariableEntry::kBytes);
+}
+
+std::optional<uint32_t> PersistentSram::read_table() {
+  return ecc_.clean() ? std::nullopt : read_entries(0, table_.bytes());
+}
+
+std::optional<uint32_t> PersistentSram::read_row_of(uint32_t index) {
+  if (ecc_.clean()) return std::nullopt;
+  const uint64_t low = uint64_t{index} * contract::VariableEntry::kBytes;
+  const uint64_t row = low / port_bytes_ * port_bytes_;
+  const uint64_t end = std::max<uint64_t>(row + port_bytes_, low + contract::VariableEntry::kBytes);
+  return read_entries(row, std::min<uint64_t>(end, table_.bytes()));
+}
+
+std::optional<uint64_t> PersistentSram::read(const ByteSet& bytes) {
+  std::optional<uint64_t> wrong;
+  if (ecc_.clean()) return wrong;
+  bytes.for_each_run([&](uint64_t low, uint64_t high) { return !(wrong = ecc_.read(low, high)); });
+  return wrong;
+}
+
+std::optional<uint64_t> PersistentSram::read_edges(const ByteSet& bytes) {
+  std::optional<uint64_t> wrong;
+  if (ecc_.clean()) return wrong;
+  bytes.for_each_run([&](uint64_t low, uint64_t high) { return !(wrong = ecc_.read_edges(low, high)); });
+  return wrong;
+}
+
+void PersistentSram::wrote(const ByteSet& bytes) {
+  if (ecc_.clean()) return;
+  bytes.for_each_run([&](uint64_t low, uint64_t high) {
+    ecc_.wrote(low, high);
+    return true;
+  });
+}
 
 uint64_t PersistentSram::book(uint64_t start, uint64_t length, uint32_t port_cycles) {
   return port_.book(start, length, std::span(&port_cycles, 1));

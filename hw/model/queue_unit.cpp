@@ -70,7 +70,7 @@ void QueueUnit::process(const IssuedCommand& command) {
   if (machine_.hang.strikes(queue_, command.index)) wait_for_abort();
   if (!machine_.job.aborting()) execute(command, work);
   executing_ = false;
-  if (machine_.job.aborting()) {
+  if (machine_.job.aborting() || !end_variables(command)) {
     spend(Counter::kStalled);
     return;
   }
@@ -104,30 +104,6 @@ QueueState QueueUnit::state() const {
   return state;
 }
 
-bool QueueUnit::begin_variables(const IssuedCommand& command) {
-  engine::VariableTable& table = machine_.persistent.table();
-  for (const VariableUse& use : command.variables) {
-    if (use.access != engine::Access::kRead) continue;
-    const ErrorCode error = table.check_content(use.index);
-    if (error == ErrorCode::kOk) continue;
-    fault(command, error, {0, contract::Region::kVariable, use.index}, 0);
-    return false;
-  }
-  // Whatever stops the command from here on leaves the mark.
-  for (const VariableUse& use : command.variables) {
-    if (use.access == engine::Access::kWrite) table.begin_write(use.index);
-  }
-  return true;
-}
-
-void QueueUnit::commit_variables(const IssuedCommand& command) {
-  for (const VariableUse& use : command.variables) {
-    if (!use.commit) continue;
-    machine_.persistent.table().commit_write(use.index);
-    machine_.address_map.commit_done(use.index);
-  }
-}
-
 void QueueUnit::complete(const IssuedCommand& command, const Work& work, uint64_t started) {
   const uint64_t elapsed = machine_.clock.now() - started;
   const uint64_t busy = std::min(work.busy, elapsed);
@@ -139,7 +115,6 @@ void QueueUnit::complete(const IssuedCommand& command, const Work& work, uint64_
   counters.add(queue_, Counter::kMacs, work.macs);
   counters.add(queue_, Counter::kCommands, 1);
   add_bytes(counters, queue_, work.asked, work.traffic);
-  commit_variables(command);
 
   const auto narrow = [](uint64_t value) {
     return static_cast<uint32_t>(std::min<uint64_t>(value, std::numeric_limits<uint32_t>::max()));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <systemc>
 #include <vector>
 
@@ -64,7 +65,16 @@ class QueueUnit : public sc_core::sc_module {
   bool wait_for_tokens(const IssuedCommand& command);
   // What a command means for its variables when it starts; false when it must not.
   [[nodiscard]] bool begin_variables(const IssuedCommand& command);
-  void commit_variables(const IssuedCommand& command);
+  // And when its bytes are written; false when it has not come to its end after all.
+  [[nodiscard]] bool end_variables(const IssuedCommand& command);
+  // Always false: a word of a table entry has two wrong bits.
+  bool fault_word(const IssuedCommand& command, uint32_t entry);
+  [[nodiscard]] bool entry_readable(const IssuedCommand& command, uint32_t index);
+  [[nodiscard]] bool words_readable(const IssuedCommand& command, const VariableUse& use);
+  // Reads or writes the bytes of a use, without time.
+  void move_bytes(const VariableUse& use, std::span<uint8_t> data, bool write);
+  void keep_written(const IssuedCommand& command);
+  [[nodiscard]] bool breaks_down(const IssuedCommand& command);
   void complete(const IssuedCommand& command, const Work& work, uint64_t started);
   void wait_for_abort();
   // Adds the cycles since the last call to a counter.
@@ -73,9 +83,10 @@ class QueueUnit : public sc_core::sc_module {
   std::vector<IssuedCommand> slots_;  // the one in hand, the FIFO behind it
   size_t hand_ = 0, size_ = 0;
   bool holding_ = false, executing_ = false;
-  uint64_t accounted_ = 0;         // cycle up to which busy, stalled and idle are counted
-  Alarm timer_;                    // what wait_until() waits for
-  std::vector<QueueUnit*> units_;  // by queue; nullptr where there is none
+  std::vector<std::vector<uint8_t>> kept_;  // what the command in hand writes over, a use each; while power may fail
+  uint64_t accounted_ = 0;                  // cycle up to which busy, stalled and idle are counted
+  Alarm timer_;                             // what wait_until() waits for
+  std::vector<QueueUnit*> units_;           // by queue; nullptr where there is none
   sc_core::sc_event pushed_, completed_;
 };
 

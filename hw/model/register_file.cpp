@@ -23,7 +23,8 @@ bool within(uint32_t offset, uint32_t first, uint32_t count, uint32_t step) {
 
 }  // namespace
 
-RegisterFile::RegisterFile(Machine& machine, Actions actions) : machine_(machine), actions_(std::move(actions)) {
+RegisterFile::RegisterFile(Machine& machine, Actions actions)
+    : machine_(machine), actions_(std::move(actions)), persistent_(machine) {
   for (const contract::RegisterInfo& info : contract::kRegisters) {
     if (info.block != contract::Block::kId && info.block != contract::Block::kCore) continue;
     for (uint32_t i = 0; i < info.count; ++i) {
@@ -63,15 +64,8 @@ tlm::tlm_response_status RegisterFile::access(tlm::tlm_generic_payload& payload,
   if (!write && !payload.is_read()) return tlm::TLM_COMMAND_ERROR_RESPONSE;
 
   if (address >= contract::kPsramWindow) {
-    const uint64_t offset = address - contract::kPsramWindow;
-    const std::span<uint8_t> memory = machine_.persistent.bytes();
-    if (offset > memory.size() || length > memory.size() - offset) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
-    if (write) {
-      std::memcpy(memory.data() + offset, data, length);
-    } else {
-      std::memcpy(data, memory.data() + offset, length);
-    }
-    return tlm::TLM_OK_RESPONSE;
+    const bool done = persistent_.access(address - contract::kPsramWindow, write, debug, {data, length});
+    return done ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE;
   }
 
   if (address % 4 != 0 || length % 4 != 0) return tlm::TLM_BURST_ERROR_RESPONSE;
@@ -86,18 +80,11 @@ tlm::tlm_response_status RegisterFile::access(tlm::tlm_generic_payload& payload,
       std::memcpy(&value, data + i, 4);
       this->write(offset, value, debug);
     } else {
-      value = read(offset);
+      value = read(offset, debug);
       std::memcpy(data + i, &value, 4);
     }
   }
   return tlm::TLM_OK_RESPONSE;
-}
-
-uint8_t* RegisterFile::variable_word(uint32_t offset) const {
-  const uint32_t index = words_[reg::kVarIndex / 4];
-  if (index >= machine_.persistent.table().entries()) return nullptr;
-  return machine_.persistent.bytes().data() + uint64_t{index} * contract::VariableEntry::kBytes +
-         (offset - reg::kVarWord0);
 }
 
 uint32_t RegisterFile::read_status() const {
@@ -136,7 +123,8 @@ uint32_t RegisterFile::read_queue(uint32_t offset) const {
   return offset % reg::kQueueStep == 0 ? state.encode() : state.command;
 }
 
-uint32_t RegisterFile::read(uint32_t offset) const {
+uint32_t RegisterFile::read(uint32_t offset, bool debug) {
+  if (PersistentPort::has(offset)) return persistent_.read(offset, words_[reg::kVarIndex / 4], debug);
   if (within(offset, reg::kCounterLo, reg::kCounterCount, reg::kCounterStep)) {
     const uint64_t value = machine_.counters.value((offset - reg::kCounterLo) / reg::kCounterStep);
     return offset % reg::kCounterStep == 0 ? low(value) : high(value);
@@ -164,14 +152,6 @@ uint32_t RegisterFile::read(uint32_t offset) const {
       return low(job_cycles_);
     case reg::kJobCyclesHi:
       return high(job_cycles_);
-    case reg::kVarWord0:
-    case reg::kVarWord1:
-    case reg::kVarWord2:
-    case reg::kVarWord3: {
-      uint32_t value = 0;
-      if (const uint8_t* word = variable_word(offset)) std::memcpy(&value, word, 4);
-      return value;
-    }
     default:
       return words_[offset / 4];
   }
@@ -188,7 +168,7 @@ void RegisterFile::control(uint32_t value) {
 
 void RegisterFile::start() {
   clear_results();
-  if (machine_.power.ready()) {
+  if (machine_.power.ready() && machine_.persistent.on()) {
     actions_.start();
     return;
   }
@@ -212,6 +192,10 @@ void RegisterFile::switch_power(bool on) {
 
 void RegisterFile::write(uint32_t offset, uint32_t value, bool debug) {
   if ((mapped_[offset / 4] & kWritable) == 0) return;
+  if (PersistentPort::has(offset)) {
+    persistent_.write(offset, value, words_[reg::kVarIndex / 4], debug);
+    return;
+  }
   switch (offset) {
     case reg::kControl:
       if (!debug) control(value);
@@ -227,12 +211,6 @@ void RegisterFile::write(uint32_t offset, uint32_t value, bool debug) {
     case reg::kIrqEnable:
       irq_enable_ = value & reg::kIrqEnableJobMask;
       actions_.interrupt_changed();
-      return;
-    case reg::kVarWord0:
-    case reg::kVarWord1:
-    case reg::kVarWord2:
-    case reg::kVarWord3:
-      if (uint8_t* word = variable_word(offset)) std::memcpy(word, &value, 4);
       return;
     default:
       words_[offset / 4] = value;

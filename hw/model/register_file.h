@@ -12,6 +12,7 @@
 
 #include "hw/contract/gen/registers.h"
 #include "hw/model/machine.h"
+#include "hw/model/persistent_port.h"
 #include "hw/model/queue_state.h"
 
 namespace npu::model {
@@ -29,8 +30,8 @@ class RegisterFile {
   RegisterFile(Machine& machine, Actions actions);
 
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-  // As b_transport but without side effects: writing to control, irq_status or engine_power does nothing. Returns bytes
-  // moved.
+  // As b_transport but without side effects: writing to control, irq_status, engine_power or psram_* does nothing.
+  // Returns bytes moved.
   unsigned transport_dbg(tlm::tlm_generic_payload& payload);
 
   // The configuration as a job takes it over.
@@ -43,7 +44,7 @@ class RegisterFile {
 
  private:
   tlm::tlm_response_status access(tlm::tlm_generic_payload& payload, bool debug);
-  [[nodiscard]] uint32_t read(uint32_t offset) const;
+  [[nodiscard]] uint32_t read(uint32_t offset, bool debug);
   void write(uint32_t offset, uint32_t value, bool debug);
   [[nodiscard]] uint32_t read_status() const;
   [[nodiscard]] uint32_t read_fault(uint32_t offset) const;
@@ -51,10 +52,10 @@ class RegisterFile {
   void control(uint32_t value);
   void start();
   void switch_power(bool on);
-  [[nodiscard]] uint8_t* variable_word(uint32_t offset) const;
 
   Machine& machine_;
   Actions actions_;
+  PersistentPort persistent_;
   std::array<uint32_t, contract::kRegisterSpaceBytes / 4> words_{};  // those that just hold what was written
   std::array<uint8_t, contract::kRegisterSpaceBytes / 4> mapped_{};  // is there a register, may it be written
   uint32_t irq_status_ = 0, irq_enable_ = 0;

@@ -1,80 +1,15 @@
 // Writes of variables: their marks, what tears, two places, and places in DRAM.
-#include <gtest/gtest.h>
-
-#include <numeric>
-
-#include "tests/unit/model/bench.h"
+#include "tests/unit/model/variable_bench.h"
 
 namespace npu::model::testing {
 namespace {
 
 namespace reg = contract::reg;
 using contract::ErrorCode;
-using contract::VariableFlag;
 
-constexpr uint32_t kHash = 0x1234, kLength = 64;
-constexpr uint32_t kSram = 0x400, kDram = 0x60000;  // places
-constexpr uint16_t kVariable = 2;
+class VariableWriteTest : public VariableBench {};
 
-constexpr uint8_t flag(VariableFlag flag) { return static_cast<uint8_t>(flag); }
-constexpr uint8_t kWritten = flag(VariableFlag::kIsWritten), kWriting = flag(VariableFlag::kWriting),
-                  kTorn = flag(VariableFlag::kTorn), kDouble = flag(VariableFlag::kDoubleBuffered),
-                  kSecond = flag(VariableFlag::kSecond), kInDram = flag(VariableFlag::kInDram);
-
-class VariableWriteTest : public ::testing::TestWithParam<Mode> {
- protected:
-  VariableWriteTest() : bench(options()) {}
-  static BenchOptions options() {
-    BenchOptions options;
-    options.mode = GetParam();
-    return options;
-  }
-  void set(uint16_t index, uint32_t base, uint8_t flags, uint32_t length = kLength) {
-    contract::VariableEntry entry;
-    entry.base = base;
-    entry.length = length;
-    entry.owner = Bench::kOwner;
-    entry.flags = flags;
-    entry.hash = kHash;
-    bench.set_variable(index, entry);
-  }
-  // Without what says that it was declared.
-  uint8_t flags(uint16_t index = kVariable) {
-    return bench.get_variable(index).flags & static_cast<uint8_t>(~flag(VariableFlag::kSeenValid));
-  }
-  ErrorCode run(const Stream& stream) {
-    bench.write(reg::kJobEpoch, ++epoch);
-    EXPECT_TRUE(bench.run(stream));
-    return bench.fault();
-  }
-  static Stream declared(std::initializer_list<uint16_t> variables = {kVariable}) {
-    Stream stream(small_machine());
-    for (const uint16_t index : variables) stream.declare(index, kHash);
-    return stream;
-  }
-  static contract::DmaCommand store(uint32_t channel, uint32_t from, uint32_t bytes, bool commit, uint32_t at = 0) {
-    contract::DmaCommand dma = copy(channel, dram(from), variable(kVariable, at), bytes);
-    dma.commit = commit;
-    return dma;
-  }
-  static contract::DmaCommand load(uint32_t channel, uint32_t to) {
-    return copy(channel, variable(kVariable), dram(to), kLength);
-  }
-  std::vector<uint8_t> sram(uint32_t offset, uint32_t bytes = kLength) {
-    std::vector<uint8_t> data(bytes);
-    bench.transport(tlm::TLM_READ_COMMAND, contract::kPsramWindow + offset, data.data(), bytes);
-    return data;
-  }
-  std::vector<uint8_t> memory(uint32_t offset, uint32_t bytes = kLength) {
-    return {bench.memory.data.begin() + offset, bench.memory.data.begin() + offset + bytes};
-  }
-
-  Bench bench;
-  uint32_t epoch = 0;
-};
-
-INSTANTIATE_TEST_SUITE_P(, VariableWriteTest, ::testing::Values(Mode::kTimed, Mode::kFunctional),
-                         [](const auto& info) { return info.param == Mode::kTimed ? "Timed" : "Functional"; });
+INSTANTIATE_TEST_SUITE_P(, VariableWriteTest, ::testing::Values(Mode::kTimed, Mode::kFunctional), name_of_mode);
 
 TEST_P(VariableWriteTest, WithoutCommitTheMarkStays) {
   set(kVariable, kSram, kWritten);

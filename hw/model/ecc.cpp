@@ -1,0 +1,67 @@
+#include "hw/model/ecc.h"
+
+#include <bit>
+
+namespace npu::model {
+
+void Ecc::flip(uint64_t word, uint32_t bit) {
+  Wrong& wrong = wrong_[word];
+  if (bit < kDataBits) {
+    wrong.data ^= uint64_t{1} << bit;
+  } else {
+    wrong.check ^= static_cast<uint8_t>(1u << (bit - kDataBits));
+  }
+  if (wrong.data == 0 && wrong.check == 0) wrong_.erase(word);
+}
+
+bool Ecc::correct(Words::iterator& word) {
+  if (std::popcount(word->second.data) + std::popcount(word->second.check) == 1) {
+    ++corrected_;
+    word = wrong_.erase(word);
+    return true;
+  }
+  ++uncorrectable_;
+  address_ = static_cast<uint32_t>(word->first * kWordBytes);
+  ++word;
+  return false;
+}
+
+std::optional<uint64_t> Ecc::read(uint64_t low, uint64_t high) {
+  const uint64_t end = (high + kWordBytes - 1) / kWordBytes;
+  for (auto word = wrong_.lower_bound(low / kWordBytes); word != wrong_.end() && word->first < end;) {
+    const uint64_t first = word->first * kWordBytes;
+    if (!correct(word)) return first;
+  }
+  return std::nullopt;
+}
+
+std::optional<uint64_t> Ecc::read_edges(uint64_t low, uint64_t high) {
+  if (low % kWordBytes != 0) {
+    if (const auto wrong = read(low, low + 1)) return wrong;
+  }
+  return high % kWordBytes != 0 ? read(high - 1, high) : std::nullopt;
+}
+
+void Ecc::wrote(uint64_t low, uint64_t high) {
+  const uint64_t first = (low + kWordBytes - 1) / kWordBytes, end = high / kWordBytes;
+  if (first < end) wrong_.erase(wrong_.lower_bound(first), wrong_.lower_bound(end));
+}
+
+void Ecc::replace(uint64_t low, uint64_t high) {
+  const auto word = wrong_.find(low / kWordBytes);
+  if (word == wrong_.end()) return;
+  for (uint64_t byte = low; byte < high; ++byte) word->second.data &= ~(uint64_t{0xff} << (byte % kWordBytes * 8));
+  word->second.check = 0;
+  if (word->second.data == 0) wrong_.erase(word);
+}
+
+void Ecc::scrub() {
+  for (auto word = wrong_.begin(); word != wrong_.end();) static_cast<void>(correct(word));
+}
+
+void Ecc::reset() {
+  clear();
+  corrected_ = uncorrectable_ = address_ = 0;
+}
+
+}  // namespace npu::model

@@ -1,0 +1,133 @@
+// What the commands of a queue mean for variables beside their bytes: what must be readable when they start, the marks
+// of writes, and power that breaks down in the middle of one.
+#include <algorithm>
+#include <cstring>
+
+#include "hw/model/queue_unit.h"
+
+namespace npu::model {
+
+using contract::ErrorCode;
+using contract::Space;
+using engine::Access;
+
+namespace {
+
+uint64_t length(const ByteSet& bytes) { return bytes.runs() * bytes.run; }
+
+// Calls move(address, bytes) for the runs of a set and the parts of `data` that belong to them.
+template <class Move>
+void move_runs(const ByteSet& bytes, std::span<uint8_t> data, Move&& move) {
+  size_t done = 0;
+  bytes.for_each_run([&](uint64_t low, uint64_t high) {
+    move(low, data.subspan(done, high - low));
+    done += high - low;
+    return true;
+  });
+}
+
+}  // namespace
+
+bool QueueUnit::fault_word(const IssuedCommand& command, uint32_t entry) {
+  fault(command, ErrorCode::kFaultEcc, {0, contract::Region::kVariable, static_cast<uint16_t>(entry)}, 0);
+  return false;
+}
+
+bool QueueUnit::entry_readable(const IssuedCommand& command, uint32_t index) {
+  const auto wrong = machine_.persistent.read_row_of(index);
+  return !wrong || fault_word(command, *wrong);
+}
+
+// Bytes that are read, or share a word with those that are written, must be right.
+bool QueueUnit::words_readable(const IssuedCommand& command, const VariableUse& use) {
+  if (use.window.space != Space::kPersistent) return true;
+  PersistentSram& memory = machine_.persistent;
+  const auto wrong = use.access == Access::kRead ? memory.read(use.bytes) : memory.read_edges(use.bytes);
+  if (!wrong) return true;
+  const uint64_t offset = *wrong > use.window.base ? *wrong - use.window.base : 0;
+  fault(command, ErrorCode::kFaultEcc, {0, contract::Region::kVariable, use.index}, offset);
+  return false;
+}
+
+bool QueueUnit::begin_variables(const IssuedCommand& command) {
+  engine::VariableTable& table = machine_.persistent.table();
+  for (const VariableUse& use : command.variables) {
+    if (!entry_readable(command, use.index)) return false;
+    const ErrorCode error = use.access == Access::kRead ? table.check_content(use.index) : ErrorCode::kOk;
+    if (error != ErrorCode::kOk) {
+      fault(command, error, {0, contract::Region::kVariable, use.index}, 0);
+      return false;
+    }
+    if (!words_readable(command, use)) return false;
+  }
+  // Whatever stops the command from here on leaves the mark.
+  for (const VariableUse& use : command.variables) {
+    if (use.access == Access::kWrite) table.begin_write(use.index);
+  }
+  if (machine_.brownout.left() > 0) keep_written(command);
+  return true;
+}
+
+bool QueueUnit::end_variables(const IssuedCommand& command) {
+  if (command.variables.empty()) return true;
+  if (breaks_down(command)) return false;
+  for (const VariableUse& use : command.variables) {
+    if (use.access == Access::kWrite && use.window.space == Space::kPersistent) machine_.persistent.wrote(use.bytes);
+  }
+  for (const VariableUse& use : command.variables) {
+    if (!use.commit) continue;
+    if (!entry_readable(command, use.index)) return false;
+    machine_.persistent.table().commit_write(use.index);
+    machine_.address_map.commit_done(use.index);
+  }
+  return true;
+}
+
+void QueueUnit::move_bytes(const VariableUse& use, std::span<uint8_t> data, bool write) {
+  uint8_t* const memory = machine_.persistent.bytes().data();
+  move_runs(use.bytes, data, [&](uint64_t address, std::span<uint8_t> run) {
+    if (use.window.space == Space::kDram) {
+      static_cast<void>(write ? machine_.memory.debug_write(address, run) : machine_.memory.debug_read(address, run));
+    } else {
+      write ? std::memcpy(memory + address, run.data(), run.size())
+            : std::memcpy(run.data(), memory + address, run.size());
+    }
+  });
+}
+
+// What the command is going to overwrite, for the case that power breaks down.
+void QueueUnit::keep_written(const IssuedCommand& command) {
+  kept_.clear();
+  for (const VariableUse& use : command.variables) {
+    if (use.access != Access::kWrite) continue;
+    kept_.emplace_back(length(use.bytes));
+    move_bytes(use, kept_.back(), false);
+  }
+}
+
+// The command has written all; of that, only what came before stays.
+bool QueueUnit::breaks_down(const IssuedCommand& command) {
+  uint64_t bytes = 0;
+  for (const auto& kept : kept_) bytes += kept.size();
+  uint64_t arrived = machine_.brownout.left();
+  const bool struck = machine_.brownout.strikes(bytes);
+  size_t number = 0;
+  for (const VariableUse& use : command.variables) {
+    if (!struck || use.access != Access::kWrite) continue;
+    std::vector<uint8_t> stays(kept_[number].size());
+    move_bytes(use, stays, false);
+    const uint64_t here = std::min<uint64_t>(arrived, stays.size());
+    std::copy(kept_[number].begin() + static_cast<int64_t>(here), kept_[number].end(),
+              stays.begin() + static_cast<int64_t>(here));
+    move_bytes(use, stays, true);
+    arrived -= here;
+    ++number;
+  }
+  kept_.clear();
+  if (!struck) return false;
+  machine_.power.switch_off();
+  fault(command, ErrorCode::kFaultPower);
+  return true;
+}
+
+}  // namespace npu::model
