@@ -143,6 +143,7 @@ report::RunInfo run_info(const RunOptions& options, const Network& network, cons
   info.file_sha256 = sha256_of(network);
   info.machine = preset;
   info.mode = options.mode;
+  info.state_in_dram = options.state_in_dram;
   if (!options.bypass_firmware) info.firmware = options.firmware.empty() ? "built-in" : options.firmware;
   if (options.jitter) {
     info.jitter_seed = options.jitter->first;
@@ -158,6 +159,12 @@ void resume(runtime::Context& context, const runtime::Snapshot& start) {
   for (const runtime::SnapshotVariable& variable : start.variables) {
     if (!variable.is_written) context.clear(variable.identity);
   }
+}
+
+compiler::Options compiler_options(const RunOptions& options) {
+  compiler::Options result;
+  result.schedule.state_in_dram = options.state_in_dram;
+  return result;
 }
 
 // Where the results of the invocations go.
@@ -264,11 +271,12 @@ int run_run(const Arguments& arguments) {
   cosim::BackEnds back_ends(preset.caps);
   choose_back_ends(options.back_ends, back_ends);
   runtime::Device device = open_device(options, preset, console, back_ends);
-  const compiler::Program program = compiler::compile(network.graph, device.capabilities());
+  const compiler::Program program = compiler::compile(network.graph, device.capabilities(), compiler_options(options));
   choose_layers(options.back_ends, program, back_ends);
   // After compiling: whoever has no data yet learns first whether the network runs at all.
   const InputData inputs(network.inputs, options.data.inputs, options.data.sequence, options.data.range);
-  runtime::Context context = device.create_context({.zero_init = options.data.zero_init});
+  runtime::Context context =
+      device.create_context({.zero_init = options.data.zero_init, .double_buffer = options.double_buffer});
   const runtime::LoadedProgram loaded = context.load(program);
   if (!options.data.resume.empty()) resume(context, start);
   report::RunInfo info = run_info(options, network, preset, program);

@@ -43,6 +43,10 @@ po::options_description visible_options() {
        "timed, or functional: the same bits without time, faster")  //
       ("check", po::value<std::string>()->value_name("reference"),
        "run the software reference too and compare every element of every output; exit status 7 when any differs")  //
+      ("state-in-dram", po::bool_switch(),
+       "put all variables into DRAM instead of the persistent SRAM: the same bits, to see what that memory is worth")  //
+      ("double-buffer", po::bool_switch(),
+       "give each variable that the network writes two places, so that an interrupted write leaves its old value")  //
       ("json", po::value<std::string>()->value_name("FILE"), "write the report as JSON")                            //
       ("csv", po::value<std::string>()->value_name("FILE"), "write the layers as CSV")                              //
       ("trace", po::value<std::string>()->value_name("FILE"), "write a Chrome/Perfetto trace")                      //
@@ -148,6 +152,8 @@ RunOptions read_options(const po::variables_map& values) {
     *target = values[name].as<std::string>();
     check_file_writable(*target);
   }
+  options.state_in_dram = values["state-in-dram"].as<bool>();
+  options.double_buffer = values["double-buffer"].as<bool>();
   if (!options.data.outputs.empty()) check_folder_writable(options.data.outputs);
   read_firmware_options(values, options);
   if (values.count("jitter") > 0) options.jitter = parse_jitter(values["jitter"].as<std::string>());

@@ -92,6 +92,14 @@ double Report::microseconds(double cycles_of_some) const { return cycles_of_some
 
 double Report::cpu_microseconds(double cpu_cycles) const { return cpu_cycles / info.machine.caps.cpu_clock_mhz; }
 
+std::string_view place(const runtime::VariableInfo& variable) { return variable.in_dram ? "dram" : "persistent_sram"; }
+
+std::string_view place_reason(const RunInfo& run, const runtime::VariableInfo& variable) {
+  if (!variable.in_dram) return "it fits";
+  if (run.state_in_dram) return "all state was sent there";
+  return "the persistent SRAM is full, and others move more for their size";
+}
+
 std::string calibration_text() {
   std::string exact, rest;
   for (const Calibration& one : kCalibration) {

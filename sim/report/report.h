@@ -46,6 +46,7 @@ struct RunInfo {
   std::string firmware;  // "built-in" or the image's file; empty: bypassed
   std::optional<uint64_t> jitter_seed;
   uint64_t jitter_max = 0;
+  bool state_in_dram = false;         // asked for
   std::vector<std::string> injected;  // faults put in by test hooks, in words
   std::string program_sha256;
 };
@@ -79,6 +80,10 @@ struct EngineRun {
   double cycles_mean_absolute = 0;
   int64_t cycles_worst = 0;  // RTL minus model
 };
+
+// Where a variable lies: a key, and why in words.
+[[nodiscard]] std::string_view place(const runtime::VariableInfo& variable);
+[[nodiscard]] std::string_view place_reason(const RunInfo& run, const runtime::VariableInfo& variable);
 
 // What the comparison with the reference found.
 struct CheckResult {

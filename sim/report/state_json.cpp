@@ -31,8 +31,14 @@ Json variable_json(const Report& report, const VariableRow& row) {
           {"extension_type", is_extension_type(info.type)},
           {"shape", info.shape},
           {"bytes", info.bytes},
+          {"place", place(info)},
+          {"place_reason", place_reason(report.info, info)},
           {"offset", info.offset},
+          {"double_buffered", info.double_buffered},
           {"is_written", info.is_written},
+          {"torn", info.torn},
+          {"last_writer", info.last_writer},
+          {"invocations", info.invocations},
           {"traffic", bytes_json(report, row.traffic.bytes)},
           {"command_cycles", report.per_invocation(row.traffic.cycles)},
           {"readers", users_json(report, row.traffic, VariableUse::kRead)},
@@ -52,12 +58,14 @@ Json use_json(const Report& report, const StateUse& use) {
 
 Json state_json(const Report& report) {
   Json variables = Json::array();
-  uint64_t bytes = 0;
+  uint64_t bytes = 0, in_dram = 0;
   for (const VariableRow& row : report.variables) {
     variables.push_back(variable_json(report, row));
     bytes += row.info.bytes;
+    if (row.info.in_dram) in_dram += row.info.bytes;
   }
   return {{"bytes", bytes},
+          {"dram_bytes", in_dram},
           {"capacity_bytes", report.memory.persistent_bytes},
           {"cycles", report.per_invocation(report.charged_to_state())},
           {"command_cycles", report.per_invocation(report.state_cycles)},

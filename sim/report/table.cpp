@@ -184,20 +184,31 @@ std::string state_totals(const Report& report) {
   return text + '\n';
 }
 
+// What there is to say of a variable beside its declaration and place.
+std::string variable_notes(const Report& report, const runtime::VariableInfo& variable) {
+  std::string text;
+  if (variable.in_dram) text += fmt::format(" of DRAM: {}", place_reason(report.info, variable));
+  if (variable.double_buffered) text += ", two places";
+  if (variable.torn) text += ", torn";
+  if (!variable.is_written) text += ", never written";
+  if (is_extension_type(variable.type)) text += ", a type beyond TOSA 1.0";
+  return text;
+}
+
 std::string state_lines(const Report& report) {
   if (report.variables.empty()) return "state     none\n";
-  uint64_t bytes = 0;
-  for (const VariableRow& row : report.variables) bytes += row.info.bytes;
+  uint64_t bytes = 0, in_dram = 0;
+  for (const VariableRow& row : report.variables) (row.info.in_dram ? in_dram : bytes) += row.info.bytes;
   std::string text =
-      fmt::format("state     {} variable{}, {} bytes of {} in persistent SRAM\n", report.variables.size(),
-                  report.variables.size() == 1 ? "" : "s", grouped(bytes), grouped(report.memory.persistent_bytes));
+      fmt::format("state     {} variable{}, {} bytes of {} in persistent SRAM{}\n", report.variables.size(),
+                  report.variables.size() == 1 ? "" : "s", grouped(bytes), grouped(report.memory.persistent_bytes),
+                  in_dram == 0 ? "" : fmt::format(", {} bytes in DRAM", grouped(in_dram)));
   text += state_totals(report);
   for (const VariableRow& row : report.variables) {
     const runtime::VariableInfo& variable = row.info;
-    text += fmt::format("          {} {}{}, {} bytes at {:#x}{}{}\n", variable.identity, graph::name(variable.type),
+    text += fmt::format("          {} {}{}, {} bytes at {:#x}{}\n", variable.identity, graph::name(variable.type),
                         graph::to_string(variable.shape), grouped(variable.bytes), variable.offset,
-                        variable.is_written ? "" : ", never written",
-                        is_extension_type(variable.type) ? ", a type beyond TOSA 1.0" : "");
+                        variable_notes(report, variable));
     text += traffic_line(report, row.traffic);
   }
   return text;

@@ -105,6 +105,34 @@ TEST(State, TheTableSaysWhoMovesWhat) {
   EXPECT_THAT(text, HasSubstr("4 bytes read by conv2d_4, 4 bytes written by variable_write_9\n"));
 }
 
+TEST(State, SaysWhereAVariableLiesAndWhy) {
+  Report report = sample_report();
+  const json sram = json::parse(to_json(report))["state"];
+  EXPECT_EQ(sram["variables"][0]["place"], "persistent_sram");
+  EXPECT_EQ(sram["dram_bytes"], 0);
+  runtime::VariableInfo& info = report.variables[0].info;
+  info.in_dram = info.torn = info.double_buffered = true;
+  info.offset = 0x100000000;
+  info.last_writer = "host";
+  info.invocations = 7;
+  const json state = json::parse(to_json(report))["state"];
+  const json& variable = state["variables"][0];
+  EXPECT_EQ(state["dram_bytes"], 4);
+  EXPECT_EQ(variable["place"], "dram");
+  EXPECT_EQ(variable["place_reason"], "the persistent SRAM is full, and others move more for their size");
+  EXPECT_EQ(variable["offset"], 0x100000000);
+  EXPECT_EQ(variable["last_writer"], "host");
+  EXPECT_EQ(variable["invocations"], 7);
+  EXPECT_EQ(variable["torn"], true);
+  EXPECT_EQ(variable["double_buffered"], true);
+  EXPECT_THAT(to_table(report), HasSubstr("1 variable, 0 bytes of 0 in persistent SRAM, 4 bytes in DRAM\n"));
+  EXPECT_THAT(to_table(report),
+              HasSubstr("4 bytes at 0x100000000 of DRAM: the persistent SRAM is full, and others move "
+                        "more for their size, two places, torn\n"));
+  report.info.state_in_dram = true;
+  EXPECT_EQ(json::parse(to_json(report))["state"]["variables"][0]["place_reason"], "all state was sent there");
+}
+
 TEST(State, TypesBeyondTheSpecificationsTableAreMarked) {
   Report report = sample_report();
   report.variables[0].info.type = graph::DType::kInt16;
