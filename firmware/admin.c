@@ -63,6 +63,13 @@ enum npu_error npu_admin(uint32_t type, volatile const struct npu_ring_request *
       return npu_variable_read(request->value[0], values);
     case NPU_REQUEST_POWER:
       return npu_power(request->value[0]);
+    case NPU_REQUEST_PERSISTENT_POWER:
+      return npu_persistent_power(request->value[0]);
+    case NPU_REQUEST_SCRUB:
+      return npu_scrub(values);
+    case NPU_REQUEST_ACKNOWLEDGE_LOSS:
+      npu_core_acknowledge_loss();
+      return NPU_ERROR_OK;
     default:
       return NPU_ERROR_FAULT_REQUEST;
   }

@@ -1,4 +1,4 @@
-// Requests of ring 0: contexts, cancelling, variables, power.
+// Requests of ring 0: contexts, cancelling, variables, power, the persistent SRAM.
 #pragma once
 
 #include "hw/contract/gen/npu_contract.h"

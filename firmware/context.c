@@ -71,7 +71,8 @@ static void npu_context_accept(struct npu_context *context, volatile const struc
 
 static const char *npu_request_name(uint32_t type) {
   static const char *const names[] = {
-      "nop", "run", "cancel", "context_open", "context_close", "variable_write", "variable_read", "power"};
+      "nop",           "run",   "cancel",           "context_open", "context_close",   "variable_write",
+      "variable_read", "power", "persistent_power", "scrub",        "acknowledge_loss"};
   return type < sizeof names / sizeof names[0] ? names[type] : "?";
 }
 

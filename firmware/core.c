@@ -16,6 +16,7 @@ enum {
 static uint32_t npu_job_registers[kCount];
 static struct npu_mapping npu_mappings[kRegions];
 static bool npu_core_powered;
+static uint32_t npu_persistent_state;  // a psram_power
 
 static inline void npu_core_update(uint32_t *known, uint32_t offset, uint32_t value) {
   if (*known == value) return;
@@ -72,6 +73,7 @@ void npu_core_init(void) {
   npu_core_init_regions();
   npu_write(NPU_REG_IRQ_ENABLE, NPU_REG_IRQ_ENABLE_JOB_MASK);
   npu_core_powered = (npu_read(NPU_REG_STATUS) & NPU_REG_STATUS_POWERED_MASK) != 0;
+  npu_persistent_state = npu_read(NPU_REG_PSRAM_POWER);
 }
 
 struct npu_core_result npu_core_take_result(void) {
@@ -132,6 +134,7 @@ void npu_core_reset(void) {
 }
 
 bool npu_core_power_up(void) {
+  if (!npu_core_persistent_on()) npu_core_persistent_power(NPU_PSRAM_POWER_ON);
   if (npu_core_powered) return true;
   npu_write(NPU_REG_ENGINE_POWER, NPU_REG_ENGINE_POWER_ON_MASK);
   for (uint32_t i = 0; i < kPowerPolls && !npu_core_powered; ++i) {
@@ -146,4 +149,31 @@ void npu_core_power_down(void) {
   npu_write(NPU_REG_ENGINE_POWER, 0);
   npu_core_powered = false;
   npu_log(NPU_LOG_EVENT, "engines without power");
+}
+
+bool npu_core_persistent_on(void) { return npu_persistent_state == NPU_PSRAM_POWER_ON; }
+
+void npu_core_persistent_power(enum npu_psram_power state) {
+  static const char *const names[] = {"on", "retention", "off"};
+  if (npu_persistent_state == (uint32_t)state) return;
+  npu_persistent_state = state;
+  npu_write(NPU_REG_PSRAM_POWER, state);
+  npu_log(NPU_LOG_EVENT, "persistent SRAM: %s", names[state]);
+}
+
+struct npu_scrubbed npu_core_scrub(void) {
+  struct npu_scrubbed result = {.corrected = npu_read(NPU_REG_ECC_CORRECTED),
+                                .damaged = npu_read(NPU_REG_ECC_UNCORRECTABLE)};
+  npu_write(NPU_REG_PSRAM_SCRUB, NPU_REG_PSRAM_SCRUB_START_MASK);
+  result.corrected = npu_read(NPU_REG_ECC_CORRECTED) - result.corrected;
+  result.damaged = npu_read(NPU_REG_ECC_UNCORRECTABLE) - result.damaged;
+  result.address = npu_read(NPU_REG_ECC_ADDRESS);
+  npu_log(NPU_LOG_EVENT, "scrub: %u bits corrected, %u words damaged", (unsigned)result.corrected,
+          (unsigned)result.damaged);
+  return result;
+}
+
+void npu_core_acknowledge_loss(void) {
+  npu_write(NPU_REG_PSRAM_STATUS, NPU_REG_PSRAM_STATUS_LOST_MASK);
+  npu_log(NPU_LOG_EVENT, "persistent SRAM: loss acknowledged");
 }

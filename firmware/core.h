@@ -50,6 +50,16 @@ void npu_core_preempt(void);
 // Stops whatever runs; forgets its results and its interrupt.
 void npu_core_reset(void);
 
-// Makes sure that the engines have power; false when it does not come.
+// Makes sure that the engines have power, and the persistent SRAM; false when it does not come.
 bool npu_core_power_up(void);
 void npu_core_power_down(void);
+
+// The persistent SRAM has power of its own. No job may run while it changes or scrubs.
+bool npu_core_persistent_on(void);
+void npu_core_persistent_power(enum npu_psram_power state);
+// Bits that were put right, words that cannot be, and the byte offset of the last of them.
+struct npu_scrubbed {
+  uint32_t corrected, damaged, address;
+};
+struct npu_scrubbed npu_core_scrub(void);
+void npu_core_acknowledge_loss(void);

@@ -17,6 +17,22 @@ static bool npu_power_needed(void) {
   return false;
 }
 
+enum npu_error npu_persistent_power(uint32_t state) {
+  if (state > NPU_PSRAM_POWER_OFF || npu_power_needed()) return NPU_ERROR_FAULT_REQUEST;
+  npu_core_persistent_power((enum npu_psram_power)state);
+  return NPU_ERROR_OK;
+}
+
+enum npu_error npu_scrub(uint32_t values[4]) {
+  if (npu_power_needed()) return NPU_ERROR_FAULT_REQUEST;
+  if (!npu_core_persistent_on()) return NPU_ERROR_FAULT_POWER;
+  const struct npu_scrubbed result = npu_core_scrub();
+  values[0] = result.corrected;
+  values[1] = result.damaged;
+  values[2] = result.address;
+  return NPU_ERROR_OK;
+}
+
 enum npu_error npu_power(uint32_t state) {
   if (state > NPU_POWER_STATE_SLEEP || npu_power_needed()) return NPU_ERROR_FAULT_REQUEST;
   if (state == NPU_POWER_STATE_ACTIVE) return npu_core_power_up() ? NPU_ERROR_OK : NPU_ERROR_FAULT_POWER;

@@ -1,5 +1,6 @@
 #include "firmware/variables.h"
 
+#include "firmware/core.h"
 #include "firmware/device.h"
 #include "firmware/job.h"
 #include "firmware/memory.h"
@@ -23,6 +24,7 @@ enum npu_error npu_variable_write(volatile const struct npu_ring_request *reques
   if (index >= npu_device.var_entries) return NPU_ERROR_FAULT_REQUEST;
   if (length != 0 && !npu_variable_allowed(base, length, request->value[3] >> kFlagsLsb))
     return NPU_ERROR_FAULT_REQUEST;
+  if (!npu_core_persistent_on()) return NPU_ERROR_FAULT_POWER;
   npu_write(NPU_REG_VAR_INDEX, index);
   for (uint32_t i = 0; i < kEntryWords; ++i) npu_write(NPU_REG_VAR_WORD0 + 4 * i, request->value[1 + i]);
   return NPU_ERROR_OK;
@@ -30,7 +32,10 @@ enum npu_error npu_variable_write(volatile const struct npu_ring_request *reques
 
 enum npu_error npu_variable_read(uint32_t index, uint32_t words[4]) {
   if (index >= npu_device.var_entries) return NPU_ERROR_FAULT_REQUEST;
+  if (!npu_core_persistent_on()) return NPU_ERROR_FAULT_POWER;
+  // A register cannot say that its word is damaged; the count can.
+  const uint32_t damaged = npu_read(NPU_REG_ECC_UNCORRECTABLE);
   npu_write(NPU_REG_VAR_INDEX, index);
   for (uint32_t i = 0; i < kEntryWords; ++i) words[i] = npu_read(NPU_REG_VAR_WORD0 + 4 * i);
-  return NPU_ERROR_OK;
+  return npu_read(NPU_REG_ECC_UNCORRECTABLE) == damaged ? NPU_ERROR_OK : NPU_ERROR_FAULT_ECC;
 }

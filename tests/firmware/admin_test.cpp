@@ -178,6 +178,78 @@ TEST_F(AdminTest, EnginesWithoutPowerFailTheirJobs) {
   ask(Request::kPower, ErrorCode::kFaultPower, {static_cast<uint32_t>(PowerState::kActive)});
 }
 
+TEST_F(AdminTest, PersistentSramHasPowerOfItsOwn) {
+  boot();
+  open(1, 0);
+  for (const uint32_t state : {1u, 2u, 0u, 2u, 1u}) {
+    ask(Request::kPersistentPower, ErrorCode::kOk, {state});
+    EXPECT_EQ(device.word(reg::kPsramPower), state);
+    EXPECT_EQ(device.word(reg::kEnginePower), 1u);
+  }
+  ask(Request::kPersistentPower, ErrorCode::kFaultRequest, {3});
+  EXPECT_EQ(device.word(reg::kPsramPower), 1u);
+  // Nothing of it can be asked then, and a job switches it on.
+  const uint32_t table = FakeDevice::kVarEntries * 16;
+  ask(Request::kVariableWrite, ErrorCode::kFaultPower, {0, table, 4, 0, 0});
+  ask(Request::kVariableRead, ErrorCode::kFaultPower, {0});
+  ask(Request::kScrub, ErrorCode::kFaultPower, {});
+  EXPECT_EQ(device.scrubs, 0u);
+  const uint32_t id = driver.run(1, simple_job(), 0);
+  ASSERT_TRUE(device.run());
+  EXPECT_EQ(device.word(reg::kPsramPower), 0u);
+  device.end_done(10);
+  ASSERT_TRUE(device.run());
+  completion(1, id, ErrorCode::kOk);
+  ask(Request::kVariableWrite, ErrorCode::kOk, {0, table, 4, 0, 0});
+}
+
+TEST_F(AdminTest, PersistentSramStaysAsItIsWhileJobsAreQueuedOrRunning) {
+  boot();
+  open(1, 0);
+  driver.run(1, simple_job(), 0);
+  ask(Request::kPersistentPower, ErrorCode::kFaultRequest, {2});
+  ask(Request::kScrub, ErrorCode::kFaultRequest, {});
+  EXPECT_EQ(device.word(reg::kPsramPower), 0u);
+  EXPECT_EQ(device.scrubs, 0u);
+  device.end_done(10);
+  ask(Request::kScrub, ErrorCode::kOk, {});
+  ask(Request::kPersistentPower, ErrorCode::kOk, {2});
+}
+
+TEST_F(AdminTest, ABootFindsThePersistentSramAsItIs) {
+  device.word(reg::kPsramPower) = 1;
+  boot();
+  ask(Request::kVariableRead, ErrorCode::kFaultPower, {0});
+  ask(Request::kPersistentPower, ErrorCode::kOk, {0});
+  EXPECT_EQ(device.word(reg::kPsramPower), 0u);
+  ask(Request::kVariableRead, ErrorCode::kOk, {0});
+}
+
+TEST_F(AdminTest, ScrubTellsWhatItDid) {
+  boot();
+  device.word(reg::kEccCorrected) = 100;
+  device.word(reg::kEccUncorrectable) = UINT32_MAX;
+  for (const uint32_t times : {1u, 2u}) {
+    const auto scrubbed = ask(Request::kScrub, ErrorCode::kOk, {});
+    EXPECT_EQ(scrubbed.value, (std::array<uint32_t, 4>{3, 2, 0x840, 0}));
+    EXPECT_EQ(device.scrubs, times);
+  }
+}
+
+TEST_F(AdminTest, ADamagedEntryIsToldByWhoeverReadsIt) {
+  boot();
+  device.damaged_entry = 4;
+  ask(Request::kVariableRead, ErrorCode::kFaultEcc, {4});
+  ask(Request::kVariableRead, ErrorCode::kOk, {5});
+  ask(Request::kVariableWrite, ErrorCode::kOk, {4, 0, 0, 0, 0});
+}
+
+TEST_F(AdminTest, AcknowledgesALoss) {
+  boot();
+  ask(Request::kAcknowledgeLoss, ErrorCode::kOk, {});
+  EXPECT_EQ(device.word(reg::kPsramStatus), uint32_t{reg::kPsramStatusLostMask});
+}
+
 TEST_F(AdminTest, LogLevelsChoose) {
   boot(1);
   open(1, 0);

@@ -199,6 +199,7 @@ uint32_t FakeDevice::cpu_read(uint32_t offset) {
     case reg::kVarWord1:
     case reg::kVarWord2:
     case reg::kVarWord3:
+      if (damaged_entry == word(reg::kVarIndex)) ++word(reg::kEccUncorrectable);
       return variables[word(reg::kVarIndex)][(offset - reg::kVarWord0) / 4];
     default:
       return word(offset);
@@ -234,6 +235,12 @@ void FakeDevice::cpu_write(uint32_t offset, uint32_t value) {
     case reg::kVarWord2:
     case reg::kVarWord3:
       variables[word(reg::kVarIndex)][(offset - reg::kVarWord0) / 4] = value;
+      return;
+    case reg::kPsramScrub:
+      ++scrubs;
+      word(reg::kEccCorrected) += 3;
+      word(reg::kEccUncorrectable) += 2;
+      word(reg::kEccAddress) = 0x840;
       return;
     default:
       break;

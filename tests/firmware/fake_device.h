@@ -71,6 +71,8 @@ class FakeDevice : public DevicePort, private model::IssBus {
   std::vector<contract::Phase> phases;
   Work work;
   std::map<uint32_t, std::array<uint32_t, 4>> variables;
+  uint32_t damaged_entry = UINT32_MAX;  // two wrong bits in it
+  uint32_t scrubs = 0;                  // each corrects 3 bits, and finds 2 words that it cannot
 
  private:
   struct Memory {
