@@ -51,7 +51,10 @@ std::vector<size_t> choose(const std::vector<Player>& players, cosim::Random& ra
   return order;
 }
 
-void power_down(runtime::Device& device) { device.set_power(contract::PowerState::kSleep); }
+void power_down(runtime::Device& device) {
+  device.set_power(contract::PowerState::kSleep);
+  device.set_persistent_power(contract::PsramPower::kRetention);
+}
 
 }  // namespace
 
