@@ -8,14 +8,20 @@ DeviceSubject::DeviceSubject(runtime::Device device, const std::vector<Recipe>& 
   for (const Recipe& recipe : recipes) {
     const graph::Graph graph = build(recipe);
     graph::validate(graph);
-    compiled_.push_back(compiler::compile(graph, device_.capabilities()));
+    compiler::Options options;
+    options.schedule.state_in_dram = recipe.in_dram;
+    compiled_.push_back(compiler::compile(graph, device_.capabilities(), options));
   }
 }
 
-void DeviceSubject::create(int context, bool zero_init) {
+void DeviceSubject::create(int context, const Rules& rules) {
   runtime::ContextOptions options;
-  options.zero_init = zero_init;
-  contexts_.emplace(context, Open{device_.create_context(options), {}});
+  options.zero_init = rules.zero_init;
+  options.double_buffer = rules.double_buffer;
+  const auto losses = std::make_shared<std::vector<runtime::StateLoss>>();
+  runtime::Context created = device_.create_context(options);
+  created.on_state_lost([losses](const runtime::StateLoss& loss) { losses->push_back(loss); });
+  contexts_.emplace(context, Open{created, losses, {}});
 }
 
 void DeviceSubject::load(int context, int program, size_t recipe) {
@@ -39,7 +45,7 @@ std::vector<graph::Value> DeviceSubject::run(int context, int program, const std
 std::vector<Listed> DeviceSubject::list(int context) {
   std::vector<Listed> result;
   for (const runtime::VariableInfo& info : contexts_.at(context).context.variables()) {
-    result.push_back({info.identity, {info.type, info.shape}, info.is_written});
+    result.push_back({info.identity, {info.type, info.shape}, info.is_written, info.torn, info.double_buffered});
   }
   return result;
 }

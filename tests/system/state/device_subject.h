@@ -1,6 +1,9 @@
 // The device with its driver, and what only they have: contexts that are kept apart, resets, jobs in flight.
 #pragma once
 
+#include <memory>
+#include <utility>
+
 #include "driver/compiler/compile.h"
 #include "driver/runtime/runtime.h"
 #include "tests/system/state/subject.h"
@@ -13,7 +16,7 @@ class DeviceSubject : public Subject {
 
   [[nodiscard]] bool has_zero_init() const override { return true; }
   [[nodiscard]] size_t most_contexts() const override { return 15; }
-  void create(int context, bool zero_init) override;
+  void create(int context, const Rules& rules) override;
   void destroy(int context) override { contexts_.erase(context); }
   void load(int context, int program, size_t recipe) override;
   void unload(int context, int program) override { contexts_.at(context).programs.erase(program); }
@@ -26,12 +29,17 @@ class DeviceSubject : public Subject {
 
   [[nodiscard]] runtime::Device& device() { return device_; }
   [[nodiscard]] runtime::Context& context(int context) { return contexts_.at(context).context; }
+  // What the context was told of losses since the last call.
+  [[nodiscard]] std::vector<runtime::StateLoss> take_losses(int context) {
+    return std::exchange(*contexts_.at(context).losses, {});
+  }
   // A job with its inputs set.
   [[nodiscard]] runtime::Job& job(int context, int program, const std::vector<graph::Value>& inputs);
 
  private:
   struct Open {
     runtime::Context context;
+    std::shared_ptr<std::vector<runtime::StateLoss>> losses;
     std::map<int, runtime::Job> programs;
   };
 

@@ -1,6 +1,9 @@
-// The random walk with what only a device has: contexts of a driver that allocates, jobs in flight, resets.
+// The random walk with what only a device has: a driver that allocates, jobs in flight, resets, power, and writes that
+// do not come to their end.
 #pragma once
 
+#include "driver/runtime/snapshot.h"
+#include "hw/contract/gen/commands.h"
 #include "tests/system/state/device_subject.h"
 #include "tests/system/state/walk.h"
 
@@ -11,18 +14,38 @@ class DeviceWalk : public Walk {
   DeviceWalk(DeviceSubject& subject, const std::vector<Recipe>& recipes, uint32_t seed);
 
  protected:
+  std::set<contract::ErrorCode> refusal(const Open& open, const std::string& identity) override;
+  std::set<contract::ErrorCode> refusal_to_run(const Open& open) override;
+  bool reachable(const Open& open) override { return !open.rules.lost && power_ == contract::PsramPower::kOn; }
   void load_program(int context, Open& open, int program, size_t recipe) override;
   void settle(int context, Open& open, const Outcome& outcome) override;
 
  private:
+  struct Saved {
+    std::map<std::string, Cell> cells;
+    runtime::Snapshot snapshot;
+  };
+
   void load();
   void unload();
+  // Starts a job that will execute and does `meanwhile`; then waits for it. Nothing happens where no job can start.
+  void with_job(const std::function<void(int context, const Recipe&, runtime::Job&)>& meanwhile,
+                const std::set<contract::ErrorCode>& may);
   // While a job is in flight, nothing may touch the variables of its context.
   void touch_in_flight();
+  void cancel();
+  void brown_out();
   void soft_reset();
   void cold_reset();
+  void save();
+  void restore();
+  void scrub();
+  void switch_power(contract::PsramPower state);
+  void acknowledge();
 
   DeviceSubject& device_;
+  contract::PsramPower power_ = contract::PsramPower::kOn;
+  std::vector<Saved> saved_;
 };
 
 }  // namespace npu::test

@@ -38,8 +38,10 @@ TEST_P(RandomState, DeviceKeepsTheRules) {
   DeviceSubject device(open_device(options("edge", model::Mode::kFunctional)), recipes_);
   DeviceWalk walk(device, recipes_, seed_);
   walk.take(steps_of_shard());
-  walk.report("device", {ErrorCode::kVariableUnwritten, ErrorCode::kVariableUndeclared, ErrorCode::kVariableMismatch,
-                         ErrorCode::kContextsFull, ErrorCode::kWrongOrder});
+  walk.report("device",
+              {ErrorCode::kVariableUnwritten, ErrorCode::kVariableUndeclared, ErrorCode::kVariableMismatch,
+               ErrorCode::kContextsFull, ErrorCode::kWrongOrder, ErrorCode::kJobCancelled, ErrorCode::kFaultPower,
+               ErrorCode::kPowerLost, ErrorCode::kVariableTorn, ErrorCode::kBadSnapshot});
 }
 
 INSTANTIATE_TEST_SUITE_P(Shards, RandomState, testing::Range(uint32_t{0}, kShards));

@@ -16,7 +16,7 @@ class ReferenceSubject : public Subject {
 
   [[nodiscard]] bool has_zero_init() const override { return false; }
   [[nodiscard]] size_t most_contexts() const override { return SIZE_MAX; }
-  void create(int context, bool /*zero_init*/) override { contexts_[context] = {}; }
+  void create(int context, const Rules& /*rules*/) override { contexts_[context] = {}; }
   void destroy(int context) override { contexts_.erase(context); }
   void load(int context, int program, size_t recipe) override { contexts_.at(context).programs[program] = recipe; }
   void unload(int context, int program) override { contexts_.at(context).programs.erase(program); }

@@ -64,6 +64,7 @@ size_t VariableUse::bytes() const {
 Recipe random_recipe(std::mt19937& random) {
   Recipe recipe;
   recipe.operators = random() % 3 == 0;
+  recipe.in_dram = random() % 4 == 0;
   for (uint32_t variable = 0; variable < 6; ++variable) {
     if (random() % 5 > 1) continue;
     VariableUse use{

@@ -37,6 +37,7 @@ struct VariableUse {
 struct Recipe {
   std::vector<VariableUse> uses;  // of different variables
   bool operators = false;         // declares by VARIABLE operators
+  bool in_dram = false;           // compiled for variables that live in DRAM
 };
 
 // Six identities, each with two forms that do not fit together, so that recipes meet and collide.
@@ -47,7 +48,8 @@ struct Recipe {
 struct Cell {
   Form form;
   std::vector<uint8_t> bytes;
-  bool is_written = false, torn = false;
+  bool is_written = false;
+  bool torn = false;  // cannot be read, if it is written
 };
 
 struct Outcome {
@@ -60,7 +62,8 @@ struct Outcome {
 
 // One context.
 struct Rules {
-  bool zero_init = false;
+  bool zero_init = false, double_buffer = false;
+  bool lost = false;  // and nobody has acknowledged it
   std::map<std::string, Cell> cells;
 
   // A variable that is there already must fit; then, and only then, all new ones get their initial values.

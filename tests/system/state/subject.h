@@ -15,7 +15,8 @@ namespace npu::test {
 struct Listed {
   std::string identity;
   Form form;
-  bool is_written = false;
+  bool is_written = false, torn = false;
+  bool double_buffered = false;  // a stopped write leaves the old value
 };
 
 class Subject {
@@ -29,7 +30,8 @@ class Subject {
   [[nodiscard]] virtual bool has_zero_init() const = 0;
   // Served at a time.
   [[nodiscard]] virtual size_t most_contexts() const = 0;
-  virtual void create(int context, bool zero_init) = 0;
+  // With the options that the rules have.
+  virtual void create(int context, const Rules& rules) = 0;
   virtual void destroy(int context) = 0;
   // Replaces the program of that number in the context by recipe number `recipe`.
   virtual void load(int context, int program, size_t recipe) = 0;

@@ -40,21 +40,30 @@ class Walk {
     std::function<void()> step;
   };
 
-  // Runs `action`, which must be refused with one of `codes`, or not at all if there are none. True if it was not.
-  bool attempt(const std::set<contract::ErrorCode>& codes, const std::function<void()>& action);
-  // What would stop every access to the state of a context, beside the rules.
-  virtual std::set<contract::ErrorCode> obstacles(const Open&) { return {}; }
+  // Runs `action`, which must be refused with one of `codes`, or not at all if there are none; `may` be refused with
+  // others. True if it was not.
+  bool attempt(const std::set<contract::ErrorCode>& codes, const std::function<void()>& action,
+               const std::set<contract::ErrorCode>& may = {});
+  // What refuses to look at a variable, or to change it; nothing: it is there, and can be reached.
+  virtual std::set<contract::ErrorCode> refusal(const Open& open, const std::string& identity);
+  // What refuses a job before its declarations.
+  virtual std::set<contract::ErrorCode> refusal_to_run(const Open&) { return {}; }
+  // Whether a context can be looked at as a whole.
+  virtual bool reachable(const Open&) { return true; }
   // What load() does: nothing but remembering, unless a driver allocates.
   virtual void load_program(int context, Open& open, int program, size_t recipe);
   // Brings the rules up to date after a job that was stopped.
   virtual void settle(int /*context*/, Open&, const Outcome&) {}
 
-  void run_program(int context, Open& open, int program);
+  // Jobs may also be stopped as `may` says.
+  void run_program(int context, Open& open, int program, const std::set<contract::ErrorCode>& may = {});
   void compare(const graph::Value& got, const graph::Value& want, const std::string& what);
   // All that a context holds, against the rules.
   void verify(int context, const Open& open);
 
   std::pair<const int, Open>& any_context();
+  // One of its programs; there is one.
+  int any_program(const Open& open);
   std::string any_identity() { return "state_" + std::to_string(random_() % 6); }
   size_t below(size_t limit) { return random_() % limit; }
   std::vector<graph::Value> inputs_for(size_t recipe);
