@@ -132,10 +132,10 @@ TensorId attend(GraphBuilder& b, TensorId query, TensorId keys, TensorId values)
   return b.rescale(b.matmul(softmax(b, scores, shape[1]), values), DType::kInt8, scale_by(true, 6));
 }
 
-// The sum of two INT8 tensors, halved.
+// The sum of two INT8 tensors, saturating.
 TensorId mix(GraphBuilder& b, TensorId x, TensorId y) {
   const auto widen = [&](TensorId v) { return b.rescale(v, DType::kInt32, scale_by(true, 0)); };
-  return b.rescale(b.add(widen(x), widen(y)), DType::kInt8, scale_by(true, 1));
+  return b.rescale(b.add(widen(x), widen(y)), DType::kInt8, scale_by(true, 0));
 }
 
 }  // namespace

@@ -47,6 +47,31 @@ TEST_P(Streams, AttentionStep) {
   stream(attention_step({24, 32, 2}, kSeed), "two layers of attention over 24 rows of 32");
 }
 
+// Windows and layers grow until they take many times the persistent SRAM: some variables then live in DRAM.
+TEST_P(Streams, AttentionGrowsUntilItSpills) {
+  const auto room = static_cast<int64_t>(device_.memory_use().persistent_bytes);
+  bool fitted = false, spilled_some = false;
+  for (const AttentionSizes& sizes : {AttentionSizes{16, 16, 1}, AttentionSizes{48, 16, 2}, AttentionSizes{64, 32, 2},
+                                      AttentionSizes{128, 32, 4}, AttentionSizes{256, 32, 8}}) {
+    SideBySide both(device_);
+    const graph::Graph graph = attention_step(sizes, kSeed);
+    const size_t program = both.load(graph);
+    for (int step = 0; step < 24 && !HasFailure(); ++step) both.step(program, random_inputs(graph, random_));
+    size_t spilled = 0, variables = 0;
+    for (const runtime::VariableInfo& info : both.context().variables()) {
+      spilled += info.in_dram ? 1 : 0;
+      ++variables;
+    }
+    EXPECT_EQ(spilled > 0, attention_state_bytes(sizes) > room);
+    fitted |= spilled == 0;
+    spilled_some |= spilled > 0 && spilled < variables;
+    both.report(GetParam() + ": " + std::to_string(attention_state_bytes(sizes)) + " bytes of state, " +
+                std::to_string(spilled) + " of " + std::to_string(variables) + " variables in DRAM");
+  }
+  EXPECT_TRUE(fitted);
+  EXPECT_TRUE(spilled_some);
+}
+
 // Encoder and decoder in one context, in turns of random length; each sees what the other wrote.
 TEST_P(Streams, EncoderAndDecoderShareVariables) {
   const Pair pair = encoder_decoder(12, 16, kSeed);

@@ -85,10 +85,18 @@ class WakeWords : public testing::Test {
   size_t most_in_flight_ = 0;
 };
 
-TEST_F(WakeWords, InterleavedAtRandom) {
+TEST_F(WakeWords, InterleavedAtRandomWithRetentionBetweenFrames) {
   open();
-  hear_until([](const Listener& listener) { return !listener.done(); }, [] {});
-  report("four wake words interleaved");
+  int64_t retentions = 0;
+  hear_until([](const Listener& listener) { return !listener.done(); },
+             [&] {
+               if (random_() % 3 != 0) return;
+               device_.set_power(contract::PowerState::kSleep);
+               device_.set_persistent_power(contract::PsramPower::kRetention);
+               ++retentions;
+             });
+  EXPECT_GT(retentions, 0);
+  report("four wake words interleaved, " + std::to_string(retentions) + " times in retention");
 }
 
 // After its frame 20, each is saved to a file's bytes; all contexts go, the device starts from its first state.
