@@ -34,6 +34,21 @@ void SideBySide::step(size_t graph, const std::vector<graph::Value>& inputs) {
   compared_.distinct = static_cast<int64_t>(bytes_.size());
 }
 
+void SideBySide::start_again() {
+  runtime::Snapshot snapshot;
+  for (const auto& [identity, state] : reference_.variables) {
+    runtime::SnapshotVariable variable;
+    variable.identity = identity;
+    variable.type = state.value.type;
+    variable.shape = state.value.shape;
+    variable.is_written = state.is_written;
+    if (state.is_written) variable.bytes = state.value.bytes;
+    snapshot.variables.push_back(std::move(variable));
+  }
+  context_.clear();
+  context_.restore(snapshot);
+}
+
 void SideBySide::compare(const graph::Value& got, const graph::Value& want, const std::string& what, int64_t& count) {
   const graph::Difference difference = graph::compare(got, want);
   EXPECT_EQ(difference.differing, 0) << what << ", first at element " << difference.first;

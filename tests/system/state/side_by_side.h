@@ -7,6 +7,7 @@
 
 #include "driver/compiler/compile.h"
 #include "driver/runtime/runtime.h"
+#include "driver/runtime/snapshot.h"
 #include "sim/reference/reference.h"
 
 namespace npu::test {
@@ -25,6 +26,9 @@ class SideBySide {
   // Compiles and loads a graph; steps name it by the result.
   size_t load(graph::Graph graph, const compiler::Options& options = {});
   void step(size_t graph, const std::vector<graph::Value>& inputs);
+
+  // Clears the device's variables and gives them the reference's content, whatever the device held.
+  void start_again();
 
   [[nodiscard]] runtime::Context& context() { return context_; }
   // Of the last step of a graph.
