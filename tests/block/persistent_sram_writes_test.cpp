@@ -103,6 +103,11 @@ TEST_P(PersistentSramWrites, BothPlacesAreInsideAndTheVariablesOwn) {
   EXPECT_EQ(declare(), ErrorCode::kOk);
   put_written(sizes_.bytes - 3 * port, port + 1, doubled);
   EXPECT_EQ(declare(), ErrorCode::kFaultOutOfBounds);
+  // No sum of them comes around to a small one.
+  put_written(first + port, 0 - port, 0);
+  EXPECT_EQ(declare(), ErrorCode::kFaultOutOfBounds);
+  put_written(first + 2 * port, 0 - port, doubled);
+  EXPECT_EQ(declare(), ErrorCode::kFaultOutOfBounds);
   // The other one lies before the first place, behind the second, or in the way.
   put_written(first + port, port, doubled);
   put(2, entry_of(first, port, 0));

@@ -19,16 +19,15 @@ module npu_persistent_sram_place #(
   assign units = {1'b0, entry_i.length[31:DramWidth]} + (33-DramWidth)'(entry_i.length[DramWidth-1:0] != '0);
   assign distance = entry_i.in_dram ? 33'(units) : {beats, PortWidth'(0)};
 
-  logic [33:0] base, last;
-  assign base = 34'(entry_i.base);
-  assign last = entry_i.in_dram ? 34'(units) : 34'(entry_i.length);
-  assign end_o = base + last + (entry_i.double_buffered ? 34'(distance) : '0);
+  logic [31:0] last;  // length of a place
+  assign last = entry_i.in_dram ? 32'(units) : entry_i.length;
+  assign end_o = 34'(entry_i.base) + 34'(last) + (entry_i.double_buffered ? 34'(distance) : '0);
 
   logic read_second, write_second;
   assign read_second = entry_i.double_buffered && entry_i.second;
   assign write_second = entry_i.double_buffered && !entry_i.second;
-  assign read_o = base[32:0] + (read_second ? distance : '0);
-  assign write_o = base[32:0] + (write_second ? distance : '0);
+  assign read_o = 33'(entry_i.base) + (read_second ? distance : '0);
+  assign write_o = 33'(entry_i.base) + (write_second ? distance : '0);
 
   logic unused_fields;
   assign unused_fields = ^entry_i;
