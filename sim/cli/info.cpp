@@ -57,7 +57,8 @@ struct PersistentNeed {
   uint64_t bytes = 0, available = 0;  // each variable rounded up to the port's width; without the variable table
   uint64_t entries = 0, available_entries = 0;
 
-  [[nodiscard]] bool fits() const { return bytes <= available && entries <= available_entries; }
+  [[nodiscard]] bool fits() const { return bytes <= available && has_entries(); }
+  [[nodiscard]] bool has_entries() const { return entries <= available_entries; }
 };
 
 struct Info {
@@ -169,7 +170,9 @@ void print_persistent(const Info& info) {
   const PersistentNeed& need = info.persistent;
   fmt::print("{:<11} on {}: {} of {} bytes of persistent SRAM, {} of {} table entries: {}\n", "state", info.machine,
              grouped(need.bytes), grouped(need.available), grouped(need.entries), grouped(need.available_entries),
-             need.fits() ? "fits" : "does not fit");
+             need.fits()          ? "fits"
+             : need.has_entries() ? "does not fit, so that some variables will lie in DRAM"
+                                  : "does not fit");
 }
 
 void print_text(const Info& info) {
@@ -199,7 +202,7 @@ void print_text(const Info& info) {
   print_operators(info);
   if (info.refused.empty()) {
     fmt::print("\n{} runs all {} operators{}.\n", info.machine, info.operator_count,
-               info.persistent.fits() ? "" : ", but cannot hold the variables");
+               info.persistent.has_entries() ? "" : ", but cannot hold the variables");
     return;
   }
   fmt::print("\n{} cannot run {} of {} operators:\n", info.machine, info.refused.size(), info.operator_count);
@@ -261,7 +264,8 @@ void print_json(const Info& info) {
                            {"available_bytes", need.available},
                            {"needed_entries", need.entries},
                            {"available_entries", need.available_entries},
-                           {"fits", need.fits()}}},
+                           {"fits", need.fits()},
+                           {"spills", !need.fits() && need.has_entries()}}},
                          {"operator_count", info.operator_count},
                          {"operators", operators},
                          {"machine", info.machine},

@@ -94,9 +94,10 @@ double Report::cpu_microseconds(double cpu_cycles) const { return cpu_cycles / i
 
 std::string_view place(const runtime::VariableInfo& variable) { return variable.in_dram ? "dram" : "persistent_sram"; }
 
-std::string_view place_reason(const RunInfo& run, const runtime::VariableInfo& variable) {
+std::string_view place_reason(const Report& report, const runtime::VariableInfo& variable) {
   if (!variable.in_dram) return "it fits";
-  if (run.state_in_dram) return "all state was sent there";
+  if (report.info.state_in_dram) return "all state was sent there";
+  if (variable.bytes > report.memory.persistent_bytes) return "it is larger than the persistent SRAM";
   return "the persistent SRAM is full, and others move more for their size";
 }
 

@@ -81,9 +81,8 @@ struct EngineRun {
   int64_t cycles_worst = 0;  // RTL minus model
 };
 
-// Where a variable lies: a key, and why in words.
+// Where a variable lies: a key.
 [[nodiscard]] std::string_view place(const runtime::VariableInfo& variable);
-[[nodiscard]] std::string_view place_reason(const RunInfo& run, const runtime::VariableInfo& variable);
 
 // What the comparison with the reference found.
 struct CheckResult {
@@ -141,6 +140,9 @@ struct Report {
   [[nodiscard]] double microseconds(double cycles_of_some) const;
   [[nodiscard]] double cpu_microseconds(double cpu_cycles) const;
 };
+
+// Why a variable of the report lies where it does, in words.
+[[nodiscard]] std::string_view place_reason(const Report& report, const runtime::VariableInfo& variable);
 
 // What limits a layer, in words, with its share of the layer's cycles: "weight load (62 %)". Empty in functional mode.
 [[nodiscard]] std::string limited_by(const Report& report, const LayerRow& row);

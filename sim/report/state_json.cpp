@@ -32,7 +32,7 @@ Json variable_json(const Report& report, const VariableRow& row) {
           {"shape", info.shape},
           {"bytes", info.bytes},
           {"place", place(info)},
-          {"place_reason", place_reason(report.info, info)},
+          {"place_reason", place_reason(report, info)},
           {"offset", info.offset},
           {"double_buffered", info.double_buffered},
           {"is_written", info.is_written},

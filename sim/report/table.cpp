@@ -187,7 +187,7 @@ std::string state_totals(const Report& report) {
 // What there is to say of a variable beside its declaration and place.
 std::string variable_notes(const Report& report, const runtime::VariableInfo& variable) {
   std::string text;
-  if (variable.in_dram) text += fmt::format(" of DRAM: {}", place_reason(report.info, variable));
+  if (variable.in_dram) text += fmt::format(" of DRAM: {}", place_reason(report, variable));
   if (variable.double_buffered) text += ", two places";
   if (variable.torn) text += ", torn";
   if (!variable.is_written) text += ", never written";

@@ -189,10 +189,6 @@ class Data(BadInput):
             self.bad(1, "variable_unwritten", "'lost/state'", command, self.dir / "unwritten.tosa", "--input",
                      self.dir / "frame.npy", "-o", self.dir / "never")
 
-    def test_state_that_does_not_fit(self):
-        large = self.file("large.npy", npy_bytes("|i1", (1, 100000), [1] * 100000))
-        self.bad(4, "persistent_full", "psram_bytes: 131072", "run", self.dir / "large_state.tosa", "--input", large)
-
 
 class Machines(BadInput):
     def machine(self, text):

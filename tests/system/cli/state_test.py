@@ -130,6 +130,23 @@ class State(NpuTest):
         self.frames("run", "--resume", self.saved("sram.state"), "--state-in-dram", "-o", self.dir / "to_dram")
         self.assertEqual(self.values("from_dram"), self.values("to_dram"))
 
+    def test_state_that_does_not_fit_goes_to_dram_and_is_said_to(self):
+        network, large = self.dir / "large_state.tosa", self.save("large.npy", "|i1", (1, 100000), [1] * 100000)
+        path = self.dir / "large.json"
+        for config in ("edge", "nano"):
+            self.assertIn("does not fit, so that some variables will lie in DRAM",
+                          self.good("info", network, "--config", config).out)
+            text = self.good("run", network, "--input", large, "--config", config, "--check", "reference", "--json", path,
+                             "--save-state", self.dir / "large.state").out
+            self.assertIn("0 differing of 100,000 elements", text)
+            self.assertIn("in persistent SRAM, 100,000 bytes in DRAM", text)
+            state = json.loads(path.read_text())["state"]
+            self.assertEqual(state["variables"][0]["place_reason"], "it is larger than the persistent SRAM")
+            self.assertEqual(state["traffic"]["dram"], {"read_bytes": 0, "written_bytes": 100000})
+            self.good("run", network, "--input", large, "--config", config, "--resume", self.dir / "large.state")
+        info = json.loads(self.good("info", network, "--json").out)["persistent"]
+        self.assertEqual((info["fits"], info["spills"]), (False, True))
+
     def test_bad_options(self):
         frames = ("run", self.dir / NETWORK, "--input", self.dir / "frames.npy", "--sequence")
         self.bad(64, "bad_option", "leaves none of the 5", *frames, "--skip", 5)

@@ -107,6 +107,7 @@ TEST(State, TheTableSaysWhoMovesWhat) {
 
 TEST(State, SaysWhereAVariableLiesAndWhy) {
   Report report = sample_report();
+  report.memory.persistent_bytes = 4;
   const json sram = json::parse(to_json(report))["state"];
   EXPECT_EQ(sram["variables"][0]["place"], "persistent_sram");
   EXPECT_EQ(sram["dram_bytes"], 0);
@@ -125,10 +126,13 @@ TEST(State, SaysWhereAVariableLiesAndWhy) {
   EXPECT_EQ(variable["invocations"], 7);
   EXPECT_EQ(variable["torn"], true);
   EXPECT_EQ(variable["double_buffered"], true);
-  EXPECT_THAT(to_table(report), HasSubstr("1 variable, 0 bytes of 0 in persistent SRAM, 4 bytes in DRAM\n"));
+  EXPECT_THAT(to_table(report), HasSubstr("1 variable, 0 bytes of 4 in persistent SRAM, 4 bytes in DRAM\n"));
   EXPECT_THAT(to_table(report),
               HasSubstr("4 bytes at 0x100000000 of DRAM: the persistent SRAM is full, and others move "
                         "more for their size, two places, torn\n"));
+  report.memory.persistent_bytes = 3;
+  EXPECT_EQ(json::parse(to_json(report))["state"]["variables"][0]["place_reason"],
+            "it is larger than the persistent SRAM");
   report.info.state_in_dram = true;
   EXPECT_EQ(json::parse(to_json(report))["state"]["variables"][0]["place_reason"], "all state was sent there");
 }
