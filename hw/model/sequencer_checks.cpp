@@ -1,0 +1,78 @@
+// What the sequencer checks of a command's accesses before it issues it.
+#include "hw/model/command_processor.h"
+#include "hw/model/limits.h"
+
+namespace npu::model {
+
+using contract::ErrorCode;
+using contract::Space;
+using engine::Access;
+
+// Rights and limits, then hazards, of one access; notes in `slot` what it means for the command.
+bool CommandProcessor::check_access(const StridedAccess& access, IssuedCommand& slot) {
+  const contract::Address& base = access.base;
+  const bool read = access.access == Access::kRead;
+  const bool variable = base.region == contract::Region::kVariable;
+  const uint32_t other = variable ? base.variable : 0;
+  if (variable && other < machine_.persistent.table().entries()) {
+    if (const auto wrong = machine_.persistent.read_row_of(other)) return fault_entry(*wrong);
+  }
+
+  const Window window = machine_.address_map.window(base, access.access);
+  if (window.error != ErrorCode::kOk) return fault_at(window.error, base, base.offset, other);
+  const bool dma = slot.header.opcode == contract::Opcode::kDma;
+  if (!dma && window.space == Space::kDram) return fault_at(ErrorCode::kFaultAccessRight, base, base.offset, other);
+
+  int64_t low = 0, high = 0;
+  const auto limit = static_cast<int64_t>(window.limit);
+  if (!span_of(access, low, high)) return fault_at(ErrorCode::kFaultOutOfBounds, base, base.offset, other);
+  low += base.offset;
+  high += base.offset;
+  if (low < 0) return fault_at(ErrorCode::kFaultOutOfBounds, base, static_cast<uint64_t>(low), other);
+  if (high > limit) return fault_at(ErrorCode::kFaultOutOfBounds, base, static_cast<uint64_t>(high) - 1, other);
+  const uint64_t bytes = access.total_bytes();
+  ByteSet set;
+  if (bytes > kMaxBytesMoved || !byte_set(access, window.base + base.offset, set) || set.runs() > kMaxRuns) {
+    return fault_at(ErrorCode::kFaultBadCommand, base, base.offset);
+  }
+  if (window.space == Space::kDram && reserved(set.low, set.high, !read)) {
+    return fault_at(ErrorCode::kFaultHazard, base, static_cast<uint64_t>(low), index_);
+  }
+  if (window.space == Space::kDram && !variable && machine_.address_map.of_variable(set.low, set.high)) {
+    return fault_at(ErrorCode::kFaultAccessRight, base, static_cast<uint64_t>(low));
+  }
+  // Bytes that the command also writes are checked as writes, which are stricter. Of a variable with two places it
+  // writes others than it reads.
+  const bool same = !variable || machine_.address_map.window(base, Access::kWrite).base == window.base;
+  if (!read || !access.in_place || !same) {
+    const Conflict conflict = hazards_.access(window.space, set, access.access);
+    if (conflict.error != ErrorCode::kOk) {
+      return fault_at(conflict.error, base, conflict.address - window.base, conflict.other);
+    }
+  }
+
+  slot.asked.moved(window.space, read, bytes);
+  if (variable) note_use(access, window, set, slot);
+  if (dma) (read ? slot.dma_src : slot.dma_dst) = window;
+  return true;
+}
+
+// Two parts of a variable that one command writes are one write of it.
+void CommandProcessor::note_use(const StridedAccess& access, const Window& window, const ByteSet& bytes,
+                                IssuedCommand& slot) {
+  VariableUse use{access.base.variable, access.access, access.commit, window, bytes};
+  for (const VariableUse& before : slot.variables) {
+    if (before.index == use.index && before.commit) use.commit = false;
+  }
+  slot.variables.push_back(use);
+}
+
+// The stream is read, and the event buffer written, behind the back of the tokens.
+bool CommandProcessor::reserved(uint64_t low, uint64_t high, bool write) const {
+  const JobRegisters& job = machine_.job.registers();
+  const auto overlaps = [&](uint64_t base, uint64_t bytes) { return bytes > 0 && low < base + bytes && base < high; };
+  return (write && overlaps(job.command_base, uint64_t{job.command_words} * 4)) ||
+         overlaps(job.event_base, uint64_t{job.event_capacity} * contract::Event::kBytes);
+}
+
+}  // namespace npu::model
