@@ -178,7 +178,7 @@ std::string state_totals(const Report& report) {
   text += fmt::format(", {} and {} in DRAM{}", grouped(average(bytes.dram_read, n)),
                       grouped(average(bytes.dram_written, n)), n == 1 ? "" : " an invocation");
   if (report.timed()) {
-    text += fmt::format("; {} cycles of commands that do, {} of them charged to moving state",
+    text += fmt::format("; commands that do last {} cycles, charged to moving state are {}",
                         grouped(average(report.state_cycles, n)), grouped(average(report.charged_to_state(), n)));
   }
   return text + '\n';
