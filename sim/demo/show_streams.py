@@ -56,7 +56,7 @@ def panel(index, phrase, probability, cutoff, first, at, rounds):
     parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"/>')
     if first is not None:
         parts.append(f'<circle cx="{x(first):.1f}" cy="{y(probability[first]):.1f}" r="5" fill="none" stroke="#2a2" stroke-width="2"/>')
-        parts.append(f'<text x="{x(first) + 9:.1f}" y="{y(1) + 14:.1f}" fill="#2a2">heard at frame {first}</text>')
+        parts.append(f'<text x="{x(first) - 64:.1f}" y="{y(0.5):.1f}" text-anchor="end" fill="#2a2">heard at frame {first}</text>')
     return parts
 
 
