@@ -94,7 +94,6 @@ struct CopyStep {
   View src, dst;
   bool fill = false;
   uint64_t fill_value = 0;
-  bool commit = false;  // dst is a variable, and this completes the write
 };
 
 // VARIABLE: once per execution and variable, before its first use.
@@ -105,6 +104,7 @@ struct DeclareStep {
 struct Step {
   uint32_t layer = 0;  // index into Module::layers
   std::variant<MxuStep, EwiseStep, PoolStep, ReduceStep, CopyStep, DeclareStep> work;
+  bool commit = false;  // it writes a variable, and this completes the write
 };
 
 struct Module {

@@ -189,6 +189,7 @@ bool CommandProcessor::issue(const DecodedCommand& command) {
   for (const StridedAccess& access : footprint_.accesses) {
     if (!check_access(access, slot)) return false;
   }
+  if (!check_entries(slot)) return false;
   for (const VariableUse& use : slot.variables) {
     if (use.commit) machine_.address_map.commit_issued(use.index);
   }

@@ -65,6 +65,7 @@ class CommandProcessor : public sc_core::sc_module {
   [[nodiscard]] bool issue(const DecodedCommand& command);
   [[nodiscard]] bool check_access(const StridedAccess& access, IssuedCommand& slot);
   static void note_use(const StridedAccess& access, const Window& window, const ByteSet& bytes, IssuedCommand& slot);
+  [[nodiscard]] bool check_entries(const IssuedCommand& slot);
   [[nodiscard]] bool reserved(uint64_t low, uint64_t high, bool write) const;
   [[nodiscard]] bool wait_for_persistent();
   [[nodiscard]] bool wait_for_tokens();

@@ -1,4 +1,6 @@
 // What the sequencer checks of a command's accesses before it issues it.
+#include <map>
+
 #include "hw/model/command_processor.h"
 #include "hw/model/limits.h"
 
@@ -65,6 +67,29 @@ void CommandProcessor::note_use(const StridedAccess& access, const Window& windo
     if (before.index == use.index && before.commit) use.commit = false;
   }
   slot.variables.push_back(use);
+}
+
+// The table entry of a variable is one of the things that a command touches: what completes a write changes it, so all
+// that used the variable before must be done by then, and what follows comes behind. Of two places a reader keeps the
+// one that it was issued with, whatever is completed meanwhile.
+bool CommandProcessor::check_entries(const IssuedCommand& slot) {
+  std::map<uint16_t, Access> entries;
+  for (const VariableUse& use : slot.variables) {
+    const bool two = machine_.persistent.table().has(use.index, contract::VariableFlag::kDoubleBuffered);
+    if (two && use.access == Access::kRead) continue;
+    Access& access = entries.try_emplace(use.index, Access::kRead).first->second;
+    if (use.commit) access = Access::kWrite;
+  }
+  for (const auto& [index, access] : entries) {
+    ByteSet bytes;
+    bytes.run = contract::VariableEntry::kBytes;
+    bytes.low = uint64_t{index} * bytes.run;
+    bytes.high = bytes.low + bytes.run;
+    const Conflict conflict = hazards_.access(Space::kPersistent, bytes, access);
+    if (conflict.error == ErrorCode::kOk) continue;
+    return fault_at(conflict.error, {0, contract::Region::kVariable, index}, 0, conflict.other);
+  }
+  return true;
 }
 
 // The stream is read, and the event buffer written, behind the back of the tokens.

@@ -207,7 +207,7 @@ View Emitter::place(TensorId id, const Dims& as, bool need_inner_dense) {
 }
 
 void Emitter::add(std::variant<MxuStep, EwiseStep, PoolStep, ReduceStep, CopyStep, DeclareStep> work) {
-  module_.steps.push_back({layer_, std::move(work)});
+  module_.steps.push_back({layer_, std::move(work), false});
 }
 
 void Emitter::add_copy(View src, View dst, bool commit) {
@@ -218,8 +218,8 @@ void Emitter::add_copy(View src, View dst, bool commit) {
   CopyStep step;
   step.src = std::move(src);
   step.dst = std::move(dst);
-  step.commit = commit;
   add(std::move(step));
+  module_.steps.back().commit = commit;
 }
 
 void Emitter::add_fill(View dst, uint64_t value) {

@@ -40,6 +40,7 @@ class Chain : public TiledStep {
   Chain(std::vector<const TiledStep*> steps, const std::vector<int64_t>& bytes)
       : TiledStep(steps.back()->engine()), steps_(std::move(steps)) {
     const size_t last = steps_.size() - 1;
+    completes_write_ = steps_[last]->completes_write();
     for (const TiledStep* step : steps_) row_axes_.push_back(*step->row_axis());
     axes_ = {{row_axes_[last].rows, 1, 0}};
     ends_.resize(steps_.size());

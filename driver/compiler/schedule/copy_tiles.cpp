@@ -30,8 +30,6 @@ class CopyTiles : public TiledStep {
 
   void box_of(size_t, const Tile& tile, Box& box) const override { box = tile; }
 
-  bool completes_write() const override { return step_.commit; }
-
   double cycles(std::span<const int64_t> size) const override {
     const bool runs =
         dst_.strides.back() == element_size(dst_) && (step_.fill || src_.strides.back() == element_size(src_));

@@ -262,7 +262,8 @@ class Emitter {
     std::vector<DmaCommand> moves;
     if (o.result) {
       dma_copy(counts, placed[i], home, element_size(*o.view), moves);
-      const bool commit = final_tile && module_.buffers[o.view->buffer].kind == BufferKind::kVariable;
+      const bool commit =
+          final_tile && step.completes_write() && module_.buffers[o.view->buffer].kind == BufferKind::kVariable;
       append_moves(moves, channels_.stores, Part::kStore, commit);
     } else {
       dma_copy(counts, home, placed[i], element_size(*o.view), moves);
@@ -274,7 +275,7 @@ class Emitter {
     const TiledStep& step = *layout_.analysis.steps[s];
     bodies_.clear();
     step.commands(tile, placed, bodies_);
-    bool writes_variable = false;
+    bool writes_variable = false;  // in place, else what stores it completes the write
     for (size_t i = 0; i < placed.size(); ++i) {
       writes_variable |= step.operands()[i].result && placed[i].address.region == Region::kVariable;
     }
@@ -285,12 +286,12 @@ class Emitter {
       const bool kept_rows = step.engine() != TiledStep::Engine::kDma && std::holds_alternative<DmaCommand>(body);
       if (!kept_rows) ++stream_.layer_tiles[layer_];
       if (auto* dma = std::get_if<DmaCommand>(&body)) {
-        dma->commit = last && step.completes_write();
+        dma->commit = last && writes_variable && step.completes_write();
         // What only later invocations see must not hold up what the next layer waits for.
         const bool state = dma->dst.region == Region::kVariable;
         append(*dma, state ? channels_.stores : channels_.copies, Part::kCompute);
       } else if (auto* ewise = std::get_if<contract::VpuEwiseCommand>(&body)) {
-        ewise->commit = last && writes_variable;
+        ewise->commit = last && writes_variable && step.completes_write();
         append(std::move(*ewise), Queue::kVpu, Part::kCompute);
       } else if (auto* mxu = std::get_if<contract::MxuCommand>(&body)) {
         append(*mxu, Queue::kMxu, Part::kCompute);

@@ -1,6 +1,7 @@
 #include "driver/compiler/schedule/footprint.h"
 
 #include <cstdlib>
+#include <map>
 
 #include "hw/contract/error.h"
 
@@ -23,6 +24,7 @@ class Collector {
     }
     if (c.mode == contract::DmaMode::kCopy) add(c.src, false, c.run_bytes, src);
     add(c.dst, true, c.run_bytes, dst);
+    commit_ = c.commit;
   }
 
   void operator()(const contract::MxuCommand& c) {
@@ -47,6 +49,7 @@ class Collector {
   }
 
   void operator()(const contract::VpuEwiseCommand& c) {
+    commit_ = c.commit;
     uint32_t read = 0, written = 0;
     for (const contract::Uop& uop : c.uops) {
       if (uop.op == UopCode::kLoad) read |= 1u << uop.a;
@@ -83,6 +86,23 @@ class Collector {
   }
 
   void operator()(const contract::DeclareCommand&) {}
+
+  // The table entries of the variables in `sets`, each once.
+  void add_entries() {
+    std::map<uint32_t, bool> completed;  // by space
+    for (const ByteSet& set : sets) {
+      if (set.space >= kVariableSpace) completed[set.space] |= commit_ && set.write;
+    }
+    for (const auto& [space, write] : completed) {
+      ByteSet entry;
+      entry.space = kEntrySpace;
+      entry.write = write;
+      entry.low = space - kVariableSpace;
+      entry.high = entry.low + 1;
+      entry.run = 1;
+      sets.push_back(entry);
+    }
+  }
 
   std::vector<ByteSet> sets;
 
@@ -136,6 +156,8 @@ class Collector {
     set.high = set.low + extent;
     sets.push_back(set);
   }
+
+  bool commit_ = false;
 };
 
 }  // namespace
@@ -143,6 +165,7 @@ class Collector {
 std::vector<ByteSet> footprint(const Body& body) {
   Collector collector;
   std::visit([&](const auto& command) { collector(command); }, body);
+  collector.add_entries();
   return std::move(collector.sets);
 }
 

@@ -48,7 +48,10 @@ struct ByteSet {
   }
 };
 
-inline constexpr uint32_t kScratchpadSpace = 0, kWorkspaceSpace = 1, kOutputSpace = 2, kVariableSpace = 3;
+// In kEntrySpace the variable with index i is byte i: what completes a write of the variable writes it, all else that
+// touches the variable reads it.
+inline constexpr uint32_t kScratchpadSpace = 0, kWorkspaceSpace = 1, kOutputSpace = 2, kEntrySpace = 3,
+                          kVariableSpace = 4;
 
 // Memory that is only read (constants, inputs) is left out: nothing there can be in conflict.
 [[nodiscard]] std::vector<ByteSet> footprint(const Body& body);

@@ -46,7 +46,9 @@ std::unique_ptr<TiledStep> make_tiled(const Step& step, const contract::Capabili
     std::unique_ptr<TiledStep> operator()(const CopyStep& s) { return tile_copy(s, capabilities); }
     std::unique_ptr<TiledStep> operator()(const DeclareStep&) { return nullptr; }
   };
-  return std::visit(Visitor{capabilities}, step.work);
+  std::unique_ptr<TiledStep> tiled = std::visit(Visitor{capabilities}, step.work);
+  if (tiled) tiled->completes_write_ = step.commit;
+  return tiled;
 }
 
 contract::Header& header_of(Body& body) {

@@ -83,8 +83,8 @@ class TiledStep {
   [[nodiscard]] virtual double cycles(std::span<const int64_t> size) const = 0;
   // Nullopt when there is no such axis.
   [[nodiscard]] virtual std::optional<RowAxis> row_axis() const { return std::nullopt; }
-  // A copy that completes a variable.
-  [[nodiscard]] virtual bool completes_write() const { return false; }
+  // The variable that it writes is complete when all tiles are done.
+  [[nodiscard]] bool completes_write() const { return completes_write_; }
   // The commands that compute a tile, in order. Queue and tokens are not set; `layer` is the part of a chain.
   virtual void commands(const Tile& tile, std::span<const Placed> operands, std::vector<Body>& out) const = 0;
 
@@ -92,7 +92,11 @@ class TiledStep {
   std::vector<Axis> axes_;
   std::vector<Operand> operands_;
 
+  bool completes_write_ = false;
+
  private:
+  friend std::unique_ptr<TiledStep> make_tiled(const Step& step, const contract::Capabilities& capabilities);
+
   const Engine engine_;
 };
 

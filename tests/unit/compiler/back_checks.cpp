@@ -28,6 +28,14 @@ backend::Body decode(std::span<const uint32_t> words) {
   }
 }
 
+bool same_bytes(const backend::ByteSet& a, const backend::ByteSet& b) {
+  if (a.space != b.space || a.low != b.low || a.run != b.run || a.rank != b.rank) return false;
+  for (uint32_t d = 0; d < a.rank; ++d) {
+    if (a.dims[d].count != b.dims[d].count || a.dims[d].stride != b.dims[d].stride) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 OrderCheck::OrderCheck(const Program& program, const contract::Capabilities& capabilities) {
@@ -43,9 +51,12 @@ OrderCheck::OrderCheck(const Program& program, const contract::Capabilities& cap
     const contract::Header header = contract::Header::decode(words);
     nodes_.push_back({static_cast<size_t>(header.queue), header.wait});
     std::vector<size_t> earlier;
+    const std::vector<backend::ByteSet> sets = backend::footprint(decode(words));
     for (const bool write : {false, true}) {
-      for (const backend::ByteSet& set : backend::footprint(decode(words))) {
+      for (const backend::ByteSet& set : sets) {
         if (set.write != write) continue;
+        const bool in_place =
+            std::any_of(sets.begin(), sets.end(), [&](const auto& o) { return !o.write && same_bytes(o, set); });
         std::vector<Byte>& bytes = spaces[set.space];
         if (bytes.size() < static_cast<size_t>(set.high)) bytes.resize(static_cast<size_t>(set.high));
         set.for_each_run([&](int64_t low, int64_t high) {
@@ -54,6 +65,7 @@ OrderCheck::OrderCheck(const Program& program, const contract::Capabilities& cap
             if (byte.writer >= 0) earlier.push_back(static_cast<size_t>(byte.writer));
             const auto self = static_cast<int32_t>(i);
             if (write) {
+              if (!byte.readers.empty() && byte.readers.back() == self && !in_place) self_overlaps_.push_back(i);
               for (int32_t reader : byte.readers) earlier.push_back(static_cast<size_t>(reader));
               byte.readers.clear();
               byte.writer = self;
@@ -106,6 +118,7 @@ const OrderCheck::Pair* OrderCheck::unordered(const std::vector<Node>& nodes) co
 }
 
 std::vector<std::string> OrderCheck::hazards() const {
+  if (!self_overlaps_.empty()) return {"command " + std::to_string(self_overlaps_.front()) + " writes what it reads"};
   if (const Pair* pair = unordered(nodes_)) {
     return {"commands " + std::to_string(pair->before) + " and " + std::to_string(pair->after)};
   }
@@ -185,7 +198,7 @@ std::string check_module(const Module& module, const contract::Capabilities& cap
   const OrderCheck order(program, capabilities);
   if (const auto hazards = order.hazards(); !hazards.empty()) return "hazard: " + hazards.front();
   for (int run = 0; run <= orders; ++run) {
-    CommandInterpreter device(program, capabilities);
+    CommandInterpreter device(program, capabilities, run % 2 == 1);
     for (size_t i = 0; i < inputs.size(); ++i) device.set_input(i, inputs[i]);
     if (run == 0) {
       device.run();

@@ -17,7 +17,7 @@ class OrderCheck {
  public:
   OrderCheck(const Program& program, const contract::Capabilities& capabilities);
 
-  // Pairs in conflict that nothing orders; empty is right.
+  // Pairs in conflict that nothing orders, and commands in conflict with themselves; empty is right.
   [[nodiscard]] std::vector<std::string> hazards() const;
   // Tokens whose deletion leaves no pair unordered; empty is right. Skips tokens if there are more than `limit`,
   // evenly.
@@ -40,6 +40,7 @@ class OrderCheck {
 
   std::vector<Node> nodes_;
   std::vector<Pair> pairs_;
+  std::vector<size_t> self_overlaps_;  // commands that write what they read, other than element by element
 };
 
 // Compiles and runs the module with random inputs, in stream order and in `orders` random orders, and compares outputs

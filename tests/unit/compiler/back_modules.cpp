@@ -250,10 +250,11 @@ void ModuleBuilder::reduce(contract::ReduceOp op, const View& src, const View& d
 }
 
 void ModuleBuilder::copy(const View& src, const View& dst, bool commit) {
-  step("copy", CopyStep{src, dst, false, 0, commit});
+  step("copy", CopyStep{src, dst, false, 0});
+  module.steps.back().commit = commit;
 }
 
-void ModuleBuilder::fill(const View& dst, uint64_t value) { step("fill", CopyStep{{}, dst, true, value, false}); }
+void ModuleBuilder::fill(const View& dst, uint64_t value) { step("fill", CopyStep{{}, dst, true, value}); }
 
 View broadcast(View view, const std::vector<int64_t>& dims) {
   for (size_t i = 0; i < dims.size(); ++i) {

@@ -27,7 +27,11 @@ class Generator {
       high.dims[3] = v.dims[3] / 2;
       high.offset += low.dims[3];
       b_.fill(low, 0x5a);
-      if (high.dims[3] > 0) b_.copy(b_.constant(high.dims), high, true);
+      if (high.dims[3] > 0) {
+        b_.copy(b_.constant(high.dims), high, true);
+      } else {
+        b_.module.steps.back().commit = true;
+      }
     }
     return std::move(b_.module);
   }

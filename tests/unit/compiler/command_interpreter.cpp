@@ -26,16 +26,19 @@ Reach reach(std::initializer_list<std::pair<int64_t, int64_t>> dims, int64_t run
 
 }  // namespace
 
-CommandInterpreter::CommandInterpreter(const Program& program, const contract::Capabilities& capabilities)
-    : program_(program), capabilities_(capabilities) {
+CommandInterpreter::CommandInterpreter(const Program& program, const contract::Capabilities& capabilities,
+                                       bool two_places)
+    : program_(program), capabilities_(capabilities), two_places_(two_places) {
   scratchpad_.assign(capabilities.spm_bytes, kPoison);
   constants_ = program.constants;
   workspace_.assign(program.workspace_bytes, kPoison);
   input_.assign(program.input_bytes, kPoison);
   output_.assign(program.output_bytes, kPoison);
   for (const Variable& v : program.variables) {
-    variables_.push_back(v.initial);
-    variables_.back().resize(v.bytes);
+    State& state = variables_.emplace_back();
+    state.places[0] = v.initial;
+    state.places[0].resize(v.bytes);
+    state.places[1].assign(v.bytes, kPoison);
   }
   save_.assign(program.save_bytes, kPoison);
   if (program.main_words > program.commands.size()) {
@@ -47,6 +50,30 @@ CommandInterpreter::CommandInterpreter(const Program& program, const contract::C
   if (commands_.size() != program.command_count) complain("wrong command count");
   commands_.erase(commands_.begin());
   commands_.pop_back();
+  std::vector<uint32_t> complete(variables_.size());
+  for (const std::span<const uint32_t> words : commands_) {
+    complete_before_.push_back(complete);
+    for (uint32_t variable : completes(words)) ++complete[variable];
+  }
+}
+
+std::vector<uint32_t> CommandInterpreter::completes(std::span<const uint32_t> words) {
+  std::vector<uint32_t> out;
+  const auto add = [&](const Address& address) {
+    if (address.region != Region::kVariable) return;
+    if (std::find(out.begin(), out.end(), address.variable) == out.end()) out.push_back(address.variable);
+  };
+  const contract::Opcode opcode = contract::Header::decode(words).opcode;
+  if (opcode == contract::Opcode::kDma) {
+    const auto c = contract::DmaCommand::decode(words);
+    if (c.commit) add(c.dst);
+  } else if (opcode == contract::Opcode::kVpuEwise) {
+    const auto c = contract::VpuEwiseCommand::decode(words);
+    for (const contract::Uop& uop : c.uops) {
+      if (c.commit && uop.op == contract::UopCode::kStore) add(c.operands[uop.b].base);
+    }
+  }
+  return out;
 }
 
 // Commands from begin to end, both included; none when they are damaged.
@@ -116,7 +143,7 @@ uint8_t* CommandInterpreter::resolve(const Address& address, int64_t low, int64_
       break;
     case Region::kVariable:
       if (address.variable >= variables_.size()) break;
-      region = &variables_[address.variable];
+      region = &place_of(address.variable, write);
       engine = !program_.variables[address.variable].in_dram;
       break;
   }
@@ -192,9 +219,20 @@ void CommandInterpreter::check_yield(const contract::YieldCommand& yield) {
   }
 }
 
+std::vector<uint8_t>& CommandInterpreter::place_of(uint32_t variable, bool write) {
+  const uint32_t before = complete_before_[current_][variable];
+  if (variables_[variable].completed != before) complain("not in order with what completes a write of the variable");
+  return variables_[variable].places[two_places_ ? (before + (write ? 1 : 0)) % 2 : 0];
+}
+
 void CommandInterpreter::execute(size_t i) {
   current_ = i;
   execute(commands_[i]);
+  for (uint32_t variable : completes(commands_[i])) {
+    State& state = variables_[variable];
+    ++state.completed;
+    if (two_places_) state.places[(state.completed + 1) % 2].assign(state.places[0].size(), kPoison);
+  }
 }
 
 void CommandInterpreter::execute(std::span<const uint32_t> words) {

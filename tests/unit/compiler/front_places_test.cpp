@@ -115,7 +115,7 @@ TEST(Variables, AreReadInPlaceUntilTheirNextWrite) {
   b.output(sum);
   const Module module = lowered(b.build());
   ASSERT_THAT(copies(module), SizeIs(1));
-  EXPECT_TRUE(copies(module)[0]->commit);
+  EXPECT_TRUE(module.steps.back().commit);
   EXPECT_THAT(steps_of<DeclareStep>(module), SizeIs(1));
   ASSERT_THAT(module.variables, SizeIs(1));
   EXPECT_EQ(module.variables[0].identity, "s");

@@ -70,6 +70,31 @@ TEST_F(VariableTest, WriteAndReadInOneJobFollowTokens) {
   EXPECT_EQ(run(unordered, 2), ErrorCode::kFaultHazard);
 }
 
+TEST_F(VariableTest, WhatCompletesAWriteComesBehindAllUses) {
+  // A part that another queue writes, or a reader of the old value, is to be done when the write is complete.
+  for (const bool ordered : {true, false}) {
+    for (const bool reads : {true, false}) {
+      Stream stream(small_machine());
+      stream.declare(3, kHash);
+      const uint32_t before =
+          stream.add(reads ? copy(0, variable(3, 0), dram(0x1000), 32) : copy(0, dram(0), variable(3, 0), 32));
+      const contract::DmaCommand last = commit(copy(1, dram(0), variable(3, 32), 32));
+      const uint32_t complete = ordered ? stream.add(last, {{0, 1}}) : stream.add(last);
+      EXPECT_EQ(run(stream, 1 + bench.read(reg::kJobEpoch)), ordered ? ErrorCode::kOk : ErrorCode::kFaultHazard);
+      if (ordered) continue;
+      EXPECT_EQ(bench.read(reg::kFaultCommand), complete);
+      EXPECT_EQ(bench.read(reg::kFaultOther), before);
+    }
+  }
+  // And a reader of bytes that were there before comes behind it.
+  Stream late(small_machine());
+  late.declare(3, kHash);
+  late.add(copy(0, dram(0), variable(3, 0), 32));
+  late.add(commit(copy(0, dram(0), variable(3, 32), 32)));
+  late.add(copy(1, variable(3, 0), dram(0x1000), 32), {{0, 2}});
+  EXPECT_EQ(run(late, 1 + bench.read(reg::kJobEpoch)), ErrorCode::kFaultHazard);
+}
+
 TEST_F(VariableTest, EnginesReachVariables) {
   Stream stream(small_machine());
   stream.declare(3, kHash);
