@@ -1,7 +1,9 @@
 #include "driver/compiler/schedule.h"
 
+#include <optional>
 #include <string>
 
+#include "driver/compiler/schedule/direct_writes.h"
 #include "driver/compiler/schedule/dram.h"
 #include "driver/compiler/schedule/encode.h"
 #include "driver/compiler/schedule/liveness.h"
@@ -66,7 +68,17 @@ void count_state(const backend::Schedule& schedule, Program& program) {
 Program schedule(Module&& module, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
   check_buffers(module);
   backend::plan_state(module, capabilities, options);
-  backend::Schedule best = backend::best_schedule(module, capabilities, options);
+  // Both modules must outlive their schedules.
+  std::optional<Module> direct = backend::write_directly(module);
+  backend::Schedule best = backend::best_schedule(direct ? *direct : module, capabilities, options);
+  if (direct) {
+    backend::Schedule copied = backend::best_schedule(module, capabilities, options);
+    if (copied.cycles < best.cycles) {
+      best = std::move(copied);
+    } else {
+      module.layers = std::move(direct->layers);
+    }
+  }
   const backend::Layout& layout = best.layout;
   backend::Stream& stream = best.stream;
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "driver/compiler/schedule/tiled_step.h"
+#include "driver/compiler/schedule/step_views.h"
+#include "driver/compiler/schedule/view.h"
 
 namespace npu::compiler::backend {
 namespace {
@@ -20,12 +21,10 @@ std::vector<Item> items_of(const Module& module, const contract::Capabilities& c
     items[i].bytes = static_cast<uint64_t>(round_up(module.variables[i].bytes, capabilities.psram_port_bytes));
   }
   for (const Step& step : module.steps) {
-    const std::unique_ptr<TiledStep> tiled = make_tiled(step, capabilities);
-    if (!tiled) continue;
-    for (const Operand& o : tiled->operands()) {
-      if (o.view == nullptr || module.buffers[o.view->buffer].kind != BufferKind::kVariable) continue;
-      items[module.buffers[o.view->buffer].index].traffic +=
-          static_cast<uint64_t>(packed_bytes(*o.view, whole(*o.view), true));
+    for (const auto& [view, result] : views_of(step)) {
+      const Buffer& buffer = module.buffers[view->buffer];
+      if (buffer.kind != BufferKind::kVariable) continue;
+      items[buffer.index].traffic += static_cast<uint64_t>(packed_bytes(*view, whole(*view), true));
     }
   }
   return items;

@@ -1,0 +1,227 @@
+#include "driver/compiler/schedule/direct_writes.h"
+
+#include <algorithm>
+
+#include "driver/compiler/schedule/shift.h"
+#include "driver/compiler/schedule/step_views.h"
+#include "driver/compiler/schedule/view.h"
+
+namespace npu::compiler::backend {
+namespace {
+
+bool covers(const View& view, const Buffer& buffer) {
+  return view.offset == 0 && dense(view.dims, view.strides, element_size(view)) &&
+         elements(view.dims) * element_size(view) == static_cast<int64_t>(buffer.bytes);
+}
+
+bool same_walk(const View& a, const View& b) {
+  return a.offset == b.offset && a.type == b.type && a.dims == b.dims && a.strides == b.strides;
+}
+
+bool disjoint(const View& a, const View& b) {
+  const ByteSpan x = span_of(a), y = span_of(b);
+  return x.high <= y.low || y.high <= x.low;
+}
+
+// One copy from a buffer to a variable, and what surrounds it.
+class Candidate {
+ public:
+  Candidate(const Module& module, size_t copy) : module_(module), steps_(module.steps), copy_(copy) {
+    const auto& work = std::get<CopyStep>(steps_[copy].work);
+    buffer_ = work.src.buffer;
+    variable_ = work.dst.buffer;
+    for (size_t s = 0; s < steps_.size(); ++s) {
+      if (s == copy_) continue;
+      bool reads = false, writes = false;
+      for (const auto& v : views_of(steps_[s])) {
+        if (v.view->buffer == buffer_) (v.result ? writes : reads) = true;
+      }
+      if (reads) readers_.push_back(s);
+      if (writes) writers_.push_back(s);
+    }
+  }
+
+  [[nodiscard]] bool possible() const {
+    if (writers_.empty() || writers_.back() > copy_) return false;
+    if (!readers_.empty() && readers_.front() <= writers_.back()) return false;
+    for (size_t writer : writers_) {
+      if (!can_make(writer)) return false;
+    }
+    return old_value_read_before() && new_value_lives();
+  }
+
+  // The steps with the buffer's place taken by the variable's.
+  [[nodiscard]] std::vector<Step> apply() const {
+    std::vector<Step> out;
+    const auto take = [&](Step step) {
+      for (const auto& v : views_of(step)) {
+        if (v.view->buffer == buffer_) v.view->buffer = variable_;
+      }
+      out.push_back(std::move(step));
+    };
+    for (size_t s = 0; s < steps_.size(); ++s) {
+      // What stays of the old value moves before anything new comes.
+      for (size_t writer : writers_) {
+        if (s != writers_.front() || !moves(writer)) continue;
+        for (CopyStep& piece : pieces(writer)) take({steps_[writer].layer, std::move(piece), false});
+      }
+      const bool is_move = std::find(writers_.begin(), writers_.end(), s) != writers_.end() && moves(s);
+      if (s == copy_ || is_move) continue;
+      take(steps_[s]);
+    }
+    commit_last_write(out);
+    return out;
+  }
+
+  // The layer whose step completes the variable.
+  [[nodiscard]] uint32_t writer_layer() const { return steps_[writers_.back()].layer; }
+
+ private:
+  // A copy from the variable to the buffer.
+  [[nodiscard]] bool moves(size_t step) const {
+    const auto* copy = std::get_if<CopyStep>(&steps_[step].work);
+    return copy != nullptr && !copy->fill && copy->src.buffer == variable_ && copy->dst.buffer == buffer_;
+  }
+
+  [[nodiscard]] std::vector<CopyStep> pieces(size_t step) const {
+    CopyStep copy = std::get<CopyStep>(steps_[step].work);
+    copy.dst.buffer = variable_;
+    return shift_pieces(copy);
+  }
+
+  // Whether the step can make its part in the variable: an engine that can complete a write, and its command does not
+  // read what it overwrites.
+  [[nodiscard]] bool can_make(size_t step) const {
+    const bool window = std::any_of(writers_.begin(), writers_.end(), [&](size_t writer) { return moves(writer); });
+    const auto& work = steps_[step].work;
+    if (std::holds_alternative<CopyStep>(work)) return !moves(step) || !pieces(step).empty();
+    const bool in_place = std::holds_alternative<EwiseStep>(work);
+    if (!in_place && !window) return false;
+    const View* made = nullptr;
+    for (const auto& v : views_of(steps_[step])) {
+      if (!v.result) continue;
+      if (made != nullptr && v.view->buffer == buffer_) return false;  // two parts
+      if (module_.buffers[v.view->buffer].kind == BufferKind::kVariable) return false;
+      if (v.view->buffer == buffer_) made = v.view;
+    }
+    for (const auto& v : views_of(steps_[step])) {
+      if (v.view->buffer == variable_ && (!in_place || !same_walk(*v.view, *made))) return false;
+    }
+    return true;
+  }
+
+  // Whether nobody but the makers of the new value, each of its own part, touches the old one once it begins to vanish.
+  [[nodiscard]] bool old_value_read_before() const {
+    std::vector<const View*> made;
+    for (size_t s = writers_.front(); s < copy_; ++s) {
+      if (moves(s)) continue;
+      const bool maker = std::find(writers_.begin(), writers_.end(), s) != writers_.end();
+      for (const auto& v : views_of(steps_[s])) {
+        if (v.view->buffer != variable_) continue;
+        if (v.result || !maker) return false;
+        for (const View* part : made) {
+          if (!disjoint(*part, *v.view)) return false;
+        }
+        for (size_t writer : writers_) {  // moved over by then
+          if (moves(writer) && !disjoint(std::get<CopyStep>(steps_[writer].work).dst, *v.view)) return false;
+        }
+      }
+      if (!maker) continue;
+      for (const auto& v : views_of(steps_[s])) {
+        if (v.result && v.view->buffer == buffer_) made.push_back(v.view);
+      }
+    }
+    return moves_are_apart();
+  }
+
+  // What moves make is made by nothing else, and not read by other moves: they come first.
+  [[nodiscard]] bool moves_are_apart() const {
+    for (size_t a : writers_) {
+      if (!moves(a)) continue;
+      const View& moved = std::get<CopyStep>(steps_[a].work).dst;
+      for (size_t b : writers_) {
+        if (a == b) continue;
+        if (moves(b) && !disjoint(moved, std::get<CopyStep>(steps_[b].work).src)) return false;
+        for (const auto& v : views_of(steps_[b])) {
+          if (v.result && v.view->buffer == buffer_ && !disjoint(moved, *v.view)) return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  // Whether the variable keeps the value until its last reader has it.
+  [[nodiscard]] bool new_value_lives() const {
+    if (readers_.empty()) return true;
+    for (size_t s = copy_ + 1; s <= readers_.back(); ++s) {
+      for (const auto& v : views_of(steps_[s])) {
+        if (v.result && v.view->buffer == variable_) return false;
+      }
+    }
+    return true;
+  }
+
+  void commit_last_write(std::vector<Step>& out) const {
+    const size_t end = copy_ + (out.size() + 1 - steps_.size());  // where the copy would be
+    for (size_t s = end; s-- > 0;) {
+      for (const auto& v : views_of(out[s])) {
+        if (!v.result || v.view->buffer != variable_) continue;
+        out[s].commit = true;
+        return;
+      }
+    }
+  }
+
+  const Module& module_;
+  const std::vector<Step>& steps_;
+  const size_t copy_;
+  BufferId buffer_ = 0, variable_ = 0;
+  std::vector<size_t> writers_, readers_;  // of the buffer, ascending; the copy left out
+};
+
+bool is_candidate(const Module& module, const Step& step) {
+  const auto* copy = std::get_if<CopyStep>(&step.work);
+  if (copy == nullptr || !step.commit || copy->fill) return false;
+  const Buffer& from = module.buffers[copy->src.buffer];
+  const Buffer& to = module.buffers[copy->dst.buffer];
+  return from.kind == BufferKind::kIntermediate && from.bytes == to.bytes && !module.variables[to.index].in_dram &&
+         covers(copy->src, from) && covers(copy->dst, to);
+}
+
+// Leaves out layers that have no step any more.
+void drop_empty_layers(Module& module) {
+  std::vector<bool> used(module.layers.size(), false);
+  for (const Step& step : module.steps) used[step.layer] = true;
+  std::vector<uint32_t> number(module.layers.size());
+  std::vector<Layer> layers;
+  for (size_t i = 0; i < used.size(); ++i) {
+    number[i] = static_cast<uint32_t>(layers.size());
+    if (used[i]) layers.push_back(std::move(module.layers[i]));
+  }
+  for (Step& step : module.steps) step.layer = number[step.layer];
+  module.layers = std::move(layers);
+}
+
+}  // namespace
+
+std::optional<Module> write_directly(const Module& module) {
+  std::optional<Module> out;
+  const auto now = [&]() -> const Module& { return out ? *out : module; };
+  for (size_t s = 0; s < now().steps.size();) {
+    if (!is_candidate(now(), now().steps[s]) || !Candidate(now(), s).possible()) {
+      ++s;
+      continue;
+    }
+    if (!out) out = module;
+    const Candidate candidate(*out, s);
+    const uint32_t writer = candidate.writer_layer(), copy = out->steps[s].layer;
+    if (writer != copy) out->layers[writer].operators += "+" + out->layers[copy].operators;
+    std::vector<Step> steps = candidate.apply();
+    s = s + 1 + steps.size() - out->steps.size();  // behind where the copy was
+    out->steps = std::move(steps);
+  }
+  if (out) drop_empty_layers(*out);
+  return out;
+}
+
+}  // namespace npu::compiler::backend
