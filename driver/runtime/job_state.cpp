@@ -160,7 +160,10 @@ void JobState::finish(JobEnd& end) {
   result.counters = end.counters;
   if (options.events) read_events(end.event_count);
   read_outputs();
-  device().variables.count_invocation(*program->bound_variables, program->program.variables);
+  // Unless they were lost meanwhile.
+  if (losses_before_ == device().loss_count) {
+    device().variables.count_invocation(*program->bound_variables, program->program.variables);
+  }
   phase = Phase::kDone;
 }
 

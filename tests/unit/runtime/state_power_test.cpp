@@ -256,6 +256,22 @@ TEST(StateLost, JobsFromBeforeAKnownLossLoseNothingAnew) {
   EXPECT_EQ(a.read_variable("x").bytes.size(), 4u);
 }
 
+TEST(StateLost, AJobThatEndsWellAfterALossCountsForNothing) {
+  Booted booted;
+  Context a = booted.device.create_context(), b = booted.device.create_context();
+  LoadedProgram pa = a.load(with_variable("x")), pb = b.load(with_variable("y"));
+  std::vector<MockFirmware::Run> runs;
+  booted.firmware.on_run = [&](const MockFirmware::Run& run) { runs.push_back(run); };
+  Job ja = started(pa), jb = started(pb);
+  ja.start();
+  jb.start();
+  booted.firmware.fail(runs.at(1), ErrorCode::kPowerLost);
+  EXPECT_EQ(error_of([&] { static_cast<void>(jb.wait(std::chrono::seconds(1))); }).first, ErrorCode::kPowerLost);
+  booted.firmware.complete(runs.at(0));
+  EXPECT_TRUE(ja.wait(std::chrono::seconds(1)));
+  EXPECT_TRUE(a.state_lost());
+}
+
 TEST(StateLost, AContextMayGoWhileItIsLost) {
   Booted booted;
   int told = 0;
