@@ -207,6 +207,34 @@ TEST_P(BrokenPower, TearsVariablesUnlessTheyHaveTwoPlaces) {
 INSTANTIATE_TEST_SUITE_P(Device, BrokenPower, testing::Bool(),
                          [](const auto& info) { return info.param ? "TwoPlaces" : "OnePlace"; });
 
+// Where variables lie, and in how many places, changes no bit.
+class Places : public testing::TestWithParam<std::tuple<std::string, bool, bool>> {};
+
+TEST_P(Places, OutputsEqualTheReference) {
+  const auto& [name, double_buffer, in_dram] = GetParam();
+  const auto network = wake_word(name);
+  if (!network) GTEST_SKIP() << "not imported: the Python environment is missing (sim/setup.sh python)";
+  runtime::Device device = open_device(options("edge", model::Mode::kFunctional));
+  runtime::Context context = device.create_context({.double_buffer = double_buffer});
+  const compiler::ScheduleOptions schedule{.state_in_dram = in_dram};
+  runtime::LoadedProgram program = context.load(compiler::compile(network->graph, device.capabilities(), {schedule}));
+  for (const runtime::VariableInfo& info : context.variables()) {
+    EXPECT_EQ(info.in_dram, in_dram) << info.identity;
+    EXPECT_EQ(info.double_buffered,
+              double_buffer && info.bytes > (in_dram ? 64 : device.capabilities().psram_port_bytes))
+        << info.identity;
+  }
+  runtime::Job job = program.create_job();
+  expect_equal(stream(job, *network), reference(*network), name);
+}
+
+INSTANTIATE_TEST_SUITE_P(Imported, Places,
+                         testing::Combine(testing::ValuesIn(kWakeWords), testing::Bool(), testing::Bool()),
+                         [](const auto& info) {
+                           return std::get<0>(info.param) + (std::get<1>(info.param) ? "_twice" : "_once") +
+                                  (std::get<2>(info.param) ? "_in_dram" : "_in_sram");
+                         });
+
 TEST(StateEcc, SingleWrongBitsArePutRightAndCounted) {
   const graph::Graph graph = two_variables();
   runtime::Device device = open_device(options("edge"));
