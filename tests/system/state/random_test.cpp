@@ -5,6 +5,7 @@
 
 #include "tests/system/device/bench.h"
 #include "tests/system/state/device_walk.h"
+#include "tests/system/state/seed.h"
 
 namespace npu::test {
 namespace {
@@ -22,7 +23,7 @@ int64_t steps_of_shard() {
 
 class RandomState : public testing::TestWithParam<uint32_t> {
  protected:
-  uint32_t seed_ = walk_seed(GetParam());
+  uint32_t seed_ = print_seed(GetParam());
   std::vector<Recipe> recipes_ = random_recipes(kRecipes, seed_);
 };
 

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iostream>
 
 #include "tests/system/state/networks.h"
@@ -10,13 +9,6 @@
 namespace npu::test {
 
 using contract::ErrorCode;
-
-uint32_t walk_seed(uint32_t shard) {
-  const char* text = std::getenv("NPU_STATE_SEED");
-  const uint32_t seed = text == nullptr ? 1 : static_cast<uint32_t>(std::strtoul(text, nullptr, 10));
-  std::cout << "seed " << seed << " (NPU_STATE_SEED sets it), shard " << shard << '\n';
-  return seed * 1000 + shard;
-}
 
 std::vector<Recipe> random_recipes(size_t count, uint32_t seed) {
   std::mt19937 random(seed);

@@ -12,8 +12,6 @@
 
 namespace npu::test {
 
-// The seed of one of the parts that a long walk is split into; the environment variable NPU_STATE_SEED changes all.
-[[nodiscard]] uint32_t walk_seed(uint32_t shard);
 [[nodiscard]] std::vector<Recipe> random_recipes(size_t count, uint32_t seed);
 
 class Walk {

@@ -1,0 +1,15 @@
+#include "tests/system/state/seed.h"
+
+#include <cstdlib>
+#include <iostream>
+
+namespace npu::test {
+
+uint32_t print_seed(uint32_t shard) {
+  const char* text = std::getenv("NPU_STATE_SEED");
+  const uint32_t seed = text == nullptr ? 1 : static_cast<uint32_t>(std::strtoul(text, nullptr, 10));
+  std::cout << "seed " << seed << " (NPU_STATE_SEED sets it), shard " << shard << '\n';
+  return seed * 1000 + shard;
+}
+
+}  // namespace npu::test
