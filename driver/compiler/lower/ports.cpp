@@ -12,11 +12,12 @@ using graph::Op;
 using graph::TensorId;
 
 // Bytes of a tensor in device memory, whose offsets have 32 bits.
-uint32_t bytes_of(const graph::Tensor& tensor, contract::ErrorCode too_large) {
+uint32_t bytes_of(const graph::Tensor& tensor) {
   const int64_t bytes = product(tensor.shape) * graph::machine_width(tensor.type);
   if (bytes <= UINT32_MAX) return static_cast<uint32_t>(bytes);
-  throw Error(too_large, "tensor '" + tensor.name + "' takes " + std::to_string(bytes) +
-                             " bytes, more than a device can address; make it smaller than 4 GiB.");
+  throw Error(contract::ErrorCode::kDramFull,
+              "tensor '" + tensor.name + "' takes " + std::to_string(bytes) +
+                  " bytes, more than a device can address; make it smaller than 4 GiB.");
 }
 
 Port port_of(const graph::Tensor& tensor) {
@@ -24,7 +25,7 @@ Port port_of(const graph::Tensor& tensor) {
   port.name = tensor.name;
   port.type = tensor.type;
   port.shape = tensor.shape;
-  port.bytes = bytes_of(tensor, contract::ErrorCode::kDramFull);
+  port.bytes = bytes_of(tensor);
   return port;
 }
 
@@ -93,7 +94,7 @@ void Emitter::declare_variables() {
     variable.tensor_name = tensor.name;
     variable.type = tensor.type;
     variable.shape = tensor.shape;
-    variable.bytes = bytes_of(tensor, contract::ErrorCode::kPersistentFull);
+    variable.bytes = bytes_of(tensor);
     variable.hash = variable_hash(tensor.type, tensor.shape);
     if (tensor.has_data) variable.initial = graph::value_of_constant(tensor).bytes;
     const auto index = static_cast<uint32_t>(module_.variables.size());
