@@ -26,7 +26,8 @@ std::string describe(graph::DType type, const graph::Shape& shape) {
 
 void list(std::string& names, std::string_view name) { names += (names.empty() ? "" : ", ") + graph::in_quotes(name); }
 
-// Of what the context holds, and of what its programs will declare.
+// Of what the context holds, and of what its programs will declare. Throws Error(kVariableMismatch) for two that do not
+// fit together.
 Declarations declarations_of(const ContextState& context) {
   Declarations declarations;
   const VariableManager& variables = context.device->variables;
@@ -36,7 +37,14 @@ Declarations declarations_of(const ContextState& context) {
   }
   for (const ProgramState* program : context.programs) {
     for (const compiler::Variable& variable : program->program.variables) {
-      declarations.try_emplace(variable.identity, Declaration{variable.type, variable.shape});
+      const Declaration wanted{variable.type, variable.shape};
+      const Declaration& known = declarations.try_emplace(variable.identity, wanted).first->second;
+      if (known.type == wanted.type && known.shape == wanted.shape) continue;
+      throw Error(ErrorCode::kVariableMismatch,
+                  fmt::format("loaded programs of this context declare variable {} as {} and as {}; destroy those that "
+                              "do not fit to the snapshot.",
+                              graph::in_quotes(variable.identity), describe(known.type, known.shape),
+                              describe(wanted.type, wanted.shape)));
     }
   }
   return declarations;

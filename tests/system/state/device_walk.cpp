@@ -192,8 +192,9 @@ void DeviceWalk::restore() {
   const Saved& saved = saved_[below(saved_.size())];
   // What the context declares: what it holds, and what its programs will allocate.
   Rules declared = open.rules;
+  bool fit = true;  // together
   for (const auto& [program, recipe] : open.programs) {
-    if (!declared.fits(recipes_[recipe])) return;
+    fit = fit && declared.fits(recipes_[recipe]);
     declared.declare(recipes_[recipe]);
   }
   const auto same = [](const auto& a, const auto& b) { return a.first == b.first && a.second.form == b.second.form; };
@@ -202,10 +203,15 @@ void DeviceWalk::restore() {
     codes = {ErrorCode::kPowerLost};
   } else if (power_ != PsramPower::kOn) {
     codes = {ErrorCode::kFaultPower};
+  } else if (!fit) {
+    codes = {ErrorCode::kVariableMismatch};
   } else if (!std::equal(declared.cells.begin(), declared.cells.end(), saved.cells.begin(), saved.cells.end(), same)) {
     codes = {ErrorCode::kBadSnapshot};
   }
-  if (!attempt(codes, [&, id = context] { device_.context(id).restore(saved.snapshot); })) return;
+  if (!attempt(codes, [&, id = context] { device_.context(id).restore(saved.snapshot); })) {
+    if (reachable(open)) verify(context, open);
+    return;
+  }
   open.rules.cells = saved.cells;
   for (auto& [identity, cell] : open.rules.cells) cell.torn = false;
   verify(context, open);
