@@ -24,7 +24,9 @@ struct Capabilities {
   uint32_t spm_banks = 0;  // banks. Scratchpad banks, interleaved by spm_bank_bytes.
   uint32_t spm_bank_bytes = 0;  // bytes. Width of one scratchpad bank: bytes per bank and cycle.
   uint32_t psram_bytes = 0;  // bytes. Persistent SRAM size, variable table included.
-  uint32_t psram_port_bytes = 0;  // bytes/cycle. Width of the persistent SRAM's port.
+  // bytes/cycle. Width of the persistent SRAM's port. Variables are aligned to it, so that no two share a word of error
+  // correction (8 bytes).
+  uint32_t psram_port_bytes = 0;
   // entries. Entries of the variable table (16 bytes each, at the start of the persistent SRAM).
   uint32_t var_entries = 0;
   uint32_t dma_channels = 0;  // channels. DMA channels; each is an in-order queue.
@@ -88,8 +90,8 @@ inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
      "Persistent SRAM size, variable table included.",
      1024, 67108864, true, 0x12c, &Capabilities::psram_bytes},
     {"psram_port_bytes", "bytes/cycle",
-     "Width of the persistent SRAM's port.",
-     4, 512, true, 0x130, &Capabilities::psram_port_bytes},
+     "Width of the persistent SRAM's port. Variables are aligned to it, so that no two share a word of error correction (8 bytes).",
+     8, 512, true, 0x130, &Capabilities::psram_port_bytes},
     {"var_entries", "entries",
      "Entries of the variable table (16 bytes each, at the start of the persistent SRAM).",
      4, 4096, true, 0x134, &Capabilities::var_entries},

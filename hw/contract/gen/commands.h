@@ -550,7 +550,8 @@ enum class Request : uint32_t {
   // the table or an entry beyond its memory, in DRAM also for one inside of what driver and firmware share; with
   // fault_power unless the persistent SRAM is on.
   kVariableWrite = 5,
-  // Ring 0. value[0]: table index; the completion's value holds the entry. Refused as variable_write.
+  // Ring 0. value[0]: table index; the completion's value holds the entry. Refused as variable_write; fault_ecc when
+  // error correction cannot read the entry.
   kVariableRead = 6,
   // Ring 0. value[0]: a power_state. Refused while jobs are queued or running. A run request wakes the device by
   // itself.

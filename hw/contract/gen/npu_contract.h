@@ -322,7 +322,9 @@ struct npu_capabilities {
   uint32_t spm_banks;  // banks. Scratchpad banks, interleaved by spm_bank_bytes.
   uint32_t spm_bank_bytes;  // bytes. Width of one scratchpad bank: bytes per bank and cycle.
   uint32_t psram_bytes;  // bytes. Persistent SRAM size, variable table included.
-  uint32_t psram_port_bytes;  // bytes/cycle. Width of the persistent SRAM's port.
+  // bytes/cycle. Width of the persistent SRAM's port. Variables are aligned to it, so that no two share a word of error
+  // correction (8 bytes).
+  uint32_t psram_port_bytes;
   uint32_t var_entries;  // entries. Entries of the variable table (16 bytes each, at the start of the persistent SRAM).
   uint32_t dma_channels;  // channels. DMA channels; each is an in-order queue.
   uint32_t dma_port_bytes;  // bytes/cycle. Width of the port to DRAM, shared by all channels.
@@ -595,7 +597,8 @@ enum npu_request {
   // the table or an entry beyond its memory, in DRAM also for one inside of what driver and firmware share; with
   // fault_power unless the persistent SRAM is on.
   NPU_REQUEST_VARIABLE_WRITE = 5,
-  // Ring 0. value[0]: table index; the completion's value holds the entry. Refused as variable_write.
+  // Ring 0. value[0]: table index; the completion's value holds the entry. Refused as variable_write; fault_ecc when
+  // error correction cannot read the entry.
   NPU_REQUEST_VARIABLE_READ = 6,
   // Ring 0. value[0]: a power_state. Refused while jobs are queued or running. A run request wakes the device by
   // itself.

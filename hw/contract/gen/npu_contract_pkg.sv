@@ -305,7 +305,9 @@ package npu_contract_pkg;
   // bytes. Width of one scratchpad bank: bytes per bank and cycle.
   parameter logic [31:0] RegCapSpmBankBytes = 32'h128;
   parameter logic [31:0] RegCapPsramBytes = 32'h12c;  // bytes. Persistent SRAM size, variable table included.
-  parameter logic [31:0] RegCapPsramPortBytes = 32'h130;  // bytes/cycle. Width of the persistent SRAM's port.
+  // bytes/cycle. Width of the persistent SRAM's port. Variables are aligned to it, so that no two share a word of error
+  // correction (8 bytes).
+  parameter logic [31:0] RegCapPsramPortBytes = 32'h130;
   // entries. Entries of the variable table (16 bytes each, at the start of the persistent SRAM).
   parameter logic [31:0] RegCapVarEntries = 32'h134;
   parameter logic [31:0] RegCapDmaChannels = 32'h138;  // channels. DMA channels; each is an in-order queue.
@@ -581,7 +583,8 @@ package npu_contract_pkg;
     // beyond the table or an entry beyond its memory, in DRAM also for one inside of what driver and firmware share;
     // with fault_power unless the persistent SRAM is on.
     RequestVariableWrite = 8'h5,
-    // Ring 0. value[0]: table index; the completion's value holds the entry. Refused as variable_write.
+    // Ring 0. value[0]: table index; the completion's value holds the entry. Refused as variable_write; fault_ecc when
+    // error correction cannot read the entry.
     RequestVariableRead = 8'h6,
     // Ring 0. value[0]: a power_state. Refused while jobs are queued or running. A run request wakes the device by
     // itself.
