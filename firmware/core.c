@@ -134,7 +134,6 @@ void npu_core_reset(void) {
 }
 
 bool npu_core_power_up(void) {
-  if (!npu_core_persistent_on()) npu_core_persistent_power(NPU_PSRAM_POWER_ON);
   if (npu_core_powered) return true;
   npu_write(NPU_REG_ENGINE_POWER, NPU_REG_ENGINE_POWER_ON_MASK);
   for (uint32_t i = 0; i < kPowerPolls && !npu_core_powered; ++i) {
@@ -149,6 +148,11 @@ void npu_core_power_down(void) {
   npu_write(NPU_REG_ENGINE_POWER, 0);
   npu_core_powered = false;
   npu_log(NPU_LOG_EVENT, "engines without power");
+}
+
+bool npu_core_wake(void) {
+  if (npu_persistent_state != NPU_PSRAM_POWER_ON) npu_core_persistent_power(NPU_PSRAM_POWER_ON);
+  return npu_core_powered || npu_core_power_up();
 }
 
 bool npu_core_persistent_on(void) { return npu_persistent_state == NPU_PSRAM_POWER_ON; }

@@ -50,9 +50,11 @@ void npu_core_preempt(void);
 // Stops whatever runs; forgets its results and its interrupt.
 void npu_core_reset(void);
 
-// Makes sure that the engines have power, and the persistent SRAM; false when it does not come.
+// Makes sure that the engines have power; false when it does not come.
 bool npu_core_power_up(void);
 void npu_core_power_down(void);
+// For a stream that starts: the same, and the persistent SRAM is on.
+bool npu_core_wake(void);
 
 // The persistent SRAM has power of its own. No job may run while it changes or scrubs.
 bool npu_core_persistent_on(void);

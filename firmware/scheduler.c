@@ -72,7 +72,7 @@ static uint64_t npu_deadline(const struct npu_task *task, enum npu_stream_kind k
 static void npu_start(struct npu_context *context, enum npu_stream_kind kind, uint32_t word, uint32_t words,
                       bool keep_scratchpad) {
   struct npu_task *task = &context->task;
-  if (!npu_core_power_up()) {
+  if (!npu_core_wake()) {
     npu_context_fail(context, NPU_ERROR_FAULT_POWER);
     return;
   }

@@ -203,6 +203,23 @@ TEST_F(AdminTest, PersistentSramHasPowerOfItsOwn) {
   ask(Request::kVariableWrite, ErrorCode::kOk, {0, table, 4, 0, 0});
 }
 
+TEST_F(AdminTest, OnlyAJobWakesThePersistentSramFromRetention) {
+  boot();
+  open(1, 0);
+  ask(Request::kPersistentPower, ErrorCode::kOk, {1});
+  ask(Request::kPower, ErrorCode::kOk, {static_cast<uint32_t>(PowerState::kSleep)});
+  ask(Request::kPower, ErrorCode::kOk, {static_cast<uint32_t>(PowerState::kActive)});
+  EXPECT_EQ(device.word(reg::kEnginePower), 1u);
+  EXPECT_EQ(device.word(reg::kPsramPower), 1u);
+  ask(Request::kVariableRead, ErrorCode::kFaultPower, {0});
+  const uint32_t id = driver.run(1, simple_job(), 0);
+  ASSERT_TRUE(device.run());
+  EXPECT_EQ(device.word(reg::kPsramPower), 0u);
+  device.end_done(10);
+  ASSERT_TRUE(device.run());
+  completion(1, id, ErrorCode::kOk);
+}
+
 TEST_F(AdminTest, PersistentSramStaysAsItIsWhileJobsAreQueuedOrRunning) {
   boot();
   open(1, 0);
