@@ -10,7 +10,8 @@ Cycles: each streaming network on `edge`, once with its variables in persistent 
 of both must be equal in every element. A ratio above 1 means that the persistent SRAM is faster.
 
 Overhead: what the driver takes of this computer for an invocation, against a device that does nothing, with 1, 100 and 1,000
-variables. It must not grow faster than their number. Exit status 1 when one of these does not hold."""
+variables. It must not grow faster than their number, and a variable more must not cost much more among 1,000 than among
+100. Exit status 1 when one of these does not hold."""
 
 import argparse
 import json
@@ -48,12 +49,27 @@ def cycles(args):
     return equal
 
 
+def flat_growth(rows):
+    """What each further variable costs from 100 to 1,000, against from 1 to 100. With quadratic costs it would be eleven times as
+    much; measuring noise of a tenth of an invocation counts as cost."""
+    one, few, many = rows
+    bound, flat = 3, True
+    for key, name in (("use_all_us", "program uses all"), ("use_one_us", "program uses one")):
+        early = (few[key] - one[key]) / (few["variables"] - one["variables"])
+        late = (many[key] - few[key]) / (many["variables"] - few["variables"])
+        noise = one[key] / 10 / (few["variables"] - one["variables"])
+        print(f"  {name}: a variable more costs {1000 * early:.1f} ns up to {few['variables']}, {1000 * late:.1f} ns from there to "
+              f"{many['variables']} (bound {1000 * bound * max(early, noise):.1f})")
+        flat = flat and late <= bound * max(early, noise)
+    return flat
+
+
 def overhead(args):
     rows = bench(args.program, "overhead")
     print("\ndriver, us an invocation      program uses all   program uses one of them")
     for row in rows:
         print(f"  {row['variables']:5} variables {row['use_all_us']:29.1f}{row['use_one_us']:27.1f}")
-    linear = True
+    linear = flat_growth(rows)
     for few, many in zip(rows, rows[1:]):
         factor = many["variables"] / few["variables"]
         ratios = [many[key] / few[key] for key in ("use_all_us", "use_one_us")]
