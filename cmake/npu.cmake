@@ -49,7 +49,8 @@ function(npu_library name)
 endfunction()
 
 # npu_test(name SOURCES a.cpp ... LIBS x y [LABELS l] [FIXTURES f]): a googletest program; every test is a ctest test in a
-# process of its own. The label defaults to `unit`; FIXTURES names the ctest fixtures that must have been set up.
+# process of its own. The label defaults to `unit`, `unit_long` is for unit tests that smoke leaves out; FIXTURES names the ctest
+# fixtures that must have been set up.
 function(npu_test name)
   cmake_parse_arguments(ARG "NO_GTEST_MAIN" "TIMEOUT" "SOURCES;LIBS;LABELS;FIXTURES" ${ARGN})
   if(NOT ARG_LABELS)
@@ -69,7 +70,7 @@ function(npu_test name)
   if(NPU_ZOO_DIR)
     target_compile_definitions(${name} PRIVATE NPU_ZOO_DIR="${NPU_ZOO_DIR}")
   endif()
-  if("unit" IN_LIST ARG_LABELS)
+  if(ARG_LABELS MATCHES "^unit")
     add_dependencies(unit_tests ${name})
   endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
