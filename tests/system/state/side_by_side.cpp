@@ -12,16 +12,20 @@ size_t SideBySide::load(graph::Graph graph, const compiler::Options& options) {
   graph::validate(graph);
   runtime::LoadedProgram program = context_.load(compiler::compile(graph, device_.capabilities(), options));
   runtime::Job job = program.create_job();
-  loaded_.push_back({std::move(graph), std::move(program), std::move(job)});
+  loaded_.push_back({std::move(graph), std::move(program), std::move(job), {}});
   return loaded_.size() - 1;
 }
 
-void SideBySide::step(size_t graph, const std::vector<graph::Value>& inputs) {
+void SideBySide::run(size_t graph, const std::vector<graph::Value>& inputs) {
   Loaded& loaded = loaded_.at(graph);
-  const std::vector<graph::Value> want = reference::run(loaded.graph, inputs, reference_);
+  loaded.want = reference::run(loaded.graph, inputs, reference_);
   for (size_t i = 0; i < inputs.size(); ++i) loaded.job.set_input(i, inputs[i]);
   static_cast<void>(loaded.job.run());
-  const std::vector<graph::Value>& got = loaded.job.outputs();
+}
+
+void SideBySide::compare(size_t graph) {
+  const std::vector<graph::Value>& want = loaded_.at(graph).want;
+  const std::vector<graph::Value>& got = outputs(graph);
   ASSERT_EQ(got.size(), want.size());
   const std::string when = " after step " + std::to_string(steps_++);
   for (size_t i = 0; i < want.size(); ++i) {

@@ -25,7 +25,13 @@ class SideBySide {
 
   // Compiles and loads a graph; steps name it by the result.
   size_t load(graph::Graph graph, const compiler::Options& options = {});
-  void step(size_t graph, const std::vector<graph::Value>& inputs);
+  void step(size_t graph, const std::vector<graph::Value>& inputs) {
+    run(graph, inputs);
+    compare(graph);
+  }
+  // The two halves of a step: what is between them has seen the job, and not yet the host that reads all variables.
+  void run(size_t graph, const std::vector<graph::Value>& inputs);
+  void compare(size_t graph);
 
   // Clears the device's variables and gives them the reference's content, whatever the device held.
   void start_again();
@@ -43,6 +49,7 @@ class SideBySide {
     graph::Graph graph;
     runtime::LoadedProgram program;
     runtime::Job job;
+    std::vector<graph::Value> want;  // outputs of the last step
   };
   void compare(const graph::Value& got, const graph::Value& want, const std::string& what, int64_t& count);
 

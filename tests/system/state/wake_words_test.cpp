@@ -60,6 +60,7 @@ class WakeWords : public testing::Test {
           graph::compare(listener->job.outputs().at(0), listener->undisturbed.at(listener->next).at(0));
       EXPECT_EQ(difference.differing, 0) << listener->network.name << ", frame " << listener->next;
       compared_ += difference.compared;
+      differing_ += difference.differing;
       ++listener->next;
     }
     most_in_flight_ = std::max(most_in_flight_, in_flight.size());
@@ -73,7 +74,7 @@ class WakeWords : public testing::Test {
   void report(const std::string& what) const {
     EXPECT_GT(compared_, 0);
     EXPECT_EQ(most_in_flight_, networks_.size());
-    std::cout << what << ": 0 of " << compared_ << " outputs differ\n";
+    std::cout << what << ": " << differing_ << " of " << compared_ << " outputs differ\n";
   }
 
   uint32_t seed_ = print_seed(0);
@@ -81,7 +82,7 @@ class WakeWords : public testing::Test {
   std::vector<Network> networks_;
   runtime::Device device_ = open_device(options("edge"));
   std::vector<Listener> listeners_;
-  int64_t compared_ = 0;
+  int64_t compared_ = 0, differing_ = 0;
   size_t most_in_flight_ = 0;
 };
 
