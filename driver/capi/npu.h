@@ -390,8 +390,8 @@ typedef struct npu_context_options {
   // A variable without initial value starts as zeros that count as written, instead of as unwritten.
   bool zero_init;
   uint8_t reserved[3];
-  // Since version 1.1: a variable that a program writes gets two places where it is longer than one beat, so that an
-  // interrupted write leaves its old value. Without, it is torn then.
+  // Since version 1.1: a variable that a program writes gets two places, so that an interrupted write leaves its old
+  // value. Without, it is torn then.
   bool double_buffer;
 } npu_context_options;
 

@@ -126,8 +126,8 @@ struct ContextOptions {
   uint32_t priority = 0;
   // A variable without initial value starts as zeros that count as written, instead of as unwritten.
   bool zero_init = false;
-  // A variable that a program writes gets two places where it is longer than one beat, so that an interrupted write
-  // leaves its old value. Without, it is torn then.
+  // A variable that a program writes gets two places, so that an interrupted write leaves its old value. Without, it is
+  // torn then.
   bool double_buffer = false;
 };
 

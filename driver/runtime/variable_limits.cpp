@@ -28,7 +28,7 @@ void VariableManager::throw_persistent_full(uint16_t owner, const compiler::Vari
   for (const compiler::Variable* other : missing(owner, wanted)) {
     if (other->in_dram) continue;
     VariablePlace like = place;
-    like.double_buffered = place.double_buffered && other->written && places_.longer_than_a_beat(other->bytes, false);
+    like.double_buffered = place.double_buffered && other->written;
     needed += sram.rounded(places_.piece_bytes(other->bytes, like));
     counted |= other->identity == variable.identity;
   }

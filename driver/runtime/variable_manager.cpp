@@ -73,8 +73,7 @@ uint32_t VariableManager::allocate(uint16_t owner, const compiler::Variable& var
   require_power(fmt::format("allocate variable {}", graph::in_quotes(variable.identity)));
   VariablePlace place;
   place.in_dram = variable.in_dram;
-  place.double_buffered =
-      options.double_buffer && variable.written && places_.longer_than_a_beat(variable.bytes, place.in_dram);
+  place.double_buffered = options.double_buffer && variable.written;
   find_place(owner, variable, place, wanted);
 
   ++generation_;
@@ -129,7 +128,7 @@ void VariableManager::adapt(uint32_t index, const compiler::Variable& variable, 
   const bool written = slot.written || variable.written;
   VariablePlace to;
   to.in_dram = slot.place.in_dram && variable.in_dram;
-  to.double_buffered = options.double_buffer && written && places_.longer_than_a_beat(slot.bytes, to.in_dram);
+  to.double_buffered = options.double_buffer && written;
   if (to.in_dram != slot.place.in_dram || to.double_buffered != slot.place.double_buffered) {
     const std::string name = graph::in_quotes(slot.identity);
     if (!is_quiet(slot.owner)) {

@@ -71,10 +71,6 @@ class VariablePlaces {
   // Bytes. Those between the beginnings of the two places, and of both together.
   [[nodiscard]] uint64_t distance(uint32_t bytes, bool in_dram) const;
   [[nodiscard]] uint64_t piece_bytes(uint32_t bytes, const VariablePlace& place) const;
-  // May it be torn: is it longer than what is moved at once?
-  [[nodiscard]] bool longer_than_a_beat(uint32_t bytes, bool in_dram) const {
-    return bytes > (in_dram ? kDramUnit : port_bytes_);
-  }
   // Fills in the address; false when there is no such piece.
   [[nodiscard]] bool allocate(uint32_t bytes, VariablePlace& place);
   void release(uint32_t bytes, const VariablePlace& place);

@@ -83,7 +83,6 @@ TEST(Places, RandomComingAndGoingHoldsWhatAFreshMemoryWould) {
     for (uint8_t& byte : one.content) byte = static_cast<uint8_t>(random());
     compiler::Variable variable = int8_variable(identity, one.bytes, one.content);
     variable.written = true;
-    one.doubled = one.doubled && one.bytes > 16;
     const bool room = used + rounded(one) <= capacity, entry = held.size() < machine().var_entries;
     const ContextOptions options{.double_buffer = one.doubled};
     const uint64_t before = world.variables.bytes_used();
