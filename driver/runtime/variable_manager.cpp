@@ -99,11 +99,9 @@ uint32_t VariableManager::allocate(uint16_t owner, const compiler::Variable& var
 
 void VariableManager::write_initial(uint32_t index, const compiler::Variable& variable, bool zero_init) {
   const bool has_content = !variable.initial.empty() || zero_init;
-  if (has_content) {
-    std::vector<uint8_t> initial = variable.initial;
-    initial.resize(variable.bytes);
-    values_.place(index, initial);
-  }
+  std::vector<uint8_t> initial = variable.initial;
+  if (has_content) initial.resize(variable.bytes);
+  values_.place(index, initial);
   values_.write_entry(index, has_content ? static_cast<uint8_t>(VariableFlag::kIsWritten) : uint8_t{0});
 }
 
@@ -124,7 +122,7 @@ void VariableManager::find_place(uint16_t owner, const compiler::Variable& varia
 
 void VariableManager::adapt(uint32_t index, const compiler::Variable& variable, const ContextOptions& options,
                             Wanted wanted) {
-  VariableSlot& slot = places_.slot(index);
+  const VariableSlot& slot = places_.slot(index);
   const bool written = slot.written || variable.written;
   VariablePlace to;
   to.in_dram = slot.place.in_dram && variable.in_dram;
@@ -138,34 +136,47 @@ void VariableManager::adapt(uint32_t index, const compiler::Variable& variable, 
                               name));
     }
     require_power(fmt::format("move variable {}", name));
-    find_place(slot.owner, variable, to, wanted);
-    relocate(index, to);
+    relocate(index, variable, to, wanted);
   }
-  slot.written = written;
+  places_.slot(index).written = written;
 }
 
 // --- Moving
 
-void VariableManager::relocate(uint32_t index, VariablePlace to) {
-  VariableSlot& slot = places_.slot(index);
+void VariableManager::relocate(uint32_t index, const compiler::Variable& variable, VariablePlace to, Wanted wanted) {
+  uint8_t flags = values_.read_entry(index).flags;
+  std::vector<uint8_t> bytes;
+  if (has(flags, VariableFlag::kIsWritten)) bytes = values_.read(index, flags);
+  // An interrupted write of the only place is one whatever the new place is like; that of another one leaves no trace.
+  if (is_torn(flags)) flags = with(flags, VariableFlag::kTorn);
+  for (const VariableFlag flag : {VariableFlag::kWriting, VariableFlag::kSecond}) flags = without(flags, flag);
+
+  // The content is held here, so that the old place is room for the new one.
+  VariableSlot slot = places_.lift(index);
   const VariablePlace from = slot.place;
+  const uint16_t owner = slot.owner;
+  const uint32_t length = slot.bytes;
   try {
-    const VariableEntry entry = values_.read_entry(index);
-    std::vector<uint8_t> bytes;
-    if (has(entry.flags, VariableFlag::kIsWritten)) bytes = values_.read(index, entry.flags);
-    // An interrupted write is one whatever the new place is like.
-    uint8_t flags = entry.flags;
-    if (is_torn(flags)) flags = without(with(flags, VariableFlag::kTorn), VariableFlag::kWriting);
-    slot.place = to;
-    if (!bytes.empty()) values_.place(index, bytes);
-    values_.write_entry(index, without(flags, VariableFlag::kSecond));
+    find_place(owner, variable, to, wanted);
   } catch (...) {
-    slot.place = from;
-    places_.release(slot.bytes, to);
+    NPU_CHECK(places_.take(length, from));
+    places_.put(index, std::move(slot));
     throw;
   }
-  places_.release(slot.bytes, from);
   ++generation_;
+  slot.place = to;
+  places_.put(index, std::move(slot));
+  try {
+    values_.place(index, bytes);
+    values_.write_entry(index, flags);
+  } catch (...) {
+    // A device that takes nothing any more. What moved to make room may lie in the old place.
+    places_.release(length, to);
+    const bool back = places_.take(length, from);
+    if (back) places_.slot(index).place = from;
+    if (!back) NPU_CHECK(places_.take(length, to));
+    throw;
+  }
 }
 
 bool VariableManager::make_room(uint64_t bytes) {
@@ -199,7 +210,7 @@ bool VariableManager::make_room(uint64_t bytes) {
   for (const VariableMove& move : moves) back.push_back({move.index, places_.slot(move.index).place.address});
   const auto write_all = [&] {
     for (const VariableMove& move : moves) {
-      if (!contents[move.index].bytes.empty()) values_.place(move.index, contents[move.index].bytes);
+      values_.place(move.index, contents[move.index].bytes);
     }
     std::vector<VariableTable::Write> writes;
     for (const VariableMove& move : moves) {
@@ -318,10 +329,17 @@ std::vector<uint8_t> VariableManager::read(uint32_t index) {
 
 void VariableManager::write(uint32_t index, std::span<const uint8_t> bytes, std::string_view writer) {
   require_power("write a variable");
-  uint8_t flags = values_.read_entry(index).flags;
+  uint8_t flags = 0;
+  try {
+    flags = values_.read_entry(index).flags;
+  } catch (const Error& error) {
+    // Content and entry are replaced, so that nobody needs to know what they were.
+    if (error.code() != ErrorCode::kFaultEcc) throw;
+  }
   if (!bytes.empty()) {
     values_.write(index, flags, bytes);
   } else {
+    values_.mend(index);
     for (const VariableFlag flag : {VariableFlag::kIsWritten, VariableFlag::kWriting, VariableFlag::kTorn}) {
       flags = without(flags, flag);
     }
@@ -357,7 +375,7 @@ std::vector<uint32_t> VariableManager::find_damaged() {
   std::vector<uint32_t> damaged;
   for (uint32_t index = 0; index < places_.entries(); ++index) {
     try {
-      if (places_.taken(index)) static_cast<void>(values_.read(index, values_.read_entry(index).flags));
+      if (places_.taken(index)) values_.check_readable(index);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kFaultEcc) throw;
       damaged.push_back(index);

@@ -98,7 +98,7 @@ class VariableManager {
   void find_place(uint16_t owner, const compiler::Variable& variable, VariablePlace& place, Wanted wanted);
   // Gives a variable that the context holds already the place that this program needs.
   void adapt(uint32_t index, const compiler::Variable& variable, const ContextOptions& options, Wanted wanted);
-  void relocate(uint32_t index, VariablePlace to);
+  void relocate(uint32_t index, const compiler::Variable& variable, VariablePlace to, Wanted wanted);
   // Moves variables so that a piece of `bytes` gets free; false when there is no way.
   [[nodiscard]] bool make_room(uint64_t bytes);
   void release(std::span<const uint32_t> indices);

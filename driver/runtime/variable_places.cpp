@@ -88,6 +88,23 @@ void VariablePlaces::release(uint32_t bytes, const VariablePlace& place) {
   if (place.in_dram) dram_used_ -= dram_.rounded(piece_bytes(bytes, place));
 }
 
+bool VariablePlaces::take(uint32_t bytes, const VariablePlace& place) {
+  if (!(place.in_dram ? dram_ : sram_).take(place.address, piece_bytes(bytes, place))) return false;
+  if (place.in_dram) dram_used_ += dram_.rounded(piece_bytes(bytes, place));
+  return true;
+}
+
+VariableSlot VariablePlaces::lift(uint32_t index) {
+  VariableSlot slot = *std::exchange(slots_[index], std::nullopt);
+  release(slot.bytes, slot.place);
+  return slot;
+}
+
+void VariablePlaces::put(uint32_t index, VariableSlot slot) {
+  NPU_CHECK(!slots_[index]);
+  slots_[index] = std::move(slot);
+}
+
 std::optional<std::vector<VariableMove>> VariablePlaces::make_room(
     uint64_t bytes, const std::function<bool(const VariableSlot&)>& may_move) const {
   std::vector<uint32_t> movable, fixed;

@@ -34,6 +34,8 @@ struct VariableSlot {
   VariablePlace place;
   bool written = false;  // by some program of the context
   bool damaged = false;  // a word of it, or its entry, has two wrong bits
+  // With two places in the persistent SRAM: register ecc_uncorrectable when both were known to be right.
+  uint32_t uncorrectable = 0;
   std::string last_writer;
   uint64_t invocations = 0;
 };
@@ -74,6 +76,12 @@ class VariablePlaces {
   // Fills in the address; false when there is no such piece.
   [[nodiscard]] bool allocate(uint32_t bytes, VariablePlace& place);
   void release(uint32_t bytes, const VariablePlace& place);
+  // Allocates just this; false when part of it is taken.
+  [[nodiscard]] bool take(uint32_t bytes, const VariablePlace& place);
+  // A variable's place becomes free and its slot is nobody's, though its entry stays taken, until put() gives it back
+  // with a place that is allocated.
+  [[nodiscard]] VariableSlot lift(uint32_t index);
+  void put(uint32_t index, VariableSlot slot);
   [[nodiscard]] const RangeAllocator& sram() const { return sram_; }
   [[nodiscard]] uint64_t table_bytes() const { return sram_begin_; }
   [[nodiscard]] uint64_t dram_used() const { return dram_used_; }

@@ -6,6 +6,7 @@
 
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
+#include "hw/contract/gen/registers.h"
 
 namespace npu::runtime {
 namespace {
@@ -16,11 +17,6 @@ using contract::VariableFlag;
 
 // What one check code of the persistent SRAM protects.
 constexpr size_t kWordBytes = 8;
-
-// Does the error say that memory could not be read or changed? (A host port has no better word for it than its bus.)
-bool is_memory_fault(const Error& error) {
-  return error.code() == ErrorCode::kFaultBus || error.code() == ErrorCode::kFaultEcc;
-}
 
 }  // namespace
 
@@ -94,18 +90,36 @@ uint64_t VariableValues::address(uint32_t index, bool second) const {
   return slot.place.address + (second ? places_.distance(slot.bytes, slot.place.in_dram) : 0);
 }
 
+uint32_t VariableValues::uncorrectable() { return hal_.read_register(contract::reg::kEccUncorrectable); }
+
+// A host port has no better word for two wrong bits than its bus, which has other reasons, too.
+bool VariableValues::is_memory_fault(const Error& error, uint32_t uncorrectable_before) {
+  if (error.code() == ErrorCode::kFaultEcc) return true;
+  return error.code() == ErrorCode::kFaultBus && uncorrectable() != uncorrectable_before;
+}
+
 std::vector<uint8_t> VariableValues::read(uint32_t index, uint8_t flags) {
+  return read_place(index, places_.slot(index).place.double_buffered && has(flags, VariableFlag::kSecond));
+}
+
+void VariableValues::check_readable(uint32_t index) {
+  static_cast<void>(read_entry(index));
+  static_cast<void>(read_place(index, false));
+  if (places_.slot(index).place.double_buffered) static_cast<void>(read_place(index, true));
+}
+
+std::vector<uint8_t> VariableValues::read_place(uint32_t index, bool second) {
   VariableSlot& slot = places_.slot(index);
-  const bool second = slot.place.double_buffered && has(flags, VariableFlag::kSecond);
   std::vector<uint8_t> bytes(slot.bytes);
   if (slot.place.in_dram) {
     hal_.read_memory(address(index, second), bytes);
     return bytes;
   }
+  const uint32_t before = uncorrectable();
   try {
     hal_.read_window(Window::kPersistent, static_cast<uint32_t>(address(index, second)), bytes);
   } catch (const Error& error) {
-    if (!is_memory_fault(error)) throw;
+    if (!is_memory_fault(error, before)) throw;
     slot.damaged = true;
     throw Error(
         ErrorCode::kFaultEcc,
@@ -124,11 +138,12 @@ void VariableValues::write_at(const VariableSlot& slot, uint64_t address, std::s
   const auto offset = static_cast<uint32_t>(address);
   const bool whole_words = bytes.size() % kWordBytes == 0;
   if (whole_words || !slot.damaged) {
+    const uint32_t before = uncorrectable();
     try {
       hal_.write_window(Window::kPersistent, offset, bytes);
       return;
     } catch (const Error& error) {
-      if (whole_words || !is_memory_fault(error)) throw;
+      if (whole_words || !is_memory_fault(error, before)) throw;
     }
   }
   // A word with two wrong bits can only be written whole. What lies behind the last byte is nobody's.
@@ -143,23 +158,40 @@ void VariableValues::write(uint32_t index, uint8_t flags, std::span<const uint8_
   bool second = has(flags, VariableFlag::kSecond);
   if (slot.place.double_buffered) second = !second;
   write_at(slot, address(index, slot.place.double_buffered && second), bytes);
-  if (!slot.place.double_buffered) slot.damaged = false;
   for (const VariableFlag flag : {VariableFlag::kWriting, VariableFlag::kTorn, VariableFlag::kSecond}) {
     flags = without(flags, flag);
   }
   flags = with(flags, VariableFlag::kIsWritten);
   write_entry(index, slot.place.double_buffered && second ? with(flags, VariableFlag::kSecond) : flags);
+  if (slot.place.double_buffered && !slot.place.in_dram) mend_other(slot, address(index, !second));
+  slot.damaged = false;
+}
+
+// The place that is not current any more: what was wrong there would stop a later write of a part of a word.
+void VariableValues::mend_other(VariableSlot& slot, uint64_t address) {
+  const uint32_t count = uncorrectable();
+  if (!slot.damaged && count == slot.uncorrectable) return;
+  const std::vector<uint8_t> zeros(places_.distance(slot.bytes, false));
+  hal_.write_window(Window::kPersistent, static_cast<uint32_t>(address), zeros);
+  slot.uncorrectable = count;
 }
 
 void VariableValues::place(uint32_t index, std::span<const uint8_t> bytes) {
-  write_at(places_.slot(index), address(index, false), bytes);
+  VariableSlot& slot = places_.slot(index);
+  if (slot.place.in_dram) {
+    if (!bytes.empty()) hal_.write_memory(slot.place.address, bytes);
+    return;
+  }
+  std::vector<uint8_t> piece(bytes.begin(), bytes.end());
+  piece.resize(places_.sram().rounded(places_.piece_bytes(slot.bytes, slot.place)));
+  hal_.write_window(Window::kPersistent, static_cast<uint32_t>(slot.place.address), piece);
+  slot.damaged = false;
+  if (slot.place.double_buffered) slot.uncorrectable = uncorrectable();
 }
 
 void VariableValues::mend(uint32_t index) {
   VariableSlot& slot = places_.slot(index);
-  if (!slot.damaged || slot.place.in_dram) return;
-  const uint64_t bytes = places_.sram().rounded(places_.piece_bytes(slot.bytes, slot.place));
-  hal_.write_window(Window::kPersistent, static_cast<uint32_t>(slot.place.address), std::vector<uint8_t>(bytes));
+  if (slot.damaged) place(index, {});
   slot.damaged = false;
 }
 

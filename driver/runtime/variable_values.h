@@ -11,6 +11,7 @@
 
 #include "driver/runtime/link.h"
 #include "driver/runtime/variable_places.h"
+#include "hw/contract/error.h"
 #include "hw/contract/gen/commands.h"
 
 namespace npu::runtime {
@@ -50,13 +51,22 @@ class VariableValues {
   // A content and an entry that says that it is written, in this order. With double_buffered what it had stays until
   // the entry is written.
   void write(uint32_t index, uint8_t flags, std::span<const uint8_t> bytes);
-  // To its first place; the entry is not written.
+  // To its first place, which was nobody's; the entry is not written. In the persistent SRAM all of its memory is
+  // written, the rest with zeros: nobody knows which words of free memory are wrong.
   void place(uint32_t index, std::span<const uint8_t> bytes);
+  // Throws Error(kFaultEcc) naming the variable when its entry, or one of its places, cannot be read.
+  void check_readable(uint32_t index);
   // Makes all of its memory readable again.
   void mend(uint32_t index);
 
  private:
   [[nodiscard]] uint64_t address(uint32_t index, bool second) const;
+  // Words that the device found with two wrong bits, since a cold reset.
+  [[nodiscard]] uint32_t uncorrectable();
+  // Does the error of an access say that two bits of a word are wrong?
+  [[nodiscard]] bool is_memory_fault(const Error& error, uint32_t uncorrectable_before);
+  [[nodiscard]] std::vector<uint8_t> read_place(uint32_t index, bool second);
+  void mend_other(VariableSlot& slot, uint64_t address);
   void write_at(const VariableSlot& slot, uint64_t address, std::span<const uint8_t> bytes);
 
   Hal& hal_;

@@ -1,4 +1,6 @@
 // Torn variables, two places, places in DRAM, and words with wrong bits.
+#include <algorithm>
+
 #include "tests/unit/runtime/fixture.h"
 
 namespace npu::runtime {
@@ -311,6 +313,103 @@ TEST(Ecc, ADamagedEntryIsNamedAndClearMendsIt) {
 }
 
 template <typename Way>
+void expect_damaged_entry_replaced(bool double_buffer) {
+  Way way;
+  Context context = way.device.create_context({.double_buffer = double_buffer});
+  const LoadedProgram program = context.load(make_program({written("a", 4), written("b", 4), int8_variable("c", 4)}));
+  const Snapshot saved = context.snapshot();
+  const auto expect_right = [&](std::vector<uint8_t> b) {
+    EXPECT_TRUE(way.mock.wrong_words.empty());
+    EXPECT_EQ(context.variables().size(), 3u);
+    EXPECT_EQ(context.read_variable("b").bytes, b);
+    EXPECT_FALSE(context.variables()[2].is_written);
+  };
+  way.mock.wrong_words = {16};
+  context.write_variable("b", int8_value({9, 8, 7, 6}));
+  expect_right({9, 8, 7, 6});
+  way.mock.wrong_words = {16 + 8, 32};  // of "c", too, which the snapshot has unwritten
+  context.write_variable("a", int8_value({5, 5, 5, 5}));
+  context.restore(saved);
+  expect_right(counting(4));
+  EXPECT_EQ(context.read_variable("a").bytes, counting(4));
+}
+
+TEST(Ecc, ADamagedEntryIsReplacedByWritingAndRestoring) {
+  for (const bool double_buffer : {false, true}) {
+    expect_damaged_entry_replaced<Opened>(double_buffer);
+    expect_damaged_entry_replaced<Booted>(double_buffer);
+  }
+}
+
+TEST(Ecc, BothPlacesAreNamedAndMended) {
+  for (const bool clear : {false, true}) {
+    Opened opened;
+    Context context = opened.device.create_context({.double_buffer = true});
+    const LoadedProgram program = context.load(make_program({written("v", 12)}));
+    opened.mock.wrong_words = {64 + 16 + 8};  // of the place that is not current
+    EXPECT_EQ(context.read_variable("v").bytes, counting(12));
+    EXPECT_EQ(opened.device.scrub().damaged, std::vector<std::string>{"v"});
+    if (clear) {
+      context.clear("v");
+    } else {
+      context.write_variable("v", int8_value(counting(12, 4)));
+      EXPECT_EQ(context.read_variable("v").bytes, counting(12, 4));
+    }
+    EXPECT_TRUE(opened.mock.wrong_words.empty());
+  }
+}
+
+TEST(Ecc, TheOtherPlaceIsMendedWhenSomethingWasCountedSince) {
+  Opened opened;
+  Context context = opened.device.create_context({.double_buffer = true});
+  const LoadedProgram program = context.load(make_program({written("v", 12)}));
+  opened.mock.clear_log();
+  context.write_variable("v", int8_value(counting(12, 4)));
+  const auto writes = [&] {
+    return std::count_if(opened.mock.log().begin(), opened.mock.log().end(),
+                         [](const auto& access) { return access.kind == MockHal::Kind::kWritePersistent; });
+  };
+  EXPECT_EQ(writes(), 1);
+  opened.mock.wrong_words = {64 + 16};  // of the current place, and whoever found it did not say whose it is
+  opened.mock.set_register(contract::reg::kEccUncorrectable, 1);
+  context.write_variable("v", int8_value(counting(12, 5)));
+  EXPECT_TRUE(opened.mock.wrong_words.empty());
+  EXPECT_EQ(context.read_variable("v").bytes, counting(12, 5));
+}
+
+TEST(Ecc, WrongWordsOfFreeMemoryAreRightInANewVariable) {
+  for (const bool initial : {false, true}) {
+    Opened opened;
+    Context context = opened.device.create_context({.double_buffer = true});
+    opened.mock.wrong_words = {64, 64 + 8, 64 + 24, 64 + 32 + 8, 64 + 32 + 24, 64 + 64};
+    compiler::Variable variable = written("v", 17);
+    if (!initial) variable.initial.clear();
+    const LoadedProgram program = context.load(make_program({variable}));
+    EXPECT_EQ(opened.mock.wrong_words, std::set<uint32_t>{64 + 64});  // behind it
+    EXPECT_EQ(opened.device.ecc_counts().uncorrectable, 0u);
+    EXPECT_EQ(context.variables()[0].is_written, initial);
+  }
+}
+
+// A host that cannot reach the memory has not found wrong bits.
+TEST(Ecc, OtherErrorsOfTheBusStayWhatTheyAre) {
+  Opened opened;
+  Context context = opened.device.create_context();
+  const LoadedProgram program = context.load(make_program({written("v", 4)}));
+  opened.mock.set_register(contract::reg::kPsramPower, 1);  // nobody told the driver
+  const auto expect_bus = [](const std::pair<ErrorCode, std::string>& error) {
+    EXPECT_EQ(error.first, ErrorCode::kFaultBus);
+    EXPECT_CONTAINS(error.second, "has no power");
+  };
+  expect_bus(error_of([&] { static_cast<void>(context.read_variable("v")); }));
+  opened.mock.clear_log();
+  expect_bus(error_of([&] { context.write_variable("v", int8_value({1, 2, 3, 4})); }));
+  EXPECT_EQ(std::count_if(opened.mock.log().begin(), opened.mock.log().end(),
+                          [](const auto& access) { return access.kind == MockHal::Kind::kWritePersistent; }),
+            1);
+}
+
+template <typename Way>
 void expect_scrub_names() {
   Way way;
   Context a = way.device.create_context(), b = way.device.create_context();
@@ -325,6 +424,10 @@ void expect_scrub_names() {
   a.clear();
   b.clear();
   EXPECT_EQ(way.mock.wrong_words, std::set<uint32_t>{1000});
+  // Whoever gets that memory does not stumble over it.
+  const LoadedProgram large = a.load(make_program({written("large", 945)}));
+  EXPECT_TRUE(way.mock.wrong_words.empty());
+  EXPECT_EQ(way.device.ecc_counts().uncorrectable, result.uncorrectable + 2);  // where the scrub looked for names
 }
 
 TEST(Ecc, ScrubNamesDamagedVariables) {

@@ -147,6 +147,67 @@ TEST(Places, MovingKeepsFlagsAndTheCurrentPlace) {
   EXPECT_EQ(world.table.contents[*world.variables.find(2, "unwritten")].flags, 0);
 }
 
+TEST(Places, TheSecondPlaceNeedsNoMoreRoomThanAFreshStart) {
+  Opened opened;  // 960 bytes behind the table
+  Context context = opened.device.create_context({.double_buffer = true});
+  const LoadedProgram reader = context.load(make_program({int8_variable("v", 400, std::vector<uint8_t>(400, 5))}));
+  compiler::Variable written = int8_variable("v", 400);
+  written.written = true;
+  const LoadedProgram writer = context.load(make_program({written}));
+  EXPECT_TRUE(context.variables()[0].double_buffered);
+  EXPECT_EQ(context.variables()[0].offset, 64u);
+  EXPECT_EQ(context.read_variable("v").bytes, std::vector<uint8_t>(400, 5));
+  EXPECT_EQ(opened.device.memory_use().persistent_used, 800u);
+}
+
+TEST(Places, WithoutRoomForTheSecondPlaceTheFirstStays) {
+  for (const bool others : {false, true}) {
+    Opened opened;
+    Context context = opened.device.create_context({.double_buffer = true}), other = opened.device.create_context();
+    if (others) static_cast<void>(other.load(make_program({int8_variable("o", 200, std::vector<uint8_t>(200, 6))})));
+    const uint32_t length = others ? 400 : 496;
+    const LoadedProgram reader =
+        context.load(make_program({int8_variable("v", length, std::vector<uint8_t>(length, 5))}));
+    const uint64_t offset = context.variables()[0].offset, used = opened.device.memory_use().persistent_used;
+    compiler::Variable written = int8_variable("v", length);
+    written.written = true;
+    const auto [code, text] = error_of([&] { static_cast<void>(context.load(make_program({written}))); });
+    EXPECT_EQ(code, ErrorCode::kPersistentFull);
+    EXPECT_CONTAINS(text, "for its two places");
+    EXPECT_CONTAINS(text, "psram_bytes: 2048 is the smallest");
+    EXPECT_FALSE(context.variables()[0].double_buffered);
+    EXPECT_EQ(context.variables()[0].offset, offset);
+    EXPECT_EQ(opened.device.memory_use().persistent_used, used);
+    EXPECT_EQ(context.read_variable("v").bytes, std::vector<uint8_t>(length, 5));
+  }
+}
+
+// What is in the way moves, into the old place, too.
+TEST(Places, OthersMakeRoomForTheSecondPlace) {
+  Opened opened;
+  Context context = opened.device.create_context({.double_buffer = true}), other = opened.device.create_context();
+  const LoadedProgram reader = context.load(make_program({int8_variable("v", 384, std::vector<uint8_t>(384, 5))}));
+  const LoadedProgram in_the_way = other.load(make_program({int8_variable("o", 192, std::vector<uint8_t>(192, 6))}));
+  compiler::Variable written = int8_variable("v", 384);
+  written.written = true;
+  const LoadedProgram writer = context.load(make_program({written}));
+  EXPECT_EQ(opened.device.memory_use().persistent_used, 960u);
+  EXPECT_EQ(context.read_variable("v").bytes, std::vector<uint8_t>(384, 5));
+  EXPECT_EQ(other.read_variable("o").bytes, std::vector<uint8_t>(192, 6));
+}
+
+TEST(Places, OneInsteadOfTwoKeepsTheCurrentContent) {
+  World world;
+  compiler::Variable variable = int8_variable("v", 40, std::vector<uint8_t>(40, 3));
+  variable.written = true;
+  static_cast<void>(world.variables.declare(1, {&variable, 1}, {.double_buffer = true}));
+  uint8_t& flags = world.table.contents[0].flags;
+  flags = with(flags, contract::VariableFlag::kWriting);  // and never came to its end
+  static_cast<void>(world.variables.declare(1, {&variable, 1}, {}));
+  EXPECT_EQ(flags, static_cast<uint8_t>(contract::VariableFlag::kIsWritten));
+  EXPECT_EQ(world.variables.read(0), std::vector<uint8_t>(40, 3));
+}
+
 TEST(Places, VariablesOfContextsWithJobsInFlightStay) {
   Opened opened;
   opened.mock.on_start = [](MockHal&) {};
