@@ -19,7 +19,7 @@ enum class BufferKind : uint8_t {
   kInput,         // written by the host before the job; read only
   kOutput,        // read by the host after the job; steps may read it too
   kConstant,      // `data`; read only
-  kVariable,      // persistent SRAM; index into Module::variables
+  kVariable,      // persistent SRAM or DRAM; index into Module::variables
   kIntermediate,  // lives within one job, scratchpad or DRAM as the back end decides
 };
 

@@ -36,7 +36,10 @@ bool PersistentSram::set_power(Power power) {
     lost_ = powerless_ = true;
   }
   const bool clears = power == Power::kOn && powerless_;
-  if (clears) powerless_ = false;
+  if (clears) {
+    powerless_ = false;
+    clear();  // what was done to words meanwhile is written over
+  }
   return clears;
 }
 

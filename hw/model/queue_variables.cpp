@@ -51,6 +51,7 @@ bool QueueUnit::words_readable(const IssuedCommand& command, const VariableUse& 
 
 bool QueueUnit::begin_variables(const IssuedCommand& command) {
   engine::VariableTable& table = machine_.persistent.table();
+  kept_.clear();  // of a command that was aborted
   for (const VariableUse& use : command.variables) {
     if (!entry_readable(command, use.index)) return false;
     const ErrorCode error = use.access == Access::kRead ? table.check_content(use.index) : ErrorCode::kOk;
@@ -97,7 +98,6 @@ void QueueUnit::move_bytes(const VariableUse& use, std::span<uint8_t> data, bool
 
 // What the command is going to overwrite, for the case that power breaks down.
 void QueueUnit::keep_written(const IssuedCommand& command) {
-  kept_.clear();
   for (const VariableUse& use : command.variables) {
     if (use.access != Access::kWrite) continue;
     kept_.emplace_back(length(use.bytes));

@@ -69,6 +69,19 @@ TEST_P(PersistentPowerTest, OffLosesEverything) {
   EXPECT_EQ(run(reading()), ErrorCode::kOk);
 }
 
+TEST_P(PersistentPowerTest, ClearingItselfMendsWhatWentWrongMeanwhile) {
+  power(kOff);
+  bench.npu.flip_bit(kSram, 0);
+  bench.npu.flip_bit(kSram, 1);
+  power(kRetention);
+  bench.npu.flip_bit(0, 5);
+  power(kOn);
+  EXPECT_EQ(sram(0, 4096), std::vector<uint8_t>(4096, 0));
+  EXPECT_EQ(bench.status, tlm::TLM_OK_RESPONSE);
+  EXPECT_EQ(bench.read(reg::kEccCorrected), 0u);
+  EXPECT_EQ(bench.read(reg::kEccUncorrectable), 0u);
+}
+
 TEST_P(PersistentPowerTest, JobsWithoutVariablesDoNotCareForTheLoss) {
   power(kOff);
   power(kOn);
@@ -199,13 +212,55 @@ TEST_P(PersistentPowerTest, ABrownOutCountsFromJobToJob) {
   stream.add(store(0, 0x200, kLength, true), {{1, 1}});
   ASSERT_EQ(run(stream), ErrorCode::kOk);
   EXPECT_EQ(bench.npu.brown_out_left(), 10u);
-  EXPECT_EQ(run(stream), ErrorCode::kFaultPower);
-  EXPECT_EQ(sram(kSram), memory(0x200));  // half new, half as new as before
+  EXPECT_EQ(sram(kSram), memory(0x200));
+  Stream second = declared();
+  second.add(store(0, 0x340, kLength, true));
+  EXPECT_EQ(run(second), ErrorCode::kFaultPower);
+  std::vector<uint8_t> expected = memory(0x340, 10), rest = memory(0x200 + 10, kLength - 10);
+  expected.insert(expected.end(), rest.begin(), rest.end());
+  EXPECT_NE(memory(0x200), memory(0x340));
+  EXPECT_EQ(sram(kSram), expected);
+}
+
+// What an aborted command wrote over is no part of the next one, which began before the hook was armed.
+TEST_P(PersistentPowerTest, AnAbortedWriteIsForgotten) {
+  if (GetParam() != Mode::kTimed) return;  // nothing is in the middle of anything
+  constexpr uint32_t kLong = 2048;
+  set(kVariable, kSram, kWritten, kLong);
+  set(3, kSram + kLong, 0);
+  bench.npu.brown_out(kLong + 1);
+  Stream aborted = declared({kVariable, 3});
+  aborted.add(store(0, 0x4040, kLong, true));
+  aborted.add(copy(1, dram(0), spm(0), 64));
+  aborted.add(copy(1, variable(3), dram(0x1000), 4), {{1, 1}});
+  ASSERT_EQ(run(aborted), ErrorCode::kVariableUnwritten);
+  ASSERT_EQ(flags(), kWritten | kWriting);  // it was in the middle
+  EXPECT_EQ(bench.npu.brown_out_left(), kLong + 1);
+  bench.npu.brown_out(0);
+  Stream next = declared();
+  next.add(store(0, 0x6080, kLong, true));
+  bench.write(reg::kJobEpoch, ++epoch);
+  bench.start(next.finish());
+  while (bench.npu.running() && (bench.read(reg::queue_state(0)) & reg::kQueueStateExecutingMask) == 0)
+    sc_core::sc_start(10, sc_core::SC_NS);
+  ASSERT_TRUE(bench.npu.running());
+  bench.npu.brown_out(10);
+  ASSERT_TRUE(bench.finish());
+  EXPECT_EQ(bench.fault(), ErrorCode::kOk);
+  EXPECT_EQ(bench.npu.brown_out_left(), 10u);
+  EXPECT_EQ(sram(kSram, kLong), memory(0x6080, kLong));
+  // Its own write is cut where it was told.
+  Stream last = declared();
+  last.add(store(0, 0x80c0, kLong, true));
+  EXPECT_EQ(run(last), ErrorCode::kFaultPower);
+  std::vector<uint8_t> expected = memory(0x80c0, 10), rest = memory(0x6080 + 10, kLong - 10);
+  expected.insert(expected.end(), rest.begin(), rest.end());
+  EXPECT_EQ(sram(kSram, kLong), expected);
 }
 
 TEST_P(PersistentPowerTest, ABrownOutStopsEngines) {
   Stream load(small_machine());
-  load.add(copy(0, dram(0x200), spm(0), kLength));
+  load.add(copy(0, dram(0x240), spm(0), kLength));
   ASSERT_EQ(run(load), ErrorCode::kOk);
   bench.npu.brown_out(20);
   Stream stream = declared();
@@ -214,7 +269,7 @@ TEST_P(PersistentPowerTest, ABrownOutStopsEngines) {
   stream.add(command);
   ASSERT_EQ(run(stream), ErrorCode::kFaultPower);
   EXPECT_EQ(bench.read(reg::kFaultQueue), kVpuQueue);
-  std::vector<uint8_t> expected = memory(0x200, 20), rest = memory(0x100 + 20, kLength - 20);
+  std::vector<uint8_t> expected = memory(0x240, 20), rest = memory(0x100 + 20, kLength - 20);
   expected.insert(expected.end(), rest.begin(), rest.end());
   EXPECT_EQ(sram(kSram), expected);
   EXPECT_EQ(flags(), kWritten | kWriting);
@@ -227,7 +282,7 @@ TEST_P(PersistentPowerTest, OfTwoPlacesABrownOutLeavesTheOldValue) {
   set(kVariable, kSram, kWritten | kDouble);
   bench.npu.brown_out(kLength);
   Stream stream = declared();
-  stream.add(store(0, 0x200, kLength, true));
+  stream.add(store(0, 0x240, kLength, true));
   ASSERT_EQ(run(stream), ErrorCode::kFaultPower);
   bench.write(reg::kEnginePower, 1);
   sc_core::sc_start(2, sc_core::SC_US);
