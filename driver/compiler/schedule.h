@@ -16,6 +16,8 @@ struct ScheduleOptions {
   // Bytes of persistent SRAM for variables, at most: what does not fit lives in DRAM. More than the device has: all.
   uint64_t persistent_bytes = UINT64_MAX;
   bool state_in_dram = false;  // all variables live in DRAM
+  // The contexts that run it have ContextOptions::double_buffer: variables that are written take two places.
+  bool two_places = false;
 };
 
 // Throws Error: scratchpad_full (the smallest tile of a step does not fit; names layer, operand and the scratchpad that

@@ -42,7 +42,8 @@ void VariableManager::throw_persistent_full(uint16_t owner, const compiler::Vari
   } else {
     way_out = fmt::format(
         "psram_bytes: {} is the smallest machine that holds all of them; or compile with less in it "
-        "(--state-in-dram, or a smaller budget), or {}",
+        "(npu run --state-in-dram; ScheduleOptions::state_in_dram, or two_places for a context with double_buffer), or "
+        "{}",
         std::bit_ceil(needed), way_out);
   }
   throw Error(

@@ -164,6 +164,7 @@ void resume(runtime::Context& context, const runtime::Snapshot& start) {
 compiler::Options compiler_options(const RunOptions& options) {
   compiler::Options result;
   result.schedule.state_in_dram = options.state_in_dram;
+  result.schedule.two_places = options.double_buffer;
   return result;
 }
 

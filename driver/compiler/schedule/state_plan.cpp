@@ -12,20 +12,27 @@ namespace {
 struct Item {
   uint64_t bytes = 0;    // of memory, alignment included
   uint64_t traffic = 0;  // bytes that steps read and write in one invocation
-  bool kept = false;     // in SRAM
+  bool written = false;
+  bool kept = false;  // in SRAM
 };
 
-std::vector<Item> items_of(const Module& module, const contract::Capabilities& capabilities) {
+std::vector<Item> items_of(const Module& module, const contract::Capabilities& capabilities, bool two_places) {
+  const uint32_t port = capabilities.psram_port_bytes;
   std::vector<Item> items(module.variables.size());
   for (size_t i = 0; i < items.size(); ++i) {
-    items[i].bytes = static_cast<uint64_t>(round_up(module.variables[i].bytes, capabilities.psram_port_bytes));
+    items[i].bytes = static_cast<uint64_t>(round_up(module.variables[i].bytes, port));
   }
   for (const Step& step : module.steps) {
     for (const auto& [view, result] : views_of(step)) {
       const Buffer& buffer = module.buffers[view->buffer];
       if (buffer.kind != BufferKind::kVariable) continue;
-      items[buffer.index].traffic += static_cast<uint64_t>(packed_bytes(*view, whole(*view), true));
+      Item& item = items[buffer.index];
+      item.traffic += static_cast<uint64_t>(packed_bytes(*view, whole(*view), true));
+      item.written |= result;
     }
+  }
+  for (Item& item : items) {
+    if (two_places && item.written) item.bytes *= 2;
   }
   return items;
 }
@@ -68,13 +75,14 @@ void exchange(std::vector<Item>& items, uint64_t room) {
 }  // namespace
 
 uint64_t persistent_capacity(const contract::Capabilities& capabilities) {
-  const uint64_t table = uint64_t{capabilities.var_entries} * contract::VariableEntry::kBytes;
+  const int64_t entries = int64_t{capabilities.var_entries} * contract::VariableEntry::kBytes;
+  const auto table = static_cast<uint64_t>(round_up(entries, capabilities.psram_port_bytes));
   return capabilities.psram_bytes > table ? capabilities.psram_bytes - table : 0;
 }
 
 void plan_state(Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
   if (module.variables.empty()) return;
-  std::vector<Item> items = items_of(module, capabilities);
+  std::vector<Item> items = items_of(module, capabilities, options.two_places);
   const uint64_t budget =
       options.state_in_dram ? 0 : std::min(options.persistent_bytes, persistent_capacity(capabilities));
   exchange(items, keep_densest(items, budget));

@@ -7,7 +7,7 @@
 
 namespace npu::compiler::backend {
 
-// Bytes of the persistent SRAM that variables can have: what lies behind the table.
+// Bytes of the persistent SRAM that variables can have: from the first multiple of the port's width behind the table.
 [[nodiscard]] uint64_t persistent_capacity(const contract::Capabilities& capabilities);
 
 // Sets Variable::in_dram of all variables. Where they do not fit into the budget, those stay in SRAM that the steps

@@ -92,6 +92,41 @@ TEST(BackState, LeastTrafficPerByteGoesToDram) {
   EXPECT_EQ(places({{64, 2}, {64, 0}}, options), "dd");
 }
 
+TEST(BackState, TwoPlacesOfWhatIsWrittenAreCounted) {
+  const contract::Capabilities nano = nano_capabilities();
+  const auto half = static_cast<int64_t>(backend::persistent_capacity(nano)) / 2;
+  const auto place = [&](int64_t bytes, int64_t others, bool two_places, bool write) {
+    ModuleBuilder m(8);
+    const View v = m.variable({bytes});
+    m.copy(v, m.tensor({bytes}, Element::kI8, true));
+    if (others > 0) m.copy(m.variable({others}), m.tensor({others}, Element::kI8, true));
+    if (write) m.copy(m.input({bytes}), v, true);
+    ScheduleOptions options;
+    options.two_places = two_places;
+    EXPECT_EQ(check_module(m.module, nano, options, 8, 3), "");
+    std::string out;
+    for (const Variable& variable : schedule(Module(m.module), nano, options).variables)
+      out += variable.in_dram ? 'd' : 's';
+    return out;
+  };
+  EXPECT_EQ(place(half, 0, true, true), "s");
+  EXPECT_EQ(place(half + 1, 0, true, true), "d");
+  EXPECT_EQ(place(half + 1, 0, true, false), "s");
+  EXPECT_EQ(place(half + 1, 0, false, true), "s");
+  EXPECT_EQ(place(16, 2 * half - 32, true, true), "ss");
+  EXPECT_EQ(place(16, 2 * half - 16, true, true), "ds");  // the other one moves more
+  EXPECT_EQ(place(17, 2 * half - 64, true, true), "ss");
+  EXPECT_EQ(place(17, 2 * half - 63, true, true), "ds");
+}
+
+TEST(BackState, VariablesStartAtTheFirstBeatBehindTheTable) {
+  contract::Capabilities machine = edge_capabilities();
+  machine.psram_bytes = 2048;
+  machine.psram_port_bytes = 512;
+  machine.var_entries = 4;
+  EXPECT_EQ(backend::persistent_capacity(machine), 3u * 512);
+}
+
 // Commands that write variables.
 struct Moves {
   int in_place = 0;  // copies within a variable
