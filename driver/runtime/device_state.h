@@ -164,6 +164,9 @@ class JobState final : public JobListener {
   void submit();
   void finish(JobEnd& end);
   void note_fault(const Fault& fault);
+  // Was a loss found since the start of a job that needs variables?
+  [[nodiscard]] bool lost_its_state() const;
+  void note_lost_state();
   void read_events(uint64_t recorded);
   void read_outputs();
   [[nodiscard]] DeviceState& device() const { return *program->context->device; }

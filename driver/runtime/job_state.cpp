@@ -148,10 +148,13 @@ void JobState::finish(JobEnd& end) {
       note_fault(end.fault);
       FaultText text = describe_fault(end, program->program, device().variables, options.cycle_limit);
       failure_ = {text.fault, text.fault.code, std::move(text.message)};
+      if (lost_its_state()) note_lost_state();
       return;
     }
     case JobEnd::Kind::kDone:
-      break;
+      if (!lost_its_state()) break;
+      note_lost_state();
+      return;
   }
   check_counters(end.counters, device().caps, end.cycles);
   result.cycles = end.cycles;
@@ -160,10 +163,7 @@ void JobState::finish(JobEnd& end) {
   result.counters = end.counters;
   if (options.events) read_events(end.event_count);
   read_outputs();
-  // Unless they were lost meanwhile.
-  if (losses_before_ == device().loss_count) {
-    device().variables.count_invocation(*program->bound_variables, program->program.variables);
-  }
+  device().variables.count_invocation(*program->bound_variables, program->program.variables);
   phase = Phase::kDone;
 }
 
@@ -172,6 +172,25 @@ void JobState::note_fault(const Fault& fault) {
   if (fault.code == ErrorCode::kFaultEcc) device().variables.note_damage(fault.other);
   // A job from before a loss that is known says nothing new.
   if (fault.code == ErrorCode::kPowerLost && losses_before_ == device().loss_count) device().note_loss();
+}
+
+bool JobState::lost_its_state() const {
+  return !program->program.variables.empty() && losses_before_ != device().loss_count;
+}
+
+// Whatever the device said of a job whose variables went while it was queued or running: nobody knows what it has read.
+void JobState::note_lost_state() {
+  const StateLoss* loss = device().losses.find(program->context->owner);
+  StateLoss acknowledged;
+  if (loss == nullptr) {
+    for (const compiler::Variable& variable : program->program.variables) {
+      acknowledged.identities.push_back(variable.identity);
+    }
+  }
+  std::string text = loss != nullptr ? describe_loss(*loss) : describe_acknowledged_loss(acknowledged);
+  // The device's own words about it keep their place in the program.
+  const bool told = failure_.fault && failure_.fault->code == ErrorCode::kPowerLost;
+  failure_ = {told ? failure_.fault : std::nullopt, ErrorCode::kPowerLost, std::move(text)};
 }
 
 void JobState::read_events(uint64_t recorded) {

@@ -7,15 +7,34 @@
 
 namespace npu::runtime {
 
-std::string describe_loss(const StateLoss& loss) {
+namespace {
+
+std::string names_of(const StateLoss& loss) {
   std::string names;
   for (const std::string& identity : loss.identities) {
     names += (names.empty() ? "" : ", ") + graph::in_quotes(identity);
   }
+  return names;
+}
+
+}  // namespace
+
+std::string describe_loss(const StateLoss& loss) {
   return fmt::format(
       "the persistent SRAM lost its power, and with it what this context held in {}; call "
       "acknowledge_loss() to start with initial values again, then restore a snapshot if there is one.",
-      names);
+      names_of(loss));
+}
+
+std::string describe_acknowledged_loss(const StateLoss& loss) {
+  return fmt::format(
+      "the persistent SRAM lost its power while the job was in flight, and with it what it used in {}; run it again.",
+      names_of(loss));
+}
+
+const StateLoss* StateLosses::find(uint16_t owner) const {
+  const auto loss = losses_.find(owner);
+  return loss == losses_.end() ? nullptr : &loss->second;
 }
 
 void StateLosses::require_none(uint16_t owner) const {

@@ -19,6 +19,8 @@ class StateLosses {
   void acknowledge(uint16_t owner) { losses_.erase(owner); }
   void acknowledge_all() { losses_.clear(); }
   [[nodiscard]] bool lost(uint16_t owner) const { return losses_.contains(owner); }
+  // What it lost and has not acknowledged, or null.
+  [[nodiscard]] const StateLoss* find(uint16_t owner) const;
   // Throws Error(kPowerLost) naming what the context lost.
   void require_none(uint16_t owner) const;
 
@@ -38,7 +40,9 @@ class StateLosses {
   uint64_t next_id_ = 1;
 };
 
-// "variables 'a', 'b' were lost with ...; call ..."
+// "the persistent SRAM lost its power, and with it what this context held in 'a', 'b'; call ..."
 [[nodiscard]] std::string describe_loss(const StateLoss& loss);
+// The same for a job from before a loss that its context has acknowledged since.
+[[nodiscard]] std::string describe_acknowledged_loss(const StateLoss& loss);
 
 }  // namespace npu::runtime

@@ -256,20 +256,52 @@ TEST(StateLost, JobsFromBeforeAKnownLossLoseNothingAnew) {
   EXPECT_EQ(a.read_variable("x").bytes.size(), 4u);
 }
 
-TEST(StateLost, AJobThatEndsWellAfterALossCountsForNothing) {
-  Booted booted;
-  Context a = booted.device.create_context(), b = booted.device.create_context();
-  LoadedProgram pa = a.load(with_variable("x")), pb = b.load(with_variable("y"));
-  std::vector<MockFirmware::Run> runs;
-  booted.firmware.on_run = [&](const MockFirmware::Run& run) { runs.push_back(run); };
-  Job ja = started(pa), jb = started(pb);
-  ja.start();
-  jb.start();
-  booted.firmware.fail(runs.at(1), ErrorCode::kPowerLost);
-  EXPECT_EQ(error_of([&] { static_cast<void>(jb.wait(std::chrono::seconds(1))); }).first, ErrorCode::kPowerLost);
-  booted.firmware.complete(runs.at(0));
-  EXPECT_TRUE(ja.wait(std::chrono::seconds(1)));
-  EXPECT_TRUE(a.state_lost());
+// Jobs in flight over a loss that another one found, however the device says that they ended.
+class OverALoss : public testing::Test {
+ protected:
+  OverALoss() {
+    booted_.firmware.on_run = [this](const MockFirmware::Run& run) { runs_.push_back(run); };
+    ja_.start();
+    jb_.start();
+    stateless_.start();
+    booted_.firmware.fail(runs_.at(1), ErrorCode::kPowerLost);
+    const auto [code, text] = ended(jb_);
+    EXPECT_EQ(code, ErrorCode::kPowerLost);
+    EXPECT_CONTAINS(text, "'w', 'y'");
+    EXPECT_CONTAINS(text, "acknowledge_loss()");
+    EXPECT_TRUE(a_.state_lost());
+  }
+  static std::pair<ErrorCode, std::string> ended(Job& job) {
+    return error_of([&] { static_cast<void>(job.wait(std::chrono::seconds(1))); });
+  }
+
+  Booted booted_;
+  std::vector<MockFirmware::Run> runs_;
+  Context a_ = booted_.device.create_context(), b_ = booted_.device.create_context();
+  LoadedProgram pa_ = a_.load(with_variable("x")), pb_ = b_.load(with_variable("y")),
+                more_ = b_.load(with_variable("w")), pc_ = a_.load(make_program());
+  Job ja_ = started(pa_), jb_ = started(pb_), stateless_ = started(pc_);
+};
+
+TEST_F(OverALoss, AJobThatEndsWellCountsForNothing) {
+  a_.acknowledge_loss();
+  const LoadedProgram again = a_.load(with_variable("x"));
+  booted_.firmware.complete(runs_.at(0));
+  const auto [code, text] = ended(ja_);
+  EXPECT_EQ(code, ErrorCode::kPowerLost);
+  EXPECT_CONTAINS(text, "while the job was in flight, and with it what it used in 'x'; run it again");
+  EXPECT_EQ(a_.variables().at(0).invocations, 0u);
+  booted_.firmware.complete(runs_.at(2));
+  EXPECT_TRUE(stateless_.wait(std::chrono::seconds(1)));  // it had nothing to lose
+}
+
+TEST_F(OverALoss, AnyOtherFaultIsTheLoss) {
+  booted_.firmware.fail(runs_.at(0), ErrorCode::kFaultBadRegion);
+  const auto [code, text] = ended(ja_);
+  EXPECT_EQ(code, ErrorCode::kPowerLost);
+  EXPECT_CONTAINS(text, "what this context held in 'x'; call acknowledge_loss()");
+  booted_.firmware.fail(runs_.at(2), ErrorCode::kFaultBadRegion);
+  EXPECT_EQ(ended(stateless_).first, ErrorCode::kFaultBadRegion);
 }
 
 TEST(StateLost, AContextMayGoWhileItIsLost) {
