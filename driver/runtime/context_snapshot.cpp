@@ -82,7 +82,7 @@ Snapshot Context::snapshot(std::string label) const {
   const Lock lock(state_->device->mutex);
   state_->require_quiet("save variables");
   state_->require_state();
-  Snapshot snapshot{std::move(label), {}};
+  Snapshot snapshot{std::move(label), {}, state_->owner};
   for (VariableInfo& info : state_->device->variables.list(state_->owner)) {
     SnapshotVariable variable;
     if (info.is_written) variable.bytes = state_->device->variables.read(info.index);
@@ -93,6 +93,7 @@ Snapshot Context::snapshot(std::string label) const {
     variable.is_written = info.is_written;
     variable.last_writer = std::move(info.last_writer);
     variable.invocations = info.invocations;
+    variable.place = info.in_dram ? StatePlace::kDram : StatePlace::kPersistentSram;
     snapshot.variables.push_back(std::move(variable));
   }
   std::sort(snapshot.variables.begin(), snapshot.variables.end(),

@@ -17,8 +17,9 @@ using contract::ErrorCode;
 
 constexpr std::string_view kMagic = "TNPUSTAT";
 constexpr size_t kHeaderBytes = 24, kChecksumBytes = 4;
-// The least that a variable takes in a file: four texts, invocations, rank, is_written.
-constexpr size_t kLeastVariableBytes = 4 * 4 + 8 + 4 + 1;
+// The least that a variable takes in a file: four texts, invocations, rank, is_written, place.
+constexpr size_t kLeastVariableBytes = 4 * 4 + 8 + 4 + 1 + 1;
+constexpr size_t kMostRank = 6;  // of the specification
 
 [[noreturn]] void throw_bad(const std::string& what) {
   throw Error(ErrorCode::kBadSnapshot, fmt::format("the snapshot {}; save it again.", what));
@@ -79,6 +80,11 @@ class Reader {
 
 // Bytes of a variable's elements. Throws Error(kBadSnapshot) for a type or shape that no variable has.
 uint64_t content_bytes(const SnapshotVariable& variable) {
+  // Not printed: a damaged file may say any number of dimensions.
+  if (variable.shape.size() > kMostRank) {
+    throw_bad(fmt::format("says that variable {} has {} dimensions, which cannot be",
+                          graph::in_quotes(variable.identity), variable.shape.size()));
+  }
   const std::optional<int64_t> elements = graph::element_count(variable.shape);
   if (variable.type == graph::DType::kUnknown || !elements || *elements == 0) {
     throw_bad(fmt::format("says that variable {} is {}{}, which cannot be", graph::in_quotes(variable.identity),
@@ -96,6 +102,7 @@ void write(Writer& to, const SnapshotVariable& variable) {
   to.number(static_cast<uint32_t>(variable.shape.size()));
   for (const int64_t dimension : variable.shape) to.number(dimension);
   to.number(static_cast<uint8_t>(variable.is_written));
+  to.number(static_cast<uint8_t>(variable.place));
   to.raw(variable.bytes);
 }
 
@@ -108,11 +115,14 @@ SnapshotVariable read_variable(Reader& from) {
   variable.last_writer = from.text();
   variable.invocations = from.number<uint64_t>();
   const auto rank = from.number<uint32_t>();
-  if (rank > from.left() / sizeof(int64_t)) throw_bad("is damaged: a shape is longer than the file");
+  if (rank > kMostRank) throw_bad(fmt::format("is damaged: it has a variable of {} dimensions", rank));
   for (uint32_t i = 0; i < rank; ++i) variable.shape.push_back(from.number<int64_t>());
   const auto is_written = from.number<uint8_t>();
   if (is_written > 1) throw_bad("is damaged: a variable is neither written nor unwritten");
   variable.is_written = is_written != 0;
+  const auto place = from.number<uint8_t>();
+  if (place > static_cast<uint8_t>(StatePlace::kDram)) throw_bad("is damaged: a variable lies in an unknown place");
+  variable.place = static_cast<StatePlace>(place);
   const uint64_t bytes = content_bytes(variable);
   if (variable.is_written) {
     const std::span<const uint8_t> content = from.take(bytes);
@@ -166,6 +176,7 @@ std::vector<uint8_t> serialise(const Snapshot& snapshot) {
   check_snapshot(snapshot);
   Writer payload;
   payload.text(snapshot.label);
+  payload.number(snapshot.owner);
   payload.number(static_cast<uint32_t>(snapshot.variables.size()));
   for (const SnapshotVariable& variable : snapshot.variables) write(payload, variable);
   Writer file;
@@ -182,6 +193,7 @@ Snapshot parse_snapshot(std::span<const uint8_t> file) {
   Reader payload(payload_of(file));
   Snapshot snapshot;
   snapshot.label = payload.text();
+  snapshot.owner = payload.number<uint32_t>();
   const auto count = payload.number<uint32_t>();
   if (count > payload.left() / kLeastVariableBytes) throw_bad("is damaged: it says more than it holds");
   snapshot.variables.reserve(count);

@@ -1,9 +1,10 @@
 // The contents of a context's variables at one moment, as an object, as a file, and compared with another.
 //
 // The file, all numbers little endian: the magic "TNPUSTAT", u32 format version, u32 0, u64 bytes of the payload, the
-// payload, u32 CRC-32 (IEEE 802.3) of everything before. The payload: the label, u32 count, and for each variable in
-// order of identities: identity, tensor name, type ("INT8"), last writer, u64 invocations, u32 rank, i64 dimensions,
-// u8 is_written, and with is_written the elements as graph::Value has them. Texts are u32 length and bytes.
+// payload, u32 CRC-32 (IEEE 802.3) of everything before. The payload: the label, u32 owner, u32 count, and for each
+// variable in order of identities: identity, tensor name, type ("INT8"), last writer, u64 invocations, u32 rank (at
+// most 6), i64 dimensions, u8 is_written, u8 place (StatePlace), and with is_written the elements as graph::Value has
+// them. Texts are u32 length and bytes.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,10 @@
 
 namespace npu::runtime {
 
-inline constexpr uint32_t kSnapshotVersion = 1;
+inline constexpr uint32_t kSnapshotVersion = 2;
+
+// Where a variable lay when it was saved.
+enum class StatePlace : uint8_t { kHost, kPersistentSram, kDram };  // kHost: the reference's
 
 struct SnapshotVariable {
   std::string identity;     // graph::variable_identity
@@ -26,6 +30,7 @@ struct SnapshotVariable {
   std::vector<uint8_t> bytes;  // machine elements (graph/value.h); empty unless is_written
   std::string last_writer;     // see VariableInfo
   uint64_t invocations = 0;
+  StatePlace place = StatePlace::kHost;
 
   friend bool operator==(const SnapshotVariable&, const SnapshotVariable&) = default;
 };
@@ -33,6 +38,7 @@ struct SnapshotVariable {
 struct Snapshot {
   std::string label;                        // free text of whoever saved it: the network's file name
   std::vector<SnapshotVariable> variables;  // by identity, none twice
+  uint32_t owner = 0;                       // Context::owner() of the context that held them; 0: the reference
 
   friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
@@ -58,7 +64,8 @@ struct SnapshotDifference {
 };
 
 // In variables of different presence, declaration or content, by identity; empty: all are equal. Floating-point
-// elements are compared by their bits. What people read (label, names, writers, invocations) does not count.
+// elements are compared by their bits. What people read (label, owner, names, places, writers, invocations) does not
+// count.
 [[nodiscard]] std::vector<SnapshotDifference> diff(const Snapshot& a, const Snapshot& b);
 
 }  // namespace npu::runtime

@@ -28,9 +28,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr CommandHelp kListHelp = {"npu state list FILE [options]",
-                                   "Prints the variables of a file that --save-state left: identity, type, shape, "
-                                   "whether it is written, who wrote it\n"
-                                   "last, and how many invocations it has seen.",
+                                   "Prints the variables of a file that --save-state left, and who had them: identity, "
+                                   "type, shape, the place where it lay,\n"
+                                   "whether it is written, who wrote it last, and how many invocations it has seen.",
                                    "  npu state list s.state\n"
                                    "  npu state list s.state --json | jq '.variables[].identity'\n"};
 
@@ -77,6 +77,23 @@ std::optional<po::variables_map> parse_files(const Arguments& arguments, const C
   return parse(arguments, help, options, hidden, positional);
 }
 
+std::string_view name(runtime::StatePlace place) {
+  switch (place) {
+    case runtime::StatePlace::kPersistentSram:
+      return "persistent SRAM";
+    case runtime::StatePlace::kDram:
+      return "DRAM";
+    case runtime::StatePlace::kHost:
+      break;
+  }
+  return "host";
+}
+
+// Whose the variables were.
+std::string owner_of(const Snapshot& snapshot) {
+  return snapshot.owner == 0 ? "the reference" : fmt::format("context {}", snapshot.owner);
+}
+
 Json list_json(const std::string& file, const Snapshot& snapshot) {
   Json variables = Json::array();
   for (const SnapshotVariable& variable : snapshot.variables) {
@@ -91,16 +108,14 @@ Json list_json(const std::string& file, const Snapshot& snapshot) {
                          {"type", graph::name(variable.type)},
                          {"shape", variable.shape},
                          {"bytes", bytes_of(variable)},
+                         {"place", name(variable.place)},
                          {"is_written", variable.is_written},
                          {"sha256", hash},
                          {"last_writer", variable.last_writer},
                          {"invocations", variable.invocations}});
   }
-  return {{"schema", "npu-state"},
-          {"schema_version", 1},
-          {"file", file},
-          {"label", snapshot.label},
-          {"variables", variables}};
+  return {{"schema", "npu-state"},   {"schema_version", 1},     {"file", file},
+          {"label", snapshot.label}, {"owner", snapshot.owner}, {"variables", variables}};
 }
 
 int list(const Arguments& arguments) {
@@ -119,15 +134,20 @@ int list(const Arguments& arguments) {
   for (const SnapshotVariable& variable : snapshot.variables) {
     bytes += bytes_of(variable);
     rows.push_back({variable.identity, describe(variable.type, variable.shape),
-                    grouped(static_cast<uint64_t>(bytes_of(variable))), variable.is_written ? "yes" : "no",
-                    variable.last_writer.empty() ? "-" : variable.last_writer, grouped(variable.invocations)});
+                    grouped(static_cast<uint64_t>(bytes_of(variable))), std::string(name(variable.place)),
+                    variable.is_written ? "yes" : "no", variable.last_writer.empty() ? "-" : variable.last_writer,
+                    grouped(variable.invocations)});
   }
-  fmt::print(
-      "{}: {} variable{} of {}, {} bytes\n\n{}", file, rows.size(), rows.size() == 1 ? "" : "s",
-      in_quotes(snapshot.label), grouped(static_cast<uint64_t>(bytes)),
-      report::render(
-          {{"variable", true}, {"type", true}, {"bytes"}, {"written", true}, {"last writer", true}, {"invocations"}},
-          rows));
+  fmt::print("{}: {} variable{} of {}, owner: {}, {} bytes\n\n{}", file, rows.size(), rows.size() == 1 ? "" : "s",
+             in_quotes(snapshot.label), owner_of(snapshot), grouped(static_cast<uint64_t>(bytes)),
+             report::render({{"variable", true},
+                             {"type", true},
+                             {"bytes"},
+                             {"place", true},
+                             {"written", true},
+                             {"last writer", true},
+                             {"invocations"}},
+                            rows));
   return 0;
 }
 

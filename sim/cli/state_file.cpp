@@ -119,9 +119,15 @@ reference::Context to_reference(const Snapshot& snapshot) {
 Snapshot from_reference(const reference::Context& context, const Network& network, const Snapshot& before,
                         uint64_t invocations) {
   const Declarations declarations = declarations_of(network.graph);
-  Snapshot snapshot{network.path.filename().string(), {}};
+  Snapshot snapshot;
+  snapshot.label = network.path.filename().string();
   for (const auto& [identity, state] : context.variables) {  // by identity
-    SnapshotVariable variable{identity, "", state.value.type, state.value.shape, state.is_written, {}, "", invocations};
+    SnapshotVariable variable;
+    variable.identity = identity;
+    variable.type = state.value.type;
+    variable.shape = state.value.shape;
+    variable.is_written = state.is_written;
+    variable.invocations = invocations;
     if (state.is_written) {
       variable.bytes = state.value.bytes;
       variable.last_writer = writer_of(network, identity);

@@ -65,7 +65,20 @@ class State(NpuTest):
         self.assertEqual((row["type"], row["shape"], row["bytes"], row["is_written"], row["invocations"]),
                          ("INT8", [1, 4], 4, True, 5))
         self.assertTrue(row["last_writer"])
-        self.assertRegex(self.good("state", "list", path).out, r"sum/state +INT8\[1, 4\] +4  yes +\S+ +5\n")
+        self.assertRegex(self.good("state", "list", path).out,
+                         r"sum/state +INT8\[1, 4\] +4  persistent SRAM +yes +\S+ +5\n")
+
+    def test_list_names_owner_and_place(self):
+        for name, arguments, command, owner, whose, place in (
+                ("sram.state", (), "run", 1, "context 1", "persistent SRAM"),
+                ("dram.state", ("--state-in-dram",), "run", 1, "context 1", "DRAM"),
+                ("host.state", (), "reference", 0, "the reference", "host")):
+            path = self.saved(name, *arguments, command=command)
+            document = json.loads(self.good("state", "list", path, "--json").out)
+            self.assertEqual((document["owner"], document["variables"][0]["place"]), (owner, place))
+            text = self.good("state", "list", path).out
+            self.assertIn(f"1 variable of '{NETWORK}', owner: {whose}, 4 bytes", text)
+            self.assertRegex(text, rf"sum/state +INT8\[1, 4\] +4  {place} +yes")
 
     def test_differences_are_named(self):
         a, b = self.saved("a.state", "--invocations", 1), self.saved("b.state", "--invocations", 2)

@@ -60,6 +60,8 @@ TEST(StateFile, HoldsWhatTheReferenceLeft) {
   EXPECT_EQ(snapshot.variables[0].identity, "s");
   EXPECT_EQ(snapshot.variables[0].bytes, pair_of(6, 10).bytes);
   EXPECT_EQ(snapshot.variables[0].invocations, 3u);
+  EXPECT_EQ(snapshot.variables[0].place, runtime::StatePlace::kHost);
+  EXPECT_EQ(snapshot.owner, 0u);
   EXPECT_THAT(snapshot.variables[0].last_writer, HasSubstr("variable_write_"));
   EXPECT_NE(snapshot.variables[0].last_writer, snapshot.variables[1].last_writer);
   EXPECT_EQ(runtime::parse_snapshot(runtime::serialise(snapshot)), snapshot);

@@ -25,6 +25,8 @@ TEST(Restore, GivesBackWhatWasSaved) {
   EXPECT_EQ(saved.variables[1].type, graph::DType::kInt8);
   EXPECT_EQ(saved.variables[1].tensor_name, "Variable_0");
   EXPECT_EQ(saved.variables[2].last_writer, "host");
+  EXPECT_EQ(saved.owner, context.owner());
+  EXPECT_EQ(saved.variables[2].place, StatePlace::kPersistentSram);
 
   context.write_variable("a", int8_value({5, 5}));
   context.write_variable("b", int8_value({5, 5, 5, 5}));

@@ -15,16 +15,17 @@ using contract::ErrorCode;
 SnapshotVariable variable(const std::string& identity, std::vector<uint8_t> bytes,
                           graph::DType type = graph::DType::kInt8) {
   const auto elements = static_cast<int64_t>(bytes.size()) / graph::machine_width(type);
-  return {identity, "Variable_1", type, {elements}, true, std::move(bytes), "conv2d_3", 20};
+  return {identity, "Variable_1", type, {elements}, true, std::move(bytes), "conv2d_3", 20, StatePlace::kDram};
 }
 
 Snapshot example() {
-  Snapshot snapshot{"net.tosa", {variable("a", {1, 2, 3, 4}), {}, variable("stream/c", {9, 0}, graph::DType::kInt16)}};
-  snapshot.variables[1] = {"b", "", graph::DType::kFp32, {1, 3}, false, {}, "", 0};
+  Snapshot snapshot{
+      "net.tosa", {variable("a", {1, 2, 3, 4}), {}, variable("stream/c", {9, 0}, graph::DType::kInt16)}, 3};
+  snapshot.variables[1] = {"b", "", graph::DType::kFp32, {1, 3}, false, {}, "", 0, StatePlace::kPersistentSram};
   return snapshot;
 }
 
-Snapshot of(std::vector<SnapshotVariable> variables) { return {"", std::move(variables)}; }
+Snapshot of(std::vector<SnapshotVariable> variables) { return {"", std::move(variables), 5}; }
 
 std::pair<ErrorCode, std::string> refusal(std::span<const uint8_t> file) {
   return error_of([&] { static_cast<void>(parse_snapshot(file)); });
@@ -39,12 +40,12 @@ TEST(SnapshotFile, LaysOutAsDocumented) {
   const std::vector<uint8_t> file = serialise(of({variable("v", {7})}));
   const std::string text(file.begin(), file.end());
   const std::string want(
-      "TNPUSTAT\1\0\0\0\0\0\0\0\x51\0\0\0\0\0\0\0"  // header
-      "\0\0\0\0\1\0\0\0"                            // label, count
+      "TNPUSTAT\2\0\0\0\0\0\0\0\x56\0\0\0\0\0\0\0"  // header
+      "\0\0\0\0\5\0\0\0\1\0\0\0"                    // label, owner, count
       "\1\0\0\0v\x0a\0\0\0Variable_1\4\0\0\0INT8"   // identity, tensor, type
       "\x08\0\0\0conv2d_3\x14\0\0\0\0\0\0\0"        // writer, invocations
-      "\1\0\0\0\1\0\0\0\0\0\0\0\1\7",               // rank, dimension, is_written, content
-      24 + 8 + 5 + 14 + 8 + 12 + 8 + 14);
+      "\1\0\0\0\1\0\0\0\0\0\0\0\1\2\7",             // rank, dimension, is_written, place, content
+      24 + 12 + 5 + 14 + 8 + 12 + 8 + 15);
   ASSERT_EQ(file.size(), want.size() + 4);
   EXPECT_EQ(text.substr(0, 16), want.substr(0, 16));
   EXPECT_EQ(text.substr(24, want.size() - 24), want.substr(24));
@@ -78,9 +79,9 @@ TEST(SnapshotFile, SaysWhatIsWrong) {
   file.push_back(0);
   EXPECT_CONTAINS(refusal(file).second, "damaged");
   file.pop_back();
+  file[8] = 3;
+  EXPECT_CONTAINS(refusal(file).second, "format version 3, but this program knows version 2");
   file[8] = 2;
-  EXPECT_CONTAINS(refusal(file).second, "format version 2, but this program knows version 1");
-  file[8] = 1;
   file.back() ^= 1;
   EXPECT_CONTAINS(refusal(file).second, "checksum");
 }
@@ -89,7 +90,7 @@ TEST(SnapshotFile, SaysWhatIsWrong) {
 TEST(SnapshotFile, ImpossibleContentsAreRefusedWithoutTakingTheMemoryThatTheyClaim) {
   const auto sealed = [](std::vector<uint8_t> payload) {
     // The checksum is that of a file with as long a payload of the same bytes, taken from the writer: found by trial.
-    std::vector<uint8_t> file = {'T', 'N', 'P', 'U', 'S', 'T', 'A', 'T', 1, 0, 0, 0, 0, 0, 0, 0};
+    std::vector<uint8_t> file = {'T', 'N', 'P', 'U', 'S', 'T', 'A', 'T', 2, 0, 0, 0, 0, 0, 0, 0};
     for (int i = 0; i < 8; ++i) file.push_back(static_cast<uint8_t>(uint64_t{payload.size()} >> 8 * i));
     file.insert(file.end(), payload.begin(), payload.end());
     uint32_t crc = 0xffffffff;
@@ -103,6 +104,21 @@ TEST(SnapshotFile, ImpossibleContentsAreRefusedWithoutTakingTheMemoryThatTheyCla
   const std::vector<uint8_t> good = serialise(example());
   const std::vector<uint8_t> payload(good.begin() + 24, good.end() - 4);
   ASSERT_EQ(sealed(payload), good);
+
+  // A million dimensions, and a place that nobody knows.
+  std::vector<uint8_t> deep(payload.begin(), payload.begin() + 20 + 5 + 14 + 8 + 12 + 8);
+  ASSERT_EQ(payload[deep.size()], 1);  // the rank
+  deep.insert(deep.end(), {0x40, 0x42, 0x0f, 0});
+  deep.resize(deep.size() + 8'000'000, 1);
+  const auto [deep_code, deep_text] = refusal(sealed(deep));
+  EXPECT_EQ(deep_code, ErrorCode::kBadSnapshot);
+  EXPECT_CONTAINS(deep_text, "1000000 dimensions");
+  EXPECT_LT(deep_text.size(), 200u);
+  std::vector<uint8_t> elsewhere = payload;
+  const size_t place = 20 + 5 + 14 + 8 + 12 + 8 + 4 + 8 + 1;
+  ASSERT_EQ(elsewhere[place], static_cast<uint8_t>(StatePlace::kDram));
+  elsewhere[place] = 3;
+  EXPECT_CONTAINS(refusal(sealed(elsewhere)).second, "an unknown place");
 
   // Every number of the payload as large as it gets, and random damage behind a right checksum.
   int refused = 0, tried = 0;
@@ -129,6 +145,11 @@ TEST(SnapshotFile, ImpossibleSnapshotsAreNotWritten) {
     return error_of([&] { static_cast<void>(serialise(snapshot)); }).first;
   };
   EXPECT_EQ(code(of({variable("b", {1}), variable("a", {1})})), ErrorCode::kBadSnapshot);
+  Snapshot deep = of({variable("a", {1})});
+  deep.variables[0].shape = graph::Shape(6, 1);
+  EXPECT_EQ(code(deep), ErrorCode::kOk);
+  deep.variables[0].shape = graph::Shape(7, 1);
+  EXPECT_EQ(code(deep), ErrorCode::kBadSnapshot);
   EXPECT_EQ(code(of({variable("a", {1}), variable("a", {1})})), ErrorCode::kBadSnapshot);
   Snapshot wrong = of({variable("a", {1, 2})});
   wrong.variables[0].bytes.pop_back();
@@ -142,6 +163,8 @@ TEST(SnapshotFile, ImpossibleSnapshotsAreNotWritten) {
 TEST(SnapshotDiff, EqualSnapshotsDoNotDiffer) {
   Snapshot other = example();
   other.label = "other.tosa";
+  other.owner = 1;
+  other.variables[0].place = StatePlace::kHost;
   other.variables[0].invocations = 7;
   other.variables[0].last_writer = "host";
   EXPECT_TRUE(diff(example(), other).empty());

@@ -161,6 +161,7 @@ TEST(DramState, LiesInDramAndIsCounted) {
     context.write_variable("v", int8_value(counting(2000, 9)));
     EXPECT_EQ(context.read_variable("v").bytes, counting(2000, 9));
     EXPECT_EQ(context.snapshot().variables[0].bytes, counting(2000, 9));
+    EXPECT_EQ(context.snapshot().variables[0].place, StatePlace::kDram);
     EXPECT_EQ(booted.device.memory_use().state_dram_used, 4096u);
     EXPECT_EQ(booted.device.memory_use().persistent_used, 0u);
     context.clear();
