@@ -27,6 +27,8 @@ class Context {
  public:
   // Forgets all variables: the next declaration applies its initial value again.
   void clear() { variables.clear(); }
+  // The same for one; false if there is none of that identity.
+  bool clear(const std::string& identity) { return variables.erase(identity) > 0; }
   std::map<std::string, VariableState> variables;  // by graph::variable_identity
 };
 

@@ -42,8 +42,7 @@ class ReferenceSubject : public Subject {
   }
   void clear(int context) override { contexts_.at(context).state.clear(); }
   void clear(int context, const std::string& identity) override {
-    static_cast<void>(find(context, identity));
-    contexts_.at(context).state.variables.erase(identity);
+    if (!contexts_.at(context).state.clear(identity)) throw Error(contract::ErrorCode::kVariableUndeclared, identity);
   }
 
  private:

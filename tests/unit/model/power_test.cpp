@@ -1,6 +1,8 @@
 // Power of the engines.
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "tests/unit/model/bench.h"
 
 namespace npu::model::testing {
@@ -93,6 +95,9 @@ TEST(PowerTest, OffLosesTheScratchpadButNotThePersistentMemory) {
   entry.base = 0x200;
   entry.length = 64;
   bench.set_variable(2, entry);
+  std::vector<uint8_t> content(64);
+  std::iota(content.begin(), content.end(), uint8_t{3});
+  bench.transport(tlm::TLM_WRITE_COMMAND, contract::kPsramWindow + entry.base, content.data(), content.size());
   Stream stream(small_machine());
   stream.add(fill(0, spm(0x1000), 64, 0x11));
   ASSERT_TRUE(bench.run(stream));
@@ -102,6 +107,9 @@ TEST(PowerTest, OffLosesTheScratchpadButNotThePersistentMemory) {
   pass(1000);
   EXPECT_EQ(bench.dump_scratchpad(0x1000, 64), std::vector<uint8_t>(64, Scratchpad::kPoison));
   EXPECT_EQ(bench.get_variable(2).length, 64u);
+  std::vector<uint8_t> kept(content.size());
+  bench.transport(tlm::TLM_READ_COMMAND, contract::kPsramWindow + entry.base, kept.data(), kept.size());
+  EXPECT_EQ(kept, content);
 }
 
 TEST(PowerTest, ResetSwitchesItOn) {

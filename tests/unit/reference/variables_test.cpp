@@ -1,4 +1,6 @@
 // The rules of persistent variables across executions and graphs of one context.
+#include <iostream>
+
 #include "tests/unit/reference/graph_case.h"
 
 namespace npu::reference::test {
@@ -31,6 +33,18 @@ TEST(Variables, LiveAcrossExecutions) {
   EXPECT_EQ(counter.step(10, context), (Numbers{101, 111}));
   context.clear();  // the initial value applies again
   EXPECT_EQ(counter.step(1, context), (Numbers{100, 101}));
+}
+
+TEST(Variables, ClearOfOneLeavesTheOthers) {
+  const Counter one({100, 0, 0, 0}), other({7, 0, 0, 0}, "other");
+  Context context;
+  (void)one.step(1, context);
+  (void)other.step(1, context);
+  EXPECT_FALSE(context.clear("third"));
+  EXPECT_TRUE(context.clear("state"));
+  EXPECT_FALSE(context.clear("state"));
+  EXPECT_EQ(other.step(1, context), (Numbers{8, 9}));
+  EXPECT_EQ(one.step(1, context), (Numbers{100, 101}));
 }
 
 TEST(Variables, ContextsDoNotSeeEachOther) {
@@ -148,6 +162,40 @@ TEST(Variables, AccessWithAnotherTypeOrShapeFails) {
   EXPECT_EQ(error_of([&] { (void)reads.run({}, context); }), ErrorCode::kVariableMismatch);
   EXPECT_EQ(error_of([&] { (void)writes.run({i16({1, 2}, {1, 2})}, context); }), ErrorCode::kVariableMismatch);
 }
+
+class VariableTypes : public testing::TestWithParam<DType> {};
+
+// Each execution gives the old value and writes its input.
+TEST_P(VariableTypes, LiveAcrossExecutions) {
+  constexpr int64_t kLength = 5, kSteps = 4;
+  const auto bytes = static_cast<size_t>(kLength * graph::machine_width(GetParam()));
+  GraphCase g;
+  const auto x = g.input("x", GetParam(), {kLength});
+  const auto state = g.variable("state", GetParam(), {kLength}, std::vector<uint8_t>(bytes));
+  g.output(g.result(Op::kVariableRead, {state}, "before", GetParam(), {kLength}));
+  g.write(x, state);
+  Context context;
+  std::vector<uint8_t> held(bytes);
+  int64_t compared = 0;
+  for (int64_t step = 0; step < kSteps; ++step) {
+    Value value{GetParam(), {kLength}, std::vector<uint8_t>(bytes)};
+    for (size_t i = 0; i < bytes; ++i) {
+      const size_t pattern = 29 * i + 11 * static_cast<size_t>(step) + 1;
+      value.bytes[i] = static_cast<uint8_t>(pattern % (GetParam() == DType::kBool ? 2 : 64));  // no NaN
+    }
+    const auto results = g.run({value}, context);
+    EXPECT_EQ(results.at(0).bytes, held) << "step " << step;
+    held = value.bytes;
+    EXPECT_EQ(context.variables.at("state").value.bytes, held) << "step " << step;
+    compared += 2 * kLength;
+  }
+  std::cout << compared << " elements compared\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, VariableTypes,
+                         testing::Values(DType::kBool, DType::kInt8, DType::kInt16, DType::kInt32, DType::kBf16,
+                                         DType::kFp16, DType::kFp32),
+                         [](const auto& info) { return std::string(graph::name(info.param)); });
 
 }  // namespace
 }  // namespace npu::reference::test
