@@ -145,7 +145,13 @@ void DeviceWalk::brown_out() {
   auto& [context, open] = any_context();
   if (open.programs.empty() || open.rules.lost) return;
   device_.device().write_register(contract::reg::kTestBrownout, static_cast<uint32_t>(1 + below(500)));
+  const auto stopped = [this] {
+    const auto found = refused_.find(ErrorCode::kFaultPower);
+    return found == refused_.end() ? 0 : found->second;
+  };
+  const int64_t before = stopped();
   run_program(context, open, any_program(open), {ErrorCode::kFaultPower});
+  brown_outs_ += stopped() - before;
   device_.device().write_register(contract::reg::kTestBrownout, 0);
 }
 

@@ -13,6 +13,9 @@ class DeviceWalk : public Walk {
  public:
   DeviceWalk(DeviceSubject& subject, const std::vector<Recipe>& recipes, uint32_t seed);
 
+  // That stopped a job.
+  [[nodiscard]] int64_t brown_outs() const { return brown_outs_; }
+
  protected:
   std::set<contract::ErrorCode> refusal(const Open& open, const std::string& identity) override;
   std::set<contract::ErrorCode> refusal_to_run(const Open& open) override;
@@ -44,6 +47,7 @@ class DeviceWalk : public Walk {
   void acknowledge();
 
   DeviceSubject& device_;
+  int64_t brown_outs_ = 0;
   contract::PsramPower power_ = contract::PsramPower::kOn;
   std::vector<Saved> saved_;
 };

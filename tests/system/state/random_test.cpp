@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <iostream>
 
 #include "tests/system/device/bench.h"
 #include "tests/system/state/device_walk.h"
@@ -43,6 +44,10 @@ TEST_P(RandomState, DeviceKeepsTheRules) {
               {ErrorCode::kVariableUnwritten, ErrorCode::kVariableUndeclared, ErrorCode::kVariableMismatch,
                ErrorCode::kContextsFull, ErrorCode::kWrongOrder, ErrorCode::kJobCancelled, ErrorCode::kFaultPower,
                ErrorCode::kPowerLost, ErrorCode::kVariableTorn, ErrorCode::kBadSnapshot});
+  std::cout << walk.brown_outs() << " brown-outs stopped a job\n";
+  if (steps_of_shard() >= 10'000) {
+    EXPECT_GT(walk.brown_outs(), 0);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shards, RandomState, testing::Range(uint32_t{0}, kShards));
