@@ -141,6 +141,15 @@ void OutputData::write(StagedFiles& files, const fs::path& folder) const {
   }
 }
 
+void add_outputs(FilePlaces& places, const std::vector<GraphPort>& ports, const fs::path& folder) {
+  if (folder.empty()) return;
+  std::set<std::string> added;
+  for (const GraphPort& port : ports) {
+    if (!added.insert(port.name).second) continue;
+    places.write("output " + in_quotes(port.name), folder / (file_name_for(port.name) + ".npy"));
+  }
+}
+
 std::string file_name_for(std::string_view output) {
   constexpr size_t kLongest = 200;
   std::string name;
@@ -177,7 +186,13 @@ void check_file_writable(const fs::path& file) {
     throw Error(ErrorCode::kCannotWrite,
                 fmt::format("cannot write {}: it is not the name of a file", in_quotes(file.string())));
   }
-  const fs::path folder = fs::absolute(file).parent_path();
+  const fs::file_status status = fs::status(file, ignored);  // of what a link leads to
+  const fs::path place = place_of(file);
+  if ((fs::exists(status) && !fs::is_regular_file(status)) || fs::is_symlink(place, ignored)) {
+    throw Error(ErrorCode::kCannotWrite, fmt::format("cannot write {}: it is there and no regular file; choose another",
+                                                     in_quotes(file.string())));
+  }
+  const fs::path folder = place.parent_path();
   if (!fs::is_directory(folder, ignored) || ::access(folder.c_str(), W_OK | X_OK) != 0) {
     throw Error(ErrorCode::kCannotWrite, fmt::format("cannot write {}: there is no writable folder {}",
                                                      in_quotes(file.string()), in_quotes(folder.string())));

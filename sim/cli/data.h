@@ -11,6 +11,7 @@
 
 #include "driver/graph/npy.h"
 #include "driver/graph/value.h"
+#include "sim/cli/file_places.h"
 #include "sim/cli/network.h"
 #include "sim/cli/staged_files.h"
 
@@ -65,7 +66,12 @@ class OutputData {
 // empty name is %.
 [[nodiscard]] std::string file_name_for(std::string_view output);
 
-// Whether files could be made at these places; called before a long run. Throws Error(kCannotWrite).
+// The files that OutputData::write() makes of these outputs; an empty folder is none. Throws Error(kBadOption) for one
+// that is another file of the command.
+void add_outputs(FilePlaces& places, const std::vector<GraphPort>& ports, const std::filesystem::path& folder);
+
+// Whether files could be made at these places, and what they would replace is a regular file; called before a long run.
+// Throws Error(kCannotWrite).
 void check_file_writable(const std::filesystem::path& file);
 void check_folder_writable(const std::filesystem::path& folder);
 

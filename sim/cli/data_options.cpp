@@ -11,10 +11,6 @@ namespace po = boost::program_options;
 
 namespace {
 
-std::string text_of(const po::variables_map& values, const char* option) {
-  return values.count(option) == 0 ? std::string() : values[option].as<std::string>();
-}
-
 InvocationRange invocation_range(const po::variables_map& values, bool sequence) {
   InvocationRange range;
   constexpr uint64_t kMost = 1'000'000'000;
@@ -33,6 +29,19 @@ InvocationRange invocation_range(const po::variables_map& values, bool sequence)
     throw Error(contract::ErrorCode::kBadOption, "--invocations is 0, so there is nothing to run; give at least 1");
   }
   return range;
+}
+
+FilePlaces places_of(const po::variables_map& values, const DataOptions& options) {
+  FilePlaces places;
+  if (values.count("file") > 0) places.read("the network", values["file"].as<std::string>());
+  for (const std::string& input : options.inputs) {
+    const size_t split = input.rfind('=');
+    places.read("an input", split == std::string::npos ? input : input.substr(split + 1));
+  }
+  places.read("--resume", options.resume);
+  // Taking the state from a file and leaving it there again is what a stream does that stops now and then.
+  places.write("--save-state", options.save_state, "--resume");
+  return places;
 }
 
 }  // namespace
@@ -72,14 +81,15 @@ DataOptions data_options(const po::variables_map& values) {
     options.inputs.insert(options.inputs.end(), more.begin(), more.end());
   }
   options.sequence = values["sequence"].as<bool>();
-  if (values.count("outputs") > 0) options.outputs = values["outputs"].as<std::string>();
+  options.outputs = file_option(values, "outputs");
   options.zero_init = values["zero-init"].as<bool>();
   options.strict = values["strict"].as<bool>();
   options.quiet = values["quiet"].as<bool>();
   options.range = invocation_range(values, options.sequence);
-  options.resume = text_of(values, "resume");
-  options.save_state = text_of(values, "save-state");
-  if (values.count("save-state") > 0) check_file_writable(options.save_state);
+  options.resume = file_option(values, "resume");
+  options.save_state = file_option(values, "save-state");
+  if (!options.save_state.empty()) check_file_writable(options.save_state);
+  options.places = places_of(values, options);
   return options;
 }
 

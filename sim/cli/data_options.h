@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/cli/data.h"
+#include "sim/cli/file_places.h"
 
 namespace npu::cli {
 
@@ -18,6 +19,7 @@ struct DataOptions {
   InvocationRange range;
   std::string resume, save_state;  // snapshots; empty: none
   bool quiet = false;
+  FilePlaces places;  // of the network, the inputs and the snapshots; for the command to add its other files
 };
 
 void add_data_options(boost::program_options::options_description& options);
@@ -25,7 +27,8 @@ void add_data_options(boost::program_options::options_description& options);
 // same.
 void add_file_and_inputs(boost::program_options::options_description& hidden,
                          boost::program_options::positional_options_description& positional);
-// Throws Error: kBadOption; kCannotWrite for a --save-state where no file can be made.
+// Throws Error: kBadOption, also for a --save-state that would replace what is read otherwise than by --resume;
+// kCannotWrite for one where no file can be made.
 [[nodiscard]] DataOptions data_options(const boost::program_options::variables_map& values);
 
 }  // namespace npu::cli

@@ -46,6 +46,13 @@ std::string required(const po::variables_map& values, const char* option, std::s
   return values[option].as<std::string>();
 }
 
+std::string file_option(const po::variables_map& values, const char* option) {
+  if (values.count(option) == 0) return "";
+  std::string name = values[option].as<std::string>();
+  if (name.empty()) throw Error(ErrorCode::kBadOption, fmt::format("--{} needs a name, not ''", option));
+  return name;
+}
+
 uint64_t parse_number(std::string_view text, std::string_view option) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -27,6 +27,11 @@ struct CommandHelp {
 [[nodiscard]] std::string required(const boost::program_options::variables_map& values, const char* option,
                                    std::string_view what, std::string_view command = "");
 
+// The value of an option that names a file or a folder to read or write; empty without the option. Throws
+// Error(kBadOption) when it is given with an empty name: what a script's unset variable leaves would pass for not
+// given.
+[[nodiscard]] std::string file_option(const boost::program_options::variables_map& values, const char* option);
+
 // A decimal number. Throws Error(kBadOption) naming the option.
 [[nodiscard]] uint64_t parse_number(std::string_view text, std::string_view option);
 

@@ -55,10 +55,11 @@ int run_reference(const Arguments& arguments) {
   add_file_and_inputs(hidden, positional);
   const auto values = parse(arguments, kHelp, options, hidden, positional);
   if (!values) return 0;
-  const DataOptions data = data_options(*values);
+  DataOptions data = data_options(*values);
   const Network network = load_network(required(*values, "file", "the network's FILE", "npu reference"));
   check_level(*values, network);
   if (!data.outputs.empty()) check_folder_writable(data.outputs);
+  add_outputs(data.places, network.outputs, data.outputs);
   if (data.strict) check_strict(network);
   const runtime::Snapshot start = start_of(data, network);
   const InputData inputs(network.inputs, data.inputs, data.sequence, data.range);

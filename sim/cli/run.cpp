@@ -260,11 +260,12 @@ void print_report(const RunOptions& options, const Network& network, const repor
 }  // namespace
 
 int run_run(const Arguments& arguments) {
-  const std::optional<RunOptions> parsed = parse_run_options(arguments);
+  std::optional<RunOptions> parsed = parse_run_options(arguments);
   if (!parsed) return 0;
   const RunOptions& options = *parsed;
   const presets::Preset preset = presets::load_preset(options.config);
   const Network network = load_network(options.file);
+  add_outputs(parsed->data.places, network.outputs, options.data.outputs);
   if (options.data.strict) check_strict(network);
   const runtime::Snapshot start = start_of(options.data, network);
 
@@ -287,7 +288,7 @@ int run_run(const Arguments& arguments) {
   Results results{report::Collector(std::move(info), program), OutputData(network.outputs, inputs.stacked()),
                   std::nullopt, std::nullopt};
   if (options.check) results.oracle.emplace(network, options.data.zero_init, to_reference(start));
-  if (!options.trace.empty()) results.trace.emplace(options.trace, program, preset.caps);
+  if (!options.trace.empty()) results.trace.emplace(place_of(options.trace), program, preset.caps);
   runtime::Job job = loaded.create_job();
   try {
     run_all(inputs, job, program.command_count, console, device, back_ends, options.data.quiet, results);

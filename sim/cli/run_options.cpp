@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "hw/contract/error.h"
 #include "sim/cli/data.h"
 #include "sim/cli/options.h"
@@ -11,7 +9,6 @@
 namespace npu::cli {
 
 namespace po = boost::program_options;
-namespace fs = std::filesystem;
 using contract::ErrorCode;
 
 namespace {
@@ -148,9 +145,8 @@ RunOptions read_options(const po::variables_map& values) {
   }
   for (const auto& [name, target] :
        {std::pair{"json", &options.json}, std::pair{"csv", &options.csv}, std::pair{"trace", &options.trace}}) {
-    if (values.count(name) == 0) continue;
-    *target = values[name].as<std::string>();
-    check_file_writable(*target);
+    *target = file_option(values, name);
+    if (!target->empty()) check_file_writable(*target);
   }
   options.state_in_dram = values["state-in-dram"].as<bool>();
   options.double_buffer = values["double-buffer"].as<bool>();
@@ -166,35 +162,14 @@ RunOptions read_options(const po::variables_map& values) {
   return options;
 }
 
-// No file that is read may be written, and none may be written twice.
-void check_files_apart(const RunOptions& options) {
-  std::vector<std::pair<std::string, fs::path>> files;  // what it is, where
-  const auto add = [&](const std::string& what, const std::string& path, bool written) {
-    if (path.empty()) return;
-    std::error_code ignored;
-    const fs::path place = fs::weakly_canonical(path, ignored);
-    for (const auto& [other, taken] : files) {
-      if (!written || taken != place) continue;
-      throw Error(ErrorCode::kBadOption,
-                  fmt::format("{} and {} are the same file, '{}'; choose another", what, other, path));
-    }
-    files.emplace_back(what, place);
-  };
-  add("the network", options.file, false);
-  add("the machine's file", options.config, false);
-  add("the firmware", options.firmware, false);
-  for (const std::string& input : options.data.inputs) {
-    const size_t split = input.rfind('=');
-    add("an input", split == std::string::npos ? input : input.substr(split + 1), false);
-  }
-  // Taking the state from a file and leaving it there again is what a stream does that stops now and then.
-  if (options.data.resume != options.data.save_state) {
-    add("--resume", options.data.resume, false);
-    add("--save-state", options.data.save_state, true);
-  }
-  add("--json", options.json, true);
-  add("--csv", options.csv, true);
-  add("--trace", options.trace, true);
+// Throws for a file that is read and written, or written twice.
+void add_places(RunOptions& options) {
+  FilePlaces& places = options.data.places;
+  places.read("the machine's file", options.config);
+  places.read("the firmware", options.firmware);
+  places.write("--json", options.json);
+  places.write("--csv", options.csv);
+  places.write("--trace", options.trace);
 }
 
 }  // namespace
@@ -206,7 +181,7 @@ std::optional<RunOptions> parse_run_options(const Arguments& arguments) {
   const auto values = parse(arguments, kHelp, visible_options(), hidden, positional);
   if (!values) return std::nullopt;
   RunOptions options = read_options(*values);
-  check_files_apart(options);
+  add_places(options);
   return options;
 }
 

@@ -37,7 +37,7 @@ struct RunOptions {
 };
 
 // nullopt after printing the help. Checks that what is to be written can be, and that no file is read and written or
-// written twice. Throws Error(kBadOption, kCannotWrite).
+// written twice, as far as that is known before the network is. Throws Error(kBadOption, kCannotWrite).
 [[nodiscard]] std::optional<RunOptions> parse_run_options(const Arguments& arguments);
 
 }  // namespace npu::cli

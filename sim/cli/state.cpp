@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
@@ -218,14 +219,16 @@ int clear(const Arguments& arguments) {
   const auto values = parse_files(arguments, kClearHelp, options, {"file", "names"}, true);
   if (!values) return 0;
   const std::string file = required(*values, "file", "the FILE", "npu state clear");
-  const std::string out = values->count("output") > 0 ? (*values)["output"].as<std::string>() : file;
+  const std::string given = file_option(*values, "output");
+  const std::string out = given.empty() ? file : given;
   check_file_writable(out);
   Snapshot snapshot = read_snapshot(file);
-  std::vector<std::string> names;
+  std::set<std::string> names;  // one that is named twice counts once
   if (values->count("names") > 0) {
-    names = (*values)["names"].as<std::vector<std::string>>();
+    const auto& list = (*values)["names"].as<std::vector<std::string>>();
+    names.insert(list.begin(), list.end());
   } else {
-    for (const SnapshotVariable& variable : snapshot.variables) names.push_back(variable.identity);
+    for (const SnapshotVariable& variable : snapshot.variables) names.insert(variable.identity);
   }
   for (const std::string& name : names) {
     SnapshotVariable& variable = find(snapshot, name, file);

@@ -10,9 +10,9 @@
 #include "hw/contract/error.h"
 #include "hw/presets/preset.h"
 #include "sim/cli/command.h"
+#include "sim/cli/file_places.h"
 #include "sim/cli/options.h"
 #include "sim/cli/oracle.h"
-#include "sim/cli/report_files.h"
 #include "sim/cli/stream_session.h"
 #include "sim/platform/platform.h"
 #include "sim/report/columns.h"
@@ -31,9 +31,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr CommandHelp kHelp = {
     "npu stream NETWORK.tosa=FRAMES.npy... [options]",
-    "Runs several networks at once on one simulated NPU, each with its frames and in a context of its own, so that "
-    "their\n"
-    "variables share the persistent SRAM and nothing else. Which networks get their next frame together is random.",
+    "Runs several networks of one input each at once on one simulated NPU, each with its frames and in a context of "
+    "its\n"
+    "own, so that their variables share the persistent SRAM and nothing else. Which networks get their next frame\n"
+    "together is random.",
     "  npu stream okay_nabu.tosa=frames.npy alexa.tosa=frames.npy\n"
     "  npu stream a.tosa=a.npy b.tosa=b.npy --interleave 7 --retention --check undisturbed\n"
     "  npu stream a.tosa=a.npy b.tosa=b.npy --check reference --outputs out/ --json out/stream.json\n"};
@@ -43,12 +44,27 @@ struct StreamOptions {
   std::string config, mode, check, outputs, json;
   uint64_t seed = 1;
   bool retention = false, quiet = false;
+  FilePlaces places;  // of networks, frames and --json
 };
 
 struct Check {
   uint64_t compared = 0, differing = 0;
   std::string first;  // that differs, in words
 };
+
+// Throws for a file that is read and written.
+FilePlaces places_of(const StreamOptions& options) {
+  FilePlaces places;
+  places.read("the machine's file", options.config);
+  for (const std::string& stream : options.streams) {
+    const size_t split = stream.rfind('=');
+    if (split == std::string::npos) continue;  // load_stream() refuses it
+    places.read("the network", stream.substr(0, split));
+    places.read("the frames", stream.substr(split + 1));
+  }
+  places.write("--json", options.json);
+  return places;
+}
 
 std::optional<StreamOptions> parse_options(const Arguments& arguments) {
   po::options_description options, hidden;
@@ -84,8 +100,8 @@ std::optional<StreamOptions> parse_options(const Arguments& arguments) {
   result.config = text("config");
   result.mode = text("mode");
   result.check = text("check");
-  result.outputs = text("outputs");
-  result.json = text("json");
+  result.outputs = file_option(*values, "outputs");
+  result.json = file_option(*values, "json");
   result.seed = parse_number(text("interleave"), "SEED of --interleave");
   result.retention = (*values)["retention"].as<bool>();
   result.quiet = (*values)["quiet"].as<bool>();
@@ -95,9 +111,15 @@ std::optional<StreamOptions> parse_options(const Arguments& arguments) {
   if (!result.check.empty() && result.check != "undisturbed" && result.check != "reference") {
     throw Error(ErrorCode::kBadOption, fmt::format("--check knows undisturbed and reference, not '{}'", result.check));
   }
-  check_report_files({{"--json", result.json}});
+  if (!result.json.empty()) check_file_writable(result.json);
+  result.places = places_of(result);
   if (!result.outputs.empty()) check_folder_writable(result.outputs);
   return result;
+}
+
+// Where its outputs go.
+std::filesystem::path folder_of(const StreamOptions& options, const Stream& stream) {
+  return std::filesystem::path(options.outputs) / stream.name;
 }
 
 Stream load_stream(const std::string& argument, const contract::Capabilities& caps) {
@@ -201,7 +223,7 @@ void write_files(const StreamOptions& options, const std::vector<Stream>& stream
   for (size_t i = 0; i < streams.size() && !options.outputs.empty(); ++i) {
     OutputData outputs(streams[i].network.outputs, true);
     for (const std::vector<graph::Value>& frame : run.outputs[i]) outputs.add(frame);
-    outputs.write(files, std::filesystem::path(options.outputs) / streams[i].name);
+    outputs.write(files, folder_of(options, streams[i]));
   }
   if (!options.json.empty()) {
     files.write(options.json,
@@ -213,13 +235,16 @@ void write_files(const StreamOptions& options, const std::vector<Stream>& stream
 }  // namespace
 
 int run_stream(const Arguments& arguments) {
-  const std::optional<StreamOptions> parsed = parse_options(arguments);
+  std::optional<StreamOptions> parsed = parse_options(arguments);
   if (!parsed) return 0;
   const StreamOptions& options = *parsed;
   platform::PlatformOptions machine;
   machine.preset = presets::load_preset(options.config);
   machine.mode = options.mode == "timed" ? model::Mode::kTimed : model::Mode::kFunctional;
   const std::vector<Stream> streams = load_streams(options, machine.preset.caps);
+  for (const Stream& stream : streams) {
+    if (!options.outputs.empty()) add_outputs(parsed->places, stream.network.outputs, folder_of(options, stream));
+  }
   runtime::Device device = runtime::Device::open(platform::open_tlm_device(machine));
 
   int64_t frames = 0;

@@ -246,7 +246,6 @@ class Places(BadInput):
             ["--json", self.dir / "no/where.json"],
             ["--json", file / "r.json"],
             ["--csv", self.dir / "no/where.csv"],
-            ["--csv", ""],
             ["--trace", self.dir],
             ["--trace", self.dir / "no/where.json"],
             ["--json", "/proc/npu.json"],
@@ -256,6 +255,8 @@ class Places(BadInput):
             with self.subTest(arguments):
                 self.bad(66, "cannot_write", str(arguments[1])[:20], "run", self.dir / "running_sum.tosa", "--input",
                          self.dir / "frame.npy", *arguments)
+        self.bad(64, "bad_option", "--csv needs a name", "run", self.dir / "running_sum.tosa", "--input",
+                 self.dir / "frame.npy", "--csv", "")
         for place in (file, file / "below"):
             self.bad(66, "cannot_write", "x.npy", "reference", self.dir / "running_sum.tosa", "--input",
                      self.dir / "frame.npy", "--outputs", place)

@@ -1,6 +1,7 @@
 #include "sim/cli/staged_files.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -66,6 +67,41 @@ TEST_F(StagedFilesTest, LeaveNothingWhenOneFails) {
   }
   EXPECT_EQ(text(folder / "a"), "old");
   EXPECT_EQ(count(), 2u);  // a, taken
+}
+
+TEST_F(StagedFilesTest, OnePlaceTwiceAndWhatIsNoFileAreRefusedBeforeAnythingChanges) {
+  std::ofstream(folder / "a") << "old";
+  std::ofstream(folder / "b") << "old";
+  fs::create_symlink("a", folder / "link");
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+  for (const char* name : {"a", "link", "./a", "fifo"}) {
+    StagedFiles files;
+    files.write(folder / "b", "new");
+    files.write(folder / "a", "new");
+    files.write(folder / name, "other");
+    try {
+      files.commit();
+      ADD_FAILURE() << name;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kCannotWrite) << error.what();
+    }
+  }
+  EXPECT_EQ(text(folder / "a") + text(folder / "b"), "oldold");
+  EXPECT_TRUE(fs::is_fifo(folder / "fifo"));
+  EXPECT_EQ(count(), 4u);
+}
+
+TEST_F(StagedFilesTest, LinksAreWrittenThrough) {
+  fs::create_directory(folder / "x");
+  fs::create_symlink("x/a", folder / "link");
+  for (const char* data : {"one", "two"}) {
+    StagedFiles files;
+    files.write(folder / "link", std::string(data));
+    files.commit();
+    EXPECT_TRUE(fs::is_symlink(folder / "link"));
+    EXPECT_EQ(text(folder / "x" / "a"), data);
+  }
+  EXPECT_EQ(count(), 3u);  // x, x/a, link
 }
 
 TEST_F(StagedFilesTest, ErrorsNameTheFile) {

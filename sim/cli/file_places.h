@@ -1,0 +1,34 @@
+// Which files a command reads and writes: none that is read may be written, and none may be written twice.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace npu::cli {
+
+// Where a file is, or would be made: an absolute path that is no link and has none in it, whatever way of writing it or
+// links lead there. Links that lead back to themselves stay what they are.
+[[nodiscard]] std::filesystem::path place_of(const std::filesystem::path& file);
+
+class FilePlaces {
+ public:
+  // `what` names the file in messages ("the network", "--json"); an empty `file` is none. Both throw Error(kBadOption)
+  // naming two that are the same file when one of them is written.
+  void read(std::string_view what, const std::filesystem::path& file);
+  // `replaced`: what may be read there, for all that it is written.
+  void write(std::string_view what, const std::filesystem::path& file, std::string_view replaced = {});
+
+ private:
+  struct File {
+    std::string what;
+    std::filesystem::path place;
+    bool written = false;
+  };
+  void add(File file, const std::filesystem::path& given, std::string_view replaced);
+
+  std::vector<File> files_;
+};
+
+}  // namespace npu::cli

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""What commands read is never overwritten, nor is what is no file: usage files_test.py NPU MAKE_NETWORKS."""
+
+import os
+import stat
+
+import harness
+from harness import NpuTest, listing, read_npy
+
+
+class Files(NpuTest):
+    def setUp(self):
+        self.network = self.save_as("net.tosa", (self.dir / "running_sum.tosa").read_bytes())
+        self.frames = self.save_as("in.npy", (self.dir / "frames.npy").read_bytes())
+        self.out = self.dir / "o1"
+        self.out.mkdir(exist_ok=True)
+        self.data = (self.network, "--input", self.frames, "--sequence")
+        self.state = self.dir / "k"
+        self.good("reference", *self.data, "--save-state", self.state)
+
+    def save_as(self, name, data):
+        path = self.dir / name
+        path.write_bytes(data)
+        return path
+
+    def contents(self):
+        return {p: p.read_bytes() for p in self.dir.rglob("*") if p.is_file()}
+
+    def refused(self, status, code, fragment, *arguments, **options):
+        """Nothing changes."""
+        before, paths = self.contents(), listing(self.dir)
+        with self.subTest(arguments):
+            self.bad(status, code, fragment, *arguments, **options)
+            self.assertEqual(listing(self.dir), paths)
+            self.assertEqual(self.contents(), before)
+
+    def same(self, *arguments, **options):
+        self.refused(64, "bad_option", "are the same file", *arguments, **options)
+
+    def test_what_is_read_is_not_written(self):
+        link = self.dir / "link"
+        link.symlink_to(self.frames)
+        self.addCleanup(link.unlink)
+        stream = f"{self.network}={self.frames}"
+        for command in ("run", "reference"):
+            for read in (self.network, self.frames, link, os.path.relpath(self.frames)):
+                self.same(command, *self.data, "--save-state", read)
+            self.same(command, self.network, f"x={link}", "--sequence", "--save-state", self.frames)
+            self.same(command, self.network, "--input", self.save_as("o1/y.npy", self.frames.read_bytes()), "--sequence", "-o",
+                      self.out)
+        for read in (self.network, self.frames, link):
+            for option in ("--json", "--csv", "--trace"):
+                self.same("run", *self.data, option, read)
+            self.same("stream", stream, "--json", read)
+        folder = self.dir / "streams/net"
+        folder.mkdir(parents=True)
+        (folder / "y.npy").write_bytes(self.frames.read_bytes())
+        self.same("stream", f"{self.network}={folder / 'y.npy'}", "-o", self.dir / "streams")
+        self.same("stream", stream, "-o", self.dir / "streams", "--json", folder / "y.npy")
+
+    def test_nothing_is_written_twice(self):
+        target = self.out / "y.npy"
+        for command in ("run", "reference"):
+            self.same(command, *self.data, "-o", self.out, "--save-state", target)
+            self.same(command, *self.data, "-o", "o1", "--save-state", "./o1/../o1/y.npy", cwd=self.dir)
+        for option in ("--json", "--csv", "--trace"):
+            self.same("run", *self.data, "-o", self.out, option, target)
+
+    def test_resume_and_save_state_may_be_one_file_and_no_other(self):
+        link = self.dir / "same"
+        link.symlink_to("k")
+        self.addCleanup(link.unlink)
+        for command in ("run", "reference"):
+            for save in ("k", "./k", self.state, "same"):
+                before = self.state.read_bytes()
+                self.good(command, *self.data, "--resume", "k", "--save-state", save, cwd=self.dir)
+                self.assertNotEqual(self.state.read_bytes(), before)
+        self.assertTrue(link.is_symlink())
+        for option in ("--json", "--csv", "--trace"):
+            for save in ("k", "./k"):
+                self.same("run", *self.data, "--resume", "k", "--save-state", save, option, "k", cwd=self.dir)
+            self.same("run", *self.data, "--resume", "k", option, "./k", cwd=self.dir)
+        inside = self.save_as("o1/y.npy", self.state.read_bytes())
+        for command in ("run", "reference"):
+            self.same(command, *self.data, "--resume", inside, "--save-state", inside, "-o", self.out)
+
+    def test_what_is_no_regular_file_is_not_replaced(self):
+        fifo, link = self.dir / "fifo", self.dir / "to_fifo"
+        os.mkfifo(fifo)
+        link.symlink_to(fifo)
+        self.addCleanup(fifo.unlink)
+        self.addCleanup(link.unlink)
+        for place in (fifo, link):
+            for command in ("run", "reference"):
+                self.refused_node(place, command, *self.data, "--save-state", place)
+            for option in ("--json", "--csv", "--trace"):
+                self.refused_node(place, "run", *self.data, option, place)
+            self.refused_node(place, "stream", f"{self.network}={self.frames}", "--json", place)
+            self.refused_node(place, "state", "clear", self.state, "-o", place)
+        inside = self.out / "y.npy"
+        inside.unlink(missing_ok=True)
+        os.mkfifo(inside)
+        self.addCleanup(inside.unlink)
+        for command in ("run", "reference"):
+            self.refused_node(inside, command, *self.data, "-o", self.out, "--save-state", self.dir / "not_made")
+
+    def refused_node(self, place, *arguments):
+        self.refused(66, "cannot_write", "no regular file", *arguments)
+        self.assertTrue(stat.S_ISFIFO(place.stat().st_mode))
+
+    def test_a_link_is_written_through(self):
+        elsewhere = self.dir / "elsewhere"
+        elsewhere.mkdir()
+        for command, option, name in (("run", "--save-state", "s"), ("reference", "--save-state", "r"), ("run", "--json", "j"),
+                                      ("run", "--csv", "c"), ("run", "--trace", "t"), ("stream", "--json", "m")):
+            link = self.dir / ("link_" + name)
+            link.symlink_to(f"elsewhere/{name}")  # to nothing yet, then to a file
+            arguments = (f"{self.network}={self.frames}",) if command == "stream" else self.data
+            self.good(command, *arguments, option, link)
+            (elsewhere / name).write_bytes(b"old")
+            self.good(command, *arguments, option, link)
+            self.assertTrue(link.is_symlink())
+            self.assertNotIn((elsewhere / name).read_bytes(), (b"", b"old"))
+        self.assertEqual(sorted(os.listdir(elsewhere)), sorted("srjctm"))
+        circle = self.dir / "circle"
+        circle.symlink_to("circle")
+        self.addCleanup(circle.unlink)
+        self.bad(66, "cannot_write", "circle", "run", *self.data, "--json", circle)
+        self.assertTrue(circle.is_symlink())
+        (self.out / "y.npy").unlink(missing_ok=True)
+        (self.out / "y.npy").symlink_to(elsewhere / "y")
+        self.addCleanup((self.out / "y.npy").unlink)
+        self.good("run", *self.data, "-o", self.out)
+        self.assertEqual(read_npy(elsewhere / "y")[1], (5, 1, 4))
+        self.assertTrue((self.out / "y.npy").is_symlink())
+
+    def test_empty_names_are_refused(self):
+        shared = ("--resume", "--save-state", "--outputs", "-o")
+        for command, options in (("run", (*shared, "--json", "--csv", "--trace")), ("reference", shared)):
+            for option in options:
+                self.refused(64, "bad_option", "", command, *self.data, option, "")
+        for option in ("--resume", "--csv"):
+            self.refused(64, "bad_option", f"{option} needs a name", "run", *self.data, option, "")
+        for option in ("--json", "--outputs", "-o"):
+            self.refused(64, "bad_option", "", "stream", f"{self.network}={self.frames}", option, "")
+        self.refused(64, "bad_option", "", "state", "clear", self.state, "-o", "")
+
+
+if __name__ == "__main__":
+    harness.main()
