@@ -351,7 +351,7 @@ void VariableManager::write(uint32_t index, std::span<const uint8_t> bytes, std:
 void VariableManager::count_invocation(std::span<const uint32_t> indices, Wanted variables) {
   for (size_t i = 0; i < indices.size(); ++i) {
     VariableSlot& slot = places_.slot(indices[i]);
-    ++slot.invocations;
+    if (slot.invocations < UINT64_MAX) ++slot.invocations;  // a snapshot may have brought any number
     if (!variables[i].writer.empty()) slot.last_writer = variables[i].writer;
   }
 }

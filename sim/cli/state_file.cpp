@@ -39,6 +39,9 @@ Declarations declarations_of(const graph::Graph& graph) {
 
 void add_name(std::string& list, const std::string& name) { list += (list.empty() ? "" : ", ") + in_quotes(name); }
 
+// A file may claim any number.
+uint64_t saturating_sum(uint64_t a, uint64_t b) { return a + std::min(b, UINT64_MAX - a); }
+
 // The operator that writes the variable last, named as a layer is; empty: none of the main block does.
 std::string writer_of(const Network& network, const std::string& identity) {
   const graph::Block& block = network.graph.main();
@@ -137,7 +140,7 @@ Snapshot from_reference(const reference::Context& context, const Network& networ
     const auto known = std::find_if(before.variables.begin(), before.variables.end(),
                                     [&](const SnapshotVariable& other) { return other.identity == identity; });
     if (known != before.variables.end() && known->is_written) {
-      variable.invocations += known->invocations;
+      variable.invocations = saturating_sum(invocations, known->invocations);
       if (variable.last_writer.empty()) variable.last_writer = known->last_writer;
     }
     snapshot.variables.push_back(std::move(variable));

@@ -2,6 +2,8 @@
 """Saving state, resuming from it in another process, and `npu state`: usage state_test.py NPU MAKE_NETWORKS."""
 
 import json
+import struct
+import zlib
 
 import harness
 from harness import NpuTest, listing, read_npy, run
@@ -80,6 +82,36 @@ class State(NpuTest):
             self.assertIn(f"1 variable of '{NETWORK}', owner: {whose}, 4 bytes", text)
             self.assertRegex(text, rf"sum/state +INT8\[1, 4\] +4  {place} +yes")
 
+    def patched(self, name, path, *replacements):
+        """The file with bytes replaced by as many others, and a checksum that is right."""
+        data = path.read_bytes()[:-4]
+        for old, new in replacements:
+            self.assertEqual((data.count(old), len(old)), (1, len(new)))
+            data = data.replace(old, new)
+        other = self.dir / name
+        other.write_bytes(data + struct.pack("<I", zlib.crc32(data)))
+        return other
+
+    def test_hostile_names_do_not_reach_the_terminal(self):
+        path = self.saved("plain.state")
+        writer = self.variables(path)["sum/state"]["last_writer"].encode()
+        hostile = self.patched("hostile.state", path, (b"sum/state", b"s\x1b[31m\nxy"), (writer, b"\x1b]0;" + writer[4:]))
+        text = self.good("state", "list", hostile).out
+        self.assertNotIn("\x1b", text)
+        self.assertIn("s\\x1b[31m\\x0axy ", text)
+        self.assertIn("\\x1b]0;" + writer[4:].decode(), text)
+        self.assertEqual(text.count("\n"), self.good("state", "list", path).out.count("\n"))
+        self.assertEqual(list(self.variables(hostile)), ["s\x1b[31m\nxy"])
+
+    def test_a_count_of_invocations_does_not_wrap(self):
+        path = self.saved("count.state")
+        writer = self.variables(path)["sum/state"]["last_writer"].encode()
+        most = 2**64 - 1
+        full = self.patched("full.state", path, (writer + struct.pack("<Q", 5), writer + struct.pack("<Q", most - 2)))
+        for command in ("run", "reference"):
+            after = self.saved("after.state", "--resume", full, command=command)
+            self.assertEqual(self.variables(after)["sum/state"]["invocations"], most)
+
     def test_differences_are_named(self):
         a, b = self.saved("a.state", "--invocations", 1), self.saved("b.state", "--invocations", 2)
         result = run("state", "diff", a, b)
@@ -98,6 +130,7 @@ class State(NpuTest):
             self.assertEqual(self.values("again"), self.values("fresh"))
         self.good("state", "clear", path, "sum/state")
         self.assertEqual(path.read_bytes(), (self.dir / "cleared.state").read_bytes())
+        self.assertIn("cleared 1 of 1 variables", self.good("state", "clear", path, "sum/state", "sum/state").out)
         self.bad(64, "bad_option", "has no variable 'nobody'; there are: 'sum/state'", "state", "clear", path, "nobody")
 
     def test_what_does_not_fit_is_refused_before_anything_runs(self):
