@@ -27,7 +27,7 @@ TEST(BackState, ProgramSaysWhoReadsAndWritesWhat) {
   ASSERT_EQ(program.variables.size(), 3u);
   const Variable& first = program.variables[0];
   EXPECT_TRUE(first.written);
-  EXPECT_EQ(first.writer, "add_3");  // in place, without a copy
+  EXPECT_EQ(first.writer, "add_3");   // in place, without a copy
   EXPECT_EQ(first.read_bytes, 512u);  // by both
   EXPECT_EQ(first.written_bytes, 256u);
   const Variable& second = program.variables[1];
