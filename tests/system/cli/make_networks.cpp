@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <numeric>
+#include <string>
 
 #include "driver/graph/builder.h"
 #include "driver/graph/writer.h"
@@ -88,6 +89,15 @@ Graph large_state() {
   return b.build();
 }
 
+// More variables than the table of any preset has entries.
+Graph many_variables() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {1, 4});
+  for (int i = 0; i < 200; ++i) b.write(b.variable("many/state_" + std::to_string(i), kI8, {1, 4}), x);
+  b.output(b.rescale(x, kI8), "y");
+  return b.build();
+}
+
 // Input and output are unsigned bits in INT8 tensors.
 Graph unsigned_ports() {
   GraphBuilder b;
@@ -150,6 +160,7 @@ int main(int argc, char** argv) {
     write("running_sum_16", running_sum_16());
     write("unwritten", unwritten());
     write("large_state", large_state());
+    write("many_variables", many_variables());
     write("unsigned", unsigned_ports());
     write("floating_point", floating_point());
     write("division", division());
