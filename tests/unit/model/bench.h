@@ -3,10 +3,11 @@
 
 #include <tlm_utils/simple_initiator_socket.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
-#include <numeric>
+#include <random>
 #include <systemc>
 #include <vector>
 
@@ -115,7 +116,9 @@ class Bench {
     map_region(contract::Region::kConstants, 0, kWorkspaceBytes, contract::Space::kDram, true, false);
     write(contract::reg::kJobOwner, kOwner);
     write(contract::reg::kIrqEnable, 1);
-    std::iota(memory.data.begin(), memory.data.begin() + kWorkspaceBytes, uint8_t{1});
+    // Without a period, so that bytes from another place are other bytes.
+    std::mt19937 random(1);
+    std::generate_n(memory.data.begin(), kWorkspaceBytes, [&] { return static_cast<uint8_t>(random()); });
   }
 
   // Register access; the response status of the last one is in `status`.
