@@ -1,4 +1,6 @@
 // Requests of ring 0: contexts, variables, power.
+#include <functional>
+
 #include "tests/firmware/firmware_fixture.h"
 
 namespace npu::firmware_test {
@@ -14,18 +16,21 @@ class AdminTest : public FirmwareTest {
   contract::RingCompletion ask(Request type, ErrorCode expected, std::vector<uint32_t> value, uint64_t argument = 0) {
     return admin(driver.submit(0, type, argument, value), expected);
   }
+  // A job that ends well; `meanwhile` is checked while the engines work on it.
+  void run_job(uint32_t ring, uint32_t slot, const std::function<void()>& meanwhile = {}) {
+    const uint32_t id = driver.run(ring, simple_job(), slot);
+    ASSERT_TRUE(device.run());
+    if (meanwhile) meanwhile();
+    device.end_done(10);
+    ASSERT_TRUE(device.run());
+    completion(ring, id, ErrorCode::kOk);
+  }
 };
 
 TEST_F(AdminTest, ServesFifteenContexts) {
   boot();
   for (uint32_t ring = 1; ring < 16; ++ring) open(ring, ring);
-  for (uint32_t ring = 1; ring < 16; ++ring) {
-    const uint32_t id = driver.run(ring, simple_job(), ring);
-    ASSERT_TRUE(device.run());
-    device.end_done(10);
-    ASSERT_TRUE(device.run());
-    completion(ring, id, ErrorCode::kOk);
-  }
+  for (uint32_t ring = 1; ring < 16; ++ring) run_job(ring, ring);
 }
 
 TEST_F(AdminTest, RefusesRingsThatAreNone) {
@@ -58,11 +63,7 @@ TEST_F(AdminTest, ClosingEndsTheJobSilently) {
   ASSERT_TRUE(device.run());
   completion(2, other, ErrorCode::kOk);
   open(1, 0);
-  const uint32_t id = driver.run(1, simple_job(), 0);
-  ASSERT_TRUE(device.run());
-  device.end_done(10);
-  ASSERT_TRUE(device.run());
-  completion(1, id, ErrorCode::kOk);
+  run_job(1, 0);
 }
 
 TEST_F(AdminTest, WritesAndReadsTheVariableTable) {
@@ -143,12 +144,7 @@ TEST_F(AdminTest, AJobWakesTheDevice) {
   boot();
   open(1, 0);
   ask(Request::kPower, ErrorCode::kOk, {static_cast<uint32_t>(PowerState::kSleep)});
-  const uint32_t id = driver.run(1, simple_job(), 0);
-  ASSERT_TRUE(device.run());
-  EXPECT_EQ(device.word(reg::kEnginePower), 1u);
-  device.end_done(10);
-  ASSERT_TRUE(device.run());
-  completion(1, id, ErrorCode::kOk);
+  run_job(1, 0, [&] { EXPECT_EQ(device.word(reg::kEnginePower), 1u); });
 }
 
 TEST_F(AdminTest, StaysAwakeWhileJobsAreQueuedOrRunning) {
@@ -194,12 +190,7 @@ TEST_F(AdminTest, PersistentSramHasPowerOfItsOwn) {
   ask(Request::kVariableRead, ErrorCode::kFaultPower, {0});
   ask(Request::kScrub, ErrorCode::kFaultPower, {});
   EXPECT_EQ(device.scrubs, 0u);
-  const uint32_t id = driver.run(1, simple_job(), 0);
-  ASSERT_TRUE(device.run());
-  EXPECT_EQ(device.word(reg::kPsramPower), 0u);
-  device.end_done(10);
-  ASSERT_TRUE(device.run());
-  completion(1, id, ErrorCode::kOk);
+  run_job(1, 0, [&] { EXPECT_EQ(device.word(reg::kPsramPower), 0u); });
   ask(Request::kVariableWrite, ErrorCode::kOk, {0, table, 4, 0, 0});
 }
 
@@ -212,12 +203,7 @@ TEST_F(AdminTest, OnlyAJobWakesThePersistentSramFromRetention) {
   EXPECT_EQ(device.word(reg::kEnginePower), 1u);
   EXPECT_EQ(device.word(reg::kPsramPower), 1u);
   ask(Request::kVariableRead, ErrorCode::kFaultPower, {0});
-  const uint32_t id = driver.run(1, simple_job(), 0);
-  ASSERT_TRUE(device.run());
-  EXPECT_EQ(device.word(reg::kPsramPower), 0u);
-  device.end_done(10);
-  ASSERT_TRUE(device.run());
-  completion(1, id, ErrorCode::kOk);
+  run_job(1, 0, [&] { EXPECT_EQ(device.word(reg::kPsramPower), 0u); });
 }
 
 TEST_F(AdminTest, PersistentSramStaysAsItIsWhileJobsAreQueuedOrRunning) {
@@ -279,13 +265,7 @@ TEST_F(AdminTest, LogLevelsChoose) {
 TEST_F(AdminTest, LogWrapsAround) {
   boot(3);
   open(1, 0);
-  while (driver.header(0).log_producer < 3 * RingDriver::kLogBytes) {
-    const uint32_t id = driver.run(1, simple_job(), 0);
-    ASSERT_TRUE(device.run());
-    device.end_done(10);
-    ASSERT_TRUE(device.run());
-    completion(1, id, ErrorCode::kOk);
-  }
+  while (driver.header(0).log_producer < 3 * RingDriver::kLogBytes) ASSERT_NO_FATAL_FAILURE(run_job(1, 0));
   const std::string log = driver.log();
   EXPECT_EQ(log.size(), RingDriver::kLogBytes);
   EXPECT_EQ(log.back(), '\n');
