@@ -9,7 +9,7 @@ DeviceSubject::DeviceSubject(runtime::Device device, const std::vector<Recipe>& 
     const graph::Graph graph = build(recipe);
     graph::validate(graph);
     compiler::Options options;
-    options.schedule.state_in_dram = recipe.in_dram;
+    options.schedule.persistent_bytes = recipe.persistent_bytes;
     compiled_.push_back(compiler::compile(graph, device_.capabilities(), options));
   }
 }
@@ -45,7 +45,8 @@ std::vector<graph::Value> DeviceSubject::run(int context, int program, const std
 std::vector<Listed> DeviceSubject::list(int context) {
   std::vector<Listed> result;
   for (const runtime::VariableInfo& info : contexts_.at(context).context.variables()) {
-    result.push_back({info.identity, {info.type, info.shape}, info.is_written, info.torn, info.double_buffered});
+    result.push_back(
+        {info.identity, {info.type, info.shape}, info.is_written, info.torn, info.double_buffered, info.in_dram});
   }
   return result;
 }

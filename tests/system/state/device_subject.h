@@ -33,6 +33,10 @@ class DeviceSubject : public Subject {
   [[nodiscard]] std::vector<runtime::StateLoss> take_losses(int context) {
     return std::exchange(*contexts_.at(context).losses, {});
   }
+  // Of a recipe, in the order in which its program declares them.
+  [[nodiscard]] const std::vector<compiler::Variable>& variables(size_t recipe) const {
+    return compiled_.at(recipe).variables;
+  }
   // A job with its inputs set.
   [[nodiscard]] runtime::Job& job(int context, int program, const std::vector<graph::Value>& inputs);
 

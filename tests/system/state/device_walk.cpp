@@ -11,8 +11,14 @@ namespace npu::test {
 using contract::ErrorCode;
 using contract::PsramPower;
 
+namespace {
+
+std::set<ErrorCode> refusals(ErrorCode code) { return code == ErrorCode::kOk ? std::set<ErrorCode>{} : std::set{code}; }
+
+}  // namespace
+
 DeviceWalk::DeviceWalk(DeviceSubject& subject, const std::vector<Recipe>& recipes, uint32_t seed)
-    : Walk(subject, recipes, seed), device_(subject) {
+    : Walk(subject, recipes, seed), device_(subject), room_(subject.device().capabilities()) {
   const std::vector<Kind> more = {{"load", 20, [this] { load(); }},
                                   {"unload", 15, [this] { unload(); }},
                                   {"touch in flight", 20, [this] { touch_in_flight(); }},
@@ -47,21 +53,38 @@ std::set<ErrorCode> DeviceWalk::refusal_to_run(const Open& open) {
 // The driver allocates when it loads, and keeps nothing of a program that does not fit.
 void DeviceWalk::load_program(int context, Open& open, int program, size_t recipe) {
   open.programs.erase(program);
-  const Recipe& wanted = recipes_[recipe];
-  std::set<ErrorCode> codes, may;
-  if (open.rules.lost) {
-    codes = {ErrorCode::kPowerLost};
-  } else {
-    if (!open.rules.fits(wanted)) codes.insert(ErrorCode::kVariableMismatch);
-    // Variables that are there may have to move.
-    if (power_ != PsramPower::kOn) (open.rules.needs_more(wanted) ? codes : may).insert(ErrorCode::kFaultPower);
-  }
-  if (!attempt(
-          codes, [&] { device_.load(context, program, recipe); }, may)) {
-    return;
-  }
+  std::erase(open.order, program);
+  const ErrorCode refused = open.rules.lost ? ErrorCode::kPowerLost : declare(context, open, recipe);
+  if (!attempt(refusals(refused), [&] { device_.load(context, program, recipe); })) return;
   open.programs[program] = recipe;
-  open.rules.declare(wanted);
+  open.order.push_back(program);
+}
+
+Room& DeviceWalk::room() {
+  std::erase_if(room_.contexts(), [&](const auto& places) { return !contexts_.contains(places.first); });
+  for (auto& [context, places] : room_.contexts()) {
+    const auto& cells = contexts_.at(context).rules.cells;
+    std::erase_if(places, [&](const auto& place) { return !cells.contains(place.first); });
+  }
+  return room_;
+}
+
+ErrorCode DeviceWalk::declare(int context, Open& open, size_t recipe) {
+  const ErrorCode refused =
+      room().declare(context, device_.variables(recipe), open.rules.double_buffer, power_ == PsramPower::kOn);
+  if (refused == ErrorCode::kOk) open.rules.declare(recipes_[recipe]);
+  return refused;
+}
+
+void DeviceWalk::verify_places(int context, const std::map<std::string, Listed>& listed) {
+  const runtime::MemoryUse use = device_.device().memory_use();
+  EXPECT_EQ(use.variables, room().entries());
+  EXPECT_EQ(use.persistent_used, room().sram_bytes());
+  for (const auto& [identity, place] : room().contexts()[context]) {
+    ASSERT_TRUE(listed.contains(identity)) << identity;
+    EXPECT_EQ(listed.at(identity).in_dram, place.in_dram) << identity;
+    EXPECT_EQ(listed.at(identity).double_buffered, place.two_places) << identity;
+  }
 }
 
 // Commands overlap: what a stopped job has written is one of the contents that it would have passed through, or it is
@@ -95,6 +118,7 @@ void DeviceWalk::load() {
 void DeviceWalk::unload() {
   auto& [context, open] = any_context();
   const int program = static_cast<int>(below(3));
+  std::erase(open.order, program);
   if (open.programs.erase(program) > 0) device_.unload(context, program);
 }
 
@@ -104,13 +128,12 @@ void DeviceWalk::with_job(const std::function<void(int, const Recipe&, runtime::
   if (open.programs.empty() || open.rules.lost) return;
   const int program = any_program(open);
   const Recipe& recipe = recipes_[open.programs.at(program)];
-  if (!open.rules.fits(recipe)) return;
   const std::vector<graph::Value> inputs = inputs_for(open.programs.at(program));
   static_cast<void>(refusal_to_run(open));
-  open.rules.declare(recipe);
-  const Outcome outcome = open.rules.execute(recipe, inputs);
+  const ErrorCode refused = declare(context, open, open.programs.at(program));
   runtime::Job& job = device_.job(context, program, inputs);
-  job.start();
+  if (!attempt(refusals(refused), [&] { job.start(); })) return;
+  const Outcome outcome = open.rules.execute(recipe, inputs);
   meanwhile(context, recipe, job);
   const bool ran = attempt(
       outcome.codes,
@@ -145,13 +168,9 @@ void DeviceWalk::brown_out() {
   auto& [context, open] = any_context();
   if (open.programs.empty() || open.rules.lost) return;
   device_.device().write_register(contract::reg::kTestBrownout, static_cast<uint32_t>(1 + below(500)));
-  const auto stopped = [this] {
-    const auto found = refused_.find(ErrorCode::kFaultPower);
-    return found == refused_.end() ? 0 : found->second;
-  };
-  const int64_t before = stopped();
+  const int64_t before = refused(ErrorCode::kFaultPower);
   run_program(context, open, any_program(open), {ErrorCode::kFaultPower});
-  brown_outs_ += stopped() - before;
+  brown_outs_ += refused(ErrorCode::kFaultPower) - before;
   device_.device().write_register(contract::reg::kTestBrownout, 0);
 }
 
@@ -213,6 +232,10 @@ void DeviceWalk::restore() {
     codes = {ErrorCode::kVariableMismatch};
   } else if (!std::equal(declared.cells.begin(), declared.cells.end(), saved.cells.begin(), saved.cells.end(), same)) {
     codes = {ErrorCode::kBadSnapshot};
+  }
+  // The last thing before the contents.
+  for (const int program : open.order) {
+    if (codes.empty()) codes = refusals(declare(context, open, open.programs.at(program)));
   }
   if (!attempt(codes, [&, id = context] { device_.context(id).restore(saved.snapshot); })) {
     if (reachable(open)) verify(context, open);

@@ -5,6 +5,7 @@
 #include "driver/runtime/snapshot.h"
 #include "hw/contract/gen/commands.h"
 #include "tests/system/state/device_subject.h"
+#include "tests/system/state/room.h"
 #include "tests/system/state/walk.h"
 
 namespace npu::test {
@@ -15,11 +16,15 @@ class DeviceWalk : public Walk {
 
   // That stopped a job.
   [[nodiscard]] int64_t brown_outs() const { return brown_outs_; }
+  // Variables that were allocated in DRAM.
+  [[nodiscard]] int64_t spilled() const { return room_.spilled(); }
 
  protected:
   std::set<contract::ErrorCode> refusal(const Open& open, const std::string& identity) override;
   std::set<contract::ErrorCode> refusal_to_run(const Open& open) override;
   bool reachable(const Open& open) override { return !open.rules.lost && power_ == contract::PsramPower::kOn; }
+  contract::ErrorCode declare(int context, Open& open, size_t recipe) override;
+  void verify_places(int context, const std::map<std::string, Listed>& listed) override;
   void load_program(int context, Open& open, int program, size_t recipe) override;
   void settle(int context, Open& open, const Outcome& outcome) override;
 
@@ -29,9 +34,11 @@ class DeviceWalk : public Walk {
     runtime::Snapshot snapshot;
   };
 
+  // Without what the contexts have lost since.
+  Room& room();
   void load();
   void unload();
-  // Starts a job that will execute and does `meanwhile`; then waits for it. Nothing happens where no job can start.
+  // Starts a job, or sees it refused; does `meanwhile` and waits for it. Nothing happens where there is no program.
   void with_job(const std::function<void(int context, const Recipe&, runtime::Job&)>& meanwhile,
                 const std::set<contract::ErrorCode>& may);
   // While a job is in flight, nothing may touch the variables of its context.
@@ -47,6 +54,7 @@ class DeviceWalk : public Walk {
   void acknowledge();
 
   DeviceSubject& device_;
+  Room room_;
   int64_t brown_outs_ = 0;
   contract::PsramPower power_ = contract::PsramPower::kOn;
   std::vector<Saved> saved_;

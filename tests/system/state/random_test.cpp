@@ -15,12 +15,20 @@ using contract::ErrorCode;
 
 constexpr size_t kRecipes = 40;
 
-// 100,000 in all.
-constexpr uint32_t kShards = 4;
-int64_t steps_of_shard() {
+// Of all shards together.
+int64_t steps() {
   const char* text = std::getenv("NPU_STATE_STEPS");
-  return (text == nullptr ? 100'000 : std::strtoll(text, nullptr, 10)) / kShards;
+  return text == nullptr ? 100'000 : std::strtoll(text, nullptr, 10);
 }
+constexpr uint32_t kShards = 4;
+// And a tenth as much where there is little room.
+constexpr uint32_t kLittleRoomShare = 10;
+
+const std::vector<ErrorCode> kDeviceRefuses = {ErrorCode::kVariableUnwritten, ErrorCode::kVariableUndeclared,
+                                               ErrorCode::kVariableMismatch,  ErrorCode::kContextsFull,
+                                               ErrorCode::kWrongOrder,        ErrorCode::kJobCancelled,
+                                               ErrorCode::kFaultPower,        ErrorCode::kPowerLost,
+                                               ErrorCode::kVariableTorn,      ErrorCode::kBadSnapshot};
 
 class RandomState : public testing::TestWithParam<uint32_t> {
  protected:
@@ -31,7 +39,7 @@ class RandomState : public testing::TestWithParam<uint32_t> {
 TEST_P(RandomState, ReferenceKeepsTheRules) {
   const auto reference = make_reference(recipes_);
   Walk walk(*reference, recipes_, seed_);
-  walk.take(steps_of_shard());
+  walk.take(steps() / kShards);
   walk.report("reference",
               {ErrorCode::kVariableUnwritten, ErrorCode::kVariableUndeclared, ErrorCode::kVariableMismatch});
 }
@@ -39,14 +47,33 @@ TEST_P(RandomState, ReferenceKeepsTheRules) {
 TEST_P(RandomState, DeviceKeepsTheRules) {
   DeviceSubject device(open_device(options("edge", model::Mode::kFunctional)), recipes_);
   DeviceWalk walk(device, recipes_, seed_);
-  walk.take(steps_of_shard());
-  walk.report("device",
-              {ErrorCode::kVariableUnwritten, ErrorCode::kVariableUndeclared, ErrorCode::kVariableMismatch,
-               ErrorCode::kContextsFull, ErrorCode::kWrongOrder, ErrorCode::kJobCancelled, ErrorCode::kFaultPower,
-               ErrorCode::kPowerLost, ErrorCode::kVariableTorn, ErrorCode::kBadSnapshot});
+  walk.take(steps() / kShards);
+  walk.report("device", kDeviceRefuses);
   std::cout << walk.brown_outs() << " brown-outs stopped a job\n";
-  if (steps_of_shard() >= 10'000) {
+  if (walk.enough()) {
     EXPECT_GT(walk.brown_outs(), 0);
+  }
+}
+
+// A machine whose persistent SRAM and variable table hold a part of what its contexts want, so that both are full much
+// of the time, and variables that stay have to move together for others.
+TEST(RandomStateInLittleRoom, DeviceKeepsTheRules) {
+  const uint32_t seed = print_seed(kShards);
+  const std::vector<Recipe> recipes = random_recipes(kRecipes, seed);
+  platform::PlatformOptions small = options("nano", model::Mode::kFunctional);
+  small.preset.caps.psram_bytes = 2048;
+  small.preset.caps.var_entries = 32;
+  DeviceSubject device(open_device(small), recipes);
+  DeviceWalk walk(device, recipes, seed);
+  walk.take(steps() / kLittleRoomShare);
+  std::vector<ErrorCode> codes = kDeviceRefuses;
+  codes.insert(codes.end(), {ErrorCode::kPersistentFull, ErrorCode::kVariableTableFull});
+  walk.report("device with little room", codes);
+  std::cout << walk.spilled() << " variables went to DRAM\n";
+  if (walk.enough()) {
+    EXPECT_GT(walk.refused(ErrorCode::kPersistentFull), 100);
+    EXPECT_GT(walk.refused(ErrorCode::kVariableTableFull), 100);
+    EXPECT_GT(walk.spilled(), 100);
   }
 }
 

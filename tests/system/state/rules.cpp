@@ -1,6 +1,7 @@
 #include "tests/system/state/rules.h"
 
 #include <algorithm>
+#include <array>
 
 #include "driver/graph/builder.h"
 #include "tests/system/state/networks.h"
@@ -64,7 +65,8 @@ size_t VariableUse::bytes() const {
 Recipe random_recipe(std::mt19937& random) {
   Recipe recipe;
   recipe.operators = random() % 3 == 0;
-  recipe.in_dram = random() % 4 == 0;
+  constexpr std::array<uint64_t, 4> kBudgets = {0, 256, UINT64_MAX, UINT64_MAX};
+  recipe.persistent_bytes = kBudgets[random() % kBudgets.size()];
   for (uint32_t variable = 0; variable < 6; ++variable) {
     if (random() % 5 > 1) continue;
     VariableUse use{
@@ -103,11 +105,6 @@ bool Rules::fits(const Recipe& recipe) const {
     const auto known = cells.find(use.identity);
     return known == cells.end() || known->second.form == use.form;
   });
-}
-
-bool Rules::needs_more(const Recipe& recipe) const {
-  return std::any_of(recipe.uses.begin(), recipe.uses.end(),
-                     [&](const VariableUse& use) { return !cells.contains(use.identity); });
 }
 
 void Rules::declare(const Recipe& recipe) {

@@ -36,9 +36,9 @@ struct VariableUse {
 
 // A small graph: one use after the other, each with inputs and outputs of its own.
 struct Recipe {
-  std::vector<VariableUse> uses;  // of different variables
-  bool operators = false;         // declares by VARIABLE operators
-  bool in_dram = false;           // compiled for variables that live in DRAM
+  std::vector<VariableUse> uses;           // of different variables
+  bool operators = false;                  // declares by VARIABLE operators
+  uint64_t persistent_bytes = UINT64_MAX;  // that it is compiled for: what does not fit lives in DRAM
 };
 
 // Six identities, each with two forms that do not fit together, so that recipes meet and collide.
@@ -69,8 +69,6 @@ struct Rules {
 
   // A variable that is there already must fit; then, and only then, all new ones get their initial values.
   [[nodiscard]] bool fits(const Recipe& recipe) const;
-  // Variables of the recipe that are not there.
-  [[nodiscard]] bool needs_more(const Recipe& recipe) const;
   void declare(const Recipe& recipe);
   // Runs use by use up to the first refusal. The recipe must be declared.
   [[nodiscard]] Outcome execute(const Recipe& recipe, const std::vector<graph::Value>& inputs);

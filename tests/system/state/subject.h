@@ -17,6 +17,7 @@ struct Listed {
   Form form;
   bool is_written = false, torn = false;
   bool double_buffered = false;  // a stopped write leaves the old value
+  bool in_dram = false;
 };
 
 class Subject {

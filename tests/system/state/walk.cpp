@@ -40,6 +40,7 @@ void Walk::take(int64_t steps) {
     while (draw >= kind->weight) draw -= (kind++)->weight;
     SCOPED_TRACE("step " + std::to_string(i) + ": " + kind->name);
     ++taken_[kind->name];
+    ++steps_;
     kind->step();
   }
   for (const auto& [context, open] : contexts_) {
@@ -48,20 +49,25 @@ void Walk::take(int64_t steps) {
 }
 
 void Walk::report(const std::string& what, const std::vector<ErrorCode>& codes) const {
-  int64_t steps = 0;
   std::cout << what << ":";
   for (const Kind& kind : kinds_) {
     const auto taken = taken_.find(kind.name);
-    EXPECT_NE(taken, taken_.end()) << "no step of kind " << kind.name;
-    if (taken == taken_.end()) continue;
-    steps += taken->second;
-    std::cout << ' ' << kind.name << ' ' << taken->second << ',';
+    const int64_t count = taken == taken_.end() ? 0 : taken->second;
+    EXPECT_TRUE(!enough() || count > 0) << "no step of kind " << kind.name;
+    std::cout << ' ' << kind.name << ' ' << count << ',';
   }
-  std::cout << ' ' << steps << " steps in all\nrefused:";
+  std::cout << ' ' << steps_ << " steps in all\nrefused:";
   for (const auto& [code, count] : refused_) std::cout << ' ' << contract::name(code) << ' ' << count << ',';
-  for (const ErrorCode code : codes) EXPECT_TRUE(refused_.contains(code)) << "never " << contract::name(code);
+  for (const ErrorCode code : codes)
+    EXPECT_TRUE(!enough() || refused_.contains(code)) << "never " << contract::name(code);
+  if (!enough()) std::cout << "\nfewer than " << kStepsForAll << " steps, so no kind of step or refusal must occur";
   std::cout << '\n' << differing_ << " of " << compared_ << " elements differ\n";
   EXPECT_GT(compared_, 0);
+}
+
+int64_t Walk::refused(ErrorCode code) const {
+  const auto found = refused_.find(code);
+  return found == refused_.end() ? 0 : found->second;
 }
 
 std::set<ErrorCode> Walk::refusal(const Open& open, const std::string& identity) {
@@ -100,6 +106,7 @@ void Walk::verify(int context, const Open& open) {
   std::map<std::string, Listed> listed;
   for (Listed& variable : subject_.list(context)) listed.emplace(variable.identity, variable);
   EXPECT_EQ(listed.size(), open.rules.cells.size());
+  verify_places(context, listed);
   for (const auto& [identity, cell] : open.rules.cells) {
     ASSERT_TRUE(listed.contains(identity)) << identity;
     EXPECT_EQ(listed[identity].form, cell.form) << identity;
@@ -109,6 +116,12 @@ void Walk::verify(int context, const Open& open) {
       compare(subject_.read(context, identity), {cell.form.type, cell.form.shape, cell.bytes}, identity);
     }
   }
+}
+
+ErrorCode Walk::declare(int, Open& open, size_t recipe) {
+  if (!open.rules.fits(recipes_[recipe])) return ErrorCode::kVariableMismatch;
+  open.rules.declare(recipes_[recipe]);
+  return ErrorCode::kOk;
 }
 
 void Walk::load_program(int context, Open& open, int program, size_t recipe) {
@@ -121,13 +134,12 @@ void Walk::run_program(int context, Open& open, int program, const std::set<Erro
   const std::vector<graph::Value> inputs = inputs_for(recipe);
   std::set<ErrorCode> codes = refusal_to_run(open);
   Outcome outcome;
-  const bool executes = codes.empty() && open.rules.fits(recipes_[recipe]);
-  if (executes) {
-    open.rules.declare(recipes_[recipe]);
-    outcome = open.rules.execute(recipes_[recipe], inputs);
-    codes = outcome.codes;
-  } else if (codes.empty()) {
-    codes = {ErrorCode::kVariableMismatch};
+  bool executes = false;
+  if (codes.empty()) {
+    const ErrorCode refused = declare(context, open, recipe);
+    executes = refused == ErrorCode::kOk;
+    if (executes) outcome = open.rules.execute(recipes_[recipe], inputs);
+    codes = executes ? outcome.codes : std::set{refused};
   }
   std::vector<graph::Value> outputs;
   const bool ran = attempt(

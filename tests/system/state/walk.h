@@ -23,14 +23,20 @@ class Walk {
 
   // Stops at the first failure.
   void take(int64_t steps);
+  // From so many steps on it is certain that each kind of them occurs, and whatever may refuse it.
+  static constexpr int64_t kStepsForAll = 10'000;
   // Prints counts of steps, refusals and elements compared; expects that each kind of step occurred, and each refusal
-  // of `codes`.
+  // of `codes`, if there were enough steps.
   void report(const std::string& what, const std::vector<contract::ErrorCode>& codes) const;
+  [[nodiscard]] bool enough() const { return steps_ >= kStepsForAll; }
+  // How often.
+  [[nodiscard]] int64_t refused(contract::ErrorCode code) const;
 
  protected:
   struct Open {
     Rules rules;
     std::map<int, size_t> programs;  // number -> recipe
+    std::vector<int> order;          // in which a driver has loaded them
   };
   struct Kind {
     std::string name;
@@ -48,8 +54,12 @@ class Walk {
   virtual std::set<contract::ErrorCode> refusal_to_run(const Open&) { return {}; }
   // Whether a context can be looked at as a whole.
   virtual bool reachable(const Open&) { return true; }
+  // A program's variables come to be, as the rules have it; or what refuses that.
+  virtual contract::ErrorCode declare(int context, Open& open, size_t recipe);
   // What load() does: nothing but remembering, unless a driver allocates.
   virtual void load_program(int context, Open& open, int program, size_t recipe);
+  // Where the variables of a context are, which only drivers know.
+  virtual void verify_places(int /*context*/, const std::map<std::string, Listed>&) {}
   // Brings the rules up to date after a job that was stopped.
   virtual void settle(int /*context*/, Open&, const Outcome&) {}
 
@@ -73,6 +83,7 @@ class Walk {
   std::vector<Kind> kinds_;
   std::map<int, Open> contexts_;
   int next_context_ = 0;
+  int64_t steps_ = 0;
   std::map<std::string, int64_t> taken_;
   std::map<contract::ErrorCode, int64_t> refused_;
   int64_t compared_ = 0, differing_ = 0;
