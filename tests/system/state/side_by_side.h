@@ -37,6 +37,10 @@ class SideBySide {
   void start_again();
 
   [[nodiscard]] runtime::Context& context() { return context_; }
+  // The content that a variable has now on the reference.
+  [[nodiscard]] const graph::Value& state(const std::string& identity) const {
+    return reference_.variables.at(identity).value;
+  }
   // Of the last step of a graph.
   [[nodiscard]] const std::vector<graph::Value>& outputs(size_t graph) const { return loaded_.at(graph).job.outputs(); }
   [[nodiscard]] const Compared& compared() const { return compared_; }
