@@ -11,38 +11,15 @@
 # Leaves there: the imported networks, the outputs, the saved variables, stream.json and streams.svg. Exit status 0 when all are
 # equal, the two networks whose phrases are spoken heard them, and the other two heard nothing.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=sim/demo/steps.sh
+source "$(dirname "${BASH_SOURCE[0]}")/demo/steps.sh"
+begin 2 build/demo-state "$@"
 
-case ${1:-} in
-  -h | --help)
-    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
-    exit 0
-    ;;
-esac
-
-out=${1:-build/demo-state}
 seed=${2:-1}
+[[ $seed =~ ^[0-9]{1,19}$ ]] || fail "SEED is a number, not $seed."
 networks=(okay_nabu hey_jarvis alexa hey_mycroft)
 stop=20
-npu=build/release/npu
-python=build/venv/bin/python
-
-step() { printf '\n== %s\n' "$*"; }
-fail() {
-  echo "demo-state: $*" >&2
-  exit 1
-}
-
-step "set-up"
-sim/setup.sh build python
-
-step "build"
-cmake --preset release >build/configure-release.log 2>&1 ||
-  fail "cmake could not configure: $(grep -m 1 -A 1 'CMake Error' build/configure-release.log | tail -n 1) (see build/configure-release.log)"
-cmake --build build/release --parallel "$(nproc)" --target npu
-
-mkdir -p "$out" || fail "cannot create the folder $out."
-models=$("$python" -c 'import pathlib, pymicro_wakeword as p; print(pathlib.Path(p.__file__).parent / "models")')
+prepare
 
 step "import ${networks[*]}, as their makers ship them"
 for network in "${networks[@]}"; do "$npu" import "$models/$network.tflite" -o "$out/$network.tosa"; done

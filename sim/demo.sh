@@ -8,36 +8,13 @@
 # Leaves there: the imported network, the outputs, report.json, layers.csv, trace.json (open it at ui.perfetto.dev) and
 # probability.svg. Exit status 0 when the phrase was detected and no element differs.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=sim/demo/steps.sh
+source "$(dirname "${BASH_SOURCE[0]}")/demo/steps.sh"
+begin 1 build/demo "$@"
 
-case ${1:-} in
-  -h | --help)
-    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
-    exit 0
-    ;;
-esac
-
-out=${1:-build/demo}
 network=okay_nabu
 frames=sim/demo/data/${network}_frames.npy
-npu=build/release/npu
-
-step() { printf '\n== %s\n' "$*"; }
-fail() {
-  echo "demo: $*" >&2
-  exit 1
-}
-
-step "set-up"
-sim/setup.sh build python
-
-step "build"
-cmake --preset release >build/configure-release.log 2>&1 ||
-  fail "cmake could not configure: $(grep -m 1 -A 1 'CMake Error' build/configure-release.log | tail -n 1) (see build/configure-release.log)"
-cmake --build build/release --parallel "$(nproc)" --target npu
-
-mkdir -p "$out" || fail "cannot create the folder $out."
-models=$(build/venv/bin/python -c 'import pathlib, pymicro_wakeword as p; print(pathlib.Path(p.__file__).parent / "models")')
+prepare
 
 step "import $network.tflite, as its makers ship it"
 "$npu" import "$models/$network.tflite" -o "$out/$network.tosa"
@@ -48,7 +25,7 @@ step "stream the phrase through firmware and engines, frame after frame, and che
   --json "$out/report.json" --csv "$out/layers.csv" --trace "$out/trace.json" | tee "$out/run.txt"
 
 step "what it heard"
-build/venv/bin/python sim/demo/show.py --model "$network" --frames "$frames" --device "$out/TosaOutput_0.npy" \
+"$python" sim/demo/show.py --model "$network" --frames "$frames" --device "$out/TosaOutput_0.npy" \
   --svg "$out/probability.svg"
 
 step "done"

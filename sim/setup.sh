@@ -96,8 +96,9 @@ main() {
     wanted+=(${packages[$group]})
   done
   mkdir -p build 2>/dev/null || fail "cannot create the folder $PWD/build."
+  [[ -w build ]] || fail "cannot write to the folder $PWD/build: it belongs to $(stat -c %U build)."
   # One set-up at a time: two could make the same environment.
-  exec 9>build/.setup.lock
+  { exec 9>build/.setup.lock; } 2>/dev/null || fail "cannot write $PWD/build/.setup.lock: it belongs to $(stat -c %U build/.setup.lock)."
   flock 9
   install_packages $(printf '%s\n' "${wanted[@]}" | sort -u)
   if [[ " ${groups[*]} " == *" python "* ]]; then
