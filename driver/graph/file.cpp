@@ -1,11 +1,15 @@
 #include "driver/graph/file.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <system_error>
+#include <utility>
 
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
@@ -18,6 +22,47 @@ using contract::ErrorCode;
 [[noreturn]] void fail(ErrorCode code, const char* verb, const std::filesystem::path& path, const std::string& why) {
   throw Error(code, std::string("cannot ") + verb + " " + in_quotes(path.string()) + ": " + why);
 }
+
+// A new file that nobody has, which is gone again unless it got its name.
+class Temporary {
+ public:
+  // Beside `place`; errno tells why there is none.
+  explicit Temporary(const std::filesystem::path& place) : path_(place) {
+    static std::atomic<unsigned> made{0};
+    do {  // what a process of this number left behind is not ours
+      path_.replace_filename(".npu-part-" + std::to_string(::getpid()) + "-" + std::to_string(made++));
+      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (descriptor_ < 0 && errno == EEXIST);
+    there_ = descriptor_ >= 0;
+  }
+  ~Temporary() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    if (there_) ::unlink(path_.c_str());
+  }
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+
+  [[nodiscard]] bool there() const { return there_; }
+  // Both return false with errno.
+  [[nodiscard]] bool write(std::span<const uint8_t> bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+      if (written < 0 && errno != EINTR) return false;
+      if (written > 0) bytes = bytes.subspan(static_cast<size_t>(written));
+    }
+    return true;
+  }
+  [[nodiscard]] bool become(const std::filesystem::path& place) {
+    if (::close(std::exchange(descriptor_, -1)) != 0 || ::rename(path_.c_str(), place.c_str()) != 0) return false;
+    there_ = false;
+    return true;
+  }
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  bool there_ = false;
+};
 
 }  // namespace
 
@@ -56,28 +101,39 @@ std::vector<uint8_t> read_file(const std::filesystem::path& path, uintmax_t limi
   return read_head(path, limit, limit);
 }
 
-void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
-  if (path.filename().empty() || std::filesystem::is_directory(path)) {
-    fail(ErrorCode::kCannotWrite, "write", path, "it is a folder");
-  }
-  std::filesystem::path temporary = path;
-  temporary += ".part" + std::to_string(getpid());
-  errno = 0;
-  std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
-  if (!stream) {
-    fail(ErrorCode::kCannotWrite, "write", path, std::strerror(errno));
-  }
-  stream.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  stream.close();
+std::filesystem::path place_of(const std::filesystem::path& path) {
+  constexpr int kMostLinks = 40;  // as Linux follows
   std::error_code failure;
-  const std::string why = stream ? "" : std::strerror(errno);
-  if (stream) {
-    std::filesystem::rename(temporary, path, failure);
+  std::filesystem::path place = std::filesystem::absolute(path, failure);
+  // By hand, since weakly_canonical() leaves a link as it is that leads to what is not there yet.
+  for (int i = 0; i < kMostLinks && is_symlink(symlink_status(place, failure)); ++i) {
+    const std::filesystem::path target = std::filesystem::read_symlink(place, failure);
+    if (failure) break;
+    place = place.parent_path() / target;  // an absolute target replaces all
   }
-  if (!stream || failure) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    fail(ErrorCode::kCannotWrite, "write", path, failure ? failure.message() : why);
+  std::filesystem::path canonical = std::filesystem::weakly_canonical(place, failure);
+  return failure ? place.lexically_normal() : canonical;
+}
+
+std::string why_not_replaceable(const std::filesystem::path& path) {
+  if (path.empty()) return "it is not the name of a file";
+  const std::filesystem::path place = place_of(path);
+  if (place.filename().empty()) return "it is not the name of a file";
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::symlink_status(place, ignored);
+  if (is_directory(status)) return "it is a folder";
+  if (is_symlink(status)) return "it is a link that leads back to itself";
+  if (exists(status) && !is_regular_file(status)) return "it is there and no regular file";
+  return "";
+}
+
+void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
+  const std::string why = why_not_replaceable(path);
+  if (!why.empty()) fail(ErrorCode::kCannotWrite, "write", path, why + "; choose another name");
+  const std::filesystem::path place = place_of(path);
+  Temporary temporary(place);
+  if (!temporary.there() || !temporary.write(bytes) || !temporary.become(place)) {
+    fail(ErrorCode::kCannotWrite, "write", path, std::strerror(errno));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <system_error>
 
+#include "driver/graph/file.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "sim/report/sha256.h"
@@ -181,18 +182,13 @@ void check_folder_writable(const fs::path& folder) {
 }
 
 void check_file_writable(const fs::path& file) {
-  std::error_code ignored;
-  if (file.empty() || fs::is_directory(file, ignored)) {
+  const std::string why = graph::why_not_replaceable(file);
+  if (!why.empty()) {
     throw Error(ErrorCode::kCannotWrite,
-                fmt::format("cannot write {}: it is not the name of a file", in_quotes(file.string())));
+                fmt::format("cannot write {}: {}; choose another name", in_quotes(file.string()), why));
   }
-  const fs::file_status status = fs::status(file, ignored);  // of what a link leads to
-  const fs::path place = place_of(file);
-  if ((fs::exists(status) && !fs::is_regular_file(status)) || fs::is_symlink(place, ignored)) {
-    throw Error(ErrorCode::kCannotWrite, fmt::format("cannot write {}: it is there and no regular file; choose another",
-                                                     in_quotes(file.string())));
-  }
-  const fs::path folder = place.parent_path();
+  std::error_code ignored;
+  const fs::path folder = graph::place_of(file).parent_path();
   if (!fs::is_directory(folder, ignored) || ::access(folder.c_str(), W_OK | X_OK) != 0) {
     throw Error(ErrorCode::kCannotWrite, fmt::format("cannot write {}: there is no writable folder {}",
                                                      in_quotes(file.string()), in_quotes(folder.string())));

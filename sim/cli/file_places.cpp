@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <system_error>
-
+#include "driver/graph/file.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 
@@ -11,26 +10,12 @@ namespace npu::cli {
 
 namespace fs = std::filesystem;
 
-fs::path place_of(const fs::path& file) {
-  constexpr int kMostLinks = 40;  // as Linux follows
-  std::error_code failure;
-  fs::path place = fs::absolute(file, failure);
-  // By hand, since weakly_canonical() leaves a link as it is that leads to what is not there yet.
-  for (int i = 0; i < kMostLinks && fs::is_symlink(fs::symlink_status(place, failure)); ++i) {
-    const fs::path target = fs::read_symlink(place, failure);
-    if (failure) break;
-    place = place.parent_path() / target;  // an absolute target replaces all
-  }
-  fs::path canonical = fs::weakly_canonical(place, failure);
-  return failure ? place.lexically_normal() : canonical;
-}
-
 void FilePlaces::read(std::string_view what, const fs::path& file) {
-  if (!file.empty()) add({std::string(what), place_of(file), false}, file, {});
+  if (!file.empty()) add({std::string(what), graph::place_of(file), false}, file, {});
 }
 
 void FilePlaces::write(std::string_view what, const fs::path& file, std::string_view replaced) {
-  if (!file.empty()) add({std::string(what), place_of(file), true}, file, replaced);
+  if (!file.empty()) add({std::string(what), graph::place_of(file), true}, file, replaced);
 }
 
 void FilePlaces::add(File file, const fs::path& given, std::string_view replaced) {

@@ -8,10 +8,6 @@
 
 namespace npu::cli {
 
-// Where a file is, or would be made: an absolute path that is no link and has none in it, whatever way of writing it or
-// links lead there. Links that lead back to themselves stay what they are.
-[[nodiscard]] std::filesystem::path place_of(const std::filesystem::path& file);
-
 class FilePlaces {
  public:
   // `what` names the file in messages ("the network", "--json"); an empty `file` is none. Both throw Error(kBadOption)

@@ -4,6 +4,7 @@
 #include "hw/contract/error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/data.h"
+#include "sim/cli/file_places.h"
 #include "sim/cli/import_network.h"
 #include "sim/cli/network.h"
 #include "sim/cli/options.h"
@@ -28,6 +29,9 @@ constexpr CommandHelp kHelp = {"npu import FILE -o FILE.tosa [--function NAME]",
                                "  NPU_PYTHON_TOOLS=~/venv/bin npu import net.tflite -o net.tosa\n"};
 
 int import_and_report(const std::string& source, const std::string& target, const std::string& function) {
+  FilePlaces places;
+  places.read("the file to import", source);
+  places.write("--output", target);
   check_file_writable(target);
   import_network(source, target, function);
   const Network network = load_network(target);

@@ -2,10 +2,15 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <system_error>
 
+#include "driver/graph/file.h"
 #include "hw/contract/error.h"
 #include "sim/cli/command.h"
+#include "sim/cli/data.h"
+#include "sim/cli/file_places.h"
 #include "sim/cli/options.h"
+#include "sim/cli/staged_files.h"
 #include "sim/cosim/back_ends.h"
 #include "sim/cosim/bundle.h"
 #include "sim/report/table.h"
@@ -48,6 +53,17 @@ void print(const fs::path& folder, const cosim::Bundle& bundle, const cosim::Com
   fmt::print("cycles    {} on the RTL, {} in the model\n", now.rtl_cycles, now.model_cycles);
 }
 
+// Throws where no waveform can be, also over a part of the bundle.
+void check_waveform(const fs::path& folder, const fs::path& waveform) {
+  check_file_writable(waveform);
+  FilePlaces places;
+  std::error_code ignored;
+  for (const fs::directory_entry& file : fs::directory_iterator(folder, ignored)) {
+    if (file.path().extension() != ".fst") places.read("a part of the bundle", file.path());
+  }
+  places.write("--waveform", waveform);
+}
+
 }  // namespace
 
 int run_replay(const Arguments& arguments) {
@@ -67,15 +83,17 @@ int run_replay(const Arguments& arguments) {
   const bool asked = values->count("waveform") > 0;
   const bool trace = !(*values)["no-waveform"].as<bool>() && (asked || cosim::has_traced_rtl(bundle.unit));
   const fs::path waveform = asked ? fs::path((*values)["waveform"].as<std::string>()) : folder / "tile.fst";
-  const fs::path partial = waveform.string() + ".partial";
+  fs::path partial = graph::place_of(waveform);
+  partial += ".partial";
+  StagedFiles files;
+  if (trace) {
+    check_waveform(folder, waveform);
+    files.adopt(partial, waveform);
+  }
   const cosim::Comparison now = run_tile(bundle, trace ? partial.string() : "");
   print(folder, bundle, now);
   if (trace) {
-    std::error_code error;
-    fs::rename(partial, waveform, error);
-    if (error) {
-      throw Error(ErrorCode::kCannotWrite, fmt::format("cannot write '{}': {}", waveform.string(), error.message()));
-    }
+    files.commit();
     fmt::print("waveform  {}\n", waveform.string());
   } else if (!cosim::has_traced_rtl(bundle.unit)) {
     fmt::print("waveform  none: this program was built without blocks that write one (-DNPU_RTL_TRACE=ON)\n");

@@ -288,7 +288,7 @@ int run_run(const Arguments& arguments) {
   Results results{report::Collector(std::move(info), program), OutputData(network.outputs, inputs.stacked()),
                   std::nullopt, std::nullopt};
   if (options.check) results.oracle.emplace(network, options.data.zero_init, to_reference(start));
-  if (!options.trace.empty()) results.trace.emplace(place_of(options.trace), program, preset.caps);
+  if (!options.trace.empty()) results.trace.emplace(graph::place_of(options.trace), program, preset.caps);
   runtime::Job job = loaded.create_job();
   try {
     run_all(inputs, job, program.command_count, console, device, back_ends, options.data.quiet, results);

@@ -11,7 +11,6 @@
 #include "driver/graph/file.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
-#include "sim/cli/file_places.h"
 
 namespace npu::cli {
 
@@ -28,7 +27,7 @@ StagedFiles::~StagedFiles() {
 }
 
 void StagedFiles::write(const fs::path& file, const std::function<void(const fs::path&)>& write) {
-  const fs::path place = place_of(file);
+  const fs::path place = graph::place_of(file);
   fs::path temporary = place;
   temporary.replace_filename(fmt::format(".npu-{}-{}", ::getpid(), files_.size()));
   files_.emplace_back(temporary, place);
@@ -49,7 +48,7 @@ void StagedFiles::write(const fs::path& file, const std::string& text) {
 }
 
 void StagedFiles::adopt(fs::path temporary, const fs::path& file) {
-  files_.emplace_back(std::move(temporary), place_of(file));
+  files_.emplace_back(std::move(temporary), graph::place_of(file));
 }
 
 void StagedFiles::make_folder(const fs::path& folder) {
@@ -70,16 +69,8 @@ void StagedFiles::make_folder(const fs::path& folder) {
 void StagedFiles::check_places() const {
   std::set<fs::path> places;
   for (const auto& [temporary, file] : files_) {
-    std::error_code ignored;
-    const fs::file_status status = fs::symlink_status(file, ignored);
-    std::string why;
-    if (fs::is_directory(status)) {
-      why = "it is a folder";
-    } else if (fs::exists(status) && !fs::is_regular_file(status)) {
-      why = "it is no regular file";
-    } else if (!places.insert(file).second) {
-      why = "two results would go there";
-    }
+    std::string why = graph::why_not_replaceable(file);
+    if (why.empty() && !places.insert(file).second) why = "two results would go there";
     if (!why.empty()) {
       throw Error(ErrorCode::kCannotWrite,
                   fmt::format("cannot write {}: {}; choose another name", in_quotes(file.string()), why));

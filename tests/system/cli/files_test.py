@@ -52,6 +52,12 @@ class Files(NpuTest):
             for option in ("--json", "--csv", "--trace"):
                 self.same("run", *self.data, option, read)
             self.same("stream", stream, "--json", read)
+        mlir, to_mlir = self.save_as("net.mlir", b"module {}"), self.dir / "to_mlir"
+        to_mlir.symlink_to("net.mlir")
+        self.addCleanup(to_mlir.unlink)
+        for target in (mlir, to_mlir, os.path.relpath(mlir)):
+            self.same("import", mlir, "-o", target)
+            self.same("import", to_mlir, "-o", target)
         folder = self.dir / "streams/net"
         folder.mkdir(parents=True)
         (folder / "y.npy").write_bytes(self.frames.read_bytes())
@@ -97,6 +103,7 @@ class Files(NpuTest):
                 self.refused_node(place, "run", *self.data, option, place)
             self.refused_node(place, "stream", f"{self.network}={self.frames}", "--json", place)
             self.refused_node(place, "state", "clear", self.state, "-o", place)
+            self.refused_node(place, "import", self.save_as("net.mlir", b"module {}"), "-o", place)
         inside = self.out / "y.npy"
         inside.unlink(missing_ok=True)
         os.mkfifo(inside)

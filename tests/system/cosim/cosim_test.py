@@ -153,6 +153,10 @@ class SmallNetwork(Cosim):
             self.wrong("run", *self.arguments("--lockstep", "--keep-bundle", bundle, network=network))
             out = self.good("replay", bundle).out
             wave = bundle / "tile.fst"
+            before = harness.listing(bundle)
+            self.bad(64, "bad_option", "are the same file", "replay", bundle, "--waveform", bundle / "got.bin")
+            self.bad(66, "cannot_write", "it is a folder", "replay", bundle, "--waveform", bundle)
+            self.assertEqual(harness.listing(bundle), before)
             if "built without blocks" in out:
                 self.bad(3, "feature_unsupported", "NPU_RTL_TRACE", "replay", bundle, "--waveform", wave)
                 continue

@@ -74,6 +74,11 @@ TEST(CState, SnapshotsGoToAFileAndBack) {
   EXPECT_FAILS(error, NPU_STATUS_CANNOT_READ, npu_context_restore_file(bench.context, path.c_str(), error.out()));
   EXPECT_FAILS(error, NPU_STATUS_CANNOT_WRITE,
                npu_context_snapshot_file(bench.context, nullptr, (path / "no" / "folder").c_str(), error.out()));
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_FAILS(error, NPU_STATUS_CANNOT_WRITE,
+               npu_context_snapshot_file(bench.context, nullptr, path.c_str(), error.out()));
+  EXPECT_TRUE(std::filesystem::is_fifo(path));
+  std::filesystem::remove(path);
 }
 
 TEST(CState, LossesAreToldAndAcknowledged) {
