@@ -5,15 +5,15 @@
 #include "firmware/job.h"
 #include "firmware/memory.h"
 
-enum { kEntryWords = sizeof(struct npu_variable_entry) / 4, kDramUnit = 64, kFlagsLsb = 16 };
+enum { kEntryWords = sizeof(struct npu_variable_entry) / 4, kFlagsLsb = 16 };
 
 // Whether a variable lies in memory that variables may have, with its second place if it has one.
 static bool npu_variable_allowed(uint32_t base, uint32_t length, uint32_t flags) {
   const bool in_dram = (flags & NPU_VARIABLE_FLAG_IN_DRAM) != 0;
-  const uint64_t unit = in_dram ? kDramUnit : npu_device.psram_port_bytes;
+  const uint64_t unit = in_dram ? NPU_VARIABLE_DRAM_UNIT : npu_device.psram_port_bytes;
   uint64_t extent = length;
   if ((flags & NPU_VARIABLE_FLAG_DOUBLE_BUFFERED) != 0) extent += (length + unit - 1) & ~(unit - 1);
-  if (in_dram) return npu_grantable((uint64_t)base * kDramUnit, extent);
+  if (in_dram) return npu_grantable((uint64_t)base * NPU_VARIABLE_DRAM_UNIT, extent);
   const uint32_t table = npu_device.var_entries * (uint32_t)sizeof(struct npu_variable_entry);
   return base >= table && npu_within(base, extent, npu_device.psram_bytes);
 }

@@ -65,7 +65,7 @@ void VariablePlaces::erase_all() {
 }
 
 uint64_t VariablePlaces::distance(uint32_t bytes, bool in_dram) const {
-  const uint64_t unit = in_dram ? kDramUnit : port_bytes_;
+  const uint64_t unit = in_dram ? contract::kVariableDramUnit : port_bytes_;
   return (bytes + unit - 1) / unit * unit;
 }
 

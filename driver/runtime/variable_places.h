@@ -48,9 +48,6 @@ struct VariableMove {
 
 class VariablePlaces {
  public:
-  // Bytes of DRAM that an entry's base counts.
-  static constexpr uint32_t kDramUnit = 64;
-
   // `dram` is what others use too.
   VariablePlaces(const contract::Capabilities& caps, RangeAllocator& dram);
 

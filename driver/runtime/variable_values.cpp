@@ -53,7 +53,7 @@ std::vector<VariableEntry> VariableValues::read_entries(std::span<const uint32_t
 VariableTable::Write VariableValues::entry(uint32_t index, uint8_t flags) const {
   const VariableSlot& slot = places_.slot(index);
   VariableTable::Write write{index, {}};
-  write.entry.base = static_cast<uint32_t>(slot.place.address / (slot.place.in_dram ? VariablePlaces::kDramUnit : 1));
+  write.entry.base = static_cast<uint32_t>(slot.place.address / (slot.place.in_dram ? contract::kVariableDramUnit : 1));
   write.entry.length = slot.bytes;
   write.entry.owner = slot.owner;
   write.entry.hash = slot.hash;

@@ -19,7 +19,8 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from generator import c, cpp, cpp_commands, markdown, sv  # noqa: E402
-from generator.model import ContractError, load  # noqa: E402
+from generator.load import load  # noqa: E402
+from generator.source import ContractError  # noqa: E402
 
 
 def outputs(contract) -> dict:

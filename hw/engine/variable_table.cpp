@@ -20,7 +20,7 @@ bool seen(const VariableEntry& entry, uint8_t epoch) {
 }
 
 uint64_t base_of(const VariableEntry& entry) {
-  return uint64_t{entry.base} * (has(entry, VariableFlag::kInDram) ? VariableTable::kDramUnit : 1);
+  return uint64_t{entry.base} * (has(entry, VariableFlag::kInDram) ? contract::kVariableDramUnit : 1);
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ void VariableTable::store(uint32_t index, const VariableEntry& entry) {
 bool VariableTable::has(uint32_t index, VariableFlag flag) const { return engine::has(entry(index), flag); }
 
 uint64_t VariableTable::distance(const VariableEntry& entry) const {
-  const uint64_t unit = engine::has(entry, VariableFlag::kInDram) ? kDramUnit : port_bytes_;
+  const uint64_t unit = engine::has(entry, VariableFlag::kInDram) ? contract::kVariableDramUnit : port_bytes_;
   return (entry.length + unit - 1) / unit * unit;
 }
 

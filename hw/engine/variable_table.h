@@ -28,9 +28,6 @@ class VariableTable {
     uint8_t epoch = 0;  // of its execution; 8 bits, which wrap around
   };
 
-  // Bytes of DRAM that `base` of an entry counts.
-  static constexpr uint32_t kDramUnit = 64;
-
   // `memory` is all of the persistent SRAM and outlives the table; `port_bytes` is the width of its port.
   VariableTable(std::span<uint8_t> memory, uint32_t entries, uint32_t port_bytes)
       : memory_(memory), entries_(entries), port_bytes_(port_bytes) {}

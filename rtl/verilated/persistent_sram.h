@@ -36,7 +36,7 @@ class PersistentSram {
   // Where the bytes lie that an access to a variable uses.
   struct Place {
     bool in_dram = false;
-    uint64_t base = 0;  // bytes; in DRAM units of 64
+    uint64_t base = 0;  // bytes; in DRAM units of kVariableDramUnit
   };
 
   // From an access to its answer.

@@ -157,7 +157,7 @@ void PersistentSramContents::plan_check(const Operation& operation, Plan& plan) 
   if (plan.error != ErrorCode::kOk) return;
   const engine::VariablePlace place =
       table_.place(operation.index, operation.op == Op::kCheckRead ? Table::Use::kRead : Table::Use::kWrite);
-  plan.place = {place.in_dram, place.base / (place.in_dram ? Table::kDramUnit : 1)};
+  plan.place = {place.in_dram, place.base / (place.in_dram ? contract::kVariableDramUnit : 1)};
   if (operation.op != Op::kWriteBegin || table_.has(operation.index, contract::VariableFlag::kWriting)) return;
   std::vector<uint8_t> changed = table_copy();
   table_of(changed).begin_write(operation.index);

@@ -77,7 +77,7 @@ class Rules {
 
 // As the block says it.
 PersistentSram::Place place_of(const engine::VariablePlace& place) {
-  return {place.in_dram, place.in_dram ? place.base / engine::VariableTable::kDramUnit : place.base};
+  return {place.in_dram, place.in_dram ? place.base / contract::kVariableDramUnit : place.base};
 }
 
 TEST_P(PersistentSramTable, TableFollowsTheRules) {

@@ -22,6 +22,9 @@ inline constexpr uint32_t kMaxOperands = 8;
 inline constexpr uint32_t kMaxUops = 32;
 inline constexpr uint32_t kMaxCommandWords = 172;
 
+// Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
+inline constexpr uint32_t kVariableDramUnit = 64;
+
 enum class Opcode : uint32_t {
   kBegin = 1,
   kEnd = 2,
@@ -646,11 +649,11 @@ enum class VariableFlag : uint32_t {
   // A write of it never came to its end, so its content is neither old nor new: reading is variable_torn until it is
   // written whole.
   kTorn = 8,
-  // It has two places, the second at base plus length rounded up to psram_port_bytes (64 with in_dram). Reads go to the
-  // current one, writes to the other, and the completed write makes that current.
+  // It has two places, the second at base plus length rounded up to psram_port_bytes (variable_dram_unit with in_dram).
+  // Reads go to the current one, writes to the other, and the completed write makes that current.
   kDoubleBuffered = 16,
   kSecond = 32,  // The second place is the current one.
-  kInDram = 64,  // base counts 64 bytes of DRAM, and only DMA reaches it.
+  kInDram = 64,  // base counts variable_dram_unit bytes of DRAM, and only DMA reaches it.
 };
 
 [[nodiscard]] constexpr std::string_view name(VariableFlag value) {

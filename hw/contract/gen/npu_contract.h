@@ -9,6 +9,9 @@
 #define NPU_CONTRACT_MAJOR 1u
 #define NPU_CONTRACT_MINOR 2u
 
+// Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
+#define NPU_VARIABLE_DRAM_UNIT 64u
+
 // Registers: byte offsets, and position and mask of their fields.
 #define NPU_REG_ID 0x000u  // Reads as 'TNPU'. Read only.
 #define NPU_REG_ID_RESET 0x544e5055u
@@ -634,11 +637,11 @@ enum npu_variable_flag {
   // A write of it never came to its end, so its content is neither old nor new: reading is variable_torn until it is
   // written whole.
   NPU_VARIABLE_FLAG_TORN = 8,
-  // It has two places, the second at base plus length rounded up to psram_port_bytes (64 with in_dram). Reads go to the
-  // current one, writes to the other, and the completed write makes that current.
+  // It has two places, the second at base plus length rounded up to psram_port_bytes (variable_dram_unit with in_dram).
+  // Reads go to the current one, writes to the other, and the completed write makes that current.
   NPU_VARIABLE_FLAG_DOUBLE_BUFFERED = 16,
   NPU_VARIABLE_FLAG_SECOND = 32,  // The second place is the current one.
-  NPU_VARIABLE_FLAG_IN_DRAM = 64,  // base counts 64 bytes of DRAM, and only DMA reaches it.
+  NPU_VARIABLE_FLAG_IN_DRAM = 64,  // base counts variable_dram_unit bytes of DRAM, and only DMA reaches it.
 };
 
 // Commands: word, lowest bit and width of every field. All words are little endian in memory.

@@ -4,6 +4,9 @@ package npu_contract_pkg;
   parameter int unsigned ContractMajor = 1;
   parameter int unsigned ContractMinor = 2;
 
+  // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
+  parameter int unsigned VariableDramUnit = 64;
+
   // Registers: byte offsets, and lowest bit and width of their fields.
   parameter logic [31:0] RegId = 32'h0;  // Reads as 'TNPU'. Read only.
   parameter logic [31:0] RegIdReset = 32'h544e5055;
@@ -620,11 +623,11 @@ package npu_contract_pkg;
     // A write of it never came to its end, so its content is neither old nor new: reading is variable_torn until it is
     // written whole.
     VariableFlagTorn = 8'h8,
-    // It has two places, the second at base plus length rounded up to psram_port_bytes (64 with in_dram). Reads go to
-    // the current one, writes to the other, and the completed write makes that current.
+    // It has two places, the second at base plus length rounded up to psram_port_bytes (variable_dram_unit with
+    // in_dram). Reads go to the current one, writes to the other, and the completed write makes that current.
     VariableFlagDoubleBuffered = 8'h10,
     VariableFlagSecond = 8'h20,  // The second place is the current one.
-    VariableFlagInDram = 8'h40  // base counts 64 bytes of DRAM, and only DMA reaches it.
+    VariableFlagInDram = 8'h40  // base counts variable_dram_unit bytes of DRAM, and only DMA reaches it.
   } variable_flag_e;
 
   // Elements of signed arrays.

@@ -142,7 +142,9 @@ def structures(contract: Contract) -> list:
 def header(contract: Contract) -> str:
     lines = [notice("*.yaml")] + PREAMBLE.splitlines() + [""]
     lines += macro("contract_major", f"{contract.major}u") + macro("contract_minor", f"{contract.minor}u") + [""]
-    lines += registers(contract) + capabilities(contract)
+    for item in contract.constants:
+        lines += macro(item.name, f"{item.value}u", item.doc)
+    lines += [""] + registers(contract) + capabilities(contract)
     lines += enum("counter", [(c.name, c.index, c.doc) for c in contract.counters],
                   "Performance counters; counter c of queue q is element q * NPU_COUNTERS_PER_QUEUE + c.")
     lines += macro("counters_per_queue", f"{contract.counters_per_queue}u") + [""]

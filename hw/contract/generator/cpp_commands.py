@@ -337,6 +337,9 @@ def commands(contract: Contract) -> str:
             body += [f"inline constexpr uint32_t kMax{pascal(group.name)} = {group.max};"]
     longest = max(command.max_words for command in contract.commands)
     body += [f"inline constexpr uint32_t kMaxCommandWords = {longest};", ""]
+    for item in contract.constants:
+        body += trailing(f"inline constexpr uint32_t {constant(item.name)} = {item.value};", item.doc)
+    body += [""]
     body += enums(contract)
     body += comment("Bytes of an element in memory; 0 for a number that is no Element.")
     body += ["[[nodiscard]] constexpr uint32_t element_bytes(Element type) {", "  switch (type) {"]

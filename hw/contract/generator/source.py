@@ -5,6 +5,7 @@ from pathlib import Path
 
 import yaml
 
+MAX_WORD = 0xFFFFFFFF
 IDENTIFIER = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 # Names of fields become members in C and C++.

@@ -105,7 +105,9 @@ def signed_elements(contract: Contract) -> list:
 def package(contract: Contract) -> str:
     lines = [notice("*.yaml"), "package npu_contract_pkg;", ""]
     lines += parameter("ContractMajor", str(contract.major)) + parameter("ContractMinor", str(contract.minor)) + [""]
-    lines += registers(contract)
+    for item in contract.constants:
+        lines += parameter(pascal(item.name), str(item.value), item.doc)
+    lines += [""] + registers(contract)
     lines += enum("counter", [(c.name, c.index, c.doc) for c in contract.counters], ENUM_BITS,
                   "Performance counters; counter c of queue q is element q * CountersPerQueue + c.")
     lines += parameter("CountersPerQueue", str(contract.counters_per_queue)) + [""]

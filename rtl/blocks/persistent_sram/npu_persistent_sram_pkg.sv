@@ -30,9 +30,7 @@ package npu_persistent_sram_pkg;
     logic        written;
     logic [15:0] owner;
     logic [31:0] length;
-    logic [31:0] base;  // bytes; DramUnit bytes in DRAM
+    logic [31:0] base;  // bytes; VariableDramUnit bytes in DRAM
   } entry_t;
-
-  parameter int unsigned DramUnit = 64;
 
 endpackage : npu_persistent_sram_pkg

@@ -9,7 +9,7 @@ module npu_persistent_sram_place #(
   output logic [32:0]                     write_o   // the place that writes go to
 );
   localparam int unsigned PortWidth = $clog2(PortBytes);
-  localparam int unsigned DramWidth = $clog2(npu_persistent_sram_pkg::DramUnit);
+  localparam int unsigned DramWidth = $clog2(npu_contract_pkg::VariableDramUnit);
 
   // From the first place to the second, whole beats.
   logic [32-PortWidth:0] beats;

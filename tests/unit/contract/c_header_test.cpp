@@ -50,6 +50,7 @@ TEST(CHeader, ReadsTheSameFields) {
 TEST(CHeader, HasTheSameNumbers) {
   EXPECT_EQ(NPU_CONTRACT_MAJOR, kContractMajor);
   EXPECT_EQ(NPU_CONTRACT_MINOR, kContractMinor);
+  EXPECT_EQ(NPU_VARIABLE_DRAM_UNIT, kVariableDramUnit);
   EXPECT_EQ(NPU_REG_CONTROL_COLD_RESET_MASK, reg::kControlColdResetMask);
   EXPECT_EQ(NPU_REG_REGION_FLAGS(7u), reg::region_flags(7));
   EXPECT_EQ(NPU_REG_CAP_DRAM_MIB, reg::kCapDramMib);

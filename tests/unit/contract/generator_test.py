@@ -15,7 +15,8 @@ CONTRACT = ROOT / "hw" / "contract"
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(CONTRACT))
 
-from generator.model import ContractError, load  # noqa: E402
+from generator.load import load  # noqa: E402
+from generator.source import ContractError  # noqa: E402
 
 # File, a pattern that must match exactly once, its replacement, and what the refusal must say.
 REFUSALS = [
@@ -115,6 +116,12 @@ REFUSALS = [
     ("commands.yaml", r"pool_mode: \{max: 0", "pool_mode: {on: 0", "the name True must be lower case letters"),
     ("commands.yaml", r"pool_mode: \{max: 0", "pool_mode: {max: 256", "'value' is 256, but must be from 0 to 255"),
     ("commands.yaml", r"version: \{major: 1", "version: {major: true", "version: 'major' must be an integer, but is True"),
+    ("commands.yaml", r"variable_dram_unit: \{value: 64", "variable_dram_unit: {value: -64",
+     "constant variable_dram_unit: 'value' is -64, but must be from 0 to"),
+    ("commands.yaml", r"variable_dram_unit: \{value: 64", "variable_dram_unit: {bytes: 64",
+     "constant variable_dram_unit: the key 'value' is missing"),
+    ("commands.yaml", r"  variable_dram_unit: \{", "  Variable-Unit: {", "the name 'Variable-Unit' must be lower case letters"),
+    ("commands.yaml", r"constants:\n  variable_dram_unit: .*\n", "constants: 64\n", "constants: must be a mapping"),
     ("registers.yaml", r"offset: 0x020, access: rw", "offset: 0x020, access: wo", "register command_base_lo: 'access' is 'wo'"),
     ("registers.yaml", r"size: 0x4000", "size: [", "is not valid YAML"),
     ("capabilities.yaml", r"min: 2, max: 8", "min: 9, max: 8", "capability dma_channels: 'max' is 8, but must be from 9"),
