@@ -521,7 +521,8 @@ typedef struct npu_job_options {
   // Device time before which the device does not start the job, nor later jobs of its context.
   uint64_t not_before;
   // Cycles after which the device stops the job (NPU_STATUS_FAULT_TIMEOUT); 0: 2^36. The firmware looks 1,000
-  // cycles later, and takes a few thousand more to stop the engines and report.
+  // cycles later, and takes a few thousand more to stop the engines and report. After a power-up of the persistent
+  // SRAM, those count in which it clears itself.
   uint64_t cycle_limit;
   bool no_cycle_limit;
   // Leave out what is only good for finding mistakes: filling memory with a pattern before the job, and a record of

@@ -150,7 +150,8 @@ struct JobOptions {
   bool poison = true;
   // Let the device record an event per command.
   bool events = true;
-  // Cycles after which the device stops the job with kFaultTimeout; 0: never.
+  // Cycles after which the device stops the job with kFaultTimeout; 0: never. After a power-up of the persistent SRAM,
+  // those count in which it clears itself.
   uint64_t cycle_limit = uint64_t{1} << 36;
   // Device time before which the device does not start the job, nor later jobs of its context; 0: at once.
   uint64_t not_before = 0;

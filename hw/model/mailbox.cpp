@@ -166,9 +166,12 @@ void Mailbox::write_mailbox(uint32_t offset, uint32_t value) {
       write_cpu_control(value);
       break;
     case reg::kTestHang:
-    case reg::kTestHangCommand:
       word(offset) = value;
       arm_hang();
+      break;
+    case reg::kTestHangCommand:
+      word(offset) = value;
+      if (port_.hang_armed()) arm_hang();
       break;
     case reg::kTestFlipBit:
       word(offset) = value;
@@ -227,6 +230,7 @@ void Mailbox::write_cpu_control(uint32_t value) {
   cpu_.hold();
   reset_peripherals();
   if ((value & reg::kCpuControlResetAllMask) != 0) {
+    word(reg::kTestDropInterrupts) = 0;
     port_.reset_core(true);
   } else if ((value & reg::kCpuControlResetCoreMask) != 0) {
     port_.reset_core(false);

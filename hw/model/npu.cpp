@@ -63,6 +63,7 @@ void Npu::reset(bool cold) {
   if (!cold) return;
   machine_.persistent.reset();
   machine_.persistent_busy.stop();
+  machine_.hang.disarm();
   machine_.brownout.arm(0);
 }
 

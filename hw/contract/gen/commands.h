@@ -2030,7 +2030,8 @@ struct Job {
   uint32_t segment_count = 0;
   uint64_t segments = 0;  // Device address of the table of segments, in the shared memory.
   uint64_t counters = 0;  // Device address of 256 64-bit counters to add to, or 0.
-  // Engine cycles after which it is stopped with fault_timeout; 0: never. In functional mode it counts device time.
+  // Engine cycles after which it is stopped with fault_timeout; 0: never. Those in which it waits for the persistent
+  // SRAM to clear itself or to scrub count. In functional mode it counts device time.
   uint64_t cycle_limit = 0;
   // Device time before which it must not start, and does not preempt; 0: at once. Jobs behind it in its ring wait too.
   uint64_t not_before = 0;

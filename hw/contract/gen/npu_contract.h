@@ -30,7 +30,8 @@
 // Stop everything, clear faults and counters; persistent SRAM keeps its content.
 #define NPU_REG_CONTROL_SOFT_RESET_MASK 0x2u
 #define NPU_REG_CONTROL_COLD_RESET_LSB 2u
-#define NPU_REG_CONTROL_COLD_RESET_MASK 0x4u  // As soft_reset, and clear the persistent SRAM and its variable table.
+// As soft_reset, and clear the persistent SRAM and its variable table, and disarm the test hooks.
+#define NPU_REG_CONTROL_COLD_RESET_MASK 0x4u
 #define NPU_REG_CONTROL_PREEMPT_LSB 3u
 // Ask the running job to stop at its next yield command; forgotten when it ends before.
 #define NPU_REG_CONTROL_PREEMPT_MASK 0x8u
@@ -61,8 +62,9 @@
 #define NPU_REG_EVENT_BASE_HI 0x034u  // High half.
 #define NPU_REG_EVENT_CAPACITY 0x038u  // Event records that fit into the buffer. Those beyond are counted, not written.
 #define NPU_REG_EVENT_COUNT 0x03cu  // Event records that the last job produced. Read only.
-// Cycles after which a job is stopped with fault_timeout, low half; 0 in both halves means never. Without effect in
-// functional mode, which has no cycles.
+// Cycles after which a job is stopped with fault_timeout, low half; 0 in both halves means never. They count from its
+// start, also while it waits for the persistent SRAM to clear itself or to scrub. Without effect in functional mode,
+// which has no cycles.
 #define NPU_REG_CYCLE_LIMIT_LO 0x040u
 #define NPU_REG_CYCLE_LIMIT_HI 0x044u  // High half.
 // Cycles from start to end of the last job, low half; 0 in functional mode. Read only.
@@ -196,7 +198,8 @@
 // reset.
 #define NPU_REG_CPU_CONTROL_RESET_CORE_MASK 0x2u
 #define NPU_REG_CPU_CONTROL_RESET_ALL_LSB 2u
-#define NPU_REG_CPU_CONTROL_RESET_ALL_MASK 0x4u  // As reset_core, but as control.cold_reset.
+// As reset_core, but as control.cold_reset, and clears test_drop_interrupts.
+#define NPU_REG_CPU_CONTROL_RESET_ALL_MASK 0x4u
 #define NPU_REG_CPU_STATUS 0x202cu  // Control CPU. Read only.
 #define NPU_REG_CPU_STATUS_RUNNING_LSB 0u
 #define NPU_REG_CPU_STATUS_RUNNING_MASK 0x1u  // Out of reset and not stopped.
@@ -1235,7 +1238,8 @@ struct npu_job {
   uint32_t segment_count;
   uint64_t segments;  // Device address of the table of segments, in the shared memory.
   uint64_t counters;  // Device address of 256 64-bit counters to add to, or 0.
-  // Engine cycles after which it is stopped with fault_timeout; 0: never. In functional mode it counts device time.
+  // Engine cycles after which it is stopped with fault_timeout; 0: never. Those in which it waits for the persistent
+  // SRAM to clear itself or to scrub count. In functional mode it counts device time.
   uint64_t cycle_limit;
   // Device time before which it must not start, and does not preempt; 0: at once. Jobs behind it in its ring wait too.
   uint64_t not_before;

@@ -24,7 +24,7 @@ package npu_contract_pkg;
   // Stop everything, clear faults and counters; persistent SRAM keeps its content.
   parameter int unsigned RegControlSoftResetLsb = 1;
   parameter int unsigned RegControlSoftResetWidth = 1;
-  // As soft_reset, and clear the persistent SRAM and its variable table.
+  // As soft_reset, and clear the persistent SRAM and its variable table, and disarm the test hooks.
   parameter int unsigned RegControlColdResetLsb = 2;
   parameter int unsigned RegControlColdResetWidth = 1;
   // Ask the running job to stop at its next yield command; forgotten when it ends before.
@@ -58,8 +58,9 @@ package npu_contract_pkg;
   // Event records that fit into the buffer. Those beyond are counted, not written.
   parameter logic [31:0] RegEventCapacity = 32'h38;
   parameter logic [31:0] RegEventCount = 32'h3c;  // Event records that the last job produced. Read only.
-  // Cycles after which a job is stopped with fault_timeout, low half; 0 in both halves means never. Without effect in
-  // functional mode, which has no cycles.
+  // Cycles after which a job is stopped with fault_timeout, low half; 0 in both halves means never. They count from its
+  // start, also while it waits for the persistent SRAM to clear itself or to scrub. Without effect in functional mode,
+  // which has no cycles.
   parameter logic [31:0] RegCycleLimitLo = 32'h40;
   parameter logic [31:0] RegCycleLimitHi = 32'h44;  // High half.
   // Cycles from start to end of the last job, low half; 0 in functional mode. Read only.
@@ -192,7 +193,8 @@ package npu_contract_pkg;
   // reset.
   parameter int unsigned RegCpuControlResetCoreLsb = 1;
   parameter int unsigned RegCpuControlResetCoreWidth = 1;
-  parameter int unsigned RegCpuControlResetAllLsb = 2;  // As reset_core, but as control.cold_reset.
+  // As reset_core, but as control.cold_reset, and clears test_drop_interrupts.
+  parameter int unsigned RegCpuControlResetAllLsb = 2;
   parameter int unsigned RegCpuControlResetAllWidth = 1;
   parameter logic [31:0] RegCpuStatus = 32'h202c;  // Control CPU. Read only.
   parameter int unsigned RegCpuStatusRunningLsb = 0;  // Out of reset and not stopped.
@@ -987,7 +989,8 @@ package npu_contract_pkg;
     // Device time before which it must not start, and does not preempt; 0: at once. Jobs behind it in its ring wait
     // too.
     logic [63:0] not_before;
-    // Engine cycles after which it is stopped with fault_timeout; 0: never. In functional mode it counts device time.
+    // Engine cycles after which it is stopped with fault_timeout; 0: never. Those in which it waits for the persistent
+    // SRAM to clear itself or to scrub count. In functional mode it counts device time.
     logic [63:0] cycle_limit;
     logic [63:0] counters;  // Device address of 256 64-bit counters to add to, or 0.
     logic [63:0] segments;  // Device address of the table of segments, in the shared memory.

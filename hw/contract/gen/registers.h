@@ -33,7 +33,7 @@ inline constexpr uint32_t kControlStartLsb = 0;
 // Stop everything, clear faults and counters; persistent SRAM keeps its content.
 inline constexpr uint32_t kControlSoftResetMask = 0x2;
 inline constexpr uint32_t kControlSoftResetLsb = 1;
-// As soft_reset, and clear the persistent SRAM and its variable table.
+// As soft_reset, and clear the persistent SRAM and its variable table, and disarm the test hooks.
 inline constexpr uint32_t kControlColdResetMask = 0x4;
 inline constexpr uint32_t kControlColdResetLsb = 2;
 // Ask the running job to stop at its next yield command; forgotten when it ends before.
@@ -88,8 +88,9 @@ inline constexpr uint32_t kEventCapacity = 0x038;
 // Event records that the last job produced. Read only.
 inline constexpr uint32_t kEventCount = 0x03c;
 
-// Cycles after which a job is stopped with fault_timeout, low half; 0 in both halves means never. Without effect in
-// functional mode, which has no cycles.
+// Cycles after which a job is stopped with fault_timeout, low half; 0 in both halves means never. They count from its
+// start, also while it waits for the persistent SRAM to clear itself or to scrub. Without effect in functional mode,
+// which has no cycles.
 inline constexpr uint32_t kCycleLimitLo = 0x040;
 
 // High half.
@@ -309,7 +310,8 @@ inline constexpr uint32_t kCpuControlRunLsb = 0;
 // reset.
 inline constexpr uint32_t kCpuControlResetCoreMask = 0x2;
 inline constexpr uint32_t kCpuControlResetCoreLsb = 1;
-inline constexpr uint32_t kCpuControlResetAllMask = 0x4;  // As reset_core, but as control.cold_reset.
+// As reset_core, but as control.cold_reset, and clears test_drop_interrupts.
+inline constexpr uint32_t kCpuControlResetAllMask = 0x4;
 inline constexpr uint32_t kCpuControlResetAllLsb = 2;
 
 // Control CPU. Read only.

@@ -61,6 +61,26 @@ TEST(Mailbox, LosesInterruptsWhenAsked) {
   }
 }
 
+TEST(Mailbox, AColdResetDisarmsTheHooks) {
+  Bench bench;
+  const auto hang = [&] { return bench.read(reg::kTestHang) & reg::kTestHangEnableMask; };
+  bench.write(reg::kTestHangCommand, 12);
+  bench.write(reg::kTestHang, 8u << reg::kTestHangQueueLsb | reg::kTestHangEnableMask);
+  bench.write(reg::kTestBrownout, 5);
+  bench.write(reg::kTestDropInterrupts, 2);
+  bench.write(reg::kCpuControl, reg::kCpuControlResetCoreMask);
+  EXPECT_EQ(hang(), 1u);
+  EXPECT_EQ(bench.read(reg::kTestBrownout), 5u);
+  EXPECT_EQ(bench.read(reg::kTestDropInterrupts), 2u);
+  bench.write(reg::kCpuControl, reg::kCpuControlResetAllMask);
+  EXPECT_EQ(hang(), 0u);
+  EXPECT_EQ(bench.read(reg::kTestBrownout), 0u);
+  EXPECT_EQ(bench.read(reg::kTestDropInterrupts), 0u);
+  bench.write(reg::kTestHangCommand, 13);  // alone arms nothing
+  EXPECT_EQ(hang(), 0u);
+  EXPECT_FALSE(bench.chip().npu().hang_armed());
+}
+
 TEST(Mailbox, DeviceTimeIsLatched) {
   Bench bench;
   bench.run(sc_time(50, sc_core::SC_SEC));

@@ -88,6 +88,16 @@ TEST_P(HangTest, StaysArmedUntilItsCommandComes) {
   EXPECT_EQ(struck_, 0);
 }
 
+TEST_P(HangTest, OnlyAColdResetDisarmsIt) {
+  bench_.npu.hang(0, 0);
+  bench_.in_thread([&] { bench_.write(reg::kControl, reg::kControlSoftResetMask); });
+  EXPECT_TRUE(bench_.npu.hang_armed());
+  bench_.in_thread([&] { bench_.write(reg::kControl, reg::kControlColdResetMask); });
+  EXPECT_FALSE(bench_.npu.hang_armed());
+  runs_well();
+  EXPECT_EQ(struck_, 0);
+}
+
 TEST_P(HangTest, PreemptionDoesNotGetPastIt) {
   bench_.npu.hang(0, 0);
   EXPECT_FALSE(bench_.run(program().finish(), 0, reg::kControlPreemptMask));
