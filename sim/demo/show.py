@@ -82,11 +82,13 @@ def svg_chart(name, device, tflite, means, cutoff, first):
     parts.append(f'<polyline points="{line(means)}" fill="none" stroke="#2a2" stroke-width="1.5"/>')
     if first is not None:
         parts.append(f'<line x1="{x(first):.1f}" x2="{x(first):.1f}" y1="{top}" y2="{top + height}" stroke="#2a2"/>')
-    labels = (("#1f5fbf", "NPU"), ("#f5a623", "TensorFlow Lite"), ("#2a2", "mean over the window"), ("#c33", f"cutoff {cutoff}"))
-    for k, (colour, label) in enumerate(labels):
-        at = left + 170 * k
+        parts.append(f'<text x="{x(first) + 6:.1f}" y="{y(0.4):.1f}" fill="#2a2">detected at frame {first}</text>')
+    labels = ((0, "#1f5fbf", "", "NPU"), (110, "#f5a623", "", "TensorFlow Lite"), (290, "#2a2", "", "mean over the window"),
+              (510, "#c33", ' stroke-dasharray="6 4"', f"cutoff {cutoff}"))
+    for offset, colour, dashes, label in labels:
+        at = left + offset
         parts.append(f'<line x1="{at}" x2="{at + 24}" y1="{top + height + 44}" y2="{top + height + 44}" stroke="{colour}" '
-                     'stroke-width="3"/>')
+                     f'stroke-width="3"{dashes}/>')
         parts.append(f'<text x="{at + 30}" y="{top + height + 48}">{label}</text>')
     parts.append("</svg>\n")
     return "\n".join(parts)

@@ -14,7 +14,7 @@ from show import package_files, window_means, write_whole
 from tflite_c import Network
 
 COLOURS = ("#1f5fbf", "#c06a00", "#7a3fa0", "#1d8a5a")
-WIDTH, PANEL, GAP, LEFT, TOP = 960, 96, 26, 130, 44
+WIDTH, PANEL, GAP, LEFT, TOP = 960, 96, 26, 130, 52
 
 
 def arguments():
@@ -56,7 +56,8 @@ def panel(index, phrase, probability, cutoff, first, at, rounds):
     parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"/>')
     if first is not None:
         parts.append(f'<circle cx="{x(first):.1f}" cy="{y(probability[first]):.1f}" r="5" fill="none" stroke="#2a2" stroke-width="2"/>')
-        parts.append(f'<text x="{x(first) - 64:.1f}" y="{y(0.5):.1f}" text-anchor="end" fill="#2a2">heard at frame {first}</text>')
+        parts.append(f'<text x="{x(first):.1f}" y="{y(1) - 8:.1f}" text-anchor="middle" fill="#2a2">frame {first}, '
+                     f'in round {at[first]}</text>')
     return parts
 
 
@@ -64,27 +65,29 @@ def svg(run, networks):
     rounds = len(run["rounds"])
     bottom = TOP + len(networks) * (PANEL + GAP) - GAP
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 40}" height="{bottom + 62}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 40}" height="{bottom + 88}" '
         'font-family="sans-serif" font-size="11">',
         '<rect width="100%" height="100%" fill="white"/>',
         f'<text x="{LEFT}" y="22" font-size="15">{len(networks)} networks at once on one NPU: probability per frame, '
         f'{run["power_downs"]} power-downs in between (seed {run["seed"]})</text>',
     ]
+    for index, network in enumerate(networks):
+        parts += panel(index, *network, rounds)
     for i, one in enumerate(run["rounds"]):
         if one["power_down"]:
             x = LEFT + WIDTH * (i + 1) / rounds
-            parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{bottom}" stroke="#888" stroke-width="0.7" '
-                         'opacity="0.45"/>')
-    for index, network in enumerate(networks):
-        parts += panel(index, *network, rounds)
+            parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{bottom + 10}" y2="{bottom + 22}" stroke="#555"/>')
+    parts.append(f'<text x="{LEFT - 12}" y="{bottom + 20}" text-anchor="end">power-downs</text>')
     for i in range(0, rounds + 1, 50):
-        parts.append(f'<text x="{LEFT + WIDTH * i / rounds:.1f}" y="{bottom + 18}" text-anchor="middle">{i}</text>')
-    parts.append(f'<text x="{LEFT + WIDTH / 2}" y="{bottom + 36}" text-anchor="middle">rounds: in each, a random choice of the '
+        parts.append(f'<text x="{LEFT + WIDTH * i / rounds:.1f}" y="{bottom + 40}" text-anchor="middle">{i}</text>')
+    parts.append(f'<text x="{LEFT + WIDTH / 2}" y="{bottom + 58}" text-anchor="middle">rounds: in each, a random choice of the '
                  'networks got its next frame</text>')
-    parts.append(f'<line x1="{LEFT}" x2="{LEFT}" y1="{bottom + 42}" y2="{bottom + 56}" stroke="#888"/>'
-                 f'<text x="{LEFT + 8}" y="{bottom + 53}">power-down: engines and scratchpad off, persistent SRAM in retention</text>'
-                 f'<line x1="{LEFT + 420}" x2="{LEFT + 450}" y1="{bottom + 49}" y2="{bottom + 49}" stroke="#c33" '
-                 f'stroke-dasharray="5 4"/><text x="{LEFT + 456}" y="{bottom + 53}">cutoff</text>')
+    parts.append(f'<circle cx="{LEFT + 6}" cy="{bottom + 74}" r="5" fill="none" stroke="#2a2" stroke-width="2"/>'
+                 f'<text x="{LEFT + 18}" y="{bottom + 78}">phrase detected: the mean over its window passed the cutoff</text>'
+                 f'<line x1="{LEFT + 370}" x2="{LEFT + 400}" y1="{bottom + 74}" y2="{bottom + 74}" stroke="#c33" '
+                 f'stroke-dasharray="5 4"/><text x="{LEFT + 406}" y="{bottom + 78}">cutoff</text>'
+                 f'<text x="{LEFT + 470}" y="{bottom + 78}">in a power-down engines and scratchpad are off, the persistent SRAM '
+                 'keeps its contents</text>')
     return "\n".join(parts + ["</svg>\n"])
 
 
