@@ -1,6 +1,7 @@
 #include "driver/compiler/lower/registers.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "hw/contract/error.h"
@@ -46,6 +47,18 @@ void for_each_source(Uop& uop, Visit visit) {
   }
 }
 
+// Replaces registers by value numbers, each assigned once, counted from 0 in the order of the program.
+void number_values(std::vector<Uop>& uops) {
+  std::map<uint32_t, uint32_t> value_in;  // by register
+  uint32_t count = 0;
+  for (Uop& uop : uops) {
+    for_each_source(uop, [&](uint32_t& source) { source = value_in.at(source); });
+    if (uop.op == UopCode::kStore) continue;
+    value_in[uop.dst] = count;
+    uop.dst = count++;
+  }
+}
+
 }  // namespace
 
 uint32_t allocate_registers(std::vector<Uop>& uops) {
@@ -76,6 +89,21 @@ uint32_t allocate_registers(std::vector<Uop>& uops) {
     if (last_use[value] != i) free.erase(free.begin());
   }
   return count;
+}
+
+std::optional<MicroProgram> loads_before_stores(const MicroProgram& program, const std::function<bool(uint32_t)>& early,
+                                                const std::function<bool(uint32_t)>& late) {
+  const auto is_store = [&](const Uop& uop) { return uop.op == UopCode::kStore && late(uop.b); };
+  const auto is_load = [&](const Uop& uop) { return uop.op == UopCode::kLoad && early(uop.a); };
+  MicroProgram out = program;
+  const auto store = std::find_if(out.uops.begin(), out.uops.end(), is_store);
+  if (std::none_of(store, out.uops.end(), is_load)) return out;
+  number_values(out.uops);
+  std::stable_partition(store, out.uops.end(), is_load);
+  number_values(out.uops);
+  out.register_count = allocate_registers(out.uops);
+  if (out.register_count > kMaxRegisters) return std::nullopt;
+  return out;
 }
 
 }  // namespace npu::compiler

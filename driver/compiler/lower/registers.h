@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "hw/contract/gen/commands.h"
@@ -13,5 +15,17 @@ inline constexpr uint32_t kMaxRegisters = 16;
 // Replaces value numbers (each assigned once, counted from 0) by registers that are reused after a value's last use.
 // Returns how many registers that takes, which may be more than kMaxRegisters.
 uint32_t allocate_registers(std::vector<contract::Uop>& uops);
+
+struct MicroProgram {
+  std::vector<contract::Uop> uops;
+  uint32_t register_count = 0;
+};
+
+// The program, whose registers are allocated, with the loads of the operands that `early` selects in front of the first
+// store to an operand that `late` selects; nothing else changes its place. Nullopt: it takes more registers than there
+// are.
+[[nodiscard]] std::optional<MicroProgram> loads_before_stores(const MicroProgram& program,
+                                                              const std::function<bool(uint32_t)>& early,
+                                                              const std::function<bool(uint32_t)>& late);
 
 }  // namespace npu::compiler

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "driver/compiler/lower/registers.h"
 #include "driver/compiler/schedule/shift.h"
 #include "driver/compiler/schedule/step_views.h"
 #include "driver/compiler/schedule/view.h"
@@ -67,7 +68,7 @@ class Candidate {
       }
       const bool is_move = std::find(writers_.begin(), writers_.end(), s) != writers_.end() && moves(s);
       if (s == copy_ || is_move) continue;
-      take(steps_[s]);
+      take(reads_first(steps_[s]).value());
     }
     commit_last_write(out);
     return out;
@@ -89,6 +90,23 @@ class Candidate {
     return shift_pieces(copy);
   }
 
+  // The step, which reads all that it wants of the old value before it makes the new one: a load behind the store would
+  // find that. Nullopt: not enough registers.
+  [[nodiscard]] std::optional<Step> reads_first(const Step& step) const {
+    const auto* ewise = std::get_if<EwiseStep>(&step.work);
+    if (ewise == nullptr) return step;
+    const auto names = [&](BufferId buffer) {
+      return [ewise, buffer](uint32_t operand) { return ewise->operands[operand].view.buffer == buffer; };
+    };
+    auto program = loads_before_stores({ewise->uops, ewise->register_count}, names(variable_), names(buffer_));
+    if (!program) return std::nullopt;
+    Step out = step;
+    auto& work = std::get<EwiseStep>(out.work);
+    work.uops = std::move(program->uops);
+    work.register_count = program->register_count;
+    return out;
+  }
+
   // Whether the step can make its part in the variable: an engine that can complete a write, and its command does not
   // read what it overwrites.
   [[nodiscard]] bool can_make(size_t step) const {
@@ -97,6 +115,7 @@ class Candidate {
     if (std::holds_alternative<CopyStep>(work)) return !moves(step) || !pieces(step).empty();
     const bool in_place = std::holds_alternative<EwiseStep>(work);
     if (!in_place && !window) return false;
+    if (!reads_first(steps_[step])) return false;
     const View* made = nullptr;
     for (const auto& v : views_of(steps_[step])) {
       if (!v.result) continue;

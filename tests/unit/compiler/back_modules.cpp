@@ -214,6 +214,18 @@ void ModuleBuilder::add(const View& a, const View& b, const View& dst) {
   step("add", std::move(work));
 }
 
+void ModuleBuilder::add_twice(const View& a, const View& b, const View& old, const View& fresh, const View& sum) {
+  EwiseStep work;
+  work.dims = fresh.dims;
+  work.operands = {{a, false, false}, {b, false, false}, {old, false, false}, {fresh, false, true}, {sum, false, true}};
+  const Uop clamp{UopCode::kClamp, 0, 0, 0, -128, 127};
+  work.uops = {{UopCode::kLoad, 0, 0, 0, 0, 0},  {UopCode::kLoad, 1, 1, 0, 0, 0}, {UopCode::kAdd, 0, 0, 1, 0, 0}, clamp,
+               {UopCode::kStore, 0, 0, 3, 0, 0}, {UopCode::kLoad, 1, 2, 0, 0, 0}, {UopCode::kAdd, 0, 0, 1, 0, 0}, clamp,
+               {UopCode::kStore, 0, 0, 4, 0, 0}};
+  work.register_count = 2;
+  step("add_twice", std::move(work));
+}
+
 void ModuleBuilder::rescale(const View& src, const View& dst, bool per_channel) {
   EwiseStep work;
   work.dims = dst.dims;

@@ -40,6 +40,8 @@ class ModuleBuilder {
   void matmul(const View& a, const View& b, const View& dst);
   void pool(contract::PoolMode mode, const View& src, const View& dst, const ConvShape& shape);
   void add(const View& a, const View& b, const View& dst);  // saturated to dst's type; shapes broadcast by stride 0
+  // fresh = a + b, stored; then sum = fresh + old, saturated as `add`: `old` is loaded behind the store.
+  void add_twice(const View& a, const View& b, const View& old, const View& fresh, const View& sum);
   void rescale(const View& src, const View& dst, bool per_channel);
   void table(const View& src, const View& dst);
   void reduce(contract::ReduceOp op, const View& src, const View& dst);

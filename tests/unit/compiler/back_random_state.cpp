@@ -61,7 +61,11 @@ class StateGenerator {
   void replace() {
     const View variable = any(variables_);
     const View value = b_.tensor(shape_, Element::kI8);
-    b_.add(b_.pick(0, 1) == 0 ? variable : source(), source(), value);
+    if (b_.pick(0, 2) == 0) {  // one step that wants both the old value and the new one
+      b_.add_twice(source(), source(), variable, value, b_.tensor(shape_, Element::kI8, true));
+    } else {
+      b_.add(b_.pick(0, 1) == 0 ? variable : source(), source(), value);
+    }
     if (b_.pick(0, 4) == 0) read(variable);
     b_.copy(value, variable, true);
     values_.push_back(value);

@@ -164,6 +164,18 @@ TEST(BackState, VpuWritesVariablesInPlace) {
   EXPECT_EQ(check_module(m.module, edge_capabilities(), {}, 1, 4), "");
 }
 
+TEST(BackState, OldValueThatTheSameStepWantsIsLoadedFirst) {
+  ModuleBuilder m(9);
+  const View x = m.input({4, 64}), y = m.input({4, 64}), v = m.variable({4, 64});
+  const View fresh = m.tensor({4, 64}, Element::kI8);
+  m.add_twice(x, y, v, fresh, m.tensor({4, 64}, Element::kI8, true));
+  m.copy(fresh, v, true);
+  const Moves moves = moves_of(m.module);
+  EXPECT_EQ(moves.vpu, 1);
+  EXPECT_EQ(moves.stored, 0);
+  EXPECT_EQ(check_module(m.module, edge_capabilities(), {}, 1, 4), "");
+}
+
 TEST(BackState, OldValueThatIsStillReadIsNotOverwritten) {
   ModuleBuilder m(4);
   const View in = m.input({4, 64}), v = m.variable({4, 64}), sum = m.tensor({4, 64}, Element::kI8);

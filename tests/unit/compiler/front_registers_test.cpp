@@ -48,5 +48,48 @@ TEST(Registers, AnUnusedValueTakesNoRegisterForLong) {
   EXPECT_EQ(uops[2].b, 2u);  // an element type, not a register
 }
 
+// All registers are loaded from operand 0, the first one is stored to operand 1, and operand 2 is loaded at last.
+MicroProgram late_load(uint32_t registers) {
+  MicroProgram program{{}, registers};
+  for (uint32_t r = 0; r < registers; ++r)
+    program.uops.push_back({UopCode::kLoad, r, 0, 0, static_cast<int32_t>(r), 0});
+  program.uops.push_back({UopCode::kStore, 0, 0, 1, 0, 0});
+  for (uint32_t r = 1; r < registers; ++r) program.uops.push_back({UopCode::kAdd, 0, 0, r, 0, 0});
+  program.uops.push_back({UopCode::kLoad, 1, 2, 0, 0, 0});
+  program.uops.push_back({UopCode::kSelect, 0, 0, 1, 1, 0});
+  program.uops.push_back({UopCode::kStore, 0, 0, 3, 0, 0});
+  return program;
+}
+
+TEST(Registers, LoadsMoveInFrontOfAStore) {
+  const auto is = [](uint32_t operand) { return [operand](uint32_t other) { return other == operand; }; };
+  const MicroProgram before = late_load(3);
+  const auto after = loads_before_stores(before, is(2), is(1));
+  ASSERT_TRUE(after.has_value());
+  EXPECT_EQ(after->register_count, 4u);
+  ASSERT_EQ(after->uops.size(), before.uops.size());
+  const std::vector<Uop>& uops = after->uops;
+  EXPECT_EQ(uops[3].op, UopCode::kLoad);
+  EXPECT_EQ(uops[3].a, 2u);
+  EXPECT_EQ(uops[4].op, UopCode::kStore);
+  EXPECT_EQ(uops[4].a, uops[0].dst);
+  EXPECT_EQ(uops[6].b, uops[2].dst);
+  EXPECT_EQ(uops[7].a, uops[6].dst);
+  EXPECT_EQ(uops[7].b, uops[3].dst);  // what was loaded early, in a register that nobody else had
+  EXPECT_EQ(static_cast<uint32_t>(uops[7].imm0), uops[3].dst);
+  for (size_t i : {0, 1, 2, 5, 6}) EXPECT_NE(uops[i].dst, uops[3].dst) << i;
+  // Nothing to do: the program as it was.
+  const auto same = loads_before_stores(before, is(0), is(1));
+  ASSERT_TRUE(same.has_value());
+  EXPECT_EQ(same->register_count, 3u);
+  EXPECT_EQ(loads_before_stores(before, is(2), is(9))->register_count, 3u);
+}
+
+TEST(Registers, LoadsStayWhereNoRegisterCanHoldThem) {
+  const auto is = [](uint32_t operand) { return [operand](uint32_t other) { return other == operand; }; };
+  EXPECT_EQ(loads_before_stores(late_load(kMaxRegisters - 1), is(2), is(1))->register_count, kMaxRegisters);
+  EXPECT_FALSE(loads_before_stores(late_load(kMaxRegisters), is(2), is(1)).has_value());
+}
+
 }  // namespace
 }  // namespace npu::compiler
