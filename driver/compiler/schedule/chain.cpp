@@ -294,12 +294,10 @@ bool can_chain(const TiledStep& step, const TiledStep& next, int64_t buffer_byte
   if (source < 0) return false;
   const Operand& out = step.operands()[static_cast<size_t>(result)];
   const Operand& in = next.operands()[static_cast<size_t>(source)];
-  const auto whole_buffer = [&](const Operand& o) {
-    const View& v = *o.view;
-    return v.offset == 0 && o.walkable && dense(v.dims, v.strides, element_size(v)) &&
-           packed_bytes(v, whole(v), false) == buffer_bytes;
-  };
-  return whole_buffer(out) && whole_buffer(in) && buffer_bytes % rows->rows == 0;
+  for (const Operand* o : {&out, &in}) {
+    if (!o->walkable || !covers(*o->view, buffer_bytes)) return false;
+  }
+  return buffer_bytes % rows->rows == 0;
 }
 
 std::unique_ptr<TiledStep> make_chain(std::vector<const TiledStep*> steps, std::vector<int64_t> bytes) {

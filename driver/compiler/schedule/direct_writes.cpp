@@ -10,11 +10,6 @@
 namespace npu::compiler::backend {
 namespace {
 
-bool covers(const View& view, const Buffer& buffer) {
-  return view.offset == 0 && dense(view.dims, view.strides, element_size(view)) &&
-         elements(view.dims) * element_size(view) == static_cast<int64_t>(buffer.bytes);
-}
-
 bool same_walk(const View& a, const View& b) {
   return a.offset == b.offset && a.type == b.type && a.dims == b.dims && a.strides == b.strides;
 }
@@ -204,7 +199,7 @@ bool is_candidate(const Module& module, const Step& step) {
   const Buffer& from = module.buffers[copy->src.buffer];
   const Buffer& to = module.buffers[copy->dst.buffer];
   return from.kind == BufferKind::kIntermediate && from.bytes == to.bytes && !module.variables[to.index].in_dram &&
-         covers(copy->src, from) && covers(copy->dst, to);
+         covers(copy->src, static_cast<int64_t>(from.bytes)) && covers(copy->dst, static_cast<int64_t>(to.bytes));
 }
 
 // Leaves out layers that have no step any more.

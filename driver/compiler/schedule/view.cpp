@@ -93,4 +93,9 @@ bool dense(std::span<const int64_t> dims, std::span<const int64_t> strides, int6
   return true;
 }
 
+bool covers(const View& view, int64_t bytes) {
+  const int64_t unit = element_size(view);
+  return view.offset == 0 && dense(view.dims, view.strides, unit) && elements(view.dims) * unit == bytes;
+}
+
 }  // namespace npu::compiler::backend

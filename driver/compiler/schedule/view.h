@@ -46,5 +46,7 @@ void pack(const View& view, const Box& box, bool repeats, std::span<const uint8_
 
 // Whether dimensions [first, last) of these strides are dense: the innermost step is `unit` bytes, no gaps.
 [[nodiscard]] bool dense(std::span<const int64_t> dims, std::span<const int64_t> strides, int64_t unit);
+// Whether a view is all of a buffer of `bytes`, in the order of memory.
+[[nodiscard]] bool covers(const View& view, int64_t bytes);
 
 }  // namespace npu::compiler::backend
