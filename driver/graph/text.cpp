@@ -1,14 +1,11 @@
 #include "driver/graph/text.h"
 
 namespace npu::graph {
-namespace {
 
-constexpr size_t kLongest = 80;
-
-std::string printable(std::string_view text) {
+std::string printable(std::string_view text, size_t longest) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string out;
-  for (const char c : text.substr(0, kLongest)) {
+  for (const char c : text.substr(0, longest)) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7f) {
       out += "\\x";
@@ -18,10 +15,8 @@ std::string printable(std::string_view text) {
       out += c;
     }
   }
-  return text.size() > kLongest ? out + "..." : out;
+  return text.size() > longest ? out + "..." : out;
 }
-
-}  // namespace
 
 std::string in_quotes(std::string_view text) {
   std::string out(1, '\'');

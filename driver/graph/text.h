@@ -9,7 +9,11 @@
 
 namespace npu::graph {
 
-// The text in single quotes, made fit for one line of a terminal: control characters escaped, at most 80 characters.
+// The text made fit for one line of a terminal: control characters escaped, cut behind `longest` characters.
+inline constexpr size_t kLongestName = 80;
+[[nodiscard]] std::string printable(std::string_view text, size_t longest = kLongestName);
+
+// The same in single quotes.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
 // "operator 12 (CONV2D, loc(...))"; the position is that of the block's list.

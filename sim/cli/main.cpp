@@ -7,6 +7,7 @@
 #include <exception>
 #include <new>
 
+#include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "hw/contract/gen/commands.h"
 #include "sim/cli/command.h"
@@ -71,7 +72,8 @@ int dispatch(const Arguments& arguments) {
 int report(ErrorCode code, std::string message) {
   while (!message.empty() && (message.back() == '.' || message.back() == '\n')) message.pop_back();
   std::fflush(stdout);
-  fmt::print(stderr, "npu: error: {} [{}]\n", message, contract::name(code));
+  // Names in it may come out of hostile files.
+  fmt::print(stderr, "npu: error: {} [{}]\n", graph::printable(message, message.size()), contract::name(code));
   return contract::exit_status(code);
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <optional>
 
 #include "driver/graph/level.h"
 #include "driver/graph/text.h"
@@ -65,16 +66,18 @@ int run_reference(const Arguments& arguments) {
   const InputData inputs(network.inputs, data.inputs, data.sequence, data.range);
 
   Oracle oracle(network, data.zero_init, to_reference(start));
-  OutputData outputs(network.outputs, inputs.stacked());
+  std::optional<OutputData> outputs;
+  if (!data.outputs.empty()) outputs.emplace(network.outputs, inputs.stacked());
   {
     Progress progress(inputs.invocations(), "invocation", data.quiet);
     for (int64_t i = 0; i < inputs.invocations(); ++i) {
-      outputs.add(oracle.run(inputs.invocation(i)));
+      const std::vector<graph::Value> values = oracle.run(inputs.invocation(i));
+      if (outputs) outputs->add(values);
       progress.step();
     }
   }
   StagedFiles files;
-  if (!data.outputs.empty()) outputs.write(files, data.outputs);
+  if (outputs) outputs->write(files, data.outputs);
   if (!data.save_state.empty()) {
     write_snapshot(files, data.save_state,
                    from_reference(oracle.state(), network, start, static_cast<uint64_t>(inputs.invocations())));
@@ -83,7 +86,7 @@ int run_reference(const Arguments& arguments) {
   fmt::print("reference {} invocation{} of {}\n", report::grouped(static_cast<uint64_t>(inputs.invocations())),
              inputs.invocations() == 1 ? "" : "s", network.path.string());
   for (const GraphPort& port : network.outputs) {
-    fmt::print("output    {} {}{}\n", port.name, describe(port.type, port.shape),
+    fmt::print("output    {} {}{}\n", graph::printable(port.name), describe(port.type, port.shape),
                data.outputs.empty()
                    ? ""
                    : " -> " + (std::filesystem::path(data.outputs) / (file_name_for(port.name) + ".npy")).string());

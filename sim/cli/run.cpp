@@ -171,7 +171,7 @@ compiler::Options compiler_options(const RunOptions& options) {
 // Where the results of the invocations go.
 struct Results {
   report::Collector collector;
-  OutputData outputs;
+  std::optional<OutputData> outputs;
   std::optional<Oracle> oracle;
   std::optional<report::TraceWriter> trace;
 };
@@ -210,7 +210,7 @@ void run_all(const InputData& inputs, runtime::Job& job, uint32_t commands, cons
     }
     const runtime::RunResult& result = job.result();
     results.collector.add(result);
-    results.outputs.add(job.outputs());
+    if (results.outputs) results.outputs->add(job.outputs());
     if (results.trace) results.trace->add(result);
     if (results.oracle) results.oracle->check(frame, job.outputs());
     console.show(device);
@@ -228,7 +228,7 @@ void run_all(const InputData& inputs, runtime::Job& job, uint32_t commands, cons
 }
 
 void write_files(const RunOptions& options, Results& results, const report::Report& report, StagedFiles& files) {
-  if (!options.data.outputs.empty()) results.outputs.write(files, options.data.outputs);
+  if (results.outputs) results.outputs->write(files, options.data.outputs);
   if (!options.json.empty()) files.write(options.json, report::to_json(report));
   if (!options.csv.empty()) files.write(options.csv, report::to_csv(report));
   uint64_t left_out = 0;
@@ -285,8 +285,8 @@ int run_run(const Arguments& arguments) {
   info.injected = inject(options.injections, device, loaded);
 
   StagedFiles files;
-  Results results{report::Collector(std::move(info), program), OutputData(network.outputs, inputs.stacked()),
-                  std::nullopt, std::nullopt};
+  Results results{report::Collector(std::move(info), program), std::nullopt, std::nullopt, std::nullopt};
+  if (!options.data.outputs.empty()) results.outputs.emplace(network.outputs, inputs.stacked());
   if (options.check) results.oracle.emplace(network, options.data.zero_init, to_reference(start));
   if (!options.trace.empty()) results.trace.emplace(graph::place_of(options.trace), program, preset.caps);
   runtime::Job job = loaded.create_job();

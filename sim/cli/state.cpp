@@ -56,12 +56,6 @@ constexpr CommandHelp kCheckHelp = {
 
 std::string dump(const Json& document) { return document.dump(2, ' ', false, Json::error_handler_t::replace); }
 
-// A name out of a file, fit for a terminal as in messages, but without the quotes.
-std::string shown(const std::string& name) {
-  const std::string quoted = in_quotes(name);
-  return quoted.substr(1, quoted.size() - 2);
-}
-
 int64_t bytes_of(const SnapshotVariable& variable) {
   return graph::element_count(variable.shape).value_or(0) * graph::machine_width(variable.type);
 }
@@ -140,10 +134,11 @@ int list(const Arguments& arguments) {
   std::vector<report::Row> rows;
   for (const SnapshotVariable& variable : snapshot.variables) {
     bytes += bytes_of(variable);
-    rows.push_back({shown(variable.identity), describe(variable.type, variable.shape),
+    rows.push_back({graph::printable(variable.identity), describe(variable.type, variable.shape),
                     grouped(static_cast<uint64_t>(bytes_of(variable))), std::string(name(variable.place)),
                     variable.is_written ? "yes" : "no",
-                    variable.last_writer.empty() ? "-" : shown(variable.last_writer), grouped(variable.invocations)});
+                    variable.last_writer.empty() ? "-" : graph::printable(variable.last_writer),
+                    grouped(variable.invocations)});
   }
   fmt::print("{}: {} variable{} of {}, owner: {}, {} bytes\n\n{}", file, rows.size(), rows.size() == 1 ? "" : "s",
              in_quotes(snapshot.label), owner_of(snapshot), grouped(static_cast<uint64_t>(bytes)),

@@ -77,6 +77,16 @@ class Run(NpuTest):
         self.assertEqual(read_npy(out / "sum%2Fof%20both.npy")[2], [11, 18, 33, 2**31 - 1, 55, 66])
         self.assertEqual(read_npy(out / "%2E..npy")[2], [-9, -22, -27, 2**31 - 3, -45, -54])
 
+    def test_names_out_of_a_file_do_not_steer_the_terminal(self):
+        arguments = (self.dir / "hostile_names.tosa", "--input", self.dir / "frame.npy")
+        for command in ("run", "reference"):
+            result = self.good(command, *arguments, "--zero-init", "-o", self.dir / "hostile")
+            failed = self.bad(1, "variable_unwritten", "lost\\x1b]0;title\\x07\\x0astate", command, *arguments)
+            for text in (result.out, result.err, failed.out, failed.err):
+                self.assertNotRegex(text, "[\x1b\x07]")
+        self.assertIn("output    y\\x1b[31m\\x0a INT8[1, 4] -> ", result.out)
+        self.assertNotRegex(self.good("info", arguments[0]).out, "[\x1b\x07]")
+
     def test_sequences_keep_state_and_stack_outputs(self):
         out = self.dir / "sequence"
         text = self.good("run", self.dir / "running_sum.tosa", "--input", self.dir / "frames.npy", "--sequence",

@@ -68,7 +68,32 @@ Graph unwritten() {
   return b.build();
 }
 
-// The same on INT16, whose variables TOSA 1.0 does not have.
+// The same with names that would steer a terminal.
+Graph hostile_names() {
+  GraphBuilder b;
+  const TensorId x = b.input("x\x1b[31m", kI8, {1, 4});
+  const TensorId state = b.variable("lost\x1b]0;title\x07\nstate", kI8, {1, 4});
+  const TensorId sum = b.add(b.cast(b.read(state), kI32), b.cast(x, kI32));
+  b.write(state, x);
+  b.output(b.cast(sum, kI8), "y\x1b[31m\n");
+  return b.build();
+}
+
+// Adds two sequences to a variable each, and gives both sums and their difference.
+Graph two_sums() {
+  GraphBuilder b;
+  std::vector<TensorId> sums;
+  for (const char* name : {"left", "right"}) {
+    const TensorId state = b.variable(std::string(name) + "/state", kI32, {1, 4}, std::vector<double>{1, 2, 3, 4});
+    sums.push_back(b.add(b.read(state), b.input(name, kI32, {1, 4})));
+    b.write(state, sums.back());
+    b.output(sums.back(), std::string(name) + " sum");
+  }
+  b.output(b.sub(sums[0], sums[1]), "difference");
+  return b.build();
+}
+
+// Running sums on INT16, whose variables TOSA 1.0 does not have.
 Graph running_sum_16() {
   GraphBuilder b;
   const TensorId x = b.input("x", kI16, {1, 4});
@@ -159,6 +184,8 @@ int main(int argc, char** argv) {
     write("running_sum", running_sum());
     write("running_sum_16", running_sum_16());
     write("unwritten", unwritten());
+    write("hostile_names", hostile_names());
+    write("two_sums", two_sums());
     write("large_state", large_state());
     write("many_variables", many_variables());
     write("unsigned", unsigned_ports());
