@@ -13,9 +13,23 @@ namespace npu::cli {
 namespace po = boost::program_options;
 using contract::ErrorCode;
 
+namespace {
+
+// The words in front that are to be typed as they are: "npu state list" of "npu state list FILE [options]".
+std::string_view command_of(std::string_view usage) {
+  size_t end = 0;
+  for (size_t i = 0; i < usage.size() && ((usage[i] >= 'a' && usage[i] <= 'z') || usage[i] == ' '); ++i) {
+    if (usage[i] == ' ') end = i;
+  }
+  return usage.substr(0, end);
+}
+
+}  // namespace
+
 std::optional<po::variables_map> parse(const Arguments& arguments, const CommandHelp& help,
                                        po::options_description options, const po::options_description& hidden,
-                                       const po::positional_options_description& positional) {
+                                       const po::positional_options_description& positional,
+                                       std::vector<Given>* order) {
   options.add_options()("help,h", "print this help");
   po::options_description all;
   all.add(options).add(hidden);
@@ -23,12 +37,15 @@ std::optional<po::variables_map> parse(const Arguments& arguments, const Command
   try {
     // Guessing would make an abbreviation that works today ambiguous tomorrow.
     const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-    po::store(po::command_line_parser(arguments).options(all).positional(positional).style(style).run(), values);
+    const po::parsed_options parsed =
+        po::command_line_parser(arguments).options(all).positional(positional).style(style).run();
+    for (const po::option& option : parsed.options) {
+      if (order != nullptr) order->push_back({option.string_key, option.value.empty() ? "" : option.value.front()});
+    }
+    po::store(parsed, values);
     po::notify(values);
   } catch (const po::error& error) {
-    throw Error(ErrorCode::kBadOption,
-                fmt::format("{}; see {} --help", error.what(),
-                            help.usage.substr(0, help.usage.find(' ', help.usage.find(' ') + 1))));
+    throw Error(ErrorCode::kBadOption, fmt::format("{}; see {} --help", error.what(), command_of(help.usage)));
   }
   if (values.count("help") == 0) return values;
   std::ostringstream list;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/cli/command.h"
 
@@ -16,12 +17,19 @@ struct CommandHelp {
   std::string_view examples;  // indented lines
 };
 
+// An option or argument as it stands on the command line.
+struct Given {
+  std::string option;  // its long name, for an argument that of its hidden option
+  std::string value;   // empty for an option without one
+};
+
 // `options` are shown in the help; `positional` go, in order, to hidden options of type string, the last of which may
-// take the rest. Returns nullopt after printing the help for --help. Throws Error(kBadOption).
+// take the rest. `order` gets all that was given, in order. Returns nullopt after printing the help for --help. Throws
+// Error(kBadOption).
 [[nodiscard]] std::optional<boost::program_options::variables_map> parse(
     const Arguments& arguments, const CommandHelp& help, boost::program_options::options_description options,
     const boost::program_options::options_description& hidden,
-    const boost::program_options::positional_options_description& positional);
+    const boost::program_options::positional_options_description& positional, std::vector<Given>* order = nullptr);
 
 // The value of an option that must be there; `what` completes "... is missing".
 [[nodiscard]] std::string required(const boost::program_options::variables_map& values, const char* option,

@@ -10,9 +10,8 @@
 #include "hw/contract/error.h"
 #include "hw/presets/preset.h"
 #include "sim/cli/command.h"
-#include "sim/cli/file_places.h"
-#include "sim/cli/options.h"
 #include "sim/cli/oracle.h"
+#include "sim/cli/stream_options.h"
 #include "sim/cli/stream_session.h"
 #include "sim/platform/platform.h"
 #include "sim/report/columns.h"
@@ -20,7 +19,6 @@
 
 namespace npu::cli {
 
-namespace po = boost::program_options;
 using contract::ErrorCode;
 using graph::in_quotes;
 using report::grouped;
@@ -29,119 +27,35 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr CommandHelp kHelp = {
-    "npu stream NETWORK.tosa=FRAMES.npy... [options]",
-    "Runs several networks of one input each at once on one simulated NPU, each with its frames and in a context of "
-    "its\n"
-    "own, so that their variables share the persistent SRAM and nothing else. Which networks get their next frame\n"
-    "together is random.",
-    "  npu stream okay_nabu.tosa=frames.npy alexa.tosa=frames.npy\n"
-    "  npu stream a.tosa=a.npy b.tosa=b.npy --interleave 7 --retention --check undisturbed\n"
-    "  npu stream a.tosa=a.npy b.tosa=b.npy --check reference --outputs out/ --json out/stream.json\n"};
-
-struct StreamOptions {
-  std::vector<std::string> streams;  // NETWORK=FRAMES
-  std::string config, mode, check, outputs, json;
-  uint64_t seed = 1;
-  bool retention = false, quiet = false;
-  FilePlaces places;  // of networks, frames and --json
-};
-
 struct Check {
   uint64_t compared = 0, differing = 0;
   std::string first;  // that differs, in words
 };
-
-// Throws for a file that is read and written.
-FilePlaces places_of(const StreamOptions& options) {
-  FilePlaces places;
-  places.read("the machine's file", options.config);
-  for (const std::string& stream : options.streams) {
-    const size_t split = stream.rfind('=');
-    if (split == std::string::npos) continue;  // load_stream() refuses it
-    places.read("the network", stream.substr(0, split));
-    places.read("the frames", stream.substr(split + 1));
-  }
-  places.write("--json", options.json);
-  return places;
-}
-
-std::optional<StreamOptions> parse_options(const Arguments& arguments) {
-  po::options_description options, hidden;
-  options.add_options()  //
-      ("config,c", po::value<std::string>()->default_value("edge")->value_name("NAME|FILE"),
-       "the machine: nano, edge, or a YAML file with its sizes")  //
-      ("mode", po::value<std::string>()->default_value("timed")->value_name("MODE"),
-       "timed, or functional: the same bits without time, faster")                                                //
-      ("interleave", po::value<std::string>()->default_value("1")->value_name("SEED"), "seed of what is random")  //
-      ("retention", po::bool_switch(),
-       "power the device down between frames, half of the time: engines and scratchpad off, persistent SRAM in "
-       "retention")  //
-      ("check", po::value<std::string>()->value_name("undisturbed|reference"),
-       "compare every element of every output with a run of each network alone on the device, or with the software "
-       "reference; exit status 7 when any differs")  //
-      ("outputs,o", po::value<std::string>()->value_name("DIR"),
-       "write each output to DIR/<network>/<name>.npy, stacked as by npu run --sequence")                     //
-      ("json", po::value<std::string>()->value_name("FILE"), "write what ran when and what it gave as JSON")  //
-      ("quiet,q", po::bool_switch(), "no progress on long runs");
-  hidden.add_options()("streams", po::value<std::vector<std::string>>());
-  po::positional_options_description positional;
-  positional.add("streams", -1);
-  const auto values = parse(arguments, kHelp, options, hidden, positional);
-  if (!values) return std::nullopt;
-  StreamOptions result;
-  const auto text = [&](const char* name) {
-    return values->count(name) == 0 ? std::string() : (*values)[name].as<std::string>();
-  };
-  if (values->count("streams") == 0) {
-    throw Error(ErrorCode::kBadOption, "NETWORK.tosa=FRAMES.npy is missing; see npu stream --help");
-  }
-  result.streams = (*values)["streams"].as<std::vector<std::string>>();
-  result.config = text("config");
-  result.mode = text("mode");
-  result.check = text("check");
-  result.outputs = file_option(*values, "outputs");
-  result.json = file_option(*values, "json");
-  result.seed = parse_number(text("interleave"), "SEED of --interleave");
-  result.retention = (*values)["retention"].as<bool>();
-  result.quiet = (*values)["quiet"].as<bool>();
-  if (result.mode != "timed" && result.mode != "functional") {
-    throw Error(ErrorCode::kBadOption, fmt::format("--mode is timed or functional, not '{}'", result.mode));
-  }
-  if (!result.check.empty() && result.check != "undisturbed" && result.check != "reference") {
-    throw Error(ErrorCode::kBadOption, fmt::format("--check knows undisturbed and reference, not '{}'", result.check));
-  }
-  if (!result.json.empty()) check_file_writable(result.json);
-  result.places = places_of(result);
-  if (!result.outputs.empty()) check_folder_writable(result.outputs);
-  return result;
-}
 
 // Where its outputs go.
 std::filesystem::path folder_of(const StreamOptions& options, const Stream& stream) {
   return std::filesystem::path(options.outputs) / stream.name;
 }
 
-Stream load_stream(const std::string& argument, const contract::Capabilities& caps) {
-  const size_t split = argument.rfind('=');
-  if (split == std::string::npos) {
-    throw Error(ErrorCode::kBadOption, fmt::format("{} is not NETWORK.tosa=FRAMES.npy", in_quotes(argument)));
+InputData load_frames(const Network& network, const std::vector<std::string>& inputs) {
+  try {
+    return InputData(network.inputs, inputs, true);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}: {}", in_quotes(network.path.string()), error.what()));
   }
-  Network network = load_network(argument.substr(0, split));
-  if (network.inputs.size() != 1) {
-    throw Error(ErrorCode::kBadInput, fmt::format("{} has {} inputs, but npu stream takes networks with one",
-                                                  in_quotes(network.path.string()), network.inputs.size()));
-  }
+}
+
+Stream load_stream(const StreamArgument& argument, const contract::Capabilities& caps) {
+  Network network = load_network(argument.network);
   compiler::Program program = compiler::compile(network.graph, caps);
-  // The name of the input, for there may be a '=' in the file's.
-  InputData frames(network.inputs, {network.inputs[0].name + "=" + argument.substr(split + 1)}, true);
+  InputData frames = load_frames(network, argument.inputs);
   std::string name = network.path.stem().string();
   return {std::move(name), std::move(network), std::move(frames), std::move(program)};
 }
 
 std::vector<Stream> load_streams(const StreamOptions& options, const contract::Capabilities& caps) {
   std::vector<Stream> streams;
-  for (const std::string& argument : options.streams) {
+  for (const StreamArgument& argument : options.streams) {
     streams.push_back(load_stream(argument, caps));
     for (size_t i = 0; i + 1 < streams.size(); ++i) {
       if (streams[i].name != streams.back().name) continue;
@@ -235,7 +149,7 @@ void write_files(const StreamOptions& options, const std::vector<Stream>& stream
 }  // namespace
 
 int run_stream(const Arguments& arguments) {
-  std::optional<StreamOptions> parsed = parse_options(arguments);
+  std::optional<StreamOptions> parsed = parse_stream_options(arguments);
   if (!parsed) return 0;
   const StreamOptions& options = *parsed;
   platform::PlatformOptions machine;
@@ -256,7 +170,9 @@ int run_stream(const Arguments& arguments) {
     if (alone) wanted.push_back(run_alone(device, stream, progress));
     if (options.check == "reference") wanted.push_back(run_reference(stream));
   }
-  const Interleaved run = run_interleaved(device, streams, options.seed, options.retention, progress);
+  const Interleaved run = run_interleaved(
+      device, streams, options.seed,
+      {.retention = options.retention, .keep_outputs = !options.check.empty() || !options.outputs.empty()}, progress);
   std::optional<Check> check;
   if (!wanted.empty()) check.emplace();
   for (size_t i = 0; i < wanted.size(); ++i) compare(streams[i], run.outputs[i], wanted[i], *check);

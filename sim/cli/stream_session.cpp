@@ -23,10 +23,10 @@ struct Player {
     for (size_t port = 0; port < frame.size(); ++port) job.set_input(port, frame[port]);
     job.start();
   }
-  void finish() {
+  void finish(bool keep_outputs) {
     while (!job.wait(kPatience)) {
     }
-    outputs.push_back(job.outputs());
+    if (keep_outputs) outputs.push_back(job.outputs());
     cycles += job.result().cycles;
   }
 
@@ -62,14 +62,14 @@ Outputs run_alone(runtime::Device& device, const Stream& stream, Progress& progr
   Player player(device, stream);
   while (player.has_frames()) {
     player.start();
-    player.finish();
+    player.finish(true);
     progress.step();
   }
   return std::move(player.outputs);
 }
 
-Interleaved run_interleaved(runtime::Device& device, const std::vector<Stream>& streams, uint64_t seed, bool retention,
-                            Progress& progress) {
+Interleaved run_interleaved(runtime::Device& device, const std::vector<Stream>& streams, uint64_t seed,
+                            const InterleavedOptions& options, Progress& progress) {
   cosim::Random random(seed);
   std::vector<Player> players;
   players.reserve(streams.size());
@@ -78,10 +78,10 @@ Interleaved run_interleaved(runtime::Device& device, const std::vector<Stream>& 
   for (std::vector<size_t> chosen; !(chosen = choose(players, random)).empty();) {
     for (const size_t i : chosen) players[i].start();
     for (const size_t i : chosen) {
-      players[i].finish();
+      players[i].finish(options.keep_outputs);
       progress.step();
     }
-    const bool down = retention && random.chance(50);
+    const bool down = options.retention && random.chance(50);
     if (down) {
       power_down(device);
       ++result.power_downs;

@@ -30,6 +30,11 @@ struct Round {
   bool power_down = false;      // afterwards engines slept and the persistent SRAM went into retention
 };
 
+struct InterleavedOptions {
+  bool retention = false;     // power the device down between rounds, half of the time
+  bool keep_outputs = false;  // else they are none
+};
+
 struct Interleaved {
   std::vector<Outputs> outputs;  // by stream
   std::vector<uint64_t> cycles;  // by stream, of all of its frames
@@ -42,9 +47,8 @@ struct Interleaved {
 [[nodiscard]] Outputs run_alone(runtime::Device& device, const Stream& stream, Progress& progress);
 
 // All frames of all streams. In each round a random choice of the streams that have frames left, in random order, gets
-// its next frame, and their jobs are in flight together. With `retention`, the device is powered down after a round,
-// half of the time. What is random follows from the seed alone.
+// its next frame, and their jobs are in flight together. What is random follows from the seed alone.
 [[nodiscard]] Interleaved run_interleaved(runtime::Device& device, const std::vector<Stream>& streams, uint64_t seed,
-                                          bool retention, Progress& progress);
+                                          const InterleavedOptions& options, Progress& progress);
 
 }  // namespace npu::cli

@@ -59,6 +59,34 @@ class Stream(NpuTest):
         self.assertIn("on nano (functional)", text)
         self.assertIn("powered down after 0 of them", text)
 
+    def test_networks_with_several_inputs(self):
+        for name in ("left", "right"):
+            self.save(f"{name}.npy", "<i4", (FRAMES, 1, 4), [(i * (3 + len(name)) + len(name)) % 50 - 20 for i in range(4 * FRAMES)])
+        inputs = [("--input", f"left={self.dir / 'left.npy'}"), ("-i", f"right={self.dir / 'right.npy'}")]
+        network, out = self.dir / "two_sums.tosa", self.dir / "several"
+        self.good("run", network, *inputs[0], *inputs[1], "--sequence", "-o", self.dir / "run")
+        for order in (inputs, inputs[::-1]):
+            text = self.good("stream", self.streams[0], network, *order[0], *order[1], self.dir / "two.tosa", "--input",
+                             self.dir / "two.npy", "--retention", "--check", "reference", "-o", out).out
+            self.assertIn(f"0 differing of {5 * 4 * FRAMES} elements compared", text)
+            for name in ("left%20sum.npy", "right%20sum.npy", "difference.npy"):
+                self.assertEqual(read_npy(out / "two_sums" / name), read_npy(self.dir / "run" / name))
+
+    def test_bad_inputs_name_their_network(self):
+        network, left = self.dir / "two_sums.tosa", self.save("l.npy", "<i4", (3, 1, 4), range(12))
+        short = self.save("s.npy", "<i4", (2, 1, 4), range(8))
+        given = ("stream", self.streams[0], network, "--input", f"left={left}")
+        named = f"'{network}': "
+        self.bad(64, "bad_input", named + "input 'right' (INT32[1, 4]) is missing", *given)
+        self.bad(64, "bad_input", named + "input 'left' is given twice", *given, "--input", f"left={left}")
+        self.bad(64, "bad_input", named + "the network has no input 'middle'", *given, "--input", f"middle={left}")
+        self.bad(64, "bad_input", named + "the network has 2 inputs", *given, "--input", left)
+        self.bad(64, "bad_input", named + "input 'right' has 2 invocations, but input 'left' has 3", *given, "-i", f"right={short}")
+        self.bad(64, "bad_input", f"'{self.dir / 'two.tosa'}': ", *given, "-i", f"right={left}", self.dir / "two.tosa", "-i", left)
+        self.bad(64, "bad_option", f"--input 'left={left}' has no network before it", "stream", "--input", f"left={left}", network)
+        self.bad(64, "bad_option", f"'{network}' is not NETWORK.tosa=FRAMES.npy, nor", "stream", network, *self.streams)
+        self.bad(64, "bad_option", "are the same file", *given, "-i", f"right={short}", "--json", short)
+
     def test_bad_options(self):
         one = self.streams[0]
         self.bad(64, "bad_option", "NETWORK.tosa=FRAMES.npy is missing", "stream")

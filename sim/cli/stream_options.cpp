@@ -1,0 +1,127 @@
+#include "sim/cli/stream_options.h"
+
+#include <fmt/format.h>
+
+#include "driver/graph/text.h"
+#include "hw/contract/error.h"
+#include "sim/cli/data.h"
+#include "sim/cli/options.h"
+
+namespace npu::cli {
+
+namespace po = boost::program_options;
+using contract::ErrorCode;
+using graph::in_quotes;
+
+namespace {
+
+constexpr const char* kNetwork = "network";
+constexpr const char* kInput = "input";
+
+constexpr CommandHelp kHelp = {
+    "npu stream NETWORK.tosa=FRAMES.npy|NETWORK.tosa --input [NAME=]FRAMES.npy... ... [options]",
+    "Runs several networks at once on one simulated NPU, each with its frames and in a context of its own, so that "
+    "their\n"
+    "variables share the persistent SRAM and nothing else. NETWORK.tosa=FRAMES.npy is short for a network of one "
+    "input.\n"
+    "Which networks get their next frame together is random.",
+    "  npu stream okay_nabu.tosa=frames.npy alexa.tosa=frames.npy\n"
+    "  npu stream a.tosa=a.npy b.tosa=b.npy --interleave 7 --retention --check undisturbed\n"
+    "  npu stream a.tosa=a.npy two_mics.tosa --input left=l.npy --input right=r.npy --check reference\n"
+    "  npu stream a.tosa=a.npy b.tosa=b.npy --check reference --outputs out/ --json out/stream.json\n"};
+
+// Throws for a file that is read and written.
+FilePlaces places_of(const StreamOptions& options) {
+  FilePlaces places;
+  places.read("the machine's file", options.config);
+  for (const StreamArgument& stream : options.streams) {
+    places.read("the network", stream.network);
+    for (const std::string& input : stream.inputs) places.read("the frames", input.substr(input.rfind('=') + 1));
+  }
+  places.write("--json", options.json);
+  return places;
+}
+
+// Inputs belong to the network before them.
+std::vector<StreamArgument> streams_of(const std::vector<Given>& order) {
+  std::vector<StreamArgument> streams;
+  for (const Given& given : order) {
+    if (given.option == kNetwork) {
+      const size_t split = given.value.rfind('=');
+      streams.push_back({given.value.substr(0, split), {}});
+      if (split != std::string::npos) streams.back().inputs.push_back(given.value.substr(split + 1));
+    } else if (given.option == kInput) {
+      if (streams.empty()) {
+        throw Error(ErrorCode::kBadOption,
+                    fmt::format("--input {} has no network before it; give it behind the network that it is for",
+                                in_quotes(given.value)));
+      }
+      streams.back().inputs.push_back(given.value);
+    }
+  }
+  for (const StreamArgument& stream : streams) {
+    if (!stream.inputs.empty()) continue;
+    throw Error(ErrorCode::kBadOption, fmt::format("{} is not NETWORK.tosa=FRAMES.npy, nor has it an --input behind it",
+                                                   in_quotes(stream.network)));
+  }
+  return streams;
+}
+
+}  // namespace
+
+std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
+  po::options_description options, hidden;
+  options.add_options()  //
+      ("input,i", po::value<std::vector<std::string>>()->value_name("NAME=FRAMES.npy"),
+       "frames of an input of the network before it, counted by the first axis; NAME may be left out when there is one "
+       "input; the text is split at its last '='")  //
+      ("config,c", po::value<std::string>()->default_value("edge")->value_name("NAME|FILE"),
+       "the machine: nano, edge, or a YAML file with its sizes")  //
+      ("mode", po::value<std::string>()->default_value("timed")->value_name("MODE"),
+       "timed, or functional: the same bits without time, faster")                                                //
+      ("interleave", po::value<std::string>()->default_value("1")->value_name("SEED"), "seed of what is random")  //
+      ("retention", po::bool_switch(),
+       "power the device down between frames, half of the time: engines and scratchpad off, persistent SRAM in "
+       "retention")  //
+      ("check", po::value<std::string>()->value_name("undisturbed|reference"),
+       "compare every element of every output with a run of each network alone on the device, or with the software "
+       "reference; exit status 7 when any differs")  //
+      ("outputs,o", po::value<std::string>()->value_name("DIR"),
+       "write each output to DIR/<network>/<name>.npy, stacked as by npu run --sequence")                     //
+      ("json", po::value<std::string>()->value_name("FILE"), "write what ran when and what it gave as JSON")  //
+      ("quiet,q", po::bool_switch(), "no progress on long runs");
+  hidden.add_options()(kNetwork, po::value<std::vector<std::string>>());
+  po::positional_options_description positional;
+  positional.add(kNetwork, -1);
+  std::vector<Given> order;
+  const auto values = parse(arguments, kHelp, options, hidden, positional, &order);
+  if (!values) return std::nullopt;
+  StreamOptions result;
+  const auto text = [&](const char* name) {
+    return values->count(name) == 0 ? std::string() : (*values)[name].as<std::string>();
+  };
+  result.streams = streams_of(order);
+  if (result.streams.empty()) {
+    throw Error(ErrorCode::kBadOption, "NETWORK.tosa=FRAMES.npy is missing; see npu stream --help");
+  }
+  result.config = text("config");
+  result.mode = text("mode");
+  result.check = text("check");
+  result.outputs = file_option(*values, "outputs");
+  result.json = file_option(*values, "json");
+  result.seed = parse_number(text("interleave"), "SEED of --interleave");
+  result.retention = (*values)["retention"].as<bool>();
+  result.quiet = (*values)["quiet"].as<bool>();
+  if (result.mode != "timed" && result.mode != "functional") {
+    throw Error(ErrorCode::kBadOption, fmt::format("--mode is timed or functional, not '{}'", result.mode));
+  }
+  if (!result.check.empty() && result.check != "undisturbed" && result.check != "reference") {
+    throw Error(ErrorCode::kBadOption, fmt::format("--check knows undisturbed and reference, not '{}'", result.check));
+  }
+  if (!result.json.empty()) check_file_writable(result.json);
+  result.places = places_of(result);
+  if (!result.outputs.empty()) check_folder_writable(result.outputs);
+  return result;
+}
+
+}  // namespace npu::cli

@@ -1,0 +1,32 @@
+// The command line of `npu stream`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/cli/command.h"
+#include "sim/cli/file_places.h"
+
+namespace npu::cli {
+
+// A network and the files with its frames, as given.
+struct StreamArgument {
+  std::string network;
+  std::vector<std::string> inputs;  // [NAME=]FILE.npy
+};
+
+struct StreamOptions {
+  std::vector<StreamArgument> streams;
+  std::string config, mode, check, outputs, json;
+  uint64_t seed = 1;
+  bool retention = false, quiet = false;
+  FilePlaces places;  // of networks, frames and --json
+};
+
+// nullopt after printing the help. Checks that what is to be written can be, and that no file is read and written.
+// Throws Error(kBadOption, kCannotWrite).
+[[nodiscard]] std::optional<StreamOptions> parse_stream_options(const Arguments& arguments);
+
+}  // namespace npu::cli
