@@ -69,6 +69,9 @@ class Temporary {
 std::vector<uint8_t> read_head(const std::filesystem::path& path, uintmax_t limit, uintmax_t count) {
   std::error_code failure;
   const auto status = std::filesystem::status(path, failure);
+  if (status.type() == std::filesystem::file_type::none) {  // not even that can be told: a folder that is not ours
+    fail(ErrorCode::kCannotRead, "read", path, failure.message());
+  }
   if (!std::filesystem::exists(status)) {
     fail(ErrorCode::kCannotRead, "read", path, "no such file");
   }
@@ -124,6 +127,8 @@ std::string why_not_replaceable(const std::filesystem::path& path) {
   if (is_directory(status)) return "it is a folder";
   if (is_symlink(status)) return "it is a link that leads back to itself";
   if (exists(status) && !is_regular_file(status)) return "it is there and no regular file";
+  // A file that is protected is not to be lost, though the folder would let it.
+  if (exists(status) && ::access(place.c_str(), W_OK) != 0) return "it is there and write-protected";
   return "";
 }
 

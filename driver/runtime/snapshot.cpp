@@ -134,7 +134,9 @@ SnapshotVariable read_variable(Reader& from) {
 // The payload of a file whose header and checksum are right.
 std::span<const uint8_t> payload_of(std::span<const uint8_t> file) {
   const std::span<const uint8_t> magic = file.first(std::min(file.size(), kMagic.size()));
-  if (!std::equal(magic.begin(), magic.end(), kMagic.begin())) throw_bad("is no snapshot of variables");
+  if (!std::equal(magic.begin(), magic.end(), kMagic.begin())) {
+    throw Error(ErrorCode::kBadSnapshot, "this is no snapshot of variables; give one that was saved as such.");
+  }
   if (file.size() < kHeaderBytes + kChecksumBytes) throw_bad("is truncated");
   Reader header(file.subspan(kMagic.size()));
   const auto version = header.number<uint32_t>();

@@ -1,14 +1,18 @@
 #include "sim/report/trace.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
+#include "driver/graph/file.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 
@@ -31,36 +35,57 @@ std::string json_string(const std::string& text) {
 
 }  // namespace
 
+// A file to write, without a name where the file system knows such files, else with the one that it would get.
 struct TraceWriter::File {
-  explicit File(const std::filesystem::path& path) : handle(std::fopen(path.c_str(), "wb")) {}
+  explicit File(const std::filesystem::path& name) {
+    ::unlink(name.c_str());  // what a program of the same number left
+    int descriptor = ::open(name.parent_path().c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    named = descriptor < 0;
+    if (named) descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0) handle = ::fdopen(descriptor, "wb");
+    if (handle == nullptr) failure = errno;
+  }
   ~File() {
     if (handle != nullptr) std::fclose(handle);
   }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  std::FILE* handle;
+  void put(const char* text) {
+    if (std::fputs(text, handle) < 0 && failure == 0) failure = errno;
+  }
+  // Whether all was written, and is there under the name.
+  bool finish(const std::filesystem::path& name) {
+    if (std::fflush(handle) != 0 && failure == 0) failure = errno;
+    const std::string unnamed = fmt::format("/proc/self/fd/{}", ::fileno(handle));
+    if (failure == 0 && !named && ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+      failure = errno;
+    }
+    return failure == 0;
+  }
+
+  std::FILE* handle = nullptr;
+  bool named = false;
+  int failure = 0;  // the first
 };
 
 TraceWriter::TraceWriter(std::filesystem::path path, const compiler::Program& program,
                          const contract::Capabilities& caps)
     : path_(std::move(path)),
-      temporary_(path_.string() + fmt::format(".tmp{}", ::getpid())),
+      temporary_(std::filesystem::absolute(path_).replace_filename(fmt::format(".npu-trace-{}", ::getpid()))),
       file_(std::make_unique<File>(temporary_)),
       commands_(list_commands(program)),
       clock_mhz_(caps.clock_mhz) {
-  if (file_->handle == nullptr || std::filesystem::is_directory(path_)) {
-    if (file_->handle != nullptr) std::filesystem::remove(temporary_);
-    throw Error(contract::ErrorCode::kCannotWrite,
-                fmt::format("cannot write the trace {}.", graph::in_quotes(path_.string())));
-  }
+  const std::string why = graph::why_not_replaceable(path_);
+  if (!why.empty()) fail(why);
+  if (file_->handle == nullptr) fail(std::strerror(file_->failure));
   for (const compiler::Layer& layer : program.layers) {
     layers_.push_back(json_string(layer.name));
     operators_.push_back(json_string(layer.operators));
   }
   for (const compiler::Variable& variable : program.variables) variables_.push_back(variable.identity);
   busy_until_.resize(variables_.size());
-  std::fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", file_->handle);
+  file_->put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
   write_track_names(caps);
 }
 
@@ -197,8 +222,8 @@ std::string TraceWriter::layer_name(const Event& event) const {
 }
 
 void TraceWriter::put(const std::string& record) {
-  if (written_++ > 0) std::fputs(",\n", file_->handle);
-  std::fputs(record.c_str(), file_->handle);
+  if (written_++ > 0) file_->put(",\n");
+  file_->put(record.c_str());
 }
 
 // Microseconds with the exact picoseconds of the cycle, as far as the format's floating point goes.
@@ -208,14 +233,15 @@ std::string TraceWriter::microseconds(uint64_t cycles) const {
 
 uint64_t TraceWriter::close() {
   write_phase({std::max(end_, phase_.time), contract::Phase::kIdle, 0});
-  std::fputs("\n]}\n", file_->handle);
-  const bool good = std::fflush(file_->handle) == 0 && std::ferror(file_->handle) == 0;
+  file_->put("\n]}\n");
+  if (!file_->finish(temporary_)) fail(std::strerror(file_->failure));
   file_.reset();
-  if (!good) {
-    throw Error(contract::ErrorCode::kCannotWrite,
-                fmt::format("cannot write the trace {}.", graph::in_quotes(path_.string())));
-  }
   return left_out_;
+}
+
+void TraceWriter::fail(const std::string& why) const {
+  throw Error(contract::ErrorCode::kCannotWrite,
+              fmt::format("cannot write the trace {}: {}.", graph::in_quotes(path_.string()), why));
 }
 
 std::filesystem::path TraceWriter::release() { return std::exchange(temporary_, {}); }

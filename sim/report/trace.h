@@ -23,7 +23,8 @@ class TraceWriter {
   // Records beyond this are left out; finish() then says how many.
   static constexpr uint64_t kMaxSlices = 2'000'000;
 
-  // Opens a temporary file beside `path`. Throws Error(kCannotWrite).
+  // Opens a file in the folder of `path` that has no name yet where the file system knows such, so that nothing stays
+  // of a program that is stopped. Throws Error(kCannotWrite).
   TraceWriter(std::filesystem::path path, const compiler::Program& program, const contract::Capabilities& caps);
   // Leaves nothing behind unless released.
   ~TraceWriter();
@@ -40,6 +41,7 @@ class TraceWriter {
  private:
   struct File;
 
+  [[noreturn]] void fail(const std::string& why) const;
   void write_track(uint32_t id, std::string_view name, uint32_t position);
   void write_track_names(const contract::Capabilities& caps);
   void write_invocation(const runtime::RunResult& result, const JobAxis& axis);

@@ -2,7 +2,12 @@
 """What commands read is never overwritten, nor is what is no file: usage files_test.py NPU MAKE_NETWORKS."""
 
 import os
+import resource
+import signal
 import stat
+import subprocess
+import time
+from pathlib import Path
 
 import harness
 from harness import NpuTest, listing, read_npy
@@ -140,6 +145,79 @@ class Files(NpuTest):
         self.good("run", *self.data, "-o", self.out)
         self.assertEqual(read_npy(elsewhere / "y")[1], (5, 1, 4))
         self.assertTrue((self.out / "y.npy").is_symlink())
+
+    def outputs(self, folder):
+        """Every command that writes, into a folder, where old files may stand."""
+        stream = f"{self.network}={self.frames}"
+        for command, *option in (("run", "--save-state", "s"), ("run", "--json", "j"), ("run", "--csv", "c"), ("run", "--trace", "t"),
+                                 ("run", "-o", ""), ("reference", "--save-state", "s"), ("reference", "-o", "")):
+            yield command, *self.data, option[0], folder / option[1]
+        yield "stream", stream, "--json", folder / "m"
+        yield "stream", stream, "-o", folder
+        yield "state", "clear", folder / "s"
+        yield "state", "clear", self.state, "-o", folder / "s"
+
+    def old_files(self, name):
+        folder = self.dir / name
+        (folder / "net").mkdir(parents=True)
+        for file in ("j", "c", "t", "y.npy", "net/y.npy", "m"):
+            (folder / file).write_bytes(b"old")
+        (folder / "s").write_bytes(self.state.read_bytes())
+        return folder
+
+    def test_a_full_disk_loses_nothing(self):
+        # No file may get larger than that, which fails as a disk does that is full.
+        def small_disk():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (60, 60))
+
+        for arguments in self.outputs(self.old_files("full")):
+            self.refused(66, "cannot_write", ": File too large", *arguments, preexec_fn=small_disk)
+
+    def test_what_is_protected_is_not_touched(self):
+        user = 65534 if os.geteuid() == 0 else os.geteuid()
+        for path in (self.dir, *self.dir.rglob("*")):
+            path.chmod(0o755)
+        try:
+            harness.run("--version", user=user)
+        except PermissionError:
+            self.skipTest("another user cannot run this program")
+        folder = self.old_files("protected")
+        for path in folder.rglob("*"):
+            path.chmod(0o777 if path.is_dir() else 0o444)
+        folder.chmod(0o777)
+        for arguments in self.outputs(folder):
+            self.refused(66, "cannot_write", "it is there and write-protected", *arguments, user=user)
+        folder.chmod(0o555)
+        (folder / "net").chmod(0o555)
+        for file in folder.rglob("*"):
+            if file.is_file():
+                file.unlink()
+        for arguments in self.outputs(folder):
+            if arguments[:2] != ("state", "clear"):
+                self.refused(66, "cannot_write", "writable", *arguments, user=user)
+        folder.chmod(0o700)
+        (folder / "s").write_bytes(self.state.read_bytes())
+        if os.geteuid() == 0:  # else it is its owner's
+            for arguments in (("state", "list", folder / "s"), ("run", *self.data, "--resume", folder / "s")):
+                self.refused(66, "cannot_read", "s': Permission denied", *arguments, user=user)
+
+    def test_nothing_stays_of_a_trace_whose_run_was_killed(self):
+        long = self.save("long.npy", "|i1", (100000, 1, 4), [0] * 400000)
+        folder = self.dir / "killed"
+        folder.mkdir()
+        process = subprocess.Popen([harness.NPU, "run", self.network, "--input", long, "--sequence", "--trace", folder / "t"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+        def opened():
+            links = [os.readlink(link) for link in Path(f"/proc/{process.pid}/fd").iterdir() if link.is_symlink()]
+            return any(link.startswith(str(folder)) for link in links)
+
+        while process.poll() is None and not opened():
+            time.sleep(0.01)
+        process.kill()
+        self.assertEqual(process.wait(), -signal.SIGKILL)
+        self.assertEqual(listing(folder), [])
 
     def test_empty_names_are_refused(self):
         shared = ("--resume", "--save-state", "--outputs", "-o")

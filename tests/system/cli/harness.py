@@ -42,10 +42,10 @@ def read_npy(path):
     return header["descr"], header["shape"], list(values)
 
 
-def run(*arguments, cwd=None, env=None, stdout=subprocess.PIPE):
-    """Runs npu; a crash or a hang is an exception."""
+def run(*arguments, cwd=None, env=None, stdout=subprocess.PIPE, **process):
+    """Runs npu; a crash or a hang is an exception. `process` goes to subprocess.run."""
     result = subprocess.run([NPU, *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE, cwd=cwd,
-                            env={**os.environ, **(env or {})}, timeout=TIMEOUT, check=False)
+                            env={**os.environ, **(env or {})}, timeout=TIMEOUT, check=False, **process)
     result.err = result.stderr.decode(errors="replace")
     result.out = result.stdout.decode(errors="replace") if result.stdout is not None else ""
     if result.returncode < 0 or result.returncode in (70, 134, 139):

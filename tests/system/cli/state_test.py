@@ -2,6 +2,7 @@
 """Saving state, resuming from it in another process, and `npu state`: usage state_test.py NPU MAKE_NETWORKS."""
 
 import json
+import os
 import struct
 import zlib
 
@@ -154,6 +155,38 @@ class State(NpuTest):
                               ("reference", self.dir / NETWORK, "--resume", bad)):
                 self.bad(64, "bad_snapshot", "bad.state", *arguments)
         self.bad(66, "cannot_read", "none.state", "state", "list", self.dir / "none.state")
+
+    def test_every_action_says_what_a_file_is_that_is_none(self):
+        good = self.saved("one.state")
+        places = {name: self.dir / name for name in ("folder", "fifo", "circle", "foreign", "version", "flipped")}
+        places["folder"].mkdir()
+        os.mkfifo(places["fifo"])
+        places["circle"].symlink_to("circle")
+        places["foreign"].write_bytes((self.dir / NETWORK).read_bytes())
+        data = good.read_bytes()
+        places["version"].write_bytes(data[:8] + b"\x09" + data[9:])
+        places["flipped"].write_bytes(data[:60] + bytes([data[60] ^ 16]) + data[61:])
+        cases = {"folder": (66, "cannot_read", "it is not a regular file"), "fifo": (66, "cannot_read", "it is not a regular file"),
+                 "circle": (66, "cannot_read", "Too many levels of symbolic links"),
+                 "foreign": (64, "bad_snapshot", "this is no snapshot of variables; give one"),
+                 "version": (64, "bad_snapshot", "format version 9, but this program knows version"),
+                 "flipped": (64, "bad_snapshot", "its checksum does not fit")}
+        before = listing(self.dir)
+        for name, (status, code, why) in cases.items():
+            place = places[name]
+            for arguments in (("list", place), ("list", place, "--json"), ("diff", good, place), ("diff", place, good, "--json"),
+                              ("check", place, self.dir / NETWORK), ("clear", place, "-o", self.dir / "cleared")):
+                result = self.bad(status, code, why, "state", *arguments)
+                self.assertEqual(result.out, "")
+                self.assertIn(name, result.err)
+            for command in ("run", "reference"):
+                self.bad(status, code, why, command, self.dir / NETWORK, "--resume", place, "--save-state", self.dir / "saved")
+        self.assertEqual(listing(self.dir), before)
+
+    def test_usage_errors_name_the_actions_help(self):
+        path = self.saved("usage.state")
+        for action, *arguments in (("list", path, path), ("diff", path, path, path), ("check", path, path, path), ("clear", "--foo")):
+            self.bad(64, "bad_option", f"; see npu state {action} --help", "state", action, *arguments)
 
     def test_nothing_is_saved_when_a_run_fails(self):
         out = self.dir / "failing"
