@@ -119,36 +119,60 @@ StridedAccess operand_access(const contract::VpuEwiseCommand& command, const con
   return result;
 }
 
-void collect(const contract::VpuEwiseCommand& command, Footprint& footprint) {
-  uint32_t read = 0, written = 0;  // one bit an operand
-  for (const contract::Uop& uop : command.uops) {
+// What the micro-operations do with an operand.
+struct OperandUse {
+  bool read = false, written = false;
+  size_t last_load = 0, first_store = 0;  // micro-operations, if there are any
+};
+
+std::vector<OperandUse> uses_of(const contract::VpuEwiseCommand& command) {
+  std::vector<OperandUse> uses(command.operands.size());
+  for (size_t i = 0; i < command.uops.size(); ++i) {
+    const contract::Uop& uop = command.uops[i];
     switch (uop.op) {
       case UopCode::kLoad:
-        read |= 1u << uop.a;
+        uses[uop.a].read = true;
+        uses[uop.a].last_load = i;
         break;
       case UopCode::kStore:
-        written |= 1u << uop.b;
+        if (!uses[uop.b].written) uses[uop.b].first_store = i;
+        uses[uop.b].written = true;
         break;
       case UopCode::kRescale:
       case UopCode::kTable8:
       case UopCode::kTable16:
-        read |= 1u << uop.b;
+        uses[uop.b].read = true;
         break;
       default:
         break;
     }
   }
-  for (uint32_t i = 0; i < command.operands.size(); ++i) {
-    if ((read >> i & 1) == 0) continue;
+  return uses;
+}
+
+// Whether operand `i` is read from where others are stored to, and all of it before any of them: a load behind the
+// store would depend on how far the store has come.
+bool in_place(const contract::VpuEwiseCommand& command, const std::vector<OperandUse>& uses, uint32_t i) {
+  const StridedAccess read = operand_access(command, command.operands[i]);
+  bool meets = false;
+  for (uint32_t other = 0; other < uses.size(); ++other) {
+    if (!uses[other].written || !read.same_walk(operand_access(command, command.operands[other]))) continue;
+    if (uses[i].last_load > uses[other].first_store) return false;
+    meets = true;
+  }
+  return meets;
+}
+
+void collect(const contract::VpuEwiseCommand& command, Footprint& footprint) {
+  const std::vector<OperandUse> uses = uses_of(command);
+  for (uint32_t i = 0; i < uses.size(); ++i) {
+    if (!uses[i].read) continue;
     StridedAccess access = operand_access(command, command.operands[i]);
-    for (uint32_t other = 0; other < command.operands.size(); ++other) {
-      if ((written >> other & 1) == 0) continue;
-      if (access.same_walk(operand_access(command, command.operands[other]))) access.in_place = true;
-    }
+    access.in_place = in_place(command, uses, i);
     footprint.accesses.push_back(access);
   }
-  for (uint32_t i = 0; i < command.operands.size(); ++i) {
-    if ((written >> i & 1) == 0) continue;
+  for (uint32_t i = 0; i < uses.size(); ++i) {
+    if (!uses[i].written) continue;
     StridedAccess access = operand_access(command, command.operands[i]);
     access.access = Access::kWrite;
     access.commit = command.commit;

@@ -33,8 +33,9 @@ struct StridedAccess {
   engine::Access access = engine::Access::kRead;
   uint64_t run = 0;
   std::array<Dim, kMaxRank> dims{};
-  bool commit = false;    // a write that makes its variable written
-  bool in_place = false;  // a read of exactly the bytes that the same command writes, in the same order
+  bool commit = false;  // a write that makes its variable written
+  // A read of exactly the bytes that the same command writes, in the same order, and of each before it is written.
+  bool in_place = false;
 
   [[nodiscard]] bool same_walk(const StridedAccess& other) const {
     return base == other.base && first == other.first && run == other.run && dims == other.dims;

@@ -184,6 +184,15 @@ TEST(FootprintTest, ElementWise) {
   footprint.clear();
   collect_footprint(command, footprint);
   EXPECT_TRUE(footprint.accesses[0].in_place);
+  // Loaded again behind the store, or loaded there only.
+  command.uops.push_back(command.uops[0]);
+  footprint.clear();
+  collect_footprint(command, footprint);
+  EXPECT_FALSE(footprint.accesses[0].in_place);
+  std::rotate(command.uops.begin(), command.uops.begin() + 1, command.uops.end());
+  footprint.clear();
+  collect_footprint(command, footprint);
+  EXPECT_FALSE(footprint.accesses[0].in_place);
 }
 
 TEST(FootprintTest, PoolAndReduce) {

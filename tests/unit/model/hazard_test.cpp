@@ -156,6 +156,37 @@ TEST(HazardTest, ACommandMustNotOverlapItself) {
   EXPECT_EQ(fault_of(crossing), ErrorCode::kFaultBadCommand);
 }
 
+// A VPU program that loads from where it has stored to: how far the store has come is the engine's business.
+void loads_come_before_stores(const BenchOptions& options) {
+  Bench bench(options);
+  contract::VpuEwiseCommand command = ewise(spm(0), spm(0x100), 37);
+  command.operands.push_back(command.operands[1]);  // 2: where the result goes, as an operand
+  const contract::Uop load = command.uops[0], store = command.uops[1];
+  contract::Uop again = load;
+  again.a = 2;
+  contract::VpuEwiseCommand apart = command;
+  apart.operands[2].base = spm(0x100 + 37);
+  const auto fault_of = [&](contract::VpuEwiseCommand program, std::vector<contract::Uop> uops) {
+    program.uops = std::move(uops);
+    Stream stream(small_machine());
+    stream.add(program);
+    EXPECT_TRUE(bench.run(stream));
+    return bench.fault();
+  };
+  EXPECT_EQ(fault_of(command, {load, again, store}), ErrorCode::kOk);
+  EXPECT_EQ(fault_of(command, {load, store, again}), ErrorCode::kFaultBadCommand);
+  EXPECT_EQ(fault_of(command, {again, store, load, store, again}), ErrorCode::kFaultBadCommand);
+  EXPECT_EQ(fault_of(command, {again, store, load, store}), ErrorCode::kOk);  // the load is of another operand
+  EXPECT_EQ(fault_of(apart, {load, store, again}), ErrorCode::kOk);
+}
+
+TEST(HazardTest, LoadsComeBeforeStoresTimed) { loads_come_before_stores({}); }
+TEST(HazardTest, LoadsComeBeforeStoresFunctional) {
+  BenchOptions options;
+  options.mode = Mode::kFunctional;
+  loads_come_before_stores(options);
+}
+
 TEST(HazardTest, JitterChangesNoBit) {
   BenchOptions options;
   options.jitter = {1234, 300, 300, 300};
