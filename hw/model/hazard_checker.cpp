@@ -80,6 +80,24 @@ Conflict HazardChecker::access(Space space, const ByteSet& bytes, engine::Access
   return conflict;
 }
 
+Conflict HazardChecker::glance(Space space, const ByteSet& bytes) {
+  Conflict conflict;
+  bool stop = false;
+  const auto check = [&](uint32_t now) {
+    if (now == Shadow::kUntouched) return now;
+    const ByteState& before = state(now);
+    stop = before.writer > clock_[before.writer_queue];
+    if (stop) conflict = {ErrorCode::kFaultHazard, before.writer - 1, 0};
+    return now;
+  };
+  bytes.for_each_run([&](uint64_t low, uint64_t high) {
+    const uint64_t at = shadows_[static_cast<uint32_t>(space) - 1].update(low, high, check, stop);
+    if (stop) conflict.address = at;
+    return !stop;
+  });
+  return conflict;
+}
+
 uint32_t HazardChecker::after_read(uint32_t old, Conflict& conflict) {
   if (old == Shadow::kUntouched) {
     if (read_fresh_ == 0) {

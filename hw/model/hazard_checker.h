@@ -39,6 +39,8 @@ class HazardChecker {
   // A command goes to its queue; its accesses follow, reads before writes. `queue` < kQueues.
   void issue(uint32_t queue, uint32_t index, const std::array<uint8_t, contract::kWaitQueues>& wait);
   [[nodiscard]] Conflict access(contract::Space space, const ByteSet& bytes, engine::Access access);
+  // A read that later writes need not wait for.
+  [[nodiscard]] Conflict glance(contract::Space space, const ByteSet& bytes);
 
  private:
   // Commands by queue, as index in the stream plus 1; 0 = none.

@@ -1,4 +1,5 @@
 // What the sequencer checks of a command's accesses before it issues it.
+#include <algorithm>
 #include <map>
 
 #include "hw/model/command_processor.h"
@@ -9,6 +10,18 @@ namespace npu::model {
 using contract::ErrorCode;
 using contract::Space;
 using engine::Access;
+
+namespace {
+
+ByteSet bytes_of_entry(uint16_t index) {
+  ByteSet bytes;
+  bytes.run = contract::VariableEntry::kBytes;
+  bytes.low = uint64_t{index} * bytes.run;
+  bytes.high = bytes.low + bytes.run;
+  return bytes;
+}
+
+}  // namespace
 
 // Rights and limits, then hazards, of one access; notes in `slot` what it means for the command.
 bool CommandProcessor::check_access(const StridedAccess& access, IssuedCommand& slot) {
@@ -71,25 +84,26 @@ void CommandProcessor::note_use(const StridedAccess& access, const Window& windo
 
 // The table entry of a variable is one of the things that a command touches: what completes a write changes it, so all
 // that used the variable before must be done by then, and what follows comes behind. Of two places a reader keeps the
-// one that it was issued with, whatever is completed meanwhile.
+// one that it was issued with, whatever is completed meanwhile; but it comes behind what completed the write that it
+// reads.
 bool CommandProcessor::check_entries(const IssuedCommand& slot) {
+  const auto ordered = [&](uint16_t index, const Conflict& conflict) {
+    if (conflict.error == ErrorCode::kOk) return true;
+    return fault_at(conflict.error, {0, contract::Region::kVariable, index}, 0, conflict.other);
+  };
   std::map<uint16_t, Access> entries;
   for (const VariableUse& use : slot.variables) {
     const bool two = machine_.persistent.table().has(use.index, contract::VariableFlag::kDoubleBuffered);
-    if (two && use.access == Access::kRead) continue;
+    if (two && use.access == Access::kRead) {
+      if (!ordered(use.index, hazards_.glance(Space::kPersistent, bytes_of_entry(use.index)))) return false;
+      continue;
+    }
     Access& access = entries.try_emplace(use.index, Access::kRead).first->second;
     if (use.commit) access = Access::kWrite;
   }
-  for (const auto& [index, access] : entries) {
-    ByteSet bytes;
-    bytes.run = contract::VariableEntry::kBytes;
-    bytes.low = uint64_t{index} * bytes.run;
-    bytes.high = bytes.low + bytes.run;
-    const Conflict conflict = hazards_.access(Space::kPersistent, bytes, access);
-    if (conflict.error == ErrorCode::kOk) continue;
-    return fault_at(conflict.error, {0, contract::Region::kVariable, index}, 0, conflict.other);
-  }
-  return true;
+  return std::all_of(entries.begin(), entries.end(), [&](const auto& entry) {
+    return ordered(entry.first, hazards_.access(Space::kPersistent, bytes_of_entry(entry.first), entry.second));
+  });
 }
 
 // The stream is read, and the event buffer written, behind the back of the tokens.

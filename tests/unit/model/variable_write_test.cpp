@@ -133,6 +133,31 @@ TEST_P(VariableWriteTest, OfTwoPlacesAMissingTokenIsFoundByPlace) {
   EXPECT_EQ(run(second_write), ErrorCode::kFaultHazard);
 }
 
+// The read touches none of the bytes that the last part of the write stores, but only the commit makes them readable.
+TEST_P(VariableWriteTest, AReadComesBehindWhatCompletedTheWrite) {
+  for (const uint8_t two : {uint8_t{0}, kDouble}) {
+    set(kVariable, kSram, two);
+    const auto reading_behind = [](uint32_t part) {
+      Stream stream = declared();
+      stream.add(store(0, 0x100, 32, false));
+      stream.add(store(1, 0x120, 32, true, 32), {{0, 1}});
+      stream.add(copy(2, variable(kVariable), dram(0x1000), 32), {{part, 1}});
+      return stream;
+    };
+    EXPECT_EQ(run(reading_behind(0)), ErrorCode::kFaultHazard) << uint32_t{two};
+    EXPECT_EQ(bench.read(reg::kFaultCommand), 4u);
+    EXPECT_EQ(bench.read(reg::kFaultOther), 3u);
+    set(kVariable, kSram, two);
+    EXPECT_EQ(run(reading_behind(1)), ErrorCode::kOk) << uint32_t{two};
+    EXPECT_EQ(memory(0x1000, 32), memory(0x100, 32));
+    // What reads the old value is not in the way.
+    Stream before = declared();
+    before.add(load(2, 0x1000));
+    before.add(store(0, 0x200, kLength, true));
+    EXPECT_EQ(run(before), two != 0 ? ErrorCode::kOk : ErrorCode::kFaultHazard);
+  }
+}
+
 TEST_P(VariableWriteTest, EnginesUpdateInPlaceOrToTheOtherPlace) {
   for (const uint8_t two : {uint8_t{0}, kDouble}) {
     set(kVariable, kSram, two);
