@@ -463,6 +463,8 @@ NPU_EXPORT npu_status npu_context_restore_file(npu_context* context, const char*
 // job of a program that has some, works (NPU_STATUS_POWER_LOST) until the loss is acknowledged. Then they start as
 // after npu_context_clear_variable().
 NPU_EXPORT npu_status npu_context_state_lost(npu_context* context, bool* lost, npu_error** error);
+// NPU_STATUS_WRONG_ORDER while a job from before the loss that uses variables is in flight: wait for it, or cancel it
+// and wait.
 NPU_EXPORT npu_status npu_context_acknowledge_loss(npu_context* context, npu_error** error);
 
 // Told what a context lost: names that live until the function returns.

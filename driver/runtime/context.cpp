@@ -57,6 +57,16 @@ void ContextState::require_quiet(const std::string& call) const {
   }
 }
 
+void ContextState::require_no_stateful_job(const std::string& call) const {
+  for (const ProgramState* loaded : programs) {
+    if (loaded->in_flight == nullptr || loaded->program.variables.empty()) continue;
+    throw Error(ErrorCode::kWrongOrder,
+                fmt::format("cannot {} while a job that uses variables of the context is in flight; wait for its end, "
+                            "or cancel it and wait, first.",
+                            call));
+  }
+}
+
 void ContextState::job_started() {
   ++device->jobs_in_flight;
   ++jobs_in_flight;
@@ -72,55 +82,69 @@ uint16_t Context::owner() const { return state_->owner; }
 
 LoadedProgram Context::load(compiler::Program program) {
   const Lock lock(state_->device->mutex);
-  return LoadedProgram(std::make_shared<ProgramState>(state_, std::move(program)));
+  const auto place = [&] { return LoadedProgram(std::make_shared<ProgramState>(state_, std::move(program))); };
+  return program.variables.empty() ? place() : state_->use_variables(place);
 }
 
 std::vector<VariableInfo> Context::variables() const {
   const Lock lock(state_->device->mutex);
-  state_->require_state();
-  return state_->device->variables.list(state_->owner);
+  return state_->use_variables([&] {
+    state_->require_state();
+    return state_->device->variables.list(state_->owner);
+  });
 }
 
 graph::Value Context::read_variable(std::string_view identity) const {
   const Lock lock(state_->device->mutex);
-  const uint32_t index = find_variable(*state_, identity, "read a variable");
-  const VariableSlot& slot = state_->device->variables.slot(index);
-  return {slot.type, slot.shape, state_->device->variables.read(index)};
+  return state_->use_variables([&] {
+    const uint32_t index = find_variable(*state_, identity, "read a variable");
+    const VariableSlot& slot = state_->device->variables.slot(index);
+    return graph::Value{slot.type, slot.shape, state_->device->variables.read(index)};
+  });
 }
 
 void Context::write_variable(std::string_view identity, const graph::Value& value) {
   const Lock lock(state_->device->mutex);
-  const uint32_t index = find_variable(*state_, identity, "write a variable");
-  const VariableSlot& slot = state_->device->variables.slot(index);
-  if (value.type != slot.type || value.shape != slot.shape || value.bytes.size() != slot.bytes) {
-    throw Error(ErrorCode::kVariableMismatch,
-                fmt::format("variable {} is {}{}, not {}{}.", graph::in_quotes(identity), graph::name(slot.type),
-                            graph::to_string(slot.shape), graph::name(value.type), graph::to_string(value.shape)));
-  }
-  state_->device->variables.write(index, value.bytes, "host");
+  state_->use_variables([&] {
+    const uint32_t index = find_variable(*state_, identity, "write a variable");
+    const VariableSlot& slot = state_->device->variables.slot(index);
+    if (value.type != slot.type || value.shape != slot.shape || value.bytes.size() != slot.bytes) {
+      throw Error(ErrorCode::kVariableMismatch,
+                  fmt::format("variable {} is {}{}, not {}{}.", graph::in_quotes(identity), graph::name(slot.type),
+                              graph::to_string(slot.shape), graph::name(value.type), graph::to_string(value.shape)));
+    }
+    state_->device->variables.write(index, value.bytes, "host");
+  });
 }
 
 void Context::clear() {
   const Lock lock(state_->device->mutex);
-  state_->require_quiet("clear variables");
-  state_->require_state();
-  state_->device->variables.require_power("clear variables");
-  state_->device->variables.clear_all(state_->owner);
+  state_->use_variables([&] {
+    state_->require_quiet("clear variables");
+    state_->require_state();
+    state_->device->variables.require_power("clear variables");
+    state_->device->variables.clear_all(state_->owner);
+  });
 }
 
 void Context::clear(std::string_view identity) {
   const Lock lock(state_->device->mutex);
-  static_cast<void>(find_variable(*state_, identity, "clear a variable"));
-  state_->device->variables.clear(state_->owner, identity);
+  state_->use_variables([&] {
+    static_cast<void>(find_variable(*state_, identity, "clear a variable"));
+    state_->device->variables.clear(state_->owner, identity);
+  });
 }
 
 bool Context::state_lost() const {
   const Lock lock(state_->device->mutex);
+  state_->device->look_at_persistent();
   return state_->device->losses.lost(state_->owner);
 }
 
 void Context::acknowledge_loss() {
   const Lock lock(state_->device->mutex);
+  if (!state_->device->losses.lost(state_->owner)) return;
+  state_->require_no_stateful_job("acknowledge a loss");
   state_->device->losses.acknowledge(state_->owner);
 }
 

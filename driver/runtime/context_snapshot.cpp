@@ -80,41 +80,45 @@ void check_fit(const Snapshot& snapshot, const Declarations& declarations) {
 
 Snapshot Context::snapshot(std::string label) const {
   const Lock lock(state_->device->mutex);
-  state_->require_quiet("save variables");
-  state_->require_state();
-  Snapshot snapshot{std::move(label), {}, state_->owner};
-  for (VariableInfo& info : state_->device->variables.list(state_->owner)) {
-    SnapshotVariable variable;
-    if (info.is_written) variable.bytes = state_->device->variables.read(info.index);
-    variable.identity = std::move(info.identity);
-    variable.tensor_name = std::move(info.tensor_name);
-    variable.type = info.type;
-    variable.shape = std::move(info.shape);
-    variable.is_written = info.is_written;
-    variable.last_writer = std::move(info.last_writer);
-    variable.invocations = info.invocations;
-    variable.place = info.in_dram ? StatePlace::kDram : StatePlace::kPersistentSram;
-    snapshot.variables.push_back(std::move(variable));
-  }
-  std::sort(snapshot.variables.begin(), snapshot.variables.end(),
-            [](const auto& a, const auto& b) { return a.identity < b.identity; });
-  return snapshot;
+  return state_->use_variables([&] {
+    state_->require_quiet("save variables");
+    state_->require_state();
+    Snapshot snapshot{std::move(label), {}, state_->owner};
+    for (VariableInfo& info : state_->device->variables.list(state_->owner)) {
+      SnapshotVariable variable;
+      if (info.is_written) variable.bytes = state_->device->variables.read(info.index);
+      variable.identity = std::move(info.identity);
+      variable.tensor_name = std::move(info.tensor_name);
+      variable.type = info.type;
+      variable.shape = std::move(info.shape);
+      variable.is_written = info.is_written;
+      variable.last_writer = std::move(info.last_writer);
+      variable.invocations = info.invocations;
+      variable.place = info.in_dram ? StatePlace::kDram : StatePlace::kPersistentSram;
+      snapshot.variables.push_back(std::move(variable));
+    }
+    std::sort(snapshot.variables.begin(), snapshot.variables.end(),
+              [](const auto& a, const auto& b) { return a.identity < b.identity; });
+    return snapshot;
+  });
 }
 
 void Context::restore(const Snapshot& snapshot) {
   const Lock lock(state_->device->mutex);
-  state_->require_quiet("restore variables");
-  state_->require_state();
-  check_snapshot(snapshot);
-  VariableManager& variables = state_->device->variables;
-  variables.require_power("restore variables");
-  check_fit(snapshot, declarations_of(*state_));
-  for (ProgramState* program : state_->programs) program->bind_variables();
-  for (const SnapshotVariable& variable : snapshot.variables) {
-    const uint32_t index = variables.find(state_->owner, variable.identity).value();
-    variables.write(index, variable.bytes, variable.is_written ? "snapshot" : "");
-    variables.set_invocations(index, variable.invocations);
-  }
+  state_->use_variables([&] {
+    state_->require_quiet("restore variables");
+    state_->require_state();
+    check_snapshot(snapshot);
+    VariableManager& variables = state_->device->variables;
+    variables.require_power("restore variables");
+    check_fit(snapshot, declarations_of(*state_));
+    for (ProgramState* program : state_->programs) program->bind_variables();
+    for (const SnapshotVariable& variable : snapshot.variables) {
+      const uint32_t index = variables.find(state_->owner, variable.identity).value();
+      variables.write(index, variable.bytes, variable.is_written ? "snapshot" : "");
+      variables.set_invocations(index, variable.invocations);
+    }
+  });
 }
 
 }  // namespace npu::runtime

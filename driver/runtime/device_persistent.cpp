@@ -1,6 +1,7 @@
 // What a device's persistent SRAM does as a whole: power, losses, error correction.
 #include <fmt/format.h>
 
+#include <array>
 #include <map>
 #include <utility>
 
@@ -35,32 +36,48 @@ void DeviceState::note_loss() {
     }
     losses.add(owner, std::move(loss));
   }
-  variables.forget_all();
+  variables.lose();
   ++loss_count;
   device_says_lost = true;
 }
 
-void DeviceState::prepare_persistent() {
-  switch_persistent(PsramPower::kOn);
+void DeviceState::look_at_persistent() {
+  std::array<uint32_t, 2> words{};
+  static_assert(reg::kPsramStatus == reg::kPsramPower + 4);
+  hal->read_registers(reg::kPsramPower, words);
+  variables.set_power(static_cast<PsramPower>(words[0] & reg::kPsramPowerStateMask));
+  if ((words[1] & reg::kPsramStatusLostMask) != 0 && !device_says_lost) note_loss();
+}
+
+void DeviceState::tell_loss() {
   if (device_says_lost) link->acknowledge_loss();
   device_says_lost = false;
-  variables.settle();
+}
+
+void DeviceState::prepare_persistent() {
+  // Behind other jobs the firmware switches it on by itself.
+  if (jobs_in_flight == 0) switch_persistent(PsramPower::kOn);
+  tell_loss();
+  if (variables.power() == PsramPower::kOn) variables.settle();
 }
 
 void Device::set_persistent_power(PsramPower state) {
   const Lock lock(state_->mutex);
   state_->require_idle("change the power of the persistent SRAM");
+  state_->look_at_persistent();
   state_->switch_persistent(state);
 }
 
 PsramPower Device::persistent_power() {
   const Lock lock(state_->mutex);
+  state_->look_at_persistent();
   return state_->variables.power();
 }
 
 ScrubResult Device::scrub() {
   const Lock lock(state_->mutex);
   state_->require_idle("scrub the persistent SRAM");
+  state_->look_at_persistent();
   VariableManager& variables = state_->variables;
   variables.require_power("scrub");
   const Link::Scrubbed scrubbed = state_->link->scrub();

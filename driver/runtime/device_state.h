@@ -38,6 +38,11 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   void switch_persistent(contract::PsramPower state);
   // The persistent SRAM has lost its contents: contexts that had variables lose them, and are told.
   void note_loss();
+  // Asks the device what state the persistent SRAM is in, which others than the driver may have changed, and notes a
+  // loss that nobody knew of. Before whatever needs variables.
+  void look_at_persistent();
+  // Before the first allocation after a loss, so that the device can tell of another one.
+  void tell_loss();
   // Before a job: switches the persistent SRAM on, and tells the device what only the driver knows.
   void prepare_persistent();
 
@@ -67,6 +72,26 @@ class ContextState {
   void require_quiet(const std::string& call) const;
   // Throws Error(kPowerLost) until a loss of its variables is acknowledged.
   void require_state() const { device->losses.require_none(owner); }
+  // Calls `action`, which uses variables. A loss that is found meanwhile ends it with Error(kPowerLost), which names
+  // what this context lost, if it did.
+  template <typename Action>
+  auto guard_variables(Action action) {
+    try {
+      const VariableManager::Use use(device->variables);
+      return action();
+    } catch (const Error& error) {
+      if (error.code() == contract::ErrorCode::kPowerLost) require_state();
+      throw;
+    }
+  }
+  // The same for a public call: looks at the device first.
+  template <typename Action>
+  auto use_variables(Action action) {
+    device->look_at_persistent();
+    return guard_variables(action);
+  }
+  // Throws Error(kWrongOrder) while a job that uses variables is in flight.
+  void require_no_stateful_job(const std::string& call) const;
   void job_started();
   void job_ended();
 
@@ -164,6 +189,7 @@ class JobState final : public JobListener {
   void submit();
   void finish(JobEnd& end);
   void note_fault(const Fault& fault);
+  [[nodiscard]] bool uses_variables() const { return !program->program.variables.empty(); }
   // Was a loss found since the start of a job that needs variables?
   [[nodiscard]] bool lost_its_state() const;
   void note_lost_state();

@@ -79,10 +79,15 @@ bool JobState::start() {
   failure_ = {std::nullopt, ErrorCode::kWrongOrder, "the job could not be started."};
   outputs.clear();
   result = {};
-  if (!program->program.variables.empty()) context.require_state();
+  if (uses_variables()) {
+    device().look_at_persistent();
+    context.require_state();
+  }
   device().prepare_persistent();
-  program->bind_variables();
-  if (starts_over) device().variables.forget_seen(context.owner);
+  context.guard_variables([&] {
+    program->bind_variables();
+    if (starts_over) device().variables.forget_seen(context.owner);
+  });
   ++context.epoch;
   write_inputs();
   if (options.poison) poison();
@@ -170,27 +175,21 @@ void JobState::finish(JobEnd& end) {
 // What a fault tells about the persistent SRAM.
 void JobState::note_fault(const Fault& fault) {
   if (fault.code == ErrorCode::kFaultEcc) device().variables.note_damage(fault.other);
+  // Whatever it was, it may come from a change of power that nobody asked for.
+  if (uses_variables() || fault.code == ErrorCode::kFaultPower) device().look_at_persistent();
   // A job from before a loss that is known says nothing new.
   if (fault.code == ErrorCode::kPowerLost && losses_before_ == device().loss_count) device().note_loss();
 }
 
-bool JobState::lost_its_state() const {
-  return !program->program.variables.empty() && losses_before_ != device().loss_count;
-}
+bool JobState::lost_its_state() const { return uses_variables() && losses_before_ != device().loss_count; }
 
 // Whatever the device said of a job whose variables went while it was queued or running: nobody knows what it has read.
 void JobState::note_lost_state() {
   const StateLoss* loss = device().losses.find(program->context->owner);
-  StateLoss acknowledged;
-  if (loss == nullptr) {
-    for (const compiler::Variable& variable : program->program.variables) {
-      acknowledged.identities.push_back(variable.identity);
-    }
-  }
-  std::string text = loss != nullptr ? describe_loss(*loss) : describe_acknowledged_loss(acknowledged);
+  NPU_CHECK(loss != nullptr);  // nobody acknowledges it while this job is in flight
   // The device's own words about it keep their place in the program.
   const bool told = failure_.fault && failure_.fault->code == ErrorCode::kPowerLost;
-  failure_ = {told ? failure_.fault : std::nullopt, ErrorCode::kPowerLost, std::move(text)};
+  failure_ = {told ? failure_.fault : std::nullopt, ErrorCode::kPowerLost, describe_loss(*loss)};
 }
 
 void JobState::read_events(uint64_t recorded) {

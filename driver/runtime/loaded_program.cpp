@@ -216,6 +216,7 @@ void ProgramState::bind_variables() {
   DeviceState& device = *context->device;
   if (!program.variables.empty()) context->require_state();
   if (bound_generation == device.variables.generation()) return;
+  if (!program.variables.empty()) device.tell_loss();
   std::vector<uint32_t> indices = device.variables.declare(context->owner, program.variables, context->options);
   bound_generation = device.variables.generation();
   if (bound_variables == indices) return;

@@ -271,7 +271,9 @@ class Context {
 
   // All calls about variables also throw Error(kPowerLost) naming them when the context lost its variables
   // (state_lost()), kFaultPower while the persistent SRAM is in retention or off, and kFaultEcc naming those that
-  // cannot be read for two wrong bits in a word.
+  // cannot be read for two wrong bits in a word. Each of them, and load(), asks the device first whether the memory has
+  // lost its power or was switched to another state, whoever did it. When that comes to light in the middle of one, it
+  // throws kPowerLost; variables that load() was about to allocate then count as lost.
 
   // Variables that are allocated now, by table index.
   [[nodiscard]] std::vector<VariableInfo> variables() const;
@@ -298,7 +300,9 @@ class Context {
   // The persistent SRAM was without power, and the context had variables: they are gone, and no call about them, and no
   // job of a program that has some, works until the loss is acknowledged. Then they start as after clear().
   [[nodiscard]] bool state_lost() const;
-  void acknowledge_loss();  // nothing happens when there is none
+  // Nothing happens when there is no loss. Throws Error(kWrongOrder) while a job from before it that uses variables is
+  // in flight, since it would write what starts anew; wait for it (it ends as kPowerLost), or cancel it and wait.
+  void acknowledge_loss();
   // `listener` is called once a loss, by the thread whose call found it, before that call returns or throws, and
   // without the device's lock: it may call anything but destroy handles that are in use. It must not throw. An id for
   // remove_listener(); listeners also go with the last handle of the context.

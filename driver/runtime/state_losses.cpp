@@ -26,12 +26,6 @@ std::string describe_loss(const StateLoss& loss) {
       names_of(loss));
 }
 
-std::string describe_acknowledged_loss(const StateLoss& loss) {
-  return fmt::format(
-      "the persistent SRAM lost its power while the job was in flight, and with it what it used in {}; run it again.",
-      names_of(loss));
-}
-
 const StateLoss* StateLosses::find(uint16_t owner) const {
   const auto loss = losses_.find(owner);
   return loss == losses_.end() ? nullptr : &loss->second;

@@ -42,7 +42,5 @@ class StateLosses {
 
 // "the persistent SRAM lost its power, and with it what this context held in 'a', 'b'; call ..."
 [[nodiscard]] std::string describe_loss(const StateLoss& loss);
-// The same for a job from before a loss that its context has acknowledged since.
-[[nodiscard]] std::string describe_acknowledged_loss(const StateLoss& loss);
 
 }  // namespace npu::runtime

@@ -24,7 +24,7 @@ std::string type_and_shape(graph::DType type, const graph::Shape& shape) {
 
 VariableManager::VariableManager(Hal& hal, VariableTable& table, const contract::Capabilities& caps,
                                  RangeAllocator& dram)
-    : places_(caps, dram), values_(hal, table, places_), dram_(dram) {}
+    : places_(caps, dram), table_(table), values_(hal, table_, places_), dram_(dram) {}
 
 void VariableManager::require_power(std::string_view call) const {
   if (power_ == contract::PsramPower::kOn) return;
@@ -249,6 +249,12 @@ void VariableManager::forget_all() {
   ++generation_;
   places_.erase_all();
   values_.forget_doubts();
+  table_.set_lost(false);
+}
+
+void VariableManager::lose() {
+  if (uses_ == 0) return forget_all();
+  table_.set_lost(true);
 }
 
 void VariableManager::release(std::span<const uint32_t> indices) {
@@ -270,13 +276,6 @@ void VariableManager::release(std::span<const uint32_t> indices) {
 }
 
 // --- Looking
-
-std::vector<std::string> VariableManager::identities_of(uint16_t owner) const {
-  std::vector<std::string> identities;
-  for (const uint32_t index : places_.of_owner(owner)) identities.push_back(places_.slot(index).identity);
-  std::sort(identities.begin(), identities.end());
-  return identities;
-}
 
 std::vector<VariableInfo> VariableManager::list(uint16_t owner) {
   const std::vector<uint32_t> indices = places_.of_owner(owner);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "driver/compiler/program.h"
+#include "driver/runtime/guarded_table.h"
 #include "driver/runtime/link.h"
 #include "driver/runtime/range_allocator.h"
 #include "driver/runtime/runtime.h"
@@ -41,7 +42,24 @@ class VariableManager {
   void clear_all(uint16_t owner);
   // The device lost its table and its persistent memory.
   void forget_all();
-  [[nodiscard]] std::vector<std::string> identities_of(uint16_t owner) const;
+  // The same, found while the device was asked for something. While a Use lives, all stays known, so that nothing goes
+  // from under the hands of whoever asked: what is under way fails with Error(kPowerLost) at its exchange with the
+  // table, and everything is forgotten when the last Use ends.
+  void lose();
+  class Use {
+   public:
+    explicit Use(VariableManager& variables) : variables_(variables) { ++variables_.uses_; }
+    ~Use() {
+      if (--variables_.uses_ == 0 && variables_.table_.lost()) variables_.forget_all();
+    }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    VariableManager& variables_;
+  };
+  // In order.
+  [[nodiscard]] std::vector<std::string> identities_of(uint16_t owner) const { return places_.identities_of(owner); }
   [[nodiscard]] std::vector<uint32_t> of_owner(uint16_t owner) const { return places_.of_owner(owner); }
   [[nodiscard]] std::vector<uint16_t> owners() const { return places_.owners(); }
 
@@ -75,7 +93,7 @@ class VariableManager {
   // Before a job: puts right what the device may still hold of variables that are gone.
   void settle() { values_.settle(); }
 
-  // Of the persistent SRAM, as it was last switched.
+  // Of the persistent SRAM, as it was last switched or seen.
   [[nodiscard]] contract::PsramPower power() const { return power_; }
   void set_power(contract::PsramPower state) { power_ = state; }
   // Throws Error(kFaultPower) unless it is on; `call` completes the sentence "cannot ...".
@@ -111,8 +129,10 @@ class VariableManager {
   [[noreturn]] void throw_table_full(uint16_t owner, const compiler::Variable& variable, Wanted wanted) const;
 
   VariablePlaces places_;
+  GuardedTable table_;
   VariableValues values_;
   RangeAllocator& dram_;
+  uint32_t uses_ = 0;
   contract::PsramPower power_ = contract::PsramPower::kOn;
   uint64_t generation_ = 1;
 };

@@ -40,6 +40,15 @@ std::vector<uint16_t> VariablePlaces::owners() const {
   return owners;
 }
 
+// Those without a place at the moment (lift()) among them.
+std::vector<std::string> VariablePlaces::identities_of(uint16_t owner) const {
+  std::vector<std::string> identities;
+  const auto variables = by_owner_.find(owner);
+  if (variables == by_owner_.end()) return identities;
+  for (const auto& [identity, index] : variables->second) identities.push_back(identity);
+  return identities;
+}
+
 uint32_t VariablePlaces::insert(VariableSlot slot) {
   NPU_CHECK(!free_.empty());
   const uint32_t index = *free_.begin();

@@ -56,8 +56,9 @@ class VariablePlaces {
   [[nodiscard]] const VariableSlot& slot(uint32_t index) const { return *slots_[index]; }
   [[nodiscard]] bool taken(uint32_t index) const { return index < slots_.size() && slots_[index].has_value(); }
   [[nodiscard]] std::optional<uint32_t> find(uint16_t owner, std::string_view identity) const;
-  [[nodiscard]] std::vector<uint32_t> of_owner(uint16_t owner) const;  // in order
-  [[nodiscard]] std::vector<uint16_t> owners() const;                  // that have variables, in order
+  [[nodiscard]] std::vector<uint32_t> of_owner(uint16_t owner) const;          // in order
+  [[nodiscard]] std::vector<uint16_t> owners() const;                          // that have variables, in order
+  [[nodiscard]] std::vector<std::string> identities_of(uint16_t owner) const;  // in order
   [[nodiscard]] uint32_t entries() const { return static_cast<uint32_t>(slots_.size()); }
   [[nodiscard]] uint32_t entries_used() const { return entries() - static_cast<uint32_t>(free_.size()); }
   [[nodiscard]] bool has_free_entry() const { return !free_.empty(); }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tests/unit/runtime/fixture.h"
 
 namespace npu::runtime {
@@ -117,7 +119,13 @@ TEST_F(FaultTest, CommandsAndVariablesThatDoNotExistAreStillReported) {
 
 TEST_F(FaultTest, TheDeviceIsResetAfterAFaultAndUsableAgain) {
   fault(ErrorCode::kFaultBus);
-  EXPECT_EQ(opened.mock.log().back().value, reg::kControlSoftResetMask);
+  const auto& log = opened.mock.log();
+  const auto last_write = std::find_if(log.rbegin(), log.rend(), [](const MockHal::Access& access) {
+    return access.kind == MockHal::Kind::kWriteRegister;
+  });
+  ASSERT_NE(last_write, log.rend());
+  EXPECT_EQ(last_write->address, uint64_t{reg::kControl});
+  EXPECT_EQ(last_write->value, reg::kControlSoftResetMask);
   EXPECT_EQ(error_of([&] { static_cast<void>(job.outputs()); }).first, ErrorCode::kWrongOrder);
   opened.mock.on_start = [](MockHal& mock) { mock.end_job(); };
   job.run();

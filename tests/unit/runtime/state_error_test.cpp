@@ -394,10 +394,30 @@ TEST(Ecc, WrongWordsOfFreeMemoryAreRightInANewVariable) {
 
 // A host that cannot reach the memory has not found wrong bits.
 TEST(Ecc, OtherErrorsOfTheBusStayWhatTheyAre) {
-  Opened opened;
+  class Deaf : public MockHal {
+   public:
+    using MockHal::MockHal;
+    void read_window(Window window, uint32_t offset, std::span<uint8_t> bytes) override {
+      require_bus();
+      MockHal::read_window(window, offset, bytes);
+    }
+    void write_window(Window window, uint32_t offset, std::span<const uint8_t> bytes) override {
+      MockHal::write_window(window, offset, bytes);
+      require_bus();
+    }
+    bool deaf = false;
+
+   private:
+    void require_bus() const {
+      if (deaf) throw Error(ErrorCode::kFaultBus, "the bus has no power.");
+    }
+  };
+  auto hal = std::make_unique<Deaf>(small_machine());
+  Deaf& device = *hal;
+  Opened opened(std::move(hal));
   Context context = opened.device.create_context();
   const LoadedProgram program = context.load(make_program({written("v", 4)}));
-  opened.mock.set_register(contract::reg::kPsramPower, 1);  // nobody told the driver
+  device.deaf = true;
   const auto expect_bus = [](const std::pair<ErrorCode, std::string>& error) {
     EXPECT_EQ(error.first, ErrorCode::kFaultBus);
     EXPECT_CONTAINS(error.second, "has no power");
