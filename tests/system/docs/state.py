@@ -19,7 +19,9 @@ NOT_BUILT = "_NOT_BUILT"
 
 
 def plain(name):
-    """Without what a parametrised test has around its name: Wakewords/State.Equal/okay_nabu -> State.Equal."""
+    """Without what a parametrised test has around its name, or a test of several types behind it:
+    Wakewords/State.Equal/okay_nabu and State.Equal<npu::Device> -> State.Equal."""
+    name = re.sub(r"<.*>$", "", name)
     parts = [part for part in name.split("/") if "." in part]
     return parts[0] if parts else name
 
