@@ -163,8 +163,4 @@ std::string to_string(const Shape& shape) {
   return text + "]";
 }
 
-std::string variable_identity(const Tensor& tensor) {
-  return tensor.variable_name.empty() ? tensor.name : tensor.variable_name;
-}
-
 }  // namespace npu::graph

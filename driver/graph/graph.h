@@ -137,7 +137,7 @@ struct Tensor {
   std::span<const uint8_t> data;
   bool has_data = false;
   bool variable = false;
-  std::string variable_name;
+  std::string variable_name;  // of a variable: its identity, never empty in a valid graph
 };
 
 // Every attribute that an operator of TOSA 1.0 has; which ones count is in the operator table (operators.h).
@@ -212,8 +212,7 @@ struct Graph {
 [[nodiscard]] int64_t byte_size(DType type, int64_t elements);
 [[nodiscard]] std::string to_string(const Shape& shape);  // "[1, 3, 40]"
 
-// The identity of a variable tensor by which graphs of one context share it: variable_name, else the tensor's operator
-// name, which an exported file has not; then the tensor is private to its file and the name is used.
-[[nodiscard]] std::string variable_identity(const Tensor& tensor);
+// The identity of a variable tensor, by which graphs of one context share it.
+[[nodiscard]] inline const std::string& variable_identity(const Tensor& tensor) { return tensor.variable_name; }
 
 }  // namespace npu::graph

@@ -5,6 +5,7 @@
 #include "driver/graph/file.h"
 #include "driver/graph/reader_attributes.h"
 #include "driver/graph/reader_budget.h"
+#include "driver/graph/reader_variables.h"
 #include "driver/graph/reader_verify.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
@@ -325,6 +326,7 @@ Graph parse_tosa(std::shared_ptr<const std::vector<uint8_t>> file, std::string_v
     }
     Budget budget(file->size());
     Graph graph = read_graph(verify_file(*file, budget), budget);
+    name_variables(graph, *file, budget);
     graph.storage.push_back(std::move(file));
     return graph;
   } catch (const Error& error) {

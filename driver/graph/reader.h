@@ -13,7 +13,8 @@ namespace npu::graph {
 
 // Reads a file of at most 2 GiB. The graph is well formed as data (names resolved, constants as long as their types
 // say) but not validated: see validate.h. Variables stored as IDENTITY become kVariableRead and kVariableWrite; shapes
-// become tensors of type kShape behind the block's tensors. Throws Error: cannot_read; file_damaged;
+// become tensors of type kShape behind the block's tensors; a variable without variable_name gets that of the VARIABLE
+// operator that declares it, else one that no other file has. Throws Error: cannot_read; file_damaged;
 // version_unsupported; unknown_operator; feature_unsupported for what only later versions have; bad_structure for names
 // that do not resolve or occur twice; bad_argument for attributes that are not the operator's; bad_type, bad_shape,
 // bad_data for tensors; budget_exceeded for more than the reader's limits.

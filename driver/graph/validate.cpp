@@ -48,6 +48,9 @@ void check_tensor(const Tensor& tensor, const std::string& here) {
   if (tensor.variable && is_shape) {
     fail(ErrorCode::kBadType, what + " is a variable of type SHAPE");
   }
+  if (tensor.variable && tensor.variable_name.empty()) {
+    fail(ErrorCode::kBadStructure, what + " is a variable without an identity; give it a variable_name");
+  }
 }
 
 class BlockCheck {

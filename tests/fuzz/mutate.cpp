@@ -144,6 +144,7 @@ class Mutation {
     switch (draw_.below(3)) {
       case 0:
         tensor.variable = !tensor.variable;
+        tensor.variable_name = tensor.name;
         break;
       case 1:
         tensor.variable_name = draw_.any(block.tensors).variable_name;
@@ -153,6 +154,7 @@ class Mutation {
         const Tensor like = tensor;
         const TensorId state = add_tensor(block, like.type, like.shape);
         block.tensors[state].variable = true;
+        block.tensors[state].variable_name = block.tensors[state].name;
         const TensorId value = add_tensor(block, like.type, like.shape);
         if (draw_.one_in(2)) {
           block.operators.insert(block.operators.begin(), {Op::kVariable, {}, {}, {state}, {}});

@@ -72,18 +72,6 @@ TEST(Reader, TakesVariableOperatorsStoredAsIdentity) {
   EXPECT_EQ(read(file).main().operators[0].op, Op::kIdentity);
 }
 
-TEST(Reader, VariableIdentityIsItsOwnNameElseTheTensors) {
-  RawFile file;
-  file.variable = true;
-  EXPECT_EQ(variable_identity(tensor(read(file), "y")), "y");
-  GraphBuilder b;
-  b.output(b.read(b.variable("a b/c:0.x", DType::kInt8, {3})));
-  const auto bytes = std::make_shared<const std::vector<uint8_t>>(serialize(b.build()));
-  const Graph graph = parse_tosa(bytes, "a file");
-  EXPECT_EQ(variable_identity(graph.main().tensors.at(0)), "a b/c:0.x");
-  EXPECT_FALSE(graph.main().tensors.at(0).has_data) << "no initial value";
-}
-
 TEST(Reader, TrimsPaddingOfData) {
   RawFile file;
   for (const size_t bytes : {12, 16}) {

@@ -69,6 +69,8 @@ const std::vector<Spoilt>& control_cases() {
          g.main().operators.push_back({Op::kVariable, {}, {}, find(g, Op::kVariableWrite).outputs, {}});
        },
        ErrorCode::kVariableUndeclared, "is written before this declaration"},
+      {"no_identity", Op::kVariableRead, [](Graph& g) { input(g, Op::kVariableRead, 0).variable_name.clear(); },
+       kStructure, "is a variable without an identity"},
       {"declaration_mismatch", Op::kWhileLoop,
        [](Graph& g) {
          Tensor state;
@@ -76,6 +78,7 @@ const std::vector<Spoilt>& control_cases() {
          state.type = DType::kInt8;
          state.shape = {1, 2};
          state.variable = true;
+         state.variable_name = state.name;
          g.main().tensors.push_back(state);
          state.shape = {2, 1};
          g.regions[2].blocks[0].tensors.push_back(state);
