@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <exception>
+#include <new>
 
 #include "hw/contract/error.h"
 #include "hw/model/iss_module.h"
@@ -43,6 +44,10 @@ model::IssFactory load_iss(const std::string& path) {
   return [create, file](const model::IssConfig& config) {
     try {
       return std::unique_ptr<model::Iss>(create(config));
+    } catch (const std::bad_alloc&) {
+      throw Error(contract::ErrorCode::kBudgetExceeded,
+                  "this computer has not enough memory for the instruction-set simulator of the control CPU, which "
+                  "takes more than 1 GiB of address space; npu run --bypass-firmware goes without it");
     } catch (const std::exception& exception) {
       throw Error(contract::ErrorCode::kCannotRead, "'" + file + "' made no simulator: " + exception.what());
     }

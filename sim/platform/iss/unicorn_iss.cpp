@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "sim/platform/iss/unicorn_iss.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -16,10 +19,20 @@ namespace {
 
 constexpr uint64_t kAddressSpace = uint64_t{1} << 32;
 
+// What Unicorn maps for translated code, and a little for the rest of an engine.
+constexpr size_t kEngineBytes = (size_t{1} << 30) + (size_t{1} << 26);
+
 constexpr uint32_t kEcall = 0x0000'0073, kEbreak = 0x0010'0073, kWfi = 0x1050'0073, kMret = 0x3020'0073;
 
 void check(uc_err error, const char* what) {
   if (error != UC_ERR_OK) throw std::runtime_error(std::string(what) + ": " + uc_strerror(error));
+}
+
+// Unicorn ends the whole process when it cannot have its memory, so it is asked for only where it is to be had.
+void require_memory_of_an_engine() {
+  void* const probe = mmap(nullptr, kEngineBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (probe == MAP_FAILED) throw std::bad_alloc();
+  munmap(probe, kEngineBytes);
 }
 
 template <typename Function>
@@ -32,6 +45,7 @@ void add_hook(uc_engine* engine, int type, Function function, void* self) {
 }  // namespace
 
 UnicornIss::UnicornIss(const model::IssConfig& config) : config_(config) {
+  require_memory_of_an_engine();
   check(uc_open(UC_ARCH_RISCV, UC_MODE_RISCV32, &engine_), "uc_open");
   try {
     check(uc_ctl_set_cpu_model(engine_, UC_CPU_RISCV32_SIFIVE_E31), "uc_ctl_set_cpu_model");  // RV32IMAC, no MMU

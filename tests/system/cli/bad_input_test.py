@@ -5,6 +5,8 @@ bad_input_test.py NPU MAKE_NETWORKS."""
 import json
 import os
 import random
+import resource
+import subprocess
 
 import harness
 from harness import NpuTest, listing, npy_bytes, run
@@ -226,6 +228,15 @@ class Machines(BadInput):
         lines += ["dram:"] + [f"  {name}: {value}" for name, value in machine["dram"].items()]
         self.drop_files()
         return "\n".join(lines) + "\n"
+
+    def test_too_little_memory_for_the_control_cpu(self):
+        def small_computer():
+            resource.setrlimit(resource.RLIMIT_AS, (800 << 20, 800 << 20))
+
+        if subprocess.run([harness.NPU, "--version"], capture_output=True, preexec_fn=small_computer, check=False).returncode != 0:
+            self.skipTest("this build of the program needs more to start at all (a sanitizer's shadow memory)")
+        self.bad(4, "budget_exceeded", "--bypass-firmware", "run", self.dir / "convolution.tosa", "--input", self.dir / "x.npy",
+                 "--config", "nano", preexec_fn=small_computer)
 
     def test_names(self):
         for command in ("info", "run"):
