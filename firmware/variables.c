@@ -5,7 +5,9 @@
 #include "firmware/job.h"
 #include "firmware/memory.h"
 
-enum { kEntryWords = sizeof(struct npu_variable_entry) / 4, kFlagsLsb = 16 };
+// Words of an entry: base, length, owner with flags, hash. What counts at each of several reads is the entry's; what a
+// job that runs meanwhile finds in its own variables counts once.
+enum { kEntryWords = sizeof(struct npu_variable_entry) / 4, kFlagsLsb = 16, kReads = 3 };
 
 // Whether a variable lies in memory that variables may have, with its second place if it has one.
 static bool npu_variable_allowed(uint32_t base, uint32_t length, uint32_t flags) {
@@ -26,16 +28,24 @@ enum npu_error npu_variable_write(volatile const struct npu_ring_request *reques
     return NPU_ERROR_FAULT_REQUEST;
   if (!npu_core_persistent_on()) return NPU_ERROR_FAULT_POWER;
   npu_write(NPU_REG_VAR_INDEX, index);
-  for (uint32_t i = 0; i < kEntryWords; ++i) npu_write(NPU_REG_VAR_WORD0 + 4 * i, request->value[1 + i]);
+  // The running job may look at the entry between two words: it is free until it is complete.
+  npu_write(NPU_REG_VAR_WORD1, 0);
+  npu_write(NPU_REG_VAR_WORD0, base);
+  npu_write(NPU_REG_VAR_WORD2, request->value[3]);
+  npu_write(NPU_REG_VAR_WORD3, request->value[4]);
+  if (length != 0) npu_write(NPU_REG_VAR_WORD1, length);
   return NPU_ERROR_OK;
 }
 
 enum npu_error npu_variable_read(uint32_t index, uint32_t words[4]) {
   if (index >= npu_device.var_entries) return NPU_ERROR_FAULT_REQUEST;
   if (!npu_core_persistent_on()) return NPU_ERROR_FAULT_POWER;
-  // A register cannot say that its word is damaged; the count can.
-  const uint32_t damaged = npu_read(NPU_REG_ECC_UNCORRECTABLE);
   npu_write(NPU_REG_VAR_INDEX, index);
-  for (uint32_t i = 0; i < kEntryWords; ++i) words[i] = npu_read(NPU_REG_VAR_WORD0 + 4 * i);
-  return npu_read(NPU_REG_ECC_UNCORRECTABLE) == damaged ? NPU_ERROR_OK : NPU_ERROR_FAULT_ECC;
+  for (uint32_t attempt = 0; attempt < kReads; ++attempt) {
+    // A register cannot say that its word is damaged; the count can.
+    const uint32_t damaged = npu_read(NPU_REG_ECC_UNCORRECTABLE);
+    for (uint32_t i = 0; i < kEntryWords; ++i) words[i] = npu_read(NPU_REG_VAR_WORD0 + 4 * i);
+    if (npu_read(NPU_REG_ECC_UNCORRECTABLE) == damaged) return NPU_ERROR_OK;
+  }
+  return NPU_ERROR_FAULT_ECC;
 }

@@ -18,6 +18,8 @@ namespace reg = contract::reg;
 constexpr std::array<uint32_t, 4> kEntryWords = {reg::kVarWord0, reg::kVarWord1, reg::kVarWord2, reg::kVarWord3};
 // Power comes back within 1,000 cycles; a device that takes this many waits for it never will.
 constexpr int kPowerWaits = 100;
+// What counts every time is the entry's; what a job that runs meanwhile finds in its own variables counts once.
+constexpr int kEntryReads = 3;
 
 }  // namespace
 
@@ -169,13 +171,24 @@ void DirectLink::write_entries(std::span<const Write> writes) {
     std::array<uint32_t, kEntryWords.size()> words{};
     std::memcpy(words.data(), bytes.data(), bytes.size());
     hal_.write_register(reg::kVarIndex, write.index);
-    for (size_t i = 0; i < words.size(); ++i) hal_.write_register(kEntryWords[i], words[i]);
+    // A running job of another context may look at the entry between two words: it is free until it is complete.
+    hal_.write_register(reg::kVarWord1, 0);
+    for (const size_t i : {0, 2, 3}) hal_.write_register(kEntryWords[i], words[i]);
+    if (write.entry.length != 0) hal_.write_register(reg::kVarWord1, words[1]);
   }
 }
 
 std::vector<VariableEntry> DirectLink::read_entries(std::span<const uint32_t> indices) {
-  // A register that shows what cannot be read gives some value, and only the count tells.
-  const uint32_t uncorrectable = hal_.read_register(reg::kEccUncorrectable);
+  for (int i = 0; i < kEntryReads; ++i) {
+    // A register that shows what cannot be read gives some value, and only the count tells.
+    const uint32_t uncorrectable = hal_.read_register(reg::kEccUncorrectable);
+    std::vector<VariableEntry> entries = read_once(indices);
+    if (hal_.read_register(reg::kEccUncorrectable) == uncorrectable) return entries;
+  }
+  throw Error(ErrorCode::kFaultEcc, "an entry of the variable table has two wrong bits in a word.");
+}
+
+std::vector<VariableEntry> DirectLink::read_once(std::span<const uint32_t> indices) {
   std::vector<VariableEntry> entries;
   for (const uint32_t index : indices) {
     std::array<uint32_t, kEntryWords.size()> words{};
@@ -184,9 +197,6 @@ std::vector<VariableEntry> DirectLink::read_entries(std::span<const uint32_t> in
     std::array<uint8_t, VariableEntry::kBytes> bytes{};
     std::memcpy(bytes.data(), words.data(), bytes.size());
     entries.push_back(VariableEntry::load(bytes.data()));
-  }
-  if (hal_.read_register(reg::kEccUncorrectable) != uncorrectable) {
-    throw Error(ErrorCode::kFaultEcc, "an entry of the variable table has two wrong bits in a word.");
   }
   return entries;
 }

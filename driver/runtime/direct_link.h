@@ -39,6 +39,7 @@ class DirectLink final : public Link {
  private:
   void write_wide(uint32_t offset_low, uint32_t offset_high, uint64_t value);
   void write_regions(const contract::Job& job);
+  [[nodiscard]] std::vector<contract::VariableEntry> read_once(std::span<const uint32_t> indices);
   [[nodiscard]] JobEnd read_end();
   [[nodiscard]] JobEnd read_fault();
   void finish(JobEnd end);

@@ -247,6 +247,27 @@ TEST_F(AdminTest, ADamagedEntryIsToldByWhoeverReadsIt) {
   ask(Request::kVariableWrite, ErrorCode::kOk, {4, 0, 0, 0, 0});
 }
 
+TEST_F(AdminTest, AFaultOfTheRunningJobIsNotTheEntrys) {
+  boot();
+  for (const uint32_t found : {1u, 2u}) {
+    device.damage_elsewhere = found;
+    ask(Request::kVariableRead, ErrorCode::kOk, {4});
+    EXPECT_EQ(device.damage_elsewhere, 0u);
+  }
+}
+
+// The job that runs meanwhile looks at all entries.
+TEST_F(AdminTest, AnEntryIsFreeWhileItIsReplaced) {
+  boot();
+  const uint32_t table = FakeDevice::kVarEntries * 16;
+  ask(Request::kVariableWrite, ErrorCode::kOk, {4, table, 64, 0x10007, 0xabcd});
+  ask(Request::kVariableWrite, ErrorCode::kOk, {4, table + 64, 32, 0x20008, 0xef01});
+  EXPECT_EQ(device.variables.at(4), (std::array<uint32_t, 4>{table + 64, 32, 0x20008, 0xef01}));
+  ask(Request::kVariableWrite, ErrorCode::kOk, {4, 0, 0, 0, 0});
+  EXPECT_EQ(device.variables.at(4), (std::array<uint32_t, 4>{}));
+  EXPECT_EQ(device.changes_of_valid_entries, 0u);
+}
+
 TEST_F(AdminTest, AcknowledgesALoss) {
   boot();
   ask(Request::kAcknowledgeLoss, ErrorCode::kOk, {});

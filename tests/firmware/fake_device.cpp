@@ -200,6 +200,10 @@ uint32_t FakeDevice::cpu_read(uint32_t offset) {
     case reg::kVarWord2:
     case reg::kVarWord3:
       if (damaged_entry == word(reg::kVarIndex)) ++word(reg::kEccUncorrectable);
+      if (damage_elsewhere > 0) {
+        --damage_elsewhere;
+        ++word(reg::kEccUncorrectable);
+      }
       return variables[word(reg::kVarIndex)][(offset - reg::kVarWord0) / 4];
     default:
       return word(offset);
@@ -234,6 +238,7 @@ void FakeDevice::cpu_write(uint32_t offset, uint32_t value) {
     case reg::kVarWord1:
     case reg::kVarWord2:
     case reg::kVarWord3:
+      if (offset != reg::kVarWord1 && variables[word(reg::kVarIndex)][1] != 0) ++changes_of_valid_entries;
       variables[word(reg::kVarIndex)][(offset - reg::kVarWord0) / 4] = value;
       return;
     case reg::kPsramScrub:

@@ -72,7 +72,9 @@ class FakeDevice : public DevicePort, private model::IssBus {
   Work work;
   std::map<uint32_t, std::array<uint32_t, 4>> variables;
   uint32_t damaged_entry = UINT32_MAX;  // two wrong bits in it
-  uint32_t scrubs = 0;                  // each corrects 3 bits, and finds 2 words that it cannot
+  uint32_t damage_elsewhere = 0;        // wrong words that the running job finds while entries are read
+  uint32_t changes_of_valid_entries = 0;
+  uint32_t scrubs = 0;  // each corrects 3 bits, and finds 2 words that it cannot
 
  private:
   struct Memory {
