@@ -432,11 +432,11 @@ NPU_EXPORT npu_status npu_variables_get(const npu_variables* variables, size_t i
                                         npu_error** error);
 NPU_EXPORT void npu_variables_destroy(npu_variables* variables);
 
-// The data of a variable, written or not, and writing it. `size` must be its bytes (NPU_STATUS_BAD_INPUT).
+// The data of a variable, and writing it. `size` must be its bytes (NPU_STATUS_BAD_INPUT).
 // NPU_STATUS_VARIABLE_UNDECLARED for an unknown one, NPU_STATUS_WRONG_ORDER while a job of the context is in flight.
 // As all calls about variables: NPU_STATUS_POWER_LOST when the context lost them, NPU_STATUS_FAULT_POWER while the
 // persistent SRAM is in retention or off, NPU_STATUS_FAULT_ECC for two wrong bits in a word, and for reading
-// NPU_STATUS_VARIABLE_TORN.
+// NPU_STATUS_VARIABLE_UNWRITTEN when it was never written nor initialised, else NPU_STATUS_VARIABLE_TORN.
 NPU_EXPORT npu_status npu_context_read_variable(npu_context* context, const char* identity, void* bytes, size_t size,
                                                 npu_error** error);
 NPU_EXPORT npu_status npu_context_write_variable(npu_context* context, const char* identity, const void* bytes,

@@ -112,6 +112,12 @@ void Context::restore(const Snapshot& snapshot) {
     VariableManager& variables = state_->device->variables;
     variables.require_power("restore variables");
     check_fit(snapshot, declarations_of(*state_));
+    // All at once first, so that nothing is left of programs that do not fit together.
+    std::vector<compiler::Variable> wanted;
+    for (const ProgramState* program : state_->programs) {
+      wanted.insert(wanted.end(), program->program.variables.begin(), program->program.variables.end());
+    }
+    static_cast<void>(variables.declare(state_->owner, wanted, state_->options));
     for (ProgramState* program : state_->programs) program->bind_variables();
     for (const SnapshotVariable& variable : snapshot.variables) {
       const uint32_t index = variables.find(state_->owner, variable.identity).value();

@@ -138,6 +138,8 @@ class ProgramState {
   // Makes sure that all variables are allocated and the commands in device memory name their table entries. Not while a
   // job of this program is in flight.
   void bind_variables();
+  // Before a job: the variables that it is the first to declare get this program's initial values.
+  void begin_variables();
   [[nodiscard]] const DramBlock& block(Block which) const { return blocks[which]; }
 
   const std::shared_ptr<ContextState> context;
@@ -147,6 +149,7 @@ class ProgramState {
   // Table index of each variable, as the commands in device memory name it; nullopt before they are written.
   std::optional<std::vector<uint32_t>> bound_variables;
   uint64_t bound_generation = 0;  // of the variable manager when they were looked up
+  uint64_t begun_generation = 0;  // and when a job was about to declare them
   contract::Job job;              // what is the same in all runs
   std::unique_ptr<Placement> placement;
   const JobState* in_flight = nullptr;

@@ -52,8 +52,16 @@ std::string describe_address(const contract::Address& address, const VariableMan
   return fmt::format("byte {:#x} of region {}", address.offset, contract::name(address.region));
 }
 
+// Of another context, whose entry every job reads, too.
+std::string describe_damaged_entry(const VariableSlot& slot) {
+  return fmt::format(
+      "the table entry of variable {0} of context {1} has two wrong bits in a word; run the job again, for it is "
+      "written anew as soon as no job of context {1} is in flight, and only that context has to write or clear {0}",
+      graph::in_quotes(slot.identity), slot.owner);
+}
+
 // What happened, for variable faults with the variable's name, for the others as the registry says it.
-std::string describe_event(const Fault& fault, const VariableManager& variables) {
+std::string describe_event(const Fault& fault, const VariableManager& variables, uint16_t owner) {
   const auto variable = [&] { return graph::in_quotes(variables.identity_of(fault.other)); };
   switch (fault.code) {
     case ErrorCode::kVariableUnwritten:
@@ -63,11 +71,20 @@ std::string describe_event(const Fault& fault, const VariableManager& variables)
     case ErrorCode::kVariableRedeclared:
       return fmt::format("variable {} was declared twice in one execution", variable());
     case ErrorCode::kVariableTorn:
+      if (variables.taken(fault.other) && variables.slot(fault.other).entry_lost) {
+        return fmt::format(
+            "variable {} was read, but its table entry had two wrong bits in a word, so nobody knows what it holds; "
+            "write it, clear it, or restore a snapshot",
+            variable());
+      }
       return fmt::format(
           "variable {} was read, but a write of it was interrupted before, so it holds neither the old "
           "nor the new value; write it, clear it, or restore a snapshot",
           variable());
     case ErrorCode::kFaultEcc:
+      if (variables.taken(fault.other) && variables.slot(fault.other).owner != owner) {
+        return describe_damaged_entry(variables.slot(fault.other));
+      }
       if (variables.taken(fault.other)) {
         return fmt::format("variable {} has two wrong bits in a word; write it, clear it, or restore a snapshot",
                            variable());
@@ -133,7 +150,7 @@ std::string describe_timeout(const JobEnd& end, const compiler::Program& program
 }  // namespace
 
 FaultText describe_fault(const JobEnd& end, const compiler::Program& program, const VariableManager& variables,
-                         uint64_t cycle_limit) {
+                         uint16_t owner, uint64_t cycle_limit) {
   const Fault& fault = end.fault;
   switch (fault.code) {
     case ErrorCode::kFaultFirmware:
@@ -148,7 +165,7 @@ FaultText describe_fault(const JobEnd& end, const compiler::Program& program, co
     default:
       break;
   }
-  std::string text = describe_event(fault, variables);
+  std::string text = describe_event(fault, variables, owner);
   text += fmt::format(": {} stopped the job at cycle {}", describe_command(program, fault.command), fault.cycle);
   if (fault.code == ErrorCode::kFaultHazard) {
     text += fmt::format("; the other is {}", describe_command(program, fault.other));

@@ -16,9 +16,9 @@ struct FaultText {
   std::string message;
 };
 
-// Of a job that ended as kFault. Names command, engine, layer, address and cycle; for variable faults the variable, for
-// kFaultTimeout who waits for whom.
+// Of a job of context `owner` that ended as kFault. Names command, engine, layer, address and cycle; for variable
+// faults the variable, for kFaultTimeout who waits for whom.
 [[nodiscard]] FaultText describe_fault(const JobEnd& end, const compiler::Program& program,
-                                       const VariableManager& variables, uint64_t cycle_limit);
+                                       const VariableManager& variables, uint16_t owner, uint64_t cycle_limit);
 
 }  // namespace npu::runtime

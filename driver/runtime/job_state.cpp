@@ -86,6 +86,7 @@ bool JobState::start() {
   device().prepare_persistent();
   context.guard_variables([&] {
     program->bind_variables();
+    program->begin_variables();
     if (starts_over) device().variables.forget_seen(context.owner);
   });
   ++context.epoch;
@@ -151,7 +152,8 @@ void JobState::finish(JobEnd& end) {
       return;
     case JobEnd::Kind::kFault: {
       note_fault(end.fault);
-      FaultText text = describe_fault(end, program->program, device().variables, options.cycle_limit);
+      FaultText text =
+          describe_fault(end, program->program, device().variables, program->context->owner, options.cycle_limit);
       failure_ = {text.fault, text.fault.code, std::move(text.message)};
       if (lost_its_state()) note_lost_state();
       return;

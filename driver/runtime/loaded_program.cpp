@@ -237,6 +237,12 @@ void ProgramState::bind_variables() {
   bound_generation = device.variables.generation();
 }
 
+void ProgramState::begin_variables() {
+  if (begun_generation == bound_generation) return;
+  context->device->variables.begin(*bound_variables, program.variables, context->options);
+  begun_generation = bound_generation;
+}
+
 const compiler::Program& LoadedProgram::program() const { return state_->program; }
 
 Job LoadedProgram::create_job(const JobOptions& options) const {

@@ -277,8 +277,9 @@ class Context {
 
   // Variables that are allocated now, by table index.
   [[nodiscard]] std::vector<VariableInfo> variables() const;
-  // The bytes of a variable, written or not. Throws Error(kVariableUndeclared) for an unknown identity, kWrongOrder
-  // while a job of this context is in flight, kVariableTorn for a torn one.
+  // The bytes of a variable. Throws Error(kVariableUndeclared) for an unknown identity, kWrongOrder while a job of this
+  // context is in flight, kVariableUnwritten for one that was never written nor initialised (also when its first write
+  // was interrupted), kVariableTorn for another torn one.
   [[nodiscard]] graph::Value read_variable(std::string_view identity) const;
   // Overwrites them and marks the variable as written. Throws also Error(kVariableMismatch) for another type or shape.
   void write_variable(std::string_view identity, const graph::Value& value);
@@ -288,8 +289,9 @@ class Context {
   void clear();
   void clear(std::string_view identity);
 
-  // All variables of the context and what they hold. Throws Error(kWrongOrder) while a job of this context is in
-  // flight, kVariableTorn naming one that is torn.
+  // All variables of the context and what they hold. What was never written is unwritten in the snapshot, too, also
+  // when its first write was interrupted. Throws Error(kWrongOrder) while a job of this context is in flight,
+  // kVariableTorn naming a written one that is torn.
   [[nodiscard]] Snapshot snapshot(std::string label = {}) const;
   // Gives every variable of the context the content that it has in the snapshot; one that is unwritten there becomes
   // unwritten. What was cleared, but is declared by a loaded program, is allocated again. Throws Error(kBadSnapshot)

@@ -38,6 +38,7 @@ void VariableManager::require_power(std::string_view call) const {
 
 std::vector<uint32_t> VariableManager::declare(uint16_t owner, Wanted variables, const ContextOptions& options) {
   std::vector<uint32_t> indices, fresh;
+  std::vector<Adapted> adapted;
   try {
     for (const compiler::Variable& variable : variables) {
       std::optional<uint32_t> index = places_.find(owner, variable.identity);
@@ -53,18 +54,36 @@ std::vector<uint32_t> VariableManager::declare(uint16_t owner, Wanted variables,
                                 graph::in_quotes(variable.identity), type_and_shape(variable.type, variable.shape),
                                 type_and_shape(slot.type, slot.shape)));
       }
+      const Adapted before{*index, variable, slot.place, slot.written};
       adapt(*index, variable, options, variables);
+      adapted.push_back(before);
       indices.push_back(*index);
     }
   } catch (...) {
-    try {
-      release(fresh);
-    } catch (const std::exception&) {
-      // Their places are free all the same; the first error tells more.
-    }
+    undo(fresh, adapted, variables);
     throw;
   }
   return indices;
+}
+
+void VariableManager::undo(std::span<const uint32_t> fresh, std::span<const Adapted> adapted, Wanted wanted) {
+  const auto attempt = [](const auto& action) {
+    try {
+      action();
+    } catch (const std::exception&) {
+      // The first error tells more.
+    }
+  };
+  attempt([&] { release(fresh); });
+  for (size_t i = adapted.size(); i-- > 0;) {
+    const Adapted& before = adapted[i];
+    if (!places_.taken(before.index)) continue;
+    const VariablePlace now = places_.slot(before.index).place;
+    if (now.in_dram != before.place.in_dram || now.double_buffered != before.place.double_buffered) {
+      attempt([&] { relocate(before.index, before.variable, before.place, wanted); });
+    }
+    places_.slot(before.index).written = before.written;
+  }
 }
 
 uint32_t VariableManager::allocate(uint16_t owner, const compiler::Variable& variable, const ContextOptions& options,
@@ -85,6 +104,7 @@ uint32_t VariableManager::allocate(uint16_t owner, const compiler::Variable& var
   slot.shape = variable.shape;
   slot.bytes = variable.bytes;
   slot.hash = variable.hash;
+  slot.untouched = variable.initial;
   slot.place = place;
   const uint32_t index = places_.insert(std::move(slot));
   try {
@@ -107,6 +127,7 @@ void VariableManager::write_initial(uint32_t index, const compiler::Variable& va
 
 void VariableManager::find_place(uint16_t owner, const compiler::Variable& variable, VariablePlace& place,
                                  Wanted wanted) {
+  if (place.address != 0 && places_.take(variable.bytes, place)) return;
   if (places_.allocate(variable.bytes, place)) return;
   const uint64_t bytes = places_.piece_bytes(variable.bytes, place);
   if (place.in_dram) {
@@ -317,17 +338,30 @@ std::string VariableManager::identity_of(uint32_t index) const {
 std::vector<uint8_t> VariableManager::read(uint32_t index) {
   require_power("read a variable");
   const uint8_t flags = values_.read_entry(index).flags;
-  if (has(flags, VariableFlag::kIsWritten) && is_torn(flags)) {
-    throw Error(ErrorCode::kVariableTorn,
-                fmt::format("a write of variable {} was interrupted, so its content is neither old nor new; write it, "
-                            "clear it, or restore a snapshot.",
+  if (!has(flags, VariableFlag::kIsWritten)) {
+    throw Error(ErrorCode::kVariableUnwritten,
+                fmt::format("variable {} was never written nor initialised, so there is nothing to read; write it, or "
+                            "run a job that does.",
                             graph::in_quotes(places_.slot(index).identity)));
+  }
+  if (is_torn(flags)) {
+    const VariableSlot& slot = places_.slot(index);
+    throw Error(ErrorCode::kVariableTorn,
+                fmt::format("{}; write it, clear it, or restore a snapshot.",
+                            slot.entry_lost
+                                ? fmt::format("the table entry of variable {} had two wrong bits in a word, so nobody "
+                                              "knows what it holds",
+                                              graph::in_quotes(slot.identity))
+                                : fmt::format("a write of variable {} was interrupted, so its content is neither old "
+                                              "nor new",
+                                              graph::in_quotes(slot.identity))));
   }
   return values_.read(index, flags);
 }
 
 void VariableManager::write(uint32_t index, std::span<const uint8_t> bytes, std::string_view writer) {
   require_power("write a variable");
+  places_.slot(index).untouched.reset();
   uint8_t flags = 0;
   try {
     flags = values_.read_entry(index).flags;
@@ -343,21 +377,34 @@ void VariableManager::write(uint32_t index, std::span<const uint8_t> bytes, std:
       flags = without(flags, flag);
     }
     values_.write_entry(index, flags);
+    places_.slot(index).entry_lost = false;
   }
   places_.slot(index).last_writer = writer;
+}
+
+void VariableManager::begin(std::span<const uint32_t> indices, Wanted variables, const ContextOptions& options) {
+  for (size_t i = 0; i < indices.size(); ++i) {
+    VariableSlot& slot = places_.slot(indices[i]);
+    if (!slot.untouched) continue;
+    if (*slot.untouched != variables[i].initial) write_initial(indices[i], variables[i], options.zero_init);
+    slot.untouched.reset();
+  }
 }
 
 void VariableManager::count_invocation(std::span<const uint32_t> indices, Wanted variables) {
   for (size_t i = 0; i < indices.size(); ++i) {
     VariableSlot& slot = places_.slot(indices[i]);
     if (slot.invocations < UINT64_MAX) ++slot.invocations;  // a snapshot may have brought any number
-    if (!variables[i].writer.empty()) slot.last_writer = variables[i].writer;
+    if (variables[i].writer.empty()) continue;
+    slot.last_writer = variables[i].writer;
+    slot.entry_lost = false;
   }
 }
 
 void VariableManager::note_damage(uint32_t index) {
   if (places_.taken(index)) {
     places_.slot(index).damaged = true;
+    values_.suspect(index);
   } else if (index < places_.entries()) {
     values_.doubt(index);
   }
@@ -367,7 +414,7 @@ void VariableManager::renew_free_entries() {
   for (uint32_t index = 0; index < places_.entries(); ++index) {
     if (!places_.taken(index)) values_.doubt(index);
   }
-  values_.settle();
+  settle();
 }
 
 std::vector<uint32_t> VariableManager::find_damaged() {

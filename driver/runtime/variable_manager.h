@@ -29,10 +29,10 @@ class VariableManager {
   std::function<bool(uint16_t owner)> is_quiet = [](uint16_t) { return true; };
 
   // Table index of each variable. Those that `owner` does not have yet are allocated, first fit, and get their initial
-  // value; when one cannot be, none is. Variables of quiet contexts move where that makes room. A variable in DRAM that
-  // a program wants in the persistent SRAM moves there. Throws Error: kVariableMismatch, kPersistentFull, kDramFull,
-  // kVariableTableFull; kFaultPower where the persistent SRAM has no power for it; kWrongOrder when a variable would
-  // have to move while a job of its context is in flight; kFaultEcc.
+  // value; when one cannot be, none is, and those that it has stay as they are. Variables of quiet contexts move where
+  // that makes room. A variable in DRAM that a program wants in the persistent SRAM moves there. Throws Error:
+  // kVariableMismatch, kPersistentFull, kDramFull, kVariableTableFull; kFaultPower where the persistent SRAM has no
+  // power for it; kWrongOrder when a variable would have to move while a job of its context is in flight; kFaultEcc.
   [[nodiscard]] std::vector<uint32_t> declare(uint16_t owner, std::span<const compiler::Variable> variables,
                                               const ContextOptions& options);
 
@@ -72,17 +72,22 @@ class VariableManager {
   // Name of the variable in an entry of the table, for messages.
   [[nodiscard]] std::string identity_of(uint32_t index) const;
 
-  // Of a variable whose context is quiet. Throws Error(kVariableTorn, kFaultEcc, kFaultPower) naming it.
+  // Of a variable whose context is quiet. Throws Error(kVariableUnwritten, kVariableTorn, kFaultEcc,
+  // kFaultPower) naming it.
   [[nodiscard]] std::vector<uint8_t> read(uint32_t index);
   // Gives it a content, or with no bytes makes it unwritten.
   void write(uint32_t index, std::span<const uint8_t> bytes, std::string_view writer);
+  // A job of a program with these is about to start. Variables that no job has declared so far, and nobody has written,
+  // get its initial values, as if its declarations had been the first: others may have been loaded before.
+  void begin(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables,
+             const ContextOptions& options);
   // A job that declared these, as `variables` of its program, has ended well.
   void count_invocation(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables);
   void set_invocations(uint32_t index, uint64_t invocations) { places_.slot(index).invocations = invocations; }
 
   // The device found two wrong bits in a word of the variable, or of its entry; nothing for what is no entry.
   void note_damage(uint32_t index);
-  // Writes the entries that are free anew: what the device has in them may be damaged.
+  // Writes the entries that are free anew: what the device has in them may be damaged. Others only if they are.
   void renew_free_entries();
   // Indices of those variables in which two wrong bits are found now.
   [[nodiscard]] std::vector<uint32_t> find_damaged();
@@ -90,8 +95,13 @@ class VariableManager {
   // Entries remember 8 bits of the execution that declared them. Called when these repeat in a context without jobs in
   // flight, so that an entry from 256 executions ago is not taken for declared in this one.
   void forget_seen(uint16_t owner);
-  // Before a job: puts right what the device may still hold of variables that are gone.
-  void settle() { values_.settle(); }
+  // Before a job: puts right what the device may still hold of variables that are gone, and entries with two wrong
+  // bits.
+  void settle() {
+    values_.settle();
+    const Use use(*this);
+    values_.mend_entries(is_quiet);
+  }
 
   // Of the persistent SRAM, as it was last switched or seen.
   [[nodiscard]] contract::PsramPower power() const { return power_; }
@@ -110,9 +120,18 @@ class VariableManager {
 
  private:
   using Wanted = std::span<const compiler::Variable>;
+  // What a declaration did to a variable that the context held already.
+  struct Adapted {
+    uint32_t index;
+    const compiler::Variable& variable;
+    VariablePlace place;  // before
+    bool written;         // before
+  };
+  // Takes a declaration back, as far as the device can be reached.
+  void undo(std::span<const uint32_t> fresh, std::span<const Adapted> adapted, Wanted wanted);
   uint32_t allocate(uint16_t owner, const compiler::Variable& variable, const ContextOptions& options, Wanted wanted);
   void write_initial(uint32_t index, const compiler::Variable& variable, bool zero_init);
-  // A place for it, from what is free or can be freed; or throws.
+  // A place for it: the address in `place` if that is free, else from what is free or can be freed; or throws.
   void find_place(uint16_t owner, const compiler::Variable& variable, VariablePlace& place, Wanted wanted);
   // Gives a variable that the context holds already the place that this program needs.
   void adapt(uint32_t index, const compiler::Variable& variable, const ContextOptions& options, Wanted wanted);

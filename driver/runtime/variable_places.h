@@ -32,8 +32,12 @@ struct VariableSlot {
   uint32_t bytes = 0;
   uint32_t hash = 0;  // of type and shape
   VariablePlace place;
+  // Its initial value (empty: none), while no job has declared it and nobody has written it.
+  std::optional<std::vector<uint8_t>> untouched;
   bool written = false;  // by some program of the context
   bool damaged = false;  // a word of it, or its entry, has two wrong bits
+  // Its entry had two wrong bits and was written anew, as torn; nothing has written the variable since.
+  bool entry_lost = false;
   // With two places in the persistent SRAM: register ecc_uncorrectable when both were known to be right.
   uint32_t uncorrectable = 0;
   std::string last_writer;

@@ -40,6 +40,7 @@ std::vector<VariableEntry> VariableValues::read_entries(std::span<const uint32_t
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kFaultEcc) throw;
       places_.slot(index).damaged = true;
+      suspect(index);
       names += (names.empty() ? "" : ", ") + graph::in_quotes(places_.slot(index).identity);
     }
   }
@@ -69,7 +70,10 @@ VariableTable::Write VariableValues::entry(uint32_t index, uint8_t flags) const 
 void VariableValues::write_entries(std::span<const VariableTable::Write> writes) {
   if (writes.empty()) return;
   table_.write_entries(writes);
-  for (const VariableTable::Write& write : writes) doubtful_.erase(write.index);
+  for (const VariableTable::Write& write : writes) {
+    doubtful_.erase(write.index);
+    suspects_.erase(write.index);
+  }
 }
 
 void VariableValues::write_entry(uint32_t index, uint8_t flags) {
@@ -83,6 +87,27 @@ void VariableValues::settle() {
   for (const uint32_t index : doubtful_) writes.push_back({index, VariableEntry{}});
   table_.write_entries(writes);
   doubtful_.clear();
+}
+
+void VariableValues::mend_entries(const std::function<bool(uint16_t owner)>& is_quiet) {
+  for (const uint32_t index : std::set<uint32_t>(suspects_)) {
+    if (!places_.taken(index) || (is_quiet(places_.slot(index).owner) && entry_readable(index))) {
+      suspects_.erase(index);
+    } else if (is_quiet(places_.slot(index).owner)) {
+      write_entry(index, with(static_cast<uint8_t>(VariableFlag::kIsWritten), VariableFlag::kTorn));
+      places_.slot(index).entry_lost = true;
+    }
+  }
+}
+
+bool VariableValues::entry_readable(uint32_t index) {
+  try {
+    static_cast<void>(table_.read_entries({&index, 1}));
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kFaultEcc) throw;
+    return false;
+  }
 }
 
 uint64_t VariableValues::address(uint32_t index, bool second) const {
@@ -164,7 +189,7 @@ void VariableValues::write(uint32_t index, uint8_t flags, std::span<const uint8_
   flags = with(flags, VariableFlag::kIsWritten);
   write_entry(index, slot.place.double_buffered && second ? with(flags, VariableFlag::kSecond) : flags);
   if (slot.place.double_buffered && !slot.place.in_dram) mend_other(slot, address(index, !second));
-  slot.damaged = false;
+  slot.damaged = slot.entry_lost = false;
 }
 
 // The place that is not current any more: what was wrong there would stop a later write of a part of a word.
@@ -179,7 +204,9 @@ void VariableValues::mend_other(VariableSlot& slot, uint64_t address) {
 void VariableValues::place(uint32_t index, std::span<const uint8_t> bytes) {
   VariableSlot& slot = places_.slot(index);
   if (slot.place.in_dram) {
+    const uint64_t rest = places_.piece_bytes(slot.bytes, slot.place) - bytes.size();
     if (!bytes.empty()) hal_.write_memory(slot.place.address, bytes);
+    if (rest > 0) hal_.fill_memory(slot.place.address + bytes.size(), rest, 0);
     return;
   }
   std::vector<uint8_t> piece(bytes.begin(), bytes.end());

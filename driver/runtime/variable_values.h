@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <span>
 #include <string>
@@ -43,16 +44,25 @@ class VariableValues {
   void write_entry(uint32_t index, uint8_t flags);
   // The entry is free, but the device does not know that, or what it holds is damaged: until settle() writes it.
   void doubt(uint32_t index) { doubtful_.insert(index); }
-  void forget_doubts() { doubtful_.clear(); }
+  void forget_doubts() {
+    doubtful_.clear();
+    suspects_.clear();
+  }
   void settle();
+  // The entry of a variable may have two wrong bits: until mend_entries() has looked.
+  void suspect(uint32_t index) { suspects_.insert(index); }
+  // Every job of every context reads all entries, so that one with two wrong bits stops them all. Such an entry is
+  // written anew, from the books; what only it knew of the content is gone, so the variable is torn. Waits with
+  // variables of contexts that are not quiet.
+  void mend_entries(const std::function<bool(uint16_t owner)>& is_quiet);
 
   // What the variable holds, by its entry. Throws Error(kFaultEcc) naming the variable.
   [[nodiscard]] std::vector<uint8_t> read(uint32_t index, uint8_t flags);
   // A content and an entry that says that it is written, in this order. With double_buffered what it had stays until
   // the entry is written.
   void write(uint32_t index, uint8_t flags, std::span<const uint8_t> bytes);
-  // To its first place, which was nobody's; the entry is not written. In the persistent SRAM all of its memory is
-  // written, the rest with zeros: nobody knows which words of free memory are wrong.
+  // To its first place, which was nobody's; the entry is not written. All of its memory is written, the rest with
+  // zeros: nobody may see what others had there, and nobody knows which words of free memory are wrong.
   void place(uint32_t index, std::span<const uint8_t> bytes);
   // Throws Error(kFaultEcc) naming the variable when its entry, or one of its places, cannot be read.
   void check_readable(uint32_t index);
@@ -66,13 +76,14 @@ class VariableValues {
   // Does the error of an access say that two bits of a word are wrong?
   [[nodiscard]] bool is_memory_fault(const Error& error, uint32_t uncorrectable_before);
   [[nodiscard]] std::vector<uint8_t> read_place(uint32_t index, bool second);
+  [[nodiscard]] bool entry_readable(uint32_t index);
   void mend_other(VariableSlot& slot, uint64_t address);
   void write_at(const VariableSlot& slot, uint64_t address, std::span<const uint8_t> bytes);
 
   Hal& hal_;
   VariableTable& table_;
   VariablePlaces& places_;
-  std::set<uint32_t> doubtful_;
+  std::set<uint32_t> doubtful_, suspects_;
 };
 
 }  // namespace npu::runtime

@@ -100,7 +100,7 @@ void DeviceWalk::settle(int context, Open& open, const Outcome& outcome) {
     if (passed.size() == 1) {
       EXPECT_EQ(cell.torn, passed.front().torn) << identity;
     }
-    if (!cell.torn) cell.bytes = device_.read(context, identity).bytes;
+    if (cell.is_written && !cell.torn) cell.bytes = device_.read(context, identity).bytes;
     const bool known = std::any_of(passed.begin(), passed.end(), [&](const Cell& one) {
       if (cell.torn) return one.is_written == cell.is_written;
       return !one.torn && one.is_written == cell.is_written && (!one.is_written || one.bytes == cell.bytes);
@@ -233,16 +233,22 @@ void DeviceWalk::restore() {
   } else if (!std::equal(declared.cells.begin(), declared.cells.end(), saved.cells.begin(), saved.cells.end(), same)) {
     codes = {ErrorCode::kBadSnapshot};
   }
-  // The last thing before the contents.
+  // The last thing before the contents; what one of the programs cannot have, none of them gets.
+  const Room room_before = room();
+  const Rules rules_before = open.rules;
   for (const int program : open.order) {
-    if (codes.empty()) codes = refusals(declare(context, open, open.programs.at(program)));
+    if (!codes.empty()) break;
+    codes = refusals(declare(context, open, open.programs.at(program)));
+    if (codes.empty()) continue;
+    room_ = room_before;
+    open.rules = rules_before;
   }
   if (!attempt(codes, [&, id = context] { device_.context(id).restore(saved.snapshot); })) {
     if (reachable(open)) verify(context, open);
     return;
   }
   open.rules.cells = saved.cells;
-  for (auto& [identity, cell] : open.rules.cells) cell.torn = false;
+  for (auto& [identity, cell] : open.rules.cells) cell.torn = cell.untouched = false;
   verify(context, open);
 }
 

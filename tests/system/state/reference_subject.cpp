@@ -32,7 +32,11 @@ class ReferenceSubject : public Subject {
     }
     return result;
   }
-  graph::Value read(int context, const std::string& identity) override { return find(context, identity).value; }
+  graph::Value read(int context, const std::string& identity) override {
+    const reference::VariableState& state = find(context, identity);
+    if (!state.is_written) throw Error(contract::ErrorCode::kVariableUnwritten, identity);
+    return state.value;
+  }
   void write(int context, const std::string& identity, const graph::Value& value) override {
     reference::VariableState& state = find(context, identity);
     if (Form{value.type, value.shape} != Form{state.value.type, state.value.shape}) {

@@ -13,6 +13,7 @@ Room::Room(const contract::Capabilities& caps)
 
 ErrorCode Room::declare(int context, const std::vector<compiler::Variable>& variables, bool double_buffer, bool power) {
   Places& places = contexts_[context];
+  const Places before = places;
   std::vector<std::string> fresh;
   for (const compiler::Variable& variable : variables) {
     const bool known = places.contains(variable.identity);
@@ -21,7 +22,7 @@ ErrorCode Room::declare(int context, const std::vector<compiler::Variable>& vari
       if (!known) fresh.push_back(variable.identity);
       continue;
     }
-    for (const std::string& identity : fresh) places.erase(identity);
+    places = before;
     return code;
   }
   for (const std::string& identity : fresh) spilled_ += places.at(identity).in_dram ? 1 : 0;

@@ -31,7 +31,7 @@ class Room {
   [[nodiscard]] std::map<int, Places>& contexts() { return contexts_; }
   // A context gets the variables of a program, one after the other, each new one or one that its place does not suit in
   // a place that is free then. What refuses it: kOk, kVariableMismatch, kVariableTableFull, kPersistentFull, or
-  // kFaultPower for what needs power and has none. Then the new ones are gone; those that have moved stay there.
+  // kFaultPower for what needs power and has none. Then nothing has changed.
   [[nodiscard]] contract::ErrorCode declare(int context, const std::vector<compiler::Variable>& variables,
                                             bool double_buffer, bool power);
 

@@ -109,14 +109,23 @@ bool Rules::fits(const Recipe& recipe) const {
 
 void Rules::declare(const Recipe& recipe) {
   for (const VariableUse& use : recipe.uses) {
-    Cell cell{use.form, use.initial, !use.initial.empty() || zero_init};
+    Cell cell{use.form, use.initial, !use.initial.empty() || zero_init, false, true};
     cell.bytes.resize(use.bytes());
     cells.emplace(use.identity, std::move(cell));
   }
 }
 
+void Rules::begin(const Recipe& recipe) {
+  for (const VariableUse& use : recipe.uses) {
+    if (cells.at(use.identity).untouched) cells.erase(use.identity);
+  }
+  declare(recipe);
+  for (const VariableUse& use : recipe.uses) cells.at(use.identity).untouched = false;
+}
+
 Outcome Rules::execute(const Recipe& recipe, const std::vector<graph::Value>& inputs) {
   Outcome outcome;
+  begin(recipe);
   size_t next = 0;
   for (const VariableUse& use : recipe.uses) {
     Cell cell = cells.at(use.identity);
@@ -144,7 +153,7 @@ void Rules::write(const std::string& identity, std::vector<uint8_t> bytes) {
   Cell& cell = cells.at(identity);
   cell.bytes = std::move(bytes);
   cell.is_written = true;
-  cell.torn = false;
+  cell.torn = cell.untouched = false;
 }
 
 }  // namespace npu::test

@@ -50,7 +50,8 @@ struct Cell {
   Form form;
   std::vector<uint8_t> bytes;
   bool is_written = false;
-  bool torn = false;  // cannot be read, if it is written
+  bool torn = false;       // cannot be read, if it is written
+  bool untouched = false;  // nobody has used it: the graph that is executed first gives it its initial value
 };
 
 struct Outcome {
@@ -70,6 +71,8 @@ struct Rules {
   // A variable that is there already must fit; then, and only then, all new ones get their initial values.
   [[nodiscard]] bool fits(const Recipe& recipe) const;
   void declare(const Recipe& recipe);
+  // An execution declares them: what was only loaded before counts for nothing.
+  void begin(const Recipe& recipe);
   // Runs use by use up to the first refusal. The recipe must be declared.
   [[nodiscard]] Outcome execute(const Recipe& recipe, const std::vector<graph::Value>& inputs);
   void write(const std::string& identity, std::vector<uint8_t> bytes);

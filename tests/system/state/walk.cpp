@@ -192,10 +192,10 @@ void Walk::read() {
   const std::string identity = any_identity();
   const auto cell = open.rules.cells.find(identity);
   std::set<ErrorCode> codes = refusal(open, identity);
-  if (codes.empty() && cell->second.is_written && cell->second.torn) codes = {ErrorCode::kVariableTorn};
+  if (codes.empty() && !cell->second.is_written) codes = {ErrorCode::kVariableUnwritten};
+  if (codes.empty() && cell->second.torn) codes = {ErrorCode::kVariableTorn};
   graph::Value value;
   if (!attempt(codes, [&, id = context] { value = subject_.read(id, identity); })) return;
-  if (!cell->second.is_written) return;
   compare(value, {cell->second.form.type, cell->second.form.shape, cell->second.bytes}, identity);
 }
 

@@ -65,7 +65,12 @@ TEST(Torn, IsReportedAndMendedByWritingClearingOrRestoring) {
   set_flags(opened.mock, 0, kTorn);
   EXPECT_TRUE(context.variables()[0].torn);
   EXPECT_FALSE(context.variables()[0].is_written);
-  EXPECT_EQ(context.read_variable("v").bytes.size(), 4u);
+  const auto [code, text] = error_of([&] { static_cast<void>(context.read_variable("v")); });
+  EXPECT_EQ(code, ErrorCode::kVariableUnwritten);
+  EXPECT_CONTAINS(text, "'v'");
+  const Snapshot unwritten = context.snapshot();
+  EXPECT_FALSE(unwritten.variables.at(0).is_written);
+  EXPECT_TRUE(unwritten.variables.at(0).bytes.empty());
 }
 
 TEST(Torn, AWriteUnderWayIsNoInterruptedOne) {

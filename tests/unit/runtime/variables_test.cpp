@@ -76,11 +76,33 @@ TEST(Variables, WithoutInitialValueIsUnwrittenUnlessZeroInit) {
   Context plain = opened.device.create_context();
   const LoadedProgram p = plain.load(make_program({int8_variable("v", 4)}));
   EXPECT_FALSE(plain.variables()[0].is_written);
+  const auto [code, text] = error_of([&] { static_cast<void>(plain.read_variable("v")); });
+  EXPECT_EQ(code, ErrorCode::kVariableUnwritten);
+  EXPECT_CONTAINS(text, "'v'");
   Context zero = opened.device.create_context({.zero_init = true});
   opened.mock.persistent().assign(1024, 7);
   const LoadedProgram z = zero.load(make_program({int8_variable("v", 4)}));
   EXPECT_TRUE(zero.variables()[0].is_written);
   EXPECT_EQ(zero.read_variable("v").bytes, bytes({0, 0, 0, 0}));
+}
+
+TEST(Variables, MemoryOfAnUnwrittenOneHoldsNothingOfOthers) {
+  Opened opened;
+  Context context = opened.device.create_context();
+  compiler::Variable variable = int8_variable("v", 100);
+  for (const bool in_dram : {false, true}) {
+    context.clear();
+    std::vector<uint8_t>& dram = opened.mock.dram(uint64_t{1} << 20);
+    dram.assign(dram.size(), 7);
+    opened.mock.persistent().assign(1024, 7);
+    variable.in_dram = in_dram;
+    const LoadedProgram program = context.load(make_program({variable}));
+    const VariableInfo info = context.variables().at(0);
+    ASSERT_EQ(info.in_dram, in_dram);
+    const std::vector<uint8_t>& memory = in_dram ? dram : opened.mock.persistent();
+    const auto begin = memory.begin() + static_cast<ptrdiff_t>(info.offset);
+    EXPECT_EQ(std::vector<uint8_t>(begin, begin + 100), std::vector<uint8_t>(100));
+  }
 }
 
 TEST(Variables, AnotherShapeOrTypeIsAnErrorThatNamesBoth) {
