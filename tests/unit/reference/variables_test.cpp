@@ -26,7 +26,7 @@ struct Counter : GraphCase {
   }
 };
 
-TEST(Variables, LiveAcrossExecutions) {
+TEST(ReferenceVariables, LiveAcrossExecutions) {
   const Counter counter({100, 0, 0, 0});
   Context context;
   EXPECT_EQ(counter.step(1, context), (Numbers{100, 101}));
@@ -35,7 +35,7 @@ TEST(Variables, LiveAcrossExecutions) {
   EXPECT_EQ(counter.step(1, context), (Numbers{100, 101}));
 }
 
-TEST(Variables, ClearOfOneLeavesTheOthers) {
+TEST(ReferenceVariables, ClearOfOneLeavesTheOthers) {
   const Counter one({100, 0, 0, 0}), other({7, 0, 0, 0}, "other");
   Context context;
   (void)one.step(1, context);
@@ -47,14 +47,14 @@ TEST(Variables, ClearOfOneLeavesTheOthers) {
   EXPECT_EQ(one.step(1, context), (Numbers{100, 101}));
 }
 
-TEST(Variables, ContextsDoNotSeeEachOther) {
+TEST(ReferenceVariables, ContextsDoNotSeeEachOther) {
   const Counter counter({100, 0, 0, 0});
   Context one, other;
   (void)counter.step(1, one);
   EXPECT_EQ(counter.step(1, other), (Numbers{100, 101}));
 }
 
-TEST(Variables, GraphsOfAContextShareByIdentity) {
+TEST(ReferenceVariables, GraphsOfAContextShareByIdentity) {
   const Counter first({100, 0, 0, 0});
   const Counter second({7, 0, 0, 0});  // comes too late: the variable exists
   const Counter apart({7, 0, 0, 0}, "other");
@@ -64,7 +64,7 @@ TEST(Variables, GraphsOfAContextShareByIdentity) {
   EXPECT_EQ(apart.step(1, context), (Numbers{7, 8}));
 }
 
-TEST(Variables, MemoryIsBounded) {
+TEST(ReferenceVariables, MemoryIsBounded) {
   const Counter counter({100, 0, 0, 0});
   Context context;
   const auto run_with = [&](int64_t most_bytes) {
@@ -75,7 +75,20 @@ TEST(Variables, MemoryIsBounded) {
   EXPECT_NO_THROW((void)run_with(1000));
 }
 
-TEST(Variables, ReadBeforeWriteIsUnpredictable) {
+TEST(ReferenceVariables, NothingStaysAfterAFailureOrAClear) {
+  const Counter counter({1, 0, 0, 0});
+  GraphCase other;
+  other.variable("new", DType::kInt32, {1});
+  other.variable("state", DType::kInt32, {2});
+  Context context;
+  (void)counter.step(1, context);
+  EXPECT_EQ(error_of([&] { (void)other.run({}, context); }), ErrorCode::kVariableMismatch);
+  EXPECT_EQ(context.variables.size(), 1u);
+  context.clear();
+  EXPECT_TRUE(context.variables.empty());
+}
+
+TEST(ReferenceVariables, ReadBeforeWriteIsUnpredictable) {
   const Counter counter({});
   Context context;
   std::string message;
@@ -85,7 +98,7 @@ TEST(Variables, ReadBeforeWriteIsUnpredictable) {
   EXPECT_FALSE(context.variables.at("state").is_written);
 }
 
-TEST(Variables, WriteMakesItReadable) {
+TEST(ReferenceVariables, WriteMakesItReadable) {
   GraphCase g;
   const auto x = g.input("x", DType::kInt8, {2});
   const auto state = g.variable("state", DType::kInt8, {2});
@@ -97,7 +110,7 @@ TEST(Variables, WriteMakesItReadable) {
   EXPECT_EQ(numbers_of(context.variables.at("state").value), (Numbers{3, -4}));
 }
 
-TEST(Variables, TwoWritesKeepTheirOrder) {
+TEST(ReferenceVariables, TwoWritesKeepTheirOrder) {
   GraphCase g;
   const auto x = g.input("x", DType::kInt32, {1});
   const auto state = g.variable("state", DType::kInt32, {1}, {5, 0, 0, 0});
@@ -114,7 +127,7 @@ TEST(Variables, TwoWritesKeepTheirOrder) {
   EXPECT_EQ(numbers_of(results[1]), (Numbers{8}));
 }
 
-TEST(Variables, DeclarationByOperatorMustComeFirst) {
+TEST(ReferenceVariables, DeclarationByOperatorMustComeFirst) {
   GraphCase g;
   const auto state = g.variable("state", DType::kInt32, {1}, {5, 0, 0, 0});
   const auto early = g.result(Op::kVariableRead, {state}, "early", DType::kInt32, {1});
@@ -124,7 +137,7 @@ TEST(Variables, DeclarationByOperatorMustComeFirst) {
   EXPECT_EQ(error_of([&] { (void)g.run({}, context); }), ErrorCode::kVariableUndeclared);
 }
 
-TEST(Variables, DeclarationByOperator) {
+TEST(ReferenceVariables, DeclarationByOperator) {
   GraphCase g;
   const auto state = g.variable("state", DType::kInt32, {1}, {5, 0, 0, 0});
   g.declare(state);
@@ -138,7 +151,7 @@ TEST(Variables, DeclarationByOperator) {
   EXPECT_NE(message.find("'state' is declared twice in one execution"), std::string::npos) << message;
 }
 
-TEST(Variables, RedeclaringWithAnotherShapeNamesBoth) {
+TEST(ReferenceVariables, RedeclaringWithAnotherShapeNamesBoth) {
   const Counter counter({1, 0, 0, 0});
   GraphCase other;
   other.variable("state", DType::kInt32, {2});
@@ -151,7 +164,7 @@ TEST(Variables, RedeclaringWithAnotherShapeNamesBoth) {
       << message;
 }
 
-TEST(Variables, AccessWithAnotherTypeOrShapeFails) {
+TEST(ReferenceVariables, AccessWithAnotherTypeOrShapeFails) {
   GraphCase reads;
   const auto a = reads.variable("state", DType::kInt8, {1, 2}, {1, 2});
   reads.output(reads.result(Op::kVariableRead, {a}, "r", DType::kInt8, {2, 1}));
