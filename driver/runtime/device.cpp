@@ -71,6 +71,7 @@ DeviceState::DeviceState(std::unique_ptr<Hal> owned_hal, const contract::Capabil
       caps(capabilities),
       mutex(*hal),
       dram(0, uint64_t{capabilities.dram_mib} << 20, kPage),
+      sees_core(options.bypass_firmware),
       link(make_link(*hal, caps, options, dram)),
       variables(*hal, *link, caps, dram) {
   variables.is_quiet = [this](uint16_t owner) {

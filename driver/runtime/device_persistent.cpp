@@ -1,7 +1,6 @@
 // What a device's persistent SRAM does as a whole: power, losses, error correction.
 #include <fmt/format.h>
 
-#include <array>
 #include <map>
 #include <utility>
 
@@ -42,11 +41,9 @@ void DeviceState::note_loss() {
 }
 
 void DeviceState::look_at_persistent() {
-  std::array<uint32_t, 2> words{};
-  static_assert(reg::kPsramStatus == reg::kPsramPower + 4);
-  hal->read_registers(reg::kPsramPower, words);
-  variables.set_power(static_cast<PsramPower>(words[0] & reg::kPsramPowerStateMask));
-  if ((words[1] & reg::kPsramStatusLostMask) != 0 && !device_says_lost) note_loss();
+  if (!sees_core) return;  // the firmware answers for it, when a job runs
+  variables.set_power(static_cast<PsramPower>(hal->read_register(reg::kPsramPower) & reg::kPsramPowerStateMask));
+  if ((hal->read_register(reg::kPsramStatus) & reg::kPsramStatusLostMask) != 0 && !device_says_lost) note_loss();
 }
 
 void DeviceState::tell_loss() {
