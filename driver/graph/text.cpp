@@ -33,6 +33,8 @@ std::string describe(const Operator& op, size_t position) {
   return text + ")";
 }
 
-std::string describe_type(const Tensor& tensor) { return std::string(name(tensor.type)) + to_string(tensor.shape); }
+std::string describe_type(DType type, const Shape& shape) { return std::string(name(type)) + to_string(shape); }
+
+std::string describe_type(const Tensor& tensor) { return describe_type(tensor.type, tensor.shape); }
 
 }  // namespace npu::graph

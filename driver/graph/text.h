@@ -20,6 +20,7 @@ inline constexpr size_t kLongestName = 80;
 [[nodiscard]] std::string describe(const Operator& op, size_t position);
 
 // "INT8[1, 3, 40]"
+[[nodiscard]] std::string describe_type(DType type, const Shape& shape);
 [[nodiscard]] std::string describe_type(const Tensor& tensor);
 
 }  // namespace npu::graph

@@ -20,10 +20,6 @@ struct Declaration {
 };
 using Declarations = std::map<std::string_view, Declaration>;
 
-std::string describe(graph::DType type, const graph::Shape& shape) {
-  return fmt::format("{}{}", graph::name(type), graph::to_string(shape));
-}
-
 void list(std::string& names, std::string_view name) { names += (names.empty() ? "" : ", ") + graph::in_quotes(name); }
 
 // Of what the context holds, and of what its programs will declare. Throws Error(kVariableMismatch) for two that do not
@@ -43,8 +39,8 @@ Declarations declarations_of(const ContextState& context) {
       throw Error(ErrorCode::kVariableMismatch,
                   fmt::format("loaded programs of this context declare variable {} as {} and as {}; destroy those that "
                               "do not fit to the snapshot.",
-                              graph::in_quotes(variable.identity), describe(known.type, known.shape),
-                              describe(wanted.type, wanted.shape)));
+                              graph::in_quotes(variable.identity), graph::describe_type(known.type, known.shape),
+                              graph::describe_type(wanted.type, wanted.shape)));
     }
   }
   return declarations;
@@ -62,11 +58,12 @@ void check_fit(const Snapshot& snapshot, const Declarations& declarations) {
     if (found == saved.end()) {
       list(missing, identity);
     } else if (found->second->type != declaration.type || found->second->shape != declaration.shape) {
-      throw Error(ErrorCode::kBadSnapshot,
-                  fmt::format("variable {} is {} in the snapshot, but {} in this context; restore a snapshot of the "
-                              "same networks.",
-                              graph::in_quotes(identity), describe(found->second->type, found->second->shape),
-                              describe(declaration.type, declaration.shape)));
+      throw Error(
+          ErrorCode::kBadSnapshot,
+          fmt::format("variable {} is {} in the snapshot, but {} in this context; restore a snapshot of the "
+                      "same networks.",
+                      graph::in_quotes(identity), graph::describe_type(found->second->type, found->second->shape),
+                      graph::describe_type(declaration.type, declaration.shape)));
     }
   }
   if (surplus.empty() && missing.empty()) return;

@@ -11,10 +11,6 @@ namespace {
 
 using contract::ErrorCode;
 
-std::string describe(graph::DType type, const graph::Shape& shape) {
-  return fmt::format("{}{}", graph::name(type), graph::to_string(shape));
-}
-
 std::string names_of(std::span<const compiler::Port> ports) {
   std::string text;
   for (const compiler::Port& port : ports) text += (text.empty() ? "" : ", ") + graph::in_quotes(port.name);
@@ -45,9 +41,9 @@ void Job::set_input(size_t index, const graph::Value& value) {
   }
   const compiler::Port& port = ports[index];
   if (value.type != port.type || value.shape != port.shape || value.bytes.size() != port.bytes) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("input {} takes {}, not {} in {} bytes.", graph::in_quotes(port.name),
-                            describe(port.type, port.shape), describe(value.type, value.shape), value.bytes.size()));
+    throw Error(ErrorCode::kBadInput, fmt::format("input {} takes {}, not {} in {} bytes.", graph::in_quotes(port.name),
+                                                  graph::describe_type(port.type, port.shape),
+                                                  graph::describe_type(value.type, value.shape), value.bytes.size()));
   }
   state_->inputs[index] = value;
 }

@@ -59,8 +59,8 @@ void JobState::check_start() const {
   const std::vector<compiler::Port>& ports = program->program.inputs;
   for (size_t i = 0; i < ports.size(); ++i) {
     if (inputs[i]) continue;
-    throw Error(ErrorCode::kBadInput, fmt::format("input {} ({}{}) was not set.", graph::in_quotes(ports[i].name),
-                                                  graph::name(ports[i].type), graph::to_string(ports[i].shape)));
+    throw Error(ErrorCode::kBadInput, fmt::format("input {} ({}) was not set.", graph::in_quotes(ports[i].name),
+                                                  graph::describe_type(ports[i].type, ports[i].shape)));
   }
   if (program->in_flight != nullptr) {
     throw Error(ErrorCode::kWrongOrder,

@@ -87,8 +87,8 @@ uint64_t content_bytes(const SnapshotVariable& variable) {
   }
   const std::optional<int64_t> elements = graph::element_count(variable.shape);
   if (variable.type == graph::DType::kUnknown || !elements || *elements == 0) {
-    throw_bad(fmt::format("says that variable {} is {}{}, which cannot be", graph::in_quotes(variable.identity),
-                          graph::name(variable.type), graph::to_string(variable.shape)));
+    throw_bad(fmt::format("says that variable {} is {}, which cannot be", graph::in_quotes(variable.identity),
+                          graph::describe_type(variable.type, variable.shape)));
   }
   return static_cast<uint64_t>(*elements * graph::machine_width(variable.type));
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "driver/graph/float_format.h"
+#include "driver/graph/text.h"
 #include "driver/runtime/snapshot.h"
 
 namespace npu::runtime {
@@ -42,10 +43,6 @@ graph::Shape position(const graph::Shape& shape, int64_t index) {
   return at;
 }
 
-std::string declaration(const SnapshotVariable& variable) {
-  return fmt::format("{}{}", graph::name(variable.type), graph::to_string(variable.shape));
-}
-
 std::optional<SnapshotDifference> compare_contents(const SnapshotVariable& a, const SnapshotVariable& b) {
   const graph::Difference found = graph::compare({a.type, a.shape, a.bytes}, {b.type, b.shape, b.bytes});
   if (found.differing == 0) return std::nullopt;
@@ -69,7 +66,8 @@ std::optional<SnapshotDifference> compare(const SnapshotVariable* a, const Snaps
   if (a == nullptr) return differs("only in the second snapshot");
   if (b == nullptr) return differs("only in the first snapshot");
   if (a->type != b->type || a->shape != b->shape) {
-    return differs(fmt::format("{} in the first snapshot, {} in the second", declaration(*a), declaration(*b)));
+    return differs(fmt::format("{} in the first snapshot, {} in the second", graph::describe_type(a->type, a->shape),
+                               graph::describe_type(b->type, b->shape)));
   }
   if (a->is_written != b->is_written) {
     return differs(fmt::format("written in the {} snapshot only", a->is_written ? "first" : "second"));

@@ -16,10 +16,6 @@ using contract::ErrorCode;
 using contract::VariableEntry;
 using contract::VariableFlag;
 
-std::string type_and_shape(graph::DType type, const graph::Shape& shape) {
-  return fmt::format("{}{}", graph::name(type), graph::to_string(shape));
-}
-
 }  // namespace
 
 VariableManager::VariableManager(Hal& hal, VariableTable& table, const contract::Capabilities& caps,
@@ -48,11 +44,12 @@ std::vector<uint32_t> VariableManager::declare(uint16_t owner, Wanted variables,
       }
       const VariableSlot& slot = places_.slot(*index);
       if (slot.type != variable.type || slot.shape != variable.shape) {
-        throw Error(ErrorCode::kVariableMismatch,
-                    fmt::format("variable {} is declared as {}, but this context already holds it as {}; clear it "
-                                "first, or use another context.",
-                                graph::in_quotes(variable.identity), type_and_shape(variable.type, variable.shape),
-                                type_and_shape(slot.type, slot.shape)));
+        throw Error(
+            ErrorCode::kVariableMismatch,
+            fmt::format("variable {} is declared as {}, but this context already holds it as {}; clear it "
+                        "first, or use another context.",
+                        graph::in_quotes(variable.identity), graph::describe_type(variable.type, variable.shape),
+                        graph::describe_type(slot.type, slot.shape)));
       }
       const Adapted before{*index, variable, slot.place, slot.written};
       adapt(*index, variable, options, variables);

@@ -82,9 +82,9 @@ InputData::InputData(const std::vector<GraphPort>& ports, const std::vector<std:
   }
   for (size_t i = 0; i < ports.size(); ++i) {
     if (given[i]) continue;
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("{} ({}) is missing; add --input {}", label(ports[i]),
-                            describe(ports[i].type, ports[i].shape), in_quotes(ports[i].name + "=FILE.npy")));
+    throw Error(ErrorCode::kBadInput, fmt::format("{} ({}) is missing; add --input {}", label(ports[i]),
+                                                  graph::describe_type(ports[i].type, ports[i].shape),
+                                                  in_quotes(ports[i].name + "=FILE.npy")));
   }
   if (sequence && ports.empty()) {
     throw Error(ErrorCode::kBadInput, "--sequence needs inputs to count invocations by, and the network has none");

@@ -129,7 +129,7 @@ std::string joined(const List& list) {
 void print_ports(std::string_view title, const std::vector<GraphPort>& ports) {
   for (size_t i = 0; i < ports.size(); ++i) {
     fmt::print("{:<11} {}  {}{}\n", i == 0 ? title : "", graph::in_quotes(ports[i].name),
-               describe(ports[i].type, ports[i].shape), ports[i].is_unsigned ? "  (unsigned)" : "");
+               graph::describe_type(ports[i].type, ports[i].shape), ports[i].is_unsigned ? "  (unsigned)" : "");
   }
   if (ports.empty()) fmt::print("{:<11} none\n", title);
 }
@@ -194,7 +194,7 @@ void print_text(const Info& info) {
   }
   for (const VariableRow& variable : info.variables) {
     fmt::print("{:<11} {}  {}, {} bytes{}{}\n", "", graph::in_quotes(variable.identity),
-               describe(variable.type, variable.shape), grouped(static_cast<uint64_t>(variable.bytes)),
+               graph::describe_type(variable.type, variable.shape), grouped(static_cast<uint64_t>(variable.bytes)),
                variable.initialised ? "" : ", no initial value",
                report::is_extension_type(variable.type) ? ", a type beyond TOSA 1.0 (refused by --strict)" : "");
   }

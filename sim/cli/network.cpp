@@ -95,8 +95,4 @@ void check_strict(const Network& network) {
   }
 }
 
-std::string describe(graph::DType type, const graph::Shape& shape) {
-  return fmt::format("{}{}", graph::name(type), graph::to_string(shape));
-}
-
 }  // namespace npu::cli

@@ -36,7 +36,4 @@ struct Network {
 // Throws Error(kTypeUnsupported) naming the first variable of a type that TOSA 1.0 has no variables of.
 void check_strict(const Network& network);
 
-// "INT8[1, 3, 40]"
-[[nodiscard]] std::string describe(graph::DType type, const graph::Shape& shape);
-
 }  // namespace npu::cli

@@ -86,7 +86,7 @@ int run_reference(const Arguments& arguments) {
   fmt::print("reference {} invocation{} of {}\n", report::grouped(static_cast<uint64_t>(inputs.invocations())),
              inputs.invocations() == 1 ? "" : "s", network.path.string());
   for (const GraphPort& port : network.outputs) {
-    fmt::print("output    {} {}{}\n", graph::printable(port.name), describe(port.type, port.shape),
+    fmt::print("output    {} {}{}\n", graph::printable(port.name), graph::describe_type(port.type, port.shape),
                data.outputs.empty()
                    ? ""
                    : " -> " + (std::filesystem::path(data.outputs) / (file_name_for(port.name) + ".npy")).string());

@@ -134,7 +134,7 @@ int list(const Arguments& arguments) {
   std::vector<report::Row> rows;
   for (const SnapshotVariable& variable : snapshot.variables) {
     bytes += bytes_of(variable);
-    rows.push_back({graph::printable(variable.identity), describe(variable.type, variable.shape),
+    rows.push_back({graph::printable(variable.identity), graph::describe_type(variable.type, variable.shape),
                     grouped(static_cast<uint64_t>(bytes_of(variable))), std::string(name(variable.place)),
                     variable.is_written ? "yes" : "no",
                     variable.last_writer.empty() ? "-" : graph::printable(variable.last_writer),

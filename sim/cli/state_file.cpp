@@ -88,8 +88,8 @@ void check_fit(const Snapshot& snapshot, const std::string& file, const Network&
     if (tensor.type == variable.type && tensor.shape == variable.shape) continue;
     throw Error(ErrorCode::kBadSnapshot,
                 fmt::format("variable {} is {} in {}, but {} in {}", in_quotes(variable.identity),
-                            describe(variable.type, variable.shape), in_quotes(file),
-                            describe(tensor.type, tensor.shape), net));
+                            graph::describe_type(variable.type, variable.shape), in_quotes(file),
+                            graph::describe_type(tensor.type, tensor.shape), net));
   }
   for (const auto& [identity, tensor] : declarations) {
     if (!saved.contains(identity)) add_name(missing, identity);

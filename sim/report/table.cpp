@@ -207,9 +207,9 @@ std::string state_lines(const Report& report) {
   text += state_totals(report);
   for (const VariableRow& row : report.variables) {
     const runtime::VariableInfo& variable = row.info;
-    text += fmt::format("          {} {}{}, {} bytes at {:#x}{}\n", graph::printable(variable.identity),
-                        graph::name(variable.type), graph::to_string(variable.shape), grouped(variable.bytes),
-                        variable.offset, variable_notes(report, variable));
+    text += fmt::format("          {} {}, {} bytes at {:#x}{}\n", graph::printable(variable.identity),
+                        graph::describe_type(variable.type, variable.shape), grouped(variable.bytes), variable.offset,
+                        variable_notes(report, variable));
     text += traffic_line(report, row.traffic);
   }
   return text;
