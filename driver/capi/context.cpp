@@ -20,7 +20,7 @@ npu_status npu_context_create(npu_device* device, const npu_context_options* opt
     if (from.priority > 255) misuse(kFunction, fmt::format("priority is {}, but at most 255", from.priority));
     auto made = owner.device.create_context(
         {.priority = from.priority, .zero_init = from.zero_init, .double_buffer = from.double_buffer});
-    *context = new npu_context{owner.device, std::move(made)};
+    *context = new npu_context{owner.device, std::move(made), from.double_buffer};
   });
 }
 

@@ -36,6 +36,7 @@ struct npu_device {
 struct npu_context {
   npu::runtime::Device device;
   npu::runtime::Context context;
+  bool double_buffer;  // programs are compiled for it
 };
 
 struct npu_variables {

@@ -16,7 +16,9 @@ constexpr size_t kMostBytes = size_t{1} << 31;
 
 npu_program* load(npu_context& context, const npu::graph::Graph& graph) {
   npu::graph::validate(graph);
-  npu::compiler::Program compiled = npu::compiler::compile(graph, context.device.capabilities());
+  npu::compiler::Options options;
+  options.schedule.two_places = context.double_buffer;
+  npu::compiler::Program compiled = npu::compiler::compile(graph, context.device.capabilities(), options);
   return new npu_program{context.context.load(std::move(compiled))};
 }
 

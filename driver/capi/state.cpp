@@ -12,6 +12,10 @@ using npu::capi::misuse;
 using npu::capi::need;
 using npu::contract::PsramPower;
 
+static_assert(static_cast<uint32_t>(PsramPower::kOn) == NPU_PERSISTENT_ON);
+static_assert(static_cast<uint32_t>(PsramPower::kRetention) == NPU_PERSISTENT_RETENTION);
+static_assert(static_cast<uint32_t>(PsramPower::kOff) == NPU_PERSISTENT_OFF);
+
 namespace {
 
 // No device has that much persistent state.

@@ -61,6 +61,35 @@ TEST(CState, SnapshotsGoToABufferAndBack) {
   EXPECT_FAILS(error, NPU_STATUS_BAD_OPTION, npu_context_restore(bench.context, nullptr, 7, error.out()));
 }
 
+// Programs are compiled for the places that variables of their context take: what fits once only goes to DRAM.
+TEST(CState, TwoPlacesThatDoNotFitGoToDram) {
+  graph::GraphBuilder b;
+  const graph::TensorId x = b.input("x", graph::DType::kInt8, {1, 5000});
+  const graph::TensorId state = b.variable("state", graph::DType::kInt8, {1, 5000});
+  b.output(b.read(state));
+  b.write(state, x);
+  const std::vector<uint8_t> file = graph::serialize(b.build());
+  for (const bool double_buffer : {false, true}) {
+    Bench bench;  // of 8 KiB
+    auto options = sized<npu_context_options>();
+    options.double_buffer = double_buffer;
+    npu_context* context = nullptr;
+    ASSERT_OK(bench.error, npu_context_create(bench.device, &options, &context, bench.error.out()));
+    npu_program* program = nullptr;
+    ASSERT_OK(bench.error,
+              npu_program_load_memory(context, file.data(), file.size(), "twice", &program, bench.error.out()));
+    npu_variables* all = nullptr;
+    ASSERT_OK(bench.error, npu_context_variables(context, &all, bench.error.out()));
+    auto info = sized<npu_variable_info>();
+    ASSERT_OK(bench.error, npu_variables_get(all, 0, &info, bench.error.out()));
+    EXPECT_EQ(info.in_dram, double_buffer);
+    EXPECT_EQ(info.double_buffered, double_buffer);
+    npu_variables_destroy(all);
+    npu_program_destroy(program);
+    npu_context_destroy(context);
+  }
+}
+
 TEST(CState, SnapshotsGoToAFileAndBack) {
   Bench bench;
   ErrorBox& error = bench.error;
