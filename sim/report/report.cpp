@@ -97,7 +97,16 @@ std::string_view place(const runtime::VariableInfo& variable) { return variable.
 std::string_view place_reason(const Report& report, const runtime::VariableInfo& variable) {
   if (!variable.in_dram) return "it fits";
   if (report.info.state_in_dram) return "all state was sent there";
-  if (variable.bytes > report.memory.persistent_bytes) return "it is larger than the persistent SRAM";
+  const runtime::MemoryUse& memory = report.memory;
+  if (variable.bytes > memory.persistent_bytes) return "it is larger than the persistent SRAM";
+  if (variable.double_buffered) {
+    const uint64_t port = std::max(report.info.machine.caps.psram_port_bytes, 1U);
+    const uint64_t one = (variable.bytes + port - 1) / port * port;
+    if (2 * one > memory.persistent_bytes) return "its two places together are larger than the persistent SRAM";
+    if (one <= memory.persistent_bytes - std::min(memory.persistent_used, memory.persistent_bytes)) {
+      return "the persistent SRAM has no room for its second place";
+    }
+  }
   return "the persistent SRAM is full, and others move more for their size";
 }
 

@@ -110,6 +110,7 @@ TEST(State, SaysWhereAVariableLiesAndWhy) {
   const json sram = json::parse(to_json(report))["state"];
   EXPECT_EQ(sram["variables"][0]["place"], "persistent_sram");
   EXPECT_EQ(sram["dram_bytes"], 0);
+  report.memory.persistent_bytes = report.memory.persistent_used = 64;
   runtime::VariableInfo& info = report.variables[0].info;
   info.in_dram = info.torn = info.double_buffered = true;
   info.offset = 0x100000000;
@@ -125,13 +126,20 @@ TEST(State, SaysWhereAVariableLiesAndWhy) {
   EXPECT_EQ(variable["invocations"], 7);
   EXPECT_EQ(variable["torn"], true);
   EXPECT_EQ(variable["double_buffered"], true);
-  EXPECT_THAT(to_table(report), HasSubstr("1 variable, 0 bytes of 4 in persistent SRAM, 4 bytes in DRAM\n"));
+  EXPECT_THAT(to_table(report), HasSubstr("1 variable, 0 bytes of 64 in persistent SRAM, 4 bytes in DRAM\n"));
   EXPECT_THAT(to_table(report),
               HasSubstr("4 bytes at 0x100000000 of DRAM: the persistent SRAM is full, and others move "
                         "more for their size, two places, torn\n"));
+  const auto reason = [&] { return json::parse(to_json(report))["state"]["variables"][0]["place_reason"]; };
+  report.memory.persistent_bytes = 64;
+  report.memory.persistent_used = 32;
+  EXPECT_EQ(reason(), "the persistent SRAM has no room for its second place");
+  report.memory.persistent_used = 64;
+  EXPECT_EQ(reason(), "the persistent SRAM is full, and others move more for their size");
+  report.memory.persistent_bytes = report.memory.persistent_used = 7;
+  EXPECT_EQ(reason(), "its two places together are larger than the persistent SRAM");
   report.memory.persistent_bytes = 3;
-  EXPECT_EQ(json::parse(to_json(report))["state"]["variables"][0]["place_reason"],
-            "it is larger than the persistent SRAM");
+  EXPECT_EQ(reason(), "it is larger than the persistent SRAM");
   report.info.state_in_dram = true;
   EXPECT_EQ(json::parse(to_json(report))["state"]["variables"][0]["place_reason"], "all state was sent there");
 }
