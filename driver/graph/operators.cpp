@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "driver/graph/rules.h"
+#include "driver/graph/validate.h"
 #include "hw/contract/error.h"
 
 namespace npu::graph {
@@ -22,7 +23,7 @@ constexpr DType kBf = DType::kBf16;
 constexpr DType kE4 = DType::kFp8E4M3;
 constexpr DType kE5 = DType::kFp8E5M2;
 constexpr Features kBoth = kProInt | kProFp;
-constexpr uint8_t kMaxRank = 32;
+constexpr uint8_t kMaxRank = kMostRank;
 
 constexpr Operand data(std::string_view name, Slot slot, uint8_t min_rank, uint8_t max_rank) {
   return {name, OperandKind::kTensor, slot, kNo, min_rank, max_rank, false};

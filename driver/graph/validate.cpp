@@ -16,7 +16,6 @@ namespace {
 
 using contract::ErrorCode;
 
-constexpr size_t kMaxRank = 32;
 constexpr size_t kMaxNesting = 256;
 
 [[noreturn]] void fail(ErrorCode code, const std::string& reason) { throw Error(code, reason); }
@@ -26,9 +25,9 @@ void check_tensor(const Tensor& tensor, const std::string& here) {
   if (tensor.type == DType::kUnknown || tensor.type > DType::kFp8E5M2) {
     fail(ErrorCode::kBadType, what + " has no type that TOSA 1.0 has");
   }
-  if (tensor.shape.size() > kMaxRank) {
+  if (tensor.shape.size() > kMostRank) {
     fail(ErrorCode::kBadShape,
-         what + " has rank " + std::to_string(tensor.shape.size()) + "; the highest is " + std::to_string(kMaxRank));
+         what + " has rank " + std::to_string(tensor.shape.size()) + "; the highest is " + std::to_string(kMostRank));
   }
   const bool is_shape = tensor.type == DType::kShape;
   for (const int64_t size : tensor.shape) {

@@ -5,6 +5,9 @@
 
 namespace npu::graph {
 
+// Of a tensor in a legal graph, for machines that go beyond the specification's levels.
+inline constexpr size_t kMostRank = 32;
+
 // Checks the structure (names, order, regions), and for each operator the number, kinds, types, ranks and shapes of its
 // operands, its attributes and every ERROR_IF condition of the specification that does not depend on run-time values.
 // Operands that must be compile-time constants may be run-time values: analyse() then asks for EXT-DYNAMIC.

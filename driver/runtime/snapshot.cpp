@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "driver/graph/text.h"
+#include "driver/graph/validate.h"
 #include "hw/contract/error.h"
 
 namespace npu::runtime {
@@ -19,7 +20,6 @@ constexpr std::string_view kMagic = "TNPUSTAT";
 constexpr size_t kHeaderBytes = 24, kChecksumBytes = 4;
 // The least that a variable takes in a file: four texts, invocations, rank, is_written, place.
 constexpr size_t kLeastVariableBytes = 4 * 4 + 8 + 4 + 1 + 1;
-constexpr size_t kMostRank = 6;  // of the specification
 
 [[noreturn]] void throw_bad(const std::string& what) {
   throw Error(ErrorCode::kBadSnapshot, fmt::format("the snapshot {}; save it again.", what));
@@ -81,7 +81,7 @@ class Reader {
 // Bytes of a variable's elements. Throws Error(kBadSnapshot) for a type or shape that no variable has.
 uint64_t content_bytes(const SnapshotVariable& variable) {
   // Not printed: a damaged file may say any number of dimensions.
-  if (variable.shape.size() > kMostRank) {
+  if (variable.shape.size() > graph::kMostRank) {
     throw_bad(fmt::format("says that variable {} has {} dimensions, which cannot be",
                           graph::in_quotes(variable.identity), variable.shape.size()));
   }
@@ -115,7 +115,7 @@ SnapshotVariable read_variable(Reader& from) {
   variable.last_writer = from.text();
   variable.invocations = from.number<uint64_t>();
   const auto rank = from.number<uint32_t>();
-  if (rank > kMostRank) throw_bad(fmt::format("is damaged: it has a variable of {} dimensions", rank));
+  if (rank > graph::kMostRank) throw_bad(fmt::format("is damaged: it has a variable of {} dimensions", rank));
   for (uint32_t i = 0; i < rank; ++i) variable.shape.push_back(from.number<int64_t>());
   const auto is_written = from.number<uint8_t>();
   if (is_written > 1) throw_bad("is damaged: a variable is neither written nor unwritten");

@@ -3,7 +3,7 @@
 // The file, all numbers little endian: the magic "TNPUSTAT", u32 format version, u32 0, u64 bytes of the payload, the
 // payload, u32 CRC-32 (IEEE 802.3) of everything before. The payload: the label, u32 owner, u32 count, and for each
 // variable in order of identities: identity, tensor name, type ("INT8"), last writer, u64 invocations, u32 rank (at
-// most 6), i64 dimensions, u8 is_written, u8 place (StatePlace), and with is_written the elements as graph::Value has
+// most 32), i64 dimensions, u8 is_written, u8 place (StatePlace), and with is_written the elements as graph::Value has
 // them. Texts are u32 length and bytes.
 #pragma once
 
