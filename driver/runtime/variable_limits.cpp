@@ -1,7 +1,6 @@
 // What VariableManager says when something is full.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
 
 #include "driver/graph/text.h"
@@ -12,28 +11,28 @@ namespace npu::runtime {
 
 using contract::ErrorCode;
 
-std::vector<const compiler::Variable*> VariableManager::missing(uint16_t owner, Wanted wanted) const {
-  std::vector<const compiler::Variable*> result;
-  for (const compiler::Variable& variable : wanted) {
-    if (!places_.find(owner, variable.identity)) result.push_back(&variable);
+uint64_t VariableManager::needed_bytes(const compiler::Variable& variable, const VariablePlace& place,
+                                       const Demand& demand) const {
+  const RangeAllocator& sram = places_.sram();
+  const auto taken = [&](uint32_t bytes, const VariablePlace& of) {
+    return of.in_dram ? 0 : sram.rounded(places_.piece_bytes(bytes, of));
+  };
+  // The one that found no place has none now.
+  uint64_t needed = places_.table_bytes() + sram.used() + taken(variable.bytes, place);
+  for (const compiler::Variable& other : demand.variables) {
+    if (other.identity == variable.identity) continue;
+    const std::optional<uint32_t> index = places_.find(demand.owner, other.identity);
+    const VariableSlot* slot = index ? &places_.slot(*index) : nullptr;
+    needed += taken(other.bytes, wanted_place(other, slot, demand.options));
+    if (slot != nullptr) needed -= taken(slot->bytes, slot->place);
   }
-  return result;
+  return needed;
 }
 
-void VariableManager::throw_persistent_full(uint16_t owner, const compiler::Variable& variable,
-                                            const VariablePlace& place, Wanted wanted) const {
+void VariableManager::throw_persistent_full(const compiler::Variable& variable, const VariablePlace& place,
+                                            const Demand& demand) const {
   const RangeAllocator& sram = places_.sram();
-  uint64_t needed = places_.table_bytes() + sram.used();
-  bool counted = false;
-  for (const compiler::Variable* other : missing(owner, wanted)) {
-    if (other->in_dram) continue;
-    VariablePlace like = place;
-    like.double_buffered = place.double_buffered && other->written;
-    needed += sram.rounded(places_.piece_bytes(other->bytes, like));
-    counted |= other->identity == variable.identity;
-  }
-  const uint64_t bytes = places_.piece_bytes(variable.bytes, place);
-  if (!counted) needed += sram.rounded(bytes);  // it moves, from DRAM or from a place of half the size
+  const uint64_t needed = needed_bytes(variable, place, demand);
   // Enough is free in all, but what lies between may not move now.
   const bool in_the_way = needed <= places_.table_bytes() + sram.capacity();
   std::string way_out = "clear a context that is not needed any more";
@@ -50,12 +49,14 @@ void VariableManager::throw_persistent_full(uint16_t owner, const compiler::Vari
       ErrorCode::kPersistentFull,
       fmt::format("variable {} needs {} bytes of persistent SRAM{}, but only {} of {} are free in one piece ({} "
                   "variables take {}); {}.",
-                  graph::in_quotes(variable.identity), bytes, place.double_buffered ? " for its two places" : "",
-                  sram.largest_free(), sram.capacity(), entries_used(), sram.used(), way_out));
+                  graph::in_quotes(variable.identity), places_.piece_bytes(variable.bytes, place),
+                  place.double_buffered ? " for its two places" : "", sram.largest_free(), sram.capacity(),
+                  entries_used(), sram.used(), way_out));
 }
 
-void VariableManager::throw_table_full(uint16_t owner, const compiler::Variable& variable, Wanted wanted) const {
-  const uint64_t needed = entries_used() + missing(owner, wanted).size();
+void VariableManager::throw_table_full(const compiler::Variable& variable, const Demand& demand) const {
+  uint64_t needed = entries_used();
+  for (const compiler::Variable& other : demand.variables) needed += places_.find(demand.owner, other.identity) ? 0 : 1;
   throw Error(ErrorCode::kVariableTableFull,
               fmt::format("variable {} needs an entry of the variable table, but all {} are taken; var_entries: {} is "
                           "the smallest machine that holds all of them, or clear a context that is not needed any "

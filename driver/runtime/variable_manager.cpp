@@ -10,13 +10,10 @@
 #include "hw/contract/error.h"
 
 namespace npu::runtime {
-namespace {
 
 using contract::ErrorCode;
 using contract::VariableEntry;
 using contract::VariableFlag;
-
-}  // namespace
 
 VariableManager::VariableManager(Hal& hal, VariableTable& table, const contract::Capabilities& caps,
                                  RangeAllocator& dram)
@@ -32,14 +29,16 @@ void VariableManager::require_power(std::string_view call) const {
 
 // --- Allocation
 
-std::vector<uint32_t> VariableManager::declare(uint16_t owner, Wanted variables, const ContextOptions& options) {
+std::vector<uint32_t> VariableManager::declare(uint16_t owner, std::span<const compiler::Variable> variables,
+                                               const ContextOptions& options) {
+  const Demand demand{owner, variables, options};
   std::vector<uint32_t> indices, fresh;
   std::vector<Adapted> adapted;
   try {
     for (const compiler::Variable& variable : variables) {
       std::optional<uint32_t> index = places_.find(owner, variable.identity);
       if (!index) {
-        index = allocate(owner, variable, options, variables);
+        index = allocate(variable, demand);
         fresh.push_back(*index);
       }
       const VariableSlot& slot = places_.slot(*index);
@@ -52,18 +51,18 @@ std::vector<uint32_t> VariableManager::declare(uint16_t owner, Wanted variables,
                         graph::describe_type(slot.type, slot.shape)));
       }
       const Adapted before{*index, variable, slot.place, slot.written};
-      adapt(*index, variable, options, variables);
+      adapt(*index, variable, demand);
       adapted.push_back(before);
       indices.push_back(*index);
     }
   } catch (...) {
-    undo(fresh, adapted, variables);
+    undo(fresh, adapted, demand);
     throw;
   }
   return indices;
 }
 
-void VariableManager::undo(std::span<const uint32_t> fresh, std::span<const Adapted> adapted, Wanted wanted) {
+void VariableManager::undo(std::span<const uint32_t> fresh, std::span<const Adapted> adapted, const Demand& demand) {
   const auto attempt = [](const auto& action) {
     try {
       action();
@@ -77,24 +76,21 @@ void VariableManager::undo(std::span<const uint32_t> fresh, std::span<const Adap
     if (!places_.taken(before.index)) continue;
     const VariablePlace now = places_.slot(before.index).place;
     if (now.in_dram != before.place.in_dram || now.double_buffered != before.place.double_buffered) {
-      attempt([&] { relocate(before.index, before.variable, before.place, wanted); });
+      attempt([&] { relocate(before.index, before.variable, before.place, demand); });
     }
     places_.slot(before.index).written = before.written;
   }
 }
 
-uint32_t VariableManager::allocate(uint16_t owner, const compiler::Variable& variable, const ContextOptions& options,
-                                   Wanted wanted) {
-  if (!places_.has_free_entry()) throw_table_full(owner, variable, wanted);
+uint32_t VariableManager::allocate(const compiler::Variable& variable, const Demand& demand) {
+  if (!places_.has_free_entry()) throw_table_full(variable, demand);
   require_power(fmt::format("allocate variable {}", graph::in_quotes(variable.identity)));
-  VariablePlace place;
-  place.in_dram = variable.in_dram;
-  place.double_buffered = options.double_buffer && variable.written;
-  find_place(owner, variable, place, wanted);
+  VariablePlace place = wanted_place(variable, nullptr, demand.options);
+  find_place(variable, place, demand);
 
   ++generation_;
   VariableSlot slot;
-  slot.owner = owner;
+  slot.owner = demand.owner;
   slot.identity = variable.identity;
   slot.tensor_name = variable.tensor_name;
   slot.type = variable.type;
@@ -105,7 +101,7 @@ uint32_t VariableManager::allocate(uint16_t owner, const compiler::Variable& var
   slot.place = place;
   const uint32_t index = places_.insert(std::move(slot));
   try {
-    write_initial(index, variable, options.zero_init);
+    write_initial(index, variable, demand.options.zero_init);
   } catch (...) {
     places_.erase(index);
     values_.doubt(index);
@@ -122,8 +118,15 @@ void VariableManager::write_initial(uint32_t index, const compiler::Variable& va
   values_.write_entry(index, has_content ? static_cast<uint8_t>(VariableFlag::kIsWritten) : uint8_t{0});
 }
 
-void VariableManager::find_place(uint16_t owner, const compiler::Variable& variable, VariablePlace& place,
-                                 Wanted wanted) {
+VariablePlace VariableManager::wanted_place(const compiler::Variable& variable, const VariableSlot* slot,
+                                            const ContextOptions& options) {
+  VariablePlace place;
+  place.in_dram = variable.in_dram && (slot == nullptr || slot->place.in_dram);
+  place.double_buffered = options.double_buffer && (variable.written || (slot != nullptr && slot->written));
+  return place;
+}
+
+void VariableManager::find_place(const compiler::Variable& variable, VariablePlace& place, const Demand& demand) {
   if (place.address != 0 && places_.take(variable.bytes, place)) return;
   if (places_.allocate(variable.bytes, place)) return;
   const uint64_t bytes = places_.piece_bytes(variable.bytes, place);
@@ -133,18 +136,13 @@ void VariableManager::find_place(uint16_t owner, const compiler::Variable& varia
                             "or clear a context that is not needed any more.",
                             graph::in_quotes(variable.identity), bytes, dram_.largest_free()));
   }
-  if (!make_room(bytes) || !places_.allocate(variable.bytes, place)) {
-    throw_persistent_full(owner, variable, place, wanted);
-  }
+  if (!make_room(bytes) || !places_.allocate(variable.bytes, place)) throw_persistent_full(variable, place, demand);
 }
 
-void VariableManager::adapt(uint32_t index, const compiler::Variable& variable, const ContextOptions& options,
-                            Wanted wanted) {
+void VariableManager::adapt(uint32_t index, const compiler::Variable& variable, const Demand& demand) {
   const VariableSlot& slot = places_.slot(index);
   const bool written = slot.written || variable.written;
-  VariablePlace to;
-  to.in_dram = slot.place.in_dram && variable.in_dram;
-  to.double_buffered = options.double_buffer && written;
+  const VariablePlace to = wanted_place(variable, &slot, demand.options);
   if (to.in_dram != slot.place.in_dram || to.double_buffered != slot.place.double_buffered) {
     const std::string name = graph::in_quotes(slot.identity);
     if (!is_quiet(slot.owner)) {
@@ -154,101 +152,9 @@ void VariableManager::adapt(uint32_t index, const compiler::Variable& variable, 
                               name));
     }
     require_power(fmt::format("move variable {}", name));
-    relocate(index, variable, to, wanted);
+    relocate(index, variable, to, demand);
   }
   places_.slot(index).written = written;
-}
-
-// --- Moving
-
-void VariableManager::relocate(uint32_t index, const compiler::Variable& variable, VariablePlace to, Wanted wanted) {
-  uint8_t flags = values_.read_entry(index).flags;
-  std::vector<uint8_t> bytes;
-  if (has(flags, VariableFlag::kIsWritten)) bytes = values_.read(index, flags);
-  // An interrupted write of the only place is one whatever the new place is like; that of another one leaves no trace.
-  if (is_torn(flags)) flags = with(flags, VariableFlag::kTorn);
-  for (const VariableFlag flag : {VariableFlag::kWriting, VariableFlag::kSecond}) flags = without(flags, flag);
-
-  // The content is held here, so that the old place is room for the new one.
-  VariableSlot slot = places_.lift(index);
-  const VariablePlace from = slot.place;
-  const uint16_t owner = slot.owner;
-  const uint32_t length = slot.bytes;
-  try {
-    find_place(owner, variable, to, wanted);
-  } catch (...) {
-    NPU_CHECK(places_.take(length, from));
-    places_.put(index, std::move(slot));
-    throw;
-  }
-  ++generation_;
-  slot.place = to;
-  places_.put(index, std::move(slot));
-  try {
-    values_.place(index, bytes);
-    values_.write_entry(index, flags);
-  } catch (...) {
-    // A device that takes nothing any more. What moved to make room may lie in the old place.
-    places_.release(length, to);
-    const bool back = places_.take(length, from);
-    if (back) places_.slot(index).place = from;
-    if (!back) NPU_CHECK(places_.take(length, to));
-    throw;
-  }
-}
-
-bool VariableManager::make_room(uint64_t bytes) {
-  struct Content {
-    uint8_t flags = 0;
-    std::vector<uint8_t> bytes;
-  };
-  std::map<uint32_t, Content> contents;
-  std::vector<VariableMove> moves;
-  // Until a plan is found of which everything can be read: what cannot be read cannot move.
-  for (bool readable = false; !readable;) {
-    const auto plan =
-        places_.make_room(bytes, [&](const VariableSlot& slot) { return is_quiet(slot.owner) && !slot.damaged; });
-    if (!plan) return false;
-    moves = *plan;
-    readable = true;
-    for (const VariableMove& move : moves) {
-      if (contents.contains(move.index)) continue;
-      try {
-        Content content;
-        content.flags = values_.read_entry(move.index).flags;
-        if (has(content.flags, VariableFlag::kIsWritten)) content.bytes = values_.read(move.index, content.flags);
-        contents[move.index] = std::move(content);
-      } catch (const Error& error) {
-        if (error.code() != ErrorCode::kFaultEcc) throw;
-        readable = false;
-      }
-    }
-  }
-  std::vector<VariableMove> back;
-  for (const VariableMove& move : moves) back.push_back({move.index, places_.slot(move.index).place.address});
-  const auto write_all = [&] {
-    for (const VariableMove& move : moves) {
-      values_.place(move.index, contents[move.index].bytes);
-    }
-    std::vector<VariableTable::Write> writes;
-    for (const VariableMove& move : moves) {
-      writes.push_back(values_.entry(move.index, without(contents[move.index].flags, VariableFlag::kSecond)));
-    }
-    values_.write_entries(writes);
-  };
-  places_.move(moves);
-  try {
-    write_all();
-  } catch (...) {
-    places_.move(back);
-    try {
-      write_all();
-    } catch (const std::exception&) {
-      // A device that takes nothing any more; the first error tells why.
-    }
-    throw;
-  }
-  return true;
 }
 
 // --- De-allocation
@@ -379,7 +285,8 @@ void VariableManager::write(uint32_t index, std::span<const uint8_t> bytes, std:
   places_.slot(index).last_writer = writer;
 }
 
-void VariableManager::begin(std::span<const uint32_t> indices, Wanted variables, const ContextOptions& options) {
+void VariableManager::begin(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables,
+                            const ContextOptions& options) {
   for (size_t i = 0; i < indices.size(); ++i) {
     VariableSlot& slot = places_.slot(indices[i]);
     if (!slot.untouched) continue;
@@ -388,7 +295,8 @@ void VariableManager::begin(std::span<const uint32_t> indices, Wanted variables,
   }
 }
 
-void VariableManager::count_invocation(std::span<const uint32_t> indices, Wanted variables) {
+void VariableManager::count_invocation(std::span<const uint32_t> indices,
+                                       std::span<const compiler::Variable> variables) {
   for (size_t i = 0; i < indices.size(); ++i) {
     VariableSlot& slot = places_.slot(indices[i]);
     if (slot.invocations < UINT64_MAX) ++slot.invocations;  // a snapshot may have brought any number

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -119,7 +120,12 @@ class VariableManager {
   [[nodiscard]] uint32_t entries_used() const { return places_.entries_used(); }
 
  private:
-  using Wanted = std::span<const compiler::Variable>;
+  // All that one program declares.
+  struct Demand {
+    uint16_t owner;
+    std::span<const compiler::Variable> variables;
+    const ContextOptions& options;
+  };
   // What a declaration did to a variable that the context held already.
   struct Adapted {
     uint32_t index;
@@ -128,24 +134,44 @@ class VariableManager {
     bool written;         // before
   };
   // Takes a declaration back, as far as the device can be reached.
-  void undo(std::span<const uint32_t> fresh, std::span<const Adapted> adapted, Wanted wanted);
-  uint32_t allocate(uint16_t owner, const compiler::Variable& variable, const ContextOptions& options, Wanted wanted);
+  void undo(std::span<const uint32_t> fresh, std::span<const Adapted> adapted, const Demand& demand);
+  uint32_t allocate(const compiler::Variable& variable, const Demand& demand);
   void write_initial(uint32_t index, const compiler::Variable& variable, bool zero_init);
+  // What the place of a variable has to be like, whether the context holds it already (`slot`) or not (null); the
+  // address is not set.
+  [[nodiscard]] static VariablePlace wanted_place(const compiler::Variable& variable, const VariableSlot* slot,
+                                                  const ContextOptions& options);
   // A place for it: the address in `place` if that is free, else from what is free or can be freed; or throws.
-  void find_place(uint16_t owner, const compiler::Variable& variable, VariablePlace& place, Wanted wanted);
+  void find_place(const compiler::Variable& variable, VariablePlace& place, const Demand& demand);
   // Gives a variable that the context holds already the place that this program needs.
-  void adapt(uint32_t index, const compiler::Variable& variable, const ContextOptions& options, Wanted wanted);
-  void relocate(uint32_t index, const compiler::Variable& variable, VariablePlace to, Wanted wanted);
+  void adapt(uint32_t index, const compiler::Variable& variable, const Demand& demand);
+
+  // Moving (variable_moves.cpp).
+  void relocate(uint32_t index, const compiler::Variable& variable, VariablePlace to, const Demand& demand);
   // Moves variables so that a piece of `bytes` gets free; false when there is no way.
   [[nodiscard]] bool make_room(uint64_t bytes);
+  struct Content {
+    uint8_t flags = 0;
+    std::vector<uint8_t> bytes;
+  };
+  using Contents = std::map<uint32_t, Content>;  // by table index
+  // What moves for that, with what it holds; nullopt when there is no way.
+  [[nodiscard]] std::optional<std::vector<VariableMove>> plan_room(uint64_t bytes, Contents& contents);
+  // Adds what the variable holds; false when two of its bits are wrong.
+  [[nodiscard]] bool read_content(uint32_t index, Contents& contents);
+  // Bytes, then entries, to where the books have the variables now.
+  void write_contents(const std::vector<VariableMove>& moves, const Contents& contents);
+
   void release(std::span<const uint32_t> indices);
   [[nodiscard]] VariableInfo info(uint32_t index, uint8_t flags) const;
 
-  // Variables of `wanted` that `owner` has not.
-  [[nodiscard]] std::vector<const compiler::Variable*> missing(uint16_t owner, Wanted wanted) const;
-  [[noreturn]] void throw_persistent_full(uint16_t owner, const compiler::Variable& variable,
-                                          const VariablePlace& place, Wanted wanted) const;
-  [[noreturn]] void throw_table_full(uint16_t owner, const compiler::Variable& variable, Wanted wanted) const;
+  // Bytes of persistent SRAM with which all of the demand would fit beside what others have; `place` is what `variable`
+  // needs.
+  [[nodiscard]] uint64_t needed_bytes(const compiler::Variable& variable, const VariablePlace& place,
+                                      const Demand& demand) const;
+  [[noreturn]] void throw_persistent_full(const compiler::Variable& variable, const VariablePlace& place,
+                                          const Demand& demand) const;
+  [[noreturn]] void throw_table_full(const compiler::Variable& variable, const Demand& demand) const;
 
   VariablePlaces places_;
   GuardedTable table_;

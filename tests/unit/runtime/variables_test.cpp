@@ -133,6 +133,34 @@ TEST(Variables, PersistentFullNamesNumbersAndTheSmallestMachine) {
   EXPECT_EQ(opened.device.memory_use().dram_used, 0u);
 }
 
+// What is written takes two of them, though the one that finds no place takes one.
+TEST(Variables, PersistentFullCountsThePlacesOfEachVariable) {
+  for (const bool written_first : {false, true}) {
+    Opened opened;
+    Context context = opened.device.create_context({.double_buffer = true});
+    compiler::Variable written = int8_variable("w", 400);
+    written.written = true;
+    std::vector<compiler::Variable> variables = {int8_variable("r", 1232), written};
+    if (written_first) std::swap(variables[0], variables[1]);
+    const auto [code, text] = error_of([&] { static_cast<void>(context.load(make_program(variables))); });
+    EXPECT_EQ(code, ErrorCode::kPersistentFull);
+    EXPECT_CONTAINS(text, "'r' needs 1232 bytes");
+    EXPECT_CONTAINS(text, "psram_bytes: 4096");  // 64 + 1232 + 2 * 400 = 2096
+  }
+  // One that the context holds already, and that will need its second place, too.
+  Opened opened;
+  Context context = opened.device.create_context({.double_buffer = true});
+  const LoadedProgram reader = context.load(make_program({int8_variable("w", 480)}));
+  compiler::Variable written = int8_variable("w", 480);
+  written.written = true;
+  const auto [code, text] = error_of([&] {
+    static_cast<void>(context.load(make_program({int8_variable("r", 1040), written})));
+  });
+  EXPECT_EQ(code, ErrorCode::kPersistentFull);
+  EXPECT_CONTAINS(text, "'r' needs 1040 bytes");
+  EXPECT_CONTAINS(text, "psram_bytes: 4096");  // 64 + 1040 + 2 * 480 = 2064
+}
+
 TEST(Variables, TableFullNamesTheSmallestMachine) {
   Opened opened;
   Context context = opened.device.create_context();
