@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -17,8 +18,9 @@ using contract::ErrorCode;
 struct Declaration {
   graph::DType type;
   graph::Shape shape;
+  const compiler::Variable* variable;  // of a loaded program; null: the context holds what no program declares
 };
-using Declarations = std::map<std::string_view, Declaration>;
+using Declarations = std::map<std::string, Declaration, std::less<>>;
 
 void list(std::string& names, std::string_view name) { names += (names.empty() ? "" : ", ") + graph::in_quotes(name); }
 
@@ -29,12 +31,13 @@ Declarations declarations_of(const ContextState& context) {
   const VariableManager& variables = context.device->variables;
   for (const uint32_t index : variables.of_owner(context.owner)) {
     const VariableSlot& slot = variables.slot(index);
-    declarations[slot.identity] = {slot.type, slot.shape};
+    declarations[slot.identity] = {slot.type, slot.shape, nullptr};
   }
   for (const ProgramState* program : context.programs) {
     for (const compiler::Variable& variable : program->program.variables) {
-      const Declaration wanted{variable.type, variable.shape};
-      const Declaration& known = declarations.try_emplace(variable.identity, wanted).first->second;
+      const Declaration wanted{variable.type, variable.shape, &variable};
+      Declaration& known = declarations.try_emplace(variable.identity, wanted).first->second;
+      if (known.variable == nullptr) known.variable = &variable;
       if (known.type == wanted.type && known.shape == wanted.shape) continue;
       throw Error(ErrorCode::kVariableMismatch,
                   fmt::format("loaded programs of this context declare variable {} as {} and as {}; destroy those that "
@@ -108,7 +111,8 @@ void Context::restore(const Snapshot& snapshot) {
     check_snapshot(snapshot);
     VariableManager& variables = state_->device->variables;
     variables.require_power("restore variables");
-    check_fit(snapshot, declarations_of(*state_));
+    const Declarations declarations = declarations_of(*state_);
+    check_fit(snapshot, declarations);
     // All at once first, so that nothing is left of programs that do not fit together.
     std::vector<compiler::Variable> wanted;
     for (const ProgramState* program : state_->programs) {
@@ -116,10 +120,17 @@ void Context::restore(const Snapshot& snapshot) {
     }
     static_cast<void>(variables.declare(state_->owner, wanted, state_->options));
     for (ProgramState* program : state_->programs) program->bind_variables();
-    for (const SnapshotVariable& variable : snapshot.variables) {
-      const uint32_t index = variables.find(state_->owner, variable.identity).value();
-      variables.write(index, variable.bytes, variable.is_written ? "snapshot" : "");
-      variables.set_invocations(index, variable.invocations);
+    for (const SnapshotVariable& saved : snapshot.variables) {
+      const uint32_t index = variables.find(state_->owner, saved.identity).value();
+      const compiler::Variable* declared = declarations.at(saved.identity).variable;
+      if (saved.is_written) {
+        variables.write(index, saved.bytes, "snapshot");
+        variables.set_invocations(index, saved.invocations);
+      } else if (declared != nullptr) {
+        variables.start_anew(index, *declared, state_->options);
+      } else {
+        variables.clear(state_->owner, saved.identity);
+      }
     }
   });
 }

@@ -293,10 +293,11 @@ class Context {
   // when its first write was interrupted. Throws Error(kWrongOrder) while a job of this context is in flight,
   // kVariableTorn naming a written one that is torn.
   [[nodiscard]] Snapshot snapshot(std::string label = {}) const;
-  // Gives every variable of the context the content that it has in the snapshot; one that is unwritten there becomes
-  // unwritten. What was cleared, but is declared by a loaded program, is allocated again. Throws Error(kBadSnapshot)
-  // naming the variables that only one of both has, or that are declared differently, kWrongOrder while a job of this
-  // context is in flight, and what load() throws for new variables. Before anything is written.
+  // Gives every variable of the context the content that it has in the snapshot; one that is unwritten there starts as
+  // after clear(): with its initial value, or unwritten. What was cleared, but is declared by a loaded program, is
+  // allocated again. Throws Error(kBadSnapshot) naming the variables that only one of both has, or that are declared
+  // differently, kWrongOrder while a job of this context is in flight, and what load() throws for new variables. Before
+  // anything is written.
   void restore(const Snapshot& snapshot);
 
   // The persistent SRAM was without power, and the context had variables: they are gone, and no call about them, and no

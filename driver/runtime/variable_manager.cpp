@@ -272,17 +272,18 @@ void VariableManager::write(uint32_t index, std::span<const uint8_t> bytes, std:
     // Content and entry are replaced, so that nobody needs to know what they were.
     if (error.code() != ErrorCode::kFaultEcc) throw;
   }
-  if (!bytes.empty()) {
-    values_.write(index, flags, bytes);
-  } else {
-    values_.mend(index);
-    for (const VariableFlag flag : {VariableFlag::kIsWritten, VariableFlag::kWriting, VariableFlag::kTorn}) {
-      flags = without(flags, flag);
-    }
-    values_.write_entry(index, flags);
-    places_.slot(index).entry_lost = false;
-  }
+  values_.write(index, flags, bytes);
   places_.slot(index).last_writer = writer;
+}
+
+void VariableManager::start_anew(uint32_t index, const compiler::Variable& variable, const ContextOptions& options) {
+  require_power("write a variable");
+  write_initial(index, variable, options.zero_init);
+  VariableSlot& slot = places_.slot(index);
+  slot.untouched = variable.initial;
+  slot.entry_lost = false;
+  slot.last_writer.clear();
+  slot.invocations = 0;
 }
 
 void VariableManager::begin(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables,

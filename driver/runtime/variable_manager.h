@@ -76,8 +76,9 @@ class VariableManager {
   // Of a variable whose context is quiet. Throws Error(kVariableUnwritten, kVariableTorn, kFaultEcc,
   // kFaultPower) naming it.
   [[nodiscard]] std::vector<uint8_t> read(uint32_t index);
-  // Gives it a content, or with no bytes makes it unwritten.
   void write(uint32_t index, std::span<const uint8_t> bytes, std::string_view writer);
+  // As if it had been cleared and declared again by `variable`, where it is.
+  void start_anew(uint32_t index, const compiler::Variable& variable, const ContextOptions& options);
   // A job of a program with these is about to start. Variables that no job has declared so far, and nobody has written,
   // get its initial values, as if its declarations had been the first: others may have been loaded before.
   void begin(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables,

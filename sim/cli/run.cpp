@@ -153,14 +153,6 @@ report::RunInfo run_info(const RunOptions& options, const Network& network, cons
   return info;
 }
 
-// Variables that are not written in the snapshot start as after a clear.
-void resume(runtime::Context& context, const runtime::Snapshot& start) {
-  context.restore(start);
-  for (const runtime::SnapshotVariable& variable : start.variables) {
-    if (!variable.is_written) context.clear(variable.identity);
-  }
-}
-
 compiler::Options compiler_options(const RunOptions& options) {
   compiler::Options result;
   result.schedule.state_in_dram = options.state_in_dram;
@@ -280,7 +272,7 @@ int run_run(const Arguments& arguments) {
   runtime::Context context =
       device.create_context({.zero_init = options.data.zero_init, .double_buffer = options.double_buffer});
   const runtime::LoadedProgram loaded = context.load(program);
-  if (!options.data.resume.empty()) resume(context, start);
+  if (!options.data.resume.empty()) context.restore(start);
   report::RunInfo info = run_info(options, network, preset, program);
   info.injected = inject(options.injections, device, loaded);
 

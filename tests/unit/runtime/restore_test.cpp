@@ -39,6 +39,38 @@ TEST(Restore, GivesBackWhatWasSaved) {
   EXPECT_TRUE(diff(context.snapshot(), saved).empty());
 }
 
+// As if it had been cleared: the snapshot of a context that had not allocated it, or `npu state clear`, says unwritten.
+TEST(Restore, WhatIsUnwrittenInTheSnapshotStartsAnew) {
+  for (const bool zero_init : {false, true}) {
+    Opened opened;
+    Context context = opened.device.create_context({.zero_init = zero_init});
+    auto other = std::make_optional(context.load(make_program({int8_variable("held", 2)})));
+    const LoadedProgram program =
+        context.load(make_program({int8_variable("initial", 4, {1, 2, 3, 4}), int8_variable("plain", 2)}));
+    Snapshot saved = context.snapshot();
+    for (SnapshotVariable& variable : saved.variables) {
+      variable.is_written = false;
+      variable.bytes.clear();
+    }
+    const uint32_t index = context.variables()[1].index;
+    context.write_variable("initial", int8_value({5, 5, 5, 5}));
+    context.write_variable("plain", int8_value({5, 5}));
+    context.write_variable("held", int8_value({5, 5}));
+    other.reset();  // no program declares "held" any more
+    context.restore(saved);
+    EXPECT_EQ(context.read_variable("initial").bytes, bytes({1, 2, 3, 4}));
+    const std::vector<VariableInfo> variables = context.variables();
+    ASSERT_EQ(variables.size(), 2u);
+    EXPECT_EQ(variables[0].index, index) << "it stays where it is";
+    EXPECT_EQ(variables[0].last_writer, "");
+    EXPECT_EQ(variables[0].invocations, 0u);
+    EXPECT_EQ(variables[1].is_written, zero_init);
+    if (zero_init) {
+      EXPECT_EQ(context.read_variable("plain").bytes, bytes({0, 0}));
+    }
+  }
+}
+
 TEST(Restore, AllocatesWhatLoadedProgramsDeclare) {
   Opened opened;
   Context context = opened.device.create_context();
