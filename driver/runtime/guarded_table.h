@@ -9,9 +9,9 @@
 
 namespace npu::runtime {
 
-class GuardedTable final : public VariableTable {
+class GuardedTable final : public VariableEntries {
  public:
-  explicit GuardedTable(VariableTable& table) : table_(table) {}
+  explicit GuardedTable(VariableEntries& table) : table_(table) {}
 
   // What was or will be exchanged is worth nothing: every exchange throws Error(kPowerLost) when it has ended.
   void set_lost(bool lost) { lost_ = lost; }
@@ -34,7 +34,7 @@ class GuardedTable final : public VariableTable {
                 "the persistent SRAM lost its power during the call, and with it what variables held; call again.");
   }
 
-  VariableTable& table_;
+  VariableEntries& table_;
   bool lost_ = false;
 };
 

@@ -45,13 +45,13 @@ class JobListener {
 };
 
 // The variable table in persistent SRAM.
-class VariableTable {
+class VariableEntries {
  public:
   struct Write {
     uint32_t index = 0;
     contract::VariableEntry entry;
   };
-  virtual ~VariableTable() = default;
+  virtual ~VariableEntries() = default;
   virtual void write_entries(std::span<const Write> writes) = 0;
   [[nodiscard]] virtual std::vector<contract::VariableEntry> read_entries(std::span<const uint32_t> indices) = 0;
 };
@@ -62,7 +62,7 @@ class Placement {
   virtual ~Placement() = default;
 };
 
-class Link : public VariableTable {
+class Link : public VariableEntries {
  public:
   // Brings the device to its first state; `cold`: persistent memory is cleared. Jobs in flight end as kReset, contexts
   // stay open. Throws Error as Device::open.

@@ -11,10 +11,10 @@ namespace npu::runtime {
 
 using contract::ErrorCode;
 
-uint64_t VariableManager::needed_bytes(const compiler::Variable& variable, const VariablePlace& place,
+uint64_t VariableManager::needed_bytes(const compiler::Variable& variable, const VariableStorage& place,
                                        const Demand& demand) const {
   const RangeAllocator& sram = places_.sram();
-  const auto taken = [&](uint32_t bytes, const VariablePlace& of) {
+  const auto taken = [&](uint32_t bytes, const VariableStorage& of) {
     return of.in_dram ? 0 : sram.rounded(places_.piece_bytes(bytes, of));
   };
   // The one that found no place has none now.
@@ -29,7 +29,7 @@ uint64_t VariableManager::needed_bytes(const compiler::Variable& variable, const
   return needed;
 }
 
-void VariableManager::throw_persistent_full(const compiler::Variable& variable, const VariablePlace& place,
+void VariableManager::throw_persistent_full(const compiler::Variable& variable, const VariableStorage& place,
                                             const Demand& demand) const {
   const RangeAllocator& sram = places_.sram();
   const uint64_t needed = needed_bytes(variable, place, demand);

@@ -15,7 +15,7 @@ using contract::ErrorCode;
 using contract::VariableEntry;
 using contract::VariableFlag;
 
-VariableManager::VariableManager(Hal& hal, VariableTable& table, const contract::Capabilities& caps,
+VariableManager::VariableManager(Hal& hal, VariableEntries& table, const contract::Capabilities& caps,
                                  RangeAllocator& dram)
     : places_(caps, dram), table_(table), values_(hal, table_, places_), dram_(dram) {}
 
@@ -74,7 +74,7 @@ void VariableManager::undo(std::span<const uint32_t> fresh, std::span<const Adap
   for (size_t i = adapted.size(); i-- > 0;) {
     const Adapted& before = adapted[i];
     if (!places_.taken(before.index)) continue;
-    const VariablePlace now = places_.slot(before.index).place;
+    const VariableStorage now = places_.slot(before.index).place;
     if (now.in_dram != before.place.in_dram || now.double_buffered != before.place.double_buffered) {
       attempt([&] { relocate(before.index, before.variable, before.place, demand); });
     }
@@ -85,7 +85,7 @@ void VariableManager::undo(std::span<const uint32_t> fresh, std::span<const Adap
 uint32_t VariableManager::allocate(const compiler::Variable& variable, const Demand& demand) {
   if (!places_.has_free_entry()) throw_table_full(variable, demand);
   require_power(fmt::format("allocate variable {}", graph::in_quotes(variable.identity)));
-  VariablePlace place = wanted_place(variable, nullptr, demand.options);
+  VariableStorage place = wanted_place(variable, nullptr, demand.options);
   find_place(variable, place, demand);
 
   ++generation_;
@@ -118,15 +118,15 @@ void VariableManager::write_initial(uint32_t index, const compiler::Variable& va
   values_.write_entry(index, has_content ? static_cast<uint8_t>(VariableFlag::kIsWritten) : uint8_t{0});
 }
 
-VariablePlace VariableManager::wanted_place(const compiler::Variable& variable, const VariableSlot* slot,
-                                            const ContextOptions& options) {
-  VariablePlace place;
+VariableStorage VariableManager::wanted_place(const compiler::Variable& variable, const VariableSlot* slot,
+                                              const ContextOptions& options) {
+  VariableStorage place;
   place.in_dram = variable.in_dram && (slot == nullptr || slot->place.in_dram);
   place.double_buffered = options.double_buffer && (variable.written || (slot != nullptr && slot->written));
   return place;
 }
 
-void VariableManager::find_place(const compiler::Variable& variable, VariablePlace& place, const Demand& demand) {
+void VariableManager::find_place(const compiler::Variable& variable, VariableStorage& place, const Demand& demand) {
   if (place.address != 0 && places_.take(variable.bytes, place)) return;
   if (places_.allocate(variable.bytes, place)) return;
   const uint64_t bytes = places_.piece_bytes(variable.bytes, place);
@@ -142,7 +142,7 @@ void VariableManager::find_place(const compiler::Variable& variable, VariablePla
 void VariableManager::adapt(uint32_t index, const compiler::Variable& variable, const Demand& demand) {
   const VariableSlot& slot = places_.slot(index);
   const bool written = slot.written || variable.written;
-  const VariablePlace to = wanted_place(variable, &slot, demand.options);
+  const VariableStorage to = wanted_place(variable, &slot, demand.options);
   if (to.in_dram != slot.place.in_dram || to.double_buffered != slot.place.double_buffered) {
     const std::string name = graph::in_quotes(slot.identity);
     if (!is_quiet(slot.owner)) {
@@ -339,7 +339,7 @@ std::vector<uint32_t> VariableManager::find_damaged() {
 void VariableManager::forget_seen(uint16_t owner) {
   const std::vector<uint32_t> indices = places_.of_owner(owner);
   const std::vector<VariableEntry> entries = values_.read_entries(indices);
-  std::vector<VariableTable::Write> writes;
+  std::vector<VariableEntries::Write> writes;
   for (size_t i = 0; i < indices.size(); ++i) writes.push_back(values_.entry(indices[i], entries[i].flags));
   values_.write_entries(writes);
 }

@@ -24,7 +24,7 @@ namespace npu::runtime {
 
 class VariableManager {
  public:
-  VariableManager(Hal& hal, VariableTable& table, const contract::Capabilities& caps, RangeAllocator& dram);
+  VariableManager(Hal& hal, VariableEntries& table, const contract::Capabilities& caps, RangeAllocator& dram);
 
   // Says of a context whether none of its jobs is in flight, so that its variables may move.
   std::function<bool(uint16_t owner)> is_quiet = [](uint16_t) { return true; };
@@ -131,8 +131,8 @@ class VariableManager {
   struct Adapted {
     uint32_t index;
     const compiler::Variable& variable;
-    VariablePlace place;  // before
-    bool written;         // before
+    VariableStorage place;  // before
+    bool written;           // before
   };
   // Takes a declaration back, as far as the device can be reached.
   void undo(std::span<const uint32_t> fresh, std::span<const Adapted> adapted, const Demand& demand);
@@ -140,15 +140,15 @@ class VariableManager {
   void write_initial(uint32_t index, const compiler::Variable& variable, bool zero_init);
   // What the place of a variable has to be like, whether the context holds it already (`slot`) or not (null); the
   // address is not set.
-  [[nodiscard]] static VariablePlace wanted_place(const compiler::Variable& variable, const VariableSlot* slot,
-                                                  const ContextOptions& options);
+  [[nodiscard]] static VariableStorage wanted_place(const compiler::Variable& variable, const VariableSlot* slot,
+                                                    const ContextOptions& options);
   // A place for it: the address in `place` if that is free, else from what is free or can be freed; or throws.
-  void find_place(const compiler::Variable& variable, VariablePlace& place, const Demand& demand);
+  void find_place(const compiler::Variable& variable, VariableStorage& place, const Demand& demand);
   // Gives a variable that the context holds already the place that this program needs.
   void adapt(uint32_t index, const compiler::Variable& variable, const Demand& demand);
 
   // Moving (variable_moves.cpp).
-  void relocate(uint32_t index, const compiler::Variable& variable, VariablePlace to, const Demand& demand);
+  void relocate(uint32_t index, const compiler::Variable& variable, VariableStorage to, const Demand& demand);
   // Moves variables so that a piece of `bytes` gets free; false when there is no way.
   [[nodiscard]] bool make_room(uint64_t bytes);
   struct Content {
@@ -168,9 +168,9 @@ class VariableManager {
 
   // Bytes of persistent SRAM with which all of the demand would fit beside what others have; `place` is what `variable`
   // needs.
-  [[nodiscard]] uint64_t needed_bytes(const compiler::Variable& variable, const VariablePlace& place,
+  [[nodiscard]] uint64_t needed_bytes(const compiler::Variable& variable, const VariableStorage& place,
                                       const Demand& demand) const;
-  [[noreturn]] void throw_persistent_full(const compiler::Variable& variable, const VariablePlace& place,
+  [[noreturn]] void throw_persistent_full(const compiler::Variable& variable, const VariableStorage& place,
                                           const Demand& demand) const;
   [[noreturn]] void throw_table_full(const compiler::Variable& variable, const Demand& demand) const;
 

@@ -10,7 +10,7 @@ namespace npu::runtime {
 using contract::ErrorCode;
 using contract::VariableFlag;
 
-void VariableManager::relocate(uint32_t index, const compiler::Variable& variable, VariablePlace to,
+void VariableManager::relocate(uint32_t index, const compiler::Variable& variable, VariableStorage to,
                                const Demand& demand) {
   uint8_t flags = values_.read_entry(index).flags;
   std::vector<uint8_t> bytes;
@@ -21,7 +21,7 @@ void VariableManager::relocate(uint32_t index, const compiler::Variable& variabl
 
   // The content is held here, so that the old place is room for the new one.
   VariableSlot slot = places_.lift(index);
-  const VariablePlace from = slot.place;
+  const VariableStorage from = slot.place;
   const uint32_t length = slot.bytes;
   try {
     find_place(variable, to, demand);
@@ -95,7 +95,7 @@ bool VariableManager::read_content(uint32_t index, Contents& contents) {
 
 void VariableManager::write_contents(const std::vector<VariableMove>& moves, const Contents& contents) {
   for (const VariableMove& move : moves) values_.place(move.index, contents.at(move.index).bytes);
-  std::vector<VariableTable::Write> writes;
+  std::vector<VariableEntries::Write> writes;
   for (const VariableMove& move : moves) {
     writes.push_back(values_.entry(move.index, without(contents.at(move.index).flags, VariableFlag::kSecond)));
   }

@@ -78,11 +78,11 @@ uint64_t VariablePlaces::distance(uint32_t bytes, bool in_dram) const {
   return (bytes + unit - 1) / unit * unit;
 }
 
-uint64_t VariablePlaces::piece_bytes(uint32_t bytes, const VariablePlace& place) const {
+uint64_t VariablePlaces::piece_bytes(uint32_t bytes, const VariableStorage& place) const {
   return bytes + (place.double_buffered ? distance(bytes, place.in_dram) : 0);
 }
 
-bool VariablePlaces::allocate(uint32_t bytes, VariablePlace& place) {
+bool VariablePlaces::allocate(uint32_t bytes, VariableStorage& place) {
   RangeAllocator& memory = place.in_dram ? dram_ : sram_;
   const uint64_t before = memory.used();
   const std::optional<uint64_t> address = memory.allocate(piece_bytes(bytes, place));
@@ -92,12 +92,12 @@ bool VariablePlaces::allocate(uint32_t bytes, VariablePlace& place) {
   return true;
 }
 
-void VariablePlaces::release(uint32_t bytes, const VariablePlace& place) {
+void VariablePlaces::release(uint32_t bytes, const VariableStorage& place) {
   (place.in_dram ? dram_ : sram_).release(place.address);
   if (place.in_dram) dram_used_ -= dram_.rounded(piece_bytes(bytes, place));
 }
 
-bool VariablePlaces::take(uint32_t bytes, const VariablePlace& place) {
+bool VariablePlaces::take(uint32_t bytes, const VariableStorage& place) {
   if (!(place.in_dram ? dram_ : sram_).take(place.address, piece_bytes(bytes, place))) return false;
   if (place.in_dram) dram_used_ += dram_.rounded(piece_bytes(bytes, place));
   return true;

@@ -17,7 +17,7 @@
 
 namespace npu::runtime {
 
-struct VariablePlace {
+struct VariableStorage {
   bool in_dram = false;
   bool double_buffered = false;  // two places one behind the other, as flag double_buffered of the contract says
   uint64_t address = 0;          // of the first; in the persistent SRAM or DRAM
@@ -31,7 +31,7 @@ struct VariableSlot {
   graph::Shape shape;
   uint32_t bytes = 0;
   uint32_t hash = 0;  // of type and shape
-  VariablePlace place;
+  VariableStorage place;
   // Its initial value (empty: none), while no job has declared it and nobody has written it.
   std::optional<std::vector<uint8_t>> untouched;
   bool written = false;  // by some program of the context
@@ -74,12 +74,12 @@ class VariablePlaces {
 
   // Bytes. Those between the beginnings of the two places, and of both together.
   [[nodiscard]] uint64_t distance(uint32_t bytes, bool in_dram) const;
-  [[nodiscard]] uint64_t piece_bytes(uint32_t bytes, const VariablePlace& place) const;
+  [[nodiscard]] uint64_t piece_bytes(uint32_t bytes, const VariableStorage& place) const;
   // Fills in the address; false when there is no such piece.
-  [[nodiscard]] bool allocate(uint32_t bytes, VariablePlace& place);
-  void release(uint32_t bytes, const VariablePlace& place);
+  [[nodiscard]] bool allocate(uint32_t bytes, VariableStorage& place);
+  void release(uint32_t bytes, const VariableStorage& place);
   // Allocates just this; false when part of it is taken.
-  [[nodiscard]] bool take(uint32_t bytes, const VariablePlace& place);
+  [[nodiscard]] bool take(uint32_t bytes, const VariableStorage& place);
   // A variable's place becomes free and its slot is nobody's, though its entry stays taken, until put() gives it back
   // with a place that is allocated.
   [[nodiscard]] VariableSlot lift(uint32_t index);

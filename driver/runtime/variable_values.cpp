@@ -51,9 +51,9 @@ std::vector<VariableEntry> VariableValues::read_entries(std::span<const uint32_t
                           names));
 }
 
-VariableTable::Write VariableValues::entry(uint32_t index, uint8_t flags) const {
+VariableEntries::Write VariableValues::entry(uint32_t index, uint8_t flags) const {
   const VariableSlot& slot = places_.slot(index);
-  VariableTable::Write write{index, {}};
+  VariableEntries::Write write{index, {}};
   write.entry.base = static_cast<uint32_t>(slot.place.address / (slot.place.in_dram ? contract::kVariableDramUnit : 1));
   write.entry.length = slot.bytes;
   write.entry.owner = slot.owner;
@@ -67,23 +67,23 @@ VariableTable::Write VariableValues::entry(uint32_t index, uint8_t flags) const 
   return write;
 }
 
-void VariableValues::write_entries(std::span<const VariableTable::Write> writes) {
+void VariableValues::write_entries(std::span<const VariableEntries::Write> writes) {
   if (writes.empty()) return;
   table_.write_entries(writes);
-  for (const VariableTable::Write& write : writes) {
+  for (const VariableEntries::Write& write : writes) {
     doubtful_.erase(write.index);
     suspects_.erase(write.index);
   }
 }
 
 void VariableValues::write_entry(uint32_t index, uint8_t flags) {
-  const VariableTable::Write write = entry(index, flags);
+  const VariableEntries::Write write = entry(index, flags);
   write_entries({&write, 1});
 }
 
 void VariableValues::settle() {
   if (doubtful_.empty()) return;
-  std::vector<VariableTable::Write> writes;
+  std::vector<VariableEntries::Write> writes;
   for (const uint32_t index : doubtful_) writes.push_back({index, VariableEntry{}});
   table_.write_entries(writes);
   doubtful_.clear();

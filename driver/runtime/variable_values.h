@@ -32,15 +32,16 @@ namespace npu::runtime {
 
 class VariableValues {
  public:
-  VariableValues(Hal& hal, VariableTable& table, VariablePlaces& places) : hal_(hal), table_(table), places_(places) {}
+  VariableValues(Hal& hal, VariableEntries& table, VariablePlaces& places)
+      : hal_(hal), table_(table), places_(places) {}
 
   // Entries of allocated variables. Throws Error(kFaultEcc) naming those with two wrong bits.
   [[nodiscard]] std::vector<contract::VariableEntry> read_entries(std::span<const uint32_t> indices);
   [[nodiscard]] contract::VariableEntry read_entry(uint32_t index) { return read_entries({&index, 1}).front(); }
   // What the entry of a variable is with these flags; those that tell its place are added. It counts as not declared,
   // so no job of its context is in flight.
-  [[nodiscard]] VariableTable::Write entry(uint32_t index, uint8_t flags) const;
-  void write_entries(std::span<const VariableTable::Write> writes);
+  [[nodiscard]] VariableEntries::Write entry(uint32_t index, uint8_t flags) const;
+  void write_entries(std::span<const VariableEntries::Write> writes);
   void write_entry(uint32_t index, uint8_t flags);
   // The entry is free, but the device does not know that, or what it holds is damaged: until settle() writes it.
   void doubt(uint32_t index) { doubtful_.insert(index); }
@@ -81,7 +82,7 @@ class VariableValues {
   void write_at(const VariableSlot& slot, uint64_t address, std::span<const uint8_t> bytes);
 
   Hal& hal_;
-  VariableTable& table_;
+  VariableEntries& table_;
   VariablePlaces& places_;
   std::set<uint32_t> doubtful_, suspects_;
 };

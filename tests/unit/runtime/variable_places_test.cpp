@@ -16,7 +16,7 @@ namespace {
 using contract::ErrorCode;
 
 // The table as plain entries; checks that no two variables overlap.
-struct PlainTable final : VariableTable {
+struct PlainTable final : VariableEntries {
   explicit PlainTable(uint32_t entries) : contents(entries) {}
   void write_entries(std::span<const Write> entries) override {
     for (const Write& write : entries) contents.at(write.index) = write.entry;

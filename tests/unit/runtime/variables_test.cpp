@@ -247,7 +247,7 @@ TEST(Variables, SeenIsForgottenBeforeEpochsRepeat) {
 }
 
 // A table that fails at the write with this number.
-struct FailingTable final : VariableTable {
+struct FailingTable final : VariableEntries {
   void write_entries(std::span<const Write> entries) override {
     if (--writes_left < 0) throw Error(ErrorCode::kFaultBus, "the table cannot be written.");
     for (const Write& write : entries) contents[write.index] = write.entry;
