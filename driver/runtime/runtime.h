@@ -271,9 +271,11 @@ class Context {
 
   // All calls about variables also throw Error(kPowerLost) naming them when the context lost its variables
   // (state_lost()), kFaultPower while the persistent SRAM is in retention or off, and kFaultEcc naming those that
-  // cannot be read for two wrong bits in a word. Each of them, and load(), asks the device first whether the memory has
-  // lost its power or was switched to another state, whoever did it. When that comes to light in the middle of one, it
-  // throws kPowerLost; variables that load() was about to allocate then count as lost.
+  // cannot be read for two wrong bits in a word. Without control CPU each of them, and load(), asks the device first
+  // whether the memory has lost its power or was switched to another state, whoever did it; behind one its registers
+  // are the firmware's, and a loss that nobody asked for is found by the next job that uses variables. When that comes
+  // to light in the middle of one, it throws kPowerLost; variables that load() was about to allocate then count as
+  // lost.
 
   // Variables that are allocated now, by table index.
   [[nodiscard]] std::vector<VariableInfo> variables() const;

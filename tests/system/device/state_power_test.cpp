@@ -151,6 +151,75 @@ TEST(StatePower, OffIsALossForEachContextThatHasVariables) {
   std::cout << "0 of " << compared << " elements differ\n";
 }
 
+// Without control CPU, so that nothing but the driver looks at the memory.
+platform::PlatformOptions bare() {
+  platform::PlatformOptions machine = options("edge");
+  machine.control_cpu = false;
+  return machine;
+}
+
+TEST(StatePower, ALossThatNobodyAskedForIsFoundByEveryCall) {
+  const graph::Graph graph = two_variables();
+  runtime::Device device = open_device(bare());
+  Stream sram(device, graph), dram(device, graph, {}, {.state_in_dram = true});
+  int64_t compared = 0;
+  int losses = 0;
+  for (Stream* stream : {&sram, &dram}) {
+    runtime::Context& context = stream->context;
+    const compiler::Program& program = stream->program.program();
+    compared += stream->expect(0);
+    const runtime::Snapshot saved = context.snapshot();
+    const graph::Value sum = context.read_variable("sum");
+    context.clear();
+    const std::vector<std::function<void()>> calls = {
+        [&] { static_cast<void>(context.variables()); },
+        [&] { static_cast<void>(context.read_variable("sum")); },
+        [&] { context.write_variable("sum", sum); },
+        [&] { static_cast<void>(context.snapshot()); },
+        [&] { context.restore(saved); },
+        [&] { context.clear("sum"); },
+        [&] { context.clear(); },
+        [&] { static_cast<void>(context.load(program)); },
+        [&] { stream->run(0); },
+    };
+    for (const std::function<void()>& call : calls) {
+      compared += stream->expect(0);
+      device.write_register(reg::kPsramPower, static_cast<uint32_t>(PsramPower::kOff));
+      device.write_register(reg::kPsramPower, static_cast<uint32_t>(PsramPower::kOn));
+      std::string text;
+      EXPECT_EQ(code_of(call, &text), ErrorCode::kPowerLost) << losses;
+      EXPECT_NE(text.find("'sum', 'window'; call acknowledge_loss()"), std::string::npos) << text;
+      ++losses;
+      sram.context.acknowledge_loss();
+      dram.context.acknowledge_loss();
+    }
+    // One after the other before any job has run.
+    const runtime::LoadedProgram again = context.load(program);
+    context.write_variable("sum", sum);
+    device.write_register(reg::kPsramPower, static_cast<uint32_t>(PsramPower::kOff));
+    device.write_register(reg::kPsramPower, static_cast<uint32_t>(PsramPower::kOn));
+    EXPECT_EQ(code_of([&] { stream->run(0); }), ErrorCode::kPowerLost);
+    context.acknowledge_loss();
+    compared += stream->expect(0);
+    context.clear();
+  }
+  std::cout << losses << " losses found; 0 of " << compared << " elements differ\n";
+}
+
+TEST(StatePower, RetentionThatNobodyAskedForIsEndedByTheNextJob) {
+  const graph::Graph graph = two_variables();
+  runtime::Device device = open_device(bare());
+  Stream stream(device, graph);
+  int64_t compared = 0;
+  for (size_t frame = 0; frame < 6; ++frame) {
+    device.write_register(reg::kPsramPower, static_cast<uint32_t>(PsramPower::kRetention));
+    EXPECT_EQ(device.persistent_power(), PsramPower::kRetention);
+    EXPECT_EQ(code_of([&] { static_cast<void>(stream.context.read_variable("sum")); }), ErrorCode::kFaultPower);
+    compared += stream.expect(frame);
+  }
+  std::cout << "0 of " << compared << " elements differ\n";
+}
+
 // Power breaks down after every number of bytes that a frame can write, between 1 and all of them.
 class BrokenPower : public testing::TestWithParam<bool> {};
 
