@@ -6,6 +6,7 @@
 #include "driver/compiler/schedule/direct_writes.h"
 #include "driver/compiler/schedule/dram.h"
 #include "driver/compiler/schedule/encode.h"
+#include "driver/compiler/schedule/last_writes.h"
 #include "driver/compiler/schedule/liveness.h"
 #include "driver/compiler/schedule/segments.h"
 #include "driver/compiler/schedule/state_plan.h"
@@ -67,6 +68,7 @@ void count_state(const backend::Schedule& schedule, Program& program) {
 
 Program schedule(Module&& module, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
   check_buffers(module);
+  backend::keep_last_writes(module);
   backend::plan_state(module, capabilities, options);
   // Both modules must outlive their schedules.
   std::optional<Module> direct = backend::write_directly(module);

@@ -202,20 +202,6 @@ bool is_candidate(const Module& module, const Step& step) {
          covers(copy->src, static_cast<int64_t>(from.bytes)) && covers(copy->dst, static_cast<int64_t>(to.bytes));
 }
 
-// Leaves out layers that have no step any more.
-void drop_empty_layers(Module& module) {
-  std::vector<bool> used(module.layers.size(), false);
-  for (const Step& step : module.steps) used[step.layer] = true;
-  std::vector<uint32_t> number(module.layers.size());
-  std::vector<Layer> layers;
-  for (size_t i = 0; i < used.size(); ++i) {
-    number[i] = static_cast<uint32_t>(layers.size());
-    if (used[i]) layers.push_back(std::move(module.layers[i]));
-  }
-  for (Step& step : module.steps) step.layer = number[step.layer];
-  module.layers = std::move(layers);
-}
-
 }  // namespace
 
 std::optional<Module> write_directly(const Module& module) {

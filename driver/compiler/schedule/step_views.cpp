@@ -1,5 +1,7 @@
 #include "driver/compiler/schedule/step_views.h"
 
+#include <utility>
+
 namespace npu::compiler::backend {
 namespace {
 
@@ -26,5 +28,18 @@ std::vector<StepView<V>> collect(AnyStep& step) {
 
 std::vector<StepView<View>> views_of(Step& step) { return collect<View>(step); }
 std::vector<StepView<const View>> views_of(const Step& step) { return collect<const View>(step); }
+
+void drop_empty_layers(Module& module) {
+  std::vector<bool> used(module.layers.size(), false);
+  for (const Step& step : module.steps) used[step.layer] = true;
+  std::vector<uint32_t> number(module.layers.size());
+  std::vector<Layer> layers;
+  for (size_t i = 0; i < used.size(); ++i) {
+    number[i] = static_cast<uint32_t>(layers.size());
+    if (used[i]) layers.push_back(std::move(module.layers[i]));
+  }
+  for (Step& step : module.steps) step.layer = number[step.layer];
+  module.layers = std::move(layers);
+}
 
 }  // namespace npu::compiler::backend

@@ -16,4 +16,7 @@ struct StepView {
 [[nodiscard]] std::vector<StepView<View>> views_of(Step& step);
 [[nodiscard]] std::vector<StepView<const View>> views_of(const Step& step);
 
+// Leaves out layers that have no step any more.
+void drop_empty_layers(Module& module);
+
 }  // namespace npu::compiler::backend
