@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "driver/runtime/limits.h"
 #include "firmware/image.h"
 #include "hw/contract/gen/registers.h"
 
@@ -20,7 +21,7 @@ using contract::RingRequest;
 using contract::VariableEntry;
 namespace reg = contract::reg;
 
-constexpr uint32_t kRings = 16;
+constexpr uint32_t kRings = kMaxContexts + 1;
 constexpr uint32_t kAdminEntries = 32, kContextEntries = 16;
 constexpr uint32_t kLogBytes = 16 << 10;
 

@@ -40,8 +40,9 @@ void VariableManager::throw_persistent_full(const compiler::Variable& variable, 
     way_out = "wait for the end of the jobs in flight, since their variables cannot move, or " + way_out;
   } else {
     way_out = fmt::format(
-        "psram_bytes: {} is the smallest machine that holds all of them; or compile with less in it "
-        "(npu run --state-in-dram; ScheduleOptions::state_in_dram, or two_places for a context with double_buffer), or "
+        "psram_bytes: {} is the smallest machine that holds what was asked for so far; or compile with less in it "
+        "(--state-in-dram of npu run and npu stream; ScheduleOptions::state_in_dram, or two_places for a context with "
+        "double_buffer), or "
         "{}",
         std::bit_ceil(needed), way_out);
   }
@@ -57,11 +58,13 @@ void VariableManager::throw_persistent_full(const compiler::Variable& variable, 
 void VariableManager::throw_table_full(const compiler::Variable& variable, const Demand& demand) const {
   uint64_t needed = entries_used();
   for (const compiler::Variable& other : demand.variables) needed += places_.find(demand.owner, other.identity) ? 0 : 1;
-  throw Error(ErrorCode::kVariableTableFull,
-              fmt::format("variable {} needs an entry of the variable table, but all {} are taken; var_entries: {} is "
-                          "the smallest machine that holds all of them, or clear a context that is not needed any "
-                          "more.",
-                          graph::in_quotes(variable.identity), entries(), std::bit_ceil(needed)));
+  throw Error(
+      ErrorCode::kVariableTableFull,
+      fmt::format(
+          "variable {} needs an entry of the variable table, but all {} are taken; var_entries: {} is "
+          "the smallest machine that holds what was asked for so far, or clear a context that is not needed any "
+          "more.",
+          graph::in_quotes(variable.identity), entries(), std::bit_ceil(needed)));
 }
 
 }  // namespace npu::runtime

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "driver/graph/file.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
+#include "hw/presets/preset.h"
 
 namespace npu::cli {
 
@@ -12,6 +15,11 @@ namespace fs = std::filesystem;
 
 void FilePlaces::read(std::string_view what, const fs::path& file) {
   if (!file.empty()) add({std::string(what), graph::place_of(file), false}, file, {});
+}
+
+void FilePlaces::read_machine(const std::string& name_or_path) {
+  const std::vector<std::string> names = presets::preset_names();
+  if (std::find(names.begin(), names.end(), name_or_path) == names.end()) read("the machine's file", name_or_path);
 }
 
 void FilePlaces::write(std::string_view what, const fs::path& file, std::string_view replaced) {

@@ -13,6 +13,8 @@ class FilePlaces {
   // `what` names the file in messages ("the network", "--json"); an empty `file` is none. Both throw Error(kBadOption)
   // naming two that are the same file when one of them is written.
   void read(std::string_view what, const std::filesystem::path& file);
+  // The file of --config, unless that is the name of a machine that the program brings along.
+  void read_machine(const std::string& name_or_path);
   // `replaced`: what may be read there, for all that it is written.
   void write(std::string_view what, const std::filesystem::path& file, std::string_view replaced = {});
 

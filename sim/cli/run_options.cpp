@@ -165,7 +165,7 @@ RunOptions read_options(const po::variables_map& values) {
 // Throws for a file that is read and written, or written twice.
 void add_places(RunOptions& options) {
   FilePlaces& places = options.data.places;
-  places.read("the machine's file", options.config);
+  places.read_machine(options.config);
   places.read("the firmware", options.firmware);
   places.write("--json", options.json);
   places.write("--csv", options.csv);

@@ -1,6 +1,7 @@
 // `npu stream`: several streaming networks at once on one device.
 #include <fmt/format.h>
 
+#include <bit>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -34,7 +35,7 @@ struct Check {
 
 // Where its outputs go.
 std::filesystem::path folder_of(const StreamOptions& options, const Stream& stream) {
-  return std::filesystem::path(options.outputs) / stream.name;
+  return std::filesystem::path(options.outputs) / file_name_for(stream.name);
 }
 
 InputData load_frames(const Network& network, const std::vector<std::string>& inputs) {
@@ -45,24 +46,50 @@ InputData load_frames(const Network& network, const std::vector<std::string>& in
   }
 }
 
-Stream load_stream(const StreamArgument& argument, const contract::Capabilities& caps) {
+// Bytes of persistent SRAM that a variable takes; 0 in DRAM.
+uint64_t persistent_bytes_of(const compiler::Variable& variable, const StreamOptions& options, uint32_t port_bytes) {
+  if (variable.in_dram) return 0;
+  const uint64_t place = (uint64_t{variable.bytes} + port_bytes - 1) / port_bytes * port_bytes;
+  return options.double_buffer && variable.written ? 2 * place : place;
+}
+
+// Its variables may take `persistent_bytes`.
+Stream load_stream(const StreamArgument& argument, const StreamOptions& options, const contract::Capabilities& caps,
+                   uint64_t persistent_bytes) {
   Network network = load_network(argument.network);
-  compiler::Program program = compiler::compile(network.graph, caps);
+  compiler::Options compile;
+  compile.schedule.persistent_bytes = persistent_bytes;
+  compile.schedule.state_in_dram = options.state_in_dram;
+  compile.schedule.two_places = options.double_buffer;
+  compiler::Program program = compiler::compile(network.graph, caps, compile);
   InputData frames = load_frames(network, argument.inputs);
   std::string name = network.path.stem().string();
   return {std::move(name), std::move(network), std::move(frames), std::move(program)};
 }
 
-std::vector<Stream> load_streams(const StreamOptions& options, const contract::Capabilities& caps) {
+// The first networks have the first choice of the persistent SRAM, `persistent_bytes` in all.
+std::vector<Stream> load_streams(const StreamOptions& options, const contract::Capabilities& caps,
+                                 uint64_t persistent_bytes) {
   std::vector<Stream> streams;
+  size_t variables = 0;
   for (const StreamArgument& argument : options.streams) {
-    streams.push_back(load_stream(argument, caps));
+    streams.push_back(load_stream(argument, options, caps, persistent_bytes));
+    for (const compiler::Variable& variable : streams.back().program.variables) {
+      persistent_bytes -= persistent_bytes_of(variable, options, caps.psram_port_bytes);
+    }
+    variables += streams.back().program.variables.size();
     for (size_t i = 0; i + 1 < streams.size(); ++i) {
       if (streams[i].name != streams.back().name) continue;
       throw Error(ErrorCode::kBadOption,
                   fmt::format("two networks have the name {}, by which outputs are told apart; rename one file",
                               in_quotes(streams[i].name)));
     }
+  }
+  if (variables > caps.var_entries) {
+    throw Error(ErrorCode::kVariableTableFull,
+                fmt::format("the networks have {} variables together, but the variable table of the machine has {} "
+                            "entries; give fewer networks, or a machine with var_entries: {}",
+                            variables, caps.var_entries, std::bit_ceil(variables)));
   }
   return streams;
 }
@@ -87,15 +114,31 @@ void compare(const Stream& stream, const Outputs& got, const Outputs& want, Chec
   }
 }
 
+struct StateBytes {
+  uint64_t all = 0, in_dram = 0;
+};
+
+StateBytes state_bytes(const Stream& stream) {
+  StateBytes bytes;
+  for (const compiler::Variable& variable : stream.program.variables) {
+    bytes.all += variable.bytes;
+    bytes.in_dram += variable.in_dram ? variable.bytes : 0;
+  }
+  return bytes;
+}
+
 Json to_json(const StreamOptions& options, const std::vector<Stream>& streams, const Interleaved& run,
              const std::optional<Check>& check) {
   Json networks = Json::array(), rounds = Json::array();
   for (size_t i = 0; i < streams.size(); ++i) {
+    const StateBytes bytes = state_bytes(streams[i]);
     networks.push_back({{"name", streams[i].name},
                         {"file", streams[i].network.path.string()},
                         {"sha256", sha256_of(streams[i].network)},
                         {"frames", streams[i].frames.invocations()},
                         {"variables", streams[i].program.variables.size()},
+                        {"bytes", bytes.all},
+                        {"dram_bytes", bytes.in_dram},
                         {"cycles", run.cycles[i]}});
   }
   for (const Round& round : run.rounds) {
@@ -115,14 +158,15 @@ void print(const StreamOptions& options, const std::vector<Stream>& streams, con
   std::vector<report::Row> rows;
   for (size_t i = 0; i < streams.size(); ++i) {
     const auto frames = static_cast<uint64_t>(streams[i].frames.invocations());
-    uint64_t bytes = 0;
-    for (const compiler::Variable& variable : streams[i].program.variables) bytes += variable.bytes;
-    rows.push_back({streams[i].name, grouped(frames), grouped(streams[i].program.variables.size()), grouped(bytes),
+    const StateBytes bytes = state_bytes(streams[i]);
+    rows.push_back({graph::printable(streams[i].name, streams[i].name.size()), grouped(frames),
+                    grouped(streams[i].program.variables.size()), grouped(bytes.all), grouped(bytes.in_dram),
                     run.cycles[i] == 0 ? "-" : grouped((run.cycles[i] + frames / 2) / frames)});
   }
-  fmt::print("{} networks on {} ({}), each in a context of its own, seed {}\n\n{}", streams.size(), options.config,
-             options.mode, options.seed,
-             report::render({{"network", true}, {"frames"}, {"variables"}, {"bytes"}, {"cycles a frame"}}, rows));
+  fmt::print(
+      "{} network{} on {} ({}), each in a context of its own, seed {}\n\n{}", streams.size(),
+      streams.size() == 1 ? "" : "s", options.config, options.mode, options.seed,
+      report::render({{"network", true}, {"frames"}, {"variables"}, {"bytes"}, {"in DRAM"}, {"cycles a frame"}}, rows));
   fmt::print("\nrounds    {} of random choices in random order, the device powered down after {} of them\n",
              grouped(run.rounds.size()), grouped(run.power_downs));
   if (!check) return;
@@ -155,24 +199,28 @@ int run_stream(const Arguments& arguments) {
   platform::PlatformOptions machine;
   machine.preset = presets::load_preset(options.config);
   machine.mode = options.mode == "timed" ? model::Mode::kTimed : model::Mode::kFunctional;
-  const std::vector<Stream> streams = load_streams(options, machine.preset.caps);
+  runtime::Device device = runtime::Device::open(platform::open_tlm_device(machine));
+  const std::vector<Stream> streams =
+      load_streams(options, device.capabilities(), device.memory_use().persistent_bytes);
   for (const Stream& stream : streams) {
     if (!options.outputs.empty()) add_outputs(parsed->places, stream.network.outputs, folder_of(options, stream));
   }
-  runtime::Device device = runtime::Device::open(platform::open_tlm_device(machine));
 
+  const runtime::ContextOptions context = {.double_buffer = options.double_buffer};
   int64_t frames = 0;
   for (const Stream& stream : streams) frames += stream.frames.invocations();
   const bool alone = options.check == "undisturbed";
   Progress progress(alone ? 2 * frames : frames, "frame", options.quiet);
   std::vector<Outputs> wanted;
   for (const Stream& stream : streams) {
-    if (alone) wanted.push_back(run_alone(device, stream, progress));
+    if (alone) wanted.push_back(run_alone(device, stream, context, progress));
     if (options.check == "reference") wanted.push_back(run_reference(stream));
   }
-  const Interleaved run = run_interleaved(
-      device, streams, options.seed,
-      {.retention = options.retention, .keep_outputs = !options.check.empty() || !options.outputs.empty()}, progress);
+  const Interleaved run = run_interleaved(device, streams, options.seed,
+                                          {.retention = options.retention,
+                                           .keep_outputs = !options.check.empty() || !options.outputs.empty(),
+                                           .context = context},
+                                          progress);
   std::optional<Check> check;
   if (!wanted.empty()) check.emplace();
   for (size_t i = 0; i < wanted.size(); ++i) compare(streams[i], run.outputs[i], wanted[i], *check);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "driver/graph/text.h"
+#include "driver/runtime/limits.h"
 #include "hw/contract/error.h"
 #include "sim/cli/data.h"
 #include "sim/cli/options.h"
@@ -33,7 +34,7 @@ constexpr CommandHelp kHelp = {
 // Throws for a file that is read and written.
 FilePlaces places_of(const StreamOptions& options) {
   FilePlaces places;
-  places.read("the machine's file", options.config);
+  places.read_machine(options.config);
   for (const StreamArgument& stream : options.streams) {
     places.read("the network", stream.network);
     for (const std::string& input : stream.inputs) places.read("the frames", input.substr(input.rfind('=') + 1));
@@ -83,12 +84,17 @@ std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
       ("retention", po::bool_switch(),
        "power the device down between frames, half of the time: engines and scratchpad off, persistent SRAM in "
        "retention")  //
+      ("state-in-dram", po::bool_switch(),
+       "put all variables into DRAM; without it those that do not fit the persistent SRAM beside those of the networks "
+       "before")  //
+      ("double-buffer", po::bool_switch(),
+       "give each variable that a network writes two places, so that an interrupted write leaves its old value")  //
       ("check", po::value<std::string>()->value_name("undisturbed|reference"),
        "compare every element of every output with a run of each network alone on the device, or with the software "
        "reference; exit status 7 when any differs")  //
       ("outputs,o", po::value<std::string>()->value_name("DIR"),
-       "write each output to DIR/<network>/<name>.npy, stacked as by npu run --sequence")                     //
-      ("json", po::value<std::string>()->value_name("FILE"), "write what ran when and what it gave as JSON")  //
+       "write each output to DIR/<network>/<name>.npy, both named as by npu run, stacked as by npu run --sequence")  //
+      ("json", po::value<std::string>()->value_name("FILE"), "write what ran when and what it gave as JSON")         //
       ("quiet,q", po::bool_switch(), "no progress on long runs");
   hidden.add_options()(kNetwork, po::value<std::vector<std::string>>());
   po::positional_options_description positional;
@@ -104,6 +110,13 @@ std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
   if (result.streams.empty()) {
     throw Error(ErrorCode::kBadOption, "NETWORK.tosa=FRAMES.npy is missing; see npu stream --help");
   }
+  if (result.streams.size() > runtime::kMaxContexts) {
+    throw Error(
+        ErrorCode::kContextsFull,
+        fmt::format("{} networks are on the command line, but a device serves {} at a time, each in a context of "
+                    "its own; give the others to a second npu stream",
+                    result.streams.size(), runtime::kMaxContexts));
+  }
   result.config = text("config");
   result.mode = text("mode");
   result.check = text("check");
@@ -111,6 +124,8 @@ std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
   result.json = file_option(*values, "json");
   result.seed = parse_number(text("interleave"), "SEED of --interleave");
   result.retention = (*values)["retention"].as<bool>();
+  result.state_in_dram = (*values)["state-in-dram"].as<bool>();
+  result.double_buffer = (*values)["double-buffer"].as<bool>();
   result.quiet = (*values)["quiet"].as<bool>();
   if (result.mode != "timed" && result.mode != "functional") {
     throw Error(ErrorCode::kBadOption, fmt::format("--mode is timed or functional, not '{}'", result.mode));

@@ -21,12 +21,12 @@ struct StreamOptions {
   std::vector<StreamArgument> streams;
   std::string config, mode, check, outputs, json;
   uint64_t seed = 1;
-  bool retention = false, quiet = false;
+  bool retention = false, state_in_dram = false, double_buffer = false, quiet = false;
   FilePlaces places;  // of networks, frames and --json
 };
 
 // nullopt after printing the help. Checks that what is to be written can be, and that no file is read and written.
-// Throws Error(kBadOption, kCannotWrite).
+// Throws Error(kBadOption, kCannotWrite; kContextsFull for more networks than a device serves).
 [[nodiscard]] std::optional<StreamOptions> parse_stream_options(const Arguments& arguments);
 
 }  // namespace npu::cli

@@ -13,8 +13,8 @@ constexpr auto kPatience = std::chrono::milliseconds(200);
 
 // A stream on the device.
 struct Player {
-  Player(runtime::Device& device, const Stream& stream)
-      : stream(stream), context(device.create_context()), job(context.load(stream.program).create_job()) {}
+  Player(runtime::Device& device, const Stream& stream, const runtime::ContextOptions& options)
+      : stream(stream), context(device.create_context(options)), job(context.load(stream.program).create_job()) {}
 
   [[nodiscard]] bool has_frames() const { return next < stream.frames.invocations(); }
 
@@ -58,8 +58,9 @@ void power_down(runtime::Device& device) {
 
 }  // namespace
 
-Outputs run_alone(runtime::Device& device, const Stream& stream, Progress& progress) {
-  Player player(device, stream);
+Outputs run_alone(runtime::Device& device, const Stream& stream, const runtime::ContextOptions& context,
+                  Progress& progress) {
+  Player player(device, stream, context);
   while (player.has_frames()) {
     player.start();
     player.finish(true);
@@ -73,7 +74,7 @@ Interleaved run_interleaved(runtime::Device& device, const std::vector<Stream>& 
   cosim::Random random(seed);
   std::vector<Player> players;
   players.reserve(streams.size());
-  for (const Stream& stream : streams) players.emplace_back(device, stream);
+  for (const Stream& stream : streams) players.emplace_back(device, stream, options.context);
   Interleaved result;
   for (std::vector<size_t> chosen; !(chosen = choose(players, random)).empty();) {
     for (const size_t i : chosen) players[i].start();

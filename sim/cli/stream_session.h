@@ -31,8 +31,9 @@ struct Round {
 };
 
 struct InterleavedOptions {
-  bool retention = false;     // power the device down between rounds, half of the time
-  bool keep_outputs = false;  // else they are none
+  bool retention = false;           // power the device down between rounds, half of the time
+  bool keep_outputs = false;        // else they are none
+  runtime::ContextOptions context;  // of every stream
 };
 
 struct Interleaved {
@@ -44,7 +45,8 @@ struct Interleaved {
 
 // All frames of one stream, one after the other, in a new context that has the device to itself. Throws what running a
 // job throws.
-[[nodiscard]] Outputs run_alone(runtime::Device& device, const Stream& stream, Progress& progress);
+[[nodiscard]] Outputs run_alone(runtime::Device& device, const Stream& stream, const runtime::ContextOptions& context,
+                                Progress& progress);
 
 // All frames of all streams. In each round a random choice of the streams that have frames left, in random order, gets
 // its next frame, and their jobs are in flight together. What is random follows from the seed alone.

@@ -69,6 +69,16 @@ class Files(NpuTest):
         self.same("stream", f"{self.network}={folder / 'y.npy'}", "-o", self.dir / "streams")
         self.same("stream", stream, "-o", self.dir / "streams", "--json", folder / "y.npy")
 
+    def test_the_name_of_a_machine_is_no_file(self):
+        work = self.dir / "machines"
+        work.mkdir()
+        for option in ("--json", "--csv", "--trace", "--save-state"):
+            self.good("run", *self.data, option, "edge", cwd=work)
+            self.good("run", *self.data, "-c", "nano", option, "nano", cwd=work)
+        self.good("stream", f"{self.network}={self.frames}", "--json", "edge", cwd=work)
+        self.assertEqual(sorted(os.listdir(work)), ["edge", "nano"])
+        self.same("run", *self.data, "-c", "./edge", "--json", "edge", cwd=work)
+
     def test_nothing_is_written_twice(self):
         target = self.out / "y.npy"
         for command in ("run", "reference"):

@@ -114,6 +114,17 @@ Graph large_state() {
   return b.build();
 }
 
+// Gives what it got the time before. Two fit the persistent SRAM of edge, three do not.
+Graph much_state() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {1, 24000});
+  const TensorId state = b.variable("much/state", kI8, {1, 24000}, std::vector<double>(24000, 1));
+  const TensorId old = b.read(state);
+  b.output(b.rescale(old, kI8), "y");
+  b.write(state, x);
+  return b.build();
+}
+
 // More variables than the table of any preset has entries.
 Graph many_variables() {
   GraphBuilder b;
@@ -187,6 +198,7 @@ int main(int argc, char** argv) {
     write("hostile_names", hostile_names());
     write("two_sums", two_sums());
     write("large_state", large_state());
+    write("much_state", much_state());
     write("many_variables", many_variables());
     write("unsigned", unsigned_ports());
     write("floating_point", floating_point());

@@ -59,6 +59,35 @@ class Stream(NpuTest):
         self.assertIn("on nano (functional)", text)
         self.assertIn("powered down after 0 of them", text)
 
+    def test_state_that_does_not_fit_goes_to_dram(self):
+        frames = self.save("much.npy", "|i1", (4, 1, 24000), [(i * 37 + i // 24000) % 251 - 125 for i in range(96000)])
+        streams = []
+        for i in range(4):
+            shutil.copy(self.dir / "much_state.tosa", self.dir / f"much_{i}.tosa")
+            streams.append(f"{self.dir / f'much_{i}'}.tosa={frames}")
+        path = self.dir / "spilled.json"
+        for option, in_dram in (((), (0, 0, 24000, 24000)), (("--double-buffer",), (0, 24000, 24000, 24000)),
+                                (("--state-in-dram",), (24000,) * 4)):
+            for check in ("undisturbed", "reference"):
+                text = self.good("stream", *streams, *option, "--retention", "--check", check, "--json", path).out
+                self.assertIn("0 differing of 384,000 elements compared", text)
+                networks = json.loads(path.read_text())["networks"]
+                self.assertEqual(tuple(n["dram_bytes"] for n in networks), in_dram)
+                self.assertEqual([n["bytes"] for n in networks], [24000] * 4)
+
+    def test_more_networks_than_a_device_serves(self):
+        streams = []
+        for i in range(16):
+            shutil.copy(self.dir / "one.tosa", self.dir / f"many_{i}.tosa")
+            streams.append(f"{self.dir / f'many_{i}'}.tosa={self.dir / 'one'}.npy")
+        self.bad(4, "contexts_full", "16 networks are on the command line, but a device serves 15 at a time", "stream", *streams,
+                 "--check", "undisturbed")
+        self.good("stream", *streams[:15], "--mode", "functional", "--check", "reference")
+        shutil.copy(self.dir / "many_variables.tosa", self.dir / "wide.tosa")
+        wide = self.save("wide.npy", "|i1", (1, 1, 4), [0] * 4)
+        self.bad(4, "variable_table_full", "201 variables together, but the variable table of the machine has 128 entries; give "
+                 "fewer networks, or a machine with var_entries: 256", "stream", streams[0], f"{self.dir / 'wide'}.tosa={wide}")
+
     def test_networks_with_several_inputs(self):
         for name in ("left", "right"):
             self.save(f"{name}.npy", "<i4", (FRAMES, 1, 4), [(i * (3 + len(name)) + len(name)) % 50 - 20 for i in range(4 * FRAMES)])
