@@ -1,6 +1,7 @@
 #include "driver/graph/file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -23,15 +25,18 @@ using contract::ErrorCode;
   throw Error(code, std::string("cannot ") + verb + " " + in_quotes(path.string()) + ": " + why);
 }
 
-// A new file that nobody has, which is gone again unless it got its name.
+// A new file that nobody has, which is gone again unless it got its name. It gets the permissions of the file that it
+// replaces, and before that it is its owner's alone.
 class Temporary {
  public:
   // Beside `place`; errno tells why there is none.
   explicit Temporary(const std::filesystem::path& place) : path_(place) {
     static std::atomic<unsigned> made{0};
+    struct stat old = {};
+    if (::stat(place.c_str(), &old) == 0) mode_ = old.st_mode & 07777;
     do {  // what a process of this number left behind is not ours
       path_.replace_filename(".npu-part-" + std::to_string(::getpid()) + "-" + std::to_string(made++));
-      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_ ? 0600 : 0666);
     } while (descriptor_ < 0 && errno == EEXIST);
     there_ = descriptor_ >= 0;
   }
@@ -53,6 +58,7 @@ class Temporary {
     return true;
   }
   [[nodiscard]] bool become(const std::filesystem::path& place) {
+    if (mode_ && ::fchmod(descriptor_, *mode_) != 0) return false;
     if (::close(std::exchange(descriptor_, -1)) != 0 || ::rename(path_.c_str(), place.c_str()) != 0) return false;
     there_ = false;
     return true;
@@ -60,6 +66,7 @@ class Temporary {
 
  private:
   std::filesystem::path path_;
+  std::optional<mode_t> mode_;  // of the file that is replaced
   int descriptor_ = -1;
   bool there_ = false;
 };

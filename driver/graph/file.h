@@ -23,8 +23,8 @@ namespace npu::graph {
 [[nodiscard]] std::string why_not_replaceable(const std::filesystem::path& path);
 
 // Writes under a temporary name in the same folder and renames it, so that nothing half-written stays and an old file
-// stays whole on failure. A name that is a link means the file that it leads to. Throws Error(cannot_write), also
-// where something is that is no regular file or write-protected: that stays as it is.
+// stays whole on failure; the new one gets its permissions. A name that is a link means the file that it leads to.
+// Throws Error(cannot_write), also where something is that is no regular file or write-protected: that stays as it is.
 void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes);
 
 }  // namespace npu::graph

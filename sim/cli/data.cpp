@@ -118,6 +118,11 @@ std::vector<graph::Value> InputData::invocation(int64_t index) const {
                     fmt::format("{} has shape {}, but the tensor has {}; add --sequence to run it frame by frame",
                                 label(port), graph::to_string(array.shape), graph::to_string(port.shape)));
       }
+      if (sequence_ && array.shape != port.shape) {
+        throw Error(ErrorCode::kBadInput,
+                    fmt::format("{} counts invocations by its first axis, and each has shape {}, but the tensor has {}",
+                                label(port), graph::to_string(array.shape), graph::to_string(port.shape)));
+      }
       return graph::to_value(array, port.type, &port.shape, port.is_unsigned, label(port));
     };
     values.push_back(sequence_ ? convert(graph::slice_axis0(arrays_[i], range_.skip + index)) : convert(arrays_[i]));

@@ -201,7 +201,8 @@ void print_text(const Info& info) {
   if (!info.variables.empty()) print_persistent(info);
   print_operators(info);
   if (info.refused.empty()) {
-    fmt::print("\n{} runs all {} operators{}.\n", info.machine, info.operator_count,
+    fmt::print("\n{} runs {}{}.\n", info.machine,
+               info.operator_count == 1 ? "the only operator" : fmt::format("all {} operators", info.operator_count),
                info.persistent.has_entries() ? "" : ", but cannot hold the variables");
     return;
   }

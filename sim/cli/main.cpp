@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -91,6 +92,7 @@ std::span<const Command> commands() { return kCommands; }
 
 int main(int argc, char** argv) {
   using npu::contract::ErrorCode;
+  std::signal(SIGXFSZ, SIG_IGN);  // so that writing beyond a limit fails as on a full disk, and cleans up
   try {
     return npu::cli::flushed(npu::cli::dispatch({argv + 1, argv + argc}));
   } catch (const npu::Error& error) {

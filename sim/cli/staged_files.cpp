@@ -1,6 +1,8 @@
 #include "sim/cli/staged_files.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -18,6 +20,21 @@ namespace fs = std::filesystem;
 using contract::ErrorCode;
 using graph::in_quotes;
 
+namespace {
+
+// Makes `temporary` as an empty file of the permissions that `place` has, if that is there: whatever is written in its
+// place gets them, and no one else can read it in between.
+void copy_permissions(const fs::path& place, const fs::path& temporary) {
+  struct stat old = {};
+  if (::stat(place.c_str(), &old) != 0 || !S_ISREG(old.st_mode)) return;
+  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (descriptor < 0) return;  // writing tells why
+  static_cast<void>(::fchmod(descriptor, old.st_mode & 07777));
+  ::close(descriptor);
+}
+
+}  // namespace
+
 StagedFiles::~StagedFiles() {
   std::error_code ignored;
   for (const auto& [temporary, file] : files_) fs::remove(temporary, ignored);
@@ -31,6 +48,7 @@ void StagedFiles::write(const fs::path& file, const std::function<void(const fs:
   fs::path temporary = place;
   temporary.replace_filename(fmt::format(".npu-{}-{}", ::getpid(), files_.size()));
   files_.emplace_back(temporary, place);
+  copy_permissions(place, temporary);
   try {
     write(temporary);
   } catch (const Error& error) {
@@ -48,7 +66,11 @@ void StagedFiles::write(const fs::path& file, const std::string& text) {
 }
 
 void StagedFiles::adopt(fs::path temporary, const fs::path& file) {
-  files_.emplace_back(std::move(temporary), graph::place_of(file));
+  const fs::path place = graph::place_of(file);
+  files_.emplace_back(std::move(temporary), place);
+  std::error_code ignored;
+  const fs::file_status old = fs::status(place, ignored);
+  if (fs::is_regular_file(old)) fs::permissions(files_.back().first, old.permissions(), ignored);
 }
 
 void StagedFiles::make_folder(const fs::path& folder) {

@@ -134,11 +134,11 @@ int list(const Arguments& arguments) {
   std::vector<report::Row> rows;
   for (const SnapshotVariable& variable : snapshot.variables) {
     bytes += bytes_of(variable);
-    rows.push_back({graph::printable(variable.identity), graph::describe_type(variable.type, variable.shape),
-                    grouped(static_cast<uint64_t>(bytes_of(variable))), std::string(name(variable.place)),
-                    variable.is_written ? "yes" : "no",
-                    variable.last_writer.empty() ? "-" : graph::printable(variable.last_writer),
-                    grouped(variable.invocations)});
+    rows.push_back(
+        {graph::printable(variable.identity, variable.identity.size()),
+         graph::describe_type(variable.type, variable.shape), grouped(static_cast<uint64_t>(bytes_of(variable))),
+         std::string(name(variable.place)), variable.is_written ? "yes" : "no",
+         variable.last_writer.empty() ? "-" : graph::printable(variable.last_writer), grouped(variable.invocations)});
   }
   fmt::print("{}: {} variable{} of {}, owner: {}, {} bytes\n\n{}", file, rows.size(), rows.size() == 1 ? "" : "s",
              in_quotes(snapshot.label), owner_of(snapshot), grouped(static_cast<uint64_t>(bytes)),

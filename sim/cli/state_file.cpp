@@ -86,10 +86,12 @@ void check_fit(const Snapshot& snapshot, const std::string& file, const Network&
     }
     const graph::Tensor& tensor = *found->second;
     if (tensor.type == variable.type && tensor.shape == variable.shape) continue;
-    throw Error(ErrorCode::kBadSnapshot,
-                fmt::format("variable {} is {} in {}, but {} in {}", in_quotes(variable.identity),
-                            graph::describe_type(variable.type, variable.shape), in_quotes(file),
-                            graph::describe_type(tensor.type, tensor.shape), net));
+    throw Error(
+        ErrorCode::kBadSnapshot,
+        fmt::format("variable {} is {} in {}, but {} in {}: the snapshot is of another version of the network; start "
+                    "without it and save the state anew",
+                    in_quotes(variable.identity), graph::describe_type(variable.type, variable.shape), in_quotes(file),
+                    graph::describe_type(tensor.type, tensor.shape), net));
   }
   for (const auto& [identity, tensor] : declarations) {
     if (!saved.contains(identity)) add_name(missing, identity);

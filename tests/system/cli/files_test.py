@@ -184,6 +184,30 @@ class Files(NpuTest):
         for arguments in self.outputs(self.old_files("full")):
             self.refused(66, "cannot_write", ": File too large", *arguments, preexec_fn=small_disk)
 
+    def test_a_limit_on_the_size_of_files_ends_no_run_by_a_signal(self):
+        folder = self.dir / "limited"
+        folder.mkdir()
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (60, 60))
+
+        for arguments in self.outputs(folder):
+            if arguments[:3] != ("state", "clear", folder / "s"):
+                self.refused(66, "cannot_write", ": File too large", *arguments, preexec_fn=limit, restore_signals=True)
+
+    def test_a_replaced_file_keeps_its_permissions(self):
+        for mode in (0o600, 0o640, 0o666):
+            folder = self.old_files(f"mode_{mode:o}")
+            for path in folder.rglob("*"):
+                if path.is_file():
+                    path.chmod(mode)
+            for arguments in self.outputs(folder):
+                self.good(*arguments)
+            for path in folder.rglob("*"):
+                if path.is_file():
+                    self.assertNotEqual(path.read_bytes(), b"old")
+                    self.assertEqual(stat.S_IMODE(path.stat().st_mode), mode, path)
+
     def test_what_is_protected_is_not_touched(self):
         user = 65534 if os.geteuid() == 0 else os.geteuid()
         for path in (self.dir, *self.dir.rglob("*")):

@@ -126,6 +126,20 @@ class Stream(NpuTest):
         self.bad(64, "bad_input", "has 2 inputs", "stream", f"{self.dir / 'odd_names'}.tosa={self.dir / 'one'}.npy")
         self.bad(66, "cannot_read", "none.npy", "stream", f"{self.dir / 'one'}.tosa={self.dir / 'none'}.npy")
 
+    def test_odd_names_of_networks(self):
+        out = self.dir / "odd" / "out"
+        out.mkdir(parents=True)
+        for name, folder in (("...tosa", "%2E."), ("a\nb.tosa", "a%0Ab")):
+            shutil.copy(self.dir / "one.tosa", self.dir / name)
+            text = self.good("stream", f"{self.dir / name}={self.dir / 'one'}.npy", "-o", out).out
+            self.assertIn("1 network on edge", text)
+            self.assertNotIn("a\nb", text)
+            self.assertTrue((out / folder / "y.npy").is_file())
+        self.assertEqual(sorted(p.name for p in out.parent.iterdir()), ["out"])
+        flat = self.save("flat.npy", "|i1", (4, 4), range(16))
+        self.bad(64, "bad_input", "counts invocations by its first axis, and each has shape [4], but the tensor has [1, 4]",
+                 "stream", f"{self.dir / 'one'}.tosa={flat}")
+
     def test_nothing_is_written_when_a_network_fails(self):
         out = self.dir / "failing"
         out.mkdir()
