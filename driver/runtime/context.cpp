@@ -109,10 +109,9 @@ void Context::write_variable(std::string_view identity, const graph::Value& valu
     const uint32_t index = find_variable(*state_, identity, "write a variable");
     const VariableSlot& slot = state_->device->variables.slot(index);
     if (value.type != slot.type || value.shape != slot.shape || value.bytes.size() != slot.bytes) {
-      throw Error(ErrorCode::kVariableMismatch,
-                  fmt::format("variable {} is {}, not {}.", graph::in_quotes(identity),
-                              graph::describe_type(slot.type, slot.shape),
-                              graph::describe_type(value.type, value.shape)));
+      throw Error(ErrorCode::kVariableMismatch, fmt::format("variable {} is {}, not {}.", graph::in_quotes(identity),
+                                                            graph::describe_type(slot.type, slot.shape),
+                                                            graph::describe_type(value.type, value.shape)));
     }
     state_->device->variables.write(index, value.bytes, "host");
   });
