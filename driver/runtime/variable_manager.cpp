@@ -278,6 +278,7 @@ void VariableManager::write(uint32_t index, std::span<const uint8_t> bytes, std:
 
 void VariableManager::start_anew(uint32_t index, const compiler::Variable& variable, const ContextOptions& options) {
   require_power("write a variable");
+  ++generation_;  // the next job of each program is the first again to declare it
   write_initial(index, variable, options.zero_init);
   VariableSlot& slot = places_.slot(index);
   slot.untouched = variable.initial;

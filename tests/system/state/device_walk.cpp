@@ -247,8 +247,19 @@ void DeviceWalk::restore() {
     if (reachable(open)) verify(context, open);
     return;
   }
-  open.rules.cells = saved.cells;
-  for (auto& [identity, cell] : open.rules.cells) cell.torn = cell.untouched = false;
+  // What was unwritten starts anew, with the initial value of the first program that declares it, or is nobody's.
+  Rules anew;
+  anew.zero_init = open.rules.zero_init;
+  for (const int program : open.order) anew.declare(recipes_[open.programs.at(program)]);
+  open.rules.cells.clear();
+  for (auto [identity, cell] : saved.cells) {
+    cell.torn = cell.untouched = false;
+    if (cell.is_written) {
+      open.rules.cells.emplace(identity, cell);
+    } else if (const auto declared = anew.cells.find(identity); declared != anew.cells.end()) {
+      open.rules.cells.insert(*declared);
+    }
+  }
   verify(context, open);
 }
 

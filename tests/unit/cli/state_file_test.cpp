@@ -90,7 +90,10 @@ TEST(StateFile, MustHaveTheNetworksVariables) {
 
   Snapshot other = snapshot;
   other.variables[0].shape = {1, 2};
-  EXPECT_EQ(refusal(other, network), "variable 's' is INT32[1, 2] in 'file.state', but INT32[2] in 'folder/net.tosa'");
+  EXPECT_EQ(
+      refusal(other, network),
+      "variable 's' is INT32[1, 2] in 'file.state', but INT32[2] in 'folder/net.tosa': the snapshot is of another "
+      "version of the network; start without it and save the state anew");
   other = snapshot;
   other.variables[1].type = DType::kInt16;
   EXPECT_THAT(refusal(other, network), HasSubstr("variable 't' is INT16[2] in"));
