@@ -22,8 +22,8 @@ using graph::in_quotes;
 
 namespace {
 
-// Makes `temporary` as an empty file of the permissions that `place` has, if that is there: whatever is written in its
-// place gets them, and no one else can read it in between.
+// Gives `temporary` the permissions of what it replaces, if `place` is there. A file that is not made yet is made
+// empty, so that no one else can read what is written to it before it gets its name.
 void copy_permissions(const fs::path& place, const fs::path& temporary) {
   struct stat old = {};
   if (::stat(place.c_str(), &old) != 0 || !S_ISREG(old.st_mode)) return;
@@ -67,10 +67,8 @@ void StagedFiles::write(const fs::path& file, const std::string& text) {
 
 void StagedFiles::adopt(fs::path temporary, const fs::path& file) {
   const fs::path place = graph::place_of(file);
+  copy_permissions(place, temporary);
   files_.emplace_back(std::move(temporary), place);
-  std::error_code ignored;
-  const fs::file_status old = fs::status(place, ignored);
-  if (fs::is_regular_file(old)) fs::permissions(files_.back().first, old.permissions(), ignored);
 }
 
 void StagedFiles::make_folder(const fs::path& folder) {

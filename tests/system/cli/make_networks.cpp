@@ -58,26 +58,19 @@ Graph running_sum() {
 }
 
 // Reads a variable that nobody ever wrote.
-Graph unwritten() {
+Graph unwritten(const std::string& input = "x", const std::string& identity = "lost/state",
+                const std::string& output = "y") {
   GraphBuilder b;
-  const TensorId x = b.input("x", kI8, {1, 4});
-  const TensorId state = b.variable("lost/state", kI8, {1, 4});
+  const TensorId x = b.input(input, kI8, {1, 4});
+  const TensorId state = b.variable(identity, kI8, {1, 4});
   const TensorId sum = b.add(b.cast(b.read(state), kI32), b.cast(x, kI32));
   b.write(state, x);
-  b.output(b.cast(sum, kI8), "y");
+  b.output(b.cast(sum, kI8), output);
   return b.build();
 }
 
 // The same with names that would steer a terminal.
-Graph hostile_names() {
-  GraphBuilder b;
-  const TensorId x = b.input("x\x1b[31m", kI8, {1, 4});
-  const TensorId state = b.variable("lost\x1b]0;title\x07\nstate", kI8, {1, 4});
-  const TensorId sum = b.add(b.cast(b.read(state), kI32), b.cast(x, kI32));
-  b.write(state, x);
-  b.output(b.cast(sum, kI8), "y\x1b[31m\n");
-  return b.build();
-}
+Graph hostile_names() { return unwritten("x\x1b[31m", "lost\x1b]0;title\x07\nstate", "y\x1b[31m\n"); }
 
 // Adds two sequences to a variable each, and gives both sums and their difference.
 Graph two_sums() {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,5 +60,8 @@ void expect_equal(const std::vector<Invocation>& got, const std::vector<std::vec
                   const std::string& what);
 // Number of elements that differ.
 [[nodiscard]] int64_t differing(const std::vector<Invocation>& got, const std::vector<std::vector<graph::Value>>& want);
+
+// The code of the Error that `call` throws, kOk without one, and what it says in `text`.
+[[nodiscard]] contract::ErrorCode code_of(const std::function<void()>& call, std::string* text = nullptr);
 
 }  // namespace npu::test

@@ -81,16 +81,6 @@ struct Stream {
   }
 };
 
-ErrorCode code_of(const std::function<void()>& call, std::string* text = nullptr) {
-  try {
-    call();
-  } catch (const Error& error) {
-    if (text != nullptr) *text = error.what();
-    return error.code();
-  }
-  return ErrorCode::kOk;
-}
-
 const runtime::SnapshotVariable& find(const runtime::Snapshot& snapshot, const std::string& identity) {
   return *std::find_if(snapshot.variables.begin(), snapshot.variables.end(),
                        [&](const auto& variable) { return variable.identity == identity; });

@@ -55,16 +55,6 @@ graph::Graph inverts() {
   return b.build();
 }
 
-ErrorCode code_of(const std::function<void()>& action, std::string* text = nullptr) {
-  try {
-    action();
-  } catch (const Error& error) {
-    if (text != nullptr) *text = error.what();
-    return error.code();
-  }
-  return ErrorCode::kOk;
-}
-
 TEST_P(Declarations, InitialValueIsThatOfTheGraphThatIsExecutedFirst) {
   SideBySide both(device_);
   const size_t first = both.load(stores(100), compile_), second = both.load(stores(7), compile_);

@@ -122,6 +122,18 @@ inline graph::Value int8_value(std::vector<uint8_t> bytes) {
   return {graph::DType::kInt8, {length}, std::move(bytes)};
 }
 
+// One variable of 4 bytes, with an initial value.
+inline compiler::Program with_variable(const std::string& identity = "v") {
+  return make_program({int8_variable(identity, 4, {1, 2, 3, 4})});
+}
+
+// A job of such a program.
+inline Job started(LoadedProgram& program) {
+  Job job = program.create_job();
+  job.set_input(0, int8_value({1, 2, 3, 4}));
+  return job;
+}
+
 // The code and the text of what `call` throws.
 template <typename Call>
 std::pair<contract::ErrorCode, std::string> error_of(Call&& call) {

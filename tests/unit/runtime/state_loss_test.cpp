@@ -11,16 +11,6 @@ using contract::PsramPower;
 using contract::Request;
 namespace reg = contract::reg;
 
-compiler::Program with_variable(const std::string& identity = "v") {
-  return make_program({int8_variable(identity, 4, {1, 2, 3, 4})});
-}
-
-Job started(LoadedProgram& program) {
-  Job job = program.create_job();
-  job.set_input(0, int8_value({1, 2, 3, 4}));
-  return job;
-}
-
 void lose(MockHal& mock) {
   mock.power_persistent(PsramPower::kOff);
   mock.power_persistent(PsramPower::kOn);

@@ -10,16 +10,6 @@ using contract::ErrorCode;
 using contract::PsramPower;
 namespace reg = contract::reg;
 
-compiler::Program with_variable(const std::string& identity = "v") {
-  return make_program({int8_variable(identity, 4, {1, 2, 3, 4})});
-}
-
-Job started(LoadedProgram& program) {
-  Job job = program.create_job();
-  job.set_input(0, int8_value({1, 2, 3, 4}));
-  return job;
-}
-
 // Both ways to a device know the same states.
 template <typename Way>
 class StatePower : public testing::Test {
