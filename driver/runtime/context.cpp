@@ -19,7 +19,8 @@ uint32_t find_variable(const ContextState& context, std::string_view identity, c
   if (!index) {
     throw Error(
         ErrorCode::kVariableUndeclared,
-        fmt::format("this context has no variable {}; load a program that declares it, or run it after a clear.", graph::in_quotes(identity)));
+        fmt::format("this context has no variable {}; load a program that declares it, or run it after a clear.",
+                    graph::in_quotes(identity)));
   }
   return *index;
 }
