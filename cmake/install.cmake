@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What `cmake --install BUILD --prefix WHERE` puts where: programs and libraries find each other relative to themselves, so
 # that the whole may be moved.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # How every library and test of the project is built.
 
 set(CMAKE_CXX_STANDARD 20)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # NPU_PYTHON: a Python 3 that has PyYAML, for tests only. The first one on PATH may be a version manager's without it while
 # Debian's has it, so several are tried.
 if(NOT NPU_PYTHON)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # How the shared libraries of the C API are built and installed: see driver/capi and sim/capi.
 include(GNUInstallDirs)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Debian's SystemC as the target npu_systemc. The library is compiled as C++17 and checks at link time that its users
 # are; SC_CPLUSPLUS makes C++20 code ask for that version.
 find_library(NPU_SYSTEMC_LIBRARY systemc)

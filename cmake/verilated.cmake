@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # RTL blocks as C++ libraries, made by Verilator.
 
 find_package(verilator HINTS /usr/share/verilator)

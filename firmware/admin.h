@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests of ring 0: contexts, cancelling, variables, power, the persistent SRAM.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # First instructions after reset, and the only ones without a stack: test the data memory, fill it, call npu_main.
 # The NPU_* constants come from the contract; CMakeLists.txt hands them to the assembler.
 

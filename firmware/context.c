@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "firmware/context.h"
 
 #include "firmware/admin.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rings and who they belong to: ring 0 is the driver's own, rings 1 to 15 are contexts with one job each.
 #pragma once
 

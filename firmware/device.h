@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the firmware knows about the device it runs on; filled in by the self-test.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The door to the command processor.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a stream that did not end well means: the fields of its completion, and a core that can go on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The firmware image that this build made, within the program.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads jobs from the shared memory and checks what they ask for.
 #pragma once
 

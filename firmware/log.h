@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The log: text lines with device time and level in a ring buffer in the shared memory. Before it is
 // open, lines go nowhere (uart.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Boot, and the main loop. The firmware never takes interrupts: it waits for them with wfi and then looks what is
 // pending, so that nothing in it runs beside anything else.
 #include "firmware/context.h"

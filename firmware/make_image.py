@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes the image of a firmware from its ELF file: firmware_header of the contract, then what goes to the code memory.
 
 Writes its symbols as well: a line "ADDRESS NAME" for each function. Prints the sizes. Exit status 0, or 1 after one

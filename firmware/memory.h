@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the control CPU reaches registers and device memory. Every access costs time of the device and of the host, so it
 // is made once and kept.
 #pragma once

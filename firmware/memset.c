@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The compiler clears structures with memset, and the library's goes byte by byte: this one is five times as fast.
 #include <stddef.h>
 #include <stdint.h>

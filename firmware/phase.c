@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "firmware/phase.h"
 
 bool npu_phase_wanted;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Marks for the firmware's track of a trace: what it works on, for which ring.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Power states of the device, and what needs it idle.
 #pragma once
 

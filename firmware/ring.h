@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One ring of requests and completions in the shared memory, as the firmware serves it. Knows nothing about what the
 // requests mean.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which job the engines work on: the one of the highest priority that is ready. Stops, saves and brings back the
 // others.
 #pragma once

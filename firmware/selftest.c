@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "firmware/selftest.h"
 
 #include "firmware/context.h"

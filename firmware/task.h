@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run request while the firmware has it: what its job asks for, and how far it is.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "firmware/timer.h"
 
 #include "firmware/device.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Device time, the machine timer, the watchdog and the repetition of interrupts that the host has not answered.
 #pragma once
 

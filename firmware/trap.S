@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Entry of every trap: exceptions only, since the firmware never takes interrupts (it looks at mip after wfi). A trap is
 # the end: npu_trap reports it, and the ebreak in the handler stops the CPU, with all registers as the trap found them.
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is left to do when the firmware itself has gone wrong.
 #pragma once
 

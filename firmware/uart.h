@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text to the UART, for what happens before there is a log and in the trap handler.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # State that survives, from nothing: sets up, builds, imports four trained wake-word networks, and shows two things.
 #
 # 1. A stream that stops after frame 20 and goes on in another process, on the NPU and on the software reference: outputs and

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The main job, from nothing: sets up, builds, imports a trained wake-word network, streams a spoken phrase through it on the NPU, each
 # frame a job for its firmware, and checks every element against the software reference and every frame against TensorFlow Lite's
 # own runtime.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs what this project needs on Debian 12, and only what is missing. A second run takes well under a second.
 #
 #   sim/setup.sh [GROUP...]     groups: build, tests, python, checks, fuzz, formal; without any: build tests python

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Sets up from nothing, builds and tests.
 #
 #   tests/run.sh [smoke|full|nightly]     full is the default
@@ -16,7 +17,7 @@ level=${1:-full}
 case $level in
   smoke | full | nightly) ;;
   -h | --help)
-    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
+    sed -n '3,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
     exit 0
     ;;
   *)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A C++ device behind the function pointers of the C API: the other direction of what libnpu does with them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // runtime/hal.h over the function pointers of a C back end.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the opaque handles of npu.h stand for, and what every function of the C API does the same way.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver's C API: open a device, make a context, load TOSA programs, run jobs. C11, and C++ as it is.
 //
 //   npu_device* device;      npu_device_open(&hal, NULL, &device, &error);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of npu.h about what happens to variables: power, losses, error correction, snapshots.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The compiler: a TOSA graph becomes a program for one device.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values known at compile time: constants of the file and what byte moves, RESCALE and CAST make of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The compiler's middle: buffers and the steps that engines take on them. The front end (lower.h) makes a Module from a
 // graph; the back end (schedule.h) tiles, places and orders it into a Program. Steps are in execution order; a step
 // reads and writes whole views, and the back end may split it into tiles.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The front end of the compiler: a TOSA graph becomes steps on buffers.
 #pragma once
 

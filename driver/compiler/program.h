@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the compiler hands to the runtime: a relocatable command stream with everything a device needs to run it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The compiler's back end: tiles, places and orders the steps of a Module into a Program for one device.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a device can run of a graph, operator by operator, before anything is compiled.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a validated graph needs and costs.
 #pragma once
 

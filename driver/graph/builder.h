@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds graphs in a few lines, for tests and tools. Shapes and types of results come from the table of operators.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Floating-point formats as bits: FP16, BF16, FP8E4M3, FP8E5M2, and FP32, to and from double, which holds every number
 // of each of them. Nothing else in the project converts them. Source: TOSA 1.0 specification, "Supported number
 // formats" and CAST; OCP 8-bit Floating Point.

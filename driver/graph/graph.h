@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A TOSA graph in memory: regions of basic blocks of operators over tensors. Plain data; validation is a separate step
 // (validate.h), so a Graph may be illegal. Source: TOSA 1.0 specification, "Operators" and the .tosa file format.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The levels of the specification: how large arguments may be for a result that every implementation of the level
 // gives. Source: TOSA 1.0 specification, "Levels".
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NumPy's .npy files: little endian, C order, plain element types.
 #pragma once
 

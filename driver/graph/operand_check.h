@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of one operator against the table. Private to this folder.
 #pragma once
 

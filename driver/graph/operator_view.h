@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An operator with its operands, as its rule sees it. Private to this folder.
 #pragma once
 

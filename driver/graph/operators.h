@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one table of the 75 operators of TOSA 1.0: operands, attributes, allowed types and who allows them. Everything
 // that must know operators in general (validation, analysis, builder) reads it. Source: TOSA 1.0 specification,
 // "Operators".

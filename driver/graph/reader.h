@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads .tosa files: TOSA 1.0, and 1.1 files that use only what 1.0 has.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of the reader that knows what each attribute table holds. Private to this folder.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bounds what reading a file may cost. Private to this folder.
 #pragma once
 

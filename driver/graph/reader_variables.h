@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives every variable of a file an identity. Private to this folder.
 #pragma once
 

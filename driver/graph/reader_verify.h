@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the structure of a .tosa flatbuffer before anything is read from it. Private to this folder.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of operators that no table can hold; see Rule in operators.h. Private to this folder.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of constants, variables, control flow and custom operators.
 #include <span>
 #include <string>

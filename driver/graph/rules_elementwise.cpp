@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of operators that work element by element, of reductions and of RESCALE.
 #include <cmath>
 #include <cstring>

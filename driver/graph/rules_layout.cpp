@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of operators that move data: layout, gather and scatter, RESIZE.
 #include <algorithm>
 #include <string>

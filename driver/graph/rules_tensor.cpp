@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of convolutions, pooling, matrix products and transforms.
 #include <string>
 #include <tuple>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How messages name things that come from a file.
 #pragma once
 

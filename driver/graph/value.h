@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tensor value that leaves or enters the program: what an .npy file holds, and what a device or the reference takes
 // and gives.
 #pragma once

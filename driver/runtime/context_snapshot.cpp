@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Context::snapshot and Context::restore.
 #include <fmt/format.h>
 

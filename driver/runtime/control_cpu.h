@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The control CPU as the host sees it through the mailbox: loading and starting its firmware, its clock, its
 // interrupts, and why it stopped.
 #pragma once

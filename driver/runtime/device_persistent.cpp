@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a device's persistent SRAM does as a whole: power, losses, error correction.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the handles of runtime.h share. Every public call takes the device's lock (monitor.h), but no wait for a job
 // keeps it from others.
 #pragma once

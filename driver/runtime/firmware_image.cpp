@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/runtime/firmware_image.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The image that the control CPU runs: the contract's structure `firmware_header`, then the code.
 #pragma once
 

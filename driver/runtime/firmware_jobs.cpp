@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of FirmwareLink that is about jobs: run requests and their completions.
 #include <fmt/format.h>
 

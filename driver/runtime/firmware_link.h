@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reaches a device through its firmware (docs/architecture/firmware.md): requests in rings, doorbells, interrupts or
 // polling, and a new start when the firmware has stopped.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/runtime/firmware_log.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the firmware's log: lines of text in a ring buffer in the shared memory.
 #pragma once
 

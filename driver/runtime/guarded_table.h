@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The variable table of a device that may lose its power while the driver waits for an answer.
 #pragma once
 

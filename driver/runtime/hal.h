@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the runtime needs from a device, and all that it knows about one. Implemented by sim/platform (a SystemC system)
 // and by the recording mock (mock_hal.h). Called by Device only, from one thread at a time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A job on its way through the device: what is written before, and read after.
 #include <fmt/format.h>
 

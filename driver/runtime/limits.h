@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a device serves at a time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How jobs reach a device: over firmware (firmware_link.h) or straight into the command processor (direct_link.h).
 // Nothing above this interface knows which. All calls with the device's lock held.
 #pragma once

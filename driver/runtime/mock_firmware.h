@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pretended firmware for a MockHal: boots, serves the rings, and completes each run at once unless a test says
 // otherwise. It does no work and checks nothing but that requests are there.
 //

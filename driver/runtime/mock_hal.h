@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device made of a notebook: records all traffic of a driver, answers from plain memory, and compares the traffic, in
 // order and in full, with what a test expects. It computes nothing; a test says what a started job does, or lets
 // mock_firmware.h answer the driver.

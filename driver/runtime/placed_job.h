@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What firmware reads of a program and writes for it, in the shared memory: its job, its counters and its table of
 // segments.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // First fit over a range of addresses. Used for device memory and for the persistent SRAM.
 #pragma once
 

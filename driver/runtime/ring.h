@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver's side of a ring (the contract's structure `ring`): requests to the firmware, completions from it.
 #pragma once
 

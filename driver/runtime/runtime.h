@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver's public API: open a device, make a context, load programs, run jobs. The same code drives every device
 // that implements hal.h.
 //

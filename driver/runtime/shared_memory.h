@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory that driver and firmware share: one piece of DRAM below 2 GiB, for rings, jobs, tables, counters, log and
 // phase records. No region of a job overlaps it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The contents of a context's variables at one moment, as an object, as a file, and compared with another.
 //
 // The file, all numbers little endian: the magic "TNPUSTAT", u32 format version, u32 0, u64 bytes of the payload, the

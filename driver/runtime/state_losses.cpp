@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/runtime/state_losses.h"
 
 #include <fmt/format.h>

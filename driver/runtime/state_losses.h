@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which contexts lost their variables with the power of the persistent SRAM and have not been told to go on, and who
 // wants to know.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What VariableManager says when something is full.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The variables of all contexts of a device: what programs declare gets a place (variable_places.h) and a content
 // (variable_values.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How VariableManager moves variables: to another kind of place, or out of each other's way.
 #include <exception>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which variable has which entry of the device's table, and which bytes of the persistent SRAM or of DRAM: books only,
 // nothing here reaches the device.
 #pragma once

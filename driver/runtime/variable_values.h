@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What variables hold, and what their entries of the device's table say. A variable is named where its memory cannot be
 // read.
 #pragma once

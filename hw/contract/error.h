@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one exception type of the project: a mistake of the user (or of a device), with its registered code.
 // Our own bugs do not use it: they call panic(), which names the place and aborts.
 #pragma once

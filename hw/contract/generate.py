@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Generates what hardware, driver, firmware and RTL share from the YAML files of this folder.
 
   generate.py           writes the outputs

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turning "so many bytes of this operand during these cycles" into runs of memory beats.
 #pragma once
 

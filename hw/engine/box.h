@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A strided operand in memory, resolved once per contiguous run.
 #pragma once
 

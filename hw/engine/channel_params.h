@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A parameter block, taken apart into arrays for the kernels.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One side of a DMA descriptor as a stream of bytes: contiguous extents in the order of the walk.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dot8 as loops that the compiler vectorises. Included inside the namespace of a set.
 
 void dot8(const uint8_t* a, size_t a_stride, size_t rows, const uint8_t* w, ptrdiff_t stride, size_t channels, size_t k,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine interface: one tile job in, result bytes and a schedule of memory beats out. Plain C++, no SystemC.
 // Implemented by the model (mxu_model.h, vpu_model.h) and, later, by back ends that clock RTL; called by hw/model's
 // units.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products over packed panels, from the dot products of a set. Included by one kernels_*.cpp.
 
 namespace npu::engine::NPU_SIMD {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sets of kernels, for kernels.cpp only; a set's table is null where the compiler cannot make it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of a set. Included last by one kernels_*.cpp.
 
 #include "hw/engine/depthwise-inl.h"

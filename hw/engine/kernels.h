@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loops of the engines, compiled once for each instruction set and chosen when an engine is made. All sets
 // give the same bits. The loops know nothing of commands or memory views: they see arrays.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels for x86 machines with AVX-512 and VNNI.
 #include "hw/engine/kernel_sets.h"
 #include "hw/engine/vpu_uops.h"

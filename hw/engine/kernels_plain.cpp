@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels in plain C++, for any machine.
 #include "hw/engine/kernel_sets.h"
 #include "hw/engine/vpu_uops.h"

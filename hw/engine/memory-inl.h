@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads and stores of elements at any alignment, and arithmetic that several kernels share. Included first by each
 // kernels_*.cpp.
 

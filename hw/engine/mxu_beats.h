@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory traffic of an MXU tile.
 #pragma once
 

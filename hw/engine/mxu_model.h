@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The MXU as fast tile kernels with the cycles of hw/timing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The input of a convolution as a matrix: a row per output pixel with the whole kernel window.
 #pragma once
 

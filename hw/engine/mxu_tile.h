@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One validated MXU tile: the command with everything that follows from it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights of a tile in the kernels' panel layout.
 #pragma once
 

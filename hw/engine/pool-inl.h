@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pooling windows, channel by channel. Included by one kernels_*.cpp.
 
 namespace npu::engine::NPU_SIMD {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that an engine reuses from tile to tile.
 #pragma once
 

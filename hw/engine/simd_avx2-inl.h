@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dot products with AVX2. Bytes are widened to 16 bits first, since the byte multiply-add saturates.
 // Included by one kernels_*.cpp inside its target's pragma.
 

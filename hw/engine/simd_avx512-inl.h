@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dot products with AVX-512 and its neural-network instructions (VNNI): unsigned bytes times signed bytes, and 16-bit
 // pairs, accumulated exactly in 32 bits.
 // Included by one kernels_*.cpp inside its target's pragma.

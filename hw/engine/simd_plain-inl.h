@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dot products in plain C++, for machines without a better set and as the simplest statement of what the others do.
 // Included by one kernels_*.cpp inside its target's pragma.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interpreter of element-wise micro-programs: one pass over the block's registers for each micro-operation.
 // Included by one kernels_*.cpp.
 

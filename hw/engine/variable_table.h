@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The variable table: who may reach which bytes, in the entries that lie in the first bytes of the persistent SRAM, and
 // what the marks in them mean. docs/architecture/overview.md, "State", tells the life of a variable.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory traffic of VPU tiles. Every operand is read once a load, broadcast elements once; results are written
 // once; tables and parameter blocks are read once, before the start. A pooling window reads each input element once a
 // position that it falls on, a reduction each element once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element-wise tiles: a micro-program over blocks of elements.
 #pragma once
 

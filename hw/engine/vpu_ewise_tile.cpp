@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <bitset>
 
 #include "hw/engine/vpu_ewise.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/engine/vpu_model.h"
 
 #include "hw/engine/vpu_ewise.h"

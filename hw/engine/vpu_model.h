@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The VPU as fast tile kernels with the cycles of hw/timing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A block of elements on its way through an element-wise micro-program.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Address translation: (region, offset) or (variable, offset) of a command to an address in one of the three memories,
 // with rights and limits. Region 0 is the scratchpad after reset; regions map DRAM or scratchpad, never the persistent
 // SRAM: variables are reached through their table only, those in DRAM too, so that no two of them can alias and

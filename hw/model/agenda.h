@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one source of timed wake-ups inside a Npu. SystemC does not say in which order processes run that wait for the
 // same moment, and in practice it depends on what its queue held before; who asks for a bank or a burst first would
 // then change from run to run. Here, alarms of one cycle go off in the order in which they were made, always.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test hook: power of engines and scratchpad breaks down in the middle of a write of a variable.
 #pragma once
 

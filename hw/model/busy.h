@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Something that takes a stretch of time from a moment on; no time in functional mode. Nothing waits here: whoever asks
 // compares the time.
 #pragma once

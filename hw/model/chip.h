@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The whole device as one SystemC module: the NPU, its control CPU, and the mailbox between host and firmware.
 //
 //   host        target. Registers at their offsets, whole aligned words: the blocks id and mailbox answer, core and cpu

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer cycles of the NPU's clock. Cycle 0 is the start of the job, so that cycles repeat exactly wherever on the
 // simulation's time axis a job begins.
 #pragma once

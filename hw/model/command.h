@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A command on its way through the device: decoded once by the sequencer, then queued to its unit.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command processor: fetches the stream, decodes, checks and issues commands in order, completes or aborts the job.
 //
 // One command after the other: its words are decoded at kWordsPerCycle a cycle, checked (validate.h, addresses and

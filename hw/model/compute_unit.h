@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MXU or VPU: a queue unit around an engine (hw/engine/engine.h). The engine's result is written when the command
 // starts; then its schedule of memory beats is played, engine::kChunkCycles at a time: the accesses of a chunk are
 // booked at the banks of the scratchpad and at the port of the persistent SRAM, and what they are late by is added to

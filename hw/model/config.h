@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a Npu is built with besides its engines.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The control CPU: RV32IMAC with code and data memory of its own, as a SystemC module around an instruction-set
 // simulator.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the control CPU reaches, by its address map (cpu_map in hw/contract/registers.yaml): accesses of its program,
 // and those of a debugger.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Performance counters, 16 a queue (hw/contract/registers.yaml, counters). They stand still between jobs and are
 // cleared at the start of one. Cycles are added by the units as they spend them; bytes asked come from the commands,
 // bytes moved from the memories' side, both when a command completes.

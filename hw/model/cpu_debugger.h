@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a debugger of the control CPU (a GDB server, for one) and the CPU say to each other. All calls happen in the
 // simulation's thread.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A DMA channel: walks a strided descriptor between DRAM, scratchpad and persistent SRAM in any combination, or fills.
 //
 // DRAM side: contiguous bytes of the walk, cut at multiples of dma_burst_bytes, become one burst each; at most

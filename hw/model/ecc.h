@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Error correction of a memory: words of 8 bytes with 8 check bits each, of which one wrong bit is put right and two
 // are found. The memory keeps its bytes as they were meant; here stands which stored bits are wrong, so a memory
 // without any costs nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trace port: one contract::Event per completed command, written to the event buffer in memory at no time and
 // without traffic on the memory port. Records beyond the buffer are counted, not written.
 #pragma once

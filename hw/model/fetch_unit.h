@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prefetch of the command stream: reads ahead of the sequencer through the memory port, kPrefetchBytes at most, in
 // bursts cut at multiples of dma_burst_bytes.
 #pragma once

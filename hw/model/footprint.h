@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which bytes a command touches, from its fields alone: the one place that knows it. The hazard checker, the bounds
 // checks and the counters of bytes asked use it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test hook: one command that never completes. Its unit keeps it as executing until the job is stopped.
 #pragma once
 

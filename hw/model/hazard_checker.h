@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds accesses that no token orders, from the stream alone: it looks at commands as they are issued, in stream order,
 // and never at time, so a missing token is found even where the schedule of this run hides it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
 // The instruction-set simulator of the control CPU (RV32IMAC, machine mode), as the model sees it. What implements it
 // is a shared module of its own that the platform loads (iss_module.h); nothing here knows which simulator that is.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
 // The door of the shared module that holds an instruction-set simulator: two C symbols.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random extra latency (config.h), the same for the same seed in every job.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bounds on the work of one command, so that a hostile stream is a fault and never a hang. Beyond them:
 // fault_bad_command.
 #pragma once

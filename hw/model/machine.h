@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the units of one NPU share: clock, job, tokens, counters, memories. Plain objects; the modules around them hold
 // the processes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The registers between host and firmware (block mailbox) and the peripherals of the control CPU that only it sees
 // (block cpu): doorbells, interrupts both ways, device time with timer and watchdog, UART, phase records, and why the
 // CPU stopped. hw/contract/registers.yaml says what each is.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The port to memory (DRAM): bursts of all DMA channels and of the command fetch, on one TLM-2.0 initiator socket.
 //
 // Timed mode: the approximately-timed base protocol, one request and one response phase at a time, any number of bursts

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The NPU as one SystemC module: a TLM-2.0 target socket for the host, an initiator socket for memory, an interrupt.
 // Any platform can instantiate it; sim/platform is one.
 //

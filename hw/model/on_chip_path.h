@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A DMA channel's path to an on-chip memory (scratchpad or persistent SRAM), or its fill generator. The path moves one
 // contiguous piece at a time, dma_port_bytes a cycle and at least a cycle a piece; banks or port may slow it down.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the host port shows of the persistent SRAM: its window, the registers psram_* and ecc_*, and var_word0..3.
 // While the memory is not on, the window answers with an error, and var_word0..3 read as 0 and take nothing.
 #pragma once

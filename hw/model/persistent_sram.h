@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The persistent SRAM: storage that survives from job to job, with the variable table in its first var_entries * 16
 // bytes, under error correction and with power of its own, and one port of psram_port_bytes a cycle that DMA channels
 // and engines share. What takes time of it (clearing itself, scrubbing) is persistent_port.h's.

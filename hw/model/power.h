@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Power of engines and scratchpad (register engine_power). Switched on, they can work kOnCycles later, in functional
 // mode at once. Nothing waits here: whoever asks compares the time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a queue does at this moment: the registers queue_state and queue_command.
 #pragma once
 

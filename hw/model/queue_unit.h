@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a DMA channel and a compute engine have in common: a FIFO of fifo_depth commands, a holding register for the one
 // that waits for its tokens or executes, completion, events, and the cycle counters.
 //

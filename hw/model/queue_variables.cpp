@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the commands of a queue mean for variables beside their bytes: what must be readable when they start, the marks
 // of writes, and power that breaks down in the middle of one.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host port: registers at 0, persistent SRAM at kPsramWindow (hw/contract/registers.yaml).
 //
 // Registers are accessed as whole aligned words, one or several; the window byte by byte. An access outside of both, or

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Token scoreboard: how many commands of each queue were issued and have completed. A token count in a command is
 // turned into an absolute target when the command is issued, so a stream can be placed anywhere.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scratchpad: storage and its banks. spm_banks banks of spm_bank_bytes, interleaved: byte address a lies in bank
 // (a / spm_bank_bytes) mod spm_banks. Each bank serves one access of at most its width a cycle.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the sequencer checks of a command's accesses before it issues it.
 #include <algorithm>
 #include <map>

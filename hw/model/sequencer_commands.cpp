@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands that the sequencer executes itself: begin, declare, yield, end.
 #include "hw/model/command_processor.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shadow of one memory for the hazard checker: a state number for every byte, stored per 64-byte block while the whole
 // block is in one state and per byte where it is not. Exact to the byte, and a contiguous access costs one step a
 // block.

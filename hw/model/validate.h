@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Field checks of a command, before anything is computed from it.
 #pragma once
 

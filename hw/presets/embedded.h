@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The preset files as the build found them; embedded.cpp is generated from *.yaml by CMakeLists.txt.
 #pragma once
 

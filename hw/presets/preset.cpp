@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/presets/preset.h"
 
 #include <yaml-cpp/yaml.h>

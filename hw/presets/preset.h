@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sizes of a machine: what the model is built with. The named presets are part of the program; others are files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who uses a memory's banks when: the grants of the scratchpad and of the persistent SRAM's port, in time buckets.
 //
 // A bank serves one access a cycle. A requester books the accesses of a stretch of cycles at once: it wants them spread

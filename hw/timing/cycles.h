@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every cycle formula answers: cycles of the NPU clock with ideal memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a cost model wants to know about a DMA command. The device's DMA is timed by events, burst by burst; this is
 // what it takes with ideal memory.
 #pragma once

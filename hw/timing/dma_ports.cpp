@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/timing/dma_ports.h"
 
 #include "hw/timing/dma_cycles.h"

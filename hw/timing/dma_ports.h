@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The beats of the DMA's address generator: which side offers one in which cycle.
 #pragma once
 

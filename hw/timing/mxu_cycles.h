@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cycles of the MXU.
 //
 // The array is weight-stationary: mxu_cols dot-product columns (one an output channel), each mxu_depth int8 products

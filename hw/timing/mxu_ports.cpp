@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/timing/mxu_ports.h"
 
 #include "hw/timing/mxu_cycles.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the MXU's four memory ports ask (MxuPort): the RTL's handshakes without its data.
 #pragma once
 

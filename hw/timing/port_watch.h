@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ports ask for beside the schedule of it, cycle by cycle, up to the first difference.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When an engine asks for memory: the handshakes of its ports, cycle by cycle, for whatever memory grants. The formulas
 // say how long a tile takes when every request is granted at once; this says it for every other trace of grants, too.
 // Slower than a formula by far: it is there to be compared with RTL.

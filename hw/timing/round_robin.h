@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who comes next: the arbiters of the memories, in C++.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cycles of the VPU: vpu_lanes 32-bit lanes that take one vector (vpu_lanes elements) a pass. The elements of a tile
 // fill vectors densely, whatever its dimensions; every pass takes one cycle.
 #pragma once

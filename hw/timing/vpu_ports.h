@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the VPU's ports ask for memory (PortSchedule) while it works on one tile, in bits of VpuPort. Follows from the
 // command alone: neither data nor lanes that are off change it.
 #pragma once

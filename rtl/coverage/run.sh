@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Measures what the tests of the RTL blocks execute and toggle.
 #
 #   rtl/coverage/run.sh [--markdown FILE] [--check] [--missing BLOCK]
@@ -13,7 +14,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
 for argument in "$@"; do
   if [[ $argument == -h || $argument == --help ]]; then
-    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
+    sed -n '3,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
     exit 0
   fi
 done

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of the RTL blocks reach: lines and toggles of each block, from Verilator's counts.
 
     rtl/coverage/summary.py FOLDER [--markdown FILE] [--check] [--missing BLOCK]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every beat lies within the bytes that the descriptor spans: from the base, down by the negative strides and up by the
 // positive ones. And a walk ends: it has no more beats than bytes. Reduced: two dimensions, counts and runs up to 3.
 module dma_walk (

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Of the code, for all words: a fresh word has syndrome 0, and a wrong bit changes the syndrome of any word, right or
 // wrong, by a constant of its own. So the syndrome of a fresh word with wrong bits is the sum of their constants.
 module ecc_code (

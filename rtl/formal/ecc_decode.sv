@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Of the decoder: it is right for every single and every double error of the word 0, whose syndromes are those of the
 // same errors of any fresh word (ecc_code.sv). Of a word it sees the syndrome and the data, which it turns round bit by
 // bit: so it is right for those too.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every entry comes out once, in its turn: one that the solver chooses is followed through the buffer.
 module fifo #(
   parameter int unsigned Depth = 3

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lane against RESCALE in the specification's words: value * multiplier / 2^shift to the nearest, half up; plus the
 // output zero point; clipped. Reduced: values and multipliers of 4 bits, shifts from 2 to 5. A lane has no state but
 // its pipeline, so that what holds for one value behind the reset holds for all.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Proves properties of the RTL: yosys reads the proofs of this folder, the solvers of yosys-abc decide them.
 #
 #   rtl/formal/run.sh [--markdown] [NAME...]     without names: all of them

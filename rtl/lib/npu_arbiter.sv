@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Round robin: grants one of the requests in the same cycle. The one granted last comes last the next time, so that a
 // request that stays waits for at most Requesters - 1 grants to others.
 `include "npu_assert.svh"

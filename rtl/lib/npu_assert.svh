@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Assertions that simulation and formal tools both read: immediate ones, at the rising clock edge. (Concurrent ones
 // would make Verilator sample every signal in them again at each evaluation.)
 `ifndef NPU_ASSERT_SVH

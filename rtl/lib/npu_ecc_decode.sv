@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a word of npu_ecc_pkg: corrects one wrong bit anywhere in it, detects two; combinational.
 module npu_ecc_decode (
   input  logic [71:0] word_i,       // check bits above the data

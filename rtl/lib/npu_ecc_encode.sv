@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adds the check bits of npu_ecc_pkg to a word; combinational.
 module npu_ecc_encode (
   input  logic [63:0] data_i,

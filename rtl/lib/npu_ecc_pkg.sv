@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SECDED over words of 64 bits: an extended Hamming code with 8 check bits. Bit i of the data stands at the i-th
 // position that is not a power of two; check bit k < 7 is the parity of all data positions with bit k set, check bit 7
 // that of data and check bits 0 to 6 together.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is wrong with a word of npu_ecc_pkg: both outputs are 0 for a right one; combinational, XORs only.
 module npu_ecc_syndrome (
   input  logic [71:0] word_i,      // check bits above the data

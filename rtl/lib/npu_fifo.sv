@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A first-in first-out buffer of Depth entries. What enters can leave in the next cycle. Throughput: one entry a cycle
 // in each direction, also while it is full or empty on the other side.
 `include "npu_assert.svh"

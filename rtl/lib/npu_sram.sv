@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A single-port memory as an SRAM compiler makes it: one access a cycle, read data a cycle later and held until the
 // next read. Contents are undefined until they are written.
 module npu_sram #(

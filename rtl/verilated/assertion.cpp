@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verilator prints the text of an assertion that fails and then ends the process; here it is kept, and ends nothing.
 // Part of npu_verilator, whose sources call this in the place of printf and of their own vl_stop.
 #include "rtl/verilated/assertion.h"

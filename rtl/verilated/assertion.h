@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens when an assertion of the RTL (rtl/lib/npu_assert.svh) does not hold: whoever clocks the block is told,
 // and may go on with others.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the wrappers share: a clock, and bits of ports of any width. Only wrappers include this, for it includes
 // Verilator's headers.
 #pragma once

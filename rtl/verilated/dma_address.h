@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The RTL of the DMA's address generator (rtl/blocks/dma_address), clock by clock.
 #pragma once
 

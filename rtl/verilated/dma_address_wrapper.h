@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DmaAddress around a Verilated module of whatever sizes. Only wrappers include this.
 #pragma once
 

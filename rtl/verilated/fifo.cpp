@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "rtl/verilated/fifo.h"
 
 #include <Vfifo_cell.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The RTL of the cell npu_fifo (rtl/lib), clock by clock, for its test.
 #pragma once
 

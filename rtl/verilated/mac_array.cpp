@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "rtl/verilated/mac_array.h"
 
 #include "rtl/verilated/mac_array_wrapper.h"

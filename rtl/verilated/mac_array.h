@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The RTL of the MXU (rtl/blocks/mac_array), clock by clock.
 //
 // A cycle: see which requests there are, answer those that memory grants, tick. What is not granted is asked again.

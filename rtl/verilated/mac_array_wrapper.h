@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MacArray around a Verilated module, of whatever preset and variant. Only wrappers include this.
 #pragma once
 

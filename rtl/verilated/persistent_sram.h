@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The RTL of the persistent SRAM (rtl/blocks/persistent_sram), clock by clock.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PersistentSram around a Verilated module of whatever sizes. Only wrappers include this.
 #pragma once
 

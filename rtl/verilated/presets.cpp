@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The blocks of the presets. (Those of coverage are in rtl/verilated/small.cpp.)
 #include "rtl/verilated/presets.h"
 

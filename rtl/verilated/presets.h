@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Presets whose RTL was built.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The RTL of the output stage (rtl/blocks/rescale), clock by clock.
 #pragma once
 

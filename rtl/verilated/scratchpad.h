@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The RTL of the scratchpad (rtl/blocks/scratchpad), clock by clock.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The blocks of the coverage build, in the place of rtl/verilated/presets.cpp.
 #include <Vdma_address_small.h>
 #include <Vmac_array_small.h>

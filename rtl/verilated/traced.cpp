@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "rtl/verilated/traced.h"
 
 #include <Vmac_array_edge_traced.h>

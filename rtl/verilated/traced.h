@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks that write an FST waveform of all that they do, from reset on, to a file. They are built with NPU_RTL_TRACE.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Included in front of Verilator's own sources: what they print goes to assertion.cpp.
 #pragma once
 

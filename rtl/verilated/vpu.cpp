@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "rtl/verilated/vpu.h"
 
 #include "rtl/verilated/vpu_wrapper.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The RTL of the VPU (rtl/blocks/vpu), clock by clock.
 //
 // A cycle: see which requests there are, answer those that memory grants, tick. What is not granted is asked again.

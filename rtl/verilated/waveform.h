@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An FST waveform of all that a block of a traced variant does. Only wrappers include this.
 #pragma once
 

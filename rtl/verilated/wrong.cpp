@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "rtl/verilated/wrong.h"
 
 #include <Vmac_array_nano_wrong.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks with a mistake that was put in on purpose, for the tests that must find it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens a simulated device for the C API of the driver (npu.h): one NPU with its memory, in SystemC.
 //
 //   npu_hal_ops hal = {.struct_size = sizeof hal};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which engines of a run are on RTL: the options, and what comes of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The subcommands of `npu`. Each has a file of its own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `npu conformance`: a tree of official conformance tests, several at a time.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/cli/conformance_descriptor.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The descriptor of a conformance test: desc.json of the official suite, version 1.2 and those before it.
 #pragma once
 

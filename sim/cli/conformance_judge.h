@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One conformance test: run on the software reference, judged as its descriptor says.
 #pragma once
 

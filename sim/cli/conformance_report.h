@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The results of conformance tests for people and for machines.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `npu cosim`: RTL against model and reference, for a list of networks, operators and random trials of blocks.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cases of a regression: what the list means, one by one.
 #pragma once
 

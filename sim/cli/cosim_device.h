@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network or an operator on the device, in processes of their own: SystemC elaborates once a process.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of a regression: what `npu cosim` compares. docs/reference/cosim.md defines the keys.
 #pragma once
 

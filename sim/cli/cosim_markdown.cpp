@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The document on what cycle counts are worth: every number of it is counted, every verdict follows from the numbers.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random legal networks of one operator, for comparing a device with the reference and its RTL.
 #pragma once
 

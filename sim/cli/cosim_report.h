@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The results of a regression for people and for machines. docs/reference/cosim.md defines the JSON's fields.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random trials of a block, a batch at a time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs and outputs of a run: .npy files, one invocation or a sequence of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options for data that `run` and `reference` share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `npu doctor`: what is missing on this computer, for which purpose, and how to get it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

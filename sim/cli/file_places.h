@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which files a command reads and writes: none that is read may be written, and none may be written twice.
 #pragma once
 

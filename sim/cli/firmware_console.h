@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the firmware has to say, on the standard error: its log, and what it prints to its UART.
 #pragma once
 

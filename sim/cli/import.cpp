@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `npu import`: TensorFlow Lite and MLIR files to TOSA.
 #include <fmt/format.h>
 

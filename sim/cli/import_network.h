@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorFlow Lite and TOSA MLIR to .tosa, by the converter and the serialiser of the Python environment.
 #pragma once
 

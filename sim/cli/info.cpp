@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `npu info`: what a network is, needs and costs, and what a machine supports of it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

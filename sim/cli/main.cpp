@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `npu`: dispatches to the subcommands and turns errors into one sentence and an exit status.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes MLIR as exporters leave it serialisable as TOSA 1.0.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which function of an MLIR file is the network.
 #pragma once
 

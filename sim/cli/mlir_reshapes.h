@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RESHAPE of 48-bit integers, which exporters of 16-bit networks make and TOSA does not have.
 #pragma once
 

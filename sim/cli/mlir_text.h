@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MLIR in its generic form, as `tosa-opt --mlir-print-op-generic` prints it: a tree of operations whose types and
 // attributes stay text.
 #pragma once

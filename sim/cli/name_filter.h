@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A regular expression that chooses cases or tests by name.
 #pragma once
 

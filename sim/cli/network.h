@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A .tosa file as the commands use it: read and validated.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The smallest legal network of an operator with given types, to ask the reference and the compiler whether they take
 // it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `npu operators`: the operators of TOSA with their types, and what the reference and a machine run of them.
 #include "driver/graph/operators.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parsing of a subcommand's arguments with Boost.Program_options, with errors as npu::Error.
 #pragma once
 

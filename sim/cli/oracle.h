@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The software reference beside a run: gives the expected outputs and keeps count of the comparison.
 #pragma once
 

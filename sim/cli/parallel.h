@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many independent pieces of work, several at a time.
 #pragma once
 

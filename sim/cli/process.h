@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running other programs: no shell, bounded output, and a clear error when one is missing or fails.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Progress with rate and time left, on the standard error, for runs that take long: on a terminal, or where they take
 // more than two seconds.
 #pragma once

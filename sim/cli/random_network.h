@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What random networks are made of: numbers, shapes, inputs with the range of their data.
 #pragma once
 

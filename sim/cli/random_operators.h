@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every operator that a device may run, with random shapes, attributes and constants, added to a network.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `npu reference`: the software reference with the data options of `npu run`.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `npu replay`: one tile of a replay bundle on model and RTL.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/cli/report_files.h"
 
 #include "sim/cli/data.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `npu run`: a network on the simulated NPU, invocation by invocation.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that appear together, after all of them have been written: a run that fails late leaves none of them, and what
 // stood there before stays. A name that is a link means the file that it leads to.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `npu state`: what is in the files of --save-state.
 #include <fmt/format.h>
 

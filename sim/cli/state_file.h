@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Snapshots of variables: as files, against a network, and as the state of the software reference.
 #pragma once
 

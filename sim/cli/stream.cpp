@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `npu stream`: several streaming networks at once on one device.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several streaming networks on one device, each in a context of its own.
 #pragma once
 

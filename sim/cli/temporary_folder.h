@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A folder below the system's temporary one that is gone with its object, however the command ends; commands that have
 // one are stoppable (stop.h), for a signal destroys no objects.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A YAML file whose mappings have known keys, read with errors that name file, line and key.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which engine runs on what, for one device: model, RTL or both, chosen for a whole engine or for some of its layers.
 // Makes the engines, keeps count of their tiles, and remembers why a run had to stop.
 #pragma once

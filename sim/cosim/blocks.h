@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the blocks of RTL come from. Tests put other ones in their place, to see that a wrong block is found.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/cosim/bundle.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A replay bundle: one tile in a folder, so that model and RTL can run it again anywhere.
 //
 //   tile.json     what it is: engine, machine, command words, where it came from, what was found

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cycles of RTL beside those that a formula, a schedule or the device gives for the same work.
 #pragma once
 

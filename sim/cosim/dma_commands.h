@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DMA commands as the address generator sees them, and what it has to make of them.
 #pragma once
 

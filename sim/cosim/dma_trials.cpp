@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/cosim/dma_trials.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trials of an address generator that the caller brings, right or wrong.
 #pragma once
 

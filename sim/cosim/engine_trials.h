@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random tiles on an engine's RTL and on the model, in lockstep.
 #pragma once
 

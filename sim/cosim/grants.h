@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What memory lets through: a trace of grants for the ports of an engine, the same for the same seed.
 #pragma once
 

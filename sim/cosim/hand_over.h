@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long a tile takes in a device that hands over the schedule of its memory beats in chunks (hw/model's units), when
 // memory grants by a trace: what the schedule's chunks say about a tile whose every request is granted or not.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Model and RTL on the same tile, compared in every byte of the result and in their cycles.
 //
 // The RTL runs first, on the real memory; what it wrote is then taken out and the old bytes put back, so both see the

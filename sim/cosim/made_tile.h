@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A command and the scratchpad that it works on, as the makers of random tiles hand them out.
 #pragma once
 

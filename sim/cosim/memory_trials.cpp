@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which RTL of these blocks this program has; no_rtl.cpp is compiled in its place where there is none.
 #include "sim/cosim/memory_trials.h"
 

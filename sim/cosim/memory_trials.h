@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trials of the blocks that move and keep bytes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Of a program that was built without RTL.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the persistent SRAM's RTL has to do, without its cycles: bytes under ECC, and operations on the variable table
 // by the rules of the model's (hw/engine/variable_table).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A persistent SRAM of RTL beside its schedule: both are offered the same, and compared in every cycle.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the persistent SRAM's RTL has to do in each cycle, for whatever is asked for: the contents with the time that
 // its README states.
 #pragma once

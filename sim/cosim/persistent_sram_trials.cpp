@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/cosim/persistent_sram_trials.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random element-wise tiles of the VPU.
 #pragma once
 

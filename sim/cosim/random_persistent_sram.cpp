@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/cosim/random_persistent_sram.h"
 
 #include <iterator>

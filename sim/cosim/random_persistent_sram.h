@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random work for the persistent SRAM: few variables, owners, hashes and epochs, so that they meet.
 #pragma once
 

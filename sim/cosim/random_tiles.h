@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random tiles for the engines: commands that every machine of these sizes accepts, and the memory that they work on.
 #pragma once
 

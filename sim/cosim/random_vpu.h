@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random poolings and reductions of the VPU, with sizes next to its lanes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The results of a tile as elements: what a command writes, in the order in which people count it.
 #pragma once
 

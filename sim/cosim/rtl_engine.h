@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An engine whose results and cycles are those of a block of RTL.
 //
 // A tile is parsed and its memory resolved by the same code as the model's (hw/engine), so both refuse the same

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which RTL this program has; no_rtl.cpp is compiled in its place where there is none.
 #include <fmt/format.h>
 

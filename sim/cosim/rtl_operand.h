@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An operand of a tile in memory: what a block of RTL may reach of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // On which port of an engine a request of its block comes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which RTL is that of a machine: what was built of a preset with the same sizes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the requesters of a scratchpad want. Who has to wait does everything else later, too, as the units do.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One block of RTL against what the program says about it, on random work: a tile for an engine, a descriptor for the
 // DMA's walk, accesses and operations for a memory. Every trial is a function of its seed.
 #pragma once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares the outputs of a stream with those of the same stream in pieces: WHOLE.npy PIECE.npy... Exit status 1 when an
 element differs."""
 

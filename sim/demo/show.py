@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shows what a streaming wake-word network heard: the device's probability over time in the terminal and as an SVG, and how it
 compares with TensorFlow Lite's own runtime on the same frames.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draws what several wake-word networks heard that streamed at once on one device (npu stream --json): a panel for each, with its
 probability over the rounds in which the device ran, and the power-downs between them.
 

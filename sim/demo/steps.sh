@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the demo scripts have in common: sourced by them, with their arguments, before they change the folder.
 
 # Prints a script's comment up to its first command.
-usage() { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"; }
+usage() { sed -n '3,/^set/{/^#/s/^# \{0,1\}//p}' "$0"; }
 step() { printf '\n== %s\n' "$*"; }
 fail() {
   echo "$demo: $*" >&2

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TensorFlow Lite's C library through ctypes: runs a stateful, single-input, single-output int8 network frame by frame."""
 
 import ctypes as c

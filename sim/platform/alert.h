@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An event of the simulation that any thread may raise: the kernel looks for it after every delta cycle.
 #pragma once
 

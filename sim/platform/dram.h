@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DRAM as a TLM-2.0 target: storage that appears as it is touched, timed by the row model.
 //
 // Non-blocking: a request is accepted at once (END_REQ on the return path, its data moved then), the response comes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A simple row model of one DRAM channel: when an access is done, given what came before. Plain arithmetic in
 // picoseconds.
 //

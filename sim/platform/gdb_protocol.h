@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GDB's remote serial protocol as text: packets and the fields in them, without a socket and without a CPU.
 //
 // A packet is `$payload#xx`, xx its checksum; in the payload `}` escapes the byte after it. Between packets come `+`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A debugger of the control CPU over TCP: GDB's remote protocol on a port of 127.0.0.1.
 //
 // A thread listens and reads; what comes is handled in the simulation's thread, while the CPU halts in halted(), so

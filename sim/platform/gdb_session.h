@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a debugger's commands mean for a halted CPU: takes the payload of a packet, does it, and gives the answer's.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens the shared module with the instruction-set simulator (hw/model/iss_module.h).
 #pragma once
 

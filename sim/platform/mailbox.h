@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hand-over of requests from the calling thread to the simulation's and back: each side spins for a while, since a
 // small job is over by then and waking a sleeping thread takes longer than handing over, and then sleeps.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens a simulated device: one NPU with its DRAM, in SystemC, behind the runtime's hardware interface. No SystemC in
 // this header.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/platform/system.h"
 
 #include "hw/engine/mxu_model.h"

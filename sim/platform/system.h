@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated system: the device (a chip with control CPU, or an NPU by itself), its DRAM, and a host that executes
 // requests from outside of the simulation. While the host waits for a request, the whole simulation waits in it, so
 // simulated time stands still.

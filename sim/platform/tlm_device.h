@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runtime's hardware interface over the simulated system (platform.h). Starts and resets are posted: they reach the
 // device, in order, before anything that could tell the difference. A doorbell is seen by the CPU in the next wait.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CLAMP, and TABLE, by which all other integer activations are written; those of real numbers are in functions.cpp.
 #include <cstring>
 

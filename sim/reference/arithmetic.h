@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetic of the specification's "Arithmetic Helpers" and "Scaling Helpers", with their REQUIREs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one operator of the reference sees of a run: operands, results, attributes, variables, and how it complains.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // COND_IF, WHILE_LOOP and CUSTOM: operators whose work is done by others.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CONV2D, CONV3D, DEPTHWISE_CONV2D and TRANSPOSE_CONV2D, plain: each product is added to an accumulator, whose
 // range is checked for integers.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements of values as C++ numbers: the types, typed access, and a loop over a shape with broadcasting.
 #pragma once
 

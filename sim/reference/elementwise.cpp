@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element by element: operators of one, two and three operands, with broadcasting.
 #include "sim/reference/elementwise.h"
 

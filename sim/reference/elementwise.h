@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops over elements for operators of one and two operands.
 #pragma once
 

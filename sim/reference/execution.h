@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One outermost execution of a graph: what all of its blocks share. A branch or loop body runs as a part of the
 // execution that reached it.
 #pragma once

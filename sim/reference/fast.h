@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Vector loops for the operators in which a network spends its time, equal in every bit to plain.h. On integers they
 // apply when the largest operands present cannot make any partial sum leave the accumulator, in whatever order it is
 // formed; on floating point, where there are any, they keep the order.

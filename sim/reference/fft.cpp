@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FFT2D and RFFT2D: the rows, then the columns, each by radix 2 in double.
 #include <complex>
 #include <numbers>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of real numbers, element by element: computed in double, whose own error is far below half a unit in the
 // last place of any result, then rounded once.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sizes of a convolution or matrix product, taken from its operands and checked once for the plain and the fast
 // version.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that move elements and do not look at them: any type, by its width. All but GATHER and SCATTER copy boxes.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MATMUL, plain: each product is added to an accumulator, whose range is checked for integers.
 #include "sim/reference/arithmetic.h"
 #include "sim/reference/fast.h"

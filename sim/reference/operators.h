@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators of the reference, by family. Each computes its results from its operands as the section of the
 // specification with its name says; REQUIREs that fail and types that are not there are Errors.
 #pragma once

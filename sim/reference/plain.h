@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plain version of the operators that fast.h also has, multiply by multiply as the specification says.
 #pragma once
 

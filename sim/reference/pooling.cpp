@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AVG_POOL2D and MAX_POOL2D.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The software reference: runs a TOSA graph operator by operator as the specification says, integers bit-exact,
 // floating point computed in double and rounded once an operator. Knows driver/graph only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of operators: one line for each that the reference computes. CONST and CONST_SHAPE are not here: the run
 // widens a constant when it is first used.
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RESIZE of images, nearest and bilinear. Positions are integers, in units of 1 / scale; bilinear leaves the result of
 // integers scaled by scale_y_n * scale_x_n.
 #include <algorithm>

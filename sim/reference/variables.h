@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of persistent variables during one outermost execution of a graph: branches and loop bodies belong to it,
 // so a variable that the main block declares may be written in a branch, and one that a loop body declares is declared
 // twice in the second iteration. (The specification's text would clear what was declared at each branch.)

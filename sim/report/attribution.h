@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who is charged for a cycle. Every cycle of a job is charged to exactly one layer and one cause, so that the sum over
 // layers is the job's cycles. The first rule that holds in a cycle decides:
 //   1. The MXU executes a command: its layer. Cause: MXU compute, or waiting for scratchpad banks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a report must know about the commands of a program: an index from events back to the work.
 #pragma once
 

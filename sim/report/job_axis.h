@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the cycles of a job lie on the axis of device time.
 #pragma once
 

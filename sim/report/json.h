@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report for machines. Every field is defined in docs/reference/report.md.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The result of a run as data: what every form of report (table, JSON, CSV) is made of. Built from a program, its
 // events and its counters, so it works for every device that implements the contract.
 #pragma once

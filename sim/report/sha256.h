@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SHA-256 (FIPS 180-4), so that reports name files by the hash that `sha256sum` prints.
 #pragma once
 

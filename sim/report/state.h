@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the variables of a program went through: bytes, commands and cycles of each, and which layer used it when.
 // Derived from events and the command list alone, as everything in a report.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A trace in Chrome's JSON format, for ui.perfetto.dev or chrome://tracing: a track per queue with a slice per command,
 // named after its layer, a track of the firmware's phases, a track of invocations, and a track per variable with a
 // slice per use, a further one where uses overlap. All are on one axis, that of device time; job_axis.h says how the

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Benchmark: seconds to Verilate and compile all RTL from scratch, without ccache, on two cores; exit status 1 when that
 # is longer than six minutes. Arguments go to cmake:
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Benchmark: model and RTL in lockstep against the model alone, on the same networks, preset edge, in one run.
 
 Needs the release build (tests/run.sh or cmake --preset release) and the Python environment (sim/setup.sh python):

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Speed of the tile kernels on this machine: MACs a second for layers of real networks, micro-operations on elements a
 // second for element-wise chains. Every benchmark runs on every kernel set (the argument after the name).
 #include <benchmark/benchmark.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Benchmark: the software reference against the official reference model, on the same files, in one run, on one processor.
 
 Needs the release build (tests/run.sh or cmake --preset release) and the Python environment (sim/setup.sh python):

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times a network on the software reference, in process:
 //
 //   reference_bench NETWORK.tosa INPUT.npy OUTPUT.npy REPEATS

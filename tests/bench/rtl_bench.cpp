@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Speed of the RTL: cycles a second of every block and preset, memory always ready. The column cycles/s counts the time
 // of this program's processor, so that it holds on a machine that does other things too.
 #include <benchmark/benchmark.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Benchmark: the simulated device against the official reference model, and with its firmware against without, on the same
 files, in one run.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Benchmark: what state costs, in ratios of one run.
 
   build/venv/bin/python tests/bench/state.py                       wake words, and cells of our own

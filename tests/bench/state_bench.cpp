@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What state costs, in process:
 //
 //   state_bench cycles [NETWORK.tosa FRAMES.npy]...   cycles a frame with all variables in persistent SRAM, and in DRAM

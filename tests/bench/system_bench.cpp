@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times a network on the simulated device, in process:
 //
 //   system_bench NETWORK.tosa INPUT.npy MODE REPEATS [sequence] [bypass] [lockstep]

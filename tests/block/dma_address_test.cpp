@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The address generator's RTL: beats against the model's walk and against plain loops, cycles against hw/timing.
 #include "rtl/verilated/dma_address.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random trials of the engines: what the RTL computes is what the model computes, and it asks for memory when hw/timing
 // says, whether memory holds it back or not. A block with a mistake is found.
 #include "sim/cosim/engine_trials.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The FIFO against a queue, under every pair of willing and unwilling sides.
 #include "rtl/verilated/fifo.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands of any size, more than can be run to the end: their first cycles, against lists of the requests that must
 // come and the schedule of the ports.
 #pragma once

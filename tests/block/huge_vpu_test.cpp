@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The VPU's RTL under commands of all sizes that the parser takes: their first cycles, and a small tile behind a reset.
 #include <fmt/format.h>
 

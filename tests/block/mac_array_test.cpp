@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The MXU's RTL, every tile: bits against the model and against naive loops, cycles against the formula, and in each
 // cycle the ports that ask against their schedule, whatever memory grants.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random trials of the blocks that move and keep bytes: what the RTL does is what the program says, to the cycle.
 #include "sim/cosim/memory_trials.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/block/mxu_by_reference.h"
 
 #include <algorithm>

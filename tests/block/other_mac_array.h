@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An MXU that does what another one does: a test overrides the part in which it is wrong.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The persistent SRAM's RTL as its tests ask it.
 #pragma once
 

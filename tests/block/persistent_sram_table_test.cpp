@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The variable table of the persistent SRAM's RTL against the model's rules.
 #include <fmt/format.h>
 

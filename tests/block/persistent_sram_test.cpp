@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The persistent SRAM's RTL: its code against every single and double error, its bytes against an array.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes of variables in the persistent SRAM's RTL: what an interrupted one leaves, and where the bytes lie.
 #include "rtl/verilated/presets.h"
 #include "tests/block/persistent_sram_block.h"

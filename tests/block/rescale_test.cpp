@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The output stage's RTL against the reference's scaling.
 #include "rtl/verilated/rescale.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scratchpad's RTL against an array of bytes: no access is lost or done twice, and nobody waits longer than its
 // turn.
 #include "rtl/verilated/scratchpad.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Driving the valid/ready ports of a block: gaps on both sides, mismatches in buckets, seeds in every message.
 #pragma once
 

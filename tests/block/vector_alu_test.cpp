@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The VPU's lanes: every micro-operation on corners, all pairs of int8, random values and everything that a table may
 // be asked, against the reference's operators and one-value-at-a-time arithmetic.
 #include <fmt/format.h>

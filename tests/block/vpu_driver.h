@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs tiles on the VPU's RTL against a memory, as its tests do.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The VPU's RTL, tile by tile: bits against the model and one-value-at-a-time arithmetic, cycles against the formula,
 // the ports' requests against their schedule, whatever memory grants.
 #include "rtl/verilated/vpu.h"

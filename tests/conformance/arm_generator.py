@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes official conformance tests with Arm's generator, in few processes: an operator is a task.
 
     build/venv/bin/python3 tests/conformance/arm_generator.py FOLDER --jobs N --part K ARGUMENTS

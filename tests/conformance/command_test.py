@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`npu conformance` on small trees made here: usage command_test.py NPU MAKE_NETWORKS."""
 
 import json

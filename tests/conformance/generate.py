@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes official TOSA conformance tests with their goldens, and prints the folder that holds them.
 
 Arm's generator makes the tests, Arm's reference model the goldens (in its precise mode, as the official runner does).

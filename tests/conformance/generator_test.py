@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """arm_generator.py makes what Arm's program makes, file by file, and a part of the tests is a part of them."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lets Arm's runner drive `npu reference` as its system under test.
 
     PYTHONPATH=tests/conformance tosa_verif_run_tests --sut-module npu_sut --sut-module-args npu_sut:PROGRAM ...

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Arm's runner and `npu conformance` agree, test by test. SELECTION is what generate.py takes, --part 7 by default.
 
 Takes tests of every operator out of the selection. Two of them get descriptors that say the opposite of what is right:

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes official conformance tests and runs them on the software reference.
 #
 #   tests/conformance/run.sh [--npu PROGRAM] [--junit FILE] [--json FILE] [--filter REGEX] [--quiet] [SELECTION...]
@@ -22,7 +23,7 @@ selection=() run=()
 while [[ $# -gt 0 ]]; do
   case $1 in
     -h | --help)
-      sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
+      sed -n '3,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
       exit 0
       ;;
     --npu | --junit | --json | --filter | --jobs)

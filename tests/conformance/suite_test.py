@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Official tests pass on the software reference. SELECTION is what generate.py takes.
 
 There have to be FEWEST tests or more, of every operator, profile and extension, and a wrong golden has to be noticed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests of ring 0: contexts, variables, power.
 #include <functional>
 

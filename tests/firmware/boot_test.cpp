@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Boot: what the firmware tells about itself, and that it refuses what it cannot work with.
 #include <functional>
 

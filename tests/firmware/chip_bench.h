@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The firmware of this build on the model's chip: real engines, a test memory that engines and CPU share, and a host
 // that is the test. One bench a process.
 #pragma once

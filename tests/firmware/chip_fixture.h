@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs with real command streams on the model's chip.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Variables, power and error correction of the persistent SRAM, asked for by the firmware's requests on the model's
 // chip.
 #include "tests/firmware/chip_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The whole firmware on the model's chip.
 #include "tests/firmware/chip_fixture.h"
 

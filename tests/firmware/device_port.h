@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a test driver needs from a device, be it the fake one or the model's chip.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device around the instruction-set simulator with nothing real in it but the CPU: registers are words, the command
 // processor only notes what it is told, and a test says how streams end. Fast, and it counts what the firmware does.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What goes wrong: faults, jobs without end, corrupt rings, doorbell storms, lost interrupts, and the firmware itself.
 #include <cstring>
 #include <sstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The firmware of this build on the fake device, booted, with contexts to run jobs in.
 #pragma once
 

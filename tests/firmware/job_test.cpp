@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests and jobs: what goes to the command processor, what comes back, and what is refused.
 #include <functional>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random requests, jobs and indices: the firmware answers every request once, in the ring's order, and never traps.
 #include <random>
 

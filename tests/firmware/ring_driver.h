@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The least driver that the firmware can talk to: rings in device memory, written by hand.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scheduler: priorities, stopping at yields, saving and bringing back.
 #include "tests/firmware/firmware_fixture.h"
 

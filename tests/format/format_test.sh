@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Fails when a C or C++ file is not as clang-format (first argument) writes it. Generated files are left out by the
 # .clang-format of their folder.
 set -euo pipefail

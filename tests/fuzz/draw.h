@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the mutator draws: elements of lists, and numbers that are small or at a limit.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fuzz target's checks on inputs that are known, with the ordinary compiler: what fuzzing starts from is legal, and
 // what it found once stays repaired.
 #include <gtest/gtest.h>

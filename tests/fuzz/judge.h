@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the fuzz target asks of every input; also run on seeds and on inputs that were findings once, as ordinary tests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // make_seeds FOLDER: writes the corpus that fuzzing starts from, one .tosa file for each seed.
 #include <filesystem>
 #include <iostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes of graphs that leave many of them legal, so that fuzzing reaches the code behind the reader.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes of attributes, a part of mutate().
 #pragma once
 

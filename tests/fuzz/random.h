@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random numbers that start without cost: every input of the fuzz target makes a generator of its own.
 #pragma once
 

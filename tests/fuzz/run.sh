@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the fuzz target with clang and runs it.
 #
 #   tests/fuzz/run.sh [--seconds N] [--seed N] [--jobs N]     60 seconds, seed 1 and a process for each core by default
@@ -107,7 +108,7 @@ while [[ $# -gt 0 ]]; do
       NPU_FUZZ_VERDICTS=1 exec "$root/$target" "${limits[@]}" "$@"
       ;;
     -h | --help)
-      sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
+      sed -n '3,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
       exit 0
       ;;
     *) usage "there is no option '$1'" ;;

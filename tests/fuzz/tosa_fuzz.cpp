@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The libFuzzer target: files of any bytes, which the mutator keeps near to legal graphs.
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks who includes whom: the arrows between the rooms (folders) of the project never point back.
 
 Reads every #include of the C and C++ files below the repository's rooms. Exit status 0, or 1 after one line per

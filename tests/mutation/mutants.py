@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mutants of C++ sources: small wrong changes of one line each, found by rules over the text.
 
 Comments, strings and the arguments of what only words a message are left alone. A mutant is named by what a reader sees: the

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the tests of the graph rules and of the reference: small mistakes are put into the sources, one at a time, and the
 tests have to fail.
 

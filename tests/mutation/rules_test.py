@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The rules of mutants.py make what they should, and leave alone what means nothing: usage rules_test.py."""
 
 import sys

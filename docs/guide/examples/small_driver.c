@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A complete driver on the C API: runs a network on the simulated device a few times, meets an error, cancels a job.
 //
 //   small_driver NETWORK.tosa [MACHINE]

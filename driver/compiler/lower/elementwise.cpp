@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element-wise operators: one VPU micro-program for a group of them.
 #include "driver/compiler/lower/emitter.h"
 #include "driver/compiler/lower/ewise_program.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds the Module: knows where every tensor lives, and gives families their operands and results as views.
 #pragma once
 

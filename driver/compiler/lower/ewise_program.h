@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The micro-program of a set of element-wise operators: what one VPU job loads, computes and stores for each element.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which operators are element-wise on the VPU, and how each maps to a micro-operation.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What lowering needs to know about a block: who makes and who uses each tensor, what is constant, what is needed at
 // all.
 #pragma once

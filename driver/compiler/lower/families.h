@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of operator families: how each operator runs on the device, if at all. Support reports and lowering both
 // ask it.
 #pragma once

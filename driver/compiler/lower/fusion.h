@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which operators run as one step: MXU operators with their output stage, and chains of element-wise operators.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data-layout operators. RESHAPE, IDENTITY, SLICE, TRANSPOSE and REVERSE are views; CONCAT, PAD and TILE put tensors
 // together by copies, of which those fall away whose source was made in place.
 #include "driver/compiler/lower/layout.h"

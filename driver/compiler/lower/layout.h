@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data-layout operators: the parts that a CONCAT or PAD puts together.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CONV2D, DEPTHWISE_CONV2D and MATMUL, with the RESCALE and CLAMP that their output stage takes along.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operands of an operator: the file lists tensors and shape values in one list.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MAX_POOL2D and AVG_POOL2D.
 #include "driver/compiler/lower/emitter.h"
 #include "driver/compiler/lower/families.h"

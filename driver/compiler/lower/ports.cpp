@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a module shows to the outside: inputs, outputs and variables.
 #include <algorithm>
 

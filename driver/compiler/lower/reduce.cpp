@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // REDUCE_* and ARGMAX: one axis of a tensor seen as [outer, axis, inner].
 #include "driver/compiler/lower/emitter.h"
 #include "driver/compiler/lower/families.h"

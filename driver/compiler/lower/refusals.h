@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which operators of a block the device refuses; the one source of support reports and of the compiler's errors.
 #pragma once
 

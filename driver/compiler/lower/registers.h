@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registers of an element-wise micro-program.
 #pragma once
 

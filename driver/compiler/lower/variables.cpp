@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // VARIABLE_READ and VARIABLE_WRITE: copies between persistent SRAM and the other memories.
 #include "driver/compiler/lower/emitter.h"
 #include "driver/compiler/lower/families.h"

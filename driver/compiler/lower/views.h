@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors as strided windows: what RESHAPE, SLICE, TRANSPOSE and broadcasting do to a view without moving a byte.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places that users want a tensor in, so that its maker writes it there at once: outputs, and parts of a CONCAT or PAD.
 #include <algorithm>
 

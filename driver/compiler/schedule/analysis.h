@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the back end must know about a module before it decides anything.
 #pragma once
 

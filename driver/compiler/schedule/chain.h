@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several steps as one: each tile is a stripe of rows of the last step's result, and the results in between exist only
 // as the few rows that the next step needs. Saves the way to DRAM and back for results that are larger than the
 // scratchpad.

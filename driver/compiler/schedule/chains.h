@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which steps run stripe by stripe together.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies and fills: DMA moves them between any memories.
 #include "driver/compiler/schedule/cost.h"
 #include "driver/compiler/schedule/dims.h"

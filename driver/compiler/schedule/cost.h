@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Estimates of what a transfer takes, for choosing between tilings. Engines: hw/timing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Iteration spaces of several operands: dropping and merging dimensions that need not be apart.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values that are written to a variable, made in the variable itself instead of in a buffer that is copied to it.
 #pragma once
 

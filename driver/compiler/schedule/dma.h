@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DMA commands for boxes of any rank.
 #pragma once
 

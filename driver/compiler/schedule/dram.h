@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bounds of what a program takes: DRAM, and commands.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands of a program in the order in which their effects must appear, and the constants that they load.
 #pragma once
 

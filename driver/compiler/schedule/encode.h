@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command stream in words, with the places that name variables.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long a stream of commands takes, roughly: for choosing between schedules of the same module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles of element-wise steps: the axes are the iteration's dimensions, merged where every operand allows.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which bytes a command reads and writes. Exact, and the same rule as the device's: an MXU or pooling command reads its
 // whole input box, an average pooling its parameter header, an element-wise command what its micro-operations name.
 #pragma once

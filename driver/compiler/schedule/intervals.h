@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A set of bytes as disjoint ranges: for sets that are few long ranges.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where everything lives: how each step is tiled with the scratchpad that resident buffers leave, and all addresses.
 #pragma once
 

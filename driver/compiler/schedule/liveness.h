@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which bytes of the scratchpad a stream that stops between two commands needs when it goes on.
 #pragma once
 

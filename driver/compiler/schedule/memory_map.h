@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Placing rectangles of steps x bytes so that no two that live at the same time overlap.
 #pragma once
 

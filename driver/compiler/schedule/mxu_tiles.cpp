@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles of CONV2D, DEPTHWISE_CONV2D and MATMUL: axes are batch, output rows, output columns, and channels (output
 // channels; input channels in depthwise mode). The reduction is never cut.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order in which commands are issued: loads move ahead of work that does not concern them.
 #pragma once
 

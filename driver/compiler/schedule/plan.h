@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How one step is cut into tiles: sizes, loop order, and the tile buffers in the scratchpad.
 #pragma once
 

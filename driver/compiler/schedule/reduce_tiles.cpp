@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles of reductions: axes are the outer and the inner dimension; the reduced one is never cut.
 #include "driver/compiler/schedule/tiled_step.h"
 #include "hw/timing/vpu_cycles.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which buffers stay in the scratchpad and which live in DRAM.
 #pragma once
 

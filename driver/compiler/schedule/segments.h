@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams that save what is live in the scratchpad where a job stops, and bring it back.
 #pragma once
 

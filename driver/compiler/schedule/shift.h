@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moving a part of a buffer to another place in it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which variables live in the persistent SRAM, and which in DRAM.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All views of a step, whatever its kind.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A step as the planner sees it: axes that may be cut into tiles, operands whose boxes follow from a tile, and the
 // commands that compute one tile. One implementation a kind of step (mxu_tiles.cpp, ewise_tiles.cpp, ...).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dependency tokens: which earlier commands of other queues a command must wait for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same module scheduled in several ways, and the fastest of them by estimate.
 #pragma once
 

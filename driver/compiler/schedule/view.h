@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic on views: boxes of them, the bytes that they touch, and their dense copies in tile buffers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which input positions a range of output positions of a convolution or pooling window reads, along one dimension.
 #pragma once
 

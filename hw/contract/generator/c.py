@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """npu_contract.h: the contract in C11 (and C++), for firmware and drivers in C."""
 
 from generator.model import Contract

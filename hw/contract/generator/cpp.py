@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """C++ headers: errors.h, capabilities.h, registers.h (commands.h: cpp_commands.py)."""
 
 from generator.model import BLOCKS, Contract

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """commands.h: the command set in C++, with inline encoders and decoders."""
 
 from generator.cpp import header, name_function

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads and checks the contract. Every refusal is a ContractError: one sentence with file and name."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads commands.yaml: version, constants, enums, commands and structures."""
 
 from generator.model import Command, Constant, Contract, Field, Group, StructField, Structure

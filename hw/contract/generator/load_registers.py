@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads registers.yaml: registers, memory maps and counters."""
 
 from generator.model import BLOCKS, Contract, Counter, Field, Range, Register

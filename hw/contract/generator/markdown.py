@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/reference/contract.md: the contract for people."""
 
 from generator.model import Contract

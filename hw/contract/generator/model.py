@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The contract in memory; load.py reads and checks it."""
 
 from dataclasses import dataclass, field

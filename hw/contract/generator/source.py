@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads one YAML file of the contract strictly: no duplicate, unknown or missing key, no value of the wrong kind."""
 
 import re

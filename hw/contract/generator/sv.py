@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """npu_contract_pkg.sv: the contract as a SystemVerilog package. A command is a packed structure of all its bits."""
 
 from generator.model import Contract

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element types: extending, cutting and limiting values. Functions, for the VPU applies them to a lane after the other.
 package npu_cast_pkg;
 

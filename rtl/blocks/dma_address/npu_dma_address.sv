@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The addresses of a DMA command: a walker for each side, and the pattern of a fill. See README.md.
 module npu_dma_address #(
   parameter int unsigned PortBytes = 16,

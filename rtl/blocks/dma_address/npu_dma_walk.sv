@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks one side of a DMA descriptor: a beat a cycle, of at most PortBytes bytes that follow each other. See README.md.
 `include "npu_assert.svh"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The MXU: one tile of a convolution, depthwise convolution or matrix product, with its output stage. See README.md.
 `include "npu_assert.svh"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The accumulators: two halves, one filled by the array, one read by the output stage. See README.md.
 module npu_mac_array_acc #(
   parameter int unsigned Cols = 8,

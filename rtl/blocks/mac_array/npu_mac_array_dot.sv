@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The array: Cols dot products of Depth (depthwise: DwTaps) pairs of bytes a cycle. See README.md.
 module npu_mac_array_dot #(
   parameter int unsigned Cols = 8,

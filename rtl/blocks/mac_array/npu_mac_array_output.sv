@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drains finished groups from the accumulators through the output stage, and says where the results go. See README.md.
 module npu_mac_array_output #(
   parameter int unsigned Cols = 8,

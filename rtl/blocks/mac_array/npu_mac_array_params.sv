@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads the tile's parameter block: the header, then the entries of each group of channels, one group ahead of the
 // output stage. See README.md.
 `include "npu_assert.svh"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams the pixels of a block through the step whose weights sit in the array: asks for their activations, walks the
 // kernel positions. See README.md.
 `include "npu_assert.svh"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks the output pixels of a tile, row by row, in blocks that can be walked again. See README.md.
 module npu_mac_array_walk #(
   parameter int unsigned PixelBits = 8  // of the index within a block

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads the weights of the next step, and says which step that is: the loops over blocks, groups of channels and steps
 // of the reduction are counted here. See README.md.
 `include "npu_assert.svh"

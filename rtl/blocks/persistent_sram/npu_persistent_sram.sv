@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Persistent SRAM: an array under ECC with the variable table in its first bytes. See README.md.
 `include "npu_assert.svh"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of PortBytes under ECC, one access a cycle: read, checked and answered in two cycles. See README.md.
 `include "npu_assert.svh"
 

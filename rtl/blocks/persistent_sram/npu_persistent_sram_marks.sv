@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an operation makes of the marks of an entry. See README.md.
 module npu_persistent_sram_marks (
   input  npu_persistent_sram_pkg::op_e    op_i,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Codes of the persistent SRAM's ports.
 package npu_persistent_sram_pkg;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the bytes of a variable lie: one place, or two of which one is current. In bytes of the persistent SRAM, or in
 // units of DRAM. See README.md.
 module npu_persistent_sram_place #(

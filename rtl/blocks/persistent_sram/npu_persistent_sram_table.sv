@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The variable table: executes one operation at a time by reading and writing entries in the array. See README.md.
 `include "npu_assert.svh"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Averages: the reciprocal of each lane's count while the sum comes in, then the sum times that. See README.md.
 module npu_pool #(
   parameter int unsigned Lanes = 8

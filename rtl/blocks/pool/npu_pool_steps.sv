@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The passes of a vpu_pool tile, one a cycle. See README.md.
 module npu_pool_steps (
   input  logic                                clk_i,

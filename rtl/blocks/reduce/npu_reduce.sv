@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Accumulators that fold one vector of values after the other, and then, level by level, each other. See README.md.
 module npu_reduce #(
   parameter int unsigned Lanes = 8,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The passes of a vpu_reduce tile, one a cycle. See README.md.
 module npu_reduce_steps #(
   parameter int unsigned Lanes = 8,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The output stage: Lanes values a cycle through RESCALE, in order, five cycles after they came. See README.md.
 `include "npu_assert.svh"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One lane of the output stage: RESCALE of one value, in five steps with a register behind each. See README.md.
 module npu_rescale_lane (
   input  logic                       clk_i,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scratchpad: interleaved banks of one access a cycle each, shared by Requesters. See README.md.
 `include "npu_assert.svh"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One bank: serves one of its requesters each cycle, in turn.
 module npu_scratchpad_bank #(
   parameter int unsigned Requesters = 4,

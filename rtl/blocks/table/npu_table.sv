@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table memory: rows that the loader writes, and for each group of four lanes a port for tables and one for
 // parameter entries. What a port reads is there in the same cycle. See README.md.
 module npu_table #(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a value's entry lies in a table: int8 has 256 entries of a byte; int16 has 513 of two bytes, one every 128
 // values, the last behind the largest value.
 package npu_table_pkg;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lanes of the VPU, from register read to register write; one micro-operation's pass a cycle in each stage. See
 // README.md.
 `include "npu_assert.svh"

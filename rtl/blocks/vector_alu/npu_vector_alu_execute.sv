@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a micro-operation does with the values of its registers, pass by pass, in all lanes. See README.md.
 module npu_vector_alu_execute #(
   parameter int unsigned Lanes = 8,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The VPU: one element-wise, pooling or reduction tile, from the decoded command to the bytes of its results. See
 // README.md.
 `include "npu_assert.svh"

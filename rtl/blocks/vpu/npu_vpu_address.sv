@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Byte offsets of a vector's elements in an operand, registered. See README.md.
 module npu_vpu_address #(
   parameter int unsigned Lanes = 8

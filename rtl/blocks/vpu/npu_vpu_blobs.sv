@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads parameter blocks and tables, operand by operand, into rows of the table memory. See README.md.
 `include "npu_assert.svh"
 

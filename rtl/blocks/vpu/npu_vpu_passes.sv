@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passes that a vector spends in a micro-operation; combinational.
 module npu_vpu_passes (
   input  npu_contract_pkg::uop_e       op_i,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks the elements of a tile, Lanes at a time, in order: where each lane stands in four dimensions. See README.md.
 module npu_vpu_walk #(
   parameter int unsigned Lanes = 8

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A test bench: a Chip with idle engines, a memory for its CPU, and a host. One bench a process.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random code on the whole chip, with pointers into its registers: whatever the CPU does to mailbox and core, the host
 // stays well, and a reset brings the chip back.
 #include "tests/firmware/cpu/bench.h"

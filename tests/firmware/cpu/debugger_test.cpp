@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The debugger's port: halts, steps, breakpoints, and what a debugger sees.
 #include <deque>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random code on the instruction-set simulator alone: whatever the program does, the host stays well, every run is the
 // same, and it makes no difference in which slices the program runs.
 #include <gtest/gtest.h>

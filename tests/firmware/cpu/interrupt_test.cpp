@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interrupts, wfi, timer.
 #include "tests/firmware/cpu/bench.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registers between host and firmware, and what the host reaches of the chip.
 #include "tests/firmware/cpu/bench.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SystemC's library brings a main of its own and wants sc_main; this program has its own and needs neither.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the CPU executes: address map, arithmetic, CSRs, exceptions.
 #include "tests/firmware/cpu/bench.h"
 

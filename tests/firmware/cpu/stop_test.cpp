@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stops the CPU, what is kept then, and reset.
 #include "tests/firmware/cpu/bench.h"
 

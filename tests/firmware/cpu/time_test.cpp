@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rule by which the CPU's time passes.
 #include "tests/firmware/cpu/bench.h"
 

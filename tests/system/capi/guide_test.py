@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """guide_test.py FOLDER: the code of write-a-driver.md is the example that the tests compile and run."""
 
 import re

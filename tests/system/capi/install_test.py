@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """install_test.py CMAKE BUILD SOURCE MAKE_NETWORKS LIBDIR: installs into a folder of the build, moves the installation, and
 builds the guide's driver against it with pkg-config and with CMake, from outside of the tree."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """small_driver_test.py DRIVER MAKE_NETWORKS: the guide's driver computes, reports and cancels as the guide says."""
 
 import re

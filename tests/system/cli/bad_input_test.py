@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Bad input: each kind is one sentence with its own code and exit status, and nothing is half-written. Usage:
 bad_input_test.py NPU MAKE_NETWORKS."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What the subcommands of `npu` do when all is well: usage cli_test.py NPU MAKE_NETWORKS."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What commands read is never overwritten, nor is what is no file: usage files_test.py NPU MAKE_NETWORKS."""
 
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What `npu run` shows of the firmware, and what it does with images that are none: usage firmware_test.py NPU MAKE_NETWORKS IMAGE."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the `npu` program on small networks; .npy files without NumPy."""
 
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`npu import` of MLIR: what exporters leave behind, and what must be refused. import_test.py NPU MAKER VENV [ZOO]
 
 Without the Python environment: exit status 77 (skipped), or 1 where NPU_REQUIRE_NETWORKS says that it must be there.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the small networks that cli_test.py feeds to `npu` into the folder given on the command line.
 #include <cstdio>
 #include <filesystem>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Saving state, resuming from it in another process, and `npu state`: usage state_test.py NPU MAKE_NETWORKS."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Several networks at once on one device, `npu stream`: usage stream_test.py NPU MAKE_NETWORKS."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`npu run --rtl`, `--lockstep` and `npu replay`.
 
 usage: cosim_test.py NPU MAKER WRONG NETWORKS [ZOO]. WRONG is an npu with a wrong MXU and VPU of preset nano: values that

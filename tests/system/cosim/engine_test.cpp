@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The RTL and lockstep engines by themselves, on random tiles.
 #include <gtest/gtest.h>
 

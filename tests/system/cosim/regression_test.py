@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`npu cosim`: regression_test.py NPU MAKER WRONG NETWORKS CASES DOCUMENT.
 
 WRONG is an npu with a wrong MXU of preset nano, NETWORKS has the imported wake words, CASES is tests/cases, DOCUMENT is

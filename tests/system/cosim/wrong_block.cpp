@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `npu` with wrong blocks of RTL in place of the right ones, to see that they are found.
 #include "rtl/verilated/wrong.h"
 #include "sim/cosim/blocks.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the system tests share: networks with their inputs, a device, and the reference beside it.
 #pragma once
 

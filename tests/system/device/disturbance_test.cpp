@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What must not change a bit (latency), and what must (damage).
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Imports the wake-word networks that the Python environment ships: import_networks.sh NPU VENV OUTPUT-FOLDER.
 # Without the environment: exit status 77 (skipped), or 1 where NPU_REQUIRE_NETWORKS says that it must be there.
 set -euo pipefail

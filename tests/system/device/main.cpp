@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SystemC's library exports a main of its own, so that gtest_main must not be used.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole networks on the device, through its firmware: every bit as the reference and as somebody else's golden outputs;
 // the same bits in the same cycles again, and again after a reset.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where variables live changes no bit: all in persistent SRAM, as many as fit into half of what they take, and all in
 // DRAM, from one device and one run to the next.
 #include <fmt/format.h>

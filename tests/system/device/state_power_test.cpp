@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What becomes of variables when power or bits fail, from the public API down to the memory of the device.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // State lives in the persistent SRAM and nowhere else.
 #include <gtest/gtest.h>
 

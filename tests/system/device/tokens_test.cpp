@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every dependency token of a program is needed, and its loss is found by the order that tokens give: a test removes
 // each one in turn and expects a hazard that names the command.
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes docs/reference/operators.md: what `npu operators` says, with how many official tests each row has.
 
     tests/system/docs/operators.py                          # after the operator table, the reference or the compiler changed

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the tables of docs/reference/state.md: every cell names tests that exist, or says behind a dash why there is none.
 
     tests/system/docs/state.py BUILD-FOLDER [--without-rtl]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nothing goes around the firmware: without its dispatch function no job runs.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An engine that never completes: the job ends in time and says who waits for whom, and nobody else notices.
 #include <gtest/gtest.h>
 

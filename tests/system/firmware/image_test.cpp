@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images that are none, or not for this device: refused with a clear error before anything runs.
 #include "firmware/image.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Firmware images that are damaged on purpose.
 #pragma once
 

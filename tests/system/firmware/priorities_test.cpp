@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two wake words stream at the same time, one more urgent than the other: every bit of both is right, and the urgent
 // one waits no longer than the other's longest segment and its save.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What goes wrong between driver and firmware: corrupt rings, bad streams, storms of doorbells, lost interrupts. Each
 // is reported in the time that docs/architecture/firmware.md states, and other contexts do not notice.
 #include <gtest/gtest.h>

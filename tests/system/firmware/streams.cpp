@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/system/firmware/streams.h"
 
 #include <gtest/gtest.h>

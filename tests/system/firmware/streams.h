@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Networks that stream in contexts of their own on one device.
 #pragma once
 

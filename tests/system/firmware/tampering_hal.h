@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A host that writes something else than its driver meant, once.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Firmware that loops after it has worked for a while: found within the watchdog's time, and everybody goes on.
 #include <gtest/gtest.h>
 

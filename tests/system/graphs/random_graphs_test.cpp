@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random graphs through compiler, driver and device, against the reference: function, tiling, placement and order of
 // everything together. Jitter changes the timing, so that a missing order shows as a fault.
 #include <gtest/gtest.h>

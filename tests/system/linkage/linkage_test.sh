@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # linkage_test.sh READELF MODULE FILE...: of these ELF files only the module needs Unicorn, whose core is GPL. The module
 # exports nothing but its two symbols. Exit status 0, or 1 after one line per violation.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs networks on `npu reference` and on the official reference model and compares every element of every output.
 
 usage: compare.py NPU MAKE_CASES state|random [--first SEED] [--count N] [--keep FOLDER]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random graphs of floating-point operators whose results can be compared between implementations.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes networks with inputs for a comparison with the official model, a folder each:
 //   make_cases integer|float FIRST COUNT FOLDER   random graphs of these seeds
 //   make_cases state FOLDER                       the table of networks with variables and control flow below

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wrong bits in the persistent SRAM while networks stream: data, check bits and table. A single one in a word never
 // shows and is counted; two never go unnoticed.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declarations of several graphs and contexts on the simulated device, beside the reference.
 #include <gtest/gtest.h>
 

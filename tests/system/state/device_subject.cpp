@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/system/state/device_subject.h"
 
 #include "driver/graph/validate.h"

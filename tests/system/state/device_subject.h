@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device with its driver, and what only they have: contexts that are kept apart, resets, jobs in flight.
 #pragma once
 

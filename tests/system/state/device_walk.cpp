@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/system/state/device_walk.h"
 
 #include <gtest/gtest.h>

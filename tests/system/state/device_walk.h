@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The random walk with what only a device has: a driver that allocates, jobs in flight, resets, power, and writes that
 // do not come to their end.
 #pragma once

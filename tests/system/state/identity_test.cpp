@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Variables that their files give no name, in contexts that several files share.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Networks with state for tests and benchmarks: small cells of the kinds that stream, of integers only, so that every
 // device runs them. Weights are random, from the seed, and small enough that no sum overflows.
 #pragma once

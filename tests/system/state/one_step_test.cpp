@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs whose variable has two values within one step of the device: the old one and the new one, or two new ones.
 #include <gtest/gtest.h>
 

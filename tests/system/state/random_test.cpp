@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random sequences of everything that may happen to state, against a model of the rules. NPU_STATE_STEPS sets how many.
 #include <gtest/gtest.h>
 

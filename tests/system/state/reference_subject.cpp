@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/graph/validate.h"
 #include "sim/reference/reference.h"
 #include "tests/system/state/subject.h"

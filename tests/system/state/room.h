@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What variables take of a device, as plainly as can be: one list of them, whose bytes and entries are added up. The
 // driver moves variables together where that makes room, so nothing but the sum counts.
 #pragma once

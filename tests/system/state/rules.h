@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of state once more, as plainly as can be: one map per context. What random tests compare reference and
 // device with, so it shares no code about state with either of them: only the types of graphs and values, with their
 // sizes, the builder, and the names of errors.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device and the reference that take the same steps: outputs and variables are compared after each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Networks that stream: after every one of many steps, outputs and variables are those of the reference.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What keeps state: the device through its driver, or the reference. Contexts and programs go by small numbers that the
 // test chooses. Every call throws npu::Error as what is behind it does.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the persistent SRAM has no room for two places of what a program writes, variables live in DRAM, with two
 // places there; no bit changes, and a write that breaks off leaves the old value wherever it is.
 #include <gtest/gtest.h>

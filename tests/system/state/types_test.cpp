@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Variables of every type that the device has, as long as they take some beats of its memory, and no multiple of one.
 #include <gtest/gtest.h>
 

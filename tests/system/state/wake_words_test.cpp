@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The four wake words listen at once, each in a context of its own: whatever happens between two frames of one of them,
 // its outputs are those of an undisturbed run.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A random walk over everything that can be done with state, held against the rules at every step.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference on real networks against Arm's official reference model: of integer networks every result, every state
 // and every operator's result equal to the goldens; of floating-point networks the results near them.
 #include <gtest/gtest.h>

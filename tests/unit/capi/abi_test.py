@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """abi_test.py HEADER LIBRARY [--also SYMBOL]... : the shared library exports exactly the functions of its header.
 
 Also checked: its name carries the header's major version, it finds its neighbours relative to itself, and it needs no

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every function of the C API does, over a device that pretends.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device of the C API over the mock with pretended firmware: the way that drivers go by default.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the C API does through firmware: boot, cancelling, faults, log, power, contexts.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device of the C API over the recording mock, and small networks as the bytes of a .tosa file.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Back ends in C: what their table must have, how their failures arrive, and who destroys them.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The public headers are C11 without extensions, need nothing but themselves, and live together with the contract's.
 #include <npu_sim.h>
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What headers.c found out in C, and the same headers in C++.
 #include <gtest/gtest.h>
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mistakes of the caller: null pointers, wrong sizes, numbers out of range. Each is NPU_STATUS_BAD_OPTION with words
 // that name the function, and changes nothing.
 #include <cstring>

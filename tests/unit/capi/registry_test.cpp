@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers of npu.h are those of the contract: none missing, none surplus, none different.
 #include <gtest/gtest.h>
 #include <npu.h>

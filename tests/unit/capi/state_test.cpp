@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Power, losses, error correction and snapshots through the C API.
 #include <cstddef>
 #include <cstring>

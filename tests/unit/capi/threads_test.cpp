@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules for threads that npu.h states; meant to be run with the thread sanitizer, too.
 #include <algorithm>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `npu cosim` makes of results: sums, verdicts, documents. The results are made here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every row of the operator table has a sample, whose operator uses just that row.
 #include "sim/cli/operator_sample.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Snapshots against networks, and as the state of the reference.
 #include "sim/cli/state_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Modules that would need far too much are refused before they cost memory.
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every Program must satisfy, whatever it computes.
 #pragma once
 

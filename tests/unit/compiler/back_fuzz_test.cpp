@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random modules on small machines: outputs in every bit, in every order that queues and tokens permit; tokens exact.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

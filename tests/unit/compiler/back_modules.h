@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Modules made by hand or at random, for tests of the back end.
 #pragma once
 

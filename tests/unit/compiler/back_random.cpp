@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random modules: chains with branches over int8 tensors of rank 4.
 #include <algorithm>
 

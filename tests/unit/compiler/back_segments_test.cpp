@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs that stop at yield commands: where they may, what is saved, and that nothing of the result is lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Variables: what the program says of them, where they live, and in which order the commands reach them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

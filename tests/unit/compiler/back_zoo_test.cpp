@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real networks compiled for edge and nano and run command by command: equal to the goldens in every element, tokens
 // exact.
 #include <gmock/gmock.h>

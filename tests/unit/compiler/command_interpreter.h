@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device without time: runs a Program's commands one after the other on plain arrays, and checks what they address.
 // Variables can have two places: reads go to the one that the last complete write made current, writes to the other.
 // It can stop a job at a yield command the way firmware does.

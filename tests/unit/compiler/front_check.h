@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the steps that the front end makes of a graph with the reference, on random inputs.
 #pragma once
 

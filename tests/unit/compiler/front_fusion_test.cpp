@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What becomes one step, and what must not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random graphs of every operator family, against the reference: finds wrong fusion, views and orders.
 #include <gtest/gtest.h>
 

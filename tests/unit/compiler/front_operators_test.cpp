@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every operator that the device runs, alone, against the reference.
 #include <gtest/gtest.h>
 

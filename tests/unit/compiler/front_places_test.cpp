@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where tensors live: views, parts of a CONCAT, outputs, variables.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowers a graph and runs its steps naively on host memory, invocation after invocation.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real networks through the front end: equal to the goldens of Arm's reference model in every element.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random legal graphs over every operator family that the device runs, small enough to run thousands of.
 #pragma once
 

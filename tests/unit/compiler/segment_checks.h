@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the segments of every Program must satisfy.
 #pragma once
 

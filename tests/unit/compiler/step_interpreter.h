@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a Module step by step on its buffers, whole views at a time: what a Program must compute.
 #pragma once
 

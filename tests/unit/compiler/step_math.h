@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Naive arithmetic of steps and commands over strided memory: one element at a time, as the contract describes it.
 // Shared by the interpreter of steps and the interpreter of commands, which differ in how they address.
 #pragma once

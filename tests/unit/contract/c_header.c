@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Proves that the C header is C11, and makes a command with it for c_header_test.cpp.
 #include "hw/contract/gen/npu_contract.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C header says the same as the C++ ones.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command encoding: every bit of every command survives a round trip or is reserved, and some words written by
 // hand.
 #include "hw/contract/gen/commands.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The contract's generator: what it refuses, with which sentence, and that it writes what is checked in."""
 
 import re

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/contract/gen/registers.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/cosim/cycle_comparison.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a device that hands over chunks of beats says about a tile that memory holds back.
 #include "sim/cosim/hand_over.h"
 

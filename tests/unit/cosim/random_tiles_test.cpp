@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The generators of random tiles: what `npu cosim` and the RTL's tests try is what engines can be asked for.
 #include "sim/cosim/random_tiles.h"
 

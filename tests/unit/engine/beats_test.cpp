@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The beats of a tile: bytes, bounds and cycles agree with operands and formulas.
 #include "hw/engine/beats.h"
 

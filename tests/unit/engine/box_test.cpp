@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which bytes a box asks for, and which boxes are refused.
 #include "hw/engine/box.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The byte stream of a descriptor's side.
 #include "hw/engine/dma_walk.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element-wise tiles against one-value-at-a-time arithmetic, on every kernel set of this machine.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands that are wrong: each is refused with its code, none crashes, hangs or writes anything.
 #include <gtest/gtest.h>
 

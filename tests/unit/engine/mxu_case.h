@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole MXU tile for tests: memory with random operands, the command, and the expected bytes from naive loops.
 #pragma once
 

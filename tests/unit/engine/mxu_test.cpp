@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The MXU model against naive loops: random tiles and corners, on every kernel set of this machine.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pooling tiles against naive loops, on every kernel set of this machine.
 #include <gtest/gtest.h>
 

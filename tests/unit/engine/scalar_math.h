@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic of the specification, one value at a time and exact, written apart from the engines.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Micro-operations one value at a time, and random element-wise tiles with their expected bytes.
 #pragma once
 

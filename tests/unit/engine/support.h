@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What engine tests share: a memory that records what is touched, seeds, kernel sets.
 #pragma once
 

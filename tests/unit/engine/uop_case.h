@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One micro-operation on many values: the element-wise tile that computes it, and its bytes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of the variable table alone: places, marks of writes, checks.
 #include "hw/engine/variable_table.h"
 

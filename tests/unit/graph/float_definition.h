@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The number that a pattern stands for, from the definition of its format: sign, exponent and mantissa taken apart.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The conversions, exhaustively: every pattern of the narrow formats against its definition, and the numbers around
 // every midpoint between neighbours.
 #include "driver/graph/float_format.h"

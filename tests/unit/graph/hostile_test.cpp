@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files made to hurt: each is refused or read, in bounded time and memory, and never crashes.
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each quantity that level 8K bounds, of each operator that has it and in each direction: at the bound and above it.
 #include <gtest/gtest.h>
 

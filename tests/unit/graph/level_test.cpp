@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The limits of the levels: a graph just inside each one, and one above it.
 #include "driver/graph/level.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of operators against a list of what the specification says, and what follows from an entry in a graph.
 #include <gtest/gtest.h>
 

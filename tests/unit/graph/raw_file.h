@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that no writer makes: a graph of one operator, z = op(x, y), with knobs for everything that a reader must
 // notice.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // graph_rewrite IN OUT [identity|opcodes]: reads a .tosa file and writes it again.
 // graph_rewrite --samples FOLDER: writes the sample graphs of these tests.
 #include <cstring>

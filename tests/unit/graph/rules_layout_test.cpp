@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of operators that move data, one by one: the shape of the result where no two sizes are equal, and what is
 // refused just beyond each limit.
 #include <gtest/gtest.h>

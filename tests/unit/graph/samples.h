@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small graphs that the tests of this folder share.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares driver/graph/tosa.fbs with the official schema, which tosa-tools ships.
 
 Checks that flatc finds neither to break the other, that both give the same JSON for every file, and that a file which was

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A legal graph, and the same graph with one thing changed: what the tests of validate()'s rules have in common.
 #pragma once
 

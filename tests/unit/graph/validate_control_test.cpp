@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of validate(): control flow, custom operators and variables.
 #include "tests/unit/graph/validate_cases.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of validate(): what single operators ask for.
 #include "tests/unit/graph/validate_cases.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of validate(): regions, blocks, operands and tensors.
 #include "tests/unit/graph/validate_cases.h"
 

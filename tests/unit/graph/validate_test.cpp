@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // validate() on the whole: the graphs that it accepts, and how it refuses.
 #include "driver/graph/validate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // By what name a variable of a file is known.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real networks: each file reads, validates, needs what its manifest says, and survives being written again.
 #include <gtest/gtest.h>
 

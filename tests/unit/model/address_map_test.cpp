@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Address translation; what jobs see of it is tested in fault_test and variable_test.
 #include "hw/model/address_map.h"
 

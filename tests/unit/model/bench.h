@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A test bench: one Npu with fake engines, a test memory and a host. One bench a process.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command processor: versions, decoding, tokens, queues.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counters and the schedule of beats.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DMA against a plain loop: every combination of memories, strides of all kinds.
 #include <gtest/gtest.h>
 

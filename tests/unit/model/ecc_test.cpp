@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which stored bits of a memory are wrong, alone.
 #include "hw/model/ecc.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults are data: each has its code and place, stops the job cleanly, and the next job runs.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which bytes commands touch.
 #include "hw/model/footprint.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The test hook for an engine that never completes, and what gets the device out of it.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The hazard checker against a plain one: every byte with its own history, order by walking all edges.
 #include "hw/model/hazard_checker.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A missing token is found in every mode and at any latency, whatever the timing of the run.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wrong bits in the persistent SRAM, as commands, the table and the host meet them.
 #include "tests/unit/model/variable_bench.h"
 

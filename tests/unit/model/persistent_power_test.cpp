@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Power of the persistent SRAM: states, loss, and power that breaks down in the middle of a write.
 #include "tests/unit/model/variable_bench.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Power of the engines.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A job that is stopped at every yield, saved, overwritten, restored and resumed computes what it computes in one go,
 // and what it counts and records in its parts is what it counts and records in one go.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory port against every way in which the base protocol lets a target answer. The rules that bind the initiator
 // are checked by TestMemory itself.
 #include <gtest/gtest.h>

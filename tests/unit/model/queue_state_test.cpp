@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The registers that show what every queue does, and who waits for whom.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host port.
 #include <gtest/gtest.h>
 

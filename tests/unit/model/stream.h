@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Command streams for tests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A memory for tests: a TLM-2.0 target that answers in one of the ways that the base protocol allows, and that checks
 // the rules which bind the initiator.
 #pragma once

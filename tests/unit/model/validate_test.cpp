@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Field checks.
 #include "hw/model/validate.h"
 

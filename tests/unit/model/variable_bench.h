@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bench with variables: entries of the table, streams that use them, and bytes to compare.
 #pragma once
 

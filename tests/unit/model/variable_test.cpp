@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Variables in the persistent SRAM: declaration, owner, written flag.
 #include <gtest/gtest.h>
 

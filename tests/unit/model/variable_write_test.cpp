@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes of variables: their marks, what tears, two places, and places in DRAM.
 #include "tests/unit/model/variable_bench.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The yield command: what it costs, where a job stops at it, and which of them are refused.
 #include <gtest/gtest.h>
 

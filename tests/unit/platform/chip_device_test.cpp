@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated chip behind the runtime's hardware interface: windows, doorbell, interrupt, waiting.
 #include <atomic>
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A simulated chip whose control CPU runs programs/echo.c.
 #pragma once
 

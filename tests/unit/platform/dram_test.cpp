@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The DRAM as a TLM-2.0 target.
 #include "sim/platform/dram.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The row model's arithmetic, in picoseconds, written beside each number.
 #include "sim/platform/dram_timing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packets of GDB's remote protocol, whole, in pieces and damaged.
 #include "sim/platform/gdb_protocol.h"
 

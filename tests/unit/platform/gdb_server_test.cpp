@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Debuggers of the control CPU: GDB itself with a script, and a client that speaks the protocol byte by byte.
 #include "sim/platform/gdb_server.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the commands of GDB's remote protocol do to a CPU that is an array.
 #include "sim/platform/gdb_session.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The platform brings sc_main; SystemC's own main is not wanted.
 #include <gtest/gtest.h>
 

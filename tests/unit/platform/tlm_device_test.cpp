@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated device without control CPU behind the runtime's hardware interface, with streams written by hand.
 #include <gtest/gtest.h>
 

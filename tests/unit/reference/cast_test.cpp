@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CAST between every pair of types that the table of operators has: every pattern of the narrow types, and of the wide
 // ones the numbers around every boundary at which a result changes, against conversions by exact arithmetic.
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // COND_IF, WHILE_LOOP and CUSTOM: values, nesting, budgets, and what is said when something is missing.
 #include "driver/graph/builder.h"
 #include "driver/graph/validate.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators with windows, and those that move or combine elements, against their definitions: a sum or choice over
 // indices, written per element of the result. Sizes, strides, pads and dilations are random and differ between
 // directions; the numbers are small, so that integers and FP32 give the same.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The helpers of element.h: sizes of values, strides, broadcasting, and the loop over elements.
 #include "sim/reference/element.h"
 

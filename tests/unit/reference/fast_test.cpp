@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vector loops of fast.cpp against the plain versions: equal on random shapes, and out of the way where an
 // accumulator could overflow.
 #include "sim/reference/fast.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values of floating-point types for tests: written and read as doubles.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Corner values of the element-wise operators on floating point.
 #include "tests/unit/reference/float_case.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Corner values of the operators that combine elements of floating point: products, pools, reductions, images.
 #include <random>
 

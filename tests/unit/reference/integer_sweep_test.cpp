@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer operators whose cases can be counted out: every input of TABLE, every shift of the shifting operators, every
 // shift of MUL at the corners; against formulas that use no shift.
 #include <algorithm>

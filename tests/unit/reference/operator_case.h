@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One operator on given values, for tests: as a graph that reference::run executes, or as a bare call.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the operators refuse in a graph that nobody validated: a legal call of each, and the same call with one thing
 // changed.
 #pragma once

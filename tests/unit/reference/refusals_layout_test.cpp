@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Refusals of operators that move data, of RESIZE, and of conversions.
 #include "tests/unit/reference/refusals.h"
 

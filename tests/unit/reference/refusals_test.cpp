@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Refusals of convolutions, matrix products, pooling, reductions and element-wise operators.
 #include "tests/unit/reference/refusals.h"
 

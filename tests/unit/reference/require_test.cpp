@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every REQUIRE of the specification's operators, on legal graphs: the result is unpredictable, and the message names
 // the operator and what does not hold. What no legal graph can break is not here: the length of TABLE's table, the
 // index of ARGMAX, a pooling window without elements. Variables have variable_sequences_test.cpp, levels

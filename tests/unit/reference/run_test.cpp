@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The run of a whole graph: inputs, constants, aliases, the observer, and errors that name tensors.
 #include <set>
 

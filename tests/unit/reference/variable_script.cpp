@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/reference/variable_script.h"
 
 #include "driver/graph/builder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs on one persistent variable from a line of text, for tables of tests.
 //   D    VARIABLE                     W5   write 5 into every element
 //   R    read; a result of the graph  I    write what a read gives plus 1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sequences of invocations on persistent variables, as data: what each invocation runs and what it gives.
 #include "driver/graph/validate.h"
 #include "tests/unit/reference/variable_script.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of persistent variables across executions and graphs of one context.
 #include <iostream>
 

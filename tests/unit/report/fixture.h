@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program of one convolution between two transfers with a variable, and a run of it written down by hand.
 #pragma once
 

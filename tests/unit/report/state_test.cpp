@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which layer used which variable when, and what that moved.
 #include "sim/report/state.h"
 

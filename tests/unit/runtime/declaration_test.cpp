@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What declarations of several programs and contexts make of variables, and that refused ones leave nothing behind.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small machine, and programs for it that only a mock could run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Snapshots of a context, and giving them back.
 #include "tests/unit/runtime/fixture.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Snapshot files and differences between snapshots.
 #include "driver/runtime/snapshot.h"
 

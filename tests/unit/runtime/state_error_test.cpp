@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Torn variables, two places, places in DRAM, and words with wrong bits.
 #include <algorithm>
 

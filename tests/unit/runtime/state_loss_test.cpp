@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Losses and changes of power that nobody asked for, found by whatever the driver does next.
 #include <functional>
 

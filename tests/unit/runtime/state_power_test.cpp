@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Power of the persistent SRAM, what it loses, and who is told.
 #include <thread>
 

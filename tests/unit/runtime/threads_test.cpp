@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several threads on one device, written for the thread sanitizer as well: preset `tsan`.
 #include <atomic>
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Variables come and go at random, and the persistent SRAM holds what a fresh one would.
 #include "driver/runtime/variable_places.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grants of banks in time buckets of 64 cycles.
 #include "hw/timing/bank_occupancy.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The schedule of the address generator's ports. That it is the RTL's is for tests/block to show.
 #include "hw/timing/dma_ports.h"
 

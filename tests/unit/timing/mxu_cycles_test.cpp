@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cycles of the MXU: by hand, and properties that hold for every tile.
 #include "hw/timing/mxu_cycles.h"
 

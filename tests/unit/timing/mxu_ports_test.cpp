@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The schedule of the MXU's ports: the formula's cycles when memory grants at once, and what holds for any grants. That
 // it is the RTL's schedule is for tests/block to show.
 #include "hw/timing/mxu_ports.h"

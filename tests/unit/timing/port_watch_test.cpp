@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The first cycle in which ports leave their schedule is found, and said.
 #include "hw/timing/port_watch.h"
 

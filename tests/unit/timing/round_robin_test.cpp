@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who comes next.
 #include "hw/timing/round_robin.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cycles of VPU and DMA by hand.
 #include "hw/timing/vpu_cycles.h"
 

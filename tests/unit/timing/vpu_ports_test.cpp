@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the VPU's ports ask: by hand, and properties that hold for every tile and every trace of grants.
 #include "hw/timing/vpu_ports.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Multiplication, division, atomics, compressed code.
 .include "test.inc"
   begin

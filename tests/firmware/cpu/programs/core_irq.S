@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Starts a job without commands, waits for its interrupt, clears it; the line is down at the next instruction.
 .include "test.inc"
   begin

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # CSRs: what they keep of what is written, the six instructions, counters.
 .include "test.inc"
   begin

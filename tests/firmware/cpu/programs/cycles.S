@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # 100 instructions; 10 register accesses; 5 of persistent SRAM; 4 of DRAM; the counters, read one after another.
 .include "test.inc"
   begin

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Waits with interrupts off; at each doorbell counts it in result 0, raises a completion, and waits again.
 .include "test.inc"
   begin

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Device id, an address in DRAM, a character, the data memory.
 .include "test.inc"
   begin

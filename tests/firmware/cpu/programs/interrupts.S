@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # External interrupt by doorbell, in a vectored table; priority over the timer; no interrupt while they are off.
 .include "test.inc"
   begin

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Phase records, firmware's registers, the latched time, a register of the core.
 .include "test.inc"
   begin

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Counts in result 0 for ever.
 .include "test.inc"
   begin

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # An exception in the handler of an interrupt is taken; its handler gives up.
 .include "test.inc"
   begin

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A trap in the handler of a trap.
 .include "test.inc"
   begin

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A trap without mtvec.
 .include "test.inc"
   begin

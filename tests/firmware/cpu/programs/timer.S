@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Reads device time, sets the timer 1000 cycles later, waits for it in wfi, reads the time again; then the same, busy.
 .include "test.inc"
 .macro set_timer cycles

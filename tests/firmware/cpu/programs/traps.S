@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Each exception once, 3 results each, and then what a refused load left in its register.
 .include "test.inc"
 .include "trap.inc"

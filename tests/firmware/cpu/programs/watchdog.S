@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Watchdog of 5,000 device cycles: written again for a while, then rested in wfi until the timer, then forgotten.
 .include "test.inc"
   begin
