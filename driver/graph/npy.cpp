@@ -18,7 +18,7 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 // NumPy itself refuses longer headers by default.
 constexpr size_t kLongestHeader = 10000;
 constexpr int64_t kMostDimensions = 32;
-constexpr uintmax_t kLargestFile = uintmax_t{8} << 30;
+constexpr uintmax_t kLargestNpyFile = uintmax_t{8} << 30;
 
 struct ElementType {
   std::string_view descr;
@@ -321,7 +321,7 @@ NpyArray parse_npy(std::span<const uint8_t> file, std::string_view name) {
   }
 }
 
-NpyArray read_npy(const std::filesystem::path& path) { return parse_npy(read_file(path, kLargestFile), path.string()); }
+NpyArray read_npy(const std::filesystem::path& path) { return parse_npy(read_file(path, kLargestNpyFile), path.string()); }
 
 std::vector<uint8_t> serialize_npy(const NpyArray& array) {
   std::string text = "{'descr': '" + array.descr + "', 'fortran_order': False, 'shape': (";

@@ -16,7 +16,7 @@ namespace {
 
 using contract::ErrorCode;
 
-constexpr uintmax_t kLargestFile = (uintmax_t{1} << 31) - 2;
+constexpr uintmax_t kLargestTosaFile = (uintmax_t{1} << 31) - 2;
 // What a name costs beside its characters: a hash table's node and bucket.
 constexpr size_t kNameOverhead = 64;
 
@@ -322,7 +322,7 @@ Graph read_graph(const tosa::TosaGraph& file, Budget& budget) {
 
 Graph parse_tosa(std::shared_ptr<const std::vector<uint8_t>> file, std::string_view name) {
   try {
-    if (file->size() > kLargestFile) {
+    if (file->size() > kLargestTosaFile) {
       throw Error(ErrorCode::kBudgetExceeded, "the file is larger than 2 GiB");
     }
     Budget budget(file->size());
@@ -336,7 +336,7 @@ Graph parse_tosa(std::shared_ptr<const std::vector<uint8_t>> file, std::string_v
 }
 
 Graph read_tosa(const std::filesystem::path& path) {
-  return parse_tosa(std::make_shared<const std::vector<uint8_t>>(read_file(path, kLargestFile)), path.string());
+  return parse_tosa(std::make_shared<const std::vector<uint8_t>>(read_file(path, kLargestTosaFile)), path.string());
 }
 
 }  // namespace npu::graph

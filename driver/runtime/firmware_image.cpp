@@ -14,7 +14,7 @@ namespace {
 using contract::ErrorCode;
 using contract::FirmwareHeader;
 
-constexpr uint32_t kMagic = 0x4655504e;  // 'NPUF'
+constexpr uint32_t kFirmwareMagic = 0x4655504e;  // 'NPUF'
 
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(ErrorCode::kBadFirmware,
@@ -38,8 +38,8 @@ FirmwareImage parse_firmware(std::span<const uint8_t> bytes) {
   image.header = FirmwareHeader::load(bytes.data());
   image.code = bytes.subspan(FirmwareHeader::kBytes);
   const FirmwareHeader& header = image.header;
-  if (header.magic != kMagic) {
-    refuse(fmt::format("this is no firmware image: it starts with {:#010x}, not {:#010x}", header.magic, kMagic));
+  if (header.magic != kFirmwareMagic) {
+    refuse(fmt::format("this is no firmware image: it starts with {:#010x}, not {:#010x}", header.magic, kFirmwareMagic));
   }
   if (header.major != contract::kContractMajor || header.minor != contract::kContractMinor) {
     throw Error(ErrorCode::kFirmwareMismatch,

@@ -15,7 +15,7 @@ namespace {
 using contract::RingCompletion;
 using contract::RingRequest;
 
-constexpr uint32_t kMagic = 0x474e4952;  // 'RING'
+constexpr uint32_t kRingMagic = 0x474e4952;  // 'RING'
 // Offsets in the header that are touched one by one (structure `ring`).
 constexpr uint32_t kRequestProducer = 48, kCompletionConsumer = 52, kRequestConsumer = 64, kLogProducer = 72;
 
@@ -29,7 +29,7 @@ Ring::Ring(Hal& hal, uint64_t address, uint32_t entries, uint32_t number)
     : hal_(hal), address_(address), entries_(entries), number_(number) {}
 
 void Ring::lay_out(contract::Ring header) {
-  header.magic = kMagic;
+  header.magic = kRingMagic;
   header.version = contract::kContractMajor << 16 | contract::kContractMinor;
   header.entries = entries_;
   std::array<uint8_t, contract::Ring::kBytes> bytes{};

@@ -17,7 +17,7 @@ namespace {
 
 using contract::ErrorCode;
 
-constexpr std::string_view kMagic = "TNPUSTAT";
+constexpr std::string_view kSnapshotMagic = "TNPUSTAT";
 constexpr size_t kHeaderBytes = 24, kChecksumBytes = 4;
 // The least that a variable takes in a file: four texts, invocations, rank, is_written, place.
 constexpr size_t kLeastVariableBytes = 4 * 4 + 8 + 4 + 1 + 1;
@@ -134,12 +134,12 @@ SnapshotVariable read_variable(Reader& from) {
 
 // The payload of a file whose header and checksum are right.
 std::span<const uint8_t> payload_of(std::span<const uint8_t> file) {
-  const std::span<const uint8_t> magic = file.first(std::min(file.size(), kMagic.size()));
-  if (!std::equal(magic.begin(), magic.end(), kMagic.begin())) {
+  const std::span<const uint8_t> magic = file.first(std::min(file.size(), kSnapshotMagic.size()));
+  if (!std::equal(magic.begin(), magic.end(), kSnapshotMagic.begin())) {
     throw Error(ErrorCode::kBadSnapshot, "this is no snapshot of variables; give one that was saved as such.");
   }
   if (file.size() < kHeaderBytes + kChecksumBytes) throw_bad("is truncated");
-  Reader header(file.subspan(kMagic.size()));
+  Reader header(file.subspan(kSnapshotMagic.size()));
   const auto version = header.number<uint32_t>();
   if (version != kSnapshotVersion) {
     throw_bad(fmt::format("has format version {}, but this program knows version {}", version, kSnapshotVersion));
@@ -183,7 +183,7 @@ std::vector<uint8_t> serialise(const Snapshot& snapshot) {
   payload.number(static_cast<uint32_t>(snapshot.variables.size()));
   for (const SnapshotVariable& variable : snapshot.variables) write(payload, variable);
   Writer file;
-  file.raw({reinterpret_cast<const uint8_t*>(kMagic.data()), kMagic.size()});
+  file.raw({reinterpret_cast<const uint8_t*>(kSnapshotMagic.data()), kSnapshotMagic.size()});
   file.number(kSnapshotVersion);
   file.number(uint32_t{0});
   file.number(uint64_t{payload.bytes().size()});

@@ -10,7 +10,7 @@ namespace npu::model {
 
 namespace {
 
-constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
+constexpr uint64_t kNoAlarm = std::numeric_limits<uint64_t>::max();
 
 }  // namespace
 
@@ -22,7 +22,7 @@ Agenda::Agenda(const sc_core::sc_module_name& name, const Clock& clock) : sc_mod
 }
 
 void Agenda::begin_job() {
-  for (Alarm* alarm : alarms_) alarm->due_ = kNever;
+  for (Alarm* alarm : alarms_) alarm->due_ = kNoAlarm;
   pending_.clear();
   for (sc_core::sc_event& event : events_) event.cancel();
 }
@@ -40,19 +40,19 @@ void Agenda::arm(uint64_t cycle) {
 void Agenda::tick() {
   const uint64_t now = clock_.now();
   while (!pending_.empty() && pending_.back() <= now) pending_.pop_back();
-  uint64_t earliest = kNever;
+  uint64_t earliest = kNoAlarm;
   for (Alarm* alarm : alarms_) {
     if (alarm->due_ > now) {
       earliest = std::min(earliest, alarm->due_);
       continue;
     }
-    alarm->due_ = kNever;
+    alarm->due_ = kNoAlarm;
     alarm->event_.notify();
   }
-  if (earliest != kNever) arm(earliest);
+  if (earliest != kNoAlarm) arm(earliest);
 }
 
-Alarm::Alarm(Agenda& agenda) : agenda_(agenda), due_(kNever) {
+Alarm::Alarm(Agenda& agenda) : agenda_(agenda), due_(kNoAlarm) {
   agenda.alarms_.push_back(this);
   NPU_CHECK(agenda.alarms_.size() < Agenda::kMostPending);
 }
@@ -62,6 +62,6 @@ void Alarm::set(uint64_t cycle) {
   agenda_.arm(due_);
 }
 
-void Alarm::cancel() { due_ = kNever; }
+void Alarm::cancel() { due_ = kNoAlarm; }
 
 }  // namespace npu::model

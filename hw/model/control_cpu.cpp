@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::align_val_t kPage{4096};
 constexpr size_t kStackBytes = 1 << 20;  // the simulator translates code on the stack of its thread
-constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
+constexpr uint64_t kNeverDue = std::numeric_limits<uint64_t>::max();
 
 // CSRs, bits of mip and mie.
 constexpr uint32_t kMie = 0x304, kMepc = 0x341;
@@ -72,7 +72,7 @@ void ControlCpu::approach(bool acts) {
 sc_time ControlCpu::local_time() const { return std::max(time_of(now()), sc_time_stamp()); }
 
 uint64_t ControlCpu::next_due() const {
-  uint64_t due = kNever;
+  uint64_t due = kNeverDue;
   if (watchdog_due_ != sc_max_time()) due = cycle_at(watchdog_due_);
   if (timer_due_ != sc_max_time() && cycle_at(timer_due_) > now()) due = std::min(due, cycle_at(timer_due_));
   return due;

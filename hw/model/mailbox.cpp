@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hw/contract/gen/commands.h"
+#include "hw/model/words.h"
 
 namespace npu::model {
 
@@ -15,9 +16,6 @@ using sc_core::sc_time;
 namespace {
 
 constexpr uint8_t kHostReads = 1, kHostWrites = 2, kCpuReads = 4, kCpuWrites = 8;
-
-uint32_t low(uint64_t value) { return static_cast<uint32_t>(value); }
-uint32_t high(uint64_t value) { return static_cast<uint32_t>(value >> 32); }
 
 bool written_by_firmware(uint32_t offset) {
   return offset == reg::kFirmwareState || offset == reg::kFirmwareVersion || offset == reg::kFirmwareChecksum;
@@ -69,8 +67,8 @@ bool Mailbox::read(Side side, uint32_t offset, bool debug, uint32_t& value) {
   if (!allowed(side, offset, kHostReads)) return false;
   uint32_t& latched = latched_time_[static_cast<size_t>(side)];
   if (offset == reg::kTimeLo) {
-    value = low(time_seen_by(side));
-    if (!debug) latched = high(time_seen_by(side));
+    value = low_word(time_seen_by(side));
+    if (!debug) latched = high_word(time_seen_by(side));
   } else {
     value = offset == reg::kTimeHi ? latched : value_of(offset);
   }
@@ -94,13 +92,13 @@ uint32_t Mailbox::value_of(uint32_t offset) const {
     case reg::kStopValue:
       return cpu_.stop().value;
     case reg::kCpuBusyLo:
-      return low(cpu_.busy_cycles());
+      return low_word(cpu_.busy_cycles());
     case reg::kCpuBusyHi:
-      return high(cpu_.busy_cycles());
+      return high_word(cpu_.busy_cycles());
     case reg::kCpuRetiredLo:
-      return low(cpu_.retired());
+      return low_word(cpu_.retired());
     case reg::kCpuRetiredHi:
-      return high(cpu_.retired());
+      return high_word(cpu_.retired());
     case reg::kTestHang:
       return (word(offset) & ~reg::kTestHangEnableMask) | (port_.hang_armed() ? reg::kTestHangEnableMask : 0);
     case reg::kTestBrownout:

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "hw/model/words.h"
+
 namespace npu::model {
 
 namespace reg = contract::reg;
@@ -14,9 +16,6 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "registers and memory structures are little endian");
 
 constexpr uint8_t kReadable = 1, kWritable = 2;
-
-uint32_t low(uint64_t value) { return static_cast<uint32_t>(value); }
-uint32_t high(uint64_t value) { return static_cast<uint32_t>(value >> 32); }
 
 bool within(uint32_t offset, uint32_t first, uint32_t count, uint32_t step) {
   return offset >= first && offset < first + count * step;
@@ -109,13 +108,13 @@ uint32_t RegisterFile::read_fault(uint32_t offset) const {
     case reg::kFaultQueue:
       return fault_.queue;
     case reg::kFaultAddressLo:
-      return low(fault_.offset);
+      return low_word(fault_.offset);
     case reg::kFaultAddressHi:
       return fault_.region | uint32_t{fault_.variable} << 8;
     case reg::kFaultCycleLo:
-      return low(fault_.cycle);
+      return low_word(fault_.cycle);
     default:
-      return high(fault_.cycle);
+      return high_word(fault_.cycle);
   }
 }
 
@@ -128,7 +127,7 @@ uint32_t RegisterFile::read(uint32_t offset, bool debug) {
   if (PersistentPort::has(offset)) return persistent_.read(offset, words_[reg::kVarIndex / 4], debug);
   if (within(offset, reg::kCounterLo, reg::kCounterCount, reg::kCounterStep)) {
     const uint64_t value = machine_.counters.value((offset - reg::kCounterLo) / reg::kCounterStep);
-    return offset % reg::kCounterStep == 0 ? low(value) : high(value);
+    return offset % reg::kCounterStep == 0 ? low_word(value) : high_word(value);
   }
   if (offset >= reg::kFaultCode && offset <= reg::kFaultCycleHi) return read_fault(offset);
   if (within(offset, reg::kQueueState, reg::kQueueCount, reg::kQueueStep)) return read_queue(offset);
@@ -150,9 +149,9 @@ uint32_t RegisterFile::read(uint32_t offset, bool debug) {
     case reg::kEnginePower:
       return machine_.power.on() ? reg::kEnginePowerOnMask : 0;
     case reg::kJobCyclesLo:
-      return low(job_cycles_);
+      return low_word(job_cycles_);
     case reg::kJobCyclesHi:
-      return high(job_cycles_);
+      return high_word(job_cycles_);
     default:
       return words_[offset / 4];
   }

@@ -5,8 +5,8 @@ namespace npu::timing {
 
 namespace {
 
-constexpr uint64_t kFillStages = 4;   // descriptor, address, request, first beat
-constexpr uint64_t kDrainStages = 2;  // last beat, done
+constexpr uint64_t kDmaFillStages = 4;   // descriptor, address, request, first beat
+constexpr uint64_t kDmaDrainStages = 2;  // last beat, done
 
 struct Pieces {
   uint64_t count = 1;
@@ -58,7 +58,7 @@ uint64_t dma_side_beats(const contract::DmaCommand& command, const std::array<in
 Cycles dma_cycles(const contract::DmaCommand& command, const contract::Capabilities& caps) {
   const Pieces pieces = merge(command);
   if (pieces.count == 0 || pieces.bytes == 0) return {};
-  return {kFillStages, pieces.count * ceil_div(pieces.bytes, caps.dma_port_bytes), kDrainStages};
+  return {kDmaFillStages, pieces.count * ceil_div(pieces.bytes, caps.dma_port_bytes), kDmaDrainStages};
 }
 
 }  // namespace npu::timing

@@ -12,8 +12,8 @@ using contract::Element;
 using contract::PoolMode;
 using contract::UopCode;
 
-constexpr uint64_t kFillStages = 6;   // setup, fetch, address, operand read, align, register read
-constexpr uint64_t kDrainStages = 4;  // register write, align, result write, done
+constexpr uint64_t kVpuFillStages = 6;   // setup, fetch, address, operand read, align, register read
+constexpr uint64_t kVpuDrainStages = 4;  // register write, align, result write, done
 constexpr uint64_t kLaneBytes = 4;
 
 // 32 x 32 -> 64 bits in two passes of the lane's multiplier, one for the rounding shift.
@@ -64,10 +64,10 @@ Cycles ewise_cycles(const contract::VpuEwiseCommand& command, const Capabilities
     passes += uop_passes(uop, type);
   }
   Cycles cycles;
-  cycles.fill = kFillStages;
+  cycles.fill = kVpuFillStages;
   for (const contract::Operand& operand : command.operands) cycles.fill += blob_cycles(operand.bytes, caps);
   cycles.steady = ceil_div(elements, caps.vpu_lanes) * passes;
-  cycles.drain = kDrainStages;
+  cycles.drain = kVpuDrainStages;
   return cycles;
 }
 
@@ -79,9 +79,9 @@ Cycles pool_cycles(const contract::VpuPoolCommand& command, const Capabilities& 
   const uint64_t window = average ? std::max(taps, kReciprocalPasses) : taps;
   const uint64_t epilogue = (average ? kAveragePasses : 0) + 1;  // with the store
   Cycles cycles;
-  cycles.fill = kFillStages + (average ? blob_cycles(contract::ParameterHeader::kBytes, caps) : 0);
+  cycles.fill = kVpuFillStages + (average ? blob_cycles(contract::ParameterHeader::kBytes, caps) : 0);
   cycles.steady = ceil_div(elements, caps.vpu_lanes) * (window + epilogue);
-  cycles.drain = kDrainStages;
+  cycles.drain = kVpuDrainStages;
   return cycles;
 }
 
@@ -90,7 +90,7 @@ Cycles reduce_cycles(const contract::VpuReduceCommand& command, const Capabiliti
   if (results == 0 || command.axis == 0) return {};
   const uint64_t passes = reduce_passes(command.op);
   Cycles cycles;
-  cycles.fill = kFillStages;
+  cycles.fill = kVpuFillStages;
   if (command.inner > 1) {
     // A lane per result: one pass an element of the axis, then the store.
     cycles.steady = ceil_div(results, caps.vpu_lanes) * (uint64_t{command.axis} * passes + 1);
@@ -99,7 +99,7 @@ Cycles reduce_cycles(const contract::VpuReduceCommand& command, const Capabiliti
     const uint64_t used = std::min<uint64_t>(command.axis, caps.vpu_lanes);
     cycles.steady = results * ((ceil_div(command.axis, caps.vpu_lanes) + tree_levels(used)) * passes + 1);
   }
-  cycles.drain = kDrainStages;
+  cycles.drain = kVpuDrainStages;
   return cycles;
 }
 

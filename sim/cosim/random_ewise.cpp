@@ -22,7 +22,7 @@ using contract::VpuEwiseCommand;
 
 namespace {
 
-constexpr int kTries = 10'000;       // of tiles that take too long
+constexpr int kEwiseTries = 10'000;       // of tiles that take too long
 constexpr uint32_t kRegisters = 5;   // of a program that was not lengthened
 constexpr uint32_t kOperations = 8;  // between its loads and stores
 enum Blob : uint32_t { kParameters, kTable8, kTable16, kFirstStream };
@@ -215,7 +215,7 @@ EwisePlan random_ewise(Random& random) {
 }
 
 EwisePlan random_ewise(Random& random, const contract::Capabilities& caps, uint64_t most_cycles) {
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kEwiseTries; ++i) {
     EwisePlan plan = random_ewise(random);
     if (random.chance(20)) lengthen(plan, random);
     if (timing::ewise_cycles(plan.command, caps).total() <= most_cycles &&
@@ -225,7 +225,7 @@ EwisePlan random_ewise(Random& random, const contract::Capabilities& caps, uint6
   }
   throw Error(
       contract::ErrorCode::kBadInput,
-      fmt::format("of {} random element-wise tiles none takes at most {} cycles: allow more", kTries, most_cycles));
+      fmt::format("of {} random element-wise tiles none takes at most {} cycles: allow more", kEwiseTries, most_cycles));
 }
 
 void lengthen(EwisePlan& plan, Random& random) {

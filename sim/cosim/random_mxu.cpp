@@ -19,7 +19,7 @@ using contract::Rescale;
 
 namespace {
 
-constexpr int kTries = 10'000;  // of shapes that take too long
+constexpr int kMxuTries = 10'000;  // of shapes that take too long
 
 int64_t out_size(int64_t in, int64_t before, int64_t after, int64_t kernel, int64_t dilation, int64_t stride) {
   return (in - 1 + before + after - (kernel - 1) * dilation) / stride + 1;
@@ -205,7 +205,7 @@ MxuShape random_mxu_windows(Random& random) {
 }
 
 MxuShape random_mxu_shape(Random& random, const contract::Capabilities& caps, uint64_t most_cycles) {
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kMxuTries; ++i) {
     MxuShape shape = random.chance(5) ? random_mxu_windows(random) : random_mxu_shape(random);
     if (random.chance(25)) {
       shape.in_h = shape.mode == MxuMode::kMatmul ? 1 : random.between(1, 30);
@@ -220,7 +220,7 @@ MxuShape random_mxu_shape(Random& random, const contract::Capabilities& caps, ui
   }
   throw Error(
       contract::ErrorCode::kBadInput,
-      fmt::format("of {} random tiles of the MXU none takes at most {} cycles: allow more", kTries, most_cycles));
+      fmt::format("of {} random tiles of the MXU none takes at most {} cycles: allow more", kMxuTries, most_cycles));
 }
 
 MxuCommand mxu_command(const MxuShape& shape) {

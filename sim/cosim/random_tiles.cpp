@@ -14,7 +14,7 @@ namespace npu::cosim {
 
 namespace {
 
-constexpr int kTries = 10'000;  // of tiles that take too long or do not fit into the scratchpad
+constexpr int kTileTries = 10'000;  // of tiles that take too long or do not fit into the scratchpad
 
 template <class Command>
 Tile finish(MadeTile<Command> made, std::string kind, std::string text) {
@@ -37,13 +37,13 @@ Tile random_mxu_tile(Random& random, const contract::Capabilities& caps, uint64_
 // As often as it takes until one is within the cycles.
 template <class Make, class Formula>
 auto within(Make make, Formula formula, const contract::Capabilities& caps, uint64_t most_cycles) {
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kTileTries; ++i) {
     const auto command = make();
     if (formula(command, caps).total() <= most_cycles) return command;
   }
   throw Error(
       contract::ErrorCode::kBadInput,
-      fmt::format("of {} random tiles of the VPU none takes at most {} cycles: allow more", kTries, most_cycles));
+      fmt::format("of {} random tiles of the VPU none takes at most {} cycles: allow more", kTileTries, most_cycles));
 }
 
 Tile random_vpu_tile(Random& random, const contract::Capabilities& caps, uint64_t most_cycles) {
@@ -72,7 +72,7 @@ Tile random_vpu_tile(Random& random, const contract::Capabilities& caps, uint64_
 
 Tile random_tile(Unit unit, const contract::Capabilities& caps, uint64_t seed, uint64_t most_cycles) {
   Random random(seed);
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kTileTries; ++i) {
     Tile tile =
         unit == Unit::kMxu ? random_mxu_tile(random, caps, most_cycles) : random_vpu_tile(random, caps, most_cycles);
     if (tile.memory[0].bytes.size() > caps.spm_bytes) continue;
@@ -80,7 +80,7 @@ Tile random_tile(Unit unit, const contract::Capabilities& caps, uint64_t seed, u
     return tile;
   }
   throw Error(contract::ErrorCode::kBadInput,
-              fmt::format("of {} random tiles none fits into a scratchpad of {} bytes", kTries, caps.spm_bytes));
+              fmt::format("of {} random tiles none fits into a scratchpad of {} bytes", kTileTries, caps.spm_bytes));
 }
 
 }  // namespace npu::cosim

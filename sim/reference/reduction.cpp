@@ -11,16 +11,16 @@ namespace {
 using contract::ErrorCode;
 
 // A shape as [outer, length, inner] around the axis of the operator.
-struct Axis {
+struct ReducedAxis {
   int64_t outer = 1, length = 1, inner = 1;
 };
 
-Axis axis_of(const Call& call) {
+ReducedAxis axis_of(const Call& call) {
   const Shape& shape = call.input(0).shape;
   const int32_t axis = call.attributes().axis;
   call.error_if(axis < 0 || static_cast<size_t>(axis) >= shape.size(), ErrorCode::kBadArgument,
                 fmt::format("axis {} is not one of {}", axis, graph::to_string(shape)));
-  Axis result;
+  ReducedAxis result;
   for (size_t d = 0; d < shape.size(); ++d) {
     int64_t& part = d < static_cast<size_t>(axis)    ? result.outer
                     : d == static_cast<size_t>(axis) ? result.length
@@ -39,7 +39,7 @@ Axis axis_of(const Call& call) {
 template <typename Type, typename F>
 void reduce(Call& call, typename Type::Wide start, F f) {
   using T = typename Type::T;
-  const Axis axis = axis_of(call);
+  const ReducedAxis axis = axis_of(call);
   const auto in = elements<T>(call.input(0));
   const auto out = elements<T>(call.output());
   for (int64_t o = 0; o < axis.outer; ++o) {
@@ -103,7 +103,7 @@ void arg_max(Call& call) {
     using Type = decltype(type);
     using Wide = typename Type::Wide;
     const Extreme extreme(call);
-    const Axis axis = axis_of(call);
+    const ReducedAxis axis = axis_of(call);
     const auto in = elements<typename Type::T>(call.input(0));
     const auto out = elements<int32_t>(call.output());
     for (int64_t o = 0; o < axis.outer; ++o) {

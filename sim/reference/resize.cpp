@@ -12,7 +12,7 @@ namespace {
 using contract::ErrorCode;
 
 // One direction: where the result's coordinate falls between two neighbours of the operand.
-struct Axis {
+struct ResizeAxis {
   int64_t in = 0, out = 0, scale_n = 0, scale_d = 0, offset = 0;
 
   struct Position {
@@ -26,13 +26,13 @@ struct Axis {
   }
 };
 
-Axis axis_of(const Call& call, size_t which) {
+ResizeAxis resize_axis_of(const Call& call, size_t which) {
   const auto scale = shape_operand(call, 1);
   const auto offset = shape_operand(call, 2);
   const auto border = shape_operand(call, 3);
   call.error_if(scale.size() != 4 || offset.size() != 2 || border.size() != 2, ErrorCode::kBadShape,
                 "scale needs 4 values, offset and border 2");
-  const Axis axis{.in = call.input(0).shape[which + 1],
+  const ResizeAxis axis{.in = call.input(0).shape[which + 1],
                   .out = call.output().shape[which + 1],
                   .scale_n = scale[2 * which],
                   .scale_d = scale[2 * which + 1],
@@ -54,8 +54,8 @@ Axis axis_of(const Call& call, size_t which) {
 template <typename In, typename Out>
 void resize_as(Call& call) {
   const Shape& shape = call.input(0).shape;
-  const Axis y_axis = axis_of(call, 0);
-  const Axis x_axis = axis_of(call, 1);
+  const ResizeAxis y_axis = resize_axis_of(call, 0);
+  const ResizeAxis x_axis = resize_axis_of(call, 1);
   const bool bilinear = call.attributes().resize_mode == graph::ResizeMode::kBilinear;
   using Wide = typename In::Wide;
   const auto in = elements<typename In::T>(call.input(0));
@@ -65,8 +65,8 @@ void resize_as(Call& call) {
   for (int64_t n = 0; n < shape[0]; ++n) {
     for (int64_t oy = 0; oy < y_axis.out; ++oy) {
       for (int64_t ox = 0; ox < x_axis.out; ++ox) {
-        const Axis::Position y = y_axis.at(oy);
-        const Axis::Position x = x_axis.at(ox);
+        const ResizeAxis::Position y = y_axis.at(oy);
+        const ResizeAxis::Position x = x_axis.at(ox);
         for (int64_t c = 0; c < channels; ++c) {
           const auto pixel = [&](int64_t iy, int64_t ix) -> Wide {
             return In::load(in[((n * y_axis.in + iy) * x_axis.in + ix) * channels + c]);

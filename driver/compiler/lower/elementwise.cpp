@@ -36,7 +36,7 @@ std::optional<Refusal> check_mul(const Facts& facts, const graph::Operator& op) 
                  "export the network with a valid shift"};
 }
 
-std::optional<Refusal> check(const Facts& facts, const graph::Operator& op) {
+std::optional<Refusal> check_elementwise(const Facts& facts, const graph::Operator& op) {
   if (auto refusal = refuse_types(facts, op)) return refusal;
   switch (op.op) {
     case Op::kRescale:
@@ -50,7 +50,7 @@ std::optional<Refusal> check(const Facts& facts, const graph::Operator& op) {
   }
 }
 
-bool accepts(const graph::Operator& op, size_t operand, const View& view) {
+bool accepts_elementwise(const graph::Operator& op, size_t operand, const View& view) {
   if (op.op == Op::kTable && operand == 1) return is_dense(view);
   for (int64_t stride : view.strides) {
     if (stride < 0) return false;
@@ -146,7 +146,7 @@ class StepMaker {
   const std::vector<size_t>& ops_;
 };
 
-void emit(Emitter& emitter, const Group& group) {
+void emit_elementwise(Emitter& emitter, const Group& group) {
   const Facts& facts = emitter.facts();
   const auto inside = [&](size_t op) { return std::binary_search(group.ops.begin(), group.ops.end(), op); };
   const EwiseProgram program =
@@ -157,6 +157,6 @@ void emit(Emitter& emitter, const Group& group) {
 
 }  // namespace
 
-const Family kElementwiseFamily = {Kind::kElementwise, "vpu", check, accepts, emit};
+const Family kElementwiseFamily = {Kind::kElementwise, "vpu", check_elementwise, accepts_elementwise, emit_elementwise};
 
 }  // namespace npu::compiler

@@ -9,13 +9,13 @@
 namespace npu::compiler {
 namespace {
 
-std::optional<Refusal> check(const Facts& facts, const graph::Operator& op) {
+std::optional<Refusal> check_layout(const Facts& facts, const graph::Operator& op) {
   if (auto refusal = refuse_types(facts, op)) return refusal;
   return refuse_run_time_shapes(facts, op);
 }
 
 std::optional<Refusal> check_pad(const Facts& facts, const graph::Operator& op) {
-  if (auto refusal = check(facts, op)) return refusal;
+  if (auto refusal = check_layout(facts, op)) return refusal;
   // The operand that is neither the tensor nor the padding.
   const size_t value = facts.tensor(op.inputs.at(1)).type == graph::DType::kShape ? 2 : 1;
   return refuse_run_time(facts, op, value, {"pad_const"});
@@ -98,9 +98,9 @@ View pad_interior(const Facts& facts, const graph::Operator& op, const View& who
   return slice(whole, pad_start(facts, op), facts.tensor(op.inputs[0]).shape);
 }
 
-const Family kViewFamily = {Kind::kView, "view", check, nullptr, nullptr};
-const Family kConcatFamily = {Kind::kStep, "dma", check, nullptr, emit_concat};
+const Family kViewFamily = {Kind::kView, "view", check_layout, nullptr, nullptr};
+const Family kConcatFamily = {Kind::kStep, "dma", check_layout, nullptr, emit_concat};
 const Family kPadFamily = {Kind::kStep, "dma", check_pad, nullptr, emit_pad};
-const Family kTileFamily = {Kind::kStep, "dma", check, nullptr, emit_tile};
+const Family kTileFamily = {Kind::kStep, "dma", check_layout, nullptr, emit_tile};
 
 }  // namespace npu::compiler

@@ -8,7 +8,7 @@ namespace {
 
 using graph::Op;
 
-std::optional<Refusal> check(const Facts& facts, const graph::Operator& op) {
+std::optional<Refusal> check_pool(const Facts& facts, const graph::Operator& op) {
   if (auto refusal = refuse_types(facts, op)) return refusal;
   if (op.op == Op::kAvgPool2d) {
     if (auto refusal = refuse_run_time(facts, op, 1, {"input_zp", "output_zp"})) return refusal;
@@ -25,9 +25,9 @@ std::optional<Refusal> check(const Facts& facts, const graph::Operator& op) {
   return std::nullopt;
 }
 
-bool accepts(const graph::Operator&, size_t, const View& view) { return inner_dense(view); }
+bool accepts_pool(const graph::Operator&, size_t, const View& view) { return inner_dense(view); }
 
-void emit(Emitter& emitter, const Group& group) {
+void emit_pool(Emitter& emitter, const Group& group) {
   const graph::Operator& op = emitter.facts().op(group.ops[0]);
   const graph::Attributes& how = op.attributes;
   PoolStep step;
@@ -49,6 +49,6 @@ void emit(Emitter& emitter, const Group& group) {
 
 }  // namespace
 
-const Family kPoolFamily = {Kind::kStep, "vpu", check, accepts, emit};
+const Family kPoolFamily = {Kind::kStep, "vpu", check_pool, accepts_pool, emit_pool};
 
 }  // namespace npu::compiler

@@ -16,7 +16,7 @@ std::optional<View> as_reduction(const View& view, size_t axis) {
   return folded && inner_dense(*folded) ? folded : std::nullopt;
 }
 
-bool accepts(const graph::Operator& op, size_t, const View& view) {
+bool accepts_reduce(const graph::Operator& op, size_t, const View& view) {
   return as_reduction(view, static_cast<size_t>(op.attributes.axis)).has_value();
 }
 
@@ -39,7 +39,7 @@ ReduceOp code_of(Op op) {
   }
 }
 
-void emit(Emitter& emitter, const Group& group) {
+void emit_reduce(Emitter& emitter, const Group& group) {
   const graph::Operator& op = emitter.facts().op(group.ops[0]);
   ReduceStep step;
   step.op = code_of(op.op);
@@ -51,6 +51,6 @@ void emit(Emitter& emitter, const Group& group) {
 
 }  // namespace
 
-const Family kReduceFamily = {Kind::kStep, "vpu", refuse_types, accepts, emit};
+const Family kReduceFamily = {Kind::kStep, "vpu", refuse_types, accepts_reduce, emit_reduce};
 
 }  // namespace npu::compiler

@@ -6,7 +6,7 @@
 namespace npu::compiler::backend {
 namespace {
 
-constexpr size_t kNear = 2;            // steps apart that may run beside each other
+constexpr size_t kNearSteps = 2;            // steps apart that may run beside each other
 constexpr double kLeastOverlap = 400;  // cycles worth cutting a step for
 
 std::vector<Lifetime> lifetimes(const Module& module, const std::vector<std::unique_ptr<TiledStep>>& steps) {
@@ -39,7 +39,7 @@ bool feeds(const TiledStep& from, const TiledStep& to) {
 std::vector<double> overlaps(const std::vector<std::unique_ptr<TiledStep>>& steps, const std::vector<double>& cycles) {
   std::vector<double> out(steps.size());
   for (size_t s = 0; s < steps.size(); ++s) {
-    for (size_t t = s + 1; steps[s] && t < std::min(steps.size(), s + 1 + kNear); ++t) {
+    for (size_t t = s + 1; steps[s] && t < std::min(steps.size(), s + 1 + kNearSteps); ++t) {
       if (!steps[t] || steps[s]->engine() == steps[t]->engine() || !feeds(*steps[s], *steps[t])) continue;
       const double both = std::min(cycles[s], cycles[t]);
       if (both < kLeastOverlap) continue;

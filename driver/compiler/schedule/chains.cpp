@@ -10,7 +10,7 @@ namespace npu::compiler::backend {
 namespace {
 
 constexpr size_t kLongest = 6;
-constexpr double kWorthwhile = 0.97;
+constexpr double kWorthwhileChain = 0.97;
 
 class ChainFormer {
  public:
@@ -35,7 +35,7 @@ class ChainFormer {
         apart += residency_.step_cycles(s + n - 1).value_or(kNever);
         const double together = chain_cycles(s, n);
         if (together == kNever) break;  // longer ones need even more memory
-        if (together < apart * kWorthwhile && best[s] + together < best[s + n]) {
+        if (together < apart * kWorthwhileChain && best[s] + together < best[s + n]) {
           best[s + n] = best[s] + together;
           length[s + n] = n;
         }

@@ -8,9 +8,9 @@
 namespace npu::compiler::backend {
 namespace {
 
-enum OperandIndex : size_t { kResult, kSource };  // a fill has no source
-
 class CopyTiles : public TiledStep {
+  enum OperandIndex : size_t { kResult, kSource };  // a fill has no source
+
  public:
   CopyTiles(const CopyStep& step, const contract::Capabilities& capabilities)
       : TiledStep(Engine::kDma), step_(step), capabilities_(capabilities), dst_(step.dst), src_(step.src) {

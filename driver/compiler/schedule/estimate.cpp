@@ -12,7 +12,7 @@
 namespace npu::compiler::backend {
 namespace {
 
-constexpr size_t kQueues = 10;       // DMA channels, MXU, VPU
+constexpr size_t kEstimatedQueues = 10;       // DMA channels, MXU, VPU
 constexpr double kIssue = 8;         // cycles between two commands that the sequencer issues
 constexpr double kFetchBytes = 200;  // of the port that a command costs: its 120, and the rows that it closes
 constexpr double kPortShare = 0.8;   // of the port's rate that DRAM keeps up with
@@ -54,12 +54,12 @@ class Estimator {
     const contract::Header& header = header_of(body);
     const auto queue = static_cast<size_t>(header.queue);
     clock_ += kIssue;
-    if (queue >= kQueues) return;
+    if (queue >= kEstimatedQueues) return;
     QueueState& own = queues_[queue];
     const size_t depth = capabilities_.fifo_depth;
     if (own.started.size() > depth) clock_ = std::max(clock_, own.started[own.started.size() - depth]);
     double start = own.done.empty() ? clock_ : std::max(clock_, own.done.back());
-    for (size_t q = 0; q < kQueues; ++q) {
+    for (size_t q = 0; q < kEstimatedQueues; ++q) {
       const size_t k = header.wait[q];
       if (k > 0) start = std::max(start, queues_[q].done[queues_[q].done.size() - k]);
     }
@@ -105,7 +105,7 @@ class Estimator {
 
   const std::span<const Variable> variables_;
   const contract::Capabilities& capabilities_;
-  std::array<QueueState, kQueues> queues_;
+  std::array<QueueState, kEstimatedQueues> queues_;
   double clock_ = 0, port_ = 0, end_ = 0;
 };
 

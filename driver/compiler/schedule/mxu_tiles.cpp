@@ -13,9 +13,6 @@ namespace {
 
 using contract::MxuMode;
 
-enum AxisIndex : size_t { kN, kY, kX, kC };
-enum OperandIndex : size_t { kSource, kWeights, kParams, kResult };
-
 // Dimension `outer` of both views into `inner`, where their strides allow.
 void merge_dims(View& a, View& b, size_t outer, size_t inner) {
   const auto fits = [&](const View& v) {
@@ -30,6 +27,9 @@ void merge_dims(View& a, View& b, size_t outer, size_t inner) {
 }
 
 class MxuTiles : public TiledStep {
+  enum AxisIndex : size_t { kN, kY, kX, kC };
+  enum OperandIndex : size_t { kSource, kWeights, kParams, kResult };
+
  public:
   MxuTiles(const MxuStep& step, const contract::Capabilities& capabilities)
       : TiledStep(Engine::kMxu), step_(step), capabilities_(capabilities), src_(step.src), dst_(step.dst) {

@@ -7,10 +7,10 @@
 namespace npu::compiler::backend {
 namespace {
 
-enum AxisIndex : size_t { kN, kY, kX, kC };
-enum OperandIndex : size_t { kSource, kResult, kParams };  // kParams: only AVG_POOL2D has them
-
 class PoolTiles : public TiledStep {
+  enum AxisIndex : size_t { kN, kY, kX, kC };
+  enum OperandIndex : size_t { kSource, kResult, kParams };  // kParams: only AVG_POOL2D has them
+
  public:
   PoolTiles(const PoolStep& step, const contract::Capabilities& capabilities)
       : TiledStep(Engine::kVpu), step_(step), capabilities_(capabilities) {

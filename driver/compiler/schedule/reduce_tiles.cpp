@@ -6,10 +6,10 @@
 namespace npu::compiler::backend {
 namespace {
 
-enum AxisIndex : size_t { kOuter, kInner };
-enum OperandIndex : size_t { kSource, kResult };
-
 class ReduceTiles : public TiledStep {
+  enum AxisIndex : size_t { kOuter, kInner };
+  enum OperandIndex : size_t { kSource, kResult };
+
  public:
   ReduceTiles(const ReduceStep& step, const contract::Capabilities& capabilities)
       : TiledStep(Engine::kVpu), step_(step), capabilities_(capabilities) {

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kEdgeSteps = 2;    // at the beginning and the end, where nothing hides a transfer
 constexpr double kHiddenPart = 0.1;  // of a transfer elsewhere that other work does not hide
 constexpr int kPasses = 4;
-constexpr double kWorthwhile = 0.995;
+constexpr double kWorthwhileResidency = 0.995;
 
 }  // namespace
 
@@ -173,7 +173,7 @@ void Residency::improve() {
       const std::optional<double> before = buffer_cycles(b);
       toggle(b);
       const std::optional<double> after = buffer_cycles(b);
-      if (after && (!before || *after < *before * kWorthwhile)) {
+      if (after && (!before || *after < *before * kWorthwhileResidency)) {
         moved = true;
       } else {
         toggle(b);

@@ -16,8 +16,8 @@ using contract::Region;
 
 constexpr int64_t kAlignment = 16;   // bytes
 constexpr size_t kStreamWords = 16;  // streams begin at multiples
-constexpr int64_t kNear = 256;       // bytes that take less time than another command
-constexpr size_t kMostPieces = 8;    // of a segment: bounds the length of its streams
+constexpr int64_t kNearBytes = 256;       // bytes that take less time than another command
+constexpr size_t kMostSegmentPieces = 8;    // of a segment: bounds the length of its streams
 // Dead bytes that are moved too, as a part of the live ones: to join pieces, and to share streams.
 constexpr int64_t kJoinPart = 8, kSharePart = 4;
 constexpr size_t kSharesTried = 8;
@@ -136,14 +136,14 @@ std::vector<ByteSpan> pieces_of(const std::vector<ByteSpan>& live) {
   for (const ByteSpan& span : live) {
     pieces.push_back({span.low / kAlignment * kAlignment, round_up(span.high, kAlignment)});
   }
-  pieces = joined(pieces, kNear);
+  pieces = joined(pieces, kNearBytes);
   std::vector<int64_t> gaps;
   for (size_t i = 1; i < pieces.size(); ++i) gaps.push_back(pieces[i].low - pieces[i - 1].high);
   std::sort(gaps.begin(), gaps.end());
   int64_t widest = 0, spare = bytes_of(pieces) / kJoinPart;
   for (size_t i = 0; i < gaps.size(); ++i) {
     spare -= gaps[i];
-    if (spare < 0 && pieces.size() - i <= kMostPieces) break;
+    if (spare < 0 && pieces.size() - i <= kMostSegmentPieces) break;
     widest = gaps[i];
   }
   return joined(pieces, widest);

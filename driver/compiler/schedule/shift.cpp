@@ -9,7 +9,7 @@
 namespace npu::compiler::backend {
 namespace {
 
-constexpr int64_t kMostPieces = 8;
+constexpr int64_t kMostShiftPieces = 8;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ std::vector<CopyStep> shift_pieces(const CopyStep& copy) {
   // All of a row and its source must lie within the distance to the next row.
   if (dst.dims.size() > 1 && count * unit + std::abs(shift) > dst.strides[dst.dims.size() - 2]) return {};
   const int64_t size = std::min(count, std::abs(shift) / unit), pieces = ceil_div(count, size);
-  if (pieces > kMostPieces) return {};
+  if (pieces > kMostShiftPieces) return {};
   std::vector<CopyStep> out;
   for (int64_t i = 0; i < pieces; ++i) {
     // Towards the side that the bytes come from.
