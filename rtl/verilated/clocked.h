@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "rtl/verilated/assertion.h"
+#include "rtl/verilated/sign.h"
 
 namespace npu::rtl {
 
@@ -134,11 +135,6 @@ uint64_t get_bits(const VlWide<N>& port, unsigned lsb, unsigned width) {
     done += count;
   }
   return value;
-}
-
-// The low `width` bits as a signed number.
-inline int64_t sign_extend(uint64_t value, unsigned width) {
-  return static_cast<int64_t>(value << (64 - width)) >> (64 - width);
 }
 
 }  // namespace npu::rtl

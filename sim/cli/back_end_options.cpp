@@ -8,6 +8,7 @@
 
 #include "hw/contract/error.h"
 #include "sim/cli/options.h"
+#include "sim/cli/rtl_on_demand.h"
 
 namespace npu::cli {
 
@@ -96,10 +97,7 @@ BackEndOptions back_end_options(const po::variables_map& values) {
   if (values.count("rtl") > 0) {
     for (const std::string& text : values["rtl"].as<std::vector<std::string>>()) parse_rtl(text, options);
   } else if (options.lockstep) {
-    bool any = false;
-    for (BackEndOptions::Choice& choice : options.choices) any |= choice.chosen = cosim::has_rtl(choice.unit);
-    // A program without any RTL says so when it makes the first.
-    if (!any) options.choices.front().chosen = true;
+    for (BackEndOptions::Choice& choice : options.choices) choice.chosen = true;
   }
   if (values.count("keep-bundle") == 0) return options;
   options.bundle = values["keep-bundle"].as<std::string>();
@@ -115,7 +113,9 @@ BackEndOptions back_end_options(const po::variables_map& values) {
 
 void choose_back_ends(const BackEndOptions& options, cosim::BackEnds& back_ends) {
   for (const BackEndOptions::Choice& choice : options.choices) {
-    if (choice.chosen) back_ends.choose(choice.unit, options.lockstep ? BackEnd::kLockstep : BackEnd::kRtl);
+    if (!choice.chosen) continue;
+    provide_rtl();
+    back_ends.choose(choice.unit, options.lockstep ? BackEnd::kLockstep : BackEnd::kRtl);
   }
 }
 

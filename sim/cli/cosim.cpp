@@ -20,10 +20,11 @@
 #include "sim/cli/parallel.h"
 #include "sim/cli/progress.h"
 #include "sim/cli/report_files.h"
+#include "sim/cli/rtl_on_demand.h"
 #include "sim/cli/staged_files.h"
 #include "sim/cli/stop.h"
 #include "sim/cli/temporary_folder.h"
-#include "sim/cosim/rtl_engine.h"
+#include "sim/cosim/blocks.h"
 
 namespace npu::cli {
 
@@ -233,9 +234,8 @@ int run_and_report(const CosimOptions& options) {
     for (const CosimCase& one : run.cases) fmt::print("{}\n", one.name);
     return 0;
   }
-  if (!cosim::has_rtl(cosim::Unit::kMxu)) {
-    throw Error(ErrorCode::kFeatureUnsupported, "this program was built without RTL (-DNPU_WITH_RTL=OFF)");
-  }
+  provide_rtl();
+  static_cast<void>(cosim::required_blocks());
   StagedFiles files;
   if (!options.bundles.empty()) files.make_folder(options.bundles);
   run_cases(run, options);

@@ -11,6 +11,7 @@
 #include "sim/cli/data.h"
 #include "sim/cli/file_places.h"
 #include "sim/cli/options.h"
+#include "sim/cli/rtl_on_demand.h"
 #include "sim/cli/staged_files.h"
 #include "sim/cosim/back_ends.h"
 #include "sim/cosim/bundle.h"
@@ -80,6 +81,7 @@ int run_replay(const Arguments& arguments) {
   if (!values) return 0;
   const fs::path folder = required(*values, "folder", "the replay bundle's DIR", "npu replay");
   const cosim::Bundle bundle = cosim::read_bundle(folder);
+  provide_rtl();
 
   const bool asked = values->count("waveform") > 0;
   const bool trace = !(*values)["no-waveform"].as<bool>() && (asked || cosim::has_traced_rtl(bundle.unit));
@@ -97,7 +99,8 @@ int run_replay(const Arguments& arguments) {
     files.commit();
     fmt::print("waveform  {}\n", waveform.string());
   } else if (!cosim::has_traced_rtl(bundle.unit)) {
-    fmt::print("waveform  none: this program was built without blocks that write one (-DNPU_RTL_TRACE=ON)\n");
+    fmt::print(
+        "waveform  none: the RTL beside this program was built without blocks that write one (-DNPU_RTL_TRACE=ON)\n");
   }
   if (now.equal()) return 0;
   throw Error(ErrorCode::kElementsDiffer, "model and RTL differ: " + now.difference);

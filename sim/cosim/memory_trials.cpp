@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which RTL of these blocks this program has; no_rtl.cpp is compiled in its place where there is none.
 #include "sim/cosim/memory_trials.h"
 
 #include <fmt/format.h>
@@ -41,15 +40,15 @@ std::string_view persistent_sram_preset(const Capabilities& caps) {
 }  // namespace
 
 std::unique_ptr<Trials> make_dma_trials(const Capabilities& caps) {
-  return make_dma_trials(caps, rtl::make_dma_address(dma_preset(caps)));
+  return make_dma_trials(caps, blocks().dma_address(dma_preset(caps)));
 }
 
 std::unique_ptr<Trials> make_scratchpad_trials(const Capabilities& caps) {
-  return make_scratchpad_trials(rtl::make_scratchpad(scratchpad_preset(caps)));
+  return make_scratchpad_trials(blocks().scratchpad(scratchpad_preset(caps)));
 }
 
 std::unique_ptr<Trials> make_persistent_sram_trials(const Capabilities& caps) {
-  return make_persistent_sram_trials(rtl::make_persistent_sram(persistent_sram_preset(caps)));
+  return make_persistent_sram_trials(blocks().persistent_sram(persistent_sram_preset(caps)));
 }
 
 }  // namespace npu::cosim

@@ -9,8 +9,8 @@
 
 namespace npu::cosim {
 
-// Throw npu::Error: feature_unsupported when there is no RTL in this program, bad_preset when none was built with the
-// sizes of this machine.
+// Throw npu::Error: feature_unsupported when there is no RTL beside this program, bad_preset when none was built with
+// the sizes of this machine.
 
 // Random commands for the DMA's address generator: its beats against the model's walk. Held back, both sides wait.
 [[nodiscard]] std::unique_ptr<Trials> make_dma_trials(const contract::Capabilities& caps);

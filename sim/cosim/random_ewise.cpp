@@ -22,7 +22,7 @@ using contract::VpuEwiseCommand;
 
 namespace {
 
-constexpr int kEwiseTries = 10'000;       // of tiles that take too long
+constexpr int kEwiseTries = 10'000;  // of tiles that take too long
 constexpr uint32_t kRegisters = 5;   // of a program that was not lengthened
 constexpr uint32_t kOperations = 8;  // between its loads and stores
 enum Blob : uint32_t { kParameters, kTable8, kTable16, kFirstStream };
@@ -223,9 +223,9 @@ EwisePlan random_ewise(Random& random, const contract::Capabilities& caps, uint6
       return plan;
     }
   }
-  throw Error(
-      contract::ErrorCode::kBadInput,
-      fmt::format("of {} random element-wise tiles none takes at most {} cycles: allow more", kEwiseTries, most_cycles));
+  throw Error(contract::ErrorCode::kBadInput,
+              fmt::format("of {} random element-wise tiles none takes at most {} cycles: allow more", kEwiseTries,
+                          most_cycles));
 }
 
 void lengthen(EwisePlan& plan, Random& random) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which RTL this program has; no_rtl.cpp is compiled in its place where there is none.
+// Engines on the RTL of a machine.
 #include <fmt/format.h>
 
 #include "hw/contract/error.h"
-#include "rtl/verilated/traced.h"
 #include "sim/cosim/blocks.h"
 #include "sim/cosim/rtl_mxu.h"
 #include "sim/cosim/rtl_preset.h"
@@ -32,19 +31,7 @@ std::string_view vpu_preset(const Capabilities& caps) {
 
 }  // namespace
 
-Blocks& blocks() {
-  static Blocks blocks = [] {
-    Blocks built;
-#ifdef NPU_RTL_TRACE
-    built.traced_mac_array = rtl::make_traced_mac_array;
-    built.traced_vpu = rtl::make_traced_vpu;
-#endif
-    return built;
-  }();
-  return blocks;
-}
-
-bool has_rtl(Unit) { return true; }
+bool has_rtl() { return blocks().built_presets != nullptr; }
 
 bool has_traced_rtl(Unit unit) {
   return unit == Unit::kMxu ? blocks().traced_mac_array != nullptr : blocks().traced_vpu != nullptr;
@@ -58,7 +45,7 @@ std::unique_ptr<RtlEngine> make_rtl_engine(Unit unit, const Capabilities& caps, 
   }
   if (!has_traced_rtl(unit)) {
     throw Error(ErrorCode::kFeatureUnsupported,
-                fmt::format("this program was built without a {} that writes waveforms; there is one with "
+                fmt::format("the RTL beside this program has no {} that writes waveforms; there is one with "
                             "-DNPU_RTL_TRACE=ON",
                             title(unit)));
   }

@@ -8,20 +8,21 @@
 #include <string_view>
 
 #include "hw/contract/error.h"
-#include "rtl/verilated/presets.h"
+#include "sim/cosim/blocks.h"
 
 namespace npu::cosim {
 
 // The preset whose blocks have the sizes that `fits` looks at; `what` describes those of this machine. Throws
-// npu::Error (bad_preset) when there is none.
+// npu::Error: feature_unsupported when there is no RTL at all, bad_preset when there is none of these sizes.
 template <class Fits>
 [[nodiscard]] std::string_view rtl_preset(Fits fits, const std::string& what) {
-  for (const std::string_view preset : rtl::built_presets()) {
-    if (fits(rtl::sizes_of(preset))) return preset;
+  const Blocks& blocks = required_blocks();
+  for (const std::string_view preset : blocks.built_presets()) {
+    if (fits(blocks.sizes_of(preset))) return preset;
   }
   throw Error(contract::ErrorCode::kBadPreset,
               fmt::format("no RTL was built of {} as this machine has; there is RTL of the presets {}", what,
-                          fmt::join(rtl::built_presets(), " and ")));
+                          fmt::join(blocks.built_presets(), " and ")));
 }
 
 }  // namespace npu::cosim

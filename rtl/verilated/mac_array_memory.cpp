@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rtl/verilated/mac_array.h"
+// What a memory does with the block's requests; knows nothing of Verilator.
+#include <bit>
+#include <cstring>
 
-#include "rtl/verilated/mac_array_wrapper.h"
+#include "rtl/verilated/mac_array.h"
+#include "rtl/verilated/sign.h"
 
 namespace npu::rtl {
 

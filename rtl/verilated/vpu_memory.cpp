@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rtl/verilated/vpu.h"
+// What a memory does with the block's requests; knows nothing of Verilator.
+#include <bit>
+#include <cstring>
 
-#include "rtl/verilated/vpu_wrapper.h"
+#include "rtl/verilated/vpu.h"
 
 namespace npu::rtl {
 

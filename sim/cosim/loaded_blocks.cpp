@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <string>
+
+#include "hw/contract/error.h"
+#include "sim/cosim/block_source.h"
+
+namespace npu::cosim {
+namespace {
+
+constexpr const char* kModule = "libnpu_rtl.so";
+
+[[noreturn]] void refuse_module(const std::string& why) {
+  throw Error(contract::ErrorCode::kCannotRead, fmt::format("cannot use the RTL module {}: {}", kModule, why));
+}
+
+template <typename Function>
+Function* symbol_of(void* module, const char* symbol) {
+  void* const address = dlsym(module, symbol);
+  if (address == nullptr) refuse_module(fmt::format("it has no symbol {}", symbol));
+  return reinterpret_cast<Function*>(address);
+}
+
+}  // namespace
+
+const rtl::BlockMakers* find_block_makers() {
+  void* const module = dlopen(kModule, RTLD_NOW | RTLD_LOCAL);
+  if (module == nullptr) {
+    // The loader has no code for its errors: only a missing file is no mistake.
+    const char* const error = dlerror();
+    const std::string why = error == nullptr ? "the loader does not say why" : error;
+    if (why.find("No such file") == std::string::npos) refuse_module(why);
+    return nullptr;
+  }
+  const uint32_t version = symbol_of<rtl::ModuleVersion>(module, "npu_rtl_version")();
+  if (version != rtl::kModuleVersion) {
+    refuse_module(fmt::format("it has version {}, this program needs version {}; build both again", version,
+                              rtl::kModuleVersion));
+  }
+  return symbol_of<rtl::ModuleBlocks>(module, "npu_rtl_blocks")();
+}
+
+}  // namespace npu::cosim
