@@ -16,9 +16,9 @@ using Json = nlohmann::ordered_json;
 using report::grouped;
 using report::Row;
 
-constexpr size_t kShown = 20;
-constexpr CosimOutcome kOutcomes[] = {CosimOutcome::kPassed, CosimOutcome::kFailed, CosimOutcome::kBroken,
-                                      CosimOutcome::kNotRun, CosimOutcome::kMissing};
+constexpr size_t kShownCases = 20;
+constexpr CosimOutcome kCosimOutcomes[] = {CosimOutcome::kPassed, CosimOutcome::kFailed, CosimOutcome::kBroken,
+                                           CosimOutcome::kNotRun, CosimOutcome::kMissing};
 
 // The kind of a case, which is also its suite: "network", "operator" or the block.
 std::string suite_of(const CosimCase& one) {
@@ -31,11 +31,11 @@ std::string first_ones(const CosimRun& run, CosimOutcome outcome) {
   size_t found = 0;
   for (size_t i = 0; i < run.results.size(); ++i) {
     const CosimResult& result = run.results[i];
-    if (result.outcome != outcome || ++found > kShown) continue;
+    if (result.outcome != outcome || ++found > kShownCases) continue;
     text += fmt::format("{}: {}: {}\n", name(outcome), run.cases[i].name, printable(result.reason));
     if (!result.bundle.empty()) text += fmt::format("        npu replay {}\n", result.bundle);
   }
-  if (found > kShown) text += fmt::format("{}: and {} more\n", name(outcome), grouped(found - kShown));
+  if (found > kShownCases) text += fmt::format("{}: and {} more\n", name(outcome), grouped(found - kShownCases));
   return text;
 }
 
@@ -188,7 +188,7 @@ std::string cosim_table(const CosimRun& run) {
   }
   text += fmt::format("{} case{}", grouped(run.cases.size()), run.cases.size() == 1 ? "" : "s");
   const char* before = ": ";
-  for (const CosimOutcome outcome : kOutcomes) {
+  for (const CosimOutcome outcome : kCosimOutcomes) {
     const uint64_t number = count(run, outcome);
     if (number == 0) continue;
     std::string words = name(outcome);
@@ -204,7 +204,7 @@ std::string cosim_json(const CosimRun& run) {
                    {"schema_version", kCosimSchemaVersion},
                    {"list", run.list},
                    {"cases", run.cases.size()}};
-  for (const CosimOutcome outcome : kOutcomes) document[name(outcome)] = count(run, outcome);
+  for (const CosimOutcome outcome : kCosimOutcomes) document[name(outcome)] = count(run, outcome);
   Json blocks = Json::array(), results = Json::array();
   for (const BlockNumbers& block : by_block(run)) {
     blocks.push_back({{"block", name(block.block)},

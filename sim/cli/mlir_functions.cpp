@@ -15,7 +15,7 @@ namespace {
 using contract::ErrorCode;
 
 // Errors name this many functions.
-constexpr size_t kMostListed = 8;
+constexpr size_t kMostFunctionsListed = 8;
 
 std::string name_of(const MlirEntry& candidate) {
   return std::string(string_property(candidate.function->properties, "sym_name"));
@@ -48,8 +48,8 @@ MlirEntry choose_function(const MlirFile& file, std::string_view source, std::st
     names.push_back(name_of(candidate));
   }
   if (wanted.empty() && found.size() == 1) return found[0];
-  if (names.size() > kMostListed) {
-    names.resize(kMostListed);
+  if (names.size() > kMostFunctionsListed) {
+    names.resize(kMostFunctionsListed);
     names.emplace_back("...");
   }
   throw Error(ErrorCode::kBadOption,

@@ -43,7 +43,7 @@ std::vector<uint8_t> read_file(const fs::path& path) {
 
 std::string memory_file(size_t number) { return fmt::format("memory-{}.bin", number); }
 
-Json describe(const Bundle& bundle) {
+Json json_of(const Bundle& bundle) {
   Json caps = Json::object(), memory = Json::array();
   for (const contract::CapabilityInfo& info : contract::kCapabilities) caps[info.name] = bundle.caps.*info.member;
   for (size_t i = 0; i < bundle.found.memory.size(); ++i) {
@@ -120,7 +120,7 @@ void write_bundle(const Bundle& bundle, const fs::path& folder) {
   if (error) {
     throw Error(ErrorCode::kCannotWrite, fmt::format("cannot create '{}': {}", partial.string(), error.message()));
   }
-  const std::string text = describe(bundle).dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  const std::string text = json_of(bundle).dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
   write_file(partial / "tile.json", text.data(), text.size());
   for (size_t i = 0; i < bundle.found.memory.size(); ++i) {
     const std::vector<uint8_t>& bytes = bundle.found.memory[i].bytes;

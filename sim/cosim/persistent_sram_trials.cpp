@@ -21,14 +21,14 @@ using Injection = PersistentSramSchedule::Injection;
 using Outputs = PersistentSramSchedule::Outputs;
 
 enum class Kind : uint8_t { kPlain, kFlips, kPower };
-constexpr std::string_view kNames[] = {"accesses and operations", "flipped bits", "power states"};
+constexpr std::string_view kKindNames[] = {"accesses and operations", "flipped bits", "power states"};
 
 // One trial.
 class PersistentSramRun {
  public:
   PersistentSramRun(PersistentSram& block, uint64_t seed, Trial& trial)
       : random_(seed), sizes_(block.sizes()), trial_(trial), driver_(block, trial) {
-    kind_ = static_cast<Kind>(random_() % std::size(kNames));
+    kind_ = static_cast<Kind>(random_() % std::size(kKindNames));
     entries_ = 1 + below(8);
     const uint32_t table = contents().table_rows();
     for (uint64_t i = 2 + random_() % 8; i > 0; --i) rows_.push_back(table + below(contents().rows() - table));
@@ -48,7 +48,7 @@ class PersistentSramRun {
     read_back();
   }
   void describe() {
-    trial_.kind = kNames[static_cast<size_t>(kind_)];
+    trial_.kind = kKindNames[static_cast<size_t>(kind_)];
     trial_.text = fmt::format("{} accesses and {} operations, {} times flipped bits, {}", accesses_, operations_,
                               injections_, kind_ == Kind::kPower ? "power going and coming" : "power on");
   }

@@ -8,13 +8,14 @@ namespace npu::cosim {
 using contract::VariableEntry;
 using rtl::PersistentSram;
 using Op = PersistentSram::Op;
-using Sizes = PersistentSram::Sizes;
 
 namespace {
 
-uint32_t table_bytes(const Sizes& sizes) { return sizes.entries * static_cast<uint32_t>(VariableEntry::kBytes); }
+uint32_t table_bytes(const PersistentSram::Sizes& sizes) {
+  return sizes.entries * static_cast<uint32_t>(VariableEntry::kBytes);
+}
 
-uint32_t all_bytes(const Sizes& sizes) { return ~0u >> (32 - sizes.port_bytes); }
+uint32_t all_bytes(const PersistentSram::Sizes& sizes) { return ~0u >> (32 - sizes.port_bytes); }
 
 // Marks meet their own epoch, and those half a turn away.
 uint8_t random_epoch(std::mt19937_64& random) {
@@ -23,7 +24,7 @@ uint8_t random_epoch(std::mt19937_64& random) {
 }
 
 // All bytes or any, of all words or of one.
-uint32_t random_strobe(std::mt19937_64& random, const Sizes& sizes) {
+uint32_t random_strobe(std::mt19937_64& random, const PersistentSram::Sizes& sizes) {
   uint32_t strobe = all_bytes(sizes);
   if (random() % 2 == 0) strobe &= static_cast<uint32_t>(random());
   if (random() % 3 == 0) strobe &= 0xffu << (8 * (random() % (sizes.port_bytes / 8)));
@@ -38,7 +39,7 @@ std::vector<uint8_t> random_bytes(std::mt19937_64& random, uint32_t count) {
 
 }  // namespace
 
-VariableEntry random_entry(std::mt19937_64& random, const Sizes& sizes) {
+VariableEntry random_entry(std::mt19937_64& random, const PersistentSram::Sizes& sizes) {
   VariableEntry entry;
   const uint32_t table = table_bytes(sizes);
   const uint32_t place = random() % 2 == 0 ? 512 : sizes.bytes - table;
@@ -70,7 +71,8 @@ PersistentSram::Operation random_operation(std::mt19937_64& random, uint32_t ent
   return operation;
 }
 
-PersistentSramAccess random_access(std::mt19937_64& random, const Sizes& sizes, const std::vector<uint32_t>& rows) {
+PersistentSramAccess random_access(std::mt19937_64& random, const PersistentSram::Sizes& sizes,
+                                   const std::vector<uint32_t>& rows) {
   const auto table_row = static_cast<uint32_t>(random() % (table_bytes(sizes) / sizes.port_bytes));
   const uint64_t kind = random() % 20;
   PersistentSramAccess access;
@@ -87,7 +89,8 @@ PersistentSramAccess random_access(std::mt19937_64& random, const Sizes& sizes, 
   return access;
 }
 
-PersistentSramAccess random_table_row(std::mt19937_64& random, const Sizes& sizes, uint32_t row, uint32_t entries) {
+PersistentSramAccess random_table_row(std::mt19937_64& random, const PersistentSram::Sizes& sizes, uint32_t row,
+                                      uint32_t entries) {
   PersistentSramAccess access;
   access.access = {true, true, row * sizes.port_bytes, all_bytes(sizes), {}};
   access.data.resize(sizes.port_bytes);
@@ -99,7 +102,7 @@ PersistentSramAccess random_table_row(std::mt19937_64& random, const Sizes& size
   return access;
 }
 
-PersistentSramAccess read_of_row(const Sizes& sizes, uint32_t row) {
+PersistentSramAccess read_of_row(const PersistentSram::Sizes& sizes, uint32_t row) {
   PersistentSramAccess access;
   access.access = {false, true, row * sizes.port_bytes, all_bytes(sizes), {}};
   return access;

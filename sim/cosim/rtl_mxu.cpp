@@ -19,9 +19,9 @@ using engine::TileResult;
 using rtl::MacArray;
 
 // Serves the block's requests from the memory of one tile, and from nothing else.
-class TileMemory {
+class MxuTileMemory {
  public:
-  TileMemory(const MxuTile& tile, const engine::MxuOperands& at)
+  MxuTileMemory(const MxuTile& tile, const engine::MxuOperands& at)
       : weights_(at.weights, tile.weight_box()), params_(at.params, tile.params_box()), dst_(at.dst, tile.dst_box()) {
     if (at.src != nullptr) src_ = RtlOperand(at.src, tile.src_box());
   }
@@ -74,7 +74,7 @@ class RtlMxu final : public RtlEngine {
     formula_cycles_ = timing::mxu_cycles(tile.command, caps_).total();
 
     block_->start(contract::MxuCommand::decode(words));
-    const TileMemory operands(tile, at);
+    const MxuTileMemory operands(tile, at);
     std::unique_ptr<timing::PortSchedule> schedule = timing::mxu_ports(tile.command, caps_);
     if (!clock(*block_, operands, timing::kMxuActivations, std::move(schedule), result)) return unfinished();
     result.macs = tile.macs;

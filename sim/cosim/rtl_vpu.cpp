@@ -26,7 +26,7 @@ using engine::TileResult;
 using rtl::Vpu;
 
 // Serves the block's requests from the memory of one tile, and from nothing else.
-class TileMemory {
+class VpuTileMemory {
  public:
   // `first` is null for an operand that the tile does not use.
   void add(size_t operand, const uint8_t* first, const Box& box) {
@@ -69,7 +69,7 @@ class TileMemory {
 };
 
 // The operands by the numbers that the block has for them. Where memory refuses one, the error is the model's.
-ErrorCode resolve(const EwiseTile& tile, MemoryView& memory, TileMemory& operands) {
+ErrorCode resolve(const EwiseTile& tile, MemoryView& memory, VpuTileMemory& operands) {
   engine::EwiseOperands at;
   const ErrorCode error = at.resolve(tile, memory);
   for (size_t i = 0; error == ErrorCode::kOk && i < tile.uses.size(); ++i) {
@@ -78,7 +78,7 @@ ErrorCode resolve(const EwiseTile& tile, MemoryView& memory, TileMemory& operand
   return error;
 }
 
-ErrorCode resolve(const PoolTile& tile, MemoryView& memory, TileMemory& operands) {
+ErrorCode resolve(const PoolTile& tile, MemoryView& memory, VpuTileMemory& operands) {
   engine::PoolOperands at;
   const ErrorCode error = at.resolve(tile, memory);
   operands.add(0, at.src, tile.src_box());
@@ -87,7 +87,7 @@ ErrorCode resolve(const PoolTile& tile, MemoryView& memory, TileMemory& operands
   return error;
 }
 
-ErrorCode resolve(const ReduceTile& tile, MemoryView& memory, TileMemory& operands) {
+ErrorCode resolve(const ReduceTile& tile, MemoryView& memory, VpuTileMemory& operands) {
   engine::ReduceOperands at;
   const ErrorCode error = at.resolve(tile, memory);
   operands.add(0, at.src, tile.src_box());
@@ -122,7 +122,7 @@ class RtlVpu final : public RtlEngine {
     Tile tile;
     result.error = Tile::parse(words, tile);
     if (result.error != ErrorCode::kOk) return result;
-    TileMemory operands;
+    VpuTileMemory operands;
     result.error = resolve(tile, memory, operands);
     if (result.error != ErrorCode::kOk) return result;
     formula_cycles_ = formula(tile.command, caps_).total();

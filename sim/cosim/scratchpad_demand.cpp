@@ -11,12 +11,10 @@
 
 namespace npu::cosim {
 
-using Sizes = rtl::Scratchpad::Sizes;
-
 namespace {
 
 enum class Pattern : uint8_t { kRandom, kStreams, kOneBank };
-constexpr std::string_view kNames[] = {"random", "streams", "one bank"};
+constexpr std::string_view kPatternNames[] = {"random", "streams", "one bank"};
 
 // The words of one requester, one after the other.
 class Words {
@@ -43,7 +41,7 @@ class Words {
   uint32_t at_, step_;
 };
 
-ScratchpadAccess random_access(const Sizes& sizes, uint32_t word, std::mt19937_64& random) {
+ScratchpadAccess random_access(const rtl::Scratchpad::Sizes& sizes, uint32_t word, std::mt19937_64& random) {
   ScratchpadAccess access;
   access.word = word;
   access.write = random() % 2 == 0;
@@ -56,7 +54,7 @@ ScratchpadAccess random_access(const Sizes& sizes, uint32_t word, std::mt19937_6
 }
 
 // The bank of a word becomes one of those that only this requester uses.
-uint32_t in_own_bank(uint32_t word, uint32_t requester, const Sizes& sizes) {
+uint32_t in_own_bank(uint32_t word, uint32_t requester, const rtl::Scratchpad::Sizes& sizes) {
   const uint32_t own = (sizes.banks - requester + sizes.requesters - 1) / sizes.requesters;
   const uint32_t bank = requester + word % sizes.banks % own * sizes.requesters;
   return word / sizes.banks * sizes.banks + bank;
@@ -80,13 +78,13 @@ uint64_t ScratchpadDemand::end() const {
   return end;
 }
 
-ScratchpadDemand random_demand(const Sizes& sizes, std::mt19937_64& random, bool shared) {
-  const auto pattern = static_cast<Pattern>(random() % std::size(kNames));
+ScratchpadDemand random_demand(const rtl::Scratchpad::Sizes& sizes, std::mt19937_64& random, bool shared) {
+  const auto pattern = static_cast<Pattern>(random() % std::size(kPatternNames));
   const uint32_t rows = 1 + static_cast<uint32_t>(random() % 8);
   const uint32_t all_rows = sizes.bytes / sizes.bank_bytes / sizes.banks;
   const auto shared_bank = static_cast<uint32_t>(random() % sizes.banks);
   ScratchpadDemand demand;
-  demand.kind = shared ? kNames[static_cast<size_t>(pattern)] : "banks of their own";
+  demand.kind = shared ? kPatternNames[static_cast<size_t>(pattern)] : "banks of their own";
   demand.first_word = static_cast<uint32_t>(random() % (all_rows - rows + 1)) * sizes.banks;
   demand.words = rows * sizes.banks;
   demand.streams.resize(sizes.requesters);

@@ -17,8 +17,6 @@
 namespace npu::cosim {
 namespace {
 
-using Sizes = rtl::Scratchpad::Sizes;
-
 // Who asks for what in which cycle, for one way to grant.
 class Requesters {
  public:
@@ -58,7 +56,7 @@ class Requesters {
 // The arbitration by itself.
 class Schedule {
  public:
-  Schedule(const ScratchpadDemand& demand, const Sizes& sizes)
+  Schedule(const ScratchpadDemand& demand, const rtl::Scratchpad::Sizes& sizes)
       : sizes_(sizes), requesters_(demand), arbiter_(sizes.banks), banks_(sizes.requesters) {}
 
   // Ends a cycle; returns who is served in it.
@@ -76,7 +74,7 @@ class Schedule {
   [[nodiscard]] bool done() const { return requesters_.done(); }
 
  private:
-  const Sizes& sizes_;
+  const rtl::Scratchpad::Sizes& sizes_;
   Requesters requesters_;
   timing::BankArbiter arbiter_;
   std::vector<std::optional<uint32_t>> banks_;
@@ -208,7 +206,7 @@ class ScratchpadRun {
   }
 
   rtl::Scratchpad& block_;
-  const Sizes& sizes_;
+  const rtl::Scratchpad::Sizes& sizes_;
   const ScratchpadDemand& demand_;
   Trial& trial_;
   Requesters requesters_;
@@ -222,7 +220,7 @@ class ScratchpadTrials final : public Trials {
 
   [[nodiscard]] Trial run(uint64_t seed, bool held_back) override {
     std::mt19937_64 random(seed);
-    const Sizes& sizes = block_->sizes();
+    const rtl::Scratchpad::Sizes& sizes = block_->sizes();
     const ScratchpadDemand demand = random_demand(sizes, random, held_back);
     Trial trial;
     trial.kind = demand.kind;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kMagic = 0x474e4952;
 constexpr uint32_t kVersion = contract::kContractMajor << 16 | contract::kContractMinor;
-constexpr uint32_t kRequestProducer = 48, kCompletionConsumer = 52;
+constexpr uint32_t kRequestProducerOffset = 48, kCompletionConsumerOffset = 52;
 
 template <typename Record>
 void write_record(DevicePort& device, uint64_t address, const Record& record) {
@@ -75,7 +75,7 @@ uint32_t RingDriver::submit(uint32_t ring, contract::Request type, uint64_t argu
                    indices.produced % kEntries * uint64_t{contract::RingRequest::kBytes},
                request);
   ++indices.produced;
-  write_word(ring_address(ring) + kRequestProducer, indices.produced);
+  write_word(ring_address(ring) + kRequestProducerOffset, indices.produced);
   ring_doorbell(ring);
   return request.id;
 }
@@ -114,7 +114,7 @@ std::optional<contract::RingCompletion> RingDriver::peek(uint32_t ring) {
 
 std::optional<contract::RingCompletion> RingDriver::take(uint32_t ring) {
   std::optional<contract::RingCompletion> completion = peek(ring);
-  if (completion) write_word(ring_address(ring) + kCompletionConsumer, ++indices_[ring].collected);
+  if (completion) write_word(ring_address(ring) + kCompletionConsumerOffset, ++indices_[ring].collected);
   return completion;
 }
 

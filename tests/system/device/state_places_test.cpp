@@ -45,7 +45,7 @@ TEST_P(StatePlaces, ChangeNoBit) {
   }
 }
 
-std::string test_name(const testing::TestParamInfo<Parameters>& info) {
+std::string places_test_name(const testing::TestParamInfo<Parameters>& info) {
   return std::get<0>(info.param) + "_on_" + std::get<1>(info.param) +
          (std::get<2>(info.param) == model::Mode::kTimed ? "_timed" : "_functional");
 }
@@ -55,11 +55,11 @@ constexpr auto kModes = {model::Mode::kFunctional, model::Mode::kTimed};
 INSTANTIATE_TEST_SUITE_P(Imported, StatePlaces,
                          testing::Combine(testing::ValuesIn(kWakeWords), testing::Values("edge", "nano"),
                                           testing::ValuesIn(kModes)),
-                         test_name);
+                         places_test_name);
 INSTANTIATE_TEST_SUITE_P(Zoo, StatePlaces,
                          testing::Combine(testing::Values("lstm_step_int8", "lstm_step_int16x8"),
                                           testing::Values("edge", "nano"), testing::ValuesIn(kModes)),
-                         test_name);
+                         places_test_name);
 
 }  // namespace
 }  // namespace npu::test

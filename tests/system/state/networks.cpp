@@ -45,9 +45,10 @@ std::vector<double> table_of(Precision precision, double (*function)(double), do
 }
 
 // Builds layers of one precision on [1,1,1,C].
-class Cell {
+class StepCell {
  public:
-  Cell(GraphBuilder& builder, Precision precision, uint32_t seed) : b_(builder), precision_(precision), random_(seed) {}
+  StepCell(GraphBuilder& builder, Precision precision, uint32_t seed)
+      : b_(builder), precision_(precision), random_(seed) {}
 
   [[nodiscard]] DType type() const { return wide() ? DType::kInt16 : DType::kInt8; }
 
@@ -143,7 +144,7 @@ TensorId mix(GraphBuilder& b, TensorId x, TensorId y) {
 
 graph::Graph gru_step(const GruSizes& sizes, Precision precision, uint32_t seed) {
   GraphBuilder b;
-  Cell cell(b, precision, seed);
+  StepCell cell(b, precision, seed);
   const TensorId x = b.input("x", cell.type(), {1, 1, 1, sizes.inputs});
   const TensorId variable = b.variable("h", cell.type(), {1, 1, 1, sizes.units}, {{0}});
   const TensorId h = b.read(variable);

@@ -19,7 +19,7 @@ using contract::ErrorCode;
 
 // Four variables of 320 bytes, and a machine whose table takes 512.
 constexpr AttentionSizes kSizes{20, 16, 2};
-constexpr uint64_t kVariables = 4, kBytes = 320, kTable = 512;
+constexpr uint64_t kVariables = 4, kVariableBytes = 320, kTable = 512;
 
 struct Machine {
   std::string name;
@@ -59,7 +59,7 @@ class TwoPlaces : public testing::TestWithParam<std::tuple<Machine, model::Mode>
 };
 
 TEST_P(TwoPlaces, SpillAndChangeNoBit) {
-  ASSERT_EQ(attention_state_bytes(kSizes), static_cast<int64_t>(kVariables * kBytes));
+  ASSERT_EQ(attention_state_bytes(kSizes), static_cast<int64_t>(kVariables * kVariableBytes));
   const Machine& machine = std::get<0>(GetParam());
   compiler::Options compile;
   compile.schedule.two_places = true;
@@ -72,7 +72,8 @@ TEST_P(TwoPlaces, SpillAndChangeNoBit) {
   int64_t old = 0, fresh = 0;
   for (int trial = 0; trial < 40 && !HasFailure(); ++trial) {
     const runtime::Snapshot before = both.context().snapshot();
-    device_.write_register(contract::reg::kTestBrownout, static_cast<uint32_t>(1 + random_() % (kVariables * kBytes)));
+    device_.write_register(contract::reg::kTestBrownout,
+                           static_cast<uint32_t>(1 + random_() % (kVariables * kVariableBytes)));
     try {
       both.run(program, random_inputs(graph_, random_));
       ADD_FAILURE() << "nothing broke down";

@@ -26,13 +26,13 @@ Network counting_network() {
   return network;
 }
 
-graph::Value pair_of(uint8_t a, uint8_t b) { return {DType::kInt32, {2}, {a, 0, 0, 0, b, 0, 0, 0}}; }
+graph::Value int_pair(uint8_t a, uint8_t b) { return {DType::kInt32, {2}, {a, 0, 0, 0, b, 0, 0, 0}}; }
 
 TEST(Oracle, KeepsStateAndCountsElements) {
   const Network network = counting_network();
   Oracle oracle(network, true);
-  oracle.check({pair_of(1, 2)}, {pair_of(1, 2)});
-  oracle.check({pair_of(1, 2)}, {pair_of(2, 4)});
+  oracle.check({int_pair(1, 2)}, {int_pair(1, 2)});
+  oracle.check({int_pair(1, 2)}, {int_pair(2, 4)});
   EXPECT_EQ(oracle.result().compared, 4u);
   EXPECT_EQ(oracle.result().differing, 0u);
   EXPECT_EQ(oracle.result().first, "");
@@ -41,9 +41,9 @@ TEST(Oracle, KeepsStateAndCountsElements) {
 TEST(Oracle, NamesTheFirstElementThatDiffers) {
   const Network network = counting_network();
   Oracle oracle(network, true);
-  oracle.check({pair_of(1, 2)}, {pair_of(1, 2)});
-  oracle.check({pair_of(1, 2)}, {pair_of(2, 9)});
-  oracle.check({pair_of(1, 2)}, {pair_of(0, 0)});
+  oracle.check({int_pair(1, 2)}, {int_pair(1, 2)});
+  oracle.check({int_pair(1, 2)}, {int_pair(2, 9)});
+  oracle.check({int_pair(1, 2)}, {int_pair(0, 0)});
   EXPECT_EQ(oracle.result().differing, 3u);
   EXPECT_EQ(oracle.result().first, "output 'y' at [1] of invocation 1: device 9, reference 4");
 }
@@ -52,7 +52,7 @@ TEST(Oracle, ErrorsNameTheInvocation) {
   const Network network = counting_network();
   Oracle oracle(network, false);
   try {
-    oracle.run({pair_of(1, 2)});
+    oracle.run({int_pair(1, 2)});
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), contract::ErrorCode::kVariableUnwritten);

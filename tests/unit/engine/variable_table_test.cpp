@@ -20,7 +20,7 @@ constexpr VariableTable::Job kJob{7, 3};
 uint8_t operator|(VariableFlag a, VariableFlag b) { return static_cast<uint8_t>(a) | static_cast<uint8_t>(b); }
 uint8_t operator|(uint8_t a, VariableFlag b) { return a | static_cast<uint8_t>(b); }
 
-class VariableTableTest : public testing::Test {
+class VariableTableTest : public ::testing::Test {
  protected:
   void set(uint32_t index, uint32_t base, uint32_t length, uint8_t flags = 0, uint16_t owner = kJob.owner) {
     VariableEntry entry;

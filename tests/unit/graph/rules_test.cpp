@@ -28,8 +28,8 @@ std::string outcome(const std::function<TensorId(GraphBuilder&)>& add) {
   }
 }
 
-constexpr const char* kBadShape = "bad_shape";
-constexpr const char* kBadArgument = "bad_argument";
+constexpr const char* kBadShapeName = "bad_shape";
+constexpr const char* kBadArgumentName = "bad_argument";
 
 TensorId i8(GraphBuilder& b, const Shape& shape) {
   return b.input(std::string("in").append(std::to_string(b.build().main().tensors.size())), DType::kInt8, shape);
@@ -64,28 +64,28 @@ TEST(Rules, ConvolutionShapes) {
 
 TEST(Rules, ConvolutionLimits) {
   EXPECT_EQ(convolved(Op::kConv2d, {1, 3, 4, 1}, {1, 3, 4, 1}, {}, 1), "[1, 1, 1, 1]");
-  EXPECT_EQ(convolved(Op::kConv2d, {1, 3, 4, 1}, {1, 4, 4, 1}, {}, 1), kBadShape);
-  EXPECT_EQ(convolved(Op::kConv2d, {1, 3, 4, 1}, {1, 3, 5, 1}, {}, 1), kBadShape);
+  EXPECT_EQ(convolved(Op::kConv2d, {1, 3, 4, 1}, {1, 4, 4, 1}, {}, 1), kBadShapeName);
+  EXPECT_EQ(convolved(Op::kConv2d, {1, 3, 4, 1}, {1, 3, 5, 1}, {}, 1), kBadShapeName);
   EXPECT_EQ(convolved(Op::kConv2d, {1, 3, 4, 1}, {3, 3, 4, 1}, {}, 1), "[1, 1, 1, 3]");
-  EXPECT_EQ(convolved(Op::kConv2d, {1, 3, 4, 1}, {3, 3, 4, 1}, {}, 2), kBadShape);
+  EXPECT_EQ(convolved(Op::kConv2d, {1, 3, 4, 1}, {3, 3, 4, 1}, {}, 2), kBadShapeName);
   for (const size_t i : {0, 1, 2, 3}) {
     Convolution negative;
     negative.pad[i] = -1;
-    EXPECT_EQ(convolved(Op::kConv2d, {1, 5, 5, 1}, {1, 2, 2, 1}, negative, 1), kBadArgument);
+    EXPECT_EQ(convolved(Op::kConv2d, {1, 5, 5, 1}, {1, 2, 2, 1}, negative, 1), kBadArgumentName);
   }
   for (const size_t i : {0, 1}) {
     Convolution still, flat;
     still.stride[i] = 0;
     flat.dilation[i] = 0;
     for (const Op op : {Op::kConv2d, Op::kDepthwiseConv2d}) {
-      EXPECT_EQ(convolved(op, {1, 5, 5, 1}, {1, 1, 1, 1}, still, 1), kBadArgument);
-      EXPECT_EQ(convolved(op, {1, 5, 5, 1}, {1, 1, 1, 1}, flat, 1), kBadArgument);
+      EXPECT_EQ(convolved(op, {1, 5, 5, 1}, {1, 1, 1, 1}, still, 1), kBadArgumentName);
+      EXPECT_EQ(convolved(op, {1, 5, 5, 1}, {1, 1, 1, 1}, flat, 1), kBadArgumentName);
     }
-    EXPECT_EQ(convolved(Op::kTransposeConv2d, {1, 5, 5, 1}, {1, 1, 1, 1}, still, 1), kBadArgument);
+    EXPECT_EQ(convolved(Op::kTransposeConv2d, {1, 5, 5, 1}, {1, 1, 1, 1}, still, 1), kBadArgumentName);
   }
-  EXPECT_EQ(convolved(Op::kDepthwiseConv2d, {1, 5, 5, 2}, {1, 1, 2, 3}, {}, 2), kBadShape);
-  EXPECT_EQ(convolved(Op::kDepthwiseConv2d, {1, 5, 5, 3}, {1, 1, 2, 3}, {}, 6), kBadShape);
-  EXPECT_EQ(convolved(Op::kTransposeConv2d, {1, 5, 5, 3}, {2, 1, 1, 3}, {}, 3), kBadShape);
+  EXPECT_EQ(convolved(Op::kDepthwiseConv2d, {1, 5, 5, 2}, {1, 1, 2, 3}, {}, 2), kBadShapeName);
+  EXPECT_EQ(convolved(Op::kDepthwiseConv2d, {1, 5, 5, 3}, {1, 1, 2, 3}, {}, 6), kBadShapeName);
+  EXPECT_EQ(convolved(Op::kTransposeConv2d, {1, 5, 5, 3}, {2, 1, 1, 3}, {}, 3), kBadShapeName);
 }
 
 TEST(Rules, OutPadLimits) {
@@ -97,11 +97,11 @@ TEST(Rules, OutPadLimits) {
     more.pad[i] = -kernel;
     EXPECT_EQ(convolved(Op::kTransposeConv2d, {1, 5, 5, 1}, {1, 3, 2, 1}, most, 1),
               i < 2 ? "[1, 5, 6, 1]" : "[1, 7, 5, 1]");
-    EXPECT_EQ(convolved(Op::kTransposeConv2d, {1, 5, 5, 1}, {1, 3, 2, 1}, more, 1), kBadArgument);
+    EXPECT_EQ(convolved(Op::kTransposeConv2d, {1, 5, 5, 1}, {1, 3, 2, 1}, more, 1), kBadArgumentName);
   }
   EXPECT_EQ(convolved(Op::kTransposeConv2d, {1, 1, 1, 1}, {1, 3, 3, 1}, {.pad = {-2, 0, 0, -2}}, 1), "[1, 1, 1, 1]");
-  EXPECT_EQ(convolved(Op::kTransposeConv2d, {1, 1, 1, 1}, {1, 3, 3, 1}, {.pad = {-2, -1, 0, 0}}, 1), kBadShape);
-  EXPECT_EQ(convolved(Op::kTransposeConv2d, {1, 1, 1, 1}, {1, 3, 3, 1}, {.pad = {0, 0, -1, -2}}, 1), kBadShape);
+  EXPECT_EQ(convolved(Op::kTransposeConv2d, {1, 1, 1, 1}, {1, 3, 3, 1}, {.pad = {-2, -1, 0, 0}}, 1), kBadShapeName);
+  EXPECT_EQ(convolved(Op::kTransposeConv2d, {1, 1, 1, 1}, {1, 3, 3, 1}, {.pad = {0, 0, -1, -2}}, 1), kBadShapeName);
 }
 
 TEST(Rules, Pooling) {
@@ -119,24 +119,24 @@ TEST(Rules, Pooling) {
     return outcome([&](auto& b) { return b.max_pool2d(i8(b, {1, 3, 4, 1}), kernel, stride, pad); });
   };
   EXPECT_EQ(pooled({3, 4}, {1, 1}, {0, 0, 0, 0}), "[1, 1, 1, 1]");
-  EXPECT_EQ(pooled({4, 4}, {1, 1}, {0, 0, 0, 0}), kBadShape);
-  EXPECT_EQ(pooled({3, 5}, {1, 1}, {0, 0, 0, 0}), kBadShape);
+  EXPECT_EQ(pooled({4, 4}, {1, 1}, {0, 0, 0, 0}), kBadShapeName);
+  EXPECT_EQ(pooled({3, 5}, {1, 1}, {0, 0, 0, 0}), kBadShapeName);
   EXPECT_EQ(pooled({1, 1}, {2, 1}, {0, 0, 0, 0}), "[1, 2, 4, 1]");
-  EXPECT_EQ(pooled({1, 1}, {1, 2}, {0, 0, 0, 0}), kBadShape);
+  EXPECT_EQ(pooled({1, 1}, {1, 2}, {0, 0, 0, 0}), kBadShapeName);
   for (const size_t i : {0, 1, 2, 3}) {
     std::vector<int32_t> pad = {0, 0, 0, 0};
     pad[i] = i < 2 ? 1 : 2;  // one less than the kernel
     EXPECT_EQ(pooled({2, 3}, {1, 1}, pad), i < 2 ? "[1, 3, 2, 1]" : "[1, 2, 4, 1]");
     ++pad[i];
-    EXPECT_EQ(pooled({2, 3}, {1, 1}, pad), kBadArgument);
+    EXPECT_EQ(pooled({2, 3}, {1, 1}, pad), kBadArgumentName);
     pad[i] = -1;
-    EXPECT_EQ(pooled({2, 3}, {1, 1}, pad), kBadArgument);
+    EXPECT_EQ(pooled({2, 3}, {1, 1}, pad), kBadArgumentName);
   }
   for (const size_t i : {0, 1}) {
     std::vector<int32_t> none = {1, 1};
     none[i] = 0;
-    EXPECT_EQ(pooled(none, {1, 1}, {0, 0, 0, 0}), kBadArgument);
-    EXPECT_EQ(pooled({1, 1}, none, {0, 0, 0, 0}), kBadArgument);
+    EXPECT_EQ(pooled(none, {1, 1}, {0, 0, 0, 0}), kBadArgumentName);
+    EXPECT_EQ(pooled({1, 1}, none, {0, 0, 0, 0}), kBadArgumentName);
   }
 }
 
@@ -150,9 +150,9 @@ TEST(Rules, ZeroPointsAreForInt8) {
   };
   EXPECT_EQ(convolution(DType::kInt8, DType::kInt8, DType::kInt32, 1, 1), "[1, 1, 1, 1]");
   EXPECT_EQ(convolution(DType::kInt16, DType::kInt8, DType::kInt48, 0, 1), "[1, 1, 1, 1]");
-  EXPECT_EQ(convolution(DType::kInt16, DType::kInt8, DType::kInt48, 1, 0), kBadArgument);
-  EXPECT_EQ(convolution(DType::kFp32, DType::kFp32, DType::kFp32, 0, 1), kBadArgument);
-  EXPECT_EQ(convolution(DType::kFp32, DType::kFp32, DType::kFp32, 1, 0), kBadArgument);
+  EXPECT_EQ(convolution(DType::kInt16, DType::kInt8, DType::kInt48, 1, 0), kBadArgumentName);
+  EXPECT_EQ(convolution(DType::kFp32, DType::kFp32, DType::kFp32, 0, 1), kBadArgumentName);
+  EXPECT_EQ(convolution(DType::kFp32, DType::kFp32, DType::kFp32, 1, 0), kBadArgumentName);
   for (const auto& [a, b] : {std::pair{1, 0}, {0, 1}}) {
     const auto pooled = [&](DType type) {
       return outcome([&](auto& g) {
@@ -160,12 +160,12 @@ TEST(Rules, ZeroPointsAreForInt8) {
       });
     };
     EXPECT_EQ(pooled(DType::kInt8), "[1, 1, 1, 1]");
-    EXPECT_EQ(pooled(DType::kInt16), kBadArgument);
+    EXPECT_EQ(pooled(DType::kInt16), kBadArgumentName);
     const auto negated = [&](DType type) {
       return outcome([&](auto& g) { return g.negate(g.input("x", type, {2}), a, b); });
     };
     EXPECT_EQ(negated(DType::kInt8), "[2]");
-    EXPECT_EQ(negated(DType::kInt16), kBadArgument);
+    EXPECT_EQ(negated(DType::kInt16), kBadArgumentName);
     const auto product = [&](DType type) {
       return outcome([&](auto& g) {
         const TensorId x = g.input("x", type, {1, 1, 1});
@@ -173,7 +173,7 @@ TEST(Rules, ZeroPointsAreForInt8) {
       });
     };
     EXPECT_EQ(product(DType::kInt8), "[1, 1, 1]");
-    EXPECT_EQ(product(DType::kInt16), kBadArgument);
+    EXPECT_EQ(product(DType::kInt16), kBadArgumentName);
   }
 }
 
@@ -185,9 +185,9 @@ TEST(Rules, ProductsAndTransforms) {
     });
   };
   EXPECT_EQ(product({2, 3, 4}, {2, 4, 5}), "[2, 3, 5]");
-  EXPECT_EQ(product({2, 3, 4}, {1, 4, 5}), kBadShape);
-  EXPECT_EQ(product({2, 3, 4}, {2, 3, 5}), kBadShape);
-  EXPECT_EQ(product({2, 3, 4}, {2, 2, 4}), kBadShape);
+  EXPECT_EQ(product({2, 3, 4}, {1, 4, 5}), kBadShapeName);
+  EXPECT_EQ(product({2, 3, 4}, {2, 3, 5}), kBadShapeName);
+  EXPECT_EQ(product({2, 3, 4}, {2, 2, 4}), kBadShapeName);
   const auto transformed = [](const Shape& shape, bool real) {
     return outcome([&](auto& b) {
       const TensorId x = b.input("x", DType::kFp32, shape);
@@ -198,8 +198,8 @@ TEST(Rules, ProductsAndTransforms) {
   EXPECT_EQ(transformed({3, 2, 8}, true), "[3, 2, 5]");
   EXPECT_EQ(transformed({3, 1, 1}, true), "[3, 1, 1]");
   for (const bool real : {false, true}) {
-    EXPECT_EQ(transformed({1, 3, 4}, real), kBadShape);
-    EXPECT_EQ(transformed({1, 4, 6}, real), kBadShape);
+    EXPECT_EQ(transformed({1, 3, 4}, real), kBadShapeName);
+    EXPECT_EQ(transformed({1, 4, 6}, real), kBadShapeName);
   }
 }
 
@@ -213,10 +213,10 @@ TEST(Rules, Broadcasting) {
   EXPECT_EQ(sum({2, 1, 3}, {1, 4, 3}), "[2, 4, 3]");
   EXPECT_EQ(sum({1, 4, 3}, {2, 1, 3}), "[2, 4, 3]");
   EXPECT_EQ(sum({}, {}), "[]");
-  EXPECT_EQ(sum({2, 3}, {3, 3}), kBadShape);
-  EXPECT_EQ(sum({2, 3}, {2, 2}), kBadShape);
-  EXPECT_EQ(sum({2, 3}, {2, 3, 1}), kBadShape);
-  EXPECT_EQ(sum({2, 3}, {3}), kBadShape);
+  EXPECT_EQ(sum({2, 3}, {3, 3}), kBadShapeName);
+  EXPECT_EQ(sum({2, 3}, {2, 2}), kBadShapeName);
+  EXPECT_EQ(sum({2, 3}, {2, 3, 1}), kBadShapeName);
+  EXPECT_EQ(sum({2, 3}, {3}), kBadShapeName);
   const auto product = [](const Shape& x, const Shape& y) {
     return outcome([&](auto& b) {
       const TensorId a = i8(b, x);
@@ -224,7 +224,7 @@ TEST(Rules, Broadcasting) {
     });
   };
   EXPECT_EQ(product({2, 1, 3}, {1, 4, 3}), "[2, 4, 3]");
-  EXPECT_EQ(product({2, 3}, {3, 3}), kBadShape);
+  EXPECT_EQ(product({2, 3}, {3, 3}), kBadShapeName);
   const auto choice = [](const Shape& flag, const Shape& x, const Shape& y) {
     return outcome([&](auto& b) {
       const TensorId f = b.input("flag", DType::kBool, flag);
@@ -234,7 +234,7 @@ TEST(Rules, Broadcasting) {
   };
   EXPECT_EQ(choice({1, 1}, {2, 1}, {1, 3}), "[2, 3]");
   EXPECT_EQ(choice({2, 1}, {1, 1}, {1, 3}), "[2, 3]");
-  EXPECT_EQ(choice({1, 2}, {1, 1}, {1, 3}), kBadShape);
+  EXPECT_EQ(choice({1, 2}, {1, 1}, {1, 3}), kBadShapeName);
 }
 
 TEST(Rules, ClampLimits) {
@@ -244,26 +244,26 @@ TEST(Rules, ClampLimits) {
   for (const DType type : {DType::kInt8, DType::kInt16, DType::kFp32, DType::kFp16, DType::kBf16}) {
     EXPECT_EQ(clamped(type, -2, -2), "[2]");
     EXPECT_EQ(clamped(type, -2, -1), "[2]");
-    EXPECT_EQ(clamped(type, -1, -2), kBadArgument);
+    EXPECT_EQ(clamped(type, -1, -2), kBadArgumentName);
     EXPECT_EQ(clamped(type, -100, 100), "[2]");
-    EXPECT_EQ(clamped(type, 100, -100), kBadArgument);
-    EXPECT_EQ(clamped(type, 100, 99), kBadArgument);
+    EXPECT_EQ(clamped(type, 100, -100), kBadArgumentName);
+    EXPECT_EQ(clamped(type, 100, 99), kBadArgumentName);
   }
   EXPECT_EQ(clamped(DType::kInt16, -32768, 32767), "[2]");
-  EXPECT_EQ(clamped(DType::kInt16, 256, 255), kBadArgument);
+  EXPECT_EQ(clamped(DType::kInt16, 256, 255), kBadArgumentName);
   for (const DType type : {DType::kFp32, DType::kFp16, DType::kBf16}) {
     constexpr double kInfinity = HUGE_VAL;
     EXPECT_EQ(clamped(type, -kInfinity, kInfinity), "[2]");
     EXPECT_EQ(clamped(type, kInfinity, kInfinity), "[2]");
-    EXPECT_EQ(clamped(type, kInfinity, 1), kBadArgument);
-    EXPECT_EQ(clamped(type, NAN, 1), kBadArgument);
-    EXPECT_EQ(clamped(type, 1, NAN), kBadArgument);
-    EXPECT_EQ(clamped(type, 0.75, 0.5), kBadArgument);
+    EXPECT_EQ(clamped(type, kInfinity, 1), kBadArgumentName);
+    EXPECT_EQ(clamped(type, NAN, 1), kBadArgumentName);
+    EXPECT_EQ(clamped(type, 1, NAN), kBadArgumentName);
+    EXPECT_EQ(clamped(type, 0.75, 0.5), kBadArgumentName);
   }
   // The smallest numbers of FP16, and its smallest normal one.
   EXPECT_EQ(clamped(DType::kFp16, 0x1p-24, 0x1p-24), "[2]");
-  EXPECT_EQ(clamped(DType::kFp16, 0x1p-24, 0), kBadArgument);
-  EXPECT_EQ(clamped(DType::kFp16, 0x1p-14, 0x1p-15), kBadArgument);
+  EXPECT_EQ(clamped(DType::kFp16, 0x1p-24, 0), kBadArgumentName);
+  EXPECT_EQ(clamped(DType::kFp16, 0x1p-14, 0x1p-15), kBadArgumentName);
   EXPECT_EQ(clamped(DType::kFp16, 0x1p-15, 0x1p-14), "[2]");
 }
 
@@ -280,23 +280,23 @@ TEST(Rules, RescaleAttributes) {
         options.input_unsigned = (flags & 1) != 0;
         options.output_unsigned = (flags & 2) != 0;
         const bool fits = flags == 0 || (flags != 3 && narrow(in) && narrow(out));
-        EXPECT_EQ(rescaled(in, out, options), fits ? "[2, 3]" : kBadArgument)
+        EXPECT_EQ(rescaled(in, out, options), fits ? "[2, 3]" : kBadArgumentName)
             << name(in) << " to " << name(out) << ", " << flags;
       }
     }
   }
-  EXPECT_EQ(rescaled(DType::kInt48, DType::kInt8, {}), kBadArgument);
+  EXPECT_EQ(rescaled(DType::kInt48, DType::kInt8, {}), kBadArgumentName);
   EXPECT_EQ(rescaled(DType::kInt8, DType::kInt8, {.rounding = RoundingMode::kDoubleRound}), "[2, 3]");
   EXPECT_EQ(rescaled(DType::kInt8, DType::kInt8,
                      {.multiplier = {1}, .scale32 = false, .rounding = RoundingMode::kDoubleRound}),
-            kBadArgument);
+            kBadArgumentName);
   EXPECT_EQ(rescaled(DType::kInt8, DType::kInt8, {.multiplier = {1, 2, 3}, .shift = {30, 30, 30}, .per_channel = true}),
             "[2, 3]");
   EXPECT_EQ(rescaled(DType::kInt8, DType::kInt8, {.multiplier = {1, 2}, .shift = {30, 30}, .per_channel = true}),
-            kBadShape);
+            kBadShapeName);
   EXPECT_EQ(
       outcome([](auto& b) { return b.rescale(b.input("x", DType::kInt8, {}), DType::kInt8, {.per_channel = true}); }),
-      kBadArgument);
+      kBadArgumentName);
 }
 
 TEST(Rules, RescaleZeroPoints) {
@@ -305,8 +305,8 @@ TEST(Rules, RescaleZeroPoints) {
   };
   constexpr DType kI8 = DType::kInt8, kI16 = DType::kInt16, kI32 = DType::kInt32;
   EXPECT_EQ(rescaled(kI8, kI8, {.input_zp = 7, .output_zp = -128}), "[2]");
-  EXPECT_EQ(rescaled(kI32, kI8, {.input_zp = 1}), kBadArgument);
-  EXPECT_EQ(rescaled(kI8, kI32, {.output_zp = 1}), kBadArgument);
+  EXPECT_EQ(rescaled(kI32, kI8, {.input_zp = 1}), kBadArgumentName);
+  EXPECT_EQ(rescaled(kI8, kI32, {.output_zp = 1}), kBadArgumentName);
   for (const bool input : {false, true}) {
     // -32768 has the bits of 32768.
     for (const auto& [zero, is_unsigned, fits] : {std::tuple{0, true, true},
@@ -318,7 +318,7 @@ TEST(Rules, RescaleZeroPoints) {
       Rescaling options;
       (input ? options.input_unsigned : options.output_unsigned) = is_unsigned;
       (input ? options.input_zp : options.output_zp) = zero;
-      EXPECT_EQ(rescaled(input ? kI16 : kI8, input ? kI8 : kI16, options), fits ? "[2]" : kBadArgument)
+      EXPECT_EQ(rescaled(input ? kI16 : kI8, input ? kI8 : kI16, options), fits ? "[2]" : kBadArgumentName)
           << zero << (is_unsigned ? " unsigned" : " signed");
     }
   }

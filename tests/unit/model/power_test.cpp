@@ -21,7 +21,7 @@ Stream load(uint32_t bytes = 64) {
 
 bool powered(Bench& bench) { return (bench.read(reg::kStatus) & reg::kStatusPoweredMask) != 0; }
 
-void pass(uint64_t cycles) { sc_core::sc_start(sc_core::sc_time(static_cast<double>(cycles), sc_core::SC_NS)); }
+void pass_cycles(uint64_t cycles) { sc_core::sc_start(sc_core::sc_time(static_cast<double>(cycles), sc_core::SC_NS)); }
 
 TEST(PowerTest, ComesAThousandCyclesAfterItIsSwitchedOn) {
   Bench bench;
@@ -30,15 +30,15 @@ TEST(PowerTest, ComesAThousandCyclesAfterItIsSwitchedOn) {
   bench.write(reg::kEnginePower, 0);
   EXPECT_EQ(bench.read(reg::kEnginePower), 0u);
   EXPECT_FALSE(powered(bench));
-  pass(5000);
+  pass_cycles(5000);
   EXPECT_FALSE(powered(bench));
   bench.write(reg::kEnginePower, 1);
   EXPECT_EQ(bench.read(reg::kEnginePower), 1u);
-  pass(500);
+  pass_cycles(500);
   bench.write(reg::kEnginePower, 1);  // does not start anew
-  pass(499);
+  pass_cycles(499);
   EXPECT_FALSE(powered(bench));
-  pass(1);
+  pass_cycles(1);
   EXPECT_TRUE(powered(bench));
   ASSERT_TRUE(bench.run(load()));
   EXPECT_EQ(bench.fault(), ErrorCode::kOk);
@@ -60,7 +60,7 @@ TEST(PowerTest, StartWithoutItIsAFaultAtOnce) {
   for (const uint32_t on : {0u, 1u}) {  // switched off, and not ready yet
     bench.write(reg::kEnginePower, on);
     bench.write(reg::kIrqStatus, 1);
-    pass(1);
+    pass_cycles(1);
     EXPECT_FALSE(bench.irq.read());
     bench.start(load().finish());
     EXPECT_FALSE(bench.npu.running());
@@ -70,10 +70,10 @@ TEST(PowerTest, StartWithoutItIsAFaultAtOnce) {
     EXPECT_EQ(bench.job_cycles(), 0u);
     EXPECT_EQ(bench.read(reg::kEventCount), 0u);
     EXPECT_EQ(bench.counter(0, Counter::kCommands), 0u);
-    pass(1);
+    pass_cycles(1);
     EXPECT_TRUE(bench.irq.read());
   }
-  pass(1000);
+  pass_cycles(1000);
   ASSERT_TRUE(bench.run(load()));
   EXPECT_EQ(bench.fault(), ErrorCode::kOk);
 }
@@ -81,7 +81,7 @@ TEST(PowerTest, StartWithoutItIsAFaultAtOnce) {
 TEST(PowerTest, OffIsRefusedWhileAJobRuns) {
   Bench bench;
   bench.start(load(32768).finish());
-  pass(500);
+  pass_cycles(500);
   ASSERT_TRUE(bench.npu.running());
   bench.write(reg::kEnginePower, 0);
   EXPECT_EQ(bench.read(reg::kEnginePower), 1u);
@@ -105,7 +105,7 @@ TEST(PowerTest, OffLosesTheScratchpadButNotThePersistentMemory) {
   EXPECT_EQ(bench.dump_scratchpad(0x1000, 64), std::vector<uint8_t>(64, 0x11));
   bench.write(reg::kEnginePower, 0);
   bench.write(reg::kEnginePower, 1);
-  pass(1000);
+  pass_cycles(1000);
   EXPECT_EQ(bench.dump_scratchpad(0x1000, 64), std::vector<uint8_t>(64, Scratchpad::kPoison));
   EXPECT_EQ(bench.get_variable(2).length, 64u);
   std::vector<uint8_t> kept(content.size());
@@ -120,7 +120,7 @@ TEST(PowerTest, ResetSwitchesItOn) {
   bench.write(reg::kEnginePower, 0);
   bench.in_thread([&] { bench.write(reg::kControl, reg::kControlSoftResetMask); });
   EXPECT_EQ(bench.read(reg::kEnginePower), 1u);
-  pass(1000);
+  pass_cycles(1000);
   EXPECT_TRUE(powered(bench));
 }
 

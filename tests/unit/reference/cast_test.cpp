@@ -16,7 +16,7 @@ using graph::test::defined_number;
 using graph::test::same_number;
 using Bits = std::vector<int64_t>;
 
-constexpr unsigned kSeed = 20260102;
+constexpr unsigned kCastSeed = 20260102;
 
 // The whole number nearest to x >= 0, of two equally near ones the even one. Exact: floor and the rest of a double are.
 double nearest_whole(double x) {
@@ -58,7 +58,7 @@ int64_t low_bits(int64_t value, int bits) {
 
 Bits int32_inputs() {
   Bits values;
-  std::mt19937 random(kSeed);
+  std::mt19937 random(kCastSeed);
   for (int power = 0; power < 32; ++power) {
     for (int64_t near = -3; near <= 3; ++near) {
       values.push_back((int64_t{1} << power) + near);
@@ -160,7 +160,7 @@ void compare_cast(DType from, DType to) {
 }
 
 TEST(Cast, EveryPairOfTypesIsExact) {
-  std::cout << "seed " << kSeed << "\n";
+  std::cout << "seed " << kCastSeed << "\n";
   size_t pairs = 0;
   for (const graph::TypeRow& row : graph::info(Op::kCast).types) {
     compare_cast(row.types[static_cast<size_t>(graph::Slot::kIn)], row.types[static_cast<size_t>(graph::Slot::kOut)]);

@@ -16,9 +16,9 @@ __extension__ using Wide = __int128;
 using Numbers = std::vector<int64_t>;
 using graph::RoundingMode;
 
-constexpr int64_t kMin32 = std::numeric_limits<int32_t>::min();
-constexpr int64_t kMax32 = std::numeric_limits<int32_t>::max();
-constexpr unsigned kSeed = 20260101;
+constexpr int64_t kLowest32 = std::numeric_limits<int32_t>::min();
+constexpr int64_t kHighest32 = std::numeric_limits<int32_t>::max();
+constexpr unsigned kConversionSeed = 20260101;
 
 struct Rescale {
   DType in = DType::kInt32;
@@ -94,11 +94,11 @@ Numbers interesting_values(std::mt19937& random, int64_t shift, int64_t multipli
 }
 
 TEST(Rescale, EveryShiftRoundsOnce) {
-  std::mt19937 random(kSeed);
-  std::cout << "seed " << kSeed << "\n";
+  std::mt19937 random(kConversionSeed);
+  std::cout << "seed " << kConversionSeed << "\n";
   int64_t compared = 0;
   for (int64_t shift = 2; shift <= 62; ++shift) {
-    for (const int64_t multiplier : {int64_t{1} << 30, kMax32, int64_t{1}, int64_t{0}, int64_t{1234567891}}) {
+    for (const int64_t multiplier : {int64_t{1} << 30, kHighest32, int64_t{1}, int64_t{0}, int64_t{1234567891}}) {
       const Numbers values = interesting_values(random, shift, multiplier);
       const Numbers got = Rescale{.multiplier = {multiplier}, .shift = {shift}}.of(values);
       for (size_t i = 0; i < values.size(); ++i, ++compared) {
@@ -111,10 +111,10 @@ TEST(Rescale, EveryShiftRoundsOnce) {
 }
 
 TEST(Rescale, EveryShiftRoundsTwice) {
-  std::mt19937 random(kSeed);
-  std::cout << "seed " << kSeed << "\n";
+  std::mt19937 random(kConversionSeed);
+  std::cout << "seed " << kConversionSeed << "\n";
   for (int64_t shift = 2; shift <= 62; ++shift) {
-    for (const int64_t multiplier : {int64_t{1} << 30, kMax32, int64_t{1}, int64_t{0}, int64_t{1234567891}}) {
+    for (const int64_t multiplier : {int64_t{1} << 30, kHighest32, int64_t{1}, int64_t{0}, int64_t{1234567891}}) {
       const Numbers values = interesting_values(random, shift, multiplier);
       const Numbers got =
           Rescale{.multiplier = {multiplier}, .shift = {shift}, .mode = RoundingMode::kDoubleRound}.of(values);
@@ -150,7 +150,7 @@ TEST(Rescale, ValueMustFitIntoTheShift) {
   EXPECT_EQ(shift8.error({128}, &message), ErrorCode::kRequireFailed);
   EXPECT_EQ(message, "RESCALE 'result' at here: the value 128 does not fit into 8 bits, the shift");
   EXPECT_EQ(shift8.error({-129}), ErrorCode::kRequireFailed);
-  EXPECT_EQ((Rescale{.multiplier = {1}, .shift = {32}}.error({kMin32, kMax32})), ErrorCode::kOk);
+  EXPECT_EQ((Rescale{.multiplier = {1}, .shift = {32}}.error({kLowest32, kHighest32})), ErrorCode::kOk);
 }
 
 TEST(Rescale, MultiplierAndShiftAreChecked) {
@@ -160,15 +160,15 @@ TEST(Rescale, MultiplierAndShiftAreChecked) {
 }
 
 TEST(Rescale, SixteenBitMultiplierOnInt48) {
-  std::mt19937 random(kSeed);
-  std::cout << "seed " << kSeed << "\n";
+  std::mt19937 random(kConversionSeed);
+  std::cout << "seed " << kConversionSeed << "\n";
   const int64_t low = -(int64_t{1} << 47);
   for (int64_t shift = 2; shift <= 62; ++shift) {
     for (const int64_t multiplier : {1 << 14, 32767, 1, 0}) {
       const Rescale rescale{.in = DType::kInt48, .multiplier = {multiplier}, .shift = {shift}, .scale32 = false};
       for (const int64_t value : random_numbers(random, {40}, low, -low - 1)) {
         const int64_t want = rounded_once(value, multiplier, shift);
-        if (want < kMin32 || want > kMax32) {
+        if (want < kLowest32 || want > kHighest32) {
           ASSERT_EQ(rescale.error({value}), ErrorCode::kRequireFailed)
               << value << " * " << multiplier << " >> " << shift;
         } else {
@@ -195,7 +195,7 @@ TEST(Rescale, ZeroPointsAndSaturation) {
   // The sum with the zero point must stay in 32 bits before it saturates.
   const Rescale overflow{.out = DType::kInt8, .output_zp = 1};
   EXPECT_EQ(overflow.error({(1 << 29) - 1}), ErrorCode::kOk);
-  const Rescale all_bits{.out = DType::kInt8, .multiplier = {kMax32}, .shift = {31}, .output_zp = 127};
+  const Rescale all_bits{.out = DType::kInt8, .multiplier = {kHighest32}, .shift = {31}, .output_zp = 127};
   EXPECT_EQ(all_bits.of({(1 << 30) - 1}), (Numbers{127}));
 }
 
@@ -259,7 +259,7 @@ struct Sweep {
     const bool twice = how.mode == RoundingMode::kDoubleRound && shift > 31;
     const int64_t scaled = twice ? rounded_twice(value, multiplier, shift) : rounded_once(value, multiplier, shift);
     const int64_t result = scaled + output_zp();
-    const bool fits = scaled >= kMin32 && scaled <= kMax32 && result >= kMin32 && result <= kMax32;
+    const bool fits = scaled >= kLowest32 && scaled <= kHighest32 && result >= kLowest32 && result <= kHighest32;
     return fits ? std::optional(result) : std::nullopt;
   }
   template <typename T>
@@ -342,8 +342,8 @@ std::vector<Rescale> type_combinations() {
 }
 
 TEST(Rescale, EveryTypeSignModeAndShift) {
-  std::mt19937 random(kSeed);
-  std::cout << "seed " << kSeed << "\n";
+  std::mt19937 random(kConversionSeed);
+  std::cout << "seed " << kConversionSeed << "\n";
   std::map<std::string, size_t> compared;
   const auto sweep = [&](Sweep of, const char* name, std::initializer_list<int64_t> multipliers) {
     for (of.shift = 2; of.shift <= 62; ++of.shift) {
@@ -368,9 +368,9 @@ TEST(Rescale, EveryTypeSignModeAndShift) {
     how.scale32 = true;
     sweep({how}, "32 bits, INEXACT_ROUND", {1 << 30, 1234567891});
     how.mode = RoundingMode::kSingleRound;
-    sweep({how}, "32 bits, SINGLE_ROUND", {1 << 30, kMax32, 0});
+    sweep({how}, "32 bits, SINGLE_ROUND", {1 << 30, kHighest32, 0});
     how.mode = RoundingMode::kDoubleRound;
-    sweep({how}, "32 bits, DOUBLE_ROUND", {1 << 30, kMax32, 1});
+    sweep({how}, "32 bits, DOUBLE_ROUND", {1 << 30, kHighest32, 1});
   }
   EXPECT_EQ(compared.size(), 5u);
   for (const auto& [name, count] : compared) {
@@ -382,7 +382,7 @@ TEST(Cast, BetweenIntegersAndBooleans) {
   const auto cast = [](const Value& value, DType type) {
     return OperatorCase{Op::kCast, {value}, type, value.shape}.numbers();
   };
-  EXPECT_EQ(cast(i32({3}, {257, -129, kMin32}), DType::kInt8), (Numbers{1, 127, 0}));  // the low bits
+  EXPECT_EQ(cast(i32({3}, {257, -129, kLowest32}), DType::kInt8), (Numbers{1, 127, 0}));  // the low bits
   EXPECT_EQ(cast(i8({2}, {-128, 127}), DType::kInt32), (Numbers{-128, 127}));
   EXPECT_EQ(cast(i32({2}, {65535, 32768}), DType::kInt16), (Numbers{-1, -32768}));
   EXPECT_EQ(cast(i16({3}, {0, 256, -1}), DType::kBool), (Numbers{0, 1, 1}));

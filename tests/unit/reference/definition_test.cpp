@@ -16,7 +16,7 @@ using Index = std::vector<int64_t>;
 using Numbers = std::vector<int64_t>;
 using Lists = std::vector<int32_t>;
 
-constexpr unsigned kSeed = 90210;
+constexpr unsigned kDefinitionSeed = 90210;
 constexpr int kRounds = 25;
 
 // Calls visit(index) for all elements of a shape, in C order.
@@ -54,7 +54,7 @@ struct Grid {
 
 class Definition : public testing::Test {
  protected:
-  Definition() { std::cout << "seed " << kSeed << "\n"; }
+  Definition() { std::cout << "seed " << kDefinitionSeed << "\n"; }
 
   int64_t between(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(engine_); }
   int32_t small(int64_t low, int64_t high) { return static_cast<int32_t>(between(low, high)); }
@@ -64,7 +64,7 @@ class Definition : public testing::Test {
     return grid;
   }
 
-  std::mt19937 engine_{kSeed};
+  std::mt19937 engine_{kDefinitionSeed};
 };
 
 Value integers(DType type, const Grid& grid) { return value_of(type, grid.shape, grid.numbers); }

@@ -10,7 +10,7 @@
 namespace npu::reference::test {
 namespace {
 
-constexpr unsigned kSeed = 4711;
+constexpr unsigned kFastSeed = 4711;
 
 struct Types {
   DType in, weight, out;
@@ -96,8 +96,8 @@ OperatorCase random_convolution(Random& random, const Types& types, bool three_d
 }
 
 TEST(Fast, ConvolutionsEqualPlain) {
-  std::cout << "seed " << kSeed << "\n";
-  Random random(kSeed);
+  std::cout << "seed " << kFastSeed << "\n";
+  Random random(kFastSeed);
   for (const Types& types : kConvolutionTypes) {
     for (int i = 0; i < 150; ++i) {
       SCOPED_TRACE(i);
@@ -135,8 +135,8 @@ OperatorCase with_reals(OperatorCase the_case, Random& random, DType in, DType o
 }
 
 TEST(Fast, FloatConvolutionsEqualPlain) {
-  std::cout << "seed " << kSeed << "\n";
-  Random random(kSeed);
+  std::cout << "seed " << kFastSeed << "\n";
+  Random random(kFastSeed);
   for (const auto& [in, out] : kFloatTypes) {
     for (int i = 0; i < 60; ++i) {
       SCOPED_TRACE(i);
@@ -168,8 +168,8 @@ TEST(Fast, LeavesInfiniteWeightsToPlain) {
 TEST(Fast, LongInt16DotProductsEqualPlain) {
   // More products than 32 bits can sum.
   const int64_t depth = 1500;
-  std::cout << "seed " << kSeed << "\n";
-  Random random(kSeed);
+  std::cout << "seed " << kFastSeed << "\n";
+  Random random(kFastSeed);
   Attributes a;
   a.pad = {0, 0, 0, 0};
   a.stride = {1, 1};
@@ -202,8 +202,8 @@ OperatorCase random_depthwise(Random& random, const Types& types, int64_t larges
 }
 
 TEST(Fast, DepthwiseEqualsPlain) {
-  std::cout << "seed " << kSeed << "\n";
-  Random random(kSeed);
+  std::cout << "seed " << kFastSeed << "\n";
+  Random random(kFastSeed);
   for (const Types& types : kConvolutionTypes) {
     for (int i = 0; i < 150; ++i) {
       SCOPED_TRACE(i);
@@ -214,8 +214,8 @@ TEST(Fast, DepthwiseEqualsPlain) {
 }
 
 TEST(Fast, FloatDepthwiseEqualsPlain) {
-  std::cout << "seed " << kSeed << "\n";
-  Random random(kSeed);
+  std::cout << "seed " << kFastSeed << "\n";
+  Random random(kFastSeed);
   for (const auto& [in, out] : kFloatTypes) {
     for (int i = 0; i < 60; ++i) {
       SCOPED_TRACE(i);
@@ -226,8 +226,8 @@ TEST(Fast, FloatDepthwiseEqualsPlain) {
 }
 
 TEST(Fast, MatMulEqualsPlain) {
-  std::cout << "seed " << kSeed << "\n";
-  Random random(kSeed);
+  std::cout << "seed " << kFastSeed << "\n";
+  Random random(kFastSeed);
   for (int i = 0; i < 200; ++i) {
     SCOPED_TRACE(i);
     const DType type = i % 2 == 0 ? DType::kInt8 : DType::kInt16;

@@ -52,7 +52,7 @@ TEST(FloatMatMul, EveryRowOfTypes) {
   EXPECT_EQ(error_of(no_row), ErrorCode::kTypeUnsupported);
 }
 
-Attributes window(std::vector<int32_t> pad, std::vector<int32_t> stride, std::vector<int32_t> dilation) {
+Attributes float_window(std::vector<int32_t> pad, std::vector<int32_t> stride, std::vector<int32_t> dilation) {
   Attributes attributes;
   attributes.pad = std::move(pad);
   attributes.stride = std::move(stride);
@@ -74,22 +74,22 @@ TEST(FloatConvolution, AllKindsAgreeOnOneChannel) {
                               {real(type, {1, 3, 3, 1}, image), real(type, {1, 2, 2, 1}, kernel), bias, zero, zero},
                               type,
                               {1, 2, 2, 1},
-                              window({0, 0, 0, 0}, {1, 1}, {1, 1})};
+                              float_window({0, 0, 0, 0}, {1, 1}, {1, 1})};
     EXPECT_TRUE(equal_reals(reals_of(conv2d.run()), rounded));
     const OperatorCase conv3d{
         Op::kConv3d,
         {real(type, {1, 1, 3, 3, 1}, image), real(type, {1, 1, 2, 2, 1}, kernel), bias, zero, zero},
         type,
         {1, 1, 2, 2, 1},
-        window({0, 0, 0, 0, 0, 0}, {1, 1, 1}, {1, 1, 1})};
+        float_window({0, 0, 0, 0, 0, 0}, {1, 1, 1}, {1, 1, 1})};
     EXPECT_TRUE(equal_reals(reals_of(conv3d.run()), rounded));
     const OperatorCase depthwise{Op::kDepthwiseConv2d,
                                  {real(type, {1, 3, 3, 1}, image), real(type, {2, 2, 1, 1}, kernel), bias, zero, zero},
                                  type,
                                  {1, 2, 2, 1},
-                                 window({0, 0, 0, 0}, {1, 1}, {1, 1})};
+                                 float_window({0, 0, 0, 0}, {1, 1}, {1, 1})};
     EXPECT_TRUE(equal_reals(reals_of(depthwise.run()), rounded));
-    Attributes transposed = window({}, {1, 1}, {});
+    Attributes transposed = float_window({}, {1, 1}, {});
     transposed.out_pad = {-1, -1, -1, -1};
     const OperatorCase transpose{
         Op::kTransposeConv2d,
@@ -109,13 +109,13 @@ TEST(FloatConvolution, PaddingHidesAnInfiniteWeight) {
        real(DType::kFp16, {1}), zero, zero},
       DType::kFp16,
       {1, 1, 2, 1},
-      window({0, 0, 1, 1}, {1, 1}, {1, 1})};
+      float_window({0, 0, 1, 1}, {1, 1}, {1, 1})};
   EXPECT_TRUE(equal_reals(reals_of(the_case.run()), {7, kInfinity}));
 }
 
 TEST(FloatPool, MaximumInBothNanModes) {
   for (const DType type : kAllFloats) {
-    Attributes attributes = window({0, 0, 0, 0}, {1, 1}, {});
+    Attributes attributes = float_window({0, 0, 0, 0}, {1, 1}, {});
     attributes.kernel = {1, 2};
     attributes.nan_mode = NanMode::kPropagate;
     OperatorCase the_case{
@@ -128,7 +128,7 @@ TEST(FloatPool, MaximumInBothNanModes) {
 
 TEST(FloatPool, AverageLeavesPaddingOut) {
   for (const DType type : kAllFloats) {
-    Attributes attributes = window({0, 0, 1, 1}, {1, 1}, {});
+    Attributes attributes = float_window({0, 0, 1, 1}, {1, 1}, {});
     attributes.kernel = {1, 2};
     const Value zero = real(type, {0});
     const OperatorCase the_case{

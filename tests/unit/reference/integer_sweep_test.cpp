@@ -14,7 +14,7 @@ namespace {
 __extension__ using Wide = __int128;
 using Numbers = std::vector<int64_t>;
 
-constexpr unsigned kSeed = 20260103;
+constexpr unsigned kSweepSeed = 20260103;
 
 Numbers all_numbers(int bits) {
   Numbers values(size_t{1} << bits);
@@ -46,7 +46,7 @@ Numbers int32_corners(int random_count) {
       values.push_back(wrapped(-power_of_two(power) + near, 32));
     }
   }
-  std::mt19937 random(kSeed);
+  std::mt19937 random(kSweepSeed);
   for (int i = 0; i < random_count; ++i) {
     values.push_back(static_cast<int32_t>(random()));
   }
@@ -54,8 +54,8 @@ Numbers int32_corners(int random_count) {
 }
 
 TEST(IntegerSweep, TableOfEveryInt8) {
-  std::cout << "seed " << kSeed << "\n";
-  std::mt19937 random(kSeed);
+  std::cout << "seed " << kSweepSeed << "\n";
+  std::mt19937 random(kSweepSeed);
   std::vector<Numbers> tables(20);
   for (Numbers& table : tables) {
     table = random_numbers(random, {256}, -128, 127);
@@ -72,8 +72,8 @@ TEST(IntegerSweep, TableOfEveryInt8) {
 }
 
 TEST(IntegerSweep, TableOfEveryInt16) {
-  std::cout << "seed " << kSeed << "\n";
-  std::mt19937 random(kSeed);
+  std::cout << "seed " << kSweepSeed << "\n";
+  std::mt19937 random(kSweepSeed);
   std::vector<Numbers> tables(6, Numbers(513));
   for (int64_t i = 0; i < 513; ++i) {
     const auto at = static_cast<size_t>(i);
@@ -121,7 +121,7 @@ TEST(IntegerSweep, EveryShiftOfEveryWidth) {
   };
   const std::pair<DType, Numbers> types[] = {
       {DType::kInt8, all_numbers(8)}, {DType::kInt16, all_numbers(16)}, {DType::kInt32, int32_corners(2000)}};
-  std::cout << "seed " << kSeed << "\n";
+  std::cout << "seed " << kSweepSeed << "\n";
   for (const Shifting& shifting : operators) {
     Attributes attributes;
     attributes.round = shifting.round;
@@ -171,7 +171,7 @@ TEST(IntegerSweep, MultipliesWithEveryShift) {
       b.push_back(y);
     }
   }
-  std::cout << "seed " << kSeed << "\n";
+  std::cout << "seed " << kSweepSeed << "\n";
   size_t compared = 0, beyond = 0;
   for (int64_t shift = 0; shift <= 63; ++shift) {
     Numbers left, right, want;

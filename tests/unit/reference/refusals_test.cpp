@@ -7,7 +7,7 @@ namespace {
 
 using namespace refusals;
 
-Attributes window(std::vector<int32_t> pad, std::vector<int32_t> stride, std::vector<int32_t> dilation) {
+Attributes window_of(std::vector<int32_t> pad, std::vector<int32_t> stride, std::vector<int32_t> dilation) {
   Attributes a;
   a.pad = std::move(pad);
   a.stride = std::move(stride);
@@ -83,7 +83,7 @@ TEST(Refusals, Conv2d) {
                            convolution_operands({1, 4, 5, 2}, {3, 2, 2, 2}, 3),
                            DType::kInt32,
                            {1, 3, 4, 3},
-                           window({0, 0, 0, 0}, {1, 1}, {1, 1})};
+                           window_of({0, 0, 0, 0}, {1, 1}, {1, 1})};
   expect_refused(legal, convolution_changes({
                             {"rank of all",
                              [](OperatorCase& c) {
@@ -108,7 +108,7 @@ TEST(Refusals, Conv3d) {
                            convolution_operands({1, 2, 4, 5, 2}, {3, 1, 2, 2, 2}, 3),
                            DType::kInt32,
                            {1, 2, 3, 4, 3},
-                           window({0, 0, 0, 0, 0, 0}, {1, 1, 1}, {1, 1, 1})};
+                           window_of({0, 0, 0, 0, 0, 0}, {1, 1, 1}, {1, 1, 1})};
   expect_refused(legal, convolution_changes({
                             {"rank of all",
                              [](OperatorCase& c) {
@@ -126,7 +126,7 @@ TEST(Refusals, DepthwiseConv2d) {
                            convolution_operands({1, 4, 5, 2}, {2, 2, 2, 3}, 6),
                            DType::kInt32,
                            {1, 3, 4, 6},
-                           window({0, 0, 0, 0}, {1, 1}, {1, 1})};
+                           window_of({0, 0, 0, 0}, {1, 1}, {1, 1})};
   expect_refused(legal, convolution_changes({
                             {"rank of the operand", shaped(0, {1, 4, 5, 2, 1}), kShape},
                             {"rank of the weights", shaped(1, {2, 2, 2, 3, 1}), kShape},
@@ -207,7 +207,7 @@ TEST(Refusals, MatMul) {
 }
 
 TEST(Refusals, Pooling) {
-  Attributes a = window({0, 0, 0, 0}, {1, 1}, {});
+  Attributes a = window_of({0, 0, 0, 0}, {1, 1}, {});
   a.kernel = {2, 2};
   for (const Op op : {Op::kMaxPool2d, Op::kAvgPool2d}) {
     const OperatorCase legal{

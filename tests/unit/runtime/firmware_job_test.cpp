@@ -13,9 +13,9 @@ using std::chrono::milliseconds;
 
 // Behind ring 0, log and phase records (firmware_boot_test.cpp): the context's ring with 16 entries, then the program's
 // job, counters and segments.
-constexpr uint32_t kShared = 0xc0000;
-constexpr uint32_t kPhases = kShared + 128 + 32 * 320 + (16 << 10);
-constexpr uint32_t kRing = kPhases + 2048 * 16;
+constexpr uint32_t kJobShared = 0xc0000;
+constexpr uint32_t kJobPhases = kJobShared + 128 + 32 * 320 + (16 << 10);
+constexpr uint32_t kRing = kJobPhases + 2048 * 16;
 constexpr uint32_t kRequests = kRing + 128, kCompletions = kRequests + 16 * 64;
 constexpr uint32_t kJob = kRing + 128 + 16 * 320;
 constexpr uint32_t kCounters = kJob + 192;
@@ -118,7 +118,7 @@ TEST_F(FirmwareJob, TrafficOfARunIsExactlyThis) {
       MockHal::read(reg::kTimeLo, 140),
       MockHal::read(reg::kTimeHi, 1),
       MockHal::read(reg::kPhaseCount, 1),
-      MockHal::read_dram(kPhases, 16, bytes_of(phase)),
+      MockHal::read_dram(kJobPhases, 16, bytes_of(phase)),
       MockHal::read_dram(kCounters, 2048, counters),
       MockHal::write_dram(kRing + 52, word(1)),
       MockHal::read_dram(5 * kPage, 64, bytes_of(event)),

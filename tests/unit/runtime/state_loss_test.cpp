@@ -22,8 +22,8 @@ class Unasked : public testing::Test {
  protected:
   Way way_;
 };
-using Ways = testing::Types<Opened>;  // behind firmware only jobs see it
-TYPED_TEST_SUITE(Unasked, Ways);
+using LossWays = testing::Types<Opened>;  // behind firmware only jobs see it
+TYPED_TEST_SUITE(Unasked, LossWays);
 
 TYPED_TEST(Unasked, ALossIsFoundByEveryCallAboutVariables) {
   Context context = this->way_.device.create_context();

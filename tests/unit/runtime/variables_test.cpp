@@ -10,7 +10,7 @@ namespace {
 using contract::ErrorCode;
 namespace reg = contract::reg;
 
-std::vector<uint8_t> bytes(std::initializer_list<uint8_t> list) { return list; }
+std::vector<uint8_t> bytes_of(std::initializer_list<uint8_t> list) { return list; }
 
 TEST(Variables, FirstDeclarationWritesContentThenTableEntry) {
   Opened opened;
@@ -53,10 +53,10 @@ TEST(Variables, InitialValueIsAppliedOnFirstAllocationOnly) {
   const LoadedProgram first = context.load(make_program({int8_variable("v", 4, {1, 2, 3, 4})}));
   context.write_variable("v", int8_value({9, 9, 9, 9}));
   const LoadedProgram second = context.load(make_program({int8_variable("v", 4, {5, 6, 7, 8})}));
-  EXPECT_EQ(context.read_variable("v").bytes, bytes({9, 9, 9, 9}));
+  EXPECT_EQ(context.read_variable("v").bytes, bytes_of({9, 9, 9, 9}));
   context.clear();
   const LoadedProgram third = context.load(make_program({int8_variable("v", 4, {5, 6, 7, 8})}));
-  EXPECT_EQ(context.read_variable("v").bytes, bytes({5, 6, 7, 8}));
+  EXPECT_EQ(context.read_variable("v").bytes, bytes_of({5, 6, 7, 8}));
 }
 
 TEST(Variables, ContextsNeverShare) {
@@ -69,7 +69,7 @@ TEST(Variables, ContextsNeverShare) {
   EXPECT_NE(a.variables()[0].offset, b.variables()[0].offset);
   a.clear();
   EXPECT_TRUE(a.variables().empty());
-  EXPECT_EQ(b.read_variable("v").bytes, bytes({2, 2, 2, 2}));
+  EXPECT_EQ(b.read_variable("v").bytes, bytes_of({2, 2, 2, 2}));
 }
 
 TEST(Variables, WithoutInitialValueIsUnwrittenUnlessZeroInit) {
@@ -84,7 +84,7 @@ TEST(Variables, WithoutInitialValueIsUnwrittenUnlessZeroInit) {
   opened.mock.persistent().assign(1024, 7);
   const LoadedProgram z = zero.load(make_program({int8_variable("v", 4)}));
   EXPECT_TRUE(zero.variables()[0].is_written);
-  EXPECT_EQ(zero.read_variable("v").bytes, bytes({0, 0, 0, 0}));
+  EXPECT_EQ(zero.read_variable("v").bytes, bytes_of({0, 0, 0, 0}));
 }
 
 TEST(Variables, MemoryOfAnUnwrittenOneHoldsNothingOfOthers) {
@@ -198,7 +198,7 @@ TEST(Variables, NextJobAllocatesClearedVariablesAgainAndPatchesMovedOnes) {
   job.run();  // only "b" is declared, so it moves to entry 0
   ASSERT_EQ(context.variables().size(), 1u);
   EXPECT_EQ(context.variables()[0].index, 0u);
-  EXPECT_EQ(context.read_variable("b").bytes, bytes({1, 2, 3, 4}));
+  EXPECT_EQ(context.read_variable("b").bytes, bytes_of({1, 2, 3, 4}));
   const uint64_t commands = second.constant_address(0) + 4096;
   EXPECT_EQ(opened.mock.dram(commands + 4096)[commands + 4 * (8 + 5)], 0);
   EXPECT_EQ(opened.mock.dram(commands + 4096)[commands + 4 * (8 + 7 + 6) + 1], 0);

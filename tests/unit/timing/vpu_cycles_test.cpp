@@ -99,7 +99,8 @@ TEST(VpuCycles, NothingTakesNone) {
   EXPECT_EQ(reduce_cycles(VpuReduceCommand{}, machine(64)), Cycles{});
 }
 
-DmaCommand copy(uint32_t run, std::array<uint32_t, 5> count, std::array<int32_t, 5> src, std::array<int32_t, 5> dst) {
+DmaCommand dma_copy(uint32_t run, std::array<uint32_t, 5> count, std::array<int32_t, 5> src,
+                    std::array<int32_t, 5> dst) {
   DmaCommand command;
   command.run_bytes = run;
   command.count = count;
@@ -110,22 +111,22 @@ DmaCommand copy(uint32_t run, std::array<uint32_t, 5> count, std::array<int32_t,
 
 TEST(DmaCycles, ContiguousPiecesMerge) {
   // 10 rows of 3 pixels of 20 bytes, dense on both sides: one piece of 600 bytes, 38 beats of 16.
-  const DmaCommand dense = copy(20, {1, 1, 1, 10, 3}, {0, 0, 0, 60, 20}, {0, 0, 0, 60, 20});
+  const DmaCommand dense = dma_copy(20, {1, 1, 1, 10, 3}, {0, 0, 0, 60, 20}, {0, 0, 0, 60, 20});
   EXPECT_EQ(dma_bytes(dense), 600u);
   EXPECT_EQ(dma_pieces(dense), 1u);
   EXPECT_EQ(dma_cycles(dense, machine(64)).steady, 38u);
   // Rows apart in the destination: ten pieces of 60 bytes, 4 beats each.
-  const DmaCommand rows = copy(20, {1, 1, 1, 10, 3}, {0, 0, 0, 60, 20}, {0, 0, 0, 64, 20});
+  const DmaCommand rows = dma_copy(20, {1, 1, 1, 10, 3}, {0, 0, 0, 60, 20}, {0, 0, 0, 64, 20});
   EXPECT_EQ(dma_pieces(rows), 10u);
   EXPECT_EQ(dma_cycles(rows, machine(64)).steady, 40u);
   // Pixels apart in the source: thirty pieces, although rows follow each other.
-  const DmaCommand pixels = copy(20, {1, 1, 1, 10, 3}, {0, 0, 0, 120, 40}, {0, 0, 0, 60, 20});
+  const DmaCommand pixels = dma_copy(20, {1, 1, 1, 10, 3}, {0, 0, 0, 120, 40}, {0, 0, 0, 60, 20});
   EXPECT_EQ(dma_pieces(pixels), 30u);
   EXPECT_EQ(dma_bytes(pixels), 600u);
 }
 
 TEST(DmaCycles, FillHasNoSource) {
-  DmaCommand fill = copy(16, {1, 1, 1, 1, 8}, {}, {0, 0, 0, 0, 16});
+  DmaCommand fill = dma_copy(16, {1, 1, 1, 1, 8}, {}, {0, 0, 0, 0, 16});
   fill.mode = contract::DmaMode::kFill;
   EXPECT_EQ(dma_pieces(fill), 1u);
   EXPECT_EQ(dma_cycles(fill, machine(64)).steady, 8u);
