@@ -103,16 +103,18 @@ function(npu_library name)
   target_link_libraries(${name} PUBLIC npu_options ${ARG_LIBS})
 endfunction()
 
-# npu_test(name SOURCES a.cpp ... LIBS x y [LABELS l] [FIXTURES f]): a googletest program; every test is a ctest test in a
-# process of its own. The label defaults to `unit`, `unit_long` is for unit tests that smoke leaves out; FIXTURES names the ctest
-# fixtures that must have been set up.
+# npu_test(name SOURCES a.cpp ... [ALONE b.cpp ...] LIBS x y [LABELS l] [FIXTURES f] [SHARDS n] [TIMEOUT s] [SYSTEMC]): a googletest
+# program. It is one ctest test, or n that share its cases and can run beside each other; SYSTEMC: a test for each case, since
+# SystemC elaborates once a process (the program then brings a main of its own). The label defaults to `unit`, `unit_long` is
+# for unit tests that smoke leaves out; FIXTURES names the ctest fixtures that must have been set up. TIMEOUT is that of a ctest
+# test. What each case took is left in test-results/ of the build folder.
 function(npu_test name)
-  cmake_parse_arguments(ARG "NO_GTEST_MAIN" "TIMEOUT" "SOURCES;ALONE;LIBS;LABELS;FIXTURES" ${ARGN})
+  cmake_parse_arguments(ARG "SYSTEMC" "TIMEOUT;SHARDS" "SOURCES;ALONE;LIBS;LABELS;FIXTURES" ${ARGN})
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
   endif()
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 120)
+    set(ARG_TIMEOUT 300)
   endif()
   if(NPU_SANITIZE OR NPU_SANITIZE_THREAD)
     math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 5")  # what sanitizers cost
@@ -120,18 +122,44 @@ function(npu_test name)
   npu_batches(sources ${name} ${ARG_SOURCES})
   add_executable(${name} ${sources} ${ARG_ALONE})
   target_link_libraries(${name} PRIVATE npu_options ${ARG_LIBS} GTest::gtest GTest::gmock)
-  if(NOT ARG_NO_GTEST_MAIN)
-    target_link_libraries(${name} PRIVATE GTest::gtest_main)
-  endif()
   if(NPU_ZOO_DIR)
     target_compile_definitions(${name} PRIVATE NPU_ZOO_DIR="${NPU_ZOO_DIR}")
   endif()
   if(ARG_LABELS MATCHES "^unit")
     add_dependencies(unit_tests ${name})
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
-                       PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
-                                  FIXTURES_REQUIRED "${ARG_FIXTURES}")
+  set_property(GLOBAL APPEND PROPERTY NPU_TEST_PROGRAMS ${name})
+  set(properties LABELS ${ARG_LABELS} TIMEOUT ${ARG_TIMEOUT})
+  if(ARG_FIXTURES)
+    list(APPEND properties FIXTURES_REQUIRED ${ARG_FIXTURES})
+  endif()
+  if(ARG_SYSTEMC)
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES PROPERTIES ${properties})
+    return()
+  endif()
+  target_link_libraries(${name} PRIVATE GTest::gtest_main)
+  if(NOT ARG_SHARDS)
+    set(ARG_SHARDS 1)
+  endif()
+  math(EXPR last "${ARG_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    set(test ${name})
+    if(ARG_SHARDS GREATER 1)
+      math(EXPR number "${shard} + 1")
+      set(test ${name}_${number})
+    endif()
+    add_test(NAME ${test} COMMAND ${name} --gtest_brief=1)
+    set_tests_properties(${test} PROPERTIES ${properties} ENVIRONMENT
+      "GTEST_OUTPUT=xml:${CMAKE_BINARY_DIR}/test-results/${test}.xml;GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${shard}")
+  endforeach()
+endfunction()
+
+# npu_list_test_programs(FILE): writes the paths of all programs of npu_test, a line each, for what asks them for their cases.
+function(npu_list_test_programs file)
+  get_property(programs GLOBAL PROPERTY NPU_TEST_PROGRAMS)
+  list(TRANSFORM programs REPLACE "(.+)" "$<TARGET_FILE:\\1>")
+  list(JOIN programs "\n" text)
+  file(GENERATE OUTPUT "${file}" CONTENT "${text}\n")
 endfunction()
 
 # npu_fuzzer(name SOURCES a.cpp ... LIBS x y): a libFuzzer program; only in a build with NPU_FUZZ.

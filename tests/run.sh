@@ -44,13 +44,18 @@ build() {
   cmake --build "build/$preset" --parallel "$jobs" ${1:+--target "$@"}
 }
 
-# check NAME PRESET CTEST-ARGUMENTS...: runs tests and keeps ctest's closing line for the end.
+# check NAME PRESET BUDGET CTEST-ARGUMENTS...: runs tests, says where their time went (BUDGET: seconds of all of them), and keeps
+# ctest's closing line for the end.
 check() {
-  local name=$1 preset=$2 log=build/ctest-$2.log status=0
-  shift 2
+  local name=$1 preset=$2 budget=$3 log=build/ctest-$2.log junit=$PWD/build/ctest-$2.xml status=0
+  shift 3
   step "test $name"
-  ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --parallel "$jobs" "$@" 2>&1 | tee "$log" || status=$?
+  rm -rf "build/$preset/test-results"
+  ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --parallel "$jobs" --output-junit "$junit" "$@" 2>&1 |
+    tee "$log" || status=$?
   summary+=("$name: $(grep -E 'tests passed' "$log" || echo 'no test ran')")
+  /usr/bin/python3 tests/tools/slowest.py "build/$preset" "$junit" --budget "$budget" --name "$name" | tee "$log.slowest" || true
+  summary+=("$(tail -n 1 "$log.slowest")")
   return "$status"
 }
 
@@ -80,9 +85,9 @@ sim/setup.sh "${groups[@]}"
 export NPU_REQUIRE_NETWORKS=1
 build release
 case $level in
-  smoke) check release release --label-regex '^(unit|smoke)$' ;;
-  full) check release release --label-exclude nightly ;;
-  nightly) check release release ;;
+  smoke) check release release 100 --label-regex '^(unit|smoke)$' ;;
+  full) check release release 900 --label-exclude nightly ;;
+  nightly) check release release 20000 ;;
 esac
 
 if [[ $level != smoke ]]; then
@@ -90,9 +95,10 @@ if [[ $level != smoke ]]; then
   export ASAN_OPTIONS=detect_stack_use_after_return=0
   export UBSAN_OPTIONS=print_stacktrace=1
   build asan unit_tests
-  check "unit tests with sanitizers" asan --label-regex '^unit'
+  check "unit tests with sanitizers" asan 900 --label-regex '^unit'
   build tsan runtime_test capi_test
-  check "threads with their sanitizer" tsan --tests-regex '^(Threads|Monitor|FirmwareJob|FirmwareFault)\.'
+  GTEST_FILTER='Threads.*:Monitor.*:FirmwareJob.*:FirmwareFault.*' \
+    check "threads with their sanitizer" tsan 120 --tests-regex '^(runtime_test|capi_test)$'
 fi
 
 case $level in

@@ -4,7 +4,7 @@
 
     tests/system/docs/state.py BUILD-FOLDER [--without-rtl]
 
-The tests are those that ctest knows in the build folder. Exit status 0 when all is well, 1 with a line for each cell that is not, 77
+The tests are the cases of all test programs of the build folder. Exit status 0 when all is well, 1 with a line for each cell that is not, 77
 when a test was not found and programs with tests are not built.
 """
 
@@ -16,23 +16,37 @@ from pathlib import Path
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs/reference/state.md"
 COLUMNS = ["reference", "device", "RTL"]  # of the tables that are checked, behind the rule and what holds
-NOT_BUILT = "_NOT_BUILT"
 
 
-def plain(name):
-    """Without what a parametrised test has around its name, or a test of several types behind it:
-    Wakewords/State.Equal/okay_nabu and State.Equal<npu::Device> -> State.Equal."""
-    name = re.sub(r"<.*>$", "", name)
-    parts = [part for part in name.split("/") if "." in part]
-    return parts[0] if parts else name
+def plain(suite, case):
+    """Suite.Case without what a parametrised or typed test has around its name: Wakewords/State and Equal/okay_nabu, or State/0
+    and Equal, become State.Equal."""
+    return re.sub(r"/\d+$", "", suite).split("/")[-1] + "." + case.split("/")[0]
+
+
+def cases_of(program):
+    """Names of the cases of a googletest program, as Suite.Case."""
+    done = subprocess.run([program, "--gtest_list_tests"], stdout=subprocess.PIPE, text=True, check=True, timeout=60)
+    suite, cases = "", set()
+    for line in done.stdout.splitlines():
+        name = line.split("#")[0].rstrip()
+        if not line.startswith(" ") and name.endswith("."):
+            suite = name.removesuffix(".")
+        elif line.startswith("  ") and suite:
+            cases.add(plain(suite, name.strip()))
+    return cases
 
 
 def tests_of(build):
     """Names of all tests, and of the programs that are not built."""
+    programs = (build / "test-programs.txt").read_text(encoding="utf-8").split()
+    missing = [program for program in programs if not Path(program).is_file()]
     done = subprocess.run(["ctest", "-N", "--test-dir", build], stdout=subprocess.PIPE, text=True, check=True)
-    names = re.findall(r"^ *Test +#\d+: (\S+)", done.stdout, re.MULTILINE)
-    missing = [name.removesuffix(NOT_BUILT) for name in names if name.endswith(NOT_BUILT)]
-    return {plain(name) for name in names}, missing
+    names = set(re.findall(r"^ *Test +#\d+: (\S+)", done.stdout, re.MULTILINE))
+    for program in programs:
+        if program not in missing:
+            names |= cases_of(program)
+    return names, [Path(program).name for program in missing]
 
 
 def rows_of(text):
