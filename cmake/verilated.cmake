@@ -6,12 +6,7 @@ if(NOT verilator_FOUND)
   message(FATAL_ERROR "Verilator was not found: install it (sim/setup.sh build does) or build without RTL, -DNPU_WITH_RTL=OFF")
 endif()
 
-# Whose RTL is built. Coverage is measured on blocks of sizes of their own.
-if(NPU_RTL_COVERAGE)
-  set(NPU_RTL_PRESETS small)
-else()
-  set(NPU_RTL_PRESETS nano edge)
-endif()
+include(rtl_presets)
 
 set(NPU_RTL_THREADS 1 CACHE STRING "Threads of each Verilated block; one is fastest (rtl/README.md, Speed)")
 

@@ -39,13 +39,20 @@ struct Variable {
 
 // A group of operators that runs as one: a row of the report.
 struct Layer {
-  std::string name;       // "conv2d_3": first operator's name in lower case, and its position in the file
+  std::string name;       // of the tensor that it makes, as in the file; `position` where that has none
   std::string operators;  // "CONV2D+RESCALE+CLAMP"
   std::string engine;     // "mxu", "vpu", "dma", "view"
   std::string location;   // of the first operator, as in the file
   std::string output;     // name of the tensor that it produces
   int64_t macs = 0;       // padding counted
   int64_t tiles = 0;
+  std::string
+      position{};      // "conv2d_3": name in lower case of the operator that `kind` starts with, position in the file
+  std::string kind{};  // `operators` without those that only scale, limit or convert, if others are left: "ADD"
+  // Of that operator: its first operand and the layer's result; kernel, stride and dilation (y, x) where it has them.
+  graph::Shape input_shape{}, output_shape{};
+  std::vector<int32_t> kernel{}, stride{}, dilation{};
+  uint64_t estimated_cycles = 0;  // by which it makes the estimate for the job longer
 };
 
 // What to do when the job is stopped at a yield command (the contract's structure `segment`): streams that save what is
@@ -76,6 +83,8 @@ struct Program {
   std::vector<uint32_t> variable_relocations;
   std::vector<Layer> layers;  // index = `layer` of the commands
   uint32_t spm_peak_bytes = 0;
+  uint64_t estimated_cycles =
+      0;  // of the main stream, by formulas and with memory that nobody waits for: no measurement
 };
 
 }  // namespace npu::compiler

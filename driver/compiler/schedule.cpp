@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/compiler/schedule.h"
 
+#include <cmath>
 #include <optional>
 #include <string>
 
@@ -30,10 +31,9 @@ void check_buffers(const Module& module) {
 }
 
 // The stream, with the points at which it can be stopped and what is to be done there.
-void encode_with_segments(const backend::Schedule& schedule, const contract::Capabilities& capabilities,
-                          uint32_t segment_cycles, Program& program) {
+void encode_with_segments(const backend::Schedule& schedule, const backend::Timeline& timeline,
+                          const contract::Capabilities& capabilities, uint32_t segment_cycles, Program& program) {
   const std::vector<backend::Command>& commands = schedule.stream.commands;
-  const backend::Timeline timeline = backend::estimate_timeline(commands, program.variables, capabilities);
   if (segment_cycles == 0) {
     backend::encode(commands, backend::no_yields(timeline), capabilities, program);
     return;
@@ -48,6 +48,16 @@ void encode_with_segments(const backend::Schedule& schedule, const contract::Cap
     layers.push_back(backend::header_of(commands[point.before].body).layer);
   }
   backend::add_segment_streams(liveness.spans(places), layers, capabilities, program);
+}
+
+// The layers' parts of the estimate: each is charged with the time by which its commands move the end. They add up.
+void spread_estimate(const std::vector<backend::Command>& commands, const backend::Timeline& timeline,
+                     Program& program) {
+  for (size_t i = 0; i < commands.size(); ++i) {
+    const auto end = static_cast<uint64_t>(std::llround(timeline.completed[i]));
+    program.layers[backend::header_of(commands[i].body).layer].estimated_cycles += end - program.estimated_cycles;
+    program.estimated_cycles = end;
+  }
 }
 
 // What the commands do with the variables.
@@ -87,7 +97,8 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
 
   Program program;
   program.variables = std::move(module.variables);
-  encode_with_segments(best, capabilities, options.segment_cycles, program);
+  const backend::Timeline timeline = backend::estimate_timeline(stream.commands, program.variables, capabilities);
+  encode_with_segments(best, timeline, capabilities, options.segment_cycles, program);
   backend::check_dram({stream.constants.size(), static_cast<uint64_t>(layout.workspace_bytes),
                        static_cast<uint64_t>(layout.input_bytes), static_cast<uint64_t>(layout.output_bytes),
                        program.save_bytes, program.commands.size() * sizeof(uint32_t)},
@@ -109,6 +120,7 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
   }
   program.layers = std::move(module.layers);
   for (size_t i = 0; i < program.layers.size(); ++i) program.layers[i].tiles = stream.layer_tiles[i];
+  spread_estimate(stream.commands, timeline, program);
   count_state(best, program);
   return program;
 }

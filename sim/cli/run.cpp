@@ -21,6 +21,7 @@
 #include "sim/cli/network.h"
 #include "sim/cli/oracle.h"
 #include "sim/cli/progress.h"
+#include "sim/cli/rtl_machines.h"
 #include "sim/cli/run_options.h"
 #include "sim/cli/staged_files.h"
 #include "sim/cli/state_file.h"
@@ -151,6 +152,8 @@ report::RunInfo run_info(const RunOptions& options, const Network& network, cons
     info.jitter_max = options.jitter->second;
   }
   info.program_sha256 = report::hash_program(program);
+  info.rtl_presets = rtl_presets();
+  info.has_rtl = has_rtl_sizes(preset.caps);
   return info;
 }
 

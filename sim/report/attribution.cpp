@@ -2,10 +2,10 @@
 #include "sim/report/attribution.h"
 
 #include <algorithm>
-#include <limits>
-#include <optional>
+#include <numeric>
 
 #include "hw/contract/error.h"
+#include "sim/report/critical_path.h"
 
 namespace npu::report {
 namespace {
@@ -16,23 +16,6 @@ using contract::Queue;
 constexpr size_t kQueues = 16;
 
 __extension__ using Wide = unsigned __int128;
-
-Cause cause_of(Transfer transfer) {
-  switch (transfer) {
-    case Transfer::kConstants:
-      return Cause::kWeightLoad;
-    case Transfer::kDramRead:
-      return Cause::kDramRead;
-    case Transfer::kDramWrite:
-      return Cause::kDramWrite;
-    case Transfer::kState:
-      return Cause::kState;
-    case Transfer::kNone:
-    case Transfer::kOnChip:
-      break;
-  }
-  return Cause::kOnChipCopy;
-}
 
 // The events of one queue in order; its cursor moves with the time.
 struct QueueLine {
@@ -57,10 +40,21 @@ struct QueueLine {
   }
 };
 
+// The part of `amount`, spread evenly over a command, that lies in [begin, end); parts of the whole command sum up to
+// it.
+uint64_t part_of(uint64_t amount, const Event& event, uint64_t begin, uint64_t end) {
+  const uint64_t duration = event.completed - event.started;
+  if (duration == 0) return 0;
+  const auto until = [&](uint64_t at) {
+    return static_cast<uint64_t>(static_cast<Wide>(at - event.started) * amount / duration);
+  };
+  return until(end) - until(begin);
+}
+
 class Sweep {
  public:
-  Sweep(std::span<const Event> events, uint64_t cycles, size_t layers, std::span<const CommandInfo> commands)
-      : commands_(commands), result_(layers) {
+  Sweep(std::span<const Event> events, uint64_t cycles, size_t layers, const Subject& subject)
+      : subject_(subject), path_(critical_path(events, cycles, subject.commands, subject.fifo_depth)), result_(layers) {
     NPU_CHECK(layers > 0);
     times_ = {0, cycles};
     for (const Event& event : events) {
@@ -71,6 +65,7 @@ class Sweep {
       }
       if (last_ == nullptr || event.command > last_->command) last_ = &event;
     }
+    for (const PathPart& part : path_) times_.push_back(part.begin);
     for (QueueLine& line : lines_) {
       std::sort(line.events.begin(), line.events.end(),
                 [](const Event* a, const Event* b) { return a->command < b->command; });
@@ -79,41 +74,121 @@ class Sweep {
     times_.erase(std::unique(times_.begin(), times_.end()), times_.end());
   }
 
-  std::vector<CauseCycles> run() {
-    for (size_t i = 0; i + 1 < times_.size(); ++i) charge(times_[i], times_[i + 1] - times_[i]);
+  std::vector<Charge> run() {
+    for (size_t i = 0; i + 1 < times_.size(); ++i) charge(times_[i], times_[i + 1]);
     return std::move(result_);
   }
 
  private:
-  void charge(uint64_t time, uint64_t length) {
-    for (QueueLine& line : lines_) line.advance(time);
-    for (const auto& [queue, compute] :
-         {std::pair{Queue::kMxu, Cause::kMxuCompute}, std::pair{Queue::kVpu, Cause::kVpuCompute}}) {
-      if (const Event* event = line(queue).executing(time)) return charge_compute(*event, time, length, compute);
-    }
-    if (const Event* event = oldest([&](const QueueLine& line) { return line.executing(time); })) {
-      const bool known = event->command < commands_.size();
-      return add(*event, known ? cause_of(commands_[event->command].transfer) : Cause::kOnChipCopy, length);
-    }
-    if (const Event* event = oldest([&](const QueueLine& line) { return line.waiting(time); })) {
-      return add(*event, Cause::kTokens, length);
-    }
-    const Event* event = oldest([&](const QueueLine& line) { return line.to_come(time); });
-    if (event == nullptr) event = last_;
-    if (event != nullptr) return add(*event, Cause::kCommandIssue, length);
-    result_.front()[static_cast<size_t>(Cause::kCommandIssue)] += length;
+  void charge(uint64_t begin, uint64_t end) {
+    for (QueueLine& line : lines_) line.advance(begin);
+    const Event* owner = this->owner(begin);
+    charge_ = &result_[owner == nullptr ? 0 : std::min<size_t>(owner->layer, result_.size() - 1)];
+    left_ = end - begin;
+    const uint64_t dram = count_busy(begin, end);
+    while (part_ + 1 < path_.size() && path_[part_].end <= begin) ++part_;
+    charge_path(path_[part_], begin, end, dram);
   }
 
-  // Stalls are spread evenly over the command; the rounding is such that the parts of a command sum up exactly.
-  void charge_compute(const Event& event, uint64_t time, uint64_t length, Cause compute) {
-    const uint64_t duration = event.completed - event.started;
-    const auto stalled_until = [&](uint64_t at) {
-      return static_cast<uint64_t>(static_cast<Wide>(at - event.started) * std::min<uint64_t>(event.stalled, duration) /
-                                   duration);
-    };
-    const uint64_t stalled = stalled_until(time + length) - stalled_until(time);
-    add(event, Cause::kBankConflicts, stalled);
-    add(event, compute, length - stalled);
+  [[nodiscard]] const Event* owner(uint64_t time) const {
+    for (const Queue queue : {Queue::kMxu, Queue::kVpu}) {
+      if (const Event* event = line(queue).executing(time)) return event;
+    }
+    if (const Event* event = oldest([&](const QueueLine& line) { return line.executing(time); })) return event;
+    if (const Event* event = oldest([&](const QueueLine& line) { return line.waiting(time); })) return event;
+    const Event* event = oldest([&](const QueueLine& line) { return line.to_come(time); });
+    return event != nullptr ? event : last_;
+  }
+
+  // What the resources do meanwhile. Returns the cycles of DRAM.
+  uint64_t count_busy(uint64_t begin, uint64_t end) {
+    uint64_t dram = 0;
+    bool dma = false;
+    for (size_t queue = 0; queue < kQueues; ++queue) {
+      const Event* event = lines_[queue].executing(begin);
+      if (event == nullptr) continue;
+      const auto which = static_cast<Queue>(queue);
+      if (which == Queue::kMxu || which == Queue::kVpu) {
+        const Resource engine = which == Queue::kMxu ? Resource::kMxu : Resource::kVpu;
+        busy(engine) += end - begin - part_of(stalled(*event), *event, begin, end);
+        busy(Resource::kScratchpadPort) += part_of(work_of(*event).port, *event, begin, end);
+      } else {
+        dma = true;
+        dram += part_of(dram_cycles(*event), *event, begin, end);
+      }
+    }
+    busy(Resource::kDram) += dram;
+    if (dma) busy(Resource::kDma) += end - begin;
+    return dram;
+  }
+
+  void charge_path(const PathPart& part, uint64_t begin, uint64_t end, uint64_t dram) {
+    if (part.event == nullptr || part.why == PathPart::Why::kIssue) {
+      return rest(Cause::kCommandIssue, Resource::kCommandIssue);
+    }
+    if (part.why == PathPart::Why::kTokens) return rest(Cause::kTokens, Resource::kLatency);
+    const Event& event = *part.event;
+    switch (static_cast<Queue>(event.queue)) {
+      case Queue::kMxu:
+        take(Cause::kBankConflicts, Resource::kScratchpadPort, part_of(stalled(event), event, begin, end));
+        take(Cause::kWeightLoadPort, Resource::kScratchpadPort, part_of(work_of(event).port_wait, event, begin, end));
+        take(Cause::kFillDrain, Resource::kMxu, part_of(work_of(event).fill_drain, event, begin, end));
+        return rest(Cause::kMxuCompute, Resource::kMxu);
+      case Queue::kVpu:
+        take(Cause::kBankConflicts, Resource::kScratchpadPort, part_of(stalled(event), event, begin, end));
+        take(Cause::kFillDrain, Resource::kVpu, part_of(work_of(event).fill_drain, event, begin, end));
+        return rest(Cause::kVpuCompute, Resource::kVpu);
+      default:
+        return charge_transfer(event, dram);
+    }
+  }
+
+  // A transfer with DRAM waits for DRAM's bytes, its own and those of others, and otherwise for answers.
+  void charge_transfer(const Event& event, uint64_t dram) {
+    const bool known = event.command < subject_.commands.size();
+    const Transfer transfer = known ? subject_.commands[event.command].transfer : Transfer::kOnChip;
+    if (event.dram_read == 0 && event.dram_written == 0) {
+      return rest(transfer == Transfer::kState ? Cause::kState : Cause::kOnChipCopy, Resource::kDma);
+    }
+    switch (transfer) {
+      case Transfer::kConstants:
+        take(Cause::kWeightLoadDram, Resource::kDram, dram);
+        return rest(Cause::kWeightLoadLatency, Resource::kLatency);
+      case Transfer::kState:
+        take(Cause::kState, Resource::kDram, dram);
+        return rest(Cause::kState, Resource::kLatency);
+      case Transfer::kDramWrite:
+        take(Cause::kDramWrite, Resource::kDram, dram);
+        break;
+      default:
+        take(Cause::kDramRead, Resource::kDram, dram);
+    }
+    rest(Cause::kDramLatency, Resource::kLatency);
+  }
+
+  // So many of the interval's cycles that are left.
+  void take(Cause cause, Resource resource, uint64_t cycles) {
+    cycles = std::min(cycles, left_);
+    charge_->causes[static_cast<size_t>(cause)] += cycles;
+    charge_->limits[static_cast<size_t>(resource)] += cycles;
+    left_ -= cycles;
+  }
+
+  void rest(Cause cause, Resource resource) { take(cause, resource, left_); }
+
+  [[nodiscard]] uint64_t& busy(Resource resource) { return charge_->busy[static_cast<size_t>(resource)]; }
+
+  [[nodiscard]] static uint64_t stalled(const Event& event) {
+    return std::min<uint64_t>(event.stalled, event.completed - event.started);
+  }
+
+  [[nodiscard]] uint64_t dram_cycles(const Event& event) const {
+    return subject_.dram.cycles(uint64_t{event.dram_read} + event.dram_written);
+  }
+
+  [[nodiscard]] const CommandWork& work_of(const Event& event) const {
+    static const CommandWork kUnknown;
+    return event.command < subject_.work.size() ? subject_.work[event.command] : kUnknown;
   }
 
   template <typename Pick>
@@ -126,15 +201,14 @@ class Sweep {
     return best;
   }
 
-  void add(const Event& event, Cause cause, uint64_t length) {
-    const size_t layer = std::min<size_t>(event.layer, result_.size() - 1);
-    result_[layer][static_cast<size_t>(cause)] += length;
-  }
+  [[nodiscard]] const QueueLine& line(Queue queue) const { return lines_[static_cast<size_t>(queue)]; }
 
-  QueueLine& line(Queue queue) { return lines_[static_cast<size_t>(queue)]; }
-
-  std::span<const CommandInfo> commands_;
-  std::vector<CauseCycles> result_;
+  const Subject& subject_;
+  const std::vector<PathPart> path_;
+  size_t part_ = 0;  // of the path, that the time has come to
+  std::vector<Charge> result_;
+  Charge* charge_ = nullptr;  // of the layer that the interval is charged to
+  uint64_t left_ = 0;         // cycles of the interval without a cause yet
   std::array<QueueLine, kQueues> lines_;
   std::vector<uint64_t> times_;  // where anything changes
   const Event* last_ = nullptr;  // the last command of the stream
@@ -142,62 +216,18 @@ class Sweep {
 
 }  // namespace
 
-std::string_view name(Cause cause) {
-  switch (cause) {
-    case Cause::kMxuCompute:
-      return "mxu_compute";
-    case Cause::kVpuCompute:
-      return "vpu_compute";
-    case Cause::kBankConflicts:
-      return "bank_conflicts";
-    case Cause::kWeightLoad:
-      return "weight_load";
-    case Cause::kDramRead:
-      return "dram_read";
-    case Cause::kDramWrite:
-      return "dram_write";
-    case Cause::kState:
-      return "state";
-    case Cause::kOnChipCopy:
-      return "on_chip_copy";
-    case Cause::kTokens:
-      return "tokens";
-    case Cause::kCommandIssue:
-      return "command_issue";
-  }
-  return "?";
+uint64_t Charge::cycles() const { return std::accumulate(causes.begin(), causes.end(), uint64_t{0}); }
+
+Charge& Charge::operator+=(const Charge& more) {
+  for (size_t i = 0; i < kCauseCount; ++i) causes[i] += more.causes[i];
+  for (size_t i = 0; i < kResourceCount; ++i) limits[i] += more.limits[i];
+  for (size_t i = 0; i < kResourceCount; ++i) busy[i] += more.busy[i];
+  return *this;
 }
 
-std::string_view words(Cause cause) {
-  switch (cause) {
-    case Cause::kMxuCompute:
-      return "MXU compute";
-    case Cause::kVpuCompute:
-      return "VPU compute";
-    case Cause::kBankConflicts:
-      return "bank conflicts";
-    case Cause::kWeightLoad:
-      return "weight load";
-    case Cause::kDramRead:
-      return "DRAM read";
-    case Cause::kDramWrite:
-      return "DRAM write";
-    case Cause::kState:
-      return "state access";
-    case Cause::kOnChipCopy:
-      return "on-chip copy";
-    case Cause::kTokens:
-      return "waiting for tokens";
-    case Cause::kCommandIssue:
-      return "command issue";
-  }
-  return "?";
-}
-
-std::vector<CauseCycles> attribute(std::span<const Event> events, uint64_t cycles, size_t layers,
-                                   std::span<const CommandInfo> commands) {
-  if (cycles == 0) return std::vector<CauseCycles>(layers);
-  return Sweep(events, cycles, layers, commands).run();
+std::vector<Charge> attribute(std::span<const Event> events, uint64_t cycles, size_t layers, const Subject& subject) {
+  if (cycles == 0) return std::vector<Charge>(layers);
+  return Sweep(events, cycles, layers, subject).run();
 }
 
 }  // namespace npu::report

@@ -1,46 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is charged for a cycle. Every cycle of a job is charged to exactly one layer and one cause, so that the sum over
-// layers is the job's cycles. The first rule that holds in a cycle decides:
-//   1. The MXU executes a command: its layer. Cause: MXU compute, or waiting for scratchpad banks.
-//   2. The VPU executes a command: its layer. Cause: VPU compute, or waiting for scratchpad banks.
-//   3. DMA is in flight: the layer of the oldest such command. Cause: what that command moves.
-//   4. A command was issued and waits for its tokens: the layer of the oldest one. Cause: tokens.
-//   5. The next command is not issued yet: its layer. Cause: command issue. Behind the last command: the last layer.
-// So transfers that hide behind compute cost nothing, and a layer is never charged less than its own MXU time.
+// Who is charged for a cycle, and what limits it. Every cycle of a job is charged to exactly one layer, one cause and
+// one resource, so that each of the three sums is the job's cycles.
+//
+// The layer is that of the first rule that holds in the cycle:
+//   1. The MXU executes a command. 2. The VPU does. 3. DMA is in flight: the oldest such command.
+//   4. A command was issued and waits for its tokens: the oldest one. 5. The next command is not issued yet. Behind the
+//      last command: the last one.
+// So a layer is never charged less than its own MXU time.
+//
+// Cause and resource are those of the command that the rest of the job waits for in that cycle (critical_path.h), which
+// may be another layer's: a layer that computes while the next one's weights arrive too late is limited by DRAM.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "hw/contract/gen/commands.h"
+#include "sim/report/cause.h"
 #include "sim/report/command_list.h"
+#include "sim/report/work.h"
 
 namespace npu::report {
 
-enum class Cause : uint8_t {
-  kMxuCompute,
-  kVpuCompute,
-  kBankConflicts,
-  kWeightLoad,
-  kDramRead,
-  kDramWrite,
-  kState,
-  kOnChipCopy,
-  kTokens,
-  kCommandIssue,
+// Of a layer.
+struct Charge {
+  CauseCycles causes{};
+  ResourceCycles limits{};
+  // Cycles of the layer's in which a resource was at work, for any layer. DRAM: what its bytes take at best. Nothing
+  // for latency and command issue. Over all layers it is what the resource did in the job.
+  ResourceCycles busy{};
+
+  [[nodiscard]] uint64_t cycles() const;
+  Charge& operator+=(const Charge& more);
 };
-inline constexpr size_t kCauseCount = 10;
-[[nodiscard]] std::string_view name(Cause cause);   // "weight_load", a key
-[[nodiscard]] std::string_view words(Cause cause);  // "weight load", for people
 
-using CauseCycles = std::array<uint64_t, kCauseCount>;
+// What is known of the program and the machine; entries of both lists may be missing.
+struct Subject {
+  std::span<const CommandInfo> commands;  // list_commands()
+  std::span<const CommandWork> work;      // list_work()
+  DramRate dram;
+  uint32_t fifo_depth = 8;
+};
 
-// Cycles by layer and cause. Event::layer indexes the result, which has `layers` entries (at least one when `cycles` is
-// not 0); `commands` is list_commands() of the program.
-[[nodiscard]] std::vector<CauseCycles> attribute(std::span<const contract::Event> events, uint64_t cycles,
-                                                 size_t layers, std::span<const CommandInfo> commands);
+// By layer: Event::layer indexes the result, which has `layers` entries (at least one when `cycles` is not 0).
+[[nodiscard]] std::vector<Charge> attribute(std::span<const contract::Event> events, uint64_t cycles, size_t layers,
+                                            const Subject& subject);
 
 }  // namespace npu::report

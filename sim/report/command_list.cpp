@@ -47,7 +47,11 @@ void add_ewise(CommandInfo& info, const contract::VpuEwiseCommand& ewise) {
 
 CommandInfo describe(std::span<const uint32_t> words) {
   CommandInfo info;
-  info.opcode = contract::Header::decode(words).opcode;
+  const auto header = contract::Header::decode(words);
+  info.opcode = header.opcode;
+  info.queue = header.queue;
+  info.layer = header.layer;
+  info.wait = header.wait;
   switch (info.opcode) {
     case Opcode::kBegin:
     case Opcode::kEnd:

@@ -2,6 +2,7 @@
 // What a report must know about the commands of a program: an index from events back to the work.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,9 @@ struct VariableAccess {
 
 struct CommandInfo {
   contract::Opcode opcode = contract::Opcode::kEnd;
+  contract::Queue queue = contract::Queue::kSequencer;
+  uint32_t layer = 0;
+  std::array<uint8_t, 12> wait{};  // tokens, one a queue
   Transfer transfer = Transfer::kNone;
   std::vector<VariableAccess> variables;
 };

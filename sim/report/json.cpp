@@ -56,25 +56,52 @@ Json run(const Report& report) {
   if (report.info.jitter_seed) jitter = {{"seed", *report.info.jitter_seed}, {"max_cycles", report.info.jitter_max}};
   Json image;
   if (!report.info.firmware.empty()) image = report.info.firmware;
+  Json random;
+  if (report.info.random_inputs) random = *report.info.random_inputs;
   return {{"mode", report.info.mode},
           {"firmware", image},
           {"invocations", report.invocations},
           {"jitter", jitter},
           {"injected_faults", report.info.injected},
-          {"calibration", calibration_text()},
+          {"random_inputs", random},
+          {"calibration", calibration_text(report)},
+          {"tiles", report.tiles},
+          {"tiles_waited", report.tiles_waited},
+          {"waited_cycles", report.waited_cycles},
           {"events_lost", report.events_lost}};
 }
 
-Json calibration() {
+Json calibration(const RunInfo& info) {
   Json result = Json::array();
-  for (const Calibration& one : kCalibration) result.push_back({{"part", one.part}, {"worth", one.worth}});
+  for (const Calibration& one : kCalibration) {
+    result.push_back({{"part", one.part}, {"worth", one.worth.empty() ? exact_on_rtl(info) : std::string(one.worth)}});
+  }
   return result;
 }
 
-std::string worth_of(const std::string& part) {
-  const auto* one = std::find_if(std::begin(kCalibration), std::end(kCalibration),
-                                 [&](const Calibration& candidate) { return candidate.part == part; });
-  return one == std::end(kCalibration) ? std::string() : std::string(one->worth);
+// Cycles of an invocation by resource.
+Json by_resource(const Report& report, const ResourceCycles& cycles) {
+  Json result = Json::object();
+  for (size_t i = 0; i < kResourceCount; ++i) {
+    result[std::string(name(static_cast<Resource>(i)))] = per_invocation(report, cycles[i]);
+  }
+  return result;
+}
+
+// The same of what works or is bounded by work, which latency and command issue are not.
+Json by_unit(const Report& report, const ResourceCycles& cycles) {
+  Json result = by_resource(report, cycles);
+  result.erase(std::string(name(Resource::kLatency)));
+  result.erase(std::string(name(Resource::kCommandIssue)));
+  return result;
+}
+
+Json by_cause(const Report& report, const CauseCycles& cycles) {
+  Json result = Json::object();
+  for (size_t i = 0; i < kCauseCount; ++i) {
+    result[std::string(name(static_cast<Cause>(i)))] = per_invocation(report, cycles[i]);
+  }
+  return result;
 }
 
 Json engines(const Report& report) {
@@ -90,7 +117,7 @@ Json engines(const Report& report) {
     }
     result.push_back({{"engine", run.engine},
                       {"back_end", run.back_end},
-                      {"calibration", worth_of(run.engine)},
+                      {"calibration", exact_on_rtl(report.info)},
                       {"layers", run.layers},
                       {"tiles", run.tiles},
                       {"rtl_tiles", run.rtl_tiles},
@@ -102,11 +129,16 @@ Json engines(const Report& report) {
 
 Json total(const Report& report) {
   const double mean = per_invocation(report, report.cycles);
+  const Charge charge = report.charge();
   return {{"cycles", mean},
           {"cycles_min", report.cycles_min},
           {"cycles_max", report.cycles_max},
           {"cycles_sum", report.cycles},
           {"microseconds", report.microseconds(mean)},
+          {"limits", by_resource(report, charge.limits)},
+          {"cycles_by_cause", by_cause(report, charge.causes)},
+          {"busy", by_unit(report, charge.busy)},
+          {"lower_bounds", by_unit(report, report.bounds())},
           {"macs", report.macs()},
           {"utilisation", report.utilisation(report.macs() * static_cast<int64_t>(report.invocations), report.cycles)},
           {"dram_read_bytes", per_invocation(report, report.counters.total(Counter::kDramRead))},
@@ -135,17 +167,21 @@ Json firmware(const Report& report) {
 }
 
 Json layer(const Report& report, const LayerRow& row) {
-  Json causes = Json::object();
-  for (size_t i = 0; i < kCauseCount; ++i) {
-    causes[std::string(name(static_cast<Cause>(i)))] = per_invocation(report, row.causes[i]);
-  }
   const double share = report.cycles == 0 ? 0 : static_cast<double>(row.cycles) / static_cast<double>(report.cycles);
   return {{"name", row.layer.name},
+          {"operator", row.layer.kind},
           {"operators", row.layer.operators},
+          {"position", row.layer.position},
           {"engine", row.layer.engine},
           {"location", row.layer.location},
           {"output", row.layer.output},
+          {"input_shape", row.layer.input_shape},
+          {"output_shape", row.layer.output_shape},
+          {"kernel", row.layer.kernel},
+          {"stride", row.layer.stride},
+          {"dilation", row.layer.dilation},
           {"tiles", row.layer.tiles},
+          {"tile", row.tile},
           {"commands", per_invocation(report, row.commands)},
           {"cycles", per_invocation(report, row.cycles)},
           {"share", share},
@@ -158,7 +194,11 @@ Json layer(const Report& report, const LayerRow& row) {
           {"mxu_busy_cycles", per_invocation(report, row.mxu_busy)},
           {"vpu_busy_cycles", per_invocation(report, row.vpu_busy)},
           {"dma_busy_cycles", per_invocation(report, row.dma_busy)},
-          {"cycles_by_cause", causes},
+          {"limits", by_resource(report, row.charge.limits)},
+          {"cycles_by_cause", by_cause(report, row.charge.causes)},
+          {"busy", by_unit(report, row.charge.busy)},
+          {"lower_bounds", by_unit(report, row.bounds)},
+          {"estimated_cycles", row.layer.estimated_cycles},
           {"limited_by", limited_by(report, row)}};
 }
 
@@ -189,22 +229,6 @@ Json check(const Report& report) {
           {"first", first}};
 }
 
-// What all lines end with: the columns of the whole run.
-std::string csv_run(const Report& report) {
-  if (!report.firmware) return ",,,,,,";
-  const FirmwareCost& cost = *report.firmware;
-  const auto mean = [&](uint64_t sum) { return per_invocation(report, sum); };
-  return fmt::format(",{},{},{},{:.6f},{},{}", mean(cost.cycles), mean(cost.device_cycles), mean(cost.engine_cycles),
-                     cost.outside_engines(), cost.preemptions, mean(cost.blocked));
-}
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
-}
-
 }  // namespace
 
 std::string to_json(const Report& report) {
@@ -226,13 +250,14 @@ std::string to_json(const Report& report) {
       {"program",
        {{"sha256", report.info.program_sha256},
         {"commands", report.command_count},
+        {"estimated_cycles", report.estimated_cycles},
         {"constants_bytes", report.constants_bytes},
         {"workspace_bytes", report.workspace_bytes},
         {"input_bytes", report.input_bytes},
         {"output_bytes", report.output_bytes},
         {"scratchpad_peak_bytes", report.scratchpad_peak_bytes}}},
       {"run", run(report)},
-      {"calibration", calibration()},
+      {"calibration", calibration(report.info)},
       {"engines", engines(report)},
       {"total", total(report)},
       {"firmware", firmware(report)},
@@ -243,27 +268,6 @@ std::string to_json(const Report& report) {
       {"check", check(report)},
   };
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
-}
-
-std::string to_csv(const Report& report) {
-  std::string text =
-      "layer,operators,engine,output,cycles,share,macs,utilisation,dram_read_bytes,dram_written_bytes,"
-      "persistent_read_bytes,persistent_written_bytes,mxu_busy_cycles,vpu_busy_cycles,dma_busy_cycles,commands,tiles,"
-      "limited_by,run_firmware_cycles,run_device_cycles,run_engine_cycles,run_outside_engines,run_preemptions,"
-      "run_blocked_cycles\n";
-  const std::string of_run = csv_run(report);
-  for (const LayerRow& row : report.layers) {
-    const auto mean = [&](uint64_t sum) { return per_invocation(report, sum); };
-    const double share = report.cycles == 0 ? 0 : static_cast<double>(row.cycles) / static_cast<double>(report.cycles);
-    text += fmt::format("{},{},{},{},{},{:.6f},{},{:.6f},{},{},{},{},{},{},{},{},{},{}{}\n", csv_field(row.layer.name),
-                        csv_field(row.layer.operators), csv_field(row.layer.engine), csv_field(row.layer.output),
-                        mean(row.cycles), share, row.layer.macs,
-                        report.utilisation(row.layer.macs * static_cast<int64_t>(report.invocations), row.cycles),
-                        mean(row.dram_read), mean(row.dram_written), mean(row.persistent_read),
-                        mean(row.persistent_written), mean(row.mxu_busy), mean(row.vpu_busy), mean(row.dma_busy),
-                        mean(row.commands), row.layer.tiles, csv_field(limited_by(report, row)), of_run);
-  }
-  return text;
 }
 
 }  // namespace npu::report

@@ -2,6 +2,7 @@
 #include "sim/report/report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -23,6 +24,59 @@ void add_event(LayerRow& row, const contract::Event& event) {
   row.dram_written += event.dram_written;
   row.persistent_read += event.psram_read;
   row.persistent_written += event.psram_written;
+}
+
+bool is_tile(const contract::Event& event) {
+  const auto queue = static_cast<Queue>(event.queue);
+  return queue == Queue::kMxu || queue == Queue::kVpu;
+}
+
+void add_bounds(LayerRow& row, const CommandWork& work, const contract::Event& event, const DramRate& dram) {
+  const auto bound = [&](Resource resource) -> uint64_t& { return row.bounds[static_cast<size_t>(resource)]; };
+  bound(Resource::kMxu) += work.array;
+  bound(Resource::kVpu) += work.passes;
+  bound(Resource::kScratchpadPort) += work.port;
+  bound(Resource::kDram) += dram.cycles(uint64_t{event.dram_read} + event.dram_written);
+}
+
+// The tile with most elements, the first of several.
+void find_tile(LayerRow& row, const CommandWork& work) {
+  const auto elements = [](const std::vector<uint32_t>& dims) {
+    uint64_t count = dims.empty() ? 0 : 1;
+    for (const uint32_t dim : dims) count *= dim;
+    return count;
+  };
+  if (elements(work.tile) > elements(row.tile)) row.tile = work.tile;
+}
+
+// Which causes a resource is limited by.
+bool belongs(Cause cause, Resource resource) {
+  switch (cause) {
+    case Cause::kMxuCompute:
+      return resource == Resource::kMxu;
+    case Cause::kVpuCompute:
+      return resource == Resource::kVpu;
+    case Cause::kFillDrain:
+      return resource == Resource::kMxu || resource == Resource::kVpu;
+    case Cause::kBankConflicts:
+    case Cause::kWeightLoadPort:
+      return resource == Resource::kScratchpadPort;
+    case Cause::kWeightLoadDram:
+    case Cause::kDramRead:
+    case Cause::kDramWrite:
+      return resource == Resource::kDram;
+    case Cause::kWeightLoadLatency:
+    case Cause::kDramLatency:
+    case Cause::kTokens:
+      return resource == Resource::kLatency;
+    case Cause::kState:
+      return resource == Resource::kDma || resource == Resource::kDram || resource == Resource::kLatency;
+    case Cause::kOnChipCopy:
+      return resource == Resource::kDma;
+    case Cause::kCommandIssue:
+      return resource == Resource::kCommandIssue;
+  }
+  return false;
 }
 
 void add_counters(runtime::Counters& sum, const runtime::Counters& more) {
@@ -76,7 +130,21 @@ StateBytes Report::state_bytes() const {
 
 uint64_t Report::charged_to_state() const {
   uint64_t sum = 0;
-  for (const LayerRow& row : layers) sum += row.causes[static_cast<size_t>(Cause::kState)];
+  for (const LayerRow& row : layers) sum += row.charge.causes[static_cast<size_t>(Cause::kState)];
+  return sum;
+}
+
+Charge Report::charge() const {
+  Charge sum;
+  for (const LayerRow& row : layers) sum += row.charge;
+  return sum;
+}
+
+ResourceCycles Report::bounds() const {
+  ResourceCycles sum{};
+  for (const LayerRow& row : layers) {
+    for (size_t i = 0; i < kResourceCount; ++i) sum[i] += row.bounds[i];
+  }
   return sum;
 }
 
@@ -92,6 +160,21 @@ double Report::utilisation(int64_t macs, uint64_t cycles_of_one) const {
 double Report::microseconds(double cycles_of_some) const { return cycles_of_some / info.machine.caps.clock_mhz; }
 
 double Report::cpu_microseconds(double cpu_cycles) const { return cpu_cycles / info.machine.caps.cpu_clock_mhz; }
+
+Limit limit_of(const LayerRow& row) {
+  const ResourceCycles& limits = row.charge.limits;
+  const CauseCycles& causes = row.charge.causes;
+  Limit limit;
+  limit.resource = static_cast<Resource>(std::max_element(limits.begin(), limits.end()) - limits.begin());
+  limit.cycles = limits[static_cast<size_t>(limit.resource)];
+  uint64_t most = 0;
+  for (size_t i = 0; i < kCauseCount; ++i) {
+    if (causes[i] <= most || !belongs(static_cast<Cause>(i), limit.resource)) continue;
+    most = causes[i];
+    limit.cause = static_cast<Cause>(i);
+  }
+  return limit;
+}
 
 std::string_view place(const runtime::VariableInfo& variable) { return variable.in_dram ? "dram" : "persistent_sram"; }
 
@@ -111,26 +194,38 @@ std::string_view place_reason(const Report& report, const runtime::VariableInfo&
   return "the persistent SRAM is full, and others move more for their size";
 }
 
-std::string calibration_text() {
-  std::string exact, rest;
-  for (const Calibration& one : kCalibration) {
-    if (one.worth == kExact) {
-      exact += fmt::format("{}{}", exact.empty() ? "" : ", ", one.title);
-    } else {
-      rest += fmt::format("; {}: {}", one.title, one.worth);
-    }
-  }
-  return fmt::format("{}: {}{} (docs/reference/cycle-accuracy.md)", kExact, exact, rest);
+std::string exact_on_rtl(const RunInfo& info) {
+  if (info.rtl_presets.empty()) return "formula";
+  return fmt::format("formula, exact on RTL of {}{}", fmt::join(info.rtl_presets, " and "),
+                     info.has_rtl ? "" : "; this machine has no RTL");
+}
+
+std::string calibration_text(const Report& report) {
+  std::string text = fmt::format("MXU and VPU: {}", exact_on_rtl(report.info));
+  text += report.tiles_waited == 0
+              ? fmt::format("; none of {} tiles waited for memory on the chip", report.tiles)
+              : fmt::format("; {} of {} tiles waited for memory on the chip, {} cycles, and there it is not exact",
+                            report.tiles_waited, report.tiles, report.waited_cycles);
+  const Charge charge = report.charge();
+  const uint64_t dram = charge.limits[static_cast<size_t>(Resource::kDram)] +
+                        charge.causes[static_cast<size_t>(Cause::kWeightLoadLatency)] +
+                        charge.causes[static_cast<size_t>(Cause::kDramLatency)];
+  const double share = report.cycles == 0 ? 0 : 100.0 * static_cast<double>(dram) / static_cast<double>(report.cycles);
+  return text + fmt::format(
+                    "; {:.1f} % of the cycles wait for DRAM, which is not calibrated against RTL "
+                    "(docs/reference/cycle-accuracy.md)",
+                    share);
 }
 
 std::string limited_by(const Report& report, const LayerRow& row) {
   if (!report.timed()) return "";
   if (row.commands == 0) return "nothing to do";
   if (row.cycles == 0) return "hidden behind other layers";
-  const auto most = std::max_element(row.causes.begin(), row.causes.end());
-  const auto cause = static_cast<Cause>(most - row.causes.begin());
-  const double share = 100.0 * static_cast<double>(*most) / static_cast<double>(row.cycles);
-  std::string text = fmt::format("{} ({:.0f} %)", words(cause), share);
+  const Limit limit = limit_of(row);
+  const double share = 100.0 * static_cast<double>(limit.cycles) / static_cast<double>(row.cycles);
+  std::string text = fmt::format("{} {:.0f} %", words(limit.resource), share);
+  const Cause cause = limit.cause;
+  if (!words(cause).empty()) text += fmt::format(": {}", words(cause));
   // An array that computes all the time and still does few MACs has too few channels or taps to work on.
   constexpr double kFilled = 0.4;
   if (cause == Cause::kMxuCompute && row.mxu_busy > 0) {
@@ -141,11 +236,12 @@ std::string limited_by(const Report& report, const LayerRow& row) {
 }
 
 Collector::Collector(RunInfo info, const compiler::Program& program)
-    : commands_(list_commands(program)), state_(program) {
+    : commands_(list_commands(program)), work_(list_work(program, info.machine.caps)), state_(program) {
   report_.info = std::move(info);
   report_.inputs = program.inputs;
   report_.outputs = program.outputs;
   report_.command_count = program.command_count;
+  report_.estimated_cycles = program.estimated_cycles;
   report_.constants_bytes = program.constants.size();
   report_.workspace_bytes = program.workspace_bytes;
   report_.input_bytes = program.input_bytes;
@@ -154,7 +250,12 @@ Collector::Collector(RunInfo info, const compiler::Program& program)
   for (const compiler::Layer& layer : program.layers) {
     LayerRow row;
     row.layer = layer;
+    if (row.layer.kind.empty()) row.layer.kind = layer.operators;
     report_.layers.push_back(std::move(row));
+  }
+  for (const CommandWork& work : work_) {
+    const auto layer = static_cast<size_t>(commands_[&work - work_.data()].layer);
+    if (!work.tile.empty() && layer < report_.layers.size()) find_tile(report_.layers[layer], work);
   }
   for (const compiler::Variable& variable : program.variables) report_.state_names.push_back(variable.identity);
   if (report_.layers.empty()) report_.layers.emplace_back();  // a graph that only passes its inputs on
@@ -170,16 +271,27 @@ void Collector::add(const runtime::RunResult& result) {
   add_times(report_.firmware, result);
   state_.add(result.events, commands_);
   std::vector<LayerRow>& layers = report_.layers;
+  const contract::Capabilities& caps = report_.info.machine.caps;
+  const Subject subject{commands_, work_, DramRate(report_.info.machine), caps.fifo_depth};
   for (const contract::Event& event : result.events) {
     if (static_cast<Queue>(event.queue) == Queue::kSequencer) continue;
-    add_event(layers[std::min<size_t>(event.layer, layers.size() - 1)], event);
-  }
-  const std::vector<CauseCycles> charged = attribute(result.events, result.cycles, layers.size(), commands_);
-  for (size_t i = 0; i < layers.size(); ++i) {
-    for (size_t cause = 0; cause < kCauseCount; ++cause) {
-      layers[i].causes[cause] += charged[i][cause];
-      layers[i].cycles += charged[i][cause];
+    LayerRow& row = layers[std::min<size_t>(event.layer, layers.size() - 1)];
+    add_event(row, event);
+    if (report_.timed() && event.command < work_.size()) add_bounds(row, work_[event.command], event, subject.dram);
+    if (is_tile(event)) {
+      ++report_.tiles;
+      report_.tiles_waited += event.stalled > 0 ? 1 : 0;
+      report_.waited_cycles += event.stalled;
     }
+  }
+  for (LayerRow& row : layers) {
+    const uint64_t channels = std::max(caps.dma_channels, 1U);
+    row.bounds[static_cast<size_t>(Resource::kDma)] = (row.dma_busy + channels - 1) / channels;
+  }
+  const std::vector<Charge> charged = attribute(result.events, result.cycles, layers.size(), subject);
+  for (size_t i = 0; i < layers.size(); ++i) {
+    layers[i].charge += charged[i];
+    layers[i].cycles += charged[i].cycles();
   }
 }
 

@@ -18,25 +18,21 @@
 
 namespace npu::report {
 
-// What the cycles of a part of the machine are worth; every report says so. `exact on RTL`: the formula that the device
-// uses gave the RTL's cycles in every random trial with ideal memory. docs/reference/cycle-accuracy.md has the trials,
-// what they compare, and the error where the device does something else.
+// What the cycles of a part of the machine are worth. docs/reference/cycle-accuracy.md has the trials, what they
+// compare, and the error where the device does something else.
 struct Calibration {
-  std::string_view part, title, worth;
+  std::string_view part, worth;  // empty: exact_on_rtl()
 };
-inline constexpr std::string_view kExact = "exact on RTL";
 inline constexpr Calibration kCalibration[] = {
-    {"mxu", "MXU", kExact},
-    {"vpu", "VPU", kExact},
-    {"dma", "DMA", "by bursts, not by the RTL's address walk"},
-    {"scratchpad", "scratchpad banks", "booked in stretches, error measured"},
-    {"persistent_sram", "persistent SRAM", "booked in stretches, error not measured"},
-    {"variable_table", "variable table", "not in these cycles"},
-    {"contention", "waiting for each other", "handed over in chunks, error measured"},
-    {"dram", "DRAM", "not calibrated against RTL"},
+    {"mxu", ""},
+    {"vpu", ""},
+    {"dma", "by bursts, not by the RTL's address walk"},
+    {"scratchpad", "booked in stretches, error measured"},
+    {"persistent_sram", "booked in stretches, error not measured"},
+    {"variable_table", "not in these cycles"},
+    {"contention", "handed over in chunks, error measured"},
+    {"dram", "not calibrated against RTL"},
 };
-// All of it in one line.
-[[nodiscard]] std::string calibration_text();
 
 // What ran where. Filled in by the caller.
 struct RunInfo {
@@ -50,13 +46,23 @@ struct RunInfo {
   bool state_in_dram = false;         // asked for
   std::vector<std::string> injected;  // faults put in by test hooks, in words
   std::string program_sha256;
+  std::vector<std::string> rtl_presets;   // that this program has RTL of
+  bool has_rtl = false;                   // one of them has an MXU and a VPU of this machine's sizes
+  std::optional<uint64_t> random_inputs;  // seed; nullopt: inputs were given, or there are none
 };
+
+// What a formula of MXU or VPU is worth: it gave the cycles of the RTL in every random trial with ideal memory, on the
+// presets that there is RTL of.
+[[nodiscard]] std::string exact_on_rtl(const RunInfo& info);
 
 // A layer; cycles and bytes are sums over all invocations.
 struct LayerRow {
   compiler::Layer layer;
-  uint64_t cycles = 0;                                // charged to it, see attribution.h
-  CauseCycles causes{};                               // the same cycles by cause
+  uint64_t cycles = 0;  // charged to it, see attribution.h
+  Charge charge;        // the same cycles by cause and by resource, and what the resources did in them
+  // Fewest cycles that its own commands take of a resource, however they overlap; 0 for latency and command issue.
+  ResourceCycles bounds{};
+  std::vector<uint32_t> tile;                         // the largest, see CommandWork
   uint64_t mxu_busy = 0, vpu_busy = 0, dma_busy = 0;  // cycles of work, also where it is hidden behind other layers
   uint64_t commands = 0;
   uint64_t dram_read = 0, dram_written = 0, persistent_read = 0, persistent_written = 0;  // bytes
@@ -110,6 +116,7 @@ struct Report {
   RunInfo info;
   std::vector<compiler::Port> inputs, outputs;
   uint32_t command_count = 0;
+  uint64_t estimated_cycles = 0;
   uint64_t constants_bytes = 0, workspace_bytes = 0, input_bytes = 0, output_bytes = 0, scratchpad_peak_bytes = 0;
 
   uint64_t invocations = 0;
@@ -117,6 +124,8 @@ struct Report {
   std::vector<LayerRow> layers;
   runtime::Counters counters;  // sums over all invocations
   uint64_t events_lost = 0;
+  // Of MXU and VPU: all tiles, those that waited for memory on the chip, and for how many cycles.
+  uint64_t tiles = 0, tiles_waited = 0, waited_cycles = 0;
   std::optional<FirmwareCost> firmware;  // nullopt where no firmware ran, and in functional mode
 
   std::vector<VariableRow> variables;
@@ -132,6 +141,9 @@ struct Report {
   [[nodiscard]] int64_t macs() const;                       // of one invocation
   [[nodiscard]] double per_invocation(uint64_t sum) const;  // 0 without invocations
   [[nodiscard]] StateBytes state_bytes() const;
+  // Of all layers.
+  [[nodiscard]] Charge charge() const;
+  [[nodiscard]] ResourceCycles bounds() const;
   // Charged to moving state, see attribution.h.
   [[nodiscard]] uint64_t charged_to_state() const;
   // Name of the layer with this index.
@@ -145,7 +157,18 @@ struct Report {
 // Why a variable of the report lies where it does, in words.
 [[nodiscard]] std::string_view place_reason(const Report& report, const runtime::VariableInfo& variable);
 
-// What limits a layer, in words, with its share of the layer's cycles: "weight load (62 %)". Empty in functional mode.
+struct Limit {
+  Resource resource = Resource::kCommandIssue;  // that most cycles of the layer wait for
+  uint64_t cycles = 0;                          // so many
+  Cause cause = Cause::kCommandIssue;           // of most of those
+};
+[[nodiscard]] Limit limit_of(const LayerRow& row);
+
+// What the cycle counts of this run are worth, in one line.
+[[nodiscard]] std::string calibration_text(const Report& report);
+
+// What limits a layer, in words: the resource that most of its cycles wait for, its share of them, and what it does in
+// most of those: "DRAM 62 %: weights". Empty in functional mode.
 [[nodiscard]] std::string limited_by(const Report& report, const LayerRow& row);
 
 // Collects the invocations of one program.
@@ -160,6 +183,7 @@ class Collector {
  private:
   Report report_;
   std::vector<CommandInfo> commands_;
+  std::vector<CommandWork> work_;
   StateCollector state_;
 };
 

@@ -16,9 +16,24 @@ namespace {
 
 using contract::Counter;
 
+constexpr size_t kLayerWidth = 26, kOperatorWidth = 18;
+
 // Operator lists get long where many element-wise operators are fused.
 std::string cut(const std::string& text, size_t limit) {
   return text.size() <= limit ? text : text.substr(0, limit - 3) + "...";
+}
+
+// Names of layers begin alike: the end tells them apart.
+std::string cut_front(const std::string& text, size_t limit) {
+  return text.size() <= limit ? text : "..." + text.substr(text.size() - (limit - 3));
+}
+
+// A layer's name as it stands in the file, on one line.
+std::string shown(const std::string& name) { return graph::printable(name, name.size() + 1); }
+
+std::string percent(uint64_t part, uint64_t whole, int digits) {
+  const double share = whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  return fmt::format("{:.{}f} %", share, digits);
 }
 
 // Per invocation, rounded to whole units where several were averaged.
@@ -26,36 +41,87 @@ uint64_t average(uint64_t sum, uint64_t invocations) {
   return invocations == 0 ? 0 : (sum + invocations / 2) / invocations;
 }
 
-std::string layer_table(const Report& report) {
-  const uint64_t n = report.invocations;
-  std::vector<Column> columns = {{"layer", true}, {"operators", true}, {"engine", true}};
-  if (report.timed()) {
-    columns.insert(columns.end(), {{"cycles"}, {"share"}});
-  }
-  columns.push_back({"MACs"});
-  if (report.timed()) columns.push_back({"util"});
-  columns.insert(columns.end(), {{"DRAM rd"}, {"DRAM wr"}});
-  if (report.timed()) columns.push_back({"limited by", true});
+// Whose work a layer's row shows beside its own cycles.
+constexpr std::array<std::pair<Resource, std::string_view>, 4> kShownBusy = {
+    {{Resource::kMxu, "MXU"}, {Resource::kVpu, "VPU"}, {Resource::kDram, "DRAM"}, {Resource::kScratchpadPort, "port"}}};
 
-  std::vector<Row> rows;
-  for (const LayerRow& layer : report.layers) {
-    Row row = {cut(layer.layer.name, 28), cut(layer.layer.operators, 34), layer.layer.engine};
-    const auto macs = static_cast<double>(layer.layer.macs);
-    if (report.timed()) {
-      const double share = 100.0 * static_cast<double>(layer.cycles) / static_cast<double>(report.cycles);
-      row.insert(row.end(), {grouped(average(layer.cycles, n)), fmt::format("{:.1f} %", share)});
-    }
-    row.push_back(layer.layer.macs == 0 ? "-" : short_number(macs));
-    if (report.timed()) {
-      const double used = report.utilisation(layer.layer.macs * static_cast<int64_t>(n), layer.cycles);
-      row.push_back(layer.layer.macs == 0 || layer.cycles == 0 ? "-" : fmt::format("{:.1f} %", 100 * used));
-    }
-    const auto bytes = [&](uint64_t sum) { return sum == 0 ? "-" : grouped(average(sum, n)); };
-    row.insert(row.end(), {bytes(layer.dram_read), bytes(layer.dram_written)});
-    if (report.timed()) row.push_back(limited_by(report, layer));
-    rows.push_back(std::move(row));
+std::vector<Column> layer_columns(bool timed) {
+  std::vector<Column> columns = {{"layer", true}, {"operator", true}};
+  if (timed) columns.insert(columns.end(), {{"cycles"}, {"share"}, {"at least"}});
+  columns.push_back({"MACs"});
+  if (timed) {
+    for (const auto& [resource, title] : kShownBusy) columns.push_back({title});
   }
-  return render(columns, rows);
+  columns.insert(columns.end(), {{"DRAM rd"}, {"DRAM wr"}});
+  if (timed) columns.push_back({"limited by", true});
+  return columns;
+}
+
+Row layer_row(const Report& report, const LayerRow& layer) {
+  const uint64_t n = report.invocations;
+  Row row = {cut_front(shown(layer.layer.name), kLayerWidth), cut(layer.layer.kind, kOperatorWidth)};
+  if (report.timed()) {
+    const uint64_t bound = *std::max_element(layer.bounds.begin(), layer.bounds.end());
+    row.insert(row.end(), {grouped(average(layer.cycles, n)), percent(layer.cycles, report.cycles, 1),
+                           bound == 0 ? "-" : grouped(average(bound, n))});
+  }
+  row.push_back(layer.layer.macs == 0 ? "-" : short_number(static_cast<double>(layer.layer.macs)));
+  if (report.timed()) {
+    for (const auto& [resource, title] : kShownBusy) {
+      const uint64_t busy = layer.charge.busy[static_cast<size_t>(resource)];
+      row.push_back(busy == 0 ? "-" : percent(busy, layer.cycles, 0));
+    }
+  }
+  const auto bytes = [&](uint64_t sum) { return sum == 0 ? "-" : short_number(static_cast<double>(average(sum, n))); };
+  row.insert(row.end(), {bytes(layer.dram_read), bytes(layer.dram_written)});
+  if (report.timed()) row.push_back(limited_by(report, layer));
+  return row;
+}
+
+std::string layer_table(const Report& report) {
+  std::vector<Row> rows;
+  for (const LayerRow& layer : report.layers) rows.push_back(layer_row(report, layer));
+  return render(layer_columns(report.timed()), rows);
+}
+
+std::string indented(const std::string& text, std::string_view title) {
+  std::string result;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\n', at);
+    result += fmt::format("{:<10}{}\n", result.empty() ? title : "", text.substr(at, end - at));
+    at = end + 1;
+  }
+  return result;
+}
+
+// Of the whole job: what it waits for by resource and by cause.
+std::string limit_lines(const Report& report) {
+  if (!report.timed()) return "";
+  const uint64_t n = report.invocations;
+  const Charge charge = report.charge();
+  const ResourceCycles bounds = report.bounds();
+  std::vector<Row> rows;
+  for (size_t i = 0; i < kResourceCount; ++i) {
+    const auto cell = [&](uint64_t cycles) { return cycles == 0 ? "-" : grouped(average(cycles, n)); };
+    const auto share = [&](uint64_t cycles) { return cycles == 0 ? "-" : percent(cycles, report.cycles, 1); };
+    if (charge.limits[i] == 0 && charge.busy[i] == 0) continue;
+    rows.push_back({std::string(words(static_cast<Resource>(i))), cell(charge.limits[i]), share(charge.limits[i]),
+                    cell(charge.busy[i]), share(charge.busy[i]), cell(bounds[i])});
+  }
+  std::string text =
+      indented(render({{"resource", true}, {"limits"}, {"share"}, {"busy"}, {"share"}, {"at least"}}, rows), "limits");
+  std::vector<size_t> order;
+  for (size_t i = 0; i < kCauseCount; ++i) {
+    if (charge.causes[i] > 0) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return charge.causes[a] > charge.causes[b]; });
+  std::string causes;
+  for (const size_t i : order) {
+    std::string key(name(static_cast<Cause>(i)));
+    std::replace(key.begin(), key.end(), '_', ' ');
+    causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", key, percent(charge.causes[i], report.cycles, 1));
+  }
+  return text + fmt::format("causes    {}\n", causes);
 }
 
 std::string total_lines(const Report& report) {
@@ -72,7 +138,7 @@ std::string total_lines(const Report& report) {
                           grouped(report.cycles_max), grouped(report.cycles),
                           duration(report.microseconds(static_cast<double>(report.cycles))));
     }
-    text += fmt::format("          {}\n", calibration_text());
+    text += fmt::format("          {}\n", calibration_text(report));
   } else {
     text += fmt::format("total     {} invocation{} in functional mode: no time\n", grouped(n), n == 1 ? "" : "s");
   }
@@ -152,7 +218,7 @@ std::string users_text(const Report& report, const VariableTraffic& traffic, Var
   for (const VariableUser& user : traffic.users) {
     if (user.use != use) continue;
     if (first.empty()) {
-      first = report.layer_name(user.layer);
+      first = graph::printable(report.layer_name(user.layer));
     } else {
       ++more;
     }
@@ -243,8 +309,8 @@ std::string duration(double microseconds) {
 }
 
 std::string to_table(const Report& report) {
-  return layer_table(report) + '\n' + total_lines(report) + engine_lines(report) + firmware_lines(report) +
-         state_lines(report);
+  return layer_table(report) + '\n' + total_lines(report) + limit_lines(report) + engine_lines(report) +
+         firmware_lines(report) + state_lines(report);
 }
 
 }  // namespace npu::report

@@ -13,6 +13,13 @@ namespace npu::compiler {
 using graph::Op;
 using graph::TensorId;
 
+namespace {
+
+// Whether an operator stands around others for the sake of their types: it is no reason for a layer's name.
+bool adapts_values(Op op) { return op == Op::kRescale || op == Op::kClamp || op == Op::kCast || op == Op::kIdentity; }
+
+}  // namespace
+
 Emitter::Emitter(const Facts& facts, const Plan& plan)
     : facts_(facts), plan_(plan), values_(facts.block().tensors.size()), wishes_(facts.block().tensors.size()) {}
 
@@ -54,12 +61,19 @@ void Emitter::copy_outputs() {
     const View from = read(id);
     const View to = dense_view(module_.output_buffers[i], from.type, facts_.tensor(id).shape);
     if (same_place(from, to)) continue;
-    begin_layer({std::string("output_").append(std::to_string(i)), "COPY", "dma", "", facts_.tensor(id).name, 0, 0});
+    Layer layer;
+    layer.name = layer.position = std::string("output_").append(std::to_string(i));
+    if (!facts_.tensor(id).name.empty()) layer.name = facts_.tensor(id).name;
+    layer.operators = layer.kind = "COPY";
+    layer.engine = "dma";
+    layer.output = facts_.tensor(id).name;
+    layer.input_shape = layer.output_shape = facts_.tensor(id).shape;
+    begin_layer(std::move(layer));
     add_copy(from, to);
   }
 }
 
-std::string Emitter::layer_name(size_t op) const {
+std::string Emitter::position_of(size_t op) const {
   std::string name(graph::name(facts_.op(op).op));
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
   return name.append("_").append(std::to_string(op));
@@ -67,15 +81,43 @@ std::string Emitter::layer_name(size_t op) const {
 
 void Emitter::begin_layer(const std::vector<size_t>& ops, std::string_view engine) {
   Layer layer;
-  layer.name = layer_name(ops.front());
+  const auto append = [&](std::string& list, size_t op) {
+    if (!list.empty()) list += "+";
+    list += graph::name(facts_.op(op).op);
+  };
+  const auto works = [&](size_t op) { return !adapts_values(facts_.op(op).op); };
   for (size_t op : ops) {
-    if (!layer.operators.empty()) layer.operators += "+";
-    layer.operators += graph::name(facts_.op(op).op);
+    append(layer.operators, op);
+    if (works(op)) append(layer.kind, op);
   }
+  const auto first = std::find_if(ops.begin(), ops.end(), works);
+  const size_t main = first == ops.end() ? ops.front() : *first;
+  if (layer.kind.empty()) append(layer.kind, main);
+  describe(facts_.op(main), layer);
+  layer.position = position_of(main);
   layer.engine = engine;
   layer.location = facts_.op(ops.front()).location;
-  if (!facts_.op(ops.back()).outputs.empty()) layer.output = facts_.result(facts_.op(ops.back())).name;
+  layer.name = layer.position;
+  if (!facts_.op(ops.back()).outputs.empty()) {
+    const graph::Tensor& result = facts_.result(facts_.op(ops.back()));
+    layer.output = result.name;
+    layer.output_shape = result.shape;
+    // A variable has its name from its state, and may be written by several layers.
+    if (!result.variable && !result.name.empty()) layer.name = result.name;
+  }
   begin_layer(std::move(layer));
+}
+
+void Emitter::describe(const graph::Operator& op, Layer& layer) const {
+  const auto shape_of = [&](size_t operand) { return facts_.tensor(op.inputs[operand]).shape; };
+  if (!op.inputs.empty()) layer.input_shape = shape_of(0);
+  layer.kernel = op.attributes.kernel;
+  layer.stride = op.attributes.stride;
+  layer.dilation = op.attributes.dilation;
+  if (op.op != Op::kConv2d && op.op != Op::kDepthwiseConv2d) return;
+  const graph::Shape weights = shape_of(1);
+  const size_t rows = op.op == Op::kConv2d ? 1 : 0;
+  layer.kernel = {static_cast<int32_t>(weights[rows]), static_cast<int32_t>(weights[rows + 1])};
 }
 
 void Emitter::begin_layer(Layer layer) {

@@ -62,7 +62,9 @@ class Emitter {
   void order_layers();
   void begin_layer(const std::vector<size_t>& ops, std::string_view engine);
   void begin_layer(Layer layer);
-  [[nodiscard]] std::string layer_name(size_t op) const;
+  [[nodiscard]] std::string position_of(size_t op) const;
+  // Shapes and window of an operator.
+  void describe(const graph::Operator& op, Layer& layer) const;
 
   [[nodiscard]] BufferId add_buffer(Buffer buffer);
   [[nodiscard]] View new_dense(graph::TensorId id);

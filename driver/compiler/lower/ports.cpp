@@ -99,7 +99,13 @@ void Emitter::declare_variables() {
     variable.hash = variable_hash(tensor.type, tensor.shape);
     if (tensor.has_data) variable.initial = graph::value_of_constant(tensor).bytes;
     const auto index = static_cast<uint32_t>(module_.variables.size());
-    if (index == 0) begin_layer({"variables", "VARIABLE", "view", "", "", 0, 0});
+    if (index == 0) {
+      Layer layer;
+      layer.name = layer.position = "variables";
+      layer.operators = layer.kind = "VARIABLE";
+      layer.engine = "view";
+      begin_layer(std::move(layer));
+    }
     Buffer buffer;
     buffer.name = variable.identity;
     buffer.kind = BufferKind::kVariable;

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/rtl_machines.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "hw/presets/preset.h"
+
+namespace npu::cli {
+
+const std::vector<std::string>& rtl_presets() {
+  static const std::vector<std::string> names = [] {
+    std::istringstream list(NPU_RTL_PRESETS);
+    std::vector<std::string> read;
+    for (std::string name; std::getline(list, name, ',');) read.push_back(name);
+    return read;
+  }();
+  return names;
+}
+
+bool has_rtl_sizes(const contract::Capabilities& caps) {
+  const std::vector<std::string>& names = rtl_presets();
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    const contract::Capabilities built = presets::load_preset(name).caps;
+    return built.mxu_cols == caps.mxu_cols && built.mxu_depth == caps.mxu_depth &&
+           built.mxu_dw_taps == caps.mxu_dw_taps && built.mxu_acc_bytes == caps.mxu_acc_bytes &&
+           built.mxu_weight_port_bytes == caps.mxu_weight_port_bytes && built.vpu_lanes == caps.vpu_lanes;
+  });
+}
+
+}  // namespace npu::cli

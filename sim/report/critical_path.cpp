@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/critical_path.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace npu::report {
+namespace {
+
+using contract::Event;
+using contract::Queue;
+using Why = PathPart::Why;
+
+constexpr size_t kPathQueues = 16;
+
+class Walk {
+ public:
+  Walk(std::span<const Event> events, uint64_t cycles, std::span<const CommandInfo> commands, uint32_t fifo_depth)
+      : commands_(commands), fifo_depth_(fifo_depth), now_(cycles) {
+    for (const Event& event : events) {
+      if (event.queue >= kPathQueues) continue;
+      if (event.command >= by_command_.size()) by_command_.resize(size_t{event.command} + 1);
+      by_command_[event.command] = &event;
+    }
+    for (size_t c = 0; c < std::max(by_command_.size(), commands.size()); ++c) {
+      if (const std::optional<size_t> queue = queue_of(c)) queues_[*queue].push_back(static_cast<uint32_t>(c));
+    }
+  }
+
+  std::vector<PathPart> run() {
+    const Event* event = last();
+    if (event != nullptr) cut(Why::kIssue, event, event->completed);
+    const Event* first = event;
+    while (event != nullptr) {
+      first = event;
+      cut(Why::kExecutes, event, event->started);
+      const Event* before = latest_dependency(*event);
+      const uint64_t done = before == nullptr ? 0 : before->completed;
+      cut(Why::kTokens, event, std::max(done, event->issued));
+      event = before != nullptr && done >= event->issued ? before : follow_stream(*event);
+    }
+    cut(Why::kIssue, first, 0);
+    std::reverse(parts_.begin(), parts_.end());
+    return std::move(parts_);
+  }
+
+ private:
+  // Everything from `to` to where the path has come so far.
+  void cut(Why why, const Event* event, uint64_t to) {
+    if (to >= now_) return;
+    parts_.push_back({to, now_, why, event});
+    now_ = to;
+  }
+
+  [[nodiscard]] const Event* event_of(size_t command) const {
+    return command < by_command_.size() ? by_command_[command] : nullptr;
+  }
+
+  [[nodiscard]] std::optional<size_t> queue_of(size_t command) const {
+    if (command < commands_.size()) return static_cast<size_t>(commands_[command].queue);
+    if (const Event* event = event_of(command)) return event->queue;
+    return std::nullopt;
+  }
+
+  // The last of the queued commands to complete.
+  [[nodiscard]] const Event* last() const {
+    const Event* best = nullptr;
+    for (const Event* event : by_command_) {
+      if (event == nullptr || is_sequencer(*event) || event->completed > now_) continue;
+      if (best == nullptr || event->completed >= best->completed) best = event;
+    }
+    return best;
+  }
+
+  [[nodiscard]] static bool is_sequencer(const Event& event) {
+    return static_cast<Queue>(event.queue) == Queue::kSequencer;
+  }
+
+  // The command `back` places before this one in a queue, with an event.
+  [[nodiscard]] const Event* earlier(size_t queue, uint32_t command, size_t back) const {
+    const std::vector<uint32_t>& line = queues_[queue];
+    const auto here = static_cast<size_t>(std::lower_bound(line.begin(), line.end(), command) - line.begin());
+    return back == 0 || here < back ? nullptr : event_of(line[here - back]);
+  }
+
+  // What completed last of all that the command had to wait for; null for nothing.
+  [[nodiscard]] const Event* latest_dependency(const Event& event) const {
+    const Event* best = is_sequencer(event) ? nullptr : earlier(event.queue, event.command, 1);
+    if (event.command >= commands_.size()) return best;
+    const auto& wait = commands_[event.command].wait;
+    for (size_t queue = 0; queue < wait.size(); ++queue) {
+      const Event* other = wait[queue] == 0 ? nullptr : earlier(queue, event.command, wait[queue]);
+      if (other != nullptr && (best == nullptr || other->completed > best->completed)) best = other;
+    }
+    return best;
+  }
+
+  // Back along the stream, from where `event` was issued: to the command whose completion let the sequencer go on, or
+  // to the start.
+  const Event* follow_stream(const Event& event) {
+    for (uint32_t command = event.command;;) {
+      const Event& here = *by_command_[command];
+      cut(Why::kIssue, &here, here.issued);
+      // A full FIFO takes a command when the one in the engine's hands completes.
+      const Event* room =
+          is_sequencer(here) ? latest_dependency(here) : earlier(here.queue, command, size_t{fifo_depth_} + 1);
+      while (command > 0 && event_of(command - 1) == nullptr) --command;
+      const Event* before = command == 0 ? nullptr : by_command_[command - 1];
+      const uint64_t came = before == nullptr ? 0 : is_sequencer(*before) ? before->completed : before->issued;
+      if (room != nullptr && room->completed <= now_ && room->completed > came) {
+        cut(Why::kIssue, &here, room->completed);
+        return room;
+      }
+      if (before == nullptr) return nullptr;
+      cut(Why::kIssue, &here, came);
+      command = before->command;
+    }
+  }
+
+  std::span<const CommandInfo> commands_;
+  size_t fifo_depth_;
+  uint64_t now_;                                           // what is behind it is explained
+  std::vector<const Event*> by_command_;                   // null: no record
+  std::array<std::vector<uint32_t>, kPathQueues> queues_;  // commands, ascending
+  std::vector<PathPart> parts_;
+};
+
+}  // namespace
+
+std::vector<PathPart> critical_path(std::span<const Event> events, uint64_t cycles,
+                                    std::span<const CommandInfo> commands, uint32_t fifo_depth) {
+  return Walk(events, cycles, commands, fifo_depth).run();
+}
+
+}  // namespace npu::report

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/work.h"
+
+#include <algorithm>
+
+#include "hw/contract/gen/commands.h"
+#include "hw/timing/mxu_cycles.h"
+#include "hw/timing/vpu_cycles.h"
+
+namespace npu::report {
+namespace {
+
+using contract::Capabilities;
+using contract::Opcode;
+
+CommandWork work_of_mxu(const contract::MxuCommand& command, const Capabilities& caps) {
+  CommandWork work;
+  const timing::Cycles cycles = timing::mxu_cycles(command, caps);
+  if (cycles.total() == 0) return work;  // a dimension is 0
+  const timing::MxuLoops loops = timing::mxu_loops(command, caps);
+  const bool depthwise = command.mode == contract::MxuMode::kDepthwise;
+  const uint64_t peak = uint64_t{caps.mxu_cols} * (depthwise ? caps.mxu_dw_taps : caps.mxu_depth);
+  work.array = timing::ceil_div(timing::mxu_macs(command) * loops.rate, peak);
+  for (uint64_t group = 0; group < std::min<uint64_t>(loops.groups, 2); ++group) {
+    // All groups but the last are equal.
+    const bool last = group + 1 == loops.groups || group == 1;
+    const uint64_t which = last ? loops.groups - 1 : 0, times = last ? 1 : loops.groups - 1;
+    work.port += loops.blocks * times * loops.steps * loops.load(which);
+  }
+  work.fill_drain = std::min(loops.pipeline + cycles.drain, cycles.total());
+  const uint64_t stream = loops.pixels * loops.rate * loops.steps * loops.groups;
+  work.port_wait = cycles.total() - std::min(cycles.total(), work.fill_drain + stream);
+  work.tile = {command.out_h, command.out_w, command.out_c};
+  return work;
+}
+
+CommandWork work_of_vpu(const timing::Cycles& cycles, std::vector<uint32_t> tile) {
+  CommandWork work;
+  work.passes = cycles.steady;
+  work.fill_drain = cycles.fill + cycles.drain;
+  work.tile = std::move(tile);
+  return work;
+}
+
+CommandWork work_of(std::span<const uint32_t> words, const Capabilities& caps) {
+  switch (contract::Header::decode(words).opcode) {
+    case Opcode::kMxu:
+      return work_of_mxu(contract::MxuCommand::decode(words), caps);
+    case Opcode::kVpuEwise: {
+      const auto command = contract::VpuEwiseCommand::decode(words);
+      return work_of_vpu(timing::ewise_cycles(command, caps), {command.dims.begin(), command.dims.end()});
+    }
+    case Opcode::kVpuPool: {
+      const auto command = contract::VpuPoolCommand::decode(words);
+      return work_of_vpu(timing::pool_cycles(command, caps), {command.out_h, command.out_w, command.channels});
+    }
+    case Opcode::kVpuReduce: {
+      const auto command = contract::VpuReduceCommand::decode(words);
+      return work_of_vpu(timing::reduce_cycles(command, caps), {command.outer, command.axis, command.inner});
+    }
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::vector<CommandWork> list_work(const compiler::Program& program, const Capabilities& capabilities) {
+  std::vector<CommandWork> work;
+  work.reserve(program.command_count);
+  const std::span<const uint32_t> words = std::span(program.commands).first(program.main_words);
+  for (size_t at = 0; at + contract::kHeaderWords <= words.size();) {
+    const auto header = contract::Header::decode(words.subspan(at));
+    NPU_CHECK(header.words >= contract::kHeaderWords && header.words <= words.size() - at);
+    work.push_back(work_of(words.subspan(at, header.words), capabilities));
+    at += header.words;
+  }
+  return work;
+}
+
+DramRate::DramRate(const presets::Preset& machine) {
+  // Bytes a cycle: data_rate_mts * bus_bits / 8 / clock_mhz, and what the port takes.
+  const uint64_t sheet = uint64_t{machine.dram.data_rate_mts} * machine.dram.bus_bits;
+  const uint64_t port = uint64_t{machine.caps.dma_port_bytes} * 8 * machine.caps.clock_mhz;
+  bytes_ = std::max<uint64_t>(1, std::min(sheet, port));
+  cycles_ = std::max<uint64_t>(1, uint64_t{8} * machine.caps.clock_mhz);
+}
+
+uint64_t DramRate::cycles(uint64_t bytes) const {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<uint64_t>((static_cast<Wide>(bytes) * cycles_ + bytes_ - 1) / bytes_);
+}
+
+}  // namespace npu::report
