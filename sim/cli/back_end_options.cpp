@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "sim/cli/options.h"
 #include "sim/cli/rtl_on_demand.h"
@@ -53,7 +54,7 @@ void parse_rtl(std::string_view text, BackEndOptions& options) {
 void mark_layers(const std::string& which, const std::vector<compiler::Layer>& layers, std::vector<bool>& marked) {
   bool found = false;
   for (size_t i = 0; i < layers.size(); ++i) {
-    if (layers[i].name != which) continue;
+    if (layers[i].name != which && layers[i].position != which) continue;
     marked[i] = found = true;
   }
   if (found) return;
@@ -65,10 +66,10 @@ void mark_layers(const std::string& which, const std::vector<compiler::Layer>& l
   }
   throw Error(
       ErrorCode::kBadOption,
-      fmt::format("--rtl names layer '{}', but the network has no such layer; it has {} of them, from 0 '{}' to "
-                  "{} '{}'; npu run without --rtl prints their names",
-                  which, layers.size(), layers.empty() ? "" : layers.front().name,
-                  layers.empty() ? 0 : layers.size() - 1, layers.empty() ? "" : layers.back().name));
+      fmt::format("--rtl names layer {}, but the network has no such layer; it has {} of them, from 0 {} to {} {}; npu "
+                  "run without --rtl prints their names",
+                  graph::in_quotes(which), layers.size(), graph::in_quotes(layers.empty() ? "" : layers.front().name),
+                  layers.empty() ? 0 : layers.size() - 1, graph::in_quotes(layers.empty() ? "" : layers.back().name)));
 }
 
 std::string free_folder() {
@@ -155,7 +156,8 @@ void throw_failure(const cosim::Failure& failure, cosim::Bundle bundle, const co
     bundle.layer = program.layers[failure.layer].name;
     bundle.operators = program.layers[failure.layer].operators;
   }
-  std::string text = fmt::format("layer {} '{}' ({}), {}", failure.layer, bundle.layer, bundle.operators, failure.text);
+  std::string text = fmt::format("layer {} {} ({}), {}", failure.layer, graph::in_quotes(bundle.layer),
+                                 bundle.operators, failure.text);
   if (!bundle.seed.empty()) text += fmt::format("; {}", bundle.seed);
   if (failure.replayable) {
     const std::string folder = options.bundle.empty() ? free_folder() : options.bundle;

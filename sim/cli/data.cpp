@@ -5,12 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <random>
 #include <set>
 #include <system_error>
 
 #include "driver/graph/file.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
+#include "sim/cli/random_network.h"
 #include "sim/report/sha256.h"
 
 namespace npu::cli {
@@ -71,8 +74,8 @@ int64_t invocations_in(int64_t length, const InvocationRange& range) {
 }  // namespace
 
 InputData::InputData(const std::vector<GraphPort>& ports, const std::vector<std::string>& arguments, bool sequence,
-                     const InvocationRange& range)
-    : ports_(ports), arrays_(ports.size()), sequence_(sequence), range_(range) {
+                     const InvocationRange& range, std::optional<uint64_t> seed)
+    : ports_(ports), arrays_(ports.size()), sequence_(sequence), range_(range), seed_(seed) {
   std::vector<bool> given(ports.size());
   std::vector<std::string> files(ports.size());
   for (const std::string& argument : arguments) {
@@ -80,8 +83,9 @@ InputData::InputData(const std::vector<GraphPort>& ports, const std::vector<std:
     if (given[named.port]) throw Error(ErrorCode::kBadInput, label(ports[named.port]) + " is given twice");
     given[named.port] = true;
     files[named.port] = named.file;
+    arrays_[named.port].emplace();
   }
-  for (size_t i = 0; i < ports.size(); ++i) {
+  for (size_t i = 0; i < ports.size() && !seed; ++i) {
     if (given[i]) continue;
     throw Error(ErrorCode::kBadInput, fmt::format("{} ({}) is missing; add --input {}", label(ports[i]),
                                                   graph::describe_type(ports[i].type, ports[i].shape),
@@ -90,28 +94,65 @@ InputData::InputData(const std::vector<GraphPort>& ports, const std::vector<std:
   if (sequence && ports.empty()) {
     throw Error(ErrorCode::kBadInput, "--sequence needs inputs to count invocations by, and the network has none");
   }
-  for (size_t i = 0; i < ports.size(); ++i) {
-    arrays_[i] = graph::read_npy(files[i]);
-    if (!sequence) continue;
-    const graph::Shape& shape = arrays_[i].shape;
-    if (shape.empty() || shape[0] < 1) {
-      throw Error(ErrorCode::kBadInput, fmt::format("{} has shape {}, whose first axis counts no invocations",
-                                                    label(ports[i]), graph::to_string(shape)));
-    }
-    if (i > 0 && shape[0] != invocations_) {
-      throw Error(ErrorCode::kBadInput, fmt::format("{} has {} invocations, but {} has {}", label(ports[i]), shape[0],
-                                                    label(ports[0]), invocations_));
-    }
-    invocations_ = shape[0];
+  if (seed && std::all_of(given.begin(), given.end(), [](bool one) { return one; })) {
+    throw Error(ErrorCode::kBadOption, ports.empty() ? "--random-inputs makes data for inputs, and the network has none"
+                                                     : "--random-inputs makes data for inputs without a file, and each "
+                                                       "input has one; leave out --random-inputs or an --input");
   }
-  invocations_ = sequence ? invocations_in(invocations_, range) : range.count.value_or(1);
+  if (sequence && arguments.empty() && !range.count) {
+    throw Error(ErrorCode::kBadOption,
+                "--sequence without --input has no file that says how many invocations there are; add --invocations N");
+  }
+  read_files(files);
+  if (!sequence) {
+    invocations_ = range.count.value_or(1);
+  } else {
+    invocations_ = arguments.empty() ? *range.count : invocations_in(invocations_, range);
+  }
   // All invocations of an array have one type and shape, so the first one stands for all.
   static_cast<void>(invocation(0));
+}
+
+void InputData::read_files(const std::vector<std::string>& files) {
+  std::optional<size_t> first;  // that counts invocations
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    if (!arrays_[i]) continue;
+    *arrays_[i] = graph::read_npy(files[i]);
+    if (!sequence_) continue;
+    const graph::Shape& shape = arrays_[i]->shape;
+    if (shape.empty() || shape[0] < 1) {
+      throw Error(ErrorCode::kBadInput, fmt::format("{} has shape {}, whose first axis counts no invocations",
+                                                    label(ports_[i]), graph::to_string(shape)));
+    }
+    if (first && shape[0] != invocations_) {
+      throw Error(ErrorCode::kBadInput, fmt::format("{} has {} invocations, but {} has {}", label(ports_[i]), shape[0],
+                                                    label(ports_[*first]), invocations_));
+    }
+    if (!first) first = i;
+    invocations_ = shape[0];
+  }
+}
+
+graph::Value InputData::random_frame(size_t port, int64_t frame) const {
+  // Each input and frame has numbers of its own, which do not depend on how many are run.
+  std::seed_seq sequence{*seed_ & UINT32_MAX, *seed_ >> 32, uint64_t{port}, static_cast<uint64_t>(frame)};
+  std::array<uint32_t, 2> mixed{};
+  sequence.generate(mixed.begin(), mixed.end());
+  cosim::Random random(uint64_t{mixed[0]} << 32 | mixed[1]);
+  const GraphPort& of = ports_[port];
+  graph::Value value = random_value(of.type, of.shape, 1, usual_range(of.type), random);
+  value.shape.erase(value.shape.begin());
+  return value;
 }
 
 std::vector<graph::Value> InputData::invocation(int64_t index) const {
   std::vector<graph::Value> values;
   for (size_t i = 0; i < ports_.size(); ++i) {
+    if (!arrays_[i]) {
+      values.push_back(random_frame(i, sequence_ ? range_.skip + index : 0));
+      continue;
+    }
+    const graph::NpyArray& file = *arrays_[i];
     const GraphPort& port = ports_[i];
     const auto convert = [&](const graph::NpyArray& array) {
       if (!sequence_ && is_sequence_of(array.shape, port.shape)) {
@@ -126,7 +167,7 @@ std::vector<graph::Value> InputData::invocation(int64_t index) const {
       }
       return graph::to_value(array, port.type, &port.shape, port.is_unsigned, label(port));
     };
-    values.push_back(sequence_ ? convert(graph::slice_axis0(arrays_[i], range_.skip + index)) : convert(arrays_[i]));
+    values.push_back(sequence_ ? convert(graph::slice_axis0(file, range_.skip + index)) : convert(file));
   }
   return values;
 }

@@ -29,9 +29,11 @@ class InputData {
   // `arguments` are NAME=FILE.npy, split at the last '=', or FILE.npy for a network with one input. With `sequence` the
   // first axis of every file counts invocations. Reads all files and checks types, shapes and lengths. Throws Error:
   // kBadInput for missing, surplus or doubled names and for wrong types or shapes; kBadNpy; kCannotRead.
-  // kBadOption when a sequence has fewer invocations than `range` wants.
+  // kBadOption when a sequence has fewer invocations than `range` wants. With a `seed`, inputs without a file get
+  // random elements (usual_range()), the same for the same seed; kBadOption when there is none without, or no count of
+  // a sequence.
   InputData(const std::vector<GraphPort>& ports, const std::vector<std::string>& arguments, bool sequence,
-            const InvocationRange& range = {});
+            const InvocationRange& range = {}, std::optional<uint64_t> seed = std::nullopt);
 
   [[nodiscard]] int64_t invocations() const { return invocations_; }
   // Whether results are stacked along an axis of invocations, be it of one.
@@ -40,10 +42,14 @@ class InputData {
   [[nodiscard]] std::vector<graph::Value> invocation(int64_t index) const;
 
  private:
+  void read_files(const std::vector<std::string>& files);
+  [[nodiscard]] graph::Value random_frame(size_t port, int64_t frame) const;
+
   std::vector<GraphPort> ports_;
-  std::vector<graph::NpyArray> arrays_;
+  std::vector<std::optional<graph::NpyArray>> arrays_;  // nullopt: random
   bool sequence_;
   InvocationRange range_;
+  std::optional<uint64_t> seed_;
   int64_t invocations_ = 1;
 };
 

@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "driver/compiler/compile.h"
 #include "driver/compiler/support.h"
 #include "driver/graph/analyse.h"
 #include "driver/graph/text.h"
@@ -19,6 +20,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/network.h"
 #include "sim/cli/options.h"
+#include "sim/report/columns.h"
 #include "sim/report/state.h"
 #include "sim/report/table.h"
 
@@ -34,9 +36,9 @@ using report::grouped;
 constexpr CommandHelp kHelp = {"npu info FILE [options]",
                                "Prints inputs, outputs, operators, types, variables, the profiles and extensions that "
                                "a network needs, its MACs, and\n"
-                               "what a machine supports of it.",
+                               "what a machine supports of it, and the compiler's estimate of its cycles.",
                                "  npu info net.tosa\n"
-                               "  npu info net.tosa --config nano\n"
+                               "  npu info net.tosa --config nano --layers\n"
                                "  npu info net.tosa --json | jq .macs\n"};
 
 struct VariableRow {
@@ -62,6 +64,14 @@ struct PersistentNeed {
   [[nodiscard]] bool has_entries() const { return entries <= available_entries; }
 };
 
+// What the compiler expects, without any data.
+struct Estimate {
+  uint64_t cycles = 0;
+  double microseconds = 0;
+  std::vector<compiler::Layer> layers;
+  std::string why_not;  // there is none: the reason, in a sentence
+};
+
 struct Info {
   const Network& network;
   std::string machine;
@@ -74,6 +84,7 @@ struct Info {
   std::vector<OperatorGroup> operators;
   std::vector<compiler::SupportRow> refused;
   int64_t operator_count = 0;  // without constants
+  Estimate estimate;
 };
 
 PersistentNeed persistent_need(const std::vector<VariableRow>& variables, const contract::Capabilities& caps) {
@@ -91,9 +102,22 @@ PersistentNeed persistent_need(const std::vector<VariableRow>& variables, const 
   return need;
 }
 
+Estimate estimate(const Network& network, const presets::Preset& preset) {
+  Estimate estimate;
+  try {
+    compiler::Program program = compiler::compile(network.graph, preset.caps);
+    estimate.cycles = program.estimated_cycles;
+    estimate.microseconds = static_cast<double>(program.estimated_cycles) / preset.caps.clock_mhz;
+    estimate.layers = std::move(program.layers);
+  } catch (const Error& error) {
+    estimate.why_not = error.what();
+  }
+  return estimate;
+}
+
 Info collect(const Network& network, const presets::Preset& preset) {
   Info info{network, preset.name, graph::analyse(network.graph), graph::macs(network.graph), 0, 0, {}, 0, {}, {}, {},
-            0};
+            0,       {}};
   for (const graph::Tensor& tensor : network.graph.main().tensors) {
     if (tensor.variable) {
       const int64_t bytes = graph::element_count(tensor.shape).value_or(0) * graph::machine_width(tensor.type);
@@ -114,6 +138,11 @@ Info collect(const Network& network, const presets::Preset& preset) {
     if (fresh) info.operators.push_back({row.name, row.type, engine, 0});
     ++info.operators[group->second].count;
     if (!row.ok) info.refused.push_back(std::move(row));
+  }
+  if (info.refused.empty()) {
+    info.estimate = estimate(network, preset);
+  } else {
+    info.estimate.why_not = fmt::format("{} cannot run all operators", preset.name);
   }
   return info;
 }
@@ -176,7 +205,33 @@ void print_persistent(const Info& info) {
                                   : "does not fit");
 }
 
-void print_text(const Info& info) {
+std::string estimate_share(uint64_t cycles, uint64_t all) {
+  return fmt::format("{:.1f} %", all == 0 ? 0.0 : 100.0 * static_cast<double>(cycles) / static_cast<double>(all));
+}
+
+void print_estimate(const Info& info, bool layers) {
+  const Estimate& estimate = info.estimate;
+  if (!estimate.why_not.empty()) {
+    fmt::print("{:<11} none: {}\n", "estimate", estimate.why_not);
+    return;
+  }
+  fmt::print("{:<11} {} cycles = {}, by formulas and with memory that nobody waits for; npu run measures it\n",
+             "estimate", grouped(estimate.cycles), report::duration(estimate.microseconds));
+  if (!layers) return;
+  std::vector<report::Row> rows;
+  for (const compiler::Layer& layer : estimate.layers) {
+    rows.push_back({graph::printable(layer.name), layer.kind, graph::to_string(layer.output_shape),
+                    layer.macs == 0 ? "-" : report::short_number(static_cast<double>(layer.macs)),
+                    std::to_string(layer.tiles), grouped(layer.estimated_cycles),
+                    estimate_share(layer.estimated_cycles, estimate.cycles)});
+  }
+  fmt::print(
+      "\n{}",
+      report::render(
+          {{"layer", true}, {"operator", true}, {"output", true}, {"MACs"}, {"tiles"}, {"estimate"}, {"share"}}, rows));
+}
+
+void print_text(const Info& info, bool layers) {
   const Network& network = info.network;
   fmt::print("{:<11} {}, {} bytes, TOSA {}\n", "file", network.path.string(), grouped(network.file_bytes),
              version_text(network.graph.version));
@@ -205,6 +260,7 @@ void print_text(const Info& info) {
     fmt::print("\n{} runs {}{}.\n", info.machine,
                info.operator_count == 1 ? "the only operator" : fmt::format("all {} operators", info.operator_count),
                info.persistent.has_entries() ? "" : ", but cannot hold the variables");
+    print_estimate(info, layers);
     return;
   }
   fmt::print("\n{} cannot run {} of {} operators:\n", info.machine, info.refused.size(), info.operator_count);
@@ -244,6 +300,20 @@ void print_json(const Info& info) {
   }
   const Network& network = info.network;
   const PersistentNeed& need = info.persistent;
+  Json estimate;
+  if (info.estimate.why_not.empty()) {
+    Json layers = Json::array();
+    for (const compiler::Layer& layer : info.estimate.layers) {
+      layers.push_back({{"name", layer.name},
+                        {"operator", layer.kind},
+                        {"input_shape", layer.input_shape},
+                        {"output_shape", layer.output_shape},
+                        {"macs", layer.macs},
+                        {"tiles", layer.tiles},
+                        {"cycles", layer.estimated_cycles}});
+    }
+    estimate = {{"cycles", info.estimate.cycles}, {"microseconds", info.estimate.microseconds}, {"layers", layers}};
+  }
   const Json document = {{"schema", "npu-info"},
                          {"schema_version", 1},
                          {"file", network.path.string()},
@@ -272,7 +342,9 @@ void print_json(const Info& info) {
                          {"operators", operators},
                          {"machine", info.machine},
                          {"supported", info.refused.empty()},
-                         {"unsupported", refused}};
+                         {"unsupported", refused},
+                         {"estimate", estimate},
+                         {"estimate_missing", info.estimate.why_not}};
   fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -282,8 +354,9 @@ int run_info(const Arguments& arguments) {
   po::options_description options, hidden;
   options.add_options()  //
       ("config,c", po::value<std::string>()->default_value("edge")->value_name("NAME|FILE"),
-       "the machine: nano, edge, or a YAML file with its sizes")  //
-      ("json", po::bool_switch(), "print JSON");
+       "the machine: nano, edge, or a YAML file with its sizes")                         //
+      ("layers", po::bool_switch(), "print the compiler's estimate of each layer, too")  //
+      ("json", po::bool_switch(), "print JSON, with the estimate of each layer");
   hidden.add_options()("file", po::value<std::string>());
   po::positional_options_description positional;
   positional.add("file", 1);
@@ -296,7 +369,7 @@ int run_info(const Arguments& arguments) {
   if ((*values)["json"].as<bool>()) {
     print_json(info);
   } else {
-    print_text(info);
+    print_text(info, (*values)["layers"].as<bool>());
   }
   return 0;
 }

@@ -44,6 +44,9 @@ constexpr auto kPatience = std::chrono::milliseconds(200);
 // Of DeviceOptions::log_level: whoever looks wants to see every request.
 constexpr uint32_t kLogRequests = 3;
 
+// Of random inputs, unless --random-inputs has another.
+constexpr uint64_t kSeed = 1;
+
 // What is no image at all is not read whole.
 constexpr uintmax_t kMaxFirmware = uintmax_t{16} << 20;
 
@@ -138,8 +141,9 @@ std::vector<std::string> inject(const std::vector<Injection>& injections, runtim
 }
 
 report::RunInfo run_info(const RunOptions& options, const Network& network, const presets::Preset& preset,
-                         const compiler::Program& program) {
+                         const compiler::Program& program, std::optional<uint64_t> random_inputs) {
   report::RunInfo info;
+  info.random_inputs = random_inputs;
   info.tool_version = NPU_VERSION;
   info.file = network.path.string();
   info.file_sha256 = sha256_of(network);
@@ -162,6 +166,12 @@ compiler::Options compiler_options(const RunOptions& options) {
   result.schedule.state_in_dram = options.state_in_dram;
   result.schedule.two_places = options.double_buffer;
   return result;
+}
+
+// Cycles are of use without data, too: a run without any input gets random ones.
+std::optional<uint64_t> seed_of_inputs(const RunOptions& options, const Network& network) {
+  if (options.random_inputs || !options.data.inputs.empty() || network.inputs.empty()) return options.random_inputs;
+  return kSeed;
 }
 
 // Where the results of the invocations go.
@@ -238,8 +248,13 @@ void write_files(const RunOptions& options, Results& results, const report::Repo
 
 void print_report(const RunOptions& options, const Network& network, const report::Report& report) {
   const auto plural = [](uint64_t count) { return count == 1 ? "" : "s"; };
-  fmt::print("{} on {} ({}), {} invocation{}\n\n{}", network.path.string(), report.info.machine.name, options.mode,
-             report::grouped(report.invocations), plural(report.invocations), report::to_table(report));
+  fmt::print("{} on {} ({}), {} invocation{}\n", network.path.string(), report.info.machine.name, options.mode,
+             report::grouped(report.invocations), plural(report.invocations));
+  if (report.info.random_inputs) {
+    fmt::print("with random inputs, seed {} (--random-inputs SEED chooses another, --input gives data)\n",
+               *report.info.random_inputs);
+  }
+  fmt::print("\n{}", report::to_table(report));
   for (const std::string& fault : report.info.injected) fmt::print("injected  {}\n", fault);
   if (options.jitter) {
     fmt::print(
@@ -272,12 +287,13 @@ int run_run(const Arguments& arguments) {
   const compiler::Program program = compiler::compile(network.graph, device.capabilities(), compiler_options(options));
   choose_layers(options.back_ends, program, back_ends);
   // After compiling: whoever has no data yet learns first whether the network runs at all.
-  const InputData inputs(network.inputs, options.data.inputs, options.data.sequence, options.data.range);
+  const std::optional<uint64_t> seed = seed_of_inputs(options, network);
+  const InputData inputs(network.inputs, options.data.inputs, options.data.sequence, options.data.range, seed);
   runtime::Context context =
       device.create_context({.zero_init = options.data.zero_init, .double_buffer = options.double_buffer});
   const runtime::LoadedProgram loaded = context.load(program);
   if (!options.data.resume.empty()) context.restore(start);
-  report::RunInfo info = run_info(options, network, preset, program);
+  report::RunInfo info = run_info(options, network, preset, program, seed);
   info.injected = inject(options.injections, device, loaded);
 
   StagedFiles files;

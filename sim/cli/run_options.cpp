@@ -16,9 +16,10 @@ namespace {
 
 constexpr CommandHelp kHelp = {
     "npu run FILE [--input [NAME=]FILE.npy]... [options]",
-    "Runs a network on the simulated NPU and prints what every layer costs and what limits it. Variables start\n"
-    "cleared, or as a run before left them (--resume). Cycle counts are the model's; the report says what they are "
-    "worth, part by part.",
+    "Runs a network on the simulated NPU and prints what each layer costs and what limits it. Without --input it runs\n"
+    "random inputs. Variables start cleared, or as a run before left them (--resume). Cycle counts are the model's; "
+    "the\nreport says what they are worth.",
+    "  npu run net.tosa                                            (with random inputs, for the cycles)\n"
     "  npu run net.tosa --input input.npy\n"
     "  npu run net.tosa --input a=left.npy --input b=right.npy --config nano --check reference\n"
     "  npu run wake_word.tosa --input frames.npy --sequence --outputs out/ --json out/report.json\n"
@@ -35,6 +36,8 @@ po::options_description visible_options() {
   po::options_description options;
   add_data_options(options);
   options.add_options()  //
+      ("random-inputs", po::value<std::string>()->value_name("SEED"),
+       "make random data, the same for the same SEED, for each input without a file; 1 where no input has one")  //
       ("config,c", po::value<std::string>()->default_value("edge")->value_name("NAME|FILE"),
        "the machine: nano, edge, or a YAML file with its sizes")  //
       ("mode", po::value<std::string>()->default_value("timed")->value_name("MODE"),
@@ -148,6 +151,9 @@ RunOptions read_options(const po::variables_map& values) {
        {std::pair{"json", &options.json}, std::pair{"csv", &options.csv}, std::pair{"trace", &options.trace}}) {
     *target = file_option(values, name);
     if (!target->empty()) check_file_writable(*target);
+  }
+  if (values.count("random-inputs") > 0) {
+    options.random_inputs = parse_number(values["random-inputs"].as<std::string>(), "SEED of --random-inputs");
   }
   options.state_in_dram = values["state-in-dram"].as<bool>();
   options.double_buffer = values["double-buffer"].as<bool>();

@@ -24,7 +24,8 @@ struct Injection {
 struct RunOptions {
   DataOptions data;
   std::string file, config, mode;
-  std::string json, csv, trace;  // files; empty: none
+  std::string json, csv, trace;           // files; empty: none
+  std::optional<uint64_t> random_inputs;  // seed of the inputs without a file; nullopt: each has one
   bool check = false;
   std::string firmware;  // image; empty: the built-in one
   bool state_in_dram = false, double_buffer = false;

@@ -32,11 +32,11 @@ struct VariableAccess {
 
 struct CommandInfo {
   contract::Opcode opcode = contract::Opcode::kEnd;
+  Transfer transfer = Transfer::kNone;
+  std::vector<VariableAccess> variables;
   contract::Queue queue = contract::Queue::kSequencer;
   uint32_t layer = 0;
   std::array<uint8_t, 12> wait{};  // tokens, one a queue
-  Transfer transfer = Transfer::kNone;
-  std::vector<VariableAccess> variables;
 };
 
 // One entry a command of the stream.

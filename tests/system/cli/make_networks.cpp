@@ -108,6 +108,45 @@ Graph large_state() {
   return b.build();
 }
 
+// Each of these has much of one kind of work: of the MXU's array, of its weights, and of the VPU.
+Graph much_compute() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {1, 32, 32, 64});
+  const TensorId weights = b.constant(kI8, {64, 3, 3, 64}, ramp(64 * 3 * 3 * 64, -5, 1));
+  const TensorId sums = b.conv2d(x, weights, b.constant(kI32, {64}, ramp(64, -100, 20)), {.pad = {1, 1, 1, 1}});
+  b.output(b.rescale(sums, kI8, {.multiplier = {1 << 30}, .shift = {40}}), "much compute");
+  return b.build();
+}
+
+Graph many_weights() {
+  GraphBuilder b;
+  TensorId x = b.input("x", kI8, {1, 1, 1, 512});
+  for (int i = 0; i < 3; ++i) {
+    const TensorId weights = b.constant(kI8, {512, 1, 1, 512}, ramp(512 * 512, -5 + i, 1));
+    const TensorId sums = b.conv2d(x, weights, b.constant(kI32, {512}, ramp(512, -100, 20)));
+    x = b.rescale(sums, kI8, {.multiplier = {1 << 30}, .shift = {40}});
+  }
+  b.output(x, "many weights");
+  return b.build();
+}
+
+Graph many_passes() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {1, 32, 32, 64});
+  b.output(b.max_pool2d(x, {7, 7}, {1, 1}, {3, 3, 3, 3}), "many passes");
+  return b.build();
+}
+
+// The sum of two tensors with scales of their own, as a residual connection has it.
+Graph residual() {
+  GraphBuilder b;
+  const TensorId left = b.rescale(b.input("left", kI8, {1, 4, 4, 8}), kI32, {.multiplier = {1 << 30}, .shift = {20}});
+  const TensorId right = b.rescale(b.input("right", kI8, {1, 4, 4, 8}), kI32, {.multiplier = {1 << 30}, .shift = {21}});
+  const TensorId sum = b.rescale(b.add(left, right), kI8, {.multiplier = {1 << 30}, .shift = {40}});
+  b.output(b.clamp(sum, 0, 100), "y");
+  return b.build();
+}
+
 // Gives what it got the time before. Two fit the persistent SRAM of edge, three do not.
 Graph much_state() {
   GraphBuilder b;
@@ -195,6 +234,10 @@ int main(int argc, char** argv) {
     write("much_state", much_state());
     write("many_variables", many_variables());
     write("unsigned", unsigned_ports());
+    write("much_compute", much_compute());
+    write("many_weights", many_weights());
+    write("many_passes", many_passes());
+    write("residual", residual());
     write("floating_point", floating_point());
     write("division", division());
     write("constant_only", constant_only());

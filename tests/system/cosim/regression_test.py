@@ -323,7 +323,7 @@ class Document(Regression):
         report = self.dir / "report.json"
         self.good("run", self.dir / "two_layers.tosa", "--input", self.dir / "x.npy", "--json", report)
         worth = {one["part"]: one["worth"] for one in json.loads(report.read_text())["calibration"]}
-        exact = [part for part in worth if worth[part] == "exact on RTL"]
+        exact = [part for part in worth if worth[part] == "formula, exact on RTL of nano and edge"]
         self.assertEqual(exact, ["mxu", "vpu"])  # the device uses what is compared
         self.assertEqual(worth["variable_table"], "not in these cycles")
         document = {section.split("\n")[0]: section for section in DOCUMENT.read_text().split("\n## ")}

@@ -23,9 +23,11 @@ inline compiler::Program sample_program() {
   contract::DeclareCommand declare;
   declare.header.queue = contract::Queue::kSequencer;
   declare.encode(words);
+  const auto queue_index = [](contract::Queue queue) { return static_cast<size_t>(queue); };
   const auto dma = [&](contract::Queue queue, uint32_t layer, Address src, Address dst) {
     contract::DmaCommand command;
     command.header.queue = queue;
+    if (src.region == Region::kScratchpad) command.header.wait[queue_index(contract::Queue::kMxu)] = 1;
     command.header.layer = layer;
     command.src = src;
     command.dst = dst;
@@ -36,6 +38,9 @@ inline compiler::Program sample_program() {
   contract::MxuCommand mxu;
   mxu.header.queue = contract::Queue::kMxu;
   mxu.header.layer = 0;
+  for (const contract::Queue load : {contract::Queue::kDma0, contract::Queue::kDma1}) {
+    mxu.header.wait[queue_index(load)] = 1;
+  }
   mxu.encode(words);
   dma(contract::Queue::kDma0, 0, {0, Region::kScratchpad, 0}, {0, Region::kOutput, 0});
   dma(contract::Queue::kDma1, 1, {0, Region::kScratchpad, 0}, {0, Region::kVariable, 0});
@@ -53,6 +58,9 @@ inline compiler::Program sample_program() {
   program.variables = {variable};
   compiler::Layer conv;
   conv.name = "conv2d_4";
+  conv.kind = "CONV2D";
+  conv.input_shape = {1, 8, 8, 4};
+  conv.kernel = {3, 3};
   conv.operators = "CONV2D+RESCALE";
   conv.engine = "mxu";
   conv.output = "a,\"b\"";
@@ -130,6 +138,8 @@ inline RunInfo sample_info() {
   info.machine = presets::load_preset("nano");  // 64 MACs a cycle at 200 MHz
   info.mode = "timed";
   info.firmware = "built-in";
+  info.rtl_presets = {"one", "two"};
+  info.has_rtl = true;
   return info;
 }
 
