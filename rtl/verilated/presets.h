@@ -24,7 +24,7 @@ namespace npu::rtl {
   for (const char* name : built_presets()) names += (names.empty() ? "" : ", ") + std::string(name);
   throw Error(contract::ErrorCode::kBadPreset, "the RTL of preset '" + std::string(preset) +
                                                    "' was not built; there is RTL for " + names +
-                                                   " (NPU_RTL_PRESETS in cmake/rtl_presets.cmake)");
+                                                   " (NPU_RTL_PRESETS in cmake/verilated.cmake)");
 }
 
 // The wrapper of one's block, made of its sizes and `args`. Throws as sizes_of does.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which machines the project has RTL of. This is what formulas were compared with, whether or not the module with the RTL
-// lies beside this program.
+// Which machines the project has RTL of. This is what formulas were compared with, whether or not the module with the
+// RTL lies beside this program.
 #pragma once
 
 #include <string>

@@ -46,7 +46,7 @@ struct RunInfo {
   bool state_in_dram = false;         // asked for
   std::vector<std::string> injected;  // faults put in by test hooks, in words
   std::string program_sha256;
-  std::vector<std::string> rtl_presets;   // that this program has RTL of
+  std::vector<std::string> rtl_presets;   // that there is RTL of
   bool has_rtl = false;                   // one of them has an MXU and a VPU of this machine's sizes
   std::optional<uint64_t> random_inputs;  // seed; nullopt: inputs were given, or there are none
 };
