@@ -133,7 +133,7 @@ Graph many_weights() {
 Graph many_passes() {
   GraphBuilder b;
   const TensorId x = b.input("x", kI8, {1, 32, 32, 64});
-  b.output(b.max_pool2d(x, {7, 7}, {1, 1}, {3, 3, 3, 3}), "many passes");
+  b.output(b.max_pool2d(x, {11, 11}, {1, 1}, {5, 5, 5, 5}), "many passes");
   return b.build();
 }
 
