@@ -129,8 +129,10 @@ void emit_conv(Emitter& emitter, const Group& group) {
   Dims out = facts.result(op).shape;
   if (out[1] == 1 && out[2] == 1 && step.src.dims[1] == 1 && step.src.dims[2] == 1 &&
       step.kernel_h * step.kernel_w == 1) {
-    // A fully connected layer: its rows are a batch of images of one pixel, and run better as one image.
+    // A fully connected layer: its rows are a batch of images of one pixel, and run better as one image. Strides step
+    // over pixels of an image, never over images.
     step.src = *reshape(step.src, {1, 1, step.src.dims[0], step.src.dims[3]});
+    step.stride_y = step.stride_x = step.dilation_y = step.dilation_x = 1;
     std::swap(out[0], out[2]);
   }
   step.dst = emitter.place(stage.result, out, true);

@@ -230,6 +230,27 @@ TEST(Operators, ConvolutionsWithoutRescale) {
   }
 }
 
+// Images of one pixel: what stride and dilation step over is not the next image.
+TEST(Operators, ConvolutionsOfABatchOfPixels) {
+  for (const std::vector<int32_t>& stride : {std::vector{1, 1}, {1, 2}, {3, 1}, {2, 3}}) {
+    for (const std::vector<int32_t>& dilation : {std::vector{1, 1}, {2, 3}}) {
+      Convolution how;
+      how.stride = stride;
+      how.dilation = dilation;
+      how.input_zp = 5;
+      check([=](GraphBuilder& b) {
+        return b.conv2d(b.input("x", DType::kInt8, {4, 1, 1, 3}), b.constant(DType::kInt8, {2, 1, 1, 3}, ramp(6)),
+                        b.constant(DType::kInt32, {2}, ramp(2)), how);
+      });
+      check([=](GraphBuilder& b) {
+        return b.depthwise_conv2d(b.input("x", DType::kInt8, {4, 1, 1, 3}),
+                                  b.constant(DType::kInt8, {1, 1, 3, 2}, ramp(6)),
+                                  b.constant(DType::kInt32, {1}, {77.}), how);
+      });
+    }
+  }
+}
+
 TEST(Operators, ConvolutionOfInt4Weights) {
   check([](GraphBuilder& b) {
     return b.conv2d(b.input("x", DType::kInt8, {1, 4, 4, 2}), b.constant(DType::kInt4, {3, 2, 2, 2}, ramp(24, 15, -7)),
