@@ -71,11 +71,14 @@ TensorId RandomNetwork::constant(DType type, const Shape& shape, DataRange range
   return builder.constant(type, shape, random_numbers(random, elements_of(shape), range.low, range.high));
 }
 
-// Mostly a few elements; now and then one dimension is larger than the lanes of a machine.
+int64_t RandomNetwork::size(int64_t most) { return random.chance(10) ? 1 : random.between(1, most); }
+
+// Mostly a few elements, now and then a single one; or one dimension is larger than the lanes of a machine.
 Shape RandomNetwork::shape(int64_t least_rank) {
   Shape shape;
-  for (int64_t rank = random.between(least_rank, 4); rank > 0; --rank) shape.push_back(random.between(1, 6));
-  if (!shape.empty() && random.chance(40)) shape[static_cast<size_t>(axis(shape))] = random.between(7, 50);
+  const bool one = random.chance(8);
+  for (int64_t rank = random.between(least_rank, 4); rank > 0; --rank) shape.push_back(one ? 1 : size(6));
+  if (!one && !shape.empty() && random.chance(40)) shape[static_cast<size_t>(axis(shape))] = random.between(7, 50);
   return shape;
 }
 

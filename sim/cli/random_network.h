@@ -35,6 +35,8 @@ class RandomNetwork {
   graph::TensorId input(graph::DType type, const graph::Shape& shape, DataRange range);
   // Of random values in a range.
   graph::TensorId constant(graph::DType type, const graph::Shape& shape, DataRange range);
+  // Of a dimension: 1 is frequent.
+  [[nodiscard]] int64_t size(int64_t most);
   // Of rank `least` to 4.
   [[nodiscard]] graph::Shape shape(int64_t least_rank);
   // One that broadcasts to the shape.

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <string>
 
+#include "sim/cli/random_windows.h"
+
 namespace npu::cli {
 namespace {
 
@@ -82,27 +84,7 @@ void give_view(const Instance& i, TensorId view) {
   }
 }
 
-// How an image is cut into windows: output positions first, for the windows have to fill the padded image.
-struct Windows {
-  std::vector<int32_t> kernel, stride, dilation, pad;  // pad: top, bottom, left, right
-  std::vector<int64_t> size;                           // of the image
-};
-
-Windows windows(const Instance& i, int32_t most_dilation) {
-  for (;;) {
-    Windows w;
-    bool good = true;
-    for (int axis = 0; axis < 2; ++axis) {
-      const int32_t kernel = pick(i, 1, 3), stride = pick(i, 1, 2), dilation = pick(i, 1, most_dilation);
-      const int32_t before = pick(i, 0, kernel - 1), after = pick(i, 0, kernel - 1);
-      const int64_t size = (pick(i, 1, 6) - 1) * stride + (kernel - 1) * dilation + 1 - before - after;
-      good &= size >= 1;
-      w.kernel.push_back(kernel), w.stride.push_back(stride), w.dilation.push_back(dilation), w.size.push_back(size);
-      w.pad.push_back(before), w.pad.push_back(after);
-    }
-    if (good) return w;
-  }
-}
+Shape image(const Instance& i, const Windows& w) { return {pick(i, 1, 3), w.size[0], w.size[1], i.net.size(24)}; }
 
 graph::Convolution convolution_of(const Instance& i, const Windows& w) {
   graph::Convolution how;
@@ -123,30 +105,35 @@ TensorId biases(const Instance& i, int64_t channels) {
 }
 
 void conv2d(const Instance& i) {
-  const Windows w = windows(i, 2);
-  const int64_t in = i.random().between(1, 24), out = i.random().between(1, 24);
-  const TensorId x = i.net.input(i.in(), {pick(i, 1, 2), w.size[0], w.size[1], in});
+  const Windows w = random_windows(i.random(), false);
+  const Shape dims = image(i, w);
+  const int64_t in = dims[3], out = i.net.size(24);
+  const TensorId x = i.net.input(i.in(), dims);
   const TensorId weight = weights(i, {out, w.kernel[0], w.kernel[1], in});
   give_sums(i, i.b().conv2d(x, weight, biases(i, out), convolution_of(i, w)));
 }
 
 void depthwise_conv2d(const Instance& i) {
-  const Windows w = windows(i, 2);
-  const int64_t in = i.random().between(1, 24), each = i.random().between(1, 3);
-  const TensorId x = i.net.input(i.in(), {pick(i, 1, 2), w.size[0], w.size[1], in});
+  const Windows w = random_windows(i.random(), false);
+  const Shape dims = image(i, w);
+  const int64_t in = dims[3], each = i.random().between(1, 3);
+  const TensorId x = i.net.input(i.in(), dims);
   const TensorId weight = weights(i, {w.kernel[0], w.kernel[1], in, each});
   give_sums(i, i.b().depthwise_conv2d(x, weight, biases(i, in * each), convolution_of(i, w)));
 }
 
 void matmul(const Instance& i) {
-  const int64_t n = pick(i, 1, 3), h = pick(i, 1, 12), c = pick(i, 1, 30), w = pick(i, 1, 20);
-  const TensorId a = i.net.input(i.in(), {n, h, c}), b = i.net.input(i.in(), {n, c, w});
+  const int64_t n = pick(i, 1, 3), h = i.net.size(12), c = i.net.size(30), w = i.net.size(20);
+  const TensorId a = i.net.input(i.in(), {n, h, c});
+  const bool transposed = i.random().chance(30);
+  TensorId b = i.net.input(i.in(), transposed ? Shape{n, w, c} : Shape{n, c, w});
+  if (transposed) b = i.b().transpose(b, {0, 2, 1});
   give_sums(i, i.b().matmul(a, b, zero_point(i, i.in()), zero_point(i, i.in()), i.type(Slot::kOut)));
 }
 
 void pool(const Instance& i) {
-  const Windows w = windows(i, 1);
-  const TensorId x = i.net.input(i.in(), {pick(i, 1, 2), w.size[0], w.size[1], pick(i, 1, 24)});
+  const Windows w = random_windows(i.random(), true);
+  const TensorId x = i.net.input(i.in(), image(i, w));
   if (i.op == Op::kMaxPool2d) return i.give(i.b().max_pool2d(x, w.kernel, w.stride, w.pad));
   i.give(i.b().avg_pool2d(x, w.kernel, w.stride, w.pad, zero_point(i, i.in()), zero_point(i, i.in())));
 }
@@ -162,20 +149,25 @@ void reduction(const Instance& i) {
   i.give(i.b().reduce(i.op, i.net.input(i.in(), shape, range), i.net.axis(shape)));
 }
 
-// Two operands of which one may broadcast; the second has a range of its own.
+// Two operands of which one may broadcast, or each in dimensions of its own; the second has a range of its own, and may
+// be a constant.
 struct Pair {
   TensorId a, b;
 };
 Pair pair_of(const Instance& i, DataRange first, DataRange second) {
-  const Shape shape = i.net.shape(0), narrow = i.net.narrower(shape);
-  const bool left = i.random().chance(50);
-  const TensorId a = i.net.input(i.in(), left ? narrow : shape, first);
-  return {a, i.net.input(i.in(), left ? shape : narrow, second)};
+  Shape left = i.net.shape(0), right = left;
+  const bool both = i.random().chance(30), to_left = i.random().chance(50);
+  for (size_t d = 0; d < left.size(); ++d) {
+    if (!i.random().chance(30)) continue;
+    ((both ? i.random().chance(50) : to_left) ? left : right)[d] = 1;
+  }
+  const TensorId a = i.net.input(i.in(), left, first);
+  return {a, i.random().chance(20) ? i.net.constant(i.in(), right, second) : i.net.input(i.in(), right, second)};
 }
 
 void binary(const Instance& i) {
   const auto [a, b] = pair_of(i, usual_range(i.in()), usual_range(i.in()));
-  i.give(i.b().op(i.op, {a, b}));
+  i.give(i.b().op(i.op, {a, i.random().chance(5) ? a : b}));
 }
 
 void shift(const Instance& i) {
@@ -223,16 +215,20 @@ void table(const Instance& i) {
 
 void select(const Instance& i) {
   const Shape shape = i.net.shape(0);
-  const TensorId condition = i.net.input(DType::kBool, i.net.narrower(shape));
-  i.give(i.b().select(condition, i.net.input(i.in(), shape), i.net.input(i.in(), i.net.narrower(shape))));
+  const bool whole = i.random().chance(50);  // the condition, else the second operand
+  const TensorId condition = i.net.input(DType::kBool, whole ? shape : i.net.narrower(shape));
+  const TensorId yes = i.net.input(i.in(), whole ? i.net.narrower(shape) : shape);
+  i.give(i.b().select(condition, yes, i.net.input(i.in(), i.net.narrower(shape))));
 }
 
 void rescale(const Instance& i) {
   const DType from = i.in(), to = i.type(Slot::kOut);
-  const TensorId x = i.any(1);
-  const int64_t channels = i.b().tensor(x).shape.back();
+  const TensorId x = i.any(0);
+  const Shape shape = i.b().tensor(x).shape;
+  const bool per_channel = !shape.empty() && i.random().chance(50);
   const int64_t places = from == DType::kInt48 ? 12 : from == DType::kInt32 ? pick(i, 0, 20) : pick(i, -6, 4);
-  Rescaling how = rescaling(i, from, places, i.random().chance(50) ? channels : 1);
+  Rescaling how = rescaling(i, from, places, per_channel ? shape.back() : 1);
+  how.per_channel = per_channel;
   const bool wide = from == DType::kInt32 || from == DType::kInt48 || to == DType::kInt32;
   how.input_unsigned = !wide && i.random().chance(20);
   how.output_unsigned = !wide && !how.input_unsigned && i.random().chance(20);
@@ -248,8 +244,9 @@ void concat(const Instance& i) {
   const int32_t axis = i.net.axis(shape);
   std::vector<TensorId> parts;
   for (int64_t count = pick(i, 1, 3); count > 0; --count) {
-    shape[static_cast<size_t>(axis)] = pick(i, 1, 6);
-    parts.push_back(i.net.input(i.in(), shape));
+    shape[static_cast<size_t>(axis)] = i.net.size(6);
+    const bool again = !parts.empty() && i.random().chance(20);
+    parts.push_back(again ? parts.back() : i.net.input(i.in(), shape));
   }
   give_view(i, i.b().concat(parts, axis));
 }
@@ -257,15 +254,18 @@ void concat(const Instance& i) {
 void pad(const Instance& i) {
   const TensorId x = i.any(1);
   std::vector<int64_t> padding(2 * i.b().tensor(x).shape.size());
-  for (int64_t& amount : padding) amount = pick(i, 0, 2);
+  const bool nothing = i.random().chance(10);
+  for (int64_t& amount : padding) amount = nothing ? 0 : pick(i, 0, 2);
   give_view(i, i.b().pad(x, padding, i.in() == DType::kBool ? 1 : pick(i, -9, 9)));
 }
 
 void reshape(const Instance& i) {
   const TensorId x = i.any(0);
   Shape shape = i.b().tensor(x).shape;
+  if (elements_of(shape) == 1 && i.random().chance(50)) return give_view(i, i.b().reshape(x, {}));
   if (i.random().chance(50)) shape = {elements_of(shape)};
-  if (shape.size() < 4) shape.insert(shape.begin() + pick(i, 0, static_cast<int64_t>(shape.size())), 1);
+  if (shape.size() < 4 && i.random().chance(70))
+    shape.insert(shape.begin() + pick(i, 0, static_cast<int64_t>(shape.size())), 1);
   give_view(i, i.b().reshape(x, shape));
 }
 
@@ -277,9 +277,10 @@ void reverse(const Instance& i) {
 void slice(const Instance& i) {
   const TensorId x = i.any(1);
   std::vector<int64_t> size = i.b().tensor(x).shape, start(size.size());
-  for (size_t d = 0; d < size.size(); ++d) {
+  const bool one = i.random().chance(15), whole = i.random().chance(10);
+  for (size_t d = 0; d < size.size() && !whole; ++d) {
     start[d] = pick(i, 0, size[d] - 1);
-    size[d] = pick(i, 1, size[d] - start[d]);
+    size[d] = one ? 1 : pick(i, 1, size[d] - start[d]);
   }
   give_view(i, i.b().slice(x, start, size));
 }
@@ -288,7 +289,7 @@ void tile(const Instance& i) {
   const TensorId x = i.any(1);
   const Shape shape = i.b().tensor(x).shape;
   std::vector<int64_t> multiples(shape.size(), 1);
-  multiples[static_cast<size_t>(i.net.axis(shape))] = pick(i, 1, 3);
+  for (int64_t& multiple : multiples) multiple = i.random().chance(50) ? pick(i, 1, 3) : 1;
   give_view(i, i.b().tile(x, multiples));
 }
 

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The random networks of one operator that `npu cosim` draws, on the device against the reference: every operator and
+// every combination of types that a machine runs. The bins show what these networks never draw.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "driver/compiler/compile.h"
+#include "driver/runtime/runtime.h"
+#include "hw/contract/error.h"
+#include "sim/cli/cosim_operator.h"
+#include "sim/platform/platform.h"
+#include "sim/reference/reference.h"
+#include "tests/unit/bins/graph_bins.h"
+
+namespace npu::test {
+namespace {
+
+constexpr uint64_t kSeeds = 40;
+// Instances of each combination of types in a network; windows have many more bins than other operators.
+constexpr uint32_t kOfEach = 4, kOfEachWindow = 32;
+
+bool has_windows(graph::Op op) {
+  return op == graph::Op::kConv2d || op == graph::Op::kDepthwiseConv2d || op == graph::Op::kMaxPool2d ||
+         op == graph::Op::kAvgPool2d;
+}
+
+class RandomOperators : public testing::TestWithParam<const char*> {};
+
+// The bytes of one of the stacked tensors.
+graph::Value frame_of(const graph::Value& stacked, int64_t frame) {
+  graph::Value value{stacked.type, {stacked.shape.begin() + 1, stacked.shape.end()}, {}};
+  const auto bytes = static_cast<std::ptrdiff_t>(stacked.bytes.size()) / stacked.shape.front();
+  value.bytes.assign(stacked.bytes.begin() + frame * bytes, stacked.bytes.begin() + (frame + 1) * bytes);
+  return value;
+}
+
+// Elements compared. All results of these networks are defined.
+int64_t compare_operator(const cli::OperatorNetwork& network, runtime::Device& device) {
+  runtime::Context context = device.create_context();
+  runtime::LoadedProgram program = context.load(compiler::compile(network.graph, device.capabilities()));
+  runtime::Job job = program.create_job();
+  reference::Context state;
+  int64_t compared = 0;
+  for (int64_t frame = 0; frame < network.frames; ++frame) {
+    std::vector<graph::Value> inputs;
+    for (const graph::Value& stacked : network.inputs) inputs.push_back(frame_of(stacked, frame));
+    const std::vector<graph::Value> want = reference::run(network.graph, inputs, state);
+    for (size_t i = 0; i < inputs.size(); ++i) job.set_input(i, inputs[i]);
+    static_cast<void>(job.run());
+    const std::vector<graph::Value> got = job.outputs();
+    for (size_t i = 0; i < want.size(); ++i) {
+      const graph::Difference difference = graph::compare(got.at(i), want[i]);
+      EXPECT_EQ(difference.differing, 0) << "output " << i << " of frame " << frame << ", first at "
+                                         << difference.first;
+      compared += difference.compared;
+    }
+  }
+  return compared;
+}
+
+TEST_P(RandomOperators, EqualTheReference) {
+  platform::PlatformOptions options;
+  options.preset = presets::load_preset(GetParam());
+  options.mode = model::Mode::kFunctional;
+  options.control_cpu = false;
+  runtime::DeviceOptions driver;
+  driver.bypass_firmware = true;
+  runtime::Device device = runtime::Device::open(platform::open_tlm_device(options), driver);
+  int64_t compared = 0, networks = 0;
+  GraphBins bins;
+  for (const graph::Op op : cli::device_operators(device.capabilities())) {
+    const uint32_t of_each = has_windows(op) ? kOfEachWindow : kOfEach;
+    for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) {
+      SCOPED_TRACE(std::string(name(op)) + ", seed " + std::to_string(seed));
+      try {
+        const cli::OperatorNetwork network = cli::random_operator(op, device.capabilities(), seed, of_each);
+        compared += compare_operator(network, device);
+        bins.add(network.graph);
+        ++networks;
+      } catch (const Error& error) {
+        ADD_FAILURE() << error.what();
+      }
+      device.cold_reset();
+    }
+  }
+  std::cout << networks << " networks, " << compared << " elements compared\n";
+  bins.print(std::cout);
+  EXPECT_THAT(bins.missed(), testing::IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, RandomOperators, testing::Values("edge", "nano"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace npu::test
