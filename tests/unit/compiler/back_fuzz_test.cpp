@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iostream>
+
 #include "driver/compiler/schedule/layout.h"
 #include "hw/contract/error.h"
+#include "tests/unit/bins/windows.h"
 #include "tests/unit/compiler/back_checks.h"
 #include "tests/unit/compiler/back_modules.h"
 
@@ -54,9 +57,54 @@ TEST(BackStripes, RandomImagesComputeWhatTheirStepsSay) {
   EXPECT_LT(refused, kSeeds / 2);
 }
 
-class BackFuzz : public ::testing::TestWithParam<int> {};
+template <class Work>
+test::Window window_of(const Work& step) {
+  test::Window w;
+  w.batch = step.src.dims[0], w.height = step.src.dims[1], w.width = step.src.dims[2], w.channels = step.src.dims[3];
+  w.out_height = step.dst.dims[1], w.out_width = step.dst.dims[2], w.out_channels = step.dst.dims[3];
+  w.kernel_h = step.kernel_h, w.kernel_w = step.kernel_w, w.stride_y = step.stride_y, w.stride_x = step.stride_x;
+  if constexpr (std::is_same_v<Work, MxuStep>) w.dilation_y = step.dilation_y, w.dilation_x = step.dilation_x;
+  w.pad_top = step.pad_top, w.pad_left = step.pad_left;
+  // What the last window needs beyond the image.
+  const auto behind = [](int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation, int64_t before) {
+    return (out - 1) * stride + (kernel - 1) * dilation + 1 - in - before;
+  };
+  w.pad_bottom = behind(w.height, w.out_height, w.kernel_h, w.stride_y, w.dilation_y, w.pad_top);
+  w.pad_right = behind(w.width, w.out_width, w.kernel_w, w.stride_x, w.dilation_x, w.pad_left);
+  return w;
+}
 
-TEST_P(BackFuzz, RandomModulesComputeWhatTheirStepsSay) {
+void count_windows(const Module& module, std::span<test::Bins> bins) {
+  for (const Step& step : module.steps) {
+    if (const auto* mxu = std::get_if<MxuStep>(&step.work); mxu && mxu->mode != contract::MxuMode::kMatmul) {
+      bins[mxu->mode == contract::MxuMode::kConv ? 0 : 1].add(test::window_facts(), window_of(*mxu));
+    } else if (const auto* pooling = std::get_if<PoolStep>(&step.work)) {
+      bins[2].add(test::window_facts(), window_of(*pooling));
+    }
+  }
+}
+
+// Every meeting of sizes of 1 with strides, dilation and padding.
+TEST(BackFuzz, SmallModulesComputeWhatTheirStepsSay) {
+  constexpr uint32_t kSeeds = 1000;
+  test::Bins bins[] = {test::window_bins("convolution", test::WindowKind::kConvolution),
+                       test::window_bins("depthwise convolution", test::WindowKind::kDepthwise),
+                       test::window_bins("pooling", test::WindowKind::kPooling)};
+  for (uint32_t seed = 0; seed < kSeeds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Module module = random_small_module(seed, 6);
+    ASSERT_EQ(check_module(module, seed % 2 == 0 ? edge_capabilities() : nano_capabilities(), {}, seed, 1), "");
+    count_windows(module, bins);
+  }
+  for (const test::Bins& family : bins) {
+    family.print(std::cout);
+    EXPECT_THAT(family.missed(), ::testing::ElementsAre());
+  }
+}
+
+class BackFuzzSeeds : public ::testing::TestWithParam<int> {};
+
+TEST_P(BackFuzzSeeds, RandomModulesComputeWhatTheirStepsSay) {
   constexpr int kSeeds = 25;
   int refused = 0;
   for (int i = 0; i < kSeeds; ++i) {
@@ -79,7 +127,7 @@ TEST_P(BackFuzz, RandomModulesComputeWhatTheirStepsSay) {
   EXPECT_LT(refused, kSeeds / 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, BackFuzz, ::testing::Range(0, 12));
+INSTANTIATE_TEST_SUITE_P(Seeds, BackFuzzSeeds, ::testing::Range(0, 12));
 
 }  // namespace
 }  // namespace npu::compiler::testing

@@ -13,10 +13,12 @@ using Dims = std::vector<int64_t>;
 
 class Generator {
  public:
-  explicit Generator(uint32_t seed) : b_(seed) {}
+  explicit Generator(uint32_t seed, int64_t most_pixels = 14, int64_t most_channels = 40)
+      : b_(seed), most_pixels_(most_pixels), most_channels_(most_channels) {}
 
   Module run(int steps) {
-    Dims dims{b_.pick(1, 2), b_.pick(1, 14), b_.pick(1, 14), b_.pick(1, 40)};
+    const bool pixel = chance(15);
+    Dims dims{b_.pick(1, 3), pixel ? 1 : size(most_pixels_), pixel ? 1 : size(most_pixels_), size(most_channels_)};
     tensors_.push_back(b_.input(dims));
     if (b_.pick(0, 3) == 0) tensors_.push_back(b_.variable({1, b_.pick(1, 6), b_.pick(1, 6), b_.pick(1, 20)}));
     const size_t state = tensors_.size();
@@ -46,6 +48,9 @@ class Generator {
   }
 
  private:
+  bool chance(int percent) { return b_.pick(1, 100) <= percent; }
+  // Of a dimension: 1 is frequent.
+  int64_t size(int64_t most) { return chance(15) ? 1 : b_.pick(1, most); }
   View any() { return tensors_[static_cast<size_t>(b_.pick(0, static_cast<int64_t>(tensors_.size()) - 1))]; }
   View recent() { return b_.pick(0, 3) == 0 ? any() : tensors_.back(); }
 
@@ -57,14 +62,19 @@ class Generator {
       case 1:
       case 2: {
         const ConvShape s = window(src, true);
-        const View dst = b_.tensor(ModuleBuilder::window_result(src.dims, s, b_.pick(1, 80)), Element::kI8, output);
+        const View dst =
+            b_.tensor(ModuleBuilder::window_result(src.dims, s, size(2 * most_channels_)), Element::kI8, output);
         b_.conv(src, dst, s);
         return done(dst);
       }
       case 3: {
         ConvShape s;
         s.kernel_h = s.kernel_w = 1;
-        const View dst = b_.tensor(ModuleBuilder::window_result(src.dims, s, b_.pick(1, 70)), Element::kI8, output);
+        if (chance(30)) s.stride_y = b_.pick(1, 3), s.stride_x = b_.pick(1, 3);
+        if (chance(10)) s.dilation_y = b_.pick(1, 2), s.dilation_x = b_.pick(1, 2);
+        if (chance(20)) s.pad_top = b_.pick(0, 2), s.pad_right = b_.pick(0, 2);
+        const View dst =
+            b_.tensor(ModuleBuilder::window_result(src.dims, s, size(2 * most_channels_)), Element::kI8, output);
         b_.conv(src, dst, s);
         return done(dst);
       }
@@ -88,7 +98,7 @@ class Generator {
         a.dims = {src.dims[0], 1, src.dims[1] * src.dims[2], src.dims[3]};
         if (src.strides[1] != src.strides[2] * src.dims[2]) return add_copy(src, output);
         a.strides = {src.strides[0], 0, src.strides[2], src.strides[3]};
-        const int64_t columns = b_.pick(1, 50);
+        const int64_t columns = size(most_channels_);
         View w = b_.pick(0, 1) == 0 ? b_.constant({a.dims[0], a.dims[3], columns})
                                     : b_.input({a.dims[0], a.dims[3], columns});
         const View dst = b_.tensor({a.dims[0], 1, a.dims[2], columns}, Element::kI8, output);
@@ -176,20 +186,25 @@ class Generator {
     }
   }
 
-  ConvShape window(const View& src, bool dilated) {
+  // Convolutions are dilated, and pad by more than their kernel.
+  ConvShape window(const View& src, bool convolution) {
     ConvShape s;
-    s.kernel_h = b_.pick(1, 4);
-    s.kernel_w = b_.pick(1, 4);
+    const bool tap = chance(15);
+    s.kernel_h = tap ? 1 : size(4);
+    s.kernel_w = tap ? 1 : size(4);
     s.stride_y = b_.pick(1, 3);
     s.stride_x = b_.pick(1, 3);
-    if (dilated && b_.pick(0, 3) == 0) {
+    if (convolution && chance(30)) {
       s.dilation_y = b_.pick(1, 2);
       s.dilation_x = b_.pick(1, 3);
     }
-    s.pad_top = b_.pick(0, s.kernel_h - 1);
-    s.pad_bottom = b_.pick(0, s.kernel_h - 1);
-    s.pad_left = b_.pick(0, s.kernel_w - 1);
-    s.pad_right = b_.pick(0, s.kernel_w - 1);
+    const int64_t more = convolution && chance(30) ? 2 : 0;
+    const bool full = chance(20);
+    const auto padding = [&](int64_t most) { return full ? most : b_.pick(0, most); };
+    s.pad_top = padding(s.kernel_h - 1 + more);
+    s.pad_bottom = padding(s.kernel_h - 1 + more);
+    s.pad_left = padding(s.kernel_w - 1 + more);
+    s.pad_right = padding(s.kernel_w - 1 + more);
     const int64_t reach_y = (s.kernel_h - 1) * s.dilation_y + 1, reach_x = (s.kernel_w - 1) * s.dilation_x + 1;
     s.pad_bottom += std::max<int64_t>(0, reach_y - src.dims[1] - s.pad_top - s.pad_bottom);
     s.pad_right += std::max<int64_t>(0, reach_x - src.dims[2] - s.pad_left - s.pad_right);
@@ -199,12 +214,15 @@ class Generator {
   void done(const View& dst) { tensors_.push_back(dst); }
 
   ModuleBuilder b_;
+  int64_t most_pixels_, most_channels_;  // of the first tensor's rows and columns, and of all tensors but products
   std::vector<View> tensors_;
 };
 
 }  // namespace
 
 Module random_module(uint32_t seed, int steps) { return Generator(seed).run(steps); }
+
+Module random_small_module(uint32_t seed, int steps) { return Generator(seed, 4, 4).run(steps); }
 
 Module random_image_module(uint32_t seed, int steps) { return Generator(seed).run_image(steps); }
 
