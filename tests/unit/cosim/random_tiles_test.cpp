@@ -2,8 +2,10 @@
 // The generators of random tiles: what `npu cosim` and the RTL's tests try is what engines can be asked for.
 #include "sim/cosim/random_tiles.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iostream>
 #include <map>
 #include <set>
 #include <tuple>
@@ -12,6 +14,7 @@
 #include "hw/engine/mxu_model.h"
 #include "hw/engine/vpu_model.h"
 #include "hw/presets/preset.h"
+#include "tests/unit/bins/windows.h"
 
 namespace npu::cosim {
 namespace {
@@ -77,6 +80,45 @@ TEST_P(RandomTiles, AreAcceptedWithinTheirCyclesAndOfEveryKind) {
   EXPECT_GE(longest, kMostCycles * 9 / 10);
   EXPECT_GE(cycles / kSeeds, kMostCycles / 20);
   std::printf("%zu kinds, %llu cycles a tile\n", kinds.size(), static_cast<unsigned long long>(cycles / kSeeds));
+}
+
+// A command is one image of a batch; its dilation and its padding behind the image follow from its sizes.
+template <class Command>
+test::Window window_of(const Command& command) {
+  test::Window w;
+  w.height = command.in_h, w.width = command.in_w, w.out_height = command.out_h, w.out_width = command.out_w;
+  w.kernel_h = command.kernel_h, w.kernel_w = command.kernel_w;
+  w.stride_y = command.stride_y, w.stride_x = command.stride_x;
+  w.pad_top = command.pad_top, w.pad_left = command.pad_left;
+  int64_t dilation_y = 1, dilation_x = 1;
+  if constexpr (std::is_same_v<Command, contract::MxuCommand>) {
+    w.channels = command.in_c, dilation_y = command.dilation_y, dilation_x = command.dilation_x;
+  } else {
+    w.channels = command.channels;
+  }
+  w.pad_bottom = (w.out_height - 1) * w.stride_y + (w.kernel_h - 1) * dilation_y + 1 - w.height - w.pad_top;
+  w.pad_right = (w.out_width - 1) * w.stride_x + (w.kernel_w - 1) * dilation_x + 1 - w.width - w.pad_left;
+  return w;
+}
+
+TEST_P(RandomTiles, HaveEveryPairOfWhatWindowsAre) {
+  constexpr size_t kPlainFacts = 14;
+  const std::vector<std::string_view> names = test::names_of(test::window_facts());
+  const auto paired = std::span(names).subspan(1, kPlainFacts - 1);
+  static constexpr std::string_view kNever[] = {"batch > 1", "out channels > 1", "dilation y > 1", "dilation x > 1"};
+  test::Bins bins(unit_ == Unit::kMxu ? "convolution" : "pooling", names, {{}, paired, kNever});
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Tile tile = random_tile(unit_, caps_, seed, kMostCycles);
+    const contract::Opcode opcode = contract::Header::decode(tile.command).opcode;
+    if (opcode == contract::Opcode::kVpuPool) {
+      bins.add(test::window_facts(), window_of(contract::VpuPoolCommand::decode(tile.command)));
+    } else if (opcode == contract::Opcode::kMxu) {
+      const auto command = contract::MxuCommand::decode(tile.command);
+      if (command.mode != contract::MxuMode::kMatmul) bins.add(test::window_facts(), window_of(command));
+    }
+  }
+  bins.print(std::cout);
+  EXPECT_THAT(bins.missed(), testing::ElementsAre());
 }
 
 TEST_P(RandomTiles, FollowFromTheirSeed) {
