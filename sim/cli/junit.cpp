@@ -13,7 +13,7 @@ namespace {
 using Result = JunitCase::Result;
 
 // How many cases had which result.
-struct Counts {
+struct JunitCounts {
   std::array<uint64_t, 4> of{};
 
   void add(Result result) { ++of[static_cast<size_t>(result)]; }
@@ -24,7 +24,7 @@ struct Counts {
 };
 
 struct Suite {
-  Counts counts;
+  JunitCounts counts;
   std::string cases;
 };
 
@@ -71,7 +71,7 @@ std::string printable(std::string text) {
 
 std::string junit(std::string_view name, const std::vector<JunitCase>& cases) {
   std::map<std::string, Suite> suites;
-  Counts all;
+  JunitCounts all;
   for (const JunitCase& one : cases) {
     Suite& suite = suites[one.suite];
     suite.counts.add(one.result);
