@@ -18,7 +18,7 @@ const std::vector<Spoilt>& structure_cases() {
       {"two_blocks", Op::kAdd, [](Graph& g) { g.regions[0].blocks.push_back(g.main()); }, kStructure, "2 blocks"},
       {"region_twice", Op::kAdd, [](Graph& g) { g.regions.push_back(g.regions[0]); }, kStructure, "occurs twice"},
       {"tensor_twice", Op::kAdd, [](Graph& g) { g.main().tensors[1].name = "x"; }, kStructure, "'x'"},
-      {"tensor_without_name", Op::kAdd, [](Graph& g) { g.main().tensors[1].name = ""; }, kStructure, "is empty"},
+      {"tensor_without_name", Op::kAdd, [](Graph& g) { g.main().tensors[1].name.clear(); }, kStructure, "is empty"},
       {"tensor_number", Op::kAdd, [](Graph& g) { find(g, Op::kAdd).inputs[0] = 99; }, kStructure, "99"},
       {"output_number", Op::kAdd, [](Graph& g) { g.main().outputs[0] = 99; }, kStructure, "99"},
       {"input_not_listed", Op::kAdd, [](Graph& g) { g.main().inputs.pop_back(); }, kStructure,
