@@ -31,7 +31,7 @@ class Analysis {
     }
     for (const LevelExcess& excess : above(graph_, Level::k8K)) {
       above_level_ = true;
-      needs_.notes.push_back(excess.text);
+      note(excess.text);
     }
     choose_profiles();
     return finish();
@@ -46,10 +46,9 @@ class Analysis {
       if (row != entry.types.end()) {
         need(*row);
         if ((row->all_of & kProposalVariable) != 0) {
-          needs_.notes.push_back("variable " + in_quotes(variable_identity(tensor)) + " is " +
-                                 std::string(name(tensor.type)) +
-                                 ": TOSA 1.0 allows INT8, FP16 and FP32; the other types of variables are an extension "
-                                 "of this project");
+          note("variable " + in_quotes(variable_identity(tensor)) + " is " + std::string(name(tensor.type)) +
+               ": TOSA 1.0 allows INT8, FP16 and FP32; the other types of variables are an extension "
+               "of this project");
         }
       }
     }
@@ -67,8 +66,7 @@ class Analysis {
     for (size_t i = 0; i < op.inputs.size(); ++i) {
       if (operand_of(entry.inputs, i).constant && !is_constant(view.input(i))) {
         all_ |= kExtDynamic;
-        needs_.notes.push_back(describe(op, position) + ": " + view.input_name(i) +
-                               " is a run-time value, which EXT-DYNAMIC allows");
+        note(describe(op, position) + ": " + view.input_name(i) + " is a run-time value, which EXT-DYNAMIC allows");
       }
     }
     if (op.op == Op::kRescale && op.attributes.rounding_mode == RoundingMode::kDoubleRound) {
@@ -77,6 +75,11 @@ class Analysis {
     if (op.op == Op::kRescale && op.attributes.rounding_mode == RoundingMode::kInexactRound) {
       all_ |= kExtInexactRound;
     }
+  }
+
+  // Each once: blocks repeat what they say of a variable that they share.
+  void note(std::string text) {
+    if (noted_.insert(text).second) needs_.notes.push_back(std::move(text));
   }
 
   void need(const TypeRow& row) {
@@ -123,6 +126,7 @@ class Analysis {
   Features all_ = 0;
   std::set<Features> choices_;
   bool above_level_ = false;
+  std::set<std::string> noted_;
 };
 
 // A hostile file can ask for more products than fit.

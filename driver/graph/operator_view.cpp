@@ -18,7 +18,7 @@ std::string operand_name(std::span<const Operand> operands, size_t i, const Tens
 
 }  // namespace
 
-RegionIndex::RegionIndex(const Graph& graph) {
+RegionIndex::RegionIndex(const Graph& graph) : later_version_(graph.version.minor > 0) {
   for (const Region& region : graph.regions) {
     regions_.emplace(region.name, &region);
   }
@@ -87,6 +87,12 @@ void OperatorView::require_zero_point_only_for(DType allowed, size_t operand, DT
     bad_argument(input_name(operand) + " must be 0 for " + std::string(name(type)) + "; only " +
                  std::string(name(allowed)) + " has zero points");
   }
+}
+
+void OperatorView::bad_type(const std::string& reason) const {
+  if (!regions_.is_later_version()) fail(contract::ErrorCode::kBadType, reason);
+  fail(contract::ErrorCode::kFeatureUnsupported,
+       reason + "; the file is of TOSA 1.1, of which only what 1.0 has is run here: export the network for TOSA 1.0");
 }
 
 void OperatorView::fail(contract::ErrorCode code, const std::string& reason) const {

@@ -21,9 +21,12 @@ class RegionIndex {
   // Null when there is none.
   [[nodiscard]] const Region* find(std::string_view name) const;
   [[nodiscard]] size_t size() const { return regions_.size(); }
+  // Whether the file is of TOSA 1.1, which lists more types than 1.0.
+  [[nodiscard]] bool is_later_version() const { return later_version_; }
 
  private:
   std::unordered_map<std::string_view, const Region*> regions_;
+  bool later_version_;
 };
 
 class OperatorView {
@@ -56,7 +59,8 @@ class OperatorView {
   [[noreturn]] void fail(contract::ErrorCode code, const std::string& reason) const;
   [[noreturn]] void bad_argument(const std::string& reason) const { fail(contract::ErrorCode::kBadArgument, reason); }
   [[noreturn]] void bad_shape(const std::string& reason) const { fail(contract::ErrorCode::kBadShape, reason); }
-  [[noreturn]] void bad_type(const std::string& reason) const { fail(contract::ErrorCode::kBadType, reason); }
+  // In a file of TOSA 1.1 the types may be legal, so there it is feature_unsupported.
+  [[noreturn]] void bad_type(const std::string& reason) const;
 
  private:
   void require_length(size_t i, int64_t length) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/graph/reader.h"
 
+#include <array>
 #include <unordered_map>
 
 #include "driver/graph/file.h"
@@ -19,6 +20,8 @@ using contract::ErrorCode;
 constexpr uintmax_t kLargestTosaFile = (uintmax_t{1} << 31) - 2;
 // What a name costs beside its characters: a hash table's node and bucket.
 constexpr size_t kNameOverhead = 64;
+// The serialisation library whose files are read in full: the one that the schema was compared with.
+constexpr std::array<int32_t, 3> kReaderVersion = {2026, 8, 0};
 
 std::string_view view(const flatbuffers::String* string) {
   return string == nullptr ? std::string_view{} : std::string_view(string->data(), string->size());
@@ -287,6 +290,17 @@ void read_compatibility(const tosa::SerializationCompatibility& from, Budget& bu
   }
   if (from.min_reader_version() != nullptr) {
     graph.min_reader_version = read_software_version(*from.min_reader_version(), budget);
+    const SoftwareVersion& asked = *graph.min_reader_version;
+    if (std::array{asked.major, asked.minor, asked.micro} > kReaderVersion) {
+      const auto text = [](int32_t major, int32_t minor, int32_t micro) {
+        return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(micro);
+      };
+      throw Error(ErrorCode::kVersionUnsupported,
+                  "the file asks for a reader of version " + text(asked.major, asked.minor, asked.micro) +
+                      ", but this one has the format of " +
+                      text(kReaderVersion[0], kReaderVersion[1], kReaderVersion[2]) +
+                      "; write the file with tosa-tools of that version or an earlier one");
+    }
   }
 }
 

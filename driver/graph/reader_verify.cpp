@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/graph/reader_verify.h"
 
+#include <string>
+
+#include "driver/graph/text.h"
+
 namespace npu::graph {
 namespace {
 
@@ -35,6 +39,12 @@ class Walk {
     each(
         graph, T::VT_REGIONS, [&] { return graph->regions(); }, "regions", [this](const auto* r) { region(r); });
     verifier_.EndTable();
+    only_known(graph, "the graph");
+    only_known(graph->version(), "the version");
+    only_known(graph->software_version(), "the software version");
+    only_known(graph->compatibility(), "the compatibility");
+    if (graph->compatibility() != nullptr)
+      only_known(graph->compatibility()->min_reader_version(), "min_reader_version");
   }
 
  private:
@@ -63,6 +73,30 @@ class Walk {
   template <typename T>
   void offset_field(const T* table, flatbuffers::voffset_t field, const char* what) {
     check(base(table)->VerifyOffset(verifier_, field), what);
+  }
+
+  // What a field means that the schema lacks is not known, so a table that sets one cannot be read. The table's bounds
+  // are verified.
+  void only_known(const void* table, const flatbuffers::TypeTable* type, const std::string& what) {
+    if (table == nullptr) return;
+    const auto* bytes = static_cast<const uint8_t*>(table);
+    const uint8_t* fields = bytes - flatbuffers::ReadScalar<flatbuffers::soffset_t>(bytes);
+    const size_t end = flatbuffers::ReadScalar<flatbuffers::voffset_t>(fields);
+    const size_t known = (2 + type->num_elems) * sizeof(flatbuffers::voffset_t);
+    if (end <= known) return;
+    budget_.spend(end - known);  // many tables may share one long list of fields
+    for (size_t at = known; at + sizeof(flatbuffers::voffset_t) <= end; at += sizeof(flatbuffers::voffset_t)) {
+      if (flatbuffers::ReadScalar<flatbuffers::voffset_t>(fields + at) == 0) continue;
+      throw Error(
+          ErrorCode::kFeatureUnsupported,
+          what + " sets field " + std::to_string(at / sizeof(flatbuffers::voffset_t) - 2) +
+              ", which a later version of the format added: what it means is not known here; export the network "
+              "for TOSA 1.0");
+    }
+  }
+  template <typename T>
+  void only_known(const T* table, const std::string& what) {
+    only_known(static_cast<const void*>(table), T::MiniReflectTypeTable(), what);
   }
 
   // Verifies a list of tables with `visit`, after its bounds.
@@ -105,26 +139,40 @@ class Walk {
     each(
         region, T::VT_BLOCKS, [&] { return region->blocks(); }, "blocks", [this](const auto* b) { block(b); });
     verifier_.EndTable();
+    only_known(region, "a region");
   }
 
   void block(const tosa::TosaBasicBlock* block) {
     using T = tosa::TosaBasicBlock;
     start(block, "blocks");
     string(block, T::VT_NAME, &T::name, "block names");
+    size_t position = 0;
     each(
-        block, T::VT_OPERATORS, [&] { return block->operators(); }, "operators", [this](const auto* o) { op(o); });
+        block, T::VT_OPERATORS, [&] { return block->operators(); }, "operators",
+        [&](const auto* o) { op(o, position++); });
     each(
         block, T::VT_TENSORS, [&] { return block->tensors(); }, "tensors",
-        [this](const auto* t) { check(t->Verify(verifier_), "tensors"); });
+        [this](const auto* t) {
+          check(t->Verify(verifier_), "tensors");
+          only_known(t, "tensor " + quoted(t->name()));
+        });
     strings(block, T::VT_INPUTS, &T::inputs, "graph inputs");
     strings(block, T::VT_OUTPUTS, &T::outputs, "graph outputs");
     each(
         block, T::VT_SHAPES, [&] { return block->shapes(); }, "shapes",
-        [this](const auto* s) { check(s->Verify(verifier_), "shapes"); });
+        [this](const auto* s) {
+          check(s->Verify(verifier_), "shapes");
+          only_known(s, "shape " + quoted(s->name()));
+        });
     verifier_.EndTable();
+    only_known(block, "a block");
   }
 
-  void op(const tosa::TosaOperator* op) {
+  static std::string quoted(const String* name) {
+    return in_quotes(name == nullptr ? std::string_view() : std::string_view(name->data(), name->size()));
+  }
+
+  void op(const tosa::TosaOperator* op, size_t position) {
     using T = tosa::TosaOperator;
     start(op, "operators");
     check(base(op)->VerifyField<uint32_t>(verifier_, T::VT_OP, 4), "operators");
@@ -136,6 +184,21 @@ class Walk {
     offset_field(op, T::VT_LOCATION, "locations");
     check(verifier_.VerifyTable(op->location()), "locations");
     verifier_.EndTable();
+    const std::string what = "operator " + std::to_string(position) +
+                             (op->op() > tosa::Op::MAX ? "" : std::string(" (") + tosa::EnumNameOp(op->op()) + ")");
+    only_known(op, what);
+    only_known(op->location(), "the location of " + what);
+    attribute_known(*op, what);
+  }
+
+  void attribute_known(const tosa::TosaOperator& op, const std::string& what) {
+    const flatbuffers::TypeTable* tables = tosa::AttributeTypeTable();
+    const auto number = static_cast<size_t>(op.attribute_type());
+    if (op.attribute() == nullptr || number >= tables->num_elems) return;
+    const int table = tables->type_codes[number].sequence_ref;
+    if (table < 0) return;  // no attributes
+    only_known(op.attribute(), tables->type_refs[table](),
+               what + ": its " + tosa::EnumNameAttribute(op.attribute_type()));
   }
 
   flatbuffers::Verifier verifier_;

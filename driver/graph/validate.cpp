@@ -32,9 +32,14 @@ void check_tensor(const Tensor& tensor, const std::string& here) {
   }
   const bool is_shape = tensor.type == DType::kShape;
   for (const int64_t size : tensor.shape) {
+    // Exporters write a variable's unknown size as 0, any other tensor's as -1.
+    if (size == -1 || (size == 0 && tensor.variable)) {
+      fail(ErrorCode::kFeatureUnsupported, what + " has shape " + to_string(tensor.shape) +
+                                               ", of which a size is unknown (" + std::to_string(size) +
+                                               "); export the network with fixed sizes");
+    }
     if (size < (is_shape ? 0 : 1) || size > INT32_MAX) {
-      fail(ErrorCode::kBadShape, what + " has shape " + to_string(tensor.shape) +
-                                     "; each size must be at least 1 (dynamic shapes are not read here)");
+      fail(ErrorCode::kBadShape, what + " has shape " + to_string(tensor.shape) + "; each size must be at least 1");
     }
   }
   const auto elements = element_count(tensor.shape);
@@ -76,7 +81,7 @@ class BlockCheck {
 
   void check_tensors() {
     std::unordered_set<std::string_view> names;
-    std::map<std::string, std::string_view> variables;
+    std::map<std::string, const Tensor*> variables;
     for (const Tensor& tensor : block_.tensors) {
       if (tensor.name.empty() || !names.insert(tensor.name).second) {
         fail(ErrorCode::kBadStructure, "the tensor name " + in_quotes(tensor.name) + here_ +
@@ -84,14 +89,17 @@ class BlockCheck {
       }
       check_tensor(tensor, here_);
       if (tensor.variable) {
-        const auto [other, added] = variables.emplace(variable_identity(tensor), tensor.name);
-        if (!added) {
-          fail(ErrorCode::kVariableRedeclared, "tensors " + in_quotes(other->second) + " and " +
-                                                   in_quotes(tensor.name) + here_ + " declare the same variable " +
-                                                   in_quotes(other->first));
-        }
+        const auto [other, added] = variables.emplace(variable_identity(tensor), &tensor);
+        if (!added) redeclared(*other->second, tensor);
       }
     }
+  }
+
+  [[noreturn]] void redeclared(const Tensor& first, const Tensor& second) const {
+    const bool alike = first.type == second.type && first.shape == second.shape;
+    fail(alike ? ErrorCode::kVariableRedeclared : ErrorCode::kVariableMismatch,
+         "tensors " + in_quotes(first.name) + " and " + in_quotes(second.name) + here_ + " declare the same variable " +
+             in_quotes(variable_identity(first)) + ", as " + describe_type(first) + " and as " + describe_type(second));
   }
 
   void check_inputs() {

@@ -291,6 +291,14 @@ void VariableManager::start_anew(uint32_t index, const compiler::Variable& varia
 void VariableManager::begin(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables,
                             const ContextOptions& options) {
   for (size_t i = 0; i < indices.size(); ++i) {
+    if (!variables[i].read_first || !places_.slot(indices[i]).untouched) continue;
+    throw Error(
+        ErrorCode::kVariableUndeclared,
+        fmt::format("variable {} is used before its declaration, so that only an earlier job of the context can "
+                    "have given it a value; restore a snapshot that has it (npu run --resume)",
+                    graph::in_quotes(variables[i].identity)));
+  }
+  for (size_t i = 0; i < indices.size(); ++i) {
     VariableSlot& slot = places_.slot(indices[i]);
     if (!slot.untouched) continue;
     if (*slot.untouched != variables[i].initial) write_initial(indices[i], variables[i], options.zero_init);

@@ -17,7 +17,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr CommandHelp kHelp = {"npu import FILE -o FILE.tosa [--function NAME]",
+constexpr CommandHelp kHelp = {"npu import FILE -o FILE.tosa [--function NAME] [--shape NAME=5x4]...",
                                "Converts a TensorFlow Lite file, or MLIR of the TOSA dialect (text or bytecode), with "
                                "the official tools, and reads and\n"
                                "validates the result. Leftovers of exporters in the MLIR are cleaned up. The tools are "
@@ -25,16 +25,17 @@ constexpr CommandHelp kHelp = {"npu import FILE -o FILE.tosa [--function NAME]",
                                "NPU_PYTHON_TOOLS names, in build/venv/bin of the project, and on PATH; sim/setup.sh "
                                "python gets them.",
                                "  npu import okay_nabu.tflite -o okay_nabu.tosa\n"
+                               "  npu import net.tflite --shape serving_default_x:0=8x4 -o net.tosa\n"
                                "  npu import net.mlir -o net.tosa\n"
                                "  npu import net.mlirbc --function forward -o net.tosa\n"
                                "  NPU_PYTHON_TOOLS=~/venv/bin npu import net.tflite -o net.tosa\n"};
 
-int import_and_report(const std::string& source, const std::string& target, const std::string& function) {
+int import_and_report(const std::string& source, const std::string& target, const ImportOptions& options) {
   FilePlaces places;
   places.read("the file to import", source);
   places.write("--output", target);
   check_file_writable(target);
-  import_network(source, target, function);
+  for (const std::string& note : import_network(source, target, options)) fmt::print("{}\n", note);
   const Network network = load_network(target);
   fmt::print("{} -> {}: {} operators, {} bytes\n", source, target, network.graph.main().operators.size(),
              network.file_bytes);
@@ -48,6 +49,10 @@ int run_import(const Arguments& arguments) {
   options.add_options()("output,o", po::value<std::string>()->value_name("FILE.tosa"), "the file to write");
   options.add_options()("function", po::value<std::string>()->value_name("NAME"),
                         "of an MLIR file with several functions, the one to take (main)");
+  options.add_options()(
+      "shape", po::value<std::vector<std::string>>()->value_name("NAME=5x4"),
+      "of a TensorFlow Lite file, the sizes of an input that has free ones; without it those that the "
+      "file gives");
   hidden.add_options()("file", po::value<std::string>());
   po::positional_options_description positional;
   positional.add("file", 1);
@@ -55,8 +60,14 @@ int run_import(const Arguments& arguments) {
   if (!values) return 0;
   const std::string source = required(*values, "file", "the file to import", "npu import");
   const std::string target = required(*values, "output", "the file to write (-o FILE.tosa)");
-  const std::string function = values->count("function") > 0 ? (*values)["function"].as<std::string>() : "";
-  return stoppable([&] { return import_and_report(source, target, function); });
+  ImportOptions chosen;
+  if (values->count("function") > 0) chosen.function = (*values)["function"].as<std::string>();
+  if (values->count("shape") > 0) {
+    for (const std::string& text : (*values)["shape"].as<std::vector<std::string>>()) {
+      chosen.shapes.push_back(parse_chosen_shape(text));
+    }
+  }
+  return stoppable([&] { return import_and_report(source, target, chosen); });
 }
 
 }  // namespace npu::cli

@@ -5,7 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
+#include <cctype>
+#include <memory>
 #include <sstream>
 #include <string_view>
 
@@ -15,6 +16,7 @@
 #include "driver/graph/validate.h"
 #include "hw/contract/error.h"
 #include "sim/cli/mlir_cleanup.h"
+#include "sim/cli/mlir_text.h"
 #include "sim/cli/process.h"
 #include "sim/cli/temporary_folder.h"
 
@@ -84,6 +86,18 @@ std::string essence(const std::string& output) {
   return text;
 }
 
+// What a tool says of a file that it got instead of the user's.
+std::string without_made(std::string text) {
+  constexpr std::string_view kMade = "made/clean.mlir:";
+  for (size_t at; (at = text.find(kMade)) != std::string::npos;) {
+    size_t end = at + kMade.size();
+    while (end < text.size() && (std::isdigit(static_cast<unsigned char>(text[end])) != 0 || text[end] == ':')) ++end;
+    if (end < text.size() && text[end] == ' ') ++end;
+    text.erase(at, end - at);
+  }
+  return text;
+}
+
 // The programs of the Python environment, and a folder to work in that is gone afterwards.
 class Tools {
  public:
@@ -109,7 +123,7 @@ class Tools {
   [[noreturn]] void fail(const std::string& program, const ProcessResult& result) const {
     throw Error(ErrorCode::kToolFailed,
                 fmt::format("{} failed on {} with status {}: {}", program, graph::in_quotes(source_.string()),
-                            result.status, essence(result.output)));
+                            result.status, without_made(essence(result.output))));
   }
 
   void must_run(const std::string& program, const std::vector<std::string>& arguments) const {
@@ -132,7 +146,8 @@ std::string plain_name(const fs::path& source) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
   const std::string name = source.filename().string();
   const bool plain = name.find_first_not_of(kPlain) == std::string::npos && !name.starts_with('-');
-  return plain && source.extension().string().starts_with(".mlir") ? name : "network.mlir";
+  const bool known = source.extension().string().starts_with(".mlir") || source.extension() == ".tflite";
+  return plain && known ? name : "network.mlir";
 }
 
 // "net.mlir:3:8: error: ..." of a tool as "line 3: ...".
@@ -172,34 +187,82 @@ std::string generic_form(const Tools& tools, const std::string& file, std::strin
 }
 
 // Makes made/out.tosa of MLIR that lies in the folder for work.
-void serialise(const Tools& tools, const std::string& file, std::string_view source, std::string_view function) {
-  write_text(tools.work("made/clean.mlir"), clean_mlir(generic_form(tools, file, source), source, function));
+void serialise(const Tools& tools, const std::string& file, std::string_view source, std::string_view function,
+               const std::vector<LstmFacts>* converted) {
+  write_text(tools.work("made/clean.mlir"), clean_mlir(generic_form(tools, file, source), source, function, converted));
   tools.must_run(kOptimiser, {"--allow-unregistered-dialect", "--tosa-attach-target=specification_version=1.0",
                               "--tosa-serialize=retain-graph-input-output-names tosa-flatbuffer-filename=made/out.tosa",
                               "made/clean.mlir", "-o", "/dev/null"});
 }
 
+// Puts MLIR into the folder for work, under its own name, which messages and the locations of operators have. Returns
+// that name.
+std::string place_mlir(const Tools& tools, const fs::path& source) {
+  std::string file = plain_name(source);
+  std::string text = read_text(source);
+  if (!text.starts_with("ML\xefR") && text.find("!quant.") != std::string::npos) {
+    write_text(tools.work(file), without_quantisation(text));
+    return file;
+  }
+  std::error_code error;
+  fs::create_symlink(fs::absolute(source), tools.work(file), error);
+  if (error) cannot_write(tools.work(file), error);
+  return file;
+}
+
+std::string kept_state(const std::string& source, size_t lstms) {
+  return fmt::format(
+      "{}: the state of its {} stays in variables from one invocation to the next, as TensorFlow Lite keeps it; each "
+      "npu "
+      "run starts it at zero unless --resume continues an earlier one",
+      source, lstms == 1 ? "LSTM" : fmt::format("{} LSTMs", lstms));
+}
+
+// The file that was made, with errors that name the user's.
+void check_made(const std::vector<uint8_t>& made, const fs::path& source, bool chosen_shapes) {
+  try {
+    graph::validate(graph::parse_tosa(std::make_shared<const std::vector<uint8_t>>(made), source.string()));
+  } catch (const Error& error) {
+    if (!chosen_shapes) throw;
+    throw Error(
+        ErrorCode::kArgumentUnsupported,
+        fmt::format("{} cannot have the sizes of --shape, since sizes in it do not follow from its inputs'; export it "
+                    "for them ({})",
+                    graph::in_quotes(source.string()), error.what()));
+  }
+}
+
 }  // namespace
 
-void import_network(const fs::path& source, const fs::path& tosa, const std::string& function) {
+std::vector<std::string> import_network(const fs::path& source, const fs::path& tosa, const ImportOptions& options) {
   const Kind kind = kind_of(source);
+  const std::string quoted = graph::in_quotes(source.string());
+  if (kind == Kind::kMlir && !options.shapes.empty()) {
+    throw Error(
+        ErrorCode::kBadOption,
+        fmt::format("--shape is for TensorFlow Lite files; export the MLIR {} with the sizes that it shall have",
+                    quoted));
+  }
   const Tools tools(
       kind == Kind::kTflite ? std::vector<std::string>{kConverter, kOptimiser} : std::vector<std::string>{kOptimiser},
       source);
-  std::string file = "converted.mlir";
+  std::vector<std::string> notes;
   if (kind == Kind::kTflite) {
-    tools.must_run(kConverter, {"--text", fs::absolute(source).string(), "-o", file});
+    TfliteFile network(graph::read_file(source, kMaxFile), quoted);
+    notes = network.fix_shapes(options.shapes);
+    graph::write_file(tools.work("made/fixed.tflite"), network.bytes());
+    const std::string file = plain_name(source);
+    tools.must_run(kConverter, {"--text", "made/fixed.tflite", "-o", file});
+    const std::vector<LstmFacts> lstms = network.lstms();
+    serialise(tools, file, quoted, options.function, &lstms);
+    if (!lstms.empty()) notes.push_back(kept_state(quoted, lstms.size()));
   } else {
-    // Under its own name, which messages and the locations of operators have.
-    file = plain_name(source);
-    std::error_code error;
-    fs::create_symlink(fs::absolute(source), tools.work(file), error);
-    if (error) cannot_write(tools.work(file), error);
+    serialise(tools, place_mlir(tools, source), quoted, options.function, nullptr);
   }
-  serialise(tools, file, graph::in_quotes(source.string()), function);
-  const fs::path made = tools.work("made/out.tosa");
-  graph::validate(graph::read_tosa(made));
-  graph::write_file(tosa, graph::read_file(made, UINTMAX_MAX));
+  const std::vector<uint8_t> made = graph::read_file(tools.work("made/out.tosa"), UINTMAX_MAX);
+  check_made(made, source, !options.shapes.empty());
+  graph::write_file(tosa, made);
+  return notes;
 }
 
 }  // namespace npu::cli

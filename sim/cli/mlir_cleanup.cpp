@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -20,6 +21,7 @@
 #include "sim/cli/mlir_functions.h"
 #include "sim/cli/mlir_reshapes.h"
 #include "sim/cli/mlir_text.h"
+#include "sim/cli/mlir_types.h"
 
 namespace npu::cli {
 namespace {
@@ -63,13 +65,6 @@ bool is_tosa(std::string_view name) {
   return graph::op_from_name(upper) != graph::Op::kUnknown;
 }
 
-// Has the letters of a type such as ui8, of any width.
-bool is_unsigned(std::string_view type) {
-  const size_t at = type.find("ui");
-  return at != std::string_view::npos && at > 0 && (type[at - 1] == 'x' || type[at - 1] == '<') &&
-         at + 2 < type.size() && std::isdigit(static_cast<unsigned char>(type[at + 2])) != 0;
-}
-
 // Operators whose result does not depend on what the bits mean.
 bool passes_bits(std::string_view name) {
   constexpr std::array<std::string_view, 20> kNames = {
@@ -80,15 +75,11 @@ bool passes_bits(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-bool has_static_shape(std::string_view type) {
-  const std::string_view shape = type.starts_with("tensor<") ? type.substr(7) : std::string_view();
-  return shape.find("?x") == std::string_view::npos && !shape.starts_with("*x");
-}
-
 // Where things are in the source, from their locations.
 class Places {
  public:
-  Places(const MlirFile& file, std::string_view source) : source_(source) {
+  // Of a file that was converted the lines are nobody's.
+  Places(const MlirFile& file, std::string_view source, bool converted) : source_(source), converted_(converted) {
     for (const std::string_view alias : file.aliases) {
       const size_t equals = alias.find(" = ");
       if (equals != std::string_view::npos) aliases_[alias.substr(0, equals)] = alias.substr(equals + 3);
@@ -98,6 +89,7 @@ class Places {
   // "net.mlir line 8": the first file and line that the location has, else the source alone.
   [[nodiscard]] std::string of(std::string_view location, int depth = 0) const {
     constexpr int kMostNested = 16;
+    if (converted_) return source_;
     for (size_t i = 0; i < location.size() && depth < kMostNested; ++i) {
       if (location[i] == '"') {
         const size_t end = location.find('"', i + 1);  // names with quotes are not worth more
@@ -116,15 +108,30 @@ class Places {
     return source_;
   }
   [[nodiscard]] std::string of(const MlirOperation& op) const { return of(op.location); }
+  // " (net.mlir line 8)", or nothing where there is no line to name.
+  [[nodiscard]] std::string behind(const MlirOperation& op) const {
+    return converted_ ? "" : fmt::format(" ({})", of(op));
+  }
 
  private:
   std::string source_;
+  bool converted_;
   std::map<std::string_view, std::string_view> aliases_;
 };
 
 class Cleaner {
  public:
   Cleaner(Places places, std::string_view source) : places_(std::move(places)), source_(source) {}
+
+  // Gives the variables that are new.
+  std::vector<MlirOperation> lstms(MlirOperation& function, std::span<const MlirOperation> module,
+                                   const std::vector<LstmFacts>* facts) {
+    LstmContext context{source_, facts, [this] { return new_value(); }, text_, {}};
+    for (const MlirOperation& op : module) {
+      if (op.name == "tosa.variable") context.taken_variables.emplace_back(string_property(op.properties, "sym_name"));
+    }
+    return expand_lstms(only_block(function.regions[0], function).operations, std::move(context));
+  }
 
   void function(MlirOperation& function) {
     block(only_block(function.regions[0], function), nullptr);
@@ -163,7 +170,7 @@ class Cleaner {
 
   void block(MlirBlock& block, Isolated* isolated) {
     for (const MlirArgument& argument : block.arguments) {
-      check_shape(argument.type, fmt::format("{}: argument {}", places_.of(argument.location), argument.name));
+      check_type(argument.type, fmt::format("{}: argument {}", places_.of(argument.location), argument.name));
       if (isolated != nullptr) isolated->defined.insert(argument.name);
     }
     move_wide_reshapes(block.operations, [this] { return new_value(); });
@@ -254,9 +261,9 @@ class Cleaner {
   bool note_foreign(const MlirOperation& op) {
     if (is_tosa(op.name)) return false;
     if (!foreign_names_.insert(op.name).second) return true;
-    std::string text = fmt::format("{} ({})", op.name, places_.of(op));
+    std::string text = fmt::format("{}{}", op.name, places_.behind(op));
     if (op.name == kCast && op.operand_types.size() == 1 && op.result_types.size() == 1) {
-      text = fmt::format("{} from {} to {} ({})", op.name, op.operand_types[0], op.result_types[0], places_.of(op));
+      text = fmt::format("{} from {} to {}{}", op.name, op.operand_types[0], op.result_types[0], places_.behind(op));
     } else if (op.name == "func.call") {
       text += ", which must be inlined before the export";
     }
@@ -271,17 +278,22 @@ class Cleaner {
                        all.size() > kMostListed ? ", ..." : "");
   }
 
-  static void check_shape(std::string_view type, std::string_view what) {
-    if (has_static_shape(type)) return;
-    throw Error(
-        ErrorCode::kBadShape,
-        fmt::format("{} has the type {}, but a .tosa file needs every size: export with fixed shapes", what, type));
+  static void check_type(std::string_view type, std::string_view what) {
+    if (!has_static_shape(type)) {
+      throw Error(ErrorCode::kFeatureUnsupported,
+                  fmt::format("{} has the type {}, of which a size is unknown; export the network with fixed sizes",
+                              what, type));
+    }
+    if (has_known_element(type)) return;
+    throw Error(ErrorCode::kTypeUnsupported,
+                fmt::format("{} has the type {}, which TOSA 1.0 does not have; export the network with other types",
+                            what, type));
   }
 
   // Signless integers are signed in TOSA; only RESCALE can be told otherwise.
   void check_types(const MlirOperation& op) const {
     for (const std::string& type : op.result_types) {
-      check_shape(type, fmt::format("{}: the result of {}", places_.of(op), op.name));
+      check_type(type, fmt::format("{}: the result of {}", places_.of(op), op.name));
     }
     if (passes_bits(op.name)) return;
     const bool rescale = op.name == "tosa.rescale";
@@ -306,26 +318,44 @@ class Cleaner {
   Names replaced_;                                            // value -> what stands for it
   std::unordered_map<std::string, MlirOperation> constants_;  // by result
   int new_values_ = 0;
+  std::deque<std::string> text_;
   std::vector<std::string> foreign_;
   std::set<std::string_view> foreign_names_;
 };
 
+// The names of the variables that an operation and those inside of it read or write.
+void note_variables(const MlirOperation& op, std::set<std::string_view>& names) {
+  if (op.name == "tosa.variable_read" || op.name == "tosa.variable_write") {
+    names.insert(string_property(op.properties, "name"));
+  }
+  for (const MlirRegion& region : op.regions) {
+    for (const MlirBlock& block : region.blocks) {
+      for (const MlirOperation& inner : block.operations) note_variables(inner, names);
+    }
+  }
+}
+
 }  // namespace
 
-std::string clean_mlir(std::string_view generic, std::string_view source, std::string_view function) {
+std::string clean_mlir(std::string_view generic, std::string_view source, std::string_view function,
+                       const std::vector<LstmFacts>* converted) {
   const MlirFile file = parse_mlir(generic);
   const MlirEntry chosen = choose_function(file, source, function);
   MlirOperation entry = *chosen.function;
-  Cleaner cleaner(Places(file, source), source);
+  Cleaner cleaner(Places(file, source, converted != nullptr), source);
+  std::vector<MlirOperation> variables = cleaner.lstms(entry, chosen.module, converted);
   cleaner.function(entry);
+  std::set<std::string_view> used;
+  note_variables(entry, used);
   std::string text;
   for (const std::string_view alias : file.aliases) text.append(alias).append("\n");
   text += "\"builtin.module\"() ({\n";
   for (const MlirOperation& op : chosen.module) {
-    if (op.name != "tosa.variable") continue;
+    if (op.name != "tosa.variable" || used.count(string_property(op.properties, "sym_name")) == 0) continue;
     cleaner.check_elided(op);
     print_mlir(op, text);
   }
+  for (const MlirOperation& op : variables) print_mlir(op, text);
   print_mlir(entry, text);
   text += "}) : () -> ()\n";
   return text.append(file.resources);

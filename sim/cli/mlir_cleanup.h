@@ -4,6 +4,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "sim/cli/mlir_lstm.h"
 
 namespace npu::cli {
 
@@ -16,11 +19,16 @@ namespace npu::cli {
 // - unsigned and signed integer types become signless ones;
 // - IDENTITYN (tosa.custom, or tf.IdentityN) becomes an IDENTITY for each operand;
 // - a RESHAPE of 48-bit integers, which TOSA does not have, goes behind the RESCALE that narrows them;
+// - variables that the function does not use go;
+// - TensorFlow Lite's LSTMs become steps (see mlir_lstm.h);
 // - constants that the regions of loops and conditions use from outside are repeated inside.
-// `source` is the file's name, for messages. Throws Error naming the place in the source: kBadOption when the function
-// must be chosen or is not there; kBadStructure; kOperatorUnsupported for operations that TOSA 1.0 does not have;
-// kBadShape for types without static shape; kTypeUnsupported for unsigned data where TOSA has none; kBadData for
-// constants whose data was left out; kToolFailed for text that is not of this form.
-[[nodiscard]] std::string clean_mlir(std::string_view generic, std::string_view source, std::string_view function = "");
+// `source` is the file's name, for messages. `converted` is not null for what a converter made of another file, whose
+// lines messages do not name, and has that file's LSTMs. Throws Error naming the place in the source: kBadOption when
+// the function must be chosen or is not there; kBadStructure; kOperatorUnsupported for operations that TOSA 1.0 does
+// not have; kFeatureUnsupported for types without static shape; kTypeUnsupported for types that TOSA 1.0 does not have
+// and for unsigned data where it has none; what expand_lstms() throws; kBadData for constants whose data was left out;
+// kToolFailed for text that is not of this form.
+[[nodiscard]] std::string clean_mlir(std::string_view generic, std::string_view source, std::string_view function = "",
+                                     const std::vector<LstmFacts>* converted = nullptr);
 
 }  // namespace npu::cli

@@ -317,6 +317,36 @@ std::string signless(std::string_view text) {
   return result;
 }
 
+std::string without_quantisation(std::string_view text) {
+  constexpr std::string_view kDialect = "!quant.";
+  std::string result;
+  for (size_t i = 0; i < text.size();) {
+    const size_t next = text.find_first_of("\"/!", i);
+    result += text.substr(i, next - i);
+    if (next == std::string_view::npos) break;
+    const size_t open =
+        text.substr(next, kDialect.size()) == kDialect ? text.find_first_of("<>, \n", next) : std::string_view::npos;
+    size_t end = next + 1;
+    if (text[next] == '"') {
+      end = std::min(end_of_string(text, next), text.size());
+    } else if (text.substr(next, 2) == "//") {
+      end = std::min(text.find('\n', next), text.size());
+    } else if (open != std::string_view::npos && text[open] == '<') {
+      end = std::min(end_of_brackets(text, open), text.size());
+      const std::string_view all = text.substr(next, end - next);
+      const std::string_view storage = text.substr(open + 1, text.find_first_of("<:>", open + 1) - open - 1);
+      if (storage.starts_with('u')) result += "ui" + std::string(storage.substr(1));
+      if (!storage.starts_with('u')) result += storage;
+      result.append(static_cast<size_t>(std::count(all.begin(), all.end(), '\n')), '\n');
+      i = end;
+      continue;
+    }
+    result += text.substr(next, end - next);
+    i = end;
+  }
+  return result;
+}
+
 std::string_view property(std::string_view properties, std::string_view key) {
   if (properties.size() < 4) return {};
   const std::string_view text = properties.substr(2, properties.size() - 4);

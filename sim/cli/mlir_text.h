@@ -56,6 +56,10 @@ void print_mlir(const MlirOperation& operation, std::string& out);
 // The text with "ui8" and "si8" (any width) outside of strings as "i8", and "!quant.uniform<i8:f32, ...>" as "i8".
 [[nodiscard]] std::string signless(std::string_view text);
 
+// The text with types of quantised values outside of strings and comments as the types that store them:
+// "!quant.uniform<u8<0:255>:f32, ...>" as "ui8". Lines stay where they are.
+[[nodiscard]] std::string without_quantisation(std::string_view text);
+
 // The value of a key of "<{key = value, ...}>"; empty when there is none.
 [[nodiscard]] std::string_view property(std::string_view properties, std::string_view key);
 // The same without quotes around it.

@@ -2,10 +2,12 @@
 // `npu stream`: several streaming networks at once on one device.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "driver/compiler/compile.h"
 #include "driver/graph/text.h"
@@ -73,12 +75,14 @@ std::vector<Stream> load_streams(const StreamOptions& options, const contract::C
                                  uint64_t persistent_bytes) {
   std::vector<Stream> streams;
   size_t variables = 0;
+  std::set<std::string> shared;  // identities
   for (const StreamArgument& argument : options.streams) {
     streams.push_back(load_stream(argument, options, caps, persistent_bytes));
     for (const compiler::Variable& variable : streams.back().program.variables) {
-      persistent_bytes -= persistent_bytes_of(variable, options, caps.psram_port_bytes);
+      if (options.share && !shared.insert(variable.identity).second) continue;
+      persistent_bytes -= std::min(persistent_bytes, persistent_bytes_of(variable, options, caps.psram_port_bytes));
+      ++variables;
     }
-    variables += streams.back().program.variables.size();
     for (size_t i = 0; i + 1 < streams.size(); ++i) {
       if (streams[i].name != streams.back().name) continue;
       throw Error(ErrorCode::kBadOption,
@@ -99,6 +103,27 @@ Outputs run_reference(const Stream& stream) {
   Oracle oracle(stream.network, false);
   Outputs outputs;
   for (int64_t i = 0; i < stream.frames.invocations(); ++i) outputs.push_back(oracle.run(stream.frames.invocation(i)));
+  return outputs;
+}
+
+// One context for all, a frame of each in turn, as run_interleaved() has it.
+std::vector<Outputs> run_shared_reference(const std::vector<Stream>& streams) {
+  std::vector<Outputs> outputs(streams.size());
+  reference::Context context;
+  bool running = true;
+  for (int64_t frame = 0; running; ++frame) {
+    running = false;
+    for (size_t i = 0; i < streams.size(); ++i) {
+      if (frame >= streams[i].frames.invocations()) continue;
+      running = true;
+      try {
+        outputs[i].push_back(reference::run(streams[i].network.graph, streams[i].frames.invocation(frame), context));
+      } catch (const Error& error) {
+        throw Error(error.code(),
+                    fmt::format("reference, frame {} of {}: {}", frame, in_quotes(streams[i].name), error.what()));
+      }
+    }
+  }
   return outputs;
 }
 
@@ -149,9 +174,9 @@ Json to_json(const StreamOptions& options, const std::vector<Stream>& streams, c
   if (check) {
     checked = {{"against", options.check}, {"compared", check->compared}, {"differing", check->differing}};
   }
-  return {{"schema", "npu-stream"}, {"schema_version", 1},  {"machine", options.config},
-          {"mode", options.mode},   {"seed", options.seed}, {"power_downs", run.power_downs},
-          {"networks", networks},   {"rounds", rounds},     {"check", checked}};
+  return {{"schema", "npu-stream"}, {"schema_version", 1},     {"machine", options.config},      {"mode", options.mode},
+          {"seed", options.seed},   {"shared", options.share}, {"power_downs", run.power_downs}, {"networks", networks},
+          {"rounds", rounds},       {"check", checked}};
 }
 
 void print(const StreamOptions& options, const std::vector<Stream>& streams, const Interleaved& run,
@@ -165,11 +190,12 @@ void print(const StreamOptions& options, const std::vector<Stream>& streams, con
                     run.cycles[i] == 0 ? "-" : grouped((run.cycles[i] + frames / 2) / frames)});
   }
   fmt::print(
-      "{} network{} on {} ({}), each in a context of its own, seed {}\n\n{}", streams.size(),
-      streams.size() == 1 ? "" : "s", options.config, options.mode, options.seed,
+      "{} network{} on {} ({}), {}, seed {}\n\n{}", streams.size(), streams.size() == 1 ? "" : "s", options.config,
+      options.mode, options.share ? "all in one context" : "each in a context of its own", options.seed,
       report::render({{"network", true}, {"frames"}, {"variables"}, {"bytes"}, {"in DRAM"}, {"cycles a frame"}}, rows));
-  fmt::print("\nrounds    {} of random choices in random order, the device powered down after {} of them\n",
-             grouped(run.rounds.size()), grouped(run.power_downs));
+  fmt::print("\nrounds    {} of {}, the device powered down after {} of them\n", grouped(run.rounds.size()),
+             options.share ? "a frame of each network in turn" : "random choices in random order",
+             grouped(run.power_downs));
   if (!check) return;
   fmt::print("check     {} differing of {} elements compared with {}\n", grouped(check->differing),
              grouped(check->compared),
@@ -215,11 +241,13 @@ int run_stream(const Arguments& arguments) {
   std::vector<Outputs> wanted;
   for (const Stream& stream : streams) {
     if (alone) wanted.push_back(run_alone(device, stream, context, progress));
-    if (options.check == "reference") wanted.push_back(run_reference(stream));
+    if (options.check == "reference" && !options.share) wanted.push_back(run_reference(stream));
   }
+  if (options.check == "reference" && options.share) wanted = run_shared_reference(streams);
   const Interleaved run = run_interleaved(device, streams, options.seed,
                                           {.retention = options.retention,
                                            .keep_outputs = !options.check.empty() || !options.outputs.empty(),
+                                           .share = options.share,
                                            .context = context},
                                           progress);
   std::optional<Check> check;

@@ -24,12 +24,14 @@ constexpr CommandHelp kHelp = {
     "npu stream NETWORK.tosa=FRAMES.npy|NETWORK.tosa --input [NAME=]FRAMES.npy... ... [options]",
     "Runs several networks at once on one simulated NPU, each with its frames and in a context of its own, so that "
     "their\n"
-    "variables share the persistent SRAM and nothing else. NETWORK.tosa=FRAMES.npy is short for a network of one "
+    "variables share the persistent SRAM and nothing else (--share: in one context). NETWORK.tosa=FRAMES.npy is short "
+    "for a network of one "
     "input.\n"
     "Which networks get their next frame together is random.",
     "  npu stream okay_nabu.tosa=frames.npy alexa.tosa=frames.npy\n"
     "  npu stream a.tosa=a.npy b.tosa=b.npy --interleave 7 --retention --check undisturbed\n"
     "  npu stream a.tosa=a.npy two_mics.tosa --input left=l.npy --input right=r.npy --check reference\n"
+    "  npu stream encoder.tosa=a.npy decoder.tosa=b.npy --share --check reference\n"
     "  npu stream a.tosa=a.npy b.tosa=b.npy --check reference --outputs out/ --json out/stream.json\n"};
 
 // Throws for a file that is read and written.
@@ -93,6 +95,10 @@ std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
       ("check", po::value<std::string>()->value_name("undisturbed|reference"),
        "compare every element of every output with a run of each network alone on the device, or with the software "
        "reference; exit status 7 when any differs")  //
+      ("share", po::bool_switch(),
+       "put all networks into one context, in which variables of the same name are one variable, and run a frame of "
+       "each "
+       "in turn, in the order of the command line")  //
       ("outputs,o", po::value<std::string>()->value_name("DIR"),
        "write each output to DIR/<network>/<name>.npy, both named as by npu run, stacked as by npu run --sequence")  //
       ("json", po::value<std::string>()->value_name("FILE"), "write what ran when and what it gave as JSON")         //
@@ -111,7 +117,8 @@ std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
   if (result.streams.empty()) {
     throw Error(ErrorCode::kBadOption, "NETWORK.tosa=FRAMES.npy is missing; see npu stream --help");
   }
-  if (result.streams.size() > runtime::kMaxContexts) {
+  result.share = (*values)["share"].as<bool>();
+  if (!result.share && result.streams.size() > runtime::kMaxContexts) {
     throw Error(
         ErrorCode::kContextsFull,
         fmt::format("{} networks are on the command line, but a device serves {} at a time, each in a context of "
@@ -133,6 +140,12 @@ std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
   }
   if (!result.check.empty() && result.check != "undisturbed" && result.check != "reference") {
     throw Error(ErrorCode::kBadOption, fmt::format("--check knows undisturbed and reference, not '{}'", result.check));
+  }
+  if (result.share && result.check == "undisturbed") {
+    throw Error(
+        ErrorCode::kBadOption,
+        "networks that --share their variables are meant to change each other's outputs, so that --check undisturbed "
+        "makes no sense; give --check reference");
   }
   if (!result.json.empty()) check_file_writable(result.json);
   result.places = places_of(result);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <utility>
 
 #include "hw/contract/gen/commands.h"
 #include "sim/cosim/random.h"
@@ -14,8 +16,8 @@ constexpr auto kPatience = std::chrono::milliseconds(200);
 
 // A stream on the device.
 struct Player {
-  Player(runtime::Device& device, const Stream& stream, const runtime::ContextOptions& options)
-      : stream(stream), context(device.create_context(options)), job(context.load(stream.program).create_job()) {}
+  Player(std::shared_ptr<runtime::Context> context, const Stream& stream)
+      : stream(stream), context(std::move(context)), job(this->context->load(stream.program).create_job()) {}
 
   [[nodiscard]] bool has_frames() const { return next < stream.frames.invocations(); }
 
@@ -32,19 +34,29 @@ struct Player {
   }
 
   const Stream& stream;
-  runtime::Context context;
+  std::shared_ptr<runtime::Context> context;
   runtime::Job job;
   int64_t next = 0;
   Outputs outputs;
   uint64_t cycles = 0;
 };
 
-// At least one of the players that have frames left, in random order.
-std::vector<size_t> choose(const std::vector<Player>& players, cosim::Random& random) {
+std::shared_ptr<runtime::Context> new_context(runtime::Device& device, const runtime::ContextOptions& options) {
+  return std::make_shared<runtime::Context>(device.create_context(options));
+}
+
+// The players that have frames left, in order.
+std::vector<size_t> players_with_frames(const std::vector<Player>& players) {
   std::vector<size_t> order;
   for (size_t i = 0; i < players.size(); ++i) {
     if (players[i].has_frames()) order.push_back(i);
   }
+  return order;
+}
+
+// At least one of the players that have frames left, in random order.
+std::vector<size_t> choose(const std::vector<Player>& players, cosim::Random& random) {
+  std::vector<size_t> order = players_with_frames(players);
   for (size_t i = order.size(); i-- > 1;) {
     std::swap(order[i], order[static_cast<size_t>(random.between(0, static_cast<int64_t>(i)))]);
   }
@@ -61,7 +73,7 @@ void power_down(runtime::Device& device) {
 
 Outputs run_alone(runtime::Device& device, const Stream& stream, const runtime::ContextOptions& context,
                   Progress& progress) {
-  Player player(device, stream, context);
+  Player player(new_context(device, context), stream);
   while (player.has_frames()) {
     player.start();
     player.finish(true);
@@ -75,9 +87,12 @@ Interleaved run_interleaved(runtime::Device& device, const std::vector<Stream>& 
   cosim::Random random(seed);
   std::vector<Player> players;
   players.reserve(streams.size());
-  for (const Stream& stream : streams) players.emplace_back(device, stream, options.context);
+  const std::shared_ptr<runtime::Context> shared = options.share ? new_context(device, options.context) : nullptr;
+  for (const Stream& stream : streams)
+    players.emplace_back(shared ? shared : new_context(device, options.context), stream);
+  const auto next = [&] { return options.share ? players_with_frames(players) : choose(players, random); };
   Interleaved result;
-  for (std::vector<size_t> chosen; !(chosen = choose(players, random)).empty();) {
+  for (std::vector<size_t> chosen; !(chosen = next()).empty();) {
     for (const size_t i : chosen) players[i].start();
     for (const size_t i : chosen) {
       players[i].finish(options.keep_outputs);

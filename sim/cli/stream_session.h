@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several streaming networks on one device, each in a context of its own.
+// Several streaming networks on one device, each in a context of its own or all in one.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,7 @@ struct Round {
 struct InterleavedOptions {
   bool retention = false;           // power the device down between rounds, half of the time
   bool keep_outputs = false;        // else they are none
+  bool share = false;               // one context for all, whose streams get a frame each in every round, in order
   runtime::ContextOptions context;  // of every stream
 };
 
@@ -50,7 +51,8 @@ struct Interleaved {
                                 Progress& progress);
 
 // All frames of all streams. In each round a random choice of the streams that have frames left, in random order, gets
-// its next frame, and their jobs are in flight together. What is random follows from the seed alone.
+// its next frame, and their jobs are in flight together; in one context they run in the order of their start. What is
+// random follows from the seed alone.
 [[nodiscard]] Interleaved run_interleaved(runtime::Device& device, const std::vector<Stream>& streams, uint64_t seed,
                                           const InterleavedOptions& options, Progress& progress);
 

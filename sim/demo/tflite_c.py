@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TensorFlow Lite's C library through ctypes: runs a stateful, single-input, single-output int8 network frame by frame."""
+"""TensorFlow Lite's C library through ctypes: runs a stateful network of one input and one output frame by frame."""
 
 import ctypes as c
 
 import numpy as np
 
-_TYPES = {3: np.uint8, 9: np.int8}  # TfLiteType -> numpy
+_TYPES = {1: np.float32, 3: np.uint8, 9: np.int8}  # TfLiteType -> numpy
 
 
 class _Quantization(c.Structure):

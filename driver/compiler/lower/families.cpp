@@ -114,6 +114,10 @@ std::optional<Refusal> refuse_always(const Facts& facts, const graph::Operator& 
   std::string way_out = "express it with supported operators, or run it with `npu reference`";
   if (op.op == Op::kCondIf || op.op == Op::kWhileLoop) {
     way_out = "export the network without control flow";
+  } else if (op.op == Op::kCustom) {  // the reference has no function for it either
+    way_out = "express it with operators of TOSA";
+  } else if (op.op == Op::kFft2d || op.op == Op::kRfft2d) {  // of floating point only
+    way_out = "run the network with `npu reference`";
   } else if (computes_floats(facts, op)) {
     way_out = "quantise the network to int8 or int16 activations";
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a module shows to the outside: inputs, outputs and variables.
 #include <algorithm>
+#include <optional>
+#include <span>
 
 #include "driver/compiler/lower/emitter.h"
 #include "driver/graph/value.h"
@@ -51,6 +53,15 @@ bool leaves_unsigned(const Facts& facts, TensorId id) {
   return producer && facts.op(*producer).op == Op::kRescale && facts.op(*producer).attributes.output_unsigned;
 }
 
+// The program declares its variables before it does anything else, so the order has to be told.
+bool is_read_before_declaration(const Facts& facts, TensorId variable) {
+  const std::optional<size_t> declaration = facts.declaration(variable);
+  if (!declaration) return false;
+  const std::span<const graph::Operator> before = std::span(facts.block().operators).first(*declaration);
+  return std::any_of(before.begin(), before.end(),
+                     [&](const graph::Operator& op) { return op.op == Op::kVariableRead && op.inputs[0] == variable; });
+}
+
 }  // namespace
 
 void Emitter::make_ports() {
@@ -98,6 +109,7 @@ void Emitter::declare_variables() {
     variable.bytes = bytes_of(tensor);
     variable.hash = variable_hash(tensor.type, tensor.shape);
     if (tensor.has_data) variable.initial = graph::value_of_constant(tensor).bytes;
+    variable.read_first = is_read_before_declaration(facts_, id);
     const auto index = static_cast<uint32_t>(module_.variables.size());
     if (index == 0) {
       Layer layer;

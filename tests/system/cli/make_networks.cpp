@@ -58,6 +58,25 @@ Graph running_sum() {
   return b.build();
 }
 
+// Gives the running sum of others and what it had kept itself, and declares the former behind the read where `late`.
+Graph follower(bool late) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {1, 4});
+  const TensorId state = b.variable("sum/state", kI8, {1, 4}, std::vector<double>{5, 5, 5, 5});
+  const TensorId sum = b.read(state);
+  if (late) {
+    b.declare(state);
+    b.write(state, x);
+    b.output(sum, "y");
+    return b.build();
+  }
+  const TensorId own = b.variable("follower/state", kI8, {1, 4}, std::vector<double>{0, 0, 0, 0});
+  const TensorId kept = b.read(own);
+  b.write(own, b.op(Op::kBitwiseXor, {sum, x}));
+  b.output(b.op(Op::kBitwiseXor, {sum, kept}), "y");
+  return b.build();
+}
+
 // Reads a variable that nobody ever wrote.
 Graph unwritten(const std::string& input = "x", const std::string& identity = "lost/state",
                 const std::string& output = "y") {
@@ -227,6 +246,8 @@ int main(int argc, char** argv) {
     write("odd_names", odd_names());
     write("running_sum", running_sum());
     write("running_sum_16", running_sum_16());
+    write("follower", follower(false));
+    write("declared_late", follower(true));
     write("unwritten", unwritten());
     write("hostile_names", hostile_names());
     write("two_sums", two_sums());

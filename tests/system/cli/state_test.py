@@ -57,6 +57,16 @@ class State(NpuTest):
             self.frames(second, "--skip", 3, "--resume", path, "-o", self.dir / "two")
             self.assertEqual(self.values("two"), self.values("one")[12:])
 
+    def test_a_variable_that_is_declared_behind_its_first_read(self):
+        early, late = self.dir / "early.state", self.dir / "declared_late.tosa"
+        frame = ("--input", self.dir / "frame.npy")
+        self.good("run", self.dir / "running_sum.tosa", *frame, "--save-state", early)
+        for command in ("run", "reference"):
+            self.bad(1, "variable_undeclared", "'sum/state' is used before its declaration", command, late, *frame)
+            self.bad(1, "variable_undeclared", "'sum/state'", command, late, *frame, "--zero-init")
+            self.good(command, late, *frame, "--resume", early, "--outputs", self.dir / command)
+            self.assertEqual(read_npy(self.dir / command / "y.npy")[2], [2, 0, 6, 0])
+
     def test_invocations_repeat_the_same_inputs(self):
         for command in ("run", "reference"):
             out = self.dir / ("repeat_" + command)

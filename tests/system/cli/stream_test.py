@@ -89,6 +89,41 @@ class Stream(NpuTest):
         self.bad(4, "variable_table_full", "201 variables together, but the variable table of the machine has 128 entries; give "
                  "fewer networks, or a machine with var_entries: 256", "stream", streams[0], f"{self.dir / 'wide'}.tosa={wide}")
 
+    def test_networks_of_one_context_share_variables_of_one_name(self):
+        frames = [read_npy(self.dir / f"{name}.npy")[2] for name in ("one", "two")]
+        both = [value for i in range(FRAMES) for values in frames for value in values[4 * i:4 * i + 4]]
+        self.save("both.npy", "|i1", (2 * FRAMES, 1, 4), both)
+        self.good("run", self.dir / "running_sum.tosa", "--input", self.dir / "both.npy", "--sequence", "-o", self.dir / "run")
+        sums = read_npy(self.dir / "run/y.npy")[2]
+        out = self.dir / "shared"
+        for options in ((), ("--retention", "--interleave", "9"), ("--config", "nano", "--double-buffer"), ("--state-in-dram",)):
+            text = self.good("stream", *self.streams[:2], "--share", "--check", "reference", "-o", out, *options).out
+            self.assertIn("all in one context", text)
+            self.assertIn(f"0 differing of {8 * FRAMES} elements", text)
+            for name, turn in (("one", 0), ("two", 1)):
+                want = [value for i in range(FRAMES) for value in sums[8 * i + 4 * turn:8 * i + 4 * turn + 4]]
+                self.assertEqual(read_npy(out / name / "y.npy")[2], want)
+
+    def test_networks_of_one_context_may_have_variables_of_their_own(self):
+        out, x = self.dir / "follows", read_npy(self.dir / "one.npy")[2]
+        self.good("stream", self.streams[0], f"{self.dir}/follower.tosa={self.dir}/one.npy", "--share", "--check", "reference",
+                  "-o", out)
+        sums, kept = read_npy(out / "one/y.npy")[2], [0] * 4
+        for i in range(0, 4 * FRAMES, 4):
+            self.assertEqual(read_npy(out / "follower/y.npy")[2][i:i + 4], [a ^ b for a, b in zip(sums[i:i + 4], kept)])
+            kept = [a ^ b for a, b in zip(sums[i:i + 4], x[i:i + 4])]
+        # What comes first declares for a network that reads first.
+        late = f"{self.dir}/declared_late.tosa={self.dir}/one.npy"
+        self.good("stream", self.streams[0], late, "--share", "--check", "reference")
+        self.bad(1, "variable_undeclared", "'sum/state' is used before its declaration", "stream", late, self.streams[0],
+                 "--share")
+
+    def test_what_cannot_be_shared(self):
+        self.save("words.npy", "<i2", (2, 1, 4), list(range(8)))
+        self.bad(1, "variable_mismatch", "'sum/state'", "stream", self.streams[0],
+                 f"{self.dir}/running_sum_16.tosa={self.dir}/words.npy", "--share")
+        self.bad(64, "bad_option", "give --check reference", "stream", *self.streams, "--share", "--check", "undisturbed")
+
     def test_networks_with_several_inputs(self):
         for name in ("left", "right"):
             self.save(f"{name}.npy", "<i4", (FRAMES, 1, 4), [(i * (3 + len(name)) + len(name)) % 50 - 20 for i in range(4 * FRAMES)])

@@ -42,16 +42,18 @@ void expect_error(const std::string& text, ErrorCode code, const std::string& fr
 }
 
 TEST(CleanMlir, KeepsVariablesAndTheFunctionOnly) {
-  const std::string variable = "\"tosa.variable\"() <{sym_name = \"v\"}> : () -> ()\n";
+  const std::string variable = "\"tosa.variable\"() <{sym_name = \"v\"}> : () -> ()\n",
+                    unused = "\"tosa.variable\"() <{sym_name = \"w\"}> : () -> ()\n",
+                    write = "\"tosa.variable_write\"(%a) <{name = \"v\"}> : (tensor<4xi8>) -> ()\n";
   const std::string text =
       clean_mlir("#loc = loc(\"a\":1:1)\n" +
                      module("\"ml_program.global\"() {x} : () -> ()\n" + function(copy("%r", "%a"), "other") +
-                            variable + function(copy("%r", "%a"))) +
+                            variable + unused + function(copy("%r", "%a") + write)) +
                      "{-# x #-}\n",
                  "net.mlir");
   EXPECT_EQ(text, "#loc = loc(\"a\":1:1)\n\"builtin.module\"() ({\n" + variable +
                       "\"func.func\"() <{sym_name = \"main\"}> ({\n^bb0(%a: tensor<4xi8>):\n" + copy("%r", "%a") +
-                      "\"func.return\"(%r) : (tensor<4xi8>) -> ()\n}) : () -> ()\n}) : () -> ()\n{-# x #-}\n");
+                      write + "\"func.return\"(%r) : (tensor<4xi8>) -> ()\n}) : () -> ()\n}) : () -> ()\n{-# x #-}\n");
 }
 
 TEST(CleanMlir, ChoosesTheFunction) {
@@ -145,9 +147,31 @@ TEST(CleanMlir, RefusesUnsignedArithmetic) {
                "output_unsigned");
 }
 
+TEST(CleanMlir, RefusesElementsThatTosaLacks) {
+  for (const char* element : {"i64", "f64", "index", "i7", "complex<f32>"}) {
+    const std::string type = std::string("tensor<2x4x") + element + ">";
+    expect_error(module(function("%r = \"tosa.abs\"(%a) : (tensor<4xi8>) -> " + type + "\n")),
+                 ErrorCode::kTypeUnsupported, type);
+  }
+  for (const char* element : {"i1", "si8", "i48", "f16", "bf16", "f8E4M3FN", "!quant.uniform<i8:f32, 0.5>"}) {
+    EXPECT_NE(body_of(std::string("%r = \"tosa.identity\"(%a) : (tensor<4xi8>) -> (tensor<") + element + ">)\n"), "");
+  }
+}
+
+TEST(CleanMlir, NamesNoLinesOfWhatWasConverted) {
+  const std::vector<LstmFacts> none;
+  try {
+    (void)clean_mlir(module(function("%r = \"tfl.x\"(%a) : (tensor<4xi8>) -> tensor<4xi8> loc(\"n.tflite\":3:1)\n")),
+                     "'n.tflite'", "", &none);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "'n.tflite' has operations that TOSA 1.0 does not have: tfl.x");
+  }
+}
+
 TEST(CleanMlir, RefusesWhatHasNoSizesOrData) {
-  expect_error(module(function("%r = \"tosa.abs\"(%a) : (tensor<4xi8>) -> tensor<4x?xi8>\n")), ErrorCode::kBadShape,
-               "tensor<4x?xi8>");
+  expect_error(module(function("%r = \"tosa.abs\"(%a) : (tensor<4xi8>) -> tensor<4x?xi8>\n")),
+               ErrorCode::kFeatureUnsupported, "tensor<4x?xi8>");
   expect_error(module(function("%r = \"tosa.const\"() <{values = dense_resource<__elided__> : tensor<4xi8>}> : () -> "
                                "tensor<4xi8>\n")),
                ErrorCode::kBadData, "__elided__");

@@ -71,5 +71,14 @@ TEST(Signless, ChangesTypesAndNothingElse) {
   EXPECT_EQ(signless("tensor<4x!quant.uniform<i8<-127:127>:f32:0, {0.1, 0.2}>>"), "tensor<4xi8>");
 }
 
+TEST(WithoutQuantisation, LeavesWhatStoresTheValues) {
+  EXPECT_EQ(without_quantisation("tensor<4x!quant.uniform<i8<-127:127>:f32, 5.0e-01:-3>>, !quant.any<u8:f32>"),
+            "tensor<4xi8>, ui8");
+  EXPECT_EQ(without_quantisation("a !quant.uniform<i8:f32:0, {0.5,\n 0.25}> b\n"), "a i8\n b\n") << "lines stay";
+  for (const char* same : {"\"!quant.uniform<i8>\"", "// !quant.uniform<i8>\n", "!quant.mine, x", "!quant", "a / b"}) {
+    EXPECT_EQ(without_quantisation(same), same);
+  }
+}
+
 }  // namespace
 }  // namespace npu::cli

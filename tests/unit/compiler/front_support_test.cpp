@@ -78,12 +78,17 @@ TEST(Support, RefusesRunTimeParameters) {
   expect_refused(b, ErrorCode::kArgumentUnsupported, "MUL", "shift must be a constant");
 }
 
-TEST(Support, RefusesADeclarationAfterARead) {
-  GraphBuilder b;
-  const TensorId state = b.variable("state", DType::kInt8, {1}, std::vector<double>{1});
-  b.output(b.read(state));
-  b.declare(state);
-  expect_refused(b, ErrorCode::kArgumentUnsupported, "VARIABLE_READ", "its variable is declared after it");
+TEST(Support, RunsADeclarationAfterAReadWhereAnEarlierJobDeclaredIt) {
+  for (const bool read_first : {false, true}) {
+    GraphBuilder b;
+    const TensorId state = b.variable("state", DType::kInt8, {1}, std::vector<double>{1});
+    if (!read_first) b.declare(state);
+    b.output(b.read(state));
+    if (read_first) b.declare(state);
+    const Module module = lower(b.build(), contract::Capabilities{});
+    ASSERT_THAT(module.variables, SizeIs(1));
+    EXPECT_EQ(module.variables[0].read_first, read_first);
+  }
 }
 
 TEST(Support, RefusesWhatIsAboveTheLimits) {

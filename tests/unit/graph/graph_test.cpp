@@ -172,6 +172,23 @@ TEST(Analyse, SaysWhatIsBeyondTheSpecification) {
   EXPECT_NE(notes.find("input1_zp 'zp' is a run-time value"), std::string::npos) << notes;
 }
 
+// Each block of a graph repeats the variables that it uses.
+TEST(Analyse, SaysOfAVariableOnceWhatManyBlocksRepeat) {
+  GraphBuilder b;
+  const TensorId flag = b.input("flag", DType::kBool, {1});
+  for (const char* region : {"then", "else"}) {
+    GraphBuilder branch(region);
+    branch.output(branch.read(branch.variable("state", DType::kInt32, {3})), std::string(region) + "_out");
+    b.add_region(branch);
+  }
+  const TensorId state = b.variable("state", DType::kInt32, {3});
+  b.declare(state);
+  b.output(b.cond_if(flag, {}, "then", "else")[0]);
+  const Needs needs = analyse(b.build());
+  ASSERT_EQ(needs.notes.size(), 1U);
+  EXPECT_NE(needs.notes[0].find("variable 'state' is INT32"), std::string::npos) << needs.notes[0];
+}
+
 TEST(Macs, CountProducts) {
   const auto count = [](Op op) { return macs(samples::of(op)); };
   EXPECT_EQ(count(Op::kConv2d), 1 * 3 * 5 * 4 * (3 * 2 * 3));

@@ -247,7 +247,7 @@ INSTANTIATE_TEST_SUITE_P(
                 },
                 ErrorCode::kBadData, "shape 's'"},
         Refused{"name_missing", [](RawFile& f) { f.name = std::nullopt; }, ErrorCode::kBadStructure, "has no name"},
-        Refused{"name_empty", [](RawFile& f) { f.name = ""; }, ErrorCode::kBadStructure, "has no name"},
+        Refused{"name_empty", [](RawFile& f) { f.name.emplace(); }, ErrorCode::kBadStructure, "has no name"},
         Refused{"name_twice", [](RawFile& f) { f.name = "x"; }, ErrorCode::kBadStructure, "'x' occurs twice"},
         Refused{"name_twice_with_shape", [](RawFile& f) { f.shape_name = "x"; }, ErrorCode::kBadStructure,
                 "'x' occurs twice"},

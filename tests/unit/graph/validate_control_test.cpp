@@ -62,6 +62,16 @@ const std::vector<Spoilt>& control_cases() {
          g.main().tensors.push_back(other);
        },
        ErrorCode::kVariableRedeclared, "'state'"},
+      {"variable_of_two_types", Op::kVariableRead,
+       [](Graph& g) {
+         Tensor other = input(g, Op::kVariableRead, 0);
+         other.name = "another";
+         other.type = DType::kInt16;
+         other.data = {};
+         other.has_data = false;
+         g.main().tensors.push_back(other);
+       },
+       ErrorCode::kVariableMismatch, ", as INT8[1, 3] and as INT16[1, 3]"},
       {"declared_twice", Op::kVariable,
        [](Graph& g) { g.main().operators.push_back(Operator(g.main().operators.front())); },
        ErrorCode::kVariableRedeclared, "declared twice"},

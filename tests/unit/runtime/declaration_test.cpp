@@ -86,6 +86,34 @@ TEST(InitialValues, EqualOnesAreNotWrittenAgain) {
   EXPECT_EQ(entry_writes(opened.mock), 0u);
 }
 
+// As the reference has it: what this job declares behind the read is too late.
+TEST(InitialValues, ComeTooLateForAReadBeforeTheDeclaration) {
+  for (const bool zero_init : {false, true}) {
+    Opened opened;
+    Context context = opened.device.create_context({.zero_init = zero_init});
+    compiler::Program early = program_with(7);
+    early.variables[0].read_first = true;
+    LoadedProgram second = context.load(early), first = context.load(program_with(100));
+    for (int i = 0; i < 2; ++i) {
+      try {
+        run(second);
+        ADD_FAILURE() << "ran";
+      } catch (const Error& error) {
+        EXPECT_EQ(contract::name(error.code()), contract::name(ErrorCode::kVariableUndeclared));
+        EXPECT_NE(std::string(error.what()).find("variable 'v' is used before its declaration"), std::string::npos)
+            << error.what();
+      }
+    }
+    run(first);
+    EXPECT_NO_THROW(run(second));
+    EXPECT_EQ(context.read_variable("v").bytes, filled(4, 100));
+    context.clear();
+    EXPECT_THROW(run(second), Error);
+    context.write_variable("v", int8_value(filled(4, 3)));
+    EXPECT_NO_THROW(run(second));
+  }
+}
+
 TEST(Refused, LoadLeavesVariablesWhereTheyWere) {
   Booted booted;
   for (const bool in_dram : {false, true}) {
