@@ -86,8 +86,8 @@ class Stream(NpuTest):
         self.good("stream", *streams[:15], "--mode", "functional", "--check", "reference")
         shutil.copy(self.dir / "many_variables.tosa", self.dir / "wide.tosa")
         wide = self.save("wide.npy", "|i1", (1, 1, 4), [0] * 4)
-        self.bad(4, "variable_table_full", "201 variables together, but the variable table of the machine has 128 entries; give "
-                 "fewer networks, or a machine with var_entries: 256", "stream", streams[0], f"{self.dir / 'wide'}.tosa={wide}")
+        self.bad(4, "variable_table_full", "201 variables together, but the variable table of the machine has 128 entries; var_entries: 256 is the "
+                 "smallest machine that holds them; or give fewer networks", "stream", streams[0], f"{self.dir / 'wide'}.tosa={wide}")
 
     def test_networks_with_several_inputs(self):
         for name in ("left", "right"):
