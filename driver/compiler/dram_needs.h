@@ -99,7 +99,9 @@ struct DramNeeds {
 
 // The least dram_mib of a machine that holds it.
 [[nodiscard]] inline uint64_t least_dram_mib(const DramNeeds& needs, bool firmware) {
-  uint64_t mib = std::max<uint64_t>(needs.total() >> 20, 1);
+  uint64_t bytes = 0;
+  for (const uint64_t piece : needs.pieces()) bytes += piece;
+  uint64_t mib = std::max<uint64_t>(bytes >> 20, 1);
   while (!fits_into(needs, mib << 20, firmware)) ++mib;
   return mib;
 }

@@ -97,15 +97,21 @@ Choice choose_schedule(const Module& module, const std::optional<Module>& direct
   const std::string what =
       "the network falls into more than " + std::to_string(backend::kMostCommands) + " commands on this device; ";
   contract::Capabilities larger = capabilities;
-  while (larger.spm_bytes <= contract::find_capability("spm_bytes").max / 2) {
-    larger.spm_bytes *= 2;
+  const auto is_enough = [&](uint32_t spm_bytes) {
+    larger.spm_bytes = spm_bytes;
     try {
       static_cast<void>(choose_schedule(module, direct, larger, options));
     } catch (const backend::TooManyCommands&) {
-      continue;
+      return false;
     }
+    return true;
+  };
+  const uint32_t most = contract::find_capability("spm_bytes").max;
+  if (capabilities.spm_bytes < most && is_enough(most)) {
+    uint32_t least = capabilities.spm_bytes * 2;
+    while (!is_enough(least)) least *= 2;
     throw Error(contract::ErrorCode::kDramFull,
-                what + contract::smallest_machine({{"spm_bytes", larger.spm_bytes}}, "it in that many"));
+                what + contract::smallest_machine({{"spm_bytes", least}}, "it in that many"));
   }
   throw Error(contract::ErrorCode::kDramFull, what + "no machine holds it in fewer; make its tensors smaller");
 }
