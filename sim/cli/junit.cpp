@@ -13,7 +13,7 @@ namespace {
 using Result = JunitCase::Result;
 
 // An attribute, behind a space.
-std::string time(const std::optional<double>& seconds) {
+std::string time_attribute(const std::optional<double>& seconds) {
   return seconds ? fmt::format(" time=\"{:.6f}\"", *seconds) : "";
 }
 
@@ -29,7 +29,7 @@ struct JunitCounts {
   }
   [[nodiscard]] std::string attributes() const {
     return fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"{}", of[0] + of[1] + of[2] + of[3],
-                       of[1], of[2], of[3], time(seconds));
+                       of[1], of[2], of[3], time_attribute(seconds));
   }
 };
 
@@ -64,7 +64,7 @@ std::string xml(const std::string& text) {
 
 std::string element(const JunitCase& one) {
   const std::string start =
-      fmt::format("    <testcase classname=\"{}\" name=\"{}\"{}", xml(one.suite), xml(one.name), time(one.seconds));
+      fmt::format("    <testcase classname=\"{}\" name=\"{}\"{}", xml(one.suite), xml(one.name), time_attribute(one.seconds));
   if (one.result == Result::kPassed) return start + "/>\n";
   if (one.result == Result::kSkipped) {
     return fmt::format("{}><skipped message=\"{}\"/></testcase>\n", start, xml(one.message));
