@@ -63,8 +63,8 @@ std::string xml(const std::string& text) {
 }
 
 std::string element(const JunitCase& one) {
-  const std::string start =
-      fmt::format("    <testcase classname=\"{}\" name=\"{}\"{}", xml(one.suite), xml(one.name), time_attribute(one.seconds));
+  const std::string start = fmt::format("    <testcase classname=\"{}\" name=\"{}\"{}", xml(one.suite), xml(one.name),
+                                        time_attribute(one.seconds));
   if (one.result == Result::kPassed) return start + "/>\n";
   if (one.result == Result::kSkipped) {
     return fmt::format("{}><skipped message=\"{}\"/></testcase>\n", start, xml(one.message));

@@ -10,7 +10,7 @@ namespace {
 
 using contract::smallest_machine;
 
-constexpr uint64_t kMib = uint64_t{1} << 20;
+constexpr uint64_t kMebibyte = uint64_t{1} << 20;
 
 TEST(SmallestMachine, NamesValuesThatAMachinesFileTakes) {
   EXPECT_EQ(smallest_machine({{"psram_bytes", 2049}}, "it"), "psram_bytes: 4096 is the smallest machine that holds it");
@@ -29,11 +29,11 @@ TEST(SmallestMachine, SaysWhenThereIsNone) {
 
 TEST(LeastDram, CountsPagesAndWhatFirmwareShares) {
   compiler::DramNeeds needs;
-  needs.workspace = 3 * kMib - 5 * compiler::kDramPage;  // the five other pieces have a page each
-  EXPECT_EQ(needs.total(), 3 * kMib);
+  needs.workspace = 3 * kMebibyte - 5 * compiler::kDramPage;  // the five other pieces have a page each
+  EXPECT_EQ(needs.total(), 3 * kMebibyte);
   EXPECT_EQ(compiler::least_dram_mib(needs, false), 3u);
   EXPECT_EQ(compiler::least_dram_mib(needs, true), 4u);
-  needs.segments = kMib;  // only firmware needs them
+  needs.segments = kMebibyte;  // only firmware needs them
   EXPECT_EQ(compiler::least_dram_mib(needs, false), 3u);
   EXPECT_EQ(compiler::least_dram_mib(needs, true), 5u);
 }
@@ -41,12 +41,12 @@ TEST(LeastDram, CountsPagesAndWhatFirmwareShares) {
 // The memory that firmware shares ends at 2 GiB, so that no piece lies across that place.
 TEST(LeastDram, KeepsLargePiecesOnOneSideOfWhatTheCpuSees) {
   compiler::DramNeeds needs;
-  needs.input = 1536 * kMib;
-  needs.output = 1536 * kMib;
+  needs.input = 1536 * kMebibyte;
+  needs.output = 1536 * kMebibyte;
   EXPECT_EQ(compiler::least_dram_mib(needs, false), 3073u);
   EXPECT_EQ(compiler::least_dram_mib(needs, true), 2048u + 1536u);
-  EXPECT_FALSE(compiler::fits_into(needs, 3583 * kMib, true));
-  needs.segments = 600 * kMib;  // has to lie below, beside one of them no more
+  EXPECT_FALSE(compiler::fits_into(needs, 3583 * kMebibyte, true));
+  needs.segments = 600 * kMebibyte;  // has to lie below, beside one of them no more
   EXPECT_EQ(compiler::least_dram_mib(needs, true), 2048u + 3072u);
 }
 
