@@ -10,6 +10,11 @@ static bool npu_in_shared(uint64_t address, uint64_t bytes) {
   return address >= npu_device.shared_base && npu_within(address, bytes, npu_device.shared_end);
 }
 
+// The table may be long: it lies where there is room, as the stream does, and what it says is checked at each use.
+static bool npu_visible(uint64_t address, uint64_t bytes) {
+  return npu_within(address, bytes, NPU_CPU_DRAM_BYTES) && npu_within(address, bytes, npu_device.dram_bytes);
+}
+
 static bool npu_in_dram(uint64_t address, uint64_t bytes) { return npu_within(address, bytes, npu_device.dram_bytes); }
 
 bool npu_grantable(uint64_t address, uint64_t bytes) {
@@ -54,7 +59,7 @@ static bool npu_job_read_segments(volatile const struct npu_job *job, struct npu
   if (task->segment_count == 0) return true;
   const uint64_t table = job->segments;
   task->segments = npu_low(table);
-  return table % 4 == 0 && npu_in_shared(table, (uint64_t)task->segment_count * sizeof(struct npu_segment));
+  return table % 4 == 0 && npu_visible(table, (uint64_t)task->segment_count * sizeof(struct npu_segment));
 }
 
 enum npu_error npu_job_load(uint64_t address, struct npu_task *task) {

@@ -13,6 +13,7 @@
 #include "driver/compiler/schedule/segments.h"
 #include "driver/compiler/schedule/state_plan.h"
 #include "driver/compiler/schedule/variants.h"
+#include "hw/contract/advice.h"
 #include "hw/contract/error.h"
 
 namespace npu::compiler {
@@ -21,8 +22,9 @@ namespace {
 void check_buffers(const Module& module) {
   for (const Buffer& buffer : module.buffers) {
     if (buffer.bytes > INT32_MAX) {
-      throw Error(contract::ErrorCode::kDramFull, "tensor " + buffer.name + " takes " + std::to_string(buffer.bytes) +
-                                                      " bytes, more than a command can stride over (2147483647)");
+      throw Error(contract::ErrorCode::kDramFull,
+                  "tensor " + buffer.name + " takes " + std::to_string(buffer.bytes) +
+                      " bytes, more than a command can stride over; make it smaller than 2 GiB");
     }
     NPU_CHECK(buffer.kind != BufferKind::kConstant || buffer.data.size() == buffer.bytes);
   }
@@ -75,6 +77,45 @@ void count_state(const backend::Schedule& schedule, Program& program) {
   }
 }
 
+struct Choice {
+  backend::Schedule schedule;
+  bool direct = false;
+};
+
+Choice choose_schedule(const Module& module, const std::optional<Module>& direct,
+                       const contract::Capabilities& capabilities, const ScheduleOptions& options) {
+  if (!direct) return {backend::best_schedule(module, capabilities, options), false};
+  Choice best{backend::best_schedule(*direct, capabilities, options), true};
+  backend::Schedule copied = backend::best_schedule(module, capabilities, options);
+  if (copied.cycles < best.schedule.cycles) best = {std::move(copied), false};
+  return best;
+}
+
+// How many there are depends on the tiles, so larger scratchpads are tried.
+[[noreturn]] void throw_too_many_commands(const Module& module, const std::optional<Module>& direct,
+                                          const contract::Capabilities& capabilities, const ScheduleOptions& options) {
+  const std::string what =
+      "the network falls into more than " + std::to_string(backend::kMostCommands) + " commands on this device; ";
+  contract::Capabilities larger = capabilities;
+  const auto is_enough = [&](uint32_t spm_bytes) {
+    larger.spm_bytes = spm_bytes;
+    try {
+      static_cast<void>(choose_schedule(module, direct, larger, options));
+    } catch (const backend::TooManyCommands&) {
+      return false;
+    }
+    return true;
+  };
+  const uint32_t most = contract::find_capability("spm_bytes").max;
+  if (capabilities.spm_bytes < most && is_enough(most)) {
+    uint32_t least = capabilities.spm_bytes * 2;
+    while (!is_enough(least)) least *= 2;
+    throw Error(contract::ErrorCode::kDramFull,
+                what + contract::smallest_machine({{"spm_bytes", least}}, "it in that many"));
+  }
+  throw Error(contract::ErrorCode::kDramFull, what + "no machine holds it in fewer; make its tensors smaller");
+}
+
 }  // namespace
 
 Program schedule(Module&& module, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
@@ -83,15 +124,14 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
   backend::plan_state(module, capabilities, options);
   // Both modules must outlive their schedules.
   std::optional<Module> direct = backend::write_directly(module);
-  backend::Schedule best = backend::best_schedule(direct ? *direct : module, capabilities, options);
-  if (direct) {
-    backend::Schedule copied = backend::best_schedule(module, capabilities, options);
-    if (copied.cycles < best.cycles) {
-      best = std::move(copied);
-    } else {
-      module.layers = std::move(direct->layers);
-    }
+  Choice choice;
+  try {
+    choice = choose_schedule(module, direct, capabilities, options);
+  } catch (const backend::TooManyCommands&) {
+    throw_too_many_commands(module, direct, capabilities, options);
   }
+  backend::Schedule& best = choice.schedule;
+  if (choice.direct) module.layers = std::move(direct->layers);
   const backend::Layout& layout = best.layout;
   backend::Stream& stream = best.stream;
 
@@ -99,10 +139,6 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
   program.variables = std::move(module.variables);
   const backend::Timeline timeline = backend::estimate_timeline(stream.commands, program.variables, capabilities);
   encode_with_segments(best, timeline, capabilities, options.segment_cycles, program);
-  backend::check_dram({stream.constants.size(), static_cast<uint64_t>(layout.workspace_bytes),
-                       static_cast<uint64_t>(layout.input_bytes), static_cast<uint64_t>(layout.output_bytes),
-                       program.save_bytes, program.commands.size() * sizeof(uint32_t)},
-                      false, capabilities);
   program.constants = std::move(stream.constants);
   program.workspace_bytes = static_cast<uint32_t>(layout.workspace_bytes);
   program.input_bytes = static_cast<uint32_t>(layout.input_bytes);
@@ -122,6 +158,7 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
   for (size_t i = 0; i < program.layers.size(); ++i) program.layers[i].tiles = stream.layer_tiles[i];
   spread_estimate(stream.commands, timeline, program);
   count_state(best, program);
+  backend::check_dram(program, options.two_places, capabilities);
   return program;
 }
 

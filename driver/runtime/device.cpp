@@ -4,21 +4,17 @@
 #include <algorithm>
 #include <limits>
 
+#include "driver/compiler/dram_needs.h"
 #include "driver/runtime/device_state.h"
 #include "driver/runtime/direct_link.h"
 #include "driver/runtime/firmware_link.h"
 #include "driver/runtime/runtime.h"
-#include "driver/runtime/shared_memory.h"
 
 namespace npu::runtime {
 namespace {
 
 using contract::ErrorCode;
 namespace reg = contract::reg;
-
-// Pieces of device memory start at pages, so that the rows and banks that a program meets hardly depend on what else is
-// loaded.
-constexpr uint64_t kPage = 4096;
 
 constexpr uint32_t kHighestPriority = 255;
 
@@ -58,7 +54,7 @@ void check_identity(Hal& hal) {
 std::unique_ptr<Link> make_link(Hal& hal, const contract::Capabilities& caps, const DeviceOptions& options,
                                 RangeAllocator& dram) {
   if (options.bypass_firmware) return std::make_unique<DirectLink>(hal, caps);
-  const uint64_t bytes = shared_memory_bytes(dram.capacity());
+  const uint64_t bytes = compiler::shared_memory_bytes(dram.capacity());
   const uint64_t base = std::min<uint64_t>(dram.capacity(), contract::kCpuDramBytes) - bytes;
   NPU_CHECK(dram.reserve(base, bytes));
   return std::make_unique<FirmwareLink>(hal, caps, options, base, bytes);
@@ -71,7 +67,7 @@ DeviceState::DeviceState(std::unique_ptr<Hal> owned_hal, const contract::Capabil
     : hal(std::move(owned_hal)),
       caps(capabilities),
       mutex(*hal),
-      dram(0, uint64_t{capabilities.dram_mib} << 20, kPage),
+      dram(0, uint64_t{capabilities.dram_mib} << 20, compiler::kDramPage),
       sees_core(options.bypass_firmware),
       link(make_link(*hal, caps, options, dram)),
       variables(*hal, *link, caps, dram) {

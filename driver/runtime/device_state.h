@@ -128,8 +128,9 @@ class DramBlock {
 
 class ProgramState {
  public:
-  // Order of the blocks in memory.
-  enum Block : uint8_t { kConstants, kCommands, kWorkspace, kInput, kOutput, kEvents, kSave, kBlockCount };
+  // Order of the blocks in memory; but the table of segments, which only firmware needs, lies as high as the control
+  // CPU sees, so that the others lie where they would without firmware.
+  enum Block : uint8_t { kConstants, kCommands, kWorkspace, kInput, kOutput, kEvents, kSave, kSegments, kBlockCount };
 
   // Checks, allocates and writes; throws what Context::load documents.
   ProgramState(std::shared_ptr<ContextState> context_state, compiler::Program loaded);

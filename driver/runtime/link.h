@@ -75,8 +75,7 @@ class Link : public VariableEntries {
 
   // `job` has everything but what differs between runs: epoch, event_capacity, cycle_limit, not_before. Throws
   // Error(kDramFull).
-  [[nodiscard]] virtual std::unique_ptr<Placement> place(const contract::Job& job,
-                                                         std::span<const compiler::Segment> segments) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Placement> place(const contract::Job& job) = 0;
 
   // Throws Error(kQueueFull or kWrongOrder) when submit() would not take a job now.
   virtual void require_room(uint32_t context) const = 0;

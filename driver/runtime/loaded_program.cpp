@@ -7,9 +7,10 @@
 #include <cstring>
 #include <limits>
 
+#include "driver/compiler/dram_needs.h"
 #include "driver/runtime/device_state.h"
+#include "driver/runtime/dram_advice.h"
 #include "driver/runtime/runtime.h"
-#include "driver/runtime/shared_memory.h"
 #include "hw/contract/gen/registers.h"
 
 namespace npu::runtime {
@@ -89,44 +90,46 @@ void check_variables(std::span<const compiler::Variable> variables) {
 
 using BlockSizes = std::array<uint64_t, ProgramState::kBlockCount>;
 
-BlockSizes block_sizes(const compiler::Program& program) {
+BlockSizes block_sizes(const compiler::DramNeeds& needs) {
   BlockSizes sizes{};
-  sizes[ProgramState::kConstants] = program.constants.size();
-  sizes[ProgramState::kCommands] = program.commands.size() * sizeof(uint32_t);
-  sizes[ProgramState::kWorkspace] = program.workspace_bytes;
-  sizes[ProgramState::kInput] = program.input_bytes;
-  sizes[ProgramState::kOutput] = program.output_bytes;
-  sizes[ProgramState::kEvents] = uint64_t{program.command_count} * contract::Event::kBytes;
-  sizes[ProgramState::kSave] = program.save_bytes;
+  sizes[ProgramState::kConstants] = needs.constants;
+  sizes[ProgramState::kCommands] = needs.commands;
+  sizes[ProgramState::kWorkspace] = needs.workspace;
+  sizes[ProgramState::kInput] = needs.input;
+  sizes[ProgramState::kOutput] = needs.output;
+  sizes[ProgramState::kEvents] = needs.events;
+  sizes[ProgramState::kSave] = needs.save;
+  sizes[ProgramState::kSegments] = needs.segments;
   return sizes;
 }
 
 // Every block has an address of its own, but many programs have nothing to save.
-bool takes_memory(const BlockSizes& sizes, size_t block) { return block != ProgramState::kSave || sizes[block] > 0; }
+bool takes_memory(const BlockSizes& sizes, size_t block) {
+  return (block != ProgramState::kSave && block != ProgramState::kSegments) || sizes[block] > 0;
+}
 
-// The least dram_mib of a machine that holds `programs` bytes beside what driver and firmware share.
-uint64_t smallest_dram_mib(uint64_t programs, bool has_firmware) {
-  for (uint64_t mib = 1;; ++mib) {
-    const uint64_t bytes = mib << 20;
-    if (programs + (has_firmware ? shared_memory_bytes(bytes) : 0) <= bytes) return mib;
+std::optional<uint64_t> find_room(RangeAllocator& dram, size_t block, uint64_t bytes) {
+  return block == ProgramState::kSegments ? dram.allocate_high(bytes, contract::kCpuDramBytes) : dram.allocate(bytes);
+}
+
+// `needs` without variables.
+[[noreturn]] void throw_dram_full(const ContextState& context, const compiler::Program& program,
+                                  compiler::DramNeeds needs) {
+  const DeviceState& device = *context.device;
+  const RangeAllocator& dram = device.dram;
+  for (const compiler::Variable& variable : program.variables) {
+    if (!variable.in_dram || device.variables.find(context.owner, variable.identity)) continue;
+    needs.variables.push_back(variable.bytes * uint64_t{context.options.double_buffer && variable.written ? 2U : 1U});
   }
-}
-
-[[noreturn]] void throw_dram_full(const DeviceState& device, const BlockSizes& sizes) {
-  uint64_t program_bytes = 0;
-  for (size_t i = 0; i < sizes.size(); ++i) program_bytes += takes_memory(sizes, i) ? device.dram.rounded(sizes[i]) : 0;
-  const uint64_t reserved = device.dram.reserved();
   throw Error(ErrorCode::kDramFull,
-              fmt::format("the program needs {} bytes of DRAM (constants {}, commands {}, workspace {}, inputs {}, "
-                          "outputs {}, events {}, saved state {}), but {} of {} are free; dram_mib: {} is the "
-                          "smallest machine that holds it.",
-                          program_bytes, sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5], sizes[6],
-                          device.dram.capacity() - device.dram.used(), device.dram.capacity(),
-                          smallest_dram_mib(device.dram.used() - reserved + program_bytes, reserved > 0)));
+              fmt::format("the program needs {} bytes of DRAM ({}), but {} of {} are free; {}.", needs.total(),
+                          needs.describe(), dram.capacity() - dram.used(), dram.capacity(), dram_way_out(dram, needs)));
 }
 
-std::vector<DramBlock> allocate_blocks(DeviceState& device, const compiler::Program& program) {
-  const BlockSizes sizes = block_sizes(program);
+std::vector<DramBlock> allocate_blocks(const ContextState& context, const compiler::Program& program) {
+  DeviceState& device = *context.device;
+  const compiler::DramNeeds needs = compiler::needs_of(program, !device.sees_core);
+  const BlockSizes sizes = block_sizes(needs);
   std::vector<DramBlock> blocks;
   blocks.reserve(sizes.size());
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -134,10 +137,10 @@ std::vector<DramBlock> allocate_blocks(DeviceState& device, const compiler::Prog
       blocks.emplace_back();
       continue;
     }
-    const std::optional<uint64_t> address = device.dram.allocate(sizes[i]);
+    const std::optional<uint64_t> address = find_room(device.dram, i, sizes[i]);
     if (!address) {
       blocks.clear();
-      throw_dram_full(device, sizes);
+      throw_dram_full(context, program, needs);
     }
     blocks.emplace_back(device, sizes[i], *address);
   }
@@ -152,6 +155,8 @@ contract::Job make_job(const ProgramState& state) {
   job.commands = state.block(ProgramState::kCommands).address();
   job.command_words = state.program.main_words;
   job.events = state.block(ProgramState::kEvents).address();
+  job.segments = state.block(ProgramState::kSegments).address();
+  job.segment_count = static_cast<uint32_t>(state.block(ProgramState::kSegments).bytes() / contract::Segment::kBytes);
   const auto map = [&](Region region, ProgramState::Block which, uint32_t rights) {
     const DramBlock& block = state.block(which);
     const auto index = static_cast<uint32_t>(region);
@@ -183,6 +188,23 @@ void check_segments(const compiler::Program& program) {
   }
 }
 
+void write_segments(Hal& hal, uint64_t address, std::span<const compiler::Segment> segments) {
+  std::vector<uint8_t> bytes(segments.size() * contract::Segment::kBytes);
+  for (size_t i = 0; i < segments.size(); ++i) {
+    const compiler::Segment& from = segments[i];
+    contract::Segment to;
+    to.yield_word = from.yield_word;
+    to.live_bytes = from.live_bytes;
+    to.save_word = from.save_word;
+    to.save_words = from.save_words;
+    to.restore_word = from.restore_word;
+    to.restore_words = from.restore_words;
+    to.cycles = from.cycles;
+    to.store(bytes.data() + i * contract::Segment::kBytes);
+  }
+  hal.write_memory(address, bytes);
+}
+
 }  // namespace
 
 ProgramState::ProgramState(std::shared_ptr<ContextState> context_state, compiler::Program loaded)
@@ -194,11 +216,12 @@ ProgramState::ProgramState(std::shared_ptr<ContextState> context_state, compiler
   check_variables(program.variables);
   relocation_is_declare = classify_relocations(program);
   check_segments(program);
-  blocks = allocate_blocks(device, program);
+  blocks = allocate_blocks(*context, program);
   job = make_job(*this);
-  placement = device.link->place(job, program.segments);
+  placement = device.link->place(job);
   bind_variables();
   Hal& hal = *device.hal;
+  if (job.segment_count > 0) write_segments(hal, job.segments, program.segments);
   if (!program.constants.empty()) hal.write_memory(block(kConstants).address(), program.constants);
   // Nothing is ever written between the inputs; a command that reads there must not find zeros by chance.
   if (program.input_bytes > 0) hal.fill_memory(block(kInput).address(), program.input_bytes, kPoison);

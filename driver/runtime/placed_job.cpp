@@ -3,7 +3,7 @@
 
 #include <array>
 #include <cstring>
-#include <vector>
+#include <span>
 
 #include "driver/runtime/counters.h"
 #include "hw/contract/gen/registers.h"
@@ -17,36 +17,12 @@ constexpr uint64_t kRunBytes = 64;
 
 }  // namespace
 
-PlacedJob::PlacedJob(Hal& hal, SharedMemory& memory, const contract::Job& job,
-                     std::span<const compiler::Segment> segments)
-    : hal_(hal),
-      piece_(memory.allocate(contract::Job::kBytes + kCounterBytes + segments.size() * contract::Segment::kBytes,
-                             "the program's job with its table of segments")),
-      job_(job) {
+PlacedJob::PlacedJob(Hal& hal, SharedMemory& memory, const contract::Job& job)
+    : hal_(hal), piece_(memory.allocate(contract::Job::kBytes + kCounterBytes, "the program's job")), job_(job) {
   job_.counters = piece_.address() + contract::Job::kBytes;
-  job_.segments = segments.empty() ? 0 : job_.counters + kCounterBytes;
-  job_.segment_count = static_cast<uint32_t>(segments.size());
   std::array<uint8_t, contract::Job::kBytes> bytes{};
   job_.store(bytes.data());
   hal_.write_memory(piece_.address(), bytes);
-  if (!segments.empty()) write_segments(segments);
-}
-
-void PlacedJob::write_segments(std::span<const compiler::Segment> segments) {
-  std::vector<uint8_t> bytes(segments.size() * contract::Segment::kBytes);
-  for (size_t i = 0; i < segments.size(); ++i) {
-    const compiler::Segment& from = segments[i];
-    contract::Segment to;
-    to.yield_word = from.yield_word;
-    to.live_bytes = from.live_bytes;
-    to.save_word = from.save_word;
-    to.save_words = from.save_words;
-    to.restore_word = from.restore_word;
-    to.restore_words = from.restore_words;
-    to.cycles = from.cycles;
-    to.store(bytes.data() + i * contract::Segment::kBytes);
-  }
-  hal_.write_memory(job_.segments, bytes);
 }
 
 void PlacedJob::prepare(const contract::Job& run) {

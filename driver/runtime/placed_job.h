@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What firmware reads of a program and writes for it, in the shared memory: its job, its counters and its table of
-// segments.
+// What firmware reads of a program and writes for it, in the shared memory: its job and its counters.
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "driver/runtime/link.h"
 #include "driver/runtime/shared_memory.h"
@@ -14,7 +12,7 @@ namespace npu::runtime {
 class PlacedJob final : public Placement {
  public:
   // Writes what is the same for every run. Throws Error(kDramFull).
-  PlacedJob(Hal& hal, SharedMemory& memory, const contract::Job& job, std::span<const compiler::Segment> segments);
+  PlacedJob(Hal& hal, SharedMemory& memory, const contract::Job& job);
 
   // Before a run: epoch, event_capacity, cycle_limit and not_before of `run`; counters start at 0.
   void prepare(const contract::Job& run);
@@ -22,8 +20,6 @@ class PlacedJob final : public Placement {
   [[nodiscard]] uint64_t address() const { return piece_.address(); }
 
  private:
-  void write_segments(std::span<const compiler::Segment> segments);
-
   Hal& hal_;
   SharedMemory::Piece piece_;
   contract::Job job_;

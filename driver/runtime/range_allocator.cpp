@@ -31,6 +31,21 @@ std::optional<uint64_t> RangeAllocator::allocate(uint64_t bytes) {
   return candidate;
 }
 
+std::optional<uint64_t> RangeAllocator::allocate_high(uint64_t bytes, uint64_t limit) {
+  if (bytes > capacity()) return std::nullopt;
+  const uint64_t size = rounded(bytes);
+  uint64_t end = std::min(end_, limit / alignment_ * alignment_);
+  for (auto piece = pieces_.rbegin(); piece != pieces_.rend(); ++piece) {
+    const auto& [address, length] = *piece;
+    if (end >= address + length && end - (address + length) >= size) break;
+    end = std::min(end, address);
+  }
+  if (end < begin_ || end - begin_ < size) return std::nullopt;
+  pieces_.emplace(end - size, size);
+  used_ += size;
+  return end - size;
+}
+
 void RangeAllocator::release(uint64_t address) {
   const auto piece = pieces_.find(address);
   NPU_CHECK(piece != pieces_.end());

@@ -15,6 +15,8 @@ class RangeAllocator {
 
   // Lowest address with `bytes` free; nullopt when there is none. A piece of 0 bytes takes one alignment.
   [[nodiscard]] std::optional<uint64_t> allocate(uint64_t bytes);
+  // The same, but the highest address; the piece ends at or before `limit`.
+  [[nodiscard]] std::optional<uint64_t> allocate_high(uint64_t bytes, uint64_t limit);
   // Takes [address, address + bytes); false when part of it is taken already, or outside. The address is a multiple of
   // the alignment.
   [[nodiscard]] bool take(uint64_t address, uint64_t bytes);

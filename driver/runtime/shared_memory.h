@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that driver and firmware share: one piece of DRAM below 2 GiB, for rings, jobs, tables, counters, log and
-// phase records. No region of a job overlaps it.
+// The memory that driver and firmware share: one piece of DRAM below 2 GiB, for rings, jobs, counters, log and phase
+// records. No region of a job overlaps it.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,6 @@
 #include "driver/runtime/range_allocator.h"
 
 namespace npu::runtime {
-
-// Bytes of it on a device with so much DRAM.
-[[nodiscard]] uint64_t shared_memory_bytes(uint64_t dram_bytes);
 
 class SharedMemory {
  public:

@@ -130,13 +130,8 @@ VariableStorage VariableManager::wanted_place(const compiler::Variable& variable
 void VariableManager::find_place(const compiler::Variable& variable, VariableStorage& place, const Demand& demand) {
   if (place.address != 0 && places_.take(variable.bytes, place)) return;
   if (places_.allocate(variable.bytes, place)) return;
+  if (place.in_dram) throw_dram_full(variable, place, demand);
   const uint64_t bytes = places_.piece_bytes(variable.bytes, place);
-  if (place.in_dram) {
-    throw Error(ErrorCode::kDramFull,
-                fmt::format("variable {} needs {} bytes of DRAM, but only {} are free in one piece; destroy a program "
-                            "or clear a context that is not needed any more.",
-                            graph::in_quotes(variable.identity), bytes, dram_.largest_free()));
-  }
   if (!make_room(bytes) || !places_.allocate(variable.bytes, place)) throw_persistent_full(variable, place, demand);
 }
 

@@ -168,10 +168,16 @@ class VariableManager {
   void release(std::span<const uint32_t> indices);
   [[nodiscard]] VariableInfo info(uint32_t index, uint8_t flags) const;
 
-  // Bytes of persistent SRAM with which all of the demand would fit beside what others have; `place` is what `variable`
-  // needs.
-  [[nodiscard]] uint64_t needed_bytes(const compiler::Variable& variable, const VariableStorage& place,
-                                      const Demand& demand) const;
+  // Entries of the table, and bytes of persistent SRAM with that table, with which all of the demand would fit beside
+  // what others have; `place` is what `variable` needs.
+  struct Room {
+    uint64_t entries, bytes;
+  };
+  [[nodiscard]] Room needed_room(const compiler::Variable& variable, const VariableStorage& place,
+                                 const Demand& demand) const;
+  [[nodiscard]] std::string larger_machine(const Room& room) const;
+  [[noreturn]] void throw_dram_full(const compiler::Variable& variable, const VariableStorage& place,
+                                    const Demand& demand) const;
   [[noreturn]] void throw_persistent_full(const compiler::Variable& variable, const VariableStorage& place,
                                           const Demand& demand) const;
   [[noreturn]] void throw_table_full(const compiler::Variable& variable, const Demand& demand) const;

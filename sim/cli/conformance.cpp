@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <filesystem>
 
 #include "driver/graph/text.h"
@@ -135,7 +136,10 @@ void run_all(std::vector<ConformanceResult>& results, const ConformanceOptions& 
   OfficialChecker checker;
   Progress progress(static_cast<int64_t>(results.size()), "test", options.quiet);
   run_parallel(results.size(), options.jobs, progress, [&](size_t i, size_t) {
-    if (results[i].verdict.outcome != Outcome::kBroken) results[i].verdict = judge(results[i].test, checker);
+    if (results[i].verdict.outcome == Outcome::kBroken) return;
+    const auto start = std::chrono::steady_clock::now();
+    results[i].verdict = judge(results[i].test, checker);
+    results[i].seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   });
 }
 

@@ -97,8 +97,8 @@ Json to_json(const CountsByName& by_name) {
 }
 
 JunitCase to_junit(const ConformanceResult& result) {
-  JunitCase one{operator_of(result), result.name, JunitCase::Result::kPassed, name(result.verdict.outcome),
-                result.verdict.reason};
+  JunitCase one{operator_of(result),          result.name,           JunitCase::Result::kPassed,
+                name(result.verdict.outcome), result.verdict.reason, result.seconds};
   if (result.verdict.outcome == Outcome::kBroken) {
     one.result = JunitCase::Result::kError;
   } else if (result.verdict.outcome != Outcome::kPassed) {

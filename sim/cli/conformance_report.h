@@ -13,6 +13,7 @@ struct ConformanceResult {
   std::string name;  // of the test: its folder, from the root of the tree
   ConformanceTest test;
   Verdict verdict;
+  double seconds = 0;  // of host time that running and judging it took
 };
 
 inline constexpr int kConformanceSchemaVersion = 1;
@@ -23,7 +24,8 @@ inline constexpr int kConformanceSchemaVersion = 1;
 [[nodiscard]] std::string conformance_table(const std::vector<ConformanceResult>& results);
 // The same and every result as a JSON document; docs/reference/conformance.md defines the fields.
 [[nodiscard]] std::string conformance_json(const std::vector<ConformanceResult>& results);
-// JUnit XML: a suite per operator; a test that did not pass has a failure, or an error where it could not be judged.
+// JUnit XML: a suite per operator, its cases by name, with their times; a test that did not pass has a failure, or an
+// error where it could not be judged.
 [[nodiscard]] std::string conformance_junit(const std::vector<ConformanceResult>& results);
 
 }  // namespace npu::cli

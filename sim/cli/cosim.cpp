@@ -44,6 +44,7 @@ constexpr CommandHelp kHelp = {
     "  npu cosim tests/cases/cosim.yaml --list\n"
     "  npu cosim tests/cases/cosim.yaml --seed 20260101 --shard 3/8 --budget 30m --junit cosim.xml\n"
     "  npu cosim tests/cases/cosim.yaml --only 'trials/mxu/nano' --keep-bundles failed\n"
+    "  npu cosim tests/cases/cosim.yaml --only 'trials/mxu/nano/held_back/' --trial 137\n"
     "  npu cosim tests/cases/calibration.yaml --markdown docs/reference/cycle-accuracy.md\n"};
 
 using Clock = std::chrono::steady_clock;
@@ -60,11 +61,12 @@ struct CosimOptions {
 po::options_description visible_options() {
   po::options_description options;
   const auto text = [] { return po::value<std::string>(); };
-  options.add_options()                                                               //
-      ("shard", text()->value_name("K/N"), "the K-th of N parts of the cases")        //
-      ("only", text()->value_name("REGEX"), "only cases with a match in their name")  //
-      ("preset", text()->value_name("NAME"), "only this machine of the list")         //
-      ("seed", text()->value_name("N"), "this seed in place of the list's")           //
+  options.add_options()                                                                                          //
+      ("shard", text()->value_name("K/N"), "the K-th of N parts of the cases")                                   //
+      ("only", text()->value_name("REGEX"), "only cases with a match in their name")                             //
+      ("trial", text()->value_name("N"), "only the trial N of blocks, alone: the number that a failure prints")  //
+      ("preset", text()->value_name("NAME"), "only this machine of the list")                                    //
+      ("seed", text()->value_name("N"), "this seed in place of the list's")                                      //
       ("networks", po::value<std::vector<std::string>>()->value_name("DIR"),
        "where networks are looked for by name, before the list's folder and the build's imported ones; repeatable")  //
       ("jobs,j", text()->value_name("N"), "cases at a time; by default as many as processors")                       //
@@ -126,6 +128,7 @@ CosimSelection read_selection(const po::variables_map& values) {
       throw Error(ErrorCode::kBadOption, fmt::format("--seed takes at most {}, not {}", kMostSeed, *selection.seed));
     }
   }
+  if (values.count("trial") > 0) selection.trial = parse_number(text_of(values, "trial"), "--trial");
   if (values.count("networks") == 0) return selection;
   for (const std::string& folder : values["networks"].as<std::vector<std::string>>()) {
     if (!fs::is_directory(folder)) {
@@ -212,6 +215,7 @@ std::string in_shell(const CosimSelection& selection) {
   if (!selection.preset.empty()) text += " --preset " + in_shell(selection.preset);
   if (selection.seed) text += fmt::format(" --seed {}", *selection.seed);
   if (!selection.only.empty()) text += " --only " + in_shell(selection.only);
+  if (selection.trial) text += fmt::format(" --trial {}", *selection.trial);
   if (selection.shards > 1) text += fmt::format(" --shard {}/{}", selection.shard, selection.shards);
   for (size_t i = 0; i < selection.folders.size(); ++i) text += " --networks DIR";
   return text;

@@ -5,6 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "driver/graph/operators.h"
 #include "driver/graph/text.h"
@@ -50,47 +53,6 @@ fs::path find_network(const CosimList::Network& network, const std::vector<fs::p
                           in_quotes(network.path), fmt::join(names, ", ")));
 }
 
-void add_networks(const CosimList& list, const std::vector<fs::path>& files, const std::string& preset, uint64_t seed,
-                  std::vector<CosimCase>& cases) {
-  for (size_t i = 0; i < files.size(); ++i) {
-    const CosimList::Network& network = list.networks[i];
-    cases.push_back({fmt::format("network/{}/{}/{}", network.name, preset, seed), preset, seed,
-                     NetworkCase{network.name, files[i], network.frames}});
-  }
-}
-
-void add_operators(const CosimList& list, const std::vector<graph::Op>& runs, const std::string& preset, uint64_t seed,
-                   std::vector<CosimCase>& cases) {
-  for (const graph::Op op : runs) {
-    cases.push_back({fmt::format("operator/{}/{}/{}", graph::name(op), preset, seed), preset, seed,
-                     OperatorCase{op, list.operators->of_each}});
-  }
-}
-
-void add_trials(const CosimList::TrialSet& set, bool held_back, const std::string& preset, uint64_t seed,
-                std::vector<CosimCase>& cases) {
-  for (uint64_t first = 0; first < set.count; first += set.batch) {
-    const uint64_t count = std::min(set.batch, set.count - first);
-    cases.push_back({fmt::format("trials/{}/{}/{}/{}/{}-{}", name(set.block), preset, held_back ? "held_back" : "ideal",
-                                 seed, first, first + count - 1),
-                     preset, seed, TrialCase{set.block, held_back, first, count}});
-  }
-}
-
-// The operators of the list that the machine runs.
-std::vector<graph::Op> operators_on(const CosimList& list, const contract::Capabilities& caps) {
-  std::vector<graph::Op> runs = device_operators(caps);
-  const std::vector<std::string>& only = list.operators->only;
-  if (only.empty()) return runs;
-  for (const std::string& wanted : only) {
-    if (std::find(runs.begin(), runs.end(), graph::op_from_name(wanted)) != runs.end()) continue;
-    throw Error(ErrorCode::kBadInput, fmt::format("{}: the device does not run the operator {} of 'operators: only'",
-                                                  list.file.string(), wanted));
-  }
-  std::erase_if(runs, [&](graph::Op op) { return std::find(only.begin(), only.end(), graph::name(op)) == only.end(); });
-  return runs;
-}
-
 std::vector<std::string> chosen_presets(const CosimList& list, const std::string& only) {
   if (only.empty()) return list.presets;
   if (std::find(list.presets.begin(), list.presets.end(), only) != list.presets.end()) return {only};
@@ -98,39 +60,122 @@ std::vector<std::string> chosen_presets(const CosimList& list, const std::string
                                                  fmt::join(list.presets, ", ")));
 }
 
-std::vector<CosimCase> all_cases(const CosimList& list, const CosimSelection& selection) {
-  const std::vector<fs::path> folders = network_folders(list, selection);
-  std::vector<fs::path> files;
-  for (const CosimList::Network& network : list.networks) files.push_back(find_network(network, folders));
-  const std::vector<uint64_t> seeds = selection.seed ? std::vector{*selection.seed} : list.seeds;
-  std::vector<CosimCase> cases;
-  for (const std::string& preset : chosen_presets(list, selection.preset)) {
-    const contract::Capabilities caps = presets::load_preset(preset).caps;
-    const std::vector<graph::Op> runs = list.operators ? operators_on(list, caps) : std::vector<graph::Op>();
-    for (const uint64_t seed : seeds) {
-      add_networks(list, files, preset, seed, cases);
-      add_operators(list, runs, preset, seed, cases);
-      for (const CosimList::TrialSet& set : list.trials) {
-        if (set.ideal) add_trials(set, false, preset, seed, cases);
-        if (set.held_back) add_trials(set, true, preset, seed, cases);
+// The cases that are kept, before anything of them is looked up; what is not kept costs and complains nothing.
+class Keeper {
+ public:
+  Keeper(const CosimList& list, const CosimSelection& selection)
+      : list_(list), selection_(selection), only_("--only", selection.only) {}
+
+  std::vector<CosimCase> keep() {
+    for (const std::string& preset : chosen_presets(list_, selection_.preset)) {
+      preset_ = preset;
+      caps_.reset();
+      for (const uint64_t seed : selection_.seed ? std::vector{*selection_.seed} : list_.seeds) {
+        seed_ = seed;
+        runs_.resize(graph::kOpCount);
+        if (!selection_.trial) keep_networks();
+        if (!selection_.trial && list_.operators) keep_operators();
+        for (const CosimList::TrialSet& set : list_.trials) {
+          if (set.ideal) keep_trials(set, false);
+          if (set.held_back) keep_trials(set, true);
+        }
+      }
+      runs_.clear();
+    }
+    return std::move(cases_);
+  }
+
+ private:
+  void keep_networks() {
+    for (const CosimList::Network& network : list_.networks) {
+      const std::string name = fmt::format("network/{}/{}/{}", network.name, preset_, seed_);
+      if (only_.matches(name)) cases_.push_back({name, preset_, seed_, NetworkCase{network.name, {}, network.frames}});
+    }
+  }
+
+  void keep_operators() {
+    const std::vector<std::string>& wanted = list_.operators->only;
+    const auto is_wanted = [&](graph::Op op) {
+      return wanted.empty() || std::find(wanted.begin(), wanted.end(), graph::name(op)) != wanted.end();
+    };
+    for (uint32_t i = 1; i < graph::kOpCount; ++i) {
+      const auto op = static_cast<graph::Op>(i);
+      const std::string name = fmt::format("operator/{}/{}/{}", graph::name(op), preset_, seed_);
+      if (!is_wanted(op) || !only_.matches(name)) continue;
+      if (runs(op)) {
+        cases_.push_back({name, preset_, seed_, OperatorCase{op, list_.operators->of_each}});
+      } else if (!wanted.empty()) {
+        throw Error(ErrorCode::kBadInput,
+                    fmt::format("{}: the device does not run the operator {} of 'operators: only'", list_.file.string(),
+                                graph::name(op)));
       }
     }
   }
-  return cases;
+
+  // By the batch that a trial belongs to, whose name the failure prints, even if only that trial is run.
+  void keep_trials(const CosimList::TrialSet& set, bool held_back) {
+    const auto named = [&](uint64_t first, uint64_t count) {
+      return fmt::format("trials/{}/{}/{}/{}/{}-{}", name(set.block), preset_, held_back ? "held_back" : "ideal", seed_,
+                         first, first + count - 1);
+    };
+    for (uint64_t first = 0; first < set.count; first += set.batch) {
+      const uint64_t count = std::min(set.batch, set.count - first);
+      const auto& one = selection_.trial;
+      if ((one && (*one < first || *one >= first + count)) || !only_.matches(named(first, count))) continue;
+      const TrialCase work{set.block, held_back, one.value_or(first), one ? 1 : count};
+      cases_.push_back({named(work.first, work.count), preset_, seed_, work});
+    }
+  }
+
+  // Whether the machine runs the operator; the answer does not depend on the seed.
+  bool runs(graph::Op op) {
+    if (!caps_) caps_ = presets::load_preset(preset_).caps;
+    std::optional<bool>& known = runs_[static_cast<size_t>(op)];
+    if (!known) known = device_runs(op, *caps_);
+    return *known;
+  }
+
+  const CosimList& list_;
+  const CosimSelection& selection_;
+  const NameFilter only_;
+  std::string preset_;
+  uint64_t seed_ = 0;
+  std::optional<contract::Capabilities> caps_;
+  std::vector<std::optional<bool>> runs_;  // of the preset
+  std::vector<CosimCase> cases_;
+};
+
+// Files and machines of the cases, each looked up once.
+void look_up(const CosimList& list, const CosimSelection& selection, std::vector<CosimCase>& cases) {
+  const std::vector<fs::path> folders = network_folders(list, selection);
+  std::map<std::string, fs::path> files;
+  std::set<std::string> machines;
+  for (CosimCase& one : cases) {
+    if (machines.insert(one.preset).second) static_cast<void>(presets::load_preset(one.preset));
+    auto* work = std::get_if<NetworkCase>(&one.work);
+    if (work == nullptr) continue;
+    const auto [file, is_new] = files.try_emplace(work->network);
+    if (is_new) {
+      const auto network = std::find_if(list.networks.begin(), list.networks.end(),
+                                        [&](const CosimList::Network& other) { return other.name == work->network; });
+      file->second = find_network(*network, folders);
+    }
+    work->file = file->second;
+  }
 }
 
 }  // namespace
 
 std::vector<CosimCase> cosim_cases(const CosimList& list, const CosimSelection& selection) {
-  const NameFilter only("--only", selection.only);
-  std::vector<CosimCase> cases = all_cases(list, selection);
-  const size_t in_all = cases.size();
-  std::erase_if(cases, [&](const CosimCase& one) { return !only.matches(one.name); });
+  std::vector<CosimCase> cases = Keeper(list, selection).keep();
   if (cases.empty()) {
-    throw Error(ErrorCode::kBadOption, fmt::format("none of the {} cases of {} matches", in_all, list.file.string()));
+    throw Error(ErrorCode::kBadOption,
+                fmt::format("none of the cases of {} {}; --list alone names them", list.file.string(),
+                            selection.trial ? fmt::format("that match has a trial {}", *selection.trial) : "matches"));
   }
   std::vector<CosimCase> shard;
   for (size_t i = selection.shard - 1; i < cases.size(); i += selection.shards) shard.push_back(std::move(cases[i]));
+  look_up(list, selection, shard);
   return shard;
 }
 

@@ -39,16 +39,17 @@ struct CosimCase {
 
 // Which of the list's cases are asked for.
 struct CosimSelection {
-  std::string preset;            // empty: all of the list
-  std::optional<uint64_t> seed;  // in place of those of the list
-  std::string only;              // a regular expression that a name must match somewhere
+  std::string preset;             // empty: all of the list
+  std::optional<uint64_t> seed;   // in place of those of the list
+  std::string only;               // a regular expression that a name must match somewhere
+  std::optional<uint64_t> trial;  // this trial of the cases that match, alone
   size_t shard = 1, shards = 1;
   std::vector<std::filesystem::path> folders;  // where networks are looked for first
 };
 
 // In an order that depends on the list alone; every shard takes each n-th. Throws Error: bad_option for a selection
-// that makes no sense or leaves nothing, bad_preset, bad_input for an operator that no machine of the list runs,
-// cannot_read for a network that is nowhere and not optional.
+// that makes no sense or leaves nothing; for cases that are kept, bad_preset, bad_input for an operator that the
+// machine does not run, cannot_read for a network that is nowhere and not optional.
 [[nodiscard]] std::vector<CosimCase> cosim_cases(const CosimList& list, const CosimSelection& selection);
 
 // The seed of a trial: what it is a function of. Trials of other seeds of the list have other ones.

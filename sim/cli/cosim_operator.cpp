@@ -45,13 +45,7 @@ std::vector<const graph::TypeRow*> device_rows(Op op, const contract::Capabiliti
 
 }  // namespace
 
-std::vector<Op> device_operators(const contract::Capabilities& caps) {
-  std::vector<Op> operators;
-  for (uint32_t i = 1; i < graph::kOpCount; ++i) {
-    if (!device_rows(static_cast<Op>(i), caps).empty()) operators.push_back(static_cast<Op>(i));
-  }
-  return operators;
-}
+bool device_runs(Op op, const contract::Capabilities& caps) { return !device_rows(op, caps).empty(); }
 
 OperatorNetwork random_operator(Op op, const contract::Capabilities& caps, uint64_t seed, uint32_t of_each) {
   const bool variables = op == Op::kVariable || op == Op::kVariableRead || op == Op::kVariableWrite;

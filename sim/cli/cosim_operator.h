@@ -11,8 +11,8 @@
 
 namespace npu::cli {
 
-// Operators of which the machine runs one combination of types or more, in TOSA's order.
-[[nodiscard]] std::vector<graph::Op> device_operators(const contract::Capabilities& caps);
+// Whether the machine runs one combination of types or more of the operator.
+[[nodiscard]] bool device_runs(graph::Op op, const contract::Capabilities& caps);
 
 struct OperatorNetwork {
   graph::Graph graph;

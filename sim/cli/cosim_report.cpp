@@ -168,7 +168,7 @@ Json to_json(const CosimCase& one, const CosimResult& result) {
 
 JunitCase to_junit(const CosimCase& one, const CosimResult& result) {
   using Result = JunitCase::Result;
-  JunitCase junit{suite_of(one), one.name, Result::kPassed, name(result.outcome), result.reason};
+  JunitCase junit{suite_of(one), one.name, Result::kPassed, name(result.outcome), result.reason, {}};
   if (!result.bundle.empty()) junit.message += "; npu replay " + result.bundle;
   if (result.outcome == CosimOutcome::kFailed) junit.result = Result::kFailure;
   if (result.outcome == CosimOutcome::kBroken) junit.result = Result::kError;

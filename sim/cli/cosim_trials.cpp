@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "hw/contract/error.h"
 #include "hw/presets/preset.h"
 #include "sim/cli/stop.h"
@@ -17,6 +19,12 @@ std::string complaint(const Trial& trial) {
   if (!trial.difference.empty()) return trial.difference;
   if (!trial.port_difference.empty()) return trial.port_difference;
   return fmt::format("{} cycles on the RTL, {} were said", trial.rtl_cycles, trial.expected_cycles);
+}
+
+// The options with which the list runs a trial alone.
+std::string how_to_repeat(const CosimCase& one, uint64_t number) {
+  const std::string all = one.name.substr(0, one.name.rfind('/') + 1);
+  return fmt::format("; it runs alone with --only '{}' --seed {} --trial {}", all, one.seed, number);
 }
 
 void count(const Trial& trial, TrialNumbers& numbers) {
@@ -43,6 +51,7 @@ CosimResult run_trials(const CosimCase& one, TrialBlocks& blocks, const std::fil
   cosim::Trials& trials = blocks.of(work.block, one.preset);
   CosimResult result;
   result.outcome = CosimOutcome::kPassed;
+  std::optional<uint64_t> first_failed;
   for (uint64_t number = work.first; number < work.first + work.count; ++number) {
     check_stopped();
     const uint64_t seed = trial_seed(one.seed, number);
@@ -50,7 +59,8 @@ CosimResult run_trials(const CosimCase& one, TrialBlocks& blocks, const std::fil
     count(trial, result.trials);
     if (trial.passed()) continue;
     result.outcome = CosimOutcome::kFailed;
-    if (result.reason.empty()) {
+    if (!first_failed) {
+      first_failed = number;
       result.reason =
           fmt::format("trial {} of seed {}, {}: {}: {}", number, seed, trial.kind, trial.text, complaint(trial));
     }
@@ -58,6 +68,7 @@ CosimResult run_trials(const CosimCase& one, TrialBlocks& blocks, const std::fil
     write_bundle(*trial.bundle, bundle);
     result.bundle = bundle.string();
   }
+  if (result.trials.failed > 0) result.reason += how_to_repeat(one, *first_failed);
   if (result.trials.failed > 1) result.reason += fmt::format("; and {} more", result.trials.failed - 1);
   return result;
 }

@@ -12,14 +12,24 @@ namespace {
 
 using Result = JunitCase::Result;
 
+// An attribute, behind a space.
+std::string time_attribute(const std::optional<double>& seconds) {
+  return seconds ? fmt::format(" time=\"{:.6f}\"", *seconds) : "";
+}
+
 // How many cases had which result.
 struct JunitCounts {
   std::array<uint64_t, 4> of{};
 
-  void add(Result result) { ++of[static_cast<size_t>(result)]; }
+  std::optional<double> seconds{};
+
+  void add(const JunitCase& one) {
+    ++of[static_cast<size_t>(one.result)];
+    if (one.seconds) seconds = seconds.value_or(0) + *one.seconds;
+  }
   [[nodiscard]] std::string attributes() const {
-    return fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"", of[0] + of[1] + of[2] + of[3],
-                       of[1], of[2], of[3]);
+    return fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"{}", of[0] + of[1] + of[2] + of[3],
+                       of[1], of[2], of[3], time_attribute(seconds));
   }
 };
 
@@ -53,7 +63,8 @@ std::string xml(const std::string& text) {
 }
 
 std::string element(const JunitCase& one) {
-  const std::string start = fmt::format("    <testcase classname=\"{}\" name=\"{}\"", xml(one.suite), xml(one.name));
+  const std::string start = fmt::format("    <testcase classname=\"{}\" name=\"{}\"{}", xml(one.suite), xml(one.name),
+                                        time_attribute(one.seconds));
   if (one.result == Result::kPassed) return start + "/>\n";
   if (one.result == Result::kSkipped) {
     return fmt::format("{}><skipped message=\"{}\"/></testcase>\n", start, xml(one.message));
@@ -74,9 +85,9 @@ std::string junit(std::string_view name, const std::vector<JunitCase>& cases) {
   JunitCounts all;
   for (const JunitCase& one : cases) {
     Suite& suite = suites[one.suite];
-    suite.counts.add(one.result);
+    suite.counts.add(one);
     suite.cases += element(one);
-    all.add(one.result);
+    all.add(one);
   }
   std::string text = fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" {}>\n",
                                  xml(std::string(name)), all.attributes());

@@ -2,6 +2,7 @@
 // JUnit XML, which continuous integration reads.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +13,8 @@ struct JunitCase {
   enum class Result { kPassed, kFailure, kError, kSkipped };
   std::string suite, name;
   Result result = Result::kPassed;
-  std::string type, message;  // of what did not pass
+  std::string type, message;      // of what did not pass
+  std::optional<double> seconds;  // of host time
 };
 
 // Suites in the order of their names, cases in the order given. What is not printable ASCII becomes '?'.

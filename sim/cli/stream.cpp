@@ -11,7 +11,9 @@
 
 #include "driver/compiler/compile.h"
 #include "driver/graph/text.h"
+#include "hw/contract/advice.h"
 #include "hw/contract/error.h"
+#include "hw/contract/gen/commands.h"
 #include "hw/presets/preset.h"
 #include "sim/cli/command.h"
 #include "sim/cli/oracle.h"
@@ -70,6 +72,18 @@ Stream load_stream(const StreamArgument& argument, const StreamOptions& options,
   return {std::move(name), std::move(network), std::move(frames), std::move(program)};
 }
 
+[[noreturn]] void throw_table_full(size_t variables, const contract::Capabilities& caps) {
+  const contract::Need table{"var_entries", variables};
+  const contract::Need sram{"psram_bytes", std::bit_ceil(variables) * contract::VariableEntry::kBytes + 1};
+  const bool only_table = sram.amount <= caps.psram_bytes;
+  throw Error(ErrorCode::kVariableTableFull,
+              fmt::format("the networks have {} variables together, but the variable table of the machine has {} "
+                          "entries; {}; or give fewer networks",
+                          variables, caps.var_entries,
+                          only_table ? contract::smallest_machine({table}, "them")
+                                     : contract::smallest_machine({table, sram}, "them")));
+}
+
 // The first networks have the first choice of the persistent SRAM, `persistent_bytes` in all.
 std::vector<Stream> load_streams(const StreamOptions& options, const contract::Capabilities& caps,
                                  uint64_t persistent_bytes) {
@@ -90,12 +104,7 @@ std::vector<Stream> load_streams(const StreamOptions& options, const contract::C
                               in_quotes(streams[i].name)));
     }
   }
-  if (variables > caps.var_entries) {
-    throw Error(ErrorCode::kVariableTableFull,
-                fmt::format("the networks have {} variables together, but the variable table of the machine has {} "
-                            "entries; give fewer networks, or a machine with var_entries: {}",
-                            variables, caps.var_entries, std::bit_ceil(variables)));
-  }
+  if (variables > caps.var_entries) throw_table_full(variables, caps);
   return streams;
 }
 

@@ -4,6 +4,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -302,6 +303,15 @@ class CommandLine(Tree):
         self.write(self.root / "c", "{}")
         self.assertEqual(list(self.results("--operator", "SUB")[0]), ["a/two", "c"])
 
+    def check_times(self, junit):
+        """Each case has a name of its own and a time, those that were judged a positive one; the others add up."""
+        root = xml.etree.ElementTree.parse(junit).getroot()
+        cases = [case for suite in root for case in suite]
+        self.assertEqual(sorted(case.get("name") for case in cases), sorted([f"t{i:02}" for i in range(30)] + ["u", "v"]))
+        self.assertTrue(all(float(case.get("time")) > 0 for case in cases if case.get("name") != "v"))
+        for suite in [*root, root]:
+            self.assertAlmostEqual(float(suite.get("time")), sum(float(case.get("time")) for case in suite), places=4)
+
     def test_reports_count_everything_in_the_same_order_each_time(self):
         for i in range(30):
             self.add(f"t{i:02}", golden=[0, 0, 0, 0] if i % 3 == 0 else SUM_RESULT, operator="SUB" if i % 2 else "ADD")
@@ -312,7 +322,9 @@ class CommandLine(Tree):
             files = [self.root.parent / name for name in ("r.json", "r.xml")]
             result = run("conformance", self.root, "--jobs", jobs, "--json", files[0], "--junit", files[1])
             self.assertEqual(result.returncode, 7)
-            texts.add((result.out, *(file.read_text() for file in files)))
+            # Times are of the host; everything else is the same.
+            texts.add((result.out, files[0].read_text(), re.sub(r' time="\d+\.\d+"', "", files[1].read_text())))
+            self.check_times(files[1])
         self.assertEqual(len(texts), 1)
         out, json_text, xml_text = texts.pop()
         document = json.loads(json_text)

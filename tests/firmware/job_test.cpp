@@ -171,39 +171,41 @@ TEST_P(RefusedJobTest, IsRefusedAndHarmsNobody) {
 const uint64_t kEnd = uint64_t{FakeDevice::kDramMib} << 20;
 INSTANTIATE_TEST_SUITE_P(
     Damages, RefusedJobTest,
-    testing::Values(Damage{"StreamMisaligned", [](contract::Job& job) { job.commands += 4; }},
-                    Damage{"StreamBeyondMemory",
-                           [](contract::Job& job) {
-                             job.commands = kEnd - 64;
-                             job.command_words = 17;
-                           }},
-                    Damage{"StreamFarBeyondMemory", [](contract::Job& job) { job.commands = UINT64_MAX - 63; }},
-                    Damage{"EventsBeyondMemory",
-                           [](contract::Job& job) {
-                             job.events = kEnd - 64;
-                             job.event_capacity = 2;
-                           }},
-                    Damage{"EventsMisaligned",
-                           [](contract::Job& job) {
-                             job.events = 0x400004;
-                             job.event_capacity = 2;
-                           }},
-                    Damage{"CountersBeyondMemory", [](contract::Job& job) { job.counters = kEnd - 2040; }},
-                    Damage{"SegmentsElsewhere", [](contract::Job& job) { job.segments = 0x1000; }},
-                    Damage{"SegmentsWithoutEnd", [](contract::Job& job) { job.segment_count = UINT32_MAX; }},
-                    Damage{"RegionBeyondMemory", [](contract::Job& job) { job.region_base[4] = kEnd - 0x1ff; }},
-                    Damage{"RegionWrapsAround", [](contract::Job& job) { job.region_base[3] = UINT64_MAX - 1; }},
-                    Damage{"RegionInSharedMemory",
-                           [](contract::Job& job) { job.region_base[4] = RingDriver::kShared; }},
-                    Damage{"RegionReachesSharedMemory",
-                           [](contract::Job& job) { job.region_base[4] = RingDriver::kShared - 0x1ff; }},
-                    Damage{"SaveRegionAroundSharedMemory",
-                           [](contract::Job& job) {
-                             job.region_base[5] = 0;
-                             job.region_limit[5] = 0x800000;
-                           }},
-                    Damage{"RegionInOthersVariables", [](contract::Job& job) { job.region_flags[3] = 0x33; }},
-                    Damage{"RegionInScratchpad", [](contract::Job& job) { job.region_flags[3] = 0x23; }}),
+    testing::Values(
+        Damage{"StreamMisaligned", [](contract::Job& job) { job.commands += 4; }},
+        Damage{"StreamBeyondMemory",
+               [](contract::Job& job) {
+                 job.commands = kEnd - 64;
+                 job.command_words = 17;
+               }},
+        Damage{"StreamFarBeyondMemory", [](contract::Job& job) { job.commands = UINT64_MAX - 63; }},
+        Damage{"EventsBeyondMemory",
+               [](contract::Job& job) {
+                 job.events = kEnd - 64;
+                 job.event_capacity = 2;
+               }},
+        Damage{"EventsMisaligned",
+               [](contract::Job& job) {
+                 job.events = 0x400004;
+                 job.event_capacity = 2;
+               }},
+        Damage{"CountersBeyondMemory", [](contract::Job& job) { job.counters = kEnd - 2040; }},
+        Damage{"SegmentsBeyondMemory", [](contract::Job& job) { job.segments = kEnd - 28; }},
+        Damage{"SegmentsWhereTheCpuSeesNothing", [](contract::Job& job) { job.segments = contract::kCpuDramBytes; }},
+        Damage{"SegmentsMisaligned", [](contract::Job& job) { job.segments += 2; }},
+        Damage{"SegmentsWithoutEnd", [](contract::Job& job) { job.segment_count = UINT32_MAX; }},
+        Damage{"RegionBeyondMemory", [](contract::Job& job) { job.region_base[4] = kEnd - 0x1ff; }},
+        Damage{"RegionWrapsAround", [](contract::Job& job) { job.region_base[3] = UINT64_MAX - 1; }},
+        Damage{"RegionInSharedMemory", [](contract::Job& job) { job.region_base[4] = RingDriver::kShared; }},
+        Damage{"RegionReachesSharedMemory",
+               [](contract::Job& job) { job.region_base[4] = RingDriver::kShared - 0x1ff; }},
+        Damage{"SaveRegionAroundSharedMemory",
+               [](contract::Job& job) {
+                 job.region_base[5] = 0;
+                 job.region_limit[5] = 0x800000;
+               }},
+        Damage{"RegionInOthersVariables", [](contract::Job& job) { job.region_flags[3] = 0x33; }},
+        Damage{"RegionInScratchpad", [](contract::Job& job) { job.region_flags[3] = 0x23; }}),
     [](const auto& info) { return info.param.name; });
 
 TEST_F(JobTest, RegionMayTouchTheSharedMemorysBounds) {

@@ -20,7 +20,7 @@ uint32_t bytes_of(const graph::Tensor& tensor) {
   if (bytes <= UINT32_MAX) return static_cast<uint32_t>(bytes);
   throw Error(contract::ErrorCode::kDramFull,
               "tensor '" + tensor.name + "' takes " + std::to_string(bytes) +
-                  " bytes, more than a device can address; make it smaller than 4 GiB.");
+                  " bytes, more than a device can address; make it smaller than 2 GiB.");
 }
 
 Port port_of(const graph::Tensor& tensor) {

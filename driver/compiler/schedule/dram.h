@@ -3,24 +3,29 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 
+#include "driver/compiler/program.h"
 #include "driver/compiler/schedule/layout.h"
 #include "hw/contract/gen/capabilities.h"
 
 namespace npu::compiler::backend {
 
-// Bytes of DRAM.
-struct DramNeeds {
-  uint64_t constants = 0, workspace = 0, input = 0, output = 0, save = 0, commands = 0;
+// Throws Error(dram_full) when it is more than the device has. `two_places`: of the variables that are written.
+void check_dram(const Program& program, bool two_places, const contract::Capabilities& capabilities);
+
+// Before a single command is made. Throws Error(dram_full) for regions that no device holds; TooManyCommands.
+void check_layout(const Layout& layout);
+
+// A program has more commands than it may have; schedule() finds out what makes them fewer.
+class TooManyCommands : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override { return "too many commands"; }
 };
+// The compiler holds about a KiB a command; real networks have some 100,000.
+inline constexpr uint64_t kMostCommands = 1 << 20;
 
-// Throws Error(dram_full) when it is more than the device has or than a command can address. `least`: it may be more.
-void check_dram(const DramNeeds& needs, bool least, const contract::Capabilities& capabilities);
-
-// The same before a single command is made, for what is known by then.
-void check_layout(const Layout& layout, const contract::Capabilities& capabilities);
-
-// Throws Error(dram_full) for more commands than a program may have.
+// Throws TooManyCommands.
 void check_command_count(uint64_t commands);
 
 }  // namespace npu::compiler::backend

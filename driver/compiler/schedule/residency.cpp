@@ -5,6 +5,7 @@
 #include <string>
 
 #include "driver/compiler/schedule/cost.h"
+#include "hw/contract/advice.h"
 #include "hw/contract/error.h"
 
 namespace npu::compiler::backend {
@@ -117,13 +118,13 @@ void Residency::demote_one(size_t step) {
 void Residency::fail(size_t step) {
   const Plan& plan = least(step);
   const uint32_t layer = module_.steps[step].layer;
-  int64_t enough = 1;
-  while (enough < live_[step] + plan.least_bytes) enough *= 2;
+  const auto enough = static_cast<uint64_t>(live_[step] + plan.least_bytes);
   throw Error(contract::ErrorCode::kScratchpadFull,
               "layer " + (layer < module_.layers.size() ? module_.layers[layer].name : "?") +
                   " does not fit into the scratchpad: its smallest tile needs " + std::to_string(plan.least_bytes) +
                   " bytes (the largest part: " + plan.largest + "), " + std::to_string(available(step)) + " of " +
-                  std::to_string(size_) + " are available; spm_bytes = " + std::to_string(enough) + " is enough");
+                  std::to_string(size_) + " are available; " +
+                  contract::smallest_machine({{"spm_bytes", enough}}, "it"));
 }
 
 std::optional<double> Residency::step_cycles(size_t step) {

@@ -39,7 +39,7 @@ Schedule best_schedule(const Module& module, const contract::Capabilities& capab
   bool first = true;
   for (const Tuning& tuning : kTunings) {
     Layout layout = make_layout(module, capabilities, options, tuning);
-    check_layout(layout, capabilities);
+    check_layout(layout);
     Schedule next = make_schedule(module, capabilities, options, std::move(layout), false);
     if (first || next.cycles < best.cycles) best = std::move(next);
     first = false;

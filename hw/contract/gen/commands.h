@@ -1758,7 +1758,7 @@ struct Ring {
   uint32_t magic = 0;  // 0x474e4952, 'RING'.
   uint32_t version = 0;  // As contract_version.
   uint32_t entries = 0;  // A power of two, 2 to 256.
-  // Ring 0: memory that holds all rings, jobs and tables; below 2 GiB. No region of a job may overlap it.
+  // Ring 0: memory that holds all rings, jobs and counters; below 2 GiB. No region of a job may overlap it.
   uint64_t shared_base = 0;
   uint64_t shared_bytes = 0;
   // Ring 0: log buffer in the shared memory: text, lines end in '\n'; byte n of the log is at n modulo log_bytes.
@@ -2029,7 +2029,7 @@ struct Job {
   uint64_t events = 0;  // Event buffer.
   uint32_t event_capacity = 0;
   uint32_t segment_count = 0;
-  uint64_t segments = 0;  // Device address of the table of segments, in the shared memory.
+  uint64_t segments = 0;  // Device address of the table of segments; below 2 GiB, 4-byte aligned.
   uint64_t counters = 0;  // Device address of 256 64-bit counters to add to, or 0.
   // Engine cycles after which it is stopped with fault_timeout; 0: never. Those in which it waits for the persistent
   // SRAM to clear itself or to scrub count. In functional mode it counts device time.

@@ -1129,7 +1129,7 @@ struct npu_ring {
   uint32_t version;  // As contract_version.
   uint32_t entries;  // A power of two, 2 to 256.
   uint32_t reserved0;
-  // Ring 0: memory that holds all rings, jobs and tables; below 2 GiB. No region of a job may overlap it.
+  // Ring 0: memory that holds all rings, jobs and counters; below 2 GiB. No region of a job may overlap it.
   uint64_t shared_base;
   uint64_t shared_bytes;
   // Ring 0: log buffer in the shared memory: text, lines end in '\n'; byte n of the log is at n modulo log_bytes.
@@ -1237,7 +1237,7 @@ struct npu_job {
   uint64_t events;  // Event buffer.
   uint32_t event_capacity;
   uint32_t segment_count;
-  uint64_t segments;  // Device address of the table of segments, in the shared memory.
+  uint64_t segments;  // Device address of the table of segments; below 2 GiB, 4-byte aligned.
   uint64_t counters;  // Device address of 256 64-bit counters to add to, or 0.
   // Engine cycles after which it is stopped with fault_timeout; 0: never. Those in which it waits for the persistent
   // SRAM to clear itself or to scrub count. In functional mode it counts device time.

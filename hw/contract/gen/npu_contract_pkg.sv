@@ -934,7 +934,7 @@ package npu_contract_pkg;
     // Ring 0: log buffer in the shared memory: text, lines end in '\n'; byte n of the log is at n modulo log_bytes.
     logic [63:0] log_base;
     logic [63:0] shared_bytes;
-    // Ring 0: memory that holds all rings, jobs and tables; below 2 GiB. No region of a job may overlap it.
+    // Ring 0: memory that holds all rings, jobs and counters; below 2 GiB. No region of a job may overlap it.
     logic [63:0] shared_base;
     logic [31:0] reserved0;
     logic [31:0] entries;  // A power of two, 2 to 256.
@@ -994,7 +994,7 @@ package npu_contract_pkg;
     // SRAM to clear itself or to scrub count. In functional mode it counts device time.
     logic [63:0] cycle_limit;
     logic [63:0] counters;  // Device address of 256 64-bit counters to add to, or 0.
-    logic [63:0] segments;  // Device address of the table of segments, in the shared memory.
+    logic [63:0] segments;  // Device address of the table of segments; below 2 GiB, 4-byte aligned.
     logic [31:0] segment_count;
     logic [31:0] event_capacity;
     logic [63:0] events;  // Event buffer.

@@ -32,6 +32,34 @@ Graph two_layers() {
   return b.build();
 }
 
+// INT8[1, 1, 8, 4] -> INT8[1, 4]: the project's own network for lists, tests/cases/small_stream.tosa. A stream with a
+// window of the last four rows in a variable; each kind of work of MXU, VPU and DMA once, in little.
+Graph small_stream() {
+  GraphBuilder b;
+  const TensorId window = b.variable("window", DType::kInt8, {1, 4, 8, 4}, std::vector<double>(4 * 8 * 4, -3));
+  b.declare(window);
+  const TensorId row = b.input("row", DType::kInt8, {1, 1, 8, 4});
+  const TensorId rows = b.concat({b.slice(b.read(window), {0, 1, 0, 0}, {1, 3, 8, 4}), row}, 1);
+  b.write(window, rows);
+  const TensorId weights = b.constant(DType::kInt8, {8, 3, 3, 4}, ramp(8 * 3 * 3 * 4, 11, -5));
+  const TensorId bias = b.constant(DType::kInt32, {8}, ramp(8, 5, -2));
+  const TensorId sums = b.conv2d(rows, weights, bias, {.pad = {1, 1, 1, 1}, .input_zp = -3});
+  const TensorId first = b.rescale(sums, DType::kInt8, {.multiplier = {1 << 30}, .shift = {36}, .output_zp = 4});
+  const TensorId clamped = b.clamp(first, -100, 90);
+  const TensorId taps = b.constant(DType::kInt8, {3, 3, 8, 1}, ramp(3 * 3 * 8, 9, -4));
+  const TensorId more = b.depthwise_conv2d(clamped, taps, bias, {.pad = {1, 1, 1, 1}, .input_zp = 4});
+  const TensorId second = b.rescale(more, DType::kInt8, {.multiplier = {1 << 30}, .shift = {34}});
+  const TensorId wide = b.rescale(clamped, DType::kInt32, {.multiplier = {1 << 30}, .shift = {30}, .input_zp = 4});
+  const TensorId both = b.add(wide, b.rescale(second, DType::kInt32, {.multiplier = {1 << 30}, .shift = {30}}));
+  const TensorId sum = b.rescale(both, DType::kInt8, {.multiplier = {1 << 30}, .shift = {31}});
+  const TensorId pooled = b.reshape(b.max_pool2d(sum, {2, 2}, {2, 2}, {0, 0, 0, 0}), {1, 8, 8});
+  const TensorId dense = b.matmul(pooled, b.constant(DType::kInt8, {1, 8, 4}, ramp(8 * 4, 13, -6)));
+  const TensorId best =
+      b.rescale(b.reduce(Op::kReduceMax, dense, 1), DType::kInt8, {.multiplier = {1 << 30}, .shift = {36}});
+  b.output(b.table(b.reshape(best, {1, 4}), ramp(256, 251, -120)), "scores");
+  return b.build();
+}
+
 // INT8[1, 8, 8, 4] -> INT8[1, 8, 8, 4]: a layer of the VPU, some results of which are clipped.
 Graph clamped() {
   GraphBuilder b;
@@ -63,6 +91,7 @@ int main(int argc, char** argv) {
   try {
     write_tosa(std::filesystem::path(argv[1]) / "two_layers.tosa", two_layers());
     write_tosa(std::filesystem::path(argv[1]) / "clamped.tosa", clamped());
+    write_tosa(std::filesystem::path(argv[1]) / "small_stream.tosa", small_stream());
     write_tosa(std::filesystem::path(argv[1]) / "model_v1.0.tosa", clamped());
     write_tosa(std::filesystem::path(argv[1]) / "model_v1.5.tosa", clamped());
     write_tosa(std::filesystem::path(argv[1]) / "wide.tosa", wide());

@@ -7,6 +7,7 @@ docs/reference/cycle-accuracy.md."""
 
 import json
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -37,6 +38,7 @@ CASES_OF_SMALL = 2 * (2 + 3 + 3 * 2 + 2 + 2 * 2 + 2 * 2 + 2)
 class Regression(NpuTest):
     def list(self, text=SMALL, name="list.yaml"):
         path = self.dir / name
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text)
         return path
 
@@ -144,6 +146,35 @@ class Lists(Regression):
         self.assertIn("trials/mxu/nano/held_back/7/20-29", whole)
         self.assertIn("trials/scratchpad/nano/ideal/7/2-2", whole)
         self.assertFalse(any("vpu" in name and "held_back" in name for name in whole))
+
+    def test_what_is_not_kept_is_not_looked_at(self):
+        text = """presets: [nano, nowhere]
+seeds: [1]
+networks: [two_layers, not_here]
+operators: {only: [ADD, FFT2D]}
+trials:
+  - {block: dma, count: 2}
+"""
+        path = self.list(text)
+        for regex, name in (("^network/two_layers/nano", "network/two_layers/nano/1"), ("^operator/ADD/nano", "operator/ADD/nano/1"),
+                            ("dma/nano/ideal", "trials/dma/nano/ideal/1/0-1")):
+            self.assertEqual(self.good("cosim", path, "--list", "--only", regex).out, name + "\n")
+        self.assertEqual(self.good("cosim", path, "--list", "--only", "two_layers|dma", "--preset", "nano").out.split(),
+                         ["network/two_layers/nano/1", "trials/dma/nano/ideal/1/0-1", "trials/dma/nano/held_back/1/0-1"])
+        # Of what is kept each is told.
+        self.bad(66, "cannot_read", "the network 'not_here' is in none", "cosim", path, "--list", "--only", "^network/.*/nano")
+        self.bad(64, "bad_input", "the device does not run the operator FFT2D", "cosim", path, "--list", "--only", "^op.*/nano")
+        self.bad(64, "bad_preset", "'nowhere' is no machine", "cosim", path, "--list", "--only", "dma/")
+        # A part of the list neither: not_here is the second of these cases.
+        found = self.good("cosim", path, "--list", "--only", "^network/.*/nano", "--shard", "1/2").out
+        self.assertEqual(found, "network/two_layers/nano/1\n")
+
+    def test_a_trial_is_chosen_by_its_number(self):
+        self.assertEqual(self.names("--trial", "17", "--only", "trials/mxu"),
+                         [f"trials/mxu/{p}/{m}/7/17-17" for p in ("nano", "edge") for m in ("ideal", "held_back")])
+        self.assertEqual(self.names("--trial", "2", "--only", "scratchpad/nano/ideal/7/2-2"), ["trials/scratchpad/nano/ideal/7/2-2"])
+        self.bad(64, "bad_option", "that match has a trial 20", "cosim", self.list(), "--trial", "20", "--only", "vpu|dma|scratch")
+        self.bad(64, "bad_option", "--trial needs a whole number", "cosim", self.list(), "--trial", "-1")
 
     def test_long_names_are_searched(self):
         text = f"presets: [nano]\nseeds: [1]\nnetworks:\n  - {{name: {'a' * 200}, optional: true}}\n"
@@ -256,9 +287,18 @@ networks:
             self.assertEqual(again.returncode, 7, again.stderr)
             self.assertIn("every byte as recorded", again.stdout)
             self.good("replay", bundle, "--no-waveform")
+        self.check_that_one_trial_fails_alone(next(case for case in failed if case["suite"] == "mxu"))
         trial = next(case for case in failed if case["suite"] == "mxu")
         self.assertRegex(trial["reason"], r"^trial \d+ of seed \d+, conv .*: \d+ of \d+ elements differ")
         self.assertNotIn("run it again with", result.stdout)
+
+    def check_that_one_trial_fails_alone(self, case):
+        """With the options that its failure names, and the same words."""
+        options = re.search(r"; it runs alone with (--only .* --seed \d+ --trial (\d+))", case["reason"])
+        document, _ = self.document(self.list(), *shlex.split(options[1]), status=7, npu=WRONG)
+        self.assertEqual([one["trials"]["trials"] for one in document["results"]], [1])
+        self.assertEqual(document["results"][0]["reason"], re.sub("; and [0-9]+ more$", "", case["reason"]))
+        self.assertIn(f"trial {options[2]} of", case["reason"])
 
     def test_without_a_folder_for_bundles_none_is_left(self):
         path, json_file = self.list(), "cosim.json"
@@ -339,11 +379,23 @@ class Document(Regression):
 
     def test_the_lists_of_the_project_are_good(self):
         for path in sorted(CASES.glob("*.yaml")):
-            if path.name != "cosim-smoke.yaml" and not any(NETWORKS.glob("*.tosa")):
+            smoke = path.name == "cosim-smoke.yaml"
+            if not smoke and not any(NETWORKS.glob("*.tosa")):
                 continue  # they need the wake words
-            names = self.good("cosim", path, "--list", "--networks", NETWORKS).out.split()
+            names = self.good("cosim", path, "--list", *(() if smoke else ("--networks", NETWORKS))).out.split()
             self.assertEqual(len(names), len(set(names)))
             print(f"{path.name}: {len(names)} cases")
+            self.assertTrue(any(name.startswith("network/") for name in names))
+
+    def test_the_smoke_list_has_all_of_its_networks(self):
+        text = (CASES / "cosim-smoke.yaml").read_text()
+        self.assertNotIn("optional:", text)
+        # Elsewhere the network that it names is missing, which ends the command.
+        self.bad(66, "cannot_read", "the network 'small_stream' is in none of the folders", "cosim",
+                 self.list(text, "nowhere/smoke.yaml"))
+        # It is what its source says.
+        made = (self.dir / "small_stream.tosa").read_bytes()
+        self.assertEqual((CASES / "small_stream.tosa").read_bytes(), made, "copy what make_networks writes to tests/cases")
 
 
 if __name__ == "__main__":

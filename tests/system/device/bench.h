@@ -33,7 +33,8 @@ inline const std::vector<std::string> kWakeWords = {"okay_nabu", "hey_jarvis", "
 inline const std::vector<std::string> kZooNetworks = {
     "okay_nabu",      "hey_jarvis",          "ds_cnn_int8",           "vww_mbv1_025_int8",
     "resnet8_int8",   "ad_autoencoder_int8", "mobilenet_v2_int8",     "ds_cnn_int16x8",
-    "lstm_step_int8", "lstm_step_int16x8",   "transformer_relu_int8", "small_cnn_int8"};
+    "lstm_step_int8", "lstm_step_int16x8",   "transformer_relu_int8", "small_cnn_int8",
+    "resnet50_int8"};
 
 // An imported wake word with the frames of a spoken phrase; nullopt when it was not imported (no Python environment).
 [[nodiscard]] std::optional<Network> wake_word(const std::string& name);

@@ -180,6 +180,27 @@ TEST_F(FirmwareJob, SegmentsAndSaveRegionGoIntoTheJob) {
   EXPECT_EQ(error_of([&] { static_cast<void>(context.load(with)); }).first, ErrorCode::kContractMismatch);
 }
 
+// Networks of many commands have tens of thousands of segments, more than the shared memory of a small device holds.
+TEST_F(FirmwareJob, ALongTableOfSegmentsLiesOutsideOfTheSharedMemory) {
+  compiler::Program with = make_program();
+  with.segments.resize(10'000, {.yield_word = 8});
+  const uint64_t before = booted.device.memory_use().dram_used;
+  {
+    LoadedProgram loaded = context.load(with);
+    contract::Job seen;
+    booted.firmware.on_run = [&](const MockFirmware::Run& run) {
+      seen = run.job;
+      booted.firmware.complete(run);
+    };
+    make_job(loaded).run();
+    EXPECT_EQ(seen.segment_count, 10'000u);
+    EXPECT_LE(seen.segments + 320'000, (1 << 20) - (256 << 10));
+    const auto last = contract::Segment::load(booted.mock.dram(1 << 20).data() + seen.segments + 9'999 * 32);
+    EXPECT_EQ(last.yield_word, 8u);
+  }
+  EXPECT_EQ(booted.device.memory_use().dram_used, before);
+}
+
 TEST_F(FirmwareJob, OptionsReachTheFirmware) {
   contract::Job seen;
   booted.firmware.on_run = [&](const MockFirmware::Run& run) {

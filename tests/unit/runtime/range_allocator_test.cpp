@@ -18,6 +18,21 @@ TEST(RangeAllocator, TakesTheLowestFreePiece) {
   EXPECT_EQ(allocator.allocate(17), 128u);
 }
 
+TEST(RangeAllocator, TakesTheHighestPieceBelowALimit) {
+  RangeAllocator allocator(0, 1024, 16);
+  EXPECT_EQ(allocator.allocate_high(17, 500), 464u);  // 496 is the last multiple of 16
+  EXPECT_EQ(allocator.allocate_high(16, 4096), 1008u);
+  ASSERT_TRUE(allocator.take(400, 32));
+  EXPECT_EQ(allocator.allocate_high(32, 500), 432u);
+  EXPECT_EQ(allocator.allocate_high(64, 500), 336u);
+  EXPECT_EQ(allocator.allocate_high(16, 410), 320u);  // the limit lies in a piece
+  EXPECT_EQ(allocator.allocate_high(336, 500), std::nullopt);
+  EXPECT_EQ(allocator.allocate_high(320, 500), 0u);
+  EXPECT_EQ(allocator.allocate_high(1, 500), std::nullopt);
+  EXPECT_EQ(allocator.allocate_high(1, 15), std::nullopt);
+  EXPECT_EQ(allocator.used(), 16u + 496u);
+}
+
 TEST(RangeAllocator, FillsTheRangeExactlyAndThenRefuses) {
   RangeAllocator allocator(0, 64, 16);
   EXPECT_EQ(allocator.allocate(65), std::nullopt);
