@@ -43,7 +43,8 @@ class Mailbox {
   // The clock of device time; `uart` may be empty.
   Mailbox(uint32_t clock_mhz, ControlCpu& cpu, MailboxPort& port, std::function<void(char)> uart);
 
-  // Registers of the two blocks, by their offsets. False: there is none that this side sees, or may write; of block
+  // Registers of the two blocks, by their offsets. False: there is none that this side sees, or that the host may
+  // write; the CPU's writes to read-only ones are ignored. Of block
   // mailbox the CPU writes firmware_state, firmware_version and firmware_checksum.
   // With `debug`: no side effects; a write does nothing then.
   [[nodiscard]] bool read(Side side, uint32_t offset, bool debug, uint32_t& value);
