@@ -187,13 +187,10 @@ static void npu_moved(struct npu_context *context, const struct npu_core_result 
     return;
   }
   task->report.saved_bytes += task->segment.live_bytes;
-  if (npu_kind == NPU_STREAM_SAVE) {
-    task->state = NPU_TASK_SAVED;
-    return;
-  }
-  // Still saved as well, but what is in the scratchpad is as good unless a more urgent job has come.
   task->state = NPU_TASK_SAVED;
-  if (npu_choose() != context) return;
+  if (npu_kind == NPU_STREAM_SAVE) return;
+  // What was brought back is used before anything overwrites it: the job runs to its next yield even if a more urgent
+  // one has come meanwhile. So a restore is never repeated, and each is followed by a segment of progress.
   npu_phase(NPU_PHASE_RESUME, context->number);
   npu_start(context, NPU_STREAM_MAIN, task->next_word, task->command_words, true);
 }

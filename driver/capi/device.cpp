@@ -107,6 +107,13 @@ npu_status npu_device_time(npu_device* device, uint64_t* cycles, npu_error** err
   });
 }
 
+npu_status npu_device_fd(npu_device* device, int* fd, npu_error** error) {
+  return guarded(error, [&] {
+    int& out = need(fd, "npu_device_fd", "fd");
+    out = need(device, "npu_device_fd", "device").device.completion_descriptor();
+  });
+}
+
 npu_status npu_device_soft_reset(npu_device* device, npu_error** error) {
   return guarded(error, [&] { need(device, "npu_device_soft_reset", "device").device.soft_reset(); });
 }

@@ -88,7 +88,12 @@ npu_status npu_job_create(npu_program* program, const npu_job_options* options, 
   });
 }
 
-void npu_job_destroy(npu_job* job) { delete job; }
+void npu_job_destroy(npu_job* job) {
+  if (job == nullptr) return;
+  // Its function may be running, and use it.
+  static_cast<void>(npu_job_on_complete(job, nullptr, nullptr, nullptr));
+  delete job;
+}
 
 npu_status npu_job_set_input(npu_job* job, size_t index, const void* bytes, size_t size, npu_error** error) {
   return guarded(error, [&] {
@@ -101,6 +106,17 @@ npu_status npu_job_set_input(npu_job* job, size_t index, const void* bytes, size
     const npu::graph::Value value{input.type, input.shape, {data, data + size}};
     const std::lock_guard lock(target.mutex);
     target.job.set_input(index, value);
+  });
+}
+
+npu_status npu_job_on_complete(npu_job* job, npu_job_function function, void* user, npu_error** error) {
+  return guarded(error, [&] {
+    npu_job& target = need(job, "npu_job_on_complete", "job");
+    if (function == nullptr) {
+      target.job.on_complete({});
+    } else {
+      target.job.on_complete([=] { function(user, job); });
+    }
   });
 }
 

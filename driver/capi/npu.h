@@ -53,7 +53,7 @@ extern "C" {
 #endif
 
 #define NPU_API_VERSION_MAJOR 1u
-#define NPU_API_VERSION_MINOR 1u
+#define NPU_API_VERSION_MINOR 2u
 #define NPU_API_VERSION (NPU_API_VERSION_MAJOR << 16 | NPU_API_VERSION_MINOR)
 
 // Version of the library that runs, which may be newer than that of this header: equal major, minor not smaller.
@@ -286,6 +286,14 @@ NPU_EXPORT npu_status npu_device_memory_use(const npu_device* device, npu_memory
 // Device time in cycles of the engines' clock.
 NPU_EXPORT npu_status npu_device_time(npu_device* device, uint64_t* cycles, npu_error** error);
 
+// A file descriptor for poll(), epoll and their like, the same each time: readable while a job has ended that
+// npu_job_wait() or npu_job_run() has not told of, that was not started again and not destroyed; also when the hardware
+// layer has failed while no call was waiting (npu_job_wait() reports it). From the first call on, a thread of the
+// library lets the device run while jobs are in flight, whatever the program does meanwhile; so on a simulated device
+// the moment in device time at which the program starts its next job depends on the host. The descriptor is the
+// library's: do not read or close it. It lives as long as the device. Since version 1.2.
+NPU_EXPORT npu_status npu_device_fd(npu_device* device, int* fd, npu_error** error);
+
 // Stops all jobs (waiting for them then is NPU_STATUS_WRONG_ORDER), clears faults and counters and boots the firmware
 // again. Variables keep their values, contexts and programs stay usable. The driver does this by itself when the
 // firmware has stopped.
@@ -510,6 +518,11 @@ typedef struct npu_program_info {
   uint32_t command_count;
   uint32_t layer_count;
   uint32_t segment_count;  // points at which the device may interrupt it
+  uint8_t reserved[4];
+  // Since version 1.2: device cycles for which a job of higher priority waits at most until a job of this program has
+  // stopped for it: the longest restore, segment and save by the compiler's estimate, and what the firmware takes. 0
+  // when firmware is bypassed.
+  uint64_t blocking_cycles;
 } npu_program_info;
 
 NPU_EXPORT npu_status npu_program_get_info(const npu_program* program, npu_program_info* info, npu_error** error);
@@ -542,6 +555,17 @@ NPU_EXPORT void npu_job_destroy(npu_job* job);
 // job is in flight, this is for its next start.
 NPU_EXPORT npu_status npu_job_set_input(npu_job* job, size_t index, const void* bytes, size_t size, npu_error** error);
 
+// Told that a job has ended, well or badly; npu_job_wait() says which.
+typedef void (*npu_job_function)(void* user, npu_job* job);
+
+// The function is called after each end of the job from now on, instead of the one before; NULL: none. One thread of
+// the library calls the functions of all jobs of a device, one after the other. A function may call anything: collect
+// its job with npu_job_wait(), read outputs, start the job again, wait for others, destroy its own job. The others are
+// called when it has returned. When this call has returned, the function before is not called any more, nor is it being
+// called, unless this is a call from within it; the same holds for npu_job_destroy(). So neither may be called with a
+// lock that the function takes. Since version 1.2.
+NPU_EXPORT npu_status npu_job_on_complete(npu_job* job, npu_job_function function, void* user, npu_error** error);
+
 // Queues the job behind the jobs of its context. NPU_STATUS_BAD_INPUT when an input was never set,
 // NPU_STATUS_WRONG_ORDER while a job of the same program is in flight (they share its memory), NPU_STATUS_QUEUE_FULL.
 NPU_EXPORT npu_status npu_job_start(npu_job* job, npu_error** error);
@@ -551,7 +575,8 @@ NPU_EXPORT npu_status npu_job_start(npu_job* job, npu_error** error);
 // Waits for the end of the job, for `timeout_ns` of host time at most. NPU_OK with *ended = true: it ended well; with
 // false: time was up. A job that ended badly is reported as its error, each time it is asked: class device_fault or
 // unpredictable with npu_error_fault(), NPU_STATUS_JOB_CANCELLED, NPU_STATUS_WRONG_ORDER after a reset or without
-// start. `ended` may be NULL.
+// start. `ended` may be NULL. A timeout of 0 does not sleep; it lets a simulated device run for 10 us of device time at
+// most, so that a loop that only looks comes to an end.
 NPU_EXPORT npu_status npu_job_wait(npu_job* job, uint64_t timeout_ns, bool* ended, npu_error** error);
 // Start, and wait for the end.
 NPU_EXPORT npu_status npu_job_run(npu_job* job, npu_error** error);

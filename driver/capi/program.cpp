@@ -98,6 +98,8 @@ npu_status npu_program_get_info(const npu_program* program, npu_program_info* in
     told.command_count = compiled.command_count;
     told.layer_count = static_cast<uint32_t>(compiled.layers.size());
     told.segment_count = static_cast<uint32_t>(compiled.segments.size());
-    npu::capi::give(told, info, "npu_program_get_info", "npu_program_info");
+    told.blocking_cycles = loaded.blocking_cycles();
+    npu::capi::give(told, info, "npu_program_get_info", "npu_program_info",
+                    offsetof(npu_program_info, blocking_cycles));
   });
 }

@@ -65,6 +65,8 @@ struct Segment {
   uint32_t restore_word = 0, restore_words = 0;
   // Estimate: what a job takes at most to stop here, from when it has passed the yield before, or from its start.
   uint32_t cycles = 0;
+  // Estimates: what the two streams take.
+  uint32_t save_cycles = 0, restore_cycles = 0;
 };
 
 struct Program {

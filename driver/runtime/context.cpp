@@ -73,11 +73,13 @@ void ContextState::job_started() {
   ++device->jobs_in_flight;
   ++jobs_in_flight;
   quiet = false;
+  device->completions.jobs_in_flight(device->jobs_in_flight);
 }
 
 void ContextState::job_ended() {
   --device->jobs_in_flight;
   quiet = --jobs_in_flight == 0;
+  device->completions.jobs_in_flight(device->jobs_in_flight);
 }
 
 uint16_t Context::owner() const { return state_->owner; }

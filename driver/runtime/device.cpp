@@ -70,7 +70,8 @@ DeviceState::DeviceState(std::unique_ptr<Hal> owned_hal, const contract::Capabil
       dram(0, uint64_t{capabilities.dram_mib} << 20, compiler::kDramPage),
       sees_core(options.bypass_firmware),
       link(make_link(*hal, caps, options, dram)),
-      variables(*hal, *link, caps, dram) {
+      variables(*hal, *link, caps, dram),
+      completions(*this) {
   variables.is_quiet = [this](uint16_t owner) {
     return std::none_of(open_contexts.begin(), open_contexts.end(), [owner](const ContextState* context) {
       return context->owner == owner && context->jobs_in_flight > 0;
@@ -146,6 +147,11 @@ void Device::cold_reset() {
   state_->losses.acknowledge_all();
   state_->device_says_lost = false;
   state_->link->restart(true);
+}
+
+int Device::completion_descriptor() {
+  const Lock lock(state_->mutex);
+  return state_->completions.file_descriptor();
 }
 
 uint64_t Device::time() {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/runtime/completions.h"
 #include "driver/runtime/link.h"
 #include "driver/runtime/monitor.h"
 #include "driver/runtime/range_allocator.h"
@@ -59,7 +60,8 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   bool device_says_lost = false;  // and refuses declarations, until it is told that the driver knows
   std::vector<const ContextState*> open_contexts;
   uint32_t jobs_in_flight = 0;
-  uint32_t contexts = 0;  // created so far
+  uint32_t contexts = 0;    // created so far
+  Completions completions;  // the last: its thread uses the others
 };
 
 class ContextState {
@@ -169,6 +171,8 @@ class JobState final : public JobListener {
   [[nodiscard]] bool start();
   // True when the job has ended well; throws what Job::wait documents.
   [[nodiscard]] bool outcome() const;
+  // The same for a caller that is told: what has ended is collected.
+  [[nodiscard]] bool collect();
   void job_ended(JobEnd end) override;
   [[nodiscard]] uint64_t commands_done();
 
@@ -187,9 +191,12 @@ class JobState final : public JobListener {
   RunResult result;
   Phase phase = Phase::kNew;
   std::atomic<bool> ended = false;
+  std::function<void()> on_complete;
 
  private:
   void check_start() const;
+  void set_collected(bool collected);
+  void stop();
   void write_inputs();
   void poison();
   void submit();
@@ -204,6 +211,7 @@ class JobState final : public JobListener {
   [[nodiscard]] DeviceState& device() const { return *program->context->device; }
 
   Failure failure_;
+  bool collected_ = true;       // its last end was told
   uint64_t losses_before_ = 0;  // of the device when it was started
   uint64_t events_seen_ = 0;    // records that commands_done() has found
 };

@@ -40,6 +40,8 @@ class Hal {
 
   // Lets the device run until its interrupt line is up; false when `timeout` of host time passed first, when wake() was
   // called, or when nothing in the device can move any more. A device whose interrupt is already up returns at once.
+  // With a timeout of 0 it does not sleep; a simulated device then still lets a little device time pass, so that a host
+  // that only looks gets on.
   // Afterwards the device may stand still until the next call.
   [[nodiscard]] virtual bool wait_interrupt(std::chrono::nanoseconds timeout) = 0;
   // Makes a wait_interrupt() that is going on, or else the next one, return soon. The only call that any thread may

@@ -71,11 +71,25 @@ bool Job::wait(std::chrono::nanoseconds timeout) {
   DeviceState& device = *state_->program->context->device;
   {
     const Lock lock(device.mutex);
-    if (state_->outcome()) return true;
+    if (state_->collect()) return true;
   }
   if (!device.await(state_->ended, timeout)) return false;
   const Lock lock(device.mutex);
-  return state_->outcome();
+  return state_->collect();
+}
+
+void Job::on_complete(std::function<void()> function) {
+  DeviceState& device = *state_->program->context->device;
+  std::function<void()> before;  // what it holds may end with it, without the lock
+  {
+    const Lock lock(device.mutex);
+    before.swap(state_->on_complete);
+  }
+  device.completions.forget(state_.get());
+  if (!function) return;
+  const Lock lock(device.mutex);
+  state_->on_complete = std::move(function);
+  device.completions.start();
 }
 
 void Job::cancel() {

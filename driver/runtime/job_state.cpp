@@ -33,6 +33,18 @@ JobState::JobState(std::shared_ptr<ProgramState> program_state, const JobOptions
 
 // Its memory must not go before the device is done with it. The wait for jobs before it is not under the lock.
 JobState::~JobState() {
+  std::function<void()> function;  // what it holds may end with it, without the lock
+  {
+    const Lock lock(device().mutex);
+    function.swap(on_complete);
+  }
+  device().completions.forget(this);
+  stop();
+  const Lock lock(device().mutex);
+  set_collected(true);
+}
+
+void JobState::stop() {
   try {
     {
       const Lock lock(device().mutex);
@@ -76,6 +88,7 @@ bool JobState::start() {
   device().link->require_room(context.link_context);
   const bool starts_over = (context.epoch + 1) % kEpochs == 0;
   if (starts_over && !context.quiet) return false;
+  set_collected(true);
   phase = Phase::kFailed;
   failure_ = {std::nullopt, ErrorCode::kWrongOrder, "the job could not be started."};
   outputs.clear();
@@ -144,6 +157,23 @@ void JobState::job_ended(JobEnd end) {
   } catch (const Error& error) {
     failure_ = {std::nullopt, error.code(), error.what()};
   }
+  set_collected(false);
+  if (on_complete) device().completions.call(this, on_complete);
+}
+
+void JobState::set_collected(bool collected) {
+  if (collected == collected_) return;
+  collected_ = collected;
+  if (collected) {
+    device().completions.remove();
+  } else {
+    device().completions.add();
+  }
+}
+
+bool JobState::collect() {
+  if (phase != Phase::kRunning) set_collected(true);
+  return outcome();
 }
 
 void JobState::finish(JobEnd& end) {

@@ -9,4 +9,8 @@ namespace npu::runtime {
 // Contexts that may be open at a time: a ring of the firmware each, beside the driver's own.
 inline constexpr uint32_t kMaxContexts = 15;
 
+// Cycles of the control CPU's clock that its firmware takes at most, of the time that a job of higher priority waits
+// for one of lower priority to stop.
+inline constexpr uint32_t kMostFirmwareBlocking = 6000;
+
 }  // namespace npu::runtime

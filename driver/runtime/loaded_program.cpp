@@ -10,6 +10,7 @@
 #include "driver/compiler/dram_needs.h"
 #include "driver/runtime/device_state.h"
 #include "driver/runtime/dram_advice.h"
+#include "driver/runtime/limits.h"
 #include "driver/runtime/runtime.h"
 #include "hw/contract/gen/registers.h"
 
@@ -19,6 +20,17 @@ namespace {
 using contract::ErrorCode;
 
 static_assert(std::endian::native == std::endian::little, "device memory is little endian and copied as it is");
+
+// Estimate: engine cycles for which a job of higher priority waits at most until this program has stopped for it. The
+// longest restore, segment and save that follow each other: what was restored runs to its next yield first.
+uint64_t longest_stop(const compiler::Program& program) {
+  uint64_t most = 0, restore = 0;
+  for (const compiler::Segment& segment : program.segments) {
+    most = std::max(most, restore + segment.cycles + segment.save_cycles);
+    restore = segment.restore_cycles;
+  }
+  return std::max(most, restore + program.tail_cycles);
+}
 
 [[noreturn]] void throw_damaged(const std::string& what) {
   throw Error(ErrorCode::kContractMismatch, fmt::format("the program is damaged: {}.", what));
@@ -285,6 +297,14 @@ uint64_t LoadedProgram::dram_bytes() const {
   uint64_t sum = 0;
   for (const DramBlock& block : state_->blocks) sum += block.bytes();
   return sum;
+}
+
+uint64_t LoadedProgram::blocking_cycles() const {
+  const DeviceState& device = *state_->context->device;
+  if (device.sees_core) return 0;
+  const uint64_t firmware = uint64_t{kMostFirmwareBlocking} * device.caps.clock_mhz;
+  const uint32_t divisor = device.caps.cpu_clock_mhz;
+  return longest_stop(state_->program) + (firmware + divisor - 1) / divisor;
 }
 
 }  // namespace npu::runtime

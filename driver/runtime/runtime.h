@@ -230,6 +230,10 @@ class Device {
 
   // Device time in cycles of the engines' clock; 0 without firmware.
   [[nodiscard]] uint64_t time();
+  // For event loops (poll, epoll): readable while a job has ended whose end no Job::wait() has told, or while the
+  // device cannot be reached. From the first call on a thread of the library lets the device run while jobs are in
+  // flight. It stays the device's: it must not be read or closed.
+  [[nodiscard]] int completion_descriptor();
   // Power of engines and scratchpad; a job wakes a sleeping device. Throws Error(kWrongOrder) while jobs are in flight.
   void set_power(contract::PowerState state);
   // Power of the persistent SRAM. In retention variables keep their values, but cannot be looked at, and new ones not
@@ -332,6 +336,9 @@ class LoadedProgram {
   [[nodiscard]] uint64_t constant_address(uint64_t offset) const;
   // Device memory that the program takes: constants, commands, workspace, inputs, outputs, events.
   [[nodiscard]] uint64_t dram_bytes() const;
+  // Device cycles for which a job of higher priority waits at most for a job of this program to stop: the compiler's
+  // estimate of the longest restore, segment and save, and what the firmware takes. 0 without firmware.
+  [[nodiscard]] uint64_t blocking_cycles() const;
 
  private:
   friend class Context;
@@ -356,8 +363,16 @@ class Job {
   void start();
   // Lets the device run for at most `timeout` of host time; true when the job has ended. Throws FaultError when the
   // device stopped it (kJobCancelled: cancel() did), Error(kFaultCounters) when its counters break an identity,
-  // kWrongOrder when it was not started or was stopped by a reset.
+  // kWrongOrder when it was not started or was stopped by a reset. A timeout of 0 looks, and lets a simulated device
+  // run for 10 us of device time: a loop that only looks comes to an end, too.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout);
+  // `function` is called after each end of the job from now on, however it ended, and instead of the one before; an
+  // empty one: none. One thread of the library calls the functions of all jobs of a device, one after the other,
+  // without the device's lock: a function may use any handle, start the job again, wait for others and give up its own
+  // job; the others are called when it has returned. It must not throw. When on_complete() has returned, the function
+  // before is not called any more, nor is it being called, except when on_complete() was called in it; the same holds
+  // for the last handle of the job.
+  void on_complete(std::function<void()> function);
   // Asks the device to stop the job, queued or running; wait() tells how it ended. Nothing happens unless it is in
   // flight.
   void cancel();

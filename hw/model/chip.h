@@ -50,6 +50,8 @@ class Chip : public sc_core::sc_module, private CpuPeripherals, private MailboxP
 
   [[nodiscard]] ControlCpu& cpu() { return cpu_; }
   [[nodiscard]] Npu& npu() { return npu_; }
+  // Test hook: as many interrupts for the host are lost.
+  void drop_interrupts(uint32_t count) { mailbox_.drop_interrupts(count); }
 
  private:
   // What the CPU reaches.

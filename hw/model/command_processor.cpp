@@ -31,7 +31,18 @@ CommandProcessor::CommandProcessor(const sc_core::sc_module_name& name, Machine&
   });
 }
 
+namespace {
+
+// What saves and restores has the region `save`; what goes on has words behind it.
+bool begins_job(const JobRegisters& registers) {
+  const RegionEntry& save = registers.regions[static_cast<size_t>(contract::Region::kSave)];
+  return registers.command_start == 0 && save.space == contract::Space::kNone;
+}
+
+}  // namespace
+
 void CommandProcessor::start(const JobRegisters& registers) {
+  if (machine_.config.job_begins && begins_job(registers)) machine_.config.job_begins();
   machine_.clock.restart();
   machine_.agenda.begin_job();
   machine_.job.begin(registers);

@@ -28,6 +28,9 @@ struct NpuConfig {
   Jitter jitter;
   // Overwrite what the last job left in the scratchpad at job start, so that no program can depend on it.
   bool poison = true;
+  // Called before a job starts from its beginning: not where it goes on after a preemption, nor for a stream that saves
+  // or restores one. May be empty.
+  std::function<void()> job_begins;
   // Called at the start of a job, at cycle 0: a platform restarts what must not depend on the idle time before
   // (refresh phase and open rows of its memory). May be empty.
   std::function<void()> job_started;

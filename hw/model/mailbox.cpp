@@ -133,8 +133,10 @@ uint32_t Mailbox::interrupt_pending() const {
 bool Mailbox::acts(uint32_t offset) { return offset == reg::kHostIrqRaise || offset == reg::kFirmwareState; }
 
 bool Mailbox::write(Side side, uint32_t offset, bool debug, uint32_t value) {
+  // For the host a register that it may only read is an error; the firmware's write is ignored.
   if (!allowed(side, offset, kHostReads)) return false;
-  if (debug || !allowed(side, offset, kHostWrites)) return true;
+  if (!allowed(side, offset, kHostWrites)) return side == Side::kCpu;
+  if (debug) return true;
   if (offset >= reg::kInterruptPending) {
     write_peripheral(offset, value);
   } else {

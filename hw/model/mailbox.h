@@ -43,12 +43,15 @@ class Mailbox {
   // The clock of device time; `uart` may be empty.
   Mailbox(uint32_t clock_mhz, ControlCpu& cpu, MailboxPort& port, std::function<void(char)> uart);
 
-  // Registers of the two blocks, by their offsets. False: there is none that this side sees. Writes to read-only
-  // registers are ignored; of block mailbox the CPU writes firmware_state, firmware_version and firmware_checksum.
+  // Registers of the two blocks, by their offsets. False: there is none that this side sees, or that the host may
+  // write; the CPU's writes to read-only ones are ignored. Of block
+  // mailbox the CPU writes firmware_state, firmware_version and firmware_checksum.
   // With `debug`: no side effects; a write does nothing then.
   [[nodiscard]] bool read(Side side, uint32_t offset, bool debug, uint32_t& value);
   [[nodiscard]] bool write(Side side, uint32_t offset, bool debug, uint32_t value);
 
+  // The test hook of that name.
+  void drop_interrupts(uint32_t count) { word(contract::reg::kTestDropInterrupts) = count; }
   void set_core_interrupt(bool level);
   void cpu_stopped();
   [[nodiscard]] bool host_interrupt() const;

@@ -71,7 +71,8 @@ tlm::tlm_response_status RegisterFile::access(tlm::tlm_generic_payload& payload,
   if (address % 4 != 0 || length % 4 != 0) return tlm::TLM_BURST_ERROR_RESPONSE;
   if (address + length > contract::kRegisterSpaceBytes) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
   for (uint32_t i = 0; i < length; i += 4) {
-    if (mapped_[(address + i) / 4] == 0) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+    const uint8_t rights = mapped_[(address + i) / 4];
+    if ((rights & (write ? kWritable : kReadable)) == 0) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
   }
   for (uint32_t i = 0; i < length; i += 4) {
     const auto offset = static_cast<uint32_t>(address + i);
@@ -191,7 +192,6 @@ void RegisterFile::switch_power(bool on) {
 }
 
 void RegisterFile::write(uint32_t offset, uint32_t value, bool debug) {
-  if ((mapped_[offset / 4] & kWritable) == 0) return;
   if (PersistentPort::has(offset)) {
     persistent_.write(offset, value, words_[reg::kVarIndex / 4], debug);
     return;

@@ -2,8 +2,8 @@
 // The host port: registers at 0, persistent SRAM at kPsramWindow (hw/contract/registers.yaml).
 //
 // Registers are accessed as whole aligned words, one or several; the window byte by byte. An access outside of both, or
-// of another shape, gets an error response. Writes to read-only registers are ignored. Configuration registers are
-// taken over when a job starts; a job keeps what it started with. An access takes no simulated time.
+// of another shape, gets an error response; so does writing a read-only register, which changes nothing. Configuration
+// registers are taken over when a job starts; a job keeps what it started with. An access takes no simulated time.
 #pragma once
 
 #include <array>

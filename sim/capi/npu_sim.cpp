@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/capi/npu_sim.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -21,18 +23,19 @@ constexpr uint32_t kMostJitter = 1'000'000;
 
 [[noreturn]] void misuse(const std::string& what) { throw Error(ErrorCode::kBadOption, "npu_sim_open: " + what); }
 
-void check_size(size_t size, size_t least, const std::string& type) {
-  if (size >= least && size <= kMostStructBytes) return;
+// `first`: its bytes in version 1.0.
+void check_size(size_t size, size_t first, size_t known, const std::string& type) {
+  if (size == first || (size >= known && size <= kMostStructBytes)) return;
   misuse("struct_size of " + type + " is " + std::to_string(size) + ", but must be sizeof(" + type + "), which is " +
-         std::to_string(least) + " in this version");
+         std::to_string(known) + " in this version");
 }
 
 npu_sim_options take(const npu_sim_options* given) {
   npu_sim_options options{};
   if (given == nullptr) return options;
   const size_t size = given->struct_size;
-  check_size(size, sizeof options, "npu_sim_options");
-  std::memcpy(&options, given, sizeof options);
+  check_size(size, offsetof(npu_sim_options, faults), sizeof options, "npu_sim_options");
+  std::memcpy(&options, given, std::min(size, sizeof options));
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);
   for (size_t i = sizeof options; i < size; ++i) {
     if (bytes[i] != 0) misuse("npu_sim_options has a member set that this version does not know");
@@ -60,6 +63,7 @@ npu::platform::PlatformOptions platform_options(const npu_sim_options& from) {
   if (from.uart != nullptr) {
     options.uart = [call = from.uart, user = from.user](char character) { call(user, character); };
   }
+  if (from.faults != nullptr) options.faults = npu::platform::parse_faults(from.faults);
   options.gdb_port = from.gdb_port;
   if (from.debugger_waiting != nullptr) {
     options.debugger_waiting = [call = from.debugger_waiting, user = from.user](uint16_t port) { call(user, port); };
@@ -69,7 +73,7 @@ npu::platform::PlatformOptions platform_options(const npu_sim_options& from) {
 
 void open(const npu_sim_options* options, npu_hal_ops* hal) {
   if (hal == nullptr) misuse("hal is NULL");
-  check_size(hal->struct_size, sizeof *hal, "npu_hal_ops");
+  check_size(hal->struct_size, sizeof *hal, sizeof *hal, "npu_hal_ops");
   npu::capi::fill_ops(npu::platform::open_tlm_device(platform_options(take(options))), *hal);
 }
 

@@ -46,11 +46,15 @@ typedef struct npu_sim_options {
   // Shared module with the simulator of the control CPU; NULL: libnpu_iss.so where the loader finds it, first beside
   // libnpu_sim.
   const char* iss_module;
+  // Since version 1.2 of npu.h: what shall go wrong, for tests, as "hang mxu@40; flip 0x800.3@job7; drop-irq 2";
+  // NULL: nothing. docs/guide/write-a-driver.md has the forms.
+  const char* faults;
 } npu_sim_options;
 
 // Builds the device and fills `hal`, whose struct_size must be set; NULL options are all defaults. The device lives
 // until hal->destroy, which npu_device_open() sees to. NPU_STATUS_BAD_PRESET, NPU_STATUS_CANNOT_READ: the machine's
-// file; NPU_STATUS_WRONG_ORDER: the process has opened one already.
+// file; NPU_STATUS_BAD_OPTION: among others, `faults` is wrong; NPU_STATUS_WRONG_ORDER: the process has opened one
+// already.
 NPU_EXPORT npu_status npu_sim_open(const npu_sim_options* options, npu_hal_ops* hal, npu_error** error);
 
 #ifdef __cplusplus

@@ -73,6 +73,7 @@ platform::PlatformOptions platform_options(const RunOptions& options, const pres
     machine.jitter_seed = options.jitter->first;
     machine.jitter_max_cycles = options.jitter->second;
   }
+  machine.faults = options.faults;
   machine.control_cpu = !options.bypass_firmware;
   machine.uart = console.uart();
   machine.gdb_port = options.gdb_port;
@@ -138,6 +139,32 @@ std::vector<std::string> inject(const std::vector<Injection>& injections, runtim
     done.push_back(fmt::format("bit {} of constants byte {} flipped", injection.bit, injection.offset));
   }
   return done;
+}
+
+// A clause for a job that never comes would test nothing.
+void check_jobs(const std::vector<platform::FaultClause>& faults, int64_t invocations) {
+  for (const platform::FaultClause& fault : faults) {
+    if (fault.job <= static_cast<uint64_t>(invocations)) continue;
+    throw Error(ErrorCode::kBadOption, fmt::format("fault '{}' is for job {}, but this run has {}, one an invocation",
+                                                   fault.text, fault.job, invocations));
+  }
+}
+
+// What has been armed and has not struck. (Interrupts are raised until they get through.) Without control CPU nothing
+// shows it.
+void note_unstruck(const RunOptions& options, runtime::Device& device) {
+  namespace reg = contract::reg;
+  if (options.faults.empty() || options.bypass_firmware) return;
+  const auto note = [](std::string_view hook, const std::string& what) {
+    fmt::print(stderr, "npu: note: --faults: {} has not struck: {}\n", hook, what);
+  };
+  if ((device.read_register(reg::kTestHang) & reg::kTestHangEnableMask) != 0) {
+    note("hang", "its queue had no such command");
+  }
+  if (const uint32_t left = device.read_register(reg::kTestBrownout); left > 0) {
+    note("brown-out",
+         fmt::format("{} more byte{} would have had to be written to variables", left, left == 1 ? "" : "s"));
+  }
 }
 
 report::RunInfo run_info(const RunOptions& options, const Network& network, const presets::Preset& preset,
@@ -289,12 +316,14 @@ int run_run(const Arguments& arguments) {
   // After compiling: whoever has no data yet learns first whether the network runs at all.
   const std::optional<uint64_t> seed = seed_of_inputs(options, network);
   const InputData inputs(network.inputs, options.data.inputs, options.data.sequence, options.data.range, seed);
+  check_jobs(options.faults, inputs.invocations());
   runtime::Context context =
       device.create_context({.zero_init = options.data.zero_init, .double_buffer = options.double_buffer});
   const runtime::LoadedProgram loaded = context.load(program);
   if (!options.data.resume.empty()) context.restore(start);
   report::RunInfo info = run_info(options, network, preset, program, seed);
   info.injected = inject(options.injections, device, loaded);
+  for (const platform::FaultClause& fault : options.faults) info.injected.push_back(fault.text);
 
   StagedFiles files;
   Results results{report::Collector(std::move(info), program), std::nullopt, std::nullopt, std::nullopt};
@@ -309,6 +338,7 @@ int run_run(const Arguments& arguments) {
     throw;
   }
 
+  note_unstruck(options, device);
   report::Report report = results.collector.finish(context.variables(), device.memory_use());
   report.engines = engine_runs(options.back_ends, back_ends);
   if (results.oracle) report.check = results.oracle->result();

@@ -30,7 +30,8 @@ constexpr CommandHelp kHelp = {
     "  npu run net.tosa --input input.npy --gdb 1234              (debug its firmware)\n"
     "  npu run net.tosa --input input.npy --lockstep              (model and RTL, compared tile by tile)\n"
     "  npu run net.tosa --input input.npy --rtl mxu@conv2d_3      (one layer on RTL)\n"
-    "  npu run net.tosa --input input.npy --check reference --inject constants:1000\n"};
+    "  npu run net.tosa --input input.npy --check reference --inject constants:1000\n"
+    "  npu run wake_word.tosa --input frames.npy --sequence --faults 'flip 0x800.3@job7'\n"};
 
 po::options_description visible_options() {
   po::options_description options;
@@ -65,7 +66,10 @@ po::options_description visible_options() {
        "in every invocation")  //
       ("inject", po::value<std::vector<std::string>>()->value_name("constants:OFFSET[:BIT]"),
        "test hook: flip a bit of a byte of the constants in device memory before the first invocation; not every bit "
-       "matters to an output");
+       "matters to an output")  //
+      ("faults", po::value<std::string>()->value_name("FAULTS"),
+       "test hooks: what shall go wrong, as 'hang mxu@40; flip 0x800.3@job7; drop-irq 2; brown-out 100@job2' "
+       "(docs/reference/npu.md)");
   add_back_end_options(options);
   return options;
 }
@@ -165,6 +169,7 @@ RunOptions read_options(const po::variables_map& values) {
       options.injections.push_back(parse_injection(text));
     }
   }
+  if (values.count("faults") > 0) options.faults = platform::parse_faults(values["faults"].as<std::string>());
   options.back_ends = back_end_options(values);
   return options;
 }

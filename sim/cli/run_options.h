@@ -12,6 +12,7 @@
 #include "sim/cli/back_end_options.h"
 #include "sim/cli/command.h"
 #include "sim/cli/data_options.h"
+#include "sim/platform/faults.h"
 
 namespace npu::cli {
 
@@ -33,6 +34,7 @@ struct RunOptions {
   uint16_t gdb_port = 0;                                // 0: no debugger, 1: any free port
   std::optional<std::pair<uint64_t, uint32_t>> jitter;  // seed, most cycles
   std::vector<Injection> injections;
+  std::vector<platform::FaultClause> faults;
   BackEndOptions back_ends;
 
   [[nodiscard]] bool timed() const { return mode == "timed"; }

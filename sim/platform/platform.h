@@ -7,11 +7,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "driver/runtime/hal.h"
 #include "hw/engine/engine.h"
 #include "hw/model/config.h"
 #include "hw/presets/preset.h"
+#include "sim/platform/faults.h"
 
 namespace npu::platform {
 
@@ -25,6 +27,8 @@ struct PlatformOptions {
   uint32_t jitter_max_cycles = 0;
   // Overwrite the scratchpad at every job start.
   bool poison = true;
+  // What shall go wrong, for tests (faults.h).
+  std::vector<FaultClause> faults;
   // With control CPU, firmware and mailbox; without, the host drives the command processor itself.
   bool control_cpu = true;
   // Shared module with the instruction-set simulator; empty: libnpu_iss.so where the loader finds it.
@@ -39,7 +43,7 @@ struct PlatformOptions {
 };
 
 // Elaborates the system in a thread of its own. SystemC elaborates once per process, so a process can do this once,
-// even after the device was closed: Error(kWrongOrder) the second time.
+// even after the device was closed: Error(kWrongOrder) the second time. Throws what check_faults() throws.
 [[nodiscard]] std::unique_ptr<runtime::Hal> open_tlm_device(const PlatformOptions& options);
 
 }  // namespace npu::platform

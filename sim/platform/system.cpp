@@ -12,17 +12,6 @@ namespace reg = contract::reg;
 
 namespace {
 
-model::NpuConfig npu_config(const PlatformOptions& options, Dram& dram) {
-  model::NpuConfig config;
-  config.caps = options.preset.caps;
-  config.mode = options.mode;
-  config.jitter = {options.jitter_seed, options.jitter_max_cycles, options.jitter_max_cycles,
-                   options.jitter_max_cycles};
-  config.poison = options.poison;
-  config.job_started = [&dram] { dram.restart(); };
-  return config;
-}
-
 std::unique_ptr<engine::Engine> make_mxu(const PlatformOptions& options) {
   return options.make_mxu ? options.make_mxu() : engine::make_mxu_model(options.preset.caps);
 }
@@ -33,8 +22,21 @@ std::unique_ptr<engine::Engine> make_vpu(const PlatformOptions& options) {
 
 }  // namespace
 
+model::NpuConfig System::npu_config(const PlatformOptions& options) {
+  model::NpuConfig config;
+  config.caps = options.preset.caps;
+  config.mode = options.mode;
+  config.jitter = {options.jitter_seed, options.jitter_max_cycles, options.jitter_max_cycles,
+                   options.jitter_max_cycles};
+  config.poison = options.poison;
+  config.job_begins = [this] { faults_.job_starts(); };
+  config.job_started = [this] { dram_.restart(); };
+  return config;
+}
+
 System::System(const sc_core::sc_module_name& name, const PlatformOptions& options, Mailbox& mailbox, Request& request)
     : sc_module(name),
+      faults_(options.faults, [this](const FaultClause& clause) { strike(clause); }),
       mailbox_(mailbox),
       request_(request),
       dram_("dram", options.preset.dram, uint64_t{options.preset.caps.dram_mib} << 20),
@@ -54,8 +56,8 @@ System::System(const sc_core::sc_module_name& name, const PlatformOptions& optio
 
 void System::build_chip(const PlatformOptions& options) {
   chip_ = std::make_unique<model::Chip>(
-      "chip", model::ChipConfig{npu_config(options, dram_), load_iss(options.iss_module), options.uart},
-      make_mxu(options), make_vpu(options));
+      "chip", model::ChipConfig{npu_config(options), load_iss(options.iss_module), options.uart}, make_mxu(options),
+      make_vpu(options));
   chip_->memory.bind(dram_.socket);
   chip_->cpu_memory.bind(dram_.cpu);
   chip_->irq.bind(irq_);
@@ -63,10 +65,28 @@ void System::build_chip(const PlatformOptions& options) {
 }
 
 void System::build_npu(const PlatformOptions& options) {
-  npu_ = std::make_unique<model::Npu>("npu", npu_config(options, dram_), make_mxu(options), make_vpu(options));
+  npu_ = std::make_unique<model::Npu>("npu", npu_config(options), make_mxu(options), make_vpu(options));
   npu_->memory.bind(dram_.socket);
   npu_->irq.bind(irq_);
   host_.bind(npu_->host);
+}
+
+void System::strike(const FaultClause& clause) {
+  model::Npu& npu = chip_ ? chip_->npu() : *npu_;
+  switch (clause.kind) {
+    case FaultClause::Kind::kHang:
+      npu.hang(clause.queue, clause.number);
+      return;
+    case FaultClause::Kind::kFlip:
+      npu.flip_bit(clause.number, clause.bit);
+      return;
+    case FaultClause::Kind::kDropInterrupt:
+      chip_->drop_interrupts(clause.number);
+      return;
+    case FaultClause::Kind::kBrownOut:
+      npu.brown_out(clause.number);
+      return;
+  }
 }
 
 void System::open_debugger(const PlatformOptions& options) {
@@ -133,15 +153,28 @@ bool System::finished() const {
   return !npu_->running();
 }
 
+// A device in which nothing can move any more has nothing to wait for: no time passes in it.
+void System::start_poll() {
+  if (sc_core::sc_pending_activity()) {
+    poll_event_.notify(sc_core::sc_time(kPollMicroseconds, sc_core::SC_US));
+  } else {
+    starved_ = true;
+  }
+}
+
 bool System::wait_interrupt() {
   starved_ = false;
   settle();
-  while (!irq_.read() && !woken_ && !finished()) {
+  bool over = false;
+  if (request_.poll && !irq_.read()) start_poll();
+  while (!irq_.read() && !woken_ && !over && !finished()) {
     starved_ = false;
     waiting_ = true;
-    wait(irq_.posedge_event() | wake_alert_.event() | starved_event_);
+    wait(irq_.posedge_event() | wake_alert_.event() | starved_event_ | poll_event_);
     waiting_ = false;
+    over = poll_event_.triggered();
   }
+  poll_event_.cancel();
   if (!irq_.read()) settle();
   return irq_.read();
 }

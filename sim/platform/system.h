@@ -26,9 +26,14 @@ struct RegisterWrite {
   uint32_t offset = 0, value = 0;
 };
 
+// Simulated time that passes at most while the host looks whether the interrupt is up, without waiting for it. In this
+// way a program that does nothing but look gets on, and by the same steps in every run.
+constexpr uint64_t kPollMicroseconds = 10;
+
 struct Request {
   std::vector<RegisterWrite> writes;  // that need the simulation, in order; then
   bool wait_interrupt = false;
+  bool poll = false;  // the wait ends after kPollTime
   bool quit = false;
   // The answer.
   bool interrupted = false;
@@ -57,15 +62,19 @@ class System : public sc_core::sc_module {
   [[nodiscard]] std::chrono::nanoseconds halted_time() const;
 
  private:
+  [[nodiscard]] model::NpuConfig npu_config(const PlatformOptions& options);
   void build_chip(const PlatformOptions& options);
   void build_npu(const PlatformOptions& options);
   void open_debugger(const PlatformOptions& options);
+  void strike(const FaultClause& clause);
   void serve();
   [[nodiscard]] bool wait_interrupt();
   [[nodiscard]] bool finished() const;
   void settle();
+  void start_poll();
   void halt_cpu();
 
+  FaultPlan faults_;
   Mailbox& mailbox_;
   Request& request_;
   Dram dram_;
@@ -75,7 +84,7 @@ class System : public sc_core::sc_module {
   std::atomic<bool> woken_{false};
   Alert wake_alert_, debugger_alert_;
   bool waiting_ = false, starved_ = false;
-  sc_core::sc_event starved_event_;
+  sc_core::sc_event starved_event_, poll_event_;
   tlm_utils::simple_initiator_socket<System> host_;
   std::unique_ptr<GdbServer> debugger_;  // of the chip's CPU, or none
 };

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 #include <string>
+#include <string_view>
 
 #include "hw/contract/error.h"
 #include "hw/contract/gen/registers.h"
@@ -19,6 +21,9 @@ using contract::ErrorCode;
 namespace {
 
 std::atomic<bool> opened{false};
+
+// Host time.
+constexpr std::chrono::nanoseconds kMostPollTime = std::chrono::seconds(1);
 
 // Far from the next window, beyond every memory.
 constexpr uint64_t kMaxWindowBytes = 0x8000000;
@@ -35,8 +40,42 @@ const WindowInfo& window_info(runtime::Window window) {
   return kInfos[static_cast<size_t>(window)];
 }
 
-[[noreturn]] void throw_no_register(uint32_t offset) {
-  throw Error(ErrorCode::kFaultBus, "the device has no register at offset " + std::to_string(offset));
+// The register that has an offset, and whether anybody may write it; no name: there is none.
+struct RegisterRights {
+  std::string_view name;
+  bool writable = false;
+  bool of_cpu = false;  // the control CPU's, where there is one
+};
+
+RegisterRights rights_of(uint32_t offset) {
+  for (const contract::RegisterInfo& info : contract::kRegisters) {
+    for (uint32_t i = 0; i < info.count; ++i) {
+      if (info.offset + i * info.step != offset) continue;
+      return {info.name, info.writable, info.block == contract::Block::kCore || info.block == contract::Block::kCpu};
+    }
+  }
+  for (const contract::CapabilityInfo& info : contract::kCapabilities) {
+    if (info.register_offset == offset) return {info.name};
+  }
+  return {};
+}
+
+[[noreturn]] void throw_no_access(uint32_t offset, bool write) {
+  const RegisterRights rights = rights_of(offset);
+  std::ostringstream text;
+  if (rights.name.empty()) {
+    text << "the device has no register at offset " << offset;
+  } else {
+    text << "register '" << rights.name << "' at offset 0x" << std::hex << offset;
+    if (write && !rights.writable) {
+      text << " is read-only: nothing was written";
+    } else if (rights.of_cpu) {
+      text << " belongs to the control CPU: the host does not reach it";
+    } else {
+      text << " is followed by what is no register";
+    }
+  }
+  throw Error(ErrorCode::kFaultBus, text.str());
 }
 
 }  // namespace
@@ -46,6 +85,7 @@ std::unique_ptr<runtime::Hal> open_tlm_device(const PlatformOptions& options) {
 }
 
 TlmDevice::TlmDevice(const PlatformOptions& options) {
+  check_faults(options.faults, options.preset.caps, options.control_cpu);
   if (opened.exchange(true)) {
     throw Error(ErrorCode::kWrongOrder,
                 "a simulated device was already opened in this process, and SystemC allows one: use another process");
@@ -108,7 +148,7 @@ void TlmDevice::write_register(uint32_t offset, uint32_t value) {
   }
   flush();
   if (!system_->access(tlm::TLM_WRITE_COMMAND, offset, reinterpret_cast<uint8_t*>(&value), 4)) {
-    throw_no_register(offset);
+    throw_no_access(offset, true);
   }
 }
 
@@ -117,7 +157,7 @@ void TlmDevice::read_registers(uint32_t offset, std::span<uint32_t> values) {
   if (values.empty()) return;
   auto* const bytes = reinterpret_cast<uint8_t*>(values.data());
   if (!system_->access(tlm::TLM_READ_COMMAND, offset, bytes, static_cast<uint32_t>(values.size_bytes()))) {
-    throw_no_register(offset);
+    throw_no_access(offset, false);
   }
 }
 
@@ -171,11 +211,15 @@ void TlmDevice::write_window(runtime::Window window, uint32_t offset, std::span<
 bool TlmDevice::wait_interrupt(std::chrono::nanoseconds timeout) {
   // An absurdly long timeout must not overflow the clock.
   const std::chrono::nanoseconds most = std::chrono::hours(24 * 365);
-  // While a debugger keeps the CPU halted, the clock does not count.
-  const auto begin = std::chrono::steady_clock::now() - system_->halted_time();
-  const auto deadline = [&] { return begin + system_->halted_time() + std::min(timeout, most); };
-  if (timeout <= std::chrono::nanoseconds::zero()) system_->wake();
+  // A poll ends by simulated time; by host time only where none passes, while a debugger keeps the CPU halted.
+  const bool poll = timeout <= std::chrono::nanoseconds::zero();
+  if (poll) timeout = kMostPollTime;
+  // While a debugger keeps the CPU halted, the clock of another wait does not count.
+  const auto halted = [&] { return poll ? std::chrono::nanoseconds::zero() : system_->halted_time(); };
+  const auto begin = std::chrono::steady_clock::now() - halted();
+  const auto deadline = [&] { return begin + halted() + std::min(timeout, most); };
   request_.wait_interrupt = true;
+  request_.poll = poll;
   mailbox_.post();
   for (auto until = deadline(); !mailbox_.await_answer(until); until = deadline()) {
     if (deadline() > until) continue;

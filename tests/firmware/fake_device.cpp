@@ -261,7 +261,10 @@ void FakeDevice::control(uint32_t value) {
     status_ = 0;
     word(reg::kIrqStatus) = 0;
   }
-  if ((value & reg::kControlPreemptMask) != 0) ++preemptions_asked;
+  if ((value & reg::kControlPreemptMask) != 0) {
+    ++preemptions_asked;
+    preemption_asked_at = time();
+  }
   if ((value & reg::kControlStartMask) == 0) return;
   if (busy) throw std::logic_error("the firmware started a stream while another one was running");
   Start start;

@@ -64,10 +64,11 @@ class FakeDevice : public DevicePort, private model::IssBus {
 
   std::vector<Start> starts;
   uint32_t preemptions_asked = 0, resets = 0;
-  uint32_t host_raises = 0;  // of completions
-  bool busy = false;         // a stream is running
-  bool power_comes = true;   // when it is switched on
-  uint64_t last_kick = 0;    // of the watchdog
+  uint64_t preemption_asked_at = 0;  // the last time
+  uint32_t host_raises = 0;          // of completions
+  bool busy = false;                 // a stream is running
+  bool power_comes = true;           // when it is switched on
+  uint64_t last_kick = 0;            // of the watchdog
   std::string uart;
   std::vector<contract::Phase> phases;
   Work work;

@@ -216,28 +216,46 @@ TEST_F(ScheduleTest, SavesOnceForSeveralUrgentJobs) {
   device.end_done(100);
   ASSERT_TRUE(device.run());
   EXPECT_EQ(last_start().pair(reg::kCommandBaseLo), stream_of(0) + 96 * 4);
-  // A third one while it is being restored: goes first, and the job is restored again.
-  const uint32_t third = driver.run(kHigh, yielding_job(1), 1);
-  ASSERT_TRUE(device.run());
-  EXPECT_EQ(device.preemptions_asked, 1u);
-  device.end_done(50);
-  ASSERT_TRUE(device.run());
-  // The interrupt of the core is answered before the doorbell that came with it.
-  if (last_start().pair(reg::kCommandBaseLo) == stream_of(0)) FAIL() << "the low job went on before the urgent one";
-  EXPECT_EQ(last_start().pair(reg::kCommandBaseLo), stream_of(1));
-  device.end_done(100);
-  ASSERT_TRUE(device.run());
-  completion(kHigh, high_, ErrorCode::kOk);
-  completion(kHigh, third, ErrorCode::kOk);
-  EXPECT_EQ(last_start().pair(reg::kCommandBaseLo), stream_of(0) + 96 * 4);
   device.end_done(50);
   ASSERT_TRUE(device.run());
   device.end_done(500);
   ASSERT_TRUE(device.run());
+  completion(kHigh, high_, ErrorCode::kOk);
   const auto low = completion(kLow, low_, ErrorCode::kOk);
-  EXPECT_EQ(low.saved_bytes, 3 * 128u);
-  EXPECT_EQ(low.save_cycles, 160u);
+  EXPECT_EQ(low.saved_bytes, 2 * 128u);
+  EXPECT_EQ(low.save_cycles, 110u);
   EXPECT_EQ(low.preemptions, 1u);
+}
+
+// What was restored is not thrown away: the job runs to its next yield, and stops there for the urgent one.
+TEST_F(ScheduleTest, ARestoredJobRunsASegmentBeforeTheNextUrgentOne) {
+  boot_with_contexts();
+  interrupt_low();
+  device.end_preempted(1000, 32, 0);
+  ASSERT_TRUE(device.run());
+  device.end_done(60);  // save
+  ASSERT_TRUE(device.run());
+  device.end_done(100);  // the urgent job
+  ASSERT_TRUE(device.run());
+  completion(kHigh, high_, ErrorCode::kOk);
+  ASSERT_EQ(last_start().pair(reg::kCommandBaseLo), stream_of(0) + 96 * 4);
+  const uint32_t second = driver.run(kHigh, yielding_job(1), 1);
+  ASSERT_TRUE(device.run());
+  EXPECT_EQ(device.preemptions_asked, 1u) << "a restore has no yield to stop at";
+  device.end_done(50);
+  ASSERT_TRUE(device.run());
+  EXPECT_EQ(last_start().pair(reg::kCommandBaseLo), stream_of(0));
+  EXPECT_EQ(last_start().at(reg::kCommandStart), 32u);
+  EXPECT_EQ(device.preemptions_asked, 2u) << "asked to stop at once";
+  device.end_preempted(700, 32, 0);
+  ASSERT_TRUE(device.run());
+  EXPECT_EQ(last_start().pair(reg::kCommandBaseLo), stream_of(0) + 64 * 4);
+  device.end_done(60);
+  ASSERT_TRUE(device.run());
+  EXPECT_EQ(last_start().pair(reg::kCommandBaseLo), stream_of(1));
+  device.end_done(100);
+  ASSERT_TRUE(device.run());
+  EXPECT_GE(completion(kHigh, second, ErrorCode::kOk).blocked, 50u + 700u + 60u);
 }
 
 TEST_F(ScheduleTest, ThreePrioritiesNest) {

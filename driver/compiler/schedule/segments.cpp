@@ -2,9 +2,9 @@
 #include "driver/compiler/schedule/segments.h"
 
 #include <algorithm>
-#include <tuple>
-#include <utility>
+#include <cmath>
 
+#include "driver/compiler/schedule/estimate.h"
 #include "hw/contract/gen/commands.h"
 
 namespace npu::compiler::backend {
@@ -27,8 +27,11 @@ class StreamWriter {
   StreamWriter(const contract::Capabilities& capabilities, Program& program)
       : capabilities_(capabilities), program_(program) {}
 
-  // Returns word and number of words.
-  std::pair<uint32_t, uint32_t> write(const std::vector<ByteSpan>& moves, uint32_t layer, bool save) {
+  // Where a stream lies, and what it takes.
+  struct Written {
+    uint32_t word = 0, words = 0, cycles = 0;
+  };
+  Written write(const std::vector<ByteSpan>& moves, uint32_t layer, bool save) {
     std::vector<uint32_t>& words = program_.commands;
     words.resize((words.size() + kStreamWords - 1) / kStreamWords * kStreamWords);
     const size_t start = words.size();
@@ -41,6 +44,7 @@ class StreamWriter {
     begin.command_count = static_cast<uint32_t>(moves.size()) + 2;
     begin.encode(words);
     std::vector<int64_t> load(capabilities_.dma_channels);
+    std::vector<Command> commands;
     int64_t offset = 0;
     for (const ByteSpan& move : moves) {
       const auto channel = std::min_element(load.begin(), load.end());
@@ -54,6 +58,7 @@ class StreamWriter {
       copy.run_bytes = static_cast<uint32_t>(bytes);
       copy.count.fill(1);
       copy.encode(words);
+      commands.push_back({copy});
       *channel += bytes;
       offset += bytes;
     }
@@ -61,7 +66,8 @@ class StreamWriter {
     end.header.queue = Queue::kSequencer;
     end.header.layer = layer;
     end.encode(words);
-    return {static_cast<uint32_t>(start), static_cast<uint32_t>(words.size() - start)};
+    return {static_cast<uint32_t>(start), static_cast<uint32_t>(words.size() - start),
+            static_cast<uint32_t>(std::ceil(estimate_cycles(commands, {}, capabilities_)))};
   }
 
  private:
@@ -124,8 +130,14 @@ void write_streams(Share& share, uint32_t layer, StreamWriter& writer) {
   if (share.pieces.empty()) return;
   Segment& streams = share.streams;
   streams.live_bytes = static_cast<uint32_t>(bytes_of(share.pieces));
-  std::tie(streams.save_word, streams.save_words) = writer.write(share.pieces, layer, true);
-  std::tie(streams.restore_word, streams.restore_words) = writer.write(share.pieces, layer, false);
+  const StreamWriter::Written save = writer.write(share.pieces, layer, true);
+  const StreamWriter::Written restore = writer.write(share.pieces, layer, false);
+  streams.save_word = save.word;
+  streams.save_words = save.words;
+  streams.save_cycles = save.cycles;
+  streams.restore_word = restore.word;
+  streams.restore_words = restore.words;
+  streams.restore_cycles = restore.cycles;
 }
 
 }  // namespace
@@ -161,9 +173,10 @@ void add_segment_streams(const std::vector<std::vector<ByteSpan>>& live, std::sp
     for (Share& share : shares) write_streams(share, layers[first], writer);
     for (; first < end; ++first) {
       Segment& segment = program.segments[first];
-      const Segment& streams = shares[share_of[share_of.size() - (end - first)]].streams;
-      segment = {segment.yield_word,   streams.live_bytes,    streams.save_word, streams.save_words,
-                 streams.restore_word, streams.restore_words, segment.cycles};
+      const Segment own = segment;
+      segment = shares[share_of[share_of.size() - (end - first)]].streams;
+      segment.yield_word = own.yield_word;
+      segment.cycles = own.cycles;
       program.save_bytes = std::max(program.save_bytes, segment.live_bytes);
     }
   }

@@ -44,7 +44,8 @@ TEST(Mailbox, FirmwareWritesItsRegistersOnly) {
   EXPECT_EQ(bench.result(1), 0x4000u);
   EXPECT_EQ(bench.result(2), 0x77u);
   EXPECT_EQ(bench.result(3), reg::kCpuStatusRunningMask);
-  bench.write(reg::kFirmwareState, 7);  // read-only for the host
+  uint32_t word = 7;  // read-only for the host
+  EXPECT_EQ(bench.transport(tlm::TLM_WRITE_COMMAND, reg::kFirmwareState, &word, 4), tlm::TLM_ADDRESS_ERROR_RESPONSE);
   EXPECT_EQ(bench.read(reg::kFirmwareState), 2u);
 }
 

@@ -35,6 +35,22 @@ TEST(Api, MemoryUse) {
   EXPECT_GE(use.persistent_used, 4u);
   EXPECT_GT(info.command_count, 2u);
   EXPECT_GE(info.layer_count, 1u);
+  EXPECT_EQ(info.blocking_cycles, 0u) << "nothing is interrupted without firmware";
+}
+
+// A caller that was built with version 1.1 has a structure without the newer member.
+TEST(Api, TakesTheProgramInfoOfVersionOne) {
+  Bench bench;
+  struct {
+    npu_program_info info;
+    uint64_t behind;
+  } old{};
+  old.info.struct_size = offsetof(npu_program_info, blocking_cycles);
+  EXPECT_EQ(old.info.struct_size, 40u);
+  old.info.blocking_cycles = 77;
+  ASSERT_OK(bench.error, npu_program_get_info(bench.program, &old.info, bench.error.out()));
+  EXPECT_GT(old.info.command_count, 2u);
+  EXPECT_EQ(old.info.blocking_cycles, 77u) << "it is not the caller's to have";
 }
 
 TEST(Api, RegistersAndMemory) {

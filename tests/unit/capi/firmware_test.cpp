@@ -63,6 +63,16 @@ TEST(Firmware, RunsAJob) {
   EXPECT_EQ(std::count(output, output + 4, 9), 4);
 }
 
+// What the firmware takes is 6,000 cycles of its clock; the network has a tail at least.
+TEST(Firmware, AProgramTellsHowLongItBlocks) {
+  FirmwareBench bench;
+  bench.open_all();
+  auto info = sized<npu_program_info>();
+  ASSERT_OK(bench.error, npu_program_get_info(bench.program, &info, bench.error.out()));
+  const contract::Capabilities caps = presets::load_preset("nano").caps;
+  EXPECT_GT(info.blocking_cycles, uint64_t{6000} * caps.clock_mhz / caps.cpu_clock_mhz);
+}
+
 TEST(Firmware, JobOptionsReachTheDevice) {
   FirmwareBench bench;
   bench.open_all();

@@ -62,6 +62,20 @@ TEST_F(ChipDeviceTest, TheHostSeesMailboxAndIdentityOnly) {
   EXPECT_EQ(code_of([&] { device_->write_register(reg::kControl, 1); }), ErrorCode::kFaultBus);
   EXPECT_EQ(code_of([&] { static_cast<void>(device_->read_register(reg::kStatus)); }), ErrorCode::kFaultBus);
   EXPECT_EQ(code_of([&] { static_cast<void>(device_->read_register(reg::kDoorbellPending)); }), ErrorCode::kFaultBus);
+  const auto message = [&](uint32_t offset) -> std::string {
+    try {
+      device_->write_register(offset, 1);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message(reg::kFirmwareState),
+            "register 'firmware_state' at offset 0x2010 is read-only: nothing was written");
+  EXPECT_EQ(message(reg::kIrqEnable),
+            "register 'irq_enable' at offset 0x18 belongs to the control CPU: the host does not reach it");
+  EXPECT_EQ(message(0x1c), "the device has no register at offset 28");
+  EXPECT_EQ(message(reg::kHostIrqEnable), "");
 }
 
 TEST_F(ChipDeviceTest, DoorbellToInterrupt) {

@@ -125,6 +125,28 @@ TEST_F(TlmDeviceTest, TimeoutLeavesTheDevicePaused) {
   EXPECT_EQ(job_cycles(), cycles);
 }
 
+// A host that only looks gets on, by the same steps in every run, and what it looks at stays as it is.
+TEST_F(TlmDeviceTest, LookingLetsTimeGoOn) {
+  open();
+  const auto looks = [&] {
+    start(stream(20));
+    int count = 1;
+    while (!device_->wait_interrupt(milliseconds(0)) && count < 1000) ++count;
+    return count;
+  };
+  start(stream(20));
+  ASSERT_TRUE(device_->wait_interrupt(seconds(60)));
+  const uint32_t cycles = job_cycles();
+  const int first = looks();
+  EXPECT_EQ(job_cycles(), cycles);
+  EXPECT_GE(first, static_cast<int>(cycles / 10'000));
+  EXPECT_LE(first, static_cast<int>(cycles / 10'000) + 2);
+  EXPECT_EQ(looks(), first);
+  // Nothing to look for: comes back without time.
+  device_->write_register(reg::kIrqStatus, 1);
+  EXPECT_FALSE(device_->wait_interrupt(milliseconds(0)));
+}
+
 TEST_F(TlmDeviceTest, ResetWhileAJobRuns) {
   open();
   start(stream(400));
@@ -229,6 +251,27 @@ TEST_F(TlmDeviceTest, AddressesOutsideAreErrors) {
   EXPECT_EQ(code_of([&] { device_->read_registers(reg::kCounterLo, values); }), ErrorCode::kOk);
   EXPECT_EQ(code_of([&] { device_->read_registers(reg::kFaultCycleHi, values); }), ErrorCode::kOk);
   EXPECT_EQ(code_of([&] { device_->read_registers(reg::kVarWord3, values); }), ErrorCode::kFaultBus);
+}
+
+TEST_F(TlmDeviceTest, AWriteToAReadOnlyRegisterIsAnErrorThatNamesIt) {
+  open();
+  const auto message = [&](uint32_t offset) -> std::string {
+    const uint32_t before = device_->read_register(offset);
+    try {
+      device_->write_register(offset, ~before);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kFaultBus);
+      EXPECT_EQ(device_->read_register(offset), before);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message(reg::kStatus), "register 'status' at offset 0x10 is read-only: nothing was written");
+  EXPECT_EQ(message(reg::kId), "register 'id' at offset 0x0 is read-only: nothing was written");
+  EXPECT_EQ(message(reg::counter_lo(3)), "register 'counter_lo' at offset 0x818 is read-only: nothing was written");
+  const contract::CapabilityInfo& capability = contract::kCapabilities.front();
+  EXPECT_NE(message(capability.register_offset).find("'" + std::string(capability.name) + "'"), std::string::npos);
+  EXPECT_EQ(message(reg::kCommandWords), "");
 }
 
 TEST_F(TlmDeviceTest, MemoryAndPersistentKeepWhatIsWritten) {
