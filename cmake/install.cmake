@@ -15,7 +15,7 @@ install(FILES LICENSE NOTICE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 if(TARGET npu_firmware)
   foreach(kind bin sym elf)
-    install(FILES "${CMAKE_BINARY_DIR}/firmware/npu_firmware.${kind}" DESTINATION "${CMAKE_INSTALL_DATADIR}/tosa-npu")
+    install(FILES "${PROJECT_BINARY_DIR}/firmware/npu_firmware.${kind}" DESTINATION "${CMAKE_INSTALL_DATADIR}/tosa-npu")
   endforeach()
 endif()
 if(TARGET npu_iss)

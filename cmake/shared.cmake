@@ -6,9 +6,9 @@ include(GNUInstallDirs)
 set(NPU_INSTALL_INCLUDE "${CMAKE_INSTALL_INCLUDEDIR}/tosa-npu")
 
 # The major version of the C API, from its header: libraries of another one have another name.
-file(STRINGS "${CMAKE_SOURCE_DIR}/driver/capi/npu.h" _line REGEX "define NPU_API_VERSION_MAJOR")
+file(STRINGS "${PROJECT_SOURCE_DIR}/driver/capi/npu.h" _line REGEX "define NPU_API_VERSION_MAJOR")
 string(REGEX MATCH "[0-9]+" NPU_API_MAJOR "${_line}")
-file(STRINGS "${CMAKE_SOURCE_DIR}/driver/capi/npu.h" _line REGEX "define NPU_API_VERSION_MINOR")
+file(STRINGS "${PROJECT_SOURCE_DIR}/driver/capi/npu.h" _line REGEX "define NPU_API_VERSION_MINOR")
 string(REGEX MATCH "[0-9]+" NPU_API_MINOR "${_line}")
 
 # npu_shared_library(name HEADER npu.h SOURCES a.cpp ... LIBS x y [PUBLIC_LIBS z]): lib<name>.so.<major>. Exports what <name>.map
@@ -29,7 +29,7 @@ function(npu_shared_library name)
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME ${name} VERSION ${NPU_API_MAJOR}.${NPU_API_MINOR} SOVERSION ${NPU_API_MAJOR} EXPORT_NAME ${name}
     PUBLIC_HEADER "${CMAKE_CURRENT_SOURCE_DIR}/${ARG_HEADER}" LINK_DEPENDS "${map}"
-    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}" INSTALL_RPATH "$ORIGIN")
+    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}" INSTALL_RPATH "$ORIGIN")
   install(TARGETS ${target} EXPORT tosa-npu
           LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
           PUBLIC_HEADER DESTINATION "${NPU_INSTALL_INCLUDE}")
@@ -40,6 +40,6 @@ function(npu_shared_library name)
     string(REGEX REPLACE "^lib" "" lib "${lib}")
     string(APPEND NPU_PC_REQUIRES " ${lib}")
   endforeach()
-  configure_file("${CMAKE_SOURCE_DIR}/cmake/library.pc.in" "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" @ONLY)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/library.pc.in" "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" @ONLY)
   install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endfunction()
