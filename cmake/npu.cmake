@@ -33,11 +33,18 @@ endif()
 find_package(Threads REQUIRED)
 
 add_library(npu_options INTERFACE)
-target_include_directories(npu_options INTERFACE "${PROJECT_SOURCE_DIR}")
-target_compile_options(npu_options INTERFACE -Wall -Wextra -Wpedantic $<$<BOOL:${NPU_WARNINGS_AS_ERRORS}>:-Werror>)
+target_compile_features(npu_options INTERFACE cxx_std_20)
+target_include_directories(npu_options INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
+                                                 "$<INSTALL_INTERFACE:include/tosa-npu>")
+# Warnings are this project's own affair, not of those that link its libraries.
+if(NPU_WARNINGS_AS_ERRORS)
+  set(_werror -Werror)
+endif()
+set(NPU_WARNINGS -Wall -Wextra -Wpedantic ${_werror})
+target_compile_options(npu_options INTERFACE "$<BUILD_INTERFACE:${NPU_WARNINGS}>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Meant for headers: a batch (npu_batches) includes source files, whose classes may use what is theirs alone.
-  target_compile_options(npu_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+  target_compile_options(npu_options INTERFACE "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>>")
 endif()
 if(NPU_SANITIZE)
   target_compile_options(npu_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all

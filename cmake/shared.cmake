@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# How the shared libraries of the C API are built and installed: see driver/capi and sim/capi.
+# How the shared libraries of the C API are built: see driver/capi and sim/capi. cmake/install.cmake installs them.
 include(GNUInstallDirs)
 
 # Where headers go: beside each other in a folder of their own, which the pkg-config files name.
@@ -30,9 +30,7 @@ function(npu_shared_library name)
     OUTPUT_NAME ${name} VERSION ${NPU_API_MAJOR}.${NPU_API_MINOR} SOVERSION ${NPU_API_MAJOR} EXPORT_NAME ${name}
     PUBLIC_HEADER "${CMAKE_CURRENT_SOURCE_DIR}/${ARG_HEADER}" LINK_DEPENDS "${map}"
     LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}" INSTALL_RPATH "$ORIGIN")
-  install(TARGETS ${target} EXPORT tosa-npu
-          LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-          PUBLIC_HEADER DESTINATION "${NPU_INSTALL_INCLUDE}")
+  add_library(tosa-npu::${name} ALIAS ${target})
   set(NPU_PC_NAME ${name})
   set(NPU_PC_DESCRIPTION "${ARG_DESCRIPTION}")
   set(NPU_PC_REQUIRES "")
@@ -41,5 +39,4 @@ function(npu_shared_library name)
     string(APPEND NPU_PC_REQUIRES " ${lib}")
   endforeach()
   configure_file("${PROJECT_SOURCE_DIR}/cmake/library.pc.in" "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" @ONLY)
-  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endfunction()
