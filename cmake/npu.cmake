@@ -31,11 +31,12 @@ if(NPU_CCACHE AND NOT _ccache_problem AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 find_package(Threads REQUIRED)
+include(GNUInstallDirs)
 
 add_library(npu_options INTERFACE)
 target_compile_features(npu_options INTERFACE cxx_std_20)
 target_include_directories(npu_options INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
-                                                 "$<INSTALL_INTERFACE:include/tosa-npu>")
+                                                 "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tosa-npu>")
 # Warnings are this project's own affair, not of those that link its libraries.
 if(NPU_WARNINGS_AS_ERRORS)
   set(_werror -Werror)

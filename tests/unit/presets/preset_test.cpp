@@ -232,7 +232,7 @@ TEST(Presets, BadBasesAreRefused) {
   EXPECT_THAT(error("base: edge\nvpu_lane: 64\n").second, HasSubstr("the key 'vpu_lane' is unknown"));
   EXPECT_THAT(error("base: edge\nvpu_lanes: 64\nvpu_lanes: 8\n").second,
               HasSubstr("the key 'vpu_lanes' appears twice"));
-  EXPECT_THAT(error("base: edge\nvpu_lanes:\n").second, HasSubstr("vpu_lanes is empty, but must be"));
+  EXPECT_THAT(error("base: edge\nvpu_lanes:\n").second, HasSubstr("vpu_lanes is not a number, but must be"));
   EXPECT_THAT(error("base: edge\ndram:\n").second, HasSubstr("dram must be a mapping"));
   EXPECT_THAT(error("base: edge\ndram:\n  bank: 8\n").second, HasSubstr("the key 'dram.bank' is unknown"));
   EXPECT_THAT(error("base: edge\ndram:\n  name: ''\n").second, HasSubstr("dram.name must be a text"));
