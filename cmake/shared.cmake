@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# How the shared libraries of the C API are built and installed: see driver/capi and sim/capi.
+# How the shared libraries of the C API are built: see driver/capi and sim/capi. cmake/install.cmake installs them.
 include(GNUInstallDirs)
 
 # Where headers go: beside each other in a folder of their own, which the pkg-config files name.
 set(NPU_INSTALL_INCLUDE "${CMAKE_INSTALL_INCLUDEDIR}/tosa-npu")
 
 # The major version of the C API, from its header: libraries of another one have another name.
-file(STRINGS "${CMAKE_SOURCE_DIR}/driver/capi/npu.h" _line REGEX "define NPU_API_VERSION_MAJOR")
+file(STRINGS "${PROJECT_SOURCE_DIR}/driver/capi/npu.h" _line REGEX "define NPU_API_VERSION_MAJOR")
 string(REGEX MATCH "[0-9]+" NPU_API_MAJOR "${_line}")
-file(STRINGS "${CMAKE_SOURCE_DIR}/driver/capi/npu.h" _line REGEX "define NPU_API_VERSION_MINOR")
+file(STRINGS "${PROJECT_SOURCE_DIR}/driver/capi/npu.h" _line REGEX "define NPU_API_VERSION_MINOR")
 string(REGEX MATCH "[0-9]+" NPU_API_MINOR "${_line}")
 
 # npu_shared_library(name HEADER npu.h SOURCES a.cpp ... LIBS x y [PUBLIC_LIBS z]): lib<name>.so.<major>. Exports what <name>.map
@@ -29,10 +29,8 @@ function(npu_shared_library name)
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME ${name} VERSION ${NPU_API_MAJOR}.${NPU_API_MINOR} SOVERSION ${NPU_API_MAJOR} EXPORT_NAME ${name}
     PUBLIC_HEADER "${CMAKE_CURRENT_SOURCE_DIR}/${ARG_HEADER}" LINK_DEPENDS "${map}"
-    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}" INSTALL_RPATH "$ORIGIN")
-  install(TARGETS ${target} EXPORT tosa-npu
-          LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-          PUBLIC_HEADER DESTINATION "${NPU_INSTALL_INCLUDE}")
+    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}" INSTALL_RPATH "$ORIGIN")
+  add_library(tosa-npu::${name} ALIAS ${target})
   set(NPU_PC_NAME ${name})
   set(NPU_PC_DESCRIPTION "${ARG_DESCRIPTION}")
   set(NPU_PC_REQUIRES "")
@@ -40,6 +38,5 @@ function(npu_shared_library name)
     string(REGEX REPLACE "^lib" "" lib "${lib}")
     string(APPEND NPU_PC_REQUIRES " ${lib}")
   endforeach()
-  configure_file("${CMAKE_SOURCE_DIR}/cmake/library.pc.in" "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" @ONLY)
-  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/library.pc.in" "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" @ONLY)
 endfunction()

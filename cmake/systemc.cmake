@@ -9,4 +9,5 @@ endif()
 
 add_library(npu_systemc INTERFACE)
 target_compile_definitions(npu_systemc INTERFACE SC_CPLUSPLUS=201703L SC_INCLUDE_DYNAMIC_PROCESSES)
-target_link_libraries(npu_systemc INTERFACE "${NPU_SYSTEMC_LIBRARY}" Threads::Threads)
+target_link_libraries(npu_systemc INTERFACE "$<BUILD_INTERFACE:${NPU_SYSTEMC_LIBRARY}>" "$<INSTALL_INTERFACE:systemc>"
+                                            Threads::Threads)

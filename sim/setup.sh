@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what this project needs on Debian 12, and only what is missing. A second run takes well under a second.
 #
-#   sim/setup.sh [GROUP...]     groups: build, tests, python, checks, fuzz, formal; without any: build tests python
+#   sim/setup.sh [GROUP...]     groups: build, tests, python, checks, fuzz, formal, fresh; without any: build tests python
 #   sim/setup.sh --list         prints the Debian packages of every group, installs nothing
 #
 #   build    compilers for host and control CPU, the latter's simulator, CMake, SystemC, Verilator and the libraries of the
@@ -12,6 +12,7 @@
 #   checks   clang-format and clang-tidy
 #   fuzz     clang with its sanitizers and libFuzzer
 #   formal   yosys, for the proofs of rtl/formal
+#   fresh    mmdebstrap, for tests/fresh: bare machines on which the README's commands are tried
 #
 # Packages are installed as root, or with sudo. Exit status 0, or 1 after one sentence on stderr.
 set -euo pipefail
@@ -27,6 +28,7 @@ declare -A packages=(
   [checks]="clang-format clang-tidy"
   [fuzz]="clang-14 libclang-rt-14-dev"
   [formal]="yosys"
+  [fresh]="mmdebstrap git"
 )
 
 say() { echo "setup: $*"; }
@@ -54,7 +56,7 @@ install_packages() {
   command -v apt-get >/dev/null || fail "there is no apt-get here; install what corresponds to Debian's ${missing[*]}."
   if [[ $EUID -ne 0 ]]; then
     command -v sudo >/dev/null || fail "needs root or sudo to install ${missing[*]}."
-    sudo true </dev/null || fail "sudo did not let us install ${missing[*]}."
+    sudo true </dev/null 2>/dev/null || fail "sudo did not let us install ${missing[*]}."
     prefix=(sudo)
   fi
   say "installing ${missing[*]}"
@@ -82,18 +84,27 @@ install_python() {
   echo "$wanted" >"$stamp"
 }
 
+# Another CMake may stand on PATH in front of the one that was installed.
+check_cmake() {
+  local cmake version
+  cmake=$(command -v cmake) || fail "cmake is installed, but not on PATH, which is $PATH."
+  version=$("$cmake" --version 2>/dev/null | sed -n '1s/.* //p') || true
+  printf '3.25\n%s\n' "$version" | sort -V -C ||
+    fail "$cmake is CMake ${version:-of no version}, but 3.25 is needed: put /usr/bin, where Debian's is, in front on PATH."
+}
+
 main() {
   local group
   local -a groups=("$@") wanted=()
   if [[ ${1:-} == --list ]]; then
-    for group in build tests python checks fuzz formal; do
+    for group in build tests python checks fuzz formal fresh; do
       echo "$group:" ${packages[$group]}
     done
     return 0
   fi
   [[ $# -gt 0 ]] || groups=(build tests python)
   for group in "${groups[@]}"; do
-    [[ -n ${packages[$group]:-} ]] || fail "there is no group '$group': choose from build, tests, python, checks, fuzz, formal."
+    [[ -n ${packages[$group]:-} ]] || fail "there is no group '$group': choose from build, tests, python, checks, fuzz, formal, fresh."
     wanted+=(${packages[$group]})
   done
   mkdir -p build 2>/dev/null || fail "cannot create the folder $PWD/build."
@@ -104,6 +115,9 @@ main() {
   install_packages $(printf '%s\n' "${wanted[@]}" | sort -u)
   if [[ " ${groups[*]} " == *" python "* ]]; then
     install_python
+  fi
+  if [[ " ${groups[*]} " == *" build "* ]]; then
+    check_cmake
   fi
   say "ready (${groups[*]})"
 }

@@ -6,8 +6,8 @@
 #
 #   smoke     release build; unit tests but the long ones, and the checks of contract, layering and format
 #   full      release build with every test but the nightly ones, then the unit tests again with address and
-#             undefined-behaviour sanitizers, then a minute of fuzzing
-#   nightly   as full, with the nightly tests, ten minutes of fuzzing from another random seed, and clang-tidy
+#             undefined-behaviour sanitizers, a minute of fuzzing, and the README's commands on a bare machine (tests/fresh)
+#   nightly   as full, with the nightly tests, ten minutes of fuzzing from another random seed, clang-tidy, and all of tests/fresh
 #
 # Exit status 0 when everything passed, else that of what failed first.
 set -euo pipefail
@@ -68,6 +68,19 @@ fuzz() {
   return "$status"
 }
 
+# fresh LEVEL: the README's commands on bare machines, where such machines can be made.
+fresh() {
+  local log=build/fresh-run.log status=0
+  step "fresh machines"
+  tests/fresh/run.sh "$1" 2>&1 | tee "$log" || status=$?
+  if [[ $status -eq 77 ]]; then
+    summary+=("$(tail -n 1 "$log")")
+    return 0
+  fi
+  summary+=("fresh machines: $([[ $status -eq 0 ]] && echo "$1 passed" || tail -n 1 "$log")")
+  return "$status"
+}
+
 finish() {
   local status=$?
   step "$level $([[ $status -eq 0 ]] && echo passed || echo "failed, exit status $status")"
@@ -78,7 +91,7 @@ trap finish EXIT
 mkdir -p build
 step "set-up"
 groups=(build tests python checks)
-[[ $level == smoke ]] || groups+=(fuzz formal)
+[[ $level == smoke ]] || groups+=(fuzz formal fresh)
 sim/setup.sh "${groups[@]}"
 
 # The set-up has just made the Python environment: tests that need it must not be skipped.
@@ -104,6 +117,11 @@ fi
 case $level in
   full) fuzz --seconds 60 ;;
   nightly) fuzz --seconds 600 --seed "$(date +%Y%m%d)" ;;
+esac
+
+case $level in
+  full) fresh gate ;;
+  nightly) fresh nightly ;;
 esac
 
 if [[ $level == nightly ]]; then

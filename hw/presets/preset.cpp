@@ -45,26 +45,47 @@ constexpr std::array<DramKey, 11> kDramKeys = {{
     {"t_rfc_ns", "ns", 1, 100000, false, &Dram::t_rfc_ns},
 }};
 
+// The files being read, the first one outermost: each names the next one as its base.
+using Chain = std::vector<std::filesystem::path>;
+
+Preset load_machine(const std::string& name_or_path, const std::filesystem::path& folder, const Chain& chain);
+
 class Parser {
  public:
-  explicit Parser(std::string source) : source_(std::move(source)) {}
+  // `folder` is where a base is looked for; `chain` ends with the file whose text is parsed.
+  Parser(std::string source, std::filesystem::path folder, Chain chain)
+      : source_(std::move(source)), folder_(std::move(folder)), chain_(std::move(chain)) {}
 
   Preset parse(const std::string& name, const std::string& text) {
     const YAML::Node root = load(text);
-    Preset preset;
-    preset.name = name;
+    const bool has_base = has_key(root, "base");
     std::set<std::string> known{"dram"};
+    if (has_base) known.emplace("base");
     for (const auto& info : contract::kCapabilities) known.emplace(info.name);
-    check_keys(root, "", known);
+    check_keys(root, "", known, has_base);
+    Preset preset = has_base ? load_base(child(root, "base")) : Preset{};
+    preset.name = name;
     for (const auto& info : contract::kCapabilities) {
+      if (!has_key(root, info.name)) continue;
       preset.caps.*info.member = number(root, "", info.name, info.unit, info.min, info.max, info.power_of_two);
     }
-    preset.dram = parse_dram(child(root, "dram"));
+    if (has_key(root, "dram")) parse_dram(child(root, "dram"), has_base, preset.dram);
     check_together(preset);
     return preset;
   }
 
  private:
+  // The machine whose values hold where this file gives none. It must be a whole machine itself.
+  [[nodiscard]] Preset load_base(const YAML::Node& node) const {
+    const std::string base = node.IsScalar() ? node.Scalar() : "";
+    if (base.empty()) fail("base must be the name of a machine or the path of its YAML file");
+    try {
+      return load_machine(base, folder_, chain_);
+    } catch (const Error& error) {
+      throw Error(error.code(), source_ + ": base: " + error.what());
+    }
+  }
+
   [[noreturn]] void fail(const std::string& what) const { throw Error(ErrorCode::kBadPreset, source_ + ": " + what); }
 
   YAML::Node load(const std::string& text) const {
@@ -83,8 +104,10 @@ class Parser {
     }
   }
 
-  // yaml-cpp keeps duplicate keys and finds the first one, so they are looked for here.
-  void check_keys(const YAML::Node& map, const std::string& prefix, const std::set<std::string>& known) const {
+  // yaml-cpp keeps duplicate keys and finds the first one, so they are looked for here. With a base, any
+  // key may be missing.
+  void check_keys(const YAML::Node& map, const std::string& prefix, const std::set<std::string>& known,
+                  bool has_base) const {
     std::set<std::string> seen;
     for (const auto& entry : map) {
       if (!entry.first.IsScalar()) fail("a key is a list or a mapping; keys are names such as 'clock_mhz'");
@@ -92,8 +115,10 @@ class Parser {
       if (!known.contains(key)) fail("the key '" + prefix + shortened(key) + "' is unknown" + suggestion(key, known));
       if (!seen.insert(key).second) fail("the key '" + prefix + key + "' appears twice");
     }
+    if (has_base) return;
     for (const std::string& key : known) {
-      if (!seen.contains(key)) fail("the key '" + prefix + key + "' is missing");
+      if (!seen.contains(key))
+        fail("the key '" + prefix + key + "' is missing (behind 'base: edge', it would be edge's)");
     }
   }
 
@@ -103,6 +128,10 @@ class Parser {
       if (entry.first.Scalar() == key) return entry.second;
     }
     return {};
+  }
+
+  static bool has_key(const YAML::Node& map, std::string_view key) {
+    return std::any_of(map.begin(), map.end(), [&](const auto& entry) { return entry.first.Scalar() == key; });
   }
 
   uint32_t number(const YAML::Node& map, const std::string& prefix, std::string_view key, std::string_view unit,
@@ -120,22 +149,26 @@ class Parser {
     return value;
   }
 
-  Dram parse_dram(const YAML::Node& node) const {
+  // `dram` holds the base's values, if there is a base.
+  void parse_dram(const YAML::Node& node, bool has_base, Dram& dram) const {
     if (!node.IsMap()) fail("dram must be a mapping with keys such as 'data_rate_mts'");
     std::set<std::string> known{"name"};
     for (const DramKey& key : kDramKeys) known.emplace(key.name);
-    check_keys(node, "dram.", known);
-    Dram dram;
-    const YAML::Node name = child(node, "name");
-    if (name.IsScalar()) dram.name = name.Scalar();
-    if (dram.name.empty() || dram.name.size() > 64 ||
-        !std::all_of(dram.name.begin(), dram.name.end(), [](unsigned char c) { return c >= ' ' && c != 0x7f; })) {
-      fail("dram.name must be a text of 1 to 64 printable characters");
-    }
+    check_keys(node, "dram.", known, has_base);
+    if (has_key(node, "name")) dram.name = dram_name(child(node, "name"));
     for (const DramKey& key : kDramKeys) {
+      if (!has_key(node, key.name)) continue;
       dram.*key.member = number(node, "dram.", key.name, key.unit, key.min, key.max, key.power_of_two);
     }
-    return dram;
+  }
+
+  [[nodiscard]] std::string dram_name(const YAML::Node& node) const {
+    const std::string name = node.IsScalar() ? node.Scalar() : "";
+    if (name.empty() || name.size() > 64 ||
+        !std::all_of(name.begin(), name.end(), [](unsigned char c) { return c >= ' ' && c != 0x7f; })) {
+      fail("dram.name must be a text of 1 to 64 printable characters");
+    }
+    return name;
   }
 
   // A relation between two values; `rule` says what must hold.
@@ -189,6 +222,8 @@ class Parser {
   }
 
   std::string source_;
+  std::filesystem::path folder_;
+  Chain chain_;
 };
 
 std::string read_file(const std::string& path) {
@@ -204,6 +239,40 @@ std::string read_file(const std::string& path) {
   return text;
 }
 
+const EmbeddedPreset* find_embedded(const std::string& name) {
+  const auto presets = embedded_presets();
+  const auto found =
+      std::find_if(presets.begin(), presets.end(), [&](const auto& preset) { return preset.name == name; });
+  return found == presets.end() ? nullptr : &*found;
+}
+
+// The path that the user wrote names the file in messages; what it leads to tells whether it is read already.
+Preset load_file(const std::filesystem::path& path, Chain chain) {
+  const std::string text = read_file(path.string());
+  std::error_code problem;
+  const std::filesystem::path real = std::filesystem::canonical(path, problem);
+  if (std::find(chain.begin(), chain.end(), real) != chain.end()) {
+    throw Error(ErrorCode::kBadPreset, path.string() + ": is its own base, directly or through others");
+  }
+  chain.push_back(real);
+  return Parser(path.string(), path.parent_path(), std::move(chain)).parse(path.stem().string(), text);
+}
+
+Preset load_machine(const std::string& name_or_path, const std::filesystem::path& folder, const Chain& chain) {
+  if (const EmbeddedPreset* preset = find_embedded(name_or_path)) {
+    return Parser(name_or_path, {}, {}).parse(name_or_path, std::string(preset->text));
+  }
+  const std::filesystem::path path = folder / name_or_path;
+  std::error_code problem;
+  if (!path.has_extension() && (name_or_path.empty() || !std::filesystem::exists(path, problem))) {
+    std::string names;
+    for (const std::string& name : preset_names()) names += (names.empty() ? "" : ", ") + name;
+    throw Error(ErrorCode::kBadPreset,
+                "'" + name_or_path + "' is no machine: choose one of " + names + ", or give the path of a YAML file");
+  }
+  return load_file(path, chain);
+}
+
 }  // namespace
 
 std::vector<std::string> preset_names() {
@@ -212,23 +281,31 @@ std::vector<std::string> preset_names() {
   return names;
 }
 
-Preset parse_preset(const std::string& name, const std::string& source, const std::string& text) {
-  return Parser(source).parse(name, text);
+std::string_view preset_text(const std::string& name) {
+  const EmbeddedPreset* preset = find_embedded(name);
+  return preset == nullptr ? std::string_view() : preset->text;
 }
 
-Preset load_preset(const std::string& name_or_path) {
-  for (const EmbeddedPreset& preset : embedded_presets()) {
-    if (preset.name == name_or_path) return parse_preset(name_or_path, name_or_path, std::string(preset.text));
+std::string to_yaml(const Preset& preset) {
+  std::string text;
+  const auto line = [&](std::string_view indent, std::string_view key, const std::string& value) {
+    text += std::string(indent) + std::string(key) + ": " + value + "\n";
+  };
+  for (const auto& info : contract::kCapabilities) {
+    line("", info.name, std::to_string(preset.caps.*info.member));
   }
-  const std::filesystem::path path(name_or_path);
-  std::error_code problem;
-  if (!path.has_extension() && !std::filesystem::exists(path, problem)) {
-    std::string names;
-    for (const std::string& name : preset_names()) names += (names.empty() ? "" : ", ") + name;
-    throw Error(ErrorCode::kBadPreset,
-                "'" + name_or_path + "' is no machine: choose one of " + names + ", or give the path of a YAML file");
-  }
-  return parse_preset(path.stem().string(), name_or_path, read_file(name_or_path));
+  text += "dram:\n";
+  std::string name;  // in quotes, because it may be what YAML takes for something else
+  for (const char c : preset.dram.name) name += c == '\'' ? "''" : std::string(1, c);
+  line("  ", "name", "'" + name + "'");
+  for (const DramKey& key : kDramKeys) line("  ", key.name, std::to_string(preset.dram.*key.member));
+  return text;
 }
+
+Preset parse_preset(const std::string& name, const std::string& source, const std::string& text) {
+  return Parser(source, {}, {}).parse(name, text);
+}
+
+Preset load_preset(const std::string& name_or_path) { return load_machine(name_or_path, {}, {}); }
 
 }  // namespace npu::presets

@@ -44,11 +44,19 @@ struct Preset {
 // The machines that the program brings along, by size.
 [[nodiscard]] std::vector<std::string> preset_names();
 
-// A machine by name, or from a YAML file with the keys of edge.yaml. Throws Error(kBadPreset) that names file, key,
-// value and what is allowed; Error(kCannotRead) when the file cannot be read.
+// The file of such a machine, with its comments; empty if there is none of that name.
+[[nodiscard]] std::string_view preset_text(const std::string& name);
+
+// The machine as a file with all keys and without a base, from which load_preset makes it again.
+[[nodiscard]] std::string to_yaml(const Preset& preset);
+
+// A machine by name, or from a YAML file with the keys of edge.yaml. With the key `base`, the name or the path of
+// another machine, a file lists only what differs; a relative path starts at the file that has it. Throws
+// Error(kBadPreset) that names file, key, value and what is allowed; Error(kCannotRead) when the file cannot be read.
 [[nodiscard]] Preset load_preset(const std::string& name_or_path);
 
-// The same from text; `source` names it in messages, `name` becomes the preset's. Throws Error(kBadPreset).
+// The same from text; `source` names it in messages, `name` becomes the preset's, and a base's path starts at the
+// working folder. Throws Error(kBadPreset), and Error(kCannotRead) for a base.
 [[nodiscard]] Preset parse_preset(const std::string& name, const std::string& source, const std::string& text);
 
 }  // namespace npu::presets

@@ -29,6 +29,7 @@ constexpr std::array kCommands = {
     Command{"conformance", "run official conformance tests on the software reference", run_conformance},
     Command{"cosim", "compare RTL with model and reference, for a list of networks, operators and trials", run_cosim},
     Command{"operators", "the operators of TOSA, and what the reference and a machine run of them", run_operators},
+    Command{"machine", "list the machines that come with the program, or print one as a file", run_machine},
     Command{"import", "convert a .tflite or .mlir file to .tosa", run_import},
     Command{"doctor", "say what is missing on this computer and how to get it", run_doctor},
 };

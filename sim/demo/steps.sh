@@ -39,7 +39,10 @@ prepare() {
   [[ -w $out ]] || fail "cannot write to the folder $out."
 
   step "build"
-  cmake --preset release >build/configure-release.log 2>&1 ||
+  # Without tests, unless this folder has them already: CMake deletes what a configuration no longer builds.
+  local -a options=()
+  grep -qs '^NPU_BUILD_TESTS:[A-Z]*=ON$' build/release/CMakeCache.txt || options=(-DNPU_BUILD_TESTS=OFF)
+  cmake --preset release "${options[@]}" >build/configure-release.log 2>&1 ||
     fail "cmake could not configure: $(grep -m 1 -A 1 'CMake Error' build/configure-release.log | tail -n 1) (see build/configure-release.log)."
   cmake --build build/release --parallel "$(nproc)" --target npu || fail "the build failed, as said above."
   models=$("$python" -c 'import pathlib, pymicro_wakeword as p; print(pathlib.Path(p.__file__).parent / "models")')

@@ -12,7 +12,7 @@ class General(NpuTest):
     def test_version_and_help(self):
         self.assertRegex(self.good("--version").out, r"^npu \d+\.\d+\.\d+ \(contract \d+\.\d+\)$")
         text = self.good("--help").out
-        for command in ("info", "run", "reference", "import", "doctor"):
+        for command in ("info", "run", "reference", "import", "machine", "doctor"):
             self.assertIn(f"  {command} ", text)
             help_text = self.good(command, "--help").out
             self.assertIn("usage: npu " + command, help_text)
@@ -32,6 +32,32 @@ class General(NpuTest):
             self.assertEqual(result.returncode, 66)
             self.assertIn("sim/setup.sh python", result.out)
             self.assertIn("[tool_missing]", result.err)
+
+
+class Machine(NpuTest):
+    def test_lists_the_machines(self):
+        self.assertRegex(self.good("machine").out, r"(?m)^edge +1024 +64 +1000 \(500\) MHz +1024 KiB +64 KiB +1024 MiB LPDDR4")
+
+    def test_a_printed_machine_is_a_file_for_config(self):
+        mine = self.dir / "mine.yaml"
+        mine.write_text(self.good("machine", "nano").out, encoding="utf-8")
+        self.assertIn("mine runs all", self.good("info", self.dir / "running_sum.tosa", "--config", mine).out)
+
+    def test_a_file_with_a_base_is_printed_whole(self):
+        wide = self.dir / "wide.yaml"
+        wide.write_text("base: edge\nvpu_lanes: 128\n", encoding="utf-8")
+        text = self.good("machine", wide).out
+        self.assertIn("\nvpu_lanes: 128\n", text)
+        self.assertIn("\nmxu_cols: 32\n", text)
+        self.assertNotIn("base", text)
+        wide.write_text("base: wide.yaml\n", encoding="utf-8")
+        for arguments, status, words in ((["huge"], 64, "'huge' is no machine: choose one of nano, edge"),
+                                         ([self.dir / "no.yaml"], 66, "no.yaml: cannot be read"),
+                                         ([wide], 64, "is its own base, directly or through others"),
+                                         (["nano", "edge"], 64, "see npu machine --help")):
+            result = run("machine", *arguments)
+            self.assertEqual((result.returncode, result.out), (status, ""))
+            self.assertIn(words, result.err)
 
 
 class Info(NpuTest):

@@ -179,6 +179,93 @@ TEST(Presets, FileGivesItsName) {
   std::filesystem::remove(path);
 }
 
+// A folder of machine files of one test, removed with it.
+class PresetFolder {
+ public:
+  PresetFolder() : path_(testing::TempDir() + "machines_" + std::to_string(std::random_device()())) {
+    std::filesystem::create_directories(path_ / "below");
+  }
+  ~PresetFolder() { std::filesystem::remove_all(path_); }
+  PresetFolder(const PresetFolder&) = delete;
+  PresetFolder& operator=(const PresetFolder&) = delete;
+
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name) << text;
+    return (path_ / name).string();
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+TEST(Presets, WithABaseOnlyWhatDiffersIsListed) {
+  const PresetFolder folder;
+  Preset expected = load_preset("edge");
+  expected.name = "wide";
+  expected.caps.vpu_lanes = 128;
+  expected.dram.t_rcd_ns = 20;
+  const std::string wide = folder.write("wide.yaml", "base: edge\nvpu_lanes: 128\ndram:\n  t_rcd_ns: 20\n");
+  EXPECT_EQ(load_preset(wide), expected);
+
+  // A file as base, found from the file that names it.
+  expected.name = "wider";
+  expected.caps.vpu_lanes = 256;
+  EXPECT_EQ(load_preset(folder.write("below/wider.yaml", "vpu_lanes: 256\nbase: ../wide.yaml\n")), expected);
+  expected.name = "same";
+  EXPECT_EQ(load_preset(folder.write("same.yaml", "base: below/wider.yaml\n")), expected);
+  // A name stands for the program's machine, whatever lies beside the file.
+  EXPECT_EQ(load_preset(folder.write("nano.yaml", "base: nano\n")), load_preset("nano"));
+}
+
+TEST(Presets, BadBasesAreRefused) {
+  const PresetFolder folder;
+  const std::string fine = folder.write("fine.yaml", "base: edge\n");
+  const auto error = [&](const std::string& text) { return load_error(folder.write("test.yaml", text)); };
+  EXPECT_THAT(error("base: huge\n").second,
+              HasSubstr("test.yaml: base: 'huge' is no machine: choose one of nano, edge"));
+  EXPECT_EQ(error("base: huge\n").first, ErrorCode::kBadPreset);
+  EXPECT_EQ(error("base: no/such.yaml\n").first, ErrorCode::kCannotRead);
+  EXPECT_EQ(error("base:\n").second.substr(folder.write("test.yaml", "").size()),
+            ": base must be the name of a machine or the path of its YAML file");
+  EXPECT_THAT(error("base: [edge]\n").second, HasSubstr("base must be the name of a machine"));
+  EXPECT_THAT(error("base: edge\nbase: nano\n").second, HasSubstr("the key 'base' appears twice"));
+  EXPECT_THAT(error("base: edge\nvpu_lane: 64\n").second, HasSubstr("the key 'vpu_lane' is unknown"));
+  EXPECT_THAT(error("base: edge\nvpu_lanes: 64\nvpu_lanes: 8\n").second,
+              HasSubstr("the key 'vpu_lanes' appears twice"));
+  EXPECT_THAT(error("base: edge\nvpu_lanes:\n").second, HasSubstr("vpu_lanes is not a number, but must be"));
+  EXPECT_THAT(error("base: edge\ndram:\n").second, HasSubstr("dram must be a mapping"));
+  EXPECT_THAT(error("base: edge\ndram:\n  bank: 8\n").second, HasSubstr("the key 'dram.bank' is unknown"));
+  EXPECT_THAT(error("base: edge\ndram:\n  name: ''\n").second, HasSubstr("dram.name must be a text"));
+  // Values are judged together with the base's.
+  EXPECT_THAT(error("base: edge\npsram_bytes: 2048\n").second,
+              HasSubstr("var_entries is 128, but must be less than 128"));
+  // The base's own mistakes are named with both files.
+  folder.write("bad.yaml", "base: edge\nvpu_lanes: 3\n");
+  EXPECT_THAT(error("base: bad.yaml\nvpu_lanes: 64\n").second,
+              testing::AllOf(HasSubstr("test.yaml: base: "), HasSubstr("bad.yaml: vpu_lanes is 3, but")));
+}
+
+TEST(Presets, CyclesOfBasesAreRefused) {
+  const PresetFolder folder;
+  const auto [own_code, own_message] = load_error(folder.write("own.yaml", "base: own.yaml\n"));
+  EXPECT_EQ(own_code, ErrorCode::kBadPreset);
+  EXPECT_THAT(own_message, HasSubstr("own.yaml: is its own base, directly or through others"));
+  folder.write("one.yaml", "base: below/two.yaml\n");
+  const auto [code, message] = load_error(folder.write("below/two.yaml", "base: ../below/../one.yaml\n"));
+  EXPECT_EQ(code, ErrorCode::kBadPreset);
+  EXPECT_THAT(message, HasSubstr("two.yaml: is its own base, directly or through others"));
+}
+
+TEST(Presets, PrintedOnesLoadAgain) {
+  for (const std::string& name : preset_names()) {
+    EXPECT_EQ(parse_preset(name, name, std::string(preset_text(name))), load_preset(name));
+    Preset preset = load_preset(name);
+    preset.dram.name = "yes: 'quoted' # \"x\"";
+    EXPECT_EQ(parse_preset(name, name, to_yaml(preset)), preset);
+  }
+  EXPECT_TRUE(preset_text("huge").empty());
+}
+
 TEST(Presets, HugeAndDeepTextsAreRefused) {
   EXPECT_THAT(error_of(std::string(100000, '#')).second, HasSubstr("100000 bytes; a machine's file has at most"));
   EXPECT_EQ(error_of(std::string(60000, '[')).first, ErrorCode::kBadPreset);

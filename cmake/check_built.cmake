@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# Run by `cmake --install` before anything is copied. NPU_BUILT lists "target=file", NPU_BUILD is the build folder.
+set(_missing "")
+set(_found FALSE)
+foreach(_entry IN LISTS NPU_BUILT)
+  string(REGEX MATCH "^([^=]+)=(.*)$" _ "${_entry}")
+  if(EXISTS "${CMAKE_MATCH_2}")
+    set(_found TRUE)
+  else()
+    list(APPEND _missing "${CMAKE_MATCH_1}")
+  endif()
+endforeach()
+list(JOIN _missing " " _missing)
+if(NOT _found)
+  message(FATAL_ERROR "Nothing is built that could be installed: run cmake --build ${NPU_BUILD}")
+elseif(_missing)
+  message(STATUS "Left out because it is not built: ${_missing} (cmake --build ${NPU_BUILD} --target NAME builds one)")
+endif()
