@@ -8,7 +8,6 @@ import shutil
 import signal
 import sys
 import tempfile
-import unittest
 import xml.etree.ElementTree
 from pathlib import Path
 

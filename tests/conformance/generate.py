@@ -99,8 +99,7 @@ class Tools:
     def batches(self, selection):
         """How many batches of tests the generator has for each operator with the profiles and extensions."""
         command = [self.python, GENERATOR, "--batches", "--tosa-version", TOSA_VERSION, *selection.profile_arguments()]
-        result = subprocess.run(command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                check=False)
+        result = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
         if result.returncode != 0:
             raise GenerationError(f"the official generator does not start: {result.stderr.strip().rpartition(chr(10))[2]}")
         return json.loads(result.stdout)
