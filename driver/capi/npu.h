@@ -199,9 +199,9 @@ enum { NPU_WINDOW_PERSISTENT = 0, NPU_WINDOW_CODE = 1, NPU_WINDOW_DATA = 2 };
 
 #define NPU_HAL_VERSION 1u
 
-// How the driver reaches a device: implemented by whoever has one. Functions return NPU_OK or the code of what failed,
-// usually NPU_STATUS_FAULT_BUS; the call that needed it then fails with that code, and a number that is no code counts
-// as NPU_STATUS_FAULT_BUS. Every pointer but those marked as optional must be set. `user` is passed to each.
+// How the driver reaches a device: the owner of the device implements it. Functions return NPU_OK or the code of what
+// failed, usually NPU_STATUS_FAULT_BUS; the call that needed it then fails with that code, and a number that is no code
+// counts as NPU_STATUS_FAULT_BUS. Every pointer but those marked as optional must be set. `user` is passed to each.
 typedef struct npu_hal_ops {
   size_t struct_size;
   uint32_t version;  // NPU_HAL_VERSION
@@ -418,7 +418,7 @@ typedef struct npu_variable_info {
   uint8_t reserved[7];
   // Since version 1.1:
   uint64_t dram_address;  // with in_dram; 0 without
-  // Layer that wrote it last, "host" for npu_context_write_variable(), "snapshot" for a restored one; "": nobody.
+  // Layer that wrote it last, "host" for npu_context_write_variable(), "snapshot" for a restored one; "": none.
   const char* last_writer;
   uint64_t invocations;  // jobs that declared it and ended well, since it was allocated
   bool in_dram;

@@ -174,7 +174,7 @@ struct VariableInfo {
   // whole (write_variable(), restore(), or a program that writes it before it reads it) or cleared.
   bool torn = false;
   // Who wrote it last: a layer of the program that did (compiler::Layer::name), "host" for write_variable(), "snapshot"
-  // for restore(). Empty: nobody since it was allocated.
+  // for restore(). Empty: not written since it was allocated.
   std::string last_writer;
   uint64_t invocations = 0;  // jobs that declared it and ended well, since it was allocated
 };
@@ -273,10 +273,9 @@ class Context {
   // All calls about variables also throw Error(kPowerLost) naming them when the context lost its variables
   // (state_lost()), kFaultPower while the persistent SRAM is in retention or off, and kFaultEcc naming those that
   // cannot be read for two wrong bits in a word. Without control CPU each of them, and load(), asks the device first
-  // whether the memory has lost its power or was switched to another state, whoever did it; behind one its registers
-  // are the firmware's, and a loss that nobody asked for is found by the next job that uses variables. When that comes
-  // to light in the middle of one, it throws kPowerLost; variables that load() was about to allocate then count as
-  // lost.
+  // whether the memory has lost its power or was switched to another state, whatever the cause; behind one its
+  // registers are the firmware's, and an unasked loss is found by the next job that uses variables. When that comes to
+  // light in the middle of one, it throws kPowerLost; variables that load() was about to allocate then count as lost.
 
   // Variables that are allocated now, by table index.
   [[nodiscard]] std::vector<VariableInfo> variables() const;

@@ -44,9 +44,9 @@ class VariableManager {
   void clear_all(uint16_t owner);
   // The device lost its table and its persistent memory.
   void forget_all();
-  // The same, found while the device was asked for something. While a Use lives, all stays known, so that nothing goes
-  // from under the hands of whoever asked: what is under way fails with Error(kPowerLost) at its exchange with the
-  // table, and everything is forgotten when the last Use ends.
+  // The same, found during a call that uses the device. While a Use lives, all stays known, so that the call keeps what
+  // it works on. The call fails with Error(kPowerLost) at its exchange with the table, and everything is forgotten when
+  // the last Use ends.
   void lose();
   class Use {
    public:
@@ -80,15 +80,15 @@ class VariableManager {
   void write(uint32_t index, std::span<const uint8_t> bytes, std::string_view writer);
   // As if it had been cleared and declared again by `variable`, where it is.
   void start_anew(uint32_t index, const compiler::Variable& variable, const ContextOptions& options);
-  // A job of a program with these is about to start. Variables that no job has declared so far, and nobody has written,
-  // get its initial values, as if its declarations had been the first: others may have been loaded before.
+  // A job of a program with these is about to start. Variables that no job has declared so far, and that are not
+  // written, get its initial values, as if its declarations had been the first: others may have been loaded before.
   void begin(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables,
              const ContextOptions& options);
   // A job that declared these, as `variables` of its program, has ended well.
   void count_invocation(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables);
   void set_invocations(uint32_t index, uint64_t invocations) { places_.slot(index).invocations = invocations; }
 
-  // The device found two wrong bits in a word of the variable, or of its entry; nothing for what is no entry.
+  // The device found two wrong bits in a word of the variable, or of its entry; nothing if it is not an entry.
   void note_damage(uint32_t index);
   // Writes the entries that are free anew: what the device has in them may be damaged. Others only if they are.
   void renew_free_entries();

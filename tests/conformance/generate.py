@@ -381,7 +381,7 @@ def main(arguments):
         os.setpgid(0, 0)
         return make(parsed)
     with contextlib.suppress(OSError):
-        os.setpgid(child, child)  # whoever of the two comes first
+        os.setpgid(child, child)  # the first of the two processes does it
     return wait_for(child)
 
 

@@ -31,7 +31,7 @@ usage() {
   exit 64
 }
 
-# check_readable FILE...: what is no file would be an option or a corpus to the target.
+# check_readable FILE...: an argument that is not a file would be an option or a corpus to the target.
 check_readable() {
   local file
   for file in "$@"; do
@@ -82,7 +82,7 @@ so_far() {
   sed -nE 's/^#([0-9]+).* cov: ([0-9]+) .*/\1 inputs, \2 edges covered/p' "$1" | tail -n 1
 }
 
-# Every half minute, how far the processes are; what sleeps keeps nobody's output open.
+# Every half minute, how far the processes are; the sleeping process keeps no output open.
 progress() {
   local number
   while sleep 30 >/dev/null 2>&1; do

@@ -22,7 +22,7 @@ void join(Clock& a, const Clock& b) {
 
 // Last accesses to a stretch of bytes.
 struct State {
-  int32_t writer = -1;       // queue; -1: nobody
+  int32_t writer = -1;       // queue; -1: none
   int32_t writer_count = 0;  // commands of that queue up to and with the writer
   Clock readers{};           // since the last write: commands up to and with the last reader; 0: none
 };

@@ -116,7 +116,7 @@
 #define NPU_REG_PSRAM_POWER_STATE_MASK 0x3u
 #define NPU_REG_PSRAM_STATUS 0x0b8u  // State of the persistent SRAM.
 #define NPU_REG_PSRAM_STATUS_LOST_LSB 0u
-// Its power was off, and nobody has acknowledged that; writing 1 clears it. Declaring a variable meanwhile is
+// Its power was off, and that has not been acknowledged; writing 1 clears it. Declaring a variable meanwhile is
 // power_lost.
 #define NPU_REG_PSRAM_STATUS_LOST_MASK 0x1u
 #define NPU_REG_PSRAM_STATUS_BUSY_LSB 1u

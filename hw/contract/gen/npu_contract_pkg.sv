@@ -116,7 +116,7 @@ package npu_contract_pkg;
   parameter int unsigned RegPsramPowerStateLsb = 0;
   parameter int unsigned RegPsramPowerStateWidth = 2;
   parameter logic [31:0] RegPsramStatus = 32'hb8;  // State of the persistent SRAM.
-  // Its power was off, and nobody has acknowledged that; writing 1 clears it. Declaring a variable meanwhile is
+  // Its power was off, and that has not been acknowledged; writing 1 clears it. Declaring a variable meanwhile is
   // power_lost.
   parameter int unsigned RegPsramStatusLostLsb = 0;
   parameter int unsigned RegPsramStatusLostWidth = 1;

@@ -190,7 +190,7 @@ inline constexpr uint32_t kPsramPowerStateLsb = 0;
 
 // State of the persistent SRAM.
 inline constexpr uint32_t kPsramStatus = 0x0b8;
-// Its power was off, and nobody has acknowledged that; writing 1 clears it. Declaring a variable meanwhile is
+// Its power was off, and that has not been acknowledged; writing 1 clears it. Declaring a variable meanwhile is
 // power_lost.
 inline constexpr uint32_t kPsramStatusLostMask = 0x1;
 inline constexpr uint32_t kPsramStatusLostLsb = 0;

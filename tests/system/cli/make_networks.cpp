@@ -58,7 +58,7 @@ Graph running_sum() {
   return b.build();
 }
 
-// Reads a variable that nobody ever wrote.
+// Reads a variable that was never written.
 Graph unwritten(const std::string& input = "x", const std::string& identity = "lost/state",
                 const std::string& output = "y") {
   GraphBuilder b;
