@@ -5,9 +5,9 @@
 //   npu_sim_open(NULL, &hal, &error);
 //   npu_device_open(&hal, NULL, &device, &error);
 //
-// Link libnpu_sim beside libnpu; SystemC comes with it. A process can open one simulated device, and that once: the
-// SystemC kernel is not made for more. It runs in a thread of its own, in simulated time only: what a program prints as
-// cycles is the same in each run.
+// Link libnpu_sim beside libnpu; SystemC comes with it. A process can open one simulated device, and only once: the
+// SystemC kernel allows no more. It runs in a thread of its own, in simulated time only: cycle counts are the same in
+// each run.
 #ifndef NPU_SIM_H_
 #define NPU_SIM_H_
 
@@ -49,8 +49,8 @@ typedef struct npu_sim_options {
 } npu_sim_options;
 
 // Builds the device and fills `hal`, whose struct_size must be set; NULL options are all defaults. The device lives
-// until hal->destroy, which npu_device_open() sees to. NPU_STATUS_BAD_PRESET, NPU_STATUS_CANNOT_READ: the machine's
-// file; NPU_STATUS_WRONG_ORDER: the process has opened one already.
+// until hal->destroy, which the library calls after npu_device_open(). NPU_STATUS_BAD_PRESET, NPU_STATUS_CANNOT_READ:
+// the machine's file; NPU_STATUS_WRONG_ORDER: the process has opened one already.
 NPU_EXPORT npu_status npu_sim_open(const npu_sim_options* options, npu_hal_ops* hal, npu_error** error);
 
 #ifdef __cplusplus
