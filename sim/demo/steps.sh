@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034  # npu, python and models are for the scripts that source this
-# What the demo scripts have in common: sourced by them, with their arguments, before they change the folder.
+# The common part of the demo scripts. They source it, with their arguments, before they change the folder.
 
 # Prints a script's comment up to its first command.
 usage() { sed -n '3,/^set/{/^#/s/^# \{0,1\}//p}' "$0"; }
