@@ -92,7 +92,7 @@ class History {
 }  // namespace
 
 void set_tokens(std::vector<Command>& commands, const std::vector<std::vector<ByteSet>>& footprints) {
-  std::map<uint32_t, History> histories;              // by space
+  std::map<uint32_t, History> histories;                   // by space
   std::array<std::vector<Clock>, kTokenQueues> completed;  // one a command: what is known to be complete when it is
   for (size_t i = 0; i < commands.size(); ++i) {
     contract::Header& header = header_of(commands[i].body);
