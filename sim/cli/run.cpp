@@ -41,7 +41,7 @@ namespace {
 // How long a job runs without a word about its progress.
 constexpr auto kPatience = std::chrono::milliseconds(200);
 
-// Of DeviceOptions::log_level: whoever looks wants to see every request.
+// Of DeviceOptions::log_level: a user who reads the log wants to see every request.
 constexpr uint32_t kLogRequests = 3;
 
 // Of random inputs, unless --random-inputs has another.
