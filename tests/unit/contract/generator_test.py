@@ -95,7 +95,7 @@ REFUSALS = [
     ("errors.yaml", r"name: io, id: 66", "name: io, id: 64", "classes: 'usage' and 'io' have the same id 0x40"),
     ("errors.yaml", r"name: bug, class: internal", "name: bug, name: bag, class: internal",
      "the key 'name' appears twice in one mapping"),
-    ("registers.yaml", r"size: 0x4000\n", "size: 0x4000\nsize: 0x8000\n", "line 8: the key 'size' appears twice"),
+    ("registers.yaml", r"size: 0x4000\n", "size: 0x4000\nsize: 0x8000\n", "line 9: the key 'size' appears twice"),
     ("commands.yaml", r"pool_mode: \{max: 0, avg: 1\}", "pool_mode: {max: 0, max: 1}", "the key 'max' appears twice"),
     # Windows and maps.
     ("registers.yaml", r"name: code, offset: 0x20000000", "name: code, offset: 0x0ffff000",
