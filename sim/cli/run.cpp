@@ -47,7 +47,7 @@ constexpr uint32_t kLogRequests = 3;
 // Of random inputs, unless --random-inputs has another.
 constexpr uint64_t kSeed = 1;
 
-// What is no image at all is not read whole.
+// An oversized file is refused before it is read.
 constexpr uintmax_t kMaxFirmware = uintmax_t{16} << 20;
 
 // The command that attaches a debugger: an installed program knows the ELF file that was installed with it.
@@ -286,7 +286,7 @@ int run_run(const Arguments& arguments) {
   runtime::Device device = open_device(options, preset, console, back_ends);
   const compiler::Program program = compiler::compile(network.graph, device.capabilities(), compiler_options(options));
   choose_layers(options.back_ends, program, back_ends);
-  // After compiling: whoever has no data yet learns first whether the network runs at all.
+  // After compiling: a user without data learns first whether the network runs at all.
   const std::optional<uint64_t> seed = seed_of_inputs(options, network);
   const InputData inputs(network.inputs, options.data.inputs, options.data.sequence, options.data.range, seed);
   runtime::Context context =
