@@ -14,8 +14,9 @@ static void npu_fault_count(struct npu_context *context, bool main, uint64_t cyc
 }
 
 static void npu_fault_log(const struct npu_context *context, const struct npu_fault *fault) {
-  npu_log(NPU_LOG_ERROR, "ring %u: request %u ended with code 0x%04x at command %u, queue %u", (unsigned)context->number,
-          (unsigned)context->task.id, (unsigned)fault->code, (unsigned)fault->command, (unsigned)fault->queue);
+  npu_log(NPU_LOG_ERROR, "ring %u: request %u ended with code 0x%04x at command %u, queue %u",
+          (unsigned)context->number, (unsigned)context->task.id, (unsigned)fault->code, (unsigned)fault->command,
+          (unsigned)fault->queue);
 }
 
 void npu_fault_end(struct npu_context *context, bool main, uint64_t cycles) {

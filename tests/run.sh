@@ -94,8 +94,8 @@ groups=(build tests python checks)
 [[ $level == smoke ]] || groups+=(fuzz formal fresh)
 sim/setup.sh "${groups[@]}"
 
-# The set-up has just made the Python environment: tests that need it must not be skipped.
-export NPU_REQUIRE_NETWORKS=1
+# The set-up has just made the Python environments and installed the linters: tests that need them must not be skipped.
+export NPU_REQUIRE_NETWORKS=1 NPU_REQUIRE_CHECKS=1
 build release
 case $level in
   smoke) check release release 100 --label-regex '^(unit|smoke)$' ;;

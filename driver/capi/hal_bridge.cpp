@@ -106,7 +106,7 @@ void wake(void* user) {
   // Not through call(): that keeps the text of a failure, which belongs to another thread.
   try {
     hal_of(user).wake();
-  } catch (...) {  // there is nobody to tell; the waiting thread meets the failure itself
+  } catch (...) {  // no caller could take it; the waiting thread meets the failure itself
   }
 }
 

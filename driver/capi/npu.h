@@ -9,16 +9,16 @@
 //   npu_job_run(job, &error);
 //   npu_job_output(job, 0, result, bytes, &error);
 //
-// docs/guide/write-a-driver.md has a whole driver. `npu_hal_ops` is what to implement for a device; npu_sim.h opens a
-// simulated one.
+// docs/guide/write-a-driver.md has a whole driver. A driver for a device implements `npu_hal_ops`; npu_sim.h opens a
+// simulated device.
 //
 // RESULTS. A function that can fail returns NPU_OK or one of the codes below. Its last parameter, which may be NULL,
-// then receives a new npu_error with the explanation (NULL on success): destroy it. Whatever the function gives out
-// besides is untouched on failure, but a handle, which is NULL then. A mistake of the caller (a null pointer, a wrong
-// size, an unknown number) is NPU_STATUS_BAD_OPTION; nothing aborts for it, and no exception leaves the library.
+// then receives a new npu_error with the explanation (NULL on success): destroy it. On failure the function
+// leaves its other results untouched, except a handle, which is NULL then. A mistake of the caller (a null pointer, a
+// wrong size, an unknown number) is NPU_STATUS_BAD_OPTION; nothing aborts for it, and no exception leaves the library.
 //
-// HANDLES. `..._destroy` gives up a handle, and ignores NULL. What it stands for lives on as long as something needs
-// it: a context keeps its device open, a program its context, a job its program; handles may be destroyed in any order.
+// HANDLES. `..._destroy` gives up a handle, and ignores NULL. Its object lives on as long as another object needs it:
+// a context keeps its device open, a program its context, a job its program; handles may be destroyed in any order.
 // Destroying a job that is in flight stops it.
 //
 // THREADS. All functions may be called from any thread at any time, also on the same handle, with two exceptions: a
@@ -159,7 +159,7 @@ NPU_EXPORT const char* npu_class_name(npu_class kind);
 // One sentence: what the code stands for in general.
 NPU_EXPORT const char* npu_status_describe(npu_status status);
 
-// What went wrong in one call. (The contract's header has an enum of the same tag.)
+// The error of one call. (The contract's header has an enum of the same tag.)
 typedef struct npu_error_object npu_error;
 
 // For back ends (npu_hal_ops) that hand out errors of their own. NULL without memory or for status NPU_OK; a NULL
@@ -169,7 +169,7 @@ NPU_EXPORT void npu_error_destroy(npu_error* error);
 // NPU_OK, NPU_CLASS_VALID and "" for NULL.
 NPU_EXPORT npu_status npu_error_status(const npu_error* error);
 NPU_EXPORT npu_class npu_error_class(const npu_error* error);
-// Sentences for people, which name what is concerned and often the way out. Lives as long as the error.
+// Sentences for people, which name the thing concerned and often the way out. They live as long as the error.
 NPU_EXPORT const char* npu_error_message(const npu_error* error);
 
 #define NPU_NO_LAYER UINT32_MAX
@@ -189,8 +189,8 @@ typedef struct npu_fault {
   uint64_t cycle;          // of the job
 } npu_fault;
 
-// Fills `fault` and returns true when the error is a job's that the device stopped; false else, also for a job that was
-// cancelled.
+// Fills `fault` and returns true when the error is that of a job that the device stopped; otherwise, and for a
+// cancelled job, returns false.
 NPU_EXPORT bool npu_error_fault(const npu_error* error, npu_fault* fault);
 
 // --- Hardware --------------------------------------------------------------------------------------------------------
@@ -199,9 +199,9 @@ enum { NPU_WINDOW_PERSISTENT = 0, NPU_WINDOW_CODE = 1, NPU_WINDOW_DATA = 2 };
 
 #define NPU_HAL_VERSION 1u
 
-// How the driver reaches a device: implemented by whoever has one. Functions return NPU_OK or the code of what failed,
-// usually NPU_STATUS_FAULT_BUS; the call that needed it then fails with that code, and a number that is no code counts
-// as NPU_STATUS_FAULT_BUS. Every pointer but those marked as optional must be set. `user` is passed to each.
+// How the driver reaches a device: the owner of the device implements it. Functions return NPU_OK or the code of the
+// failure, usually NPU_STATUS_FAULT_BUS. The caller's call then fails with that code; a number that is not a code
+// counts as NPU_STATUS_FAULT_BUS. Every pointer but those marked as optional must be set. `user` is passed to each.
 typedef struct npu_hal_ops {
   size_t struct_size;
   uint32_t version;  // NPU_HAL_VERSION
@@ -211,9 +211,9 @@ typedef struct npu_hal_ops {
   npu_status (*write_register)(void* user, uint32_t offset, uint32_t value);
   // Optional: `count` registers at offset, offset + 4, ...; without, they are read one after the other.
   npu_status (*read_registers)(void* user, uint32_t offset, uint32_t* values, size_t count);
-  // Device memory (DRAM), by the device's addresses. What the driver wrote before it wrote a register, the device must
-  // see after it; what the device wrote before an interrupt, the driver must see after it: caches and write buffers
-  // are this layer's.
+  // Device memory (DRAM), by the device's addresses. The device must see data that the driver wrote
+  // before a register, and the driver data that the device wrote before an interrupt: caches and write buffers are
+  // this layer's.
   npu_status (*read_memory)(void* user, uint64_t address, void* bytes, size_t size);
   npu_status (*write_memory)(void* user, uint64_t address, const void* bytes, size_t size);
   // Optional: without, memory is filled by write_memory.
@@ -228,7 +228,7 @@ typedef struct npu_hal_ops {
   void (*wake)(void* user);
   // Optional: the device will not be used any more. After the last call of another function.
   void (*destroy)(void* user);
-  // Optional: words about the call that failed last, in the same thread; copied at once. May return NULL.
+  // Optional: a text about the last failed call of the same thread; copied at once. May return NULL.
   const char* (*error_text)(void* user);
 } npu_hal_ops;
 
@@ -264,7 +264,7 @@ NPU_EXPORT npu_status npu_device_open(const npu_hal_ops* hal, const npu_device_o
                                       npu_error** error);
 NPU_EXPORT void npu_device_destroy(npu_device* device);
 
-// Capabilities: what a device says about itself, as named numbers ("clock_mhz", "spm_bytes", "dram_mib", ...).
+// Capabilities: the sizes and features of a device, as named numbers ("clock_mhz", "spm_bytes", "dram_mib", ...).
 NPU_EXPORT size_t npu_capability_count(void);
 // NULL behind the last one.
 NPU_EXPORT const char* npu_capability_name(size_t index);
@@ -309,19 +309,20 @@ NPU_EXPORT npu_status npu_device_set_power(npu_device* device, uint32_t state, n
 
 enum { NPU_PERSISTENT_ON = 0, NPU_PERSISTENT_RETENTION = 1, NPU_PERSISTENT_OFF = 2 };
 
-// Power of the persistent SRAM. In retention variables keep their values, but cannot be looked at, and new ones not be
-// allocated (NPU_STATUS_FAULT_POWER); a job switches it on by itself. Off: contexts that have variables lose them, see
-// npu_context_state_lost(). NPU_STATUS_WRONG_ORDER while jobs are in flight. Since version 1.1, as all of this block.
+// Power of the persistent SRAM. In retention variables keep their values, but cannot be read, and new ones cannot
+// be allocated (NPU_STATUS_FAULT_POWER); a job switches it on by itself. Off: contexts that have variables lose them,
+// see npu_context_state_lost(). NPU_STATUS_WRONG_ORDER while jobs are in flight. Since version 1.1, as all of this
+// block.
 NPU_EXPORT npu_status npu_device_set_persistent_power(npu_device* device, uint32_t state, npu_error** error);
 NPU_EXPORT npu_status npu_device_persistent_power(npu_device* device, uint32_t* state, npu_error** error);
 
-// What a scrub found.
+// The result of a scrub.
 typedef struct npu_scrub npu_scrub;
 
-// Reads all of the persistent SRAM and puts right what can be. NPU_STATUS_WRONG_ORDER while jobs are in flight,
+// Reads all of the persistent SRAM and corrects single wrong bits. NPU_STATUS_WRONG_ORDER while jobs are in flight,
 // NPU_STATUS_FAULT_POWER unless it is on.
 NPU_EXPORT npu_status npu_device_scrub(npu_device* device, npu_scrub** scrub, npu_error** error);
-// Wrong bits that it put right, and words with two wrong bits that it found; 0 for NULL.
+// Wrong bits that it corrected, and words with two wrong bits that it found; 0 for NULL.
 NPU_EXPORT uint32_t npu_scrub_corrected(const npu_scrub* scrub);
 NPU_EXPORT uint32_t npu_scrub_uncorrectable(const npu_scrub* scrub);
 // Identities of the variables that these words belong to, with "(context N)" where several contexts have one of that
@@ -333,14 +334,14 @@ NPU_EXPORT void npu_scrub_destroy(npu_scrub* scrub);
 // Of the persistent SRAM's error correction, since the device was opened or cold reset.
 typedef struct npu_ecc_counts {
   size_t struct_size;
-  uint32_t corrected;      // wrong bits that were put right
-  uint32_t uncorrectable;  // how often a word with two wrong bits was met
+  uint32_t corrected;      // wrong bits that were corrected
+  uint32_t uncorrectable;  // how often a word with two wrong bits was read
 } npu_ecc_counts;
 
 NPU_EXPORT npu_status npu_device_ecc_counts(npu_device* device, npu_ecc_counts* counts, npu_error** error);
 
 // Text of the firmware's log that was not taken yet: copies at most size - 1 bytes and a final zero. `length` receives
-// the bytes without it, 0 when there is no more; what does not fit stays for the next call.
+// the bytes without it, 0 at the end of the log; text that does not fit stays for the next call.
 NPU_EXPORT npu_status npu_device_take_firmware_log(npu_device* device, char* text, size_t size, size_t* length,
                                                    npu_error** error);
 
@@ -426,7 +427,7 @@ typedef struct npu_variable_info {
   uint8_t reserved[7];
   // Since version 1.1:
   uint64_t dram_address;  // with in_dram; 0 without
-  // Layer that wrote it last, "host" for npu_context_write_variable(), "snapshot" for a restored one; "": nobody.
+  // Layer that wrote it last, "host" for npu_context_write_variable(), "snapshot" for a restored one; "": none.
   const char* last_writer;
   uint64_t invocations;  // jobs that declared it and ended well, since it was allocated
   bool in_dram;
@@ -454,10 +455,10 @@ NPU_EXPORT npu_status npu_context_write_variable(npu_context* context, const cha
 // again.
 NPU_EXPORT npu_status npu_context_clear_variable(npu_context* context, const char* identity, npu_error** error);
 
-// What all variables of the context hold, as a file that npu_context_restore() and the program `npu` take; `label` is
-// free text and may be NULL. `length` receives its bytes, which are copied to `bytes` when `size` is at least as many;
-// with `bytes` NULL and `size` 0 only the length is told. NPU_STATUS_BAD_INPUT for too small a buffer. Since version
-// 1.1, as all that follows here.
+// The contents of all variables of the context, in the file format of npu_context_restore() and the program `npu`;
+// `label` is free text and may be NULL. `length` receives its bytes, which are copied to `bytes` when `size` is at
+// least as many; with `bytes` NULL and `size` 0 the call gives only the length. NPU_STATUS_BAD_INPUT for too small a
+// buffer. Since version 1.1, as all that follows here.
 NPU_EXPORT npu_status npu_context_snapshot(npu_context* context, const char* label, void* bytes, size_t size,
                                            size_t* length, npu_error** error);
 // Gives every variable of the context the content that it has in the snapshot. NPU_STATUS_BAD_SNAPSHOT, before anything
@@ -468,15 +469,15 @@ NPU_EXPORT npu_status npu_context_snapshot_file(npu_context* context, const char
                                                 npu_error** error);
 NPU_EXPORT npu_status npu_context_restore_file(npu_context* context, const char* path, npu_error** error);
 
-// The persistent SRAM was without power, and the context had variables: they are gone, and no call about them, and no
-// job of a program that has some, works (NPU_STATUS_POWER_LOST) until the loss is acknowledged. Then they start as
-// after npu_context_clear_variable().
+// Whether the persistent SRAM was without power while the context had variables. They are gone: every call about them,
+// and every job of a program with variables, fails (NPU_STATUS_POWER_LOST) until the loss is acknowledged. Then they
+// start as after npu_context_clear_variable().
 NPU_EXPORT npu_status npu_context_state_lost(npu_context* context, bool* lost, npu_error** error);
 // NPU_STATUS_WRONG_ORDER while a job from before the loss that uses variables is in flight: wait for it, or cancel it
 // and wait.
 NPU_EXPORT npu_status npu_context_acknowledge_loss(npu_context* context, npu_error** error);
 
-// Told what a context lost: names that live until the function returns.
+// Receives the names of the variables that a context lost; they live until the function returns.
 typedef void (*npu_state_lost_function)(void* user, const char* const* identities, size_t count);
 
 // The function is called once a loss, by the thread whose call found it, before that call returns; it may call anything
@@ -484,7 +485,7 @@ typedef void (*npu_state_lost_function)(void* user, const char* const* identitie
 // listeners also go when the context is not needed any more.
 NPU_EXPORT npu_status npu_context_on_state_lost(npu_context* context, npu_state_lost_function function, void* user,
                                                 uint64_t* listener, npu_error** error);
-// Nothing happens for a number that is none.
+// An unknown number is ignored.
 NPU_EXPORT npu_status npu_context_remove_listener(npu_context* context, uint64_t listener, npu_error** error);
 
 // --- Programs --------------------------------------------------------------------------------------------------------
@@ -541,8 +542,8 @@ typedef struct npu_job_options {
   // SRAM, those count in which it clears itself.
   uint64_t cycle_limit;
   bool no_cycle_limit;
-  // Leave out what is only good for finding mistakes: filling memory with a pattern before the job, and a record of
-  // each command (without which npu_job_commands_done() stays 0).
+  // Leave out the aids for finding mistakes: filling memory with a pattern before the job, and a record of each
+  // command (without it npu_job_commands_done() stays 0).
   bool no_poison;
   bool no_events;
 } npu_job_options;
@@ -580,8 +581,8 @@ NPU_EXPORT npu_status npu_job_start(npu_job* job, npu_error** error);
 NPU_EXPORT npu_status npu_job_wait(npu_job* job, uint64_t timeout_ns, bool* ended, npu_error** error);
 // Start, and wait for the end.
 NPU_EXPORT npu_status npu_job_run(npu_job* job, npu_error** error);
-// Asks the device to stop the job, queued or running; waiting tells how it ended. Nothing happens unless it is in
-// flight.
+// Asks the device to stop the job, queued or running; waiting tells how it ended. A job that is not in flight is left
+// alone.
 NPU_EXPORT npu_status npu_job_cancel(npu_job* job, npu_error** error);
 // Commands that the device has completed so far, of npu_program_info's command_count.
 NPU_EXPORT npu_status npu_job_commands_done(npu_job* job, uint64_t* count, npu_error** error);
@@ -589,7 +590,7 @@ NPU_EXPORT npu_status npu_job_commands_done(npu_job* job, uint64_t* count, npu_e
 // Data of an output of the last execution; `size` must be its bytes. NPU_STATUS_WRONG_ORDER unless it ended well.
 NPU_EXPORT npu_status npu_job_output(npu_job* job, size_t index, void* bytes, size_t size, npu_error** error);
 
-// What the last execution cost. Times are device time in cycles of the engines' clock; 0 when firmware is bypassed.
+// The cost of the last execution. Times are device time in cycles of the engines' clock; 0 when firmware is bypassed.
 typedef struct npu_job_result {
   size_t struct_size;
   uint64_t cycles;           // in which its commands ran; 0 without simulated time

@@ -8,9 +8,9 @@
 
 namespace npu::compiler {
 
-// Folds constants, drops what nobody needs, fuses operators into steps and makes views of data-layout operators. The
-// graph must be valid. Throws Error: operator_unsupported, type_unsupported, argument_unsupported (naming operator,
-// type, rule and way out), variable_redeclared.
+// Folds constants, drops operators whose results are not used, fuses operators into steps and makes views of
+// data-layout operators. The graph must be valid. Throws Error: operator_unsupported, type_unsupported,
+// argument_unsupported (naming operator, type, rule and way out), variable_redeclared.
 [[nodiscard]] Module lower(const graph::Graph& graph, const contract::Capabilities& capabilities);
 
 }  // namespace npu::compiler

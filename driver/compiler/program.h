@@ -86,8 +86,7 @@ struct Program {
   std::vector<uint32_t> variable_relocations;
   std::vector<Layer> layers;  // index = `layer` of the commands
   uint32_t spm_peak_bytes = 0;
-  uint64_t estimated_cycles =
-      0;  // of the main stream, by formulas and with memory that nobody waits for: no measurement
+  uint64_t estimated_cycles = 0;  // of the main stream, by formulas and without waiting for memory: no measurement
 };
 
 }  // namespace npu::compiler

@@ -26,7 +26,7 @@ using contract::ErrorCode;
   throw Error(code, std::string("cannot ") + verb + " " + in_quotes(path.string()) + ": " + why);
 }
 
-// A new file that nobody has, which is gone again unless it got its name. It gets the permissions of the file that it
+// A new file without a user, which is gone again unless it got its name. It gets the permissions of the file that it
 // replaces, and before that it is its owner's alone.
 class Temporary {
  public:

@@ -321,7 +321,9 @@ NpyArray parse_npy(std::span<const uint8_t> file, std::string_view name) {
   }
 }
 
-NpyArray read_npy(const std::filesystem::path& path) { return parse_npy(read_file(path, kLargestNpyFile), path.string()); }
+NpyArray read_npy(const std::filesystem::path& path) {
+  return parse_npy(read_file(path, kLargestNpyFile), path.string());
+}
 
 std::vector<uint8_t> serialize_npy(const NpyArray& array) {
   std::string text = "{'descr': '" + array.descr + "', 'fortran_order': False, 'shape': (";

@@ -41,7 +41,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   // The persistent SRAM has lost its contents: contexts that had variables lose them, and are told.
   void note_loss();
   // Asks the device what state the persistent SRAM is in, which others than the driver may have changed, and notes a
-  // loss that nobody knew of. Before whatever needs variables.
+  // loss that was not known. Before each use of variables.
   void look_at_persistent();
   // Before the first allocation after a loss, so that the device can tell of another one.
   void tell_loss();

@@ -74,7 +74,7 @@ std::string describe_event(const Fault& fault, const VariableManager& variables,
     case ErrorCode::kVariableTorn:
       if (variables.taken(fault.other) && variables.slot(fault.other).entry_lost) {
         return fmt::format(
-            "variable {} was read, but its table entry had two wrong bits in a word, so nobody knows what it holds; "
+            "variable {} was read, but its table entry had two wrong bits in a word, so its contents are unknown; "
             "write it, clear it, or restore a snapshot",
             variable());
       }

@@ -39,7 +39,8 @@ FirmwareImage parse_firmware(std::span<const uint8_t> bytes) {
   image.code = bytes.subspan(FirmwareHeader::kBytes);
   const FirmwareHeader& header = image.header;
   if (header.magic != kFirmwareMagic) {
-    refuse(fmt::format("this is no firmware image: it starts with {:#010x}, not {:#010x}", header.magic, kFirmwareMagic));
+    refuse(
+        fmt::format("this is no firmware image: it starts with {:#010x}, not {:#010x}", header.magic, kFirmwareMagic));
   }
   if (header.major != contract::kContractMajor || header.minor != contract::kContractMinor) {
     throw Error(ErrorCode::kFirmwareMismatch,

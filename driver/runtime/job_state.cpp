@@ -208,7 +208,7 @@ void JobState::finish(JobEnd& end) {
 // What a fault tells about the persistent SRAM.
 void JobState::note_fault(const Fault& fault) {
   if (fault.code == ErrorCode::kFaultEcc) device().variables.note_damage(fault.other);
-  // Whatever it was, it may come from a change of power that nobody asked for.
+  // Whatever it was, it may come from a change of power that the driver did not ask for.
   if (uses_variables() || fault.code == ErrorCode::kFaultPower) device().look_at_persistent();
   // A job from before a loss that is known says nothing new.
   if (fault.code == ErrorCode::kPowerLost && losses_before_ == device().loss_count) device().note_loss();
@@ -216,10 +216,11 @@ void JobState::note_fault(const Fault& fault) {
 
 bool JobState::lost_its_state() const { return uses_variables() && losses_before_ != device().loss_count; }
 
-// Whatever the device said of a job whose variables went while it was queued or running: nobody knows what it has read.
+// Whatever the device said of a job whose variables went while it was queued or running: it is not known what the job
+// has read.
 void JobState::note_lost_state() {
   const StateLoss* loss = device().losses.find(program->context->owner);
-  NPU_CHECK(loss != nullptr);  // nobody acknowledges it while this job is in flight
+  NPU_CHECK(loss != nullptr);  // it cannot be acknowledged while this job is in flight
   // The device's own words about it keep their place in the program.
   const bool told = failure_.fault && failure_.fault->code == ErrorCode::kPowerLost;
   failure_ = {told ? failure_.fault : std::nullopt, ErrorCode::kPowerLost, describe_loss(*loss)};

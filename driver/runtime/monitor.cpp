@@ -56,7 +56,7 @@ void Monitor::run(const Actions& actions) {
     try {
       action();
     } catch (...) {
-      // Whoever deferred it has been told so.
+      // The caller that deferred it has been told so.
     }
   }
 }

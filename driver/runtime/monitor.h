@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock of a device. Whoever holds it may use the driver's state and the HAL; it is granted in order of asking, and
+// The lock of a device. Its holder may use the driver's state and the HAL; it is granted in order of asking, and
 // the same thread may take it again. Of all threads that wait for the end of a job, one at a time (the leader) waits in
 // the HAL, for all; it holds the lock while it does, and anybody who asks for the lock meanwhile wakes it.
 #pragma once

@@ -10,17 +10,17 @@
 //   RunResult result = job.run();
 //   graph::Value probability = job.output("TosaOutput_0");
 //
-// Handles share ownership of what they need: a context keeps its device open, a program its context, a job its program.
+// Handles share ownership: a context keeps its device open, a program its context, a job its program.
 // Jobs of one context run in order, one at a time; jobs of several contexts share the device, the more urgent first.
 // User-visible mistakes and device faults throw npu::Error with a code of hw/contract/errors.yaml.
 //
 // Threads: every call may come from any thread at any time, on the same handles too, with two exceptions. A handle must
-// not be assigned to, moved from or destroyed while another thread uses that very object (copies of it are fine). What
-// result(), outputs(), output() and program() return refers into the job or program: it stays valid until the job is
-// started again, and until the last handle is gone. Calls are served in the order in which they come; a wait for a job
-// keeps no other call waiting, and any number of threads may wait, for the same job or for several. A job of which the
-// last handle goes while it is in flight is cancelled; the destructor waits for its end, which for a queued job comes
-// after those before it in its context.
+// not be assigned to, moved from or destroyed while another thread uses that very object (copies of it are fine). The
+// results of result(), outputs(), output() and program() are references into the job or program: they stay valid until
+// the job is started again, and until the last handle is gone. Calls are served in the order in which they come; a wait
+// for a job keeps no other call waiting, and any number of threads may wait, for the same job or for several. A job of
+// which the last handle goes while it is in flight is cancelled; the destructor waits for its end, which for a queued
+// job comes after those before it in its context.
 #pragma once
 
 #include <array>
@@ -77,7 +77,7 @@ struct FirmwarePhase {
   uint32_t ring = 0;  // of the request it was about, or 0
 };
 
-// What happened to a job around its stream. Device time is in cycles of the engines' clock. All 0 without firmware.
+// The times of a job around its stream. Device time is in cycles of the engines' clock. All 0 without firmware.
 struct JobTimes {
   uint64_t submitted = 0;        // device time of the doorbell
   uint64_t accepted = 0;         // the firmware took the request
@@ -100,7 +100,7 @@ struct RunResult {
   Counters counters;
 };
 
-// What a device said about the command that stopped a job.
+// A device's record of the command that stopped a job.
 struct Fault {
   contract::ErrorCode code = contract::ErrorCode::kOk;
   uint32_t command = 0;  // index in the stream
@@ -112,7 +112,7 @@ struct Fault {
 
 // A job that the device stopped. The message names engine, command, layer, address and cycle, and for variable faults
 // the variable.
-// For kFaultTimeout it says who waits for whom, for kFaultFirmware it holds a symbolised backtrace.
+// For kFaultTimeout it says which queue waits for which, for kFaultFirmware it holds a symbolised backtrace.
 class FaultError : public Error {
  public:
   FaultError(const Fault& fault, const std::string& message) : Error(fault.code, message), fault_(fault) {}
@@ -132,7 +132,7 @@ struct ContextOptions {
   bool double_buffer = false;
 };
 
-// How a driver meets a device.
+// How a driver opens a device.
 struct DeviceOptions {
   // Image for the control CPU (firmware_header, then code); empty: the one that this library was built with.
   std::vector<uint8_t> firmware = {};
@@ -173,8 +173,8 @@ struct VariableInfo {
   // A write of it was interrupted and left neither the old nor the new value. It cannot be read until it is written
   // whole (write_variable(), restore(), or a program that writes it before it reads it) or cleared.
   bool torn = false;
-  // Who wrote it last: a layer of the program that did (compiler::Layer::name), "host" for write_variable(), "snapshot"
-  // for restore(). Empty: nobody since it was allocated.
+  // The last writer: a layer of the program (compiler::Layer::name), "host" for write_variable(), "snapshot" for
+  // restore(). Empty: not written since it was allocated.
   std::string last_writer;
   uint64_t invocations = 0;  // jobs that declared it and ended well, since it was allocated
 };
@@ -186,7 +186,7 @@ struct MemoryUse {
   uint64_t state_dram_used = 0;                        // by variables in DRAM; part of dram_used
 };
 
-// What a context lost with the power of the persistent SRAM.
+// The variables that a context lost with the power of the persistent SRAM.
 struct StateLoss {
   std::vector<std::string> identities;  // of its variables, in order
 };
@@ -194,12 +194,12 @@ using StateListener = std::function<void(const StateLoss&)>;
 
 // Of the persistent SRAM's error correction, since the device was opened or cold reset.
 struct EccCounts {
-  uint32_t corrected = 0;      // wrong bits that were put right
-  uint32_t uncorrectable = 0;  // how often a word with two wrong bits was met
+  uint32_t corrected = 0;      // wrong bits that were corrected
+  uint32_t uncorrectable = 0;  // how often a word with two wrong bits was read
 };
 
 struct ScrubResult {
-  uint32_t corrected = 0;      // wrong bits that this scrub put right
+  uint32_t corrected = 0;      // wrong bits that this scrub corrected
   uint32_t uncorrectable = 0;  // words with two wrong bits that it found
   // Identities of the variables that these words belong to, by table index; where several contexts have one of that
   // name: "name (context 3)", with its owner().
@@ -222,7 +222,7 @@ class Device {
   [[nodiscard]] Context create_context(const ContextOptions& options = {});
 
   // Stops all jobs (their wait() then throws kWrongOrder), clears faults and counters and boots the firmware again.
-  // Variables keep their values, contexts and programs stay usable. What the driver does by itself when the firmware
+  // Variables keep their values, contexts and programs stay usable. The driver does this by itself when the firmware
   // has stopped: jobs in flight then fail with kFaultFirmware.
   void soft_reset();
   // As soft_reset, and forgets every variable of every context. Loaded programs stay usable.
@@ -236,16 +236,16 @@ class Device {
   [[nodiscard]] int completion_descriptor();
   // Power of engines and scratchpad; a job wakes a sleeping device. Throws Error(kWrongOrder) while jobs are in flight.
   void set_power(contract::PowerState state);
-  // Power of the persistent SRAM. In retention variables keep their values, but cannot be looked at, and new ones not
+  // Power of the persistent SRAM. In retention variables keep their values, but cannot be read, and new ones cannot be
   // allocated (kFaultPower); a job switches it on by itself. Off: every context that has variables loses them, see
   // Context::state_lost(). Throws Error(kWrongOrder) while jobs are in flight.
   void set_persistent_power(contract::PsramPower state);
   [[nodiscard]] contract::PsramPower persistent_power();
-  // Reads all of the persistent SRAM and puts right what can be. Throws Error(kWrongOrder) while jobs are in flight,
-  // kFaultPower unless it is on.
+  // Reads all of the persistent SRAM and corrects single wrong bits. Throws Error(kWrongOrder) while jobs are in
+  // flight, kFaultPower unless it is on.
   [[nodiscard]] ScrubResult scrub();
   [[nodiscard]] EccCounts ecc_counts();
-  // What the firmware has logged since the last call, whole lines. Empty without firmware.
+  // The firmware's log since the last call, whole lines. Empty without firmware.
   [[nodiscard]] std::string take_firmware_log();
 
   // A register that the contract gives to the host, for test hooks.
@@ -263,7 +263,7 @@ class Device {
 
 class Context {
  public:
-  // Id that the device knows the context's variables by.
+  // The id of the context's variables in the device.
   [[nodiscard]] uint16_t owner() const;
 
   // Places a program in device memory and its variables in persistent SRAM: a variable that the context has already
@@ -277,10 +277,9 @@ class Context {
   // All calls about variables also throw Error(kPowerLost) naming them when the context lost its variables
   // (state_lost()), kFaultPower while the persistent SRAM is in retention or off, and kFaultEcc naming those that
   // cannot be read for two wrong bits in a word. Without control CPU each of them, and load(), asks the device first
-  // whether the memory has lost its power or was switched to another state, whoever did it; behind one its registers
-  // are the firmware's, and a loss that nobody asked for is found by the next job that uses variables. When that comes
-  // to light in the middle of one, it throws kPowerLost; variables that load() was about to allocate then count as
-  // lost.
+  // whether the memory has lost its power or was switched to another state, whatever the cause; behind one its
+  // registers are the firmware's, and an unasked loss is found by the next job that uses variables. A call that
+  // finds a loss midway throws kPowerLost; variables that load() was about to allocate then count as lost.
 
   // Variables that are allocated now, by table index.
   [[nodiscard]] std::vector<VariableInfo> variables() const;
@@ -296,22 +295,24 @@ class Context {
   void clear();
   void clear(std::string_view identity);
 
-  // All variables of the context and what they hold. What was never written is unwritten in the snapshot, too, also
-  // when its first write was interrupted. Throws Error(kWrongOrder) while a job of this context is in flight,
+  // All variables of the context with their contents. A variable that was never written is unwritten in the snapshot,
+  // too, also when its first write was interrupted. Throws Error(kWrongOrder) while a job of this context is in flight,
   // kVariableTorn naming a written one that is torn.
   [[nodiscard]] Snapshot snapshot(std::string label = {}) const;
   // Gives every variable of the context the content that it has in the snapshot; one that is unwritten there starts as
-  // after clear(): with its initial value, or unwritten. What was cleared, but is declared by a loaded program, is
+  // after clear(): with its initial value, or unwritten. A cleared variable that a loaded program declares is
   // allocated again. Throws Error(kBadSnapshot) naming the variables that only one of both has, or that are declared
-  // differently, kWrongOrder while a job of this context is in flight, and what load() throws for new variables. Before
-  // anything is written.
+  // differently, kWrongOrder while a job of this context is in flight, and what load() throws for new variables; all of
+  // them before it writes anything.
   void restore(const Snapshot& snapshot);
 
-  // The persistent SRAM was without power, and the context had variables: they are gone, and no call about them, and no
-  // job of a program that has some, works until the loss is acknowledged. Then they start as after clear().
+  // Whether the persistent SRAM was without power while the context had variables. They are gone: every call about
+  // them, and every job of a program with variables, fails until the loss is acknowledged. Then they start as after
+  // clear().
   [[nodiscard]] bool state_lost() const;
-  // Nothing happens when there is no loss. Throws Error(kWrongOrder) while a job from before it that uses variables is
-  // in flight, since it would write what starts anew; wait for it (it ends as kPowerLost), or cancel it and wait.
+  // Does nothing without a loss. Throws Error(kWrongOrder) while a job from before it that uses variables is
+  // in flight, since it would write the variables that start anew; wait for it (it ends as kPowerLost), or cancel it
+  // and wait.
   void acknowledge_loss();
   // `listener` is called once a loss, by the thread whose call found it, before that call returns or throws, and
   // without the device's lock: it may call anything but destroy handles that are in use. It must not throw. An id for

@@ -37,7 +37,7 @@ struct SnapshotVariable {
 };
 
 struct Snapshot {
-  std::string label;                        // free text of whoever saved it: the network's file name
+  std::string label;                        // free text from the caller that saved it: the network's file name
   std::vector<SnapshotVariable> variables;  // by identity, none twice
   uint32_t owner = 0;                       // Context::owner() of the context that held them; 0: the reference
 

@@ -248,8 +248,8 @@ std::vector<uint8_t> VariableManager::read(uint32_t index) {
     throw Error(ErrorCode::kVariableTorn,
                 fmt::format("{}; write it, clear it, or restore a snapshot.",
                             slot.entry_lost
-                                ? fmt::format("the table entry of variable {} had two wrong bits in a word, so nobody "
-                                              "knows what it holds",
+                                ? fmt::format("the table entry of variable {} had two wrong bits in a word, so its "
+                                              "contents are unknown",
                                               graph::in_quotes(slot.identity))
                                 : fmt::format("a write of variable {} was interrupted, so its content is neither old "
                                               "nor new",
@@ -265,7 +265,7 @@ void VariableManager::write(uint32_t index, std::span<const uint8_t> bytes, std:
   try {
     flags = values_.read_entry(index).flags;
   } catch (const Error& error) {
-    // Content and entry are replaced, so that nobody needs to know what they were.
+    // Content and entry are replaced, so that their old values do not matter.
     if (error.code() != ErrorCode::kFaultEcc) throw;
   }
   values_.write(index, flags, bytes);

@@ -44,9 +44,9 @@ class VariableManager {
   void clear_all(uint16_t owner);
   // The device lost its table and its persistent memory.
   void forget_all();
-  // The same, found while the device was asked for something. While a Use lives, all stays known, so that nothing goes
-  // from under the hands of whoever asked: what is under way fails with Error(kPowerLost) at its exchange with the
-  // table, and everything is forgotten when the last Use ends.
+  // The same, found during a call that uses the device. While a Use lives, all stays known, so that the call keeps what
+  // it works on. The call fails with Error(kPowerLost) at its exchange with the table, and everything is forgotten when
+  // the last Use ends.
   void lose();
   class Use {
    public:
@@ -89,7 +89,7 @@ class VariableManager {
   void count_invocation(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables);
   void set_invocations(uint32_t index, uint64_t invocations) { places_.slot(index).invocations = invocations; }
 
-  // The device found two wrong bits in a word of the variable, or of its entry; nothing for what is no entry.
+  // The device found two wrong bits in a word of the variable, or of its entry; nothing if it is not an entry.
   void note_damage(uint32_t index);
   // Writes the entries that are free anew: what the device has in them may be damaged. Others only if they are.
   void renew_free_entries();

@@ -33,7 +33,7 @@ struct VariableSlot {
   uint32_t bytes = 0;
   uint32_t hash = 0;  // of type and shape
   VariableStorage place;
-  // Its initial value (empty: none), while no job has declared it and nobody has written it.
+  // Its initial value (empty: none), while no job has declared it and it is not written.
   std::optional<std::vector<uint8_t>> untouched;
   bool written = false;  // by some program of the context
   bool damaged = false;  // a word of it, or its entry, has two wrong bits
@@ -81,7 +81,7 @@ class VariablePlaces {
   void release(uint32_t bytes, const VariableStorage& place);
   // Allocates just this; false when part of it is taken.
   [[nodiscard]] bool take(uint32_t bytes, const VariableStorage& place);
-  // A variable's place becomes free and its slot is nobody's, though its entry stays taken, until put() gives it back
+  // A variable's place becomes free and its slot has no owner, though its entry stays taken, until put() gives it back
   // with a place that is allocated.
   [[nodiscard]] VariableSlot lift(uint32_t index);
   void put(uint32_t index, VariableSlot slot);

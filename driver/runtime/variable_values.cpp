@@ -47,7 +47,7 @@ std::vector<VariableEntry> VariableValues::read_entries(std::span<const uint32_t
   }
   if (names.empty()) return entries;
   throw Error(ErrorCode::kFaultEcc,
-              fmt::format("the table entry of variable {} has two wrong bits in a word, so nobody knows what it holds; "
+              fmt::format("the table entry of variable {} has two wrong bits in a word, so its contents are unknown; "
                           "clear it.",
                           names));
 }
@@ -172,7 +172,7 @@ void VariableValues::write_at(const VariableSlot& slot, uint64_t address, std::s
       if (whole_words || !is_memory_fault(error, before)) throw;
     }
   }
-  // A word with two wrong bits can only be written whole. What lies behind the last byte is nobody's.
+  // A word with two wrong bits can only be written whole. The bytes behind the last one are unused.
   std::vector<uint8_t> words(bytes.begin(), bytes.end());
   words.resize((bytes.size() + kWordBytes - 1) / kWordBytes * kWordBytes);
   hal_.write_window(Window::kPersistent, offset, words);

@@ -63,8 +63,8 @@ class VariableValues {
   // A content and an entry that says that it is written, in this order. With double_buffered what it had stays until
   // the entry is written.
   void write(uint32_t index, uint8_t flags, std::span<const uint8_t> bytes);
-  // To its first place, which was nobody's; the entry is not written. All of its memory is written, the rest with
-  // zeros: nobody may see what others had there, and nobody knows which words of free memory are wrong.
+  // To its first place, which was free; the entry is not written. All of its memory is written, the rest with
+  // zeros: a context must not see what others had there, and it is unknown which words of free memory are wrong.
   void place(uint32_t index, std::span<const uint8_t> bytes);
   // Throws Error(kFaultEcc) naming the variable when its entry, or one of its places, cannot be read.
   void check_readable(uint32_t index);

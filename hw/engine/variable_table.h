@@ -51,8 +51,8 @@ class VariableTable {
   void forget_old_marks(const Job& job);
 
   // The checks take any index. Is there such a variable, of this owner, with bytes outside of the table and inside of
-  // the persistent SRAM? (Whoever knows the size of DRAM checks those that lie there.) Errors: fault_bad_region (a free
-  // or missing entry), fault_access_right, fault_out_of_bounds.
+  // the persistent SRAM? (A caller that knows the size of DRAM checks those that lie there.) Errors: fault_bad_region
+  // (a free or missing entry), fault_access_right, fault_out_of_bounds.
   [[nodiscard]] contract::ErrorCode check_place(uint32_t index, uint16_t owner) const;
   // And was it declared in this execution? Error: variable_undeclared.
   [[nodiscard]] contract::ErrorCode check_use(uint32_t index, const Job& job) const;

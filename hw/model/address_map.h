@@ -45,7 +45,7 @@ class AddressMap {
   void commit_issued(uint32_t index) { ahead_[index] = !ahead_[index]; }
   void commit_done(uint32_t index) { ahead_[index] = !ahead_[index]; }
 
-  // VARIABLE: power_lost while nobody has acknowledged that the memory lost its content, else errors as of
+  // VARIABLE: power_lost until the loss of the memory's content is acknowledged, else errors as of
   // VariableTable::check_declaration.
   [[nodiscard]] contract::ErrorCode check_declaration(uint32_t index, uint32_t hash) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Something that takes a stretch of time from a moment on; no time in functional mode. Nothing waits here: whoever asks
-// compares the time.
+// Something that takes a stretch of time from a moment on; no time in functional mode. Nothing waits here: the unit
+// that asks compares the time.
 #pragma once
 
 #include <algorithm>

@@ -111,7 +111,7 @@ void CommandProcessor::run_stream() {
       return;
     }
     if (!dispatch(command)) return;
-    // Without time the whole job would be one moment, and nobody else in the simulation would get to run.
+    // Without time the whole job would be one moment, and no other process of the simulation would run.
     if (!machine_.clock.timed() && index_ % 64 == 63) wait(machine_.clock.period());
   }
 }

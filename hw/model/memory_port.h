@@ -69,7 +69,7 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
              const Clock& clock, Agenda& agenda, JitterSource& jitter);
   ~MemoryPort() override;
 
-  // Forgets what an aborted job left behind. A target that answers its bursts later finds nobody.
+  // Forgets what an aborted job left behind. A later answer to its bursts is dropped.
   void begin_job();
 
   // A burst of `bytes` <= dma_burst_bytes to fill in (write) and submit.

@@ -78,7 +78,7 @@ void PersistentPort::write(uint32_t offset, uint32_t value, uint32_t entry, bool
   }
 }
 
-// A register cannot answer with an error: whoever must know compares ecc_uncorrectable.
+// A register cannot answer with an error: a host that must know compares ecc_uncorrectable.
 uint32_t PersistentPort::read_entry(uint64_t place, bool debug) {
   PersistentSram& memory = machine_.persistent;
   uint32_t value = 0;

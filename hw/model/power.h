@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Power of engines and scratchpad (register engine_power). Switched on, they can work kOnCycles later, in functional
-// mode at once. Nothing waits here: whoever asks compares the time.
+// mode at once. Nothing waits here: the caller compares the time.
 #pragma once
 
 #include <cstdint>

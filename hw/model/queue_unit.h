@@ -45,7 +45,7 @@ class QueueUnit : public sc_core::sc_module {
   };
   // Runs one command to its end; may wait. Faults go to the job; then, or when the job is aborting, it returns early.
   virtual void execute(const IssuedCommand& command, Work& work) = 0;
-  // The job was aborted: whoever waits in execute() must look.
+  // The job was aborted: a process that waits in execute() must look.
   virtual void on_abort() { wake_.set_now(); }
 
   // Bursts that memory owes the command in hand.

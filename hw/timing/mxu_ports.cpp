@@ -177,7 +177,7 @@ class Output {
   bool step(bool granted, bool parameters, bool ends) {
     bool released = false;
     if (granted) --results_left_;
-    // The stages move together, and wait for a result that nobody takes.
+    // The stages move together, and wait for a result that is not taken.
     if (granted || !asks()) {
       const bool drains = groups_ > 0 && parameters;
       stages_ = (stages_ << 1 & (2 * kLastStage - 1)) | (drains ? 1 : 0);

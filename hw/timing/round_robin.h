@@ -12,7 +12,7 @@ namespace npu::timing {
 // Of those that ask, the first behind the one that was served last; the lowest where there is none, and at the start.
 class RoundRobin {
  public:
-  // A bit a requester; 0: nobody.
+  // A bit a requester; 0: none.
   [[nodiscard]] uint32_t next(uint32_t asking) const {
     const uint32_t preferred = asking & behind_;
     return lowest(preferred != 0 ? preferred : asking);

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures what the tests of the RTL blocks execute and toggle.
+# Measures the lines and toggles of the RTL blocks that their tests reach.
 #
 #   rtl/coverage/run.sh [--markdown FILE] [--check] [--missing BLOCK]
 #
 #   --markdown FILE   also writes the summary to FILE
 #   --check           exit status 1 when a block is below the targets of rtl/coverage/summary.py
-#   --missing BLOCK   prints what is not covered in a block instead of the summary
+#   --missing BLOCK   prints the uncovered points of a block instead of the summary
 #
 # Builds small blocks that count (-DNPU_RTL_COVERAGE=ON) and their tests in build/coverage, and runs these.
 set -euo pipefail

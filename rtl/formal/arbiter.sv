@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A grant goes to one that asks, and whoever keeps asking waits for at most Requesters - 1 grants to others.
+// A grant goes to one that asks, and a requester that keeps asking waits for at most Requesters - 1 grants to others.
 module arbiter #(
   parameter int unsigned Requesters = 5
 ) (

@@ -28,24 +28,24 @@ module fifo #(
   logic push, pop;
   assign push = rst_n && valid_i && ready;
   assign pop = rst_n && valid && ready_i;
-  logic [3:0] inside = '0, before = '0;  // entries inside, and of them those in front of the one that is followed
+  logic [3:0] held = '0, ahead = '0;  // entries held, and of them those in front of the one that is followed
   logic following = 1'b0;
   logic [1:0] followed;
   always @(posedge clk_i) begin
-    inside <= inside + 4'(push) - 4'(pop);
+    held <= held + 4'(push) - 4'(pop);
     if (!following && push && follow_i) begin
       following <= 1'b1;
       followed <= data_i;
-      before <= inside - 4'(pop);
+      ahead <= held - 4'(pop);
     end else if (following && pop) begin
-      if (before == '0) following <= 1'b0;
-      else before <= before - 1'b1;
+      if (ahead == '0) following <= 1'b0;
+      else ahead <= ahead - 1'b1;
     end
     if (rst_n) begin
-      assert (valid == (inside != '0));
-      assert (ready == (inside != Depth));
+      assert (valid == (held != '0));
+      assert (ready == (held != Depth));
       if (following) assert (valid);
-      if (following && before == '0) assert (data == followed);
+      if (following && ahead == '0) assert (data == followed);
     end
   end
 endmodule

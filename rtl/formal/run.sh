@@ -9,10 +9,10 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-command -v yosys >/dev/null && command -v yosys-abc >/dev/null || {
+if ! command -v yosys >/dev/null || ! command -v yosys-abc >/dev/null; then
   echo "rtl/formal/run.sh: yosys is not installed (sim/setup.sh formal installs it)" >&2
   exit 77
-}
+fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -84,6 +84,7 @@ row() {
 check() {
   local name=$1 expected=$2 text=$3 begin=$EPOCHREALTIME result=unreadable seconds
   shift 3
+  # shellcheck disable=SC2086  # a list of words
   if translate "$name" "$@"; then result=$(solve ${how[$name]}); fi
   seconds=$(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
   row "$name" "${how[$name]}" "$result" "$seconds" "$text"
@@ -99,6 +100,7 @@ is_wanted() { [[ ${#wanted[@]} -eq 0 || " ${wanted[*]} " == *" $1 "* ]]; }
 prove() {
   is_wanted "$1" || return 0
   ran=$((ran + 1))
+  # shellcheck disable=SC2086  # a list of words
   check "$1" proved "${what[$1]}" ${files[$1]}
 }
 
@@ -114,6 +116,7 @@ mutant() {
     echo "rtl/formal/run.sh: $file has no '$old' to break" >&2
     exit 1
   }
+  # shellcheck disable=SC2086  # a list of words
   check "$name" refuted "mutant: \`$new\` for \`$old\`" ${files[$name]/$file/$broken}
 }
 

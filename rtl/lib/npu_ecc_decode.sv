@@ -11,7 +11,7 @@ module npu_ecc_decode (
   logic        odd;
   npu_ecc_syndrome u_syndrome (.word_i, .syndrome_o(syndrome), .odd_o(odd));
 
-  // A syndrome that is the position of no data bit is that of a check bit, which needs no correction, or nobody's: then
+  // A syndrome that is the position of no data bit is that of a check bit, which needs no correction, or of no bit: then
   // three or more bits were wrong.
   for (genvar i = 0; i < 64; i++) begin : gen_flip
     assign flip[i] = odd && syndrome == {npu_ecc_pkg::Mask6[i], npu_ecc_pkg::Mask5[i], npu_ecc_pkg::Mask4[i],

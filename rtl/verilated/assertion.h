@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens when an assertion of the RTL (rtl/lib/npu_assert.svh) does not hold: whoever clocks the block is told,
-// and may go on with others.
+// What happens when an assertion of the RTL (rtl/lib/npu_assert.svh) does not hold: the caller that clocks the block is
+// told, and may go on with others.
 #pragma once
 
 #include <string>

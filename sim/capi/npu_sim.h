@@ -5,9 +5,9 @@
 //   npu_sim_open(NULL, &hal, &error);
 //   npu_device_open(&hal, NULL, &device, &error);
 //
-// Link libnpu_sim beside libnpu; SystemC comes with it. A process can open one simulated device, and that once: the
-// SystemC kernel is not made for more. It runs in a thread of its own, in simulated time only: what a program prints as
-// cycles is the same in each run.
+// Link libnpu_sim beside libnpu; SystemC comes with it. A process can open one simulated device, and only once: the
+// SystemC kernel allows no more. It runs in a thread of its own, in simulated time only: cycle counts are the same in
+// each run.
 #ifndef NPU_SIM_H_
 #define NPU_SIM_H_
 

@@ -106,7 +106,7 @@ class Run {
                   "--quiet",
                   "--json",
                   (folder / "report.json").string()};
-    // What has no inputs has no sequence of them either.
+    // A subject without inputs has no sequence of them either.
     if (!subject.inputs.empty()) arguments_.emplace_back("--sequence");
     for (const std::string& input : subject.inputs) arguments_.insert(arguments_.end(), {"--input", input});
   }

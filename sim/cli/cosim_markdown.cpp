@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The document on what cycle counts are worth: every number of it is counted, every verdict follows from the numbers.
+// The document on the accuracy of cycle counts: every number of it is counted, every verdict follows from the numbers.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -191,18 +191,18 @@ std::string reservations(const CosimRun& run) {
 }
 
 constexpr const char* kIntro =
-    "What the cycle counts of the model are worth, measured against the RTL. One command counts everything here and\n"
+    "The accuracy of the model's cycle counts, measured against the RTL. One command counts everything here and\n"
     "writes this page:\n\n"
     "    npu cosim {}{} --markdown {}\n\n"
-    "Differences are cycles of the RTL minus what is said: positive where the RTL takes longer. `exact` stands\n"
-    "where every single trial was. [Cosim](cosim.md) says what is run and how. Networks of a zoo need its folder, too\n"
+    "Differences are the RTL's cycles minus the predicted ones: positive where the RTL takes longer. `exact` means\n"
+    "that every single trial was exact. [Cosim](cosim.md) describes the runs. Networks of a zoo need its folder, too\n"
     "(`--networks`).\n\n";
 
 constexpr const char* kIdeal =
     "## Blocks with ideal memory\n\n"
-    "Random work, each request for memory granted in its cycle. Results are compared with the model's, and cycles "
+    "Random work, each request for memory granted in its cycle. Trials compare results with the model's, and cycles "
     "with\n"
-    "what follows; only of `mxu` and `vpu` is that what the simulated device and the compiler's cost model use.\n\n"
+    "these formulas; the simulated device and the compiler's cost model use those of `mxu` and `vpu` only.\n\n"
     "- `mxu`, `vpu`: a tile, with its formula of `hw/timing`. `compared` counts elements of results.\n"
     "- `dma`: the walk of a command over its addresses, with 3 cycles and the beats of `hw/timing/dma_cycles`. Of the "
     "rest\n"
@@ -217,7 +217,8 @@ constexpr const char* kIdeal =
 
 constexpr const char* kHeldBack =
     "## Blocks that memory holds back\n\n"
-    "The same with memory that does not serve everybody at once. `other requests` are trials in which a request or an\n"
+    "The same with memory that does not serve all requests at once. `other requests` are trials in which a request or "
+    "an\n"
     "answer came in another cycle than the schedule says, which the device uses for none of the blocks.\n\n"
     "- `mxu`, `vpu`, `dma`: requests are granted at random; the schedule of `hw/timing` (`mxu_ports`, `vpu_ports`,\n"
     "  `dma_ports`) says under any grants which port asks in which cycle.\n"
@@ -234,7 +235,7 @@ constexpr const char* kContention =
     "the\n"
     "cycles that the device counts under the same grants: the error of work that has to wait. Where the differences "
     "are\n"
-    "positive, the RTL takes longer, and the device counts too few cycles. A tile that waits for nobody has the error "
+    "positive, the RTL takes longer, and the device counts too few cycles. A tile that never waits has the error "
     "of\n"
     "the first table. Grants at random are a hard case: most ports are refused some of the time, for a whole tile, "
     "while\n"
@@ -251,7 +252,7 @@ constexpr const char* kUnmeasured =
     "cycles in\n"
     "  which the array clears itself after a reset, and the operations of the next section.\n\n"
     "## What is not in the device's time\n\n"
-    "The device does operations on the variable table in no time. On RTL they take, with R rows of the table\n"
+    "Operations on the variable table take no time in the device. On RTL they take, with R rows of the table\n"
     "(`var_entries` * 16 / `psram_port_bytes`) and S of them in which a job takes back old marks, so many cycles; the\n"
     "trials of `persistent_sram` compare them, each operation by itself. A job begins once, declares each of its\n"
     "variables once, checks each access to one, and begins and commits each write.\n\n";

@@ -29,10 +29,10 @@ namespace {
 
 constexpr CommandHelp kHelp = {
     "npu doctor [--json]",
-    "Checks what the commands need: the machines that come with the program, the firmware and the simulator of the\n"
-    "control CPU that runs it, the Python tools of `npu import`, and the packages for building and testing. Exit "
-    "status 66 when a command of `npu` cannot work; what only building and\n"
-    "testing need is reported without.",
+    "Checks the needs of the commands: the machines that come with the program, the firmware and the simulator of the\n"
+    "control CPU that runs it, the Python tools of `npu import`, and the packages for building and testing. Exit\n"
+    "status 66 when a command of `npu` cannot work; a package that only building and testing need does not change\n"
+    "the status.",
     "  npu doctor\n"
     "  npu doctor --json\n"};
 

@@ -215,7 +215,7 @@ void print_estimate(const Info& info, bool layers) {
     fmt::print("{:<11} none: {}\n", "estimate", estimate.why_not);
     return;
   }
-  fmt::print("{:<11} {} cycles = {}, by formulas and with memory that nobody waits for; npu run measures it\n",
+  fmt::print("{:<11} {} cycles = {}, by formulas and without waiting for memory on the chip; npu run measures it\n",
              "estimate", grouped(estimate.cycles), report::duration(estimate.microseconds));
   if (!layers) return;
   std::vector<report::Row> rows;

@@ -32,7 +32,7 @@ using Json = nlohmann::ordered_json;
 constexpr CommandHelp kHelp = {
     "npu operators [options]",
     "Prints the operators of TOSA 1.0 with each combination of types: the profiles and extensions that have it, and\n"
-    "whether the software reference and a machine run it. Both are asked with the smallest network of that operator.",
+    "whether the software reference and a machine run it. The smallest network of an operator decides.",
     "  npu operators\n"
     "  npu operators --config nano\n"
     "  npu operators --json | jq '.operators[] | select(.name == \"CONV2D\")'\n"};

@@ -27,8 +27,8 @@ namespace {
 
 constexpr CommandHelp kHelp = {
     "npu replay DIR [options]",
-    "Runs the tile of a replay bundle, which 'npu run --lockstep' leaves when model and RTL differ, on both again and\n"
-    "compares them; writes a waveform of the RTL's signals. Exit status 7 when they differ.",
+    "Runs the tile of a replay bundle again on model and RTL ('npu run --lockstep' leaves a bundle when they differ),\n"
+    "compares them, and writes a waveform of the RTL's signals. Exit status 7 when they differ.",
     "  npu replay npu-bundle\n"
     "  npu replay npu-bundle --waveform tile.fst      (open it with gtkwave)\n"};
 

@@ -41,13 +41,13 @@ namespace {
 // How long a job runs without a word about its progress.
 constexpr auto kPatience = std::chrono::milliseconds(200);
 
-// Of DeviceOptions::log_level: whoever looks wants to see every request.
+// Of DeviceOptions::log_level: a user who reads the log wants to see every request.
 constexpr uint32_t kLogRequests = 3;
 
 // Of random inputs, unless --random-inputs has another.
 constexpr uint64_t kSeed = 1;
 
-// What is no image at all is not read whole.
+// An oversized file is refused before it is read.
 constexpr uintmax_t kMaxFirmware = uintmax_t{16} << 20;
 
 // The command that attaches a debugger: an installed program knows the ELF file that was installed with it.
@@ -313,7 +313,7 @@ int run_run(const Arguments& arguments) {
   runtime::Device device = open_device(options, preset, console, back_ends);
   const compiler::Program program = compiler::compile(network.graph, device.capabilities(), compiler_options(options));
   choose_layers(options.back_ends, program, back_ends);
-  // After compiling: whoever has no data yet learns first whether the network runs at all.
+  // After compiling: a user without data learns first whether the network runs at all.
   const std::optional<uint64_t> seed = seed_of_inputs(options, network);
   const InputData inputs(network.inputs, options.data.inputs, options.data.sequence, options.data.range, seed);
   check_jobs(options.faults, inputs.invocations());

@@ -24,7 +24,7 @@ using graph::in_quotes;
 namespace {
 
 // Gives `temporary` the permissions of what it replaces, if `place` is there. A file that is not made yet is made
-// empty, so that no one else can read what is written to it before it gets its name.
+// empty, so that no other user can read what is written to it before it gets its name.
 void copy_permissions(const fs::path& place, const fs::path& temporary) {
   struct stat old = {};
   if (::stat(place.c_str(), &old) != 0 || !S_ISREG(old.st_mode)) return;

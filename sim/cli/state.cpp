@@ -264,10 +264,10 @@ struct Action {
 };
 
 constexpr Action kActions[] = {
-    {"list", "list FILE [--json]               what is in a file", list},
-    {"diff", "diff A B [--json]                where two files differ; exit status 7 when they do", diff},
+    {"list", "list FILE [--json]               print the variables in a file", list},
+    {"diff", "diff A B [--json]                print where two files differ; exit status 7 when they do", diff},
     {"clear", "clear FILE [NAME]... [-o OUT]    let variables start anew", clear},
-    {"check", "check FILE NETWORK.tosa          whether a network can resume from a file", check},
+    {"check", "check FILE NETWORK.tosa          say whether a network can resume from a file", check},
 };
 
 std::string usage() {

@@ -82,8 +82,8 @@ std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
       ("config,c", po::value<std::string>()->default_value("edge")->value_name("NAME|FILE"),
        "the machine: nano, edge, or a YAML file with its sizes")  //
       ("mode", po::value<std::string>()->default_value("timed")->value_name("MODE"),
-       "timed, or functional: the same bits without time, faster")                                                //
-      ("interleave", po::value<std::string>()->default_value("1")->value_name("SEED"), "seed of what is random")  //
+       "timed, or functional: the same bits without time, faster")                                                    //
+      ("interleave", po::value<std::string>()->default_value("1")->value_name("SEED"), "seed of the random choices")  //
       ("retention", po::bool_switch(),
        "power the device down between frames, half of the time: engines and scratchpad off, persistent SRAM in "
        "retention")  //
@@ -101,7 +101,7 @@ std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
        "in turn, in the order of the command line")  //
       ("outputs,o", po::value<std::string>()->value_name("DIR"),
        "write each output to DIR/<network>/<name>.npy, both named as by npu run, stacked as by npu run --sequence")  //
-      ("json", po::value<std::string>()->value_name("FILE"), "write what ran when and what it gave as JSON")         //
+      ("json", po::value<std::string>()->value_name("FILE"), "write the rounds, networks and results as JSON")       //
       ("quiet,q", po::bool_switch(), "no progress on long runs");
   hidden.add_options()(kNetwork, po::value<std::vector<std::string>>());
   po::positional_options_description positional;

@@ -90,7 +90,7 @@ class BackEnds::Chosen final : public engine::Engine {
     return stop(command, tile, ErrorCode::kElementsDiffer, comparison.difference + cycles, &comparison);
   }
 
-  // The first tile that cannot be right ends the job: the device reports a fault, and whoever runs it finds here why.
+  // The first tile that cannot be right ends the job: the device reports a fault, and the caller finds here why.
   TileResult stop(std::span<const uint32_t> command, uint64_t tile, ErrorCode code, const std::string& text,
                   const Comparison* comparison = nullptr) {
     TileResult result;

@@ -52,7 +52,7 @@ class PersistentSramContents {
 
   Result access(const Access& access, Power power);
   Result step(const Step& step, Power power);
-  // As the table is now; `lost`: nobody has acknowledged that contents were lost. A job that begins becomes the one
+  // As the table is now; `lost`: a loss of contents is not acknowledged. A job that begins becomes the one
   // that later operations belong to, whatever comes of it.
   [[nodiscard]] Plan plan(const Operation& operation, bool lost);
 

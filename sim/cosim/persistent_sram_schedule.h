@@ -22,7 +22,7 @@ class PersistentSramSchedule {
     uint64_t data_flips = 0;
     uint8_t check_flips = 0;
   };
-  // What is offered in a cycle; nullptr: nothing. While an operation is under way, nobody else writes the table.
+  // What is offered in a cycle; nullptr: nothing. While an operation is under way, no other port writes the table.
   struct Inputs {
     const rtl::PersistentSram::Access* access = nullptr;
     const rtl::PersistentSram::Operation* operation = nullptr;
@@ -40,7 +40,7 @@ class PersistentSramSchedule {
     contract::ErrorCode error = contract::ErrorCode::kOk;
     std::optional<rtl::PersistentSram::Place> place;  // of a check that is passed
     std::optional<uint32_t> entry;                    // of the table, that has two wrong bits
-    uint64_t cycles = 0;                              // by the formulas of the README, if nobody had competed
+    uint64_t cycles = 0;                              // by the formulas of the README, without competition
   };
   struct Outputs {
     bool access_taken = false, operation_taken = false, injection_taken = false;

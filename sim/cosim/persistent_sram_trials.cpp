@@ -41,7 +41,7 @@ class PersistentSramRun {
       if (phase > 0) lose_power();
       work(held_back);
     }
-    if (held_back) {  // whoever competes: from the beginning to the last answer
+    if (held_back) {  // the competitors: from the beginning to the last answer
       trial_.expected_cycles = driver_.last_of_schedule() + 1;
       trial_.rtl_cycles = driver_.last_of_block() + 1;
     }
@@ -118,7 +118,7 @@ class PersistentSramRun {
     }
   }
 
-  // What nobody read in the end has to be right, too: rows that were used, the table, and rows whose number is
+  // Unread contents have to be right in the end, too: rows that were used, the table, and rows whose number is
   // another one in a single bit.
   void read_back() {
     std::vector<uint32_t> rows = rows_;

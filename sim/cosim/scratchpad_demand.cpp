@@ -107,7 +107,7 @@ ScratchpadDemand random_demand(const rtl::Scratchpad::Sizes& sizes, std::mt19937
 uint64_t booked_cycles(const ScratchpadDemand& demand, uint32_t banks) {
   struct Player {
     std::span<const ScratchpadAccess> left;
-    uint64_t own = 0, next = 0;  // its time if nobody had to wait, and that of its next access
+    uint64_t own = 0, next = 0;  // its time without waiting, and that of its next access
     uint64_t at = 0;             // the device's time
   };
   timing::BankOccupancy occupancy(banks);

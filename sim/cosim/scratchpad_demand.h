@@ -25,7 +25,7 @@ struct ScratchpadDemand {
   std::vector<std::vector<ScratchpadAccess>> streams;  // of each requester, in order
 
   [[nodiscard]] uint64_t accesses() const;
-  // The cycle behind the last access, if nobody has to wait.
+  // The cycle behind the last access, without waiting.
   [[nodiscard]] uint64_t end() const;
 };
 

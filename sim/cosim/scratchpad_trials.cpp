@@ -125,7 +125,7 @@ class ScratchpadRun {
     return scheduled;
   }
 
-  // What nobody read in the end has to be right, too.
+  // Unread contents have to be right in the end, too.
   void read_back() {
     for (uint32_t r = 0; r < sizes_.requesters; ++r) block_.withdraw(r);
     block_.tick();
@@ -140,7 +140,7 @@ class ScratchpadRun {
  private:
   static constexpr uint32_t kOthers = 16;
 
-  // A cycle in which nobody but requester 0 asks for something.
+  // A cycle in which only requester 0 asks for something.
   void end_alone() {
     if (!block_.granted(0)) trial_.note("a requester that is alone is not served");
     block_.tick();

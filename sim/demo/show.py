@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-
 from tflite_c import Network
 
 FRAME_SECONDS = 0.03  # three feature vectors, 10 ms each
@@ -61,9 +60,16 @@ def terminal_chart(probability, detected, cutoff, height=8):
 def svg_chart(name, device, tflite, means, cutoff, first):
     width, height, left, top = 720, 260, 52, 34
     seconds = len(device) * FRAME_SECONDS
-    x = lambda i: left + width * (i + 0.5) / len(device)
-    y = lambda v: top + height * (1 - v)
-    line = lambda values: " ".join(f"{x(i):.1f},{y(v):.1f}" for i, v in enumerate(values))
+
+    def x(i):
+        return left + width * (i + 0.5) / len(device)
+
+    def y(v):
+        return top + height * (1 - v)
+
+    def line(values):
+        return " ".join(f"{x(i):.1f},{y(v):.1f}" for i, v in enumerate(values))
+
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width + left + 20}" height="{height + top + 64}" '
         'font-family="sans-serif" font-size="12">',

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-
 from show import package_files, window_means, write_whole
 from tflite_c import Network
 
@@ -45,8 +44,13 @@ def panel(index, phrase, probability, cutoff, first, at, rounds):
     """SVG of one network; `at` are the rounds of its frames."""
     top = TOP + index * (PANEL + GAP)
     colour = COLOURS[index % len(COLOURS)]
-    x = lambda i: LEFT + WIDTH * (at[i] + 0.5) / rounds
-    y = lambda v: top + PANEL * (1 - v)
+
+    def x(i):
+        return LEFT + WIDTH * (at[i] + 0.5) / rounds
+
+    def y(v):
+        return top + PANEL * (1 - v)
+
     parts = [f'<text x="{LEFT - 12}" y="{top + PANEL / 2:.1f}" text-anchor="end" font-size="13" fill="{colour}">{phrase}</text>']
     for v in (0, 1):
         parts.append(f'<line x1="{LEFT}" x2="{LEFT + WIDTH}" y1="{y(v):.1f}" y2="{y(v):.1f}" stroke="#bbb"/>')

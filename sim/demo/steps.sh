@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the demo scripts have in common: sourced by them, with their arguments, before they change the folder.
+# shellcheck shell=bash disable=SC2034  # npu, python and models are for the scripts that source this
+# The common part of the demo scripts. They source it, with their arguments, before they change the folder.
 
 # Prints a script's comment up to its first command.
 usage() { sed -n '3,/^set/{/^#/s/^# \{0,1\}//p}' "$0"; }
@@ -25,7 +26,7 @@ begin() {
   [[ $# -le $most ]] || fail "takes at most $most argument(s), not $# (see --help)."
   out=${1:-$folder}
   [[ $# -eq 0 || $out == /* ]] || out=$PWD/$out
-  cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+  cd "$(dirname "${BASH_SOURCE[0]}")/../.." || fail "cannot enter the project's folder."
   npu=build/release/npu
   python=build/venv/bin/python
 }

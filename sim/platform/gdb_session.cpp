@@ -242,7 +242,7 @@ std::string Session::set_breakpoint(Fields fields, bool on) {
   return std::string(kOk);
 }
 
-// `c`, `c ADDRESS`, `C SIGNAL`, `C SIGNAL;ADDRESS`; there is nobody to give a signal to.
+// `c`, `c ADDRESS`, `C SIGNAL`, `C SIGNAL;ADDRESS`; the firmware has no process that could take a signal.
 Session::Answer Session::resume(Fields fields, bool signal, Then then) {
   if (signal) fields.number();
   if (fields.complete()) return {std::nullopt, then};

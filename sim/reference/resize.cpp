@@ -33,10 +33,10 @@ ResizeAxis resize_axis_of(const Call& call, size_t which) {
   call.error_if(scale.size() != 4 || offset.size() != 2 || border.size() != 2, ErrorCode::kBadShape,
                 "scale needs 4 values, offset and border 2");
   const ResizeAxis axis{.in = call.input(0).shape[which + 1],
-                  .out = call.output().shape[which + 1],
-                  .scale_n = scale[2 * which],
-                  .scale_d = scale[2 * which + 1],
-                  .offset = offset[which]};
+                        .out = call.output().shape[which + 1],
+                        .scale_n = scale[2 * which],
+                        .scale_d = scale[2 * which + 1],
+                        .offset = offset[which]};
   const char* name = which == 0 ? "y" : "x";
   call.error_if(std::max(axis.in, axis.out) >= 16384, ErrorCode::kBadShape, "images must be smaller than 16384");
   call.error_if(axis.scale_n <= 0 || axis.scale_d <= 0 || axis.scale_n > 2048 || axis.scale_d >= 16 * axis.scale_n,

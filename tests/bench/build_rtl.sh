@@ -3,7 +3,7 @@
 # Benchmark: seconds to Verilate and compile all RTL from scratch, without ccache, on two cores; exit status 1 when that
 # is longer than six minutes. Arguments go to cmake:
 #
-#   tests/bench/build_rtl.sh                         what every build has: all blocks and presets, and the wrong ones
+#   tests/bench/build_rtl.sh                         the RTL of every build: all blocks and presets, and the wrong ones
 #   tests/bench/build_rtl.sh -DNPU_RTL_TRACE=ON      and the traced ones
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

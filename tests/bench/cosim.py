@@ -81,7 +81,7 @@ def main():
     jobs = [(WAKE_WORD, args.networks / f"{WAKE_WORD}.tosa", ROOT / f"sim/demo/data/{WAKE_WORD}_frames.npy", True, None)]
     for name, target in ((ZOO | (NIGHTLY if args.nightly else {})) if args.zoo else {}).items():
         jobs.append((name, args.zoo / name / f"{name}.tosa", args.zoo / name / "input0.npy", False, target))
-    for name, *files, _, _ in jobs:
+    for _, *files, _, _ in jobs:
         for file in files:
             check_file(file, "--networks names the folder of the imported wake words, --zoo that of the larger networks")
 

@@ -138,7 +138,7 @@ TEST(EngineTrialsOfWrong, AnAssertionThatFailsIsADifference) {
   EXPECT_EQ(found, 1);
 }
 
-// A tile without results, or that nobody takes, shows nothing.
+// A tile without results, or whose results are not taken, shows nothing.
 TEST(EngineTrialsOfWrong, WhatComparesNothingIsADifference) {
   Comparison found;
   EXPECT_NE(difference_of(found), "");

@@ -174,7 +174,7 @@ TEST_P(PersistentSramTable, LifeOfAVariable) {
   (void)expect({.op = Op::kCheck, .index = 1}, ErrorCode::kFaultAccessRight, 4);
 }
 
-// Whoever reads the row of an entry meets it, and is told of which one it is.
+// A reader of the entry's row meets it, and is told whose it is.
 TEST_P(PersistentSramTable, TwoWrongBitsInAnEntry) {
   const auto entry_bytes = static_cast<uint32_t>(VariableEntry::kBytes), words = entry_bytes / 8;
   for (uint32_t index = 0; index < sizes_.entries; ++index) {

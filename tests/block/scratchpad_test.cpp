@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scratchpad's RTL against an array of bytes: no access is lost or done twice, and nobody waits longer than its
-// turn.
+// The scratchpad's RTL against an array of bytes: no access is lost or done twice, and no requester waits longer than
+// its turn.
 #include "rtl/verilated/scratchpad.h"
 
 #include <fmt/format.h>

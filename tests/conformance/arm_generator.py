@@ -195,7 +195,7 @@ def main():
         sys.exit(f"{Path(__file__).name} replaces functions of tosa-tools {PINNED}, and {version} is installed; "
                  "compare them and the tests, then change PINNED")
     folder = options.folder.resolve()
-    operators = batches_of(arguments)  # those with most of them first, so that no one is left alone
+    operators = batches_of(arguments)  # those with most of them first, so that none runs alone at the end
     schemas.validate = validate
     with concurrent.futures.ProcessPoolExecutor(options.jobs, FORK, log_to, (folder / "generate.log",)) as pool:
         tasks = {name: pool.submit(make_operator, folder, name, options.part, arguments) for name in operators}

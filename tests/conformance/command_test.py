@@ -9,7 +9,6 @@ import shutil
 import signal
 import sys
 import tempfile
-import unittest
 import xml.etree.ElementTree
 from pathlib import Path
 
@@ -299,7 +298,7 @@ class CommandLine(Tree):
         self.add("b/one")
         self.assertEqual(list(self.results("--filter", "^a/", status=0)[0]), ["a/one", "a/two"])
         self.assertEqual(list(self.results("--operator", "sub", status=0)[0]), ["a/two"])
-        # One whose operator nobody knows might be the one that is asked for.
+        # A test whose operator is unknown might be the one that is asked for.
         self.write(self.root / "c", "{}")
         self.assertEqual(list(self.results("--operator", "SUB")[0]), ["a/two", "c"])
 

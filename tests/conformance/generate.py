@@ -99,8 +99,7 @@ class Tools:
     def batches(self, selection):
         """How many batches of tests the generator has for each operator with the profiles and extensions."""
         command = [self.python, GENERATOR, "--batches", "--tosa-version", TOSA_VERSION, *selection.profile_arguments()]
-        result = subprocess.run(command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                check=False)
+        result = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
         if result.returncode != 0:
             raise GenerationError(f"the official generator does not start: {result.stderr.strip().rpartition(chr(10))[2]}")
         return json.loads(result.stdout)
@@ -382,7 +381,7 @@ def main(arguments):
         os.setpgid(0, 0)
         return make(parsed)
     with contextlib.suppress(OSError):
-        os.setpgid(child, child)  # whoever of the two comes first
+        os.setpgid(child, child)  # the first of the two processes does it
     return wait_for(child)
 
 

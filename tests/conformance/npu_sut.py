@@ -44,8 +44,8 @@ class TosaSUTRunner(TosaTestRunner):
             command = [self.program, "reference", self.testDesc["tosa_file"], "--level", "8k", "--outputs", scratch, "--quiet"]
             for name, file in zip(self.testDesc["ifm_name"], self.testDesc["ifm_file"]):
                 command += ["--input", f"{name}={file}"]
-            result = subprocess.run(command, cwd=self.testDir, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                    timeout=TIMEOUT, check=False)
+            result = subprocess.run(command, cwd=self.testDir, capture_output=True, text=True, timeout=TIMEOUT,
+                                    check=False)
             if result.returncode == 0:
                 for name, file in zip(self.testDesc["ofm_name"], self.testDesc["ofm_file"]):
                     self.take_over(Path(scratch) / output_file(name), self.testDirPath / file)

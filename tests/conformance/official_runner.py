@@ -18,8 +18,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-import generate
-from suite_test import judge, make, parse
+import generate  # noqa: E402
+from suite_test import judge, make, parse  # noqa: E402
 
 PER_FOLDER = 10  # tests of an operator, or of one of its kernels
 DEFAULT_SELECTION = ["--part", "7"]

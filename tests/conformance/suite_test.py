@@ -16,7 +16,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-import generate
+import generate  # noqa: E402
 
 OPERATOR_TABLE = HERE.parents[1] / "tests/unit/graph/operator_table.txt"
 # The official suite has no tests of these.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nobody is forgotten: what becomes due while the firmware is at work, rings that waited for room, interrupts that the
-// timer's look causes, and a watchdog that much honest work must not wake.
+// No request is forgotten: what becomes due while the firmware is at work, rings that waited for room, interrupts that
+// the timer's look causes, and a watchdog that much honest work must not wake.
 #include "tests/firmware/firmware_fixture.h"
 
 namespace npu::firmware_test {

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-mapfile -d '' files < <(find hw driver sim tests -type f \( -name '*.h' -o -name '*.c' -o -name '*.cpp' \) -print0 | sort -z)
+mapfile -d '' files < <(find docs driver firmware hw rtl sim tests -type f \( -name '*.h' -o -name '*.c' -o -name '*.cpp' \) -print0 | sort -z)
 if [[ ${#files[@]} -eq 0 ]]; then
   echo "format: found no files" >&2
   exit 1

@@ -3,12 +3,12 @@
 # Builds the fuzz target with clang and runs it.
 #
 #   tests/fuzz/run.sh [--seconds N] [--seed N] [--jobs N]     60 seconds, seed 1 and a process for each core by default
-#   tests/fuzz/run.sh --replay FILE...                        judges files, of findings or others, and says of each
-#                                                             whether it ran or what refused it
+#   tests/fuzz/run.sh --replay FILE...                        judges files, findings or others, and says of each
+#                                                             whether the reference ran it, or why it was refused
 #
 # Every process starts from the seeds that the project's own builder makes, with a random seed of its own, which is
-# printed. What crashes, contradicts itself, or takes more than 10 seconds or 1.5 GiB is a finding: it is kept in
-# build/fuzz/findings, with the log of its process in build/fuzz. Exit status 0, 1 after a finding or a build that fails,
+# printed. An input that makes it crash, contradict itself, or take more than 10 seconds or 1.5 GiB is a
+# finding: the script keeps it in build/fuzz/findings, with the log of its process in build/fuzz. Exit status 0, 1 after a finding or a build that fails,
 # 64 for a wrong command line, 66 for a file that cannot be read.
 set -euo pipefail
 here=$PWD
@@ -22,7 +22,7 @@ folder=build/fuzz
 target=$folder/tests/fuzz/tosa_fuzz
 findings=$folder/findings
 limits=(-rss_limit_mb=1536 -timeout=10 -max_len=16384)
-# A small quarantine, so that the limit is for what inputs take; SIGABRT prints where our own checks fail.
+# A small quarantine, so that the limit bounds the memory of an input; SIGABRT prints where our own checks fail.
 export ASAN_OPTIONS=quarantine_size_mb=16:detect_stack_use_after_return=0:handle_abort=1
 export UBSAN_OPTIONS=print_stacktrace=1
 
@@ -31,7 +31,7 @@ usage() {
   exit 64
 }
 
-# check_readable FILE...: what is no file would be an option or a corpus to the target.
+# check_readable FILE...: an argument that is not a file would be an option or a corpus to the target.
 check_readable() {
   local file
   for file in "$@"; do
@@ -82,7 +82,7 @@ so_far() {
   sed -nE 's/^#([0-9]+).* cov: ([0-9]+) .*/\1 inputs, \2 edges covered/p' "$1" | tail -n 1
 }
 
-# Every half minute, how far the processes are; what sleeps keeps nobody's output open.
+# Every half minute, how far the processes are; the sleeping process keeps no output open.
 progress() {
   local number
   while sleep 30 >/dev/null 2>&1; do

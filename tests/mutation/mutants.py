@@ -83,7 +83,7 @@ def _words(table):
 
 
 def _operators(table):
-    pattern = r"(?<= )(?:%s)(?= )" % "|".join(sorted(map(re.escape, table), key=len, reverse=True))
+    pattern = "(?<= )(?:" + "|".join(sorted(map(re.escape, table), key=len, reverse=True)) + ")(?= )"
     return pattern, lambda match: table[match[0]]
 
 

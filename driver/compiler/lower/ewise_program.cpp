@@ -79,7 +79,7 @@ class Builder {
       const int32_t mask = type == contract::Element::kI8 ? 0xff : 0xffff;
       return emit({UopCode::kBitAnd, 0, reg, constant_value(mask, reg), 0, 0});
     }
-    // An unsigned result lies above the signed range; whoever reads the tensor sees its bits as signed.
+    // An unsigned result lies above the signed range; the readers of the tensor see its bits as signed.
     if (raw_.count(root) != 0) reg = emit({UopCode::kCast, 0, reg, 0, static_cast<int32_t>(type), 0});
     return reg;
   }

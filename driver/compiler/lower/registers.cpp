@@ -86,7 +86,7 @@ uint32_t allocate_registers(std::vector<Uop>& uops) {
     if (free.empty()) free.insert(count++);
     const uint32_t value = uop.dst;
     uop.dst = home[value] = *free.begin();
-    // A result that nobody reads gives its register back at once.
+    // A result without readers gives its register back at once.
     if (last_use[value] != i) free.erase(free.begin());
   }
   return count;

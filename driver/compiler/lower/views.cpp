@@ -15,7 +15,7 @@ std::vector<int64_t> dense_strides(const Dims& dims, int64_t unit) {
   return strides;
 }
 
-// Gives dimensions of 1 the stride that a C-order walk would have: nobody steps along them, but they read well.
+// Gives dimensions of 1 the stride that a C-order walk would have: no access steps along them, but they read well.
 void tidy_unit_strides(View& view) {
   int64_t unit = contract::element_bytes(view.type);
   for (size_t i = view.dims.size(); i-- > 0;) {

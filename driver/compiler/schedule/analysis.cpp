@@ -6,7 +6,7 @@
 namespace npu::compiler::backend {
 namespace {
 
-constexpr size_t kNearSteps = 2;            // steps apart that may run beside each other
+constexpr size_t kNearSteps = 2;       // steps apart that may run beside each other
 constexpr double kLeastOverlap = 400;  // cycles worth cutting a step for
 
 std::vector<Lifetime> lifetimes(const Module& module, const std::vector<std::unique_ptr<TiledStep>>& steps) {

@@ -125,7 +125,7 @@ class Candidate {
     return true;
   }
 
-  // Whether nobody but the makers of the new value, each of its own part, touches the old one once it begins to vanish.
+  // Whether only the makers of the new value, each of its own part, touch the old one once it begins to vanish.
   [[nodiscard]] bool old_value_read_before() const {
     std::vector<const View*> made;
     for (size_t s = writers_.front(); s < copy_; ++s) {

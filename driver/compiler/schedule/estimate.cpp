@@ -12,11 +12,11 @@
 namespace npu::compiler::backend {
 namespace {
 
-constexpr size_t kEstimatedQueues = 10;       // DMA channels, MXU, VPU
-constexpr double kIssue = 8;         // cycles between two commands that the sequencer issues
-constexpr double kFetchBytes = 200;  // of the port that a command costs: its 120, and the rows that it closes
-constexpr double kPortShare = 0.8;   // of the port's rate that DRAM keeps up with
-constexpr size_t kFetchAhead = 70;   // commands that the device's prefetch holds
+constexpr size_t kEstimatedQueues = 10;  // DMA channels, MXU, VPU
+constexpr double kIssue = 8;             // cycles between two commands that the sequencer issues
+constexpr double kFetchBytes = 200;      // of the port that a command costs: its 120, and the rows that it closes
+constexpr double kPortShare = 0.8;       // of the port's rate that DRAM keeps up with
+constexpr size_t kFetchAhead = 70;       // commands that the device's prefetch holds
 
 class Estimator {
  public:

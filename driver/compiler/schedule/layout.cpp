@@ -88,7 +88,7 @@ class LayoutMaker {
     }
     const auto area = [&](BufferId b) { return residency_->footprint(b) * (life(b).last - life(b).first + 1); };
     std::stable_sort(order.begin(), order.end(), [&](BufferId a, BufferId b) { return area(a) > area(b); });
-    // With memory to spare, bytes rest for some steps before others use them: a reader that is late holds up nobody.
+    // With memory to spare, bytes rest for some steps before others use them: a late reader delays no other step.
     bool spare = true;
     for (size_t s = 0; s < module_.steps.size(); ++s) spare &= residency_->available(s) > map.size() / 2;
     const int64_t slack = spare ? kRestSteps : 0;

@@ -28,7 +28,7 @@ class Liveness {
   void step_back(size_t command, IntervalSet& live) const;
 
   const std::vector<std::vector<ByteSet>>& footprints_;
-  std::map<size_t, IntervalSet> unwritten_;  // what a command reads that nobody wrote: not worth keeping
+  std::map<size_t, IntervalSet> unwritten_;  // bytes that are read and were never written: not worth keeping
   std::vector<int64_t> bytes_;
 };
 

@@ -14,10 +14,10 @@ using contract::DmaCommand;
 using contract::Queue;
 using contract::Region;
 
-constexpr int64_t kAlignment = 16;   // bytes
-constexpr size_t kStreamWords = 16;  // streams begin at multiples
+constexpr int64_t kAlignment = 16;        // bytes
+constexpr size_t kStreamWords = 16;       // streams begin at multiples
 constexpr int64_t kNearBytes = 256;       // bytes that take less time than another command
-constexpr size_t kMostSegmentPieces = 8;    // of a segment: bounds the length of its streams
+constexpr size_t kMostSegmentPieces = 8;  // of a segment: bounds the length of its streams
 // Dead bytes that are moved too, as a part of the live ones: to join pieces, and to share streams.
 constexpr int64_t kJoinPart = 8, kSharePart = 4;
 constexpr size_t kSharesTried = 8;

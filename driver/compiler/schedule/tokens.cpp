@@ -22,7 +22,7 @@ void join(Clock& a, const Clock& b) {
 
 // Last accesses to a stretch of bytes.
 struct State {
-  int32_t writer = -1;       // queue; -1: nobody
+  int32_t writer = -1;       // queue; -1: none
   int32_t writer_count = 0;  // commands of that queue up to and with the writer
   Clock readers{};           // since the last write: commands up to and with the last reader; 0: none
 };
@@ -92,7 +92,7 @@ class History {
 }  // namespace
 
 void set_tokens(std::vector<Command>& commands, const std::vector<std::vector<ByteSet>>& footprints) {
-  std::map<uint32_t, History> histories;              // by space
+  std::map<uint32_t, History> histories;                   // by space
   std::array<std::vector<Clock>, kTokenQueues> completed;  // one a command: what is known to be complete when it is
   for (size_t i = 0; i < commands.size(); ++i) {
     contract::Header& header = header_of(commands[i].body);

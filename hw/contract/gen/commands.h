@@ -458,7 +458,7 @@ enum class CpuStop : uint32_t {
 
 enum class SelfTest : uint32_t {
   kNone = 0,
-  kDataMemory = 1,  // A word of the data memory does not keep what is written to it.
+  kDataMemory = 1,  // A word of the data memory does not keep its value.
   kDeviceId = 2,  // The register `id` is not an NPU's.
   kDeviceVersion = 3,  // The device has another version of the contract.
   kCapabilities = 4,  // caps_hash does not belong to the capability registers.
@@ -499,7 +499,7 @@ enum class SelfTest : uint32_t {
 [[nodiscard]] constexpr bool known(SelfTest value) { return name(value) != "?"; }
 
 enum class Phase : uint32_t {
-  kIdle = 0,  // Nothing to do: about to wait.
+  kIdle = 0,  // Idle: about to wait.
   kBoot = 1,
   kInterrupt = 2,  // Looks what happened.
   kFetch = 3,  // Reads and checks a request.
@@ -563,7 +563,7 @@ enum class Request : uint32_t {
   // Ring 0. value[0]: a psram_power for the persistent SRAM. Refused (fault_request) while jobs are queued or running.
   // A run request switches it on by itself.
   kPersistentPower = 8,
-  // Ring 0. Reads all words of the persistent SRAM and puts right what can be. The completion's value[0]: bits
+  // Ring 0. Reads all words of the persistent SRAM and corrects single wrong bits. The completion's value[0]: bits
   // corrected by it, value[1]: words with two wrong bits that it found, value[2]: byte offset of the last of them.
   // Refused (fault_request) while jobs are queued or running, with fault_power unless the persistent SRAM is on.
   kScrub = 9,
@@ -923,7 +923,7 @@ struct YieldCommand {
   uint32_t caps_hash = 0;
   uint32_t command_count = 0;  // Commands in the stream, as in begin.
   uint32_t index = 0;  // Its own index in the stream.
-  uint32_t segment = 0;  // Index in the program's table of segments: how to save what is live here.
+  uint32_t segment = 0;  // Index in the program's table of segments: how to save the live bytes here.
 
   // Appends the command to `out`; sets opcode and words.
   void encode(std::vector<uint32_t>& out) const;
@@ -2019,7 +2019,7 @@ inline RingCompletion RingCompletion::load(const uint8_t* bytes) {
   return value;
 }
 
-// What a run request points to; in the shared memory, 64-byte aligned. Must not change before its completion.
+// The target of a run request; in the shared memory, 64-byte aligned. Must not change before its completion.
 struct Job {
   static constexpr uint32_t kBytes = 192;
 
@@ -2115,7 +2115,7 @@ inline Job Job::load(const uint8_t* bytes) {
   return value;
 }
 
-// What to do when a job stops at a yield command. Both streams are complete (begin to end) and lie behind the main
+// How to stop and resume a job at a yield command. Both streams are complete (begin to end) and lie behind the main
 // stream, at words from `commands` that are multiples of 16; 0 words: nothing is live.
 struct Segment {
   static constexpr uint32_t kBytes = 32;

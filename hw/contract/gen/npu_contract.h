@@ -116,24 +116,24 @@
 #define NPU_REG_PSRAM_POWER_STATE_MASK 0x3u
 #define NPU_REG_PSRAM_STATUS 0x0b8u  // State of the persistent SRAM.
 #define NPU_REG_PSRAM_STATUS_LOST_LSB 0u
-// Its power was off, and nobody has acknowledged that; writing 1 clears it. Declaring a variable meanwhile is
+// Its power was off, and that has not been acknowledged; writing 1 clears it. Declaring a variable meanwhile is
 // power_lost.
 #define NPU_REG_PSRAM_STATUS_LOST_MASK 0x1u
 #define NPU_REG_PSRAM_STATUS_BUSY_LSB 1u
 // It clears itself after power was off, or scrubs: psram_bytes / psram_port_bytes cycles. A job that starts meanwhile
 // waits.
 #define NPU_REG_PSRAM_STATUS_BUSY_MASK 0x2u
-// Writing 1 reads all words of the persistent SRAM and puts right what can be; reads as 0. Without effect while a job
-// runs or the memory is not on.
+// Writing 1 reads all words of the persistent SRAM and corrects single wrong bits; reads as 0. Without effect while a
+// job runs or the memory is not on.
 #define NPU_REG_PSRAM_SCRUB 0x0bcu
 #define NPU_REG_PSRAM_SCRUB_START_LSB 0u
 #define NPU_REG_PSRAM_SCRUB_START_MASK 0x1u
-// Wrong bits in the persistent SRAM that were put right, at an access or by a scrub, since the last cold reset. Read
+// Wrong bits in the persistent SRAM that were corrected, at an access or by a scrub, since the last cold reset. Read
 // only.
 #define NPU_REG_ECC_CORRECTED 0x0c0u
 #define NPU_REG_ECC_UNCORRECTABLE 0x0c4u  // How often a word with two wrong bits was met since then. Read only.
 #define NPU_REG_ECC_ADDRESS 0x0c8u  // Byte offset of the last such word. Read only.
-// What a queue does now; element 15 is the sequencer. Read only.
+// The activity of a queue; element 15 is the sequencer. Read only.
 #define NPU_REG_QUEUE_STATE(index) (0x200u + (index) * 8u)
 #define NPU_REG_QUEUE_STATE_WAITS_FOR_LSB 0u
 // Queue whose command it waits for, by a token or for room in its FIFO; 255: none.
@@ -565,7 +565,7 @@ enum npu_cpu_stop {
 
 enum npu_self_test {
   NPU_SELF_TEST_NONE = 0,
-  NPU_SELF_TEST_DATA_MEMORY = 1,  // A word of the data memory does not keep what is written to it.
+  NPU_SELF_TEST_DATA_MEMORY = 1,  // A word of the data memory does not keep its value.
   NPU_SELF_TEST_DEVICE_ID = 2,  // The register `id` is not an NPU's.
   NPU_SELF_TEST_DEVICE_VERSION = 3,  // The device has another version of the contract.
   NPU_SELF_TEST_CAPABILITIES = 4,  // caps_hash does not belong to the capability registers.
@@ -577,7 +577,7 @@ enum npu_self_test {
 };
 
 enum npu_phase {
-  NPU_PHASE_IDLE = 0,  // Nothing to do: about to wait.
+  NPU_PHASE_IDLE = 0,  // Idle: about to wait.
   NPU_PHASE_BOOT = 1,
   NPU_PHASE_INTERRUPT = 2,  // Looks what happened.
   NPU_PHASE_FETCH = 3,  // Reads and checks a request.
@@ -613,7 +613,7 @@ enum npu_request {
   // Ring 0. value[0]: a psram_power for the persistent SRAM. Refused (fault_request) while jobs are queued or running.
   // A run request switches it on by itself.
   NPU_REQUEST_PERSISTENT_POWER = 8,
-  // Ring 0. Reads all words of the persistent SRAM and puts right what can be. The completion's value[0]: bits
+  // Ring 0. Reads all words of the persistent SRAM and corrects single wrong bits. The completion's value[0]: bits
   // corrected by it, value[1]: words with two wrong bits that it found, value[2]: byte offset of the last of them.
   // Refused (fault_request) while jobs are queued or running, with fault_power unless the persistent SRAM is on.
   NPU_REQUEST_SCRUB = 9,
@@ -726,7 +726,7 @@ enum npu_variable_flag {
 #define NPU_YIELD_INDEX_WORD 8u  // Its own index in the stream.
 #define NPU_YIELD_INDEX_LSB 0u
 #define NPU_YIELD_INDEX_WIDTH 32u
-#define NPU_YIELD_SEGMENT_WORD 9u  // Index in the program's table of segments: how to save what is live here.
+#define NPU_YIELD_SEGMENT_WORD 9u  // Index in the program's table of segments: how to save the live bytes here.
 #define NPU_YIELD_SEGMENT_LSB 0u
 #define NPU_YIELD_SEGMENT_WIDTH 32u
 
@@ -1228,7 +1228,7 @@ static_assert(offsetof(struct npu_ring_completion, fault_cycle) == 120, "ring_co
 static_assert(offsetof(struct npu_ring_completion, queue_state) == 128, "ring_completion.queue_state");
 static_assert(offsetof(struct npu_ring_completion, queue_command) == 192, "ring_completion.queue_command");
 
-// What a run request points to; in the shared memory, 64-byte aligned. Must not change before its completion. Little
+// The target of a run request; in the shared memory, 64-byte aligned. Must not change before its completion. Little
 // endian.
 struct npu_job {
   uint64_t commands;  // Device address of the command stream, 64-byte aligned.
@@ -1265,7 +1265,7 @@ static_assert(offsetof(struct npu_job, region_limit) == 112, "job.region_limit")
 static_assert(offsetof(struct npu_job, region_flags) == 136, "job.region_flags");
 static_assert(offsetof(struct npu_job, reserved) == 160, "job.reserved");
 
-// What to do when a job stops at a yield command. Both streams are complete (begin to end) and lie behind the main
+// How to stop and resume a job at a yield command. Both streams are complete (begin to end) and lie behind the main
 // stream, at words from `commands` that are multiples of 16; 0 words: nothing is live. Little endian.
 struct npu_segment {
   uint32_t yield_word;  // Word of the yield in the main stream.

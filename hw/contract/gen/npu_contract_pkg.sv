@@ -116,7 +116,7 @@ package npu_contract_pkg;
   parameter int unsigned RegPsramPowerStateLsb = 0;
   parameter int unsigned RegPsramPowerStateWidth = 2;
   parameter logic [31:0] RegPsramStatus = 32'hb8;  // State of the persistent SRAM.
-  // Its power was off, and nobody has acknowledged that; writing 1 clears it. Declaring a variable meanwhile is
+  // Its power was off, and that has not been acknowledged; writing 1 clears it. Declaring a variable meanwhile is
   // power_lost.
   parameter int unsigned RegPsramStatusLostLsb = 0;
   parameter int unsigned RegPsramStatusLostWidth = 1;
@@ -124,18 +124,18 @@ package npu_contract_pkg;
   // waits.
   parameter int unsigned RegPsramStatusBusyLsb = 1;
   parameter int unsigned RegPsramStatusBusyWidth = 1;
-  // Writing 1 reads all words of the persistent SRAM and puts right what can be; reads as 0. Without effect while a job
-  // runs or the memory is not on.
+  // Writing 1 reads all words of the persistent SRAM and corrects single wrong bits; reads as 0. Without effect while a
+  // job runs or the memory is not on.
   parameter logic [31:0] RegPsramScrub = 32'hbc;
   parameter int unsigned RegPsramScrubStartLsb = 0;
   parameter int unsigned RegPsramScrubStartWidth = 1;
-  // Wrong bits in the persistent SRAM that were put right, at an access or by a scrub, since the last cold reset. Read
+  // Wrong bits in the persistent SRAM that were corrected, at an access or by a scrub, since the last cold reset. Read
   // only.
   parameter logic [31:0] RegEccCorrected = 32'hc0;
   // How often a word with two wrong bits was met since then. Read only.
   parameter logic [31:0] RegEccUncorrectable = 32'hc4;
   parameter logic [31:0] RegEccAddress = 32'hc8;  // Byte offset of the last such word. Read only.
-  parameter logic [31:0] RegQueueState = 32'h200;  // What a queue does now; element 15 is the sequencer. Read only.
+  parameter logic [31:0] RegQueueState = 32'h200;  // The activity of a queue; element 15 is the sequencer. Read only.
   // Queue whose command it waits for, by a token or for room in its FIFO; 255: none.
   parameter int unsigned RegQueueStateWaitsForLsb = 0;
   parameter int unsigned RegQueueStateWaitsForWidth = 8;
@@ -550,7 +550,7 @@ package npu_contract_pkg;
 
   typedef enum logic [7:0] {
     SelfTestNone = 8'h0,
-    SelfTestDataMemory = 8'h1,  // A word of the data memory does not keep what is written to it.
+    SelfTestDataMemory = 8'h1,  // A word of the data memory does not keep its value.
     SelfTestDeviceId = 8'h2,  // The register `id` is not an NPU's.
     SelfTestDeviceVersion = 8'h3,  // The device has another version of the contract.
     SelfTestCapabilities = 8'h4,  // caps_hash does not belong to the capability registers.
@@ -562,7 +562,7 @@ package npu_contract_pkg;
   } self_test_e;
 
   typedef enum logic [7:0] {
-    PhaseIdle = 8'h0,  // Nothing to do: about to wait.
+    PhaseIdle = 8'h0,  // Idle: about to wait.
     PhaseBoot = 8'h1,
     PhaseInterrupt = 8'h2,  // Looks what happened.
     PhaseFetch = 8'h3,  // Reads and checks a request.
@@ -598,7 +598,7 @@ package npu_contract_pkg;
     // Ring 0. value[0]: a psram_power for the persistent SRAM. Refused (fault_request) while jobs are queued or
     // running. A run request switches it on by itself.
     RequestPersistentPower = 8'h8,
-    // Ring 0. Reads all words of the persistent SRAM and puts right what can be. The completion's value[0]: bits
+    // Ring 0. Reads all words of the persistent SRAM and corrects single wrong bits. The completion's value[0]: bits
     // corrected by it, value[1]: words with two wrong bits that it found, value[2]: byte offset of the last of them.
     // Refused (fault_request) while jobs are queued or running, with fault_power unless the persistent SRAM is on.
     RequestScrub = 8'h9,
@@ -689,7 +689,7 @@ package npu_contract_pkg;
   // empty and ends the job as preempted; else does nothing. A stream may be started at it (command_start): then it
   // checks like `begin` and goes on behind itself. Issued on queue `sequencer`, without tokens.
   typedef struct packed {
-    logic [31:0] segment;  // Index in the program's table of segments: how to save what is live here.
+    logic [31:0] segment;  // Index in the program's table of segments: how to save the live bytes here.
     logic [31:0] index;  // Its own index in the stream.
     logic [31:0] command_count;  // Commands in the stream, as in begin.
     logic [31:0] caps_hash;
@@ -979,7 +979,7 @@ package npu_contract_pkg;
     logic [31:0] id;
   } ring_completion_t;
 
-  // What a run request points to; in the shared memory, 64-byte aligned. Must not change before its completion. As it
+  // The target of a run request; in the shared memory, 64-byte aligned. Must not change before its completion. As it
   // lies in memory, byte 0 lowest.
   typedef struct packed {
     logic [3:0] [63:0] reserved;
@@ -1003,7 +1003,7 @@ package npu_contract_pkg;
     logic [63:0] commands;  // Device address of the command stream, 64-byte aligned.
   } job_t;
 
-  // What to do when a job stops at a yield command. Both streams are complete (begin to end) and lie behind the main
+  // How to stop and resume a job at a yield command. Both streams are complete (begin to end) and lie behind the main
   // stream, at words from `commands` that are multiples of 16; 0 words: nothing is live. As it lies in memory, byte 0
   // lowest.
   typedef struct packed {

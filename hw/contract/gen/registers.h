@@ -190,7 +190,7 @@ inline constexpr uint32_t kPsramPowerStateLsb = 0;
 
 // State of the persistent SRAM.
 inline constexpr uint32_t kPsramStatus = 0x0b8;
-// Its power was off, and nobody has acknowledged that; writing 1 clears it. Declaring a variable meanwhile is
+// Its power was off, and that has not been acknowledged; writing 1 clears it. Declaring a variable meanwhile is
 // power_lost.
 inline constexpr uint32_t kPsramStatusLostMask = 0x1;
 inline constexpr uint32_t kPsramStatusLostLsb = 0;
@@ -199,13 +199,13 @@ inline constexpr uint32_t kPsramStatusLostLsb = 0;
 inline constexpr uint32_t kPsramStatusBusyMask = 0x2;
 inline constexpr uint32_t kPsramStatusBusyLsb = 1;
 
-// Writing 1 reads all words of the persistent SRAM and puts right what can be; reads as 0. Without effect while a job
-// runs or the memory is not on.
+// Writing 1 reads all words of the persistent SRAM and corrects single wrong bits; reads as 0. Without effect while a
+// job runs or the memory is not on.
 inline constexpr uint32_t kPsramScrub = 0x0bc;
 inline constexpr uint32_t kPsramScrubStartMask = 0x1;
 inline constexpr uint32_t kPsramScrubStartLsb = 0;
 
-// Wrong bits in the persistent SRAM that were put right, at an access or by a scrub, since the last cold reset. Read
+// Wrong bits in the persistent SRAM that were corrected, at an access or by a scrub, since the last cold reset. Read
 // only.
 inline constexpr uint32_t kEccCorrected = 0x0c0;
 
@@ -215,7 +215,7 @@ inline constexpr uint32_t kEccUncorrectable = 0x0c4;
 // Byte offset of the last such word. Read only.
 inline constexpr uint32_t kEccAddress = 0x0c8;
 
-// What a queue does now; element 15 is the sequencer. Read only.
+// The activity of a queue; element 15 is the sequencer. Read only.
 inline constexpr uint32_t kQueueState = 0x200;
 // Queue whose command it waits for, by a token or for room in its FIFO; 255: none.
 inline constexpr uint32_t kQueueStateWaitsForMask = 0xff;

@@ -14,14 +14,14 @@ module npu_persistent_sram_place #(
 
   // From the first place to the second, whole beats.
   logic [32-PortWidth:0] beats;
-  logic [32-DramWidth:0] units;
+  logic [32-DramWidth:0] dram_units;
   logic [32:0] distance;
   assign beats = {1'b0, entry_i.length[31:PortWidth]} + (33-PortWidth)'(entry_i.length[PortWidth-1:0] != '0);
-  assign units = {1'b0, entry_i.length[31:DramWidth]} + (33-DramWidth)'(entry_i.length[DramWidth-1:0] != '0);
-  assign distance = entry_i.in_dram ? 33'(units) : {beats, PortWidth'(0)};
+  assign dram_units = {1'b0, entry_i.length[31:DramWidth]} + (33-DramWidth)'(entry_i.length[DramWidth-1:0] != '0);
+  assign distance = entry_i.in_dram ? 33'(dram_units) : {beats, PortWidth'(0)};
 
   logic [31:0] last;  // length of a place
-  assign last = entry_i.in_dram ? 32'(units) : entry_i.length;
+  assign last = entry_i.in_dram ? 32'(dram_units) : entry_i.length;
   assign end_o = 34'(entry_i.base) + 34'(last) + (entry_i.double_buffered ? 34'(distance) : '0);
 
   logic read_second, write_second;

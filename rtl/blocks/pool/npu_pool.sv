@@ -18,7 +18,7 @@ module npu_pool #(
   output logic        [Lanes-1:0] [31:0] result_o   // behind the last pass of finish
 );
   // TOSA's reciprocal of a count n: (2^30 + 1) * 2^log / n with log = ceil(log2(n)), rounded down; its shift is
-  // 30 + log. The quotient has 31 bits. Its first remainder is 2^log, and the lower 1 of the dividend follows when `log`
+  // 30 + log. The quotient has 31 bits. Its first remainder is 2^log; the lower 1 of the dividend follows when `log`
   // bits are left.
   logic [Lanes-1:0] [33:0] rest_q;
   logic [Lanes-1:0] [31:0] count_q, multiplier_q;

@@ -30,7 +30,7 @@ module npu_rescale
 );
   localparam int unsigned Stages = 5;
 
-  // The pipeline moves as a whole, and stands still while its last stage holds what nobody takes.
+  // The pipeline moves as a whole, and stands still while its last stage holds a result that is not taken.
   logic [Stages-1:0] valid_q;
   logic advance;
   assign advance = !valid_o || ready_i;

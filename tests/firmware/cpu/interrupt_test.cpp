@@ -79,7 +79,7 @@ void expect_timer_works(Bench& bench) {
   // From a loop: the instruction at hand, then the same in the handler.
   EXPECT_LE(bench.result(1), 4 * cycle);
   EXPECT_EQ(bench.result(2), 0x80000007u);
-  EXPECT_FALSE(sc_core::sc_pending_activity());  // no event of a timer that nobody waits for
+  EXPECT_FALSE(sc_core::sc_pending_activity());  // no event of a timer without waiters
 }
 
 TEST(CpuInterrupt, TimerWakesAndInterrupts) {

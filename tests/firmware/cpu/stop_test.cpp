@@ -119,7 +119,7 @@ TEST(CpuStopped, ResetClearsPeripherals) {
   EXPECT_EQ(bench.read(reg::kFirmwareState), 0u);
   EXPECT_EQ(bench.read(reg::kFirmwareVersion), 0u);
   EXPECT_EQ(bench.read(reg::kFirmwareChecksum), 0u);
-  bench.write(reg::kDoorbell, 2);  // nobody hears it
+  bench.write(reg::kDoorbell, 2);  // the stopped CPU does not hear it
   ASSERT_TRUE(bench.start("echo"));
   bench.run_us(10);
   EXPECT_EQ(bench.result(0), 0u);

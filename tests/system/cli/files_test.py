@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What commands read is never overwritten, nor is what is no file: usage files_test.py NPU MAKE_NETWORKS."""
+"""Commands never overwrite what they read, nor devices and pipes: usage files_test.py NPU MAKE_NETWORKS."""
 
 import os
 import resource

@@ -143,7 +143,7 @@ class State(NpuTest):
         self.good("state", "clear", path, "sum/state")
         self.assertEqual(path.read_bytes(), (self.dir / "cleared.state").read_bytes())
         self.assertIn("cleared 1 of 1 variables", self.good("state", "clear", path, "sum/state", "sum/state").out)
-        self.bad(64, "bad_option", "has no variable 'nobody'; there are: 'sum/state'", "state", "clear", path, "nobody")
+        self.bad(64, "bad_option", "has no variable 'absent'; there are: 'sum/state'", "state", "clear", path, "absent")
 
     def test_what_does_not_fit_is_refused_before_anything_runs(self):
         path = self.saved("fit.state")

@@ -10,12 +10,11 @@ import re
 import struct
 import subprocess
 import sys
-import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
-import harness  # noqa: E402
-from harness import NpuTest  # noqa: E402
+import harness
+from harness import NpuTest
 
 WRONG, NETWORKS, ZOO = "", None, None
 PRESETS = ("nano", "edge")

@@ -15,8 +15,8 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
-import harness  # noqa: E402
-from harness import NpuTest, listing  # noqa: E402
+import harness
+from harness import NpuTest, listing
 
 WRONG, NETWORKS, CASES, DOCUMENT = "", None, None, None
 SMALL = """presets: [nano, edge]

@@ -7,7 +7,7 @@ npu=$1 venv=$2 out=$3
 models=$(compgen -G "$venv/lib/python3*/site-packages/pymicro_wakeword/models" || true)
 if [[ -z $models ]]; then
   echo "no Python environment in $venv: run sim/setup.sh python"
-  exit $([[ -n ${NPU_REQUIRE_NETWORKS:-} ]] && echo 1 || echo 77)
+  exit "$([[ -n ${NPU_REQUIRE_NETWORKS:-} ]] && echo 1 || echo 77)"
 fi
 mkdir -p "$out"
 for network in okay_nabu hey_jarvis alexa hey_mycroft; do

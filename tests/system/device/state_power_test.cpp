@@ -365,7 +365,7 @@ TEST(StateEcc, ADamagedTableEntryIsNamedAndMendedByClearing) {
     stream.context.clear();
     compared += stream.expect(0);
   }
-  // A free entry is nobody's: it is mended before the next job.
+  // A free entry has no owner: it is mended before the next job.
   flip(device, uint64_t{device.capabilities().var_entries - 1} * 16, {1, 2});
   EXPECT_EQ(code_of([&] { stream.run(1); }), ErrorCode::kFaultEcc);
   compared += stream.expect(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine that never completes: the job ends in time and says who waits for whom, and nobody else notices.
+// An engine that never completes: the job ends in time and says who waits for whom, and no other context notices.
 #include <gtest/gtest.h>
 
 #include <iostream>

@@ -102,7 +102,7 @@ def run_npu(npu, folder, case, results):
     for name in case["inputs"]:
         options += ["--input", f"{name}={folder / (name + '.npy')}"]
     result = subprocess.run([npu, "reference", folder / "network.tosa", *options, "--outputs", results, "--quiet"],
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIMEOUT, check=False)
+                            capture_output=True, timeout=TIMEOUT, check=False)
     if result.returncode == UNPREDICTABLE:
         raise Refused(result.stderr.decode())
     if result.returncode != 0:

@@ -54,7 +54,7 @@ class BitFlips : public testing::TestWithParam<std::string> {
   struct Owner {
     size_t stream = 0;
     runtime::VariableInfo info;
-    std::string identity;  // empty: nobody's
+    std::string identity;  // empty: no owner
   };
   Owner owner_of(uint32_t word) const {
     const uint32_t byte = word * kWordBytes;
@@ -113,7 +113,7 @@ class BitFlips : public testing::TestWithParam<std::string> {
     EXPECT_NE(std::string(error.what()).find(owner.identity), std::string::npos) << error.what();
   }
 
-  // After a double flip: what a user does about variables. Words of nobody can only be flipped back.
+  // After a double flip: what a user does about variables. Words without an owner can only be flipped back.
   void mend(uint32_t word, const Owner& owner, uint32_t bit, uint32_t other) {
     if (owner.identity.empty() && !in_table(word)) {
       flip(word, bit);
@@ -154,7 +154,7 @@ TEST_P(BitFlips, SingleOnesAreCorrectedAndCounted) {
     const auto accessed = static_cast<int64_t>(device_.ecc_counts().corrected - before);
     const runtime::ScrubResult scrub = device_.scrub();
     EXPECT_EQ(scrub.uncorrectable, 0U);
-    EXPECT_GE(scrub.corrected, unused) << "nobody but the scrub reads unused words";
+    EXPECT_GE(scrub.corrected, unused) << "only the scrub reads unused words";
     EXPECT_LE(accessed + scrub.corrected, kFlipsBetweenScrubs);
     const runtime::ScrubResult second = device_.scrub();
     EXPECT_EQ(second.corrected + second.uncorrectable, 0U) << "the scrub left some";
@@ -212,7 +212,7 @@ TEST_P(BitFlips, DoubleOnesAreReported) {
       const runtime::ScrubResult scrub = device_.scrub();
       EXPECT_LE(scrub.uncorrectable, 1U);
       if (scrub.uncorrectable == 0) {
-        EXPECT_TRUE(in_table(word) || !owner.identity.empty()) << "nobody writes unused words";
+        EXPECT_TRUE(in_table(word) || !owner.identity.empty()) << "unused words are never written";
         ++overwritten;
         continue;
       }

@@ -125,7 +125,7 @@ TEST_P(Declarations, ADamagedEntryStopsOtherContextsOnce) {
     EXPECT_EQ(code_of([&] { other.run(stateless, {filled(1)}); }, &text), ErrorCode::kFaultEcc);
     EXPECT_NE(text.find("'v' of context 1"), std::string::npos) << text;
     other.step(stateless, {filled(2)});
-    // Nobody but the owner meets it now.
+    // Only the owner meets it now.
     EXPECT_EQ(code_of([&] { owner.run(stateful, {filled(3)}); }, &text), ErrorCode::kVariableTorn);
     EXPECT_NE(text.find("table entry"), std::string::npos) << text;
     owner.context().write_variable("v", owner.state("v"));

@@ -248,7 +248,7 @@ void DeviceWalk::restore() {
     if (reachable(open)) verify(context, open);
     return;
   }
-  // What was unwritten starts anew, with the initial value of the first program that declares it, or is nobody's.
+  // What was unwritten starts anew, with the initial value of the first program that declares it, or has no owner.
   Rules anew;
   anew.zero_init = open.rules.zero_init;
   for (const int program : open.order) anew.declare(recipes_[open.programs.at(program)]);

@@ -52,7 +52,7 @@ struct Cell {
   std::vector<uint8_t> bytes;
   bool is_written = false;
   bool torn = false;       // cannot be read, if it is written
-  bool untouched = false;  // nobody has used it: the graph that is executed first gives it its initial value
+  bool untouched = false;  // not used yet: the graph that is executed first gives it its initial value
 };
 
 struct Outcome {
@@ -66,7 +66,7 @@ struct Outcome {
 // One context.
 struct Rules {
   bool zero_init = false, double_buffer = false;
-  bool lost = false;  // and nobody has acknowledged it
+  bool lost = false;  // and not acknowledged
   std::map<std::string, Cell> cells;
 
   // A variable that is there already must fit; then, and only then, all new ones get their initial values.

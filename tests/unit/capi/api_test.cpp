@@ -239,11 +239,11 @@ TEST(Api, Variables) {
   ASSERT_OK(error, npu_context_read_variable(bench.context, "sum/state", value, 4, error.out()));
   EXPECT_EQ(std::memcmp(value, changed, 4), 0);
   EXPECT_FAILS(error, NPU_STATUS_VARIABLE_UNDECLARED,
-               npu_context_read_variable(bench.context, "nobody", value, 4, error.out()));
+               npu_context_read_variable(bench.context, "absent", value, 4, error.out()));
   EXPECT_EQ(npu_error_class(error.error), NPU_CLASS_UNPREDICTABLE);
   EXPECT_FAILS(error, NPU_STATUS_VARIABLE_UNDECLARED,
-               npu_context_write_variable(bench.context, "nobody", value, 4, error.out()));
-  EXPECT_FAILS(error, NPU_STATUS_VARIABLE_UNDECLARED, npu_context_clear_variable(bench.context, "nobody", error.out()));
+               npu_context_write_variable(bench.context, "absent", value, 4, error.out()));
+  EXPECT_FAILS(error, NPU_STATUS_VARIABLE_UNDECLARED, npu_context_clear_variable(bench.context, "absent", error.out()));
   EXPECT_OK(error, npu_context_clear_variable(bench.context, "sum/state", error.out()));
   ASSERT_OK(error, npu_context_variables(bench.context, &all, error.out()));
   EXPECT_EQ(npu_variables_count(all), 0u);

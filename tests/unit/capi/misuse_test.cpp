@@ -16,7 +16,7 @@ void expect_misuse(const std::string& function, const Call& call) {
   EXPECT_FAILS(box, NPU_STATUS_BAD_OPTION, call(box.out()));
   EXPECT_EQ(npu_error_class(box.error), NPU_CLASS_USAGE);
   EXPECT_EQ(box.message().rfind(function + ":", 0), 0u) << box.message();
-  EXPECT_EQ(call(nullptr), NPU_STATUS_BAD_OPTION) << function;  // nobody has to want the error
+  EXPECT_EQ(call(nullptr), NPU_STATUS_BAD_OPTION) << function;  // the error is optional
 }
 
 TEST(Misuse, DestroyTakesNull) {

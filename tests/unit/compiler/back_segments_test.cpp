@@ -77,7 +77,7 @@ ByteSet bytes_at(int64_t low, int64_t run, bool write) {
 }
 
 TEST(Liveness, EndsWithTheLastReadAndBeginsWithTheWriteBeforeIt) {
-  // Writes 0-100, reads 0-40, writes 20-60, reads 20-100 and, of bytes that nobody wrote, 200-210.
+  // Writes 0-100, reads 0-40, writes 20-60, reads 20-100 and, of bytes that were never written, 200-210.
   const std::vector<std::vector<ByteSet>> footprints = {
       {bytes_at(0, 100, true)},
       {bytes_at(0, 40, false)},

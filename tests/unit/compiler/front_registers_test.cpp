@@ -76,7 +76,7 @@ TEST(Registers, LoadsMoveInFrontOfAStore) {
   EXPECT_EQ(uops[4].a, uops[0].dst);
   EXPECT_EQ(uops[6].b, uops[2].dst);
   EXPECT_EQ(uops[7].a, uops[6].dst);
-  EXPECT_EQ(uops[7].b, uops[3].dst);  // what was loaded early, in a register that nobody else had
+  EXPECT_EQ(uops[7].b, uops[3].dst);  // what was loaded early, in a register of its own
   EXPECT_EQ(static_cast<uint32_t>(uops[7].imm0), uops[3].dst);
   for (size_t i : {0, 1, 2, 5, 6}) EXPECT_NE(uops[i].dst, uops[3].dst) << i;
   // Nothing to do: the program as it was.

@@ -189,7 +189,7 @@ std::string check_segments(const Program& program, const contract::Capabilities&
     for (const ByteSpan& span : live[i]) {
       if (!covers(saved, span)) return which + "live bytes at " + std::to_string(span.low) + " are not saved";
     }
-    if (live[i].empty() && segment.live_bytes > 0) return which + "saves what nobody needs";
+    if (live[i].empty() && segment.live_bytes > 0) return which + "saves bytes that are not used";
     most = std::max(most, segment.live_bytes);
   }
   return most == program.save_bytes ? "" : "save_bytes is not that of the largest segment";

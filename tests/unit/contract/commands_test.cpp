@@ -52,7 +52,7 @@ TYPED_TEST(RoundTrip, KeepsEveryBitThatIsNotReserved) {
     EXPECT_TRUE(reserved_zero(again));
     EXPECT_EQ(TypeParam::decode(again), command);
     for (size_t i = 0; i < words.size(); ++i) {
-      ASSERT_EQ(again[i] & ~words[i], 0u) << "word " << i << " has bits that nobody set";
+      ASSERT_EQ(again[i] & ~words[i], 0u) << "word " << i << " has bits that were not set";
       // A bit that was lost must be one that is reserved.
       for (uint32_t lost = words[i] & ~again[i]; lost != 0; lost &= lost - 1) {
         Words marked = again;

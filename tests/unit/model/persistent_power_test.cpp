@@ -198,7 +198,7 @@ TEST_P(PersistentPowerTest, ABrownOutLeavesTheFirstBytes) {
       std::fill(expected.begin() + bytes, expected.end(), 0xee);
       EXPECT_EQ(in_dram ? memory(kDram) : sram(kSram), expected);
       EXPECT_EQ(flags(), kWritten | kWriting | (in_dram ? kInDram : 0));
-      EXPECT_EQ(run(reading()), ErrorCode::kFaultPower);  // nobody has switched it on again
+      EXPECT_EQ(run(reading()), ErrorCode::kFaultPower);  // it was not switched on again
       bench.write(reg::kEnginePower, 1);
       sc_core::sc_start(2, sc_core::SC_US);
       EXPECT_EQ(run(reading()), ErrorCode::kVariableTorn);

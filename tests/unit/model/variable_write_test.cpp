@@ -18,7 +18,7 @@ TEST_P(VariableWriteTest, WithoutCommitTheMarkStays) {
   half.add(store(0, 0, 32, false));
   ASSERT_EQ(run(half), ErrorCode::kOk);
   EXPECT_EQ(flags(), kWritten | kWriting);
-  // The next execution finds it torn, whoever looks first.
+  // The next execution finds it torn, in whichever order they look.
   Stream read = declared();
   read.add(load(0, 0x1000));
   EXPECT_EQ(run(read), ErrorCode::kVariableTorn);

@@ -156,7 +156,7 @@ TEST_F(GdbServerTest, TheCpuWaitsForADebuggerAndRunsOnWithoutIt) {
   debugger.join();
   ring(0);
   EXPECT_TRUE(answered());
-  boot();  // later resets wait for nobody
+  boot();  // later resets do not wait
   ring(0);
   EXPECT_TRUE(answered());
 }

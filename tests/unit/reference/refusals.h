@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operators refuse in a graph that nobody validated: a legal call of each, and the same call with one thing
+// What the operators refuse in a graph that was not validated: a legal call of each, and the same call with one thing
 // changed.
 #pragma once
 

@@ -144,7 +144,7 @@ TEST_F(FirmwareFault, AJobThatEndedBeforeTheCpuStoppedEndedWell) {
 }
 
 TEST_F(FirmwareFault, AJobThatEndedBeforeRingZeroFailedEndedWell) {
-  job.start();  // and ends, but nobody looks
+  job.start();  // and ends, but the driver does not look
   booted.firmware.set_error(0, ErrorCode::kFaultRing);
   EXPECT_EQ(error_of([&] { static_cast<void>(booted.device.create_context()); }).first, ErrorCode::kFaultFirmware);
   EXPECT_EQ(booted.firmware.boots(), 2);
@@ -205,7 +205,7 @@ TEST_F(FirmwareFault, ARingThatTheFirmwareCallsCorruptIsOpenedAgain) {
   EXPECT_EQ(code, ErrorCode::kFaultRing);
   EXPECT_CONTAINS(text, "ring 1 corrupt");
   EXPECT_EQ(booted.firmware.boots(), 1);
-  EXPECT_FALSE(other.wait(milliseconds(1)));  // nobody else is harmed
+  EXPECT_FALSE(other.wait(milliseconds(1)));  // the other job is not harmed
   job.run();
 }
 
@@ -270,7 +270,7 @@ class UnreachableHal : public MockHal {
 struct AbandonedJob : testing::Test {
   explicit AbandonedJob(std::unique_ptr<UnreachableHal> made = std::make_unique<UnreachableHal>())
       : hal(*made), booted(std::move(made), mock_options()) {}
-  // A job that the device has, but nobody else.
+  // A job that only the device has.
   void abandon() {
     booted.firmware.on_run = [this](const MockFirmware::Run& run) { booted.firmware.complete_later(run); };
     Job job = make_job();

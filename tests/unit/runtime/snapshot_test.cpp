@@ -96,7 +96,7 @@ TEST(SnapshotFile, SaysWhatIsWrong) {
   EXPECT_CONTAINS(refusal(file).second, "checksum");
 }
 
-// Contents that a checksum does not protect from: whoever can write files can write checksums.
+// Contents that a checksum does not protect from: an attacker who can write files can write checksums.
 TEST(SnapshotFile, ImpossibleContentsAreRefusedWithoutTakingTheMemoryThatTheyClaim) {
   const auto sealed = [](std::vector<uint8_t> payload) {
     // The checksum is that of a file with as long a payload of the same bytes, taken from the writer: found by trial.
@@ -115,7 +115,7 @@ TEST(SnapshotFile, ImpossibleContentsAreRefusedWithoutTakingTheMemoryThatTheyCla
   const std::vector<uint8_t> payload(good.begin() + 24, good.end() - 4);
   ASSERT_EQ(sealed(payload), good);
 
-  // A million dimensions, and a place that nobody knows.
+  // A million dimensions, and an unknown place.
   std::vector<uint8_t> deep(payload.begin(), payload.begin() + 20 + 5 + 14 + 8 + 12 + 8);
   ASSERT_EQ(payload[deep.size()], 1);  // the rank
   deep.insert(deep.end(), {0x40, 0x42, 0x0f, 0});

@@ -377,7 +377,7 @@ TEST(Ecc, TheOtherPlaceIsMendedWhenSomethingWasCountedSince) {
                          [](const auto& access) { return access.kind == MockHal::Kind::kWritePersistent; });
   };
   EXPECT_EQ(writes(), 1);
-  opened.mock.wrong_words = {64 + 16};  // of the current place, and whoever found it did not say whose it is
+  opened.mock.wrong_words = {64 + 16};  // of the current place; the finder did not say whose it is
   opened.mock.set_register(contract::reg::kEccUncorrectable, 1);
   context.write_variable("v", int8_value(counting(12, 5)));
   EXPECT_TRUE(opened.mock.wrong_words.empty());
@@ -444,14 +444,14 @@ void expect_scrub_names() {
   const LoadedProgram pb = b.load(make_program({written("v", 8)}));
   EXPECT_EQ(way.device.scrub().uncorrectable, 0u);
   EXPECT_TRUE(way.device.scrub().damaged.empty());
-  way.mock.wrong_words = {80, 96, 1000};  // "w" of a, "v" of b, and of nobody
+  way.mock.wrong_words = {80, 96, 1000};  // "w" of a, "v" of b, and of no variable
   const ScrubResult result = way.device.scrub();
   EXPECT_EQ(result.uncorrectable, 3u);
   EXPECT_EQ(result.damaged, (std::vector<std::string>{"w", "v (context 2)"}));
   a.clear();
   b.clear();
   EXPECT_EQ(way.mock.wrong_words, std::set<uint32_t>{1000});
-  // Whoever gets that memory does not stumble over it.
+  // The next owner of that memory does not stumble over it.
   const LoadedProgram large = a.load(make_program({written("large", 945)}));
   EXPECT_TRUE(way.mock.wrong_words.empty());
   EXPECT_EQ(way.device.ecc_counts().uncorrectable, result.uncorrectable + 2);  // where the scrub looked for names

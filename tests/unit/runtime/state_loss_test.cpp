@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses and changes of power that nobody asked for, found by whatever the driver does next.
+// Losses and changes of power that the driver did not ask for, found by its next call.
 #include <functional>
 
 #include "tests/unit/runtime/fixture.h"

@@ -15,7 +15,7 @@ TEST(RoundRobinTest, WhoWasServedComesLast) {
     turns.serve(expected);
   }
   EXPECT_EQ(turns.next(0b1000), 8u);  // alone, also behind itself
-  turns.serve(0);                     // nobody: the turn stays
+  turns.serve(0);                     // none: the turn stays
   EXPECT_EQ(turns.next(0b1001), 1u);
 }
 

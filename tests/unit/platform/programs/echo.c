@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program for the control CPU: answers every doorbell with an interrupt of the host, and counts. Doorbell 1 also
-// reads device memory, doorbell 2 loops for ever, doorbell 3 executes what is no instruction.
+// reads device memory, doorbell 2 loops for ever, doorbell 3 executes an illegal instruction.
 #include <stdint.h>
 
 #include "hw/contract/gen/npu_contract.h"
