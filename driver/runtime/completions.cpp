@@ -158,7 +158,7 @@ void Completions::run(const std::shared_ptr<Shared>& shared, DeviceState& device
     try {
       static_cast<void>(device.await(shared->leave, kLongRun));
     } catch (const std::exception&) {
-      // Whoever waits for a job meets the failure itself; the descriptor says that it is worth while.
+      // The failure is thrown where a caller waits for a job; the descriptor wakes that caller.
       failed = true;
     }
     if (failed) {

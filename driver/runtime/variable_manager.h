@@ -80,7 +80,7 @@ class VariableManager {
   void write(uint32_t index, std::span<const uint8_t> bytes, std::string_view writer);
   // As if it had been cleared and declared again by `variable`, where it is.
   void start_anew(uint32_t index, const compiler::Variable& variable, const ContextOptions& options);
-  // A job of a program with these is about to start. Variables that no job has declared so far, and nobody has written,
+  // A job of a program with these is about to start. Variables that no job has declared so far, and that are unwritten,
   // get its initial values, as if its declarations had been the first: others may have been loaded before. Throws
   // Error(kVariableUndeclared) where the program reads such a variable before it declares it.
   void begin(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables,

@@ -28,7 +28,7 @@ using graph::in_quotes;
 
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kConformanceHelp = {
     "npu conformance DIR [options]",
     "Runs every conformance test below DIR (a folder with a desc.json) on the software reference and judges the\n"
     "results as the descriptors say: illegal graphs have to be refused, exact results have to be equal, and Arm's\n"
@@ -63,7 +63,7 @@ std::optional<ConformanceOptions> parse_options(const Arguments& arguments) {
       ("quiet,q", "no progress");
   hidden.add_options()("dir", text());
   positional.add("dir", 1);
-  const auto values = parse(arguments, kHelp, options, hidden, positional);
+  const auto values = parse(arguments, kConformanceHelp, options, hidden, positional);
   if (!values) return std::nullopt;
   ConformanceOptions result;
   result.root = required(*values, "dir", "the tests' DIR");

@@ -35,7 +35,7 @@ using graph::in_quotes;
 
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kCosimHelp = {
     "npu cosim LIST.yaml [options]",
     "Compares RTL with model and reference, bits and cycles, for all that a list names: networks and random operators\n"
     "on the device, and random trials of single blocks. Exit status 7 when anything differs, or a block takes other\n"
@@ -81,7 +81,7 @@ po::options_description visible_options() {
   return options;
 }
 
-std::string text_of(const po::variables_map& values, const char* option) {
+std::string cosim_text_of(const po::variables_map& values, const char* option) {
   return values.count(option) > 0 ? values[option].as<std::string>() : "";
 }
 
@@ -119,16 +119,16 @@ std::chrono::seconds parse_budget(const std::string& text) {
 
 CosimSelection read_selection(const po::variables_map& values) {
   CosimSelection selection;
-  selection.preset = text_of(values, "preset");
-  selection.only = text_of(values, "only");
-  if (values.count("shard") > 0) parse_shard(text_of(values, "shard"), selection);
+  selection.preset = cosim_text_of(values, "preset");
+  selection.only = cosim_text_of(values, "only");
+  if (values.count("shard") > 0) parse_shard(cosim_text_of(values, "shard"), selection);
   if (values.count("seed") > 0) {
-    selection.seed = parse_number(text_of(values, "seed"), "--seed");
+    selection.seed = parse_number(cosim_text_of(values, "seed"), "--seed");
     if (*selection.seed > kMostSeed) {
       throw Error(ErrorCode::kBadOption, fmt::format("--seed takes at most {}, not {}", kMostSeed, *selection.seed));
     }
   }
-  if (values.count("trial") > 0) selection.trial = parse_number(text_of(values, "trial"), "--trial");
+  if (values.count("trial") > 0) selection.trial = parse_number(cosim_text_of(values, "trial"), "--trial");
   if (values.count("networks") == 0) return selection;
   for (const std::string& folder : values["networks"].as<std::vector<std::string>>()) {
     if (!fs::is_directory(folder)) {
@@ -139,22 +139,22 @@ CosimSelection read_selection(const po::variables_map& values) {
   return selection;
 }
 
-std::optional<CosimOptions> parse_options(const Arguments& arguments) {
+std::optional<CosimOptions> parse_cosim_options(const Arguments& arguments) {
   po::options_description hidden;
   hidden.add_options()("file", po::value<std::string>());
   po::positional_options_description positional;
   positional.add("file", 1);
-  const auto values = parse(arguments, kHelp, visible_options(), hidden, positional);
+  const auto values = parse(arguments, kCosimHelp, visible_options(), hidden, positional);
   if (!values) return std::nullopt;
   CosimOptions options;
   options.list = required(*values, "file", "the LIST.yaml of cases", "npu cosim");
   options.selection = read_selection(*values);
-  options.jobs = parse_jobs(text_of(*values, "jobs"));
-  if (values->count("budget") > 0) options.budget = parse_budget(text_of(*values, "budget"));
-  options.junit = text_of(*values, "junit");
-  options.json = text_of(*values, "json");
-  options.markdown = text_of(*values, "markdown");
-  options.bundles = text_of(*values, "keep-bundles");
+  options.jobs = parse_jobs(cosim_text_of(*values, "jobs"));
+  if (values->count("budget") > 0) options.budget = parse_budget(cosim_text_of(*values, "budget"));
+  options.junit = cosim_text_of(*values, "junit");
+  options.json = cosim_text_of(*values, "json");
+  options.markdown = cosim_text_of(*values, "markdown");
+  options.bundles = cosim_text_of(*values, "keep-bundles");
   options.only_names = (*values)["list"].as<bool>();
   options.quiet = (*values)["quiet"].as<bool>();
   check_report_files({{"--junit", options.junit}, {"--json", options.json}, {"--markdown", options.markdown}});
@@ -255,7 +255,7 @@ int run_and_report(const CosimOptions& options) {
 }  // namespace
 
 int run_cosim(const Arguments& arguments) {
-  const std::optional<CosimOptions> options = parse_options(arguments);
+  const std::optional<CosimOptions> options = parse_cosim_options(arguments);
   if (!options) return 0;
   return stoppable([&] { return run_and_report(*options); });
 }

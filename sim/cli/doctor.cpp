@@ -27,7 +27,7 @@ using contract::ErrorCode;
 
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kDoctorHelp = {
     "npu doctor [--json]",
     "Checks the needs of the commands: the machines that come with the program, the firmware and the simulator of the\n"
     "control CPU that runs it, the Python tools of `npu import`, and the packages for building and testing. Exit\n"
@@ -177,7 +177,7 @@ void print_json(const std::vector<Check>& checks) {
 int run_doctor(const Arguments& arguments) {
   po::options_description options;
   options.add_options()("json", po::bool_switch(), "print JSON");
-  const auto values = parse(arguments, kHelp, options, {}, {});
+  const auto values = parse(arguments, kDoctorHelp, options, {}, {});
   if (!values) return 0;
   std::vector<Check> checks = {check_machines(), check_firmware(), check_iss(), check_import_tools()};
   for (Check& check : check_packages()) checks.push_back(std::move(check));

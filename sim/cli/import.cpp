@@ -17,18 +17,19 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr CommandHelp kHelp = {"npu import FILE -o FILE.tosa [--function NAME] [--shape NAME=5x4]...",
-                               "Converts a TensorFlow Lite file, or MLIR of the TOSA dialect (text or bytecode), with "
-                               "the official tools, and reads and\n"
-                               "validates the result. Leftovers of exporters in the MLIR are cleaned up. The tools are "
-                               "looked for in the folder that\n"
-                               "NPU_PYTHON_TOOLS names, in build/venv/bin of the project, and on PATH; sim/setup.sh "
-                               "python gets them.",
-                               "  npu import okay_nabu.tflite -o okay_nabu.tosa\n"
-                               "  npu import net.tflite --shape serving_default_x:0=8x4 -o net.tosa\n"
-                               "  npu import net.mlir -o net.tosa\n"
-                               "  npu import net.mlirbc --function forward -o net.tosa\n"
-                               "  NPU_PYTHON_TOOLS=~/venv/bin npu import net.tflite -o net.tosa\n"};
+constexpr CommandHelp kImportHelp = {
+    "npu import FILE -o FILE.tosa [--function NAME] [--shape NAME=5x4]...",
+    "Converts a TensorFlow Lite file, or MLIR of the TOSA dialect (text or bytecode), with "
+    "the official tools, and reads and\n"
+    "validates the result. Leftovers of exporters in the MLIR are cleaned up. The tools are "
+    "looked for in the folder that\n"
+    "NPU_PYTHON_TOOLS names, in build/venv/bin of the project, and on PATH; sim/setup.sh "
+    "python gets them.",
+    "  npu import okay_nabu.tflite -o okay_nabu.tosa\n"
+    "  npu import net.tflite --shape serving_default_x:0=8x4 -o net.tosa\n"
+    "  npu import net.mlir -o net.tosa\n"
+    "  npu import net.mlirbc --function forward -o net.tosa\n"
+    "  NPU_PYTHON_TOOLS=~/venv/bin npu import net.tflite -o net.tosa\n"};
 
 int import_and_report(const std::string& source, const std::string& target, const ImportOptions& options) {
   FilePlaces places;
@@ -56,7 +57,7 @@ int run_import(const Arguments& arguments) {
   hidden.add_options()("file", po::value<std::string>());
   po::positional_options_description positional;
   positional.add("file", 1);
-  const auto values = parse(arguments, kHelp, options, hidden, positional);
+  const auto values = parse(arguments, kImportHelp, options, hidden, positional);
   if (!values) return 0;
   const std::string source = required(*values, "file", "the file to import", "npu import");
   const std::string target = required(*values, "output", "the file to write (-o FILE.tosa)");

@@ -33,13 +33,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 using report::grouped;
 
-constexpr CommandHelp kHelp = {"npu info FILE [options]",
-                               "Prints inputs, outputs, operators, types, variables, the profiles and extensions that "
-                               "a network needs, its MACs, and\n"
-                               "what a machine supports of it, and the compiler's estimate of its cycles.",
-                               "  npu info net.tosa\n"
-                               "  npu info net.tosa --config nano --layers\n"
-                               "  npu info net.tosa --json | jq .macs\n"};
+constexpr CommandHelp kInfoHelp = {
+    "npu info FILE [options]",
+    "Prints inputs, outputs, operators, types, variables, the profiles and extensions that "
+    "a network needs, its MACs, and\n"
+    "what a machine supports of it, and the compiler's estimate of its cycles.",
+    "  npu info net.tosa\n"
+    "  npu info net.tosa --config nano --layers\n"
+    "  npu info net.tosa --json | jq .macs\n"};
 
 struct VariableRow {
   std::string identity, tensor;
@@ -360,7 +361,7 @@ int run_info(const Arguments& arguments) {
   hidden.add_options()("file", po::value<std::string>());
   po::positional_options_description positional;
   positional.add("file", 1);
-  const auto values = parse(arguments, kHelp, options, hidden, positional);
+  const auto values = parse(arguments, kInfoHelp, options, hidden, positional);
   if (!values) return 0;
   const std::string file = required(*values, "file", "the network's FILE");
   const presets::Preset preset = presets::load_preset((*values)["config"].as<std::string>());

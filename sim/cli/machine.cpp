@@ -18,7 +18,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kMachineHelp = {
     "npu machine [NAME|FILE]",
     "Without an argument, lists the machines that come with the program. With a name, prints the file of that "
     "machine;\n"
@@ -62,7 +62,7 @@ int run_machine(const Arguments& arguments) {
   hidden.add_options()("machine", po::value<std::string>());
   po::positional_options_description positional;
   positional.add("machine", 1);
-  const auto values = parse(arguments, kHelp, options, hidden, positional);
+  const auto values = parse(arguments, kMachineHelp, options, hidden, positional);
   if (!values) return 0;
   if (values->count("machine") == 0) {
     print_list();

@@ -78,7 +78,7 @@ bool passes_bits(std::string_view name) {
 // Where things are in the source, from their locations.
 class Places {
  public:
-  // Of a file that was converted the lines are nobody's.
+  // The lines of a converted file mean nothing to the user.
   Places(const MlirFile& file, std::string_view source, bool converted) : source_(source), converted_(converted) {
     for (const std::string_view alias : file.aliases) {
       const size_t equals = alias.find(" = ");

@@ -30,7 +30,7 @@ struct LstmTensorType {
   std::string element;
 };
 
-// Of "tensor<1x4xi8>"; nullopt for what is no tensor of known sizes.
+// Of "tensor<1x4xi8>"; nullopt for other types and for unknown sizes.
 std::optional<LstmTensorType> lstm_tensor_of(const std::string& type) {
   constexpr std::string_view kHead = "tensor<";
   if (!type.starts_with(kHead) || !type.ends_with('>')) return std::nullopt;

@@ -29,7 +29,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kOperatorsHelp = {
     "npu operators [options]",
     "Prints the operators of TOSA 1.0 with each combination of types: the profiles and extensions that have it, and\n"
     "whether the software reference and a machine run it. The smallest network of an operator decides.",
@@ -63,7 +63,7 @@ constexpr std::array<Names, 18> kAttributeNames = {{
 }};
 
 // An operator with one combination of types.
-struct Row {
+struct OperatorRow {
   std::string types;  // empty: any
   std::vector<std::string> any_of, all_of;
   bool reference = false;
@@ -72,7 +72,7 @@ struct Row {
 
 struct Entry {
   const graph::OperatorInfo* info = nullptr;
-  std::vector<Row> rows;
+  std::vector<OperatorRow> rows;
 };
 
 std::vector<std::string> names_of(graph::Features set) {
@@ -101,7 +101,7 @@ bool reference_runs(const OperatorSample& sample) {
 }
 
 void ask_machine(const graph::OperatorInfo& entry, const graph::Graph& sample, const presets::Preset& preset,
-                 Row& row) {
+                 OperatorRow& row) {
   const auto rows = compiler::support(sample, preset.caps);
   const auto own = std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.name == name(entry.op); });
   if (own != rows.end() && !own->ok) {
@@ -117,8 +117,8 @@ void ask_machine(const graph::OperatorInfo& entry, const graph::Graph& sample, c
   }
 }
 
-Row row_of(const graph::OperatorInfo& entry, const graph::TypeRow* types, const presets::Preset& preset) {
-  Row row;
+OperatorRow row_of(const graph::OperatorInfo& entry, const graph::TypeRow* types, const presets::Preset& preset) {
+  OperatorRow row;
   if (types != nullptr) row.types = describe_row(entry, *types);
   row.any_of = names_of(types != nullptr ? types->any_of : entry.any_of);
   row.all_of = names_of(types != nullptr ? types->all_of : 0);
@@ -140,7 +140,7 @@ std::vector<Entry> collect(const presets::Preset& preset) {
 }
 
 // "PRO-INT or PRO-FP, with EXT-VARIABLE"
-std::string needs(const Row& row) {
+std::string needs(const OperatorRow& row) {
   std::string text = fmt::format("{}", fmt::join(row.any_of, " or "));
   if (!row.all_of.empty()) text += fmt::format(", with {}", fmt::join(row.all_of, " and "));
   return text;
@@ -150,7 +150,7 @@ void print_text(const std::vector<Entry>& entries, const std::string& machine) {
   using Line = std::array<std::string, 5>;
   std::vector<Line> lines = {{"operator", "types", "profile or extension", "reference", "on " + machine}};
   for (const Entry& entry : entries) {
-    for (const Row& row : entry.rows) {
+    for (const OperatorRow& row : entry.rows) {
       lines.push_back({std::string(&row == entry.rows.data() ? name(entry.info->op) : ""),
                        row.types.empty() ? "any" : row.types, needs(row), row.reference ? "yes" : "no",
                        row.engine.empty() ? "no" : row.engine});
@@ -196,7 +196,7 @@ Json to_json(const Entry& entry) {
   for (const graph::LevelBound& bound : graph::level_bounds(entry.info->op)) {
     level.push_back({{"quantity", bound.quantity}, {"most", graph::limits(graph::Level::k8K).*bound.most}});
   }
-  for (const Row& row : entry.rows) {
+  for (const OperatorRow& row : entry.rows) {
     rows.push_back({{"types", row.types},
                     {"any_of", row.any_of},
                     {"all_of", row.all_of},
@@ -228,7 +228,7 @@ int run_operators(const Arguments& arguments) {
       ("config,c", po::value<std::string>()->default_value("edge")->value_name("NAME|FILE"),
        "the machine: nano, edge, or a YAML file with its sizes")  //
       ("json", po::bool_switch(), "print JSON");
-  const auto values = parse(arguments, kHelp, options, hidden, {});
+  const auto values = parse(arguments, kOperatorsHelp, options, hidden, {});
   if (!values) return 0;
   const presets::Preset preset = presets::load_preset((*values)["config"].as<std::string>());
   const std::vector<Entry> entries = collect(preset);

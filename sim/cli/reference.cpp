@@ -24,7 +24,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kReferenceHelp = {
     "npu reference FILE [--input [NAME=]FILE.npy]... [options]",
     "Runs a network on the bit-exact software reference, operator by operator as the TOSA specification says.\n"
     "Variables start cleared, or as a run before left them (--resume).",
@@ -55,7 +55,7 @@ int run_reference(const Arguments& arguments) {
   options.add_options()("level", po::value<std::string>()->value_name("none|8k"),
                         "refuse a network above this level of the specification; without it, sizes are not checked");
   add_file_and_inputs(hidden, positional);
-  const auto values = parse(arguments, kHelp, options, hidden, positional);
+  const auto values = parse(arguments, kReferenceHelp, options, hidden, positional);
   if (!values) return 0;
   DataOptions data = data_options(*values);
   const Network network = load_network(required(*values, "file", "the network's FILE", "npu reference"));

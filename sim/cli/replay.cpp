@@ -25,7 +25,7 @@ using contract::ErrorCode;
 
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kReplayHelp = {
     "npu replay DIR [options]",
     "Runs the tile of a replay bundle again on model and RTL ('npu run --lockstep' leaves a bundle when they differ),\n"
     "compares them, and writes a waveform of the RTL's signals. Exit status 7 when they differ.",
@@ -77,7 +77,7 @@ int run_replay(const Arguments& arguments) {
   hidden.add_options()("folder", po::value<std::string>());
   po::positional_options_description positional;
   positional.add("folder", 1);
-  const auto values = parse(arguments, kHelp, visible, hidden, positional);
+  const auto values = parse(arguments, kReplayHelp, visible, hidden, positional);
   if (!values) return 0;
   const fs::path folder = required(*values, "folder", "the replay bundle's DIR", "npu replay");
   const cosim::Bundle bundle = cosim::read_bundle(folder);

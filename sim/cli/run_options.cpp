@@ -14,7 +14,7 @@ using contract::ErrorCode;
 
 namespace {
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kRunHelp = {
     "npu run FILE [--input [NAME=]FILE.npy]... [options]",
     "Runs a network on the simulated NPU and prints what each layer costs and what limits it. Without --input it runs\n"
     "random inputs. Variables start cleared, or as a run before left them (--resume). Cycle counts are the model's; "
@@ -190,7 +190,7 @@ std::optional<RunOptions> parse_run_options(const Arguments& arguments) {
   po::options_description hidden;
   po::positional_options_description positional;
   add_file_and_inputs(hidden, positional);
-  const auto values = parse(arguments, kHelp, visible_options(), hidden, positional);
+  const auto values = parse(arguments, kRunHelp, visible_options(), hidden, positional);
   if (!values) return std::nullopt;
   RunOptions options = read_options(*values);
   add_places(options);

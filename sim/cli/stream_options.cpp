@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kNetwork = "network";
 constexpr const char* kInput = "input";
 
-constexpr CommandHelp kHelp = {
+constexpr CommandHelp kStreamHelp = {
     "npu stream NETWORK.tosa=FRAMES.npy|NETWORK.tosa --input [NAME=]FRAMES.npy... ... [options]",
     "Runs several networks at once on one simulated NPU, each with its frames and in a context of its own, so that "
     "their\n"
@@ -107,7 +107,7 @@ std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
   po::positional_options_description positional;
   positional.add(kNetwork, -1);
   std::vector<Given> order;
-  const auto values = parse(arguments, kHelp, options, hidden, positional, &order);
+  const auto values = parse(arguments, kStreamHelp, options, hidden, positional, &order);
   if (!values) return std::nullopt;
   StreamOptions result;
   const auto text = [&](const char* name) {

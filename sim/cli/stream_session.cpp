@@ -12,7 +12,7 @@
 namespace npu::cli {
 namespace {
 
-constexpr auto kPatience = std::chrono::milliseconds(200);
+constexpr auto kStreamPatience = std::chrono::milliseconds(200);
 
 // A stream on the device.
 struct Player {
@@ -27,7 +27,7 @@ struct Player {
     job.start();
   }
   void finish(bool keep_outputs) {
-    while (!job.wait(kPatience)) {
+    while (!job.wait(kStreamPatience)) {
     }
     if (keep_outputs) outputs.push_back(job.outputs());
     cycles += job.result().cycles;

@@ -25,7 +25,7 @@ struct ChosenShape {
 // A file in memory. `source` is its name, for messages.
 class TfliteFile {
  public:
-  // Throws Error(kFileDamaged) for what is no whole file.
+  // Throws Error(kFileDamaged) for a file that is cut off or damaged.
   TfliteFile(std::vector<uint8_t> bytes, std::string source);
 
   // Gives each free size (-1 in shape_signature) a value: that of `chosen`, else the one that the file has in `shape`.

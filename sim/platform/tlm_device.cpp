@@ -72,7 +72,7 @@ RegisterRights rights_of(uint32_t offset) {
     } else if (rights.of_cpu) {
       text << " belongs to the control CPU: the host does not reach it";
     } else {
-      text << " is followed by what is no register";
+      text << " is followed by an address without a register";
     }
   }
   throw Error(ErrorCode::kFaultBus, text.str());

@@ -96,7 +96,7 @@ if [[ ${NPU_FRESH_NAMESPACE:-} != "$PPID" ]]; then
   check_host
   exec 8>"$work/.lock"
   flock -n 8 || skip "another run is using $work"
-  # Recognised by the process that set it, so that nobody sets the variable by accident.
+  # Recognised by the process that set it, so that the variable is not set by accident.
   NPU_FRESH_NAMESPACE=$$ unshare --mount --propagation private bash "$0" "$level" "$@"
   exit
 fi

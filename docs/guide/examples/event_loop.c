@@ -118,7 +118,7 @@ static npu_status be_called(struct loop *loop, npu_error **error) {
   // It tells the error again, with its words.
   if (status != NPU_OK && done == 1) status = npu_job_wait(loop->job, 0, NULL, error);
   if (status == NPU_OK) printf("called: %d jobs\n", CALLBACK_JOBS - loop->jobs_left);
-  // Behind this call nobody uses the pipe.
+  // After this call the library does not use the pipe any more.
   npu_job_on_complete(loop->job, NULL, NULL, NULL);
   close(ends[0]);
   close(ends[1]);

@@ -77,7 +77,7 @@ Graph follower(bool late) {
   return b.build();
 }
 
-// Reads a variable that nobody ever wrote.
+// Reads a variable that was never written.
 Graph unwritten(const std::string& input = "x", const std::string& identity = "lost/state",
                 const std::string& output = "y") {
   GraphBuilder b;

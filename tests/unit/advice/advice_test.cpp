@@ -264,7 +264,7 @@ TEST_P(Advice, IsEnoughAndNoMoreThanThat) {
 INSTANTIATE_TEST_SUITE_P(Refusals, Advice, testing::ValuesIn(refusals()),
                          [](const auto& info) { return info.param.name; });
 
-// What has no machine as its way out: do what the message says, and it works.
+// Refusals that name no machine: do what the message says, and it works.
 TEST(OtherAdvice, ReleasingAProgramMakesRoomInTheSharedMemory) {
   Machine machine(machine_of({{"dram_mib", 64}}).caps);
   const compiler::Program program = compiler::compile(clamp_of(1024), machine.caps);

@@ -44,7 +44,7 @@ TEST_F(CompletionTest, TheDescriptorIsReadableUntilTheCompletionIsCollected) {
   for (int i = 0; i < 3; ++i) {
     EXPECT_FALSE(descriptor_is_readable(fd, 0));
     start();
-    // Nobody waits for the job: the library lets the device run.
+    // The caller does not wait for the job: the library lets the device run.
     ASSERT_TRUE(descriptor_is_readable(fd, kPollPatience));
     EXPECT_TRUE(descriptor_is_readable(fd, 0)) << "it follows the level, not the edge";
     bool ended = false;
