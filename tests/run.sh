@@ -77,7 +77,11 @@ fresh() {
     summary+=("$(tail -n 1 "$log")")
     return 0
   fi
-  summary+=("fresh machines: $([[ $status -eq 0 ]] && echo "$1 passed" || tail -n 1 "$log")")
+  if [[ $status -eq 0 ]]; then
+    summary+=("fresh machines: $1 passed")
+  else
+    summary+=("fresh machines: $(tail -n 1 "$log")")
+  fi
   return "$status"
 }
 

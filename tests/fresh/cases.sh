@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2016,SC2154  # run.sh sets the variables; single quotes are for the machine's shell
 # Half-prepared machines, sourced by run.sh: each sets up, or fails with one sentence.
 
 # The machine that most cases start from: all of `sim/setup.sh build python` is there, and a clone of HEAD that was never

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2016,SC2154  # run.sh sets the variables; single quotes are for the machine's shell
 # Bare Debian 12 machines in folders: sourced by run.sh, which is root in a mount and process namespace of its own, so
 # that all mounts and processes end with it. The user `dev` may use sudo, the user `plain` may not.
 #

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four ways to hear that a job has ended, on the simulated device; the last two let a program do other things meanwhile.
+// Four ways to hear that a job has ended, on the simulated device; the last two let a program do other things
+// meanwhile.
 //
 //   event_loop NETWORK.tosa [MACHINE [FAULTS]]
 //
-// FAULTS: what shall go wrong, as "hang vpu@0@job2" (npu_sim_options.faults). Exit status: 0, or the class of the error.
+// FAULTS: what shall go wrong, as "hang vpu@0@job2" (npu_sim_options.faults). Exit status: 0, or the class of the
+// error.
 #define _POSIX_C_SOURCE 200809L  // poll, pipe
 
 #include <inttypes.h>
@@ -22,7 +24,7 @@ struct loop {
   npu_program *program;
   npu_job *job;
   // Of the jobs that end_of_job() handles, which is called in the library's thread.
-  int finished;         // its end writes the last error's class here
+  int finished;  // its end writes the last error's class here
   int jobs_left;
   npu_status last;
 };
@@ -35,9 +37,8 @@ static int report(const char *what, npu_error *error) {
 }
 
 static npu_status open_all(struct loop *loop, int argc, char **argv, npu_error **error) {
-  const npu_sim_options simulation = {.struct_size = sizeof simulation,
-                                      .machine = argc > 2 ? argv[2] : NULL,
-                                      .faults = argc > 3 ? argv[3] : NULL};
+  const npu_sim_options simulation = {
+      .struct_size = sizeof simulation, .machine = argc > 2 ? argv[2] : NULL, .faults = argc > 3 ? argv[3] : NULL};
   const npu_job_options options = {.struct_size = sizeof options, .cycle_limit = MOST_CYCLES};
   npu_hal_ops hal = {.struct_size = sizeof hal};
   npu_status status = npu_sim_open(&simulation, &hal, error);

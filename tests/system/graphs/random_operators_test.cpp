@@ -70,7 +70,9 @@ TEST_P(RandomOperators, EqualTheReference) {
   runtime::Device device = runtime::Device::open(platform::open_tlm_device(options), driver);
   int64_t compared = 0, networks = 0;
   GraphBins bins;
-  for (const graph::Op op : cli::device_operators(device.capabilities())) {
+  for (uint32_t i = 1; i < graph::kOpCount; ++i) {
+    const auto op = static_cast<graph::Op>(i);
+    if (!cli::device_runs(op, device.capabilities())) continue;
     const uint32_t of_each = has_windows(op) ? kOfEachWindow : kOfEach;
     for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) {
       SCOPED_TRACE(std::string(name(op)) + ", seed " + std::to_string(seed));
