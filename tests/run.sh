@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sets up from nothing, builds and tests.
 #
-#   tests/run.sh [smoke|full|nightly]     full is the default
+#   tests/run.sh [smoke|full|fresh|nightly]     full is the default
 #
 #   smoke     release build; unit tests but the long ones, and the checks of contract, layering and format
 #   full      release build with every test but the nightly ones, then the unit tests again with address and
-#             undefined-behaviour sanitizers, a minute of fuzzing, and the README's commands on a bare machine (tests/fresh)
+#             undefined-behaviour sanitizers, and a minute of fuzzing
+#   fresh     only the README's commands on a bare machine, with the compiler cache (tests/fresh/run.sh gate)
 #   nightly   as full, with the nightly tests, ten minutes of fuzzing from another random seed, clang-tidy, and all of tests/fresh
 #
 # Exit status 0 when everything passed, else that of what failed first.
@@ -15,13 +16,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 level=${1:-full}
 case $level in
-  smoke | full | nightly) ;;
+  smoke | full | fresh | nightly) ;;
   -h | --help)
     sed -n '3,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
     exit 0
     ;;
   *)
-    echo "tests/run.sh: there is no level '$level': choose smoke, full or nightly." >&2
+    echo "tests/run.sh: there is no level '$level': choose smoke, full, fresh or nightly." >&2
     exit 64
     ;;
 esac
@@ -94,8 +95,14 @@ trap finish EXIT
 
 mkdir -p build
 step "set-up"
+if [[ $level == fresh ]]; then
+  sim/setup.sh fresh
+  fresh gate
+  exit 0
+fi
 groups=(build tests python checks)
-[[ $level == smoke ]] || groups+=(fuzz formal fresh)
+[[ $level == smoke ]] || groups+=(fuzz formal)
+[[ $level != nightly ]] || groups+=(fresh)
 sim/setup.sh "${groups[@]}"
 
 # The set-up has just made the Python environments and installed the linters: tests that need them must not be skipped.
@@ -123,10 +130,9 @@ case $level in
   nightly) fuzz --seconds 600 --seed "$(date +%Y%m%d)" ;;
 esac
 
-case $level in
-  full) fresh gate ;;
-  nightly) fresh nightly ;;
-esac
+if [[ $level == nightly ]]; then
+  fresh nightly
+fi
 
 if [[ $level == nightly ]]; then
   # Each source file by itself, as clang-tidy and editors read it: it must not live on what its batch includes.

@@ -4,7 +4,6 @@
 
 import json
 import re
-import unittest
 
 import harness
 from harness import NpuTest, read_npy
