@@ -97,7 +97,7 @@ mkdir -p build
 step "set-up"
 if [[ $level == fresh ]]; then
   sim/setup.sh fresh
-  fresh gate
+  tests/fresh/run.sh gate
   exit 0
 fi
 groups=(build tests python checks)
@@ -121,7 +121,7 @@ if [[ $level != smoke ]]; then
   build asan unit_tests
   check "unit tests with sanitizers" asan 900 --label-regex '^unit'
   build tsan runtime_test capi_test
-  GTEST_FILTER='Threads.*:Monitor.*:FirmwareJob.*:FirmwareFault.*' \
+  GTEST_FILTER='Threads.*:Monitor.*:FirmwareJob.*:FirmwareFault.*:CompletionTest.*' \
     check "threads with their sanitizer" tsan 120 --tests-regex '^(runtime_test|capi_test)$'
 fi
 

@@ -14,6 +14,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -24,6 +25,22 @@ namespace npu::runtime {
 namespace {
 
 constexpr std::chrono::nanoseconds kLongRun = std::chrono::hours(1);
+
+// Signals are the program's: a thread that is made meanwhile gets none.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
 
 }  // namespace
 
@@ -40,6 +57,7 @@ struct Completions::Shared {
   std::thread thread;
   bool stop = false;                 // the device is gone or goes
   bool jobs_in_flight = false;       // and the device can be reached
+  uint64_t changes = 0;              // of jobs_in_flight by jobs
   std::deque<Call> calls;            // to be made
   const JobState* caller = nullptr;  // whose function is being called
   std::atomic<bool> leave{false};    // the thread has something else to do than to let the device run
@@ -84,12 +102,13 @@ void Completions::start() {
   const std::scoped_lock guard(shared_->mutex);
   if (shared_->thread.joinable()) return;
   shared_->jobs_in_flight = device_.jobs_in_flight > 0;
-  // Signals are the program's.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  shared_->thread = std::thread([shared = shared_, &device = device_] { run(shared, device); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  try {
+    const SignalsBlocked blocked;
+    shared_->thread = std::thread([shared = shared_, &device = device_] { run(shared, device); });
+  } catch (const std::system_error& error) {
+    throw Error(contract::ErrorCode::kBudgetExceeded,
+                fmt::format("the system gives no thread for the ends of jobs: {}.", error.what()));
+  }
 }
 
 void Completions::jobs_in_flight(uint32_t count) {
@@ -97,6 +116,7 @@ void Completions::jobs_in_flight(uint32_t count) {
   show();
   const std::scoped_lock guard(shared_->mutex);
   shared_->jobs_in_flight = count > 0;
+  ++shared_->changes;
   if (count == 0) shared_->leave = true;
   shared_->change.notify_all();
 }
@@ -153,21 +173,24 @@ void Completions::run(const std::shared_ptr<Shared>& shared, DeviceState& device
       continue;
     }
     shared->leave = false;
+    const uint64_t seen = shared->changes;
     guard.unlock();
-    bool failed = false;
     try {
       static_cast<void>(device.await(shared->leave, kLongRun));
     } catch (const std::exception&) {
-      // The failure is thrown where a caller waits for a job; the descriptor wakes that caller.
-      failed = true;
-    }
-    if (failed) {
+      // The failure is thrown where a caller waits for a job; the descriptor wakes that caller. Jobs that were started
+      // since then are tried first.
       const Lock lock(device.mutex);
-      device.completions.failed_ = true;
-      device.completions.show();
+      guard.lock();
+      const bool same = shared->changes == seen;
+      if (same) shared->jobs_in_flight = false;
+      guard.unlock();
+      if (same) {
+        device.completions.failed_ = true;
+        device.completions.show();
+      }
     }
     guard.lock();
-    if (failed) shared->jobs_in_flight = false;
   }
 }
 

@@ -88,8 +88,8 @@ void Job::on_complete(std::function<void()> function) {
   device.completions.forget(state_.get());
   if (!function) return;
   const Lock lock(device.mutex);
-  state_->on_complete = std::move(function);
   device.completions.start();
+  state_->on_complete = std::move(function);
 }
 
 void Job::cancel() {

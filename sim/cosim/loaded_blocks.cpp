@@ -28,10 +28,10 @@ Function* symbol_of(void* module, const char* symbol) {
 const rtl::BlockMakers* find_block_makers() {
   void* const module = dlopen(kModule, RTLD_NOW | RTLD_LOCAL);
   if (module == nullptr) {
-    // The loader has no code for its errors: only a missing file is no mistake.
+    // The loader has no code for its errors: only a missing module is no mistake, a missing library of it is one.
     const char* const error = dlerror();
     const std::string why = error == nullptr ? "the loader does not say why" : error;
-    if (why.find("No such file") == std::string::npos) refuse_module(why);
+    if (!why.starts_with(kModule) || why.find("No such file") == std::string::npos) refuse_module(why);
     return nullptr;
   }
   const uint32_t version = symbol_of<rtl::ModuleVersion>(module, "npu_rtl_version")();

@@ -73,7 +73,7 @@ class FaultClauseParser {
     if (const size_t at = what.rfind("@job"); at != std::string_view::npos) {
       clause.job = number(what.substr(at + 4), "the job's number");
       if (clause.job == 0) refuse_clause(text_, "names job 0, but the first job is job 1", example_);
-      what = what.substr(0, at);
+      what = trimmed_clause(what.substr(0, at));
     }
     if (what.empty()) refuse_clause(text_, "does not say what", example_);
     read(what, clause);

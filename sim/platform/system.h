@@ -33,7 +33,7 @@ constexpr uint64_t kPollMicroseconds = 10;
 struct Request {
   std::vector<RegisterWrite> writes;  // that need the simulation, in order; then
   bool wait_interrupt = false;
-  bool poll = false;  // the wait ends after kPollTime
+  bool poll = false;  // the wait ends after kPollMicroseconds
   bool quit = false;
   // The answer.
   bool interrupted = false;

@@ -36,7 +36,7 @@ def main():
     parser.add_argument("--budget", type=float, help="seconds of all tests together, each counted by itself")
     parser.add_argument("--name", default="tests")
     arguments = parser.parse_args()
-    rows, cases, programs = [], 0, 0
+    rows, cases = [], 0
     try:
         for seconds, name in ctest_rows(arguments.junit):
             results = arguments.build / "test-results" / f"{name}.xml"
@@ -44,7 +44,6 @@ def main():
                 inner = cases_of(results)
                 rows += inner
                 cases += len(inner)
-                programs += 1
             else:
                 rows.append((seconds, name))
                 cases += 1
