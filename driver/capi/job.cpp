@@ -92,6 +92,8 @@ void npu_job_destroy(npu_job* job) {
   if (job == nullptr) return;
   // Its function may be running, and use it.
   static_cast<void>(npu_job_on_complete(job, nullptr, nullptr, nullptr));
+  // A function may destroy its job before the call that started it has returned: that one must have let go.
+  { const std::lock_guard started(job->mutex); }
   delete job;
 }
 
