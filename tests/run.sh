@@ -7,7 +7,7 @@
 #   smoke     release build; unit tests but the long ones, and the checks of contract, layering and format
 #   full      release build with every test but the nightly ones, then the unit tests again with address and
 #             undefined-behaviour sanitizers, and a minute of fuzzing
-#   fresh     only the README's commands on a bare machine, with the compiler cache (tests/fresh/run.sh gate)
+#   fresh     only sim/demo.sh and the smoke tier on a bare machine, with the compiler cache (tests/fresh/run.sh gate)
 #   nightly   as full, with the nightly tests, ten minutes of fuzzing from another random seed, clang-tidy, and all of tests/fresh
 #
 # Exit status 0 when everything passed, else that of what failed first.

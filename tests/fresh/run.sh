@@ -45,7 +45,7 @@ try() {
   summary+=("$(printf '%5d s  %s, %s: %s' "$((SECONDS - begun))" "$1" "$2" "$3")")
 }
 
-# commands NAME USER TIER: both commands of the README, on a bare machine.
+# commands NAME USER TIER: the README's demo, and its tests in this tier, on a bare machine.
 commands() {
   start "$1"
   place_clone "$1" "$2"
