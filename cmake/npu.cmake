@@ -55,11 +55,11 @@ if(NPU_SANITIZE)
 endif()
 if(NPU_SANITIZE_THREAD)
   target_compile_options(npu_options INTERFACE -fsanitize=thread -fno-omit-frame-pointer)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # With what the sanitizer puts in, GCC 12 takes the members of a variant for uninitialised.
-    target_compile_options(npu_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
-  endif()
   target_link_options(npu_options INTERFACE -fsanitize=thread)
+endif()
+if((NPU_SANITIZE OR NPU_SANITIZE_THREAD) AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # With what sanitizers put in, GCC 12 takes the members of a variant, and values of its own <regex>, for uninitialised.
+  target_compile_options(npu_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
 endif()
 
 if(NPU_FUZZ)
@@ -123,13 +123,14 @@ function(npu_library name)
   target_link_libraries(${name} PUBLIC npu_options ${ARG_LIBS})
 endfunction()
 
-# npu_test(name SOURCES a.cpp ... [ALONE b.cpp ...] LIBS x y [LABELS l] [FIXTURES f] [SHARDS n] [TIMEOUT s] [SYSTEMC]): a googletest
-# program. It is one ctest test, or n that share its cases and can run beside each other; SYSTEMC: a test for each case, since
-# SystemC elaborates once a process (the program then brings a main of its own). The label defaults to `unit`, `unit_long` is
-# for unit tests that smoke leaves out; FIXTURES names the ctest fixtures that must have been set up. TIMEOUT is that of a ctest
-# test. What each case took is left in test-results/ of the build folder.
+# npu_test(name SOURCES a.cpp ... [ALONE b.cpp ...] LIBS x y [LABELS l] [FIXTURES f] [SHARDS n] [TIMEOUT s] [SYSTEMC] [NETWORKS]):
+# a googletest program. It is one ctest test, or n that share its cases and can run beside each other; SYSTEMC: a test for each
+# case, since SystemC elaborates once a process (the program then brings a main of its own). The label defaults to `unit`,
+# `unit_long` is for unit tests that smoke leaves out; FIXTURES names the ctest fixtures that must have been set up. NETWORKS: it
+# is told the folder of networks, where there is one (NPU_ZOO_DIR); in other programs that path would only miss the compiler's
+# cache. TIMEOUT is that of a ctest test. What each case took is left in test-results/ of the build folder.
 function(npu_test name)
-  cmake_parse_arguments(ARG "SYSTEMC" "TIMEOUT;SHARDS" "SOURCES;ALONE;LIBS;LABELS;FIXTURES" ${ARGN})
+  cmake_parse_arguments(ARG "SYSTEMC;NETWORKS" "TIMEOUT;SHARDS" "SOURCES;ALONE;LIBS;LABELS;FIXTURES" ${ARGN})
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
   endif()
@@ -142,11 +143,14 @@ function(npu_test name)
   npu_batches(sources ${name} ${ARG_SOURCES})
   add_executable(${name} ${sources} ${ARG_ALONE})
   target_link_libraries(${name} PRIVATE npu_options ${ARG_LIBS} GTest::gtest GTest::gmock)
-  if(NPU_ZOO_DIR)
+  if(ARG_NETWORKS AND NPU_ZOO_DIR)
     target_compile_definitions(${name} PRIVATE NPU_ZOO_DIR="${NPU_ZOO_DIR}")
   endif()
   if(ARG_LABELS MATCHES "^unit")
     add_dependencies(unit_tests ${name})
+  endif()
+  if(ARG_LABELS STREQUAL "unit")
+    add_dependencies(smoke_tests ${name})
   endif()
   set_property(GLOBAL APPEND PROPERTY NPU_TEST_PROGRAMS ${name})
   set(properties LABELS ${ARG_LABELS} TIMEOUT ${ARG_TIMEOUT})
@@ -202,6 +206,7 @@ if(NPU_BUILD_TESTS)
   if(NOT _missing)
     include(GoogleTest)
     add_custom_target(unit_tests)  # all programs with unit tests; what a sanitizer build makes
+    add_custom_target(smoke_tests)  # what `tests/run.sh smoke` runs
   elseif(NPU_FUZZ OR NPU_RTL_COVERAGE)
     message(FATAL_ERROR "googletest is incomplete: there is no ${_missing}; `sim/setup.sh tests` installs it")
   else()

@@ -6,6 +6,12 @@
     .globl npu_reset
     .type npu_reset, @function
 npu_reset:
+    # The register is 0 only behind a reset. A call through a null pointer comes here with a state in it, and what the
+    # driver knows of this firmware would not hold any more.
+    li t0, NPU_CPU_REGISTERS_BASE + NPU_REG_FIRMWARE_STATE
+    lw t0, 0(t0)
+    bnez t0, npu_restarted
+
     la t0, npu_trap_entry
     csrw mtvec, t0
     la t0, npu_trap_stack_top
@@ -60,3 +66,11 @@ npu_reset:
 7:  wfi
     j 7b
     .size npu_reset, . - npu_reset
+
+# A trap, so that the driver gets the backtrace of the jump.
+    .globl npu_restarted
+    .type npu_restarted, @function
+npu_restarted:
+    ebreak
+    j npu_restarted
+    .size npu_restarted, . - npu_restarted

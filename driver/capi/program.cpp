@@ -19,6 +19,7 @@ npu_program* load(npu_context& context, const npu::graph::Graph& graph) {
   npu::graph::validate(graph);
   npu::compiler::Options options;
   options.schedule.two_places = context.double_buffer;
+  options.firmware = context.device.has_firmware();
   npu::compiler::Program compiled = npu::compiler::compile(graph, context.device.capabilities(), options);
   return new npu_program{context.context.load(std::move(compiled))};
 }

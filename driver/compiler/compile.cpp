@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/compiler/compile.h"
 
+#include <utility>
+
 #include "driver/compiler/lower.h"
 
 namespace npu::compiler {
 
-Program compile(const graph::Graph& graph, const contract::Capabilities& capabilities, const Options& options) {
+Program compile_unchecked(const graph::Graph& graph, const contract::Capabilities& capabilities,
+                          const Options& options) {
   return schedule(lower(graph, capabilities), capabilities, options.schedule);
+}
+
+Program compile(const graph::Graph& graph, const contract::Capabilities& capabilities, const Options& options) {
+  Program program;
+  const Attempt attempt = [&](const contract::Capabilities& machine) {
+    program = compile_unchecked(graph, machine, options);
+    MachineNeeds needs;
+    needs.add(program, options.schedule.two_places, options.firmware);
+    return needs;
+  };
+  require_room(capabilities, options.firmware, attempt, "it");
+  return program;
 }
 
 }  // namespace npu::compiler

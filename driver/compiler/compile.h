@@ -3,6 +3,7 @@
 #pragma once
 
 #include "driver/compiler/program.h"
+#include "driver/compiler/room.h"
 #include "driver/compiler/schedule.h"
 #include "driver/graph/graph.h"
 #include "hw/contract/gen/capabilities.h"
@@ -11,10 +12,17 @@ namespace npu::compiler {
 
 struct Options {
   ScheduleOptions schedule;
+  // The device has a control CPU, with whose firmware the driver shares DRAM (runtime::Device::has_firmware).
+  bool firmware = true;
 };
 
-// The graph must be valid (graph/validate.h). Throws Error: what lower() and schedule() throw.
+// The graph must be valid (graph/validate.h). Throws Error: what lower() and schedule() throw; what require_room()
+// throws where a device that holds nothing else has no room for the program.
 [[nodiscard]] Program compile(const graph::Graph& graph, const contract::Capabilities& capabilities,
                               const Options& options = {});
+
+// The same, but checks the scratchpad only; throws NoRoom for it.
+[[nodiscard]] Program compile_unchecked(const graph::Graph& graph, const contract::Capabilities& capabilities,
+                                        const Options& options = {});
 
 }  // namespace npu::compiler

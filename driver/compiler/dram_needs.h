@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "driver/compiler/program.h"
+#include "hw/contract/gen/capabilities.h"
 #include "hw/contract/gen/commands.h"
 #include "hw/contract/gen/registers.h"
 
@@ -25,33 +26,56 @@ constexpr uint64_t shared_memory_bytes(uint64_t dram_bytes) {
   return std::clamp<uint64_t>(dram_bytes / 16, 256 << 10, 1 << 20);
 }
 
+// Bytes of DRAM from a variable's first place to its second one.
+constexpr uint64_t variable_dram_distance(uint32_t bytes) {
+  return (uint64_t{bytes} + contract::kVariableDramUnit - 1) / contract::kVariableDramUnit *
+         contract::kVariableDramUnit;
+}
+
+// Bytes of DRAM that a variable takes, with one place or two.
+constexpr uint64_t variable_dram_bytes(uint32_t bytes, bool two_places) {
+  return bytes + (two_places ? variable_dram_distance(bytes) : 0);
+}
+
 // Bytes of a program, piece by piece.
 struct DramNeeds {
+  bool program = true;  // false: variables alone
   uint64_t constants = 0, commands = 0, workspace = 0, input = 0, output = 0, events = 0;
   uint64_t save = 0;      // no piece when it is 0, as for the table of segments
   uint64_t segments = 0;  // the table that the firmware reads
   std::vector<uint64_t> variables;
-  uint64_t others = 0;  // of what is loaded already
+  // Of what is loaded before it.
+  std::vector<uint64_t> others;
+  uint64_t other_tables = 0;  // of segments, whole pages
 
   // As the runtime allocates them.
   [[nodiscard]] std::vector<uint64_t> pieces() const {
-    std::vector<uint64_t> sizes = {constants, commands, workspace, input, output, events};
+    std::vector<uint64_t> sizes;
+    if (program) sizes = {constants, commands, workspace, input, output, events};
     if (save > 0) sizes.push_back(save);
-    if (others > 0) sizes.insert(sizes.begin(), others);
+    sizes.insert(sizes.begin(), others.begin(), others.end());
     sizes.insert(sizes.end(), variables.begin(), variables.end());
     return sizes;
   }
   [[nodiscard]] static uint64_t in_pages(uint64_t bytes) {
     return (std::max<uint64_t>(bytes, 1) + kDramPage - 1) / kDramPage * kDramPage;
   }
+  // Bytes of the tables of segments, which the control CPU must see.
+  [[nodiscard]] uint64_t tables() const { return other_tables + (segments > 0 ? in_pages(segments) : 0); }
   [[nodiscard]] uint64_t total() const {
-    uint64_t sum = segments > 0 ? in_pages(segments) : 0;
+    uint64_t sum = tables();
     for (const uint64_t bytes : pieces()) sum += in_pages(bytes);
     return sum;
   }
+  void load_behind(const DramNeeds& first) {
+    const std::vector<uint64_t> before = first.pieces();
+    others.insert(others.begin(), before.begin(), before.end());
+    other_tables += first.tables();
+  }
   [[nodiscard]] std::string describe() const {
-    uint64_t of_variables = 0;
+    uint64_t of_variables = 0, of_others = other_tables;
     for (const uint64_t bytes : variables) of_variables += bytes;
+    for (const uint64_t bytes : others) of_others += in_pages(bytes);
     std::string text = "constants " + std::to_string(constants);
     const auto add = [&](const char* name, uint64_t bytes) { text.append(name).append(std::to_string(bytes)); };
     add(", commands ", commands);
@@ -62,9 +86,18 @@ struct DramNeeds {
     add(", saved state ", save);
     add(", segments ", segments);
     add(", variables ", of_variables);
+    if (of_others > 0) add(", others ", of_others);
     return text;
   }
 };
+
+// Bytes of the persistent SRAM that variables can have: from the first multiple of the port's width behind the table.
+[[nodiscard]] inline uint64_t persistent_capacity(const contract::Capabilities& capabilities) {
+  const uint64_t port = capabilities.psram_port_bytes;
+  const uint64_t entries = uint64_t{capabilities.var_entries} * contract::VariableEntry::kBytes;
+  const uint64_t table = (entries + port - 1) / port * port;
+  return capabilities.psram_bytes > table ? capabilities.psram_bytes - table : 0;
+}
 
 // Without its variables. `firmware`: the device has a control CPU.
 [[nodiscard]] inline DramNeeds needs_of(const Program& program, bool firmware) {
@@ -83,8 +116,7 @@ struct DramNeeds {
 // Whether a device that holds nothing else has room. `firmware`: it has a control CPU, which must see the table.
 [[nodiscard]] inline bool fits_into(const DramNeeds& needs, uint64_t dram_bytes, bool firmware) {
   const uint64_t seen = std::min<uint64_t>(dram_bytes, contract::kCpuDramBytes);
-  const uint64_t table = needs.segments > 0 ? DramNeeds::in_pages(needs.segments) : 0;
-  const uint64_t taken = firmware ? shared_memory_bytes(dram_bytes) + table : 0;
+  const uint64_t taken = firmware ? shared_memory_bytes(dram_bytes) + needs.tables() : 0;
   if (taken > seen) return false;
   // Without the memory in the middle it is one piece.
   std::array<uint64_t, 2> free = {firmware ? seen - taken : dram_bytes, firmware ? dram_bytes - seen : 0};

@@ -47,6 +47,11 @@ struct Params {
   std::vector<contract::ParameterEntry> entries;
 };
 
+// What the fields of the commands for windows hold. The front end refuses operators above it; padding is that of the
+// operator.
+inline constexpr int64_t kMostKernel = UINT16_MAX, kMostStride = UINT16_MAX, kMostDilation = UINT16_MAX,
+                         kMostPadding = INT16_MAX;
+
 // CONV2D: src [N,H,W,C], weights [OC,KH,KW,IC], dst [N,OH,OW,OC]. DEPTHWISE_CONV2D: weights [KH,KW,C,M]. MATMUL: src
 // [N,1,H,C], weights [N,C,W], dst [N,1,H,W]. Params has one entry an output channel, always.
 struct MxuStep {

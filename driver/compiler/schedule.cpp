@@ -11,9 +11,9 @@
 #include "driver/compiler/schedule/last_writes.h"
 #include "driver/compiler/schedule/liveness.h"
 #include "driver/compiler/schedule/segments.h"
+#include "driver/compiler/schedule/split.h"
 #include "driver/compiler/schedule/state_plan.h"
 #include "driver/compiler/schedule/variants.h"
-#include "hw/contract/advice.h"
 #include "hw/contract/error.h"
 
 namespace npu::compiler {
@@ -91,45 +91,17 @@ Choice choose_schedule(const Module& module, const std::optional<Module>& direct
   return best;
 }
 
-// How many there are depends on the tiles, so larger scratchpads are tried.
-[[noreturn]] void throw_too_many_commands(const Module& module, const std::optional<Module>& direct,
-                                          const contract::Capabilities& capabilities, const ScheduleOptions& options) {
-  const std::string what =
-      "the network falls into more than " + std::to_string(backend::kMostCommands) + " commands on this device; ";
-  contract::Capabilities larger = capabilities;
-  const auto is_enough = [&](uint32_t spm_bytes) {
-    larger.spm_bytes = spm_bytes;
-    try {
-      static_cast<void>(choose_schedule(module, direct, larger, options));
-    } catch (const backend::TooManyCommands&) {
-      return false;
-    }
-    return true;
-  };
-  const uint32_t most = contract::find_capability("spm_bytes").max;
-  if (capabilities.spm_bytes < most && is_enough(most)) {
-    uint32_t least = capabilities.spm_bytes * 2;
-    while (!is_enough(least)) least *= 2;
-    throw Error(contract::ErrorCode::kDramFull,
-                what + contract::smallest_machine({{"spm_bytes", least}}, "it in that many"));
-  }
-  throw Error(contract::ErrorCode::kDramFull, what + "no machine holds it in fewer; make its tensors smaller");
-}
-
 }  // namespace
 
 Program schedule(Module&& module, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
+  check_buffers(module);
+  backend::split_large_steps(module, capabilities);
   check_buffers(module);
   backend::keep_last_writes(module);
   backend::plan_state(module, capabilities, options);
   // Both modules must outlive their schedules.
   std::optional<Module> direct = backend::write_directly(module);
-  Choice choice;
-  try {
-    choice = choose_schedule(module, direct, capabilities, options);
-  } catch (const backend::TooManyCommands&) {
-    throw_too_many_commands(module, direct, capabilities, options);
-  }
+  Choice choice = choose_schedule(module, direct, capabilities, options);
   backend::Schedule& best = choice.schedule;
   if (choice.direct) module.layers = std::move(direct->layers);
   const backend::Layout& layout = best.layout;
@@ -158,7 +130,6 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
   for (size_t i = 0; i < program.layers.size(); ++i) program.layers[i].tiles = stream.layer_tiles[i];
   spread_estimate(stream.commands, timeline, program);
   count_state(best, program);
-  backend::check_dram(program, options.two_places, capabilities);
   return program;
 }
 

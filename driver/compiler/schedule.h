@@ -21,9 +21,10 @@ struct ScheduleOptions {
   bool two_places = false;
 };
 
-// Throws Error: scratchpad_full (the smallest tile of a step does not fit; names layer, operand and the scratchpad that
-// would do), dram_full (also for more than 2^20 commands), argument_unsupported (a stride or size beyond a command's
-// fields). The module must be consistent: every view inside its buffer, every buffer written before it is read.
+// Throws NoRoom (room.h): scratchpad_full (the smallest tile of a step does not fit; names layer and operand),
+// dram_full for more than 2^20 commands. Throws Error: dram_full for what no device holds, argument_unsupported (a
+// stride or size beyond a command's fields). Does not check how much DRAM the device has. The module must be
+// consistent: every view inside its buffer, every buffer written before it is read.
 [[nodiscard]] Program schedule(Module&& module, const contract::Capabilities& capabilities,
                                const ScheduleOptions& options = {});
 

@@ -2,15 +2,18 @@
 #include "driver/graph/file.h"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -26,51 +29,23 @@ using contract::ErrorCode;
   throw Error(code, std::string("cannot ") + verb + " " + in_quotes(path.string()) + ": " + why);
 }
 
-// A new file without a user, which is gone again unless it got its name. It gets the permissions of the file that it
-// replaces, and before that it is its owner's alone.
-class Temporary {
- public:
-  // Beside `place`; errno tells why there is none.
-  explicit Temporary(const std::filesystem::path& place) : path_(place) {
-    static std::atomic<unsigned> made{0};
-    struct stat old = {};
-    if (::stat(place.c_str(), &old) == 0) mode_ = old.st_mode & 07777;
-    do {  // what a process of this number left behind is not ours
-      path_.replace_filename(".npu-part-" + std::to_string(::getpid()) + "-" + std::to_string(made++));
-      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_ ? 0600 : 0666);
-    } while (descriptor_ < 0 && errno == EEXIST);
-    there_ = descriptor_ >= 0;
-  }
-  ~Temporary() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (there_) ::unlink(path_.c_str());
-  }
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
+// Names that remove_all() removes. A name belongs to the one that takes it out; those that remove_all() took are kept.
+constexpr size_t kMostUnfinished = 1024;  // those beyond stay behind after a signal
+std::array<std::atomic<char*>, kMostUnfinished> unfinished{}, removed{};
+static_assert(std::atomic<char*>::is_always_lock_free);  // else no handler may read it
 
-  [[nodiscard]] bool there() const { return there_; }
-  // Both return false with errno.
-  [[nodiscard]] bool write(std::span<const uint8_t> bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-      if (written < 0 && errno != EINTR) return false;
-      if (written > 0) bytes = bytes.subspan(static_cast<size_t>(written));
-    }
-    return true;
+// A name that others cannot foresee.
+std::string unique_name() {
+  std::array<uint64_t, 2> random{};
+  while (::getrandom(random.data(), sizeof(random), 0) < 0 && errno == EINTR) {
   }
-  [[nodiscard]] bool become(const std::filesystem::path& place) {
-    if (mode_ && ::fchmod(descriptor_, *mode_) != 0) return false;
-    if (::close(std::exchange(descriptor_, -1)) != 0 || ::rename(path_.c_str(), place.c_str()) != 0) return false;
-    there_ = false;
-    return true;
+  constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuv";
+  std::string name = ".npu-part-";
+  for (uint64_t word : random) {
+    for (int digit = 0; digit < 12; ++digit, word >>= 5) name += kDigits[word & 31];
   }
-
- private:
-  std::filesystem::path path_;
-  std::optional<mode_t> mode_;  // of the file that is replaced
-  int descriptor_ = -1;
-  bool there_ = false;
-};
+  return name;
+}
 
 }  // namespace
 
@@ -140,14 +115,126 @@ std::string why_not_replaceable(const std::filesystem::path& path) {
   return "";
 }
 
-void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
-  const std::string why = why_not_replaceable(path);
-  if (!why.empty()) fail(ErrorCode::kCannotWrite, "write", path, why + "; choose another name");
-  const std::filesystem::path place = place_of(path);
-  Temporary temporary(place);
-  if (!temporary.there() || !temporary.write(bytes) || !temporary.become(place)) {
-    fail(ErrorCode::kCannotWrite, "write", path, std::strerror(errno));
+std::filesystem::path unique_path_beside(const std::filesystem::path& place) {
+  return place.parent_path() / unique_name();
+}
+
+Unfinished::Unfinished(const std::filesystem::path& path) : name_(::strdup(path.c_str())), slot_(0) {
+  for (; name_ != nullptr && slot_ < kMostUnfinished; ++slot_) {
+    char* none = nullptr;
+    if (unfinished[slot_].compare_exchange_strong(none, name_)) return;
   }
+  std::free(std::exchange(name_, nullptr));
+}
+
+Unfinished::Unfinished(Unfinished&& other) noexcept : name_(std::exchange(other.name_, nullptr)), slot_(other.slot_) {}
+
+Unfinished& Unfinished::operator=(Unfinished&& other) noexcept {
+  std::swap(name_, other.name_);
+  std::swap(slot_, other.slot_);
+  return *this;
+}
+
+void Unfinished::done() {
+  if (name_ == nullptr) return;
+  // A handler may have taken the name, and still be reading it.
+  if (unfinished[slot_].exchange(nullptr) != nullptr) std::free(name_);
+  name_ = nullptr;
+}
+
+void Unfinished::remove_all() noexcept {
+  const int before = errno;
+  // Folders are listed before what is in them.
+  for (size_t slot = kMostUnfinished; slot-- > 0;) {
+    char* const name = unfinished[slot].exchange(nullptr);
+    if (name == nullptr) continue;
+    removed[slot] = name;
+    if (::unlink(name) != 0) ::rmdir(name);
+  }
+  errno = before;
+}
+
+NewFile::NewFile(const std::filesystem::path& file, Name name) : file_(file) {
+  const std::string why = why_not_replaceable(file);
+  if (!why.empty()) fail(why + "; choose another name");
+  place_ = place_of(file);
+  struct stat old = {};
+  const bool replaces = ::stat(place_.c_str(), &old) == 0;
+  const mode_t mode = replaces ? 0600 : 0666;
+  if (name == Name::kNone && ::access("/proc/self/fd", X_OK) == 0) {
+    descriptor_ = ::open(place_.parent_path().c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+  }
+  if (descriptor_ < 0) open_named(mode);
+  if (replaces && ::fchmod(descriptor_, old.st_mode & 07777) != 0) {
+    const int failure = errno;
+    remove();
+    fail(std::strerror(failure));
+  }
+}
+
+void NewFile::open_named(mode_t mode) {
+  do {
+    part_ = unique_path_beside(place_);
+    descriptor_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+  } while (descriptor_ < 0 && errno == EEXIST);
+  if (descriptor_ < 0) fail(std::strerror(errno));
+  unfinished_ = Unfinished(part_);
+}
+
+NewFile::NewFile(NewFile&& other) noexcept
+    : file_(std::move(other.file_)),
+      place_(std::move(other.place_)),
+      part_(std::move(other.part_)),
+      unfinished_(std::move(other.unfinished_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      finished_(other.finished_) {
+  other.part_.clear();
+}
+
+NewFile::~NewFile() { remove(); }
+
+void NewFile::remove() {
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  if (!part_.empty()) ::unlink(part_.c_str());
+  part_.clear();
+  unfinished_.done();
+}
+
+void NewFile::fail(const std::string& why) const { npu::graph::fail(ErrorCode::kCannotWrite, "write", file_, why); }
+
+void NewFile::write(std::span<const uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno != EINTR) fail(std::strerror(errno));
+    if (written > 0) bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+}
+
+void NewFile::finish() {
+  if (std::exchange(finished_, true)) return;
+  // Some file systems cannot, and say so.
+  if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP) fail(std::strerror(errno));
+}
+
+void NewFile::take_place() {
+  finish();
+  if (part_.empty()) {
+    const std::string unnamed = "/proc/self/fd/" + std::to_string(descriptor_);
+    const std::filesystem::path part = unique_path_beside(place_);
+    unfinished_ = Unfinished(part);
+    if (::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, part.c_str(), AT_SYMLINK_FOLLOW) != 0) fail(std::strerror(errno));
+    part_ = part;
+  }
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail(std::strerror(errno));
+  if (::rename(part_.c_str(), place_.c_str()) != 0) fail(std::strerror(errno));
+  part_.clear();
+  unfinished_.done();
+}
+
+void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
+  NewFile file(path);
+  file.write(bytes);
+  file.take_place();
 }
 
 }  // namespace npu::graph

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
 #include "driver/graph/file.h"
 #include "driver/graph/text.h"
@@ -270,38 +271,12 @@ NpyArray parse(std::span<const uint8_t> file) {
   return {std::string(type->descr), std::move(header.shape), {data.begin(), data.end()}};
 }
 
-// Reads an int64 that is stored little endian.
-int64_t load64(const uint8_t* bytes) {
-  int64_t value = 0;
-  std::memcpy(&value, bytes, 8);
-  return value;
-}
-
 void check_range(const Value& value, std::string_view what) {
-  const auto fail = [&](int64_t index, int64_t element, const char* range) {
-    throw Error(ErrorCode::kBadInput, std::string(what) + ": element " + std::to_string(index) + " is " +
-                                          std::to_string(element) + ", but " + std::string(name(value.type)) +
-                                          " holds " + range);
-  };
-  if (value.type == DType::kInt48) {
-    constexpr int64_t kHalf = int64_t{1} << 47;
-    for (size_t i = 0; i < value.bytes.size() / 8; ++i) {
-      const int64_t element = load64(value.bytes.data() + i * 8);
-      if (element < -kHalf || element >= kHalf) {
-        fail(static_cast<int64_t>(i), element, "-2^47 to 2^47-1");
-      }
-    }
-  } else if (value.type == DType::kInt4 || value.type == DType::kBool) {
-    const bool is_bool = value.type == DType::kBool;
-    const int low = is_bool ? 0 : -8;
-    const int high = is_bool ? 1 : 7;
-    for (size_t i = 0; i < value.bytes.size(); ++i) {
-      const auto element = static_cast<int8_t>(value.bytes[i]);
-      if (element < low || element > high) {
-        fail(static_cast<int64_t>(i), element, is_bool ? "0 and 1" : "-8 to 7");
-      }
-    }
-  }
+  const std::optional<OutOfRange> wrong = find_out_of_range(value.type, value.bytes);
+  if (!wrong) return;
+  throw Error(ErrorCode::kBadInput, std::string(what) + ": element " + std::to_string(wrong->index) + " is " +
+                                        std::to_string(wrong->element) + ", but " + std::string(name(value.type)) +
+                                        " holds " + wrong->range);
 }
 
 std::string_view unsigned_twin(std::string_view descr) {

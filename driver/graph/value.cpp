@@ -81,6 +81,30 @@ Value value_of_constant(const Tensor& tensor) {
   return value;
 }
 
+std::optional<OutOfRange> find_out_of_range(DType type, std::span<const uint8_t> bytes) {
+  int64_t low = 0, high = 0;
+  const char* range = "";
+  switch (type) {
+    case DType::kBool:
+      low = 0, high = 1, range = "0 and 1";
+      break;
+    case DType::kInt4:
+      low = -8, high = 7, range = "-8 to 7";
+      break;
+    case DType::kInt48:
+      low = -(int64_t{1} << 47), high = -low - 1, range = "-2^47 to 2^47-1";
+      break;
+    default:
+      return std::nullopt;
+  }
+  const auto width = static_cast<size_t>(machine_width(type));
+  for (size_t at = 0; at + width <= bytes.size(); at += width) {
+    const int64_t element = load_signed(bytes.data() + at, static_cast<int64_t>(width));
+    if (element < low || element > high) return OutOfRange{static_cast<int64_t>(at / width), element, range};
+  }
+  return std::nullopt;
+}
+
 Difference compare(const Value& got, const Value& want) {
   if (got.type != want.type || got.shape != want.shape || got.bytes.size() != want.bytes.size()) {
     throw Error(contract::ErrorCode::kBug, "cannot compare a " + std::string(name(got.type)) + to_string(got.shape) +

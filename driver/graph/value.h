@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,14 @@ struct Value {
 [[nodiscard]] int64_t machine_width(DType type);  // bytes an element takes in a Value
 // Widens a constant from the file's packing (INT48, INT4) to machine elements.
 [[nodiscard]] Value value_of_constant(const Tensor& tensor);
+
+// An element that its type has no room for.
+struct OutOfRange {
+  int64_t index = 0, element = 0;
+  const char* range = "";  // what the type holds: "-8 to 7"
+};
+// The first such element of machine elements: of BOOL, INT4 and INT48, which fill fewer bits than they take.
+[[nodiscard]] std::optional<OutOfRange> find_out_of_range(DType type, std::span<const uint8_t> bytes);
 
 struct Difference {
   int64_t compared = 0, differing = 0;

@@ -128,6 +128,16 @@ std::vector<uint32_t> unwind(const StoppedCpu& cpu, const Symbols& symbols) {
   return callers;
 }
 
+std::string describe_place(const StoppedCpu& cpu, const Symbols& symbols) {
+  std::string text = fmt::format("{} (pc {:#x})", symbols.name(cpu.pc), cpu.pc);
+  std::string_view called = ", called";
+  for (const uint32_t caller : unwind(cpu, symbols)) {
+    text += fmt::format("{} from {}", called, symbols.name(caller));
+    called = "";
+  }
+  return text;
+}
+
 std::string describe_stop(const StoppedCpu& cpu, const Symbols& symbols) {
   std::string text = "the control CPU stopped";
   const auto reason = static_cast<contract::CpuStop>(cpu.reason);
@@ -140,13 +150,7 @@ std::string describe_stop(const StoppedCpu& cpu, const Symbols& symbols) {
                           cpu.cause, cpu.value);
       break;
   }
-  text += fmt::format(" at {} (pc {:#x})", symbols.name(cpu.pc), cpu.pc);
-  std::string_view called = ", called";
-  for (const uint32_t caller : unwind(cpu, symbols)) {
-    text += fmt::format("{} from {}", called, symbols.name(caller));
-    called = "";
-  }
-  return text;
+  return text + " at " + describe_place(cpu, symbols);
 }
 
 }  // namespace npu::runtime

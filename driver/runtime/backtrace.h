@@ -42,6 +42,9 @@ struct StoppedCpu {
 // (its first instructions, or a jump to nowhere) was called from where the register ra says: elsewhere than in itself.
 [[nodiscard]] std::vector<uint32_t> unwind(const StoppedCpu& cpu, const Symbols& symbols);
 
+// "a+0x4 (pc 0x1004), called from b+0x8 from c+0x0".
+[[nodiscard]] std::string describe_place(const StoppedCpu& cpu, const Symbols& symbols);
+
 // "the control CPU stopped (trap): load access fault (mcause 5, mtval 0x0) at a+0x4, called from b+0x8 from c+0x0".
 [[nodiscard]] std::string describe_stop(const StoppedCpu& cpu, const Symbols& symbols);
 

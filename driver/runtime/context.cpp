@@ -117,6 +117,11 @@ void Context::write_variable(std::string_view identity, const graph::Value& valu
                                                             graph::describe_type(slot.type, slot.shape),
                                                             graph::describe_type(value.type, value.shape)));
     }
+    if (const auto wrong = graph::find_out_of_range(value.type, value.bytes)) {
+      throw Error(ErrorCode::kBadInput,
+                  fmt::format("element {} for variable {} is {}, but {} holds {}.", wrong->index,
+                              graph::in_quotes(identity), wrong->element, graph::name(value.type), wrong->range));
+    }
     state_->device->variables.write(index, value.bytes, "host");
   });
 }

@@ -16,6 +16,8 @@ using contract::ErrorCode;
 namespace reg = contract::reg;
 
 constexpr std::chrono::nanoseconds kWaitSlice = std::chrono::milliseconds(20);
+// Cycles of the control CPU's clock that a boot takes at most beside other waits: three times what its tests take.
+constexpr uint64_t kBootCycles = 500'000;
 // Waits in which no device time passed, one after the other, before it counts as standing still. A wake() that came too
 // late for an earlier wait can end one.
 constexpr int kStandstill = 4;
@@ -28,12 +30,14 @@ ControlCpu::ControlCpu(Hal& hal, const contract::Capabilities& caps, std::vector
                        std::string_view symbols, bool polling)
     : hal_(hal),
       clock_mhz_(caps.clock_mhz),
+      cpu_clock_mhz_(caps.cpu_clock_mhz),
       polling_(polling),
       bytes_(std::move(image)),
       image_(parse_firmware(bytes_)),
       symbols_(symbols) {}
 
 void ControlCpu::load(bool cold) {
+  ready_ = false;
   hal_.write_register(reg::kCpuControl, 0);
   hal_.write_register(reg::kCpuControl, cold ? reg::kCpuControlResetAllMask : reg::kCpuControlResetCoreMask);
   hal_.write_window(Window::kCode, 0, image_.code);
@@ -53,7 +57,7 @@ void ControlCpu::start(const Memory& memory) {
   hal_.write_register(reg::kHostIrqEnable, polling_ ? 0 : kAll);
   hal_.write_register(reg::kCpuControl, reg::kCpuControlRunMask);
 
-  Patience patience(*this);
+  Patience patience(*this, kBootCycles * clock_mhz_ / cpu_clock_mhz_);
   for (;;) {
     const Wakeup wakeup = wait();
     take_interrupts();
@@ -65,11 +69,15 @@ void ControlCpu::start(const Memory& memory) {
       const auto test = static_cast<contract::SelfTest>(detail);
       // Without data memory the firmware gets no further than to the name of this test.
       if (test != contract::SelfTest::kDataMemory) check_running_version();
+      hal_.write_register(reg::kCpuControl, 0);  // where it waits says nothing
       throw FirmwareGone(fmt::format("the firmware's self-test failed: {} ({})", contract::name(test), detail));
     }
     patience.check(wakeup, fmt::format("did not get ready (its state is '{}')", contract::name(state)));
   }
   check_running_version();
+  // Between a device's write of the state and this read of it, another write of the state may have come.
+  take_interrupts();
+  ready_ = true;
 }
 
 void ControlCpu::check_running_version() {
@@ -92,14 +100,36 @@ uint64_t ControlCpu::time() {
   return words[0] | uint64_t{words[1]} << 32;
 }
 
+// The halves are not latched.
+uint64_t ControlCpu::busy_cycles() {
+  uint32_t high = hal_.read_register(reg::kCpuBusyHi);
+  for (;;) {
+    const uint32_t low = hal_.read_register(reg::kCpuBusyLo);
+    const uint32_t again = hal_.read_register(reg::kCpuBusyHi);
+    if (again == high) return low | uint64_t{high} << 32;
+    high = again;
+  }
+}
+
 uint32_t ControlCpu::take_interrupts() {
   const uint32_t bits = hal_.read_register(reg::kHostIrqStatus);
   if (bits != 0) hal_.write_register(reg::kHostIrqStatus, bits);
-  if ((bits & reg::kHostIrqStatusCpuStoppedMask) != 0) throw FirmwareGone(describe_stop());
+  if ((bits & reg::kHostIrqStatusCpuStoppedMask) != 0) {
+    throw FirmwareGone(runtime::describe_stop(read_stop(), symbols_));
+  }
+  if (ready_ && (bits & reg::kHostIrqStatusFirmwareMask) != 0) {
+    throw FirmwareGone("the firmware started again without being asked to");
+  }
   return bits;
 }
 
-std::string ControlCpu::describe_stop() {
+std::string ControlCpu::hold_and_describe() {
+  if ((hal_.read_register(reg::kCpuStatus) & reg::kCpuStatusRunningMask) == 0) return {};
+  hal_.write_register(reg::kCpuControl, 0);
+  return "; the control CPU was at " + describe_place(read_stop(), symbols_);
+}
+
+StoppedCpu ControlCpu::read_stop() {
   StoppedCpu cpu;
   const uint32_t status = hal_.read_register(reg::kCpuStatus);
   cpu.reason = (status & reg::kCpuStatusReasonMask) >> reg::kCpuStatusReasonLsb;
@@ -110,7 +140,7 @@ std::string ControlCpu::describe_stop() {
   hal_.read_registers(reg::kStopRegister, cpu.registers);
   cpu.data.resize(contract::kCpuDataBytes);
   hal_.read_window(Window::kData, 0, cpu.data);
-  return runtime::describe_stop(cpu, symbols_);
+  return cpu;
 }
 
 Wakeup ControlCpu::wait() {
@@ -128,8 +158,8 @@ bool Standstill::check(Wakeup wakeup, uint64_t time) {
 
 void Patience::check(Wakeup wakeup, std::string_view what) {
   const uint64_t now = cpu_.time();
-  if (now - start_ > cpu_.patience()) {
-    throw FirmwareGone(fmt::format("the firmware {} within {} cycles", what, cpu_.patience()));
+  if (now - start_ > limit_) {
+    throw FirmwareGone(fmt::format("the firmware {} within {} cycles", what, limit_));
   }
   if (standstill_.check(wakeup, now)) {
     throw FirmwareGone(fmt::format("the firmware {}, and nothing in the device moves any more", what));

@@ -17,6 +17,9 @@
 
 namespace npu::runtime {
 
+// Device time within which the firmware answers.
+inline constexpr uint64_t kAnswerMicroseconds = 10'000;
+
 class ControlCpu {
  public:
   // How long a wait is when no interrupt can end it.
@@ -39,25 +42,33 @@ class ControlCpu {
 
   // Device time.
   [[nodiscard]] uint64_t time();
-  // The bits of host_irq_status that are up; clears them. Throws FirmwareGone when the CPU has stopped.
+  // The bits of host_irq_status that are up; clears them. Throws FirmwareGone when the CPU has stopped, or when its
+  // firmware has started again without being asked to.
   uint32_t take_interrupts();
 
   // Lets the device run for a moment; for waits that hold the lock.
   [[nodiscard]] Wakeup wait();
   [[nodiscard]] bool polling() const { return polling_; }
-  // Cycles of device time within which the firmware answers: 10 ms.
-  [[nodiscard]] uint64_t patience() const { return uint64_t{clock_mhz_} * 10'000; }
+  // Cycles of its own clock in which it did not wait in wfi, since it was started.
+  [[nodiscard]] uint64_t busy_cycles();
+  // Cycles of device time within which the firmware answers.
+  [[nodiscard]] uint64_t patience() const { return clock_mhz_ * kAnswerMicroseconds; }
+
+  // Where a CPU that runs is, for a message; holds it in reset. Empty for one that does not run: the reason of its stop
+  // was told.
+  [[nodiscard]] std::string hold_and_describe();
 
  private:
-  [[nodiscard]] std::string describe_stop();
+  [[nodiscard]] StoppedCpu read_stop();
   void check_running_version();
 
   Hal& hal_;
-  const uint32_t clock_mhz_;
+  const uint32_t clock_mhz_, cpu_clock_mhz_;
   const bool polling_;
   const std::vector<uint8_t> bytes_;
   const FirmwareImage image_;
   const Symbols symbols_;
+  bool ready_ = false;  // the firmware has said so, and says nothing more of its state
 };
 
 // Sees that nothing in the device moves any more: several waits one after the other ended early, and no device time
@@ -76,13 +87,15 @@ class Standstill {
 // Ends a wait for the firmware's answer: when its time is over, or when nothing in the device moves any more.
 class Patience {
  public:
-  explicit Patience(ControlCpu& cpu) : cpu_(cpu), start_(cpu.time()) {}
+  // `more`: device cycles beyond patience().
+  explicit Patience(ControlCpu& cpu, uint64_t more = 0)
+      : cpu_(cpu), start_(cpu.time()), limit_(cpu.patience() + more) {}
   // After a wait that ended so, in vain. Throws FirmwareGone: "the firmware " + what + " within ...".
   void check(Wakeup wakeup, std::string_view what);
 
  private:
   ControlCpu& cpu_;
-  const uint64_t start_;
+  const uint64_t start_, limit_;
   Standstill standstill_;
 };
 

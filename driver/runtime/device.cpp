@@ -112,6 +112,8 @@ Device Device::open(std::unique_ptr<Hal> hal, const DeviceOptions& options) {
 
 const contract::Capabilities& Device::capabilities() const { return state_->caps; }
 
+bool Device::has_firmware() const { return !state_->sees_core; }
+
 MemoryUse Device::memory_use() const {
   const Lock lock(state_->mutex);
   const VariableManager& variables = state_->variables;

@@ -174,6 +174,7 @@ class JobState final : public JobListener {
   // The same for a caller that is told: what has ended is collected.
   [[nodiscard]] bool collect();
   void job_ended(JobEnd end) override;
+  [[nodiscard]] Progress progress() override;
   [[nodiscard]] uint64_t commands_done();
 
   enum class Phase : uint8_t { kNew, kRunning, kDone, kFailed, kReset };

@@ -61,6 +61,7 @@ void FirmwareLink::submit(uint32_t context, Placement& placement, const contract
   ring.ring.push(run);
   ring.flights.push_back({run.id, &listener, &placed, cpu_.time()});
   standstill_.restart();
+  job_watch_.restart(ring.flights.back().submitted);
   hal_.write_register(reg::kDoorbell, context);
 }
 
@@ -128,14 +129,46 @@ void FirmwareLink::look(Wakeup wakeup) {
     cpu_.take_interrupts();
     collect_once();
     reopen_corrupt_once();
-    if (jobs_ended_ != before || !in_flight()) {
+    if (!in_flight()) {
       standstill_.restart();
-    } else if (wakeup == Wakeup::kNothing && standstill_.check(wakeup, cpu_.time())) {
-      throw FirmwareGone("jobs are in flight, but nothing in the device moves any more");
+    } else if (jobs_ended_ != before) {
+      standstill_.restart();
+      job_watch_.restart(cpu_.time());
+    } else {
+      if (wakeup == Wakeup::kNothing && standstill_.check(wakeup, cpu_.time())) {
+        throw FirmwareGone("jobs are in flight, but nothing in the device moves any more");
+      }
+      watch_jobs_once();
     }
   } catch (const FirmwareGone& gone) {
-    recover(gone.what());
+    recover(gone.what() + cpu_.hold_and_describe());
   }
+}
+
+// Jobs without a limit of their own have the default one from one command to the next.
+void FirmwareLink::watch_jobs_once() {
+  JobWatch::Sight sight;
+  uint32_t rings = 0;
+  bool endless = false, front_done = false;
+  for (const std::unique_ptr<ContextRing>& ring : rings_) {
+    if (!ring || ring->flights.empty()) continue;
+    ++rings;
+    for (const Flight& flight : ring->flights) {
+      if (flight.listener == nullptr) continue;
+      const JobListener::Progress progress = flight.listener->progress();
+      sight.commands_done += progress.commands_done;
+      const uint64_t own = flight.placed->cycle_limit();
+      endless = endless || (own == 0 && !progress.shown);
+      sight.cycle_limit = std::max(sight.cycle_limit, own == 0 ? JobOptions{}.cycle_limit : own);
+      sight.not_before = std::max(sight.not_before, flight.placed->not_before());
+      if (&flight == &ring->flights.front()) front_done = progress.all_done;
+    }
+  }
+  if (endless) sight.cycle_limit = 0;
+  sight.all_done = rings == 1 && front_done;
+  sight.time = cpu_.time();
+  sight.busy_cycles = cpu_.busy_cycles();
+  job_watch_.check(sight);
 }
 
 void FirmwareLink::collect_once() {

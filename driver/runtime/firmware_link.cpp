@@ -63,7 +63,8 @@ FirmwareLink::FirmwareLink(Hal& hal, const contract::Capabilities& caps, const D
       phase_memory_(shared_.allocate(uint64_t{kPhaseRecords} * contract::PhaseRecord::kBytes, "the phase records")),
       admin_(hal, admin_memory_.address(), kAdminEntries, 0),
       log_(hal, log_memory_.address(), kLogBytes),
-      rings_(kRings) {
+      rings_(kRings),
+      job_watch_(caps) {
   if (log_level_ > 3) {
     throw Error(ErrorCode::kBadOption, fmt::format("the firmware has log levels 0 to 3; there is no {}.", log_level_));
   }
@@ -98,7 +99,7 @@ void FirmwareLink::restart(bool cold) {
     boot_once(cold);
     dead_.clear();
   } catch (const FirmwareGone& gone) {
-    dead_ = gone.what();
+    dead_ = gone.what() + cpu_.hold_and_describe();
   } catch (const Error& error) {
     dead_ = error.what();
     tell(flights, end);
@@ -125,7 +126,7 @@ void FirmwareLink::recover(const std::string& story) {
   try {
     boot_once(false);
   } catch (const FirmwareGone& again) {
-    dead_ = fmt::format("{}. It could not be started again: {}", text, again.what());
+    dead_ = fmt::format("{}. It could not be started again: {}{}", text, again.what(), cpu_.hold_and_describe());
   } catch (const Error& error) {
     dead_ = fmt::format("{}. It could not be started again: {}", text, error.what());
   }

@@ -14,6 +14,7 @@
 
 #include "driver/runtime/control_cpu.h"
 #include "driver/runtime/firmware_log.h"
+#include "driver/runtime/job_watch.h"
 #include "driver/runtime/link.h"
 #include "driver/runtime/placed_job.h"
 #include "driver/runtime/ring.h"
@@ -76,7 +77,7 @@ class FirmwareLink final : public Link {
     try {
       return action();
     } catch (const FirmwareGone& gone) {
-      const std::string story = gone.what();
+      const std::string story = gone.what() + cpu_.hold_and_describe();
       recover(story);
       require_alive();
       throw Error(contract::ErrorCode::kFaultFirmware, story + ". It was started again; variables keep their values.");
@@ -95,6 +96,7 @@ class FirmwareLink final : public Link {
 
   void require_alive() const;
   [[nodiscard]] bool in_flight() const;
+  void watch_jobs_once();
   void recover(const std::string& story);
   [[nodiscard]] std::vector<Flight> take_flights();
   // The end of all of them.
@@ -125,6 +127,7 @@ class FirmwareLink final : public Link {
   uint32_t phases_taken_ = 0;
   uint64_t jobs_ended_ = 0;
   Standstill standstill_;  // since a job ended last
+  JobWatch job_watch_;     // since a job was submitted or ended last
   std::string dead_;       // why the firmware could not be started again; empty: it runs
 };
 

@@ -263,6 +263,11 @@ bool JobState::outcome() const {
   return true;
 }
 
+JobListener::Progress JobState::progress() {
+  const uint64_t done = commands_done(), all = program->program.command_count;
+  return {done, options.events && all > 0, options.events && all > 0 && done == all};
+}
+
 // The device writes a record per completed command, one behind the other.
 uint64_t JobState::commands_done() {
   if (phase != Phase::kRunning || !options.events) return 0;

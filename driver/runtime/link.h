@@ -43,6 +43,14 @@ class JobListener {
  public:
   virtual ~JobListener() = default;
   virtual void job_ended(JobEnd end) = 0;
+
+  // How far the job is, as the device shows it.
+  struct Progress {
+    uint64_t commands_done = 0;
+    bool shown = false;     // the device records the commands that complete
+    bool all_done = false;  // all commands have completed
+  };
+  [[nodiscard]] virtual Progress progress() = 0;
 };
 
 // The variable table in persistent SRAM.

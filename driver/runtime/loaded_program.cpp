@@ -131,11 +131,14 @@ std::optional<uint64_t> find_room(RangeAllocator& dram, size_t block, uint64_t b
   const RangeAllocator& dram = device.dram;
   for (const compiler::Variable& variable : program.variables) {
     if (!variable.in_dram || device.variables.find(context.owner, variable.identity)) continue;
-    needs.variables.push_back(variable.bytes * uint64_t{context.options.double_buffer && variable.written ? 2U : 1U});
+    needs.variables.push_back(
+        compiler::variable_dram_bytes(variable.bytes, context.options.double_buffer && variable.written));
   }
   throw Error(ErrorCode::kDramFull,
               fmt::format("the program needs {} bytes of DRAM ({}), but {} of {} are free; {}.", needs.total(),
-                          needs.describe(), dram.capacity() - dram.used(), dram.capacity(), dram_way_out(dram, needs)));
+                          needs.describe(), dram.capacity() - dram.used(), dram.capacity(),
+                          dram_way_out(dram, needs,
+                                       device.variables.lacking(context.owner, program.variables, context.options))));
 }
 
 std::vector<DramBlock> allocate_blocks(const ContextState& context, const compiler::Program& program) {
@@ -143,20 +146,26 @@ std::vector<DramBlock> allocate_blocks(const ContextState& context, const compil
   const compiler::DramNeeds needs = compiler::needs_of(program, !device.sees_core);
   const BlockSizes sizes = block_sizes(needs);
   std::vector<DramBlock> blocks;
-  blocks.reserve(sizes.size());
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (!takes_memory(sizes, i)) {
+  const auto allocate = [&](size_t block) {
+    if (!takes_memory(sizes, block)) {
       blocks.emplace_back();
-      continue;
+      return true;
     }
-    const std::optional<uint64_t> address = find_room(device.dram, i, sizes[i]);
-    if (!address) {
-      blocks.clear();
-      throw_dram_full(context, program, needs);
-    }
-    blocks.emplace_back(device, sizes[i], *address);
+    const std::optional<uint64_t> address = find_room(device.dram, block, sizes[block]);
+    if (address) blocks.emplace_back(device, sizes[block], *address);
+    return address.has_value();
+  };
+  // The last block is the first to get memory: only the part of DRAM that the control CPU sees will do.
+  bool done = allocate(ProgramState::kSegments);
+  for (size_t i = 0; done && i < ProgramState::kSegments; ++i) done = allocate(i);
+  if (!done) {
+    blocks.clear();
+    throw_dram_full(context, program, needs);
   }
-  return blocks;
+  std::vector<DramBlock> in_order;
+  for (size_t i = 1; i < blocks.size(); ++i) in_order.push_back(std::move(blocks[i]));
+  in_order.push_back(std::move(blocks.front()));
+  return in_order;
 }
 
 // What the device is told of a program, the same in all runs.

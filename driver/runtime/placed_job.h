@@ -18,6 +18,9 @@ class PlacedJob final : public Placement {
   void prepare(const contract::Job& run);
   [[nodiscard]] Counters read_counters();
   [[nodiscard]] uint64_t address() const { return piece_.address(); }
+  // Of the last run.
+  [[nodiscard]] uint64_t cycle_limit() const { return job_.cycle_limit; }
+  [[nodiscard]] uint64_t not_before() const { return job_.not_before; }
 
  private:
   Hal& hal_;

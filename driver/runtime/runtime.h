@@ -215,6 +215,8 @@ class Device {
   [[nodiscard]] static Device open(std::unique_ptr<Hal> hal, const DeviceOptions& options = {});
 
   [[nodiscard]] const contract::Capabilities& capabilities() const;
+  // Not with bypass_firmware. The compiler wants to know (compiler::Options::firmware).
+  [[nodiscard]] bool has_firmware() const;
   [[nodiscard]] MemoryUse memory_use() const;
 
   // A context owns variables; contexts never see each other's. Throws Error(kContextsFull) beyond 15 contexts at a
@@ -287,7 +289,7 @@ class Context {
   // context is in flight, kVariableUnwritten for one that was never written nor initialised (also when its first write
   // was interrupted), kVariableTorn for another torn one.
   [[nodiscard]] graph::Value read_variable(std::string_view identity) const;
-  // Overwrites them and marks the variable as written. Throws also Error(kVariableMismatch) for another type or shape.
+  // Overwrites them, marks the variable as written. Throws also kVariableMismatch (type, shape), kBadInput (elements).
   void write_variable(std::string_view identity, const graph::Value& value);
 
   // De-allocates all variables, or one: the next job that declares it applies its initial value again. Throws

@@ -172,6 +172,10 @@ void check_snapshot(const Snapshot& snapshot) {
     if (variable.bytes.size() != wanted) {
       throw_bad(fmt::format("has {} bytes of variable {} instead of {}", variable.bytes.size(), name, wanted));
     }
+    if (const auto wrong = graph::find_out_of_range(variable.type, variable.bytes)) {
+      throw_bad(fmt::format("says that element {} of variable {} is {}, but {} holds {}", wrong->index, name,
+                            wrong->element, graph::name(variable.type), wrong->range));
+    }
   }
 }
 

@@ -44,7 +44,8 @@ struct Snapshot {
   friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
 
-// Throws Error(kBadSnapshot) for one that says something impossible: variables out of order, or of impossible sizes.
+// Throws Error(kBadSnapshot) for one that says something impossible: variables out of order, or of impossible sizes, or
+// elements that their type has no room for.
 void check_snapshot(const Snapshot& snapshot);
 
 // Throws what check_snapshot() throws.

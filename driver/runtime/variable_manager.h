@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/compiler/dram_needs.h"
 #include "driver/compiler/program.h"
 #include "driver/runtime/guarded_table.h"
 #include "driver/runtime/link.h"
@@ -19,6 +20,7 @@
 #include "driver/runtime/runtime.h"
 #include "driver/runtime/variable_places.h"
 #include "driver/runtime/variable_values.h"
+#include "hw/contract/advice.h"
 #include "hw/contract/gen/capabilities.h"
 
 namespace npu::runtime {
@@ -93,6 +95,10 @@ class VariableManager {
   void note_damage(uint32_t index);
   // Writes the entries that are free anew: what the device has in them may be damaged. Others only if they are.
   void renew_free_entries();
+  // What of the persistent SRAM a program with these would lack on this machine.
+  [[nodiscard]] std::vector<contract::Need> lacking(uint16_t owner, std::span<const compiler::Variable> variables,
+                                                    const ContextOptions& options) const;
+
   // Indices of those variables in which two wrong bits are found now.
   [[nodiscard]] std::vector<uint32_t> find_damaged();
 
@@ -169,13 +175,18 @@ class VariableManager {
   [[nodiscard]] VariableInfo info(uint32_t index, uint8_t flags) const;
 
   // Entries of the table, and bytes of persistent SRAM with that table, with which all of the demand would fit beside
-  // what others have; `place` is what `variable` needs.
+  // what others have; `place` is what `variable` needs, unless that is null.
   struct Room {
     uint64_t entries, bytes;
   };
-  [[nodiscard]] Room needed_room(const compiler::Variable& variable, const VariableStorage& place,
+  [[nodiscard]] Room needed_room(const compiler::Variable* variable, const VariableStorage& place,
                                  const Demand& demand) const;
-  [[nodiscard]] std::string larger_machine(const Room& room) const;
+  // What the machine has too little of for that.
+  [[nodiscard]] std::vector<contract::Need> lacking(const Room& room) const;
+  // Of the demand, without `variable`: those that take DRAM and have none yet.
+  [[nodiscard]] compiler::DramNeeds dram_needs(const compiler::Variable& variable, const Demand& demand) const;
+  [[nodiscard]] std::string larger_machine(const Room& room, const compiler::Variable& variable,
+                                           const Demand& demand) const;
   [[noreturn]] void throw_dram_full(const compiler::Variable& variable, const VariableStorage& place,
                                     const Demand& demand) const;
   [[noreturn]] void throw_persistent_full(const compiler::Variable& variable, const VariableStorage& place,

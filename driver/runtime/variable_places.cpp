@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "driver/compiler/dram_needs.h"
 #include "hw/contract/error.h"
 #include "hw/contract/gen/commands.h"
 
@@ -75,8 +76,8 @@ void VariablePlaces::erase_all() {
 }
 
 uint64_t VariablePlaces::distance(uint32_t bytes, bool in_dram) const {
-  const uint64_t unit = in_dram ? contract::kVariableDramUnit : port_bytes_;
-  return (bytes + unit - 1) / unit * unit;
+  if (in_dram) return compiler::variable_dram_distance(bytes);
+  return (uint64_t{bytes} + port_bytes_ - 1) / port_bytes_ * port_bytes_;
 }
 
 uint64_t VariablePlaces::piece_bytes(uint32_t bytes, const VariableStorage& place) const {

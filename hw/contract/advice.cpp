@@ -15,7 +15,7 @@ const CapabilityInfo& find_capability(std::string_view name) {
   return *info;
 }
 
-std::string smallest_machine(std::initializer_list<Need> needs, std::string_view what) {
+std::string smallest_machine(const std::vector<Need>& needs, std::string_view what) {
   std::string keys;
   for (const Need& need : needs) {
     const CapabilityInfo& info = find_capability(need.capability);

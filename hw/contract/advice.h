@@ -4,9 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hw/contract/gen/capabilities.h"
 
@@ -23,6 +23,6 @@ struct Need {
 
 // "psram_bytes: 4096 and var_entries: 64 is the smallest machine that holds `what`", with values that a machine's file
 // takes; when there are none: "no machine holds `what`: ...".
-[[nodiscard]] std::string smallest_machine(std::initializer_list<Need> needs, std::string_view what);
+[[nodiscard]] std::string smallest_machine(const std::vector<Need>& needs, std::string_view what);
 
 }  // namespace npu::contract

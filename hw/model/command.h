@@ -22,7 +22,6 @@ struct Window {
   uint64_t limit = 0;
 };
 
-inline constexpr uint32_t kQueues = 10;  // the DMA channels, MXU and VPU; a queue's number is its contract::Queue
 inline constexpr uint32_t kMxuQueue = static_cast<uint32_t>(contract::Queue::kMxu);
 inline constexpr uint32_t kVpuQueue = static_cast<uint32_t>(contract::Queue::kVpu);
 inline constexpr uint32_t kSequencerQueue = static_cast<uint32_t>(contract::Queue::kSequencer);
@@ -51,7 +50,7 @@ using DecodedCommand =
 [[nodiscard]] DecodedCommand decode(std::span<const uint32_t> words);
 
 // Tokens as absolute counts: element q is how many commands of queue q must have completed.
-using TokenTargets = std::array<uint32_t, kQueues>;
+using TokenTargets = std::array<uint32_t, contract::kEngineQueues>;
 
 // What a command does to a variable. Where the bytes lie is settled when the command is issued: of a variable with two
 // places, writes that are complete by then in the order of the stream count, even if they are still to be executed.

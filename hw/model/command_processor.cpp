@@ -245,11 +245,11 @@ QueueState CommandProcessor::state() const {
   state.command = index_;
   state.executing = waiting_ == Waiting::kNothing;
   const Scoreboard& scoreboard = machine_.scoreboard;
-  uint32_t missing = kQueues;
+  uint32_t missing = contract::kEngineQueues;
   if (waiting_ == Waiting::kRoom) missing = static_cast<uint32_t>(header_.queue);
   if (waiting_ == Waiting::kTokens) missing = scoreboard.missing(scoreboard.targets(header_.wait));
   if (waiting_ == Waiting::kQueues) missing = scoreboard.missing(scoreboard.all_issued());
-  if (missing != kQueues) state.waits_for = missing;
+  if (missing != contract::kEngineQueues) state.waits_for = missing;
   return state;
 }
 

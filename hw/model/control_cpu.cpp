@@ -89,6 +89,10 @@ uint64_t ControlCpu::retired() const { return fresh_ ? 0 : iss_->retired(); }
 // --- Reset and lines
 
 void ControlCpu::hold() {
+  if (running() && !fresh_) {
+    stop_.pc = iss_->read_register(kIssPc);
+    keep_registers();
+  }
   held_ = true;
   waiting_ = false;
   if (executing_) iss_->request_stop();
@@ -223,9 +227,13 @@ void ControlCpu::stop_now(contract::CpuStop reason, const IssStop& why) {
   stop_.pc = reason == contract::CpuStop::kFirmware ? iss_->read_csr(kMepc) : iss_->read_register(kIssPc);
   stop_.cause = why.cause;
   stop_.value = why.value;
-  for (uint32_t i = 0; i < stop_.registers.size(); ++i) stop_.registers[i] = iss_->read_register(i);
+  keep_registers();
   peripherals_.cpu_stopped();
   halt(CpuDebugger::Halt::kStopped);
+}
+
+void ControlCpu::keep_registers() {
+  for (uint32_t i = 0; i < stop_.registers.size(); ++i) stop_.registers[i] = iss_->read_register(i);
 }
 
 bool ControlCpu::halt_wanted() {

@@ -32,7 +32,7 @@ namespace npu::model {
 // npu::Error if there is none.
 using IssFactory = std::function<std::unique_ptr<Iss>(const IssConfig&)>;
 
-// Why and where the CPU stopped.
+// Why and where the CPU stopped; with reason `none`, where it was when it was held in reset.
 struct CpuStop {
   contract::CpuStop reason = contract::CpuStop::kNone;
   // Program counter of the instruction that trapped; for `firmware` that of the trap which the handler gave up on
@@ -72,7 +72,7 @@ class ControlCpu : public sc_core::sc_module, public CpuDebugPort, private IssBu
              CpuPeripherals& peripherals);
 
   // --- Reset. The CPU begins in reset. Neither call waits. A CPU that is released within a quantum after it was held
-  // may start up to a quantum later.
+  // may start up to a quantum later. hold() keeps in stop() where a running CPU was.
   void hold();
   void release();
   [[nodiscard]] bool held() const { return held_; }
@@ -134,6 +134,7 @@ class ControlCpu : public sc_core::sc_module, public CpuDebugPort, private IssBu
   void run_slice();
   void wait_for_interrupt();
   void stop_now(contract::CpuStop reason, const IssStop& why);
+  void keep_registers();
   // Hands the CPU to the debugger, if there is one, until that lets it go on.
   void halt(CpuDebugger::Halt why);
   [[nodiscard]] bool halt_wanted();

@@ -33,11 +33,11 @@ void HazardChecker::begin_job() {
 }
 
 void HazardChecker::join_tokens(const std::array<uint8_t, contract::kWaitQueues>& wait, VectorClock& clock) const {
-  for (uint32_t queue = 0; queue < kQueues; ++queue) {
+  for (uint32_t queue = 0; queue < contract::kEngineQueues; ++queue) {
     const QueueHistory& history = history_[queue];
     if (wait[queue] == 0 || history.issued < wait[queue]) continue;
     const VectorClock& done = history.done[(history.issued - wait[queue]) % kHistory];
-    for (uint32_t i = 0; i < kQueues; ++i) clock[i] = std::max(clock[i], done[i]);
+    for (uint32_t i = 0; i < contract::kEngineQueues; ++i) clock[i] = std::max(clock[i], done[i]);
   }
 }
 
@@ -145,7 +145,7 @@ uint32_t HazardChecker::after_write(uint32_t old, Conflict& conflict) {
     conflict = {ErrorCode::kFaultHazard, before.writer - 1, 0};
     return old;
   }
-  for (uint32_t queue = 0; queue < kQueues; ++queue) {
+  for (uint32_t queue = 0; queue < contract::kEngineQueues; ++queue) {
     if (before.readers[queue] <= clock_[queue]) continue;
     const bool own = before.readers[queue] == self_;
     conflict = {own ? ErrorCode::kFaultBadCommand : ErrorCode::kFaultHazard, before.readers[queue] - 1, 0};

@@ -37,7 +37,7 @@ class HazardChecker {
 
   // The sequencer itself waited for these tokens: all commands from here on are behind them.
   void sequencer_waited(const std::array<uint8_t, contract::kWaitQueues>& wait);
-  // A command goes to its queue; its accesses follow, reads before writes. `queue` < kQueues.
+  // A command goes to its queue; its accesses follow, reads before writes. `queue` < contract::kEngineQueues.
   void issue(uint32_t queue, uint32_t index, const std::array<uint8_t, contract::kWaitQueues>& wait);
   [[nodiscard]] Conflict access(contract::Space space, const ByteSet& bytes, engine::Access access);
   // A read that later writes need not wait for.
@@ -45,7 +45,7 @@ class HazardChecker {
 
  private:
   // Commands by queue, as index in the stream plus 1; 0 = none.
-  using VectorClock = std::array<uint32_t, kQueues>;
+  using VectorClock = std::array<uint32_t, contract::kEngineQueues>;
   static constexpr uint32_t kHistory = 256;  // a token reaches back 255 commands
 
   struct ByteState {
@@ -72,7 +72,7 @@ class HazardChecker {
   uint32_t first_state_ = 1;
   uint64_t compact_at_ = 0;
 
-  std::array<QueueHistory, kQueues> history_;
+  std::array<QueueHistory, contract::kEngineQueues> history_;
   VectorClock sequencer_clock_{};
   // The command whose accesses are being checked.
   VectorClock clock_{};

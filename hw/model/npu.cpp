@@ -44,7 +44,7 @@ Npu::Npu(const sc_core::sc_module_name& name, const NpuConfig& config, std::uniq
 }
 
 std::vector<QueueUnit*> Npu::units() const {
-  std::vector<QueueUnit*> units(kQueues, nullptr);
+  std::vector<QueueUnit*> units(contract::kEngineQueues, nullptr);
   for (uint32_t i = 0; i < channels_.size(); ++i) units[i] = channels_[i].get();
   units[kMxuQueue] = const_cast<ComputeUnit*>(&mxu_);
   units[kVpuQueue] = const_cast<ComputeUnit*>(&vpu_);

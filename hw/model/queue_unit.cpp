@@ -82,7 +82,7 @@ bool QueueUnit::wait_for_tokens(const IssuedCommand& command) {
   for (;;) {
     if (machine_.job.aborting()) return false;
     const uint32_t missing = machine_.scoreboard.missing(command.targets);
-    if (missing == kQueues) return true;
+    if (missing == contract::kEngineQueues) return true;
     wait(units_[missing]->completed_event());
   }
 }
@@ -101,7 +101,7 @@ QueueState QueueUnit::state() const {
   state.command = command.index;
   state.bursts = bursts();
   const uint32_t missing = machine_.scoreboard.missing(command.targets);
-  if (missing != kQueues) state.waits_for = missing;
+  if (missing != contract::kEngineQueues) state.waits_for = missing;
   return state;
 }
 

@@ -21,7 +21,7 @@ class Scoreboard {
   // wait[q] = k > 0 asks for all but the last k - 1 of the commands that queue q was given so far.
   [[nodiscard]] TokenTargets targets(const std::array<uint8_t, contract::kWaitQueues>& wait) const {
     TokenTargets result{};
-    for (uint32_t queue = 0; queue < kQueues; ++queue) {
+    for (uint32_t queue = 0; queue < contract::kEngineQueues; ++queue) {
       if (wait[queue] > 0 && issued_[queue] >= wait[queue]) result[queue] = issued_[queue] - wait[queue] + 1;
     }
     return result;
@@ -29,12 +29,12 @@ class Scoreboard {
   void issue(uint32_t queue) { ++issued_[queue]; }
   void complete(uint32_t queue) { ++completed_[queue]; }
 
-  // The first queue that has not come as far as `targets` says, or kQueues when all have.
+  // The first queue that has not come as far as `targets` says, or contract::kEngineQueues when all have.
   [[nodiscard]] uint32_t missing(const TokenTargets& targets) const {
-    for (uint32_t queue = 0; queue < kQueues; ++queue) {
+    for (uint32_t queue = 0; queue < contract::kEngineQueues; ++queue) {
       if (completed_[queue] < targets[queue]) return queue;
     }
-    return kQueues;
+    return contract::kEngineQueues;
   }
   [[nodiscard]] bool drained() const { return issued_ == completed_; }
   [[nodiscard]] TokenTargets all_issued() const { return issued_; }

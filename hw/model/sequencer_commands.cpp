@@ -99,7 +99,7 @@ bool CommandProcessor::end() {
 
 bool CommandProcessor::wait_for_tokens() {
   const TokenTargets targets = machine_.scoreboard.targets(header_.wait);
-  while (machine_.scoreboard.missing(targets) != kQueues) {
+  while (machine_.scoreboard.missing(targets) != contract::kEngineQueues) {
     waiting_ = Waiting::kTokens;
     wait(machine_.progress);
     if (machine_.job.aborting()) return false;

@@ -3,6 +3,8 @@
 
 #include <sys/mman.h>
 
+#include <new>
+
 #include "hw/contract/error.h"
 
 namespace npu::model {
@@ -10,7 +12,7 @@ namespace npu::model {
 Shadow::Shadow(uint64_t bytes) : blocks_count_((bytes + kBlock - 1) / kBlock) {
   void* memory = mmap(nullptr, blocks_count_ * sizeof(uint32_t), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  NPU_CHECK(memory != MAP_FAILED);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
   blocks_ = static_cast<uint32_t*>(memory);
 }
 

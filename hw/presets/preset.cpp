@@ -20,6 +20,19 @@ namespace {
 using contract::ErrorCode;
 
 constexpr size_t kMaxFileBytes = 65536;
+constexpr uint32_t kMostRefreshPercent = 90;  // of the time of the DRAM
+// The firmware works in pieces of at most 1 ms (its watchdog), of which the longest takes some 70 accesses.
+constexpr uint64_t kLeastAccesses = 150;
+constexpr uint64_t kAccessBytes = 64;  // of DRAM, whatever the control CPU asks for
+
+// Accesses of the control CPU to DRAM in 1 ms, each to a row that a refresh has closed.
+uint64_t accesses_per_ms(const Dram& dram) {
+  const uint64_t transfers = std::max<uint64_t>(kAccessBytes / (dram.bus_bits / 8), 1);
+  const uint64_t access_ns = dram.t_rcd_ns + dram.t_cas_ns + transfers * 1000 / dram.data_rate_mts + 1;
+  const uint64_t between = dram.t_refi_ns - dram.t_rfc_ns;
+  const uint64_t accesses = std::max<uint64_t>(between / access_ns, 1);
+  return accesses * 1'000'000 / std::max<uint64_t>(dram.t_refi_ns, dram.t_rfc_ns + accesses * access_ns);
+}
 
 // A DRAM key with its allowed values; capabilities have theirs in the contract.
 struct DramKey {
@@ -203,8 +216,14 @@ class Parser {
             "so few that a row of each fits into dram_mib = " + text(caps.dram_mib));
     require(dram.t_ras_ns >= dram.t_rcd_ns, "dram.t_ras_ns", dram.t_ras_ns,
             "at least dram.t_rcd_ns = " + text(dram.t_rcd_ns));
-    require(dram.t_rfc_ns < dram.t_refi_ns, "dram.t_rfc_ns", dram.t_rfc_ns,
-            "less than dram.t_refi_ns = " + text(dram.t_refi_ns));
+    const uint64_t most_refresh = uint64_t{dram.t_refi_ns} * kMostRefreshPercent / 100;
+    require(dram.t_rfc_ns <= most_refresh, "dram.t_rfc_ns", dram.t_rfc_ns,
+            "at most " + text(most_refresh) + " (" + text(kMostRefreshPercent) + " % of dram.t_refi_ns = " +
+                text(dram.t_refi_ns) + "), so that refreshes leave time for work; lower it or raise dram.t_refi_ns");
+    const uint64_t accesses = accesses_per_ms(dram);
+    require(accesses >= kLeastAccesses, "dram.t_rfc_ns", dram.t_rfc_ns,
+            "so short that the control CPU reaches the DRAM " + text(kLeastAccesses) + " times in 1 ms, but it does " +
+                text(accesses) + " times; lower it, dram.t_rcd_ns or dram.t_cas_ns, or raise dram.data_rate_mts");
   }
 
   // Text of the file for a message: one printable line of bounded length.

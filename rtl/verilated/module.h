@@ -18,8 +18,8 @@
 
 namespace npu::rtl {
 
-// Raised when a block's interface or BlockMakers changes; a module of another version is not used.
-inline constexpr uint32_t kModuleVersion = 1;
+// A hash of all that the module is made of (rtl/CMakeLists.txt lists it); a module of another version is not used.
+[[nodiscard]] std::string_view source_version();
 
 // What the module can make. Each function throws npu::Error (bad_preset) for a preset whose RTL was not built.
 struct BlockMakers {
@@ -39,7 +39,7 @@ struct BlockMakers {
 [[nodiscard]] BlockMakers linked_blocks();
 
 extern "C" {
-using ModuleVersion = uint32_t();           // symbol npu_rtl_version
+using ModuleVersion = const char*();        // symbol npu_rtl_version; ends with 0
 using ModuleBlocks = const BlockMakers*();  // symbol npu_rtl_blocks
 }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "driver/graph/file.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "sim/cli/command.h"
@@ -16,6 +17,7 @@
 #include "sim/cli/parallel.h"
 #include "sim/cli/progress.h"
 #include "sim/cli/report_files.h"
+#include "sim/cli/say.h"
 #include "sim/cli/staged_files.h"
 #include "sim/cli/stop.h"
 
@@ -143,15 +145,24 @@ void run_all(std::vector<ConformanceResult>& results, const ConformanceOptions& 
   });
 }
 
+// A report replaces no part of a test.
+void check_beside_tests(const std::string& file) {
+  std::error_code ignored;
+  if (file.empty() || !fs::exists(graph::place_of(file).parent_path() / "desc.json", ignored)) return;
+  throw Error(ErrorCode::kBadOption,
+              fmt::format("{} would lie in the folder of a test; choose another folder", in_quotes(file)));
+}
+
 int run_and_report(const ConformanceOptions& options) {
   check_report_files({{"--json", options.json}, {"--junit", options.junit}});
+  for (const std::string& file : {options.json, options.junit}) check_beside_tests(file);
   std::vector<ConformanceResult> results = select(options);
   run_all(results, options);
   StagedFiles files;
   if (!options.junit.empty()) files.write(options.junit, conformance_junit(results));
   if (!options.json.empty()) files.write(options.json, conformance_json(results));
   files.commit();
-  fmt::print("{}", conformance_table(results));
+  say("{}", conformance_table(results));
   return all_passed(results) ? 0 : contract::exit_status(ErrorCode::kElementsDiffer);
 }
 

@@ -21,6 +21,7 @@
 #include "sim/cli/progress.h"
 #include "sim/cli/report_files.h"
 #include "sim/cli/rtl_on_demand.h"
+#include "sim/cli/say.h"
 #include "sim/cli/staged_files.h"
 #include "sim/cli/stop.h"
 #include "sim/cli/temporary_folder.h"
@@ -157,7 +158,6 @@ std::optional<CosimOptions> parse_cosim_options(const Arguments& arguments) {
   options.bundles = cosim_text_of(*values, "keep-bundles");
   options.only_names = (*values)["list"].as<bool>();
   options.quiet = (*values)["quiet"].as<bool>();
-  check_report_files({{"--junit", options.junit}, {"--json", options.json}, {"--markdown", options.markdown}});
   return options;
 }
 
@@ -224,18 +224,30 @@ std::string in_shell(const CosimSelection& selection) {
 // A run that compares nothing ends well, but not in silence.
 void tell_of_nothing(const CosimRun& run, const CosimSelection& selection) {
   if (run.cases.empty()) {
-    fmt::print(stderr, "npu: note: --shard {}/{} has none of the cases, which are fewer\n", selection.shard,
-               selection.shards);
+    say_error("npu: note: --shard {}/{} has none of the cases, which are fewer\n", selection.shard, selection.shards);
   } else if (count(run, CosimOutcome::kNotRun) + count(run, CosimOutcome::kMissing) == run.cases.size()) {
-    fmt::print(stderr, "npu: note: no case was run\n");
+    say_error("npu: note: no case was run\n");
   }
+}
+
+// Reports replace nothing that the run reads.
+void check_files(const CosimOptions& options, const CosimRun& run) {
+  FilePlaces read;
+  read.read("the list", options.list);
+  for (const CosimCase& one : run.cases) {
+    read.read_machine(one.preset);
+    if (const auto* network = std::get_if<NetworkCase>(&one.work)) read.read("the network", network->file);
+  }
+  check_report_files({{"--junit", options.junit}, {"--json", options.json}, {"--markdown", options.markdown}},
+                     std::move(read));
 }
 
 int run_and_report(const CosimOptions& options) {
   const CosimList list = read_cosim_list(options.list);
   CosimRun run{options.list.string(), in_shell(options.selection), cosim_cases(list, options.selection), {}};
+  check_files(options, run);
   if (options.only_names) {
-    for (const CosimCase& one : run.cases) fmt::print("{}\n", one.name);
+    for (const CosimCase& one : run.cases) say("{}\n", one.name);
     return 0;
   }
   provide_rtl();
@@ -247,7 +259,7 @@ int run_and_report(const CosimOptions& options) {
   if (!options.json.empty()) files.write(options.json, cosim_json(run));
   if (!options.markdown.empty()) files.write(options.markdown, cosim_markdown(run, options.markdown));
   files.commit();
-  fmt::print("{}", cosim_table(run));
+  say("{}", cosim_table(run));
   tell_of_nothing(run, options.selection);
   return all_good(run) ? 0 : contract::exit_status(ErrorCode::kElementsDiffer);
 }

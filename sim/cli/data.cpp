@@ -34,20 +34,24 @@ struct NamedFile {
   std::string file;
 };
 
+// NAME=FILE.npy or FILE.npy. Names and paths may have '=' in them: the names of the inputs decide, and the longest one
+// where several fit.
 NamedFile split(const std::vector<GraphPort>& ports, const std::string& argument) {
-  const size_t at = argument.rfind('=');
-  if (at == std::string::npos) {
-    if (ports.size() == 1) return {0, argument};
+  for (size_t at = argument.rfind('='); at != std::string::npos && at > 0; at = argument.rfind('=', at - 1)) {
+    const auto port = std::find_if(ports.begin(), ports.end(), [&](const GraphPort& p) {
+      return p.name == std::string_view(argument).substr(0, at);
+    });
+    if (port != ports.end()) return {static_cast<size_t>(port - ports.begin()), argument.substr(at + 1)};
+  }
+  const size_t equals = argument.rfind('=');
+  std::error_code ignored;
+  if (ports.size() == 1 && (equals == std::string::npos || fs::exists(argument, ignored))) return {0, argument};
+  if (equals == std::string::npos) {
     throw Error(ErrorCode::kBadInput, fmt::format("the network has {} inputs ({}), so {} needs a name: NAME=FILE.npy",
                                                   ports.size(), names(ports), in_quotes(argument)));
   }
-  const std::string name = argument.substr(0, at);
-  const auto port = std::find_if(ports.begin(), ports.end(), [&](const GraphPort& p) { return p.name == name; });
-  if (port == ports.end()) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("the network has no input {}; there are: {}", in_quotes(name), names(ports)));
-  }
-  return {static_cast<size_t>(port - ports.begin()), argument.substr(at + 1)};
+  throw Error(ErrorCode::kBadInput, fmt::format("the network has no input {}; there are: {}",
+                                                in_quotes(argument.substr(0, equals)), names(ports)));
 }
 
 std::string label(const GraphPort& port) { return "input " + in_quotes(port.name); }
@@ -184,8 +188,7 @@ void OutputData::write(StagedFiles& files, const fs::path& folder) const {
   for (size_t i = 0; i < ports_.size(); ++i) {
     if (!written.insert(ports_[i].name).second) continue;
     const graph::Value value = stacked_ ? graph::stack(values_[i]) : values_[i].front();
-    files.write(folder / (file_name_for(ports_[i].name) + ".npy"),
-                [&](const fs::path& temporary) { graph::write_npy(temporary, graph::to_npy(value)); });
+    files.write(folder / (file_name_for(ports_[i].name) + ".npy"), graph::serialize_npy(graph::to_npy(value)));
   }
 }
 
@@ -229,6 +232,7 @@ void check_folder_writable(const fs::path& folder) {
 }
 
 void check_file_writable(const fs::path& file) {
+  if (file == kStandardOutput) return;
   const std::string why = graph::why_not_replaceable(file);
   if (!why.empty()) {
     throw Error(ErrorCode::kCannotWrite,

@@ -26,9 +26,9 @@ struct InvocationRange {
 
 class InputData {
  public:
-  // `arguments` are NAME=FILE.npy, split at the last '=', or FILE.npy for a network with one input. With `sequence` the
-  // first axis of every file counts invocations. Reads all files and checks types, shapes and lengths. Throws Error:
-  // kBadInput for missing, surplus or doubled names and for wrong types or shapes; kBadNpy; kCannotRead.
+  // `arguments` are NAME=FILE.npy, split behind an input's name, or FILE.npy for a network with one input. With
+  // `sequence` the first axis of every file counts invocations. Reads all files and checks types, shapes and lengths.
+  // Throws Error: kBadInput for missing, surplus or doubled names and for wrong types or shapes; kBadNpy; kCannotRead.
   // kBadOption when a sequence has fewer invocations than `range` wants. With a `seed`, inputs without a file get
   // random elements (usual_range()), the same for the same seed; kBadOption when there is none without, or no count of
   // a sequence.

@@ -36,8 +36,7 @@ FilePlaces places_of(const po::variables_map& values, const DataOptions& options
   FilePlaces places;
   if (values.count("file") > 0) places.read("the network", values["file"].as<std::string>());
   for (const std::string& input : options.inputs) {
-    const size_t split = input.rfind('=');
-    places.read("an input", split == std::string::npos ? input : input.substr(split + 1));
+    read_input(places, "an input", input);
   }
   places.read("--resume", options.resume);
   // Taking the state from a file and leaving it there again is what a stream does that stops now and then.
@@ -50,7 +49,7 @@ FilePlaces places_of(const po::variables_map& values, const DataOptions& options
 void add_data_options(po::options_description& options) {
   options.add_options()  //
       ("input,i", po::value<std::vector<std::string>>()->value_name("NAME=FILE.npy"),
-       "data of an input; NAME may be left out when there is one input; the text is split at its last '='")  //
+       "data of an input; NAME may be left out when there is one input")  //
       ("sequence", po::bool_switch(),
        "the first axis of every input counts invocations, outputs are stacked the same way; variables keep their "
        "values from one to the next")  //

@@ -17,6 +17,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/options.h"
 #include "sim/cli/process.h"
+#include "sim/cli/say.h"
 #include "sim/platform/iss_loader.h"
 
 namespace npu::cli {
@@ -153,8 +154,8 @@ std::vector<Check> check_packages() {
 
 void print_text(const std::vector<Check>& checks) {
   for (const Check& check : checks) {
-    fmt::print("{:<8} {:<18} for {:<18} {}\n", check.ok ? "ok" : "MISSING", check.what, check.needed_for, check.detail);
-    if (!check.ok) fmt::print("{:<8} {:<18} get it: {}\n", "", "", check.remedy);
+    say("{:<8} {:<18} for {:<18} {}\n", check.ok ? "ok" : "MISSING", check.what, check.needed_for, check.detail);
+    if (!check.ok) say("{:<8} {:<18} get it: {}\n", "", "", check.remedy);
   }
 }
 
@@ -169,7 +170,7 @@ void print_json(const std::vector<Check>& checks) {
                     {"remedy", check.remedy}});
   }
   const nlohmann::ordered_json document = {{"schema", "npu-doctor"}, {"schema_version", 1}, {"checks", list}};
-  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  say("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace

@@ -37,4 +37,11 @@ void FilePlaces::add(File file, const fs::path& given, std::string_view replaced
   files_.push_back(std::move(file));
 }
 
+void read_input(FilePlaces& places, std::string_view what, const std::string& input) {
+  places.read(what, input);
+  for (size_t at = input.find('='); at != std::string::npos; at = input.find('=', at + 1)) {
+    places.read(what, input.substr(at + 1));
+  }
+}
+
 }  // namespace npu::cli

@@ -30,4 +30,7 @@ class FilePlaces {
   std::vector<File> files_;
 };
 
+// The file of NAME=FILE, whichever '=' stands behind the name. Throws as FilePlaces::read().
+void read_input(FilePlaces& places, std::string_view what, const std::string& input);
+
 }  // namespace npu::cli

@@ -8,6 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "driver/graph/text.h"
+#include "sim/cli/say.h"
+
 namespace npu::cli {
 namespace {
 
@@ -18,8 +21,8 @@ constexpr std::string_view kUartPrefix = "firmware uart: ";
 // progress may stand in the way.
 void print_line(std::string_view prefix, std::string_view line) {
   static const bool terminal = ::isatty(STDERR_FILENO) == 1;
-  const std::string text = fmt::format("{}{}{}\n", terminal ? "\r\033[K" : "", prefix, line);
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  const std::string text = fmt::format("{}{}{}\n", terminal ? "\r\033[K" : "", prefix, graph::printable_lines(line));
+  say_error_text(text);
 }
 
 }  // namespace

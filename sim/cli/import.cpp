@@ -9,6 +9,7 @@
 #include "sim/cli/import_network.h"
 #include "sim/cli/network.h"
 #include "sim/cli/options.h"
+#include "sim/cli/say.h"
 #include "sim/cli/stop.h"
 
 namespace npu::cli {
@@ -36,10 +37,9 @@ int import_and_report(const std::string& source, const std::string& target, cons
   places.read("the file to import", source);
   places.write("--output", target);
   check_file_writable(target);
-  for (const std::string& note : import_network(source, target, options)) fmt::print("{}\n", note);
+  for (const std::string& note : import_network(source, target, options)) say("{}\n", note);
   const Network network = load_network(target);
-  fmt::print("{} -> {}: {} operators, {} bytes\n", source, target, network.graph.main().operators.size(),
-             network.file_bytes);
+  say("{} -> {}: {} operators, {} bytes\n", source, target, network.graph.main().operators.size(), network.file_bytes);
   return 0;
 }
 
@@ -49,7 +49,7 @@ int run_import(const Arguments& arguments) {
   po::options_description options, hidden;
   options.add_options()("output,o", po::value<std::string>()->value_name("FILE.tosa"), "the file to write");
   options.add_options()("function", po::value<std::string>()->value_name("NAME"),
-                        "of an MLIR file with several functions, the one to take (main)");
+                        "of a file with several functions, the one to take (main)");
   options.add_options()(
       "shape", po::value<std::vector<std::string>>()->value_name("NAME=5x4"),
       "of a TensorFlow Lite file, the sizes of an input that has free ones; without it those that the "

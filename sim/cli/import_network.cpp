@@ -17,6 +17,7 @@
 #include "hw/contract/error.h"
 #include "sim/cli/mlir_cleanup.h"
 #include "sim/cli/mlir_text.h"
+#include "sim/cli/mlir_types.h"
 #include "sim/cli/process.h"
 #include "sim/cli/temporary_folder.h"
 
@@ -174,6 +175,15 @@ bool is_about_foreign(const std::string& output) {
          !line.starts_with("'builtin.") && line.find("' op ") != std::string_view::npos;
 }
 
+// The type in the tool's first error, where that says of one that it is none of an operand or result.
+std::string refused_type(const std::string& output) {
+  constexpr std::string_view kGot = ", but got '";
+  const std::string message = essence(output);
+  const size_t at = message.find(kGot);
+  if (at == std::string::npos || !message.ends_with('\'')) return "";
+  return message.substr(at + kGot.size(), message.size() - at - kGot.size() - 1);
+}
+
 // MLIR in its generic form, whatever form the file has.
 std::string generic_form(const Tools& tools, const std::string& file, std::string_view source) {
   const ProcessResult result = tools.run(
@@ -181,6 +191,11 @@ std::string generic_form(const Tools& tools, const std::string& file, std::strin
                    "--mlir-print-unique-ssa-ids", "--mlir-disable-diagnostic-notes", file, "-o", "made/generic.mlir"});
   if (result.status == 0) return read_text(tools.work("made/generic.mlir"));
   if (result.status != 1 || result.output.find("error: ") == std::string::npos) tools.fail(kOptimiser, result);
+  if (const std::string type = refused_type(result.output); !has_known_element(type)) {
+    throw Error(ErrorCode::kTypeUnsupported,
+                fmt::format("{} has the type {}, which TOSA 1.0 does not have; export the network with other types",
+                            source, type));
+  }
   throw Error(is_about_foreign(result.output) ? ErrorCode::kOperatorUnsupported : ErrorCode::kFileDamaged,
               fmt::format("{} is not MLIR in the TOSA dialect of {}: {}", source, kOptimiser,
                           without_file(essence(result.output), file)));
@@ -248,7 +263,7 @@ std::vector<std::string> import_network(const fs::path& source, const fs::path& 
       source);
   std::vector<std::string> notes;
   if (kind == Kind::kTflite) {
-    TfliteFile network(graph::read_file(source, kMaxFile), quoted);
+    TfliteFile network(graph::read_file(source, kMaxFile), quoted, options.function);
     notes = network.fix_shapes(options.shapes);
     graph::write_file(tools.work("made/fixed.tflite"), network.bytes());
     const std::string file = plain_name(source);

@@ -20,6 +20,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/network.h"
 #include "sim/cli/options.h"
+#include "sim/cli/say.h"
 #include "sim/report/columns.h"
 #include "sim/report/state.h"
 #include "sim/report/table.h"
@@ -159,10 +160,10 @@ std::string joined(const List& list) {
 
 void print_ports(std::string_view title, const std::vector<GraphPort>& ports) {
   for (size_t i = 0; i < ports.size(); ++i) {
-    fmt::print("{:<11} {}  {}{}\n", i == 0 ? title : "", graph::in_quotes(ports[i].name),
-               graph::describe_type(ports[i].type, ports[i].shape), ports[i].is_unsigned ? "  (unsigned)" : "");
+    say("{:<11} {}  {}{}\n", i == 0 ? title : "", graph::in_quotes(ports[i].name),
+        graph::describe_type(ports[i].type, ports[i].shape), ports[i].is_unsigned ? "  (unsigned)" : "");
   }
-  if (ports.empty()) fmt::print("{:<11} none\n", title);
+  if (ports.empty()) say("{:<11} none\n", title);
 }
 
 void print_operators(const Info& info) {
@@ -171,10 +172,10 @@ void print_operators(const Info& info) {
     name_width = std::max(name_width, group.name.size());
     type_width = std::max(type_width, group.type.size());
   }
-  fmt::print("\n{:>5}  {:<{}}  {:<{}}  on {}\n", "count", "operator", name_width, "types", type_width, info.machine);
+  say("\n{:>5}  {:<{}}  {:<{}}  on {}\n", "count", "operator", name_width, "types", type_width, info.machine);
   for (const OperatorGroup& group : info.operators) {
-    fmt::print("{:>5}  {:<{}}  {:<{}}  {}\n", group.count, group.name, std::max<size_t>(name_width, 8), group.type,
-               type_width, group.engine);
+    say("{:>5}  {:<{}}  {:<{}}  {}\n", group.count, group.name, std::max<size_t>(name_width, 8), group.type, type_width,
+        group.engine);
   }
 }
 
@@ -186,24 +187,23 @@ void print_refused(const std::vector<compiler::SupportRow>& refused) {
     entries[{row.reason, row.way_out}][fmt::format("{} ({})", row.name, row.type)].push_back(row.index);
   }
   for (const auto& [why, operators] : entries) {
-    fmt::print("  {}\n", why.first);
+    say("  {}\n", why.first);
     for (const auto& [name, places] : operators) {
       const size_t shown = std::min(places.size(), kShown);
-      fmt::print("      {} at {}{}\n", name,
-                 fmt::join(places.begin(), places.begin() + static_cast<ptrdiff_t>(shown), ", "),
-                 shown < places.size() ? fmt::format(" and {} more", places.size() - shown) : "");
+      say("      {} at {}{}\n", name, fmt::join(places.begin(), places.begin() + static_cast<ptrdiff_t>(shown), ", "),
+          shown < places.size() ? fmt::format(" and {} more", places.size() - shown) : "");
     }
-    if (!why.second.empty()) fmt::print("      way out: {}\n", why.second);
+    if (!why.second.empty()) say("      way out: {}\n", why.second);
   }
 }
 
 void print_persistent(const Info& info) {
   const PersistentNeed& need = info.persistent;
-  fmt::print("{:<11} on {}: {} of {} bytes of persistent SRAM, {} of {} table entries: {}\n", "state", info.machine,
-             grouped(need.bytes), grouped(need.available), grouped(need.entries), grouped(need.available_entries),
-             need.fits()          ? "fits"
-             : need.has_entries() ? "does not fit, so that some variables will lie in DRAM"
-                                  : "does not fit");
+  say("{:<11} on {}: {} of {} bytes of persistent SRAM, {} of {} table entries: {}\n", "state", info.machine,
+      grouped(need.bytes), grouped(need.available), grouped(need.entries), grouped(need.available_entries),
+      need.fits()          ? "fits"
+      : need.has_entries() ? "does not fit, so that some variables will lie in DRAM"
+                           : "does not fit");
 }
 
 std::string estimate_share(uint64_t cycles, uint64_t all) {
@@ -213,11 +213,11 @@ std::string estimate_share(uint64_t cycles, uint64_t all) {
 void print_estimate(const Info& info, bool layers) {
   const Estimate& estimate = info.estimate;
   if (!estimate.why_not.empty()) {
-    fmt::print("{:<11} none: {}\n", "estimate", estimate.why_not);
+    say("{:<11} none: {}\n", "estimate", estimate.why_not);
     return;
   }
-  fmt::print("{:<11} {} cycles = {}, by formulas and without waiting for memory on the chip; npu run measures it\n",
-             "estimate", grouped(estimate.cycles), report::duration(estimate.microseconds));
+  say("{:<11} {} cycles = {}, by formulas and without waiting for memory on the chip; npu run measures it\n",
+      "estimate", grouped(estimate.cycles), report::duration(estimate.microseconds));
   if (!layers) return;
   std::vector<report::Row> rows;
   for (const compiler::Layer& layer : estimate.layers) {
@@ -226,45 +226,44 @@ void print_estimate(const Info& info, bool layers) {
                     std::to_string(layer.tiles), grouped(layer.estimated_cycles),
                     estimate_share(layer.estimated_cycles, estimate.cycles)});
   }
-  fmt::print(
-      "\n{}",
+  say("\n{}",
       report::render(
           {{"layer", true}, {"operator", true}, {"output", true}, {"MACs"}, {"tiles"}, {"estimate"}, {"share"}}, rows));
 }
 
 void print_text(const Info& info, bool layers) {
   const Network& network = info.network;
-  fmt::print("{:<11} {}, {} bytes, TOSA {}\n", "file", network.path.string(), grouped(network.file_bytes),
-             version_text(network.graph.version));
+  say("{:<11} {}, {} bytes, TOSA {}\n", "file", network.path.string(), grouped(network.file_bytes),
+      version_text(network.graph.version));
   print_ports("inputs", network.inputs);
   print_ports("outputs", network.outputs);
-  fmt::print("{:<11} {}\n{:<11} {}\n{:<11} {}\n", "profiles", joined(info.needs.profiles), "extensions",
-             joined(info.needs.extensions), "level", info.needs.level);
-  for (const std::string& note : info.needs.notes) fmt::print("{:<11} {}\n", "note", note);
-  fmt::print("{:<11} {}\n", "MACs", grouped(static_cast<uint64_t>(info.macs)));
-  fmt::print("{:<11} {}, {} bytes\n", "constants", info.constants, grouped(static_cast<uint64_t>(info.constant_bytes)));
+  say("{:<11} {}\n{:<11} {}\n{:<11} {}\n", "profiles", joined(info.needs.profiles), "extensions",
+      joined(info.needs.extensions), "level", info.needs.level);
+  for (const std::string& note : info.needs.notes) say("{:<11} {}\n", "note", note);
+  say("{:<11} {}\n", "MACs", grouped(static_cast<uint64_t>(info.macs)));
+  say("{:<11} {}, {} bytes\n", "constants", info.constants, grouped(static_cast<uint64_t>(info.constant_bytes)));
   if (info.variables.empty()) {
-    fmt::print("{:<11} none\n", "variables");
+    say("{:<11} none\n", "variables");
   } else {
-    fmt::print("{:<11} {}, {} bytes\n", "variables", info.variables.size(),
-               grouped(static_cast<uint64_t>(info.variable_bytes)));
+    say("{:<11} {}, {} bytes\n", "variables", info.variables.size(),
+        grouped(static_cast<uint64_t>(info.variable_bytes)));
   }
   for (const VariableRow& variable : info.variables) {
-    fmt::print("{:<11} {}  {}, {} bytes{}{}\n", "", graph::in_quotes(variable.identity),
-               graph::describe_type(variable.type, variable.shape), grouped(static_cast<uint64_t>(variable.bytes)),
-               variable.initialised ? "" : ", no initial value",
-               report::is_extension_type(variable.type) ? ", a type beyond TOSA 1.0 (refused by --strict)" : "");
+    say("{:<11} {}  {}, {} bytes{}{}\n", "", graph::in_quotes(variable.identity),
+        graph::describe_type(variable.type, variable.shape), grouped(static_cast<uint64_t>(variable.bytes)),
+        variable.initialised ? "" : ", no initial value",
+        report::is_extension_type(variable.type) ? ", a type beyond TOSA 1.0 (refused by --strict)" : "");
   }
   if (!info.variables.empty()) print_persistent(info);
   print_operators(info);
   if (info.refused.empty()) {
-    fmt::print("\n{} runs {}{}.\n", info.machine,
-               info.operator_count == 1 ? "the only operator" : fmt::format("all {} operators", info.operator_count),
-               info.persistent.has_entries() ? "" : ", but cannot hold the variables");
+    say("\n{} runs {}{}.\n", info.machine,
+        info.operator_count == 1 ? "the only operator" : fmt::format("all {} operators", info.operator_count),
+        info.persistent.has_entries() ? "" : ", but cannot hold the variables");
     print_estimate(info, layers);
     return;
   }
-  fmt::print("\n{} cannot run {} of {} operators:\n", info.machine, info.refused.size(), info.operator_count);
+  say("\n{} cannot run {} of {} operators:\n", info.machine, info.refused.size(), info.operator_count);
   print_refused(info.refused);
 }
 
@@ -346,7 +345,7 @@ void print_json(const Info& info) {
                          {"unsupported", refused},
                          {"estimate", estimate},
                          {"estimate_missing", info.estimate.why_not}};
-  fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
+  say("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "hw/presets/preset.h"
 #include "sim/cli/command.h"
 #include "sim/cli/options.h"
+#include "sim/cli/say.h"
 
 namespace npu::cli {
 
@@ -50,8 +51,8 @@ void print_list() {
     for (size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
   for (const Row& row : rows) {
-    for (size_t i = 0; i < widths.size(); ++i) fmt::print("{:<{}}  ", row[i], widths[i]);
-    fmt::print("{}\n", row.back());
+    for (size_t i = 0; i < widths.size(); ++i) say("{:<{}}  ", row[i], widths[i]);
+    say("{}\n", row.back());
   }
 }
 
@@ -72,9 +73,9 @@ int run_machine(const Arguments& arguments) {
   const std::string_view text = presets::preset_text(machine);
   if (text.empty()) {
     const presets::Preset preset = presets::load_preset(machine);
-    fmt::print("# {}, with all keys\n{}", preset.name, presets::to_yaml(preset));
+    say("# {}, with all keys\n{}", preset.name, presets::to_yaml(preset));
   } else {
-    fmt::print("{}", text);
+    say("{}", text);
   }
   return 0;
 }

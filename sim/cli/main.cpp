@@ -5,14 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
+#include <system_error>
 
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "hw/contract/gen/commands.h"
 #include "sim/cli/command.h"
+#include "sim/cli/say.h"
+#include "sim/cli/stop.h"
 
 namespace npu::cli {
 namespace {
@@ -53,16 +56,16 @@ std::string usage() {
 
 int dispatch(const Arguments& arguments) {
   if (arguments.empty()) {
-    std::fputs(usage().c_str(), stderr);
+    say_error_text(usage());
     throw Error(ErrorCode::kBadOption, "no command was given");
   }
   const std::string& first = arguments.front();
   if (first == "--help" || first == "-h" || first == "help") {
-    std::fputs(usage().c_str(), stdout);
+    say_text(usage());
     return 0;
   }
   if (first == "--version") {
-    fmt::print("npu {} (contract {}.{})\n", NPU_VERSION, contract::kContractMajor, contract::kContractMinor);
+    say("npu {} (contract {}.{})\n", NPU_VERSION, contract::kContractMajor, contract::kContractMinor);
     return 0;
   }
   const auto command = std::find_if(kCommands.begin(), kCommands.end(), [&](const auto& c) { return c.name == first; });
@@ -74,15 +77,14 @@ int dispatch(const Arguments& arguments) {
 
 int report(ErrorCode code, std::string message) {
   while (!message.empty() && (message.back() == '.' || message.back() == '\n')) message.pop_back();
-  std::fflush(stdout);
   // Names in it may come out of hostile files.
-  fmt::print(stderr, "npu: error: {} [{}]\n", graph::printable(message, message.size()), contract::name(code));
+  say_error("npu: error: {} [{}]\n", graph::printable(message, message.size()), contract::name(code));
   return contract::exit_status(code);
 }
 
-// What was printed may sit in a buffer until now: a full disk must not pass for success.
+// What was printed may sit in a buffer until now: a full disk must not pass for success, nor hide another failure.
 int flushed(int status) {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  if (output_is_whole() || status != 0) return status;
   return report(ErrorCode::kCannotWrite, "cannot write to the standard output");
 }
 
@@ -94,6 +96,8 @@ std::span<const Command> commands() { return kCommands; }
 
 int main(int argc, char** argv) {
   using npu::contract::ErrorCode;
+  npu::cli::prepare_output();
+  npu::cli::clean_up_on_signals();
   std::signal(SIGXFSZ, SIG_IGN);  // so that writing beyond a limit fails as on a full disk, and cleans up
   try {
     return npu::cli::flushed(npu::cli::dispatch({argv + 1, argv + argc}));
@@ -101,6 +105,10 @@ int main(int argc, char** argv) {
     return npu::cli::report(error.code(), error.what());
   } catch (const std::bad_alloc&) {
     return npu::cli::report(ErrorCode::kBudgetExceeded, "this computer has not enough memory for that");
+  } catch (const std::filesystem::filesystem_error& error) {
+    return npu::cli::report(ErrorCode::kCannotRead, error.what());
+  } catch (const std::system_error& error) {
+    return npu::cli::report(ErrorCode::kBudgetExceeded, std::string("the system refuses it: ") + error.what());
   } catch (const std::exception& error) {
     return npu::cli::report(ErrorCode::kBug, std::string("internal error: ") + error.what());
   }

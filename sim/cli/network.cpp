@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <memory>
 #include <set>
+#include <span>
+#include <string_view>
 
 #include "driver/graph/file.h"
 #include "driver/graph/reader.h"
@@ -61,6 +63,18 @@ std::vector<GraphPort> ports(const Block& block, const std::vector<TensorId>& id
   return result;
 }
 
+// The commonest of files that are no .tosa yet.
+void refuse_what_needs_import(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
+  const std::string_view head(reinterpret_cast<const char*>(bytes.data()), std::min<size_t>(bytes.size(), 8));
+  const std::string ending = path.extension().string();
+  const bool tflite = head.size() == 8 && head.substr(4) == "TFL3";
+  if (!tflite && !head.starts_with("ML\xefR") && ending != ".mlir") return;
+  throw Error(contract::ErrorCode::kFileDamaged,
+              fmt::format("{} is {}, not a .tosa file: convert it with npu import {} -o network.tosa",
+                          graph::in_quotes(path.string()), tflite ? "a TensorFlow Lite file" : "MLIR",
+                          graph::printable(path.string(), path.string().size())));
+}
+
 }  // namespace
 
 Network load_network(const std::filesystem::path& path) {
@@ -68,8 +82,13 @@ Network load_network(const std::filesystem::path& path) {
   network.path = path;
   network.file = std::make_shared<const std::vector<uint8_t>>(graph::read_file(path, kMaxFile));
   network.file_bytes = network.file->size();
+  refuse_what_needs_import(path, *network.file);
   network.graph = graph::parse_tosa(network.file, path.string());
-  graph::validate(network.graph);
+  try {
+    graph::validate(network.graph);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}: {}", graph::in_quotes(path.string()), error.what()));
+  }
   const Block& block = network.graph.main();
   network.inputs = ports(block, block.inputs, feeding_unsigned(block));
   network.outputs = ports(block, block.outputs, leaving_unsigned(block));

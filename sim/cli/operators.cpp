@@ -17,6 +17,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/operator_sample.h"
 #include "sim/cli/options.h"
+#include "sim/cli/say.h"
 #include "sim/reference/call.h"
 #include "sim/reference/reference.h"
 
@@ -161,8 +162,8 @@ void print_text(const std::vector<Entry>& entries, const std::string& machine) {
     for (size_t i = 0; i < width.size(); ++i) width[i] = std::max(width[i], line[i].size());
   }
   for (const Line& line : lines) {
-    for (size_t i = 0; i < width.size(); ++i) fmt::print("{:<{}}  ", line[i], width[i]);
-    fmt::print("{}\n", line.back());
+    for (size_t i = 0; i < width.size(); ++i) say("{:<{}}  ", line[i], width[i]);
+    say("{}\n", line.back());
   }
 }
 
@@ -217,7 +218,7 @@ void print_json(const std::vector<Entry>& entries, const std::string& machine) {
   for (const Entry& entry : entries) list.push_back(to_json(entry));
   const Json document = {
       {"schema", "npu-operators"}, {"schema_version", 1}, {"machine", machine}, {"operators", std::move(list)}};
-  fmt::print("{}\n", document.dump(2));
+  say("{}\n", document.dump(2));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "hw/contract/error.h"
+#include "sim/cli/say.h"
 
 namespace npu::cli {
 
@@ -51,7 +52,7 @@ std::optional<po::variables_map> parse(const Arguments& arguments, const Command
   if (values.count("help") == 0) return values;
   std::ostringstream list;
   list << options;
-  fmt::print("usage: {}\n\n{}\n\noptions:\n{}\nexamples:\n{}", help.usage, help.text, list.str(), help.examples);
+  say("usage: {}\n\n{}\n\noptions:\n{}\nexamples:\n{}", help.usage, help.text, list.str(), help.examples);
   return std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -49,7 +50,13 @@ void run_parallel(size_t count, size_t jobs, Progress& progress,
     }
   };
   std::vector<std::thread> threads;
-  for (size_t worker = 1; worker < std::min(jobs, count); ++worker) threads.emplace_back(run, worker);
+  const size_t workers = std::min(jobs, count);
+  threads.reserve(workers);
+  try {
+    for (size_t worker = 1; worker < workers; ++worker) threads.emplace_back(run, worker);
+  } catch (const std::system_error&) {
+    // The system gives no more threads: those that are there do the work.
+  }
   run(0);
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);

@@ -34,7 +34,13 @@ int start(pid_t& child, char* const* arguments, char* const* environment, const 
     posix_spawn_file_actions_destroy(&actions);
     return error;
   }
-  int error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  // Signals that are ignored here are not ignored there.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGPIPE);
+  sigaddset(&signals, SIGXFSZ);
+  int error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+  if (error == 0) error = posix_spawnattr_setsigdefault(&attributes, &signals);
   if (error == 0) error = posix_spawn_file_actions_addchdir_np(&actions, folder);
   if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
@@ -100,7 +106,9 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const fs::p
   close(output[1]);
   if (error != 0) {
     close(output[0]);
-    throw Error(contract::ErrorCode::kToolMissing, "cannot start " + arguments[0] + ": " + std::strerror(error));
+    throw Error(
+        error == EAGAIN || error == ENOMEM ? contract::ErrorCode::kToolFailed : contract::ErrorCode::kToolMissing,
+        "cannot start " + arguments[0] + ": " + std::strerror(error));
   }
   ProcessResult result;
   result.output = read_output(output[0], child);

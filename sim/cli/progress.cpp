@@ -5,7 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+
+#include "sim/cli/say.h"
 
 namespace npu::cli {
 namespace {
@@ -37,7 +38,7 @@ Progress::Progress(int64_t total, std::string what, bool quiet)
       last_(start_) {}
 
 Progress::~Progress() {
-  if (printed_ && terminal_) std::fputs("\r\033[K", stderr);
+  if (printed_ && terminal_) say_error_text("\r\033[K");
 }
 
 void Progress::step() {
@@ -63,10 +64,9 @@ void Progress::print(double done, Clock::time_point now) {
   const double whole = static_cast<double>(total_);
   const std::string time =
       done <= 0 ? "" : fmt::format(", {:.3g} a second, {} left", done / elapsed, left(elapsed * (whole - done) / done));
-  fmt::print(stderr, "{}{} {} of {} ({:.0f} %){}", terminal_ ? "\r\033[K" : "", what_, std::min(done_ + 1, total_),
-             total_, 100 * done / whole, time);
-  if (!terminal_) std::fputc('\n', stderr);
-  std::fflush(stderr);
+  if (terminal_) say_error_text("\r\033[K");
+  say_error("{} {} of {} ({:.0f} %){}{}", what_, std::min(done_ + 1, total_), total_, 100 * done / whole, time,
+            terminal_ ? "" : "\n");
 }
 
 }  // namespace npu::cli

@@ -15,6 +15,7 @@
 #include "sim/cli/options.h"
 #include "sim/cli/oracle.h"
 #include "sim/cli/progress.h"
+#include "sim/cli/say.h"
 #include "sim/cli/state_file.h"
 #include "sim/report/table.h"
 
@@ -84,15 +85,15 @@ int run_reference(const Arguments& arguments) {
                    from_reference(oracle.state(), network, start, static_cast<uint64_t>(inputs.invocations())));
   }
   files.commit();
-  fmt::print("reference {} invocation{} of {}\n", report::grouped(static_cast<uint64_t>(inputs.invocations())),
-             inputs.invocations() == 1 ? "" : "s", network.path.string());
+  say("reference {} invocation{} of {}\n", report::grouped(static_cast<uint64_t>(inputs.invocations())),
+      inputs.invocations() == 1 ? "" : "s", network.path.string());
   for (const GraphPort& port : network.outputs) {
-    fmt::print("output    {} {}{}\n", graph::printable(port.name), graph::describe_type(port.type, port.shape),
-               data.outputs.empty()
-                   ? ""
-                   : " -> " + (std::filesystem::path(data.outputs) / (file_name_for(port.name) + ".npy")).string());
+    say("output    {} {}{}\n", graph::printable(port.name), graph::describe_type(port.type, port.shape),
+        data.outputs.empty()
+            ? ""
+            : " -> " + (std::filesystem::path(data.outputs) / (file_name_for(port.name) + ".npy")).string());
   }
-  if (!data.save_state.empty()) fmt::print("state     -> {}\n", data.save_state);
+  if (!data.save_state.empty()) say("state     -> {}\n", data.save_state);
   return 0;
 }
 

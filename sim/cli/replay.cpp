@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "driver/graph/file.h"
@@ -12,7 +13,7 @@
 #include "sim/cli/file_places.h"
 #include "sim/cli/options.h"
 #include "sim/cli/rtl_on_demand.h"
-#include "sim/cli/staged_files.h"
+#include "sim/cli/say.h"
 #include "sim/cosim/back_ends.h"
 #include "sim/cosim/bundle.h"
 #include "sim/report/table.h"
@@ -47,12 +48,12 @@ std::string outcome(const cosim::Comparison& comparison) {
 }
 
 void print(const fs::path& folder, const cosim::Bundle& bundle, const cosim::Comparison& now) {
-  fmt::print("{}: layer '{}' ({}), tile {} of invocation {} on the {}, of {}\n\n", folder.string(), bundle.layer,
-             bundle.operators, bundle.tile, bundle.invocation, title(bundle.unit), bundle.network);
-  fmt::print("recorded  {}\nnow       {}\n", outcome(bundle.found), outcome(now));
+  say("{}: layer '{}' ({}), tile {} of invocation {} on the {}, of {}\n\n", folder.string(), bundle.layer,
+      bundle.operators, bundle.tile, bundle.invocation, title(bundle.unit), bundle.network);
+  say("recorded  {}\nnow       {}\n", outcome(bundle.found), outcome(now));
   const bool same = now.expected == bundle.found.expected && now.got == bundle.found.got;
-  fmt::print("results   {}\n", same ? "of model and RTL, every byte as recorded" : "not those that were recorded");
-  fmt::print("cycles    {} on the RTL, {} in the model\n", now.rtl_cycles, now.model_cycles);
+  say("results   {}\n", same ? "of model and RTL, every byte as recorded" : "not those that were recorded");
+  say("cycles    {} on the RTL, {} in the model\n", now.rtl_cycles, now.model_cycles);
 }
 
 // Throws where no waveform can be, also over a part of the bundle.
@@ -86,21 +87,18 @@ int run_replay(const Arguments& arguments) {
   const bool asked = values->count("waveform") > 0;
   const bool trace = !(*values)["no-waveform"].as<bool>() && (asked || cosim::has_traced_rtl(bundle.unit));
   const fs::path waveform = asked ? fs::path((*values)["waveform"].as<std::string>()) : folder / "tile.fst";
-  fs::path partial = graph::place_of(waveform);
-  partial += ".partial";
-  StagedFiles files;
+  std::optional<graph::NewFile> written;
   if (trace) {
     check_waveform(folder, waveform);
-    files.adopt(partial, waveform);
+    written.emplace(waveform, graph::NewFile::Name::kNeeded);
   }
-  const cosim::Comparison now = run_tile(bundle, trace ? partial.string() : "");
+  const cosim::Comparison now = run_tile(bundle, trace ? written->part().string() : "");
+  if (trace) written->take_place();
   print(folder, bundle, now);
   if (trace) {
-    files.commit();
-    fmt::print("waveform  {}\n", waveform.string());
+    say("waveform  {}\n", waveform.string());
   } else if (!cosim::has_traced_rtl(bundle.unit)) {
-    fmt::print(
-        "waveform  none: the RTL beside this program was built without blocks that write one (-DNPU_RTL_TRACE=ON)\n");
+    say("waveform  none: the RTL beside this program was built without blocks that write one (-DNPU_RTL_TRACE=ON)\n");
   }
   if (now.equal()) return 0;
   throw Error(ErrorCode::kElementsDiffer, "model and RTL differ: " + now.difference);

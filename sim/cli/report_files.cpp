@@ -2,16 +2,14 @@
 #include "sim/cli/report_files.h"
 
 #include "sim/cli/data.h"
-#include "sim/cli/file_places.h"
 
 namespace npu::cli {
 
-void check_report_files(const std::vector<std::pair<std::string_view, std::string>>& files) {
-  FilePlaces places;
+void check_report_files(const std::vector<std::pair<std::string_view, std::string>>& files, FilePlaces read) {
   for (const auto& [option, file] : files) {
     if (file.empty()) continue;
     check_file_writable(file);
-    places.write(option, file);
+    read.write(option, file);
   }
 }
 

@@ -7,10 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "sim/cli/file_places.h"
+
 namespace npu::cli {
 
-// Options and the files they name; empty: none. Throws Error: kCannotWrite for a place where no file can be made, and
-// kBadOption for a file that two options name.
-void check_report_files(const std::vector<std::pair<std::string_view, std::string>>& files);
+// Options and the files they name; empty: none. `read`: what the command reads. Throws Error: kCannotWrite for a place
+// where no file can be made, and kBadOption for a file that is read or that two options name.
+void check_report_files(const std::vector<std::pair<std::string_view, std::string>>& files, FilePlaces read = {});
 
 }  // namespace npu::cli

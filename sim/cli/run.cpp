@@ -23,6 +23,7 @@
 #include "sim/cli/progress.h"
 #include "sim/cli/rtl_machines.h"
 #include "sim/cli/run_options.h"
+#include "sim/cli/say.h"
 #include "sim/cli/staged_files.h"
 #include "sim/cli/state_file.h"
 #include "sim/cosim/back_ends.h"
@@ -78,8 +79,7 @@ platform::PlatformOptions platform_options(const RunOptions& options, const pres
   machine.uart = console.uart();
   machine.gdb_port = options.gdb_port;
   machine.debugger_waiting = [](uint16_t port) {
-    fmt::print(stderr, "waiting for a debugger at 127.0.0.1:{}: {}\n", port, debugger_command(port));
-    std::fflush(stderr);
+    say_error("waiting for a debugger at 127.0.0.1:{}: {}\n", port, debugger_command(port));
   };
   return machine;
 }
@@ -156,7 +156,7 @@ void note_unstruck(const RunOptions& options, runtime::Device& device) {
   namespace reg = contract::reg;
   if (options.faults.empty() || options.bypass_firmware) return;
   const auto note = [](std::string_view hook, const std::string& what) {
-    fmt::print(stderr, "npu: note: --faults: {} has not struck: {}\n", hook, what);
+    say_error("npu: note: --faults: {} has not struck: {}\n", hook, what);
   };
   if ((device.read_register(reg::kTestHang) & reg::kTestHangEnableMask) != 0) {
     note("hang", "its queue had no such command");
@@ -192,6 +192,7 @@ compiler::Options compiler_options(const RunOptions& options) {
   compiler::Options result;
   result.schedule.state_in_dram = options.state_in_dram;
   result.schedule.two_places = options.double_buffer;
+  result.firmware = !options.bypass_firmware;
   return result;
 }
 
@@ -260,39 +261,39 @@ void run_all(const InputData& inputs, runtime::Job& job, uint32_t commands, cons
   throw_failure(failure, std::move(bundle), program, options.back_ends);
 }
 
-void write_files(const RunOptions& options, Results& results, const report::Report& report, StagedFiles& files) {
+// Returns how many records the trace leaves out.
+uint64_t write_files(const RunOptions& options, Results& results, const report::Report& report, StagedFiles& files) {
   if (results.outputs) results.outputs->write(files, options.data.outputs);
   if (!options.json.empty()) files.write(options.json, report::to_json(report));
   if (!options.csv.empty()) files.write(options.csv, report::to_csv(report));
   uint64_t left_out = 0;
   if (results.trace) {
     left_out = results.trace->close();
-    files.adopt(results.trace->release(), options.trace);
+    files.adopt(results.trace->release());
   }
   files.commit();
-  if (left_out > 0) fmt::print("trace     full: {} records of later invocations are left out\n", left_out);
+  return left_out;
 }
 
 void print_report(const RunOptions& options, const Network& network, const report::Report& report) {
   const auto plural = [](uint64_t count) { return count == 1 ? "" : "s"; };
-  fmt::print("{} on {} ({}), {} invocation{}\n", network.path.string(), report.info.machine.name, options.mode,
-             report::grouped(report.invocations), plural(report.invocations));
+  say("{} on {} ({}), {} invocation{}\n", network.path.string(), report.info.machine.name, options.mode,
+      report::grouped(report.invocations), plural(report.invocations));
   if (report.info.random_inputs) {
-    fmt::print("with random inputs, seed {} (--random-inputs SEED chooses another, --input gives data)\n",
-               *report.info.random_inputs);
+    say("with random inputs, seed {} (--random-inputs SEED chooses another, --input gives data)\n",
+        *report.info.random_inputs);
   }
-  fmt::print("\n{}", report::to_table(report));
-  for (const std::string& fault : report.info.injected) fmt::print("injected  {}\n", fault);
+  say("\n{}", report::to_table(report));
+  for (const std::string& fault : report.info.injected) say("injected  {}\n", fault);
   if (options.jitter) {
-    fmt::print(
-        "jitter    up to {} cycles on every tile, DMA command and burst, seed {}, the same in every invocation\n",
+    say("jitter    up to {} cycles on every tile, DMA command and burst, seed {}, the same in every invocation\n",
         options.jitter->second, options.jitter->first);
   }
   if (!report.check) return;
   const report::CheckResult& check = *report.check;
-  fmt::print("check     {} differing of {} elements compared with the reference ({} output{}, {} invocation{})\n",
-             report::grouped(check.differing), report::grouped(check.compared), network.outputs.size(),
-             plural(network.outputs.size()), report::grouped(report.invocations), plural(report.invocations));
+  say("check     {} differing of {} elements compared with the reference ({} output{}, {} invocation{})\n",
+      report::grouped(check.differing), report::grouped(check.compared), network.outputs.size(),
+      plural(network.outputs.size()), report::grouped(report.invocations), plural(report.invocations));
 }
 
 }  // namespace
@@ -329,7 +330,7 @@ int run_run(const Arguments& arguments) {
   Results results{report::Collector(std::move(info), program), std::nullopt, std::nullopt, std::nullopt};
   if (!options.data.outputs.empty()) results.outputs.emplace(network.outputs, inputs.stacked());
   if (options.check) results.oracle.emplace(network, options.data.zero_init, to_reference(start));
-  if (!options.trace.empty()) results.trace.emplace(graph::place_of(options.trace), program, preset.caps);
+  if (!options.trace.empty()) results.trace.emplace(options.trace, program, preset.caps);
   runtime::Job job = loaded.create_job();
   try {
     run_all(inputs, job, program.command_count, console, device, back_ends, options.data.quiet, results);
@@ -342,11 +343,12 @@ int run_run(const Arguments& arguments) {
   report::Report report = results.collector.finish(context.variables(), device.memory_use());
   report.engines = engine_runs(options.back_ends, back_ends);
   if (results.oracle) report.check = results.oracle->result();
-  print_report(options, network, report);
   if (!options.data.save_state.empty()) {
     write_snapshot(files, options.data.save_state, context.snapshot(network.path.filename().string()));
   }
-  write_files(options, results, report, files);
+  const uint64_t left_out = write_files(options, results, report, files);
+  print_report(options, network, report);
+  if (left_out > 0) say("trace     full: {} records of later invocations are left out\n", left_out);
   if (report.check && report.check->differing > 0) {
     throw Error(ErrorCode::kElementsDiffer,
                 fmt::format("{} of {} elements differ from the reference, the first is {}", report.check->differing,

@@ -135,6 +135,17 @@ void read_firmware_options(const po::variables_map& values, RunOptions& options)
   }
 }
 
+void refuse_what_needs_time(const RunOptions& options) {
+  if (options.timed()) return;
+  for (const auto& [given, name] :
+       {std::pair{options.jitter.has_value(), "--jitter"}, std::pair{!options.trace.empty(), "--trace"}}) {
+    if (!given) continue;
+    throw Error(
+        ErrorCode::kBadOption,
+        fmt::format("{} has no meaning with --mode functional, which has no cycles: leave one of them out", name));
+  }
+}
+
 RunOptions read_options(const po::variables_map& values) {
   RunOptions options;
   options.data = data_options(values);
@@ -156,6 +167,10 @@ RunOptions read_options(const po::variables_map& values) {
     *target = file_option(values, name);
     if (!target->empty()) check_file_writable(*target);
   }
+  if (options.trace == kStandardOutput) {
+    throw Error(ErrorCode::kBadOption,
+                "--trace needs the name of a file; standard output, '-', is for --json or --csv");
+  }
   if (values.count("random-inputs") > 0) {
     options.random_inputs = parse_number(values["random-inputs"].as<std::string>(), "SEED of --random-inputs");
   }
@@ -171,6 +186,7 @@ RunOptions read_options(const po::variables_map& values) {
   }
   if (values.count("faults") > 0) options.faults = platform::parse_faults(values["faults"].as<std::string>());
   options.back_ends = back_end_options(values);
+  refuse_what_needs_time(options);
   return options;
 }
 

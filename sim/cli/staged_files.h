@@ -3,13 +3,19 @@
 // stood there before stays. A name that is a link means the file that it leads to.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
-#include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "driver/graph/file.h"
+
 namespace npu::cli {
+
+inline constexpr const char* kStandardOutput = "-";
 
 class StagedFiles {
  public:
@@ -19,25 +25,25 @@ class StagedFiles {
   StagedFiles(const StagedFiles&) = delete;
   StagedFiles& operator=(const StagedFiles&) = delete;
 
-  // Calls `write` with the name under which to write `file` for now, a short one in the same folder. Throws what it
-  // throws, with the name of `file` in the message.
-  void write(const std::filesystem::path& file, const std::function<void(const std::filesystem::path&)>& write);
-  // Writes `text` as `file`. Throws Error(kCannotWrite).
-  void write(const std::filesystem::path& file, const std::string& text);
-  // Takes over a file that was written beside the place of `file` to get its name.
-  void adopt(std::filesystem::path temporary, const std::filesystem::path& file);
+  // All throw Error(kCannotWrite). The file "-" is standard output: it gets the text at commit(), and what commands say
+  // goes to standard error from now on.
+  void write(const std::filesystem::path& file, std::span<const uint8_t> bytes);
+  void write(const std::filesystem::path& file, std::string_view text);
+  // Takes over a file that was written elsewhere.
+  void adopt(graph::NewFile file);
   // Makes a folder and those above it, where they are missing. Throws Error(kCannotWrite).
   void make_folder(const std::filesystem::path& folder);
 
-  // Gives all files their names. Throws Error(kCannotWrite); before anything got its name when a place turns out to be
-  // there and no regular file, or when two of the files have the same place.
+  // Gives all files their names. Throws Error(kCannotWrite); before anything got its name where a file cannot be
+  // written to its end, a place turns out to be there and no regular file, or two of the files have the same place.
   void commit();
 
  private:
   void check_places() const;
 
-  std::vector<std::pair<std::filesystem::path, std::filesystem::path>> files_;  // written as, where to
-  std::vector<std::filesystem::path> folders_;                                  // made here, outer ones first
+  std::vector<graph::NewFile> files_;
+  std::string output_;                                                        // for standard output
+  std::vector<std::pair<std::filesystem::path, graph::Unfinished>> folders_;  // made here, outer ones first
 };
 
 }  // namespace npu::cli

@@ -11,6 +11,7 @@
 #include "hw/contract/error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/options.h"
+#include "sim/cli/say.h"
 #include "sim/cli/state_file.h"
 #include "sim/report/columns.h"
 #include "sim/report/sha256.h"
@@ -128,7 +129,7 @@ int list(const Arguments& arguments) {
   const std::string file = required(*values, "file", "the FILE", "npu state list");
   const Snapshot snapshot = read_snapshot(file);
   if ((*values)["json"].as<bool>()) {
-    fmt::print("{}\n", dump(list_json(file, snapshot)));
+    say("{}\n", dump(list_json(file, snapshot)));
     return 0;
   }
   int64_t bytes = 0;
@@ -141,16 +142,16 @@ int list(const Arguments& arguments) {
          std::string(name(variable.place)), variable.is_written ? "yes" : "no",
          variable.last_writer.empty() ? "-" : graph::printable(variable.last_writer), grouped(variable.invocations)});
   }
-  fmt::print("{}: {} variable{} of {}, owner: {}, {} bytes\n\n{}", file, rows.size(), rows.size() == 1 ? "" : "s",
-             in_quotes(snapshot.label), owner_of(snapshot), grouped(static_cast<uint64_t>(bytes)),
-             report::render({{"variable", true},
-                             {"type", true},
-                             {"bytes"},
-                             {"place", true},
-                             {"written", true},
-                             {"last writer", true},
-                             {"invocations"}},
-                            rows));
+  say("{}: {} variable{} of {}, owner: {}, {} bytes\n\n{}", file, rows.size(), rows.size() == 1 ? "" : "s",
+      in_quotes(snapshot.label), owner_of(snapshot), grouped(static_cast<uint64_t>(bytes)),
+      report::render({{"variable", true},
+                      {"type", true},
+                      {"bytes"},
+                      {"place", true},
+                      {"written", true},
+                      {"last writer", true},
+                      {"invocations"}},
+                     rows));
   return 0;
 }
 
@@ -186,18 +187,18 @@ int diff(const Arguments& arguments) {
                       {"differing", difference.differing},
                       {"max_abs", difference.max_abs}});
     }
-    fmt::print("{}\n", dump({{"schema", "npu-state-diff"},
-                             {"schema_version", 1},
-                             {"a", first},
-                             {"b", second},
-                             {"compared", compared},
-                             {"differences", list}}));
+    say("{}\n", dump({{"schema", "npu-state-diff"},
+                      {"schema_version", 1},
+                      {"a", first},
+                      {"b", second},
+                      {"compared", compared},
+                      {"differences", list}}));
   } else {
     for (const runtime::SnapshotDifference& difference : differences) {
-      fmt::print("{}: {}\n", in_quotes(difference.identity), difference.what);
+      say("{}: {}\n", in_quotes(difference.identity), difference.what);
     }
-    fmt::print("{} differing variable{}, {} elements compared\n", differences.size(),
-               differences.size() == 1 ? "" : "s", grouped(compared));
+    say("{} differing variable{}, {} elements compared\n", differences.size(), differences.size() == 1 ? "" : "s",
+        grouped(compared));
   }
   if (differences.empty()) return 0;
   throw Error(ErrorCode::kElementsDiffer, fmt::format("{} and {} differ in {}: {}", in_quotes(first), in_quotes(second),
@@ -242,7 +243,7 @@ int clear(const Arguments& arguments) {
   StagedFiles files;
   write_snapshot(files, out, snapshot);
   files.commit();
-  fmt::print("cleared {} of {} variables -> {}\n", names.size(), snapshot.variables.size(), out);
+  say("cleared {} of {} variables -> {}\n", names.size(), snapshot.variables.size(), out);
   return 0;
 }
 
@@ -253,8 +254,8 @@ int check(const Arguments& arguments) {
   const Network network = load_network(required(*values, "network", "the NETWORK", "npu state check"));
   const Snapshot snapshot = read_snapshot(file);
   check_fit(snapshot, file, network);
-  fmt::print("{} fits {}: {} variable{} of the same types and shapes\n", file, network.path.string(),
-             snapshot.variables.size(), snapshot.variables.size() == 1 ? "" : "s");
+  say("{} fits {}: {} variable{} of the same types and shapes\n", file, network.path.string(),
+      snapshot.variables.size(), snapshot.variables.size() == 1 ? "" : "s");
   return 0;
 }
 
@@ -283,7 +284,7 @@ std::string usage() {
 int run_state(const Arguments& arguments) {
   const std::string first = arguments.empty() ? std::string() : arguments.front();
   if (first == "--help" || first == "-h") {
-    fmt::print("{}", usage());
+    say("{}", usage());
     return 0;
   }
   for (const Action& action : kActions) {

@@ -69,8 +69,7 @@ Snapshot read_snapshot(const std::string& file) {
 }
 
 void write_snapshot(StagedFiles& files, const fs::path& file, const Snapshot& snapshot) {
-  const std::vector<uint8_t> bytes = runtime::serialise(snapshot);
-  files.write(file, std::string(bytes.begin(), bytes.end()));
+  files.write(file, runtime::serialise(snapshot));
 }
 
 void check_fit(const Snapshot& snapshot, const std::string& file, const Network& network) {

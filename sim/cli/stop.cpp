@@ -4,27 +4,40 @@
 #include <atomic>
 #include <csignal>
 
+#include "driver/graph/file.h"
+
 namespace npu::cli {
 namespace {
 
 std::atomic<int> caught{0};
 static_assert(std::atomic<int>::is_always_lock_free);  // else no handler may write it
 
-void remember(int signal) { caught = signal; }
+void clean_up(int signal) {
+  graph::Unfinished::remove_all();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
 
-void catch_once(int signal) {
-  struct sigaction action = {};
-  if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) return;
-  action.sa_handler = remember;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  sigaction(signal, &action, nullptr);
+void remember(int signal) {
+  if (caught.exchange(signal) != 0) clean_up(signal);
+}
+
+void handle(void (*handler)(int)) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action = {};
+    if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    sigaction(signal, &action, nullptr);
+  }
 }
 
 }  // namespace
 
+void clean_up_on_signals() { handle(clean_up); }
+
 int stoppable(const std::function<int()>& body) {
-  catch_once(SIGINT);
-  catch_once(SIGTERM);
+  handle(remember);
   try {
     return body();
   } catch (const Stopped&) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGINT and SIGTERM for commands that clean up before they end.
+// SIGINT, SIGTERM and SIGHUP: nothing that is half done stays.
 #pragma once
 
 #include <exception>
@@ -13,8 +13,12 @@ class Stopped : public std::exception {
   [[nodiscard]] const char* what() const noexcept override { return "stopped by a signal"; }
 };
 
-// Runs `body` with the two signals caught, and returns its exit status, or 128 + signal when it throws Stopped. A
-// second signal ends the program at once. Signals that are ignored, as under nohup, stay so.
+// Lets these signals remove what is unfinished (driver/graph/file.h) before they end the program. Signals that are
+// ignored, as under nohup, stay so.
+void clean_up_on_signals();
+
+// Runs `body` with the signals caught, and returns its exit status, or 128 + signal when it throws Stopped: for
+// commands that have more to clean up. A second signal ends the program at once.
 [[nodiscard]] int stoppable(const std::function<int()>& body);
 
 // The signal that came; 0 when none did.

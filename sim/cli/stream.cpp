@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,7 +10,6 @@
 
 #include "driver/compiler/compile.h"
 #include "driver/graph/text.h"
-#include "hw/contract/advice.h"
 #include "hw/contract/error.h"
 #include "hw/contract/gen/commands.h"
 #include "hw/presets/preset.h"
@@ -58,53 +56,56 @@ uint64_t persistent_bytes_of(const compiler::Variable& variable, const StreamOpt
   return options.double_buffer && variable.written ? 2 * place : place;
 }
 
-// Its variables may take `persistent_bytes`.
-Stream load_stream(const StreamArgument& argument, const StreamOptions& options, const contract::Capabilities& caps,
-                   uint64_t persistent_bytes) {
-  Network network = load_network(argument.network);
-  compiler::Options compile;
-  compile.schedule.persistent_bytes = persistent_bytes;
-  compile.schedule.state_in_dram = options.state_in_dram;
-  compile.schedule.two_places = options.double_buffer;
-  compiler::Program program = compiler::compile(network.graph, caps, compile);
-  InputData frames = load_frames(network, argument.inputs);
-  std::string name = network.path.stem().string();
-  return {std::move(name), std::move(network), std::move(frames), std::move(program)};
-}
-
-[[noreturn]] void throw_table_full(size_t variables, const contract::Capabilities& caps) {
-  const contract::Need table{"var_entries", variables};
-  const contract::Need sram{"psram_bytes", std::bit_ceil(variables) * contract::VariableEntry::kBytes + 1};
-  const bool only_table = sram.amount <= caps.psram_bytes;
-  throw Error(ErrorCode::kVariableTableFull,
-              fmt::format("the networks have {} variables together, but the variable table of the machine has {} "
-                          "entries; {}; or give fewer networks",
-                          variables, caps.var_entries,
-                          only_table ? contract::smallest_machine({table}, "them")
-                                     : contract::smallest_machine({table, sram}, "them")));
-}
-
-// The first networks have the first choice of the persistent SRAM, `persistent_bytes` in all.
-std::vector<Stream> load_streams(const StreamOptions& options, const contract::Capabilities& caps,
-                                 uint64_t persistent_bytes) {
-  std::vector<Stream> streams;
-  size_t variables = 0;
+// Compiles them for a machine. The first networks have the first choice of the persistent SRAM.
+compiler::MachineNeeds compile_streams(const StreamOptions& options, const contract::Capabilities& caps,
+                                       std::vector<Stream>& streams) {
+  compiler::MachineNeeds needs;
+  uint64_t persistent_bytes = compiler::persistent_capacity(caps);
   std::set<std::string> shared;  // identities
-  for (const StreamArgument& argument : options.streams) {
-    streams.push_back(load_stream(argument, options, caps, persistent_bytes));
-    for (const compiler::Variable& variable : streams.back().program.variables) {
+  for (Stream& stream : streams) {
+    compiler::Options compile;
+    compile.schedule.persistent_bytes = persistent_bytes;
+    compile.schedule.state_in_dram = options.state_in_dram;
+    compile.schedule.two_places = options.double_buffer;
+    try {
+      stream.program = compiler::compile_unchecked(stream.network.graph, caps, compile);
+    } catch (const compiler::NoRoom&) {
+      throw;  // for the search of a machine that is large enough
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("{}: {}", in_quotes(stream.network.path.string()), error.what()));
+    }
+    needs.add(stream.program, options.double_buffer, true, options.share);
+    for (const compiler::Variable& variable : stream.program.variables) {
       if (options.share && !shared.insert(variable.identity).second) continue;
       persistent_bytes -= std::min(persistent_bytes, persistent_bytes_of(variable, options, caps.psram_port_bytes));
-      ++variables;
-    }
-    for (size_t i = 0; i + 1 < streams.size(); ++i) {
-      if (streams[i].name != streams.back().name) continue;
-      throw Error(ErrorCode::kBadOption,
-                  fmt::format("two networks have the name {}, by which outputs are told apart; rename one file",
-                              in_quotes(streams[i].name)));
     }
   }
-  if (variables > caps.var_entries) throw_table_full(variables, caps);
+  return needs;
+}
+
+// Outputs and reports tell networks apart by their names: the second of a name is NAME-2.
+void tell_apart(std::vector<Stream>& streams) {
+  std::set<std::string> names, seen;
+  for (const Stream& stream : streams) names.insert(stream.name);
+  for (Stream& stream : streams) {
+    if (seen.insert(stream.name).second) continue;
+    const std::string name = stream.name;
+    for (int number = 2; !names.insert(stream.name).second; ++number) stream.name = fmt::format("{}-{}", name, number);
+  }
+}
+
+std::vector<Stream> load_streams(const StreamOptions& options, const contract::Capabilities& caps) {
+  std::vector<Stream> streams;
+  for (const StreamArgument& argument : options.streams) {
+    Network network = load_network(argument.network);
+    InputData frames = load_frames(network, argument.inputs);
+    std::string name = network.path.stem().string();
+    streams.push_back({std::move(name), std::move(network), std::move(frames), {}});
+  }
+  tell_apart(streams);
+  compiler::require_room(
+      caps, true, [&](const contract::Capabilities& machine) { return compile_streams(options, machine, streams); },
+      "them");
   return streams;
 }
 
@@ -198,17 +199,14 @@ void print(const StreamOptions& options, const std::vector<Stream>& streams, con
                     grouped(streams[i].program.variables.size()), grouped(bytes.all), grouped(bytes.in_dram),
                     run.cycles[i] == 0 ? "-" : grouped((run.cycles[i] + frames / 2) / frames)});
   }
-  fmt::print(
-      "{} network{} on {} ({}), {}, seed {}\n\n{}", streams.size(), streams.size() == 1 ? "" : "s", options.config,
+  say("{} network{} on {} ({}), {}, seed {}\n\n{}", streams.size(), streams.size() == 1 ? "" : "s", options.config,
       options.mode, options.share ? "all in one context" : "each in a context of its own", options.seed,
       report::render({{"network", true}, {"frames"}, {"variables"}, {"bytes"}, {"in DRAM"}, {"cycles a frame"}}, rows));
-  fmt::print("\nrounds    {} of {}, the device powered down after {} of them\n", grouped(run.rounds.size()),
-             options.share ? "a frame of each network in turn" : "random choices in random order",
-             grouped(run.power_downs));
+  say("\nrounds    {} of {}, the device powered down after {} of them\n", grouped(run.rounds.size()),
+      options.share ? "a frame of each network in turn" : "random choices in random order", grouped(run.power_downs));
   if (!check) return;
-  fmt::print("check     {} differing of {} elements compared with {}\n", grouped(check->differing),
-             grouped(check->compared),
-             options.check == "reference" ? "the reference" : "runs of each network alone on the device");
+  say("check     {} differing of {} elements compared with {}\n", grouped(check->differing), grouped(check->compared),
+      options.check == "reference" ? "the reference" : "runs of each network alone on the device");
 }
 
 void write_files(const StreamOptions& options, const std::vector<Stream>& streams, const Interleaved& run,
@@ -236,8 +234,7 @@ int run_stream(const Arguments& arguments) {
   machine.preset = presets::load_preset(options.config);
   machine.mode = options.mode == "timed" ? model::Mode::kTimed : model::Mode::kFunctional;
   runtime::Device device = runtime::Device::open(platform::open_tlm_device(machine));
-  const std::vector<Stream> streams =
-      load_streams(options, device.capabilities(), device.memory_use().persistent_bytes);
+  const std::vector<Stream> streams = load_streams(options, device.capabilities());
   for (const Stream& stream : streams) {
     if (!options.outputs.empty()) add_outputs(parsed->places, stream.network.outputs, folder_of(options, stream));
   }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "driver/graph/text.h"
 #include "driver/runtime/limits.h"
 #include "hw/contract/error.h"
@@ -40,10 +42,20 @@ FilePlaces places_of(const StreamOptions& options) {
   places.read_machine(options.config);
   for (const StreamArgument& stream : options.streams) {
     places.read("the network", stream.network);
-    for (const std::string& input : stream.inputs) places.read("the frames", input.substr(input.rfind('=') + 1));
+    for (const std::string& input : stream.inputs) read_input(places, "the frames", input);
   }
   places.write("--json", options.json);
   return places;
+}
+
+// Where NETWORK.tosa=FRAMES.npy is split: paths may have '=' in them, too, so files that are there decide.
+size_t end_of_network(const std::string& text) {
+  std::error_code ignored;
+  if (std::filesystem::exists(text, ignored)) return std::string::npos;
+  for (size_t at = text.find('='); at != std::string::npos; at = text.find('=', at + 1)) {
+    if (std::filesystem::is_regular_file(text.substr(0, at), ignored)) return at;
+  }
+  return text.rfind('=');
 }
 
 // Inputs belong to the network before them.
@@ -51,7 +63,7 @@ std::vector<StreamArgument> streams_of(const std::vector<Given>& order) {
   std::vector<StreamArgument> streams;
   for (const Given& given : order) {
     if (given.option == kNetwork) {
-      const size_t split = given.value.rfind('=');
+      const size_t split = end_of_network(given.value);
       streams.push_back({given.value.substr(0, split), {}});
       if (split != std::string::npos) streams.back().inputs.push_back(given.value.substr(split + 1));
     } else if (given.option == kInput) {
@@ -65,7 +77,7 @@ std::vector<StreamArgument> streams_of(const std::vector<Given>& order) {
   }
   for (const StreamArgument& stream : streams) {
     if (!stream.inputs.empty()) continue;
-    throw Error(ErrorCode::kBadOption, fmt::format("{} is not NETWORK.tosa=FRAMES.npy, nor has it an --input behind it",
+    throw Error(ErrorCode::kBadOption, fmt::format("{} is not NETWORK.tosa=FRAMES.npy, and no --input stands behind it",
                                                    in_quotes(stream.network)));
   }
   return streams;
@@ -78,7 +90,7 @@ std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
   options.add_options()  //
       ("input,i", po::value<std::vector<std::string>>()->value_name("NAME=FRAMES.npy"),
        "frames of an input of the network before it, counted by the first axis; NAME may be left out when there is one "
-       "input; the text is split at its last '='")  //
+       "input")  //
       ("config,c", po::value<std::string>()->default_value("edge")->value_name("NAME|FILE"),
        "the machine: nano, edge, or a YAML file with its sizes")  //
       ("mode", po::value<std::string>()->default_value("timed")->value_name("MODE"),

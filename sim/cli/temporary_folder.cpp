@@ -5,8 +5,10 @@
 #include <stdlib.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <string>
+#include <system_error>
 
 #include "hw/contract/error.h"
 
@@ -15,10 +17,20 @@ namespace npu::cli {
 namespace fs = std::filesystem;
 
 TemporaryFolder::TemporaryFolder() {
-  std::string pattern = (fs::temp_directory_path() / "npu-XXXXXX").string();
+  std::error_code problem;
+  const fs::path parent = fs::temp_directory_path(problem);
+  if (problem) {
+    const char* given = std::getenv("TMPDIR");
+    throw Error(
+        contract::ErrorCode::kCannotWrite,
+        fmt::format("there is no folder '{}' for temporary files: {}; set TMPDIR to a folder that can be written",
+                    given != nullptr ? given : "/tmp", problem.message()));
+  }
+  std::string pattern = (parent / "npu-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) {
     throw Error(contract::ErrorCode::kCannotWrite,
-                fmt::format("cannot make a folder like '{}': {}", pattern, std::strerror(errno)));
+                fmt::format("cannot make a folder like '{}': {}; set TMPDIR to a folder that can be written", pattern,
+                            std::strerror(errno)));
   }
   path_ = pattern;
 }

@@ -26,40 +26,69 @@ std::string tensor_name_of(const tflite::Tensor& tensor) {
   return tensor.name() == nullptr ? "" : tensor.name()->str();
 }
 
-bool is_free(const tflite::Tensor& tensor, uint32_t axis) {
-  const TfliteInts* signature = tensor.shape_signature();
-  if (tensor.shape()->Get(axis) < 0) return true;
-  return signature != nullptr && signature->size() == tensor.shape()->size() && signature->Get(axis) < 0;
-}
+// One size of a tensor as the file has it, and what it becomes.
+struct Size {
+  int32_t given = 0;
+  bool free = false;
+  int32_t chosen = 0;  // 0: not settled yet
+};
 
-bool has_free_size(const tflite::Tensor& tensor) {
-  for (uint32_t i = 0; tensor.shape() != nullptr && i < tensor.shape()->size(); ++i) {
-    if (is_free(tensor, i)) return true;
+// The shape of one tensor. `tensor` is null where the file has no shape for it.
+struct Shape {
+  tflite::Tensor* tensor = nullptr;
+  std::vector<Size> sizes;
+
+  [[nodiscard]] bool has_free_size() const {
+    return std::any_of(sizes.begin(), sizes.end(), [](const Size& size) { return size.free; });
   }
-  return false;
+};
+
+Shape shape_of(tflite::Tensor* tensor) {
+  Shape shape;
+  if (tensor == nullptr || tensor->shape() == nullptr) return shape;
+  shape.tensor = tensor;
+  const TfliteInts* signature = tensor->shape_signature();
+  const bool has_signature = signature != nullptr && signature->size() == tensor->shape()->size();
+  for (uint32_t i = 0; i < tensor->shape()->size(); ++i) {
+    const int32_t given = tensor->shape()->Get(i);
+    const bool free = given < 0 || (has_signature && signature->Get(i) < 0);
+    shape.sizes.push_back({given, free, free ? 0 : given});
+  }
+  return shape;
 }
 
 // "5x4", or "?x4" where `free` sizes are not named.
-std::string sizes_of(const tflite::Tensor& tensor, bool free) {
+std::string sizes_of(const Shape& shape, bool free) {
   std::vector<std::string> sizes;
-  for (uint32_t i = 0; i < tensor.shape()->size(); ++i) {
-    sizes.push_back(free && is_free(tensor, i) ? "?" : std::to_string(tensor.shape()->Get(i)));
-  }
+  for (const Size& size : shape.sizes) sizes.push_back(free && size.free ? "?" : std::to_string(size.given));
   return fmt::format("{}", fmt::join(sizes, "x"));
 }
 
 // How free sizes of the inputs change: from the file's to the chosen ones.
 using SizeChanges = std::map<int32_t, int32_t>;
+// What has been written where: writers of files may give tensors one list of sizes in common.
+using WrittenSizes = std::map<const uint8_t*, int32_t>;
 
+// Settles the sizes of one graph. All of them are read before the first one is written, and those of every graph of the
+// file must be, too, since a list of sizes may belong to tensors of several graphs.
 class TfliteShaper {
  public:
-  TfliteShaper(tflite::SubGraph& graph, std::string_view source) : graph_(graph), source_(source) {}
+  TfliteShaper(tflite::SubGraph& graph, std::string_view source) : source_(source) {
+    auto* tensors = graph.mutable_tensors();
+    for (uint32_t i = 0; tensors != nullptr && i < tensors->size(); ++i) {
+      shapes_.push_back(shape_of(tensors->GetMutableObject(i)));
+      names_.push_back(tensor_name_of(*tensors->Get(i)));
+    }
+    if (graph.inputs() == nullptr) return;
+    for (const int32_t id : *graph.inputs()) {
+      if (id >= 0 && static_cast<size_t>(id) < shapes_.size()) inputs_.push_back(static_cast<size_t>(id));
+    }
+  }
 
+  // Settles the inputs' sizes. Returns a line about each that has free sizes and no chosen ones.
   std::vector<std::string> inputs(std::span<const ChosenShape> chosen) {
     std::vector<std::string> names;
-    for (const int32_t id : numbers(graph_.inputs())) {
-      if (tflite::Tensor* tensor = at(id)) names.push_back(in_quotes(tensor_name_of(*tensor)));
-    }
+    for (const size_t id : inputs_) names.push_back(in_quotes(names_[id]));
     for (const ChosenShape& shape : chosen) {
       const auto used = std::count(names.begin(), names.end(), in_quotes(shape.input));
       if (used == 1) continue;
@@ -67,128 +96,122 @@ class TfliteShaper {
                                                      in_quotes(shape.input), source_, fmt::join(names, ", ")));
     }
     std::vector<std::string> notes;
-    for (const int32_t id : numbers(graph_.inputs())) {
-      tflite::Tensor* tensor = at(id);
-      if (tensor == nullptr || tensor->shape() == nullptr) continue;
+    for (const size_t id : inputs_) {
+      if (shapes_[id].tensor == nullptr) continue;
       const auto found = std::find_if(chosen.begin(), chosen.end(),
-                                      [&](const ChosenShape& shape) { return shape.input == tensor_name_of(*tensor); });
+                                      [&](const ChosenShape& shape) { return shape.input == names_[id]; });
       if (found != chosen.end()) {
-        choose(*tensor, *found);
-      } else if (has_free_size(*tensor)) {
-        notes.push_back(keep(*tensor));
+        choose(id, *found);
+      } else if (shapes_[id].has_free_size()) {
+        notes.push_back(keep(id));
       }
     }
     return notes;
   }
 
+  // Settles the sizes of the other tensors, from those of the inputs.
   void others() {
-    if (graph_.tensors() == nullptr) return;
-    for (uint32_t id = 0; id < graph_.tensors()->size(); ++id) {
-      tflite::Tensor* tensor = at(static_cast<int32_t>(id));
-      if (tensor == nullptr || tensor->shape() == nullptr) continue;
-      for (uint32_t i = 0; i < tensor->shape()->size(); ++i) {
-        if (!is_free(*tensor, i)) continue;
-        set(*tensor, i, settled_.count(tensor) > 0 ? tensor->shape()->Get(i) : followed(*tensor, i));
+    for (size_t id = 0; id < shapes_.size(); ++id) {
+      for (size_t axis = 0; axis < shapes_[id].sizes.size(); ++axis) {
+        Size& size = shapes_[id].sizes[axis];
+        if (size.free && size.chosen == 0) size.chosen = followed(id, axis);
+      }
+    }
+  }
+
+  void write(WrittenSizes& written) const {
+    for (size_t id = 0; id < shapes_.size(); ++id) {
+      tflite::Tensor* tensor = shapes_[id].tensor;
+      for (uint32_t axis = 0; axis < shapes_[id].sizes.size(); ++axis) {
+        const Size& size = shapes_[id].sizes[axis];
+        const bool followed = write(*tensor->mutable_shape(), axis, size.chosen, written) &&
+                              (tensor->mutable_shape_signature() == nullptr ||
+                               write(*tensor->mutable_shape_signature(), axis, size.chosen, written));
+        if (!followed) cannot_follow(id, axis);
       }
     }
   }
 
  private:
-  static std::vector<int32_t> numbers(const TfliteInts* list) {
-    return list == nullptr ? std::vector<int32_t>() : std::vector<int32_t>(list->begin(), list->end());
+  // False when another tensor with the same list needs another size there.
+  static bool write(TfliteInts& list, uint32_t axis, int32_t size, WrittenSizes& written) {
+    if (axis >= list.size()) return true;
+    const auto [known, fresh] = written.try_emplace(list.Data() + axis * sizeof(int32_t), size);
+    if (!fresh) return known->second == size;
+    list.Mutate(axis, size);
+    return true;
   }
 
-  tflite::Tensor* at(int32_t id) {
-    auto* tensors = graph_.mutable_tensors();
-    if (tensors == nullptr || id < 0 || static_cast<uint32_t>(id) >= tensors->size()) return nullptr;
-    return tensors->GetMutableObject(static_cast<uint32_t>(id));
-  }
-
-  // Writers may give tensors one list in common, so no size is written twice in different ways.
-  void set(tflite::Tensor& tensor, uint32_t axis, int32_t size) {
-    TfliteInts* shape = tensor.mutable_shape();
-    const auto [known, fresh] = written_.try_emplace(shape->Data() + axis * sizeof(int32_t), size);
-    if (!fresh && known->second != size) cannot_follow(tensor, axis);
-    shape->Mutate(axis, size);
-    if (tensor.mutable_shape_signature() != nullptr && axis < tensor.shape_signature()->size()) {
-      tensor.mutable_shape_signature()->Mutate(axis, size);
-    }
-  }
-
-  std::string keep(tflite::Tensor& tensor) {
-    const std::string free = sizes_of(tensor, true);
-    for (uint32_t i = 0; i < tensor.shape()->size(); ++i) {
-      const int32_t size = tensor.shape()->Get(i);
-      if (size < 1) {
+  std::string keep(size_t id) {
+    Shape& shape = shapes_[id];
+    const std::string free = sizes_of(shape, true);
+    for (Size& size : shape.sizes) {
+      if (size.given < 1) {
         throw Error(
             ErrorCode::kFeatureUnsupported,
             fmt::format("{}: input {} has the free shape {}, for which the file gives no sizes; choose them with "
                         "--shape {}=SIZExSIZE...",
-                        source_, in_quotes(tensor_name_of(tensor)), free, tensor_name_of(tensor)));
+                        source_, in_quotes(names_[id]), free, names_[id]));
       }
-      if (is_free(tensor, i)) changes_.emplace(size, size);
+      if (!size.free) continue;
+      changes_.emplace(size.given, size.given);
+      size.chosen = size.given;
     }
-    settled_.insert({&tensor, true});
     return fmt::format(
         "{}: input {} has the free shape {}; taken as {}, which the file gives (--shape {}=... takes another)", source_,
-        in_quotes(tensor_name_of(tensor)), free, sizes_of(tensor, false), tensor_name_of(tensor));
+        in_quotes(names_[id]), free, sizes_of(shape, false), names_[id]);
   }
 
-  void choose(tflite::Tensor& tensor, const ChosenShape& shape) {
-    const std::string free = sizes_of(tensor, true);
-    bool fits = shape.sizes.size() == tensor.shape()->size() && has_free_size(tensor);
-    for (uint32_t i = 0; fits && i < tensor.shape()->size(); ++i) {
-      fits = is_free(tensor, i) || tensor.shape()->Get(i) == shape.sizes[i];
+  void choose(size_t id, const ChosenShape& chosen) {
+    Shape& shape = shapes_[id];
+    bool fits = chosen.sizes.size() == shape.sizes.size() && shape.has_free_size();
+    for (size_t i = 0; fits && i < shape.sizes.size(); ++i) {
+      fits = shape.sizes[i].free || shape.sizes[i].given == chosen.sizes[i];
     }
     if (!fits) {
       throw Error(ErrorCode::kBadOption,
                   fmt::format("--shape {}={} does not fit the input's shape in {}, {}: only sizes with ? can be chosen",
-                              shape.input, fmt::join(shape.sizes, "x"), source_, free));
+                              chosen.input, fmt::join(chosen.sizes, "x"), source_, sizes_of(shape, true)));
     }
-    for (uint32_t i = 0; i < tensor.shape()->size(); ++i) {
-      if (!is_free(tensor, i)) continue;
-      const auto size = static_cast<int32_t>(shape.sizes[i]);
-      const auto [known, fresh] = changes_.try_emplace(tensor.shape()->Get(i), size);
-      if (!fresh && known->second != size) cannot_follow(tensor, i);
-      new_sizes_[{&tensor, i}] = size;
-    }
-    settled_.insert({&tensor, true});
-    for (uint32_t i = 0; i < tensor.shape()->size(); ++i) {
-      if (new_sizes_.count({&tensor, i}) > 0) tensor.mutable_shape()->Mutate(i, new_sizes_[{&tensor, i}]);
+    for (size_t i = 0; i < shape.sizes.size(); ++i) {
+      Size& size = shape.sizes[i];
+      if (!size.free) continue;
+      size.chosen = static_cast<int32_t>(chosen.sizes[i]);
+      const auto [known, fresh] = changes_.try_emplace(size.given, size.chosen);
+      if (!fresh && known->second != size.chosen) cannot_follow(id, i);
     }
   }
 
   // The same size as an input's becomes what that one became; of a size made of them, such as a product, the factor.
-  int32_t followed(const tflite::Tensor& tensor, uint32_t axis) {
-    const int32_t size = tensor.shape()->Get(axis);
-    if (size < 1) cannot_follow(tensor, axis);
+  [[nodiscard]] int32_t followed(size_t id, size_t axis) const {
+    const int32_t size = shapes_[id].sizes[axis].given;
+    if (size < 1) cannot_follow(id, axis);
     const auto same = changes_.find(size);
     if (same != changes_.end()) return same->second;
     if (std::all_of(changes_.begin(), changes_.end(),
                     [](const auto& change) { return change.first == change.second; })) {
       return size;
     }
-    if (changes_.size() != 1) cannot_follow(tensor, axis);
+    if (changes_.size() != 1) cannot_follow(id, axis);
     const auto [from, to] = *changes_.begin();
     const int64_t product = int64_t{size} * to;
-    if (from < 1 || product % from != 0 || product / from > INT32_MAX) cannot_follow(tensor, axis);
+    if (from < 1 || product % from != 0 || product / from > INT32_MAX) cannot_follow(id, axis);
     return static_cast<int32_t>(product / from);
   }
 
-  [[noreturn]] void cannot_follow(const tflite::Tensor& tensor, uint32_t axis) const {
+  [[noreturn]] void cannot_follow(size_t id, size_t axis) const {
     throw Error(
         ErrorCode::kArgumentUnsupported,
         fmt::format("{}: what size {} of tensor {} is does not follow from the inputs' sizes; export the network "
                     "with fixed sizes",
-                    source_, axis, in_quotes(tensor_name_of(tensor))));
+                    source_, axis, in_quotes(names_[id])));
   }
 
-  tflite::SubGraph& graph_;
   std::string source_;
+  std::vector<Shape> shapes_;       // of each tensor
+  std::vector<std::string> names_;  // of each tensor
+  std::vector<size_t> inputs_;      // numbers of tensors
   SizeChanges changes_;
-  std::map<const tflite::Tensor*, bool> settled_;
-  std::map<std::pair<const tflite::Tensor*, uint32_t>, int32_t> new_sizes_;
-  std::map<const uint8_t*, int32_t> written_;
 };
 
 LstmScale lstm_scale_of(const tflite::Tensor& tensor) {
@@ -220,26 +243,34 @@ ChosenShape parse_chosen_shape(const std::string& text) {
   throw Error(ErrorCode::kBadOption, fmt::format("--shape needs NAME=5x4, not {}", in_quotes(text)));
 }
 
-TfliteFile::TfliteFile(std::vector<uint8_t> bytes, std::string source)
+TfliteFile::TfliteFile(std::vector<uint8_t> bytes, std::string source, std::string_view function)
     : bytes_(std::move(bytes)), source_(std::move(source)) {
   flatbuffers::Verifier verifier(bytes_.data(), bytes_.size());
   if (bytes_.size() < 16 || !tflite::VerifyModelBuffer(verifier)) {
     throw Error(ErrorCode::kFileDamaged,
                 fmt::format("{} is not a whole TensorFlow Lite file: its tables cannot be read", source_));
   }
+  const auto* graphs = tflite::GetModel(bytes_.data())->subgraphs();
+  for (uint32_t i = 0; graphs != nullptr && i < graphs->size(); ++i) {
+    const flatbuffers::String* name = graphs->Get(i)->name();
+    if (name != nullptr && name->string_view() == function) main_graph_ = i;
+  }
 }
 
 std::vector<std::string> TfliteFile::fix_shapes(std::span<const ChosenShape> chosen) {
-  tflite::Model* model = tflite::GetMutableModel(bytes_.data());
-  std::vector<std::string> notes;
-  auto* graphs = model->mutable_subgraphs();
+  auto* graphs = tflite::GetMutableModel(bytes_.data())->mutable_subgraphs();
+  std::vector<TfliteShaper> shapers;
   for (uint32_t i = 0; graphs != nullptr && i < graphs->size(); ++i) {
-    tflite::SubGraph* graph = graphs->GetMutableObject(i);
-    TfliteShaper shaper(*graph, source_);
-    std::vector<std::string> lines = shaper.inputs(i == 0 ? chosen : std::span<const ChosenShape>());
-    shaper.others();
-    if (i == 0) notes = std::move(lines);
+    shapers.emplace_back(*graphs->GetMutableObject(i), source_);
   }
+  std::vector<std::string> notes;
+  for (uint32_t i = 0; i < shapers.size(); ++i) {
+    std::vector<std::string> lines = shapers[i].inputs(i == main_graph_ ? chosen : std::span<const ChosenShape>());
+    shapers[i].others();
+    if (i == main_graph_) notes = std::move(lines);
+  }
+  WrittenSizes written;
+  for (const TfliteShaper& shaper : shapers) shaper.write(written);
   return notes;
 }
 
@@ -248,7 +279,7 @@ std::vector<LstmFacts> TfliteFile::lstms() const {
   const tflite::Model* model = tflite::GetModel(bytes_.data());
   if (model->subgraphs() == nullptr || model->subgraphs()->size() == 0 || model->operator_codes() == nullptr)
     return result;
-  const tflite::SubGraph* graph = model->subgraphs()->Get(0);
+  const tflite::SubGraph* graph = model->subgraphs()->Get(main_graph_);
   if (graph->operators() == nullptr || graph->tensors() == nullptr) return result;
   const auto tensor = [&](const TfliteInts* list, uint32_t i) -> const tflite::Tensor* {
     if (list == nullptr || i >= list->size() || list->Get(i) < 0) return nullptr;

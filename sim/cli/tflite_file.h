@@ -22,16 +22,17 @@ struct ChosenShape {
 // NAME=5x4. Throws Error(kBadOption).
 [[nodiscard]] ChosenShape parse_chosen_shape(const std::string& text);
 
-// A file in memory. `source` is its name, for messages.
+// A file in memory. `source` is its name, for messages. Its main graph is the one that is named `function`, else the
+// first.
 class TfliteFile {
  public:
   // Throws Error(kFileDamaged) for a file that is cut off or damaged.
-  TfliteFile(std::vector<uint8_t> bytes, std::string source);
+  TfliteFile(std::vector<uint8_t> bytes, std::string source, std::string_view function);
 
   // Gives each free size (-1 in shape_signature) a value: that of `chosen`, else the one that the file has in `shape`.
   // Free sizes of other tensors change as those of the inputs do. Returns a line about each input that has free sizes.
   // Throws Error: kBadOption for an input that is not there or has no such sizes; kArgumentUnsupported where it does
-  // not follow from the inputs' sizes what another tensor's are.
+  // not follow from the inputs' sizes what another tensor's are. The bytes are of no use after an error.
   std::vector<std::string> fix_shapes(std::span<const ChosenShape> chosen);
 
   // Of each UNIDIRECTIONAL_SEQUENCE_LSTM of the main graph, in the order of operators.
@@ -42,6 +43,7 @@ class TfliteFile {
  private:
   std::vector<uint8_t> bytes_;
   std::string source_;
+  uint32_t main_graph_ = 0;
 };
 
 }  // namespace npu::cli

@@ -28,7 +28,7 @@ struct Blocks {
 };
 
 // Those of the module. While it is missing, each call looks for it again. Throws npu::Error (cannot_read) for a module
-// that cannot be opened or is of another version.
+// that cannot be opened or was built from other sources.
 [[nodiscard]] Blocks& blocks();
 // blocks(), which must not be empty. Throws npu::Error (feature_unsupported), with the way to build the module.
 [[nodiscard]] Blocks& required_blocks();

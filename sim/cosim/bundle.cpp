@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "driver/graph/file.h"
 #include "hw/contract/error.h"
 
 namespace npu::cosim {
@@ -20,12 +21,47 @@ namespace {
 constexpr int kSchemaVersion = 1;
 constexpr uintmax_t kMaxFile = uintmax_t{64} << 20;  // more than any memory that an engine reaches
 
-void write_file(const fs::path& path, const void* data, size_t bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
-  file.close();
-  if (!file) throw Error(ErrorCode::kCannotWrite, fmt::format("cannot write '{}'", path.string()));
-}
+// A folder that is being filled: gone again unless it gets its name.
+class NewFolder {
+ public:
+  explicit NewFolder(const fs::path& folder)
+      : place_(graph::place_of(folder)), part_(graph::unique_path_beside(place_)) {
+    std::error_code error;
+    fs::create_directories(place_.parent_path(), error);
+    if (!fs::create_directory(part_, error)) {
+      throw Error(ErrorCode::kCannotWrite, fmt::format("cannot create '{}': {}", folder.string(), error.message()));
+    }
+    unfinished_.emplace_back(part_);
+  }
+  ~NewFolder() {
+    std::error_code ignored;
+    if (!part_.empty()) fs::remove_all(part_, ignored);
+  }
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+
+  void write(const std::string& name, const void* data, size_t bytes) {
+    unfinished_.emplace_back(part_ / name);
+    std::ofstream file(part_ / name, std::ios::binary);
+    file.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
+    file.close();
+    if (!file) throw Error(ErrorCode::kCannotWrite, fmt::format("cannot write '{}'", (place_ / name).string()));
+  }
+
+  void take_place() {
+    std::error_code error;
+    fs::rename(part_, place_, error);
+    if (error) {
+      throw Error(ErrorCode::kCannotWrite, fmt::format("cannot create '{}': {}", place_.string(), error.message()));
+    }
+    part_.clear();
+    unfinished_.clear();
+  }
+
+ private:
+  fs::path place_, part_;
+  std::vector<graph::Unfinished> unfinished_;
+};
 
 std::vector<uint8_t> read_file(const fs::path& path) {
   std::error_code error;
@@ -113,25 +149,16 @@ Bundle understand(const Json& json) {
 }  // namespace
 
 void write_bundle(const Bundle& bundle, const fs::path& folder) {
-  const fs::path partial = folder.string() + ".partial";
-  std::error_code error;
-  fs::remove_all(partial, error);
-  fs::create_directories(partial, error);
-  if (error) {
-    throw Error(ErrorCode::kCannotWrite, fmt::format("cannot create '{}': {}", partial.string(), error.message()));
-  }
+  NewFolder made(folder);
   const std::string text = json_of(bundle).dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
-  write_file(partial / "tile.json", text.data(), text.size());
+  made.write("tile.json", text.data(), text.size());
   for (size_t i = 0; i < bundle.found.memory.size(); ++i) {
     const std::vector<uint8_t>& bytes = bundle.found.memory[i].bytes;
-    write_file(partial / memory_file(i), bytes.data(), bytes.size());
+    made.write(memory_file(i), bytes.data(), bytes.size());
   }
-  write_file(partial / "expected.bin", bundle.found.expected.data(), bundle.found.expected.size());
-  write_file(partial / "got.bin", bundle.found.got.data(), bundle.found.got.size());
-  fs::rename(partial, folder, error);
-  if (error) {
-    throw Error(ErrorCode::kCannotWrite, fmt::format("cannot create '{}': {}", folder.string(), error.message()));
-  }
+  made.write("expected.bin", bundle.found.expected.data(), bundle.found.expected.size());
+  made.write("got.bin", bundle.found.got.data(), bundle.found.got.size());
+  made.take_place();
 }
 
 Bundle read_bundle(const fs::path& folder) {

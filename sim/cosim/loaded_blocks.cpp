@@ -34,10 +34,13 @@ const rtl::BlockMakers* find_block_makers() {
     if (!why.starts_with(kModule) || why.find("No such file") == std::string::npos) refuse_module(why);
     return nullptr;
   }
-  const uint32_t version = symbol_of<rtl::ModuleVersion>(module, "npu_rtl_version")();
-  if (version != rtl::kModuleVersion) {
-    refuse_module(fmt::format("it has version {}, this program needs version {}; build both again", version,
-                              rtl::kModuleVersion));
+  const std::string version = symbol_of<rtl::ModuleVersion>(module, "npu_rtl_version")();
+  if (version != rtl::source_version()) {
+    dlclose(module);
+    refuse_module(
+        fmt::format("it was built from other sources (version {}) than this program (version {}); build both "
+                    "again",
+                    version, rtl::source_version()));
   }
   return symbol_of<rtl::ModuleBlocks>(module, "npu_rtl_blocks")();
 }

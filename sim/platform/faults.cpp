@@ -14,7 +14,6 @@ namespace npu::platform {
 namespace {
 
 constexpr uint32_t kFlipWordBytes = 8, kFlipWordBits = 72;  // of the persistent SRAM, check bits included
-constexpr uint32_t kFaultQueues = 10;
 constexpr std::string_view kFaultBlanks = " \t\n";
 
 struct FaultKindInfo {
@@ -129,7 +128,7 @@ class FaultClauseParser {
   }
 
   [[nodiscard]] uint32_t queue_of(std::string_view name) const {
-    for (uint32_t queue = 0; queue < kFaultQueues; ++queue) {
+    for (uint32_t queue = 0; queue < contract::kEngineQueues; ++queue) {
       if (contract::name(static_cast<contract::Queue>(queue)) == name) return queue;
     }
     refuse_clause(text_, "names queue '" + std::string(name) + "', but there are dma0 to dma7, mxu and vpu", example_);

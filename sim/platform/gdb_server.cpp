@@ -12,6 +12,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "hw/contract/error.h"
@@ -52,8 +54,15 @@ GdbServer::GdbServer(uint16_t port, model::CpuDebugPort& cpu, std::function<void
     : wake_(std::move(wake)), session_(cpu), port_(port) {
   listener_ = listen_at(port_);
   quit_ = eventfd(0, EFD_CLOEXEC);
-  NPU_CHECK(quit_ >= 0);
-  thread_ = std::thread([this] { serve(); });
+  try {
+    if (quit_ < 0) throw std::system_error(errno, std::generic_category());
+    thread_ = std::thread([this] { serve(); });
+  } catch (const std::system_error& error) {
+    if (quit_ >= 0) close(quit_);
+    close(listener_);
+    throw Error(contract::ErrorCode::kBudgetExceeded,
+                std::string("the system gives no thread or file for the debugger: ") + error.what());
+  }
 }
 
 GdbServer::~GdbServer() {

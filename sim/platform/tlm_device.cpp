@@ -4,9 +4,11 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "hw/contract/error.h"
 #include "hw/contract/gen/registers.h"
@@ -60,6 +62,13 @@ RegisterRights rights_of(uint32_t offset) {
   return {};
 }
 
+// SystemC reports a process without a stack as an error of its own.
+bool lacks_memory(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;
+  const auto* report = dynamic_cast<const sc_core::sc_report*>(&error);
+  return report != nullptr && std::string_view(report->get_msg_type()).find("stack setup") != std::string_view::npos;
+}
+
 [[noreturn]] void throw_no_access(uint32_t offset, bool write) {
   const RegisterRights rights = rights_of(offset);
   std::ostringstream text;
@@ -90,12 +99,20 @@ TlmDevice::TlmDevice(const PlatformOptions& options) {
     throw Error(ErrorCode::kWrongOrder,
                 "a simulated device was already opened in this process, and SystemC allows one: use another process");
   }
-  thread_ = std::thread([this, options] { simulate(options); });
+  try {
+    thread_ = std::thread([this, options] { simulate(options); });
+  } catch (const std::system_error& error) {
+    opened = false;
+    throw Error(ErrorCode::kBudgetExceeded, std::string("the system gives no thread for the simulation: ") +
+                                                error.what() +
+                                                "; end other programs, or raise their limit (ulimit -u)");
+  }
   mailbox_.call();  // answered when the system is built, or has failed to be
   if (failure_ != nullptr) {
     thread_.join();
     std::rethrow_exception(failure_);
   }
+  open_ = true;
 }
 
 TlmDevice::~TlmDevice() {
@@ -122,7 +139,14 @@ void TlmDevice::simulate(const PlatformOptions& options) {
     failure_ = std::current_exception();
     mailbox_.answer();
   } catch (const std::exception& error) {
-    panic(__FILE__, __LINE__, std::string("the simulation failed: ") + error.what());
+    if (open_ || !lacks_memory(error)) {
+      panic(__FILE__, __LINE__, std::string("the simulation failed: ") + error.what());
+    }
+    failure_ = std::make_exception_ptr(
+        Error(ErrorCode::kBudgetExceeded,
+              "this computer has not enough memory for the simulation of the machine; end other "
+              "programs, or raise the limit (ulimit -v)"));
+    mailbox_.answer();
   }
   system_.reset();
 }

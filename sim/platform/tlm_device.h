@@ -39,6 +39,7 @@ class TlmDevice : public runtime::Hal {
   Request request_;
   std::unique_ptr<System> system_;  // made, used and destroyed by the simulation's thread
   std::exception_ptr failure_;      // why the system could not be built
+  bool open_ = false;               // the system was built; ordered by the mailbox
   std::thread thread_;
 };
 

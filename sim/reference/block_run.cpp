@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "sim/reference/element.h"
 #include "sim/reference/operators.h"
 
@@ -52,6 +54,33 @@ std::vector<Value> BlockRun::execute(const Observer& observer) {
     release(op.outputs, i);
   }
   return results();
+}
+
+void BlockRun::foresee_memory() const {
+  int64_t alive = 0;
+  std::vector<int64_t> taken(slots_.size(), 0);
+  const auto take = [&](TensorId id) {
+    const Tensor& tensor = block_.tensors[id];
+    if (tensor.variable || slots_[id].value != nullptr || taken[id] > 0) return;
+    taken[id] = value_bytes(tensor);
+    alive += taken[id];
+    execution_.require_memory(alive, tensor);
+  };
+  for (size_t i = 0; i < block_.operators.size(); ++i) {
+    const Operator& op = block_.operators[i];
+    if (op.op == graph::Op::kConst || op.op == graph::Op::kConstShape) continue;  // taken where they are read
+    for (const TensorId id : op.inputs) take(id);
+    for (const TensorId id : op.outputs) take(id);
+    for (const auto* ids : {&op.inputs, &op.outputs}) {
+      for (const TensorId id : *ids) {
+        if (last_use_[id] <= i) alive -= std::exchange(taken[id], 0);
+      }
+    }
+  }
+  for (const TensorId id : block_.outputs) {  // copies
+    alive += value_bytes(block_.tensors[id]);
+    execution_.require_memory(alive, block_.tensors[id]);
+  }
 }
 
 std::vector<const Value*> BlockRun::step(size_t position) {

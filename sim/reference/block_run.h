@@ -20,6 +20,10 @@ class BlockRun {
   BlockRun& operator=(const BlockRun&) = delete;
   ~BlockRun();
 
+  // Throws Error(budget_exceeded) when execute() would, for memory that this block takes by itself: what control flow
+  // runs takes more.
+  void foresee_memory() const;
+
   // Once: the values of the block's outputs.
   [[nodiscard]] std::vector<graph::Value> execute(const Observer& observer);
 

@@ -102,12 +102,16 @@ void Execution::count_work(const graph::Block& block, const graph::Operator& op)
 }
 
 void Execution::take_memory(int64_t bytes, const graph::Tensor& tensor) {
+  require_memory(bytes, tensor);
+  bytes_ += bytes;
+}
+
+void Execution::require_memory(int64_t bytes, const graph::Tensor& tensor) const {
   if (bytes > options_.most_bytes - bytes_) {
     throw Error(ErrorCode::kBudgetExceeded,
                 fmt::format("at tensor '{}' the graph's values need more than the reference's limit of {} MiB",
                             tensor.name, options_.most_bytes >> 20));
   }
-  bytes_ += bytes;
 }
 
 }  // namespace npu::reference

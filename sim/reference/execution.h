@@ -31,6 +31,8 @@ class Execution {
   void count_iteration(const Call& call);
   void count_work(const graph::Block& block, const graph::Operator& op);
   void take_memory(int64_t bytes, const graph::Tensor& tensor);
+  // As take_memory(), but takes none.
+  void require_memory(int64_t bytes, const graph::Tensor& tensor) const;
   void return_memory(int64_t bytes) { bytes_ -= bytes; }
 
  private:

@@ -77,7 +77,9 @@ std::vector<Value> run(const graph::Graph& graph, const std::vector<Value>& inpu
   }
   const auto bound = bind(graph.main(), inputs);
   Execution execution(graph, context, options);
-  return BlockRun(execution, graph.main(), bound).execute(observer);
+  BlockRun run(execution, graph.main(), bound);
+  run.foresee_memory();
+  return run.execute(observer);
 }
 
 }  // namespace npu::reference

@@ -246,7 +246,7 @@ std::string state_totals(const Report& report) {
   text += fmt::format(", {} and {} in DRAM{}", grouped(average(bytes.dram_read, n)),
                       grouped(average(bytes.dram_written, n)), n == 1 ? "" : " an invocation");
   if (report.timed()) {
-    text += fmt::format("; commands that do last {} cycles, charged to moving state are {}",
+    text += fmt::format("; these transfers take {} cycles, of which {} are charged to moving state",
                         grouped(average(report.state_cycles, n)), grouped(average(report.charged_to_state(), n)));
   }
   return text + '\n';

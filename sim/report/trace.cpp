@@ -10,10 +10,8 @@
 #include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <utility>
 
-#include "driver/graph/file.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 
@@ -36,14 +34,9 @@ std::string json_string(const std::string& text) {
 
 }  // namespace
 
-// A file to write, without a name where the file system knows such files, else with the one that it would get.
+// Buffers what goes to a file.
 struct TraceWriter::File {
-  explicit File(const std::filesystem::path& name) {
-    ::unlink(name.c_str());  // what a program of the same number left
-    int descriptor = ::open(name.parent_path().c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-    named = descriptor < 0;
-    if (named) descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0) handle = ::fdopen(descriptor, "wb");
+  explicit File(int descriptor) : handle(::fdopen(::fcntl(descriptor, F_DUPFD_CLOEXEC, 3), "wb")) {
     if (handle == nullptr) failure = errno;
   }
   ~File() {
@@ -55,30 +48,22 @@ struct TraceWriter::File {
   void put(const char* text) {
     if (std::fputs(text, handle) < 0 && failure == 0) failure = errno;
   }
-  // Whether all was written, and is there under the name.
-  bool finish(const std::filesystem::path& name) {
-    if (std::fflush(handle) != 0 && failure == 0) failure = errno;
-    const std::string unnamed = fmt::format("/proc/self/fd/{}", ::fileno(handle));
-    if (failure == 0 && !named && ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) {
-      failure = errno;
-    }
+  // Whether all was written.
+  bool finish() {
+    if (std::fclose(std::exchange(handle, nullptr)) != 0 && failure == 0) failure = errno;
     return failure == 0;
   }
 
   std::FILE* handle = nullptr;
-  bool named = false;
   int failure = 0;  // the first
 };
 
-TraceWriter::TraceWriter(std::filesystem::path path, const compiler::Program& program,
+TraceWriter::TraceWriter(const std::filesystem::path& path, const compiler::Program& program,
                          const contract::Capabilities& caps)
-    : path_(std::move(path)),
-      temporary_(std::filesystem::absolute(path_).replace_filename(fmt::format(".npu-trace-{}", ::getpid()))),
-      file_(std::make_unique<File>(temporary_)),
+    : new_file_(path),
+      file_(std::make_unique<File>(new_file_.descriptor())),
       commands_(list_commands(program)),
       clock_mhz_(caps.clock_mhz) {
-  const std::string why = graph::why_not_replaceable(path_);
-  if (!why.empty()) fail(why);
   if (file_->handle == nullptr) fail(std::strerror(file_->failure));
   for (const compiler::Layer& layer : program.layers) {
     layers_.push_back(json_string(layer.name));
@@ -90,12 +75,7 @@ TraceWriter::TraceWriter(std::filesystem::path path, const compiler::Program& pr
   write_track_names(caps);
 }
 
-TraceWriter::~TraceWriter() {
-  if (temporary_.empty()) return;
-  file_.reset();
-  std::error_code ignored;
-  std::filesystem::remove(temporary_, ignored);
-}
+TraceWriter::~TraceWriter() = default;
 
 void TraceWriter::write_track_names(const contract::Capabilities& caps) {
   put(R"({"ph":"M","pid":1,"name":"process_name","args":{"name":"NPU"}})");
@@ -235,16 +215,16 @@ std::string TraceWriter::microseconds(uint64_t cycles) const {
 uint64_t TraceWriter::close() {
   write_phase({std::max(end_, phase_.time), contract::Phase::kIdle, 0});
   file_->put("\n]}\n");
-  if (!file_->finish(temporary_)) fail(std::strerror(file_->failure));
+  if (!file_->finish()) fail(std::strerror(file_->failure));
   file_.reset();
   return left_out_;
 }
 
 void TraceWriter::fail(const std::string& why) const {
   throw Error(contract::ErrorCode::kCannotWrite,
-              fmt::format("cannot write the trace {}: {}.", graph::in_quotes(path_.string()), why));
+              fmt::format("cannot write the trace {}: {}.", graph::in_quotes(new_file_.file().string()), why));
 }
 
-std::filesystem::path TraceWriter::release() { return std::exchange(temporary_, {}); }
+graph::NewFile TraceWriter::release() { return std::move(new_file_); }
 
 }  // namespace npu::report

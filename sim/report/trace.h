@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "driver/compiler/program.h"
+#include "driver/graph/file.h"
 #include "driver/runtime/runtime.h"
 #include "sim/report/command_list.h"
 #include "sim/report/job_axis.h"
@@ -24,10 +25,8 @@ class TraceWriter {
   // Records beyond this are left out; finish() then says how many.
   static constexpr uint64_t kMaxSlices = 2'000'000;
 
-  // Opens a file in the folder of `path` that has no name yet where the file system knows such, so that nothing stays
-  // of a program that is stopped. Throws Error(kCannotWrite).
-  TraceWriter(std::filesystem::path path, const compiler::Program& program, const contract::Capabilities& caps);
-  // Leaves nothing behind unless released.
+  // Throws Error(kCannotWrite).
+  TraceWriter(const std::filesystem::path& path, const compiler::Program& program, const contract::Capabilities& caps);
   ~TraceWriter();
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
@@ -36,8 +35,8 @@ class TraceWriter {
   // Ends the document, and the firmware's last phase where the last job ended; returns how many records were left out.
   // Throws Error(kCannotWrite).
   uint64_t close();
-  // The closed file, for the caller to give it its name.
-  [[nodiscard]] std::filesystem::path release();
+  // The closed file, for the caller to put into its place.
+  [[nodiscard]] graph::NewFile release();
 
  private:
   struct File;
@@ -56,7 +55,7 @@ class TraceWriter {
   [[nodiscard]] std::string microseconds(uint64_t cycles) const;
   [[nodiscard]] std::string layer_name(const contract::Event& event) const;
 
-  std::filesystem::path path_, temporary_;
+  graph::NewFile new_file_;
   std::unique_ptr<File> file_;
   std::vector<std::string> layers_, operators_, variables_;  // as JSON strings
   std::vector<std::vector<uint64_t>> busy_until_;            // of the tracks of each variable, device time

@@ -94,6 +94,8 @@ void FakeDevice::write_register(uint32_t offset, uint32_t value) {
       if ((value & reg::kCpuControlRunMask) != 0) {
         iss_->reset(contract::kCpuCodeBase);
         stop_ = {};
+      } else {
+        word(reg::kFirmwareState) = 0;
       }
       return;
     case reg::kDoorbell:

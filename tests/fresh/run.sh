@@ -5,9 +5,9 @@
 #
 #   tests/fresh/run.sh [gate|cases|nightly] [CASE...]     gate is the default
 #
-#   gate      sim/demo.sh and `tests/run.sh smoke` as a user with sudo, then sim/demo.sh as root; with the host's compiler cache
+#   gate      the README's commands (the tests: smoke) as a user with sudo, then sim/demo.sh as root; with the host's compiler cache
 #   cases     half-prepared machines (cases.sh): each sets up, or fails with one sentence; CASE... chooses some of them
-#   nightly   cases, then sim/demo.sh and `tests/run.sh full` as a user with sudo and as root, from a new base and without a cache
+#   nightly   cases, then the README's commands (the tests: full) as a user with sudo and as root, from a new base and without a cache
 #
 # Exit status 0 when all passed, 77 after one sentence where this cannot be tried, 1 when something failed.
 # Everything lies in build/fresh, logs in build/fresh/logs.
@@ -45,13 +45,14 @@ try() {
   summary+=("$(printf '%5d s  %s, %s: %s' "$((SECONDS - begun))" "$1" "$2" "$3")")
 }
 
-# commands NAME USER TIER: the README's demo, and its tests in this tier, on a bare machine.
+# commands NAME USER COMMAND...: on a bare machine, one after the other.
 commands() {
-  start "$1"
-  place_clone "$1" "$2"
-  try "$1" "$2" "sim/demo.sh"
-  [[ -z $3 ]] || try "$1" "$2" "tests/run.sh $3"
-  stop "$1"
+  local name=$1 user=$2 command
+  shift 2
+  start "$name"
+  place_clone "$name" "$user"
+  for command in "$@"; do try "$name" "$user" "$command"; done
+  stop "$name"
 }
 
 # What the host has compiled is there for the machines, and what they compile is kept for the next run. Users of the machines
@@ -72,6 +73,7 @@ check_host() {
   for tool in mmdebstrap unshare chroot apt-get git; do
     command -v "$tool" >/dev/null || skip "$tool is missing (sim/setup.sh fresh installs it)"
   done
+  git -c safe.directory='*' -C "$project" rev-parse --quiet --verify HEAD >/dev/null || skip "$project is no git clone"
   [[ $EUID -eq 0 ]] || skip "only root may make machines"
   mkdir -p "$work"/{logs,machines,archives/partial}
   unshare --mount bash -c "mkdir -p '$work/try'/{lower,upper,work,root} &&
@@ -110,15 +112,15 @@ make_base
 seed_cache
 case $level in
   gate)
-    commands user dev smoke
-    commands root root ""
+    commands user dev sim/demo.sh sim/demo-state.sh "tests/run.sh smoke"
+    commands root root sim/demo.sh
     ;;
   cases) run_cases "$@" ;;
   nightly)
     run_cases
     cache=no
-    commands user dev full
-    commands root root full
+    commands user dev sim/demo.sh sim/demo-state.sh tests/run.sh
+    commands root root sim/demo.sh sim/demo-state.sh tests/run.sh
     ;;
 esac
 say "$level passed"

@@ -188,4 +188,18 @@ std::optional<Refusal> refuse_above(std::string_view what, int64_t value, int64_
                  "make it smaller, or run the network with `npu reference`"};
 }
 
+std::optional<Refusal> refuse_window(const graph::Operator& op, std::span<const int64_t> kernel) {
+  const auto check = [](std::string_view what, const auto& values, int64_t limit) {
+    std::optional<Refusal> refusal;
+    for (const int64_t value : values) {
+      if (!refusal) refusal = refuse_above(what, value, limit);
+    }
+    return refusal;
+  };
+  if (auto refusal = check("kernel", kernel, kMostKernel)) return refusal;
+  if (auto refusal = check("stride", op.attributes.stride, kMostStride)) return refusal;
+  if (auto refusal = check("dilation", op.attributes.dilation, kMostDilation)) return refusal;
+  return check("padding", op.attributes.pad, kMostPadding);
+}
+
 }  // namespace npu::compiler

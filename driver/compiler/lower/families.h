@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,5 +71,7 @@ extern const Family kReadFamily, kWriteFamily;                            // var
 // Shape operands must be compile-time constants.
 [[nodiscard]] std::optional<Refusal> refuse_run_time_shapes(const Facts& facts, const graph::Operator& op);
 [[nodiscard]] std::optional<Refusal> refuse_above(std::string_view what, int64_t value, int64_t limit);
+// For a window (ir.h) with this kernel (y, x) and the operator's stride, dilation and padding.
+[[nodiscard]] std::optional<Refusal> refuse_window(const graph::Operator& op, std::span<const int64_t> kernel);
 
 }  // namespace npu::compiler

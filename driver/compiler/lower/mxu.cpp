@@ -17,19 +17,7 @@ std::optional<Refusal> check_conv(const Facts& facts, const graph::Operator& op)
   if (auto refusal = refuse_run_time(facts, op, 2, {"bias", "input_zp", "weight_zp"})) return refusal;
   const graph::Shape& weights = facts.tensor(op.inputs[1]).shape;
   const size_t first = op.op == Op::kConv2d ? 1 : 0;
-  for (size_t d : {first, first + 1}) {
-    if (auto refusal = refuse_above("kernel", weights[d], UINT16_MAX)) return refusal;
-  }
-  for (int32_t step : op.attributes.stride) {
-    if (auto refusal = refuse_above("stride", step, UINT16_MAX)) return refusal;
-  }
-  for (int32_t step : op.attributes.dilation) {
-    if (auto refusal = refuse_above("dilation", step, UINT16_MAX)) return refusal;
-  }
-  for (int32_t rows : op.attributes.pad) {
-    if (auto refusal = refuse_above("padding", rows, INT16_MAX)) return refusal;
-  }
-  return std::nullopt;
+  return refuse_window(op, std::span(weights).subspan(first, 2));
 }
 
 std::optional<Refusal> check_matmul(const Facts& facts, const graph::Operator& op) {

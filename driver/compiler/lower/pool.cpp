@@ -13,16 +13,8 @@ std::optional<Refusal> check_pool(const Facts& facts, const graph::Operator& op)
   if (op.op == Op::kAvgPool2d) {
     if (auto refusal = refuse_run_time(facts, op, 1, {"input_zp", "output_zp"})) return refusal;
   }
-  for (int32_t size : op.attributes.kernel) {
-    if (auto refusal = refuse_above("kernel", size, UINT16_MAX)) return refusal;
-  }
-  for (int32_t step : op.attributes.stride) {
-    if (auto refusal = refuse_above("stride", step, UINT16_MAX)) return refusal;
-  }
-  for (int32_t rows : op.attributes.pad) {
-    if (auto refusal = refuse_above("padding", rows, INT16_MAX)) return refusal;
-  }
-  return std::nullopt;
+  const std::vector<int64_t> kernel(op.attributes.kernel.begin(), op.attributes.kernel.end());
+  return refuse_window(op, kernel);
 }
 
 bool accepts_pool(const graph::Operator&, size_t, const View& view) { return inner_dense(view); }

@@ -9,7 +9,8 @@ namespace npu::compiler::backend {
 namespace {
 
 constexpr double kDramLatency = 40, kChipLatency = 12;
-constexpr int64_t kDramGrain = 64;  // bytes that DRAM is busy with at least for a run
+constexpr double kFetchBytes = 200;  // of the port that a command costs
+constexpr int64_t kDramGrain = 64;   // bytes that DRAM is busy with at least for a run
 
 }  // namespace
 
@@ -20,5 +21,9 @@ double transfer_cycles(int64_t runs, int64_t run, bool dram, const contract::Cap
 }
 
 double transfer_latency(bool dram) { return dram ? kDramLatency : kChipLatency; }
+
+double fetch_cycles(double commands, const contract::Capabilities& c) {
+  return commands * kFetchBytes / c.dma_port_bytes;
+}
 
 }  // namespace npu::compiler::backend

@@ -14,4 +14,8 @@ namespace npu::compiler::backend {
 // Cycles until the first bytes of a transfer are there.
 [[nodiscard]] double transfer_latency(bool dram);
 
+// Cycles of the port to DRAM that the device takes to fetch this many commands: their 120 bytes each, and the rows that
+// they close.
+[[nodiscard]] double fetch_cycles(double commands, const contract::Capabilities& capabilities);
+
 }  // namespace npu::compiler::backend

@@ -3,9 +3,7 @@
 
 #include <string>
 
-#include "driver/compiler/dram_needs.h"
-#include "hw/contract/advice.h"
-#include "hw/contract/error.h"
+#include "driver/compiler/room.h"
 
 namespace npu::compiler::backend {
 namespace {
@@ -21,23 +19,6 @@ void check_region(const std::string& what, uint64_t bytes) {
 
 }  // namespace
 
-void check_dram(const Program& program, bool two_places, const contract::Capabilities& capabilities) {
-  check_region("constants", program.constants.size());
-  DramNeeds needs = needs_of(program, false);
-  for (const Variable& variable : program.variables) {
-    if (!variable.in_dram) continue;
-    needs.variables.push_back(variable.bytes * uint64_t{two_places && variable.written ? 2U : 1U});
-  }
-  const uint64_t limit = uint64_t{capabilities.dram_mib} << 20;
-  if (needs.total() <= limit) return;
-  // A device with firmware needs more; the advice is good for both.
-  needs.segments = needs_of(program, true).segments;
-  throw Error(contract::ErrorCode::kDramFull,
-              "the network needs " + std::to_string(needs.total()) + " bytes of DRAM (" + needs.describe() +
-                  "), the device has " + std::to_string(limit) + "; " +
-                  contract::smallest_machine({{"dram_mib", least_dram_mib(needs, true)}}, "it"));
-}
-
 void check_layout(const Layout& layout) {
   check_region("intermediate results", static_cast<uint64_t>(layout.workspace_bytes));
   check_region("inputs", static_cast<uint64_t>(layout.input_bytes));
@@ -48,7 +29,9 @@ void check_layout(const Layout& layout) {
 }
 
 void check_command_count(uint64_t commands) {
-  if (commands > kMostCommands) throw TooManyCommands();
+  if (commands <= kMostCommands) return;
+  throw NoRoom(contract::ErrorCode::kDramFull,
+               "the network falls into more than " + std::to_string(kMostCommands) + " commands on this device");
 }
 
 }  // namespace npu::compiler::backend

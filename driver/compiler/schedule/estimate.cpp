@@ -12,11 +12,9 @@
 namespace npu::compiler::backend {
 namespace {
 
-constexpr size_t kEstimatedQueues = 10;  // DMA channels, MXU, VPU
-constexpr double kIssue = 8;             // cycles between two commands that the sequencer issues
-constexpr double kFetchBytes = 200;      // of the port that a command costs: its 120, and the rows that it closes
-constexpr double kPortShare = 0.8;       // of the port's rate that DRAM keeps up with
-constexpr size_t kFetchAhead = 70;       // commands that the device's prefetch holds
+constexpr double kIssue = 8;        // cycles between two commands that the sequencer issues
+constexpr double kPortShare = 0.8;  // of the port's rate that DRAM keeps up with
+constexpr size_t kFetchAhead = 70;  // commands that the device's prefetch holds
 
 class Estimator {
  public:
@@ -25,7 +23,7 @@ class Estimator {
 
   double run(const std::vector<Command>& commands) {
     // The stream itself is fetched first of all, far ahead, and its bursts get between those of the first loads.
-    port_ = kFetchBytes * static_cast<double>(commands.size()) / capabilities_.dma_port_bytes;
+    port_ = fetch_cycles(static_cast<double>(commands.size()), capabilities_);
     for (const Command& command : commands) issue(command.body);
     return end_;
   }
@@ -34,7 +32,7 @@ class Estimator {
     Timeline timeline;
     timeline.issued.reserve(commands.size());
     timeline.completed.reserve(commands.size());
-    const double fetch = kFetchBytes / capabilities_.dma_port_bytes;
+    const double fetch = fetch_cycles(1, capabilities_);
     port_ = fetch * static_cast<double>(std::min(commands.size(), kFetchAhead));
     for (size_t i = 0; i < commands.size(); ++i) {
       issue(commands[i].body);
@@ -54,12 +52,12 @@ class Estimator {
     const contract::Header& header = header_of(body);
     const auto queue = static_cast<size_t>(header.queue);
     clock_ += kIssue;
-    if (queue >= kEstimatedQueues) return;
+    if (queue >= contract::kEngineQueues) return;
     QueueState& own = queues_[queue];
     const size_t depth = capabilities_.fifo_depth;
     if (own.started.size() > depth) clock_ = std::max(clock_, own.started[own.started.size() - depth]);
     double start = own.done.empty() ? clock_ : std::max(clock_, own.done.back());
-    for (size_t q = 0; q < kEstimatedQueues; ++q) {
+    for (size_t q = 0; q < contract::kEngineQueues; ++q) {
       const size_t k = header.wait[q];
       if (k > 0) start = std::max(start, queues_[q].done[queues_[q].done.size() - k]);
     }
@@ -105,7 +103,7 @@ class Estimator {
 
   const std::span<const Variable> variables_;
   const contract::Capabilities& capabilities_;
-  std::array<QueueState, kEstimatedQueues> queues_;
+  std::array<QueueState, contract::kEngineQueues> queues_;
   double clock_ = 0, port_ = 0, end_ = 0;
 };
 

@@ -23,7 +23,7 @@ class LayoutMaker {
       : module_(module),
         options_(options),
         layout_(begin(analyse(module, capabilities, options))),
-        settings_{capabilities, options, tuning.exposed},
+        settings_{capabilities, options, tuning.exposed, tuning.fetches},
         tuning_(tuning),
         residency_(std::make_unique<Residency>(module, layout_.analysis, settings_)) {}
 

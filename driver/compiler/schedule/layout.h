@@ -36,6 +36,7 @@ struct Layout {
 struct Tuning {
   double exposed = 1;          // PlanSettings::exposed
   int64_t group_cycles = 512;  // of the DRAM port: how long a load of joined constants may take
+  bool fetches = true;         // PlanSettings::fetches
 };
 
 // The module must outlive the result. Throws Error(scratchpad_full) naming the layer when its smallest tile does not

@@ -167,12 +167,12 @@ class MxuTiles : public TiledStep {
         c.w_stride = field32(v[1]);
         break;
     }
-    c.stride_y = static_cast<uint32_t>(field16(step_.stride_y));
-    c.stride_x = static_cast<uint32_t>(field16(step_.stride_x));
-    c.dilation_y = static_cast<uint32_t>(field16(step_.dilation_y));
-    c.dilation_x = static_cast<uint32_t>(field16(step_.dilation_x));
-    c.pad_top = field16(y_.padding(tile[kY]));
-    c.pad_left = field16(x_.padding(tile[kX]));
+    c.stride_y = field_of_window(step_.stride_y);
+    c.stride_x = field_of_window(step_.stride_x);
+    c.dilation_y = field_of_window(step_.dilation_y);
+    c.dilation_x = field_of_window(step_.dilation_x);
+    c.pad_top = field_of_padding(y_.padding(tile[kY]));
+    c.pad_left = field_of_padding(x_.padding(tile[kX]));
     c.multiplier = static_cast<uint32_t>(step_.mode == MxuMode::kDepthwise ? step_.multiplier : 1);
     c.params = placed[kParams].address;
     for (int64_t n = 0; n < tile[kN].count; ++n) {
@@ -195,8 +195,8 @@ class MxuTiles : public TiledStep {
     c.out_h = static_cast<uint32_t>(rows);
     c.out_w = static_cast<uint32_t>(columns);
     c.out_c = static_cast<uint32_t>(outputs({0, channels}).count);
-    c.kernel_h = static_cast<uint32_t>(field16(step_.kernel_h));
-    c.kernel_w = static_cast<uint32_t>(field16(step_.kernel_w));
+    c.kernel_h = field_of_window(step_.kernel_h);
+    c.kernel_w = field_of_window(step_.kernel_w);
     return c;
   }
   // MATMUL with a B of its own for each batch.

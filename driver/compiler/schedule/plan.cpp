@@ -56,6 +56,7 @@ class Planner {
       : step_(step),
         available_(available),
         overlap_(overlap),
+        settings_(settings),
         capabilities_(settings.capabilities),
         options_(settings.options),
         exposed_(settings.exposed),
@@ -166,7 +167,10 @@ class Planner {
       if (count > 1 && view.strides[d] != run) break;
       run *= count;
     }
-    return transfer_cycles(ceil_div(bundle.slot_bytes, run), run, bundle.dram, capabilities_);
+    // A run that does not end with a slot keeps DRAM busy beyond its end. That counts for many short runs; one long run
+    // must not count twice.
+    const int64_t bytes = settings_.fetches ? step_.largest_bytes(operand, size_) : bundle.slot_bytes;
+    return transfer_cycles(ceil_div(bytes, run), run, bundle.dram, capabilities_);
   }
 
   // Weighs the tiling in size_ and order_ against the best so far.
@@ -209,10 +213,11 @@ class Planner {
     cycles += overlap_ / static_cast<double>(std::min(pieces(), int64_t{capabilities_.fifo_depth}));
     if (best_.fits && cycles >= best_.cycles) return;
     // The port to DRAM is shared, and each channel finishes one transfer before it starts the next.
-    double port = 0, first = 0, last = 0;
+    double port = 0, first = 0, last = 0, commands = tiles;
     std::array<double, 3> channel{};
     for (const Bundle& bundle : bundles_) {
       if (bundle.kind == Bundle::Kind::kScratch) continue;
+      commands += static_cast<double>(bundle.moves);
       const double once = move_cycles(bundle), latency = transfer_latency(bundle.dram);
       const bool constant = bundle.kind == Bundle::Kind::kConstant;
       // Of a whole tile, in the mean. Runs that are cut short by channels are as many, and cost as much.
@@ -230,6 +235,7 @@ class Planner {
                                                    : 2] += (once * part + latency) * moves;
       (bundle.kind == Bundle::Kind::kStore ? last : first) += (once + latency) * (hidden ? exposed_ : 1.0);
     }
+    if (settings_.fetches) port += fetch_cycles(commands, capabilities_);
     const double busiest = std::max({port, channel[0], channel[1], channel[2]});
     if (tiles == 1) {
       cycles += first + last;
@@ -262,6 +268,7 @@ class Planner {
   const TiledStep& step_;
   const int64_t available_;
   const double overlap_;
+  const PlanSettings& settings_;
   const contract::Capabilities& capabilities_;
   const ScheduleOptions& options_;
   const double exposed_;

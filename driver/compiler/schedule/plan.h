@@ -49,7 +49,8 @@ inline constexpr int64_t kPartAlignment = 16;  // of an operand within a bundle
 struct PlanSettings {
   const contract::Capabilities& capabilities;
   const ScheduleOptions& options;
-  double exposed = 1;  // part of the loading of constants that work of earlier steps cannot hide
+  double exposed = 1;   // part of the loading of constants that work of earlier steps cannot hide
+  bool fetches = true;  // weigh what fetching commands takes of the port to DRAM; else keep runs long
 };
 
 // The tiling of least estimated time whose tile buffers take at most `available` bytes; `fits` is false when there is

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "driver/compiler/room.h"
 #include "driver/compiler/schedule/cost.h"
-#include "hw/contract/advice.h"
-#include "hw/contract/error.h"
 
 namespace npu::compiler::backend {
 namespace {
@@ -111,20 +110,22 @@ void Residency::demote_one(size_t step) {
       best = b;
     }
   }
-  if (best_score == 0) fail(step);
-  move_to_dram(best);
+  if (best_score > 0) return move_to_dram(best);
+  // No buffer alone helps, but all of them together may: then the step has the whole scratchpad.
+  for (BufferId b = 0; b < homes_.size(); ++b) {
+    if (resident_at(b, step)) move_to_dram(b);
+  }
+  if (least(step).least_bytes > available(step)) fail(step);
 }
 
 void Residency::fail(size_t step) {
   const Plan& plan = least(step);
   const uint32_t layer = module_.steps[step].layer;
-  const auto enough = static_cast<uint64_t>(live_[step] + plan.least_bytes);
-  throw Error(contract::ErrorCode::kScratchpadFull,
-              "layer " + (layer < module_.layers.size() ? module_.layers[layer].name : "?") +
-                  " does not fit into the scratchpad: its smallest tile needs " + std::to_string(plan.least_bytes) +
-                  " bytes (the largest part: " + plan.largest + "), " + std::to_string(available(step)) + " of " +
-                  std::to_string(size_) + " are available; " +
-                  contract::smallest_machine({{"spm_bytes", enough}}, "it"));
+  throw NoRoom(contract::ErrorCode::kScratchpadFull,
+               "layer " + (layer < module_.layers.size() ? module_.layers[layer].name : "?") +
+                   " does not fit into the scratchpad: its smallest tile needs " + std::to_string(plan.least_bytes) +
+                   " bytes (the largest part: " + plan.largest + "), " + std::to_string(available(step)) + " of " +
+                   std::to_string(size_) + " are available");
 }
 
 std::optional<double> Residency::step_cycles(size_t step) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "driver/compiler/dram_needs.h"
 #include "driver/compiler/schedule/step_views.h"
 #include "driver/compiler/schedule/view.h"
 
@@ -74,12 +75,6 @@ void exchange(std::vector<Item>& items, uint64_t room) {
 }
 
 }  // namespace
-
-uint64_t persistent_capacity(const contract::Capabilities& capabilities) {
-  const int64_t entries = int64_t{capabilities.var_entries} * contract::VariableEntry::kBytes;
-  const auto table = static_cast<uint64_t>(round_up(entries, capabilities.psram_port_bytes));
-  return capabilities.psram_bytes > table ? capabilities.psram_bytes - table : 0;
-}
 
 void plan_state(Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
   if (module.variables.empty()) return;

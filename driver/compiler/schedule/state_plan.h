@@ -8,9 +8,6 @@
 
 namespace npu::compiler::backend {
 
-// Bytes of the persistent SRAM that variables can have: from the first multiple of the port's width behind the table.
-[[nodiscard]] uint64_t persistent_capacity(const contract::Capabilities& capabilities);
-
 // Sets Variable::in_dram of all variables. Where they do not fit into the budget, those stay in SRAM that the steps
 // move most bytes of, per byte of memory. A program that runs where one of them lies elsewhere computes the same.
 void plan_state(Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options);

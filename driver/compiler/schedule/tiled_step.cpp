@@ -9,10 +9,10 @@
 namespace npu::compiler::backend {
 namespace {
 
-[[noreturn]] void beyond_field(int64_t value, int bits) {
-  throw Error(contract::ErrorCode::kArgumentUnsupported, "a size or stride of " + std::to_string(value) +
-                                                             " is beyond the " + std::to_string(bits) +
-                                                             " bits of a command's field");
+[[noreturn]] void beyond_field(int64_t value) {
+  throw Error(
+      contract::ErrorCode::kArgumentUnsupported,
+      "a size or stride of " + std::to_string(value) + " bytes or elements is beyond the 32 bits of a command's field");
 }
 
 }  // namespace
@@ -61,18 +61,23 @@ const contract::Header& header_of(const Body& body) {
 }
 
 int32_t field32(int64_t value) {
-  if (value != static_cast<int32_t>(value)) beyond_field(value, 32);
+  if (value != static_cast<int32_t>(value)) beyond_field(value);
   return static_cast<int32_t>(value);
 }
 
-int32_t field16(int64_t value) {
-  if (value != static_cast<int16_t>(value)) beyond_field(value, 16);
+uint32_t field_of_window(int64_t value) {
+  NPU_CHECK(0 < value && value <= kMostKernel);
+  return static_cast<uint32_t>(value);
+}
+
+int32_t field_of_padding(int64_t value) {
+  NPU_CHECK(-kMostPadding <= value && value <= kMostPadding);
   return static_cast<int32_t>(value);
 }
 
 contract::Address moved(contract::Address address, int64_t bytes) {
   const int64_t offset = static_cast<int64_t>(address.offset) + bytes;
-  if (offset < 0 || offset > std::numeric_limits<uint32_t>::max()) beyond_field(offset, 32);
+  if (offset < 0 || offset > std::numeric_limits<uint32_t>::max()) beyond_field(offset);
   address.offset = static_cast<uint32_t>(offset);
   return address;
 }

@@ -111,9 +111,11 @@ class TiledStep {
                                                      const contract::Capabilities& capabilities);
 [[nodiscard]] std::unique_ptr<TiledStep> tile_copy(const CopyStep& step, const contract::Capabilities& capabilities);
 
-// A field of 32 bits with sign, or of 16; throws Error(argument_unsupported) when the value does not fit.
+// A field of 32 bits with sign; throws Error(argument_unsupported) when the value does not fit.
 [[nodiscard]] int32_t field32(int64_t value);
-[[nodiscard]] int32_t field16(int64_t value);
+// Fields of kernel, stride and dilation, and of padding; the front end has checked the operator's (ir.h).
+[[nodiscard]] uint32_t field_of_window(int64_t value);
+[[nodiscard]] int32_t field_of_padding(int64_t value);
 
 [[nodiscard]] contract::Header& header_of(Body& body);
 [[nodiscard]] const contract::Header& header_of(const Body& body);

@@ -10,14 +10,13 @@
 namespace npu::compiler::backend {
 namespace {
 
-constexpr size_t kTokenQueues = 10;  // DMA channels, MXU, VPU
 constexpr int32_t kFarthest = 255;
 
 // How many commands of each queue have completed.
-using Clock = std::array<int32_t, kTokenQueues>;
+using Clock = std::array<int32_t, contract::kEngineQueues>;
 
 void join(Clock& a, const Clock& b) {
-  for (size_t q = 0; q < kTokenQueues; ++q) a[q] = std::max(a[q], b[q]);
+  for (size_t q = 0; q < contract::kEngineQueues; ++q) a[q] = std::max(a[q], b[q]);
 }
 
 // Last accesses to a stretch of bytes.
@@ -92,13 +91,14 @@ class History {
 }  // namespace
 
 void set_tokens(std::vector<Command>& commands, const std::vector<std::vector<ByteSet>>& footprints) {
-  std::map<uint32_t, History> histories;                   // by space
-  std::array<std::vector<Clock>, kTokenQueues> completed;  // one a command: what is known to be complete when it is
+  std::map<uint32_t, History> histories;  // by space
+  std::array<std::vector<Clock>, contract::kEngineQueues>
+      completed;  // one a command: what is known to be complete when it is
   for (size_t i = 0; i < commands.size(); ++i) {
     contract::Header& header = header_of(commands[i].body);
     header.wait.fill(0);
     const auto queue = static_cast<size_t>(header.queue);
-    if (queue >= kTokenQueues) continue;  // the sequencer's own commands wait for nothing
+    if (queue >= contract::kEngineQueues) continue;  // the sequencer's own commands wait for nothing
     const auto count = static_cast<int32_t>(completed[queue].size()) + 1;
 
     Clock need{};
@@ -112,16 +112,16 @@ void set_tokens(std::vector<Command>& commands, const std::vector<std::vector<By
     need[queue] = 0;
 
     // The command that a token on each queue would name.
-    std::array<int32_t, kTokenQueues> named{};
-    for (size_t q = 0; q < kTokenQueues; ++q) {
+    std::array<int32_t, contract::kEngineQueues> named{};
+    for (size_t q = 0; q < contract::kEngineQueues; ++q) {
       if (need[q] <= known[q]) continue;
       const auto issued = static_cast<int32_t>(completed[q].size());
       named[q] = std::max(need[q], issued - kFarthest + 1);  // farther back cannot be named; later is stronger
     }
-    for (size_t q = 0; q < kTokenQueues; ++q) {
+    for (size_t q = 0; q < contract::kEngineQueues; ++q) {
       if (named[q] == 0) continue;
       bool implied = false;
-      for (size_t other = 0; other < kTokenQueues && !implied; ++other) {
+      for (size_t other = 0; other < contract::kEngineQueues && !implied; ++other) {
         if (other == q || named[other] == 0) continue;
         implied = completed[other][static_cast<size_t>(named[other] - 1)][q] >= need[q];
       }
@@ -131,7 +131,7 @@ void set_tokens(std::vector<Command>& commands, const std::vector<std::vector<By
       }
       header.wait[q] = static_cast<uint8_t>(static_cast<int32_t>(completed[q].size()) - named[q] + 1);
     }
-    for (size_t q = 0; q < kTokenQueues; ++q) {
+    for (size_t q = 0; q < contract::kEngineQueues; ++q) {
       if (named[q] != 0) join(known, completed[q][static_cast<size_t>(named[q] - 1)]);
     }
     known[queue] = count;

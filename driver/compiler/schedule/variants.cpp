@@ -12,8 +12,15 @@ namespace npu::compiler::backend {
 namespace {
 
 // Whether loading of constants can hide behind earlier work depends on all layers at once, so several answers are
-// tried.
-constexpr std::array<Tuning, 4> kTunings = {{{0.3, 512}, {0.05, 512}, {0.1, 2048}, {1.0, 2048}}};
+// tried; so does whether commands or the ends of short runs are what keeps DRAM busy.
+constexpr std::array<Tuning, 8> kTunings = {{{0.3, 512, true},
+                                             {0.05, 512, true},
+                                             {0.1, 2048, true},
+                                             {1.0, 2048, true},
+                                             {0.3, 512, false},
+                                             {0.05, 512, false},
+                                             {0.1, 2048, false},
+                                             {1.0, 2048, false}}};
 constexpr size_t kManyCommands = 20000;  // then the first answer must do
 
 Schedule make_schedule(const Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options,

@@ -15,7 +15,7 @@ namespace npu::contract {
 
 // The contract's version. A device refuses a program of another major version or of a later minor one.
 inline constexpr uint32_t kContractMajor = 1;
-inline constexpr uint32_t kContractMinor = 2;
+inline constexpr uint32_t kContractMinor = 3;
 
 inline constexpr uint32_t kHeaderWords = 5;
 inline constexpr uint32_t kWaitQueues = 12;  // queues that a command can wait for
@@ -23,6 +23,8 @@ inline constexpr uint32_t kMaxOperands = 8;
 inline constexpr uint32_t kMaxUops = 32;
 inline constexpr uint32_t kMaxCommandWords = 172;
 
+// Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
+inline constexpr uint32_t kEngineQueues = 10;
 // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
 inline constexpr uint32_t kVariableDramUnit = 64;
 

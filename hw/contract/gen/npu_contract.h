@@ -8,8 +8,10 @@
 #include <stdint.h>
 
 #define NPU_CONTRACT_MAJOR 1u
-#define NPU_CONTRACT_MINOR 2u
+#define NPU_CONTRACT_MINOR 3u
 
+// Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
+#define NPU_ENGINE_QUEUES 10u
 // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
 #define NPU_VARIABLE_DRAM_UNIT 64u
 
@@ -210,7 +212,8 @@
 #define NPU_REG_CPU_STATUS_STOPPED_MASK 0x4u  // Stopped; only reset goes on.
 #define NPU_REG_CPU_STATUS_REASON_LSB 8u
 #define NPU_REG_CPU_STATUS_REASON_MASK 0xff00u
-// Program counter when the CPU stopped; when the firmware gave up, that of the trap (mepc). Read only.
+// Program counter when the CPU stopped; when the firmware gave up, that of the trap (mepc); when cpu_control held a
+// running CPU in reset, that of its next instruction. Read only.
 #define NPU_REG_STOP_PC 0x2030u
 #define NPU_REG_STOP_CAUSE 0x2034u  // mcause of the trap. Read only.
 #define NPU_REG_STOP_VALUE 0x2038u  // mtval of the trap. Read only.
@@ -245,7 +248,7 @@
 // written, the job ends with fault_power, engines and scratchpad lose power, persistent SRAM and DRAM keep their
 // contents. Counts down; 0: never.
 #define NPU_REG_TEST_BROWNOUT 0x2098u
-// x0 to x31 when the CPU stopped. Read only.
+// x0 to x31 when the CPU stopped, or was held in reset while it ran. Read only.
 #define NPU_REG_STOP_REGISTER(index) (0x2100u + (index) * 4u)
 #define NPU_REG_INTERRUPT_PENDING 0x3000u  // Sources of the machine external interrupt. Read only.
 #define NPU_REG_INTERRUPT_PENDING_DOORBELL_LSB 0u

@@ -3,8 +3,10 @@
 package npu_contract_pkg;
 
   parameter int unsigned ContractMajor = 1;
-  parameter int unsigned ContractMinor = 2;
+  parameter int unsigned ContractMinor = 3;
 
+  // Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
+  parameter int unsigned EngineQueues = 10;
   // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
   parameter int unsigned VariableDramUnit = 64;
 
@@ -206,7 +208,8 @@ package npu_contract_pkg;
   parameter int unsigned RegCpuStatusStoppedWidth = 1;
   parameter int unsigned RegCpuStatusReasonLsb = 8;
   parameter int unsigned RegCpuStatusReasonWidth = 8;
-  // Program counter when the CPU stopped; when the firmware gave up, that of the trap (mepc). Read only.
+  // Program counter when the CPU stopped; when the firmware gave up, that of the trap (mepc); when cpu_control held a
+  // running CPU in reset, that of its next instruction. Read only.
   parameter logic [31:0] RegStopPc = 32'h2030;
   parameter logic [31:0] RegStopCause = 32'h2034;  // mcause of the trap. Read only.
   parameter logic [31:0] RegStopValue = 32'h2038;  // mtval of the trap. Read only.
@@ -243,7 +246,8 @@ package npu_contract_pkg;
   // not written, the job ends with fault_power, engines and scratchpad lose power, persistent SRAM and DRAM keep their
   // contents. Counts down; 0: never.
   parameter logic [31:0] RegTestBrownout = 32'h2098;
-  parameter logic [31:0] RegStopRegister = 32'h2100;  // x0 to x31 when the CPU stopped. Read only.
+  // x0 to x31 when the CPU stopped, or was held in reset while it ran. Read only.
+  parameter logic [31:0] RegStopRegister = 32'h2100;
   parameter logic [31:0] RegInterruptPending = 32'h3000;  // Sources of the machine external interrupt. Read only.
   parameter int unsigned RegInterruptPendingDoorbellLsb = 0;  // A bit of doorbell_pending is set.
   parameter int unsigned RegInterruptPendingDoorbellWidth = 1;

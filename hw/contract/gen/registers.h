@@ -326,7 +326,8 @@ inline constexpr uint32_t kCpuStatusStoppedLsb = 2;
 inline constexpr uint32_t kCpuStatusReasonMask = 0xff00;
 inline constexpr uint32_t kCpuStatusReasonLsb = 8;
 
-// Program counter when the CPU stopped; when the firmware gave up, that of the trap (mepc). Read only.
+// Program counter when the CPU stopped; when the firmware gave up, that of the trap (mepc); when cpu_control held a
+// running CPU in reset, that of its next instruction. Read only.
 inline constexpr uint32_t kStopPc = 0x2030;
 
 // mcause of the trap. Read only.
@@ -390,7 +391,7 @@ inline constexpr uint32_t kTestFlipBit = 0x2094;
 // contents. Counts down; 0: never.
 inline constexpr uint32_t kTestBrownout = 0x2098;
 
-// x0 to x31 when the CPU stopped. Read only.
+// x0 to x31 when the CPU stopped, or was held in reset while it ran. Read only.
 inline constexpr uint32_t kStopRegister = 0x2100;
 [[nodiscard]] constexpr uint32_t stop_register(uint32_t index) { return kStopRegister + index * 4; }
 

@@ -170,6 +170,31 @@ class Image(FirmwareTest):
         self.assertRegex(result.err, r"firmware uart: trap: cause 3, pc [0-9a-f]{8}")
 
 
+class SlowMemory(FirmwareTest):
+    """A DRAM that is too slow for the firmware is refused; it never looks like a mistake of the firmware."""
+
+    SLOW = ("base: edge\ndram: {name: slow, data_rate_mts: 50, bus_bits: 8, banks: 1, t_rcd_ns: 1000, t_rp_ns: 1000, t_cas_ns: 1000, "
+            "t_ras_ns: 1000, t_wr_ns: 1000, t_refi_ns: %d, t_rfc_ns: %d}\n")
+
+    def machine(self, text):
+        path = self.dir / "slow.yaml"
+        path.write_text(text)
+        return path
+
+    def test_the_slowest_that_are_taken_run(self):
+        for period, refresh in ((100, 90), (111111, 55000), (1000000, 100000)):
+            with self.subTest(period):
+                result = self.good(*self.network(), "--quiet", "--check", "reference", "--config",
+                                   self.machine(self.SLOW % (period, refresh)))
+                self.assertIn("0 differing of 512 elements", result.out)
+
+    def test_slower_ones_are_refused(self):
+        self.bad(64, "bad_preset", "reaches the DRAM 150 times in 1 ms, but it does 27 times; lower it", *self.network(), "--config",
+                 self.machine(self.SLOW % (111111, 99999)))
+        self.bad(64, "bad_preset", "dram.t_rfc_ns is 68933, but must be at most 62040 (90 % of dram.t_refi_ns = 68934)",
+                 *self.network(), "--config", self.machine("base: edge\ndram: {t_refi_ns: 68934, t_rfc_ns: 68933}\n"))
+
+
 class Options(FirmwareTest):
     def test_bypassing_excludes_the_others(self):
         for option in (["--firmware", IMAGE], ["--firmware-log"], ["--gdb", "1"]):

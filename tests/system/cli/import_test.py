@@ -234,6 +234,8 @@ class Leftovers(Import):
 
 class Refused(Import):
     def test_types_that_tosa_lacks_name_the_user_file(self):
+        for element in ("index", "complex<f32>"):
+            self.refused(3, "type_unsupported", f"net.mlir' has the type tensor<3x{element}>", KEPT.replace("ELEMENT", element))
         for element in ("i64", "f64", "i33"):
             self.refused(3, "type_unsupported", f"net.mlir line 2: argument %arg0 has the type tensor<3x{element}>",
                          KEPT.replace("ELEMENT", element))

@@ -74,6 +74,18 @@ class FreeSizes(Import):
         two = tflite_files.flattened([2, 3, 4], [-1, -1, 4])
         self.refused(3, "argument_unsupported", "size 0 of tensor 'z'", two, "--shape", "x=5x7x4")
 
+    def test_tensors_that_share_a_list_of_sizes(self):
+        def shared(*sizes):
+            return tflite_files.Vector(sizes, "i")
+
+        network, notes = self.imported(tflite_files.relu(shared(1, 4), shared(-1, 4)), "--shape", "x=5x4")
+        self.assertEqual(notes, [])
+        self.assertEqual(self.good("info", network).out.count("FP32[5, 4]"), 2)
+        self.assertEqual(len(self.imported(tflite_files.relu(shared(1, 4), shared(-1, 4)))[1]), 1)
+        # A fixed size that lies where a chosen one goes.
+        self.refused(3, "argument_unsupported", "size 0 of tensor 'y'", tflite_files.relu(shared(1, 4), [-1, 4], [1, 4]),
+                     "--shape", "x=5x4")
+
     def test_sizes_that_do_not_fit(self):
         free = tflite_files.relu([1, 4], [-1, 4])
         self.refused(64, "bad_option", "does not fit the input's shape in", free, "--shape", "x=5x5")
@@ -161,6 +173,24 @@ class Lstm(Import):
         self.refused(3, "operator_unsupported", "with an input of type f32 and weights of type i8", lstm(hybrid=True))
         self.refused(3, "operator_unsupported", "with a projection", lstm(projection=True))
         self.refused(3, "operator_unsupported", "with layer normalisation", lstm(normalisation=True))
+
+    def test_of_the_chosen_function(self):
+        def lstm(finer, **options):
+            return tflite_files.lstm(random.Random(1), 2, 3, 2, int8=True, finer=finer, **options)
+
+        first = tflite_files.Model()
+        lstm(1, model=first)
+        both = self.file("both.tflite", lstm(2, model=tflite_files.Model(behind=first, name="other")))
+        alone = self.file("alone.tflite", lstm(2))
+        choice = random.Random(5)
+        frames = self.save("lstm.npy", "|i1", (FRAMES, 1, 2, 3), [choice.randrange(-128, 128) for _ in range(FRAMES * 6)])
+        outputs = []
+        for source, options in ((both, ()), (both, ("--function", "other")), (alone, ())):
+            self.good("import", source, "-o", self.dir / "lstm.tosa", *options)
+            self.good("reference", self.dir / "lstm.tosa", "--sequence", "--input", frames, "--outputs", self.dir / "outputs", "--quiet")
+            outputs.append(read_npy(self.dir / "outputs" / "TosaOutput_0.npy"))
+        self.assertNotEqual(outputs[0], outputs[1])
+        self.assertEqual(outputs[1], outputs[2])
 
     def test_the_state_has_the_names_of_the_file(self):
         model = self.file("lstm.tflite", tflite_files.lstm(random.Random(1), 2, 3, 2, int8=True))

@@ -9,7 +9,7 @@ SEQUENCE_LSTM_OPTIONS, TANH = 71, 4
 
 
 class Vector:
-    """Of scalars of one struct format, of tables, or (bytes) of raw data."""
+    """Of scalars of one struct format, of tables, or (bytes) of raw data. Used twice, it is in the file once."""
 
     def __init__(self, items, form=None):
         self.items, self.form = items, form
@@ -23,13 +23,16 @@ class Table:
 
 
 def flatbuffer(root, identifier):
-    out, waiting = bytearray(8), [(0, root)]
+    out, waiting, placed = bytearray(8), [(0, root)], {}
     out[4:8] = identifier
 
     def align(size):
         out.extend(bytes(-len(out) % size))
 
     for where, thing in waiting:
+        if id(thing) in placed:
+            struct.pack_into("<I", out, where, placed[id(thing)] - where)
+            continue
         if isinstance(thing, Table):
             align(8)
             length = 1 + max(thing.fields, default=-1)
@@ -65,23 +68,33 @@ def flatbuffer(root, identifier):
             if not isinstance(thing, str) and not isinstance(thing.items, bytes) and not thing.form:
                 waiting.extend((start + 4 + 4 * i, item) for i, item in enumerate(thing.items))
         struct.pack_into("<I", out, where, start - where)
+        if isinstance(thing, Vector):
+            placed[id(thing)] = start
     return bytes(out)
 
 
+def ints(items):
+    return items if isinstance(items, Vector) else Vector(items, "i")
+
+
 class Model:
-    def __init__(self):
-        self.tensors, self.buffers, self.codes, self.operators = [], [Table({})], [], []
+    """One graph of a file: the first, or one behind those of the file that `behind` ends."""
+
+    def __init__(self, behind=None, name="main"):
+        self.tensors, self.operators, self.name = [], [], name
+        self.buffers, self.codes, self.graphs, self.signatures = ([Table({})], [], [], []) if behind is None else (
+            behind.buffers, behind.codes, behind.graphs, behind.signatures)
 
     def tensor(self, name, kind, shape, data=None, scale=None, zero=0, variable=False, signature=None):
-        """Its number. `data` is bytes."""
+        """Its number. `data` is bytes; `shape` and `signature` are sizes, or a Vector that several tensors share."""
         buffer = 0
         if data is not None:
             buffer = len(self.buffers)
             self.buffers.append(Table({0: Vector(data)}))
         quantization = None if scale is None else Table({2: Vector([scale], "f"), 3: Vector([zero], "q")})
-        self.tensors.append(Table({0: Vector(shape, "i"), 1: ("b", kind), 2: ("I", buffer), 3: name, 4: quantization,
+        self.tensors.append(Table({0: ints(shape), 1: ("b", kind), 2: ("I", buffer), 3: name, 4: quantization,
                                    5: ("b", 1) if variable else None,
-                                   7: Vector(signature, "i") if signature else None}))
+                                   7: ints(signature) if signature else None}))
         return len(self.tensors) - 1
 
     def operator(self, code, operands, outputs, options=None, kind=0, intermediates=None):
@@ -91,16 +104,24 @@ class Model:
                                      8: Vector(intermediates, "i") if intermediates else None}))
 
     def bytes(self, inputs, outputs):
-        graph = Table({0: Vector(self.tensors), 1: Vector(inputs, "i"), 2: Vector(outputs, "i"), 3: Vector(self.operators),
-                       4: "main"})
-        return flatbuffer(Table({0: ("I", 3), 1: Vector(self.codes), 2: Vector([graph]), 3: "test",
-                                 4: Vector(self.buffers)}), b"TFL3")
+        self.graphs.append(Table({0: Vector(self.tensors), 1: Vector(inputs, "i"), 2: Vector(outputs, "i"),
+                                  3: Vector(self.operators), 4: self.name}))
+        self.signatures.append(self.signature(inputs, outputs))
+        # Converters drop graphs beside the first one that no signature names.
+        signatures = Vector(self.signatures) if len(self.graphs) > 1 else None
+        return flatbuffer(Table({0: ("I", 3), 1: Vector(self.codes), 2: Vector(self.graphs), 3: "test",
+                                 4: Vector(self.buffers), 7: signatures}), b"TFL3")
+
+    def signature(self, inputs, outputs):
+        """Under the graph's name; operands and results have the names of their numbers."""
+        operands, results = ([Table({0: str(tensor), 1: ("I", tensor)}) for tensor in tensors] for tensors in (inputs, outputs))
+        return Table({0: Vector(operands), 1: Vector(results), 2: self.name, 4: ("I", len(self.graphs) - 1)})
 
 
-def relu(shape, signature):
+def relu(shape, signature, output_signature=None):
     model = Model()
     x = model.tensor("x", FLOAT32, shape, signature=signature)
-    y = model.tensor("y", FLOAT32, shape, signature=signature)
+    y = model.tensor("y", FLOAT32, shape, signature=output_signature or signature)
     model.operator(RELU, [x], [y])
     return model.bytes([x], [y])
 
@@ -121,9 +142,9 @@ def flattened(shape, signature):
 
 
 def lstm(choice, steps, inputs, cells, batch=1, int8=False, cifg=False, time_major=False, clip=0.0, peephole=False,
-         projection=False, normalisation=False, hybrid=False, activation=TANH):
-    """`choice` is a random.Random."""
-    model = Model()
+         projection=False, normalisation=False, hybrid=False, activation=TANH, model=None, finer=1):
+    """`choice` is a random.Random. `finer` divides the scales of the weights; `model` is where the operator goes."""
+    model = model or Model()
     order = [steps, batch] if time_major else [batch, steps]
     quantised = {"scale": 1 / 64, "zero": 3} if int8 else {}
     state = {"scale": 1 / 128, "zero": -4} if int8 else {}
@@ -145,7 +166,7 @@ def lstm(choice, steps, inputs, cells, batch=1, int8=False, cifg=False, time_maj
 
     x = model.tensor("x", INT8 if int8 else FLOAT32, order + [inputs], **quantised)
     gates = range(1 if cifg else 0, 4)
-    scales = [0.007, 0.0061, 0.0052, 0.0083]
+    scales = [scale / finer for scale in (0.007, 0.0061, 0.0052, 0.0083)]
     own, recurrent, biases, peepholes = [-1] * 4, [-1] * 4, [-1] * 4, [-1] * 3
     for gate in gates:
         own[gate] = weights(f"w{gate}", [cells, inputs], scales[gate])

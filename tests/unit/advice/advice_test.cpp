@@ -9,20 +9,15 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <map>
-#include <memory>
 #include <regex>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "driver/compiler/compile.h"
 #include "driver/graph/builder.h"
-#include "driver/runtime/mock_firmware.h"
-#include "driver/runtime/mock_hal.h"
-#include "driver/runtime/runtime.h"
 #include "hw/presets/preset.h"
+#include "tests/unit/advice/machine.h"
 
 namespace npu {
 namespace {
@@ -31,39 +26,7 @@ using graph::DType;
 using graph::GraphBuilder;
 using graph::TensorId;
 
-using Keys = std::map<std::string, uint64_t>;
-
 constexpr int64_t kMib = 1 << 20;
-
-// A device of the machine, with pretended firmware, and what is loaded on it.
-class Machine {
- public:
-  explicit Machine(const contract::Capabilities& machine) : caps(machine) {
-    auto hal = std::make_unique<runtime::MockHal>(caps);
-    firmware_ = std::make_unique<runtime::MockFirmware>(*hal);
-    runtime::DeviceOptions options;
-    options.firmware = runtime::MockFirmware::image();
-    options.firmware_symbols = "00000000 start\n";
-    device_ = std::make_unique<runtime::Device>(runtime::Device::open(std::move(hal), options));
-  }
-
-  void load(const graph::Graph& graph, const compiler::Options& options = {},
-            const runtime::ContextOptions& context = {}) {
-    const compiler::Program program = compiler::compile(graph, caps, options);
-    contexts.push_back(device_->create_context(context));
-    programs.push_back(contexts.back().load(program));
-  }
-
-  const contract::Capabilities caps;
-
- private:
-  std::unique_ptr<runtime::MockFirmware> firmware_;
-  std::unique_ptr<runtime::Device> device_;
-
- public:
-  std::vector<runtime::Context> contexts;
-  std::vector<runtime::LoadedProgram> programs;  // gone before their contexts
-};
 
 // --- Networks
 
@@ -86,15 +49,15 @@ graph::Graph counters(int64_t count, int64_t bytes) {
   return b.build();
 }
 
-// Its smallest tile has all channels of a window.
+// Its smallest tile has all channels of a window: sums of int16 are made by one command.
 graph::Graph deep_convolution(int64_t channels) {
   GraphBuilder b;
-  const TensorId x = b.input("x", DType::kInt8, {1, 8, 8, channels});
+  const TensorId x = b.input("x", DType::kInt16, {1, 8, 8, channels});
   std::vector<double> values(static_cast<size_t>(8 * 25 * channels));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * i % 251) - 125;
   const TensorId weights = b.constant(DType::kInt8, {8, 5, 5, channels}, values);
-  const TensorId sums = b.conv2d(x, weights, b.constant(DType::kInt32, {8}, std::vector<double>(8)));
-  b.output(b.rescale(sums, DType::kInt8, {.multiplier = {1 << 30}, .shift = {40}}), "y");
+  const TensorId sums = b.conv2d(x, weights, b.constant(DType::kInt48, {8}, std::vector<double>(8)));
+  b.output(b.rescale(sums, DType::kInt16, {.multiplier = {1 << 14}, .shift = {40}, .scale32 = false}), "y");
   return b.build();
 }
 
@@ -204,18 +167,6 @@ presets::Preset machine_of(const Keys& keys) {
   presets::Preset preset = presets::load_preset(file.string());
   std::filesystem::remove(file);
   return preset;
-}
-
-// The capabilities that a message names with a value.
-Keys advice_in(const std::string& message) {
-  Keys keys;
-  const std::regex change("([a-z_]+): ([0-9]+)");
-  for (std::sregex_iterator at(message.begin(), message.end(), change), end; at != end; ++at) {
-    for (const contract::CapabilityInfo& info : contract::kCapabilities) {
-      if (info.name == (*at)[1].str()) keys[(*at)[1]] = std::stoull((*at)[2]);
-    }
-  }
-  return keys;
 }
 
 // Empty: it fits.

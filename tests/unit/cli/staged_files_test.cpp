@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <optional>
+#include <set>
+#include <utility>
 
 #include "hw/contract/error.h"
 
@@ -38,8 +39,9 @@ TEST_F(StagedFilesTest, AppearTogether) {
   files.write(folder / "a", "new");
   files.make_folder(folder / "x" / "y");
   files.write(folder / "x" / "y" / "b", "b");
-  std::ofstream(folder / "c.part") << "c";
-  files.adopt(folder / "c.part", folder / "c");
+  graph::NewFile other(folder / "c", graph::NewFile::Name::kNeeded);
+  std::ofstream(other.part()) << "c";
+  files.adopt(std::move(other));
   EXPECT_EQ(text(folder / "a"), "old");
   EXPECT_FALSE(fs::exists(folder / "x" / "y" / "b"));
   files.commit();
@@ -51,13 +53,13 @@ TEST_F(StagedFilesTest, AppearTogether) {
 
 TEST_F(StagedFilesTest, LeaveNothingWhenOneFails) {
   std::ofstream(folder / "a") << "old";
-  fs::create_directory(folder / "taken");
   {
     StagedFiles files;
     files.write(folder / "a", "new");
     files.make_folder(folder / "x" / "y");
     files.write(folder / "x" / "y" / "b", "b");
     files.write(folder / "taken", "late");
+    fs::create_directory(folder / "taken");
     try {
       files.commit();
       FAIL();
@@ -79,8 +81,8 @@ TEST_F(StagedFilesTest, OnePlaceTwiceAndWhatIsNoFileAreRefusedBeforeAnythingChan
     StagedFiles files;
     files.write(folder / "b", "new");
     files.write(folder / "a", "new");
-    files.write(folder / name, "other");
     try {
+      files.write(folder / name, "other");
       files.commit();
       ADD_FAILURE() << name;
     } catch (const Error& error) {
@@ -122,6 +124,39 @@ TEST_F(StagedFilesTest, AFolderWithOthersFilesStays) {
     std::ofstream(folder / "x" / "theirs") << "1";
   }
   EXPECT_TRUE(fs::exists(folder / "x" / "theirs"));
+}
+
+// Two programs of one process number (in two containers) write to one folder.
+TEST_F(StagedFilesTest, TwoWithTheSameProcessNumberKeepTheirOwn) {
+  StagedFiles files, others;
+  files.write(folder / "a", "mine");
+  others.write(folder / "b", "theirs");
+  others.commit();
+  files.commit();
+  EXPECT_EQ(text(folder / "a"), "mine");
+  EXPECT_EQ(text(folder / "b"), "theirs");
+  EXPECT_EQ(count(), 2u);
+}
+
+TEST_F(StagedFilesTest, NamesCannotBeForeseen) {
+  std::set<std::string> names;
+  for (int i = 0; i < 200; ++i)
+    names.insert(graph::NewFile(folder / "a", graph::NewFile::Name::kNeeded).part().string());
+  EXPECT_EQ(names.size(), 200u);
+  EXPECT_EQ(count(), 0u);
+}
+
+TEST_F(StagedFilesTest, ASignalsHandlerRemovesWhatIsNotFinished) {
+  std::ofstream(folder / "a") << "old";
+  StagedFiles files;
+  files.make_folder(folder / "x" / "y");
+  files.write(folder / "a", "new");
+  files.write(folder / "x" / "y" / "b", "new");
+  const graph::NewFile named(folder / "x" / "y" / "c", graph::NewFile::Name::kNeeded);
+  EXPECT_GE(count(), 4u);  // a, x, y and the named one
+  graph::Unfinished::remove_all();
+  EXPECT_EQ(text(folder / "a"), "old");
+  EXPECT_EQ(count(), 1u);
 }
 
 }  // namespace

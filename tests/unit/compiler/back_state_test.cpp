@@ -5,8 +5,8 @@
 
 #include <iostream>
 
+#include "driver/compiler/dram_needs.h"
 #include "driver/compiler/schedule/direct_writes.h"
-#include "driver/compiler/schedule/state_plan.h"
 #include "tests/unit/compiler/back_checks.h"
 #include "tests/unit/compiler/back_modules.h"
 
@@ -73,7 +73,7 @@ ScheduleOptions budget(uint64_t bytes) {
 
 TEST(BackState, VariablesThatFitStayInSram) {
   const contract::Capabilities nano = nano_capabilities();
-  const auto capacity = static_cast<int64_t>(backend::persistent_capacity(nano));
+  const auto capacity = static_cast<int64_t>(persistent_capacity(nano));
   EXPECT_EQ(capacity, (8 << 10) - 32 * 16);
   EXPECT_EQ(places({{capacity - 16, 1}, {1, 0}}, {}, nano), "ss");
   EXPECT_EQ(places({{capacity - 16, 1}, {17, 0}}, {}, nano), "sd");
@@ -95,7 +95,7 @@ TEST(BackState, LeastTrafficPerByteGoesToDram) {
 
 TEST(BackState, TwoPlacesOfWhatIsWrittenAreCounted) {
   const contract::Capabilities nano = nano_capabilities();
-  const auto half = static_cast<int64_t>(backend::persistent_capacity(nano)) / 2;
+  const auto half = static_cast<int64_t>(persistent_capacity(nano)) / 2;
   const auto place = [&](int64_t bytes, int64_t others, bool two_places, bool write) {
     ModuleBuilder m(8);
     const View v = m.variable({bytes});
@@ -125,7 +125,7 @@ TEST(BackState, VariablesStartAtTheFirstBeatBehindTheTable) {
   machine.psram_bytes = 2048;
   machine.psram_port_bytes = 512;
   machine.var_entries = 4;
-  EXPECT_EQ(backend::persistent_capacity(machine), 3u * 512);
+  EXPECT_EQ(persistent_capacity(machine), 3u * 512);
 }
 
 // Commands that write variables.

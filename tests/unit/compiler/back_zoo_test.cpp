@@ -86,7 +86,10 @@ TEST_P(BackZoo, EqualsTheGolden) {
 TEST_P(BackZoo, StopsWhereItMayAndLosesNothing) {
   EXPECT_EQ(check_segments(program_, capabilities_), "");
   EXPECT_EQ(check_segment_times(program_, capabilities_, kSegmentCycles), "");
-  EXPECT_EQ(program_.segments.empty(), program_.tail_cycles <= kSegmentCycles);
+  // Behind the last yield it may be short or, since the job is left before its commands are done, long.
+  if (program_.segments.empty()) {
+    EXPECT_LE(program_.tail_cycles, kSegmentCycles);
+  }
   const size_t yields = program_.segments.size();
   if (fs::exists(dir_ / "frames.npy")) {
     // Frame by frame at another yield, then at all.

@@ -94,7 +94,8 @@ TEST(Support, RunsADeclarationAfterAReadWhereAnEarlierJobDeclaredIt) {
 TEST(Support, RefusesWhatIsAboveTheLimits) {
   GraphBuilder b;
   b.output(b.max_pool2d(b.input("x", DType::kInt8, {1, 70001, 1, 1}), {70000, 1}, {1, 1}, {0, 0, 0, 0}));
-  expect_refused(b, ErrorCode::kArgumentUnsupported, "MAX_POOL2D", "kernel of 70000");
+  expect_refused(b, ErrorCode::kArgumentUnsupported, "MAX_POOL2D",
+                 "kernel of 70000 is above the device's limit of 65535");
 }
 
 TEST(Support, RefusesShiftsOutOfRange) {

@@ -42,7 +42,7 @@ class PlainChecker {
         if (before_[other][i]) before[i] = true;
       }
     };
-    for (uint32_t q = 0; q < kQueues; ++q) {
+    for (uint32_t q = 0; q < contract::kEngineQueues; ++q) {
       const auto& issued = queues_[q];
       if (q == queue && !issued.empty()) behind(issued.back());
       if (wait[q] > 0 && issued.size() >= wait[q]) behind(issued[issued.size() - wait[q]]);
@@ -80,7 +80,7 @@ class PlainChecker {
   bool ordered(uint32_t other) { return before_[self_][other]; }
 
   std::map<uint32_t, std::vector<bool>> before_;
-  std::array<std::vector<uint32_t>, kQueues> queues_;
+  std::array<std::vector<uint32_t>, contract::kEngineQueues> queues_;
   std::map<uint64_t, History> histories_;
   uint32_t self_ = 0;
 };

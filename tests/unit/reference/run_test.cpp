@@ -109,6 +109,25 @@ TEST(Run, AbsurdSizesAreRefusedBeforeTheyAreAllocated) {
   EXPECT_NE(message.find("'huge'"), std::string::npos) << message;
 }
 
+TEST(Run, MemoryIsRefusedBeforeTheFirstOperatorRuns) {
+  GraphCase g;
+  const auto a = g.input("a", DType::kInt8, {1, 1});
+  const auto b = g.result(Op::kIdentity, {a}, "b", DType::kInt8, {1, 1});
+  const auto multiples = g.input("multiples", DType::kShape, {2});
+  g.output(g.result(Op::kTile, {b, multiples}, "late", DType::kInt8, {100, 100}));
+  Context context;
+  int operators = 0;
+  const auto count = [&](size_t, const graph::Operator&, const std::vector<const Value*>&) { ++operators; };
+  // The result and its copy.
+  const auto run_with = [&](int64_t bytes) {
+    (void)reference::run(g.graph(), {i8({1, 1}, {1}), dims({100, 100})}, context, count, {.most_bytes = bytes});
+  };
+  EXPECT_EQ(error_of([&] { run_with(19'999); }), ErrorCode::kBudgetExceeded);
+  EXPECT_EQ(operators, 0);
+  run_with(20'000);
+  EXPECT_EQ(operators, 2);
+}
+
 TEST(Run, ATensorWithoutAValueIsNamed) {
   GraphCase g;
   const auto nothing = g.tensor("nothing", DType::kInt32, {1});

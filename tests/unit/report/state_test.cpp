@@ -100,8 +100,8 @@ TEST(State, ACommandWithSeveralVariablesIsSharedOutAndCountedOnce) {
 
 TEST(State, TheTableSaysWhoMovesWhat) {
   const std::string text = to_table(sample_report());
-  EXPECT_THAT(text, HasSubstr("4 bytes read and 4 written on chip, 0 and 0 in DRAM; commands that do last 23 cycles, "
-                              "charged to moving state are 0\n"));
+  EXPECT_THAT(text, HasSubstr("4 bytes read and 4 written on chip, 0 and 0 in DRAM; these transfers take 23 cycles, of "
+                              "which 0 are charged to moving state\n"));
   EXPECT_THAT(text, HasSubstr("4 bytes read by conv2d_4, 4 bytes written by variable_write_9\n"));
 }
 

@@ -28,7 +28,7 @@ struct TraceTest : testing::Test {
   // Parses the finished trace and names it.
   [[nodiscard]] json finish(TraceWriter& writer) const {
     EXPECT_EQ(writer.close(), 0u);
-    fs::rename(writer.release(), folder / "trace.json");
+    writer.release().take_place();
     return json::parse(std::ifstream(folder / "trace.json"));
   }
 

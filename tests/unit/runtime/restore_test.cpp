@@ -129,6 +129,7 @@ TEST(Restore, RefusesWhatDoesNotFitAndChangesNothing) {
   EXPECT_CONTAINS(refused(other), "'b' is INT8[1, 2] in the snapshot, but INT8[2] in this context");
   other = saved;
   other.variables[1].type = graph::DType::kBool;
+  other.variables[1].bytes = {1, 0};
   EXPECT_CONTAINS(refused(other), "'b' is BOOL[2] in the snapshot");
   other = saved;
   other.variables[0].bytes.pop_back();

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <random>
+#include <tuple>
 
 #include "tests/unit/runtime/fixture.h"
 
@@ -168,6 +170,28 @@ TEST(SnapshotFile, ImpossibleSnapshotsAreNotWritten) {
   EXPECT_EQ(code(wrong), ErrorCode::kBadSnapshot);
   wrong.variables[0].is_written = false;
   EXPECT_EQ(code(wrong), ErrorCode::kBadSnapshot);
+}
+
+TEST(SnapshotFile, ElementsThatTheirTypeHasNoRoomForAreRefused) {
+  const auto check = [](graph::DType type, int64_t element) {
+    std::vector<uint8_t> bytes(static_cast<size_t>(graph::machine_width(type)) * 3);
+    std::memcpy(bytes.data() + bytes.size() / 3, &element, bytes.size() / 3);
+    return error_of([&] { check_snapshot(of({variable("a", bytes, type)})); });
+  };
+  using graph::DType;
+  constexpr int64_t kHalf = int64_t{1} << 47;
+  const std::vector<std::tuple<DType, int64_t, int64_t>> ranges = {
+      {DType::kBool, 0, 1}, {DType::kInt4, -8, 7}, {DType::kInt48, -kHalf, kHalf - 1}};
+  for (const auto& [type, low, high] : ranges) {
+    EXPECT_EQ(check(type, low).first, ErrorCode::kOk) << graph::name(type);
+    EXPECT_EQ(check(type, high).first, ErrorCode::kOk) << graph::name(type);
+    EXPECT_EQ(check(type, low - 1).first, ErrorCode::kBadSnapshot) << graph::name(type);
+    EXPECT_EQ(check(type, high + 1).first, ErrorCode::kBadSnapshot) << graph::name(type);
+  }
+  EXPECT_CONTAINS(check(DType::kBool, 2).second, "element 1 of variable 'a' is 2, but BOOL holds 0 and 1");
+  for (const DType type : {DType::kInt8, DType::kInt16, DType::kInt32, DType::kFp32, DType::kFp16, DType::kBf16}) {
+    EXPECT_EQ(check(type, -0x7f3a'1234'5678).first, ErrorCode::kOk) << graph::name(type);
+  }
 }
 
 TEST(SnapshotDiff, EqualSnapshotsDoNotDiffer) {

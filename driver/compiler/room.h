@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether programs fit into a machine, and what to change in its file when they do not. The advice is tried: the
+// programs are compiled for the changed machine before a message names it.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "driver/compiler/dram_needs.h"
+#include "hw/contract/error.h"
+#include "hw/contract/gen/capabilities.h"
+
+namespace npu::compiler {
+
+// The machine has too little of something. The message says of what, without a full stop and without a way out.
+class NoRoom : public Error {
+ public:
+  using Error::Error;
+};
+
+// What programs take of a machine beside its scratchpad, together.
+struct MachineNeeds {
+  std::set<std::string> shared;  // identities of variables that several programs have
+  uint64_t programs = 0, variables = 0;
+  DramNeeds dram;
+
+  // `two_places`: of its variables that are written. `share`: variables are those of earlier programs with the same
+  // identity.
+  void add(const Program& program, bool two_places, bool firmware, bool share = false);
+};
+
+// Compiles for a machine. Throws NoRoom.
+using Attempt = std::function<MachineNeeds(const contract::Capabilities&)>;
+
+// Compiles for `machine`, and returns when it holds everything; nothing is compiled after that. Else throws Error
+// (scratchpad_full, variable_table_full, dram_full) that names all keys of the machine's file that have to change, with
+// the least values that are enough, or says that no machine is. `firmware`: the device has a control CPU.
+// `what`: is held, "it".
+void require_room(const contract::Capabilities& machine, bool firmware, const Attempt& attempt, std::string_view what);
+
+}  // namespace npu::compiler

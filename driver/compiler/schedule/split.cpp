@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/compiler/schedule/split.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "driver/compiler/schedule/plan.h"
+#include "driver/compiler/schedule/step_parts.h"
+#include "hw/contract/error.h"
+
+namespace npu::compiler::backend {
+namespace {
+
+bool split(const Step& step, StepParts& parts) {
+  // Variables in persistent SRAM and DRAM are loaded or stored by copies; a step that commits one is one of those.
+  if (step.commit) return false;
+  if (const auto* reduce = std::get_if<ReduceStep>(&step.work)) return split_reduce(*reduce, parts);
+  if (const auto* ewise = std::get_if<EwiseStep>(&step.work)) return split_ewise(*ewise, parts);
+  if (const auto* mxu = std::get_if<MxuStep>(&step.work)) return split_mxu(*mxu, parts);
+  return false;
+}
+
+// Reduces every `count` positions of the axis to one of `partial` [outer, chunks, inner].
+void reduce_chunks(contract::ReduceOp op, const View& src, const View& partial, int64_t count, StepParts& parts) {
+  const int64_t outer = src.dims[0], axis = src.dims[1], chunks = partial.dims[1], full = axis / count;
+  const auto row = [](const View& view, int64_t o, Range chunk) {
+    View row = StepParts::part(StepParts::part(view, 0, {o, 1}), 1, chunk);
+    row.dims.erase(row.dims.begin());
+    row.strides.erase(row.strides.begin());
+    return row;  // [chunk, inner]
+  };
+  if (outer * 2 <= chunks) {  // a step for the chunks of a row that are full, and one for the last
+    for (int64_t o = 0; o < outer; ++o) {
+      View from = row(src, o, {0, full * count});
+      from.dims = {full, count, from.dims[1]};
+      from.strides = {count * src.strides[1], src.strides[1], src.strides[2]};
+      parts.add(ReduceStep{op, from, row(partial, o, {0, full})});
+      if (full == chunks) continue;
+      View last = row(src, o, {full * count, axis - full * count});
+      last.dims.insert(last.dims.begin(), 1);
+      last.strides.insert(last.strides.begin(), 0);
+      parts.add(ReduceStep{op, last, row(partial, o, {full, 1})});
+    }
+    return;
+  }
+  for (int64_t c = 0; c < chunks; ++c) {
+    View to = StepParts::part(partial, 1, {c, 1});
+    to.dims.erase(to.dims.begin() + 1);
+    to.strides.erase(to.strides.begin() + 1);
+    parts.add(ReduceStep{op, StepParts::part(src, 1, {c * count, std::min(count, axis - c * count)}), to});
+  }
+}
+
+View flat(View view) {  // [outer, 1, inner] as [outer, inner]
+  view.dims.erase(view.dims.begin() + 1);
+  view.strides.erase(view.strides.begin() + 1);
+  return view;
+}
+
+void reduce(const ReduceStep& step, StepParts& parts) {
+  if (!split_reduce(step, parts)) parts.add(step);
+}
+
+// The first chunk whose maximum is that of all has the first maximum.
+void reduce_argmax(const ReduceStep& step, int64_t count, int64_t chunks, StepParts& parts) {
+  using contract::Element;
+  using contract::UopCode;
+  const int64_t outer = step.src.dims[0], inner = step.src.dims[2];
+  const View maxima = parts.intermediate({outer, chunks, inner}, step.src.type);
+  const View local = parts.intermediate({outer, chunks, inner}, Element::kI32);
+  const View candidates = parts.intermediate({outer, chunks, inner}, Element::kI32);
+  const View best = parts.intermediate({outer, 1, inner}, step.src.type);
+  reduce_chunks(contract::ReduceOp::kMax, step.src, maxima, count, parts);
+  reduce_chunks(contract::ReduceOp::kArgmax, step.src, local, count, parts);
+  reduce({contract::ReduceOp::kMax, maxima, flat(best)}, parts);
+
+  std::vector<uint8_t> starts;
+  for (int64_t c = 0; c < chunks; ++c) {
+    for (int byte = 0; byte < 4; ++byte) starts.push_back(static_cast<uint8_t>(c * count >> 8 * byte));
+  }
+  View start = parts.constant(std::move(starts), {chunks}, Element::kI32);
+  start.dims = {outer, chunks, inner};
+  start.strides = {0, 4, 0};
+  View repeated = best;
+  repeated.dims[1] = chunks;
+  repeated.strides[1] = 0;
+  EwiseStep choose;
+  choose.dims = {outer, chunks, inner};
+  choose.operands = {{maxima}, {repeated}, {local}, {start}, {candidates, false, true}};
+  choose.uops = {{UopCode::kLoad, 0, 0, 0, 0, 0},
+                 {UopCode::kLoad, 1, 1, 0, 0, 0},
+                 {UopCode::kEq, 0, 0, 1, 0, 0},
+                 {UopCode::kLoad, 1, 2, 0, 0, 0},
+                 {UopCode::kLoad, 2, 3, 0, 0, 0},
+                 {UopCode::kAdd, 1, 1, 2, 0, 0},
+                 {UopCode::kClamp, 2, 2, 0, INT32_MAX, INT32_MAX},
+                 {UopCode::kSelect, 1, 1, 2, 0, 0},
+                 {UopCode::kStore, 0, 1, 4, 0, 0}};
+  choose.register_count = 3;
+  parts.add(std::move(choose));
+  reduce({contract::ReduceOp::kMin, candidates, step.dst}, parts);
+}
+
+bool is_per_channel(const contract::Uop& uop) {
+  return uop.op == contract::UopCode::kRescale && (uop.imm0 >> 8 & 1) != 0;
+}
+
+}  // namespace
+
+std::span<const uint8_t> StepParts::data(const View& constant) const {
+  const Buffer& buffer = module_.buffers[constant.buffer];
+  NPU_CHECK(buffer.kind == BufferKind::kConstant);
+  return std::span(buffer.data).subspan(static_cast<size_t>(constant.offset));
+}
+
+BufferId StepParts::add_buffer(Buffer&& buffer) {
+  module_.buffers.push_back(std::move(buffer));
+  return static_cast<BufferId>(module_.buffers.size() - 1);
+}
+
+View StepParts::intermediate(std::vector<int64_t> dims, contract::Element type) {
+  View view{0, 0, type, std::move(dims), {}};
+  view.strides.resize(view.dims.size());
+  int64_t stride = element_size(view);
+  for (size_t d = view.dims.size(); d-- > 0;) {
+    view.strides[d] = stride;
+    stride *= view.dims[d];
+  }
+  Buffer buffer;
+  buffer.name = "part of " + (layer_ < module_.layers.size() ? module_.layers[layer_].name : "?");
+  buffer.bytes = static_cast<uint64_t>(stride);
+  view.buffer = add_buffer(std::move(buffer));
+  return view;
+}
+
+View StepParts::constant(std::vector<uint8_t> bytes, std::vector<int64_t> dims, contract::Element type) {
+  View view = intermediate(std::move(dims), type);
+  Buffer& buffer = module_.buffers[view.buffer];
+  NPU_CHECK(buffer.bytes == bytes.size());
+  buffer.kind = BufferKind::kConstant;
+  buffer.data = std::move(bytes);
+  return view;
+}
+
+View StepParts::part(View view, size_t dim, Range range) {
+  view.offset += range.start * view.strides[dim];
+  view.dims[dim] = range.count;
+  return view;
+}
+
+bool split_reduce(const ReduceStep& step, StepParts& parts) {
+  const int64_t unit = element_size(step.src), axis = step.src.dims[1];
+  if (round_up(axis * unit, kSlotAlignment) + kSlotAlignment <= parts.scratchpad()) return false;
+  const int64_t most = parts.scratchpad() / kPartShare / unit;
+  const int64_t count = ceil_div(axis, ceil_div(axis, most)), chunks = ceil_div(axis, count);
+  if (step.op == contract::ReduceOp::kArgmax) {
+    reduce_argmax(step, count, chunks, parts);
+    return true;
+  }
+  const View partial = parts.intermediate({step.src.dims[0], chunks, step.src.dims[2]}, step.src.type);
+  reduce_chunks(step.op, step.src, partial, count, parts);
+  reduce({step.op, partial, step.dst}, parts);
+  return true;
+}
+
+bool split_ewise(const EwiseStep& step, StepParts& parts) {
+  if (!step.innermost_fixed) return false;
+  const int64_t channels = step.dims.back();
+  std::vector<bool> per_channel(step.operands.size());
+  for (const contract::Uop& uop : step.uops) {
+    if (is_per_channel(uop)) per_channel[uop.b] = true;
+  }
+  int64_t smallest = 0, fixed = 0, each = 0;  // bytes of one row; of what stays, and of a channel
+  for (size_t i = 0; i < step.operands.size(); ++i) {
+    const EwiseStep::Operand& o = step.operands[i];
+    const int64_t unit = element_size(o.view);
+    const bool grows = o.blob ? per_channel[i] : o.view.strides.back() != 0;
+    const int64_t bytes = o.blob ? elements(o.view.dims) * unit : unit * (grows ? channels : 1);
+    smallest += round_up(bytes, kSlotAlignment);
+    each += !grows ? 0 : o.blob ? contract::ParameterEntry::kBytes : unit;
+    fixed += grows ? 2 * kSlotAlignment : round_up(bytes, kSlotAlignment);
+  }
+  if (smallest <= parts.scratchpad()) return false;
+  const int64_t lanes = parts.capabilities().vpu_lanes;
+  int64_t most = std::max<int64_t>(1, (parts.scratchpad() / kPartShare - fixed) / each);
+  if (most > lanes) most = most / lanes * lanes;
+  for (int64_t at = 0; at < channels; at += most) {
+    const Range range{at, std::min(most, channels - at)};
+    EwiseStep piece = step;
+    piece.dims.back() = range.count;
+    for (size_t i = 0; i < piece.operands.size(); ++i) {
+      EwiseStep::Operand& o = piece.operands[i];
+      if (!o.blob) {
+        o.view = StepParts::part(o.view, o.view.dims.size() - 1, range);
+      } else if (per_channel[i]) {
+        const std::span<const uint8_t> all = parts.data(o.view);
+        const auto header = all.first(contract::ParameterHeader::kBytes);
+        const auto entries =
+            all.subspan(static_cast<size_t>(contract::ParameterHeader::kBytes + at * contract::ParameterEntry::kBytes),
+                        static_cast<size_t>(range.count * contract::ParameterEntry::kBytes));
+        std::vector<uint8_t> bytes(header.begin(), header.end());
+        bytes.insert(bytes.end(), entries.begin(), entries.end());
+        const auto size = static_cast<int64_t>(bytes.size());
+        o.view = parts.constant(std::move(bytes), {size}, o.view.type);
+      }
+    }
+    parts.add(std::move(piece));
+  }
+  return true;
+}
+
+void split_large_steps(Module& module, const contract::Capabilities& capabilities) {
+  StepParts parts(module, capabilities);
+  for (Step& step : module.steps) {
+    parts.begin(step.layer);
+    if (!split(step, parts)) parts.keep(std::move(step));
+  }
+  module.steps = std::move(parts.steps());
+}
+
+}  // namespace npu::compiler::backend

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Windows and matrix products that accumulate more than the scratchpad holds: the MXU makes the sums of parts of the
+// reduction, the VPU adds and scales them.
+#include <algorithm>
+
+#include "driver/compiler/schedule/plan.h"
+#include "driver/compiler/schedule/step_parts.h"
+
+namespace npu::compiler::backend {
+namespace {
+
+using contract::MxuMode;
+using contract::UopCode;
+
+constexpr int64_t kFewChannels = 64;  // the window is cut before parts have less
+constexpr size_t kMostSums = 6;       // that one element-wise step adds
+
+// Sizes of a part of the reduction: rows and columns of the window, and channels.
+struct Reduction {
+  int64_t rows = 1, columns = 1, channels = 1;
+};
+
+Reduction whole_reduction(const MxuStep& step) {
+  switch (step.mode) {
+    case MxuMode::kConv:
+      return {step.kernel_h, step.kernel_w, step.src.dims[3]};
+    case MxuMode::kDepthwise:
+      return {step.kernel_h, step.kernel_w, 1};
+    default:
+      return {1, 1, step.src.dims[3]};
+  }
+}
+
+// Bytes of the inputs of one output position, and of the weights of `columns` channels.
+int64_t operand_bytes(const MxuStep& step, const Reduction& size, int64_t columns) {
+  const auto reach = [](int64_t kernel, int64_t dilation, int64_t extent) {
+    return std::min(extent, (kernel - 1) * dilation + 1);
+  };
+  const int64_t pixels =
+      reach(size.rows, step.dilation_y, step.src.dims[1]) * reach(size.columns, step.dilation_x, step.src.dims[2]);
+  return round_up(pixels * size.channels * element_size(step.src), kSlotAlignment) +
+         round_up(size.rows * size.columns * size.channels * columns * element_size(step.weights), kSlotAlignment);
+}
+
+Reduction choose_part(const MxuStep& step, int64_t columns, int64_t most) {
+  Reduction size = whole_reduction(step);
+  while (operand_bytes(step, size, columns) > most) {
+    if (size.channels > kFewChannels) {
+      size.channels = ceil_div(size.channels, 2);
+    } else if (size.rows > 1) {
+      size.rows = ceil_div(size.rows, 2);
+    } else if (size.columns > 1) {
+      size.columns = ceil_div(size.columns, 2);
+    } else if (size.channels > 1) {
+      size.channels = ceil_div(size.channels, 2);
+    } else {
+      break;
+    }
+  }
+  return size;
+}
+
+// A step with the sums of a part of the reduction.
+MxuStep sums_of(const MxuStep& step, Range rows, Range columns, Range channels, const View& dst, bool first) {
+  MxuStep part = step;
+  part.dst = dst;
+  part.rescale = contract::Rescale::kNone;
+  part.output_unsigned = false;
+  part.params.header = {};
+  part.params.header.input_zp = step.params.header.input_zp;
+  part.params.header.weight_zp = step.params.header.weight_zp;
+  for (contract::ParameterEntry& entry : part.params.entries) {
+    const int64_t bias = first ? entry.bias : 0;
+    entry = {};
+    entry.bias = bias;
+  }
+  part.kernel_h = rows.count;
+  part.kernel_w = columns.count;
+  part.pad_top -= rows.start * step.dilation_y;
+  part.pad_left -= columns.start * step.dilation_x;
+  const size_t row_dim = step.mode == MxuMode::kConv ? 1 : 0;
+  if (step.mode != MxuMode::kMatmul) {
+    part.weights = StepParts::part(part.weights, row_dim, rows);
+    part.weights = StepParts::part(part.weights, row_dim + 1, columns);
+  }
+  if (step.mode != MxuMode::kDepthwise) {
+    part.src = StepParts::part(part.src, 3, channels);
+    part.weights = StepParts::part(part.weights, step.mode == MxuMode::kConv ? 3 : 1, channels);
+  }
+  return part;
+}
+
+// dst = the sum of all, and registers for what follows: the sum is in register 0.
+EwiseStep add_all(std::span<const View> sums) {
+  EwiseStep step;
+  step.dims = sums.front().dims;
+  for (const View& view : sums) {
+    const auto index = static_cast<uint32_t>(step.operands.size());
+    step.operands.push_back({view, false, false});
+    step.uops.push_back({UopCode::kLoad, index == 0 ? 0u : 1u, index, 0, 0, 0});
+    if (index > 0) step.uops.push_back({UopCode::kAdd, 0, 0, 1, 0, 0});
+  }
+  step.register_count = 2;
+  return step;
+}
+
+void store(EwiseStep& step, const View& dst) {
+  step.uops.push_back({UopCode::kStore, 0, 0, static_cast<uint32_t>(step.operands.size()), 0, 0});
+  step.operands.push_back({dst, false, true});
+}
+
+// Of the sum, as the MXU's output stage has it.
+void rescale(const MxuStep& mxu, EwiseStep& step, StepParts& parts) {
+  if (mxu.rescale == contract::Rescale::kNone) return;
+  const std::vector<contract::ParameterEntry>& entries = mxu.params.entries;
+  const bool per_channel = std::any_of(entries.begin(), entries.end(), [&](const contract::ParameterEntry& entry) {
+    return entry.multiplier != entries[0].multiplier || entry.shift != entries[0].shift;
+  });
+  contract::ParameterHeader header = mxu.params.header;
+  header.input_zp = header.weight_zp = 0;
+  const size_t count = per_channel ? entries.size() : 1;
+  std::vector<uint8_t> bytes(contract::ParameterHeader::kBytes + count * contract::ParameterEntry::kBytes);
+  header.store(bytes.data());
+  for (size_t i = 0; i < count; ++i) {
+    contract::ParameterEntry entry = entries[i];
+    entry.bias = 0;
+    entry.store(bytes.data() + contract::ParameterHeader::kBytes + i * contract::ParameterEntry::kBytes);
+  }
+  const auto size = static_cast<int64_t>(bytes.size());
+  const int32_t how = static_cast<int32_t>(mxu.rescale) | (per_channel ? 1 << 8 : 0) |
+                      static_cast<int32_t>(mxu.dst.type) << 16 | (mxu.output_unsigned ? 1 << 24 : 0);
+  step.uops.push_back({UopCode::kRescale, 0, 0, static_cast<uint32_t>(step.operands.size()), how, 0});
+  step.operands.push_back({parts.constant(std::move(bytes), {size}, contract::Element::kI8), true, false});
+  step.innermost_fixed = per_channel;
+}
+
+}  // namespace
+
+bool split_mxu(const MxuStep& step, StepParts& parts) {
+  // Sums of int16 have 48 bits, which the VPU does not add.
+  if (step.src.type != contract::Element::kI8) return false;
+  const Reduction all = whole_reduction(step);
+  const int64_t multiplier = step.mode == MxuMode::kDepthwise ? step.multiplier : 1;
+  const int64_t rest =
+      round_up(contract::ParameterHeader::kBytes + multiplier * contract::ParameterEntry::kBytes, kSlotAlignment) +
+      round_up(multiplier * element_size(step.dst), kSlotAlignment);
+  if (operand_bytes(step, all, multiplier) + rest <= parts.scratchpad()) return false;
+  const int64_t columns = step.mode == MxuMode::kDepthwise ? multiplier : parts.capabilities().mxu_cols;
+  const Reduction size = choose_part(step, columns, parts.scratchpad() / kPartShare);
+  std::vector<View> sums;
+  for (int64_t y = 0; y < all.rows; y += size.rows) {
+    for (int64_t x = 0; x < all.columns; x += size.columns) {
+      for (int64_t c = 0; c < all.channels; c += size.channels) {
+        const View dst = parts.intermediate(step.dst.dims, contract::Element::kI32);
+        parts.add(sums_of(step, {y, std::min(size.rows, all.rows - y)}, {x, std::min(size.columns, all.columns - x)},
+                          {c, std::min(size.channels, all.channels - c)}, dst, sums.empty()));
+        sums.push_back(dst);
+        if (sums.size() < kMostSums) continue;
+        EwiseStep sum = add_all(sums);
+        sums = {parts.intermediate(step.dst.dims, contract::Element::kI32)};
+        store(sum, sums.front());
+        parts.add(std::move(sum));
+      }
+    }
+  }
+  EwiseStep last = add_all(sums);
+  rescale(step, last, parts);
+  store(last, step.dst);
+  if (!split_ewise(last, parts)) parts.add(std::move(last));
+  return true;
+}
+
+}  // namespace npu::compiler::backend
