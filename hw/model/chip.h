@@ -70,6 +70,8 @@ class Chip : public sc_core::sc_module, private CpuPeripherals, private MailboxP
   void flip_bit(uint32_t address, uint32_t bit) override { npu_.flip_bit(address, bit); }
   void brown_out(uint32_t bytes) override { npu_.brown_out(bytes); }
   [[nodiscard]] uint32_t brown_out_left() const override { return npu_.brown_out_left(); }
+  void fail_burst(uint32_t n) override { npu_.fail_burst(n); }
+  [[nodiscard]] uint32_t bursts_until_error() const override { return npu_.bursts_until_error(); }
 
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   unsigned transport_dbg(tlm::tlm_generic_payload& payload);

@@ -149,8 +149,8 @@ bool CommandProcessor::fetch(uint32_t bytes) {
   }
   while (!fetch_.ready(bytes)) {
     if (machine_.job.aborting()) return false;
-    wait(fetch_.event());
     if (fetch_.failed()) return fault(ErrorCode::kFaultBus);
+    wait(fetch_.event());
   }
   return !machine_.job.aborting();
 }

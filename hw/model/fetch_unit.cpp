@@ -41,8 +41,9 @@ void FetchUnit::request() {
 }
 
 void FetchUnit::burst_done(Burst& burst, bool ok) {
-  flights_[burst.tag % flights_.size()].here = true;
-  failed_ |= !ok;
+  Flight& flight = flights_[burst.tag % flights_.size()];
+  flight.here = true;
+  flight.ok = ok;
   arrival_.set_now();
 }
 
@@ -58,6 +59,10 @@ void FetchUnit::absorb() {
   while (absorbed_ != issued_) {
     Flight& flight = flights_[absorbed_ % flights_.size()];
     if (!flight.here) return;
+    if (!flight.ok) {  // a fault once commands are asked for that are in it
+      failed_ = true;
+      return;
+    }
     store(flight.burst->data());
     machine_.memory.release(*flight.burst);
     ++absorbed_;
@@ -66,7 +71,7 @@ void FetchUnit::absorb() {
 
 bool FetchUnit::ready(uint32_t bytes) {
   absorb();
-  request();
+  if (!failed_) request();
   return arrived_ - taken_ >= bytes;
 }
 
@@ -87,7 +92,7 @@ bool FetchUnit::fetch_now(uint32_t bytes) {
 
 bool FetchUnit::settled() {
   absorb();
-  return arrived_ == requested_;
+  return failed_ || arrived_ == requested_;
 }
 
 uint32_t FetchUnit::bursts() const {

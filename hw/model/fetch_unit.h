@@ -52,7 +52,7 @@ class FetchUnit : private BurstClient {
  private:
   struct Flight {
     Burst* burst = nullptr;
-    bool here = false;
+    bool here = false, ok = true;
   };
 
   void burst_done(Burst& burst, bool ok) override;

@@ -103,6 +103,8 @@ uint32_t Mailbox::value_of(uint32_t offset) const {
       return (word(offset) & ~reg::kTestHangEnableMask) | (port_.hang_armed() ? reg::kTestHangEnableMask : 0);
     case reg::kTestBrownout:
       return port_.brown_out_left();
+    case reg::kTestBusError:
+      return port_.bursts_until_error();
     case reg::kInterruptPending:
       return interrupt_pending();
     default:
@@ -180,6 +182,9 @@ void Mailbox::write_mailbox(uint32_t offset, uint32_t value) {
       break;
     case reg::kTestBrownout:
       port_.brown_out(value);
+      break;
+    case reg::kTestBusError:
+      port_.fail_burst(value);
       break;
     default:
       word(offset) = value;

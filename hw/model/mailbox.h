@@ -29,11 +29,13 @@ class MailboxPort {
   // to strike.
   virtual void arm_hang(bool enable, uint32_t queue, uint32_t command) = 0;
   [[nodiscard]] virtual bool hang_armed() const = 0;
-  // Test hooks: a stored bit of the word of the persistent SRAM at a byte offset; and the bytes that jobs still write
-  // to variables before power breaks down, 0: never.
+  // Test hooks: a stored bit of the word of the persistent SRAM at a byte offset; the bytes that jobs still write to
+  // variables before power breaks down, 0: never; the bursts to or from DRAM until one fails, 0: none does.
   virtual void flip_bit(uint32_t address, uint32_t bit) = 0;
   virtual void brown_out(uint32_t bytes) = 0;
   [[nodiscard]] virtual uint32_t brown_out_left() const = 0;
+  virtual void fail_burst(uint32_t n) = 0;
+  [[nodiscard]] virtual uint32_t bursts_until_error() const = 0;
 };
 
 class Mailbox {

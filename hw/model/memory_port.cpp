@@ -62,7 +62,15 @@ Burst& MemoryPort::make(bool write, uint64_t address, uint32_t bytes, BurstClien
   burst.set_dmi_allowed(false);
   burst.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   burst.client_ = &client;
+  burst.fails_ = false;
   return burst;
+}
+
+bool MemoryPort::one_fails(uint64_t bursts) {
+  if (until_error_ == 0) return false;
+  const bool fails = bursts >= until_error_;
+  until_error_ = fails ? 0 : until_error_ - static_cast<uint32_t>(bursts);
+  return fails;
 }
 
 void MemoryPort::free(tlm::tlm_generic_payload* payload) {
@@ -121,6 +129,7 @@ void MemoryPort::send(Burst& burst) {
   sc_core::sc_time delay = clock_.until(sent);
   ++in_flight_;
   burst.job_ = job_;
+  burst.fails_ = one_fails(1);
   requesting_ = &burst;
   request_free_ = sent;
   const tlm::tlm_sync_enum status = socket_->nb_transport_fw(burst, phase, delay);
@@ -185,7 +194,7 @@ void MemoryPort::deliver() {
     if (burst.client_ == nullptr) {
       burst.release();
     } else {
-      burst.client_->burst_done(burst, burst.is_response_ok());
+      burst.client_->burst_done(burst, burst.is_response_ok() && !burst.fails_);
     }
   }
   delivering_ = false;
@@ -243,6 +252,7 @@ bool MemoryPort::transfer(tlm::tlm_command command, uint64_t address, uint8_t* d
 }
 
 bool MemoryPort::read_now(uint64_t address, std::span<uint8_t> data) {
+  if (one_fails(bursts_of(address, data.size()))) return false;
   if (const uint8_t* memory = direct(address, data.size(), false)) {
     std::memcpy(data.data(), memory, data.size());
     return true;
@@ -251,6 +261,7 @@ bool MemoryPort::read_now(uint64_t address, std::span<uint8_t> data) {
 }
 
 bool MemoryPort::write_now(uint64_t address, std::span<const uint8_t> data) {
+  if (one_fails(bursts_of(address, data.size()))) return false;
   if (uint8_t* memory = direct(address, data.size(), true)) {
     std::memcpy(memory, data.data(), data.size());
     return true;

@@ -55,6 +55,7 @@ class Burst : public tlm::tlm_generic_payload {
   uint64_t done_ = 0;      // cycle at which its response is through
   uint64_t sequence_ = 0;  // responses of one cycle stay in the order in which they came
   uint64_t job_ = 0;       // in which it was sent
+  bool fails_ = false;     // by the test hook
 };
 
 class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
@@ -85,6 +86,11 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
   // Notified when the last burst in flight completes.
   [[nodiscard]] const sc_core::sc_event& idle_event() const { return idle_; }
 
+  // Test hook: the n-th burst from now on is answered as if the target had said that it failed; 0: none.
+  void fail_burst(uint32_t n) { until_error_ = n; }
+  // How many are still to come until then; 0: none, or it has struck.
+  [[nodiscard]] uint32_t bursts_until_error() const { return until_error_; }
+
   // Functional mode: the whole transfer now. False when the target answers with an error.
   [[nodiscard]] bool read_now(uint64_t address, std::span<uint8_t> data);
   [[nodiscard]] bool write_now(uint64_t address, std::span<const uint8_t> data);
@@ -103,6 +109,11 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
   void invalidate_direct_mem_ptr(sc_dt::uint64 low, sc_dt::uint64 high);
   [[nodiscard]] uint8_t* direct(uint64_t address, uint64_t bytes, bool write);
   bool transfer(tlm::tlm_command command, uint64_t address, uint8_t* data, uint64_t bytes);
+  // So many bursts go out: whether one of them is the one that fails.
+  [[nodiscard]] bool one_fails(uint64_t bursts);
+  [[nodiscard]] uint64_t bursts_of(uint64_t address, uint64_t bytes) const {
+    return (address % burst_bytes_ + bytes + burst_bytes_ - 1) / burst_bytes_;
+  }
   [[nodiscard]] uint64_t port_cycles(uint64_t bytes) const { return (bytes + port_bytes_ - 1) / port_bytes_; }
 
   uint64_t debug_transport(tlm::tlm_command command, uint64_t address, uint8_t* data, uint64_t bytes);
@@ -119,6 +130,7 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
   uint32_t queued_ = 0;
   uint32_t in_flight_ = 0;
   bool delivering_ = false;
+  uint32_t until_error_ = 0;
   uint32_t last_granted_ = kRequesters - 1;
   Burst* requesting_ = nullptr;  // sent BEGIN_REQ, END_REQ not seen
   uint64_t request_free_ = 0;    // cycle from which the request path is free

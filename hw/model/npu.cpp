@@ -66,6 +66,7 @@ void Npu::reset(bool cold) {
   machine_.persistent_busy.stop();
   machine_.hang.disarm();
   machine_.brownout.arm(0);
+  machine_.memory.fail_burst(0);
 }
 
 void Npu::job_ended(uint64_t cycles) {

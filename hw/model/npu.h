@@ -53,6 +53,9 @@ class Npu : public sc_core::sc_module {
   // Test hook: power breaks down when jobs have written so many more bytes to variables; 0: never.
   void brown_out(uint32_t bytes) { machine_.brownout.arm(bytes); }
   [[nodiscard]] uint32_t brown_out_left() const { return machine_.brownout.left(); }
+  // Test hook: the n-th burst to or from DRAM from now on is answered with an error; 0: none.
+  void fail_burst(uint32_t n) { machine_.memory.fail_burst(n); }
+  [[nodiscard]] uint32_t bursts_until_error() const { return machine_.memory.bursts_until_error(); }
   void on_hang(std::function<void()> struck) { machine_.hang.on_strike(std::move(struck)); }
 
  private:

@@ -165,6 +165,9 @@ void note_unstruck(const RunOptions& options, runtime::Device& device) {
     note("brown-out",
          fmt::format("{} more byte{} would have had to be written to variables", left, left == 1 ? "" : "s"));
   }
+  if (const uint32_t left = device.read_register(reg::kTestBusError); left > 0) {
+    note("bus-error", fmt::format("{} more burst{} would have had to go to DRAM", left, left == 1 ? "" : "s"));
+  }
 }
 
 report::RunInfo run_info(const RunOptions& options, const Network& network, const presets::Preset& preset,

@@ -22,11 +22,12 @@ struct FaultKindInfo {
   bool once;  // a job has one such hook
 };
 
-constexpr std::array<FaultKindInfo, 4> kFaultKinds = {
+constexpr std::array<FaultKindInfo, 5> kFaultKinds = {
     {{FaultClause::Kind::kHang, "hang", "hang mxu@40", true},
      {FaultClause::Kind::kFlip, "flip", "flip 0x800.3@job7", false},
      {FaultClause::Kind::kDropInterrupt, "drop-irq", "drop-irq 2", true},
-     {FaultClause::Kind::kBrownOut, "brown-out", "brown-out 100@job2", true}}};
+     {FaultClause::Kind::kBrownOut, "brown-out", "brown-out 100@job2", true},
+     {FaultClause::Kind::kBusError, "bus-error", "bus-error 7@job2", true}}};
 
 const FaultKindInfo& fault_kind_info(FaultClause::Kind kind) { return kFaultKinds[static_cast<size_t>(kind)]; }
 
@@ -63,7 +64,7 @@ class FaultClauseParser {
     const auto* info = std::find_if(kFaultKinds.begin(), kFaultKinds.end(),
                                     [&](const FaultKindInfo& kind) { return kind.name == name; });
     if (info == kFaultKinds.end()) {
-      refuse_clause(text_, "is none of hang, flip, drop-irq and brown-out",
+      refuse_clause(text_, "is none of hang, flip, drop-irq, brown-out and bus-error",
                     "hang mxu@40; flip 0x800.3@job7; drop-irq 2");
     }
     example_ = info->example;
@@ -115,6 +116,9 @@ class FaultClauseParser {
         break;
       case FaultClause::Kind::kBrownOut:
         clause.number = number(what, "the number of bytes");
+        break;
+      case FaultClause::Kind::kBusError:
+        clause.number = number(what, "the number of the burst");
         break;
     }
     if (clause.number == 0) refuse_clause(text_, "asks for 0, which does nothing", example_);

@@ -2,7 +2,7 @@
 // The test hooks of a simulated device in words: what shall go wrong in which job. docs/reference/npu.md has the
 // grammar.
 //
-//   hang mxu@40; flip 0x800.3@job7; drop-irq 2; brown-out 100@job2
+//   hang mxu@40; flip 0x800.3@job7; drop-irq 2; brown-out 100@job2; bus-error 7
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ struct FaultClause {
     kHang,           // the first command of `queue` with index `number` or later never completes
     kFlip,           // bit `bit` of the word at byte `number` of the persistent SRAM
     kDropInterrupt,  // the next `number` interrupts for the host are lost
-    kBrownOut        // power breaks down when jobs have written `number` bytes to variables
+    kBrownOut,       // power breaks down when jobs have written `number` bytes to variables
+    kBusError        // of the bursts between engines or command fetch and DRAM, number `number` fails
   };
   Kind kind = Kind::kHang;
   uint32_t queue = 0, number = 0, bit = 0;

@@ -86,6 +86,9 @@ void System::strike(const FaultClause& clause) {
     case FaultClause::Kind::kBrownOut:
       npu.brown_out(clause.number);
       return;
+    case FaultClause::Kind::kBusError:
+      npu.fail_burst(clause.number);
+      return;
   }
 }
 

@@ -248,6 +248,9 @@
 // written, the job ends with fault_power, engines and scratchpad lose power, persistent SRAM and DRAM keep their
 // contents. Counts down; 0: never.
 #define NPU_REG_TEST_BROWNOUT 0x2098u
+// Test hook: of the bursts between engines or command fetch and DRAM, number so many from now on is answered with an
+// error. Counts down; 0: none.
+#define NPU_REG_TEST_BUS_ERROR 0x209cu
 // x0 to x31 when the CPU stopped, or was held in reset while it ran. Read only.
 #define NPU_REG_STOP_REGISTER(index) (0x2100u + (index) * 4u)
 #define NPU_REG_INTERRUPT_PENDING 0x3000u  // Sources of the machine external interrupt. Read only.

@@ -246,6 +246,9 @@ package npu_contract_pkg;
   // not written, the job ends with fault_power, engines and scratchpad lose power, persistent SRAM and DRAM keep their
   // contents. Counts down; 0: never.
   parameter logic [31:0] RegTestBrownout = 32'h2098;
+  // Test hook: of the bursts between engines or command fetch and DRAM, number so many from now on is answered with an
+  // error. Counts down; 0: none.
+  parameter logic [31:0] RegTestBusError = 32'h209c;
   // x0 to x31 when the CPU stopped, or was held in reset while it ran. Read only.
   parameter logic [31:0] RegStopRegister = 32'h2100;
   parameter logic [31:0] RegInterruptPending = 32'h3000;  // Sources of the machine external interrupt. Read only.

@@ -391,6 +391,10 @@ inline constexpr uint32_t kTestFlipBit = 0x2094;
 // contents. Counts down; 0: never.
 inline constexpr uint32_t kTestBrownout = 0x2098;
 
+// Test hook: of the bursts between engines or command fetch and DRAM, number so many from now on is answered with an
+// error. Counts down; 0: none.
+inline constexpr uint32_t kTestBusError = 0x209c;
+
 // x0 to x31 when the CPU stopped, or was held in reset while it ran. Read only.
 inline constexpr uint32_t kStopRegister = 0x2100;
 [[nodiscard]] constexpr uint32_t stop_register(uint32_t index) { return kStopRegister + index * 4; }
@@ -576,7 +580,7 @@ struct RegisterInfo {
 };
 
 // Every register but the capabilities (kCapabilities).
-inline constexpr std::array<RegisterInfo, 95> kRegisters = {{
+inline constexpr std::array<RegisterInfo, 96> kRegisters = {{
     {"id", Block::kId, 0x000, 1, 0, false, 0x544e5055},
     {"contract_version", Block::kId, 0x004, 1, 0, false, 0x0},
     {"caps_hash", Block::kId, 0x008, 1, 0, false, 0x0},
@@ -662,6 +666,7 @@ inline constexpr std::array<RegisterInfo, 95> kRegisters = {{
     {"test_flip_address", Block::kMailbox, 0x2090, 1, 0, true, 0x0},
     {"test_flip_bit", Block::kMailbox, 0x2094, 1, 0, true, 0x0},
     {"test_brownout", Block::kMailbox, 0x2098, 1, 0, true, 0x0},
+    {"test_bus_error", Block::kMailbox, 0x209c, 1, 0, true, 0x0},
     {"stop_register", Block::kMailbox, 0x2100, 32, 4, false, 0x0},
     {"interrupt_pending", Block::kCpu, 0x3000, 1, 0, false, 0x0},
     {"interrupt_enable", Block::kCpu, 0x3004, 1, 0, true, 0x0},

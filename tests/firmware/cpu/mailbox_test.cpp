@@ -69,14 +69,17 @@ TEST(Mailbox, AColdResetDisarmsTheHooks) {
   bench.write(reg::kTestHangCommand, 12);
   bench.write(reg::kTestHang, 8u << reg::kTestHangQueueLsb | reg::kTestHangEnableMask);
   bench.write(reg::kTestBrownout, 5);
+  bench.write(reg::kTestBusError, 6);
   bench.write(reg::kTestDropInterrupts, 2);
   bench.write(reg::kCpuControl, reg::kCpuControlResetCoreMask);
   EXPECT_EQ(hang(), 1u);
   EXPECT_EQ(bench.read(reg::kTestBrownout), 5u);
+  EXPECT_EQ(bench.read(reg::kTestBusError), 6u);
   EXPECT_EQ(bench.read(reg::kTestDropInterrupts), 2u);
   bench.write(reg::kCpuControl, reg::kCpuControlResetAllMask);
   EXPECT_EQ(hang(), 0u);
   EXPECT_EQ(bench.read(reg::kTestBrownout), 0u);
+  EXPECT_EQ(bench.read(reg::kTestBusError), 0u);
   EXPECT_EQ(bench.read(reg::kTestDropInterrupts), 0u);
   bench.write(reg::kTestHangCommand, 13);  // alone arms nothing
   EXPECT_EQ(hang(), 0u);

@@ -55,6 +55,11 @@ class Strikes(FaultsTest):
         self.bad(5, "fault_power", "", *self.faulty("brown-out 2"))
         self.bad(5, "fault_power", "", *self.faulty("brown-out 2@job5"))
 
+    def test_a_burst_that_fails_is_a_fault_of_its_command(self):
+        for mode in ("timed", "functional"):
+            self.bad(5, "fault_bus", "command", *self.faulty("bus-error 3@job2", "--mode", mode))
+        self.bad(5, "fault_bus", "", *self.faulty("bus-error 1@job5", "--bypass-firmware"))
+
     def test_the_report_says_what_was_asked_for(self):
         path = self.dir / "injected.json"
         text = self.good(*self.faulty("drop-irq 1; flip 0x0.3@job2", "--json", path)).out
@@ -62,8 +67,8 @@ class Strikes(FaultsTest):
         self.assertEqual(json.loads(path.read_text())["run"]["injected_faults"], ["drop-irq 1", "flip 0x0.3@job2"])
 
     def test_what_has_not_struck_is_told(self):
-        result = self.good(*self.faulty("brown-out 1000; hang mxu@7"))
-        for hook in ("brown-out", "hang"):
+        result = self.good(*self.faulty("brown-out 1000; hang mxu@7; bus-error 99999"))
+        for hook in ("brown-out", "hang", "bus-error"):
             self.assertIn(f"npu: note: --faults: {hook} has not struck", result.err)
         self.assertNotIn("note", self.good(*self.faulty("drop-irq 1")).err)
 
@@ -71,7 +76,7 @@ class Strikes(FaultsTest):
 class Refused(FaultsTest):
     def test_every_error_names_the_clause_and_shows_an_example(self):
         for clause, fragment, example in [
-            ("", "none of hang, flip, drop-irq and brown-out", "hang mxu@40"),
+            ("", "none of hang, flip, drop-irq, brown-out and bus-error", "hang mxu@40"),
             ("hnag mxu@40", "none of hang, flip", "hang mxu@40"),
             ("hang", "does not say what", "hang mxu@40"),
             ("hang mxu", "QUEUE@COMMAND", "hang mxu@40"),
@@ -86,6 +91,7 @@ class Refused(FaultsTest):
             ("drop-irq 0", "asks for 0", "drop-irq 2"),
             ("drop-irq 2@job0", "the first job is job 1", "drop-irq 2"),
             ("drop-irq 2@jobs", "'s' for the job's number", "drop-irq 2"),
+            ("bus-error 0", "asks for 0", "bus-error 7"),
             ("brown-out 99999999999", "no number below 2^32", "brown-out 100@job2"),
         ]:
             for text in (clause, f"drop-irq 1; {clause}"):

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <iostream>
 
 #include "driver/graph/validate.h"
@@ -18,10 +19,27 @@ size_t SideBySide::load(graph::Graph graph, const compiler::Options& options) {
 }
 
 void SideBySide::run(size_t graph, const std::vector<graph::Value>& inputs) {
+  follow(graph, inputs);
+  start(graph, inputs);
+  static_cast<void>(wait(graph));
+}
+
+void SideBySide::start(size_t graph, const std::vector<graph::Value>& inputs, const runtime::JobOptions& options) {
+  Loaded& loaded = loaded_.at(graph);
+  loaded.job = loaded.program.create_job(options);
+  for (size_t i = 0; i < inputs.size(); ++i) loaded.job.set_input(i, inputs[i]);
+  loaded.job.start();
+}
+
+runtime::RunResult SideBySide::wait(size_t graph) {
+  runtime::Job& job = loaded_.at(graph).job;
+  EXPECT_TRUE(job.wait(std::chrono::hours(1)));
+  return job.result();
+}
+
+void SideBySide::follow(size_t graph, const std::vector<graph::Value>& inputs) {
   Loaded& loaded = loaded_.at(graph);
   loaded.want = reference::run(loaded.graph, inputs, reference_);
-  for (size_t i = 0; i < inputs.size(); ++i) loaded.job.set_input(i, inputs[i]);
-  static_cast<void>(loaded.job.run());
 }
 
 void SideBySide::compare(size_t graph) {

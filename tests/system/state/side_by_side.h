@@ -32,6 +32,11 @@ class SideBySide {
   }
   // The two halves of a step: what is between them has seen the job, and not yet the host that reads all variables.
   void run(size_t graph, const std::vector<graph::Value>& inputs);
+  // The parts of run(), for jobs that are in flight together: the device's job, its end (throws what Job::wait() does),
+  // and the reference's step.
+  void start(size_t graph, const std::vector<graph::Value>& inputs, const runtime::JobOptions& options = {});
+  runtime::RunResult wait(size_t graph);
+  void follow(size_t graph, const std::vector<graph::Value>& inputs);
   void compare(size_t graph);
 
   // Clears the device's variables and gives them the reference's content, whatever the device held.
@@ -42,6 +47,7 @@ class SideBySide {
   [[nodiscard]] const graph::Value& state(const std::string& identity) const {
     return reference_.variables.at(identity).value;
   }
+  [[nodiscard]] const compiler::Program& program(size_t graph) const { return loaded_.at(graph).program.program(); }
   // Of the last step of a graph.
   [[nodiscard]] const std::vector<graph::Value>& outputs(size_t graph) const { return loaded_.at(graph).job.outputs(); }
   [[nodiscard]] const Compared& compared() const { return compared_; }

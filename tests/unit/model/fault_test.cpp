@@ -2,6 +2,7 @@
 // Faults are data: each has its code and place, stops the job cleanly, and the next job runs.
 #include <gtest/gtest.h>
 
+#include <iostream>
 #include <limits>
 
 #include "tests/unit/model/bench.h"
@@ -258,6 +259,35 @@ TEST(FaultTest, BusErrors) {
   ASSERT_TRUE(bench.finish());
   EXPECT_EQ(bench.fault(), ErrorCode::kFaultBus);
 }
+
+// Whichever burst of a job fails, of data or of commands that are fetched ahead: the job ends, and the next one is right.
+void each_burst_fails_once(Mode mode) {
+  BenchOptions options;
+  options.mode = mode;
+  Bench bench(options);
+  Stream stream(small_machine());
+  for (uint32_t i = 0; i < 12; ++i) {
+    stream.add(copy(i % 2, dram(0x200 * i), spm(0x200 * i), 512));
+    stream.add(copy(i % 2, spm(0x200 * i), dram(0x4000 + 0x200 * i), 512));
+  }
+  uint32_t failed = 0;
+  for (;; ++failed) {
+    std::fill_n(bench.memory.data.begin() + 0x4000, 0x200 * 12, uint8_t{0});
+    bench.npu.fail_burst(failed + 1);
+    ASSERT_TRUE(bench.run(stream));
+    if (bench.npu.bursts_until_error() > 0) break;
+    EXPECT_EQ(bench.fault(), ErrorCode::kFaultBus) << "burst " << failed + 1;
+  }
+  EXPECT_EQ(bench.npu.bursts_until_error(), 1u);
+  EXPECT_EQ(bench.fault(), ErrorCode::kOk);
+  EXPECT_TRUE(std::equal(bench.memory.data.begin(), bench.memory.data.begin() + 0x200 * 12,
+                         bench.memory.data.begin() + 0x4000));
+  EXPECT_GE(failed, 24u);
+  std::cout << failed << " bursts failed, one a job\n";
+}
+
+TEST(FaultTest, EachBurstFailsOnce) { each_burst_fails_once(Mode::kTimed); }
+TEST(FaultTest, FunctionalEachBurstFailsOnce) { each_burst_fails_once(Mode::kFunctional); }
 
 TEST(FaultTest, EngineErrors) {
   Bench bench;
