@@ -68,7 +68,8 @@ po::options_description visible_options() {
        "test hook: flip a bit of a byte of the constants in device memory before the first invocation; not every bit "
        "matters to an output")  //
       ("faults", po::value<std::string>()->value_name("FAULTS"),
-       "test hooks: what shall go wrong, as 'hang mxu@40; flip 0x800.3@job7; drop-irq 2; brown-out 100@job2; bus-error 7' "
+       "test hooks: what shall go wrong, as 'hang mxu@40; flip 0x800.3@job7; drop-irq 2; brown-out 100@job2; bus-error "
+       "7' "
        "(docs/reference/npu.md)");
   add_back_end_options(options);
   return options;

@@ -186,6 +186,67 @@ class Firmware(Attack):
         return run.complaints
 
 
+class Bundles(Attack):
+    name = "replay bundles"
+    what = "bundles of a tile: numbers, types and keys of `tile.json`, words of the command, bytes and lengths of the memories changed; files missing"
+    holds = "the bundle is refused, or model and RTL say the same, or `npu replay` names what differs"
+
+    ODD = [None, True, -1, 0, 1, 2 ** 16, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 63, 2 ** 64, 1.5, "", "x", [], {}, [1], {"a": 1}]
+
+    def attempt(self, number):
+        choice = self.random(number)
+        bundle = dict(choice.choice(self.tools.bundles))
+        for _ in range(choice.randrange(1, 4)):
+            self.change(choice, bundle)
+        here = self.folder / str(number)
+        here.mkdir()
+        for name, data in bundle.items():
+            (here / name).write_bytes(data)
+        answer = self.npu("replay", here, "--no-waveform", allowed={0, 3, 6, 7, 64, 66})
+        complaints = list(answer.complaints)
+        if {file.name for file in here.iterdir()} != set(bundle):
+            complaints.append("the folder has other files than before")
+        shutil.rmtree(here)
+        return complaints
+
+    def change(self, choice, bundle):
+        name = choice.choice(["tile.json"] * 3 + sorted(bundle))
+        if name not in bundle:
+            return
+        how = choice.randrange(10)
+        if how == 0:
+            bundle[name] = bundle[name][:choice.randrange(len(bundle[name]) + 1)]
+        elif how == 1:
+            del bundle[name]
+        elif name == "tile.json" and how < 9:
+            bundle[name] = self.changed_tile(choice, bundle[name])
+        elif bundle[name]:
+            bundle[name] = damage(choice, bundle[name])
+
+    def changed_tile(self, choice, text):
+        try:
+            tile = json.loads(text)
+        except ValueError:  # changed before
+            return text
+        if not isinstance(tile, dict) or not tile:
+            return text
+        part, key = tile, choice.choice(["command", "command", "memory", "machine", *tile])
+        while key in part if isinstance(part, dict) else True:  # down to a number or a word
+            below = part[key]
+            if not isinstance(below, (dict, list)) or not below:
+                break
+            part, key = below, choice.choice(sorted(below)) if isinstance(below, dict) else choice.randrange(len(below))
+        if isinstance(part, dict) and key not in part:
+            return text
+        if isinstance(part[key], int) and choice.randrange(3):
+            part[key] = choice.choice([part[key] ^ 1 << choice.randrange(32), part[key] + 1, part[key] * 2, part[key] // 2])
+        elif isinstance(part, dict) and choice.randrange(4) == 0:
+            del part[key]
+        else:
+            part[key] = choice.choice(self.ODD)
+        return json.dumps(tile).encode()
+
+
 class CommandLines(Attack):
     name = "command lines"
     what = "commands with options left out, given twice, with values of other options, of odd characters and numbers"
@@ -217,7 +278,7 @@ class CommandLines(Attack):
         return answer.complaints
 
 
-ATTACKS = [Networks, Machines, States, Firmware, CommandLines]
+ATTACKS = [Networks, Machines, States, Firmware, Bundles, CommandLines]
 
 
 class Tools:
@@ -237,12 +298,25 @@ class Tools:
             result = self._run("run", network, "--invocations", 2, "--save-state", state, "--mode", "functional")
             if result.returncode == 0 and json.loads(self._run("state", "list", state, "--json").stdout)["variables"]:
                 self.states.append((network, state.read_bytes()))
+        self.bundles = self._bundles(arguments.wrong, folder)
         self.options = {}
         for line in self._run("--help").stdout.splitlines():
             words = line.split()
             if line.startswith("  ") and words and words[0].isalpha() and len(line) > 14 and line[2] != " " and line[14] != " ":
                 text = self._run(words[0], "--help").stdout
                 self.options[words[0]] = [word for row in text.splitlines() for word in row.split()[:4] if word.startswith("--")]
+
+    # One of each engine, from a program with wrong blocks of RTL, if there is such a program.
+    def _bundles(self, wrong, folder):
+        bundles = []
+        for engine in ["mxu", "vpu"] if wrong else []:
+            for network in self.samples:
+                kept = folder / f"{engine}-{network.stem}"
+                subprocess.run([wrong, "run", network, "--random-inputs", "1", "--lockstep", "--rtl", engine, "--keep-bundle", kept],
+                               capture_output=True, check=False)
+                if kept.exists():
+                    bundles.append([(file.name, file.read_bytes()) for file in sorted(kept.iterdir())])
+        return bundles
 
     def _run(self, *arguments):
         return subprocess.run([self.npu, *map(str, arguments)], capture_output=True, text=True, check=False)

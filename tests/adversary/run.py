@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tries to make `npu` crash, hang, take too much memory, say something false or leave something behind.
 
-    tests/adversary/run.py --npu NPU --networks MAKER --maker MAKER --firmware IMAGE [--seed 1] [--tries N | --seconds S]
+    tests/adversary/run.py --npu NPU --networks MAKER --maker MAKER --firmware IMAGE [--wrong NPU] [--seed 1] [--tries N | --seconds S]
     tests/adversary/run.py ... --only firmware --try 17      repeats one try
 
 Each try is made from the attack's name, the seed and a number alone. Exit status 0 when all held, 1 after a complaint, which names
@@ -31,6 +31,7 @@ def parse():
     parser.add_argument("--networks", type=Path, required=True, help="the program adversary_networks")
     parser.add_argument("--maker", type=Path, required=True, help="the program cli_make_networks")
     parser.add_argument("--firmware", type=Path, required=True, help="npu_firmware.bin")
+    parser.add_argument("--wrong", type=Path, help="npu_wrong_block, which makes replay bundles; without it they are not tried")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tries", type=int, help="of each attack")
     parser.add_argument("--seconds", type=float, default=60, help="of all attacks together, without --tries")
@@ -82,6 +83,8 @@ def endings(attack):
 def main():
     arguments = parse()
     chosen = [attack for attack in attacks.ATTACKS if arguments.only in (None, attack.name)]
+    if not arguments.wrong:
+        chosen = [attack for attack in chosen if attack is not attacks.Bundles]
     rows = []
     with tempfile.TemporaryDirectory(prefix="npu-adversary-") as scratch:
         scratch = Path(scratch)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two contexts run jobs beside each other while random faults strike at random moments: engines that hang, lost
-// interrupts, wrong bits, power that breaks down, bursts that fail. Each job ends with its right result, or with a fault
-// that names its cause; nothing is silent, and the next jobs of both contexts are right. NPU_FAULT_RUNS sets how many
-// runs.
+// interrupts, wrong bits, power that breaks down, bursts that fail. Each job ends with its right result, or with a
+// fault that names its cause; nothing is silent, and the next jobs of both contexts are right. NPU_FAULT_RUNS sets how
+// many runs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -69,21 +69,18 @@ class FaultPlans : public testing::TestWithParam<std::string> {
     sides_[side]->start(0, inputs, {.cycle_limit = kCycleLimit});
     const runtime::RunResult result = sides_[side]->wait(0);
     sides_[side]->compare(0);
-    const uint64_t bytes =
-        result.counters.total(Counter::kDramRead) + result.counters.total(Counter::kDramWritten);
+    const uint64_t bytes = result.counters.total(Counter::kDramRead) + result.counters.total(Counter::kDramWritten);
     const compiler::Program& program = sides_[side]->program(0);
     uint32_t written = 0;
     for (const compiler::Variable& variable : program.variables) written += variable.written_bytes;
     const uint64_t took = device_->time() - before;
     most_cycles_ = std::max(most_cycles_, took);
     range_.commands = std::max(range_.commands, program.command_count);
-    range_.bursts =
-        std::max(range_.bursts, static_cast<uint32_t>(bytes / device_->capabilities().dma_burst_bytes));
+    range_.bursts = std::max(range_.bursts, static_cast<uint32_t>(bytes / device_->capabilities().dma_burst_bytes));
     range_.written_bytes = std::max(range_.written_bytes, written);
     range_.moments = std::max(range_.moments, static_cast<uint32_t>(2 + took / kPollCycles));
-    std::cout << GetParam() << ", context " << side + 1 << ": " << result.cycles << " cycles, "
-              << program.command_count << " commands, " << bytes << " bytes to and from DRAM, " << written
-              << " bytes written to variables\n";
+    std::cout << GetParam() << ", context " << side + 1 << ": " << result.cycles << " cycles, " << program.command_count
+              << " commands, " << bytes << " bytes to and from DRAM, " << written << " bytes written to variables\n";
   }
 
   // Variables may move whenever they are cleared.
@@ -170,7 +167,8 @@ class FaultPlans : public testing::TestWithParam<std::string> {
     EXPECT_TRUE(any || !struck.brown_out) << "power broke down in silence";
     EXPECT_TRUE(any || !struck.bus_error) << "a burst failed in silence";
     if (plan.two_wrong_bits()) return;
-    EXPECT_LE(faulted, struck.hang + struck.brown_out + struck.bus_error) << "more jobs ended with a fault than faults struck";
+    EXPECT_LE(faulted, struck.hang + struck.brown_out + struck.bus_error)
+        << "more jobs ended with a fault than faults struck";
   }
 
   // A job that ended well is right, and so is its state; only two wrong bits may keep the host from reading it.
@@ -251,12 +249,13 @@ TEST_P(FaultPlans, EachJobIsRightOrNamesItsCause) {
   }
   std::cout << done << " runs of 2 jobs, " << without_ << " of them without a fault; jobs by their end:";
   for (const auto& [code, jobs] : ended_) std::cout << ' ' << contract::name(code) << ' ' << jobs << ',';
-  std::cout << ' ' << lost_interrupts_ << " interrupts to lose, " << preemptions_ << " preemptions, two wrong bits told "
+  std::cout << ' ' << lost_interrupts_ << " interrupts to lose, " << preemptions_
+            << " preemptions, two wrong bits told "
             << "by " << told_by_reads_ << " reads and " << told_by_scrubs_ << " scrubs, longest run " << longest_
             << " device cycles\n";
   for (const auto& side : sides_) side->report("on " + GetParam());
-  for (const ErrorCode code : {ErrorCode::kOk, ErrorCode::kFaultTimeout, ErrorCode::kFaultPower, ErrorCode::kFaultBus,
-                               ErrorCode::kFaultEcc}) {
+  for (const ErrorCode code :
+       {ErrorCode::kOk, ErrorCode::kFaultTimeout, ErrorCode::kFaultPower, ErrorCode::kFaultBus, ErrorCode::kFaultEcc}) {
     EXPECT_GT(ended_[code], 0) << contract::name(code) << " was never drawn";
   }
   EXPECT_GT(preemptions_, 0);

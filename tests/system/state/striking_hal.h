@@ -13,8 +13,8 @@
 
 namespace npu::test {
 
-// Writes, one after the other, after so many short stretches of device time (10 us on the simulated device) in which the
-// driver waited.
+// Writes, one after the other, after so many short stretches of device time (10 us on the simulated device) in which
+// the driver waited.
 struct Strike {
   struct Write {
     uint32_t offset = 0, value = 0;

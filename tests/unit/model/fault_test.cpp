@@ -260,7 +260,8 @@ TEST(FaultTest, BusErrors) {
   EXPECT_EQ(bench.fault(), ErrorCode::kFaultBus);
 }
 
-// Whichever burst of a job fails, of data or of commands that are fetched ahead: the job ends, and the next one is right.
+// Whichever burst of a job fails, of data or of commands that are fetched ahead: the job ends, and the next one is
+// right.
 void each_burst_fails_once(Mode mode) {
   BenchOptions options;
   options.mode = mode;

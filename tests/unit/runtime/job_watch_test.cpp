@@ -105,7 +105,8 @@ TEST_F(SilentFirmware, IsStartedAgainWithItsPlaceInTheMessage) {
 }
 
 TEST_F(SilentFirmware, ThatWorksForNothingIsStartedAgain) {
-  // The context closes after this function's end and waits once more: what it calls then must live in the function itself.
+  // The context closes after this function's end and waits once more: what it calls then must live in the function
+  // itself.
   booted.mock.on_wait = [move = booted.mock.on_wait, busy = uint32_t{0}](MockHal& mock) mutable {
     move(mock);
     mock.set_register(reg::kCpuBusyLo, busy += 50'000);
