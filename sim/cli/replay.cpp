@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "driver/graph/file.h"
+#include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/data.h"
@@ -33,12 +34,21 @@ constexpr CommandHelp kReplayHelp = {
     "  npu replay npu-bundle\n"
     "  npu replay npu-bundle --waveform tile.fst      (open it with gtkwave)\n"};
 
-cosim::Comparison run_tile(const cosim::Bundle& bundle, const std::string& waveform) {
+// Throws when nothing was compared, since neither engine wrote anything.
+cosim::Comparison run_tile(const fs::path& folder, const cosim::Bundle& bundle, const std::string& waveform) {
   cosim::BundleMemory memory(bundle.found.memory);
   cosim::Lockstep lockstep(cosim::make_model_engine(bundle.unit, bundle.caps),
                            cosim::make_rtl_engine(bundle.unit, bundle.caps, waveform));
   lockstep.keep_always(true);
-  (void)lockstep.run(bundle.command, memory, /*timed=*/true);
+  const engine::TileResult result = lockstep.run(bundle.command, memory, /*timed=*/true);
+  if (lockstep.comparison().equal() && lockstep.comparison().elements == 0) {
+    const std::string why = result.error == ErrorCode::kOk
+                                ? "the command writes nothing"
+                                : fmt::format("the {} refuses the command, or the memory that it reaches, as {}",
+                                              title(bundle.unit), contract::name(result.error));
+    throw Error(ErrorCode::kBadInput, fmt::format("{}: {}, so that there is nothing to compare",
+                                                  graph::in_quotes((folder / "tile.json").string()), why));
+  }
   return lockstep.comparison();
 }
 
@@ -92,7 +102,7 @@ int run_replay(const Arguments& arguments) {
     check_waveform(folder, waveform);
     written.emplace(waveform, graph::NewFile::Name::kNeeded);
   }
-  const cosim::Comparison now = run_tile(bundle, trace ? written->part().string() : "");
+  const cosim::Comparison now = run_tile(folder, bundle, trace ? written->part().string() : "");
   if (trace) written->take_place();
   print(folder, bundle, now);
   if (trace) {

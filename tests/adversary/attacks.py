@@ -4,6 +4,7 @@
 import collections
 import json
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -206,6 +207,8 @@ class Bundles(Attack):
         complaints = list(answer.complaints)
         if {file.name for file in here.iterdir()} != set(bundle):
             complaints.append("the folder has other files than before")
+        if answer.status == 0 and not re.search(r"now +equal in all of [1-9]", answer.out):
+            complaints.append("says nothing of elements compared")
         shutil.rmtree(here)
         return complaints
 
@@ -289,8 +292,7 @@ class Tools:
         self.firmware = arguments.firmware.read_bytes()
         folder.mkdir()
         subprocess.run([arguments.maker, folder], check=True)
-        self.samples = [folder / f"{name}.tosa" for name in ("two_layers", "running_sum", "convolution", "clamped")
-                        if (folder / f"{name}.tosa").exists()]
+        self.samples = [folder / f"{name}.tosa" for name in ("convolution", "division", "residual", "running_sum", "two_sums")]
         self._machines = {}
         self.states = []
         for network in sorted(folder.glob("*.tosa")):
@@ -298,7 +300,7 @@ class Tools:
             result = self._run("run", network, "--invocations", 2, "--save-state", state, "--mode", "functional")
             if result.returncode == 0 and json.loads(self._run("state", "list", state, "--json").stdout)["variables"]:
                 self.states.append((network, state.read_bytes()))
-        self.bundles = self._bundles(arguments.wrong, folder)
+        self.bundles = self._bundles(arguments, folder / "cosim")
         self.options = {}
         for line in self._run("--help").stdout.splitlines():
             words = line.split()
@@ -306,16 +308,18 @@ class Tools:
                 text = self._run(words[0], "--help").stdout
                 self.options[words[0]] = [word for row in text.splitlines() for word in row.split()[:4] if word.startswith("--")]
 
-    # One of each engine, from a program with wrong blocks of RTL, if there is such a program.
-    def _bundles(self, wrong, folder):
+    # Of tiles for which a wrong block of RTL has other results than the model.
+    def _bundles(self, arguments, folder):
+        if not arguments.wrong:
+            return []
+        folder.mkdir()
+        subprocess.run([arguments.wrong_networks, folder], check=True)
         bundles = []
-        for engine in ["mxu", "vpu"] if wrong else []:
-            for network in self.samples:
-                kept = folder / f"{engine}-{network.stem}"
-                subprocess.run([wrong, "run", network, "--random-inputs", "1", "--lockstep", "--rtl", engine, "--keep-bundle", kept],
-                               capture_output=True, check=False)
-                if kept.exists():
-                    bundles.append([(file.name, file.read_bytes()) for file in sorted(kept.iterdir())])
+        for network, engine in [("two_layers", "mxu"), ("clamped", "vpu"), ("wide", "vpu")]:
+            kept = folder / f"{engine}-{network}"
+            subprocess.run([arguments.wrong, "run", folder / f"{network}.tosa", "--config", "nano", "--random-inputs", "1", "--lockstep",
+                            "--rtl", engine, "--keep-bundle", kept], capture_output=True, check=False)
+            bundles.append([(file.name, file.read_bytes()) for file in sorted(kept.iterdir())])
         return bundles
 
     def _run(self, *arguments):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tries to make `npu` crash, hang, take too much memory, say something false or leave something behind.
 
-    tests/adversary/run.py --npu NPU --networks MAKER --maker MAKER --firmware IMAGE [--wrong NPU] [--seed 1] [--tries N | --seconds S]
+    tests/adversary/run.py --npu NPU --networks MAKER --maker MAKER --firmware IMAGE [--wrong NPU --wrong-networks MAKER] [--seed 1] [--tries N | --seconds S]
     tests/adversary/run.py ... --only firmware --try 17      repeats one try
 
 Each try is made from the attack's name, the seed and a number alone. Exit status 0 when all held, 1 after a complaint, which names
@@ -32,6 +32,7 @@ def parse():
     parser.add_argument("--maker", type=Path, required=True, help="the program cli_make_networks")
     parser.add_argument("--firmware", type=Path, required=True, help="npu_firmware.bin")
     parser.add_argument("--wrong", type=Path, help="npu_wrong_block, which makes replay bundles; without it they are not tried")
+    parser.add_argument("--wrong-networks", type=Path, help="the program cosim_make_networks, with --wrong")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tries", type=int, help="of each attack")
     parser.add_argument("--seconds", type=float, default=60, help="of all attacks together, without --tries")

@@ -174,6 +174,14 @@ class SmallNetwork(Cosim):
             (damaged / "tile.json").write_text(text)
             self.bad(64, "bad_input", "tile.json", "replay", damaged)
 
+    def test_replay_refuses_a_tile_that_no_engine_runs(self):
+        bundle = self.dir / "no-tile"
+        self.wrong("run", *self.arguments("--lockstep", "--rtl", "mxu", "--keep-bundle", bundle))
+        tile = json.loads((bundle / "tile.json").read_text())
+        for words in ([], [0, *tile["command"][1:]], tile["command"][:4]):
+            (bundle / "tile.json").write_text(json.dumps({**tile, "command": words}))
+            self.bad(64, "bad_input", "refuses the command", "replay", bundle)
+
 
 class RealNetworks(Cosim):
     def test_wake_words(self):
