@@ -17,24 +17,14 @@ import time
 from pathlib import Path
 
 import harness
-from firmware_test import HEADER, fnv1a
+from firmware_image import sealed
 from harness import NpuTest
 
 IMAGE = Path()
 # RV32 instructions.
 JUMP_TO_ZERO, RETURN, JUMP_TO_ITSELF, WAIT, BACK_TO_WAIT = 0x00000067, 0x00008067, 0x0000006F, 0x10500073, 0xFFDFF06F
 NO_INTERRUPTS, LOAD_STATE, CLEAR_T0 = 0x30401073, 0x0002A283, 0x00000293
-# docs/reference/npu.md; neither 70 (internal) nor a signal.
-DOCUMENTED = {0, 1, 2, 3, 4, 5, 6, 7, 64, 66}
 SECONDS, BYTES = 30, 4 << 30
-
-
-def sealed(data):
-    """The image with a checksum that is right again."""
-    fields = list(HEADER.unpack_from(data))
-    fields[4] = fnv1a(data[32:])
-    HEADER.pack_into(data, 0, *fields)
-    return bytes(data)
 
 
 class Damaged(NpuTest):
@@ -117,7 +107,7 @@ class Damaged(NpuTest):
                 result, seconds = self.run_image(sealed(data))
             except subprocess.TimeoutExpired:
                 self.fail(f"{where}: hangs")
-            self.assertIn(result.returncode, DOCUMENTED, f"{where}: {result.stderr}")
+            self.assertIn(result.returncode, harness.DOCUMENTED, f"{where}: {result.stderr}")
             if result.returncode != 0:
                 self.assertRegex(result.stderr, r"\Anpu: error: [^\n]+ \[\w+\]\n\Z", where)
             statuses[result.returncode] += 1

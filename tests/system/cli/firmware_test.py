@@ -13,17 +13,10 @@ import unittest
 from pathlib import Path
 
 import harness
+from firmware_image import HEADER, fnv1a, sealed
 from harness import NpuTest
 
 IMAGE = Path()
-HEADER = struct.Struct("<IHHIII12x")  # firmware_header of the contract
-
-
-def fnv1a(data):
-    value = 2166136261
-    for byte in data:
-        value = (value ^ byte) * 16777619 & 0xFFFFFFFF
-    return value
 
 
 class FirmwareTest(NpuTest):
@@ -159,9 +152,7 @@ class Image(FirmwareTest):
 
         def trap(data):
             struct.pack_into("<I", data, 32 + int(symbols["npu_dispatch"], 16), 0x00100073)  # ebreak
-            fields = list(HEADER.unpack_from(data))
-            fields[4] = fnv1a(data[32:])
-            HEADER.pack_into(data, 0, *fields)
+            return sealed(data)
         path = self.image("trap.bin", trap)
         shutil.copy(IMAGE.with_suffix(".sym"), path.with_suffix(".sym"))
         self.bad(5, "fault_firmware", "npu_dispatch", *self.network(), "--firmware", path)
