@@ -141,7 +141,7 @@ std::string describe_queues(const JobEnd& end, const compiler::Program& program)
 }
 
 std::string describe_timeout(const JobEnd& end, const compiler::Program& program, uint64_t cycle_limit) {
-  std::string text = fmt::format("the job did not end within {} cycles: ", cycle_limit);
+  std::string text = fmt::format("the job did not end within its cycle_limit of {} cycles: ", cycle_limit);
   const std::string queues = describe_queues(end, program);
   if (!queues.empty()) return text + queues + '.';
   return text +

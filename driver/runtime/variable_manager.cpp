@@ -289,8 +289,9 @@ void VariableManager::begin(std::span<const uint32_t> indices, std::span<const c
     if (!variables[i].read_first || !places_.slot(indices[i]).untouched) continue;
     throw Error(
         ErrorCode::kVariableUndeclared,
-        fmt::format("variable {} is used before its declaration, so that only an earlier job of the context can "
-                    "have given it a value; restore a snapshot that has it (npu run --resume)",
+        fmt::format("variable {} is used before its declaration, so that only another program of the context can "
+                    "have given it a value: run that one before (npu stream --share), or restore a snapshot that has "
+                    "the variable (npu run --resume)",
                     graph::in_quotes(variables[i].identity)));
   }
   for (size_t i = 0; i < indices.size(); ++i) {

@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 
+#include "hw/contract/suggestion.h"
 #include "hw/presets/embedded.h"
 
 namespace npu::presets {
@@ -113,7 +114,7 @@ class Parser {
       }
       return documents[0];
     } catch (const YAML::Exception& error) {
-      fail("line " + std::to_string(error.mark.line + 1) + ": is not valid YAML: " + error.msg);
+      fail("line " + std::to_string(error.mark.line + 1) + " is not valid YAML: " + error.msg);
     }
   }
 
@@ -125,7 +126,7 @@ class Parser {
     for (const auto& entry : map) {
       if (!entry.first.IsScalar()) fail("a key is a list or a mapping; keys are names such as 'clock_mhz'");
       const std::string& key = entry.first.Scalar();
-      if (!known.contains(key)) fail("the key '" + prefix + shortened(key) + "' is unknown" + suggestion(key, known));
+      if (!known.contains(key)) fail("the key '" + prefix + shortened(key) + "' is unknown" + did_you_mean(key, known));
       if (!seen.insert(key).second) fail("the key '" + prefix + key + "' appears twice");
     }
     if (has_base) return;
@@ -226,18 +227,16 @@ class Parser {
                 text(accesses) + " times; lower it, dram.t_rcd_ns or dram.t_cas_ns, or raise dram.data_rate_mts");
   }
 
+  static std::string did_you_mean(const std::string& key, const std::set<std::string>& known) {
+    return contract::did_you_mean(key, std::vector<std::string>(known.begin(), known.end()));
+  }
+
   // Text of the file for a message: one printable line of bounded length.
   static std::string shortened(const std::string& text) {
     std::string line = text.substr(0, 40);
     std::replace_if(
         line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
     return line.empty() ? "empty" : line + (text.size() > 40 ? "..." : "");
-  }
-
-  static std::string suggestion(const std::string& key, const std::set<std::string>& known) {
-    const auto related = [&](const std::string& other) { return other.starts_with(key) || key.starts_with(other); };
-    const auto found = std::find_if(known.begin(), known.end(), related);
-    return key.empty() || found == known.end() ? "" : "; did you mean '" + *found + "'?";
   }
 
   std::string source_;
@@ -284,10 +283,12 @@ Preset load_machine(const std::string& name_or_path, const std::filesystem::path
   const std::filesystem::path path = folder / name_or_path;
   std::error_code problem;
   if (!path.has_extension() && (name_or_path.empty() || !std::filesystem::exists(path, problem))) {
+    const std::vector<std::string> known = preset_names();
     std::string names;
-    for (const std::string& name : preset_names()) names += (names.empty() ? "" : ", ") + name;
-    throw Error(ErrorCode::kBadPreset,
-                "'" + name_or_path + "' is no machine: choose one of " + names + ", or give the path of a YAML file");
+    for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
+    throw Error(ErrorCode::kBadPreset, "there is no machine '" + name_or_path + "': choose one of " + names +
+                                           ", or give the path of a YAML file" +
+                                           contract::did_you_mean(name_or_path, known));
   }
   return load_file(path, chain);
 }

@@ -221,14 +221,17 @@ void print_estimate(const Info& info, bool layers) {
   if (!layers) return;
   std::vector<report::Row> rows;
   for (const compiler::Layer& layer : estimate.layers) {
-    rows.push_back({graph::printable(layer.name), layer.kind, graph::to_string(layer.output_shape),
-                    layer.macs == 0 ? "-" : report::short_number(static_cast<double>(layer.macs)),
-                    std::to_string(layer.tiles), grouped(layer.estimated_cycles),
-                    estimate_share(layer.estimated_cycles, estimate.cycles)});
+    report::Row row = report::layer_cells(layer);
+    row.insert(row.end(), {graph::to_string(layer.output_shape),
+                           layer.macs == 0 ? "-" : report::short_number(static_cast<double>(layer.macs)),
+                           std::to_string(layer.tiles), grouped(layer.estimated_cycles),
+                           estimate_share(layer.estimated_cycles, estimate.cycles)});
+    rows.push_back(std::move(row));
   }
   say("\n{}",
       report::render(
           {{"layer", true}, {"operator", true}, {"output", true}, {"MACs"}, {"tiles"}, {"estimate"}, {"share"}}, rows));
+  say("\nestimate: cycles that the layer adds to those of the layers before it; few or 0 where it runs beside them\n");
 }
 
 void print_text(const Info& info, bool layers) {

@@ -13,6 +13,7 @@
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "hw/contract/gen/commands.h"
+#include "hw/contract/suggestion.h"
 #include "sim/cli/command.h"
 #include "sim/cli/say.h"
 #include "sim/cli/stop.h"
@@ -70,7 +71,10 @@ int dispatch(const Arguments& arguments) {
   }
   const auto command = std::find_if(kCommands.begin(), kCommands.end(), [&](const auto& c) { return c.name == first; });
   if (command == kCommands.end()) {
-    throw Error(ErrorCode::kBadOption, fmt::format("there is no command '{}'; see npu --help", first));
+    std::vector<std::string> names;
+    for (const Command& known : kCommands) names.emplace_back(known.name);
+    throw Error(ErrorCode::kBadOption,
+                fmt::format("there is no command '{}'; see npu --help{}", first, contract::did_you_mean(first, names)));
   }
   return command->run({arguments.begin() + 1, arguments.end()});
 }

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "hw/contract/error.h"
+#include "hw/contract/suggestion.h"
 #include "sim/cli/say.h"
 
 namespace npu::cli {
@@ -24,6 +25,32 @@ std::string_view command_of(std::string_view usage) {
     if (usage[i] == ' ') end = i;
   }
   return usage.substr(0, end);
+}
+
+std::string did_you_mean(const po::error& error, const po::options_description& options) {
+  const auto* unknown = dynamic_cast<const po::unknown_option*>(&error);
+  if (unknown == nullptr) return "";
+  std::vector<std::string> names;
+  for (const auto& known : options.options()) names.push_back("--" + known->long_name());
+  return contract::did_you_mean(unknown->get_option_name(), names);
+}
+
+std::string describe(const po::error& error) {
+  if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&error)) {
+    return fmt::format("there is no option '{}'", unknown->get_option_name());
+  }
+  if (const auto* twice = dynamic_cast<const po::multiple_occurrences*>(&error)) {
+    return fmt::format("{} is given twice, but can be given once", twice->get_option_name());
+  }
+  if (const auto* syntax = dynamic_cast<const po::invalid_syntax*>(&error)) {
+    const std::string option = syntax->get_option_name();
+    if (syntax->kind() == po::invalid_syntax::missing_parameter) return option + " needs a value";
+    if (syntax->kind() == po::invalid_syntax::extra_parameter) return option + " takes no value";
+  }
+  if (dynamic_cast<const po::too_many_positional_options_error*>(&error) != nullptr) {
+    return "there are too many words that are no options";
+  }
+  return error.what();
 }
 
 }  // namespace
@@ -47,7 +74,8 @@ std::optional<po::variables_map> parse(const Arguments& arguments, const Command
     po::store(parsed, values);
     po::notify(values);
   } catch (const po::error& error) {
-    throw Error(ErrorCode::kBadOption, fmt::format("{}; see {} --help", error.what(), command_of(help.usage)));
+    throw Error(ErrorCode::kBadOption,
+                fmt::format("{}; see {} --help{}", describe(error), command_of(help.usage), did_you_mean(error, all)));
   }
   if (values.count("help") == 0) return values;
   std::ostringstream list;

@@ -278,6 +278,11 @@ uint64_t write_files(const RunOptions& options, Results& results, const report::
   return left_out;
 }
 
+// So that a failure can be made again from its message.
+std::string with_random_inputs(const report::RunInfo& info) {
+  return info.random_inputs ? fmt::format(" with --random-inputs {}", *info.random_inputs) : "";
+}
+
 void print_report(const RunOptions& options, const Network& network, const report::Report& report) {
   const auto plural = [](uint64_t count) { return count == 1 ? "" : "s"; };
   say("{} on {} ({}), {} invocation{}\n", network.path.string(), report.info.machine.name, options.mode,
@@ -354,8 +359,8 @@ int run_run(const Arguments& arguments) {
   if (left_out > 0) say("trace     full: {} records of later invocations are left out\n", left_out);
   if (report.check && report.check->differing > 0) {
     throw Error(ErrorCode::kElementsDiffer,
-                fmt::format("{} of {} elements differ from the reference, the first is {}", report.check->differing,
-                            report.check->compared, report.check->first));
+                fmt::format("{} of {} elements differ from the reference{}, the first is {}", report.check->differing,
+                            report.check->compared, with_random_inputs(report.info), report.check->first));
   }
   return 0;
 }

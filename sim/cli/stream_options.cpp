@@ -26,10 +26,8 @@ constexpr CommandHelp kStreamHelp = {
     "npu stream NETWORK.tosa=FRAMES.npy|NETWORK.tosa --input [NAME=]FRAMES.npy... ... [options]",
     "Runs several networks at once on one simulated NPU, each with its frames and in a context of its own, so that "
     "their\n"
-    "variables share the persistent SRAM and nothing else (--share: in one context). NETWORK.tosa=FRAMES.npy is short "
-    "for a network of one "
-    "input.\n"
-    "Which networks get their next frame together is random.",
+    "variables share the persistent SRAM and nothing else (--share: in one context). NETWORK.tosa=FRAMES.npy is short\n"
+    "for a network of one input. Which networks get their next frame together is random.",
     "  npu stream okay_nabu.tosa=frames.npy alexa.tosa=frames.npy\n"
     "  npu stream a.tosa=a.npy b.tosa=b.npy --interleave 7 --retention --check undisturbed\n"
     "  npu stream a.tosa=a.npy two_mics.tosa --input left=l.npy --input right=r.npy --check reference\n"

@@ -59,7 +59,7 @@ std::vector<Column> layer_columns(bool timed) {
 
 Row layer_row(const Report& report, const LayerRow& layer) {
   const uint64_t n = report.invocations;
-  Row row = {cut_front(shown(layer.layer.name), kLayerWidth), cut(layer.layer.kind, kOperatorWidth)};
+  Row row = layer_cells(layer.layer);
   if (report.timed()) {
     const uint64_t bound = *std::max_element(layer.bounds.begin(), layer.bounds.end());
     row.insert(row.end(), {grouped(average(layer.cycles, n)), percent(layer.cycles, report.cycles, 1),
@@ -283,6 +283,10 @@ std::string state_lines(const Report& report) {
 }
 
 }  // namespace
+
+Row layer_cells(const compiler::Layer& layer) {
+  return {cut_front(shown(layer.name), kLayerWidth), cut(layer.kind, kOperatorWidth)};
+}
 
 std::string grouped(uint64_t value) {
   std::string digits = std::to_string(value);

@@ -4,12 +4,17 @@
 
 #include <string>
 
+#include "driver/compiler/program.h"
+#include "sim/report/columns.h"
 #include "sim/report/report.h"
 
 namespace npu::report {
 
 // A row a layer (averages over invocations), the total with time at the clock, and the state used. Ends with a newline.
 [[nodiscard]] std::string to_table(const Report& report);
+
+// Name and operators of a layer on one line, as a table shows them: cut to a width.
+[[nodiscard]] Row layer_cells(const compiler::Layer& layer);
 
 // "1,234,567"
 [[nodiscard]] std::string grouped(uint64_t value);

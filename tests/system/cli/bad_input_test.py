@@ -41,7 +41,7 @@ class CommandLine(BadInput):
             ("there is no command 'fly'", ["fly"]),
             ("FILE is missing", ["info"]),
             ("FILE is missing; see npu run --help", ["run", "--check", "reference"]),
-            ("unrecognised option '--speed'", ["run", net, "--speed", "9"]),
+            ("there is no option '--speed'", ["run", net, "--speed", "9"]),
             ("'--config'", ["run", net, "--config"]),
             ("--mode is timed or functional", ["run", net, "--input", x, "--mode", "fast"]),
             ("--check knows 'reference'", ["run", net, "--input", x, "--check", "golden"]),
@@ -52,7 +52,12 @@ class CommandLine(BadInput):
             ("OFFSET of --inject", ["run", net, "--input", x, "--inject", "constants:0x5"]),
             ("bits 0 to 7", ["run", net, "--input", x, "--inject", "constants:5:8"]),
             ("bytes of constants", ["run", net, "--input", x, "--inject", "constants:99999999"]),
-            ("too many positional", ["info", net, net]),
+            ("there are too many words", ["info", net, net]),
+            ("there is no option '--cofnig'; see npu run --help; did you mean '--config'?", ["run", net, "--cofnig", "nano"]),
+            ("--config needs a value; see npu run", ["run", net, "--config"]),
+            ("--quiet takes no value; see npu run", ["run", net, "--quiet=1"]),
+            ("--config is given twice", ["run", net, "--config", "nano", "--config", "edge"]),
+            ("there is no command 'rnu'; see npu --help; did you mean 'run'?", ["rnu", net]),
             ("-o FILE.tosa", ["import", x]),
         ]
         for fragment, arguments in table:

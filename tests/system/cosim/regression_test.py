@@ -164,7 +164,7 @@ trials:
         # Of what is kept each is told.
         self.bad(66, "cannot_read", "the network 'not_here' is in none", "cosim", path, "--list", "--only", "^network/.*/nano")
         self.bad(64, "bad_input", "the device does not run the operator FFT2D", "cosim", path, "--list", "--only", "^op.*/nano")
-        self.bad(64, "bad_preset", "'nowhere' is no machine", "cosim", path, "--list", "--only", "dma/")
+        self.bad(64, "bad_preset", "there is no machine 'nowhere'", "cosim", path, "--list", "--only", "dma/")
         # A part of the list neither: not_here is the second of these cases.
         found = self.good("cosim", path, "--list", "--only", "^network/.*/nano", "--shard", "1/2").out
         self.assertEqual(found, "network/two_layers/nano/1\n")

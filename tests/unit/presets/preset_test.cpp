@@ -175,7 +175,7 @@ std::pair<ErrorCode, std::string> load_error(const std::string& name_or_path) {
 TEST(Presets, MissingFilesAndNamesAreToldApart) {
   const auto [name_code, name_message] = load_error("huge");
   EXPECT_EQ(name_code, ErrorCode::kBadPreset);
-  EXPECT_THAT(name_message, HasSubstr("'huge' is no machine: choose one of nano, edge"));
+  EXPECT_THAT(name_message, HasSubstr("there is no machine 'huge': choose one of nano, edge"));
   EXPECT_EQ(load_error("no/such/file.yaml").first, ErrorCode::kCannotRead);
   EXPECT_EQ(load_error(NPU_PRESET_DIR).first, ErrorCode::kCannotRead);
   EXPECT_EQ(load_error("").first, ErrorCode::kBadPreset);
@@ -233,7 +233,7 @@ TEST(Presets, BadBasesAreRefused) {
   const std::string fine = folder.write("fine.yaml", "base: edge\n");
   const auto error = [&](const std::string& text) { return load_error(folder.write("test.yaml", text)); };
   EXPECT_THAT(error("base: huge\n").second,
-              HasSubstr("test.yaml: base: 'huge' is no machine: choose one of nano, edge"));
+              HasSubstr("test.yaml: base: there is no machine 'huge': choose one of nano, edge"));
   EXPECT_EQ(error("base: huge\n").first, ErrorCode::kBadPreset);
   EXPECT_EQ(error("base: no/such.yaml\n").first, ErrorCode::kCannotRead);
   EXPECT_EQ(error("base:\n").second.substr(folder.write("test.yaml", "").size()),

@@ -70,7 +70,7 @@ TEST_F(FirmwareFault, ATimeoutSaysWhoWaitsForWhom) {
   completion.queue_command[0] = 2;
   const auto [code, text] = run_error([&](const MockFirmware::Run& run) { booted.firmware.complete(run, completion); });
   EXPECT_EQ(code, ErrorCode::kFaultTimeout);
-  EXPECT_CONTAINS(text, "did not end within 1000 cycles");
+  EXPECT_CONTAINS(text, "did not end within its cycle_limit of 1000 cycles");
   EXPECT_CONTAINS(text, "dma0 holds command 2 (dma on dma0, layer 'identity_0'), waits for mxu, and has 3 behind it");
   EXPECT_CONTAINS(text, "mxu works on command 1 (declare on sequencer");
   EXPECT_EQ(text.find("vpu"), std::string::npos) << text;
