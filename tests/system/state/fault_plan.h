@@ -12,6 +12,10 @@
 
 namespace npu::test {
 
+// Of jobs that may hang: several times what those of these tests take; and the device time within which such jobs end
+// whatever happens, by docs/architecture/firmware.md (Faults).
+inline constexpr uint64_t kCycleLimit = 200'000, kMostTime = 6 * kCycleLimit + 10'000'000;
+
 // A word of the persistent SRAM of which stored bits are flipped.
 struct FlippedWord {
   uint32_t offset = 0;  // in bytes

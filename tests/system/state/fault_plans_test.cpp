@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -24,15 +23,7 @@ using contract::Counter;
 using contract::ErrorCode;
 using Inputs = std::vector<graph::Value>;
 
-constexpr uint64_t kCycleLimit = 200'000;  // several times what a job takes
-// Whatever happens, jobs end within this device time: docs/architecture/firmware.md (Faults).
-constexpr uint64_t kMostTime = 6 * kCycleLimit + 10'000'000;
 constexpr uint32_t kPollCycles = 10'000;  // of a moment, at least
-
-int runs() {
-  const char* text = std::getenv("NPU_FAULT_RUNS");
-  return text == nullptr ? 400 : std::atoi(text);
-}
 
 // How a job ended.
 struct Ending {
@@ -241,7 +232,7 @@ class FaultPlans : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(FaultPlans, EachJobIsRightOrNamesItsCause) {
-  const int count = runs();
+  const int count = tries("NPU_FAULT_RUNS", 400);
   int done = 0;
   for (; done < count && !HasFailure(); ++done) {
     SCOPED_TRACE("run " + std::to_string(done));

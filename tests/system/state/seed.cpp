@@ -13,4 +13,9 @@ uint32_t print_seed(uint32_t shard) {
   return seed * 1000 + shard;
 }
 
+int tries(const char* variable, int usual) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? usual : std::atoi(text);
+}
+
 }  // namespace npu::test

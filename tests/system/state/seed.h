@@ -10,4 +10,7 @@ namespace npu::test {
 // NPU_STATE_SEED changes all of them.
 [[nodiscard]] uint32_t print_seed(uint32_t shard);
 
+// A number of tries: what the environment variable says, else `usual`.
+[[nodiscard]] int tries(const char* variable, int usual);
+
 }  // namespace npu::test
