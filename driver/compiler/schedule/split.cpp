@@ -17,6 +17,7 @@ bool split(const Step& step, StepParts& parts) {
   if (const auto* reduce = std::get_if<ReduceStep>(&step.work)) return split_reduce(*reduce, parts);
   if (const auto* ewise = std::get_if<EwiseStep>(&step.work)) return split_ewise(*ewise, parts);
   if (const auto* mxu = std::get_if<MxuStep>(&step.work)) return split_mxu(*mxu, parts);
+  if (const auto* pool = std::get_if<PoolStep>(&step.work)) return split_pool(*pool, parts);
   return false;
 }
 

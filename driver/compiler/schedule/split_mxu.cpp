@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows and matrix products that accumulate more than the scratchpad holds: the MXU makes the sums of parts of the
-// reduction, the VPU adds and scales them.
+// reduction, and the VPU adds and scales them.
 #include <algorithm>
 
 #include "driver/compiler/schedule/plan.h"
@@ -13,7 +13,6 @@ using contract::MxuMode;
 using contract::UopCode;
 
 constexpr int64_t kFewChannels = 64;  // the window is cut before parts have less
-constexpr size_t kMostSums = 6;       // that one element-wise step adds
 
 // Sizes of a part of the reduction: rows and columns of the window, and channels.
 struct Reduction {
@@ -90,25 +89,6 @@ MxuStep sums_of(const MxuStep& step, Range rows, Range columns, Range channels, 
   return part;
 }
 
-// dst = the sum of all, and registers for what follows: the sum is in register 0.
-EwiseStep add_all(std::span<const View> sums) {
-  EwiseStep step;
-  step.dims = sums.front().dims;
-  for (const View& view : sums) {
-    const auto index = static_cast<uint32_t>(step.operands.size());
-    step.operands.push_back({view, false, false});
-    step.uops.push_back({UopCode::kLoad, index == 0 ? 0u : 1u, index, 0, 0, 0});
-    if (index > 0) step.uops.push_back({UopCode::kAdd, 0, 0, 1, 0, 0});
-  }
-  step.register_count = 2;
-  return step;
-}
-
-void store(EwiseStep& step, const View& dst) {
-  step.uops.push_back({UopCode::kStore, 0, 0, static_cast<uint32_t>(step.operands.size()), 0, 0});
-  step.operands.push_back({dst, false, true});
-}
-
 // Of the sum, as the MXU's output stage has it.
 void rescale(const MxuStep& mxu, EwiseStep& step, StepParts& parts) {
   if (mxu.rescale == contract::Rescale::kNone) return;
@@ -136,34 +116,32 @@ void rescale(const MxuStep& mxu, EwiseStep& step, StepParts& parts) {
 
 }  // namespace
 
-bool split_mxu(const MxuStep& step, StepParts& parts) {
-  // Sums of int16 have 48 bits, which the VPU does not add.
-  if (step.src.type != contract::Element::kI8) return false;
+EwiseStep sum_parts(const MxuStep& step, int64_t columns, StepParts& parts) {
+  const bool wide = step.src.type == contract::Element::kI16;
   const Reduction all = whole_reduction(step);
-  const int64_t multiplier = step.mode == MxuMode::kDepthwise ? step.multiplier : 1;
-  const int64_t rest =
-      round_up(contract::ParameterHeader::kBytes + multiplier * contract::ParameterEntry::kBytes, kSlotAlignment) +
-      round_up(multiplier * element_size(step.dst), kSlotAlignment);
-  if (operand_bytes(step, all, multiplier) + rest <= parts.scratchpad()) return false;
-  const int64_t columns = step.mode == MxuMode::kDepthwise ? multiplier : parts.capabilities().mxu_cols;
   const Reduction size = choose_part(step, columns, parts.scratchpad() / kPartShare);
   std::vector<View> sums;
   for (int64_t y = 0; y < all.rows; y += size.rows) {
     for (int64_t x = 0; x < all.columns; x += size.columns) {
       for (int64_t c = 0; c < all.channels; c += size.channels) {
-        const View dst = parts.intermediate(step.dst.dims, contract::Element::kI32);
+        const View dst = parts.intermediate(step.dst.dims, wide ? contract::Element::kI48 : contract::Element::kI32);
         parts.add(sums_of(step, {y, std::min(size.rows, all.rows - y)}, {x, std::min(size.columns, all.columns - x)},
                           {c, std::min(size.channels, all.channels - c)}, dst, sums.empty()));
         sums.push_back(dst);
-        if (sums.size() < kMostSums) continue;
-        EwiseStep sum = add_all(sums);
-        sums = {parts.intermediate(step.dst.dims, contract::Element::kI32)};
-        store(sum, sums.front());
-        parts.add(std::move(sum));
       }
     }
   }
-  EwiseStep last = add_all(sums);
+  return join(std::move(sums), wide ? Join::kAdd48 : Join::kAdd32, parts);
+}
+
+bool split_mxu(const MxuStep& step, StepParts& parts) {
+  const int64_t multiplier = step.mode == MxuMode::kDepthwise ? step.multiplier : 1;
+  const int64_t rest =
+      round_up(contract::ParameterHeader::kBytes + multiplier * contract::ParameterEntry::kBytes, kSlotAlignment) +
+      round_up(multiplier * element_size(step.dst), kSlotAlignment);
+  if (operand_bytes(step, whole_reduction(step), multiplier) + rest <= parts.scratchpad()) return false;
+  const int64_t columns = step.mode == MxuMode::kDepthwise ? multiplier : parts.capabilities().mxu_cols;
+  EwiseStep last = sum_parts(step, columns, parts);
   rescale(step, last, parts);
   store(last, step.dst);
   if (!split_ewise(last, parts)) parts.add(std::move(last));

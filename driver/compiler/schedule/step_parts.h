@@ -37,7 +37,7 @@ class StepParts {
   void begin(uint32_t layer) { layer_ = layer; }
   template <typename Work>
   void add(Work&& work) {
-    steps_.push_back({layer_, std::forward<Work>(work)});
+    steps_.emplace_back(layer_, std::forward<Work>(work));
   }
   void keep(Step&& step) { steps_.push_back(std::move(step)); }
   [[nodiscard]] std::vector<Step>& steps() { return steps_; }
@@ -51,9 +51,22 @@ class StepParts {
   uint32_t layer_ = 0;
 };
 
+// How results of parts become one.
+enum class Join : uint8_t { kMax, kAdd32, kAdd48 };  // additions that wrap at so many bits
+
+// Adds steps that join the views in groups until one step can join the rest, and returns that one: its result is in
+// register 0, and nothing is stored yet.
+[[nodiscard]] EwiseStep join(std::vector<View> views, Join how, StepParts& parts);
+void store(EwiseStep& step, const View& dst);
+
+// The sums of a step's parts, of which inputs and weights of `columns` channels fit into a share of the scratchpad,
+// joined by join(). What the step does with sums is left out.
+[[nodiscard]] EwiseStep sum_parts(const MxuStep& step, int64_t columns, StepParts& parts);
+
 // Each adds steps that compute the same, or returns false where one step will do, or where there is no way.
 [[nodiscard]] bool split_reduce(const ReduceStep& step, StepParts& parts);
 [[nodiscard]] bool split_ewise(const EwiseStep& step, StepParts& parts);
 [[nodiscard]] bool split_mxu(const MxuStep& step, StepParts& parts);
+[[nodiscard]] bool split_pool(const PoolStep& step, StepParts& parts);
 
 }  // namespace npu::compiler::backend

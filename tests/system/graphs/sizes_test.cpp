@@ -231,6 +231,76 @@ TEST_P(Sizes, SumsOfMoreThanTheScratchpadHolds) {
   }
 }
 
+TEST_P(Sizes, SumsOf48BitsOfMoreThanTheScratchpadHolds) {
+  // Sums beyond 32 bits of both signs: inputs of all 16 bits, and weights of one sign for each channel.
+  const auto weights = [](GraphBuilder& b, graph::Shape shape, int64_t channels, bool last) {
+    std::vector<double> values;
+    const int64_t count = *graph::element_count(shape);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t channel = last ? i % channels : i / (count / channels);
+      values.push_back(static_cast<double>((i * 37 % 63 + 64) * (channel % 2 == 0 ? 1 : -1)));
+    }
+    return b.constant(DType::kInt8, std::move(shape), std::move(values));
+  };
+  const auto bias = [](GraphBuilder& b, int64_t channels) {
+    std::vector<double> values;
+    for (int64_t c = 0; c < channels; ++c) values.push_back(static_cast<double>((c - 1) * 30'000'000'000));
+    return b.constant(DType::kInt48, {channels}, std::move(values));
+  };
+  for (const bool scaled : {false, true}) {
+    const auto stage = [=](GraphBuilder& b, TensorId sums, int64_t channels) {
+      if (!scaled) return sums;
+      graph::Rescaling how{.multiplier = {}, .shift = {}, .scale32 = false, .per_channel = true};
+      for (int64_t c = 0; c < channels; ++c) {
+        how.multiplier.push_back(static_cast<double>((1 << 14) + c * 1237));
+        how.shift.push_back(static_cast<double>(36 + c % 3));
+      }
+      return b.rescale(sums, DType::kInt16, how);
+    };
+    for (const int64_t channels : {int64_t{30000}, kLong, int64_t{400000}}) {
+      expect_equal(
+          [=](GraphBuilder& b) {
+            const TensorId x = b.input("x", DType::kInt16, {3, 1, 1, channels});
+            return stage(b, b.conv2d(x, weights(b, {3, 1, 1, channels}, 3, false), bias(b, 3)), 3);
+          },
+          32767);
+    }
+    expect_equal(
+        [=](GraphBuilder& b) {
+          const TensorId x = b.input("x", DType::kInt16, {1, 301, 701, 3});
+          return stage(
+              b, b.depthwise_conv2d(x, weights(b, {300, 700, 3, 2}, 6, true), bias(b, 6), {.pad = {1, 0, 0, 1}}), 6);
+        },
+        32767);
+  }
+}
+
+TEST_P(Sizes, PoolingOfWindowsThatTheScratchpadDoesNotHold) {
+  for (const DType type : {DType::kInt8, DType::kInt16}) {
+    const int32_t zero_point = type == DType::kInt8 ? 5 : 0;
+    // Of the whole image; of a part, with strides; with padding, so that windows hold different numbers of inputs; of
+    // one row and of one column that are too long.
+    const struct {
+      graph::Shape shape;
+      std::vector<int32_t> kernel, stride, pad;
+    } pools[] = {{{1, 1100, 1100, 2}, {1100, 1100}, {1, 1}, {0, 0, 0, 0}},
+                 {{2, 310, 305, 3}, {300, 300}, {2, 3}, {0, 0, 0, 1}},
+                 {{1, 303, 400, 1}, {301, 390}, {150, 115}, {140, 8, 100, 120}},
+                 {{1, 2, 65535, 2}, {1, 65535}, {1, 1}, {0, 0, 0, 0}},
+                 {{1, 65535, 1, 3}, {65530, 1}, {1, 1}, {3, 2, 0, 0}}};
+    for (const auto& pool : pools) {
+      SCOPED_TRACE(graph::to_string(pool.shape));
+      expect_equal([&](GraphBuilder& b) {
+        return b.max_pool2d(b.input("x", type, pool.shape), pool.kernel, pool.stride, pool.pad);
+      });
+      expect_equal([&](GraphBuilder& b) {
+        return b.avg_pool2d(b.input("x", type, pool.shape), pool.kernel, pool.stride, pool.pad, zero_point,
+                            -zero_point);
+      });
+    }
+  }
+}
+
 // Sizes from 3 to 100,000 (one element is no operand: a command holds it), each with the next smaller one: powers of
 // two and what lies beside them, primes, and others at random.
 std::vector<int64_t> sample_sizes() {
