@@ -17,7 +17,7 @@ Program compile(const graph::Graph& graph, const contract::Capabilities& capabil
   const Attempt attempt = [&](const contract::Capabilities& machine) {
     program = compile_unchecked(graph, machine, options);
     MachineNeeds needs;
-    needs.add(program, options.schedule.two_places, options.firmware);
+    needs.add(program, machine, options.schedule.two_places, options.firmware);
     return needs;
   };
   require_room(capabilities, options.firmware, attempt, "it");

@@ -91,6 +91,12 @@ struct DramNeeds {
   }
 };
 
+// Bytes of the persistent SRAM that one place of a variable takes: whole accesses of the port.
+[[nodiscard]] inline uint64_t persistent_place_bytes(uint32_t bytes, const contract::Capabilities& capabilities) {
+  const uint64_t port = capabilities.psram_port_bytes;
+  return (bytes + port - 1) / port * port;
+}
+
 // Bytes of the persistent SRAM that variables can have: from the first multiple of the port's width behind the table.
 [[nodiscard]] inline uint64_t persistent_capacity(const contract::Capabilities& capabilities) {
   const uint64_t port = capabilities.psram_port_bytes;

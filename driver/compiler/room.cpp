@@ -120,13 +120,26 @@ std::string way_out(const Capabilities& machine, bool firmware, const Attempt& a
 
 }  // namespace
 
-void MachineNeeds::add(const Program& program, bool two_places, bool firmware, bool share) {
+void MachineNeeds::add(const Program& program, const Capabilities& machine, bool two_places, bool firmware,
+                       bool share) {
   DramNeeds next = needs_of(program, firmware);
   for (const Variable& variable : program.variables) {
-    if (share && !shared.insert(variable.identity).second) continue;
-    ++variables;
-    if (!variable.in_dram) continue;
-    next.variables.push_back(variable_dram_bytes(variable.bytes, two_places && variable.written));
+    const auto places = [&](bool written) { return two_places && written ? 2U : 1U; };
+    unsigned before = 0, after = places(variable.written);
+    if (share) {  // a program that writes what earlier ones only read adds a place
+      const auto [known, fresh] = shared.emplace(variable.identity, false);
+      if (!fresh) before = places(known->second);
+      known->second |= variable.written;
+      after = places(known->second);
+    }
+    if (before == 0) ++variables;
+    if (after == before) continue;
+    if (variable.in_dram) {
+      const uint64_t counted = before == 0 ? 0 : variable_dram_bytes(variable.bytes, false);
+      next.variables.push_back(variable_dram_bytes(variable.bytes, after == 2) - counted);
+    } else {
+      persistent_bytes += (after - before) * persistent_place_bytes(variable.bytes, machine);
+    }
   }
   if (programs++ > 0) next.load_behind(dram);
   dram = std::move(next);

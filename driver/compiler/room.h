@@ -4,7 +4,7 @@
 #pragma once
 
 #include <functional>
-#include <set>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -22,13 +22,15 @@ class NoRoom : public Error {
 
 // What programs take of a machine beside its scratchpad, together.
 struct MachineNeeds {
-  std::set<std::string> shared;  // identities of variables that several programs have
+  std::map<std::string, bool> shared;  // variables that several programs have, by identity: whether one writes it
   uint64_t programs = 0, variables = 0;
+  uint64_t persistent_bytes = 0;  // of variables, in whole accesses of the persistent SRAM's port
   DramNeeds dram;
 
   // `two_places`: of its variables that are written. `share`: variables are those of earlier programs with the same
   // identity.
-  void add(const Program& program, bool two_places, bool firmware, bool share = false);
+  void add(const Program& program, const contract::Capabilities& machine, bool two_places, bool firmware,
+           bool share = false);
 };
 
 // Compiles for a machine. Throws NoRoom.

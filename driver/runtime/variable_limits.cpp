@@ -42,7 +42,9 @@ VariableManager::Room VariableManager::needed_room(const compiler::Variable* var
   for (const uint16_t owner : places_.owners()) {
     for (const uint32_t index : places_.of_owner(owner)) {
       const VariableSlot& slot = places_.slot(index);
-      if (slot.place.in_dram) add(slot.bytes, slot.place);
+      const auto same = [&](const compiler::Variable& variable) { return variable.identity == slot.identity; };
+      const bool counted = owner == demand.owner && std::any_of(demand.variables.begin(), demand.variables.end(), same);
+      if (slot.place.in_dram && !counted) add(slot.bytes, slot.place);
     }
   }
   return {wanted, table + bytes + elsewhere};

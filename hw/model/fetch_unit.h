@@ -40,7 +40,7 @@ class FetchUnit : private BurstClient {
   // Bytes that memory was asked for, and those of them that it has delivered.
   [[nodiscard]] uint64_t requested() const { return requested_ - start_; }
   [[nodiscard]] uint64_t fetched() const { return arrived_ - start_; }
-  // Takes in what has arrived; false while memory owes more. Then, event() is what to wait for.
+  // Takes in what has arrived; false while memory owes more and none has failed(). Then, event() is what to wait for.
   [[nodiscard]] bool settled();
   // Bursts that memory owes.
   [[nodiscard]] uint32_t bursts() const;

@@ -39,7 +39,7 @@ struct BlockMakers {
 [[nodiscard]] BlockMakers linked_blocks();
 
 extern "C" {
-using ModuleVersion = const char*();        // symbol npu_rtl_version; ends with 0
+using ModuleVersion = const char*();        // symbol npu_rtl_source_version; ends with 0
 using ModuleBlocks = const BlockMakers*();  // symbol npu_rtl_blocks
 }
 

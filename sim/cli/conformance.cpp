@@ -148,7 +148,9 @@ void run_all(std::vector<ConformanceResult>& results, const ConformanceOptions& 
 // A report replaces no part of a test.
 void check_beside_tests(const std::string& file) {
   std::error_code ignored;
-  if (file.empty() || !fs::exists(graph::place_of(file).parent_path() / "desc.json", ignored)) return;
+  if (file.empty() || file == kStandardOutput ||
+      !fs::exists(graph::place_of(file).parent_path() / "desc.json", ignored))
+    return;
   throw Error(ErrorCode::kBadOption,
               fmt::format("{} would lie in the folder of a test; choose another folder", in_quotes(file)));
 }

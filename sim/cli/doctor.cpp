@@ -170,7 +170,7 @@ void print_json(const std::vector<Check>& checks) {
                     {"remedy", check.remedy}});
   }
   const nlohmann::ordered_json document = {{"schema", "npu-doctor"}, {"schema_version", 1}, {"checks", list}};
-  say("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  say("{}\n", document.dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace

@@ -348,7 +348,7 @@ void print_json(const Info& info) {
                          {"unsupported", refused},
                          {"estimate", estimate},
                          {"estimate_missing", info.estimate.why_not}};
-  say("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
+  say("{}\n", document.dump(2, ' ', true, Json::error_handler_t::replace));
 }
 
 }  // namespace

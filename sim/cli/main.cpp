@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `npu`: dispatches to the subcommands and turns errors into one sentence and an exit status.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -92,6 +93,15 @@ int flushed(int status) {
   return report(ErrorCode::kCannotWrite, "cannot write to the standard output");
 }
 
+// The outputs of a run stay open until all of them are written: as many as the system allows, not as it allows at
+// first.
+void allow_many_files() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  static_cast<void>(setrlimit(RLIMIT_NOFILE, &limit));
+}
+
 }  // namespace
 
 std::span<const Command> commands() { return kCommands; }
@@ -102,6 +112,7 @@ int main(int argc, char** argv) {
   using npu::contract::ErrorCode;
   npu::cli::prepare_output();
   npu::cli::clean_up_on_signals();
+  npu::cli::allow_many_files();
   std::signal(SIGXFSZ, SIG_IGN);  // so that writing beyond a limit fails as on a full disk, and cleans up
   try {
     return npu::cli::flushed(npu::cli::dispatch({argv + 1, argv + argc}));

@@ -218,7 +218,7 @@ void print_json(const std::vector<Entry>& entries, const std::string& machine) {
   for (const Entry& entry : entries) list.push_back(to_json(entry));
   const Json document = {
       {"schema", "npu-operators"}, {"schema_version", 1}, {"machine", machine}, {"operators", std::move(list)}};
-  say("{}\n", document.dump(2));
+  say("{}\n", document.dump(2, ' ', true));
 }
 
 }  // namespace

@@ -74,8 +74,8 @@ std::optional<po::variables_map> parse(const Arguments& arguments, const Command
     po::store(parsed, values);
     po::notify(values);
   } catch (const po::error& error) {
-    throw Error(ErrorCode::kBadOption,
-                fmt::format("{}; see {} --help{}", describe(error), command_of(help.usage), did_you_mean(error, all)));
+    throw Error(ErrorCode::kBadOption, fmt::format("{}; see {} --help{}", describe(error), command_of(help.usage),
+                                                   did_you_mean(error, options)));
   }
   if (values.count("help") == 0) return values;
   std::ostringstream list;

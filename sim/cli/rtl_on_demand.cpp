@@ -44,11 +44,11 @@ bool has_fitting_rtl(bool can_build) {
   }
 }
 
-// One process at a time builds in a folder: the build's own tool does not see to that.
+// One process at a time builds in a folder: the build's own tool does not see to that. The build inherits the lock,
+// since it goes on when a signal ends this process.
 class BuildLock {
  public:
-  explicit BuildLock(const fs::path& folder)
-      : file_(open((folder / ".npu-rtl.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+  explicit BuildLock(const fs::path& folder) : file_(open((folder / ".npu-rtl.lock").c_str(), O_RDWR | O_CREAT, 0666)) {
     if (file_ < 0 || flock(file_, LOCK_EX | LOCK_NB) == 0) return;
     say_error("npu: waiting for another process that builds the RTL\n");
     while (flock(file_, LOCK_EX) != 0 && errno == EINTR) {

@@ -21,6 +21,12 @@ void put(std::FILE* file, std::string_view text) {
   }
 }
 
+// A failed flush drops what it was to write, and the next one succeeds: each must be looked at.
+void flush_output() {
+  errno = 0;
+  if (std::fflush(stdout) != 0 && output_failure == 0) output_failure = errno;
+}
+
 }  // namespace
 
 void say_text(std::string_view text) { put(said == nullptr ? stdout : said, text); }
@@ -28,15 +34,14 @@ void say_text(std::string_view text) { put(said == nullptr ? stdout : said, text
 void say_data(std::string_view text) { put(stdout, text); }
 
 void say_error_text(std::string_view text) {
-  std::fflush(stdout);  // in the order in which it was said, where both go to one place
+  flush_output();  // in the order in which it was said, where both go to one place
   put(stderr, text);
 }
 
 void keep_output_for_data() { said = stderr; }
 
 bool output_is_whole() {
-  errno = 0;
-  if (std::fflush(stdout) != 0 && output_failure == 0) output_failure = errno;
+  flush_output();
   if (output_failure == EPIPE) return true;
   return output_failure == 0 && std::ferror(stdout) == 0;
 }

@@ -17,7 +17,8 @@ namespace npu::cli {
 void say_text(std::string_view text);
 void say_error_text(std::string_view text);
 
-// Names in the text may come out of hostile files: controls other than line ends and tabs are escaped.
+// Names in the text may come out of hostile files: controls other than line ends and tabs are escaped. JSON must be
+// ASCII, so that nothing is left to escape.
 
 template <typename... T>
 void say(fmt::format_string<T...> format, T&&... values) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <string>
 #include <system_error>
@@ -50,14 +49,12 @@ void StagedFiles::make_folder(const fs::path& folder) {
     if (!at.filename().empty()) missing.push_back(at);
     if (!at.has_relative_path()) break;
   }
-  std::vector<std::pair<fs::path, graph::Unfinished>> made;
-  for (auto at = missing.rbegin(); at != missing.rend(); ++at) made.emplace_back(*at, graph::Unfinished(*at));
+  for (auto at = missing.rbegin(); at != missing.rend(); ++at) folders_.emplace_back(*at, graph::Unfinished(*at));
   fs::create_directories(folder, failure);
   if (failure || !fs::is_directory(folder)) {
     throw Error(ErrorCode::kCannotWrite, fmt::format("cannot make the folder {}: {}", in_quotes(folder.string()),
                                                      failure ? failure.message() : "it is a file"));
   }
-  std::move(made.begin(), made.end(), std::back_inserter(folders_));
 }
 
 void StagedFiles::check_places() const {

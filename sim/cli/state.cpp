@@ -56,7 +56,7 @@ constexpr CommandHelp kCheckHelp = {
     "Says whether a network can resume from a file: both must have the same variables, of the same types and shapes.",
     "  npu state check s.state wake_word.tosa\n"};
 
-std::string dump(const Json& document) { return document.dump(2, ' ', false, Json::error_handler_t::replace); }
+std::string dump(const Json& document) { return document.dump(2, ' ', true, Json::error_handler_t::replace); }
 
 int64_t bytes_of(const SnapshotVariable& variable) {
   return graph::element_count(variable.shape).value_or(0) * graph::machine_width(variable.type);

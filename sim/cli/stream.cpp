@@ -49,22 +49,14 @@ InputData load_frames(const Network& network, const std::vector<std::string>& in
   }
 }
 
-// Bytes of persistent SRAM that a variable takes; 0 in DRAM.
-uint64_t persistent_bytes_of(const compiler::Variable& variable, const StreamOptions& options, uint32_t port_bytes) {
-  if (variable.in_dram) return 0;
-  const uint64_t place = (uint64_t{variable.bytes} + port_bytes - 1) / port_bytes * port_bytes;
-  return options.double_buffer && variable.written ? 2 * place : place;
-}
-
 // Compiles them for a machine. The first networks have the first choice of the persistent SRAM.
 compiler::MachineNeeds compile_streams(const StreamOptions& options, const contract::Capabilities& caps,
                                        std::vector<Stream>& streams) {
   compiler::MachineNeeds needs;
-  uint64_t persistent_bytes = compiler::persistent_capacity(caps);
-  std::set<std::string> shared;  // identities
+  const uint64_t capacity = compiler::persistent_capacity(caps);
   for (Stream& stream : streams) {
     compiler::Options compile;
-    compile.schedule.persistent_bytes = persistent_bytes;
+    compile.schedule.persistent_bytes = capacity - std::min(capacity, needs.persistent_bytes);
     compile.schedule.state_in_dram = options.state_in_dram;
     compile.schedule.two_places = options.double_buffer;
     try {
@@ -74,11 +66,7 @@ compiler::MachineNeeds compile_streams(const StreamOptions& options, const contr
     } catch (const Error& error) {
       throw Error(error.code(), fmt::format("{}: {}", in_quotes(stream.network.path.string()), error.what()));
     }
-    needs.add(stream.program, options.double_buffer, true, options.share);
-    for (const compiler::Variable& variable : stream.program.variables) {
-      if (options.share && !shared.insert(variable.identity).second) continue;
-      persistent_bytes -= std::min(persistent_bytes, persistent_bytes_of(variable, options, caps.psram_port_bytes));
-    }
+    needs.add(stream.program, caps, options.double_buffer, true, options.share);
   }
   return needs;
 }
@@ -259,8 +247,8 @@ int run_stream(const Arguments& arguments) {
   std::optional<Check> check;
   if (!wanted.empty()) check.emplace();
   for (size_t i = 0; i < wanted.size(); ++i) compare(streams[i], run.outputs[i], wanted[i], *check);
-  print(options, streams, run, check);
   write_files(options, streams, run, check);
+  print(options, streams, run, check);
   if (!check || check->differing == 0) return 0;
   throw Error(ErrorCode::kElementsDiffer, fmt::format("{} of {} elements differ, the first is {}", check->differing,
                                                       check->compared, check->first));

@@ -25,7 +25,8 @@ constexpr uintmax_t kMaxFile = uintmax_t{64} << 20;  // more than any memory tha
 class NewFolder {
  public:
   explicit NewFolder(const fs::path& folder)
-      : place_(graph::place_of(folder)), part_(graph::unique_path_beside(place_)) {
+      : place_(graph::place_of(folder.has_filename() ? folder : folder.parent_path())),
+        part_(graph::unique_path_beside(place_)) {
     std::error_code error;
     fs::create_directories(place_.parent_path(), error);
     if (!fs::create_directory(part_, error)) {
@@ -62,20 +63,6 @@ class NewFolder {
   fs::path place_, part_;
   std::vector<graph::Unfinished> unfinished_;
 };
-
-std::vector<uint8_t> read_file(const fs::path& path) {
-  std::error_code error;
-  const uintmax_t bytes = fs::file_size(path, error);
-  if (error) throw Error(ErrorCode::kCannotRead, fmt::format("cannot read '{}': {}", path.string(), error.message()));
-  if (bytes > kMaxFile) {
-    throw Error(ErrorCode::kBadInput, fmt::format("'{}' is larger than any part of a replay bundle", path.string()));
-  }
-  std::vector<uint8_t> data(bytes);
-  std::ifstream file(path, std::ios::binary);
-  file.read(reinterpret_cast<char*>(data.data()), static_cast<std::streamsize>(bytes));
-  if (!file) throw Error(ErrorCode::kCannotRead, fmt::format("cannot read '{}'", path.string()));
-  return data;
-}
 
 std::string memory_file(size_t number) { return fmt::format("memory-{}.bin", number); }
 
@@ -162,7 +149,7 @@ void write_bundle(const Bundle& bundle, const fs::path& folder) {
 }
 
 Bundle read_bundle(const fs::path& folder) {
-  const std::vector<uint8_t> text = read_file(folder / "tile.json");
+  const std::vector<uint8_t> text = graph::read_file(folder / "tile.json", kMaxFile);
   Bundle bundle;
   try {
     bundle = understand(Json::parse(text.begin(), text.end()));
@@ -173,10 +160,10 @@ Bundle read_bundle(const fs::path& folder) {
     throw Error(error.code(), fmt::format("'{}': {}", (folder / "tile.json").string(), error.what()));
   }
   for (size_t i = 0; i < bundle.found.memory.size(); ++i) {
-    bundle.found.memory[i].bytes = read_file(folder / memory_file(i));
+    bundle.found.memory[i].bytes = graph::read_file(folder / memory_file(i), kMaxFile);
   }
-  bundle.found.expected = read_file(folder / "expected.bin");
-  bundle.found.got = read_file(folder / "got.bin");
+  bundle.found.expected = graph::read_file(folder / "expected.bin", kMaxFile);
+  bundle.found.got = graph::read_file(folder / "got.bin", kMaxFile);
   return bundle;
 }
 

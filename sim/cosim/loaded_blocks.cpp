@@ -16,10 +16,14 @@ constexpr const char* kModule = "libnpu_rtl.so";
   throw Error(contract::ErrorCode::kCannotRead, fmt::format("cannot use the RTL module {}: {}", kModule, why));
 }
 
+// Closes a module without it, so that one that is built in its place can be opened.
 template <typename Function>
 Function* symbol_of(void* module, const char* symbol) {
   void* const address = dlsym(module, symbol);
-  if (address == nullptr) refuse_module(fmt::format("it has no symbol {}", symbol));
+  if (address == nullptr) {
+    dlclose(module);
+    refuse_module(fmt::format("it has no symbol {}", symbol));
+  }
   return reinterpret_cast<Function*>(address);
 }
 
@@ -34,7 +38,7 @@ const rtl::BlockMakers* find_block_makers() {
     if (!why.starts_with(kModule) || why.find("No such file") == std::string::npos) refuse_module(why);
     return nullptr;
   }
-  const std::string version = symbol_of<rtl::ModuleVersion>(module, "npu_rtl_version")();
+  const std::string version = symbol_of<rtl::ModuleVersion>(module, "npu_rtl_source_version")();
   if (version != rtl::source_version()) {
     dlclose(module);
     refuse_module(

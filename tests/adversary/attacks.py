@@ -62,6 +62,8 @@ class Networks(Attack):
         run = self.npu("run", file, "--config", machine, "--mode", choice.choice(["functional", "timed"]), "--check", "reference",
                        "--random-inputs", choice.randrange(1000), allowed={0, 1, 2, 3, 4, 6, 64})
         complaints = info.complaints + run.complaints + _differing(run)
+        if info.status == 0:
+            json.loads(info.out)
         if (info.status == 2) != (run.status == 2):
             complaints.append(f"info ends with {info.status}, run with {run.status} [{run.code}]")
         file.unlink()
@@ -255,7 +257,7 @@ class CommandLines(Attack):
         for _ in range(choice.randrange(6)):
             kind = choice.randrange(4)
             if kind == 0:
-                words.append(str(choice.choice(self.tools.samples)))
+                words.append(choice.choice(self.tools.samples).name)
             elif kind == 1:
                 words.append(choice.choice(self.VALUES))
             else:
@@ -266,9 +268,12 @@ class CommandLines(Attack):
         words = [word for word in words if not word.startswith(("--gdb", "-o", "--out", "--keep", "--networks"))]
         here = self.folder / str(number)
         here.mkdir()
+        for sample in self.tools.samples:  # of its own, since the words may ask to write over one
+            shutil.copy(sample, here)
         answer = self.ended(judge.run(self.tools.npu, words, here))
+        unfinished = [file.name for file in here.rglob(".npu*")]
         shutil.rmtree(here)
-        return answer.complaints
+        return answer.complaints + [f"left behind: {name}" for name in unfinished]
 
 
 ATTACKS = [Networks, Machines, States, Firmware, Bundles, CommandLines]

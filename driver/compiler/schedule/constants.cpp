@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "driver/compiler/schedule/dram.h"
+
 namespace npu::compiler::backend {
 
 int64_t ConstantPool::add(std::span<const uint8_t> bytes) {
@@ -18,6 +20,7 @@ int64_t ConstantPool::add(std::span<const uint8_t> bytes) {
   }
   data_.resize((data_.size() + kAlignment - 1) / kAlignment * kAlignment);
   const int64_t offset = static_cast<int64_t>(data_.size());
+  check_region("constants", data_.size() + bytes.size());
   data_.insert(data_.end(), bytes.begin(), bytes.end());
   blocks_.emplace(hash, Block{offset, static_cast<int64_t>(bytes.size())});
   return offset;

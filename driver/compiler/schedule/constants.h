@@ -13,7 +13,8 @@ class ConstantPool {
  public:
   static constexpr int64_t kAlignment = 64;
 
-  // Offset of these bytes in the region; equal bytes are placed once.
+  // Offset of these bytes in the region; equal bytes are placed once. Throws Error(dram_full) when the region gets
+  // larger than commands reach.
   [[nodiscard]] int64_t add(std::span<const uint8_t> bytes);
   [[nodiscard]] std::vector<uint8_t> take() { return std::move(data_); }
 

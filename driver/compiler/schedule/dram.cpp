@@ -10,14 +10,14 @@ namespace {
 
 constexpr uint64_t kRegionLimit = UINT32_MAX - 4096;  // offsets in commands have 32 bits
 
+}  // namespace
+
 void check_region(const std::string& what, uint64_t bytes) {
   if (bytes < kRegionLimit) return;
   throw Error(contract::ErrorCode::kDramFull, "the network's " + what + " need " + std::to_string(bytes) +
                                                   " bytes of DRAM, and no machine holds more than " +
                                                   std::to_string(kRegionLimit) + "; make its tensors smaller");
 }
-
-}  // namespace
 
 void check_layout(const Layout& layout) {
   check_region("intermediate results", static_cast<uint64_t>(layout.workspace_bytes));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "driver/compiler/schedule/layout.h"
 
@@ -10,6 +11,9 @@ namespace npu::compiler::backend {
 
 // Before a single command is made. Throws Error(dram_full) for regions that no device holds; NoRoom for commands.
 void check_layout(const Layout& layout);
+
+// Throws Error(dram_full) for more bytes than offsets in commands reach.
+void check_region(const std::string& what, uint64_t bytes);
 
 // The compiler holds about a KiB a command; real networks have some 100,000.
 inline constexpr uint64_t kMostCommands = 1 << 20;

@@ -8,8 +8,9 @@
 namespace npu::compiler::backend {
 
 // Reductions are cut along their axis, element-wise steps with an entry of parameters for each channel along the
-// channels, windows of pooling in rows and columns, and convolutions and matrix products along what they accumulate: the
-// VPU adds the sums of the parts, and scales them. Others stay as they are. All other steps of the module stay the same.
+// channels, windows of pooling in rows and columns, and convolutions and matrix products along what they accumulate:
+// the VPU adds the sums of the parts, and scales them. Others stay as they are. All other steps of the module stay the
+// same.
 void split_large_steps(Module& module, const contract::Capabilities& capabilities);
 
 }  // namespace npu::compiler::backend

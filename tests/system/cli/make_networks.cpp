@@ -186,6 +186,18 @@ Graph many_variables() {
   return b.build();
 }
 
+// An input in 100 outputs.
+Graph many_outputs() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {1, 4});
+  for (int i = 0; i < 100; ++i) {
+    std::string name = "y";
+    name += std::to_string(i);
+    b.output(b.clamp(x, -i - 1, i), name);
+  }
+  return b.build();
+}
+
 // Input and output are unsigned bits in INT8 tensors.
 Graph unsigned_ports() {
   GraphBuilder b;
@@ -254,6 +266,7 @@ int main(int argc, char** argv) {
     write("large_state", large_state());
     write("much_state", much_state());
     write("many_variables", many_variables());
+    write("many_outputs", many_outputs());
     write("unsigned", unsigned_ports());
     write("much_compute", much_compute());
     write("many_weights", many_weights());

@@ -69,6 +69,12 @@ class Descriptors(OutputTest):
                     got = self.shell("| true; exit ${PIPESTATUS[0]}", *arguments)
                     self.assertEqual(got, (0, "", ""))
 
+    def test_a_reader_that_goes_away_before_a_note_is_no_failure(self):
+        # The note comes behind text that is still in a buffer.
+        status, _, err = self.shell("| true; exit ${PIPESTATUS[0]}", "run", *self.network(), "--faults", "hang mxu@9999")
+        self.assertEqual(status, 0, err)
+        self.assertIn("npu: note: --faults", err)
+
     def test_no_file_gets_a_standard_descriptor(self):
         folder = self.folder()
         for redirection in (">&-", "2>&-", "<&- >&- 2>&-"):
@@ -99,6 +105,22 @@ class StandardOutput(OutputTest):
         self.assertGreater(len(rows), 1)
         self.assertFalse((Path.cwd() / "-").exists())
 
+    def test_dash_of_stream_and_conformance(self):
+        result = self.good("stream", f"{self.dir / 'running_sum.tosa'}={self.dir / 'frames.npy'}", "--json", "-", "--quiet")
+        self.assertIn("networks", json.loads(result.out))
+        self.assertIn("running_sum", result.err)
+        folder = self.folder()
+        (folder / "desc.json").write_text("{}")
+        result = harness.run("conformance", folder, "--json", "-", cwd=folder)
+        self.assertNotIn("would lie in the folder", result.err)
+
+    def test_json_is_json_whatever_the_names_are(self):
+        odd = self.dir / os.fsdecode("a\x7f\u0085\u202e\u061cb.tosa".encode())
+        shutil.copy(self.dir / "hostile_names.tosa", odd)
+        for arguments in (["info", odd, "--json"], ["operators", "--json"], ["doctor", "--json"]):
+            json.loads(harness.run(*arguments).out)
+        odd.unlink()
+
     def test_one_file_has_it(self):
         self.bad(64, "bad_option", "are the same file, '-'", "run", *self.network(), "--json", "-", "--csv", "-")
         self.bad(64, "bad_option", "--trace needs the name of a file", "run", *self.network(), "--trace", "-")
@@ -110,6 +132,22 @@ class StandardOutput(OutputTest):
                 self.assertEqual((result.returncode, result.out), (66, ""), result.err)
         status, out, err = self.shell("--json >(cat)", "run", *self.network())
         self.assertEqual((status, out), (66, ""), err)
+
+
+class ManyFiles(OutputTest):
+    def test_more_outputs_than_files_may_be_open_at_first(self):
+        folder, x = self.folder(), self.save("x.npy", "|i1", (1, 4), [1, 2, 3, 4])
+        status, _, err = self.shell(f"--outputs {folder}/out 2>&1", "run", self.dir / "many_outputs.tosa", "--input", x)
+        self.assertEqual(status, 0, err)
+        limited = subprocess.run(["bash", "-c", 'ulimit -Sn 64; "$@"', "bash", harness.NPU, "run", self.dir / "many_outputs.tosa",
+                                  "--input", x, "--outputs", folder / "limited"], capture_output=True, check=False, text=True)
+        self.assertEqual(limited.returncode, 0, limited.stderr)
+        self.assertEqual(len(list((folder / "limited").iterdir())), 100)
+
+    def test_folders_that_were_made_go_when_one_cannot_be(self):
+        folder = self.folder()
+        self.bad(66, "cannot_write", "cannot make the folder", "run", *self.network(), "--outputs", folder / "new" / ("x" * 300))
+        self.assertEqual(listing(folder), [])
 
 
 class Signals(OutputTest):
@@ -175,6 +213,7 @@ class Names(OutputTest):
 
     def test_controls_and_bytes_that_are_no_text_are_escaped(self):
         for name, shown in ((b"a\xc2\x9b31m", "a\\xc2\\x9b31m"), (b"a\xff\xfe", "a\\xff\\xfe"), (b"\xe2\x80\xaecod", "\\xe2\\x80\\xaecod"),
+                            (b"\xd8\x9ca", "\\xd8\\x9ca"),
                             ("é語😀".encode(), "é語😀"), (b"a\xe2\x82", "a\\xe2\\x82"), (b"\xed\xa0\x80", "\\xed\\xa0\\x80")):
             path = os.path.join(os.fsencode(self.dir), name + b".tosa")
             result = subprocess.run([harness.NPU, "info", path], capture_output=True, check=False)

@@ -147,6 +147,11 @@ class SmallNetwork(Cosim):
             self.assertIn(f"npu replay {name} ", result.stderr)
             self.assertTrue((self.dir / name / "tile.json").is_file())
 
+    def test_a_bundles_folder_may_end_with_a_slash(self):
+        result = self.wrong("run", *self.arguments("--lockstep", "--keep-bundle", f"{self.dir}/slash/deep/"))
+        self.assertEqual(result.returncode, 7, result.stderr)
+        self.assertTrue((self.dir / "slash/deep/tile.json").is_file())
+
     def test_replay_writes_a_waveform_or_says_why_not(self):
         for engine, (network, *_) in CAUGHT.items():
             bundle = self.dir / f"waves-{engine}"

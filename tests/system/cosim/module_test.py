@@ -24,8 +24,12 @@ class Module(NpuTest):
         self.build.mkdir()
         self.npu = self.build / "npu"
         shutil.copy(harness.NPU, self.npu)
+        self.put('const char* npu_rtl_source_version(void) { return "other"; }')
+
+    def put(self, text):
+        """A module of other sources."""
         source = self.build / "other.c"
-        source.write_text('const char* npu_rtl_version(void) { return "other"; }\n')
+        source.write_text(text + "\n")
         subprocess.run([CC, "-shared", "-fPIC", source, "-o", self.build / "libnpu_rtl.so"], check=True)
 
     def cache(self, script, with_rtl="ON"):
@@ -48,6 +52,13 @@ class Module(NpuTest):
     def ended(self, process):
         err = process.communicate(timeout=harness.TIMEOUT)[1]
         return process.returncode, err
+
+    def test_a_module_of_the_first_version_is_built_anew(self):
+        self.put("unsigned npu_rtl_version(void) { return 1; }")
+        self.cache(f"ln -sf '{MODULE}' libnpu_rtl.so")
+        status, err = self.ended(self.start())
+        self.assertEqual(status, 0, err)
+        self.assertIn(BUILDING, err)
 
     def test_a_module_of_other_sources_is_built_anew(self):
         self.cache(f"ln -sf '{MODULE}' libnpu_rtl.so")

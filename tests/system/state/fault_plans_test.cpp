@@ -177,14 +177,18 @@ class FaultPlans : public testing::TestWithParam<std::string> {
 
   // What a user does about variables; words without an owner can only be flipped back.
   void mend(const FaultPlan& plan, const std::vector<Strike>& left) {
-    told_by_scrubs_ += device_->scrub().uncorrectable;
+    const uint32_t found = device_->scrub().uncorrectable;
+    told_by_scrubs_ += found;
+    uint32_t unowned = 0;
     for (const FlippedWord& word : plan.flips) {
       const bool all = std::none_of(left.begin(), left.end(), [&](const Strike& strike) {
         return strike.writes[0].offset == contract::reg::kTestFlipAddress && strike.writes[0].value == word.offset;
       });
       if (word.owned || word.bits.size() < 2 || !all) continue;
       for (const uint32_t bit : word.bits) flip(word.offset, bit);
+      ++unowned;
     }
+    EXPECT_GE(found, unowned) << "the scrub missed two wrong bits in a word that nothing writes";
     for (const auto& side : sides_) side->start_again();
     const runtime::ScrubResult after = device_->scrub();
     EXPECT_EQ(after.corrected + after.uncorrectable, 0U) << "not mended";

@@ -49,15 +49,17 @@ graph::Graph counters(int64_t count, int64_t bytes) {
   return b.build();
 }
 
-// Its smallest tile has all channels of a window: sums of int16 are made by one command.
-graph::Graph deep_convolution(int64_t channels) {
+// Its smallest tile has all results of an input channel. `beside`: bytes of an input and an output of their own.
+graph::Graph deep_depthwise(int64_t multiplier, int64_t beside = 0) {
   GraphBuilder b;
-  const TensorId x = b.input("x", DType::kInt16, {1, 8, 8, channels});
-  std::vector<double> values(static_cast<size_t>(8 * 25 * channels));
+  const TensorId x = b.input("x", DType::kInt8, {1, 8, 8, 1});
+  std::vector<double> values(static_cast<size_t>(9 * multiplier));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * i % 251) - 125;
-  const TensorId weights = b.constant(DType::kInt8, {8, 5, 5, channels}, values);
-  const TensorId sums = b.conv2d(x, weights, b.constant(DType::kInt48, {8}, std::vector<double>(8)));
-  b.output(b.rescale(sums, DType::kInt16, {.multiplier = {1 << 14}, .shift = {40}, .scale32 = false}), "y");
+  const TensorId sums =
+      b.depthwise_conv2d(x, b.constant(DType::kInt8, {3, 3, 1, multiplier}, values),
+                         b.constant(DType::kInt32, {multiplier}, std::vector<double>(static_cast<size_t>(multiplier))));
+  b.output(b.rescale(sums, DType::kInt8, {.multiplier = {1 << 30}, .shift = {40}}), "y");
+  if (beside > 0) b.output(b.clamp(b.input("z", DType::kInt8, {1, beside}), -5, 5), "clamped");
   return b.build();
 }
 
@@ -88,12 +90,12 @@ std::vector<Refusal> refusals() {
        ErrorCode::kScratchpadFull,
        {{"spm_bytes", 16384}, {"spm_banks", 1}},
        {"spm_bytes"},
-       load(deep_convolution(4096))},
+       load(deep_depthwise(1000))},
       {"SmallestTileAndItsConstants",
        ErrorCode::kScratchpadFull,
        {{"spm_bytes", 16384}, {"dram_mib", 4}},
        {"spm_bytes", "dram_mib"},
-       load(deep_convolution(20000))},
+       load(deep_depthwise(1000, 3 * kMib))},
       {"ProgramAlone", ErrorCode::kDramFull, {{"dram_mib", 8}}, {"dram_mib"}, load(clamp_of(7 * kMib))},
       // Fits but for what is shared with the firmware, and the events.
       {"ProgramWithWhatIsShared", ErrorCode::kDramFull, {{"dram_mib", 8}}, {"dram_mib"}, load(clamp_of(3900 << 10))},

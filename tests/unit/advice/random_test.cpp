@@ -72,11 +72,11 @@ class TrialMaker {
           b.conv2d(x, b.constant(DType::kInt8, {to, 1, 1, from}, seven), b.constant(DType::kInt32, {to}, seven));
       b.output(b.rescale(sums, DType::kInt8, {.multiplier = {1 << 30}, .shift = {40}}), "y");
     } else if (kind == 2) {  // smallest tiles that are large
-      const int64_t channels = size(64, 3000);
-      const TensorId x = b.input("x", DType::kInt16, {1, 6, 6, channels});
-      const TensorId sums =
-          b.conv2d(x, b.constant(DType::kInt8, {4, 5, 5, channels}, seven), b.constant(DType::kInt48, {4}, seven));
-      b.output(b.rescale(sums, DType::kInt16, {.multiplier = {1 << 14}, .shift = {40}, .scale32 = false}), "y");
+      const int64_t multiplier = size(16, 4000);
+      const TensorId x = b.input("x", DType::kInt8, {1, 6, 6, 1});
+      const TensorId sums = b.depthwise_conv2d(x, b.constant(DType::kInt8, {5, 5, 1, multiplier}, seven),
+                                               b.constant(DType::kInt32, {multiplier}, seven));
+      b.output(b.rescale(sums, DType::kInt8, {.multiplier = {1 << 30}, .shift = {40}}), "y");
     } else {
       TensorId x = b.input("x", DType::kInt8, {size(1, 600), size(1, 6000)});
       for (int64_t i = pick(1, 3); i > 0; --i) {
