@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The judge finds what it is for: programs that answer in each wrong way."""
 
+import re
 import tempfile
 import unittest
 from pathlib import Path
 
+import attacks
 import judge
 
 GOOD = "echo 'npu: error: cannot read x [cannot_read]' >&2; exit 66"
@@ -32,6 +34,11 @@ class Judge(unittest.TestCase):
                 ("printf '\\xff' >&2", "the error is no UTF-8")):
             found = self.complaints(script)
             self.assertTrue(any(fragment in complaint for complaint in found), (script, found))
+
+    def test_the_page_has_a_row_for_each_attack(self):
+        page = (Path(__file__).resolve().parents[2] / "docs/reference/robustness.md").read_text()
+        for attack in attacks.ATTACKS:
+            self.assertRegex(page, rf"\| {attack.name} \| {re.escape(attack.what)} \| .* \| [1-9][\d,]* \|")
 
     def test_time(self):
         before, judge.SECONDS = judge.SECONDS, 1
