@@ -8,6 +8,7 @@
 #include "driver/compiler/schedule/dma.h"
 #include "driver/compiler/schedule/dram.h"
 #include "hw/contract/error.h"
+#include "hw/contract/overloaded.h"
 
 namespace npu::compiler::backend {
 namespace {
@@ -286,21 +287,22 @@ class Emitter {
       set_layer(s, header_of(body).layer);
       const bool kept_rows = step.engine() != TiledStep::Engine::kDma && std::holds_alternative<DmaCommand>(body);
       if (!kept_rows) ++stream_.layer_tiles[layer_];
-      if (auto* dma = std::get_if<DmaCommand>(&body)) {
-        dma->commit = last && writes_variable && step.completes_write();
-        // What only later invocations see must not hold up what the next layer waits for.
-        const bool state = dma->dst.region == Region::kVariable;
-        append(*dma, state ? channels_.stores : channels_.copies, Part::kCompute);
-      } else if (auto* ewise = std::get_if<contract::VpuEwiseCommand>(&body)) {
-        ewise->commit = last && writes_variable && step.completes_write();
-        append(std::move(*ewise), Queue::kVpu, Part::kCompute);
-      } else if (auto* mxu = std::get_if<contract::MxuCommand>(&body)) {
-        append(*mxu, Queue::kMxu, Part::kCompute);
-      } else if (auto* pool = std::get_if<contract::VpuPoolCommand>(&body)) {
-        append(*pool, Queue::kVpu, Part::kCompute);
-      } else if (auto* reduce = std::get_if<contract::VpuReduceCommand>(&body)) {
-        append(*reduce, Queue::kVpu, Part::kCompute);
-      }
+      const bool commits = last && writes_variable && step.completes_write();
+      std::visit(Overloaded{[&](DmaCommand& dma) {
+                              dma.commit = commits;
+                              // What only later invocations see must not hold up what the next layer waits for.
+                              const bool state = dma.dst.region == Region::kVariable;
+                              append(dma, state ? channels_.stores : channels_.copies, Part::kCompute);
+                            },
+                            [&](contract::VpuEwiseCommand& ewise) {
+                              ewise.commit = commits;
+                              append(std::move(ewise), Queue::kVpu, Part::kCompute);
+                            },
+                            [&](contract::MxuCommand& mxu) { append(mxu, Queue::kMxu, Part::kCompute); },
+                            [&](contract::VpuPoolCommand& pool) { append(pool, Queue::kVpu, Part::kCompute); },
+                            [&](contract::VpuReduceCommand& reduce) { append(reduce, Queue::kVpu, Part::kCompute); },
+                            [](const contract::DeclareCommand&) { NPU_CHECK(false); }},  // no tile declares
+                 body);
     }
   }
 

@@ -7,6 +7,7 @@
 #include "driver/compiler/schedule/plan.h"
 #include "driver/compiler/schedule/step_parts.h"
 #include "hw/contract/error.h"
+#include "hw/contract/overloaded.h"
 
 namespace npu::compiler::backend {
 namespace {
@@ -14,11 +15,12 @@ namespace {
 bool split(const Step& step, StepParts& parts) {
   // Variables in persistent SRAM and DRAM are loaded or stored by copies; a step that commits one is one of those.
   if (step.commit) return false;
-  if (const auto* reduce = std::get_if<ReduceStep>(&step.work)) return split_reduce(*reduce, parts);
-  if (const auto* ewise = std::get_if<EwiseStep>(&step.work)) return split_ewise(*ewise, parts);
-  if (const auto* mxu = std::get_if<MxuStep>(&step.work)) return split_mxu(*mxu, parts);
-  if (const auto* pool = std::get_if<PoolStep>(&step.work)) return split_pool(*pool, parts);
-  return false;
+  return std::visit(Overloaded{[&](const MxuStep& mxu) { return split_mxu(mxu, parts); },
+                               [&](const EwiseStep& ewise) { return split_ewise(ewise, parts); },
+                               [&](const PoolStep& pool) { return split_pool(pool, parts); },
+                               [&](const ReduceStep& reduce) { return split_reduce(reduce, parts); },
+                               [](const CopyStep&) { return false; }, [](const DeclareStep&) { return false; }},
+                    step.work);
 }
 
 // Reduces every `count` positions of the axis to one of `partial` [outer, chunks, inner].

@@ -1,27 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/compiler/schedule/step_views.h"
 
+#include <type_traits>
 #include <utility>
+
+#include "hw/contract/overloaded.h"
 
 namespace npu::compiler::backend {
 namespace {
+
+// Work, const where the step is.
+template <class Work, class AnyStep>
+using Of = std::conditional_t<std::is_const_v<AnyStep>, const Work, Work>;
 
 // For Step and const Step.
 template <class V, class AnyStep>
 std::vector<StepView<V>> collect(AnyStep& step) {
   std::vector<StepView<V>> out;
-  if (auto* mxu = std::get_if<MxuStep>(&step.work)) {
-    out = {{&mxu->src, false}, {&mxu->weights, false}, {&mxu->dst, true}};
-  } else if (auto* ewise = std::get_if<EwiseStep>(&step.work)) {
-    for (auto& o : ewise->operands) out.push_back({&o.view, o.result});
-  } else if (auto* pool = std::get_if<PoolStep>(&step.work)) {
-    out = {{&pool->src, false}, {&pool->dst, true}};
-  } else if (auto* reduce = std::get_if<ReduceStep>(&step.work)) {
-    out = {{&reduce->src, false}, {&reduce->dst, true}};
-  } else if (auto* copy = std::get_if<CopyStep>(&step.work)) {
-    if (!copy->fill) out.push_back({&copy->src, false});
-    out.push_back({&copy->dst, true});
-  }
+  std::visit(Overloaded{[&](Of<MxuStep, AnyStep>& mxu) {
+                          out = {{&mxu.src, false}, {&mxu.weights, false}, {&mxu.dst, true}};
+                        },
+                        [&](Of<EwiseStep, AnyStep>& ewise) {
+                          for (auto& o : ewise.operands) out.push_back({&o.view, o.result});
+                        },
+                        [&](Of<PoolStep, AnyStep>& pool) {
+                          out = {{&pool.src, false}, {&pool.dst, true}};
+                        },
+                        [&](Of<ReduceStep, AnyStep>& reduce) {
+                          out = {{&reduce.src, false}, {&reduce.dst, true}};
+                        },
+                        [&](Of<CopyStep, AnyStep>& copy) {
+                          if (!copy.fill) out.push_back({&copy.src, false});
+                          out.push_back({&copy.dst, true});
+                        },
+                        [](const DeclareStep&) {}},
+             step.work);
   return out;
 }
 
