@@ -3,7 +3,9 @@
 """Checks who includes whom: the arrows between the rooms (folders) of the project never point back.
 
 Reads every #include of the C and C++ files below the repository's rooms. Exit status 0, or 1 after one line per
-violation. The test first plants violations in a scratch tree and fails unless it finds each of them."""
+violation, per permission that nothing uses, and per row of the table of rooms in docs/architecture/overview.md that says
+something else; --write writes that column of the table anew. The test first plants violations in a scratch tree and fails
+unless it finds each of them."""
 
 import re
 import sys
@@ -18,7 +20,7 @@ MAY_INCLUDE = {
     "hw/presets": [],
     "hw/timing": [],
     "hw/engine": ["hw/timing"],
-    "hw/model": ["hw/presets", "hw/timing", "hw/engine"],
+    "hw/model": ["hw/timing", "hw/engine"],
     "rtl/verilated": [],
     "driver/graph": [],
     "driver/compiler": ["driver/graph", "hw/timing"],
@@ -29,10 +31,10 @@ MAY_INCLUDE = {
     "sim/cosim": ["hw/engine", "hw/timing", "rtl/verilated", "driver/graph/file.h"],
     # The module with the simulator of the control CPU stands alone: it links a GPL library (NOTICE).
     "sim/platform/iss": ["hw/model/iss.h", "hw/model/iss_module.h"],
-    "sim/platform": ["hw/presets", "hw/timing", "hw/engine", "hw/model", "driver/runtime/hal.h", "sim/cosim"],
+    "sim/platform": ["hw/presets", "hw/engine", "hw/model", "driver/runtime/hal.h"],
     "sim/capi": ["hw/presets", "sim/platform", "driver/capi/npu.h", "driver/capi/hal_bridge.h"],
     "sim/report": ["hw/presets", "hw/timing", "driver/graph", "driver/compiler/program.h", "driver/runtime"],
-    "sim/cli": ["hw/presets", "hw/timing", "driver/graph", "driver/compiler", "driver/runtime", "firmware/image.h",
+    "sim/cli": ["hw/presets", "driver/graph", "driver/compiler", "driver/runtime", "firmware/image.h",
                 "sim/reference", "sim/cosim", "sim/platform", "sim/report"],
     "tests": ["hw/presets", "hw/timing", "hw/engine", "hw/model", "rtl/verilated", "driver/graph", "driver/compiler",
               "driver/runtime", "driver/capi", "firmware", "sim/reference", "sim/cosim", "sim/platform", "sim/capi",
@@ -41,6 +43,7 @@ MAY_INCLUDE = {
 }
 # Headers of the C API, which its users include by name as behind an installation.
 PUBLIC = {"npu.h": "driver/capi/npu.h", "npu_sim.h": "sim/capi/npu_sim.h"}
+OVERVIEW = "docs/architecture/overview.md"
 TREES = ["hw", "rtl", "driver", "firmware", "sim", "tests", "docs"]
 SUFFIXES = {".h", ".hpp", ".c", ".cc", ".cpp", ".inc", ".in"}
 
@@ -72,16 +75,63 @@ def violations(root: Path) -> list:
     return found
 
 
+def includes(file: Path) -> list:
+    """What a file includes: bracket, path with the API's headers in their places, line."""
+    text = file.read_text(encoding="utf-8", errors="replace")
+    found = []
+    for match in INCLUDE.finditer(text):
+        bracket, target = match.groups()
+        target = PUBLIC.get(target, target) if bracket == "<" else target
+        found.append((bracket, target, text.count("\n", 0, match.start(2)) + 1))
+    return found
+
+
+def unused_permissions(root: Path) -> list:
+    """One message per permission that no include needs."""
+    left = {(room, permission) for room, permissions in MAY_INCLUDE.items() for permission in permissions}
+    for tree in TREES:
+        for file in (root / tree).rglob("*"):
+            if file.suffix in SUFFIXES and file.is_file():
+                room = room_of(file.relative_to(root).as_posix())
+                for _, target, _ in includes(file):
+                    left -= {(room, target), (room, room_of(target))}
+    return [f"{room} may include {permission}, but nothing in it does: take the permission away" for room, permission in sorted(left)]
+
+
+def allowed_text(room: str) -> str:
+    """The rooms and headers that a room may include, as the overview names them."""
+    if {room, *MAY_INCLUDE[room]} >= set(MAY_INCLUDE) - {"hw/contract", "sim/platform/iss", "docs"}:
+        return "everything"
+    return ", ".join(f"`{permission}`" for permission in MAY_INCLUDE[room]) or "-"
+
+
+def with_allowed(text: str) -> str:
+    """The overview with the column of what each room may include as it is."""
+    lines = []
+    for line in text.split("\n"):
+        cells = line.split(" | ")
+        room = cells[0].removeprefix("| ").strip("`")
+        if len(cells) == 3 and room in MAY_INCLUDE:
+            line = " | ".join([cells[0], allowed_text(room), cells[2]])
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def overview_problems(root: Path) -> list:
+    text = (root / OVERVIEW).read_text(encoding="utf-8")
+    pairs = zip(text.split("\n"), with_allowed(text).split("\n"))
+    wrong = [f"{OVERVIEW}:{number}: must be '{want}'; --write does it" for number, (have, want) in enumerate(pairs, 1) if have != want]
+    missing = [f"{OVERVIEW}: has no row of {room}" for room in MAY_INCLUDE if f"| `{room}` |" not in text and room != "docs"]
+    return wrong + missing
+
+
 def file_violations(root: Path, file: Path) -> list:
     name = file.relative_to(root).as_posix()
     room = room_of(name)
     if not room:
         return [f"{name}: lies in no known room (rooms: {', '.join(MAY_INCLUDE)})"]
     found = []
-    text = file.read_text(encoding="utf-8", errors="replace")
-    for match in INCLUDE.finditer(text):
-        bracket, target = match.groups()
-        line = text.count("\n", 0, match.start(2)) + 1
+    for bracket, target, line in includes(file):
         problem = include_problem(room, bracket, target)
         if problem:
             found.append(f"{name}:{line}: {problem}")
@@ -90,8 +140,6 @@ def file_violations(root: Path, file: Path) -> list:
 
 def include_problem(room: str, bracket: str, target: str) -> str:
     """What is wrong with the include, or an empty string."""
-    if bracket == "<":
-        target = PUBLIC.get(target, target)
     target_room = room_of(target)
     if target_room:
         if target_room not in (room, "hw/contract") and not {target_room, target} & set(MAY_INCLUDE[room]):
@@ -151,8 +199,12 @@ def self_test() -> list:
         for name, text, _ in PLANTED:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text, encoding="utf-8")
-        found = violations(root)
+        found, unused = violations(root), unused_permissions(root)
     wrong = []
+    # The planted files use this permission, and not that one.
+    for permission, used in (("driver/runtime may include firmware/image.h,", True), ("driver/graph", True), ("sim/cosim may include hw/engine,", False)):
+        if any(message.startswith(permission) for message in unused) == used:
+            wrong.append(f"self-test: '{permission}' is {'' if used else 'not '}told as unused")
     for name, _, expected in PLANTED:
         own = [message for message in found if message.startswith(name + ":")]
         if (expected is None) != (not own) or (expected and expected not in own[0]):
@@ -161,10 +213,14 @@ def self_test() -> list:
 
 
 def main() -> int:
-    problems = self_test() or violations(ROOT)
+    if sys.argv[1:] == ["--write"]:
+        overview = ROOT / OVERVIEW
+        overview.write_text(with_allowed(overview.read_text(encoding="utf-8")), encoding="utf-8")
+        return 0
+    problems = self_test() or violations(ROOT) + unused_permissions(ROOT) + overview_problems(ROOT)
     for problem in problems:
         print(problem)
-    print(f"layering: {len(problems)} violations" if problems else "layering: every include is allowed")
+    print(f"layering: {len(problems)} problems" if problems else "layering: every include is allowed, and each permission used")
     return 1 if problems else 0
 
 
