@@ -43,11 +43,13 @@ struct DramKey {
   uint32_t max;
   bool power_of_two;
   uint32_t Dram::*member;
+  enum { kAlways, kRows, kLatency } of = kRows;  // the kind of memory that has it
 };
 
-constexpr std::array<DramKey, 11> kDramKeys = {{
-    {"data_rate_mts", "MT/s", 50, 20000, false, &Dram::data_rate_mts},
-    {"bus_bits", "bits", 8, 8192, true, &Dram::bus_bits},
+constexpr std::array<DramKey, 12> kDramKeys = {{
+    {"data_rate_mts", "MT/s", 50, 20000, false, &Dram::data_rate_mts, DramKey::kAlways},
+    {"bus_bits", "bits", 8, 8192, true, &Dram::bus_bits, DramKey::kAlways},
+    {"latency_ns", "ns", 1, 1000, false, &Dram::latency_ns, DramKey::kLatency},
     {"banks", "banks", 1, 256, true, &Dram::banks},
     {"row_bytes", "bytes", 256, 65536, true, &Dram::row_bytes},
     {"t_rcd_ns", "ns", 1, 1000, false, &Dram::t_rcd_ns},
@@ -58,6 +60,10 @@ constexpr std::array<DramKey, 11> kDramKeys = {{
     {"t_refi_ns", "ns", 100, 1000000, false, &Dram::t_refi_ns},
     {"t_rfc_ns", "ns", 1, 100000, false, &Dram::t_rfc_ns},
 }};
+
+bool has(const Dram& dram, const DramKey& key) {
+  return key.of == DramKey::kAlways || (key.of == DramKey::kLatency) == (dram.latency_ns > 0);
+}
 
 // The files being read, the first one outermost: each names the next one as its base.
 using Chain = std::vector<std::filesystem::path>;
@@ -76,7 +82,7 @@ class Parser {
     std::set<std::string> known{"dram"};
     if (has_base) known.emplace("base");
     for (const auto& info : contract::kCapabilities) known.emplace(info.name);
-    check_keys(root, "", known, has_base);
+    check_keys(root, "", known, has_base ? std::set<std::string>() : known);
     Preset preset = has_base ? load_base(child(root, "base")) : Preset{};
     preset.name = name;
     for (const auto& info : contract::kCapabilities) {
@@ -118,10 +124,9 @@ class Parser {
     }
   }
 
-  // yaml-cpp keeps duplicate keys and finds the first one, so they are looked for here. With a base, any
-  // key may be missing.
+  // yaml-cpp keeps duplicate keys and finds the first one, so they are looked for here.
   void check_keys(const YAML::Node& map, const std::string& prefix, const std::set<std::string>& known,
-                  bool has_base) const {
+                  const std::set<std::string>& needed) const {
     std::set<std::string> seen;
     for (const auto& entry : map) {
       if (!entry.first.IsScalar()) fail("a key is a list or a mapping; keys are names such as 'clock_mhz'");
@@ -129,8 +134,7 @@ class Parser {
       if (!known.contains(key)) fail("the key '" + prefix + shortened(key) + "' is unknown" + did_you_mean(key, known));
       if (!seen.insert(key).second) fail("the key '" + prefix + key + "' appears twice");
     }
-    if (has_base) return;
-    for (const std::string& key : known) {
+    for (const std::string& key : needed) {
       if (!seen.contains(key))
         fail("the key '" + prefix + key + "' is missing (behind 'base: edge', it would be edge's)");
     }
@@ -166,9 +170,19 @@ class Parser {
   // `dram` holds the base's values, if there is a base.
   void parse_dram(const YAML::Node& node, bool has_base, Dram& dram) const {
     if (!node.IsMap()) fail("dram must be a mapping with keys such as 'data_rate_mts'");
-    std::set<std::string> known{"name"};
-    for (const DramKey& key : kDramKeys) known.emplace(key.name);
-    check_keys(node, "dram.", known, has_base);
+    std::set<std::string> known{"name"}, needed{"name"};
+    if (has_key(node, "latency_ns")) dram.latency_ns = 1;  // for now; it is read below
+    for (const DramKey& key : kDramKeys) {
+      known.emplace(key.name);
+      if (has(dram, key)) {
+        needed.emplace(key.name);
+      } else if (has_key(node, key.name)) {
+        fail("dram." + std::string(key.name) + " has no meaning where dram.latency_ns is the latency of each access");
+      } else {
+        dram.*key.member = 0;
+      }
+    }
+    check_keys(node, "dram.", known, has_base ? std::set<std::string>() : needed);
     if (has_key(node, "name")) dram.name = dram_name(child(node, "name"));
     for (const DramKey& key : kDramKeys) {
       if (!has_key(node, key.name)) continue;
@@ -208,10 +222,15 @@ class Parser {
                 " bytes lies in the persistent SRAM of psram_bytes = " + text(caps.psram_bytes));
     require(caps.dma_port_bytes <= caps.dma_burst_bytes, "dma_port_bytes", caps.dma_port_bytes,
             "at most dma_burst_bytes = " + text(caps.dma_burst_bytes));
-    require(caps.dma_burst_bytes <= dram.row_bytes, "dma_burst_bytes", caps.dma_burst_bytes,
-            "at most dram.row_bytes = " + text(dram.row_bytes));
     require(dram.bus_bits / 8 <= caps.dma_burst_bytes, "dram.bus_bits", dram.bus_bits,
             "at most " + text(uint64_t{caps.dma_burst_bytes} * 8) + ", the bits of a burst of dma_burst_bytes");
+    if (dram.latency_ns == 0) check_rows(caps, dram);
+  }
+
+  void check_rows(const contract::Capabilities& caps, const Dram& dram) const {
+    const auto text = [](uint64_t value) { return std::to_string(value); };
+    require(caps.dma_burst_bytes <= dram.row_bytes, "dma_burst_bytes", caps.dma_burst_bytes,
+            "at most dram.row_bytes = " + text(dram.row_bytes));
     const uint64_t rows = uint64_t{dram.banks} * dram.row_bytes;
     require(rows <= uint64_t{caps.dram_mib} << 20, "dram.banks", dram.banks,
             "so few that a row of each fits into dram_mib = " + text(caps.dram_mib));
@@ -318,7 +337,9 @@ std::string to_yaml(const Preset& preset) {
   std::string name;  // in quotes, because it may be what YAML takes for something else
   for (const char c : preset.dram.name) name += c == '\'' ? "''" : std::string(1, c);
   line("  ", "name", "'" + name + "'");
-  for (const DramKey& key : kDramKeys) line("  ", key.name, std::to_string(preset.dram.*key.member));
+  for (const DramKey& key : kDramKeys) {
+    if (has(preset.dram, key)) line("  ", key.name, std::to_string(preset.dram.*key.member));
+  }
   return text;
 }
 

@@ -12,11 +12,13 @@
 
 namespace npu::presets {
 
-// The memory behind the DMA port: one channel of banks with a row buffer each. Times are whole nanoseconds.
+// The memory behind the DMA port: one channel of banks with a row buffer each, or one whose accesses all take the same
+// latency. Times are whole nanoseconds.
 struct Dram {
   std::string name;            // "LPDDR4-3200 x32"
   uint32_t data_rate_mts = 0;  // million transfers a second
   uint32_t bus_bits = 0;       // width of a transfer
+  uint32_t latency_ns = 0;     // of each access, until its first transfer; 0: what follows counts
   uint32_t banks = 0;
   uint32_t row_bytes = 0;  // a row of one bank, over the whole bus
   uint32_t t_rcd_ns = 0;   // activate to read or write

@@ -357,7 +357,7 @@ int run_info(const Arguments& arguments) {
   po::options_description options, hidden;
   options.add_options()  //
       ("config,c", po::value<std::string>()->default_value("edge")->value_name("NAME|FILE"),
-       "the machine: nano, edge, or a YAML file with its sizes")                         //
+       config_help().c_str())                                                            //
       ("layers", po::bool_switch(), "print the compiler's estimate of each layer, too")  //
       ("json", po::bool_switch(), "print JSON, with the estimate of each layer");
   hidden.add_options()("file", po::value<std::string>());

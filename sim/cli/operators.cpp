@@ -227,7 +227,7 @@ int run_operators(const Arguments& arguments) {
   po::options_description options, hidden;
   options.add_options()  //
       ("config,c", po::value<std::string>()->default_value("edge")->value_name("NAME|FILE"),
-       "the machine: nano, edge, or a YAML file with its sizes")  //
+       config_help().c_str())  //
       ("json", po::bool_switch(), "print JSON");
   const auto values = parse(arguments, kOperatorsHelp, options, hidden, {});
   if (!values) return 0;

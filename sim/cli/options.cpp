@@ -2,6 +2,7 @@
 #include "sim/cli/options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <charconv>
 #include <cstdio>
@@ -9,6 +10,7 @@
 
 #include "hw/contract/error.h"
 #include "hw/contract/suggestion.h"
+#include "hw/presets/preset.h"
 #include "sim/cli/say.h"
 
 namespace npu::cli {
@@ -82,6 +84,10 @@ std::optional<po::variables_map> parse(const Arguments& arguments, const Command
   list << options;
   say("usage: {}\n\n{}\n\noptions:\n{}\nexamples:\n{}", help.usage, help.text, list.str(), help.examples);
   return std::nullopt;
+}
+
+std::string config_help() {
+  return fmt::format("the machine: {}, or a YAML file with its sizes", fmt::join(presets::preset_names(), ", "));
 }
 
 std::string required(const po::variables_map& values, const char* option, std::string_view what,

@@ -40,7 +40,7 @@ po::options_description visible_options() {
       ("random-inputs", po::value<std::string>()->value_name("SEED"),
        "make random data, the same for the same SEED, for each input without a file; 1 where no input has one")  //
       ("config,c", po::value<std::string>()->default_value("edge")->value_name("NAME|FILE"),
-       "the machine: nano, edge, or a YAML file with its sizes")  //
+       config_help().c_str())  //
       ("mode", po::value<std::string>()->default_value("timed")->value_name("MODE"),
        "timed, or functional: the same bits without time, faster")  //
       ("check", po::value<std::string>()->value_name("reference"),

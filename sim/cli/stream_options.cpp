@@ -90,7 +90,7 @@ std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
        "frames of an input of the network before it, counted by the first axis; NAME may be left out when there is one "
        "input")  //
       ("config,c", po::value<std::string>()->default_value("edge")->value_name("NAME|FILE"),
-       "the machine: nano, edge, or a YAML file with its sizes")  //
+       config_help().c_str())  //
       ("mode", po::value<std::string>()->default_value("timed")->value_name("MODE"),
        "timed, or functional: the same bits without time, faster")                                                    //
       ("interleave", po::value<std::string>()->default_value("1")->value_name("SEED"), "seed of the random choices")  //

@@ -18,7 +18,7 @@ Dram::Dram(const sc_core::sc_module_name& name, const presets::Dram& timing, uin
     : sc_module(name),
       socket("socket"),
       cpu("cpu"),
-      timing_(timing),
+      timing_(make_dram_timing(timing)),
       bytes_(bytes),
       picosecond_(sc_time(1, sc_core::SC_PS).value()) {
   NPU_CHECK(picosecond_ > 0);  // the simulation's resolution is a picosecond or finer
@@ -46,14 +46,14 @@ Dram::~Dram() { munmap(memory_, bytes_); }
 void Dram::restart() {
   origin_ = sc_time_stamp();
   last_arrival_ = 0;
-  timing_.restart();
+  timing_->restart();
 }
 
 sc_time Dram::time(const tlm::tlm_generic_payload& payload, const sc_time& arrival) {
   if (!payload.is_response_ok()) return arrival;
   last_arrival_ = std::max<uint64_t>(last_arrival_, (arrival - origin_).value() / picosecond_);
   const uint64_t done =
-      timing_.access(last_arrival_, payload.get_address(), payload.get_data_length(), payload.is_write());
+      timing_->access(last_arrival_, payload.get_address(), payload.get_data_length(), payload.is_write());
   return origin_ + sc_time::from_value(done * picosecond_);
 }
 

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// DRAM as a TLM-2.0 target: storage that appears as it is touched, timed by the row model.
+// DRAM as a TLM-2.0 target: storage that appears as it is touched, timed by DramTiming.
 //
 // Non-blocking: a request is accepted at once (END_REQ on the return path, its data moved then), the response comes
-// when the row model says that the data is through, one response phase at a time. b_transport adds the same time as a
+// when the timing says that the data is through, one response phase at a time. b_transport adds the same time as a
 // delay. DMI gives out all of the memory. An access outside of it gets an address error.
 //
 // Two sockets share storage, banks and bus: `socket` for the NPU's memory port, `cpu`, which only blocks, for the
-// control CPU. The row model serves accesses in the order of the calls: one that is annotated to arrive before another
-// that was already served counts as arriving with it.
+// control CPU. Accesses are served in the order of the calls: one that is annotated to arrive before another that was
+// already served counts as arriving with it.
 #pragma once
 
 #include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
 #include <systemc>
 #include <tlm>
@@ -32,11 +33,10 @@ class Dram : public sc_core::sc_module {
   Dram(const sc_core::sc_module_name& name, const presets::Dram& timing, uint64_t bytes);
   ~Dram() override;
 
-  // All rows closed and a fresh refresh phase, from this moment on.
+  // As at power-on, from this moment on.
   void restart();
 
   [[nodiscard]] std::span<uint8_t> memory() { return {memory_, bytes_}; }
-  [[nodiscard]] const DramTiming::Statistics& statistics() const { return timing_.statistics(); }
 
  private:
   struct Response {
@@ -55,7 +55,7 @@ class Dram : public sc_core::sc_module {
   void respond();
   void schedule();
 
-  DramTiming timing_;
+  std::unique_ptr<DramTiming> timing_;
   uint64_t bytes_;
   uint8_t* memory_ = nullptr;  // anonymous mapping
   uint64_t picosecond_;        // in units of the simulation's resolution

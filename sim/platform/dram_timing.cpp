@@ -11,7 +11,19 @@ uint64_t picoseconds(uint32_t nanoseconds) { return uint64_t{nanoseconds} * 1000
 
 }  // namespace
 
-DramTiming::DramTiming(const presets::Dram& dram)
+std::unique_ptr<DramTiming> make_dram_timing(const presets::Dram& dram) {
+  if (dram.latency_ns > 0) return std::make_unique<FixedDram>(dram);
+  return std::make_unique<RowDram>(dram);
+}
+
+FixedDram::FixedDram(const presets::Dram& dram) : latency_(picoseconds(dram.latency_ns)), bus_(dram) {}
+
+uint64_t FixedDram::access(uint64_t arrival, uint64_t address, uint64_t bytes, bool) {
+  bus_free_ = std::max(arrival + latency_, bus_free_) + bus_.time(bus_.end(address, bytes) - bus_.begin(address));
+  return bus_free_;
+}
+
+RowDram::RowDram(const presets::Dram& dram)
     : row_bytes_(dram.row_bytes),
       t_rcd_(picoseconds(dram.t_rcd_ns)),
       t_rp_(picoseconds(dram.t_rp_ns)),
@@ -20,23 +32,22 @@ DramTiming::DramTiming(const presets::Dram& dram)
       t_wr_(picoseconds(dram.t_wr_ns)),
       t_refi_(picoseconds(dram.t_refi_ns)),
       t_rfc_(picoseconds(dram.t_rfc_ns)),
-      transfer_bytes_(dram.bus_bits / 8),
-      rate_mts_(dram.data_rate_mts),
+      bus_(dram),
       banks_(dram.banks) {
   restart();
 }
 
-void DramTiming::restart() {
+void RowDram::restart() {
   std::fill(banks_.begin(), banks_.end(), Bank{});
   bus_free_ = 0;
   next_refresh_ = t_refi_;
   statistics_ = {};
 }
 
-uint64_t DramTiming::access(uint64_t arrival, uint64_t address, uint64_t bytes, bool write) {
-  const uint64_t end = (address + bytes + kGranule - 1) / kGranule * kGranule;
+uint64_t RowDram::access(uint64_t arrival, uint64_t address, uint64_t bytes, bool write) {
+  const uint64_t end = bus_.end(address, bytes);
   uint64_t done = arrival;
-  for (uint64_t at = address / kGranule * kGranule; at < end;) {
+  for (uint64_t at = bus_.begin(address); at < end;) {
     const uint64_t length = std::min(end - at, row_bytes_ - at % row_bytes_);
     done = access_row(arrival, at, length, write);
     at += length;
@@ -44,7 +55,7 @@ uint64_t DramTiming::access(uint64_t arrival, uint64_t address, uint64_t bytes, 
   return done;
 }
 
-void DramTiming::refresh_until(uint64_t time) {
+void RowDram::refresh_until(uint64_t time) {
   if (t_refi_ == 0) return;
   while (time >= next_refresh_) {
     // Long idle stretches: only the last refresh still matters.
@@ -60,7 +71,7 @@ void DramTiming::refresh_until(uint64_t time) {
   }
 }
 
-uint64_t DramTiming::access_row(uint64_t arrival, uint64_t address, uint64_t bytes, bool write) {
+uint64_t RowDram::access_row(uint64_t arrival, uint64_t address, uint64_t bytes, bool write) {
   Bank& bank = banks_[address / row_bytes_ % banks_.size()];
   const uint64_t row = address / row_bytes_ / banks_.size();
   refresh_until(std::max(arrival, bank.ready));
@@ -81,9 +92,7 @@ uint64_t DramTiming::access_row(uint64_t arrival, uint64_t address, uint64_t byt
     column = activate + t_rcd_;
   }
   const uint64_t data = std::max(column + t_cas_, bus_free_);
-  const uint64_t transfers = bytes / transfer_bytes_;
-  const uint64_t duration = (transfers * 1'000'000 + rate_mts_ - 1) / rate_mts_;
-  bus_free_ = data + duration;
+  bus_free_ = data + bus_.time(bytes);
   bank.ready = bus_free_ - t_cas_;
   if (write) bank.write_end = bus_free_;
   return bus_free_;

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simple row model of one DRAM channel: when an access is done, given what came before. Plain arithmetic in
-// picoseconds.
-//
-// Accesses are served in order of arrival over one data bus; banks prepare their rows in parallel. Address mapping,
-// from the low end: byte in the row, bank, row. An access finds its row open (hit: t_cas to data), its bank closed
-// (t_rcd more), or another row open (miss: t_rp more, and the precharge waits for t_ras after the activation and t_wr
-// after the last write data). Data takes the bus for whole 64-byte granules. Every t_refi all banks are busy for t_rfc,
-// and their rows are closed after it.
+// When accesses to DRAM are done, given what came before: plain arithmetic in picoseconds, behind one interface.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "hw/presets/preset.h"
@@ -18,19 +13,59 @@ namespace npu::platform {
 
 class DramTiming {
  public:
-  static constexpr uint64_t kGranule = 64;  // bytes
+  virtual ~DramTiming() = default;
+  // As at power-on: this moment is time 0.
+  virtual void restart() = 0;
+  // An access that arrives at `arrival` (not before the one before); returns when its last data is transferred.
+  virtual uint64_t access(uint64_t arrival, uint64_t address, uint64_t bytes, bool write) = 0;
+};
 
+// The kind of memory that the machine's file describes.
+[[nodiscard]] std::unique_ptr<DramTiming> make_dram_timing(const presets::Dram& dram);
+
+// The data bus. It moves whole granules: 64 bytes, or a transfer where that is more.
+class DramBus {
+ public:
+  explicit DramBus(const presets::Dram& dram)
+      : bytes_(dram.bus_bits / 8), rate_mts_(dram.data_rate_mts), granule_(std::max<uint64_t>(64, bytes_)) {}
+  // Where the granules of an access begin and end.
+  [[nodiscard]] uint64_t begin(uint64_t address) const { return address / granule_ * granule_; }
+  [[nodiscard]] uint64_t end(uint64_t address, uint64_t bytes) const { return begin(address + bytes + granule_ - 1); }
+  // Of whole granules.
+  [[nodiscard]] uint64_t time(uint64_t bytes) const { return (bytes / bytes_ * 1'000'000 + rate_mts_ - 1) / rate_mts_; }
+
+ private:
+  uint64_t bytes_, rate_mts_, granule_;
+};
+
+// Data follows a fixed time after each access arrives, over one bus: no rows, no refresh.
+class FixedDram final : public DramTiming {
+ public:
+  explicit FixedDram(const presets::Dram& dram);
+  void restart() override { bus_free_ = 0; }
+  uint64_t access(uint64_t arrival, uint64_t address, uint64_t bytes, bool write) override;
+
+ private:
+  uint64_t latency_;
+  DramBus bus_;
+  uint64_t bus_free_ = 0;
+};
+
+// A simple row model of one channel. Accesses are served in order of arrival over one data bus; banks prepare their
+// rows in parallel. Address mapping, from the low end: byte in the row, bank, row. An access finds its row open (hit:
+// t_cas to data), its bank closed (t_rcd more), or another row open (miss: t_rp more, and the precharge waits for t_ras
+// after the activation and t_wr after the last write data). Every t_refi all banks are busy for t_rfc, and their rows
+// are closed after it.
+class RowDram final : public DramTiming {
+ public:
   struct Statistics {
     uint64_t hits = 0, closed = 0, misses = 0, refreshes = 0;
     friend bool operator==(const Statistics&, const Statistics&) = default;
   };
 
-  explicit DramTiming(const presets::Dram& dram);
-
-  // All rows closed, the bus free, the first refresh t_refi from now; this moment is time 0.
-  void restart();
-  // An access that arrives at `arrival` (not before the one before); returns when its last data is transferred.
-  uint64_t access(uint64_t arrival, uint64_t address, uint64_t bytes, bool write);
+  explicit RowDram(const presets::Dram& dram);
+  void restart() override;  // all rows closed, the first refresh t_refi from now
+  uint64_t access(uint64_t arrival, uint64_t address, uint64_t bytes, bool write) override;
   // Since restart().
   [[nodiscard]] const Statistics& statistics() const { return statistics_; }
 
@@ -47,7 +82,7 @@ class DramTiming {
   void refresh_until(uint64_t time);
 
   uint64_t row_bytes_, t_rcd_, t_rp_, t_cas_, t_ras_, t_wr_, t_refi_, t_rfc_;
-  uint64_t transfer_bytes_, rate_mts_;
+  DramBus bus_;
   std::vector<Bank> banks_;
   uint64_t bus_free_ = 0;
   uint64_t next_refresh_ = 0;

@@ -338,6 +338,7 @@ std::string hash_machine(const presets::Preset& preset) {
   text += fmt::format("dram={},{},{},{},{},{},{},{},{},{},{}\n", dram.data_rate_mts, dram.bus_bits, dram.banks,
                       dram.row_bytes, dram.t_rcd_ns, dram.t_rp_ns, dram.t_cas_ns, dram.t_ras_ns, dram.t_wr_ns,
                       dram.t_refi_ns, dram.t_rfc_ns);
+  if (dram.latency_ns > 0) text += fmt::format("latency={}\n", dram.latency_ns);
   Sha256 hash;
   hash.add(text.data(), text.size());
   return hash.hex();

@@ -51,7 +51,7 @@ class Machine(NpuTest):
         self.assertIn("\nmxu_cols: 32\n", text)
         self.assertNotIn("base", text)
         wide.write_text("base: wide.yaml\n", encoding="utf-8")
-        for arguments, status, words in ((["huge"], 64, "there is no machine 'huge': choose one of nano, edge"),
+        for arguments, status, words in ((["huge"], 64, "there is no machine 'huge': choose one of nano, edge, server"),
                                          ([self.dir / "no.yaml"], 66, "no.yaml: cannot be read"),
                                          ([wide], 64, "is its own base, directly or through others"),
                                          (["nano", "edge"], 64, "see npu machine --help")):

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "hw/presets/preset.h"
 #include "tests/system/device/bench.h"
 
 namespace npu::test {
@@ -70,7 +71,8 @@ TEST_P(WakeWord, EveryFrameAsReferenceThreeTimes) { run(Path::kFirmware); }
 TEST_P(WakeWord, WithoutFirmwareThreeTimes) { run(Path::kBypass); }
 
 INSTANTIATE_TEST_SUITE_P(Imported, WakeWord,
-                         testing::Combine(testing::ValuesIn(kWakeWords), testing::Values("edge", "nano")), test_name);
+                         testing::Combine(testing::ValuesIn(kWakeWords), testing::ValuesIn(presets::preset_names())),
+                         test_name);
 
 class ZooNetwork : public testing::TestWithParam<NamedNetwork> {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ZooNetwork);
@@ -81,7 +83,8 @@ TEST_P(ZooNetwork, AsGoldenThreeTimes) {
 
 #ifdef NPU_ZOO_DIR
 INSTANTIATE_TEST_SUITE_P(Zoo, ZooNetwork,
-                         testing::Combine(testing::ValuesIn(kZooNetworks), testing::Values("edge", "nano")), test_name);
+                         testing::Combine(testing::ValuesIn(kZooNetworks), testing::ValuesIn(presets::preset_names())),
+                         test_name);
 #endif
 
 }  // namespace

@@ -29,18 +29,18 @@ constexpr uint64_t kBankStep = 1024;     // next bank, same row
 constexpr uint64_t kRowStep = 4 * 1024;  // next row, same bank
 
 TEST(DramTimingTest, ClosedHitMiss) {
-  DramTiming timing(dram());
+  RowDram timing(dram());
   // Closed: activate 10, CAS 14, 8 of data.
   EXPECT_EQ(timing.access(0, 0, 64, false), 32'000u);
   // Hit, long after: CAS 14, 8 of data.
   EXPECT_EQ(timing.access(100'000, 64, 64, false), 122'000u);
   // Miss: precharge 12, activate 10, CAS 14, 8 of data.
   EXPECT_EQ(timing.access(200'000, kRowStep, 64, false), 244'000u);
-  EXPECT_EQ(timing.statistics(), (DramTiming::Statistics{1, 1, 1, 0}));
+  EXPECT_EQ(timing.statistics(), (RowDram::Statistics{1, 1, 1, 0}));
 }
 
 TEST(DramTimingTest, HitsStreamAtTheRateOfTheBus) {
-  DramTiming timing(dram());
+  RowDram timing(dram());
   uint64_t done = timing.access(0, 0, 64, false);
   for (uint64_t at = 64; at < 1024; at += 64) {
     const uint64_t next = timing.access(0, at, 64, false);  // all of them waiting
@@ -50,7 +50,7 @@ TEST(DramTimingTest, HitsStreamAtTheRateOfTheBus) {
 }
 
 TEST(DramTimingTest, BanksPrepareTheirRowsInParallel) {
-  DramTiming timing(dram());
+  RowDram timing(dram());
   EXPECT_EQ(timing.access(0, 0, 64, false), 32'000u);
   // Activated at 0 too, data behind the first on the bus.
   EXPECT_EQ(timing.access(0, kBankStep, 64, false), 40'000u);
@@ -58,7 +58,7 @@ TEST(DramTimingTest, BanksPrepareTheirRowsInParallel) {
 }
 
 TEST(DramTimingTest, PrechargeWaitsForRasAndForWrites) {
-  DramTiming timing(dram());
+  RowDram timing(dram());
   // Activated at 0, data from 24 to 32, next command at 18; the precharge waits for t_ras: 30, then 12 + 10 + 14 + 8.
   EXPECT_EQ(timing.access(0, 0, 64, false), 32'000u);
   EXPECT_EQ(timing.access(0, kRowStep, 64, false), 74'000u);
@@ -69,7 +69,7 @@ TEST(DramTimingTest, PrechargeWaitsForRasAndForWrites) {
 }
 
 TEST(DramTimingTest, WholeGranules) {
-  DramTiming timing(dram());
+  RowDram timing(dram());
   EXPECT_EQ(timing.access(0, 10, 1, false), 32'000u);
   timing.restart();
   EXPECT_EQ(timing.access(0, 60, 8, false), 40'000u);  // in two granules
@@ -80,38 +80,74 @@ TEST(DramTimingTest, WholeGranules) {
 }
 
 TEST(DramTimingTest, RefreshClosesRowsAndBlocksAllBanks) {
-  DramTiming timing(dram());
+  RowDram timing(dram());
   EXPECT_EQ(timing.access(900'000, 0, 64, false), 932'000u);
   // The refresh at 1,000,000 takes 100,000; then the row is closed again: 10 + 14 + 8.
   EXPECT_EQ(timing.access(1'050'000, 64, 64, false), 1'132'000u);
-  EXPECT_EQ(timing.statistics(), (DramTiming::Statistics{0, 2, 0, 1}));
+  EXPECT_EQ(timing.statistics(), (RowDram::Statistics{0, 2, 0, 1}));
   // Idle for long: refreshes happened, the last one long ago.
   EXPECT_EQ(timing.access(5'500'000, 0, 64, false), 5'532'000u);
   EXPECT_EQ(timing.statistics().refreshes, 5u);
 }
 
 TEST(DramTimingTest, RefreshWaitsForDataOnTheBus) {
-  DramTiming timing(dram());
+  RowDram timing(dram());
   EXPECT_EQ(timing.access(990'000, 0, 64, false), 1'022'000u);
   // The refresh starts at 1,022,000 and takes 100,000; 10 + 14 + 8.
   EXPECT_EQ(timing.access(1'000'000, 64, 64, false), 1'154'000u);
 }
 
 TEST(DramTimingTest, RestartForgetsEverything) {
-  DramTiming timing(dram());
+  RowDram timing(dram());
   timing.access(1'234'567, 0, 4096, true);
   timing.restart();
   EXPECT_EQ(timing.access(0, 0, 64, false), 32'000u);
 }
 
 TEST(DramTimingTest, EdgePresetStreamsAtItsBandwidth) {
-  DramTiming timing(presets::load_preset("edge").dram);
+  RowDram timing(presets::load_preset("edge").dram);
   uint64_t done = 0;
   const uint64_t bytes = 1 << 20;
   for (uint64_t at = 0; at < bytes; at += 256) done = timing.access(0, at, 256, false);
   const double gigabytes = static_cast<double>(bytes) / static_cast<double>(done) * 1000;
   EXPECT_GT(gigabytes, 11.0);  // of 12.8 at the pins; refresh takes 7 %
   EXPECT_LT(gigabytes, 12.8);
+}
+
+// A bus of 1,024 bits moves 128 bytes at once.
+TEST(DramTimingTest, AWideBusMovesWholeTransfers) {
+  presets::Dram wide = dram();
+  wide.bus_bits = 1024;
+  RowDram timing(wide);
+  EXPECT_EQ(timing.access(0, 64, 64, false), 10'000u + 14'000u + 1'000u);
+  EXPECT_EQ(timing.access(100'000, 96, 64, false), 100'000u + 14'000u + 2'000u);
+}
+
+TEST(FixedDramTest, EachAccessTakesTheLatencyAndTheBus) {
+  presets::Dram memory;
+  memory.data_rate_mts = 1000;
+  memory.bus_bits = 64;
+  memory.latency_ns = 40;
+  const std::unique_ptr<DramTiming> timing = make_dram_timing(memory);
+  // 40 of latency, 8 of data, wherever it is.
+  EXPECT_EQ(timing->access(0, 0, 64, false), 48'000u);
+  EXPECT_EQ(timing->access(100'000, 1 << 20, 64, true), 148'000u);
+  // Behind the other on the bus; half a granule takes it for a whole one, and two for two.
+  EXPECT_EQ(timing->access(101'000, 64, 32, false), 156'000u);
+  EXPECT_EQ(timing->access(101'000, 32, 64, false), 172'000u);
+  timing->restart();
+  EXPECT_EQ(timing->access(0, 0, 64, false), 48'000u);
+}
+
+TEST(FixedDramTest, ServesAtTheRateOfTheBus) {
+  presets::Dram memory;
+  memory.data_rate_mts = 3200;
+  memory.bus_bits = 32;
+  memory.latency_ns = 100;
+  FixedDram timing(memory);
+  for (uint64_t i = 0; i < 100; ++i) {
+    EXPECT_EQ(timing.access(0, 4096 * i, 256, false), 100'000 + 20'000 * (i + 1));  // 256 bytes at 12.8 a ns
+  }
 }
 
 }  // namespace

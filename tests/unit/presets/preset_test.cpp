@@ -53,7 +53,7 @@ std::pair<ErrorCode, std::string> error_of(const std::string& text) {
 }
 
 TEST(Presets, NamedOnesLoad) {
-  EXPECT_EQ(preset_names(), (std::vector<std::string>{"nano", "edge"}));
+  EXPECT_EQ(preset_names(), (std::vector<std::string>{"nano", "edge", "server"}));
   for (const std::string& name : preset_names()) EXPECT_EQ(load_preset(name).name, name);
 
   const Preset edge = load_preset("edge");
@@ -175,7 +175,7 @@ std::pair<ErrorCode, std::string> load_error(const std::string& name_or_path) {
 TEST(Presets, MissingFilesAndNamesAreToldApart) {
   const auto [name_code, name_message] = load_error("huge");
   EXPECT_EQ(name_code, ErrorCode::kBadPreset);
-  EXPECT_THAT(name_message, HasSubstr("there is no machine 'huge': choose one of nano, edge"));
+  EXPECT_THAT(name_message, HasSubstr("there is no machine 'huge': choose one of nano, edge, server"));
   EXPECT_EQ(load_error("no/such/file.yaml").first, ErrorCode::kCannotRead);
   EXPECT_EQ(load_error(NPU_PRESET_DIR).first, ErrorCode::kCannotRead);
   EXPECT_EQ(load_error("").first, ErrorCode::kBadPreset);
@@ -228,12 +228,37 @@ TEST(Presets, WithABaseOnlyWhatDiffersIsListed) {
   EXPECT_EQ(load_preset(folder.write("nano.yaml", "base: nano\n")), load_preset("nano"));
 }
 
+TEST(Presets, AMemoryOfOneLatencyHasNoRows) {
+  const PresetFolder folder;
+  const Preset edge = load_preset("edge");
+  const Preset ideal = load_preset(folder.write("ideal.yaml", "base: edge\ndram: {latency_ns: 50}\n"));
+  EXPECT_EQ(ideal.dram.latency_ns, 50u);
+  EXPECT_EQ(ideal.dram.bytes_per_second(), edge.dram.bytes_per_second());
+  EXPECT_EQ(ideal.dram.banks, 0u);
+  EXPECT_EQ(ideal.caps, edge.caps);
+  const std::string text = to_yaml(ideal);
+  EXPECT_THAT(text, testing::Not(HasSubstr("banks: 8")));
+  Preset again = parse_preset("ideal", "ideal.yaml", text);
+  EXPECT_EQ(again, ideal);
+  EXPECT_THAT(to_yaml(edge), testing::Not(HasSubstr("latency_ns")));
+  const auto error = [&](const std::string& dram) {
+    return load_error(folder.write("test.yaml", "base: ideal.yaml\ndram: {" + dram + "}\n")).second;
+  };
+  EXPECT_EQ(error("latency_ns: 60"), "");
+  for (const char* dram : {"t_rcd_ns: 20", "latency_ns: 60, banks: 4"}) {
+    EXPECT_THAT(error(dram), HasSubstr(" has no meaning where dram.latency_ns is the latency of each access"));
+  }
+  EXPECT_THAT(error("latency_ns: 0"),
+              HasSubstr("dram.latency_ns is 0, but must be a whole number from 1 to 1000 (ns)"));
+  EXPECT_THAT(error_of(edited({}, "  latency_ns: 9\n")).second, HasSubstr("has no meaning where"));
+}
+
 TEST(Presets, BadBasesAreRefused) {
   const PresetFolder folder;
   const std::string fine = folder.write("fine.yaml", "base: edge\n");
   const auto error = [&](const std::string& text) { return load_error(folder.write("test.yaml", text)); };
   EXPECT_THAT(error("base: huge\n").second,
-              HasSubstr("test.yaml: base: there is no machine 'huge': choose one of nano, edge"));
+              HasSubstr("test.yaml: base: there is no machine 'huge': choose one of nano, edge, server"));
   EXPECT_EQ(error("base: huge\n").first, ErrorCode::kBadPreset);
   EXPECT_EQ(error("base: no/such.yaml\n").first, ErrorCode::kCannotRead);
   EXPECT_EQ(error("base:\n").second.substr(folder.write("test.yaml", "").size()),
