@@ -24,8 +24,10 @@ if(NPU_CCACHE)
   endif()
 endif()
 if(NPU_CCACHE AND NOT _ccache_problem AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Paths below the source folder count as relative, so that another clone finds what this one compiled.
-  set(_launcher "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=true "${NPU_CCACHE}")
+  # Another clone finds what this one compiled: paths below the source folder count as relative, and the user's language,
+  # which changes no more than the compiler's messages, does not count.
+  set(_launcher "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=true
+                CCACHE_SLOPPINESS=locale "${NPU_CCACHE}")
   set(CMAKE_CXX_COMPILER_LAUNCHER ${_launcher})
   set(CMAKE_C_COMPILER_LAUNCHER ${_launcher})
 endif()
