@@ -191,7 +191,7 @@ class Parser {
   }
 
   [[nodiscard]] std::string dram_name(const YAML::Node& node) const {
-    const std::string name = node.IsScalar() ? node.Scalar() : "";
+    std::string name = node.IsScalar() ? node.Scalar() : "";
     if (name.empty() || name.size() > 64 ||
         !std::all_of(name.begin(), name.end(), [](unsigned char c) { return c >= ' ' && c != 0x7f; })) {
       fail("dram.name must be a text of 1 to 64 printable characters");

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -37,7 +38,9 @@ class StepParts {
   void begin(uint32_t layer) { layer_ = layer; }
   template <typename Work>
   void add(Work&& work) {
-    steps_.emplace_back(layer_, std::forward<Work>(work));
+    Step& step = steps_.emplace_back();
+    step.layer = layer_;
+    step.work.template emplace<std::decay_t<Work>>(std::forward<Work>(work));
   }
   void keep(Step&& step) { steps_.push_back(std::move(step)); }
   [[nodiscard]] std::vector<Step>& steps() { return steps_; }
