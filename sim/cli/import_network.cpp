@@ -90,7 +90,7 @@ std::string essence(const std::string& output) {
 // What a tool says of a file that it got instead of the user's.
 std::string without_made(std::string text) {
   constexpr std::string_view kMade = "made/clean.mlir:";
-  for (size_t at; (at = text.find(kMade)) != std::string::npos;) {
+  for (size_t at = text.find(kMade); at != std::string::npos; at = text.find(kMade)) {
     size_t end = at + kMade.size();
     while (end < text.size() && (std::isdigit(static_cast<unsigned char>(text[end])) != 0 || text[end] == ':')) ++end;
     if (end < text.size() && text[end] == ' ') ++end;
