@@ -114,7 +114,7 @@ else
 fi
 case $level in
   smoke) check release release 100 --label-regex '^(unit|smoke)$' ;;
-  full) check release release 1200 --label-exclude nightly ;;
+  full) check release release 900 --label-exclude nightly ;;
   nightly) check release release 20000 ;;
 esac
 
@@ -123,7 +123,7 @@ if [[ $level != smoke ]]; then
   export ASAN_OPTIONS=detect_stack_use_after_return=0
   export UBSAN_OPTIONS=print_stacktrace=1
   build asan unit_tests
-  check "unit tests with sanitizers" asan 1000 --label-regex '^unit'
+  check "unit tests with sanitizers" asan 900 --label-regex '^unit'
   build tsan runtime_test capi_test
   GTEST_FILTER='Threads.*:Monitor.*:FirmwareJob.*:FirmwareFault.*:CompletionTest.*' \
     check "threads with their sanitizer" tsan 120 --tests-regex '^(runtime_test|capi_test)$'

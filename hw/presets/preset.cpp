@@ -314,6 +314,14 @@ Preset load_machine(const std::string& name_or_path, const std::filesystem::path
 
 }  // namespace
 
+std::vector<std::pair<std::string_view, uint32_t>> keys_of(const Dram& dram) {
+  std::vector<std::pair<std::string_view, uint32_t>> keys;
+  for (const DramKey& key : kDramKeys) {
+    if (has(dram, key)) keys.emplace_back(key.name, dram.*key.member);
+  }
+  return keys;
+}
+
 std::vector<std::string> preset_names() {
   std::vector<std::string> names;
   for (const EmbeddedPreset& preset : embedded_presets()) names.emplace_back(preset.name);
@@ -337,9 +345,7 @@ std::string to_yaml(const Preset& preset) {
   std::string name;  // in quotes, because it may be what YAML takes for something else
   for (const char c : preset.dram.name) name += c == '\'' ? "''" : std::string(1, c);
   line("  ", "name", "'" + name + "'");
-  for (const DramKey& key : kDramKeys) {
-    if (has(preset.dram, key)) line("  ", key.name, std::to_string(preset.dram.*key.member));
-  }
+  for (const auto& [key, value] : keys_of(preset.dram)) line("  ", key, std::to_string(value));
   return text;
 }
 

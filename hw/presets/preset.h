@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hw/contract/error.h"
@@ -34,6 +35,9 @@ struct Dram {
 
   friend bool operator==(const Dram&, const Dram&) = default;
 };
+
+// The keys of a machine's file that such a memory has, beside its name, and their values; in the file's order.
+[[nodiscard]] std::vector<std::pair<std::string_view, uint32_t>> keys_of(const Dram& dram);
 
 struct Preset {
   std::string name;  // "edge", or the file's name without its ending

@@ -29,20 +29,8 @@ Json ports(const std::vector<compiler::Port>& list) {
 
 // With the keys that a machine's file has.
 Json memory(const presets::Dram& dram) {
-  Json json = {{"name", dram.name}, {"data_rate_mts", dram.data_rate_mts}, {"bus_bits", dram.bus_bits}};
-  if (dram.latency_ns > 0) {
-    json["latency_ns"] = dram.latency_ns;
-    return json;
-  }
-  json.update(Json{{"banks", dram.banks},
-                   {"row_bytes", dram.row_bytes},
-                   {"t_rcd_ns", dram.t_rcd_ns},
-                   {"t_rp_ns", dram.t_rp_ns},
-                   {"t_cas_ns", dram.t_cas_ns},
-                   {"t_ras_ns", dram.t_ras_ns},
-                   {"t_wr_ns", dram.t_wr_ns},
-                   {"t_refi_ns", dram.t_refi_ns},
-                   {"t_rfc_ns", dram.t_rfc_ns}});
+  Json json = {{"name", dram.name}};
+  for (const auto& [key, value] : presets::keys_of(dram)) json[std::string(key)] = value;
   return json;
 }
 

@@ -334,11 +334,9 @@ std::string hash_machine(const presets::Preset& preset) {
   for (const contract::CapabilityInfo& info : contract::kCapabilities) {
     text += fmt::format("{}={}\n", info.name, preset.caps.*info.member);
   }
-  const presets::Dram& dram = preset.dram;
-  text += fmt::format("dram={},{},{},{},{},{},{},{},{},{},{}\n", dram.data_rate_mts, dram.bus_bits, dram.banks,
-                      dram.row_bytes, dram.t_rcd_ns, dram.t_rp_ns, dram.t_cas_ns, dram.t_ras_ns, dram.t_wr_ns,
-                      dram.t_refi_ns, dram.t_rfc_ns);
-  if (dram.latency_ns > 0) text += fmt::format("latency={}\n", dram.latency_ns);
+  std::vector<uint32_t> memory;
+  for (const auto& [key, value] : presets::keys_of(preset.dram)) memory.push_back(value);
+  text += fmt::format("dram={}\n", fmt::join(memory, ","));
   Sha256 hash;
   hash.add(text.data(), text.size());
   return hash.hex();

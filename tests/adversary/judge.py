@@ -85,7 +85,9 @@ def run(npu, arguments, folder, allowed=DOCUMENTED):
             answer.complain(f"has {len(errors)} sentences of error")
     elif status == 0 and errors:
         answer.complain("has an error and status 0")
-    for line in [] if "-" in arguments else asides:  # with a report as "-", the text goes there, too
+    # With a report as "-", the text goes there, too.
+    with_text = any(str(option).startswith("--") and value == "-" for option, value in zip(arguments, arguments[1:]))
+    for line in [] if with_text else asides:
         if not ASIDE.match(line):
             answer.complain(f"says {line[:80]!r} beside")
             break
