@@ -66,10 +66,10 @@ void mark_layers(const std::string& which, const std::vector<compiler::Layer>& l
   }
   throw Error(
       ErrorCode::kBadOption,
-      fmt::format("--rtl names layer {}, but the network has no such layer; it has {} of them, from 0 {} to {} {}; npu "
-                  "run without --rtl prints their names",
+      fmt::format("--rtl names layer {}, but the network has no such layer; it has {} of them, from {} (0) to {} ({}): "
+                  "name one as the report of npu run without --rtl does, or count its rows from 0",
                   graph::in_quotes(which), layers.size(), graph::in_quotes(layers.empty() ? "" : layers.front().name),
-                  layers.empty() ? 0 : layers.size() - 1, graph::in_quotes(layers.empty() ? "" : layers.back().name)));
+                  graph::in_quotes(layers.empty() ? "" : layers.back().name), layers.empty() ? 0 : layers.size() - 1));
 }
 
 std::string free_folder() {
@@ -83,7 +83,8 @@ std::string free_folder() {
 void add_back_end_options(po::options_description& options) {
   options.add_options()  //
       ("rtl", po::value<std::vector<std::string>>()->value_name("ENGINE[@LAYER],..."),
-       "run these engines on their RTL: mxu, vpu; with @LAYER, a name or a number, only that layer")  //
+       "run these engines on their RTL: mxu, vpu; with @LAYER, a name or the number of a row in the report, from 0, "
+       "only that layer")  //
       ("lockstep", po::bool_switch(),
        "run model and RTL of each tile and compare every byte and the cycles; the first difference stops the run with "
        "exit status 7; for the engines of --rtl, or all that have RTL")  //

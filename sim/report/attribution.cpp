@@ -87,6 +87,8 @@ class Sweep {
     left_ = end - begin;
     const uint64_t dram = count_busy(begin, end);
     while (part_ + 1 < path_.size() && path_[part_].end <= begin) ++part_;
+    const Event* event = path_[part_].event;
+    of_other_layer_ = event != nullptr && owner != nullptr && event->layer != owner->layer;
     charge_path(path_[part_], begin, end, dram);
   }
 
@@ -170,6 +172,7 @@ class Sweep {
   void take(Cause cause, Resource resource, uint64_t cycles) {
     cycles = std::min(cycles, left_);
     charge_->causes[static_cast<size_t>(cause)] += cycles;
+    if (of_other_layer_) charge_->others[static_cast<size_t>(cause)] += cycles;
     charge_->limits[static_cast<size_t>(resource)] += cycles;
     left_ -= cycles;
   }
@@ -207,8 +210,9 @@ class Sweep {
   const std::vector<PathPart> path_;
   size_t part_ = 0;  // of the path, that the time has come to
   std::vector<Charge> result_;
-  Charge* charge_ = nullptr;  // of the layer that the interval is charged to
-  uint64_t left_ = 0;         // cycles of the interval without a cause yet
+  Charge* charge_ = nullptr;     // of the layer that the interval is charged to
+  bool of_other_layer_ = false;  // the interval's command on the path
+  uint64_t left_ = 0;            // cycles of the interval without a cause yet
   std::array<QueueLine, kQueues> lines_;
   std::vector<uint64_t> times_;  // where anything changes
   const Event* last_ = nullptr;  // the last command of the stream
@@ -220,6 +224,7 @@ uint64_t Charge::cycles() const { return std::accumulate(causes.begin(), causes.
 
 Charge& Charge::operator+=(const Charge& more) {
   for (size_t i = 0; i < kCauseCount; ++i) causes[i] += more.causes[i];
+  for (size_t i = 0; i < kCauseCount; ++i) others[i] += more.others[i];
   for (size_t i = 0; i < kResourceCount; ++i) limits[i] += more.limits[i];
   for (size_t i = 0; i < kResourceCount; ++i) busy[i] += more.busy[i];
   return *this;

@@ -26,6 +26,7 @@ namespace npu::report {
 // Of a layer.
 struct Charge {
   CauseCycles causes{};
+  CauseCycles others{};  // the part of `causes` in which the job waited for another layer's command
   ResourceCycles limits{};
   // Cycles of the layer's in which a resource was at work, for any layer. DRAM: what its bytes take at best. Nothing
   // for latency and command issue. Over all layers it is what the resource did in the job.

@@ -190,6 +190,7 @@ Json layer(const Report& report, const LayerRow& row) {
           {"dma_busy_cycles", per_invocation(report, row.dma_busy)},
           {"limits", by_resource(report, row.charge.limits)},
           {"cycles_by_cause", by_cause(report, row.charge.causes)},
+          {"cycles_by_cause_of_other_layers", by_cause(report, row.charge.others)},
           {"busy", by_unit(report, row.charge.busy)},
           {"lower_bounds", by_unit(report, row.bounds)},
           {"estimated_cycles", row.layer.estimated_cycles},

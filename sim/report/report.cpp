@@ -226,7 +226,11 @@ std::string limited_by(const Report& report, const LayerRow& row) {
   const double share = 100.0 * static_cast<double>(limit.cycles) / static_cast<double>(row.cycles);
   std::string text = fmt::format("{} {:.0f} %", words(limit.resource), share);
   const Cause cause = limit.cause;
-  if (!words(cause).empty()) text += fmt::format(": {}", words(cause));
+  if (!words(cause).empty()) {
+    const auto i = static_cast<size_t>(cause);
+    const bool of_others = 2 * row.charge.others[i] > row.charge.causes[i];
+    text += fmt::format(": {}{}", words(cause), of_others ? " of other layers" : "");
+  }
   // An array that computes all the time and still does few MACs has too few channels or taps to work on.
   constexpr double kFilled = 0.4;
   if (cause == Cause::kMxuCompute && row.mxu_busy > 0) {

@@ -77,6 +77,11 @@ TEST(Attribution, TheLayerIsTheMxusAndTheCauseThePaths) {
   const auto layers = attribute(events, 40, 2, {});
   EXPECT_EQ(at(layers[0], Cause::kVpuCompute), 20u);
   EXPECT_EQ(at(layers[1], Cause::kVpuCompute), 20u);
+  // Only the first layer waits for a command of the other.
+  constexpr auto kCompute = static_cast<size_t>(Cause::kVpuCompute);
+  EXPECT_EQ(layers[0].others[kCompute], 20u);
+  EXPECT_EQ(layers[1].others[kCompute], 0u);
+  EXPECT_EQ(total(layers).others[kCompute], 20u);
 }
 
 TEST(Attribution, StateOnTheChipIsDmaAndStateInDramIsDramAndLatency) {

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 TEST(Table, RowsSayWhatLimitsALayer) {
   const std::string text = to_table(sample_report());
   EXPECT_THAT(text, HasSubstr("conv2d_4          CONV2D             185  92.5 %"));
-  EXPECT_THAT(text, HasSubstr("DRAM 35 %: weights"));
+  EXPECT_THAT(text, HasSubstr("DRAM 35 %: constants\n"));
   EXPECT_THAT(text, HasSubstr("200 cycles = 1.000 us at 200 MHz\n"));
   // What this run is worth, not what all are: one tile of one, 15 cycles; 100 of 200 cycles wait for DRAM.
   EXPECT_THAT(text,
