@@ -10,11 +10,13 @@
 
 #include "hw/contract/gen/commands.h"
 #include "hw/contract/gen/errors.h"
+#include "hw/contract/memory_access.h"
 
 namespace npu::engine {
 
+using contract::Access;
+
 // What an address of a command resolves to. The resolver checks region, bounds, rights and variable flags.
-enum class Access : uint8_t { kRead, kWrite };
 
 class MemoryView {
  public:

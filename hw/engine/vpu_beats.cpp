@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hw/contract/uop_fields.h"
 #include "hw/engine/beats.h"
 #include "hw/timing/vpu_cycles.h"
 
@@ -11,7 +12,7 @@ namespace npu::engine {
 namespace {
 
 using contract::Uop;
-using contract::UopCode;
+using contract::UopRole;
 
 constexpr uint64_t kLaneBytes = 4;
 
@@ -58,9 +59,10 @@ std::vector<BeatRun> ewise_beats(const EwiseTile& tile, const contract::Capabili
     blob_begin = blob_end;
   }
   for (const Uop& uop : tile.command.uops) {
-    if (uop.op != UopCode::kLoad && uop.op != UopCode::kStore) continue;
-    const bool write = uop.op == UopCode::kStore;
-    const Box box = tile.box(write ? uop.b : uop.a);
+    const contract::NamedOperand operand = operand_of(uop);
+    const bool write = operand.role == UopRole::kStored;
+    if (!write && operand.role != UopRole::kLoaded) continue;
+    const Box box = tile.box(operand.index);
     add_stream(beats,
                stream_of(box, write ? Port::kResult : Port::kOperand, distinct_bytes(box), box.run * caps.vpu_lanes,
                          write ? cycles.fill : cycles.fill - 1, write ? cycles.total() : cycles.fill + cycles.steady));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hw/contract/gen/micro_operations.h"
 #include "hw/engine/vpu_beats.h"
 #include "hw/timing/vpu_cycles.h"
 
@@ -53,15 +54,14 @@ void EwiseRunner::prepare_rescales(const EwiseTile& tile, uint64_t inner, uint64
       to.high = range.high;
     }
     if (uop.op != UopCode::kRescale) continue;
-    const uint32_t fields = static_cast<uint32_t>(uop.imm0);
-    const Rescale kind = static_cast<Rescale>(fields & 0xff);
-    to.per_element = (fields >> 8 & 0xff) != 0;
-    to.wide = kind == Rescale::kSingle16;
+    const auto how = contract::RescaleImmediate::unpack(uop.imm0);
+    to.per_element = how.per_channel;
+    to.wide = how.kind == Rescale::kSingle16;
     ChannelParams& params = params_[u];
-    params.load({operands_.data[uop.b], tile.command.operands[uop.b].bytes}, to.per_element ? inner : 1, kind);
+    params.load({operands_.data[uop.b], tile.command.operands[uop.b].bytes}, to.per_element ? inner : 1, how.kind);
     // A block may hold several rows: each has all channels.
     if (to.per_element) params.repeat(rows);
-    const ValueRange range = value_range(static_cast<Element>(fields >> 16 & 0xff), fields >> 24 != 0);
+    const ValueRange range = value_range(how.type, how.output_unsigned);
     to.multiplier = params.multiplier.data();
     to.round = params.round.data();
     to.extra = params.extra.data();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <bitset>
 
+#include "hw/contract/uop_fields.h"
 #include "hw/engine/vpu_ewise.h"
 
 namespace npu::engine {
@@ -12,15 +13,14 @@ using contract::ErrorCode;
 using contract::Operand;
 using contract::ParameterEntry;
 using contract::ParameterHeader;
-using contract::Rescale;
+using contract::RescaleImmediate;
 using contract::Uop;
 using contract::UopCode;
+using contract::UopField;
+using contract::UopRole;
 using contract::VpuEwiseCommand;
 
-constexpr uint32_t kTable8Bytes = 256;
-constexpr uint32_t kTable16Bytes = 513 * 2;
-
-// Checks one program; `valid()` is false after the first field that is out of range.
+// Checks one program; `valid()` is false after the first field that is not what the contract allows there.
 class ProgramCheck {
  public:
   explicit ProgramCheck(EwiseTile& tile) : tile_(tile) {}
@@ -30,95 +30,59 @@ class ProgramCheck {
   void check(const Uop& uop) {
     require(known(uop.op));
     if (!valid_) return;
-    switch (uop.op) {
-      case UopCode::kLoad:
-        require((uop.imm0 & ~1) == 0);
-        if (stream(uop.a)) tile_.uses[uop.a].loaded = true;
-        return writes(uop.dst);
-      case UopCode::kStore:
-        reads(uop.a);
-        if (stream(uop.b)) tile_.uses[uop.b].stored = true;
-        return;
-      case UopCode::kMul:
-        require(uop.imm0 >= 0 && uop.imm0 <= 63);
-        return binary(uop);
-      case UopCode::kShl:
-      case UopCode::kShrLogical:
-        element(static_cast<uint32_t>(uop.imm0));
-        return binary(uop);
-      case UopCode::kShrArith:
-        require(uop.imm0 == 0 || uop.imm0 == 1);
-        return binary(uop);
-      case UopCode::kSelect:
-        reads(static_cast<uint32_t>(uop.imm0));
-        return binary(uop);
-      case UopCode::kNegate:
-        require(uop.b == static_cast<uint32_t>(Element::kI8) || uop.b == static_cast<uint32_t>(Element::kI16) ||
-                uop.b == static_cast<uint32_t>(Element::kI32));
-        return unary(uop);
-      case UopCode::kCast:
-        element(static_cast<uint32_t>(uop.imm0));
-        return unary(uop);
-      case UopCode::kRescale:
-        rescale(uop);
-        return unary(uop);
-      case UopCode::kTable8:
-        blob(uop.b, kTable8Bytes);
-        return unary(uop);
-      case UopCode::kTable16:
-        blob(uop.b, kTable16Bytes);
-        return unary(uop);
-      case UopCode::kClamp:
-      case UopCode::kAbs:
-      case UopCode::kClz:
-      case UopCode::kBitNot:
-      case UopCode::kLogicalNot:
-        return unary(uop);
-      default:
-        return binary(uop);
+    const auto how = RescaleImmediate::unpack(uop.imm0);
+    if (uop.op == UopCode::kRescale) {
+      // 32 bits have no unsigned range.
+      require(RescaleImmediate::allowed(uop.imm0) && !(how.type == Element::kI32 && how.output_unsigned));
+      tile_.per_channel = tile_.per_channel || how.per_channel;
     }
+    for_each_field(uop, [&](const UopField& field, uint32_t value) {
+      if (valid_) check(field, value, how.per_channel);
+    });
   }
 
  private:
+  void check(const UopField& field, uint32_t value, bool per_channel) {
+    const auto number = static_cast<int32_t>(value);
+    switch (field.role) {
+      case UopRole::kUnused:
+      case UopRole::kPacked:
+        return;
+      case UopRole::kSource:
+        return require(is_register(value) && written_[value]);
+      case UopRole::kResult:
+        require(is_register(value));
+        if (valid_) written_.set(value);
+        return;
+      case UopRole::kLoaded:
+        return stream(value, &EwiseTile::Use::loaded);
+      case UopRole::kStored:
+        return stream(value, &EwiseTile::Use::stored);
+      case UopRole::kParameters:
+        return block(value, ParameterHeader::kBytes +
+                                (per_channel ? uint64_t{tile_.command.dims[3]} : 1) * ParameterEntry::kBytes);
+      case UopRole::kTable:
+        return block(value, field.bytes);
+      case UopRole::kElement:
+        return require(value < 32 && (field.elements >> value & 1) != 0);
+      case UopRole::kNumber:
+        return require(field.low <= number && number <= field.high);
+    }
+  }
+
   void require(bool condition) { valid_ = valid_ && condition; }
-  void element(uint32_t type) { require(known(static_cast<Element>(type))); }
-  void reads(uint32_t index) {
-    require(index < tile_.command.register_count && index < written_.size() && written_[index]);
+  [[nodiscard]] bool is_register(uint32_t index) const {
+    return index < tile_.command.register_count && index < written_.size();
   }
-  void writes(uint32_t index) {
-    require(index < tile_.command.register_count && index < written_.size());
-    if (valid_) written_.set(index);
+  [[nodiscard]] bool is_operand(uint32_t index) const { return index < tile_.command.operands.size(); }
+
+  void stream(uint32_t index, bool EwiseTile::Use::*how) {
+    require(is_operand(index) && tile_.command.operands[index].bytes == 0);
+    if (valid_) tile_.uses[index].*how = true;
   }
-  void unary(const Uop& uop) {
-    reads(uop.a);
-    writes(uop.dst);
-  }
-  void binary(const Uop& uop) {
-    reads(uop.b);
-    unary(uop);
-  }
-  // An operand of load or store: not a blob.
-  bool stream(uint32_t index) {
-    require(index < tile_.command.operands.size() && tile_.command.operands[index].bytes == 0);
-    return valid_;
-  }
-  void blob(uint32_t index, uint64_t least) {
-    require(index < tile_.command.operands.size() && tile_.command.operands[index].bytes >= least);
-    if (!valid_) return;
-    require(tile_.command.operands[index].stride == std::array<int32_t, 4>{});
-  }
-  void rescale(const Uop& uop) {
-    const uint32_t fields = static_cast<uint32_t>(uop.imm0);
-    const Rescale kind = static_cast<Rescale>(fields & 0xff);
-    const uint32_t per_channel = fields >> 8 & 0xff;
-    const Element type = static_cast<Element>(fields >> 16 & 0xff);
-    const uint32_t is_unsigned = fields >> 24;
-    require(kind == Rescale::kSingle32 || kind == Rescale::kDouble32 || kind == Rescale::kSingle16);
-    require(per_channel <= 1 && is_unsigned <= 1);
-    require(type == Element::kI8 || type == Element::kI16 || (type == Element::kI32 && is_unsigned == 0));
-    const uint64_t entries = per_channel != 0 ? tile_.command.dims[3] : 1;
-    blob(uop.b, ParameterHeader::kBytes + entries * ParameterEntry::kBytes);
-    tile_.per_channel = tile_.per_channel || per_channel != 0;
+  void block(uint32_t index, uint64_t least) {
+    require(is_operand(index) && tile_.command.operands[index].bytes >= least &&
+            tile_.command.operands[index].stride == std::array<int32_t, 4>{});
   }
 
   EwiseTile& tile_;

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <variant>
 #include <vector>
 
 #include "hw/contract/gen/commands.h"
@@ -40,14 +39,6 @@ struct Traffic {
   [[nodiscard]] uint64_t read() const { return spm_read + dram_read + psram_read; }
   [[nodiscard]] uint64_t written() const { return spm_written + dram_written + psram_written; }
 };
-
-using DecodedCommand =
-    std::variant<std::monostate, contract::BeginCommand, contract::EndCommand, contract::DeclareCommand,
-                 contract::YieldCommand, contract::DmaCommand, contract::MxuCommand, contract::VpuEwiseCommand,
-                 contract::VpuPoolCommand, contract::VpuReduceCommand>;
-
-// `words` must be well formed (contract::well_formed).
-[[nodiscard]] DecodedCommand decode(std::span<const uint32_t> words);
 
 // Tokens as absolute counts: element q is how many commands of queue q must have completed.
 using TokenTargets = std::array<uint32_t, contract::kEngineQueues>;

@@ -103,7 +103,7 @@ void CommandProcessor::run_stream() {
   if (!wait_for_persistent()) return;
   for (;; ++index_) {
     if (!next_command()) return;
-    DecodedCommand command;
+    contract::AnyCommand command;
     const Words words(words_.data(), header_.words);
     const ErrorCode error = check_command(words, machine_.config.caps, command);
     if (error != ErrorCode::kOk) {
@@ -175,7 +175,7 @@ bool CommandProcessor::next_command() {
   return !machine_.job.aborting();
 }
 
-bool CommandProcessor::issue(const DecodedCommand& command) {
+bool CommandProcessor::issue(const contract::AnyCommand& command) {
   const auto queue = static_cast<uint32_t>(header_.queue);
   QueueUnit& unit = *units_[queue];
   while (unit.full()) {

@@ -1,40 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bytes a command touches, from its fields alone: the one place that knows it. The hazard checker, the bounds
-// checks and the counters of bytes asked use it.
-//
-// dma        reads src (copy), writes dst: runs of run_bytes over the five counts.
-// mxu        reads the rows and columns of the input box that some window reaches, weights, the parameter block (header
-// and out_c entries); writes the output box. vpu_ewise  reads the operands that micro-operations load or name as block
-// or table, writes those stored to. vpu_pool   reads as mxu and, for avg, the parameter header; writes the output box.
-// vpu_reduce reads [outer][axis][inner], writes [outer][inner].
+// What a command does with memory: the contract's accesses (hw/contract/gen/accesses.h), and what the device makes of
+// them. The hazard checker, the bounds checks and the counters of bytes asked use it.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
-#include "hw/contract/gen/commands.h"
-#include "hw/engine/engine.h"
+#include "hw/contract/memory_access.h"
 #include "hw/model/byte_set.h"
 #include "hw/model/command.h"
 
 namespace npu::model {
 
-// `run` contiguous bytes for every index of `dims`, outermost first; strides in bytes, 0 and negative ones too.
-struct StridedAccess {
-  static constexpr uint32_t kMaxRank = ByteSet::kMaxRank;
-  struct Dim {
-    uint64_t count = 1;
-    int64_t stride = 0;
-    friend bool operator==(const Dim&, const Dim&) = default;
-  };
-
-  contract::Address base;
-  int64_t first = 0;  // bytes from base to the first run
-  engine::Access access = engine::Access::kRead;
-  uint64_t run = 0;
-  std::array<Dim, kMaxRank> dims{};
-  bool commit = false;  // a write that makes its variable written
+struct StridedAccess : contract::MemoryAccess {
   // A read of exactly the bytes that the same command writes, in the same order, and of each before it is written.
   bool in_place = false;
 
@@ -56,7 +35,7 @@ struct Footprint {
 };
 
 // Appends to a cleared footprint. `command` must have passed check_command (validate.h).
-void collect_footprint(const DecodedCommand& command, Footprint& footprint);
+void collect_footprint(const contract::AnyCommand& command, Footprint& footprint);
 
 // Where the bytes of an access lie: offsets from its base, [low, high). False when they are beyond any memory.
 [[nodiscard]] bool span_of(const StridedAccess& access, int64_t& low, int64_t& high);

@@ -36,8 +36,7 @@ bool CommandProcessor::check_access(const StridedAccess& access, IssuedCommand& 
 
   const Window window = machine_.address_map.window(base, access.access);
   if (window.error != ErrorCode::kOk) return fault_at(window.error, base, base.offset, other);
-  const bool dma = slot.header.opcode == contract::Opcode::kDma;
-  if (!dma && window.space == Space::kDram) return fault_at(ErrorCode::kFaultAccessRight, base, base.offset, other);
+  if (!access.may_lie_in(window.space)) return fault_at(ErrorCode::kFaultAccessRight, base, base.offset, other);
 
   int64_t low = 0, high = 0;
   const auto limit = static_cast<int64_t>(window.limit);
@@ -69,7 +68,7 @@ bool CommandProcessor::check_access(const StridedAccess& access, IssuedCommand& 
 
   slot.asked.moved(window.space, read, bytes);
   if (variable) note_use(access, window, set, slot);
-  if (dma) (read ? slot.dma_src : slot.dma_dst) = window;
+  if (slot.header.opcode == contract::Opcode::kDma) (read ? slot.dma_src : slot.dma_dst) = window;
   return true;
 }
 

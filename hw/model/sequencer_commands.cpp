@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands that the sequencer executes itself: begin, declare, yield, end.
+#include "hw/contract/overloaded.h"
 #include "hw/model/command_processor.h"
 
 namespace npu::model {
@@ -18,7 +19,7 @@ bool matches(const Command& command, const contract::Capabilities& caps) {
 
 }  // namespace
 
-bool CommandProcessor::dispatch(const DecodedCommand& command) {
+bool CommandProcessor::dispatch(const contract::AnyCommand& command) {
   if (first_) {
     first_ = false;
     const bool from_start = machine_.job.registers().command_start == 0;
@@ -28,11 +29,18 @@ bool CommandProcessor::dispatch(const DecodedCommand& command) {
     if (point != nullptr && !from_start) return resume(*point);
     return fault(ErrorCode::kFaultBadCommand);
   }
-  if (const auto* declaration = std::get_if<contract::DeclareCommand>(&command)) return declare(*declaration);
-  if (const auto* point = std::get_if<contract::YieldCommand>(&command)) return yield(*point);
-  if (std::holds_alternative<contract::EndCommand>(command)) return end();
-  if (std::holds_alternative<contract::BeginCommand>(command)) return fault(ErrorCode::kFaultBadCommand);
-  return issue(command);
+  return std::visit(Overloaded{
+                        [&](const contract::BeginCommand&) { return fault(ErrorCode::kFaultBadCommand); },
+                        [&](const contract::EndCommand&) { return end(); },
+                        [&](const contract::DeclareCommand& declaration) { return declare(declaration); },
+                        [&](const contract::YieldCommand& point) { return yield(point); },
+                        [&](const contract::DmaCommand&) { return issue(command); },
+                        [&](const contract::MxuCommand&) { return issue(command); },
+                        [&](const contract::VpuEwiseCommand&) { return issue(command); },
+                        [&](const contract::VpuPoolCommand&) { return issue(command); },
+                        [&](const contract::VpuReduceCommand&) { return issue(command); },
+                    },
+                    command);
 }
 
 bool CommandProcessor::begin(const contract::BeginCommand& command) {

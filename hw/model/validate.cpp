@@ -128,15 +128,14 @@ bool fields_ok(const contract::VpuReduceCommand& reduce, const contract::Capabil
          all_positive({reduce.outer, reduce.axis, reduce.inner});
 }
 
-bool fields_ok(std::monostate, const contract::Capabilities&) { return false; }
-
 }  // namespace
 
-ErrorCode check_command(std::span<const uint32_t> words, const contract::Capabilities& caps, DecodedCommand& decoded) {
+ErrorCode check_command(std::span<const uint32_t> words, const contract::Capabilities& caps,
+                        contract::AnyCommand& decoded) {
   if (!contract::well_formed(words) || !contract::reserved_zero(words)) return ErrorCode::kFaultBadCommand;
   const contract::Header header = contract::Header::decode(words);
   if (header.core != 0) return ErrorCode::kFaultBadCommand;
-  decoded = decode(words);
+  decoded = contract::decode_command(words);
   if (!std::visit([&](const auto& command) { return fields_ok(command, caps); }, decoded)) {
     return ErrorCode::kFaultBadCommand;
   }

@@ -15,6 +15,6 @@ namespace npu::model {
 // everything that is counted, operands and registers that exist, limits.h. Errors: fault_bad_command; fault_token when
 // it waits for a queue that this device does not have. On success `decoded` holds the command.
 [[nodiscard]] contract::ErrorCode check_command(std::span<const uint32_t> words, const contract::Capabilities& caps,
-                                                DecodedCommand& decoded);
+                                                contract::AnyCommand& decoded);
 
 }  // namespace npu::model

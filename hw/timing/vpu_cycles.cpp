@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "hw/contract/uop_fields.h"
+
 namespace npu::timing {
 
 namespace {
@@ -48,9 +50,30 @@ uint64_t uop_passes(const contract::Uop& uop, Element type) {
       return 2 * kLookup + 2;  // base and next entry, slope times fraction, sum
     case UopCode::kIntdiv:
       return kDivide;
-    default:
+    case UopCode::kAdd:
+    case UopCode::kSub:
+    case UopCode::kMax:
+    case UopCode::kMin:
+    case UopCode::kClamp:
+    case UopCode::kAbs:
+    case UopCode::kNegate:
+    case UopCode::kClz:
+    case UopCode::kBitAnd:
+    case UopCode::kBitOr:
+    case UopCode::kBitXor:
+    case UopCode::kBitNot:
+    case UopCode::kShl:
+    case UopCode::kShrLogical:
+    case UopCode::kShrArith:
+    case UopCode::kEq:
+    case UopCode::kGt:
+    case UopCode::kGe:
+    case UopCode::kSelect:
+    case UopCode::kLogicalNot:
+    case UopCode::kCast:
       return 1;
   }
+  return 1;
 }
 
 Cycles ewise_cycles(const contract::VpuEwiseCommand& command, const Capabilities& caps) {
@@ -59,9 +82,9 @@ Cycles ewise_cycles(const contract::VpuEwiseCommand& command, const Capabilities
   if (elements == 0) return {};
   uint64_t passes = 0;
   for (const contract::Uop& uop : command.uops) {
-    const uint32_t index = uop.op == UopCode::kStore ? uop.b : uop.a;
-    const Element type = index < command.operands.size() ? command.operands[index].type : Element::kI32;
-    passes += uop_passes(uop, type);
+    const contract::NamedOperand operand = operand_of(uop);
+    const bool exists = operand.role != contract::UopRole::kUnused && operand.index < command.operands.size();
+    passes += uop_passes(uop, exists ? command.operands[operand.index].type : Element::kI32);
   }
   Cycles cycles;
   cycles.fill = kVpuFillStages;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "hw/contract/uop_fields.h"
 #include "hw/timing/cycles.h"
 #include "hw/timing/vpu_cycles.h"
 
@@ -17,7 +18,7 @@ using contract::Capabilities;
 using contract::Element;
 using contract::PoolMode;
 using contract::Uop;
-using contract::UopCode;
+using contract::UopRole;
 
 constexpr Ports kNoPort = 0;
 
@@ -105,12 +106,10 @@ uint64_t rows(uint64_t bytes, const Capabilities& caps) { return ceil_div(bytes,
 
 // Every pass of a load or store asks: 48 bits come and go in two halves.
 Part part_of(const Uop& uop, const contract::VpuEwiseCommand& command) {
-  const auto access = [&](Ports port, uint32_t operand) {
-    return Part{uop_passes(uop, command.operands.at(operand).type), port, 1};
-  };
-  if (uop.op == UopCode::kLoad) return access(kVpuRead, uop.a);
-  if (uop.op == UopCode::kStore) return access(kVpuWrite, uop.b);
-  return Part{1, kNoPort, uop_passes(uop, Element::kI32)};
+  const contract::NamedOperand operand = operand_of(uop);
+  const bool loads = operand.role == UopRole::kLoaded;
+  if (!loads && operand.role != UopRole::kStored) return Part{1, kNoPort, uop_passes(uop, Element::kI32)};
+  return Part{uop_passes(uop, command.operands.at(operand.index).type), loads ? kVpuRead : kVpuWrite, 1};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "hw/contract/overloaded.h"
 #include "hw/timing/mxu_ports.h"
 #include "hw/timing/vpu_ports.h"
 #include "sim/cosim/back_ends.h"
@@ -28,16 +29,19 @@ Grants random_grants(uint64_t seed) {
 }
 
 std::unique_ptr<timing::PortSchedule> schedule_of(std::span<const uint32_t> words, const contract::Capabilities& caps) {
-  switch (contract::Header::decode(words).opcode) {
-    case Opcode::kVpuEwise:
-      return timing::vpu_ports(contract::VpuEwiseCommand::decode(words), caps);
-    case Opcode::kVpuPool:
-      return timing::vpu_ports(contract::VpuPoolCommand::decode(words), caps);
-    case Opcode::kVpuReduce:
-      return timing::vpu_ports(contract::VpuReduceCommand::decode(words), caps);
-    default:
-      return timing::mxu_ports(contract::MxuCommand::decode(words), caps);
-  }
+  using Schedule = std::unique_ptr<timing::PortSchedule>;
+  return std::visit(Overloaded{
+                        [](const contract::BeginCommand&) -> Schedule { return nullptr; },
+                        [](const contract::EndCommand&) -> Schedule { return nullptr; },
+                        [](const contract::DeclareCommand&) -> Schedule { return nullptr; },
+                        [](const contract::YieldCommand&) -> Schedule { return nullptr; },
+                        [](const contract::DmaCommand&) -> Schedule { return nullptr; },
+                        [&](const contract::MxuCommand& mxu) { return timing::mxu_ports(mxu, caps); },
+                        [&](const contract::VpuEwiseCommand& ewise) { return timing::vpu_ports(ewise, caps); },
+                        [&](const contract::VpuPoolCommand& pool) { return timing::vpu_ports(pool, caps); },
+                        [&](const contract::VpuReduceCommand& reduce) { return timing::vpu_ports(reduce, caps); },
+                    },
+                    contract::decode_command(words));
 }
 
 uint64_t scheduled_cycles(timing::PortSchedule& schedule, Grants grants) {

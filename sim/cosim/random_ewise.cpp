@@ -7,6 +7,7 @@
 #include <array>
 
 #include "hw/contract/error.h"
+#include "hw/contract/uop_fields.h"
 #include "hw/timing/vpu_cycles.h"
 
 namespace npu::cosim {
@@ -65,6 +66,15 @@ Element random_type(Random& random) {
   return random.pick({Element::kI8, Element::kI8, Element::kI16, Element::kI32, Element::kI48, Element::kBool});
 }
 
+contract::RescaleImmediate random_rescale(Random& random) {
+  contract::RescaleImmediate how;
+  how.kind = random.pick({Rescale::kSingle32, Rescale::kDouble32, Rescale::kSingle16});
+  how.per_channel = random.chance(50);
+  how.type = random.pick({Element::kI8, Element::kI16, Element::kI32});
+  how.output_unsigned = how.type != Element::kI32 && random.chance(50);
+  return how;
+}
+
 // An operation on registers that were written, often on the one that was written last, so that few results get lost.
 Uop random_uop(Random& random, uint32_t written, uint32_t last, bool tame) {
   const auto reg = [&] { return static_cast<uint32_t>(random.between(0, written - 1)); };
@@ -98,11 +108,7 @@ Uop random_uop(Random& random, uint32_t written, uint32_t last, bool tame) {
       break;
     case UopCode::kRescale:
       uop.b = kParameters;
-      uop.imm0 = static_cast<int32_t>(random.pick({Rescale::kSingle32, Rescale::kDouble32, Rescale::kSingle16})) |
-                 static_cast<int32_t>(random.between(0, 1)) << 8 | element() << 16;
-      if (uop.imm0 >> 16 != static_cast<int32_t>(Element::kI32)) {
-        uop.imm0 |= static_cast<int32_t>(random.between(0, 1)) << 24;
-      }
+      uop.imm0 = random_rescale(random).pack();
       break;
     case UopCode::kTable8:
       uop.op = UopCode::kAdd;  // only behind a cast to int8: see add_loads
@@ -154,13 +160,8 @@ void add_stores(EwisePlan& plan, Random& random) {
 void rename(VpuEwiseCommand& command, const std::array<uint32_t, kVpuRegisters>& order) {
   command.register_count = kVpuRegisters;
   for (Uop& uop : command.uops) {
-    const bool blob = uop.op == UopCode::kRescale || uop.op == UopCode::kTable8 || uop.op == UopCode::kTable16;
-    if (uop.op != UopCode::kStore) uop.dst = order.at(uop.dst);
-    if (uop.op != UopCode::kLoad) uop.a = order.at(uop.a);
-    if (!blob && uop.op != UopCode::kLoad && uop.op != UopCode::kStore && uop.op != UopCode::kNegate) {
-      uop.b = order.at(uop.b);
-    }
-    if (uop.op == UopCode::kSelect) uop.imm0 = static_cast<int32_t>(order.at(static_cast<size_t>(uop.imm0)));
+    for_each_source(uop, [&](uint32_t& source) { source = order.at(source); });
+    if (has_result(uop.op)) uop.dst = order.at(uop.dst);
   }
 }
 

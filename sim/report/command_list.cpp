@@ -3,11 +3,12 @@
 
 #include <span>
 
+#include "hw/contract/gen/accesses.h"
+
 namespace npu::report {
 namespace {
 
 using contract::Address;
-using contract::Opcode;
 using contract::Region;
 
 bool in_dram(const Address& address) {
@@ -18,31 +19,13 @@ void note(CommandInfo& info, const Address& address, VariableUse use) {
   if (address.region == Region::kVariable) info.variables.push_back({address.variable, use});
 }
 
-void add_dma(CommandInfo& info, const contract::DmaCommand& dma) {
+Transfer transfer_of(const contract::DmaCommand& dma) {
   const bool fill = dma.mode == contract::DmaMode::kFill;
-  if (!fill) note(info, dma.src, VariableUse::kRead);
-  note(info, dma.dst, VariableUse::kWrite);
-  if (!info.variables.empty()) {
-    info.transfer = Transfer::kState;
-  } else if (in_dram(dma.dst)) {
-    info.transfer = Transfer::kDramWrite;
-  } else if (!fill && dma.src.region == Region::kConstants) {
-    info.transfer = Transfer::kConstants;
-  } else if (!fill && in_dram(dma.src)) {
-    info.transfer = Transfer::kDramRead;
-  } else {
-    info.transfer = Transfer::kOnChip;
-  }
-}
-
-void add_ewise(CommandInfo& info, const contract::VpuEwiseCommand& ewise) {
-  std::vector<bool> stored(ewise.operands.size());
-  for (const contract::Uop& uop : ewise.uops) {
-    if (uop.op == contract::UopCode::kStore && uop.b < stored.size()) stored[uop.b] = true;
-  }
-  for (size_t i = 0; i < stored.size(); ++i) {
-    note(info, ewise.operands[i].base, stored[i] ? VariableUse::kWrite : VariableUse::kRead);
-  }
+  if (dma.dst.region == Region::kVariable || (!fill && dma.src.region == Region::kVariable)) return Transfer::kState;
+  if (in_dram(dma.dst)) return Transfer::kDramWrite;
+  if (fill) return Transfer::kOnChip;
+  if (dma.src.region == Region::kConstants) return Transfer::kConstants;
+  return in_dram(dma.src) ? Transfer::kDramRead : Transfer::kOnChip;
 }
 
 CommandInfo describe(std::span<const uint32_t> words) {
@@ -52,38 +35,18 @@ CommandInfo describe(std::span<const uint32_t> words) {
   info.queue = header.queue;
   info.layer = header.layer;
   info.wait = header.wait;
-  switch (info.opcode) {
-    case Opcode::kBegin:
-    case Opcode::kEnd:
-    case Opcode::kYield:
-      break;
-    case Opcode::kDeclare:
-      info.variables.push_back({contract::DeclareCommand::decode(words).variable, VariableUse::kDeclare});
-      break;
-    case Opcode::kDma:
-      add_dma(info, contract::DmaCommand::decode(words));
-      break;
-    case Opcode::kMxu: {
-      const auto mxu = contract::MxuCommand::decode(words);
-      for (const Address& source : {mxu.src, mxu.weights, mxu.params}) note(info, source, VariableUse::kRead);
-      note(info, mxu.dst, VariableUse::kWrite);
-      break;
-    }
-    case Opcode::kVpuEwise:
-      add_ewise(info, contract::VpuEwiseCommand::decode(words));
-      break;
-    case Opcode::kVpuPool: {
-      const auto pool = contract::VpuPoolCommand::decode(words);
-      note(info, pool.src, VariableUse::kRead);
-      note(info, pool.dst, VariableUse::kWrite);
-      break;
-    }
-    case Opcode::kVpuReduce: {
-      const auto reduce = contract::VpuReduceCommand::decode(words);
-      note(info, reduce.src, VariableUse::kRead);
-      note(info, reduce.dst, VariableUse::kWrite);
-      break;
-    }
+  const contract::AnyCommand any = contract::decode_command(words);
+  std::visit(
+      [&](const auto& command) {
+        for_each_access(command, [&](const contract::MemoryAccess& access) {
+          const bool read = access.access == contract::Access::kRead;
+          note(info, access.base, read ? VariableUse::kRead : VariableUse::kWrite);
+        });
+      },
+      any);
+  if (const auto* dma = std::get_if<contract::DmaCommand>(&any)) info.transfer = transfer_of(*dma);
+  if (const auto* declare = std::get_if<contract::DeclareCommand>(&any)) {
+    info.variables.push_back({declare->variable, VariableUse::kDeclare});
   }
   return info;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hw/contract/gen/commands.h"
+#include "hw/contract/overloaded.h"
 #include "hw/timing/mxu_cycles.h"
 #include "hw/timing/vpu_cycles.h"
 
@@ -11,7 +12,6 @@ namespace npu::report {
 namespace {
 
 using contract::Capabilities;
-using contract::Opcode;
 
 CommandWork work_of_mxu(const contract::MxuCommand& command, const Capabilities& caps) {
   CommandWork work;
@@ -43,24 +43,25 @@ CommandWork work_of_vpu(const timing::Cycles& cycles, std::vector<uint32_t> tile
 }
 
 CommandWork work_of(std::span<const uint32_t> words, const Capabilities& caps) {
-  switch (contract::Header::decode(words).opcode) {
-    case Opcode::kMxu:
-      return work_of_mxu(contract::MxuCommand::decode(words), caps);
-    case Opcode::kVpuEwise: {
-      const auto command = contract::VpuEwiseCommand::decode(words);
-      return work_of_vpu(timing::ewise_cycles(command, caps), {command.dims.begin(), command.dims.end()});
-    }
-    case Opcode::kVpuPool: {
-      const auto command = contract::VpuPoolCommand::decode(words);
-      return work_of_vpu(timing::pool_cycles(command, caps), {command.out_h, command.out_w, command.channels});
-    }
-    case Opcode::kVpuReduce: {
-      const auto command = contract::VpuReduceCommand::decode(words);
-      return work_of_vpu(timing::reduce_cycles(command, caps), {command.outer, command.axis, command.inner});
-    }
-    default:
-      return {};
-  }
+  return std::visit(
+      Overloaded{
+          [](const contract::BeginCommand&) { return CommandWork(); },
+          [](const contract::EndCommand&) { return CommandWork(); },
+          [](const contract::DeclareCommand&) { return CommandWork(); },
+          [](const contract::YieldCommand&) { return CommandWork(); },
+          [](const contract::DmaCommand&) { return CommandWork(); },
+          [&](const contract::MxuCommand& command) { return work_of_mxu(command, caps); },
+          [&](const contract::VpuEwiseCommand& command) {
+            return work_of_vpu(timing::ewise_cycles(command, caps), {command.dims.begin(), command.dims.end()});
+          },
+          [&](const contract::VpuPoolCommand& command) {
+            return work_of_vpu(timing::pool_cycles(command, caps), {command.out_h, command.out_w, command.channels});
+          },
+          [&](const contract::VpuReduceCommand& command) {
+            return work_of_vpu(timing::reduce_cycles(command, caps), {command.outer, command.axis, command.inner});
+          },
+      },
+      contract::decode_command(words));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "driver/compiler/lower/ewise_rules.h"
 #include "driver/compiler/lower/registers.h"
 #include "hw/contract/error.h"
+#include "hw/contract/gen/micro_operations.h"
 
 namespace npu::compiler {
 namespace {
@@ -163,10 +164,9 @@ class Builder {
     const bool per_channel = operand.params.entries.size() > 1;
     program_.innermost_fixed = program_.innermost_fixed || per_channel;
     const uint32_t block = add_operand(std::move(operand));
-    const auto kind = static_cast<int32_t>(rescale_kind(op));
-    const int32_t how =
-        kind | (per_channel ? 1 << 8 : 0) | out_type << 16 | (op.attributes.output_unsigned ? 1 << 24 : 0);
-    return emit({UopCode::kRescale, 0, in, block, how, 0});
+    const contract::RescaleImmediate how = {rescale_kind(op), per_channel, static_cast<contract::Element>(out_type),
+                                            op.attributes.output_unsigned};
+    return emit({UopCode::kRescale, 0, in, block, how.pack(), 0});
   }
 
   // Appends a micro-operation unless an equal one has been computed; returns its value.

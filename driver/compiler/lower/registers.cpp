@@ -6,47 +6,13 @@
 #include <set>
 
 #include "hw/contract/error.h"
+#include "hw/contract/uop_fields.h"
 
 namespace npu::compiler {
 namespace {
 
 using contract::Uop;
-using contract::UopCode;
-
-// Calls visit(value) with a reference to every register field that a micro-operation reads.
-template <typename Visit>
-void for_each_source(Uop& uop, Visit visit) {
-  const auto visit_immediate = [&] {
-    auto value = static_cast<uint32_t>(uop.imm0);
-    visit(value);
-    uop.imm0 = static_cast<int32_t>(value);
-  };
-  switch (uop.op) {
-    case UopCode::kLoad:
-      return;  // a is an operand
-    case UopCode::kStore:
-    case UopCode::kClamp:
-    case UopCode::kAbs:
-    case UopCode::kNegate:  // b is an element type
-    case UopCode::kClz:
-    case UopCode::kBitNot:
-    case UopCode::kLogicalNot:
-    case UopCode::kCast:
-    case UopCode::kRescale:  // b is an operand
-    case UopCode::kTable8:
-    case UopCode::kTable16:
-      visit(uop.a);
-      return;
-    case UopCode::kSelect:
-      visit(uop.a);
-      visit(uop.b);
-      visit_immediate();
-      return;
-    default:
-      visit(uop.a);
-      visit(uop.b);
-  }
-}
+using contract::UopRole;
 
 // Replaces registers by value numbers, each assigned once, counted from 0 in the order of the program.
 void number_values(std::vector<Uop>& uops) {
@@ -54,7 +20,7 @@ void number_values(std::vector<Uop>& uops) {
   uint32_t count = 0;
   for (Uop& uop : uops) {
     for_each_source(uop, [&](uint32_t& source) { source = value_in.at(source); });
-    if (uop.op == UopCode::kStore) continue;
+    if (!has_result(uop.op)) continue;
     value_in[uop.dst] = count;
     uop.dst = count++;
   }
@@ -65,7 +31,7 @@ void number_values(std::vector<Uop>& uops) {
 uint32_t allocate_registers(std::vector<Uop>& uops) {
   std::vector<size_t> last_use;
   for (size_t i = 0; i < uops.size(); ++i) {
-    if (uops[i].op != UopCode::kStore) {
+    if (has_result(uops[i].op)) {
       NPU_CHECK(uops[i].dst == last_use.size());
       last_use.push_back(i);
     }
@@ -82,7 +48,7 @@ uint32_t allocate_registers(std::vector<Uop>& uops) {
       value = home[value];
     });
     free.insert(dying.begin(), dying.end());
-    if (uop.op == UopCode::kStore) continue;
+    if (!has_result(uop.op)) continue;
     if (free.empty()) free.insert(count++);
     const uint32_t value = uop.dst;
     uop.dst = home[value] = *free.begin();
@@ -94,8 +60,14 @@ uint32_t allocate_registers(std::vector<Uop>& uops) {
 
 std::optional<MicroProgram> loads_before_stores(const MicroProgram& program, const std::function<bool(uint32_t)>& early,
                                                 const std::function<bool(uint32_t)>& late) {
-  const auto is_store = [&](const Uop& uop) { return uop.op == UopCode::kStore && late(uop.b); };
-  const auto is_load = [&](const Uop& uop) { return uop.op == UopCode::kLoad && early(uop.a); };
+  const auto is_store = [&](const Uop& uop) {
+    const contract::NamedOperand operand = operand_of(uop);
+    return operand.role == UopRole::kStored && late(operand.index);
+  };
+  const auto is_load = [&](const Uop& uop) {
+    const contract::NamedOperand operand = operand_of(uop);
+    return operand.role == UopRole::kLoaded && early(operand.index);
+  };
   MicroProgram out = program;
   const auto store = std::find_if(out.uops.begin(), out.uops.end(), is_store);
   if (std::none_of(store, out.uops.end(), is_load)) return out;

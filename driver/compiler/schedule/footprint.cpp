@@ -5,88 +5,23 @@
 #include <map>
 
 #include "hw/contract/error.h"
+#include "hw/contract/gen/accesses.h"
 
 namespace npu::compiler::backend {
 namespace {
 
-using contract::Address;
-using contract::element_bytes;
 using contract::Region;
-using contract::UopCode;
 using Dim = ByteSet::Dim;
 
 class Collector {
  public:
-  void operator()(const contract::DmaCommand& c) {
-    std::array<Dim, 5> src, dst;
-    for (size_t i = 0; i < 5; ++i) {
-      src[i] = {c.count[i], c.src_stride[i]};
-      dst[i] = {c.count[i], c.dst_stride[i]};
-    }
-    if (c.mode == contract::DmaMode::kCopy) add(c.src, false, c.run_bytes, src);
-    add(c.dst, true, c.run_bytes, dst);
-    commit_ = c.commit;
+  template <typename Command>
+  void operator()(const Command& command) {
+    for_each_access(command, [&](const contract::MemoryAccess& access) {
+      commit_ |= access.commit;
+      add(access);
+    });
   }
-
-  void operator()(const contract::MxuCommand& c) {
-    add(c.src, false, int64_t{c.in_c} * element_bytes(c.src_type),
-        std::array{Dim{c.in_h, c.src_row_stride}, Dim{c.in_w, c.src_pixel_stride}});
-    const int64_t unit = element_bytes(c.weight_type), window = int64_t{c.kernel_h} * c.kernel_w;
-    switch (c.mode) {
-      case contract::MxuMode::kConv:
-        add(c.weights, false, window * c.in_c * unit, std::array{Dim{c.out_c, c.w_stride}});
-        break;
-      case contract::MxuMode::kDepthwise:
-        add(c.weights, false, c.out_c * unit, std::array{Dim{window, c.w_stride}});
-        break;
-      case contract::MxuMode::kMatmul:
-        add(c.weights, false, c.out_c * unit, std::array{Dim{c.in_c, c.w_stride}});
-        break;
-    }
-    const int64_t entries = int64_t{c.out_c} * contract::ParameterEntry::kBytes;
-    add(c.params, false, contract::ParameterHeader::kBytes + entries, {});
-    add(c.dst, true, int64_t{c.out_c} * element_bytes(c.dst_type),
-        std::array{Dim{c.out_h, c.dst_row_stride}, Dim{c.out_w, c.dst_pixel_stride}});
-  }
-
-  void operator()(const contract::VpuEwiseCommand& c) {
-    commit_ = c.commit;
-    uint32_t read = 0, written = 0;
-    for (const contract::Uop& uop : c.uops) {
-      if (uop.op == UopCode::kLoad) read |= 1u << uop.a;
-      if (uop.op == UopCode::kStore) written |= 1u << uop.b;
-      if (uop.op == UopCode::kRescale || uop.op == UopCode::kTable8 || uop.op == UopCode::kTable16) read |= 1u << uop.b;
-    }
-    for (size_t i = 0; i < c.operands.size(); ++i) {
-      const contract::Operand& o = c.operands[i];
-      std::array<Dim, 4> dims;
-      for (size_t d = 0; d < 4; ++d) dims[d] = {c.dims[d], o.stride[d]};
-      for (const bool write : {false, true}) {
-        if (((write ? written : read) >> i & 1) == 0) continue;
-        if (o.bytes > 0) {
-          add(o.base, write, o.bytes, {});
-        } else {
-          add(o.base, write, element_bytes(o.type), dims);
-        }
-      }
-    }
-  }
-
-  void operator()(const contract::VpuPoolCommand& c) {
-    const int64_t run = int64_t{c.channels} * element_bytes(c.type);
-    add(c.src, false, run, std::array{Dim{c.in_h, c.src_row_stride}, Dim{c.in_w, c.src_pixel_stride}});
-    if (c.mode == contract::PoolMode::kAvg) add(c.params, false, contract::ParameterHeader::kBytes, {});
-    add(c.dst, true, run, std::array{Dim{c.out_h, c.dst_row_stride}, Dim{c.out_w, c.dst_pixel_stride}});
-  }
-
-  void operator()(const contract::VpuReduceCommand& c) {
-    const contract::Element result = c.op == contract::ReduceOp::kArgmax ? contract::Element::kI32 : c.type;
-    add(c.src, false, int64_t{c.inner} * element_bytes(c.type),
-        std::array{Dim{c.outer, c.src_outer_stride}, Dim{c.axis, c.src_axis_stride}});
-    add(c.dst, true, int64_t{c.inner} * element_bytes(result), std::array{Dim{c.outer, c.dst_outer_stride}});
-  }
-
-  void operator()(const contract::DeclareCommand&) {}
 
   // The table entries of the variables in `sets`, each once.
   void add_entries() {
@@ -108,9 +43,10 @@ class Collector {
   std::vector<ByteSet> sets;
 
  private:
-  void add(const Address& base, bool write, int64_t run, std::span<const Dim> dims) {
+  void add(const contract::MemoryAccess& access) {
+    const bool write = access.access == contract::Access::kWrite;
     ByteSet set;
-    switch (base.region) {
+    switch (access.base.region) {
       case Region::kScratchpad:
         set.space = kScratchpadSpace;
         break;
@@ -121,7 +57,7 @@ class Collector {
         set.space = kOutputSpace;
         break;
       case Region::kVariable:
-        set.space = kVariableSpace + base.variable;
+        set.space = kVariableSpace + access.base.variable;
         break;
       case Region::kSave:
       case Region::kConstants:
@@ -130,12 +66,13 @@ class Collector {
         return;
     }
     set.write = write;
-    set.low = base.offset;
-    set.run = run;
-    int64_t extent = run;
+    set.low = access.base.offset + access.first;
+    set.run = static_cast<int64_t>(access.run);
+    int64_t extent = set.run;
     std::array<Dim, 5> sorted;  // by stride
     size_t count = 0;
-    for (const Dim& dim : dims) {
+    for (const auto& [indices, stride] : access.dims) {
+      const Dim dim{static_cast<int64_t>(indices), stride};
       if (dim.count <= 1 || dim.stride == 0) continue;
       if (dim.stride < 0) set.low += dim.stride * (dim.count - 1);
       const Dim positive{dim.count, std::abs(dim.stride)};

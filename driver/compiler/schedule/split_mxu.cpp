@@ -5,6 +5,7 @@
 
 #include "driver/compiler/schedule/plan.h"
 #include "driver/compiler/schedule/step_parts.h"
+#include "hw/contract/gen/micro_operations.h"
 
 namespace npu::compiler::backend {
 namespace {
@@ -107,9 +108,8 @@ void rescale(const MxuStep& mxu, EwiseStep& step, StepParts& parts) {
     entry.store(bytes.data() + contract::ParameterHeader::kBytes + i * contract::ParameterEntry::kBytes);
   }
   const auto size = static_cast<int64_t>(bytes.size());
-  const int32_t how = static_cast<int32_t>(mxu.rescale) | (per_channel ? 1 << 8 : 0) |
-                      static_cast<int32_t>(mxu.dst.type) << 16 | (mxu.output_unsigned ? 1 << 24 : 0);
-  step.uops.push_back({UopCode::kRescale, 0, 0, static_cast<uint32_t>(step.operands.size()), how, 0});
+  const contract::RescaleImmediate how = {mxu.rescale, per_channel, mxu.dst.type, mxu.output_unsigned};
+  step.uops.push_back({UopCode::kRescale, 0, 0, static_cast<uint32_t>(step.operands.size()), how.pack(), 0});
   step.operands.push_back({parts.constant(std::move(bytes), {size}, contract::Element::kI8), true, false});
   step.innermost_fixed = per_channel;
 }

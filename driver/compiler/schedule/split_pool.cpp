@@ -6,6 +6,7 @@
 
 #include "driver/compiler/schedule/plan.h"
 #include "driver/compiler/schedule/step_parts.h"
+#include "hw/contract/gen/micro_operations.h"
 
 namespace npu::compiler::backend {
 namespace {
@@ -79,8 +80,8 @@ void divide(int64_t count, const PoolStep& pool, EwiseStep& step, StepParts& par
   header.store(bytes.data());
   entry.store(bytes.data() + contract::ParameterHeader::kBytes);
   const auto size = static_cast<int64_t>(bytes.size());
-  const int32_t how = static_cast<int32_t>(contract::Rescale::kSingle32) | static_cast<int32_t>(pool.dst.type) << 16;
-  step.uops.push_back({UopCode::kRescale, 0, 0, static_cast<uint32_t>(step.operands.size()), how, 0});
+  const contract::RescaleImmediate how = {contract::Rescale::kSingle32, false, pool.dst.type, false};
+  step.uops.push_back({UopCode::kRescale, 0, 0, static_cast<uint32_t>(step.operands.size()), how.pack(), 0});
   step.operands.push_back({parts.constant(std::move(bytes), {size}, Element::kI8), true, false});
 }
 

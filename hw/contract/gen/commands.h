@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "hw/contract/error.h"
@@ -310,104 +311,6 @@ enum class ReduceOp : uint32_t {
 // False for a number that is no ReduceOp.
 [[nodiscard]] constexpr bool known(ReduceOp value) { return name(value) != "?"; }
 
-enum class UopCode : uint32_t {
-  kLoad = 0,  // dst = operand[a], extended by its element type (imm0 bit 0: zero-extend).
-  kStore = 1,  // operand[b] = a, low bits.
-  kAdd = 2,  // a + b, wraps at 32 bits.
-  kSub = 3,  // a - b, wraps at 32 bits.
-  kMul = 4,  // (a * b), imm0 = shift: 0 keeps the low 32 bits, else rounds half up and shifts right.
-  kMax = 5,  // max(a, b).
-  kMin = 6,  // min(a, b).
-  kClamp = 7,  // min(max(a, imm0), imm1).
-  kAbs = 8,  // |a|, wraps at 32 bits.
-  kNegate = 9,  // imm1 - (a - imm0), clipped to the element type in b; imm0 and imm1 are the zero points.
-  kClz = 10,  // Leading zeros of the 32-bit value.
-  kBitAnd = 11,  // a & b.
-  kBitOr = 12,  // a | b.
-  kBitXor = 13,  // a ^ b.
-  kBitNot = 14,  // ~a.
-  kShl = 15,  // a << b, kept to the element type in imm0.
-  kShrLogical = 16,  // Zero-extended a of element type imm0, >> b.
-  kShrArith = 17,  // a >> b; imm0 = 1 rounds half up.
-  kEq = 18,  // a == b ? 1 : 0.
-  kGt = 19,  // a > b ? 1 : 0.
-  kGe = 20,  // a >= b ? 1 : 0.
-  kSelect = 21,  // imm0 (a register) != 0 ? a : b.
-  kLogicalNot = 22,  // a == 0 ? 1 : 0.
-  // b = operand with the parameter block; imm0 = kind (enum rescale) | per_channel << 8 | element type << 16 |
-  // output_unsigned << 24.
-  kRescale = 23,
-  kTable8 = 24,  // operand[b] = 256 int8 entries; index = a + 128.
-  kTable16 = 25,  // operand[b] = 513 int16 entries; interpolated, 23-bit result.
-  kCast = 26,  // Low bits of a, sign-extended from element type imm0; to bool: a != 0.
-  kIntdiv = 27,  // a / b, truncating.
-};
-
-[[nodiscard]] constexpr std::string_view name(UopCode value) {
-  switch (value) {
-    case UopCode::kLoad:
-      return "load";
-    case UopCode::kStore:
-      return "store";
-    case UopCode::kAdd:
-      return "add";
-    case UopCode::kSub:
-      return "sub";
-    case UopCode::kMul:
-      return "mul";
-    case UopCode::kMax:
-      return "max";
-    case UopCode::kMin:
-      return "min";
-    case UopCode::kClamp:
-      return "clamp";
-    case UopCode::kAbs:
-      return "abs";
-    case UopCode::kNegate:
-      return "negate";
-    case UopCode::kClz:
-      return "clz";
-    case UopCode::kBitAnd:
-      return "bit_and";
-    case UopCode::kBitOr:
-      return "bit_or";
-    case UopCode::kBitXor:
-      return "bit_xor";
-    case UopCode::kBitNot:
-      return "bit_not";
-    case UopCode::kShl:
-      return "shl";
-    case UopCode::kShrLogical:
-      return "shr_logical";
-    case UopCode::kShrArith:
-      return "shr_arith";
-    case UopCode::kEq:
-      return "eq";
-    case UopCode::kGt:
-      return "gt";
-    case UopCode::kGe:
-      return "ge";
-    case UopCode::kSelect:
-      return "select";
-    case UopCode::kLogicalNot:
-      return "logical_not";
-    case UopCode::kRescale:
-      return "rescale";
-    case UopCode::kTable8:
-      return "table8";
-    case UopCode::kTable16:
-      return "table16";
-    case UopCode::kCast:
-      return "cast";
-    case UopCode::kIntdiv:
-      return "intdiv";
-  }
-  return "?";
-}
-
-// False for a number that is no UopCode.
-[[nodiscard]] constexpr bool known(UopCode value) { return name(value) != "?"; }
-
 enum class FirmwareState : uint32_t {
   kReset = 0,  // The CPU is held in reset, or has not got far.
   kBooting = 1,  // Self-test.
@@ -681,6 +584,102 @@ enum class VariableFlag : uint32_t {
 
 // False for a number that is no VariableFlag.
 [[nodiscard]] constexpr bool known(VariableFlag value) { return name(value) != "?"; }
+
+enum class UopCode : uint32_t {
+  kLoad = 0,  // dst = an element of operand[a], extended by its type (imm0 = 1: with zeros).
+  kStore = 1,  // An element of operand[b] = a, low bits.
+  kAdd = 2,  // a + b, wraps at 32 bits.
+  kSub = 3,  // a - b, wraps at 32 bits.
+  kMul = 4,  // (a * b), imm0 = shift: 0 keeps the low 32 bits, else rounds half up and shifts right.
+  kMax = 5,  // max(a, b).
+  kMin = 6,  // min(a, b).
+  kClamp = 7,  // min(max(a, imm0), imm1).
+  kAbs = 8,  // |a|, wraps at 32 bits.
+  kNegate = 9,  // imm1 - (a - imm0), clipped to the element type in b; imm0 and imm1 are the zero points.
+  kClz = 10,  // Leading zeros of the 32-bit value.
+  kBitAnd = 11,  // a & b.
+  kBitOr = 12,  // a | b.
+  kBitXor = 13,  // a ^ b.
+  kBitNot = 14,  // ~a.
+  kShl = 15,  // a << b, kept to the element type in imm0.
+  kShrLogical = 16,  // Zero-extended a of element type imm0, >> b.
+  kShrArith = 17,  // a >> b; imm0 = 1 rounds half up.
+  kEq = 18,  // a == b ? 1 : 0.
+  kGt = 19,  // a > b ? 1 : 0.
+  kGe = 20,  // a >= b ? 1 : 0.
+  kSelect = 21,  // imm0 (a register) != 0 ? a : b.
+  kLogicalNot = 22,  // a == 0 ? 1 : 0.
+  kRescale = 23,  // Requantises a with the parameter block in operand[b].
+  kTable8 = 24,  // operand[b] = 256 int8 entries; index = a + 128.
+  kTable16 = 25,  // operand[b] = 513 int16 entries; interpolated, 23-bit result.
+  kCast = 26,  // Low bits of a, sign-extended from element type imm0; to bool: a != 0.
+  kIntdiv = 27,  // a / b, truncating.
+};
+
+[[nodiscard]] constexpr std::string_view name(UopCode value) {
+  switch (value) {
+    case UopCode::kLoad:
+      return "load";
+    case UopCode::kStore:
+      return "store";
+    case UopCode::kAdd:
+      return "add";
+    case UopCode::kSub:
+      return "sub";
+    case UopCode::kMul:
+      return "mul";
+    case UopCode::kMax:
+      return "max";
+    case UopCode::kMin:
+      return "min";
+    case UopCode::kClamp:
+      return "clamp";
+    case UopCode::kAbs:
+      return "abs";
+    case UopCode::kNegate:
+      return "negate";
+    case UopCode::kClz:
+      return "clz";
+    case UopCode::kBitAnd:
+      return "bit_and";
+    case UopCode::kBitOr:
+      return "bit_or";
+    case UopCode::kBitXor:
+      return "bit_xor";
+    case UopCode::kBitNot:
+      return "bit_not";
+    case UopCode::kShl:
+      return "shl";
+    case UopCode::kShrLogical:
+      return "shr_logical";
+    case UopCode::kShrArith:
+      return "shr_arith";
+    case UopCode::kEq:
+      return "eq";
+    case UopCode::kGt:
+      return "gt";
+    case UopCode::kGe:
+      return "ge";
+    case UopCode::kSelect:
+      return "select";
+    case UopCode::kLogicalNot:
+      return "logical_not";
+    case UopCode::kRescale:
+      return "rescale";
+    case UopCode::kTable8:
+      return "table8";
+    case UopCode::kTable16:
+      return "table16";
+    case UopCode::kCast:
+      return "cast";
+    case UopCode::kIntdiv:
+      return "intdiv";
+  }
+  return "?";
+}
+
+// False for a number that is no UopCode.
+[[nodiscard]] constexpr bool known(UopCode value) { return name(value) != "?"; }
 
 // Bytes of an element in memory; 0 for a number that is no Element.
 [[nodiscard]] constexpr uint32_t element_bytes(Element type) {
@@ -1545,6 +1544,34 @@ inline VpuReduceCommand VpuReduceCommand::decode(std::span<const uint32_t> words
       break;
   }
   return bits == 0;
+}
+
+using AnyCommand =
+    std::variant<BeginCommand, EndCommand, DeclareCommand, YieldCommand, DmaCommand, MxuCommand, VpuEwiseCommand, VpuPoolCommand, VpuReduceCommand>;
+
+// Of a well-formed command.
+[[nodiscard]] inline AnyCommand decode_command(std::span<const uint32_t> words) {
+  switch (Header::decode(words).opcode) {
+    case Opcode::kBegin:
+      return BeginCommand::decode(words);
+    case Opcode::kEnd:
+      return EndCommand::decode(words);
+    case Opcode::kDeclare:
+      return DeclareCommand::decode(words);
+    case Opcode::kYield:
+      return YieldCommand::decode(words);
+    case Opcode::kDma:
+      return DmaCommand::decode(words);
+    case Opcode::kMxu:
+      return MxuCommand::decode(words);
+    case Opcode::kVpuEwise:
+      return VpuEwiseCommand::decode(words);
+    case Opcode::kVpuPool:
+      return VpuPoolCommand::decode(words);
+    case Opcode::kVpuReduce:
+      return VpuReduceCommand::decode(words);
+  }
+  panic(__FILE__, __LINE__, "a command with an unknown opcode was decoded");
 }
 
 // First part of a parameter block: run-time values of the output stage, RESCALE and AVG_POOL2D. An entry per output

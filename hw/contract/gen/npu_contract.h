@@ -520,39 +520,6 @@ enum npu_reduce_op {
   NPU_REDUCE_OP_ARGMAX = 6,
 };
 
-enum npu_uop {
-  NPU_UOP_LOAD = 0,  // dst = operand[a], extended by its element type (imm0 bit 0: zero-extend).
-  NPU_UOP_STORE = 1,  // operand[b] = a, low bits.
-  NPU_UOP_ADD = 2,  // a + b, wraps at 32 bits.
-  NPU_UOP_SUB = 3,  // a - b, wraps at 32 bits.
-  NPU_UOP_MUL = 4,  // (a * b), imm0 = shift: 0 keeps the low 32 bits, else rounds half up and shifts right.
-  NPU_UOP_MAX = 5,  // max(a, b).
-  NPU_UOP_MIN = 6,  // min(a, b).
-  NPU_UOP_CLAMP = 7,  // min(max(a, imm0), imm1).
-  NPU_UOP_ABS = 8,  // |a|, wraps at 32 bits.
-  NPU_UOP_NEGATE = 9,  // imm1 - (a - imm0), clipped to the element type in b; imm0 and imm1 are the zero points.
-  NPU_UOP_CLZ = 10,  // Leading zeros of the 32-bit value.
-  NPU_UOP_BIT_AND = 11,  // a & b.
-  NPU_UOP_BIT_OR = 12,  // a | b.
-  NPU_UOP_BIT_XOR = 13,  // a ^ b.
-  NPU_UOP_BIT_NOT = 14,  // ~a.
-  NPU_UOP_SHL = 15,  // a << b, kept to the element type in imm0.
-  NPU_UOP_SHR_LOGICAL = 16,  // Zero-extended a of element type imm0, >> b.
-  NPU_UOP_SHR_ARITH = 17,  // a >> b; imm0 = 1 rounds half up.
-  NPU_UOP_EQ = 18,  // a == b ? 1 : 0.
-  NPU_UOP_GT = 19,  // a > b ? 1 : 0.
-  NPU_UOP_GE = 20,  // a >= b ? 1 : 0.
-  NPU_UOP_SELECT = 21,  // imm0 (a register) != 0 ? a : b.
-  NPU_UOP_LOGICAL_NOT = 22,  // a == 0 ? 1 : 0.
-  // b = operand with the parameter block; imm0 = kind (enum rescale) | per_channel << 8 | element type << 16 |
-  // output_unsigned << 24.
-  NPU_UOP_RESCALE = 23,
-  NPU_UOP_TABLE8 = 24,  // operand[b] = 256 int8 entries; index = a + 128.
-  NPU_UOP_TABLE16 = 25,  // operand[b] = 513 int16 entries; interpolated, 23-bit result.
-  NPU_UOP_CAST = 26,  // Low bits of a, sign-extended from element type imm0; to bool: a != 0.
-  NPU_UOP_INTDIV = 27,  // a / b, truncating.
-};
-
 enum npu_firmware_state {
   NPU_FIRMWARE_STATE_RESET = 0,  // The CPU is held in reset, or has not got far.
   NPU_FIRMWARE_STATE_BOOTING = 1,  // Self-test.
@@ -652,6 +619,37 @@ enum npu_variable_flag {
   NPU_VARIABLE_FLAG_DOUBLE_BUFFERED = 16,
   NPU_VARIABLE_FLAG_SECOND = 32,  // The second place is the current one.
   NPU_VARIABLE_FLAG_IN_DRAM = 64,  // base counts variable_dram_unit bytes of DRAM, and only DMA reaches it.
+};
+
+enum npu_uop {
+  NPU_UOP_LOAD = 0,  // dst = an element of operand[a], extended by its type (imm0 = 1: with zeros).
+  NPU_UOP_STORE = 1,  // An element of operand[b] = a, low bits.
+  NPU_UOP_ADD = 2,  // a + b, wraps at 32 bits.
+  NPU_UOP_SUB = 3,  // a - b, wraps at 32 bits.
+  NPU_UOP_MUL = 4,  // (a * b), imm0 = shift: 0 keeps the low 32 bits, else rounds half up and shifts right.
+  NPU_UOP_MAX = 5,  // max(a, b).
+  NPU_UOP_MIN = 6,  // min(a, b).
+  NPU_UOP_CLAMP = 7,  // min(max(a, imm0), imm1).
+  NPU_UOP_ABS = 8,  // |a|, wraps at 32 bits.
+  NPU_UOP_NEGATE = 9,  // imm1 - (a - imm0), clipped to the element type in b; imm0 and imm1 are the zero points.
+  NPU_UOP_CLZ = 10,  // Leading zeros of the 32-bit value.
+  NPU_UOP_BIT_AND = 11,  // a & b.
+  NPU_UOP_BIT_OR = 12,  // a | b.
+  NPU_UOP_BIT_XOR = 13,  // a ^ b.
+  NPU_UOP_BIT_NOT = 14,  // ~a.
+  NPU_UOP_SHL = 15,  // a << b, kept to the element type in imm0.
+  NPU_UOP_SHR_LOGICAL = 16,  // Zero-extended a of element type imm0, >> b.
+  NPU_UOP_SHR_ARITH = 17,  // a >> b; imm0 = 1 rounds half up.
+  NPU_UOP_EQ = 18,  // a == b ? 1 : 0.
+  NPU_UOP_GT = 19,  // a > b ? 1 : 0.
+  NPU_UOP_GE = 20,  // a >= b ? 1 : 0.
+  NPU_UOP_SELECT = 21,  // imm0 (a register) != 0 ? a : b.
+  NPU_UOP_LOGICAL_NOT = 22,  // a == 0 ? 1 : 0.
+  NPU_UOP_RESCALE = 23,  // Requantises a with the parameter block in operand[b].
+  NPU_UOP_TABLE8 = 24,  // operand[b] = 256 int8 entries; index = a + 128.
+  NPU_UOP_TABLE16 = 25,  // operand[b] = 513 int16 entries; interpolated, 23-bit result.
+  NPU_UOP_CAST = 26,  // Low bits of a, sign-extended from element type imm0; to bool: a != 0.
+  NPU_UOP_INTDIV = 27,  // a / b, truncating.
 };
 
 // Commands: word, lowest bit and width of every field. All words are little endian in memory.

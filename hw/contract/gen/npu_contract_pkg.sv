@@ -507,39 +507,6 @@ package npu_contract_pkg;
   } reduce_op_e;
 
   typedef enum logic [7:0] {
-    UopLoad = 8'h0,  // dst = operand[a], extended by its element type (imm0 bit 0: zero-extend).
-    UopStore = 8'h1,  // operand[b] = a, low bits.
-    UopAdd = 8'h2,  // a + b, wraps at 32 bits.
-    UopSub = 8'h3,  // a - b, wraps at 32 bits.
-    UopMul = 8'h4,  // (a * b), imm0 = shift: 0 keeps the low 32 bits, else rounds half up and shifts right.
-    UopMax = 8'h5,  // max(a, b).
-    UopMin = 8'h6,  // min(a, b).
-    UopClamp = 8'h7,  // min(max(a, imm0), imm1).
-    UopAbs = 8'h8,  // |a|, wraps at 32 bits.
-    UopNegate = 8'h9,  // imm1 - (a - imm0), clipped to the element type in b; imm0 and imm1 are the zero points.
-    UopClz = 8'ha,  // Leading zeros of the 32-bit value.
-    UopBitAnd = 8'hb,  // a & b.
-    UopBitOr = 8'hc,  // a | b.
-    UopBitXor = 8'hd,  // a ^ b.
-    UopBitNot = 8'he,  // ~a.
-    UopShl = 8'hf,  // a << b, kept to the element type in imm0.
-    UopShrLogical = 8'h10,  // Zero-extended a of element type imm0, >> b.
-    UopShrArith = 8'h11,  // a >> b; imm0 = 1 rounds half up.
-    UopEq = 8'h12,  // a == b ? 1 : 0.
-    UopGt = 8'h13,  // a > b ? 1 : 0.
-    UopGe = 8'h14,  // a >= b ? 1 : 0.
-    UopSelect = 8'h15,  // imm0 (a register) != 0 ? a : b.
-    UopLogicalNot = 8'h16,  // a == 0 ? 1 : 0.
-    // b = operand with the parameter block; imm0 = kind (enum rescale) | per_channel << 8 | element type << 16 |
-    // output_unsigned << 24.
-    UopRescale = 8'h17,
-    UopTable8 = 8'h18,  // operand[b] = 256 int8 entries; index = a + 128.
-    UopTable16 = 8'h19,  // operand[b] = 513 int16 entries; interpolated, 23-bit result.
-    UopCast = 8'h1a,  // Low bits of a, sign-extended from element type imm0; to bool: a != 0.
-    UopIntdiv = 8'h1b  // a / b, truncating.
-  } uop_e;
-
-  typedef enum logic [7:0] {
     FirmwareStateReset = 8'h0,  // The CPU is held in reset, or has not got far.
     FirmwareStateBooting = 8'h1,  // Self-test.
     FirmwareStateReady = 8'h2,  // Serves its rings.
@@ -639,6 +606,37 @@ package npu_contract_pkg;
     VariableFlagSecond = 8'h20,  // The second place is the current one.
     VariableFlagInDram = 8'h40  // base counts variable_dram_unit bytes of DRAM, and only DMA reaches it.
   } variable_flag_e;
+
+  typedef enum logic [7:0] {
+    UopLoad = 8'h0,  // dst = an element of operand[a], extended by its type (imm0 = 1: with zeros).
+    UopStore = 8'h1,  // An element of operand[b] = a, low bits.
+    UopAdd = 8'h2,  // a + b, wraps at 32 bits.
+    UopSub = 8'h3,  // a - b, wraps at 32 bits.
+    UopMul = 8'h4,  // (a * b), imm0 = shift: 0 keeps the low 32 bits, else rounds half up and shifts right.
+    UopMax = 8'h5,  // max(a, b).
+    UopMin = 8'h6,  // min(a, b).
+    UopClamp = 8'h7,  // min(max(a, imm0), imm1).
+    UopAbs = 8'h8,  // |a|, wraps at 32 bits.
+    UopNegate = 8'h9,  // imm1 - (a - imm0), clipped to the element type in b; imm0 and imm1 are the zero points.
+    UopClz = 8'ha,  // Leading zeros of the 32-bit value.
+    UopBitAnd = 8'hb,  // a & b.
+    UopBitOr = 8'hc,  // a | b.
+    UopBitXor = 8'hd,  // a ^ b.
+    UopBitNot = 8'he,  // ~a.
+    UopShl = 8'hf,  // a << b, kept to the element type in imm0.
+    UopShrLogical = 8'h10,  // Zero-extended a of element type imm0, >> b.
+    UopShrArith = 8'h11,  // a >> b; imm0 = 1 rounds half up.
+    UopEq = 8'h12,  // a == b ? 1 : 0.
+    UopGt = 8'h13,  // a > b ? 1 : 0.
+    UopGe = 8'h14,  // a >= b ? 1 : 0.
+    UopSelect = 8'h15,  // imm0 (a register) != 0 ? a : b.
+    UopLogicalNot = 8'h16,  // a == 0 ? 1 : 0.
+    UopRescale = 8'h17,  // Requantises a with the parameter block in operand[b].
+    UopTable8 = 8'h18,  // operand[b] = 256 int8 entries; index = a + 128.
+    UopTable16 = 8'h19,  // operand[b] = 513 int16 entries; interpolated, 23-bit result.
+    UopCast = 8'h1a,  // Low bits of a, sign-extended from element type imm0; to bool: a != 0.
+    UopIntdiv = 8'h1b  // a / b, truncating.
+  } uop_e;
 
   // Elements of signed arrays.
   typedef logic signed [31:0] signed32_t;

@@ -326,6 +326,17 @@ def reserved_zero(contract: Contract) -> list:
     return lines + ["  }", "  return bits == 0;", "}", ""]
 
 
+def any_command(contract: Contract) -> list:
+    kinds = [f"{pascal(command.name)}Command" for command in contract.commands]
+    lines = ["using AnyCommand =", f"    std::variant<{', '.join(kinds)}>;", ""]
+    lines += comment("Of a well-formed command.")
+    lines += ["[[nodiscard]] inline AnyCommand decode_command(std::span<const uint32_t> words) {",
+              "  switch (Header::decode(words).opcode) {"]
+    for command, kind in zip(contract.commands, kinds):
+        lines += [f"    case Opcode::{constant(command.opcode)}:", f"      return {kind}::decode(words);"]
+    return lines + ["  }", '  panic(__FILE__, __LINE__, "a command with an unknown opcode was decoded");', "}", ""]
+
+
 def commands(contract: Contract) -> str:
     queues = next(f for f in contract.header if f.name == "wait").array
     body = comment("The contract's version. A device refuses a program of another major version or of a later minor one.")
@@ -356,9 +367,10 @@ def commands(contract: Contract) -> str:
             body += group_struct(contract, group, command.name)
         body += command_struct(contract, command)
     body += well_formed(contract) + reserved_zero(contract)
+    body += any_command(contract)
     for item in contract.structures:
         body += structure(item)
-    includes = ["<array>", "<cstddef>", "<cstdint>", "<span>", "<string_view>", "<vector>", '"hw/contract/error.h"']
+    includes = ["<array>", "<cstddef>", "<cstdint>", "<span>", "<string_view>", "<variant>", "<vector>", '"hw/contract/error.h"']
     return header("commands.yaml", includes, body[:-1])
 
 

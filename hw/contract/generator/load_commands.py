@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads commands.yaml: version, constants, enums, commands and structures."""
 
+from generator.load_accesses import load_accesses, load_group_access
+from generator.load_micro_operations import load_immediates, load_micro_operations
 from generator.model import Command, Constant, Contract, Field, Group, StructField, Structure
 from generator.source import MAX_WORD, Source
 
@@ -104,7 +106,7 @@ def _load_enums(src: Source, enums, contract: Contract):
 
 def _load_group(src: Source, item, command: str, contract: Contract) -> Group:
     where = f"command {command}, repeat"
-    item = src.mapping(item, where, "name count max words fields")
+    item = src.mapping(item, where, "name count max words fields", "access")
     name = src.identifier(item["name"], where)
     where = f"command {command}, repeat {name}"
     src.member(name, where)
@@ -114,7 +116,7 @@ def _load_group(src: Source, item, command: str, contract: Contract) -> Group:
 
 
 def _load_command(src: Source, item, contract: Contract) -> Command:
-    item = src.mapping(item, "commands", "name opcode words doc fields", "repeat")
+    item = src.mapping(item, "commands", "name opcode words doc fields", "repeat memories accesses")
     name = src.identifier(item["name"], "commands")
     where = f"command {name}"
     opcode = src.choice(item, "opcode", where, list(contract.enums["opcode"]))
@@ -131,6 +133,9 @@ def _load_command(src: Source, item, contract: Contract) -> Command:
         if group.max >> counter.width:
             src.fail(where, f"{counter.width} bits of '{group.count}' are too few for {group.max} '{group.name}'")
     command = Command(name, opcode, words, src.text(item, "doc", where), fields, groups)
+    load_accesses(src, item, command, contract)
+    for group, entry in zip(groups, item.get("repeat", [])):
+        load_group_access(src, entry, group, command, contract)
     limit = (1 << next(f for f in contract.header if f.name == "words").width) - 1
     if command.max_words > limit:
         src.fail(where, f"its {command.max_words} words do not fit into the header's length field, at most {limit}")
@@ -175,7 +180,7 @@ def _load_constant(src: Source, name, item) -> Constant:
 
 
 def load_commands(src: Source, contract: Contract):
-    root = src.mapping(src.root, "file", "version constants enums header commands structures")
+    root = src.mapping(src.root, "file", "version constants enums immediates micro_operations header commands structures")
     version = src.mapping(root["version"], "version", "major minor")
     contract.major = src.integer(version, "major", "version", 0, 0xFFFF)
     contract.minor = src.integer(version, "minor", "version", 0, 0xFFFF)
@@ -183,12 +188,16 @@ def load_commands(src: Source, contract: Contract):
         src.fail("constants", "must be a mapping")
     contract.constants = [_load_constant(src, name, item) for name, item in root["constants"].items()]
     _load_enums(src, root["enums"], contract)
+    load_micro_operations(src, root["micro_operations"], contract)
+    load_immediates(src, root["immediates"], contract, _load_field, _check_words)
     header = src.mapping(root["header"], "header", "words fields")
     contract.header_words = src.integer(header, "words", "header", 1, 255)
     contract.header = _load_fields(src, header["fields"], "header", contract, contract.header_words)
     for needed in ("opcode", "words", "queue", "layer", "wait"):
         if needed not in [f.name for f in contract.header]:
             src.fail("header", f"the field '{needed}' is missing")
+    contract.structures = [_load_structure(src, item) for item in src.sequence(root["structures"], "structures")]
+    src.unique(contract.structures, "structures", "name", lambda s: s.name)
     contract.commands = [_load_command(src, item, contract) for item in src.sequence(root["commands"], "commands")]
     src.unique(contract.commands, "commands", "name", lambda c: c.name)
     src.unique(contract.commands, "commands", "opcode", lambda c: c.opcode)
@@ -196,5 +205,3 @@ def load_commands(src: Source, contract: Contract):
     for opcode in contract.enums["opcode"]:
         if opcode not in used:
             src.fail("enum opcode", f"no command has the opcode '{opcode}'")
-    contract.structures = [_load_structure(src, item) for item in src.sequence(root["structures"], "structures")]
-    src.unique(contract.structures, "structures", "name", lambda s: s.name)

@@ -31,6 +31,66 @@ class Field:
 
 
 @dataclass
+class Factor:
+    """number: `value`; field: its value; bytes: of the element type that the field or member `name` is; size: of a structure."""
+
+    kind: str
+    name: str = ""
+    value: int = 0
+
+
+@dataclass
+class Window:
+    """The part of an input box, in one direction, that `count` windows reach; all but `dilation` name fields."""
+
+    size: str
+    step: str
+    count: str
+    stride: str
+    pad: str
+    kernel: str
+    dilation: str
+
+
+@dataclass
+class Access:
+    """Bytes that a command reads or writes. Sums are lists of products, products lists of factors."""
+
+    field: str
+    write: bool
+    condition: tuple  # (field, members, whether it must be one of them), or ()
+    dims: list  # (sum, name of the field with the stride)
+    windows: list
+    run: list
+    type: str = ""  # a field or an element type
+    unsigned: str = ""
+    commit: str = ""
+    block: str = ""  # of a group: the field with the length of an element that is a block
+
+
+@dataclass
+class UopField:
+    """What a field of a micro-operation means."""
+
+    role: str  # result, source, loaded, stored, parameters, table, element, number, packed
+    elements: list = field(default_factory=list)
+    bytes: int = 0
+    low: int = 0
+    high: int = 0
+    packed: str = ""
+
+
+@dataclass
+class Immediate:
+    """A number of 32 bits that holds several fields."""
+
+    name: str
+    doc: str
+    fields: list
+    only: dict  # field -> members of its enum that it may be
+
+
+@dataclass
 class Group:
     """Words that follow the fixed part of a command, `count` times."""
 
@@ -39,6 +99,7 @@ class Group:
     max: int
     words: int
     fields: list
+    access: Access = None
 
     @property
     def element(self) -> str:
@@ -53,6 +114,8 @@ class Command:
     doc: str
     fields: list
     groups: list
+    memories: list = field(default_factory=list)
+    accesses: list = field(default_factory=list)
 
     @property
     def max_words(self) -> int:
@@ -161,6 +224,8 @@ class Contract:
     constants: list = field(default_factory=list)
     enums: dict = field(default_factory=dict)  # name -> {member: value}
     enum_docs: dict = field(default_factory=dict)  # name -> {member: doc}
+    immediates: list = field(default_factory=list)
+    micro_operations: dict = field(default_factory=dict)  # name -> {field: UopField}
     header: list = field(default_factory=list)
     header_words: int = 0
     commands: list = field(default_factory=list)

@@ -103,6 +103,35 @@ REFUSALS = [
     ("registers.yaml", r"name: data, base: 0x10000000", "name: data, base: 0x7000", "cpu_map, data: 'base' is 28672, but must be from 32768"),
     ("registers.yaml", r"bytes: 0x4000000,", "bytes: 0x4000100,", "cpu_map, psram: its place or its bytes are not a multiple of 4096"),
     ("registers.yaml", r"name: doorbell, block: mailbox", "name: doorbell, block: host", "register doorbell: 'block' is 'host', but must be one of"),
+    # Accesses.
+    ("commands.yaml", r"field: dst, access: write, dims: \[\[count", "field: dest, access: write, dims: [[count",
+     "command dma, accesses: 'dest' is no address"),
+    ("commands.yaml", r"dims: \[\[count, src_stride\]\], run: run_bytes", "dims: [[count, run_bytes]], run: run_bytes",
+     "command dma, accesses: 'count' is an array"),
+    ("commands.yaml", r"dims: \[\[count, src_stride\]\]", "dims: [[run_bytes, src_stride]]",
+     "command dma, accesses: 'run_bytes' and 'src_stride' have not the same length"),
+    ("commands.yaml", r"run: kernel_h \* kernel_w \* in_c", "run: kernel_h * kernel_d * in_c", "'kernel_d' is no field with a number"),
+    ("commands.yaml", r"run: inner \* bytes\(i32\)", "run: inner * bytes(i33)", "'i33' is neither an element type nor a field with one"),
+    ("commands.yaml", r"when: \{mode: \[avg\]\}, run: size\(parameter_header\)", "run: size(parameters)", "there is no structure 'parameters'"),
+    ("commands.yaml", r"when: \{mode: \[avg\]\}", "when: {mode: [mean]}", "command vpu_pool, accesses: 'when' is 'mean', but must be one of"),
+    ("commands.yaml", r"      - \{field: params, access: read, when: \{mode: \[avg\]\}.*\n", "", "command vpu_pool: no access has the address 'params'"),
+    ("commands.yaml", r"field: src, access: read, when: \{mode: \[matmul\]\}", "field: src, access: write, when: {mode: [matmul]}",
+     "command mxu, accesses: reads come before writes"),
+    ("commands.yaml", r"commit: commit\}\n    fields", "commit: run_bytes}\n    fields", "'commit' names 'run_bytes', which is no single bit"),
+    ("commands.yaml", r"    memories: \[dram, scratchpad, persistent\]\n", "", "command dma: 'memories' and accesses must come together"),
+    ("commands.yaml", r"by: uops", "by: operands", "command vpu_ewise, repeat operands, access: 'by' is 'operands'"),
+    ("commands.yaml", r"        access: \{field: base.*\n", "", "command vpu_ewise: 'memories' and accesses must come together"),
+    # Micro-operations.
+    ("commands.yaml", r"select: \{value: 21", "select: {value: 22", "micro-operation select: its value is 22, but they count from 0 without gaps"),
+    ("commands.yaml", r"abs: \{value: 8, dst: result", "abs: {value: 8, dst: source", "micro-operation abs, dst: a result is what 'dst' names"),
+    ("commands.yaml", r"abs: \{value: 8, dst: result, a: source", "abs: {value: 8, dst: result, a: sources",
+     "micro-operation abs, a: 'sources' is not one of result, source"),
+    ("commands.yaml", r"table8: \{value: 24, dst: result, a: source", "table8: {value: 24, dst: result, a: loaded",
+     "micro-operation table8: more than one of its fields names an operand"),
+    ("commands.yaml", r"packed: rescale_immediate", "packed: rescale", "there is no immediate 'rescale'"),
+    ("commands.yaml", r"only: \[i8, i16, i32\]", "only: [i8, f16]", "immediate rescale_immediate, field type: 'only' is 'f16'"),
+    ("commands.yaml", r"name: reserved1, word: 0, lsb: 25, width: 7", "name: reserved1, word: 0, lsb: 25, width: 6",
+     "immediate rescale_immediate: word 0, bit 31 belongs to no field"),
     # Unknown and wrong things.
     ("commands.yaml", r"enum: dma_mode", "enum: dma_kind", "command dma, field mode: 'enum' is 'dma_kind', but must be one of"),
     ("commands.yaml", r"type: enum, enum: dma_mode", "enum: dma_mode", "'type: enum' and 'enum' must come together"),
@@ -195,7 +224,7 @@ class Outputs(Scratch):
         self.assertEqual(self.generate("--root", out, "--check").returncode, 0)
         written = sorted(p.relative_to(out).as_posix() for p in out.rglob("*") if p.is_file())
         self.assertEqual(written, ["docs/reference/contract.md"] + [f"hw/contract/gen/{name}" for name in [
-            "capabilities.h", "commands.h", "errors.h", "npu_contract.h", "npu_contract_pkg.sv", "registers.h"]])
+            "accesses.h", "capabilities.h", "commands.h", "errors.h", "micro_operations.h", "npu_contract.h", "npu_contract_pkg.sv", "registers.h"]])
 
         self.tamper("errors.yaml", r"doc: \"An internal check failed\.\"", 'doc: "A check of ours failed."')
         result = self.generate("--root", out, "--check")

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "hw/contract/error.h"
+#include "hw/contract/gen/accesses.h"
 #include "hw/engine/mxu_model.h"
 #include "hw/engine/vpu_model.h"
 #include "hw/presets/preset.h"
@@ -45,6 +46,39 @@ class Scratchpad final : public engine::MemoryView {
   std::vector<uint8_t> bytes_;
 };
 
+// Notes each byte that is asked for.
+class Watched final : public engine::MemoryView {
+ public:
+  explicit Watched(const Tile& tile) : memory_(tile), asked_(tile.memory.at(0).bytes.size()) {}
+  std::span<uint8_t> resolve(const contract::Address& address, int64_t low, int64_t high,
+                             engine::Access access) override {
+    for (int64_t byte = low; byte < high; ++byte) mark(asked_, address.offset + byte, access);
+    return memory_.resolve(address, low, high, access);
+  }
+  [[nodiscard]] const std::vector<uint8_t>& asked() const { return asked_; }
+
+  static void mark(std::vector<uint8_t>& bytes, int64_t at, engine::Access access) {
+    bytes.at(static_cast<size_t>(at)) |= access == engine::Access::kRead ? 1 : 2;
+  }
+
+ private:
+  Scratchpad memory_;
+  std::vector<uint8_t> asked_;
+};
+
+// Marks what an access touches, run by run.
+void mark_access(const contract::MemoryAccess& access, std::vector<uint8_t>& bytes) {
+  std::array<uint64_t, contract::MemoryAccess::kMaxRank> index{};
+  for (;;) {
+    int64_t at = access.base.offset + access.first;
+    for (size_t d = 0; d < index.size(); ++d) at += static_cast<int64_t>(index[d]) * access.dims[d].stride;
+    for (uint64_t i = 0; i < access.run; ++i) Watched::mark(bytes, at + static_cast<int64_t>(i), access.access);
+    size_t d = index.size();
+    while (d > 0 && ++index[d - 1] == access.dims[d - 1].count) index[--d] = 0;
+    if (d == 0) return;
+  }
+}
+
 class RandomTiles : public testing::TestWithParam<std::tuple<Unit, const char*>> {
  protected:
   const Unit unit_ = std::get<0>(GetParam());
@@ -58,6 +92,28 @@ constexpr size_t kMxuKinds = 3 * (4 + 3 + 2 + 1);
 // Element-wise: tame or not, long or not, in place or not. Pooling: 2 modes, 2 types. Reductions: 3 types of max, min
 // and argmax, 1 of sum, product, all and any.
 constexpr size_t kVpuKinds = 8 + 4 + 3 * 3 + 4;
+
+TEST_P(RandomTiles, TouchWhatTheContractSays) {
+  uint64_t compared = 0;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Tile tile = random_tile(unit_, caps_, seed, kMostCycles);
+    Watched memory(tile);
+    ASSERT_EQ(model_->run(tile.command, memory, /*timed=*/false).error, ErrorCode::kOk) << tile.text;
+    std::vector<uint8_t> said(memory.asked().size());
+    std::visit(
+        [&](const auto& command) {
+          for_each_access(command, [&](const contract::MemoryAccess& access) {
+            mark_access(access, said);
+            ASSERT_TRUE(access.may_lie_in(contract::Space::kScratchpad));
+            ASSERT_FALSE(access.may_lie_in(contract::Space::kDram));
+          });
+        },
+        contract::decode_command(tile.command));
+    ASSERT_EQ(memory.asked(), said) << tile.text;
+    compared += said.size();
+  }
+  std::cout << compared << " bytes compared of " << kSeeds << " tiles\n";
+}
 
 TEST_P(RandomTiles, AreAcceptedWithinTheirCyclesAndOfEveryKind) {
   std::map<std::string, int> kinds;

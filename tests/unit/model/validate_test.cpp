@@ -17,7 +17,7 @@ template <class Command>
 ErrorCode check(const Command& command) {
   std::vector<uint32_t> words;
   command.encode(words);
-  DecodedCommand decoded;
+  contract::AnyCommand decoded;
   return check_command(words, small_machine(), decoded);
 }
 
@@ -58,7 +58,7 @@ TEST(ValidateTest, RandomWordsNeverPassUnnoticedOrCrash) {
     std::vector<uint32_t> words(5 + random() % 60);
     for (uint32_t& word : words) word = random() % 3 == 0 ? static_cast<uint32_t>(random()) : random() % 4;
     words[0] = opcodes[random() % opcodes.size()] | static_cast<uint32_t>(words.size()) << 8 | (random() % 16) << 16;
-    DecodedCommand decoded;
+    contract::AnyCommand decoded;
     const ErrorCode code = check_command(words, small_machine(), decoded);
     EXPECT_TRUE(code == ErrorCode::kOk || code == ErrorCode::kFaultBadCommand || code == ErrorCode::kFaultToken);
   }
