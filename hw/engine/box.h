@@ -7,7 +7,7 @@
 
 #include "hw/contract/gen/commands.h"
 #include "hw/contract/gen/errors.h"
-#include "hw/engine/engine.h"
+#include "hw/engine/memory_view.h"
 
 namespace npu::engine {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine interface: one tile job in, result bytes and a schedule of memory beats out. Plain C++, no SystemC.
-// Implemented by the model (mxu_model.h, vpu_model.h) and, later, by back ends that clock RTL; called by hw/model's
+// The engine interface: one tile in, result bytes and a schedule of memory beats out. Plain C++, no SystemC.
+// Implemented by the model (mxu_model.h, vpu_model.h) and by back ends that clock RTL (sim/cosim); called by hw/model's
 // units.
 #pragma once
 
@@ -10,21 +10,10 @@
 
 #include "hw/contract/gen/commands.h"
 #include "hw/contract/gen/errors.h"
-#include "hw/contract/memory_access.h"
+#include "hw/engine/memory_view.h"
+#include "hw/engine/tile.h"
 
 namespace npu::engine {
-
-using contract::Access;
-
-// What an address of a command resolves to. The resolver checks region, bounds, rights and variable flags.
-
-class MemoryView {
- public:
-  virtual ~MemoryView() = default;
-  // Bytes [address + low, address + high) of scratchpad or persistent SRAM; empty when that is not allowed, and then
-  // the resolver has recorded the fault. `low` may be negative (a reversed walk starts at its last byte).
-  virtual std::span<uint8_t> resolve(const contract::Address& address, int64_t low, int64_t high, Access access) = 0;
-};
 
 enum class Port : uint8_t { kActivation, kWeight, kParameter, kOperand, kResult };
 
@@ -54,12 +43,27 @@ struct TileResult {
   std::vector<BeatRun> beats;  // empty when the caller asked for function only
 };
 
-// One engine. `command` starts with its header and is `words` long, already checked against the contract's limits.
 class Engine {
  public:
   virtual ~Engine() = default;
   // Computes the tile on the bytes that `memory` resolves; with `timed` false, cycles and beats stay 0 and empty.
-  virtual TileResult run(std::span<const uint32_t> command, MemoryView& memory, bool timed) = 0;
+  // Errors in the result: fault_bad_command for another engine's tile, and what resolve_box() refuses.
+  virtual TileResult run(const Tile& tile, MemoryView& memory, bool timed) = 0;
+  // Of words that are still to be checked.
+  TileResult run(std::span<const uint32_t> command, MemoryView& memory, bool timed);
 };
+
+// What an engine answers when it computes nothing.
+[[nodiscard]] inline TileResult refused(contract::ErrorCode error) {
+  TileResult result;
+  result.error = error;
+  return result;
+}
+
+inline TileResult Engine::run(std::span<const uint32_t> command, MemoryView& memory, bool timed) {
+  Tile tile;
+  const contract::ErrorCode error = parse_tile(command, tile);
+  return error == contract::ErrorCode::kOk ? run(tile, memory, timed) : refused(error);
+}
 
 }  // namespace npu::engine

@@ -33,11 +33,11 @@ class MxuModel final : public Engine {
  public:
   MxuModel(const contract::Capabilities& caps, const Kernels& kernels) : caps_(caps), kernels_(kernels) {}
 
-  TileResult run(std::span<const uint32_t> words, MemoryView& memory, bool timed) override {
+  TileResult run(const Tile& any, MemoryView& memory, bool timed) override {
+    if (!std::holds_alternative<MxuTile>(any)) return refused(ErrorCode::kFaultBadCommand);
+    const auto& tile = std::get<MxuTile>(any);
     TileResult result;
-    MxuTile tile;
-    result.error = MxuTile::parse(words, tile);
-    if (result.error == ErrorCode::kOk) result.error = at_.resolve(tile, memory);
+    result.error = at_.resolve(tile, memory);
     if (result.error != ErrorCode::kOk) return result;
 
     params_.load({at_.params, tile.params_box().run}, tile.command.out_c, tile.command.rescale);

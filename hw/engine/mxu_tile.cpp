@@ -66,14 +66,12 @@ uint64_t taps_inside(int64_t out, int64_t stride, int64_t pad, int64_t kernel, i
   return sum;
 }
 
-ErrorCode MxuTile::parse(std::span<const uint32_t> words, MxuTile& tile) {
+ErrorCode MxuTile::make(const MxuCommand& issued, MxuTile& tile) {
   tile = {};
-  if (words.size() != MxuCommand::kWords) return ErrorCode::kFaultBadCommand;
+  tile.issued = issued;
   MxuCommand& command = tile.command;
-  command = MxuCommand::decode(words);
-  if (command.header.opcode != contract::Opcode::kMxu || !known(command.mode) || !types_fit(command)) {
-    return ErrorCode::kFaultBadCommand;
-  }
+  command = issued;
+  if (!known(command.mode) || !types_fit(command)) return ErrorCode::kFaultBadCommand;
   if (command.mode == MxuMode::kMatmul) {
     if (command.in_h != 1 || command.out_h != 1 || command.in_w != command.out_w) return ErrorCode::kFaultBadCommand;
     command.kernel_h = command.kernel_w = command.stride_y = command.stride_x = 1;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "hw/contract/gen/commands.h"
 #include "hw/contract/gen/errors.h"
@@ -31,7 +30,8 @@ struct Range {
                                    int64_t in);
 
 struct MxuTile {
-  // As decoded, except that a matmul reads as a 1x1 convolution over its rows.
+  contract::MxuCommand issued;
+  // The same, except that a matmul reads as a 1x1 convolution over its rows.
   contract::MxuCommand command;
   bool wide = false;                                        // 48-bit accumulators
   uint64_t src_bytes = 1, weight_bytes = 1, dst_bytes = 1;  // of an element
@@ -41,9 +41,8 @@ struct MxuTile {
   uint64_t macs = 0;
   Range rows, cols;  // of the input box that the tile touches; both empty when it sees only padding
 
-  // Decodes and checks every field; fault_bad_command when one is out of range or the combination of types is none of
-  // the MXU's.
-  [[nodiscard]] static contract::ErrorCode parse(std::span<const uint32_t> words, MxuTile& tile);
+  // Checks every field; fault_bad_command when one is out of range or the combination of types is none of the MXU's.
+  [[nodiscard]] static contract::ErrorCode make(const contract::MxuCommand& issued, MxuTile& tile);
 
   [[nodiscard]] bool reads_input() const { return !rows.empty() && !cols.empty(); }
   // The bytes that the tile touches. The input's first byte is that of (rows.begin, cols.begin).

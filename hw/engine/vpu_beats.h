@@ -8,9 +8,6 @@
 
 #include "hw/contract/gen/capabilities.h"
 #include "hw/engine/engine.h"
-#include "hw/engine/vpu_ewise.h"
-#include "hw/engine/vpu_pool.h"
-#include "hw/engine/vpu_reduce.h"
 #include "hw/timing/cycles.h"
 
 namespace npu::engine {

@@ -121,11 +121,9 @@ void EwiseRunner::execute(const EwiseTile& tile) {
   }
 }
 
-TileResult EwiseRunner::run(std::span<const uint32_t> words, MemoryView& memory, bool timed) {
+TileResult EwiseRunner::run(const EwiseTile& tile, MemoryView& memory, bool timed) {
   TileResult result;
-  EwiseTile tile;
-  result.error = EwiseTile::parse(words, tile);
-  if (result.error == ErrorCode::kOk) result.error = operands_.resolve(tile, memory);
+  result.error = operands_.resolve(tile, memory);
   if (result.error != ErrorCode::kOk) return result;
   execute(tile);
   if (timed) set_time(result, timing::ewise_cycles(tile.command, caps_), ewise_beats(tile, caps_));

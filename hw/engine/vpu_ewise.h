@@ -2,55 +2,24 @@
 // Element-wise tiles: a micro-program over blocks of elements.
 #pragma once
 
-#include <span>
-#include <vector>
+#include <array>
 
 #include "hw/contract/gen/capabilities.h"
-#include "hw/engine/box.h"
 #include "hw/engine/channel_params.h"
 #include "hw/engine/engine.h"
 #include "hw/engine/kernels.h"
 #include "hw/engine/scratch.h"
+#include "hw/engine/vpu_ewise_tile.h"
 #include "hw/engine/vpu_uops.h"
 
 namespace npu::engine {
-
-// No tile may execute more micro-operations on elements than this: a damaged command must end in seconds.
-inline constexpr uint64_t kMaxTileUops = uint64_t{1} << 34;
-
-// One validated element-wise command.
-struct EwiseTile {
-  contract::VpuEwiseCommand command;
-  uint64_t elements = 1;
-  // Which operands the program uses, and as what.
-  struct Use {
-    bool loaded = false, stored = false, blob = false;
-  };
-  std::vector<Use> uses;
-  bool per_channel = false;  // some RESCALE has an entry for each index of the innermost dimension
-
-  // fault_bad_command for a count, enum value, register, operand, immediate or table length out of range, for a
-  // register read before it is written, and for dimensions of 0 or beyond kMaxTileUops.
-  [[nodiscard]] static contract::ErrorCode parse(std::span<const uint32_t> words, EwiseTile& tile);
-
-  [[nodiscard]] Box box(size_t operand) const;
-};
-
-// Where the operands of a tile are: the first byte of each box; null for operands that the program does not use.
-struct EwiseOperands {
-  std::array<uint8_t*, contract::kMaxOperands> data{};
-
-  // Asks for tables and parameters, then for what is loaded, then for what is stored, and ends with the first that is
-  // refused.
-  [[nodiscard]] contract::ErrorCode resolve(const EwiseTile& tile, MemoryView& memory);
-};
 
 // Elements are computed in blocks, and a block loads before it stores: a result may take the place of an operand that
 // is walked the same way; any other overlap of a result with an operand gives no defined values.
 class EwiseRunner {
  public:
   EwiseRunner(const contract::Capabilities& caps, const Kernels& kernels) : caps_(caps), kernels_(kernels) {}
-  [[nodiscard]] TileResult run(std::span<const uint32_t> words, MemoryView& memory, bool timed);
+  [[nodiscard]] TileResult run(const EwiseTile& tile, MemoryView& memory, bool timed);
 
  private:
   static constexpr size_t kDims = 4;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "hw/engine/vpu_ewise_tile.h"
+
+#include <algorithm>
 #include <bitset>
+#include <utility>
 
 #include "hw/contract/uop_fields.h"
-#include "hw/engine/vpu_ewise.h"
 
 namespace npu::engine {
 
@@ -92,20 +95,11 @@ class ProgramCheck {
 
 }  // namespace
 
-ErrorCode EwiseTile::parse(std::span<const uint32_t> words, EwiseTile& tile) {
+ErrorCode EwiseTile::make(VpuEwiseCommand issued, EwiseTile& tile) {
   tile = {};
-  VpuEwiseCommand& command = tile.command;
-  command = VpuEwiseCommand::decode(words);
-  const size_t length =
-      VpuEwiseCommand::kWords + command.operands.size() * Operand::kWords + command.uops.size() * Uop::kWords;
-  // A command whose counts say more than its length holds decodes to fewer operands or operations.
-  const bool whole = words.size() == length && (words[9] & 0xff) == command.operands.size() &&
-                     (words[9] >> 8 & 0xff) == command.uops.size();
-  if (!whole || command.header.opcode != contract::Opcode::kVpuEwise ||
-      command.operands.size() > contract::kMaxOperands || command.uops.size() > contract::kMaxUops ||
-      command.uops.empty()) {
-    return ErrorCode::kFaultBadCommand;
-  }
+  tile.command = std::move(issued);
+  const VpuEwiseCommand& command = tile.command;
+  if (command.uops.empty()) return ErrorCode::kFaultBadCommand;
   for (const uint32_t dim : command.dims) {
     if (dim == 0 || tile.elements > kMaxTileUops / command.uops.size() / dim) return ErrorCode::kFaultBadCommand;
     tile.elements *= dim;
@@ -117,7 +111,9 @@ ErrorCode EwiseTile::parse(std::span<const uint32_t> words, EwiseTile& tile) {
   for (const Operand& operand : command.operands) tile.uses.push_back({.blob = operand.bytes != 0});
   ProgramCheck check(tile);
   for (const Uop& uop : command.uops) check.check(uop);
-  return check.valid() ? ErrorCode::kOk : ErrorCode::kFaultBadCommand;
+  const bool stores =
+      std::any_of(tile.uses.begin(), tile.uses.end(), [](const EwiseTile::Use& use) { return use.stored; });
+  return check.valid() && stores ? ErrorCode::kOk : ErrorCode::kFaultBadCommand;
 }
 
 Box EwiseTile::box(size_t index) const {

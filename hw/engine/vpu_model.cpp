@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/engine/vpu_model.h"
 
+#include "hw/contract/overloaded.h"
 #include "hw/engine/vpu_ewise.h"
 #include "hw/engine/vpu_pool.h"
 #include "hw/engine/vpu_reduce.h"
@@ -9,26 +10,19 @@ namespace npu::engine {
 
 namespace {
 
-using contract::Opcode;
-
 class VpuModel final : public Engine {
  public:
   VpuModel(const contract::Capabilities& caps, const Kernels& kernels)
       : caps_(caps), ewise_(caps_, kernels), pool_(caps_, kernels), reduce_(caps_) {}
 
-  TileResult run(std::span<const uint32_t> command, MemoryView& memory, bool timed) override {
-    switch (contract::Header::decode(command).opcode) {
-      case Opcode::kVpuEwise:
-        return ewise_.run(command, memory, timed);
-      case Opcode::kVpuPool:
-        return pool_.run(command, memory, timed);
-      case Opcode::kVpuReduce:
-        return reduce_.run(command, memory, timed);
-      default:
-        TileResult result;
-        result.error = contract::ErrorCode::kFaultBadCommand;
-        return result;
-    }
+  TileResult run(const Tile& any, MemoryView& memory, bool timed) override {
+    return std::visit(Overloaded{
+                          [&](const MxuTile&) { return refused(contract::ErrorCode::kFaultBadCommand); },
+                          [&](const EwiseTile& tile) { return ewise_.run(tile, memory, timed); },
+                          [&](const PoolTile& tile) { return pool_.run(tile, memory, timed); },
+                          [&](const ReduceTile& tile) { return reduce_.run(tile, memory, timed); },
+                      },
+                      any);
   }
 
  private:

@@ -33,13 +33,11 @@ void set_reciprocal(PoolFinish& finish, uint32_t count) {
 
 }  // namespace
 
-ErrorCode PoolTile::parse(std::span<const uint32_t> words, PoolTile& tile) {
+ErrorCode PoolTile::make(const VpuPoolCommand& issued, PoolTile& tile) {
   tile = {};
-  if (words.size() != VpuPoolCommand::kWords) return ErrorCode::kFaultBadCommand;
   VpuPoolCommand& command = tile.command;
-  command = VpuPoolCommand::decode(words);
-  if (command.header.opcode != contract::Opcode::kVpuPool || !known(command.mode) ||
-      (command.type != Element::kI8 && command.type != Element::kI16)) {
+  command = issued;
+  if (!known(command.mode) || (command.type != Element::kI8 && command.type != Element::kI16)) {
     return ErrorCode::kFaultBadCommand;
   }
   uint64_t work = 1;
@@ -137,11 +135,8 @@ ErrorCode PoolOperands::resolve(const PoolTile& tile, MemoryView& memory) {
   return result.error;
 }
 
-TileResult PoolRunner::run(std::span<const uint32_t> words, MemoryView& memory, bool timed) {
+TileResult PoolRunner::run(const PoolTile& tile, MemoryView& memory, bool timed) {
   TileResult result;
-  PoolTile tile;
-  result.error = PoolTile::parse(words, tile);
-  if (result.error != ErrorCode::kOk) return result;
   result.error = at_.resolve(tile, memory);
   if (result.error != ErrorCode::kOk) return result;
   header_ = at_.params == nullptr ? contract::ParameterHeader{} : contract::ParameterHeader::load(at_.params);

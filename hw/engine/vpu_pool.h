@@ -8,39 +8,15 @@
 #include "hw/contract/gen/capabilities.h"
 #include "hw/engine/engine.h"
 #include "hw/engine/kernels.h"
-#include "hw/engine/mxu_tile.h"
 #include "hw/engine/scratch.h"
+#include "hw/engine/vpu_pool_tile.h"
 
 namespace npu::engine {
-
-// One validated pooling command, int8 or int16. Elements outside the input box do not count; a window without any gives
-// the smallest value (max) or the output zero point (average).
-struct PoolTile {
-  contract::VpuPoolCommand command;
-  uint64_t bytes = 1;  // of an element
-  Range rows, cols;    // of the input box that the tile touches
-
-  [[nodiscard]] static contract::ErrorCode parse(std::span<const uint32_t> words, PoolTile& tile);
-  [[nodiscard]] bool reads_input() const { return !rows.empty() && !cols.empty(); }
-  [[nodiscard]] Box src_box() const;
-  [[nodiscard]] Box dst_box() const;
-  [[nodiscard]] Box params_box() const;  // average only
-};
-
-// Where the operands of a tile are: the first byte of each box.
-struct PoolOperands {
-  const uint8_t* src = nullptr;     // null when the tile sees only padding
-  const uint8_t* params = nullptr;  // average only
-  uint8_t* dst = nullptr;
-
-  // Asks for them in this order, and ends with the first that is refused.
-  [[nodiscard]] contract::ErrorCode resolve(const PoolTile& tile, MemoryView& memory);
-};
 
 class PoolRunner {
  public:
   PoolRunner(const contract::Capabilities& caps, const Kernels& kernels) : caps_(caps), kernels_(kernels) {}
-  [[nodiscard]] TileResult run(std::span<const uint32_t> words, MemoryView& memory, bool timed);
+  [[nodiscard]] TileResult run(const PoolTile& tile, MemoryView& memory, bool timed);
 
  private:
   void pool_pixel(const PoolTile& tile, int64_t out_y, int64_t out_x);

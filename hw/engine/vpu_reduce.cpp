@@ -115,12 +115,11 @@ void store_row(uint8_t* dst, const int32_t* values, uint64_t count, uint64_t byt
 
 }  // namespace
 
-ErrorCode ReduceTile::parse(std::span<const uint32_t> words, ReduceTile& tile) {
+ErrorCode ReduceTile::make(const VpuReduceCommand& issued, ReduceTile& tile) {
   tile = {};
-  if (words.size() != VpuReduceCommand::kWords) return ErrorCode::kFaultBadCommand;
   VpuReduceCommand& command = tile.command;
-  command = VpuReduceCommand::decode(words);
-  if (command.header.opcode != contract::Opcode::kVpuReduce || !types_fit(command)) return ErrorCode::kFaultBadCommand;
+  command = issued;
+  if (!types_fit(command)) return ErrorCode::kFaultBadCommand;
   uint64_t work = 1;
   for (const uint32_t dim : {command.outer, command.axis, command.inner}) {
     if (dim == 0 || work > kMaxTileReductions / dim) return ErrorCode::kFaultBadCommand;
@@ -160,11 +159,8 @@ ErrorCode ReduceOperands::resolve(const ReduceTile& tile, MemoryView& memory) {
   return ErrorCode::kOk;
 }
 
-TileResult ReduceRunner::run(std::span<const uint32_t> words, MemoryView& memory, bool timed) {
+TileResult ReduceRunner::run(const ReduceTile& tile, MemoryView& memory, bool timed) {
   TileResult result;
-  ReduceTile tile;
-  result.error = ReduceTile::parse(words, tile);
-  if (result.error != ErrorCode::kOk) return result;
   ReduceOperands at;
   result.error = at.resolve(tile, memory);
   if (result.error != ErrorCode::kOk) return result;

@@ -4,11 +4,11 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
+#include <variant>
 #include <vector>
 
 #include "hw/contract/gen/commands.h"
-#include "hw/engine/engine.h"
+#include "hw/engine/tile.h"
 #include "hw/model/byte_set.h"
 
 namespace npu::model {
@@ -53,19 +53,21 @@ struct VariableUse {
   ByteSet bytes;
 };
 
+// A command that was checked: what the sequencer executes itself, what DMA does, and tiles of engines.
+using DecodedCommand = std::variant<contract::BeginCommand, contract::EndCommand, contract::DeclareCommand,
+                                    contract::YieldCommand, contract::DmaCommand, engine::Tile>;
+
 // What a unit's FIFO holds.
 struct IssuedCommand {
   uint32_t index = 0;  // in the stream
   contract::Header header;
-  std::array<uint32_t, contract::kMaxCommandWords> words;
   TokenTargets targets{};
   uint64_t issued_cycle = 0;
   Traffic asked;  // from the command's fields
   std::vector<VariableUse> variables;
-  contract::DmaCommand dma;  // when it is one, with what its addresses resolved to
+  engine::Tile tile;         // of an engine's command
+  contract::DmaCommand dma;  // of a DMA command, with what its addresses resolved to
   Window dma_src, dma_dst;
-
-  [[nodiscard]] std::span<const uint32_t> command() const { return {words.data(), header.words}; }
 };
 
 }  // namespace npu::model

@@ -103,7 +103,7 @@ void CommandProcessor::run_stream() {
   if (!wait_for_persistent()) return;
   for (;; ++index_) {
     if (!next_command()) return;
-    contract::AnyCommand command;
+    DecodedCommand command;
     const Words words(words_.data(), header_.words);
     const ErrorCode error = check_command(words, machine_.config.caps, command);
     if (error != ErrorCode::kOk) {
@@ -175,7 +175,7 @@ bool CommandProcessor::next_command() {
   return !machine_.job.aborting();
 }
 
-bool CommandProcessor::issue(const contract::AnyCommand& command) {
+bool CommandProcessor::issue(DecodedCommand& command) {
   const auto queue = static_cast<uint32_t>(header_.queue);
   QueueUnit& unit = *units_[queue];
   while (unit.full()) {
@@ -188,17 +188,15 @@ bool CommandProcessor::issue(const contract::AnyCommand& command) {
   IssuedCommand& slot = unit.slot();
   slot.index = index_;
   slot.header = header_;
-  std::copy_n(words_.begin(), header_.words, slot.words.begin());
   slot.issued_cycle = machine_.clock.now();
   slot.asked = {};
   slot.variables.clear();
-  if (const auto* dma = std::get_if<contract::DmaCommand>(&command)) slot.dma = *dma;
-
   footprint_.clear();
   collect_footprint(command, footprint_);
-  if (footprint_.work > kMaxTileWork) return fault(ErrorCode::kFaultBadCommand);
+  if (auto* tile = std::get_if<engine::Tile>(&command)) slot.tile = std::move(*tile);
+  if (const auto* dma = std::get_if<contract::DmaCommand>(&command)) slot.dma = *dma;
   hazards_.issue(queue, index_, header_.wait);
-  for (const StridedAccess& access : footprint_.accesses) {
+  for (const StridedAccess& access : footprint_) {
     if (!check_access(access, slot)) return false;
   }
   if (!check_entries(slot)) return false;

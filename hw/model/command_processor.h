@@ -57,13 +57,13 @@ class CommandProcessor : public sc_core::sc_module {
   [[nodiscard]] bool fetch(uint32_t bytes);
   [[nodiscard]] bool next_command();
   // Each returns false when the stream goes no further: a fault, or the end.
-  [[nodiscard]] bool dispatch(const contract::AnyCommand& command);
+  [[nodiscard]] bool dispatch(DecodedCommand& command);
   [[nodiscard]] bool begin(const contract::BeginCommand& command);
   [[nodiscard]] bool declare(const contract::DeclareCommand& command);
   [[nodiscard]] bool yield(const contract::YieldCommand& command);
   [[nodiscard]] bool resume(const contract::YieldCommand& command);
   [[nodiscard]] bool end();
-  [[nodiscard]] bool issue(const contract::AnyCommand& command);
+  [[nodiscard]] bool issue(DecodedCommand& command);
   [[nodiscard]] bool check_access(const StridedAccess& access, IssuedCommand& slot);
   static void note_use(const StridedAccess& access, const Window& window, const ByteSet& bytes, IssuedCommand& slot);
   [[nodiscard]] bool check_entries(const IssuedCommand& slot);

@@ -59,7 +59,7 @@ void ComputeUnit::execute(const IssuedCommand& command, Work& work) {
   const bool timed = machine_.clock.timed();
   engine::TileResult result;
   try {
-    result = engine_->run(command.command(), *this, timed);
+    result = engine_->run(command.tile, *this, timed);
   } catch (const Error& error) {
     result.error = error.code();
   } catch (const std::exception& error) {

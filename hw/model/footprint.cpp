@@ -10,7 +10,6 @@ namespace npu::model {
 namespace {
 
 using contract::Access;
-using contract::MxuMode;
 using contract::VpuEwiseCommand;
 using contract::detail::product;
 
@@ -33,14 +32,14 @@ template <class Other>
 void mark_in_place(const Other&, Footprint&) {}
 
 void mark_in_place(const contract::DmaCommand&, Footprint& footprint) {
-  for (StridedAccess& access : footprint.accesses) {
-    access.in_place = access.access == Access::kRead && access.same_walk(footprint.accesses.back());
+  for (StridedAccess& access : footprint) {
+    access.in_place = access.access == Access::kRead && access.same_walk(footprint.back());
   }
 }
 
 void mark_in_place(const VpuEwiseCommand& command, Footprint& footprint) {
   const auto uses = operand_uses(command);
-  auto read = footprint.accesses.begin();
+  auto read = footprint.begin();
   for (size_t i = 0; i < command.operands.size(); ++i) {
     if (!uses[i].read) continue;
     read->in_place = in_place(command, uses, i, *read);
@@ -48,28 +47,17 @@ void mark_in_place(const VpuEwiseCommand& command, Footprint& footprint) {
   }
 }
 
-// Of commands whose time does not grow with what they compute.
-uint64_t work_of(const contract::BeginCommand&) { return 0; }
-uint64_t work_of(const contract::EndCommand&) { return 0; }
-uint64_t work_of(const contract::DeclareCommand&) { return 0; }
-uint64_t work_of(const contract::YieldCommand&) { return 0; }
-uint64_t work_of(const contract::DmaCommand&) { return 0; }
-
-uint64_t work_of(const contract::MxuCommand& mxu) {
-  const uint64_t taps = mxu.mode == MxuMode::kMatmul ? 1 : uint64_t{mxu.kernel_h} * mxu.kernel_w;
-  return product(mxu.out_h, mxu.out_w, mxu.out_c, taps, mxu.mode == MxuMode::kDepthwise ? 1 : mxu.in_c);
+template <typename Command>
+void collect(const Command& command, Footprint& footprint) {
+  for_each_access(command, [&](const contract::MemoryAccess& access) {
+    footprint.push_back({access, /*in_place=*/false});
+  });
+  mark_in_place(command, footprint);
 }
 
-uint64_t work_of(const VpuEwiseCommand& command) {
-  const auto& dims = command.dims;
-  return product(command.uops.size(), dims[0], dims[1], dims[2], dims[3]);
+void collect(const engine::Tile& tile, Footprint& footprint) {
+  std::visit([&](const auto& kind) { collect(kind.command, footprint); }, tile);
 }
-
-uint64_t work_of(const contract::VpuPoolCommand& pool) {
-  return product(pool.out_h, pool.out_w, pool.channels, pool.kernel_h, pool.kernel_w);
-}
-
-uint64_t work_of(const contract::VpuReduceCommand& reduce) { return product(reduce.outer, reduce.axis, reduce.inner); }
 
 }  // namespace
 
@@ -79,16 +67,8 @@ uint64_t StridedAccess::total_bytes() const {
   return total;
 }
 
-void collect_footprint(const contract::AnyCommand& command, Footprint& footprint) {
-  std::visit(
-      [&](const auto& decoded) {
-        for_each_access(decoded, [&](const contract::MemoryAccess& access) {
-          footprint.accesses.push_back({access, /*in_place=*/false});
-        });
-        mark_in_place(decoded, footprint);
-        footprint.work = work_of(decoded);
-      },
-      command);
+void collect_footprint(const DecodedCommand& command, Footprint& footprint) {
+  std::visit([&](const auto& decoded) { collect(decoded, footprint); }, command);
 }
 
 uint64_t ByteSet::runs() const {

@@ -24,18 +24,10 @@ struct StridedAccess : contract::MemoryAccess {
   [[nodiscard]] uint64_t total_bytes() const;
 };
 
-struct Footprint {
-  std::vector<StridedAccess> accesses;  // all reads come before all writes
-  uint64_t work = 0;                    // MACs or elements visited, saturated at 2^63
+using Footprint = std::vector<StridedAccess>;  // all reads come before all writes
 
-  void clear() {
-    accesses.clear();
-    work = 0;
-  }
-};
-
-// Appends to a cleared footprint. `command` must have passed check_command (validate.h).
-void collect_footprint(const contract::AnyCommand& command, Footprint& footprint);
+// Appends to a cleared footprint.
+void collect_footprint(const DecodedCommand& command, Footprint& footprint);
 
 // Where the bytes of an access lie: offsets from its base, [low, high). False when they are beyond any memory.
 [[nodiscard]] bool span_of(const StridedAccess& access, int64_t& low, int64_t& high);

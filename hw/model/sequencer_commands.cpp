@@ -19,7 +19,7 @@ bool matches(const Command& command, const contract::Capabilities& caps) {
 
 }  // namespace
 
-bool CommandProcessor::dispatch(const contract::AnyCommand& command) {
+bool CommandProcessor::dispatch(DecodedCommand& command) {
   if (first_) {
     first_ = false;
     const bool from_start = machine_.job.registers().command_start == 0;
@@ -35,10 +35,7 @@ bool CommandProcessor::dispatch(const contract::AnyCommand& command) {
                         [&](const contract::DeclareCommand& declaration) { return declare(declaration); },
                         [&](const contract::YieldCommand& point) { return yield(point); },
                         [&](const contract::DmaCommand&) { return issue(command); },
-                        [&](const contract::MxuCommand&) { return issue(command); },
-                        [&](const contract::VpuEwiseCommand&) { return issue(command); },
-                        [&](const contract::VpuPoolCommand&) { return issue(command); },
-                        [&](const contract::VpuReduceCommand&) { return issue(command); },
+                        [&](const engine::Tile&) { return issue(command); },
                     },
                     command);
 }

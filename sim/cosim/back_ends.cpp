@@ -49,33 +49,33 @@ class BackEnds::Chosen final : public engine::Engine {
     }
   }
 
-  TileResult run(std::span<const uint32_t> command, engine::MemoryView& memory, bool timed) override {
-    const uint32_t layer = contract::Header::decode(command).layer;
+  TileResult run(const engine::Tile& tile, engine::MemoryView& memory, bool timed) override {
+    const uint32_t layer = header_of(tile).layer;
     if (state_.tiles.size() <= layer) state_.tiles.resize(size_t{layer} + 1);
-    const uint64_t tile = state_.tiles[layer]++;
+    const uint64_t number = state_.tiles[layer]++;
     ++state_.record.tiles;
-    if (state_.record.back_end == BackEnd::kModel || !state_.on_rtl(layer)) return model_->run(command, memory, timed);
+    if (state_.record.back_end == BackEnd::kModel || !state_.on_rtl(layer)) return model_->run(tile, memory, timed);
     ++state_.record.rtl_tiles;
     try {
-      return rtl_ ? run_rtl(command, memory, timed, tile) : run_lockstep(command, memory, timed, tile);
+      return rtl_ ? run_rtl(tile, memory, timed, number) : run_lockstep(tile, memory, timed, number);
     } catch (const Error& error) {
       // A tile that the RTL has no room for.
-      return stop(command, tile, error.code(), error.what());
+      return stop(tile, number, error.code(), error.what());
     }
   }
 
  private:
-  TileResult run_rtl(std::span<const uint32_t> command, engine::MemoryView& memory, bool timed, uint64_t tile) {
-    TileResult result = rtl_->run(command, memory, timed);
-    if (!rtl_->problem().empty()) return stop(command, tile, ErrorCode::kBug, "the RTL " + rtl_->problem());
+  TileResult run_rtl(const engine::Tile& tile, engine::MemoryView& memory, bool timed, uint64_t number) {
+    TileResult result = rtl_->run(tile, memory, timed);
+    if (!rtl_->problem().empty()) return stop(tile, number, ErrorCode::kBug, "the RTL " + rtl_->problem());
     if (timed && result.error == ErrorCode::kOk) {
       state_.record.add_cycles(result.cycles, rtl_->formula_cycles(), rtl_->port_difference());
     }
     return result;
   }
 
-  TileResult run_lockstep(std::span<const uint32_t> command, engine::MemoryView& memory, bool timed, uint64_t tile) {
-    TileResult result = lockstep_->run(command, memory, timed);
+  TileResult run_lockstep(const engine::Tile& tile, engine::MemoryView& memory, bool timed, uint64_t number) {
+    TileResult result = lockstep_->run(tile, memory, timed);
     const Comparison& comparison = lockstep_->comparison();
     state_.record.elements += comparison.elements;
     if (comparison.equal()) {
@@ -87,24 +87,25 @@ class BackEnds::Chosen final : public engine::Engine {
     const std::string cycles =
         timed ? fmt::format("; {} cycles on the RTL, {} in the model", comparison.rtl_cycles, comparison.model_cycles)
               : std::string();
-    return stop(command, tile, ErrorCode::kElementsDiffer, comparison.difference + cycles, &comparison);
+    return stop(tile, number, ErrorCode::kElementsDiffer, comparison.difference + cycles, &comparison);
   }
 
   // The first tile that cannot be right ends the job: the device reports a fault, and the caller finds here why.
-  TileResult stop(std::span<const uint32_t> command, uint64_t tile, ErrorCode code, const std::string& text,
+  TileResult stop(const engine::Tile& tile, uint64_t number, ErrorCode code, const std::string& text,
                   const Comparison* comparison = nullptr) {
     TileResult result;
     result.error = code;
     if (owner_.failure_) return result;
     Failure failure;
     failure.code = code;
-    failure.layer = contract::Header::decode(command).layer;
-    failure.text = fmt::format("tile {} of invocation {} on the {}: {}", tile, owner_.invocation_, title(unit_), text);
+    failure.layer = header_of(tile).layer;
+    failure.text =
+        fmt::format("tile {} of invocation {} on the {}: {}", number, owner_.invocation_, title(unit_), text);
     failure.bundle.unit = unit_;
     failure.bundle.caps = owner_.caps_;
-    failure.bundle.command.assign(command.begin(), command.end());
+    failure.bundle.command = words_of(tile);
     failure.bundle.invocation = owner_.invocation_;
-    failure.bundle.tile = tile;
+    failure.bundle.tile = number;
     if (comparison != nullptr) failure.bundle.found = *comparison;
     failure.replayable = comparison != nullptr;
     owner_.failure_ = std::move(failure);

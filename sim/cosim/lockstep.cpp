@@ -89,8 +89,8 @@ class Lockstep::Recorder final : public engine::MemoryView {
     for (const Written& part : written_) std::copy(part.before.begin(), part.before.end(), part.bytes.begin());
   }
 
-  void compare(std::span<const uint32_t> command, Comparison& comparison) const {
-    const std::vector<ResultArray> results = results_of(command);
+  void compare(const engine::Tile& tile, Comparison& comparison) const {
+    const std::vector<ResultArray> results = results_of(tile);
     for (const ResultArray& result : results) comparison.elements += result.elements();
     if (std::all_of(written_.begin(), written_.end(), [](const Written& part) {
           return std::equal(part.by_rtl.begin(), part.by_rtl.end(), part.bytes.begin());
@@ -111,8 +111,8 @@ class Lockstep::Recorder final : public engine::MemoryView {
   }
 
   // After the model ran: both results, and all that the tile touches as it was before.
-  void keep(std::span<const uint32_t> command, Comparison& comparison) const {
-    for (const ResultArray& result : results_of(command)) {
+  void keep(const engine::Tile& tile, Comparison& comparison) const {
+    for (const ResultArray& result : results_of(tile)) {
       for (uint64_t element = 0; element < result.elements(); ++element) {
         const Pair values = find(written_, result, element);
         comparison.got.insert(comparison.got.end(), values.rtl, values.rtl + result.element_bytes());
@@ -179,13 +179,22 @@ Lockstep::Lockstep(std::unique_ptr<engine::Engine> model, std::unique_ptr<RtlEng
 Lockstep::~Lockstep() = default;
 
 TileResult Lockstep::run(std::span<const uint32_t> command, engine::MemoryView& memory, bool timed) {
+  engine::Tile tile;
+  const ErrorCode error = engine::parse_tile(command, tile);
+  if (error == ErrorCode::kOk) return run(tile, memory, timed);
+  comparison_ = {};
+  comparison_.model_error = comparison_.rtl_error = error;
+  return engine::refused(error);
+}
+
+TileResult Lockstep::run(const engine::Tile& tile, engine::MemoryView& memory, bool timed) {
   comparison_ = {};
   recorder_->begin(memory);
-  const TileResult of_rtl = rtl_->run(command, *recorder_, timed);
+  const TileResult of_rtl = rtl_->run(tile, *recorder_, timed);
   const bool refused = of_rtl.error != ErrorCode::kOk && rtl_->problem().empty();
   recorder_->put_back();
   if (refused) recorder_->begin(memory);
-  TileResult of_model = model_->run(command, refused ? *recorder_ : memory, timed);
+  TileResult of_model = model_->run(tile, refused ? *recorder_ : memory, timed);
   if (refused) recorder_->nothing_by_rtl();
   comparison_.model_error = of_model.error;
   comparison_.rtl_error = of_rtl.error;
@@ -199,8 +208,8 @@ TileResult Lockstep::run(std::span<const uint32_t> command, engine::MemoryView& 
         fmt::format("the RTL answers {}, the model {}", contract::name(of_rtl.error), contract::name(of_model.error));
   }
   if (of_model.error != ErrorCode::kOk) return of_model;
-  if (of_rtl.error == ErrorCode::kOk) recorder_->compare(command, comparison_);
-  if (!comparison_.equal() || keep_always_) recorder_->keep(command, comparison_);
+  if (of_rtl.error == ErrorCode::kOk) recorder_->compare(tile, comparison_);
+  if (!comparison_.equal() || keep_always_) recorder_->keep(tile, comparison_);
   return of_model;
 }
 

@@ -46,6 +46,8 @@ class Lockstep {
   Lockstep(std::unique_ptr<engine::Engine> model, std::unique_ptr<RtlEngine> rtl);
   ~Lockstep();
   // Of the model, whatever the RTL does; read comparison() then.
+  engine::TileResult run(const engine::Tile& tile, engine::MemoryView& memory, bool timed);
+  // Of words that are still to be checked.
   engine::TileResult run(std::span<const uint32_t> command, engine::MemoryView& memory, bool timed);
   [[nodiscard]] const Comparison& comparison() const { return comparison_; }
   // With it, memory and both results are kept of every tile, not only of those that differ.

@@ -54,15 +54,15 @@ int64_t ResultArray::value(const uint8_t* bytes) const {
   return static_cast<int64_t>(value << unused) >> unused;
 }
 
-std::vector<ResultArray> results_of(std::span<const uint32_t> command) {
+std::vector<ResultArray> results_of(const engine::Tile& tile) {
   std::vector<ResultArray> results;
   std::visit(
-      [&](const auto& decoded) {
-        for_each_access(decoded, [&](const contract::MemoryAccess& access) {
+      [&](const auto& kind) {
+        for_each_access(kind.command, [&](const contract::MemoryAccess& access) {
           if (access.access == contract::Access::kWrite) results.push_back(written(access));
         });
       },
-      contract::decode_command(command));
+      tile);
   return results;
 }
 

@@ -4,10 +4,9 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <vector>
 
-#include "hw/contract/gen/commands.h"
+#include "hw/engine/tile.h"
 
 namespace npu::cosim {
 
@@ -28,7 +27,6 @@ struct ResultArray {
   [[nodiscard]] int64_t value(const uint8_t* bytes) const;
 };
 
-// `command` must be one that its engine accepts.
-[[nodiscard]] std::vector<ResultArray> results_of(std::span<const uint32_t> command);
+[[nodiscard]] std::vector<ResultArray> results_of(const engine::Tile& tile);
 
 }  // namespace npu::cosim

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An engine whose results and cycles are those of a block of RTL.
 //
-// A tile is parsed and its memory resolved by the same code as the model's (hw/engine), so both refuse the same
-// commands with the same errors. In a device the block then runs with ideal memory: every request is granted in its
+// A tile is checked and its memory resolved by the same code as the model's (hw/engine), so both refuse the same
+// ones with the same errors. In a device the block then runs with ideal memory: every request is granted in its
 // cycle. The schedule of memory beats is the model's, so that waiting for banks is modelled alike, whichever back end
 // computes the tile. Tiles that run by themselves may be held back by a trace of grants.
 #pragma once

@@ -63,17 +63,17 @@ class RtlMxu final : public RtlEngine {
  public:
   RtlMxu(const contract::Capabilities& caps, std::unique_ptr<MacArray> block) : caps_(caps), block_(std::move(block)) {}
 
-  TileResult run(std::span<const uint32_t> words, engine::MemoryView& memory, bool timed) override {
+  TileResult run(const engine::Tile& any, engine::MemoryView& memory, bool timed) override {
     forget();
+    if (!std::holds_alternative<MxuTile>(any)) return engine::refused(ErrorCode::kFaultBadCommand);
+    const auto& tile = std::get<MxuTile>(any);
     TileResult result;
-    MxuTile tile;
     engine::MxuOperands at;
-    result.error = MxuTile::parse(words, tile);
-    if (result.error == ErrorCode::kOk) result.error = at.resolve(tile, memory);
+    result.error = at.resolve(tile, memory);
     if (result.error != ErrorCode::kOk) return result;
     formula_cycles_ = timing::mxu_cycles(tile.command, caps_).total();
 
-    block_->start(contract::MxuCommand::decode(words));
+    block_->start(tile.issued);
     const MxuTileMemory operands(tile, at);
     std::unique_ptr<timing::PortSchedule> schedule = timing::mxu_ports(tile.command, caps_);
     if (!clock(*block_, operands, timing::kMxuActivations, std::move(schedule), result)) return unfinished();

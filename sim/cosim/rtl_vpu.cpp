@@ -4,10 +4,8 @@
 #include <array>
 #include <bit>
 
+#include "hw/contract/overloaded.h"
 #include "hw/engine/vpu_beats.h"
-#include "hw/engine/vpu_ewise.h"
-#include "hw/engine/vpu_pool.h"
-#include "hw/engine/vpu_reduce.h"
 #include "hw/timing/vpu_cycles.h"
 #include "hw/timing/vpu_ports.h"
 #include "sim/cosim/rtl_operand.h"
@@ -16,7 +14,6 @@ namespace npu::cosim {
 namespace {
 
 using contract::ErrorCode;
-using contract::Opcode;
 using engine::Box;
 using engine::EwiseTile;
 using engine::MemoryView;
@@ -99,29 +96,27 @@ class RtlVpu final : public RtlEngine {
  public:
   RtlVpu(const contract::Capabilities& caps, std::unique_ptr<Vpu> block) : caps_(caps), block_(std::move(block)) {}
 
-  TileResult run(std::span<const uint32_t> words, MemoryView& memory, bool timed) override {
+  TileResult run(const engine::Tile& any, MemoryView& memory, bool timed) override {
     forget();
-    switch (contract::Header::decode(words).opcode) {
-      case Opcode::kVpuEwise:
-        return run_tile<EwiseTile>(words, memory, timed, timing::ewise_cycles, engine::ewise_beats);
-      case Opcode::kVpuPool:
-        return run_tile<PoolTile>(words, memory, timed, timing::pool_cycles, engine::pool_beats);
-      case Opcode::kVpuReduce:
-        return run_tile<ReduceTile>(words, memory, timed, timing::reduce_cycles, engine::reduce_beats);
-      default:
-        TileResult result;
-        result.error = ErrorCode::kFaultBadCommand;
-        return result;
-    }
+    return std::visit(Overloaded{
+                          [](const engine::MxuTile&) { return engine::refused(ErrorCode::kFaultBadCommand); },
+                          [&](const EwiseTile& tile) {
+                            return run_tile(tile, memory, timed, timing::ewise_cycles, engine::ewise_beats);
+                          },
+                          [&](const PoolTile& tile) {
+                            return run_tile(tile, memory, timed, timing::pool_cycles, engine::pool_beats);
+                          },
+                          [&](const ReduceTile& tile) {
+                            return run_tile(tile, memory, timed, timing::reduce_cycles, engine::reduce_beats);
+                          },
+                      },
+                      any);
   }
 
  private:
   template <class Tile, class Formula, class Beats>
-  TileResult run_tile(std::span<const uint32_t> words, MemoryView& memory, bool timed, Formula formula, Beats beats) {
+  TileResult run_tile(const Tile& tile, MemoryView& memory, bool timed, Formula formula, Beats beats) {
     TileResult result;
-    Tile tile;
-    result.error = Tile::parse(words, tile);
-    if (result.error != ErrorCode::kOk) return result;
     VpuTileMemory operands;
     result.error = resolve(tile, memory, operands);
     if (result.error != ErrorCode::kOk) return result;

@@ -230,7 +230,7 @@ void choose_types(MxuCommand& command, Random& random) {
 // Parser and RTL take it.
 bool possible(const MxuCommand& command) {
   MxuTile tile;
-  if (MxuTile::parse(cosim::encode(command), tile) != contract::ErrorCode::kOk) return false;
+  if (MxuTile::make(command, tile) != contract::ErrorCode::kOk) return false;
   const auto reach = [](uint32_t kernel, uint32_t dilation) { return int64_t{kernel - 1} * dilation; };
   return command.mode == MxuMode::kMatmul ||
          (countable(command.out_h, command.stride_y, command.pad_top, reach(command.kernel_h, command.dilation_y)) &&
@@ -269,7 +269,7 @@ class HugeMxu : public testing::TestWithParam<const char*> {
   void run(const MxuCommand& command, const Bytes& memory, Throttle throttle, uint64_t most_cycles,
            const std::string& text) {
     MxuTile tile;
-    ASSERT_EQ(MxuTile::parse(cosim::encode(command), tile), contract::ErrorCode::kOk) << text;
+    ASSERT_EQ(MxuTile::make(command, tile), contract::ErrorCode::kOk) << text;
     const Loops loops(tile, caps_, most_cycles + 1);
     PortCheck ports(timing::mxu_ports(command, caps_),
                     {loops.activations(), loops.weights(), loops.parameters(), loops.results()}, throttle, text);

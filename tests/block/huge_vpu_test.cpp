@@ -258,7 +258,7 @@ VpuReduceCommand any_reduce(Random& random) {
 template <class Tile, class Command>
 bool parses(const Command& command) {
   Tile tile;
-  return Tile::parse(cosim::encode(command), tile) == contract::ErrorCode::kOk;
+  return Tile::make(command, tile) == contract::ErrorCode::kOk;
 }
 bool possible(const VpuEwiseCommand& command) { return parses<engine::EwiseTile>(command); }
 bool possible(const VpuPoolCommand& command) {

@@ -132,7 +132,9 @@ TEST(Lockstep, FindsEveryDifferenceOfAWrongBlockAndReplaysIt) {
     const Comparison& comparison = lockstep.comparison();
     // Whatever the RTL does, the model's bytes stay.
     ASSERT_EQ(test.memory.scratchpad(), by_model.scratchpad());
-    const ResultArray results = results_of(test.words).at(0);
+    engine::Tile tile;
+    ASSERT_EQ(engine::parse_tile(test.words, tile), ErrorCode::kOk);
+    const ResultArray results = results_of(tile).at(0);
     uint64_t differing = 0, first = 0;
     for (uint64_t e = results.elements(); e-- > 0;) {
       const uint8_t* a = by_model.at(results.base) + results.offset(e);

@@ -21,12 +21,12 @@ namespace npu::model::testing {
 // Copies operand 0 to operand 1 of an ewise command, and does nothing for others; 4 elements a cycle.
 class FakeEngine : public engine::Engine {
  public:
-  engine::TileResult run(std::span<const uint32_t> command, engine::MemoryView& memory, bool timed) override {
+  engine::TileResult run(const engine::Tile& tile, engine::MemoryView& memory, bool timed) override {
     ++runs;
-    if (custom) return custom(command, memory, timed);
+    if (custom) return custom(tile, memory, timed);
     engine::TileResult result;
-    if (contract::Header::decode(command).opcode != contract::Opcode::kVpuEwise) return result;
-    const auto ewise = contract::VpuEwiseCommand::decode(command);
+    if (!std::holds_alternative<engine::EwiseTile>(tile)) return result;
+    const contract::VpuEwiseCommand& ewise = std::get<engine::EwiseTile>(tile).command;
     const uint32_t elements = ewise.dims[3];
     const auto src = memory.resolve(ewise.operands[0].base, 0, elements, engine::Access::kRead);
     const auto dst = memory.resolve(ewise.operands[1].base, 0, elements, engine::Access::kWrite);
@@ -40,7 +40,7 @@ class FakeEngine : public engine::Engine {
     return result;
   }
 
-  std::function<engine::TileResult(std::span<const uint32_t>, engine::MemoryView&, bool)> custom;
+  std::function<engine::TileResult(const engine::Tile&, engine::MemoryView&, bool)> custom;
   int runs = 0;
 };
 

@@ -41,7 +41,7 @@ engine::TileResult one_bank(uint32_t beats, uint32_t offset) {
 
 TEST(CountersTest, OneRequesterABankDoesNotStall) {
   Bench bench;
-  bench.vpu->custom = [](std::span<const uint32_t>, engine::MemoryView&, bool) { return one_bank(512, 0); };
+  bench.vpu->custom = [](const engine::Tile&, engine::MemoryView&, bool) { return one_bank(512, 0); };
   Stream stream(small_machine());
   stream.add(ewise(spm(0), spm(0x8000), 16));
   ASSERT_TRUE(bench.run(stream));
@@ -54,7 +54,7 @@ TEST(CountersTest, OneRequesterABankDoesNotStall) {
 
 TEST(CountersTest, AnEngineThatDoesNotWriteItsResultBreaksTheIdentity) {
   Bench bench;
-  bench.vpu->custom = [](std::span<const uint32_t>, engine::MemoryView&, bool) { return one_bank(8, 0); };
+  bench.vpu->custom = [](const engine::Tile&, engine::MemoryView&, bool) { return one_bank(8, 0); };
   Stream stream(small_machine());
   stream.add(ewise(spm(0), spm(0x8000), 16));
   ASSERT_TRUE(bench.run(stream));
@@ -64,7 +64,7 @@ TEST(CountersTest, AnEngineThatDoesNotWriteItsResultBreaksTheIdentity) {
 
 TEST(CountersTest, TwoPortsOnOneBankTakeTwiceTheTime) {
   Bench bench;
-  bench.vpu->custom = [](std::span<const uint32_t>, engine::MemoryView&, bool) {
+  bench.vpu->custom = [](const engine::Tile&, engine::MemoryView&, bool) {
     engine::TileResult result = one_bank(512, 0);
     result.beats.push_back(result.beats[0]);
     return result;
@@ -80,7 +80,7 @@ TEST(CountersTest, TwoPortsOnOneBankTakeTwiceTheTime) {
 TEST(CountersTest, TwoEnginesOnOneBankShareIt) {
   Bench bench;
   bench.vpu->custom =
-      bench.mxu->custom = [](std::span<const uint32_t>, engine::MemoryView&, bool) { return one_bank(4096, 0); };
+      bench.mxu->custom = [](const engine::Tile&, engine::MemoryView&, bool) { return one_bank(4096, 0); };
   Stream stream(small_machine());
   stream.add(ewise(spm(0), spm(0x8000), 16));
   contract::MxuCommand mxu;
@@ -91,6 +91,7 @@ TEST(CountersTest, TwoEnginesOnOneBankShareIt) {
   mxu.weights = spm(0x200);
   mxu.params = spm(0x300);
   mxu.dst = spm(0x9000);
+  mxu.dst_type = contract::Element::kI32;
   stream.add(mxu);
   ASSERT_TRUE(bench.run(stream));
   ASSERT_EQ(bench.fault(), ErrorCode::kOk);
@@ -111,7 +112,7 @@ TEST(CountersTest, PersistentPortIsOneAccessACycle) {
   entry.owner = Bench::kOwner;
   entry.flags = 1;
   bench.set_variable(0, entry);
-  bench.vpu->custom = [](std::span<const uint32_t>, engine::MemoryView&, bool) {
+  bench.vpu->custom = [](const engine::Tile&, engine::MemoryView&, bool) {
     engine::TileResult result;
     result.cycles = result.steady = 32;
     // 64 bytes a cycle from a port of 16.

@@ -117,6 +117,7 @@ TEST(FaultTest, HostileSizesAreFaultsAtOnce) {
   EXPECT_EQ(fault_of(bench, vpu), ErrorCode::kFaultBadCommand);
   contract::VpuReduceCommand reduce;
   reduce.header.queue = contract::Queue::kVpu;
+  reduce.op = contract::ReduceOp::kMax;
   reduce.dst = spm(64);
   reduce.outer = 1;
   reduce.axis = 0xffffffff;
@@ -159,7 +160,7 @@ TEST(FaultTest, EveryBitFlipOfAStreamEndsTheJob) {
   stream.add(ewise(spm(0), spm(0x400), 64), {{0, 1}});
   stream.add(copy(1, spm(0x400), dram(0x1000), 64), {{9, 1}});
   const std::vector<uint32_t> good = stream.finish();
-  bench.vpu->custom = [](std::span<const uint32_t>, engine::MemoryView&, bool) { return engine::TileResult{}; };
+  bench.vpu->custom = [](const engine::Tile&, engine::MemoryView&, bool) { return engine::TileResult{}; };
   for (uint32_t bit = 0; bit < good.size() * 32; ++bit) {
     std::vector<uint32_t> bad = good;
     bad[bit / 32] ^= 1u << bit % 32;
@@ -292,7 +293,7 @@ TEST(FaultTest, FunctionalEachBurstFailsOnce) { each_burst_fails_once(Mode::kFun
 
 TEST(FaultTest, EngineErrors) {
   Bench bench;
-  bench.vpu->custom = [](std::span<const uint32_t>, engine::MemoryView&, bool) {
+  bench.vpu->custom = [](const engine::Tile&, engine::MemoryView&, bool) {
     engine::TileResult result;
     result.error = ErrorCode::kFaultBadCommand;
     return result;
@@ -302,7 +303,7 @@ TEST(FaultTest, EngineErrors) {
   ASSERT_TRUE(bench.run(stream));
   EXPECT_EQ(bench.fault(), ErrorCode::kFaultBadCommand);
   EXPECT_EQ(bench.read(reg::kFaultQueue), kVpuQueue);
-  bench.vpu->custom = [](std::span<const uint32_t>, engine::MemoryView& memory, bool) {
+  bench.vpu->custom = [](const engine::Tile&, engine::MemoryView& memory, bool) {
     EXPECT_TRUE(memory.resolve(spm(65530), 0, 7, engine::Access::kRead).empty());
     EXPECT_TRUE(memory.resolve(spm(0), -1, 7, engine::Access::kRead).empty());
     EXPECT_TRUE(memory.resolve(dram(0), 0, 7, engine::Access::kRead).empty());
@@ -312,7 +313,7 @@ TEST(FaultTest, EngineErrors) {
   ASSERT_TRUE(bench.run(stream));
   EXPECT_EQ(bench.fault(), ErrorCode::kFaultOutOfBounds);
   EXPECT_EQ(bench.read(reg::kFaultAddressLo), 65530u);
-  bench.vpu->custom = [](std::span<const uint32_t>, engine::MemoryView&, bool) -> engine::TileResult {
+  bench.vpu->custom = [](const engine::Tile&, engine::MemoryView&, bool) -> engine::TileResult {
     throw Error(ErrorCode::kOperatorUnsupported, "thrown by an engine");
   };
   ASSERT_TRUE(bench.run(stream));
@@ -325,7 +326,7 @@ TEST(FaultTest, EngineErrors) {
 TEST(FaultTest, OtherUnitsStop) {
   // While a long load runs and commands queue behind it, the VPU faults: nothing of the rest happens.
   Bench bench;
-  bench.vpu->custom = [](std::span<const uint32_t>, engine::MemoryView&, bool) {
+  bench.vpu->custom = [](const engine::Tile&, engine::MemoryView&, bool) {
     engine::TileResult result;
     result.error = ErrorCode::kFaultBadCommand;
     return result;

@@ -98,6 +98,15 @@ TEST(FootprintTest, AbsurdSizesDoNotOverflow) {
   EXPECT_GE(access.total_bytes(), uint64_t{1} << 62);
 }
 
+// What is read and written does not depend on whether an engine accepts the command.
+Footprint footprint_of(contract::AnyCommand command) {
+  engine::Tile tile;
+  (void)engine::make_tile(std::move(command), tile);
+  Footprint footprint;
+  collect_footprint(tile, footprint);
+  return footprint;
+}
+
 contract::MxuCommand conv() {
   contract::MxuCommand mxu;
   mxu.in_h = 5;
@@ -123,42 +132,36 @@ contract::MxuCommand conv() {
 }
 
 TEST(FootprintTest, Convolution) {
-  Footprint footprint;
-  collect_footprint(conv(), footprint);
-  ASSERT_EQ(footprint.accesses.size(), 4u);
+  Footprint footprint = footprint_of(conv());
+  ASSERT_EQ(footprint.size(), 4u);
   // Windows start at -1 and 1 (rows), -1, 1 and 3 (columns): rows 0 to 3 of 5, columns 0 to 5 of 6.
-  EXPECT_EQ(footprint.accesses[0].total_bytes(), 4u * 6 * 4);
-  EXPECT_EQ(footprint.accesses[1].total_bytes(), 8u * 36);
-  EXPECT_EQ(footprint.accesses[2].total_bytes(), 32u + 8 * 16);
-  EXPECT_EQ(footprint.accesses[3].total_bytes(), 2u * 3 * 8);
-  EXPECT_EQ(footprint.accesses[3].access, Access::kWrite);
-  EXPECT_EQ(footprint.work, 2u * 3 * 8 * 36);
+  EXPECT_EQ(footprint[0].total_bytes(), 4u * 6 * 4);
+  EXPECT_EQ(footprint[1].total_bytes(), 8u * 36);
+  EXPECT_EQ(footprint[2].total_bytes(), 32u + 8 * 16);
+  EXPECT_EQ(footprint[3].total_bytes(), 2u * 3 * 8);
+  EXPECT_EQ(footprint[3].access, Access::kWrite);
 }
 
 TEST(FootprintTest, NegativePaddingSkipsRows) {
   contract::MxuCommand mxu = conv();
   mxu.pad_top = -1;  // windows start at row 1 and 3
   mxu.in_h = 6;
-  Footprint footprint;
-  collect_footprint(mxu, footprint);
-  EXPECT_EQ(footprint.accesses[0].first, 24);
-  EXPECT_EQ(footprint.accesses[0].total_bytes(), 5u * 6 * 4);
+  Footprint footprint = footprint_of(mxu);
+  EXPECT_EQ(footprint[0].first, 24);
+  EXPECT_EQ(footprint[0].total_bytes(), 5u * 6 * 4);
 }
 
 TEST(FootprintTest, DepthwiseAndMatmulWeights) {
   contract::MxuCommand mxu = conv();
   mxu.mode = contract::MxuMode::kDepthwise;
   mxu.multiplier = 2;
-  Footprint footprint;
-  collect_footprint(mxu, footprint);
-  EXPECT_EQ(footprint.accesses[1].total_bytes(), 9u * 8);
-  EXPECT_EQ(footprint.work, 2u * 3 * 8 * 9);
+  Footprint footprint = footprint_of(mxu);
+  EXPECT_EQ(footprint[1].total_bytes(), 9u * 8);
   mxu.mode = contract::MxuMode::kMatmul;
   mxu.src_type = mxu.weight_type = contract::Element::kI16;
-  footprint.clear();
-  collect_footprint(mxu, footprint);
-  EXPECT_EQ(footprint.accesses[0].total_bytes(), 5u * 6 * 4 * 2);
-  EXPECT_EQ(footprint.accesses[1].total_bytes(), 4u * 8 * 2);
+  footprint = footprint_of(mxu);
+  EXPECT_EQ(footprint[0].total_bytes(), 5u * 6 * 4 * 2);
+  EXPECT_EQ(footprint[1].total_bytes(), 4u * 8 * 2);
 }
 
 TEST(FootprintTest, ElementWise) {
@@ -172,28 +175,24 @@ TEST(FootprintTest, ElementWise) {
   lookup.b = 2;
   command.uops.insert(command.uops.begin() + 1, lookup);
   command.commit = true;
-  Footprint footprint;
-  collect_footprint(command, footprint);
-  ASSERT_EQ(footprint.accesses.size(), 3u);
-  EXPECT_EQ(footprint.accesses[0].total_bytes(), 10u);
-  EXPECT_EQ(footprint.accesses[1].total_bytes(), 256u);
-  EXPECT_EQ(footprint.accesses[2].access, Access::kWrite);
-  EXPECT_TRUE(footprint.accesses[2].commit);
-  EXPECT_FALSE(footprint.accesses[0].in_place);
+  Footprint footprint = footprint_of(command);
+  ASSERT_EQ(footprint.size(), 3u);
+  EXPECT_EQ(footprint[0].total_bytes(), 10u);
+  EXPECT_EQ(footprint[1].total_bytes(), 256u);
+  EXPECT_EQ(footprint[2].access, Access::kWrite);
+  EXPECT_TRUE(footprint[2].commit);
+  EXPECT_FALSE(footprint[0].in_place);
   // The result over the operand itself.
   command.operands[1].base = spm(0);
-  footprint.clear();
-  collect_footprint(command, footprint);
-  EXPECT_TRUE(footprint.accesses[0].in_place);
+  footprint = footprint_of(command);
+  EXPECT_TRUE(footprint[0].in_place);
   // Loaded again behind the store, or loaded there only.
   command.uops.push_back(command.uops[0]);
-  footprint.clear();
-  collect_footprint(command, footprint);
-  EXPECT_FALSE(footprint.accesses[0].in_place);
+  footprint = footprint_of(command);
+  EXPECT_FALSE(footprint[0].in_place);
   std::rotate(command.uops.begin(), command.uops.begin() + 1, command.uops.end());
-  footprint.clear();
-  collect_footprint(command, footprint);
-  EXPECT_FALSE(footprint.accesses[0].in_place);
+  footprint = footprint_of(command);
+  EXPECT_FALSE(footprint[0].in_place);
 }
 
 TEST(FootprintTest, PoolAndReduce) {
@@ -207,16 +206,14 @@ TEST(FootprintTest, PoolAndReduce) {
   pool.src_pixel_stride = 8;
   pool.dst_row_stride = 16;
   pool.dst_pixel_stride = 8;
-  Footprint footprint;
-  collect_footprint(pool, footprint);
-  ASSERT_EQ(footprint.accesses.size(), 2u);  // max needs no parameters
-  EXPECT_EQ(footprint.accesses[0].total_bytes(), 128u);
-  EXPECT_EQ(footprint.accesses[1].total_bytes(), 32u);
+  Footprint footprint = footprint_of(pool);
+  ASSERT_EQ(footprint.size(), 2u);  // max needs no parameters
+  EXPECT_EQ(footprint[0].total_bytes(), 128u);
+  EXPECT_EQ(footprint[1].total_bytes(), 32u);
   pool.mode = contract::PoolMode::kAvg;
-  footprint.clear();
-  collect_footprint(pool, footprint);
-  ASSERT_EQ(footprint.accesses.size(), 3u);
-  EXPECT_EQ(footprint.accesses[1].total_bytes(), 32u);
+  footprint = footprint_of(pool);
+  ASSERT_EQ(footprint.size(), 3u);
+  EXPECT_EQ(footprint[1].total_bytes(), 32u);
 
   contract::VpuReduceCommand reduce;
   reduce.op = contract::ReduceOp::kArgmax;
@@ -226,10 +223,9 @@ TEST(FootprintTest, PoolAndReduce) {
   reduce.src_outer_stride = 15;
   reduce.src_axis_stride = 5;
   reduce.dst_outer_stride = 20;
-  footprint.clear();
-  collect_footprint(reduce, footprint);
-  EXPECT_EQ(footprint.accesses[0].total_bytes(), 30u);
-  EXPECT_EQ(footprint.accesses[1].total_bytes(), 2u * 5 * 4);
+  footprint = footprint_of(reduce);
+  EXPECT_EQ(footprint[0].total_bytes(), 30u);
+  EXPECT_EQ(footprint[1].total_bytes(), 2u * 5 * 4);
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ TEST_P(PersistentEccTest, OneWrongBitInTheTableIsPutRight) {
 // Bits that flip while a job runs are found by the next command that uses the entry.
 TEST_P(PersistentEccTest, TheEntryIsReadAtEveryUse) {
   int calls = 0;
-  bench.vpu->custom = [&](std::span<const uint32_t>, engine::MemoryView&, bool) {
+  bench.vpu->custom = [&](const engine::Tile&, engine::MemoryView&, bool) {
     ++calls;
     damage(kVariable * 16);
     return engine::TileResult{};
@@ -139,7 +139,7 @@ TEST_P(PersistentEccTest, TheEntryIsReadAtEveryUse) {
 }
 
 TEST_P(PersistentEccTest, ACommitReadsTheEntry) {
-  bench.vpu->custom = [&](std::span<const uint32_t>, engine::MemoryView&, bool) {
+  bench.vpu->custom = [&](const engine::Tile&, engine::MemoryView&, bool) {
     damage(kVariable * 16);
     return engine::TileResult{};
   };

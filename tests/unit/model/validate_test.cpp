@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "hw/contract/gen/micro_operations.h"
 #include "tests/unit/model/stream.h"
 
 namespace npu::model::testing {
@@ -17,7 +18,7 @@ template <class Command>
 ErrorCode check(const Command& command) {
   std::vector<uint32_t> words;
   command.encode(words);
-  contract::AnyCommand decoded;
+  DecodedCommand decoded;
   return check_command(words, small_machine(), decoded);
 }
 
@@ -37,18 +38,38 @@ TEST(ValidateTest, BlocksMustBeAsLongAsTheirOperationNeeds) {
     contract::Uop uop;
     uop.op = op;
     uop.b = 2;
+    contract::RescaleImmediate how = {contract::Rescale::kSingle32, false, contract::Element::kI8, false};
+    if (op == contract::UopCode::kRescale) uop.imm0 = how.pack();
     command.uops.insert(command.uops.begin() + 1, uop);
     EXPECT_EQ(check(command), ErrorCode::kOk);
     command.operands[2].bytes = bytes - 1;
     EXPECT_EQ(check(command), ErrorCode::kFaultBadCommand);
     command.operands[2].bytes = bytes;
-    command.uops[1].imm0 = 1 << 8;  // rescale per channel: an entry for each of the 4 innermost indices
     if (op == contract::UopCode::kRescale) {
+      how.per_channel = true;  // an entry for each of the 4 innermost indices
+      command.uops[1].imm0 = how.pack();
       EXPECT_EQ(check(command), ErrorCode::kFaultBadCommand);
       command.operands[2].bytes = 32 + 4 * 16;
       EXPECT_EQ(check(command), ErrorCode::kOk);
     }
   }
+}
+
+TEST(ValidateTest, WhatAnEngineRefusesIsNotIssued) {
+  contract::MxuCommand mxu;
+  mxu.header.queue = contract::Queue::kMxu;
+  mxu.in_h = mxu.in_w = mxu.in_c = mxu.out_h = mxu.out_w = mxu.out_c = 1;
+  mxu.kernel_h = mxu.kernel_w = mxu.stride_y = mxu.stride_x = mxu.dilation_y = mxu.dilation_x = 1;
+  mxu.dst_type = contract::Element::kI32;
+  EXPECT_EQ(check(mxu), ErrorCode::kOk);
+  mxu.dst_type = contract::Element::kI8;  // accumulators do not fit
+  EXPECT_EQ(check(mxu), ErrorCode::kFaultBadCommand);
+  mxu.dst_type = contract::Element::kI32;
+  mxu.header.queue = contract::Queue::kVpu;
+  EXPECT_EQ(check(mxu), ErrorCode::kFaultBadCommand);
+  contract::VpuEwiseCommand unread = ewise(spm(0), spm(64), 16);
+  unread.uops.erase(unread.uops.begin());  // stores a register that nothing wrote
+  EXPECT_EQ(check(unread), ErrorCode::kFaultBadCommand);
 }
 
 TEST(ValidateTest, RandomWordsNeverPassUnnoticedOrCrash) {
@@ -58,7 +79,7 @@ TEST(ValidateTest, RandomWordsNeverPassUnnoticedOrCrash) {
     std::vector<uint32_t> words(5 + random() % 60);
     for (uint32_t& word : words) word = random() % 3 == 0 ? static_cast<uint32_t>(random()) : random() % 4;
     words[0] = opcodes[random() % opcodes.size()] | static_cast<uint32_t>(words.size()) << 8 | (random() % 16) << 16;
-    contract::AnyCommand decoded;
+    DecodedCommand decoded;
     const ErrorCode code = check_command(words, small_machine(), decoded);
     EXPECT_TRUE(code == ErrorCode::kOk || code == ErrorCode::kFaultBadCommand || code == ErrorCode::kFaultToken);
   }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/engine/tile.h"
+
+#include <utility>
+
+#include "hw/contract/overloaded.h"
+
+namespace npu::engine {
+
+using contract::ErrorCode;
+
+namespace {
+
+template <typename Kind, typename Command>
+ErrorCode make(Command&& command, Tile& tile) {
+  return Kind::make(std::forward<Command>(command), tile.emplace<Kind>());
+}
+
+const contract::MxuCommand& issued(const MxuTile& tile) { return tile.issued; }
+template <typename Other>
+const auto& issued(const Other& tile) {
+  return tile.command;
+}
+
+}  // namespace
+
+ErrorCode make_tile(contract::AnyCommand command, Tile& tile) {
+  const auto no_engine = [](const auto&) { return ErrorCode::kFaultBadCommand; };
+  return std::visit(Overloaded{
+                        [&](contract::BeginCommand& begin) { return no_engine(begin); },
+                        [&](contract::EndCommand& end) { return no_engine(end); },
+                        [&](contract::DeclareCommand& declare) { return no_engine(declare); },
+                        [&](contract::YieldCommand& yield) { return no_engine(yield); },
+                        [&](contract::DmaCommand& dma) { return no_engine(dma); },
+                        [&](contract::MxuCommand& mxu) { return make<MxuTile>(mxu, tile); },
+                        [&](contract::VpuEwiseCommand& ewise) { return make<EwiseTile>(std::move(ewise), tile); },
+                        [&](contract::VpuPoolCommand& pool) { return make<PoolTile>(pool, tile); },
+                        [&](contract::VpuReduceCommand& reduce) { return make<ReduceTile>(reduce, tile); },
+                    },
+                    command);
+}
+
+ErrorCode parse_tile(std::span<const uint32_t> words, Tile& tile) {
+  if (!contract::well_formed(words) || !contract::reserved_zero(words)) return ErrorCode::kFaultBadCommand;
+  return make_tile(contract::decode_command(words), tile);
+}
+
+const contract::Header& header_of(const Tile& tile) {
+  return std::visit([](const auto& kind) -> const contract::Header& { return issued(kind).header; }, tile);
+}
+
+std::vector<uint32_t> words_of(const Tile& tile) {
+  std::vector<uint32_t> words;
+  std::visit([&](const auto& kind) { issued(kind).encode(words); }, tile);
+  return words;
+}
+
+}  // namespace npu::engine
