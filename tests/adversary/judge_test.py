@@ -40,6 +40,19 @@ class Judge(unittest.TestCase):
         for attack in attacks.ATTACKS:
             self.assertRegex(page, rf"\| {attack.name} \| {re.escape(attack.what)} \| .* \| [1-9][\d,]* \|")
 
+    def test_only_values_of_run_time_excuse_a_file_that_info_calls_legal(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder) / "npu"
+
+            def excused(extensions, code):
+                program.write_text(f"#!/bin/bash\necho 'npu: error: x [{code}]' >&2; exit 2\n")
+                program.chmod(0o755)
+                return attacks.legal_but_for_values({"extensions": extensions}, judge.run(program, ["run"], folder))
+
+            self.assertTrue(excused(["EXT-DYNAMIC"], "bad_argument"))
+            self.assertFalse(excused(["EXT-INT16"], "bad_argument"))
+            self.assertFalse(excused(["EXT-DYNAMIC"], "bad_shape"))
+
     def test_time(self):
         before, judge.SECONDS = judge.SECONDS, 1
         try:
