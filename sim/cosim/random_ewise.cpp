@@ -78,7 +78,12 @@ contract::RescaleImmediate random_rescale(Random& random) {
 // An operation on registers that were written, often on the one that was written last, so that few results get lost.
 Uop random_uop(Random& random, uint32_t written, uint32_t last, bool tame) {
   const auto reg = [&] { return static_cast<uint32_t>(random.between(0, written - 1)); };
-  Uop uop = {static_cast<UopCode>(random.between(2, 27)), 0, random.chance(50) ? last : reg(), reg(), 0, 0};
+  Uop uop = {static_cast<UopCode>(random.between(2, contract::kUopCount - 1)),
+             0,
+             random.chance(50) ? last : reg(),
+             reg(),
+             0,
+             0};
   const auto element = [&] { return static_cast<int32_t>(random.pick({Element::kI8, Element::kI16, Element::kI32})); };
   switch (uop.op) {
     case UopCode::kMul:

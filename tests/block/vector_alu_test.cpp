@@ -14,6 +14,7 @@
 #include "rtl/verilated/presets.h"
 #include "tests/block/stream.h"
 #include "tests/block/vpu_driver.h"
+#include "tests/unit/contract/register_uops.h"
 #include "tests/unit/engine/scalar_uops.h"
 #include "tests/unit/engine/uop_case.h"
 #include "tests/unit/reference/operator_case.h"
@@ -29,6 +30,7 @@ using contract::Rescale;
 using contract::Uop;
 using contract::UopCode;
 using contract::VpuEwiseCommand;
+using contract::testing::register_uops;
 using engine::testing::as_stored;
 using engine::testing::corners;
 using engine::testing::Numbers;
@@ -127,32 +129,6 @@ class VectorAluBlock : public testing::TestWithParam<const char*> {
   const contract::Capabilities caps_ = sizes_of(GetParam());
   std::unique_ptr<Vpu> block_ = make_vpu(GetParam());
 };
-
-// Micro-operations on registers 0 and 1 (and 0 as condition) with their immediates: every shift of a multiplication.
-std::vector<Uop> register_uops() {
-  std::vector<Uop> uops;
-  for (const UopCode op : {UopCode::kAdd, UopCode::kSub, UopCode::kMax, UopCode::kMin, UopCode::kAbs, UopCode::kClz,
-                           UopCode::kBitAnd, UopCode::kBitOr, UopCode::kBitXor, UopCode::kBitNot, UopCode::kEq,
-                           UopCode::kGt, UopCode::kGe, UopCode::kSelect, UopCode::kLogicalNot, UopCode::kIntdiv}) {
-    uops.push_back({op, 0, 0, 1, 0, 0});
-  }
-  for (int32_t shift = 0; shift < 64; ++shift) uops.push_back({UopCode::kMul, 0, 0, 1, shift, 0});
-  for (const int32_t type : {kI8, kI16, kI32}) {
-    uops.push_back({UopCode::kShl, 0, 0, 1, type, 0});
-    uops.push_back({UopCode::kShrLogical, 0, 0, 1, type, 0});
-    uops.push_back({UopCode::kCast, 0, 0, 1, type, 0});
-    for (const int32_t zp : {0, -128, 100}) {
-      uops.push_back({UopCode::kNegate, 0, 0, static_cast<uint32_t>(type), zp, 27 - zp});
-    }
-  }
-  uops.push_back({UopCode::kCast, 0, 0, 1, static_cast<int32_t>(Element::kBool), 0});
-  uops.push_back({UopCode::kCast, 0, 0, 1, static_cast<int32_t>(Element::kI48), 0});
-  for (const int32_t round : {0, 1}) uops.push_back({UopCode::kShrArith, 0, 0, 1, round, 0});
-  uops.push_back({UopCode::kClamp, 0, 0, 1, -100, 90});
-  uops.push_back({UopCode::kClamp, 0, 0, 1, 5, 5});
-  uops.push_back({UopCode::kClamp, 0, 0, 1, INT32_MIN, INT32_MAX});
-  return uops;
-}
 
 TEST_P(VectorAluBlock, EveryMicroOperationOnAllInt8Pairs) {
   Buckets buckets("all int8 pairs", 0);

@@ -34,9 +34,12 @@ struct UopInfo {
   UopField dst, a, b, imm0, imm1;
 };
 
+// Micro-operations; they count from 0.
+inline constexpr uint32_t kUopCount = 28;
+
 namespace detail {
 
-inline constexpr std::array<UopInfo, 28> kUops = {{
+inline constexpr std::array<UopInfo, kUopCount> kUops = {{
     {{UopRole::kResult}, {UopRole::kLoaded}, {}, {UopRole::kNumber, 0, 0, 0, 1}, {}},  // load
     {{}, {UopRole::kSource}, {UopRole::kStored}, {}, {}},  // store
     {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {}, {}},  // add
@@ -52,8 +55,8 @@ inline constexpr std::array<UopInfo, 28> kUops = {{
     {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {}, {}},  // bit_or
     {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {}, {}},  // bit_xor
     {{UopRole::kResult}, {UopRole::kSource}, {}, {}, {}},  // bit_not
-    {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {UopRole::kElement, 0x1f}, {}},  // shl
-    {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {UopRole::kElement, 0x1f}, {}},  // shr_logical
+    {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {UopRole::kElement, 0xf}, {}},  // shl
+    {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {UopRole::kElement, 0xf}, {}},  // shr_logical
     {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {UopRole::kNumber, 0, 0, 0, 1}, {}},  // shr_arith
     {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {}, {}},  // eq
     {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {}, {}},  // gt

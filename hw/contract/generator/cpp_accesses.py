@@ -48,7 +48,9 @@ def _uop_field(contract: Contract, role) -> str:
 
 def micro_operations(contract: Contract) -> str:
     lines = ROLES.splitlines() + [""]
-    lines += ["namespace detail {", "", f"inline constexpr std::array<UopInfo, {len(contract.micro_operations)}> kUops = {{{{"]
+    lines += comment("Micro-operations; they count from 0.")
+    lines += [f"inline constexpr uint32_t kUopCount = {len(contract.micro_operations)};", ""]
+    lines += ["namespace detail {", "", "inline constexpr std::array<UopInfo, kUopCount> kUops = {{"]
     for name, roles in contract.micro_operations.items():
         fields = ", ".join(_uop_field(contract, roles.get(key)) for key in ("dst", "a", "b", "imm0", "imm1"))
         lines += [f"    {{{fields}}},  // {name}"]

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hw/engine/vpu_model.h"
+#include "tests/unit/contract/register_uops.h"
 #include "tests/unit/engine/scalar_uops.h"
 #include "tests/unit/engine/support.h"
 #include "tests/unit/engine/uop_case.h"
@@ -21,6 +22,7 @@ using contract::Rescale;
 using contract::Uop;
 using contract::UopCode;
 using contract::VpuEwiseCommand;
+using contract::testing::register_uops;
 
 constexpr auto kI8 = static_cast<int32_t>(Element::kI8);
 constexpr auto kI16 = static_cast<int32_t>(Element::kI16);
@@ -72,32 +74,6 @@ class Ewise : public EveryKernelSet {
   std::unique_ptr<Engine> engine_ = make_vpu_model(test_machine(), kernels());
   int64_t compared_ = 0;
 };
-
-// Micro-operations on registers 0 and 1 (and 0 as condition) with their immediates.
-std::vector<Uop> register_uops() {
-  std::vector<Uop> uops;
-  for (const UopCode op : {UopCode::kAdd, UopCode::kSub, UopCode::kMax, UopCode::kMin, UopCode::kAbs, UopCode::kClz,
-                           UopCode::kBitAnd, UopCode::kBitOr, UopCode::kBitXor, UopCode::kBitNot, UopCode::kEq,
-                           UopCode::kGt, UopCode::kGe, UopCode::kSelect, UopCode::kLogicalNot, UopCode::kIntdiv}) {
-    uops.push_back({op, 0, 0, 1, 0, 0});
-  }
-  for (const int32_t shift : {0, 1, 7, 30, 31, 32, 47, 62, 63}) uops.push_back({UopCode::kMul, 0, 0, 1, shift, 0});
-  for (const int32_t type : {kI8, kI16, kI32}) {
-    uops.push_back({UopCode::kShl, 0, 0, 1, type, 0});
-    uops.push_back({UopCode::kShrLogical, 0, 0, 1, type, 0});
-    uops.push_back({UopCode::kCast, 0, 0, 1, type, 0});
-    uops.push_back({UopCode::kNegate, 0, 0, static_cast<uint32_t>(type), 0, 0});
-    uops.push_back({UopCode::kNegate, 0, 0, static_cast<uint32_t>(type), -128, 127});
-    uops.push_back({UopCode::kNegate, 0, 0, static_cast<uint32_t>(type), 100, -7});
-  }
-  uops.push_back({UopCode::kCast, 0, 0, 1, static_cast<int32_t>(Element::kBool), 0});
-  uops.push_back({UopCode::kCast, 0, 0, 1, static_cast<int32_t>(Element::kI48), 0});
-  for (const int32_t round : {0, 1}) uops.push_back({UopCode::kShrArith, 0, 0, 1, round, 0});
-  uops.push_back({UopCode::kClamp, 0, 0, 1, -100, 90});
-  uops.push_back({UopCode::kClamp, 0, 0, 1, 5, 5});
-  uops.push_back({UopCode::kClamp, 0, 0, 1, INT32_MIN, INT32_MAX});
-  return uops;
-}
 
 TEST_P(Ewise, EveryMicroOperationOnAllInt8Pairs) {
   for (const Uop& uop : register_uops()) {

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every micro-operation that names no operand, from the contract's table: a new one is tried without a word here.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "hw/contract/uop_fields.h"
+
+namespace npu::contract::testing {
+
+// What a field may be, by example; 0 where it means nothing or names register 0.
+inline std::vector<int32_t> samples_of(const UopField& field) {
+  std::vector<int32_t> samples;
+  if (field.role == UopRole::kElement) {
+    for (int32_t e = 0; e < 32; ++e) {
+      if ((field.elements >> e & 1) != 0) samples.push_back(e);
+    }
+  } else if (field.role == UopRole::kNumber && field.high - int64_t{field.low} < 64) {
+    for (int32_t number = field.low; number <= field.high; ++number) samples.push_back(number);
+  } else {
+    samples.push_back(0);
+  }
+  return samples;
+}
+
+[[nodiscard]] inline bool is_any_number(const UopField& field) {
+  return field.role == UopRole::kNumber && field.high - int64_t{field.low} >= 64;
+}
+
+// On registers 0 and 1 (and 0 as condition), result in 0. Immediates that may be any number come in pairs, the first
+// one the smaller, as bounds do.
+inline std::vector<Uop> register_uops() {
+  using Pairs = std::vector<std::pair<int32_t, int32_t>>;
+  const Pairs zero = {{0, 0}};
+  const Pairs numbers = {{0, 0}, {-128, 127}, {-100, 90}, {5, 5}, {INT32_MIN, INT32_MAX}};
+  std::vector<Uop> uops;
+  for (uint32_t code = 0; code < kUopCount; ++code) {
+    const auto op = static_cast<UopCode>(code);
+    const UopInfo& info = uop_info(op);
+    if (is_operand(info.a.role) || is_operand(info.b.role)) continue;
+    for (const int32_t b : samples_of(info.b)) {
+      for (const int32_t imm0 : samples_of(info.imm0)) {
+        for (const auto& [low, high] : is_any_number(info.imm0) || is_any_number(info.imm1) ? numbers : zero) {
+          const uint32_t second = info.b.role == UopRole::kElement ? static_cast<uint32_t>(b) : 1;
+          uops.push_back({op, 0, 0, second, is_any_number(info.imm0) ? low : imm0, high});
+        }
+      }
+    }
+  }
+  return uops;
+}
+
+}  // namespace npu::contract::testing
