@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hw/contract/error.h"
+#include "hw/contract/gen/micro_operations.h"
 #include "hw/engine/vpu_model.h"
 #include "hw/timing/vpu_cycles.h"
 #include "hw/timing/vpu_ports.h"
@@ -254,7 +255,7 @@ TEST_P(VpuBlock, RandomProgramsEqualScalarOnes) {
           static_cast<uint64_t>(test.elements) * stores(test.command), random, i % 3 == 2, text);
     ASSERT_EQ(test.memory.scratchpad(), test.expected) << "model and scalar arithmetic differ: " << text;
   }
-  EXPECT_EQ(seen.size(), size_t{static_cast<int>(UopCode::kIntdiv) + 1});
+  EXPECT_EQ(seen.size(), size_t{contract::kUopCount});
   for (const auto& [op, count] : seen) EXPECT_GE(count, 50) << name(op);
 }
 

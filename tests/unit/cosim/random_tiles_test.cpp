@@ -226,7 +226,7 @@ TEST(RandomEwise, HasEveryMicroOperationAndType) {
       if (uop.op == UopCode::kStore) ++stored[command.operands.at(uop.b).type];
     }
   }
-  EXPECT_EQ(uops.size(), size_t{static_cast<int>(UopCode::kIntdiv) + 1});
+  EXPECT_EQ(uops.size(), size_t{contract::kUopCount});
   for (const auto& [op, count] : uops) EXPECT_GE(count, 100) << name(op);
   EXPECT_EQ(loaded.size(), 5u);
   EXPECT_EQ(stored.size(), 5u);

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "hw/contract/gen/micro_operations.h"
 #include "hw/engine/mxu_model.h"
 #include "hw/engine/vpu_model.h"
 #include "tests/unit/engine/mxu_case.h"
@@ -174,7 +175,7 @@ TEST(Malformed, Ewise) {
          c.dims = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
        }},
       {"no program", [](E& c) { c.uops.clear(); }},
-      {"unknown operation", insert({static_cast<UopCode>(28), 0, 0, 0, 0, 0})},
+      {"unknown operation", insert({static_cast<UopCode>(contract::kUopCount), 0, 0, 0, 0, 0})},
       {"unknown type", [](E& c) { c.operands[0].type = static_cast<Element>(5); }},
       {"register beyond the count", [](E& c) { c.register_count = 2; }},
       {"no registers", [](E& c) { c.register_count = 0; }},
