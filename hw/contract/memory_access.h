@@ -33,6 +33,8 @@ struct MemoryAccess {
   bool commit = false;  // a write that makes its variable written
   uint32_t spaces = 0;  // bit s: the address may lie in Space s
 
+  friend bool operator==(const MemoryAccess&, const MemoryAccess&) = default;
+
   [[nodiscard]] bool may_lie_in(Space space) const { return (spaces >> static_cast<uint32_t>(space) & 1) != 0; }
 
   void set_dims(std::initializer_list<Dim> from) {
@@ -42,25 +44,28 @@ struct MemoryAccess {
   }
 };
 
-namespace detail {
-
+// Sums and products that stop at kSaturated.
 inline constexpr uint64_t kSaturated = uint64_t{1} << 63;
 
-constexpr uint64_t product() { return 1; }
+constexpr uint64_t saturating_product() { return 1; }
 template <typename... Factors>
-constexpr uint64_t product(uint64_t first, Factors... rest) {
+constexpr uint64_t saturating_product(uint64_t first, Factors... rest) {
   uint64_t result = 0;
-  return __builtin_mul_overflow(first, product(static_cast<uint64_t>(rest)...), &result) ? kSaturated
-                                                                                         : std::min(result, kSaturated);
+  return __builtin_mul_overflow(first, saturating_product(static_cast<uint64_t>(rest)...), &result)
+             ? kSaturated
+             : std::min(result, kSaturated);
 }
 
-// Of numbers that are at most kSaturated.
 template <typename... Summands>
-constexpr uint64_t sum(Summands... summands) {
+constexpr uint64_t saturating_sum(Summands... summands) {
   uint64_t result = 0;
-  for (const uint64_t summand : {summands...}) result = std::min(result + summand, kSaturated);
+  for (const uint64_t summand : {summands...}) {
+    result = summand > kSaturated - result ? kSaturated : result + summand;
+  }
   return result;
 }
+
+namespace detail {
 
 // Rows (or pixels) [first, first + count) of an input box that some window reaches.
 struct Reached {

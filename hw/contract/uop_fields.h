@@ -4,8 +4,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "hw/contract/gen/micro_operations.h"
 
@@ -27,7 +27,7 @@ void for_each_field(const Uop& uop, Visit&& visit) {
   visit(info.dst, uop.dst);
 }
 
-// Calls visit(index) with a reference to each field that names a register which is read: what it sets is kept.
+// Calls visit(index) with a reference to each field that names a register it reads; visit may change it.
 template <typename Visit>
 void for_each_source(Uop& uop, Visit&& visit) {
   const UopInfo& info = uop_info(uop.op);

@@ -18,9 +18,12 @@ ValueRange value_range(Element type, bool is_unsigned) {
       return is_unsigned ? ValueRange{0, 0xff} : ValueRange{-0x80, 0x7f};
     case Element::kI16:
       return is_unsigned ? ValueRange{0, 0xffff} : ValueRange{-0x8000, 0x7fff};
-    default:
-      return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
+    case Element::kI32:
+    case Element::kI48:
+    case Element::kBool:
+      break;
   }
+  return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
 }
 
 void ChannelParams::load(std::span<const uint8_t> block, size_t entries, Rescale kind) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of a set. Included last by one kernels_*.cpp.
 
+#include "hw/contract/error.h"
 #include "hw/engine/depthwise-inl.h"
 #include "hw/engine/gemm-inl.h"
 #include "hw/engine/output-inl.h"

@@ -12,7 +12,6 @@ namespace npu::engine {
 using contract::Access;
 
 // What an address of a command resolves to. The resolver checks region, bounds, rights and variable flags.
-
 class MemoryView {
  public:
   virtual ~MemoryView() = default;

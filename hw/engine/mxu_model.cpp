@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <variant>
 #include <vector>
 
 #include "hw/engine/box.h"

@@ -12,7 +12,7 @@ namespace npu::engine {
 
 // Executes `mxu` commands: convolution, depthwise convolution and matrix product with the output stage. Zero points are
 // kept to the width of their operand's elements. Accumulators wrap at 32 bits (int8) or 48 bits (int16).
-// Errors in the result: fault_bad_command for a field out of range, fault_out_of_bounds when the memory view refuses.
+// Errors: those of Engine::run().
 [[nodiscard]] std::unique_ptr<Engine> make_mxu_model(const contract::Capabilities& caps,
                                                      const Kernels& kernels = best_kernels());
 

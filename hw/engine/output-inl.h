@@ -66,9 +66,13 @@ inline void output_any(const OutputStage& stage, const OutputBlock<Accumulator>&
       return output_scaled<int8_t>(stage, block);
     case contract::Element::kI16:
       return output_scaled<int16_t>(stage, block);
-    default:
+    case contract::Element::kI32:
       return output_scaled<int32_t>(stage, block);
+    case contract::Element::kI48:
+    case contract::Element::kBool:
+      break;  // MxuTile::make
   }
+  panic(__FILE__, __LINE__, "an output stage of a type that none has");
 }
 
 void output32(const OutputStage& stage, const OutputBlock<int32_t>& block) {

@@ -33,14 +33,10 @@ class ProgramCheck {
   void check(const Uop& uop) {
     require(known(uop.op));
     if (!valid_) return;
-    const auto how = RescaleImmediate::unpack(uop.imm0);
-    if (uop.op == UopCode::kRescale) {
-      // 32 bits have no unsigned range.
-      require(RescaleImmediate::allowed(uop.imm0) && !(how.type == Element::kI32 && how.output_unsigned));
-      tile_.per_channel = tile_.per_channel || how.per_channel;
-    }
+    const bool per_channel = uop.op == UopCode::kRescale && RescaleImmediate::unpack(uop.imm0).per_channel;
+    tile_.per_channel = tile_.per_channel || per_channel;
     for_each_field(uop, [&](const UopField& field, uint32_t value) {
-      if (valid_) check(field, value, how.per_channel);
+      if (valid_) check(field, value, per_channel);
     });
   }
 
@@ -49,8 +45,9 @@ class ProgramCheck {
     const auto number = static_cast<int32_t>(value);
     switch (field.role) {
       case UopRole::kUnused:
-      case UopRole::kPacked:
         return;
+      case UopRole::kPacked:
+        return require(field.allowed(number));
       case UopRole::kSource:
         return require(is_register(value) && written_[value]);
       case UopRole::kResult:
@@ -99,7 +96,10 @@ ErrorCode EwiseTile::make(VpuEwiseCommand issued, EwiseTile& tile) {
   tile = {};
   tile.command = std::move(issued);
   const VpuEwiseCommand& command = tile.command;
-  if (command.uops.empty()) return ErrorCode::kFaultBadCommand;
+  if (command.operands.size() > contract::kMaxOperands || command.uops.empty() ||
+      command.uops.size() > contract::kMaxUops) {
+    return ErrorCode::kFaultBadCommand;
+  }
   for (const uint32_t dim : command.dims) {
     if (dim == 0 || tile.elements > kMaxTileUops / command.uops.size() / dim) return ErrorCode::kFaultBadCommand;
     tile.elements *= dim;

@@ -26,8 +26,9 @@ struct EwiseTile {
   std::vector<Use> uses;     // by operand
   bool per_channel = false;  // some RESCALE has an entry for each index of the innermost dimension
 
-  // fault_bad_command for an enum value, register, operand, immediate or table length out of range, for a
-  // register read before it is written, and for dimensions of 0 or beyond kMaxTileUops.
+  // fault_bad_command for counts beyond the contract's, a program without micro-operations or without a store; for an
+  // enum value, register, operand or immediate that the contract does not allow, a register read before it is written,
+  // a block that is too short or has strides; and for dimensions of 0 or beyond kMaxTileUops.
   [[nodiscard]] static contract::ErrorCode make(contract::VpuEwiseCommand issued, EwiseTile& tile);
 
   [[nodiscard]] Box box(size_t operand) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/engine/vpu_model.h"
 
+#include <variant>
+
 #include "hw/contract/overloaded.h"
 #include "hw/engine/vpu_ewise.h"
 #include "hw/engine/vpu_pool.h"

@@ -11,7 +11,7 @@
 namespace npu::engine {
 
 // Executes `vpu_ewise`, `vpu_pool` and `vpu_reduce` commands; what each micro-operation does is in uops-inl.h.
-// Errors in the result: fault_bad_command for a field out of range, fault_out_of_bounds when the memory view refuses.
+// Errors: those of Engine::run().
 [[nodiscard]] std::unique_ptr<Engine> make_vpu_model(const contract::Capabilities& caps,
                                                      const Kernels& kernels = best_kernels());
 

@@ -2,9 +2,6 @@
 // Pooling tiles.
 #pragma once
 
-#include <span>
-#include <vector>
-
 #include "hw/contract/gen/capabilities.h"
 #include "hw/engine/engine.h"
 #include "hw/engine/kernels.h"

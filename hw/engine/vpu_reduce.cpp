@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "hw/contract/error.h"
 #include "hw/engine/vpu_beats.h"
 #include "hw/timing/vpu_cycles.h"
 
@@ -83,9 +84,13 @@ void fold_any_op(const uint8_t* src, const VpuReduceCommand& command, int32_t* b
     case ReduceOp::kMin:
     case ReduceOp::kAll:
       return fold<T>(src, command, best, [](int32_t a, int32_t b) { return a < b ? a : b; });
-    default:
+    case ReduceOp::kMax:
+    case ReduceOp::kAny:
       return fold<T>(src, command, best, [](int32_t a, int32_t b) { return a > b ? a : b; });
+    case ReduceOp::kArgmax:
+      break;  // fold_argmax
   }
+  panic(__FILE__, __LINE__, "a reduction that folds no values");
 }
 
 // Booleans are any byte but 0 on the way in, 0 or 1 on the way out.
@@ -101,11 +106,14 @@ void reduce_row(const uint8_t* src, const VpuReduceCommand& command, int32_t* be
       return argmax ? fold_argmax<int8_t>(src, command, best, index) : fold_any_op<int8_t>(src, command, best);
     case Element::kI16:
       return argmax ? fold_argmax<int16_t>(src, command, best, index) : fold_any_op<int16_t>(src, command, best);
+    case Element::kI32:
+      return argmax ? fold_argmax<int32_t>(src, command, best, index) : fold_any_op<int32_t>(src, command, best);
     case Element::kBool:
       return fold_any_op<Truth>(src, command, best);
-    default:
-      return argmax ? fold_argmax<int32_t>(src, command, best, index) : fold_any_op<int32_t>(src, command, best);
+    case Element::kI48:
+      break;  // types_fit
   }
+  panic(__FILE__, __LINE__, "a reduction of a type that none has");
 }
 
 // Stores the low `bytes` bytes of each value.

@@ -2,7 +2,6 @@
 // Reductions over the middle of three dimensions.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "hw/contract/gen/capabilities.h"

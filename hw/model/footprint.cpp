@@ -2,16 +2,20 @@
 #include "hw/model/footprint.h"
 
 #include <algorithm>
+#include <span>
+#include <variant>
 
 #include "hw/contract/gen/accesses.h"
 
 namespace npu::model {
 
+static_assert(contract::MemoryAccess::kMaxRank <= ByteSet::kMaxRank);
+
 namespace {
 
 using contract::Access;
+using contract::saturating_product;
 using contract::VpuEwiseCommand;
-using contract::detail::product;
 
 // Whether operand `i` is read from where others are stored to, and all of it before any of them: a load behind the
 // store would depend on how far the store has come.
@@ -19,7 +23,9 @@ bool in_place(const VpuEwiseCommand& command, std::span<const contract::OperandU
               const StridedAccess& read) {
   bool meets = false;
   for (size_t other = 0; other < command.operands.size(); ++other) {
-    const auto written = [&] { return StridedAccess(access_of(command, command.operands[other], Access::kWrite)); };
+    const auto written = [&] {
+      return StridedAccess{access_of(command, command.operands[other], Access::kWrite), /*in_place=*/false};
+    };
     if (!uses[other].written || !read.same_walk(written())) continue;
     if (uses[i].last_load > uses[other].first_store) return false;
     meets = true;
@@ -63,7 +69,7 @@ void collect(const engine::Tile& tile, Footprint& footprint) {
 
 uint64_t StridedAccess::total_bytes() const {
   uint64_t total = run;
-  for (const Dim& dim : dims) total = product(total, dim.count);
+  for (const Dim& dim : dims) total = saturating_product(total, dim.count);
   return total;
 }
 
@@ -73,7 +79,7 @@ void collect_footprint(const DecodedCommand& command, Footprint& footprint) {
 
 uint64_t ByteSet::runs() const {
   uint64_t total = 1;
-  for (uint32_t i = 0; i < rank; ++i) total = product(total, dims[i].count);
+  for (uint32_t i = 0; i < rank; ++i) total = saturating_product(total, dims[i].count);
   return total;
 }
 
@@ -84,7 +90,7 @@ bool span_of(const StridedAccess& access, int64_t& low, int64_t& high) {
   high = access.first + static_cast<int64_t>(access.run);
   for (const auto& dim : access.dims) {
     const uint64_t step = static_cast<uint64_t>(dim.stride < 0 ? -dim.stride : dim.stride);
-    const uint64_t reach = product(step, dim.count - 1);
+    const uint64_t reach = saturating_product(step, dim.count - 1);
     if (reach > kBeyond) return false;
     (dim.stride < 0 ? low : high) += dim.stride < 0 ? -static_cast<int64_t>(reach) : static_cast<int64_t>(reach);
   }

@@ -3,7 +3,6 @@
 // them. The hazard checker, the bounds checks and the counters of bytes asked use it.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +15,8 @@ namespace npu::model {
 struct StridedAccess : contract::MemoryAccess {
   // A read of exactly the bytes that the same command writes, in the same order, and of each before it is written.
   bool in_place = false;
+
+  friend bool operator==(const StridedAccess&, const StridedAccess&) = default;
 
   [[nodiscard]] bool same_walk(const StridedAccess& other) const {
     return base == other.base && first == other.first && run == other.run && dims == other.dims;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bounds on what one command moves, so that a hostile stream is a fault and never a hang. Beyond them:
-// fault_bad_command. What a tile may compute is bounded with the rest of its rule (hw/engine/tile.h).
+// fault_bad_command. What a tile may compute is bounded where tiles are checked (hw/engine/tile.h).
 #pragma once
 
 #include <cstdint>

@@ -69,10 +69,10 @@ ErrorCode check_command(std::span<const uint32_t> words, const contract::Capabil
           [&](contract::DeclareCommand& declare) { return check(declare, caps, decoded); },
           [&](contract::YieldCommand& yield) { return check(yield, caps, decoded); },
           [&](contract::DmaCommand& dma) { return check(dma, caps, decoded); },
-          [&](contract::MxuCommand& mxu) { return check_tile(std::move(mxu), Queue::kMxu, decoded); },
+          [&](contract::MxuCommand& mxu) { return check_tile(mxu, Queue::kMxu, decoded); },
           [&](contract::VpuEwiseCommand& ewise) { return check_tile(std::move(ewise), Queue::kVpu, decoded); },
-          [&](contract::VpuPoolCommand& pool) { return check_tile(std::move(pool), Queue::kVpu, decoded); },
-          [&](contract::VpuReduceCommand& reduce) { return check_tile(std::move(reduce), Queue::kVpu, decoded); },
+          [&](contract::VpuPoolCommand& pool) { return check_tile(pool, Queue::kVpu, decoded); },
+          [&](contract::VpuReduceCommand& reduce) { return check_tile(reduce, Queue::kVpu, decoded); },
       },
       command);
   if (error != ErrorCode::kOk) return error;

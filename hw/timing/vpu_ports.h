@@ -11,7 +11,7 @@
 
 namespace npu::timing {
 
-// For a command that the model's parser took. With every request granted at once it takes the total() of the formula in
+// For a command that make_tile() took. With every request granted at once it takes the total() of the formula in
 // hw/timing/vpu_cycles.h; without elements it asks for nothing and is done from the beginning.
 [[nodiscard]] std::unique_ptr<PortSchedule> vpu_ports(const contract::VpuEwiseCommand& command,
                                                       const contract::Capabilities& caps);

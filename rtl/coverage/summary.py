@@ -180,7 +180,7 @@ def markdown(table, taken):
     lines += ["", "## Excluded", "",
               "Uncovered points that do not count, from `rtl/coverage/exclusions.txt`, with the reason: bits that are constant or that",
               "the block does not read, and bits of what is counted up from 0, which take longer than a test. Sizes, steps and",
-              "strides are tried over all that the parser takes. An exclusion that matches nothing uncovered is an error.", "",
+              "strides are tried over all that make_tile takes. An exclusion that matches nothing uncovered is an error.", "",
               "| files | kind | points | count | reason |", "|---|---|---|--:|---|"]
     lines += [f"| `{escape(file)}` | {kind} | `{escape(pattern)}` | {count} | {reason} |"
               for file, kind, pattern, count, reason in reasons(taken)]

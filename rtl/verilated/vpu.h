@@ -40,7 +40,7 @@ class Vpu {
   virtual ~Vpu() = default;
   [[nodiscard]] virtual uint32_t lanes() const = 0;
   virtual void reset() = 0;
-  // A command that the model's parser (EwiseTile, PoolTile, ReduceTile) took. Throws npu::Error (argument_unsupported)
+  // A command that make_tile() took. Throws npu::Error (argument_unsupported)
   // for a program with more registers, or tables and parameter blocks of more bytes, than the RTL has room for, and for
   // a pooling that spans 2^31 rows or columns. It is accepted with the next tick.
   virtual void start(const contract::VpuEwiseCommand& command) = 0;

@@ -13,7 +13,6 @@
 
 namespace npu::cosim {
 
-using contract::Opcode;
 using engine::TileResult;
 
 namespace {
@@ -28,20 +27,14 @@ Grants random_grants(uint64_t seed) {
   return {random.bits(), percent};
 }
 
-std::unique_ptr<timing::PortSchedule> schedule_of(std::span<const uint32_t> words, const contract::Capabilities& caps) {
-  using Schedule = std::unique_ptr<timing::PortSchedule>;
+std::unique_ptr<timing::PortSchedule> schedule_of(const engine::Tile& tile, const contract::Capabilities& caps) {
   return std::visit(Overloaded{
-                        [](const contract::BeginCommand&) -> Schedule { return nullptr; },
-                        [](const contract::EndCommand&) -> Schedule { return nullptr; },
-                        [](const contract::DeclareCommand&) -> Schedule { return nullptr; },
-                        [](const contract::YieldCommand&) -> Schedule { return nullptr; },
-                        [](const contract::DmaCommand&) -> Schedule { return nullptr; },
-                        [&](const contract::MxuCommand& mxu) { return timing::mxu_ports(mxu, caps); },
-                        [&](const contract::VpuEwiseCommand& ewise) { return timing::vpu_ports(ewise, caps); },
-                        [&](const contract::VpuPoolCommand& pool) { return timing::vpu_ports(pool, caps); },
-                        [&](const contract::VpuReduceCommand& reduce) { return timing::vpu_ports(reduce, caps); },
+                        [&](const engine::MxuTile& mxu) { return timing::mxu_ports(mxu.command, caps); },
+                        [&](const engine::EwiseTile& ewise) { return timing::vpu_ports(ewise.command, caps); },
+                        [&](const engine::PoolTile& pool) { return timing::vpu_ports(pool.command, caps); },
+                        [&](const engine::ReduceTile& reduce) { return timing::vpu_ports(reduce.command, caps); },
                     },
-                    contract::decode_command(words));
+                    tile);
 }
 
 uint64_t scheduled_cycles(timing::PortSchedule& schedule, Grants grants) {
@@ -62,7 +55,9 @@ class EngineTrials final : public Trials {
     const Grants grants = held_back ? random_grants(seed) : Grants();
     BundleMemory memory(std::move(tile.memory));
     rtl_.hold_back(grants);
-    const TileResult by_model = lockstep_.run(tile.command, memory, /*timed=*/true);
+    engine::Tile checked;
+    NPU_CHECK(engine::parse_tile(tile.command, checked) == contract::ErrorCode::kOk);
+    const TileResult by_model = lockstep_.run(checked, memory, /*timed=*/true);
     const Comparison& found = lockstep_.comparison();
 
     Trial trial;
@@ -75,7 +70,7 @@ class EngineTrials final : public Trials {
     trial.rtl_cycles = found.rtl_cycles;
     trial.expected_cycles = rtl_.formula_cycles();
     if (held_back) {
-      trial.expected_cycles = scheduled_cycles(*schedule_of(tile.command, caps_), grants);
+      trial.expected_cycles = scheduled_cycles(*schedule_of(checked, caps_), grants);
       trial.handed_over_cycles = handed_over_cycles(unit_, by_model.cycles, by_model.beats, grants);
     }
     if (!trial.passed()) trial.bundle = bundle_of(tile, trial, seed, held_back);

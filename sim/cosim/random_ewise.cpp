@@ -75,6 +75,24 @@ contract::RescaleImmediate random_rescale(Random& random) {
   return how;
 }
 
+// What the contract allows in fields that are neither registers nor tables.
+void fill_fields(Uop& uop, Random& random) {
+  const auto chosen = [](const contract::UopField& field) {
+    return field.role == contract::UopRole::kNumber || field.role == contract::UopRole::kElement;
+  };
+  const auto any = [&](const contract::UopField& field) -> int64_t {
+    if (field.role == contract::UopRole::kNumber) return random.between(field.low, field.high);
+    for (;;) {
+      const int64_t element = random.between(0, 31);
+      if ((field.elements >> element & 1) != 0) return element;
+    }
+  };
+  const contract::UopInfo& info = contract::uop_info(uop.op);
+  if (chosen(info.b)) uop.b = static_cast<uint32_t>(any(info.b));
+  if (chosen(info.imm0)) uop.imm0 = static_cast<int32_t>(any(info.imm0));
+  if (chosen(info.imm1)) uop.imm1 = static_cast<int32_t>(any(info.imm1));
+}
+
 // An operation on registers that were written, often on the one that was written last, so that few results get lost.
 Uop random_uop(Random& random, uint32_t written, uint32_t last, bool tame) {
   const auto reg = [&] { return static_cast<uint32_t>(random.between(0, written - 1)); };
@@ -122,7 +140,7 @@ Uop random_uop(Random& random, uint32_t written, uint32_t last, bool tame) {
       uop.b = kTable16;
       break;
     default:
-      break;
+      fill_fields(uop, random);
   }
   return uop;
 }

@@ -2,6 +2,7 @@
 #include "sim/cosim/results.h"
 
 #include <cstring>
+#include <variant>
 
 #include "hw/contract/error.h"
 #include "hw/contract/gen/accesses.h"

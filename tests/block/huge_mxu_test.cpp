@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MXU's RTL under commands of all sizes that the parser takes: their first cycles, and a small tile behind a reset.
+// The MXU's RTL under commands of all sizes that make_tile() takes: their first cycles, and a small tile behind a
+// reset.
 #include <fmt/format.h>
 
 #include <bit>
@@ -227,7 +228,7 @@ void choose_types(MxuCommand& command, Random& random) {
   if (command.rescale == Rescale::kNone) command.dst_type = wide ? Element::kI48 : Element::kI32;
 }
 
-// Parser and RTL take it.
+// make_tile() and RTL take it.
 bool possible(const MxuCommand& command) {
   MxuTile tile;
   if (MxuTile::make(command, tile) != contract::ErrorCode::kOk) return false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The VPU's RTL under commands of all sizes that the parser takes: their first cycles, and a small tile behind a reset.
+// The VPU's RTL under commands of all sizes that make_tile() takes: their first cycles, and a small tile behind a
+// reset.
 #include <fmt/format.h>
 
 #include <bit>
@@ -254,19 +255,19 @@ VpuReduceCommand any_reduce(Random& random) {
   return command;
 }
 
-// Parser and RTL take it.
+// make_tile() and RTL take it.
 template <class Tile, class Command>
-bool parses(const Command& command) {
+bool accepted(const Command& command) {
   Tile tile;
   return Tile::make(command, tile) == contract::ErrorCode::kOk;
 }
-bool possible(const VpuEwiseCommand& command) { return parses<engine::EwiseTile>(command); }
+bool possible(const VpuEwiseCommand& command) { return accepted<engine::EwiseTile>(command); }
 bool possible(const VpuPoolCommand& command) {
-  return parses<engine::PoolTile>(command) &&
+  return accepted<engine::PoolTile>(command) &&
          countable(command.out_h, command.stride_y, command.pad_top, command.kernel_h) &&
          countable(command.out_w, command.stride_x, command.pad_left, command.kernel_w);
 }
-bool possible(const VpuReduceCommand& command) { return parses<engine::ReduceTile>(command); }
+bool possible(const VpuReduceCommand& command) { return accepted<engine::ReduceTile>(command); }
 
 std::vector<uint32_t> bases(const VpuEwiseCommand& command) {
   std::vector<uint32_t> bases;

@@ -34,8 +34,10 @@ ReduceOp code_of(Op op) {
       return ReduceOp::kAny;
     case Op::kReduceProduct:
       return ReduceOp::kProduct;
-    default:
+    case Op::kArgMax:
       return ReduceOp::kArgmax;
+    default:
+      panic(__FILE__, __LINE__, "an operator of this family that is no reduction");
   }
 }
 

@@ -69,7 +69,7 @@ class Collector {
     set.low = access.base.offset + access.first;
     set.run = static_cast<int64_t>(access.run);
     int64_t extent = set.run;
-    std::array<Dim, 5> sorted;  // by stride
+    std::array<Dim, ByteSet::kMaxRank> sorted;  // by stride
     size_t count = 0;
     for (const auto& [indices, stride] : access.dims) {
       const Dim dim{static_cast<int64_t>(indices), stride};

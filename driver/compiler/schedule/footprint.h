@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bytes a command reads and writes. Exact, and the same rule as the device's: an MXU or pooling command reads its
-// whole input box, an average pooling its parameter header, an element-wise command what its micro-operations name.
+// Which bytes a command reads and writes: the contract's accesses (hw/contract/gen/accesses.h), as the device has them.
 #pragma once
 
 #include <array>
@@ -8,11 +7,13 @@
 #include <vector>
 
 #include "driver/compiler/schedule/tiled_step.h"
+#include "hw/contract/memory_access.h"
 
 namespace npu::compiler::backend {
 
 // `run` bytes from `low` for every index of `dims` (innermost first, strides positive and ascending).
 struct ByteSet {
+  static constexpr uint32_t kMaxRank = contract::MemoryAccess::kMaxRank;
   struct Dim {
     int64_t count = 1, stride = 0;
   };
@@ -20,7 +21,7 @@ struct ByteSet {
   bool write = false;
   int64_t low = 0, high = 0;  // [low, high) holds all of it
   int64_t run = 0;
-  std::array<Dim, 5> dims{};
+  std::array<Dim, kMaxRank> dims{};
   uint32_t rank = 0;
 
   // Bytes of all runs; one that several runs hold counts as often.
@@ -33,7 +34,7 @@ struct ByteSet {
   // Calls visit(first, end) for every run, ascending where runs do not interleave.
   template <class Visit>
   void for_each_run(Visit&& visit) const {
-    std::array<int64_t, 5> index{};
+    std::array<int64_t, kMaxRank> index{};
     int64_t at = low;
     for (;;) {
       visit(at, at + run);

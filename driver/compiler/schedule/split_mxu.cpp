@@ -26,9 +26,10 @@ Reduction whole_reduction(const MxuStep& step) {
       return {step.kernel_h, step.kernel_w, step.src.dims[3]};
     case MxuMode::kDepthwise:
       return {step.kernel_h, step.kernel_w, 1};
-    default:
-      return {1, 1, step.src.dims[3]};
+    case MxuMode::kMatmul:
+      break;
   }
+  return {1, 1, step.src.dims[3]};
 }
 
 // Bytes of the inputs of one output position, and of the weights of `columns` channels.

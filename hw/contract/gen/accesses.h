@@ -60,7 +60,7 @@ void for_each_access(const MxuCommand& c, Visit&& visit) {
       access.access = Access::kRead;
       access.first = static_cast<int64_t>(rows.first) * c.src_row_stride + static_cast<int64_t>(columns.first) * c.src_pixel_stride;
       access.set_dims({{rows.count, c.src_row_stride}, {columns.count, c.src_pixel_stride}});
-      access.run = detail::product(c.in_c, element_bytes(c.src_type));
+      access.run = saturating_product(c.in_c, element_bytes(c.src_type));
       access.type = c.src_type;
       access.spaces = 0xc;
       visit(access);
@@ -71,7 +71,7 @@ void for_each_access(const MxuCommand& c, Visit&& visit) {
     access.base = c.src;
     access.access = Access::kRead;
     access.set_dims({{c.in_h, c.src_row_stride}, {c.in_w, c.src_pixel_stride}});
-    access.run = detail::product(c.in_c, element_bytes(c.src_type));
+    access.run = saturating_product(c.in_c, element_bytes(c.src_type));
     access.type = c.src_type;
     access.spaces = 0xc;
     visit(access);
@@ -81,7 +81,7 @@ void for_each_access(const MxuCommand& c, Visit&& visit) {
     access.base = c.weights;
     access.access = Access::kRead;
     access.set_dims({{c.out_c, c.w_stride}});
-    access.run = detail::product(c.kernel_h, c.kernel_w, c.in_c, element_bytes(c.weight_type));
+    access.run = saturating_product(c.kernel_h, c.kernel_w, c.in_c, element_bytes(c.weight_type));
     access.type = c.weight_type;
     access.spaces = 0xc;
     visit(access);
@@ -90,8 +90,8 @@ void for_each_access(const MxuCommand& c, Visit&& visit) {
     MemoryAccess access;
     access.base = c.weights;
     access.access = Access::kRead;
-    access.set_dims({{detail::product(c.kernel_h, c.kernel_w), c.w_stride}});
-    access.run = detail::product(c.out_c, element_bytes(c.weight_type));
+    access.set_dims({{saturating_product(c.kernel_h, c.kernel_w), c.w_stride}});
+    access.run = saturating_product(c.out_c, element_bytes(c.weight_type));
     access.type = c.weight_type;
     access.spaces = 0xc;
     visit(access);
@@ -101,7 +101,7 @@ void for_each_access(const MxuCommand& c, Visit&& visit) {
     access.base = c.weights;
     access.access = Access::kRead;
     access.set_dims({{c.in_c, c.w_stride}});
-    access.run = detail::product(c.out_c, element_bytes(c.weight_type));
+    access.run = saturating_product(c.out_c, element_bytes(c.weight_type));
     access.type = c.weight_type;
     access.spaces = 0xc;
     visit(access);
@@ -110,7 +110,7 @@ void for_each_access(const MxuCommand& c, Visit&& visit) {
     MemoryAccess access;
     access.base = c.params;
     access.access = Access::kRead;
-    access.run = detail::sum(uint64_t{ParameterHeader::kBytes}, uint64_t{detail::product(c.out_c, ParameterEntry::kBytes)});
+    access.run = saturating_sum(uint64_t{ParameterHeader::kBytes}, uint64_t{saturating_product(c.out_c, ParameterEntry::kBytes)});
     access.spaces = 0xc;
     visit(access);
   }
@@ -119,7 +119,7 @@ void for_each_access(const MxuCommand& c, Visit&& visit) {
     access.base = c.dst;
     access.access = Access::kWrite;
     access.set_dims({{c.out_h, c.dst_row_stride}, {c.out_w, c.dst_pixel_stride}});
-    access.run = detail::product(c.out_c, element_bytes(c.dst_type));
+    access.run = saturating_product(c.out_c, element_bytes(c.dst_type));
     access.type = c.dst_type;
     access.is_unsigned = c.output_unsigned;
     access.spaces = 0xc;
@@ -166,7 +166,7 @@ void for_each_access(const VpuPoolCommand& c, Visit&& visit) {
       access.access = Access::kRead;
       access.first = static_cast<int64_t>(rows.first) * c.src_row_stride + static_cast<int64_t>(columns.first) * c.src_pixel_stride;
       access.set_dims({{rows.count, c.src_row_stride}, {columns.count, c.src_pixel_stride}});
-      access.run = detail::product(c.channels, element_bytes(c.type));
+      access.run = saturating_product(c.channels, element_bytes(c.type));
       access.type = c.type;
       access.spaces = 0xc;
       visit(access);
@@ -185,7 +185,7 @@ void for_each_access(const VpuPoolCommand& c, Visit&& visit) {
     access.base = c.dst;
     access.access = Access::kWrite;
     access.set_dims({{c.out_h, c.dst_row_stride}, {c.out_w, c.dst_pixel_stride}});
-    access.run = detail::product(c.channels, element_bytes(c.type));
+    access.run = saturating_product(c.channels, element_bytes(c.type));
     access.type = c.type;
     access.spaces = 0xc;
     visit(access);
@@ -199,7 +199,7 @@ void for_each_access(const VpuReduceCommand& c, Visit&& visit) {
     access.base = c.src;
     access.access = Access::kRead;
     access.set_dims({{c.outer, c.src_outer_stride}, {c.axis, c.src_axis_stride}});
-    access.run = detail::product(c.inner, element_bytes(c.type));
+    access.run = saturating_product(c.inner, element_bytes(c.type));
     access.type = c.type;
     access.spaces = 0xc;
     visit(access);
@@ -209,7 +209,7 @@ void for_each_access(const VpuReduceCommand& c, Visit&& visit) {
     access.base = c.dst;
     access.access = Access::kWrite;
     access.set_dims({{c.outer, c.dst_outer_stride}});
-    access.run = detail::product(c.inner, element_bytes(c.type));
+    access.run = saturating_product(c.inner, element_bytes(c.type));
     access.type = c.type;
     access.spaces = 0xc;
     visit(access);
@@ -219,7 +219,7 @@ void for_each_access(const VpuReduceCommand& c, Visit&& visit) {
     access.base = c.dst;
     access.access = Access::kWrite;
     access.set_dims({{c.outer, c.dst_outer_stride}});
-    access.run = detail::product(c.inner, element_bytes(Element::kI32));
+    access.run = saturating_product(c.inner, element_bytes(Element::kI32));
     access.type = Element::kI32;
     access.spaces = 0xc;
     visit(access);

@@ -6,9 +6,51 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hw/contract/error.h"
 #include "hw/contract/gen/commands.h"
 
 namespace npu::contract {
+
+// How a RESCALE works.
+struct RescaleImmediate {
+  Rescale kind = Rescale::kNone;
+  bool per_channel = false;  // The parameter block has an entry for each index of the innermost dimension.
+  Element type = Element::kI8;  // Of the result.
+  bool output_unsigned = false;  // Clip to the unsigned range of `type`.
+
+  [[nodiscard]] int32_t pack() const;
+  [[nodiscard]] static RescaleImmediate unpack(int32_t bits);
+  // Whether all fields are what the contract allows, and reserved bits 0.
+  [[nodiscard]] static bool allowed(int32_t bits);
+  friend bool operator==(const RescaleImmediate&, const RescaleImmediate&) = default;
+};
+
+inline int32_t RescaleImmediate::pack() const {
+  std::array<uint32_t, 1> words{};
+  detail::put(words, 0, 0, 8, static_cast<uint32_t>(kind));
+  detail::put(words, 0, 8, 1, static_cast<uint32_t>(per_channel));
+  detail::put(words, 0, 16, 8, static_cast<uint32_t>(type));
+  detail::put(words, 0, 24, 1, static_cast<uint32_t>(output_unsigned));
+  return static_cast<int32_t>(words[0]);
+}
+
+inline RescaleImmediate RescaleImmediate::unpack(int32_t bits) {
+  const std::array<uint32_t, 1> words = {static_cast<uint32_t>(bits)};
+  RescaleImmediate value;
+  value.kind = static_cast<Rescale>(detail::get(words, 0, 0, 8));
+  value.per_channel = detail::get(words, 0, 8, 1) != 0;
+  value.type = static_cast<Element>(detail::get(words, 0, 16, 8));
+  value.output_unsigned = detail::get(words, 0, 24, 1) != 0;
+  return value;
+}
+
+inline bool RescaleImmediate::allowed(int32_t bits) {
+  const RescaleImmediate value = unpack(bits);
+  return unpack(bits).pack() == bits &&
+         (value.kind == Rescale::kSingle32 || value.kind == Rescale::kDouble32 || value.kind == Rescale::kSingle16) &&
+         (value.type == Element::kI8 || value.type == Element::kI16 || value.type == Element::kI32) &&
+         !(value.type == Element::kI32 && value.output_unsigned == true);
+}
 
 // What a field of a micro-operation means.
 enum class UopRole : uint8_t {
@@ -28,6 +70,7 @@ struct UopField {
   UopRole role = UopRole::kUnused;
   uint32_t elements = 0, bytes = 0;
   int32_t low = 0, high = 0;
+  bool (*allowed)(int32_t bits) = nullptr;  // of a packed immediate
 };
 
 struct UopInfo {
@@ -63,7 +106,7 @@ inline constexpr std::array<UopInfo, kUopCount> kUops = {{
     {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {}, {}},  // ge
     {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {UopRole::kSource}, {}},  // select
     {{UopRole::kResult}, {UopRole::kSource}, {}, {}, {}},  // logical_not
-    {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kParameters}, {UopRole::kPacked}, {}},  // rescale
+    {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kParameters}, {UopRole::kPacked, 0, 0, 0, 0, RescaleImmediate::allowed}, {}},  // rescale
     {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kTable, 0, 256}, {}, {}},  // table8
     {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kTable, 0, 1026}, {}, {}},  // table16
     {{UopRole::kResult}, {UopRole::kSource}, {}, {UopRole::kElement, 0x1f}, {}},  // cast
@@ -76,46 +119,6 @@ inline constexpr std::array<UopInfo, kUopCount> kUops = {{
 [[nodiscard]] constexpr const UopInfo& uop_info(UopCode op) {
   NPU_CHECK(static_cast<size_t>(op) < detail::kUops.size());
   return detail::kUops[static_cast<size_t>(op)];
-}
-
-// How a RESCALE works.
-struct RescaleImmediate {
-  Rescale kind = Rescale::kNone;
-  bool per_channel = false;  // The parameter block has an entry for each index of the innermost dimension.
-  Element type = Element::kI8;  // Of the result.
-  bool output_unsigned = false;  // Clip to the unsigned range of `type`: not for i32.
-
-  [[nodiscard]] int32_t pack() const;
-  [[nodiscard]] static RescaleImmediate unpack(int32_t bits);
-  // Whether all fields are what the contract allows, and reserved bits 0.
-  [[nodiscard]] static bool allowed(int32_t bits);
-  friend bool operator==(const RescaleImmediate&, const RescaleImmediate&) = default;
-};
-
-inline int32_t RescaleImmediate::pack() const {
-  std::array<uint32_t, 1> words{};
-  detail::put(words, 0, 0, 8, static_cast<uint32_t>(kind));
-  detail::put(words, 0, 8, 1, static_cast<uint32_t>(per_channel));
-  detail::put(words, 0, 16, 8, static_cast<uint32_t>(type));
-  detail::put(words, 0, 24, 1, static_cast<uint32_t>(output_unsigned));
-  return static_cast<int32_t>(words[0]);
-}
-
-inline RescaleImmediate RescaleImmediate::unpack(int32_t bits) {
-  const std::array<uint32_t, 1> words = {static_cast<uint32_t>(bits)};
-  RescaleImmediate value;
-  value.kind = static_cast<Rescale>(detail::get(words, 0, 0, 8));
-  value.per_channel = detail::get(words, 0, 8, 1) != 0;
-  value.type = static_cast<Element>(detail::get(words, 0, 16, 8));
-  value.output_unsigned = detail::get(words, 0, 24, 1) != 0;
-  return value;
-}
-
-inline bool RescaleImmediate::allowed(int32_t bits) {
-  const RescaleImmediate value = unpack(bits);
-  return unpack(bits).pack() == bits &&
-         (value.kind == Rescale::kSingle32 || value.kind == Rescale::kDouble32 || value.kind == Rescale::kSingle16) &&
-         (value.type == Element::kI8 || value.type == Element::kI16 || value.type == Element::kI32);
 }
 
 }  // namespace npu::contract

@@ -24,6 +24,7 @@ struct UopField {
   UopRole role = UopRole::kUnused;
   uint32_t elements = 0, bytes = 0;
   int32_t low = 0, high = 0;
+  bool (*allowed)(int32_t bits) = nullptr;  // of a packed immediate
 };
 
 struct UopInfo {
@@ -43,11 +44,16 @@ def _uop_field(contract: Contract, role) -> str:
         low = "INT32_MIN" if role.low == -(1 << 31) else role.low
         high = "INT32_MAX" if role.high == (1 << 31) - 1 else role.high
         return f"{{{name}, 0, 0, {low}, {high}}}"
+    if role.role == "packed":
+        return f"{{{name}, 0, 0, 0, 0, {pascal(role.packed)}::allowed}}"
     return f"{{{name}}}"
 
 
 def micro_operations(contract: Contract) -> str:
-    lines = ROLES.splitlines() + [""]
+    lines = []
+    for immediate in contract.immediates:
+        lines += _immediate(contract, immediate)
+    lines += ROLES.splitlines() + [""]
     lines += comment("Micro-operations; they count from 0.")
     lines += [f"inline constexpr uint32_t kUopCount = {len(contract.micro_operations)};", ""]
     lines += ["namespace detail {", "", "inline constexpr std::array<UopInfo, kUopCount> kUops = {{"]
@@ -59,9 +65,7 @@ def micro_operations(contract: Contract) -> str:
     lines += ["[[nodiscard]] constexpr const UopInfo& uop_info(UopCode op) {",
               "  NPU_CHECK(static_cast<size_t>(op) < detail::kUops.size());",
               "  return detail::kUops[static_cast<size_t>(op)];", "}", ""]
-    for immediate in contract.immediates:
-        lines += _immediate(contract, immediate)
-    includes = ["<array>", "<cstddef>", "<cstdint>", '"hw/contract/gen/commands.h"']
+    includes = ["<array>", "<cstddef>", "<cstdint>", '"hw/contract/error.h"', '"hw/contract/gen/commands.h"']
     return header("commands.yaml", includes, lines[:-1])
 
 
@@ -76,6 +80,11 @@ def _immediate(contract: Contract, item: Immediate) -> list:
         entry = next(f for f in fields if f.name == name)
         chosen = " || ".join(f"value.{name} == {enum_type(entry.enum)}::{constant(m)}" for m in members)
         tests += [f"({chosen})"]
+    for exclusion in item.excludes:
+        one = [f"value.{name} == " + (str(value).lower() if isinstance(value, bool) else
+                                      f"{enum_type(next(f for f in fields if f.name == name).enum)}::{constant(value)}")
+               for name, value in exclusion.items()]
+        tests += [f"!({' && '.join(one)})"]
     lines += ["", "  [[nodiscard]] int32_t pack() const;", f"  [[nodiscard]] static {kind} unpack(int32_t bits);"]
     lines += comment("Whether all fields are what the contract allows, and reserved bits 0.", "  ")
     lines += ["  [[nodiscard]] static bool allowed(int32_t bits);", EQUAL.format(kind), "};", "",
@@ -111,11 +120,11 @@ def _factor(contract: Contract, factor, owner) -> str:
 def _sum(contract: Contract, products: list, owner) -> str:
     def product(factors):
         texts = [_factor(contract, factor, owner) for factor in factors]
-        return texts[0] if len(texts) == 1 else f"detail::product({', '.join(texts)})"
+        return texts[0] if len(texts) == 1 else f"saturating_product({', '.join(texts)})"
 
     if len(products) == 1:
         return product(products[0])
-    return f"detail::sum({', '.join(f'uint64_t{{{product(p)}}}' for p in products)})"
+    return f"saturating_sum({', '.join(f'uint64_t{{{product(p)}}}' for p in products)})"
 
 
 def _fill(contract: Contract, access: Access, owner, spaces: str, kind: str) -> list:

@@ -47,6 +47,8 @@ def load_micro_operations(src: Source, items, contract: Contract):
         for key, role in roles.items():
             if (role.role == "result") != (key == "dst"):
                 src.fail(f"{where}, {key}", "a result is what 'dst' names, and 'dst' names nothing else")
+            if role.role in OPERANDS and key not in ("a", "b"):
+                src.fail(f"{where}, {key}", "an operand is what 'a' or 'b' names")
             if role.role == "packed" and key not in ("imm0", "imm1"):
                 src.fail(f"{where}, {key}", "only an immediate has packed fields")
         contract.micro_operations[name] = roles
@@ -58,7 +60,7 @@ def load_immediates(src: Source, items, contract: Contract, load_field, check_wo
         src.fail("immediates", "must be a mapping")
     for name, item in items.items():
         where = f"immediate {src.identifier(name, 'immediates')}"
-        src.mapping(item, where, "doc fields")
+        src.mapping(item, where, "doc fields", "excludes")
         fields, only = [], {}
         for entry in src.sequence(item["fields"], where):
             entry = dict(entry)
@@ -71,7 +73,14 @@ def load_immediates(src: Source, items, contract: Contract, load_field, check_wo
             only[fields[-1].name] = members
         src.unique(fields, where, "name", lambda f: f.name)
         check_words(src, where, fields, 1)
-        contract.immediates.append(Immediate(name, src.text(item, "doc", where), fields, only))
+        excludes = src.sequence(item.get("excludes", []), where)
+        by_name = {f.name: f for f in fields if not f.reserved}
+        for exclusion in excludes:
+            src.mapping(exclusion, f"{where}, excludes", "", " ".join(by_name))
+            for key in exclusion:
+                entry = by_name[key]
+                src.choice(exclusion, key, f"{where}, excludes", list(contract.enums[entry.enum]) if entry.enum else [True, False])
+        contract.immediates.append(Immediate(name, src.text(item, "doc", where), fields, only, excludes))
     known = {immediate.name for immediate in contract.immediates}
     used = {role.packed for roles in contract.micro_operations.values() for role in roles.values() if role.packed}
     for name in sorted(used - known):

@@ -100,9 +100,11 @@ def commands(contract: Contract) -> list:
             lines += [f"`{group.name}`: {group.words} words, `{group.count}` times, at most {group.max}.", ""]
             lines += fields(group.fields)
             if group.access:
-                lines += [f"An operand is read or written as the [micro-operations](#micro-operations) name it: {total(group.access.run)} "
-                          f"for each of `{'` and `'.join(sorted({d[1].split('[')[0] for d in group.access.dims}))}`. One whose "
-                          f"`{group.access.block}` is not 0 is a block, which is always read, as a whole.", ""]
+                strides = sorted({stride.split("[")[0] for _, stride in group.access.dims})
+                counts = sorted({count[0][0].name.split("[")[0] for count, _ in group.access.dims})
+                lines += [f"{lie_in(command)} An operand is read or written as the [micro-operations](#micro-operations) name it: "
+                          f"{total(group.access.run)} for each index of `{', '.join(counts)}`, `{', '.join(strides)}` bytes apart. One "
+                          f"whose `{group.access.block}` is not 0 is a block, which is always read, as a whole.", ""]
     return lines
 
 
@@ -113,12 +115,22 @@ def total(products: list) -> str:
     return " + ".join(" × ".join(text(factor) for factor in product) for product in products)
 
 
+def lie_in(command: Command) -> str:
+    return f"Its addresses lie in {', '.join(command.memories[:-1])} or {command.memories[-1]}."
+
+
+def window(item) -> str:
+    dilation = f", its taps `{item.dilation}` apart" if item.dilation else ""
+    return (f"those of {item.size}, by `{item.step}`, that a window reaches: of {item.count} of `{item.kernel}`{dilation}, `{item.stride}` apart, "
+            f"the first {item.pad} before the box")
+
+
 def accesses(command: Command) -> list:
     """What the command reads and writes."""
     rows = []
     for access in command.accesses:
         box = [f"{total(count)} by `{stride}`" for count, stride in access.dims]
-        box += [f"what {window.count} windows of `{window.kernel}` reach of {window.size}, by `{window.step}`" for window in access.windows]
+        box += [window(item) for item in access.windows]
         when = ""
         if access.condition:
             name, members, positive = access.condition
@@ -126,12 +138,15 @@ def accesses(command: Command) -> list:
         rows.append([f"`{access.field}`", "written" if access.write else "read", when, "; ".join(box), total(access.run)])
     if not rows:
         return []
-    memories = " and ".join(command.memories)
-    return [f"Its addresses lie in {memories}.", ""] + table(["address", "is", "when", "for each of", "bytes"], rows)
+    heads = ["address", "is", "when", "for each of", "bytes"]
+    return [f"{lie_in(command)} `bytes` is the size of an element type, `size` that of a structure.", ""] + table(heads, rows)
 
 
 def micro_operations(contract: Contract) -> list:
-    lines = ["## Micro-operations", "", "Of `vpu_ewise`; see [uop](#uop) for what they compute. Fields without an entry are not looked at.", ""]
+    lines = ["## Micro-operations", "",
+             "Of `vpu_ewise`; see [uop](#uop) for what they compute. A field names the register of the result or of a source, an operand of "
+             "which an element is loaded or stored, an operand that is a parameter block or a table, an element type, or holds a number. "
+             "Fields without an entry are not looked at.", ""]
 
     def meaning(role):
         if role is None:
@@ -151,7 +166,8 @@ def micro_operations(contract: Contract) -> list:
     lines += table(["operation"] + list(keys), rows)
     for item in contract.immediates:
         lines += [f"### {item.name}", "", item.doc, ""] + fields(item.fields)
-        lines += [f"`{name}` is {' or '.join(members)}." for name, members in item.only.items()] + [""]
+        lines += [f"`{name}` is {' or '.join(members)}." for name, members in item.only.items()]
+        lines += [f"Never {' with '.join(f'`{k}` {str(v).lower()}' for k, v in exclusion.items())}." for exclusion in item.excludes] + [""]
     return lines
 
 

@@ -88,6 +88,7 @@ class Immediate:
     doc: str
     fields: list
     only: dict  # field -> members of its enum that it may be
+    excludes: list  # values of fields that it may not have together: {field: member of its enum, or a bit}
 
 
 @dataclass

@@ -128,6 +128,8 @@ REFUSALS = [
      "micro-operation abs, a: 'sources' is not one of result, source"),
     ("commands.yaml", r"table8: \{value: 24, dst: result, a: source", "table8: {value: 24, dst: result, a: loaded",
      "micro-operation table8: more than one of its fields names an operand"),
+    ("commands.yaml", r"clamp: \{value: 7, dst: result, a: source, imm0: number", "clamp: {value: 7, dst: result, a: source, imm0: loaded",
+     "micro-operation clamp, imm0: an operand is what 'a' or 'b' names"),
     ("commands.yaml", r"packed: rescale_immediate", "packed: rescale", "there is no immediate 'rescale'"),
     ("commands.yaml", r"only: \[i8, i16, i32\]", "only: [i8, f16]", "immediate rescale_immediate, field type: 'only' is 'f16'"),
     ("commands.yaml", r"name: reserved1, word: 0, lsb: 25, width: 7", "name: reserved1, word: 0, lsb: 25, width: 6",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every micro-operation that names no operand, from the contract's table: a new one is tried without a word here.
+// Every micro-operation that names no operand, from the contract's table: a new one is tried without a word here,
+// unless it has a packed immediate, which this refuses.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -21,6 +21,7 @@ inline std::vector<int32_t> samples_of(const UopField& field) {
   } else if (field.role == UopRole::kNumber && field.high - int64_t{field.low} < 64) {
     for (int32_t number = field.low; number <= field.high; ++number) samples.push_back(number);
   } else {
+    NPU_CHECK(field.role != UopRole::kPacked);
     samples.push_back(0);
   }
   return samples;
@@ -43,9 +44,12 @@ inline std::vector<Uop> register_uops() {
     if (is_operand(info.a.role) || is_operand(info.b.role)) continue;
     for (const int32_t b : samples_of(info.b)) {
       for (const int32_t imm0 : samples_of(info.imm0)) {
-        for (const auto& [low, high] : is_any_number(info.imm0) || is_any_number(info.imm1) ? numbers : zero) {
-          const uint32_t second = info.b.role == UopRole::kElement ? static_cast<uint32_t>(b) : 1;
-          uops.push_back({op, 0, 0, second, is_any_number(info.imm0) ? low : imm0, high});
+        for (const int32_t imm1 : samples_of(info.imm1)) {
+          for (const auto& [low, high] : is_any_number(info.imm0) || is_any_number(info.imm1) ? numbers : zero) {
+            const uint32_t second = info.b.role == UopRole::kSource ? 1 : static_cast<uint32_t>(b);
+            uops.push_back(
+                {op, 0, 0, second, is_any_number(info.imm0) ? low : imm0, is_any_number(info.imm1) ? high : imm1});
+          }
         }
       }
     }

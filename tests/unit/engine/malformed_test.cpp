@@ -175,6 +175,9 @@ TEST(Malformed, Ewise) {
          c.dims = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
        }},
       {"no program", [](E& c) { c.uops.clear(); }},
+      {"shift of booleans", insert({UopCode::kShl, 1, 0, 0, 4, 0})},
+      {"logical shift of booleans", insert({UopCode::kShrLogical, 1, 0, 0, 4, 0})},
+      {"no store", [](E& c) { std::erase_if(c.uops, [](const Uop& uop) { return uop.op == UopCode::kStore; }); }},
       {"unknown operation", insert({static_cast<UopCode>(contract::kUopCount), 0, 0, 0, 0, 0})},
       {"unknown type", [](E& c) { c.operands[0].type = static_cast<Element>(5); }},
       {"register beyond the count", [](E& c) { c.register_count = 2; }},

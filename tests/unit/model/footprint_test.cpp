@@ -182,6 +182,10 @@ TEST(FootprintTest, ElementWise) {
   EXPECT_EQ(footprint[2].access, Access::kWrite);
   EXPECT_TRUE(footprint[2].commit);
   EXPECT_FALSE(footprint[0].in_place);
+  // The engine loads a block that nothing names, too.
+  contract::VpuEwiseCommand unnamed = command;
+  unnamed.uops.erase(unnamed.uops.begin() + 1);
+  EXPECT_EQ(footprint_of(unnamed), footprint);
   // The result over the operand itself.
   command.operands[1].base = spm(0);
   footprint = footprint_of(command);

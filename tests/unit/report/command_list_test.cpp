@@ -42,5 +42,19 @@ TEST(CommandList, StoresOfMicroProgramsWrite) {
   EXPECT_EQ(info.variables[1].use, VariableUse::kWrite);
 }
 
+TEST(CommandList, AnOperandThatIsLoadedAndStoredIsReadAndWritten) {
+  compiler::Program program;
+  contract::VpuEwiseCommand ewise;
+  ewise.operands.resize(1);
+  ewise.operands[0].base = {0, contract::Region::kVariable, 3};
+  ewise.uops = {{contract::UopCode::kLoad, 0, 0, 0, 0, 0}, {contract::UopCode::kStore, 0, 0, 0, 0, 0}};
+  ewise.encode(program.commands);
+  program.main_words = static_cast<uint32_t>(program.commands.size());
+  const CommandInfo info = list_commands(program).at(0);
+  ASSERT_EQ(info.variables.size(), 2u);
+  EXPECT_EQ(info.variables[0].use, VariableUse::kRead);
+  EXPECT_EQ(info.variables[1].use, VariableUse::kWrite);
+}
+
 }  // namespace
 }  // namespace npu::report
