@@ -11,7 +11,6 @@ namespace npu::engine {
 
 namespace {
 
-using contract::Element;
 using contract::ErrorCode;
 using contract::Operand;
 using contract::ParameterEntry;
