@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/graph/graph.h"
+#include "hw/contract/queues.h"
 
 namespace npu::compiler {
 
@@ -38,14 +41,19 @@ struct Variable {
 // FNV-1a over type and dimensions: what `declare` and the variable table compare.
 [[nodiscard]] uint32_t variable_hash(graph::DType type, const graph::Shape& shape);
 
+// What runs a layer or an operator, in words: "mxu", "vpu", "dma"; "view" where nothing moves.
+[[nodiscard]] constexpr std::string_view runs_on(std::optional<contract::Engine> engine) {
+  return engine ? name(*engine) : "view";
+}
+
 // A group of operators that runs as one: a row of the report.
 struct Layer {
   std::string name;       // of the tensor that it makes, as in the file; `position` where that has none
   std::string operators;  // "CONV2D+RESCALE+CLAMP"
-  std::string engine;     // "mxu", "vpu", "dma", "view"
-  std::string location;   // of the first operator, as in the file
-  std::string output;     // name of the tensor that it produces
-  int64_t macs = 0;       // padding counted
+  std::optional<contract::Engine> engine;  // nullopt: it moves nothing
+  std::string location;                    // of the first operator, as in the file
+  std::string output;                      // name of the tensor that it produces
+  int64_t macs = 0;                        // padding counted
   int64_t tiles = 0;
   std::string
       position{};      // "conv2d_3": name in lower case of the operator that `kind` starts with, position in the file

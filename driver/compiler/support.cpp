@@ -80,7 +80,7 @@ std::vector<SupportRow> support(const graph::Graph& graph, const contract::Capab
     const Family& family = family_of(op.op);
     if (family.kind == Kind::kConstant) continue;
     const std::optional<Refusal> refusal = refusal_of(facts, i);
-    std::string_view engine = refusal ? std::string_view("-") : family.engine;
+    std::string_view engine = refusal ? std::string_view("-") : runs_on(family.engine);
     if (!facts.live(i) && family.kind != Kind::kDeclare) {
       const bool folded = !op.outputs.empty() && facts.constant(op.outputs[0]) != nullptr;
       engine = folded ? std::string_view("folded") : std::string_view("unused");

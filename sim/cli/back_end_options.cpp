@@ -130,12 +130,26 @@ void choose_layers(const BackEndOptions& options, const compiler::Program& progr
   }
 }
 
+namespace {
+
+contract::Engine engine_of(cosim::Unit unit) {
+  switch (unit) {
+    case cosim::Unit::kMxu:
+      return contract::Engine::kMxu;
+    case cosim::Unit::kVpu:
+      return contract::Engine::kVpu;
+  }
+  panic(__FILE__, __LINE__, "a unit without an engine");
+}
+
+}  // namespace
+
 std::vector<report::EngineRun> engine_runs(const BackEndOptions& options, const cosim::BackEnds& back_ends) {
   std::vector<report::EngineRun> runs;
   for (const BackEndOptions::Choice& choice : options.choices) {
     const cosim::EngineRecord& record = back_ends.record(choice.unit);
     report::EngineRun run;
-    run.engine = name(choice.unit);
+    run.engine = engine_of(choice.unit);
     run.back_end = name(record.back_end);
     run.layers = choice.layers;
     run.tiles = record.tiles;

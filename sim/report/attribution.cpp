@@ -4,16 +4,15 @@
 #include <algorithm>
 #include <numeric>
 
-#include "hw/contract/error.h"
+#include "hw/contract/queues.h"
 #include "sim/report/critical_path.h"
 
 namespace npu::report {
 namespace {
 
+using contract::Engine;
 using contract::Event;
 using contract::Queue;
-
-constexpr size_t kQueues = 16;
 
 __extension__ using Wide = unsigned __int128;
 
@@ -58,8 +57,9 @@ class Sweep {
     NPU_CHECK(layers > 0);
     times_ = {0, cycles};
     for (const Event& event : events) {
-      if (event.queue >= kQueues || static_cast<Queue>(event.queue) == Queue::kSequencer) continue;
-      lines_[event.queue].events.push_back(&event);
+      const Queue queue = contract::queue_of(event);
+      if (!contract::engine_of(queue)) continue;
+      lines_[queue].events.push_back(&event);
       for (const uint64_t time : {event.issued, event.started, event.completed}) {
         if (time < cycles) times_.push_back(time);
       }
@@ -94,7 +94,7 @@ class Sweep {
 
   [[nodiscard]] const Event* owner(uint64_t time) const {
     for (const Queue queue : {Queue::kMxu, Queue::kVpu}) {
-      if (const Event* event = line(queue).executing(time)) return event;
+      if (const Event* event = lines_[queue].executing(time)) return event;
     }
     if (const Event* event = oldest([&](const QueueLine& line) { return line.executing(time); })) return event;
     if (const Event* event = oldest([&](const QueueLine& line) { return line.waiting(time); })) return event;
@@ -106,17 +106,24 @@ class Sweep {
   uint64_t count_busy(uint64_t begin, uint64_t end) {
     uint64_t dram = 0;
     bool dma = false;
-    for (size_t queue = 0; queue < kQueues; ++queue) {
-      const Event* event = lines_[queue].executing(begin);
+    const auto computes = [&](Resource engine, const Event& event) {
+      busy(engine) += end - begin - part_of(stalled(event), event, begin, end);
+      busy(Resource::kScratchpadPort) += part_of(work_of(event).port, event, begin, end);
+    };
+    for (const QueueLine& line : lines_) {
+      const Event* event = line.executing(begin);
       if (event == nullptr) continue;
-      const auto which = static_cast<Queue>(queue);
-      if (which == Queue::kMxu || which == Queue::kVpu) {
-        const Resource engine = which == Queue::kMxu ? Resource::kMxu : Resource::kVpu;
-        busy(engine) += end - begin - part_of(stalled(*event), *event, begin, end);
-        busy(Resource::kScratchpadPort) += part_of(work_of(*event).port, *event, begin, end);
-      } else {
-        dma = true;
-        dram += part_of(dram_cycles(*event), *event, begin, end);
+      switch (*contract::engine_of(contract::queue_of(*event))) {  // lines are of engines
+        case Engine::kMxu:
+          computes(Resource::kMxu, *event);
+          break;
+        case Engine::kVpu:
+          computes(Resource::kVpu, *event);
+          break;
+        case Engine::kDma:
+          dma = true;
+          dram += part_of(dram_cycles(*event), *event, begin, end);
+          break;
       }
     }
     busy(Resource::kDram) += dram;
@@ -130,17 +137,19 @@ class Sweep {
     }
     if (part.why == PathPart::Why::kTokens) return rest(Cause::kTokens, Resource::kLatency);
     const Event& event = *part.event;
-    switch (static_cast<Queue>(event.queue)) {
-      case Queue::kMxu:
+    const std::optional<Engine> engine = contract::engine_of(contract::queue_of(event));
+    if (!engine) return rest(Cause::kCommandIssue, Resource::kCommandIssue);  // the sequencer's own work
+    switch (*engine) {
+      case Engine::kMxu:
         take(Cause::kBankConflicts, Resource::kScratchpadPort, part_of(stalled(event), event, begin, end));
         take(Cause::kWeightLoadPort, Resource::kScratchpadPort, part_of(work_of(event).port_wait, event, begin, end));
         take(Cause::kFillDrain, Resource::kMxu, part_of(work_of(event).fill_drain, event, begin, end));
         return rest(Cause::kMxuCompute, Resource::kMxu);
-      case Queue::kVpu:
+      case Engine::kVpu:
         take(Cause::kBankConflicts, Resource::kScratchpadPort, part_of(stalled(event), event, begin, end));
         take(Cause::kFillDrain, Resource::kVpu, part_of(work_of(event).fill_drain, event, begin, end));
         return rest(Cause::kVpuCompute, Resource::kVpu);
-      default:
+      case Engine::kDma:
         return charge_transfer(event, dram);
     }
   }
@@ -161,11 +170,13 @@ class Sweep {
         return rest(Cause::kState, Resource::kLatency);
       case Transfer::kDramWrite:
         take(Cause::kDramWrite, Resource::kDram, dram);
-        break;
-      default:
+        return rest(Cause::kDramLatency, Resource::kLatency);
+      case Transfer::kDramRead:
+      case Transfer::kOnChip:  // by its fields, which are those of another program than the device had
+      case Transfer::kNone:
         take(Cause::kDramRead, Resource::kDram, dram);
+        return rest(Cause::kDramLatency, Resource::kLatency);
     }
-    rest(Cause::kDramLatency, Resource::kLatency);
   }
 
   // So many of the interval's cycles that are left.
@@ -204,8 +215,6 @@ class Sweep {
     return best;
   }
 
-  [[nodiscard]] const QueueLine& line(Queue queue) const { return lines_[static_cast<size_t>(queue)]; }
-
   const Subject& subject_;
   const std::vector<PathPart> path_;
   size_t part_ = 0;  // of the path, that the time has come to
@@ -213,7 +222,7 @@ class Sweep {
   Charge* charge_ = nullptr;     // of the layer that the interval is charged to
   bool of_other_layer_ = false;  // the interval's command on the path
   uint64_t left_ = 0;            // cycles of the interval without a cause yet
-  std::array<QueueLine, kQueues> lines_;
+  contract::EngineQueueTable<QueueLine> lines_;
   std::vector<uint64_t> times_;  // where anything changes
   const Event* last_ = nullptr;  // the last command of the stream
 };

@@ -36,7 +36,7 @@ struct CommandInfo {
   std::vector<VariableAccess> variables;
   contract::Queue queue = contract::Queue::kSequencer;
   uint32_t layer = 0;
-  std::array<uint8_t, 12> wait{};  // tokens, one a queue
+  std::array<uint8_t, contract::kWaitQueues> wait{};  // tokens, one a queue
 };
 
 // One entry a command of the stream.

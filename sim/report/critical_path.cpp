@@ -2,8 +2,9 @@
 #include "sim/report/critical_path.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
+
+#include "hw/contract/queues.h"
 
 namespace npu::report {
 namespace {
@@ -12,19 +13,18 @@ using contract::Event;
 using contract::Queue;
 using Why = PathPart::Why;
 
-constexpr size_t kPathQueues = 16;
-
 class Walk {
  public:
   Walk(std::span<const Event> events, uint64_t cycles, std::span<const CommandInfo> commands, uint32_t fifo_depth)
       : commands_(commands), fifo_depth_(fifo_depth), now_(cycles) {
     for (const Event& event : events) {
-      if (event.queue >= kPathQueues) continue;
+      if (!known(contract::queue_of(event))) continue;
       if (event.command >= by_command_.size()) by_command_.resize(size_t{event.command} + 1);
       by_command_[event.command] = &event;
     }
     for (size_t c = 0; c < std::max(by_command_.size(), commands.size()); ++c) {
-      if (const std::optional<size_t> queue = queue_of(c)) queues_[*queue].push_back(static_cast<uint32_t>(c));
+      const std::optional<Queue> queue = queue_of(c);
+      if (queue && contract::engine_of(*queue)) queues_[*queue].push_back(static_cast<uint32_t>(c));
     }
   }
 
@@ -57,9 +57,9 @@ class Walk {
     return command < by_command_.size() ? by_command_[command] : nullptr;
   }
 
-  [[nodiscard]] std::optional<size_t> queue_of(size_t command) const {
-    if (command < commands_.size()) return static_cast<size_t>(commands_[command].queue);
-    if (const Event* event = event_of(command)) return event->queue;
+  [[nodiscard]] std::optional<Queue> queue_of(size_t command) const {
+    if (command < commands_.size()) return commands_[command].queue;
+    if (const Event* event = event_of(command)) return contract::queue_of(*event);
     return std::nullopt;
   }
 
@@ -73,12 +73,10 @@ class Walk {
     return best;
   }
 
-  [[nodiscard]] static bool is_sequencer(const Event& event) {
-    return static_cast<Queue>(event.queue) == Queue::kSequencer;
-  }
+  [[nodiscard]] static bool is_sequencer(const Event& event) { return contract::queue_of(event) == Queue::kSequencer; }
 
   // The command `back` places before this one in a queue, with an event.
-  [[nodiscard]] const Event* earlier(size_t queue, uint32_t command, size_t back) const {
+  [[nodiscard]] const Event* earlier(Queue queue, uint32_t command, size_t back) const {
     const std::vector<uint32_t>& line = queues_[queue];
     const auto here = static_cast<size_t>(std::lower_bound(line.begin(), line.end(), command) - line.begin());
     return back == 0 || here < back ? nullptr : event_of(line[here - back]);
@@ -86,11 +84,12 @@ class Walk {
 
   // What completed last of all that the command had to wait for; null for nothing.
   [[nodiscard]] const Event* latest_dependency(const Event& event) const {
-    const Event* best = is_sequencer(event) ? nullptr : earlier(event.queue, event.command, 1);
+    const Event* best = is_sequencer(event) ? nullptr : earlier(contract::queue_of(event), event.command, 1);
     if (event.command >= commands_.size()) return best;
     const auto& wait = commands_[event.command].wait;
-    for (size_t queue = 0; queue < wait.size(); ++queue) {
-      const Event* other = wait[queue] == 0 ? nullptr : earlier(queue, event.command, wait[queue]);
+    for (const Queue queue : contract::kQueuesOfEngines) {
+      const uint8_t token = wait[contract::index_of(queue)];
+      const Event* other = token == 0 ? nullptr : earlier(queue, event.command, token);
       if (other != nullptr && (best == nullptr || other->completed > best->completed)) best = other;
     }
     return best;
@@ -103,8 +102,8 @@ class Walk {
       const Event& here = *by_command_[command];
       cut(Why::kIssue, &here, here.issued);
       // A full FIFO takes a command when the one in the engine's hands completes.
-      const Event* room =
-          is_sequencer(here) ? latest_dependency(here) : earlier(here.queue, command, size_t{fifo_depth_} + 1);
+      const Event* room = is_sequencer(here) ? latest_dependency(here)
+                                             : earlier(contract::queue_of(here), command, size_t{fifo_depth_} + 1);
       while (command > 0 && event_of(command - 1) == nullptr) --command;
       const Event* before = command == 0 ? nullptr : by_command_[command - 1];
       const uint64_t came = before == nullptr ? 0 : is_sequencer(*before) ? before->completed : before->issued;
@@ -120,9 +119,9 @@ class Walk {
 
   std::span<const CommandInfo> commands_;
   size_t fifo_depth_;
-  uint64_t now_;                                           // what is behind it is explained
-  std::vector<const Event*> by_command_;                   // null: no record
-  std::array<std::vector<uint32_t>, kPathQueues> queues_;  // commands, ascending
+  uint64_t now_;                                              // what is behind it is explained
+  std::vector<const Event*> by_command_;                      // null: no record
+  contract::EngineQueueTable<std::vector<uint32_t>> queues_;  // commands, ascending
   std::vector<PathPart> parts_;
 };
 

@@ -109,7 +109,7 @@ Json engines(const Report& report) {
                 {"worst", run.cycles_worst},
                 {"same_requests", run.same_requests}};
     }
-    result.push_back({{"engine", run.engine},
+    result.push_back({{"engine", contract::name(run.engine)},
                       {"back_end", run.back_end},
                       {"calibration", exact_on_rtl(report.info)},
                       {"layers", run.layers},
@@ -166,7 +166,7 @@ Json layer(const Report& report, const LayerRow& row) {
           {"operator", row.layer.kind},
           {"operators", row.layer.operators},
           {"position", row.layer.position},
-          {"engine", row.layer.engine},
+          {"engine", compiler::runs_on(row.layer.engine)},
           {"location", row.layer.location},
           {"output", row.layer.output},
           {"input_shape", row.layer.input_shape},
@@ -207,7 +207,7 @@ Json queues(const Report& report) {
     }
     result.push_back(counters);
   };
-  for (uint32_t i = 0; i < report.info.machine.caps.dma_channels; ++i) add(static_cast<Queue>(i));
+  for (uint32_t i = 0; i < report.info.machine.caps.dma_channels; ++i) add(contract::dma_queue(i));
   add(Queue::kMxu);
   add(Queue::kVpu);
   add(Queue::kSequencer);

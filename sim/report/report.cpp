@@ -14,12 +14,22 @@ namespace npu::report {
 namespace {
 
 using contract::Counter;
-using contract::Queue;
+using contract::Engine;
 
-void add_event(LayerRow& row, const contract::Event& event) {
-  const auto queue = static_cast<Queue>(event.queue);
-  uint64_t& busy = queue == Queue::kMxu ? row.mxu_busy : queue == Queue::kVpu ? row.vpu_busy : row.dma_busy;
-  busy += event.busy;
+uint64_t& busy_of(LayerRow& row, Engine engine) {
+  switch (engine) {
+    case Engine::kDma:
+      return row.dma_busy;
+    case Engine::kMxu:
+      return row.mxu_busy;
+    case Engine::kVpu:
+      return row.vpu_busy;
+  }
+  panic(__FILE__, __LINE__, "an engine without a name");
+}
+
+void add_event(LayerRow& row, Engine engine, const contract::Event& event) {
+  busy_of(row, engine) += event.busy;
   ++row.commands;
   row.dram_read += event.dram_read;
   row.dram_written += event.dram_written;
@@ -27,9 +37,16 @@ void add_event(LayerRow& row, const contract::Event& event) {
   row.persistent_written += event.psram_written;
 }
 
-bool is_tile(const contract::Event& event) {
-  const auto queue = static_cast<Queue>(event.queue);
-  return queue == Queue::kMxu || queue == Queue::kVpu;
+// Whether its commands are tiles, which compute.
+bool has_tiles(Engine engine) {
+  switch (engine) {
+    case Engine::kMxu:
+    case Engine::kVpu:
+      return true;
+    case Engine::kDma:
+      return false;
+  }
+  return false;
 }
 
 void add_bounds(LayerRow& row, const CommandWork& work, const contract::Event& event, const DramRate& dram) {
@@ -81,13 +98,14 @@ bool belongs(Cause cause, Resource resource) {
 }
 
 void add_counters(runtime::Counters& sum, const runtime::Counters& more) {
-  for (uint32_t queue = 0; queue < contract::reg::kCounterCount / contract::kCountersPerQueue; ++queue) {
+  const auto add = [&](contract::Queue queue) {
     for (uint32_t i = 0; i < contract::kCounterCount; ++i) {
       const auto counter = static_cast<Counter>(i);
-      const auto which = static_cast<Queue>(queue);
-      sum.set(which, counter, sum.get(which, counter) + more.get(which, counter));
+      sum.set(queue, counter, sum.get(queue, counter) + more.get(queue, counter));
     }
-  }
+  };
+  for (const contract::Queue queue : contract::kQueuesOfEngines) add(queue);
+  add(contract::Queue::kSequencer);
 }
 
 void add_times(std::optional<FirmwareCost>& cost, const runtime::RunResult& result) {
@@ -279,11 +297,12 @@ void Collector::add(const runtime::RunResult& result) {
   const contract::Capabilities& caps = report_.info.machine.caps;
   const Subject subject{commands_, work_, DramRate(report_.info.machine), caps.fifo_depth};
   for (const contract::Event& event : result.events) {
-    if (static_cast<Queue>(event.queue) == Queue::kSequencer) continue;
+    const std::optional<Engine> engine = contract::engine_of(contract::queue_of(event));
+    if (!engine) continue;
     LayerRow& row = layers[std::min<size_t>(event.layer, layers.size() - 1)];
-    add_event(row, event);
+    add_event(row, *engine, event);
     if (report_.timed() && event.command < work_.size()) add_bounds(row, work_[event.command], event, subject.dram);
-    if (is_tile(event)) {
+    if (has_tiles(*engine)) {
       ++report_.tiles;
       report_.tiles_waited += event.stalled > 0 ? 1 : 0;
       report_.waited_cycles += event.stalled;

@@ -11,6 +11,7 @@
 
 #include "driver/compiler/program.h"
 #include "driver/runtime/runtime.h"
+#include "hw/contract/queues.h"
 #include "hw/presets/preset.h"
 #include "sim/report/attribution.h"
 #include "sim/report/command_list.h"
@@ -76,7 +77,7 @@ struct VariableRow {
 
 // What computed the tiles of an engine, model or RTL. Filled in by the caller.
 struct EngineRun {
-  std::string engine;               // "mxu"
+  contract::Engine engine = contract::Engine::kMxu;
   std::string back_end;             // "model", "rtl" or "lockstep"
   std::vector<std::string> layers;  // that ran there; empty: all of them
   uint64_t tiles = 0, rtl_tiles = 0;

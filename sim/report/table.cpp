@@ -185,7 +185,7 @@ std::string firmware_lines(const Report& report) {
 }
 
 std::string engine_line(const EngineRun& run) {
-  std::string unit = run.engine;
+  std::string unit(contract::name(run.engine));
   std::transform(unit.begin(), unit.end(), unit.begin(), [](unsigned char c) { return std::toupper(c); });
   if (run.back_end == "model") return fmt::format("{} on the model", unit);
   std::string text = fmt::format("{} {}: {} of {} tiles", unit, run.back_end == "rtl" ? "on RTL" : "in lockstep",

@@ -86,7 +86,7 @@ void TraceWriter::write_track_names(const contract::Capabilities& caps) {
   track(static_cast<uint32_t>(Queue::kSequencer), contract::name(Queue::kSequencer));
   track(static_cast<uint32_t>(Queue::kMxu), contract::name(Queue::kMxu));
   track(static_cast<uint32_t>(Queue::kVpu), contract::name(Queue::kVpu));
-  for (uint32_t i = 0; i < caps.dma_channels; ++i) track(i, contract::name(static_cast<Queue>(i)));
+  for (uint32_t i = 0; i < caps.dma_channels; ++i) track(i, contract::name(contract::dma_queue(i)));
   tracks_ = position;
 }
 
@@ -148,7 +148,7 @@ void TraceWriter::write_phase(const runtime::FirmwarePhase& next) {
 
 void TraceWriter::write_command(const Event& event, const JobAxis& axis) {
   const auto opcode = static_cast<contract::Opcode>(event.opcode);
-  const bool has_layer = event.layer < operators_.size() && static_cast<Queue>(event.queue) != Queue::kSequencer;
+  const bool has_layer = event.layer < operators_.size() && contract::queue_of(event) != Queue::kSequencer;
   put(fmt::format(R"({{"ph":"X","pid":1,"tid":{},"name":{},"cat":"{}","ts":{},"dur":{},"args":{{"command":{},)"
                   R"("opcode":"{}","operators":{},"issued":{},"started":{},"completed":{},"busy":{},"stalled":{},)"
                   R"("dram_read":{},"dram_written":{},"psram_read":{},"psram_written":{}}}}})",
@@ -197,7 +197,7 @@ uint32_t TraceWriter::free_track(uint32_t variable, uint64_t begin, uint64_t end
 }
 
 std::string TraceWriter::layer_name(const Event& event) const {
-  const bool known = event.layer < layers_.size() && static_cast<Queue>(event.queue) != Queue::kSequencer;
+  const bool known = event.layer < layers_.size() && contract::queue_of(event) != Queue::kSequencer;
   return known ? layers_[event.layer]
                : fmt::format("\"{}\"", contract::name(static_cast<contract::Opcode>(event.opcode)));
 }

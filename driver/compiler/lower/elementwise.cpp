@@ -157,6 +157,7 @@ void emit_elementwise(Emitter& emitter, const Group& group) {
 
 }  // namespace
 
-const Family kElementwiseFamily = {Kind::kElementwise, "vpu", check_elementwise, accepts_elementwise, emit_elementwise};
+const Family kElementwiseFamily = {Kind::kElementwise, contract::Engine::kVpu, check_elementwise, accepts_elementwise,
+                                   emit_elementwise};
 
 }  // namespace npu::compiler

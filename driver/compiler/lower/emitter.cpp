@@ -65,7 +65,7 @@ void Emitter::copy_outputs() {
     layer.name = layer.position = std::string("output_").append(std::to_string(i));
     if (!facts_.tensor(id).name.empty()) layer.name = facts_.tensor(id).name;
     layer.operators = layer.kind = "COPY";
-    layer.engine = "dma";
+    layer.engine = contract::Engine::kDma;
     layer.output = facts_.tensor(id).name;
     layer.input_shape = layer.output_shape = facts_.tensor(id).shape;
     begin_layer(std::move(layer));
@@ -79,7 +79,7 @@ std::string Emitter::position_of(size_t op) const {
   return name.append("_").append(std::to_string(op));
 }
 
-void Emitter::begin_layer(const std::vector<size_t>& ops, std::string_view engine) {
+void Emitter::begin_layer(const std::vector<size_t>& ops, std::optional<contract::Engine> engine) {
   Layer layer;
   const auto append = [&](std::string& list, size_t op) {
     if (!list.empty()) list += "+";
@@ -229,7 +229,7 @@ View Emitter::read_operand(const graph::Operator& op, size_t operand) {
 View Emitter::materialise(TensorId id, const View& view) {
   const uint32_t outer = layer_;
   const auto producer = facts_.producer(id);
-  if (producer) begin_layer({*producer}, "dma");
+  if (producer) begin_layer({*producer}, contract::Engine::kDma);
   const View dense = new_dense(id);
   add_copy(view, dense);
   layer_ = outer;

@@ -60,7 +60,7 @@ class Emitter {
   void copy_outputs();
   // Numbers layers by their first steps. A concatenation whose parts were made in place has no step, and no row.
   void order_layers();
-  void begin_layer(const std::vector<size_t>& ops, std::string_view engine);
+  void begin_layer(const std::vector<size_t>& ops, std::optional<contract::Engine> engine);
   void begin_layer(Layer layer);
   [[nodiscard]] std::string position_of(size_t op) const;
   // Shapes and window of an operator.

@@ -129,9 +129,9 @@ std::optional<Refusal> accept_always(const Facts&, const graph::Operator&) { ret
 
 }  // namespace
 
-const Family kUnsupportedFamily = {Kind::kUnsupported, "-", refuse_always, nullptr, nullptr};
-const Family kConstantFamily = {Kind::kConstant, "view", accept_always, nullptr, nullptr};
-const Family kDeclareFamily = {Kind::kDeclare, "view", accept_always, nullptr, nullptr};
+const Family kUnsupportedFamily = {Kind::kUnsupported, std::nullopt, refuse_always, nullptr, nullptr};
+const Family kConstantFamily = {Kind::kConstant, std::nullopt, accept_always, nullptr, nullptr};
+const Family kDeclareFamily = {Kind::kDeclare, std::nullopt, accept_always, nullptr, nullptr};
 
 const Family& family_of(Op op) { return *kTable.at(static_cast<size_t>(op)).family; }
 

@@ -42,7 +42,7 @@ enum class Kind : uint8_t {
 
 struct Family {
   Kind kind;
-  std::string_view engine;  // "mxu", "vpu", "dma", "view"
+  std::optional<contract::Engine> engine;  // nullopt: nothing moves
   // Nullopt when the device can run the operator.
   std::optional<Refusal> (*check)(const Facts&, const graph::Operator&);
   // Whether a step of the operator can read operand `operand` in place from this view. Null: any view.

@@ -98,9 +98,9 @@ View pad_interior(const Facts& facts, const graph::Operator& op, const View& who
   return slice(whole, pad_start(facts, op), facts.tensor(op.inputs[0]).shape);
 }
 
-const Family kViewFamily = {Kind::kView, "view", check_layout, nullptr, nullptr};
-const Family kConcatFamily = {Kind::kStep, "dma", check_layout, nullptr, emit_concat};
-const Family kPadFamily = {Kind::kStep, "dma", check_pad, nullptr, emit_pad};
-const Family kTileFamily = {Kind::kStep, "dma", check_layout, nullptr, emit_tile};
+const Family kViewFamily = {Kind::kView, std::nullopt, check_layout, nullptr, nullptr};
+const Family kConcatFamily = {Kind::kStep, contract::Engine::kDma, check_layout, nullptr, emit_concat};
+const Family kPadFamily = {Kind::kStep, contract::Engine::kDma, check_pad, nullptr, emit_pad};
+const Family kTileFamily = {Kind::kStep, contract::Engine::kDma, check_layout, nullptr, emit_tile};
 
 }  // namespace npu::compiler

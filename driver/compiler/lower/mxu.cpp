@@ -173,7 +173,7 @@ void emit_matmul(Emitter& emitter, const Group& group) {
 
 }  // namespace
 
-const Family kConvFamily = {Kind::kMxu, "mxu", check_conv, accepts_conv, emit_conv};
-const Family kMatmulFamily = {Kind::kMxu, "mxu", check_matmul, accepts_matmul, emit_matmul};
+const Family kConvFamily = {Kind::kMxu, contract::Engine::kMxu, check_conv, accepts_conv, emit_conv};
+const Family kMatmulFamily = {Kind::kMxu, contract::Engine::kMxu, check_matmul, accepts_matmul, emit_matmul};
 
 }  // namespace npu::compiler

@@ -41,6 +41,6 @@ void emit_pool(Emitter& emitter, const Group& group) {
 
 }  // namespace
 
-const Family kPoolFamily = {Kind::kStep, "vpu", check_pool, accepts_pool, emit_pool};
+const Family kPoolFamily = {Kind::kStep, contract::Engine::kVpu, check_pool, accepts_pool, emit_pool};
 
 }  // namespace npu::compiler

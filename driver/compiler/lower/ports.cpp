@@ -115,7 +115,6 @@ void Emitter::declare_variables() {
       Layer layer;
       layer.name = layer.position = "variables";
       layer.operators = layer.kind = "VARIABLE";
-      layer.engine = "view";
       begin_layer(std::move(layer));
     }
     Buffer buffer;

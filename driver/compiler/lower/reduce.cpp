@@ -53,6 +53,6 @@ void emit_reduce(Emitter& emitter, const Group& group) {
 
 }  // namespace
 
-const Family kReduceFamily = {Kind::kStep, "vpu", refuse_types, accepts_reduce, emit_reduce};
+const Family kReduceFamily = {Kind::kStep, contract::Engine::kVpu, refuse_types, accepts_reduce, emit_reduce};
 
 }  // namespace npu::compiler

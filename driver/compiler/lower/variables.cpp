@@ -18,7 +18,7 @@ void emit_write(Emitter& emitter, const Group& group) {
 
 }  // namespace
 
-const Family kReadFamily = {Kind::kRead, "dma", refuse_types, nullptr, emit_read};
-const Family kWriteFamily = {Kind::kStep, "dma", refuse_types, nullptr, emit_write};
+const Family kReadFamily = {Kind::kRead, contract::Engine::kDma, refuse_types, nullptr, emit_read};
+const Family kWriteFamily = {Kind::kStep, contract::Engine::kDma, refuse_types, nullptr, emit_write};
 
 }  // namespace npu::compiler

@@ -13,7 +13,7 @@ class CopyTiles : public TiledStep {
 
  public:
   CopyTiles(const CopyStep& step, const contract::Capabilities& capabilities)
-      : TiledStep(Engine::kDma), step_(step), capabilities_(capabilities), dst_(step.dst), src_(step.src) {
+      : TiledStep(contract::Engine::kDma), step_(step), capabilities_(capabilities), dst_(step.dst), src_(step.src) {
     Iteration it{dst_.dims, {dst_.strides}};
     if (!step.fill) it.strides.push_back(src_.strides);
     it.simplify(false);

@@ -2,7 +2,6 @@
 #include "driver/compiler/schedule/estimate.h"
 
 #include <algorithm>
-#include <array>
 
 #include "driver/compiler/schedule/cost.h"
 #include "hw/timing/dma_cycles.h"
@@ -50,16 +49,16 @@ class Estimator {
 
   void issue(const Body& body) {
     const contract::Header& header = header_of(body);
-    const auto queue = static_cast<size_t>(header.queue);
     clock_ += kIssue;
-    if (queue >= contract::kEngineQueues) return;
-    QueueState& own = queues_[queue];
+    if (!contract::engine_of(header.queue)) return;
+    QueueState& own = queues_[header.queue];
     const size_t depth = capabilities_.fifo_depth;
     if (own.started.size() > depth) clock_ = std::max(clock_, own.started[own.started.size() - depth]);
     double start = own.done.empty() ? clock_ : std::max(clock_, own.done.back());
-    for (size_t q = 0; q < contract::kEngineQueues; ++q) {
-      const size_t k = header.wait[q];
-      if (k > 0) start = std::max(start, queues_[q].done[queues_[q].done.size() - k]);
+    for (const contract::Queue queue : contract::kQueuesOfEngines) {
+      const size_t k = header.wait[contract::index_of(queue)];
+      const std::vector<double>& done = queues_[queue].done;
+      if (k > 0) start = std::max(start, done[done.size() - k]);
     }
     const double done = finish(body, start);
     own.started.push_back(start);
@@ -103,7 +102,7 @@ class Estimator {
 
   const std::span<const Variable> variables_;
   const contract::Capabilities& capabilities_;
-  std::array<QueueState, contract::kEngineQueues> queues_;
+  contract::EngineQueueTable<QueueState> queues_;
   double clock_ = 0, port_ = 0, end_ = 0;
 };
 

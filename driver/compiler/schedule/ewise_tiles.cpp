@@ -16,7 +16,7 @@ constexpr size_t kRank = 4;  // dimensions of a command
 class EwiseTiles : public TiledStep {
  public:
   EwiseTiles(const EwiseStep& step, const contract::Capabilities& capabilities)
-      : TiledStep(Engine::kVpu), step_(step), capabilities_(capabilities) {
+      : TiledStep(contract::Engine::kVpu), step_(step), capabilities_(capabilities) {
     Iteration it{step.dims, {}};
     for (const EwiseStep::Operand& o : step.operands) {
       if (!o.blob) it.strides.push_back(o.view.strides);

@@ -32,7 +32,7 @@ class MxuTiles : public TiledStep {
 
  public:
   MxuTiles(const MxuStep& step, const contract::Capabilities& capabilities)
-      : TiledStep(Engine::kMxu), step_(step), capabilities_(capabilities), src_(step.src), dst_(step.dst) {
+      : TiledStep(contract::Engine::kMxu), step_(step), capabilities_(capabilities), src_(step.src), dst_(step.dst) {
     const bool pointwise = step.mode == MxuMode::kConv && step.kernel_h == 1 && step.kernel_w == 1 &&
                            step.stride_y == 1 && step.stride_x == 1 && src_.dims[1] == dst_.dims[1] &&
                            src_.dims[2] == dst_.dims[2] && step.pad_top == 0 && step.pad_left == 0;

@@ -2,7 +2,6 @@
 #include "driver/compiler/schedule/order.h"
 
 #include <algorithm>
-#include <array>
 
 namespace npu::compiler::backend {
 namespace {
@@ -24,14 +23,14 @@ void hoist_loads(std::vector<Command>& commands, std::vector<std::vector<ByteSet
     size_t last = 0;                // position of the load before
     std::vector<size_t> positions;  // where each load stood at first
   };
-  std::array<QueueState, 16> queues;
+  contract::EngineQueueTable<QueueState> queues;
   for (size_t i = 0; i < commands.size(); ++i) {
     if (commands[i].part != Command::Part::kLoad) {
       anchors.push_back(i);
       before.emplace_back();
       continue;
     }
-    QueueState& queue = queues[static_cast<size_t>(header_of(commands[i].body).queue)];
+    QueueState& queue = queues[header_of(commands[i].body).queue];
     const size_t n = queue.positions.size();
     size_t limit = queue.last;
     if (n >= lookahead) limit = std::max(limit, queue.positions[n - lookahead] + 1);

@@ -13,7 +13,7 @@ class PoolTiles : public TiledStep {
 
  public:
   PoolTiles(const PoolStep& step, const contract::Capabilities& capabilities)
-      : TiledStep(Engine::kVpu), step_(step), capabilities_(capabilities) {
+      : TiledStep(contract::Engine::kVpu), step_(step), capabilities_(capabilities) {
     const View& src = step.src;
     const View& dst = step.dst;
     y_ = {step.kernel_h, step.stride_y, 1, step.pad_top, src.dims[1]};

@@ -50,7 +50,7 @@ class StreamWriter {
       const auto channel = std::min_element(load.begin(), load.end());
       const int64_t bytes = move.high - move.low;
       DmaCommand copy;
-      copy.header.queue = static_cast<Queue>(channel - load.begin());
+      copy.header.queue = contract::dma_queue(static_cast<size_t>(channel - load.begin()));
       copy.header.layer = layer;
       copy.src = {static_cast<uint32_t>(move.low), Region::kScratchpad, 0};
       copy.dst = {static_cast<uint32_t>(offset), Region::kSave, 0};

@@ -14,6 +14,7 @@
 #include "driver/compiler/schedule/view.h"
 #include "hw/contract/gen/capabilities.h"
 #include "hw/contract/gen/commands.h"
+#include "hw/contract/queues.h"
 
 namespace npu::compiler::backend {
 
@@ -62,10 +63,8 @@ class TiledStep {
  public:
   virtual ~TiledStep() = default;
 
-  enum class Engine : uint8_t { kMxu, kVpu, kDma };
-
-  explicit TiledStep(Engine engine) : engine_(engine) {}
-  [[nodiscard]] Engine engine() const { return engine_; }
+  explicit TiledStep(contract::Engine engine) : engine_(engine) {}
+  [[nodiscard]] contract::Engine engine() const { return engine_; }
   [[nodiscard]] const std::vector<Axis>& axes() const { return axes_; }
   [[nodiscard]] const std::vector<Operand>& operands() const { return operands_; }
 
@@ -98,7 +97,7 @@ class TiledStep {
  private:
   friend std::unique_ptr<TiledStep> make_tiled(const Step& step, const contract::Capabilities& capabilities);
 
-  const Engine engine_;
+  const contract::Engine engine_;
 };
 
 // The step must outlive the result. Null for a step that is no tile work (DeclareStep).

@@ -2,35 +2,37 @@
 #include "driver/compiler/schedule/tokens.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <optional>
 
-#include "hw/contract/error.h"
+#include "hw/contract/queues.h"
 
 namespace npu::compiler::backend {
 namespace {
 
+using contract::Queue;
+
 constexpr int32_t kFarthest = 255;
 
 // How many commands of each queue have completed.
-using Clock = std::array<int32_t, contract::kEngineQueues>;
+using Clock = contract::EngineQueueTable<int32_t>;
 
 void join(Clock& a, const Clock& b) {
-  for (size_t q = 0; q < contract::kEngineQueues; ++q) a[q] = std::max(a[q], b[q]);
+  for (const Queue q : contract::kQueuesOfEngines) a[q] = std::max(a[q], b[q]);
 }
 
 // Last accesses to a stretch of bytes.
 struct State {
-  int32_t writer = -1;       // queue; -1: none
+  std::optional<Queue> writer;
   int32_t writer_count = 0;  // commands of that queue up to and with the writer
-  Clock readers{};           // since the last write: commands up to and with the last reader; 0: none
+  Clock readers;             // since the last write: commands up to and with the last reader; 0: none
 };
 
 // The last accesses to every byte of one memory, as stretches of equal history.
 class History {
  public:
   // Adds what an access must wait for to `need`, and records the access of the `count`-th command of queue `queue`.
-  void access(const ByteSet& set, size_t queue, int32_t count, Clock& need) {
+  void access(const ByteSet& set, Queue queue, int32_t count, Clock& need) {
     set.for_each_run([&](int64_t low, int64_t high) { access_run(low, high, set.write, queue, count, need); });
   }
 
@@ -52,14 +54,14 @@ class History {
     return stretches_.emplace_hint(it, at, rest);
   }
 
-  void access_run(int64_t low, int64_t high, bool write, size_t queue, int32_t count, Clock& need) {
+  void access_run(int64_t low, int64_t high, bool write, Queue queue, int32_t count, Clock& need) {
     auto it = cut(low);
     const auto end = cut(high);
     int64_t at = low;
     while (it != end) {
       const State& state = it->second.state;
-      if (state.writer >= 0) {
-        int32_t& n = need[static_cast<size_t>(state.writer)];
+      if (state.writer) {
+        int32_t& n = need[*state.writer];
         n = std::max(n, state.writer_count);
       }
       if (write) {
@@ -77,7 +79,7 @@ class History {
       ++it;
     }
     if (write) {
-      stretches_.emplace_hint(end, low, Stretch{high, {static_cast<int32_t>(queue), count, {}}});
+      stretches_.emplace_hint(end, low, Stretch{high, {queue, count, {}}});
     } else if (at < high) {
       Stretch gap{high, {}};
       gap.state.readers[queue] = count;
@@ -92,46 +94,47 @@ class History {
 
 void set_tokens(std::vector<Command>& commands, const std::vector<std::vector<ByteSet>>& footprints) {
   std::map<uint32_t, History> histories;  // by space
-  std::array<std::vector<Clock>, contract::kEngineQueues>
-      completed;  // one a command: what is known to be complete when it is
+  // One a command: what is known to be complete when it is.
+  contract::EngineQueueTable<std::vector<Clock>> completed;
   for (size_t i = 0; i < commands.size(); ++i) {
     contract::Header& header = header_of(commands[i].body);
     header.wait.fill(0);
-    const auto queue = static_cast<size_t>(header.queue);
-    if (queue >= contract::kEngineQueues) continue;  // the sequencer's own commands wait for nothing
+    const Queue queue = header.queue;
+    if (!contract::engine_of(queue)) continue;  // the sequencer's own commands wait for nothing
     const auto count = static_cast<int32_t>(completed[queue].size()) + 1;
 
-    Clock need{};
+    Clock need;
     for (const bool write : {false, true}) {  // reads first: a command does not wait for itself
       for (const ByteSet& set : footprints[i]) {
         if (set.write == write) histories[set.space].access(set, queue, count, need);
       }
     }
-    Clock known{};
+    Clock known;
     if (count > 1) known = completed[queue].back();
     need[queue] = 0;
 
     // The command that a token on each queue would name.
-    std::array<int32_t, contract::kEngineQueues> named{};
-    for (size_t q = 0; q < contract::kEngineQueues; ++q) {
+    contract::EngineQueueTable<int32_t> named;
+    for (const Queue q : contract::kQueuesOfEngines) {
       if (need[q] <= known[q]) continue;
       const auto issued = static_cast<int32_t>(completed[q].size());
       named[q] = std::max(need[q], issued - kFarthest + 1);  // farther back cannot be named; later is stronger
     }
-    for (size_t q = 0; q < contract::kEngineQueues; ++q) {
+    for (const Queue q : contract::kQueuesOfEngines) {
       if (named[q] == 0) continue;
       bool implied = false;
-      for (size_t other = 0; other < contract::kEngineQueues && !implied; ++other) {
-        if (other == q || named[other] == 0) continue;
+      for (const Queue other : contract::kQueuesOfEngines) {
+        if (implied || other == q || named[other] == 0) continue;
         implied = completed[other][static_cast<size_t>(named[other] - 1)][q] >= need[q];
       }
       if (implied) {
         named[q] = 0;
         continue;
       }
-      header.wait[q] = static_cast<uint8_t>(static_cast<int32_t>(completed[q].size()) - named[q] + 1);
+      header.wait[contract::index_of(q)] =
+          static_cast<uint8_t>(static_cast<int32_t>(completed[q].size()) - named[q] + 1);
     }
-    for (size_t q = 0; q < contract::kEngineQueues; ++q) {
+    for (const Queue q : contract::kQueuesOfEngines) {
       if (named[q] != 0) join(known, completed[q][static_cast<size_t>(named[q] - 1)]);
     }
     known[queue] = count;

@@ -48,7 +48,7 @@ TEST(Fusion, ConvolutionTakesRescaleAndClamps) {
   ASSERT_THAT(module.layers, SizeIs(1));
   EXPECT_EQ(module.layers[0].operators, "CONV2D+RESCALE+CLAMP+CLAMP");
   EXPECT_EQ(module.layers[0].macs, 5 * 4 * 6 * 8);
-  EXPECT_EQ(module.layers[0].engine, "mxu");
+  EXPECT_EQ(module.layers[0].engine, contract::Engine::kMxu);
   compare_with_reference(b.build());
 }
 

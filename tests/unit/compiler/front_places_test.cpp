@@ -24,7 +24,7 @@ TEST(Places, PartsOfAConcatAreMadeInPlace) {
   b.output(b.concat({left, right}, 1));
   const Module module = lowered(b.build());
   EXPECT_THAT(copies(module), IsEmpty());
-  for (const Layer& layer : module.layers) EXPECT_EQ(layer.engine, "vpu");  // no row for the CONCAT
+  for (const Layer& layer : module.layers) EXPECT_EQ(layer.engine, contract::Engine::kVpu);  // no row for the CONCAT
   compare_with_reference(b.build());
 }
 
@@ -81,7 +81,7 @@ TEST(Places, ATranspositionMovesOnlyForThoseWhoNeedIt) {
   const Module module = lowered(b.build());
   ASSERT_THAT(copies(module), SizeIs(1));
   EXPECT_EQ(module.layers[1].operators, "TRANSPOSE");
-  EXPECT_EQ(module.layers[1].engine, "dma");
+  EXPECT_EQ(module.layers[1].engine, contract::Engine::kDma);
   compare_with_reference(b.build());
 }
 

@@ -62,13 +62,13 @@ inline compiler::Program sample_program() {
   conv.input_shape = {1, 8, 8, 4};
   conv.kernel = {3, 3};
   conv.operators = "CONV2D+RESCALE";
-  conv.engine = "mxu";
+  conv.engine = contract::Engine::kMxu;
   conv.output = "a,\"b\"";
   conv.macs = 8000;
   compiler::Layer write;
   write.name = "variable_write_9";
   write.operators = "VARIABLE_WRITE";
-  write.engine = "dma";
+  write.engine = contract::Engine::kDma;
   program.layers = {conv, write};
   program.inputs = {{"x", graph::DType::kInt8, {4}, false, 0, 4}};
   program.outputs = {{"y", graph::DType::kInt8, {4}, true, 0, 4}};
