@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "driver/graph/graph.h"
+#include "hw/contract/gen/fields.h"
 #include "hw/contract/queues.h"
 
 namespace npu::compiler {
@@ -64,6 +65,17 @@ struct Layer {
   uint64_t estimated_cycles = 0;  // by which it makes the estimate for the job longer
 };
 
+// A value that only the loader knows, and the field of a command that it goes into.
+struct Patch {
+  enum class Source : uint8_t {
+    kVariable,  // the index in the device's table of variables[index]; in `commands` the field holds `index`
+  };
+  uint32_t word = 0;  // of `commands`
+  contract::CommandField field{};
+  Source source = Source::kVariable;
+  uint32_t index = 0;
+};
+
 // What to do when the job is stopped at a yield command (the contract's structure `segment`): streams that save what is
 // live in the scratchpad to region `save` and bring it back. Both lie behind the main stream in Program::commands.
 struct Segment {
@@ -89,10 +101,8 @@ struct Program {
   uint32_t workspace_bytes = 0, input_bytes = 0, output_bytes = 0;
   std::vector<Port> inputs, outputs;
   std::vector<Variable> variables;
-  // Indices into `commands` of words that hold an index into `variables` where the device wants its table index:
-  // for an address its second word (bits 23:8), for `declare` its variable word (bits 15:0).
-  std::vector<uint32_t> variable_relocations;
-  std::vector<Layer> layers;  // index = `layer` of the commands
+  std::vector<Patch> patches;  // of the main stream
+  std::vector<Layer> layers;   // index = `layer` of the commands
   uint32_t spm_peak_bytes = 0;
   uint64_t estimated_cycles = 0;  // of the main stream, by formulas and without waiting for memory: no measurement
 };

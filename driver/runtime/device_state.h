@@ -150,7 +150,6 @@ class ProgramState {
   const std::shared_ptr<ContextState> context;
   const compiler::Program program;
   std::vector<DramBlock> blocks;
-  std::vector<bool> relocation_is_declare;  // per entry of variable_relocations
   // Table index of each variable, as the commands in device memory name it; nullopt before they are written.
   std::optional<std::vector<uint32_t>> bound_variables;
   uint64_t bound_generation = 0;  // of the variable manager when they were looked up

@@ -11,6 +11,7 @@
 #include "driver/runtime/device_state.h"
 #include "driver/runtime/dram_advice.h"
 #include "driver/runtime/limits.h"
+#include "driver/runtime/patches.h"
 #include "driver/runtime/runtime.h"
 #include "hw/contract/gen/registers.h"
 
@@ -30,10 +31,6 @@ uint64_t longest_stop(const compiler::Program& program) {
     restore = segment.restore_cycles;
   }
   return std::max(most, restore + program.tail_cycles);
-}
-
-[[noreturn]] void throw_damaged(const std::string& what) {
-  throw Error(ErrorCode::kContractMismatch, fmt::format("the program is damaged: {}.", what));
 }
 
 void check_version(const compiler::Program& program, const contract::Capabilities& caps) {
@@ -62,34 +59,6 @@ void check_ports(std::span<const compiler::Port> ports, uint64_t region_bytes, s
       throw_damaged(fmt::format("{} '{}' does not fit its region", what, port.name));
     }
   }
-}
-
-// For every relocation whether its command is a declare, found by walking the main stream.
-std::vector<bool> classify_relocations(const compiler::Program& program) {
-  if (program.main_words > program.commands.size()) throw_damaged("its last command is incomplete");
-  const std::span<const uint32_t> commands = std::span(program.commands).first(program.main_words);
-  std::vector<uint32_t> declares;  // word indices of their variable fields
-  uint32_t count = 0;
-  for (size_t at = 0; at < commands.size(); ++count) {
-    const std::span<const uint32_t> rest = commands.subspan(at);
-    if (rest.size() < contract::kHeaderWords) throw_damaged("its last command is incomplete");
-    const auto header = contract::Header::decode(rest);
-    if (header.words < contract::kHeaderWords || header.words > rest.size()) {
-      throw_damaged(fmt::format("command {} has an impossible length", count));
-    }
-    if (header.opcode == contract::Opcode::kDeclare) declares.push_back(static_cast<uint32_t>(at) + 5);
-    at += header.words;
-  }
-  if (count != program.command_count) throw_damaged("its number of commands is wrong");
-
-  std::vector<bool> is_declare;
-  for (const uint32_t word : program.variable_relocations) {
-    if (word >= commands.size()) throw_damaged("a relocation points behind the commands");
-    is_declare.push_back(std::binary_search(declares.begin(), declares.end(), word));
-    const uint32_t variable = is_declare.back() ? commands[word] & 0xffff : commands[word] >> 8 & 0xffff;
-    if (variable >= program.variables.size()) throw_damaged("a relocation names a variable that is not there");
-  }
-  return is_declare;
 }
 
 void check_variables(std::span<const compiler::Variable> variables) {
@@ -235,7 +204,7 @@ ProgramState::ProgramState(std::shared_ptr<ContextState> context_state, compiler
   check_ports(program.inputs, program.input_bytes, "input");
   check_ports(program.outputs, program.output_bytes, "output");
   check_variables(program.variables);
-  relocation_is_declare = classify_relocations(program);
+  check_commands(program);
   check_segments(program);
   blocks = allocate_blocks(*context, program);
   job = make_job(*this);
@@ -266,15 +235,7 @@ void ProgramState::bind_variables() {
   bound_generation = device.variables.generation();
   if (bound_variables == indices) return;
   bound_generation = 0;  // until the commands are written
-  std::vector<uint32_t> commands = program.commands;
-  for (size_t i = 0; i < program.variable_relocations.size(); ++i) {
-    uint32_t& word = commands[program.variable_relocations[i]];
-    if (relocation_is_declare[i]) {
-      word = (word & 0xffff0000) | indices[word & 0xffff];
-    } else {
-      word = (word & 0xff0000ff) | indices[word >> 8 & 0xffff] << 8;
-    }
-  }
+  const std::vector<uint32_t> commands = patched_commands(program, indices);
   std::vector<uint8_t> bytes(commands.size() * sizeof(uint32_t));
   std::memcpy(bytes.data(), commands.data(), bytes.size());
   device.hal->write_memory(block(kCommands).address(), bytes);

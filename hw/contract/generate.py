@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from generator import c, cpp, cpp_accesses, cpp_commands, markdown, sv  # noqa: E402
+from generator import c, cpp, cpp_accesses, cpp_commands, cpp_fields, markdown, sv  # noqa: E402
 from generator.load import load  # noqa: E402
 from generator.source import ContractError  # noqa: E402
 
@@ -31,6 +31,7 @@ def outputs(contract) -> dict:
         "hw/contract/gen/capabilities.h": cpp.capabilities(contract),
         "hw/contract/gen/registers.h": cpp.registers(contract),
         "hw/contract/gen/commands.h": cpp_commands.commands(contract),
+        "hw/contract/gen/fields.h": cpp_fields.fields(contract),
         "hw/contract/gen/micro_operations.h": cpp_accesses.micro_operations(contract),
         "hw/contract/gen/accesses.h": cpp_accesses.accesses(contract),
         "hw/contract/gen/npu_contract.h": c.header(contract),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command stream in words, with the places that name variables.
+// The command stream in words, with what of it the loader fills in.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace npu::compiler::backend {
 
-// Fills commands, main_words, command_count, caps_hash, variable_relocations and tail_cycles of `program`, and of its
+// Fills commands, main_words, command_count, caps_hash, patches and tail_cycles of `program`, and of its
 // segments yield_word and cycles.
 void encode(const std::vector<Command>& commands, const Yields& yields, const contract::Capabilities& capabilities,
             Program& program);

@@ -8,14 +8,14 @@ from generator.source import MAX_WORD, Source
 
 
 def _load_field(src: Source, item, where: str, contract: Contract, words: int) -> Field:
-    item = src.mapping(item, where, "name word", "lsb width type enum array doc")
+    item = src.mapping(item, where, "name word", "lsb width type enum array names doc")
     name = src.member(item["name"], where)
     where = f"{where}, field {name}"
     kind = src.choice(item, "type", where, ("unsigned", "signed", "enum", "address"), "unsigned")
     word = src.integer(item, "word", where, 0, words - 1)
     doc = src.text(item, "doc", where)
     if kind == "address":
-        for key in ("lsb", "width", "enum", "array"):
+        for key in ("lsb", "width", "enum", "array", "names"):
             if key in item:
                 src.fail(where, f"an address has no '{key}'")
         if word + 2 > words:
@@ -45,7 +45,11 @@ def _load_field(src: Source, item, where: str, contract: Contract, words: int) -
         for member, value in contract.enums[enum].items():
             if value >> width:
                 src.fail(where, f"{width} bits are too few for '{member}' = {value} of enum {enum}")
-    return Field(name, word, lsb, width, kind, enum, array, doc)
+    if "names" in item:
+        src.choice(item, "names", where, ("variable",))
+        if kind != "unsigned" or array:
+            src.fail(where, "only an unsigned number can name a variable")
+    return Field(name, word, lsb, width, kind, enum, array, doc, "names" in item)
 
 
 def _check_words(src: Source, where: str, fields: list, words: int, first: int = 0):

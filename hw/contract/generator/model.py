@@ -18,6 +18,7 @@ class Field:
     enum: str = ""
     array: int = 0
     doc: str = ""
+    names_variable: bool = False  # an index in the table of variables, other than that of an address
 
     @property
     def reserved(self) -> bool:

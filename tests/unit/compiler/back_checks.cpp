@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 
+#include "driver/compiler/patches.h"
 #include "driver/compiler/schedule/footprint.h"
 #include "tests/unit/compiler/command_interpreter.h"
 #include "tests/unit/compiler/step_interpreter.h"
@@ -27,6 +28,21 @@ backend::Body decode(std::span<const uint32_t> words) {
     default:
       return contract::DeclareCommand();  // the sequencer's own touch no memory
   }
+}
+
+// What is wrong with the patches: not one for each field of the stream that names a variable.
+std::string patch_complaint(const Program& program) {
+  std::vector<Patch> wanted;
+  const std::span<const uint32_t> words = std::span(program.commands).first(program.main_words);
+  for (size_t at = 0; at < words.size(); at += contract::command_words(words.subspan(at))) {
+    std::visit([&](const auto& command) { add_patches(command, at, wanted); },
+               contract::decode_command(words.subspan(at)));
+  }
+  const auto equal = [](const Patch& a, const Patch& b) {
+    return a.word == b.word && a.field == b.field && a.source == b.source && a.index == b.index;
+  };
+  const bool right = std::equal(wanted.begin(), wanted.end(), program.patches.begin(), program.patches.end(), equal);
+  return right ? "" : "the patches are not those of the commands";
 }
 
 bool same_bytes(const backend::ByteSet& a, const backend::ByteSet& b) {
@@ -196,6 +212,7 @@ std::string check_module(const Module& module, const contract::Capabilities& cap
 
   const Program program = schedule(Module(module), capabilities, options);
   if (program.spm_peak_bytes > capabilities.spm_bytes) return "scratchpad peak is beyond its size";
+  if (const std::string complaint = patch_complaint(program); !complaint.empty()) return complaint;
   const OrderCheck order(program, capabilities);
   if (const auto hazards = order.hazards(); !hazards.empty()) return "hazard: " + hazards.front();
   for (int run = 0; run <= orders; ++run) {

@@ -103,6 +103,14 @@ REFUSALS = [
     ("registers.yaml", r"name: data, base: 0x10000000", "name: data, base: 0x7000", "cpu_map, data: 'base' is 28672, but must be from 32768"),
     ("registers.yaml", r"bytes: 0x4000000,", "bytes: 0x4000100,", "cpu_map, psram: its place or its bytes are not a multiple of 4096"),
     ("registers.yaml", r"name: doorbell, block: mailbox", "name: doorbell, block: host", "register doorbell: 'block' is 'host', but must be one of"),
+    # What names a variable.
+    ("commands.yaml", r"width: 16, names: variable", "width: 16, names: variables",
+     "command declare, field variable: 'names' is 'variables', but must be one of variable"),
+    ("commands.yaml", r"width: 16, names: variable", "width: 16, type: signed, names: variable",
+     "command declare, field variable: only an unsigned number can name a variable"),
+    ("commands.yaml", r"name: src, word: 5, type: address\}\n      - \{name: dst, word: 7, type: address\}\n      - \{name: mode, word: 9, lsb: 0",
+     "name: src, word: 5, type: address, names: variable}\n      - {name: dst, word: 7, type: address}\n      - {name: mode, word: 9, lsb: 0",
+     "command dma, field src: an address has no 'names'"),
     # Accesses.
     ("commands.yaml", r"field: dst, access: write, dims: \[\[count", "field: dest, access: write, dims: [[count",
      "command dma, accesses: 'dest' is no address"),
@@ -225,8 +233,9 @@ class Outputs(Scratch):
         self.assertEqual(self.generate("--root", out).returncode, 0)
         self.assertEqual(self.generate("--root", out, "--check").returncode, 0)
         written = sorted(p.relative_to(out).as_posix() for p in out.rglob("*") if p.is_file())
-        self.assertEqual(written, ["docs/reference/contract.md"] + [f"hw/contract/gen/{name}" for name in [
-            "accesses.h", "capabilities.h", "commands.h", "errors.h", "micro_operations.h", "npu_contract.h", "npu_contract_pkg.sv", "registers.h"]])
+        names = ["accesses.h", "capabilities.h", "commands.h", "errors.h", "fields.h", "micro_operations.h", "npu_contract.h",
+                 "npu_contract_pkg.sv", "registers.h"]
+        self.assertEqual(written, ["docs/reference/contract.md"] + [f"hw/contract/gen/{name}" for name in names])
 
         self.tamper("errors.yaml", r"doc: \"An internal check failed\.\"", 'doc: "A check of ours failed."')
         result = self.generate("--root", out, "--check")

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <random>
+
 #include "tests/unit/runtime/fixture.h"
 
 namespace npu::runtime {
@@ -116,12 +119,73 @@ TEST(Device, LoadRefusesDamagedPrograms) {
   EXPECT_TRUE(refused([](compiler::Program& p) { p.commands.pop_back(); }));
   EXPECT_TRUE(refused([](compiler::Program& p) { p.commands[8] &= ~0xff00u; }));
   EXPECT_TRUE(refused([](compiler::Program& p) { p.command_count = 3; }));
-  EXPECT_TRUE(refused([](compiler::Program& p) { p.variable_relocations.push_back(1 << 30); }));
   EXPECT_TRUE(refused([](compiler::Program& p) { p.variables.clear(); }));
   EXPECT_TRUE(refused([](compiler::Program& p) { p.variables[0].initial = {1}; }));
   EXPECT_TRUE(refused([](compiler::Program& p) { p.outputs[0].offset = 63; }));
   EXPECT_TRUE(refused([](compiler::Program& p) { p.inputs[0].bytes = 5; }));
   EXPECT_EQ(opened.device.memory_use().dram_used, 0u);
+}
+
+TEST(Device, LoadRefusesDamagedPatches) {
+  using contract::CommandField;
+  Opened opened;
+  Context context = opened.device.create_context();
+  const auto refusal = [&](auto damage) {
+    compiler::Program program = make_program({int8_variable("v", 4), int8_variable("w", 4)});
+    EXPECT_EQ(program.patches.size(), 4u);
+    damage(program.patches[1], program);
+    const auto [code, text] = error_of([&] { static_cast<void>(context.load(program)); });
+    EXPECT_EQ(code, ErrorCode::kContractMismatch);
+    EXPECT_CONTAINS(text, "compile it again");
+    return text;
+  };
+  using compiler::Patch;
+  using compiler::Program;
+  const auto set_word = [&](uint32_t word) { return refusal([word](Patch& p, Program&) { p.word = word; }); };
+  EXPECT_CONTAINS(set_word(1u << 30), "patch 1 is for word 1073741824, behind the commands");
+  EXPECT_CONTAINS(refusal([](Patch& p, Program& all) { p.word = all.main_words; }), "behind the commands");
+  EXPECT_CONTAINS(set_word(0), "is for dma.src.variable, but word 0 does not hold it");
+  EXPECT_CONTAINS(refusal([](Patch& p, Program&) { ++p.word; }), "does not hold it");
+  EXPECT_CONTAINS(refusal([](Patch& p, Program&) { p.field = CommandField::kDmaDstVariable; }), "does not hold it");
+  EXPECT_CONTAINS(refusal([](Patch& p, Program&) { p.field = CommandField::kVpuEwiseOperandBaseVariable; }),
+                  "does not hold it");
+  EXPECT_CONTAINS(refusal([](Patch& p, Program&) { p.field = CommandField{9999}; }),
+                  "field 9999, which no command has");
+  EXPECT_CONTAINS(refusal([](Patch& p, Program&) { p.index = 2; }), "value 2 of source 0 there, which does not exist");
+  EXPECT_CONTAINS(refusal([](Patch& p, Program&) { p.source = Patch::Source{7}; }), "of source 7");
+  EXPECT_CONTAINS(refusal([](Patch& p, Program&) { p.field = CommandField::kDmaRunBytes; }), "which names none");
+  EXPECT_CONTAINS(refusal([](Patch& p, Program&) { p.index = 1; }), "puts value 1 into dma.src.variable");
+  EXPECT_EQ(opened.device.memory_use().dram_used, 0u);
+}
+
+// A patch of any bits is refused or puts a table index where the program names that variable.
+TEST(Device, LoadStandsRandomPatches) {
+  Opened opened;
+  Context context = opened.device.create_context();
+  std::mt19937 random(1);
+  size_t refused = 0, loaded = 0;
+  for (int i = 0; i < 3000; ++i) {
+    compiler::Program program = make_program({int8_variable("v", 4), int8_variable("w", 4)});
+    const std::vector<compiler::Patch> good = program.patches;
+    compiler::Patch& patch = program.patches[random() % 4];
+    const auto damaged = [&](uint32_t old, uint32_t most) { return random() % 2 == 0 ? old : random() % most; };
+    patch.word = damaged(patch.word, program.main_words + 8);
+    patch.field = static_cast<contract::CommandField>(damaged(static_cast<uint32_t>(patch.field), 150));
+    patch.source = static_cast<compiler::Patch::Source>(damaged(0, 3));
+    patch.index = damaged(patch.index, 4);
+    const ErrorCode code = error_of([&] { static_cast<void>(context.load(program)); }).first;
+    ++(code == ErrorCode::kOk ? loaded : refused);
+    if (code != ErrorCode::kOk) {
+      EXPECT_EQ(code, ErrorCode::kContractMismatch);
+      continue;
+    }
+    const bool holds = std::any_of(good.begin(), good.end(), [&](const compiler::Patch& one) {
+      return one.word == patch.word && one.field == patch.field && one.index == patch.index;
+    });
+    EXPECT_TRUE(holds) << "word " << patch.word << ", field " << info_of(patch.field).name;
+  }
+  EXPECT_GT(refused, 1000u);
+  EXPECT_GT(loaded, 50u);
 }
 
 TEST(Device, SaysWhatDoesNotFitIntoDram) {

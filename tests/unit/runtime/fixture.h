@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/compiler/patches.h"
 #include "driver/runtime/mock_firmware.h"
 #include "driver/runtime/mock_hal.h"
 #include "driver/runtime/runtime.h"
@@ -90,7 +91,7 @@ inline compiler::Program make_program(const std::vector<compiler::Variable>& var
     declare.header.queue = contract::Queue::kSequencer;
     declare.variable = i;
     declare.hash = variables[i].hash;
-    program.variable_relocations.push_back(static_cast<uint32_t>(program.commands.size()) + 5);
+    compiler::add_patches(declare, program.commands.size(), program.patches);
     declare.encode(program.commands);
     contract::DmaCommand copy;
     copy.header.queue = contract::Queue::kDma0;
@@ -99,7 +100,7 @@ inline compiler::Program make_program(const std::vector<compiler::Variable>& var
     copy.dst = {0, contract::Region::kOutput, 0};
     copy.run_bytes = 4;
     copy.count = {1, 1, 1, 1, 1};
-    program.variable_relocations.push_back(static_cast<uint32_t>(program.commands.size()) + 6);
+    compiler::add_patches(copy, program.commands.size(), program.patches);
     copy.encode(program.commands);
   }
   contract::EndCommand end;
