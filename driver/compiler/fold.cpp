@@ -65,7 +65,7 @@ class Folder {
         return cast(op);
       case Op::kRescale:
         return rescale(op);
-      default:
+      default:  // the device computes it
         return;
     }
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hw/contract/overloaded.h"
 #include "hw/model/validate.h"
 
 namespace npu::model {
@@ -193,8 +194,16 @@ bool CommandProcessor::issue(DecodedCommand& command) {
   slot.variables.clear();
   footprint_.clear();
   collect_footprint(command, footprint_);
-  if (auto* tile = std::get_if<engine::Tile>(&command)) slot.tile = std::move(*tile);
-  if (const auto* dma = std::get_if<contract::DmaCommand>(&command)) slot.dma = *dma;
+  std::visit(Overloaded{
+                 [&](engine::Tile& tile) { slot.tile = std::move(tile); },
+                 [&](const contract::DmaCommand& dma) { slot.dma = dma; },
+                 // The sequencer executes these itself.
+                 [](const contract::BeginCommand&) { NPU_CHECK(false); },
+                 [](const contract::EndCommand&) { NPU_CHECK(false); },
+                 [](const contract::DeclareCommand&) { NPU_CHECK(false); },
+                 [](const contract::YieldCommand&) { NPU_CHECK(false); },
+             },
+             command);
   hazards_.issue(queue, index_, header_.wait);
   for (const StridedAccess& access : footprint_) {
     if (!check_access(access, slot)) return false;

@@ -33,9 +33,14 @@ bool in_place(const VpuEwiseCommand& command, std::span<const contract::OperandU
   return meets;
 }
 
-// Reads that are in place.
-template <class Other>
-void mark_in_place(const Other&, Footprint&) {}
+// Reads that are in place: a copy and an operand of vpu_ewise may read the bytes that they write, and no other.
+void mark_in_place(const contract::BeginCommand&, Footprint&) {}
+void mark_in_place(const contract::EndCommand&, Footprint&) {}
+void mark_in_place(const contract::DeclareCommand&, Footprint&) {}
+void mark_in_place(const contract::YieldCommand&, Footprint&) {}
+void mark_in_place(const contract::MxuCommand&, Footprint&) {}
+void mark_in_place(const contract::VpuPoolCommand&, Footprint&) {}
+void mark_in_place(const contract::VpuReduceCommand&, Footprint&) {}
 
 void mark_in_place(const contract::DmaCommand&, Footprint& footprint) {
   for (StridedAccess& access : footprint) {

@@ -23,11 +23,16 @@ bool CommandProcessor::dispatch(DecodedCommand& command) {
   if (first_) {
     first_ = false;
     const bool from_start = machine_.job.registers().command_start == 0;
-    const auto* head = std::get_if<contract::BeginCommand>(&command);
-    if (head != nullptr && from_start) return begin(*head);
-    const auto* point = std::get_if<contract::YieldCommand>(&command);
-    if (point != nullptr && !from_start) return resume(*point);
-    return fault(ErrorCode::kFaultBadCommand);
+    const auto refuse = [&] { return fault(ErrorCode::kFaultBadCommand); };
+    return std::visit(Overloaded{
+                          [&](const contract::BeginCommand& head) { return from_start ? begin(head) : refuse(); },
+                          [&](const contract::YieldCommand& point) { return from_start ? refuse() : resume(point); },
+                          [&](const contract::EndCommand&) { return refuse(); },
+                          [&](const contract::DeclareCommand&) { return refuse(); },
+                          [&](const contract::DmaCommand&) { return refuse(); },
+                          [&](const engine::Tile&) { return refuse(); },
+                      },
+                      command);
   }
   return std::visit(Overloaded{
                         [&](const contract::BeginCommand&) { return fault(ErrorCode::kFaultBadCommand); },

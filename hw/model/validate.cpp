@@ -37,9 +37,14 @@ bool fields_ok(const contract::DmaCommand& dma, const contract::Capabilities& ca
   if (dma.run_bytes == 0 || !std::all_of(dma.count.begin(), dma.count.end(), [](uint32_t n) { return n > 0; })) {
     return false;
   }
-  if (dma.mode == contract::DmaMode::kCopy) return true;
   const uint32_t pattern = dma.fill_bytes;
-  return (pattern == 1 || pattern == 2 || pattern == 4 || pattern == 8) && dma.run_bytes % pattern == 0;
+  switch (dma.mode) {
+    case contract::DmaMode::kCopy:
+      return true;
+    case contract::DmaMode::kFill:
+      return (pattern == 1 || pattern == 2 || pattern == 4 || pattern == 8) && dma.run_bytes % pattern == 0;
+  }
+  return false;
 }
 
 template <typename Command>

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "hw/contract/gen/accesses.h"
+#include "hw/contract/overloaded.h"
 
 namespace npu::report {
 namespace {
@@ -11,8 +12,20 @@ namespace {
 using contract::Address;
 using contract::Region;
 
+// Variables, of which some live there, aside.
 bool in_dram(const Address& address) {
-  return address.region != Region::kScratchpad && address.region != Region::kVariable;
+  switch (address.region) {
+    case Region::kConstants:
+    case Region::kWorkspace:
+    case Region::kInput:
+    case Region::kOutput:
+    case Region::kSave:
+      return true;
+    case Region::kScratchpad:
+    case Region::kVariable:
+      return false;
+  }
+  return false;
 }
 
 void note(CommandInfo& info, const Address& address, VariableUse use) {
@@ -44,10 +57,15 @@ CommandInfo describe(std::span<const uint32_t> words) {
         });
       },
       any);
-  if (const auto* dma = std::get_if<contract::DmaCommand>(&any)) info.transfer = transfer_of(*dma);
-  if (const auto* declare = std::get_if<contract::DeclareCommand>(&any)) {
-    info.variables.push_back({declare->variable, VariableUse::kDeclare});
-  }
+  std::visit(Overloaded{[&](const contract::DmaCommand& dma) { info.transfer = transfer_of(dma); },
+                        [&](const contract::DeclareCommand& declare) {
+                          info.variables.push_back({declare.variable, VariableUse::kDeclare});
+                        },
+                        [](const contract::BeginCommand&) {}, [](const contract::EndCommand&) {},
+                        [](const contract::YieldCommand&) {}, [](const contract::MxuCommand&) {},
+                        [](const contract::VpuEwiseCommand&) {}, [](const contract::VpuPoolCommand&) {},
+                        [](const contract::VpuReduceCommand&) {}},
+             any);
   return info;
 }
 

@@ -13,13 +13,24 @@ namespace {
 
 using contract::Capabilities;
 
+// Of one column of the array in one cycle, at most.
+uint32_t products_of_column(contract::MxuMode mode, const Capabilities& caps) {
+  switch (mode) {
+    case contract::MxuMode::kDepthwise:
+      return caps.mxu_dw_taps;
+    case contract::MxuMode::kConv:
+    case contract::MxuMode::kMatmul:
+      return caps.mxu_depth;
+  }
+  return 1;
+}
+
 CommandWork work_of_mxu(const contract::MxuCommand& command, const Capabilities& caps) {
   CommandWork work;
   const timing::Cycles cycles = timing::mxu_cycles(command, caps);
   if (cycles.total() == 0) return work;  // a dimension is 0
   const timing::MxuLoops loops = timing::mxu_loops(command, caps);
-  const bool depthwise = command.mode == contract::MxuMode::kDepthwise;
-  const uint64_t peak = uint64_t{caps.mxu_cols} * (depthwise ? caps.mxu_dw_taps : caps.mxu_depth);
+  const uint64_t peak = uint64_t{caps.mxu_cols} * products_of_column(command.mode, caps);
   work.array = timing::ceil_div(timing::mxu_macs(command) * loops.rate, peak);
   for (uint64_t group = 0; group < std::min<uint64_t>(loops.groups, 2); ++group) {
     // All groups but the last are equal.

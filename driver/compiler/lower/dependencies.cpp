@@ -17,9 +17,7 @@ Dependencies::Dependencies(const Facts& facts)
       after_(facts.block().operators.size()) {
   find_direct_reads();
   for (size_t i = 0; i < is_node_.size(); ++i) {
-    const Kind kind = family_of(facts.op(i).op).kind;
-    is_node_[i] =
-        facts.live(i) && kind != Kind::kConstant && kind != Kind::kView && kind != Kind::kDeclare && !direct_reads_[i];
+    is_node_[i] = facts.live(i) && makes_steps(family_of(facts.op(i).op).kind) && !direct_reads_[i];
     if (is_node_[i]) nodes_.push_back(i);
   }
   add_data_edges();

@@ -45,7 +45,7 @@ std::optional<Refusal> check_elementwise(const Facts& facts, const graph::Operat
       return check_mul(facts, op);
     case Op::kNegate:
       return refuse_run_time(facts, op, 1, {"input1_zp", "output_zp"});
-    default:
+    default:  // the others have no operand but their streams, whose types are checked
       return std::nullopt;
   }
 }

@@ -119,8 +119,18 @@ class Builder {
       case Op::kCast:
         return cast(op, in[0], out_type);
       default:
-        return emit({rule.code, 0, in[0], b, 0, 0});
+        return plain(rule, in);
     }
+  }
+
+  // A micro-operation that needs nothing but the streams.
+  uint32_t plain(const EwiseRule& rule, const std::vector<uint32_t>& in) {
+    const contract::UopInfo& info = contract::uop_info(rule.code);
+    const bool two = in.size() > 1;
+    NPU_CHECK(in.size() <= 2 && info.a.role == contract::UopRole::kSource &&
+              info.b.role == (two ? contract::UopRole::kSource : contract::UopRole::kUnused) &&
+              info.imm0.role == contract::UopRole::kUnused && info.imm1.role == contract::UopRole::kUnused);
+    return emit({rule.code, 0, in[0], two ? in[1] : 0, 0, 0});
   }
 
   uint32_t clamp(const graph::Operator& op, uint32_t in, contract::Element type) {

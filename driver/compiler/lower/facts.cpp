@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "driver/compiler/lower/families.h"
 #include "driver/compiler/lower/operands.h"
 #include "driver/compiler/lower/views.h"
 
@@ -71,16 +72,8 @@ void Facts::find_roots() {
     const graph::Operator& current = op(i);
     if (!live_[i]) continue;
     if (is_alias(current)) alias_roots_[current.outputs[0]] = alias_roots_[current.inputs[0]];
-    switch (current.op) {
-      case Op::kReshape:
-      case Op::kIdentity:
-      case Op::kSlice:
-      case Op::kTranspose:
-      case Op::kReverse:
-        view_roots_[current.outputs[0]] = view_roots_[current.inputs[0]];
-        break;
-      default:
-        break;
+    if (family_of(current.op).kind == Kind::kView) {
+      view_roots_[current.outputs[0]] = view_roots_[current.inputs[0]];
     }
   }
 }

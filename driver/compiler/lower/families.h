@@ -40,6 +40,23 @@ enum class Kind : uint8_t {
   kDeclare,
 };
 
+// Whether an operator of the kind runs on the device at all.
+[[nodiscard]] constexpr bool makes_steps(Kind kind) {
+  switch (kind) {
+    case Kind::kStep:
+    case Kind::kMxu:
+    case Kind::kElementwise:
+    case Kind::kRead:
+      return true;
+    case Kind::kUnsupported:  // refused before it is asked
+    case Kind::kConstant:
+    case Kind::kView:
+    case Kind::kDeclare:
+      return false;
+  }
+  return false;
+}
+
 struct Family {
   Kind kind;
   std::optional<contract::Engine> engine;  // nullopt: nothing moves

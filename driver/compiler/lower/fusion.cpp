@@ -7,6 +7,7 @@
 
 #include "driver/compiler/lower/ewise_program.h"
 #include "driver/compiler/lower/views.h"
+#include "hw/contract/error.h"
 
 namespace npu::compiler {
 namespace {
@@ -38,13 +39,31 @@ class Fuser {
     }
     for (size_t op : dependencies_.nodes()) {
       if (group_of_[op] != Plan::kNone) continue;
-      close(kind(op) == Kind::kElementwise ? grow(op) : std::vector<size_t>{op});
+      close(group_around(op));
     }
     return std::move(groups_);
   }
 
  private:
   Kind kind(size_t op) const { return family_of(facts_.op(op).op).kind; }
+
+  // Of an operator that no MXU operator has taken along.
+  std::vector<size_t> group_around(size_t op) {
+    switch (kind(op)) {
+      case Kind::kElementwise:
+        return grow(op);
+      case Kind::kStep:
+      case Kind::kRead:
+        return {op};
+      case Kind::kMxu:  // has its group already
+      case Kind::kUnsupported:
+      case Kind::kConstant:
+      case Kind::kView:
+      case Kind::kDeclare:
+        break;
+    }
+    panic(__FILE__, __LINE__, "an operator that makes no group");
+  }
 
   void close(std::vector<size_t> ops) {
     for (size_t op : ops) group_of_[op] = groups_.size();

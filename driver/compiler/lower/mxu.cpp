@@ -6,18 +6,43 @@
 #include "driver/compiler/lower/ewise_program.h"
 #include "driver/compiler/lower/ewise_rules.h"
 #include "driver/compiler/lower/families.h"
+#include "hw/contract/error.h"
 
 namespace npu::compiler {
 namespace {
 
+using contract::MxuMode;
 using graph::Op;
+
+MxuMode mode_of_convolution(Op op) {
+  switch (op) {
+    case Op::kConv2d:
+      return MxuMode::kConv;
+    case Op::kDepthwiseConv2d:
+      return MxuMode::kDepthwise;
+    default:
+      panic(__FILE__, __LINE__, "an operator of this family that is no convolution");
+  }
+}
+
+// How a convolution's weights lie: the first of the two dimensions of its window.
+size_t window_dim(Op op) {
+  switch (mode_of_convolution(op)) {
+    case MxuMode::kConv:  // [OC,KH,KW,IC]
+      return 1;
+    case MxuMode::kDepthwise:  // [KH,KW,C,M]
+      return 0;
+    case MxuMode::kMatmul:
+      break;
+  }
+  panic(__FILE__, __LINE__, "a convolution without a window");
+}
 
 std::optional<Refusal> check_conv(const Facts& facts, const graph::Operator& op) {
   if (auto refusal = refuse_types(facts, op)) return refusal;
   if (auto refusal = refuse_run_time(facts, op, 2, {"bias", "input_zp", "weight_zp"})) return refusal;
   const graph::Shape& weights = facts.tensor(op.inputs[1]).shape;
-  const size_t first = op.op == Op::kConv2d ? 1 : 0;
-  return refuse_window(op, std::span(weights).subspan(first, 2));
+  return refuse_window(op, std::span(weights).subspan(window_dim(op.op), 2));
 }
 
 std::optional<Refusal> check_matmul(const Facts& facts, const graph::Operator& op) {
@@ -100,13 +125,13 @@ void emit_conv(Emitter& emitter, const Group& group) {
   const graph::Operator& op = facts.op(group.ops[0]);
   const graph::Attributes& how = op.attributes;
   const OutputStage stage = stage_of(facts, group);
-  const bool depthwise = op.op == Op::kDepthwiseConv2d;
   MxuStep step{};
-  step.mode = depthwise ? contract::MxuMode::kDepthwise : contract::MxuMode::kConv;
+  step.mode = mode_of_convolution(op.op);
+  const bool depthwise = step.mode == MxuMode::kDepthwise;  // else it is kConv
   step.src = emitter.read_operand(op, 0);
   step.weights = emitter.read_operand(op, 1);
-  step.kernel_h = step.weights.dims[depthwise ? 0 : 1];
-  step.kernel_w = step.weights.dims[depthwise ? 1 : 2];
+  step.kernel_h = step.weights.dims[window_dim(op.op)];
+  step.kernel_w = step.weights.dims[window_dim(op.op) + 1];
   step.multiplier = depthwise ? step.weights.dims[3] : 1;
   step.stride_y = how.stride[0];
   step.stride_x = how.stride[1];
@@ -140,7 +165,7 @@ void emit_as_convolutions(Emitter& emitter, const MxuStep& matmul) {
       return slice(view, {n, 0, 0, 0}, {1, view.dims[1], view.dims[2], view.dims[3]});
     };
     MxuStep step = matmul;
-    step.mode = contract::MxuMode::kConv;
+    step.mode = MxuMode::kConv;
     step.src = image(matmul.src);
     step.dst = image(matmul.dst);
     step.weights =
@@ -154,7 +179,7 @@ void emit_matmul(Emitter& emitter, const Group& group) {
   const graph::Operator& op = facts.op(group.ops[0]);
   const OutputStage stage = stage_of(facts, group);
   MxuStep step{};
-  step.mode = contract::MxuMode::kMatmul;
+  step.mode = MxuMode::kMatmul;
   const View a = emitter.read_operand(op, 0);
   const graph::Shape& out = facts.result(op).shape;
   step.src = *reshape(a, {a.dims[0], 1, a.dims[1], a.dims[2]});

@@ -39,9 +39,22 @@ std::optional<contract::Element> element_of(graph::DType type) {
       return contract::Element::kI32;
     case graph::DType::kInt48:
       return contract::Element::kI48;
-    default:
+    case graph::DType::kUnknown:
+    case graph::DType::kFp32:
+    case graph::DType::kFp16:
+    case graph::DType::kBf16:
+    case graph::DType::kShape:
+    case graph::DType::kFp8E4M3:
+    case graph::DType::kFp8E5M2:
+    case graph::DType::kFp6E2M3:
+    case graph::DType::kFp6E3M2:
+    case graph::DType::kFp4E2M1:
+    case graph::DType::kFp8Ue8M0:
+    case graph::DType::kInt64:
+    case graph::DType::kMxInt8:
       return std::nullopt;
   }
+  return std::nullopt;
 }
 
 int64_t product(std::span<const int64_t> dims) {

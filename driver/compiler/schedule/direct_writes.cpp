@@ -7,6 +7,7 @@
 #include "driver/compiler/schedule/shift.h"
 #include "driver/compiler/schedule/step_views.h"
 #include "driver/compiler/schedule/view.h"
+#include "hw/contract/overloaded.h"
 
 namespace npu::compiler::backend {
 namespace {
@@ -74,7 +75,7 @@ class Candidate {
   [[nodiscard]] uint32_t writer_layer() const { return steps_[writers_.back()].layer; }
 
  private:
-  // A copy from the variable to the buffer.
+  // A copy from the variable to the buffer. It asks for one kind: only copies become pieces that move.
   [[nodiscard]] bool moves(size_t step) const {
     const auto* copy = std::get_if<CopyStep>(&steps_[step].work);
     return copy != nullptr && !copy->fill && copy->src.buffer == variable_ && copy->dst.buffer == buffer_;
@@ -89,27 +90,43 @@ class Candidate {
   // The step, which reads all that it wants of the old value before it makes the new one: a load behind the store would
   // find that. Nullopt: not enough registers.
   [[nodiscard]] std::optional<Step> reads_first(const Step& step) const {
-    const auto* ewise = std::get_if<EwiseStep>(&step.work);
-    if (ewise == nullptr) return step;
-    const auto names = [&](BufferId buffer) {
-      return [ewise, buffer](uint32_t operand) { return ewise->operands[operand].view.buffer == buffer; };
-    };
-    auto program = loads_before_stores({ewise->uops, ewise->register_count}, names(variable_), names(buffer_));
-    if (!program) return std::nullopt;
     Step out = step;
-    auto& work = std::get<EwiseStep>(out.work);
-    work.uops = std::move(program->uops);
-    work.register_count = program->register_count;
-    return out;
+    // What stores nothing before it has read everything stays as it is.
+    const bool can =
+        std::visit(Overloaded{[&](EwiseStep& ewise) { return load_first(ewise); }, [](const MxuStep&) { return true; },
+                              [](const PoolStep&) { return true; }, [](const ReduceStep&) { return true; },
+                              [](const CopyStep&) { return true; }, [](const DeclareStep&) { return true; }},
+                   out.work);
+    return can ? std::optional(std::move(out)) : std::nullopt;
+  }
+
+  // False: not enough registers.
+  [[nodiscard]] bool load_first(EwiseStep& ewise) const {
+    const auto names = [&](BufferId buffer) {
+      return [&ewise, buffer](uint32_t operand) { return ewise.operands[operand].view.buffer == buffer; };
+    };
+    auto program = loads_before_stores({ewise.uops, ewise.register_count}, names(variable_), names(buffer_));
+    if (!program) return false;
+    ewise.uops = std::move(program->uops);
+    ewise.register_count = program->register_count;
+    return true;
   }
 
   // Whether the step can make its part in the variable: an engine that can complete a write, and its command does not
   // read what it overwrites.
   [[nodiscard]] bool can_make(size_t step) const {
+    return std::visit(Overloaded{[&](const CopyStep&) { return !moves(step) || !pieces(step).empty(); },
+                                 [&](const EwiseStep&) { return can_compute(step, true); },
+                                 [&](const MxuStep&) { return can_compute(step, false); },
+                                 [&](const PoolStep&) { return can_compute(step, false); },
+                                 [&](const ReduceStep&) { return can_compute(step, false); },
+                                 [](const DeclareStep&) { return false; }},
+                      steps_[step].work);
+  }
+
+  // `in_place`: its engine may read exactly the bytes that it writes, and can complete a write.
+  [[nodiscard]] bool can_compute(size_t step, bool in_place) const {
     const bool window = std::any_of(writers_.begin(), writers_.end(), [&](size_t writer) { return moves(writer); });
-    const auto& work = steps_[step].work;
-    if (std::holds_alternative<CopyStep>(work)) return !moves(step) || !pieces(step).empty();
-    const bool in_place = std::holds_alternative<EwiseStep>(work);
     if (!in_place && !window) return false;
     if (!reads_first(steps_[step])) return false;
     const View* made = nullptr;
@@ -194,6 +211,7 @@ class Candidate {
   std::vector<size_t> writers_, readers_;  // of the buffer, ascending; the copy left out
 };
 
+// Asks for one kind: the copy is what direct writing does without.
 bool is_candidate(const Module& module, const Step& step) {
   const auto* copy = std::get_if<CopyStep>(&step.work);
   if (copy == nullptr || !step.commit || copy->fill) return false;

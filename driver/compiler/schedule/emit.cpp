@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "driver/compiler/schedule/constants.h"
 #include "driver/compiler/schedule/dma.h"
@@ -53,23 +54,31 @@ class Emitter {
     }
     for (size_t s = 0; s < module_.steps.size(); ++s) {
       set_layer(s, 0);
-      if (const auto* declare = std::get_if<DeclareStep>(&module_.steps[s].work)) {
-        contract::DeclareCommand c;
-        c.variable = declare->variable;
-        c.hash = module_.variables[declare->variable].hash;
-        append(c, Queue::kSequencer, Part::kCompute);
-        continue;
-      }
-      if (!layout_.analysis.steps[s]) continue;  // part of a chain
-      move_ports(s, BufferKind::kInput);
-      step(s);
-      move_ports(s, BufferKind::kOutput);
+      std::visit(
+          Overloaded{[&](const MxuStep&) { tiled_step(s); }, [&](const EwiseStep&) { tiled_step(s); },
+                     [&](const PoolStep&) { tiled_step(s); }, [&](const ReduceStep&) { tiled_step(s); },
+                     [&](const CopyStep&) { tiled_step(s); }, [&](const DeclareStep& step) { declare(step.variable); }},
+          module_.steps[s].work);
     }
     stream_.constants = pool_.take();
     return std::move(stream_);
   }
 
  private:
+  void declare(uint32_t variable) {
+    contract::DeclareCommand c;
+    c.variable = variable;
+    c.hash = module_.variables[variable].hash;
+    append(c, Queue::kSequencer, Part::kCompute);
+  }
+
+  void tiled_step(size_t s) {
+    if (!layout_.analysis.steps[s]) return;  // part of a chain
+    move_inputs(s);
+    step(s);
+    move_outputs(s);
+  }
+
   // The layer of a part of step `s`.
   void set_layer(size_t s, uint32_t part) { layer_ = module_.steps[s + part].layer; }
 
@@ -90,48 +99,72 @@ class Emitter {
 
   // Address of byte 0 of a buffer.
   Address home_address(BufferId id) {
-    const Buffer& buffer = module_.buffers[id];
-    if (buffer.kind == BufferKind::kVariable) return {0, Region::kVariable, static_cast<uint16_t>(buffer.index)};
     switch (layout_.homes[id]) {
       case Home::kScratchpad:
         return {static_cast<uint32_t>(layout_.scratchpad[id]), Region::kScratchpad, 0};
       case Home::kConstant:
-        if (raw_[id] < 0) raw_[id] = contents_ ? pool_.add(buffer.data) : 0;
+        if (raw_[id] < 0) raw_[id] = contents_ ? pool_.add(module_.buffers[id].data) : 0;
         return {static_cast<uint32_t>(raw_[id]), Region::kConstants, 0};
-      default:
+      case Home::kPersistent:
+      case Home::kDram:
+        return memory_address(id);
+    }
+    return {};
+  }
+
+  // In DRAM or persistent SRAM.
+  [[nodiscard]] Address memory_address(BufferId id) const {
+    const Buffer& buffer = module_.buffers[id];
+    const auto offset = static_cast<uint32_t>(layout_.dram[id]);
+    switch (buffer.kind) {
+      case BufferKind::kInput:
+        return {offset, Region::kInput, 0};
+      case BufferKind::kOutput:
+        return {offset, Region::kOutput, 0};
+      case BufferKind::kIntermediate:
+        return {offset, Region::kWorkspace, 0};
+      case BufferKind::kVariable:
+        return {0, Region::kVariable, static_cast<uint16_t>(buffer.index)};
+      case BufferKind::kConstant:
+        NPU_CHECK(false);  // in the constants' region, always
         break;
     }
-    return dram_address(id);
+    return {};
   }
 
-  [[nodiscard]] Address dram_address(BufferId id) const {
-    const Region region = module_.buffers[id].kind == BufferKind::kInput    ? Region::kInput
-                          : module_.buffers[id].kind == BufferKind::kOutput ? Region::kOutput
-                                                                            : Region::kWorkspace;
-    return {static_cast<uint32_t>(layout_.dram[id]), region, 0};
+  // Inputs that live in the scratchpad are loaded before their first use.
+  void move_inputs(size_t s) {
+    move_ports(s, BufferKind::kInput, [&](BufferId id, const Placed& chip, const Placed& dram, int64_t bytes) {
+      if (layout_.analysis.lifetimes[id].first != static_cast<int64_t>(s)) return false;
+      std::vector<DmaCommand> moves;
+      dma_copy(std::array{bytes}, dram, chip, 1, moves);
+      append_moves(moves, channels_.loads, Part::kLoad, false);
+      return true;
+    });
   }
 
-  // Inputs that live in the scratchpad are loaded before their first use, outputs are stored after their last write.
-  void move_ports(size_t s, BufferKind kind) {
-    const int64_t now = static_cast<int64_t>(s);
+  // Outputs that live there are stored after their last write.
+  void move_outputs(size_t s) {
+    move_ports(s, BufferKind::kOutput, [&](BufferId id, const Placed& chip, const Placed& dram, int64_t bytes) {
+      if (layout_.analysis.lifetimes[id].last_write != static_cast<int64_t>(s)) return false;
+      std::vector<DmaCommand> moves;
+      dma_copy(std::array{bytes}, chip, dram, 1, moves);
+      append_moves(moves, channels_.stores, Part::kStore, false);
+      return true;
+    });
+  }
+
+  // Calls move(buffer, its place in the scratchpad, that in DRAM, bytes) for the buffers of this kind that step `s`
+  // touches, until it says that it has moved the buffer.
+  template <typename Move>
+  void move_ports(size_t s, BufferKind kind, Move&& move) {
     for (const Operand& o : layout_.analysis.steps[s]->operands()) {
       if (o.view == nullptr) continue;
       const BufferId id = o.view->buffer;
-      const Lifetime& life = layout_.analysis.lifetimes[id];
       if (module_.buffers[id].kind != kind || layout_.homes[id] != Home::kScratchpad) continue;
-      if ((kind == BufferKind::kInput ? life.first : life.last_write) != now) continue;
       if (std::find(moved_.begin(), moved_.end(), id) != moved_.end()) continue;
-      moved_.push_back(id);
-      const Placed chip{home_address(id), {1}}, dram{dram_address(id), {1}};
-      const int64_t bytes = static_cast<int64_t>(module_.buffers[id].bytes);
-      std::vector<DmaCommand> moves;
-      if (kind == BufferKind::kInput) {
-        dma_copy(std::array{bytes}, dram, chip, 1, moves);
-        append_moves(moves, channels_.loads, Part::kLoad, false);
-      } else {
-        dma_copy(std::array{bytes}, chip, dram, 1, moves);
-        append_moves(moves, channels_.stores, Part::kStore, false);
-      }
+      const auto bytes = static_cast<int64_t>(module_.buffers[id].bytes);
+      if (move(id, Placed{home_address(id), {1}}, Placed{memory_address(id), {1}}, bytes)) moved_.push_back(id);
     }
   }
 
@@ -285,22 +318,26 @@ class Emitter {
       const bool last = final_tile && i + 1 == bodies_.size();
       Body& body = bodies_[i];
       set_layer(s, header_of(body).layer);
-      const bool kept_rows = step.engine() != TiledStep::Engine::kDma && std::holds_alternative<DmaCommand>(body);
-      if (!kept_rows) ++stream_.layer_tiles[layer_];
       const bool commits = last && writes_variable && step.completes_write();
+      const auto tile_work = [&](auto&& command, Queue queue) {
+        ++stream_.layer_tiles[layer_];
+        append(std::forward<decltype(command)>(command), queue, Part::kCompute);
+      };
       std::visit(Overloaded{[&](DmaCommand& dma) {
                               dma.commit = commits;
+                              // A chain's other commands bring rows from one tile to the next.
+                              if (step.engine() == contract::Engine::kDma) ++stream_.layer_tiles[layer_];
                               // What only later invocations see must not hold up what the next layer waits for.
                               const bool state = dma.dst.region == Region::kVariable;
                               append(dma, state ? channels_.stores : channels_.copies, Part::kCompute);
                             },
                             [&](contract::VpuEwiseCommand& ewise) {
                               ewise.commit = commits;
-                              append(std::move(ewise), Queue::kVpu, Part::kCompute);
+                              tile_work(std::move(ewise), Queue::kVpu);
                             },
-                            [&](contract::MxuCommand& mxu) { append(mxu, Queue::kMxu, Part::kCompute); },
-                            [&](contract::VpuPoolCommand& pool) { append(pool, Queue::kVpu, Part::kCompute); },
-                            [&](contract::VpuReduceCommand& reduce) { append(reduce, Queue::kVpu, Part::kCompute); },
+                            [&](contract::MxuCommand& mxu) { tile_work(mxu, Queue::kMxu); },
+                            [&](contract::VpuPoolCommand& pool) { tile_work(pool, Queue::kVpu); },
+                            [&](contract::VpuReduceCommand& reduce) { tile_work(reduce, Queue::kVpu); },
                             [](const contract::DeclareCommand&) { NPU_CHECK(false); }},  // no tile declares
                  body);
     }

@@ -86,8 +86,19 @@ class Estimator {
   }
 
   [[nodiscard]] bool is_dram(const contract::Address& address) const {
-    if (address.region == contract::Region::kVariable) return variables_[address.variable].in_dram;
-    return address.region != contract::Region::kScratchpad;
+    switch (address.region) {
+      case contract::Region::kVariable:
+        return variables_[address.variable].in_dram;
+      case contract::Region::kScratchpad:
+        return false;
+      case contract::Region::kConstants:
+      case contract::Region::kWorkspace:
+      case contract::Region::kInput:
+      case contract::Region::kOutput:
+      case contract::Region::kSave:
+        return true;
+    }
+    return true;
   }
 
   double transfer(const contract::DmaCommand& c, double start) {

@@ -36,7 +36,7 @@ class LastWrites {
     std::vector<BufferId> others;
     for (size_t s = 0; s < module_.steps.size(); ++s) {
       const Step& step = module_.steps[s];
-      const bool copy = std::holds_alternative<CopyStep>(step.work);
+      const bool copy = std::holds_alternative<CopyStep>(step.work);  // one kind: what others write is left alone
       for (const auto& [view, result] : views_of(step)) {
         const Buffer& buffer = module_.buffers[view->buffer];
         if (!result || buffer.kind != BufferKind::kVariable) continue;

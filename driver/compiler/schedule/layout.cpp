@@ -250,15 +250,23 @@ class LayoutMaker {
     for (BufferId b = 0; b < module_.buffers.size(); ++b) {
       const Buffer& buffer = module_.buffers[b];
       const int64_t bytes = residency_->footprint(b);
-      if (buffer.kind == BufferKind::kInput) {
-        layout_.dram[b] = layout_.input_bytes;
-        layout_.input_bytes += bytes;
-      } else if (buffer.kind == BufferKind::kOutput) {
-        layout_.dram[b] = layout_.output_bytes;
-        layout_.output_bytes += bytes;
-      } else if (buffer.kind == BufferKind::kIntermediate && layout_.homes[b] == Home::kDram && life(b).last >= 0) {
-        layout_.dram[b] = *workspace.find(bytes, life(b).first, life(b).last, kBufferAlignment);
-        workspace.take(layout_.dram[b], bytes, life(b).first, life(b).last);
+      switch (buffer.kind) {
+        case BufferKind::kInput:
+          layout_.dram[b] = layout_.input_bytes;
+          layout_.input_bytes += bytes;
+          break;
+        case BufferKind::kOutput:
+          layout_.dram[b] = layout_.output_bytes;
+          layout_.output_bytes += bytes;
+          break;
+        case BufferKind::kIntermediate:
+          if (layout_.homes[b] != Home::kDram || life(b).last < 0) break;
+          layout_.dram[b] = *workspace.find(bytes, life(b).first, life(b).last, kBufferAlignment);
+          workspace.take(layout_.dram[b], bytes, life(b).first, life(b).last);
+          break;
+        case BufferKind::kConstant:  // packed as the tiles want it
+        case BufferKind::kVariable:  // the runtime finds it a place
+          break;
       }
     }
     layout_.workspace_bytes = workspace.peak();

@@ -3,6 +3,7 @@
 // channels; input channels in depthwise mode). The reduction is never cut.
 #include <algorithm>
 
+#include "driver/compiler/schedule/image.h"
 #include "driver/compiler/schedule/tiled_step.h"
 #include "driver/compiler/schedule/window.h"
 #include "hw/contract/error.h"
@@ -26,6 +27,18 @@ void merge_dims(View& a, View& b, size_t outer, size_t inner) {
   }
 }
 
+// Whether an output channel sums over one input channel, and not over all of them.
+bool is_channelwise(MxuMode mode) {
+  switch (mode) {
+    case MxuMode::kDepthwise:
+      return true;
+    case MxuMode::kConv:
+    case MxuMode::kMatmul:
+      return false;
+  }
+  return false;
+}
+
 class MxuTiles : public TiledStep {
   enum AxisIndex : size_t { kN, kY, kX, kC };
   enum OperandIndex : size_t { kSource, kWeights, kParams, kResult };
@@ -42,7 +55,7 @@ class MxuTiles : public TiledStep {
     }
     y_ = {step.kernel_h, step.stride_y, step.dilation_y, step.pad_top, src_.dims[1]};
     x_ = {step.kernel_w, step.stride_x, step.dilation_x, step.pad_left, src_.dims[2]};
-    const bool depthwise = step.mode == MxuMode::kDepthwise;
+    const bool depthwise = is_channelwise(step.mode);
     const int64_t columns = capabilities.mxu_cols;
     axes_ = {{dst_.dims[0], 1, 0},
              {dst_.dims[1], 1, 0},
@@ -74,23 +87,20 @@ class MxuTiles : public TiledStep {
   }
 
   void box_of(size_t index, const Tile& tile, Box& box) const override {
-    const View& w = step_.weights;
-    switch (index) {
+    switch (static_cast<OperandIndex>(index)) {
       case kSource:
         box = {tile[kN], y_.input(tile[kY]), x_.input(tile[kX]),
-               step_.mode == MxuMode::kDepthwise ? tile[kC] : Range{0, src_.dims[3]}};
+               is_channelwise(step_.mode) ? tile[kC] : Range{0, src_.dims[3]}};
         break;
       case kWeights:
-        if (step_.mode == MxuMode::kConv) {
-          box = {tile[kC], {0, w.dims[1]}, {0, w.dims[2]}, {0, w.dims[3]}};
-        } else if (step_.mode == MxuMode::kDepthwise) {
-          box = {{0, w.dims[0]}, {0, w.dims[1]}, tile[kC], {0, w.dims[3]}};
-        } else {
-          box = {batched() ? tile[kN] : Range{}, {0, w.dims[1]}, tile[kC]};
-        }
+        box = weights_box(tile);
         break;
-      default:
+      case kParams:
+        NPU_CHECK(false);  // it has no view
+        break;
+      case kResult:
         box = {tile[kN], tile[kY], tile[kX], outputs(tile[kC])};
+        break;
     }
   }
 
@@ -101,30 +111,32 @@ class MxuTiles : public TiledStep {
 
   int64_t largest_bytes(size_t index, std::span<const int64_t> size) const override {
     const int64_t channels = outputs({0, size[kC]}).count;
-    switch (index) {
+    switch (static_cast<OperandIndex>(index)) {
       case kSource:
         return size[kN] * y_.largest_input(size[kY]) * x_.largest_input(size[kX]) *
-               (step_.mode == MxuMode::kDepthwise ? size[kC] : src_.dims[3]) * element_size(src_);
-      case kWeights: {
-        const View& w = step_.weights;
-        const int64_t all = elements(w.dims) * element_size(w);
-        if (step_.mode == MxuMode::kConv) return all / w.dims[0] * size[kC];
-        if (step_.mode == MxuMode::kDepthwise) return all / w.dims[2] * size[kC];
-        return all / w.dims[0] / w.dims[2] * size[kC] * (batched() ? size[kN] : 1);
-      }
+               (is_channelwise(step_.mode) ? size[kC] : src_.dims[3]) * element_size(src_);
+      case kWeights:
+        return weights_bytes(size);
       case kParams:
         return parameter_bytes(channels);
-      default:
+      case kResult:
         return size[kN] * size[kY] * size[kX] * channels * element_size(dst_);
     }
+    return 0;
   }
 
   std::optional<RowAxis> row_axis() const override {
     const std::vector<int64_t>& dims = step_.dst.dims;
     if (dims[0] != 1) return std::nullopt;
-    if (step_.mode == MxuMode::kMatmul) return RowAxis{kX, 1, dims[2]};
-    if (dst_.dims[1] == dims[1]) return RowAxis{kY, 1, dims[1]};
-    return RowAxis{kX, dims[2], dims[1]};
+    switch (step_.mode) {
+      case MxuMode::kMatmul:
+        return RowAxis{kX, 1, dims[2]};
+      case MxuMode::kConv:
+      case MxuMode::kDepthwise:
+        if (dst_.dims[1] == dims[1]) return RowAxis{kY, 1, dims[1]};
+        return RowAxis{kX, dims[2], dims[1]};
+    }
+    return std::nullopt;
   }
 
   void make(size_t, const Tile& tile, uint8_t* out) const override {
@@ -152,10 +164,7 @@ class MxuTiles : public TiledStep {
     const std::vector<int64_t>& s = placed[kSource].strides;
     const std::vector<int64_t>& d = placed[kResult].strides;
     const std::vector<int64_t>& v = placed[kWeights].strides;
-    c.src_row_stride = field32(s[1]);
-    c.src_pixel_stride = field32(s[2]);
-    c.dst_row_stride = field32(d[1]);
-    c.dst_pixel_stride = field32(d[2]);
+    set_image_strides(placed[kSource], placed[kResult], c);
     switch (step_.mode) {
       case MxuMode::kConv:
         c.w_stride = field32(v[0]);
@@ -173,7 +182,7 @@ class MxuTiles : public TiledStep {
     c.dilation_x = field_of_window(step_.dilation_x);
     c.pad_top = field_of_padding(y_.padding(tile[kY]));
     c.pad_left = field_of_padding(x_.padding(tile[kX]));
-    c.multiplier = static_cast<uint32_t>(step_.mode == MxuMode::kDepthwise ? step_.multiplier : 1);
+    c.multiplier = static_cast<uint32_t>(is_channelwise(step_.mode) ? step_.multiplier : 1);
     c.params = placed[kParams].address;
     for (int64_t n = 0; n < tile[kN].count; ++n) {
       c.src = moved(placed[kSource].address, n * s[0]);
@@ -191,7 +200,7 @@ class MxuTiles : public TiledStep {
     c.src_type = src_.type;
     c.weight_type = step_.weights.type;
     c.dst_type = dst_.type;
-    c.in_c = static_cast<uint32_t>(step_.mode == MxuMode::kDepthwise ? channels : src_.dims[3]);
+    c.in_c = static_cast<uint32_t>(is_channelwise(step_.mode) ? channels : src_.dims[3]);
     c.out_h = static_cast<uint32_t>(rows);
     c.out_w = static_cast<uint32_t>(columns);
     c.out_c = static_cast<uint32_t>(outputs({0, channels}).count);
@@ -199,20 +208,49 @@ class MxuTiles : public TiledStep {
     c.kernel_w = field_of_window(step_.kernel_w);
     return c;
   }
-  // MATMUL with a B of its own for each batch.
+  [[nodiscard]] Box weights_box(const Tile& tile) const {
+    const View& w = step_.weights;
+    switch (step_.mode) {
+      case MxuMode::kConv:
+        return {tile[kC], {0, w.dims[1]}, {0, w.dims[2]}, {0, w.dims[3]}};
+      case MxuMode::kDepthwise:
+        return {{0, w.dims[0]}, {0, w.dims[1]}, tile[kC], {0, w.dims[3]}};
+      case MxuMode::kMatmul:
+        return {batched() ? tile[kN] : Range{}, {0, w.dims[1]}, tile[kC]};
+    }
+    return {};
+  }
+  [[nodiscard]] int64_t weights_bytes(std::span<const int64_t> size) const {
+    const View& w = step_.weights;
+    const int64_t all = elements(w.dims) * element_size(w);
+    switch (step_.mode) {
+      case MxuMode::kConv:
+        return all / w.dims[0] * size[kC];
+      case MxuMode::kDepthwise:
+        return all / w.dims[2] * size[kC];
+      case MxuMode::kMatmul:
+        return all / w.dims[0] / w.dims[2] * size[kC] * (batched() ? size[kN] : 1);
+    }
+    return 0;
+  }
+  // Whether each batch has weights of its own: a MATMUL's B.
   [[nodiscard]] bool batched() const {
     const View& w = step_.weights;
-    return step_.mode == MxuMode::kMatmul && w.dims[0] > 1 && w.strides[0] != 0;
-  }
-  static bool contiguous_channels(const View& view) {
-    return view.dims[3] == 1 || view.strides[3] == element_size(view);
+    switch (step_.mode) {
+      case MxuMode::kMatmul:
+        return w.dims[0] > 1 && w.strides[0] != 0;
+      case MxuMode::kConv:
+      case MxuMode::kDepthwise:
+        return false;
+    }
+    return false;
   }
   static int64_t parameter_bytes(int64_t channels) {
     return contract::ParameterHeader::kBytes + channels * contract::ParameterEntry::kBytes;
   }
   // Output channels of a range of the channel axis.
   [[nodiscard]] Range outputs(Range channels) const {
-    if (step_.mode != MxuMode::kDepthwise) return channels;
+    if (!is_channelwise(step_.mode)) return channels;
     return {channels.start * step_.multiplier, channels.count * step_.multiplier};
   }
 

@@ -3,14 +3,21 @@
 
 #include <algorithm>
 
+#include "hw/contract/gen/accesses.h"
+
 namespace npu::compiler::backend {
 namespace {
 
+// Asks for one kind: no other command changes what the table says of a variable while it touches none of its bytes.
 bool is_declaration(const Command& command) { return std::holds_alternative<contract::DeclareCommand>(command.body); }
 
 bool reads_variable(const Command& load) {
-  const auto* dma = std::get_if<contract::DmaCommand>(&load.body);
-  return dma != nullptr && dma->src.region == contract::Region::kVariable;
+  bool reads = false;
+  const auto note = [&](const contract::MemoryAccess& access) {
+    reads |= access.access == contract::Access::kRead && access.base.region == contract::Region::kVariable;
+  };
+  std::visit([&](const auto& command) { for_each_access(command, note); }, load.body);
+  return reads;
 }
 
 }  // namespace

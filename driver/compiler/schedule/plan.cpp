@@ -106,23 +106,34 @@ class Planner {
     };
     for (uint32_t i = 0; i < operands.size(); ++i) {
       const Operand& o = operands[i];
+      const Bundle::Kind moved = o.result ? Bundle::Kind::kStore : Bundle::Kind::kLoad;
       if (o.scratch) {
         add(Bundle::Kind::kScratch, false, i);
-      } else if (homes[i] == Home::kConstant) {
-        if (o.any_memory) continue;
-        const auto same = std::find_if(bundles_.begin(), bundles_.end(), [&](const Bundle& b) {
-          return b.kind == Bundle::Kind::kConstant && b.axes == o.axes;
-        });
-        if (same == bundles_.end()) {
-          add(Bundle::Kind::kConstant, true, i);
-        } else {
-          best_.bundle_of[i] = static_cast<int32_t>(same - bundles_.begin());
-          same->operands.push_back(i);
+        continue;
+      }
+      switch (homes[i]) {
+        case Home::kConstant: {
+          if (o.any_memory) break;
+          const auto same = std::find_if(bundles_.begin(), bundles_.end(), [&](const Bundle& b) {
+            return b.kind == Bundle::Kind::kConstant && b.axes == o.axes;
+          });
+          if (same == bundles_.end()) {
+            add(Bundle::Kind::kConstant, true, i);
+          } else {
+            best_.bundle_of[i] = static_cast<int32_t>(same - bundles_.begin());
+            same->operands.push_back(i);
+          }
+          break;
         }
-      } else if (homes[i] == Home::kDram) {
-        if (!o.any_memory) add(o.result ? Bundle::Kind::kStore : Bundle::Kind::kLoad, true, i);
-      } else if (!o.walkable || (homes[i] == Home::kPersistent && o.result && !o.commits)) {
-        add(o.result ? Bundle::Kind::kStore : Bundle::Kind::kLoad, false, i);
+        case Home::kDram:
+          if (!o.any_memory) add(moved, true, i);
+          break;
+        case Home::kPersistent:
+          if (!o.walkable || (o.result && !o.commits)) add(moved, false, i);
+          break;
+        case Home::kScratchpad:
+          if (!o.walkable) add(moved, false, i);
+          break;
       }
     }
   }
@@ -230,10 +241,23 @@ class Planner {
       double moves = static_cast<double>(bundle.moves);
       if (hidden) moves -= (1 - exposed_) * static_cast<double>(distinct(bundle));  // by earlier steps
       if (bundle.dram) port += once * part * moves;
-      channel[constant                             ? 0
-              : bundle.kind == Bundle::Kind::kLoad ? loads_channel_
-                                                   : 2] += (once * part + latency) * moves;
-      (bundle.kind == Bundle::Kind::kStore ? last : first) += (once + latency) * (hidden ? exposed_ : 1.0);
+      const double busy = (once * part + latency) * moves, edge = (once + latency) * (hidden ? exposed_ : 1.0);
+      switch (bundle.kind) {
+        case Bundle::Kind::kConstant:
+          channel[0] += busy;
+          first += edge;
+          break;
+        case Bundle::Kind::kLoad:
+          channel[loads_channel_] += busy;
+          first += edge;
+          break;
+        case Bundle::Kind::kStore:
+          channel[2] += busy;
+          last += edge;
+          break;
+        case Bundle::Kind::kScratch:
+          break;
+      }
     }
     if (settings_.fetches) port += fetch_cycles(commands, capabilities_);
     const double busiest = std::max({port, channel[0], channel[1], channel[2]});
@@ -258,11 +282,20 @@ class Planner {
   }
 
   [[nodiscard]] static std::string describe(const Bundle& bundle) {
-    const char* what = bundle.kind == Bundle::Kind::kConstant  ? "constants"
-                       : bundle.kind == Bundle::Kind::kStore   ? "results"
-                       : bundle.kind == Bundle::Kind::kScratch ? "rows between fused steps"
-                                                               : "operands";
-    return std::string(what) + " of " + std::to_string(bundle.slot_bytes) + " bytes";
+    const auto what = [&]() -> const char* {
+      switch (bundle.kind) {
+        case Bundle::Kind::kConstant:
+          return "constants";
+        case Bundle::Kind::kLoad:
+          return "operands";
+        case Bundle::Kind::kStore:
+          return "results";
+        case Bundle::Kind::kScratch:
+          return "rows between fused steps";
+      }
+      return "?";
+    };
+    return std::string(what()) + " of " + std::to_string(bundle.slot_bytes) + " bytes";
   }
 
   const TiledStep& step_;

@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles of MAX_POOL2D and AVG_POOL2D: axes are batch, output rows, output columns, channels.
+#include "driver/compiler/schedule/image.h"
 #include "driver/compiler/schedule/tiled_step.h"
 #include "driver/compiler/schedule/window.h"
+#include "hw/contract/error.h"
 #include "hw/timing/vpu_cycles.h"
 
 namespace npu::compiler::backend {
 namespace {
 
+using contract::PoolMode;
+
+bool has_zero_points(PoolMode mode) {
+  switch (mode) {
+    case PoolMode::kAvg:
+      return true;
+    case PoolMode::kMax:
+      return false;
+  }
+  return false;
+}
+
 class PoolTiles : public TiledStep {
   enum AxisIndex : size_t { kN, kY, kX, kC };
-  enum OperandIndex : size_t { kSource, kResult, kParams };  // kParams: only AVG_POOL2D has them
+  enum OperandIndex : size_t { kSource, kResult, kParams };  // kParams: only of what has zero points
 
  public:
   PoolTiles(const PoolStep& step, const contract::Capabilities& capabilities)
@@ -21,14 +35,21 @@ class PoolTiles : public TiledStep {
     axes_ = {{dst.dims[0], 1, 0}, {dst.dims[1], 1, 0}, {dst.dims[2], 1, 0}, {dst.dims[3], 1, 1}};
     operands_ = {{&src, false, contiguous_channels(src), false, 0xf},
                  {&dst, true, contiguous_channels(dst), false, 0xf}};
-    if (step.mode == contract::PoolMode::kAvg) operands_.push_back({});
+    if (has_zero_points(step.mode)) operands_.push_back({});
   }
 
   void box_of(size_t index, const Tile& tile, Box& box) const override {
-    box = tile;
-    if (index != kSource) return;
-    box[kY] = y_.input(tile[kY]);
-    box[kX] = x_.input(tile[kX]);
+    switch (static_cast<OperandIndex>(index)) {
+      case kSource:
+        box = {tile[kN], y_.input(tile[kY]), x_.input(tile[kX]), tile[kC]};
+        break;
+      case kResult:
+        box = tile;
+        break;
+      case kParams:
+        NPU_CHECK(false);  // it has no view
+        break;
+    }
   }
 
   int64_t bytes(size_t index, const Tile& tile) const override {
@@ -36,10 +57,16 @@ class PoolTiles : public TiledStep {
   }
 
   int64_t largest_bytes(size_t index, std::span<const int64_t> size) const override {
-    if (index == kParams) return contract::ParameterHeader::kBytes;
     const int64_t unit = element_size(step_.src);
-    if (index == kResult) return elements(size) * unit;
-    return size[kN] * y_.largest_input(size[kY]) * x_.largest_input(size[kX]) * size[kC] * unit;
+    switch (static_cast<OperandIndex>(index)) {
+      case kSource:
+        return size[kN] * y_.largest_input(size[kY]) * x_.largest_input(size[kX]) * size[kC] * unit;
+      case kResult:
+        return elements(size) * unit;
+      case kParams:
+        return contract::ParameterHeader::kBytes;
+    }
+    return 0;
   }
 
   std::optional<RowAxis> row_axis() const override {
@@ -76,10 +103,7 @@ class PoolTiles : public TiledStep {
     c.channels = static_cast<uint32_t>(tile[kC].count);
     c.out_h = static_cast<uint32_t>(tile[kY].count);
     c.out_w = static_cast<uint32_t>(tile[kX].count);
-    c.src_row_stride = field32(placed[kSource].strides[1]);
-    c.src_pixel_stride = field32(placed[kSource].strides[2]);
-    c.dst_row_stride = field32(placed[kResult].strides[1]);
-    c.dst_pixel_stride = field32(placed[kResult].strides[2]);
+    set_image_strides(placed[kSource], placed[kResult], c);
     c.kernel_h = field_of_window(step_.kernel_h);
     c.kernel_w = field_of_window(step_.kernel_w);
     c.stride_y = field_of_window(step_.stride_y);
@@ -95,10 +119,6 @@ class PoolTiles : public TiledStep {
   }
 
  private:
-  static bool contiguous_channels(const View& view) {
-    return view.dims[3] == 1 || view.strides[3] == element_size(view);
-  }
-
   const PoolStep& step_;
   const contract::Capabilities& capabilities_;
   Window y_, x_;

@@ -18,8 +18,14 @@ class ReduceTiles : public TiledStep {
   }
 
   void box_of(size_t index, const Tile& tile, Box& box) const override {
-    box = {tile[kOuter], tile[kInner]};
-    if (index == kSource) box.insert(box.begin() + 1, {0, step_.src.dims[1]});
+    switch (static_cast<OperandIndex>(index)) {
+      case kSource:
+        box = {tile[kOuter], {0, step_.src.dims[1]}, tile[kInner]};
+        break;
+      case kResult:
+        box = {tile[kOuter], tile[kInner]};
+        break;
+    }
   }
 
   double cycles(std::span<const int64_t> size) const override {

@@ -15,6 +15,20 @@ constexpr double kHiddenPart = 0.1;  // of a transfer elsewhere that other work 
 constexpr int kPasses = 4;
 constexpr double kWorthwhileResidency = 0.995;
 
+// Whether it is for the schedule to say where such a buffer lives.
+bool is_movable(BufferKind kind) {
+  switch (kind) {
+    case BufferKind::kInput:
+    case BufferKind::kOutput:
+    case BufferKind::kIntermediate:
+      return true;
+    case BufferKind::kConstant:
+    case BufferKind::kVariable:
+      return false;
+  }
+  return false;
+}
+
 }  // namespace
 
 Residency::Residency(const Module& module, const Analysis& analysis, const PlanSettings& settings)
@@ -25,13 +39,18 @@ Residency::Residency(const Module& module, const Analysis& analysis, const PlanS
       homes_(module.buffers.size(), Home::kDram),
       live_(module.steps.size(), 0) {
   for (BufferId b = 0; b < module_.buffers.size(); ++b) {
-    if (module_.buffers[b].kind == BufferKind::kConstant) {
-      homes_[b] = Home::kConstant;
-    } else if (module_.buffers[b].kind == BufferKind::kVariable) {
-      const bool in_dram = module_.variables[module_.buffers[b].index].in_dram;
-      homes_[b] = in_dram ? Home::kDram : Home::kPersistent;
-    } else if (analysis_.lifetimes[b].last >= 0) {
-      toggle(b);
+    switch (module_.buffers[b].kind) {
+      case BufferKind::kConstant:
+        homes_[b] = Home::kConstant;
+        break;
+      case BufferKind::kVariable:
+        if (!module_.variables[module_.buffers[b].index].in_dram) homes_[b] = Home::kPersistent;
+        break;
+      case BufferKind::kInput:
+      case BufferKind::kOutput:
+      case BufferKind::kIntermediate:
+        if (analysis_.lifetimes[b].last >= 0) toggle(b);
+        break;
     }
   }
 }
@@ -150,13 +169,21 @@ std::optional<double> Residency::buffer_cycles(BufferId buffer) {
     if (!step) return std::nullopt;
     cycles += *step;
   }
-  const BufferKind kind = module_.buffers[buffer].kind;
-  if (resident(buffer) && (kind == BufferKind::kInput || kind == BufferKind::kOutput)) {
-    // Other work hides it, unless it is the first or the last there is.
-    const auto steps = static_cast<int64_t>(live_.size());
-    const bool exposed = kind == BufferKind::kInput ? life.first < kEdgeSteps : life.last_write >= steps - kEdgeSteps;
-    cycles += (exposed ? 1.0 : kHiddenPart) *
-              (transfer_latency(true) + transfer_cycles(1, footprint(buffer), true, settings_.capabilities));
+  if (!resident(buffer)) return cycles;
+  // Other work hides a transfer, unless it is the first or the last there is.
+  const auto moved = [&](bool exposed) {
+    return (exposed ? 1.0 : kHiddenPart) *
+           (transfer_latency(true) + transfer_cycles(1, footprint(buffer), true, settings_.capabilities));
+  };
+  switch (module_.buffers[buffer].kind) {
+    case BufferKind::kInput:
+      return cycles + moved(life.first < kEdgeSteps);
+    case BufferKind::kOutput:
+      return cycles + moved(life.last_write >= static_cast<int64_t>(live_.size()) - kEdgeSteps);
+    case BufferKind::kConstant:
+    case BufferKind::kVariable:
+    case BufferKind::kIntermediate:
+      return cycles;
   }
   return cycles;
 }
@@ -164,9 +191,8 @@ std::optional<double> Residency::buffer_cycles(BufferId buffer) {
 void Residency::improve() {
   std::vector<BufferId> order;
   for (BufferId b = 0; b < homes_.size(); ++b) {
-    const BufferKind kind = module_.buffers[b].kind;
-    const bool movable = kind != BufferKind::kConstant && kind != BufferKind::kVariable;
-    if (movable && analysis_.lifetimes[b].last >= 0 && footprint(b) <= size_) order.push_back(b);
+    if (is_movable(module_.buffers[b].kind) && analysis_.lifetimes[b].last >= 0 && footprint(b) <= size_)
+      order.push_back(b);
   }
   std::stable_sort(order.begin(), order.end(), [&](BufferId a, BufferId b) { return footprint(a) > footprint(b); });
   for (int pass = 0; pass < kPasses; ++pass) {

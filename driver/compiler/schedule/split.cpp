@@ -7,6 +7,7 @@
 #include "driver/compiler/schedule/plan.h"
 #include "driver/compiler/schedule/step_parts.h"
 #include "hw/contract/error.h"
+#include "hw/contract/gen/micro_operations.h"
 #include "hw/contract/overloaded.h"
 
 namespace npu::compiler::backend {
@@ -105,7 +106,7 @@ void reduce_argmax(const ReduceStep& step, int64_t count, int64_t chunks, StepPa
 }
 
 bool is_per_channel(const contract::Uop& uop) {
-  return uop.op == contract::UopCode::kRescale && (uop.imm0 >> 8 & 1) != 0;
+  return uop.op == contract::UopCode::kRescale && contract::RescaleImmediate::unpack(uop.imm0).per_channel;
 }
 
 }  // namespace
@@ -156,14 +157,23 @@ bool split_reduce(const ReduceStep& step, StepParts& parts) {
   if (round_up(axis * unit, kSlotAlignment) + kSlotAlignment <= parts.scratchpad()) return false;
   const int64_t most = parts.scratchpad() / kPartShare / unit;
   const int64_t count = ceil_div(axis, ceil_div(axis, most)), chunks = ceil_div(axis, count);
-  if (step.op == contract::ReduceOp::kArgmax) {
-    reduce_argmax(step, count, chunks, parts);
-    return true;
+  switch (step.op) {
+    case contract::ReduceOp::kArgmax:
+      reduce_argmax(step, count, chunks, parts);
+      return true;
+    case contract::ReduceOp::kSum:
+    case contract::ReduceOp::kMax:
+    case contract::ReduceOp::kMin:
+    case contract::ReduceOp::kAll:
+    case contract::ReduceOp::kAny:
+    case contract::ReduceOp::kProduct: {
+      const View partial = parts.intermediate({step.src.dims[0], chunks, step.src.dims[2]}, step.src.type);
+      reduce_chunks(step.op, step.src, partial, count, parts);
+      reduce({step.op, partial, step.dst}, parts);
+      return true;
+    }
   }
-  const View partial = parts.intermediate({step.src.dims[0], chunks, step.src.dims[2]}, step.src.type);
-  reduce_chunks(step.op, step.src, partial, count, parts);
-  reduce({step.op, partial, step.dst}, parts);
-  return true;
+  return false;
 }
 
 bool split_ewise(const EwiseStep& step, StepParts& parts) {

@@ -27,9 +27,9 @@ Reduction whole_reduction(const MxuStep& step) {
     case MxuMode::kDepthwise:
       return {step.kernel_h, step.kernel_w, 1};
     case MxuMode::kMatmul:
-      break;
+      return {1, 1, step.src.dims[3]};
   }
-  return {1, 1, step.src.dims[3]};
+  return {};
 }
 
 // Bytes of the inputs of one output position, and of the weights of `columns` channels.
@@ -79,14 +79,23 @@ MxuStep sums_of(const MxuStep& step, Range rows, Range columns, Range channels, 
   part.kernel_w = columns.count;
   part.pad_top -= rows.start * step.dilation_y;
   part.pad_left -= columns.start * step.dilation_x;
-  const size_t row_dim = step.mode == MxuMode::kConv ? 1 : 0;
-  if (step.mode != MxuMode::kMatmul) {
-    part.weights = StepParts::part(part.weights, row_dim, rows);
-    part.weights = StepParts::part(part.weights, row_dim + 1, columns);
-  }
-  if (step.mode != MxuMode::kDepthwise) {
-    part.src = StepParts::part(part.src, 3, channels);
-    part.weights = StepParts::part(part.weights, step.mode == MxuMode::kConv ? 3 : 1, channels);
+  const auto cut_weights = [&](size_t dim, Range range) { part.weights = StepParts::part(part.weights, dim, range); };
+  const auto cut_source = [&] { part.src = StepParts::part(part.src, 3, channels); };
+  switch (step.mode) {
+    case MxuMode::kConv:
+      cut_weights(1, rows);
+      cut_weights(2, columns);
+      cut_weights(3, channels);
+      cut_source();
+      break;
+    case MxuMode::kDepthwise:  // each channel is a sum of its own
+      cut_weights(0, rows);
+      cut_weights(1, columns);
+      break;
+    case MxuMode::kMatmul:
+      cut_weights(1, channels);
+      cut_source();
+      break;
   }
   return part;
 }
@@ -115,6 +124,30 @@ void rescale(const MxuStep& mxu, EwiseStep& step, StepParts& parts) {
   step.innermost_fixed = per_channel;
 }
 
+// Output channels of the smallest tile.
+int64_t least_columns(const MxuStep& step) {
+  switch (step.mode) {
+    case MxuMode::kDepthwise:
+      return step.multiplier;
+    case MxuMode::kConv:
+    case MxuMode::kMatmul:
+      return 1;
+  }
+  return 1;
+}
+
+// Output channels whose weights lie in the scratchpad together.
+int64_t columns_at_once(const MxuStep& step, const StepParts& parts) {
+  switch (step.mode) {
+    case MxuMode::kDepthwise:
+      return step.multiplier;
+    case MxuMode::kConv:
+    case MxuMode::kMatmul:
+      return parts.capabilities().mxu_cols;
+  }
+  return 1;
+}
+
 }  // namespace
 
 EwiseStep sum_parts(const MxuStep& step, int64_t columns, StepParts& parts) {
@@ -136,12 +169,12 @@ EwiseStep sum_parts(const MxuStep& step, int64_t columns, StepParts& parts) {
 }
 
 bool split_mxu(const MxuStep& step, StepParts& parts) {
-  const int64_t multiplier = step.mode == MxuMode::kDepthwise ? step.multiplier : 1;
+  const int64_t multiplier = least_columns(step);
   const int64_t rest =
       round_up(contract::ParameterHeader::kBytes + multiplier * contract::ParameterEntry::kBytes, kSlotAlignment) +
       round_up(multiplier * element_size(step.dst), kSlotAlignment);
   if (operand_bytes(step, whole_reduction(step), multiplier) + rest <= parts.scratchpad()) return false;
-  const int64_t columns = step.mode == MxuMode::kDepthwise ? multiplier : parts.capabilities().mxu_cols;
+  const int64_t columns = columns_at_once(step, parts);
   EwiseStep last = sum_parts(step, columns, parts);
   rescale(step, last, parts);
   store(last, step.dst);

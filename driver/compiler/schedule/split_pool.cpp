@@ -130,9 +130,14 @@ bool split_average(const PoolStep& step, StepParts& parts) {
 bool split_pool(const PoolStep& step, StepParts& parts) {
   const int64_t rest = 2 * kSlotAlignment;  // one result, and the parameters
   if (window_bytes(step, step.kernel_h, step.kernel_w) + rest <= parts.scratchpad()) return false;
-  if (step.mode == contract::PoolMode::kAvg) return split_average(step, parts);
-  split_max(step, parts);
-  return true;
+  switch (step.mode) {
+    case contract::PoolMode::kAvg:
+      return split_average(step, parts);
+    case contract::PoolMode::kMax:
+      split_max(step, parts);
+      return true;
+  }
+  return false;
 }
 
 }  // namespace npu::compiler::backend

@@ -7,6 +7,7 @@
 
 #include "driver/compiler/patches.h"
 #include "driver/compiler/schedule/footprint.h"
+#include "hw/contract/overloaded.h"
 #include "tests/unit/compiler/command_interpreter.h"
 #include "tests/unit/compiler/step_interpreter.h"
 
@@ -14,20 +15,20 @@ namespace npu::compiler::testing {
 namespace {
 
 backend::Body decode(std::span<const uint32_t> words) {
-  switch (contract::Header::decode(words).opcode) {
-    case contract::Opcode::kDma:
-      return contract::DmaCommand::decode(words);
-    case contract::Opcode::kMxu:
-      return contract::MxuCommand::decode(words);
-    case contract::Opcode::kVpuEwise:
-      return contract::VpuEwiseCommand::decode(words);
-    case contract::Opcode::kVpuPool:
-      return contract::VpuPoolCommand::decode(words);
-    case contract::Opcode::kVpuReduce:
-      return contract::VpuReduceCommand::decode(words);
-    default:
-      return contract::DeclareCommand();  // the sequencer's own touch no memory
-  }
+  using backend::Body;
+  contract::AnyCommand command = contract::decode_command(words);
+  return std::visit(
+      Overloaded{[](contract::DmaCommand& dma) { return Body(dma); },
+                 [](contract::MxuCommand& mxu) { return Body(mxu); },
+                 [](contract::VpuEwiseCommand& ewise) { return Body(std::move(ewise)); },
+                 [](contract::VpuPoolCommand& pool) { return Body(pool); },
+                 [](contract::VpuReduceCommand& reduce) { return Body(reduce); },
+                 [](contract::DeclareCommand& declare) { return Body(declare); },
+                 // The compiler's own streams have none of these; like a declaration they touch no memory.
+                 [](contract::BeginCommand&) { return Body(contract::DeclareCommand()); },
+                 [](contract::EndCommand&) { return Body(contract::DeclareCommand()); },
+                 [](contract::YieldCommand&) { return Body(contract::DeclareCommand()); }},
+      command);
 }
 
 // What is wrong with the patches: not one for each field of the stream that names a variable.
