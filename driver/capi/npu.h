@@ -584,7 +584,8 @@ NPU_EXPORT npu_status npu_job_run(npu_job* job, npu_error** error);
 // Asks the device to stop the job, queued or running; waiting tells how it ended. A job that is not in flight is left
 // alone.
 NPU_EXPORT npu_status npu_job_cancel(npu_job* job, npu_error** error);
-// Commands that the device has completed so far, of npu_program_info's command_count.
+// Commands that the device has completed so far, of npu_program_info's command_count; at most as many as it has records
+// for.
 NPU_EXPORT npu_status npu_job_commands_done(npu_job* job, uint64_t* count, npu_error** error);
 
 // Data of an output of the last execution; `size` must be its bytes. NPU_STATUS_WRONG_ORDER unless it ended well.

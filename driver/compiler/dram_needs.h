@@ -113,7 +113,7 @@ struct DramNeeds {
   needs.workspace = program.workspace_bytes;
   needs.input = program.input_bytes;
   needs.output = program.output_bytes;
-  needs.events = uint64_t{program.command_count} * contract::Event::kBytes;
+  needs.events = uint64_t{program.event_capacity} * contract::Event::kBytes;
   needs.save = program.save_bytes;
   needs.segments = firmware ? program.segments.size() * contract::Segment::kBytes : 0;
   return needs;

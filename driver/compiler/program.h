@@ -94,6 +94,7 @@ struct Program {
   std::vector<uint32_t> commands;  // the main stream, then the save and restore streams of the segments
   uint32_t main_words = 0;         // length of the main stream
   uint32_t command_count = 0;      // of the main stream
+  uint32_t event_capacity = 0;     // commands that there is a record for; what completes beyond is only counted
   std::vector<Segment> segments;   // by field `segment` of the yield commands
   uint32_t save_bytes = 0;         // of region `save`: what the largest segment needs
   uint32_t tail_cycles = 0;        // estimate, from the last yield, or the start, to the end

@@ -113,7 +113,7 @@ bool JobState::start() {
 void JobState::submit() {
   contract::Job job = program->job;
   job.epoch = program->context->epoch;
-  job.event_capacity = options.events ? program->program.command_count : 0;
+  job.event_capacity = options.events ? program->program.event_capacity : 0;
   job.cycle_limit = options.cycle_limit;
   job.not_before = options.not_before;
   events_seen_ = 0;
@@ -227,7 +227,7 @@ void JobState::note_lost_state() {
 }
 
 void JobState::read_events(uint64_t recorded) {
-  const uint64_t kept = std::min<uint64_t>(recorded, program->program.command_count);
+  const uint64_t kept = std::min<uint64_t>(recorded, program->program.event_capacity);
   result.events_lost = recorded - kept;
   std::vector<uint8_t> bytes(kept * contract::Event::kBytes);
   if (kept > 0) device().hal->read_memory(program->block(ProgramState::kEvents).address(), bytes);
@@ -265,15 +265,17 @@ bool JobState::outcome() const {
 
 JobListener::Progress JobState::progress() {
   const uint64_t done = commands_done(), all = program->program.command_count;
-  return {done, options.events && all > 0, options.events && all > 0 && done == all};
+  // Once the buffer is full, nothing shows whether more commands complete.
+  const bool shown = options.events && (done < program->program.event_capacity || done == all);
+  return {done, shown, options.events && done == all};
 }
 
-// The device writes a record per completed command, one behind the other.
+// The device writes a record per completed command, one behind the other, as long as there is room.
 uint64_t JobState::commands_done() {
   if (phase != Phase::kRunning || !options.events) return 0;
   constexpr uint64_t kAtOnce = 64;
   std::array<uint8_t, kAtOnce * contract::Event::kBytes> bytes;
-  const uint64_t count = program->program.command_count;
+  const uint64_t count = program->program.event_capacity;
   while (events_seen_ < count) {
     const uint64_t records = std::min(count - events_seen_, kAtOnce);
     const std::span<uint8_t> piece = std::span(bytes).first(records * contract::Event::kBytes);

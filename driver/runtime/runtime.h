@@ -96,7 +96,7 @@ struct RunResult {
   JobTimes times;
   std::vector<FirmwarePhase> phases;    // of the firmware, since the result before of any job
   std::vector<contract::Event> events;  // one a completed command, as the device wrote them
-  uint64_t events_lost = 0;             // records that did not fit into the event buffer
+  uint64_t events_lost = 0;             // commands that completed when all records were full
   Counters counters;
 };
 
@@ -381,7 +381,7 @@ class Job {
   void cancel();
 
   // Commands that the device has completed so far, of Program::command_count; for progress. 0 when the job does not run
-  // or records no events.
+  // or records no events; Program::event_capacity at most.
   [[nodiscard]] uint64_t commands_done() const;
 
   // Of the last execution; throw Error(kWrongOrder) unless it ended well, kBadInput for an unknown output.

@@ -161,6 +161,11 @@ std::string total_lines(const Report& report) {
                   report.info.firmware.empty() ? "commands, data and records"
                                                : "commands, data and what is shared with the firmware",
                   grouped(rest));
+  if (report.events_lost > 0) {
+    text +=
+        fmt::format("records   {} commands completed without one: the buffer was full, and the rows above lack them\n",
+                    grouped(report.events_lost));
+  }
   return text;
 }
 

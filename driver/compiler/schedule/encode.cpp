@@ -10,6 +10,9 @@
 namespace npu::compiler::backend {
 namespace {
 
+// 7 MiB of records: nearly twice the commands of the longest program of the baselines.
+constexpr uint32_t kMostEvents = 1 << 17;
+
 template <typename C>
 void append_command(const C& command, Program& program) {
   add_patches(command, program.commands.size(), program.patches);
@@ -43,6 +46,7 @@ void encode(const std::vector<Command>& commands, const Yields& yields, const co
             Program& program) {
   program.caps_hash = contract::caps_hash(capabilities);
   program.command_count = static_cast<uint32_t>(commands.size() + yields.points.size()) + 2;
+  program.event_capacity = std::min(program.command_count, kMostEvents);
   program.tail_cycles = whole_cycles(yields.tail);
   contract::BeginCommand begin;
   begin.header.queue = contract::Queue::kSequencer;

@@ -11,8 +11,8 @@
 
 namespace npu::compiler::backend {
 
-// Fills commands, main_words, command_count, caps_hash, patches and tail_cycles of `program`, and of its
-// segments yield_word and cycles.
+// Fills commands, main_words, command_count, event_capacity, caps_hash, patches and tail_cycles of `program`, and of
+// its segments yield_word and cycles.
 void encode(const std::vector<Command>& commands, const Yields& yields, const contract::Capabilities& capabilities,
             Program& program);
 

@@ -70,6 +70,38 @@ class WakeWord : public testing::TestWithParam<NamedNetwork> {
 TEST_P(WakeWord, EveryFrameAsReferenceThreeTimes) { run(Path::kFirmware); }
 TEST_P(WakeWord, WithoutFirmwareThreeTimes) { run(Path::kBypass); }
 
+// A buffer of records that is too small costs records, and nothing else.
+TEST_P(WakeWord, RunsWithFewerRecordsThanCommands) {
+  const auto& [name, preset] = GetParam();
+  const auto network = wake_word(name);
+  if (!network) GTEST_SKIP() << "not imported: the Python environment is missing (sim/setup.sh python)";
+  const Network start{network->name, network->graph, {network->frames.begin(), network->frames.begin() + 3}, {}};
+  runtime::Device device = open_device(options(preset));
+  runtime::Context context = device.create_context();
+  const compiler::Program whole = compiler::compile(network->graph, device.capabilities());
+  ASSERT_EQ(whole.event_capacity, whole.command_count);
+  runtime::RunResult all;
+  std::vector<Invocation> want;
+  for (const uint32_t capacity : {whole.command_count, uint32_t{10}, uint32_t{0}}) {
+    compiler::Program program = whole;
+    program.event_capacity = capacity;
+    const runtime::LoadedProgram loaded = context.load(std::move(program));
+    runtime::Job job = loaded.create_job();
+    context.clear();
+    const std::vector<Invocation> got = stream(job, start);
+    const runtime::RunResult result = job.result();
+    EXPECT_EQ(result.events_lost, whole.command_count - capacity);
+    ASSERT_EQ(result.events.size(), capacity);
+    if (capacity == whole.command_count) {
+      all = result;
+      want = got;
+      expect_equal(got, reference(start), name + " on " + preset);
+    }
+    EXPECT_EQ(difference(want, got), "") << capacity << " records";
+    EXPECT_TRUE(std::equal(result.events.begin(), result.events.end(), all.events.begin())) << capacity << " records";
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Imported, WakeWord,
                          testing::Combine(testing::ValuesIn(kWakeWords), testing::ValuesIn(presets::preset_names())),
                          test_name);

@@ -34,6 +34,13 @@ TEST(Table, RowsSayWhatLimitsALayer) {
   EXPECT_THAT(text, HasSubstr("1 variable, 4 bytes"));
 }
 
+TEST(Table, SaysHowManyCommandsHadNoRecord) {
+  Report report = sample_report();
+  EXPECT_THAT(to_table(report), testing::Not(HasSubstr("records ")));
+  report.events_lost = 1234;
+  EXPECT_THAT(to_table(report), HasSubstr("records   1,234 commands completed without one"));
+}
+
 TEST(Table, AMachineWithoutRtlIsNotCalledExact) {
   RunInfo info = sample_info();
   info.has_rtl = false;

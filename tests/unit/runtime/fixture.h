@@ -107,7 +107,7 @@ inline compiler::Program make_program(const std::vector<compiler::Variable>& var
   end.header.queue = contract::Queue::kSequencer;
   end.encode(program.commands);
   program.main_words = static_cast<uint32_t>(program.commands.size());
-  program.command_count = begin.command_count;
+  program.command_count = program.event_capacity = begin.command_count;
   program.constants = {10, 11, 12, 13, 14, 15};
   program.workspace_bytes = 256;
   program.input_bytes = program.output_bytes = 64;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include "driver/compiler/dram_needs.h"
 #include "tests/unit/runtime/fixture.h"
 
 namespace npu::runtime {
@@ -108,6 +109,26 @@ TEST_F(JobTest, EventsBeyondTheBufferAreCountedAsLost) {
   const RunResult result = job.run();
   EXPECT_EQ(result.events.size(), 2u);
   EXPECT_EQ(result.events_lost, 5u);
+}
+
+// A program may have fewer records than commands: a loop may complete any number of them.
+TEST(EventCapacity, IsTheProgramsAndNotTheNumberOfItsCommands) {
+  Opened opened;
+  Context context = opened.device.create_context();
+  compiler::Program few = make_program({int8_variable("v", 4, {1, 2, 3, 4})});
+  ASSERT_EQ(few.command_count, 4u);
+  few.event_capacity = 3;
+  EXPECT_EQ(compiler::needs_of(few, false).events, 3 * contract::Event::kBytes);
+  LoadedProgram program = context.load(few);
+  Job job = started(program);
+  opened.mock.on_start = [&](MockHal& mock) {
+    EXPECT_EQ(mock.get_register(reg::kEventCapacity), 3u);
+    mock.set_register(reg::kEventCount, 4);
+    mock.end_job();
+  };
+  const RunResult result = job.run();
+  EXPECT_EQ(result.events.size(), 3u);
+  EXPECT_EQ(result.events_lost, 1u);
 }
 
 TEST_F(JobTest, InputsAreChecked) {
