@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vpu around a Verilated module, of whatever preset and variant. Only wrappers include this.
+// Vpu around a Verilated module, of whatever machine and variant. Only wrappers include this.
 #pragma once
 
-#include <bit>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "hw/contract/error.h"
 #include "rtl/verilated/clocked.h"
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/machines.h"
 #include "rtl/verilated/vpu.h"
 
 namespace npu::rtl {
-
-// Ports are arrays of words, element 0 lowest: on such a machine they are the bytes of the memory's order.
-static_assert(std::endian::native == std::endian::little);
 
 template <class Model, class Waveform = NoWaveform>
 class VerilatedVpu final : public Vpu {
@@ -73,7 +69,7 @@ class VerilatedVpu final : public Vpu {
     request.operand = model_->param_operand_o;
     request.offset = model_->param_offset_o;
     request.bytes = model_->param_count_o;
-    request.data = reinterpret_cast<uint8_t*>(model_->param_data_i.m_storage);
+    request.data = bytes_of(model_->param_data_i);
     return true;
   }
   bool read(Read& request) override {
@@ -81,8 +77,8 @@ class VerilatedVpu final : public Vpu {
     request.operand = model_->operand_operand_o;
     request.element_bytes = model_->operand_bytes_o;
     request.lanes = model_->operand_lanes_o;
-    request.offsets = model_->operand_offset_o.m_storage;
-    request.data = model_->operand_data_i.m_storage;
+    request.offsets = words_of(model_->operand_offset_o);
+    request.data = words_of(model_->operand_data_i);
     return true;
   }
   bool write(Write& request) override {
@@ -90,8 +86,8 @@ class VerilatedVpu final : public Vpu {
     request.operand = model_->result_operand_o;
     request.element_bytes = model_->result_bytes_o;
     request.lanes = model_->result_lanes_o;
-    request.offsets = model_->result_offset_o.m_storage;
-    request.data = model_->result_data_o.m_storage;
+    request.offsets = words_of(model_->result_offset_o);
+    request.data = words_of(model_->result_data_o);
     return true;
   }
   void grant_parameters() override { model_->param_ready_i = 1; }
@@ -127,7 +123,7 @@ class VerilatedVpu final : public Vpu {
   }
   template <class Port>
   static void put(Port& port, const std::vector<uint32_t>& words, size_t begin, size_t count) {
-    if (count > 0) std::memcpy(port.m_storage, words.data() + begin, count * sizeof(uint32_t));
+    if (count > 0) std::memcpy(bytes_of(port), words.data() + begin, count * sizeof(uint32_t));
   }
 
   uint32_t lanes_;

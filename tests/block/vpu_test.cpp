@@ -17,7 +17,7 @@
 #include "hw/engine/vpu_model.h"
 #include "hw/timing/vpu_cycles.h"
 #include "hw/timing/vpu_ports.h"
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/machines.h"
 #include "sim/cosim/cycle_comparison.h"
 #include "sim/cosim/random_ewise.h"
 #include "sim/cosim/random_vpu.h"
@@ -422,15 +422,15 @@ TEST(VpuWrapper, SaysWhatItCannotDo) {
   EXPECT_THROW((void)make_vpu("server"), Error);
   VpuEwiseCommand command;
   command.register_count = 17;
-  EXPECT_THROW(make_vpu(built_presets()[0])->start(command), Error);
+  EXPECT_THROW(make_vpu(built_machines()[0])->start(command), Error);
   VpuPoolCommand pool;
   pool.in_h = pool.in_w = pool.out_h = pool.out_w = pool.kernel_h = pool.kernel_w = 1;
   pool.stride_y = pool.stride_x = 3;
   pool.out_w = 1'000'000'000;
-  EXPECT_THROW(make_vpu(built_presets()[0])->start(pool), Error);
+  EXPECT_THROW(make_vpu(built_machines()[0])->start(pool), Error);
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, VpuBlock, testing::ValuesIn(built_presets()));
+INSTANTIATE_TEST_SUITE_P(Presets, VpuBlock, testing::ValuesIn(built_machines()));
 
 }  // namespace
 }  // namespace npu::rtl::test

@@ -226,7 +226,8 @@ class Outputs(Scratch):
         self.assertEqual(self.generate("--root", out, "--check").returncode, 0)
         written = sorted(p.relative_to(out).as_posix() for p in out.rglob("*") if p.is_file())
         self.assertEqual(written, ["docs/reference/contract.md"] + [f"hw/contract/gen/{name}" for name in [
-            "accesses.h", "capabilities.h", "commands.h", "errors.h", "micro_operations.h", "npu_contract.h", "npu_contract_pkg.sv", "registers.h"]])
+            "accesses.h", "capabilities.cmake", "capabilities.h", "commands.h", "errors.h", "micro_operations.h", "npu_contract.h", "npu_contract_pkg.sv",
+            "registers.h"]])
 
         self.tamper("errors.yaml", r"doc: \"An internal check failed\.\"", 'doc: "A check of ours failed."')
         result = self.generate("--root", out, "--check")
