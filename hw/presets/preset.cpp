@@ -14,6 +14,7 @@
 
 #include "hw/contract/suggestion.h"
 #include "hw/presets/embedded.h"
+#include "hw/presets/yaml_document.h"
 
 namespace npu::presets {
 namespace {
@@ -114,11 +115,9 @@ class Parser {
            std::to_string(kMaxFileBytes));
     }
     try {
-      const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-      if (documents.size() != 1 || !documents[0].IsMap()) {
-        fail("must be one YAML mapping with keys such as 'clock_mhz' and 'dram'");
-      }
-      return documents[0];
+      const std::optional<YAML::Node> document = only_document(text);
+      if (!document || !document->IsMap()) fail("must be one YAML mapping with keys such as 'clock_mhz' and 'dram'");
+      return *document;
     } catch (const YAML::Exception& error) {
       fail("line " + std::to_string(error.mark.line + 1) + " is not valid YAML: " + error.msg);
     }

@@ -311,6 +311,13 @@ TEST(Presets, HugeAndDeepTextsAreRefused) {
 }
 
 // Every change of one byte either loads or is refused properly; nothing else comes out.
+// yaml-cpp makes documents without end of it.
+TEST(Presets, ACommaIsNoMachine) {
+  for (const char* text : {",", ",\nclock_mhz: 1\n", "# edge\n, the default machine\nclock_mhz: 1\n"}) {
+    EXPECT_THAT(error_of(text).second, HasSubstr("must be one YAML mapping"));
+  }
+}
+
 TEST(Presets, FlippedBytesNeverCrash) {
   const std::string good = edited({}, "");
   for (uint32_t seed = 1; seed <= 1000; ++seed) {
