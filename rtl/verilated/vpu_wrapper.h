@@ -17,7 +17,10 @@ template <class Model, class Waveform = NoWaveform>
 class VerilatedVpu final : public Vpu {
  public:
   explicit VerilatedVpu(const contract::Capabilities& sizes, Waveform waveform = {})
-      : lanes_(sizes.vpu_lanes), model_(std::move(waveform)) {
+      : lanes_(sizes.vpu_lanes),
+        registers_(sizes.vpu_registers),
+        table_bytes_(sizes.vpu_table_bytes),
+        model_(std::move(waveform)) {
     reset();
   }
 
@@ -30,13 +33,13 @@ class VerilatedVpu final : public Vpu {
   }
 
   void start(const contract::VpuEwiseCommand& command) override {
-    if (command.register_count > kRegisters) {
-      unsupported("has " + std::to_string(kRegisters) + " registers: give the program fewer");
+    if (command.register_count > registers_) {
+      unsupported("has " + std::to_string(registers_) + " registers: give the program fewer");
     }
     uint64_t rows = 0;
     for (const contract::Operand& operand : command.operands) rows += (uint64_t{operand.bytes} + row() - 1) / row();
-    if (rows > kTableRows) {
-      unsupported("holds " + std::to_string(kTableRows * row()) + " bytes of tables and parameters: split the tile");
+    if (rows * row() > table_bytes_) {
+      unsupported("holds " + std::to_string(table_bytes_) + " bytes of tables and parameters: split the tile");
     }
     std::vector<uint32_t> words;
     command.encode(words);
@@ -103,8 +106,6 @@ class VerilatedVpu final : public Vpu {
   uint64_t cycles() const override { return model_.cycles(); }
 
  private:
-  static constexpr uint32_t kRegisters = 16, kTableRows = 256;  // parameters Registers and Rows of npu_vpu
-
   [[noreturn]] static void unsupported(const std::string& what) {
     throw Error(contract::ErrorCode::kArgumentUnsupported, "the RTL of the VPU " + what + ", or run it on the model");
   }
@@ -126,7 +127,7 @@ class VerilatedVpu final : public Vpu {
     if (count > 0) std::memcpy(bytes_of(port), words.data() + begin, count * sizeof(uint32_t));
   }
 
-  uint32_t lanes_;
+  uint32_t lanes_, registers_, table_bytes_;
   Clocked<Model, Waveform> model_;
 };
 

@@ -21,7 +21,9 @@ set(NPU_CAPABILITIES
     dma_burst_bytes
     dma_outstanding
     fifo_depth
-    dram_mib)
+    dram_mib
+    vpu_registers
+    vpu_table_bytes)
 set(NPU_CAPABILITY_clock_mhz 10 4000 OFF)
 set(NPU_CAPABILITY_cpu_clock_mhz 10 4000 OFF)
 set(NPU_CAPABILITY_mxu_cols 4 256 ON)
@@ -42,3 +44,5 @@ set(NPU_CAPABILITY_dma_burst_bytes 64 4096 ON)
 set(NPU_CAPABILITY_dma_outstanding 1 64 OFF)
 set(NPU_CAPABILITY_fifo_depth 1 64 OFF)
 set(NPU_CAPABILITY_dram_mib 1 65536 OFF)
+set(NPU_CAPABILITY_vpu_registers 8 32 ON)
+set(NPU_CAPABILITY_vpu_table_bytes 2048 4194304 ON)
