@@ -3,7 +3,8 @@
 # NPU_RTL_MACHINES. NPU_RTL_NAMES lists all of them by name, NPU_RTL_FILE_name is one's file.
 set(NPU_RTL_MACHINES "" CACHE FILEPATH "Machine files (hw/presets/README.md), with ';' between them, whose RTL is built beside that of nano and edge")
 
-set(NPU_RTL_PRESETS nano edge)
+set(NPU_RTL_PRESETS nano edge CACHE STRING "Machines of hw/presets whose RTL is built; the tests need nano and edge")
+mark_as_advanced(NPU_RTL_PRESETS)
 set(NPU_RTL_NAMES)
 
 # npu_rtl_machine(FILE): one more. Its name becomes a part of names of C++.
