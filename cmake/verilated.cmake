@@ -6,23 +6,10 @@ if(NOT verilator_FOUND)
   message(FATAL_ERROR "Verilator was not found: install it (sim/setup.sh build does) or build without RTL, -DNPU_WITH_RTL=OFF")
 endif()
 
-include(rtl_presets)
+include(machine_file)
+include(rtl_machines)
 
 set(NPU_RTL_THREADS 1 CACHE STRING "Threads of each Verilated block; one is fastest (rtl/README.md, Speed)")
-
-# npu_preset_value(VARIABLE PRESET KEY): the value of a key in hw/presets/PRESET.yaml, or in rtl/coverage/small.yaml.
-function(npu_preset_value variable preset key)
-  set(file "${PROJECT_SOURCE_DIR}/hw/presets/${preset}.yaml")
-  if(preset STREQUAL small)
-    set(file "${PROJECT_SOURCE_DIR}/rtl/coverage/small.yaml")
-  endif()
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
-  file(STRINGS "${file}" line REGEX "^${key}: *[0-9]+")
-  if(NOT line MATCHES "^${key}: *([0-9]+)")
-    message(FATAL_ERROR "${file} has no number ${key}")
-  endif()
-  set(${variable} ${CMAKE_MATCH_1} PARENT_SCOPE)
-endfunction()
 
 # Takes Verilator's own sources out of a Verilated library into one for all, npu_verilator: they are a third of what there
 # is to compile otherwise.

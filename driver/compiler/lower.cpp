@@ -9,11 +9,11 @@
 
 namespace npu::compiler {
 
-Module lower(const graph::Graph& graph, const contract::Capabilities&) {
+Module lower(const graph::Graph& graph, const contract::Capabilities& capabilities) {
   const Facts facts(graph.main());
   require_support(facts);
-  const Plan plan = make_plan(facts);
-  Module module = Emitter(facts, plan).run();
+  const Plan plan = make_plan(facts, capabilities);
+  Module module = Emitter(facts, plan, capabilities).run();
   if (module.layers.size() > UINT16_MAX) {
     throw Error(contract::ErrorCode::kArgumentUnsupported,
                 "the network has " + std::to_string(module.layers.size()) +

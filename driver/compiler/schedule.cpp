@@ -100,7 +100,7 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
   backend::keep_last_writes(module);
   backend::plan_state(module, capabilities, options);
   // Both modules must outlive their schedules.
-  std::optional<Module> direct = backend::write_directly(module);
+  std::optional<Module> direct = backend::write_directly(module, capabilities);
   Choice choice = choose_schedule(module, direct, capabilities, options);
   backend::Schedule& best = choice.schedule;
   if (choice.direct) module.layers = std::move(direct->layers);

@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from generator import c, cpp, cpp_accesses, cpp_commands, cpp_fields, markdown, sv  # noqa: E402
+from generator import c, cmake, cpp, cpp_accesses, cpp_commands, cpp_fields, markdown, sv  # noqa: E402
 from generator.load import load  # noqa: E402
 from generator.source import ContractError  # noqa: E402
 
@@ -35,6 +35,7 @@ def outputs(contract) -> dict:
         "hw/contract/gen/micro_operations.h": cpp_accesses.micro_operations(contract),
         "hw/contract/gen/accesses.h": cpp_accesses.accesses(contract),
         "hw/contract/gen/npu_contract.h": c.header(contract),
+        "hw/contract/gen/capabilities.cmake": cmake.capabilities(contract),
         "hw/contract/gen/npu_contract_pkg.sv": sv.package(contract),
         "docs/reference/contract.md": markdown.reference(contract),
     }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hw/contract/overloaded.h"
+#include "hw/timing/vpu_cycles.h"
 
 namespace npu::engine {
 
@@ -38,6 +39,12 @@ ErrorCode make_tile(contract::AnyCommand command, Tile& tile) {
                         [&](contract::VpuReduceCommand& reduce) { return make<ReduceTile>(reduce, tile); },
                     },
                     command);
+}
+
+bool has_room(const contract::Capabilities& caps, const Tile& tile) {
+  const auto* ewise = std::get_if<EwiseTile>(&tile);
+  return ewise == nullptr || (ewise->command.register_count <= caps.vpu_registers &&
+                              timing::table_rows_of(ewise->command, caps) <= timing::table_rows(caps));
 }
 
 ErrorCode parse_tile(std::span<const uint32_t> words, Tile& tile) {

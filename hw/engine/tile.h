@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "hw/contract/gen/capabilities.h"
 #include "hw/contract/gen/commands.h"
 #include "hw/contract/gen/errors.h"
 #include "hw/engine/mxu_tile.h"
@@ -23,6 +24,10 @@ using Tile = std::variant<MxuTile, EwiseTile, PoolTile, ReduceTile>;
 // fault_bad_command for a command that is no engine's, or that make() of its tile refuses: fields out of range, types
 // that do not fit each other, more work than a damaged command may be.
 [[nodiscard]] contract::ErrorCode make_tile(contract::AnyCommand command, Tile& tile);
+
+// Whether the engines of a machine have room for it: registers and table memory of the VPU. What they have no room for
+// is fault_bad_command, too.
+[[nodiscard]] bool has_room(const contract::Capabilities& caps, const Tile& tile);
 
 // Of any words.
 [[nodiscard]] contract::ErrorCode parse_tile(std::span<const uint32_t> words, Tile& tile);

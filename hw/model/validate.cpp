@@ -55,9 +55,12 @@ ErrorCode check(const Command& command, const contract::Capabilities& caps, Deco
 }
 
 template <typename Command>
-ErrorCode check_tile(Command command, Queue queue, DecodedCommand& decoded) {
+ErrorCode check_tile(Command command, Queue queue, const contract::Capabilities& caps, DecodedCommand& decoded) {
   if (command.header.queue != queue) return ErrorCode::kFaultBadCommand;
-  return engine::make_tile(std::move(command), decoded.emplace<engine::Tile>());
+  auto& tile = decoded.emplace<engine::Tile>();
+  const ErrorCode error = engine::make_tile(std::move(command), tile);
+  if (error != ErrorCode::kOk) return error;
+  return engine::has_room(caps, tile) ? ErrorCode::kOk : ErrorCode::kFaultBadCommand;
 }
 
 }  // namespace
@@ -74,10 +77,10 @@ ErrorCode check_command(std::span<const uint32_t> words, const contract::Capabil
           [&](contract::DeclareCommand& declare) { return check(declare, caps, decoded); },
           [&](contract::YieldCommand& yield) { return check(yield, caps, decoded); },
           [&](contract::DmaCommand& dma) { return check(dma, caps, decoded); },
-          [&](contract::MxuCommand& mxu) { return check_tile(mxu, Queue::kMxu, decoded); },
-          [&](contract::VpuEwiseCommand& ewise) { return check_tile(std::move(ewise), Queue::kVpu, decoded); },
-          [&](contract::VpuPoolCommand& pool) { return check_tile(pool, Queue::kVpu, decoded); },
-          [&](contract::VpuReduceCommand& reduce) { return check_tile(reduce, Queue::kVpu, decoded); },
+          [&](contract::MxuCommand& mxu) { return check_tile(mxu, Queue::kMxu, caps, decoded); },
+          [&](contract::VpuEwiseCommand& ewise) { return check_tile(std::move(ewise), Queue::kVpu, caps, decoded); },
+          [&](contract::VpuPoolCommand& pool) { return check_tile(pool, Queue::kVpu, caps, decoded); },
+          [&](contract::VpuReduceCommand& reduce) { return check_tile(reduce, Queue::kVpu, caps, decoded); },
       },
       command);
   if (error != ErrorCode::kOk) return error;

@@ -14,6 +14,7 @@
 
 #include "hw/contract/suggestion.h"
 #include "hw/presets/embedded.h"
+#include "hw/presets/yaml_document.h"
 
 namespace npu::presets {
 namespace {
@@ -114,11 +115,9 @@ class Parser {
            std::to_string(kMaxFileBytes));
     }
     try {
-      const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-      if (documents.size() != 1 || !documents[0].IsMap()) {
-        fail("must be one YAML mapping with keys such as 'clock_mhz' and 'dram'");
-      }
-      return documents[0];
+      const std::optional<YAML::Node> document = only_document(text);
+      if (!document || !document->IsMap()) fail("must be one YAML mapping with keys such as 'clock_mhz' and 'dram'");
+      return *document;
     } catch (const YAML::Exception& error) {
       fail("line " + std::to_string(error.mark.line + 1) + " is not valid YAML: " + error.msg);
     }
@@ -216,6 +215,9 @@ class Parser {
             "at least " + text(spm_width) + ", one row of the spm_banks banks of spm_bank_bytes");
     require(caps.mxu_weight_port_bytes <= spm_width, "mxu_weight_port_bytes", caps.mxu_weight_port_bytes,
             "at most " + text(spm_width) + ", the width of all scratchpad banks");
+    const uint64_t row = uint64_t{caps.vpu_lanes} * 4;
+    require(row <= caps.vpu_table_bytes, "vpu_table_bytes", caps.vpu_table_bytes,
+            "at least " + text(row) + ", one row of the table memory of vpu_lanes lanes");
     const uint64_t table = uint64_t{caps.var_entries} * 16;
     require(table < caps.psram_bytes, "var_entries", caps.var_entries,
             "less than " + text(caps.psram_bytes / 16) + ": its table of " + text(table) +

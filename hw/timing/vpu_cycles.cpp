@@ -28,12 +28,22 @@ constexpr uint64_t kLookup = 4;
 constexpr uint64_t kDivide = 34;
 static_assert(kAveragePasses == 1 + kRescale);
 
-uint64_t blob_cycles(uint64_t bytes, const Capabilities& caps) { return ceil_div(bytes, kLaneBytes * caps.vpu_lanes); }
-
 // An operand wider than a lane takes two passes.
 uint64_t access_passes(Element type) { return type == Element::kI48 ? 2 : 1; }
 
 }  // namespace
+
+uint64_t table_rows(const Capabilities& caps) { return caps.vpu_table_bytes / (kLaneBytes * caps.vpu_lanes); }
+
+uint64_t table_rows_of(uint64_t bytes, const Capabilities& caps) {
+  return ceil_div(bytes, kLaneBytes * caps.vpu_lanes);
+}
+
+uint64_t table_rows_of(const contract::VpuEwiseCommand& command, const Capabilities& caps) {
+  uint64_t rows = 0;
+  for (const contract::Operand& operand : command.operands) rows += table_rows_of(operand.bytes, caps);
+  return rows;
+}
 
 uint64_t uop_passes(const contract::Uop& uop, Element type) {
   switch (uop.op) {
@@ -87,8 +97,7 @@ Cycles ewise_cycles(const contract::VpuEwiseCommand& command, const Capabilities
     passes += uop_passes(uop, exists ? command.operands[operand.index].type : Element::kI32);
   }
   Cycles cycles;
-  cycles.fill = kVpuFillStages;
-  for (const contract::Operand& operand : command.operands) cycles.fill += blob_cycles(operand.bytes, caps);
+  cycles.fill = kVpuFillStages + table_rows_of(command, caps);  // a row a cycle
   cycles.steady = ceil_div(elements, caps.vpu_lanes) * passes;
   cycles.drain = kVpuDrainStages;
   return cycles;
@@ -102,7 +111,7 @@ Cycles pool_cycles(const contract::VpuPoolCommand& command, const Capabilities& 
   const uint64_t window = average ? std::max(taps, kReciprocalPasses) : taps;
   const uint64_t epilogue = (average ? kAveragePasses : 0) + 1;  // with the store
   Cycles cycles;
-  cycles.fill = kVpuFillStages + (average ? blob_cycles(contract::ParameterHeader::kBytes, caps) : 0);
+  cycles.fill = kVpuFillStages + (average ? table_rows_of(contract::ParameterHeader::kBytes, caps) : 0);
   cycles.steady = ceil_div(elements, caps.vpu_lanes) * (window + epilogue);
   cycles.drain = kVpuDrainStages;
   return cycles;

@@ -12,6 +12,12 @@ namespace npu::timing {
 // Passes that a vector spends in one micro-operation. `type` is the element type of the operand of load and store.
 [[nodiscard]] uint64_t uop_passes(const contract::Uop& uop, contract::Element type);
 
+// The table memory has rows of four bytes a lane: how many, and how many of them a table or parameter block of so many
+// bytes takes, and all of a command.
+[[nodiscard]] uint64_t table_rows(const contract::Capabilities& caps);
+[[nodiscard]] uint64_t table_rows_of(uint64_t bytes, const contract::Capabilities& caps);
+[[nodiscard]] uint64_t table_rows_of(const contract::VpuEwiseCommand& command, const contract::Capabilities& caps);
+
 // Passes of an average besides those of its window: the reciprocal of its count, a bit a pass, while the window's sum
 // comes in; then count times zero point off the sum, and the reciprocal's rescale.
 inline constexpr uint64_t kReciprocalPasses = 32, kAveragePasses = 5;

@@ -12,8 +12,10 @@
 #include <string>
 #endif
 
+#include <bit>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "rtl/verilated/assertion.h"
@@ -103,6 +105,28 @@ class Clocked {
   std::unique_ptr<Model> model_;
   [[no_unique_address]] Waveform waveform_;  // closed before the model goes
 };
+
+// A port of more than 64 bits is an array of words, element 0 lowest, a narrower one a number: on such a machine both
+// are the bytes of the memory's order.
+static_assert(std::endian::native == std::endian::little);
+template <class Port>
+uint8_t* bytes_of(Port& port) {
+  static_assert(std::is_trivially_copyable_v<Port>);
+  return reinterpret_cast<uint8_t*>(&port);
+}
+template <class Port>
+const uint8_t* bytes_of(const Port& port) {
+  return reinterpret_cast<const uint8_t*>(&port);
+}
+// Of a port that no machine has with fewer than 65 bits.
+template <std::size_t N>
+uint32_t* words_of(VlWide<N>& port) {
+  return port.m_storage;
+}
+template <std::size_t N>
+const uint32_t* words_of(const VlWide<N>& port) {
+  return port.m_storage;
+}
 
 // Bits [lsb, lsb + width) of a port, width <= 64.
 template <class Port>

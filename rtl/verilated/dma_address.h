@@ -36,7 +36,7 @@ class DmaAddress {
   virtual void tick() = 0;
 };
 
-// `preset` names the machine whose RTL was built. Throws npu::Error (bad_preset) for others.
-[[nodiscard]] std::unique_ptr<DmaAddress> make_dma_address(std::string_view preset);
+// `machine` is the name of one whose RTL was built. Throws npu::Error (bad_preset) for others.
+[[nodiscard]] std::unique_ptr<DmaAddress> make_dma_address(std::string_view machine);
 
 }  // namespace npu::rtl

@@ -2,7 +2,6 @@
 // DmaAddress around a Verilated module of whatever sizes. Only wrappers include this.
 #pragma once
 
-#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -11,9 +10,6 @@
 #include "rtl/verilated/dma_address.h"
 
 namespace npu::rtl {
-
-// Ports are arrays of words, element 0 lowest: on such a machine they are the bytes of the memory's order.
-static_assert(std::endian::native == std::endian::little);
 
 template <class Model>
 class VerilatedDmaAddress final : public DmaAddress {
@@ -29,7 +25,7 @@ class VerilatedDmaAddress final : public DmaAddress {
   void start(const contract::DmaCommand& command, uint64_t src_base, uint64_t dst_base) override {
     std::vector<uint32_t> words;
     command.encode(words);
-    std::memcpy(&model_->command_i, words.data(), words.size() * sizeof(uint32_t));
+    std::memcpy(bytes_of(model_->command_i), words.data(), words.size() * sizeof(uint32_t));
     model_->src_base_i = src_base;
     model_->dst_base_i = dst_base;
     model_->start_valid_i = 1;
@@ -44,7 +40,7 @@ class VerilatedDmaAddress final : public DmaAddress {
   }
   [[nodiscard]] bool destination(Beat& beat) override {
     beat = {model_->dst_address_o, model_->dst_bytes_o, model_->dst_last_o != 0, nullptr};
-    if (model_->dst_fill_o != 0) beat.fill = reinterpret_cast<const uint8_t*>(&model_->dst_data_o);
+    if (model_->dst_fill_o != 0) beat.fill = bytes_of(model_->dst_data_o);
     return model_->dst_valid_o != 0;
   }
   void set_ready(bool source, bool destination) override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "rtl/verilated/machines.h"
 #include "rtl/verilated/module.h"
-#include "rtl/verilated/presets.h"
 #ifdef NPU_RTL_TRACE
 #include "rtl/verilated/traced.h"
 #endif
@@ -9,7 +9,7 @@ namespace npu::rtl {
 
 BlockMakers linked_blocks() {
   BlockMakers makers{};
-  makers.built_presets = built_presets;
+  makers.built_machines = built_machines;
   makers.sizes_of = sizes_of;
   makers.mac_array = make_mac_array;
   makers.vpu = make_vpu;

@@ -86,7 +86,7 @@ void fetch(const MacArray::Weights& request, const uint8_t* base);
 void fetch(const MacArray::Parameters& request, const uint8_t* base);
 void store(const MacArray::Results& request, uint8_t* base);
 
-// `preset` names the machine whose RTL was built. Throws npu::Error (bad_preset) for others.
-[[nodiscard]] std::unique_ptr<MacArray> make_mac_array(std::string_view preset);
+// `machine` is the name of one whose RTL was built. Throws npu::Error (bad_preset) for others.
+[[nodiscard]] std::unique_ptr<MacArray> make_mac_array(std::string_view machine);
 
 }  // namespace npu::rtl

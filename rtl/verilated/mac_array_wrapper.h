@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MacArray around a Verilated module, of whatever preset and variant. Only wrappers include this.
+// MacArray around a Verilated module, of whatever machine and variant. Only wrappers include this.
 #pragma once
 
-#include <bit>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -10,16 +9,9 @@
 #include "hw/contract/error.h"
 #include "rtl/verilated/clocked.h"
 #include "rtl/verilated/mac_array.h"
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/machines.h"
 
 namespace npu::rtl {
-
-// Ports are arrays of words, element 0 lowest: on such a machine they are the bytes of the memory's order.
-static_assert(std::endian::native == std::endian::little);
-template <class Port>
-uint8_t* port_bytes(Port& port) {
-  return reinterpret_cast<uint8_t*>(port.m_storage);
-}
 
 inline bool spans(uint32_t out, uint32_t stride, int32_t pad, uint32_t kernel, uint32_t dilation, uint32_t in) {
   const int64_t last = int64_t{out - 1} * stride + int64_t{kernel - 1} * dilation - pad;
@@ -51,7 +43,7 @@ class VerilatedMacArray final : public MacArray {
     }
     std::vector<uint32_t> words;
     command.encode(words);
-    std::memcpy(port_bytes(model_->command_i), words.data(), words.size() * sizeof(uint32_t));
+    std::memcpy(bytes_of(model_->command_i), words.data(), words.size() * sizeof(uint32_t));
     model_->start_valid_i = 1;
     src_bytes_ = contract::element_bytes(command.src_type);
     weight_bytes_ = contract::element_bytes(command.weight_type);
@@ -62,11 +54,11 @@ class VerilatedMacArray final : public MacArray {
   bool activations(Activations& request) override {
     if (model_->act_valid_o == 0) return false;
     request.positions = model_->act_positions_o;
-    request.offsets = model_->act_offset_o.m_storage;
+    request.offsets = words_of(model_->act_offset_o);
     request.elements = model_->act_elements_o;
     request.element_bytes = src_bytes_;
     request.pitch = model_->act_depthwise_o != 0 ? cols_ : 1;
-    request.data = port_bytes(model_->act_data_i);
+    request.data = bytes_of(model_->act_data_i);
     return true;
   }
   bool weights(Weights& request) override {
@@ -78,14 +70,14 @@ class VerilatedMacArray final : public MacArray {
     request.elements = model_->weight_elements_o;
     request.element_bytes = weight_bytes_;
     request.pitch = column_elements_;
-    request.data = port_bytes(model_->weight_data_i);
+    request.data = bytes_of(model_->weight_data_i);
     return true;
   }
   bool parameters(Parameters& request) override {
     if (model_->param_valid_o == 0) return false;
     request.offset = static_cast<int32_t>(model_->param_offset_o);
     request.bytes = model_->param_bytes_o;
-    request.data = port_bytes(model_->param_data_i);
+    request.data = bytes_of(model_->param_data_i);
     return true;
   }
   bool results(Results& request) override {
@@ -93,7 +85,7 @@ class VerilatedMacArray final : public MacArray {
     request.offset = static_cast<int32_t>(model_->result_offset_o);
     request.columns = model_->result_columns_o;
     request.element_bytes = dst_bytes_;
-    request.data = model_->result_data_o.m_storage;
+    request.data = words_of(model_->result_data_o);
     return true;
   }
   void grant_activations() override { model_->act_ready_i = 1; }

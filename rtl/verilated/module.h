@@ -21,18 +21,18 @@ namespace npu::rtl {
 // A hash of all that the module is made of (rtl/CMakeLists.txt lists it); a module of another version is not used.
 [[nodiscard]] std::string_view source_version();
 
-// What the module can make. Each function throws npu::Error (bad_preset) for a preset whose RTL was not built.
+// What the module can make. Each function throws npu::Error (bad_preset) for a machine whose RTL was not built.
 struct BlockMakers {
-  std::span<const char* const> (*built_presets)();
-  contract::Capabilities (*sizes_of)(std::string_view preset);
-  std::unique_ptr<MacArray> (*mac_array)(std::string_view preset);
-  std::unique_ptr<Vpu> (*vpu)(std::string_view preset);
-  std::unique_ptr<DmaAddress> (*dma_address)(std::string_view preset);
-  std::unique_ptr<Scratchpad> (*scratchpad)(std::string_view preset);
-  std::unique_ptr<PersistentSram> (*persistent_sram)(std::string_view preset);
+  std::span<const char* const> (*built_machines)();
+  contract::Capabilities (*sizes_of)(std::string_view machine);
+  std::unique_ptr<MacArray> (*mac_array)(std::string_view machine);
+  std::unique_ptr<Vpu> (*vpu)(std::string_view machine);
+  std::unique_ptr<DmaAddress> (*dma_address)(std::string_view machine);
+  std::unique_ptr<Scratchpad> (*scratchpad)(std::string_view machine);
+  std::unique_ptr<PersistentSram> (*persistent_sram)(std::string_view machine);
   // Blocks that write an FST trace to `file`; null unless they were built (NPU_RTL_TRACE).
-  std::unique_ptr<MacArray> (*traced_mac_array)(std::string_view preset, const std::string& file);
-  std::unique_ptr<Vpu> (*traced_vpu)(std::string_view preset, const std::string& file);
+  std::unique_ptr<MacArray> (*traced_mac_array)(std::string_view machine, const std::string& file);
+  std::unique_ptr<Vpu> (*traced_vpu)(std::string_view machine, const std::string& file);
 };
 
 // Of the blocks that are linked into the caller.

@@ -75,7 +75,7 @@ class PersistentSram {
   virtual void tick() = 0;
 };
 
-// `preset` names the machine whose RTL was built. Throws npu::Error (bad_preset) for others.
-[[nodiscard]] std::unique_ptr<PersistentSram> make_persistent_sram(std::string_view preset);
+// `machine` is the name of one whose RTL was built. Throws npu::Error (bad_preset) for others.
+[[nodiscard]] std::unique_ptr<PersistentSram> make_persistent_sram(std::string_view machine);
 
 }  // namespace npu::rtl

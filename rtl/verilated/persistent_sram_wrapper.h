@@ -2,7 +2,6 @@
 // PersistentSram around a Verilated module of whatever sizes. Only wrappers include this.
 #pragma once
 
-#include <bit>
 #include <cstring>
 
 #include "hw/contract/gen/capabilities.h"
@@ -10,9 +9,6 @@
 #include "rtl/verilated/persistent_sram.h"
 
 namespace npu::rtl {
-
-// Ports are arrays of words, element 0 lowest: on such a machine they are the bytes of the memory's order.
-static_assert(std::endian::native == std::endian::little);
 
 template <class Model>
 class VerilatedPersistentSram final : public PersistentSram {
@@ -38,8 +34,8 @@ class VerilatedPersistentSram final : public PersistentSram {
 
   void inject(uint32_t row, uint32_t lane, uint64_t data_flips, uint8_t check_flips) override {
     model_->inject_valid_i = 1;
-    model_->inject_row_i = static_cast<uint16_t>(row);
-    model_->inject_lane_i = static_cast<uint8_t>(lane);
+    set(model_->inject_row_i, row);
+    set(model_->inject_lane_i, lane);
     put_bits(model_->inject_flips_i, 0, 64, data_flips);
     put_bits(model_->inject_flips_i, 64, 8, check_flips);
   }
@@ -55,7 +51,7 @@ class VerilatedPersistentSram final : public PersistentSram {
     model_->data_privileged_i = access.privileged;
     model_->data_address_i = access.address;
     put_bits(model_->data_strobe_i, 0, sizes_.port_bytes, access.strobe);
-    if (access.write) std::memcpy(&model_->data_data_i, access.data.data(), sizes_.port_bytes);
+    if (access.write) std::memcpy(bytes_of(model_->data_data_i), access.data.data(), sizes_.port_bytes);
   }
   void withdraw_access() override { model_->data_valid_i = 0; }
   [[nodiscard]] bool access_taken() override {
@@ -68,13 +64,13 @@ class VerilatedPersistentSram final : public PersistentSram {
   }
   [[nodiscard]] uint32_t answer_failed() const override { return model_->data_failed_o; }
   [[nodiscard]] std::span<const uint8_t> answer() const override {
-    return {reinterpret_cast<const uint8_t*>(&model_->data_data_o), sizes_.port_bytes};
+    return {bytes_of(model_->data_data_o), sizes_.port_bytes};
   }
 
   void operate(const Operation& operation) override {
     model_->op_valid_i = 1;
     model_->op_i = static_cast<uint8_t>(operation.op);
-    model_->op_index_i = static_cast<uint16_t>(operation.index);
+    set(model_->op_index_i, operation.index);
     model_->op_hash_i = operation.hash;
     put_bits(model_->op_low_i, 0, 40, static_cast<uint64_t>(operation.low));
     put_bits(model_->op_high_i, 0, 40, static_cast<uint64_t>(operation.high));
@@ -98,6 +94,12 @@ class VerilatedPersistentSram final : public PersistentSram {
   void tick() override { model_.tick(); }
 
  private:
+  // A number into a port that is as wide as the machine's numbers are.
+  template <class Port>
+  static void set(Port& port, uint32_t value) {
+    port = static_cast<Port>(value);
+  }
+
   Sizes sizes_;
   Clocked<Model> model_;
 };

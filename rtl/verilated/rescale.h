@@ -40,7 +40,7 @@ class Rescale {
   virtual void tick() = 0;
 };
 
-// `preset` names the machine whose RTL was built. Throws npu::Error (bad_preset) for others.
-[[nodiscard]] std::unique_ptr<Rescale> make_rescale(std::string_view preset);
+// `machine` is the name of one whose RTL was built. Throws npu::Error (bad_preset) for others.
+[[nodiscard]] std::unique_ptr<Rescale> make_rescale(std::string_view machine);
 
 }  // namespace npu::rtl

@@ -30,7 +30,7 @@ class Scratchpad {
   virtual void tick() = 0;
 };
 
-// `preset` names the machine whose RTL was built. Throws npu::Error (bad_preset) for others.
-[[nodiscard]] std::unique_ptr<Scratchpad> make_scratchpad(std::string_view preset);
+// `machine` is the name of one whose RTL was built. Throws npu::Error (bad_preset) for others.
+[[nodiscard]] std::unique_ptr<Scratchpad> make_scratchpad(std::string_view machine);
 
 }  // namespace npu::rtl

@@ -11,9 +11,6 @@
 
 namespace npu::rtl {
 
-// Ports are arrays of words, element 0 lowest: on such a machine they are the bytes of the memory's order.
-static_assert(std::endian::native == std::endian::little);
-
 template <class Model>
 class VerilatedScratchpad final : public Scratchpad {
  public:
@@ -32,8 +29,7 @@ class VerilatedScratchpad final : public Scratchpad {
   void write(uint32_t requester, uint32_t word, uint32_t strobe, std::span<const uint8_t> data) override {
     ask(requester, word, true);
     put_bits(model_->strobe_i, sizes_.bank_bytes * requester, sizes_.bank_bytes, strobe);
-    std::memcpy(reinterpret_cast<uint8_t*>(&model_->data_i) + sizes_.bank_bytes * requester, data.data(),
-                sizes_.bank_bytes);
+    std::memcpy(bytes_of(model_->data_i) + sizes_.bank_bytes * requester, data.data(), sizes_.bank_bytes);
   }
   void withdraw(uint32_t requester) override { put_bits(model_->valid_i, requester, 1, 0); }
   [[nodiscard]] bool granted(uint32_t requester) override {
@@ -42,7 +38,7 @@ class VerilatedScratchpad final : public Scratchpad {
   }
   [[nodiscard]] std::span<const uint8_t> answer(uint32_t requester) const override {
     if (get_bits(model_->valid_o, requester, 1) == 0) return {};
-    return {reinterpret_cast<const uint8_t*>(&model_->data_o) + sizes_.bank_bytes * requester, sizes_.bank_bytes};
+    return {bytes_of(model_->data_o) + sizes_.bank_bytes * requester, sizes_.bank_bytes};
   }
   void tick() override { model_.tick(); }
 

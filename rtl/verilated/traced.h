@@ -12,7 +12,7 @@
 namespace npu::rtl {
 
 // The file is complete when the block is destroyed. Throw as make_mac_array does.
-[[nodiscard]] std::unique_ptr<MacArray> make_traced_mac_array(std::string_view preset, const std::string& file);
-[[nodiscard]] std::unique_ptr<Vpu> make_traced_vpu(std::string_view preset, const std::string& file);
+[[nodiscard]] std::unique_ptr<MacArray> make_traced_mac_array(std::string_view machine, const std::string& file);
+[[nodiscard]] std::unique_ptr<Vpu> make_traced_vpu(std::string_view machine, const std::string& file);
 
 }  // namespace npu::rtl

@@ -79,7 +79,7 @@ void fetch(const Vpu::Parameters& request, const uint8_t* base);
 void fetch(const Vpu::Read& request, const uint8_t* base);
 void store(const Vpu::Write& request, uint8_t* base);
 
-// `preset` names the machine whose RTL was built. Throws npu::Error (bad_preset) for others.
-[[nodiscard]] std::unique_ptr<Vpu> make_vpu(std::string_view preset);
+// `machine` is the name of one whose RTL was built. Throws npu::Error (bad_preset) for others.
+[[nodiscard]] std::unique_ptr<Vpu> make_vpu(std::string_view machine);
 
 }  // namespace npu::rtl

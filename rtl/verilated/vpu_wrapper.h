@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vpu around a Verilated module, of whatever preset and variant. Only wrappers include this.
+// Vpu around a Verilated module, of whatever machine and variant. Only wrappers include this.
 #pragma once
 
-#include <bit>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "hw/contract/error.h"
 #include "rtl/verilated/clocked.h"
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/machines.h"
 #include "rtl/verilated/vpu.h"
 
 namespace npu::rtl {
-
-// Ports are arrays of words, element 0 lowest: on such a machine they are the bytes of the memory's order.
-static_assert(std::endian::native == std::endian::little);
 
 template <class Model, class Waveform = NoWaveform>
 class VerilatedVpu final : public Vpu {
  public:
   explicit VerilatedVpu(const contract::Capabilities& sizes, Waveform waveform = {})
-      : lanes_(sizes.vpu_lanes), model_(std::move(waveform)) {
+      : lanes_(sizes.vpu_lanes),
+        registers_(sizes.vpu_registers),
+        table_bytes_(sizes.vpu_table_bytes),
+        model_(std::move(waveform)) {
     reset();
   }
 
@@ -34,13 +33,13 @@ class VerilatedVpu final : public Vpu {
   }
 
   void start(const contract::VpuEwiseCommand& command) override {
-    if (command.register_count > kRegisters) {
-      unsupported("has " + std::to_string(kRegisters) + " registers: give the program fewer");
+    if (command.register_count > registers_) {
+      unsupported("has " + std::to_string(registers_) + " registers: give the program fewer");
     }
     uint64_t rows = 0;
     for (const contract::Operand& operand : command.operands) rows += (uint64_t{operand.bytes} + row() - 1) / row();
-    if (rows > kTableRows) {
-      unsupported("holds " + std::to_string(kTableRows * row()) + " bytes of tables and parameters: split the tile");
+    if (rows * row() > table_bytes_) {
+      unsupported("holds " + std::to_string(table_bytes_) + " bytes of tables and parameters: split the tile");
     }
     std::vector<uint32_t> words;
     command.encode(words);
@@ -73,7 +72,7 @@ class VerilatedVpu final : public Vpu {
     request.operand = model_->param_operand_o;
     request.offset = model_->param_offset_o;
     request.bytes = model_->param_count_o;
-    request.data = reinterpret_cast<uint8_t*>(model_->param_data_i.m_storage);
+    request.data = bytes_of(model_->param_data_i);
     return true;
   }
   bool read(Read& request) override {
@@ -81,8 +80,8 @@ class VerilatedVpu final : public Vpu {
     request.operand = model_->operand_operand_o;
     request.element_bytes = model_->operand_bytes_o;
     request.lanes = model_->operand_lanes_o;
-    request.offsets = model_->operand_offset_o.m_storage;
-    request.data = model_->operand_data_i.m_storage;
+    request.offsets = words_of(model_->operand_offset_o);
+    request.data = words_of(model_->operand_data_i);
     return true;
   }
   bool write(Write& request) override {
@@ -90,8 +89,8 @@ class VerilatedVpu final : public Vpu {
     request.operand = model_->result_operand_o;
     request.element_bytes = model_->result_bytes_o;
     request.lanes = model_->result_lanes_o;
-    request.offsets = model_->result_offset_o.m_storage;
-    request.data = model_->result_data_o.m_storage;
+    request.offsets = words_of(model_->result_offset_o);
+    request.data = words_of(model_->result_data_o);
     return true;
   }
   void grant_parameters() override { model_->param_ready_i = 1; }
@@ -107,8 +106,6 @@ class VerilatedVpu final : public Vpu {
   uint64_t cycles() const override { return model_.cycles(); }
 
  private:
-  static constexpr uint32_t kRegisters = 16, kTableRows = 256;  // parameters Registers and Rows of npu_vpu
-
   [[noreturn]] static void unsupported(const std::string& what) {
     throw Error(contract::ErrorCode::kArgumentUnsupported, "the RTL of the VPU " + what + ", or run it on the model");
   }
@@ -127,10 +124,10 @@ class VerilatedVpu final : public Vpu {
   }
   template <class Port>
   static void put(Port& port, const std::vector<uint32_t>& words, size_t begin, size_t count) {
-    if (count > 0) std::memcpy(port.m_storage, words.data() + begin, count * sizeof(uint32_t));
+    if (count > 0) std::memcpy(bytes_of(port), words.data() + begin, count * sizeof(uint32_t));
   }
 
-  uint32_t lanes_;
+  uint32_t lanes_, registers_, table_bytes_;
   Clocked<Model, Waveform> model_;
 };
 

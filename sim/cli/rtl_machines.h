@@ -10,7 +10,7 @@
 
 namespace npu::cli {
 
-// Names of presets (NPU_RTL_PRESETS of cmake/rtl_presets.cmake).
+// Names of presets (NPU_RTL_PRESETS of cmake/rtl_machines.cmake).
 [[nodiscard]] const std::vector<std::string>& rtl_presets();
 
 // Whether one of them has an MXU and a VPU of the same sizes.

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <set>
 
 #include "driver/graph/file.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
+#include "hw/presets/yaml_document.h"
 
 namespace npu::cli {
 
@@ -28,11 +30,11 @@ std::string at_line(const std::string& file, int line, const std::string& what) 
 YamlValue YamlValue::read(const std::filesystem::path& file, size_t most_bytes) {
   const std::vector<uint8_t> bytes = graph::read_file(file, most_bytes);
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(bytes.begin(), bytes.end()));
-    if (documents.size() != 1 || !documents[0].IsMap()) {
+    const std::optional<YAML::Node> document = presets::only_document(std::string(bytes.begin(), bytes.end()));
+    if (!document || !document->IsMap()) {
       throw Error(ErrorCode::kBadInput, fmt::format("{}: must be one YAML mapping", file.string()));
     }
-    return {file.string(), "", documents[0]};
+    return {file.string(), "", *document};
   } catch (const YAML::Exception& error) {
     throw Error(ErrorCode::kBadInput,
                 at_line(file.string(), std::max(error.mark.line, 0), "is not valid YAML: " + error.msg));

@@ -16,7 +16,7 @@ Blocks blocks_of(const rtl::BlockMakers& makers) {
   blocks.persistent_sram = makers.persistent_sram;
   blocks.traced_mac_array = makers.traced_mac_array;
   blocks.traced_vpu = makers.traced_vpu;
-  blocks.built_presets = makers.built_presets;
+  blocks.built_machines = makers.built_machines;
   blocks.sizes_of = makers.sizes_of;
   return blocks;
 }
@@ -37,7 +37,7 @@ Blocks& blocks() {
 
 Blocks& required_blocks() {
   Blocks& found = blocks();
-  if (!found.built_presets) {
+  if (!found.built_machines) {
     throw Error(contract::ErrorCode::kFeatureUnsupported,
                 "there is no RTL beside this program: build the module libnpu_rtl.so in its build folder, with "
                 "cmake --build FOLDER --target npu_rtl_module (the folder must be configured with -DNPU_WITH_RTL=ON)");

@@ -14,17 +14,17 @@ namespace npu::cosim {
 
 // Empty functions where there is no such block.
 struct Blocks {
-  std::function<std::unique_ptr<rtl::MacArray>(std::string_view preset)> mac_array;
-  std::function<std::unique_ptr<rtl::Vpu>(std::string_view preset)> vpu;
-  std::function<std::unique_ptr<rtl::DmaAddress>(std::string_view preset)> dma_address;
-  std::function<std::unique_ptr<rtl::Scratchpad>(std::string_view preset)> scratchpad;
-  std::function<std::unique_ptr<rtl::PersistentSram>(std::string_view preset)> persistent_sram;
+  std::function<std::unique_ptr<rtl::MacArray>(std::string_view machine)> mac_array;
+  std::function<std::unique_ptr<rtl::Vpu>(std::string_view machine)> vpu;
+  std::function<std::unique_ptr<rtl::DmaAddress>(std::string_view machine)> dma_address;
+  std::function<std::unique_ptr<rtl::Scratchpad>(std::string_view machine)> scratchpad;
+  std::function<std::unique_ptr<rtl::PersistentSram>(std::string_view machine)> persistent_sram;
   // Write an FST trace to the file; empty when no such blocks were built.
-  std::function<std::unique_ptr<rtl::MacArray>(std::string_view preset, const std::string& file)> traced_mac_array;
-  std::function<std::unique_ptr<rtl::Vpu>(std::string_view preset, const std::string& file)> traced_vpu;
-  // Presets whose RTL was built, and the sizes of one's blocks.
-  std::function<std::span<const char* const>()> built_presets;
-  std::function<contract::Capabilities(std::string_view preset)> sizes_of;
+  std::function<std::unique_ptr<rtl::MacArray>(std::string_view machine, const std::string& file)> traced_mac_array;
+  std::function<std::unique_ptr<rtl::Vpu>(std::string_view machine, const std::string& file)> traced_vpu;
+  // Machines whose RTL was built, and the sizes of one's blocks.
+  std::function<std::span<const char* const>()> built_machines;
+  std::function<contract::Capabilities(std::string_view machine)> sizes_of;
 };
 
 // Those of the module. While it is missing, each call looks for it again. Throws npu::Error (cannot_read) for a module

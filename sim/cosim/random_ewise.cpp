@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "hw/contract/error.h"
 #include "hw/contract/uop_fields.h"
@@ -180,8 +181,8 @@ void add_stores(EwisePlan& plan, Random& random) {
 }
 
 // Other registers for all of a program.
-void rename(VpuEwiseCommand& command, const std::array<uint32_t, kVpuRegisters>& order) {
-  command.register_count = kVpuRegisters;
+void rename(VpuEwiseCommand& command, const std::vector<uint32_t>& order) {
+  command.register_count = static_cast<uint32_t>(order.size());
   for (Uop& uop : command.uops) {
     for_each_source(uop, [&](uint32_t& source) { source = order.at(source); });
     if (has_result(uop.op)) uop.dst = order.at(uop.dst);
@@ -241,9 +242,9 @@ EwisePlan random_ewise(Random& random) {
 EwisePlan random_ewise(Random& random, const contract::Capabilities& caps, uint64_t most_cycles) {
   for (int i = 0; i < kEwiseTries; ++i) {
     EwisePlan plan = random_ewise(random);
-    if (random.chance(20)) lengthen(plan, random);
+    if (random.chance(20)) lengthen(plan, random, caps.vpu_registers);
     if (timing::ewise_cycles(plan.command, caps).total() <= most_cycles &&
-        table_rows(plan.command, caps) <= kTableRows) {
+        timing::table_rows_of(plan.command, caps) <= timing::table_rows(caps)) {
       return plan;
     }
   }
@@ -252,7 +253,7 @@ EwisePlan random_ewise(Random& random, const contract::Capabilities& caps, uint6
                           most_cycles));
 }
 
-void lengthen(EwisePlan& plan, Random& random) {
+void lengthen(EwisePlan& plan, Random& random, uint32_t registers) {
   VpuEwiseCommand& command = plan.command;
   const auto stores =
       std::find_if(command.uops.begin(), command.uops.end(), [](const Uop& uop) { return uop.op == UopCode::kStore; });
@@ -265,7 +266,7 @@ void lengthen(EwisePlan& plan, Random& random) {
     if (random.chance(5)) break;
   }
   command.uops.insert(command.uops.end(), results.begin(), results.end());
-  std::array<uint32_t, kVpuRegisters> order{};
+  std::vector<uint32_t> order(registers);
   for (uint32_t r = 0; r < order.size(); ++r) order[r] = r;
   for (uint32_t& r : order) std::swap(r, order[static_cast<size_t>(random.between(0, order.size() - 1))]);
   rename(command, order);
@@ -294,12 +295,6 @@ MadeTile<VpuEwiseCommand> make_ewise_tile(const EwisePlan& plan, Random& random)
     entry.store(params + ParameterHeader::kBytes + c * ParameterEntry::kBytes);
   }
   return tile;
-}
-
-uint64_t table_rows(const VpuEwiseCommand& command, const contract::Capabilities& caps) {
-  uint64_t rows = 0;
-  for (const Operand& operand : command.operands) rows += timing::ceil_div(operand.bytes, uint64_t{4} * caps.vpu_lanes);
-  return rows;
 }
 
 std::string describe(const VpuEwiseCommand& command) {

@@ -27,18 +27,14 @@ struct EwisePlan {
 // Random programs over random iteration spaces: every micro-operation and type, with broadcast, gaps, reversal, tables
 // and per-channel parameters. Operands 0 to 2 are a parameter block with an entry a channel and both tables.
 [[nodiscard]] EwisePlan random_ewise(Random& random);
-// Of at most `most_cycles`, and with no more tables than the machine's VPU has room for. Throws npu::Error (bad_input)
-// when there is none.
+// Of at most `most_cycles`, and with no more registers and tables than the machine's VPU has room for. Throws
+// npu::Error (bad_input) when there is none.
 [[nodiscard]] EwisePlan random_ewise(Random& random, const contract::Capabilities& caps, uint64_t most_cycles);
-// Repeats micro-operations up to the most that a program may have, over any of 16 registers, so that results are
-// forwarded at every distance.
-void lengthen(EwisePlan& plan, Random& random);
+// Repeats micro-operations up to the most that a program may have, over any of so many registers, so that results
+// are forwarded at every distance.
+void lengthen(EwisePlan& plan, Random& random, uint32_t registers);
 
 [[nodiscard]] MadeTile<contract::VpuEwiseCommand> make_ewise_tile(const EwisePlan& plan, Random& random);
-// What the VPU's table memory must hold: each table and parameter block in rows of its own.
-[[nodiscard]] uint64_t table_rows(const contract::VpuEwiseCommand& command, const contract::Capabilities& caps);
-inline constexpr uint64_t kTableRows = 256;
-inline constexpr uint32_t kVpuRegisters = 16;
 
 [[nodiscard]] std::string describe(const contract::VpuEwiseCommand& command);
 

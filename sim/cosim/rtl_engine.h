@@ -118,8 +118,8 @@ class RtlEngine : public engine::Engine {
 // Whether there is RTL beside this program (the module libnpu_rtl.so). Throws as blocks() does.
 [[nodiscard]] bool has_rtl();
 
-// The RTL of a machine is that of a preset with the same sizes. Throws npu::Error: feature_unsupported when there is no
-// RTL beside this program, bad_preset when none was built with these sizes. With a `waveform` file, the
+// The RTL of a machine is that which was built of one with the same sizes. Throws npu::Error: feature_unsupported when
+// there is no RTL beside this program, bad_preset when none was built with these sizes. With a `waveform` file, the
 // block writes an FST trace of all that it does there; feature_unsupported when no traced block was built.
 [[nodiscard]] std::unique_ptr<RtlEngine> make_rtl_engine(Unit unit, const contract::Capabilities& caps,
                                                          const std::string& waveform = "");

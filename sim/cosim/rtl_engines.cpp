@@ -4,8 +4,8 @@
 
 #include "hw/contract/error.h"
 #include "sim/cosim/blocks.h"
+#include "sim/cosim/rtl_machine.h"
 #include "sim/cosim/rtl_mxu.h"
-#include "sim/cosim/rtl_preset.h"
 #include "sim/cosim/rtl_vpu.h"
 
 namespace npu::cosim {
@@ -15,23 +15,27 @@ using contract::ErrorCode;
 
 namespace {
 
-std::string_view mxu_preset(const Capabilities& caps) {
+std::string_view mxu_machine(const Capabilities& caps) {
   const auto fits = [&](const Capabilities& built) {
     return built.mxu_cols == caps.mxu_cols && built.mxu_depth == caps.mxu_depth &&
            built.mxu_dw_taps == caps.mxu_dw_taps && built.mxu_acc_bytes == caps.mxu_acc_bytes &&
            built.mxu_weight_port_bytes == caps.mxu_weight_port_bytes;
   };
-  return rtl_preset(fits, fmt::format("an MXU of {} columns and depth {}", caps.mxu_cols, caps.mxu_depth));
+  return rtl_machine(fits, fmt::format("an MXU of {} columns and depth {}", caps.mxu_cols, caps.mxu_depth));
 }
 
-std::string_view vpu_preset(const Capabilities& caps) {
-  return rtl_preset([&](const Capabilities& built) { return built.vpu_lanes == caps.vpu_lanes; },
-                    fmt::format("a VPU of {} lanes", caps.vpu_lanes));
+std::string_view vpu_machine(const Capabilities& caps) {
+  const auto fits = [&](const Capabilities& built) {
+    return built.vpu_lanes == caps.vpu_lanes && built.vpu_registers == caps.vpu_registers &&
+           built.vpu_table_bytes == caps.vpu_table_bytes;
+  };
+  return rtl_machine(fits, fmt::format("a VPU of {} lanes with {} registers and {} bytes of tables", caps.vpu_lanes,
+                                       caps.vpu_registers, caps.vpu_table_bytes));
 }
 
 }  // namespace
 
-bool has_rtl() { return blocks().built_presets != nullptr; }
+bool has_rtl() { return blocks().built_machines != nullptr; }
 
 bool has_traced_rtl(Unit unit) {
   return unit == Unit::kMxu ? blocks().traced_mac_array != nullptr : blocks().traced_vpu != nullptr;
@@ -39,9 +43,9 @@ bool has_traced_rtl(Unit unit) {
 
 std::unique_ptr<RtlEngine> make_rtl_engine(Unit unit, const Capabilities& caps, const std::string& waveform) {
   const bool mxu = unit == Unit::kMxu;
-  const std::string_view preset = mxu ? mxu_preset(caps) : vpu_preset(caps);
+  const std::string_view machine = mxu ? mxu_machine(caps) : vpu_machine(caps);
   if (waveform.empty()) {
-    return mxu ? make_rtl_mxu(caps, blocks().mac_array(preset)) : make_rtl_vpu(caps, blocks().vpu(preset));
+    return mxu ? make_rtl_mxu(caps, blocks().mac_array(machine)) : make_rtl_vpu(caps, blocks().vpu(machine));
   }
   if (!has_traced_rtl(unit)) {
     throw Error(ErrorCode::kFeatureUnsupported,
@@ -49,8 +53,8 @@ std::unique_ptr<RtlEngine> make_rtl_engine(Unit unit, const Capabilities& caps, 
                             "-DNPU_RTL_TRACE=ON",
                             title(unit)));
   }
-  return mxu ? make_rtl_mxu(caps, blocks().traced_mac_array(preset, waveform))
-             : make_rtl_vpu(caps, blocks().traced_vpu(preset, waveform));
+  return mxu ? make_rtl_mxu(caps, blocks().traced_mac_array(machine, waveform))
+             : make_rtl_vpu(caps, blocks().traced_vpu(machine, waveform));
 }
 
 }  // namespace npu::cosim

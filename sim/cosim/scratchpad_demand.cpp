@@ -80,15 +80,16 @@ uint64_t ScratchpadDemand::end() const {
 
 ScratchpadDemand random_demand(const rtl::Scratchpad::Sizes& sizes, std::mt19937_64& random, bool shared) {
   const auto pattern = static_cast<Pattern>(random() % std::size(kPatternNames));
-  const uint32_t rows = 1 + static_cast<uint32_t>(random() % 8);
   const uint32_t all_rows = sizes.bytes / sizes.bank_bytes / sizes.banks;
+  const uint32_t rows = 1 + static_cast<uint32_t>(random() % std::min(all_rows, 8u));
   const auto shared_bank = static_cast<uint32_t>(random() % sizes.banks);
   ScratchpadDemand demand;
   demand.kind = shared ? kPatternNames[static_cast<size_t>(pattern)] : "banks of their own";
   demand.first_word = static_cast<uint32_t>(random() % (all_rows - rows + 1)) * sizes.banks;
   demand.words = rows * sizes.banks;
   demand.streams.resize(sizes.requesters);
-  for (uint32_t r = 0; r < sizes.requesters; ++r) {
+  const uint32_t asking = shared ? sizes.requesters : std::min(sizes.requesters, sizes.banks);
+  for (uint32_t r = 0; r < asking; ++r) {
     Words words(pattern, demand.first_word, demand.words, sizes.banks, random);
     const uint64_t count = 1 + random() % 400;
     const uint64_t percent = shared ? 20 + random() % 81 : 100;

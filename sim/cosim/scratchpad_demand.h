@@ -29,7 +29,8 @@ struct ScratchpadDemand {
   [[nodiscard]] uint64_t end() const;
 };
 
-// With `shared` banks all requesters compete; else each has banks of its own and asks in every cycle.
+// With `shared` banks all requesters compete; else each has banks of its own and asks in every
+// cycle; those for whom none is left ask nothing.
 [[nodiscard]] ScratchpadDemand random_demand(const rtl::Scratchpad::Sizes& sizes, std::mt19937_64& random, bool shared);
 
 // What the device takes for it: it books the accesses of a stretch of cycles at once (hw/timing/bank_occupancy).

@@ -11,7 +11,7 @@
 
 #include "hw/engine/dma_walk.h"
 #include "hw/timing/dma_cycles.h"
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/machines.h"
 #include "sim/cosim/dma_commands.h"
 #include "tests/block/stream.h"
 
@@ -282,7 +282,7 @@ TEST_P(DmaAddressBlock, FirstBeatsOfHugeCommands) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, DmaAddressBlock, testing::ValuesIn(built_presets()));
+INSTANTIATE_TEST_SUITE_P(Presets, DmaAddressBlock, testing::ValuesIn(built_machines()));
 
 }  // namespace
 }  // namespace npu::rtl::test

@@ -10,7 +10,7 @@
 #include "hw/timing/cycles.h"
 #include "hw/timing/mxu_ports.h"
 #include "rtl/verilated/mac_array.h"
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/machines.h"
 #include "sim/cosim/random_mxu.h"
 #include "sim/cosim/rtl_ports.h"
 #include "tests/block/huge.h"
@@ -325,7 +325,7 @@ TEST_P(HugeMxu, FirstCyclesAndSmallTileBehindReset) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, HugeMxu, testing::ValuesIn(built_presets()));
+INSTANTIATE_TEST_SUITE_P(Presets, HugeMxu, testing::ValuesIn(built_machines()));
 
 }  // namespace
 }  // namespace npu::rtl::test

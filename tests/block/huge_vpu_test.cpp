@@ -11,7 +11,7 @@
 #include "hw/engine/vpu_pool.h"
 #include "hw/engine/vpu_reduce.h"
 #include "hw/timing/vpu_ports.h"
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/machines.h"
 #include "rtl/verilated/vpu.h"
 #include "sim/cosim/random_ewise.h"
 #include "sim/cosim/random_vpu.h"
@@ -392,7 +392,7 @@ TEST_P(HugeVpu, ArgmaxOfLongAxes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, HugeVpu, testing::ValuesIn(built_presets()));
+INSTANTIATE_TEST_SUITE_P(Presets, HugeVpu, testing::ValuesIn(built_machines()));
 
 }  // namespace
 }  // namespace npu::rtl::test

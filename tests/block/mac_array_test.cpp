@@ -13,7 +13,7 @@
 #include "hw/engine/mxu_model.h"
 #include "hw/timing/mxu_cycles.h"
 #include "hw/timing/mxu_ports.h"
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/machines.h"
 #include "sim/cosim/cycle_comparison.h"
 #include "sim/cosim/random_mxu.h"
 #include "tests/block/mac_array_driver.h"
@@ -242,7 +242,7 @@ TEST(MacArrayWrapper, SaysWhatItCannotDo) {
   command.kernel_h = 1;
   command.in_h = 1u << 31;
   try {
-    make_mac_array(built_presets()[0])->start(command);
+    make_mac_array(built_machines()[0])->start(command);
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), contract::ErrorCode::kArgumentUnsupported);
@@ -270,7 +270,7 @@ TEST_P(MacArrayBlock, OnePortThatIsNearlyShut) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, MacArrayBlock, testing::ValuesIn(built_presets()));
+INSTANTIATE_TEST_SUITE_P(Presets, MacArrayBlock, testing::ValuesIn(built_machines()));
 
 }  // namespace
 }  // namespace npu::rtl::test

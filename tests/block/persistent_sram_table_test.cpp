@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hw/engine/variable_table.h"
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/machines.h"
 #include "sim/cosim/random_persistent_sram.h"
 #include "tests/block/persistent_sram_block.h"
 #include "tests/block/stream.h"
@@ -228,7 +228,7 @@ TEST_P(PersistentSramTable, DeclarationsOfAnyOwnerAndHash) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, PersistentSramTable, testing::ValuesIn(built_presets()));
+INSTANTIATE_TEST_SUITE_P(Presets, PersistentSramTable, testing::ValuesIn(built_machines()));
 
 }  // namespace
 }  // namespace npu::rtl::test

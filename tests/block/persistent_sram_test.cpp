@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/machines.h"
 #include "tests/block/persistent_sram_block.h"
 #include "tests/block/stream.h"
 
@@ -248,7 +248,7 @@ TEST_P(PersistentSramBlock, RightsAndBoundsOfAccesses) {
   EXPECT_EQ(read(table - sizes_.port_bytes).data, std::vector<uint8_t>(sizes_.port_bytes));
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, PersistentSramBlock, testing::ValuesIn(built_presets()));
+INSTANTIATE_TEST_SUITE_P(Presets, PersistentSramBlock, testing::ValuesIn(built_machines()));
 
 }  // namespace
 }  // namespace npu::rtl::test

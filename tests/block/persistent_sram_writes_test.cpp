@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes of variables in the persistent SRAM's RTL: what an interrupted one leaves, and where the bytes lie.
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/machines.h"
 #include "tests/block/persistent_sram_block.h"
 
 namespace npu::rtl::test {
@@ -162,7 +162,7 @@ TEST_P(PersistentSramWrites, VariablesOfOneMemoryOnlyOverlap) {
   EXPECT_EQ(declare(), ErrorCode::kFaultAccessRight);
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, PersistentSramWrites, testing::ValuesIn(built_presets()));
+INSTANTIATE_TEST_SUITE_P(Presets, PersistentSramWrites, testing::ValuesIn(built_machines()));
 
 }  // namespace
 }  // namespace npu::rtl::test

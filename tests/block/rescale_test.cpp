@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "hw/contract/error.h"
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/machines.h"
 #include "sim/reference/arithmetic.h"
 #include "tests/block/stream.h"
 
@@ -205,7 +205,7 @@ TEST_P(RescaleBlock, LatencyAndThroughput) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, RescaleBlock, testing::ValuesIn(built_presets()));
+INSTANTIATE_TEST_SUITE_P(Presets, RescaleBlock, testing::ValuesIn(built_machines()));
 
 TEST(RescaleWrapper, NamesAPresetThatWasNotBuilt) {
   try {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/machines.h"
 #include "tests/block/stream.h"
 
 namespace npu::rtl::test {
@@ -189,7 +189,7 @@ TEST_P(ScratchpadBlock, ConflictsCostCycles) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, ScratchpadBlock, testing::ValuesIn(built_presets()));
+INSTANTIATE_TEST_SUITE_P(Presets, ScratchpadBlock, testing::ValuesIn(built_machines()));
 
 }  // namespace
 }  // namespace npu::rtl::test

@@ -11,7 +11,7 @@
 
 #include "hw/engine/vpu_model.h"
 #include "hw/timing/vpu_cycles.h"
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/machines.h"
 #include "tests/block/stream.h"
 #include "tests/block/vpu_driver.h"
 #include "tests/unit/contract/register_uops.h"
@@ -328,7 +328,7 @@ TEST_P(VectorAluBlock, RescaleAtTiesAndExtremes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, VectorAluBlock, testing::ValuesIn(built_presets()));
+INSTANTIATE_TEST_SUITE_P(Presets, VectorAluBlock, testing::ValuesIn(built_machines()));
 
 }  // namespace
 }  // namespace npu::rtl::test

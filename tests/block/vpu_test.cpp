@@ -17,7 +17,7 @@
 #include "hw/engine/vpu_model.h"
 #include "hw/timing/vpu_cycles.h"
 #include "hw/timing/vpu_ports.h"
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/machines.h"
 #include "sim/cosim/cycle_comparison.h"
 #include "sim/cosim/random_ewise.h"
 #include "sim/cosim/random_vpu.h"
@@ -244,7 +244,7 @@ TEST_P(VpuBlock, RandomProgramsEqualScalarOnes) {
   for (int i = 0; i < 5'000 && !HasFailure(); ++i) {
     EwiseCase test = engine::testing::make_ewise_case(random);
     if (test.elements > (i % 50 == 0 ? 20'000 : 2'000)) continue;
-    if (cosim::table_rows(test.command, caps_) > cosim::kTableRows) {
+    if (timing::table_rows_of(test.command, caps_) > timing::table_rows(caps_)) {
       EXPECT_THROW(block_->start(test.command), Error);
       continue;
     }
@@ -264,8 +264,8 @@ TEST_P(VpuBlock, LongPrograms) {
   Random random(seed(8'000));
   for (int i = 0; i < 3'000 && !HasFailure(); ++i) {
     cosim::EwisePlan plan = cosim::random_ewise(random);
-    if (plan.elements() > 500 || cosim::table_rows(plan.command, caps_) > cosim::kTableRows) continue;
-    lengthen(plan, random);
+    if (plan.elements() > 500 || timing::table_rows_of(plan.command, caps_) > timing::table_rows(caps_)) continue;
+    lengthen(plan, random, caps_.vpu_registers);
     EwiseCase test = engine::testing::make_ewise_case(plan, random);
     const VpuEwiseCommand& command = test.command;
     const uint64_t elements = static_cast<uint64_t>(test.elements) * stores(command);
@@ -421,16 +421,16 @@ TEST_P(VpuBlock, LongAndFarTiles) {
 TEST(VpuWrapper, SaysWhatItCannotDo) {
   EXPECT_THROW((void)make_vpu("server"), Error);
   VpuEwiseCommand command;
-  command.register_count = 17;
-  EXPECT_THROW(make_vpu(built_presets()[0])->start(command), Error);
+  command.register_count = sizes_of(built_machines()[0]).vpu_registers + 1;
+  EXPECT_THROW(make_vpu(built_machines()[0])->start(command), Error);
   VpuPoolCommand pool;
   pool.in_h = pool.in_w = pool.out_h = pool.out_w = pool.kernel_h = pool.kernel_w = 1;
   pool.stride_y = pool.stride_x = 3;
   pool.out_w = 1'000'000'000;
-  EXPECT_THROW(make_vpu(built_presets()[0])->start(pool), Error);
+  EXPECT_THROW(make_vpu(built_machines()[0])->start(pool), Error);
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, VpuBlock, testing::ValuesIn(built_presets()));
+INSTANTIATE_TEST_SUITE_P(Presets, VpuBlock, testing::ValuesIn(built_machines()));
 
 }  // namespace
 }  // namespace npu::rtl::test

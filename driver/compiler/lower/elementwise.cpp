@@ -151,7 +151,7 @@ void emit_elementwise(Emitter& emitter, const Group& group) {
   const auto inside = [&](size_t op) { return std::binary_search(group.ops.begin(), group.ops.end(), op); };
   const EwiseProgram program =
       make_ewise_program(facts, group.ops, [&](graph::TensorId id) { return read_outside(facts, id, inside); });
-  NPU_CHECK(program.fits());
+  NPU_CHECK(program.fits_command(emitter.capabilities()));
   emitter.add(StepMaker(emitter, group).make(program));
 }
 

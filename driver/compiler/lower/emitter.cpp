@@ -20,8 +20,12 @@ bool adapts_values(Op op) { return op == Op::kRescale || op == Op::kClamp || op 
 
 }  // namespace
 
-Emitter::Emitter(const Facts& facts, const Plan& plan)
-    : facts_(facts), plan_(plan), values_(facts.block().tensors.size()), wishes_(facts.block().tensors.size()) {}
+Emitter::Emitter(const Facts& facts, const Plan& plan, const contract::Capabilities& capabilities)
+    : facts_(facts),
+      plan_(plan),
+      capabilities_(capabilities),
+      values_(facts.block().tensors.size()),
+      wishes_(facts.block().tensors.size()) {}
 
 Module Emitter::run() {
   make_ports();

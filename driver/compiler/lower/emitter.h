@@ -12,18 +12,20 @@
 #include "driver/compiler/lower/facts.h"
 #include "driver/compiler/lower/plan.h"
 #include "driver/compiler/lower/views.h"
+#include "hw/contract/gen/capabilities.h"
 
 namespace npu::compiler {
 
 class Emitter {
  public:
-  // `facts` and `plan` must outlive this; every live operator must have passed its family's check.
-  Emitter(const Facts& facts, const Plan& plan);
+  // `facts`, `plan` and `capabilities` must outlive this; every live operator must have passed its family's check.
+  Emitter(const Facts& facts, const Plan& plan, const contract::Capabilities& capabilities);
 
   [[nodiscard]] Module run();
 
   // For families:
   [[nodiscard]] const Facts& facts() const { return facts_; }
+  [[nodiscard]] const contract::Capabilities& capabilities() const { return capabilities_; }
 
   // Where a tensor lives, views followed; copies it first where strides cannot express a view.
   [[nodiscard]] View read(graph::TensorId id);
@@ -76,6 +78,7 @@ class Emitter {
 
   const Facts& facts_;
   const Plan& plan_;
+  const contract::Capabilities& capabilities_;
   Module module_;
   uint32_t layer_ = 0;
   std::vector<std::optional<View>> values_;  // by tensor: where it lives

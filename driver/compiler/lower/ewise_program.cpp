@@ -10,6 +10,7 @@
 #include "driver/compiler/lower/registers.h"
 #include "hw/contract/error.h"
 #include "hw/contract/gen/micro_operations.h"
+#include "hw/timing/vpu_cycles.h"
 
 namespace npu::compiler {
 namespace {
@@ -112,8 +113,11 @@ class Builder {
       case Op::kRescale:
         return rescale(op, in[0], out_type);
       case Op::kTable: {
-        const uint32_t table = add_operand({EwiseOperand::Role::kTable, op.inputs[1], {}, {}});
         const bool wide = in_type == static_cast<int32_t>(contract::Element::kI16);
+        EwiseOperand entries{EwiseOperand::Role::kTable, op.inputs[1], {}, {}};
+        entries.bytes = static_cast<uint64_t>(facts_.tensor(op.inputs[1]).shape[0]) *
+                        contract::element_bytes(*element_of(facts_.tensor(op.inputs[1]).type));
+        const uint32_t table = add_operand(std::move(entries));
         return emit({wide ? UopCode::kTable16 : UopCode::kTable8, 0, in[0], table, 0, 0});
       }
       case Op::kCast:
@@ -171,6 +175,8 @@ class Builder {
       operand.params.header.clamp_min = static_cast<int32_t>(low);
       operand.params.header.clamp_max = static_cast<int32_t>(high);
     }
+    operand.bytes =
+        contract::ParameterHeader::kBytes + operand.params.entries.size() * contract::ParameterEntry::kBytes;
     const bool per_channel = operand.params.entries.size() > 1;
     program_.innermost_fixed = program_.innermost_fixed || per_channel;
     const uint32_t block = add_operand(std::move(operand));
@@ -245,9 +251,15 @@ class Builder {
 
 }  // namespace
 
-bool EwiseProgram::fits() const {
+bool EwiseProgram::fits_command(const contract::Capabilities& machine) const {
   return operands.size() <= contract::kMaxOperands && uops.size() <= contract::kMaxUops &&
-         register_count <= kMaxRegisters;
+         register_count <= machine.vpu_registers;
+}
+
+bool EwiseProgram::fits_tables(const contract::Capabilities& machine) const {
+  uint64_t rows = 0;
+  for (const EwiseOperand& operand : operands) rows += timing::table_rows_of(operand.bytes, machine);
+  return rows <= timing::table_rows(machine);
 }
 
 contract::Rescale rescale_kind(const graph::Operator& op) {

@@ -11,6 +11,7 @@
 #include "driver/compiler/ir.h"
 #include "driver/compiler/lower/facts.h"
 #include "driver/compiler/lower/views.h"
+#include "hw/contract/gen/capabilities.h"
 
 namespace npu::compiler {
 
@@ -20,6 +21,7 @@ struct EwiseOperand {
   graph::TensorId tensor = 0;  // all but kParams
   graph::Shape space;          // kStream: result shape of the operator that reads it, into which it broadcasts
   Params params;               // kParams
+  uint64_t bytes = 0;          // kParams, kTable: in the VPU's table memory
 };
 
 struct EwiseProgram {
@@ -29,8 +31,10 @@ struct EwiseProgram {
   uint32_t register_count = 0;
   bool innermost_fixed = false;  // a per-channel RESCALE counts the innermost dimension
 
-  // Whether one command can hold it.
-  [[nodiscard]] bool fits() const;
+  // Whether a command of the machine can hold the program, and the machine's table memory the blocks of its operands. A
+  // single operator's program always fits into a command, and its only block is cut where it does not fit (split.h).
+  [[nodiscard]] bool fits_command(const contract::Capabilities& machine) const;
+  [[nodiscard]] bool fits_tables(const contract::Capabilities& machine) const;
 };
 
 // How a RESCALE maps to a parameter block; the operator must have passed its family's check.

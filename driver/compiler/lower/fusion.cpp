@@ -23,9 +23,11 @@ constexpr size_t kSearchLimit = 2000;
 
 class Fuser {
  public:
-  Fuser(const Facts& facts, const Dependencies& dependencies, std::vector<size_t>& group_of)
+  Fuser(const Facts& facts, const Dependencies& dependencies, const contract::Capabilities& machine,
+        std::vector<size_t>& group_of)
       : facts_(facts),
         dependencies_(dependencies),
+        machine_(machine),
         group_of_(group_of),
         covered_until_(group_of.size()),
         seen_(group_of.size()) {}
@@ -81,18 +83,22 @@ class Fuser {
       std::vector<size_t> larger = ops;
       larger.insert(std::upper_bound(larger.begin(), larger.end(), *next), *next);
       // Readers that may still join do not count as outside yet.
-      if (program(larger, false).fits() && !reads_through_memory(larger) && !closes_cycle(larger)) {
+      if (fits(program(larger, false)) && !reads_through_memory(larger) && !closes_cycle(larger)) {
         ops = std::move(larger);
       } else {
         rejected.insert(*next);
       }
     }
     // The last operators go until everything that others read fits, too.
-    while (ops.size() > 1 && !program(ops, true).fits()) {
+    while (ops.size() > 1 && !fits(program(ops, true))) {
       ops.pop_back();
       keep_connected(ops, seed);
     }
     return ops;
+  }
+
+  bool fits(const EwiseProgram& program) const {
+    return program.fits_command(machine_) && program.fits_tables(machine_);
   }
 
   bool may_join(size_t op, const Dims& space) const {
@@ -219,6 +225,7 @@ class Fuser {
 
   const Facts& facts_;
   const Dependencies& dependencies_;
+  const contract::Capabilities& machine_;
   std::vector<size_t>& group_of_;
   std::vector<Group> groups_;
   std::vector<size_t> covered_until_;  // by operator: last one of the groups that reach over it
@@ -281,9 +288,10 @@ bool read_outside(const Facts& facts, TensorId id, const std::function<bool(size
   return false;
 }
 
-std::vector<Group> fuse(const Facts& facts, const Dependencies& dependencies, std::vector<size_t>& group_of) {
+std::vector<Group> fuse(const Facts& facts, const Dependencies& dependencies, const contract::Capabilities& machine,
+                        std::vector<size_t>& group_of) {
   group_of.assign(facts.block().operators.size(), Plan::kNone);
-  return Fuser(facts, dependencies, group_of).run();
+  return Fuser(facts, dependencies, machine, group_of).run();
 }
 
 }  // namespace npu::compiler

@@ -7,6 +7,7 @@
 
 #include "driver/compiler/lower/facts.h"
 #include "driver/compiler/lower/plan.h"
+#include "hw/contract/gen/capabilities.h"
 
 namespace npu::compiler {
 
@@ -16,9 +17,9 @@ namespace npu::compiler {
 // Whether anything but `ignored` operators reads the tensor, an alias of it, or a view of either.
 [[nodiscard]] bool read_outside(const Facts& facts, graph::TensorId id, const std::function<bool(size_t)>& ignored);
 
-// Puts the nodes into groups. Contracting each group leaves the dependencies without a cycle. `group_of` gets a group's
-// index for each node and Plan::kNone for other operators.
+// Puts the nodes into groups, each of which a command of the machine can hold. Contracting each group leaves the
+// dependencies without a cycle. `group_of` gets a group's index for each node and Plan::kNone for other operators.
 [[nodiscard]] std::vector<Group> fuse(const Facts& facts, const Dependencies& dependencies,
-                                      std::vector<size_t>& group_of);
+                                      const contract::Capabilities& machine, std::vector<size_t>& group_of);
 
 }  // namespace npu::compiler

@@ -41,11 +41,11 @@ std::vector<size_t> execution_order(const std::vector<Group>& groups, const std:
 
 }  // namespace
 
-Plan make_plan(const Facts& facts) {
+Plan make_plan(const Facts& facts, const contract::Capabilities& machine) {
   const Dependencies dependencies(facts);
   Plan plan;
   std::vector<size_t> group_of;
-  std::vector<Group> groups = fuse(facts, dependencies, group_of);
+  std::vector<Group> groups = fuse(facts, dependencies, machine, group_of);
   plan.direct_reads = dependencies.direct_reads();
   for (size_t index : execution_order(groups, group_of, dependencies)) {
     plan.groups.push_back(std::move(groups[index]));

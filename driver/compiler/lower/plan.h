@@ -7,6 +7,7 @@
 
 #include "driver/compiler/lower/facts.h"
 #include "driver/compiler/lower/families.h"
+#include "hw/contract/gen/capabilities.h"
 
 namespace npu::compiler {
 
@@ -42,6 +43,6 @@ class Dependencies {
   std::vector<std::vector<size_t>> before_, after_;
 };
 
-[[nodiscard]] Plan make_plan(const Facts& facts);
+[[nodiscard]] Plan make_plan(const Facts& facts, const contract::Capabilities& machine);
 
 }  // namespace npu::compiler

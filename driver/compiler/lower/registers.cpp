@@ -59,7 +59,7 @@ uint32_t allocate_registers(std::vector<Uop>& uops) {
 }
 
 std::optional<MicroProgram> loads_before_stores(const MicroProgram& program, const std::function<bool(uint32_t)>& early,
-                                                const std::function<bool(uint32_t)>& late) {
+                                                const std::function<bool(uint32_t)>& late, uint32_t registers) {
   const auto is_store = [&](const Uop& uop) {
     const contract::NamedOperand operand = operand_of(uop);
     return operand.role == UopRole::kStored && late(operand.index);
@@ -75,7 +75,7 @@ std::optional<MicroProgram> loads_before_stores(const MicroProgram& program, con
   std::stable_partition(store, out.uops.end(), is_load);
   number_values(out.uops);
   out.register_count = allocate_registers(out.uops);
-  if (out.register_count > kMaxRegisters) return std::nullopt;
+  if (out.register_count > registers) return std::nullopt;
   return out;
 }
 

@@ -11,10 +11,8 @@
 
 namespace npu::compiler {
 
-inline constexpr uint32_t kMaxRegisters = 16;
-
 // Replaces value numbers (each assigned once, counted from 0) by registers that are reused after a value's last use.
-// Returns how many registers that takes, which may be more than kMaxRegisters.
+// Returns how many registers that takes, which may be more than a machine has.
 uint32_t allocate_registers(std::vector<contract::Uop>& uops);
 
 struct MicroProgram {
@@ -23,10 +21,11 @@ struct MicroProgram {
 };
 
 // The program, whose registers are allocated, with the loads of the operands that `early` selects in front of the first
-// store to an operand that `late` selects; nothing else changes its place. Nullopt: it takes more registers than there
-// are.
+// store to an operand that `late` selects; nothing else changes its place. Nullopt: it takes more than `registers`
+// registers.
 [[nodiscard]] std::optional<MicroProgram> loads_before_stores(const MicroProgram& program,
                                                               const std::function<bool(uint32_t)>& early,
-                                                              const std::function<bool(uint32_t)>& late);
+                                                              const std::function<bool(uint32_t)>& late,
+                                                              uint32_t registers);
 
 }  // namespace npu::compiler

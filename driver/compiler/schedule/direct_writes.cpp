@@ -24,7 +24,8 @@ bool disjoint(const View& a, const View& b) {
 // One copy from a buffer to a variable, and what surrounds it.
 class Candidate {
  public:
-  Candidate(const Module& module, size_t copy) : module_(module), steps_(module.steps), copy_(copy) {
+  Candidate(const Module& module, size_t copy, uint32_t registers)
+      : module_(module), steps_(module.steps), copy_(copy), registers_(registers) {
     const auto& work = std::get<CopyStep>(steps_[copy].work);
     buffer_ = work.src.buffer;
     variable_ = work.dst.buffer;
@@ -105,7 +106,8 @@ class Candidate {
     const auto names = [&](BufferId buffer) {
       return [&ewise, buffer](uint32_t operand) { return ewise.operands[operand].view.buffer == buffer; };
     };
-    auto program = loads_before_stores({ewise.uops, ewise.register_count}, names(variable_), names(buffer_));
+    auto program =
+        loads_before_stores({ewise.uops, ewise.register_count}, names(variable_), names(buffer_), registers_);
     if (!program) return false;
     ewise.uops = std::move(program->uops);
     ewise.register_count = program->register_count;
@@ -207,6 +209,7 @@ class Candidate {
   const Module& module_;
   const std::vector<Step>& steps_;
   const size_t copy_;
+  const uint32_t registers_;  // of the VPU
   BufferId buffer_ = 0, variable_ = 0;
   std::vector<size_t> writers_, readers_;  // of the buffer, ascending; the copy left out
 };
@@ -223,16 +226,16 @@ bool is_candidate(const Module& module, const Step& step) {
 
 }  // namespace
 
-std::optional<Module> write_directly(const Module& module) {
+std::optional<Module> write_directly(const Module& module, const contract::Capabilities& capabilities) {
   std::optional<Module> out;
   const auto now = [&]() -> const Module& { return out ? *out : module; };
   for (size_t s = 0; s < now().steps.size();) {
-    if (!is_candidate(now(), now().steps[s]) || !Candidate(now(), s).possible()) {
+    if (!is_candidate(now(), now().steps[s]) || !Candidate(now(), s, capabilities.vpu_registers).possible()) {
       ++s;
       continue;
     }
     if (!out) out = module;
-    const Candidate candidate(*out, s);
+    const Candidate candidate(*out, s, capabilities.vpu_registers);
     const uint32_t writer = candidate.writer_layer(), copy = out->steps[s].layer;
     if (writer != copy) out->layers[writer].operators += "+" + out->layers[copy].operators;
     std::vector<Step> steps = candidate.apply();

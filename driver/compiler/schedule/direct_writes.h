@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "driver/compiler/ir.h"
+#include "hw/contract/gen/capabilities.h"
 
 namespace npu::compiler::backend {
 
@@ -12,6 +13,6 @@ namespace npu::compiler::backend {
 // value, the old one is read before, and the value is not used after the variable's next write. A streaming window
 // (what is left of the old value, moved, and something new) is moved within the variable, in pieces that do not overlap
 // themselves. Nullopt when no copy can be spared. Variable::in_dram must be set.
-[[nodiscard]] std::optional<Module> write_directly(const Module& module);
+[[nodiscard]] std::optional<Module> write_directly(const Module& module, const contract::Capabilities& capabilities);
 
 }  // namespace npu::compiler::backend

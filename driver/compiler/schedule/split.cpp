@@ -9,6 +9,7 @@
 #include "hw/contract/error.h"
 #include "hw/contract/gen/micro_operations.h"
 #include "hw/contract/overloaded.h"
+#include "hw/timing/vpu_cycles.h"
 
 namespace npu::compiler::backend {
 namespace {
@@ -105,6 +106,26 @@ void reduce_argmax(const ReduceStep& step, int64_t count, int64_t chunks, StepPa
   reduce({contract::ReduceOp::kMin, candidates, step.dst}, parts);
 }
 
+// How many of a step's channels find room in the VPU's table memory with their parameters.
+int64_t channels_in_tables(const EwiseStep& step, const std::vector<bool>& per_channel,
+                           const contract::Capabilities& machine) {
+  const auto all = static_cast<int64_t>(timing::table_rows(machine));
+  int64_t rows = 0, fixed = 0, growing = 0;  // of all blocks; of those that stay as they are; blocks that do not
+  for (size_t i = 0; i < step.operands.size(); ++i) {
+    const View& view = step.operands[i].view;
+    if (!step.operands[i].blob) continue;
+    const auto bytes = static_cast<uint64_t>(elements(view.dims) * element_size(view));
+    const auto taken = static_cast<int64_t>(timing::table_rows_of(bytes, machine));
+    rows += taken;
+    (per_channel[i] ? growing : fixed) += per_channel[i] ? 1 : taken;
+  }
+  if (rows <= all) return step.dims.back();
+  NPU_CHECK(growing > 0 && all > fixed);
+  const int64_t bytes = (all - fixed) / growing * (machine.vpu_table_bytes / all);
+  NPU_CHECK(bytes >= contract::ParameterHeader::kBytes + contract::ParameterEntry::kBytes);
+  return (bytes - contract::ParameterHeader::kBytes) / contract::ParameterEntry::kBytes;
+}
+
 bool is_per_channel(const contract::Uop& uop) {
   return uop.op == contract::UopCode::kRescale && contract::RescaleImmediate::unpack(uop.imm0).per_channel;
 }
@@ -193,9 +214,11 @@ bool split_ewise(const EwiseStep& step, StepParts& parts) {
     each += !grows ? 0 : o.blob ? contract::ParameterEntry::kBytes : unit;
     fixed += grows ? 2 * kSlotAlignment : round_up(bytes, kSlotAlignment);
   }
-  if (smallest <= parts.scratchpad()) return false;
+  const int64_t of_tables = channels_in_tables(step, per_channel, parts.capabilities());
+  if (smallest <= parts.scratchpad() && of_tables == channels) return false;
   const int64_t lanes = parts.capabilities().vpu_lanes;
   int64_t most = std::max<int64_t>(1, (parts.scratchpad() / kPartShare - fixed) / each);
+  most = std::min(most, of_tables);
   if (most > lanes) most = most / lanes * lanes;
   for (int64_t at = 0; at < channels; at += most) {
     const Range range{at, std::min(most, channels - at)};

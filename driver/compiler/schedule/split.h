@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps whose smallest tile is larger than the scratchpad become several steps that compute the same bits.
+// Steps whose smallest tile is larger than the scratchpad, or than the VPU's table memory, become several steps that
+// compute the same bits.
 #pragma once
 
 #include "driver/compiler/ir.h"

@@ -9,6 +9,14 @@ namespace {
 
 using contract::UopCode;
 
+// Of any machine.
+constexpr uint32_t kFewestRegisters = [] {
+  for (const contract::CapabilityInfo& info : contract::kCapabilities) {
+    if (info.member == &contract::Capabilities::vpu_registers) return info.min;
+  }
+  return 0u;
+}();
+
 // Views that one element-wise step joins, by its numbers of operands and of micro-operations.
 constexpr ptrdiff_t most_views(Join how) { return how == Join::kAdd48 ? 4 : 6; }
 
@@ -33,6 +41,7 @@ EwiseStep join_simply(std::span<const View> views, UopCode op) {
 EwiseStep add_48(std::span<const View> views) {
   constexpr int32_t kHalf = 24, kMask = (1 << kHalf) - 1;
   enum Register : uint32_t { kUpper, kValue, kLower, kMaskRegister, kHalfRegister, kPart, kRegisters };
+  static_assert(kRegisters <= kFewestRegisters);
   EwiseStep step;
   step.dims = views.front().dims;
   for (const View& view : views) {

@@ -36,6 +36,10 @@ struct Capabilities {
   uint32_t dma_outstanding = 0;  // bursts. Bursts that one channel may have in flight.
   uint32_t fifo_depth = 0;  // commands. Commands that each engine's FIFO holds.
   uint32_t dram_mib = 0;  // MiB. DRAM that the device can address.
+  uint32_t vpu_registers = 0;  // registers. Registers of each lane of the VPU, for the programs of vpu_ewise.
+  // bytes. Memory of the VPU for a command's tables and parameter blocks, in rows of 4 bytes a lane; each of them
+  // begins a row.
+  uint32_t vpu_table_bytes = 0;
 
   friend constexpr bool operator==(const Capabilities&, const Capabilities&) = default;
 };
@@ -51,7 +55,7 @@ struct CapabilityInfo {
   uint32_t Capabilities::*member;
 };
 
-inline constexpr uint32_t kCapabilityCount = 20;
+inline constexpr uint32_t kCapabilityCount = 22;
 
 inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"clock_mhz", "MHz",
@@ -114,6 +118,12 @@ inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"dram_mib", "MiB",
      "DRAM that the device can address.",
      1, 65536, false, 0x14c, &Capabilities::dram_mib},
+    {"vpu_registers", "registers",
+     "Registers of each lane of the VPU, for the programs of vpu_ewise.",
+     8, 32, true, 0x150, &Capabilities::vpu_registers},
+    {"vpu_table_bytes", "bytes",
+     "Memory of the VPU for a command's tables and parameter blocks, in rows of 4 bytes a lane; each of them begins a row.",
+     2048, 4194304, true, 0x154, &Capabilities::vpu_table_bytes},
 }};
 
 // FNV-1a (32 bit) over the capability registers in order, little endian: the value of register caps_hash.

@@ -16,7 +16,7 @@ namespace npu::contract {
 
 // The contract's version. A device refuses a program of another major version or of a later minor one.
 inline constexpr uint32_t kContractMajor = 1;
-inline constexpr uint32_t kContractMinor = 3;
+inline constexpr uint32_t kContractMinor = 4;
 
 inline constexpr uint32_t kHeaderWords = 5;
 inline constexpr uint32_t kWaitQueues = 12;  // queues that a command can wait for
@@ -1168,7 +1168,7 @@ struct Operand {
   Address base;
   Element type = Element::kI8;
   std::array<int32_t, 4> stride{};  // Bytes, outermost first; all 0 for a parameter block or table.
-  uint32_t bytes = 0;  // Parameter block or table: its length; else 0.
+  uint32_t bytes = 0;  // Parameter block or table: its length; else 0. All of a command fit into vpu_table_bytes.
 
   void put(std::span<uint32_t> words) const;
   [[nodiscard]] static Operand get(std::span<const uint32_t> words);
@@ -1241,7 +1241,8 @@ struct VpuEwiseCommand {
 
   Header header;
   std::array<uint32_t, 4> dims{};  // Iteration space, outermost first; at least 1 each.
-  uint32_t register_count = 0;  // Registers that the micro-operations use: 0 to register_count - 1.
+  // Registers that the micro-operations use: 0 to register_count - 1; at most vpu_registers.
+  uint32_t register_count = 0;
   // When done, the writes of the variables that store operands name are complete: is_written is set.
   bool commit = false;
   std::vector<Operand> operands;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define NPU_CONTRACT_MAJOR 1u
-#define NPU_CONTRACT_MINOR 3u
+#define NPU_CONTRACT_MINOR 4u
 
 // Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
 #define NPU_ENGINE_QUEUES 10u
@@ -318,7 +318,9 @@
 #define NPU_REG_CAP_DMA_OUTSTANDING 0x144u
 #define NPU_REG_CAP_FIFO_DEPTH 0x148u
 #define NPU_REG_CAP_DRAM_MIB 0x14cu
-#define NPU_CAPABILITY_COUNT 20u
+#define NPU_REG_CAP_VPU_REGISTERS 0x150u
+#define NPU_REG_CAP_VPU_TABLE_BYTES 0x154u
+#define NPU_CAPABILITY_COUNT 22u
 
 struct npu_capabilities {
   uint32_t clock_mhz;  // MHz. Clock of every engine and of the scratchpad.
@@ -345,6 +347,10 @@ struct npu_capabilities {
   uint32_t dma_outstanding;  // bursts. Bursts that one channel may have in flight.
   uint32_t fifo_depth;  // commands. Commands that each engine's FIFO holds.
   uint32_t dram_mib;  // MiB. DRAM that the device can address.
+  uint32_t vpu_registers;  // registers. Registers of each lane of the VPU, for the programs of vpu_ewise.
+  // bytes. Memory of the VPU for a command's tables and parameter blocks, in rows of 4 bytes a lane; each of them
+  // begins a row.
+  uint32_t vpu_table_bytes;
 };
 
 // Performance counters; counter c of queue q is element q * NPU_COUNTERS_PER_QUEUE + c.
@@ -872,7 +878,8 @@ enum npu_uop {
 #define NPU_VPU_EWISE_UOP_COUNT_WORD 9u
 #define NPU_VPU_EWISE_UOP_COUNT_LSB 8u
 #define NPU_VPU_EWISE_UOP_COUNT_WIDTH 8u
-#define NPU_VPU_EWISE_REGISTER_COUNT_WORD 9u  // Registers that the micro-operations use: 0 to register_count - 1.
+// Registers that the micro-operations use: 0 to register_count - 1; at most vpu_registers.
+#define NPU_VPU_EWISE_REGISTER_COUNT_WORD 9u
 #define NPU_VPU_EWISE_REGISTER_COUNT_LSB 16u
 #define NPU_VPU_EWISE_REGISTER_COUNT_WIDTH 8u
 // When done, the writes of the variables that store operands name are complete: is_written is set.
@@ -889,7 +896,8 @@ enum npu_uop {
 #define NPU_OPERAND_STRIDE_LSB 0u
 #define NPU_OPERAND_STRIDE_WIDTH 32u
 #define NPU_OPERAND_STRIDE_COUNT 4u
-#define NPU_OPERAND_BYTES_WORD 7u  // Parameter block or table: its length; else 0.
+// Parameter block or table: its length; else 0. All of a command fit into vpu_table_bytes.
+#define NPU_OPERAND_BYTES_WORD 7u
 #define NPU_OPERAND_BYTES_LSB 0u
 #define NPU_OPERAND_BYTES_WIDTH 32u
 #define NPU_VPU_EWISE_MAX_UOPS 32u  // The uops follow, 3 words each.

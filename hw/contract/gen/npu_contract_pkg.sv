@@ -3,7 +3,7 @@
 package npu_contract_pkg;
 
   parameter int unsigned ContractMajor = 1;
-  parameter int unsigned ContractMinor = 3;
+  parameter int unsigned ContractMinor = 4;
 
   // Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
   parameter int unsigned EngineQueues = 10;
@@ -330,7 +330,12 @@ package npu_contract_pkg;
   parameter logic [31:0] RegCapDmaOutstanding = 32'h144;  // bursts. Bursts that one channel may have in flight.
   parameter logic [31:0] RegCapFifoDepth = 32'h148;  // commands. Commands that each engine's FIFO holds.
   parameter logic [31:0] RegCapDramMib = 32'h14c;  // MiB. DRAM that the device can address.
-  parameter int unsigned CapabilityCount = 20;
+  // registers. Registers of each lane of the VPU, for the programs of vpu_ewise.
+  parameter logic [31:0] RegCapVpuRegisters = 32'h150;
+  // bytes. Memory of the VPU for a command's tables and parameter blocks, in rows of 4 bytes a lane; each of them
+  // begins a row.
+  parameter logic [31:0] RegCapVpuTableBytes = 32'h154;
+  parameter int unsigned CapabilityCount = 22;
 
   // Performance counters; counter c of queue q is element q * CountersPerQueue + c.
   typedef enum logic [7:0] {
@@ -784,7 +789,8 @@ package npu_contract_pkg;
     logic [31:0] reserved2;
     logic [6:0] reserved1;
     logic commit;  // When done, the writes of the variables that store operands name are complete: is_written is set.
-    logic [7:0] register_count;  // Registers that the micro-operations use: 0 to register_count - 1.
+    // Registers that the micro-operations use: 0 to register_count - 1; at most vpu_registers.
+    logic [7:0] register_count;
     logic [7:0] uop_count;
     logic [7:0] operand_count;
     logic [3:0] [31:0] dims;  // Iteration space, outermost first; at least 1 each.
@@ -793,7 +799,7 @@ package npu_contract_pkg;
 
   // One of the operands of vpu_ewise.
   typedef struct packed {
-    logic [31:0] bytes;  // Parameter block or table: its length; else 0.
+    logic [31:0] bytes;  // Parameter block or table: its length; else 0. All of a command fit into vpu_table_bytes.
     signed32_t [3:0] stride;  // Bytes, outermost first; all 0 for a parameter block or table.
     logic [23:0] reserved0;
     element_e type_;

@@ -474,6 +474,8 @@ inline constexpr uint32_t kCapDmaBurstBytes = 0x140;
 inline constexpr uint32_t kCapDmaOutstanding = 0x144;
 inline constexpr uint32_t kCapFifoDepth = 0x148;
 inline constexpr uint32_t kCapDramMib = 0x14c;
+inline constexpr uint32_t kCapVpuRegisters = 0x150;
+inline constexpr uint32_t kCapVpuTableBytes = 0x154;
 
 }  // namespace reg
 

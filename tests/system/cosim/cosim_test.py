@@ -101,8 +101,10 @@ class SmallNetwork(Cosim):
         lines += ["dram:"] + [f"  {name}: {value}" for name, value in machine["dram"].items()]
         path = self.dir / "other.yaml"
         path.write_text("\n".join(lines) + "\n")
-        self.bad(64, "bad_preset", "no RTL was built", "run", self.dir / "two_layers.tosa", "--input",
-                 self.dir / "x.npy", "--rtl", "mxu", "--config", path)
+        for fragment in ("no RTL was built of an MXU of 8 columns and depth 8 as this machine has; there is RTL of nano, edge",
+                         "cmake -DNPU_RTL_MACHINES=FILE.yaml"):
+            self.bad(64, "bad_preset", fragment, "run", self.dir / "two_layers.tosa", "--input",
+                     self.dir / "x.npy", "--rtl", "mxu", "--config", path)
 
     def test_a_wrong_block_is_found_named_and_replayed(self):
         for engine, caught in CAUGHT.items():

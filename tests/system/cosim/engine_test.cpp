@@ -7,7 +7,7 @@
 
 #include "hw/contract/error.h"
 #include "hw/engine/mxu_model.h"
-#include "rtl/verilated/presets.h"
+#include "rtl/verilated/machines.h"
 #include "rtl/verilated/wrong.h"
 #include "sim/cosim/back_ends.h"
 #include "sim/cosim/blocks.h"

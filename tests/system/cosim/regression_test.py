@@ -99,7 +99,7 @@ class Lists(Regression):
             with self.subTest(text):
                 self.bad(64, "bad_input", f"list.yaml: line {line}: ", "cosim", self.list(text))
                 self.bad(64, "bad_input", fragment, "cosim", self.list(text))
-        for text in ("", "[1]", "a", "--- {}\n--- {}\n"):
+        for text in ("", "[1]", "a", ",", "--- {}\n--- {}\n"):
             self.bad(64, "bad_input", "must be one YAML mapping", "cosim", self.list(text))
         self.bad(64, "bad_preset", "huge", "cosim", self.list("presets: [huge]\nseeds: [1]\noperators: {}\n"))
         self.bad(64, "bad_input", "does not run the operator ERF", "cosim", self.list(head + "operators: {only: [ERF]}\n"))

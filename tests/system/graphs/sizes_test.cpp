@@ -112,6 +112,24 @@ TEST_P(Sizes, KernelsAndStridesAsLargeAsTheFieldsHold) {
   }
 }
 
+// Their parameters are 16 bytes a channel, behind 32 bytes: on nano 510 channels fill the table memory, on edge 4094.
+TEST_P(Sizes, ChannelsWithMoreParametersThanTheTableMemoryHolds) {
+  for (const int64_t channels : {510, 511, 1021, 4094, 4095, 9000}) {
+    SCOPED_TRACE(channels);
+    expect_equal([=](GraphBuilder& b) {
+      graph::Rescaling how;
+      how.per_channel = true;
+      how.multiplier.clear();
+      how.shift.clear();
+      for (int64_t c = 0; c < channels; ++c) {
+        how.multiplier.push_back(static_cast<double>((1 << 30) + c * 1000));
+        how.shift.push_back(static_cast<double>(34 + c % 4));
+      }
+      return b.rescale(b.input("x", DType::kInt32, {3, channels}), DType::kInt8, how);
+    });
+  }
+}
+
 TEST_P(Sizes, DilationsAsLargeAsTheFieldsHold) {
   for (const int32_t size : {32767, 32768, 60000, 65535}) {
     SCOPED_TRACE(size);

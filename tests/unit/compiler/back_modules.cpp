@@ -23,6 +23,8 @@ contract::Capabilities edge_capabilities() {
   c.mxu_acc_bytes = 64 << 10;
   c.mxu_weight_port_bytes = 64;
   c.vpu_lanes = 64;
+  c.vpu_registers = 16;
+  c.vpu_table_bytes = 64 << 10;
   c.spm_bytes = 1 << 20;
   c.spm_banks = 16;
   c.spm_bank_bytes = 32;
@@ -46,6 +48,7 @@ contract::Capabilities nano_capabilities() {
   c.mxu_acc_bytes = 4 << 10;
   c.mxu_weight_port_bytes = 16;
   c.vpu_lanes = 8;
+  c.vpu_table_bytes = 8 << 10;
   c.spm_bytes = 64 << 10;
   c.spm_banks = 4;
   c.spm_bank_bytes = 16;

@@ -203,7 +203,7 @@ Module two_writes() {
 
 TEST(BackState, ValueThatOutlivesItsVariableIsCopied) {
   const Module module = two_writes();
-  const std::optional<Module> direct = backend::write_directly(module);
+  const std::optional<Module> direct = backend::write_directly(module, edge_capabilities());
   ASSERT_TRUE(direct.has_value());
   EXPECT_EQ(direct->steps.size() + 1, module.steps.size());  // the second value's copy is spared, not the first one's
   EXPECT_EQ(check_module(module, edge_capabilities(), {}, 1, 4), "");
@@ -250,7 +250,7 @@ TEST(BackState, WindowsMoveWithinTheirVariable) {
     SCOPED_TRACE(fresh);
     const Module module = window(fresh);
     const auto pieces = static_cast<size_t>((8 - fresh + fresh - 1) / fresh);
-    const std::optional<Module> direct = backend::write_directly(module);
+    const std::optional<Module> direct = backend::write_directly(module, edge_capabilities());
     ASSERT_TRUE(direct);
     EXPECT_EQ(direct->steps.size(), module.steps.size() - 2 + pieces);
     EXPECT_EQ(check_module(*direct, edge_capabilities(), {}, 1, 4), "");
@@ -271,7 +271,7 @@ TEST(BackState, PlacesChangeNoResult) {
       for (const uint64_t bytes : {uint64_t{0}, uint64_t{64}, uint64_t{512}, uint64_t{2048}}) {
         SCOPED_TRACE("seed " + std::to_string(seed) + ", budget " + std::to_string(bytes));
         EXPECT_EQ(check_module(module, machine, budget(bytes), seed, 3), "");
-        if (const std::optional<Module> direct = backend::write_directly(module)) {
+        if (const std::optional<Module> direct = backend::write_directly(module, machine)) {
           EXPECT_EQ(check_module(*direct, machine, budget(bytes), seed, 3), "");
           spared += module.steps.size() - direct->steps.size();
         }

@@ -10,7 +10,6 @@
 #include "driver/graph/validate.h"
 #include "hw/contract/error.h"
 #include "sim/reference/reference.h"
-#include "tests/unit/compiler/front_run.h"
 
 namespace npu::compiler::testing {
 
@@ -32,9 +31,10 @@ graph::Value random_value(graph::DType type, const graph::Shape& shape, std::mt1
   return value;
 }
 
-int compare_with_reference(const graph::Graph& graph, int invocations, uint32_t seed) {
+int compare_with_reference(const graph::Graph& graph, int invocations, uint32_t seed,
+                           const contract::Capabilities& machine) {
   graph::validate(graph);
-  FrontRun device(graph);
+  FrontRun device(graph, machine);
   reference::Context context;
   std::mt19937 random(seed);
   for (int i = 0; i < invocations; ++i) {
@@ -56,9 +56,9 @@ int compare_with_reference(const graph::Graph& graph, int invocations, uint32_t 
   return invocations;
 }
 
-Module lowered(const graph::Graph& graph) {
+Module lowered(const graph::Graph& graph, const contract::Capabilities& machine) {
   graph::validate(graph);
-  return lower(graph, contract::Capabilities{});
+  return lower(graph, machine);
 }
 
 }  // namespace npu::compiler::testing

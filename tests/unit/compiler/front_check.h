@@ -10,6 +10,7 @@
 #include "driver/graph/builder.h"
 #include "driver/graph/graph.h"
 #include "driver/graph/value.h"
+#include "tests/unit/compiler/front_run.h"
 
 namespace npu::compiler::testing {
 
@@ -20,10 +21,11 @@ namespace npu::compiler::testing {
 // Validates the graph, lowers it and runs it `invocations` times next to the reference, with the state of both carried
 // on. Expects equal outputs. Invocations that the reference calls unpredictable end the comparison. Returns how many
 // were compared.
-int compare_with_reference(const graph::Graph& graph, int invocations = 3, uint32_t seed = 1);
+int compare_with_reference(const graph::Graph& graph, int invocations = 3, uint32_t seed = 1,
+                           const contract::Capabilities& machine = front_machine());
 
 // The lowered module of a legal graph, for looking at its steps.
-[[nodiscard]] Module lowered(const graph::Graph& graph);
+[[nodiscard]] Module lowered(const graph::Graph& graph, const contract::Capabilities& machine = front_machine());
 template <typename Work>
 [[nodiscard]] std::vector<const Work*> steps_of(const Module& module) {
   std::vector<const Work*> result;

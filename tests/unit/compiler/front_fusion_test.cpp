@@ -155,6 +155,39 @@ TEST(Fusion, LongChainsAreCutAtTheLimitsOfACommand) {
   compare_with_reference(b.build());
 }
 
+// Ten values that live until all of them are there.
+graph::Graph wide_product() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt32, {12});
+  std::vector<TensorId> values = {x};
+  while (values.size() < 10) values.push_back(b.op(Op::kBitwiseXor, {b.op(Op::kBitwiseNot, {values.back()}), x}));
+  TensorId all = values.back();
+  for (size_t i = values.size() - 1; i-- > 0;) all = b.op(Op::kMaximum, {all, values[i]});
+  b.output(all);
+  return b.build();
+}
+
+TEST(Fusion, ProgramsTakeTheRegistersThatTheMachineHas) {
+  for (const uint32_t registers : {32u, 16u, 8u}) {
+    SCOPED_TRACE(registers);
+    const contract::Capabilities machine = front_machine(registers);
+    const Module module = lowered(wide_product(), machine);
+    for (const EwiseStep* step : steps_of<EwiseStep>(module)) EXPECT_LE(step->register_count, registers);
+    EXPECT_EQ(module.steps.size() == 1, registers > 8);
+    EXPECT_EQ(compare_with_reference(wide_product(), 3, 1, machine), 3);
+  }
+}
+
+TEST(Fusion, BlocksOfAStepFitIntoTheTableMemory) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt32, {2, 60});
+  b.output(b.rescale(b.rescale(x, DType::kInt8, to_int8(60)), DType::kInt8, to_int8(60, 5)));
+  // Each takes 32 + 60 * 16 bytes, 4 rows of 256.
+  EXPECT_THAT(lowered(b.build(), front_machine(16, 2048)).steps, SizeIs(1));
+  EXPECT_THAT(lowered(b.build(), front_machine(16, 1024)).steps, SizeIs(2));
+  EXPECT_EQ(compare_with_reference(b.build(), 3, 1, front_machine(16, 1024)), 3);
+}
+
 TEST(Fusion, PerChannelRescaleKeepsItsChannels) {
   GraphBuilder b;
   b.output(b.rescale(b.input("x", DType::kInt32, {2, 7, 3}), DType::kInt8, to_int8(3)));

@@ -65,7 +65,7 @@ MicroProgram late_load(uint32_t registers) {
 TEST(Registers, LoadsMoveInFrontOfAStore) {
   const auto is = [](uint32_t operand) { return [operand](uint32_t other) { return other == operand; }; };
   const MicroProgram before = late_load(3);
-  const auto after = loads_before_stores(before, is(2), is(1));
+  const auto after = loads_before_stores(before, is(2), is(1), 16);
   ASSERT_TRUE(after.has_value());
   EXPECT_EQ(after->register_count, 4u);
   ASSERT_EQ(after->uops.size(), before.uops.size());
@@ -80,16 +80,18 @@ TEST(Registers, LoadsMoveInFrontOfAStore) {
   EXPECT_EQ(static_cast<uint32_t>(uops[7].imm0), uops[3].dst);
   for (size_t i : {0, 1, 2, 5, 6}) EXPECT_NE(uops[i].dst, uops[3].dst) << i;
   // Nothing to do: the program as it was.
-  const auto same = loads_before_stores(before, is(0), is(1));
+  const auto same = loads_before_stores(before, is(0), is(1), 16);
   ASSERT_TRUE(same.has_value());
   EXPECT_EQ(same->register_count, 3u);
-  EXPECT_EQ(loads_before_stores(before, is(2), is(9))->register_count, 3u);
+  EXPECT_EQ(loads_before_stores(before, is(2), is(9), 16)->register_count, 3u);
 }
 
 TEST(Registers, LoadsStayWhereNoRegisterCanHoldThem) {
   const auto is = [](uint32_t operand) { return [operand](uint32_t other) { return other == operand; }; };
-  EXPECT_EQ(loads_before_stores(late_load(kMaxRegisters - 1), is(2), is(1))->register_count, kMaxRegisters);
-  EXPECT_FALSE(loads_before_stores(late_load(kMaxRegisters), is(2), is(1)).has_value());
+  for (const uint32_t registers : {8u, 16u, 32u}) {
+    EXPECT_EQ(loads_before_stores(late_load(registers - 1), is(2), is(1), registers)->register_count, registers);
+    EXPECT_FALSE(loads_before_stores(late_load(registers), is(2), is(1), registers).has_value());
+  }
 }
 
 }  // namespace

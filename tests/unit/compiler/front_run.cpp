@@ -8,7 +8,15 @@
 
 namespace npu::compiler::testing {
 
-FrontRun::FrontRun(const graph::Graph& graph) : module_(lower(graph, contract::Capabilities{})) {
+contract::Capabilities front_machine(uint32_t vpu_registers, uint32_t vpu_table_bytes) {
+  contract::Capabilities machine;
+  machine.vpu_lanes = 64;
+  machine.vpu_registers = vpu_registers;
+  machine.vpu_table_bytes = vpu_table_bytes;
+  return machine;
+}
+
+FrontRun::FrontRun(const graph::Graph& graph, const contract::Capabilities& machine) : module_(lower(graph, machine)) {
   for (const Variable& variable : module_.variables) {
     variables_.push_back(variable.initial.empty() ? std::vector<uint8_t>(variable.bytes, 0x5a) : variable.initial);
   }

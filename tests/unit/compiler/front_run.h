@@ -7,14 +7,18 @@
 #include "driver/compiler/ir.h"
 #include "driver/graph/graph.h"
 #include "driver/graph/value.h"
+#include "hw/contract/gen/capabilities.h"
 #include "tests/unit/compiler/step_interpreter.h"
 
 namespace npu::compiler::testing {
 
+// What the front end asks of a machine: room for element-wise programs.
+[[nodiscard]] contract::Capabilities front_machine(uint32_t vpu_registers = 16, uint32_t vpu_table_bytes = 65536);
+
 class FrontRun {
  public:
   // The graph must outlive this.
-  explicit FrontRun(const graph::Graph& graph);
+  explicit FrontRun(const graph::Graph& graph, const contract::Capabilities& machine = front_machine());
 
   [[nodiscard]] const Module& module() const { return module_; }
   // One invocation; variables keep their bytes. All other buffers start poisoned.

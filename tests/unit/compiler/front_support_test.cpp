@@ -33,7 +33,7 @@ void expect_refused(GraphBuilder& b, ErrorCode code, const std::string& name, co
   }
   EXPECT_THAT(reason, HasSubstr(rule));
   try {
-    (void)lower(b.build(), contract::Capabilities{});
+    (void)lower(b.build(), testing::front_machine());
     ADD_FAILURE() << "not refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), code);
@@ -85,7 +85,7 @@ TEST(Support, RunsADeclarationAfterAReadWhereAnEarlierJobDeclaredIt) {
     if (!read_first) b.declare(state);
     b.output(b.read(state));
     if (read_first) b.declare(state);
-    const Module module = lower(b.build(), contract::Capabilities{});
+    const Module module = lower(b.build(), testing::front_machine());
     ASSERT_THAT(module.variables, SizeIs(1));
     EXPECT_EQ(module.variables[0].read_first, read_first);
   }
@@ -128,12 +128,12 @@ TEST(Support, IgnoresWhatNobodyNeeds) {
   const TensorId x = b.input("x", DType::kInt32, {2});
   b.op(Op::kSin, {b.constant(DType::kFp32, {2}, {1.})});
   b.output(b.op(Op::kAbs, {x}));
-  EXPECT_NO_THROW((void)lower(b.build(), contract::Capabilities{}));
+  EXPECT_NO_THROW((void)lower(b.build(), testing::front_machine()));
 }
 
 ErrorCode code_of(GraphBuilder& b) {
   try {
-    (void)lower(b.build(), contract::Capabilities{});
+    (void)lower(b.build(), testing::front_machine());
   } catch (const Error& error) {
     return error.code();
   }

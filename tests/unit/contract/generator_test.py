@@ -233,8 +233,8 @@ class Outputs(Scratch):
         self.assertEqual(self.generate("--root", out).returncode, 0)
         self.assertEqual(self.generate("--root", out, "--check").returncode, 0)
         written = sorted(p.relative_to(out).as_posix() for p in out.rglob("*") if p.is_file())
-        names = ["accesses.h", "capabilities.h", "commands.h", "errors.h", "fields.h", "micro_operations.h", "npu_contract.h",
-                 "npu_contract_pkg.sv", "registers.h"]
+        names = ["accesses.h", "capabilities.cmake", "capabilities.h", "commands.h", "errors.h", "fields.h", "micro_operations.h",
+                 "npu_contract.h", "npu_contract_pkg.sv", "registers.h"]
         self.assertEqual(written, ["docs/reference/contract.md"] + [f"hw/contract/gen/{name}" for name in names])
 
         self.tamper("errors.yaml", r"doc: \"An internal check failed\.\"", 'doc: "A check of ours failed."')

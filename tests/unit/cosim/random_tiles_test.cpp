@@ -232,5 +232,26 @@ TEST(RandomEwise, HasEveryMicroOperationAndType) {
   EXPECT_EQ(stored.size(), 5u);
 }
 
+TEST(RandomEwise, HasRoomOnTheMachine) {
+  Capabilities caps = presets::load_preset("edge").caps;
+  for (const uint32_t registers : {8u, 32u}) {
+    for (const uint32_t table_bytes : {2048u, 65536u}) {
+      caps.vpu_registers = registers;
+      caps.vpu_table_bytes = table_bytes;
+      uint32_t most_registers = 0;
+      for (uint64_t seed = 0; seed < 500; ++seed) {
+        const Tile tile = random_tile(Unit::kVpu, caps, seed, kMostCycles);
+        engine::Tile checked;
+        ASSERT_EQ(engine::parse_tile(tile.command, checked), ErrorCode::kOk);
+        EXPECT_TRUE(engine::has_room(caps, checked)) << tile.text;
+        if (const auto* ewise = std::get_if<engine::EwiseTile>(&checked)) {
+          most_registers = std::max(most_registers, ewise->command.register_count);
+        }
+      }
+      EXPECT_EQ(most_registers, registers);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace npu::cosim

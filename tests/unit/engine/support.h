@@ -91,6 +91,8 @@ inline contract::Capabilities test_machine() {
   caps.mxu_acc_bytes = 65536;
   caps.mxu_weight_port_bytes = 64;
   caps.vpu_lanes = 64;
+  caps.vpu_registers = 16;
+  caps.vpu_table_bytes = 65536;
   caps.dma_port_bytes = 16;
   return caps;
 }

@@ -74,6 +74,32 @@ TEST(CommandsTest, StreamMustBeWhole) {
   EXPECT_EQ(bench.fault(), ErrorCode::kOk);
 }
 
+TEST(CommandsTest, ProgramsHaveTheRegistersAndTablesOfTheMachine) {
+  Bench bench;
+  const contract::Capabilities machine = small_machine();
+  const auto fault_of = [&](uint32_t registers, std::vector<uint32_t> tables) {
+    contract::VpuEwiseCommand command = ewise(spm(0), spm(0x400), 16);
+    command.register_count = registers;
+    for (const uint32_t bytes : tables) {
+      contract::Operand& table = command.operands.emplace_back();
+      table.base = spm(0x800);
+      table.bytes = bytes;
+    }
+    Stream stream(machine);
+    stream.add(fill(0, spm(0), 0x4000, 0));
+    stream.add(command, {{0, 1}});
+    EXPECT_TRUE(bench.run(stream));
+    return bench.fault();
+  };
+  EXPECT_EQ(fault_of(machine.vpu_registers, {}), ErrorCode::kOk);
+  EXPECT_EQ(fault_of(machine.vpu_registers + 1, {}), ErrorCode::kFaultBadCommand);
+  EXPECT_EQ(fault_of(1, {machine.vpu_table_bytes}), ErrorCode::kOk);
+  EXPECT_EQ(fault_of(1, {machine.vpu_table_bytes + 1}), ErrorCode::kFaultBadCommand);
+  // Each begins a row, of 32 bytes.
+  EXPECT_EQ(fault_of(1, {machine.vpu_table_bytes - 32, 1}), ErrorCode::kOk);
+  EXPECT_EQ(fault_of(1, {machine.vpu_table_bytes - 31, 1}), ErrorCode::kFaultBadCommand);
+}
+
 TEST(CommandsTest, TokensOrderQueues) {
   Bench bench;
   Stream stream(small_machine());

@@ -23,6 +23,8 @@ inline contract::Capabilities small_machine() {
   caps.mxu_acc_bytes = 4096;
   caps.mxu_weight_port_bytes = 16;
   caps.vpu_lanes = 8;
+  caps.vpu_registers = 16;
+  caps.vpu_table_bytes = 8192;
   caps.spm_bytes = 65536;
   caps.spm_banks = 4;
   caps.spm_bank_bytes = 16;

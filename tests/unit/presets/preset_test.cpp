@@ -117,6 +117,10 @@ const BadPreset kBadPresets[] = {
     {{{"mxu_weight_port_bytes", "mxu_weight_port_bytes: 4096"}},
      "",
      "mxu_weight_port_bytes is 4096, but must be at most 512"},
+    {{{"vpu_table_bytes", "vpu_table_bytes: 4096"}, {"vpu_lanes", "vpu_lanes: 2048"}},
+     "",
+     "vpu_table_bytes is 4096, but must be at least 8192, one row"},
+    {{{"vpu_registers", "vpu_registers: 4"}}, "", "vpu_registers is 4, but must be a power of two from 8 to 32"},
     {{{"var_entries", "var_entries: 4096"}}, "", "var_entries is 4096, but must be less than 4096: its table"},
     {{{"psram_port_bytes", "psram_port_bytes: 4"}},
      "",
@@ -311,6 +315,13 @@ TEST(Presets, HugeAndDeepTextsAreRefused) {
 }
 
 // Every change of one byte either loads or is refused properly; nothing else comes out.
+// yaml-cpp makes documents without end of it.
+TEST(Presets, ACommaIsNoMachine) {
+  for (const char* text : {",", ",\nclock_mhz: 1\n", "# edge\n, the default machine\nclock_mhz: 1\n"}) {
+    EXPECT_THAT(error_of(text).second, HasSubstr("must be one YAML mapping"));
+  }
+}
+
 TEST(Presets, FlippedBytesNeverCrash) {
   const std::string good = edited({}, "");
   for (uint32_t seed = 1; seed <= 1000; ++seed) {
