@@ -82,13 +82,20 @@ class Parser {
     const bool has_base = has_key(root, "base");
     std::set<std::string> known{"dram"};
     if (has_base) known.emplace("base");
-    for (const auto& info : contract::kCapabilities) known.emplace(info.name);
-    check_keys(root, "", known, has_base ? std::set<std::string>() : known);
+    std::set<std::string> needed{"dram"};
+    for (const auto& info : contract::kCapabilities) {
+      known.emplace(info.name);
+      if (info.otherwise == 0) needed.emplace(info.name);
+    }
+    check_keys(root, "", known, has_base ? std::set<std::string>() : needed);
     Preset preset = has_base ? load_base(child(root, "base")) : Preset{};
     preset.name = name;
     for (const auto& info : contract::kCapabilities) {
-      if (!has_key(root, info.name)) continue;
-      preset.caps.*info.member = number(root, "", info.name, info.unit, info.min, info.max, info.power_of_two);
+      if (has_key(root, info.name)) {
+        preset.caps.*info.member = number(root, "", info.name, info.unit, info.min, info.max, info.power_of_two);
+      } else if (!has_base) {
+        preset.caps.*info.member = info.otherwise * (info.times == nullptr ? 1 : preset.caps.*info.times);
+      }
     }
     if (has_key(root, "dram")) parse_dram(child(root, "dram"), has_base, preset.dram);
     check_together(preset);

@@ -45,7 +45,7 @@ def _load_capabilities(src: Source, contract: Contract):
     if base % 4:
         src.fail("file", f"'base' is {base:#x}, but must be a multiple of 4")
     for index, item in enumerate(src.sequence(root["capabilities"], "capabilities")):
-        item = src.mapping(item, "capabilities", "name unit min max doc", "power_of_two")
+        item = src.mapping(item, "capabilities", "name unit min max doc", "power_of_two otherwise times")
         name = src.member(item["name"], "capabilities")
         where = f"capability {name}"
         low = src.integer(item, "min", where, 0, MAX_WORD)
@@ -53,7 +53,11 @@ def _load_capabilities(src: Source, contract: Contract):
         power = src.boolean(item, "power_of_two", where)
         if power and (low & (low - 1) or high & (high - 1) or low == 0):
             src.fail(where, f"'min' {low} and 'max' {high} must be powers of two")
+        otherwise = src.integer(item, "otherwise", where, 1, high) if "otherwise" in item else 0
+        times = src.member(item["times"], where) if "times" in item else ""
+        if times and (not otherwise or times not in [cap.name for cap in contract.capabilities]):
+            src.fail(where, "'times' goes with 'otherwise', and names a capability above this one")
         contract.capabilities.append(
             Capability(name, src.text(item, "unit", where), low, high, power, src.text(item, "doc", where),
-                       base + 4 * index))
+                       base + 4 * index, otherwise, times))
     src.unique(contract.capabilities, "capabilities", "name", lambda c: c.name)

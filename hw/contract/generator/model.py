@@ -191,6 +191,8 @@ class Capability:
     power_of_two: bool
     doc: str
     offset: int
+    otherwise: int = 0  # in a machine's file without it, for each of `times`; 0: it must be there
+    times: str = ""
 
 
 @dataclass

@@ -176,6 +176,17 @@ std::pair<ErrorCode, std::string> load_error(const std::string& name_or_path) {
   return {ErrorCode::kOk, ""};
 }
 
+// Files from before a key was there keep their machine.
+TEST(Presets, LaterKeysMayBeMissing) {
+  const Preset preset =
+      parse_preset("test", "test.yaml",
+                   edited({{"vpu_registers", ""}, {"vpu_table_bytes", ""}, {"vpu_lanes", "vpu_lanes: 32"}}, ""));
+  EXPECT_EQ(preset.caps.vpu_registers, 16u);
+  EXPECT_EQ(preset.caps.vpu_table_bytes, 32u * 1024);
+  EXPECT_EQ(parse_preset("test", "test.yaml", "base: edge\nvpu_lanes: 32\n").caps.vpu_table_bytes,
+            load_preset("edge").caps.vpu_table_bytes);
+}
+
 TEST(Presets, MissingFilesAndNamesAreToldApart) {
   const auto [name_code, name_message] = load_error("huge");
   EXPECT_EQ(name_code, ErrorCode::kBadPreset);
