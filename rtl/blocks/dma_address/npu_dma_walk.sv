@@ -153,6 +153,7 @@ module npu_dma_walk #(
   end
 
   `NPU_ASSERT_STABLE(BeatStable, valid_o, ready_i, ({address_o, bytes_o, phase_o, last_o}))
-  `NPU_ASSERT(BeatHasBytes, !valid_o || (bytes_o != '0 && bytes_o <= BytesWidth'(PortBytes)))
+  // From 1 to PortBytes; 0 less 1 is more than any port.
+  `NPU_ASSERT(BeatHasBytes, !valid_o || 32'(bytes_o) - 32'd1 < PortBytes)
 
 endmodule
