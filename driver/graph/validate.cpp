@@ -31,16 +31,18 @@ void check_tensor(const Tensor& tensor, const std::string& here) {
          what + " has rank " + std::to_string(tensor.shape.size()) + "; the highest is " + std::to_string(kMostRank));
   }
   const bool is_shape = tensor.type == DType::kShape;
+  // Exporters write a variable's unknown size as 0, any other tensor's as -1.
+  const auto unknown = [&](int64_t size) { return size == -1 || (size == 0 && tensor.variable); };
+  // A size that cannot be is wrong whatever the unknown ones beside it are.
   for (const int64_t size : tensor.shape) {
-    // Exporters write a variable's unknown size as 0, any other tensor's as -1.
-    if (size == -1 || (size == 0 && tensor.variable)) {
-      fail(ErrorCode::kFeatureUnsupported, what + " has shape " + to_string(tensor.shape) +
-                                               ", of which a size is unknown (" + std::to_string(size) +
-                                               "); export the network with fixed sizes");
-    }
-    if (size < (is_shape ? 0 : 1) || size > INT32_MAX) {
-      fail(ErrorCode::kBadShape, what + " has shape " + to_string(tensor.shape) + "; each size must be at least 1");
-    }
+    if (unknown(size) || (size >= (is_shape ? 0 : 1) && size <= INT32_MAX)) continue;
+    fail(ErrorCode::kBadShape, what + " has shape " + to_string(tensor.shape) + "; each size must be at least 1");
+  }
+  const auto first = std::find_if(tensor.shape.begin(), tensor.shape.end(), unknown);
+  if (first != tensor.shape.end()) {
+    fail(ErrorCode::kFeatureUnsupported, what + " has shape " + to_string(tensor.shape) +
+                                             ", of which a size is unknown (" + std::to_string(*first) +
+                                             "); export the network with fixed sizes");
   }
   const auto elements = element_count(tensor.shape);
   if (!elements) {

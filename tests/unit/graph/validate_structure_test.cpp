@@ -54,6 +54,11 @@ const std::vector<Spoilt>& structure_cases() {
       {"size_negative", Op::kAdd, [](Graph& g) { g.main().tensors[0].shape[1] = -2; }, kShape, "[2, -2]"},
       {"size_unknown", Op::kAdd, [](Graph& g) { g.main().tensors[0].shape[1] = -1; }, ErrorCode::kFeatureUnsupported,
        "[2, -1], of which a size is unknown (-1); export the network with fixed sizes"},
+      {"size_impossible_beside_an_unknown_one", Op::kAdd,
+       [](Graph& g) {
+         g.main().tensors[0].shape = {-1, 0};
+       },
+       kShape, "[-1, 0]; each size must be at least 1"},
       {"size_of_a_variable_unknown", Op::kVariableRead, [](Graph& g) { input(g, Op::kVariableRead, 0).shape[0] = 0; },
        ErrorCode::kFeatureUnsupported, "of which a size is unknown (0)"},
       {"size_huge", Op::kAdd, [](Graph& g) { g.main().tensors[0].shape[1] = int64_t{1} << 31; }, kShape, "'x'"},
