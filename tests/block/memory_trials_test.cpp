@@ -421,7 +421,7 @@ TEST(MemoryTrialsOfOtherSizes, SayWhatIsMissing) {
       FAIL() << "no error";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), contract::ErrorCode::kBadPreset);
-      EXPECT_NE(std::string(error.what()).find("nano and edge"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("there is RTL of nano, edge"), std::string::npos) << error.what();
     }
   };
   expect_bad_preset([](const auto& caps) { return make_dma_trials(caps); });
