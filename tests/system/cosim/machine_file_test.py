@@ -10,11 +10,15 @@ import unittest
 from pathlib import Path
 
 NPU, CMAKE, SCRIPT = "", "", ""
+# All keys that there were before those that may be missing.
+BEFORE = "".join(line + "\n" for line in (Path(__file__).resolve().parents[3] / "hw/presets/nano.yaml").read_text().splitlines()
+                 if not line.startswith(("vpu_registers", "vpu_table_bytes")))
 # Files of one folder, by name.
 FILES = {
     "plain.yaml": "# A machine.\nbase: edge   # from there\nvpu_lanes: 16\n\ndram: {latency_ns: 50}\n",
     "quoted.yaml": "base: 'plain.yaml'\nmxu_depth: 8\nmxu_dw_taps: 4\ndram:\n  name: a [b]; c # d\n",
     "windows.yaml": "base: nano\r\nspm_banks: 8\r\n",
+    "before.yaml": BEFORE,
 }
 # Text of a file -> what the refusal must say.
 REFUSALS = {
@@ -24,6 +28,7 @@ REFUSALS = {
     "base: nano\nvpu_lanes: 24": "vpu_lanes is 24, but must be a power of two from 4 to 2048",
     "base: nano\nclock_mhz: 5": "clock_mhz is 5, but must be a whole number from 10 to 4000",
     "vpu_lanes: 8": "the key 'mxu_cols' is missing (behind 'base: edge', it would be edge's)",
+    "mxu_cols: 8": "the key 'mxu_depth' is missing",
     "base: nowhere": "there is no such machine file",
     "base: file.yaml": "is its own base, directly or through others",
     "base: server": "mxu_depth is 128, but in RTL it is 4 to 64",
