@@ -21,7 +21,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 declare -A packages=(
   [build]="g++ cmake ninja-build git ccache libsystemc-dev libboost-program-options-dev libflatbuffers-dev
-    flatbuffers-compiler libfmt-dev libyaml-cpp-dev nlohmann-json3-dev python3
+    flatbuffers-compiler libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libssl-dev python3
     gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf libunicorn-dev
     verilator zlib1g-dev"
   [tests]="libgtest-dev libgmock-dev libbenchmark-dev python3 python3-yaml gdb-multiarch"

@@ -2,78 +2,34 @@
 #include "sim/report/sha256.h"
 
 #include <fmt/format.h>
+#include <openssl/evp.h>
 
-#include <algorithm>
-#include <bit>
+#include <array>
+#include <cstdint>
+#include <stdexcept>
 
 namespace npu::report {
+
 namespace {
 
-constexpr std::array<uint32_t, 64> kRound = {
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+void check(int done) {
+  if (done != 1) throw std::runtime_error("libcrypto does not compute SHA-256; its configuration leaves it out");
+}
 
 }  // namespace
 
-void Sha256::add_block(const uint8_t* block) {
-  std::array<uint32_t, 64> w;
-  for (size_t i = 0; i < 16; ++i) {
-    w[i] = uint32_t{block[4 * i]} << 24 | uint32_t{block[4 * i + 1]} << 16 | uint32_t{block[4 * i + 2]} << 8 |
-           block[4 * i + 3];
-  }
-  for (size_t i = 16; i < 64; ++i) {
-    const uint32_t s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ (w[i - 15] >> 3);
-    const uint32_t s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ (w[i - 2] >> 10);
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-  }
-  auto [a, b, c, d, e, f, g, h] = state_;
-  for (size_t i = 0; i < 64; ++i) {
-    const uint32_t s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
-    const uint32_t t1 = h + s1 + ((e & f) ^ (~e & g)) + kRound[i] + w[i];
-    const uint32_t s0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
-    const uint32_t t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2;
-  }
-  const std::array<uint32_t, 8> result = {a, b, c, d, e, f, g, h};
-  for (size_t i = 0; i < state_.size(); ++i) state_[i] += result[i];
+Sha256::Sha256() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
+  check(context_ != nullptr ? EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) : 0);
 }
 
-void Sha256::add(const void* data, size_t bytes) {
-  const auto* from = static_cast<const uint8_t*>(data);
-  while (bytes > 0) {
-    const size_t filled = bytes_ % pending_.size();
-    const size_t taken = std::min(bytes, pending_.size() - filled);
-    std::copy_n(from, taken, pending_.begin() + static_cast<ptrdiff_t>(filled));
-    bytes_ += taken;
-    from += taken;
-    bytes -= taken;
-    if (bytes_ % pending_.size() == 0) add_block(pending_.data());
-  }
-}
+void Sha256::add(const void* data, size_t bytes) { check(EVP_DigestUpdate(context_.get(), data, bytes)); }
 
 std::string Sha256::hex() {
-  const uint64_t bits = bytes_ * 8;
-  const uint8_t one = 0x80, zero = 0;
-  add(&one, 1);
-  while (bytes_ % pending_.size() != 56) add(&zero, 1);
-  std::array<uint8_t, 8> length;
-  for (size_t i = 0; i < 8; ++i) length[i] = static_cast<uint8_t>(bits >> (56 - 8 * i));
-  add(length.data(), length.size());
+  std::array<uint8_t, EVP_MAX_MD_SIZE> digest{};
+  unsigned length = 0;
+  check(EVP_DigestFinal_ex(context_.get(), digest.data(), &length));
   std::string text;
-  for (const uint32_t word : state_) text += fmt::format("{:08x}", word);
+  for (unsigned i = 0; i < length; ++i) text += fmt::format("{:02x}", digest[i]);
   return text;
 }
 
