@@ -8,7 +8,6 @@
 
 #include "hw/engine/box.h"
 #include "hw/engine/channel_params.h"
-#include "hw/engine/mxu_beats.h"
 #include "hw/engine/mxu_depthwise.h"
 #include "hw/engine/mxu_patches.h"
 #include "hw/engine/mxu_tile.h"
@@ -53,14 +52,7 @@ class MxuModel final : public Engine {
       run_narrow(tile);
     }
     result.macs = tile.macs;
-    if (timed) {
-      const timing::Cycles cycles = timing::mxu_cycles(tile.command, caps_);
-      result.fill = cycles.fill;
-      result.steady = cycles.steady;
-      result.drain = cycles.drain;
-      result.cycles = cycles.total();
-      result.beats = mxu_beats(tile, caps_);
-    }
+    if (timed) result.set_time(timing::mxu_cycles(tile.command, caps_), tile_ports(any, caps_));
     return result;
   }
 

@@ -79,7 +79,9 @@ void VariableTable::commit_write(uint32_t index) {
   store(index, entry);
 }
 
-void VariableTable::forget_old_marks(const Job& job) {
+uint32_t VariableTable::forget_old_marks(const Job& job) {
+  std::optional<uint32_t> row;  // the last one
+  uint32_t rows = 0;
   for (uint32_t index = 0; index < entries_; ++index) {
     VariableEntry entry = this->entry(index);
     const auto age = static_cast<uint8_t>(job.epoch - entry.seen_epoch);
@@ -87,7 +89,11 @@ void VariableTable::forget_old_marks(const Job& job) {
     if (!marked || age < 128) continue;
     clear(entry, VariableFlag::kSeenValid);
     store(index, entry);
+    const uint32_t here = index * VariableEntry::kBytes / port_bytes_;
+    if (row != here) ++rows;
+    row = here;
   }
+  return rows;
 }
 
 ErrorCode VariableTable::check_place(uint32_t index, uint16_t owner) const {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "hw/contract/gen/micro_operations.h"
-#include "hw/engine/vpu_beats.h"
+#include "hw/engine/engine.h"
 #include "hw/timing/vpu_cycles.h"
 
 namespace npu::engine {
@@ -126,7 +126,7 @@ TileResult EwiseRunner::run(const EwiseTile& tile, MemoryView& memory, bool time
   result.error = operands_.resolve(tile, memory);
   if (result.error != ErrorCode::kOk) return result;
   execute(tile);
-  if (timed) set_time(result, timing::ewise_cycles(tile.command, caps_), ewise_beats(tile, caps_));
+  if (timed) result.set_time(timing::ewise_cycles(tile.command, caps_), tile_ports(tile, caps_));
   return result;
 }
 

@@ -7,7 +7,7 @@
 
 #include "hw/engine/box.h"
 #include "hw/engine/channel_params.h"
-#include "hw/engine/vpu_beats.h"
+#include "hw/engine/engine.h"
 #include "hw/timing/vpu_cycles.h"
 
 namespace npu::engine {
@@ -144,7 +144,7 @@ TileResult PoolRunner::run(const PoolTile& tile, MemoryView& memory, bool timed)
   for (int64_t y = 0; y < tile.command.out_h; ++y) {
     for (int64_t x = 0; x < tile.command.out_w; ++x) pool_pixel(tile, y, x);
   }
-  if (timed) set_time(result, timing::pool_cycles(tile.command, caps_), pool_beats(tile, caps_));
+  if (timed) result.set_time(timing::pool_cycles(tile.command, caps_), tile_ports(tile, caps_));
   return result;
 }
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "hw/contract/error.h"
-#include "hw/engine/vpu_beats.h"
+#include "hw/engine/engine.h"
 #include "hw/timing/vpu_cycles.h"
 
 namespace npu::engine {
@@ -181,7 +181,7 @@ TileResult ReduceRunner::run(const ReduceTile& tile, MemoryView& memory, bool ti
     const std::vector<int32_t>& values = command.op == ReduceOp::kArgmax ? index_ : best_;
     store_row(at.dst + o * command.dst_outer_stride, values.data(), command.inner, tile.dst_bytes);
   }
-  if (timed) set_time(result, timing::reduce_cycles(command, caps_), reduce_beats(tile, caps_));
+  if (timed) result.set_time(timing::reduce_cycles(command, caps_), tile_ports(tile, caps_));
   return result;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "hw/contract/error.h"
 
@@ -47,12 +48,16 @@ void Agenda::tick() {
       continue;
     }
     alarm->due_ = kNoAlarm;
-    alarm->event_.notify();
+    if (alarm->call_) {
+      alarm->call_();
+    } else {
+      alarm->event_.notify();
+    }
   }
   if (earliest != kNoAlarm) arm(earliest);
 }
 
-Alarm::Alarm(Agenda& agenda) : agenda_(agenda), due_(kNoAlarm) {
+Alarm::Alarm(Agenda& agenda, std::function<void()> call) : agenda_(agenda), call_(std::move(call)), due_(kNoAlarm) {
   agenda.alarms_.push_back(this);
   NPU_CHECK(agenda.alarms_.size() < Agenda::kMostPending);
 }

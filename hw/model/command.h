@@ -32,9 +32,13 @@ struct Traffic {
   uint64_t psram_read = 0, psram_written = 0;
 
   void moved(contract::Space space, bool read, uint64_t bytes) {
-    if (space == contract::Space::kScratchpad) (read ? spm_read : spm_written) += bytes;
-    if (space == contract::Space::kDram) (read ? dram_read : dram_written) += bytes;
-    if (space == contract::Space::kPersistent) (read ? psram_read : psram_written) += bytes;
+    if (space != contract::Space::kNone) of(space, read) += bytes;
+  }
+  // A memory's.
+  uint64_t& of(contract::Space space, bool read) {
+    if (space == contract::Space::kScratchpad) return read ? spm_read : spm_written;
+    if (space == contract::Space::kDram) return read ? dram_read : dram_written;
+    return read ? psram_read : psram_written;
   }
   [[nodiscard]] uint64_t read() const { return spm_read + dram_read + psram_read; }
   [[nodiscard]] uint64_t written() const { return spm_written + dram_written + psram_written; }

@@ -19,6 +19,7 @@ CommandProcessor::CommandProcessor(const sc_core::sc_module_name& name, Machine&
       ended_(std::move(ended)),
       fetch_(machine),
       hazards_(machine.config.caps),
+      accesses_(timing::TableAccesses::of(machine.config.caps)),
       decoded_(machine.agenda),
       timeout_(machine.agenda) {
   SC_HAS_PROCESS(CommandProcessor);
@@ -52,8 +53,10 @@ void CommandProcessor::start(const JobRegisters& registers) {
   machine_.counters.clear();
   machine_.scratchpad.begin_job(registers.keep_scratchpad);
   const engine::VariableTable::Job job{registers.owner, registers.epoch};
-  damaged_entry_ = machine_.persistent.begin_job(job);
+  persistent_ = machine_.persistent.begin_job(job);
   machine_.address_map.begin_job(registers.regions, job);
+  machine_.interconnect.begin_job();
+  machine_.table_port.begin_job();
   machine_.memory.begin_job();
   machine_.events.begin_job(registers.event_base, registers.event_capacity, registers.cycle_base);
   for (QueueUnit* unit : units_) {
@@ -97,11 +100,13 @@ void CommandProcessor::run_stream() {
     fault(ErrorCode::kFaultBadCommand);
     return;
   }
-  if (damaged_entry_) {
-    fault_entry(*damaged_entry_);
+  if (persistent_.wrong) {
+    fault_entry(*persistent_.wrong);
     return;
   }
   if (!wait_for_persistent()) return;
+  fetch_.begin();
+  if (!operate(accesses_.begin_job(persistent_.cleared), persistent_.cleared)) return;
   for (;; ++index_) {
     if (!next_command()) return;
     DecodedCommand command;
@@ -127,6 +132,13 @@ bool CommandProcessor::wait_for_persistent() {
     wait(decoded_.event() | machine_.progress);
   }
   spend(Counter::kStalled);
+  return !machine_.job.aborting();
+}
+
+// The time of an operation on the variable table. False when the job is aborted.
+bool CommandProcessor::operate(uint64_t accesses, uint64_t writes) {
+  machine_.table_port.operate(kSequencerQueue, accesses, writes);
+  spend(Counter::kBusy);
   return !machine_.job.aborting();
 }
 
@@ -189,7 +201,6 @@ bool CommandProcessor::issue(DecodedCommand& command) {
   IssuedCommand& slot = unit.slot();
   slot.index = index_;
   slot.header = header_;
-  slot.issued_cycle = machine_.clock.now();
   slot.asked = {};
   slot.variables.clear();
   footprint_.clear();
@@ -212,8 +223,12 @@ bool CommandProcessor::issue(DecodedCommand& command) {
   for (const VariableUse& use : slot.variables) {
     if (use.commit) machine_.address_map.commit_issued(use.index);
   }
+  for (size_t i = 0; i < slot.variables.size(); ++i) {
+    if (!operate(accesses_.check(), 0)) return false;
+  }
   slot.targets = machine_.scoreboard.targets(header_.wait);
   machine_.scoreboard.issue(queue);
+  slot.issued_cycle = machine_.clock.now();
   unit.push();
   return true;
 }

@@ -5,15 +5,14 @@
 // limits of everything that it touches, hazards), and put into the FIFO of its queue, for whose room it waits. `begin`
 // and `declare` take effect in the sequencer itself, `end` waits until all queues are empty. `yield` costs its
 // decoding, unless the job shall stop: then it waits as `end` does, and for what memory owes the prefetch. Counters of
-// queue `sequencer`: busy while decoding, stalled while waiting for the stream, a FIFO or tokens, idle from the command
-// on that ends the job. Bytes asked are the words of the stream from where the job started; if it stops at a yield, all
-// that the prefetch asked for by then.
+// queue `sequencer`: busy while decoding and for operations on the variable table, stalled while waiting for the
+// stream, a FIFO or tokens, idle from the command on that ends the job. Bytes asked are the words of the stream from
+// where the job started; if it stops at a yield, all that the prefetch asked for by then.
 //
 // Job start: cycle 0. Job end: the cycle at which the last command has completed, or at which all units have given up.
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <systemc>
 #include <vector>
 
@@ -21,6 +20,7 @@
 #include "hw/model/footprint.h"
 #include "hw/model/hazard_checker.h"
 #include "hw/model/queue_unit.h"
+#include "hw/timing/table_cycles.h"
 
 namespace npu::model {
 
@@ -69,6 +69,7 @@ class CommandProcessor : public sc_core::sc_module {
   [[nodiscard]] bool check_entries(const IssuedCommand& slot);
   [[nodiscard]] bool reserved(uint64_t low, uint64_t high, bool write) const;
   [[nodiscard]] bool wait_for_persistent();
+  [[nodiscard]] bool operate(uint64_t accesses, uint64_t writes);
   [[nodiscard]] bool wait_for_tokens();
   [[nodiscard]] bool drain();
   [[nodiscard]] bool complete();
@@ -90,10 +91,11 @@ class CommandProcessor : public sc_core::sc_module {
   Footprint footprint_;
 
   std::array<uint32_t, contract::kMaxCommandWords> words_;
-  contract::Header header_;                // of the command at hand
-  uint32_t index_ = 0;                     // its number
-  std::optional<uint32_t> damaged_entry_;  // of the variable table, found at the start
-  bool first_ = false;                     // of this start of the stream
+  contract::Header header_;  // of the command at hand
+  uint32_t index_ = 0;       // its number
+  const timing::TableAccesses accesses_;
+  PersistentSram::Begun persistent_;
+  bool first_ = false;  // of this start of the stream
   Waiting waiting_ = Waiting::kStream;
   uint32_t expected_commands_ = 0;
   uint64_t decode_started_ = 0;

@@ -2,7 +2,6 @@
 #include "hw/model/compute_unit.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace npu::model {
 
@@ -10,15 +9,11 @@ using contract::ErrorCode;
 using contract::Space;
 using engine::Access;
 
-namespace {
-
-constexpr uint64_t kForever = uint64_t{1} << 62;
-
-}  // namespace
-
 ComputeUnit::ComputeUnit(const sc_core::sc_module_name& name, Machine& machine, uint32_t queue,
                          std::unique_ptr<engine::Engine> engine)
-    : QueueUnit(name, machine, queue), engine_(std::move(engine)), accesses_(machine.scratchpad.banks()) {
+    : QueueUnit(name, machine, queue),
+      Lane(machine.interconnect.crossbar(), timing::kMostPorts),
+      engine_(std::move(engine)) {
   NPU_CHECK(engine_ != nullptr);
 }
 
@@ -72,98 +67,74 @@ void ComputeUnit::execute(const IssuedCommand& command, Work& work) {
     work.traffic = command.asked;
     return;
   }
+  if (result.ports.schedule == nullptr) return;
   work.busy = result.cycles;
-  load_schedule(result.beats, work);
-  play(result.cycles, work);
+  load(result.ports, work);
+  play(*result.ports.schedule, work);
 }
 
-void ComputeUnit::load_schedule(std::span<const engine::BeatRun> beats, Work& work) {
+void ComputeUnit::load(const engine::TilePorts& ports, Work& work) {
   // What must be written follows from the command's fields; how often operands are read is the engine's affair.
   const Traffic fields = work.asked;
   work.asked = {};
-  runs_.clear();
-  runs_.reserve(beats.size());
-  for (const engine::BeatRun& run : beats) {
-    if (run.beats == 0 || run.bytes == 0) continue;
-    const Window window = this->window(run.address, run.access);
-    const bool read = run.access == Access::kRead;
-    work.asked.moved(window.space, read, uint64_t{run.beats} * run.bytes);
-    runs_.push_back({run.start, std::max<uint32_t>(run.interval, 1), run.beats, window.base + run.address.offset, 0,
-                     run.step, static_cast<uint64_t>(run.wrap), run.bytes, window.space, read});
+  traffic_ = {};
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    Port& port = ports_[i];
+    port.walk.start(ports.demands[i]);
+    port.places.clear();
+    port.left = 0;
+    for (const engine::Sweep& sweep : ports.demands[i].sweeps) {
+      port.left += sweep.requests;
+      if (sweep.bytes == 0) {
+        port.places.emplace_back();
+        continue;
+      }
+      const Window window = this->window(sweep.base, sweep.access);
+      const bool read = sweep.access == Access::kRead;
+      work.asked.moved(window.space, read, sweep.bytes);
+      const auto first = static_cast<uint64_t>(int64_t{sweep.base.offset} + sweep.extent.low);
+      const bool persistent = window.space == Space::kPersistent;
+      port.places.push_back({persistent ? timing::OnChip::kPersistent : timing::OnChip::kScratchpad, !read,
+                             window.base + first, &traffic_.of(window.space, read)});
+    }
   }
   work.asked.spm_written = fields.spm_written;
   work.asked.psram_written = fields.psram_written;
-  std::stable_sort(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) { return a.start < b.start; });
-  active_.clear();
-  begun_ = 0;
 }
 
-void ComputeUnit::count(Run& run, uint64_t beats, Work& work) {
-  work.traffic.moved(run.space, run.read, beats * run.bytes);
-  run.left -= beats;
-  run.start += beats * run.interval;
-  while (beats > 0) {
-    const uint64_t step = static_cast<uint64_t>(run.step);
-    const uint64_t sweep = run.wrap == 0 ? beats : std::min(beats, (run.wrap - run.offset + step - 1) / step);
-    count_accesses(run, sweep);
-    run.offset += step * sweep;
-    if (run.wrap != 0 && run.offset >= run.wrap) run.offset -= run.wrap;
-    beats -= sweep;
+void ComputeUnit::play(timing::PortSchedule& schedule, Work& work) {
+  if (schedule.done()) return;
+  const uint64_t start = machine_.clock.now();
+  clear_waited();
+  machine_.interconnect.start(*this, schedule, start + work.busy);
+  while (running() && !machine_.job.aborting()) wait(wake_.event());
+  machine_.interconnect.stop(*this);
+  work.traffic = traffic_;
+  if (traffic_.psram_read > 0) {
+    work.busy += timing::Crossbar::kPersistentLatency;
+    wait_until(machine_.clock.now() + timing::Crossbar::kPersistentLatency);
   }
+  const uint64_t elapsed = machine_.clock.now() - start;
+  work.bank_conflicts = std::min(elapsed - std::min(elapsed, work.busy), waited());
 }
 
-// Of `beats` that follow each other without starting over.
-void ComputeUnit::count_accesses(const Run& run, uint64_t beats) {
-  uint64_t address = run.base + run.offset;
-  if (run.space == Space::kPersistent) {
-    const uint64_t width = machine_.persistent.port_bytes();
-    for (uint64_t i = 0; i < beats; ++i, address += static_cast<uint64_t>(run.step)) {
-      port_accesses_ += (address + run.bytes - 1) / width - address / width + 1;
-    }
-    return;
-  }
-  // The banks that successive beats hit repeat after `period` beats.
-  const uint64_t interleave = machine_.scratchpad.interleave();
-  const uint64_t step = static_cast<uint64_t>(run.step < 0 ? -run.step : run.step) % interleave;
-  const uint64_t period = interleave / std::gcd(step, interleave);
-  const uint64_t whole = beats / period, rest = beats % period;
-  for (uint64_t i = 0; i < std::min(beats, period); ++i, address += static_cast<uint64_t>(run.step)) {
-    machine_.scratchpad.count(address, run.bytes, whole + (i < rest ? 1 : 0), accesses_);
-  }
-  scratchpad_accesses_ += beats;
+timing::MemoryRequest ComputeUnit::next(uint32_t number) {
+  Port& port = ports_[number];
+  if (port.left > 0) --port.left;
+  const engine::DemandWalk::Request request = port.walk.next();
+  if (request.bytes == 0) return {};
+  const Place& place = port.places[request.sweep];
+  *place.moved += request.bytes;
+  return {place.memory, place.write, place.address + request.offset, request.bytes};
 }
 
-void ComputeUnit::count_until(uint64_t end, Work& work) {
-  std::fill(accesses_.begin(), accesses_.end(), 0);
-  port_accesses_ = scratchpad_accesses_ = 0;
-  for (; begun_ < runs_.size() && runs_[begun_].start < end; ++begun_) active_.push_back(static_cast<uint32_t>(begun_));
-  size_t kept = 0;
-  for (uint32_t index : active_) {
-    Run& run = runs_[index];
-    if (run.start < end) count(run, std::min(run.left, (end - run.start + run.interval - 1) / run.interval), work);
-    if (run.left > 0) active_[kept++] = index;
-  }
-  active_.resize(kept);
-}
+void ComputeUnit::ended(uint64_t) { wake_.set_now(); }
 
-void ComputeUnit::play(uint64_t cycles, Work& work) {
-  uint64_t at = machine_.clock.now();
-  for (uint64_t done = 0; done < cycles && !machine_.job.aborting();) {
-    const uint64_t length = std::min(engine::kChunkCycles, cycles - done);
-    done += length;
-    count_until(done == cycles ? kForever : done, work);
-    uint64_t end = at + length;
-    if (scratchpad_accesses_ > 0) {
-      const uint64_t served = machine_.scratchpad.book(at, length, accesses_);
-      work.bank_conflicts += served - end;
-      end = served;
-    }
-    if (port_accesses_ > 0) {
-      end = std::max(end, machine_.persistent.book(at, length, static_cast<uint32_t>(port_accesses_)));
-    }
-    wait_until(end);
-    at = end;
-  }
+// A port is granted one request a cycle.
+uint64_t ComputeUnit::cycles_left() const {
+  uint64_t left = 0;
+  for (const Port& port : ports_) left = std::max(left, port.left);
+  return left;
 }
 
 }  // namespace npu::model

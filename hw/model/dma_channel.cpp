@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hw/timing/dma_cycles.h"
+
 namespace npu::model {
 
 using contract::DmaMode;
@@ -12,8 +14,8 @@ using contract::Space;
 
 DmaChannel::DmaChannel(const sc_core::sc_module_name& name, Machine& machine, uint32_t channel)
     : QueueUnit(name, machine, channel),
-      source_(machine),
-      target_(machine),
+      source_(machine, OnChipPath::Side::kSource, *this),
+      target_(machine, OnChipPath::Side::kTarget, *this),
       flights_(machine.config.caps.dma_outstanding),
       staging_(machine.config.caps.dma_burst_bytes) {}
 
@@ -39,29 +41,29 @@ void DmaChannel::start(const IssuedCommand& command) {
     source_.start(src.space, walk);
   }
   std::fill(flights_.begin(), flights_.end(), Flight{});
-  issued_ = placed_ = landed_ = 0;
+  unissued_ = walk.left();
+  issued_ = fetched_ = placed_ = stored_ = landed_ = 0;
   end_ = 0;
   port_busy_ = 0;
   traffic_ = {};
 }
 
 void DmaChannel::execute(const IssuedCommand& command, Work& work) {
-  wait_until(machine_.clock.now() + machine_.jitter.dma());
+  wait_until(machine_.clock.now() + machine_.jitter.dma() + timing::kDmaWalkCycles);
+  if (aborting()) return;
   command_ = &command;
   start(command);
-  if (!machine_.clock.timed()) {
-    run_functional();
-  } else if (from_dram() || to_dram()) {
+  if (machine_.clock.timed()) {
     run_bursts();
   } else {
-    copy_on_chip();
+    run_functional();
   }
   command_ = nullptr;
 
   if (!from_dram()) traffic_.moved(src_space_, true, source_.bytes());
   if (!to_dram()) traffic_.moved(dst_space_, false, target_.bytes());
   work.traffic = traffic_;
-  work.busy = std::max({source_.busy(), target_.busy(), port_busy_});
+  work.busy = std::max({source_.beats(), target_.beats(), port_busy_});
   work.bank_conflicts = source_.bank_conflicts() + target_.bank_conflicts();
 }
 
@@ -76,7 +78,7 @@ uint64_t DmaChannel::port_cycles(uint64_t bytes) const {
 }
 
 void DmaChannel::run_functional() {
-  uint64_t left = target_.walk().left();
+  uint64_t left = unissued_;
   while (left > 0 && !aborting()) {
     uint64_t length = std::min<uint64_t>(left, staging_.size());
     if (from_dram()) length = std::min(length, src_walk_.contiguous());
@@ -88,25 +90,25 @@ void DmaChannel::run_functional() {
       src_walk_.advance(length);
       traffic_.dram_read += length;
     } else {
-      source_.read(data, 0);
+      source_.read(data);
     }
     if (ok && to_dram()) {
       ok = machine_.memory.write_now(dst_walk_.address(), data);
       dst_walk_.advance(length);
       traffic_.dram_written += length;
     } else if (ok) {
-      target_.write(data, 0);
+      target_.write(data);
     }
     if (!ok) fault(*command_, ErrorCode::kFaultBus);
     left -= length;
   }
 }
 
-// The bursts follow each other by their responses; the thread only waits for the end.
+// The bursts follow each other by what comes back; the thread only waits for the end.
 void DmaChannel::run_bursts() {
   issue();
   while (!aborting()) {
-    const bool finished = all_issued() && landed_ == issued_;
+    const bool finished = unissued_ == 0 && landed_ == issued_;
     if (finished && machine_.clock.now() >= end_) break;
     if (finished) wake_.set(end_);
     wait(wake_.event());
@@ -116,36 +118,65 @@ void DmaChannel::run_bursts() {
 
 // Issues bursts while there are places for them.
 void DmaChannel::issue() {
-  while (!all_issued() && flight(issued_).landed) {
+  while (unissued_ > 0 && flight(issued_).landed) {
     Flight& next = flight(issued_);
-    const uint64_t earliest = std::max(machine_.clock.now(), next.free_at);
     next = {};
     next.landed = false;
-    if (from_dram()) {
-      const uint32_t length =
-          to_dram() ? std::min(burst_length(src_walk_), burst_length(dst_walk_)) : burst_length(src_walk_);
-      next.read = &machine_.memory.make(false, src_walk_.address(), length, *this);
-      next.read->tag = issued_;
-      src_walk_.advance(length);
-      port_busy_ += port_cycles(length);
-      if (to_dram()) {
-        next.write = &machine_.memory.make(true, dst_walk_.address(), length, *this);
-        next.write->tag = issued_;
-        dst_walk_.advance(length);
-        port_busy_ += port_cycles(length);
-      }
-      machine_.memory.submit(*next.read, queue_, earliest);
-    } else {
-      const uint32_t length = burst_length(dst_walk_);
-      next.write = &machine_.memory.make(true, dst_walk_.address(), length, *this);
-      next.write->tag = issued_;
-      next.write_sent = true;
-      dst_walk_.advance(length);
-      port_busy_ += port_cycles(length);
-      machine_.memory.submit(*next.write, queue_, source_.read(next.write->data(), earliest));
-    }
-    ++issued_;
+    next.bytes = static_cast<uint32_t>(std::min<uint64_t>(unissued_, machine_.config.caps.dma_burst_bytes));
+    if (from_dram()) next.bytes = std::min(next.bytes, burst_length(src_walk_));
+    if (to_dram()) next.bytes = std::min(next.bytes, burst_length(dst_walk_));
+    unissued_ -= next.bytes;
+    issue(next);
   }
+}
+
+void DmaChannel::issue(Flight& next) {
+  const uint32_t number = issued_++;
+  if (to_dram()) {
+    next.write = &machine_.memory.make(true, dst_walk_.address(), next.bytes, *this);
+    next.write->tag = number;
+    dst_walk_.advance(next.bytes);
+    port_busy_ += port_cycles(next.bytes);
+  }
+  if (from_dram()) {
+    next.read = &machine_.memory.make(false, src_walk_.address(), next.bytes, *this);
+    next.read->tag = number;
+    src_walk_.advance(next.bytes);
+    port_busy_ += port_cycles(next.bytes);
+    machine_.memory.submit(*next.read, queue_);
+  } else if (source_.fills()) {
+    fetched(fetched_++, machine_.clock.now());
+  } else {
+    source_.pass(next.bytes, true);
+  }
+}
+
+void DmaChannel::passed(OnChipPath::Side side, uint64_t at) {
+  if (command_ == nullptr || aborting()) return;
+  if (side == OnChipPath::Side::kSource) {
+    fetched(fetched_++, at);
+    return;
+  }
+  // The target takes it when it is there, which for the last of it is the answer's cycle.
+  if (src_space_ == Space::kPersistent) end_ = machine_.clock.now() + timing::Crossbar::kPersistentLatency;
+  land(flight(stored_++));
+  issue();
+  if (unissued_ == 0 && landed_ == issued_) wake_.set_now();
+}
+
+// Data of an on-chip source, or of a fill, is there at cycle `at`.
+void DmaChannel::fetched(uint32_t number, uint64_t at) {
+  Flight& flight = this->flight(number);
+  if (to_dram()) {
+    source_.read(flight.write->data());
+    flight.write_sent = true;
+    machine_.memory.submit(*flight.write, queue_, at);
+    return;
+  }
+  const std::span<uint8_t> data(staging_.data(), flight.bytes);
+  source_.read(data);
+  target_.write(data);
+  target_.pass(flight.bytes, tells(number));
 }
 
 void DmaChannel::burst_done(Burst& burst, bool ok) {
@@ -161,12 +192,13 @@ void DmaChannel::burst_done(Burst& burst, bool ok) {
   if (burst.is_write()) {
     traffic_.dram_written += burst.data().size();
     machine_.memory.release(burst);
-    land(flight, machine_.clock.now());
+    land(flight);
   } else {
     traffic_.dram_read += burst.data().size();
     if (to_dram()) {
       std::memcpy(flight.write->data().data(), burst.data().data(), burst.data().size());
       machine_.memory.release(burst);
+      flight.read = nullptr;
       flight.write_sent = true;
       machine_.memory.submit(*flight.write, queue_);
     } else {
@@ -175,12 +207,14 @@ void DmaChannel::burst_done(Burst& burst, bool ok) {
     }
   }
   issue();
-  if (all_issued() && landed_ == issued_) wake_.set(end_);
+  if (unissued_ == 0 && landed_ == issued_) wake_.set_now();
 }
 
 uint32_t DmaChannel::bursts() const {
   if (command_ == nullptr) return 0;
-  const auto owed = [](const Flight& flight) { return !flight.landed && !flight.here; };
+  const auto owed = [](const Flight& flight) {
+    return !flight.landed && ((flight.read != nullptr && !flight.here) || flight.write_sent);
+  };
   return static_cast<uint32_t>(std::count_if(flights_.begin(), flights_.end(), owed));
 }
 
@@ -199,36 +233,26 @@ void DmaChannel::place_arrived() {
   for (; placed_ != issued_ && flight(placed_).here; ++placed_) {
     Flight& next = flight(placed_);
     next.here = false;
-    const uint64_t through = target_.write(next.read->data(), machine_.clock.now());
+    target_.write(next.read->data());
     machine_.memory.release(*next.read);
-    land(next, through);
+    next.read = nullptr;
+    target_.pass(next.bytes, tells(placed_));
   }
 }
 
-void DmaChannel::land(Flight& flight, uint64_t at) {
+void DmaChannel::land(Flight& flight) {
   flight.landed = true;
-  flight.free_at = at;
-  end_ = std::max(end_, at);
   ++landed_;
 }
 
 // Gives back the bursts that an aborted command holds; what was submitted belongs to the port.
 void DmaChannel::release_all() {
+  source_.stop();
+  target_.stop();
   for (Flight& flight : flights_) {
     if (flight.landed) continue;
     if (flight.here) machine_.memory.release(*flight.read);
     if (flight.write != nullptr && !flight.write_sent) machine_.memory.release(*flight.write);
-  }
-}
-
-void DmaChannel::copy_on_chip() {
-  uint64_t left = target_.walk().left();
-  while (left > 0 && !aborting()) {
-    const std::span<uint8_t> data(staging_.data(), std::min<uint64_t>(left, staging_.size()));
-    const uint64_t read = source_.read(data, machine_.clock.now());
-    const uint64_t written = target_.write(data, read);
-    left -= data.size();
-    wait_until(source_.fills() || left == 0 ? written : read);
   }
 }
 

@@ -7,7 +7,7 @@
 // writes; source and destination of one command are either the same bytes in the same order or have no byte in common
 // (else fault_bad_command, found by the hazard checker).
 //
-// busy: the cycles that the slower of the two sides needs by itself (for DRAM: the port's, dma_port_bytes a cycle).
+// busy: the beats of the slower of the two sides (for DRAM: the port's, dma_port_bytes a cycle).
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,20 @@
 
 namespace npu::model {
 
-class DmaChannel : public QueueUnit, private BurstClient {
+class DmaChannel : public QueueUnit, private BurstClient, private OnChipPath::Client {
  public:
   DmaChannel(const sc_core::sc_module_name& name, Machine& machine, uint32_t channel);
 
  private:
-  // One of the dma_outstanding places for bursts on their way; they are used in turn.
+  // One of the dma_outstanding places for bursts on their way, of data that crosses the chip as well; they are used in
+  // turn.
   struct Flight {
+    uint32_t bytes = 0;
     Burst* read = nullptr;    // DRAM is the source
     Burst* write = nullptr;   // DRAM is the destination
     bool here = false;        // the read's response has come and waits for its turn
     bool write_sent = false;  // the port has the write
-    bool landed = true;       // nothing more to come: the place is free from cycle `free_at` on
-    uint64_t free_at = 0;
+    bool landed = true;       // nothing more to come: the place is free
   };
 
   void execute(const IssuedCommand& command, Work& work) override;
@@ -39,18 +40,21 @@ class DmaChannel : public QueueUnit, private BurstClient {
   void start(const IssuedCommand& command);
   void run_functional();
   void run_bursts();
-  void copy_on_chip();
   void issue();
+  void issue(Flight& next);
+  void passed(OnChipPath::Side side, uint64_t at) override;
+  void fetched(uint32_t number, uint64_t at);
   void burst_done(Burst& burst, bool ok) override;
   void bus_error(Burst& burst, Flight& flight);
   void place_arrived();
-  void land(Flight& flight, uint64_t at);
+  void land(Flight& flight);
   void release_all();
 
   [[nodiscard]] bool aborting() const { return machine_.job.aborting(); }
   [[nodiscard]] bool from_dram() const { return src_space_ == contract::Space::kDram; }
   [[nodiscard]] bool to_dram() const { return dst_space_ == contract::Space::kDram; }
-  [[nodiscard]] bool all_issued() const { return from_dram() ? src_walk_.done() : dst_walk_.done(); }
+  // Whether to be told when a flight's data has passed the target: its place is wanted, or it is the last one.
+  [[nodiscard]] bool tells(uint32_t number) const { return unissued_ > 0 || number + 1 == issued_; }
   [[nodiscard]] uint32_t burst_length(const engine::ExtentWalk& walk) const;
   [[nodiscard]] uint64_t port_cycles(uint64_t bytes) const;
   [[nodiscard]] Flight& flight(uint32_t number) { return flights_[number % flights_.size()]; }
@@ -63,8 +67,9 @@ class DmaChannel : public QueueUnit, private BurstClient {
   Traffic traffic_;
   uint64_t port_busy_ = 0;
   std::vector<Flight> flights_;
-  uint32_t issued_ = 0, placed_ = 0, landed_ = 0;  // flights so far
-  uint64_t end_ = 0;                               // cycle at which the last of them is through
+  uint64_t unissued_ = 0;                                                     // bytes
+  uint32_t issued_ = 0, fetched_ = 0, placed_ = 0, stored_ = 0, landed_ = 0;  // flights so far
+  uint64_t end_ = 0;  // cycle before which the command does not end
   std::vector<uint8_t> staging_;
 };
 

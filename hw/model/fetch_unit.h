@@ -29,6 +29,10 @@ class FetchUnit : private BurstClient {
   [[nodiscard]] const sc_core::sc_event& event() const { return arrival_.event(); }
   // Functional mode: makes the next `bytes` ready. False after a bus error.
   [[nodiscard]] bool fetch_now(uint32_t bytes);
+  // Asks for the first words before they are wanted; nothing without time.
+  void begin() {
+    if (machine_.clock.timed()) request();
+  }
 
   // Copies the next words without taking them; they must be ready.
   void peek(std::span<uint32_t> words) const;

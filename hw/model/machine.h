@@ -12,6 +12,7 @@
 #include "hw/model/counters.h"
 #include "hw/model/event_recorder.h"
 #include "hw/model/hang.h"
+#include "hw/model/interconnect.h"
 #include "hw/model/jitter.h"
 #include "hw/model/job.h"
 #include "hw/model/memory_port.h"
@@ -19,6 +20,7 @@
 #include "hw/model/power.h"
 #include "hw/model/scoreboard.h"
 #include "hw/model/scratchpad.h"
+#include "hw/model/table_port.h"
 
 namespace npu::model {
 
@@ -33,6 +35,8 @@ struct Machine {
         persistent_busy(clock),
         scratchpad(config.caps, config.poison),
         persistent(config.caps),
+        interconnect(config.caps, clock, agenda),
+        table_port(interconnect, clock, job),
         address_map(config.caps, persistent),
         memory("memory_port", socket, config.caps, clock, agenda, jitter),
         events(memory) {}
@@ -50,6 +54,8 @@ struct Machine {
   Counters counters;
   Scratchpad scratchpad;
   PersistentSram persistent;
+  Interconnect interconnect;
+  TablePort table_port;
   AddressMap address_map;
   MemoryPort memory;
   EventRecorder events;

@@ -2,85 +2,157 @@
 #include "hw/model/on_chip_path.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 namespace npu::model {
 
 using contract::Space;
 
+OnChipPath::OnChipPath(Machine& machine, Side side, Client& client)
+    : Lane(machine.interconnect.crossbar(), 1), machine_(machine), side_(side), client_(client) {}
+
 void OnChipPath::start(Space space, const engine::ExtentWalk& walk) {
   space_ = space;
-  walk_ = walk;
-  free_at_ = busy_ = bank_conflicts_ = bytes_ = 0;
+  walk_ = beats_walk_ = walk;
+  passes_.clear();
+  wanted_ = moved_ = goal_ = beats_ = bytes_ = 0;
+  tells_ = false;
+  clear_waited();
 }
 
 void OnChipPath::start_fill(uint64_t pattern, uint32_t pattern_bytes) {
-  space_ = Space::kNone;
+  start(Space::kNone, {});
   for (uint32_t i = 0; i < pattern_.size(); ++i) pattern_[i] = static_cast<uint8_t>(pattern >> (8 * i));
   pattern_bytes_ = pattern_bytes;
   pattern_phase_ = 0;
-  free_at_ = busy_ = bank_conflicts_ = bytes_ = 0;
 }
 
-// Cuts `bytes` of the walk into contiguous pieces, calls move(memory, offset, length) for each, and books the time.
+// Cuts `bytes` of the walk into contiguous pieces and calls move(memory, offset, length) for each.
 template <class Move>
-uint64_t OnChipPath::move(uint64_t bytes, uint64_t earliest, Move&& move) {
-  const bool timed = machine_.clock.timed();
-  const uint32_t port_bytes = machine_.config.caps.dma_port_bytes;
+void OnChipPath::move(uint64_t bytes, Move&& move) {
   const bool scratchpad = space_ == Space::kScratchpad;
   uint8_t* const memory = scratchpad ? machine_.scratchpad.bytes().data() : machine_.persistent.bytes().data();
-  std::array<uint32_t, kMostBanks> accesses;
-  const std::span<uint32_t> banks(accesses.data(), machine_.scratchpad.banks());
-  std::fill(banks.begin(), banks.end(), 0);
-  const auto width = static_cast<uint32_t>(std::countr_zero(machine_.persistent.port_bytes()));
-  const auto port_shift = static_cast<uint32_t>(std::countr_zero(port_bytes));
-  uint64_t cycles = 0;
   for (uint64_t offset = 0; offset < bytes;) {
     const uint64_t length = std::min(bytes - offset, walk_.contiguous());
-    const uint64_t address = walk_.address();
-    move(memory + address, offset, length);
+    move(memory + walk_.address(), offset, length);
     walk_.advance(length);
     offset += length;
-    if (!timed) continue;
-    cycles += (length + port_bytes - 1) >> port_shift;
-    if (scratchpad) {
-      machine_.scratchpad.count(address, length, 1, banks);
-    } else {
-      accesses[0] += static_cast<uint32_t>(((address + length - 1) >> width) - (address >> width) + 1);
-    }
   }
   bytes_ += bytes;
-  if (!timed) return 0;
-  const uint64_t start = std::max(earliest, free_at_);
-  free_at_ = scratchpad ? machine_.scratchpad.book(start, cycles, banks)
-                        : machine_.persistent.book(start, cycles, accesses[0]);
-  busy_ += cycles;
-  if (scratchpad) bank_conflicts_ += free_at_ - start - cycles;
-  return free_at_;
 }
 
-uint64_t OnChipPath::read(std::span<uint8_t> data, uint64_t earliest) {
+void OnChipPath::read(std::span<uint8_t> data) {
   if (fills()) {
     for (uint8_t& byte : data) {
       byte = pattern_[pattern_phase_];
       pattern_phase_ = (pattern_phase_ + 1) % pattern_bytes_;
     }
-    return earliest;
+    return;
   }
-  return move(data.size(), earliest, [&](const uint8_t* memory, uint64_t offset, uint64_t length) {
+  move(data.size(), [&](const uint8_t* memory, uint64_t offset, uint64_t length) {
     std::memcpy(data.data() + offset, memory, length);
   });
 }
 
-uint64_t OnChipPath::write(std::span<const uint8_t> data, uint64_t earliest) {
-  return move(data.size(), earliest, [&](uint8_t* memory, uint64_t offset, uint64_t length) {
+void OnChipPath::write(std::span<const uint8_t> data) {
+  move(data.size(), [&](uint8_t* memory, uint64_t offset, uint64_t length) {
     if (space_ == Space::kScratchpad) {
       const auto address = static_cast<uint64_t>(memory - machine_.scratchpad.bytes().data());
       machine_.scratchpad.touch(address, address + length);
     }
     std::memcpy(memory, data.data() + offset, length);
   });
+}
+
+void OnChipPath::pass(uint64_t bytes, bool tells) {
+  machine_.interconnect.catch_up();  // with what there was
+  wanted_ += bytes;
+  passes_.push_back({wanted_, tells});
+  if (!tells_) go_on();
+}
+
+// Up to the first pass that tells, or as far as there is something.
+void OnChipPath::go_on() {
+  for (;;) {
+    const auto next = std::find_if(passes_.begin(), passes_.end(), [](const Pass& pass) { return pass.tells; });
+    tells_ = next != passes_.end();
+    if (passes_.empty()) return;
+    goal_ = tells_ ? next->end : passes_.back().end;
+    if (!passed(goal_)) break;
+    if (!tells_) return;
+    tell();
+  }
+  machine_.interconnect.start(*this, *this, 0);
+}
+
+// Of all that is through up to the goal.
+void OnChipPath::tell() {
+  const bool answers = side_ == Side::kSource && space_ == Space::kPersistent;
+  const uint64_t at = machine_.clock.now() + (answers ? timing::Crossbar::kPersistentLatency : 0);
+  for (const uint64_t goal = goal_; !passes_.empty() && passes_.front().end <= goal;) {
+    passes_.pop_front();
+    client_.passed(side_, at);
+  }
+}
+
+void OnChipPath::stop() {
+  machine_.interconnect.stop(*this);
+  passes_.clear();
+  tells_ = false;
+}
+
+uint64_t OnChipPath::beat() const {
+  return std::min<uint64_t>(machine_.config.caps.dma_port_bytes, beats_walk_.contiguous());
+}
+
+bool OnChipPath::passed(uint64_t end) const {
+  return moved_ >= end || (side_ == Side::kTarget && moved_ + beat() > end);
+}
+
+void OnChipPath::step(timing::Ports granted) {
+  if (granted == 0) return;
+  const uint64_t bytes = beat();
+  beats_walk_.advance(bytes);
+  moved_ += bytes;
+  ++beats_;
+}
+
+// Piece by piece.
+uint64_t OnChipPath::run(uint64_t cycles) {
+  const uint64_t port_bytes = machine_.config.caps.dma_port_bytes;
+  timing::Crossbar& crossbar = machine_.interconnect.crossbar();
+  if (space_ != Space::kScratchpad || !crossbar.one_cycle(port_bytes)) return 0;
+  uint64_t run = 0;
+  while (run < cycles && !passed(goal_)) {
+    uint64_t beats = std::min(cycles - run, timing::ceil_div(beats_walk_.contiguous(), port_bytes));
+    uint64_t bytes = std::min(beats * port_bytes, beats_walk_.contiguous());
+    if (moved_ + bytes > goal_) {
+      // The last one to be taken may be a part of a piece, or begin before the goal.
+      beats = std::max<uint64_t>(1, (goal_ - moved_) / port_bytes);
+      bytes = std::min(beats * port_bytes, beats_walk_.contiguous());
+    }
+    crossbar.alone(*this, 0, beats_walk_.address(), bytes);
+    beats_walk_.advance(bytes);
+    moved_ += bytes;
+    beats_ += beats;
+    run += beats;
+  }
+  return run;
+}
+
+timing::MemoryRequest OnChipPath::next(uint32_t) {
+  const bool persistent = space_ == Space::kPersistent;
+  return {persistent ? timing::OnChip::kPersistent : timing::OnChip::kScratchpad, side_ == Side::kTarget,
+          beats_walk_.address(), beat()};
+}
+
+void OnChipPath::ended(uint64_t) {
+  tell();
+  go_on();
+}
+
+uint64_t OnChipPath::cycles_left() const {
+  return (goal_ - std::min(goal_, moved_)) / machine_.config.caps.dma_port_bytes;
 }
 
 }  // namespace npu::model

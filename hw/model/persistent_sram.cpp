@@ -6,16 +6,11 @@
 namespace npu::model {
 
 PersistentSram::PersistentSram(const contract::Capabilities& caps)
-    : port_bytes_(caps.psram_port_bytes),
-      bytes_(caps.psram_bytes, 0),
-      table_(bytes_, caps.var_entries, port_bytes_),
-      port_(1) {}
+    : port_bytes_(caps.psram_port_bytes), bytes_(caps.psram_bytes, 0), table_(bytes_, caps.var_entries, port_bytes_) {}
 
-std::optional<uint32_t> PersistentSram::begin_job(const engine::VariableTable::Job& job) {
-  port_.begin_job();
-  if (const auto wrong = read_table()) return wrong;
-  table_.forget_old_marks(job);
-  return std::nullopt;
+PersistentSram::Begun PersistentSram::begin_job(const engine::VariableTable::Job& job) {
+  if (const auto wrong = read_table()) return {0, wrong};
+  return {table_.forget_old_marks(job), std::nullopt};
 }
 
 void PersistentSram::clear() {
@@ -82,10 +77,6 @@ void PersistentSram::wrote(const ByteSet& bytes) {
     ecc_.wrote(low, high);
     return true;
   });
-}
-
-uint64_t PersistentSram::book(uint64_t start, uint64_t length, uint32_t port_cycles) {
-  return port_.book(start, length, std::span(&port_cycles, 1));
 }
 
 }  // namespace npu::model

@@ -13,7 +13,6 @@
 #include "hw/engine/variable_table.h"
 #include "hw/model/byte_set.h"
 #include "hw/model/ecc.h"
-#include "hw/timing/bank_occupancy.h"
 
 namespace npu::model {
 
@@ -25,9 +24,13 @@ class PersistentSram {
   PersistentSram(const PersistentSram&) = delete;
   PersistentSram& operator=(const PersistentSram&) = delete;
 
-  // Marks of executions that can no longer be compared with this one lose their meaning. The index of a table entry
-  // that cannot be read; then nothing happens.
-  std::optional<uint32_t> begin_job(const engine::VariableTable::Job& job);
+  // Marks of executions that can no longer be compared with this one lose their meaning, in so many rows of the table.
+  // Or the index of a table entry that cannot be read; then nothing happens.
+  struct Begun {
+    uint32_t cleared = 0;
+    std::optional<uint32_t> wrong;
+  };
+  Begun begin_job(const engine::VariableTable::Job& job);
   // A cold reset: on, everything 0 and right, nothing lost, nothing counted.
   void reset();
 
@@ -55,10 +58,6 @@ class PersistentSram {
   // The bytes were written.
   void wrote(const ByteSet& bytes);
 
-  // Books the port for accesses that take `port_cycles`, wanted over [start, start + length); returns their end.
-  uint64_t book(uint64_t start, uint64_t length, uint32_t port_cycles);
-  [[nodiscard]] uint32_t port_bytes() const { return port_bytes_; }
-
  private:
   [[nodiscard]] std::optional<uint32_t> read_entries(uint64_t low, uint64_t high);
   void clear();
@@ -67,7 +66,6 @@ class PersistentSram {
   std::vector<uint8_t> bytes_;
   Ecc ecc_;
   engine::VariableTable table_;
-  timing::BankOccupancy port_;
   Power power_ = Power::kOn;
   bool lost_ = false;
   bool powerless_ = false;  // it was off since it was last on

@@ -63,19 +63,32 @@ void QueueUnit::run() {
 void QueueUnit::process(const IssuedCommand& command) {
   const bool ready = wait_for_tokens(command);
   spend(Counter::kStalled);
-  if (!ready || !begin_variables(command)) return;
+  if (!ready) return;
   const uint64_t started = machine_.clock.now();
   Work work;
   work.asked = command.asked;
   executing_ = true;
+  const bool done = perform(command, work);
+  executing_ = false;
+  if (done) {
+    complete(command, work, started);
+  } else {
+    spend(Counter::kStalled);
+  }
+}
+
+// What it takes for its variables is work as the rest is.
+bool QueueUnit::perform(const IssuedCommand& command, Work& work) {
+  const uint64_t begins = machine_.clock.now();
+  if (!begin_variables(command)) return false;
+  const uint64_t executes = machine_.clock.now();
   if (machine_.hang.strikes(queue_, command.index)) wait_for_abort();
   if (!machine_.job.aborting()) execute(command, work);
-  executing_ = false;
-  if (machine_.job.aborting() || !end_variables(command)) {
-    spend(Counter::kStalled);
-    return;
-  }
-  complete(command, work, started);
+  if (machine_.job.aborting()) return false;
+  const uint64_t ends = machine_.clock.now();
+  if (!end_variables(command)) return false;
+  work.busy += executes - begins + machine_.clock.now() - ends;
+  return true;
 }
 
 bool QueueUnit::wait_for_tokens(const IssuedCommand& command) {

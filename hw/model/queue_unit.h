@@ -63,9 +63,13 @@ class QueueUnit : public sc_core::sc_module {
  private:
   void run();
   void process(const IssuedCommand& command);
+  // False when it was stopped.
+  [[nodiscard]] bool perform(const IssuedCommand& command, Work& work);
   bool wait_for_tokens(const IssuedCommand& command);
   // What a command means for its variables when it starts; false when it must not.
   [[nodiscard]] bool begin_variables(const IssuedCommand& command);
+  // The time that this takes. False when the job is aborted.
+  [[nodiscard]] bool begin_time(const IssuedCommand& command);
   // And when its bytes are written; false when it has not come to its end after all.
   [[nodiscard]] bool end_variables(const IssuedCommand& command);
   // Always false: a word of a table entry has two wrong bits.

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "hw/model/queue_unit.h"
+#include "hw/timing/table_cycles.h"
 
 namespace npu::model {
 
@@ -53,6 +54,7 @@ bool QueueUnit::words_readable(const IssuedCommand& command, const VariableUse& 
 bool QueueUnit::begin_variables(const IssuedCommand& command) {
   engine::VariableTable& table = machine_.persistent.table();
   kept_.clear();  // of a command that was aborted
+  if (!begin_time(command)) return false;
   for (const VariableUse& use : command.variables) {
     if (!entry_readable(command, use.index)) return false;
     const ErrorCode error = use.access == Access::kRead ? table.check_content(use.index) : ErrorCode::kOk;
@@ -70,6 +72,27 @@ bool QueueUnit::begin_variables(const IssuedCommand& command) {
   return true;
 }
 
+// A read checks its variable, a write sets its mark.
+bool QueueUnit::begin_time(const IssuedCommand& command) {
+  const auto accesses = timing::TableAccesses::of(machine_.config.caps);
+  const std::span<const VariableUse> uses = command.variables;
+  const auto marks = [&](size_t number) {
+    const VariableUse& use = uses[number];
+    const auto same = [&](const VariableUse& other) {
+      return other.access == Access::kWrite && other.index == use.index;
+    };
+    return use.access == Access::kWrite &&
+           !machine_.persistent.table().has(use.index, contract::VariableFlag::kWriting) &&
+           std::none_of(uses.begin(), uses.begin() + static_cast<int64_t>(number), same);
+  };
+  for (size_t i = 0; i < uses.size(); ++i) {
+    const bool begins = marks(i);
+    machine_.table_port.operate(queue_, begins ? accesses.begin_write() : accesses.check(), begins ? 1 : 0);
+    if (machine_.job.aborting()) return false;
+  }
+  return true;
+}
+
 bool QueueUnit::end_variables(const IssuedCommand& command) {
   if (command.variables.empty()) return true;
   if (breaks_down(command)) return false;
@@ -78,7 +101,8 @@ bool QueueUnit::end_variables(const IssuedCommand& command) {
   }
   for (const VariableUse& use : command.variables) {
     if (!use.commit) continue;
-    if (!entry_readable(command, use.index)) return false;
+    machine_.table_port.operate(queue_, timing::TableAccesses::of(machine_.config.caps).commit(), 1);
+    if (machine_.job.aborting() || !entry_readable(command, use.index)) return false;
     machine_.persistent.table().commit_write(use.index);
     machine_.address_map.commit_done(use.index);
   }

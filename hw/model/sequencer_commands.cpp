@@ -63,6 +63,7 @@ bool CommandProcessor::resume(const contract::YieldCommand& command) {
 bool CommandProcessor::declare(const contract::DeclareCommand& command) {
   if (!wait_for_tokens()) return false;
   hazards_.sequencer_waited(header_.wait);
+  if (!operate(accesses_.declare(), 1)) return false;
   if (const auto wrong = machine_.persistent.read_table()) return fault_entry(*wrong);
   const ErrorCode error = machine_.address_map.check_declaration(command.variable, command.hash);
   if (error != ErrorCode::kOk) {

@@ -11,6 +11,10 @@
 
 namespace npu::timing {
 
+// From taking a command to its first beat, or first request to DRAM: the command, products of counts and strides,
+// pieces.
+inline constexpr uint64_t kDmaWalkCycles = 3;
+
 // Bytes that the command writes (and, for a copy, reads).
 [[nodiscard]] uint64_t dma_bytes(const contract::DmaCommand& command);
 

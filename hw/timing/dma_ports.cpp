@@ -7,10 +7,10 @@ namespace npu::timing {
 
 namespace {
 
-constexpr uint64_t kBeforeFirstBeat = 2;  // products of counts and strides, pieces
+constexpr uint64_t kBeforeFirstBeat = kDmaWalkCycles - 1;  // behind the cycle that takes the command
 
 // Each side walks for itself, a beat a cycle.
-class DmaSchedule final : public PortSchedule {
+class DmaSchedule final : public SteppedSchedule<DmaSchedule> {
  public:
   DmaSchedule(uint64_t source_beats, uint64_t destination_beats)
       : source_left_(source_beats), destination_left_(destination_beats) {}

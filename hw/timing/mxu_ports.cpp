@@ -202,7 +202,7 @@ class Output {
   uint32_t stages_ = 0;  // those that hold a pixel
 };
 
-class MxuPorts final : public PortSchedule {
+class MxuPorts final : public SteppedSchedule<MxuPorts> {
  public:
   explicit MxuPorts(const MxuLoops& loops) : loops_(loops) {}
   MxuPorts(const MxuPorts&) = delete;  // parts refer to each other
@@ -248,7 +248,7 @@ class MxuPorts final : public PortSchedule {
   Ports waiting_ = 0;  // asked in the last cycle, in vain
 };
 
-class NoPorts final : public PortSchedule {
+class NoPorts final : public SteppedSchedule<NoPorts> {
  public:
   [[nodiscard]] Ports asking() const override { return 0; }
   void step(Ports) override {}

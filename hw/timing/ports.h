@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // When an engine asks for memory: the handshakes of its ports, cycle by cycle, for whatever memory grants. The formulas
 // say how long a tile takes when every request is granted at once; this says it for every other trace of grants, too.
-// Slower than a formula by far: it is there to be compared with RTL.
+// Compared with RTL cycle by cycle, and played by the device.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@ namespace npu::timing {
 using Ports = uint32_t;  // a bit a port
 inline constexpr uint32_t kMostPorts = 4;
 inline constexpr Ports kAllPorts = (1u << kMostPorts) - 1;
+inline constexpr Ports kDone = 1u << 31;  // instead of a port: the tile has ended
 
 enum MxuPort : Ports { kMxuActivations = 1, kMxuWeights = 2, kMxuParameters = 4, kMxuResults = 8 };
 enum VpuPort : Ports { kVpuParameters = 1, kVpuRead = 2, kVpuWrite = 4 };
@@ -25,6 +26,19 @@ class PortSchedule {
   virtual void step(Ports granted) = 0;
   // The tile ended with the last step.
   [[nodiscard]] virtual bool done() const = 0;
+  // step(), and then asking(), or kDone.
+  virtual Ports advance(Ports granted) = 0;
+};
+
+// Makes one call of the three for who plays many cycles.
+template <class Schedule>
+class SteppedSchedule : public PortSchedule {
+ public:
+  Ports advance(Ports granted) final {
+    auto& schedule = static_cast<Schedule&>(*this);
+    schedule.Schedule::step(granted);
+    return schedule.Schedule::done() ? kDone : schedule.Schedule::asking();
+  }
 };
 
 }  // namespace npu::timing

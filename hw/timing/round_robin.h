@@ -3,9 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
-#include <vector>
 
 namespace npu::timing {
 
@@ -25,31 +22,6 @@ class RoundRobin {
   static uint32_t lowest(uint32_t bits) { return bits & (~bits + 1); }
 
   uint32_t behind_ = 0;
-};
-
-// Banks of one access a cycle each, shared by up to 32 requesters.
-class BankArbiter {
- public:
-  explicit BankArbiter(uint32_t banks) : turns_(banks), asking_(banks) {}
-
-  // A cycle: bank[r] is where requester r asks, if it does. Returns who is served, a bit each.
-  uint32_t step(std::span<const std::optional<uint32_t>> bank) {
-    for (uint32_t& asking : asking_) asking = 0;
-    for (uint32_t r = 0; r < bank.size(); ++r) {
-      if (bank[r]) asking_[*bank[r]] |= 1u << r;
-    }
-    uint32_t served = 0;
-    for (uint32_t b = 0; b < turns_.size(); ++b) {
-      const uint32_t winner = turns_[b].next(asking_[b]);
-      turns_[b].serve(winner);
-      served |= winner;
-    }
-    return served;
-  }
-
- private:
-  std::vector<RoundRobin> turns_;
-  std::vector<uint32_t> asking_;
 };
 
 }  // namespace npu::timing

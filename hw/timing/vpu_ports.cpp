@@ -58,7 +58,7 @@ class Passes {
 
 // Setup; the rows of parameters, one after the other; then the passes through a pipeline that is rigid: its stages move
 // together, once everything that they ask for is granted. What is granted before the rest is not asked for again.
-class VpuPorts final : public PortSchedule {
+class VpuPorts final : public SteppedSchedule<VpuPorts> {
  public:
   VpuPorts(uint64_t rows, std::vector<Part> parts, uint64_t rounds)
       : rows_(rows), passes_(std::move(parts), rounds), empty_(rounds == 0 ? kStages : 0) {}
@@ -102,7 +102,6 @@ std::unique_ptr<PortSchedule> schedule(uint64_t rows, std::vector<Part> parts, u
 }
 
 // A row of parameters is as wide as all lanes, 4 bytes each.
-uint64_t rows(uint64_t bytes, const Capabilities& caps) { return ceil_div(bytes, uint64_t{4} * caps.vpu_lanes); }
 
 // Every pass of a load or store asks: 48 bits come and go in two halves.
 Part part_of(const Uop& uop, const contract::VpuEwiseCommand& command) {
@@ -117,7 +116,7 @@ Part part_of(const Uop& uop, const contract::VpuEwiseCommand& command) {
 std::unique_ptr<PortSchedule> vpu_ports(const contract::VpuEwiseCommand& command, const Capabilities& caps) {
   uint64_t elements = 1, parameters = 0;
   for (const uint32_t dim : command.dims) elements *= dim;
-  for (const contract::Operand& operand : command.operands) parameters += rows(operand.bytes, caps);
+  for (const contract::Operand& operand : command.operands) parameters += table_rows_of(operand.bytes, caps);
   std::vector<Part> program;
   for (const Uop& uop : command.uops) program.push_back(part_of(uop, command));
   return schedule(parameters, std::move(program), ceil_div(elements, caps.vpu_lanes));
@@ -130,7 +129,7 @@ std::unique_ptr<PortSchedule> vpu_ports(const contract::VpuPoolCommand& command,
   std::vector<Part> parts = {{window, kVpuRead, 1}};
   uint64_t parameters = 0;
   if (command.mode == PoolMode::kAvg) {
-    parameters = rows(contract::ParameterHeader::kBytes, caps);
+    parameters = table_rows_of(contract::ParameterHeader::kBytes, caps);
     parts.push_back({1, kNoPort, std::max(window, kReciprocalPasses) - window + kAveragePasses});
   }
   parts.push_back({1, kVpuWrite, 1});

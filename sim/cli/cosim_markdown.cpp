@@ -8,6 +8,8 @@
 
 #include "hw/contract/gen/commands.h"
 #include "hw/presets/preset.h"
+#include "hw/timing/dma_cycles.h"
+#include "hw/timing/table_cycles.h"
 #include "sim/cli/cosim_report.h"
 #include "sim/cli/junit.h"
 #include "sim/report/columns.h"
@@ -74,41 +76,30 @@ std::string held_back_table(const std::vector<BlockNumbers>& blocks) {
 std::string contention_table(const std::vector<BlockNumbers>& blocks) {
   std::vector<Row> rows;
   for (const BlockNumbers& block : blocks) {
-    const cosim::CycleComparison& handed = block.held_back.handed_over;
-    if (handed.count == 0) continue;
-    rows.push_back({std::string(name(block.block)), block.preset, grouped(handed.count), grouped(handed.rtl),
-                    fmt::format("{:+.2f}", handed.mean()), fmt::format("{:+.2f} %", 100 * handed.relative()),
-                    fmt::format("{:.2f}", handed.mean_absolute()), fmt::format("{:+d}", handed.worst),
-                    fmt::format("{:+.1f} %", 100 * handed.worst_relative)});
+    const cosim::CycleComparison& device = block.held_back.device;
+    if (device.count == 0) continue;
+    rows.push_back({std::string(name(block.block)), block.preset, grouped(device.count), grouped(device.rtl),
+                    fmt::format("{:+.2f}", device.mean()), fmt::format("{:+.2f} %", 100 * device.relative()),
+                    fmt::format("{:.2f}", device.mean_absolute()), fmt::format("{:+d}", device.worst),
+                    fmt::format("{:+.1f} %", 100 * device.worst_relative)});
   }
   return table({"block", "preset", "trials", "cycles on RTL", "mean difference", "relative", "mean absolute",
                 "worst difference", "worst relative"},
                rows);
 }
 
-std::string difference(const DeviceNumbers& d) {
-  if (!d.model_cycles || !d.rtl_cycles) return "not measured";
-  return fmt::format("{:+d}", static_cast<int64_t>(*d.rtl_cycles - *d.model_cycles));
-}
-
 // The columns that networks and operators share, behind those that say what it is.
 Row device_row(Row what, const DeviceNumbers& d) {
-  const Row numbers = {grouped(d.invocations),
-                       grouped(d.compared),
-                       grouped(d.differing),
-                       grouped(d.tiles),
-                       grouped(d.exact),
-                       d.model_cycles ? grouped(*d.model_cycles) : "-",
-                       d.rtl_cycles ? grouped(*d.rtl_cycles) : "-",
-                       difference(d)};
+  const Row numbers = {grouped(d.invocations), grouped(d.compared),
+                       grouped(d.differing),   grouped(d.tiles),
+                       grouped(d.exact),       d.model_cycles ? grouped(*d.model_cycles) : "not measured"};
   what.insert(what.end(), numbers.begin(), numbers.end());
   return what;
 }
 
 std::string device_table(std::vector<std::string> titles, const std::vector<Row>& rows) {
-  static const std::vector<std::string> kNumbers = {
-      "invocations",         "outputs compared",       "differing", "tiles", "equal cycles",
-      "cycles, model alone", "cycles, engines on RTL", "difference"};
+  static const std::vector<std::string> kNumbers = {"invocations", "outputs compared", "differing",
+                                                    "tiles",       "equal cycles",     "cycles of the device"};
   titles.insert(titles.end(), kNumbers.begin(), kNumbers.end());
   return table(titles, rows);
 }
@@ -169,9 +160,12 @@ std::string variable_table(const CosimRun& run) {
   for (const CosimCase& one : run.cases) {
     if (!seen.insert(one.preset).second) continue;
     const contract::Capabilities caps = presets::load_preset(one.preset).caps;
-    const uint64_t r = uint64_t{caps.var_entries} * contract::VariableEntry::kBytes / caps.psram_port_bytes;
-    rows.push_back({one.preset, grouped(r), fmt::format("{} to {}", grouped(3 * r + 1), grouped(6 * r + 1)),
-                    grouped(3 * r + 7), "4", "7", "7"});
+    const auto accesses = timing::TableAccesses::of(caps);
+    const auto cycles = [](uint64_t number) { return grouped(timing::table_cycles(number)); };
+    rows.push_back({one.preset, grouped(accesses.rows),
+                    fmt::format("{} to {}", cycles(accesses.begin_job(0)), cycles(accesses.begin_job(accesses.rows))),
+                    cycles(accesses.declare()), cycles(accesses.check()), cycles(accesses.begin_write()),
+                    cycles(accesses.commit())});
   }
   return table(
       {"preset", "R", "begin of a job: 3 R + 3 S + 1", "declaration: 3 R + 7", "check", "begin of a write", "commit"},
@@ -202,7 +196,7 @@ constexpr const char* kIdeal =
     "## Blocks with ideal memory\n\n"
     "Random work, each request for memory granted in its cycle. Trials compare results with the model's, and cycles "
     "with\n"
-    "these formulas; the simulated device and the compiler's cost model use those of `mxu` and `vpu` only.\n\n"
+    "these formulas; the compiler's cost model uses those of `mxu` and `vpu`.\n\n"
     "- `mxu`, `vpu`: a tile, with its formula of `hw/timing`. `compared` counts elements of results.\n"
     "- `dma`: the walk of a command over its addresses, with 3 cycles and the beats of `hw/timing/dma_cycles`. Of the "
     "rest\n"
@@ -219,49 +213,53 @@ constexpr const char* kHeldBack =
     "## Blocks that memory holds back\n\n"
     "The same with memory that does not serve all requests at once. `other requests` are trials in which a request or "
     "an\n"
-    "answer came in another cycle than the schedule says, which the device uses for none of the blocks.\n\n"
+    "answer came in another cycle than the schedule says.\n\n"
     "- `mxu`, `vpu`, `dma`: requests are granted at random; the schedule of `hw/timing` (`mxu_ports`, `vpu_ports`,\n"
     "  `dma_ports`) says under any grants which port asks in which cycle.\n"
-    "- `scratchpad`: the requesters compete for banks; the schedule is the arbitration of `hw/timing/round_robin`.\n"
+    "- `scratchpad`: the requesters compete for banks, as lanes of the device's crossbar (`hw/timing/crossbar`).\n"
     "- `persistent_sram`: accesses and operations compete; the schedule is that of `sim/cosim`.\n\n";
 
 constexpr const char* kContention =
     "## What the device makes of contention\n\n"
-    "The simulated device does not run these schedules. It hands over the memory beats of a tile in chunks, at the "
-    "times\n"
-    "that they have with ideal memory; a chunk ends when memory has granted all of it. A memory's banks are booked for "
-    "a\n"
-    "chunk at once, in buckets of 64 cycles (`hw/timing/bank_occupancy`). These are the trials of the table before, in "
+    "The cycles that the simulated device counts in the trials of the table before. In a job its crossbar plays all "
+    "who\n"
+    "ask for memory cycle by cycle: the ports of tiles by the schedules of `mxu` and `vpu`, which stand here under "
     "the\n"
-    "cycles that the device counts under the same grants: the error of work that has to wait. Where the differences "
-    "are\n"
-    "positive, the RTL takes longer, and the device counts too few cycles. A tile that never waits has the error "
-    "of\n"
-    "the first table. Grants at random are a hard case: most ports are refused some of the time, for a whole tile, "
-    "while\n"
-    "an engine of the device shares a few of its banks for a while.\n\n";
+    "grants at random of the trials, sides of DMA channels, the variable table. Banks and the port of the persistent "
+    "SRAM\n"
+    "serve them in turn, as the RTL's arbiters do. In `scratchpad` and `persistent_sram` the competitors are lanes of "
+    "that\n"
+    "crossbar: requesters; data and operations of the variable table (of the trials with power, and without bits that\n"
+    "flip). Where the differences are positive, the RTL takes longer.\n\n";
 
 constexpr const char* kUnmeasured =
-    "Of two parts the error is not measured:\n\n"
-    "- The device's DMA moves bursts. It leaves out the 3 cycles of the walk before a command's first beat, and may "
-    "count\n"
-    "  a beat more for each burst of pieces that do not end with it.\n"
-    "- The port of the persistent SRAM is booked as the banks are, an access a cycle. The device leaves out the 2 "
-    "cycles\n"
-    "  from an access to its answer, the cycle more that a word takes which is written in part or corrected, the "
-    "cycles in\n"
-    "  which the array clears itself after a reset, and the operations of the next section.\n\n"
-    "## What is not in the device's time\n\n"
-    "Operations on the variable table take no time in the device. On RTL they take, with R rows of the table\n"
-    "(`var_entries` * 16 / `psram_port_bytes`) and S of them in which a job takes back old marks, so many cycles; the\n"
-    "trials of `persistent_sram` compare them, each operation by itself. A job begins once, declares each of its\n"
-    "variables once, checks each access to one, and begins and commits each write.\n\n";
+    "What the device does not count as the RTL does, or what no RTL says:\n\n"
+    "- Which bytes a request of an engine moves: its even share of all that the tile moves there, in order of their\n"
+    "  addresses. Requests that jump far collide in other cycles. A request that is wider than a bank is granted when "
+    "the\n"
+    "  last of its banks has served it.\n"
+    "- The device's DMA takes {} cycles before a command's first beat or request to DRAM, and the RTL's beats. Bursts, "
+    "and\n"
+    "  beats that wait for the data of the next burst, have no RTL; nor has a copy's way from one side to the other.\n"
+    "- Of the persistent SRAM the device counts the arbitration, the cycle more of a word that is written in part, and "
+    "the\n"
+    "  later answer to the last read of a command. It leaves out the cycle more of a word that is corrected.\n\n"
+    "## Operations on the variable table\n\n"
+    "The device gives them the cycles of the RTL: with R rows of the table (`var_entries` * 16 / `psram_port_bytes`) "
+    "and S\n"
+    "of them in which a job takes back old marks, so many while the memory has no other users. The trials of\n"
+    "`persistent_sram` compare them, each operation by itself, and in competition. A job begins once and declares each "
+    "of\n"
+    "its variables once; each access to one is checked when its command is issued and when it starts, where a write "
+    "begins\n"
+    "as well; each write commits. The sequencer waits for its operations, and a command for its own.\n\n";
 
 constexpr const char* kNetworks =
     "## Networks\n\n"
     "Networks with random data: outputs are compared with the reference, tiles one by one between model and RTL in\n"
-    "lockstep. Cycles are those of the whole device, all invocations together, once on the model alone and once with\n"
-    "MXU and VPU on RTL.\n\n";
+    "lockstep. `equal cycles` are tiles of which the RTL, with ideal memory, took as many as the formula says. Cycles "
+    "are\n"
+    "those of the whole device, all invocations together.\n\n";
 
 constexpr const char* kOperators =
     "## Operators\n\n"
@@ -283,8 +281,8 @@ std::string cosim_markdown(const CosimRun& run, const std::string& file) {
   return "# Cycle accuracy\n\n" +
          fmt::format(fmt::runtime(kIntro), printable(run.list), run.selection, printable(file)) + reservations(run) +
          kIdeal + ideal_table(blocks) + kHeldBack + held_back_table(blocks) + kContention + contention_table(blocks) +
-         kUnmeasured + variable_table(run) + kNetworks + network_table(run) + kOperators + operator_table(run) +
-         kTrials + trial_table(blocks) + kRest;
+         fmt::format(kUnmeasured, timing::kDmaWalkCycles) + variable_table(run) + kNetworks + network_table(run) +
+         kOperators + operator_table(run) + kTrials + trial_table(blocks) + kRest;
 }
 
 }  // namespace npu::cli

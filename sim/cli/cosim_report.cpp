@@ -79,7 +79,7 @@ void add_block_row(const BlockNumbers& block, const char* memory, const TrialNum
              fmt::format("{:.3f}", n.cycles.mean_absolute()),
              fmt::format("{:+d}", n.cycles.worst),
              grouped(n.port_differences)};
-  const cosim::CycleComparison& h = n.handed_over;
+  const cosim::CycleComparison& h = n.device;
   row.push_back(h.count == 0 ? "-" : fmt::format("{:+.1f} ({:+.1f} %)", h.mean(), 100 * h.relative()));
   row.push_back(h.count == 0 ? "-" : fmt::format("{:+d} ({:+.1f} %)", h.worst, 100 * h.worst_relative));
   rows.push_back(std::move(row));
@@ -131,7 +131,7 @@ Json to_json(const TrialNumbers& numbers) {
           {"differing", numbers.differing},
           {"port_differences", numbers.port_differences},
           {"cycles", to_json(numbers.cycles)},
-          {"handed_over", to_json(numbers.handed_over)},
+          {"device", to_json(numbers.device)},
           {"kinds", kinds}};
 }
 

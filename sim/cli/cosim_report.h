@@ -8,7 +8,7 @@
 
 namespace npu::cli {
 
-inline constexpr int kCosimSchemaVersion = 1;
+inline constexpr int kCosimSchemaVersion = 2;
 
 // What did not pass, the first ones in full; a row a network and operator, a row a block, preset and kind of memory;
 // the totals.

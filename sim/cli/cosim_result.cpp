@@ -18,7 +18,7 @@ void TrialNumbers::add(const TrialNumbers& other) {
   differing += other.differing;
   port_differences += other.port_differences;
   cycles.add(other.cycles);
-  handed_over.add(other.handed_over);
+  device.add(other.device);
   for (const auto& [kind, number] : other.kinds) kinds[kind] += number;
 }
 

@@ -17,9 +17,9 @@ namespace npu::cli {
 struct TrialNumbers {
   uint64_t trials = 0, failed = 0;
   uint64_t compared = 0, differing = 0;
-  uint64_t port_differences = 0;       // trials in which the requests for memory came in another cycle
-  cosim::CycleComparison cycles;       // formula or schedule
-  cosim::CycleComparison handed_over;  // what the device says under the same grants, where it does
+  uint64_t port_differences = 0;  // trials in which the requests for memory came in another cycle
+  cosim::CycleComparison cycles;  // formula or schedule
+  cosim::CycleComparison device;  // what the device says under the same grants, where it does
   std::map<std::string, uint64_t> kinds;
 
   void add(const TrialNumbers& other);

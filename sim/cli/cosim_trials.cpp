@@ -35,7 +35,7 @@ void count(const Trial& trial, TrialNumbers& numbers) {
   numbers.differing += trial.differing;
   numbers.port_differences += trial.port_difference.empty() ? 0 : 1;
   numbers.cycles.add(trial.rtl_cycles, trial.expected_cycles);
-  if (trial.handed_over_cycles) numbers.handed_over.add(trial.rtl_cycles, *trial.handed_over_cycles);
+  if (trial.device_cycles) numbers.device.add(trial.rtl_cycles, *trial.device_cycles);
 }
 
 }  // namespace

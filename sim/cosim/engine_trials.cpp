@@ -7,7 +7,6 @@
 #include "hw/timing/mxu_ports.h"
 #include "hw/timing/vpu_ports.h"
 #include "sim/cosim/back_ends.h"
-#include "sim/cosim/hand_over.h"
 #include "sim/cosim/random.h"
 #include "sim/cosim/random_tiles.h"
 
@@ -57,7 +56,7 @@ class EngineTrials final : public Trials {
     rtl_.hold_back(grants);
     engine::Tile checked;
     NPU_CHECK(engine::parse_tile(tile.command, checked) == contract::ErrorCode::kOk);
-    const TileResult by_model = lockstep_.run(checked, memory, /*timed=*/true);
+    TileResult by_model = lockstep_.run(checked, memory, /*timed=*/true);
     const Comparison& found = lockstep_.comparison();
 
     Trial trial;
@@ -71,7 +70,7 @@ class EngineTrials final : public Trials {
     trial.expected_cycles = rtl_.formula_cycles();
     if (held_back) {
       trial.expected_cycles = scheduled_cycles(*schedule_of(checked, caps_), grants);
-      trial.handed_over_cycles = handed_over_cycles(unit_, by_model.cycles, by_model.beats, grants);
+      if (by_model.ports.schedule) trial.device_cycles = scheduled_cycles(*by_model.ports.schedule, grants);
     }
     if (!trial.passed()) trial.bundle = bundle_of(tile, trial, seed, held_back);
     return trial;

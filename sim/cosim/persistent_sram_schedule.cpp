@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "hw/timing/table_cycles.h"
+
 namespace npu::cosim {
 
 using contract::ErrorCode;
@@ -58,7 +60,7 @@ void PersistentSramSchedule::read_outputs(Outputs& outputs) {
   outputs.corrected = corrected_;
   outputs.lost = lost_;
   if (!running_ || running_->ends_at != cycle_) return;
-  outputs.end = End{running_->error, std::nullopt, running_->entry, formula()};
+  outputs.end = End{running_->error, std::nullopt, running_->entry, formula(), running_->late};
   const bool checks = running_->op == Op::kCheck || running_->op == Op::kCheckRead || running_->op == Op::kWriteBegin;
   if (checks && running_->error == ErrorCode::kOk) outputs.end->place = running_->plan.place;
 }
@@ -102,6 +104,7 @@ void PersistentSramSchedule::took_step(const PersistentSramContents::Result& res
   const uint64_t after = cycle_ + PersistentSram::kLatency + 1;
   const PersistentSramContents::Step& step = running.plan.steps[running.next];
   if (step.write) ++running.writes;
+  running.late.push_back(result.late);
   if (result.failed != 0) running.entry = contents_.entry_of(step.row, result.failed);
   ++running.next;
   running.asks_at = after;
@@ -117,19 +120,19 @@ void PersistentSramSchedule::took_step(const PersistentSramContents::Result& res
 // The table of the README. What ends early has made so many accesses.
 uint64_t PersistentSramSchedule::formula() const {
   const Running& running = *running_;
-  const uint64_t rows = contents_.table_rows();
-  if (running.error != ErrorCode::kOk) return 3 * running.next + 1;
+  const timing::TableAccesses accesses = {contents_.table_rows(), 1};
+  if (running.error != ErrorCode::kOk) return timing::table_cycles(running.next);
   switch (running.op) {
     case Op::kBeginJob:
-      return 3 * rows + 3 * running.writes + 1;
+      return timing::table_cycles(accesses.begin_job(running.writes));
     case Op::kDeclare:
-      return 3 * rows + 7;
+      return timing::table_cycles(accesses.declare());
     case Op::kCommit:
-      return 7;
+      return timing::table_cycles(accesses.commit());
     case Op::kWriteBegin:
-      return 4 + 3 * running.writes;
+      return timing::table_cycles(running.writes > 0 ? accesses.begin_write() : accesses.check());
     default:
-      return 4;
+      return timing::table_cycles(accesses.check());
   }
 }
 

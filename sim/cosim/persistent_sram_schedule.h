@@ -41,6 +41,7 @@ class PersistentSramSchedule {
     std::optional<rtl::PersistentSram::Place> place;  // of a check that is passed
     std::optional<uint32_t> entry;                    // of the table, that has two wrong bits
     uint64_t cycles = 0;                              // by the formulas of the README, without competition
+    std::vector<bool> late;                           // of its accesses, whether they held up the next one by a cycle
   };
   struct Outputs {
     bool access_taken = false, operation_taken = false, injection_taken = false;
@@ -64,10 +65,11 @@ class PersistentSramSchedule {
   struct Running {
     rtl::PersistentSram::Op op = rtl::PersistentSram::Op::kBeginJob;
     PersistentSramContents::Plan plan;
-    size_t next = 0;       // step
-    uint64_t asks_at = 0;  // cycle in which it is asked for
-    uint64_t ends_at = 0;  // 0: not known yet
-    uint32_t writes = 0;   // steps that wrote
+    size_t next = 0;         // step
+    uint64_t asks_at = 0;    // cycle in which it is asked for
+    uint64_t ends_at = 0;    // 0: not known yet
+    uint32_t writes = 0;     // steps that wrote
+    std::vector<bool> late;  // of each step
     contract::ErrorCode error = contract::ErrorCode::kOk;
     std::optional<uint32_t> entry;  // that has two wrong bits
   };

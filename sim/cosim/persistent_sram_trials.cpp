@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rtl/verilated/assertion.h"
+#include "sim/cosim/persistent_sram_demand.h"
 #include "sim/cosim/persistent_sram_driver.h"
 
 namespace npu::cosim {
@@ -44,6 +45,10 @@ class PersistentSramRun {
     if (held_back) {  // the competitors: from the beginning to the last answer
       trial_.expected_cycles = driver_.last_of_schedule() + 1;
       trial_.rtl_cycles = driver_.last_of_block() + 1;
+      // The device's cycles know of no power that goes, and of no bits that flip.
+      if (kind_ == Kind::kPlain && !driver_.apart()) {
+        trial_.device_cycles = competes_at_ + device_cycles(demand_, sizes_.port_bytes) + 1;
+      }
     }
     read_back();
   }
@@ -171,20 +176,38 @@ class PersistentSramRun {
     const uint64_t access_percent = 20 + random_() % 81, operation_percent = 20 + random_() % 81;
     const uint64_t injection_percent = kind_ == Kind::kFlips && on ? 4 : 0;
     uint32_t under_way = 0;
+    size_t ended = 0;  // operations
+    competes_at_ = driver_.cycles();
+    demand_ = {};
+    uint64_t access_free = competes_at_, operation_free = competes_at_;  // from then on another one could be offered
     while (!driver_.apart()) {
+      const uint64_t now = driver_.cycles();
       if (accesses > 0 && !driver_.offers_access() && percent(access_percent)) {
-        driver_.offer(random_access(random_, sizes_, rows_));
+        PersistentSramAccess access = random_access(random_, sizes_, rows_);
+        demand_.accesses.push_back({now - access_free, false});
+        driver_.offer(std::move(access));
         --accesses;
         ++accesses_;
       }
       if (operations > 0 && !driver_.offers_operation() && percent(operation_percent)) {
+        demand_.operations.push_back({now - operation_free, {}});
         driver_.offer(random_operation(random_, entries_));
         --operations;
         ++operations_;
         ++under_way;
       }
       if (!driver_.offers_injection() && percent(injection_percent)) offer_injection();
-      if (driver_.cycle().end) --under_way;
+      const bool access = driver_.offers_access(), operation = driver_.offers_operation();
+      const Outputs& outputs = driver_.cycle();
+      if (outputs.end) {
+        demand_.operations.at(ended++).part = outputs.end->late;
+        --under_way;
+      }
+      if (access && !driver_.offers_access()) {
+        demand_.accesses.back().part = outputs.late;
+        access_free = now + 1;
+      }
+      if (operation && !driver_.offers_operation()) operation_free = now + 1;
       if (accesses + operations + under_way == 0 && !driver_.offers_access()) break;
     }
     while (driver_.offers_injection() && !driver_.apart()) (void)driver_.cycle();
@@ -223,6 +246,8 @@ class PersistentSramRun {
   uint32_t entries_ = 0;        // that operations name
   std::vector<uint32_t> rows_;  // that accesses name
   uint64_t accesses_ = 0, operations_ = 0, injections_ = 0;
+  uint64_t competes_at_ = 0;
+  PersistentSramDemand demand_;  // of those that compete
 };
 
 class PersistentSramTrials final : public Trials {

@@ -3,8 +3,8 @@
 //
 // A tile is checked and its memory resolved by the same code as the model's (hw/engine), so both refuse the same
 // ones with the same errors. In a device the block then runs with ideal memory: every request is granted in its
-// cycle. The schedule of memory beats is the model's, so that waiting for banks is modelled alike, whichever back end
-// computes the tile. Tiles that run by themselves may be held back by a trace of grants.
+// cycle. The ports that the device plays are the model's, so that waiting for banks is modelled alike, whichever back
+// end computes the tile. Tiles that run by themselves may be held back by a trace of grants.
 #pragma once
 
 #include <memory>

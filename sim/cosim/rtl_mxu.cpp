@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "hw/engine/mxu_beats.h"
 #include "hw/engine/mxu_tile.h"
 #include "hw/timing/mxu_cycles.h"
 #include "hw/timing/mxu_ports.h"
@@ -79,7 +78,7 @@ class RtlMxu final : public RtlEngine {
     if (!clock(*block_, operands, timing::kMxuActivations, std::move(schedule), result)) return unfinished();
     result.macs = tile.macs;
     if (timed) {
-      result.beats = mxu_beats(tile, caps_);
+      result.ports = engine::tile_ports(tile, caps_);
     } else {
       result.cycles = result.fill = result.steady = result.drain = 0;
     }

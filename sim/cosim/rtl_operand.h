@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "hw/engine/beats.h"
 #include "hw/engine/box.h"
+#include "hw/engine/tile_ports.h"
 
 namespace npu::cosim {
 

@@ -5,7 +5,6 @@
 #include <bit>
 
 #include "hw/contract/overloaded.h"
-#include "hw/engine/vpu_beats.h"
 #include "hw/timing/vpu_cycles.h"
 #include "hw/timing/vpu_ports.h"
 #include "sim/cosim/rtl_operand.h"
@@ -100,22 +99,16 @@ class RtlVpu final : public RtlEngine {
     forget();
     return std::visit(Overloaded{
                           [](const engine::MxuTile&) { return engine::refused(ErrorCode::kFaultBadCommand); },
-                          [&](const EwiseTile& tile) {
-                            return run_tile(tile, memory, timed, timing::ewise_cycles, engine::ewise_beats);
-                          },
-                          [&](const PoolTile& tile) {
-                            return run_tile(tile, memory, timed, timing::pool_cycles, engine::pool_beats);
-                          },
-                          [&](const ReduceTile& tile) {
-                            return run_tile(tile, memory, timed, timing::reduce_cycles, engine::reduce_beats);
-                          },
+                          [&](const EwiseTile& tile) { return run_tile(tile, memory, timed, timing::ewise_cycles); },
+                          [&](const PoolTile& tile) { return run_tile(tile, memory, timed, timing::pool_cycles); },
+                          [&](const ReduceTile& tile) { return run_tile(tile, memory, timed, timing::reduce_cycles); },
                       },
                       any);
   }
 
  private:
-  template <class Tile, class Formula, class Beats>
-  TileResult run_tile(const Tile& tile, MemoryView& memory, bool timed, Formula formula, Beats beats) {
+  template <class Tile, class Formula>
+  TileResult run_tile(const Tile& tile, MemoryView& memory, bool timed, Formula formula) {
     TileResult result;
     VpuTileMemory operands;
     result.error = resolve(tile, memory, operands);
@@ -126,7 +119,7 @@ class RtlVpu final : public RtlEngine {
     std::unique_ptr<timing::PortSchedule> schedule = timing::vpu_ports(tile.command, caps_);
     if (!clock(*block_, operands, timing::kVpuRead, std::move(schedule), result)) return unfinished();
     if (timed) {
-      result.beats = beats(tile, caps_);
+      result.ports = engine::tile_ports(tile, caps_);
     } else {
       result.cycles = result.fill = result.steady = result.drain = 0;
     }

@@ -6,9 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "hw/engine/engine.h"
-#include "hw/timing/bank_occupancy.h"
-
 namespace npu::cosim {
 
 namespace {
@@ -103,43 +100,6 @@ ScratchpadDemand random_demand(const rtl::Scratchpad::Sizes& sizes, std::mt19937
     }
   }
   return demand;
-}
-
-uint64_t booked_cycles(const ScratchpadDemand& demand, uint32_t banks) {
-  struct Player {
-    std::span<const ScratchpadAccess> left;
-    uint64_t own = 0, next = 0;  // its time without waiting, and that of its next access
-    uint64_t at = 0;             // the device's time
-  };
-  timing::BankOccupancy occupancy(banks);
-  occupancy.begin_job();
-  std::vector<Player> players;
-  for (const auto& stream : demand.streams) {
-    if (!stream.empty()) players.push_back({stream, 0, stream.front().pause});
-  }
-  uint64_t end = 0;
-  std::vector<uint32_t> accesses(banks);
-  while (true) {
-    // The simulation goes by time: who is least far books next.
-    Player* player = nullptr;
-    for (Player& other : players) {
-      if (!other.left.empty() && (player == nullptr || other.at < player->at)) player = &other;
-    }
-    if (player == nullptr) return end;
-    const uint64_t chunk_end = player->own + engine::kChunkCycles;
-    std::fill(accesses.begin(), accesses.end(), 0);
-    uint64_t last = player->own;
-    while (!player->left.empty() && player->next < chunk_end) {
-      ++accesses[player->left.front().word % banks];
-      last = player->next;
-      player->left = player->left.subspan(1);
-      if (!player->left.empty()) player->next += 1 + player->left.front().pause;
-    }
-    const uint64_t length = (player->left.empty() ? last + 1 : chunk_end) - player->own;
-    player->own += length;
-    player->at = occupancy.book(player->at, length, accesses);
-    end = std::max(end, player->at);
-  }
 }
 
 }  // namespace npu::cosim

@@ -33,7 +33,4 @@ struct ScratchpadDemand {
 // cycle; those for whom none is left ask nothing.
 [[nodiscard]] ScratchpadDemand random_demand(const rtl::Scratchpad::Sizes& sizes, std::mt19937_64& random, bool shared);
 
-// What the device takes for it: it books the accesses of a stretch of cycles at once (hw/timing/bank_occupancy).
-[[nodiscard]] uint64_t booked_cycles(const ScratchpadDemand& demand, uint32_t banks);
-
 }  // namespace npu::cosim

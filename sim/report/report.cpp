@@ -221,10 +221,11 @@ std::string exact_on_rtl(const RunInfo& info) {
 
 std::string calibration_text(const Report& report) {
   std::string text = fmt::format("MXU and VPU: {}", exact_on_rtl(report.info));
-  text += report.tiles_waited == 0
-              ? fmt::format("; none of {} tiles waited for memory on the chip", grouped(report.tiles))
-              : fmt::format("; {} of {} tiles waited for memory on the chip, {} cycles, and there it is not exact",
-                            grouped(report.tiles_waited), grouped(report.tiles), grouped(report.waited_cycles));
+  text +=
+      report.tiles_waited == 0
+          ? fmt::format("; none of {} tiles waited for memory on the chip", grouped(report.tiles))
+          : fmt::format("; {} of {} tiles waited for memory on the chip, {} cycles, which are not compared with RTL",
+                        grouped(report.tiles_waited), grouped(report.tiles), grouped(report.waited_cycles));
   const Charge charge = report.charge();
   const uint64_t dram = charge.limits[static_cast<size_t>(Resource::kDram)] +
                         charge.causes[static_cast<size_t>(Cause::kWeightLoadLatency)] +

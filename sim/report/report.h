@@ -27,11 +27,11 @@ struct Calibration {
 inline constexpr Calibration kCalibration[] = {
     {"mxu", ""},
     {"vpu", ""},
-    {"dma", "by bursts, not by the RTL's address walk"},
-    {"scratchpad", "booked in stretches, error measured"},
-    {"persistent_sram", "booked in stretches, error not measured"},
-    {"variable_table", "not in these cycles"},
-    {"contention", "handed over in chunks, error measured"},
+    {"dma", "beats exact, bursts without RTL"},
+    {"scratchpad", ""},
+    {"persistent_sram", "arbitration exact, corrections not counted"},
+    {"variable_table", "operations by the RTL's cycles"},
+    {"contention", "ports and turns exact, addresses evenly spread"},
     {"dram", "not calibrated against RTL"},
 };
 
@@ -52,8 +52,8 @@ struct RunInfo {
   std::optional<uint64_t> random_inputs;  // seed; nullopt: inputs were given, or there are none
 };
 
-// What a formula of MXU or VPU is worth: it gave the cycles of the RTL in every random trial with ideal memory, on the
-// presets that there is RTL of.
+// What a formula of MXU or VPU is worth, and the scratchpad's arbitration: it gave the cycles of the RTL in every
+// random trial, on the presets that there is RTL of.
 [[nodiscard]] std::string exact_on_rtl(const RunInfo& info);
 
 // A layer; cycles and bytes are sums over all invocations.

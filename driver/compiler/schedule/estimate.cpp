@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "driver/compiler/schedule/cost.h"
+#include "hw/contract/gen/accesses.h"
 #include "hw/timing/dma_cycles.h"
 #include "hw/timing/mxu_cycles.h"
+#include "hw/timing/table_cycles.h"
 #include "hw/timing/vpu_cycles.h"
 
 namespace npu::compiler::backend {
@@ -18,7 +20,10 @@ constexpr size_t kFetchAhead = 70;  // commands that the device's prefetch holds
 class Estimator {
  public:
   Estimator(std::span<const Variable> variables, const contract::Capabilities& capabilities)
-      : variables_(variables), capabilities_(capabilities) {}
+      : variables_(variables),
+        capabilities_(capabilities),
+        table_(timing::TableAccesses::of(capabilities)),
+        clock_(cycles(table_.begin_job(0))) {}
 
   double run(const std::vector<Command>& commands) {
     // The stream itself is fetched first of all, far ahead, and its bursts get between those of the first loads.
@@ -47,9 +52,28 @@ class Estimator {
     std::vector<double> started, done;
   };
 
+  // Operations on the variable table, in cycles.
+  static double cycles(uint64_t accesses) { return static_cast<double>(timing::table_cycles(accesses)); }
+  struct TableUse {
+    double sequencer = 0, begin = 0, end = 0;
+  };
+  [[nodiscard]] TableUse table_use(const Body& body) const {
+    TableUse use;
+    const auto note = [&](const contract::MemoryAccess& access) {
+      if (access.base.region != contract::Region::kVariable) return;
+      const bool writes = access.access == contract::Access::kWrite;
+      use.sequencer += cycles(table_.check());
+      use.begin += cycles(writes ? table_.begin_write() : table_.check());
+      if (writes) use.end += cycles(table_.commit());
+    };
+    std::visit([&](const auto& command) { for_each_access(command, note); }, body);
+    return use;
+  }
+
   void issue(const Body& body) {
     const contract::Header& header = header_of(body);
     clock_ += kIssue;
+    if (std::holds_alternative<contract::DeclareCommand>(body)) clock_ += cycles(table_.declare());
     if (!contract::engine_of(header.queue)) return;
     QueueState& own = queues_[header.queue];
     const size_t depth = capabilities_.fifo_depth;
@@ -60,7 +84,11 @@ class Estimator {
       const std::vector<double>& done = queues_[queue].done;
       if (k > 0) start = std::max(start, done[done.size() - k]);
     }
-    const double done = finish(body, start);
+    // The sequencer checks each access to a variable, and so does the queue, where writes begin and commit as well.
+    const TableUse use = table_use(body);
+    clock_ += use.sequencer;
+    start = std::max(start, clock_) + use.begin;
+    const double done = finish(body, start) + use.end;
     own.started.push_back(start);
     own.done.push_back(done);
     end_ = std::max(end_, done);
@@ -114,7 +142,8 @@ class Estimator {
   const std::span<const Variable> variables_;
   const contract::Capabilities& capabilities_;
   contract::EngineQueueTable<QueueState> queues_;
-  double clock_ = 0, port_ = 0, end_ = 0;
+  const timing::TableAccesses table_;
+  double clock_, port_ = 0, end_ = 0;
 };
 
 }  // namespace

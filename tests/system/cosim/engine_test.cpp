@@ -37,7 +37,7 @@ MxuShape small_shape(Random& random) {
   }
 }
 
-TEST(RtlMxu, GivesTheModelsBytesCyclesAndBeats) {
+TEST(RtlMxu, GivesTheModelsBytesAndCycles) {
   Random random(11);
   const auto rtl = make_rtl_engine(Unit::kMxu, nano());
   const auto model = engine::make_mxu_model(nano());
@@ -52,7 +52,6 @@ TEST(RtlMxu, GivesTheModelsBytesCyclesAndBeats) {
     EXPECT_EQ(of_rtl.fill + of_rtl.steady + of_rtl.drain, of_rtl.cycles);
     EXPECT_EQ(rtl->formula_cycles(), of_model.cycles);
     EXPECT_EQ(of_rtl.macs, of_model.macs);
-    EXPECT_EQ(of_rtl.beats.size(), of_model.beats.size());
     // Both ask for the same bytes, so they fault alike.
     EXPECT_EQ(test.memory.touches, copy.touches);
   }
@@ -65,7 +64,7 @@ TEST(RtlMxu, ComputesWithoutTime) {
   const TileResult result = rtl->run(test.words, test.memory, /*timed=*/false);
   EXPECT_EQ(test.memory.scratchpad(), test.expected);
   EXPECT_EQ(result.cycles, 0u);
-  EXPECT_TRUE(result.beats.empty());
+  EXPECT_EQ(result.ports.schedule, nullptr);
 }
 
 TEST(RtlMxu, RefusesWhatTheModelRefuses) {

@@ -135,8 +135,8 @@ struct Moves {
   int vpu = 0;       // VPU commands that complete a write
 };
 
-Moves moves_of(const Module& module) {
-  const Program program = schedule(Module(module), edge_capabilities());
+Moves moves_of(const Module& module, const contract::Capabilities& caps = edge_capabilities()) {
+  const Program program = schedule(Module(module), caps);
   Moves moves;
   for (size_t at = 0; at < program.main_words;) {
     const auto words = std::span(program.commands).subspan(at);
@@ -188,16 +188,18 @@ TEST(BackState, OldValueThatIsStillReadIsNotOverwritten) {
   EXPECT_EQ(check_module(m.module, edge_capabilities(), {}, 1, 4), "");
 }
 
+constexpr int64_t kRow = 1024;  // bytes: long enough for moving them to be what counts
+
 // Two values of one variable; both are wanted at the end.
 Module two_writes() {
   ModuleBuilder m(5);
-  const View in = m.input({4, 64}), v = m.variable({4, 64});
-  const View one = m.tensor({4, 64}, Element::kI8), two = m.tensor({4, 64}, Element::kI8);
+  const View in = m.input({4, kRow}), v = m.variable({4, kRow});
+  const View one = m.tensor({4, kRow}, Element::kI8), two = m.tensor({4, kRow}, Element::kI8);
   m.add(in, v, one);
   m.copy(one, v, true);
   m.add(in, v, two);
   m.copy(two, v, true);
-  m.add(one, two, m.tensor({4, 64}, Element::kI8, true));
+  m.add(one, two, m.tensor({4, kRow}, Element::kI8, true));
   return std::move(m.module);
 }
 
@@ -211,11 +213,12 @@ TEST(BackState, ValueThatOutlivesItsVariableIsCopied) {
 
 TEST(BackState, OnlyTheLastWriteOfAnExecutionReachesTheVariable) {
   const Module module = two_writes();
-  EXPECT_EQ(moves_of(module).vpu, 1);
-  EXPECT_EQ(moves_of(module).stored, 0);
+  const Moves moves = moves_of(module);
+  EXPECT_EQ(moves.vpu + moves.stored, 1);  // by whichever is faster
   const Program program = schedule(Module(module), edge_capabilities());
-  EXPECT_EQ(program.variables[0].read_bytes, 512u);  // the old value and, for the sum, the last one
-  EXPECT_EQ(program.variables[0].written_bytes, 256u);
+  EXPECT_EQ(program.variables[0].written_bytes, 4u * kRow);
+  // The old value and, where the sum does not find it in the scratchpad, the last one.
+  EXPECT_EQ(program.variables[0].read_bytes, (moves.vpu + 1) * 4u * kRow);
   // A value whose bytes lie in another order than the variable's is kept beside it.
   ModuleBuilder m(11);
   const View in = m.input({4, 64}), v = m.variable({4, 64});
@@ -232,20 +235,24 @@ TEST(BackState, OnlyTheLastWriteOfAnExecutionReachesTheVariable) {
 // A window of 8 rows that moves on by `fresh` rows; the new ones come from the VPU.
 Module window(int64_t fresh) {
   ModuleBuilder m(6);
-  const View v = m.variable({8 * 64}), b = m.tensor({8 * 64}, Element::kI8);
+  const View v = m.variable({8 * kRow}), b = m.tensor({8 * kRow}, Element::kI8);
   View from = v, to = b, hole = b;
-  from.offset = fresh * 64;
-  from.dims = to.dims = {(8 - fresh) * 64};
-  hole.offset = (8 - fresh) * 64;
-  hole.dims = {fresh * 64};
-  m.add(m.input({fresh * 64}), m.constant({fresh * 64}), hole);
+  from.offset = fresh * kRow;
+  from.dims = to.dims = {(8 - fresh) * kRow};
+  hole.offset = (8 - fresh) * kRow;
+  hole.dims = {fresh * kRow};
+  m.add(m.input({fresh * kRow}), m.constant({fresh * kRow}), hole);
   m.copy(from, to);
   m.copy(b, v, true);
-  m.add(b, b, m.tensor({8 * 64}, Element::kI8, true));
+  m.add(b, b, m.tensor({8 * kRow}, Element::kI8, true));
   return std::move(m.module);
 }
 
 TEST(BackState, WindowsMoveWithinTheirVariable) {
+  // With a large table everything else is there when the variable is declared, and what moves it has to be short: then
+  // the way through the scratchpad is faster.
+  contract::Capabilities small_table = edge_capabilities();
+  small_table.var_entries = 4;
   for (const int64_t fresh : {1, 2, 3, 4, 5, 7}) {
     SCOPED_TRACE(fresh);
     const Module module = window(fresh);
@@ -256,8 +263,8 @@ TEST(BackState, WindowsMoveWithinTheirVariable) {
     EXPECT_EQ(check_module(*direct, edge_capabilities(), {}, 1, 4), "");
     EXPECT_EQ(check_module(module, edge_capabilities(), {}, 1, 4), "");
     if (pieces > 2) continue;  // else two commands by way of the scratchpad are faster
-    EXPECT_EQ(moves_of(module).in_place, static_cast<int>(pieces));
-    EXPECT_EQ(moves_of(module).stored, 0);
+    EXPECT_EQ(moves_of(module, small_table).in_place, static_cast<int>(pieces));
+    EXPECT_EQ(moves_of(module, small_table).stored, 0);
   }
 }
 

@@ -46,7 +46,7 @@ void expect_refused(Engine& engine, const Command& good, const TestMemory& memor
     const TileResult result = engine.run(encode(command), copy, true);
     EXPECT_EQ(result.error, mistake.code) << mistake.what;
     EXPECT_EQ(result.cycles, 0u) << mistake.what;
-    EXPECT_TRUE(result.beats.empty()) << mistake.what;
+    EXPECT_EQ(result.ports.schedule, nullptr) << mistake.what;
     EXPECT_EQ(copy.scratchpad(), memory.scratchpad()) << mistake.what;
   }
 }

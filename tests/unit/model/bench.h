@@ -18,6 +18,39 @@
 
 namespace npu::model::testing {
 
+// Asks on the same ports in every cycle, so many times, and goes on when all are granted.
+class EveryCycle final : public timing::SteppedSchedule<EveryCycle> {
+ public:
+  EveryCycle(timing::Ports ports, uint64_t times) : ports_(ports), left_(times), asking_(ports) {}
+  [[nodiscard]] timing::Ports asking() const override { return asking_; }
+  void step(timing::Ports granted) override {
+    asking_ &= ~granted;
+    if (asking_ != 0) return;
+    --left_;
+    asking_ = ports_;
+  }
+  [[nodiscard]] bool done() const override { return left_ == 0; }
+
+ private:
+  const timing::Ports ports_;
+  uint64_t left_;
+  timing::Ports asking_;
+};
+
+// A tile of so many cycles in which port i moves the bytes of sweep i.
+inline engine::TileResult every_cycle(uint64_t cycles, const std::vector<engine::Sweep>& sweeps) {
+  engine::TileResult result;
+  timing::Ports ports = 0;
+  engine::TilePorts at_work;
+  for (size_t i = 0; i < sweeps.size(); ++i) {
+    ports |= 1u << i;
+    at_work.demands.at(i).sweeps = {sweeps[i]};
+  }
+  at_work.schedule = std::make_unique<EveryCycle>(ports, cycles);
+  result.set_time({0, cycles, 0}, std::move(at_work));
+  return result;
+}
+
 // Copies operand 0 to operand 1 of an ewise command, and does nothing for others; 4 elements a cycle.
 class FakeEngine : public engine::Engine {
  public:
@@ -33,11 +66,10 @@ class FakeEngine : public engine::Engine {
     if (src.empty() || dst.empty()) return result;
     std::copy(src.begin(), src.end(), dst.begin());
     if (!timed) return result;
-    const uint32_t beats = elements / 4;
-    result.cycles = result.steady = beats;
-    result.beats.push_back({engine::Port::kOperand, engine::Access::kRead, ewise.operands[0].base, 4, beats, 4, 0, 1});
-    result.beats.push_back({engine::Port::kResult, engine::Access::kWrite, ewise.operands[1].base, 4, beats, 4, 0, 1});
-    return result;
+    const engine::Sweep source = {engine::Access::kRead, ewise.operands[0].base, {0, elements}, elements, elements / 4};
+    const engine::Sweep result_bytes = {
+        engine::Access::kWrite, ewise.operands[1].base, {0, elements}, elements, elements / 4};
+    return every_cycle(elements / 4, {source, result_bytes});
   }
 
   std::function<engine::TileResult(const engine::Tile&, engine::MemoryView&, bool)> custom;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters and the schedule of beats.
+// Counters, and the ports of tiles that share banks.
 #include <gtest/gtest.h>
 
 #include "tests/unit/model/bench.h"
@@ -30,18 +30,17 @@ TEST(CountersTest, BytesByMemory) {
   bench.expect_identities();
 }
 
-// One beat of 16 bytes a cycle, all in one bank (stride of the interleave).
-engine::TileResult one_bank(uint32_t beats, uint32_t offset) {
-  engine::TileResult result;
-  result.cycles = result.steady = beats;
+// On each of some ports 16 bytes a cycle, all in one bank (64 bytes apart, the interleave).
+engine::TileResult one_bank(uint64_t cycles, size_t ports = 1) {
+  const engine::Sweep sweep = {engine::Access::kRead, spm(0), {0, 64 * cycles}, 16 * cycles, cycles};
+  engine::TileResult result = every_cycle(cycles, std::vector(ports, sweep));
   result.macs = 10;
-  result.beats.push_back({engine::Port::kActivation, engine::Access::kRead, spm(offset), 64, beats, 16, 0, 1});
   return result;
 }
 
 TEST(CountersTest, OneRequesterABankDoesNotStall) {
   Bench bench;
-  bench.vpu->custom = [](const engine::Tile&, engine::MemoryView&, bool) { return one_bank(512, 0); };
+  bench.vpu->custom = [](const engine::Tile&, engine::MemoryView&, bool) { return one_bank(512); };
   Stream stream(small_machine());
   stream.add(ewise(spm(0), spm(0x8000), 16));
   ASSERT_TRUE(bench.run(stream));
@@ -54,7 +53,7 @@ TEST(CountersTest, OneRequesterABankDoesNotStall) {
 
 TEST(CountersTest, AnEngineThatDoesNotWriteItsResultBreaksTheIdentity) {
   Bench bench;
-  bench.vpu->custom = [](const engine::Tile&, engine::MemoryView&, bool) { return one_bank(8, 0); };
+  bench.vpu->custom = [](const engine::Tile&, engine::MemoryView&, bool) { return one_bank(8); };
   Stream stream(small_machine());
   stream.add(ewise(spm(0), spm(0x8000), 16));
   ASSERT_TRUE(bench.run(stream));
@@ -64,11 +63,7 @@ TEST(CountersTest, AnEngineThatDoesNotWriteItsResultBreaksTheIdentity) {
 
 TEST(CountersTest, TwoPortsOnOneBankTakeTwiceTheTime) {
   Bench bench;
-  bench.vpu->custom = [](const engine::Tile&, engine::MemoryView&, bool) {
-    engine::TileResult result = one_bank(512, 0);
-    result.beats.push_back(result.beats[0]);
-    return result;
-  };
+  bench.vpu->custom = [](const engine::Tile&, engine::MemoryView&, bool) { return one_bank(512, 2); };
   Stream stream(small_machine());
   stream.add(ewise(spm(0), spm(0x8000), 16));
   ASSERT_TRUE(bench.run(stream));
@@ -79,8 +74,7 @@ TEST(CountersTest, TwoPortsOnOneBankTakeTwiceTheTime) {
 
 TEST(CountersTest, TwoEnginesOnOneBankShareIt) {
   Bench bench;
-  bench.vpu->custom =
-      bench.mxu->custom = [](const engine::Tile&, engine::MemoryView&, bool) { return one_bank(4096, 0); };
+  bench.vpu->custom = bench.mxu->custom = [](const engine::Tile&, engine::MemoryView&, bool) { return one_bank(4096); };
   Stream stream(small_machine());
   stream.add(ewise(spm(0), spm(0x8000), 16));
   contract::MxuCommand mxu;
@@ -113,22 +107,46 @@ TEST(CountersTest, PersistentPortIsOneAccessACycle) {
   entry.flags = 1;
   bench.set_variable(0, entry);
   bench.vpu->custom = [](const engine::Tile&, engine::MemoryView&, bool) {
-    engine::TileResult result;
-    result.cycles = result.steady = 32;
     // 64 bytes a cycle from a port of 16.
-    result.beats.push_back({engine::Port::kOperand, engine::Access::kRead, variable(0), 64, 32, 64, 0, 1});
-    return result;
+    return every_cycle(32, {{engine::Access::kRead, variable(0), {0, 2048}, 2048, 32}});
   };
   Stream stream(small_machine());
   stream.declare(0, 0);
   stream.add(ewise(variable(0), spm(0x8000), 16));
   ASSERT_TRUE(bench.run(stream));
   ASSERT_EQ(bench.fault(), ErrorCode::kOk);
-  EXPECT_EQ(bench.counter(kVpuQueue, Counter::kBusy), 32u);
+  // With the check of the variable behind the sequencer's, and the last answer.
+  EXPECT_EQ(bench.counter(kVpuQueue, Counter::kBusy), 32u + 1 + 4 + 1);
   EXPECT_EQ(bench.counter(kVpuQueue, Counter::kStalled), 96u);
   EXPECT_EQ(bench.counter(kVpuQueue, Counter::kBankConflicts), 0u);
   EXPECT_EQ(bench.counter(kVpuQueue, Counter::kPsramRead), 2048u);
   bench.expect_cycles_add_up();
+}
+
+// Beats that a channel takes at once, because no other lane is at work, take the time of those that it takes one by
+// one.
+TEST(CountersTest, DmaThatIsAloneTakesTheSameTime) {
+  Bench bench;
+  const auto counters = [&](uint64_t beside) {
+    bench.vpu->custom = [=](const engine::Tile&, engine::MemoryView&, bool) { return every_cycle(beside, {}); };
+    Stream stream(small_machine());
+    stream.add(ewise(spm(0x7000), spm(0x8000), 16));           // asks for nothing, for so many cycles
+    contract::DmaCommand rows = copy(0, dram(0), spm(3), 37);  // rows of 37 bytes, 64 apart on the chip
+    rows.count = {1, 1, 1, 1, 25};
+    rows.src_stride = {0, 0, 0, 0, 37};
+    rows.dst_stride = {0, 0, 0, 0, 64};
+    stream.add(rows);
+    stream.add(copy(0, spm(0), spm(0x4000), 1000));
+    stream.add(fill(0, spm(0x2008), 2000, 1));
+    stream.add(copy(0, spm(0x2000), dram(0x3000), 500));
+    EXPECT_TRUE(bench.run(stream));
+    EXPECT_EQ(bench.fault(), ErrorCode::kOk);
+    return std::array{bench.counter(0, Counter::kBusy), bench.counter(0, Counter::kStalled),
+                      bench.counter(0, Counter::kBankConflicts)};
+  };
+  const auto alone = counters(1);
+  EXPECT_EQ(alone, counters(4096));
+  EXPECT_GT(alone[0], 25u * 3 + 63 + 125);
 }
 
 TEST(CountersTest, TokenWaitIsStalledAndNoCommandIsIdle) {

@@ -8,7 +8,7 @@ namespace npu::timing {
 namespace {
 
 // Asks on port 0 until it was granted three times.
-class ThreeRequests final : public PortSchedule {
+class ThreeRequests final : public SteppedSchedule<ThreeRequests> {
  public:
   [[nodiscard]] Ports asking() const override { return done() ? 0 : 1; }
   void step(Ports granted) override { granted_ += granted; }

@@ -19,13 +19,5 @@ TEST(RoundRobinTest, WhoWasServedComesLast) {
   EXPECT_EQ(turns.next(0b1001), 1u);
 }
 
-TEST(BankArbiterTest, BanksServeOneEach) {
-  BankArbiter arbiter(2);
-  const std::vector<std::optional<uint32_t>> asking = {0, 0, 1, std::nullopt};
-  EXPECT_EQ(arbiter.step(asking), 0b0101u);
-  EXPECT_EQ(arbiter.step(asking), 0b0110u);
-  EXPECT_EQ(arbiter.step(asking), 0b0101u);
-}
-
 }  // namespace
 }  // namespace npu::timing

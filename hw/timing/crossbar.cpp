@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/timing/crossbar.h"
+
+#include <algorithm>
+
+#include "hw/contract/error.h"
+
+namespace npu::timing {
+
+Crossbar::Lane::Lane(Crossbar& crossbar, uint32_t ports) : first_(crossbar.ports_used_) {
+  crossbar.ports_used_ += ports;
+  NPU_CHECK(crossbar.ports_used_ <= kMostPorts);
+  crossbar.lanes_.push_back(this);
+}
+
+Crossbar::Crossbar(const contract::Capabilities& caps)
+    : bank_shift_(static_cast<uint32_t>(std::countr_zero(caps.spm_bank_bytes))),
+      row_shift_(static_cast<uint32_t>(std::countr_zero(caps.psram_port_bytes))),
+      scratchpad_(caps.spm_banks),
+      persistent_(1) {}
+
+void Crossbar::begin_job() {
+  for (Lane* lane : lanes_) stop(*lane);
+  scratchpad_.reset();
+  persistent_.reset();
+  played_ = 0;
+  late_ = false;
+}
+
+void Crossbar::start(Lane& lane, PortSchedule& schedule, uint64_t at_least) {
+  if (lane.running()) return;
+  lane.schedule_ = &schedule;
+  lane.asking_ = schedule.asking();
+  lane.waiting_ = 0;
+  lane.at_least_ = at_least;
+  running_.push_back(&lane);
+}
+
+void Crossbar::stop(Lane& lane) {
+  lane.schedule_ = nullptr;
+  std::erase(running_, &lane);
+  std::erase(ended_, &lane);
+}
+
+void Crossbar::play(uint64_t end) {
+  while (played_ < end && !running_.empty()) {
+    if (running_.size() == 1) {
+      play_alone(*running_.front(), end);
+    } else {
+      cycle();
+    }
+    if (!some_ended_) continue;
+    some_ended_ = false;
+    std::erase_if(running_, [](const Lane* lane) { return lane->asking_ == kDone; });
+  }
+  if (played_ >= end) return;
+  played_ = end;
+  late_ = false;  // a cycle without requests
+}
+
+// One port of one lane has no competitor; its next cycles follow from its schedule.
+void Crossbar::play_alone(Lane& lane, uint64_t end) {
+  while (played_ < end && !some_ended_) {
+    const Ports asking = lane.asking_;
+    if (lane.waiting_ == 0 && !late_) {
+      if (const uint64_t cycles = lane.run(end - played_); cycles > 0) {
+        played_ += cycles;
+        if (lane.schedule_->done()) end_lane(lane);
+        continue;
+      }
+    }
+    if ((asking & (asking - 1)) != 0 || late_ || lane.waiting_ != 0) {
+      cycle();
+      continue;
+    }
+    if (asking != 0) {
+      const auto port = static_cast<uint32_t>(std::countr_zero(asking));
+      const uint32_t number = lane.first_ + port;
+      open(lane, port);
+      if (ports_[number].slow) {
+        lane.waiting_ = asking;  // it is open
+        cycle();
+        continue;
+      }
+      grant(number);
+    }
+    ++played_;
+    advance(lane, asking);
+  }
+}
+
+void Crossbar::tell(uint64_t now) {
+  // Who is told may start again, or others.
+  for (;;) {
+    const auto lane = std::find_if(ended_.begin(), ended_.end(), [&](const Lane* lane) { return lane->end_ <= now; });
+    if (lane == ended_.end()) return;
+    Lane& told = **lane;
+    ended_.erase(lane);
+    told.schedule_ = nullptr;
+    told.ended(told.end_);
+  }
+}
+
+uint64_t Crossbar::next_end() const {
+  uint64_t next = kNever;
+  for (const Lane* lane : running_) {
+    if (!lane->wants_end()) continue;
+    next = std::min(next, std::max(lane->at_least_, played_ + std::max<uint64_t>(1, lane->cycles_left())));
+  }
+  for (const Lane* lane : ended_) next = std::min(next, lane->end_);
+  return next;
+}
+
+void Crossbar::cycle() {
+  // The usual case first: who asks finds all of its banks free.
+  Banks taken;
+  bool clash = late_, persistent = false;
+  for (Lane* lane : running_) {
+    for (Ports left = lane->asking_ & ~lane->waiting_; left != 0; left &= left - 1) {
+      open(*lane, static_cast<uint32_t>(std::countr_zero(left)));
+    }
+    for (Ports left = lane->asking_; left != 0; left &= left - 1) {
+      const uint32_t number = lane->first_ + static_cast<uint32_t>(std::countr_zero(left));
+      clash |= ports_[number].slow;
+      if (ports_[number].memory == OnChip::kPersistent) {
+        clash |= persistent;
+        persistent = true;
+        continue;
+      }
+      const Banks& wanted = wanted_[number];
+      for (size_t i = 0; i < taken.bits.size(); ++i) {
+        clash |= (taken.bits[i] & wanted.bits[i]) != 0;
+        taken.bits[i] |= wanted.bits[i];
+      }
+    }
+  }
+  ++played_;
+  if (clash) {
+    arbitrate();
+  } else {
+    grant_all();
+  }
+}
+
+void Crossbar::grant_all() {
+  for (Lane* lane : running_) {
+    for (Ports left = lane->asking_; left != 0; left &= left - 1) {
+      grant(lane->first_ + static_cast<uint32_t>(std::countr_zero(left)));
+    }
+    lane->waiting_ = 0;
+    advance(*lane, lane->asking_);
+  }
+}
+
+void Crossbar::grant(uint32_t number) {
+  Port& port = ports_[number];
+  arbiter(port.memory).serve(number, port.now);
+  wanted_[number] = {};
+  if (port.memory == OnChip::kPersistent) late_ = port.part();
+}
+
+void Crossbar::arbitrate() {
+  std::array<uint32_t, 2> asking{};
+  for (const Lane* lane : running_) {
+    for (Ports left = lane->asking_; left != 0; left &= left - 1) {
+      const uint32_t number = lane->first_ + static_cast<uint32_t>(std::countr_zero(left));
+      if (wanted_[number].any()) asking[static_cast<size_t>(ports_[number].memory)] |= 1u << number;
+    }
+  }
+  if (asking[0] != 0) scratchpad_.step(asking[0], wanted_);
+  if (late_) {
+    late_ = false;
+  } else if (asking[1] != 0) {
+    serve_persistent(asking[1]);
+  }
+  for (Lane* lane : running_) finish(*lane);
+}
+
+void Crossbar::alone(const Lane& lane, uint32_t port, uint64_t address, uint64_t bytes) {
+  const uint64_t first = address >> bank_shift_, last = (address + bytes - 1) >> bank_shift_;
+  scratchpad_.serve(lane.first_ + port, {first, std::min<uint64_t>(last - first + 1, scratchpad_.banks())});
+}
+
+// A port's request begins.
+void Crossbar::open(Lane& lane, uint32_t port) {
+  const MemoryRequest request = lane.next(port);
+  const uint32_t number = lane.first_ + port;
+  Port& at = ports_[number];
+  at.memory = request.memory;
+  if (request.bytes == 0) {
+    at = {};
+    wanted_[number] = {};
+    return;
+  }
+  const uint64_t end = request.address + request.bytes;
+  const uint32_t shift = request.memory == OnChip::kScratchpad ? bank_shift_ : row_shift_;
+  const uint64_t first = request.address >> shift;
+  at.words = {first, ((end - 1) >> shift) - first + 1};
+  at.part_first = at.part_last = false;
+  if (request.memory == OnChip::kPersistent) {
+    at.part_first = request.write && request.address % kCodeBytes != 0;
+    at.part_last = request.write && end % kCodeBytes != 0;
+    at.at_first = true;
+  }
+  want(number);
+  at.slow = at.words.count != 0;
+}
+
+// The port's next words.
+void Crossbar::want(uint32_t number) {
+  Port& port = ports_[number];
+  wanted_[number] = arbiter(port.memory).next_banks(port.words, port.now);
+}
+
+void Crossbar::serve_persistent(uint32_t asking) {
+  persistent_.step(asking, wanted_);
+  for (uint32_t left = asking; left != 0; left &= left - 1) {
+    const auto number = static_cast<size_t>(std::countr_zero(left));
+    if (wanted_[number].any()) continue;
+    Port& port = ports_[number];
+    late_ = port.part();
+    port.at_first = false;
+  }
+}
+
+void Crossbar::finish(Lane& lane) {
+  Ports granted = 0;
+  bool waits = false;
+  for (Ports left = lane.asking_; left != 0; left &= left - 1) {
+    const uint32_t number = lane.first_ + static_cast<uint32_t>(std::countr_zero(left));
+    Port& port = ports_[number];
+    port.slow = true;  // what is left of its banks is no run of words
+    if (wanted_[number].any()) {
+      waits = waits || port.memory == OnChip::kScratchpad;
+    } else if (port.words.count == 0) {
+      granted |= left & (~left + 1);
+    } else {
+      want(number);
+    }
+  }
+  lane.waiting_ = lane.asking_ & ~granted;
+  if (waits) ++lane.waited_;
+  advance(lane, granted);
+}
+
+void Crossbar::advance(Lane& lane, Ports granted) {
+  lane.asking_ = lane.schedule_->advance(granted);
+  if (lane.asking_ == kDone) end_lane(lane);
+}
+
+void Crossbar::end_lane(Lane& lane) {
+  lane.asking_ = kDone;
+  some_ended_ = true;
+  lane.end_ = std::max(played_, lane.at_least_);
+  if (lane.wants_end()) {
+    ended_.push_back(&lane);
+  } else {
+    lane.schedule_ = nullptr;
+  }
+}
+
+}  // namespace npu::timing

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way from engines and DMA channels to the memories on the chip, a cycle at a time: the banks of the scratchpad and
+// the port of the persistent SRAM are given to those that ask, in turn.
+//
+// A lane is one that asks: an engine, a side of a DMA channel, the variable table. What its ports ask for in which
+// cycle is its PortSchedule's affair; which bytes, its own. A request takes a word of each bank that it needs, and is
+// granted in the cycle in which it has the last of them.
+//
+// Plain C++: hw/model plays it as simulated time passes, sim/cosim beside RTL.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "hw/contract/gen/capabilities.h"
+#include "hw/timing/bank_arbiter.h"
+#include "hw/timing/ports.h"
+#include "hw/timing/table_cycles.h"
+
+namespace npu::timing {
+
+enum class OnChip : uint8_t { kScratchpad, kPersistent };
+
+// Bytes that follow each other. None: granted in the cycle that asks.
+struct MemoryRequest {
+  OnChip memory = OnChip::kScratchpad;
+  bool write = false;
+  uint64_t address = 0, bytes = 0;
+};
+
+class Crossbar {
+ public:
+  static constexpr uint32_t kMostPorts = BankArbiter::kMostRequesters;
+  static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
+  // Cycles by which the persistent SRAM answers a read later than the scratchpad does; who asks has to wait for them.
+  static constexpr uint64_t kPersistentLatency = kPersistentAnswer - 1;
+  // Bytes under one code of the persistent SRAM. One that is written in part has to be read before.
+  static constexpr uint64_t kCodeBytes = 8;
+
+  class Lane {
+   public:
+    // Its ports come behind those of earlier lanes in the arbiters' order.
+    Lane(Crossbar& crossbar, uint32_t ports);
+    virtual ~Lane() = default;
+    Lane(const Lane&) = delete;
+    Lane& operator=(const Lane&) = delete;
+
+    // The next request of a port.
+    [[nodiscard]] virtual MemoryRequest next(uint32_t port) = 0;
+    // All was granted; this is the cycle behind the last one.
+    virtual void ended(uint64_t end) = 0;
+    // False while its end need not be told, unless the lane is started again.
+    [[nodiscard]] virtual bool wants_end() const { return true; }
+    // Cycles that it still takes, at least.
+    [[nodiscard]] virtual uint64_t cycles_left() const = 0;
+
+    [[nodiscard]] bool running() const { return schedule_ != nullptr; }
+    // Takes up to `cycles` cycles at once, in each of which it makes a request of the scratchpad that is granted,
+    // because no other port asks for anything; returns how many. With each range of bytes that the port moves, in
+    // order, it calls Crossbar::alone(). Only between requests; what it does has to be the same as cycle by cycle.
+    virtual uint64_t run(uint64_t /*cycles*/) { return 0; }
+
+    // Cycles in which a request waited for a bank of the scratchpad.
+    [[nodiscard]] uint64_t waited() const { return waited_; }
+    void clear_waited() { waited_ = 0; }
+
+   private:
+    friend class Crossbar;
+    const uint32_t first_;  // port
+    PortSchedule* schedule_ = nullptr;
+    Ports asking_ = 0, waiting_ = 0;
+    uint64_t waited_ = 0;
+    uint64_t at_least_ = 0;  // the cycle before which it cannot end
+    uint64_t end_ = kNever;
+  };
+
+  explicit Crossbar(const contract::Capabilities& caps);
+
+  // No lane is at work, and turns begin anew.
+  void begin_job();
+  // From the next cycle to be played on, unless it is at work. It does not end before `at_least`. A schedule that is
+  // done from the beginning is not to be started.
+  void start(Lane& lane, PortSchedule& schedule, uint64_t at_least);
+  void stop(Lane& lane);
+
+  // A lane moves bytes by itself; each request within them takes no bank twice.
+  void alone(const Lane& lane, uint32_t port, uint64_t address, uint64_t bytes);
+  // Every request of so many bytes takes one cycle of a scratchpad without other users.
+  [[nodiscard]] bool one_cycle(uint64_t bytes) const {
+    return bytes <= uint64_t{scratchpad_.banks() - 1} << bank_shift_;
+  }
+
+  // Plays the cycles before `end`, which have not been played.
+  void play(uint64_t end);
+  // Tells those lanes that ended by now, in the order in which they did.
+  void tell(uint64_t now);
+  // The cycle by which a lane may have ended: to be played and told then, at the latest.
+  [[nodiscard]] uint64_t next_end() const;
+
+ private:
+  struct Port {
+    OnChip memory = OnChip::kScratchpad;
+    WordRun now, words;                          // whose banks it wants, and behind them
+    bool part_first = false, part_last = false;  // words that are written in part, of the persistent SRAM
+    bool at_first = false;
+    bool slow = false;  // has to be arbitrated even where no other port asks
+    // The persistent SRAM writes the words of this row in part.
+    [[nodiscard]] bool part() const { return (at_first && part_first) || (words.count == 0 && part_last); }
+  };
+
+  void cycle();
+  void play_alone(Lane& lane, uint64_t end);
+  void open(Lane& lane, uint32_t port);
+  void grant_all();
+  void grant(uint32_t number);
+  void arbitrate();
+  void serve_persistent(uint32_t asking);
+  void finish(Lane& lane);
+  void advance(Lane& lane, Ports granted);
+  void end_lane(Lane& lane);
+  [[nodiscard]] BankArbiter& arbiter(OnChip memory) {
+    return memory == OnChip::kScratchpad ? scratchpad_ : persistent_;
+  }
+  void want(uint32_t number);
+
+  const uint32_t bank_shift_, row_shift_;
+  BankArbiter scratchpad_, persistent_;
+  uint32_t ports_used_ = 0;
+  std::array<Port, kMostPorts> ports_{};
+  std::array<Banks, kMostPorts> wanted_{};
+  std::vector<Lane*> lanes_, running_, ended_;
+  uint64_t played_ = 0;  // cycles
+  bool some_ended_ = false;
+  bool late_ = false;  // the persistent SRAM writes what the cycle before left
+};
+
+}  // namespace npu::timing
