@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registers of command processor and engines: what a stream is started with, how it ended, reset and power. Beside
+// The registers of sequencer and engines: what a stream is started with, how it ended, reset and power. Beside
 // it only npu_dispatch starts streams, and variables.c has the table's registers.
 #pragma once
 

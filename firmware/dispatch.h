@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door to the command processor.
+// The door to the sequencer.
 #pragma once
 
 #include "firmware/task.h"

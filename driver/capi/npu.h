@@ -243,7 +243,7 @@ typedef struct npu_device_options {
   size_t firmware_size;
   // Its symbols for backtraces, lines "ADDRESS NAME" as nm prints them; NULL: none, or those of the built-in image.
   const char* firmware_symbols;
-  // Drives the command processor directly, on a device without control CPU: to measure what the firmware costs. Such a
+  // Drives the sequencer directly, on a device without control CPU: to measure what the firmware costs. Such a
   // device runs one job at a time: starting another meanwhile is NPU_STATUS_WRONG_ORDER.
   bool bypass_firmware;
   // Looks into memory now and then instead of enabling interrupts.
@@ -610,7 +610,7 @@ typedef struct npu_job_result {
 // NPU_STATUS_WRONG_ORDER unless it ended well.
 NPU_EXPORT npu_status npu_job_get_result(npu_job* job, npu_job_result* result, npu_error** error);
 
-// In-order queues of the device: DMA channels, engines, and the command processor itself.
+// In-order queues of the device: DMA channels, engines, and the sequencer itself.
 enum {
   NPU_JOB_QUEUE_DMA0 = 0,
   NPU_JOB_QUEUE_DMA1 = 1,

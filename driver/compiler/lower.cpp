@@ -3,7 +3,7 @@
 
 #include "driver/compiler/lower/emitter.h"
 #include "driver/compiler/lower/facts.h"
-#include "driver/compiler/lower/plan.h"
+#include "driver/compiler/lower/grouping.h"
 #include "driver/compiler/lower/refusals.h"
 #include "hw/contract/error.h"
 
@@ -12,8 +12,8 @@ namespace npu::compiler {
 Module lower(const graph::Graph& graph, const contract::Capabilities& capabilities) {
   const Facts facts(graph.main());
   require_support(facts);
-  const Plan plan = make_plan(facts, capabilities);
-  Module module = Emitter(facts, plan, capabilities).run();
+  const Grouping grouping = make_grouping(facts, capabilities);
+  Module module = Emitter(facts, grouping, capabilities).run();
   if (module.layers.size() > UINT16_MAX) {
     throw Error(contract::ErrorCode::kArgumentUnsupported,
                 "the network has " + std::to_string(module.layers.size()) +

@@ -52,7 +52,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   const contract::Capabilities caps;
   Monitor mutex;
   RangeAllocator dram;
-  const bool sees_core;  // the host reaches the registers of the command processor: there is no control CPU
+  const bool sees_core;  // the host reaches the registers of the sequencer: there is no control CPU
   const std::unique_ptr<Link> link;
   VariableManager variables;
   StateLosses losses;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives the command processor of a device without control CPU: a job is a few dozen register writes, and one runs at a
+// Drives the sequencer of a device without control CPU: a job is a few dozen register writes, and one runs at a
 // time.
 #pragma once
 

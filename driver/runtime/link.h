@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How jobs reach a device: over firmware (firmware_link.h) or straight into the command processor (direct_link.h).
+// How jobs reach a device: over firmware (firmware_link.h) or straight into the sequencer (direct_link.h).
 // Nothing above this interface knows which. All calls with the device's lock held.
 #pragma once
 

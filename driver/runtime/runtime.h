@@ -139,7 +139,7 @@ struct DeviceOptions {
   // Its symbols for backtraces: lines "ADDRESS NAME" as nm prints them, hexadecimal; empty with the built-in image: its
   // own.
   std::string firmware_symbols = {};
-  // Drive the command processor directly, on a device without control CPU. To measure what the firmware costs.
+  // Drive the sequencer directly, on a device without control CPU. To measure what the firmware costs.
   bool bypass_firmware = false;
   // Look into memory now and then instead of enabling interrupts.
   bool polling = false;

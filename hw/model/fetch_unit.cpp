@@ -9,7 +9,7 @@ namespace npu::model {
 FetchUnit::FetchUnit(Machine& machine)
     : machine_(machine),
       flights_(machine.config.caps.dma_outstanding),
-      ring_(kPrefetchBytes),
+      ring_(timing::kPrefetchBytes),
       arrival_(machine.agenda) {}
 
 void FetchUnit::begin_job(uint64_t base, uint64_t start, uint64_t bytes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prefetch of the command stream: reads ahead of the sequencer through the memory port, kPrefetchBytes at most, in
-// bursts cut at multiples of dma_burst_bytes.
+// Prefetch of the command stream: reads ahead of the sequencer through the memory port, timing::kPrefetchBytes at most,
+// in bursts cut at multiples of dma_burst_bytes.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 #include "hw/contract/gen/commands.h"
 #include "hw/model/machine.h"
+#include "hw/timing/sequencer_cycles.h"
 
 namespace npu::model {
 
 class FetchUnit : private BurstClient {
  public:
   // Twice the longest command, and at least two of the longest bursts.
-  static constexpr uint32_t kPrefetchBytes = 8192;
-  static_assert(kPrefetchBytes >= 2 * 4 * contract::kMaxCommandWords);
+  static_assert(timing::kPrefetchBytes >= 2 * 4 * contract::kMaxCommandWords);
 
   explicit FetchUnit(Machine& machine);
 

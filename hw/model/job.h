@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The job that runs: its registers as they were at the start, its fault, and how it is stopped. A fault is data: the
-// first one is kept, every unit is woken and gives up its command, and the command processor ends the job.
+// first one is kept, every unit is woken and gives up its command, and the sequencer ends the job.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ namespace npu::model {
 class MailboxPort {
  public:
   virtual ~MailboxPort() = default;
-  // Soft or cold reset of command processor and engines. May wait.
+  // Soft or cold reset of sequencer and engines. May wait.
   virtual void reset_core(bool cold) = 0;
   virtual void host_irq_changed() = 0;
   // A record of the trace port, to DRAM, without time.

@@ -28,8 +28,8 @@ Npu::Npu(const sc_core::sc_module_name& name, const NpuConfig& config, std::uniq
       channels_(make_channels(machine_)),
       mxu_("mxu", machine_, kMxuQueue, std::move(mxu)),
       vpu_("vpu", machine_, kVpuQueue, std::move(vpu)),
-      processor_("command_processor", machine_, units(), [this](uint64_t cycles) { job_ended(cycles); }),
-      registers_(machine_, {[this] { processor_.start(registers_.job_registers()); },
+      sequencer_("sequencer", machine_, units(), [this](uint64_t cycles) { job_ended(cycles); }),
+      registers_(machine_, {[this] { sequencer_.start(registers_.job_registers()); },
                             [this](bool cold) { reset(cold); }, [this] { irq_changed_.notify(sc_core::SC_ZERO_TIME); },
                             [this](uint32_t queue) { return queue_state(queue); }}) {
   host.register_b_transport(this, &Npu::b_transport);
@@ -55,7 +55,7 @@ void Npu::reset(bool cold) {
   if (machine_.job.running()) {
     resetting_ = true;
     machine_.job.stop();
-    wait(processor_.ended_event());
+    wait(sequencer_.ended_event());
     resetting_ = false;
   }
   registers_.reset();
@@ -82,7 +82,7 @@ void Npu::flip_bit(uint32_t address, uint32_t bit) {
 }
 
 QueueState Npu::queue_state(uint32_t queue) const {
-  if (queue == kSequencerQueue) return processor_.state();
+  if (queue == kSequencerQueue) return sequencer_.state();
   const std::vector<QueueUnit*> all = units();
   return queue < all.size() && all[queue] != nullptr ? all[queue]->state() : QueueState{};
 }

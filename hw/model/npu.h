@@ -19,12 +19,12 @@
 #include <vector>
 
 #include "hw/engine/engine.h"
-#include "hw/model/command_processor.h"
 #include "hw/model/compute_unit.h"
 #include "hw/model/config.h"
 #include "hw/model/dma_channel.h"
 #include "hw/model/machine.h"
 #include "hw/model/register_file.h"
+#include "hw/model/sequencer.h"
 
 namespace npu::model {
 
@@ -40,7 +40,7 @@ class Npu : public sc_core::sc_module {
   [[nodiscard]] bool running() const { return machine_.job.running(); }
   // For a platform that sees that nothing in the simulation can move any more while a job runs: ends it with
   // fault_token.
-  void report_stuck() { processor_.report_stuck(); }
+  void report_stuck() { sequencer_.report_stuck(); }
 
   // Test hook: the first command of `queue` whose index is `command` or larger never completes; only a reset, or a
   // fault of another command, ends its job. `on_hang` is called when it has struck.
@@ -72,7 +72,7 @@ class Npu : public sc_core::sc_module {
   Machine machine_;
   std::vector<std::unique_ptr<DmaChannel>> channels_;
   ComputeUnit mxu_, vpu_;
-  CommandProcessor processor_;
+  Sequencer sequencer_;
   RegisterFile registers_;
   bool resetting_ = false;
   sc_core::sc_event irq_changed_;

@@ -21,7 +21,7 @@ class QueueUnit : public sc_core::sc_module {
  public:
   QueueUnit(const sc_core::sc_module_name& name, Machine& machine, uint32_t queue);
 
-  // For the command processor. A slot to fill in, then push(); only when not full().
+  // For the sequencer. A slot to fill in, then push(); only when not full().
   [[nodiscard]] bool full() const { return size_ + 1 == slots_.size(); }
   [[nodiscard]] IssuedCommand& slot() { return slots_[(hand_ + 1 + size_) % slots_.size()]; }
   void push();

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "hw/model/command_processor.h"
 #include "hw/model/limits.h"
+#include "hw/model/sequencer.h"
 
 namespace npu::model {
 
@@ -25,7 +25,7 @@ ByteSet bytes_of_entry(uint16_t index) {
 }  // namespace
 
 // Rights and limits, then hazards, of one access; notes in `slot` what it means for the command.
-bool CommandProcessor::check_access(const StridedAccess& access, IssuedCommand& slot) {
+bool Sequencer::check_access(const StridedAccess& access, IssuedCommand& slot) {
   const contract::Address& base = access.base;
   const bool read = access.access == Access::kRead;
   const bool variable = base.region == contract::Region::kVariable;
@@ -73,8 +73,7 @@ bool CommandProcessor::check_access(const StridedAccess& access, IssuedCommand& 
 }
 
 // Two parts of a variable that one command writes are one write of it.
-void CommandProcessor::note_use(const StridedAccess& access, const Window& window, const ByteSet& bytes,
-                                IssuedCommand& slot) {
+void Sequencer::note_use(const StridedAccess& access, const Window& window, const ByteSet& bytes, IssuedCommand& slot) {
   VariableUse use{access.base.variable, access.access, access.commit, window, bytes};
   for (const VariableUse& before : slot.variables) {
     if (before.index == use.index && before.commit) use.commit = false;
@@ -86,7 +85,7 @@ void CommandProcessor::note_use(const StridedAccess& access, const Window& windo
 // that used the variable before must be done by then, and what follows comes behind. Of two places a reader keeps the
 // one that it was issued with, whatever is completed meanwhile; but it comes behind what completed the write that it
 // reads.
-bool CommandProcessor::check_entries(const IssuedCommand& slot) {
+bool Sequencer::check_entries(const IssuedCommand& slot) {
   const auto ordered = [&](uint16_t index, const Conflict& conflict) {
     if (conflict.error == ErrorCode::kOk) return true;
     return fault_at(conflict.error, {0, contract::Region::kVariable, index}, 0, conflict.other);
@@ -107,7 +106,7 @@ bool CommandProcessor::check_entries(const IssuedCommand& slot) {
 }
 
 // The stream is read, and the event buffer written, behind the back of the tokens.
-bool CommandProcessor::reserved(uint64_t low, uint64_t high, bool write) const {
+bool Sequencer::reserved(uint64_t low, uint64_t high, bool write) const {
   const JobRegisters& job = machine_.job.registers();
   const auto overlaps = [&](uint64_t base, uint64_t bytes) { return bytes > 0 && low < base + bytes && base < high; };
   return (write && overlaps(job.command_base, uint64_t{job.command_words} * 4)) ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands that the sequencer executes itself: begin, declare, yield, end.
 #include "hw/contract/overloaded.h"
-#include "hw/model/command_processor.h"
+#include "hw/model/sequencer.h"
 
 namespace npu::model {
 
@@ -19,7 +19,7 @@ bool matches(const Command& command, const contract::Capabilities& caps) {
 
 }  // namespace
 
-bool CommandProcessor::dispatch(DecodedCommand& command) {
+bool Sequencer::dispatch(DecodedCommand& command) {
   if (first_) {
     first_ = false;
     const bool from_start = machine_.job.registers().command_start == 0;
@@ -45,14 +45,14 @@ bool CommandProcessor::dispatch(DecodedCommand& command) {
                     command);
 }
 
-bool CommandProcessor::begin(const contract::BeginCommand& command) {
+bool Sequencer::begin(const contract::BeginCommand& command) {
   if (!matches(command, machine_.config.caps)) return fault(ErrorCode::kContractMismatch);
   expected_commands_ = command.command_count;
   return complete();
 }
 
 // The yield has completed when the job stopped at it: it is not recorded again.
-bool CommandProcessor::resume(const contract::YieldCommand& command) {
+bool Sequencer::resume(const contract::YieldCommand& command) {
   if (!matches(command, machine_.config.caps)) return fault(ErrorCode::kContractMismatch);
   if (command.index == 0 || command.index >= command.command_count) return fault(ErrorCode::kFaultBadCommand);
   index_ = command.index;
@@ -60,7 +60,7 @@ bool CommandProcessor::resume(const contract::YieldCommand& command) {
   return true;
 }
 
-bool CommandProcessor::declare(const contract::DeclareCommand& command) {
+bool Sequencer::declare(const contract::DeclareCommand& command) {
   if (!wait_for_tokens()) return false;
   hazards_.sequencer_waited(header_.wait);
   if (!operate(accesses_.declare(), 1)) return false;
@@ -74,7 +74,7 @@ bool CommandProcessor::declare(const contract::DeclareCommand& command) {
   return complete();
 }
 
-bool CommandProcessor::yield(const contract::YieldCommand& command) {
+bool Sequencer::yield(const contract::YieldCommand& command) {
   if (command.index != index_ || command.command_count != expected_commands_) {
     return fault(ErrorCode::kFaultBadCommand);
   }
@@ -95,7 +95,7 @@ bool CommandProcessor::yield(const contract::YieldCommand& command) {
   return false;
 }
 
-bool CommandProcessor::end() {
+bool Sequencer::end() {
   if (index_ + 1 != expected_commands_ || fetch_.left() > 0) return fault(ErrorCode::kFaultBadCommand);
   if (!drain()) return false;
   // Of its own the sequencer moves the stream, all of it.
@@ -108,7 +108,7 @@ bool CommandProcessor::end() {
   return false;
 }
 
-bool CommandProcessor::wait_for_tokens() {
+bool Sequencer::wait_for_tokens() {
   const TokenTargets targets = machine_.scoreboard.targets(header_.wait);
   while (machine_.scoreboard.missing(targets) != contract::kEngineQueues) {
     waiting_ = Waiting::kTokens;
@@ -121,7 +121,7 @@ bool CommandProcessor::wait_for_tokens() {
 }
 
 // Waits until every queue has completed what it was given.
-bool CommandProcessor::drain() {
+bool Sequencer::drain() {
   spend(Counter::kStalled);
   while (!machine_.scoreboard.drained()) {
     waiting_ = Waiting::kQueues;
@@ -133,7 +133,7 @@ bool CommandProcessor::drain() {
 }
 
 // A command of the sequencer itself completes, unless it hangs; its traffic is not its own but the stream's.
-bool CommandProcessor::complete() {
+bool Sequencer::complete() {
   if (machine_.hang.strikes(kSequencerQueue, index_)) {
     while (!machine_.job.aborting()) wait(machine_.progress);
     return false;

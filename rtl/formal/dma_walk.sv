@@ -51,7 +51,7 @@ module dma_walk (
   logic [6:0] offset;  // above the lowest byte
   assign offset = address - base_q + low_q;
   always @(posedge clk_i) begin
-    // What the command processor has checked. Bases only shift, and waiting only holds (BeatStable).
+    // What the sequencer has checked. Bases only shift, and waiting only holds (BeatStable).
     assume (ready_i);
     if (start_i) assume (base_i == '0);
     if (start_i) assume (run_i != 0 && count_i[1:0] != 0 && count_i[3:2] != 0);

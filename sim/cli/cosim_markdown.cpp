@@ -272,7 +272,7 @@ constexpr const char* kRest =
     "## What is not calibrated\n\n"
     "The DRAM behind the DMA is a model with the timing of a data sheet. There is no RTL of it, of its controller, or "
     "of\n"
-    "the path from the DMA to it to compare it with; nor of the command processor.\n";
+    "the path from the DMA to it to compare it with; nor of the sequencer.\n";
 
 }  // namespace
 

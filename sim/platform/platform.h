@@ -29,7 +29,7 @@ struct PlatformOptions {
   bool poison = true;
   // What shall go wrong, for tests (faults.h).
   std::vector<FaultClause> faults;
-  // With control CPU, firmware and mailbox; without, the host drives the command processor itself.
+  // With control CPU, firmware and mailbox; without, the host drives the sequencer itself.
   bool control_cpu = true;
   // Shared module with the instruction-set simulator; empty: libnpu_iss.so where the loader finds it.
   std::string iss_module;

@@ -34,10 +34,11 @@ model::NpuConfig System::npu_config(const PlatformOptions& options) {
   return config;
 }
 
-System::System(const sc_core::sc_module_name& name, const PlatformOptions& options, Mailbox& mailbox, Request& request)
+System::System(const sc_core::sc_module_name& name, const PlatformOptions& options, HandOver& hand_over,
+               Request& request)
     : sc_module(name),
       faults_(options.faults, [this](const FaultClause& clause) { strike(clause); }),
-      mailbox_(mailbox),
+      hand_over_(hand_over),
       request_(request),
       dram_("dram", options.preset.dram, uint64_t{options.preset.caps.dram_mib} << 20),
       irq_("irq"),
@@ -129,7 +130,7 @@ bool System::needs_simulation(uint32_t offset) const { return offset == (chip_ ?
 
 void System::serve() {
   for (;;) {
-    mailbox_.receive();
+    hand_over_.receive();
     if (request_.quit) {
       sc_core::sc_stop();
       return;
@@ -139,7 +140,7 @@ void System::serve() {
     }
     request_.writes.clear();
     if (request_.wait_interrupt) request_.interrupted = wait_interrupt();
-    mailbox_.answer();
+    hand_over_.answer();
   }
 }
 

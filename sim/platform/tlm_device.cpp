@@ -107,7 +107,7 @@ TlmDevice::TlmDevice(const PlatformOptions& options) {
                                                 error.what() +
                                                 "; end other programs, or raise their limit (ulimit -u)");
   }
-  mailbox_.call();  // answered when the system is built, or has failed to be
+  hand_over_.call();  // answered when the system is built, or has failed to be
   if (failure_ != nullptr) {
     thread_.join();
     std::rethrow_exception(failure_);
@@ -118,7 +118,7 @@ TlmDevice::TlmDevice(const PlatformOptions& options) {
 TlmDevice::~TlmDevice() {
   if (!thread_.joinable()) return;
   request_.quit = true;
-  mailbox_.post();
+  hand_over_.post();
   thread_.join();
 }
 
@@ -127,8 +127,8 @@ void TlmDevice::simulate(const PlatformOptions& options) {
     setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
     sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
     sc_core::sc_report_handler::set_actions(sc_core::SC_ERROR, sc_core::SC_THROW);
-    mailbox_.receive();
-    system_ = std::make_unique<System>("system", options, mailbox_, request_);
+    hand_over_.receive();
+    system_ = std::make_unique<System>("system", options, hand_over_, request_);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
     // A device that is closed before it did anything has stopped already.
     while (sc_core::sc_get_status() != sc_core::SC_STOPPED) {
@@ -137,7 +137,7 @@ void TlmDevice::simulate(const PlatformOptions& options) {
     }
   } catch (const Error&) {
     failure_ = std::current_exception();
-    mailbox_.answer();
+    hand_over_.answer();
   } catch (const std::exception& error) {
     if (open_ || !lacks_memory(error)) {
       panic(__FILE__, __LINE__, std::string("the simulation failed: ") + error.what());
@@ -146,7 +146,7 @@ void TlmDevice::simulate(const PlatformOptions& options) {
         Error(ErrorCode::kBudgetExceeded,
               "this computer has not enough memory for the simulation of the machine; end other "
               "programs, or raise the limit (ulimit -v)"));
-    mailbox_.answer();
+    hand_over_.answer();
   }
   system_.reset();
 }
@@ -154,7 +154,7 @@ void TlmDevice::simulate(const PlatformOptions& options) {
 void TlmDevice::flush() {
   if (request_.writes.empty()) return;
   request_.wait_interrupt = false;
-  mailbox_.call();
+  hand_over_.call();
 }
 
 uint32_t TlmDevice::read_register(uint32_t offset) {
@@ -164,7 +164,7 @@ uint32_t TlmDevice::read_register(uint32_t offset) {
 }
 
 // Registers are accessed at once, in the calling thread: the simulation waits for a request, and memory is ordered by
-// the mailbox. Only what starts and resets belongs to the simulation's thread.
+// the hand-over. Only what starts and resets belongs to the simulation's thread.
 void TlmDevice::write_register(uint32_t offset, uint32_t value) {
   if (system_->needs_simulation(offset)) {
     request_.writes.push_back({offset, value});
@@ -244,11 +244,11 @@ bool TlmDevice::wait_interrupt(std::chrono::nanoseconds timeout) {
   const auto deadline = [&] { return begin + halted() + std::min(timeout, most); };
   request_.wait_interrupt = true;
   request_.poll = poll;
-  mailbox_.post();
-  for (auto until = deadline(); !mailbox_.await_answer(until); until = deadline()) {
+  hand_over_.post();
+  for (auto until = deadline(); !hand_over_.await_answer(until); until = deadline()) {
     if (deadline() > until) continue;
     system_->wake();
-    mailbox_.await_answer();
+    hand_over_.await_answer();
     break;
   }
   system_->forget_wake();

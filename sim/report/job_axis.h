@@ -12,7 +12,7 @@ namespace npu::report {
 // A job that ran in one piece has cycle c at device time started + c. One that was interrupted ran in parts: the
 // firmware's phases say when it was asked to stop and when it was made to go on, and it stopped at its first yield
 // command after it was asked. That is a little early, because the firmware enters the phase before it has written the
-// command processor's registers. Where phases or events are missing, the job is taken for one piece, and what came
+// sequencer's registers. Where phases or events are missing, the job is taken for one piece, and what came
 // behind an interruption lies too early.
 class JobAxis {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests and jobs: what goes to the command processor, what comes back, and what is refused.
+// Requests and jobs: what goes to the sequencer, what comes back, and what is refused.
 #include <functional>
 
 #include "tests/firmware/firmware_fixture.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "driver/compiler/lower/plan.h"
+#include "driver/compiler/lower/grouping.h"
 
 namespace npu::compiler {
 

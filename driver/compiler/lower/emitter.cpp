@@ -20,9 +20,9 @@ bool adapts_values(Op op) { return op == Op::kRescale || op == Op::kClamp || op 
 
 }  // namespace
 
-Emitter::Emitter(const Facts& facts, const Plan& plan, const contract::Capabilities& capabilities)
+Emitter::Emitter(const Facts& facts, const Grouping& grouping, const contract::Capabilities& capabilities)
     : facts_(facts),
-      plan_(plan),
+      grouping_(grouping),
       capabilities_(capabilities),
       values_(facts.block().tensors.size()),
       wishes_(facts.block().tensors.size()) {}
@@ -31,7 +31,7 @@ Module Emitter::run() {
   make_ports();
   declare_variables();
   wish_places();
-  for (const Group& group : plan_.groups) emit_group(group);
+  for (const Group& group : grouping_.groups) emit_group(group);
   copy_outputs();
   order_layers();
   return std::move(module_);
@@ -200,7 +200,7 @@ View Emitter::read(TensorId id) {
     const size_t producer = facts_.producer(id).value();
     const graph::Operator& op = facts_.op(producer);
     if (op.op == Op::kVariableRead) {
-      NPU_CHECK(plan_.direct_reads[producer]);
+      NPU_CHECK(grouping_.direct_reads[producer]);
       values_[id] = variable(op.inputs[0]);
       break;
     }

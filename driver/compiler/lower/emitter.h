@@ -10,7 +10,7 @@
 
 #include "driver/compiler/ir.h"
 #include "driver/compiler/lower/facts.h"
-#include "driver/compiler/lower/plan.h"
+#include "driver/compiler/lower/grouping.h"
 #include "driver/compiler/lower/views.h"
 #include "hw/contract/gen/capabilities.h"
 
@@ -18,8 +18,8 @@ namespace npu::compiler {
 
 class Emitter {
  public:
-  // `facts`, `plan` and `capabilities` must outlive this; every live operator must have passed its family's check.
-  Emitter(const Facts& facts, const Plan& plan, const contract::Capabilities& capabilities);
+  // `facts`, `grouping` and `capabilities` must outlive this; every live operator must have passed its family's check.
+  Emitter(const Facts& facts, const Grouping& grouping, const contract::Capabilities& capabilities);
 
   [[nodiscard]] Module run();
 
@@ -77,7 +77,7 @@ class Emitter {
   [[nodiscard]] std::optional<View> derive(const graph::Operator& op, const View& in) const;
 
   const Facts& facts_;
-  const Plan& plan_;
+  const Grouping& grouping_;
   const contract::Capabilities& capabilities_;
   Module module_;
   uint32_t layer_ = 0;

@@ -40,7 +40,7 @@ class Fuser {
       close(std::move(ops));
     }
     for (size_t op : dependencies_.nodes()) {
-      if (group_of_[op] != Plan::kNone) continue;
+      if (group_of_[op] != Grouping::kNone) continue;
       close(group_around(op));
     }
     return std::move(groups_);
@@ -102,7 +102,7 @@ class Fuser {
   }
 
   bool may_join(size_t op, const Dims& space) const {
-    return dependencies_.is_node(op) && group_of_[op] == Plan::kNone && kind(op) == Kind::kElementwise &&
+    return dependencies_.is_node(op) && group_of_[op] == Grouping::kNone && kind(op) == Kind::kElementwise &&
            squeeze(facts_.result(facts_.op(op)).shape) == space;
   }
 
@@ -198,7 +198,7 @@ class Fuser {
       const size_t op = pending.back();
       pending.pop_back();
       if (count > kSearchLimit) return true;
-      if (group_of_[op] != Plan::kNone) {
+      if (group_of_[op] != Grouping::kNone) {
         for (size_t other : groups_[group_of_[op]].ops) visit(other);
       }
       for (size_t next : dependencies_.after(op)) {
@@ -290,7 +290,7 @@ bool read_outside(const Facts& facts, TensorId id, const std::function<bool(size
 
 std::vector<Group> fuse(const Facts& facts, const Dependencies& dependencies, const contract::Capabilities& machine,
                         std::vector<size_t>& group_of) {
-  group_of.assign(facts.block().operators.size(), Plan::kNone);
+  group_of.assign(facts.block().operators.size(), Grouping::kNone);
   return Fuser(facts, dependencies, machine, group_of).run();
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "driver/compiler/lower/facts.h"
-#include "driver/compiler/lower/plan.h"
+#include "driver/compiler/lower/grouping.h"
 #include "hw/contract/gen/capabilities.h"
 
 namespace npu::compiler {
@@ -18,7 +18,7 @@ namespace npu::compiler {
 [[nodiscard]] bool read_outside(const Facts& facts, graph::TensorId id, const std::function<bool(size_t)>& ignored);
 
 // Puts the nodes into groups, each of which a command of the machine can hold. Contracting each group leaves the
-// dependencies without a cycle. `group_of` gets a group's index for each node and Plan::kNone for other operators.
+// dependencies without a cycle. `group_of` gets a group's index for each node and Grouping::kNone for other operators.
 [[nodiscard]] std::vector<Group> fuse(const Facts& facts, const Dependencies& dependencies,
                                       const contract::Capabilities& machine, std::vector<size_t>& group_of);
 

@@ -14,7 +14,7 @@ using graph::TensorId;
 void Emitter::wish_places() {
   wish_outputs();
   // From the end, so that a CONCAT knows its own place before it gives places to its parts.
-  for (auto group = plan_.groups.rbegin(); group != plan_.groups.rend(); ++group) {
+  for (auto group = grouping_.groups.rbegin(); group != grouping_.groups.rend(); ++group) {
     const graph::Operator& op = facts_.op(group->ops.front());
     if (op.op != Op::kConcat && op.op != Op::kPad) continue;
     std::optional<View>& whole = wishes_[op.outputs[0]];
@@ -43,7 +43,8 @@ void Emitter::wish(TensorId id, const View& view) {
     id = facts_.op(*producer).inputs[0];
     producer = facts_.producer(id);
   }
-  if (!producer || facts_.constant(id) != nullptr || plan_.group_of[*producer] == Plan::kNone || wishes_[id]) return;
+  if (!producer || facts_.constant(id) != nullptr || grouping_.group_of[*producer] == Grouping::kNone || wishes_[id])
+    return;
   const std::optional<View> place = reshape(view, facts_.tensor(id).shape);
   if (place && readable(id, *place)) wishes_[id] = place;
 }

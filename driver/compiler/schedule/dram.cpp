@@ -24,7 +24,7 @@ void check_layout(const Layout& layout) {
   check_region("inputs", static_cast<uint64_t>(layout.input_bytes));
   check_region("outputs", static_cast<uint64_t>(layout.output_bytes));
   uint64_t commands = 0;
-  for (const Plan& plan : layout.plans) commands += plan.size.empty() ? 0 : static_cast<uint64_t>(plan.tiles);
+  for (const TilePlan& plan : layout.plans) commands += plan.size.empty() ? 0 : static_cast<uint64_t>(plan.tiles);
   check_command_count(commands);
 }
 

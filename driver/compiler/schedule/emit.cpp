@@ -41,9 +41,9 @@ struct SlotState {
 // Where the constants of the tiles of a bundle lie in the constants region (offset, bytes), by the tile's position.
 using Packed = std::map<std::vector<int64_t>, std::pair<int64_t, int64_t>>;
 
-class Emitter {
+class StreamWriter {
  public:
-  Emitter(const Module& module, const Layout& layout, const contract::Capabilities& capabilities, bool contents)
+  StreamWriter(const Module& module, const Layout& layout, const contract::Capabilities& capabilities, bool contents)
       : module_(module), layout_(layout), channels_(capabilities.dma_channels), contents_(contents) {}
 
   Stream run() {
@@ -170,7 +170,7 @@ class Emitter {
 
   void step(size_t s) {
     const TiledStep& step = *layout_.analysis.steps[s];
-    const Plan& plan = layout_.plans[s];
+    const TilePlan& plan = layout_.plans[s];
     std::vector<SlotState> states(plan.bundles.size());
     std::vector<Packed> packed(plan.bundles.size());
     const std::vector<Tile> tiles = tiles_of(step, plan);
@@ -360,7 +360,7 @@ class Emitter {
 }  // namespace
 
 Stream emit(const Module& module, const Layout& layout, const contract::Capabilities& capabilities, bool contents) {
-  return Emitter(module, layout, capabilities, contents).run();
+  return StreamWriter(module, layout, capabilities, contents).run();
 }
 
 }  // namespace npu::compiler::backend

@@ -7,15 +7,18 @@
 #include "hw/contract/gen/accesses.h"
 #include "hw/timing/dma_cycles.h"
 #include "hw/timing/mxu_cycles.h"
+#include "hw/timing/sequencer_cycles.h"
 #include "hw/timing/table_cycles.h"
 #include "hw/timing/vpu_cycles.h"
 
 namespace npu::compiler::backend {
 namespace {
 
-constexpr double kIssue = 8;        // cycles between two commands that the sequencer issues
 constexpr double kPortShare = 0.8;  // of the port's rate that DRAM keeps up with
-constexpr size_t kFetchAhead = 70;  // commands that the device's prefetch holds
+// A command has so many words, more or less: what the sequencer takes for it, and how many the device's prefetch holds.
+constexpr uint64_t kTypicalWords = 29;
+constexpr auto kIssue = static_cast<double>(timing::decode_cycles(kTypicalWords));
+constexpr size_t kFetchAhead = timing::kPrefetchBytes / (4 * kTypicalWords);
 
 class Estimator {
  public:

@@ -75,7 +75,7 @@ class LayoutMaker {
     return true;
   }
 
-  Plan make_plan(size_t s, int64_t available) {
+  TilePlan make_plan(size_t s, int64_t available) {
     return plan_step(*step(s), residency_->operand_homes(s), available, layout_.analysis.overlap[s], settings_);
   }
 
@@ -187,7 +187,7 @@ class LayoutMaker {
     const std::vector<std::vector<int64_t>> before = layout_.slots[s];
     const bool fixed = grouped(s);  // then the plan must stay as it is
     for (int64_t available = residency_->available(s); available >= 0;) {
-      const Plan& plan = layout_.plans[s];
+      const TilePlan& plan = layout_.plans[s];
       const size_t mark = map.count();
       for (int64_t ahead : {kStepsAhead, int64_t{0}}) {
         if (ahead > 0 && !options_.prefetch) continue;
@@ -204,7 +204,7 @@ class LayoutMaker {
   }
 
   // Large slots first; those of constants start up to `ahead` steps early, as far as memory is free then.
-  bool place_slots(size_t s, const Plan& plan, int64_t ahead, MemoryMap& map) {
+  bool place_slots(size_t s, const TilePlan& plan, int64_t ahead, MemoryMap& map) {
     std::vector<size_t> order(plan.bundles.size());
     std::iota(order.begin(), order.end(), 0);
     const auto early = [&](size_t b) { return ahead > 0 && plan.bundles[b].kind == Bundle::Kind::kConstant; };

@@ -26,7 +26,7 @@ struct Layout {
   std::vector<Home> homes;                               // one a buffer
   std::vector<int64_t> scratchpad;                       // address of a resident buffer; else -1
   std::vector<int64_t> dram;                             // offset in workspace, input or output region; else -1
-  std::vector<Plan> plans;                               // one a step
+  std::vector<TilePlan> plans;                           // one a step
   std::vector<std::vector<std::vector<int64_t>>> slots;  // addresses, one a slot, by step and bundle
   std::vector<Group> groups;                             // in order of steps; their members have one slot each
   int64_t workspace_bytes = 0, input_bytes = 0, output_bytes = 0, scratchpad_peak = 0;

@@ -64,7 +64,7 @@ class Planner {
     make_bundles(homes);
   }
 
-  Plan run() {
+  TilePlan run() {
     const std::vector<Axis>& axes = step_.axes();
     std::vector<std::vector<uint32_t>> groups(2);
     for (uint32_t i = 0; i < axes.size(); ++i) groups[axes[i].group].push_back(i);
@@ -309,25 +309,25 @@ class Planner {
   std::vector<Bundle> bundles_;
   std::vector<int64_t> size_;
   std::vector<uint32_t> order_;
-  Plan best_;
+  TilePlan best_;
   Tile tile_;  // scratch
   Box box_;
 };
 
 }  // namespace
 
-Plan plan_step(const TiledStep& step, std::span<const Home> homes, int64_t available, double overlap,
-               const PlanSettings& settings) {
+TilePlan plan_step(const TiledStep& step, std::span<const Home> homes, int64_t available, double overlap,
+                   const PlanSettings& settings) {
   return Planner(step, homes, available, overlap, settings).run();
 }
 
-Tile first_tile(const Plan& plan) {
+Tile first_tile(const TilePlan& plan) {
   Tile tile;
   for (int64_t size : plan.size) tile.push_back({0, size});
   return tile;
 }
 
-std::vector<Tile> tiles_of(const TiledStep& step, const Plan& plan) {
+std::vector<Tile> tiles_of(const TiledStep& step, const TilePlan& plan) {
   const std::vector<Axis>& axes = step.axes();
   Tile tile = first_tile(plan);
   std::vector<Tile> tiles;

@@ -28,7 +28,7 @@ struct Bundle {
   int64_t moves = 1;   // transfers in all
 };
 
-struct Plan {
+struct TilePlan {
   bool fits = false;
   std::vector<int64_t> size;    // of a tile, one an axis
   std::vector<uint32_t> order;  // axes, outermost loop first
@@ -56,12 +56,12 @@ struct PlanSettings {
 // The tiling of least estimated time whose tile buffers take at most `available` bytes; `fits` is false when there is
 // none. homes: one an operand (of operands without a buffer: kConstant). overlap: cycles of another engine's step next
 // to this one that could run beside it if both are cut.
-[[nodiscard]] Plan plan_step(const TiledStep& step, std::span<const Home> homes, int64_t available, double overlap,
-                             const PlanSettings& settings);
+[[nodiscard]] TilePlan plan_step(const TiledStep& step, std::span<const Home> homes, int64_t available, double overlap,
+                                 const PlanSettings& settings);
 
-[[nodiscard]] Tile first_tile(const Plan& plan);
+[[nodiscard]] Tile first_tile(const TilePlan& plan);
 // All tiles of a plan in execution order.
-[[nodiscard]] std::vector<Tile> tiles_of(const TiledStep& step, const Plan& plan);
+[[nodiscard]] std::vector<Tile> tiles_of(const TiledStep& step, const TilePlan& plan);
 
 // Offset of each operand of a bundle in its slot for one tile, and their end.
 [[nodiscard]] std::vector<int64_t> parts_of(const TiledStep& step, const Bundle& bundle, const Tile& tile);

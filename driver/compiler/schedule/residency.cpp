@@ -84,8 +84,8 @@ void Residency::move_to_dram(BufferId buffer) {
   toggle(buffer);
 }
 
-// Plan with no memory at all: it says what the smallest tile needs.
-const Plan& Residency::least(size_t step) {
+// A plan with no memory at all: it says what the smallest tile needs.
+const TilePlan& Residency::least(size_t step) {
   const auto key = std::make_pair(step, operand_homes(step));
   const auto found = least_.find(key);
   if (found != least_.end()) return found->second;
@@ -138,7 +138,7 @@ void Residency::demote_one(size_t step) {
 }
 
 void Residency::fail(size_t step) {
-  const Plan& plan = least(step);
+  const TilePlan& plan = least(step);
   const uint32_t layer = module_.steps[step].layer;
   throw NoRoom(contract::ErrorCode::kScratchpadFull,
                "layer " + (layer < module_.layers.size() ? module_.layers[layer].name : "?") +
@@ -153,7 +153,7 @@ std::optional<double> Residency::step_cycles(size_t step) {
   const auto key = std::make_tuple(step, operand_homes(step), available(step));
   auto found = cycles_.find(key);
   if (found == cycles_.end()) {
-    const Plan plan =
+    const TilePlan plan =
         plan_step(*analysis_.steps[step], std::get<1>(key), available(step), analysis_.overlap[step], settings_);
     found = cycles_.emplace(key, plan.fits ? std::optional(plan.cycles) : std::nullopt).first;
   }

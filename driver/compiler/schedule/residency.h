@@ -41,7 +41,7 @@ class Residency {
   void toggle(BufferId buffer);
   void demote_one(size_t step);
   void improve();
-  const Plan& least(size_t step);
+  const TilePlan& least(size_t step);
   std::optional<double> buffer_cycles(BufferId buffer);
 
   const Module& module_;
@@ -50,7 +50,7 @@ class Residency {
   const int64_t size_;
   std::vector<Home> homes_;    // one a buffer
   std::vector<int64_t> live_;  // bytes of resident buffers, one a step
-  std::map<std::pair<size_t, std::vector<Home>>, Plan> least_;
+  std::map<std::pair<size_t, std::vector<Home>>, TilePlan> least_;
   std::map<std::tuple<size_t, std::vector<Home>, int64_t>, std::optional<double>> cycles_;
 };
 

@@ -408,7 +408,7 @@ enum class Phase : uint32_t {
   kBoot = 1,
   kInterrupt = 2,  // Looks what happened.
   kFetch = 3,  // Reads and checks a request.
-  kDispatch = 4,  // Hands a stream to the command processor.
+  kDispatch = 4,  // Hands a stream to the sequencer.
   kComplete = 5,  // Writes a completion and tells the host.
   kPreempt = 6,  // Asks a job to stop, or saves it.
   kResume = 7,  // Brings back a saved job.

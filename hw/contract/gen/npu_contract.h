@@ -197,8 +197,7 @@
 // first byte of its code memory.
 #define NPU_REG_CPU_CONTROL_RUN_MASK 0x1u
 #define NPU_REG_CPU_CONTROL_RESET_CORE_LSB 1u
-// Writing 1 resets command processor and engines as control.soft_reset; reads as 0. Only while the CPU is held in
-// reset.
+// Writing 1 resets sequencer and engines as control.soft_reset; reads as 0. Only while the CPU is held in reset.
 #define NPU_REG_CPU_CONTROL_RESET_CORE_MASK 0x2u
 #define NPU_REG_CPU_CONTROL_RESET_ALL_LSB 2u
 // As reset_core, but as control.cold_reset, and clears test_drop_interrupts.
@@ -560,7 +559,7 @@ enum npu_phase {
   NPU_PHASE_BOOT = 1,
   NPU_PHASE_INTERRUPT = 2,  // Looks what happened.
   NPU_PHASE_FETCH = 3,  // Reads and checks a request.
-  NPU_PHASE_DISPATCH = 4,  // Hands a stream to the command processor.
+  NPU_PHASE_DISPATCH = 4,  // Hands a stream to the sequencer.
   NPU_PHASE_COMPLETE = 5,  // Writes a completion and tells the host.
   NPU_PHASE_PREEMPT = 6,  // Asks a job to stop, or saves it.
   NPU_PHASE_RESUME = 7,  // Brings back a saved job.

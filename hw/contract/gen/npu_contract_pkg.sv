@@ -192,8 +192,7 @@ package npu_contract_pkg;
   // the first byte of its code memory.
   parameter int unsigned RegCpuControlRunLsb = 0;
   parameter int unsigned RegCpuControlRunWidth = 1;
-  // Writing 1 resets command processor and engines as control.soft_reset; reads as 0. Only while the CPU is held in
-  // reset.
+  // Writing 1 resets sequencer and engines as control.soft_reset; reads as 0. Only while the CPU is held in reset.
   parameter int unsigned RegCpuControlResetCoreLsb = 1;
   parameter int unsigned RegCpuControlResetCoreWidth = 1;
   // As reset_core, but as control.cold_reset, and clears test_drop_interrupts.
@@ -545,7 +544,7 @@ package npu_contract_pkg;
     PhaseBoot = 8'h1,
     PhaseInterrupt = 8'h2,  // Looks what happened.
     PhaseFetch = 8'h3,  // Reads and checks a request.
-    PhaseDispatch = 8'h4,  // Hands a stream to the command processor.
+    PhaseDispatch = 8'h4,  // Hands a stream to the sequencer.
     PhaseComplete = 8'h5,  // Writes a completion and tells the host.
     PhasePreempt = 8'h6,  // Asks a job to stop, or saves it.
     PhaseResume = 8'h7,  // Brings back a saved job.

@@ -307,8 +307,7 @@ inline constexpr uint32_t kCpuControl = 0x2028;
 // first byte of its code memory.
 inline constexpr uint32_t kCpuControlRunMask = 0x1;
 inline constexpr uint32_t kCpuControlRunLsb = 0;
-// Writing 1 resets command processor and engines as control.soft_reset; reads as 0. Only while the CPU is held in
-// reset.
+// Writing 1 resets sequencer and engines as control.soft_reset; reads as 0. Only while the CPU is held in reset.
 inline constexpr uint32_t kCpuControlResetCoreMask = 0x2;
 inline constexpr uint32_t kCpuControlResetCoreLsb = 1;
 // As reset_core, but as control.cold_reset, and clears test_drop_interrupts.

@@ -22,7 +22,7 @@ def bits(lsb: int, width: int) -> str:
 def registers(contract: Contract) -> list:
     lines = ["## Registers", "",
              f"The register space has {contract.register_space:#x} bytes; every register has 32 bits. Block `id` is for everybody; `core` is the "
-             "command processor's: the control CPU's, or the host's on a device without one; `mailbox` is shared by host and firmware; "
+             "sequencer's: the control CPU's, or the host's on a device without one; `mailbox` is shared by host and firmware; "
              "`cpu` only the control CPU sees. `access` is the owner's view, for the mailbox the host's.", ""]
     rows = []
     for reg in contract.registers:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command processor: versions, decoding, tokens, queues.
+// The sequencer: versions, decoding, tokens, queues.
 #include <gtest/gtest.h>
 
 #include "tests/unit/model/bench.h"

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hw/model/command_processor.h"
+#include "hw/model/sequencer.h"
 
 #include <algorithm>
 
 #include "hw/contract/overloaded.h"
 #include "hw/model/validate.h"
+#include "hw/timing/sequencer_cycles.h"
 
 namespace npu::model {
 
 using contract::Counter;
 using contract::ErrorCode;
 
-CommandProcessor::CommandProcessor(const sc_core::sc_module_name& name, Machine& machine, std::vector<QueueUnit*> units,
-                                   std::function<void(uint64_t)> ended)
+Sequencer::Sequencer(const sc_core::sc_module_name& name, Machine& machine, std::vector<QueueUnit*> units,
+                     std::function<void(uint64_t)> ended)
     : sc_module(name),
       machine_(machine),
       units_(std::move(units)),
@@ -22,7 +23,7 @@ CommandProcessor::CommandProcessor(const sc_core::sc_module_name& name, Machine&
       accesses_(timing::TableAccesses::of(machine.config.caps)),
       decoded_(machine.agenda),
       timeout_(machine.agenda) {
-  SC_HAS_PROCESS(CommandProcessor);
+  SC_HAS_PROCESS(Sequencer);
   SC_THREAD(run);
   SC_METHOD(on_timeout);
   sensitive << timeout_.event();
@@ -43,7 +44,7 @@ bool begins_job(const JobRegisters& registers) {
 
 }  // namespace
 
-void CommandProcessor::start(const JobRegisters& registers) {
+void Sequencer::start(const JobRegisters& registers) {
   if (machine_.config.job_begins && begins_job(registers)) machine_.config.job_begins();
   machine_.clock.restart();
   machine_.agenda.begin_job();
@@ -76,7 +77,7 @@ void CommandProcessor::start(const JobRegisters& registers) {
   start_.notify(sc_core::SC_ZERO_TIME);
 }
 
-void CommandProcessor::run() {
+void Sequencer::run() {
   for (;;) {
     wait(start_);
     run_stream();
@@ -94,7 +95,7 @@ void CommandProcessor::run() {
   }
 }
 
-void CommandProcessor::run_stream() {
+void Sequencer::run_stream() {
   const JobRegisters& job = machine_.job.registers();
   if (job.command_base % 64 != 0 || job.command_start > job.command_words) {
     fault(ErrorCode::kFaultBadCommand);
@@ -123,7 +124,7 @@ void CommandProcessor::run_stream() {
 }
 
 // The persistent SRAM may still clear itself or scrub.
-bool CommandProcessor::wait_for_persistent() {
+bool Sequencer::wait_for_persistent() {
   const uint64_t left = machine_.persistent_busy.left();
   if (left == 0) return true;
   const uint64_t end = machine_.clock.now() + left;
@@ -136,13 +137,13 @@ bool CommandProcessor::wait_for_persistent() {
 }
 
 // The time of an operation on the variable table. False when the job is aborted.
-bool CommandProcessor::operate(uint64_t accesses, uint64_t writes) {
+bool Sequencer::operate(uint64_t accesses, uint64_t writes) {
   machine_.table_port.operate(kSequencerQueue, accesses, writes);
   spend(Counter::kBusy);
   return !machine_.job.aborting();
 }
 
-void CommandProcessor::drain_aborted() {
+void Sequencer::drain_aborted() {
   machine_.memory.flush();
   const auto idle = [](const QueueUnit* unit) { return unit == nullptr || unit->idle(); };
   while (!std::all_of(units_.begin(), units_.end(), idle)) wait(machine_.progress);
@@ -150,11 +151,11 @@ void CommandProcessor::drain_aborted() {
   if (!machine_.memory.idle()) wait(kDrainCycles * machine_.clock.period(), machine_.memory.idle_event());
 }
 
-void CommandProcessor::on_timeout() { fault(ErrorCode::kFaultTimeout); }
+void Sequencer::on_timeout() { fault(ErrorCode::kFaultTimeout); }
 
-void CommandProcessor::report_stuck() { fault(ErrorCode::kFaultToken); }
+void Sequencer::report_stuck() { fault(ErrorCode::kFaultToken); }
 
-bool CommandProcessor::fetch(uint32_t bytes) {
+bool Sequencer::fetch(uint32_t bytes) {
   if (fetch_.left() < bytes) return fault(ErrorCode::kFaultBadCommand);
   if (!machine_.clock.timed()) {
     if (!fetch_.fetch_now(bytes)) return fault(ErrorCode::kFaultBus);
@@ -168,7 +169,7 @@ bool CommandProcessor::fetch(uint32_t bytes) {
   return !machine_.job.aborting();
 }
 
-bool CommandProcessor::next_command() {
+bool Sequencer::next_command() {
   header_ = {};
   header_.queue = contract::Queue::kSequencer;
   waiting_ = Waiting::kStream;
@@ -183,12 +184,12 @@ bool CommandProcessor::next_command() {
   waiting_ = Waiting::kNothing;
   spend(Counter::kStalled);
   decode_started_ = machine_.clock.now();
-  wait_cycles((words + kWordsPerCycle - 1) / kWordsPerCycle);
+  wait_cycles(timing::decode_cycles(words));
   spend(Counter::kBusy);
   return !machine_.job.aborting();
 }
 
-bool CommandProcessor::issue(DecodedCommand& command) {
+bool Sequencer::issue(DecodedCommand& command) {
   const auto queue = static_cast<uint32_t>(header_.queue);
   QueueUnit& unit = *units_[queue];
   while (unit.full()) {
@@ -233,7 +234,7 @@ bool CommandProcessor::issue(DecodedCommand& command) {
   return true;
 }
 
-bool CommandProcessor::fault(ErrorCode code, uint32_t other) {
+bool Sequencer::fault(ErrorCode code, uint32_t other) {
   Fault fault;
   fault.code = code;
   fault.command = index_;
@@ -243,11 +244,11 @@ bool CommandProcessor::fault(ErrorCode code, uint32_t other) {
   return false;
 }
 
-bool CommandProcessor::fault_entry(uint32_t entry) {
+bool Sequencer::fault_entry(uint32_t entry) {
   return fault_at(ErrorCode::kFaultEcc, {0, contract::Region::kVariable, static_cast<uint16_t>(entry)}, 0, entry);
 }
 
-bool CommandProcessor::fault_at(ErrorCode code, const contract::Address& address, uint64_t offset, uint32_t other) {
+bool Sequencer::fault_at(ErrorCode code, const contract::Address& address, uint64_t offset, uint32_t other) {
   Fault fault;
   fault.code = code;
   fault.command = index_;
@@ -258,7 +259,7 @@ bool CommandProcessor::fault_at(ErrorCode code, const contract::Address& address
   return false;
 }
 
-QueueState CommandProcessor::state() const {
+QueueState Sequencer::state() const {
   QueueState state;
   if (!machine_.job.running()) return state;
   state.bursts = fetch_.bursts();
@@ -275,7 +276,7 @@ QueueState CommandProcessor::state() const {
   return state;
 }
 
-void CommandProcessor::wait_cycles(uint64_t cycles) {
+void Sequencer::wait_cycles(uint64_t cycles) {
   if (!machine_.clock.timed()) return;
   const uint64_t end = machine_.clock.now() + cycles;
   while (machine_.clock.now() < end) {
@@ -284,7 +285,7 @@ void CommandProcessor::wait_cycles(uint64_t cycles) {
   }
 }
 
-void CommandProcessor::spend(Counter counter) {
+void Sequencer::spend(Counter counter) {
   const uint64_t now = machine_.clock.now();
   machine_.counters.add(kSequencerQueue, counter, now - accounted_);
   accounted_ = now;

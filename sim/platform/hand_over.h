@@ -11,7 +11,7 @@
 
 namespace npu::platform {
 
-class Mailbox {
+class HandOver {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 

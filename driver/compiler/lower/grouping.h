@@ -11,7 +11,7 @@
 
 namespace npu::compiler {
 
-struct Plan {
+struct Grouping {
   std::vector<Group> groups;       // in execution order; every operator that makes steps is in one
   std::vector<size_t> group_of;    // by operator; kNone for views and what needs no step
   std::vector<bool> direct_reads;  // by operator: a VARIABLE_READ whose users look at the variable itself
@@ -43,6 +43,6 @@ class Dependencies {
   std::vector<std::vector<size_t>> before_, after_;
 };
 
-[[nodiscard]] Plan make_plan(const Facts& facts, const contract::Capabilities& machine);
+[[nodiscard]] Grouping make_grouping(const Facts& facts, const contract::Capabilities& machine);
 
 }  // namespace npu::compiler

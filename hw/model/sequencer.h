@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command processor: fetches the stream, decodes, checks and issues commands in order, completes or aborts the job.
+// The sequencer: fetches the stream, decodes, checks and issues commands in order, completes or aborts the job.
 //
-// One command after the other: its words are decoded at kWordsPerCycle a cycle, checked (validate.h, addresses and
+// One command after the other: its words are decoded (hw/timing/sequencer_cycles.h), checked (validate.h, addresses and
 // limits of everything that it touches, hazards), and put into the FIFO of its queue, for whose room it waits. `begin`
 // and `declare` take effect in the sequencer itself, `end` waits until all queues are empty. `yield` costs its
 // decoding, unless the job shall stop: then it waits as `end` does, and for what memory owes the prefetch. Counters of
@@ -24,15 +24,14 @@
 
 namespace npu::model {
 
-class CommandProcessor : public sc_core::sc_module {
+class Sequencer : public sc_core::sc_module {
  public:
-  static constexpr uint32_t kWordsPerCycle = 4;
   // How long an aborted job waits for bursts that memory still owes it.
   static constexpr uint64_t kDrainCycles = 65536;
 
   // `units` by queue, nullptr where this device has none. `ended` is called with the cycles of the job.
-  CommandProcessor(const sc_core::sc_module_name& name, Machine& machine, std::vector<QueueUnit*> units,
-                   std::function<void(uint64_t)> ended);
+  Sequencer(const sc_core::sc_module_name& name, Machine& machine, std::vector<QueueUnit*> units,
+            std::function<void(uint64_t)> ended);
 
   // Starts a job; the device must be idle.
   void start(const JobRegisters& registers);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/compiler/lower/plan.h"
+#include "driver/compiler/lower/grouping.h"
 
 #include <queue>
 
@@ -41,20 +41,20 @@ std::vector<size_t> execution_order(const std::vector<Group>& groups, const std:
 
 }  // namespace
 
-Plan make_plan(const Facts& facts, const contract::Capabilities& machine) {
+Grouping make_grouping(const Facts& facts, const contract::Capabilities& machine) {
   const Dependencies dependencies(facts);
-  Plan plan;
+  Grouping grouping;
   std::vector<size_t> group_of;
   std::vector<Group> groups = fuse(facts, dependencies, machine, group_of);
-  plan.direct_reads = dependencies.direct_reads();
+  grouping.direct_reads = dependencies.direct_reads();
   for (size_t index : execution_order(groups, group_of, dependencies)) {
-    plan.groups.push_back(std::move(groups[index]));
+    grouping.groups.push_back(std::move(groups[index]));
   }
-  plan.group_of.assign(group_of.size(), Plan::kNone);
-  for (size_t i = 0; i < plan.groups.size(); ++i) {
-    for (size_t op : plan.groups[i].ops) plan.group_of[op] = i;
+  grouping.group_of.assign(group_of.size(), Grouping::kNone);
+  for (size_t i = 0; i < grouping.groups.size(); ++i) {
+    for (size_t op : grouping.groups[i].ops) grouping.group_of[op] = i;
   }
-  return plan;
+  return grouping;
 }
 
 }  // namespace npu::compiler
