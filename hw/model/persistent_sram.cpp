@@ -3,7 +3,11 @@
 
 #include <algorithm>
 
+#include "hw/timing/crossbar.h"
+
 namespace npu::model {
+
+static_assert(Ecc::kWordBytes == timing::Crossbar::kCodeBytes);
 
 PersistentSram::PersistentSram(const contract::Capabilities& caps)
     : port_bytes_(caps.psram_port_bytes), bytes_(caps.psram_bytes, 0), table_(bytes_, caps.var_entries, port_bytes_) {}

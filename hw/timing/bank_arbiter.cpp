@@ -20,22 +20,20 @@ void BankArbiter::step(uint32_t asking, std::span<Banks> wanted) {
       alone.bits[i] &= ~twice.bits[i];
       banks.bits[i] &= twice.bits[i];
     }
-    alone.for_each([&](uint32_t bank) { last_[bank] = static_cast<uint8_t>(requester); });
+    alone.for_each([&](uint32_t bank) { turns_[bank].serve(1u << requester); });
   }
   if (twice.any()) serve_in_turn(asking, twice, wanted);
 }
 
-// The first behind the one that was served last, the lowest where there is none.
 void BankArbiter::serve_in_turn(uint32_t asking, const Banks& banks, std::span<Banks> wanted) {
   banks.for_each([&](uint32_t bank) {
     uint32_t here = 0;
     for (uint32_t left = asking; left != 0; left &= left - 1) {
       if (wanted[static_cast<size_t>(std::countr_zero(left))].has(bank)) here |= left & (~left + 1);
     }
-    const uint32_t behind = here & (~uint32_t{1} << last_[bank]);
-    const auto winner = static_cast<uint32_t>(std::countr_zero(behind != 0 ? behind : here));
-    last_[bank] = static_cast<uint8_t>(winner);
-    wanted[winner].remove(bank);
+    const uint32_t winner = turns_[bank].next(here);
+    turns_[bank].serve(winner);
+    wanted[static_cast<size_t>(std::countr_zero(winner))].remove(bank);
   });
 }
 

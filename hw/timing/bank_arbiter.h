@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Banks of a memory, each of one access a cycle, and their arbiters: of those that ask for a bank it serves the next in
-// turn (as RoundRobin does), whatever happens at the others.
+// turn (RoundRobin), whatever happens at the others.
 #pragma once
 
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <span>
+
+#include "hw/timing/round_robin.h"
 
 namespace npu::timing {
 
@@ -48,11 +50,11 @@ class BankArbiter {
   static constexpr uint32_t kMostRequesters = 32;
 
   // A power of two, at most Banks::kMost.
-  explicit BankArbiter(uint32_t banks) : banks_(banks) { reset(); }
+  explicit BankArbiter(uint32_t banks) : banks_(banks) {}
 
   [[nodiscard]] uint32_t banks() const { return banks_; }
   // As after a reset.
-  void reset() { last_.fill(kMostRequesters - 1); }
+  void reset() { turns_.fill({}); }
 
   // Ends a cycle. wanted[r] are the banks that requester r asks for, one of `asking` (a bit each); those that serve it
   // leave its set.
@@ -61,7 +63,7 @@ class BankArbiter {
   void serve(uint32_t requester, const WordRun& words) {
     const uint64_t end = words.first + words.count;
     for (uint64_t word = words.first; word < end; ++word) {
-      last_[word & (banks_ - 1)] = static_cast<uint8_t>(requester);
+      turns_[word & (banks_ - 1)].serve(1u << requester);
     }
   }
 
@@ -82,7 +84,7 @@ class BankArbiter {
   void serve_in_turn(uint32_t asking, const Banks& banks, std::span<Banks> wanted);
 
   uint32_t banks_;
-  std::array<uint8_t, Banks::kMost> last_{};  // requester that a bank served last
+  std::array<RoundRobin, Banks::kMost> turns_;
 };
 
 }  // namespace npu::timing

@@ -62,15 +62,13 @@ void Crossbar::play(uint64_t end) {
 void Crossbar::play_alone(Lane& lane, uint64_t end) {
   while (played_ < end && !some_ended_) {
     const Ports asking = lane.asking_;
-    if (lane.waiting_ == 0 && !late_) {
-      if (const uint64_t cycles = lane.run(end - played_); cycles > 0) {
-        played_ += cycles;
-        if (lane.schedule_->done()) end_lane(lane);
-        continue;
-      }
-    }
     if ((asking & (asking - 1)) != 0 || late_ || lane.waiting_ != 0) {
       cycle();
+      continue;
+    }
+    if (const uint64_t cycles = lane.run(end - played_); cycles > 0) {
+      played_ += cycles;
+      if (lane.schedule_->done()) end_lane(lane);
       continue;
     }
     if (asking != 0) {
@@ -186,12 +184,12 @@ void Crossbar::open(Lane& lane, uint32_t port) {
   const MemoryRequest request = lane.next(port);
   const uint32_t number = lane.first_ + port;
   Port& at = ports_[number];
-  at.memory = request.memory;
   if (request.bytes == 0) {
     at = {};
     wanted_[number] = {};
     return;
   }
+  at.memory = request.memory;
   const uint64_t end = request.address + request.bytes;
   const uint32_t shift = request.memory == OnChip::kScratchpad ? bank_shift_ : row_shift_;
   const uint64_t first = request.address >> shift;

@@ -8,10 +8,9 @@
 
 #include "hw/contract/gen/commands.h"
 #include "hw/presets/preset.h"
-#include "hw/timing/dma_cycles.h"
-#include "hw/timing/table_cycles.h"
 #include "sim/cli/cosim_report.h"
 #include "sim/cli/junit.h"
+#include "sim/cosim/device_time.h"
 #include "sim/report/columns.h"
 #include "sim/report/table.h"
 
@@ -160,12 +159,11 @@ std::string variable_table(const CosimRun& run) {
   for (const CosimCase& one : run.cases) {
     if (!seen.insert(one.preset).second) continue;
     const contract::Capabilities caps = presets::load_preset(one.preset).caps;
-    const auto accesses = timing::TableAccesses::of(caps);
-    const auto cycles = [](uint64_t number) { return grouped(timing::table_cycles(number)); };
-    rows.push_back({one.preset, grouped(accesses.rows),
-                    fmt::format("{} to {}", cycles(accesses.begin_job(0)), cycles(accesses.begin_job(accesses.rows))),
-                    cycles(accesses.declare()), cycles(accesses.check()), cycles(accesses.begin_write()),
-                    cycles(accesses.commit())});
+    const cosim::TableOperations cycles = cosim::table_operations(caps);
+    rows.push_back({one.preset, grouped(cycles.rows),
+                    fmt::format("{} to {}", grouped(cycles.begin_least), grouped(cycles.begin_most)),
+                    grouped(cycles.declaration), grouped(cycles.check), grouped(cycles.begin_write),
+                    grouped(cycles.commit)});
   }
   return table(
       {"preset", "R", "begin of a job: 3 R + 3 S + 1", "declaration: 3 R + 7", "check", "begin of a write", "commit"},
@@ -281,7 +279,7 @@ std::string cosim_markdown(const CosimRun& run, const std::string& file) {
   return "# Cycle accuracy\n\n" +
          fmt::format(fmt::runtime(kIntro), printable(run.list), run.selection, printable(file)) + reservations(run) +
          kIdeal + ideal_table(blocks) + kHeldBack + held_back_table(blocks) + kContention + contention_table(blocks) +
-         fmt::format(kUnmeasured, timing::kDmaWalkCycles) + variable_table(run) + kNetworks + network_table(run) +
+         fmt::format(kUnmeasured, cosim::dma_walk_cycles()) + variable_table(run) + kNetworks + network_table(run) +
          kOperators + operator_table(run) + kTrials + trial_table(blocks) + kRest;
 }
 

@@ -19,6 +19,8 @@ namespace {
 using contract::DmaCommand;
 using contract::DmaMode;
 
+static_assert(rtl::DmaAddress::kLatency == timing::kDmaWalkCycles);
+
 constexpr uint64_t kSourceBase = uint64_t{1} << 38, kDestinationBase = uint64_t{3} << 37;
 
 // One side: what it has to offer, and how much of it was taken.

@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "hw/contract/overloaded.h"
-#include "hw/timing/mxu_ports.h"
-#include "hw/timing/vpu_ports.h"
+#include "hw/engine/tile_ports.h"
 #include "sim/cosim/back_ends.h"
 #include "sim/cosim/random.h"
 #include "sim/cosim/random_tiles.h"
@@ -24,16 +22,6 @@ Grants random_grants(uint64_t seed) {
   std::array<uint8_t, timing::kMostPorts> percent{};
   for (uint8_t& port : percent) port = static_cast<uint8_t>(random.chance(25) ? 100 : random.between(10, 100));
   return {random.bits(), percent};
-}
-
-std::unique_ptr<timing::PortSchedule> schedule_of(const engine::Tile& tile, const contract::Capabilities& caps) {
-  return std::visit(Overloaded{
-                        [&](const engine::MxuTile& mxu) { return timing::mxu_ports(mxu.command, caps); },
-                        [&](const engine::EwiseTile& ewise) { return timing::vpu_ports(ewise.command, caps); },
-                        [&](const engine::PoolTile& pool) { return timing::vpu_ports(pool.command, caps); },
-                        [&](const engine::ReduceTile& reduce) { return timing::vpu_ports(reduce.command, caps); },
-                    },
-                    tile);
 }
 
 uint64_t scheduled_cycles(timing::PortSchedule& schedule, Grants grants) {
@@ -69,7 +57,7 @@ class EngineTrials final : public Trials {
     trial.rtl_cycles = found.rtl_cycles;
     trial.expected_cycles = rtl_.formula_cycles();
     if (held_back) {
-      trial.expected_cycles = scheduled_cycles(*schedule_of(checked, caps_), grants);
+      trial.expected_cycles = scheduled_cycles(*engine::tile_ports(checked, caps_).schedule, grants);
       if (by_model.ports.schedule) trial.device_cycles = scheduled_cycles(*by_model.ports.schedule, grants);
     }
     if (!trial.passed()) trial.bundle = bundle_of(tile, trial, seed, held_back);

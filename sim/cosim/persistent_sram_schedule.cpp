@@ -13,6 +13,8 @@ using Op = PersistentSram::Op;
 
 namespace {
 
+static_assert(PersistentSram::kLatency == timing::kPersistentAnswer);
+
 constexpr uint32_t kTable = 1, kData = 2;  // at the arbiter
 
 }  // namespace

@@ -34,7 +34,7 @@ MAY_INCLUDE = {
     "sim/platform": ["hw/presets", "hw/engine", "hw/model", "driver/runtime/hal.h"],
     "sim/capi": ["hw/presets", "sim/platform", "driver/capi/npu.h", "driver/capi/hal_bridge.h"],
     "sim/report": ["hw/presets", "hw/timing", "driver/graph", "driver/compiler/program.h", "driver/runtime"],
-    "sim/cli": ["hw/presets", "hw/timing", "driver/graph", "driver/compiler", "driver/runtime", "firmware/image.h",
+    "sim/cli": ["hw/presets", "driver/graph", "driver/compiler", "driver/runtime", "firmware/image.h",
                 "sim/reference", "sim/cosim", "sim/platform", "sim/report"],
     "tests": ["hw/presets", "hw/timing", "hw/engine", "hw/model", "rtl/verilated", "driver/graph", "driver/compiler",
               "driver/runtime", "driver/capi", "firmware", "sim/reference", "sim/cosim", "sim/platform", "sim/capi",
