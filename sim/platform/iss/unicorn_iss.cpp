@@ -35,6 +35,28 @@ void require_memory_of_an_engine() {
   munmap(probe, kEngineBytes);
 }
 
+// Memory that is mapped while this exists lies, in Unicorn's own numbering, far from what was mapped before. Unicorn
+// looks on every store for translated code around it, and has nothing to look at where no code lies within these bytes.
+// Where there is no room for it at `unused`, stores are slower.
+class FarFromCode {
+ public:
+  FarFromCode(uc_engine* engine, uint64_t unused)
+      : engine_(engine),
+        address_(unused),
+        mapped_(unused + kBytes <= kAddressSpace && uc_mem_map(engine, unused, kBytes, UC_PROT_NONE) == UC_ERR_OK) {}
+  ~FarFromCode() {
+    if (mapped_) uc_mem_unmap(engine_, address_, kBytes);
+  }
+  FarFromCode(const FarFromCode&) = delete;
+  FarFromCode& operator=(const FarFromCode&) = delete;
+
+ private:
+  static constexpr size_t kBytes = size_t{4} << 20;  // what a leaf of its page table covers
+  uc_engine* engine_;
+  uint64_t address_;
+  bool mapped_;
+};
+
 template <typename Function>
 void add_hook(uc_engine* engine, int type, Function function, void* self) {
   uc_hook hook = 0;  // lives as long as the engine
@@ -74,9 +96,12 @@ void UnicornIss::map_memories() {
   check(
       uc_mem_map_ptr(engine_, config_.code_base, config_.code.size(), UC_PROT_READ | UC_PROT_EXEC, config_.code.data()),
       "code memory");
-  check(uc_mem_map_ptr(engine_, config_.data_base, config_.data.size(), UC_PROT_READ | UC_PROT_WRITE,
-                       config_.data.data()),
-        "data memory");
+  {
+    const FarFromCode far(engine_, std::max(code_end, data_end));
+    check(uc_mem_map_ptr(engine_, config_.data_base, config_.data.size(), UC_PROT_READ | UC_PROT_WRITE,
+                         config_.data.data()),
+          "data memory");
+  }
   windows_.reserve(3);
   const bool code_first = config_.code_base < config_.data_base;
   map_bus(0, code_first ? config_.code_base : config_.data_base);
