@@ -79,24 +79,15 @@ void ComputeUnit::load(const engine::TilePorts& ports, Work& work) {
   work.asked = {};
   traffic_ = {};
   for (size_t i = 0; i < ports_.size(); ++i) {
-    Port& port = ports_[i];
-    port.walk.start(ports.demands[i]);
-    port.places.clear();
-    port.left = 0;
-    for (const engine::Sweep& sweep : ports.demands[i].sweeps) {
-      port.left += sweep.requests;
-      if (sweep.bytes == 0) {
-        port.places.emplace_back();
-        continue;
-      }
+    ports_[i].start(ports.demands[i], [&](const engine::Sweep& sweep) -> engine::PortRequests::Place {
       const Window window = this->window(sweep.base, sweep.access);
       const bool read = sweep.access == Access::kRead;
       work.asked.moved(window.space, read, sweep.bytes);
       const auto first = static_cast<uint64_t>(int64_t{sweep.base.offset} + sweep.extent.low);
       const bool persistent = window.space == Space::kPersistent;
-      port.places.push_back({persistent ? timing::OnChip::kPersistent : timing::OnChip::kScratchpad, !read,
-                             window.base + first, &traffic_.of(window.space, read)});
-    }
+      return {persistent ? timing::OnChip::kPersistent : timing::OnChip::kScratchpad, window.base + first,
+              &traffic_.of(window.space, read)};
+    });
   }
   work.asked.spm_written = fields.spm_written;
   work.asked.psram_written = fields.psram_written;
@@ -118,22 +109,14 @@ void ComputeUnit::play(timing::PortSchedule& schedule, Work& work) {
   work.bank_conflicts = std::min(elapsed - std::min(elapsed, work.busy), waited());
 }
 
-timing::MemoryRequest ComputeUnit::next(uint32_t number) {
-  Port& port = ports_[number];
-  if (port.left > 0) --port.left;
-  const engine::DemandWalk::Request request = port.walk.next();
-  if (request.bytes == 0) return {};
-  const Place& place = port.places[request.sweep];
-  *place.moved += request.bytes;
-  return {place.memory, place.write, place.address + request.offset, request.bytes};
-}
+timing::MemoryRequest ComputeUnit::next(uint32_t number) { return ports_[number].next(); }
 
 void ComputeUnit::ended(uint64_t) { wake_.set_now(); }
 
 // A port is granted one request a cycle.
 uint64_t ComputeUnit::cycles_left() const {
   uint64_t left = 0;
-  for (const Port& port : ports_) left = std::max(left, port.left);
+  for (const engine::PortRequests& port : ports_) left = std::max(left, port.left());
   return left;
 }
 

@@ -7,9 +7,9 @@
 #include <array>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "hw/engine/engine.h"
+#include "hw/engine/port_requests.h"
 #include "hw/model/queue_unit.h"
 
 namespace npu::model {
@@ -20,19 +20,6 @@ class ComputeUnit : public QueueUnit, private engine::MemoryView, private timing
               std::unique_ptr<engine::Engine> engine);
 
  private:
-  // Where the bytes of a sweep begin.
-  struct Place {
-    timing::OnChip memory = timing::OnChip::kScratchpad;
-    bool write = false;
-    uint64_t address = 0;
-    uint64_t* moved = nullptr;  // bytes, of traffic_
-  };
-  struct Port {
-    engine::DemandWalk walk;
-    std::vector<Place> places;  // by sweep
-    uint64_t left = 0;          // requests
-  };
-
   void execute(const IssuedCommand& command, Work& work) override;
   std::span<uint8_t> resolve(const contract::Address& address, int64_t low, int64_t high,
                              engine::Access access) override;
@@ -46,7 +33,7 @@ class ComputeUnit : public QueueUnit, private engine::MemoryView, private timing
 
   std::unique_ptr<engine::Engine> engine_;
   const IssuedCommand* command_ = nullptr;
-  std::array<Port, timing::kMostPorts> ports_;
+  std::array<engine::PortRequests, timing::kMostPorts> ports_;
   Traffic traffic_;
 };
 

@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <utility>
 #include <vector>
 
 #include "hw/timing/dma_cycles.h"
 #include "hw/timing/dma_ports.h"
 #include "rtl/verilated/assertion.h"
+#include "sim/cosim/contention.h"
 #include "sim/cosim/dma_commands.h"
 #include "sim/cosim/grants.h"
 
@@ -141,18 +144,23 @@ class DmaTrials final : public Trials {
   [[nodiscard]] Trial run(uint64_t seed, bool held_back) override {
     std::mt19937_64 random(seed);
     const DmaCommand command = random_dma_command(random);
+    const auto schedule = timing::dma_ports(command, caps_);
+    Trial trial;
     Grants grants;
-    if (held_back) {
+    if (held_back && seed % 2 == 0) {
+      const auto contended_schedule = timing::dma_ports(command, caps_);
+      Contended contended = contend(*contended_schedule, requests(command), caps_, random());
+      grants = std::move(contended.grants);
+      trial.device_cycles = contended.cycles + 1;  // and the one that takes the command
+    } else if (held_back) {
       const auto source = static_cast<uint8_t>(10 + random() % 90),
                  destination = static_cast<uint8_t>(10 + random() % 90);
       grants = Grants(random(), {source, destination, 100, 100});
     }
-    Trial trial;
     trial.kind = contract::name(command.mode);
     trial.text = describe(command);
     block_->reset();
     const uint64_t formula = rtl::DmaAddress::kLatency + timing::dma_cycles(command, caps_).steady;
-    const auto schedule = timing::dma_ports(command, caps_);
     try {
       const uint64_t scheduled = DmaRun(command, *block_, trial).run(*schedule, grants, 100 * (formula + 10));
       trial.expected_cycles = held_back ? scheduled : formula;
@@ -163,6 +171,17 @@ class DmaTrials final : public Trials {
   }
 
  private:
+  // Of the beats on both sides, by the ports' numbers.
+  [[nodiscard]] std::function<timing::MemoryRequest(uint32_t)> requests(const DmaCommand& command) const {
+    std::array<std::vector<DmaBeat>, 2> beats{
+        dma_beats(command, kSourceBase, command.src_stride, block_->port_bytes()),
+        dma_beats(command, kDestinationBase, command.dst_stride, block_->port_bytes())};
+    return [beats = std::move(beats), taken = std::array<size_t, 2>{}](uint32_t port) mutable -> timing::MemoryRequest {
+      const DmaBeat& beat = beats[port].at(taken[port]++);
+      return {timing::OnChip::kScratchpad, 1u << port == timing::kDmaDestination, beat.address, beat.bytes};
+    };
+  }
+
   const contract::Capabilities caps_;
   std::unique_ptr<rtl::DmaAddress> block_;
 };

@@ -3,14 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <utility>
+
+#include "hw/engine/port_requests.h"
 #include "hw/engine/tile_ports.h"
 #include "sim/cosim/back_ends.h"
+#include "sim/cosim/contention.h"
 #include "sim/cosim/random.h"
 #include "sim/cosim/random_tiles.h"
 
 namespace npu::cosim {
-
-using engine::TileResult;
 
 namespace {
 
@@ -30,6 +33,21 @@ uint64_t scheduled_cycles(timing::PortSchedule& schedule, Grants grants) {
   return cycles;
 }
 
+// What the device's crossbar grants a tile. A sweep lies where its address says, in the scratchpad or, some, in the
+// persistent SRAM.
+Contended contended(engine::TilePorts& ports, const contract::Capabilities& caps, uint64_t seed) {
+  Random random(~seed);
+  std::array<engine::PortRequests, timing::kMostPorts> requests;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    requests[i].start(ports.demands[i], [&](const engine::Sweep& sweep) -> engine::PortRequests::Place {
+      return {random.chance(15) ? timing::OnChip::kPersistent : timing::OnChip::kScratchpad,
+              static_cast<uint64_t>(int64_t{sweep.base.offset} + sweep.extent.low)};
+    });
+  }
+  return contend(
+      *ports.schedule, [&](uint32_t port) { return requests[port].next(); }, caps, random.bits());
+}
+
 class EngineTrials final : public Trials {
  public:
   EngineTrials(Unit unit, const contract::Capabilities& caps, std::unique_ptr<RtlEngine> rtl)
@@ -37,14 +55,24 @@ class EngineTrials final : public Trials {
     lockstep_.keep_always(true);  // a tile whose cycles differ is worth a bundle, too
   }
 
+  // Held back, every second one is by the device's crossbar, the others by grants at random, of each port by itself.
   Trial run(uint64_t seed, bool held_back) override {
     Tile tile = random_tile(unit_, caps_, seed, kMostCycles);
-    const Grants grants = held_back ? random_grants(seed) : Grants();
-    BundleMemory memory(std::move(tile.memory));
-    rtl_.hold_back(grants);
     engine::Tile checked;
     NPU_CHECK(engine::parse_tile(tile.command, checked) == contract::ErrorCode::kOk);
-    TileResult by_model = lockstep_.run(checked, memory, /*timed=*/true);
+    std::optional<uint64_t> device_cycles;
+    Grants grants;
+    if (held_back && seed % 2 == 0) {
+      engine::TilePorts ports = engine::tile_ports(checked, caps_);
+      Contended contention = contended(ports, caps_, seed);
+      grants = std::move(contention.grants);
+      device_cycles = contention.cycles;
+    } else if (held_back) {
+      grants = random_grants(seed);
+    }
+    BundleMemory memory(std::move(tile.memory));
+    rtl_.hold_back(grants);
+    (void)lockstep_.run(checked, memory, /*timed=*/true);
     const Comparison& found = lockstep_.comparison();
 
     Trial trial;
@@ -55,11 +83,9 @@ class EngineTrials final : public Trials {
     trial.difference = difference_of(found);
     trial.port_difference = found.port_difference;
     trial.rtl_cycles = found.rtl_cycles;
+    trial.device_cycles = device_cycles;
     trial.expected_cycles = rtl_.formula_cycles();
-    if (held_back) {
-      trial.expected_cycles = scheduled_cycles(*engine::tile_ports(checked, caps_).schedule, grants);
-      if (by_model.ports.schedule) trial.device_cycles = scheduled_cycles(*by_model.ports.schedule, grants);
-    }
+    if (held_back) trial.expected_cycles = scheduled_cycles(*engine::tile_ports(checked, caps_).schedule, grants);
     if (!trial.passed()) trial.bundle = bundle_of(tile, trial, seed, held_back);
     return trial;
   }

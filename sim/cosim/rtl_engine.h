@@ -74,7 +74,7 @@ class RtlEngine : public engine::Engine {
                                   engine::TileResult& result) {
     Grants grants = grants_;
     // How long a block may take before it counts as hanging: the worst grants are one in a hundred cycles.
-    const uint64_t patience = (grants.open() ? 4 : 400) * formula_cycles_ + 10'000;
+    const uint64_t patience = grants.patience() * formula_cycles_ + 10'000;
     block.tick();
     uint64_t first_read = 0, last_read = 0;
     for (uint64_t cycle = 1; cycle <= patience; ++cycle) {

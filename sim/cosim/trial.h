@@ -25,8 +25,7 @@ struct Trial {
   uint64_t compared = 0, differing = 0;  // elements of results; bytes or beats of a memory
   // With ideal memory the formula's cycles, held back those of the schedule under the same grants.
   uint64_t expected_cycles = 0, rtl_cycles = 0;
-  // Held back, what the device counts: an engine's ports under these grants, and for the scratchpad, whose banks it has
-  // taken ahead of time, with these requesters.
+  // Held back by competitors on the device's crossbar, what the device counts.
   std::optional<uint64_t> device_cycles;
   std::string difference;        // in bits, in words; empty: none
   std::string port_difference;   // in the cycles of requests, in words; empty: none
