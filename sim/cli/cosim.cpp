@@ -2,7 +2,6 @@
 // `npu cosim`: RTL against model and reference, for a list of networks, operators and random trials of blocks.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -11,21 +10,17 @@
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "sim/cli/command.h"
-#include "sim/cli/cosim_case.h"
-#include "sim/cli/cosim_device.h"
-#include "sim/cli/cosim_report.h"
-#include "sim/cli/cosim_trials.h"
-#include "sim/cli/junit.h"
 #include "sim/cli/options.h"
-#include "sim/cli/parallel.h"
-#include "sim/cli/progress.h"
-#include "sim/cli/report_files.h"
 #include "sim/cli/rtl_on_demand.h"
-#include "sim/cli/say.h"
-#include "sim/cli/staged_files.h"
-#include "sim/cli/stop.h"
-#include "sim/cli/temporary_folder.h"
 #include "sim/cosim/blocks.h"
+#include "sim/regression/list.h"
+#include "sim/regression/report.h"
+#include "sim/regression/run.h"
+#include "sim/tool/junit.h"
+#include "sim/tool/report_files.h"
+#include "sim/tool/say.h"
+#include "sim/tool/staged_files.h"
+#include "sim/tool/stop.h"
 
 namespace npu::cli {
 
@@ -33,6 +28,8 @@ namespace po = boost::program_options;
 namespace fs = std::filesystem;
 using contract::ErrorCode;
 using graph::in_quotes;
+using tool::say;
+using tool::say_error;
 
 namespace {
 
@@ -48,15 +45,12 @@ constexpr CommandHelp kCosimHelp = {
     "  npu cosim tests/cases/cosim.yaml --only 'trials/mxu/nano/held_back/' --trial 137\n"
     "  npu cosim tests/cases/calibration.yaml --markdown docs/reference/cycle-accuracy.md\n"};
 
-using Clock = std::chrono::steady_clock;
-
 struct CosimOptions {
   fs::path list;
-  CosimSelection selection;
-  std::optional<std::chrono::seconds> budget;
-  std::string junit, json, markdown, bundles;
-  size_t jobs = 1;
-  bool only_names = false, quiet = false;
+  regression::Selection selection;
+  regression::RunOptions run;
+  std::string junit, json, markdown;
+  bool only_names = false;
 };
 
 po::options_description visible_options() {
@@ -87,7 +81,7 @@ std::string cosim_text_of(const po::variables_map& values, const char* option) {
 }
 
 // K/N
-void parse_shard(const std::string& text, CosimSelection& selection) {
+void parse_shard(const std::string& text, regression::Selection& selection) {
   constexpr uint64_t kMost = 10'000;
   const size_t slash = text.find('/');
   if (slash == std::string::npos) throw Error(ErrorCode::kBadOption, "--shard needs K/N, not " + in_quotes(text));
@@ -118,15 +112,16 @@ std::chrono::seconds parse_budget(const std::string& text) {
   return std::chrono::seconds(number * kSeconds[unit]);
 }
 
-CosimSelection read_selection(const po::variables_map& values) {
-  CosimSelection selection;
+regression::Selection read_selection(const po::variables_map& values) {
+  regression::Selection selection;
   selection.preset = cosim_text_of(values, "preset");
   selection.only = cosim_text_of(values, "only");
   if (values.count("shard") > 0) parse_shard(cosim_text_of(values, "shard"), selection);
   if (values.count("seed") > 0) {
     selection.seed = parse_number(cosim_text_of(values, "seed"), "--seed");
-    if (*selection.seed > kMostSeed) {
-      throw Error(ErrorCode::kBadOption, fmt::format("--seed takes at most {}, not {}", kMostSeed, *selection.seed));
+    if (*selection.seed > regression::kMostSeed) {
+      throw Error(ErrorCode::kBadOption,
+                  fmt::format("--seed takes at most {}, not {}", regression::kMostSeed, *selection.seed));
     }
   }
   if (values.count("trial") > 0) selection.trial = parse_number(cosim_text_of(values, "trial"), "--trial");
@@ -150,67 +145,25 @@ std::optional<CosimOptions> parse_cosim_options(const Arguments& arguments) {
   CosimOptions options;
   options.list = required(*values, "file", "the LIST.yaml of cases", "npu cosim");
   options.selection = read_selection(*values);
-  options.jobs = parse_jobs(cosim_text_of(*values, "jobs"));
-  if (values->count("budget") > 0) options.budget = parse_budget(cosim_text_of(*values, "budget"));
+  options.run.jobs = parse_jobs(cosim_text_of(*values, "jobs"));
+  if (values->count("budget") > 0) options.run.budget = parse_budget(cosim_text_of(*values, "budget"));
   options.junit = cosim_text_of(*values, "junit");
   options.json = cosim_text_of(*values, "json");
   options.markdown = cosim_text_of(*values, "markdown");
-  options.bundles = cosim_text_of(*values, "keep-bundles");
+  options.run.bundles = cosim_text_of(*values, "keep-bundles");
   options.only_names = (*values)["list"].as<bool>();
-  options.quiet = (*values)["quiet"].as<bool>();
+  options.run.quiet = (*values)["quiet"].as<bool>();
   return options;
-}
-
-// The folder for a case's bundle, which does not exist yet: the case's name with '-' for '/'.
-fs::path bundle_for(const CosimCase& one, const fs::path& folder) {
-  std::string name = one.name;
-  std::replace(name.begin(), name.end(), '/', '-');
-  fs::path free = folder / name;
-  for (int i = 2; fs::exists(free); ++i) free = folder / fmt::format("{}-{}", name, i);
-  return free;
-}
-
-// `folder` is where bundles go.
-CosimResult run_case(const CosimCase& one, TrialBlocks& blocks, const fs::path& folder) {
-  const auto* network = std::get_if<NetworkCase>(&one.work);
-  if (network != nullptr && network->file.empty()) {
-    CosimResult result;
-    result.outcome = CosimOutcome::kMissing;
-    result.reason = fmt::format("the optional network {} is in no folder of networks", in_quotes(network->network));
-    return result;
-  }
-  const fs::path bundle = bundle_for(one, folder);
-  if (std::holds_alternative<TrialCase>(one.work)) return run_trials(one, blocks, bundle);
-  return run_on_device(one, bundle);
-}
-
-void run_cases(CosimRun& run, const CosimOptions& options) {
-  const Clock::time_point start = Clock::now();
-  const TemporaryFolder scratch;
-  const bool keep = !options.bundles.empty();
-  const fs::path folder = keep ? fs::absolute(options.bundles) : scratch.path();
-  std::vector<TrialBlocks> blocks(options.jobs);
-  Progress progress(static_cast<int64_t>(run.cases.size()), "case", options.quiet);
-  run.results.resize(run.cases.size());
-  run_parallel(run.cases.size(), options.jobs, progress, [&](size_t i, size_t worker) {
-    CosimResult& result = run.results[i];
-    if (options.budget && Clock::now() - start >= *options.budget) {
-      result.reason = "no time was left";
-      return;
-    }
-    result = result_of([&] { return run_case(run.cases[i], blocks[worker], folder); });
-    if (!keep) result.bundle.clear();
-  });
 }
 
 std::string in_shell(const std::string& text) {
   std::string quoted = "'";
-  for (const char c : printable(text)) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  for (const char c : tool::printable(text)) quoted += c == '\'' ? "'\\''" : std::string(1, c);
   return quoted + "'";
 }
 
 // For the command that makes a document; the folders of networks differ from one computer to the next.
-std::string in_shell(const CosimSelection& selection) {
+std::string in_shell(const regression::Selection& selection) {
   std::string text;
   if (!selection.preset.empty()) text += " --preset " + in_shell(selection.preset);
   if (selection.seed) text += fmt::format(" --seed {}", *selection.seed);
@@ -222,46 +175,47 @@ std::string in_shell(const CosimSelection& selection) {
 }
 
 // A run that compares nothing ends well, but not in silence.
-void tell_of_nothing(const CosimRun& run, const CosimSelection& selection) {
+void tell_of_nothing(const regression::RegressionRun& run, const regression::Selection& selection) {
   if (run.cases.empty()) {
     say_error("npu: note: --shard {}/{} has none of the cases, which are fewer\n", selection.shard, selection.shards);
-  } else if (count(run, CosimOutcome::kNotRun) + count(run, CosimOutcome::kMissing) == run.cases.size()) {
+  } else if (count(run, regression::Outcome::kNotRun) + count(run, regression::Outcome::kMissing) == run.cases.size()) {
     say_error("npu: note: no case was run\n");
   }
 }
 
 // Reports replace nothing that the run reads.
-void check_files(const CosimOptions& options, const CosimRun& run) {
-  FilePlaces read;
+void check_files(const CosimOptions& options, const regression::RegressionRun& run) {
+  tool::FilePlaces read;
   read.read("the list", options.list);
-  for (const CosimCase& one : run.cases) {
+  for (const regression::Case& one : run.cases) {
     read.read_machine(one.preset);
-    if (const auto* network = std::get_if<NetworkCase>(&one.work)) read.read("the network", network->file);
+    if (const auto* network = std::get_if<regression::NetworkCase>(&one.work)) read.read("the network", network->file);
   }
-  check_report_files({{"--junit", options.junit}, {"--json", options.json}, {"--markdown", options.markdown}},
-                     std::move(read));
+  tool::check_report_files({{"--junit", options.junit}, {"--json", options.json}, {"--markdown", options.markdown}},
+                           std::move(read));
 }
 
 int run_and_report(const CosimOptions& options) {
-  const CosimList list = read_cosim_list(options.list);
-  CosimRun run{options.list.string(), in_shell(options.selection), cosim_cases(list, options.selection), {}};
+  const regression::List list = regression::read_list(options.list);
+  regression::RegressionRun run{
+      options.list.string(), in_shell(options.selection), regression::cases_of(list, options.selection), {}};
   check_files(options, run);
   if (options.only_names) {
-    for (const CosimCase& one : run.cases) say("{}\n", one.name);
+    for (const regression::Case& one : run.cases) say("{}\n", one.name);
     return 0;
   }
   provide_rtl();
   static_cast<void>(cosim::required_blocks());
-  StagedFiles files;
-  if (!options.bundles.empty()) files.make_folder(options.bundles);
-  run_cases(run, options);
-  if (!options.junit.empty()) files.write(options.junit, cosim_junit(run));
-  if (!options.json.empty()) files.write(options.json, cosim_json(run));
-  if (!options.markdown.empty()) files.write(options.markdown, cosim_markdown(run, options.markdown));
+  tool::StagedFiles files;
+  if (!options.run.bundles.empty()) files.make_folder(options.run.bundles);
+  regression::run_cases(run, options.run);
+  if (!options.junit.empty()) files.write(options.junit, regression::to_junit_text(run));
+  if (!options.json.empty()) files.write(options.json, regression::to_json_text(run));
+  if (!options.markdown.empty()) files.write(options.markdown, regression::to_markdown(run, options.markdown));
   files.commit();
-  say("{}", cosim_table(run));
+  say("{}", regression::to_table(run));
   tell_of_nothing(run, options.selection);
-  return all_good(run) ? 0 : contract::exit_status(ErrorCode::kElementsDiffer);
+  return regression::all_good(run) ? 0 : contract::exit_status(ErrorCode::kElementsDiffer);
 }
 
 }  // namespace
@@ -269,7 +223,7 @@ int run_and_report(const CosimOptions& options) {
 int run_cosim(const Arguments& arguments) {
   const std::optional<CosimOptions> options = parse_cosim_options(arguments);
   if (!options) return 0;
-  return stoppable([&] { return run_and_report(*options); });
+  return tool::stoppable([&] { return run_and_report(*options); });
 }
 
 }  // namespace npu::cli

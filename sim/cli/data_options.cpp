@@ -12,8 +12,8 @@ namespace po = boost::program_options;
 
 namespace {
 
-InvocationRange invocation_range(const po::variables_map& values, bool sequence) {
-  InvocationRange range;
+workload::InvocationRange invocation_range(const po::variables_map& values, bool sequence) {
+  workload::InvocationRange range;
   constexpr uint64_t kMost = 1'000'000'000;
   const auto number = [&](const char* option) {
     const uint64_t value = parse_number(values[option].as<std::string>(), fmt::format("--{}", option));
@@ -32,11 +32,11 @@ InvocationRange invocation_range(const po::variables_map& values, bool sequence)
   return range;
 }
 
-FilePlaces places_of(const po::variables_map& values, const DataOptions& options) {
-  FilePlaces places;
+tool::FilePlaces places_of(const po::variables_map& values, const DataOptions& options) {
+  tool::FilePlaces places;
   if (values.count("file") > 0) places.read("the network", values["file"].as<std::string>());
   for (const std::string& input : options.inputs) {
-    read_input(places, "an input", input);
+    tool::read_input(places, "an input", input);
   }
   places.read("--resume", options.resume);
   // Taking the state from a file and leaving it there again is what a stream does that stops now and then.
@@ -88,7 +88,7 @@ DataOptions data_options(const po::variables_map& values) {
   options.range = invocation_range(values, options.sequence);
   options.resume = file_option(values, "resume");
   options.save_state = file_option(values, "save-state");
-  if (!options.save_state.empty()) check_file_writable(options.save_state);
+  if (!options.save_state.empty()) tool::check_file_writable(options.save_state);
   options.places = places_of(values, options);
   return options;
 }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/cli/data.h"
-#include "sim/cli/file_places.h"
+#include "sim/tool/file_places.h"
+#include "sim/workload/data.h"
 
 namespace npu::cli {
 
@@ -17,10 +17,10 @@ struct DataOptions {
   std::string outputs;  // folder; empty: none
   bool zero_init = false;
   bool strict = false;  // refuse what TOSA 1.0 does not have
-  InvocationRange range;
+  workload::InvocationRange range;
   std::string resume, save_state;  // snapshots; empty: none
   bool quiet = false;
-  FilePlaces places;  // of the network, the inputs and the snapshots; for the command to add its other files
+  tool::FilePlaces places;  // of the network, the inputs and the snapshots; for the command to add its other files
 };
 
 void add_data_options(boost::program_options::options_description& options);

@@ -16,15 +16,16 @@
 #include "hw/presets/preset.h"
 #include "sim/cli/command.h"
 #include "sim/cli/options.h"
-#include "sim/cli/process.h"
-#include "sim/cli/say.h"
 #include "sim/platform/iss_loader.h"
+#include "sim/tool/process.h"
+#include "sim/tool/say.h"
 
 namespace npu::cli {
 
 namespace po = boost::program_options;
 namespace fs = std::filesystem;
 using contract::ErrorCode;
+using tool::say;
 
 namespace {
 
@@ -61,7 +62,7 @@ Check check_machines() {
 Check check_import_tools() {
   const std::vector<std::string> programs = {"tosa-converter-for-tflite", "tosa-opt"};
   Check check{"import tools", "npu import", false, true, "", ""};
-  if (const auto folder = find_tools(programs)) {
+  if (const auto folder = tool::find_tools(programs)) {
     check.ok = true;
     check.detail = folder->string();
   } else {
@@ -115,7 +116,7 @@ std::optional<fs::path> setup_script() {
 std::vector<std::string> missing_packages(const std::vector<std::string>& packages) {
   std::vector<std::string> command = {"/usr/bin/dpkg-query", "-W", "-f=${db:Status-Abbrev} ${Package}\n"};
   command.insert(command.end(), packages.begin(), packages.end());
-  std::istringstream lines(run_process(command, "/", "/usr/bin").output);
+  std::istringstream lines(tool::run_process(command, "/", "/usr/bin").output);
   std::vector<std::string> installed;
   for (std::string status, package; lines >> status >> package;) {
     if (status.size() > 1 && status[1] == 'i') installed.push_back(package);
@@ -131,7 +132,7 @@ std::vector<std::string> missing_packages(const std::vector<std::string>& packag
 std::vector<Check> check_packages() {
   const auto script = setup_script();
   if (!script || !fs::exists("/usr/bin/dpkg-query")) return {};
-  const ProcessResult list = run_process({"/bin/bash", script->string(), "--list"}, "/", "/usr/bin");
+  const tool::ProcessResult list = tool::run_process({"/bin/bash", script->string(), "--list"}, "/", "/usr/bin");
   if (list.status != 0) return {};
   std::vector<Check> checks;
   std::istringstream lines(list.output);

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "driver/graph/text.h"
-#include "sim/cli/say.h"
+#include "sim/tool/say.h"
 
 namespace npu::cli {
 namespace {
@@ -22,7 +22,7 @@ constexpr std::string_view kUartPrefix = "firmware uart: ";
 void print_line(std::string_view prefix, std::string_view line) {
   static const bool terminal = ::isatty(STDERR_FILENO) == 1;
   const std::string text = fmt::format("{}{}{}\n", terminal ? "\r\033[K" : "", prefix, graph::printable_lines(line));
-  say_error_text(text);
+  tool::say_error_text(text);
 }
 
 }  // namespace

@@ -4,17 +4,18 @@
 
 #include "hw/contract/error.h"
 #include "sim/cli/command.h"
-#include "sim/cli/data.h"
-#include "sim/cli/file_places.h"
-#include "sim/cli/import_network.h"
-#include "sim/cli/network.h"
 #include "sim/cli/options.h"
-#include "sim/cli/say.h"
-#include "sim/cli/stop.h"
+#include "sim/importer/import_network.h"
+#include "sim/tool/file_places.h"
+#include "sim/tool/say.h"
+#include "sim/tool/stop.h"
+#include "sim/workload/data.h"
+#include "sim/workload/network.h"
 
 namespace npu::cli {
 
 namespace po = boost::program_options;
+using tool::say;
 
 namespace {
 
@@ -32,13 +33,13 @@ constexpr CommandHelp kImportHelp = {
     "  npu import net.mlirbc --function forward -o net.tosa\n"
     "  NPU_PYTHON_TOOLS=~/venv/bin npu import net.tflite -o net.tosa\n"};
 
-int import_and_report(const std::string& source, const std::string& target, const ImportOptions& options) {
-  FilePlaces places;
+int import_and_report(const std::string& source, const std::string& target, const importer::ImportOptions& options) {
+  tool::FilePlaces places;
   places.read("the file to import", source);
   places.write("--output", target);
-  check_file_writable(target);
-  for (const std::string& note : import_network(source, target, options)) say("{}\n", note);
-  const Network network = load_network(target);
+  tool::check_file_writable(target);
+  for (const std::string& note : importer::import_network(source, target, options)) say("{}\n", note);
+  const workload::Network network = workload::load_network(target);
   say("{} -> {}: {} operators, {} bytes\n", source, target, network.graph.main().operators.size(), network.file_bytes);
   return 0;
 }
@@ -61,14 +62,14 @@ int run_import(const Arguments& arguments) {
   if (!values) return 0;
   const std::string source = required(*values, "file", "the file to import", "npu import");
   const std::string target = required(*values, "output", "the file to write (-o FILE.tosa)");
-  ImportOptions chosen;
+  importer::ImportOptions chosen;
   if (values->count("function") > 0) chosen.function = (*values)["function"].as<std::string>();
   if (values->count("shape") > 0) {
     for (const std::string& text : (*values)["shape"].as<std::vector<std::string>>()) {
-      chosen.shapes.push_back(parse_chosen_shape(text));
+      chosen.shapes.push_back(importer::parse_chosen_shape(text));
     }
   }
-  return stoppable([&] { return import_and_report(source, target, chosen); });
+  return tool::stoppable([&] { return import_and_report(source, target, chosen); });
 }
 
 }  // namespace npu::cli

@@ -18,16 +18,17 @@
 #include "hw/contract/gen/commands.h"
 #include "hw/presets/preset.h"
 #include "sim/cli/command.h"
-#include "sim/cli/network.h"
 #include "sim/cli/options.h"
-#include "sim/cli/say.h"
 #include "sim/report/columns.h"
 #include "sim/report/state.h"
 #include "sim/report/table.h"
+#include "sim/tool/say.h"
+#include "sim/workload/network.h"
 
 namespace npu::cli {
 
 namespace po = boost::program_options;
+using tool::say;
 
 namespace {
 
@@ -75,7 +76,7 @@ struct Estimate {
 };
 
 struct Info {
-  const Network& network;
+  const workload::Network& network;
   std::string machine;
   graph::Needs needs;
   int64_t macs = 0;
@@ -104,7 +105,7 @@ PersistentNeed persistent_need(const std::vector<VariableRow>& variables, const 
   return need;
 }
 
-Estimate estimate(const Network& network, const presets::Preset& preset) {
+Estimate estimate(const workload::Network& network, const presets::Preset& preset) {
   Estimate estimate;
   try {
     compiler::Program program = compiler::compile(network.graph, preset.caps);
@@ -117,7 +118,7 @@ Estimate estimate(const Network& network, const presets::Preset& preset) {
   return estimate;
 }
 
-Info collect(const Network& network, const presets::Preset& preset) {
+Info collect(const workload::Network& network, const presets::Preset& preset) {
   Info info{network, preset.name, graph::analyse(network.graph), graph::macs(network.graph), 0, 0, {}, 0, {}, {}, {},
             0,       {}};
   for (const graph::Tensor& tensor : network.graph.main().tensors) {
@@ -158,7 +159,7 @@ std::string joined(const List& list) {
   return list.empty() ? "none" : fmt::format("{}", fmt::join(list, ", "));
 }
 
-void print_ports(std::string_view title, const std::vector<GraphPort>& ports) {
+void print_ports(std::string_view title, const std::vector<workload::GraphPort>& ports) {
   for (size_t i = 0; i < ports.size(); ++i) {
     say("{:<11} {}  {}{}\n", i == 0 ? title : "", graph::in_quotes(ports[i].name),
         graph::describe_type(ports[i].type, ports[i].shape), ports[i].is_unsigned ? "  (unsigned)" : "");
@@ -235,7 +236,7 @@ void print_estimate(const Info& info, bool layers) {
 }
 
 void print_text(const Info& info, bool layers) {
-  const Network& network = info.network;
+  const workload::Network& network = info.network;
   say("{:<11} {}, {} bytes, TOSA {}\n", "file", network.path.string(), grouped(network.file_bytes),
       version_text(network.graph.version));
   print_ports("inputs", network.inputs);
@@ -270,9 +271,9 @@ void print_text(const Info& info, bool layers) {
   print_refused(info.refused);
 }
 
-Json ports_json(const std::vector<GraphPort>& ports) {
+Json ports_json(const std::vector<workload::GraphPort>& ports) {
   Json list = Json::array();
-  for (const GraphPort& port : ports) {
+  for (const workload::GraphPort& port : ports) {
     list.push_back(
         {{"name", port.name}, {"type", graph::name(port.type)}, {"shape", port.shape}, {"unsigned", port.is_unsigned}});
   }
@@ -301,7 +302,7 @@ void print_json(const Info& info) {
                        {"reason", row.reason},
                        {"way_out", row.way_out}});
   }
-  const Network& network = info.network;
+  const workload::Network& network = info.network;
   const PersistentNeed& need = info.persistent;
   Json estimate;
   if (info.estimate.why_not.empty()) {
@@ -320,7 +321,7 @@ void print_json(const Info& info) {
   const Json document = {{"schema", "npu-info"},
                          {"schema_version", 1},
                          {"file", network.path.string()},
-                         {"sha256", sha256_of(network)},
+                         {"sha256", workload::sha256_of(network)},
                          {"file_bytes", network.file_bytes},
                          {"tosa_version", version_text(network.graph.version)},
                          {"inputs", ports_json(network.inputs)},
@@ -367,7 +368,7 @@ int run_info(const Arguments& arguments) {
   if (!values) return 0;
   const std::string file = required(*values, "file", "the network's FILE");
   const presets::Preset preset = presets::load_preset((*values)["config"].as<std::string>());
-  const Network network = load_network(file);
+  const workload::Network network = workload::load_network(file);
   const Info info = collect(network, preset);
   if ((*values)["json"].as<bool>()) {
     print_json(info);

@@ -11,11 +11,12 @@
 #include "hw/presets/preset.h"
 #include "sim/cli/command.h"
 #include "sim/cli/options.h"
-#include "sim/cli/say.h"
+#include "sim/tool/say.h"
 
 namespace npu::cli {
 
 namespace po = boost::program_options;
+using tool::say;
 
 namespace {
 

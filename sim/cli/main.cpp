@@ -16,10 +16,14 @@
 #include "hw/contract/gen/commands.h"
 #include "hw/contract/suggestion.h"
 #include "sim/cli/command.h"
-#include "sim/cli/say.h"
-#include "sim/cli/stop.h"
+#include "sim/tool/say.h"
+#include "sim/tool/stop.h"
 
 namespace npu::cli {
+
+using tool::say;
+using tool::say_error;
+
 namespace {
 
 using contract::ErrorCode;
@@ -58,12 +62,12 @@ std::string usage() {
 
 int dispatch(const Arguments& arguments) {
   if (arguments.empty()) {
-    say_error_text(usage());
+    tool::say_error_text(usage());
     throw Error(ErrorCode::kBadOption, "no command was given");
   }
   const std::string& first = arguments.front();
   if (first == "--help" || first == "-h" || first == "help") {
-    say_text(usage());
+    tool::say_text(usage());
     return 0;
   }
   if (first == "--version") {
@@ -89,7 +93,7 @@ int report(ErrorCode code, std::string message) {
 
 // What was printed may sit in a buffer until now: a full disk must not pass for success, nor hide another failure.
 int flushed(int status) {
-  if (output_is_whole() || status != 0) return status;
+  if (tool::output_is_whole() || status != 0) return status;
   return report(ErrorCode::kCannotWrite, "cannot write to the standard output");
 }
 
@@ -110,8 +114,8 @@ std::span<const Command> commands() { return kCommands; }
 
 int main(int argc, char** argv) {
   using npu::contract::ErrorCode;
-  npu::cli::prepare_output();
-  npu::cli::clean_up_on_signals();
+  npu::tool::prepare_output();
+  npu::tool::clean_up_on_signals();
   npu::cli::allow_many_files();
   std::signal(SIGXFSZ, SIG_IGN);  // so that writing beyond a limit fails as on a full disk, and cleans up
   try {

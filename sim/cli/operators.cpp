@@ -15,16 +15,17 @@
 #include "hw/contract/error.h"
 #include "hw/presets/preset.h"
 #include "sim/cli/command.h"
-#include "sim/cli/operator_sample.h"
 #include "sim/cli/options.h"
-#include "sim/cli/say.h"
+#include "sim/generator/operator_sample.h"
 #include "sim/reference/call.h"
 #include "sim/reference/reference.h"
+#include "sim/tool/say.h"
 
 namespace npu::cli {
 
 namespace po = boost::program_options;
 using contract::ErrorCode;
+using tool::say;
 
 namespace {
 
@@ -88,7 +89,7 @@ bool is_refusal(const Error& error) {
   return error.exit_status() == contract::exit_status(ErrorCode::kOperatorUnsupported);
 }
 
-bool reference_runs(const OperatorSample& sample) {
+bool reference_runs(const generator::OperatorSample& sample) {
   reference::CustomOperators custom;
   custom.add("sample", "copy", [](reference::Call& call) { call.output(0).bytes = call.input(0).bytes; });
   reference::Context context;
@@ -123,7 +124,7 @@ OperatorRow row_of(const graph::OperatorInfo& entry, const graph::TypeRow* types
   if (types != nullptr) row.types = describe_row(entry, *types);
   row.any_of = names_of(types != nullptr ? types->any_of : entry.any_of);
   row.all_of = names_of(types != nullptr ? types->all_of : 0);
-  const OperatorSample sample = sample_of(entry, types);
+  const generator::OperatorSample sample = generator::sample_of(entry, types);
   row.reference = reference_runs(sample);
   ask_machine(entry, sample.graph, preset, row);
   return row;

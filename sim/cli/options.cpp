@@ -4,19 +4,22 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <sstream>
+#include <thread>
 
 #include "hw/contract/error.h"
 #include "hw/contract/suggestion.h"
 #include "hw/presets/preset.h"
-#include "sim/cli/say.h"
+#include "sim/tool/say.h"
 
 namespace npu::cli {
 
 namespace po = boost::program_options;
 using contract::ErrorCode;
+using tool::say;
 
 namespace {
 
@@ -113,6 +116,15 @@ uint64_t parse_number(std::string_view text, std::string_view option) {
     throw Error(ErrorCode::kBadOption, fmt::format("{} needs a whole number, not '{}'", option, text));
   }
   return value;
+}
+
+size_t parse_jobs(const std::string& text) {
+  constexpr uint64_t kMaxJobs = 256;
+  const uint64_t jobs = text.empty() ? std::max(1u, std::thread::hardware_concurrency()) : parse_number(text, "--jobs");
+  if (jobs == 0 || jobs > kMaxJobs) {
+    throw Error(ErrorCode::kBadOption, fmt::format("--jobs takes 1 to {}, not {}", kMaxJobs, jobs));
+  }
+  return jobs;
 }
 
 }  // namespace npu::cli

@@ -47,4 +47,7 @@ struct Given {
 // A decimal number. Throws Error(kBadOption) naming the option.
 [[nodiscard]] uint64_t parse_number(std::string_view text, std::string_view option);
 
+// The number of --jobs; as many as processors when the text is empty. Throws Error(kBadOption).
+[[nodiscard]] size_t parse_jobs(const std::string& text);
+
 }  // namespace npu::cli

@@ -9,19 +9,20 @@
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "sim/cli/command.h"
-#include "sim/cli/data.h"
 #include "sim/cli/data_options.h"
-#include "sim/cli/network.h"
 #include "sim/cli/options.h"
-#include "sim/cli/oracle.h"
-#include "sim/cli/progress.h"
-#include "sim/cli/say.h"
-#include "sim/cli/state_file.h"
 #include "sim/report/table.h"
+#include "sim/tool/progress.h"
+#include "sim/tool/say.h"
+#include "sim/workload/data.h"
+#include "sim/workload/network.h"
+#include "sim/workload/oracle.h"
+#include "sim/workload/state_file.h"
 
 namespace npu::cli {
 
 namespace po = boost::program_options;
+using tool::say;
 
 namespace {
 
@@ -36,7 +37,7 @@ constexpr CommandHelp kReferenceHelp = {
     "  npu reference wake_word.tosa --input frames.npy --sequence --skip 20 --resume s.state --outputs out/\n"};
 
 // Throws for a graph above the level that was asked for.
-void check_level(const po::variables_map& values, const Network& network) {
+void check_level(const po::variables_map& values, const workload::Network& network) {
   if (values.count("level") == 0) return;
   const auto& name = values["level"].as<std::string>();
   const auto level = graph::level_from_name(name);
@@ -59,39 +60,41 @@ int run_reference(const Arguments& arguments) {
   const auto values = parse(arguments, kReferenceHelp, options, hidden, positional);
   if (!values) return 0;
   DataOptions data = data_options(*values);
-  const Network network = load_network(required(*values, "file", "the network's FILE", "npu reference"));
+  const workload::Network network =
+      workload::load_network(required(*values, "file", "the network's FILE", "npu reference"));
   check_level(*values, network);
-  if (!data.outputs.empty()) check_folder_writable(data.outputs);
-  add_outputs(data.places, network.outputs, data.outputs);
-  if (data.strict) check_strict(network);
-  const runtime::Snapshot start = start_of(data, network);
-  const InputData inputs(network.inputs, data.inputs, data.sequence, data.range);
+  if (!data.outputs.empty()) tool::check_folder_writable(data.outputs);
+  workload::add_outputs(data.places, network.outputs, data.outputs);
+  if (data.strict) workload::check_strict(network);
+  const runtime::Snapshot start = workload::start_of(data.resume, network);
+  const workload::InputData inputs(network.inputs, data.inputs, data.sequence, data.range);
 
-  Oracle oracle(network, data.zero_init, to_reference(start));
-  std::optional<OutputData> outputs;
+  workload::Oracle oracle(network, data.zero_init, workload::to_reference(start));
+  std::optional<workload::OutputData> outputs;
   if (!data.outputs.empty()) outputs.emplace(network.outputs, inputs.stacked());
   {
-    Progress progress(inputs.invocations(), "invocation", data.quiet);
+    tool::Progress progress(inputs.invocations(), "invocation", data.quiet);
     for (int64_t i = 0; i < inputs.invocations(); ++i) {
       const std::vector<graph::Value> values = oracle.run(inputs.invocation(i));
       if (outputs) outputs->add(values);
       progress.step();
     }
   }
-  StagedFiles files;
+  tool::StagedFiles files;
   if (outputs) outputs->write(files, data.outputs);
   if (!data.save_state.empty()) {
-    write_snapshot(files, data.save_state,
-                   from_reference(oracle.state(), network, start, static_cast<uint64_t>(inputs.invocations())));
+    workload::write_snapshot(
+        files, data.save_state,
+        workload::from_reference(oracle.state(), network, start, static_cast<uint64_t>(inputs.invocations())));
   }
   files.commit();
   say("reference {} invocation{} of {}\n", report::grouped(static_cast<uint64_t>(inputs.invocations())),
       inputs.invocations() == 1 ? "" : "s", network.path.string());
-  for (const GraphPort& port : network.outputs) {
+  for (const workload::GraphPort& port : network.outputs) {
     say("output    {} {}{}\n", graph::printable(port.name), graph::describe_type(port.type, port.shape),
         data.outputs.empty()
             ? ""
-            : " -> " + (std::filesystem::path(data.outputs) / (file_name_for(port.name) + ".npy")).string());
+            : " -> " + (std::filesystem::path(data.outputs) / (workload::file_name_for(port.name) + ".npy")).string());
   }
   if (!data.save_state.empty()) say("state     -> {}\n", data.save_state);
   return 0;

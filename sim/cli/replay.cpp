@@ -10,20 +10,21 @@
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "sim/cli/command.h"
-#include "sim/cli/data.h"
-#include "sim/cli/file_places.h"
 #include "sim/cli/options.h"
 #include "sim/cli/rtl_on_demand.h"
-#include "sim/cli/say.h"
 #include "sim/cosim/back_ends.h"
 #include "sim/cosim/bundle.h"
 #include "sim/report/table.h"
+#include "sim/tool/file_places.h"
+#include "sim/tool/say.h"
+#include "sim/workload/data.h"
 
 namespace npu::cli {
 
 namespace po = boost::program_options;
 namespace fs = std::filesystem;
 using contract::ErrorCode;
+using tool::say;
 
 namespace {
 
@@ -68,8 +69,8 @@ void print(const fs::path& folder, const cosim::Bundle& bundle, const cosim::Com
 
 // Throws where no waveform can be, also over a part of the bundle.
 void check_waveform(const fs::path& folder, const fs::path& waveform) {
-  check_file_writable(waveform);
-  FilePlaces places;
+  tool::check_file_writable(waveform);
+  tool::FilePlaces places;
   std::error_code ignored;
   for (const fs::directory_entry& file : fs::directory_iterator(folder, ignored)) {
     if (file.path().extension() != ".fst") places.read("a part of the bundle", file.path());

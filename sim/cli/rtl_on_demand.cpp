@@ -13,11 +13,14 @@
 #include <string>
 
 #include "hw/contract/error.h"
-#include "sim/cli/process.h"
-#include "sim/cli/say.h"
 #include "sim/cosim/rtl_engine.h"
+#include "sim/tool/process.h"
+#include "sim/tool/say.h"
 
 namespace npu::cli {
+
+using tool::say_error;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -75,8 +78,8 @@ void provide_rtl() {
   const BuildLock lock(folder);
   if (has_fitting_rtl(can_build)) return;
   say_error("npu: building the RTL with Verilator, once; this takes a minute or two\n");
-  const ProcessResult built =
-      run_process({cmake, "--build", folder.string(), "--target", "npu_rtl_module"}, folder, "");
+  const tool::ProcessResult built =
+      tool::run_process({cmake, "--build", folder.string(), "--target", "npu_rtl_module"}, folder, "");
   if (built.status == 0 && cosim::has_rtl()) return;
   const size_t kept = std::min<size_t>(built.output.size(), 2000);
   say_error("{}\n", built.output.substr(built.output.size() - kept));

@@ -16,26 +16,28 @@
 #include "hw/presets/preset.h"
 #include "sim/cli/back_end_options.h"
 #include "sim/cli/command.h"
-#include "sim/cli/data.h"
 #include "sim/cli/firmware_console.h"
-#include "sim/cli/network.h"
-#include "sim/cli/oracle.h"
-#include "sim/cli/progress.h"
 #include "sim/cli/rtl_machines.h"
 #include "sim/cli/run_options.h"
-#include "sim/cli/say.h"
-#include "sim/cli/staged_files.h"
-#include "sim/cli/state_file.h"
 #include "sim/cosim/back_ends.h"
 #include "sim/platform/platform.h"
 #include "sim/report/json.h"
 #include "sim/report/report.h"
 #include "sim/report/table.h"
 #include "sim/report/trace.h"
+#include "sim/tool/progress.h"
+#include "sim/tool/say.h"
+#include "sim/tool/staged_files.h"
+#include "sim/workload/data.h"
+#include "sim/workload/network.h"
+#include "sim/workload/oracle.h"
+#include "sim/workload/state_file.h"
 
 namespace npu::cli {
 
 using contract::ErrorCode;
+using tool::say;
+using tool::say_error;
 
 namespace {
 
@@ -170,13 +172,13 @@ void note_unstruck(const RunOptions& options, runtime::Device& device) {
   }
 }
 
-report::RunInfo run_info(const RunOptions& options, const Network& network, const presets::Preset& preset,
+report::RunInfo run_info(const RunOptions& options, const workload::Network& network, const presets::Preset& preset,
                          const compiler::Program& program, std::optional<uint64_t> random_inputs) {
   report::RunInfo info;
   info.random_inputs = random_inputs;
   info.tool_version = NPU_VERSION;
   info.file = network.path.string();
-  info.file_sha256 = sha256_of(network);
+  info.file_sha256 = workload::sha256_of(network);
   info.machine = preset;
   info.mode = options.mode;
   info.state_in_dram = options.state_in_dram;
@@ -200,7 +202,7 @@ compiler::Options compiler_options(const RunOptions& options) {
 }
 
 // Cycles are of use without data, too: a run without any input gets random ones.
-std::optional<uint64_t> seed_of_inputs(const RunOptions& options, const Network& network) {
+std::optional<uint64_t> seed_of_inputs(const RunOptions& options, const workload::Network& network) {
   if (options.random_inputs || !options.data.inputs.empty() || network.inputs.empty()) return options.random_inputs;
   return kSeed;
 }
@@ -208,8 +210,8 @@ std::optional<uint64_t> seed_of_inputs(const RunOptions& options, const Network&
 // Where the results of the invocations go.
 struct Results {
   report::Collector collector;
-  std::optional<OutputData> outputs;
-  std::optional<Oracle> oracle;
+  std::optional<workload::OutputData> outputs;
+  std::optional<workload::Oracle> oracle;
   std::optional<report::TraceWriter> trace;
 };
 
@@ -232,10 +234,10 @@ class ConsoleGuard {
   runtime::Device& device_;
 };
 
-void run_all(const InputData& inputs, runtime::Job& job, uint32_t commands, const FirmwareConsole& console,
+void run_all(const workload::InputData& inputs, runtime::Job& job, uint32_t commands, const FirmwareConsole& console,
              runtime::Device& device, cosim::BackEnds& back_ends, bool quiet, Results& results) {
   const ConsoleGuard guard(console, device);
-  Progress progress(inputs.invocations(), "invocation", quiet);
+  tool::Progress progress(inputs.invocations(), "invocation", quiet);
   for (int64_t i = 0; i < inputs.invocations(); ++i) {
     const std::vector<graph::Value> frame = inputs.invocation(i);
     for (size_t port = 0; port < frame.size(); ++port) job.set_input(port, frame[port]);
@@ -265,7 +267,8 @@ void run_all(const InputData& inputs, runtime::Job& job, uint32_t commands, cons
 }
 
 // Returns how many records the trace leaves out.
-uint64_t write_files(const RunOptions& options, Results& results, const report::Report& report, StagedFiles& files) {
+uint64_t write_files(const RunOptions& options, Results& results, const report::Report& report,
+                     tool::StagedFiles& files) {
   if (results.outputs) results.outputs->write(files, options.data.outputs);
   if (!options.json.empty()) files.write(options.json, report::to_json(report));
   if (!options.csv.empty()) files.write(options.csv, report::to_csv(report));
@@ -283,7 +286,7 @@ std::string with_random_inputs(const report::RunInfo& info) {
   return info.random_inputs ? fmt::format(" with --random-inputs {}", *info.random_inputs) : "";
 }
 
-void print_report(const RunOptions& options, const Network& network, const report::Report& report) {
+void print_report(const RunOptions& options, const workload::Network& network, const report::Report& report) {
   const auto plural = [](uint64_t count) { return count == 1 ? "" : "s"; };
   say("{} on {} ({}), {} invocation{}\n", network.path.string(), report.info.machine.name, options.mode,
       report::grouped(report.invocations), plural(report.invocations));
@@ -311,10 +314,10 @@ int run_run(const Arguments& arguments) {
   if (!parsed) return 0;
   const RunOptions& options = *parsed;
   const presets::Preset preset = presets::load_preset(options.config);
-  const Network network = load_network(options.file);
-  add_outputs(parsed->data.places, network.outputs, options.data.outputs);
-  if (options.data.strict) check_strict(network);
-  const runtime::Snapshot start = start_of(options.data, network);
+  const workload::Network network = workload::load_network(options.file);
+  workload::add_outputs(parsed->data.places, network.outputs, options.data.outputs);
+  if (options.data.strict) workload::check_strict(network);
+  const runtime::Snapshot start = workload::start_of(options.data.resume, network);
 
   const FirmwareConsole console(options.firmware_log);
   cosim::BackEnds back_ends(preset.caps);
@@ -324,7 +327,8 @@ int run_run(const Arguments& arguments) {
   choose_layers(options.back_ends, program, back_ends);
   // After compiling: a user without data learns first whether the network runs at all.
   const std::optional<uint64_t> seed = seed_of_inputs(options, network);
-  const InputData inputs(network.inputs, options.data.inputs, options.data.sequence, options.data.range, seed);
+  const workload::InputData inputs(network.inputs, options.data.inputs, options.data.sequence, options.data.range,
+                                   seed);
   check_jobs(options.faults, inputs.invocations());
   runtime::Context context =
       device.create_context({.zero_init = options.data.zero_init, .double_buffer = options.double_buffer});
@@ -334,10 +338,10 @@ int run_run(const Arguments& arguments) {
   info.injected = inject(options.injections, device, loaded);
   for (const platform::FaultClause& fault : options.faults) info.injected.push_back(fault.text);
 
-  StagedFiles files;
+  tool::StagedFiles files;
   Results results{report::Collector(std::move(info), program), std::nullopt, std::nullopt, std::nullopt};
   if (!options.data.outputs.empty()) results.outputs.emplace(network.outputs, inputs.stacked());
-  if (options.check) results.oracle.emplace(network, options.data.zero_init, to_reference(start));
+  if (options.check) results.oracle.emplace(network, options.data.zero_init, workload::to_reference(start));
   if (!options.trace.empty()) results.trace.emplace(options.trace, program, preset.caps);
   runtime::Job job = loaded.create_job();
   try {
@@ -352,7 +356,7 @@ int run_run(const Arguments& arguments) {
   report.engines = engine_runs(options.back_ends, back_ends);
   if (results.oracle) report.check = results.oracle->result();
   if (!options.data.save_state.empty()) {
-    write_snapshot(files, options.data.save_state, context.snapshot(network.path.filename().string()));
+    workload::write_snapshot(files, options.data.save_state, context.snapshot(network.path.filename().string()));
   }
   const uint64_t left_out = write_files(options, results, report, files);
   print_report(options, network, report);

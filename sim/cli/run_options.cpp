@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "hw/contract/error.h"
-#include "sim/cli/data.h"
 #include "sim/cli/options.h"
+#include "sim/workload/data.h"
 
 namespace npu::cli {
 
@@ -166,9 +166,9 @@ RunOptions read_options(const po::variables_map& values) {
   for (const auto& [name, target] :
        {std::pair{"json", &options.json}, std::pair{"csv", &options.csv}, std::pair{"trace", &options.trace}}) {
     *target = file_option(values, name);
-    if (!target->empty()) check_file_writable(*target);
+    if (!target->empty()) tool::check_file_writable(*target);
   }
-  if (options.trace == kStandardOutput) {
+  if (options.trace == tool::kStandardOutput) {
     throw Error(ErrorCode::kBadOption,
                 "--trace needs the name of a file; standard output, '-', is for --json or --csv");
   }
@@ -177,7 +177,7 @@ RunOptions read_options(const po::variables_map& values) {
   }
   options.state_in_dram = values["state-in-dram"].as<bool>();
   options.double_buffer = values["double-buffer"].as<bool>();
-  if (!options.data.outputs.empty()) check_folder_writable(options.data.outputs);
+  if (!options.data.outputs.empty()) tool::check_folder_writable(options.data.outputs);
   read_firmware_options(values, options);
   if (values.count("jitter") > 0) options.jitter = parse_jitter(values["jitter"].as<std::string>());
   if (values.count("inject") > 0) {
@@ -193,7 +193,7 @@ RunOptions read_options(const po::variables_map& values) {
 
 // Throws for a file that is read and written, or written twice.
 void add_places(RunOptions& options) {
-  FilePlaces& places = options.data.places;
+  tool::FilePlaces& places = options.data.places;
   places.read_machine(options.config);
   places.read("the firmware", options.firmware);
   places.write("--json", options.json);

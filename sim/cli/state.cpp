@@ -11,11 +11,11 @@
 #include "hw/contract/error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/options.h"
-#include "sim/cli/say.h"
-#include "sim/cli/state_file.h"
 #include "sim/report/columns.h"
 #include "sim/report/sha256.h"
 #include "sim/report/table.h"
+#include "sim/tool/say.h"
+#include "sim/workload/state_file.h"
 
 namespace npu::cli {
 
@@ -25,6 +25,7 @@ using graph::in_quotes;
 using report::grouped;
 using runtime::Snapshot;
 using runtime::SnapshotVariable;
+using tool::say;
 
 namespace {
 
@@ -127,7 +128,7 @@ int list(const Arguments& arguments) {
   const auto values = parse_files(arguments, kListHelp, options, {"file"}, false);
   if (!values) return 0;
   const std::string file = required(*values, "file", "the FILE", "npu state list");
-  const Snapshot snapshot = read_snapshot(file);
+  const Snapshot snapshot = workload::read_snapshot(file);
   if ((*values)["json"].as<bool>()) {
     say("{}\n", dump(list_json(file, snapshot)));
     return 0;
@@ -175,7 +176,7 @@ int diff(const Arguments& arguments) {
   if (!values) return 0;
   const std::string first = required(*values, "first", "the first file", "npu state diff");
   const std::string second = required(*values, "second", "the second file", "npu state diff");
-  const Snapshot a = read_snapshot(first), b = read_snapshot(second);
+  const Snapshot a = workload::read_snapshot(first), b = workload::read_snapshot(second);
   const std::vector<runtime::SnapshotDifference> differences = runtime::diff(a, b);
   const uint64_t compared = comparable(a, b);
   if ((*values)["json"].as<bool>()) {
@@ -224,8 +225,8 @@ int clear(const Arguments& arguments) {
   const std::string file = required(*values, "file", "the FILE", "npu state clear");
   const std::string given = file_option(*values, "output");
   const std::string out = given.empty() ? file : given;
-  check_file_writable(out);
-  Snapshot snapshot = read_snapshot(file);
+  tool::check_file_writable(out);
+  Snapshot snapshot = workload::read_snapshot(file);
   std::set<std::string> names;  // one that is named twice counts once
   if (values->count("names") > 0) {
     const auto& list = (*values)["names"].as<std::vector<std::string>>();
@@ -240,8 +241,8 @@ int clear(const Arguments& arguments) {
     variable.last_writer.clear();
     variable.invocations = 0;
   }
-  StagedFiles files;
-  write_snapshot(files, out, snapshot);
+  tool::StagedFiles files;
+  workload::write_snapshot(files, out, snapshot);
   files.commit();
   say("cleared {} of {} variables -> {}\n", names.size(), snapshot.variables.size(), out);
   return 0;
@@ -251,9 +252,10 @@ int check(const Arguments& arguments) {
   const auto values = parse_files(arguments, kCheckHelp, {}, {"file", "network"}, false);
   if (!values) return 0;
   const std::string file = required(*values, "file", "the FILE", "npu state check");
-  const Network network = load_network(required(*values, "network", "the NETWORK", "npu state check"));
-  const Snapshot snapshot = read_snapshot(file);
-  check_fit(snapshot, file, network);
+  const workload::Network network =
+      workload::load_network(required(*values, "network", "the NETWORK", "npu state check"));
+  const Snapshot snapshot = workload::read_snapshot(file);
+  workload::check_fit(snapshot, file, network);
   say("{} fits {}: {} variable{} of the same types and shapes\n", file, network.path.string(),
       snapshot.variables.size(), snapshot.variables.size() == 1 ? "" : "s");
   return 0;

@@ -14,36 +14,38 @@
 #include "hw/contract/gen/commands.h"
 #include "hw/presets/preset.h"
 #include "sim/cli/command.h"
-#include "sim/cli/oracle.h"
 #include "sim/cli/stream_options.h"
 #include "sim/cli/stream_session.h"
 #include "sim/platform/platform.h"
 #include "sim/report/columns.h"
 #include "sim/report/table.h"
+#include "sim/tool/say.h"
+#include "sim/workload/oracle.h"
 
 namespace npu::cli {
 
 using contract::ErrorCode;
 using graph::in_quotes;
 using report::grouped;
+using tool::say;
 
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Check {
+struct StreamCheck {
   uint64_t compared = 0, differing = 0;
   std::string first;  // that differs, in words
 };
 
 // Where its outputs go.
 std::filesystem::path folder_of(const StreamOptions& options, const Stream& stream) {
-  return std::filesystem::path(options.outputs) / file_name_for(stream.name);
+  return std::filesystem::path(options.outputs) / workload::file_name_for(stream.name);
 }
 
-InputData load_frames(const Network& network, const std::vector<std::string>& inputs) {
+workload::InputData load_frames(const workload::Network& network, const std::vector<std::string>& inputs) {
   try {
-    return InputData(network.inputs, inputs, true);
+    return workload::InputData(network.inputs, inputs, true);
   } catch (const Error& error) {
     throw Error(error.code(), fmt::format("{}: {}", in_quotes(network.path.string()), error.what()));
   }
@@ -85,8 +87,8 @@ void tell_apart(std::vector<Stream>& streams) {
 std::vector<Stream> load_streams(const StreamOptions& options, const contract::Capabilities& caps) {
   std::vector<Stream> streams;
   for (const StreamArgument& argument : options.streams) {
-    Network network = load_network(argument.network);
-    InputData frames = load_frames(network, argument.inputs);
+    workload::Network network = workload::load_network(argument.network);
+    workload::InputData frames = load_frames(network, argument.inputs);
     std::string name = network.path.stem().string();
     streams.push_back({std::move(name), std::move(network), std::move(frames), {}});
   }
@@ -98,7 +100,7 @@ std::vector<Stream> load_streams(const StreamOptions& options, const contract::C
 }
 
 Outputs run_reference(const Stream& stream) {
-  Oracle oracle(stream.network, false);
+  workload::Oracle oracle(stream.network, false);
   Outputs outputs;
   for (int64_t i = 0; i < stream.frames.invocations(); ++i) outputs.push_back(oracle.run(stream.frames.invocation(i)));
   return outputs;
@@ -125,7 +127,7 @@ std::vector<Outputs> run_shared_reference(const std::vector<Stream>& streams) {
   return outputs;
 }
 
-void compare(const Stream& stream, const Outputs& got, const Outputs& want, Check& check) {
+void compare(const Stream& stream, const Outputs& got, const Outputs& want, StreamCheck& check) {
   for (size_t frame = 0; frame < want.size(); ++frame) {
     for (size_t i = 0; i < want[frame].size(); ++i) {
       const graph::Difference difference = graph::compare(got[frame][i], want[frame][i]);
@@ -152,13 +154,13 @@ StateBytes state_bytes(const Stream& stream) {
 }
 
 Json to_json(const StreamOptions& options, const std::vector<Stream>& streams, const Interleaved& run,
-             const std::optional<Check>& check) {
+             const std::optional<StreamCheck>& check) {
   Json networks = Json::array(), rounds = Json::array();
   for (size_t i = 0; i < streams.size(); ++i) {
     const StateBytes bytes = state_bytes(streams[i]);
     networks.push_back({{"name", streams[i].name},
                         {"file", streams[i].network.path.string()},
-                        {"sha256", sha256_of(streams[i].network)},
+                        {"sha256", workload::sha256_of(streams[i].network)},
                         {"frames", streams[i].frames.invocations()},
                         {"variables", streams[i].program.variables.size()},
                         {"bytes", bytes.all},
@@ -178,7 +180,7 @@ Json to_json(const StreamOptions& options, const std::vector<Stream>& streams, c
 }
 
 void print(const StreamOptions& options, const std::vector<Stream>& streams, const Interleaved& run,
-           const std::optional<Check>& check) {
+           const std::optional<StreamCheck>& check) {
   std::vector<report::Row> rows;
   for (size_t i = 0; i < streams.size(); ++i) {
     const auto frames = static_cast<uint64_t>(streams[i].frames.invocations());
@@ -198,10 +200,10 @@ void print(const StreamOptions& options, const std::vector<Stream>& streams, con
 }
 
 void write_files(const StreamOptions& options, const std::vector<Stream>& streams, const Interleaved& run,
-                 const std::optional<Check>& check) {
-  StagedFiles files;
+                 const std::optional<StreamCheck>& check) {
+  tool::StagedFiles files;
   for (size_t i = 0; i < streams.size() && !options.outputs.empty(); ++i) {
-    OutputData outputs(streams[i].network.outputs, true);
+    workload::OutputData outputs(streams[i].network.outputs, true);
     for (const std::vector<graph::Value>& frame : run.outputs[i]) outputs.add(frame);
     outputs.write(files, folder_of(options, streams[i]));
   }
@@ -224,14 +226,15 @@ int run_stream(const Arguments& arguments) {
   runtime::Device device = runtime::Device::open(platform::open_tlm_device(machine));
   const std::vector<Stream> streams = load_streams(options, device.capabilities());
   for (const Stream& stream : streams) {
-    if (!options.outputs.empty()) add_outputs(parsed->places, stream.network.outputs, folder_of(options, stream));
+    if (!options.outputs.empty())
+      workload::add_outputs(parsed->places, stream.network.outputs, folder_of(options, stream));
   }
 
   const runtime::ContextOptions context = {.double_buffer = options.double_buffer};
   int64_t frames = 0;
   for (const Stream& stream : streams) frames += stream.frames.invocations();
   const bool alone = options.check == "undisturbed";
-  Progress progress(alone ? 2 * frames : frames, "frame", options.quiet);
+  tool::Progress progress(alone ? 2 * frames : frames, "frame", options.quiet);
   std::vector<Outputs> wanted;
   for (const Stream& stream : streams) {
     if (alone) wanted.push_back(run_alone(device, stream, context, progress));
@@ -244,7 +247,7 @@ int run_stream(const Arguments& arguments) {
                                            .share = options.share,
                                            .context = context},
                                           progress);
-  std::optional<Check> check;
+  std::optional<StreamCheck> check;
   if (!wanted.empty()) check.emplace();
   for (size_t i = 0; i < wanted.size(); ++i) compare(streams[i], run.outputs[i], wanted[i], *check);
   write_files(options, streams, run, check);

@@ -8,8 +8,8 @@
 #include "driver/graph/text.h"
 #include "driver/runtime/limits.h"
 #include "hw/contract/error.h"
-#include "sim/cli/data.h"
 #include "sim/cli/options.h"
+#include "sim/workload/data.h"
 
 namespace npu::cli {
 
@@ -35,12 +35,12 @@ constexpr CommandHelp kStreamHelp = {
     "  npu stream a.tosa=a.npy b.tosa=b.npy --check reference --outputs out/ --json out/stream.json\n"};
 
 // Throws for a file that is read and written.
-FilePlaces places_of(const StreamOptions& options) {
-  FilePlaces places;
+tool::FilePlaces places_of(const StreamOptions& options) {
+  tool::FilePlaces places;
   places.read_machine(options.config);
   for (const StreamArgument& stream : options.streams) {
     places.read("the network", stream.network);
-    for (const std::string& input : stream.inputs) read_input(places, "the frames", input);
+    for (const std::string& input : stream.inputs) tool::read_input(places, "the frames", input);
   }
   places.write("--json", options.json);
   return places;
@@ -157,9 +157,9 @@ std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
         "networks that --share their variables are meant to change each other's outputs, so that --check undisturbed "
         "makes no sense; give --check reference");
   }
-  if (!result.json.empty()) check_file_writable(result.json);
+  if (!result.json.empty()) tool::check_file_writable(result.json);
   result.places = places_of(result);
-  if (!result.outputs.empty()) check_folder_writable(result.outputs);
+  if (!result.outputs.empty()) tool::check_folder_writable(result.outputs);
   return result;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/cli/command.h"
-#include "sim/cli/file_places.h"
+#include "sim/tool/file_places.h"
 
 namespace npu::cli {
 
@@ -23,8 +23,8 @@ struct StreamOptions {
   std::string config, mode, check, outputs, json;
   uint64_t seed = 1;
   bool retention = false, state_in_dram = false, double_buffer = false, quiet = false;
-  bool share = false;  // all networks in one context
-  FilePlaces places;   // of networks, frames and --json
+  bool share = false;       // all networks in one context
+  tool::FilePlaces places;  // of networks, frames and --json
 };
 
 // nullopt after printing the help. Checks that what is to be written can be, and that no file is read and written.

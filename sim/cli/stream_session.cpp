@@ -72,7 +72,7 @@ void power_down(runtime::Device& device) {
 }  // namespace
 
 Outputs run_alone(runtime::Device& device, const Stream& stream, const runtime::ContextOptions& context,
-                  Progress& progress) {
+                  tool::Progress& progress) {
   Player player(new_context(device, context), stream);
   while (player.has_frames()) {
     player.start();
@@ -83,7 +83,7 @@ Outputs run_alone(runtime::Device& device, const Stream& stream, const runtime::
 }
 
 Interleaved run_interleaved(runtime::Device& device, const std::vector<Stream>& streams, uint64_t seed,
-                            const InterleavedOptions& options, Progress& progress) {
+                            const InterleavedOptions& options, tool::Progress& progress) {
   cosim::Random random(seed);
   std::vector<Player> players;
   players.reserve(streams.size());

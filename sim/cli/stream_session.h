@@ -9,17 +9,17 @@
 #include "driver/compiler/program.h"
 #include "driver/graph/value.h"
 #include "driver/runtime/runtime.h"
-#include "sim/cli/data.h"
-#include "sim/cli/network.h"
-#include "sim/cli/progress.h"
+#include "sim/tool/progress.h"
+#include "sim/workload/data.h"
+#include "sim/workload/network.h"
 
 namespace npu::cli {
 
 // A network and its frames.
 struct Stream {
   std::string name;  // the network's file name without its extension; no two streams have the same
-  Network network;
-  InputData frames;
+  workload::Network network;
+  workload::InputData frames;
   compiler::Program program;
 };
 
@@ -48,12 +48,12 @@ struct Interleaved {
 // All frames of one stream, one after the other, in a new context that has the device to itself. Throws what running a
 // job throws.
 [[nodiscard]] Outputs run_alone(runtime::Device& device, const Stream& stream, const runtime::ContextOptions& context,
-                                Progress& progress);
+                                tool::Progress& progress);
 
 // All frames of all streams. In each round a random choice of the streams that have frames left, in random order, gets
 // its next frame, and their jobs are in flight together; in one context they run in the order of their start. What is
 // random follows from the seed alone.
 [[nodiscard]] Interleaved run_interleaved(runtime::Device& device, const std::vector<Stream>& streams, uint64_t seed,
-                                          const InterleavedOptions& options, Progress& progress);
+                                          const InterleavedOptions& options, tool::Progress& progress);
 
 }  // namespace npu::cli

@@ -9,9 +9,9 @@
 #include "driver/compiler/compile.h"
 #include "driver/runtime/runtime.h"
 #include "hw/contract/error.h"
-#include "sim/cli/cosim_operator.h"
 #include "sim/platform/platform.h"
 #include "sim/reference/reference.h"
+#include "sim/regression/operator_network.h"
 #include "tests/unit/bins/graph_bins.h"
 
 namespace npu::test {
@@ -37,7 +37,7 @@ graph::Value frame_of(const graph::Value& stacked, int64_t frame) {
 }
 
 // Elements compared. All results of these networks are defined.
-int64_t compare_operator(const cli::OperatorNetwork& network, runtime::Device& device) {
+int64_t compare_operator(const regression::OperatorNetwork& network, runtime::Device& device) {
   runtime::Context context = device.create_context();
   runtime::LoadedProgram program = context.load(compiler::compile(network.graph, device.capabilities()));
   runtime::Job job = program.create_job();
@@ -72,12 +72,13 @@ TEST_P(RandomOperators, EqualTheReference) {
   GraphBins bins;
   for (uint32_t i = 1; i < graph::kOpCount; ++i) {
     const auto op = static_cast<graph::Op>(i);
-    if (!cli::device_runs(op, device.capabilities())) continue;
+    if (!regression::device_runs(op, device.capabilities())) continue;
     const uint32_t of_each = has_windows(op) ? kOfEachWindow : kOfEach;
     for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) {
       SCOPED_TRACE(std::string(name(op)) + ", seed " + std::to_string(seed));
       try {
-        const cli::OperatorNetwork network = cli::random_operator(op, device.capabilities(), seed, of_each);
+        const regression::OperatorNetwork network =
+            regression::random_operator(op, device.capabilities(), seed, of_each);
         compared += compare_operator(network, device);
         bins.add(network.graph);
         ++networks;

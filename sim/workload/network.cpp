@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <span>
+#include <string_view>
+
+#include "driver/graph/file.h"
+#include "driver/graph/reader.h"
+#include "driver/graph/text.h"
+#include "driver/graph/validate.h"
+#include "hw/contract/error.h"
+#include "sim/report/sha256.h"
+#include "sim/report/state.h"
+
+namespace npu::workload {
+namespace {
+
+using graph::Block;
+using graph::Op;
+using graph::Operator;
+using graph::TensorId;
+
+// The reader takes no more either.
+constexpr uintmax_t kMaxNetwork = uintmax_t{2} << 30;
+
+// Operators that pass the bits of their first operand on.
+bool passes_bits(Op op) { return op == Op::kReshape || op == Op::kIdentity || op == Op::kTranspose; }
+
+// Tensors that an unsigned RESCALE reads, or whose bits go to one unchanged.
+std::set<TensorId> feeding_unsigned(const Block& block) {
+  std::set<TensorId> found;
+  for (auto op = block.operators.rbegin(); op != block.operators.rend(); ++op) {
+    if (op->inputs.empty()) continue;
+    const bool rescale = op->op == Op::kRescale && op->attributes.input_unsigned;
+    if (rescale || (passes_bits(op->op) && found.count(op->outputs[0]) > 0)) found.insert(op->inputs[0]);
+  }
+  return found;
+}
+
+// Tensors that an unsigned RESCALE makes, or whose bits come from one unchanged.
+std::set<TensorId> leaving_unsigned(const Block& block) {
+  std::set<TensorId> found;
+  for (const Operator& op : block.operators) {
+    if (op.inputs.empty() || op.outputs.empty()) continue;
+    const bool rescale = op.op == Op::kRescale && op.attributes.output_unsigned;
+    if (rescale || (passes_bits(op.op) && found.count(op.inputs[0]) > 0)) found.insert(op.outputs[0]);
+  }
+  return found;
+}
+
+std::vector<GraphPort> ports(const Block& block, const std::vector<TensorId>& ids,
+                             const std::set<TensorId>& unsigned_ids) {
+  std::vector<GraphPort> result;
+  for (const TensorId id : ids) {
+    const graph::Tensor& tensor = block.tensors[id];
+    result.push_back({tensor.name, tensor.type, tensor.shape, unsigned_ids.count(id) > 0});
+  }
+  return result;
+}
+
+// The commonest of files that are no .tosa yet.
+void refuse_what_needs_import(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
+  const std::string_view head(reinterpret_cast<const char*>(bytes.data()), std::min<size_t>(bytes.size(), 8));
+  const std::string ending = path.extension().string();
+  const bool tflite = head.size() == 8 && head.substr(4) == "TFL3";
+  if (!tflite && !head.starts_with("ML\xefR") && ending != ".mlir") return;
+  throw Error(contract::ErrorCode::kFileDamaged,
+              fmt::format("{} is {}, not a .tosa file: convert it with npu import {} -o network.tosa",
+                          graph::in_quotes(path.string()), tflite ? "a TensorFlow Lite file" : "MLIR",
+                          graph::printable(path.string(), path.string().size())));
+}
+
+}  // namespace
+
+Network load_network(const std::filesystem::path& path) {
+  Network network;
+  network.path = path;
+  network.file = std::make_shared<const std::vector<uint8_t>>(graph::read_file(path, kMaxNetwork));
+  network.file_bytes = network.file->size();
+  refuse_what_needs_import(path, *network.file);
+  network.graph = graph::parse_tosa(network.file, path.string());
+  try {
+    graph::validate(network.graph);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}: {}", graph::in_quotes(path.string()), error.what()));
+  }
+  const Block& block = network.graph.main();
+  network.inputs = ports(block, block.inputs, feeding_unsigned(block));
+  network.outputs = ports(block, block.outputs, leaving_unsigned(block));
+  return network;
+}
+
+std::string sha256_of(const Network& network) {
+  report::Sha256 hash;
+  hash.add(network.file->data(), network.file->size());
+  return hash.hex();
+}
+
+void check_strict(const Network& network) {
+  for (const graph::Region& region : network.graph.regions) {
+    for (const Block& block : region.blocks) {
+      for (const graph::Tensor& tensor : block.tensors) {
+        if (!tensor.variable || !report::is_extension_type(tensor.type)) continue;
+        throw Error(contract::ErrorCode::kTypeUnsupported,
+                    fmt::format("variable {} is {}, but TOSA 1.0 has variables of INT8, FP16 and FP32 only; run it "
+                                "without --strict",
+                                graph::in_quotes(graph::variable_identity(tensor)), graph::name(tensor.type)));
+      }
+    }
+  }
+}
+
+}  // namespace npu::workload

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A .tosa file as the commands use it: read and validated.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/graph/graph.h"
+
+namespace npu::workload {
+
+// An input or output of the graph.
+struct GraphPort {
+  std::string name;
+  graph::DType type = graph::DType::kUnknown;
+  graph::Shape shape;
+  // Feeds or leaves an unsigned RESCALE: its bits are those of unsigned numbers.
+  bool is_unsigned = false;
+};
+
+struct Network {
+  std::filesystem::path path;
+  uint64_t file_bytes = 0;
+  std::shared_ptr<const std::vector<uint8_t>> file;
+  graph::Graph graph;
+  std::vector<GraphPort> inputs, outputs;
+};
+
+// Throws Error: what reading and validating throw.
+[[nodiscard]] Network load_network(const std::filesystem::path& path);
+
+// Of the file, as `sha256sum` prints it. Takes its time on large files.
+[[nodiscard]] std::string sha256_of(const Network& network);
+
+// Throws Error(kTypeUnsupported) naming the first variable of a type that TOSA 1.0 has no variables of.
+void check_strict(const Network& network);
+
+}  // namespace npu::workload

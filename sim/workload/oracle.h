@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The software reference beside a run: gives the expected outputs and keeps count of the comparison.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "driver/graph/value.h"
+#include "sim/reference/reference.h"
+#include "sim/report/report.h"
+#include "sim/workload/network.h"
+
+namespace npu::workload {
+
+class Oracle {
+ public:
+  // Variables start as in `start`, cleared where that has none. `network` outlives the oracle.
+  Oracle(const Network& network, bool zero_init, reference::Context start = {});
+
+  // The next invocation. Throws what reference::run throws, with the number of the invocation in front.
+  std::vector<graph::Value> run(const std::vector<graph::Value>& inputs);
+  // Runs the next invocation and compares every element of every output.
+  void check(const std::vector<graph::Value>& inputs, const std::vector<graph::Value>& outputs);
+  [[nodiscard]] const report::CheckResult& result() const { return result_; }
+  [[nodiscard]] const reference::Context& state() const { return context_; }
+
+ private:
+  const Network& network_;
+  reference::Context context_;
+  report::CheckResult result_;
+  int64_t invocation_ = 0;  // the next one
+};
+
+}  // namespace npu::workload

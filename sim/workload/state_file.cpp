@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/state_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <vector>
+
+#include "driver/graph/file.h"
+#include "driver/graph/text.h"
+#include "hw/contract/error.h"
+
+namespace npu::workload {
+namespace {
+
+namespace fs = std::filesystem;
+using contract::ErrorCode;
+using graph::in_quotes;
+using runtime::Snapshot;
+using runtime::SnapshotVariable;
+
+// More than any variables that the reference takes.
+constexpr uintmax_t kMaxSnapshot = uintmax_t{5} << 30;
+
+using Declarations = std::map<std::string, const graph::Tensor*>;
+
+Declarations declarations_of(const graph::Graph& graph) {
+  Declarations declarations;
+  for (const graph::Region& region : graph.regions) {
+    for (const graph::Block& block : region.blocks) {
+      for (const graph::Tensor& tensor : block.tensors) {
+        if (tensor.variable) declarations.try_emplace(graph::variable_identity(tensor), &tensor);
+      }
+    }
+  }
+  return declarations;
+}
+
+void add_name(std::string& list, const std::string& name) { list += (list.empty() ? "" : ", ") + in_quotes(name); }
+
+// A file may claim any number.
+uint64_t saturating_sum(uint64_t a, uint64_t b) { return a + std::min(b, UINT64_MAX - a); }
+
+// The operator that writes the variable last, named as a layer is; empty: none of the main block does.
+std::string writer_of(const Network& network, const std::string& identity) {
+  const graph::Block& block = network.graph.main();
+  for (size_t i = block.operators.size(); i-- > 0;) {
+    const graph::Operator& op = block.operators[i];
+    if (op.op != graph::Op::kVariableWrite || op.outputs.empty()) continue;
+    if (graph::variable_identity(block.tensors[op.outputs[0]]) != identity) continue;
+    std::string name(graph::name(op.op));
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    return fmt::format("{}_{}", name, i);
+  }
+  return "";
+}
+
+}  // namespace
+
+Snapshot read_snapshot(const std::string& file) {
+  const std::vector<uint8_t> bytes = graph::read_file(file, kMaxSnapshot);
+  try {
+    return runtime::parse_snapshot(bytes);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}: {}", in_quotes(file), error.what()));
+  }
+}
+
+void write_snapshot(tool::StagedFiles& files, const fs::path& file, const Snapshot& snapshot) {
+  files.write(file, runtime::serialise(snapshot));
+}
+
+void check_fit(const Snapshot& snapshot, const std::string& file, const Network& network) {
+  const Declarations declarations = declarations_of(network.graph);
+  std::string surplus, missing;
+  std::map<std::string_view, const SnapshotVariable*> saved;
+  const std::string net = in_quotes(network.path.string());
+  for (const SnapshotVariable& variable : snapshot.variables) {
+    saved[variable.identity] = &variable;
+    const auto found = declarations.find(variable.identity);
+    if (found == declarations.end()) {
+      add_name(surplus, variable.identity);
+      continue;
+    }
+    const graph::Tensor& tensor = *found->second;
+    if (tensor.type == variable.type && tensor.shape == variable.shape) continue;
+    throw Error(
+        ErrorCode::kBadSnapshot,
+        fmt::format("variable {} is {} in {}, but {} in {}: the snapshot is of another version of the network; start "
+                    "without it and save the state anew",
+                    in_quotes(variable.identity), graph::describe_type(variable.type, variable.shape), in_quotes(file),
+                    graph::describe_type(tensor.type, tensor.shape), net));
+  }
+  for (const auto& [identity, tensor] : declarations) {
+    if (!saved.contains(identity)) add_name(missing, identity);
+  }
+  if (surplus.empty() && missing.empty()) return;
+  std::string text;
+  if (!surplus.empty()) text = fmt::format("{} of {} is no variable of {}", surplus, in_quotes(file), net);
+  if (!missing.empty()) {
+    text += fmt::format("{}{} of {} is not in {}", text.empty() ? "" : ", and ", missing, net, in_quotes(file));
+  }
+  throw Error(ErrorCode::kBadSnapshot, text + "; give a snapshot that the same network left");
+}
+
+Snapshot start_of(const std::string& resume, const Network& network) {
+  if (resume.empty()) return {};
+  Snapshot snapshot = read_snapshot(resume);
+  check_fit(snapshot, resume, network);
+  return snapshot;
+}
+
+reference::Context to_reference(const Snapshot& snapshot) {
+  reference::Context context;
+  for (const SnapshotVariable& variable : snapshot.variables) {
+    if (!variable.is_written) continue;
+    context.variables[variable.identity] = {{variable.type, variable.shape, variable.bytes}, true};
+  }
+  return context;
+}
+
+Snapshot from_reference(const reference::Context& context, const Network& network, const Snapshot& before,
+                        uint64_t invocations) {
+  const Declarations declarations = declarations_of(network.graph);
+  Snapshot snapshot;
+  snapshot.label = network.path.filename().string();
+  for (const auto& [identity, state] : context.variables) {  // by identity
+    SnapshotVariable variable;
+    variable.identity = identity;
+    variable.type = state.value.type;
+    variable.shape = state.value.shape;
+    variable.is_written = state.is_written;
+    variable.invocations = invocations;
+    if (state.is_written) {
+      variable.bytes = state.value.bytes;
+      variable.last_writer = writer_of(network, identity);
+    }
+    const auto declared = declarations.find(identity);
+    if (declared != declarations.end()) variable.tensor_name = declared->second->name;
+    const auto known = std::find_if(before.variables.begin(), before.variables.end(),
+                                    [&](const SnapshotVariable& other) { return other.identity == identity; });
+    if (known != before.variables.end() && known->is_written) {
+      variable.invocations = saturating_sum(invocations, known->invocations);
+      if (variable.last_writer.empty()) variable.last_writer = known->last_writer;
+    }
+    snapshot.variables.push_back(std::move(variable));
+  }
+  return snapshot;
+}
+
+}  // namespace npu::workload
