@@ -22,9 +22,9 @@ constexpr size_t kMostSegmentPieces = 8;  // of a segment: bounds the length of 
 constexpr int64_t kJoinPart = 8, kSharePart = 4;
 constexpr size_t kSharesTried = 8;
 
-class StreamWriter {
+class SaveStreamWriter {
  public:
-  StreamWriter(const contract::Capabilities& capabilities, Program& program)
+  SaveStreamWriter(const contract::Capabilities& capabilities, Program& program)
       : capabilities_(capabilities), program_(program) {}
 
   // Where a stream lies, and what it takes.
@@ -126,12 +126,12 @@ size_t find_share(const std::vector<ByteSpan>& own, std::vector<Share>& shares) 
   return shares.size() - 1;
 }
 
-void write_streams(Share& share, uint32_t layer, StreamWriter& writer) {
+void write_streams(Share& share, uint32_t layer, SaveStreamWriter& writer) {
   if (share.pieces.empty()) return;
   Segment& streams = share.streams;
   streams.live_bytes = static_cast<uint32_t>(bytes_of(share.pieces));
-  const StreamWriter::Written save = writer.write(share.pieces, layer, true);
-  const StreamWriter::Written restore = writer.write(share.pieces, layer, false);
+  const SaveStreamWriter::Written save = writer.write(share.pieces, layer, true);
+  const SaveStreamWriter::Written restore = writer.write(share.pieces, layer, false);
   streams.save_word = save.word;
   streams.save_words = save.words;
   streams.save_cycles = save.cycles;
@@ -163,7 +163,7 @@ std::vector<ByteSpan> pieces_of(const std::vector<ByteSpan>& live) {
 
 void add_segment_streams(const std::vector<std::vector<ByteSpan>>& live, std::span<const uint32_t> layers,
                          const contract::Capabilities& capabilities, Program& program) {
-  StreamWriter writer(capabilities, program);
+  SaveStreamWriter writer(capabilities, program);
   for (size_t first = 0; first < live.size();) {
     size_t end = first;
     while (end < live.size() && layers[end] == layers[first]) ++end;
