@@ -17,6 +17,7 @@
 #include "sim/cli/stream_options.h"
 #include "sim/cli/stream_session.h"
 #include "sim/platform/platform.h"
+#include "sim/reference/reference.h"
 #include "sim/report/columns.h"
 #include "sim/report/table.h"
 #include "sim/tool/say.h"
