@@ -8,6 +8,7 @@
 #include <numeric>
 #include <string>
 
+#include "sim/generator/random_resize.h"
 #include "sim/generator/random_windows.h"
 
 namespace npu::generator {
@@ -301,6 +302,15 @@ void transpose(const Instance& i) {
   give_view(i, i.b().transpose(x, perms));
 }
 
+void resize(const Instance& i) {
+  const ResizeScale r = random_resize(i.random());
+  const TensorId x = i.net.input(i.in(), {pick(i, 1, 3), r.size[0], r.size[1], i.net.size(24)});
+  const DType out = i.type(Slot::kOut);
+  const auto mode = out == i.in() ? graph::ResizeMode::kNearest : graph::ResizeMode::kBilinear;
+  const TensorId result = i.b().resize(x, mode, r.scale, r.offset, r.border, out);
+  out == i.in() ? give_view(i, result) : give_sums(i, result);
+}
+
 void identity(const Instance& i) { give_view(i, i.b().op(Op::kIdentity, {i.any(0)})); }
 
 void constant(const Instance& i) { i.give(i.net.constant(i.in(), i.net.shape(0), usual_range(i.in()))); }
@@ -367,6 +377,7 @@ constexpr Maker kMakers[] = {
     {Op::kSlice, slice},
     {Op::kTile, tile},
     {Op::kTranspose, transpose},
+    {Op::kResize, resize},
     {Op::kCast, cast},
     {Op::kRescale, rescale},
     {Op::kConst, constant},

@@ -3,6 +3,7 @@
 #include "driver/compiler/lower/emitter.h"
 #include "driver/compiler/lower/ewise_program.h"
 #include "driver/compiler/lower/ewise_rules.h"
+#include "driver/compiler/lower/ewise_step.h"
 #include "driver/compiler/lower/families.h"
 #include "driver/compiler/lower/fusion.h"
 #include "hw/contract/error.h"
@@ -58,18 +59,6 @@ bool accepts_elementwise(const graph::Operator& op, size_t operand, const View& 
   return true;
 }
 
-std::vector<uint8_t> bytes_of(const Params& params) {
-  std::vector<uint8_t> bytes(contract::ParameterHeader::kBytes +
-                             params.entries.size() * contract::ParameterEntry::kBytes);
-  params.header.store(bytes.data());
-  uint8_t* out = bytes.data() + contract::ParameterHeader::kBytes;
-  for (const contract::ParameterEntry& entry : params.entries) {
-    entry.store(out);
-    out += contract::ParameterEntry::kBytes;
-  }
-  return bytes;
-}
-
 // A view along the iteration space: repeated where the space is larger, without the space's dimensions of 1.
 View along(const View& view, const graph::Shape& space) {
   View result = broadcast(view, space);
@@ -107,7 +96,7 @@ class StepMaker {
       case EwiseOperand::Role::kStream:
         return {along(stream(operand.tensor), operand.space), false, false};
       case EwiseOperand::Role::kParams:
-        return {emitter_.constant_blob(bytes_of(operand.params)), true, false};
+        return {emitter_.constant_blob(bytes_of_params(operand.params)), true, false};
       case EwiseOperand::Role::kTable: {
         const View table = emitter_.read_dense(operand.tensor);
         View blob = blob_view(table.buffer, product(table.dims) * contract::element_bytes(table.type));
@@ -129,17 +118,6 @@ class StepMaker {
       }
     }
     panic(__FILE__, __LINE__, "stream of no operator");
-  }
-
-  static void merge_dimensions(EwiseStep& step) {
-    std::vector<std::vector<int64_t>*> strides;
-    for (EwiseStep::Operand& operand : step.operands) {
-      if (!operand.blob) strides.push_back(&operand.view.strides);
-    }
-    coalesce(step.dims, strides, step.innermost_fixed);
-    for (EwiseStep::Operand& operand : step.operands) {
-      if (!operand.blob) operand.view.dims = step.dims;
-    }
   }
 
   Emitter& emitter_;

@@ -135,13 +135,16 @@ BufferId Emitter::add_buffer(Buffer buffer) {
   return static_cast<BufferId>(module_.buffers.size() - 1);
 }
 
+View Emitter::intermediate(std::string name, contract::Element type, const Dims& dims) {
+  Buffer buffer;
+  buffer.name = std::move(name);
+  buffer.bytes = static_cast<uint64_t>(product(dims)) * contract::element_bytes(type);
+  return dense_view(add_buffer(std::move(buffer)), type, dims);
+}
+
 View Emitter::new_dense(TensorId id) {
   const graph::Tensor& tensor = facts_.tensor(id);
-  const auto type = *element_of(tensor.type);
-  Buffer buffer;
-  buffer.name = tensor.name;
-  buffer.bytes = static_cast<uint64_t>(product(tensor.shape)) * contract::element_bytes(type);
-  return dense_view(add_buffer(std::move(buffer)), type, tensor.shape);
+  return intermediate(tensor.name, *element_of(tensor.type), tensor.shape);
 }
 
 View Emitter::constant_view(TensorId id) {

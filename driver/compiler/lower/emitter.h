@@ -40,6 +40,9 @@ class Emitter {
   [[nodiscard]] View place(graph::TensorId id, const Dims& as, bool inner_dense);
   [[nodiscard]] View place(graph::TensorId id) { return place(id, facts_.tensor(id).shape, false); }
 
+  // A new dense buffer for what passes from one step of a family to the next.
+  [[nodiscard]] View intermediate(std::string name, contract::Element type, const Dims& dims);
+
   [[nodiscard]] View variable(graph::TensorId id) const;
   // A dense constant of raw bytes; equal ones share a buffer.
   [[nodiscard]] View constant_blob(std::vector<uint8_t> bytes);

@@ -83,7 +83,7 @@ constexpr std::array<Entry, graph::kOpCount> kTable = {{
     {Op::kTranspose, &kViewFamily},
     {Op::kGather, &kUnsupportedFamily},
     {Op::kScatter, &kUnsupportedFamily},
-    {Op::kResize, &kUnsupportedFamily},
+    {Op::kResize, &kResizeFamily},
     {Op::kCast, &kElementwiseFamily},
     {Op::kRescale, &kElementwiseFamily},
     {Op::kConst, &kConstantFamily},

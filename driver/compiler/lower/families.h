@@ -12,6 +12,7 @@
 #include "driver/compiler/ir.h"
 #include "driver/compiler/lower/facts.h"
 #include "driver/graph/graph.h"
+#include "hw/contract/gen/capabilities.h"
 
 namespace npu::compiler {
 
@@ -66,6 +67,8 @@ struct Family {
   bool (*accepts)(const graph::Operator&, size_t operand, const View&);
   // Adds the group's steps. Null for kinds that make none.
   void (*emit)(Emitter&, const Group&);
+  // Of kStep: the operators behind `op` that its steps take with them, in order. Null: none.
+  std::vector<size_t> (*followers)(const Facts&, size_t op, const contract::Capabilities&) = nullptr;
 };
 
 [[nodiscard]] const Family& family_of(graph::Op op);
@@ -77,6 +80,7 @@ extern const Family kElementwiseFamily;                                   // ele
 extern const Family kPoolFamily;                                          // pool.cpp
 extern const Family kReduceFamily;                                        // reduce.cpp
 extern const Family kViewFamily, kConcatFamily, kPadFamily, kTileFamily;  // layout.cpp
+extern const Family kResizeFamily;                                        // resize.cpp
 extern const Family kReadFamily, kWriteFamily;                            // variables.cpp
 
 // Refusals that several families share.

@@ -34,10 +34,9 @@ class Fuser {
 
   std::vector<Group> run() {
     for (size_t op : dependencies_.nodes()) {
-      if (kind(op) != Kind::kMxu) continue;
       std::vector<size_t> ops = {op};
-      for (size_t follower : mxu_followers(facts_, op)) ops.push_back(follower);
-      close(std::move(ops));
+      for (size_t follower : followers(op)) ops.push_back(follower);
+      if (kind(op) == Kind::kMxu || ops.size() > 1) close(std::move(ops));
     }
     for (size_t op : dependencies_.nodes()) {
       if (group_of_[op] != Grouping::kNone) continue;
@@ -49,7 +48,13 @@ class Fuser {
  private:
   Kind kind(size_t op) const { return family_of(facts_.op(op).op).kind; }
 
-  // Of an operator that no MXU operator has taken along.
+  [[nodiscard]] std::vector<size_t> followers(size_t op) const {
+    if (kind(op) == Kind::kMxu) return mxu_followers(facts_, op);
+    const auto of_family = family_of(facts_.op(op).op).followers;
+    return of_family == nullptr ? std::vector<size_t>{} : of_family(facts_, op, machine_);
+  }
+
+  // Of an operator that no other one has taken along.
   std::vector<size_t> group_around(size_t op) {
     switch (kind(op)) {
       case Kind::kElementwise:
@@ -241,13 +246,12 @@ bool output_stage_takes(const Facts& facts, const graph::Operator& rescale) {
   return from == DType::kInt48 && !rescale.attributes.scale32 && to == DType::kInt16;
 }
 
-// The only reader of a tensor that no output names.
+}  // namespace
+
 std::optional<size_t> only_reader(const Facts& facts, TensorId id) {
   if (facts.is_output(id) || facts.uses(id).size() != 1 || facts.uses(id)[0].operand != 0) return std::nullopt;
   return facts.uses(id)[0].op;
 }
-
-}  // namespace
 
 std::vector<size_t> mxu_followers(const Facts& facts, size_t op) {
   std::vector<size_t> followers;

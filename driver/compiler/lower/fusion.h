@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "driver/compiler/lower/facts.h"
@@ -10,6 +11,9 @@
 #include "hw/contract/gen/capabilities.h"
 
 namespace npu::compiler {
+
+// The operator that alone reads a tensor, as its first operand; nullopt where an output names the tensor, too.
+[[nodiscard]] std::optional<size_t> only_reader(const Facts& facts, graph::TensorId id);
 
 // RESCALE and CLAMP that the output stage of an MXU operator takes with it, in order.
 [[nodiscard]] std::vector<size_t> mxu_followers(const Facts& facts, size_t op);

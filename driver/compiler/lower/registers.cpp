@@ -9,12 +9,9 @@
 #include "hw/contract/uop_fields.h"
 
 namespace npu::compiler {
-namespace {
-
 using contract::Uop;
 using contract::UopRole;
 
-// Replaces registers by value numbers, each assigned once, counted from 0 in the order of the program.
 void number_values(std::vector<Uop>& uops) {
   std::map<uint32_t, uint32_t> value_in;  // by register
   uint32_t count = 0;
@@ -25,8 +22,6 @@ void number_values(std::vector<Uop>& uops) {
     uop.dst = count++;
   }
 }
-
-}  // namespace
 
 uint32_t allocate_registers(std::vector<Uop>& uops) {
   std::vector<size_t> last_use;

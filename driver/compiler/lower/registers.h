@@ -14,6 +14,8 @@ namespace npu::compiler {
 // Replaces value numbers (each assigned once, counted from 0) by registers that are reused after a value's last use.
 // Returns how many registers that takes, which may be more than a machine has.
 uint32_t allocate_registers(std::vector<contract::Uop>& uops);
+// The other way round: replaces registers by value numbers, counted in the order of the program.
+void number_values(std::vector<contract::Uop>& uops);
 
 struct MicroProgram {
   std::vector<contract::Uop> uops;

@@ -185,6 +185,21 @@ constexpr Fact<Instance> kReshapeFacts[] = {
     {"rank shrinks", [](const Instance& i) { return i.out().size() < i.rank(); }},
 };
 
+constexpr Fact<Instance> kResizeFacts[] = {
+    {"batch > 1", [](const Instance& i) { return i.shape()[0] > 1; }},
+    {"channels > 1", [](const Instance& i) { return i.shape()[3] > 1; }},
+    {"bilinear", [](const Instance& i) { return i.op.attributes.resize_mode == graph::ResizeMode::kBilinear; }},
+    {"higher", [](const Instance& i) { return i.out()[1] > i.shape()[1]; }},
+    {"wider", [](const Instance& i) { return i.out()[2] > i.shape()[2]; }},
+    {"one pixel", [](const Instance& i) { return i.shape()[1] * i.shape()[2] == 1; }},
+    {"to one pixel", [](const Instance& i) { return i.out()[1] * i.out()[2] == 1; }},
+    {"before the first pixel", [](const Instance& i) { return any_of(i.numbers(1), [](int64_t n) { return n < 0; }); }},
+    {"behind the last pixel", [](const Instance& i) { return any_of(i.numbers(2), [](int64_t n) { return n > 0; }); }},
+};
+constexpr std::string_view kResizeBins[] = {"higher & wider & bilinear",  "higher & !wider & bilinear",
+                                            "!higher & wider & bilinear", "!higher & !wider & bilinear",
+                                            "higher & wider & !bilinear", "!higher & !wider & !bilinear"};
+
 constexpr Fact<Instance> kVariableFacts[] = {
     {"one element", [](const Instance& i) { return elements(i.in(0).shape) == 1; }},
 };
@@ -231,8 +246,8 @@ constexpr Op kReductions[] = {Op::kReduceSum, Op::kReduceMax, Op::kReduceMin,
                               Op::kReduceAll, Op::kReduceAny, Op::kArgMax};
 constexpr Op kRescales[] = {Op::kRescale}, kMatmuls[] = {Op::kMatMul}, kReverses[] = {Op::kReverse},
              kConcats[] = {Op::kConcat}, kPads[] = {Op::kPad}, kTiles[] = {Op::kTile}, kSlices[] = {Op::kSlice},
-             kTransposes[] = {Op::kTranspose}, kReshapes[] = {Op::kReshape}, kReads[] = {Op::kVariableRead},
-             kWrites[] = {Op::kVariableWrite};
+             kTransposes[] = {Op::kTranspose}, kReshapes[] = {Op::kReshape}, kResizes[] = {Op::kResize},
+             kReads[] = {Op::kVariableRead}, kWrites[] = {Op::kVariableWrite};
 
 // A family of bins: its operators, their facts, the bins that must be hit, and whether facts are paired, too.
 struct Family {
@@ -255,6 +270,7 @@ const Family kFamilies[] = {
     {"SLICE", kSlices, kSliceFacts, kSliceBins},
     {"TRANSPOSE", kTransposes, kTransposeFacts, kTransposeBins},
     {"RESHAPE", kReshapes, kReshapeFacts},
+    {"RESIZE", kResizes, kResizeFacts, kResizeBins},
     {"VARIABLE_READ", kReads, kVariableFacts},
     {"VARIABLE_WRITE", kWrites, kVariableFacts},
 };

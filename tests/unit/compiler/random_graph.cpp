@@ -32,25 +32,16 @@ graph::Graph RandomGraph::make() {
 void RandomGraph::grow() {
   using Grow = void (RandomGraph::*)();
   static constexpr Grow kGrow[] = {
-      &RandomGraph::grow_binary,
-      &RandomGraph::grow_binary,
-      &RandomGraph::grow_logical,
-      &RandomGraph::grow_unary,
-      &RandomGraph::grow_narrow,
-      &RandomGraph::grow_rescale,
-      &RandomGraph::grow_view,
-      &RandomGraph::grow_view,
-      &RandomGraph::grow_layout,
-      &RandomGraph::grow_layout,
-      &RandomGraph::grow_reduction,
-      &RandomGraph::grow_pool,
-      &RandomGraph::grow_pool,
-      &RandomGraph::grow_convolution,
-      &RandomGraph::grow_convolution,
-      &RandomGraph::grow_matmul,
-      &RandomGraph::grow_variable,
-      &RandomGraph::grow_variable,
-      &RandomGraph::grow_shift_or_division,
+      &RandomGraph::grow_binary,      &RandomGraph::grow_binary,
+      &RandomGraph::grow_logical,     &RandomGraph::grow_unary,
+      &RandomGraph::grow_narrow,      &RandomGraph::grow_rescale,
+      &RandomGraph::grow_view,        &RandomGraph::grow_view,
+      &RandomGraph::grow_layout,      &RandomGraph::grow_layout,
+      &RandomGraph::grow_reduction,   &RandomGraph::grow_pool,
+      &RandomGraph::grow_pool,        &RandomGraph::grow_convolution,
+      &RandomGraph::grow_convolution, &RandomGraph::grow_matmul,
+      &RandomGraph::grow_resize,      &RandomGraph::grow_variable,
+      &RandomGraph::grow_variable,    &RandomGraph::grow_shift_or_division,
   };
   (this->*kGrow[pick(0, static_cast<int>(std::size(kGrow)) - 1)])();
 }

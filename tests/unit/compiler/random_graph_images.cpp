@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions, pooling and matrix products.
+// Convolutions, pooling, matrix products and RESIZE.
+#include <algorithm>
+
 #include "tests/unit/compiler/random_graph_maker.h"
 
 namespace npu::compiler::testing {
@@ -69,6 +71,24 @@ void RandomGraph::grow_convolution() {
   const int64_t biases = chance(30) ? 1 : out;
   const TensorId bias = b_.constant(bytes ? DType::kInt32 : DType::kInt48, {biases}, numbers(biases, -999, 999));
   finish(depthwise ? b_.depthwise_conv2d(a, weight, bias, how) : b_.conv2d(a, weight, bias, how));
+}
+
+// The result's size comes first: the border has to lead to its last position.
+void RandomGraph::grow_resize() {
+  Shape dims = {pick(1, 2), 0, 0, any_size(max_dim_)};
+  std::vector<int64_t> scale, offset, border;
+  for (const size_t axis : {1, 2}) {
+    const int64_t n = pick(1, 4), d = pick(1, 4), out = any_size(max_dim_ + 1);
+    offset.push_back(pick(static_cast<int>(-n), static_cast<int>(n)));
+    const int64_t last = (out - 1) * d + offset.back();
+    dims[axis] = std::max<int64_t>(0, last) / n + 1 + (chance(20) ? 1 : 0);
+    scale.insert(scale.end(), {n, d});
+    border.push_back(last - (dims[axis] - 1) * n);
+  }
+  const TensorId a = any_as(chance(80) ? DType::kInt8 : DType::kInt16, dims);
+  if (chance(50)) return void(add(b_.resize(a, graph::ResizeMode::kNearest, scale, offset, border, type(a))));
+  const DType sums = type(a) == DType::kInt8 ? DType::kInt32 : DType::kInt48;
+  finish(b_.resize(a, graph::ResizeMode::kBilinear, scale, offset, border, sums));
 }
 
 // The output stage of a sum, in several shapes.

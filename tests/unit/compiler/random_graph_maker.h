@@ -64,6 +64,7 @@ class RandomGraph {
   Windows windows(const Shape& image, bool pools);
   void grow_pool();
   void grow_convolution();
+  void grow_resize();
   void finish(TensorId sum);
   void grow_matmul();
   void grow_variable();
