@@ -114,25 +114,12 @@ class Folder {
     return dense_view(0, type, constant.shape);
   }
 
-  // Copies the elements of `view` in C order to out, with steps of `to` between them.
-  static void copy(const View& view, const uint8_t* in, uint8_t* out, const std::vector<int64_t>& to, size_t dim = 0) {
-    const int64_t width = contract::element_bytes(view.type);
-    const bool last = dim + 1 >= view.dims.size();
-    if (dim == view.dims.size() || (last && view.strides[dim] == width && to[dim] == width)) {
-      std::memcpy(out, in, static_cast<size_t>(dim == view.dims.size() ? width : view.dims[dim] * width));
-      return;
-    }
-    for (int64_t i = 0; i < view.dims[dim]; ++i) {
-      copy(view, in + i * view.strides[dim], out + i * to[dim], to, dim + 1);
-    }
-  }
-
   void move(const graph::Operator& op, const View& view) {
     const graph::Tensor& result = result_tensor(op);
     auto bytes = allocate(result);
     if (!bytes) return;
     const View out = dense_view(0, view.type, view.dims);
-    copy(view, operand(op, 0).bytes->data() + view.offset, bytes->data(), out.strides);
+    copy_elements(view, operand(op, 0).bytes->data(), bytes->data(), out.strides);
     constants_[op.outputs[0]] = Constant{result.type, result.shape, std::move(bytes)};
   }
 
@@ -146,7 +133,7 @@ class Folder {
     int64_t start = 0;
     for (size_t i = 0; i < op.inputs.size(); ++i) {
       const Constant& part = operand(op, i);
-      copy(view_of(part), part.bytes->data(), bytes->data() + start * whole.strides[axis], whole.strides);
+      copy_elements(view_of(part), part.bytes->data(), bytes->data() + start * whole.strides[axis], whole.strides);
       start += part.shape[axis];
     }
     constants_[op.outputs[0]] = Constant{result.type, result.shape, std::move(bytes)};

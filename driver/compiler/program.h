@@ -59,7 +59,8 @@ struct Layer {
   std::string
       position{};      // "conv2d_3": name in lower case of the operator that `kind` starts with, position in the file
   std::string kind{};  // `operators` without those that only scale, limit or convert, if others are left: "ADD"
-  // Of that operator: its first operand and the layer's result; kernel, stride and dilation (y, x) where it has them.
+  // Of that operator: its first operand and the layer's result; kernel, stride and dilation (y, x; of CONV3D depth, y,
+  // x) where it has them.
   graph::Shape input_shape{}, output_shape{};
   std::vector<int32_t> kernel{}, stride{}, dilation{};
   uint64_t estimated_cycles = 0;  // by which it makes the estimate for the job longer

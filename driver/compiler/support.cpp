@@ -40,7 +40,7 @@ void require_operators(const Facts& facts) {
 }
 
 void require_storable(const graph::Tensor& tensor, std::string_view what) {
-  if (tensor.type != DType::kInt4 && element_of(tensor.type)) return;
+  if (element_of(tensor.type)) return;
   throw Error(ErrorCode::kTypeUnsupported, std::string(what) + " '" + tensor.name + "' has type " +
                                                std::string(graph::name(tensor.type)) +
                                                ", which this device cannot store; quantise the network to integers.");

@@ -135,6 +135,18 @@ int64_t times(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
+// Of all results along a dimension of TRANSPOSE_CONV2D, the taps that meet an element of the operand or what it is
+// padded with, but no inserted zero: result o meets tap k where o - pad - k is a multiple of the stride.
+int64_t transposed_taps(int64_t results, int64_t kernel, int64_t stride, int64_t pad) {
+  // Of each position modulo the stride there are so many, and one more of the first few.
+  const int64_t each_result = results / stride, more_results = results % stride;
+  const int64_t each_tap = kernel / stride, more_taps = kernel % stride;
+  const int64_t begin = (pad % stride + stride) % stride, end = begin + more_taps;  // of results that more taps meet
+  const int64_t both = std::max<int64_t>(0, std::min(more_results, end) - begin) +
+                       std::max<int64_t>(0, std::min(more_results, end - stride));
+  return times(results, each_tap) + times(each_result, more_taps) + both;
+}
+
 }  // namespace
 
 Needs analyse(const Graph& graph) { return Analysis(graph).run(); }
@@ -156,8 +168,11 @@ int64_t macs(const Block& block, const Operator& op) {
       return times(elements(op.outputs[0]), times(weight[0], weight[1]));
     }
     case Op::kTransposeConv2d: {
-      const Shape& weight = block.tensors[op.inputs[1]].shape;
-      return times(elements(op.inputs[0]), times(weight[0], times(weight[1], weight[2])));
+      const Shape &weight = block.tensors[op.inputs[1]].shape, &result = block.tensors[op.outputs[0]].shape;
+      const Attributes& a = op.attributes;
+      const int64_t y = transposed_taps(result[1], weight[1], a.stride[0], a.out_pad[0]);
+      const int64_t x = transposed_taps(result[2], weight[2], a.stride[1], a.out_pad[2]);
+      return times(times(result[0], times(result[3], weight[3])), times(y, x));
     }
     case Op::kMatMul:
       return times(elements(op.outputs[0]), block.tensors[op.inputs[0]].shape[2]);

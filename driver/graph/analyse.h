@@ -26,9 +26,9 @@ struct Needs {
 // The row of the type table that an operator of a validated graph uses; null when its table is empty.
 [[nodiscard]] const TypeRow* type_row(const Graph& graph, const Block& block, const Operator& op);
 
-// Multiplications of an operator: CONV2D, CONV3D, DEPTHWISE_CONV2D and MATMUL count every product of their result,
-// padding included; TRANSPOSE_CONV2D every product of an input element with the kernel; all others 0. The operator must
-// be valid.
+// Multiplications of an operator: CONV2D, CONV3D, DEPTHWISE_CONV2D, TRANSPOSE_CONV2D and MATMUL count every product of
+// their result, padding included but not the zeros that TRANSPOSE_CONV2D inserts; all others 0. The operator must be
+// valid.
 [[nodiscard]] int64_t macs(const Block& block, const Operator& op);
 // Sum over the graph; bodies of control flow count once.
 [[nodiscard]] int64_t macs(const Graph& graph);

@@ -38,6 +38,8 @@ DataRange usual_range(DType type) {
   switch (type) {
     case DType::kBool:
       return {0, 1};
+    case DType::kInt4:
+      return {-8, 7};
     case DType::kInt8:
       return {INT8_MIN, INT8_MAX};
     case DType::kInt16:

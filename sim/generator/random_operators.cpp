@@ -8,66 +8,23 @@
 #include <numeric>
 #include <string>
 
+#include "sim/generator/random_convolutions.h"
+#include "sim/generator/random_instance.h"
 #include "sim/generator/random_resize.h"
 #include "sim/generator/random_windows.h"
 
 namespace npu::generator {
 namespace {
 
+using Instance = RandomInstance;
 using graph::DType;
 using graph::Op;
 using graph::Rescaling;
-using graph::RoundingMode;
 using graph::Shape;
 using graph::Slot;
 using graph::TensorId;
 
-// What an operator's function gets. Results become outputs there.
-struct Instance {
-  RandomNetwork& net;
-  Op op;
-  const graph::TypeRow& row;
-
-  [[nodiscard]] DType type(Slot slot) const { return row.types[static_cast<size_t>(slot)]; }
-  [[nodiscard]] DType in() const { return type(Slot::kIn); }
-  [[nodiscard]] graph::GraphBuilder& b() const { return net.builder; }
-  [[nodiscard]] cosim::Random& random() const { return net.random; }
-  [[nodiscard]] TensorId any(int64_t least_rank) const { return net.input(in(), net.shape(least_rank)); }
-  void give(TensorId id) const { b().output(id); }
-};
-
-int32_t pick(const Instance& i, int64_t low, int64_t high) {
-  return static_cast<int32_t>(i.random().between(low, high));
-}
-
 int64_t bits_of(DType type) { return type == DType::kInt8 ? 8 : type == DType::kInt16 ? 16 : 32; }
-
-// An INT8 zero point; all other types have none.
-double zero_point(const Instance& i, DType type) { return type == DType::kInt8 ? pick(i, -30, 30) : 0; }
-
-// A multiplier of one half to one, and a shift that makes it a factor of 1 / 2 ^ places, for values of this type.
-Rescaling rescaling(const Instance& i, DType from, int64_t places, int64_t entries) {
-  Rescaling how;
-  how.scale32 = from != DType::kInt48 && i.random().chance(70);
-  const int64_t one = how.scale32 ? 31 : 15;
-  how.multiplier = random_numbers(i.random(), entries, int64_t{1} << (one - 1), (int64_t{1} << one) - 1);
-  how.shift = random_numbers(i.random(), entries, one + places, one + places + 3);
-  how.per_channel = entries > 1;
-  how.rounding = how.scale32 && i.random().chance(50) ? RoundingMode::kDoubleRound : RoundingMode::kSingleRound;
-  return how;
-}
-
-// Sums of products as a network has them: brought back to the type of its activations, with an activation behind.
-void give_sums(const Instance& i, TensorId sums) {
-  if (i.random().chance(30)) return i.give(sums);
-  const Shape shape = i.b().tensor(sums).shape;
-  const bool narrow = i.b().tensor(sums).type == DType::kInt32;
-  const DType to = narrow ? DType::kInt8 : DType::kInt16;
-  Rescaling how = rescaling(i, i.b().tensor(sums).type, narrow ? 5 : 8, i.random().chance(60) ? shape.back() : 1);
-  how.output_zp = zero_point(i, to);
-  const TensorId result = i.b().rescale(sums, to, how);
-  i.give(i.random().chance(50) ? i.b().clamp(result, pick(i, -100, 0), pick(i, 1, 100)) : result);
-}
 
 // What only rearranges elements, read by something that computes or not.
 void give_view(const Instance& i, TensorId view) {
@@ -85,44 +42,6 @@ void give_view(const Instance& i, TensorId view) {
   }
 }
 
-Shape image(const Instance& i, const Windows& w) { return {pick(i, 1, 3), w.size[0], w.size[1], i.net.size(24)}; }
-
-graph::Convolution convolution_of(const Instance& i, const Windows& w) {
-  graph::Convolution how;
-  how.pad = w.pad, how.stride = w.stride, how.dilation = w.dilation;
-  how.input_zp = zero_point(i, i.in());
-  how.weight_zp = zero_point(i, i.type(Slot::kOther));
-  how.acc_type = i.type(Slot::kAcc);
-  return how;
-}
-
-TensorId weights(const Instance& i, const Shape& shape) {
-  const DType type = i.type(Slot::kOther);
-  return i.net.constant(type, shape, type == DType::kInt8 ? DataRange{-127, 127} : DataRange{-7, 7});
-}
-
-TensorId biases(const Instance& i, int64_t channels) {
-  return i.net.constant(i.type(Slot::kOut), {i.random().chance(20) ? 1 : channels}, {-20'000, 20'000});
-}
-
-void conv2d(const Instance& i) {
-  const Windows w = random_windows(i.random(), false);
-  const Shape dims = image(i, w);
-  const int64_t in = dims[3], out = i.net.size(24);
-  const TensorId x = i.net.input(i.in(), dims);
-  const TensorId weight = weights(i, {out, w.kernel[0], w.kernel[1], in});
-  give_sums(i, i.b().conv2d(x, weight, biases(i, out), convolution_of(i, w)));
-}
-
-void depthwise_conv2d(const Instance& i) {
-  const Windows w = random_windows(i.random(), false);
-  const Shape dims = image(i, w);
-  const int64_t in = dims[3], each = i.random().between(1, 3);
-  const TensorId x = i.net.input(i.in(), dims);
-  const TensorId weight = weights(i, {w.kernel[0], w.kernel[1], in, each});
-  give_sums(i, i.b().depthwise_conv2d(x, weight, biases(i, in * each), convolution_of(i, w)));
-}
-
 void matmul(const Instance& i) {
   const int64_t n = pick(i, 1, 3), h = i.net.size(12), c = i.net.size(30), w = i.net.size(20);
   const TensorId a = i.net.input(i.in(), {n, h, c});
@@ -134,7 +53,7 @@ void matmul(const Instance& i) {
 
 void pool(const Instance& i) {
   const Windows w = random_windows(i.random(), true);
-  const TensorId x = i.net.input(i.in(), image(i, w));
+  const TensorId x = i.net.input(i.in(), random_image(i, w));
   if (i.op == Op::kMaxPool2d) return i.give(i.b().max_pool2d(x, w.kernel, w.stride, w.pad));
   i.give(i.b().avg_pool2d(x, w.kernel, w.stride, w.pad, zero_point(i, i.in()), zero_point(i, i.in())));
 }
@@ -335,10 +254,12 @@ struct Maker {
 constexpr Maker kMakers[] = {
     {Op::kArgMax, argmax},
     {Op::kAvgPool2d, pool},
-    {Op::kConv2d, conv2d},
-    {Op::kDepthwiseConv2d, depthwise_conv2d},
+    {Op::kConv2d, random_conv2d},
+    {Op::kConv3d, random_conv3d},
+    {Op::kDepthwiseConv2d, random_depthwise_conv2d},
     {Op::kMatMul, matmul},
     {Op::kMaxPool2d, pool},
+    {Op::kTransposeConv2d, random_transpose_conv2d},
     {Op::kClamp, clamp},
     {Op::kAdd, binary},
     {Op::kArithmeticRightShift, shift},

@@ -27,10 +27,10 @@ WindowAxis try_window_axis(cosim::Random& random, bool pools, bool tap) {
 
 }  // namespace
 
-Windows random_windows(cosim::Random& random, bool pools) {
+Windows random_windows(cosim::Random& random, bool pools, int axes) {
   const bool tap = random.chance(25), pixel = random.chance(25);
   Windows w;
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < axes; ++i) {
     WindowAxis axis;
     do axis = try_window_axis(random, pools, tap);
     while (pixel ? axis.size != 1 : axis.size < 1);

@@ -89,7 +89,7 @@ void add_description(const Report& report, const LayerRow& row, CsvLine& line) {
   }
   line.add_dims(layer.input_shape);
   line.add_dims(layer.output_shape);
-  for (const std::vector<int32_t>& pair : {layer.kernel, layer.stride, layer.dilation}) line.add_dims(pair);
+  for (const std::vector<int32_t>& sizes : {layer.kernel, layer.stride, layer.dilation}) line.add_dims(sizes);
   line.add_dims(row.tile);
   line.add(layer.tiles);
 }

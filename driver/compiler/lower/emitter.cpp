@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "driver/compiler/lower/convolution.h"
 #include "driver/compiler/lower/families.h"
 #include "driver/graph/value.h"
 #include "hw/contract/error.h"
@@ -113,15 +114,11 @@ void Emitter::begin_layer(const std::vector<size_t>& ops, std::optional<contract
 }
 
 void Emitter::describe(const graph::Operator& op, Layer& layer) const {
-  const auto shape_of = [&](size_t operand) { return facts_.tensor(op.inputs[operand]).shape; };
-  if (!op.inputs.empty()) layer.input_shape = shape_of(0);
+  if (!op.inputs.empty()) layer.input_shape = facts_.tensor(op.inputs[0]).shape;
   layer.kernel = op.attributes.kernel;
   layer.stride = op.attributes.stride;
   layer.dilation = op.attributes.dilation;
-  if (op.op != Op::kConv2d && op.op != Op::kDepthwiseConv2d) return;
-  const graph::Shape weights = shape_of(1);
-  const size_t rows = op.op == Op::kConv2d ? 1 : 0;
-  layer.kernel = {static_cast<int32_t>(weights[rows]), static_cast<int32_t>(weights[rows + 1])};
+  for (const int64_t size : window_of(facts_, op)) layer.kernel.push_back(static_cast<int32_t>(size));
 }
 
 void Emitter::begin_layer(Layer layer) {
@@ -169,6 +166,15 @@ View Emitter::constant_blob(std::vector<uint8_t> bytes) {
     blob->second = add_buffer(std::move(buffer));
   }
   return blob_view(blob->second, size);
+}
+
+View Emitter::constant(std::vector<uint8_t> bytes, contract::Element type, const Dims& dims) {
+  NPU_CHECK(static_cast<int64_t>(bytes.size()) == product(dims) * contract::element_bytes(type));
+  return dense_view(constant_blob(std::move(bytes)).buffer, type, dims);
+}
+
+View Emitter::zeros(contract::Element type, const Dims& dims) {
+  return constant(std::vector<uint8_t>(static_cast<size_t>(product(dims) * contract::element_bytes(type))), type, dims);
 }
 
 View Emitter::variable(TensorId id) const {

@@ -46,6 +46,9 @@ class Emitter {
   [[nodiscard]] View variable(graph::TensorId id) const;
   // A dense constant of raw bytes; equal ones share a buffer.
   [[nodiscard]] View constant_blob(std::vector<uint8_t> bytes);
+  // The same as a tensor of these elements.
+  [[nodiscard]] View constant(std::vector<uint8_t> bytes, contract::Element type, const Dims& dims);
+  [[nodiscard]] View zeros(contract::Element type, const Dims& dims);
 
   void add(std::variant<MxuStep, EwiseStep, PoolStep, ReduceStep, CopyStep, DeclareStep> work);
   // A CopyStep from src to dst, of equal dims, with the fewest dimensions that express it.

@@ -23,13 +23,13 @@ constexpr std::array<Entry, graph::kOpCount> kTable = {{
     {Op::kArgMax, &kReduceFamily},
     {Op::kAvgPool2d, &kPoolFamily},
     {Op::kConv2d, &kConvFamily},
-    {Op::kConv3d, &kUnsupportedFamily},
+    {Op::kConv3d, &kConv3dFamily},
     {Op::kDepthwiseConv2d, &kConvFamily},
     {Op::kFft2d, &kUnsupportedFamily},
     {Op::kMatMul, &kMatmulFamily},
     {Op::kMaxPool2d, &kPoolFamily},
     {Op::kRfft2d, &kUnsupportedFamily},
-    {Op::kTransposeConv2d, &kUnsupportedFamily},
+    {Op::kTransposeConv2d, &kTransposeConvFamily},
     {Op::kClamp, &kElementwiseFamily},
     {Op::kErf, &kUnsupportedFamily},
     {Op::kSigmoid, &kUnsupportedFamily},
@@ -139,12 +139,11 @@ std::optional<Refusal> refuse_types(const Facts& facts, const graph::Operator& o
   const auto refuse = [&](graph::TensorId id) -> std::optional<Refusal> {
     const DType type = facts.tensor(id).type;
     if (type == DType::kShape) return std::nullopt;
-    if (type == DType::kInt4 && facts.constant(id) != nullptr) return std::nullopt;
     if (facts.tensor(id).variable && op.op != Op::kVariableRead && op.op != Op::kVariableWrite) {
       return Refusal{ErrorCode::kArgumentUnsupported, "it names the variable '" + facts.tensor(id).name + "' itself",
                      "read it with VARIABLE_READ"};
     }
-    if (type != DType::kInt4 && element_of(type)) return std::nullopt;
+    if (element_of(type)) return std::nullopt;
     return Refusal{ErrorCode::kTypeUnsupported,
                    std::string(graph::name(type)) + " is no type that the device computes with",
                    "quantise the network to int8 or int16 activations"};

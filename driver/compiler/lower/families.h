@@ -76,6 +76,8 @@ struct Family {
 // The families, each in the file that is named after it.
 extern const Family kUnsupportedFamily, kConstantFamily, kDeclareFamily;  // families.cpp
 extern const Family kConvFamily, kMatmulFamily;                           // mxu.cpp
+extern const Family kTransposeConvFamily;                                 // transpose_conv.cpp
+extern const Family kConv3dFamily;                                        // conv3d.cpp
 extern const Family kElementwiseFamily;                                   // elementwise.cpp
 extern const Family kPoolFamily;                                          // pool.cpp
 extern const Family kReduceFamily;                                        // reduce.cpp

@@ -30,23 +30,6 @@ void emit_concat(Emitter& emitter, const Group& group) {
   }
 }
 
-// Fills the shell around the interior: for each dimension what lies before and after it, so that no byte is written
-// twice.
-void fill_shell(Emitter& emitter, const View& whole, const Dims& start, const Dims& size, uint64_t value) {
-  Dims box_start(whole.dims.size()), box_size = whole.dims;
-  for (size_t d = 0; d < whole.dims.size(); ++d) {
-    const int64_t after = start[d] + size[d];
-    box_start[d] = 0;
-    box_size[d] = start[d];
-    if (box_size[d] > 0) emitter.add_fill(slice(whole, box_start, box_size), value);
-    box_start[d] = after;
-    box_size[d] = whole.dims[d] - after;
-    if (box_size[d] > 0) emitter.add_fill(slice(whole, box_start, box_size), value);
-    box_start[d] = start[d];
-    box_size[d] = size[d];
-  }
-}
-
 Dims pad_start(const Facts& facts, const graph::Operator& op) {
   const Dims padding = *facts.shape_operand(op, 0);
   Dims start;
@@ -96,6 +79,21 @@ std::vector<View> concat_parts(const Facts& facts, const graph::Operator& op, co
 
 View pad_interior(const Facts& facts, const graph::Operator& op, const View& whole) {
   return slice(whole, pad_start(facts, op), facts.tensor(op.inputs[0]).shape);
+}
+
+void fill_shell(Emitter& emitter, const View& whole, const Dims& start, const Dims& size, uint64_t value) {
+  Dims box_start(whole.dims.size()), box_size = whole.dims;
+  for (size_t d = 0; d < whole.dims.size(); ++d) {
+    const int64_t after = start[d] + size[d];
+    box_start[d] = 0;
+    box_size[d] = start[d];
+    if (box_size[d] > 0) emitter.add_fill(slice(whole, box_start, box_size), value);
+    box_start[d] = after;
+    box_size[d] = whole.dims[d] - after;
+    if (box_size[d] > 0) emitter.add_fill(slice(whole, box_start, box_size), value);
+    box_start[d] = start[d];
+    box_size[d] = size[d];
+  }
 }
 
 const Family kViewFamily = {Kind::kView, std::nullopt, check_layout, nullptr, nullptr};

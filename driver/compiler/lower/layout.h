@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data-layout operators: the parts that a CONCAT or PAD puts together.
+// Data-layout operators: the parts that a CONCAT or PAD puts together, and what lies around them.
 #pragma once
 
 #include <vector>
 
+#include "driver/compiler/lower/emitter.h"
 #include "driver/compiler/lower/facts.h"
 #include "driver/compiler/lower/views.h"
 
@@ -13,5 +14,8 @@ namespace npu::compiler {
 [[nodiscard]] std::vector<View> concat_parts(const Facts& facts, const graph::Operator& op, const View& whole);
 // Where PAD's operand lies in the view of its result.
 [[nodiscard]] View pad_interior(const Facts& facts, const graph::Operator& op, const View& whole);
+// Fills the shell around the interior: for each dimension what lies before and after it, so that no byte is written
+// twice.
+void fill_shell(Emitter& emitter, const View& whole, const Dims& start, const Dims& size, uint64_t value);
 
 }  // namespace npu::compiler

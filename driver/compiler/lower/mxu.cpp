@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // CONV2D, DEPTHWISE_CONV2D and MATMUL, with the RESCALE and CLAMP that their output stage takes along.
-#include <algorithm>
+#include <utility>
 
+#include "driver/compiler/lower/convolution.h"
 #include "driver/compiler/lower/emitter.h"
-#include "driver/compiler/lower/ewise_program.h"
-#include "driver/compiler/lower/ewise_rules.h"
 #include "driver/compiler/lower/families.h"
+#include "driver/graph/analyse.h"
 #include "hw/contract/error.h"
 
 namespace npu::compiler {
@@ -25,26 +25,6 @@ MxuMode mode_of_convolution(Op op) {
   }
 }
 
-// How a convolution's weights lie: the first of the two dimensions of its window.
-size_t window_dim(Op op) {
-  switch (mode_of_convolution(op)) {
-    case MxuMode::kConv:  // [OC,KH,KW,IC]
-      return 1;
-    case MxuMode::kDepthwise:  // [KH,KW,C,M]
-      return 0;
-    case MxuMode::kMatmul:
-      break;
-  }
-  panic(__FILE__, __LINE__, "a convolution without a window");
-}
-
-std::optional<Refusal> check_conv(const Facts& facts, const graph::Operator& op) {
-  if (auto refusal = refuse_types(facts, op)) return refusal;
-  if (auto refusal = refuse_run_time(facts, op, 2, {"bias", "input_zp", "weight_zp"})) return refusal;
-  const graph::Shape& weights = facts.tensor(op.inputs[1]).shape;
-  return refuse_window(op, std::span(weights).subspan(window_dim(op.op), 2));
-}
-
 std::optional<Refusal> check_matmul(const Facts& facts, const graph::Operator& op) {
   if (auto refusal = refuse_types(facts, op)) return refusal;
   return refuse_run_time(facts, op, 2, {"A_zp", "B_zp"});
@@ -52,11 +32,8 @@ std::optional<Refusal> check_matmul(const Facts& facts, const graph::Operator& o
 
 // Weights are rows of output channels (conv) or taps (depthwise), each of them dense.
 bool accepts_conv(const graph::Operator& op, size_t operand, const View& view) {
-  if (operand != 1 || op.op != Op::kConv2d) return operand == 1 ? is_dense(view) : inner_dense(view);
-  const Dims start(view.dims.size(), 0);
-  Dims row = view.dims;
-  row[0] = 1;
-  return view.strides[0] > 0 && is_dense(slice(view, start, row));
+  if (operand != 1) return inner_dense(view);
+  return op.op == Op::kConv2d ? has_dense_rows(view) : is_dense(view);
 }
 
 // B [N,C,W] whose columns are dense, as after a transposition: columns are then the weight rows of a convolution.
@@ -70,68 +47,19 @@ bool accepts_matmul(const graph::Operator&, size_t operand, const View& view) {
   return inner_dense(view) || (operand == 1 && has_dense_columns(view));
 }
 
-// What a group does after the accumulation.
-struct OutputStage {
-  const graph::Operator* rescale = nullptr;
-  std::vector<const graph::Operator*> clamps;
-  graph::TensorId result = 0;
-};
-
-OutputStage stage_of(const Facts& facts, const Group& group) {
-  OutputStage stage;
-  for (size_t index : group.ops) {
-    const graph::Operator& op = facts.op(index);
-    if (op.op == Op::kRescale) stage.rescale = &op;
-    if (op.op == Op::kClamp) stage.clamps.push_back(&op);
-    stage.result = op.outputs[0];
-  }
-  return stage;
-}
-
-// Bias, multiplier and shift of every channel, and the zero points and limits of the output.
-void fill_stage(const Facts& facts, const OutputStage& stage, const Constant* bias, int64_t channels, MxuStep& step) {
-  step.params.entries.resize(static_cast<size_t>(channels));
-  for (int64_t c = 0; c < channels && bias != nullptr; ++c) {
-    step.params.entries[static_cast<size_t>(c)].bias = bias->at(bias->elements() == 1 ? 0 : c);
-  }
-  if (stage.rescale == nullptr) return;
-  step.rescale = rescale_kind(*stage.rescale);
-  step.output_unsigned = stage.rescale->attributes.output_unsigned;
-  const Params scale = rescale_params(facts, *stage.rescale);
-  for (size_t c = 0; c < step.params.entries.size(); ++c) {
-    const contract::ParameterEntry& from = scale.entries[scale.entries.size() == 1 ? 0 : c];
-    step.params.entries[c].multiplier = from.multiplier;
-    step.params.entries[c].shift = from.shift;
-  }
-  const auto type = *element_of(facts.tensor(stage.result).type);
-  auto [low, high] = element_range(type);
-  if (step.output_unsigned) {
-    high -= low;
-    low = 0;
-  }
-  for (const graph::Operator* clamp : stage.clamps) {
-    // Two CLAMPs in a row: the second one limits the first one's limits.
-    const auto [clamp_low, clamp_high] = clamp_range(*clamp, type);
-    low = std::clamp(low, clamp_low, clamp_high);
-    high = std::clamp(high, clamp_low, clamp_high);
-  }
-  step.params.header.output_zp = scale.header.output_zp;
-  step.params.header.clamp_min = static_cast<int32_t>(low);
-  step.params.header.clamp_max = static_cast<int32_t>(high);
-}
-
 void emit_conv(Emitter& emitter, const Group& group) {
   const Facts& facts = emitter.facts();
   const graph::Operator& op = facts.op(group.ops[0]);
   const graph::Attributes& how = op.attributes;
   const OutputStage stage = stage_of(facts, group);
-  MxuStep step{};
+  Dims out = facts.result(op).shape;
+  MxuStep step = convolution_step(facts, op, stage, out[3]);
   step.mode = mode_of_convolution(op.op);
   const bool depthwise = step.mode == MxuMode::kDepthwise;  // else it is kConv
   step.src = emitter.read_operand(op, 0);
   step.weights = emitter.read_operand(op, 1);
-  step.kernel_h = step.weights.dims[window_dim(op.op)];
-  step.kernel_w = step.weights.dims[window_dim(op.op) + 1];
+  step.kernel_h = window_of(facts, op)[0];
+  step.kernel_w = window_of(facts, op)[1];
   step.multiplier = depthwise ? step.weights.dims[3] : 1;
   step.stride_y = how.stride[0];
   step.stride_x = how.stride[1];
@@ -139,7 +67,6 @@ void emit_conv(Emitter& emitter, const Group& group) {
   step.dilation_x = how.dilation[1];
   step.pad_top = how.pad[0];
   step.pad_left = how.pad[2];
-  Dims out = facts.result(op).shape;
   if (out[1] == 1 && out[2] == 1 && step.src.dims[1] == 1 && step.src.dims[2] == 1 &&
       step.kernel_h * step.kernel_w == 1) {
     // A fully connected layer: its rows are a batch of images of one pixel, and run better as one image. Strides step
@@ -149,11 +76,7 @@ void emit_conv(Emitter& emitter, const Group& group) {
     std::swap(out[0], out[2]);
   }
   step.dst = emitter.place(stage.result, out, true);
-  step.params.header.input_zp = static_cast<int32_t>(*facts.scalar(op, 3));
-  step.params.header.weight_zp = static_cast<int32_t>(*facts.scalar(op, 4));
-  fill_stage(facts, stage, facts.constant(op.inputs[2]), out[3], step);
-  const int64_t per_channel = step.kernel_h * step.kernel_w * (depthwise ? 1 : step.src.dims[3]);
-  emitter.layer().macs = product(out) * per_channel;
+  emitter.layer().macs = graph::macs(facts.block(), op);
   emitter.add(std::move(step));
 }
 
@@ -188,7 +111,7 @@ void emit_matmul(Emitter& emitter, const Group& group) {
   step.params.header.input_zp = static_cast<int32_t>(*facts.scalar(op, 2));
   step.params.header.weight_zp = static_cast<int32_t>(*facts.scalar(op, 3));
   fill_stage(facts, stage, nullptr, out[2], step);
-  emitter.layer().macs = product(out) * a.dims[2];
+  emitter.layer().macs = graph::macs(facts.block(), op);
   if (inner_dense(step.weights)) {
     emitter.add(std::move(step));
   } else {
@@ -198,7 +121,7 @@ void emit_matmul(Emitter& emitter, const Group& group) {
 
 }  // namespace
 
-const Family kConvFamily = {Kind::kMxu, contract::Engine::kMxu, check_conv, accepts_conv, emit_conv};
+const Family kConvFamily = {Kind::kMxu, contract::Engine::kMxu, check_convolution, accepts_conv, emit_conv};
 const Family kMatmulFamily = {Kind::kMxu, contract::Engine::kMxu, check_matmul, accepts_matmul, emit_matmul};
 
 }  // namespace npu::compiler

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/compiler/lower/views.h"
 
+#include <cstring>
+
 #include "hw/contract/error.h"
 
 namespace npu::compiler {
@@ -21,6 +23,19 @@ void tidy_unit_strides(View& view) {
   for (size_t i = view.dims.size(); i-- > 0;) {
     if (view.dims[i] == 1) view.strides[i] = unit;
     unit = view.strides[i] * view.dims[i];
+  }
+}
+
+// From dimension `dim` inwards; `in` is where its elements begin.
+void copy_from(const View& view, size_t dim, const uint8_t* in, uint8_t* out, std::span<const int64_t> to) {
+  const int64_t width = contract::element_bytes(view.type);
+  const bool last = dim + 1 >= view.dims.size();
+  if (dim == view.dims.size() || (last && view.strides[dim] == width && to[dim] == width)) {
+    std::memcpy(out, in, static_cast<size_t>(dim == view.dims.size() ? width : view.dims[dim] * width));
+    return;
+  }
+  for (int64_t i = 0; i < view.dims[dim]; ++i) {
+    copy_from(view, dim + 1, in + i * view.strides[dim], out + i * to[dim], to);
   }
 }
 
@@ -148,6 +163,13 @@ View slice(const View& view, const Dims& start, const Dims& size) {
   return result;
 }
 
+View every(View view, size_t dim, int64_t first, int64_t count, int64_t step) {
+  view.offset += first * view.strides[dim];
+  view.dims[dim] = count;
+  view.strides[dim] *= step;
+  return view;
+}
+
 View permute(const View& view, std::span<const int32_t> perms) {
   NPU_CHECK(perms.size() == view.dims.size());
   View result = view;
@@ -178,6 +200,10 @@ View broadcast(const View& view, const Dims& dims) {
     result.strides[i] = 0;
   }
   return result;
+}
+
+void copy_elements(const View& view, const uint8_t* buffer, uint8_t* out, std::span<const int64_t> to) {
+  copy_from(view, 0, buffer + view.offset, out, to);
 }
 
 void coalesce(Dims& dims, std::span<std::vector<int64_t>* const> strides, bool keep_innermost) {

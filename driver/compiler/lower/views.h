@@ -14,8 +14,7 @@ namespace npu::compiler {
 
 using Dims = std::vector<int64_t>;
 
-// How the device stores an element of a type; nullopt when it has no such element. INT4 is for constants only: they are
-// widened to one byte an element.
+// How the device stores an element of a type; nullopt when it has no such element. INT4 takes a byte an element.
 [[nodiscard]] std::optional<contract::Element> element_of(graph::DType type);
 
 [[nodiscard]] int64_t product(std::span<const int64_t> dims);
@@ -36,10 +35,16 @@ using Dims = std::vector<int64_t>;
 // The same elements in C order with other dimensions; nullopt when strides cannot express it.
 [[nodiscard]] std::optional<View> reshape(const View& view, const Dims& dims);
 [[nodiscard]] View slice(const View& view, const Dims& start, const Dims& size);
+// `count` positions of a dimension, `step` apart, from `first` on. With a negative step they go backwards.
+[[nodiscard]] View every(View view, size_t dim, int64_t first, int64_t count, int64_t step);
 [[nodiscard]] View permute(const View& view, std::span<const int32_t> perms);
 [[nodiscard]] View reverse(const View& view, size_t axis);
 // Repeats dimensions of 1 to reach `dims`, of the same rank.
 [[nodiscard]] View broadcast(const View& view, const Dims& dims);
+
+// Copies the elements of `view` out of the bytes of its buffer, in C order; `to`: bytes between them at `out`, a stride
+// a dimension.
+void copy_elements(const View& view, const uint8_t* buffer, uint8_t* out, std::span<const int64_t> to);
 
 // Drops dimensions of 1 and merges neighbours that every stride list walks as one; at least one dimension stays. With
 // `keep_innermost` the last dimension stays as it is.

@@ -55,7 +55,7 @@ TEST_P(RandomGraphs, EqualTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, RandomGraphs,
-                         testing::Values(Machine{"edge", 4, 1200, true}, Machine{"nano", 4, 1000, true},
+                         testing::Values(Machine{"edge", 4, 1500, true}, Machine{"nano", 4, 1300, true},
                                          Machine{"nano", 24, 150, false}),
                          [](const auto& info) {
                            return std::string(info.param.preset).append("_").append(std::to_string(info.param.max_dim));

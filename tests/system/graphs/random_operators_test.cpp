@@ -22,8 +22,8 @@ constexpr uint64_t kSeeds = 40;
 constexpr uint32_t kOfEach = 4, kOfEachWindow = 32;
 
 bool has_windows(graph::Op op) {
-  return op == graph::Op::kConv2d || op == graph::Op::kDepthwiseConv2d || op == graph::Op::kMaxPool2d ||
-         op == graph::Op::kAvgPool2d;
+  return op == graph::Op::kConv2d || op == graph::Op::kConv3d || op == graph::Op::kDepthwiseConv2d ||
+         op == graph::Op::kTransposeConv2d || op == graph::Op::kMaxPool2d || op == graph::Op::kAvgPool2d;
 }
 
 class RandomOperators : public testing::TestWithParam<const char*> {};

@@ -2,12 +2,12 @@
 #include "tests/unit/bins/graph_bins.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <optional>
 #include <ostream>
-#include <stdexcept>
 
+#include "tests/unit/bins/convolution_facts.h"
+#include "tests/unit/bins/operator_instance.h"
 #include "tests/unit/bins/windows.h"
 
 namespace npu::test {
@@ -15,35 +15,7 @@ namespace {
 
 using graph::Op;
 using graph::Shape;
-
-// An operator of a legal graph.
-struct Instance {
-  const graph::Block& block;
-  const graph::Operator& op;
-
-  [[nodiscard]] const graph::Tensor& in(size_t i) const { return block.tensors[op.inputs.at(i)]; }
-  [[nodiscard]] const Shape& shape() const { return in(0).shape; }
-  [[nodiscard]] const Shape& out() const { return block.tensors[op.outputs.at(0)].shape; }
-  [[nodiscard]] size_t rank() const { return shape().size(); }
-  [[nodiscard]] const graph::Operator* maker(size_t i) const {
-    for (const graph::Operator& other : block.operators) {
-      if (!other.outputs.empty() && other.outputs[0] == op.inputs.at(i)) return &other;
-    }
-    return nullptr;
-  }
-  [[nodiscard]] bool constant(size_t i) const { return maker(i) != nullptr && maker(i)->op == Op::kConst; }
-  [[nodiscard]] int64_t axis_size() const { return shape().at(static_cast<size_t>(op.attributes.axis)); }
-  // The index-th shape operand, whose values are constants of the graphs that are counted.
-  [[nodiscard]] std::vector<int64_t> numbers(size_t index) const {
-    for (const graph::TensorId id : op.inputs) {
-      if (block.tensors[id].type != graph::DType::kShape || index-- > 0) continue;
-      std::vector<int64_t> numbers(block.tensors[id].data.size() / sizeof(int64_t));
-      std::memcpy(numbers.data(), block.tensors[id].data.data(), numbers.size() * sizeof(int64_t));
-      return numbers;
-    }
-    throw std::invalid_argument("an operator without its shape operand");
-  }
-};
+using Instance = OperatorInstance;
 
 int64_t elements(const Shape& shape) {
   int64_t count = 1;
@@ -247,7 +219,8 @@ constexpr Op kReductions[] = {Op::kReduceSum, Op::kReduceMax, Op::kReduceMin,
 constexpr Op kRescales[] = {Op::kRescale}, kMatmuls[] = {Op::kMatMul}, kReverses[] = {Op::kReverse},
              kConcats[] = {Op::kConcat}, kPads[] = {Op::kPad}, kTiles[] = {Op::kTile}, kSlices[] = {Op::kSlice},
              kTransposes[] = {Op::kTranspose}, kReshapes[] = {Op::kReshape}, kResizes[] = {Op::kResize},
-             kReads[] = {Op::kVariableRead}, kWrites[] = {Op::kVariableWrite};
+             kReads[] = {Op::kVariableRead}, kWrites[] = {Op::kVariableWrite},
+             kTransposedOps[] = {Op::kTransposeConv2d}, kConv3ds[] = {Op::kConv3d};
 
 // A family of bins: its operators, their facts, the bins that must be hit, and whether facts are paired, too.
 struct Family {
@@ -262,6 +235,8 @@ const Family kFamilies[] = {
     {"element-wise of two or three", kBinaries, kBinaryFacts, kBinaryBins},
     {"RESCALE", kRescales, kRescaleFacts, kRescaleBins},
     {"MATMUL", kMatmuls, kMatmulFacts, {}, true},
+    {"TRANSPOSE_CONV2D", kTransposedOps, kTransposedFacts, kTransposedBins},
+    {"CONV3D", kConv3ds, kConv3dFacts, kConv3dBins},
     {"reductions", kReductions, kAxisFacts, {}, true},
     {"REVERSE", kReverses, kAxisFacts, {}, true},
     {"CONCAT", kConcats, kConcatFacts, {}},

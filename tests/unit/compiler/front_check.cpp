@@ -17,6 +17,7 @@ graph::Value random_value(graph::DType type, const graph::Shape& shape, std::mt1
   const auto width = static_cast<size_t>(graph::machine_width(type));
   int64_t low = -range, high = range;
   if (type == graph::DType::kBool) low = 0, high = 1;
+  if (type == graph::DType::kInt4) low = std::max<int64_t>(low, -8), high = std::min<int64_t>(high, 7);
   if (type == graph::DType::kInt8) low = std::max<int64_t>(low, INT8_MIN), high = std::min<int64_t>(high, INT8_MAX);
   std::uniform_int_distribution<int64_t> any(low, high);
   std::uniform_int_distribution<int> corner(0, 15);

@@ -98,6 +98,21 @@ TEST(Support, RefusesWhatIsAboveTheLimits) {
                  "kernel of 70000 is above the device's limit of 65535");
 }
 
+TEST(Support, RefusesPaddingOfPhasesAboveTheLimits) {
+  GraphBuilder b, far;
+  const auto add = [](GraphBuilder& to, int64_t kernel, std::vector<int32_t> pad) {
+    to.output(to.transpose_conv2d(to.input("x", DType::kInt8, {1, 1, 1, 1}),
+                                  to.input("w", DType::kInt8, {1, kernel, 1, 1}), to.constant(DType::kInt32, {1}, {0.}),
+                                  {.pad = std::move(pad), .stride = {1, 2}}));
+  };
+  add(b, 40000, {0, 0, 0, 0});
+  expect_refused(b, ErrorCode::kArgumentUnsupported, "TRANSPOSE_CONV2D",
+                 "padding in steps of the stride of 39999 is above the device's limit of 32767");
+  add(far, 2, {0, 0, 0, 40000});
+  expect_refused(far, ErrorCode::kArgumentUnsupported, "TRANSPOSE_CONV2D",
+                 "out_pad of 40000 is above the device's limit of 32767");
+}
+
 TEST(Support, RefusesShiftsOutOfRange) {
   GraphBuilder b;
   graph::Rescaling how;

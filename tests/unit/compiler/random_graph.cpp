@@ -40,7 +40,8 @@ void RandomGraph::grow() {
       &RandomGraph::grow_reduction,   &RandomGraph::grow_pool,
       &RandomGraph::grow_pool,        &RandomGraph::grow_convolution,
       &RandomGraph::grow_convolution, &RandomGraph::grow_matmul,
-      &RandomGraph::grow_resize,      &RandomGraph::grow_variable,
+      &RandomGraph::grow_resize,      &RandomGraph::grow_transpose_conv,
+      &RandomGraph::grow_conv3d,      &RandomGraph::grow_variable,
       &RandomGraph::grow_variable,    &RandomGraph::grow_shift_or_division,
   };
   (this->*kGrow[pick(0, static_cast<int>(std::size(kGrow)) - 1)])();

@@ -22,7 +22,7 @@ class RandomGraph {
 
   // How windows move over an image; what the last step leaves over is padding.
   struct Windows {
-    std::vector<int32_t> kernel, stride, dilation, pad;  // pad: top, bottom, left, right
+    std::vector<int32_t> kernel, stride, dilation, pad;  // pad: before and behind, of each dimension
   };
 
   int pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
@@ -61,10 +61,18 @@ class RandomGraph {
   void grow_concat(TensorId a);
   void grow_reduction();
   Shape image();
+  // Over all dimensions but the first and the last.
   Windows windows(const Shape& image, bool pools);
   void grow_pool();
+  // Weights [OC, ...], constant or not, and biases, with zero points in `how`.
+  struct Weights {
+    TensorId weight = 0, bias = 0;
+  };
+  Weights weights(const Shape& dims, bool bytes, graph::Convolution& how);
   void grow_convolution();
   void grow_resize();
+  void grow_transpose_conv();
+  void grow_conv3d();
   void finish(TensorId sum);
   void grow_matmul();
   void grow_variable();

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/compiler/lower/convolution.h"
+
+#include <algorithm>
+
+#include "driver/compiler/lower/ewise_program.h"
+#include "driver/compiler/lower/ewise_rules.h"
+
+namespace npu::compiler {
+
+using graph::Op;
+
+namespace {
+
+// A view of any rank as parts of rank 4 [N, H, W, C] with at most `most` rows and columns.
+void for_each_image(View view, int64_t most, const std::function<void(const View&)>& visit) {
+  std::vector<int64_t>* const strides[] = {&view.strides};
+  coalesce(view.dims, strides, true);
+  while (view.dims.size() < 4) {
+    view.dims.insert(view.dims.begin(), 1);
+    view.strides.insert(view.strides.begin(), 0);
+  }
+  const auto cut = [&](size_t dim, int64_t size) {
+    Dims start(view.dims.size()), part = view.dims;
+    for (; start[dim] < view.dims[dim]; start[dim] += size) {
+      part[dim] = std::min(size, view.dims[dim] - start[dim]);
+      for_each_image(slice(view, start, part), most, visit);
+    }
+  };
+  if (view.dims.size() > 4) return cut(0, 1);
+  if (view.dims[1] > most) return cut(1, most);
+  if (view.dims[2] > most) return cut(2, most);
+  visit(view);
+}
+
+}  // namespace
+
+std::span<const int64_t> window_of(const Facts& facts, const graph::Operator& op) {
+  const auto dims = [&] { return std::span<const int64_t>(facts.tensor(op.inputs[1]).shape); };
+  switch (op.op) {
+    case Op::kConv2d:
+    case Op::kTransposeConv2d:  // [OC,KH,KW,IC]
+      return dims().subspan(1, 2);
+    case Op::kConv3d:  // [OC,KD,KH,KW,IC]
+      return dims().subspan(1, 3);
+    case Op::kDepthwiseConv2d:  // [KH,KW,C,M]
+      return dims().first(2);
+    default:
+      return {};
+  }
+}
+
+std::optional<Refusal> check_convolution(const Facts& facts, const graph::Operator& op) {
+  if (auto refusal = refuse_types(facts, op)) return refusal;
+  if (auto refusal = refuse_run_time(facts, op, 2, {"bias", "input_zp", "weight_zp"})) return refusal;
+  return refuse_window(op, window_of(facts, op));
+}
+
+bool has_dense_rows(const View& weights) {
+  const Dims start(weights.dims.size(), 0);
+  Dims row = weights.dims;
+  row[0] = 1;
+  return weights.strides[0] > 0 && is_dense(slice(weights, start, row));
+}
+
+OutputStage stage_of(const Facts& facts, const Group& group) {
+  OutputStage stage;
+  for (size_t index : group.ops) {
+    const graph::Operator& op = facts.op(index);
+    if (op.op == Op::kRescale) stage.rescale = &op;
+    if (op.op == Op::kClamp) stage.clamps.push_back(&op);
+    stage.result = op.outputs[0];
+  }
+  return stage;
+}
+
+void fill_stage(const Facts& facts, const OutputStage& stage, const Constant* bias, int64_t channels, MxuStep& step) {
+  step.params.entries.resize(static_cast<size_t>(channels));
+  for (int64_t c = 0; c < channels && bias != nullptr; ++c) {
+    step.params.entries[static_cast<size_t>(c)].bias = bias->at(bias->elements() == 1 ? 0 : c);
+  }
+  if (stage.rescale == nullptr) return;
+  step.rescale = rescale_kind(*stage.rescale);
+  step.output_unsigned = stage.rescale->attributes.output_unsigned;
+  const Params scale = rescale_params(facts, *stage.rescale);
+  for (size_t c = 0; c < step.params.entries.size(); ++c) {
+    const contract::ParameterEntry& from = scale.entries[scale.entries.size() == 1 ? 0 : c];
+    step.params.entries[c].multiplier = from.multiplier;
+    step.params.entries[c].shift = from.shift;
+  }
+  const auto type = *element_of(facts.tensor(stage.result).type);
+  auto [low, high] = element_range(type);
+  if (step.output_unsigned) {
+    high -= low;
+    low = 0;
+  }
+  for (const graph::Operator* clamp : stage.clamps) {
+    // Two CLAMPs in a row: the second one limits the first one's limits.
+    const auto [clamp_low, clamp_high] = clamp_range(*clamp, type);
+    low = std::clamp(low, clamp_low, clamp_high);
+    high = std::clamp(high, clamp_low, clamp_high);
+  }
+  step.params.header.output_zp = scale.header.output_zp;
+  step.params.header.clamp_min = static_cast<int32_t>(low);
+  step.params.header.clamp_max = static_cast<int32_t>(high);
+}
+
+MxuStep convolution_step(const Facts& facts, const graph::Operator& op, const OutputStage& stage, int64_t channels) {
+  MxuStep step{};
+  step.mode = contract::MxuMode::kConv;
+  step.src.type = *element_of(facts.tensor(op.inputs[0]).type);
+  step.weights.type = *element_of(facts.tensor(op.inputs[1]).type);
+  step.params.header.input_zp = static_cast<int32_t>(*facts.scalar(op, 3));
+  step.params.header.weight_zp = static_cast<int32_t>(*facts.scalar(op, 4));
+  fill_stage(facts, stage, facts.constant(op.inputs[2]), channels, step);
+  return step;
+}
+
+void add_bias_only(Emitter& emitter, const MxuStep& step, View region) {
+  // One row above the first window, so that none reads the only pixel that there is.
+  constexpr int64_t kAbove = 1;
+  for_each_image(std::move(region), kMostPadding - kAbove, [&](const View& image) {
+    MxuStep part = step;
+    part.dst = image;
+    part.src = emitter.zeros(step.src.type, {1, 1, 1, 1});
+    part.src.dims[0] = image.dims[0];
+    part.src.strides[0] = 0;
+    part.weights = emitter.zeros(step.weights.type, {image.dims[3], 1, 1, 1});
+    part.kernel_h = part.kernel_w = part.stride_y = part.stride_x = part.dilation_y = part.dilation_x = 1;
+    part.pad_top = -kAbove;
+    part.pad_left = 0;
+    emitter.add(std::move(part));
+  });
+}
+
+}  // namespace npu::compiler

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// TRANSPOSE_CONV2D: each phase of its results (phases.h) is a CONV2D of stride 1 that writes every stride-th row, and
+// every stride-th column or group of neighbouring columns. Neighbours are then channels of one pixel.
+#include <map>
+
+#include "driver/compiler/lower/convolution.h"
+#include "driver/compiler/lower/phases.h"
+#include "driver/graph/analyse.h"
+
+namespace npu::compiler {
+namespace {
+
+enum Axis : size_t { kY, kX };
+
+TransposedAxis axis_of(const Facts& facts, const graph::Operator& op, Axis axis) {
+  return {window_of(facts, op)[axis], op.attributes.stride[axis], op.attributes.out_pad[2 * axis],
+          facts.result(op).shape[1 + axis]};
+}
+
+std::optional<Refusal> check_transpose_conv(const Facts& facts, const graph::Operator& op) {
+  if (auto refusal = check_convolution(facts, op)) return refusal;
+  for (const int64_t pad : op.attributes.out_pad) {
+    if (auto refusal = refuse_above("out_pad", pad, kMostPadding)) return refusal;
+  }
+  for (const Axis axis : {kY, kX}) {
+    for (const Phase& phase : phases_of(axis_of(facts, op, axis), true)) {
+      if (auto refusal = refuse_above("padding in steps of the stride", phase.padding, kMostPadding)) return refusal;
+    }
+  }
+  return std::nullopt;
+}
+
+// Weights are laid out anew in any case.
+bool accepts_transpose_conv(const graph::Operator&, size_t operand, const View& view) {
+  return operand == 1 || inner_dense(view);
+}
+
+class Phases {
+ public:
+  Phases(Emitter& emitter, const graph::Operator& op, const OutputStage& stage)
+      : emitter_(emitter),
+        facts_(emitter.facts()),
+        op_(op),
+        step_(convolution_step(facts_, op, stage, facts_.result(op).shape[3])) {
+    step_.src = emitter.read_operand(op, 0);
+    step_.dst = emitter.place(stage.result, facts_.result(op).shape, true);
+    step_.stride_y = step_.stride_x = step_.dilation_y = step_.dilation_x = 1;
+  }
+
+  void run() {
+    const TransposedAxis y_axis = axis_of(facts_, op_, kY), x_axis = axis_of(facts_, op_, kX);
+    const View& dst = step_.dst;
+    const bool adjacent = dst.strides[2] == dst.dims[3] * contract::element_bytes(dst.type);  // columns
+    for (const Phase& y : phases_of(y_axis, false)) {
+      const View rows = part(dst, 1, y, y_axis.stride);
+      if (y.taps == 0) {
+        add_bias_only(emitter_, step_, rows);
+        continue;
+      }
+      for (const Phase& x : phases_of(x_axis, adjacent)) {
+        const View region = part(rows, 3, x, x_axis.stride);
+        if (x.taps == 0) {
+          add_bias_only(emitter_, step_, region);
+        } else {
+          add_convolution(y, x, region);
+        }
+      }
+    }
+  }
+
+ private:
+  // The results of a phase along dimension `dim`, which becomes two: every stride-th, and neighbours.
+  static View part(const View& view, size_t dim, const Phase& phase, int64_t stride) {
+    View result = every(view, dim, phase.first, phase.count, stride);
+    const auto at = static_cast<std::ptrdiff_t>(dim) + 1;
+    result.dims.insert(result.dims.begin() + at, phase.width);
+    result.strides.insert(result.strides.begin() + at, view.strides[dim]);
+    return result;
+  }
+
+  // region: [N, rows, 1, columns, neighbours, OC]
+  void add_convolution(const Phase& y, const Phase& x, const View& region) {
+    MxuStep step = step_;
+    step.weights = weights_of(y, x);
+    step.kernel_h = y.taps;
+    step.kernel_w = x.taps;
+    step.pad_top = y.padding;
+    step.pad_left = x.padding;
+    step.dst = *reshape(region, {region.dims[0], y.count, x.count, x.width * region.dims[5]});
+    const std::vector<contract::ParameterEntry> channels = step.params.entries;
+    for (int64_t j = 1; j < x.width; ++j) {
+      step.params.entries.insert(step.params.entries.end(), channels.begin(), channels.end());
+    }
+    emitter_.add(std::move(step));
+  }
+
+  // [neighbours * OC, taps, taps, IC]. The last columns of a group of neighbours, behind all groups, use the first
+  // ones' weights.
+  View weights_of(const Phase& y, const Phase& x) {
+    const graph::Shape& shape = facts_.tensor(op_.inputs[1]).shape;  // [OC, KH, KW, IC]
+    const Dims dims = {x.width * shape[0], y.taps, x.taps, shape[3]};
+    const auto known = weights_.find({y.first_tap, x.first_tap});
+    if (known != weights_.end()) return slice(known->second, Dims(4), dims);
+    View result;
+    if (const Constant* constant = facts_.constant(op_.inputs[1])) {
+      const View taps = taps_of(dense_view(0, step_.weights.type, shape), y, x);
+      std::vector<uint8_t> bytes(static_cast<size_t>(product(dims) * contract::element_bytes(taps.type)));
+      copy_elements(taps, constant->bytes->data(), bytes.data(), dense_view(0, taps.type, taps.dims).strides);
+      result = emitter_.constant(std::move(bytes), taps.type, dims);
+    } else {
+      result = run_time_weights(taps_of(emitter_.read(op_.inputs[1]), y, x), dims);
+    }
+    weights_.emplace(std::pair(y.first_tap, x.first_tap), result);
+    return result;
+  }
+
+  // The weights of a phase where they lie: [neighbours, OC, taps, taps, IC].
+  View taps_of(const View& weights, const Phase& y, const Phase& x) const {
+    const auto flipped = [](const View& view, size_t dim, const Phase& phase, int64_t stride) {
+      return every(view, dim, phase.first_tap + (phase.taps - 1) * stride, phase.taps, -stride);
+    };
+    View taps = flipped(weights, 1, y, op_.attributes.stride[kY]);
+    taps = flipped(taps, 2, x, op_.attributes.stride[kX]);
+    taps.dims.insert(taps.dims.begin(), x.width);
+    taps.strides.insert(taps.strides.begin(), weights.strides[2]);
+    return taps;
+  }
+
+  View run_time_weights(const View& taps, const Dims& dims) {
+    if (const std::optional<View> rows = reshape(taps, dims); rows && has_dense_rows(*rows)) return *rows;
+    const View dense = emitter_.intermediate(facts_.tensor(op_.inputs[1]).name, taps.type, taps.dims);
+    emitter_.add_copy(taps, dense);
+    return *reshape(dense, dims);
+  }
+
+  Emitter& emitter_;
+  const Facts& facts_;
+  const graph::Operator& op_;
+  MxuStep step_;                                         // what all phases share
+  std::map<std::pair<int64_t, int64_t>, View> weights_;  // by first taps
+};
+
+void emit_transpose_conv(Emitter& emitter, const Group& group) {
+  const graph::Operator& op = emitter.facts().op(group.ops[0]);
+  emitter.layer().macs = graph::macs(emitter.facts().block(), op);
+  Phases(emitter, op, stage_of(emitter.facts(), group)).run();
+}
+
+}  // namespace
+
+const Family kTransposeConvFamily = {Kind::kMxu, contract::Engine::kMxu, check_transpose_conv, accepts_transpose_conv,
+                                     emit_transpose_conv};
+
+}  // namespace npu::compiler
