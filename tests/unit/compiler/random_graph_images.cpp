@@ -26,7 +26,7 @@ RandomGraph::Windows RandomGraph::windows(const Shape& image, bool pools) {
       const int kernel = tap || chance(25) ? 1 : pick(1, 3), stride = pick(1, 3);
       const int dilation = pools || chance(60) ? 1 : pick(2, 3);
       const int most = pools || chance(70) ? kernel - 1 : 2;  // convolutions may pad by more than their kernel
-      const bool full = chance(20);
+      const bool full = chance(image[axis] == 1 ? 60 : 20);   // only then has one pixel several windows with a stride
       const int before = full ? most : pick(0, most), after = full ? most : pick(0, most);
       const int64_t left = image[axis] + before + after - ((kernel - 1) * dilation + 1);
       if (left < 0 || left % stride != 0) continue;
