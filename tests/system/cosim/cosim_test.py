@@ -58,7 +58,8 @@ class SmallNetwork(Cosim):
                               cwd=self.dir)
 
     def test_lockstep_finds_nothing(self):
-        self.lockstep(self.dir / "two_layers.tosa", self.dir / "x.npy")
+        for network in ("two_layers", "upscaled"):
+            self.lockstep(self.dir / f"{network}.tosa", self.dir / "x.npy")
 
     def test_rtl_gives_the_same_bits_and_cycles(self):
         for preset in PRESETS:

@@ -32,6 +32,19 @@ Graph two_layers() {
   return b.build();
 }
 
+// INT8[1, 8, 8, 4] -> INT8[1, 16, 16, 8]: twice as large, bilinear with the pixels centred, and a convolution.
+Graph upscaled() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt8, {1, 8, 8, 4});
+  const TensorId sums = b.resize(x, ResizeMode::kBilinear, {4, 2, 4, 2}, {-1, -1}, {1, 1}, DType::kInt32);
+  const TensorId larger = b.rescale(sums, DType::kInt8, {.multiplier = {1 << 30}, .shift = {34}});
+  const TensorId weights = b.constant(DType::kInt8, {8, 3, 3, 4}, ramp(8 * 3 * 3 * 4, 11, -5));
+  const TensorId bias = b.constant(DType::kInt32, {8}, ramp(8, 5, -2));
+  const TensorId result = b.conv2d(larger, weights, bias, {.pad = {1, 1, 1, 1}});
+  b.output(b.rescale(result, DType::kInt8, {.multiplier = {1 << 30}, .shift = {36}}), "y");
+  return b.build();
+}
+
 // INT8[1, 1, 8, 4] -> INT8[1, 4]: the project's own network for lists, tests/cases/small_stream.tosa. A stream with a
 // window of the last four rows in a variable; each kind of work of MXU, VPU and DMA once, in little.
 Graph small_stream() {
@@ -90,6 +103,7 @@ int main(int argc, char** argv) {
   if (argc != 2) return 64;
   try {
     write_tosa(std::filesystem::path(argv[1]) / "two_layers.tosa", two_layers());
+    write_tosa(std::filesystem::path(argv[1]) / "upscaled.tosa", upscaled());
     write_tosa(std::filesystem::path(argv[1]) / "clamped.tosa", clamped());
     write_tosa(std::filesystem::path(argv[1]) / "small_stream.tosa", small_stream());
     write_tosa(std::filesystem::path(argv[1]) / "model_v1.0.tosa", clamped());
