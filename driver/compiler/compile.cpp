@@ -9,7 +9,7 @@ namespace npu::compiler {
 
 Program compile_unchecked(const graph::Graph& graph, const contract::Capabilities& capabilities,
                           const Options& options) {
-  return schedule(lower(graph, capabilities), capabilities, options.schedule);
+  return schedule(lower(graph, capabilities, options.most_iterations), capabilities, options.schedule);
 }
 
 Program compile(const graph::Graph& graph, const contract::Capabilities& capabilities, const Options& options) {

@@ -6,6 +6,7 @@
 #include "driver/compiler/room.h"
 #include "driver/compiler/schedule.h"
 #include "driver/graph/graph.h"
+#include "driver/graph/level.h"
 #include "hw/contract/gen/capabilities.h"
 
 namespace npu::compiler {
@@ -14,6 +15,9 @@ struct Options {
   ScheduleOptions schedule;
   // The device has a control CPU, with whose firmware the driver shares DRAM (runtime::Device::has_firmware).
   bool firmware = true;
+  // A loop of a WHILE_LOOP that takes more iterations is a fault of the job: loop_limit. Of a loop in a loop, each time
+  // that it is reached.
+  uint32_t most_iterations = graph::kMostIterations;
 };
 
 // The graph must be valid (graph/validate.h). Throws Error: what lower() and schedule() throw; what require_room()

@@ -37,7 +37,10 @@ int64_t zero_extend(int64_t value, int64_t bits) {
 
 class Folder {
  public:
-  explicit Folder(const graph::Block& block) : block_(block), constants_(block.tensors.size()) {}
+  Folder(const graph::Block& block, std::span<const std::optional<Constant>> inputs)
+      : block_(block), constants_(block.tensors.size()) {
+    for (size_t i = 0; i < inputs.size(); ++i) constants_[block.inputs[i]] = inputs[i];
+  }
 
   Constants run() {
     for (const graph::Operator& op : block_.operators) fold(op);
@@ -219,6 +222,9 @@ int64_t rescale_value(int64_t value, int64_t multiplier, int64_t shift, bool sca
   return static_cast<int32_t>(scaled);
 }
 
-std::vector<std::optional<Constant>> fold_constants(const graph::Block& block) { return Folder(block).run(); }
+std::vector<std::optional<Constant>> fold_constants(const graph::Block& block,
+                                                    std::span<const std::optional<Constant>> inputs) {
+  return Folder(block, inputs).run();
+}
 
 }  // namespace npu::compiler

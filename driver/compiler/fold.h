@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "driver/graph/graph.h"
@@ -25,8 +26,10 @@ struct Constant {
 };
 
 // One entry a tensor of the block; nullopt where the value depends on inputs or variables. An operator that is not
-// folded although its operands are constants runs on the device. The block must be valid.
-[[nodiscard]] std::vector<std::optional<Constant>> fold_constants(const graph::Block& block);
+// folded although its operands are constants runs on the device. The block must be valid. `inputs`: values of its
+// inputs that are known, one an input; or none.
+[[nodiscard]] std::vector<std::optional<Constant>> fold_constants(const graph::Block& block,
+                                                                  std::span<const std::optional<Constant>> inputs = {});
 
 // RESCALE of one value: TOSA 1.0 "RESCALE", with the multiplier's width and rounding as `scale32` and `double_round`
 // say.

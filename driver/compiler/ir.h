@@ -2,6 +2,18 @@
 // The compiler's middle: buffers and the steps that engines take on them. The front end (lower.h) makes a Module from a
 // graph; the back end (schedule.h) tiles, places and orders it into a Program. Steps are in execution order; a step
 // reads and writes whole views, and the back end may split it into tiles.
+//
+// Control flow does not change that steps are one list. Its control steps, labels and branches, cut the list into
+// blocks; a construct is a stretch of the list from its first control step to its last, and constructs nest:
+//
+//   branch B if a condition is false      label A
+//     steps of the first branch             steps that compute the condition
+//   branch C                              branch B if it is false
+//   label B                                 steps of the body
+//     steps of the second branch          branch A, counted
+//   label C                               label B
+//
+// A pass that moves, joins or drops steps does so within a block; schedule/flow.h tells it where blocks and loops are.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +42,8 @@ struct Buffer {
   uint64_t bytes = 0;
   std::vector<uint8_t> data;  // kConstant
   uint32_t index = 0;         // kVariable: index into Module::variables; kInput, kOutput: into Module::inputs, outputs
+  // kIntermediate: it lives in the scratchpad, where the sequencer reads conditions and counters.
+  bool on_chip = false;
 };
 
 // A strided window into a buffer. Strides are bytes; 0 repeats, negative walks backwards. offset is the byte of element
@@ -107,9 +121,26 @@ struct DeclareStep {
   uint32_t variable;  // index into Module::variables
 };
 
+// Where branches go to. Each number has one label in a module.
+struct LabelStep {
+  uint32_t label = 0;
+};
+
+// A branch back is kRepeat and goes to the label that its loop begins with; all others go forward.
+struct BranchStep {
+  contract::BranchMode mode = contract::BranchMode::kAlways;
+  uint32_t label = 0;  // where it goes to
+  View condition;      // kIfFalse: one BOOL of a buffer that is on_chip
+  View counter;        // kRepeat: one I32 of such a buffer, 0 before the loop
+  uint32_t limit = 0;  // kRepeat: of iterations
+};
+
+// Everything that a step may do.
+using Work = std::variant<MxuStep, EwiseStep, PoolStep, ReduceStep, CopyStep, DeclareStep, LabelStep, BranchStep>;
+
 struct Step {
   uint32_t layer = 0;  // index into Module::layers
-  std::variant<MxuStep, EwiseStep, PoolStep, ReduceStep, CopyStep, DeclareStep> work;
+  Work work;
   bool commit = false;  // it writes a variable, and this completes the write
 };
 

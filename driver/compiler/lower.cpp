@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/compiler/lower.h"
 
+#include <utility>
+
 #include "driver/compiler/lower/emitter.h"
 #include "driver/compiler/lower/facts.h"
 #include "driver/compiler/lower/grouping.h"
@@ -9,11 +11,14 @@
 
 namespace npu::compiler {
 
-Module lower(const graph::Graph& graph, const contract::Capabilities& capabilities) {
-  const Facts facts(graph.main());
+Module lower(const graph::Graph& graph, const contract::Capabilities& capabilities, uint32_t most_iterations) {
+  const Facts facts(graph);
   require_support(facts);
   const Grouping grouping = make_grouping(facts, capabilities);
-  Module module = Emitter(facts, grouping, capabilities).run();
+  Emission emission;
+  emission.most_iterations = most_iterations;
+  Emitter(facts, grouping, capabilities, emission).run();
+  Module module = std::move(emission.module);
   if (module.layers.size() > UINT16_MAX) {
     throw Error(contract::ErrorCode::kArgumentUnsupported,
                 "the network has " + std::to_string(module.layers.size()) +

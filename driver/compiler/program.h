@@ -42,6 +42,9 @@ struct Variable {
 // FNV-1a over type and dimensions: what `declare` and the variable table compare.
 [[nodiscard]] uint32_t variable_hash(graph::DType type, const graph::Shape& shape);
 
+// Who runs control flow.
+inline constexpr std::string_view kSequencer = "sequencer";
+
 // What runs a layer or an operator, in words: "mxu", "vpu", "dma"; "view" where nothing moves.
 [[nodiscard]] constexpr std::string_view runs_on(std::optional<contract::Engine> engine) {
   return engine ? name(*engine) : "view";
@@ -64,7 +67,12 @@ struct Layer {
   graph::Shape input_shape{}, output_shape{};
   std::vector<int32_t> kernel{}, stride{}, dilation{};
   uint64_t estimated_cycles = 0;  // by which it makes the estimate for the job longer
+  bool control = false;           // labels and branches of a COND_IF or WHILE_LOOP, which the sequencer runs
 };
+
+[[nodiscard]] constexpr std::string_view runs_on(const Layer& layer) {
+  return layer.control ? kSequencer : runs_on(layer.engine);
+}
 
 // A value that only the loader knows, and the field of a command that it goes into.
 struct Patch {

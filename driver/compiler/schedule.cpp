@@ -40,7 +40,7 @@ void encode_with_segments(const backend::Schedule& schedule, const backend::Time
     backend::encode(commands, backend::no_yields(timeline), capabilities, program);
     return;
   }
-  const backend::Liveness liveness(schedule.footprints);
+  const backend::Liveness liveness(schedule.footprints, backend::jumps_of(commands));
   const backend::Yields yields = backend::choose_yields(commands, timeline, liveness.bytes(), segment_cycles);
   backend::encode(commands, yields, capabilities, program);
   std::vector<size_t> places;

@@ -46,6 +46,14 @@ void require_storable(const graph::Tensor& tensor, std::string_view what) {
                                                ", which this device cannot store; quantise the network to integers.");
 }
 
+void require_variables(const graph::Graph& graph) {
+  for (const graph::Region& region : graph.regions) {
+    for (const graph::Tensor& tensor : region.blocks.front().tensors) {
+      if (tensor.variable) require_storable(tensor, "variable");
+    }
+  }
+}
+
 void require_tensors(const graph::Block& block) {
   for (graph::TensorId id : block.inputs) require_storable(block.tensors[id], "input");
   for (graph::TensorId id : block.outputs) {
@@ -57,7 +65,6 @@ void require_tensors(const graph::Block& block) {
   std::set<std::string> identities;
   for (const graph::Tensor& tensor : block.tensors) {
     if (!tensor.variable) continue;
-    require_storable(tensor, "variable");
     const std::string identity = graph::variable_identity(tensor);
     if (!identities.insert(identity).second) {
       throw Error(ErrorCode::kVariableRedeclared, "variable '" + identity + "' is declared twice in one graph.");
@@ -69,18 +76,19 @@ void require_tensors(const graph::Block& block) {
 
 void require_support(const Facts& facts) {
   require_operators(facts);
+  require_variables(facts.graph());
   require_tensors(facts.block());
 }
 
 std::vector<SupportRow> support(const graph::Graph& graph, const contract::Capabilities&) {
-  const Facts facts(graph.main());
+  const Facts facts(graph);
   std::vector<SupportRow> rows;
   for (size_t i = 0; i < facts.block().operators.size(); ++i) {
     const graph::Operator& op = facts.op(i);
     const Family& family = family_of(op.op);
     if (family.kind == Kind::kConstant) continue;
     const std::optional<Refusal> refusal = refusal_of(facts, i);
-    std::string_view engine = refusal ? std::string_view("-") : runs_on(family.engine);
+    std::string_view engine = refusal ? std::string_view("-") : runs_on(family);
     if (!facts.live(i) && family.kind != Kind::kDeclare) {
       const bool folded = !op.outputs.empty() && facts.constant(op.outputs[0]) != nullptr;
       engine = folded ? std::string_view("folded") : std::string_view("unused");

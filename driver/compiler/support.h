@@ -15,8 +15,8 @@ struct SupportRow {
   std::string name;  // "CONV2D"
   std::string type;  // of its first operand and result: "INT8 -> INT32"
   bool ok = true;
-  std::string
-      engine;  // "mxu", "vpu", "dma"; "view" moves nothing, "folded" is computed at compile time, "unused" never runs
+  std::string engine;   // "mxu", "vpu", "dma"; "sequencer" is control flow, "view" moves nothing, "folded" is computed
+                        // at compile time, "unused" never runs
   std::string reason;   // why not; empty when ok
   std::string way_out;  // what to do about it; empty when ok
 };

@@ -24,6 +24,9 @@ struct LevelLimits {
 // The level of a name, in any case; nullopt for others.
 [[nodiscard]] std::optional<Level> level_from_name(std::string_view name);
 
+// Iterations of a loop that reference and device allow where nothing else is said. No level bounds them.
+inline constexpr uint32_t kMostIterations = 10'000'000;
+
 // What the levels bound of an operator: "kernel", "stride", ...; ranks, sizes and nesting are bounded everywhere.
 struct LevelBound {
   std::string_view quantity;

@@ -96,6 +96,8 @@ std::string describe_event(const Fault& fault, const VariableManager& variables,
              "to start with initial values again";
     case ErrorCode::kFaultPower:
       return "the engines had no power, or lost it; the next job switches it on";
+    case ErrorCode::kLoopLimit:
+      return fmt::format("the loop takes more than its limit of {} iterations", fault.other);
     case ErrorCode::kVariableMismatch:
       return fmt::format("variable {} was declared with another shape or type than it is held with", variable());
     default:

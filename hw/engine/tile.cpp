@@ -32,6 +32,8 @@ ErrorCode make_tile(contract::AnyCommand command, Tile& tile) {
                         [&](contract::EndCommand& end) { return no_engine(end); },
                         [&](contract::DeclareCommand& declare) { return no_engine(declare); },
                         [&](contract::YieldCommand& yield) { return no_engine(yield); },
+                        [&](contract::LabelCommand& label) { return no_engine(label); },
+                        [&](contract::BranchCommand& branch) { return no_engine(branch); },
                         [&](contract::DmaCommand& dma) { return no_engine(dma); },
                         [&](contract::MxuCommand& mxu) { return make<MxuTile>(mxu, tile); },
                         [&](contract::VpuEwiseCommand& ewise) { return make<EwiseTile>(std::move(ewise), tile); },

@@ -58,8 +58,9 @@ struct VariableUse {
 };
 
 // A command that was checked: what the sequencer executes itself, what DMA does, and tiles of engines.
-using DecodedCommand = std::variant<contract::BeginCommand, contract::EndCommand, contract::DeclareCommand,
-                                    contract::YieldCommand, contract::DmaCommand, engine::Tile>;
+using DecodedCommand =
+    std::variant<contract::BeginCommand, contract::EndCommand, contract::DeclareCommand, contract::YieldCommand,
+                 contract::LabelCommand, contract::BranchCommand, contract::DmaCommand, engine::Tile>;
 
 // What a unit's FIFO holds.
 struct IssuedCommand {

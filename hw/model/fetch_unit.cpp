@@ -17,6 +17,7 @@ void FetchUnit::begin_job(uint64_t base, uint64_t start, uint64_t bytes) {
   start_ = start;
   bytes_ = bytes;
   requested_ = arrived_ = taken_ = start;
+  asked_before_ = arrived_before_ = 0;
   // Bursts that an aborted job left behind have no client any more; what it held goes back.
   for (; absorbed_ != issued_; ++absorbed_) {
     Flight& flight = flights_[absorbed_ % flights_.size()];
@@ -24,6 +25,13 @@ void FetchUnit::begin_job(uint64_t base, uint64_t start, uint64_t bytes) {
   }
   issued_ = absorbed_ = 0;
   failed_ = false;
+}
+
+void FetchUnit::jump(uint64_t start) {
+  asked_before_ = requested();
+  arrived_before_ = fetched();
+  start_ = requested_ = arrived_ = taken_ = start;
+  begin();
 }
 
 void FetchUnit::request() {

@@ -29,6 +29,8 @@ class FetchUnit : private BurstClient {
   [[nodiscard]] const sc_core::sc_event& event() const { return arrival_.event(); }
   // Functional mode: makes the next `bytes` ready. False after a bus error.
   [[nodiscard]] bool fetch_now(uint32_t bytes);
+  // Goes on at byte `start` <= bytes of the stream. All must have settled().
+  void jump(uint64_t start);
   // Asks for the first words before they are wanted; nothing without time.
   void begin() {
     if (machine_.clock.timed()) request();
@@ -41,9 +43,11 @@ class FetchUnit : private BurstClient {
   [[nodiscard]] uint64_t left() const { return bytes_ - taken_; }
   // Bytes before the next one, from the start of the stream.
   [[nodiscard]] uint64_t position() const { return taken_; }
-  // Bytes that memory was asked for, and those of them that it has delivered.
-  [[nodiscard]] uint64_t requested() const { return requested_ - start_; }
-  [[nodiscard]] uint64_t fetched() const { return arrived_ - start_; }
+  // Bytes that memory was asked for, and those of them that it has delivered, before jumps too.
+  [[nodiscard]] uint64_t requested() const { return asked_before_ + requested_ - start_; }
+  [[nodiscard]] uint64_t fetched() const { return arrived_before_ + arrived_ - start_; }
+  // What memory is asked for when the stream goes on to its end.
+  [[nodiscard]] uint64_t to_the_end() const { return asked_before_ + bytes_ - start_; }
   // Takes in what has arrived; false while memory owes more and none has failed(). Then, event() is what to wait for.
   [[nodiscard]] bool settled();
   // Bursts that memory owes.
@@ -67,6 +71,7 @@ class FetchUnit : private BurstClient {
   Machine& machine_;
   uint64_t base_ = 0, start_ = 0, bytes_ = 0;
   uint64_t requested_ = 0, arrived_ = 0, taken_ = 0;  // bytes of the stream, from its start
+  uint64_t asked_before_ = 0, arrived_before_ = 0;    // bytes, before the last jump
   std::vector<Flight> flights_;
   uint32_t issued_ = 0, absorbed_ = 0;  // numbers of flights
   std::vector<uint8_t> ring_;

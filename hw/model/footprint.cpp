@@ -38,6 +38,8 @@ void mark_in_place(const contract::BeginCommand&, Footprint&) {}
 void mark_in_place(const contract::EndCommand&, Footprint&) {}
 void mark_in_place(const contract::DeclareCommand&, Footprint&) {}
 void mark_in_place(const contract::YieldCommand&, Footprint&) {}
+void mark_in_place(const contract::LabelCommand&, Footprint&) {}
+void mark_in_place(const contract::BranchCommand&, Footprint&) {}
 void mark_in_place(const contract::MxuCommand&, Footprint&) {}
 void mark_in_place(const contract::VpuPoolCommand&, Footprint&) {}
 void mark_in_place(const contract::VpuReduceCommand&, Footprint&) {}

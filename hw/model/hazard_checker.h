@@ -34,6 +34,8 @@ class HazardChecker {
   explicit HazardChecker(const contract::Capabilities& caps);
 
   void begin_job();
+  // All commands have completed: what comes need not be ordered behind them, and may have any indices.
+  void everything_done() { begin_job(); }
 
   // The sequencer itself waited for these tokens: all commands from here on are behind them.
   void sequencer_waited(const std::array<uint8_t, contract::kWaitQueues>& wait);

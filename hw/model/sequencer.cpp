@@ -71,6 +71,8 @@ void Sequencer::start(const JobRegisters& registers) {
   header_ = {};
   header_.queue = contract::Queue::kSequencer;
   first_ = true;
+  landing_ = false;
+  executed_ = repeats_ = 0;
   waiting_ = Waiting::kStream;
   if (machine_.config.job_started) machine_.config.job_started();
   if (machine_.clock.timed() && registers.cycle_limit > 0) timeout_.set(registers.cycle_limit);
@@ -119,7 +121,7 @@ void Sequencer::run_stream() {
     }
     if (!dispatch(command)) return;
     // Without time the whole job would be one moment, and no other process of the simulation would run.
-    if (!machine_.clock.timed() && index_ % 64 == 63) wait(machine_.clock.period());
+    if (!machine_.clock.timed() && ++executed_ % 64 == 0) wait(machine_.clock.period());
   }
 }
 
@@ -214,6 +216,8 @@ bool Sequencer::issue(DecodedCommand& command) {
                  [](const contract::EndCommand&) { NPU_CHECK(false); },
                  [](const contract::DeclareCommand&) { NPU_CHECK(false); },
                  [](const contract::YieldCommand&) { NPU_CHECK(false); },
+                 [](const contract::LabelCommand&) { NPU_CHECK(false); },
+                 [](const contract::BranchCommand&) { NPU_CHECK(false); },
              },
              command);
   hazards_.issue(queue, index_, header_.wait);

@@ -4,15 +4,20 @@
 // One command after the other: its words are decoded (hw/timing/sequencer_cycles.h), checked (validate.h, addresses and
 // limits of everything that it touches, hazards), and put into the FIFO of its queue, for whose room it waits. `begin`
 // and `declare` take effect in the sequencer itself, `end` waits until all queues are empty. `yield` costs its
-// decoding, unless the job shall stop: then it waits as `end` does, and for what memory owes the prefetch. Counters of
-// queue `sequencer`: busy while decoding and for operations on the variable table, stalled while waiting for the
-// stream, a FIFO or tokens, idle from the command on that ends the job. Bytes asked are the words of the stream from
-// where the job started; if it stops at a yield, all that the prefetch asked for by then.
+// decoding, unless the job shall stop: then it waits as `end` does, and for what memory owes the prefetch. `label` and
+// `branch` wait as `end` does, too; nothing else then uses the crossbar, so that reading a condition takes the same
+// time always. A branch that is taken waits for what memory owes the prefetch, and the stream is read anew from its
+// target on. Counters of queue `sequencer`: busy while decoding and for operations on the variable table, stalled while
+// waiting for the stream, a FIFO, tokens or, at labels and branches, queues, idle from the command on that ends the
+// job. Bytes asked are the words of the stream from where the job started; if it stops at a yield, all that the
+// prefetch asked for by then.
 //
 // Job start: cycle 0. Job end: the cycle at which the last command has completed, or at which all units have given up.
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <span>
 #include <systemc>
 #include <vector>
 
@@ -61,6 +66,8 @@ class Sequencer : public sc_core::sc_module {
   [[nodiscard]] bool declare(const contract::DeclareCommand& command);
   [[nodiscard]] bool yield(const contract::YieldCommand& command);
   [[nodiscard]] bool resume(const contract::YieldCommand& command);
+  [[nodiscard]] bool label(const contract::LabelCommand& command);
+  [[nodiscard]] bool branch(const contract::BranchCommand& command);
   [[nodiscard]] bool end();
   [[nodiscard]] bool issue(DecodedCommand& command);
   [[nodiscard]] bool check_access(const StridedAccess& access, IssuedCommand& slot);
@@ -71,6 +78,16 @@ class Sequencer : public sc_core::sc_module {
   [[nodiscard]] bool operate(uint64_t accesses, uint64_t writes);
   [[nodiscard]] bool wait_for_tokens();
   [[nodiscard]] bool drain();
+  [[nodiscard]] bool drain_block();
+  [[nodiscard]] bool settle();
+  // Whether the command is a label if a branch went there.
+  [[nodiscard]] bool has_landed(const DecodedCommand& command);
+  // What the branch reads; nullopt: a fault.
+  [[nodiscard]] std::optional<bool> is_taken(const contract::BranchCommand& command);
+  [[nodiscard]] std::optional<bool> repeats(const contract::BranchCommand& command);
+  [[nodiscard]] bool jump(const contract::BranchCommand& command);
+  // Bytes of the scratchpad; empty: a fault.
+  [[nodiscard]] std::span<uint8_t> reach(const contract::Address& address, engine::Access access, uint32_t bytes);
   [[nodiscard]] bool complete();
 
   // Always false: `return fault(...)`.
@@ -94,7 +111,10 @@ class Sequencer : public sc_core::sc_module {
   uint32_t index_ = 0;       // its number
   const timing::TableAccesses accesses_;
   PersistentSram::Begun persistent_;
-  bool first_ = false;  // of this start of the stream
+  bool first_ = false;     // of this start of the stream
+  bool landing_ = false;   // the next command must be a label
+  uint64_t executed_ = 0;  // commands since the start
+  uint64_t repeats_ = 0;   // branches back since the start
   Waiting waiting_ = Waiting::kStream;
   uint32_t expected_commands_ = 0;
   uint64_t decode_started_ = 0;

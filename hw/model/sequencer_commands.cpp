@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands that the sequencer executes itself: begin, declare, yield, end.
+// The commands that the sequencer executes itself: begin, declare, yield, end; sequencer_branches.cpp has the
+// others.
 #include "hw/contract/overloaded.h"
 #include "hw/model/sequencer.h"
 
@@ -29,16 +30,21 @@ bool Sequencer::dispatch(DecodedCommand& command) {
                           [&](const contract::YieldCommand& point) { return from_start ? refuse() : resume(point); },
                           [&](const contract::EndCommand&) { return refuse(); },
                           [&](const contract::DeclareCommand&) { return refuse(); },
+                          [&](const contract::LabelCommand&) { return refuse(); },
+                          [&](const contract::BranchCommand&) { return refuse(); },
                           [&](const contract::DmaCommand&) { return refuse(); },
                           [&](const engine::Tile&) { return refuse(); },
                       },
                       command);
   }
+  if (!has_landed(command)) return fault(ErrorCode::kFaultBadCommand);
   return std::visit(Overloaded{
                         [&](const contract::BeginCommand&) { return fault(ErrorCode::kFaultBadCommand); },
                         [&](const contract::EndCommand&) { return end(); },
                         [&](const contract::DeclareCommand& declaration) { return declare(declaration); },
                         [&](const contract::YieldCommand& point) { return yield(point); },
+                        [&](const contract::LabelCommand& place) { return label(place); },
+                        [&](const contract::BranchCommand& way) { return branch(way); },
                         [&](const contract::DmaCommand&) { return issue(command); },
                         [&](const engine::Tile&) { return issue(command); },
                     },
@@ -79,12 +85,7 @@ bool Sequencer::yield(const contract::YieldCommand& command) {
     return fault(ErrorCode::kFaultBadCommand);
   }
   if (!machine_.job.preempt_requested()) return complete();
-  if (!drain()) return false;
-  while (!fetch_.settled()) {
-    wait(fetch_.event());
-    if (machine_.job.aborting()) return false;
-  }
-  if (fetch_.failed()) return fault(ErrorCode::kFaultBus);
+  if (!drain() || !settle()) return false;
   Traffic asked, moved;
   asked.dram_read = fetch_.requested();
   moved.dram_read = fetch_.fetched();
@@ -99,9 +100,8 @@ bool Sequencer::end() {
   if (index_ + 1 != expected_commands_ || fetch_.left() > 0) return fault(ErrorCode::kFaultBadCommand);
   if (!drain()) return false;
   // Of its own the sequencer moves the stream, all of it.
-  const JobRegisters& job = machine_.job.registers();
   Traffic asked, moved;
-  asked.dram_read = 4 * uint64_t{job.command_words - job.command_start};
+  asked.dram_read = fetch_.to_the_end();
   moved.dram_read = fetch_.fetched();
   add_bytes(machine_.counters, kSequencerQueue, asked, moved);
   (void)complete();
@@ -118,6 +118,15 @@ bool Sequencer::wait_for_tokens() {
   waiting_ = Waiting::kNothing;
   spend(Counter::kStalled);
   return true;
+}
+
+// Waits for what memory owes the prefetch.
+bool Sequencer::settle() {
+  while (!fetch_.settled()) {
+    wait(fetch_.event());
+    if (machine_.job.aborting()) return false;
+  }
+  return !fetch_.failed() || fault(ErrorCode::kFaultBus);
 }
 
 // Waits until every queue has completed what it was given.

@@ -26,10 +26,20 @@ bool fields_ok(const contract::EndCommand& command, const contract::Capabilities
 bool fields_ok(const contract::DeclareCommand& command, const contract::Capabilities&) {
   return command.header.queue == Queue::kSequencer;
 }
-bool fields_ok(const contract::YieldCommand& command, const contract::Capabilities&) {
+
+// Issued on queue `sequencer`, without tokens.
+bool is_plain(const contract::Header& header) {
   const auto none = [](uint8_t tokens) { return tokens == 0; };
-  return command.header.queue == Queue::kSequencer &&
-         std::all_of(command.header.wait.begin(), command.header.wait.end(), none);
+  return header.queue == Queue::kSequencer && std::all_of(header.wait.begin(), header.wait.end(), none);
+}
+bool fields_ok(const contract::YieldCommand& command, const contract::Capabilities&) {
+  return is_plain(command.header);
+}
+bool fields_ok(const contract::LabelCommand& command, const contract::Capabilities&) {
+  return is_plain(command.header);
+}
+bool fields_ok(const contract::BranchCommand& command, const contract::Capabilities&) {
+  return is_plain(command.header) && known(command.mode);
 }
 
 bool fields_ok(const contract::DmaCommand& dma, const contract::Capabilities& caps) {
@@ -76,6 +86,8 @@ ErrorCode check_command(std::span<const uint32_t> words, const contract::Capabil
           [&](contract::EndCommand& end) { return check(end, caps, decoded); },
           [&](contract::DeclareCommand& declare) { return check(declare, caps, decoded); },
           [&](contract::YieldCommand& yield) { return check(yield, caps, decoded); },
+          [&](contract::LabelCommand& label) { return check(label, caps, decoded); },
+          [&](contract::BranchCommand& branch) { return check(branch, caps, decoded); },
           [&](contract::DmaCommand& dma) { return check(dma, caps, decoded); },
           [&](contract::MxuCommand& mxu) { return check_tile(mxu, Queue::kMxu, caps, decoded); },
           [&](contract::VpuEwiseCommand& ewise) { return check_tile(std::move(ewise), Queue::kVpu, caps, decoded); },

@@ -12,6 +12,12 @@ inline constexpr uint64_t kDecodedWordsPerCycle = 4;
 // Of a command.
 [[nodiscard]] constexpr uint64_t decode_cycles(uint64_t words) { return ceil_div(words, kDecodedWordsPerCycle); }
 
+// What a branch takes beside its decoding once all queues are empty: nothing competes for the scratchpad's banks then.
+// A condition: request, bank, data, comparison. A counter is also written back, in two cycles. With a branch that is
+// taken come what memory takes to end the prefetch and to deliver the words at the target.
+inline constexpr uint64_t kConditionCycles = 4;
+inline constexpr uint64_t kCounterCycles = kConditionCycles + 2;
+
 inline constexpr uint32_t kPrefetchBytes = 8192;
 
 }  // namespace npu::timing

@@ -61,8 +61,8 @@ struct Options {
   // Refuses a graph above the level (graph::check_level) before anything runs; without one, sizes are not looked at.
   std::optional<graph::Level> level = std::nullopt;
   // What one execution may take; above it, budget_exceeded.
-  int64_t most_iterations = 10'000'000;     // of all loops together; a branch counts as one
-  int64_t most_work = INT64_MAX;            // elements read and written, and products
+  int64_t most_iterations = graph::kMostIterations;  // of all loops together; a branch counts as one
+  int64_t most_work = INT64_MAX;                     // elements read and written, and products
   int64_t most_bytes = int64_t{1} << 32;    // of all values alive at a time, and of all variables of the context
   const CustomOperators* custom = nullptr;  // outlives the run
 };

@@ -62,7 +62,8 @@ CommandInfo describe(std::span<const uint32_t> words) {
                           info.variables.push_back({declare.variable, VariableUse::kDeclare});
                         },
                         [](const contract::BeginCommand&) {}, [](const contract::EndCommand&) {},
-                        [](const contract::YieldCommand&) {}, [](const contract::MxuCommand&) {},
+                        [](const contract::YieldCommand&) {}, [](const contract::LabelCommand&) {},
+                        [](const contract::BranchCommand&) {}, [](const contract::MxuCommand&) {},
                         [](const contract::VpuEwiseCommand&) {}, [](const contract::VpuPoolCommand&) {},
                         [](const contract::VpuReduceCommand&) {}},
              any);

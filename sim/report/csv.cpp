@@ -84,7 +84,7 @@ std::string titles() {
 void add_description(const Report& report, const LayerRow& row, CsvLine& line) {
   const compiler::Layer& layer = row.layer;
   for (const std::string& text : {report.info.file, report.info.machine.name, layer.name, layer.kind, layer.operators,
-                                  layer.position, std::string(compiler::runs_on(layer.engine)), layer.output}) {
+                                  layer.position, std::string(compiler::runs_on(layer)), layer.output}) {
     line.add_text(text);
   }
   line.add_dims(layer.input_shape);

@@ -166,7 +166,7 @@ Json layer(const Report& report, const LayerRow& row) {
           {"operator", row.layer.kind},
           {"operators", row.layer.operators},
           {"position", row.layer.position},
-          {"engine", compiler::runs_on(row.layer.engine)},
+          {"engine", compiler::runs_on(row.layer)},
           {"location", row.layer.location},
           {"output", row.layer.output},
           {"input_shape", row.layer.input_shape},

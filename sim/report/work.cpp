@@ -60,6 +60,8 @@ CommandWork work_of(std::span<const uint32_t> words, const Capabilities& caps) {
           [](const contract::EndCommand&) { return CommandWork(); },
           [](const contract::DeclareCommand&) { return CommandWork(); },
           [](const contract::YieldCommand&) { return CommandWork(); },
+          [](const contract::LabelCommand&) { return CommandWork(); },
+          [](const contract::BranchCommand&) { return CommandWork(); },
           [](const contract::DmaCommand&) { return CommandWork(); },
           [&](const contract::MxuCommand& command) { return work_of_mxu(command, caps); },
           [&](const contract::VpuEwiseCommand& command) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
+#include <string>
 
 #include "driver/compiler/lower/grouping.h"
+#include "driver/compiler/lower/regions.h"
 
 namespace npu::compiler {
 
@@ -32,13 +34,13 @@ void Dependencies::find_direct_reads() {
   for (TensorId id = 0; id < block.tensors.size(); ++id) {
     if (facts_.is_output(id)) last_use[id] = kEnd;
   }
-  std::map<TensorId, size_t> next_write;
+  std::map<std::string, size_t> next_write;  // by identity
   for (size_t i = block.operators.size(); i-- > 0;) {
     const graph::Operator& op = facts_.op(i);
     if (!facts_.live(i)) continue;
-    if (op.op == Op::kVariableWrite) next_write[op.outputs[0]] = i;
+    for (const std::string& identity : touched_variables(facts_.graph(), block, op).written) next_write[identity] = i;
     if (op.op == Op::kVariableRead) {
-      const auto write = next_write.find(op.inputs[0]);
+      const auto write = next_write.find(graph::variable_identity(facts_.tensor(op.inputs[0])));
       direct_reads_[i] = write == next_write.end() || last_use[op.outputs[0]] < write->second;
     }
     const bool view = family_of(op.op).kind == Kind::kView;
@@ -84,21 +86,25 @@ void Dependencies::add_variable_edges() {
     std::optional<size_t> write;
     std::vector<size_t> reads;  // since that write
   };
-  std::map<TensorId, Accesses> variables;
+  std::map<std::string, Accesses> variables;  // by identity
   for (size_t i = 0; i < is_node_.size(); ++i) {
     const graph::Operator& op = facts_.op(i);
     if (!facts_.live(i)) continue;
-    if (op.op == Op::kVariableRead) {
-      Accesses& accesses = variables[op.inputs[0]];
+    const TouchedVariables touched = touched_variables(facts_.graph(), facts_.block(), op);
+    for (const std::string& identity : touched.read) {
+      Accesses& accesses = variables[identity];
       const std::vector<size_t> reads = direct_reads_[i] ? readers(op.outputs[0]) : std::vector<size_t>{i};
       for (size_t read : reads) {
         if (accesses.write) add_edge(*accesses.write, read);
         accesses.reads.push_back(read);
       }
-    } else if (op.op == Op::kVariableWrite) {
-      Accesses& accesses = variables[op.outputs[0]];
-      if (accesses.write) add_edge(*accesses.write, i);
-      for (size_t read : accesses.reads) add_edge(read, i);
+    }
+    for (const std::string& identity : touched.written) {
+      Accesses& accesses = variables[identity];
+      if (accesses.write && *accesses.write != i) add_edge(*accesses.write, i);
+      for (size_t read : accesses.reads) {
+        if (read != i) add_edge(read, i);
+      }
       accesses = {i, {}};
     }
   }

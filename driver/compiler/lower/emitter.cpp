@@ -21,26 +21,44 @@ bool adapts_values(Op op) { return op == Op::kRescale || op == Op::kClamp || op 
 
 }  // namespace
 
-Emitter::Emitter(const Facts& facts, const Grouping& grouping, const contract::Capabilities& capabilities)
+Emitter::Emitter(const Facts& facts, const Grouping& grouping, const contract::Capabilities& capabilities,
+                 Emission& emission)
     : facts_(facts),
       grouping_(grouping),
       capabilities_(capabilities),
+      emission_(emission),
+      module_(emission.module),
       values_(facts.block().tensors.size()),
       wishes_(facts.block().tensors.size()) {}
 
-Module Emitter::run() {
+void Emitter::run() {
   make_ports();
   declare_variables();
-  wish_places();
+  std::vector<std::optional<View>> places;
+  for (size_t i = 0; i < module_.outputs.size(); ++i) {
+    const graph::Tensor& tensor = facts_.tensor(facts_.block().outputs[i]);
+    places.emplace_back(dense_view(module_.output_buffers[i], *element_of(tensor.type), tensor.shape));
+  }
+  wish_places(places);
   for (const Group& group : grouping_.groups) emit_group(group);
   copy_outputs();
   order_layers();
-  return std::move(module_);
+}
+
+std::vector<View> Emitter::run_nested(std::span<const View> inputs, std::span<const std::optional<View>> results) {
+  const graph::Block& block = facts_.block();
+  for (size_t i = 0; i < inputs.size(); ++i) values_[block.inputs[i]] = inputs[i];
+  wish_places(results);
+  for (const Group& group : grouping_.groups) emit_group(group);
+  std::vector<View> views;
+  for (const TensorId id : block.outputs) views.push_back(read(id));
+  return views;
 }
 
 void Emitter::emit_group(const Group& group) {
   const Family& family = family_of(facts_.op(group.ops.front()).op);
   begin_layer(group.ops, family.engine);
+  layer().control = family.kind == Kind::kControl;
   family.emit(*this, group);
 }
 
@@ -81,7 +99,8 @@ void Emitter::copy_outputs() {
 std::string Emitter::position_of(size_t op) const {
   std::string name(graph::name(facts_.op(op).op));
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return name.append("_").append(std::to_string(op));
+  name.append("_").append(std::to_string(op));
+  return facts_.nested() ? facts_.block().name + "/" + name : name;
 }
 
 void Emitter::begin_layer(const std::vector<size_t>& ops, std::optional<contract::Engine> engine) {
@@ -122,7 +141,7 @@ void Emitter::describe(const graph::Operator& op, Layer& layer) const {
 }
 
 void Emitter::begin_layer(Layer layer) {
-  while (!layer_names_.insert(layer.name).second) layer.name += "_copy";
+  while (!emission_.layer_names.insert(layer.name).second) layer.name += "_copy";
   layer_ = static_cast<uint32_t>(module_.layers.size());
   module_.layers.push_back(std::move(layer));
 }
@@ -156,7 +175,7 @@ View Emitter::constant_view(TensorId id) {
 
 View Emitter::constant_blob(std::vector<uint8_t> bytes) {
   const auto size = static_cast<int64_t>(bytes.size());
-  const auto [blob, fresh] = blobs_.try_emplace(std::string(bytes.begin(), bytes.end()), BufferId{0});
+  const auto [blob, fresh] = emission_.blobs.try_emplace(std::string(bytes.begin(), bytes.end()), BufferId{0});
   if (fresh) {
     Buffer buffer;
     buffer.name = "parameters";
@@ -178,7 +197,8 @@ View Emitter::zeros(contract::Element type, const Dims& dims) {
 }
 
 View Emitter::variable(TensorId id) const {
-  return dense_view(variables_.at(id), *element_of(facts_.tensor(id).type), facts_.tensor(id).shape);
+  return dense_view(emission_.variables.at(graph::variable_identity(facts_.tensor(id))),
+                    *element_of(facts_.tensor(id).type), facts_.tensor(id).shape);
 }
 
 std::optional<View> Emitter::derive(const graph::Operator& op, const View& in) const {
@@ -262,9 +282,7 @@ View Emitter::place(TensorId id, const Dims& as, bool need_inner_dense) {
   return *reshape(*values_[id], as);
 }
 
-void Emitter::add(std::variant<MxuStep, EwiseStep, PoolStep, ReduceStep, CopyStep, DeclareStep> work) {
-  module_.steps.push_back({layer_, std::move(work), false});
-}
+void Emitter::add(Work work) { module_.steps.push_back({layer_, std::move(work), false}); }
 
 void Emitter::add_copy(View src, View dst, bool commit) {
   NPU_CHECK(src.dims == dst.dims && src.type == dst.type);

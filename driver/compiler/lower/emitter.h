@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,28 @@
 
 namespace npu::compiler {
 
+// What the emitters of a graph's blocks make together.
+struct Emission {
+  Module module;
+  std::map<std::string, BufferId> variables;  // by identity
+  std::map<std::string, BufferId> blobs;      // by content
+  std::set<std::string> layer_names;
+  uint32_t labels = 0;           // used so far
+  uint32_t most_iterations = 0;  // of a loop
+};
+
+// One for each block, and of the blocks that control flow names one for each time that it does.
 class Emitter {
  public:
-  // `facts`, `grouping` and `capabilities` must outlive this; every live operator must have passed its family's check.
-  Emitter(const Facts& facts, const Grouping& grouping, const contract::Capabilities& capabilities);
+  // All four must outlive this; every live operator must have passed its family's check.
+  Emitter(const Facts& facts, const Grouping& grouping, const contract::Capabilities& capabilities, Emission& emission);
 
-  [[nodiscard]] Module run();
+  // The block that runs first, with ports and variables: the whole module.
+  void run();
+  // A block of control flow: its inputs lie at `inputs`, and its results had better be made at `results`, one an
+  // output, where they may be. Gives where they are.
+  [[nodiscard]] std::vector<View> run_nested(std::span<const View> inputs,
+                                             std::span<const std::optional<View>> results);
 
   // For families:
   [[nodiscard]] const Facts& facts() const { return facts_; }
@@ -43,6 +60,15 @@ class Emitter {
   // A new dense buffer for what passes from one step of a family to the next.
   [[nodiscard]] View intermediate(std::string name, contract::Element type, const Dims& dims);
 
+  // Says where a tensor lives that no step of its own makes.
+  void set_place(graph::TensorId id, const View& view) { values_[id] = view; }
+  // A place of its own for a tensor's value.
+  [[nodiscard]] View new_dense(graph::TensorId id);
+  // Copies the tensor from `view` into a dense buffer where it lives from now on.
+  View materialise(graph::TensorId id, const View& view);
+
+  [[nodiscard]] Emission& emission() { return emission_; }
+  [[nodiscard]] BufferId add_buffer(Buffer buffer);
   [[nodiscard]] View variable(graph::TensorId id) const;
   // A dense constant of raw bytes; equal ones share a buffer.
   [[nodiscard]] View constant_blob(std::vector<uint8_t> bytes);
@@ -50,7 +76,7 @@ class Emitter {
   [[nodiscard]] View constant(std::vector<uint8_t> bytes, contract::Element type, const Dims& dims);
   [[nodiscard]] View zeros(contract::Element type, const Dims& dims);
 
-  void add(std::variant<MxuStep, EwiseStep, PoolStep, ReduceStep, CopyStep, DeclareStep> work);
+  void add(Work work);
   // A CopyStep from src to dst, of equal dims, with the fewest dimensions that express it.
   void add_copy(View src, View dst, bool commit = false);
   void add_fill(View dst, uint64_t value);
@@ -59,8 +85,8 @@ class Emitter {
  private:
   void declare_variables();
   void make_ports();
-  void wish_places();
-  void wish_outputs();
+  // The places that outputs should have, one an output.
+  void wish_places(std::span<const std::optional<View>> outputs);
   void wish_parts(const graph::Operator& op, const View& whole);
   void wish(graph::TensorId id, const View& view);
   [[nodiscard]] bool readable(graph::TensorId id, const View& view) const;
@@ -74,24 +100,18 @@ class Emitter {
   // Shapes and window of an operator.
   void describe(const graph::Operator& op, Layer& layer) const;
 
-  [[nodiscard]] BufferId add_buffer(Buffer buffer);
-  [[nodiscard]] View new_dense(graph::TensorId id);
   [[nodiscard]] View constant_view(graph::TensorId id);
-  // Copies the tensor from `view` into a dense buffer where it lives from now on.
-  View materialise(graph::TensorId id, const View& view);
   // What a view operator's result looks like when its operand is `in`.
   [[nodiscard]] std::optional<View> derive(const graph::Operator& op, const View& in) const;
 
   const Facts& facts_;
   const Grouping& grouping_;
   const contract::Capabilities& capabilities_;
-  Module module_;
+  Emission& emission_;
+  Module& module_;
   uint32_t layer_ = 0;
   std::vector<std::optional<View>> values_;  // by tensor: where it lives
   std::vector<std::optional<View>> wishes_;  // by tensor: where its maker should put it
-  std::map<graph::TensorId, BufferId> variables_;
-  std::map<std::string, BufferId> blobs_;  // by content
-  std::set<std::string> layer_names_;
 };
 
 }  // namespace npu::compiler

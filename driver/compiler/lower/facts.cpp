@@ -20,9 +20,10 @@ bool has_effects(Op op) {
 
 }  // namespace
 
-Facts::Facts(const graph::Block& block)
-    : block_(block),
-      constants_(fold_constants(block)),
+Facts::Facts(const graph::Graph& graph, const graph::Block& block, std::span<const std::optional<Constant>> inputs)
+    : graph_(graph),
+      block_(block),
+      constants_(fold_constants(block, inputs)),
       producers_(block.tensors.size()),
       declarations_(block.tensors.size()),
       uses_(block.tensors.size()),

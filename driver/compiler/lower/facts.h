@@ -20,8 +20,14 @@ struct Use {
 
 class Facts {
  public:
-  // The block must be valid and outlive this.
-  explicit Facts(const graph::Block& block);
+  // The graph must be valid and outlive this, and the block be one of it. `inputs`: values of the block's inputs that
+  // are known, one an input; or none.
+  Facts(const graph::Graph& graph, const graph::Block& block, std::span<const std::optional<Constant>> inputs = {});
+  explicit Facts(const graph::Graph& graph) : Facts(graph, graph.main()) {}
+
+  [[nodiscard]] const graph::Graph& graph() const { return graph_; }
+  // A branch or a part of a loop, and not what runs first.
+  [[nodiscard]] bool nested() const { return &block_ != &graph_.main(); }
 
   [[nodiscard]] const graph::Block& block() const { return block_; }
   [[nodiscard]] const graph::Operator& op(size_t index) const { return block_.operators[index]; }
@@ -59,6 +65,7 @@ class Facts {
   void find_uses();
   void find_roots();
 
+  const graph::Graph& graph_;
   const graph::Block& block_;
   std::vector<std::optional<Constant>> constants_;
   std::vector<std::optional<size_t>> producers_, declarations_;

@@ -89,8 +89,8 @@ constexpr std::array<Entry, graph::kOpCount> kTable = {{
     {Op::kConst, &kConstantFamily},
     {Op::kIdentity, &kViewFamily},
     {Op::kCustom, &kUnsupportedFamily},
-    {Op::kCondIf, &kUnsupportedFamily},
-    {Op::kWhileLoop, &kUnsupportedFamily},
+    {Op::kCondIf, &kCondIfFamily},
+    {Op::kWhileLoop, &kWhileLoopFamily},
     {Op::kVariable, &kDeclareFamily},
     {Op::kVariableWrite, &kWriteFamily},
     {Op::kVariableRead, &kReadFamily},
@@ -112,9 +112,7 @@ bool computes_floats(const Facts& facts, const graph::Operator& op) {
 
 std::optional<Refusal> refuse_always(const Facts& facts, const graph::Operator& op) {
   std::string way_out = "express it with supported operators, or run it with `npu reference`";
-  if (op.op == Op::kCondIf || op.op == Op::kWhileLoop) {
-    way_out = "export the network without control flow";
-  } else if (op.op == Op::kCustom) {  // the reference has no function for it either
+  if (op.op == Op::kCustom) {  // the reference has no function for it either
     way_out = "express it with operators of TOSA";
   } else if (op.op == Op::kFft2d || op.op == Op::kRfft2d) {  // of floating point only
     way_out = "run the network with `npu reference`";
@@ -127,11 +125,22 @@ std::optional<Refusal> refuse_always(const Facts& facts, const graph::Operator& 
 
 std::optional<Refusal> accept_always(const Facts&, const graph::Operator&) { return std::nullopt; }
 
+// A program declares its variables once, before it does anything else.
+std::optional<Refusal> check_declare(const Facts& facts, const graph::Operator&) {
+  if (!facts.nested()) return std::nullopt;
+  return Refusal{ErrorCode::kArgumentUnsupported, "it declares a variable within control flow",
+                 "declare the variable in the block that runs first"};
+}
+
 }  // namespace
 
 const Family kUnsupportedFamily = {Kind::kUnsupported, std::nullopt, refuse_always, nullptr, nullptr};
 const Family kConstantFamily = {Kind::kConstant, std::nullopt, accept_always, nullptr, nullptr};
-const Family kDeclareFamily = {Kind::kDeclare, std::nullopt, accept_always, nullptr, nullptr};
+const Family kDeclareFamily = {Kind::kDeclare, std::nullopt, check_declare, nullptr, nullptr};
+
+std::string_view runs_on(const Family& family) {
+  return family.kind == Kind::kControl ? kSequencer : runs_on(family.engine);
+}
 
 const Family& family_of(Op op) { return *kTable.at(static_cast<size_t>(op)).family; }
 

@@ -39,6 +39,7 @@ enum class Kind : uint8_t {
   kElementwise,  // runs in groups
   kRead,         // VARIABLE_READ: a view or a copy
   kDeclare,
+  kControl,  // makes steps of the blocks that it names
 };
 
 // Whether an operator of the kind runs on the device at all.
@@ -48,6 +49,7 @@ enum class Kind : uint8_t {
     case Kind::kMxu:
     case Kind::kElementwise:
     case Kind::kRead:
+    case Kind::kControl:
       return true;
     case Kind::kUnsupported:  // refused before it is asked
     case Kind::kConstant:
@@ -72,6 +74,8 @@ struct Family {
 };
 
 [[nodiscard]] const Family& family_of(graph::Op op);
+// As runs_on() of an engine (program.h); what control flow does itself is the sequencer's.
+[[nodiscard]] std::string_view runs_on(const Family& family);
 
 // The families, each in the file that is named after it.
 extern const Family kUnsupportedFamily, kConstantFamily, kDeclareFamily;  // families.cpp
@@ -84,6 +88,7 @@ extern const Family kReduceFamily;                                        // red
 extern const Family kViewFamily, kConcatFamily, kPadFamily, kTileFamily;  // layout.cpp
 extern const Family kResizeFamily;                                        // resize.cpp
 extern const Family kReadFamily, kWriteFamily;                            // variables.cpp
+extern const Family kCondIfFamily, kWhileLoopFamily;                      // control_flow.cpp
 
 // Refusals that several families share.
 // Every tensor operand and result must have an integer type that the device stores.

@@ -61,6 +61,7 @@ class Fuser {
         return grow(op);
       case Kind::kStep:
       case Kind::kRead:
+      case Kind::kControl:
         return {op};
       case Kind::kMxu:  // has its group already
       case Kind::kUnsupported:

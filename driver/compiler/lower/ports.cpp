@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a module shows to the outside: inputs, outputs and variables.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "driver/compiler/lower/emitter.h"
+#include "driver/compiler/lower/regions.h"
 #include "driver/graph/value.h"
 #include "hw/contract/error.h"
 
@@ -41,6 +45,7 @@ bool feeds_unsigned(const Facts& facts, TensorId id) {
     for (const Use& use : facts.uses(current)) {
       const graph::Operator& op = facts.op(use.op);
       if (op.op == Op::kRescale && op.attributes.input_unsigned && use.operand == 0) return true;
+      if (op.outputs.empty()) continue;  // control flow for the sake of variables
       if (facts.view_root(op.outputs[0]) == facts.view_root(current)) pending.push_back(op.outputs[0]);
     }
   }
@@ -57,9 +62,30 @@ bool leaves_unsigned(const Facts& facts, TensorId id) {
 bool is_read_before_declaration(const Facts& facts, TensorId variable) {
   const std::optional<size_t> declaration = facts.declaration(variable);
   if (!declaration) return false;
+  const std::string& identity = graph::variable_identity(facts.tensor(variable));
   const std::span<const graph::Operator> before = std::span(facts.block().operators).first(*declaration);
-  return std::any_of(before.begin(), before.end(),
-                     [&](const graph::Operator& op) { return op.op == Op::kVariableRead && op.inputs[0] == variable; });
+  return std::any_of(before.begin(), before.end(), [&](const graph::Operator& op) {
+    return touched_variables(facts.graph(), facts.block(), op).read.contains(identity);
+  });
+}
+
+// The variables of the block that runs first, then those that only control flow uses: one tensor for each. Where
+// several blocks have it, the first with an initial value counts.
+std::vector<const graph::Tensor*> variables_of(const graph::Graph& graph) {
+  std::vector<const graph::Tensor*> variables;
+  std::map<std::string, size_t> known;
+  for (const graph::Region& region : graph.regions) {
+    for (const graph::Tensor& tensor : region.blocks.front().tensors) {
+      if (!tensor.variable) continue;
+      const auto [at, fresh] = known.try_emplace(graph::variable_identity(tensor), variables.size());
+      if (fresh) {
+        variables.push_back(&tensor);
+      } else if (tensor.has_data && !variables[at->second]->has_data) {
+        variables[at->second] = &tensor;
+      }
+    }
+  }
+  return variables;
 }
 
 }  // namespace
@@ -98,18 +124,21 @@ void Emitter::make_ports() {
 }
 
 void Emitter::declare_variables() {
+  std::map<std::string, TensorId> here;
   for (TensorId id = 0; id < facts_.block().tensors.size(); ++id) {
-    const graph::Tensor& tensor = facts_.tensor(id);
-    if (!tensor.variable) continue;
+    if (facts_.tensor(id).variable) here.emplace(graph::variable_identity(facts_.tensor(id)), id);
+  }
+  for (const graph::Tensor* tensor : variables_of(facts_.graph())) {
     Variable variable;
-    variable.identity = graph::variable_identity(tensor);
-    variable.tensor_name = tensor.name;
-    variable.type = tensor.type;
-    variable.shape = tensor.shape;
-    variable.bytes = bytes_of(tensor);
-    variable.hash = variable_hash(tensor.type, tensor.shape);
-    if (tensor.has_data) variable.initial = graph::value_of_constant(tensor).bytes;
-    variable.read_first = is_read_before_declaration(facts_, id);
+    variable.identity = graph::variable_identity(*tensor);
+    variable.tensor_name = tensor->name;
+    variable.type = tensor->type;
+    variable.shape = tensor->shape;
+    variable.bytes = bytes_of(*tensor);
+    variable.hash = variable_hash(tensor->type, tensor->shape);
+    if (tensor->has_data) variable.initial = graph::value_of_constant(*tensor).bytes;
+    const auto id = here.find(variable.identity);
+    variable.read_first = id != here.end() && is_read_before_declaration(facts_, id->second);
     const auto index = static_cast<uint32_t>(module_.variables.size());
     if (index == 0) {
       Layer layer;
@@ -122,7 +151,7 @@ void Emitter::declare_variables() {
     buffer.kind = BufferKind::kVariable;
     buffer.index = index;
     buffer.bytes = variable.bytes;
-    variables_[id] = add_buffer(std::move(buffer));
+    emission_.variables[variable.identity] = add_buffer(std::move(buffer));
     module_.variables.push_back(std::move(variable));
     add(DeclareStep{index});
   }

@@ -11,8 +11,10 @@ namespace npu::compiler {
 using graph::Op;
 using graph::TensorId;
 
-void Emitter::wish_places() {
-  wish_outputs();
+void Emitter::wish_places(std::span<const std::optional<View>> outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i]) wish(facts_.block().outputs[i], *outputs[i]);
+  }
   // From the end, so that a CONCAT knows its own place before it gives places to its parts.
   for (auto group = grouping_.groups.rbegin(); group != grouping_.groups.rend(); ++group) {
     const graph::Operator& op = facts_.op(group->ops.front());
@@ -20,13 +22,6 @@ void Emitter::wish_places() {
     std::optional<View>& whole = wishes_[op.outputs[0]];
     if (!whole) whole = new_dense(op.outputs[0]);
     wish_parts(op, *whole);
-  }
-}
-
-void Emitter::wish_outputs() {
-  for (size_t i = 0; i < module_.outputs.size(); ++i) {
-    const graph::Tensor& tensor = facts_.tensor(facts_.block().outputs[i]);
-    wish(facts_.block().outputs[i], dense_view(module_.output_buffers[i], *element_of(tensor.type), tensor.shape));
   }
 }
 

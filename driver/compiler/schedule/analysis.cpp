@@ -3,27 +3,94 @@
 
 #include <algorithm>
 
+#include "driver/compiler/schedule/step_views.h"
+
 namespace npu::compiler::backend {
 namespace {
 
 constexpr size_t kNearSteps = 2;       // steps apart that may run beside each other
 constexpr double kLeastOverlap = 400;  // cycles worth cutting a step for
 
-std::vector<Lifetime> lifetimes(const Module& module, const std::vector<std::unique_ptr<TiledStep>>& steps) {
-  std::vector<Lifetime> out(module.buffers.size());
-  for (size_t s = 0; s < steps.size(); ++s) {
-    if (!steps[s]) continue;
-    for (const Operand& o : steps[s]->operands()) {
-      if (o.view == nullptr) continue;
-      Lifetime& life = out[o.view->buffer];
-      life.first = std::min(life.first, static_cast<int64_t>(s));
-      life.last = static_cast<int64_t>(s);
-      if (o.result) life.last_write = static_cast<int64_t>(s);
-      life.traffic += packed_bytes(*o.view, whole(*o.view), true);
+// Collects the lifetimes of buffers, step by step.
+class Lifetimes {
+ public:
+  explicit Lifetimes(const Module& module) : module_(module), out_(module.buffers.size()), reads_first_(out_.size()) {}
+
+  std::vector<Lifetime> run(const Analysis& analysis) {
+    for (size_t s = 0; s < analysis.steps.size(); ++s) {
+      if (analysis.steps[s]) {
+        for (const Operand& o : analysis.steps[s]->operands()) {
+          if (o.view != nullptr) touch(s, *o.view, o.result);
+        }
+      } else if (analysis.flow.is_control(s)) {
+        for (const auto& [view, result] : views_of(module_.steps[s])) touch(s, *view, result);
+      }
+    }
+    if (!analysis.flow.straight()) {
+      for (const StepRange& loop : analysis.flow.loops()) extend_over(loop);
+      extend_ports(analysis.flow);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void touch(size_t s, const View& view, bool result) {
+    Lifetime& life = out_[view.buffer];
+    const auto now = static_cast<int64_t>(s);
+    // A step that does both may read what an iteration before it wrote.
+    if (life.first > now || (life.first == now && !result)) reads_first_[view.buffer] = !result;
+    life.first = std::min(life.first, now);
+    life.last = now;
+    if (result) life.last_write = now;
+    life.traffic += packed_bytes(view, whole(view), true);
+  }
+
+  // Inner loops come first: what lives in all of one is written before it, or the loop around it reads it first.
+  void extend_over(const StepRange& loop) {
+    const auto first = static_cast<int64_t>(loop.first), last = static_cast<int64_t>(loop.last);
+    for (BufferId b = 0; b < out_.size(); ++b) {
+      Lifetime& life = out_[b];
+      if (life.first > last || life.last < first) continue;
+      if (life.first >= first && life.last <= last && !reads_first_[b]) continue;
+      life.first = std::min(life.first, first);
+      life.last = std::max(life.last, last);
     }
   }
-  return out;
-}
+
+  void extend_ports(const Flow& flow) {
+    for (BufferId b = 0; b < out_.size(); ++b) {
+      Lifetime& life = out_[b];
+      if (!is_port(module_.buffers[b].kind) || life.last < 0) continue;
+      if (const StepRange* construct = flow.construct_of(static_cast<size_t>(life.first))) {
+        life.first = static_cast<int64_t>(construct->first);
+      }
+      if (const StepRange* construct = flow.construct_of(static_cast<size_t>(life.last))) {
+        life.last = static_cast<int64_t>(construct->last);
+      }
+      if (life.last_write < 0) continue;
+      if (const StepRange* construct = flow.construct_of(static_cast<size_t>(life.last_write))) {
+        life.last_write = static_cast<int64_t>(construct->last);
+      }
+    }
+  }
+
+  static bool is_port(BufferKind kind) {
+    switch (kind) {
+      case BufferKind::kInput:
+      case BufferKind::kOutput:
+        return true;
+      case BufferKind::kConstant:
+      case BufferKind::kVariable:
+      case BufferKind::kIntermediate:
+        return false;
+    }
+    return false;
+  }
+
+  const Module& module_;
+  std::vector<Lifetime> out_;
+  std::vector<bool> reads_first_;  // by buffer: its first step reads it
+};
 
 bool feeds(const TiledStep& from, const TiledStep& to) {
   for (const Operand& result : from.operands()) {
@@ -36,10 +103,12 @@ bool feeds(const TiledStep& from, const TiledStep& to) {
   return false;
 }
 
-std::vector<double> overlaps(const std::vector<std::unique_ptr<TiledStep>>& steps, const std::vector<double>& cycles) {
+std::vector<double> overlaps(const Analysis& analysis, const std::vector<double>& cycles) {
+  const std::vector<std::unique_ptr<TiledStep>>& steps = analysis.steps;
   std::vector<double> out(steps.size());
   for (size_t s = 0; s < steps.size(); ++s) {
     for (size_t t = s + 1; steps[s] && t < std::min(steps.size(), s + 1 + kNearSteps); ++t) {
+      if (!analysis.flow.same_block(s, t)) break;
       if (!steps[t] || steps[s]->engine() == steps[t]->engine() || !feeds(*steps[s], *steps[t])) continue;
       const double both = std::min(cycles[s], cycles[t]);
       if (both < kLeastOverlap) continue;
@@ -59,16 +128,17 @@ double whole_cycles(const TiledStep& step) {
 }  // namespace
 
 void measure(const Module& module, const ScheduleOptions& options, Analysis& analysis) {
-  analysis.lifetimes = lifetimes(module, analysis.steps);
+  analysis.lifetimes = Lifetimes(module).run(analysis);
   analysis.overlap.assign(analysis.steps.size(), 0);
   if (!options.double_buffer) return;
   std::vector<double> cycles;
   for (const auto& step : analysis.steps) cycles.push_back(step ? whole_cycles(*step) : 0);
-  analysis.overlap = overlaps(analysis.steps, cycles);
+  analysis.overlap = overlaps(analysis, cycles);
 }
 
 Analysis analyse(const Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
   Analysis analysis;
+  analysis.flow = Flow(module.steps);
   for (const Step& step : module.steps) analysis.steps.push_back(make_tiled(step, capabilities));
   measure(module, options, analysis);
   return analysis;

@@ -7,11 +7,14 @@
 #include <vector>
 
 #include "driver/compiler/schedule.h"
+#include "driver/compiler/schedule/flow.h"
 #include "driver/compiler/schedule/tiled_step.h"
 
 namespace npu::compiler::backend {
 
-// Steps in which a buffer is touched. `first` > `last`: never.
+// Steps in which a buffer is touched. `first` > `last`: never. What a loop reads before it writes it, or what is
+// touched outside of it too, lives in all of the loop. Inputs and outputs live in all of a construct of control flow
+// that touches them: they are moved before and behind it.
 struct Lifetime {
   int64_t first = INT64_MAX, last = -1;
   int64_t last_write = -1;
@@ -19,7 +22,8 @@ struct Lifetime {
 };
 
 struct Analysis {
-  std::vector<std::unique_ptr<TiledStep>> steps;    // null for a declaration and for what a chain took up
+  Flow flow;
+  std::vector<std::unique_ptr<TiledStep>> steps;    // null for declarations, control flow, and what a chain took up
   std::vector<std::unique_ptr<TiledStep>> chained;  // the parts of the chains
   std::vector<Lifetime> lifetimes;                  // one a buffer
   // Cycles of a neighbouring step of another engine that could run beside each step if both are cut into tiles.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "driver/compiler/lower/registers.h"
+#include "driver/compiler/schedule/flow.h"
 #include "driver/compiler/schedule/shift.h"
 #include "driver/compiler/schedule/step_views.h"
 #include "driver/compiler/schedule/view.h"
@@ -43,6 +44,7 @@ class Candidate {
   [[nodiscard]] bool possible() const {
     if (writers_.empty() || writers_.back() > copy_) return false;
     if (!readers_.empty() && readers_.front() <= writers_.back()) return false;
+    if (!in_one_block()) return false;
     for (size_t writer : writers_) {
       if (!can_make(writer)) return false;
     }
@@ -76,6 +78,14 @@ class Candidate {
   [[nodiscard]] uint32_t writer_layer() const { return steps_[writers_.back()].layer; }
 
  private:
+  // Whether all that makes, copies and reads the value runs as often as the copy does, in this order.
+  [[nodiscard]] bool in_one_block() const {
+    const auto first = steps_.begin() + static_cast<std::ptrdiff_t>(writers_.front());
+    const size_t last = readers_.empty() ? copy_ : std::max(copy_, readers_.back());
+    return std::none_of(first, steps_.begin() + static_cast<std::ptrdiff_t>(last),
+                        [](const Step& step) { return is_control(step.work); });
+  }
+
   // A copy from the variable to the buffer. It asks for one kind: only copies become pieces that move.
   [[nodiscard]] bool moves(size_t step) const {
     const auto* copy = std::get_if<CopyStep>(&steps_[step].work);
@@ -96,7 +106,8 @@ class Candidate {
     const bool can =
         std::visit(Overloaded{[&](EwiseStep& ewise) { return load_first(ewise); }, [](const MxuStep&) { return true; },
                               [](const PoolStep&) { return true; }, [](const ReduceStep&) { return true; },
-                              [](const CopyStep&) { return true; }, [](const DeclareStep&) { return true; }},
+                              [](const CopyStep&) { return true; }, [](const DeclareStep&) { return true; },
+                              [](const LabelStep&) { return true; }, [](const BranchStep&) { return true; }},
                    out.work);
     return can ? std::optional(std::move(out)) : std::nullopt;
   }
@@ -122,7 +133,8 @@ class Candidate {
                                  [&](const MxuStep&) { return can_compute(step, false); },
                                  [&](const PoolStep&) { return can_compute(step, false); },
                                  [&](const ReduceStep&) { return can_compute(step, false); },
-                                 [](const DeclareStep&) { return false; }},
+                                 [](const DeclareStep&) { return false; }, [](const LabelStep&) { return false; },
+                                 [](const BranchStep&) { return false; }},
                       steps_[step].work);
   }
 

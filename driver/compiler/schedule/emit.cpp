@@ -57,7 +57,9 @@ class StreamWriter {
       std::visit(
           Overloaded{[&](const MxuStep&) { tiled_step(s); }, [&](const EwiseStep&) { tiled_step(s); },
                      [&](const PoolStep&) { tiled_step(s); }, [&](const ReduceStep&) { tiled_step(s); },
-                     [&](const CopyStep&) { tiled_step(s); }, [&](const DeclareStep& step) { declare(step.variable); }},
+                     [&](const CopyStep&) { tiled_step(s); }, [&](const DeclareStep& step) { declare(step.variable); },
+                     [&](const LabelStep& step) { control(s, [&] { label(step); }); },
+                     [&](const BranchStep& step) { control(s, [&] { branch(step); }); }},
           module_.steps[s].work);
     }
     stream_.constants = pool_.take();
@@ -72,11 +74,44 @@ class StreamWriter {
     append(c, Queue::kSequencer, Part::kCompute);
   }
 
+  // A control step; what ports it begins or ends a construct for is moved outside of that.
+  template <typename Append>
+  void control(size_t s, Append&& append_command) {
+    for (BufferId id = 0; id < module_.buffers.size(); ++id) load_input(s, id);
+    append_command();
+    for (BufferId id = 0; id < module_.buffers.size(); ++id) store_output(s, id);
+  }
+
+  // Places are labels until the stream is encoded.
+  void label(const LabelStep& step) {
+    contract::LabelCommand c;
+    c.index = step.label;
+    append(c, Queue::kSequencer, Part::kCompute);
+  }
+
+  void branch(const BranchStep& step) {
+    contract::BranchCommand c;
+    c.mode = step.mode;
+    c.limit = step.limit;
+    c.target = c.target_index = step.label;
+    switch (step.mode) {
+      case contract::BranchMode::kAlways:
+        break;
+      case contract::BranchMode::kIfFalse:
+        c.condition = moved(home_address(step.condition.buffer), step.condition.offset);
+        break;
+      case contract::BranchMode::kRepeat:
+        c.counter = moved(home_address(step.counter.buffer), step.counter.offset);
+        break;
+    }
+    append(c, Queue::kSequencer, Part::kCompute);
+  }
+
   void tiled_step(size_t s) {
     if (!layout_.analysis.steps[s]) return;  // part of a chain
-    move_inputs(s);
+    for_each_buffer(s, [&](BufferId id) { load_input(s, id); });
     step(s);
-    move_outputs(s);
+    for_each_buffer(s, [&](BufferId id) { store_output(s, id); });
   }
 
   // The layer of a part of step `s`.
@@ -132,39 +167,34 @@ class StreamWriter {
     return {};
   }
 
-  // Inputs that live in the scratchpad are loaded before their first use.
-  void move_inputs(size_t s) {
-    move_ports(s, BufferKind::kInput, [&](BufferId id, const Placed& chip, const Placed& dram, int64_t bytes) {
-      if (layout_.analysis.lifetimes[id].first != static_cast<int64_t>(s)) return false;
-      std::vector<DmaCommand> moves;
-      dma_copy(std::array{bytes}, dram, chip, 1, moves);
-      append_moves(moves, channels_.loads, Part::kLoad, false);
-      return true;
-    });
+  // An input that lives in the scratchpad is loaded before its first use.
+  void load_input(size_t s, BufferId id) {
+    if (layout_.analysis.lifetimes[id].first == static_cast<int64_t>(s)) move_port(id, BufferKind::kInput);
   }
 
-  // Outputs that live there are stored after their last write.
-  void move_outputs(size_t s) {
-    move_ports(s, BufferKind::kOutput, [&](BufferId id, const Placed& chip, const Placed& dram, int64_t bytes) {
-      if (layout_.analysis.lifetimes[id].last_write != static_cast<int64_t>(s)) return false;
-      std::vector<DmaCommand> moves;
-      dma_copy(std::array{bytes}, chip, dram, 1, moves);
-      append_moves(moves, channels_.stores, Part::kStore, false);
-      return true;
-    });
+  // An output that lives there is stored after its last write.
+  void store_output(size_t s, BufferId id) {
+    if (layout_.analysis.lifetimes[id].last_write == static_cast<int64_t>(s)) move_port(id, BufferKind::kOutput);
   }
 
-  // Calls move(buffer, its place in the scratchpad, that in DRAM, bytes) for the buffers of this kind that step `s`
-  // touches, until it says that it has moved the buffer.
-  template <typename Move>
-  void move_ports(size_t s, BufferKind kind, Move&& move) {
+  // Once, if the buffer is a port of this kind and lives in the scratchpad.
+  void move_port(BufferId id, BufferKind kind) {
+    if (module_.buffers[id].kind != kind || layout_.homes[id] != Home::kScratchpad) return;
+    if (std::find(moved_.begin(), moved_.end(), id) != moved_.end()) return;
+    moved_.push_back(id);
+    const bool load = kind == BufferKind::kInput;
+    const Placed chip{home_address(id), {1}}, dram{memory_address(id), {1}};
+    std::vector<DmaCommand> moves;
+    dma_copy(std::array{static_cast<int64_t>(module_.buffers[id].bytes)}, load ? dram : chip, load ? chip : dram, 1,
+             moves);
+    append_moves(moves, load ? channels_.loads : channels_.stores, load ? Part::kLoad : Part::kStore, false);
+  }
+
+  // Those that a step of tiles touches.
+  template <typename Visit>
+  void for_each_buffer(size_t s, Visit&& visit) {
     for (const Operand& o : layout_.analysis.steps[s]->operands()) {
-      if (o.view == nullptr) continue;
-      const BufferId id = o.view->buffer;
-      if (module_.buffers[id].kind != kind || layout_.homes[id] != Home::kScratchpad) continue;
-      if (std::find(moved_.begin(), moved_.end(), id) != moved_.end()) continue;
-      const auto bytes = static_cast<int64_t>(module_.buffers[id].bytes);
-      if (move(id, Placed{home_address(id), {1}}, Placed{memory_address(id), {1}}, bytes)) moved_.push_back(id);
+      if (o.view != nullptr) visit(o.view->buffer);
     }
   }
 
@@ -338,7 +368,10 @@ class StreamWriter {
                             [&](contract::MxuCommand& mxu) { tile_work(mxu, Queue::kMxu); },
                             [&](contract::VpuPoolCommand& pool) { tile_work(pool, Queue::kVpu); },
                             [&](contract::VpuReduceCommand& reduce) { tile_work(reduce, Queue::kVpu); },
-                            [](const contract::DeclareCommand&) { NPU_CHECK(false); }},  // no tile declares
+                            // No tile declares, or branches.
+                            [](const contract::DeclareCommand&) { NPU_CHECK(false); },
+                            [](const contract::LabelCommand&) { NPU_CHECK(false); },
+                            [](const contract::BranchCommand&) { NPU_CHECK(false); }},
                  body);
     }
   }
@@ -358,6 +391,11 @@ class StreamWriter {
 };
 
 }  // namespace
+
+bool is_control(const Command& command) {
+  return std::holds_alternative<contract::LabelCommand>(command.body) ||
+         std::holds_alternative<contract::BranchCommand>(command.body);
+}
 
 Stream emit(const Module& module, const Layout& layout, const contract::Capabilities& capabilities, bool contents) {
   return StreamWriter(module, layout, capabilities, contents).run();

@@ -17,10 +17,15 @@ struct Command {
 };
 
 struct Stream {
-  std::vector<Command> commands;  // queue and layer are set, tokens are not
+  // Queue and layer are set, tokens are not. A label has its number as `index`, a branch that of its label as `target`
+  // and `target_index`: where they lie is known when the stream is encoded.
+  std::vector<Command> commands;
   std::vector<uint8_t> constants;
   std::vector<int64_t> layer_tiles;  // compute commands, one a layer
 };
+
+// A command that cuts the stream into blocks: nothing moves across it, and everything before it is done behind it.
+[[nodiscard]] bool is_control(const Command& command);
 
 // Without `contents` the constants stay empty and their offsets mean nothing: enough to estimate the stream's time.
 [[nodiscard]] Stream emit(const Module& module, const Layout& layout, const contract::Capabilities& capabilities,

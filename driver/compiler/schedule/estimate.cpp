@@ -76,6 +76,8 @@ class Estimator {
   void issue(const Body& body) {
     const contract::Header& header = header_of(body);
     clock_ += kIssue;
+    if (const auto* branch = std::get_if<contract::BranchCommand>(&body)) return go(*branch);
+    if (std::holds_alternative<contract::LabelCommand>(body)) return drain();
     if (std::holds_alternative<contract::DeclareCommand>(body)) clock_ += cycles(table_.declare());
     if (!contract::engine_of(header.queue)) return;
     QueueState& own = queues_[header.queue];
@@ -97,6 +99,25 @@ class Estimator {
     end_ = std::max(end_, done);
   }
 
+  void drain() { end_ = clock_ = std::max(clock_, end_); }
+
+  // As if it went to its target: then the stream is fetched anew. What it jumps over counts, too, and once.
+  void go(const contract::BranchCommand& branch) {
+    drain();
+    switch (branch.mode) {
+      case contract::BranchMode::kAlways:
+        break;
+      case contract::BranchMode::kIfFalse:
+        clock_ += static_cast<double>(timing::kConditionCycles);
+        break;
+      case contract::BranchMode::kRepeat:
+        clock_ += static_cast<double>(timing::kCounterCycles);
+        break;
+    }
+    clock_ += transfer_latency(true);
+    end_ = clock_;
+  }
+
   double finish(const Body& body, double start) {
     struct Visitor {
       Estimator& self;
@@ -109,6 +130,8 @@ class Estimator {
         return add(timing::reduce_cycles(c, self.capabilities_));
       }
       double operator()(const contract::DeclareCommand&) { return start; }
+      double operator()(const contract::LabelCommand&) { return start; }
+      double operator()(const contract::BranchCommand&) { return start; }
       [[nodiscard]] double add(const timing::Cycles& cycles) const {
         return start + static_cast<double>(cycles.total());
       }

@@ -11,7 +11,8 @@
 namespace npu::compiler::backend {
 
 // Cycles until the last command is done. Knows in-order issue into FIFOs, tokens, the engines' formulas and the shared
-// port to DRAM; memory is otherwise ideal. Tokens must be set.
+// port to DRAM; memory is otherwise ideal. Tokens must be set. Of control flow both branches and the body of a loop
+// count once: how often they run is known on the device alone.
 // `variables`: those of the program, of which some live in DRAM.
 [[nodiscard]] double estimate_cycles(const std::vector<Command>& commands, std::span<const Variable> variables,
                                      const contract::Capabilities& capabilities);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/compiler/schedule/flow.h"
 #include "driver/compiler/schedule/step_views.h"
 #include "driver/compiler/schedule/view.h"
 
@@ -30,17 +31,19 @@ class LastWrites {
   }
 
  private:
-  // Copies that each write a whole variable, ascending; no variables that something else writes, too.
+  // Copies that each write a whole variable, ascending; no variables that something else, or control flow, writes too.
   [[nodiscard]] std::map<BufferId, std::vector<size_t>> writes_by_variable() const {
     std::map<BufferId, std::vector<size_t>> out;
     std::vector<BufferId> others;
+    const Flow flow(module_.steps);
     for (size_t s = 0; s < module_.steps.size(); ++s) {
       const Step& step = module_.steps[s];
       const bool copy = std::holds_alternative<CopyStep>(step.work);  // one kind: what others write is left alone
       for (const auto& [view, result] : views_of(step)) {
         const Buffer& buffer = module_.buffers[view->buffer];
         if (!result || buffer.kind != BufferKind::kVariable) continue;
-        if (copy && step.commit && covers(*view, static_cast<int64_t>(buffer.bytes))) {
+        const bool once = flow.construct_of(s) == nullptr;  // in each execution
+        if (copy && once && step.commit && covers(*view, static_cast<int64_t>(buffer.bytes))) {
           out[view->buffer].push_back(s);
         } else {
           others.push_back(view->buffer);

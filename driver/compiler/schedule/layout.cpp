@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "driver/compiler/room.h"
 #include "driver/compiler/schedule/chains.h"
 #include "driver/compiler/schedule/memory_map.h"
 #include "driver/compiler/schedule/residency.h"
@@ -79,7 +80,7 @@ class LayoutMaker {
     return plan_step(*step(s), residency_->operand_homes(s), available, layout_.analysis.overlap[s], settings_);
   }
 
-  // Long-lived and large ones first.
+  // Those that must be on the chip come first, then long-lived and large ones.
   bool place_buffers(MemoryMap& map) {
     layout_.scratchpad.assign(module_.buffers.size(), -1);
     std::vector<BufferId> order;
@@ -87,7 +88,10 @@ class LayoutMaker {
       if (residency_->resident(b)) order.push_back(b);
     }
     const auto area = [&](BufferId b) { return residency_->footprint(b) * (life(b).last - life(b).first + 1); };
-    std::stable_sort(order.begin(), order.end(), [&](BufferId a, BufferId b) { return area(a) > area(b); });
+    std::stable_sort(order.begin(), order.end(), [&](BufferId a, BufferId b) {
+      const bool first = module_.buffers[a].on_chip, second = module_.buffers[b].on_chip;
+      return first != second ? first : area(a) > area(b);
+    });
     // With memory to spare, bytes rest for some steps before others use them: a late reader delays no other step.
     bool spare = true;
     for (size_t s = 0; s < module_.steps.size(); ++s) spare &= residency_->available(s) > map.size() / 2;
@@ -97,6 +101,7 @@ class LayoutMaker {
       auto address = map.find(bytes, life(b).first - slack, life(b).last + slack, kBufferAlignment);
       if (!address) address = map.find(bytes, life(b).first, life(b).last, kBufferAlignment);
       if (!address) {
+        if (module_.buffers[b].on_chip) fail_control();
         residency_->move_to_dram(b);
         return false;
       }
@@ -106,12 +111,17 @@ class LayoutMaker {
     return true;
   }
 
+  [[noreturn]] static void fail_control() {
+    throw NoRoom(contract::ErrorCode::kScratchpadFull,
+                 "the conditions and counters of the network's control flow do not fit into the scratchpad");
+  }
+
   // Free memory is in too small pieces: takes the largest buffer out that lives in the step. False: start again.
   bool make_room(size_t s) {
     BufferId largest = 0;
     int64_t bytes = 0;
     for (BufferId b = 0; b < module_.buffers.size(); ++b) {
-      if (residency_->resident_at(b, s) && residency_->footprint(b) > bytes) {
+      if (residency_->can_leave(b, s) && residency_->footprint(b) > bytes) {
         bytes = residency_->footprint(b);
         largest = b;
       }
@@ -130,6 +140,7 @@ class LayoutMaker {
       group = {};
     };
     for (size_t s = 0; s < module_.steps.size(); ++s) {
+      if (layout_.analysis.flow.is_control(s)) close();
       if (step(s) == nullptr) continue;
       for (size_t b = 0; b < layout_.plans[s].bundles.size(); ++b) {
         const Bundle& bundle = layout_.plans[s].bundles[b];
@@ -164,7 +175,7 @@ class LayoutMaker {
   void place_group(Group& group, MemoryMap& map) {
     const auto first = static_cast<int64_t>(group.members.front().step);
     const auto last = static_cast<int64_t>(group.members.back().step);
-    for (int64_t early : {std::max<int64_t>(0, first - kStepsAhead), first}) {
+    for (int64_t early : {steps_before(group.members.front().step, kStepsAhead), first}) {
       const auto address = map.find(group.bytes, early, last, kSlotAlignment);
       if (!address) continue;
       map.take(*address, group.bytes, early, last);
@@ -176,6 +187,12 @@ class LayoutMaker {
       layout_.groups.push_back(group);
       return;
     }
+  }
+
+  // Up to `ahead` steps before step `s`, in its block.
+  [[nodiscard]] int64_t steps_before(size_t s, int64_t ahead) const {
+    const auto begin = static_cast<int64_t>(layout_.analysis.flow.block_begin(s));
+    return std::max(begin, static_cast<int64_t>(s) - ahead);
   }
 
   [[nodiscard]] bool grouped(size_t s) const {
@@ -235,7 +252,7 @@ class LayoutMaker {
   // Takes memory for one more slot, from up to `ahead` steps before the step on.
   bool place_slot(size_t s, size_t b, int64_t bytes, int64_t ahead, MemoryMap& map) {
     const auto now = static_cast<int64_t>(s);
-    int64_t first = std::max<int64_t>(0, now - ahead);
+    int64_t first = steps_before(s, ahead);
     std::optional<int64_t> address;
     while (!(address = map.find(bytes, first, now, kSlotAlignment)) && first < now) first += (now - first + 1) / 2;
     if (!address) return false;

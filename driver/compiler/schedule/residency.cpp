@@ -16,12 +16,13 @@ constexpr int kPasses = 4;
 constexpr double kWorthwhileResidency = 0.995;
 
 // Whether it is for the schedule to say where such a buffer lives.
-bool is_movable(BufferKind kind) {
-  switch (kind) {
+bool is_movable(const Buffer& buffer) {
+  switch (buffer.kind) {
     case BufferKind::kInput:
     case BufferKind::kOutput:
-    case BufferKind::kIntermediate:
       return true;
+    case BufferKind::kIntermediate:
+      return !buffer.on_chip;
     case BufferKind::kConstant:
     case BufferKind::kVariable:
       return false;
@@ -58,6 +59,10 @@ Residency::Residency(const Module& module, const Analysis& analysis, const PlanS
 bool Residency::resident_at(BufferId buffer, size_t step) const {
   const Lifetime& life = analysis_.lifetimes[buffer];
   return resident(buffer) && life.first <= static_cast<int64_t>(step) && static_cast<int64_t>(step) <= life.last;
+}
+
+bool Residency::can_leave(BufferId buffer, size_t step) const {
+  return resident_at(buffer, step) && is_movable(module_.buffers[buffer]);
 }
 
 int64_t Residency::footprint(BufferId buffer) const {
@@ -116,7 +121,7 @@ void Residency::demote_one(size_t step) {
   BufferId best = 0;
   double best_score = 0;
   for (BufferId b = 0; b < homes_.size(); ++b) {
-    if (!resident_at(b, step)) continue;
+    if (!can_leave(b, step)) continue;
     homes_[b] = Home::kDram;
     const int64_t freed = footprint(b) - (least(step).least_bytes - need);
     homes_[b] = Home::kScratchpad;
@@ -132,7 +137,7 @@ void Residency::demote_one(size_t step) {
   if (best_score > 0) return move_to_dram(best);
   // No buffer alone helps, but all of them together may: then the step has the whole scratchpad.
   for (BufferId b = 0; b < homes_.size(); ++b) {
-    if (resident_at(b, step)) move_to_dram(b);
+    if (can_leave(b, step)) move_to_dram(b);
   }
   if (least(step).least_bytes > available(step)) fail(step);
 }
@@ -191,8 +196,7 @@ std::optional<double> Residency::buffer_cycles(BufferId buffer) {
 void Residency::improve() {
   std::vector<BufferId> order;
   for (BufferId b = 0; b < homes_.size(); ++b) {
-    if (is_movable(module_.buffers[b].kind) && analysis_.lifetimes[b].last >= 0 && footprint(b) <= size_)
-      order.push_back(b);
+    if (is_movable(module_.buffers[b]) && analysis_.lifetimes[b].last >= 0 && footprint(b) <= size_) order.push_back(b);
   }
   std::stable_sort(order.begin(), order.end(), [&](BufferId a, BufferId b) { return footprint(a) > footprint(b); });
   for (int pass = 0; pass < kPasses; ++pass) {

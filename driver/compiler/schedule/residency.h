@@ -27,6 +27,8 @@ class Residency {
   [[nodiscard]] const std::vector<Home>& homes() const { return homes_; }
   [[nodiscard]] bool resident(BufferId buffer) const { return homes_[buffer] == Home::kScratchpad; }
   [[nodiscard]] bool resident_at(BufferId buffer, size_t step) const;
+  // Whether it is resident in the step and may move to DRAM.
+  [[nodiscard]] bool can_leave(BufferId buffer, size_t step) const;
   [[nodiscard]] int64_t footprint(BufferId buffer) const;  // bytes, alignment included
   // Bytes that resident buffers leave for tile buffers in a step.
   [[nodiscard]] int64_t available(size_t step) const { return size_ - live_[step]; }

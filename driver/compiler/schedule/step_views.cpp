@@ -33,7 +33,19 @@ std::vector<StepView<V>> collect(AnyStep& step) {
                           if (!copy.fill) out.push_back({&copy.src, false});
                           out.push_back({&copy.dst, true});
                         },
-                        [](const DeclareStep&) {}},
+                        [](const DeclareStep&) {}, [](const LabelStep&) {},
+                        [&](Of<BranchStep, AnyStep>& branch) {
+                          switch (branch.mode) {
+                            case contract::BranchMode::kAlways:
+                              break;
+                            case contract::BranchMode::kIfFalse:
+                              out = {{&branch.condition, false}};
+                              break;
+                            case contract::BranchMode::kRepeat:
+                              out = {{&branch.counter, false}, {&branch.counter, true}};
+                              break;
+                          }
+                        }},
              step.work);
   return out;
 }

@@ -18,8 +18,9 @@
 
 namespace npu::compiler::backend {
 
-using Body = std::variant<contract::DmaCommand, contract::MxuCommand, contract::VpuEwiseCommand,
-                          contract::VpuPoolCommand, contract::VpuReduceCommand, contract::DeclareCommand>;
+using Body =
+    std::variant<contract::DmaCommand, contract::MxuCommand, contract::VpuEwiseCommand, contract::VpuPoolCommand,
+                 contract::VpuReduceCommand, contract::DeclareCommand, contract::LabelCommand, contract::BranchCommand>;
 
 // Axes of one group are cut like rows: one axis is split, those outside of it take one position at a time, those inside
 // of it stay whole, so that a tile is as contiguous as it can be. Groups are cut independently of each other.
@@ -100,7 +101,7 @@ class TiledStep {
   const contract::Engine engine_;
 };
 
-// The step must outlive the result. Null for a step that is no tile work (DeclareStep).
+// The step must outlive the result. Null for a step that is no tile work: declarations and control flow.
 [[nodiscard]] std::unique_ptr<TiledStep> make_tiled(const Step& step, const contract::Capabilities& capabilities);
 
 [[nodiscard]] std::unique_ptr<TiledStep> tile_mxu(const MxuStep& step, const contract::Capabilities& capabilities);

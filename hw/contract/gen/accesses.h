@@ -27,6 +27,40 @@ template <typename Visit>
 void for_each_access(const YieldCommand&, Visit&&) {}
 
 template <typename Visit>
+void for_each_access(const LabelCommand&, Visit&&) {}
+
+template <typename Visit>
+void for_each_access(const BranchCommand& c, Visit&& visit) {
+  if (c.mode == BranchMode::kIfFalse) {
+    MemoryAccess access;
+    access.base = c.condition;
+    access.access = Access::kRead;
+    access.run = element_bytes(Element::kBool);
+    access.type = Element::kBool;
+    access.spaces = 0x4;
+    visit(access);
+  }
+  if (c.mode == BranchMode::kRepeat) {
+    MemoryAccess access;
+    access.base = c.counter;
+    access.access = Access::kRead;
+    access.run = element_bytes(Element::kI32);
+    access.type = Element::kI32;
+    access.spaces = 0x4;
+    visit(access);
+  }
+  if (c.mode == BranchMode::kRepeat) {
+    MemoryAccess access;
+    access.base = c.counter;
+    access.access = Access::kWrite;
+    access.run = element_bytes(Element::kI32);
+    access.type = Element::kI32;
+    access.spaces = 0x4;
+    visit(access);
+  }
+}
+
+template <typename Visit>
 void for_each_access(const DmaCommand& c, Visit&& visit) {
   if (c.mode == DmaMode::kCopy) {
     MemoryAccess access;

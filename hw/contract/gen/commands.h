@@ -16,7 +16,7 @@ namespace npu::contract {
 
 // The contract's version. A device refuses a program of another major version or of a later minor one.
 inline constexpr uint32_t kContractMajor = 1;
-inline constexpr uint32_t kContractMinor = 4;
+inline constexpr uint32_t kContractMinor = 5;
 
 inline constexpr uint32_t kHeaderWords = 5;
 inline constexpr uint32_t kWaitQueues = 12;  // queues that a command can wait for
@@ -34,6 +34,8 @@ enum class Opcode : uint32_t {
   kEnd = 2,
   kDeclare = 3,
   kYield = 4,
+  kLabel = 5,
+  kBranch = 6,
   kDma = 16,
   kMxu = 32,
   kVpuEwise = 48,
@@ -51,6 +53,10 @@ enum class Opcode : uint32_t {
       return "declare";
     case Opcode::kYield:
       return "yield";
+    case Opcode::kLabel:
+      return "label";
+    case Opcode::kBranch:
+      return "branch";
     case Opcode::kDma:
       return "dma";
     case Opcode::kMxu:
@@ -196,6 +202,29 @@ enum class Element : uint32_t {
 
 // False for a number that is no Element.
 [[nodiscard]] constexpr bool known(Element value) { return name(value) != "?"; }
+
+enum class BranchMode : uint32_t {
+  kAlways = 0,  // Goes to the target.
+  kIfFalse = 1,  // Goes to the target when the byte at `condition` is 0.
+  // Adds 1 to the word at `counter` and goes to the target. It faults with loop_limit instead when the word is `limit`
+  // already.
+  kRepeat = 2,
+};
+
+[[nodiscard]] constexpr std::string_view name(BranchMode value) {
+  switch (value) {
+    case BranchMode::kAlways:
+      return "always";
+    case BranchMode::kIfFalse:
+      return "if_false";
+    case BranchMode::kRepeat:
+      return "repeat";
+  }
+  return "?";
+}
+
+// False for a number that is no BranchMode.
+[[nodiscard]] constexpr bool known(BranchMode value) { return name(value) != "?"; }
 
 enum class DmaMode : uint32_t {
   kCopy = 0,
@@ -957,6 +986,84 @@ inline YieldCommand YieldCommand::decode(std::span<const uint32_t> words) {
   return command;
 }
 
+// A place that a branch goes to, the only kind. Waits until every queue is empty, so that no token reaches across it.
+// Issued on queue `sequencer`, without tokens.
+struct LabelCommand {
+  static constexpr uint32_t kWords = 6;  // header included
+  static constexpr Opcode kOpcode = Opcode::kLabel;
+
+  Header header;
+  uint32_t index = 0;  // Its own index in the stream.
+
+  // Appends the command to `out`; sets opcode and words.
+  void encode(std::vector<uint32_t>& out) const;
+  [[nodiscard]] static LabelCommand decode(std::span<const uint32_t> words);
+  friend bool operator==(const LabelCommand&, const LabelCommand&) = default;
+};
+
+inline void LabelCommand::encode(std::vector<uint32_t>& out) const {
+  const size_t start = out.size();
+  out.resize(start + kWords);
+  const std::span<uint32_t> words = std::span(out).subspan(start);
+  detail::put_header(words, header, kOpcode);
+  detail::put(words, 5, 0, 32, index);
+}
+
+inline LabelCommand LabelCommand::decode(std::span<const uint32_t> words) {
+  LabelCommand command;
+  command.header = Header::decode(words);
+  command.index = detail::get(words, 5, 0, 32);
+  return command;
+}
+
+// Goes on at a label, or at the next command. Waits until every queue is empty, as `label` does, before it reads its
+// condition or counter. Without tokens, on queue `sequencer`. A job that goes back more than 2^24 times without a stop
+// is out of time (fault_timeout).
+struct BranchCommand {
+  static constexpr uint32_t kWords = 13;  // header included
+  static constexpr Opcode kOpcode = Opcode::kBranch;
+
+  Header header;
+  Address condition;  // One BOOL.
+  // An unsigned word of 4 bytes, on a multiple of 4. It is in the scratchpad so that a job that is stopped in a loop
+  // saves it with all else that is live.
+  Address counter;
+  BranchMode mode = BranchMode::kAlways;
+  uint32_t limit = 0;  // repeat: how often it may go to the target.
+  uint32_t target = 0;  // The label's first word, counted from the start of the stream.
+  uint32_t target_index = 0;  // The label's index in the stream.
+
+  // Appends the command to `out`; sets opcode and words.
+  void encode(std::vector<uint32_t>& out) const;
+  [[nodiscard]] static BranchCommand decode(std::span<const uint32_t> words);
+  friend bool operator==(const BranchCommand&, const BranchCommand&) = default;
+};
+
+inline void BranchCommand::encode(std::vector<uint32_t>& out) const {
+  const size_t start = out.size();
+  out.resize(start + kWords);
+  const std::span<uint32_t> words = std::span(out).subspan(start);
+  detail::put_header(words, header, kOpcode);
+  detail::put_address(words, 5, condition);
+  detail::put_address(words, 7, counter);
+  detail::put(words, 9, 0, 8, static_cast<uint32_t>(mode));
+  detail::put(words, 10, 0, 32, limit);
+  detail::put(words, 11, 0, 32, target);
+  detail::put(words, 12, 0, 32, target_index);
+}
+
+inline BranchCommand BranchCommand::decode(std::span<const uint32_t> words) {
+  BranchCommand command;
+  command.header = Header::decode(words);
+  command.condition = detail::get_address(words, 5);
+  command.counter = detail::get_address(words, 7);
+  command.mode = static_cast<BranchMode>(detail::get(words, 9, 0, 8));
+  command.limit = detail::get(words, 10, 0, 32);
+  command.target = detail::get(words, 11, 0, 32);
+  command.target_index = detail::get(words, 12, 0, 32);
+  return command;
+}
+
 // Strided copy or fill: for every index of the five outer dimensions moves `run_bytes` contiguous bytes. Between DRAM,
 // scratchpad and persistent SRAM, in any combination. Counts are at least 1; strides are bytes and may be 0 (repeat,
 // source only) or negative (reversal).
@@ -1465,6 +1572,10 @@ inline VpuReduceCommand VpuReduceCommand::decode(std::span<const uint32_t> words
       return command.size() == DeclareCommand::kWords;
     case Opcode::kYield:
       return command.size() == YieldCommand::kWords;
+    case Opcode::kLabel:
+      return command.size() == LabelCommand::kWords;
+    case Opcode::kBranch:
+      return command.size() == BranchCommand::kWords;
     case Opcode::kDma:
       return command.size() == DmaCommand::kWords;
     case Opcode::kMxu:
@@ -1496,6 +1607,13 @@ inline VpuReduceCommand VpuReduceCommand::decode(std::span<const uint32_t> words
       bits |= detail::get(command, 5, 0, 32) & 0xffff0000;
       break;
     case Opcode::kYield:
+      break;
+    case Opcode::kLabel:
+      break;
+    case Opcode::kBranch:
+      bits |= detail::get(command, 6, 0, 32) & 0xff000000;
+      bits |= detail::get(command, 8, 0, 32) & 0xff000000;
+      bits |= detail::get(command, 9, 0, 32) & 0xffffff00;
       break;
     case Opcode::kDma:
       bits |= detail::get(command, 6, 0, 32) & 0xff000000;
@@ -1548,7 +1666,7 @@ inline VpuReduceCommand VpuReduceCommand::decode(std::span<const uint32_t> words
 }
 
 using AnyCommand =
-    std::variant<BeginCommand, EndCommand, DeclareCommand, YieldCommand, DmaCommand, MxuCommand, VpuEwiseCommand, VpuPoolCommand, VpuReduceCommand>;
+    std::variant<BeginCommand, EndCommand, DeclareCommand, YieldCommand, LabelCommand, BranchCommand, DmaCommand, MxuCommand, VpuEwiseCommand, VpuPoolCommand, VpuReduceCommand>;
 
 // Of a well-formed command.
 [[nodiscard]] inline AnyCommand decode_command(std::span<const uint32_t> words) {
@@ -1561,6 +1679,10 @@ using AnyCommand =
       return DeclareCommand::decode(words);
     case Opcode::kYield:
       return YieldCommand::decode(words);
+    case Opcode::kLabel:
+      return LabelCommand::decode(words);
+    case Opcode::kBranch:
+      return BranchCommand::decode(words);
     case Opcode::kDma:
       return DmaCommand::decode(words);
     case Opcode::kMxu:

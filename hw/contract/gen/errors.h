@@ -38,6 +38,7 @@ enum class ErrorCode : uint32_t {
   kBudgetExceeded = 0x405,  // A file or tensor is larger than the limit for it.
   kContextsFull = 0x406,  // The firmware serves no more contexts at a time.
   kQueueFull = 0x407,  // The context's ring has no room for another job.
+  kLoopLimit = 0x408,  // A loop of a job takes more iterations than its limit.
   kFaultBadCommand = 0x501,  // A command has an unknown opcode, a wrong length or a field out of range.
   kFaultBadRegion = 0x502,  // A command names a region that is not mapped.
   kFaultOutOfBounds = 0x503,  // A command reaches beyond the limit of its region or variable.
@@ -131,6 +132,8 @@ enum class ErrorCode : uint32_t {
       return "contexts_full";
     case ErrorCode::kQueueFull:
       return "queue_full";
+    case ErrorCode::kLoopLimit:
+      return "loop_limit";
     case ErrorCode::kFaultBadCommand:
       return "fault_bad_command";
     case ErrorCode::kFaultBadRegion:
@@ -252,6 +255,8 @@ enum class ErrorCode : uint32_t {
       return "The firmware serves no more contexts at a time.";
     case ErrorCode::kQueueFull:
       return "The context's ring has no room for another job.";
+    case ErrorCode::kLoopLimit:
+      return "A loop of a job takes more iterations than its limit.";
     case ErrorCode::kFaultBadCommand:
       return "A command has an unknown opcode, a wrong length or a field out of range.";
     case ErrorCode::kFaultBadRegion:

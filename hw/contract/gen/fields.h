@@ -29,6 +29,17 @@ enum class CommandField : uint32_t {
   kYieldCommandCount,
   kYieldIndex,
   kYieldSegment,
+  kLabelIndex,
+  kBranchConditionOffset,
+  kBranchConditionRegion,
+  kBranchConditionVariable,
+  kBranchCounterOffset,
+  kBranchCounterRegion,
+  kBranchCounterVariable,
+  kBranchMode,
+  kBranchLimit,
+  kBranchTarget,
+  kBranchTargetIndex,
   kDmaSrcOffset,
   kDmaSrcRegion,
   kDmaSrcVariable,
@@ -172,7 +183,7 @@ struct PlacedField {
 
 namespace detail {
 
-inline constexpr std::array<CommandFieldInfo, 138> kCommandFields = {{
+inline constexpr std::array<CommandFieldInfo, 149> kCommandFields = {{
     {"begin.minor", Opcode::kBegin, 0, 5, 0, 16, false},
     {"begin.major", Opcode::kBegin, 0, 5, 16, 16, false},
     {"begin.caps_hash", Opcode::kBegin, 0, 6, 0, 32, false},
@@ -185,6 +196,17 @@ inline constexpr std::array<CommandFieldInfo, 138> kCommandFields = {{
     {"yield.command_count", Opcode::kYield, 0, 7, 0, 32, false},
     {"yield.index", Opcode::kYield, 0, 8, 0, 32, false},
     {"yield.segment", Opcode::kYield, 0, 9, 0, 32, false},
+    {"label.index", Opcode::kLabel, 0, 5, 0, 32, false},
+    {"branch.condition.offset", Opcode::kBranch, 0, 5, 0, 32, false},
+    {"branch.condition.region", Opcode::kBranch, 0, 6, 0, 8, false},
+    {"branch.condition.variable", Opcode::kBranch, 0, 6, 8, 16, true},
+    {"branch.counter.offset", Opcode::kBranch, 0, 7, 0, 32, false},
+    {"branch.counter.region", Opcode::kBranch, 0, 8, 0, 8, false},
+    {"branch.counter.variable", Opcode::kBranch, 0, 8, 8, 16, true},
+    {"branch.mode", Opcode::kBranch, 0, 9, 0, 8, false},
+    {"branch.limit", Opcode::kBranch, 0, 10, 0, 32, false},
+    {"branch.target", Opcode::kBranch, 0, 11, 0, 32, false},
+    {"branch.target_index", Opcode::kBranch, 0, 12, 0, 32, false},
     {"dma.src.offset", Opcode::kDma, 0, 5, 0, 32, false},
     {"dma.src.region", Opcode::kDma, 0, 6, 0, 8, false},
     {"dma.src.variable", Opcode::kDma, 0, 6, 8, 16, true},
@@ -349,6 +371,8 @@ inline Elements elements_of(std::span<const uint32_t> command, Opcode opcode, ui
     case Opcode::kEnd:
     case Opcode::kDeclare:
     case Opcode::kYield:
+    case Opcode::kLabel:
+    case Opcode::kBranch:
     case Opcode::kDma:
     case Opcode::kMxu:
     case Opcode::kVpuPool:
@@ -399,6 +423,19 @@ void for_each_variable(const DeclareCommand& c, Visit&& visit) {
 
 template <typename Visit>
 void for_each_variable(const YieldCommand&, Visit&&) {}
+
+template <typename Visit>
+void for_each_variable(const LabelCommand&, Visit&&) {}
+
+template <typename Visit>
+void for_each_variable(const BranchCommand& c, Visit&& visit) {
+  if (c.condition.region == Region::kVariable) {
+    visit(PlacedField{CommandField::kBranchConditionVariable, 6}, uint32_t{c.condition.variable});
+  }
+  if (c.counter.region == Region::kVariable) {
+    visit(PlacedField{CommandField::kBranchCounterVariable, 8}, uint32_t{c.counter.variable});
+  }
+}
 
 template <typename Visit>
 void for_each_variable(const DmaCommand& c, Visit&& visit) {

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define NPU_CONTRACT_MAJOR 1u
-#define NPU_CONTRACT_MINOR 4u
+#define NPU_CONTRACT_MINOR 5u
 
 // Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
 #define NPU_ENGINE_QUEUES 10u
@@ -405,6 +405,7 @@ enum npu_error {
   NPU_ERROR_BUDGET_EXCEEDED = 0x405,  // A file or tensor is larger than the limit for it.
   NPU_ERROR_CONTEXTS_FULL = 0x406,  // The firmware serves no more contexts at a time.
   NPU_ERROR_QUEUE_FULL = 0x407,  // The context's ring has no room for another job.
+  NPU_ERROR_LOOP_LIMIT = 0x408,  // A loop of a job takes more iterations than its limit.
   NPU_ERROR_FAULT_BAD_COMMAND = 0x501,  // A command has an unknown opcode, a wrong length or a field out of range.
   NPU_ERROR_FAULT_BAD_REGION = 0x502,  // A command names a region that is not mapped.
   NPU_ERROR_FAULT_OUT_OF_BOUNDS = 0x503,  // A command reaches beyond the limit of its region or variable.
@@ -446,6 +447,8 @@ enum npu_opcode {
   NPU_OPCODE_END = 2,
   NPU_OPCODE_DECLARE = 3,
   NPU_OPCODE_YIELD = 4,
+  NPU_OPCODE_LABEL = 5,
+  NPU_OPCODE_BRANCH = 6,
   NPU_OPCODE_DMA = 16,
   NPU_OPCODE_MXU = 32,
   NPU_OPCODE_VPU_EWISE = 48,
@@ -490,6 +493,14 @@ enum npu_element {
   NPU_ELEMENT_I32 = 2,
   NPU_ELEMENT_I48 = 3,  // 48-bit values, sign-extended to the 8 bytes that they are stored in.
   NPU_ELEMENT_BOOL = 4,  // One byte, 0 or 1.
+};
+
+enum npu_branch_mode {
+  NPU_BRANCH_MODE_ALWAYS = 0,  // Goes to the target.
+  NPU_BRANCH_MODE_IF_FALSE = 1,  // Goes to the target when the byte at `condition` is 0.
+  // Adds 1 to the word at `counter` and goes to the target. It faults with loop_limit instead when the word is `limit`
+  // already.
+  NPU_BRANCH_MODE_REPEAT = 2,
 };
 
 enum npu_dma_mode {
@@ -738,6 +749,34 @@ enum npu_uop {
 #define NPU_YIELD_SEGMENT_WORD 9u  // Index in the program's table of segments: how to save the live bytes here.
 #define NPU_YIELD_SEGMENT_LSB 0u
 #define NPU_YIELD_SEGMENT_WIDTH 32u
+
+// A place that a branch goes to, the only kind. Waits until every queue is empty, so that no token reaches across it.
+// Issued on queue `sequencer`, without tokens.
+#define NPU_LABEL_WORDS 6u
+#define NPU_LABEL_INDEX_WORD 5u  // Its own index in the stream.
+#define NPU_LABEL_INDEX_LSB 0u
+#define NPU_LABEL_INDEX_WIDTH 32u
+
+// Goes on at a label, or at the next command. Waits until every queue is empty, as `label` does, before it reads its
+// condition or counter. Without tokens, on queue `sequencer`. A job that goes back more than 2^24 times without a stop
+// is out of time (fault_timeout).
+#define NPU_BRANCH_WORDS 13u
+#define NPU_BRANCH_CONDITION_WORD 5u  // One BOOL.
+// An unsigned word of 4 bytes, on a multiple of 4. It is in the scratchpad so that a job that is stopped in a loop
+// saves it with all else that is live.
+#define NPU_BRANCH_COUNTER_WORD 7u
+#define NPU_BRANCH_MODE_WORD 9u
+#define NPU_BRANCH_MODE_LSB 0u
+#define NPU_BRANCH_MODE_WIDTH 8u
+#define NPU_BRANCH_LIMIT_WORD 10u  // repeat: how often it may go to the target.
+#define NPU_BRANCH_LIMIT_LSB 0u
+#define NPU_BRANCH_LIMIT_WIDTH 32u
+#define NPU_BRANCH_TARGET_WORD 11u  // The label's first word, counted from the start of the stream.
+#define NPU_BRANCH_TARGET_LSB 0u
+#define NPU_BRANCH_TARGET_WIDTH 32u
+#define NPU_BRANCH_TARGET_INDEX_WORD 12u  // The label's index in the stream.
+#define NPU_BRANCH_TARGET_INDEX_LSB 0u
+#define NPU_BRANCH_TARGET_INDEX_WIDTH 32u
 
 // Strided copy or fill: for every index of the five outer dimensions moves `run_bytes` contiguous bytes. Between DRAM,
 // scratchpad and persistent SRAM, in any combination. Counts are at least 1; strides are bytes and may be 0 (repeat,

@@ -3,7 +3,7 @@
 package npu_contract_pkg;
 
   parameter int unsigned ContractMajor = 1;
-  parameter int unsigned ContractMinor = 4;
+  parameter int unsigned ContractMinor = 5;
 
   // Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
   parameter int unsigned EngineQueues = 10;
@@ -389,6 +389,7 @@ package npu_contract_pkg;
     ErrorBudgetExceeded = 32'h405,  // A file or tensor is larger than the limit for it.
     ErrorContextsFull = 32'h406,  // The firmware serves no more contexts at a time.
     ErrorQueueFull = 32'h407,  // The context's ring has no room for another job.
+    ErrorLoopLimit = 32'h408,  // A loop of a job takes more iterations than its limit.
     ErrorFaultBadCommand = 32'h501,  // A command has an unknown opcode, a wrong length or a field out of range.
     ErrorFaultBadRegion = 32'h502,  // A command names a region that is not mapped.
     ErrorFaultOutOfBounds = 32'h503,  // A command reaches beyond the limit of its region or variable.
@@ -431,6 +432,8 @@ package npu_contract_pkg;
     OpcodeEnd = 8'h2,
     OpcodeDeclare = 8'h3,
     OpcodeYield = 8'h4,
+    OpcodeLabel = 8'h5,
+    OpcodeBranch = 8'h6,
     OpcodeDma = 8'h10,
     OpcodeMxu = 8'h20,
     OpcodeVpuEwise = 8'h30,
@@ -476,6 +479,14 @@ package npu_contract_pkg;
     ElementI48 = 8'h3,  // 48-bit values, sign-extended to the 8 bytes that they are stored in.
     ElementBool = 8'h4  // One byte, 0 or 1.
   } element_e;
+
+  typedef enum logic [7:0] {
+    BranchModeAlways = 8'h0,  // Goes to the target.
+    BranchModeIfFalse = 8'h1,  // Goes to the target when the byte at `condition` is 0.
+    // Adds 1 to the word at `counter` and goes to the target. It faults with loop_limit instead when the word is
+    // `limit` already.
+    BranchModeRepeat = 8'h2
+  } branch_mode_e;
 
   typedef enum logic [7:0] {
     DmaModeCopy = 8'h0,
@@ -706,6 +717,31 @@ package npu_contract_pkg;
     logic [15:0] minor;
     header_t header;
   } yield_command_t;
+
+  parameter int unsigned LabelWords = 6;
+  // A place that a branch goes to, the only kind. Waits until every queue is empty, so that no token reaches across it.
+  // Issued on queue `sequencer`, without tokens.
+  typedef struct packed {
+    logic [31:0] index;  // Its own index in the stream.
+    header_t header;
+  } label_command_t;
+
+  parameter int unsigned BranchWords = 13;
+  // Goes on at a label, or at the next command. Waits until every queue is empty, as `label` does, before it reads its
+  // condition or counter. Without tokens, on queue `sequencer`. A job that goes back more than 2^24 times without a
+  // stop is out of time (fault_timeout).
+  typedef struct packed {
+    logic [31:0] target_index;  // The label's index in the stream.
+    logic [31:0] target;  // The label's first word, counted from the start of the stream.
+    logic [31:0] limit;  // repeat: how often it may go to the target.
+    logic [23:0] reserved1;
+    branch_mode_e mode;
+    // An unsigned word of 4 bytes, on a multiple of 4. It is in the scratchpad so that a job that is stopped in a loop
+    // saves it with all else that is live.
+    address_t counter;
+    address_t condition;  // One BOOL.
+    header_t header;
+  } branch_command_t;
 
   parameter int unsigned DmaWords = 30;
   // Strided copy or fill: for every index of the five outer dimensions moves `run_bytes` contiguous bytes. Between

@@ -24,6 +24,8 @@ backend::Body decode(std::span<const uint32_t> words) {
                  [](contract::VpuPoolCommand& pool) { return Body(pool); },
                  [](contract::VpuReduceCommand& reduce) { return Body(reduce); },
                  [](contract::DeclareCommand& declare) { return Body(declare); },
+                 [](contract::LabelCommand& label) { return Body(label); },
+                 [](contract::BranchCommand& branch) { return Body(branch); },
                  // The compiler's own streams have none of these; like a declaration they touch no memory.
                  [](contract::BeginCommand&) { return Body(contract::DeclareCommand()); },
                  [](contract::EndCommand&) { return Body(contract::DeclareCommand()); },

@@ -133,8 +133,7 @@ Params ModuleBuilder::parameters(int64_t channels, Element src, Element dst) {
   return params;
 }
 
-void ModuleBuilder::step(std::string name,
-                         std::variant<MxuStep, EwiseStep, PoolStep, ReduceStep, CopyStep, DeclareStep> work) {
+void ModuleBuilder::step(std::string name, Work work) {
   Layer layer;
   layer.name = name + "_" + std::to_string(module.layers.size());
   module.steps.push_back({static_cast<uint32_t>(module.layers.size()), std::move(work)});

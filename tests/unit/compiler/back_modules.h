@@ -58,7 +58,7 @@ class ModuleBuilder {
  private:
   View dense_view(BufferId buffer, std::vector<int64_t> dims, contract::Element type);
   Params parameters(int64_t channels, contract::Element src, contract::Element dst);
-  void step(std::string name, std::variant<MxuStep, EwiseStep, PoolStep, ReduceStep, CopyStep, DeclareStep> work);
+  void step(std::string name, Work work);
 };
 
 // A view of the same buffer with repeated dimensions where `dims` is larger than the view's 1.

@@ -167,9 +167,34 @@ void CommandInterpreter::run() {
 void CommandInterpreter::run(const std::function<void(size_t)>& at_yield) {
   for (size_t i = 0; i < commands_.size() && complaints.size() < 10; ++i) {
     execute(i);
+    if (contract::Header::decode(commands_[i]).opcode == contract::Opcode::kBranch) {
+      const auto branch = contract::BranchCommand::decode(commands_[i]);
+      if (is_taken(branch)) i = branch.target_index - 1;  // commands_ is without `begin`; a label does nothing
+    }
     if (contract::Header::decode(commands_[i]).opcode != contract::Opcode::kYield) continue;
     at_yield(contract::YieldCommand::decode(commands_[i]).segment);
   }
+}
+
+// It must go to a label.
+void CommandInterpreter::check_branch(const contract::BranchCommand& branch) {
+  const uint32_t* target = program_.commands.data() + branch.target;
+  if (branch.target_index == 0 || branch.target_index > commands_.size() ||
+      commands_[branch.target_index - 1].data() != target ||
+      contract::Header::decode(commands_[branch.target_index - 1]).opcode != contract::Opcode::kLabel) {
+    complain("a branch that does not go to a label");
+  }
+}
+
+bool CommandInterpreter::is_taken(const contract::BranchCommand& branch) {
+  if (branch.mode == contract::BranchMode::kIfFalse) return *resolve(branch.condition, 0, 1, false, false) == 0;
+  if (branch.mode != contract::BranchMode::kRepeat) return true;
+  uint8_t* counter = resolve(branch.counter, 0, 4, true, false);
+  uint32_t count = 0;
+  std::memcpy(&count, counter, sizeof(count));
+  if (count++ >= branch.limit) complain("a loop beyond its limit");
+  std::memcpy(counter, &count, sizeof(count));
+  return true;
 }
 
 void CommandInterpreter::preempt(size_t segment, uint32_t seed) {
@@ -384,6 +409,12 @@ void CommandInterpreter::execute(std::span<const uint32_t> words) {
     }
     case contract::Opcode::kYield:
       check_yield(contract::YieldCommand::decode(words));
+      break;
+    case contract::Opcode::kLabel:
+      if (contract::LabelCommand::decode(words).index != current_ + 1) complain("a label in the wrong place");
+      break;
+    case contract::Opcode::kBranch:
+      check_branch(contract::BranchCommand::decode(words));
       break;
     default:
       complain("begin or end inside the stream");

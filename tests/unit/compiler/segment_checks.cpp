@@ -116,6 +116,12 @@ DecodedStream decode_stream(const Program& program) {
       case Opcode::kDeclare:
         out.commands.push_back({contract::DeclareCommand::decode(words)});
         break;
+      case Opcode::kLabel:
+        out.commands.push_back({contract::LabelCommand::decode(words)});
+        break;
+      case Opcode::kBranch:
+        out.commands.push_back({contract::BranchCommand::decode(words)});
+        break;
       case Opcode::kYield:
         out.yields.push_back(out.commands.size());
         break;

@@ -2,6 +2,7 @@
 #include "tests/unit/compiler/step_interpreter.h"
 
 #include <cstring>
+#include <map>
 
 #include "hw/contract/error.h"
 #include "tests/unit/compiler/step_math.h"
@@ -76,6 +77,20 @@ class Runner {
   }
 
   void operator()(const DeclareStep&) {}
+  void operator()(const LabelStep&) {}
+
+  void operator()(const BranchStep& s) {
+    taken = true;
+    if (s.mode == contract::BranchMode::kIfFalse) taken = *strided(s.condition).first == 0;
+    if (s.mode != contract::BranchMode::kRepeat) return;
+    uint32_t count = 0;
+    uint8_t* counter = strided(s.counter).first;
+    std::memcpy(&count, counter, sizeof(count));
+    if (count++ >= s.limit) throw Error(contract::ErrorCode::kLoopLimit, "a loop is beyond its limit");
+    std::memcpy(counter, &count, sizeof(count));
+  }
+
+  bool taken = false;  // the last branch
 
  private:
   Strided strided(const View& view) { return {buffers_[view.buffer].data() + view.offset, view.type, view.strides}; }
@@ -101,7 +116,15 @@ Buffers make_buffers(const Module& module) {
 
 void run_steps(const Module& module, Buffers& buffers) {
   Runner runner(buffers);
-  for (const Step& step : module.steps) std::visit(runner, step.work);
+  std::map<uint32_t, size_t> labels;
+  for (size_t s = 0; s < module.steps.size(); ++s) {
+    if (const auto* label = std::get_if<LabelStep>(&module.steps[s].work)) labels[label->label] = s;
+  }
+  for (size_t s = 0; s < module.steps.size(); ++s) {
+    std::visit(runner, module.steps[s].work);
+    const auto* branch = std::get_if<BranchStep>(&module.steps[s].work);
+    if (branch != nullptr && runner.taken) s = labels.at(branch->label);
+  }
 }
 
 }  // namespace npu::compiler::testing

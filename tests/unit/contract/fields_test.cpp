@@ -21,8 +21,8 @@ std::vector<std::vector<uint32_t>> one_of_each() {
   VpuEwiseCommand ewise;
   ewise.operands.resize(2);
   ewise.uops.resize(2);
-  return {encoded(BeginCommand()), encoded(EndCommand()),     encoded(DeclareCommand()),
-          encoded(YieldCommand()), encoded(DmaCommand()),     encoded(MxuCommand()),
+  return {encoded(BeginCommand()), encoded(EndCommand()),     encoded(DeclareCommand()),  encoded(YieldCommand()),
+          encoded(LabelCommand()), encoded(BranchCommand()),  encoded(DmaCommand()),      encoded(MxuCommand()),
           encoded(ewise),          encoded(VpuPoolCommand()), encoded(VpuReduceCommand())};
 }
 

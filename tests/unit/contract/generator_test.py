@@ -148,7 +148,7 @@ REFUSALS = [
     ("registers.yaml", r"enum: space", "enum: spaces", "register region_flags, field space: 'enum' is 'spaces'"),
     ("commands.yaml", r"name: dma\n    opcode: dma", "name: dma\n    opcode: copy", "command dma: 'opcode' is 'copy', but must be one of"),
     ("commands.yaml", r"count: uop_count", "count: uops_count", "the count 'uops_count' of 'uops' is not an unsigned field"),
-    ("commands.yaml", r"yield: 4, dma: 16", "yield: 4, halt: 5, dma: 16", "enum opcode: no command has the opcode 'halt'"),
+    ("commands.yaml", r"branch: 6, dma: 16", "branch: 6, halt: 7, dma: 16", "enum opcode: no command has the opcode 'halt'"),
     ("commands.yaml", r"name: run_bytes, word: 12", "name: run_bytes, wurd: 12", "command dma: the key 'word' is missing"),
     ("commands.yaml", r"name: run_bytes, word: 12", "name: run_bytes, colour: 1, word: 12", "command dma: the key 'colour' is unknown"),
     ("commands.yaml", r"name: run_bytes", "name: Run-Bytes", "the name 'Run-Bytes' must be lower case letters"),
