@@ -6,6 +6,7 @@
 
 #include "hw/contract/queues.h"
 #include "sim/report/critical_path.h"
+#include "sim/report/unroll.h"
 
 namespace npu::report {
 namespace {
@@ -241,6 +242,10 @@ Charge& Charge::operator+=(const Charge& more) {
 
 std::vector<Charge> attribute(std::span<const Event> events, uint64_t cycles, size_t layers, const Subject& subject) {
   if (cycles == 0) return std::vector<Charge>(layers);
+  if (has_branches(subject.commands)) {
+    const Unrolled job = unroll(events, subject.commands, subject.work);
+    return Sweep(job.events, cycles, layers, {job.commands, job.work, subject.dram, subject.fifo_depth}).run();
+  }
   return Sweep(events, cycles, layers, subject).run();
 }
 

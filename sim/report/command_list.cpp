@@ -63,9 +63,11 @@ CommandInfo describe(std::span<const uint32_t> words) {
                         },
                         [](const contract::BeginCommand&) {}, [](const contract::EndCommand&) {},
                         [](const contract::YieldCommand&) {}, [](const contract::LabelCommand&) {},
-                        [](const contract::BranchCommand&) {}, [](const contract::MxuCommand&) {},
-                        [](const contract::VpuEwiseCommand&) {}, [](const contract::VpuPoolCommand&) {},
-                        [](const contract::VpuReduceCommand&) {}},
+                        [&](const contract::BranchCommand& branch) {
+                          if (branch.mode == contract::BranchMode::kRepeat) info.back_to = branch.target_index;
+                        },
+                        [](const contract::MxuCommand&) {}, [](const contract::VpuEwiseCommand&) {},
+                        [](const contract::VpuPoolCommand&) {}, [](const contract::VpuReduceCommand&) {}},
              any);
   return info;
 }

@@ -197,6 +197,23 @@ Json layer(const Report& report, const LayerRow& row) {
           {"limited_by", limited_by(report, row)}};
 }
 
+Json loops(const Report& report) {
+  Json result = Json::array();
+  for (const LoopRow& loop : report.loops) {
+    Json layers = Json::array();
+    for (const uint32_t layer : loop.layers) layers.push_back(report.layer_name(layer));
+    const uint64_t cycles = cycles_of(report, loop);
+    const double share = report.cycles == 0 ? 0 : static_cast<double>(cycles) / static_cast<double>(report.cycles);
+    result.push_back({{"name", report.layer_name(loop.layer)},
+                      {"iterations", per_invocation(report, loop.iterations)},
+                      {"complete", report.events_lost == 0},
+                      {"cycles", per_invocation(report, cycles)},
+                      {"share", share},
+                      {"layers", layers}});
+  }
+  return result;
+}
+
 Json queues(const Report& report) {
   Json result = Json::array();
   const auto add = [&](Queue queue) {
@@ -257,6 +274,7 @@ std::string to_json(const Report& report) {
       {"total", total(report)},
       {"firmware", firmware(report)},
       {"layers", layers},
+      {"loops", loops(report)},
       {"queues", queues(report)},
       {"state", state_json(report)},
       {"state_timeline", timeline_json(report)},

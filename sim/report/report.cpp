@@ -281,6 +281,7 @@ Collector::Collector(RunInfo info, const compiler::Program& program)
     const auto layer = static_cast<size_t>(commands_[&work - work_.data()].layer);
     if (!work.tile.empty() && layer < report_.layers.size()) find_tile(report_.layers[layer], work);
   }
+  report_.loops = find_loops(commands_);
   for (const compiler::Variable& variable : program.variables) report_.state_names.push_back(variable.identity);
   if (report_.layers.empty()) report_.layers.emplace_back();  // a graph that only passes its inputs on
 }
@@ -294,6 +295,7 @@ void Collector::add(const runtime::RunResult& result) {
   add_counters(report_.counters, result.counters);
   add_times(report_.firmware, result);
   state_.add(result.events, commands_);
+  count_iterations(result.events, report_.loops);
   std::vector<LayerRow>& layers = report_.layers;
   const contract::Capabilities& caps = report_.info.machine.caps;
   const Subject subject{commands_, work_, DramRate(report_.info.machine), caps.fifo_depth};

@@ -15,6 +15,7 @@
 #include "hw/presets/preset.h"
 #include "sim/report/attribution.h"
 #include "sim/report/command_list.h"
+#include "sim/report/loops.h"
 #include "sim/report/state.h"
 
 namespace npu::report {
@@ -123,6 +124,7 @@ struct Report {
   uint64_t invocations = 0;
   uint64_t cycles = 0, cycles_min = 0, cycles_max = 0;  // sum, least and most of an invocation
   std::vector<LayerRow> layers;
+  std::vector<LoopRow> loops;
   runtime::Counters counters;  // sums over all invocations
   uint64_t events_lost = 0;
   // Of MXU and VPU: all tiles, those that waited for memory on the chip, and for how many cycles.

@@ -318,8 +318,8 @@ std::string duration(double microseconds) {
 }
 
 std::string to_table(const Report& report) {
-  return layer_table(report) + '\n' + total_lines(report) + limit_lines(report) + engine_lines(report) +
-         firmware_lines(report) + state_lines(report);
+  return layer_table(report) + '\n' + total_lines(report) + loop_lines(report) + limit_lines(report) +
+         engine_lines(report) + firmware_lines(report) + state_lines(report);
 }
 
 }  // namespace npu::report

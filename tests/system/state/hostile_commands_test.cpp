@@ -15,11 +15,14 @@
 #include "tests/system/state/networks.h"
 #include "tests/system/state/seed.h"
 #include "tests/system/state/side_by_side.h"
+#include "tests/unit/compiler/random_control.h"
 
 namespace npu::test {
 namespace {
 
 using contract::ErrorCode;
+
+constexpr uint32_t kControl = 3;  // seed of a graph with loops in loops
 
 class HostileCommands : public testing::TestWithParam<std::tuple<std::string, model::Mode>> {
  protected:
@@ -29,7 +32,8 @@ class HostileCommands : public testing::TestWithParam<std::tuple<std::string, mo
     victim_ = std::make_unique<SideBySide>(*device_);
     static_cast<void>(victim_->load(gru_graph_));
     context_.emplace(device_->create_context());
-    graphs_ = {attention_step({16, 32, 1}, seed_), gru_step({8, 16}, Precision::kInt8, seed_)};
+    graphs_ = {attention_step({16, 32, 1}, seed_), gru_step({8, 16}, Precision::kInt8, seed_),
+               compiler::testing::random_control(kControl)};
     for (const graph::Graph& graph : graphs_) {
       programs_.push_back(compiler::compile(graph, device_->capabilities()));
     }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,24 @@ class Stream {
     command.hash = hash;
     return add(command);
   }
+  // A place that branches name by its number.
+  uint32_t label(uint32_t number) {
+    contract::LabelCommand command;
+    command.header.queue = contract::Queue::kSequencer;
+    command.index = count_ + 1;
+    labels_[number] = {command.index, contract::BeginCommand::kWords + static_cast<uint32_t>(words_.size())};
+    return add(command);
+  }
+  // The label may come later. `at` is the condition's or the counter's address.
+  uint32_t branch(contract::BranchMode mode, uint32_t label, contract::Address at = {}, uint32_t limit = 0) {
+    contract::BranchCommand command;
+    command.header.queue = contract::Queue::kSequencer;
+    command.mode = mode;
+    (mode == contract::BranchMode::kRepeat ? command.counter : command.condition) = at;
+    command.limit = limit;
+    branches_.emplace_back(words_.size(), label);
+    return add(command);
+  }
   // Its place in the stream is word_of_yield(); fields as they must be.
   uint32_t yield(uint32_t segment) {
     contract::YieldCommand command;
@@ -89,6 +108,11 @@ class Stream {
     begin.command_count = count_ + 2;
     begin.encode(stream);
     stream.insert(stream.end(), words_.begin(), words_.end());
+    for (const auto& [word, label] : branches_) {
+      const auto& [index, target] = labels_.at(label);
+      stream[contract::BeginCommand::kWords + word + kTargetWord] = target;
+      stream[contract::BeginCommand::kWords + word + kTargetWord + 1] = index;
+    }
     for (uint32_t i = 0; i < yields(); ++i) stream[word_of_yield(i) + 7] = begin.command_count;
     contract::EndCommand end;
     end.header.queue = contract::Queue::kSequencer;
@@ -96,13 +120,21 @@ class Stream {
     return stream;
   }
   contract::BeginCommand& begin() { return begin_; }
+  [[nodiscard]] uint32_t word_of_label(uint32_t number) const { return labels_.at(number).second; }
+  // Where a branch's first word is.
+  [[nodiscard]] uint32_t word_of_branch(uint32_t number) const {
+    return contract::BeginCommand::kWords + static_cast<uint32_t>(branches_[number].first);
+  }
+  static constexpr uint32_t kTargetWord = 11;  // of a branch; the index of its label follows
   [[nodiscard]] uint32_t count() const { return count_ + 2; }
 
  private:
   contract::BeginCommand begin_;
   std::vector<uint32_t> words_;
-  std::vector<size_t> yields_;  // where they are in words_
-  uint32_t count_ = 0;          // of the commands after begin
+  std::vector<size_t> yields_;                                // where they are in words_
+  std::map<uint32_t, std::pair<uint32_t, uint32_t>> labels_;  // index and word in the whole stream
+  std::vector<std::pair<size_t, uint32_t>> branches_;         // where they are in words_, and their labels
+  uint32_t count_ = 0;                                        // of the commands after begin
 };
 
 inline contract::Address at(contract::Region region, uint32_t offset) { return {offset, region, 0}; }

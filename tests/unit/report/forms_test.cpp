@@ -209,6 +209,7 @@ TEST(Json, EveryFieldIsDefinedInTheReference) {
   report.variables.emplace_back();
   report.check = CheckResult{1, 1, "x"};
   report.info.jitter_seed = 1;
+  report.loops.push_back({0, 0, {1}, 5});
   std::vector<std::string> fields;
   collect_fields(json::parse(to_json(report)), "", fields);
   for (const std::string& field : fields) {

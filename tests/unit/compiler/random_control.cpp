@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/system/control/random_control.h"
+#include "tests/unit/compiler/random_control.h"
 
 #include <algorithm>
 #include <numeric>
@@ -9,7 +9,7 @@
 
 #include "driver/graph/builder.h"
 
-namespace npu::test {
+namespace npu::compiler::testing {
 namespace {
 
 using graph::DType;
@@ -199,4 +199,4 @@ class Maker {
 
 graph::Graph random_control(uint32_t seed, int64_t width) { return Maker(seed, width).make(); }
 
-}  // namespace npu::test
+}  // namespace npu::compiler::testing
