@@ -16,6 +16,7 @@ enum class Access : uint8_t { kRead, kWrite };
 // `run` contiguous bytes for every index of `dims`, outermost first; strides in bytes, 0 and negative ones too.
 struct MemoryAccess {
   static constexpr uint32_t kMaxRank = 5;
+  static constexpr uint64_t kAll = ~uint64_t{0};
   struct Dim {
     uint64_t count = 1;
     int64_t stride = 0;  // 0 where the count is 1: it means nothing there
@@ -28,6 +29,7 @@ struct MemoryAccess {
   uint64_t run = 0;
   std::array<Dim, kMaxRank> dims{};  // the last `rank` of them
   uint32_t rank = 0;
+  uint64_t moves = kAll;        // bytes, where only some are moved: those that indices choose, or none of what stays
   Element type = Element::kI8;  // of the bytes of a run, where the contract names one
   bool is_unsigned = false;
   bool commit = false;  // a write that makes its variable written

@@ -4,14 +4,20 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+
+#include "hw/contract/dma_sides.h"
 
 namespace npu::engine {
 
 class ExtentWalk {
  public:
-  // `run` bytes for every index of `count`, outermost first, `stride` bytes apart, from address `base`. All positive
-  // but the strides; the walk must stay within the 64-bit address space.
-  void start(uint64_t base, uint64_t run, const std::array<uint32_t, 5>& count, const std::array<int32_t, 5>& stride);
+  // The bytes of `side` from address `base` on. All positive but the strides; the walk must stay within the 64-bit
+  // address space. Of an indexed side `offsets` has the bytes from there to each row, in the order of the indices; it
+  // must outlive the walk and its copies.
+  void start(uint64_t base, const contract::DmaSide& side, std::span<const int64_t> offsets = {});
+  // `bytes` that follow each other.
+  void start(uint64_t base, uint64_t bytes) { start(base, {bytes, {1, 1, 1, 1, 1}, {}, false}); }
 
   [[nodiscard]] bool done() const { return left_ == 0; }
   // Of the next byte.
@@ -30,9 +36,12 @@ class ExtentWalk {
   };
   std::array<Dim, 5> dims_{};  // innermost first, runs that follow each other merged away
   uint32_t rank_ = 0;
+  uint32_t row_rank_ = 0;  // those of them that are within a row
   uint64_t run_ = 0, run_left_ = 0, left_ = 0;
-  uint64_t row_ = 0;  // address of the current run
+  uint64_t run_address_ = 0;  // of the current run, without its row's offset
   uint64_t address_ = 0;
+  std::span<const int64_t> offsets_;
+  uint64_t row_ = 0;  // number of the current one, of an indexed side
 };
 
 }  // namespace npu::engine

@@ -40,6 +40,15 @@ struct Traffic {
     if (space == contract::Space::kDram) return read ? dram_read : dram_written;
     return read ? psram_read : psram_written;
   }
+  Traffic& operator+=(const Traffic& other) {
+    spm_read += other.spm_read;
+    spm_written += other.spm_written;
+    dram_read += other.dram_read;
+    dram_written += other.dram_written;
+    psram_read += other.psram_read;
+    psram_written += other.psram_written;
+    return *this;
+  }
   [[nodiscard]] uint64_t read() const { return spm_read + dram_read + psram_read; }
   [[nodiscard]] uint64_t written() const { return spm_written + dram_written + psram_written; }
 };
@@ -72,7 +81,7 @@ struct IssuedCommand {
   std::vector<VariableUse> variables;
   engine::Tile tile;         // of an engine's command
   contract::DmaCommand dma;  // of a DMA command, with what its addresses resolved to
-  Window dma_src, dma_dst;
+  Window dma_src, dma_dst, dma_index;
 };
 
 }  // namespace npu::model

@@ -21,27 +21,39 @@ DmaChannel::DmaChannel(const sc_core::sc_module_name& name, Machine& machine, ui
 
 void DmaChannel::start(const IssuedCommand& command) {
   const contract::DmaCommand& dma = command.dma;
+  const contract::DmaSide source = contract::dma_source(dma), target = contract::dma_destination(dma);
+  const auto offsets = [&](const contract::DmaSide& side) {
+    return side.indexed ? std::span<const int64_t>(offsets_) : std::span<const int64_t>();
+  };
   const Window& dst = command.dma_dst;
   engine::ExtentWalk walk;
-  walk.start(dst.base + dma.dst.offset, dma.run_bytes, dma.count, dma.dst_stride);
+  walk.start(dst.base + dma.dst.offset, target, offsets(target));
   dst_space_ = dst.space;
   dst_base_ = dst.base;
   if (dst.space == Space::kDram) dst_walk_ = walk;
   target_.start(dst.space, walk);
+  start_flights(walk.left());
 
   if (dma.mode == DmaMode::kFill) {
     src_space_ = Space::kNone;
     source_.start_fill(uint64_t{dma.fill_value_hi} << 32 | dma.fill_value_lo, dma.fill_bytes);
   } else {
-    const Window& src = command.dma_src;
-    walk.start(src.base + dma.src.offset, dma.run_bytes, dma.count, dma.src_stride);
-    src_space_ = src.space;
-    src_base_ = src.base;
-    if (src.space == Space::kDram) src_walk_ = walk;
-    source_.start(src.space, walk);
+    walk.start(command.dma_src.base + dma.src.offset, source, offsets(source));
+    start_source(dma.src, command.dma_src, walk);
   }
+}
+
+void DmaChannel::start_source(const contract::Address& address, const Window& window, const engine::ExtentWalk& walk) {
+  src_address_ = address;
+  src_space_ = window.space;
+  src_base_ = window.base;
+  if (window.space == Space::kDram) src_walk_ = walk;
+  source_.start(window.space, walk);
+}
+
+void DmaChannel::start_flights(uint64_t bytes) {
   std::fill(flights_.begin(), flights_.end(), Flight{});
-  unissued_ = walk.left();
+  unissued_ = bytes;
   issued_ = fetched_ = placed_ = stored_ = landed_ = 0;
   end_ = 0;
   port_busy_ = 0;
@@ -52,7 +64,20 @@ void DmaChannel::execute(const IssuedCommand& command, Work& work) {
   wait_until(machine_.clock.now() + machine_.jitter.dma() + timing::kDmaWalkCycles);
   if (aborting()) return;
   command_ = &command;
+  work.traffic = {};
+  if (contract::has_indices(command.dma)) {
+    start_indices(command);
+    run(work);
+    if (aborting() || !indices_ok(command)) return;
+    wait_until(machine_.clock.now() + timing::kDmaIndexCycles);
+    if (aborting()) return;
+  }
+  command_ = &command;
   start(command);
+  run(work);
+}
+
+void DmaChannel::run(Work& work) {
   if (machine_.clock.timed()) {
     run_bursts();
   } else {
@@ -61,10 +86,10 @@ void DmaChannel::execute(const IssuedCommand& command, Work& work) {
   command_ = nullptr;
 
   if (!from_dram()) traffic_.moved(src_space_, true, source_.bytes());
-  if (!to_dram()) traffic_.moved(dst_space_, false, target_.bytes());
-  work.traffic = traffic_;
-  work.busy = std::max({source_.beats(), target_.beats(), port_busy_});
-  work.bank_conflicts = source_.bank_conflicts() + target_.bank_conflicts();
+  if (!to_dram() && !to_buffer()) traffic_.moved(dst_space_, false, target_.bytes());
+  work.traffic += traffic_;
+  work.busy += std::max({source_.beats(), to_buffer() ? 0 : target_.beats(), port_busy_});
+  work.bank_conflicts += source_.bank_conflicts() + (to_buffer() ? 0 : target_.bank_conflicts());
 }
 
 uint32_t DmaChannel::burst_length(const engine::ExtentWalk& walk) const {
@@ -96,6 +121,8 @@ void DmaChannel::run_functional() {
       ok = machine_.memory.write_now(dst_walk_.address(), data);
       dst_walk_.advance(length);
       traffic_.dram_written += length;
+    } else if (ok && to_buffer()) {
+      keep(data);
     } else if (ok) {
       target_.write(data);
     }
@@ -175,6 +202,14 @@ void DmaChannel::fetched(uint32_t number, uint64_t at) {
   }
   const std::span<uint8_t> data(staging_.data(), flight.bytes);
   source_.read(data);
+  if (to_buffer()) {
+    keep(data);
+    end_ = at;
+    land(flight);
+    issue();
+    if (unissued_ == 0 && landed_ == issued_) wake_.set_now();
+    return;
+  }
   target_.write(data);
   target_.pass(flight.bytes, tells(number));
 }
@@ -220,7 +255,7 @@ uint32_t DmaChannel::bursts() const {
 
 void DmaChannel::bus_error(Burst& burst, Flight& flight) {
   const bool write = burst.is_write();
-  const contract::Address& address = write ? command_->dma.dst : command_->dma.src;
+  const contract::Address& address = write ? command_->dma.dst : src_address_;
   const uint64_t offset = burst.get_address() - (write ? dst_base_ : src_base_);
   machine_.memory.release(burst);
   if (!write && flight.write != nullptr) machine_.memory.release(*flight.write);
@@ -233,10 +268,14 @@ void DmaChannel::place_arrived() {
   for (; placed_ != issued_ && flight(placed_).here; ++placed_) {
     Flight& next = flight(placed_);
     next.here = false;
-    target_.write(next.read->data());
+    to_buffer() ? keep(next.read->data()) : target_.write(next.read->data());
     machine_.memory.release(*next.read);
     next.read = nullptr;
-    target_.pass(next.bytes, tells(placed_));
+    if (to_buffer()) {
+      land(next);
+    } else {
+      target_.pass(next.bytes, tells(placed_));
+    }
   }
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A DMA channel: walks a strided descriptor between DRAM, scratchpad and persistent SRAM in any combination, or fills.
+// A gather or scatter first reads all of its indices into the channel's buffer, as a walk without destination, and
+// checks them: a wrong one is index_out_of_range before any row moves.
 //
 // DRAM side: contiguous bytes of the walk, cut at multiples of dma_burst_bytes, become one burst each; at most
 // dma_outstanding bursts are in flight. DRAM to DRAM: every burst is contiguous on both sides, and its data is written
@@ -7,7 +9,8 @@
 // writes; source and destination of one command are either the same bytes in the same order or have no byte in common
 // (else fault_bad_command, found by the hazard checker).
 //
-// busy: the beats of the slower of the two sides (for DRAM: the port's, dma_port_bytes a cycle).
+// busy: the beats of the slower of the two sides (for DRAM: the port's, dma_port_bytes a cycle), behind those of the
+// indices.
 #pragma once
 
 #include <cstdint>
@@ -38,12 +41,19 @@ class DmaChannel : public QueueUnit, private BurstClient, private OnChipPath::Cl
   void execute(const IssuedCommand& command, Work& work) override;
   [[nodiscard]] uint32_t bursts() const override;
   void start(const IssuedCommand& command);
+  void start_indices(const IssuedCommand& command);
+  void start_source(const contract::Address& address, const Window& window, const engine::ExtentWalk& walk);
+  void start_flights(uint64_t bytes);
+  // All of what was started, and adds what it did to `work`.
+  void run(Work& work);
+  [[nodiscard]] bool indices_ok(const IssuedCommand& command);
   void run_functional();
   void run_bursts();
   void issue();
   void issue(Flight& next);
   void passed(OnChipPath::Side side, uint64_t at) override;
   void fetched(uint32_t number, uint64_t at);
+  void keep(std::span<const uint8_t> data) { indices_.insert(indices_.end(), data.begin(), data.end()); }
   void burst_done(Burst& burst, bool ok) override;
   void bus_error(Burst& burst, Flight& flight);
   void place_arrived();
@@ -53,6 +63,8 @@ class DmaChannel : public QueueUnit, private BurstClient, private OnChipPath::Cl
   [[nodiscard]] bool aborting() const { return machine_.job.aborting(); }
   [[nodiscard]] bool from_dram() const { return src_space_ == contract::Space::kDram; }
   [[nodiscard]] bool to_dram() const { return dst_space_ == contract::Space::kDram; }
+  // Indices have no destination but the buffer.
+  [[nodiscard]] bool to_buffer() const { return dst_space_ == contract::Space::kNone; }
   // Whether to be told when a flight's data has passed the target: its place is wanted, or it is the last one.
   [[nodiscard]] bool tells(uint32_t number) const { return unissued_ > 0 || number + 1 == issued_; }
   [[nodiscard]] uint32_t burst_length(const engine::ExtentWalk& walk) const;
@@ -61,6 +73,7 @@ class DmaChannel : public QueueUnit, private BurstClient, private OnChipPath::Cl
 
   const IssuedCommand* command_ = nullptr;  // the one in hand while bursts may be on their way
   contract::Space src_space_ = contract::Space::kNone, dst_space_ = contract::Space::kNone;
+  contract::Address src_address_;           // where it reads: the command's source, or its indices
   uint64_t src_base_ = 0, dst_base_ = 0;    // of the region, in DRAM
   engine::ExtentWalk src_walk_, dst_walk_;  // of a DRAM side
   OnChipPath source_, target_;              // of an on-chip side
@@ -71,6 +84,8 @@ class DmaChannel : public QueueUnit, private BurstClient, private OnChipPath::Cl
   uint32_t issued_ = 0, fetched_ = 0, placed_ = 0, stored_ = 0, landed_ = 0;  // flights so far
   uint64_t end_ = 0;  // cycle before which the command does not end
   std::vector<uint8_t> staging_;
+  std::vector<uint8_t> indices_;  // as they are in memory
+  std::vector<int64_t> offsets_;  // of the rows that they choose
 };
 
 }  // namespace npu::model

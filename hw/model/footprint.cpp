@@ -44,9 +44,12 @@ void mark_in_place(const contract::MxuCommand&, Footprint&) {}
 void mark_in_place(const contract::VpuPoolCommand&, Footprint&) {}
 void mark_in_place(const contract::VpuReduceCommand&, Footprint&) {}
 
-void mark_in_place(const contract::DmaCommand&, Footprint& footprint) {
+// A copy onto itself, or what a scatter leaves as it is: a gather reads in another order than it writes.
+void mark_in_place(const contract::DmaCommand& command, Footprint& footprint) {
+  const bool copies = command.mode == contract::DmaMode::kCopy;
   for (StridedAccess& access : footprint) {
-    access.in_place = access.access == Access::kRead && access.same_walk(footprint.back());
+    access.in_place =
+        access.access == Access::kRead && (copies || access.moves == 0) && access.same_walk(footprint.back());
   }
 }
 
@@ -75,6 +78,7 @@ void collect(const engine::Tile& tile, Footprint& footprint) {
 }  // namespace
 
 uint64_t StridedAccess::total_bytes() const {
+  if (moves != kAll) return moves;
   uint64_t total = run;
   for (const Dim& dim : dims) total = saturating_product(total, dim.count);
   return total;

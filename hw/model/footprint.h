@@ -21,7 +21,7 @@ struct StridedAccess : contract::MemoryAccess {
   [[nodiscard]] bool same_walk(const StridedAccess& other) const {
     return base == other.base && first == other.first && run == other.run && dims == other.dims;
   }
-  // Bytes with repeats, saturated at 2^63.
+  // Bytes that are moved, with repeats, saturated at 2^63.
   [[nodiscard]] uint64_t total_bytes() const;
 };
 

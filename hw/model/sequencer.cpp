@@ -210,7 +210,7 @@ bool Sequencer::issue(DecodedCommand& command) {
   collect_footprint(command, footprint_);
   std::visit(Overloaded{
                  [&](engine::Tile& tile) { slot.tile = std::move(tile); },
-                 [&](const contract::DmaCommand& dma) { slot.dma = dma; },
+                 [](const contract::DmaCommand&) {},  // resolve() keeps it
                  // The sequencer executes these itself.
                  [](const contract::BeginCommand&) { NPU_CHECK(false); },
                  [](const contract::EndCommand&) { NPU_CHECK(false); },
@@ -225,6 +225,7 @@ bool Sequencer::issue(DecodedCommand& command) {
     if (!check_access(access, slot)) return false;
   }
   if (!check_entries(slot)) return false;
+  if (const auto* dma = std::get_if<contract::DmaCommand>(&command)) resolve(*dma, slot);
   for (const VariableUse& use : slot.variables) {
     if (use.commit) machine_.address_map.commit_issued(use.index);
   }

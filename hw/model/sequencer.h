@@ -71,6 +71,7 @@ class Sequencer : public sc_core::sc_module {
   [[nodiscard]] bool end();
   [[nodiscard]] bool issue(DecodedCommand& command);
   [[nodiscard]] bool check_access(const StridedAccess& access, IssuedCommand& slot);
+  void resolve(const contract::DmaCommand& dma, IssuedCommand& slot);
   static void note_use(const StridedAccess& access, const Window& window, const ByteSet& bytes, IssuedCommand& slot);
   [[nodiscard]] bool check_entries(const IssuedCommand& slot);
   [[nodiscard]] bool reserved(uint64_t low, uint64_t high, bool write) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "hw/contract/dma_sides.h"
 #include "hw/model/limits.h"
 #include "hw/model/sequencer.h"
 
@@ -68,8 +69,16 @@ bool Sequencer::check_access(const StridedAccess& access, IssuedCommand& slot) {
 
   slot.asked.moved(window.space, read, bytes);
   if (variable) note_use(access, window, set, slot);
-  if (slot.header.opcode == contract::Opcode::kDma) (read ? slot.dma_src : slot.dma_dst) = window;
   return true;
+}
+
+// What the addresses of a DMA command, which was checked, mean.
+void Sequencer::resolve(const contract::DmaCommand& dma, IssuedCommand& slot) {
+  const AddressMap& map = machine_.address_map;
+  slot.dma = dma;
+  if (dma.mode != contract::DmaMode::kFill) slot.dma_src = map.window(dma.src, Access::kRead);
+  if (contract::has_indices(dma)) slot.dma_index = map.window(dma.index, Access::kRead);
+  slot.dma_dst = map.window(dma.dst, Access::kWrite);
 }
 
 // Two parts of a variable that one command writes are one write of it.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hw/contract/dma_sides.h"
 #include "hw/contract/overloaded.h"
 
 namespace npu::model {
@@ -42,17 +43,30 @@ bool fields_ok(const contract::BranchCommand& command, const contract::Capabilit
   return is_plain(command.header) && known(command.mode);
 }
 
+// Of a gather or scatter: the channel has room for them, and each lies in a word.
+bool indices_ok(const contract::DmaCommand& dma) {
+  return contract::index_count(dma) <= contract::kDmaIndices &&
+         dma.index.offset % contract::element_bytes(contract::Element::kI32) == 0;
+}
+
 bool fields_ok(const contract::DmaCommand& dma, const contract::Capabilities& caps) {
   if (static_cast<uint32_t>(dma.header.queue) >= caps.dma_channels || !known(dma.mode)) return false;
   if (dma.run_bytes == 0 || !std::all_of(dma.count.begin(), dma.count.end(), [](uint32_t n) { return n > 0; })) {
     return false;
   }
   const uint32_t pattern = dma.fill_bytes;
+  const bool no_index = dma.index == contract::Address{};
   switch (dma.mode) {
     case contract::DmaMode::kCopy:
-      return true;
+      return no_index;
     case contract::DmaMode::kFill:
-      return (pattern == 1 || pattern == 2 || pattern == 4 || pattern == 8) && dma.run_bytes % pattern == 0;
+      return no_index && (pattern == 1 || pattern == 2 || pattern == 4 || pattern == 8) && dma.run_bytes % pattern == 0;
+    case contract::DmaMode::kGather:
+      return indices_ok(dma) && dma.src_stride[contract::kDmaIndexDim] == 0 &&
+             dma.dst_stride[contract::kDmaChoices] == 0;
+    case contract::DmaMode::kScatter:
+      return indices_ok(dma) && dma.src_stride[contract::kDmaChoices] == 0 &&
+             dma.dst_stride[contract::kDmaIndexDim] == 0;
   }
   return false;
 }

@@ -3,8 +3,7 @@
 // what it takes with ideal memory.
 #pragma once
 
-#include <array>
-
+#include "hw/contract/dma_sides.h"
 #include "hw/contract/gen/capabilities.h"
 #include "hw/contract/gen/commands.h"
 #include "hw/timing/cycles.h"
@@ -15,15 +14,20 @@ namespace npu::timing {
 // pieces.
 inline constexpr uint64_t kDmaWalkCycles = 3;
 
-// Bytes that the command writes (and, for a copy, reads).
+// From the beat of the last index to the first one of a row: an index out of the buffer, its offset.
+inline constexpr uint64_t kDmaIndexCycles = 2;
+
+// Bytes that the command writes (and, but for a fill, reads): without those of indices.
 [[nodiscard]] uint64_t dma_bytes(const contract::DmaCommand& command);
 
 // Contiguous pieces that the command falls into, after dimensions that continue each other on both sides are merged.
 [[nodiscard]] uint64_t dma_pieces(const contract::DmaCommand& command);
 
-// Beats of one side, whose strides these are, by itself: its pieces may be larger than those of both.
-[[nodiscard]] uint64_t dma_side_beats(const contract::DmaCommand& command, const std::array<int32_t, 5>& stride,
-                                      uint32_t port_bytes);
+// Beats of one side by itself: its pieces may be larger than those of both.
+[[nodiscard]] uint64_t dma_side_beats(const contract::DmaSide& side, uint32_t port_bytes);
+
+// Beats of the indices, which come before all others; 0 where the command has none.
+[[nodiscard]] uint64_t dma_index_beats(const contract::DmaCommand& command, uint32_t port_bytes);
 
 // Each piece takes whole beats of the DRAM port; pieces follow each other without a gap. A lower bound.
 [[nodiscard]] Cycles dma_cycles(const contract::DmaCommand& command, const contract::Capabilities& caps);

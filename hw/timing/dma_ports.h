@@ -10,7 +10,7 @@
 
 namespace npu::timing {
 
-enum DmaPort : Ports { kDmaSource = 1, kDmaDestination = 2 };
+enum DmaPort : Ports { kDmaSource = 1, kDmaDestination = 2, kDmaIndex = 4 };
 
 [[nodiscard]] std::unique_ptr<PortSchedule> dma_ports(const contract::DmaCommand& command,
                                                       const contract::Capabilities& caps);

@@ -46,7 +46,7 @@ declare -A what=(
   [arbiter]="5 requesters: one grant, to one that asks, after at most 4 to others"
   [ecc_code]="64 bits of any data: syndrome 0; each of 72 flips adds a constant of its own"
   [ecc_decode]="each single error corrected, each of 2,556 double ones told"
-  [dma_walk]="2 dimensions: beats inside of what the descriptor spans, as many as it has bytes"
+  [dma_walk]="2 dimensions: beats inside of what the descriptor spans, as many as it has bytes; an offset for each row of an index"
   [rescale]="4-bit values and multipliers: rounds half up, adds the zero point, clips"
 )
 
@@ -136,6 +136,8 @@ mutant ecc_decode rtl/lib/npu_ecc_decode.sv "!odd && syndrome" "syndrome"
 prove dma_walk
 mutant dma_walk rtl/blocks/dma_address/npu_dma_walk.sv "piece_ends ? left_q[BytesWidth-1:0]" "piece_ends ? BytesWidth'(PortBytes)"
 mutant dma_walk rtl/blocks/dma_address/npu_dma_walk.sv "restarts[i] = !found" "restarts[i] = 1'b0"
+mutant dma_walk rtl/blocks/dma_address/npu_dma_walk.sv "i >= RowDims ? next_address : next_row" "next_address"
+mutant dma_walk rtl/blocks/dma_address/npu_dma_walk.sv "joined && !(indexed_q && 32'(i) < RowDims)" "joined"
 prove rescale
 mutant rescale rtl/blocks/rescale/npu_rescale_lane.sv "64'sd1 <<< (shift_q2 - 6'd1)" "(64'sd1 <<< (shift_q2 - 6'd1)) - 64'sd1"
 

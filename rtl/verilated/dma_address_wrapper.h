@@ -20,14 +20,16 @@ class VerilatedDmaAddress final : public DmaAddress {
   void reset() override {
     model_->start_valid_i = 0;
     set_ready(false, false);
+    answer({});
     model_.reset();
   }
-  void start(const contract::DmaCommand& command, uint64_t src_base, uint64_t dst_base) override {
+  void start(const contract::DmaCommand& command, uint64_t src_base, uint64_t dst_base, uint64_t index_base) override {
     std::vector<uint32_t> words;
     command.encode(words);
     std::memcpy(bytes_of(model_->command_i), words.data(), words.size() * sizeof(uint32_t));
     model_->src_base_i = src_base;
     model_->dst_base_i = dst_base;
+    model_->index_base_i = index_base;
     model_->start_valid_i = 1;
   }
   [[nodiscard]] bool idle() override {
@@ -46,6 +48,19 @@ class VerilatedDmaAddress final : public DmaAddress {
   void set_ready(bool source, bool destination) override {
     model_->src_ready_i = source;
     model_->dst_ready_i = destination;
+  }
+  [[nodiscard]] bool indices(Beat& beat) override {
+    beat = {model_->index_address_o, model_->index_bytes_o, model_->index_last_o != 0, nullptr};
+    return model_->index_valid_o != 0;
+  }
+  void answer(std::span<const uint8_t> data) override {
+    model_->index_ready_i = !data.empty();
+    std::memset(bytes_of(model_->index_data_i), 0xa5, port_bytes_);
+    std::memcpy(bytes_of(model_->index_data_i), data.data(), data.size());
+  }
+  [[nodiscard]] bool wrong(Wrong& wrong) override {
+    wrong = {model_->index_wrong_place_o, model_->index_wrong_value_o};
+    return model_->index_wrong_o != 0;
   }
   void tick() override {
     model_.tick();

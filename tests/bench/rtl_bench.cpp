@@ -147,7 +147,7 @@ uint64_t run(DmaAddress& block) {
   command.count = {1, 1, 1, 4, 32};
   command.src_stride = {0, 0, 0, 40'000, 1'024};
   command.dst_stride = {0, 0, 0, 32'000, 1'000};
-  block.start(command, 0x1000, 0x200000);
+  block.start(command, 0x1000, 0x200000, 0);
   block.set_ready(true, true);
   uint64_t cycles = 0;
   do {

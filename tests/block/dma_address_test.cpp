@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "hw/engine/dma_walk.h"
@@ -26,7 +27,7 @@ using cosim::DmaBeat;
 using Beat = DmaAddress::Beat;
 using Strides = std::array<int32_t, 5>;
 
-constexpr uint64_t kSrcBase = uint64_t{1} << 38, kDstBase = uint64_t{3} << 37;
+constexpr uint64_t kSrcBase = uint64_t{1} << 38, kDstBase = uint64_t{3} << 37, kIndexBase = uint64_t{5} << 36;
 
 DmaCommand copy(uint32_t run, std::array<uint32_t, 5> count, Strides src, Strides dst) {
   DmaCommand command;
@@ -49,16 +50,32 @@ DmaCommand fill(uint32_t run, std::array<uint32_t, 5> count, Strides dst, uint32
   return command;
 }
 
-// The address of every byte, in order.
-std::vector<uint64_t> plain_addresses(uint64_t base, const DmaCommand& command, const Strides& stride) {
+// Rows of `choices` by batches x indices; strides of dimensions 0, 1 or 2, 3 and 4.
+DmaCommand gather(uint32_t run, std::array<uint32_t, 5> count, Strides src, Strides dst) {
+  DmaCommand command = copy(run, count, src, dst);
+  command.mode = DmaMode::kGather;
+  return command;
+}
+DmaCommand scatter(uint32_t run, std::array<uint32_t, 5> count, Strides src, Strides dst) {
+  DmaCommand command = copy(run, count, src, dst);
+  command.mode = DmaMode::kScatter;
+  return command;
+}
+
+// The address of every byte, in order. `indices`: of an indexed side.
+std::vector<uint64_t> plain_addresses(uint64_t base, const DmaCommand& command, const Strides& stride,
+                                      std::span<const int32_t> indices = {}) {
   std::vector<uint64_t> addresses;
+  std::array<uint32_t, 5> count = command.count;
+  if (contract::has_indices(command)) count[1] = 1;
+  size_t rows = 0;
   const std::function<void(size_t, uint64_t)> visit = [&](size_t dim, uint64_t at) {
-    if (dim == command.count.size()) {
+    if (dim == 3 && !indices.empty()) at += static_cast<uint64_t>(int64_t{indices[rows++]} * stride[1]);
+    if (dim == count.size()) {
       for (uint32_t byte = 0; byte < command.run_bytes; ++byte) addresses.push_back(at + byte);
       return;
     }
-    for (uint32_t i = 0; i < command.count[dim]; ++i)
-      visit(dim + 1, at + static_cast<uint64_t>(int64_t{stride[dim]} * i));
+    for (uint32_t i = 0; i < count[dim]; ++i) visit(dim + 1, at + static_cast<uint64_t>(int64_t{stride[dim]} * i));
   };
   visit(0, base);
   return addresses;
@@ -116,26 +133,38 @@ uint64_t beats_of_formula(const DmaCommand& command, uint32_t port_bytes) {
 class DmaAddressBlock : public testing::TestWithParam<const char*> {
  protected:
   // Runs a command and checks every beat; returns the cycles from its start until the block is idle.
-  uint64_t run(const DmaCommand& command, Buckets& buckets, const Throttle& src_throttle = Throttle(0, 100),
-               const Throttle& dst_throttle = Throttle(0, 100)) {
+  uint64_t run(const DmaCommand& command, Buckets& buckets, const std::vector<int32_t>& indices = {},
+               const Throttle& src_throttle = Throttle(0, 100), const Throttle& dst_throttle = Throttle(0, 100),
+               const Throttle& index_throttle = Throttle(0, 100)) {
     const std::string what = describe(command);
     const uint32_t port = block_->port_bytes();
     const bool fills = command.mode == DmaMode::kFill;
-    auto src_beats = fills ? std::vector<DmaBeat>{} : dma_beats(command, kSrcBase, command.src_stride, port);
-    auto dst_beats = dma_beats(command, kDstBase, command.dst_stride, port);
-    const uint64_t longest = std::max(src_beats.size(), dst_beats.size());
+    const std::vector<int64_t> offsets = cosim::row_offsets(command, indices);
+    auto src_beats = fills ? std::vector<DmaBeat>{} : dma_beats(contract::dma_source(command), kSrcBase, port, offsets);
+    auto dst_beats = dma_beats(contract::dma_destination(command), kDstBase, port, offsets);
+    auto list_beats = cosim::index_beats(command, kIndexBase, port);
+    const uint64_t before = list_beats.empty() ? 0 : list_beats.size() + timing::kDmaIndexCycles;
+    const uint64_t longest = before + std::max(src_beats.size(), dst_beats.size());
     buckets.compare(
         static_cast<int64_t>(longest), static_cast<int64_t>(beats_of_formula(command, port)),
         [] { return "beats of the formula"; }, [&] { return what; });
-    Side src(std::move(src_beats), src_throttle), dst(std::move(dst_beats), dst_throttle);
+    Side src(std::move(src_beats), src_throttle), dst(std::move(dst_beats), dst_throttle),
+        list(std::move(list_beats), index_throttle);
+    std::span<const uint8_t> left(reinterpret_cast<const uint8_t*>(indices.data()), indices.size() * sizeof(int32_t));
 
     EXPECT_TRUE(block_->idle());
-    block_->start(command, kSrcBase, kDstBase);
+    block_->start(command, kSrcBase, kDstBase, kIndexBase);
     uint64_t cycles = 0, filled = 0;
     do {
       block_->tick();
       ++cycles;
       Beat beat;
+      DmaAddress::Wrong wrong;
+      EXPECT_FALSE(block_->wrong(wrong)) << what;
+      const bool list_valid = block_->indices(beat);
+      const bool answers = list.offer(list_valid, beat, buckets, what) && beat.bytes <= left.size();
+      block_->answer(answers ? left.first(beat.bytes) : std::span<const uint8_t>());
+      if (answers) left = left.subspan(beat.bytes);
       const bool src_valid = block_->source(beat);
       const bool take_src = src.offer(src_valid, beat, buckets, what);
       const bool dst_valid = block_->destination(beat);
@@ -150,7 +179,7 @@ class DmaAddressBlock : public testing::TestWithParam<const char*> {
       }
     } while (!block_->idle());
     buckets.compare(
-        src.complete() && dst.complete(), 1, [] { return "lost beats"; }, [&] { return what; });
+        src.complete() && dst.complete() && list.complete(), 1, [] { return "lost beats"; }, [&] { return what; });
     return cycles;
   }
 
@@ -188,14 +217,77 @@ std::vector<DmaCommand> corners() {
       fill(24, {1, 1, 1, 3, 3}, {0, 0, 0, -100, 30}, 4, 0x01020304),
       fill(10, {1, 1, 1, 1, 5}, {0, 0, 0, 0, 10}, 2, 0x0102),
       fill(7, {1, 1, 1, 5, 5}, {0, 0, 0, 7, 64}, 1, 0xab),
+      gather(3, {1, 1, 1, 1, 1}, {5, 5, 0, 5, 5}, {7, 0, 7, 7, 7}),  // one index
+      gather(1, {1, 9, 40, 1, 1}, {}, {0, 0, 1, 0, 0}),              // rows of a byte, all the same one
+      gather(3, {2, 3, 4, 5, 6}, {270, 90, 0, 18, 3}, {360, 0, 90, 18, 3}),
+      gather(3, {2, 1000, 4, 5, 6}, {90, -100, 0, 18, 3}, {360, 0, 90, 18, 3}),  // batches where rows end
+      gather(16, {256, 7, 1, 1, 1}, {-16, 16, 0, 0, 0}, {16, 0, 0, 0, 0}),
+      gather(300, {1, 0x7fffffff, 256, 1, 1}, {0, 4, 0, 0, 0}, {0, 0, 300, 0, 0}),
+      gather(5, {1, 0xffffffff, 3, 1, 1}, {0, -1, 0, 0, 0}, {0, 0, 5, 0, 0}),
+      gather(8, {2, 2, 2, 2, 2}, {kFar, kBack, 0, kBack, kFar}, {kBack, 0, kFar, kFar, kBack}),
+      scatter(3, {2, 3, 4, 5, 6}, {360, 0, 90, 18, 3}, {270, 90, 0, 18, 3}),
+      scatter(40, {3, 17, 5, 1, 1}, {-200, 0, 40, 0, 0}, {680, 40, 0, 0, 0}),
+      scatter(2, {1, 5, 3, 4, 1}, {0, 0, 9, 2, 0}, {0, kBack, 0, 7, 0}),
   };
+}
+
+std::vector<int32_t> some_indices(const DmaCommand& command) {
+  std::mt19937_64 random(1);
+  std::vector<int32_t> indices(contract::index_count(command));
+  for (int32_t& index : indices) {
+    index = static_cast<int32_t>(random() % std::min(command.count[1], uint32_t{1} << 31));
+  }
+  if (!indices.empty()) indices.back() = static_cast<int32_t>(std::min(command.count[1], uint32_t{1} << 31) - 1);
+  return indices;
 }
 
 TEST_P(DmaAddressBlock, Corners) {
   Buckets buckets("corners", 0);
   for (const DmaCommand& command : corners()) {
-    const uint64_t cycles = run(command, buckets);
+    const uint64_t cycles = run(command, buckets, some_indices(command));
     EXPECT_EQ(cycles, DmaAddress::kLatency + beats_of_formula(command, block_->port_bytes())) << describe(command);
+  }
+}
+
+// Which index is told, and nothing moves; the next command finds nothing of it.
+TEST_P(DmaAddressBlock, AWrongIndexEndsTheCommand) {
+  const uint64_t first = seed(99);
+  std::mt19937_64 random(first);
+  Buckets buckets("wrong indices", first);
+  for (int trial = 0; trial < 200; ++trial) {
+    DmaCommand command = cosim::random_dma_command(random);
+    if (!contract::has_indices(command)) continue;
+    std::vector<int32_t> indices = cosim::random_indices(command, random);
+    const auto choices = static_cast<int32_t>(command.count[1]);
+    const std::array<int32_t, 6> values = {-1, choices, choices + 1, INT32_MIN, INT32_MAX, -choices};
+    const size_t place = random() % indices.size();
+    indices[place] = values[random() % values.size()];
+    if (random() % 2 == 0) indices[place + random() % (indices.size() - place)] = -1;
+    const int32_t value = indices[place];
+    std::span<const uint8_t> left(reinterpret_cast<const uint8_t*>(indices.data()), indices.size() * sizeof(int32_t));
+    block_->start(command, kSrcBase, kDstBase, kIndexBase);
+    block_->set_ready(true, true);
+    uint64_t told = 0;
+    for (uint64_t cycles = 0; told == 0 || !block_->idle(); ++cycles) {
+      ASSERT_LT(cycles, 5000u) << describe(command);
+      block_->tick();
+      Beat beat;
+      DmaAddress::Wrong wrong;
+      const bool wanted = block_->indices(beat);
+      const bool answers = wanted && random() % 3 != 0;
+      block_->answer(answers ? left.first(beat.bytes) : std::span<const uint8_t>());
+      if (answers) left = left.subspan(beat.bytes);
+      ASSERT_FALSE(block_->source(beat)) << describe(command);
+      ASSERT_FALSE(block_->destination(beat)) << describe(command);
+      if (!block_->wrong(wrong)) continue;
+      ++told;
+      ASSERT_EQ(wrong.place, place) << describe(command);
+      ASSERT_EQ(static_cast<int32_t>(wrong.value), value) << describe(command);
+      ASSERT_TRUE(left.empty());
+    }
+    ASSERT_EQ(told, 1u);
+    indices = cosim::random_indices(command, random);
+    (void)run(command, buckets, indices);
   }
 }
 
@@ -206,14 +298,27 @@ TEST_P(DmaAddressBlock, RandomCommandsUnderRandomBackPressure) {
     Buckets buckets("random", first + round);
     for (int trial = 0; trial < 20; ++trial) {
       const DmaCommand command = cosim::random_dma_command(random);
-      (void)run(command, buckets, Throttle(random(), 20 + 20 * (round % 5)),
-                Throttle(random(), 20 + 20 * (round / 5 % 5)));
+      const std::vector<int32_t> indices = cosim::random_indices(command, random);
+      (void)run(command, buckets, indices, Throttle(random(), 20 + 20 * (round % 5)),
+                Throttle(random(), 20 + 20 * (round / 5 % 5)), Throttle(random(), 60));
       // The pieces cover the bytes of five plain loops, in their order.
-      std::vector<uint64_t> bytes;
-      for (const DmaBeat& beat : dma_beats(command, kSrcBase, command.src_stride, block_->port_bytes())) {
-        for (uint32_t i = 0; i < beat.bytes; ++i) bytes.push_back(beat.address + i);
-      }
-      ASSERT_EQ(bytes, plain_addresses(kSrcBase, command, command.src_stride)) << describe(command);
+      const std::vector<int64_t> offsets = cosim::row_offsets(command, indices);
+      const auto bytes_of = [&](const contract::DmaSide& side, uint64_t base) {
+        std::vector<uint64_t> bytes;
+        for (const DmaBeat& beat : dma_beats(side, base, block_->port_bytes(), offsets)) {
+          for (uint32_t i = 0; i < beat.bytes; ++i) bytes.push_back(beat.address + i);
+        }
+        return bytes;
+      };
+      const auto indices_of = [&](DmaMode mode) {
+        return command.mode == mode ? std::span<const int32_t>(indices) : std::span<const int32_t>();
+      };
+      ASSERT_EQ(bytes_of(contract::dma_source(command), kSrcBase),
+                plain_addresses(kSrcBase, command, command.src_stride, indices_of(DmaMode::kGather)))
+          << describe(command);
+      ASSERT_EQ(bytes_of(contract::dma_destination(command), kDstBase),
+                plain_addresses(kDstBase, command, command.dst_stride, indices_of(DmaMode::kScatter)))
+          << describe(command);
     }
   }
 }
@@ -225,7 +330,7 @@ TEST_P(DmaAddressBlock, CyclesAreThoseOfTheFormula) {
   Buckets buckets("cycles", first);
   for (int trial = 0; trial < 500; ++trial) {
     const DmaCommand command = cosim::random_dma_command(random);
-    const uint64_t cycles = run(command, buckets);
+    const uint64_t cycles = run(command, buckets, cosim::random_indices(command, random));
     ASSERT_EQ(cycles, DmaAddress::kLatency + beats_of_formula(command, block_->port_bytes())) << describe(command);
   }
 }
@@ -252,8 +357,8 @@ TEST_P(DmaAddressBlock, FirstBeatsOfHugeCommands) {
     }
     const uint64_t src_base = random() & kAddresses, dst_base = random() & kAddresses;
     engine::ExtentWalk src, dst;
-    src.start(src_base, command.run_bytes, command.count, command.src_stride);
-    dst.start(dst_base, command.run_bytes, command.count, command.dst_stride);
+    src.start(src_base, contract::dma_source(command));
+    dst.start(dst_base, contract::dma_destination(command));
     const auto check = [&](bool valid, const Beat& beat, engine::ExtentWalk& walk) {
       if (!valid) return;
       const auto what = [&] { return describe(command); };
@@ -266,7 +371,7 @@ TEST_P(DmaAddressBlock, FirstBeatsOfHugeCommands) {
           beat.bytes, bytes, [] { return "bytes"; }, what);
       walk.advance(bytes);
     };
-    block_->start(command, src_base, dst_base);
+    block_->start(command, src_base, dst_base, 0);
     block_->set_ready(true, true);
     for (int cycle = 0; cycle < 100; ++cycle) {
       block_->tick();

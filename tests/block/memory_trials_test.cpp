@@ -98,13 +98,16 @@ class WrongDma : public rtl::DmaAddress {
   explicit WrongDma(std::unique_ptr<DmaAddress> right) : right_(std::move(right)) {}
   [[nodiscard]] uint32_t port_bytes() const override { return right_->port_bytes(); }
   void reset() override { right_->reset(); }
-  void start(const contract::DmaCommand& command, uint64_t src_base, uint64_t dst_base) override {
-    right_->start(command, src_base, dst_base);
+  void start(const contract::DmaCommand& command, uint64_t src_base, uint64_t dst_base, uint64_t index_base) override {
+    right_->start(command, src_base, dst_base, index_base);
   }
   [[nodiscard]] bool idle() override { return right_->idle(); }
   [[nodiscard]] bool source(Beat& beat) override { return right_->source(beat); }
   [[nodiscard]] bool destination(Beat& beat) override { return right_->destination(beat); }
   void set_ready(bool source, bool destination) override { right_->set_ready(source, destination); }
+  [[nodiscard]] bool indices(Beat& beat) override { return right_->indices(beat); }
+  void answer(std::span<const uint8_t> data) override { right_->answer(data); }
+  [[nodiscard]] bool wrong(DmaAddress::Wrong& wrong) override { return right_->wrong(wrong); }
   void tick() override { right_->tick(); }
 
  protected:

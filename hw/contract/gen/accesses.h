@@ -71,12 +71,71 @@ void for_each_access(const DmaCommand& c, Visit&& visit) {
     access.spaces = 0xe;
     visit(access);
   }
-  {
+  if (c.mode == DmaMode::kGather) {
+    MemoryAccess access;
+    access.base = c.src;
+    access.access = Access::kRead;
+    access.set_dims({{c.count[0], c.src_stride[0]}, {c.count[1], c.src_stride[1]}, {c.count[3], c.src_stride[3]}, {c.count[4], c.src_stride[4]}});
+    access.run = c.run_bytes;
+    access.moves = saturating_product(c.count[0], c.count[2], c.count[3], c.count[4], c.run_bytes);
+    access.spaces = 0xe;
+    visit(access);
+  }
+  if (c.mode == DmaMode::kScatter) {
+    MemoryAccess access;
+    access.base = c.src;
+    access.access = Access::kRead;
+    access.set_dims({{c.count[0], c.src_stride[0]}, {c.count[2], c.src_stride[2]}, {c.count[3], c.src_stride[3]}, {c.count[4], c.src_stride[4]}});
+    access.run = c.run_bytes;
+    access.spaces = 0xe;
+    visit(access);
+  }
+  if (c.mode == DmaMode::kGather || c.mode == DmaMode::kScatter) {
+    MemoryAccess access;
+    access.base = c.index;
+    access.access = Access::kRead;
+    access.run = saturating_product(c.count[0], c.count[2], element_bytes(Element::kI32));
+    access.type = Element::kI32;
+    access.spaces = 0xe;
+    visit(access);
+  }
+  if (c.mode == DmaMode::kScatter) {
+    MemoryAccess access;
+    access.base = c.dst;
+    access.access = Access::kRead;
+    access.set_dims({{c.count[0], c.dst_stride[0]}, {c.count[1], c.dst_stride[1]}, {c.count[3], c.dst_stride[3]}, {c.count[4], c.dst_stride[4]}});
+    access.run = c.run_bytes;
+    access.moves = 0;
+    access.spaces = 0xe;
+    visit(access);
+  }
+  if (c.mode == DmaMode::kCopy || c.mode == DmaMode::kFill) {
     MemoryAccess access;
     access.base = c.dst;
     access.access = Access::kWrite;
     access.set_dims({{c.count[0], c.dst_stride[0]}, {c.count[1], c.dst_stride[1]}, {c.count[2], c.dst_stride[2]}, {c.count[3], c.dst_stride[3]}, {c.count[4], c.dst_stride[4]}});
     access.run = c.run_bytes;
+    access.spaces = 0xe;
+    access.commit = c.commit;
+    visit(access);
+  }
+  if (c.mode == DmaMode::kGather) {
+    MemoryAccess access;
+    access.base = c.dst;
+    access.access = Access::kWrite;
+    access.set_dims({{c.count[0], c.dst_stride[0]}, {c.count[2], c.dst_stride[2]}, {c.count[3], c.dst_stride[3]}, {c.count[4], c.dst_stride[4]}});
+    access.run = c.run_bytes;
+    access.spaces = 0xe;
+    access.commit = c.commit;
+    visit(access);
+  }
+  if (c.mode == DmaMode::kScatter) {
+    MemoryAccess access;
+    access.base = c.dst;
+    access.access = Access::kWrite;
+    access.set_dims({{c.count[0], c.dst_stride[0]}, {c.count[1], c.dst_stride[1]}, {c.count[3], c.dst_stride[3]}, {c.count[4], c.dst_stride[4]}});
+    access.run = c.run_bytes;
+    access.moves = saturating_product(c.count[0], c.count[2], c.count[3], c.count[4], c.run_bytes);
     access.spaces = 0xe;
     access.commit = c.commit;
     visit(access);

@@ -26,6 +26,8 @@ inline constexpr uint32_t kMaxCommandWords = 172;
 
 // Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
 inline constexpr uint32_t kEngineQueues = 10;
+// Indices that a DMA channel holds: as many at most has a gather or scatter.
+inline constexpr uint32_t kDmaIndices = 256;
 // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
 inline constexpr uint32_t kVariableDramUnit = 64;
 
@@ -229,6 +231,8 @@ enum class BranchMode : uint32_t {
 enum class DmaMode : uint32_t {
   kCopy = 0,
   kFill = 1,
+  kGather = 2,  // Reads the rows that indices choose.
+  kScatter = 3,  // Writes the rows that indices choose.
 };
 
 [[nodiscard]] constexpr std::string_view name(DmaMode value) {
@@ -237,6 +241,10 @@ enum class DmaMode : uint32_t {
       return "copy";
     case DmaMode::kFill:
       return "fill";
+    case DmaMode::kGather:
+      return "gather";
+    case DmaMode::kScatter:
+      return "scatter";
   }
   return "?";
 }
@@ -1064,9 +1072,16 @@ inline BranchCommand BranchCommand::decode(std::span<const uint32_t> words) {
   return command;
 }
 
-// Strided copy or fill: for every index of the five outer dimensions moves `run_bytes` contiguous bytes. Between DRAM,
-// scratchpad and persistent SRAM, in any combination. Counts are at least 1; strides are bytes and may be 0 (repeat,
-// source only) or negative (reversal).
+// Strided copy, fill, gather or scatter: for every index of the five outer dimensions moves `run_bytes` contiguous
+// bytes. Between DRAM, scratchpad and persistent SRAM, in any combination. Counts are at least 1; strides are bytes and
+// may be 0 (repeat, source only) or negative (reversal). Gather and scatter: dimension 0 counts batches, 1 the rows
+// that an index chooses from, 2 the indices of a batch, 3 and 4 pieces of a row. `index` is the place of count[0] *
+// count[2] indices behind each other, i32, at most dma_indices, at a multiple of 4. Dimension 1 belongs to the side
+// that is indexed, the source of a gather or the destination of a scatter, and 2 to the other one: each side's stride
+// of the other's is 0. For index `k` of batch `b`, number `w` in it, the row b * stride[0] + k * stride[1] from the
+// indexed address on meets the row b * stride[0] + w * stride[2] from the other one on. All indices are read first. One
+// below 0, or not below count[1], is index_out_of_range, before any row moves. Of rows that a scatter meets twice the
+// content is undefined.
 struct DmaCommand {
   static constexpr uint32_t kWords = 30;  // header included
   static constexpr Opcode kOpcode = Opcode::kDma;
@@ -1083,6 +1098,7 @@ struct DmaCommand {
   std::array<uint32_t, 5> count{};  // Outer dimensions, outermost first.
   std::array<int32_t, 5> src_stride{};
   std::array<int32_t, 5> dst_stride{};
+  Address index;  // Gather, scatter: the indices. Else 0.
 
   // Appends the command to `out`; sets opcode and words.
   void encode(std::vector<uint32_t>& out) const;
@@ -1118,6 +1134,7 @@ inline void DmaCommand::encode(std::vector<uint32_t>& out) const {
   detail::put_signed(words, 25, 0, 32, dst_stride[2]);
   detail::put_signed(words, 26, 0, 32, dst_stride[3]);
   detail::put_signed(words, 27, 0, 32, dst_stride[4]);
+  detail::put_address(words, 28, index);
 }
 
 inline DmaCommand DmaCommand::decode(std::span<const uint32_t> words) {
@@ -1146,6 +1163,7 @@ inline DmaCommand DmaCommand::decode(std::span<const uint32_t> words) {
   command.dst_stride[2] = detail::get_signed(words, 25, 0, 32);
   command.dst_stride[3] = detail::get_signed(words, 26, 0, 32);
   command.dst_stride[4] = detail::get_signed(words, 27, 0, 32);
+  command.index = detail::get_address(words, 28);
   return command;
 }
 
@@ -1619,8 +1637,7 @@ inline VpuReduceCommand VpuReduceCommand::decode(std::span<const uint32_t> words
       bits |= detail::get(command, 6, 0, 32) & 0xff000000;
       bits |= detail::get(command, 8, 0, 32) & 0xff000000;
       bits |= detail::get(command, 9, 0, 32) & 0xff00fe00;
-      bits |= detail::get(command, 28, 0, 32) & 0xffffffff;
-      bits |= detail::get(command, 29, 0, 32) & 0xffffffff;
+      bits |= detail::get(command, 29, 0, 32) & 0xff000000;
       break;
     case Opcode::kMxu:
       bits |= detail::get(command, 6, 0, 32) & 0xff000000;

@@ -15,6 +15,7 @@ enum class ErrorCode : uint32_t {
   kVariableUndeclared = 0x103,  // A variable was read or written before its declaration.
   kVariableRedeclared = 0x104,  // A variable was declared twice in one execution.
   kVariableMismatch = 0x105,  // A variable was declared again with another shape or type.
+  kIndexOutOfRange = 0x106,  // An index of GATHER or SCATTER, read while running, chooses no row.
   kFileDamaged = 0x201,  // The .tosa file is truncated, empty, or not a valid flatbuffer.
   kUnknownOperator = 0x202,  // The operator is not one that the specification knows.
   kBadStructure = 0x203,  // Regions, blocks, names or their order are inconsistent.
@@ -90,6 +91,8 @@ enum class ErrorCode : uint32_t {
       return "variable_redeclared";
     case ErrorCode::kVariableMismatch:
       return "variable_mismatch";
+    case ErrorCode::kIndexOutOfRange:
+      return "index_out_of_range";
     case ErrorCode::kFileDamaged:
       return "file_damaged";
     case ErrorCode::kUnknownOperator:
@@ -213,6 +216,8 @@ enum class ErrorCode : uint32_t {
       return "A variable was declared twice in one execution.";
     case ErrorCode::kVariableMismatch:
       return "A variable was declared again with another shape or type.";
+    case ErrorCode::kIndexOutOfRange:
+      return "An index of GATHER or SCATTER, read while running, chooses no row.";
     case ErrorCode::kFileDamaged:
       return "The .tosa file is truncated, empty, or not a valid flatbuffer.";
     case ErrorCode::kUnknownOperator:

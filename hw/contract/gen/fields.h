@@ -67,6 +67,9 @@ enum class CommandField : uint32_t {
   kDmaDstStride2,
   kDmaDstStride3,
   kDmaDstStride4,
+  kDmaIndexOffset,
+  kDmaIndexRegion,
+  kDmaIndexVariable,
   kMxuSrcOffset,
   kMxuSrcRegion,
   kMxuSrcVariable,
@@ -183,7 +186,7 @@ struct PlacedField {
 
 namespace detail {
 
-inline constexpr std::array<CommandFieldInfo, 149> kCommandFields = {{
+inline constexpr std::array<CommandFieldInfo, 152> kCommandFields = {{
     {"begin.minor", Opcode::kBegin, 0, 5, 0, 16, false},
     {"begin.major", Opcode::kBegin, 0, 5, 16, 16, false},
     {"begin.caps_hash", Opcode::kBegin, 0, 6, 0, 32, false},
@@ -234,6 +237,9 @@ inline constexpr std::array<CommandFieldInfo, 149> kCommandFields = {{
     {"dma.dst_stride.2", Opcode::kDma, 0, 25, 0, 32, false},
     {"dma.dst_stride.3", Opcode::kDma, 0, 26, 0, 32, false},
     {"dma.dst_stride.4", Opcode::kDma, 0, 27, 0, 32, false},
+    {"dma.index.offset", Opcode::kDma, 0, 28, 0, 32, false},
+    {"dma.index.region", Opcode::kDma, 0, 29, 0, 8, false},
+    {"dma.index.variable", Opcode::kDma, 0, 29, 8, 16, true},
     {"mxu.src.offset", Opcode::kMxu, 0, 5, 0, 32, false},
     {"mxu.src.region", Opcode::kMxu, 0, 6, 0, 8, false},
     {"mxu.src.variable", Opcode::kMxu, 0, 6, 8, 16, true},
@@ -444,6 +450,9 @@ void for_each_variable(const DmaCommand& c, Visit&& visit) {
   }
   if (c.dst.region == Region::kVariable) {
     visit(PlacedField{CommandField::kDmaDstVariable, 8}, uint32_t{c.dst.variable});
+  }
+  if (c.index.region == Region::kVariable) {
+    visit(PlacedField{CommandField::kDmaIndexVariable, 29}, uint32_t{c.index.variable});
   }
 }
 

@@ -12,6 +12,7 @@
 
 // Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
 #define NPU_ENGINE_QUEUES 10u
+#define NPU_DMA_INDICES 256u  // Indices that a DMA channel holds: as many at most has a gather or scatter.
 // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
 #define NPU_VARIABLE_DRAM_UNIT 64u
 
@@ -84,7 +85,7 @@
 #define NPU_REG_FAULT_CODE 0x060u  // Error code of the last job's fault, or 0. Read only.
 #define NPU_REG_FAULT_COMMAND 0x064u  // Index of the command that faulted. Read only.
 // For fault_hazard the index of the other command; for variable faults and fault_ecc the table index, 0xffff where the
-// word belongs to no variable. Read only.
+// word belongs to no variable; for index_out_of_range the index, whose place is the address. Read only.
 #define NPU_REG_FAULT_OTHER 0x068u
 #define NPU_REG_FAULT_QUEUE 0x06cu  // Queue of the command that faulted. Read only.
 #define NPU_REG_FAULT_ADDRESS_LO 0x070u  // Offset (in its region) at fault, low half. Read only.
@@ -382,6 +383,7 @@ enum npu_error {
   NPU_ERROR_VARIABLE_UNDECLARED = 0x103,  // A variable was read or written before its declaration.
   NPU_ERROR_VARIABLE_REDECLARED = 0x104,  // A variable was declared twice in one execution.
   NPU_ERROR_VARIABLE_MISMATCH = 0x105,  // A variable was declared again with another shape or type.
+  NPU_ERROR_INDEX_OUT_OF_RANGE = 0x106,  // An index of GATHER or SCATTER, read while running, chooses no row.
   NPU_ERROR_FILE_DAMAGED = 0x201,  // The .tosa file is truncated, empty, or not a valid flatbuffer.
   NPU_ERROR_UNKNOWN_OPERATOR = 0x202,  // The operator is not one that the specification knows.
   NPU_ERROR_BAD_STRUCTURE = 0x203,  // Regions, blocks, names or their order are inconsistent.
@@ -506,6 +508,8 @@ enum npu_branch_mode {
 enum npu_dma_mode {
   NPU_DMA_MODE_COPY = 0,
   NPU_DMA_MODE_FILL = 1,
+  NPU_DMA_MODE_GATHER = 2,  // Reads the rows that indices choose.
+  NPU_DMA_MODE_SCATTER = 3,  // Writes the rows that indices choose.
 };
 
 enum npu_mxu_mode {
@@ -778,9 +782,16 @@ enum npu_uop {
 #define NPU_BRANCH_TARGET_INDEX_LSB 0u
 #define NPU_BRANCH_TARGET_INDEX_WIDTH 32u
 
-// Strided copy or fill: for every index of the five outer dimensions moves `run_bytes` contiguous bytes. Between DRAM,
-// scratchpad and persistent SRAM, in any combination. Counts are at least 1; strides are bytes and may be 0 (repeat,
-// source only) or negative (reversal).
+// Strided copy, fill, gather or scatter: for every index of the five outer dimensions moves `run_bytes` contiguous
+// bytes. Between DRAM, scratchpad and persistent SRAM, in any combination. Counts are at least 1; strides are bytes and
+// may be 0 (repeat, source only) or negative (reversal). Gather and scatter: dimension 0 counts batches, 1 the rows
+// that an index chooses from, 2 the indices of a batch, 3 and 4 pieces of a row. `index` is the place of count[0] *
+// count[2] indices behind each other, i32, at most dma_indices, at a multiple of 4. Dimension 1 belongs to the side
+// that is indexed, the source of a gather or the destination of a scatter, and 2 to the other one: each side's stride
+// of the other's is 0. For index `k` of batch `b`, number `w` in it, the row b * stride[0] + k * stride[1] from the
+// indexed address on meets the row b * stride[0] + w * stride[2] from the other one on. All indices are read first. One
+// below 0, or not below count[1], is index_out_of_range, before any row moves. Of rows that a scatter meets twice the
+// content is undefined.
 #define NPU_DMA_WORDS 30u
 #define NPU_DMA_SRC_WORD 5u  // Address: two words.
 #define NPU_DMA_DST_WORD 7u  // Address: two words.
@@ -814,6 +825,7 @@ enum npu_uop {
 #define NPU_DMA_DST_STRIDE_LSB 0u
 #define NPU_DMA_DST_STRIDE_WIDTH 32u
 #define NPU_DMA_DST_STRIDE_COUNT 5u
+#define NPU_DMA_INDEX_WORD 28u  // Gather, scatter: the indices. Else 0.
 
 // One tile of CONV2D, DEPTHWISE_CONV2D or MATMUL with bias, output stage and clamp. Positions outside the input box
 // count as the input zero point. conv: weights are [out_c][kernel_h][kernel_w][in_c], w_stride bytes apart in out_c.

@@ -7,6 +7,8 @@ package npu_contract_pkg;
 
   // Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
   parameter int unsigned EngineQueues = 10;
+  // Indices that a DMA channel holds: as many at most has a gather or scatter.
+  parameter int unsigned DmaIndices = 256;
   // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
   parameter int unsigned VariableDramUnit = 64;
 
@@ -82,7 +84,7 @@ package npu_contract_pkg;
   parameter logic [31:0] RegFaultCode = 32'h60;  // Error code of the last job's fault, or 0. Read only.
   parameter logic [31:0] RegFaultCommand = 32'h64;  // Index of the command that faulted. Read only.
   // For fault_hazard the index of the other command; for variable faults and fault_ecc the table index, 0xffff where
-  // the word belongs to no variable. Read only.
+  // the word belongs to no variable; for index_out_of_range the index, whose place is the address. Read only.
   parameter logic [31:0] RegFaultOther = 32'h68;
   parameter logic [31:0] RegFaultQueue = 32'h6c;  // Queue of the command that faulted. Read only.
   parameter logic [31:0] RegFaultAddressLo = 32'h70;  // Offset (in its region) at fault, low half. Read only.
@@ -366,6 +368,7 @@ package npu_contract_pkg;
     ErrorVariableUndeclared = 32'h103,  // A variable was read or written before its declaration.
     ErrorVariableRedeclared = 32'h104,  // A variable was declared twice in one execution.
     ErrorVariableMismatch = 32'h105,  // A variable was declared again with another shape or type.
+    ErrorIndexOutOfRange = 32'h106,  // An index of GATHER or SCATTER, read while running, chooses no row.
     ErrorFileDamaged = 32'h201,  // The .tosa file is truncated, empty, or not a valid flatbuffer.
     ErrorUnknownOperator = 32'h202,  // The operator is not one that the specification knows.
     ErrorBadStructure = 32'h203,  // Regions, blocks, names or their order are inconsistent.
@@ -490,7 +493,9 @@ package npu_contract_pkg;
 
   typedef enum logic [7:0] {
     DmaModeCopy = 8'h0,
-    DmaModeFill = 8'h1
+    DmaModeFill = 8'h1,
+    DmaModeGather = 8'h2,  // Reads the rows that indices choose.
+    DmaModeScatter = 8'h3  // Writes the rows that indices choose.
   } dma_mode_e;
 
   typedef enum logic [7:0] {
@@ -744,12 +749,18 @@ package npu_contract_pkg;
   } branch_command_t;
 
   parameter int unsigned DmaWords = 30;
-  // Strided copy or fill: for every index of the five outer dimensions moves `run_bytes` contiguous bytes. Between
-  // DRAM, scratchpad and persistent SRAM, in any combination. Counts are at least 1; strides are bytes and may be 0
-  // (repeat, source only) or negative (reversal).
+  // Strided copy, fill, gather or scatter: for every index of the five outer dimensions moves `run_bytes` contiguous
+  // bytes. Between DRAM, scratchpad and persistent SRAM, in any combination. Counts are at least 1; strides are bytes
+  // and may be 0 (repeat, source only) or negative (reversal). Gather and scatter: dimension 0 counts batches, 1 the
+  // rows that an index chooses from, 2 the indices of a batch, 3 and 4 pieces of a row. `index` is the place of
+  // count[0] * count[2] indices behind each other, i32, at most dma_indices, at a multiple of 4. Dimension 1 belongs to
+  // the side that is indexed, the source of a gather or the destination of a scatter, and 2 to the other one: each
+  // side's stride of the other's is 0. For index `k` of batch `b`, number `w` in it, the row b * stride[0] + k *
+  // stride[1] from the indexed address on meets the row b * stride[0] + w * stride[2] from the other one on. All
+  // indices are read first. One below 0, or not below count[1], is index_out_of_range, before any row moves. Of rows
+  // that a scatter meets twice the content is undefined.
   typedef struct packed {
-    logic [31:0] reserved4;
-    logic [31:0] reserved3;
+    address_t index;  // Gather, scatter: the indices. Else 0.
     signed32_t [4:0] dst_stride;
     signed32_t [4:0] src_stride;
     logic [4:0] [31:0] count;  // Outer dimensions, outermost first.

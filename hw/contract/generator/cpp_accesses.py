@@ -141,6 +141,8 @@ def _fill(contract: Contract, access: Access, owner, spaces: str, kind: str) -> 
     if dims:
         lines += [f"access.set_dims({{{', '.join(dims)}}});"]
     lines += [f"access.run = {_sum(contract, access.run, owner)};"]
+    if access.moves:
+        lines += [f"access.moves = {_sum(contract, access.moves, owner)};"]
     if access.type:
         fixed = access.type in contract.enums["element"]
         lines += ["access.type = " + (f"Element::{constant(access.type)};" if fixed else f"{_value(access.type, owner)};")]

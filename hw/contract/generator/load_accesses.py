@@ -8,6 +8,7 @@ from generator.source import MAX_WORD, Source
 
 MAX_DIMS = 5
 CALL = re.compile(r"(bytes|size)\((\w+)\)\Z")
+ELEMENT = re.compile(r"(\w+)\[(\d+)\]\Z")
 
 
 class _Scope:
@@ -30,6 +31,11 @@ class _Scope:
     def factor(self, text: str) -> Factor:
         if text.isdigit():
             return Factor("number", value=self.src.integer({"number": int(text)}, "number", self.where, 0, MAX_WORD))
+        element = ELEMENT.match(text)
+        if element is not None:
+            if int(element.group(2)) >= self.number(element.group(1)).array:
+                self.fail(f"'{text}' is no element of an array")
+            return Factor("field", text)
         call = CALL.match(text)
         if call is None:
             if self.number(text).array:
@@ -74,12 +80,15 @@ class _Scope:
     def dims(self, items) -> list:
         dims = []
         for item in self.src.sequence(items, self.where):
-            if not isinstance(item, list) or len(item) != 2:
+            if not isinstance(item, list) or len(item) not in (2, 3):
                 self.fail("a dimension is [count, stride]")
-            count, stride = item
+            count, stride = item[:2]
             steps = self.number(stride)
+            elements = item[2] if len(item) == 3 else range(steps.array)
+            if len(item) == 3 and not (isinstance(elements, list) and all(i in range(steps.array) for i in elements)):
+                self.fail(f"{elements!r} are no elements of '{stride}'")
             if steps.array and self.number(count).array == steps.array:
-                dims += [([[Factor("field", f"{count}[{i}]")]], f"{stride}[{i}]") for i in range(steps.array)]
+                dims += [([[Factor("field", f"{count}[{i}]")]], f"{stride}[{i}]") for i in elements]
             elif steps.array:
                 self.fail(f"'{count}' and '{stride}' have not the same length")
             else:
@@ -115,7 +124,7 @@ class _Scope:
         kind = item.get("type", "")
         return Access(item["field"], write, self.condition(item), self.dims(item.get("dims", [])), windows,
                       self.sum(item["run"]), self.element(kind) if kind else "", self.flag(item, "unsigned"),
-                      self.flag(item, "commit"))
+                      self.flag(item, "commit"), moves=self.sum(item["moves"]) if "moves" in item else [])
 
 
 def load_accesses(src: Source, item: dict, command: Command, contract: Contract):
@@ -126,7 +135,7 @@ def load_accesses(src: Source, item: dict, command: Command, contract: Contract)
         src.choice({"memories": memory}, "memories", where, [m for m in contract.enums["space"] if m != "none"])
     scope = _Scope(src, f"{where}, accesses", contract, command.fields)
     for entry in src.sequence(item.get("accesses", []), where):
-        src.mapping(entry, scope.where, "field access run", "when unless dims windows type unsigned commit")
+        src.mapping(entry, scope.where, "field access run", "when unless dims windows type unsigned commit moves")
         kind = src.choice(entry, "access", scope.where, ("read", "write"))
         command.accesses.append(scope.access(entry, kind == "write"))
     if [a.write for a in command.accesses] != sorted(a.write for a in command.accesses):

@@ -135,7 +135,8 @@ def accesses(command: Command) -> list:
         if access.condition:
             name, members, positive = access.condition
             when = f"`{name}` is {'' if positive else 'not '}{' or '.join(members)}"
-        rows.append([f"`{access.field}`", "written" if access.write else "read", when, "; ".join(box), total(access.run)])
+        moved = f"; {total(access.moves)} are moved" if access.moves else ""
+        rows.append([f"`{access.field}`", "written" if access.write else "read", when, "; ".join(box), total(access.run) + moved])
     if not rows:
         return []
     heads = ["address", "is", "when", "for each of", "bytes"]

@@ -67,6 +67,7 @@ class Access:
     unsigned: str = ""
     commit: str = ""
     block: str = ""  # of a group: the field with the length of an element that is a block
+    moves: list = field(default_factory=list)  # a sum; none: all bytes
 
 
 @dataclass

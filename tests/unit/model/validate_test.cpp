@@ -28,6 +28,42 @@ TEST(ValidateTest, GoodCommandsPass) {
   EXPECT_EQ(check(ewise(spm(0), spm(64), 16)), ErrorCode::kOk);
 }
 
+TEST(ValidateTest, RowsByIndexHaveTheirOwnDimensions) {
+  contract::DmaCommand dma = copy(0, dram(0), spm(0), 16);
+  dma.index = dram(4);
+  EXPECT_EQ(check(dma), ErrorCode::kFaultBadCommand) << "a copy has no indices";
+  dma.mode = contract::DmaMode::kFill;
+  dma.fill_bytes = 1;
+  EXPECT_EQ(check(dma), ErrorCode::kFaultBadCommand);
+  for (const contract::DmaMode mode : {contract::DmaMode::kGather, contract::DmaMode::kScatter}) {
+    const bool gathers = mode == contract::DmaMode::kGather;
+    contract::DmaCommand good = dma;
+    good.mode = mode;
+    good.count = {4, 0xffffffff, 64, 2, 2};
+    (gathers ? good.src_stride : good.dst_stride) = {1, 2, 0, 3, 4};
+    (gathers ? good.dst_stride : good.src_stride) = {1, 0, 2, 3, 4};
+    EXPECT_EQ(check(good), ErrorCode::kOk);
+    contract::DmaCommand bad = good;
+    bad.src_stride[gathers ? 2 : 1] = 1;
+    EXPECT_EQ(check(bad), ErrorCode::kFaultBadCommand);
+    bad = good;
+    bad.dst_stride[gathers ? 1 : 2] = 1;
+    EXPECT_EQ(check(bad), ErrorCode::kFaultBadCommand);
+    bad = good;
+    bad.count[2] = 65;  // 260 indices
+    EXPECT_EQ(check(bad), ErrorCode::kFaultBadCommand);
+    bad.count[0] = 0x10000;  // as many as 0 in 32 bits
+    bad.count[2] = 0x10000;
+    EXPECT_EQ(check(bad), ErrorCode::kFaultBadCommand);
+    bad = good;
+    bad.index.offset = 6;
+    EXPECT_EQ(check(bad), ErrorCode::kFaultBadCommand);
+    bad = good;
+    bad.count[1] = 0;
+    EXPECT_EQ(check(bad), ErrorCode::kFaultBadCommand);
+  }
+}
+
 TEST(ValidateTest, BlocksMustBeAsLongAsTheirOperationNeeds) {
   for (const auto& [op, bytes] : std::vector<std::pair<contract::UopCode, uint32_t>>{
            {contract::UopCode::kTable8, 256}, {contract::UopCode::kTable16, 1026}, {contract::UopCode::kRescale, 48}}) {
