@@ -116,6 +116,14 @@ struct CopyStep {
   uint64_t fill_value = 0;
 };
 
+// DMA: rows [N,W,C] and those rows of table [N,K,C] that index [N,W] chooses, each C dense in both; a list of W
+// indices, i32, is dense. GATHER reads the table and writes rows, SCATTER the other way round: the rest of the table
+// stays.
+struct GatherStep {
+  View table, index, rows;
+  bool scatter = false;
+};
+
 // VARIABLE: once per execution and variable, before its first use.
 struct DeclareStep {
   uint32_t variable;  // index into Module::variables
@@ -136,7 +144,8 @@ struct BranchStep {
 };
 
 // Everything that a step may do.
-using Work = std::variant<MxuStep, EwiseStep, PoolStep, ReduceStep, CopyStep, DeclareStep, LabelStep, BranchStep>;
+using Work =
+    std::variant<MxuStep, EwiseStep, PoolStep, ReduceStep, CopyStep, GatherStep, DeclareStep, LabelStep, BranchStep>;
 
 struct Step {
   uint32_t layer = 0;  // index into Module::layers

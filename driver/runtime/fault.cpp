@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <cctype>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "driver/graph/text.h"
+#include "hw/contract/dma_sides.h"
 #include "hw/contract/gen/registers.h"
 
 namespace npu::runtime {
@@ -22,27 +22,42 @@ namespace reg = contract::reg;
 // Field waits_for of queue_state: none.
 constexpr uint32_t kNoQueue = 255;
 
-std::optional<Header> find_command(const compiler::Program& program, uint32_t index) {
+// Its words and what is behind them; none when there is no such command.
+std::span<const uint32_t> find_command(const compiler::Program& program, uint32_t index) {
   const std::span<const uint32_t> commands = std::span(program.commands).first(program.main_words);
   for (size_t at = 0; at + contract::kHeaderWords <= commands.size();) {
     const Header header = Header::decode(commands.subspan(at));
-    if (index-- == 0) return header;
+    if (index-- == 0) return commands.subspan(at);
     if (header.words == 0) break;
     at += header.words;
   }
-  return std::nullopt;
+  return {};
 }
 
 // "command 12 (dma on dma0, layer 'conv2d_3')"
 std::string describe_command(const compiler::Program& program, uint32_t index) {
-  const std::optional<Header> header = find_command(program, index);
-  if (!header) return fmt::format("command {}", index);
+  const std::span<const uint32_t> words = find_command(program, index);
+  if (words.empty()) return fmt::format("command {}", index);
+  const Header header = Header::decode(words);
   std::string layer;
-  if (header->layer < program.layers.size()) {
-    layer = fmt::format(", layer {}", graph::in_quotes(program.layers[header->layer].name));
+  if (header.layer < program.layers.size()) {
+    layer = fmt::format(", layer {}", graph::in_quotes(program.layers[header.layer].name));
   }
-  return fmt::format("command {} ({} on {}{})", index, contract::name(header->opcode), contract::name(header->queue),
+  return fmt::format("command {} ({} on {}{})", index, contract::name(header.opcode), contract::name(header.queue),
                      layer);
+}
+
+// "index 97 of GATHER is outside 0..31"
+std::string describe_index(const Fault& fault, const compiler::Program& program) {
+  const std::span<const uint32_t> words = find_command(program, fault.command);
+  const auto index = static_cast<int32_t>(fault.other);
+  if (words.size() < contract::DmaCommand::kWords) return fmt::format("index {} chooses no row", index);
+  const auto dma = contract::DmaCommand::decode(words);
+  const bool known = dma.header.layer < program.layers.size();
+  const std::string operators =
+      known ? program.layers[dma.header.layer].operators : std::string(contract::name(dma.mode));
+  return fmt::format("index {} of {} is outside 0..{}", index, operators,
+                     int64_t{dma.count[contract::kDmaChoices]} - 1);
 }
 
 std::string describe_address(const contract::Address& address, const VariableManager& variables) {
@@ -111,7 +126,7 @@ std::string describe_event(const Fault& fault, const VariableManager& variables,
 bool has_address(ErrorCode code) {
   return code == ErrorCode::kFaultBadRegion || code == ErrorCode::kFaultOutOfBounds ||
          code == ErrorCode::kFaultAccessRight || code == ErrorCode::kFaultHazard || code == ErrorCode::kFaultBus ||
-         code == ErrorCode::kFaultEcc;
+         code == ErrorCode::kFaultEcc || code == ErrorCode::kIndexOutOfRange;
 }
 
 // "mxu works on command 12 (...)", "dma0 holds command 13 (...), waits for mxu, and has 2 commands behind it".
@@ -168,12 +183,14 @@ FaultText describe_fault(const JobEnd& end, const compiler::Program& program, co
     default:
       break;
   }
-  std::string text = describe_event(fault, variables, owner);
+  const bool index = fault.code == ErrorCode::kIndexOutOfRange;
+  std::string text = index ? describe_index(fault, program) : describe_event(fault, variables, owner);
   text += fmt::format(": {} stopped the job at cycle {}", describe_command(program, fault.command), fault.cycle);
   if (fault.code == ErrorCode::kFaultHazard) {
     text += fmt::format("; the other is {}", describe_command(program, fault.other));
   }
   if (has_address(fault.code)) text += fmt::format("; at {}", describe_address(fault.address, variables));
+  if (index) text += "; let its indices choose rows, or bound them before by MAXIMUM and MINIMUM";
   text += '.';
   if (contract::name(fault.code) == "?" || fault.code == ErrorCode::kOk) {
     Fault unknown = fault;

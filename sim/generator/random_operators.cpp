@@ -11,6 +11,7 @@
 #include "sim/generator/random_convolutions.h"
 #include "sim/generator/random_instance.h"
 #include "sim/generator/random_resize.h"
+#include "sim/generator/random_rows.h"
 #include "sim/generator/random_windows.h"
 
 namespace npu::generator {
@@ -221,6 +222,9 @@ void transpose(const Instance& i) {
   give_view(i, i.b().transpose(x, perms));
 }
 
+void gather(const Instance& i) { give_view(i, random_gather(i.net, i.in())); }
+void scatter(const Instance& i) { give_view(i, random_scatter(i.net, i.in())); }
+
 void resize(const Instance& i) {
   const ResizeScale r = random_resize(i.random());
   const TensorId x = i.net.input(i.in(), {pick(i, 1, 3), r.size[0], r.size[1], i.net.size(24)});
@@ -298,6 +302,8 @@ constexpr Maker kMakers[] = {
     {Op::kSlice, slice},
     {Op::kTile, tile},
     {Op::kTranspose, transpose},
+    {Op::kGather, gather},
+    {Op::kScatter, scatter},
     {Op::kResize, resize},
     {Op::kCast, cast},
     {Op::kRescale, rescale},

@@ -20,10 +20,10 @@ class Lifetimes {
     for (size_t s = 0; s < analysis.steps.size(); ++s) {
       if (analysis.steps[s]) {
         for (const Operand& o : analysis.steps[s]->operands()) {
-          if (o.view != nullptr) touch(s, *o.view, o.result);
+          if (o.view != nullptr) touch(s, *o.view, o.result, o.moved);
         }
       } else if (analysis.flow.is_control(s)) {
-        for (const auto& [view, result] : views_of(module_.steps[s])) touch(s, *view, result);
+        for (const auto& [view, result] : views_of(module_.steps[s])) touch(s, *view, result, -1);
       }
     }
     if (!analysis.flow.straight()) {
@@ -34,7 +34,8 @@ class Lifetimes {
   }
 
  private:
-  void touch(size_t s, const View& view, bool result) {
+  // `moved`: bytes, where they are not all of the view; else -1.
+  void touch(size_t s, const View& view, bool result, int64_t moved) {
     Lifetime& life = out_[view.buffer];
     const auto now = static_cast<int64_t>(s);
     // A step that does both may read what an iteration before it wrote.
@@ -42,7 +43,7 @@ class Lifetimes {
     life.first = std::min(life.first, now);
     life.last = now;
     if (result) life.last_write = now;
-    life.traffic += packed_bytes(view, whole(view), true);
+    life.traffic += moved >= 0 ? moved : packed_bytes(view, whole(view), true);
   }
 
   // Inner loops come first: what lives in all of one is written before it, or the loop around it reads it first.

@@ -106,8 +106,9 @@ class Candidate {
     const bool can =
         std::visit(Overloaded{[&](EwiseStep& ewise) { return load_first(ewise); }, [](const MxuStep&) { return true; },
                               [](const PoolStep&) { return true; }, [](const ReduceStep&) { return true; },
-                              [](const CopyStep&) { return true; }, [](const DeclareStep&) { return true; },
-                              [](const LabelStep&) { return true; }, [](const BranchStep&) { return true; }},
+                              [](const CopyStep&) { return true; }, [](const GatherStep&) { return true; },
+                              [](const DeclareStep&) { return true; }, [](const LabelStep&) { return true; },
+                              [](const BranchStep&) { return true; }},
                    out.work);
     return can ? std::optional(std::move(out)) : std::nullopt;
   }
@@ -133,9 +134,15 @@ class Candidate {
                                  [&](const MxuStep&) { return can_compute(step, false); },
                                  [&](const PoolStep&) { return can_compute(step, false); },
                                  [&](const ReduceStep&) { return can_compute(step, false); },
+                                 [&](const GatherStep& gather) { return !gather.scatter && !reads_variable(step); },
                                  [](const DeclareStep&) { return false; }, [](const LabelStep&) { return false; },
                                  [](const BranchStep&) { return false; }},
                       steps_[step].work);
+  }
+
+  [[nodiscard]] bool reads_variable(size_t step) const {
+    const auto views = views_of(steps_[step]);
+    return std::any_of(views.begin(), views.end(), [&](const auto& v) { return v.view->buffer == variable_; });
   }
 
   // `in_place`: its engine may read exactly the bytes that it writes, and can complete a write.

@@ -54,13 +54,13 @@ class StreamWriter {
     }
     for (size_t s = 0; s < module_.steps.size(); ++s) {
       set_layer(s, 0);
-      std::visit(
-          Overloaded{[&](const MxuStep&) { tiled_step(s); }, [&](const EwiseStep&) { tiled_step(s); },
-                     [&](const PoolStep&) { tiled_step(s); }, [&](const ReduceStep&) { tiled_step(s); },
-                     [&](const CopyStep&) { tiled_step(s); }, [&](const DeclareStep& step) { declare(step.variable); },
-                     [&](const LabelStep& step) { control(s, [&] { label(step); }); },
-                     [&](const BranchStep& step) { control(s, [&] { branch(step); }); }},
-          module_.steps[s].work);
+      std::visit(Overloaded{[&](const MxuStep&) { tiled_step(s); }, [&](const EwiseStep&) { tiled_step(s); },
+                            [&](const PoolStep&) { tiled_step(s); }, [&](const ReduceStep&) { tiled_step(s); },
+                            [&](const CopyStep&) { tiled_step(s); }, [&](const GatherStep&) { tiled_step(s); },
+                            [&](const DeclareStep& step) { declare(step.variable); },
+                            [&](const LabelStep& step) { control(s, [&] { label(step); }); },
+                            [&](const BranchStep& step) { control(s, [&] { branch(step); }); }},
+                 module_.steps[s].work);
     }
     stream_.constants = pool_.take();
     return std::move(stream_);

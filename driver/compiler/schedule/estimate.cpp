@@ -158,7 +158,12 @@ class Estimator {
   double transfer(const contract::DmaCommand& c, double start) {
     const auto runs = static_cast<int64_t>(timing::dma_pieces(c));
     const int64_t run = static_cast<int64_t>(timing::dma_bytes(c)) / std::max<int64_t>(runs, 1);
-    const bool reads = c.mode == contract::DmaMode::kCopy && is_dram(c.src), writes = is_dram(c.dst);
+    const bool reads = c.mode != contract::DmaMode::kFill && is_dram(c.src), writes = is_dram(c.dst);
+    if (contract::has_indices(c)) {  // all of them come first
+      const auto bytes =
+          static_cast<int64_t>(contract::element_bytes(contract::Element::kI32) * contract::index_count(c));
+      start += transfer_latency(is_dram(c.index)) + transfer_cycles(1, bytes, is_dram(c.index), capabilities_);
+    }
     if (!reads && !writes) return start + transfer_latency(false) + transfer_cycles(runs, run, false, capabilities_);
     const double busy = transfer_cycles(runs, run, true, capabilities_) / kPortShare * (reads && writes ? 2 : 1);
     port_ = std::max(port_, start + transfer_latency(true)) + busy;

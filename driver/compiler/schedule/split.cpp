@@ -21,8 +21,9 @@ bool split(const Step& step, StepParts& parts) {
                                [&](const EwiseStep& ewise) { return split_ewise(ewise, parts); },
                                [&](const PoolStep& pool) { return split_pool(pool, parts); },
                                [&](const ReduceStep& reduce) { return split_reduce(reduce, parts); },
-                               [](const CopyStep&) { return false; }, [](const DeclareStep&) { return false; },
-                               [](const LabelStep&) { return false; }, [](const BranchStep&) { return false; }},
+                               [](const CopyStep&) { return false; }, [](const GatherStep&) { return false; },
+                               [](const DeclareStep&) { return false; }, [](const LabelStep&) { return false; },
+                               [](const BranchStep&) { return false; }},
                     step.work);
 }
 

@@ -33,6 +33,10 @@ std::vector<StepView<V>> collect(AnyStep& step) {
                           if (!copy.fill) out.push_back({&copy.src, false});
                           out.push_back({&copy.dst, true});
                         },
+                        [&](Of<GatherStep, AnyStep>& gather) {
+                          out = {{&gather.table, false}, {&gather.index, false}, {&gather.rows, !gather.scatter}};
+                          if (gather.scatter) out.push_back({&gather.table, true});  // what it leaves stays
+                        },
                         [](const DeclareStep&) {}, [](const LabelStep&) {},
                         [&](Of<BranchStep, AnyStep>& branch) {
                           switch (branch.mode) {

@@ -45,6 +45,7 @@ std::unique_ptr<TiledStep> make_tiled(const Step& step, const contract::Capabili
     std::unique_ptr<TiledStep> operator()(const PoolStep& s) { return tile_pool(s, capabilities); }
     std::unique_ptr<TiledStep> operator()(const ReduceStep& s) { return tile_reduce(s, capabilities); }
     std::unique_ptr<TiledStep> operator()(const CopyStep& s) { return tile_copy(s, capabilities); }
+    std::unique_ptr<TiledStep> operator()(const GatherStep& s) { return tile_gather(s, capabilities); }
     std::unique_ptr<TiledStep> operator()(const DeclareStep&) { return nullptr; }
     std::unique_ptr<TiledStep> operator()(const LabelStep&) { return nullptr; }
     std::unique_ptr<TiledStep> operator()(const BranchStep&) { return nullptr; }

@@ -43,6 +43,7 @@ struct Operand {
   bool repeats = false;     // the engine can repeat a position by a stride of 0
   bool commits = false;     // result: the command can set is_written of a variable
   bool scratch = false;     // memory that a chain keeps rows in; has no view
+  int64_t moved = -1;       // bytes of it that the step moves; -1: all
   uint32_t part = 0;        // of a chain: the step that it belongs to, counted from the first
 };
 
@@ -110,6 +111,8 @@ class TiledStep {
 [[nodiscard]] std::unique_ptr<TiledStep> tile_reduce(const ReduceStep& step,
                                                      const contract::Capabilities& capabilities);
 [[nodiscard]] std::unique_ptr<TiledStep> tile_copy(const CopyStep& step, const contract::Capabilities& capabilities);
+[[nodiscard]] std::unique_ptr<TiledStep> tile_gather(const GatherStep& step,
+                                                     const contract::Capabilities& capabilities);
 
 // A field of 32 bits with sign; throws Error(argument_unsupported) when the value does not fit.
 [[nodiscard]] int32_t field32(int64_t value);

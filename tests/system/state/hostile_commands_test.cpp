@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 
+#include "driver/graph/builder.h"
 #include "tests/system/device/bench.h"
 #include "tests/system/state/fault_plan.h"
 #include "tests/system/state/networks.h"
@@ -21,6 +22,18 @@ namespace npu::test {
 namespace {
 
 using contract::ErrorCode;
+using graph::DType;
+
+// Rows by indices that constants and the network itself give.
+graph::Graph rows_step() {
+  graph::GraphBuilder b;
+  const graph::TensorId table = b.input("table", DType::kInt8, {2, 16, 12});
+  const graph::TensorId index = b.argmax(b.input("scores", DType::kInt8, {2, 5, 16}), 2);
+  const graph::TensorId rows = b.gather(table, index);
+  const graph::TensorId places = b.constant(DType::kInt32, {2, 5}, std::vector<double>{3, 0, 15, 7, 8, 1, 2, 9, 4, 5});
+  b.output(b.scatter(table, places, rows), "y");
+  return b.build();
+}
 
 constexpr uint32_t kControl = 3;  // seed of a graph with loops in loops
 
@@ -33,7 +46,7 @@ class HostileCommands : public testing::TestWithParam<std::tuple<std::string, mo
     static_cast<void>(victim_->load(gru_graph_));
     context_.emplace(device_->create_context());
     graphs_ = {attention_step({16, 32, 1}, seed_), gru_step({8, 16}, Precision::kInt8, seed_),
-               compiler::testing::random_control(kControl)};
+               compiler::testing::random_control(kControl), rows_step()};
     for (const graph::Graph& graph : graphs_) {
       programs_.push_back(compiler::compile(graph, device_->capabilities()));
     }

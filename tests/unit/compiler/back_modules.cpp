@@ -2,6 +2,8 @@
 #include "tests/unit/compiler/back_modules.h"
 
 #include <algorithm>
+#include <cstring>
+#include <numeric>
 
 #include "driver/compiler/schedule/view.h"
 #include "hw/contract/error.h"
@@ -267,6 +269,22 @@ void ModuleBuilder::reduce(contract::ReduceOp op, const View& src, const View& d
 void ModuleBuilder::copy(const View& src, const View& dst, bool commit) {
   step("copy", CopyStep{src, dst, false, 0});
   module.steps.back().commit = commit;
+}
+
+void ModuleBuilder::gather(const View& table, const View& rows, bool scatter) {
+  const int64_t batches = rows.dims[0], count = rows.dims[1], choices = table.dims[1];
+  const View index = constant({batches, count}, Element::kI32);
+  std::vector<uint8_t>& data = module.buffers[index.buffer].data;
+  for (int64_t n = 0; n < batches; ++n) {
+    std::vector<int32_t> chosen(static_cast<size_t>(choices));
+    std::iota(chosen.begin(), chosen.end(), 0);
+    std::shuffle(chosen.begin(), chosen.end(), random);
+    for (int64_t w = 0; w < count; ++w) {
+      const int32_t row = scatter ? chosen[static_cast<size_t>(w)] : static_cast<int32_t>(pick(0, choices - 1));
+      std::memcpy(data.data() + (n * count + w) * 4, &row, 4);
+    }
+  }
+  step(scatter ? "scatter" : "gather", GatherStep{table, index, rows, scatter});
 }
 
 void ModuleBuilder::fill(const View& dst, uint64_t value) { step("fill", CopyStep{{}, dst, true, value}); }

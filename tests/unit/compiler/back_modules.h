@@ -47,6 +47,8 @@ class ModuleBuilder {
   void table(const View& src, const View& dst);
   void reduce(contract::ReduceOp op, const View& src, const View& dst);
   void copy(const View& src, const View& dst, bool commit = false);
+  // `rows` [N,W,C] from the table [N,K,C], or, with `scatter`, into it, by random constants: rows of their own there.
+  void gather(const View& table, const View& rows, bool scatter);
   void fill(const View& dst, uint64_t value);
 
   [[nodiscard]] static std::vector<int64_t> window_result(const std::vector<int64_t>& src, const ConvShape& shape,

@@ -137,8 +137,32 @@ class Generator {
         return done(dst);
       }
       default:
-        return add_copy(src, output);
+        return chance(50) ? add_rows(src, output) : add_copy(src, output);
     }
+  }
+
+  // Pixels of the image that constants choose, or pixels put into a copy of it.
+  void add_rows(const View& src, bool output) {
+    const bool rows = src.strides[3] == 1 && src.strides[1] == src.strides[2] * src.dims[2];
+    if (!rows) return add_copy(src, output);
+    const auto pixels = [](const View& image) {
+      return View{image.buffer,
+                  image.offset,
+                  image.type,
+                  {image.dims[0], image.dims[1] * image.dims[2], image.dims[3]},
+                  {image.strides[0], image.strides[2], image.strides[3]}};
+    };
+    const int64_t choices = src.dims[1] * src.dims[2];
+    if (chance(50)) {
+      const View dst =
+          b_.tensor({src.dims[0], 1, chance(10) ? b_.pick(250, 600) : size(20), src.dims[3]}, Element::kI8, output);
+      b_.gather(pixels(src), pixels(dst), false);
+      return done(dst);
+    }
+    const View dst = b_.tensor(src.dims, Element::kI8, output);
+    b_.copy(src, dst);
+    b_.gather(pixels(dst), b_.input({src.dims[0], b_.pick(1, choices), src.dims[3]}), true);
+    done(dst);
   }
 
   // Transposed, reversed, or in two parts beside each other.

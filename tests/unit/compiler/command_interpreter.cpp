@@ -261,6 +261,41 @@ void CommandInterpreter::execute(size_t i) {
   }
 }
 
+// By dimensions: batch, row of the table, index, pieces of a row.
+void CommandInterpreter::move_rows(const contract::DmaCommand& c) {
+  const bool gathers = c.mode == contract::DmaMode::kGather;
+  const auto [batches, choices, indices, outer, inner] = c.count;
+  Reach src{0, c.run_bytes}, dst{0, c.run_bytes};
+  for (size_t d = 0; d < 5; ++d) {
+    (c.src_stride[d] < 0 ? src.low : src.high) += (int64_t{c.count[d]} - 1) * c.src_stride[d];
+    (c.dst_stride[d] < 0 ? dst.low : dst.high) += (int64_t{c.count[d]} - 1) * c.dst_stride[d];
+  }
+  if (c.src_stride[gathers ? 2 : 1] != 0 || c.dst_stride[gathers ? 1 : 2] != 0) complain("a stride of the other side");
+  const int64_t places = int64_t{batches} * indices;
+  if (places > contract::kDmaIndices || c.index.offset % 4 != 0) complain("indices beyond the channel");
+  const uint8_t* list = resolve(c.index, 0, 4 * places, false, true);
+  uint8_t* to = resolve(c.dst, dst.low, dst.high, true, true);
+  const uint8_t* from = resolve(c.src, src.low, src.high, false, true);
+  for (int64_t place = 0; place < places; ++place) {
+    int32_t chosen = 0;
+    std::memcpy(&chosen, list + 4 * place, 4);
+    if (chosen < 0 || static_cast<uint32_t>(chosen) >= choices) {
+      complain("an index that chooses no row");
+      return;
+    }
+    const std::array<int64_t, 3> at{place / indices, chosen, place % indices};
+    for (int64_t piece = 0; piece < int64_t{outer} * inner; ++piece) {
+      const std::array<int64_t, 5> index{at[0], at[1], at[2], piece / inner, piece % inner};
+      int64_t a = 0, b = 0;
+      for (size_t d = 0; d < 5; ++d) {
+        a += index[d] * c.src_stride[d];
+        b += index[d] * c.dst_stride[d];
+      }
+      std::memcpy(to + b, from + a, c.run_bytes);
+    }
+  }
+}
+
 void CommandInterpreter::execute(std::span<const uint32_t> words) {
   const contract::Header header = contract::Header::decode(words);
   const auto queue = static_cast<uint32_t>(header.queue);
@@ -268,6 +303,10 @@ void CommandInterpreter::execute(std::span<const uint32_t> words) {
     case contract::Opcode::kDma: {
       const auto c = contract::DmaCommand::decode(words);
       if (queue >= capabilities_.dma_channels) complain("DMA channel does not exist");
+      if (c.mode == contract::DmaMode::kGather || c.mode == contract::DmaMode::kScatter) {
+        move_rows(c);
+        break;
+      }
       Reach src{0, c.run_bytes}, dst{0, c.run_bytes};
       for (size_t d = 0; d < 5; ++d) {
         (c.src_stride[d] < 0 ? src.low : src.high) += (int64_t{c.count[d]} - 1) * c.src_stride[d];

@@ -53,6 +53,7 @@ class CommandInterpreter {
   void execute(std::span<const uint32_t> words);
   void check_branch(const contract::BranchCommand& branch);
   [[nodiscard]] bool is_taken(const contract::BranchCommand& branch);
+  void move_rows(const contract::DmaCommand& command);
   void check_yield(const contract::YieldCommand& yield);
   // A stream from begin to end behind the main stream; `save`: which way it must move.
   void run_side_stream(uint32_t word, uint32_t words, bool save);

@@ -182,6 +182,45 @@ TEST(Operators, RescaleUnsigned) {
   });
 }
 
+// As users bound them: what is below 0, or too large, chooses the first row or the last one.
+TensorId bounded(GraphBuilder& b, const Shape& shape, double last) {
+  const auto bound = [&](double value) { return b.constant(DType::kInt32, {1, 1}, {value}); };
+  return b.maximum(b.minimum(b.input("index", DType::kInt32, shape), bound(last)), bound(0));
+}
+
+TEST(Operators, GatherRows) {
+  for (const DType type : {DType::kInt8, DType::kInt16, DType::kInt32}) {
+    check([=](GraphBuilder& b) { return b.gather(b.input("a", type, {2, 5, 3}), bounded(b, {2, 7}, 4)); });
+    check([=](GraphBuilder& b) { return b.gather(b.constant(type, {1, 9, 4}, ramp(36)), bounded(b, {1, 1}, 8)); });
+    check([=](GraphBuilder& b) {  // rows that lie across
+      return b.gather(b.transpose(b.input("a", type, {2, 3, 5}), {0, 2, 1}), bounded(b, {2, 7}, 4));
+    });
+    check([=](GraphBuilder& b) {  // indices that lie across, and a result that becomes a part
+      const TensorId index = b.transpose(b.reshape(bounded(b, {7, 2}, 4), {7, 2}), {1, 0});
+      return b.concat({b.gather(b.input("a", type, {2, 5, 3}), index), b.input("b", type, {2, 2, 3})}, 1);
+    });
+  }
+}
+
+TEST(Operators, ScatterRows) {
+  const std::vector<double> rows = {3, 0, 4, 2, 1, 0};
+  for (const DType type : {DType::kInt8, DType::kInt16, DType::kInt32}) {
+    const auto index = [=](GraphBuilder& b) { return b.constant(DType::kInt32, {2, 3}, rows); };
+    check([=](GraphBuilder& b) {
+      return b.scatter(b.input("a", type, {2, 5, 4}), index(b), b.input("b", type, {2, 3, 4}));
+    });
+    check([=](GraphBuilder& b) {  // into a constant, rows that lie across
+      return b.scatter(b.constant(type, {2, 5, 4}, ramp(40)), index(b),
+                       b.transpose(b.input("b", type, {4, 3, 2}), {2, 1, 0}));
+    });
+    check([=](GraphBuilder& b) {  // the values are used again
+      const TensorId values = b.input("a", type, {2, 5, 4});
+      const TensorId placed = b.scatter(values, index(b), b.input("b", type, {2, 3, 4}));
+      return b.concat({placed, values, b.gather(placed, index(b))}, 1);
+    });
+  }
+}
+
 TEST(Operators, ReduceEveryAxis) {
   for (int32_t axis : {0, 1, 2}) {
     for (Op op : {Op::kReduceSum, Op::kReduceMax, Op::kReduceMin}) {

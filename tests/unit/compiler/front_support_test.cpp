@@ -67,8 +67,25 @@ TEST(Support, RefusesFloatingPoint) {
 
 TEST(Support, RefusesOperatorsWithoutAnEngine) {
   GraphBuilder b;
-  b.output(b.gather(b.input("x", DType::kInt8, {1, 4, 2}), b.input("i", DType::kInt32, {1, 3})));
-  expect_refused(b, ErrorCode::kOperatorUnsupported, "GATHER", "no engine");
+  b.output(b.op(Op::kErf, {b.input("x", DType::kFp32, {4})}));
+  expect_refused(b, ErrorCode::kOperatorUnsupported, "ERF", "no engine");
+}
+
+TEST(Support, RowsByIndexAreDma) {
+  GraphBuilder b;
+  const TensorId index = b.input("i", DType::kInt32, {1, 3});
+  const TensorId rows = b.gather(b.input("x", DType::kInt8, {1, 4, 2}), index);
+  b.output(b.scatter(b.input("y", DType::kInt8, {1, 4, 2}), index, rows));
+  for (const SupportRow& row : rows_of(b)) {
+    EXPECT_TRUE(row.ok);
+    EXPECT_EQ(row.engine, "dma");
+  }
+}
+
+TEST(Support, RefusesRowsOfFloatingPoint) {
+  GraphBuilder b;
+  b.output(b.gather(b.input("x", DType::kFp16, {1, 4, 2}), b.input("i", DType::kInt32, {1, 3})));
+  expect_refused(b, ErrorCode::kTypeUnsupported, "GATHER", "FP16");
 }
 
 TEST(Support, RefusesRunTimeParameters) {

@@ -69,7 +69,9 @@ void RandomGraph::grow_slice(TensorId a) {
 void RandomGraph::grow_layout() {
   const TensorId a = any();
   if (rank(a) == 0 || product(shape(a)) > 600) return;
-  switch (pick(0, 3)) {
+  switch (pick(0, 4)) {
+    case 4:
+      return grow_rows(a);
     case 0: {
       const bool nothing = chance(10);
       std::vector<int64_t> padding;
@@ -96,6 +98,29 @@ void RandomGraph::grow_concat(TensorId a) {
   }
   std::shuffle(parts.begin(), parts.end(), random_);
   add(b_.concat(parts, axis));
+}
+
+// Rows of [N, K, C] by indices that constants, or computed numbers within bounds, are.
+void RandomGraph::grow_rows(TensorId a) {
+  if (type(a) == DType::kBool) return;
+  const auto inner = static_cast<size_t>(pick(0, rank(a) - 1));
+  const int64_t c = shape(a)[inner], all = product(shape(a)) / c;
+  const int64_t n = all % 2 == 0 && chance(50) ? 2 : 1, k = all / n;
+  const TensorId values = b_.reshape(a, {n, k, c});
+  const int64_t w = pick(1, static_cast<int>(std::min<int64_t>(k, 20)));
+  std::vector<double> rows;
+  for (int64_t i = 0; i < n * w; ++i) rows.push_back(static_cast<double>((i % w * 7 + i / w) % k));
+  if (chance(50)) {  // may repeat
+    TensorId index = b_.constant(DType::kInt32, {n, w}, rows);
+    if (chance(50)) {
+      const auto bound = [&](double value) { return b_.constant(DType::kInt32, {1, 1}, {value}); };
+      index = b_.maximum(b_.minimum(any_as(DType::kInt32, {n, w}), bound(static_cast<double>(k - 1))), bound(0));
+    }
+    return void(add(b_.gather(values, index)));
+  }
+  const auto first = pick(0, static_cast<int>(k - w));
+  for (int64_t i = 0; i < n * w; ++i) rows[static_cast<size_t>(i)] = static_cast<double>(first + w - 1 - i % w);
+  add(b_.scatter(values, b_.constant(DType::kInt32, {n, w}, rows), any_as(type(a), {n, w, c})));
 }
 
 void RandomGraph::grow_reduction() {

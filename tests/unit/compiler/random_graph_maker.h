@@ -59,6 +59,7 @@ class RandomGraph {
   void grow_slice(TensorId a);
   void grow_layout();
   void grow_concat(TensorId a);
+  void grow_rows(TensorId a);
   void grow_reduction();
   Shape image();
   // Over all dimensions but the first and the last.

@@ -76,6 +76,22 @@ class Runner {
     }
   }
 
+  void operator()(const GatherStep& s) {
+    const Strided table = strided(s.table), rows = strided(s.rows), index = strided(s.index);
+    for (int64_t n = 0; n < s.rows.dims[0]; ++n) {
+      for (int64_t w = 0; w < s.rows.dims[1]; ++w) {
+        int32_t chosen = 0;
+        std::memcpy(&chosen, index.at(std::array{n, w}), sizeof(chosen));
+        NPU_CHECK(chosen >= 0 && chosen < s.table.dims[1]);
+        for (int64_t c = 0; c < s.rows.dims[2]; ++c) {
+          uint8_t *in_table = table.at(std::array<int64_t, 3>{n, chosen, c}), *in_rows = rows.at(std::array{n, w, c});
+          const size_t bytes = element_bytes(s.rows.type);
+          s.scatter ? std::memcpy(in_table, in_rows, bytes) : std::memcpy(in_rows, in_table, bytes);
+        }
+      }
+    }
+  }
+
   void operator()(const DeclareStep&) {}
   void operator()(const LabelStep&) {}
 
