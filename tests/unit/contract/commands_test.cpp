@@ -115,10 +115,19 @@ TEST(Commands, DmaByHand) {
   dma.dst_stride = {10, 20, 30, 40, -50};
   Words words;
   dma.encode(words);
-  const Words expected = {0x00031e10, 0,          0,  0,  0,  0x11223344, 1,  0x55,       0x000abc0f, 0x00040101,
-                          0xdeadbeef, 0x01020304, 64, 1,  2,  3,          4,  5,          0,          0xffffffff,
-                          2,          0xfffffffd, 4,  10, 20, 30,         40, 0xffffffce, 0,          0};
+  Words expected = {0x00031e10, 0,          0,  0,  0,  0x11223344, 1,  0x55,       0x000abc0f, 0x00040101,
+                    0xdeadbeef, 0x01020304, 64, 1,  2,  3,          4,  5,          0,          0xffffffff,
+                    2,          0xfffffffd, 4,  10, 20, 30,         40, 0xffffffce, 0,          0};
   EXPECT_EQ(words, expected);
+  dma.mode = DmaMode::kGather;
+  dma.index = {.offset = 0x44, .region = Region::kInput};
+  words.clear();
+  dma.encode(words);
+  expected[9] = 0x00040102;
+  expected[28] = 0x44;
+  expected[29] = 3;
+  EXPECT_EQ(words, expected);
+  EXPECT_EQ(DmaCommand::decode(words).index, dma.index);
 }
 
 TEST(Commands, MxuByHand) {
