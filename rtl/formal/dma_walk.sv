@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every beat lies within the bytes that the descriptor spans: from the base, down by the negative strides and up by the
 // positive ones, and of an indexed walk up by the offset of a row. And a walk ends: it has no more beats than bytes, and
-// takes an offset for each row. Reduced: two dimensions, of which one chooses the row, counts and runs up to 3, offsets of 0 or 2.
+// takes an offset for each row. Reduced: two dimensions, of which one chooses the row, counts and runs up to 3, offsets
+// of 0 or 2.
 module dma_walk (
   input logic       clk_i,
   input logic       start_i,
