@@ -81,14 +81,15 @@ class Images {
     const Dims& w = step.weights.dims;
     step.weights = *reshape(step.weights, {w[0], w[1], w[2], w[3] * w[4]});
     set_window(step, kDepth, kY);
-    const View planes = columns_by_plane();
-    const int64_t stride = how_.stride[kX], classes = planes.dims[kPlane], columns = step_.dst.dims[kW];
     // Every so many results begin in the same plane, so many columns of it apart.
-    const int64_t period = classes / std::gcd(classes, stride), step_in_plane = stride * period / classes;
-    for (int64_t at = 0; at < std::min(period, columns); ++at) {
-      const int64_t count = (columns - at + period - 1) / period, first = at * stride;
-      View src = every(planes, kPlane, first % classes, 1, 1);
-      src = every(src, kPlaneColumn, first / classes, count, step_in_plane);
+    const int64_t stride = how_.stride[kX], columns = step_.dst.dims[kW];
+    const int64_t dilation = window_[kX] == 1 ? 1 : how_.dilation[kX];
+    const int64_t period = dilation / std::gcd(dilation, stride);
+    const View planes = columns_by_plane(dilation, std::min(period, columns));
+    for (int64_t at = 0; at < planes.dims[kPlane]; ++at) {
+      const int64_t count = (columns - at + period - 1) / period;
+      View src = every(planes, kPlane, at, 1, 1);
+      src = every(src, kPlaneColumn, at * stride / dilation, count, stride * period / dilation);
       src.dims[kPlaneC] *= window_[kX];
       step.src = to_front(drop_dim(src, kPlane));
       step.dst = to_front(every(step_.dst, kW, at, count, period));
@@ -110,25 +111,25 @@ class Images {
     step.pad_left = how_.pad[2 * columns];
   }
 
-  // The operand as [N, D, H, planes, columns, C]: a plane has the columns of the padded operand that are a dilation
-  // apart.
-  View columns_by_plane() {
-    const int64_t dilation = window_[kX] == 1 ? 1 : how_.dilation[kX], before = how_.pad[2 * kX],
-                  after = how_.pad[2 * kX + 1];
-    const auto split = [](View view, int64_t plane) {  // one plane of it
+  // The operand as [N, D, H, planes, columns, C]. A plane has columns of the padded operand that are a dilation apart:
+  // those that the result of its number reads are among them.
+  View columns_by_plane(int64_t dilation, int64_t count) {
+    const int64_t before = how_.pad[2 * kX], after = how_.pad[2 * kX + 1];
+    const auto as_plane = [](View view) {
       view.dims.insert(view.dims.begin() + kPlane, 1);
-      view.strides.insert(view.strides.begin() + kPlane, plane);
+      view.strides.insert(view.strides.begin() + kPlane, 0);
       return view;
     };
-    if (dilation == 1 && before == 0 && after == 0) return split(emitter_.read_operand(op_, 0), 0);
+    if (dilation == 1 && before == 0 && after == 0) return as_plane(emitter_.read_operand(op_, 0));
     const View from = emitter_.read(op_.inputs[0]);
     const Dims& d = from.dims;
     const int64_t columns = (before + d[kW] + after + dilation - 1) / dilation;
     const View planes = emitter_.intermediate(facts_.tensor(op_.inputs[0]).name, from.type,
-                                              {d[kN], d[kD], d[kH], dilation, columns, d[kC]});
-    for (int64_t p = 0; p < dilation; ++p) {
-      const View plane = drop_dim(every(planes, kPlane, p, 1, 1), kPlane);
+                                              {d[kN], d[kD], d[kH], count, columns, d[kC]});
+    for (int64_t number = 0; number < count; ++number) {
+      const View plane = drop_dim(every(planes, kPlane, number, 1, 1), kPlane);
       // Column i of the plane is column i * dilation + p - before of the operand.
+      const int64_t p = number * how_.stride[kX] % dilation;
       const int64_t first = std::min(columns, std::max<int64_t>(0, before - p + dilation - 1) / dilation);
       const int64_t end = std::clamp((before + d[kW] - p + dilation - 1) / dilation, first, columns);
       Dims start(plane.dims.size()), size = plane.dims;

@@ -8,39 +8,41 @@ namespace {
 
 int64_t floor_div(int64_t value, int64_t unit) { return value / unit - (value % unit < 0 ? 1 : 0); }
 
-// The phase of result `first` alone.
-Phase phase_at(const TransposedAxis& axis, int64_t first) {
-  Phase phase;
-  phase.first = first;
-  const int64_t input = floor_div(first - axis.pad, axis.stride);  // the last one that reaches the result
-  phase.first_tap = first - axis.pad - input * axis.stride;
-  phase.taps = std::max<int64_t>(0, floor_div(axis.kernel - phase.first_tap + axis.stride - 1, axis.stride));
+int64_t taps_from(const TransposedAxis& axis, int64_t first_tap) {
+  return first_tap < axis.kernel ? (axis.kernel - 1 - first_tap) / axis.stride + 1 : 0;
+}
+
+// Of results that exist.
+Phase phase_from(const TransposedAxis& axis, int64_t first, int64_t width, int64_t count) {
+  const int64_t input = floor_div(first - axis.pad, axis.stride);  // the last one that reaches the first result
+  Phase phase{first, width, count, first - axis.pad - input * axis.stride, 0, 0};
+  phase.taps = taps_from(axis, phase.first_tap);
   phase.padding = phase.taps - 1 - input;
   return phase;
+}
+
+// The results whose first tap is one of `width`, from `first_tap` on.
+void add_phases(const TransposedAxis& axis, int64_t first_tap, int64_t width, std::vector<Phase>& phases) {
+  const int64_t first = -floor_div(axis.pad + first_tap, axis.stride);  // groups before it begin before the results
+  const auto start = [&](int64_t group) { return axis.pad + first_tap + group * axis.stride; };
+  const int64_t full = std::max<int64_t>(0, floor_div(axis.results - width - start(first), axis.stride) + 1);
+  if (full > 0) phases.push_back(phase_from(axis, start(first), width, full));
+  for (const int64_t group : {first - 1, first + full}) {
+    const int64_t begin = std::max<int64_t>(0, start(group)), end = std::min(axis.results, start(group) + width);
+    if (begin < end) phases.push_back(phase_from(axis, begin, end - begin, 1));
+  }
 }
 
 }  // namespace
 
 std::vector<Phase> phases_of(const TransposedAxis& axis, bool wide) {
   std::vector<Phase> phases;
-  const int64_t end = std::min(axis.stride, axis.results);
-  for (int64_t at = 0; at < end;) {
-    Phase phase = phase_at(axis, at);
-    const auto joins = [&](const Phase& next) {
-      return (wide || phase.taps == 0) && next.first_tap == phase.first_tap + phase.width && next.taps == phase.taps;
-    };
-    while (at + phase.width < end && joins(phase_at(axis, at + phase.width))) ++phase.width;
-    at += phase.width;
-    // Those of the neighbours that begin one row or column more than all of them do.
-    const int64_t left = axis.results - phase.first;
-    phase.count = (left + axis.stride - phase.width) / axis.stride;
-    Phase rest = phase;
-    rest.first += phase.count * axis.stride;
-    rest.width = std::min(phase.width, left - phase.count * axis.stride);
-    rest.padding -= phase.count;
-    rest.count = 1;
-    if (phase.count > 0) phases.push_back(phase);
-    if (rest.width > 0) phases.push_back(rest);
+  for (int64_t tap = 0; tap < axis.stride;) {
+    const int64_t taps = taps_from(axis, tap);
+    int64_t width = 1;
+    while ((wide || taps == 0) && tap + width < axis.stride && taps_from(axis, tap + width) == taps) ++width;
+    add_phases(axis, tap, width, phases);
+    tap += width;
   }
   return phases;
 }

@@ -24,7 +24,8 @@ struct Phase {
 };
 
 // All results, each once. Neighbours that read the same inputs become one phase where `wide` says so; those without any
-// tap always do. Where the dimension ends within neighbours, those that are there follow as a phase of their own.
+// tap always do. Where the dimension begins or ends within neighbours, those that are there follow as a phase of their
+// own.
 [[nodiscard]] std::vector<Phase> phases_of(const TransposedAxis& axis, bool wide);
 
 }  // namespace npu::compiler

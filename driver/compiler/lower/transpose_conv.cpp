@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TRANSPOSE_CONV2D: each phase of its results (phases.h) is a CONV2D of stride 1 that writes every stride-th row, and
 // every stride-th column or group of neighbouring columns. Neighbours are then channels of one pixel.
-#include <map>
+#include <vector>
 
 #include "driver/compiler/lower/convolution.h"
 #include "driver/compiler/lower/phases.h"
@@ -94,13 +94,15 @@ class Phases {
     emitter_.add(std::move(step));
   }
 
-  // [neighbours * OC, taps, taps, IC]. The last columns of a group of neighbours, behind all groups, use the first
-  // ones' weights.
+  // [neighbours * OC, taps, taps, IC]. What the operand's ends have of a group of neighbours uses weights of the group.
   View weights_of(const Phase& y, const Phase& x) {
     const graph::Shape& shape = facts_.tensor(op_.inputs[1]).shape;  // [OC, KH, KW, IC]
     const Dims dims = {x.width * shape[0], y.taps, x.taps, shape[3]};
-    const auto known = weights_.find({y.first_tap, x.first_tap});
-    if (known != weights_.end()) return slice(known->second, Dims(4), dims);
+    for (const Known& known : weights_) {
+      const int64_t at = (x.first_tap - known.first_x) * shape[0];
+      if (known.first_y != y.first_tap || at < 0 || at + dims[0] > known.view.dims[0]) continue;
+      return slice(known.view, {at, 0, 0, 0}, dims);
+    }
     View result;
     if (const Constant* constant = facts_.constant(op_.inputs[1])) {
       const View taps = taps_of(dense_view(0, step_.weights.type, shape), y, x);
@@ -110,7 +112,7 @@ class Phases {
     } else {
       result = run_time_weights(taps_of(emitter_.read(op_.inputs[1]), y, x), dims);
     }
-    weights_.emplace(std::pair(y.first_tap, x.first_tap), result);
+    weights_.push_back({y.first_tap, x.first_tap, result});
     return result;
   }
 
@@ -133,11 +135,17 @@ class Phases {
     return *reshape(dense, dims);
   }
 
+  // Weights of phases with these first taps.
+  struct Known {
+    int64_t first_y = 0, first_x = 0;
+    View view;
+  };
+
   Emitter& emitter_;
   const Facts& facts_;
   const graph::Operator& op_;
-  MxuStep step_;                                         // what all phases share
-  std::map<std::pair<int64_t, int64_t>, View> weights_;  // by first taps
+  MxuStep step_;  // what all phases share
+  std::vector<Known> weights_;
 };
 
 void emit_transpose_conv(Emitter& emitter, const Group& group) {

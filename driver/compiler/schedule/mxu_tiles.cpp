@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles of CONV2D, DEPTHWISE_CONV2D and MATMUL: axes are batch, output rows, output columns, and channels (output
-// channels; input channels in depthwise mode). The reduction is never cut.
+// channels; input channels in depthwise mode). The batch comes behind the columns where memory has it there. The
+// reduction is never cut.
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "driver/compiler/schedule/image.h"
+#include "driver/compiler/schedule/image_operand.h"
 #include "driver/compiler/schedule/tiled_step.h"
 #include "driver/compiler/schedule/window.h"
 #include "hw/contract/error.h"
@@ -53,17 +57,19 @@ class MxuTiles : public TiledStep {
       merge_dims(src_, dst_, 1, 2);
       merge_dims(src_, dst_, 0, 2);
     }
+    src_operand_.emplace(src_);
+    dst_operand_.emplace(dst_);
+    if (dst_operand_->batch_inside()) axis_of_ = {2, 0, 1, 3};
     y_ = {step.kernel_h, step.stride_y, step.dilation_y, step.pad_top, src_.dims[1]};
     x_ = {step.kernel_w, step.stride_x, step.dilation_x, step.pad_left, src_.dims[2]};
     const bool depthwise = is_channelwise(step.mode);
     const int64_t columns = capabilities.mxu_cols;
-    axes_ = {{dst_.dims[0], 1, 0},
-             {dst_.dims[1], 1, 0},
-             {dst_.dims[2], 1, 0},
-             {depthwise ? src_.dims[3] : dst_.dims[3],
-              depthwise ? std::max<int64_t>(1, columns / step.multiplier) : columns, 1}};
+    axes_.resize(4);
+    for (const AxisIndex axis : {kN, kY, kX}) axes_[at(axis)] = {dst_.dims[axis], 1, 0};
+    axes_[at(kC)] = {depthwise ? src_.dims[3] : dst_.dims[3],
+                     depthwise ? std::max<int64_t>(1, columns / step.multiplier) : columns, 1};
     const View& w = step.weights;
-    const uint32_t pixels = 1u << kN | 1u << kY | 1u << kX, channels = 1u << kC;
+    const uint32_t pixels = 1u << at(kN) | 1u << at(kY) | 1u << at(kX), channels = 1u << at(kC);
     const int64_t weight_unit = element_size(w);
     bool weights_walkable = false;
     uint32_t weights_axes = channels;
@@ -77,20 +83,21 @@ class MxuTiles : public TiledStep {
         break;
       case MxuMode::kMatmul:
         weights_walkable = w.dims[2] == 1 || w.strides[2] == weight_unit;
-        if (batched()) weights_axes |= 1u << kN;
+        if (batched()) weights_axes |= 1u << at(kN);
         break;
     }
-    operands_ = {{&src_, false, contiguous_channels(src_), false, depthwise ? pixels | channels : pixels},
-                 {&w, false, weights_walkable, false, weights_axes},
-                 {nullptr, false, true, false, channels},
-                 {&dst_, true, contiguous_channels(dst_), false, pixels | channels}};
+    operands_ = {
+        {&src_operand_->view(), false, contiguous_channels(src_), false, depthwise ? pixels | channels : pixels},
+        {&w, false, weights_walkable, false, weights_axes},
+        {nullptr, false, true, false, channels},
+        {&dst_operand_->view(), true, contiguous_channels(dst_), false, pixels | channels}};
   }
 
   void box_of(size_t index, const Tile& tile, Box& box) const override {
     switch (static_cast<OperandIndex>(index)) {
       case kSource:
-        box = {tile[kN], y_.input(tile[kY]), x_.input(tile[kX]),
-               is_channelwise(step_.mode) ? tile[kC] : Range{0, src_.dims[3]}};
+        box = src_operand_->box(tile[at(kN)], y_.input(tile[at(kY)]), x_.input(tile[at(kX)]),
+                                is_channelwise(step_.mode) ? tile[at(kC)] : Range{0, src_.dims[3]});
         break;
       case kWeights:
         box = weights_box(tile);
@@ -99,49 +106,49 @@ class MxuTiles : public TiledStep {
         NPU_CHECK(false);  // it has no view
         break;
       case kResult:
-        box = {tile[kN], tile[kY], tile[kX], outputs(tile[kC])};
+        box = dst_operand_->box(tile[at(kN)], tile[at(kY)], tile[at(kX)], outputs(tile[at(kC)]));
         break;
     }
   }
 
   int64_t bytes(size_t index, const Tile& tile) const override {
-    if (index == kParams) return parameter_bytes(outputs(tile[kC]).count);
+    if (index == kParams) return parameter_bytes(outputs(tile[at(kC)]).count);
     return TiledStep::bytes(index, tile);
   }
 
   int64_t largest_bytes(size_t index, std::span<const int64_t> size) const override {
-    const int64_t channels = outputs({0, size[kC]}).count;
+    const int64_t channels = outputs({0, size[at(kC)]}).count;
     switch (static_cast<OperandIndex>(index)) {
       case kSource:
-        return size[kN] * y_.largest_input(size[kY]) * x_.largest_input(size[kX]) *
-               (is_channelwise(step_.mode) ? size[kC] : src_.dims[3]) * element_size(src_);
+        return src_operand_->bytes(size[at(kN)], y_.largest_input(size[at(kY)]), x_.largest_input(size[at(kX)]),
+                                   is_channelwise(step_.mode) ? size[at(kC)] : src_.dims[3]);
       case kWeights:
         return weights_bytes(size);
       case kParams:
         return parameter_bytes(channels);
       case kResult:
-        return size[kN] * size[kY] * size[kX] * channels * element_size(dst_);
+        return dst_operand_->bytes(size[at(kN)], size[at(kY)], size[at(kX)], channels);
     }
     return 0;
   }
 
   std::optional<RowAxis> row_axis() const override {
     const std::vector<int64_t>& dims = step_.dst.dims;
-    if (dims[0] != 1) return std::nullopt;
+    if (dims[0] != 1 && !dst_operand_->batch_inside()) return std::nullopt;
     switch (step_.mode) {
       case MxuMode::kMatmul:
-        return RowAxis{kX, 1, dims[2]};
+        return RowAxis{at(kX), 1, dims[2]};
       case MxuMode::kConv:
       case MxuMode::kDepthwise:
-        if (dst_.dims[1] == dims[1]) return RowAxis{kY, 1, dims[1]};
-        return RowAxis{kX, dims[2], dims[1]};
+        if (dst_.dims[1] == dims[1]) return RowAxis{at(kY), 1, dims[1]};
+        return RowAxis{at(kX), dims[2], dims[1]};
     }
     return std::nullopt;
   }
 
   void make(size_t, const Tile& tile, uint8_t* out) const override {
     step_.params.header.store(out);
-    const Range range = outputs(tile[kC]);
+    const Range range = outputs(tile[at(kC)]);
     out += contract::ParameterHeader::kBytes;
     for (int64_t i = 0; i < range.count; ++i, out += contract::ParameterEntry::kBytes) {
       step_.params.entries[static_cast<size_t>(range.start + i)].store(out);
@@ -149,22 +156,22 @@ class MxuTiles : public TiledStep {
   }
 
   double cycles(std::span<const int64_t> size) const override {
-    const contract::MxuCommand c = shape(size[kY], size[kX], size[kC]);
-    return static_cast<double>(size[kN]) * static_cast<double>(timing::mxu_cycles(c, capabilities_).total());
+    const contract::MxuCommand c = shape(size[at(kY)], size[at(kX)], size[at(kC)]);
+    return static_cast<double>(size[at(kN)]) * static_cast<double>(timing::mxu_cycles(c, capabilities_).total());
   }
 
   void commands(const Tile& tile, std::span<const Placed> placed, std::vector<Body>& out) const override {
     const View& w = step_.weights;
-    const Range rows = y_.input(tile[kY]), columns = x_.input(tile[kX]);
-    contract::MxuCommand c = shape(tile[kY].count, tile[kX].count, tile[kC].count);
+    const Range rows = y_.input(tile[at(kY)]), columns = x_.input(tile[at(kX)]);
+    contract::MxuCommand c = shape(tile[at(kY)].count, tile[at(kX)].count, tile[at(kC)].count);
     c.rescale = step_.rescale;
     c.output_unsigned = step_.output_unsigned;
     c.in_h = static_cast<uint32_t>(rows.count);
     c.in_w = static_cast<uint32_t>(columns.count);
-    const std::vector<int64_t>& s = placed[kSource].strides;
-    const std::vector<int64_t>& d = placed[kResult].strides;
+    const Placed src = {placed[kSource].address, src_operand_->strides(placed[kSource].strides)};
+    const Placed dst = {placed[kResult].address, dst_operand_->strides(placed[kResult].strides)};
     const std::vector<int64_t>& v = placed[kWeights].strides;
-    set_image_strides(placed[kSource], placed[kResult], c);
+    set_image_strides(src, dst, c);
     switch (step_.mode) {
       case MxuMode::kConv:
         c.w_stride = field32(v[0]);
@@ -180,19 +187,21 @@ class MxuTiles : public TiledStep {
     c.stride_x = field_of_window(step_.stride_x);
     c.dilation_y = field_of_window(step_.dilation_y);
     c.dilation_x = field_of_window(step_.dilation_x);
-    c.pad_top = field_of_padding(y_.padding(tile[kY]));
-    c.pad_left = field_of_padding(x_.padding(tile[kX]));
+    c.pad_top = field_of_padding(y_.padding(tile[at(kY)]));
+    c.pad_left = field_of_padding(x_.padding(tile[at(kX)]));
     c.multiplier = static_cast<uint32_t>(is_channelwise(step_.mode) ? step_.multiplier : 1);
     c.params = placed[kParams].address;
-    for (int64_t n = 0; n < tile[kN].count; ++n) {
-      c.src = moved(placed[kSource].address, n * s[0]);
-      c.dst = moved(placed[kResult].address, n * d[0]);
+    for (int64_t n = 0; n < tile[at(kN)].count; ++n) {
+      c.src = moved(src.address, n * src.strides[0]);
+      c.dst = moved(dst.address, n * dst.strides[0]);
       c.weights = batched() ? moved(placed[kWeights].address, n * v[0]) : placed[kWeights].address;
       out.emplace_back(c);
     }
   }
 
  private:
+  // Where an axis is in `axes_`, tiles and sizes.
+  [[nodiscard]] size_t at(AxisIndex axis) const { return axis_of_[axis]; }
   // A command of this size, as far as its time depends on it.
   [[nodiscard]] contract::MxuCommand shape(int64_t rows, int64_t columns, int64_t channels) const {
     contract::MxuCommand c;
@@ -212,11 +221,11 @@ class MxuTiles : public TiledStep {
     const View& w = step_.weights;
     switch (step_.mode) {
       case MxuMode::kConv:
-        return {tile[kC], {0, w.dims[1]}, {0, w.dims[2]}, {0, w.dims[3]}};
+        return {tile[at(kC)], {0, w.dims[1]}, {0, w.dims[2]}, {0, w.dims[3]}};
       case MxuMode::kDepthwise:
-        return {{0, w.dims[0]}, {0, w.dims[1]}, tile[kC], {0, w.dims[3]}};
+        return {{0, w.dims[0]}, {0, w.dims[1]}, tile[at(kC)], {0, w.dims[3]}};
       case MxuMode::kMatmul:
-        return {batched() ? tile[kN] : Range{}, {0, w.dims[1]}, tile[kC]};
+        return {batched() ? tile[at(kN)] : Range{}, {0, w.dims[1]}, tile[at(kC)]};
     }
     return {};
   }
@@ -225,11 +234,11 @@ class MxuTiles : public TiledStep {
     const int64_t all = elements(w.dims) * element_size(w);
     switch (step_.mode) {
       case MxuMode::kConv:
-        return all / w.dims[0] * size[kC];
+        return all / w.dims[0] * size[at(kC)];
       case MxuMode::kDepthwise:
-        return all / w.dims[2] * size[kC];
+        return all / w.dims[2] * size[at(kC)];
       case MxuMode::kMatmul:
-        return all / w.dims[0] / w.dims[2] * size[kC] * (batched() ? size[kN] : 1);
+        return all / w.dims[0] / w.dims[2] * size[at(kC)] * (batched() ? size[at(kN)] : 1);
     }
     return 0;
   }
@@ -256,7 +265,9 @@ class MxuTiles : public TiledStep {
 
   const MxuStep& step_;
   const contract::Capabilities& capabilities_;
-  View src_, dst_;
+  View src_, dst_;  // as images
+  std::optional<ImageOperand> src_operand_, dst_operand_;
+  std::array<size_t, 4> axis_of_ = {0, 1, 2, 3};
   Window y_, x_;
 };
 

@@ -76,6 +76,7 @@ TEST(Phases, JoinNeighboursThatReadTheSameInputs) {
   EXPECT_THAT(phases_of({2, 2, 0, 8}, false), SizeIs(2));
   EXPECT_THAT(phases_of({8, 8, 0, 64}, true), SizeIs(1));
   EXPECT_THAT(phases_of({3, 2, 0, 9}, true), SizeIs(2));
+  EXPECT_THAT(phases_of({4, 2, -1, 8}, true), SizeIs(3));  // the first and the last result have no neighbour
   EXPECT_THAT(phases_of({1, 8192, 0, 8192 * 3 + 1}, false), SizeIs(2));  // one with a tap, the others without
 }
 
