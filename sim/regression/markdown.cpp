@@ -211,23 +211,27 @@ constexpr const char* kHeldBack =
     "The same with memory that does not serve all requests at once. `other requests` are trials in which a request or "
     "an\n"
     "answer came in another cycle than the schedule says.\n\n"
-    "- `mxu`, `vpu`, `dma`: requests are granted at random; the schedule of `hw/timing` (`mxu_ports`, `vpu_ports`,\n"
-    "  `dma_ports`) says under any grants which port asks in which cycle.\n"
+    "- `mxu`, `vpu`, `dma`: requests are granted at random, in every second trial by the device's crossbar; the\n"
+    "  schedule of `hw/timing` (`mxu_ports`, `vpu_ports`, `dma_ports`) says under any grants which port asks in which "
+    "cycle.\n"
     "- `scratchpad`: the requesters compete for banks, as lanes of the device's crossbar (`hw/timing/crossbar`).\n"
     "- `persistent_sram`: accesses and operations compete; the schedule is that of `sim/cosim`.\n\n";
 
 constexpr const char* kContention =
     "## What the device makes of contention\n\n"
-    "The cycles that the simulated device counts in the trials of the table before. In a job its crossbar plays all "
-    "who\n"
-    "ask for memory cycle by cycle: the ports of tiles by the schedules of `mxu` and `vpu`, which stand here under "
+    "In a job the device's crossbar (`hw/timing/crossbar`) plays all who ask for memory cycle by cycle: the ports of "
+    "tiles,\n"
+    "sides of DMA channels, operations on the variable table. Banks and the port of the persistent SRAM serve them in "
+    "turn,\n"
+    "as the RTL's arbiters do. Here its cycles stand beside the RTL's. In every second trial of `mxu`, `vpu` and `dma` "
     "the\n"
-    "grants at random of the trials, sides of DMA channels, the variable table. Banks and the port of the persistent "
-    "SRAM\n"
-    "serve them in turn, as the RTL's arbiters do. In `scratchpad` and `persistent_sram` the competitors are lanes of "
-    "that\n"
-    "crossbar: requesters; data and operations of the variable table (of the trials with power, and without bits that\n"
-    "flip). Where the differences are positive, the RTL takes longer.\n\n";
+    "device plays the work first, with the requests that it has in a job, among one to four competitors for the banks "
+    "and\n"
+    "the port; the RTL then gets exactly the grants that the crossbar made, none in any other cycle. In `scratchpad` "
+    "and\n"
+    "`persistent_sram` the competitors are lanes of that crossbar: requesters; data and operations of the variable "
+    "table (of\n"
+    "the trials with power, and without bits that flip). Where the differences are positive, the RTL takes longer.\n\n";
 
 constexpr const char* kUnmeasured =
     "What the device does not count as the RTL does, or what no RTL says:\n\n"

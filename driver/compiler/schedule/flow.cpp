@@ -29,8 +29,9 @@ std::vector<StepRange> outermost(std::vector<StepRange> ranges) {
 bool is_control(const Work& work) {
   return std::visit(Overloaded{[](const MxuStep&) { return false; }, [](const EwiseStep&) { return false; },
                                [](const PoolStep&) { return false; }, [](const ReduceStep&) { return false; },
-                               [](const CopyStep&) { return false; }, [](const DeclareStep&) { return false; },
-                               [](const LabelStep&) { return true; }, [](const BranchStep&) { return true; }},
+                               [](const CopyStep&) { return false; }, [](const GatherStep&) { return false; },
+                               [](const DeclareStep&) { return false; }, [](const LabelStep&) { return true; },
+                               [](const BranchStep&) { return true; }},
                     work);
 }
 
