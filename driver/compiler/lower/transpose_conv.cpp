@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TRANSPOSE_CONV2D: each phase of its results (phases.h) is a CONV2D of stride 1 that writes every stride-th row, and
 // every stride-th column or group of neighbouring columns. Neighbours are then channels of one pixel.
+#include <algorithm>
 #include <vector>
 
 #include "driver/compiler/lower/convolution.h"
@@ -11,6 +12,10 @@ namespace npu::compiler {
 namespace {
 
 enum Axis : size_t { kY, kX };
+
+// Rows have a step each as long as they are few. More of them are channels of a pixel, too, and DMA brings them to
+// their places.
+constexpr int64_t kMostRows = 64;
 
 TransposedAxis axis_of(const Facts& facts, const graph::Operator& op, Axis axis) {
   return {window_of(facts, op)[axis], op.attributes.stride[axis], op.attributes.out_pad[2 * axis],
@@ -51,7 +56,7 @@ class Phases {
     const TransposedAxis y_axis = axis_of(facts_, op_, kY), x_axis = axis_of(facts_, op_, kX);
     const View& dst = step_.dst;
     const bool adjacent = dst.strides[2] == dst.dims[3] * contract::element_bytes(dst.type);  // columns
-    for (const Phase& y : phases_of(y_axis, false)) {
+    for (const Phase& y : phases_of(y_axis, std::min(y_axis.stride, y_axis.kernel) > kMostRows)) {
       const View rows = part(dst, 1, y, y_axis.stride);
       if (y.taps == 0) {
         add_bias_only(emitter_, step_, rows);
@@ -78,7 +83,7 @@ class Phases {
     return result;
   }
 
-  // region: [N, rows, 1, columns, neighbours, OC]
+  // region: [N, rows, neighbours, columns, neighbours, OC]
   void add_convolution(const Phase& y, const Phase& x, const View& region) {
     MxuStep step = step_;
     step.weights = weights_of(y, x);
@@ -86,21 +91,30 @@ class Phases {
     step.kernel_w = x.taps;
     step.pad_top = y.padding;
     step.pad_left = x.padding;
-    step.dst = *reshape(region, {region.dims[0], y.count, x.count, x.width * region.dims[5]});
     const std::vector<contract::ParameterEntry> channels = step.params.entries;
-    for (int64_t j = 1; j < x.width; ++j) {
+    for (int64_t j = 1; j < y.width * x.width; ++j) {
       step.params.entries.insert(step.params.entries.end(), channels.begin(), channels.end());
     }
+    const Dims& r = region.dims;
+    const Dims image = {r[0], y.count, x.count, y.width * x.width * r[5]};
+    if (y.width == 1) {
+      step.dst = *reshape(region, image);
+      return emitter_.add(std::move(step));
+    }
+    const View made = emitter_.intermediate("rows", region.type, {r[0], r[1], r[3], r[2], r[4], r[5]});
+    step.dst = *reshape(made, image);
     emitter_.add(std::move(step));
+    emitter_.add_copy(permute(made, std::vector<int32_t>{0, 1, 3, 2, 4, 5}), region);
   }
 
-  // [neighbours * OC, taps, taps, IC]. What the operand's ends have of a group of neighbours uses weights of the group.
+  // [neighbours of y, of x, OC; taps, taps, IC], the first three as one. What the operand's ends have of a group of
+  // neighbours uses weights of the group.
   View weights_of(const Phase& y, const Phase& x) {
     const graph::Shape& shape = facts_.tensor(op_.inputs[1]).shape;  // [OC, KH, KW, IC]
-    const Dims dims = {x.width * shape[0], y.taps, x.taps, shape[3]};
+    const Dims dims = {y.width * x.width * shape[0], y.taps, x.taps, shape[3]};
     for (const Known& known : weights_) {
       const int64_t at = (x.first_tap - known.first_x) * shape[0];
-      if (known.first_y != y.first_tap || at < 0 || at + dims[0] > known.view.dims[0]) continue;
+      if (y.width > 1 || known.first_y != y.first_tap || at < 0 || at + dims[0] > known.view.dims[0]) continue;
       return slice(known.view, {at, 0, 0, 0}, dims);
     }
     View result;
@@ -112,19 +126,19 @@ class Phases {
     } else {
       result = run_time_weights(taps_of(emitter_.read(op_.inputs[1]), y, x), dims);
     }
-    weights_.push_back({y.first_tap, x.first_tap, result});
+    if (y.width == 1) weights_.push_back({y.first_tap, x.first_tap, result});
     return result;
   }
 
-  // The weights of a phase where they lie: [neighbours, OC, taps, taps, IC].
+  // The weights of a phase where they lie: [neighbours of y, of x, OC, taps, taps, IC].
   View taps_of(const View& weights, const Phase& y, const Phase& x) const {
     const auto flipped = [](const View& view, size_t dim, const Phase& phase, int64_t stride) {
       return every(view, dim, phase.first_tap + (phase.taps - 1) * stride, phase.taps, -stride);
     };
     View taps = flipped(weights, 1, y, op_.attributes.stride[kY]);
     taps = flipped(taps, 2, x, op_.attributes.stride[kX]);
-    taps.dims.insert(taps.dims.begin(), x.width);
-    taps.strides.insert(taps.strides.begin(), weights.strides[2]);
+    taps.dims.insert(taps.dims.begin(), {y.width, x.width});
+    taps.strides.insert(taps.strides.begin(), {weights.strides[1], weights.strides[2]});
     return taps;
   }
 
@@ -135,7 +149,7 @@ class Phases {
     return *reshape(dense, dims);
   }
 
-  // Weights of phases with these first taps.
+  // Weights of phases with these first taps, of one row.
   struct Known {
     int64_t first_y = 0, first_x = 0;
     View view;

@@ -153,6 +153,23 @@ TEST(TransposeConv, WritesNeighboursAsOnePixel) {
   EXPECT_EQ(module.layers[0].kernel, (std::vector<int32_t>{2, 2}));
 }
 
+// More rows than become steps of their own.
+TEST(TransposeConv, WritesManyRowsByCopies) {
+  for (const int32_t kernel : {65, 70, 135}) {
+    for (const int32_t pad : {0, -1, -5, 3, 65, -63}) {
+      for (const int32_t columns : {1, 2, 3}) {
+        Convolution how;
+        how.stride = {66, 2};
+        how.pad = {pad, -2, -1, 0};
+        how.input_zp = 9;
+        const Graph graph = transposed({2, 3, 2, 2}, {3, kernel, columns + 1}, how, DType::kInt8, kernel == 70);
+        EXPECT_EQ(compare_with_reference(graph, 1), 1) << kernel << " " << pad << " " << columns;
+        EXPECT_LT(lowered(graph).steps.size(), 50);
+      }
+    }
+  }
+}
+
 // Behind it a CONCAT of channels, as of a U-Net: columns do not lie side by side.
 TEST(TransposeConv, WritesIntoAPartOfALargerTensor) {
   for (const int32_t axis : {0, 1, 2, 3}) {
