@@ -22,15 +22,33 @@ using contract::ErrorCode;
 
 static_assert(std::endian::native == std::endian::little, "device memory is little endian and copied as it is");
 
+// Whether the stream goes anywhere but straight on.
+bool has_branches(const compiler::Program& program) {
+  const std::span<const uint32_t> words = std::span(program.commands).first(program.main_words);
+  for (size_t at = 0; at + contract::kHeaderWords <= words.size();) {
+    const contract::Header header = contract::Header::decode(words.subspan(at));
+    if (header.opcode == contract::Opcode::kBranch) return true;
+    if (header.words == 0) break;
+    at += header.words;
+  }
+  return false;
+}
+
 // Estimate: engine cycles for which a job of higher priority waits at most until this program has stopped for it. The
-// longest restore, segment and save that follow each other: what was restored runs to its next yield first.
+// longest restore, segment and save that follow each other: what was restored runs to its next yield first. With
+// branches any segment may follow another.
 uint64_t longest_stop(const compiler::Program& program) {
-  uint64_t most = 0, restore = 0;
+  uint64_t most = 0, restore = 0, longest = 0;
+  if (has_branches(program)) {
+    for (const compiler::Segment& segment : program.segments)
+      longest = std::max<uint64_t>(longest, segment.restore_cycles);
+  }
   for (const compiler::Segment& segment : program.segments) {
+    restore = std::max(restore, longest);
     most = std::max(most, restore + segment.cycles + segment.save_cycles);
     restore = segment.restore_cycles;
   }
-  return std::max(most, restore + program.tail_cycles);
+  return std::max(most, std::max(restore, longest) + program.tail_cycles);
 }
 
 void check_version(const compiler::Program& program, const contract::Capabilities& caps) {

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "hw/contract/gen/capabilities.h"
+#include "hw/model/limits.h"
 
 namespace npu::model {
 
@@ -27,6 +28,8 @@ struct NpuConfig {
   Mode mode = Mode::kTimed;
   Jitter jitter;
   // Overwrite what the last job left in the scratchpad at job start, so that no program can depend on it.
+  // Branches back after which a job is out of time.
+  uint64_t most_repeats = kMaxRepeats;
   bool poison = true;
   // Called before a job starts from its beginning: not where it goes on after a preemption, nor for a stream that saves
   // or restores one. May be empty.

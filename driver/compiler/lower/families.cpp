@@ -125,18 +125,11 @@ std::optional<Refusal> refuse_always(const Facts& facts, const graph::Operator& 
 
 std::optional<Refusal> accept_always(const Facts&, const graph::Operator&) { return std::nullopt; }
 
-// A program declares its variables once, before it does anything else.
-std::optional<Refusal> check_declare(const Facts& facts, const graph::Operator&) {
-  if (!facts.nested()) return std::nullopt;
-  return Refusal{ErrorCode::kArgumentUnsupported, "it declares a variable within control flow",
-                 "declare the variable in the block that runs first"};
-}
-
 }  // namespace
 
 const Family kUnsupportedFamily = {Kind::kUnsupported, std::nullopt, refuse_always, nullptr, nullptr};
 const Family kConstantFamily = {Kind::kConstant, std::nullopt, accept_always, nullptr, nullptr};
-const Family kDeclareFamily = {Kind::kDeclare, std::nullopt, check_declare, nullptr, nullptr};
+const Family kDeclareFamily = {Kind::kDeclare, std::nullopt, accept_always, nullptr, nullptr};
 
 std::string_view runs_on(const Family& family) {
   return family.kind == Kind::kControl ? kSequencer : runs_on(family.engine);

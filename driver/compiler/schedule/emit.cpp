@@ -392,11 +392,6 @@ class StreamWriter {
 
 }  // namespace
 
-bool is_control(const Command& command) {
-  return std::holds_alternative<contract::LabelCommand>(command.body) ||
-         std::holds_alternative<contract::BranchCommand>(command.body);
-}
-
 Stream emit(const Module& module, const Layout& layout, const contract::Capabilities& capabilities, bool contents) {
   return StreamWriter(module, layout, capabilities, contents).run();
 }

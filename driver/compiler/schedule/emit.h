@@ -24,9 +24,6 @@ struct Stream {
   std::vector<int64_t> layer_tiles;  // compute commands, one a layer
 };
 
-// A command that cuts the stream into blocks: nothing moves across it, and everything before it is done behind it.
-[[nodiscard]] bool is_control(const Command& command);
-
 // Without `contents` the constants stay empty and their offsets mean nothing: enough to estimate the stream's time.
 [[nodiscard]] Stream emit(const Module& module, const Layout& layout, const contract::Capabilities& capabilities,
                           bool contents);

@@ -33,7 +33,7 @@ class Labels {
  public:
   void note(const Command& command, uint32_t index, size_t word) {
     if (const auto* label = std::get_if<contract::LabelCommand>(&command.body)) places_[label->index] = {index, word};
-    if (is_control(command)) controls_.push_back(word);
+    if (is_control(command.body)) controls_.push_back(word);
   }
 
   // Puts places where the commands have numbers of labels.

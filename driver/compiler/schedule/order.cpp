@@ -47,7 +47,7 @@ void hoist_loads(std::vector<Command>& commands, std::vector<std::vector<ByteSet
     // A declaration touches no bytes, but the sequencer executes it in its turn.
     const bool state = reads_variable(commands[i]);
     const auto conflicts = [&](size_t other) {
-      return is_control(commands[other]) || may_conflict(footprints[i], footprints[other]) ||
+      return is_control(commands[other].body) || may_conflict(footprints[i], footprints[other]) ||
              (state && is_declaration(commands[other]));
     };
     while (at > limit && std::none_of(before[at].begin(), before[at].end(), conflicts) && !conflicts(anchors[at - 1]))

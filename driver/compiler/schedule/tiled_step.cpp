@@ -63,6 +63,10 @@ const contract::Header& header_of(const Body& body) {
   return std::visit([](const auto& command) -> const contract::Header& { return command.header; }, body);
 }
 
+bool is_control(const Body& body) {
+  return std::holds_alternative<contract::LabelCommand>(body) || std::holds_alternative<contract::BranchCommand>(body);
+}
+
 int32_t field32(int64_t value) {
   if (value != static_cast<int32_t>(value)) beyond_field(value);
   return static_cast<int32_t>(value);

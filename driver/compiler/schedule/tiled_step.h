@@ -122,6 +122,8 @@ class TiledStep {
 
 [[nodiscard]] contract::Header& header_of(Body& body);
 [[nodiscard]] const contract::Header& header_of(const Body& body);
+// Whether a command cuts the stream into blocks: nothing moves across it, and everything before it is done behind it.
+[[nodiscard]] bool is_control(const Body& body);
 
 // `address` moved by `bytes`.
 [[nodiscard]] contract::Address moved(contract::Address address, int64_t bytes);

@@ -100,8 +100,8 @@ void set_tokens(std::vector<Command>& commands, const std::vector<std::vector<By
     contract::Header& header = header_of(commands[i].body);
     header.wait.fill(0);
     const Queue queue = header.queue;
-    if (is_control(commands[i])) histories.clear();  // it waits for all that is before it
-    if (!contract::engine_of(queue)) continue;       // the sequencer's own commands wait for nothing
+    if (is_control(commands[i].body)) histories.clear();  // it waits for all that is before it
+    if (!contract::engine_of(queue)) continue;            // the sequencer's own commands wait for nothing
     const auto count = static_cast<int32_t>(completed[queue].size()) + 1;
 
     Clock need;

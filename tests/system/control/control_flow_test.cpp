@@ -29,6 +29,7 @@ struct Machine {
   uint32_t scratchpad;  // bytes; 0: the preset's
   uint32_t graphs;
   int64_t width = 6;  // of their values
+  bool two_places = false;
 };
 
 presets::Preset preset_of(const Machine& machine) {
@@ -41,6 +42,8 @@ class RandomControl : public testing::TestWithParam<Machine> {};
 
 TEST_P(RandomControl, EqualsTheReference) {
   runtime::Device device = open_graph_device(preset_of(GetParam()));
+  runtime::ContextOptions context;
+  context.double_buffer = GetParam().two_places;
   std::mt19937 random(3);
   int64_t compared = 0;
   for (uint32_t seed = 1; seed <= GetParam().graphs && !HasFailure(); ++seed) {
@@ -48,7 +51,7 @@ TEST_P(RandomControl, EqualsTheReference) {
     const graph::Graph graph = compiler::testing::random_control(seed, GetParam().width);
     graph::validate(graph);
     try {
-      EXPECT_TRUE(equals_reference(graph, device, random, compared));
+      EXPECT_TRUE(equals_reference(graph, device, random, compared, context));
     } catch (const Error& error) {
       ADD_FAILURE() << error.what();
     }
@@ -59,9 +62,11 @@ TEST_P(RandomControl, EqualsTheReference) {
 
 INSTANTIATE_TEST_SUITE_P(Machines, RandomControl,
                          testing::Values(Machine{"edge", 0, 200}, Machine{"nano", 0, 150},
-                                         Machine{"edge", 16384, 60, 1500}, Machine{"nano", 16384, 60, 3000}),
+                                         Machine{"edge", 16384, 60, 1500}, Machine{"nano", 16384, 60, 3000},
+                                         Machine{"nano", 0, 100, 6, true}),
                          [](const auto& info) {
-                           return std::string(info.param.preset) + "_" + std::to_string(info.param.scratchpad);
+                           return std::string(info.param.preset) + "_" + std::to_string(info.param.scratchpad) +
+                                  (info.param.two_places ? "_two_places" : "");
                          });
 
 graph::Value integers(const graph::Shape& shape, const std::vector<int32_t>& numbers) {

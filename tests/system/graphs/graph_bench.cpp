@@ -21,9 +21,12 @@ runtime::Device open_graph_device(const presets::Preset& machine) {
   return runtime::Device::open(platform::open_tlm_device(options), driver);
 }
 
-bool equals_reference(const graph::Graph& graph, runtime::Device& device, std::mt19937& random, int64_t& compared) {
-  runtime::Context context = device.create_context();
-  runtime::LoadedProgram program = context.load(compiler::compile(graph, device.capabilities()));
+bool equals_reference(const graph::Graph& graph, runtime::Device& device, std::mt19937& random, int64_t& compared,
+                      const runtime::ContextOptions& options) {
+  runtime::Context context = device.create_context(options);
+  compiler::Options compiling;
+  compiling.schedule.two_places = options.double_buffer;
+  runtime::LoadedProgram program = context.load(compiler::compile(graph, device.capabilities(), compiling));
   runtime::Job job = program.create_job();
   reference::Context state;
   for (int invocation = 0; invocation < 2; ++invocation) {

@@ -17,6 +17,6 @@ namespace npu::test {
 // Compiles the graph for the device and runs it twice with random inputs; adds the elements compared. False where the
 // reference calls it unpredictable.
 [[nodiscard]] bool equals_reference(const graph::Graph& graph, runtime::Device& device, std::mt19937& random,
-                                    int64_t& compared);
+                                    int64_t& compared, const runtime::ContextOptions& options = {});
 
 }  // namespace npu::test

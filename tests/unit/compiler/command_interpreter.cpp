@@ -54,6 +54,7 @@ CommandInterpreter::CommandInterpreter(const Program& program, const contract::C
   std::vector<uint32_t> complete(variables_.size());
   for (const std::span<const uint32_t> words : commands_) {
     complete_before_.push_back(complete);
+    branches_ |= contract::Header::decode(words).opcode == contract::Opcode::kBranch;
     for (uint32_t variable : completes(words)) ++complete[variable];
   }
 }
@@ -246,7 +247,8 @@ void CommandInterpreter::check_yield(const contract::YieldCommand& yield) {
 }
 
 std::vector<uint8_t>& CommandInterpreter::place_of(uint32_t variable, bool write) {
-  const uint32_t before = complete_before_[current_][variable];
+  // In loops a command runs behind as many writes as there were: only straight streams have an order to check.
+  const uint32_t before = branches_ ? variables_[variable].completed : complete_before_[current_][variable];
   if (variables_[variable].completed != before) complain("not in order with what completes a write of the variable");
   return variables_[variable].places[two_places_ ? (before + (write ? 1 : 0)) % 2 : 0];
 }

@@ -70,6 +70,7 @@ class CommandInterpreter {
   const bool two_places_;
   std::vector<State> variables_;
   std::vector<std::vector<uint32_t>> complete_before_;  // writes of each variable, by command, in stream order
+  bool branches_ = false;
   std::vector<uint8_t> nowhere_;
   size_t current_ = 0;
 };

@@ -138,14 +138,25 @@ TEST(Support, RefusesShiftsOutOfRange) {
   expect_refused(b, ErrorCode::kArgumentUnsupported, "RESCALE", "shift of 63");
 }
 
-TEST(Support, RefusesControlFlowEvenIfNobodyReadsIt) {
+TEST(Support, RefusesWhatIsInControlFlowEvenIfNobodyReadsIt) {
   GraphBuilder body("body"), b;
-  body.output(body.input("i", DType::kInt32, {}));
+  const TensorId i = body.input("i", DType::kInt32, {});
+  body.output(body.cast(body.cast(i, DType::kFp32), DType::kInt32));
   const TensorId x = b.input("x", DType::kInt32, {});
   b.add_region(std::move(body));
   b.cond_if(b.op(Op::kEqual, {x, x}), {x}, "body", "body");
   b.output(x);
-  expect_refused(b, ErrorCode::kOperatorUnsupported, "COND_IF", "no engine");
+  expect_refused(b, ErrorCode::kTypeUnsupported, "COND_IF", "block 'body'");
+}
+
+TEST(Support, RefusesDeclarationsInControlFlow) {
+  GraphBuilder body("body"), b;
+  body.output(body.input("i", DType::kInt32, {}));
+  body.declare(body.variable("v", DType::kInt32, {}, std::vector<double>{1}));
+  const TensorId x = b.input("x", DType::kInt32, {});
+  b.add_region(std::move(body));
+  b.output(b.cond_if(b.op(Op::kEqual, {x, x}), {x}, "body", "body")[0]);
+  expect_refused(b, ErrorCode::kArgumentUnsupported, "COND_IF", "declares a variable within control flow");
 }
 
 TEST(Support, RefusesABadShiftOfMul) {

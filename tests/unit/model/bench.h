@@ -83,6 +83,7 @@ struct BenchOptions {
   Answer answer = Answer::kUpdated;
   bool dmi = true;
   uint64_t memory_bytes = 1 << 20;
+  uint64_t most_repeats = kMaxRepeats;
   bool poison = false;  // so that a job can read what the one before left
 };
 
@@ -119,6 +120,7 @@ class Hardware : public sc_core::sc_module {
     config.mode = options.mode;
     config.jitter = options.jitter;
     config.poison = options.poison;
+    config.most_repeats = options.most_repeats;
     config.job_started = [this] { ++jobs_started; };
     return config;
   }
