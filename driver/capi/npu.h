@@ -53,7 +53,7 @@ extern "C" {
 #endif
 
 #define NPU_API_VERSION_MAJOR 1u
-#define NPU_API_VERSION_MINOR 2u
+#define NPU_API_VERSION_MINOR 3u
 #define NPU_API_VERSION (NPU_API_VERSION_MAJOR << 16 | NPU_API_VERSION_MINOR)
 
 // Version of the library that runs, which may be newer than that of this header: equal major, minor not smaller.
@@ -97,6 +97,7 @@ enum {
   NPU_STATUS_BUDGET_EXCEEDED = 0x405,  // also: the host has not enough memory
   NPU_STATUS_CONTEXTS_FULL = 0x406,
   NPU_STATUS_QUEUE_FULL = 0x407,
+  NPU_STATUS_LOOP_LIMIT = 0x408,  // a job's: it was stopped in a loop
   // The device stopped a job, or does not work.
   NPU_STATUS_FAULT_BAD_COMMAND = 0x501,
   NPU_STATUS_FAULT_BAD_REGION = 0x502,
