@@ -8,6 +8,7 @@
 #include <numeric>
 #include <string>
 
+#include "sim/generator/random_control.h"
 #include "sim/generator/random_convolutions.h"
 #include "sim/generator/random_instance.h"
 #include "sim/generator/random_resize.h"
@@ -251,6 +252,13 @@ void variable(const Instance& i) {
   i.give(mixed);
 }
 
+void cond_if(const Instance& i) {
+  for (const TensorId id : random_cond_if(i.net)) i.give(id);
+}
+void while_loop(const Instance& i) {
+  for (const TensorId id : random_while_loop(i.net)) i.give(id);
+}
+
 struct Maker {
   Op op;
   void (*make)(const Instance&);
@@ -310,6 +318,8 @@ constexpr Maker kMakers[] = {
     {Op::kConst, constant},
     {Op::kConstShape, reshape},
     {Op::kIdentity, identity},
+    {Op::kCondIf, cond_if},
+    {Op::kWhileLoop, while_loop},
     {Op::kVariable, variable},
     {Op::kVariableWrite, variable},
     {Op::kVariableRead, variable},
