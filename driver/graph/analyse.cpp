@@ -170,6 +170,7 @@ int64_t macs(const Block& block, const Operator& op) {
     case Op::kTransposeConv2d: {
       const Shape &weight = block.tensors[op.inputs[1]].shape, &result = block.tensors[op.outputs[0]].shape;
       const Attributes& a = op.attributes;
+      if (a.stride[0] < 1 || a.stride[1] < 1) return 0;  // a REQUIRE of its execution
       const int64_t y = transposed_taps(result[1], weight[1], a.stride[0], a.out_pad[0]);
       const int64_t x = transposed_taps(result[2], weight[2], a.stride[1], a.out_pad[2]);
       return times(times(result[0], times(result[3], weight[3])), times(y, x));

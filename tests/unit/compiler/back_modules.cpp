@@ -280,7 +280,8 @@ void ModuleBuilder::gather(const View& table, const View& rows, bool scatter) {
     std::iota(chosen.begin(), chosen.end(), 0);
     std::shuffle(chosen.begin(), chosen.end(), random);
     for (int64_t w = 0; w < count; ++w) {
-      const int32_t row = scatter ? chosen[static_cast<size_t>(w)] : static_cast<int32_t>(pick(0, choices - 1));
+      // As many as there are indices for, and some of them again.
+      const int32_t row = chosen[static_cast<size_t>(w < choices ? w : pick(0, choices - 1))];
       std::memcpy(data.data() + (n * count + w) * 4, &row, 4);
     }
   }

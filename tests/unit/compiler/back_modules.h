@@ -47,7 +47,8 @@ class ModuleBuilder {
   void table(const View& src, const View& dst);
   void reduce(contract::ReduceOp op, const View& src, const View& dst);
   void copy(const View& src, const View& dst, bool commit = false);
-  // `rows` [N,W,C] from the table [N,K,C], or, with `scatter`, into it, by random constants: rows of their own there.
+  // `rows` [N,W,C] from the table [N,K,C], or, with `scatter`, into it (W <= K), by constants in random order: each row
+  // once, before any is chosen again.
   void gather(const View& table, const View& rows, bool scatter);
   void fill(const View& dst, uint64_t value);
 

@@ -154,8 +154,9 @@ class Generator {
     };
     const int64_t choices = src.dims[1] * src.dims[2];
     if (chance(50)) {
-      const View dst =
-          b_.tensor({src.dims[0], 1, chance(10) ? b_.pick(250, 600) : size(20), src.dims[3]}, Element::kI8, output);
+      // All pixels in another order, a few of them, or more than one command has room for.
+      const int64_t count = chance(60) ? choices : chance(20) ? b_.pick(250, 600) : size(20);
+      const View dst = b_.tensor({src.dims[0], 1, count, src.dims[3]}, Element::kI8, output);
       b_.gather(pixels(src), pixels(dst), false);
       return done(dst);
     }
