@@ -587,7 +587,7 @@ NPU_EXPORT npu_status npu_job_run(npu_job* job, npu_error** error);
 // alone.
 NPU_EXPORT npu_status npu_job_cancel(npu_job* job, npu_error** error);
 // Commands that the device has completed so far, of npu_program_info's command_count; at most as many as it has records
-// for.
+// for. Those of a loop count in each iteration, those of a block that does not run never.
 NPU_EXPORT npu_status npu_job_commands_done(npu_job* job, uint64_t* count, npu_error** error);
 
 // Data of an output of the last execution; `size` must be its bytes. NPU_STATUS_WRONG_ORDER unless it ended well.

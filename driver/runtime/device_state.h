@@ -149,6 +149,7 @@ class ProgramState {
 
   const std::shared_ptr<ContextState> context;
   const compiler::Program program;
+  const bool branches;  // the stream goes anywhere but straight on
   std::vector<DramBlock> blocks;
   // Table index of each variable, as the commands in device memory name it; nullopt before they are written.
   std::optional<std::vector<uint32_t>> bound_variables;

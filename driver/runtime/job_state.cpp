@@ -267,7 +267,8 @@ JobListener::Progress JobState::progress() {
   const uint64_t done = commands_done(), all = program->program.command_count;
   // Once the buffer is full, nothing shows whether more commands complete.
   const bool shown = options.events && (done < program->program.event_capacity || done == all);
-  return {done, shown, options.events && done == all};
+  // With branches a job may complete more commands than the stream has, or fewer.
+  return {done, shown, options.events && !program->branches && done == all};
 }
 
 // The device writes a record per completed command, one behind the other, as long as there is room.

@@ -22,9 +22,9 @@ using contract::ErrorCode;
 
 static_assert(std::endian::native == std::endian::little, "device memory is little endian and copied as it is");
 
-// Whether the stream goes anywhere but straight on.
 bool has_branches(const compiler::Program& program) {
-  const std::span<const uint32_t> words = std::span(program.commands).first(program.main_words);
+  const size_t size = std::min<size_t>(program.main_words, program.commands.size());  // unchecked as yet
+  const std::span<const uint32_t> words = std::span(program.commands).first(size);
   for (size_t at = 0; at + contract::kHeaderWords <= words.size();) {
     const contract::Header header = contract::Header::decode(words.subspan(at));
     if (header.opcode == contract::Opcode::kBranch) return true;
@@ -37,9 +37,9 @@ bool has_branches(const compiler::Program& program) {
 // Estimate: engine cycles for which a job of higher priority waits at most until this program has stopped for it. The
 // longest restore, segment and save that follow each other: what was restored runs to its next yield first. With
 // branches any segment may follow another.
-uint64_t longest_stop(const compiler::Program& program) {
+uint64_t longest_stop(const compiler::Program& program, bool branches) {
   uint64_t most = 0, restore = 0, longest = 0;
-  if (has_branches(program)) {
+  if (branches) {
     for (const compiler::Segment& segment : program.segments)
       longest = std::max<uint64_t>(longest, segment.restore_cycles);
   }
@@ -216,7 +216,7 @@ void write_segments(Hal& hal, uint64_t address, std::span<const compiler::Segmen
 }  // namespace
 
 ProgramState::ProgramState(std::shared_ptr<ContextState> context_state, compiler::Program loaded)
-    : context(std::move(context_state)), program(std::move(loaded)) {
+    : context(std::move(context_state)), program(std::move(loaded)), branches(has_branches(program)) {
   DeviceState& device = *context->device;
   check_version(program, device.caps);
   check_ports(program.inputs, program.input_bytes, "input");
@@ -292,7 +292,7 @@ uint64_t LoadedProgram::blocking_cycles() const {
   if (device.sees_core) return 0;
   const uint64_t firmware = uint64_t{kMostFirmwareBlocking} * device.caps.clock_mhz;
   const uint32_t divisor = device.caps.cpu_clock_mhz;
-  return longest_stop(state_->program) + (firmware + divisor - 1) / divisor;
+  return longest_stop(state_->program, state_->branches) + (firmware + divisor - 1) / divisor;
 }
 
 }  // namespace npu::runtime

@@ -380,7 +380,8 @@ class Job {
   // flight.
   void cancel();
 
-  // Commands that the device has completed so far, of Program::command_count; for progress. 0 when the job does not run
+  // Commands that the device has completed so far, of Program::command_count; for progress. Those of a loop count in
+  // each iteration, those of a block that does not run never. 0 when the job does not run
   // or records no events; Program::event_capacity at most.
   [[nodiscard]] uint64_t commands_done() const;
 

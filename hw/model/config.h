@@ -27,9 +27,9 @@ struct NpuConfig {
   contract::Capabilities caps;
   Mode mode = Mode::kTimed;
   Jitter jitter;
-  // Overwrite what the last job left in the scratchpad at job start, so that no program can depend on it.
   // Branches back after which a job is out of time.
   uint64_t most_repeats = kMaxRepeats;
+  // Overwrite what the last job left in the scratchpad at job start, so that no program can depend on it.
   bool poison = true;
   // Called before a job starts from its beginning: not where it goes on after a preemption, nor for a stream that saves
   // or restores one. May be empty.

@@ -23,7 +23,7 @@ void EventRecorder::record(contract::Event event) {
     event.store(bytes.data());
     memory_.debug_write(base_ + uint64_t{count_} * contract::Event::kBytes, bytes);
   }
-  ++count_;
+  if (count_ != UINT32_MAX) ++count_;
 }
 
 }  // namespace npu::model

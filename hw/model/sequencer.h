@@ -9,8 +9,8 @@
 // time always. A branch that is taken waits for what memory owes the prefetch, and the stream is read anew from its
 // target on. Counters of queue `sequencer`: busy while decoding and for operations on the variable table, stalled while
 // waiting for the stream, a FIFO, tokens or, at labels and branches, queues, idle from the command on that ends the
-// job. Bytes asked are the words of the stream from where the job started; if it stops at a yield, all that the
-// prefetch asked for by then.
+// job. Bytes asked are the words of the stream from where the job started; if it stops at a yield or
+// branches, all that the prefetch asked for by then.
 //
 // Job start: cycle 0. Job end: the cycle at which the last command has completed, or at which all units have given up.
 #pragma once

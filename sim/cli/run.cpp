@@ -115,7 +115,7 @@ void run_all(const workload::InputData& inputs, runtime::Job& job, uint32_t comm
     back_ends.begin_invocation(static_cast<uint64_t>(i));
     job.start();
     while (!job.wait(kPatience)) {
-      progress.part(static_cast<double>(job.commands_done()) / std::max(commands, 1u));
+      progress.part(std::min(1.0, static_cast<double>(job.commands_done()) / std::max(commands, 1u)));
       console.show(device);
     }
     const runtime::RunResult& result = job.result();

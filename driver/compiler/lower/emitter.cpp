@@ -141,7 +141,13 @@ void Emitter::describe(const graph::Operator& op, Layer& layer) const {
 }
 
 void Emitter::begin_layer(Layer layer) {
-  while (!emission_.layer_names.insert(layer.name).second) layer.name += "_copy";
+  if (const auto [named, fresh] = emission_.layer_names.try_emplace(layer.name, 1); !fresh) {
+    const std::string copy = layer.name + "_copy";
+    for (uint32_t& number = named->second;; ++number) {
+      layer.name = number == 1 ? copy : copy + std::to_string(number);
+      if (emission_.layer_names.try_emplace(layer.name, 1).second) break;
+    }
+  }
   layer_ = static_cast<uint32_t>(module_.layers.size());
   module_.layers.push_back(std::move(layer));
 }

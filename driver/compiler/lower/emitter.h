@@ -4,7 +4,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,11 +19,11 @@ namespace npu::compiler {
 // What the emitters of a graph's blocks make together.
 struct Emission {
   Module module;
-  std::map<std::string, BufferId> variables;  // by identity
-  std::map<std::string, BufferId> blobs;      // by content
-  std::set<std::string> layer_names;
-  uint32_t labels = 0;           // used so far
-  uint32_t most_iterations = 0;  // of a loop
+  std::map<std::string, BufferId> variables;    // by identity
+  std::map<std::string, BufferId> blobs;        // by content
+  std::map<std::string, uint32_t> layer_names;  // and the number of the next copy
+  uint32_t labels = 0;                          // used so far
+  uint32_t most_iterations = 0;                 // of a loop
 };
 
 // One for each block, and of the blocks that control flow names one for each time that it does.

@@ -239,6 +239,7 @@ bool is_candidate(const Module& module, const Step& step) {
   if (copy == nullptr || !step.commit || copy->fill) return false;
   const Buffer& from = module.buffers[copy->src.buffer];
   const Buffer& to = module.buffers[copy->dst.buffer];
+  if (from.on_chip) return false;  // a branch reads it in the scratchpad
   return from.kind == BufferKind::kIntermediate && from.bytes == to.bytes && !module.variables[to.index].in_dram &&
          covers(copy->src, static_cast<int64_t>(from.bytes)) && covers(copy->dst, static_cast<int64_t>(to.bytes));
 }

@@ -98,13 +98,20 @@ class StreamWriter {
       case contract::BranchMode::kAlways:
         break;
       case contract::BranchMode::kIfFalse:
-        c.condition = moved(home_address(step.condition.buffer), step.condition.offset);
+        c.condition = on_chip_address(step.condition);
         break;
       case contract::BranchMode::kRepeat:
-        c.counter = moved(home_address(step.counter.buffer), step.counter.offset);
+        c.counter = on_chip_address(step.counter);
         break;
     }
     append(c, Queue::kSequencer, Part::kCompute);
+  }
+
+  // Of what a branch reads itself.
+  [[nodiscard]] contract::Address on_chip_address(const View& view) {
+    const contract::Address address = moved(home_address(view.buffer), view.offset);
+    NPU_CHECK(address.region == contract::Region::kScratchpad);
+    return address;
   }
 
   void tiled_step(size_t s) {

@@ -24,7 +24,8 @@ struct Yields {
 // half of each segment the one with the fewest live bytes, of equals the latest. A job that passes a point has commands
 // in its queues that must end before it can stop at the next, so a segment's cycles count from when the sequencer
 // leaves the point, not from when the queues are through. `live`: bytes before each command. A loop has a point behind
-// the label that it begins with, so that each iteration passes one.
+// the label that it begins with, so that each iteration passes one. Cycles count along the stream: a branch forward
+// goes past the points of what it skips.
 [[nodiscard]] Yields choose_yields(const std::vector<Command>& commands, const Timeline& timeline,
                                    const std::vector<int64_t>& live, uint32_t segment_cycles);
 // A stream that cannot be stopped.

@@ -191,6 +191,21 @@ TEST_P(Loops, WriteVariablesThatLaterIterationsRead) {
   EXPECT_EQ(run(main.build(), {integers({1}, {4})})[2].bytes, integers({1}, {110}).bytes);
 }
 
+// The branch reads its condition in the scratchpad, wherever else the value goes.
+TEST_P(Loops, AreNotConfusedByAConditionThatAVariableKeeps) {
+  GraphBuilder main, then("then"), otherwise("else");
+  const TensorId a = main.input("a", DType::kInt32, {1});
+  const TensorId flag = main.op(Op::kGreater, {a, main.constant(DType::kInt32, {1}, {0})});
+  main.write(main.variable("kept", DType::kBool, {1}, std::vector<double>{0}), flag);
+  then.output(then.add(then.input("a", DType::kInt32, {1}), then.constant(DType::kInt32, {1}, {10})));
+  otherwise.output(one_less(otherwise, otherwise.input("a", DType::kInt32, {1})));
+  main.add_region(std::move(then));
+  main.add_region(std::move(otherwise));
+  main.output(main.cond_if(flag, {a}, "then", "else")[0]);
+  const graph::Graph graph = main.build();
+  for (const int32_t n : {-5, 0, 1, 7}) expect_reference(graph, {integers({1}, {n})});
+}
+
 INSTANTIATE_TEST_SUITE_P(Machines, Loops, testing::Values("edge", "nano"));
 
 TEST(ControlRefusals, NameTheBlockTheOperatorAndTheWayOut) {
