@@ -2,13 +2,17 @@
 // `npu conformance`: a tree of official conformance tests, several at a time.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 
 #include "driver/graph/file.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
+#include "hw/presets/preset.h"
 #include "sim/cli/command.h"
+#include "sim/cli/conformance_device.h"
 #include "sim/cli/options.h"
 #include "sim/conformance/suite.h"
 #include "sim/tool/report_files.h"
@@ -28,17 +32,20 @@ namespace {
 
 constexpr CommandHelp kConformanceHelp = {
     "npu conformance DIR [options]",
-    "Runs every conformance test below DIR (a folder with a desc.json) on the software reference and judges the\n"
-    "results as the descriptors say: illegal graphs have to be refused, exact results have to be equal, and Arm's\n"
+    "Runs every conformance test below DIR (a folder with a desc.json) on the software reference or the simulated NPU\n"
+    "and judges the results as the descriptors say: illegal graphs have to be refused, exact results have to be equal, "
+    "and Arm's\n"
     "checker judges the rest. The exit status is 7 unless all of them pass. tests/conformance/run.sh makes the tests,\n"
     "below build/conformance; folders there that are not finished, *.partial, are left out.",
     "  npu conformance build/conformance\n"
     "  npu conformance build/conformance --operator CONV2D --jobs 4\n"
+    "  npu conformance build/conformance --on device --config nano\n"
     "  npu conformance build/conformance --filter ERRORIF --json results.json --junit results.xml\n"};
 
 struct ConformanceOptions {
   conformance::Selection selection;
-  std::string junit, json;
+  bool on_device = false, timed = false;
+  std::string config, junit, json;
   size_t jobs = 1;
   bool quiet = false;
 };
@@ -47,17 +54,28 @@ std::string text_of(const po::variables_map& values, const char* option) {
   return values.count(option) > 0 ? values[option].as<std::string>() : "";
 }
 
+// The value of an option, which is one of two; the first where it is not given.
+std::string one_of(const po::variables_map& values, const char* option, const std::array<std::string, 2>& known) {
+  if (values.count(option) == 0) return known[0];
+  const std::string value = text_of(values, option);
+  if (std::find(known.begin(), known.end(), value) != known.end()) return value;
+  throw Error(ErrorCode::kBadOption, fmt::format("--{} knows {} and {}, not {}", option, in_quotes(known[0]),
+                                                 in_quotes(known[1]), in_quotes(value)));
+}
+
 std::optional<ConformanceOptions> parse_options(const Arguments& arguments) {
   po::options_description options, hidden;
   po::positional_options_description positional;
   const auto text = [] { return po::value<std::string>(); };
-  options.add_options()                                                                         //
-      ("on", text()->value_name("WHAT"), "what runs the tests: reference (default)")            //
-      ("filter", text()->value_name("REGEX"), "only tests with a match in their name")          //
-      ("operator", text()->value_name("OP"), "only tests of an operator, such as CONV2D")       //
-      ("jobs,j", text()->value_name("N"), "tests at a time; by default as many as processors")  //
-      ("junit", text()->value_name("FILE"), "write the results as JUnit XML")                   //
-      ("json", text()->value_name("FILE"), "write the results as JSON")                         //
+  options.add_options()                                                                             //
+      ("on", text()->value_name("WHAT"), "what runs the tests: reference (default) or device")      //
+      ("config,c", text()->value_name("NAME|FILE"), "the machine of --on device; edge by default")  //
+      ("mode", text()->value_name("MODE"), "of --on device: functional (default) or timed")         //
+      ("filter", text()->value_name("REGEX"), "only tests with a match in their name")              //
+      ("operator", text()->value_name("OP"), "only tests of an operator, such as CONV2D")           //
+      ("jobs,j", text()->value_name("N"), "tests at a time; by default as many as processors")      //
+      ("junit", text()->value_name("FILE"), "write the results as JUnit XML")                       //
+      ("json", text()->value_name("FILE"), "write the results as JSON")                             //
       ("quiet,q", "no progress");
   hidden.add_options()("dir", text());
   positional.add("dir", 1);
@@ -70,8 +88,13 @@ std::optional<ConformanceOptions> parse_options(const Arguments& arguments) {
   result.junit = text_of(*values, "junit");
   result.json = text_of(*values, "json");
   result.quiet = values->count("quiet") > 0;
-  if (const std::string on = text_of(*values, "on"); !on.empty() && on != "reference") {
-    throw Error(ErrorCode::kBadOption, fmt::format("--on knows only 'reference', not {}", in_quotes(on)));
+  result.on_device = one_of(*values, "on", {"reference", "device"}) == "device";
+  result.timed = one_of(*values, "mode", {"functional", "timed"}) == "timed";
+  result.config = values->count("config") > 0 ? text_of(*values, "config") : "edge";
+  for (const char* option : {"config", "mode"}) {
+    if (!result.on_device && values->count(option) > 0) {
+      throw Error(ErrorCode::kBadOption, fmt::format("--{} is for --on device", option));
+    }
   }
   result.jobs = parse_jobs(text_of(*values, "jobs"));
   return result;
@@ -91,10 +114,14 @@ int run_and_report(const ConformanceOptions& options) {
   tool::check_report_files({{"--json", options.json}, {"--junit", options.junit}});
   for (const std::string& file : {options.json, options.junit}) check_beside_tests(file);
   std::vector<conformance::Result> results = conformance::select_tests(options.selection);
-  conformance::judge_all(results, options.jobs, options.quiet);
+  std::optional<ConformanceDevice> device;
+  if (options.on_device) device.emplace(presets::load_preset(options.config), options.timed);
+  const size_t jobs = device ? std::min(options.jobs, ConformanceDevice::kMostJobs) : options.jobs;
+  conformance::judge_all(results, device ? device->runner() : conformance::reference_runner(), jobs, options.quiet);
   tool::StagedFiles files;
   if (!options.junit.empty()) files.write(options.junit, conformance::to_junit_text(results));
-  if (!options.json.empty()) files.write(options.json, conformance::to_json_text(results));
+  if (!options.json.empty())
+    files.write(options.json, conformance::to_json_text(results, device ? options.config : ""));
   files.commit();
   say("{}", conformance::to_table(results));
   return conformance::all_passed(results) ? 0 : contract::exit_status(ErrorCode::kElementsDiffer);

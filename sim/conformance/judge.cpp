@@ -33,7 +33,7 @@ Verdict broken(std::string reason) { return {Outcome::kBroken, std::move(reason)
 
 std::string with_code(const Error& error) { return fmt::format("{} [{}]", error.what(), contract::name(error.code())); }
 
-// What the reference's refusal means for a test. An unpredictable result is no refusal: only an illegal graph is one.
+// What a refusal means for a test. An unpredictable result is no refusal: only an illegal graph is one.
 Verdict refused(const ConformanceTest& test, const Error& error) {
   switch (error.code()) {
     case ErrorCode::kCannotRead:
@@ -122,11 +122,11 @@ Verdict judge_outputs(const ConformanceTest& test, const workload::Network& netw
   return {};
 }
 
-Verdict run_and_judge(const ConformanceTest& test, const workload::Network& network, OfficialChecker& checker) {
+Verdict run_and_judge(const ConformanceTest& test, const workload::Network& network, const Run& run,
+                      OfficialChecker& checker) {
   // The suite is made for level 8K, where nesting that is too deep is an error.
   graph::check_level(network.graph, graph::Level::k8K);
-  reference::Context context;
-  const std::vector<graph::Value> values = reference::run(network.graph, read_inputs(test, network), context);
+  const std::vector<graph::Value> values = run(network, read_inputs(test, network));
   if (test.expected_failure) return failed("the graph is illegal, but it ran");
   return judge_outputs(test, network, values, checker);
 }
@@ -201,12 +201,19 @@ Verdict OfficialChecker::judge(const ConformanceTest& test, const TestOutput& ou
                             process.status, last_line(process.output)));
 }
 
-Verdict judge(const ConformanceTest& test, OfficialChecker& checker) {
+Run reference_runner() {
+  return [](const workload::Network& network, const std::vector<graph::Value>& inputs) {
+    reference::Context context;
+    return reference::run(network.graph, inputs, context);
+  };
+}
+
+Verdict judge(const ConformanceTest& test, const Run& run, OfficialChecker& checker) {
   std::string types;
   Verdict verdict = guarded(test, [&] {
     const workload::Network network = workload::load_network(test.network);
     types = types_tested(test, network.graph);
-    return run_and_judge(test, network, checker);
+    return run_and_judge(test, network, run, checker);
   });
   verdict.types = std::move(types);
   return verdict;

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// One conformance test: run on the software reference, judged as its descriptor says.
+// One conformance test: run, and judged as its descriptor says.
 #pragma once
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <vector>
 
+#include "driver/graph/value.h"
 #include "sim/conformance/descriptor.h"
 #include "sim/tool/temporary_folder.h"
+#include "sim/workload/network.h"
 
 namespace npu::conformance {
 
 enum class Outcome {
   kPassed,
   kFailed,
-  kUnsupported,  // the reference lacks an operator, a type or a feature
+  kUnsupported,  // what runs the test lacks an operator, a type or a feature
   kBroken,       // the test itself cannot be judged: descriptor, data, goldens or checker
 };
 
@@ -44,8 +48,15 @@ class OfficialChecker {
   std::atomic<uint64_t> next_{0};
 };
 
-// Runs and judges with variables cleared; what goes wrong is part of the verdict. Integers and truth values that have
+// Runs a network on inputs, one an input of it, with variables cleared; gives a value an output. For several threads at
+// once. Throws Error where it refuses.
+using Run = std::function<std::vector<graph::Value>(const workload::Network&, const std::vector<graph::Value>&)>;
+
+// On the software reference.
+[[nodiscard]] Run reference_runner();
+
+// Runs and judges; what goes wrong is part of the verdict. Integers and truth values that have
 // to be exact are compared here, everything else is left to the checker.
-[[nodiscard]] Verdict judge(const ConformanceTest& test, OfficialChecker& checker);
+[[nodiscard]] Verdict judge(const ConformanceTest& test, const Run& run, OfficialChecker& checker);
 
 }  // namespace npu::conformance

@@ -122,8 +122,11 @@ std::string to_table(const std::vector<Result>& results) {
   return text + row("all", totals(results));
 }
 
-std::string to_json_text(const std::vector<Result>& results) {
-  Json document = {{"schema", "npu-conformance"}, {"schema_version", kSchemaVersion}, {"on", "reference"}};
+std::string to_json_text(const std::vector<Result>& results, const std::string& machine) {
+  Json document = {{"schema", "npu-conformance"},
+                   {"schema_version", kSchemaVersion},
+                   {"on", machine.empty() ? "reference" : "device"}};
+  if (!machine.empty()) document["machine"] = machine;
   document.update(to_json(totals(results)));
   document["operators"] = to_json(by_operator(results));
   document["requirements"] = to_json(by_requirement(results));

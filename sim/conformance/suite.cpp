@@ -76,13 +76,13 @@ std::vector<Result> select_tests(const Selection& selection) {
   return results;
 }
 
-void judge_all(std::vector<Result>& results, size_t jobs, bool quiet) {
+void judge_all(std::vector<Result>& results, const Run& run, size_t jobs, bool quiet) {
   OfficialChecker checker;
   tool::Progress progress(static_cast<int64_t>(results.size()), "test", quiet);
   tool::run_parallel(results.size(), jobs, progress, [&](size_t i, size_t) {
     if (results[i].verdict.outcome == Outcome::kBroken) return;
     const auto start = std::chrono::steady_clock::now();
-    results[i].verdict = judge(results[i].test, checker);
+    results[i].verdict = judge(results[i].test, run, checker);
     results[i].seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   });
 }

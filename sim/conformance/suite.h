@@ -25,6 +25,6 @@ struct Selection {
 
 // Judges those that are not broken yet, `jobs` at a time. Throws Error(cannot_write) when there is no temporary folder;
 // Stopped.
-void judge_all(std::vector<Result>& results, size_t jobs, bool quiet);
+void judge_all(std::vector<Result>& results, const Run& run, size_t jobs, bool quiet);
 
 }  // namespace npu::conformance

@@ -71,6 +71,16 @@ class Judgement(Tree):
         self.assertEqual(results, {"good": ("passed", "")})
         self.assertEqual((document["schema"], document["schema_version"], document["on"]), ("npu-conformance", 1, "reference"))
 
+    def test_the_device_runs_them_as_well(self):
+        for i in range(12):
+            self.add(f"t{i:02}")
+        self.add("bad", golden=[2, 0, 6, 1])
+        for machine, *mode in (("edge",), ("nano", "--mode", "timed")):
+            results, document = self.results("--on", "device", "--config", machine, *mode, "--jobs", "4")
+            self.assertEqual((document["on"], document["machine"]), ("device", machine))
+            self.assertIn("1 of 4 elements differ, the first at index 3", results.pop("bad")[1])
+            self.assertEqual(set(results.values()), {("passed", "")})
+
     def test_one_element_that_differs_fails(self):
         self.add("bad", golden=[2, 0, 6, 1])
         self.outcome("bad", "failed", "1 of 4 elements differ, the first at index 3")
@@ -274,7 +284,10 @@ class CommandLine(Tree):
             (64, "bad_option", "none of 1 tests matches", [self.root, "--filter", "z"]),
             (64, "bad_option", "none of 1 tests matches", [self.root, "--operator", "SUB"]),
             (64, "bad_option", "not a regular expression", [self.root, "--filter", "("]),
-            (64, "bad_option", "--on knows only", [self.root, "--on", "device"]),
+            (64, "bad_option", "--on knows 'reference' and 'device', not 'rtl'", [self.root, "--on", "rtl"]),
+            (64, "bad_option", "--mode knows", [self.root, "--on", "device", "--mode", "fast"]),
+            (64, "bad_option", "--config is for --on device", [self.root, "--config", "nano"]),
+            (64, "bad_preset", "there is no machine 'big'", [self.root, "--on", "device", "--config", "big"]),
             (64, "bad_option", "--jobs takes 1 to", [self.root, "--jobs", "0"]),
             (64, "bad_option", "--jobs needs a whole number", [self.root, "--jobs", "-1"]),
             (66, "cannot_read", "is not a folder", [self.root / "nowhere"]),

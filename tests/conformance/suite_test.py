@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Official tests pass on the software reference. SELECTION is what generate.py takes.
+"""Official tests pass on the software reference, and on the simulated NPU those that it runs. SELECTION is what generate.py takes.
 
-There have to be FEWEST tests or more, of every operator, profile and extension, and a wrong golden has to be noticed.
+There have to be FEWEST tests or more, of every operator, profile and extension, and a wrong golden has to be noticed. The NPU may
+only lack floating point and operands that are no constants.
 """
 
 import json
@@ -22,6 +23,7 @@ OPERATOR_TABLE = HERE.parents[1] / "tests/unit/graph/operator_table.txt"
 # The official suite has no tests of these.
 UNTESTED_OPERATORS = {"CONST_SHAPE", "CUSTOM", "VARIABLE", "VARIABLE_READ", "VARIABLE_WRITE"}
 UNTESTED_EXTENSIONS = {"variable"}
+MACHINES = ("edge", "nano", "server")
 
 
 def parse(parser):
@@ -46,10 +48,11 @@ def make(selection):
     return Path(generated.stdout.strip())
 
 
-def judge(npu, tests, scratch):
+def judge(npu, tests, scratch, *options):
     """Exit status and the JSON report."""
     report = scratch / "results.json"
-    result = subprocess.run([npu, "conformance", tests, "--json", report, "--quiet"], check=False)
+    report.unlink(missing_ok=True)
+    result = subprocess.run([npu, "conformance", tests, "--json", report, "--quiet", *options], check=False)
     if not report.is_file():
         sys.exit(f"FAILED: {npu} writes no report, status {result.returncode}")
     return result.returncode, json.loads(report.read_text())
@@ -79,6 +82,26 @@ def notices_damage(npu, tests, document, profile, scratch):
     return status == 7 and document["failed"] == 1
 
 
+def lacks(entry):
+    """Whether a machine may leave this test out: floating point, or a run-time value where it wants a constant."""
+    return "tosa-pro-int" not in entry["requirements"] or entry["reason"].endswith("[argument_unsupported]")
+
+
+def device_problems(npu, tests, scratch, machine):
+    """What is wrong with the tests on the simulated NPU."""
+    _, document = judge(npu, tests, scratch, "--on", "device", "--config", machine)
+    results = document["results"]
+    print(f"{machine}: {document['passed']} of {document['tests']} tests passed, {document['unsupported']} unsupported")
+    wrong = [entry for entry in results if entry["outcome"] in ("failed", "broken")
+             or (entry["outcome"] == "unsupported" and not lacks(entry))]
+    problems = [f"{machine}: {entry['name']}: {entry['outcome']}: {entry['reason']}" for entry in wrong[:5]]
+    if wrong:
+        problems.append(f"{machine}: {len(wrong)} tests in all")
+    if not any(entry["outcome"] == "passed" and not entry["expected_failure"] for entry in results):
+        problems.append(f"{machine}: no legal network ran")
+    return problems
+
+
 def main():
     parser = generate.Parser(usage="%(prog)s NPU FEWEST [SELECTION...]", description=__doc__)
     parser.add_argument("npu", help="the program")
@@ -100,6 +123,8 @@ def main():
         for profile in ("tosa-pro-int", "tosa-pro-fp"):
             if not notices_damage(npu, tests, document, profile, scratch):
                 problems.append(f"a test of {profile} passes with a wrong golden, or there is none")
+        for machine in MACHINES:
+            problems += device_problems(npu, tests, scratch, machine)
     for problem in problems:
         print(f"FAILED: {problem}")
     return 1 if problems else 0

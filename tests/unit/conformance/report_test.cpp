@@ -27,7 +27,10 @@ TEST(ConformanceReports, CountEachOutcome) {
                                        result_of("c", "", Outcome::kUnsupported),
                                        result_of("d", "SUB", Outcome::kBroken)};
   EXPECT_FALSE(all_passed(results));
-  const json document = json::parse(to_json_text(results));
+  const json document = json::parse(to_json_text(results, ""));
+  EXPECT_EQ(document["on"], "reference");
+  EXPECT_FALSE(document.contains("machine"));
+  EXPECT_EQ(json::parse(to_json_text(results, "nano"))["machine"], "nano");
   EXPECT_EQ(document["tests"], 4);
   for (const char* outcome : {"passed", "failed", "unsupported", "broken"}) EXPECT_EQ(document[outcome], 1) << outcome;
   EXPECT_EQ(document["operators"][1]["name"], "ADD");

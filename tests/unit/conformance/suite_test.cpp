@@ -58,7 +58,7 @@ TEST_F(SuiteTest, NothingToRunIsAMistake) {
 TEST_F(SuiteTest, ATestWhoseNetworkIsNotThereIsBroken) {
   static_cast<void>(add("t", descriptor_of("ADD")));
   std::vector<Result> results = select_tests({root, "", ""});
-  judge_all(results, 2, true);
+  judge_all(results, reference_runner(), 2, true);
   EXPECT_EQ(results[0].verdict.outcome, Outcome::kBroken);
   EXPECT_FALSE(all_passed(results));
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/conformance_device.h"
+
+#include "driver/compiler/compile.h"
+#include "sim/platform/platform.h"
+
+namespace npu::cli {
+namespace {
+
+runtime::Device open(const presets::Preset& preset, bool timed) {
+  platform::PlatformOptions machine;
+  machine.preset = preset;
+  machine.mode = timed ? model::Mode::kTimed : model::Mode::kFunctional;
+  return runtime::Device::open(platform::open_tlm_device(machine), {});
+}
+
+}  // namespace
+
+ConformanceDevice::ConformanceDevice(const presets::Preset& preset, bool timed) : device_(open(preset, timed)) {}
+
+conformance::Run ConformanceDevice::runner() {
+  return [this](const workload::Network& network, const std::vector<graph::Value>& inputs) {
+    runtime::Context context = device_.create_context();
+    runtime::Job job = context.load(compiler::compile(network.graph, device_.capabilities(), {})).create_job();
+    for (size_t i = 0; i < inputs.size(); ++i) job.set_input(i, inputs[i]);
+    static_cast<void>(job.run());
+    return job.outputs();
+  };
+}
+
+}  // namespace npu::cli
