@@ -28,7 +28,11 @@ class BlockMaker {
       : random_(net.random),
         type_(random_.pick({DType::kInt8, DType::kInt16, DType::kInt32})),
         shape_(net.shape(1)),
-        number_(net.ranges().size()) {}
+        number_(net.ranges().size()) {
+    if (!random_.chance(50)) return;
+    state_ = fmt::format("kept{}", number_);
+    net.builder.declare(net.builder.variable(state_, type_, shape_, std::vector<double>{1}));
+  }
 
   [[nodiscard]] Carried inputs(RandomNetwork& net) const {
     return {net.input(type_, shape_), net.input(type_, shape_)};
@@ -82,9 +86,15 @@ class BlockMaker {
     return name;
   }
 
+  // Mixes the two, or one with what a variable keeps.
   Carried change(GraphBuilder& b, Carried pair) {
     const Op mix = random_.pick({Op::kBitwiseXor, Op::kBitwiseAnd, Op::kBitwiseOr});
     const auto axis = static_cast<int32_t>(random_.between(0, static_cast<int64_t>(shape_.size()) - 1));
+    if (!state_.empty() && random_.chance(60)) {
+      const TensorId state = b.variable(state_, type_, shape_);
+      pair.b = b.read(state);
+      b.write(state, b.op(mix, {pair.a, pair.b}));
+    }
     const TensorId mixed = b.op(mix, {pair.a, pair.b});
     return {mixed, random_.chance(50) ? pair.b : b.reverse(pair.a, axis)};
   }
@@ -93,6 +103,7 @@ class BlockMaker {
   const DType type_;
   const Shape shape_;
   const size_t number_;
+  std::string state_;  // a variable's name; empty: there is none
   int regions_ = 0;
 };
 

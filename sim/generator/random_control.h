@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random COND_IF and WHILE_LOOP with blocks of a few operators.
+// Random COND_IF and WHILE_LOOP with blocks of a few operators, half of them with a variable that blocks read and
+// write.
 #pragma once
 
 #include <vector>
