@@ -170,7 +170,9 @@ int64_t macs(const Block& block, const Operator& op) {
     case Op::kTransposeConv2d: {
       const Shape &weight = block.tensors[op.inputs[1]].shape, &result = block.tensors[op.outputs[0]].shape;
       const Attributes& a = op.attributes;
-      if (a.stride[0] < 1 || a.stride[1] < 1) return 0;  // a REQUIRE of its execution
+      // Who counts before it checks gets no answer.
+      if (weight.size() != 4 || result.size() != 4 || a.out_pad.size() != 4 || a.stride.size() != 2) return 0;
+      if (a.stride[0] < 1 || a.stride[1] < 1) return 0;
       const int64_t y = transposed_taps(result[1], weight[1], a.stride[0], a.out_pad[0]);
       const int64_t x = transposed_taps(result[2], weight[2], a.stride[1], a.out_pad[2]);
       return times(times(result[0], times(result[3], weight[3])), times(y, x));

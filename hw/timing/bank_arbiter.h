@@ -67,14 +67,14 @@ class BankArbiter {
     }
   }
 
-  // As many words of a run, of one at least, as can be had in one cycle, which leave it, and their banks.
+  // As many words of a run as can be had in one cycle, which leave it, and their banks.
   [[nodiscard]] Banks next_banks(WordRun& run, WordRun& next) const {
     next = {run.first, run.count < banks_ ? run.count : banks_};
     run.first += next.count;
     run.count -= next.count;
     Banks banks;
     const uint64_t first = next.first & (banks_ - 1), end = first + next.count;
-    if (end <= banks_ && banks_ <= 64) {  // the usual case
+    if (next.count > 0 && end <= banks_ && banks_ <= 64) {  // the usual case
       banks.bits[0] = ~uint64_t{0} >> (64 - next.count) << first;
       return banks;
     }
