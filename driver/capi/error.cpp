@@ -5,7 +5,7 @@
 #include <span>
 
 #include "driver/capi/handles.h"
-#include "hw/contract/gen/commands.h"
+#include "hw/contract/stream.h"
 
 namespace npu::capi {
 namespace {
@@ -28,18 +28,15 @@ bool concerns_command(ErrorCode code) {
 
 // The layer of a command of the main stream; commands of the stream itself belong to none.
 uint32_t layer_of(const compiler::Program& program, uint32_t command) {
-  std::span<const uint32_t> rest(program.commands);
-  while (rest.size() >= contract::kHeaderWords) {
-    const contract::Header header = contract::Header::decode(rest);
-    if (command-- == 0) {
-      const bool of_stream = header.opcode == contract::Opcode::kBegin || header.opcode == contract::Opcode::kEnd ||
-                             header.opcode == contract::Opcode::kYield;
-      return of_stream || header.layer >= program.layers.size() ? NPU_NO_LAYER : header.layer;
-    }
-    if (header.words == 0 || header.words > rest.size()) break;
-    rest = rest.subspan(header.words);
-  }
-  return NPU_NO_LAYER;
+  uint32_t layer = NPU_NO_LAYER;
+  (void)contract::for_each_command(program.commands, [&](const contract::Header& header, auto) {
+    if (command-- > 0) return true;
+    const bool of_stream = header.opcode == contract::Opcode::kBegin || header.opcode == contract::Opcode::kEnd ||
+                           header.opcode == contract::Opcode::kYield;
+    if (!of_stream && header.layer < program.layers.size()) layer = header.layer;
+    return false;
+  });
+  return layer;
 }
 
 npu_error* make_error(npu_status status, const char* message) noexcept {

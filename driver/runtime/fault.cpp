@@ -10,6 +10,7 @@
 #include "driver/graph/text.h"
 #include "hw/contract/dma_sides.h"
 #include "hw/contract/gen/registers.h"
+#include "hw/contract/stream.h"
 
 namespace npu::runtime {
 namespace {
@@ -22,16 +23,16 @@ namespace reg = contract::reg;
 // Field waits_for of queue_state: none.
 constexpr uint32_t kNoQueue = 255;
 
-// Its words and what is behind them; none when there is no such command.
+// Its words; none when there is no such command.
 std::span<const uint32_t> find_command(const compiler::Program& program, uint32_t index) {
-  const std::span<const uint32_t> commands = std::span(program.commands).first(program.main_words);
-  for (size_t at = 0; at + contract::kHeaderWords <= commands.size();) {
-    const Header header = Header::decode(commands.subspan(at));
-    if (index-- == 0) return commands.subspan(at);
-    if (header.words == 0) break;
-    at += header.words;
-  }
-  return {};
+  std::span<const uint32_t> found;
+  (void)contract::for_each_command(std::span(program.commands).first(program.main_words),
+                                   [&](const Header&, std::span<const uint32_t> words) {
+                                     if (index-- > 0) return true;
+                                     found = words;
+                                     return false;
+                                   });
+  return found;
 }
 
 // "command 12 (dma on dma0, layer 'conv2d_3')"
@@ -158,6 +159,10 @@ std::string describe_queues(const JobEnd& end, const compiler::Program& program)
 }
 
 std::string describe_timeout(const JobEnd& end, const compiler::Program& program, uint64_t cycle_limit) {
+  if (end.fault.other == contract::kTimeoutRepeats) {
+    return fmt::format("the loops of the job took more than {} iterations in all: {} was about to begin one more.",
+                       contract::kMostRepeats, describe_command(program, end.fault.command));
+  }
   std::string text = fmt::format("the job did not end within its cycle_limit of {} cycles: ", cycle_limit);
   const std::string queues = describe_queues(end, program);
   if (!queues.empty()) return text + queues + '.';

@@ -14,6 +14,7 @@
 #include "driver/runtime/patches.h"
 #include "driver/runtime/runtime.h"
 #include "hw/contract/gen/registers.h"
+#include "hw/contract/stream.h"
 
 namespace npu::runtime {
 namespace {
@@ -24,14 +25,12 @@ static_assert(std::endian::native == std::endian::little, "device memory is litt
 
 bool has_branches(const compiler::Program& program) {
   const size_t size = std::min<size_t>(program.main_words, program.commands.size());  // unchecked as yet
-  const std::span<const uint32_t> words = std::span(program.commands).first(size);
-  for (size_t at = 0; at + contract::kHeaderWords <= words.size();) {
-    const contract::Header header = contract::Header::decode(words.subspan(at));
-    if (header.opcode == contract::Opcode::kBranch) return true;
-    if (header.words == 0) break;
-    at += header.words;
-  }
-  return false;
+  bool found = false;
+  (void)contract::for_each_command(std::span(program.commands).first(size), [&](const contract::Header& header, auto) {
+    found = header.opcode == contract::Opcode::kBranch;
+    return !found;
+  });
+  return found;
 }
 
 // Estimate: engine cycles for which a job of higher priority waits at most until this program has stopped for it. The

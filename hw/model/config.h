@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "hw/contract/gen/capabilities.h"
-#include "hw/model/limits.h"
+#include "hw/contract/gen/commands.h"
 
 namespace npu::model {
 
@@ -28,7 +28,7 @@ struct NpuConfig {
   Mode mode = Mode::kTimed;
   Jitter jitter;
   // Branches back after which a job is out of time.
-  uint64_t most_repeats = kMaxRepeats;
+  uint64_t most_repeats = contract::kMostRepeats;
   // Overwrite what the last job left in the scratchpad at job start, so that no program can depend on it.
   bool poison = true;
   // Called before a job starts from its beginning: not where it goes on after a preemption, nor for a stream that saves

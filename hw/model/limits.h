@@ -10,9 +10,6 @@ namespace npu::model {
 inline constexpr uint64_t kMaxBytesMoved = uint64_t{1} << 32;  // by one access of a command, repeats counted
 inline constexpr uint64_t kMaxRuns = uint64_t{1} << 24;        // contiguous runs of one access
 
-// Branches back of a stream from a start on: a loop that never ends is a job out of time, with and without time.
-inline constexpr uint64_t kMaxRepeats = uint64_t{1} << 24;
-
 // 64-byte blocks of memory that are in more than one state of the hazard checker at a time.
 inline constexpr uint32_t kMaxSplitBlocks = 1u << 20;
 

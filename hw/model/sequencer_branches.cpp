@@ -102,8 +102,9 @@ bool Sequencer::jump(const contract::BranchCommand& command) {
   if (command.target >= job.command_words || command.target_index == 0 || command.target_index >= expected_commands_) {
     return fault(ErrorCode::kFaultBadCommand);
   }
-  if (command.target_index <= index_ && ++repeats_ > machine_.config.most_repeats)
-    return fault(ErrorCode::kFaultTimeout);
+  if (command.target_index <= index_ && ++repeats_ > machine_.config.most_repeats) {
+    return fault(ErrorCode::kFaultTimeout, contract::kTimeoutRepeats);
+  }
   if (!settle()) return false;
   fetch_.jump(4 * uint64_t{command.target});
   index_ = command.target_index - 1;

@@ -5,6 +5,7 @@
 
 #include "hw/contract/gen/accesses.h"
 #include "hw/contract/overloaded.h"
+#include "hw/contract/stream.h"
 
 namespace npu::report {
 namespace {
@@ -89,13 +90,12 @@ std::string_view name(VariableUse use) {
 std::vector<CommandInfo> list_commands(const compiler::Program& program) {
   std::vector<CommandInfo> commands;
   commands.reserve(program.command_count);
-  const std::span<const uint32_t> words = std::span(program.commands).first(program.main_words);
-  for (size_t at = 0; at + contract::kHeaderWords <= words.size();) {
-    const auto header = contract::Header::decode(words.subspan(at));
-    NPU_CHECK(header.words >= contract::kHeaderWords && header.words <= words.size() - at);
-    commands.push_back(describe(words.subspan(at, header.words)));
-    at += header.words;
-  }
+  const std::span<const uint32_t> stream = std::span(program.commands).first(program.main_words);
+  const bool whole = contract::for_each_command(stream, [&](const contract::Header&, std::span<const uint32_t> words) {
+    commands.push_back(describe(words));
+    return true;
+  });
+  NPU_CHECK(whole);
   return commands;
 }
 

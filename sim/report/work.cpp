@@ -5,6 +5,7 @@
 
 #include "hw/contract/gen/commands.h"
 #include "hw/contract/overloaded.h"
+#include "hw/contract/stream.h"
 #include "hw/timing/mxu_cycles.h"
 #include "hw/timing/vpu_cycles.h"
 
@@ -82,13 +83,12 @@ CommandWork work_of(std::span<const uint32_t> words, const Capabilities& caps) {
 std::vector<CommandWork> list_work(const compiler::Program& program, const Capabilities& capabilities) {
   std::vector<CommandWork> work;
   work.reserve(program.command_count);
-  const std::span<const uint32_t> words = std::span(program.commands).first(program.main_words);
-  for (size_t at = 0; at + contract::kHeaderWords <= words.size();) {
-    const auto header = contract::Header::decode(words.subspan(at));
-    NPU_CHECK(header.words >= contract::kHeaderWords && header.words <= words.size() - at);
-    work.push_back(work_of(words.subspan(at, header.words), capabilities));
-    at += header.words;
-  }
+  const std::span<const uint32_t> stream = std::span(program.commands).first(program.main_words);
+  const bool whole = contract::for_each_command(stream, [&](const contract::Header&, std::span<const uint32_t> words) {
+    work.push_back(work_of(words, capabilities));
+    return true;
+  });
+  NPU_CHECK(whole);
   return work;
 }
 

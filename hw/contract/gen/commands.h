@@ -28,6 +28,11 @@ inline constexpr uint32_t kMaxCommandWords = 172;
 inline constexpr uint32_t kEngineQueues = 10;
 // Indices that a DMA channel holds: as many at most has a gather or scatter.
 inline constexpr uint32_t kDmaIndices = 256;
+// fault_other of fault_timeout where a stream branched back more than most_repeats times.
+inline constexpr uint32_t kTimeoutRepeats = 1;
+// Branches back that a stream may take from a start on, all loops together. One more is fault_timeout with fault_other
+// timeout_repeats, with and without time.
+inline constexpr uint32_t kMostRepeats = 16777216;
 // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
 inline constexpr uint32_t kVariableDramUnit = 64;
 
@@ -1025,8 +1030,8 @@ inline LabelCommand LabelCommand::decode(std::span<const uint32_t> words) {
 }
 
 // Goes on at a label, or at the next command. Waits until every queue is empty, as `label` does, before it reads its
-// condition or counter. Without tokens, on queue `sequencer`. A job that goes back more than 2^24 times without a stop
-// is out of time (fault_timeout).
+// condition or counter. Without tokens, on queue `sequencer`. A job that goes back more than most_repeats times without
+// a stop is out of time (fault_timeout, fault_other timeout_repeats).
 struct BranchCommand {
   static constexpr uint32_t kWords = 13;  // header included
   static constexpr Opcode kOpcode = Opcode::kBranch;

@@ -13,6 +13,11 @@
 // Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
 #define NPU_ENGINE_QUEUES 10u
 #define NPU_DMA_INDICES 256u  // Indices that a DMA channel holds: as many at most has a gather or scatter.
+// fault_other of fault_timeout where a stream branched back more than most_repeats times.
+#define NPU_TIMEOUT_REPEATS 1u
+// Branches back that a stream may take from a start on, all loops together. One more is fault_timeout with fault_other
+// timeout_repeats, with and without time.
+#define NPU_MOST_REPEATS 16777216u
 // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
 #define NPU_VARIABLE_DRAM_UNIT 64u
 
@@ -85,7 +90,8 @@
 #define NPU_REG_FAULT_CODE 0x060u  // Error code of the last job's fault, or 0. Read only.
 #define NPU_REG_FAULT_COMMAND 0x064u  // Index of the command that faulted. Read only.
 // For fault_hazard the index of the other command; for variable faults and fault_ecc the table index, 0xffff where the
-// word belongs to no variable; for index_out_of_range the index, whose place is the address. Read only.
+// word belongs to no variable; for index_out_of_range the index, whose place is the address; for loop_limit the limit;
+// for fault_timeout timeout_repeats or 0. Read only.
 #define NPU_REG_FAULT_OTHER 0x068u
 #define NPU_REG_FAULT_QUEUE 0x06cu  // Queue of the command that faulted. Read only.
 #define NPU_REG_FAULT_ADDRESS_LO 0x070u  // Offset (in its region) at fault, low half. Read only.
@@ -762,8 +768,8 @@ enum npu_uop {
 #define NPU_LABEL_INDEX_WIDTH 32u
 
 // Goes on at a label, or at the next command. Waits until every queue is empty, as `label` does, before it reads its
-// condition or counter. Without tokens, on queue `sequencer`. A job that goes back more than 2^24 times without a stop
-// is out of time (fault_timeout).
+// condition or counter. Without tokens, on queue `sequencer`. A job that goes back more than most_repeats times without
+// a stop is out of time (fault_timeout, fault_other timeout_repeats).
 #define NPU_BRANCH_WORDS 13u
 #define NPU_BRANCH_CONDITION_WORD 5u  // One BOOL.
 // An unsigned word of 4 bytes, on a multiple of 4. It is in the scratchpad so that a job that is stopped in a loop

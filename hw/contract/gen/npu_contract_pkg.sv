@@ -9,6 +9,11 @@ package npu_contract_pkg;
   parameter int unsigned EngineQueues = 10;
   // Indices that a DMA channel holds: as many at most has a gather or scatter.
   parameter int unsigned DmaIndices = 256;
+  // fault_other of fault_timeout where a stream branched back more than most_repeats times.
+  parameter int unsigned TimeoutRepeats = 1;
+  // Branches back that a stream may take from a start on, all loops together. One more is fault_timeout with
+  // fault_other timeout_repeats, with and without time.
+  parameter int unsigned MostRepeats = 16777216;
   // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
   parameter int unsigned VariableDramUnit = 64;
 
@@ -84,7 +89,8 @@ package npu_contract_pkg;
   parameter logic [31:0] RegFaultCode = 32'h60;  // Error code of the last job's fault, or 0. Read only.
   parameter logic [31:0] RegFaultCommand = 32'h64;  // Index of the command that faulted. Read only.
   // For fault_hazard the index of the other command; for variable faults and fault_ecc the table index, 0xffff where
-  // the word belongs to no variable; for index_out_of_range the index, whose place is the address. Read only.
+  // the word belongs to no variable; for index_out_of_range the index, whose place is the address; for loop_limit the
+  // limit; for fault_timeout timeout_repeats or 0. Read only.
   parameter logic [31:0] RegFaultOther = 32'h68;
   parameter logic [31:0] RegFaultQueue = 32'h6c;  // Queue of the command that faulted. Read only.
   parameter logic [31:0] RegFaultAddressLo = 32'h70;  // Offset (in its region) at fault, low half. Read only.
@@ -733,8 +739,8 @@ package npu_contract_pkg;
 
   parameter int unsigned BranchWords = 13;
   // Goes on at a label, or at the next command. Waits until every queue is empty, as `label` does, before it reads its
-  // condition or counter. Without tokens, on queue `sequencer`. A job that goes back more than 2^24 times without a
-  // stop is out of time (fault_timeout).
+  // condition or counter. Without tokens, on queue `sequencer`. A job that goes back more than most_repeats times
+  // without a stop is out of time (fault_timeout, fault_other timeout_repeats).
   typedef struct packed {
     logic [31:0] target_index;  // The label's index in the stream.
     logic [31:0] target;  // The label's first word, counted from the start of the stream.

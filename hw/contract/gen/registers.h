@@ -125,7 +125,8 @@ inline constexpr uint32_t kFaultCode = 0x060;
 inline constexpr uint32_t kFaultCommand = 0x064;
 
 // For fault_hazard the index of the other command; for variable faults and fault_ecc the table index, 0xffff where the
-// word belongs to no variable; for index_out_of_range the index, whose place is the address. Read only.
+// word belongs to no variable; for index_out_of_range the index, whose place is the address; for loop_limit the limit;
+// for fault_timeout timeout_repeats or 0. Read only.
 inline constexpr uint32_t kFaultOther = 0x068;
 
 // Queue of the command that faulted. Read only.

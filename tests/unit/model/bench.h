@@ -83,7 +83,7 @@ struct BenchOptions {
   Answer answer = Answer::kUpdated;
   bool dmi = true;
   uint64_t memory_bytes = 1 << 20;
-  uint64_t most_repeats = kMaxRepeats;
+  uint64_t most_repeats = contract::kMostRepeats;
   bool poison = false;  // so that a job can read what the one before left
 };
 

@@ -195,6 +195,7 @@ TEST(BranchTest, WithoutTimeALoopThatNeverEndsIsOutOfTime) {
   stream.branch(BranchMode::kAlways, 0);
   ASSERT_TRUE(bench.run(stream));
   EXPECT_EQ(bench.fault(), ErrorCode::kFaultTimeout);
+  EXPECT_EQ(bench.read(reg::kFaultOther), contract::kTimeoutRepeats);
 }
 
 TEST(BranchTest, TheCycleLimitEndsALoop) {
@@ -205,6 +206,7 @@ TEST(BranchTest, TheCycleLimitEndsALoop) {
   bench.write(reg::kCycleLimitLo, 20000);
   ASSERT_TRUE(bench.run(stream));
   EXPECT_EQ(bench.fault(), ErrorCode::kFaultTimeout);
+  EXPECT_EQ(bench.read(reg::kFaultOther), 0U);
   EXPECT_LT(bench.job_cycles(), 20000U + 2000U);
 }
 

@@ -84,6 +84,11 @@ TEST_F(FaultTest, TimeoutSaysTheLimit) {
   EXPECT_CONTAINS(fault(ErrorCode::kFaultTimeout).second, "68719476736 cycles");
 }
 
+TEST_F(FaultTest, TimeoutOfLoopsSaysTheirLimit) {
+  EXPECT_CONTAINS(fault(ErrorCode::kFaultTimeout, contract::kTimeoutRepeats).second,
+                  "more than 16777216 iterations in all: command");
+}
+
 TEST_F(FaultTest, TimeoutReadsWhoWaitsForWhomBeforeTheReset) {
   opened.mock.set_register(reg::queue_state(9), 8 | reg::kQueueStateHoldingMask);
   opened.mock.set_register(reg::queue_command(9), 1);
