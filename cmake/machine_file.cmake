@@ -53,7 +53,7 @@ function(npu_read_machine file)
   endforeach()
   foreach(line ${lines})
     string(REGEX REPLACE "[ \t]+$" "" line "${line}")
-    if(line MATCHES "^([a-z_]+): *([0-9]+)$" AND CMAKE_MATCH_1 IN_LIST NPU_CAPABILITIES)
+    if(line MATCHES "^([a-z0-9_]+): *([0-9]+)$" AND CMAKE_MATCH_1 IN_LIST NPU_CAPABILITIES)
       list(APPEND given ${CMAKE_MATCH_1})
       set(value_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
     elseif(line MATCHES "^base: *(.+)$")
@@ -124,8 +124,8 @@ function(npu_check_rtl file)
 endfunction()
 
 # What the blocks are built of.
-set(NPU_RTL_SIZES mxu_cols mxu_depth mxu_dw_taps mxu_acc_bytes mxu_weight_port_bytes vpu_lanes vpu_registers
-    vpu_table_bytes dma_channels dma_port_bytes spm_bytes spm_banks spm_bank_bytes psram_bytes psram_port_bytes var_entries)
+set(NPU_RTL_SIZES mxu_cols mxu_depth mxu_dw_taps mxu_acc_bytes mxu_weight_port_bytes mxu_int16 vpu_lanes
+    vpu_registers vpu_table_bytes dma_channels dma_port_bytes spm_bytes spm_banks spm_bank_bytes psram_bytes psram_port_bytes var_entries)
 
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   get_filename_component(MACHINE "${MACHINE}" ABSOLUTE)

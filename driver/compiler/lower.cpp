@@ -12,7 +12,7 @@
 namespace npu::compiler {
 
 Module lower(const graph::Graph& graph, const contract::Capabilities& capabilities, uint32_t most_iterations) {
-  const Facts facts(graph);
+  const Facts facts(graph, capabilities);
   require_support(facts);
   const Grouping grouping = make_grouping(facts, capabilities);
   Emission emission;

@@ -80,8 +80,8 @@ void require_support(const Facts& facts) {
   require_tensors(facts.block());
 }
 
-std::vector<SupportRow> support(const graph::Graph& graph, const contract::Capabilities&) {
-  const Facts facts(graph);
+std::vector<SupportRow> support(const graph::Graph& graph, const contract::Capabilities& capabilities) {
+  const Facts facts(graph, capabilities);
   std::vector<SupportRow> rows;
   for (size_t i = 0; i < facts.block().operators.size(); ++i) {
     const graph::Operator& op = facts.op(i);

@@ -84,7 +84,7 @@ ErrorCode check_tile(Command command, Queue queue, const contract::Capabilities&
   auto& tile = decoded.emplace<engine::Tile>();
   const ErrorCode error = engine::make_tile(std::move(command), tile);
   if (error != ErrorCode::kOk) return error;
-  return engine::has_room(caps, tile) ? ErrorCode::kOk : ErrorCode::kFaultBadCommand;
+  return engine::can_run(caps, tile) ? ErrorCode::kOk : ErrorCode::kFaultBadCommand;
 }
 
 }  // namespace

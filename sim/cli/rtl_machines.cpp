@@ -24,8 +24,9 @@ bool has_rtl_sizes(const contract::Capabilities& caps) {
     const contract::Capabilities built = presets::load_preset(name).caps;
     return built.mxu_cols == caps.mxu_cols && built.mxu_depth == caps.mxu_depth &&
            built.mxu_dw_taps == caps.mxu_dw_taps && built.mxu_acc_bytes == caps.mxu_acc_bytes &&
-           built.mxu_weight_port_bytes == caps.mxu_weight_port_bytes && built.vpu_lanes == caps.vpu_lanes &&
-           built.vpu_registers == caps.vpu_registers && built.vpu_table_bytes == caps.vpu_table_bytes;
+           built.mxu_weight_port_bytes == caps.mxu_weight_port_bytes && built.mxu_int16 == caps.mxu_int16 &&
+           built.vpu_lanes == caps.vpu_lanes && built.vpu_registers == caps.vpu_registers &&
+           built.vpu_table_bytes == caps.vpu_table_bytes;
   });
 }
 

@@ -215,7 +215,7 @@ MxuShape random_mxu_shape(Random& random, const contract::Capabilities& caps, ui
       move_next_to_the_machine(shape, caps, random);
     }
     if (shape.mode != MxuMode::kMatmul && random.chance(10)) shape.pad_top = -random.between(0, shape.in_h);
-    if (shape.out_h() < 1 || shape.out_w() < 1) continue;
+    if (shape.out_h() < 1 || shape.out_w() < 1 || (shape.wide_src && caps.mxu_int16 == 0)) continue;
     if (timing::mxu_cycles(mxu_command(shape), caps).total() <= most_cycles) return shape;
   }
   throw Error(

@@ -19,9 +19,10 @@ std::string_view mxu_machine(const Capabilities& caps) {
   const auto fits = [&](const Capabilities& built) {
     return built.mxu_cols == caps.mxu_cols && built.mxu_depth == caps.mxu_depth &&
            built.mxu_dw_taps == caps.mxu_dw_taps && built.mxu_acc_bytes == caps.mxu_acc_bytes &&
-           built.mxu_weight_port_bytes == caps.mxu_weight_port_bytes;
+           built.mxu_weight_port_bytes == caps.mxu_weight_port_bytes && built.mxu_int16 == caps.mxu_int16;
   };
-  return rtl_machine(fits, fmt::format("an MXU of {} columns and depth {}", caps.mxu_cols, caps.mxu_depth));
+  return rtl_machine(fits, fmt::format("an MXU of {} columns and depth {} {} INT16", caps.mxu_cols, caps.mxu_depth,
+                                       caps.mxu_int16 != 0 ? "with" : "without"));
 }
 
 std::string_view vpu_machine(const Capabilities& caps) {

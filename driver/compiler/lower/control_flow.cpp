@@ -38,7 +38,7 @@ std::optional<Refusal> check_control(const Facts& facts, const graph::Operator& 
                    "name regions less often, or run the network with `npu reference`"};
   }
   for (const graph::Block* block : blocks_of(facts.graph(), op)) {
-    const Facts inner(facts.graph(), *block, known_inputs(facts, op));
+    const Facts inner(facts.graph(), facts.machine(), *block, known_inputs(facts, op));
     for (size_t i = 0; i < block->operators.size(); ++i) {
       std::optional<Refusal> refusal = refuse_declaration(inner.op(i));
       if (!refusal) refusal = refusal_of(inner, i);
@@ -56,7 +56,8 @@ std::optional<Refusal> check_control(const Facts& facts, const graph::Operator& 
 class Nested {
  public:
   Nested(Emitter& outer, const graph::Operator& op, const std::string& region)
-      : facts_(outer.facts().graph(), block_of(outer.facts().graph(), region), known_inputs(outer.facts(), op)),
+      : facts_(outer.facts().graph(), outer.capabilities(), block_of(outer.facts().graph(), region),
+               known_inputs(outer.facts(), op)),
         grouping_(make_grouping(facts_, outer.capabilities())),
         emitter_(facts_, grouping_, outer.capabilities(), outer.emission()) {}
 

@@ -52,6 +52,7 @@ std::span<const int64_t> window_of(const Facts& facts, const graph::Operator& op
 
 std::optional<Refusal> check_convolution(const Facts& facts, const graph::Operator& op) {
   if (auto refusal = refuse_types(facts, op)) return refusal;
+  if (auto refusal = refuse_mxu_type(facts, op)) return refusal;
   if (auto refusal = refuse_run_time(facts, op, 2, {"bias", "input_zp", "weight_zp"})) return refusal;
   return refuse_window(op, window_of(facts, op));
 }

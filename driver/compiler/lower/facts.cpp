@@ -20,8 +20,10 @@ bool has_effects(Op op) {
 
 }  // namespace
 
-Facts::Facts(const graph::Graph& graph, const graph::Block& block, std::span<const std::optional<Constant>> inputs)
+Facts::Facts(const graph::Graph& graph, const contract::Capabilities& machine, const graph::Block& block,
+             std::span<const std::optional<Constant>> inputs)
     : graph_(graph),
+      machine_(machine),
       block_(block),
       constants_(fold_constants(block, inputs)),
       producers_(block.tensors.size()),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lowering needs to know about a block: who makes and who uses each tensor, what is constant, what is needed at
-// all.
+// all; and for which machine.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 #include "driver/compiler/fold.h"
 #include "driver/graph/graph.h"
+#include "hw/contract/gen/capabilities.h"
 
 namespace npu::compiler {
 
@@ -20,12 +21,14 @@ struct Use {
 
 class Facts {
  public:
-  // The graph must be valid and outlive this, and the block be one of it. `inputs`: values of the block's inputs that
-  // are known, one an input; or none.
-  Facts(const graph::Graph& graph, const graph::Block& block, std::span<const std::optional<Constant>> inputs = {});
-  explicit Facts(const graph::Graph& graph) : Facts(graph, graph.main()) {}
+  // The graph must be valid and outlive this, as must the machine; the block is one of the graph. `inputs`: values of
+  // the block's inputs that are known, one an input; or none.
+  Facts(const graph::Graph& graph, const contract::Capabilities& machine, const graph::Block& block,
+        std::span<const std::optional<Constant>> inputs = {});
+  Facts(const graph::Graph& graph, const contract::Capabilities& machine) : Facts(graph, machine, graph.main()) {}
 
   [[nodiscard]] const graph::Graph& graph() const { return graph_; }
+  [[nodiscard]] const contract::Capabilities& machine() const { return machine_; }
   // A branch or a part of a loop, and not what runs first.
   [[nodiscard]] bool nested() const { return &block_ != &graph_.main(); }
 
@@ -66,6 +69,7 @@ class Facts {
   void find_roots();
 
   const graph::Graph& graph_;
+  const contract::Capabilities& machine_;
   const graph::Block& block_;
   std::vector<std::optional<Constant>> constants_;
   std::vector<std::optional<size_t>> producers_, declarations_;

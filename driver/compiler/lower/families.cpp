@@ -159,6 +159,13 @@ std::optional<Refusal> refuse_types(const Facts& facts, const graph::Operator& o
   return std::nullopt;
 }
 
+std::optional<Refusal> refuse_mxu_type(const Facts& facts, const graph::Operator& op) {
+  const DType type = facts.tensor(op.inputs[0]).type;
+  if (type != DType::kInt16 || facts.machine().mxu_int16 != 0) return std::nullopt;
+  return Refusal{ErrorCode::kTypeUnsupported, "the MXU of this machine takes no INT16 (its mxu_int16 is 0)",
+                 "quantise the activations to int8, or take a machine with mxu_int16: 1"};
+}
+
 std::optional<Refusal> refuse_run_time(const Facts& facts, const graph::Operator& op, size_t first,
                                        std::initializer_list<std::string_view> names) {
   size_t index = first;

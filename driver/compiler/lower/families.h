@@ -94,6 +94,8 @@ extern const Family kCondIfFamily, kWhileLoopFamily;                      // con
 // Refusals that several families share.
 // Every tensor operand and result must have an integer type that the device stores.
 [[nodiscard]] std::optional<Refusal> refuse_types(const Facts& facts, const graph::Operator& op);
+// The MXU of the machine must compute with the type of the first operand.
+[[nodiscard]] std::optional<Refusal> refuse_mxu_type(const Facts& facts, const graph::Operator& op);
 // Operands from `first` on must be compile-time constants; `names` are theirs.
 [[nodiscard]] std::optional<Refusal> refuse_run_time(const Facts& facts, const graph::Operator& op, size_t first,
                                                      std::initializer_list<std::string_view> names);

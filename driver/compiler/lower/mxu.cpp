@@ -27,6 +27,7 @@ MxuMode mode_of_convolution(Op op) {
 
 std::optional<Refusal> check_matmul(const Facts& facts, const graph::Operator& op) {
   if (auto refusal = refuse_types(facts, op)) return refusal;
+  if (auto refusal = refuse_mxu_type(facts, op)) return refusal;
   return refuse_run_time(facts, op, 2, {"A_zp", "B_zp"});
 }
 

@@ -40,6 +40,9 @@ struct Capabilities {
   // bytes. Memory of the VPU for a command's tables and parameter blocks, in rows of 4 bytes a lane; each of them
   // begins a row.
   uint32_t vpu_table_bytes = 0;
+  // 0 or 1. 1: the MXU takes INT16 activations too, and INT16 weights in matmul, into 48-bit accumulators. 0: a tile
+  // with them is fault_bad_command.
+  uint32_t mxu_int16 = 0;
 
   friend constexpr bool operator==(const Capabilities&, const Capabilities&) = default;
 };
@@ -57,7 +60,7 @@ struct CapabilityInfo {
   uint32_t Capabilities::*times;  // or null
 };
 
-inline constexpr uint32_t kCapabilityCount = 22;
+inline constexpr uint32_t kCapabilityCount = 23;
 
 inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"clock_mhz", "MHz",
@@ -126,6 +129,9 @@ inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"vpu_table_bytes", "bytes",
      "Memory of the VPU for a command's tables and parameter blocks, in rows of 4 bytes a lane; each of them begins a row.",
      2048, 4194304, true, 0x154, &Capabilities::vpu_table_bytes, 1024, &Capabilities::vpu_lanes},
+    {"mxu_int16", "0 or 1",
+     "1: the MXU takes INT16 activations too, and INT16 weights in matmul, into 48-bit accumulators. 0: a tile with them is fault_bad_command.",
+     0, 1, false, 0x158, &Capabilities::mxu_int16, 1, nullptr},
 }};
 
 // FNV-1a (32 bit) over the capability registers in order, little endian: the value of register caps_hash.

@@ -326,7 +326,8 @@
 #define NPU_REG_CAP_DRAM_MIB 0x14cu
 #define NPU_REG_CAP_VPU_REGISTERS 0x150u
 #define NPU_REG_CAP_VPU_TABLE_BYTES 0x154u
-#define NPU_CAPABILITY_COUNT 22u
+#define NPU_REG_CAP_MXU_INT16 0x158u
+#define NPU_CAPABILITY_COUNT 23u
 
 struct npu_capabilities {
   uint32_t clock_mhz;  // MHz. Clock of every engine and of the scratchpad.
@@ -357,6 +358,9 @@ struct npu_capabilities {
   // bytes. Memory of the VPU for a command's tables and parameter blocks, in rows of 4 bytes a lane; each of them
   // begins a row.
   uint32_t vpu_table_bytes;
+  // 0 or 1. 1: the MXU takes INT16 activations too, and INT16 weights in matmul, into 48-bit accumulators. 0: a tile
+  // with them is fault_bad_command.
+  uint32_t mxu_int16;
 };
 
 // Performance counters; counter c of queue q is element q * NPU_COUNTERS_PER_QUEUE + c.

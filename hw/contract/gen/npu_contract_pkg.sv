@@ -342,7 +342,10 @@ package npu_contract_pkg;
   // bytes. Memory of the VPU for a command's tables and parameter blocks, in rows of 4 bytes a lane; each of them
   // begins a row.
   parameter logic [31:0] RegCapVpuTableBytes = 32'h154;
-  parameter int unsigned CapabilityCount = 22;
+  // 0 or 1. 1: the MXU takes INT16 activations too, and INT16 weights in matmul, into 48-bit accumulators. 0: a tile
+  // with them is fault_bad_command.
+  parameter logic [31:0] RegCapMxuInt16 = 32'h158;
+  parameter int unsigned CapabilityCount = 23;
 
   // Performance counters; counter c of queue q is element q * CountersPerQueue + c.
   typedef enum logic [7:0] {

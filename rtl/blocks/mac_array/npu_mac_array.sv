@@ -8,6 +8,7 @@ module npu_mac_array #(
   parameter int unsigned DwTaps = 2,
   parameter int unsigned AccBytes = 4096,
   parameter int unsigned WeightPortBytes = 16,
+  parameter int unsigned Int16 = 1,
   // Of ports; leave as they are.
   localparam int unsigned ColBits = $clog2(Cols) + 1,
   localparam int unsigned DepthBits = $clog2(Depth) + 1,
@@ -102,8 +103,8 @@ module npu_mac_array #(
   always_ff @(posedge clk_i) if (start) command_q <= command_d;
 
   logic wide, wide_weights, depthwise;
-  assign wide = command_q.src_type == 4'(npu_contract_pkg::ElementI16);
-  assign wide_weights = command_q.weight_type == 4'(npu_contract_pkg::ElementI16);
+  assign wide = (Int16 != 0) && command_q.src_type == 4'(npu_contract_pkg::ElementI16);
+  assign wide_weights = (Int16 != 0) && command_q.weight_type == 4'(npu_contract_pkg::ElementI16);
   assign depthwise = command_q.mode == npu_contract_pkg::MxuModeDepthwise;
 
   // A finished group stands in front of the accumulators until its entries are there and the other half is drained;

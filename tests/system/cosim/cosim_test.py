@@ -102,7 +102,7 @@ class SmallNetwork(Cosim):
         lines += ["dram:"] + [f"  {name}: {value}" for name, value in machine["dram"].items()]
         path = self.dir / "other.yaml"
         path.write_text("\n".join(lines) + "\n")
-        for fragment in ("no RTL was built of an MXU of 8 columns and depth 8 as this machine has; there is RTL of nano, edge",
+        for fragment in ("no RTL was built of an MXU of 8 columns and depth 8 with INT16 as this machine has; there is RTL of nano, edge",
                          "cmake -DNPU_RTL_MACHINES=FILE.yaml"):
             self.bad(64, "bad_preset", fragment, "run", self.dir / "two_layers.tosa", "--input",
                      self.dir / "x.npy", "--rtl", "mxu", "--config", path)

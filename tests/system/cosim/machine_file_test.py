@@ -12,11 +12,12 @@ from pathlib import Path
 NPU, CMAKE, SCRIPT = "", "", ""
 # All keys that there were before those that may be missing.
 BEFORE = "".join(line + "\n" for line in (Path(__file__).resolve().parents[3] / "hw/presets/nano.yaml").read_text().splitlines()
-                 if not line.startswith(("vpu_registers", "vpu_table_bytes")))
+                 if not line.startswith(("vpu_registers", "vpu_table_bytes", "mxu_int16")))
 # Files of one folder, by name.
 FILES = {
     "plain.yaml": "# A machine.\nbase: edge   # from there\nvpu_lanes: 16\n\ndram: {latency_ns: 50}\n",
     "quoted.yaml": "base: 'plain.yaml'\nmxu_depth: 8\nmxu_dw_taps: 4\ndram:\n  name: a [b]; c # d\n",
+    "narrow.yaml": "base: nano\nmxu_int16: 0\n",
     "windows.yaml": "base: nano\r\nspm_banks: 8\r\n",
     "before.yaml": BEFORE,
 }

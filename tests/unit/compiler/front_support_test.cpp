@@ -6,6 +6,7 @@
 #include "driver/compiler/support.h"
 #include "driver/graph/builder.h"
 #include "hw/contract/error.h"
+#include "tests/unit/compiler/front_run.h"
 
 namespace npu::compiler {
 namespace {
@@ -19,7 +20,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-std::vector<SupportRow> rows_of(GraphBuilder& b) { return support(b.build(), contract::Capabilities{}); }
+std::vector<SupportRow> rows_of(GraphBuilder& b) { return support(b.build(), testing::front_machine()); }
 
 // The report and the compiler's error give the same reason.
 void expect_refused(GraphBuilder& b, ErrorCode code, const std::string& name, const std::string& rule) {
@@ -57,6 +58,25 @@ TEST(Support, NamesEnginesOfWhatRuns) {
   EXPECT_EQ(rows[3].engine, "view");
   EXPECT_EQ(rows[4].engine, "unused");
   for (const SupportRow& row : rows) EXPECT_TRUE(row.ok);
+}
+
+TEST(Support, AsksTheMachineForInt16) {
+  contract::Capabilities narrow = testing::front_machine();
+  narrow.mxu_int16 = 0;
+  for (const DType type : {DType::kInt8, DType::kInt16}) {
+    GraphBuilder b;
+    const TensorId x = b.input("x", type, {1, 2, 3});
+    b.output(b.matmul(x, b.input("y", type, {1, 3, 4})));
+    const graph::Graph graph = b.build();
+    const std::vector<SupportRow> rows = support(graph, narrow);
+    ASSERT_THAT(rows, SizeIs(1));
+    EXPECT_EQ(rows[0].ok, type == DType::kInt8);
+    if (rows[0].ok) continue;
+    EXPECT_THAT(rows[0].reason, HasSubstr("mxu_int16 is 0"));
+    EXPECT_THAT(rows[0].way_out, HasSubstr("mxu_int16: 1"));
+    EXPECT_TRUE(support(graph, testing::front_machine())[0].ok);
+    EXPECT_THROW((void)lower(graph, narrow), Error);
+  }
 }
 
 TEST(Support, RefusesFloatingPoint) {

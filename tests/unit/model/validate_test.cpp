@@ -108,6 +108,26 @@ TEST(ValidateTest, WhatAnEngineRefusesIsNotIssued) {
   EXPECT_EQ(check(unread), ErrorCode::kFaultBadCommand);
 }
 
+TEST(ValidateTest, TilesHaveTheElementTypesOfTheMachine) {
+  contract::MxuCommand mxu;
+  mxu.header.queue = contract::Queue::kMxu;
+  mxu.in_h = mxu.in_w = mxu.in_c = mxu.out_h = mxu.out_w = mxu.out_c = 1;
+  mxu.kernel_h = mxu.kernel_w = mxu.stride_y = mxu.stride_x = mxu.dilation_y = mxu.dilation_x = 1;
+  for (const bool wide : {false, true}) {
+    mxu.src_type = wide ? contract::Element::kI16 : contract::Element::kI8;
+    mxu.dst_type = wide ? contract::Element::kI48 : contract::Element::kI32;
+    std::vector<uint32_t> words;
+    mxu.encode(words);
+    for (const uint32_t has_int16 : {0U, 1U}) {
+      contract::Capabilities machine = small_machine();
+      machine.mxu_int16 = has_int16;
+      DecodedCommand decoded;
+      EXPECT_EQ(check_command(words, machine, decoded),
+                wide && has_int16 == 0 ? ErrorCode::kFaultBadCommand : ErrorCode::kOk);
+    }
+  }
+}
+
 TEST(ValidateTest, RandomWordsNeverPassUnnoticedOrCrash) {
   std::mt19937 random(5);
   const std::array<uint32_t, 9> opcodes{1, 2, 3, 16, 32, 48, 49, 50, 77};
