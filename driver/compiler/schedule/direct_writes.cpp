@@ -2,6 +2,8 @@
 #include "driver/compiler/schedule/direct_writes.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "driver/compiler/lower/registers.h"
 #include "driver/compiler/schedule/flow.h"
@@ -22,37 +24,53 @@ bool disjoint(const View& a, const View& b) {
   return x.high <= y.low || y.high <= x.low;
 }
 
-// One copy from a buffer to a variable, and what surrounds it.
+// By buffer: how many views of steps see it.
+using Uses = std::vector<size_t>;
+
+Uses count_uses(const Module& module) {
+  Uses uses(module.buffers.size());
+  for (const Step& step : module.steps) {
+    for (const auto& v : views_of(step)) ++uses[v.view->buffer];
+  }
+  return uses;
+}
+
+// One copy from a buffer to a variable, and what surrounds it: `steps` between two of control flow.
 class Candidate {
  public:
-  Candidate(const Module& module, size_t copy, uint32_t registers)
-      : module_(module), steps_(module.steps), copy_(copy), registers_(registers) {
+  Candidate(const Module& module, const std::vector<Step>& steps, const Uses& uses, size_t copy, uint32_t registers)
+      : module_(module), steps_(steps), copy_(copy), registers_(registers) {
     const auto& work = std::get<CopyStep>(steps_[copy].work);
     buffer_ = work.src.buffer;
     variable_ = work.dst.buffer;
+    size_t found = 0;
     for (size_t s = 0; s < steps_.size(); ++s) {
-      if (s == copy_) continue;
       bool reads = false, writes = false;
       for (const auto& v : views_of(steps_[s])) {
-        if (v.view->buffer == buffer_) (v.result ? writes : reads) = true;
+        if (v.view->buffer != buffer_) continue;
+        ++found;
+        (v.result ? writes : reads) = true;
       }
+      if (s == copy_) continue;
       if (reads) readers_.push_back(s);
       if (writes) writers_.push_back(s);
     }
+    in_one_block_ = found == uses[buffer_];
   }
 
   [[nodiscard]] bool possible() const {
-    if (writers_.empty() || writers_.back() > copy_) return false;
+    // All that makes, copies and reads the value runs as often as the copy does, in this order.
+    if (!in_one_block_ || writers_.empty() || writers_.back() > copy_) return false;
     if (!readers_.empty() && readers_.front() <= writers_.back()) return false;
-    if (!in_one_block()) return false;
     for (size_t writer : writers_) {
       if (!can_make(writer)) return false;
     }
     return old_value_read_before() && new_value_lives();
   }
 
-  // The steps with the buffer's place taken by the variable's.
-  [[nodiscard]] std::vector<Step> apply() const {
+  // Puts the variable in the buffer's place.
+  void apply(std::vector<Step>& steps) const {
+    const size_t first = writers_.front(), last = readers_.empty() ? copy_ : std::max(copy_, readers_.back());
     std::vector<Step> out;
     const auto take = [&](Step step) {
       for (const auto& v : views_of(step)) {
@@ -60,32 +78,27 @@ class Candidate {
       }
       out.push_back(std::move(step));
     };
-    for (size_t s = 0; s < steps_.size(); ++s) {
-      // What stays of the old value moves before anything new comes.
-      for (size_t writer : writers_) {
-        if (s != writers_.front() || !moves(writer)) continue;
-        for (CopyStep& piece : pieces(writer)) take({steps_[writer].layer, std::move(piece), false});
-      }
-      const bool is_move = std::find(writers_.begin(), writers_.end(), s) != writers_.end() && moves(s);
-      if (s == copy_ || is_move) continue;
-      take(reads_first(steps_[s]).value());
+    // What stays of the old value moves before anything new comes.
+    for (size_t writer : writers_) {
+      if (!moves(writer)) continue;
+      for (CopyStep& piece : pieces(writer)) take({steps_[writer].layer, std::move(piece), false});
     }
-    commit_last_write(out);
-    return out;
+    size_t end = 0;  // where the copy would be
+    for (size_t s = first; s <= last; ++s) {
+      if (s == copy_) end = out.size();
+      const bool is_move = std::find(writers_.begin(), writers_.end(), s) != writers_.end() && moves(s);
+      if (s != copy_ && !is_move) take(reads_first(steps_[s]).value());
+    }
+    commit_last_write(out, end);
+    const auto at = steps.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto behind = steps.erase(at, steps.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+    steps.insert(behind, std::make_move_iterator(out.begin()), std::make_move_iterator(out.end()));
   }
 
   // The layer whose step completes the variable.
   [[nodiscard]] uint32_t writer_layer() const { return steps_[writers_.back()].layer; }
 
  private:
-  // Whether all that makes, copies and reads the value runs as often as the copy does, in this order.
-  [[nodiscard]] bool in_one_block() const {
-    const auto first = steps_.begin() + static_cast<std::ptrdiff_t>(writers_.front());
-    const size_t last = readers_.empty() ? copy_ : std::max(copy_, readers_.back());
-    return std::none_of(first, steps_.begin() + static_cast<std::ptrdiff_t>(last),
-                        [](const Step& step) { return is_control(step.work); });
-  }
-
   // A copy from the variable to the buffer. It asks for one kind: only copies become pieces that move.
   [[nodiscard]] bool moves(size_t step) const {
     const auto* copy = std::get_if<CopyStep>(&steps_[step].work);
@@ -214,8 +227,7 @@ class Candidate {
     return true;
   }
 
-  void commit_last_write(std::vector<Step>& out) const {
-    const size_t end = copy_ + (out.size() + 1 - steps_.size());  // where the copy would be
+  void commit_last_write(std::vector<Step>& out, size_t end) const {
     for (size_t s = end; s-- > 0;) {
       for (const auto& v : views_of(out[s])) {
         if (!v.result || v.view->buffer != variable_) continue;
@@ -230,6 +242,7 @@ class Candidate {
   const size_t copy_;
   const uint32_t registers_;  // of the VPU
   BufferId buffer_ = 0, variable_ = 0;
+  bool in_one_block_ = false;              // all that use the buffer are among the steps
   std::vector<size_t> writers_, readers_;  // of the buffer, ascending; the copy left out
 };
 
@@ -244,26 +257,70 @@ bool is_candidate(const Module& module, const Step& step) {
          covers(copy->src, static_cast<int64_t>(from.bytes)) && covers(copy->dst, static_cast<int64_t>(to.bytes));
 }
 
+// Goes over a module block by block: what can be spared is found, and changed, within one.
+class DirectWriter {
+ public:
+  DirectWriter(const Module& module, const contract::Capabilities& capabilities)
+      : module_(module), uses_(count_uses(module)), registers_(capabilities.vpu_registers) {}
+
+  // Nullopt where nothing can be spared.
+  std::optional<Module> run() {
+    const auto may_be_spared = [&](const Step& step) { return is_candidate(module_, step); };
+    if (std::none_of(module_.steps.begin(), module_.steps.end(), may_be_spared)) return std::nullopt;
+    for (size_t s = 0; s < module_.steps.size();) {
+      take_block(s);
+      write_block();
+      steps_.insert(steps_.end(), std::make_move_iterator(block_.begin()), std::make_move_iterator(block_.end()));
+    }
+    if (joined_.empty()) return std::nullopt;
+    Module out = module_;
+    out.steps = std::move(steps_);
+    for (const auto& [writer, copy] : joined_) {
+      if (writer != copy) out.layers[writer].operators += "+" + out.layers[copy].operators;
+    }
+    drop_empty_layers(out);
+    return out;
+  }
+
+ private:
+  // The steps from `s` on, up to and with the next one of control flow.
+  void take_block(size_t& s) {
+    block_.clear();
+    for (bool control = false; s < module_.steps.size() && !control; ++s) {
+      control = is_control(module_.steps[s].work);
+      block_.push_back(module_.steps[s]);
+    }
+  }
+
+  void write_block() {
+    for (size_t s = 0; s < block_.size();) {
+      if (!is_candidate(module_, block_[s])) {
+        ++s;
+        continue;
+      }
+      const Candidate candidate(module_, block_, uses_, s, registers_);
+      if (!candidate.possible()) {
+        ++s;
+        continue;
+      }
+      joined_.emplace_back(candidate.writer_layer(), block_[s].layer);
+      const size_t before = block_.size();
+      candidate.apply(block_);
+      s = s + 1 + block_.size() - before;  // behind where the copy was
+    }
+  }
+
+  const Module& module_;
+  const Uses uses_;
+  const uint32_t registers_;
+  std::vector<Step> steps_, block_;
+  std::vector<std::pair<uint32_t, uint32_t>> joined_;  // layers of the writers and of the copies
+};
+
 }  // namespace
 
 std::optional<Module> write_directly(const Module& module, const contract::Capabilities& capabilities) {
-  std::optional<Module> out;
-  const auto now = [&]() -> const Module& { return out ? *out : module; };
-  for (size_t s = 0; s < now().steps.size();) {
-    if (!is_candidate(now(), now().steps[s]) || !Candidate(now(), s, capabilities.vpu_registers).possible()) {
-      ++s;
-      continue;
-    }
-    if (!out) out = module;
-    const Candidate candidate(*out, s, capabilities.vpu_registers);
-    const uint32_t writer = candidate.writer_layer(), copy = out->steps[s].layer;
-    if (writer != copy) out->layers[writer].operators += "+" + out->layers[copy].operators;
-    std::vector<Step> steps = candidate.apply();
-    s = s + 1 + steps.size() - out->steps.size();  // behind where the copy was
-    out->steps = std::move(steps);
-  }
-  if (out) drop_empty_layers(*out);
-  return out;
+  return DirectWriter(module, capabilities).run();
 }
 
 }  // namespace npu::compiler::backend
