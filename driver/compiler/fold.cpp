@@ -17,9 +17,6 @@ using graph::DType;
 using graph::Op;
 using Constants = std::vector<std::optional<Constant>>;
 
-// What folding may allocate for one block, so that a small file cannot ask for a large result.
-constexpr int64_t kBudgetBytes = int64_t{256} << 20;
-
 bool is_integer(DType type) {
   return type == DType::kInt8 || type == DType::kInt16 || type == DType::kInt32 || type == DType::kInt48;
 }
@@ -37,9 +34,9 @@ int64_t zero_extend(int64_t value, int64_t bits) {
 
 class Folder {
  public:
-  Folder(const graph::Block& block, std::span<const std::optional<Constant>> inputs)
-      : block_(block), constants_(block.tensors.size()) {
-    for (size_t i = 0; i < inputs.size(); ++i) constants_[block.inputs[i]] = inputs[i];
+  Folder(const graph::Block& block, const Folding& folding)
+      : block_(block), shared_(folding.shared), left_(folding.budget), constants_(block.tensors.size()) {
+    for (size_t i = 0; i < folding.inputs.size(); ++i) constants_[block.inputs[i]] = folding.inputs[i];
   }
 
   Constants run() {
@@ -86,9 +83,10 @@ class Folder {
   void take_data(graph::TensorId id) {
     const graph::Tensor& tensor = block_.tensors[id];
     if (!tensor.has_data) return;
-    graph::Value value = graph::value_of_constant(tensor);
-    constants_[id] =
-        Constant{tensor.type, tensor.shape, std::make_shared<std::vector<uint8_t>>(std::move(value.bytes))};
+    std::shared_ptr<const std::vector<uint8_t>> own;
+    std::shared_ptr<const std::vector<uint8_t>>& bytes = shared_ == nullptr ? own : (*shared_)[&tensor];
+    if (!bytes) bytes = std::make_shared<std::vector<uint8_t>>(graph::value_of_constant(tensor).bytes);
+    constants_[id] = Constant{tensor.type, tensor.shape, bytes};
   }
 
   void share(const graph::Operator& op) {
@@ -100,8 +98,8 @@ class Folder {
   std::shared_ptr<std::vector<uint8_t>> allocate(const graph::Tensor& tensor) {
     const int64_t width = graph::machine_width(tensor.type);
     const int64_t count = product(tensor.shape);
-    if (width <= 0 || count > (kBudgetBytes - spent_) / width) return nullptr;
-    spent_ += count * width;
+    if (width <= 0 || count > left_ / width) return nullptr;
+    left_ -= count * width;
     return std::make_shared<std::vector<uint8_t>>(static_cast<size_t>(count * width));
   }
 
@@ -188,8 +186,9 @@ class Folder {
   }
 
   const graph::Block& block_;
+  ConstantData* const shared_;
+  int64_t left_;  // bytes
   Constants constants_;
-  int64_t spent_ = 0;
 };
 
 }  // namespace
@@ -222,9 +221,8 @@ int64_t rescale_value(int64_t value, int64_t multiplier, int64_t shift, bool sca
   return static_cast<int32_t>(scaled);
 }
 
-std::vector<std::optional<Constant>> fold_constants(const graph::Block& block,
-                                                    std::span<const std::optional<Constant>> inputs) {
-  return Folder(block, inputs).run();
+std::vector<std::optional<Constant>> fold_constants(const graph::Block& block, const Folding& folding) {
+  return Folder(block, folding).run();
 }
 
 }  // namespace npu::compiler

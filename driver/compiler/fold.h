@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "driver/graph/graph.h"
@@ -25,11 +26,23 @@ struct Constant {
   [[nodiscard]] std::optional<int64_t> splat() const;
 };
 
+// What folding may allocate for one graph, in bytes, so that a small file cannot ask for large results.
+inline constexpr int64_t kFoldingBudget = int64_t{256} << 20;
+
+// The bytes of tensors with data, for blocks that are folded several times.
+using ConstantData = std::unordered_map<const graph::Tensor*, std::shared_ptr<const std::vector<uint8_t>>>;
+
+// What folding takes from outside of a block.
+struct Folding {
+  std::span<const std::optional<Constant>> inputs = {};  // values of its inputs that are known, one an input; or none
+  int64_t budget = kFoldingBudget;                       // bytes
+  ConstantData* shared = nullptr;                        // where data is kept; null: it is the block's alone
+};
+
 // One entry a tensor of the block; nullopt where the value depends on inputs or variables. An operator that is not
-// folded although its operands are constants runs on the device. The block must be valid. `inputs`: values of its
-// inputs that are known, one an input; or none.
+// folded although its operands are constants runs on the device. The block must be valid.
 [[nodiscard]] std::vector<std::optional<Constant>> fold_constants(const graph::Block& block,
-                                                                  std::span<const std::optional<Constant>> inputs = {});
+                                                                  const Folding& folding = {});
 
 // RESCALE of one value: TOSA 1.0 "RESCALE", with the multiplier's width and rounding as `scale32` and `double_round`
 // say.

@@ -143,6 +143,9 @@ struct BranchStep {
   uint32_t limit = 0;  // kRepeat: of iterations
 };
 
+// Of a program, and so steps of a module. The compiler holds about a KiB for each; real networks have some 100,000.
+inline constexpr uint64_t kMostCommands = 1 << 20;
+
 // Everything that a step may do.
 using Work =
     std::variant<MxuStep, EwiseStep, PoolStep, ReduceStep, CopyStep, GatherStep, DeclareStep, LabelStep, BranchStep>;

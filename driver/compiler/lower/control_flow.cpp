@@ -19,8 +19,7 @@ using contract::Element;
 using contract::ErrorCode;
 using graph::TensorId;
 
-constexpr int64_t kMostBlocks = 4096;  // that one operator becomes
-constexpr uint64_t kSmall = 64;        // bytes of a buffer that may stay in the scratchpad for its condition's sake
+constexpr uint64_t kSmall = 64;  // bytes of a buffer that may stay in the scratchpad for its condition's sake
 
 // A program declares its variables once, before it does anything else.
 std::optional<Refusal> refuse_declaration(const graph::Operator& op) {
@@ -31,14 +30,14 @@ std::optional<Refusal> refuse_declaration(const graph::Operator& op) {
 
 std::optional<Refusal> check_control(const Facts& facts, const graph::Operator& op) {
   if (auto refusal = refuse_types(facts, op)) return refusal;
-  const int64_t blocks = count_blocks(facts.graph(), op, kMostBlocks);
-  if (blocks > kMostBlocks) {
+  if (!facts.nested() && facts.regions().beyond_limit(op)) {
     return Refusal{ErrorCode::kArgumentUnsupported,
-                   "it becomes more than " + std::to_string(kMostBlocks) + " blocks, for each is put where it is named",
+                   "with it the blocks of control flow have more than " + std::to_string(Regions::kMostParts) +
+                       " operators, operands and tensors, for a block is put where it is named, each time",
                    "name regions less often, or run the network with `npu reference`"};
   }
-  for (const graph::Block* block : blocks_of(facts.graph(), op)) {
-    const Facts inner(facts.graph(), facts.machine(), *block, known_inputs(facts, op));
+  for (const graph::Block* block : facts.regions().blocks_of(op)) {
+    const Facts inner(facts, op, *block);
     for (size_t i = 0; i < block->operators.size(); ++i) {
       std::optional<Refusal> refusal = refuse_declaration(inner.op(i));
       if (!refusal) refusal = refusal_of(inner, i);
@@ -56,8 +55,7 @@ std::optional<Refusal> check_control(const Facts& facts, const graph::Operator& 
 class Nested {
  public:
   Nested(Emitter& outer, const graph::Operator& op, const std::string& region)
-      : facts_(outer.facts().graph(), outer.capabilities(), block_of(outer.facts().graph(), region),
-               known_inputs(outer.facts(), op)),
+      : facts_(outer.facts(), op, outer.facts().regions().block_of(region)),
         grouping_(make_grouping(facts_, outer.capabilities())),
         emitter_(facts_, grouping_, outer.capabilities(), outer.emission()) {}
 
@@ -187,7 +185,7 @@ View make_counter(Emitter& emitter) {
 
 void emit_while_loop(Emitter& emitter, const Group& group) {
   const graph::Operator& op = emitter.facts().op(group.ops[0]);
-  const std::vector<bool> same = invariants(emitter.facts().graph(), op);
+  const std::vector<bool> same = invariants(emitter.facts().regions(), op);
   const std::vector<View> state = make_state(emitter, op, same);
   BranchStep back;
   back.mode = BranchMode::kRepeat;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
-#include <string>
 
 #include "driver/compiler/lower/grouping.h"
 #include "driver/compiler/lower/regions.h"
@@ -34,13 +33,13 @@ void Dependencies::find_direct_reads() {
   for (TensorId id = 0; id < block.tensors.size(); ++id) {
     if (facts_.is_output(id)) last_use[id] = kEnd;
   }
-  std::map<std::string, size_t> next_write;  // by identity
+  std::map<uint32_t, size_t> next_write;  // by variable
   for (size_t i = block.operators.size(); i-- > 0;) {
     const graph::Operator& op = facts_.op(i);
     if (!facts_.live(i)) continue;
-    for (const std::string& identity : touched_variables(facts_.graph(), block, op).written) next_write[identity] = i;
+    for (const uint32_t variable : facts_.regions().touched(block, op).written) next_write[variable] = i;
     if (op.op == Op::kVariableRead) {
-      const auto write = next_write.find(graph::variable_identity(facts_.tensor(op.inputs[0])));
+      const auto write = next_write.find(facts_.regions().variable(facts_.tensor(op.inputs[0])));
       direct_reads_[i] = write == next_write.end() || last_use[op.outputs[0]] < write->second;
     }
     const bool view = family_of(op.op).kind == Kind::kView;
@@ -86,21 +85,21 @@ void Dependencies::add_variable_edges() {
     std::optional<size_t> write;
     std::vector<size_t> reads;  // since that write
   };
-  std::map<std::string, Accesses> variables;  // by identity
+  std::map<uint32_t, Accesses> variables;  // by number
   for (size_t i = 0; i < is_node_.size(); ++i) {
     const graph::Operator& op = facts_.op(i);
     if (!facts_.live(i)) continue;
-    const TouchedVariables touched = touched_variables(facts_.graph(), facts_.block(), op);
-    for (const std::string& identity : touched.read) {
-      Accesses& accesses = variables[identity];
+    const TouchedVariables touched = facts_.regions().touched(facts_.block(), op);
+    for (const uint32_t variable : touched.read) {
+      Accesses& accesses = variables[variable];
       const std::vector<size_t> reads = direct_reads_[i] ? readers(op.outputs[0]) : std::vector<size_t>{i};
       for (size_t read : reads) {
         if (accesses.write) add_edge(*accesses.write, read);
         accesses.reads.push_back(read);
       }
     }
-    for (const std::string& identity : touched.written) {
-      Accesses& accesses = variables[identity];
+    for (const uint32_t variable : touched.written) {
+      Accesses& accesses = variables[variable];
       if (accesses.write && *accesses.write != i) add_edge(*accesses.write, i);
       for (size_t read : accesses.reads) {
         if (read != i) add_edge(read, i);

@@ -288,7 +288,15 @@ View Emitter::place(TensorId id, const Dims& as, bool need_inner_dense) {
   return *reshape(*values_[id], as);
 }
 
-void Emitter::add(Work work) { module_.steps.push_back({layer_, std::move(work), false}); }
+void Emitter::add(Work work) {
+  if (module_.steps.size() >= emission_.most_steps) {
+    throw Error(contract::ErrorCode::kArgumentUnsupported,
+                "layer " + layer().position + " (" + layer().operators + ") cannot run on this device: with it the " +
+                    "network takes more than " + std::to_string(emission_.most_steps) +
+                    " steps, and no program has more commands; split the network, or run it with `npu reference`.");
+  }
+  module_.steps.push_back({layer_, std::move(work), false});
+}
 
 void Emitter::add_copy(View src, View dst, bool commit) {
   NPU_CHECK(src.dims == dst.dims && src.type == dst.type);

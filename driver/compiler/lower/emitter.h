@@ -24,6 +24,7 @@ struct Emission {
   std::map<std::string, uint32_t> layer_names;  // and the number of the next copy
   uint32_t labels = 0;                          // used so far
   uint32_t most_iterations = 0;                 // of a loop
+  uint64_t most_steps = kMostCommands;
 };
 
 // One for each block, and of the blocks that control flow names one for each time that it does.
@@ -75,6 +76,7 @@ class Emitter {
   [[nodiscard]] View constant(std::vector<uint8_t> bytes, contract::Element type, const Dims& dims);
   [[nodiscard]] View zeros(contract::Element type, const Dims& dims);
 
+  // Throws Error(argument_unsupported) for a step that no program has room for.
   void add(Work work);
   // A CopyStep from src to dst, of equal dims, with the fewest dimensions that express it.
   void add_copy(View src, View dst, bool commit = false);

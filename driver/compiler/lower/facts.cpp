@@ -2,6 +2,7 @@
 #include "driver/compiler/lower/facts.h"
 
 #include <numeric>
+#include <utility>
 
 #include "driver/compiler/lower/families.h"
 #include "driver/compiler/lower/operands.h"
@@ -13,21 +14,34 @@ namespace {
 using graph::Op;
 using graph::TensorId;
 
-// Whether an operator does more than make its results: control flow may write variables in its regions.
-bool has_effects(Op op) {
-  return op == Op::kVariableWrite || op == Op::kCondIf || op == Op::kWhileLoop || op == Op::kCustom;
+// The values of a block's inputs that are known where the operator stands.
+std::vector<std::optional<Constant>> known_inputs(const Facts& facts, const graph::Operator& op) {
+  const bool loop = op.op == Op::kWhileLoop;
+  const std::vector<bool> same = loop ? invariants(facts.regions(), op) : std::vector<bool>();
+  std::vector<std::optional<Constant>> known;
+  for (size_t k = loop ? 0 : 1; k < op.inputs.size(); ++k) {
+    const Constant* value = facts.constant(op.inputs[k]);
+    known.push_back(value == nullptr || (loop && !same[k]) ? std::nullopt : std::optional(*value));
+  }
+  return known;
 }
 
 }  // namespace
 
-Facts::Facts(const graph::Graph& graph, const contract::Capabilities& machine, const graph::Block& block,
-             std::span<const std::optional<Constant>> inputs)
-    : graph_(graph),
+Facts::Facts(const graph::Graph& graph, const contract::Capabilities& machine)
+    : Facts(std::make_shared<Regions>(graph), machine, graph.main(), {}) {}
+
+Facts::Facts(const Facts& outer, const graph::Operator& op, const graph::Block& block)
+    : Facts(outer.regions_, outer.machine_, block,
+            {known_inputs(outer, op), outer.regions().folding_budget(), &outer.regions().constants()}) {}
+
+Facts::Facts(std::shared_ptr<const Regions> regions, const contract::Capabilities& machine, const graph::Block& block,
+             const Folding& folding)
+    : regions_(std::move(regions)),
       machine_(machine),
       block_(block),
-      constants_(fold_constants(block, inputs)),
+      constants_(fold_constants(block, folding)),
       producers_(block.tensors.size()),
-      declarations_(block.tensors.size()),
       uses_(block.tensors.size()),
       is_output_(block.tensors.size()),
       live_(block.operators.size()),
@@ -42,7 +56,6 @@ Facts::Facts(const graph::Graph& graph, const contract::Capabilities& machine, c
 
 void Facts::find_producers() {
   for (size_t i = 0; i < block_.operators.size(); ++i) {
-    if (op(i).op == Op::kVariable) declarations_[op(i).outputs[0]] = i;
     if (op(i).op == Op::kVariable || op(i).op == Op::kVariableWrite) continue;
     for (TensorId id : op(i).outputs) producers_[id] = i;
   }
@@ -53,7 +66,7 @@ void Facts::find_live() {
   // Operators are in execution order, so one pass from the end meets every user before its producer.
   for (size_t i = block_.operators.size(); i-- > 0;) {
     const graph::Operator& current = op(i);
-    bool live = has_effects(current.op);
+    bool live = regions_->has_effects(current);
     for (TensorId id : current.outputs) live = live || (needed[id] && producers_[id] == i && !constants_[id]);
     if (!live) continue;
     live_[i] = true;

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "driver/compiler/fold.h"
+#include "driver/compiler/lower/regions.h"
 #include "driver/graph/graph.h"
 #include "hw/contract/gen/capabilities.h"
 
@@ -21,16 +23,16 @@ struct Use {
 
 class Facts {
  public:
-  // The graph must be valid and outlive this, as must the machine; the block is one of the graph. `inputs`: values of
-  // the block's inputs that are known, one an input; or none.
-  Facts(const graph::Graph& graph, const contract::Capabilities& machine, const graph::Block& block,
-        std::span<const std::optional<Constant>> inputs = {});
-  Facts(const graph::Graph& graph, const contract::Capabilities& machine) : Facts(graph, machine, graph.main()) {}
+  // Of the block that runs first. The graph must be valid and outlive this, as must the machine.
+  Facts(const graph::Graph& graph, const contract::Capabilities& machine);
+  // Of one that control flow in `outer` names, as it is there: some of its inputs may be known.
+  Facts(const Facts& outer, const graph::Operator& op, const graph::Block& block);
 
-  [[nodiscard]] const graph::Graph& graph() const { return graph_; }
+  [[nodiscard]] const Regions& regions() const { return *regions_; }
+  [[nodiscard]] const graph::Graph& graph() const { return regions_->graph(); }
   [[nodiscard]] const contract::Capabilities& machine() const { return machine_; }
   // A branch or a part of a loop, and not what runs first.
-  [[nodiscard]] bool nested() const { return &block_ != &graph_.main(); }
+  [[nodiscard]] bool nested() const { return &block_ != &graph().main(); }
 
   [[nodiscard]] const graph::Block& block() const { return block_; }
   [[nodiscard]] const graph::Operator& op(size_t index) const { return block_.operators[index]; }
@@ -39,8 +41,6 @@ class Facts {
 
   // The operator that makes a tensor; none for inputs of the block and variables.
   [[nodiscard]] std::optional<size_t> producer(graph::TensorId id) const { return producers_[id]; }
-  // The operator that declares a variable; none for other tensors, and where the tensor itself is the declaration.
-  [[nodiscard]] std::optional<size_t> declaration(graph::TensorId id) const { return declarations_[id]; }
   // Uses by needed operators only, in operator order.
   [[nodiscard]] std::span<const Use> uses(graph::TensorId id) const { return uses_[id]; }
   [[nodiscard]] bool is_output(graph::TensorId id) const { return is_output_[id]; }
@@ -63,16 +63,18 @@ class Facts {
   [[nodiscard]] std::optional<std::vector<int64_t>> shape_operand(const graph::Operator& op, size_t index) const;
 
  private:
+  Facts(std::shared_ptr<const Regions> regions, const contract::Capabilities& machine, const graph::Block& block,
+        const Folding& folding);
   void find_producers();
   void find_live();
   void find_uses();
   void find_roots();
 
-  const graph::Graph& graph_;
+  std::shared_ptr<const Regions> regions_;
   const contract::Capabilities& machine_;
   const graph::Block& block_;
   std::vector<std::optional<Constant>> constants_;
-  std::vector<std::optional<size_t>> producers_, declarations_;
+  std::vector<std::optional<size_t>> producers_;
   std::vector<std::vector<Use>> uses_;
   std::vector<bool> is_output_, live_;
   std::vector<graph::TensorId> alias_roots_, view_roots_;

@@ -2,8 +2,7 @@
 // What a module shows to the outside: inputs, outputs and variables.
 #include <algorithm>
 #include <map>
-#include <optional>
-#include <span>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,15 +57,20 @@ bool leaves_unsigned(const Facts& facts, TensorId id) {
   return producer && facts.op(*producer).op == Op::kRescale && facts.op(*producer).attributes.output_unsigned;
 }
 
-// The program declares its variables before it does anything else, so the order has to be told.
-bool is_read_before_declaration(const Facts& facts, TensorId variable) {
-  const std::optional<size_t> declaration = facts.declaration(variable);
-  if (!declaration) return false;
-  const std::string& identity = graph::variable_identity(facts.tensor(variable));
-  const std::span<const graph::Operator> before = std::span(facts.block().operators).first(*declaration);
-  return std::any_of(before.begin(), before.end(), [&](const graph::Operator& op) {
-    return touched_variables(facts.graph(), facts.block(), op).read.contains(identity);
-  });
+// The variables that something reads before the operator that declares them, by number. The program declares all of
+// them before it does anything else, so the order has to be told.
+std::set<uint32_t> read_before_declaration(const Facts& facts) {
+  std::set<uint32_t> read, early;
+  for (const graph::Operator& op : facts.block().operators) {
+    if (op.op == Op::kVariable) {
+      const uint32_t variable = facts.regions().variable(facts.result(op));
+      if (read.contains(variable)) early.insert(variable);
+    } else {
+      const TouchedVariables touched = facts.regions().touched(facts.block(), op);
+      read.insert(touched.read.begin(), touched.read.end());
+    }
+  }
+  return early;
 }
 
 // The variables of the block that runs first, then those that only control flow uses: one tensor for each. Where
@@ -124,10 +128,7 @@ void Emitter::make_ports() {
 }
 
 void Emitter::declare_variables() {
-  std::map<std::string, TensorId> here;
-  for (TensorId id = 0; id < facts_.block().tensors.size(); ++id) {
-    if (facts_.tensor(id).variable) here.emplace(graph::variable_identity(facts_.tensor(id)), id);
-  }
+  const std::set<uint32_t> early = read_before_declaration(facts_);
   for (const graph::Tensor* tensor : variables_of(facts_.graph())) {
     Variable variable;
     variable.identity = graph::variable_identity(*tensor);
@@ -137,8 +138,7 @@ void Emitter::declare_variables() {
     variable.bytes = bytes_of(*tensor);
     variable.hash = variable_hash(tensor->type, tensor->shape);
     if (tensor->has_data) variable.initial = graph::value_of_constant(*tensor).bytes;
-    const auto id = here.find(variable.identity);
-    variable.read_first = id != here.end() && is_read_before_declaration(facts_, id->second);
+    variable.read_first = early.contains(facts_.regions().variable(*tensor));
     const auto index = static_cast<uint32_t>(module_.variables.size());
     if (index == 0) {
       Layer layer;

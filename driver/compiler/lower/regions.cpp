@@ -2,106 +2,135 @@
 #include "driver/compiler/lower/regions.h"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
+#include <numeric>
 
 #include "hw/contract/error.h"
 
 namespace npu::compiler {
-namespace {
 
 using graph::Op;
 using graph::TensorId;
 
-// Counts each region once, however often it is named.
-class BlockCount {
- public:
-  BlockCount(const graph::Graph& graph, int64_t most) : graph_(graph), most_(most) {}
+namespace {
 
-  int64_t of(const graph::Operator& op) {
-    int64_t count = 0;
-    for (const graph::Block* block : blocks_of(graph_, op)) count = std::min(count + of(*block), most_ + 1);
-    return count;
+int64_t parts_of(const graph::Operator& op) { return 1 + std::ssize(op.inputs) + std::ssize(op.outputs); }
+
+int64_t bounded_sum(int64_t a, int64_t b) { return std::min(a + b, Regions::kMostParts + 1); }
+
+// Of two ascending lists.
+std::vector<uint32_t> united(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
+  std::vector<uint32_t> both;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+  return both;
+}
+
+// Sets of the numbers of variables, while they grow.
+struct Marks {
+  explicit Marks(size_t variables) : read(variables), written(variables) {}
+  std::vector<bool> read, written;
+
+  void add(const TouchedVariables& touched) {
+    for (const uint32_t number : touched.read) read[number] = true;
+    for (const uint32_t number : touched.written) written[number] = true;
   }
+  [[nodiscard]] TouchedVariables take() const { return {numbers(read), numbers(written)}; }
 
  private:
-  int64_t of(const graph::Block& block) {
-    const auto known = known_.find(&block);
-    if (known != known_.end()) return known->second;
-    int64_t count = 1;
-    for (const graph::Operator& op : block.operators) count = std::min(count + of(op), most_ + 1);
-    known_.emplace(&block, count);
-    return count;
+  static std::vector<uint32_t> numbers(const std::vector<bool>& marks) {
+    std::vector<uint32_t> out;
+    for (uint32_t number = 0; number < marks.size(); ++number) {
+      if (marks[number]) out.push_back(number);
+    }
+    return out;
   }
-
-  const graph::Graph& graph_;
-  const int64_t most_;
-  std::map<const graph::Block*, int64_t> known_;
 };
-
-// The tensor that a value is, IDENTITY seen through.
-TensorId origin(const graph::Block& block, TensorId id) {
-  for (auto op = block.operators.rbegin(); op != block.operators.rend(); ++op) {
-    if (op->op == Op::kIdentity && op->outputs[0] == id) id = op->inputs[0];
-  }
-  return id;
-}
 
 }  // namespace
 
-const graph::Block& block_of(const graph::Graph& graph, const std::string& region) {
-  const auto found = std::find_if(graph.regions.begin(), graph.regions.end(),
-                                  [&](const graph::Region& candidate) { return candidate.name == region; });
-  NPU_CHECK(found != graph.regions.end() && !found->blocks.empty());
-  return found->blocks.front();
+Regions::Regions(const graph::Graph& graph) : graph_(graph) {
+  for (const graph::Region& region : graph.regions) {
+    blocks_.emplace(region.name, &region.blocks.front());
+    for (const graph::Tensor& tensor : region.blocks.front().tensors) {
+      if (tensor.variable) {
+        variables_.try_emplace(graph::variable_identity(tensor), static_cast<uint32_t>(variables_.size()));
+      }
+    }
+  }
+  measure_main();
 }
 
-std::vector<const graph::Block*> blocks_of(const graph::Graph& graph, const graph::Operator& op) {
-  const graph::Attributes& a = op.attributes;
-  if (op.op == Op::kCondIf) return {&block_of(graph, a.then_graph), &block_of(graph, a.else_graph)};
-  if (op.op == Op::kWhileLoop) return {&block_of(graph, a.cond_graph), &block_of(graph, a.body_graph)};
+void Regions::measure_main() {
+  int64_t parts = 0;
+  for (const graph::Operator& op : graph_.main().operators) {
+    for (const graph::Block* block : blocks_of(op)) {
+      summarise(*block);
+      parts = bounded_sum(parts, summaries_.at(block).parts);
+      puts_ = bounded_sum(puts_, summaries_.at(block).puts);
+    }
+    if (parts > kMostParts && first_beyond_ == nullptr) first_beyond_ = &op;
+  }
+}
+
+// Regions nest, but not without bound, and none is in itself (graph/validate.h).
+void Regions::summarise(const graph::Block& block) {
+  if (summaries_.contains(&block)) return;
+  Summary summary;
+  Marks marks(variables_.size());
+  summary.parts = bounded_sum(1, std::ssize(block.tensors));
+  for (const graph::Operator& op : block.operators) {
+    for (const graph::Block* inner : blocks_of(op)) {
+      summarise(*inner);
+      summary.parts = bounded_sum(summary.parts, summaries_.at(inner).parts);
+      summary.puts = bounded_sum(summary.puts, summaries_.at(inner).puts);
+      marks.add(summaries_.at(inner).touched);
+    }
+    marks.add(touched_itself(block, op));
+    summary.parts = bounded_sum(summary.parts, parts_of(op));
+    summary.effects = summary.effects || has_effects(op);
+  }
+  summary.touched = marks.take();
+  summaries_.emplace(&block, std::move(summary));
+}
+
+TouchedVariables Regions::touched_itself(const graph::Block& block, const graph::Operator& op) const {
+  if (op.op == Op::kVariableRead) return {{variable(block.tensors[op.inputs[0]])}, {}};
+  if (op.op == Op::kVariableWrite) return {{}, {variable(block.tensors[op.outputs[0]])}};
   return {};
 }
 
-int64_t count_blocks(const graph::Graph& graph, const graph::Operator& op, int64_t most) {
-  return BlockCount(graph, most).of(op);
+std::vector<const graph::Block*> Regions::blocks_of(const graph::Operator& op) const {
+  const graph::Attributes& a = op.attributes;
+  if (op.op == Op::kCondIf) return {&block_of(a.then_graph), &block_of(a.else_graph)};
+  if (op.op == Op::kWhileLoop) return {&block_of(a.cond_graph), &block_of(a.body_graph)};
+  return {};
 }
 
-TouchedVariables touched_variables(const graph::Graph& graph, const graph::Block& block, const graph::Operator& op) {
-  TouchedVariables touched;
-  std::set<const graph::Block*> seen;
-  std::vector<const graph::Block*> pending;
-  const auto look_at = [&](const graph::Block& where, const graph::Operator& what) {
-    if (what.op == Op::kVariableRead) touched.read.insert(graph::variable_identity(where.tensors[what.inputs[0]]));
-    if (what.op == Op::kVariableWrite) touched.written.insert(graph::variable_identity(where.tensors[what.outputs[0]]));
-    for (const graph::Block* inner : blocks_of(graph, what)) {
-      if (seen.insert(inner).second) pending.push_back(inner);
-    }
-  };
-  look_at(block, op);
-  while (!pending.empty()) {
-    const graph::Block& inner = *pending.back();
-    pending.pop_back();
-    for (const graph::Operator& what : inner.operators) look_at(inner, what);
+TouchedVariables Regions::touched(const graph::Block& block, const graph::Operator& op) const {
+  const std::vector<const graph::Block*> blocks = blocks_of(op);
+  if (blocks.empty()) return touched_itself(block, op);
+  const TouchedVariables &a = summaries_.at(blocks[0]).touched, &b = summaries_.at(blocks[1]).touched;
+  return {united(a.read, b.read), united(a.written, b.written)};
+}
+
+bool Regions::has_effects(const graph::Operator& op) const {
+  // A loop that runs into its limit ends the job, even where what it makes has no use. CUSTOM may do anything.
+  if (op.op == Op::kVariableWrite || op.op == Op::kCondIf || op.op == Op::kWhileLoop || op.op == Op::kCustom) return true;
+  const std::vector<const graph::Block*> blocks = blocks_of(op);
+  return std::any_of(blocks.begin(), blocks.end(),
+                     [&](const graph::Block* inner) { return summaries_.at(inner).effects; });
+}
+
+std::vector<bool> invariants(const Regions& regions, const graph::Operator& op) {
+  const graph::Block& body = regions.block_of(op.attributes.body_graph);
+  std::vector<TensorId> origins(body.tensors.size());  // IDENTITY seen through
+  std::iota(origins.begin(), origins.end(), TensorId{0});
+  for (const graph::Operator& inner : body.operators) {
+    if (inner.op == Op::kIdentity) origins[inner.outputs[0]] = origins[inner.inputs[0]];
   }
-  return touched;
-}
-
-std::vector<bool> invariants(const graph::Graph& graph, const graph::Operator& op) {
-  const graph::Block& body = block_of(graph, op.attributes.body_graph);
   std::vector<bool> same;
-  for (size_t i = 0; i < body.inputs.size(); ++i) same.push_back(origin(body, body.outputs[i]) == body.inputs[i]);
+  for (size_t i = 0; i < body.inputs.size(); ++i) same.push_back(origins[body.outputs[i]] == body.inputs[i]);
   return same;
-}
-
-std::vector<std::optional<Constant>> known_inputs(const Facts& facts, const graph::Operator& op) {
-  const bool loop = op.op == Op::kWhileLoop;
-  const std::vector<bool> same = loop ? invariants(facts.graph(), op) : std::vector<bool>();
-  std::vector<std::optional<Constant>> known;
-  for (size_t k = loop ? 0 : 1; k < op.inputs.size(); ++k) {
-    const Constant* value = facts.constant(op.inputs[k]);
-    known.push_back(value == nullptr || (loop && !same[k]) ? std::nullopt : std::optional(*value));
-  }
-  return known;
 }
 
 }  // namespace npu::compiler

@@ -15,9 +15,6 @@ void check_layout(const Layout& layout);
 // Throws Error(dram_full) for more bytes than offsets in commands reach.
 void check_region(const std::string& what, uint64_t bytes);
 
-// The compiler holds about a KiB a command; real networks have some 100,000.
-inline constexpr uint64_t kMostCommands = 1 << 20;
-
 // Throws NoRoom.
 void check_command_count(uint64_t commands);
 

@@ -225,28 +225,5 @@ TEST(ControlRefusals, NameTheBlockTheOperatorAndTheWayOut) {
   EXPECT_NE(text.find("quantise"), std::string::npos) << text;
 }
 
-// 2^14 copies of a block are refused before any is made.
-TEST(ControlRefusals, BlocksAreNotCopiedWithoutBound) {
-  GraphBuilder main;
-  std::string inner;
-  for (int depth = 0; depth < 14; ++depth) {
-    const std::string name = std::string("level").append(std::to_string(depth));
-    GraphBuilder b(name);
-    const TensorId flag = b.input("flag", DType::kBool, {1});
-    graph::Attributes both;
-    both.then_graph = both.else_graph = inner;
-    b.output(depth == 0 ? b.op(Op::kLogicalNot, {flag}) : b.raw(Op::kCondIf, {flag, flag}, both, DType::kBool, {1}));
-    main.add_region(std::move(b));
-    inner = name;
-  }
-  main.output(main.cond_if(main.input("flag", DType::kBool, {1}), {0}, inner, inner)[0]);
-  std::string text;
-  const graph::Graph graph = main.build();
-  graph::validate(graph);
-  EXPECT_EQ(code_of([&] { static_cast<void>(compiler::compile(graph, presets::load_preset("edge").caps)); }, &text),
-            ErrorCode::kArgumentUnsupported);
-  EXPECT_NE(text.find("4096 blocks"), std::string::npos) << text;
-}
-
 }  // namespace
 }  // namespace npu::test
