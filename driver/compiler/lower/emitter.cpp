@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
+#include <string_view>
 
 #include "driver/compiler/lower/convolution.h"
 #include "driver/compiler/lower/families.h"
@@ -169,28 +171,37 @@ View Emitter::new_dense(TensorId id) {
   return intermediate(tensor.name, *element_of(tensor.type), tensor.shape);
 }
 
+BufferId Emitter::add_constant(const std::string& name, std::vector<uint8_t> bytes) {
+  Buffer buffer;
+  buffer.name = name;
+  buffer.kind = BufferKind::kConstant;
+  buffer.bytes = bytes.size();
+  buffer.data = std::move(bytes);
+  return add_buffer(std::move(buffer));
+}
+
+BufferId Emitter::share_constant(const std::string& name, std::vector<uint8_t> bytes) {
+  const size_t hash = std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  const auto [begin, end] = emission_.contents.equal_range(hash);
+  const auto known = std::find_if(begin, end, [&](const auto& at) { return module_.buffers[at.second].data == bytes; });
+  if (known != end) return known->second;
+  return emission_.contents.emplace(hash, add_constant(name, std::move(bytes)))->second;
+}
+
 View Emitter::constant_view(TensorId id) {
   const Constant& constant = *facts_.constant(id);
-  Buffer buffer;
-  buffer.name = facts_.tensor(id).name;
-  buffer.kind = BufferKind::kConstant;
-  buffer.data = *constant.bytes;
-  buffer.bytes = buffer.data.size();
-  return dense_view(add_buffer(std::move(buffer)), *element_of(constant.type), constant.shape);
+  const auto [known, fresh] = emission_.constants.try_emplace(constant.bytes, BufferId{0});
+  if (fresh) {
+    // What folding makes of constants is made anew wherever its block is put.
+    const std::string& name = facts_.tensor(id).name;
+    known->second = facts_.nested() ? share_constant(name, *constant.bytes) : add_constant(name, *constant.bytes);
+  }
+  return dense_view(known->second, *element_of(constant.type), constant.shape);
 }
 
 View Emitter::constant_blob(std::vector<uint8_t> bytes) {
   const auto size = static_cast<int64_t>(bytes.size());
-  const auto [blob, fresh] = emission_.blobs.try_emplace(std::string(bytes.begin(), bytes.end()), BufferId{0});
-  if (fresh) {
-    Buffer buffer;
-    buffer.name = "parameters";
-    buffer.kind = BufferKind::kConstant;
-    buffer.bytes = bytes.size();
-    buffer.data = std::move(bytes);
-    blob->second = add_buffer(std::move(buffer));
-  }
-  return blob_view(blob->second, size);
+  return blob_view(share_constant("parameters", std::move(bytes)), size);
 }
 
 View Emitter::constant(std::vector<uint8_t> bytes, contract::Element type, const Dims& dims) {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "driver/compiler/ir.h"
@@ -19,8 +21,10 @@ namespace npu::compiler {
 // What the emitters of a graph's blocks make together.
 struct Emission {
   Module module;
-  std::map<std::string, BufferId> variables;    // by identity
-  std::map<std::string, BufferId> blobs;        // by content
+  std::map<std::string, BufferId> variables;  // by identity
+  // Constants that are shared: by the hash of their bytes, and by what Facts know.
+  std::unordered_multimap<size_t, BufferId> contents;
+  std::map<std::shared_ptr<const std::vector<uint8_t>>, BufferId> constants;
   std::map<std::string, uint32_t> layer_names;  // and the number of the next copy
   uint32_t labels = 0;                          // used so far
   uint32_t most_iterations = 0;                 // of a loop
@@ -102,6 +106,9 @@ class Emitter {
   void describe(const graph::Operator& op, Layer& layer) const;
 
   [[nodiscard]] View constant_view(graph::TensorId id);
+  [[nodiscard]] BufferId add_constant(const std::string& name, std::vector<uint8_t> bytes);
+  // The same where equal bytes share a buffer.
+  [[nodiscard]] BufferId share_constant(const std::string& name, std::vector<uint8_t> bytes);
   // What a view operator's result looks like when its operand is `in`.
   [[nodiscard]] std::optional<View> derive(const graph::Operator& op, const View& in) const;
 

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks that control flow names several times: how often they are put somewhere is bounded.
+// Blocks that control flow names several times: how often they are put somewhere is bounded, and what they need is there
+// once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "driver/compiler/lower.h"
 #include "driver/compiler/lower/emitter.h"
+#include "driver/compiler/schedule.h"
 #include "driver/compiler/support.h"
 #include "driver/graph/validate.h"
 #include "hw/contract/error.h"
+#include "tests/unit/compiler/back_modules.h"
 #include "tests/unit/compiler/front_check.h"
 
 namespace npu::compiler::testing {
@@ -102,6 +107,62 @@ TEST(Blocks, StopAtTheMostStepsOfAModule) {
     EXPECT_THAT(error.what(), HasSubstr("more than 100 steps"));
   }
   EXPECT_EQ(emission.module.steps.size(), 100U);
+}
+
+constexpr int64_t kWidth = 512;
+
+// `uses` times x = flag ? x + constant : x + transposed constant, of regions that are the same each time.
+graph::Graph with_constants(int uses) {
+  GraphBuilder main, plain("plain"), folded("folded");
+  std::vector<double> numbers(static_cast<size_t>(kWidth));
+  std::iota(numbers.begin(), numbers.end(), 1.0);
+  const auto fill = [&](GraphBuilder& b, bool transposed) {
+    const TensorId x = b.input("x", DType::kInt32, {2, kWidth / 2});
+    b.output(b.add(x, transposed ? b.transpose(b.constant(DType::kInt32, {kWidth / 2, 2}, numbers), {1, 0})
+                                 : b.constant(DType::kInt32, {2, kWidth / 2}, numbers)));
+  };
+  fill(plain, false);
+  fill(folded, true);
+  main.add_region(std::move(plain));
+  main.add_region(std::move(folded));
+  TensorId x = main.input("x", DType::kInt32, {2, kWidth / 2});
+  const TensorId flag = main.input("flag", DType::kBool, {1});
+  for (int i = 0; i < uses; ++i) x = main.cond_if(flag, {x}, "plain", "folded")[0];
+  main.output(x);
+  return main.build();
+}
+
+int64_t constant_bytes(const Module& module) {
+  int64_t bytes = 0;
+  for (const Buffer& buffer : module.buffers) bytes += std::ssize(buffer.data);
+  return bytes;
+}
+
+TEST(Blocks, HaveTheirConstantsOnce) {
+  const graph::Graph one = with_constants(1), many = with_constants(50);
+  const contract::Capabilities& machine = nano_capabilities();
+  Module alone = lower(one, machine), repeated = lower(many, machine);
+  EXPECT_GE(constant_bytes(alone), 2 * kWidth * 4);
+  EXPECT_EQ(constant_bytes(repeated), constant_bytes(alone));
+  const size_t bytes = schedule(std::move(alone), machine, {}).constants.size();
+  EXPECT_EQ(schedule(std::move(repeated), machine, {}).constants.size(), bytes);
+  EXPECT_EQ(compare_with_reference(many), 3);
+}
+
+// A constant that comes from outside is the operator's own.
+TEST(Blocks, TakeConstantsFromWhereTheyStand) {
+  GraphBuilder main, sum("sum");
+  const TensorId a = sum.input("a", DType::kInt32, {4}), k = sum.input("k", DType::kInt32, {4});
+  sum.output(sum.add(a, sum.op(Op::kIdentity, {k})));
+  main.add_region(std::move(sum));
+  TensorId x = main.input("x", DType::kInt32, {4});
+  const TensorId flag = main.input("flag", DType::kBool, {1});
+  for (const double value : {1., 20., 300.}) {
+    x = main.cond_if(flag, {x, main.constant(DType::kInt32, {4}, {value})}, "sum", "sum")[0];
+  }
+  main.output(x);
+  EXPECT_EQ(compare_with_reference(main.build()), 3);
+  EXPECT_EQ(constant_bytes(lowered(main.build())), 3 * 4 * 4);
 }
 
 }  // namespace
