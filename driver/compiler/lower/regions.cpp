@@ -115,7 +115,7 @@ TouchedVariables Regions::touched(const graph::Block& block, const graph::Operat
 
 bool Regions::has_effects(const graph::Operator& op) const {
   // A loop that runs into its limit ends the job, even where what it makes has no use. CUSTOM may do anything.
-  if (op.op == Op::kVariableWrite || op.op == Op::kCondIf || op.op == Op::kWhileLoop || op.op == Op::kCustom) return true;
+  if (op.op == Op::kVariableWrite || op.op == Op::kWhileLoop || op.op == Op::kCustom) return true;
   const std::vector<const graph::Block*> blocks = blocks_of(op);
   return std::any_of(blocks.begin(), blocks.end(),
                      [&](const graph::Block* inner) { return summaries_.at(inner).effects; });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks that control flow names several times: how often they are put somewhere is bounded, and what they need is there
-// once.
+// Blocks that control flow names several times: how often they are put somewhere is bounded, what they need is there
+// once, and those of no use are left out.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -163,6 +163,96 @@ TEST(Blocks, TakeConstantsFromWhereTheyStand) {
   main.output(x);
   EXPECT_EQ(compare_with_reference(main.build()), 3);
   EXPECT_EQ(constant_bytes(lowered(main.build())), 3 * 4 * 4);
+}
+
+// A graph whose first input goes out as it is, beside control flow whose results go nowhere.
+template <typename Fill>
+graph::Graph with_unused(Fill&& fill) {
+  GraphBuilder main;
+  const TensorId x = main.input("x", DType::kInt32, {1});
+  fill(main, x);
+  main.output(main.op(Op::kAbs, {x}));
+  return main.build();
+}
+
+void add_negation(GraphBuilder& main, const std::string& name) {
+  GraphBuilder b(name);
+  b.output(b.op(Op::kBitwiseNot, {b.input("x", DType::kInt32, {1})}));
+  main.add_region(std::move(b));
+}
+
+TensorId is_zero(GraphBuilder& b, TensorId x) { return b.op(Op::kEqual, {x, b.constant(DType::kInt32, {1}, {0.})}); }
+
+void use_for_nothing(GraphBuilder& main, TensorId x, const std::string& then_graph) {
+  add_negation(main, "other");
+  static_cast<void>(main.cond_if(is_zero(main, x), {x}, then_graph, "other"));
+}
+
+size_t branches_of(const graph::Graph& graph) {
+  EXPECT_EQ(compare_with_reference(graph), 3);
+  return steps_of<BranchStep>(lowered(graph)).size();
+}
+
+TEST(UnusedBlocks, AreLeftOutWithWhatTheyRead) {
+  const graph::Graph graph = with_unused([](GraphBuilder& main, TensorId x) { use_for_nothing(main, x, "other"); });
+  EXPECT_EQ(branches_of(graph), 0U);
+  EXPECT_EQ(lowered(graph).steps.size(), 1U);
+  for (const SupportRow& row : support(graph, front_machine())) {
+    EXPECT_EQ(row.engine, row.name == "ABS" ? "vpu" : "unused") << row.name;
+  }
+}
+
+TEST(UnusedBlocks, OfBlocksOfUseAreLeftOutToo) {
+  const graph::Graph graph = with_unused([](GraphBuilder& main, TensorId x) {
+    add_negation(main, "inner");
+    GraphBuilder outer("outer");
+    const TensorId in = outer.input("x", DType::kInt32, {1});
+    graph::Attributes both;
+    both.then_graph = both.else_graph = "inner";
+    static_cast<void>(outer.raw(Op::kCondIf, {is_zero(outer, in), in}, both, DType::kInt32, {1}));
+    outer.output(outer.op(Op::kClz, {in}));
+    main.add_region(std::move(outer));
+    main.output(main.cond_if(is_zero(main, x), {x}, "outer", "outer")[0]);
+  });
+  EXPECT_EQ(branches_of(graph), 2U) << "the outer one's";
+}
+
+TEST(UnusedBlocks, ThatWriteVariablesStay) {
+  const graph::Graph graph = with_unused([](GraphBuilder& main, TensorId x) {
+    GraphBuilder writes("writes"), outer("outer");
+    const TensorId in = writes.input("x", DType::kInt32, {1});
+    writes.write(writes.variable("v", DType::kInt32, {1}, std::vector<double>{5}), in);
+    writes.output(in);
+    const TensorId out = outer.input("x", DType::kInt32, {1});
+    graph::Attributes both;
+    both.then_graph = both.else_graph = "writes";
+    outer.output(outer.raw(Op::kCondIf, {is_zero(outer, out), out}, both, DType::kInt32, {1}));
+    main.add_region(std::move(writes));
+    main.add_region(std::move(outer));
+    use_for_nothing(main, x, "outer");
+    main.output(main.read(main.variable("v", DType::kInt32, {1})));
+  });
+  EXPECT_EQ(branches_of(graph), 4U);
+}
+
+// A loop may run into its limit, which is an error of the job.
+TEST(UnusedBlocks, ThatMayNeverEndStay) {
+  const graph::Graph graph = with_unused([](GraphBuilder& main, TensorId x) {
+    GraphBuilder never("never");
+    never.output(never.op(Op::kGreater, {never.input("x", DType::kInt32, {1}), 0}));
+    main.add_region(std::move(never));
+    add_negation(main, "body");
+    GraphBuilder outer("outer");
+    const TensorId in = outer.input("x", DType::kInt32, {1});
+    graph::Attributes loop;
+    loop.cond_graph = "never";
+    loop.body_graph = "body";
+    outer.output(outer.raw(Op::kWhileLoop, {in}, loop, DType::kInt32, {1}));
+    main.add_region(std::move(outer));
+    use_for_nothing(main, x, "outer");
+    static_cast<void>(main.while_loop({x}, "never", "body"));
+  });
+  EXPECT_EQ(branches_of(graph), 6U) << "two of the branch, and of each loop two";
 }
 
 }  // namespace

@@ -158,10 +158,11 @@ TEST(Support, RefusesShiftsOutOfRange) {
   expect_refused(b, ErrorCode::kArgumentUnsupported, "RESCALE", "shift of 63");
 }
 
-TEST(Support, RefusesWhatIsInControlFlowEvenIfNobodyReadsIt) {
+TEST(Support, RefusesWhatIsInControlFlowThatWritesVariablesEvenIfNobodyReadsIt) {
   GraphBuilder body("body"), b;
   const TensorId i = body.input("i", DType::kInt32, {});
   body.output(body.cast(body.cast(i, DType::kFp32), DType::kInt32));
+  body.write(body.variable("v", DType::kInt32, {}), i);
   const TensorId x = b.input("x", DType::kInt32, {});
   b.add_region(std::move(body));
   b.cond_if(b.op(Op::kEqual, {x, x}), {x}, "body", "body");
