@@ -79,10 +79,10 @@ void VariableTable::commit_write(uint32_t index) {
   store(index, entry);
 }
 
-uint32_t VariableTable::forget_old_marks(const Job& job) {
+uint32_t VariableTable::forget_old_marks(const Job& job, uint32_t entries) {
   std::optional<uint32_t> row;  // the last one
   uint32_t rows = 0;
-  for (uint32_t index = 0; index < entries_; ++index) {
+  for (uint32_t index = 0; index < entries; ++index) {
     VariableEntry entry = this->entry(index);
     const auto age = static_cast<uint8_t>(job.epoch - entry.seen_epoch);
     const bool marked = entry.length > 0 && entry.owner == job.owner && engine::has(entry, VariableFlag::kSeenValid);

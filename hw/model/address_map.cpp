@@ -34,20 +34,14 @@ bool AddressMap::of_variable(uint64_t low, uint64_t high) const {
 }
 
 // The table itself knows nothing of DRAM's size.
-ErrorCode AddressMap::check_in_dram(uint32_t index) const {
-  if (!persistent_.table().has(index, VariableFlag::kInDram)) return ErrorCode::kOk;
-  return extent(index).high <= uint64_t{caps_.dram_mib} << 20 ? ErrorCode::kOk : ErrorCode::kFaultOutOfBounds;
-}
-
-ErrorCode AddressMap::check_declaration(uint32_t index, uint32_t hash) const {
-  if (persistent_.lost()) return ErrorCode::kPowerLost;
-  const ErrorCode error = persistent_.table().check_declaration(index, hash, job_);
-  return error == ErrorCode::kOk ? check_in_dram(index) : error;
+bool AddressMap::fits_in_dram(uint32_t index) const {
+  if (index >= persistent_.table().entries() || !persistent_.table().has(index, VariableFlag::kInDram)) return true;
+  return extent(index).high <= uint64_t{caps_.dram_mib} << 20;
 }
 
 Window AddressMap::variable_window(uint32_t index, Access access) const {
   ErrorCode error = persistent_.table().check_use(index, job_);
-  if (error == ErrorCode::kOk) error = check_in_dram(index);
+  if (error == ErrorCode::kOk && !fits_in_dram(index)) error = ErrorCode::kFaultOutOfBounds;
   if (error != ErrorCode::kOk) return {error, Space::kNone, 0, 0};
   // Of two places, a write that was issued and is not done has swapped the roles.
   const bool written = (access == Access::kWrite) != ahead_[index];

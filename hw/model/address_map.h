@@ -45,9 +45,8 @@ class AddressMap {
   void commit_issued(uint32_t index) { ahead_[index] = !ahead_[index]; }
   void commit_done(uint32_t index) { ahead_[index] = !ahead_[index]; }
 
-  // VARIABLE: power_lost until the loss of the memory's content is acknowledged, else errors as of
-  // VariableTable::check_declaration.
-  [[nodiscard]] contract::ErrorCode check_declaration(uint32_t index, uint32_t hash) const;
+  // False for a variable in DRAM that reaches beyond it. True for a missing entry.
+  [[nodiscard]] bool fits_in_dram(uint32_t index) const;
 
  private:
   struct Range {
@@ -57,7 +56,6 @@ class AddressMap {
   [[nodiscard]] Window variable_window(uint32_t index, engine::Access access) const;
   // Of both places of a variable, where it has two.
   [[nodiscard]] Range extent(uint32_t index) const;
-  [[nodiscard]] contract::ErrorCode check_in_dram(uint32_t index) const;
 
   const contract::Capabilities& caps_;
   const PersistentSram& persistent_;

@@ -21,10 +21,10 @@ bool in_window(uint64_t address, uint64_t window, uint64_t end) { return address
 }  // namespace
 
 Chip::Chip(const sc_core::sc_module_name& name, const ChipConfig& config, std::unique_ptr<engine::Engine> mxu,
-           std::unique_ptr<engine::Engine> vpu)
+           std::unique_ptr<engine::Engine> vpu, std::unique_ptr<engine::PersistentBackEnd> persistent)
     : sc_module(name),
       cpu_("cpu", config.npu.caps.cpu_clock_mhz, config.iss, *this),
-      npu_("npu", config.npu, std::move(mxu), std::move(vpu)),
+      npu_("npu", config.npu, std::move(mxu), std::move(vpu), std::move(persistent)),
       mailbox_(config.npu.caps.clock_mhz, cpu_, *this, config.uart),
       host("host"),
       memory(npu_.memory),

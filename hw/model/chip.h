@@ -46,7 +46,7 @@ class Chip : public sc_core::sc_module, private CpuPeripherals, private MailboxP
 
   // Throws Error when there is no instruction-set simulator.
   Chip(const sc_core::sc_module_name& name, const ChipConfig& config, std::unique_ptr<engine::Engine> mxu,
-       std::unique_ptr<engine::Engine> vpu);
+       std::unique_ptr<engine::Engine> vpu, std::unique_ptr<engine::PersistentBackEnd> persistent = nullptr);
 
   [[nodiscard]] ControlCpu& cpu() { return cpu_; }
   [[nodiscard]] Npu& npu() { return npu_; }

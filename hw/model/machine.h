@@ -3,6 +3,9 @@
 // the processes.
 #pragma once
 
+#include <memory>
+#include <utility>
+
 #include "hw/model/address_map.h"
 #include "hw/model/agenda.h"
 #include "hw/model/brownout.h"
@@ -25,7 +28,8 @@
 namespace npu::model {
 
 struct Machine {
-  Machine(const NpuConfig& npu_config, MemoryPort::Socket& socket)
+  Machine(const NpuConfig& npu_config, MemoryPort::Socket& socket,
+          std::unique_ptr<engine::PersistentBackEnd> persistent_back_end)
       : config(npu_config),
         clock(config.caps.clock_mhz, config.mode),
         agenda("agenda", clock),
@@ -34,7 +38,7 @@ struct Machine {
         power(clock),
         persistent_busy(clock),
         scratchpad(config.caps, config.poison),
-        persistent(config.caps),
+        persistent(config.caps, std::move(persistent_back_end)),
         interconnect(config.caps, clock, agenda),
         table_port(interconnect, clock, job),
         address_map(config.caps, persistent),

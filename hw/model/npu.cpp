@@ -19,12 +19,12 @@ std::vector<std::unique_ptr<DmaChannel>> make_channels(Machine& machine) {
 }  // namespace
 
 Npu::Npu(const sc_core::sc_module_name& name, const NpuConfig& config, std::unique_ptr<engine::Engine> mxu,
-         std::unique_ptr<engine::Engine> vpu)
+         std::unique_ptr<engine::Engine> vpu, std::unique_ptr<engine::PersistentBackEnd> persistent)
     : sc_module(name),
       host("host"),
       memory("memory"),
       irq("irq"),
-      machine_(config, memory),
+      machine_(config, memory, std::move(persistent)),
       channels_(make_channels(machine_)),
       mxu_("mxu", machine_, kMxuQueue, std::move(mxu)),
       vpu_("vpu", machine_, kVpuQueue, std::move(vpu)),
@@ -37,6 +37,12 @@ Npu::Npu(const sc_core::sc_module_name& name, const NpuConfig& config, std::uniq
   for (QueueUnit* unit : units()) {
     if (unit != nullptr) unit->connect(units());
   }
+  machine_.persistent.on_failure([this](contract::ErrorCode code) {
+    Fault fault;
+    fault.code = code;
+    fault.queue = kSequencerQueue;
+    machine_.job.fault(fault);
+  });
   SC_HAS_PROCESS(Npu);
   SC_METHOD(drive_irq);
   sensitive << irq_changed_;
@@ -78,7 +84,7 @@ void Npu::job_ended(uint64_t cycles) {
 
 void Npu::flip_bit(uint32_t address, uint32_t bit) {
   if (address >= machine_.persistent.bytes().size() || bit >= Ecc::kWordBits) return;
-  machine_.persistent.ecc().flip(address / Ecc::kWordBytes, bit);
+  machine_.persistent.flip(address / Ecc::kWordBytes, bit);
 }
 
 QueueState Npu::queue_state(uint32_t queue) const {

@@ -34,8 +34,9 @@ class Npu : public sc_core::sc_module {
   MemoryPort::Socket memory;
   sc_core::sc_out<bool> irq;
 
+  // `persistent` computes the persistent SRAM beside the model; null: the model alone.
   Npu(const sc_core::sc_module_name& name, const NpuConfig& config, std::unique_ptr<engine::Engine> mxu,
-      std::unique_ptr<engine::Engine> vpu);
+      std::unique_ptr<engine::Engine> vpu, std::unique_ptr<engine::PersistentBackEnd> persistent = nullptr);
 
   [[nodiscard]] bool running() const { return machine_.job.running(); }
   // For a platform that sees that nothing in the simulation can move any more while a job runs: ends it with

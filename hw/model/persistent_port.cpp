@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/model/persistent_port.h"
 
+#include <array>
 #include <cstring>
 
 #include "hw/contract/gen/registers.h"
@@ -12,19 +13,20 @@ namespace reg = contract::reg;
 bool PersistentPort::access(uint64_t offset, bool write, bool debug, std::span<uint8_t> bytes) {
   PersistentSram& memory = machine_.persistent;
   const uint64_t end = offset + bytes.size();
-  if (!memory.on() || offset > memory.bytes().size() || bytes.size() > memory.bytes().size() - offset) return false;
+  if (offset > memory.bytes().size() || bytes.size() > memory.bytes().size() - offset) return false;
+  if (!memory.on()) {
+    if (!debug) memory.refuse(offset);
+    return false;
+  }
   uint8_t* const place = memory.bytes().data() + offset;
-  Ecc& ecc = memory.ecc();
   if (!write) {
-    if (!debug && !ecc.clean() && ecc.read(offset, end)) return false;
+    if (!debug && memory.host_read(offset, end)) return false;
     std::memcpy(bytes.data(), place, bytes.size());
     return true;
   }
-  if (!ecc.clean()) {
-    if (!debug && ecc.read_edges(offset, end)) return false;
-    ecc.wrote(offset, end);
-  }
+  if (!debug && memory.host_read_edges(offset, end)) return false;
   std::memcpy(place, bytes.data(), bytes.size());
+  debug ? memory.debug_wrote(offset, end) : memory.host_wrote(offset, end);
   return true;
 }
 
@@ -34,7 +36,7 @@ bool PersistentPort::has(uint32_t offset) {
 }
 
 uint32_t PersistentPort::status() const {
-  return (machine_.persistent.lost() ? reg::kPsramStatusLostMask : 0) |
+  return (machine_.persistent.status().lost ? reg::kPsramStatusLostMask : 0) |
          (machine_.persistent_busy.left() > 0 ? reg::kPsramStatusBusyMask : 0);
 }
 
@@ -48,7 +50,7 @@ uint32_t PersistentPort::read(uint32_t offset, uint32_t entry, bool debug) {
     case reg::kPsramScrub:
       return 0;
     case reg::kEccCorrected:
-      return memory.ecc().corrected();
+      return memory.status().corrected;
     case reg::kEccUncorrectable:
       return memory.ecc().uncorrectable();
     case reg::kEccAddress:
@@ -82,16 +84,16 @@ void PersistentPort::write(uint32_t offset, uint32_t value, uint32_t entry, bool
 uint32_t PersistentPort::read_entry(uint64_t place, bool debug) {
   PersistentSram& memory = machine_.persistent;
   uint32_t value = 0;
-  if (!debug && !memory.ecc().clean()) static_cast<void>(memory.ecc().read(place, place + sizeof value));
+  if (!debug) static_cast<void>(memory.host_read(place, place + sizeof value));
   std::memcpy(&value, memory.bytes().data() + place, sizeof value);
   return value;
 }
 
 // Makes an entry right that has two wrong bits, once all of it is written.
 void PersistentPort::write_entry(uint64_t place, uint32_t value) {
-  PersistentSram& memory = machine_.persistent;
-  if (!memory.ecc().clean()) memory.ecc().replace(place, place + sizeof value);
-  std::memcpy(memory.bytes().data() + place, &value, sizeof value);
+  std::array<uint8_t, sizeof value> bytes;
+  std::memcpy(bytes.data(), &value, sizeof value);
+  machine_.persistent.replace(place, bytes);
 }
 
 void PersistentPort::set_power(uint32_t value) {
@@ -101,7 +103,7 @@ void PersistentPort::set_power(uint32_t value) {
 
 void PersistentPort::scrub() {
   if (!machine_.persistent.on() || machine_.job.running()) return;
-  machine_.persistent.ecc().scrub();
+  machine_.persistent.scrub();
   be_busy();
 }
 

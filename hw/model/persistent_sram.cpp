@@ -2,20 +2,30 @@
 #include "hw/model/persistent_sram.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "hw/contract/error.h"
 #include "hw/timing/crossbar.h"
 
 namespace npu::model {
 
+using contract::ErrorCode;
+using contract::VariableEntry;
+using engine::TableOp;
+
 static_assert(Ecc::kWordBytes == timing::Crossbar::kCodeBytes);
 
-PersistentSram::PersistentSram(const contract::Capabilities& caps)
-    : port_bytes_(caps.psram_port_bytes), bytes_(caps.psram_bytes, 0), table_(bytes_, caps.var_entries, port_bytes_) {}
-
-PersistentSram::Begun PersistentSram::begin_job(const engine::VariableTable::Job& job) {
-  if (const auto wrong = read_table()) return {0, wrong};
-  return {table_.forget_old_marks(job), std::nullopt};
+PersistentSram::PersistentSram(const contract::Capabilities& caps, std::unique_ptr<engine::PersistentBackEnd> back_end)
+    : accesses_(timing::TableAccesses::of(caps)),
+      port_bytes_(caps.psram_port_bytes),
+      bytes_(caps.psram_bytes, 0),
+      ecc_(port_bytes_),
+      table_(bytes_, caps.var_entries, port_bytes_),
+      back_end_(std::move(back_end)) {
+  if (back_end_) back_end_->connect(bytes_);
 }
+
+// --- Power
 
 void PersistentSram::clear() {
   std::fill(bytes_.begin(), bytes_.end(), uint8_t{0});
@@ -27,6 +37,7 @@ void PersistentSram::reset() {
   ecc_.reset();
   power_ = Power::kOn;
   lost_ = powerless_ = false;
+  if (back_end_) back_end_->reset();
 }
 
 bool PersistentSram::set_power(Power power) {
@@ -40,47 +51,219 @@ bool PersistentSram::set_power(Power power) {
     powerless_ = false;
     clear();  // what was done to words meanwhile is written over
   }
+  if (back_end_) back_end_->set_power(power);
+  look();
   return clears;
 }
 
-std::optional<uint32_t> PersistentSram::read_entries(uint64_t low, uint64_t high) {
-  const auto wrong = ecc_.read(low, high);
-  if (!wrong) return std::nullopt;
-  return static_cast<uint32_t>(*wrong / contract::VariableEntry::kBytes);
+engine::PersistentStatus PersistentSram::status() {
+  const engine::PersistentStatus own = {lost_, ecc_.corrected()};
+  return back_end_ ? back_end_->status(own) : own;
 }
 
-std::optional<uint32_t> PersistentSram::read_table() {
-  return ecc_.clean() ? std::nullopt : read_entries(0, table_.bytes());
+void PersistentSram::acknowledge_loss() {
+  lost_ = false;
+  if (back_end_) back_end_->acknowledge_loss();
 }
 
-std::optional<uint32_t> PersistentSram::read_row_of(uint32_t index) {
-  if (ecc_.clean()) return std::nullopt;
-  const uint64_t low = uint64_t{index} * contract::VariableEntry::kBytes;
-  const uint64_t row = low / port_bytes_ * port_bytes_;
-  const uint64_t end = std::max<uint64_t>(row + port_bytes_, low + contract::VariableEntry::kBytes);
-  return read_entries(row, std::min<uint64_t>(end, table_.bytes()));
+// --- The bytes
+
+// A job cannot go on beside a back end that has failed.
+void PersistentSram::look() {
+  if (back_end_ && back_end_->failure() != ErrorCode::kOk && failed_) failed_(back_end_->failure());
+}
+
+std::optional<uint64_t> PersistentSram::read(uint64_t low, uint64_t high, bool host) {
+  if (low == high) return std::nullopt;
+  std::optional<uint64_t> wrong = ecc_.read(low, high);
+  if (back_end_) wrong = back_end_->read(low, high, host, wrong);
+  return wrong;
 }
 
 std::optional<uint64_t> PersistentSram::read(const ByteSet& bytes) {
   std::optional<uint64_t> wrong;
-  if (ecc_.clean()) return wrong;
-  bytes.for_each_run([&](uint64_t low, uint64_t high) { return !(wrong = ecc_.read(low, high)); });
+  if (idle()) return wrong;
+  bytes.for_each_run([&](uint64_t low, uint64_t high) { return !(wrong = read(low, high, false)); });
+  look();
   return wrong;
+}
+
+// The words that keep some of their bytes.
+std::optional<uint64_t> PersistentSram::read_edges(uint64_t low, uint64_t high, bool host) {
+  if (low == high) return std::nullopt;
+  if (low % Ecc::kWordBytes != 0) {
+    if (const auto wrong = read(low, low + 1, host)) return wrong;
+  }
+  return high % Ecc::kWordBytes != 0 ? read(high - 1, high, host) : std::nullopt;
 }
 
 std::optional<uint64_t> PersistentSram::read_edges(const ByteSet& bytes) {
   std::optional<uint64_t> wrong;
-  if (ecc_.clean()) return wrong;
-  bytes.for_each_run([&](uint64_t low, uint64_t high) { return !(wrong = ecc_.read_edges(low, high)); });
+  if (idle()) return wrong;
+  bytes.for_each_run([&](uint64_t low, uint64_t high) { return !(wrong = read_edges(low, high, false)); });
+  look();
   return wrong;
 }
 
+void PersistentSram::wrote(uint64_t low, uint64_t high, bool host) {
+  ecc_.wrote(low, high);
+  if (!back_end_ || low == high) return;
+  // Bits of the first or last word may have flipped since it was looked at.
+  if (ecc_.right(low, high)) {
+    back_end_->write(low, high, host);
+  } else {
+    left(low, high);
+  }
+}
+
 void PersistentSram::wrote(const ByteSet& bytes) {
-  if (ecc_.clean()) return;
+  if (idle()) return;
   bytes.for_each_run([&](uint64_t low, uint64_t high) {
-    ecc_.wrote(low, high);
+    wrote(low, high, false);
     return true;
   });
+  look();
+}
+
+void PersistentSram::left(uint64_t low, uint64_t high) {
+  if (back_end_ && low != high) back_end_->put(low, high, ecc_.wrong_words(low, high));
+}
+
+void PersistentSram::left(const ByteSet& bytes) {
+  if (!back_end_) return;
+  bytes.for_each_run([&](uint64_t low, uint64_t high) {
+    left(low, high);
+    return true;
+  });
+}
+
+void PersistentSram::debug_wrote(uint64_t low, uint64_t high) {
+  ecc_.wrote(low, high);
+  left(low, high);
+}
+
+void PersistentSram::replace(uint64_t low, std::span<const uint8_t> value) {
+  const uint64_t high = low + value.size();
+  const bool right = ecc_.right(low, high);
+  if (!right) ecc_.replace(low, high);
+  std::memcpy(bytes_.data() + low, value.data(), value.size());
+  if (right) {
+    wrote(low, high, true);
+  } else {
+    left(low, high);
+  }
+}
+
+void PersistentSram::refuse(uint64_t address) {
+  if (back_end_) back_end_->refuse(address);
+}
+
+void PersistentSram::flip(uint64_t word, uint32_t bit) {
+  ecc_.flip(word, bit);
+  if (back_end_) back_end_->flip(word, bit);
+}
+
+void PersistentSram::scrub() {
+  const uint32_t failed = ecc_.scrub();
+  if (back_end_) back_end_->scrub(failed);
+}
+
+// --- The table. Row by row: what stops an operation stops it at its row.
+
+std::optional<uint32_t> PersistentSram::read_entries(uint64_t low, uint64_t high) {
+  const auto wrong = ecc_.read(low, high);
+  if (!wrong) return std::nullopt;
+  return static_cast<uint32_t>(*wrong / VariableEntry::kBytes);
+}
+
+std::optional<uint32_t> PersistentSram::read_row_of(uint32_t index) {
+  if (ecc_.clean()) return std::nullopt;
+  const uint64_t low = uint64_t{index} * VariableEntry::kBytes;
+  const uint64_t row = low / port_bytes_ * port_bytes_;
+  const uint64_t end = std::max<uint64_t>(row + port_bytes_, low + VariableEntry::kBytes);
+  return read_entries(row, std::min<uint64_t>(end, table_.bytes()));
+}
+
+PersistentSram::Verdict PersistentSram::ask(const engine::TableRequest& request, const Verdict& own,
+                                            uint64_t accesses) {
+  if (!back_end_) return own;
+  const engine::TableAnswer answer = back_end_->operate(request, {own.error, own.entry, accesses});
+  look();
+  return {answer.error, answer.entry};
+}
+
+PersistentSram::Begun PersistentSram::begin_job(const Job& job) {
+  job_ = job;
+  Begun begun;
+  const auto wrong = ecc_.clean() ? std::nullopt : read_entries(0, table_.bytes());
+  const uint32_t slots = std::max<uint32_t>(1, port_bytes_ / VariableEntry::kBytes);
+  begun.cleared = table_.forget_old_marks(job, wrong ? *wrong / slots * slots : table_.entries());
+  if (wrong) begun.verdict = {ErrorCode::kFaultEcc, *wrong};
+  begun.verdict = ask({TableOp::kBeginJob, 0, 0, 0, 0, job}, begun.verdict,
+                      accesses_.begin_job(begun.verdict.ok() ? begun.cleared : 0));
+  static_cast<void>(status());
+  look();
+  return begun;
+}
+
+PersistentSram::Verdict PersistentSram::declaration(uint32_t index, uint32_t hash) {
+  if (lost_) return {ErrorCode::kPowerLost};
+  if (index >= table_.entries()) return {ErrorCode::kFaultBadRegion};
+  if (const auto wrong = read_row_of(index)) return {ErrorCode::kFaultEcc, *wrong};
+  if (const ErrorCode error = table_.check_entry(index, hash, job_); error != ErrorCode::kOk) return {error};
+  const auto other = table_.overlapping(index);
+  const uint64_t end =
+      other ? (uint64_t{*other} * VariableEntry::kBytes / port_bytes_ + 1) * port_bytes_ : table_.bytes();
+  if (const auto wrong = read_entries(0, std::min<uint64_t>(end, table_.bytes())))
+    return {ErrorCode::kFaultEcc, *wrong};
+  return {other ? ErrorCode::kFaultAccessRight : ErrorCode::kOk};
+}
+
+PersistentSram::Verdict PersistentSram::declare(uint32_t index, uint32_t hash, bool fits) {
+  const Verdict own = declaration(index, hash);
+  if (own.ok() && !fits) return {ErrorCode::kFaultOutOfBounds};
+  if (own.ok()) table_.declare(index, job_.epoch);
+  return ask({TableOp::kDeclare, index, hash, 0, 0, job_}, own, accesses_.declare());
+}
+
+PersistentSram::Verdict PersistentSram::use(uint32_t index, int64_t low, int64_t high) const {
+  const ErrorCode error = table_.check_use(index, job_);
+  if (error != ErrorCode::kOk) return {error};
+  const bool inside = low >= 0 && high <= int64_t{table_.entry(index).length};
+  return {inside ? ErrorCode::kOk : ErrorCode::kFaultOutOfBounds};
+}
+
+PersistentSram::Verdict PersistentSram::check(uint32_t index, int64_t low, int64_t high) {
+  Verdict own;
+  const auto wrong = index < table_.entries() ? read_row_of(index) : std::nullopt;
+  own = wrong ? Verdict{ErrorCode::kFaultEcc, *wrong} : use(index, low, high);
+  return ask({TableOp::kCheck, index, 0, low, high, job_}, own, accesses_.check());
+}
+
+PersistentSram::Verdict PersistentSram::check_read(uint32_t index, int64_t low, int64_t high) {
+  const auto wrong = read_row_of(index);
+  Verdict own = wrong ? Verdict{ErrorCode::kFaultEcc, *wrong} : use(index, low, high);
+  if (own.ok()) own.error = table_.check_content(index);
+  return ask({TableOp::kCheckRead, index, 0, low, high, job_}, own, accesses_.check());
+}
+
+PersistentSram::Verdict PersistentSram::begin_write(uint32_t index, int64_t low, int64_t high) {
+  const auto wrong = read_row_of(index);
+  const Verdict own = wrong ? Verdict{ErrorCode::kFaultEcc, *wrong} : use(index, low, high);
+  const bool marked = table_.has(index, contract::VariableFlag::kWriting);
+  if (own.ok()) table_.begin_write(index);
+  return ask({TableOp::kWriteBegin, index, 0, low, high, job_}, own,
+             marked ? accesses_.check() : accesses_.begin_write());
+}
+
+PersistentSram::Verdict PersistentSram::commit_write(uint32_t index) {
+  const auto wrong = read_row_of(index);
+  const bool free = table_.entry(index).length == 0;
+  const Verdict own = wrong  ? Verdict{ErrorCode::kFaultEcc, *wrong}
+                      : free ? Verdict{ErrorCode::kFaultBadRegion}
+                             : Verdict{};
+  if (own.ok()) table_.commit_write(index);
+  return ask({TableOp::kCommit, index, 0, 0, 0, job_}, own, accesses_.commit());
 }
 
 }  // namespace npu::model

@@ -84,7 +84,10 @@ bool QueueUnit::perform(const IssuedCommand& command, Work& work) {
   const uint64_t executes = machine_.clock.now();
   if (machine_.hang.strikes(queue_, command.index)) wait_for_abort();
   if (!machine_.job.aborting()) execute(command, work);
-  if (machine_.job.aborting()) return false;
+  if (machine_.job.aborting()) {
+    leave_variables(command);
+    return false;
+  }
   const uint64_t ends = machine_.clock.now();
   if (!end_variables(command)) return false;
   work.busy += executes - begins + machine_.clock.now() - ends;

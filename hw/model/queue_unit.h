@@ -72,9 +72,10 @@ class QueueUnit : public sc_core::sc_module {
   [[nodiscard]] bool begin_time(const IssuedCommand& command);
   // And when its bytes are written; false when it has not come to its end after all.
   [[nodiscard]] bool end_variables(const IssuedCommand& command);
-  // Always false: a word of a table entry has two wrong bits.
-  bool fault_word(const IssuedCommand& command, uint32_t entry);
-  [[nodiscard]] bool entry_readable(const IssuedCommand& command, uint32_t index);
+  // Or when it was stopped.
+  void leave_variables(const IssuedCommand& command);
+  // False, with a fault, for an operation on this entry of the table that failed.
+  [[nodiscard]] bool passed(const IssuedCommand& command, uint16_t index, const PersistentSram::Verdict& verdict);
   [[nodiscard]] bool words_readable(const IssuedCommand& command, const VariableUse& use);
   // Reads or writes the bytes of a use, without time.
   void move_bytes(const VariableUse& use, std::span<uint8_t> data, bool write);

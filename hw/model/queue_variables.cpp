@@ -15,6 +15,14 @@ using engine::Access;
 
 namespace {
 
+// Bytes [low, high) of the variable.
+struct UsedBytes {
+  explicit UsedBytes(const VariableUse& use)
+      : low(static_cast<int64_t>(use.bytes.low - use.window.base)),
+        high(static_cast<int64_t>(use.bytes.high - use.window.base)) {}
+  int64_t low, high;
+};
+
 uint64_t length(const ByteSet& bytes) { return bytes.runs() * bytes.run; }
 
 // Calls move(address, bytes) for the runs of a set and the parts of `data` that belong to them.
@@ -30,14 +38,11 @@ void move_runs(const ByteSet& bytes, std::span<uint8_t> data, Move&& move) {
 
 }  // namespace
 
-bool QueueUnit::fault_word(const IssuedCommand& command, uint32_t entry) {
-  fault(command, ErrorCode::kFaultEcc, {0, contract::Region::kVariable, static_cast<uint16_t>(entry)}, 0);
+bool QueueUnit::passed(const IssuedCommand& command, uint16_t index, const PersistentSram::Verdict& verdict) {
+  if (verdict.ok()) return true;
+  const uint16_t entry = verdict.error == ErrorCode::kFaultEcc ? static_cast<uint16_t>(verdict.entry) : index;
+  fault(command, verdict.error, {0, contract::Region::kVariable, entry}, 0);
   return false;
-}
-
-bool QueueUnit::entry_readable(const IssuedCommand& command, uint32_t index) {
-  const auto wrong = machine_.persistent.read_row_of(index);
-  return !wrong || fault_word(command, *wrong);
 }
 
 // Bytes that are read, or share a word with those that are written, must be right.
@@ -52,21 +57,20 @@ bool QueueUnit::words_readable(const IssuedCommand& command, const VariableUse& 
 }
 
 bool QueueUnit::begin_variables(const IssuedCommand& command) {
-  engine::VariableTable& table = machine_.persistent.table();
+  PersistentSram& memory = machine_.persistent;
   kept_.clear();  // of a command that was aborted
   if (!begin_time(command)) return false;
   for (const VariableUse& use : command.variables) {
-    if (!entry_readable(command, use.index)) return false;
-    const ErrorCode error = use.access == Access::kRead ? table.check_content(use.index) : ErrorCode::kOk;
-    if (error != ErrorCode::kOk) {
-      fault(command, error, {0, contract::Region::kVariable, use.index}, 0);
-      return false;
-    }
+    const UsedBytes used(use);
+    const bool read = use.access == Access::kRead;
+    if (read && !passed(command, use.index, memory.check_read(use.index, used.low, used.high))) return false;
     if (!words_readable(command, use)) return false;
   }
   // Whatever stops the command from here on leaves the mark.
   for (const VariableUse& use : command.variables) {
-    if (use.access == Access::kWrite) table.begin_write(use.index);
+    const UsedBytes used(use);
+    if (use.access != Access::kWrite) continue;
+    if (!passed(command, use.index, memory.begin_write(use.index, used.low, used.high))) return false;
   }
   if (machine_.brownout.left() > 0) keep_written(command);
   return true;
@@ -93,17 +97,27 @@ bool QueueUnit::begin_time(const IssuedCommand& command) {
   return true;
 }
 
+// What a command wrote that stopped.
+void QueueUnit::leave_variables(const IssuedCommand& command) {
+  for (const VariableUse& use : command.variables) {
+    if (use.access == Access::kWrite && use.window.space == Space::kPersistent) machine_.persistent.left(use.bytes);
+  }
+}
+
 bool QueueUnit::end_variables(const IssuedCommand& command) {
   if (command.variables.empty()) return true;
-  if (breaks_down(command)) return false;
+  if (breaks_down(command)) {
+    leave_variables(command);
+    return false;
+  }
   for (const VariableUse& use : command.variables) {
     if (use.access == Access::kWrite && use.window.space == Space::kPersistent) machine_.persistent.wrote(use.bytes);
   }
   for (const VariableUse& use : command.variables) {
     if (!use.commit) continue;
     machine_.table_port.operate(queue_, timing::TableAccesses::of(machine_.config.caps).commit(), 1);
-    if (machine_.job.aborting() || !entry_readable(command, use.index)) return false;
-    machine_.persistent.table().commit_write(use.index);
+    if (machine_.job.aborting()) return false;
+    if (!passed(command, use.index, machine_.persistent.commit_write(use.index))) return false;
     machine_.address_map.commit_done(use.index);
   }
   return true;

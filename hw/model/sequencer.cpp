@@ -103,8 +103,8 @@ void Sequencer::run_stream() {
     fault(ErrorCode::kFaultBadCommand);
     return;
   }
-  if (persistent_.wrong) {
-    fault_entry(*persistent_.wrong);
+  if (!persistent_.verdict.ok()) {
+    fault_verdict(persistent_.verdict, 0);
     return;
   }
   if (!wait_for_persistent()) return;
@@ -249,8 +249,9 @@ bool Sequencer::fault(ErrorCode code, uint32_t other) {
   return false;
 }
 
-bool Sequencer::fault_entry(uint32_t entry) {
-  return fault_at(ErrorCode::kFaultEcc, {0, contract::Region::kVariable, static_cast<uint16_t>(entry)}, 0, entry);
+bool Sequencer::fault_verdict(const PersistentSram::Verdict& verdict, uint32_t index) {
+  const uint32_t entry = verdict.error == ErrorCode::kFaultEcc ? verdict.entry : index;
+  return fault_at(verdict.error, {0, contract::Region::kVariable, static_cast<uint16_t>(entry)}, 0, entry);
 }
 
 bool Sequencer::fault_at(ErrorCode code, const contract::Address& address, uint64_t offset, uint32_t other) {

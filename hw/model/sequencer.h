@@ -93,8 +93,8 @@ class Sequencer : public sc_core::sc_module {
 
   // Always false: `return fault(...)`.
   bool fault(contract::ErrorCode code, uint32_t other = 0);
-  // A word of a table entry has two wrong bits.
-  bool fault_entry(uint32_t entry);
+  // Of an operation on this entry of the table, or another one that has two wrong bits in a word.
+  bool fault_verdict(const PersistentSram::Verdict& verdict, uint32_t index);
   bool fault_at(contract::ErrorCode code, const contract::Address& address, uint64_t offset, uint32_t other = 0);
 
   void wait_cycles(uint64_t cycles);

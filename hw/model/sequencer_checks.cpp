@@ -31,21 +31,23 @@ bool Sequencer::check_access(const StridedAccess& access, IssuedCommand& slot) {
   const bool read = access.access == Access::kRead;
   const bool variable = base.region == contract::Region::kVariable;
   const uint32_t other = variable ? base.variable : 0;
-  if (variable && other < machine_.persistent.table().entries()) {
-    if (const auto wrong = machine_.persistent.read_row_of(other)) return fault_entry(*wrong);
-  }
+  int64_t low = 0, high = 0;
+  const bool spans = span_of(access, low, high);
+  low += base.offset;
+  high += base.offset;
+  PersistentSram::Verdict verdict;
+  if (variable) verdict = machine_.persistent.check(other, spans ? low : 0, spans ? high : 0);
+  if (verdict.error == ErrorCode::kFaultEcc) return fault_verdict(verdict, other);
 
   const Window window = machine_.address_map.window(base, access.access);
   if (window.error != ErrorCode::kOk) return fault_at(window.error, base, base.offset, other);
   if (!access.may_lie_in(window.space)) return fault_at(ErrorCode::kFaultAccessRight, base, base.offset, other);
 
-  int64_t low = 0, high = 0;
   const auto limit = static_cast<int64_t>(window.limit);
-  if (!span_of(access, low, high)) return fault_at(ErrorCode::kFaultOutOfBounds, base, base.offset, other);
-  low += base.offset;
-  high += base.offset;
+  if (!spans) return fault_at(ErrorCode::kFaultOutOfBounds, base, base.offset, other);
   if (low < 0) return fault_at(ErrorCode::kFaultOutOfBounds, base, static_cast<uint64_t>(low), other);
   if (high > limit) return fault_at(ErrorCode::kFaultOutOfBounds, base, static_cast<uint64_t>(high) - 1, other);
+  if (!verdict.ok()) return fault_at(verdict.error, base, base.offset, other);  // of a back end that refuses more
   const uint64_t bytes = access.total_bytes();
   ByteSet set;
   if (bytes > kMaxBytesMoved || !byte_set(access, window.base + base.offset, set) || set.runs() > kMaxRuns) {

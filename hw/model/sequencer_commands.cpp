@@ -70,14 +70,9 @@ bool Sequencer::declare(const contract::DeclareCommand& command) {
   if (!wait_for_tokens()) return false;
   hazards_.sequencer_waited(header_.wait);
   if (!operate(accesses_.declare(), 1)) return false;
-  if (const auto wrong = machine_.persistent.read_table()) return fault_entry(*wrong);
-  const ErrorCode error = machine_.address_map.check_declaration(command.variable, command.hash);
-  if (error != ErrorCode::kOk) {
-    const auto variable = static_cast<uint16_t>(command.variable);
-    return fault_at(error, {0, contract::Region::kVariable, variable}, 0, command.variable);
-  }
-  machine_.persistent.table().declare(command.variable, machine_.job.registers().epoch);
-  return complete();
+  const bool fits = machine_.address_map.fits_in_dram(command.variable);
+  const PersistentSram::Verdict verdict = machine_.persistent.declare(command.variable, command.hash, fits);
+  return verdict.ok() ? complete() : fault_verdict(verdict, command.variable);
 }
 
 bool Sequencer::yield(const contract::YieldCommand& command) {

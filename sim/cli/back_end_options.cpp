@@ -22,29 +22,43 @@ using cosim::Unit;
 namespace {
 
 constexpr Unit kAllUnits[] = {Unit::kMxu, Unit::kVpu};
+constexpr std::string_view kPersistentSram = "psram";
+using Persistent = BackEndOptions::Persistent;
 
 Unit parse_unit(std::string_view text) {
   for (const Unit unit : kAllUnits) {
     if (text == name(unit)) return unit;
   }
-  throw Error(ErrorCode::kBadOption, fmt::format("--rtl knows the engines mxu and vpu, not '{}'", text));
+  throw Error(ErrorCode::kBadOption, fmt::format("--rtl knows mxu, vpu and {}, not '{}'", kPersistentSram, text));
+}
+
+// ENGINE[@LAYER]
+void parse_rtl_item(std::string_view item, BackEndOptions& options) {
+  const size_t at = item.find('@');
+  const bool whole = at == std::string_view::npos;
+  if (item.substr(0, at) == kPersistentSram) {
+    if (!whole) {
+      throw Error(ErrorCode::kBadOption,
+                  fmt::format("--rtl names a layer of {0}, which all layers use: give {0}", kPersistentSram));
+    }
+    options.persistent = Persistent::kYes;
+    return;
+  }
+  const Unit unit = parse_unit(item.substr(0, at));
+  BackEndOptions::Choice& choice = options.choices[static_cast<size_t>(unit)];
+  if (choice.chosen && whole != choice.layers.empty()) {
+    throw Error(ErrorCode::kBadOption,
+                fmt::format("--rtl names the whole {0} and also a layer of it: give {0} or {0}@LAYER", name(unit)));
+  }
+  choice.chosen = true;
+  if (!whole) choice.layers.emplace_back(item.substr(at + 1));
 }
 
 // ENGINE[@LAYER],...
 void parse_rtl(std::string_view text, BackEndOptions& options) {
   for (;;) {
     const size_t comma = text.find(',');
-    const std::string_view item = text.substr(0, comma);
-    const size_t at = item.find('@');
-    const Unit unit = parse_unit(item.substr(0, at));
-    BackEndOptions::Choice& choice = options.choices[static_cast<size_t>(unit)];
-    const bool whole = at == std::string_view::npos;
-    if (choice.chosen && whole != choice.layers.empty()) {
-      throw Error(ErrorCode::kBadOption,
-                  fmt::format("--rtl names the whole {0} and also a layer of it: give {0} or {0}@LAYER", name(unit)));
-    }
-    choice.chosen = true;
-    if (!whole) choice.layers.emplace_back(item.substr(at + 1));
+    parse_rtl_item(text.substr(0, comma), options);
     if (comma == std::string_view::npos) return;
     text.remove_prefix(comma + 1);
   }
@@ -83,11 +97,14 @@ std::string free_folder() {
 void add_back_end_options(po::options_description& options) {
   options.add_options()  //
       ("rtl", po::value<std::vector<std::string>>()->value_name("ENGINE[@LAYER],..."),
-       "run these engines on their RTL: mxu, vpu; with @LAYER, a name or the number of a row in the report, from 0, "
-       "only that layer")  //
+       "run these on their RTL: mxu, vpu, psram (the persistent SRAM with its variable table); an engine with @LAYER, "
+       "a "
+       "name or the number of a row in the report, from 0, only in that layer")  //
       ("lockstep", po::bool_switch(),
-       "run model and RTL of each tile and compare every byte and the cycles; the first difference stops the run with "
-       "exit status 7; for the engines of --rtl, or all that have RTL")  //
+       "run model and RTL of each tile, and of each operation and access of the persistent SRAM, and compare every "
+       "byte, "
+       "answer and cycle; the first difference stops the run with exit status 7; for what --rtl names, or all that has "
+       "RTL")  //
       ("keep-bundle", po::value<std::string>()->value_name("DIR"),
        "where --lockstep leaves the tile that differs, for npu replay (default: npu-bundle)");
 }
@@ -100,6 +117,7 @@ BackEndOptions back_end_options(const po::variables_map& values) {
     for (const std::string& text : values["rtl"].as<std::vector<std::string>>()) parse_rtl(text, options);
   } else if (options.lockstep) {
     for (BackEndOptions::Choice& choice : options.choices) choice.chosen = true;
+    options.persistent = Persistent::kIfBuilt;
   }
   if (values.count("keep-bundle") == 0) return options;
   options.bundle = values["keep-bundle"].as<std::string>();
@@ -113,11 +131,17 @@ BackEndOptions back_end_options(const po::variables_map& values) {
   return options;
 }
 
-void choose_back_ends(const BackEndOptions& options, cosim::BackEnds& back_ends) {
+void choose_back_ends(const BackEndOptions& options, const contract::Capabilities& caps, cosim::BackEnds& back_ends) {
+  const BackEnd back_end = options.lockstep ? BackEnd::kLockstep : BackEnd::kRtl;
   for (const BackEndOptions::Choice& choice : options.choices) {
     if (!choice.chosen) continue;
     provide_rtl();
-    back_ends.choose(choice.unit, options.lockstep ? BackEnd::kLockstep : BackEnd::kRtl);
+    back_ends.choose(choice.unit, back_end);
+  }
+  if (options.persistent == Persistent::kNo) return;
+  provide_rtl();
+  if (options.persistent == Persistent::kYes || cosim::has_rtl_persistent_sram(caps)) {
+    back_ends.choose_persistent(back_end);
   }
 }
 
@@ -165,14 +189,30 @@ std::vector<report::EngineRun> engine_runs(const BackEndOptions& options, const 
   return runs;
 }
 
+report::PersistentRun persistent_run(const cosim::BackEnds& back_ends) {
+  const cosim::PersistentRecord& record = back_ends.persistent_record();
+  report::PersistentRun run;
+  run.back_end = name(back_ends.persistent_back_end());
+  run.operations = record.operations;
+  run.accesses = record.accesses;
+  run.compared = record.compared;
+  run.cycles_compared = record.cycles.count;
+  run.cycles_exact = record.cycles.exact;
+  run.cycles_mean_absolute = record.cycles.mean_absolute();
+  run.cycles_worst = record.cycles.worst;
+  return run;
+}
+
 void throw_failure(const cosim::Failure& failure, cosim::Bundle bundle, const compiler::Program& program,
                    const BackEndOptions& options) {
-  if (failure.layer < program.layers.size()) {
-    bundle.layer = program.layers[failure.layer].name;
-    bundle.operators = program.layers[failure.layer].operators;
+  if (failure.layer && *failure.layer < program.layers.size()) {
+    bundle.layer = program.layers[*failure.layer].name;
+    bundle.operators = program.layers[*failure.layer].operators;
   }
-  std::string text = fmt::format("layer {} {} ({}), {}", failure.layer, graph::in_quotes(bundle.layer),
-                                 bundle.operators, failure.text);
+  std::string text = failure.text;
+  if (failure.layer) {
+    text = fmt::format("layer {} {} ({}), {}", *failure.layer, graph::in_quotes(bundle.layer), bundle.operators, text);
+  }
   if (!bundle.seed.empty()) text += fmt::format("; {}", bundle.seed);
   if (failure.replayable) {
     const std::string folder = options.bundle.empty() ? free_folder() : options.bundle;

@@ -128,7 +128,7 @@ void run_all(const workload::InputData& inputs, runtime::Job& job, uint32_t comm
   }
 }
 
-// A tile that is wrong on RTL: says where, and leaves what replays it.
+// A tile or the persistent SRAM is wrong on RTL: says where, and leaves what replays it.
 [[noreturn]] void throw_failure(const cosim::Failure& failure, const RunOptions& options,
                                 const compiler::Program& program) {
   cosim::Bundle bundle = failure.bundle;
@@ -192,7 +192,7 @@ int run_run(const Arguments& arguments) {
 
   const FirmwareConsole console(options.firmware_log);
   cosim::BackEnds back_ends(preset.caps);
-  choose_back_ends(options.back_ends, back_ends);
+  choose_back_ends(options.back_ends, preset.caps, back_ends);
   runtime::Device device = open_device(options, preset, console, back_ends);
   const compiler::Program program = compiler::compile(network.graph, device.capabilities(), compiler_options(options));
   choose_layers(options.back_ends, program, back_ends);
@@ -224,10 +224,15 @@ int run_run(const Arguments& arguments) {
 
   note_unstruck(options, device);
   report::Report report = results.collector.finish(context.variables(), device.memory_use());
+  runtime::Snapshot end;
+  if (!options.data.save_state.empty()) end = context.snapshot(network.path.filename().string());
+  back_ends.finish();
+  if (back_ends.failure()) throw_failure(*back_ends.failure(), options, program);
   report.engines = engine_runs(options.back_ends, back_ends);
+  report.persistent_sram = persistent_run(back_ends);
   if (results.oracle) report.check = results.oracle->result();
   if (!options.data.save_state.empty()) {
-    workload::write_snapshot(files, options.data.save_state, context.snapshot(network.path.filename().string()));
+    workload::write_snapshot(files, options.data.save_state, end);
   }
   const uint64_t left_out = write_files(options, results, report, files);
   print_report(options, network, report);

@@ -132,6 +132,30 @@ void BackEnds::set_layers(Unit unit, std::vector<bool> layers) {
 
 std::unique_ptr<engine::Engine> BackEnds::make(Unit unit) { return std::make_unique<Chosen>(*this, unit); }
 
+void BackEnds::choose_persistent(BackEnd back_end) {
+  persistent_back_end_ = back_end;
+  if (back_end != BackEnd::kModel) persistent_block_ = make_rtl_persistent_sram(caps_);
+}
+
+std::unique_ptr<engine::PersistentBackEnd> BackEnds::make_persistent() {
+  if (!persistent_block_) return nullptr;
+  auto fail = [this](ErrorCode code, const std::string& text) {
+    if (failure_) return;
+    Failure failure;
+    failure.code = code;
+    failure.text = fmt::format("invocation {} on the persistent SRAM: {}", invocation_, text);
+    failure_ = std::move(failure);
+  };
+  auto made = std::make_unique<RtlPersistentSram>(
+      std::move(persistent_block_), persistent_back_end_ == BackEnd::kLockstep, persistent_record_, std::move(fail));
+  persistent_ = made.get();
+  return made;
+}
+
+void BackEnds::finish() {
+  if (persistent_ != nullptr) persistent_->finish();
+}
+
 void BackEnds::begin_invocation(uint64_t invocation) {
   invocation_ = invocation;
   for (State& state : states_) std::fill(state.tiles.begin(), state.tiles.end(), 0);

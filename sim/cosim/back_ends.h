@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which engine runs on what, for one device: model, RTL or both, chosen for a whole engine or for some of its layers.
-// Makes the engines, keeps count of their tiles, and remembers why a run had to stop.
+// Which engine runs on what, for one device: model, RTL or both, chosen for a whole engine or for some of its layers;
+// and the persistent SRAM. Makes the engines, keeps count of their tiles, and remembers why a run had to stop.
 #pragma once
 
 #include <array>
@@ -15,6 +15,7 @@
 #include "sim/cosim/cycle_comparison.h"
 #include "sim/cosim/lockstep.h"
 #include "sim/cosim/rtl_engine.h"
+#include "sim/cosim/rtl_persistent_sram.h"
 
 namespace npu::cosim {
 
@@ -38,8 +39,8 @@ struct EngineRecord {
 struct Failure {
   contract::ErrorCode code = contract::ErrorCode::kOk;
   std::string text;
-  uint32_t layer = 0;
-  Bundle bundle;  // when there is something to replay:
+  std::optional<uint32_t> layer;  // of a tile
+  Bundle bundle;                  // when there is something to replay:
   bool replayable = false;
 };
 
@@ -56,10 +57,18 @@ class BackEnds {
   void set_layers(Unit unit, std::vector<bool> layers);
   // For the device; this object must outlive it.
   [[nodiscard]] std::unique_ptr<engine::Engine> make(Unit unit);
+  // The persistent SRAM, before make_persistent(). Throws what make_rtl_persistent_sram throws.
+  void choose_persistent(BackEnd back_end);
+  // For the device, once; null when the model is alone.
+  [[nodiscard]] std::unique_ptr<engine::PersistentBackEnd> make_persistent();
   // Tiles are counted from here.
   void begin_invocation(uint64_t invocation);
+  // While the device is there: the last comparisons.
+  void finish();
 
   [[nodiscard]] const EngineRecord& record(Unit unit) const { return states_[static_cast<size_t>(unit)].record; }
+  [[nodiscard]] BackEnd persistent_back_end() const { return persistent_back_end_; }
+  [[nodiscard]] const PersistentRecord& persistent_record() const { return persistent_record_; }
   [[nodiscard]] const std::optional<Failure>& failure() const { return failure_; }
 
  private:
@@ -77,6 +86,10 @@ class BackEnds {
 
   const contract::Capabilities caps_;
   std::array<State, kUnits> states_;
+  BackEnd persistent_back_end_ = BackEnd::kModel;
+  std::unique_ptr<rtl::PersistentSram> persistent_block_;  // until make_persistent() takes it
+  RtlPersistentSram* persistent_ = nullptr;                // the device's
+  PersistentRecord persistent_record_;
   uint64_t invocation_ = 0;
   std::optional<Failure> failure_;
 };

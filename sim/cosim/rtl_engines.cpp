@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engines on the RTL of a machine.
+// Engines and the persistent SRAM on the RTL of a machine.
 #include <fmt/format.h>
 
 #include "hw/contract/error.h"
 #include "sim/cosim/blocks.h"
 #include "sim/cosim/rtl_machine.h"
 #include "sim/cosim/rtl_mxu.h"
+#include "sim/cosim/rtl_persistent_sram.h"
 #include "sim/cosim/rtl_vpu.h"
 
 namespace npu::cosim {
@@ -34,7 +35,24 @@ std::string_view vpu_machine(const Capabilities& caps) {
                                        caps.vpu_registers, caps.vpu_table_bytes));
 }
 
+// Whether a machine has a persistent SRAM of these sizes.
+auto persistent_sram_of(const Capabilities& caps) {
+  return [caps](const Capabilities& built) {
+    return built.psram_bytes == caps.psram_bytes && built.psram_port_bytes == caps.psram_port_bytes &&
+           built.var_entries == caps.var_entries;
+  };
+}
+
 }  // namespace
+
+bool has_rtl_persistent_sram(const Capabilities& caps) { return !fitting_machine(persistent_sram_of(caps)).empty(); }
+
+std::unique_ptr<rtl::PersistentSram> make_rtl_persistent_sram(const Capabilities& caps) {
+  const std::string_view machine = rtl_machine(
+      persistent_sram_of(caps), fmt::format("a persistent SRAM of {} bytes with a port of {} and a table of {} entries",
+                                            caps.psram_bytes, caps.psram_port_bytes, caps.var_entries));
+  return blocks().persistent_sram(machine);
+}
 
 bool has_rtl() { return blocks().built_machines != nullptr; }
 

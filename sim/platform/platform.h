@@ -11,6 +11,7 @@
 
 #include "driver/runtime/hal.h"
 #include "hw/engine/engine.h"
+#include "hw/engine/persistent_back_end.h"
 #include "hw/model/config.h"
 #include "hw/presets/preset.h"
 #include "sim/platform/faults.h"
@@ -22,6 +23,8 @@ struct PlatformOptions {
   model::Mode mode = model::Mode::kTimed;
   // Make an engine for the machine of `preset`, for back ends other than the model's (sim/cosim); empty: the model's.
   std::function<std::unique_ptr<engine::Engine>()> make_mxu, make_vpu;
+  // Makes what computes the persistent SRAM beside the model; empty: nothing.
+  engine::MakePersistentBackEnd make_persistent;
   // Random extra latency of up to jitter_max_cycles on every tile, DMA command and burst; 0 = none.
   uint64_t jitter_seed = 0;
   uint32_t jitter_max_cycles = 0;

@@ -20,6 +20,10 @@ std::unique_ptr<engine::Engine> make_vpu(const PlatformOptions& options) {
   return options.make_vpu ? options.make_vpu() : engine::make_vpu_model(options.preset.caps);
 }
 
+std::unique_ptr<engine::PersistentBackEnd> make_persistent(const PlatformOptions& options) {
+  return options.make_persistent ? options.make_persistent() : nullptr;
+}
+
 }  // namespace
 
 model::NpuConfig System::npu_config(const PlatformOptions& options) {
@@ -58,7 +62,7 @@ System::System(const sc_core::sc_module_name& name, const PlatformOptions& optio
 void System::build_chip(const PlatformOptions& options) {
   chip_ = std::make_unique<model::Chip>(
       "chip", model::ChipConfig{npu_config(options), load_iss(options.iss_module), options.uart}, make_mxu(options),
-      make_vpu(options));
+      make_vpu(options), make_persistent(options));
   chip_->memory.bind(dram_.socket);
   chip_->cpu_memory.bind(dram_.cpu);
   chip_->irq.bind(irq_);
@@ -66,7 +70,8 @@ void System::build_chip(const PlatformOptions& options) {
 }
 
 void System::build_npu(const PlatformOptions& options) {
-  npu_ = std::make_unique<model::Npu>("npu", npu_config(options), make_mxu(options), make_vpu(options));
+  npu_ = std::make_unique<model::Npu>("npu", npu_config(options), make_mxu(options), make_vpu(options),
+                                      make_persistent(options));
   npu_->memory.bind(dram_.socket);
   npu_->irq.bind(irq_);
   host_.bind(npu_->host);

@@ -169,7 +169,7 @@ void run_all(NpuRun& run, const fs::path& bundle, Result& result) {
   }
   if (!run({}, "on the model alone", result)) return;
   numbers.model_cycles = run.cycles();
-  if (!run({"--rtl", "mxu,vpu"}, "with the engines on RTL", result)) return;
+  if (!run({"--rtl", "mxu,vpu,psram"}, "with the engines on RTL", result)) return;
   numbers.rtl_cycles = run.cycles();
   result.reason = wrong_cycles(numbers);
   result.outcome = result.reason.empty() ? Outcome::kPassed : Outcome::kFailed;

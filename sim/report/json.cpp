@@ -121,6 +121,22 @@ Json engines(const Report& report) {
   return result;
 }
 
+Json persistent_sram(const Report& report) {
+  const PersistentRun& run = report.persistent_sram;
+  Json cycles;
+  if (run.cycles_compared > 0) {
+    cycles = {{"operations", run.cycles_compared},
+              {"exact", run.cycles_exact},
+              {"mean_absolute", run.cycles_mean_absolute},
+              {"worst", run.cycles_worst}};
+  }
+  return {{"back_end", run.back_end},
+          {"operations", run.operations},
+          {"accesses", run.accesses},
+          {"compared", run.compared},
+          {"cycle_differences", cycles}};
+}
+
 Json total(const Report& report) {
   const double mean = per_invocation(report, report.cycles);
   const Charge charge = report.charge();
@@ -271,6 +287,7 @@ std::string to_json(const Report& report) {
       {"run", run(report)},
       {"calibration", calibration(report.info)},
       {"engines", engines(report)},
+      {"persistent_sram", persistent_sram(report)},
       {"total", total(report)},
       {"firmware", firmware(report)},
       {"layers", layers},

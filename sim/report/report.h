@@ -90,6 +90,18 @@ struct EngineRun {
   int64_t cycles_worst = 0;  // RTL minus model
 };
 
+// What computed the persistent SRAM beside the model. Filled in by the caller.
+struct PersistentRun {
+  std::string back_end = "model";  // or "rtl" or "lockstep"
+  uint64_t operations = 0;         // on the table
+  uint64_t accesses = 0;           // of a row each
+  uint64_t compared = 0;           // words, entries, places, answers: none differs, or there would be no report
+  // Cycles of the RTL compared with the device's formula, operation by operation.
+  uint64_t cycles_compared = 0, cycles_exact = 0;
+  double cycles_mean_absolute = 0;
+  int64_t cycles_worst = 0;  // RTL minus formula
+};
+
 // Where a variable lies: a key.
 [[nodiscard]] std::string_view place(const runtime::VariableInfo& variable);
 
@@ -139,6 +151,7 @@ struct Report {
   runtime::MemoryUse memory;
   std::optional<CheckResult> check;
   std::vector<EngineRun> engines;
+  PersistentRun persistent_sram;
 
   [[nodiscard]] bool timed() const { return cycles > 0; }
   [[nodiscard]] int64_t macs() const;                       // of one invocation

@@ -204,6 +204,20 @@ std::string engine_line(const EngineRun& run) {
          fmt::format(", mean absolute difference {:.2f}, worst {:+d}", run.cycles_mean_absolute, run.cycles_worst);
 }
 
+std::string persistent_sram_line(const PersistentRun& run) {
+  if (run.back_end == "model") return "";
+  std::string text =
+      fmt::format("{:<10}{}: {} operations on the table, {} accesses", "psram",
+                  run.back_end == "rtl" ? "on RTL" : "in lockstep", grouped(run.operations), grouped(run.accesses));
+  if (run.compared > 0) text += fmt::format(", 0 of {} words, entries and answers differ", grouped(run.compared));
+  text += fmt::format("; cycles of device and RTL equal in {}", grouped(run.cycles_exact));
+  if (run.cycles_exact != run.cycles_compared) {
+    text += fmt::format(" of {}, mean absolute difference {:.2f}, worst {:+d}", grouped(run.cycles_compared),
+                        run.cycles_mean_absolute, run.cycles_worst);
+  }
+  return text + "\n";
+}
+
 // Nothing where the model alone ran, as it does unless asked otherwise.
 std::string engine_lines(const Report& report) {
   if (std::all_of(report.engines.begin(), report.engines.end(),
@@ -319,7 +333,8 @@ std::string duration(double microseconds) {
 
 std::string to_table(const Report& report) {
   return layer_table(report) + '\n' + total_lines(report) + loop_lines(report) + limit_lines(report) +
-         engine_lines(report) + firmware_lines(report) + state_lines(report);
+         engine_lines(report) + persistent_sram_line(report.persistent_sram) + firmware_lines(report) +
+         state_lines(report);
 }
 
 }  // namespace npu::report

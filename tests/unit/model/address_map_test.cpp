@@ -58,9 +58,10 @@ TEST_F(AddressMapTest, Variables) {
   entry.store(persistent_.bytes().data() + 16);
   EXPECT_EQ(map_.window({0, Region::kVariable, 0}, Access::kRead).error, ErrorCode::kFaultBadRegion);
   EXPECT_EQ(map_.window({0, Region::kVariable, 1}, Access::kRead).error, ErrorCode::kVariableUndeclared);
-  EXPECT_EQ(map_.check_declaration(1, 77), ErrorCode::kOk);
-  persistent_.table().declare(1, 9);
-  EXPECT_EQ(map_.check_declaration(1, 77), ErrorCode::kVariableRedeclared);
+  EXPECT_TRUE(map_.fits_in_dram(1));
+  (void)persistent_.begin_job({1, 9});
+  EXPECT_TRUE(persistent_.declare(1, 77, true).ok());
+  EXPECT_EQ(persistent_.declare(1, 77, true).error, ErrorCode::kVariableRedeclared);
   const Window window = map_.window({0, Region::kVariable, 1}, Access::kWrite);
   EXPECT_EQ(window.error, ErrorCode::kOk);
   EXPECT_EQ(window.space, Space::kPersistent);
