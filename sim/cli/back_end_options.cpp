@@ -145,6 +145,12 @@ void choose_back_ends(const BackEndOptions& options, const contract::Capabilitie
   }
 }
 
+void connect_back_ends(cosim::BackEnds& back_ends, platform::PlatformOptions& machine) {
+  machine.make_mxu = [&] { return back_ends.make(Unit::kMxu); };
+  machine.make_vpu = [&] { return back_ends.make(Unit::kVpu); };
+  machine.make_persistent = [&] { return back_ends.make_persistent(); };
+}
+
 void choose_layers(const BackEndOptions& options, const compiler::Program& program, cosim::BackEnds& back_ends) {
   for (const BackEndOptions::Choice& choice : options.choices) {
     if (choice.layers.empty()) continue;
@@ -210,7 +216,9 @@ void throw_failure(const cosim::Failure& failure, cosim::Bundle bundle, const co
     bundle.operators = program.layers[*failure.layer].operators;
   }
   std::string text = failure.text;
-  if (failure.layer) {
+  if (failure.layer && bundle.layer.empty()) {
+    text = fmt::format("layer {} of a network, {}", *failure.layer, text);
+  } else if (failure.layer) {
     text = fmt::format("layer {} {} ({}), {}", *failure.layer, graph::in_quotes(bundle.layer), bundle.operators, text);
   }
   if (!bundle.seed.empty()) text += fmt::format("; {}", bundle.seed);

@@ -8,6 +8,7 @@
 
 #include "driver/compiler/program.h"
 #include "sim/cosim/back_ends.h"
+#include "sim/platform/platform.h"
 #include "sim/report/report.h"
 
 namespace npu::cli {
@@ -31,6 +32,8 @@ void add_back_end_options(boost::program_options::options_description& options);
 
 // Throws what cosim::make_rtl_engine and make_rtl_persistent_sram throw. `caps` are the machine's.
 void choose_back_ends(const BackEndOptions& options, const contract::Capabilities& caps, cosim::BackEnds& back_ends);
+// The device gets what they make; they outlive it.
+void connect_back_ends(cosim::BackEnds& back_ends, platform::PlatformOptions& machine);
 // Throws Error(kBadOption) for a layer that the program does not have.
 void choose_layers(const BackEndOptions& options, const compiler::Program& program, cosim::BackEnds& back_ends);
 [[nodiscard]] std::vector<report::EngineRun> engine_runs(const BackEndOptions& options,

@@ -42,9 +42,7 @@ platform::PlatformOptions platform_options(const RunOptions& options, const pres
                                            const FirmwareConsole& console, cosim::BackEnds& back_ends) {
   platform::PlatformOptions machine;
   machine.preset = preset;
-  machine.make_mxu = [&] { return back_ends.make(cosim::Unit::kMxu); };
-  machine.make_vpu = [&] { return back_ends.make(cosim::Unit::kVpu); };
-  machine.make_persistent = [&] { return back_ends.make_persistent(); };
+  connect_back_ends(back_ends, machine);
   machine.mode = options.timed() ? model::Mode::kTimed : model::Mode::kFunctional;
   if (options.jitter) {
     machine.jitter_seed = options.jitter->first;

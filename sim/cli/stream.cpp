@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
@@ -15,34 +14,18 @@
 #include "hw/presets/preset.h"
 #include "sim/cli/command.h"
 #include "sim/cli/stream_options.h"
+#include "sim/cli/stream_report.h"
 #include "sim/cli/stream_session.h"
 #include "sim/platform/platform.h"
 #include "sim/reference/reference.h"
-#include "sim/report/columns.h"
-#include "sim/report/table.h"
-#include "sim/tool/say.h"
 #include "sim/workload/oracle.h"
 
 namespace npu::cli {
 
 using contract::ErrorCode;
 using graph::in_quotes;
-using report::grouped;
-using tool::say;
 
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-struct StreamCheck {
-  uint64_t compared = 0, differing = 0;
-  std::string first;  // that differs, in words
-};
-
-// Where its outputs go.
-std::filesystem::path folder_of(const StreamOptions& options, const Stream& stream) {
-  return std::filesystem::path(options.outputs) / workload::file_name_for(stream.name);
-}
 
 workload::InputData load_frames(const workload::Network& network, const std::vector<std::string>& inputs) {
   try {
@@ -141,78 +124,45 @@ void compare(const Stream& stream, const Outputs& got, const Outputs& want, Stre
   }
 }
 
-struct StateBytes {
-  uint64_t all = 0, in_dram = 0;
-};
-
-StateBytes state_bytes(const Stream& stream) {
-  StateBytes bytes;
-  for (const compiler::Variable& variable : stream.program.variables) {
-    bytes.all += variable.bytes;
-    bytes.in_dram += variable.in_dram ? variable.bytes : 0;
-  }
-  return bytes;
+runtime::Device open_device(const StreamOptions& options, const presets::Preset& preset, cosim::BackEnds& back_ends) {
+  platform::PlatformOptions machine;
+  machine.preset = preset;
+  machine.mode = options.mode == "timed" ? model::Mode::kTimed : model::Mode::kFunctional;
+  choose_back_ends(options.back_ends, preset.caps, back_ends);
+  connect_back_ends(back_ends, machine);
+  return runtime::Device::open(platform::open_tlm_device(machine));
 }
 
-Json to_json(const StreamOptions& options, const std::vector<Stream>& streams, const Interleaved& run,
-             const std::optional<StreamCheck>& check) {
-  Json networks = Json::array(), rounds = Json::array();
-  for (size_t i = 0; i < streams.size(); ++i) {
-    const StateBytes bytes = state_bytes(streams[i]);
-    networks.push_back({{"name", streams[i].name},
-                        {"file", streams[i].network.path.string()},
-                        {"sha256", workload::sha256_of(streams[i].network)},
-                        {"frames", streams[i].frames.invocations()},
-                        {"variables", streams[i].program.variables.size()},
-                        {"bytes", bytes.all},
-                        {"dram_bytes", bytes.in_dram},
-                        {"cycles", run.cycles[i]}});
+// Runs all on the device, and for --check undisturbed each alone before.
+Interleaved run_on_device(const StreamOptions& options, const std::vector<Stream>& streams, runtime::Device& device,
+                          cosim::BackEnds& back_ends, std::vector<Outputs>& wanted) {
+  const runtime::ContextOptions context = {.double_buffer = options.double_buffer};
+  int64_t frames = 0;
+  for (const Stream& stream : streams) frames += stream.frames.invocations();
+  const bool alone = options.check == "undisturbed";
+  tool::Progress progress(alone ? 2 * frames : frames, "frame", options.quiet);
+  const auto stop = [&] {
+    if (back_ends.failure()) {
+      throw_failure(*back_ends.failure(), back_ends.failure()->bundle, compiler::Program{}, options.back_ends);
+    }
+  };
+  try {
+    for (const Stream& stream : streams) {
+      if (alone) wanted.push_back(run_alone(device, stream, context, progress));
+    }
+    Interleaved run = run_interleaved(device, streams, options.seed,
+                                      {.retention = options.retention,
+                                       .keep_outputs = !options.check.empty() || !options.outputs.empty(),
+                                       .share = options.share,
+                                       .context = context},
+                                      progress);
+    back_ends.finish();
+    stop();
+    return run;
+  } catch (const Error&) {
+    stop();
+    throw;
   }
-  for (const Round& round : run.rounds) {
-    rounds.push_back({{"networks", round.streams}, {"power_down", round.power_down}});
-  }
-  Json checked;
-  if (check) {
-    checked = {{"against", options.check}, {"compared", check->compared}, {"differing", check->differing}};
-  }
-  return {{"schema", "npu-stream"}, {"schema_version", 1},     {"machine", options.config},      {"mode", options.mode},
-          {"seed", options.seed},   {"shared", options.share}, {"power_downs", run.power_downs}, {"networks", networks},
-          {"rounds", rounds},       {"check", checked}};
-}
-
-void print(const StreamOptions& options, const std::vector<Stream>& streams, const Interleaved& run,
-           const std::optional<StreamCheck>& check) {
-  std::vector<report::Row> rows;
-  for (size_t i = 0; i < streams.size(); ++i) {
-    const auto frames = static_cast<uint64_t>(streams[i].frames.invocations());
-    const StateBytes bytes = state_bytes(streams[i]);
-    rows.push_back({graph::printable(streams[i].name, streams[i].name.size()), grouped(frames),
-                    grouped(streams[i].program.variables.size()), grouped(bytes.all), grouped(bytes.in_dram),
-                    run.cycles[i] == 0 ? "-" : grouped((run.cycles[i] + frames / 2) / frames)});
-  }
-  say("{} network{} on {} ({}), {}, seed {}\n\n{}", streams.size(), streams.size() == 1 ? "" : "s", options.config,
-      options.mode, options.share ? "all in one context" : "each in a context of its own", options.seed,
-      report::render({{"network", true}, {"frames"}, {"variables"}, {"bytes"}, {"in DRAM"}, {"cycles a frame"}}, rows));
-  say("\nrounds    {} of {}, the device powered down after {} of them\n", grouped(run.rounds.size()),
-      options.share ? "a frame of each network in turn" : "random choices in random order", grouped(run.power_downs));
-  if (!check) return;
-  say("check     {} differing of {} elements compared with {}\n", grouped(check->differing), grouped(check->compared),
-      options.check == "reference" ? "the reference" : "runs of each network alone on the device");
-}
-
-void write_files(const StreamOptions& options, const std::vector<Stream>& streams, const Interleaved& run,
-                 const std::optional<StreamCheck>& check) {
-  tool::StagedFiles files;
-  for (size_t i = 0; i < streams.size() && !options.outputs.empty(); ++i) {
-    workload::OutputData outputs(streams[i].network.outputs, true);
-    for (const std::vector<graph::Value>& frame : run.outputs[i]) outputs.add(frame);
-    outputs.write(files, folder_of(options, streams[i]));
-  }
-  if (!options.json.empty()) {
-    files.write(options.json,
-                to_json(options, streams, run, check).dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
-  }
-  files.commit();
 }
 
 }  // namespace
@@ -221,38 +171,27 @@ int run_stream(const Arguments& arguments) {
   std::optional<StreamOptions> parsed = parse_stream_options(arguments);
   if (!parsed) return 0;
   const StreamOptions& options = *parsed;
-  platform::PlatformOptions machine;
-  machine.preset = presets::load_preset(options.config);
-  machine.mode = options.mode == "timed" ? model::Mode::kTimed : model::Mode::kFunctional;
-  runtime::Device device = runtime::Device::open(platform::open_tlm_device(machine));
+  const presets::Preset preset = presets::load_preset(options.config);
+  cosim::BackEnds back_ends(preset.caps);
+  runtime::Device device = open_device(options, preset, back_ends);
   const std::vector<Stream> streams = load_streams(options, device.capabilities());
   for (const Stream& stream : streams) {
     if (!options.outputs.empty())
-      workload::add_outputs(parsed->places, stream.network.outputs, folder_of(options, stream));
+      workload::add_outputs(parsed->places, stream.network.outputs, outputs_folder(options, stream));
   }
 
-  const runtime::ContextOptions context = {.double_buffer = options.double_buffer};
-  int64_t frames = 0;
-  for (const Stream& stream : streams) frames += stream.frames.invocations();
-  const bool alone = options.check == "undisturbed";
-  tool::Progress progress(alone ? 2 * frames : frames, "frame", options.quiet);
   std::vector<Outputs> wanted;
   for (const Stream& stream : streams) {
-    if (alone) wanted.push_back(run_alone(device, stream, context, progress));
     if (options.check == "reference" && !options.share) wanted.push_back(run_reference(stream));
   }
   if (options.check == "reference" && options.share) wanted = run_shared_reference(streams);
-  const Interleaved run = run_interleaved(device, streams, options.seed,
-                                          {.retention = options.retention,
-                                           .keep_outputs = !options.check.empty() || !options.outputs.empty(),
-                                           .share = options.share,
-                                           .context = context},
-                                          progress);
+  const Interleaved run = run_on_device(options, streams, device, back_ends, wanted);
   std::optional<StreamCheck> check;
   if (!wanted.empty()) check.emplace();
   for (size_t i = 0; i < wanted.size(); ++i) compare(streams[i], run.outputs[i], wanted[i], *check);
-  write_files(options, streams, run, check);
-  print(options, streams, run, check);
+  const StreamReport report = {run, check, engine_runs(options.back_ends, back_ends), persistent_run(back_ends)};
+  write_files(options, streams, report);
+  print(options, streams, report);
   if (!check || check->differing == 0) return 0;
   throw Error(ErrorCode::kElementsDiffer, fmt::format("{} of {} elements differ, the first is {}", check->differing,
                                                       check->compared, check->first));

@@ -32,7 +32,8 @@ constexpr CommandHelp kStreamHelp = {
     "  npu stream a.tosa=a.npy b.tosa=b.npy --interleave 7 --retention --check undisturbed\n"
     "  npu stream a.tosa=a.npy two_mics.tosa --input left=l.npy --input right=r.npy --check reference\n"
     "  npu stream encoder.tosa=a.npy decoder.tosa=b.npy --share --check reference\n"
-    "  npu stream a.tosa=a.npy b.tosa=b.npy --check reference --outputs out/ --json out/stream.json\n"};
+    "  npu stream a.tosa=a.npy b.tosa=b.npy --check reference --outputs out/ --json out/stream.json\n"
+    "  npu stream a.tosa=a.npy b.tosa=b.npy --retention --lockstep      (model and RTL, compared)\n"};
 
 // Throws for a file that is read and written.
 tool::FilePlaces places_of(const StreamOptions& options) {
@@ -113,6 +114,7 @@ std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
        "write each output to DIR/<network>/<name>.npy, both named as by npu run, stacked as by npu run --sequence")  //
       ("json", po::value<std::string>()->value_name("FILE"), "write the rounds, networks and results as JSON")       //
       ("quiet,q", po::bool_switch(), "no progress on long runs");
+  add_back_end_options(options);
   hidden.add_options()(kNetwork, po::value<std::vector<std::string>>());
   po::positional_options_description positional;
   positional.add(kNetwork, -1);
@@ -156,6 +158,15 @@ std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
         ErrorCode::kBadOption,
         "networks that --share their variables are meant to change each other's outputs, so that --check undisturbed "
         "makes no sense; give --check reference");
+  }
+  result.back_ends = back_end_options(*values);
+  for (const BackEndOptions::Choice& choice : result.back_ends.choices) {
+    if (choice.layers.empty()) continue;
+    throw Error(
+        ErrorCode::kBadOption,
+        fmt::format("--rtl names a layer, but there may be several networks here: give the whole {}, or run the "
+                    "network with npu run",
+                    name(choice.unit)));
   }
   if (!result.json.empty()) tool::check_file_writable(result.json);
   result.places = places_of(result);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/cli/back_end_options.h"
 #include "sim/cli/command.h"
 #include "sim/tool/file_places.h"
 
@@ -23,7 +24,8 @@ struct StreamOptions {
   std::string config, mode, check, outputs, json;
   uint64_t seed = 1;
   bool retention = false, state_in_dram = false, double_buffer = false, quiet = false;
-  bool share = false;       // all networks in one context
+  bool share = false;  // all networks in one context
+  BackEndOptions back_ends;
   tool::FilePlaces places;  // of networks, frames and --json
 };
 

@@ -219,12 +219,12 @@ std::string persistent_sram_line(const PersistentRun& run) {
 }
 
 // Nothing where the model alone ran, as it does unless asked otherwise.
-std::string engine_lines(const Report& report) {
-  if (std::all_of(report.engines.begin(), report.engines.end(),
-                  [](const EngineRun& r) { return r.back_end == "model"; }))
+std::string engine_lines(const std::vector<EngineRun>& engines) {
+  if (std::all_of(engines.begin(), engines.end(), [](const EngineRun& run) { return run.back_end == "model"; })) {
     return "";
+  }
   std::string text;
-  for (const EngineRun& run : report.engines) {
+  for (const EngineRun& run : engines) {
     text += fmt::format("{:<10}{}\n", text.empty() ? "engines" : "", engine_line(run));
   }
   return text;
@@ -331,10 +331,13 @@ std::string duration(double microseconds) {
   return fmt::format("{:.3f} us", microseconds);
 }
 
+std::string back_end_lines(const std::vector<EngineRun>& engines, const PersistentRun& persistent_sram) {
+  return engine_lines(engines) + persistent_sram_line(persistent_sram);
+}
+
 std::string to_table(const Report& report) {
   return layer_table(report) + '\n' + total_lines(report) + loop_lines(report) + limit_lines(report) +
-         engine_lines(report) + persistent_sram_line(report.persistent_sram) + firmware_lines(report) +
-         state_lines(report);
+         back_end_lines(report.engines, report.persistent_sram) + firmware_lines(report) + state_lines(report);
 }
 
 }  // namespace npu::report

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "driver/compiler/program.h"
 #include "sim/report/columns.h"
@@ -15,6 +16,9 @@ namespace npu::report {
 
 // Name and operators of a layer on one line, as a table shows them: cut to a width.
 [[nodiscard]] Row layer_cells(const compiler::Layer& layer);
+
+// What ran on RTL, a line each, and what was compared there; empty where the model was alone.
+[[nodiscard]] std::string back_end_lines(const std::vector<EngineRun>& engines, const PersistentRun& persistent_sram);
 
 // "1,234,567"
 [[nodiscard]] std::string grouped(uint64_t value);
