@@ -78,15 +78,17 @@ void ComputeUnit::load(const engine::TilePorts& ports, Work& work) {
   const Traffic fields = work.asked;
   work.asked = {};
   traffic_ = {};
+  memories_ = 0;
   for (size_t i = 0; i < ports_.size(); ++i) {
     ports_[i].start(ports.demands[i], [&](const engine::Sweep& sweep) -> engine::PortRequests::Place {
       const Window window = this->window(sweep.base, sweep.access);
       const bool read = sweep.access == Access::kRead;
       work.asked.moved(window.space, read, sweep.bytes);
       const auto first = static_cast<uint64_t>(int64_t{sweep.base.offset} + sweep.extent.low);
-      const bool persistent = window.space == Space::kPersistent;
-      return {persistent ? timing::OnChip::kPersistent : timing::OnChip::kScratchpad, window.base + first,
-              &traffic_.of(window.space, read)};
+      const timing::OnChip memory =
+          window.space == Space::kPersistent ? timing::OnChip::kPersistent : timing::OnChip::kScratchpad;
+      memories_ |= timing::set_of(memory);
+      return {memory, window.base + first, &traffic_.of(window.space, read)};
     });
   }
   work.asked.spm_written = fields.spm_written;

@@ -27,6 +27,7 @@ class ComputeUnit : public QueueUnit, private engine::MemoryView, private timing
   void load(const engine::TilePorts& ports, Work& work);
   void play(timing::PortSchedule& schedule, Work& work);
 
+  [[nodiscard]] timing::OnChipSet memories() const override { return memories_; }
   [[nodiscard]] timing::MemoryRequest next(uint32_t port) override;
   void ended(uint64_t end) override;
   [[nodiscard]] uint64_t cycles_left() const override;
@@ -34,6 +35,7 @@ class ComputeUnit : public QueueUnit, private engine::MemoryView, private timing
   std::unique_ptr<engine::Engine> engine_;
   const IssuedCommand* command_ = nullptr;
   std::array<engine::PortRequests, timing::kMostPorts> ports_;
+  timing::OnChipSet memories_ = 0;  // where the operands are
   Traffic traffic_;
 };
 

@@ -141,9 +141,7 @@ uint64_t OnChipPath::run(uint64_t cycles) {
 }
 
 timing::MemoryRequest OnChipPath::next(uint32_t) {
-  const bool persistent = space_ == Space::kPersistent;
-  return {persistent ? timing::OnChip::kPersistent : timing::OnChip::kScratchpad, side_ == Side::kTarget,
-          beats_walk_.address(), beat()};
+  return {memory(), side_ == Side::kTarget, beats_walk_.address(), beat()};
 }
 
 void OnChipPath::ended(uint64_t) {

@@ -65,6 +65,10 @@ class OnChipPath final : private timing::SteppedSchedule<OnChipPath>, private ti
   [[nodiscard]] timing::Ports asking() const override { return 1; }
   void step(timing::Ports granted) override;
   [[nodiscard]] bool done() const override { return passed(goal_); }
+  [[nodiscard]] timing::OnChip memory() const {
+    return space_ == contract::Space::kPersistent ? timing::OnChip::kPersistent : timing::OnChip::kScratchpad;
+  }
+  [[nodiscard]] timing::OnChipSet memories() const override { return timing::set_of(memory()); }
   [[nodiscard]] timing::MemoryRequest next(uint32_t port) override;
   void ended(uint64_t end) override;
   [[nodiscard]] bool wants_end() const override { return tells_; }

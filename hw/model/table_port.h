@@ -33,6 +33,7 @@ class TablePort final : private timing::Crossbar::Lane {
   };
   void start_next();
 
+  [[nodiscard]] timing::OnChipSet memories() const override { return timing::set_of(timing::OnChip::kPersistent); }
   [[nodiscard]] timing::MemoryRequest next(uint32_t) override;
   void ended(uint64_t end) override;
   [[nodiscard]] uint64_t cycles_left() const override;

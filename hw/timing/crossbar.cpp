@@ -33,58 +33,88 @@ void Crossbar::start(Lane& lane, PortSchedule& schedule, uint64_t at_least) {
   lane.asking_ = schedule.asking();
   lane.waiting_ = 0;
   lane.at_least_ = at_least;
+  lane.turn_ = starts_++;
+  lane.memories_ = lane.memories();
   running_.push_back(&lane);
+  gathered_ = false;
 }
 
 void Crossbar::stop(Lane& lane) {
   lane.schedule_ = nullptr;
   std::erase(running_, &lane);
   std::erase(ended_, &lane);
+  gathered_ = false;
+}
+
+// Those of the scratchpad, and those of the persistent SRAM; all in one while a lane asks for both.
+void Crossbar::gather() {
+  gathered_ = true;
+  const bool one =
+      std::any_of(running_.begin(), running_.end(), [](const Lane* lane) { return lane->memories_ == kBothMemories; });
+  Party& first = parties_[0];
+  Party& second = parties_[1];
+  first.lanes.clear();
+  second.lanes.clear();
+  first.persistent = one;
+  second.persistent = !one;
+  for (Lane* lane : running_) {
+    (one || lane->memories_ == set_of(OnChip::kScratchpad) ? first : second).lanes.push_back(lane);
+  }
 }
 
 void Crossbar::play(uint64_t end) {
-  while (played_ < end && !running_.empty()) {
-    if (running_.size() == 1) {
-      play_alone(*running_.front(), end);
+  if (played_ >= end) return;
+  if (!gathered_) gather();
+  for (Party& party : parties_) play(party, end);
+  played_ = end;
+}
+
+void Crossbar::play(Party& party, uint64_t end) {
+  uint64_t now = played_;
+  while (now < end && !party.lanes.empty()) {
+    if (party.lanes.size() == 1) {
+      now = play_alone(party, now, end);
     } else {
-      cycle();
+      cycle(party, now++);
     }
     if (!some_ended_) continue;
     some_ended_ = false;
-    std::erase_if(running_, [](const Lane* lane) { return lane->asking_ == kDone; });
+    gathered_ = false;
+    const auto done = [](const Lane* lane) { return lane->asking_ == kDone; };
+    std::erase_if(party.lanes, done);
+    std::erase_if(running_, done);
   }
-  if (played_ >= end) return;
-  played_ = end;
-  late_ = false;  // a cycle without requests
+  if (now < end && party.persistent) late_ = false;  // a cycle without requests
 }
 
-// One port of one lane has no competitor; its next cycles follow from its schedule.
-void Crossbar::play_alone(Lane& lane, uint64_t end) {
-  while (played_ < end && !some_ended_) {
+// One port of one lane has no competitor; its next cycles follow from its schedule. Returns the cycle behind them.
+uint64_t Crossbar::play_alone(Party& party, uint64_t now, uint64_t end) {
+  Lane& lane = *party.lanes.front();
+  while (now < end && !some_ended_) {
     const Ports asking = lane.asking_;
-    if ((asking & (asking - 1)) != 0 || late_ || lane.waiting_ != 0) {
-      cycle();
-      continue;
-    }
-    if (const uint64_t cycles = lane.run(end - played_); cycles > 0) {
-      played_ += cycles;
-      if (lane.schedule_->done()) end_lane(lane);
+    if ((asking & (asking - 1)) != 0 || (late_ && party.persistent) || lane.waiting_ != 0) {
+      cycle(party, now++);
       continue;
     }
     if (asking != 0) {
+      if (const uint64_t cycles = lane.run(end - now); cycles > 0) {
+        now += cycles;
+        if (lane.schedule_->done()) end_lane(lane, now);
+        continue;
+      }
       const auto port = static_cast<uint32_t>(std::countr_zero(asking));
       const uint32_t number = lane.first_ + port;
       open(lane, port);
       if (ports_[number].slow) {
         lane.waiting_ = asking;  // it is open
-        cycle();
+        cycle(party, now++);
         continue;
       }
       grant(number);
     }
-    ++played_;
-    advance(lane, asking);
+    advance(lane, asking, ++now);
   }
+  return now;
 }
 
 void Crossbar::tell(uint64_t now) {
@@ -109,11 +139,11 @@ uint64_t Crossbar::next_end() const {
   return next;
 }
 
-void Crossbar::cycle() {
+void Crossbar::cycle(Party& party, uint64_t now) {
   // The usual case first: who asks finds all of its banks free.
   Banks taken;
-  bool clash = late_, persistent = false;
-  for (Lane* lane : running_) {
+  bool clash = late_ && party.persistent, persistent = false;
+  for (Lane* lane : party.lanes) {
     for (Ports left = lane->asking_ & ~lane->waiting_; left != 0; left &= left - 1) {
       open(*lane, static_cast<uint32_t>(std::countr_zero(left)));
     }
@@ -132,21 +162,20 @@ void Crossbar::cycle() {
       }
     }
   }
-  ++played_;
   if (clash) {
-    arbitrate();
+    arbitrate(party, now + 1);
   } else {
-    grant_all();
+    grant_all(party, now + 1);
   }
 }
 
-void Crossbar::grant_all() {
-  for (Lane* lane : running_) {
+void Crossbar::grant_all(Party& party, uint64_t end) {
+  for (Lane* lane : party.lanes) {
     for (Ports left = lane->asking_; left != 0; left &= left - 1) {
       grant(lane->first_ + static_cast<uint32_t>(std::countr_zero(left)));
     }
     lane->waiting_ = 0;
-    advance(*lane, lane->asking_);
+    advance(*lane, lane->asking_, end);
   }
 }
 
@@ -157,21 +186,21 @@ void Crossbar::grant(uint32_t number) {
   if (port.memory == OnChip::kPersistent) late_ = port.part();
 }
 
-void Crossbar::arbitrate() {
-  std::array<uint32_t, 2> asking{};
-  for (const Lane* lane : running_) {
+void Crossbar::arbitrate(Party& party, uint64_t end) {
+  std::array<uint32_t, kOnChipMemories> asking{};
+  for (const Lane* lane : party.lanes) {
     for (Ports left = lane->asking_; left != 0; left &= left - 1) {
       const uint32_t number = lane->first_ + static_cast<uint32_t>(std::countr_zero(left));
       if (wanted_[number].any()) asking[static_cast<size_t>(ports_[number].memory)] |= 1u << number;
     }
   }
   if (asking[0] != 0) scratchpad_.step(asking[0], wanted_);
-  if (late_) {
+  if (late_ && party.persistent) {
     late_ = false;
   } else if (asking[1] != 0) {
     serve_persistent(asking[1]);
   }
-  for (Lane* lane : running_) finish(*lane);
+  for (Lane* lane : party.lanes) finish(*lane, end);
 }
 
 void Crossbar::alone(const Lane& lane, uint32_t port, uint64_t address, uint64_t bytes) {
@@ -189,6 +218,7 @@ void Crossbar::open(Lane& lane, uint32_t port) {
     wanted_[number] = {};
     return;
   }
+  NPU_CHECK((lane.memories_ & set_of(request.memory)) != 0);
   at.memory = request.memory;
   const uint64_t end = request.address + request.bytes;
   const uint32_t shift = request.memory == OnChip::kScratchpad ? bank_shift_ : row_shift_;
@@ -221,7 +251,7 @@ void Crossbar::serve_persistent(uint32_t asking) {
   }
 }
 
-void Crossbar::finish(Lane& lane) {
+void Crossbar::finish(Lane& lane, uint64_t end) {
   Ports granted = 0;
   bool waits = false;
   for (Ports left = lane.asking_; left != 0; left &= left - 1) {
@@ -238,23 +268,29 @@ void Crossbar::finish(Lane& lane) {
   }
   lane.waiting_ = lane.asking_ & ~granted;
   if (waits) ++lane.waited_;
-  advance(lane, granted);
+  advance(lane, granted, end);
 }
 
-void Crossbar::advance(Lane& lane, Ports granted) {
+// `end`: of the cycle.
+void Crossbar::advance(Lane& lane, Ports granted, uint64_t end) {
   lane.asking_ = lane.schedule_->advance(granted);
-  if (lane.asking_ == kDone) end_lane(lane);
+  if (lane.asking_ == kDone) end_lane(lane, end);
 }
 
-void Crossbar::end_lane(Lane& lane) {
+void Crossbar::end_lane(Lane& lane, uint64_t now) {
   lane.asking_ = kDone;
   some_ended_ = true;
-  lane.end_ = std::max(played_, lane.at_least_);
-  if (lane.wants_end()) {
-    ended_.push_back(&lane);
-  } else {
+  lane.through_ = now;
+  lane.end_ = std::max(now, lane.at_least_);
+  if (!lane.wants_end()) {
     lane.schedule_ = nullptr;
+    return;
   }
+  // The other party may be ahead.
+  const auto later = [](const Lane* a, const Lane* b) {
+    return a->through_ != b->through_ ? a->through_ < b->through_ : a->turn_ < b->turn_;
+  };
+  ended_.insert(std::upper_bound(ended_.begin(), ended_.end(), &lane, later), &lane);
 }
 
 }  // namespace npu::timing

@@ -22,6 +22,13 @@
 namespace npu::timing {
 
 enum class OnChip : uint8_t { kScratchpad, kPersistent };
+inline constexpr uint32_t kOnChipMemories = 2;
+
+using OnChipSet = uint8_t;  // a bit a memory
+inline constexpr OnChipSet kBothMemories = 3;
+[[nodiscard]] constexpr OnChipSet set_of(OnChip memory) {
+  return static_cast<OnChipSet>(1u << static_cast<uint32_t>(memory));
+}
 
 // Bytes that follow each other. None: granted in the cycle that asks.
 struct MemoryRequest {
@@ -49,6 +56,8 @@ class Crossbar {
 
     // The next request of a port.
     [[nodiscard]] virtual MemoryRequest next(uint32_t port) = 0;
+    // The memories that it may ask for, the same from start() to its end.
+    [[nodiscard]] virtual OnChipSet memories() const { return kBothMemories; }
     // All was granted; this is the cycle behind the last one.
     virtual void ended(uint64_t end) = 0;
     // False while its end need not be told, unless the lane is started again.
@@ -58,7 +67,7 @@ class Crossbar {
 
     [[nodiscard]] bool running() const { return schedule_ != nullptr; }
     // Takes up to `cycles` cycles at once, in each of which it makes a request of the scratchpad that is granted,
-    // because no other port asks for anything; returns how many. With each range of bytes that the port moves, in
+    // because no other port asks for one; returns how many. With each range of bytes that the port moves, in
     // order, it calls Crossbar::alone(). Only between requests; what it does has to be the same as cycle by cycle.
     virtual uint64_t run(uint64_t /*cycles*/) { return 0; }
 
@@ -74,6 +83,9 @@ class Crossbar {
     uint64_t waited_ = 0;
     uint64_t at_least_ = 0;  // the cycle before which it cannot end
     uint64_t end_ = kNever;
+    uint64_t turn_ = 0;       // of its start, among all starts
+    uint64_t through_ = 0;    // the cycle behind the last one that was played for it
+    OnChipSet memories_ = 0;  // while it is at work
   };
 
   explicit Crossbar(const contract::Capabilities& caps);
@@ -110,16 +122,24 @@ class Crossbar {
     [[nodiscard]] bool part() const { return (at_first && part_first) || (words.count == 0 && part_last); }
   };
 
-  void cycle();
-  void play_alone(Lane& lane, uint64_t end);
+  // Lanes that may compete: neither party can tell what the other one does, so each plays its cycles by itself.
+  struct Party {
+    std::vector<Lane*> lanes;  // in the order of their starts
+    bool persistent = false;   // that memory is theirs
+  };
+
+  void gather();
+  void play(Party& party, uint64_t end);
+  [[nodiscard]] uint64_t play_alone(Party& party, uint64_t now, uint64_t end);
+  void cycle(Party& party, uint64_t now);
   void open(Lane& lane, uint32_t port);
-  void grant_all();
+  void grant_all(Party& party, uint64_t end);
   void grant(uint32_t number);
-  void arbitrate();
+  void arbitrate(Party& party, uint64_t end);
   void serve_persistent(uint32_t asking);
-  void finish(Lane& lane);
-  void advance(Lane& lane, Ports granted);
-  void end_lane(Lane& lane);
+  void finish(Lane& lane, uint64_t end);
+  void advance(Lane& lane, Ports granted, uint64_t end);
+  void end_lane(Lane& lane, uint64_t now);
   [[nodiscard]] BankArbiter& arbiter(OnChip memory) {
     return memory == OnChip::kScratchpad ? scratchpad_ : persistent_;
   }
@@ -130,7 +150,12 @@ class Crossbar {
   uint32_t ports_used_ = 0;
   std::array<Port, kMostPorts> ports_{};
   std::array<Banks, kMostPorts> wanted_{};
-  std::vector<Lane*> lanes_, running_, ended_;
+  std::vector<Lane*> lanes_;
+  std::vector<Lane*> running_;  // in the order of their starts
+  std::vector<Lane*> ended_;    // in the order in which they did; of one cycle, as they were started
+  std::array<Party, kOnChipMemories> parties_;
+  bool gathered_ = false;  // the parties are those of running_
+  uint64_t starts_ = 0;
   uint64_t played_ = 0;  // cycles
   bool some_ended_ = false;
   bool late_ = false;  // the persistent SRAM writes what the cycle before left

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -24,11 +26,19 @@ class Stream final : public Crossbar::Lane, public SteppedSchedule<Stream> {
  public:
   Stream(Crossbar& crossbar, std::vector<MemoryRequest> requests) : Lane(crossbar, 1), requests_(std::move(requests)) {}
 
+  // What memories() says, and who is told of the end.
+  OnChipSet declared = kBothMemories;
+  std::function<void()> told = [] {};
+
   [[nodiscard]] Ports asking() const override { return 1; }
   void step(Ports granted) override { at_ += granted; }
   [[nodiscard]] bool done() const override { return at_ == requests_.size(); }
   [[nodiscard]] MemoryRequest next(uint32_t) override { return requests_.at(at_); }
-  void ended(uint64_t end) override { end_ = end; }
+  [[nodiscard]] OnChipSet memories() const override { return declared; }
+  void ended(uint64_t end) override {
+    end_ = end;
+    told();
+  }
   [[nodiscard]] uint64_t cycles_left() const override { return requests_.size() - at_; }
   [[nodiscard]] uint64_t end() const { return end_; }
 
@@ -135,6 +145,53 @@ TEST(Crossbar, LanesThatStop) {
   EXPECT_EQ(one.end(), 5u);
   EXPECT_EQ(other.end(), 0u);
   EXPECT_EQ(crossbar.next_end(), Crossbar::kNever);
+}
+
+// What happened: lanes in the order in which they were told, with their ends and the cycles that they waited.
+struct Told {
+  size_t lane;
+  uint64_t end, waited;
+  friend bool operator==(const Told&, const Told&) = default;
+};
+
+// Lanes of one memory each that start at random; with `apart`, they say which memory it is. One says nothing.
+std::vector<Told> random_lanes(uint32_t seed, bool apart) {
+  std::mt19937 random(seed);
+  const auto below = [&](uint64_t limit) { return random() % limit; };
+  Crossbar crossbar(machine());
+  std::vector<std::unique_ptr<Stream>> streams;
+  std::vector<uint64_t> starts;
+  std::vector<Told> all;
+  const size_t silent = below(8);
+  for (size_t i = 0; i < 6; ++i) {
+    const OnChip memory = below(2) == 0 ? OnChip::kScratchpad : OnChip::kPersistent;
+    std::vector<MemoryRequest> requests(1 + below(12));
+    for (MemoryRequest& request : requests) {
+      request = {memory, below(2) == 0, 4 * below(64), below(4) == 0 ? 0 : 4 * (1 + below(16))};
+    }
+    streams.push_back(std::make_unique<Stream>(crossbar, std::move(requests)));
+    Stream& stream = *streams.back();
+    if (apart && i != silent) stream.declared = set_of(memory);
+    stream.told = [&all, &stream, i] { all.push_back({i, stream.end(), stream.waited()}); };
+    starts.push_back(below(30));
+  }
+  crossbar.begin_job();
+  for (uint64_t now = 0; all.size() < streams.size(); now += 1 + below(5)) {
+    crossbar.play(now);
+    crossbar.tell(now);
+    for (size_t i = 0; i < streams.size(); ++i) {
+      if (starts[i] > now) continue;
+      crossbar.start(*streams[i], *streams[i], now + below(8));
+      starts[i] = Crossbar::kNever;
+    }
+  }
+  return all;
+}
+
+TEST(Crossbar, LanesThatSayTheirMemoryAreServedAsThoseThatDoNot) {
+  for (uint32_t seed = 0; seed < 500; ++seed) {
+    ASSERT_EQ(random_lanes(seed, true), random_lanes(seed, false)) << "seed " << seed;
+  }
 }
 
 }  // namespace
