@@ -3,16 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
 
 #include "driver/graph/file.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
-#include "hw/presets/preset.h"
 #include "sim/cli/command.h"
 #include "sim/cli/conformance_device.h"
+#include "sim/cli/machine_options.h"
 #include "sim/cli/options.h"
 #include "sim/conformance/suite.h"
 #include "sim/tool/report_files.h"
@@ -44,8 +43,8 @@ constexpr CommandHelp kConformanceHelp = {
 
 struct ConformanceOptions {
   conformance::Selection selection;
-  bool on_device = false, timed = false;
-  std::string config, junit, json;
+  std::optional<MachineOptions> device;  // nullopt: the reference runs the tests
+  std::string junit, json;
   size_t jobs = 1;
   bool quiet = false;
 };
@@ -54,28 +53,34 @@ std::string text_of(const po::variables_map& values, const char* option) {
   return values.count(option) > 0 ? values[option].as<std::string>() : "";
 }
 
-// The value of an option, which is one of two; the first where it is not given.
-std::string one_of(const po::variables_map& values, const char* option, const std::array<std::string, 2>& known) {
-  if (values.count(option) == 0) return known[0];
-  const std::string value = text_of(values, option);
-  if (std::find(known.begin(), known.end(), value) != known.end()) return value;
-  throw Error(ErrorCode::kBadOption, fmt::format("--{} knows {} and {}, not {}", option, in_quotes(known[0]),
-                                                 in_quotes(known[1]), in_quotes(value)));
+// The machine of --on device; nullopt: the tests run on the reference.
+std::optional<MachineOptions> device_of(const po::variables_map& values) {
+  const std::string on = values["on"].as<std::string>();
+  if (on == "device") return machine_options(values);
+  if (on != "reference") {
+    throw Error(ErrorCode::kBadOption, fmt::format("--on is reference or device, not {}", in_quotes(on)));
+  }
+  for (const char* option : {"config", "mode"}) {
+    if (!values[option].defaulted()) {
+      throw Error(ErrorCode::kBadOption, fmt::format("--{} is for --on device", option));
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<ConformanceOptions> parse_options(const Arguments& arguments) {
   po::options_description options, hidden;
   po::positional_options_description positional;
   const auto text = [] { return po::value<std::string>(); };
-  options.add_options()                                                                             //
-      ("on", text()->value_name("WHAT"), "what runs the tests: reference (default) or device")      //
-      ("config,c", text()->value_name("NAME|FILE"), "the machine of --on device; edge by default")  //
-      ("mode", text()->value_name("MODE"), "of --on device: functional (default) or timed")         //
-      ("filter", text()->value_name("REGEX"), "only tests with a match in their name")              //
-      ("operator", text()->value_name("OP"), "only tests of an operator, such as CONV2D")           //
-      ("jobs,j", text()->value_name("N"), "tests at a time; by default as many as processors")      //
-      ("junit", text()->value_name("FILE"), "write the results as JUnit XML")                       //
-      ("json", text()->value_name("FILE"), "write the results as JSON")                             //
+  options.add_options()("on", text()->default_value("reference")->value_name("WHAT"),
+                        "what runs the tests: reference, or device, for which the next two are");
+  add_machine_options(options, false);
+  options.add_options()                                                                         //
+      ("filter", text()->value_name("REGEX"), "only tests with a match in their name")          //
+      ("operator", text()->value_name("OP"), "only tests of an operator, such as CONV2D")       //
+      ("jobs,j", text()->value_name("N"), "tests at a time; by default as many as processors")  //
+      ("junit", text()->value_name("FILE"), "write the results as JUnit XML")                   //
+      ("json", text()->value_name("FILE"), "write the results as JSON")                         //
       ("quiet,q", "no progress");
   hidden.add_options()("dir", text());
   positional.add("dir", 1);
@@ -88,14 +93,7 @@ std::optional<ConformanceOptions> parse_options(const Arguments& arguments) {
   result.junit = text_of(*values, "junit");
   result.json = text_of(*values, "json");
   result.quiet = values->count("quiet") > 0;
-  result.on_device = one_of(*values, "on", {"reference", "device"}) == "device";
-  result.timed = one_of(*values, "mode", {"functional", "timed"}) == "timed";
-  result.config = values->count("config") > 0 ? text_of(*values, "config") : "edge";
-  for (const char* option : {"config", "mode"}) {
-    if (!result.on_device && values->count(option) > 0) {
-      throw Error(ErrorCode::kBadOption, fmt::format("--{} is for --on device", option));
-    }
-  }
+  result.device = device_of(*values);
   result.jobs = parse_jobs(text_of(*values, "jobs"));
   return result;
 }
@@ -115,13 +113,13 @@ int run_and_report(const ConformanceOptions& options) {
   for (const std::string& file : {options.json, options.junit}) check_beside_tests(file);
   std::vector<conformance::Result> results = conformance::select_tests(options.selection);
   std::optional<ConformanceDevice> device;
-  if (options.on_device) device.emplace(presets::load_preset(options.config), options.timed);
+  if (options.device) device.emplace(*options.device);
   const size_t jobs = device ? std::min(options.jobs, ConformanceDevice::kMostJobs) : options.jobs;
   conformance::judge_all(results, device ? device->runner() : conformance::reference_runner(), jobs, options.quiet);
   tool::StagedFiles files;
   if (!options.junit.empty()) files.write(options.junit, conformance::to_junit_text(results));
   if (!options.json.empty())
-    files.write(options.json, conformance::to_json_text(results, device ? options.config : ""));
+    files.write(options.json, conformance::to_json_text(results, device ? options.device->config : ""));
   files.commit();
   say("{}", conformance::to_table(results));
   return conformance::all_passed(results) ? 0 : contract::exit_status(ErrorCode::kElementsDiffer);

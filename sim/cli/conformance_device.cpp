@@ -2,21 +2,10 @@
 #include "sim/cli/conformance_device.h"
 
 #include "driver/compiler/compile.h"
-#include "sim/platform/platform.h"
 
 namespace npu::cli {
-namespace {
 
-runtime::Device open(const presets::Preset& preset, bool timed) {
-  platform::PlatformOptions machine;
-  machine.preset = preset;
-  machine.mode = timed ? model::Mode::kTimed : model::Mode::kFunctional;
-  return runtime::Device::open(platform::open_tlm_device(machine), {});
-}
-
-}  // namespace
-
-ConformanceDevice::ConformanceDevice(const presets::Preset& preset, bool timed) : device_(open(preset, timed)) {}
+ConformanceDevice::ConformanceDevice(const MachineOptions& machine) : device_(open_device(machine)) {}
 
 conformance::Run ConformanceDevice::runner() {
   return [this](const workload::Network& network, const std::vector<graph::Value>& inputs) {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "driver/runtime/runtime.h"
-#include "hw/presets/preset.h"
+#include "sim/cli/machine_options.h"
 #include "sim/conformance/judge.h"
 
 namespace npu::cli {
@@ -15,8 +15,8 @@ class ConformanceDevice {
   // Tests at a time: each has a context of its own.
   static constexpr size_t kMostJobs = 8;
 
-  // Throws Error: what opening a device throws.
-  ConformanceDevice(const presets::Preset& preset, bool timed);
+  // Throws Error: what open_device() throws.
+  explicit ConformanceDevice(const MachineOptions& machine);
 
   // Refers to this.
   [[nodiscard]] conformance::Run runner();

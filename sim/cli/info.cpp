@@ -4,6 +4,7 @@
 
 #include "hw/presets/preset.h"
 #include "sim/cli/command.h"
+#include "sim/cli/machine_options.h"
 #include "sim/cli/options.h"
 #include "sim/inspect/network_info.h"
 #include "sim/tool/say.h"
@@ -29,9 +30,8 @@ constexpr CommandHelp kInfoHelp = {
 
 int run_info(const Arguments& arguments) {
   po::options_description options, hidden;
-  options.add_options()  //
-      ("config,c", po::value<std::string>()->default_value("edge")->value_name("NAME|FILE"),
-       config_help().c_str())                                                            //
+  add_config_option(options);
+  options.add_options()                                                                  //
       ("layers", po::bool_switch(), "print the compiler's estimate of each layer, too")  //
       ("json", po::bool_switch(), "print JSON, with the estimate of each layer");
   hidden.add_options()("file", po::value<std::string>());
@@ -40,7 +40,7 @@ int run_info(const Arguments& arguments) {
   const auto values = parse(arguments, kInfoHelp, options, hidden, positional);
   if (!values) return 0;
   const std::string file = required(*values, "file", "the network's FILE");
-  const presets::Preset preset = presets::load_preset((*values)["config"].as<std::string>());
+  const presets::Preset preset = config_option(*values);
   const workload::Network network = workload::load_network(file);
   const inspect::NetworkInfo info = inspect::inspect_network(network, preset);
   say("{}", (*values)["json"].as<bool>() ? inspect::to_json_text(info)

@@ -5,6 +5,7 @@
 
 #include "hw/presets/preset.h"
 #include "sim/cli/command.h"
+#include "sim/cli/machine_options.h"
 #include "sim/cli/options.h"
 #include "sim/inspect/operator_support.h"
 #include "sim/tool/say.h"
@@ -28,13 +29,12 @@ constexpr CommandHelp kOperatorsHelp = {
 
 int run_operators(const Arguments& arguments) {
   po::options_description options, hidden;
+  add_config_option(options);
   options.add_options()  //
-      ("config,c", po::value<std::string>()->default_value("edge")->value_name("NAME|FILE"),
-       config_help().c_str())  //
       ("json", po::bool_switch(), "print JSON");
   const auto values = parse(arguments, kOperatorsHelp, options, hidden, {});
   if (!values) return 0;
-  const presets::Preset preset = presets::load_preset((*values)["config"].as<std::string>());
+  const presets::Preset preset = config_option(*values);
   const std::vector<inspect::OperatorSupport> operators = inspect::inspect_operators(preset);
   say("{}", (*values)["json"].as<bool>() ? inspect::to_json_text(operators, preset.name)
                                          : inspect::to_text(operators, preset.name));

@@ -2,7 +2,6 @@
 #include "sim/cli/options.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -12,7 +11,6 @@
 
 #include "hw/contract/error.h"
 #include "hw/contract/suggestion.h"
-#include "hw/presets/preset.h"
 #include "sim/tool/say.h"
 
 namespace npu::cli {
@@ -87,10 +85,6 @@ std::optional<po::variables_map> parse(const Arguments& arguments, const Command
   list << options;
   say("usage: {}\n\n{}\n\noptions:\n{}\nexamples:\n{}", help.usage, help.text, list.str(), help.examples);
   return std::nullopt;
-}
-
-std::string config_help() {
-  return fmt::format("the machine: {}, or a YAML file with its sizes", fmt::join(presets::preset_names(), ", "));
 }
 
 std::string required(const po::variables_map& values, const char* option, std::string_view what,

@@ -32,9 +32,6 @@ struct Given {
     const boost::program_options::options_description& hidden,
     const boost::program_options::positional_options_description& positional, std::vector<Given>* order = nullptr);
 
-// What --config takes: the machines that come with the program, and files.
-[[nodiscard]] std::string config_help();
-
 // The value of an option that must be there; `what` completes "... is missing".
 [[nodiscard]] std::string required(const boost::program_options::variables_map& values, const char* option,
                                    std::string_view what, std::string_view command = "");

@@ -51,7 +51,7 @@ report::RunInfo run_info(const RunOptions& options, const workload::Network& net
   info.file = network.path.string();
   info.file_sha256 = workload::sha256_of(network);
   info.machine = preset;
-  info.mode = options.mode;
+  info.mode = options.machine.mode;
   info.state_in_dram = options.state_in_dram;
   if (!options.bypass_firmware) info.firmware = options.firmware.empty() ? "built-in" : options.firmware;
   if (options.jitter) {
@@ -159,7 +159,7 @@ std::string with_random_inputs(const report::RunInfo& info) {
 
 void print_report(const RunOptions& options, const workload::Network& network, const report::Report& report) {
   const auto plural = [](uint64_t count) { return count == 1 ? "" : "s"; };
-  say("{} on {} ({}), {} invocation{}\n", network.path.string(), report.info.machine.name, options.mode,
+  say("{} on {} ({}), {} invocation{}\n", network.path.string(), report.info.machine.name, options.machine.mode,
       report::grouped(report.invocations), plural(report.invocations));
   if (report.info.random_inputs) {
     say("with random inputs, seed {} (--random-inputs SEED chooses another, --input gives data)\n",
@@ -184,7 +184,7 @@ int run_run(const Arguments& arguments) {
   std::optional<RunOptions> parsed = parse_run_options(arguments);
   if (!parsed) return 0;
   const RunOptions& options = *parsed;
-  const presets::Preset preset = presets::load_preset(options.config);
+  const presets::Preset preset = presets::load_preset(options.machine.config);
   const workload::Network network = workload::load_network(options.file);
   workload::add_outputs(parsed->data.places, network.outputs, options.data.outputs);
   if (options.data.strict) workload::check_strict(network);

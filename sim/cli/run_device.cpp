@@ -40,10 +40,8 @@ std::string debugger_command(uint16_t port) {
 
 platform::PlatformOptions platform_options(const RunOptions& options, const presets::Preset& preset,
                                            const FirmwareConsole& console, cosim::BackEnds& back_ends) {
-  platform::PlatformOptions machine;
-  machine.preset = preset;
+  platform::PlatformOptions machine = platform_options(options.machine, preset);
   connect_back_ends(back_ends, machine);
-  machine.mode = options.timed() ? model::Mode::kTimed : model::Mode::kFunctional;
   if (options.jitter) {
     machine.jitter_seed = options.jitter->first;
     machine.jitter_max_cycles = options.jitter->second;

@@ -38,11 +38,9 @@ po::options_description visible_options() {
   add_data_options(options);
   options.add_options()  //
       ("random-inputs", po::value<std::string>()->value_name("SEED"),
-       "make random data, the same for the same SEED, for each input without a file; 1 where no input has one")  //
-      ("config,c", po::value<std::string>()->default_value("edge")->value_name("NAME|FILE"),
-       config_help().c_str())  //
-      ("mode", po::value<std::string>()->default_value("timed")->value_name("MODE"),
-       "timed, or functional: the same bits without time, faster")  //
+       "make random data, the same for the same SEED, for each input without a file; 1 where no input has one");
+  add_machine_options(options);
+  options.add_options()  //
       ("check", po::value<std::string>()->value_name("reference"),
        "run the software reference too and compare every element of every output; exit status 7 when any differs")  //
       ("state-in-dram", po::bool_switch(),
@@ -137,7 +135,7 @@ void read_firmware_options(const po::variables_map& values, RunOptions& options)
 }
 
 void refuse_what_needs_time(const RunOptions& options) {
-  if (options.timed()) return;
+  if (options.machine.timed()) return;
   for (const auto& [given, name] :
        {std::pair{options.jitter.has_value(), "--jitter"}, std::pair{!options.trace.empty(), "--trace"}}) {
     if (!given) continue;
@@ -151,11 +149,7 @@ RunOptions read_options(const po::variables_map& values) {
   RunOptions options;
   options.data = data_options(values);
   options.file = required(values, "file", "the network's FILE", "npu run");
-  options.config = values["config"].as<std::string>();
-  options.mode = values["mode"].as<std::string>();
-  if (options.mode != "timed" && options.mode != "functional") {
-    throw Error(ErrorCode::kBadOption, fmt::format("--mode is timed or functional, not '{}'", options.mode));
-  }
+  options.machine = machine_options(values);
   if (values.count("check") > 0) {
     if (values["check"].as<std::string>() != "reference") {
       throw Error(ErrorCode::kBadOption,
@@ -194,7 +188,7 @@ RunOptions read_options(const po::variables_map& values) {
 // Throws for a file that is read and written, or written twice.
 void add_places(RunOptions& options) {
   tool::FilePlaces& places = options.data.places;
-  places.read_machine(options.config);
+  places.read_machine(options.machine.config);
   places.read("the firmware", options.firmware);
   places.write("--json", options.json);
   places.write("--csv", options.csv);

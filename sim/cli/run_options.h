@@ -12,6 +12,7 @@
 #include "sim/cli/back_end_options.h"
 #include "sim/cli/command.h"
 #include "sim/cli/data_options.h"
+#include "sim/cli/machine_options.h"
 #include "sim/platform/faults.h"
 
 namespace npu::cli {
@@ -24,7 +25,8 @@ struct Injection {
 
 struct RunOptions {
   DataOptions data;
-  std::string file, config, mode;
+  MachineOptions machine;
+  std::string file;
   std::string json, csv, trace;           // files; empty: none
   std::optional<uint64_t> random_inputs;  // seed of the inputs without a file; nullopt: each has one
   bool check = false;
@@ -36,8 +38,6 @@ struct RunOptions {
   std::vector<Injection> injections;
   std::vector<platform::FaultClause> faults;
   BackEndOptions back_ends;
-
-  [[nodiscard]] bool timed() const { return mode == "timed"; }
 };
 
 // nullopt after printing the help. Checks that what is to be written can be, and that no file is read and written or

@@ -16,7 +16,6 @@
 #include "sim/cli/stream_options.h"
 #include "sim/cli/stream_report.h"
 #include "sim/cli/stream_session.h"
-#include "sim/platform/platform.h"
 #include "sim/reference/reference.h"
 #include "sim/workload/oracle.h"
 
@@ -125,9 +124,7 @@ void compare(const Stream& stream, const Outputs& got, const Outputs& want, Stre
 }
 
 runtime::Device open_device(const StreamOptions& options, const presets::Preset& preset, cosim::BackEnds& back_ends) {
-  platform::PlatformOptions machine;
-  machine.preset = preset;
-  machine.mode = options.mode == "timed" ? model::Mode::kTimed : model::Mode::kFunctional;
+  platform::PlatformOptions machine = platform_options(options.machine, preset);
   choose_back_ends(options.back_ends, preset.caps, back_ends);
   connect_back_ends(back_ends, machine);
   return runtime::Device::open(platform::open_tlm_device(machine));
@@ -171,7 +168,7 @@ int run_stream(const Arguments& arguments) {
   std::optional<StreamOptions> parsed = parse_stream_options(arguments);
   if (!parsed) return 0;
   const StreamOptions& options = *parsed;
-  const presets::Preset preset = presets::load_preset(options.config);
+  const presets::Preset preset = presets::load_preset(options.machine.config);
   cosim::BackEnds back_ends(preset.caps);
   runtime::Device device = open_device(options, preset, back_ends);
   const std::vector<Stream> streams = load_streams(options, device.capabilities());

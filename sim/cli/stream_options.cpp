@@ -38,7 +38,7 @@ constexpr CommandHelp kStreamHelp = {
 // Throws for a file that is read and written.
 tool::FilePlaces places_of(const StreamOptions& options) {
   tool::FilePlaces places;
-  places.read_machine(options.config);
+  places.read_machine(options.machine.config);
   for (const StreamArgument& stream : options.streams) {
     places.read("the network", stream.network);
     for (const std::string& input : stream.inputs) tool::read_input(places, "the frames", input);
@@ -89,11 +89,9 @@ std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
   options.add_options()  //
       ("input,i", po::value<std::vector<std::string>>()->value_name("NAME=FRAMES.npy"),
        "frames of an input of the network before it, counted by the first axis; NAME may be left out when there is one "
-       "input")  //
-      ("config,c", po::value<std::string>()->default_value("edge")->value_name("NAME|FILE"),
-       config_help().c_str())  //
-      ("mode", po::value<std::string>()->default_value("timed")->value_name("MODE"),
-       "timed, or functional: the same bits without time, faster")                                                    //
+       "input");
+  add_machine_options(options);
+  options.add_options()                                                                                               //
       ("interleave", po::value<std::string>()->default_value("1")->value_name("SEED"), "seed of the random choices")  //
       ("retention", po::bool_switch(),
        "power the device down between frames, half of the time: engines and scratchpad off, persistent SRAM in "
@@ -137,8 +135,7 @@ std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
                     "its own; give the others to a second npu stream",
                     result.streams.size(), runtime::kMaxContexts));
   }
-  result.config = text("config");
-  result.mode = text("mode");
+  result.machine = machine_options(*values);
   result.check = text("check");
   result.outputs = file_option(*values, "outputs");
   result.json = file_option(*values, "json");
@@ -147,9 +144,6 @@ std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
   result.state_in_dram = (*values)["state-in-dram"].as<bool>();
   result.double_buffer = (*values)["double-buffer"].as<bool>();
   result.quiet = (*values)["quiet"].as<bool>();
-  if (result.mode != "timed" && result.mode != "functional") {
-    throw Error(ErrorCode::kBadOption, fmt::format("--mode is timed or functional, not '{}'", result.mode));
-  }
   if (!result.check.empty() && result.check != "undisturbed" && result.check != "reference") {
     throw Error(ErrorCode::kBadOption, fmt::format("--check knows undisturbed and reference, not '{}'", result.check));
   }

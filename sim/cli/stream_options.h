@@ -9,6 +9,7 @@
 
 #include "sim/cli/back_end_options.h"
 #include "sim/cli/command.h"
+#include "sim/cli/machine_options.h"
 #include "sim/tool/file_places.h"
 
 namespace npu::cli {
@@ -21,7 +22,8 @@ struct StreamArgument {
 
 struct StreamOptions {
   std::vector<StreamArgument> streams;
-  std::string config, mode, check, outputs, json;
+  MachineOptions machine;
+  std::string check, outputs, json;
   uint64_t seed = 1;
   bool retention = false, state_in_dram = false, double_buffer = false, quiet = false;
   bool share = false;  // all networks in one context

@@ -75,8 +75,8 @@ Json stream_json(const StreamOptions& options, const std::vector<Stream>& stream
   }
   return {{"schema", "npu-stream"},
           {"schema_version", 1},
-          {"machine", options.config},
-          {"mode", options.mode},
+          {"machine", options.machine.config},
+          {"mode", options.machine.mode},
           {"seed", options.seed},
           {"shared", options.share},
           {"power_downs", run.power_downs},
@@ -104,8 +104,9 @@ void print(const StreamOptions& options, const std::vector<Stream>& streams, con
                     grouped(streams[i].program.variables.size()), grouped(bytes.all), grouped(bytes.in_dram),
                     run.cycles[i] == 0 ? "-" : grouped((run.cycles[i] + frames / 2) / frames)});
   }
-  say("{} network{} on {} ({}), {}, seed {}\n\n{}", streams.size(), streams.size() == 1 ? "" : "s", options.config,
-      options.mode, options.share ? "all in one context" : "each in a context of its own", options.seed,
+  say("{} network{} on {} ({}), {}, seed {}\n\n{}", streams.size(), streams.size() == 1 ? "" : "s",
+      options.machine.config, options.machine.mode,
+      options.share ? "all in one context" : "each in a context of its own", options.seed,
       report::render({{"network", true}, {"frames"}, {"variables"}, {"bytes"}, {"in DRAM"}, {"cycles a frame"}}, rows));
   say("\nrounds    {} of {}, the device powered down after {} of them\n", grouped(run.rounds.size()),
       options.share ? "a frame of each network in turn" : "random choices in random order", grouped(run.power_downs));
