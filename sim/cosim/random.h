@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <random>
 #include <span>
+#include <utility>
 
 namespace npu::cosim {
 
@@ -23,6 +24,13 @@ class Random {
   template <class T>
   T pick(std::initializer_list<T> values) {
     return values.begin()[between(0, static_cast<int64_t>(values.size()) - 1)];
+  }
+  // Every order is as likely.
+  template <class T>
+  void shuffle(std::span<T> values) {
+    for (size_t last = values.size(); last-- > 1;) {
+      std::swap(values[last], values[static_cast<size_t>(between(0, static_cast<int64_t>(last)))]);
+    }
   }
   void fill(std::span<uint8_t> bytes) {
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(engine_() >> 24);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <span>
 #include <string>
 
 #include "sim/generator/random_control.h"
@@ -219,7 +220,7 @@ void transpose(const Instance& i) {
   const TensorId x = i.any(1);
   std::vector<int32_t> perms(i.b().tensor(x).shape.size());
   std::iota(perms.begin(), perms.end(), 0);
-  for (size_t d = perms.size(); d > 1; --d) std::swap(perms[d - 1], perms[static_cast<size_t>(pick(i, 0, d - 1))]);
+  i.random().shuffle(std::span(perms));
   give_view(i, i.b().transpose(x, perms));
 }
 

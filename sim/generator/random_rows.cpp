@@ -2,7 +2,7 @@
 #include "sim/generator/random_rows.h"
 
 #include <numeric>
-#include <utility>
+#include <span>
 #include <vector>
 
 namespace npu::generator {
@@ -31,8 +31,7 @@ TensorId random_scatter(RandomNetwork& net, DType type) {
   for (int64_t batch = 0; batch < n; ++batch) {
     std::vector<int64_t> rows(static_cast<size_t>(k));
     std::iota(rows.begin(), rows.end(), 0);
-    for (int64_t d = k - 1; d > 0; --d)
-      std::swap(rows[static_cast<size_t>(d)], rows[static_cast<size_t>(net.random.between(0, d))]);
+    net.random.shuffle(std::span(rows));
     indices.insert(indices.end(), rows.begin(), rows.begin() + w);
   }
   const TensorId values = net.input(type, {n, k, c}), list = net.builder.constant(DType::kInt32, {n, w}, indices);

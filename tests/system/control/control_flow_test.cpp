@@ -10,10 +10,10 @@
 
 #include "driver/graph/builder.h"
 #include "driver/graph/validate.h"
+#include "sim/generator/random_control.h"
 #include "sim/reference/reference.h"
 #include "tests/system/device/bench.h"
 #include "tests/system/graphs/graph_bench.h"
-#include "tests/unit/compiler/random_control.h"
 
 namespace npu::test {
 namespace {
@@ -48,7 +48,7 @@ TEST_P(RandomControl, EqualsTheReference) {
   int64_t compared = 0;
   for (uint32_t seed = 1; seed <= GetParam().graphs && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const graph::Graph graph = compiler::testing::random_control(seed, GetParam().width);
+    const graph::Graph graph = generator::random_control(seed, {.shape = {1, GetParam().width}});
     graph::validate(graph);
     try {
       EXPECT_TRUE(equals_reference(graph, device, random, compared, context));

@@ -11,12 +11,12 @@
 #include <optional>
 
 #include "driver/graph/builder.h"
+#include "sim/generator/random_control.h"
 #include "tests/system/device/bench.h"
 #include "tests/system/state/fault_plan.h"
 #include "tests/system/state/networks.h"
 #include "tests/system/state/seed.h"
 #include "tests/system/state/side_by_side.h"
-#include "tests/unit/compiler/random_control.h"
 
 namespace npu::test {
 namespace {
@@ -35,7 +35,7 @@ graph::Graph rows_step() {
   return b.build();
 }
 
-constexpr uint32_t kControl = 3;  // seed of a graph with loops in loops
+constexpr uint32_t kControl = 3;  // seed of a graph with a loop in a loop
 
 class HostileCommands : public testing::TestWithParam<std::tuple<std::string, model::Mode>> {
  protected:
@@ -46,7 +46,7 @@ class HostileCommands : public testing::TestWithParam<std::tuple<std::string, mo
     static_cast<void>(victim_->load(gru_graph_));
     context_.emplace(device_->create_context());
     graphs_ = {attention_step({16, 32, 1}, seed_), gru_step({8, 16}, Precision::kInt8, seed_),
-               compiler::testing::random_control(kControl), rows_step()};
+               generator::random_control(kControl), rows_step()};
     for (const graph::Graph& graph : graphs_) {
       programs_.push_back(compiler::compile(graph, device_->capabilities()));
     }

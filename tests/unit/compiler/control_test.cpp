@@ -11,12 +11,12 @@
 #include "driver/compiler/schedule.h"
 #include "driver/compiler/schedule/flow.h"
 #include "driver/compiler/schedule/liveness.h"
+#include "sim/generator/random_control.h"
 #include "sim/reference/reference.h"
 #include "tests/unit/compiler/back_modules.h"
 #include "tests/unit/compiler/command_interpreter.h"
 #include "tests/unit/compiler/front_check.h"
 #include "tests/unit/compiler/front_run.h"
-#include "tests/unit/compiler/random_control.h"
 
 namespace npu::compiler::testing {
 namespace {
@@ -34,7 +34,7 @@ TEST(Control, StepsGiveWhatTheReferenceGives) {
   std::mt19937 random(1);
   for (uint32_t seed = 1; seed <= 400; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const graph::Graph graph = random_control(seed);
+    const graph::Graph graph = generator::random_control(seed);
     FrontRun steps(graph);
     reference::Context state;
     for (int invocation = 0; invocation < 2; ++invocation) {
@@ -52,7 +52,7 @@ TEST(Control, CommandsLoseNothingWhereTheyStop) {
   std::mt19937 random(2);
   size_t stops = 0, loops = 0;
   for (uint32_t seed = 1; seed <= 150; ++seed) {
-    const graph::Graph graph = random_control(seed, seed % 3 == 0 ? 600 : 6);
+    const graph::Graph graph = generator::random_control(seed, {.shape = {1, seed % 3 == 0 ? 600 : 6}});
     const contract::Capabilities& machine = seed % 2 == 0 ? tiny : nano_capabilities();
     SCOPED_TRACE("seed " + std::to_string(seed));
     ScheduleOptions options;
