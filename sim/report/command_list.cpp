@@ -48,6 +48,7 @@ CommandInfo describe(std::span<const uint32_t> words) {
   info.opcode = header.opcode;
   info.queue = header.queue;
   info.layer = header.layer;
+  info.words = header.words;
   info.wait = header.wait;
   const contract::AnyCommand any = contract::decode_command(words);
   std::visit(

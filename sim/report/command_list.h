@@ -35,7 +35,7 @@ struct CommandInfo {
   Transfer transfer = Transfer::kNone;
   std::vector<VariableAccess> variables;
   contract::Queue queue = contract::Queue::kSequencer;
-  uint32_t layer = 0;
+  uint32_t layer = 0, words = 0;
   uint32_t back_to = 0;  // of a loop's branch: the index of the label that the loop begins with; 0: it is none
   std::array<uint8_t, contract::kWaitQueues> wait{};  // tokens, one a queue
 };

@@ -5,11 +5,13 @@
 #include <optional>
 
 #include "hw/contract/queues.h"
+#include "hw/timing/sequencer_cycles.h"
 
 namespace npu::report {
 namespace {
 
 using contract::Event;
+using contract::Opcode;
 using contract::Queue;
 using Why = PathPart::Why;
 
@@ -95,15 +97,34 @@ class Walk {
     return best;
   }
 
+  [[nodiscard]] bool cuts_blocks(size_t command) const {
+    if (command >= commands_.size()) return false;
+    return commands_[command].opcode == Opcode::kLabel || commands_[command].opcode == Opcode::kBranch;
+  }
+
+  // What the sequencer waited for before it completed a command of its own; null where it was not kept waiting.
+  [[nodiscard]] const Event* awaited(const Event& own) const {
+    const Event* best = latest_dependency(own);
+    if (cuts_blocks(own.command)) {
+      for (size_t c = own.command; c-- > 0 && !cuts_blocks(c);) {
+        const Event* other = event_of(c);
+        if (other == nullptr || is_sequencer(*other)) continue;
+        if (best == nullptr || other->completed > best->completed) best = other;
+      }
+    }
+    const uint32_t words = own.command < commands_.size() ? commands_[own.command].words : 0;
+    return best != nullptr && best->completed > own.issued + timing::decode_cycles(words) ? best : nullptr;
+  }
+
   // Back along the stream, from where `event` was issued: to the command whose completion let the sequencer go on, or
   // to the start.
   const Event* follow_stream(const Event& event) {
     for (uint32_t command = event.command;;) {
       const Event& here = *by_command_[command];
-      cut(Why::kIssue, &here, here.issued);
+      const bool own = is_sequencer(here);
+      if (!own) cut(Why::kIssue, &here, here.issued);
       // A full FIFO takes a command when the one in the engine's hands completes.
-      const Event* room = is_sequencer(here) ? latest_dependency(here)
-                                             : earlier(contract::queue_of(here), command, size_t{fifo_depth_} + 1);
+      const Event* room = own ? awaited(here) : earlier(contract::queue_of(here), command, size_t{fifo_depth_} + 1);
       while (command > 0 && event_of(command - 1) == nullptr) --command;
       const Event* before = command == 0 ? nullptr : by_command_[command - 1];
       const uint64_t came = before == nullptr ? 0 : is_sequencer(*before) ? before->completed : before->issued;
@@ -111,6 +132,7 @@ class Walk {
         cut(Why::kIssue, &here, room->completed);
         return room;
       }
+      if (own) cut(Why::kIssue, &here, here.issued);
       if (before == nullptr) return nullptr;
       cut(Why::kIssue, &here, came);
       command = before->command;

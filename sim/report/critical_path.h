@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a job waited for, cycle by cycle: the chain of commands that ends with the last one. From its end it goes back
 // to its start; from there to what it had to wait for: the command whose completion was the last token, or the command
-// before it in its queue, or the sequencer, which could not issue it earlier. So work that others wait for is on the
-// path, and work that is done early is not, however busy its engine is.
+// before it in its queue, or the sequencer, which could not issue it earlier. At a label or branch the sequencer waits
+// for all commands before it, of which the one that completed last is on the path. So work that others wait for is on
+// the path, and work that is done early is not, however busy its engine is.
 #pragma once
 
 #include <cstdint>

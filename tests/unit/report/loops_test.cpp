@@ -114,17 +114,42 @@ TEST(Unroll, PutsCommandsInTheOrderInWhichTheyRan) {
   EXPECT_EQ(order, want);
 }
 
-TEST(Attribution, EveryCycleOfEveryIterationIsChargedOnce) {
-  const std::vector<CommandInfo> commands = loop_commands();
+constexpr uint64_t kLoopCycles = 2 + 300 + 71;  // of three iterations
+
+std::vector<Charge> charges_of(const std::vector<CommandInfo>& commands) {
   const std::vector<CommandWork> work(commands.size());
-  const uint64_t cycles = 2 + 300 + 71;
-  const std::vector<Charge> charges =
-      attribute(loop_events(3), cycles, 4, {commands, work, DramRate(sample_info().machine), 8});
+  return attribute(loop_events(3), kLoopCycles, 4, {commands, work, DramRate(sample_info().machine), 8});
+}
+
+uint64_t all_of(const std::vector<Charge>& charges, Cause cause) {
+  uint64_t sum = 0;
+  for (const Charge& charge : charges) sum += charge.causes[static_cast<size_t>(cause)];
+  return sum;
+}
+
+TEST(Attribution, EveryCycleOfEveryIterationIsChargedOnce) {
+  const std::vector<Charge> charges = charges_of(loop_commands());
   uint64_t sum = 0;
   for (const Charge& charge : charges) sum += charge.cycles();
-  EXPECT_EQ(sum, cycles);
+  EXPECT_EQ(sum, kLoopCycles);
   EXPECT_GE(charges[1].cycles(), 4 * 60U);
   EXPECT_GE(charges[2].cycles(), 3 * 30U);
+}
+
+TEST(Attribution, WaitingAtABranchIsTheWorkThatItWaitsFor) {
+  const std::vector<Charge> charges = charges_of(loop_commands());
+  EXPECT_EQ(all_of(charges, Cause::kOnChipCopy), 4 * 60U);
+  EXPECT_EQ(all_of(charges, Cause::kVpuCompute), 3 * 30U);
+  EXPECT_EQ(all_of(charges, Cause::kCommandIssue), kLoopCycles - 4 * 60 - 3 * 30);
+}
+
+// Work that ends while the branch is decoded keeps nothing waiting.
+TEST(Attribution, DecodingABranchIsNoWaiting) {
+  std::vector<CommandInfo> commands = loop_commands();
+  for (const size_t branch : {3, 5}) commands[branch].words = 4 * 96;  // as long as either takes
+  const std::vector<Charge> charges = charges_of(commands);
+  EXPECT_EQ(all_of(charges, Cause::kVpuCompute), 0U);
+  EXPECT_EQ(all_of(charges, Cause::kOnChipCopy), 60U) << "of the last time, which nothing comes behind";
 }
 
 }  // namespace
