@@ -60,8 +60,9 @@ bool Sequencer::check_access(const StridedAccess& access, IssuedCommand& slot) {
     return fault_at(ErrorCode::kFaultAccessRight, base, static_cast<uint64_t>(low));
   }
   // Bytes that the command also writes are checked as writes, which are stricter. Of a variable with two places it
-  // writes others than it reads.
+  // writes others than it reads; so nothing can stay there.
   const bool same = !variable || machine_.address_map.window(base, Access::kWrite).base == window.base;
+  if (!same && access.moves == 0) return fault_at(ErrorCode::kFaultBadCommand, base, base.offset, other);
   if (!read || !access.in_place || !same) {
     const Conflict conflict = hazards_.access(window.space, set, access.access);
     if (conflict.error != ErrorCode::kOk) {

@@ -117,6 +117,35 @@ TEST_P(VariableWriteTest, OfTwoPlacesAReadSeesTheWriteBeforeIt) {
   EXPECT_EQ(sram(kSram + kLength), memory(0x300));
 }
 
+// Rows that no index chooses would be those of the other place.
+TEST_P(VariableWriteTest, OfTwoPlacesAScatterLeavesNoRows) {
+  constexpr uint32_t kRowBytes = 16, kRows = kLength / kRowBytes, kIndices = 0x3000;
+  const std::array<int32_t, 2> rows = {2, 0};
+  std::memcpy(bench.memory.data.data() + kIndices, rows.data(), sizeof(rows));
+  contract::DmaCommand scatter = store(0, 0x200, kRowBytes, true);
+  scatter.mode = contract::DmaMode::kScatter;
+  scatter.count = {1, kRows, rows.size(), 1, 1};
+  scatter.dst_stride[1] = scatter.src_stride[2] = kRowBytes;
+  scatter.index = dram(kIndices);
+  Stream stream = declared();
+  stream.add(scatter);
+  for (const uint8_t place : {uint8_t{0}, kSecond}) {
+    set(kVariable, kSram, kDouble | kWritten | place);
+    EXPECT_EQ(run(stream), ErrorCode::kFaultBadCommand);
+    EXPECT_EQ(bench.read(reg::kFaultCommand), 2u);
+    EXPECT_EQ(bench.read(reg::kFaultOther), kVariable);
+    EXPECT_EQ(flags(), kDouble | kWritten | place);
+  }
+  set(kVariable, kSram, kWritten);
+  set_sram(kSram, memory(0x100));
+  ASSERT_EQ(run(stream), ErrorCode::kOk);
+  std::vector<uint8_t> want = memory(0x100);
+  const std::vector<uint8_t> fresh = memory(0x200, 2 * kRowBytes);
+  std::copy_n(fresh.begin(), kRowBytes, want.begin() + 2 * kRowBytes);
+  std::copy_n(fresh.begin() + kRowBytes, kRowBytes, want.begin());
+  EXPECT_EQ(sram(kSram), want);
+}
+
 TEST_P(VariableWriteTest, OfTwoPlacesAMissingTokenIsFoundByPlace) {
   set(kVariable, kSram, kDouble | kWritten);
   Stream write_behind_read = declared();  // other bytes: no order needed
