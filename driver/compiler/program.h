@@ -35,7 +35,7 @@ struct Variable {
   bool written = false;          // some command writes it
   bool read_first = false;       // read before the operator that declares it: an earlier job must have declared it
   std::string writer;            // name of the layer that writes it last; empty: none
-  // Of one invocation: bytes of it that the commands name, each time that one does.
+  // Of one invocation: bytes of it that the commands move, each time that one does.
   uint64_t read_bytes = 0, written_bytes = 0;
 };
 

@@ -69,7 +69,7 @@ void count_state(const backend::Schedule& schedule, Program& program) {
     for (const backend::ByteSet& set : schedule.footprints[i]) {
       if (set.space < backend::kVariableSpace) continue;
       Variable& variable = program.variables[set.space - backend::kVariableSpace];
-      (set.write ? variable.written_bytes : variable.read_bytes) += static_cast<uint64_t>(set.bytes());
+      (set.write ? variable.written_bytes : variable.read_bytes) += static_cast<uint64_t>(set.moved_bytes());
       if (!set.write) continue;
       variable.written = true;
       variable.writer = program.layers[backend::header_of(commands[i].body).layer].name;

@@ -68,6 +68,7 @@ class Collector {
     set.write = write;
     set.low = access.base.offset + access.first;
     set.run = static_cast<int64_t>(access.run);
+    if (access.moves != contract::MemoryAccess::kAll) set.moves = static_cast<int64_t>(access.moves);
     int64_t extent = set.run;
     std::array<Dim, ByteSet::kMaxRank> sorted;  // by stride
     size_t count = 0;

@@ -23,9 +23,11 @@ struct ByteSet {
   int64_t run = 0;
   std::array<Dim, kMaxRank> dims{};
   uint32_t rank = 0;
+  int64_t moves = -1;  // bytes that the command moves, where indices choose which; else -1: all
 
-  // Bytes of all runs; one that several runs hold counts as often.
-  [[nodiscard]] int64_t bytes() const {
+  // Bytes that the command moves: of all runs; one that several runs hold counts as often.
+  [[nodiscard]] int64_t moved_bytes() const {
+    if (moves >= 0) return moves;
     int64_t product = run;
     for (uint32_t d = 0; d < rank; ++d) product *= dims[d].count;
     return product;

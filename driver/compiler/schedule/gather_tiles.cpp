@@ -4,6 +4,7 @@
 
 #include "driver/compiler/schedule/cost.h"
 #include "driver/compiler/schedule/dram.h"
+#include "driver/compiler/schedule/step_views.h"
 #include "driver/compiler/schedule/tiled_step.h"
 
 namespace npu::compiler::backend {
@@ -28,7 +29,7 @@ class GatherTiles : public TiledStep {
     };
     operands_ = {operand(step.table, step.scatter, 1), operand(step.index, false, 3),
                  operand(step.rows, !step.scatter, 3)};
-    operands_[kTable].moved = elements(step.rows.dims) * element_size(step.rows);
+    operands_[kTable].moved = rows_bytes(step);
   }
 
   void box_of(size_t index, const Tile& tile, Box& box) const override {

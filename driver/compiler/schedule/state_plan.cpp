@@ -25,12 +25,12 @@ std::vector<Item> items_of(const Module& module, const contract::Capabilities& c
     items[i].bytes = static_cast<uint64_t>(round_up(module.variables[i].bytes, port));
   }
   for (const Step& step : module.steps) {
-    for (const auto& [view, result] : views_of(step)) {
-      const Buffer& buffer = module.buffers[view->buffer];
+    for (const auto& v : views_of(step)) {
+      const Buffer& buffer = module.buffers[v.view->buffer];
       if (buffer.kind != BufferKind::kVariable) continue;
       Item& item = items[buffer.index];
-      item.traffic += static_cast<uint64_t>(packed_bytes(*view, whole(*view), true));
-      item.written |= result;
+      item.traffic += static_cast<uint64_t>(moved_bytes(step, v));
+      item.written |= v.result;
     }
   }
   for (Item& item : items) {

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "driver/compiler/schedule/view.h"
 #include "hw/contract/overloaded.h"
 
 namespace npu::compiler::backend {
@@ -58,6 +59,14 @@ std::vector<StepView<V>> collect(AnyStep& step) {
 
 std::vector<StepView<View>> views_of(Step& step) { return collect<View>(step); }
 std::vector<StepView<const View>> views_of(const Step& step) { return collect<const View>(step); }
+
+int64_t rows_bytes(const GatherStep& step) { return elements(step.rows.dims) * element_size(step.rows); }
+
+int64_t moved_bytes(const Step& step, const StepView<const View>& view) {
+  const auto* gather = std::get_if<GatherStep>(&step.work);  // one kind: all others move their views whole
+  if (gather == nullptr || view.view != &gather->table) return packed_bytes(*view.view, whole(*view.view), true);
+  return gather->scatter == view.result ? rows_bytes(*gather) : 0;  // what a scatter leaves is not moved
+}
 
 void drop_empty_layers(Module& module) {
   std::vector<bool> used(module.layers.size(), false);

@@ -7,6 +7,7 @@
 
 #include "driver/compiler/dram_needs.h"
 #include "driver/compiler/schedule/direct_writes.h"
+#include "driver/compiler/schedule/footprint.h"
 #include "tests/unit/compiler/back_checks.h"
 #include "tests/unit/compiler/back_modules.h"
 
@@ -91,6 +92,37 @@ TEST(BackState, LeastTrafficPerByteGoesToDram) {
   ScheduleOptions options;
   options.state_in_dram = true;
   EXPECT_EQ(places({{64, 2}, {64, 0}}, options), "dd");
+}
+
+// Of a table the rows that indices choose move, so it is less dense in traffic than what is read whole.
+TEST(BackState, OfATableTheChosenRowsAreTraffic) {
+  constexpr int64_t kRows = 32, kChosen = 3, kBytes = 16;
+  ModuleBuilder m(12);
+  const View table = m.variable({1, kRows, kBytes}), whole = m.variable({kRows * kBytes});
+  m.gather(table, m.tensor({1, kChosen, kBytes}, Element::kI8, true), false);
+  m.copy(whole, m.tensor({kRows * kBytes}, Element::kI8, true));
+  const Program program = schedule(Module(m.module), edge_capabilities(), budget(kRows * kBytes));
+  EXPECT_EQ(program.variables[0].read_bytes, static_cast<uint64_t>(kChosen * kBytes));
+  EXPECT_EQ(program.variables[1].read_bytes, static_cast<uint64_t>(kRows * kBytes));
+  EXPECT_TRUE(program.variables[0].in_dram);
+  EXPECT_FALSE(program.variables[1].in_dram);
+  EXPECT_EQ(check_module(m.module, edge_capabilities(), budget(kRows * kBytes), 12, 3), "");
+}
+
+// What a scatter leaves is not moved.
+TEST(BackState, OfAScatterTheRowsThatItWritesAreTraffic) {
+  contract::DmaCommand scatter;
+  scatter.mode = contract::DmaMode::kScatter;
+  scatter.run_bytes = 16;
+  scatter.count = {1, 32, 3, 1, 1};
+  scatter.dst_stride[1] = scatter.src_stride[2] = 16;
+  scatter.dst.region = contract::Region::kVariable;
+  int64_t read = 0, written = 0;
+  for (const backend::ByteSet& set : backend::footprint(scatter)) {
+    if (set.space == backend::kVariableSpace) (set.write ? written : read) += set.moved_bytes();
+  }
+  EXPECT_EQ(read, 0);
+  EXPECT_EQ(written, 3 * 16);
 }
 
 TEST(BackState, TwoPlacesOfWhatIsWrittenAreCounted) {
