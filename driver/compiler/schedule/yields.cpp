@@ -23,12 +23,12 @@ class Chooser {
     const std::vector<Loop> loops = find_loops();
     size_t last = 0;
     for (const Loop& loop : loops) {
-      if (loop.head >= end_) break;
       last = add_points(last, loop.head);
       last = add(last, loop.head);
     }
-    last = add_points(last, end_);
-    yields_.tail = end_ > 0 ? done(end_) - left(last) : 0;
+    const size_t end = last > end_ ? commands_.size() : end_;  // a loop may come behind the last queued command
+    last = add_points(last, end);
+    yields_.tail = end > 0 ? done(end) - left(last) : 0;
     for (const Loop& loop : loops) close(loop);
     return std::move(yields_);
   }

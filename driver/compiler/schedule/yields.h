@@ -23,9 +23,9 @@ struct Yields {
 // Points that a stream passes at most `segment_cycles` cycles apart, as far as single commands allow it: of the later
 // half of each segment the one with the fewest live bytes, of equals the latest. A job that passes a point has commands
 // in its queues that must end before it can stop at the next, so a segment's cycles count from when the sequencer
-// leaves the point, not from when the queues are through. `live`: bytes before each command. A loop has a point behind
-// the label that it begins with, so that each iteration passes one. Cycles count along the stream: a branch forward
-// goes past the points of what it skips.
+// leaves the point, not from when the queues are through. `live`: bytes before each command. Every loop has a point
+// behind the label that it begins with, so that each iteration passes one, whatever it does. Cycles count along the
+// stream: a branch forward goes past the points of what it skips.
 [[nodiscard]] Yields choose_yields(const std::vector<Command>& commands, const Timeline& timeline,
                                    const std::vector<int64_t>& live, uint32_t segment_cycles);
 // A stream that cannot be stopped.

@@ -146,6 +146,32 @@ TEST(Yields, ComeAfterEveryCommandThatIsLongerThanASegment) {
   EXPECT_EQ(yields.tail, 3000 - 3);
 }
 
+// A label with this number, and a branch back to it.
+backend::Command label_at(uint32_t number) {
+  contract::LabelCommand label;
+  label.header.queue = contract::Queue::kSequencer;
+  label.index = number;
+  return {label};
+}
+backend::Command branch_back_to(uint32_t number) {
+  contract::BranchCommand branch;
+  branch.header.queue = contract::Queue::kSequencer;
+  branch.mode = contract::BranchMode::kRepeat;
+  branch.target = number;
+  return {branch};
+}
+
+TEST(Yields, LieInEveryLoopAlsoBehindTheLastQueuedCommand) {
+  const std::vector<backend::Command> commands = {{},          label_at(0),       branch_back_to(0),
+                                                  label_at(1), branch_back_to(1), label_at(2)};
+  const backend::Timeline timeline{{1, 2, 102, 107, 109, 114}, {100, 102, 107, 109, 114, 116}};
+  const backend::Yields yields = backend::choose_yields(commands, timeline, std::vector<int64_t>(7), 100'000);
+  ASSERT_THAT(places(yields), ::testing::ElementsAre(2, 4));
+  EXPECT_EQ(yields.points[0].cycles, 107 - 2) << "from its last time";
+  EXPECT_EQ(yields.points[1].cycles, 109 - 2);
+  EXPECT_EQ(yields.tail, 116 - 107) << "to the end of the stream";
+}
+
 struct Machine {
   const char* name;
   contract::Capabilities capabilities;

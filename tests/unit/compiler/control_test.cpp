@@ -11,6 +11,8 @@
 #include "driver/compiler/schedule.h"
 #include "driver/compiler/schedule/flow.h"
 #include "driver/compiler/schedule/liveness.h"
+#include "driver/graph/builder.h"
+#include "hw/contract/stream.h"
 #include "sim/generator/random_control.h"
 #include "sim/reference/reference.h"
 #include "tests/unit/compiler/back_modules.h"
@@ -82,6 +84,52 @@ TEST(Control, CommandsLoseNothingWhereTheyStop) {
   std::cout << loops << " loops, stopped " << stops << " times\n";
   EXPECT_GT(loops, 50U);
   EXPECT_GT(stops, 1000U);
+}
+
+// A loop at the end whose body changes nothing: it runs never, or for ever.
+graph::Graph loop_of_nothing() {
+  using graph::DType;
+  graph::GraphBuilder more("more"), body("body"), b;
+  for (graph::GraphBuilder* region : {&more, &body}) {
+    region->input({}, DType::kBool, {1});
+    region->input({}, DType::kInt32, {4});
+  }
+  more.output(0);
+  body.output(0);
+  body.output(1);
+  b.add_region(std::move(more));
+  b.add_region(std::move(body));
+  const graph::TensorId goes_on = b.input("goes_on", DType::kBool, {1}), value = b.input("x", DType::kInt32, {4});
+  const graph::TensorId flag = b.op(graph::Op::kLogicalNot, {goes_on});
+  b.output(b.add(value, value));
+  static_cast<void>(b.while_loop({flag, value}, "more", "body"));
+  return b.build();
+}
+
+// A loop may end with an error alone: its job must be stopped before.
+TEST(Control, EveryLoopHasAYieldBehindItsFirstLabel) {
+  std::vector<graph::Graph> graphs = {loop_of_nothing()};
+  for (uint32_t seed = 1; seed <= 60; ++seed) graphs.push_back(random_control(seed));
+  size_t loops = 0;
+  for (const graph::Graph& graph : graphs) {
+    const Program program = schedule(lower(graph, nano_capabilities()), nano_capabilities());
+    const auto opcode_at = [&](size_t word) {
+      return contract::Header::decode(std::span(program.commands).subspan(word)).opcode;
+    };
+    const bool whole = contract::for_each_command(std::span(program.commands).first(program.main_words),
+                                                  [&](const contract::Header& header, std::span<const uint32_t> words) {
+                                                    if (header.opcode != contract::Opcode::kBranch) return true;
+                                                    const auto branch = contract::BranchCommand::decode(words);
+                                                    if (branch.mode != contract::BranchMode::kRepeat) return true;
+                                                    ++loops;
+                                                    EXPECT_EQ(opcode_at(branch.target), contract::Opcode::kLabel);
+                                                    EXPECT_EQ(opcode_at(branch.target + contract::LabelCommand::kWords),
+                                                              contract::Opcode::kYield);
+                                                    return true;
+                                                  });
+    EXPECT_TRUE(whole);
+  }
+  EXPECT_GT(loops, 20U);
 }
 
 Step label_step(uint32_t label) { return {0, LabelStep{label}, false}; }
