@@ -23,9 +23,7 @@ bool in_place(const VpuEwiseCommand& command, std::span<const contract::OperandU
               const StridedAccess& read) {
   bool meets = false;
   for (size_t other = 0; other < command.operands.size(); ++other) {
-    const auto written = [&] {
-      return StridedAccess{access_of(command, command.operands[other], Access::kWrite), /*in_place=*/false};
-    };
+    const auto written = [&] { return StridedAccess{access_of(command, command.operands[other], Access::kWrite)}; };
     if (!uses[other].written || !read.same_walk(written())) continue;
     if (uses[i].last_load > uses[other].first_store) return false;
     meets = true;
@@ -33,19 +31,27 @@ bool in_place(const VpuEwiseCommand& command, std::span<const contract::OperandU
   return meets;
 }
 
-// Reads that are in place: a copy and an operand of vpu_ewise may read the bytes that they write, and no other.
-void mark_in_place(const contract::BeginCommand&, Footprint&) {}
-void mark_in_place(const contract::EndCommand&, Footprint&) {}
-void mark_in_place(const contract::DeclareCommand&, Footprint&) {}
-void mark_in_place(const contract::YieldCommand&, Footprint&) {}
-void mark_in_place(const contract::LabelCommand&, Footprint&) {}
-void mark_in_place(const contract::BranchCommand&, Footprint&) {}
-void mark_in_place(const contract::MxuCommand&, Footprint&) {}
-void mark_in_place(const contract::VpuPoolCommand&, Footprint&) {}
-void mark_in_place(const contract::VpuReduceCommand&, Footprint&) {}
+uint32_t stores_to(const VpuEwiseCommand& command, size_t operand) {
+  return static_cast<uint32_t>(std::count_if(command.uops.begin(), command.uops.end(), [&](const contract::Uop& uop) {
+    const contract::NamedOperand named = operand_of(uop);
+    return named.role == contract::UopRole::kStored && named.index == operand;
+  }));
+}
+
+// What the contract's accesses do not say. Reads that are in place: a copy and an operand of vpu_ewise may read the
+// bytes that they write, and no other. And how often a program stores to an operand.
+void annotate(const contract::BeginCommand&, Footprint&) {}
+void annotate(const contract::EndCommand&, Footprint&) {}
+void annotate(const contract::DeclareCommand&, Footprint&) {}
+void annotate(const contract::YieldCommand&, Footprint&) {}
+void annotate(const contract::LabelCommand&, Footprint&) {}
+void annotate(const contract::BranchCommand&, Footprint&) {}
+void annotate(const contract::MxuCommand&, Footprint&) {}
+void annotate(const contract::VpuPoolCommand&, Footprint&) {}
+void annotate(const contract::VpuReduceCommand&, Footprint&) {}
 
 // A copy onto itself, or what a scatter leaves as it is: a gather reads in another order than it writes.
-void mark_in_place(const contract::DmaCommand& command, Footprint& footprint) {
+void annotate(const contract::DmaCommand& command, Footprint& footprint) {
   const bool copies = command.mode == contract::DmaMode::kCopy;
   for (StridedAccess& access : footprint) {
     access.in_place =
@@ -53,22 +59,25 @@ void mark_in_place(const contract::DmaCommand& command, Footprint& footprint) {
   }
 }
 
-void mark_in_place(const VpuEwiseCommand& command, Footprint& footprint) {
+void annotate(const VpuEwiseCommand& command, Footprint& footprint) {
   const auto uses = operand_uses(command);
-  auto read = footprint.begin();
+  auto access = footprint.begin();
   for (size_t i = 0; i < command.operands.size(); ++i) {
     if (!uses[i].read) continue;
-    read->in_place = in_place(command, uses, i, *read);
-    ++read;
+    access->in_place = in_place(command, uses, i, *access);
+    ++access;
+  }
+  for (size_t i = 0; i < command.operands.size(); ++i) {
+    if (!uses[i].written) continue;
+    access->times = stores_to(command, i);
+    ++access;
   }
 }
 
 template <typename Command>
 void collect(const Command& command, Footprint& footprint) {
-  for_each_access(command, [&](const contract::MemoryAccess& access) {
-    footprint.push_back({access, /*in_place=*/false});
-  });
-  mark_in_place(command, footprint);
+  for_each_access(command, [&](const contract::MemoryAccess& access) { footprint.push_back({access}); });
+  annotate(command, footprint);
 }
 
 void collect(const engine::Tile& tile, Footprint& footprint) {
@@ -79,7 +88,7 @@ void collect(const engine::Tile& tile, Footprint& footprint) {
 
 uint64_t StridedAccess::total_bytes() const {
   if (moves != kAll) return moves;
-  uint64_t total = run;
+  uint64_t total = saturating_product(run, times);
   for (const Dim& dim : dims) total = saturating_product(total, dim.count);
   return total;
 }

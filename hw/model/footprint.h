@@ -15,6 +15,7 @@ namespace npu::model {
 struct StridedAccess : contract::MemoryAccess {
   // A read of exactly the bytes that the same command writes, in the same order, and of each before it is written.
   bool in_place = false;
+  uint32_t times = 1;  // how often the command moves its bytes: a program may store to an operand more than once
 
   friend bool operator==(const StridedAccess&, const StridedAccess&) = default;
 

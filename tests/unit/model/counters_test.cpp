@@ -2,6 +2,7 @@
 // Counters, and the ports of tiles that share banks.
 #include <gtest/gtest.h>
 
+#include "hw/engine/vpu_model.h"
 #include "tests/unit/model/bench.h"
 
 namespace npu::model::testing {
@@ -59,6 +60,24 @@ TEST(CountersTest, AnEngineThatDoesNotWriteItsResultBreaksTheIdentity) {
   ASSERT_TRUE(bench.run(stream));
   EXPECT_EQ(bench.counter(kVpuQueue, Counter::kBytesWrittenAsked), 16u);
   EXPECT_EQ(bench.counter(kVpuQueue, Counter::kBytesWritten), 0u);
+}
+
+// The contract names an operand once that a program stores to twice.
+TEST(CountersTest, AProgramThatStoresTwiceMovesTwiceTheBytes) {
+  Bench bench;
+  const std::unique_ptr<engine::Engine> engine = engine::make_vpu_model(small_machine());
+  bench.vpu->custom = [&](const engine::Tile& tile, engine::MemoryView& memory, bool timed) {
+    return engine->run(tile, memory, timed);
+  };
+  contract::VpuEwiseCommand command = ewise(spm(0), spm(0x8000), 24);
+  command.uops.push_back(command.uops[1]);
+  Stream stream(small_machine());
+  stream.add(fill(0, spm(0), 24, 1));
+  stream.add(command, {{0, 1}});
+  ASSERT_TRUE(bench.run(stream));
+  ASSERT_EQ(bench.fault(), ErrorCode::kOk);
+  EXPECT_EQ(bench.counter(kVpuQueue, Counter::kBytesWritten), 48u);
+  bench.expect_identities();
 }
 
 TEST(CountersTest, TwoPortsOnOneBankTakeTwiceTheTime) {
