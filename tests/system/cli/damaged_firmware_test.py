@@ -3,13 +3,14 @@
 """Whatever firmware does, `npu run` ends: usage damaged_firmware_test.py NPU MAKE_NETWORKS IMAGE.
 
 Images with deliberate mistakes end with the message for each; images with random bytes end with a documented exit status
-and one sentence, within bounded time and memory. NPU_SEED and NPU_IMAGES choose other and more random images."""
+and one sentence, within bounded time of the processor and memory. NPU_SEED and NPU_IMAGES choose other and more random images."""
 
 import collections
 import os
 import random
 import resource
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -24,7 +25,16 @@ IMAGE = Path()
 # RV32 instructions.
 JUMP_TO_ZERO, RETURN, JUMP_TO_ITSELF, WAIT, BACK_TO_WAIT = 0x00000067, 0x00008067, 0x0000006F, 0x10500073, 0xFFDFF06F
 NO_INTERRUPTS, LOAD_STATE, CLEAR_T0 = 0x30401073, 0x0002A283, 0x00000293
-SECONDS, BYTES = 30, 4 << 30
+# Seconds of the processor, since a busy machine takes longer; and on the wall, for what sleeps for ever.
+SECONDS, SLEEPS, BYTES = 30, 200, 4 << 30
+# Where the CPU is when the driver gives up firmware that works: the driver looks by the host's clock, so that depends on
+# how busy the machine is. Firmware that stays in one function is there.
+SOMEWHERE = r"the control CPU was at \w+(\+0x\w+)? \(pc 0x\w+\)"
+
+
+def limit():
+    resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
 
 
 class Damaged(NpuTest):
@@ -36,14 +46,14 @@ class Damaged(NpuTest):
         shutil.copy(symbols, cls.image.with_suffix(".sym"))
         cls.symbols = dict(reversed(line.split()) for line in symbols.read_text().splitlines())
 
-    def run_image(self, data):
+    def run_image(self, data, name="the image"):
         """Result and seconds of a run with this image."""
         self.image.write_bytes(data)
         start = time.monotonic()
         result = subprocess.run([harness.NPU, "run", self.dir / "convolution.tosa", "--input", self.dir / "x.npy", "--quiet",
                                  "--firmware", self.image], capture_output=True, text=True,
-                                errors="replace", timeout=SECONDS, check=False,
-                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES)))
+                                errors="replace", timeout=SLEEPS, check=False, preexec_fn=limit)
+        self.assertNotEqual(result.returncode, -signal.SIGXCPU, f"{name} hangs")
         return result, time.monotonic() - start
 
     def expect_fault(self, message, *patches, checked=True):
@@ -67,11 +77,11 @@ class Damaged(NpuTest):
                           ("npu_scheduler_core_event", JUMP_TO_ZERO))
 
     def test_firmware_that_does_not_notice_its_restart(self):
-        self.expect_fault(r"started again without being asked to; the control CPU was at npu_\w+",
+        self.expect_fault(rf"started again without being asked to; {SOMEWHERE}",
                           ("npu_scheduler_core_event", JUMP_TO_ZERO), checked=False)
 
     def test_firmware_that_restarts_for_ever(self):
-        self.expect_fault(r"did not get ready .*; the control CPU was at npu_", ("npu_contexts_init", JUMP_TO_ZERO),
+        self.expect_fault(rf"did not get ready .*; {SOMEWHERE}", ("npu_contexts_init", JUMP_TO_ZERO),
                           ("npu_main", JUMP_TO_ZERO), checked=False)
 
     def test_firmware_that_loops(self):
@@ -79,8 +89,8 @@ class Damaged(NpuTest):
                           ("npu_scheduler_core_event", JUMP_TO_ITSELF))
 
     def test_firmware_that_never_completes_and_keeps_its_watchdog_quiet(self):
-        self.expect_fault(r"did not end the job within 10000000 cycles; the control CPU was at npu_\w+|"
-                          r"worked for 5000000 cycles, but no command completed and no job ended; the control CPU was at npu_",
+        self.expect_fault(r"(did not end the job within 10000000 cycles|"
+                          rf"worked for 5000000 cycles, but no command completed and no job ended); {SOMEWHERE}",
                           ("npu_context_complete", RETURN))
 
     def test_firmware_that_sleeps_with_an_interrupt_pending(self):
@@ -103,10 +113,7 @@ class Damaged(NpuTest):
             for _ in range(draw.choice((1, 2, 4, 16))):
                 data[draw.randrange(32, len(data))] ^= 1 << draw.randrange(8)
             where = f"seed {seed}, image {number}"
-            try:
-                result, seconds = self.run_image(sealed(data))
-            except subprocess.TimeoutExpired:
-                self.fail(f"{where}: hangs")
+            result, seconds = self.run_image(sealed(data), where)
             self.assertIn(result.returncode, harness.DOCUMENTED, f"{where}: {result.stderr}")
             if result.returncode != 0:
                 self.assertRegex(result.stderr, r"\Anpu: error: [^\n]+ \[\w+\]\n\Z", where)
