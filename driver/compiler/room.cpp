@@ -121,17 +121,16 @@ std::string way_out(const Capabilities& machine, bool firmware, const Attempt& a
 }  // namespace
 
 void MachineNeeds::add(const Program& program, const Capabilities& machine, bool two_places, bool firmware,
-                       bool share) {
+                       size_t context) {
   DramNeeds next = needs_of(program, firmware);
+  if (shared.size() <= context) shared.resize(context + 1);
   for (const Variable& variable : program.variables) {
     const auto places = [&](bool written) { return two_places && written ? 2U : 1U; };
-    unsigned before = 0, after = places(variable.written);
-    if (share) {  // a program that writes what earlier ones only read adds a place
-      const auto [known, fresh] = shared.emplace(variable.identity, false);
-      if (!fresh) before = places(known->second);
-      known->second |= variable.written;
-      after = places(known->second);
-    }
+    // A program that writes what earlier ones only read adds a place.
+    const auto [known, fresh] = shared[context].try_emplace(variable.identity, Shared{variable.in_dram, false});
+    const unsigned before = fresh ? 0 : places(known->second.written);
+    known->second.written |= variable.written;
+    const unsigned after = places(known->second.written);
     if (before == 0) ++variables;
     if (after == before) continue;
     if (variable.in_dram) {

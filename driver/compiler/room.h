@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "driver/compiler/dram_needs.h"
 #include "hw/contract/error.h"
@@ -22,15 +23,19 @@ class NoRoom : public Error {
 
 // What programs take of a machine beside its scratchpad, together.
 struct MachineNeeds {
-  std::map<std::string, bool> shared;  // variables that several programs have, by identity: whether one writes it
+  struct Shared {
+    bool in_dram = false;  // as the first program has it
+    bool written = false;  // by any program
+  };
+  std::vector<std::map<std::string, Shared>> shared;  // variables by identity, of each context
   uint64_t programs = 0, variables = 0;
   uint64_t persistent_bytes = 0;  // of variables, in whole accesses of the persistent SRAM's port
   DramNeeds dram;
 
-  // `two_places`: of its variables that are written. `share`: variables are those of earlier programs with the same
-  // identity.
+  // `two_places`: of its variables that are written. `context`: its variables are those of earlier programs of the same
+  // context with the same identity.
   void add(const Program& program, const contract::Capabilities& machine, bool two_places, bool firmware,
-           bool share = false);
+           size_t context = 0);
 };
 
 // Compiles for a machine. Throws NoRoom.

@@ -2,6 +2,10 @@
 // The compiler's back end: tiles, places and orders the steps of a Module into a Program for one device.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <string>
+
 #include "driver/compiler/ir.h"
 #include "driver/compiler/program.h"
 #include "hw/contract/gen/capabilities.h"
@@ -17,6 +21,9 @@ struct ScheduleOptions {
   // Bytes of persistent SRAM for variables, at most: what does not fit lives in DRAM. More than the device has: all.
   uint64_t persistent_bytes = UINT64_MAX;
   bool state_in_dram = false;  // all variables live in DRAM
+  // Variables that earlier programs of the context have placed, by identity: whether in DRAM. They stay there, and take
+  // nothing of persistent_bytes.
+  std::map<std::string, bool> placed_in_dram = {};
   // The contexts that run it have ContextOptions::double_buffer: variables that are written take two places.
   bool two_places = false;
 };

@@ -23,7 +23,7 @@ using contract::VariableEntry;
 namespace reg = contract::reg;
 
 constexpr uint32_t kRings = kMaxContexts + 1;
-constexpr uint32_t kAdminEntries = 32, kContextEntries = 16;
+constexpr uint32_t kAdminEntries = 32;
 constexpr uint32_t kLogBytes = 16 << 10;
 
 RingRequest make_request(Request type) {
@@ -48,7 +48,7 @@ std::string_view symbols_of(const DeviceOptions& options) {
 FirmwareLink::ContextRing::ContextRing(Hal& hal, SharedMemory::Piece piece, uint32_t number, uint16_t owner_id,
                                        uint32_t context_priority)
     : memory(std::move(piece)),
-      ring(hal, memory.address(), kContextEntries, number),
+      ring(hal, memory.address(), kMaxQueuedJobs, number),
       owner(owner_id),
       priority(context_priority) {}
 
@@ -267,7 +267,7 @@ uint32_t FirmwareLink::open_context(uint16_t owner, uint32_t priority) {
         fmt::format("the firmware serves {} contexts at a time, and so many are open; release one.", kRings - 1));
   }
   const auto number = static_cast<uint32_t>(place - rings_.begin());
-  auto ring = std::make_unique<ContextRing>(hal_, shared_.allocate(Ring::bytes(kContextEntries), "the context's ring"),
+  auto ring = std::make_unique<ContextRing>(hal_, shared_.allocate(Ring::bytes(kMaxQueuedJobs), "the context's ring"),
                                             number, owner, priority);
   guarded([&] { open_ring_once(*ring, number); });
   rings_[number] = std::move(ring);

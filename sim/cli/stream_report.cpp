@@ -3,35 +3,84 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "driver/graph/text.h"
 #include "hw/contract/gen/commands.h"
 #include "sim/report/columns.h"
 #include "sim/report/table.h"
-#include "sim/tool/say.h"
-#include "sim/tool/staged_files.h"
 
 namespace npu::cli {
 
 using report::grouped;
-using tool::say;
 
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct StreamBytes {
+// The text shows the order in the first rounds; the JSON has all.
+constexpr size_t kRoundsShown = 3, kFramesShown = 12;
+
+struct StateBytes {
   uint64_t all = 0, in_dram = 0;
 };
 
-StreamBytes stream_bytes(const Stream& stream) {
-  StreamBytes bytes;
+StateBytes state_bytes(const Stream& stream) {
+  StateBytes bytes;
   for (const compiler::Variable& variable : stream.program.variables) {
     bytes.all += variable.bytes;
     bytes.in_dram += variable.in_dram ? variable.bytes : 0;
   }
   return bytes;
+}
+
+// Whether networks were put together by --context.
+bool has_names(const StreamOptions& options) {
+  return std::any_of(options.contexts.begin(), options.contexts.end(),
+                     [](const ContextArgument& context) { return !context.name.empty(); });
+}
+
+bool has_priorities(const StreamOptions& options) {
+  return std::any_of(options.contexts.begin(), options.contexts.end(),
+                     [](const ContextArgument& context) { return context.priority > 0; });
+}
+
+bool all_in_one(const StreamOptions& options) { return options.contexts.size() == 1 && has_names(options); }
+
+uint64_t power_downs(const Schedule& schedule) {
+  return static_cast<uint64_t>(
+      std::count_if(schedule.begin(), schedule.end(), [](const Round& round) { return round.power_down; }));
+}
+
+std::string shown_name(const std::string& name) { return graph::printable(name, name.size()); }
+
+Json networks_json(const StreamRun& run) {
+  Json networks = Json::array();
+  for (size_t i = 0; i < run.streams.size(); ++i) {
+    const Stream& stream = run.streams[i];
+    const StateBytes bytes = state_bytes(stream);
+    networks.push_back({{"name", stream.name},
+                        {"file", stream.network.path.string()},
+                        {"sha256", workload::sha256_of(stream.network)},
+                        {"context", stream.context},
+                        {"frames", stream.frames.invocations()},
+                        {"frames_a_round", stream.per_round},
+                        {"variables", stream.program.variables.size()},
+                        {"bytes", bytes.all},
+                        {"dram_bytes", bytes.in_dram},
+                        {"cycles", run.results[i].cycles},
+                        {"interruptions", run.results[i].interruptions}});
+  }
+  return networks;
+}
+
+Json contexts_json(const StreamRun& run) {
+  Json contexts = Json::array();
+  for (const ContextArgument& context : run.options.contexts) {
+    contexts.push_back({{"name", context.name.empty() ? Json() : Json(context.name)}, {"priority", context.priority}});
+  }
+  return contexts;
 }
 
 Json engines_json(const std::vector<report::EngineRun>& engines) {
@@ -51,84 +100,118 @@ Json persistent_json(const report::PersistentRun& run) {
           {"compared", run.compared}, {"cycles_compared", run.cycles_compared}, {"cycles_exact", run.cycles_exact}};
 }
 
-Json stream_json(const StreamOptions& options, const std::vector<Stream>& streams, const StreamReport& report) {
-  const Interleaved& run = report.run;
-  const std::optional<StreamCheck>& check = report.check;
-  Json networks = Json::array(), rounds = Json::array();
-  for (size_t i = 0; i < streams.size(); ++i) {
-    const StreamBytes bytes = stream_bytes(streams[i]);
-    networks.push_back({{"name", streams[i].name},
-                        {"file", streams[i].network.path.string()},
-                        {"sha256", workload::sha256_of(streams[i].network)},
-                        {"frames", streams[i].frames.invocations()},
-                        {"variables", streams[i].program.variables.size()},
-                        {"bytes", bytes.all},
-                        {"dram_bytes", bytes.in_dram},
-                        {"cycles", run.cycles[i]}});
+std::string contexts_in_words(const StreamOptions& options) {
+  if (all_in_one(options)) return "all in one context";
+  if (!has_names(options)) return "each in a context of its own";
+  return fmt::format("in {} contexts", options.contexts.size());
+}
+
+// "  encoder 0, encoder 1, decoder 0": a name, and which of its frames.
+std::string frames_in_words(const Round& round, const std::vector<Stream>& streams, std::vector<uint64_t>& next) {
+  std::string text;
+  for (size_t at = 0; at < round.streams.size(); ++at) {
+    const size_t i = round.streams[at];
+    const uint64_t frame = next[i]++;
+    if (at < kFramesShown) text += fmt::format("{}{} {}", at == 0 ? "" : ", ", shown_name(streams[i].name), frame);
   }
-  for (const Round& round : run.rounds) {
-    rounds.push_back({{"networks", round.streams}, {"power_down", round.power_down}});
+  if (round.streams.size() > kFramesShown) {
+    text += fmt::format(" and {} more", grouped(round.streams.size() - kFramesShown));
   }
-  Json checked;
-  if (check) {
-    checked = {{"against", options.check}, {"compared", check->compared}, {"differing", check->differing}};
+  return text;
+}
+
+std::string order_in_words(const StreamRun& run) {
+  std::string text;
+  std::vector<uint64_t> next(run.streams.size());
+  const size_t shown = std::min(kRoundsShown, run.schedule.size());
+  for (size_t i = 0; i < shown; ++i) {
+    text += fmt::format("{}round {}: {}\n", i == 0 ? "order     " : "          ", i,
+                        frames_in_words(run.schedule[i], run.streams, next));
   }
-  return {{"schema", "npu-stream"},
-          {"schema_version", 1},
-          {"machine", options.machine.config},
-          {"mode", options.machine.mode},
-          {"seed", options.seed},
-          {"shared", options.share},
-          {"power_downs", run.power_downs},
-          {"networks", networks},
-          {"rounds", rounds},
-          {"check", checked},
-          {"engines", engines_json(report.engines)},
-          {"persistent_sram", persistent_json(report.persistent_sram)}};
+  if (shown < run.schedule.size()) {
+    text += fmt::format("          and {} more rounds, which --json lists\n", grouped(run.schedule.size() - shown));
+  }
+  return text;
+}
+
+std::string table_of(const StreamRun& run) {
+  const bool contexts = has_names(run.options), interruptions = has_priorities(run.options);
+  std::vector<report::Column> columns = {{"network", true}};
+  if (contexts) columns.push_back({"context", true});
+  if (contexts) columns.push_back({"a round"});
+  for (const char* title : {"frames", "variables", "bytes", "in DRAM", "cycles a frame"}) columns.push_back({title});
+  if (interruptions) columns.push_back({"interrupted"});
+  std::vector<report::Row> rows;
+  for (size_t i = 0; i < run.streams.size(); ++i) {
+    const Stream& stream = run.streams[i];
+    const auto frames = static_cast<uint64_t>(stream.frames.invocations());
+    const StateBytes bytes = state_bytes(stream);
+    const uint64_t cycles = run.results[i].cycles;
+    report::Row row = {shown_name(stream.name)};
+    if (contexts) {
+      const std::string& name = run.options.contexts[stream.context].name;
+      row.push_back(name.empty() ? "-" : shown_name(name));
+      row.push_back(grouped(static_cast<uint64_t>(stream.per_round)));
+    }
+    for (const uint64_t number : {frames, uint64_t{stream.program.variables.size()}, bytes.all, bytes.in_dram}) {
+      row.push_back(grouped(number));
+    }
+    row.push_back(cycles == 0 ? "-" : grouped((cycles + frames / 2) / frames));
+    if (interruptions) row.push_back(grouped(run.results[i].interruptions));
+    rows.push_back(std::move(row));
+  }
+  return report::render(std::move(columns), rows);
+}
+
+std::string choices_in_words(const StreamRun& run) {
+  if (all_in_one(run.options)) return "the networks in turn";
+  return has_names(run.options) ? "random choices of the contexts in random order" : "random choices in random order";
 }
 
 }  // namespace
 
-std::filesystem::path outputs_folder(const StreamOptions& options, const Stream& stream) {
-  return std::filesystem::path(options.outputs) / workload::file_name_for(stream.name);
+std::string to_json_text(const StreamRun& run) {
+  const StreamOptions& options = run.options;
+  Json rounds = Json::array();
+  for (const Round& round : run.schedule) {
+    rounds.push_back({{"networks", round.streams}, {"power_down", round.power_down}});
+  }
+  Json checked;
+  if (run.check) {
+    checked = {{"against", options.check}, {"compared", run.check->compared}, {"differing", run.check->differing}};
+  }
+  const Json document = {{"schema", "npu-stream"},
+                         {"schema_version", 1},
+                         {"machine", options.machine.config},
+                         {"mode", options.machine.mode},
+                         {"seed", options.seed},
+                         {"shared", all_in_one(options)},
+                         {"power_downs", power_downs(run.schedule)},
+                         {"contexts", contexts_json(run)},
+                         {"networks", networks_json(run)},
+                         {"rounds", rounds},
+                         {"check", checked},
+                         {"engines", engines_json(run.engines)},
+                         {"persistent_sram", persistent_json(run.persistent_sram)}};
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-void print(const StreamOptions& options, const std::vector<Stream>& streams, const StreamReport& report) {
-  const Interleaved& run = report.run;
-  const std::optional<StreamCheck>& check = report.check;
-  std::vector<report::Row> rows;
-  for (size_t i = 0; i < streams.size(); ++i) {
-    const auto frames = static_cast<uint64_t>(streams[i].frames.invocations());
-    const StreamBytes bytes = stream_bytes(streams[i]);
-    rows.push_back({graph::printable(streams[i].name, streams[i].name.size()), grouped(frames),
-                    grouped(streams[i].program.variables.size()), grouped(bytes.all), grouped(bytes.in_dram),
-                    run.cycles[i] == 0 ? "-" : grouped((run.cycles[i] + frames / 2) / frames)});
-  }
-  say("{} network{} on {} ({}), {}, seed {}\n\n{}", streams.size(), streams.size() == 1 ? "" : "s",
-      options.machine.config, options.machine.mode,
-      options.share ? "all in one context" : "each in a context of its own", options.seed,
-      report::render({{"network", true}, {"frames"}, {"variables"}, {"bytes"}, {"in DRAM"}, {"cycles a frame"}}, rows));
-  say("\nrounds    {} of {}, the device powered down after {} of them\n", grouped(run.rounds.size()),
-      options.share ? "a frame of each network in turn" : "random choices in random order", grouped(run.power_downs));
-  say("{}", report::back_end_lines(report.engines, report.persistent_sram));
-  if (!check) return;
-  say("check     {} differing of {} elements compared with {}\n", grouped(check->differing), grouped(check->compared),
-      options.check == "reference" ? "the reference" : "runs of each network alone on the device");
-}
-
-void write_files(const StreamOptions& options, const std::vector<Stream>& streams, const StreamReport& report) {
-  const Interleaved& run = report.run;
-  tool::StagedFiles files;
-  for (size_t i = 0; i < streams.size() && !options.outputs.empty(); ++i) {
-    workload::OutputData outputs(streams[i].network.outputs, true);
-    for (const std::vector<graph::Value>& frame : run.outputs[i]) outputs.add(frame);
-    outputs.write(files, outputs_folder(options, streams[i]));
-  }
-  if (!options.json.empty()) {
-    files.write(options.json,
-                stream_json(options, streams, report).dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
-  }
-  files.commit();
+std::string to_text(const StreamRun& run) {
+  const StreamOptions& options = run.options;
+  const size_t count = run.streams.size();
+  std::string text =
+      fmt::format("{} network{} on {} ({}), {}, seed {}\n\n{}", count, count == 1 ? "" : "s", options.machine.config,
+                  options.machine.mode, contexts_in_words(options), options.seed, table_of(run));
+  text += fmt::format("\nrounds    {} of {}, the device powered down after {} of them\n", grouped(run.schedule.size()),
+                      choices_in_words(run), grouped(power_downs(run.schedule)));
+  text += order_in_words(run);
+  text += report::back_end_lines(run.engines, run.persistent_sram);
+  if (!run.check) return text;
+  return text + fmt::format("check     {} differing of {} elements compared with {}\n", grouped(run.check->differing),
+                            grouped(run.check->compared),
+                            options.check == "reference" ? "the reference"
+                            : has_names(options)         ? "runs of each context alone on the device"
+                                                         : "runs of each network alone on the device");
 }
 
 }  // namespace npu::cli

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
+#include <map>
 #include <memory>
 #include <utility>
 
+#include "driver/runtime/limits.h"
 #include "hw/contract/gen/commands.h"
-#include "sim/cosim/random.h"
 
 namespace npu::cli {
 namespace {
@@ -19,8 +21,6 @@ struct Player {
   Player(std::shared_ptr<runtime::Context> context, const Stream& stream)
       : stream(stream), context(std::move(context)), job(this->context->load(stream.program).create_job()) {}
 
-  [[nodiscard]] bool has_frames() const { return next < stream.frames.invocations(); }
-
   void start() {
     const std::vector<graph::Value> frame = stream.frames.invocation(next++);
     for (size_t port = 0; port < frame.size(); ++port) job.set_input(port, frame[port]);
@@ -29,87 +29,86 @@ struct Player {
   void finish(bool keep_outputs) {
     while (!job.wait(kStreamPatience)) {
     }
-    if (keep_outputs) outputs.push_back(job.outputs());
-    cycles += job.result().cycles;
+    if (keep_outputs) result.outputs.push_back(job.outputs());
+    result.cycles += job.result().cycles;
+    result.interruptions += job.result().times.preemptions;
   }
 
   const Stream& stream;
   std::shared_ptr<runtime::Context> context;
   runtime::Job job;
   int64_t next = 0;
-  Outputs outputs;
-  uint64_t cycles = 0;
+  StreamResult result;
 };
 
-std::shared_ptr<runtime::Context> new_context(runtime::Device& device, const runtime::ContextOptions& options) {
-  return std::make_shared<runtime::Context>(device.create_context(options));
-}
-
-// The players that have frames left, in order.
-std::vector<size_t> players_with_frames(const std::vector<Player>& players) {
-  std::vector<size_t> order;
-  for (size_t i = 0; i < players.size(); ++i) {
-    if (players[i].has_frames()) order.push_back(i);
+class Session {
+ public:
+  Session(runtime::Device& device, const std::vector<Stream>& streams, const Schedule& schedule,
+          const std::vector<runtime::ContextOptions>& contexts, bool keep_outputs, tool::Progress& progress)
+      : device_(device), players_(streams.size()), keep_outputs_(keep_outputs), progress_(progress) {
+    std::map<size_t, std::shared_ptr<runtime::Context>> opened;
+    std::vector<bool> plays(streams.size());
+    for (const Round& round : schedule) {
+      for (const size_t i : round.streams) plays[i] = true;
+    }
+    for (size_t i = 0; i < streams.size(); ++i) {
+      if (!plays[i]) continue;
+      std::shared_ptr<runtime::Context>& context = opened[streams[i].context];
+      if (!context) context = std::make_shared<runtime::Context>(device.create_context(contexts[streams[i].context]));
+      players_[i] = std::make_unique<Player>(context, streams[i]);
+    }
   }
-  return order;
-}
 
-// At least one of the players that have frames left, in random order.
-std::vector<size_t> choose(const std::vector<Player>& players, cosim::Random& random) {
-  std::vector<size_t> order = players_with_frames(players);
-  for (size_t i = order.size(); i-- > 1;) {
-    std::swap(order[i], order[static_cast<size_t>(random.between(0, static_cast<int64_t>(i)))]);
+  void play(const Round& round) {
+    for (const size_t i : round.streams) {
+      if (std::find(in_flight_.begin(), in_flight_.end(), i) != in_flight_.end()) finish(i);
+      make_room(i);
+      players_[i]->start();
+      in_flight_.push_back(i);
+    }
+    while (!in_flight_.empty()) finish(in_flight_.front());
+    if (!round.power_down) return;
+    device_.set_power(contract::PowerState::kSleep);
+    device_.set_persistent_power(contract::PsramPower::kRetention);
   }
-  if (!order.empty()) order.resize(static_cast<size_t>(random.between(1, static_cast<int64_t>(order.size()))));
-  return order;
-}
 
-void power_down(runtime::Device& device) {
-  device.set_power(contract::PowerState::kSleep);
-  device.set_persistent_power(contract::PsramPower::kRetention);
-}
+  [[nodiscard]] std::vector<StreamResult> results() {
+    std::vector<StreamResult> results(players_.size());
+    for (size_t i = 0; i < players_.size(); ++i) {
+      if (players_[i]) results[i] = std::move(players_[i]->result);
+    }
+    return results;
+  }
+
+ private:
+  // Where many networks share a context, the first of them end before the others start.
+  void make_room(size_t next) {
+    const auto together = [&](size_t i) { return players_[i]->context == players_[next]->context; };
+    if (std::count_if(in_flight_.begin(), in_flight_.end(), together) < runtime::kMaxQueuedJobs) return;
+    finish(*std::find_if(in_flight_.begin(), in_flight_.end(), together));
+  }
+
+  void finish(size_t i) {
+    players_[i]->finish(keep_outputs_);
+    in_flight_.erase(std::find(in_flight_.begin(), in_flight_.end(), i));
+    progress_.step();
+  }
+
+  runtime::Device& device_;
+  std::vector<std::unique_ptr<Player>> players_;  // by stream; null: it does not play
+  bool keep_outputs_;
+  tool::Progress& progress_;
+  std::deque<size_t> in_flight_;  // in the order of their start
+};
 
 }  // namespace
 
-Outputs run_alone(runtime::Device& device, const Stream& stream, const runtime::ContextOptions& context,
-                  tool::Progress& progress) {
-  Player player(new_context(device, context), stream);
-  while (player.has_frames()) {
-    player.start();
-    player.finish(true);
-    progress.step();
-  }
-  return std::move(player.outputs);
-}
-
-Interleaved run_interleaved(runtime::Device& device, const std::vector<Stream>& streams, uint64_t seed,
-                            const InterleavedOptions& options, tool::Progress& progress) {
-  cosim::Random random(seed);
-  std::vector<Player> players;
-  players.reserve(streams.size());
-  const std::shared_ptr<runtime::Context> shared = options.share ? new_context(device, options.context) : nullptr;
-  for (const Stream& stream : streams)
-    players.emplace_back(shared ? shared : new_context(device, options.context), stream);
-  const auto next = [&] { return options.share ? players_with_frames(players) : choose(players, random); };
-  Interleaved result;
-  for (std::vector<size_t> chosen; !(chosen = next()).empty();) {
-    for (const size_t i : chosen) players[i].start();
-    for (const size_t i : chosen) {
-      players[i].finish(options.keep_outputs);
-      progress.step();
-    }
-    const bool down = options.retention && random.chance(50);
-    if (down) {
-      power_down(device);
-      ++result.power_downs;
-    }
-    result.rounds.push_back({std::move(chosen), down});
-  }
-  for (Player& player : players) {
-    result.outputs.push_back(std::move(player.outputs));
-    result.cycles.push_back(player.cycles);
-  }
-  return result;
+std::vector<StreamResult> run_schedule(runtime::Device& device, const std::vector<Stream>& streams,
+                                       const std::vector<runtime::ContextOptions>& contexts, const Schedule& schedule,
+                                       bool keep_outputs, tool::Progress& progress) {
+  Session session(device, streams, schedule, contexts, keep_outputs, progress);
+  for (const Round& round : schedule) session.play(round);
+  return session.results();
 }
 
 }  // namespace npu::cli

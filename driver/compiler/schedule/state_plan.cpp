@@ -78,11 +78,22 @@ void exchange(std::vector<Item>& items, uint64_t room) {
 
 void plan_state(Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
   if (module.variables.empty()) return;
-  std::vector<Item> items = items_of(module, capabilities, options.two_places);
+  const std::vector<Item> all = items_of(module, capabilities, options.two_places);
+  std::vector<Item> open;  // to be placed
+  std::vector<Variable*> whose;
+  for (size_t i = 0; i < all.size(); ++i) {
+    Variable& variable = module.variables[i];
+    if (const auto placed = options.placed_in_dram.find(variable.identity); placed != options.placed_in_dram.end()) {
+      variable.in_dram = placed->second;
+      continue;
+    }
+    open.push_back(all[i]);
+    whose.push_back(&variable);
+  }
   const uint64_t budget =
       options.state_in_dram ? 0 : std::min(options.persistent_bytes, persistent_capacity(capabilities));
-  exchange(items, keep_densest(items, budget));
-  for (size_t i = 0; i < items.size(); ++i) module.variables[i].in_dram = !items[i].kept;
+  exchange(open, keep_densest(open, budget));
+  for (size_t i = 0; i < open.size(); ++i) whose[i]->in_dram = !open[i].kept;
 }
 
 }  // namespace npu::compiler::backend

@@ -8,6 +8,7 @@
 #include "driver/graph/builder.h"
 #include "driver/graph/writer.h"
 #include "hw/contract/error.h"
+#include "tests/system/cli/shared_state_networks.h"
 
 namespace {
 
@@ -277,6 +278,9 @@ int main(int argc, char** argv) {
     write("constant_only", constant_only());
     write("other_version", other_version());
     write("wrong_shape", wrong_shape());
+    write("encoder", npu::test::encoder());
+    write("decoder", npu::test::decoder());
+    write("other_decoder", npu::test::other_decoder());
   } catch (const npu::Error& error) {
     std::fprintf(stderr, "make_networks: %s\n", error.what());
     return 1;

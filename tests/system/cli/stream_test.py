@@ -103,7 +103,7 @@ class Stream(NpuTest):
         sums = read_npy(self.dir / "run/y.npy")[2]
         out = self.dir / "shared"
         for options in ((), ("--retention", "--interleave", "9"), ("--config", "nano", "--double-buffer"), ("--state-in-dram",)):
-            text = self.good("stream", *self.streams[:2], "--share", "--check", "reference", "-o", out, *options).out
+            text = self.good("stream", "--context", "both", *self.streams[:2], "--check", "reference", "-o", out, *options).out
             self.assertIn("all in one context", text)
             self.assertIn(f"0 differing of {8 * FRAMES} elements", text)
             for name, turn in (("one", 0), ("two", 1)):
@@ -112,23 +112,22 @@ class Stream(NpuTest):
 
     def test_networks_of_one_context_may_have_variables_of_their_own(self):
         out, x = self.dir / "follows", read_npy(self.dir / "one.npy")[2]
-        self.good("stream", self.streams[0], f"{self.dir}/follower.tosa={self.dir}/one.npy", "--share", "--check", "reference",
-                  "-o", out)
+        self.good("stream", "--context", "both", self.streams[0], f"{self.dir}/follower.tosa={self.dir}/one.npy", "--check",
+                  "reference", "-o", out)
         sums, kept = read_npy(out / "one/y.npy")[2], [0] * 4
         for i in range(0, 4 * FRAMES, 4):
             self.assertEqual(read_npy(out / "follower/y.npy")[2][i:i + 4], [a ^ b for a, b in zip(sums[i:i + 4], kept)])
             kept = [a ^ b for a, b in zip(sums[i:i + 4], x[i:i + 4])]
         # What comes first declares for a network that reads first.
         late = f"{self.dir}/declared_late.tosa={self.dir}/one.npy"
-        self.good("stream", self.streams[0], late, "--share", "--check", "reference")
-        self.bad(1, "variable_undeclared", "'sum/state' is used before its declaration", "stream", late, self.streams[0],
-                 "--share")
+        self.good("stream", "--context", "both", self.streams[0], late, "--check", "reference")
+        self.bad(1, "variable_undeclared", "'sum/state' is used before its declaration", "stream", "--context", "both", late,
+                 self.streams[0])
 
     def test_what_cannot_be_shared(self):
         self.save("words.npy", "<i2", (2, 1, 4), list(range(8)))
-        self.bad(1, "variable_mismatch", "'sum/state'", "stream", self.streams[0],
-                 f"{self.dir}/running_sum_16.tosa={self.dir}/words.npy", "--share")
-        self.bad(64, "bad_option", "give --check reference", "stream", *self.streams, "--share", "--check", "undisturbed")
+        self.bad(1, "variable_mismatch", "'sum/state'", "stream", "--context", "both", self.streams[0],
+                 f"{self.dir}/running_sum_16.tosa={self.dir}/words.npy")
 
     def test_networks_with_several_inputs(self):
         for name in ("left", "right"):

@@ -125,6 +125,23 @@ TEST(BackState, OfAScatterTheRowsThatItWritesAreTraffic) {
   EXPECT_EQ(written, 3 * 16);
 }
 
+// As another program of the context has them.
+TEST(BackState, PlacedVariablesStayWhereTheyAre) {
+  const std::vector<Shape> shapes = {{64, 1}, {64, 3}, {64, 2}};
+  const Module module = readers(shapes);
+  ASSERT_EQ(places(shapes, budget(128)), "dss");
+  ScheduleOptions options = budget(128);
+  options.placed_in_dram = {{module.variables[1].identity, true}};
+  EXPECT_EQ(places(shapes, options), "sds");
+  // They take no room.
+  options.placed_in_dram = {{module.variables[0].identity, false}, {"another", false}};
+  EXPECT_EQ(places(shapes, options), "sss");
+  options.persistent_bytes = 0;
+  EXPECT_EQ(places(shapes, options), "sdd");
+  options.state_in_dram = true;
+  EXPECT_EQ(places(shapes, options), "sdd");
+}
+
 TEST(BackState, TwoPlacesOfWhatIsWrittenAreCounted) {
   const contract::Capabilities nano = nano_capabilities();
   const auto half = static_cast<int64_t>(persistent_capacity(nano)) / 2;

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/stream_networks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "driver/compiler/compile.h"
+#include "driver/compiler/dram_needs.h"
+#include "driver/compiler/room.h"
+#include "driver/graph/text.h"
+#include "hw/contract/error.h"
+
+namespace npu::cli {
+
+using contract::ErrorCode;
+using graph::in_quotes;
+
+namespace {
+
+// Who declared a variable of a context first.
+struct FirstDeclaration {
+  const graph::Tensor* tensor;
+  const Stream* stream;
+};
+
+workload::InputData load_frames(const workload::Network& network, const StreamArgument& argument) {
+  const bool sequence = !network.inputs.empty();
+  if (!sequence && !argument.invocations) {
+    throw Error(ErrorCode::kBadOption,
+                fmt::format("{} has no inputs whose frames say how often to run it; add --invocations N behind it",
+                            in_quotes(network.path.string())));
+  }
+  try {
+    return workload::InputData(network.inputs, argument.inputs, sequence, {.count = argument.invocations});
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}: {}", in_quotes(network.path.string()), error.what()));
+  }
+}
+
+// Outputs and reports tell networks apart by their names: the second of a name is NAME-2.
+void tell_apart(std::vector<Stream>& streams) {
+  std::set<std::string> names, seen;
+  for (const Stream& stream : streams) names.insert(stream.name);
+  for (Stream& stream : streams) {
+    if (seen.insert(stream.name).second) continue;
+    const std::string name = stream.name;
+    for (int number = 2; !names.insert(stream.name).second; ++number) stream.name = fmt::format("{}-{}", name, number);
+  }
+}
+
+// Those of branches and loop bodies, too.
+std::vector<const graph::Tensor*> variables_of(const graph::Graph& graph) {
+  std::vector<const graph::Tensor*> found;
+  for (const graph::Region& region : graph.regions) {
+    for (const graph::Block& block : region.blocks) {
+      for (const graph::Tensor& tensor : block.tensors) {
+        if (tensor.variable) found.push_back(&tensor);
+      }
+    }
+  }
+  return found;
+}
+
+std::string declaration(const FirstDeclaration& one) {
+  return fmt::format("{} in {}", graph::describe_type(one.tensor->type, one.tensor->shape),
+                     in_quotes(one.stream->network.path.string()));
+}
+
+// Throws for variables that the network declares otherwise than one before it in the context.
+void check_declarations(const Stream& stream, std::string_view context,
+                        std::map<std::string, FirstDeclaration>& declared) {
+  for (const graph::Tensor* tensor : variables_of(stream.network.graph)) {
+    const std::string identity = graph::variable_identity(*tensor);
+    const FirstDeclaration here{tensor, &stream};
+    const FirstDeclaration first = declared.emplace(identity, here).first->second;
+    if (first.tensor->type == tensor->type && first.tensor->shape == tensor->shape) continue;
+    throw Error(ErrorCode::kVariableMismatch,
+                fmt::format("variable {} of context {} is {}, but {}; declare it alike, or give the networks "
+                            "contexts of their own",
+                            in_quotes(identity), in_quotes(context), declaration(first), declaration(here)));
+  }
+}
+
+compiler::MachineNeeds compile_streams(const StreamOptions& options, const contract::Capabilities& caps,
+                                       std::vector<Stream>& streams) {
+  compiler::MachineNeeds needs;
+  const uint64_t capacity = compiler::persistent_capacity(caps);
+  for (Stream& stream : streams) {
+    compiler::Options compile;
+    compile.schedule.persistent_bytes = capacity - std::min(capacity, needs.persistent_bytes);
+    compile.schedule.state_in_dram = options.state_in_dram;
+    compile.schedule.two_places = options.double_buffer;
+    if (stream.context < needs.shared.size()) {
+      for (const auto& [identity, variable] : needs.shared[stream.context]) {
+        compile.schedule.placed_in_dram.emplace(identity, variable.in_dram);
+      }
+    }
+    try {
+      stream.program = compiler::compile_unchecked(stream.network.graph, caps, compile);
+    } catch (const compiler::NoRoom&) {
+      throw;  // for the search of a machine that is large enough
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("{}: {}", in_quotes(stream.network.path.string()), error.what()));
+    }
+    needs.add(stream.program, caps, options.double_buffer, true, stream.context);
+  }
+  return needs;
+}
+
+}  // namespace
+
+std::vector<Stream> load_streams(const StreamOptions& options, const contract::Capabilities& caps) {
+  std::vector<Stream> streams;
+  for (const StreamArgument& argument : options.streams) {
+    workload::Network network = workload::load_network(argument.network);
+    workload::InputData frames = load_frames(network, argument);
+    std::string name = network.path.stem().string();
+    streams.push_back(
+        {std::move(name), std::move(network), std::move(frames), argument.context, argument.per_round, {}});
+  }
+  tell_apart(streams);
+  std::vector<std::map<std::string, FirstDeclaration>> declared(options.contexts.size());
+  for (const Stream& stream : streams) {
+    check_declarations(stream, options.contexts[stream.context].name, declared[stream.context]);
+  }
+  compiler::require_room(
+      caps, true, [&](const contract::Capabilities& machine) { return compile_streams(options, machine, streams); },
+      "them");
+  return streams;
+}
+
+}  // namespace npu::cli
