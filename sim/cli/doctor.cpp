@@ -15,22 +15,21 @@
 #include "hw/contract/gen/commands.h"
 #include "hw/presets/preset.h"
 #include "sim/cli/command.h"
+#include "sim/cli/json_option.h"
 #include "sim/cli/options.h"
 #include "sim/platform/iss_loader.h"
 #include "sim/tool/process.h"
-#include "sim/tool/say.h"
 
 namespace npu::cli {
 
 namespace po = boost::program_options;
 namespace fs = std::filesystem;
 using contract::ErrorCode;
-using tool::say;
 
 namespace {
 
 constexpr CommandHelp kDoctorHelp = {
-    "npu doctor [--json]",
+    "npu doctor [options]",
     "Checks the needs of the commands: the machines that come with the program, the firmware and the simulator of the\n"
     "control CPU that runs it, the Python tools of `npu import`, and the packages for building and testing. Exit\n"
     "status 66 when a command of `npu` cannot work; a package that only building and testing need does not change\n"
@@ -153,14 +152,17 @@ std::vector<Check> check_packages() {
   return checks;
 }
 
-void print_text(const std::vector<Check>& checks) {
+std::string checks_text(const std::vector<Check>& checks) {
+  std::string text;
   for (const Check& check : checks) {
-    say("{:<8} {:<18} for {:<18} {}\n", check.ok ? "ok" : "MISSING", check.what, check.needed_for, check.detail);
-    if (!check.ok) say("{:<8} {:<18} get it: {}\n", "", "", check.remedy);
+    text += fmt::format("{:<8} {:<18} for {:<18} {}\n", check.ok ? "ok" : "MISSING", check.what, check.needed_for,
+                        check.detail);
+    if (!check.ok) text += fmt::format("{:<8} {:<18} get it: {}\n", "", "", check.remedy);
   }
+  return text;
 }
 
-void print_json(const std::vector<Check>& checks) {
+std::string checks_json(const std::vector<Check>& checks) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Check& check : checks) {
     list.push_back({{"what", check.what},
@@ -171,23 +173,22 @@ void print_json(const std::vector<Check>& checks) {
                     {"remedy", check.remedy}});
   }
   const nlohmann::ordered_json document = {{"schema", "npu-doctor"}, {"schema_version", 1}, {"checks", list}};
-  say("{}\n", document.dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
+  return document.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace
 
 int run_doctor(const Arguments& arguments) {
-  po::options_description options;
-  options.add_options()("json", po::bool_switch(), "print JSON");
-  const auto values = parse(arguments, kDoctorHelp, options, {}, {});
+  po::options_description options, hidden;
+  po::positional_options_description positional;
+  JsonOption json(options, hidden, positional, kJsonHelp);
+  std::vector<Given> order;
+  const auto values = parse(arguments, kDoctorHelp, options, hidden, positional, &order);
   if (!values) return 0;
+  json.read(*values, order, kDoctorHelp, {});
   std::vector<Check> checks = {check_machines(), check_firmware(), check_iss(), check_import_tools()};
   for (Check& check : check_packages()) checks.push_back(std::move(check));
-  if ((*values)["json"].as<bool>()) {
-    print_json(checks);
-  } else {
-    print_text(checks);
-  }
+  json.tell([&] { return checks_text(checks); }, [&] { return checks_json(checks); });
   for (const Check& check : checks) {
     if (check.required && !check.ok) {
       throw Error(ErrorCode::kToolMissing,

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // `npu operators`: the operators of TOSA with their types, and what the reference and a machine run of them.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hw/presets/preset.h"
 #include "sim/cli/command.h"
+#include "sim/cli/json_option.h"
 #include "sim/cli/machine_options.h"
 #include "sim/cli/options.h"
 #include "sim/inspect/operator_support.h"
-#include "sim/tool/say.h"
+#include "sim/tool/file_places.h"
 
 namespace npu::cli {
 
 namespace po = boost::program_options;
-using tool::say;
 
 namespace {
 
@@ -30,14 +31,18 @@ constexpr CommandHelp kOperatorsHelp = {
 int run_operators(const Arguments& arguments) {
   po::options_description options, hidden;
   add_config_option(options);
-  options.add_options()  //
-      ("json", po::bool_switch(), "print JSON");
-  const auto values = parse(arguments, kOperatorsHelp, options, hidden, {});
+  po::positional_options_description positional;
+  JsonOption json(options, hidden, positional, kJsonHelp);
+  std::vector<Given> order;
+  const auto values = parse(arguments, kOperatorsHelp, options, hidden, positional, &order);
   if (!values) return 0;
+  tool::FilePlaces places;
+  places.read_machine((*values)["config"].as<std::string>());
+  json.read(*values, order, kOperatorsHelp, std::move(places));
   const presets::Preset preset = config_option(*values);
   const std::vector<inspect::OperatorSupport> operators = inspect::inspect_operators(preset);
-  say("{}", (*values)["json"].as<bool>() ? inspect::to_json_text(operators, preset.name)
-                                         : inspect::to_text(operators, preset.name));
+  json.tell([&] { return inspect::to_text(operators, preset.name); },
+            [&] { return inspect::to_json_text(operators, preset.name); });
   return 0;
 }
 

@@ -21,21 +21,19 @@ using tool::say;
 
 namespace {
 
-// The words in front that are to be typed as they are: "npu state list" of "npu state list FILE [options]".
-std::string_view command_of(std::string_view usage) {
-  size_t end = 0;
-  for (size_t i = 0; i < usage.size() && ((usage[i] >= 'a' && usage[i] <= 'z') || usage[i] == ' '); ++i) {
-    if (usage[i] == ' ') end = i;
-  }
-  return usage.substr(0, end);
-}
-
 std::string did_you_mean(const po::error& error, const po::options_description& options) {
   const auto* unknown = dynamic_cast<const po::unknown_option*>(&error);
   if (unknown == nullptr) return "";
   std::vector<std::string> names;
   for (const auto& known : options.options()) names.push_back("--" + known->long_name());
   return contract::did_you_mean(unknown->get_option_name(), names);
+}
+
+// Takes --json=FILE apart for kJsonEquals.
+std::pair<std::string, std::string> split_json(const std::string& word) {
+  constexpr std::string_view kStart = "--json=";
+  if (!word.starts_with(kStart)) return {};
+  return {kJsonEquals, word.substr(kStart.size())};
 }
 
 std::string describe(const po::error& error) {
@@ -58,6 +56,15 @@ std::string describe(const po::error& error) {
 
 }  // namespace
 
+std::string_view command_of(const CommandHelp& help) {
+  const std::string_view usage = help.usage;
+  size_t end = 0;
+  for (size_t i = 0; i < usage.size() && ((usage[i] >= 'a' && usage[i] <= 'z') || usage[i] == ' '); ++i) {
+    if (usage[i] == ' ') end = i;
+  }
+  return usage.substr(0, end);
+}
+
 std::optional<po::variables_map> parse(const Arguments& arguments, const CommandHelp& help,
                                        po::options_description options, const po::options_description& hidden,
                                        const po::positional_options_description& positional,
@@ -69,16 +76,18 @@ std::optional<po::variables_map> parse(const Arguments& arguments, const Command
   try {
     // Guessing would make an abbreviation that works today ambiguous tomorrow.
     const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-    const po::parsed_options parsed =
-        po::command_line_parser(arguments).options(all).positional(positional).style(style).run();
+    po::command_line_parser parser(arguments);
+    parser.options(all).positional(positional).style(style);
+    if (all.find_nothrow(kJsonEquals, false) != nullptr) parser.extra_parser(split_json);
+    const po::parsed_options parsed = parser.run();
     for (const po::option& option : parsed.options) {
       if (order != nullptr) order->push_back({option.string_key, option.value.empty() ? "" : option.value.front()});
     }
     po::store(parsed, values);
     po::notify(values);
   } catch (const po::error& error) {
-    throw Error(ErrorCode::kBadOption, fmt::format("{}; see {} --help{}", describe(error), command_of(help.usage),
-                                                   did_you_mean(error, options)));
+    throw Error(ErrorCode::kBadOption,
+                fmt::format("{}; see {} --help{}", describe(error), command_of(help), did_you_mean(error, options)));
   }
   if (values.count("help") == 0) return values;
   std::ostringstream list;

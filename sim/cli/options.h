@@ -18,11 +18,19 @@ struct CommandHelp {
   std::string_view examples;  // indented lines
 };
 
+// The words of the usage in front that are to be typed as they are: "npu state list" of "npu state list FILE
+// [options]".
+[[nodiscard]] std::string_view command_of(const CommandHelp& help);
+
 // An option or argument as it stands on the command line.
 struct Given {
   std::string option;  // its long name, for an argument that of its hidden option
   std::string value;   // empty for an option without one
 };
+
+// A hidden option of the commands whose --json may stand without FILE: what --json=FILE gives. Boost's options with an
+// optional value would take an argument behind --json for it.
+inline constexpr const char* kJsonEquals = "json-equals";
 
 // `options` are shown in the help; `positional` go, in order, to hidden options of type string, the last of which may
 // take the rest. `order` gets all that was given, in order. Returns nullopt after printing the help for --help. Throws

@@ -10,6 +10,7 @@
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "sim/cli/command.h"
+#include "sim/cli/json_option.h"
 #include "sim/cli/options.h"
 #include "sim/report/columns.h"
 #include "sim/report/sha256.h"
@@ -43,7 +44,8 @@ constexpr CommandHelp kDiffHelp = {"npu state diff A B [options]",
                                    "differs; who wrote a variable and\n"
                                    "when does not count.",
                                    "  npu state diff device.state reference.state\n"
-                                   "  npu state diff a.state b.state --json\n"};
+                                   "  npu state diff a.state b.state --json\n"
+                                   "  npu state diff a.state b.state --json differences.json\n"};
 
 constexpr CommandHelp kClearHelp = {"npu state clear FILE [NAME]... [options]",
                                     "Marks variables as not written, all of them without NAME: a run that resumes from "
@@ -57,7 +59,7 @@ constexpr CommandHelp kCheckHelp = {
     "Says whether a network can resume from a file: both must have the same variables, of the same types and shapes.",
     "  npu state check s.state wake_word.tosa\n"};
 
-std::string dump(const Json& document) { return document.dump(2, ' ', true, Json::error_handler_t::replace); }
+std::string dump(const Json& document) { return document.dump(2, ' ', true, Json::error_handler_t::replace) + '\n'; }
 
 int64_t bytes_of(const SnapshotVariable& variable) {
   return graph::element_count(variable.shape).value_or(0) * graph::machine_width(variable.type);
@@ -79,6 +81,33 @@ std::optional<po::variables_map> parse_files(const Arguments& arguments, const C
     }
   }
   return parse(arguments, help, options, hidden, positional);
+}
+
+// What a command that reads files and tells something was given.
+struct Told {
+  po::variables_map values;
+  JsonOption json;
+};
+
+// Its files are positional arguments with these names. Nullopt after printing the help.
+std::optional<Told> parse_told(const Arguments& arguments, const CommandHelp& help,
+                               const std::vector<const char*>& names) {
+  po::options_description options, hidden;
+  po::positional_options_description positional;
+  for (const char* name : names) {
+    hidden.add_options()(name, po::value<std::string>());
+    positional.add(name, 1);
+  }
+  JsonOption json(options, hidden, positional, kJsonHelp);
+  std::vector<Given> order;
+  const auto values = parse(arguments, help, options, hidden, positional, &order);
+  if (!values) return std::nullopt;
+  tool::FilePlaces places;
+  for (const char* name : names) {
+    if (values->count(name) > 0) places.read("a file of variables", (*values)[name].as<std::string>());
+  }
+  json.read(*values, order, help, std::move(places));
+  return Told{*values, json};
 }
 
 std::string_view name(runtime::StatePlace place) {
@@ -122,17 +151,7 @@ Json list_json(const std::string& file, const Snapshot& snapshot) {
           {"label", snapshot.label}, {"owner", snapshot.owner}, {"variables", variables}};
 }
 
-int list(const Arguments& arguments) {
-  po::options_description options;
-  options.add_options()("json", po::bool_switch(), "print JSON");
-  const auto values = parse_files(arguments, kListHelp, options, {"file"}, false);
-  if (!values) return 0;
-  const std::string file = required(*values, "file", "the FILE", "npu state list");
-  const Snapshot snapshot = workload::read_snapshot(file);
-  if ((*values)["json"].as<bool>()) {
-    say("{}\n", dump(list_json(file, snapshot)));
-    return 0;
-  }
+std::string list_text(const std::string& file, const Snapshot& snapshot) {
   int64_t bytes = 0;
   std::vector<report::Row> rows;
   for (const SnapshotVariable& variable : snapshot.variables) {
@@ -143,16 +162,25 @@ int list(const Arguments& arguments) {
          std::string(name(variable.place)), variable.is_written ? "yes" : "no",
          variable.last_writer.empty() ? "-" : graph::printable(variable.last_writer), grouped(variable.invocations)});
   }
-  say("{}: {} variable{} of {}, owner: {}, {} bytes\n\n{}", file, rows.size(), rows.size() == 1 ? "" : "s",
-      in_quotes(snapshot.label), owner_of(snapshot), grouped(static_cast<uint64_t>(bytes)),
-      report::render({{"variable", true},
-                      {"type", true},
-                      {"bytes"},
-                      {"place", true},
-                      {"written", true},
-                      {"last writer", true},
-                      {"invocations"}},
-                     rows));
+  return fmt::format("{}: {} variable{} of {}, owner: {}, {} bytes\n\n{}", file, rows.size(),
+                     rows.size() == 1 ? "" : "s", in_quotes(snapshot.label), owner_of(snapshot),
+                     grouped(static_cast<uint64_t>(bytes)),
+                     report::render({{"variable", true},
+                                     {"type", true},
+                                     {"bytes"},
+                                     {"place", true},
+                                     {"written", true},
+                                     {"last writer", true},
+                                     {"invocations"}},
+                                    rows));
+}
+
+int list(const Arguments& arguments) {
+  const auto given = parse_told(arguments, kListHelp, {"file"});
+  if (!given) return 0;
+  const std::string file = required(given->values, "file", "the FILE", "npu state list");
+  const Snapshot snapshot = workload::read_snapshot(file);
+  given->json.tell([&] { return list_text(file, snapshot); }, [&] { return dump(list_json(file, snapshot)); });
   return 0;
 }
 
@@ -169,38 +197,46 @@ uint64_t comparable(const Snapshot& a, const Snapshot& b) {
   return elements;
 }
 
-int diff(const Arguments& arguments) {
-  po::options_description options;
-  options.add_options()("json", po::bool_switch(), "print JSON");
-  const auto values = parse_files(arguments, kDiffHelp, options, {"first", "second"}, false);
-  if (!values) return 0;
-  const std::string first = required(*values, "first", "the first file", "npu state diff");
-  const std::string second = required(*values, "second", "the second file", "npu state diff");
-  const Snapshot a = workload::read_snapshot(first), b = workload::read_snapshot(second);
-  const std::vector<runtime::SnapshotDifference> differences = runtime::diff(a, b);
-  const uint64_t compared = comparable(a, b);
-  if ((*values)["json"].as<bool>()) {
-    Json list = Json::array();
-    for (const runtime::SnapshotDifference& difference : differences) {
-      list.push_back({{"identity", difference.identity},
-                      {"what", difference.what},
-                      {"compared", difference.compared},
-                      {"differing", difference.differing},
-                      {"max_abs", difference.max_abs}});
-    }
-    say("{}\n", dump({{"schema", "npu-state-diff"},
-                      {"schema_version", 1},
-                      {"a", first},
-                      {"b", second},
-                      {"compared", compared},
-                      {"differences", list}}));
-  } else {
-    for (const runtime::SnapshotDifference& difference : differences) {
-      say("{}: {}\n", in_quotes(difference.identity), difference.what);
-    }
-    say("{} differing variable{}, {} elements compared\n", differences.size(), differences.size() == 1 ? "" : "s",
-        grouped(compared));
+using Differences = std::vector<runtime::SnapshotDifference>;
+
+Json diff_json(const Differences& differences) {
+  Json list = Json::array();
+  for (const runtime::SnapshotDifference& difference : differences) {
+    list.push_back({{"identity", difference.identity},
+                    {"what", difference.what},
+                    {"compared", difference.compared},
+                    {"differing", difference.differing},
+                    {"max_abs", difference.max_abs}});
   }
+  return list;
+}
+
+std::string diff_text(const Differences& differences, uint64_t compared) {
+  std::string text;
+  for (const runtime::SnapshotDifference& difference : differences) {
+    text += fmt::format("{}: {}\n", in_quotes(difference.identity), difference.what);
+  }
+  return text + fmt::format("{} differing variable{}, {} elements compared\n", differences.size(),
+                            differences.size() == 1 ? "" : "s", grouped(compared));
+}
+
+int diff(const Arguments& arguments) {
+  const auto given = parse_told(arguments, kDiffHelp, {"first", "second"});
+  if (!given) return 0;
+  const std::string first = required(given->values, "first", "the first file", "npu state diff");
+  const std::string second = required(given->values, "second", "the second file", "npu state diff");
+  const Snapshot a = workload::read_snapshot(first), b = workload::read_snapshot(second);
+  const Differences differences = runtime::diff(a, b);
+  const uint64_t compared = comparable(a, b);
+  given->json.tell([&] { return diff_text(differences, compared); },
+                   [&] {
+                     return dump({{"schema", "npu-state-diff"},
+                                  {"schema_version", 1},
+                                  {"a", first},
+                                  {"b", second},
+                                  {"compared", compared},
+                                  {"differences", diff_json(differences)}});
+                   });
   if (differences.empty()) return 0;
   throw Error(ErrorCode::kElementsDiffer, fmt::format("{} and {} differ in {}: {}", in_quotes(first), in_quotes(second),
                                                       in_quotes(differences[0].identity), differences[0].what));

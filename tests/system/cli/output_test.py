@@ -134,6 +134,60 @@ class StandardOutput(OutputTest):
         self.assertEqual((status, out), (66, ""), err)
 
 
+class JsonOption(OutputTest):
+    """--json FILE of the commands that may leave out FILE."""
+
+    def commands(self):
+        """Each with the arguments that it has to have."""
+        state = self.dir / "option.state"
+        self.good("run", *self.network(), "--save-state", state)
+        return [("info", [self.dir / "running_sum.tosa"]), ("operators", []), ("state list", [state]), ("state diff", [state, state]), ("doctor", [])]
+
+    def ended(self, command, *arguments):
+        result = harness.run(*command.split(), *arguments)
+        self.assertIn(result.returncode, (0, 66) if command == "doctor" else (0,), result.err)
+        return result.out
+
+    def test_a_file_gets_the_json_and_the_text_stays(self):
+        folder = self.folder()
+        for command, needed in self.commands():
+            text = self.ended(command, *needed)
+            printed = self.ended(command, *needed, "--json")
+            json.loads(printed)
+            self.assertEqual(self.ended(command, "--json", *needed), printed)
+            for dash in (["--json", "-"], ["--json=-"]):
+                self.assertEqual(self.ended(command, *needed, *dash), printed)
+            for i, line in enumerate(([*needed, "--json", "FILE"], [*needed, "--json=FILE"], ["--json=FILE", *needed])):
+                with self.subTest(f"{command} {i}"):
+                    path = folder / f"{command} {i}.json"
+                    self.assertEqual(self.ended(command, *(str(word).replace("FILE", str(path)) for word in line)), text)
+                    self.assertEqual(path.read_text(), printed)
+
+    def test_one_word_too_many(self):
+        folder = self.folder()
+        for command, needed in self.commands():
+            path = folder / "o.json"
+            for line in ([*needed, path], ["--json", *needed, path], [*needed, path, "--json"], [*needed, "--json", path, path],
+                         [f"--json={path}", *needed, path], [*needed, "--json", "-", path]):
+                if command in ("operators", "doctor") and line == ["--json", path]:
+                    continue
+                self.bad(64, "bad_option", f"too many words that are no options; see npu {command} --help", *command.split(), *line)
+        self.assertEqual(listing(folder), [])
+
+    def test_what_is_read_is_not_written(self):
+        for command, needed in self.commands():
+            for place in needed:
+                before = place.read_bytes()
+                self.bad(64, "bad_option", "are the same file", *command.split(), *needed, "--json", place)
+                self.assertEqual(place.read_bytes(), before)
+            self.bad(66, "cannot_write", "/proc/npu.json", *command.split(), *needed, "--json=/proc/npu.json")
+            self.bad(64, "bad_option", "needs a name, not ''", *command.split(), *needed, "--json", "")
+        machine = self.folder() / "m.yaml"
+        machine.write_text("base: edge\n")
+        self.bad(64, "bad_option", "are the same file", "info", self.dir / "running_sum.tosa", "--config", machine, "--json", machine)
+        self.bad(64, "bad_option", "are the same file", "operators", "--config", machine, "--json", machine)
+
+
 class ManyFiles(OutputTest):
     def test_more_outputs_than_files_may_be_open_at_first(self):
         folder, x = self.folder(), self.save("x.npy", "|i1", (1, 4), [1, 2, 3, 4])
