@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "driver/compiler/ir.h"
@@ -24,6 +25,8 @@ struct ScheduleOptions {
   // Variables that earlier programs of the context have placed, by identity: whether in DRAM. They stay there, and take
   // nothing of persistent_bytes.
   std::map<std::string, bool> placed_in_dram = {};
+  // Identities of variables that other programs of the context write: they count as written here, too.
+  std::set<std::string> written_by_others = {};
   // The contexts that run it have ContextOptions::double_buffer: variables that are written take two places.
   bool two_places = false;
 };

@@ -53,17 +53,34 @@ void tell_apart(std::vector<Stream>& streams) {
   }
 }
 
-// Those of branches and loop bodies, too.
+// Calls `visit` for the blocks of branches and loop bodies, too.
+template <typename Visit>
+void for_each_block(const graph::Graph& graph, Visit&& visit) {
+  for (const graph::Region& region : graph.regions) std::for_each(region.blocks.begin(), region.blocks.end(), visit);
+}
+
 std::vector<const graph::Tensor*> variables_of(const graph::Graph& graph) {
   std::vector<const graph::Tensor*> found;
-  for (const graph::Region& region : graph.regions) {
-    for (const graph::Block& block : region.blocks) {
-      for (const graph::Tensor& tensor : block.tensors) {
-        if (tensor.variable) found.push_back(&tensor);
-      }
+  for_each_block(graph, [&](const graph::Block& block) {
+    for (const graph::Tensor& tensor : block.tensors) {
+      if (tensor.variable) found.push_back(&tensor);
     }
-  }
+  });
   return found;
+}
+
+// Identities of the variables that networks write, by context.
+std::vector<std::set<std::string>> written_variables(const std::vector<Stream>& streams, size_t contexts) {
+  std::vector<std::set<std::string>> written(contexts);
+  for (const Stream& stream : streams) {
+    for_each_block(stream.network.graph, [&](const graph::Block& block) {
+      for (const graph::Operator& op : block.operators) {
+        if (op.op != graph::Op::kVariableWrite) continue;
+        written[stream.context].insert(graph::variable_identity(block.tensors[op.outputs[0]]));
+      }
+    });
+  }
+  return written;
 }
 
 std::string declaration(const FirstDeclaration& one) {
@@ -90,11 +107,13 @@ compiler::MachineNeeds compile_streams(const StreamOptions& options, const contr
                                        std::vector<Stream>& streams) {
   compiler::MachineNeeds needs;
   const uint64_t capacity = compiler::persistent_capacity(caps);
+  const std::vector<std::set<std::string>> written = written_variables(streams, options.contexts.size());
   for (Stream& stream : streams) {
     compiler::Options compile;
     compile.schedule.persistent_bytes = capacity - std::min(capacity, needs.persistent_bytes);
     compile.schedule.state_in_dram = options.state_in_dram;
     compile.schedule.two_places = options.double_buffer;
+    compile.schedule.written_by_others = written[stream.context];
     if (stream.context < needs.shared.size()) {
       for (const auto& [identity, variable] : needs.shared[stream.context]) {
         compile.schedule.placed_in_dram.emplace(identity, variable.in_dram);

@@ -18,11 +18,13 @@ struct Item {
   bool kept = false;  // in SRAM
 };
 
-std::vector<Item> items_of(const Module& module, const contract::Capabilities& capabilities, bool two_places) {
+std::vector<Item> items_of(const Module& module, const contract::Capabilities& capabilities,
+                           const ScheduleOptions& options) {
   const uint32_t port = capabilities.psram_port_bytes;
   std::vector<Item> items(module.variables.size());
   for (size_t i = 0; i < items.size(); ++i) {
     items[i].bytes = static_cast<uint64_t>(round_up(module.variables[i].bytes, port));
+    items[i].written = options.written_by_others.contains(module.variables[i].identity);
   }
   for (const Step& step : module.steps) {
     for (const auto& v : views_of(step)) {
@@ -34,7 +36,7 @@ std::vector<Item> items_of(const Module& module, const contract::Capabilities& c
     }
   }
   for (Item& item : items) {
-    if (two_places && item.written) item.bytes *= 2;
+    if (options.two_places && item.written) item.bytes *= 2;
   }
   return items;
 }
@@ -78,11 +80,12 @@ void exchange(std::vector<Item>& items, uint64_t room) {
 
 void plan_state(Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
   if (module.variables.empty()) return;
-  const std::vector<Item> all = items_of(module, capabilities, options.two_places);
+  const std::vector<Item> all = items_of(module, capabilities, options);
   std::vector<Item> open;  // to be placed
   std::vector<Variable*> whose;
   for (size_t i = 0; i < all.size(); ++i) {
     Variable& variable = module.variables[i];
+    variable.written = options.written_by_others.contains(variable.identity);
     if (const auto placed = options.placed_in_dram.find(variable.identity); placed != options.placed_in_dram.end()) {
       variable.in_dram = placed->second;
       continue;

@@ -128,6 +128,17 @@ class Contexts(NpuTest):
             document, _ = self.document(*self.talk, "--config", "nano", *options)
             self.assertEqual([network["dram_bytes"] for network in document["networks"]], in_dram)
 
+    def test_two_places_of_what_a_later_network_writes(self):
+        """The first network only reads the variable, the second one writes it, and its second place does not fit."""
+        frames = self.save("much.npy", "|i1", (3, 1, 24000), [(i * 37 + i // 24000) % 251 - 125 for i in range(72000)])
+        networks = [f"{self.dir / name}.tosa={frames}" for name in ("much_reader", "much_state")]
+        machine = self.dir / "tight.yaml"
+        machine.write_text("base: edge\npsram_bytes: 32768\n")
+        for options, in_dram in (((), 0), (("--double-buffer",), 24000)):
+            document, text = self.document("--context", "much", *networks, "--config", machine, *options, "--check", "reference")
+            self.assertIn("0 differing of 144,000 elements", text)
+            self.assertEqual([network["dram_bytes"] for network in document["networks"]], [in_dram] * 2)
+
     def test_many_networks_in_one_context(self):
         networks = [f"{self.dir / 'one'}.tosa={self.dir / 'one'}.npy"] * 20
         text = self.good("stream", "--context", "all", *networks, "--check", "reference").out

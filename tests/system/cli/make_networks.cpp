@@ -280,6 +280,7 @@ int main(int argc, char** argv) {
     write("wrong_shape", wrong_shape());
     write("encoder", npu::test::encoder());
     write("decoder", npu::test::decoder());
+    write("much_reader", npu::test::much_reader());
     write("other_decoder", npu::test::other_decoder());
   } catch (const npu::Error& error) {
     std::fprintf(stderr, "make_networks: %s\n", error.what());

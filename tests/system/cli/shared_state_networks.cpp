@@ -66,4 +66,12 @@ Graph decoder() { return decoder_of({1, 8, 8, kChannels}); }
 
 Graph other_decoder() { return decoder_of({1, 2, 2, kChannels}); }
 
+Graph much_reader() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt8, {1, 24000});
+  const TensorId state = b.variable("much/state", DType::kInt8, {1, 24000}, std::vector<double>{3});
+  b.output(b.cast(b.maximum(b.cast(b.read(state), DType::kInt32), b.cast(x, DType::kInt32)), DType::kInt8), "y");
+  return b.build();
+}
+
 }  // namespace npu::test

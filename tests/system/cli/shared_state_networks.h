@@ -17,4 +17,7 @@ namespace npu::test {
 // Declares "talk/features" as INT8[1, 2, 2, 64].
 [[nodiscard]] graph::Graph other_decoder();
 
+// INT8[1, 24000] -> INT8[1, 24000]: the larger one of its input and "much/state", which it only reads.
+[[nodiscard]] graph::Graph much_reader();
+
 }  // namespace npu::test

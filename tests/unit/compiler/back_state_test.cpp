@@ -142,6 +142,20 @@ TEST(BackState, PlacedVariablesStayWhereTheyAre) {
   EXPECT_EQ(places(shapes, options), "sdd");
 }
 
+TEST(BackState, WhatOtherProgramsWriteTakesTwoPlaces) {
+  const std::vector<Shape> shapes = {{64, 2}, {64, 1}};
+  ScheduleOptions options = budget(128);
+  options.written_by_others = {readers(shapes).variables[0].identity, "another"};
+  const Program one_place = schedule(readers(shapes), edge_capabilities(), options);
+  EXPECT_TRUE(one_place.variables[0].written);
+  EXPECT_FALSE(one_place.variables[1].written);
+  EXPECT_EQ(places(shapes, options), "ss");
+  options.two_places = true;
+  EXPECT_EQ(places(shapes, options), "sd");
+  options.persistent_bytes = 127;
+  EXPECT_EQ(places(shapes, options), "ds");
+}
+
 TEST(BackState, TwoPlacesOfWhatIsWrittenAreCounted) {
   const contract::Capabilities nano = nano_capabilities();
   const auto half = static_cast<int64_t>(persistent_capacity(nano)) / 2;
