@@ -2,6 +2,7 @@
 #include "driver/compiler/schedule/analysis.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "driver/compiler/schedule/step_views.h"
 
@@ -27,6 +28,7 @@ class Lifetimes {
       }
     }
     if (!analysis.flow.straight()) {
+      if (!analysis.flow.loops().empty()) note_ends();
       for (const StepRange& loop : analysis.flow.loops()) extend_over(loop);
       extend_ports(analysis.flow);
     }
@@ -46,13 +48,23 @@ class Lifetimes {
     life.traffic += moved >= 0 ? moved : packed_bytes(view, whole(view), true);
   }
 
-  // Inner loops come first: what lives in all of one is written before it, or the loop around it reads it first.
+  void note_ends() {
+    for (BufferId b = 0; b < out_.size(); ++b) {
+      if (out_[b].last < 0) continue;
+      ends_.emplace_back(out_[b].first, b);
+      ends_.emplace_back(out_[b].last, b);
+    }
+    std::sort(ends_.begin(), ends_.end());
+  }
+
+  // Inner loops come first: what lives in all of one is written before it, or the loop around it reads it first. So a
+  // life that begins or ends in the loop did so before it was extended; only these change.
   void extend_over(const StepRange& loop) {
     const auto first = static_cast<int64_t>(loop.first), last = static_cast<int64_t>(loop.last);
-    for (BufferId b = 0; b < out_.size(); ++b) {
-      Lifetime& life = out_[b];
-      if (life.first > last || life.last < first) continue;
-      if (life.first >= first && life.last <= last && !reads_first_[b]) continue;
+    auto end = std::lower_bound(ends_.begin(), ends_.end(), std::make_pair(first, BufferId{0}));
+    for (; end != ends_.end() && end->first <= last; ++end) {
+      Lifetime& life = out_[end->second];
+      if (life.first >= first && life.last <= last && !reads_first_[end->second]) continue;
       life.first = std::min(life.first, first);
       life.last = std::max(life.last, last);
     }
@@ -90,7 +102,8 @@ class Lifetimes {
 
   const Module& module_;
   std::vector<Lifetime> out_;
-  std::vector<bool> reads_first_;  // by buffer: its first step reads it
+  std::vector<bool> reads_first_;                   // by buffer: its first step reads it
+  std::vector<std::pair<int64_t, BufferId>> ends_;  // first and last steps of lives, as steps touch them; ascending
 };
 
 bool feeds(const TiledStep& from, const TiledStep& to) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "driver/compiler/schedule/constants.h"
@@ -52,6 +53,7 @@ class StreamWriter {
     for (const Group& group : layout_.groups) {
       for (const Group::Member& member : group.members) groups_[{member.step, member.bundle}] = &group;
     }
+    note_ports();
     for (size_t s = 0; s < module_.steps.size(); ++s) {
       set_layer(s, 0);
       std::visit(Overloaded{[&](const MxuStep&) { tiled_step(s); }, [&](const EwiseStep&) { tiled_step(s); },
@@ -74,12 +76,29 @@ class StreamWriter {
     append(c, Queue::kSequencer, Part::kCompute);
   }
 
+  void note_ports() {
+    for (const BufferId id : module_.input_buffers) {
+      const Lifetime& life = layout_.analysis.lifetimes[id];
+      if (life.last >= 0) loads_.emplace_back(static_cast<size_t>(life.first), id);
+    }
+    for (const BufferId id : module_.output_buffers) {
+      const Lifetime& life = layout_.analysis.lifetimes[id];
+      if (life.last_write >= 0) stores_.emplace_back(static_cast<size_t>(life.last_write), id);
+    }
+    std::sort(loads_.begin(), loads_.end());
+    std::sort(stores_.begin(), stores_.end());
+  }
+
   // A control step; what ports it begins or ends a construct for is moved outside of that.
   template <typename Append>
   void control(size_t s, Append&& append_command) {
-    for (BufferId id = 0; id < module_.buffers.size(); ++id) load_input(s, id);
+    const auto for_each_port = [&](const std::vector<std::pair<size_t, BufferId>>& ports, auto&& visit) {
+      auto port = std::lower_bound(ports.begin(), ports.end(), std::make_pair(s, BufferId{0}));
+      for (; port != ports.end() && port->first == s; ++port) visit(port->second);
+    };
+    for_each_port(loads_, [&](BufferId id) { load_input(s, id); });
     append_command();
-    for (BufferId id = 0; id < module_.buffers.size(); ++id) store_output(s, id);
+    for_each_port(stores_, [&](BufferId id) { store_output(s, id); });
   }
 
   // Places are labels until the stream is encoded.
@@ -187,8 +206,7 @@ class StreamWriter {
   // Once, if the buffer is a port of this kind and lives in the scratchpad.
   void move_port(BufferId id, BufferKind kind) {
     if (module_.buffers[id].kind != kind || layout_.homes[id] != Home::kScratchpad) return;
-    if (std::find(moved_.begin(), moved_.end(), id) != moved_.end()) return;
-    moved_.push_back(id);
+    if (!moved_.insert(id).second) return;
     const bool load = kind == BufferKind::kInput;
     const Placed chip{home_address(id), {1}}, dram{memory_address(id), {1}};
     std::vector<DmaCommand> moves;
@@ -391,7 +409,8 @@ class StreamWriter {
   ConstantPool pool_;
   std::vector<int64_t> raw_;  // offset of a constant buffer that is used as it is; -1: not yet
   std::map<std::pair<size_t, size_t>, const Group*> groups_;  // by step and bundle
-  std::vector<BufferId> moved_;
+  std::set<BufferId> moved_;
+  std::vector<std::pair<size_t, BufferId>> loads_, stores_;  // of ports: the step that each is moved for; ascending
   std::vector<uint8_t> block_;
   std::vector<Body> bodies_;
   uint32_t layer_ = 0;
