@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RESIZE: blends of strided views on the VPU, in one pass or in one pass a direction, and in stripes of rows where the
-// image is too large for the scratchpad.
+// RESIZE: blends of strided views on the VPU, in one pass or in one pass a direction, and in stripes where the images
+// are too large for the scratchpad: of some of the images, or of rows of one.
 #include <algorithm>
 
 #include "driver/compiler/lower/emitter.h"
@@ -26,12 +26,15 @@ bool accepts_resize(const graph::Operator&, size_t, const View& view) {
   return true;
 }
 
-View rows_of(const View& image, int64_t n, int64_t y, int64_t rows) {
-  Dims size = image.dims;
-  size[0] = 1;
+// [images, rows, W, C] of [N, H, W, C], from image n and row y on.
+View part_of(const View& all, int64_t n, int64_t images, int64_t y, int64_t rows) {
+  Dims size = all.dims;
+  size[0] = images;
   size[1] = rows;
-  return slice(image, {n, y, 0, 0}, size);
+  return slice(all, {n, y, 0, 0}, size);
 }
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 int64_t bytes_of_row(const View& image) {
   return product(std::span(image.dims).subspan(2)) * contract::element_bytes(image.type);
@@ -40,21 +43,30 @@ int64_t bytes_of_row(const View& image) {
 class ResizeEmitter {
  public:
   ResizeEmitter(Emitter& emitter, const graph::Operator& op, const EwiseProgram* tail)
-      : emitter_(emitter), facts_(emitter.facts()), op_(op), machine_(emitter.capabilities()), tail_(tail) {}
+      : emitter_(emitter),
+        facts_(emitter.facts()),
+        op_(op),
+        machine_(emitter.capabilities()),
+        tail_(tail),
+        y_(axis(0)),
+        x_(axis(1)),
+        x_covers_(resize_covers(x_)) {}
 
   void emit(const View& src, const View& dst) {
-    const ResizeAxis y = axis(0), x = axis(1);
     const Images images{src, dst};
-    int64_t rows = rows_of_stripe(images, std::max(y.unit, x.unit));
-    if (rows == 0) return emit_images(images, y, x);
-    // An odd scale takes many steps a stripe.
-    const int64_t stripes = std::max<int64_t>(1, kMostSteps / steps_of(images, y, x) / src.dims[0]);
-    rows = std::max(rows, (dst.dims[1] + stripes - 1) / stripes);
-    for (int64_t n = 0; n < src.dims[0]; ++n) {
-      for (int64_t begin = 0; begin < dst.dims[1]; begin += rows) {
-        const int64_t count = std::min(rows, dst.dims[1] - begin);
-        const ResizeAxis::Part part = y.part(begin, count);
-        emit_stripe({rows_of(src, n, part.low, part.axis.in), rows_of(dst, n, begin, count)}, part.axis, x);
+    const int64_t batch = src.dims[0], height = dst.dims[1];
+    Stripe stripe = stripe_of(images);
+    if (stripe.images == 0) return emit_images(images, plan(images, y_));
+    if (stripe.images == 1) {  // an odd scale takes many steps a stripe
+      const int64_t stripes = std::max<int64_t>(1, kMostSteps / steps_of(plan(images, y_)) / batch);
+      stripe.rows = std::max(stripe.rows, ceil_div(height, stripes));
+    }
+    for (int64_t n = 0; n < batch; n += stripe.images) {
+      const int64_t count = std::min(stripe.images, batch - n);
+      for (int64_t begin = 0; begin < height; begin += stripe.rows) {
+        const int64_t rows = std::min(stripe.rows, height - begin);
+        const ResizeAxis::Part part = y_.part(begin, rows);
+        emit_stripe({part_of(src, n, count, part.low, part.axis.in), part_of(dst, n, count, begin, rows)}, part.axis);
       }
     }
   }
@@ -62,6 +74,10 @@ class ResizeEmitter {
  private:
   struct Images {
     View src, dst;  // [N, H, W, C]
+  };
+  // What is made at a time: some images whole, or rows of one.
+  struct Stripe {
+    int64_t images = 0, rows = 0;
   };
 
   [[nodiscard]] bool nearest() const { return op_.attributes.resize_mode == graph::ResizeMode::kNearest; }
@@ -72,48 +88,59 @@ class ResizeEmitter {
                        scale[2 * which], scale[2 * which + 1], offset[which], nearest());
   }
 
-  // How many rows of the result are made at a time; 0: the images stay in the scratchpad, or not even single rows do.
-  [[nodiscard]] int64_t rows_of_stripe(const Images& images, int64_t unit) const {
+  // No images: all stay in the scratchpad, or not even single rows do.
+  [[nodiscard]] Stripe stripe_of(const Images& images) const {
     const auto& [src, dst] = images;
     const int64_t room = machine_.spm_bytes / 2;  // for one stripe; the next one is loaded beside it
     const int64_t in = src.dims[1], out = dst.dims[1], batch = src.dims[0];
     const int64_t source_row = bytes_of_row(src), result_row = bytes_of_row(dst);
     // The intermediate image is as wide as one of the two.
     const int64_t pixels = std::max(src.dims[2], dst.dims[2]) * src.dims[3];
-    const int64_t between_row = pixels * contract::element_bytes(type_between(src.type, unit));
+    const int64_t between_row = pixels * contract::element_bytes(type_between(src.type, std::max(y_.unit, x_.unit)));
     const auto bytes = [&](int64_t rows) {
       const int64_t read = std::min(in, (rows * in + out - 1) / out + 2);
       return read * source_row + std::max(read, rows) * between_row + rows * result_row;
     };
-    if (batch * bytes(out) <= room) return 0;
+    if (batch * bytes(out) <= room) return {};
+    if (const int64_t most = room / bytes(out); most > 0) {
+      return {ceil_div(batch, ceil_div(batch, most)), out};  // as many in each stripe
+    }
     int64_t rows = out;
     while (rows > 0 && bytes(rows) > room) --rows;
-    return rows;
+    return rows == 0 ? Stripe{} : Stripe{1, rows};
   }
 
-  [[nodiscard]] int64_t steps_of(const Images& images, const ResizeAxis& y, const ResizeAxis& x) const {
+  static int64_t steps_of(const ResizePlan& plan) {
     int64_t steps = 0;
-    const std::vector<ResizePass> passes = plan(images, y, x).passes;
-    for (const ResizePass& pass : passes) steps += std::ssize(pass.y.cover) * std::ssize(pass.x.cover);
+    for (const ResizePass& pass : plan.passes) steps += std::ssize(pass.y.cover) * std::ssize(pass.x.cover);
     return steps;
   }
 
-  [[nodiscard]] ResizePlan plan(const Images& images, const ResizeAxis& y, const ResizeAxis& x) const {
-    return plan_resize(y, x, {images.src.type, images.dst.type, images.dst.dims, is_wide_resize(facts_, op_), tail_},
-                       machine_);
+  [[nodiscard]] ResizePlan plan(const Images& images, const ResizeAxis& y) const {
+    return plan_resize(
+        y, x_, {x_covers_, images.src.type, images.dst.type, images.dst.dims, is_wide_resize(facts_, op_), tail_},
+        machine_);
+  }
+
+  // Stripes of the same samples are planned once.
+  const ResizePlan& plan_of_stripe(const Images& images, const ResizeAxis& y) {
+    if (!planned_ || planned_->images != images.dst.dims[0] || planned_->samples != y.samples) {
+      planned_ = Planned{images.dst.dims[0], y.samples, plan(images, y)};
+    }
+    return planned_->plan;
   }
 
   // One stripe comes from and goes to where the whole images are in few long runs.
-  void emit_stripe(const Images& images, const ResizeAxis& y, const ResizeAxis& x) {
+  void emit_stripe(const Images& images, const ResizeAxis& y) {
     const View src = new_image(images.src.type, images.src.dims), dst = new_image(images.dst.type, images.dst.dims);
     emitter_.add_copy(images.src, src);
-    emit_images({src, dst}, y, x);
+    emit_images({src, dst}, plan_of_stripe(images, y));
     emitter_.add_copy(dst, images.dst);
   }
 
-  void emit_images(const Images& images, const ResizeAxis& y, const ResizeAxis& x) {
+  void emit_images(const Images& images, const ResizePlan& plan) {
     const auto& [src, dst] = images;
-    const std::vector<ResizePass> passes = plan(images, y, x).passes;
+    const std::vector<ResizePass>& passes = plan.passes;
     View from = src;
     for (const ResizePass& pass : passes) {
       const bool last = &pass == &passes.back();
@@ -209,6 +236,14 @@ class ResizeEmitter {
   const graph::Operator& op_;
   const contract::Capabilities& machine_;
   const EwiseProgram* tail_;
+  const ResizeAxis y_, x_;
+  const ResizeCovers x_covers_;
+  struct Planned {
+    int64_t images = 0;
+    std::vector<ResizeSample> samples;
+    ResizePlan plan;
+  };
+  std::optional<Planned> planned_;  // the stripe before
 };
 
 void emit_resize(Emitter& emitter, const Group& group) {

@@ -157,8 +157,8 @@ ResizeAxis resize_axis(int64_t in, int64_t out, int64_t scale_n, int64_t scale_d
 
 ResizeAxis unchanged_axis(int64_t size) { return resize_axis(size, size, 1, 1, 0, true); }
 
-std::vector<Segments> resize_covers(const ResizeAxis& axis) {
-  std::vector<Segments> covers = {by_weight(axis), by_runs(axis)};
+ResizeCovers resize_covers(const ResizeAxis& axis) {
+  ResizeCovers covers = {by_weight(axis), by_runs(axis)};
   const int64_t most = std::min(std::ssize(axis.samples), kMostPhases);
   for (int64_t stride = 1; stride <= most; ++stride) covers.push_back(by_stride(axis, stride));
   return covers;

@@ -12,6 +12,7 @@ namespace npu::compiler {
 // has weight 0, and so has everything at the operand's last position.
 struct ResizeSample {
   int64_t first = 0, weight = 0;
+  bool operator==(const ResizeSample&) const = default;
 };
 
 struct ResizeAxis {
@@ -51,6 +52,7 @@ struct ResizeSegment {
 // Several ways to cover the axis, each with every position of the result once: by weight, which leaves a segment for
 // each phase of the scale; in strides of up to about a hundred positions, which leaves few segments for any scale, with
 // uneven weights; and by runs of equal samples, for large scales.
-[[nodiscard]] std::vector<std::vector<ResizeSegment>> resize_covers(const ResizeAxis& axis);
+using ResizeCovers = std::vector<std::vector<ResizeSegment>>;
+[[nodiscard]] ResizeCovers resize_covers(const ResizeAxis& axis);
 
 }  // namespace npu::compiler

@@ -93,14 +93,14 @@ class Planner {
   // Sets the cover of one direction; returns the cost.
   double choose_cover(ResizePass& pass, bool along_y, Element from) const {
     ResizeDirection& direction = along_y ? pass.y : pass.x;
-    std::vector<Segments> covers = resize_covers(direction.axis);
+    const ResizeCovers covers = along_y ? resize_covers(direction.axis) : request_.x_covers;
     size_t smallest = covers[0].size();
     for (const Segments& cover : covers) smallest = std::min(smallest, cover.size());
     double best = kNever;
     Segments chosen;
-    for (Segments& cover : covers) {
+    for (const Segments& cover : covers) {
       if (cover.size() > smallest * kMostTimesSmallest) continue;
-      direction.cover = std::move(cover);
+      direction.cover = cover;
       const double cycles = cost(pass, from);
       if (cycles >= best) continue;
       best = cycles;

@@ -35,6 +35,7 @@ struct ResizePlan {
 };
 
 struct ResizeRequest {
+  const ResizeCovers& x_covers;  // of the axis x: stripes of an image share it
   contract::Element from, to;
   Dims dims;  // of the result, [N, H, W, C]
   bool wide = false;

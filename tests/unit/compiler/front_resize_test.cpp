@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "driver/compiler/lower/resize_axis.h"
 #include "driver/compiler/support.h"
@@ -192,6 +194,27 @@ TEST(Resize, ImagesBeyondTheScratchpadComeInStripes) {
     const Module module = lowered(b.build(), machine_of(16, spm_bytes));
     EXPECT_EQ(steps_of<CopyStep>(module).empty(), spm_bytes > 4096) << spm_bytes;
     EXPECT_EQ(compare_with_reference(b.build(), 2, 1, machine_of(16, spm_bytes)), 2);
+  }
+}
+
+// 416 bytes of an image, its result and what is between: four fit half the scratchpad, and ten come as 4, 4 and 2.
+TEST(Resize, SmallImagesComeInStripesOfSeveral) {
+  for (const bool nearest : {false, true}) {
+    GraphBuilder b;
+    const Scale half = {4, 8, 4, 2, -1, 1};
+    const TensorId twice_as_large = resize(b, b.input("x", DType::kInt8, {10, 4, 4, 2}), half, half, nearest);
+    b.output(nearest ? twice_as_large : b.rescale(twice_as_large, DType::kInt8));
+    const contract::Capabilities machine = machine_of(16, nearest ? 2500 : 3400);
+    const Module module = lowered(b.build(), machine);
+    const auto copies = steps_of<CopyStep>(module);
+    ASSERT_THAT(copies, SizeIs(6)) << "each stripe is loaded and stored";
+    std::vector<int64_t> elements;
+    for (const CopyStep* copy : copies) {
+      elements.push_back(
+          std::accumulate(copy->src.dims.begin(), copy->src.dims.end(), int64_t{1}, std::multiplies<>()));
+    }
+    EXPECT_THAT(elements, ::testing::ElementsAre(128, 512, 128, 512, 64, 256));
+    EXPECT_EQ(compare_with_reference(b.build(), 2, 1, machine), 2);
   }
 }
 
