@@ -196,7 +196,8 @@ Scope scope_of(RandomNetwork& net, ControlMaker& maker) {
 
 graph::Graph random_control(uint64_t seed, const ControlSize& size) {
   cosim::Random random(seed);
-  ControlMaker maker(random, size.shape, {}, {.variables = 3, .deepest = 3, .in_block = 3, .least_results = 0});
+  ControlMaker maker(random, size.shape, {},
+                     {.variables = 3, .deepest = 3, .in_block = 3, .least_results = size.least_results});
   GraphBuilder main;
   Scope scope{main, {}, 0};
   for (int i = 0; i < 3; ++i) {

@@ -25,12 +25,6 @@ constexpr uint32_t kGraphs = 10;
 // Of the graphs' inputs. Large ones are cut into tiles by more machines, and take longer.
 int most_dim(uint32_t seed) { return seed % 4 == 0 ? 24 : 8; }
 
-// How many machines: NPU_RANDOM_MACHINES, from seed NPU_MACHINE_SEED on.
-uint32_t number_from(const char* variable, uint32_t usual) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? usual : static_cast<uint32_t>(std::strtoul(text, nullptr, 10));
-}
-
 // Sizes that a test's memory must hold. All other keys are drawn from all that they may be.
 uint32_t most(const contract::CapabilityInfo& key) {
   if (key.name == "spm_bytes") return 1u << 22;
@@ -112,7 +106,8 @@ Outcome run_graphs(const Preset& machine, uint32_t seed) {
   return outcome;
 }
 
-// A process has one simulation, so each machine gets a process of its own.
+// NPU_RANDOM_MACHINES says how many machines, from seed NPU_MACHINE_SEED on. A process has one simulation, so each
+// machine gets a process of its own.
 TEST(RandomMachines, RunEveryGraphOrNameTheirLimit) {
   const uint32_t first = number_from("NPU_MACHINE_SEED", 1), machines = number_from("NPU_RANDOM_MACHINES", 200);
   ASSERT_GT(machines, 0U);

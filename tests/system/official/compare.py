@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs networks on `npu reference` and on the official reference model and compares every element of every output.
 
-usage: compare.py NPU MAKE_CASES state|random [--first SEED] [--count N] [--keep FOLDER]
+usage: compare.py NPU MAKE_CASES state|random|control [--first SEED] [--count N] [--keep FOLDER]
 
 Integers and truth values have to be equal, floating point too where make_cases does not say how far it may be off.
 Where one side refuses (an unpredictable result), the other one has to refuse as well. `state`: networks with variables
 and control flow, several invocations each: the official model forgets variables at its end, so that the state of one
-invocation is handed to the next one."""
+invocation is handed to the next one. `control`: random graphs of such, of hundreds of operators. The official model crashes on
+a tenth of these, which are counted: more than a quarter are a failure."""
 
 import argparse
 import ast
@@ -24,6 +25,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 TIMEOUT = 120  # seconds for one run
+MOST_CRASHES = 0.25  # of the networks on which the official model may crash
 UNPREDICTABLE = 1  # npu's exit status where a REQUIRE of the specification fails
 # Bytes of an element.
 WIDTHS = {"BOOL": 1, "INT8": 1, "INT16": 2, "INT32": 4, "INT48": 8, "FP32": 4, "FP16": 2, "BF16": 2, "FP8E4M3": 1,
@@ -34,6 +36,10 @@ SMALLEST = {"FP32": 2.0**-126, "BF16": 2.0**-126, "FP16": 2.0**-24}
 
 class Refused(Exception):
     """One side gives no result."""
+
+
+class Crashed(Refused):
+    """A signal ended the official model."""
 
 
 def split_npy(path):
@@ -92,7 +98,8 @@ class OfficialModel:
                                 timeout=TIMEOUT, check=False)
         files = [results / f"{i}.npy" for i in range(len(names))]
         if result.returncode != 0 or not all(file.is_file() for file in files):
-            raise Refused(f"status {result.returncode}: {result.stdout.decode(errors='replace').strip()[-400:]}")
+            kind = Crashed if result.returncode < 0 else Refused
+            raise kind(f"status {result.returncode}: {result.stdout.decode(errors='replace').strip()[-400:]}")
         return files
 
 
@@ -114,7 +121,7 @@ class Comparison:
     """Elements compared, and what differs."""
 
     def __init__(self):
-        self.exact = self.near = self.overflowed = self.refused = 0
+        self.exact = self.near = self.overflowed = self.refused = self.crashed = 0
         self.worst = 0.0  # largest distance as a part of what is allowed
         self.problems = []
 
@@ -192,7 +199,12 @@ def compare_case(npu, model, folder, scratch, comparison):
             files = model.run(folder, case, inputs, scratch / f"model{step}", state)
             want.append([split_npy(file)[1] for file in files])
             if case["steps"]:
-                state = [files[-1]]  # the last output is what the variable holds at the end
+                state = files[-len(case["variables"]):]  # the last outputs are what the variables hold at the end
+    except Crashed as crash:
+        if not refusals and case["may_crash"]:
+            comparison.crashed += 1
+            return
+        refusals.append(f"official model: {crash}")
     except Refused as refusal:
         refusals.append(f"official model: {refusal}")
     if len(refusals) == 1:
@@ -206,11 +218,12 @@ def compare_case(npu, model, folder, scratch, comparison):
 
 def make_cases(arguments, folder):
     seeds = [str(arguments.first), str(arguments.count)]
-    kinds = [["state"]] if arguments.kind == "state" else [["integer", *seeds], ["float", *seeds]]
+    kinds = {"state": [["state"]], "random": [["integer", *seeds], ["float", *seeds]], "control": [["control", *seeds]]}[arguments.kind]
     for kind in kinds:
         subprocess.run([arguments.make_cases, *kind, folder], check=True)
-    if arguments.kind == "random":
-        print(f"seeds {arguments.first} to {arguments.first + arguments.count - 1}, of integer and of float graphs")
+    if arguments.kind != "state":
+        last = arguments.first + arguments.count - 1
+        print(f"seeds {arguments.first} to {last}, of {' and of '.join(kind[0] for kind in kinds)} graphs; --first and --count choose others")
     return sorted(folder.iterdir())
 
 
@@ -218,7 +231,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("npu")
     parser.add_argument("make_cases")
-    parser.add_argument("kind", choices=["state", "random"])
+    parser.add_argument("kind", choices=["state", "random", "control"])
     parser.add_argument("--first", type=int, default=1, help="first seed")
     parser.add_argument("--count", type=int, default=100, help="graphs of each kind")
     parser.add_argument("--keep", type=Path, help="where the networks go, to stay there")
@@ -239,9 +252,12 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             for _ in pool.map(one, cases):
                 pass
+    if comparison.crashed > MOST_CRASHES * len(cases):
+        comparison.problems.append(f"the official model crashes on {comparison.crashed} of {len(cases)} networks")
     for problem in comparison.problems:
         print(f"DIFFERENT: {problem}")
-    print(f"{len(cases)} networks, {comparison.refused} of them refused by both sides; {comparison.exact} elements "
+    print(f"{len(cases)} networks, {comparison.refused} of them refused by both sides, {comparison.crashed} crash the official model; "
+          f"{comparison.exact} elements "
           f"compared exactly, {comparison.near} within a tolerance, at most {comparison.worst:.3f} of it used, "
           f"{comparison.overflowed} not judged since they overflow; {len(comparison.problems)} problems")
     return 1 if comparison.problems or comparison.exact == 0 or comparison.refused > len(cases) / 2 else 0

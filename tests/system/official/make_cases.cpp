@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes networks with inputs for a comparison with the official model, a folder each:
-//   make_cases integer|float FIRST COUNT FOLDER   random graphs of these seeds
-//   make_cases state FOLDER                       the table of networks with variables and control flow below
+//   make_cases integer|float|control FIRST COUNT FOLDER   random graphs of these seeds
+//   make_cases state FOLDER                               the table of networks with variables and control flow below
 // Each folder has network.tosa, the inputs as .npy, and case.json: inputs, outputs with types and tolerances, and the
-// variables.
+// variables; whether the official model may crash on it. A network with several steps gives at last what each of its
+// variables holds at the end, in their order.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
@@ -18,6 +20,7 @@
 #include "driver/graph/npy.h"
 #include "driver/graph/writer.h"
 #include "hw/contract/error.h"
+#include "sim/generator/random_control.h"
 #include "tests/system/official/float_graph.h"
 #include "tests/unit/compiler/front_check.h"
 #include "tests/unit/compiler/random_graph.h"
@@ -92,6 +95,21 @@ void read_unused_variables(Block& block) {
   }
 }
 
+// The official model takes variables of several blocks for one where the tensors have one name.
+void name_variables_alike(Graph& graph) {
+  for (Region& region : graph.regions) {
+    for (Tensor& tensor : region.blocks.front().tensors) {
+      if (tensor.variable) tensor.name = variable_identity(tensor);
+    }
+  }
+}
+
+// The official model refuses a COND_IF without results.
+npu::generator::ControlSize control_size(uint32_t seed) {
+  static const Shape kShapes[] = {{1, 6}, {2, 3, 4}, {7}, {2, 1, 5, 2}, {1, 60}};
+  return {kShapes[seed % std::size(kShapes)], static_cast<int>(6 + seed % 40), 1};
+}
+
 Value random_input(const Tensor& tensor, std::mt19937& random) {
   const auto format = float_format(tensor.type);
   if (!format) return npu::compiler::testing::random_value(tensor.type, tensor.shape, random);
@@ -102,12 +120,15 @@ Value random_input(const Tensor& tensor, std::mt19937& random) {
 }
 
 void write_case(const fs::path& folder, const Graph& graph, const std::vector<Tolerance>& tolerances, int steps,
-                std::mt19937& random) {
+                std::mt19937& random, bool may_crash = false) {
   fs::create_directories(folder);
   write_tosa(folder / "network.tosa", graph);
   const Block& block = graph.main();
-  json document = {
-      {"steps", steps}, {"inputs", json::array()}, {"outputs", json::array()}, {"variables", json::array()}};
+  json document = {{"steps", steps},
+                   {"may_crash", may_crash},
+                   {"inputs", json::array()},
+                   {"outputs", json::array()},
+                   {"variables", json::array()}};
   for (const TensorId id : block.inputs) {
     const Tensor& tensor = block.tensors[id];
     std::vector<Value> values;
@@ -138,6 +159,10 @@ void write_random(const std::string& kind, uint32_t first, uint32_t count, const
     if (kind == "float") {
       const npu::test::FloatGraph made = npu::test::float_graph(seed);
       write_case(here, made.graph, made.tolerances, 0, random);
+    } else if (kind == "control") {
+      Graph graph = npu::generator::random_control(seed, control_size(seed));
+      name_variables_alike(graph);
+      write_case(here, graph, {}, kSteps, random, true);
     } else {
       Graph graph = npu::compiler::testing::random_graph(seed);
       make_outputs_unique(graph.main());
@@ -159,13 +184,13 @@ void write_table(const fs::path& folder) {
 int main(int argc, char** argv) {
   try {
     const std::string kind = argc > 1 ? argv[1] : "";
-    if (argc == 5 && (kind == "integer" || kind == "float")) {
+    if (argc == 5 && (kind == "integer" || kind == "float" || kind == "control")) {
       write_random(kind, static_cast<uint32_t>(std::stoul(argv[2])), static_cast<uint32_t>(std::stoul(argv[3])),
                    argv[4]);
     } else if (argc == 3 && kind == "state") {
       write_table(argv[2]);
     } else {
-      std::fprintf(stderr, "usage: make_cases integer|float FIRST COUNT FOLDER | make_cases state FOLDER\n");
+      std::fprintf(stderr, "usage: make_cases integer|float|control FIRST COUNT FOLDER | make_cases state FOLDER\n");
       return 64;
     }
   } catch (const npu::Error& error) {
