@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "driver/graph/feature_status.h"
 #include "driver/graph/rules.h"
 #include "driver/graph/validate.h"
 #include "hw/contract/error.h"
@@ -339,10 +340,36 @@ constexpr bool in_order() {
 }
 static_assert(in_order(), "the table is indexed by the operator's number");
 
-constexpr std::array<std::string_view, kFeatureCount> kFeatureNames = {
-    "PRO-INT",     "PRO-FP",          "EXT-INT16",        "EXT-INT4",         "EXT-BF16",
-    "EXT-FP8E4M3", "EXT-FP8E5M2",     "EXT-FFT",          "EXT-VARIABLE",     "EXT-CONTROLFLOW",
-    "EXT-DYNAMIC", "EXT-DOUBLEROUND", "EXT-INEXACTROUND", "PROPOSAL-VARIABLE"};
+struct Feature {
+  std::string_view name;
+  FeatureStatus status;
+};
+constexpr std::array<Feature, kFeatureCount> kFeatures = {{
+    {"PRO-INT", FeatureStatus::kComplete},
+    {"PRO-FP", FeatureStatus::kComplete},
+    {"EXT-INT16", FeatureStatus::kComplete},
+    {"EXT-INT4", FeatureStatus::kComplete},
+    {"EXT-BF16", FeatureStatus::kExperimental},
+    {"EXT-FP8E4M3", FeatureStatus::kExperimental},
+    {"EXT-FP8E5M2", FeatureStatus::kExperimental},
+    {"EXT-FFT", FeatureStatus::kComplete},
+    {"EXT-VARIABLE", FeatureStatus::kExperimental},
+    {"EXT-CONTROLFLOW", FeatureStatus::kExperimental},
+    {"EXT-DYNAMIC", FeatureStatus::kExperimental},
+    {"EXT-DOUBLEROUND", FeatureStatus::kComplete},
+    {"EXT-INEXACTROUND", FeatureStatus::kExperimental},
+    {"PROPOSAL-VARIABLE", FeatureStatus::kProposal},
+}};
+constexpr std::array<std::string_view, 3> kStatusNames = {"complete", "experimental", "proposal"};
+
+const Feature& feature_of(Features bit) {
+  for (uint32_t i = 0; i < kFeatureCount; ++i) {
+    if (bit == 1u << i) {
+      return kFeatures[i];
+    }
+  }
+  NPU_CHECK(false);
+}
 
 // What has the types of a slot, for people: the data, not a zero point.
 std::string_view slot_name(const OperatorInfo& entry, Slot slot) {
@@ -363,14 +390,9 @@ std::string_view slot_name(const OperatorInfo& entry, Slot slot) {
 
 }  // namespace
 
-std::string_view feature_name(Features bit) {
-  for (uint32_t i = 0; i < kFeatureCount; ++i) {
-    if (bit == 1u << i) {
-      return kFeatureNames[i];
-    }
-  }
-  NPU_CHECK(false);
-}
+std::string_view feature_name(Features bit) { return feature_of(bit).name; }
+FeatureStatus feature_status(Features bit) { return feature_of(bit).status; }
+std::string_view name(FeatureStatus status) { return kStatusNames[static_cast<size_t>(status)]; }
 
 const OperatorInfo& info(Op op) {
   const auto index = static_cast<size_t>(op);

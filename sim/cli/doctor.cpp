@@ -17,6 +17,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/json_option.h"
 #include "sim/cli/options.h"
+#include "sim/inspect/feature_support.h"
 #include "sim/platform/iss_loader.h"
 #include "sim/tool/process.h"
 
@@ -31,9 +32,10 @@ namespace {
 constexpr CommandHelp kDoctorHelp = {
     "npu doctor [options]",
     "Checks the needs of the commands: the machines that come with the program, the firmware and the simulator of the\n"
-    "control CPU that runs it, the Python tools of `npu import`, and the packages for building and testing. Exit\n"
-    "status 66 when a command of `npu` cannot work; a package that only building and testing need does not change\n"
-    "the status.",
+    "control CPU that runs it, the Python tools of `npu import`, and the packages for building and testing. Says "
+    "which\n"
+    "profiles and extensions of TOSA the reference and the machines run whole. Exit status 66 when a command of `npu`\n"
+    "cannot work; a package that only building and testing need does not change the status.",
     "  npu doctor\n"
     "  npu doctor --json\n"};
 
@@ -152,17 +154,18 @@ std::vector<Check> check_packages() {
   return checks;
 }
 
-std::string checks_text(const std::vector<Check>& checks) {
+std::string checks_text(const std::vector<Check>& checks, const std::vector<inspect::FeatureSupport>& features) {
   std::string text;
   for (const Check& check : checks) {
     text += fmt::format("{:<8} {:<18} for {:<18} {}\n", check.ok ? "ok" : "MISSING", check.what, check.needed_for,
                         check.detail);
     if (!check.ok) text += fmt::format("{:<8} {:<18} get it: {}\n", "", "", check.remedy);
   }
+  if (!features.empty()) text += "\n" + inspect::to_text(features);
   return text;
 }
 
-std::string checks_json(const std::vector<Check>& checks) {
+std::string checks_json(const std::vector<Check>& checks, const std::vector<inspect::FeatureSupport>& features) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Check& check : checks) {
     list.push_back({{"what", check.what},
@@ -172,7 +175,8 @@ std::string checks_json(const std::vector<Check>& checks) {
                     {"detail", check.detail},
                     {"remedy", check.remedy}});
   }
-  const nlohmann::ordered_json document = {{"schema", "npu-doctor"}, {"schema_version", 1}, {"checks", list}};
+  const nlohmann::ordered_json document = {
+      {"schema", "npu-doctor"}, {"schema_version", 1}, {"checks", list}, {"features", inspect::to_json(features)}};
   return document.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + '\n';
 }
 
@@ -188,7 +192,11 @@ int run_doctor(const Arguments& arguments) {
   json.read(*values, order, kDoctorHelp, {});
   std::vector<Check> checks = {check_machines(), check_firmware(), check_iss(), check_import_tools()};
   for (Check& check : check_packages()) checks.push_back(std::move(check));
-  json.tell([&] { return checks_text(checks); }, [&] { return checks_json(checks); });
+  // Machines that cannot be loaded are the first check's.
+  const std::vector<inspect::FeatureSupport> features = checks.front().ok
+                                                            ? inspect::inspect_features(inspect::built_in_machines())
+                                                            : std::vector<inspect::FeatureSupport>();
+  json.tell([&] { return checks_text(checks, features); }, [&] { return checks_json(checks, features); });
   for (const Check& check : checks) {
     if (check.required && !check.ok) {
       throw Error(ErrorCode::kToolMissing,

@@ -21,7 +21,8 @@ namespace {
 constexpr CommandHelp kOperatorsHelp = {
     "npu operators [options]",
     "Prints the operators of TOSA 1.0 with each combination of types: the profiles and extensions that have it, and\n"
-    "whether the software reference and a machine run it. The smallest network of an operator decides.",
+    "whether the software reference and a machine run it. The smallest network of an operator decides. Then it says\n"
+    "which profiles and extensions the reference and each machine run whole, and what of the others is missing.",
     "  npu operators\n"
     "  npu operators --config nano\n"
     "  npu operators --json | jq '.operators[] | select(.name == \"CONV2D\")'\n"};
@@ -41,8 +42,9 @@ int run_operators(const Arguments& arguments) {
   json.read(*values, order, kOperatorsHelp, std::move(places));
   const presets::Preset preset = config_option(*values);
   const std::vector<inspect::OperatorSupport> operators = inspect::inspect_operators(preset);
-  json.tell([&] { return inspect::to_text(operators, preset.name); },
-            [&] { return inspect::to_json_text(operators, preset.name); });
+  const std::vector<inspect::FeatureSupport> features = inspect::inspect_features(inspect::machines_with(preset));
+  json.tell([&] { return inspect::to_text(operators, preset.name) + "\n" + inspect::to_text(features); },
+            [&] { return inspect::to_json_text(operators, preset.name, features); });
   return 0;
 }
 

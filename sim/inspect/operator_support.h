@@ -8,6 +8,7 @@
 
 #include "driver/graph/operators.h"
 #include "hw/presets/preset.h"
+#include "sim/inspect/feature_support.h"
 
 namespace npu::inspect {
 
@@ -30,7 +31,8 @@ struct OperatorSupport {
 
 // For people; `machine` is its name.
 [[nodiscard]] std::string to_text(const std::vector<OperatorSupport>& operators, const std::string& machine);
-// As a JSON document in ASCII, the schema npu-operators.
-[[nodiscard]] std::string to_json_text(const std::vector<OperatorSupport>& operators, const std::string& machine);
+// As a JSON document in ASCII, the schema npu-operators, with the profiles and extensions.
+[[nodiscard]] std::string to_json_text(const std::vector<OperatorSupport>& operators, const std::string& machine,
+                                       const std::vector<FeatureSupport>& features);
 
 }  // namespace npu::inspect

@@ -118,11 +118,15 @@ std::string to_text(const std::vector<OperatorSupport>& operators, const std::st
   return text;
 }
 
-std::string to_json_text(const std::vector<OperatorSupport>& operators, const std::string& machine) {
+std::string to_json_text(const std::vector<OperatorSupport>& operators, const std::string& machine,
+                         const std::vector<FeatureSupport>& features) {
   Json list = Json::array();
   for (const OperatorSupport& entry : operators) list.push_back(to_json(entry));
-  const Json document = {
-      {"schema", "npu-operators"}, {"schema_version", 1}, {"machine", machine}, {"operators", std::move(list)}};
+  const Json document = {{"schema", "npu-operators"},
+                         {"schema_version", 1},
+                         {"machine", machine},
+                         {"features", to_json(features)},
+                         {"operators", std::move(list)}};
   return document.dump(2, ' ', true) + "\n";
 }
 

@@ -26,6 +26,23 @@ class General(NpuTest):
         for check in checks:
             self.assertEqual(check["ok"], check["remedy"] == "", check)
 
+    def test_operators_and_doctor_say_which_extensions_are_whole(self):
+        text = self.good("operators").out
+        table = json.loads(self.good("operators", "--json").out)["features"]
+        doctor = run("doctor", "--json")
+        self.assertIn(doctor.returncode, (0, 66))
+        self.assertEqual(json.loads(doctor.out)["features"], table)
+        self.assertIn(text[text.index("\nprofile or extension"):], run("doctor").out)
+        for feature in table:
+            title = f"{feature['feature']} with {feature['with']}" if feature["with"] else feature["feature"]
+            self.assertRegex(text, rf"(?m)^{title} +{feature['status']} +whole, {feature['rows']} rows? ")
+            self.assertEqual([runner["name"] for runner in feature["runners"]], ["reference", "nano", "edge", "server"])
+            for runner in feature["runners"]:
+                self.assertEqual(runner["runs"] + len(runner["missing"]), feature["rows"])
+        mine = self.dir / "own.yaml"
+        mine.write_text("base: edge\n", encoding="utf-8")
+        self.assertRegex(self.good("operators", "--config", mine).out, r"(?m)^profile or extension .* server +own$")
+
     def test_doctor_names_what_is_missing(self):
         result = run("doctor", env={"PATH": "/nowhere", "NPU_PYTHON_TOOLS": "/nowhere"})
         if result.returncode != 0:  # the project's own environment may be there

@@ -117,6 +117,17 @@ def needs(row):
     return f"{text}, with {' and '.join(row['all_of'])}" if row["all_of"] else text
 
 
+def feature_lines(table):
+    """A table of the profiles and extensions, and what of them is missing."""
+    runners = [runner["name"] for runner in table["features"][0]["runners"]]
+    lines = [f"| profile or extension | status | rows | {' | '.join(runners)} |", "|---|---|---|" + "---|" * len(runners)]
+    for feature in table["features"]:
+        title = f"{feature['feature']} with {feature['with']}" if feature["with"] else feature["feature"]
+        cells = ["whole" if runner["whole"] else str(runner["runs"]) for runner in feature["runners"]]
+        lines.append(f"| {title} | {feature['status']} | {feature['rows']} | {' | '.join(cells)} |")
+    return lines
+
+
 def render(table, counts):
     rows = [row for entry in table["operators"] for row in entry["rows"]]
     on_reference, on_device = sum(row["reference"] for row in rows), sum(bool(row["engine"]) for row in rows)
@@ -146,6 +157,17 @@ def render(table, counts):
         f"([how](conformance.md)): {counts['tests']:,} tests of {counts['listed']:,} that the generator lists. On the reference "
         f"{counts['passed']:,} pass, {counts['failed']:,} fail,",
         f"{counts['unsupported']:,} are unsupported and {counts['broken']:,} cannot be judged.",
+        "",
+        "## Profiles and extensions",
+        "",
+        "A row of an extension counts beside each profile or extension that has it. Rows of EXT-DYNAMIC are those with one operand at run",
+        "time, rows of EXT-DOUBLEROUND and EXT-INEXACTROUND those of RESCALE with that rounding. *Status* is the specification's:",
+        "what is experimental may change. Reference and machines run a row as below; the table says how many, or that they run them all",
+        "(whole). `npu operators` names what is missing where some of them run. No profile asks for CUSTOM.",
+        "",
+        *feature_lines(table),
+        "",
+        "## Operators with their types",
         "",
         f"| operator | types | profile or extension | reference | {machine} | tests |",
         "|---|---|---|---|---|---|",

@@ -22,8 +22,9 @@ TEST(OperatorSupport, HasARowForEachCombinationOfTypes) {
       EXPECT_NE(row.engine.empty(), row.reason.empty()) << name(one.info->op) << " " << row.types;
     }
   }
-  const json document = json::parse(to_json_text(operators, nano.name));
+  const json document = json::parse(to_json_text(operators, nano.name, inspect_features({nano})));
   EXPECT_EQ(document["machine"], "nano");
+  EXPECT_EQ(document["features"][0]["feature"], "PRO-INT");
   EXPECT_EQ(document["operators"].size(), operators.size());
   const std::string text = to_text(operators, nano.name);
   const auto lines = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
