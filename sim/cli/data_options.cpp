@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "sim/cli/options.h"
 
@@ -30,6 +31,17 @@ workload::InvocationRange invocation_range(const po::variables_map& values, bool
     throw Error(contract::ErrorCode::kBadOption, "--invocations is 0, so there is nothing to run; give at least 1");
   }
   return range;
+}
+
+std::optional<graph::Level> level_option(const po::variables_map& values) {
+  if (values.count("level") == 0) return std::nullopt;
+  const auto& name = values["level"].as<std::string>();
+  const auto level = graph::level_from_name(name);
+  if (!level) {
+    throw Error(contract::ErrorCode::kBadOption,
+                fmt::format("--level takes 'none' or '8k', not {}", graph::in_quotes(name)));
+  }
+  return level;
 }
 
 tool::FilePlaces places_of(const po::variables_map& values, const DataOptions& options) {
@@ -65,6 +77,8 @@ void add_data_options(po::options_description& options) {
       ("save-state", po::value<std::string>()->value_name("FILE"),
        "write the variables to FILE after the last invocation (npu state --help)")                  //
       ("strict", po::bool_switch(), "refuse variables of types that TOSA 1.0 has no variables of")  //
+      ("level", po::value<std::string>()->value_name("none|8k"),
+       "refuse a network above this level of the specification; without it, sizes are not checked")  //
       ("quiet,q", po::bool_switch(), "no progress on long runs");
 }
 
@@ -84,6 +98,7 @@ DataOptions data_options(const po::variables_map& values) {
   options.outputs = file_option(values, "outputs");
   options.zero_init = values["zero-init"].as<bool>();
   options.strict = values["strict"].as<bool>();
+  options.level = level_option(values);
   options.quiet = values["quiet"].as<bool>();
   options.range = invocation_range(values, options.sequence);
   options.resume = file_option(values, "resume");
@@ -91,6 +106,11 @@ DataOptions data_options(const po::variables_map& values) {
   if (!options.save_state.empty()) tool::check_file_writable(options.save_state);
   options.places = places_of(values, options);
   return options;
+}
+
+void check_network(const DataOptions& options, const workload::Network& network) {
+  if (options.level) graph::check_level(network.graph, *options.level);
+  if (options.strict) workload::check_strict(network);
 }
 
 }  // namespace npu::cli

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options for data that `run` and `reference` share.
+// The options for networks and data that `run` and `reference` share.
 #pragma once
 
 #include <boost/program_options.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "driver/graph/level.h"
 #include "sim/tool/file_places.h"
 #include "sim/workload/data.h"
+#include "sim/workload/network.h"
 
 namespace npu::cli {
 
@@ -16,7 +19,8 @@ struct DataOptions {
   bool sequence = false;
   std::string outputs;  // folder; empty: none
   bool zero_init = false;
-  bool strict = false;  // refuse what TOSA 1.0 does not have
+  bool strict = false;                // refuse what TOSA 1.0 does not have
+  std::optional<graph::Level> level;  // refuse a network above it; nullopt: sizes are not checked
   workload::InvocationRange range;
   std::string resume, save_state;  // snapshots; empty: none
   bool quiet = false;
@@ -31,5 +35,9 @@ void add_file_and_inputs(boost::program_options::options_description& hidden,
 // Throws Error: kBadOption, also for a --save-state that would replace what is read otherwise than by --resume;
 // kCannotWrite for one where no file can be made.
 [[nodiscard]] DataOptions data_options(const boost::program_options::variables_map& values);
+
+// Throws Error for a network above the level that was asked for, and with `strict` what workload::check_strict()
+// throws.
+void check_network(const DataOptions& options, const workload::Network& network);
 
 }  // namespace npu::cli

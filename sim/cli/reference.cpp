@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `npu reference`: the software reference with the data options of `npu run`.
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <optional>
 
-#include "driver/graph/level.h"
 #include "driver/graph/text.h"
-#include "hw/contract/error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/data_options.h"
 #include "sim/cli/options.h"
@@ -36,36 +32,21 @@ constexpr CommandHelp kReferenceHelp = {
     "  npu reference wake_word.tosa --input frames.npy --sequence --invocations 20 --save-state s.state\n"
     "  npu reference wake_word.tosa --input frames.npy --sequence --skip 20 --resume s.state --outputs out/\n"};
 
-// Throws for a graph above the level that was asked for.
-void check_level(const po::variables_map& values, const workload::Network& network) {
-  if (values.count("level") == 0) return;
-  const auto& name = values["level"].as<std::string>();
-  const auto level = graph::level_from_name(name);
-  if (!level) {
-    throw Error(contract::ErrorCode::kBadOption,
-                fmt::format("--level takes 'none' or '8k', not {}", graph::in_quotes(name)));
-  }
-  graph::check_level(network.graph, *level);
-}
-
 }  // namespace
 
 int run_reference(const Arguments& arguments) {
   po::options_description options, hidden;
   po::positional_options_description positional;
   add_data_options(options);
-  options.add_options()("level", po::value<std::string>()->value_name("none|8k"),
-                        "refuse a network above this level of the specification; without it, sizes are not checked");
   add_file_and_inputs(hidden, positional);
   const auto values = parse(arguments, kReferenceHelp, options, hidden, positional);
   if (!values) return 0;
   DataOptions data = data_options(*values);
   const workload::Network network =
       workload::load_network(required(*values, "file", "the network's FILE", "npu reference"));
-  check_level(*values, network);
+  check_network(data, network);
   if (!data.outputs.empty()) tool::check_folder_writable(data.outputs);
   workload::add_outputs(data.places, network.outputs, data.outputs);
-  if (data.strict) workload::check_strict(network);
   const runtime::Snapshot start = workload::start_of(data.resume, network);
   const workload::InputData inputs(network.inputs, data.inputs, data.sequence, data.range);
 

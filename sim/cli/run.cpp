@@ -186,8 +186,8 @@ int run_run(const Arguments& arguments) {
   const RunOptions& options = *parsed;
   const presets::Preset preset = presets::load_preset(options.machine.config);
   const workload::Network network = workload::load_network(options.file);
+  check_network(options.data, network);
   workload::add_outputs(parsed->data.places, network.outputs, options.data.outputs);
-  if (options.data.strict) workload::check_strict(network);
   const runtime::Snapshot start = workload::start_of(options.data.resume, network);
 
   const FirmwareConsole console(options.firmware_log);

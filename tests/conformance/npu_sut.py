@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lets Arm's runner drive `npu reference` as its system under test.
+"""Lets Arm's runner drive `npu reference`, or `npu run` on a simulated NPU, as its system under test.
 
-    PYTHONPATH=tests/conformance tosa_verif_run_tests --sut-module npu_sut --sut-module-args npu_sut:PROGRAM ...
+    PYTHONPATH=tests/conformance tosa_verif_run_tests --sut-module npu_sut --sut-module-args npu_sut:PROGRAM [npu_sut:MACHINE] ...
 
-PROGRAM is an absolute path. docs/reference/conformance.md has the whole command.
+PROGRAM is an absolute path, MACHINE what `npu run --config` takes. docs/reference/conformance.md has the whole command.
 """
 
 import re
@@ -25,7 +25,7 @@ RESULTS = {
 
 
 def output_file(name):
-    """The file that `npu reference --outputs` writes for an output with a name of less than 200 bytes."""
+    """The file that `npu --outputs` writes for an output with a name of less than 200 bytes."""
     escaped = re.sub(rb"[^A-Za-z0-9._-]|^\.", lambda match: b"%%%02X" % match[0][0], name.encode())
     return (escaped or b"%").decode() + ".npy"
 
@@ -33,15 +33,18 @@ def output_file(name):
 class TosaSUTRunner(TosaTestRunner):
     def __init__(self, args, runner_args, test_folder):
         super().__init__(args, runner_args, test_folder)
-        if len(runner_args) != 1 or not Path(runner_args[0]).is_absolute():
-            raise TosaTestInvalid(str(test_folder), ValueError("--sut-module-args npu_sut:PROGRAM takes one absolute path"))
-        self.program = runner_args[0]
+        if len(runner_args) not in (1, 2) or not Path(runner_args[0]).is_absolute():
+            raise TosaTestInvalid(str(test_folder),
+                                  ValueError("--sut-module-args takes npu_sut:PROGRAM, an absolute path, and maybe npu_sut:MACHINE"))
+        self.command = [runner_args[0], "reference"]
+        if len(runner_args) == 2:
+            self.command = [runner_args[0], "run", "--mode", "functional", "--config", runner_args[1]]
 
     def runTestGraph(self):
-        """Runs `npu reference` in the test's folder; the runner expects the results there."""
+        """Runs the network in the test's folder; the runner expects the results there."""
         with tempfile.TemporaryDirectory(prefix="npu-sut-") as scratch:
             # The suite is made for level 8K: what is above it is illegal there, such as a rank of 7.
-            command = [self.program, "reference", self.testDesc["tosa_file"], "--level", "8k", "--outputs", scratch, "--quiet"]
+            command = [*self.command, self.testDesc["tosa_file"], "--level", "8k", "--outputs", scratch, "--quiet"]
             for name, file in zip(self.testDesc["ifm_name"], self.testDesc["ifm_file"]):
                 command += ["--input", f"{name}={file}"]
             result = subprocess.run(command, cwd=self.testDir, capture_output=True, text=True, timeout=TIMEOUT,

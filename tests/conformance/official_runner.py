@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arm's runner and `npu conformance` agree, test by test. SELECTION is what generate.py takes, --part 7 by default.
 
-Takes tests of every operator out of the selection. Two of them get descriptors that say the opposite of what is right:
-both have to notice, so `npu conformance` shows two failures on purpose. Exit status: 0; 1 when the two differ, miss a
-false descriptor, or have too few tests; 64 for wrong options; 66 when there is no NPU; 77 without Arm's tools.
+Takes tests of every operator out of the selection, with --on device those of integers only: the NPU has no floating point.
+Two of them get descriptors that say the opposite of what is right: both have to notice, so `npu conformance` shows two
+failures on purpose. Exit status: 0; 1 when the two differ, miss a false descriptor, or have too few tests; 64 for wrong
+options; 66 when there is no NPU; 77 without Arm's tools.
 """
 
 import json
@@ -21,18 +22,23 @@ sys.path.insert(0, str(HERE))
 import generate  # noqa: E402
 from suite_test import judge, make, parse  # noqa: E402
 
-PER_FOLDER = 10  # tests of an operator, or of one of its kernels
+PER_FOLDER = 10  # tests of an operator, or of one of its kernels; 0: all
 DEFAULT_SELECTION = ["--part", "7"]
 FEWEST = 500  # of the default selection
 
 
-def take(tests, folder):
+def is_integer(test):
+    return "tosa-pro-int" in json.loads((test / "desc.json").read_text())["test_requirements"]["profiles_supported"]
+
+
+def take(tests, folder, per_folder, wanted):
     """Copies, since Arm's runner writes into them."""
     by_folder = {}
     for test in generate.tests_below(tests):
-        by_folder.setdefault(test.parent, []).append(test)
+        if wanted(test):
+            by_folder.setdefault(test.parent, []).append(test)
     for found in by_folder.values():
-        count = min(PER_FOLDER, len(found))
+        count = min(per_folder or len(found), len(found))
         for test in {found[i * len(found) // count] for i in range(count)}:
             shutil.copytree(test, folder / test.relative_to(tests))
 
@@ -44,14 +50,14 @@ def falsify(test):
     file.write_text(json.dumps(desc))
 
 
-def ask_arm(npu, tools, folder, scratch):
+def ask_arm(npu, machine, tools, folder, scratch):
     """Whether each test passed by its name. Each of them once: a test of floating point first runs on Arm's model."""
     report = scratch / "official.xml"
     jobs = str(os.cpu_count() or 1)
     environment = {**tools.environment, "PYTHONPATH": str(HERE)}
     with (scratch / "official.log").open("w") as log:
         subprocess.run([tools.bin / "tosa_verif_run_tests", "--sut-module", "npu_sut", "--sut-module-args",
-                        f"npu_sut:{Path(npu).resolve()}", "--recursive", "--jobs", jobs, "--test", folder, "--xunit-file", report],
+                        f"npu_sut:{Path(npu).resolve()}", *machine, "--recursive", "--jobs", jobs, "--test", folder, "--xunit-file", report],
                        env=environment, stdout=log, stderr=subprocess.STDOUT, check=False)
     if not report.is_file():
         sys.exit(f"FAILED: Arm's runner writes no report:\n{(scratch / 'official.log').read_text(errors='replace')[-2000:]}")
@@ -68,8 +74,13 @@ def first_passed(document, negative):
 
 
 def main():
-    parser = generate.Parser(usage="%(prog)s NPU [--fewest N] [SELECTION...]", description=__doc__)
+    parser = generate.Parser(usage="%(prog)s NPU [--on device] [--config MACHINE] [--per-folder N] [--fewest N] [SELECTION...]",
+                             description=__doc__)
     parser.add_argument("npu", help="the program")
+    parser.add_argument("--on", choices=["reference", "device"], default="reference", help="what runs the tests")
+    parser.add_argument("--config", metavar="MACHINE", default="edge", help="the machine of --on device")
+    parser.add_argument("--per-folder", type=int, metavar="N", default=PER_FOLDER,
+                        help=f"tests of an operator, or of one of its kernels; 0: all; {PER_FOLDER} by default")
     parser.add_argument("--fewest", type=int, metavar="N",
                         help=f"fail with fewer tests; by default {FEWEST} for the default selection, 1 for another")
     parsed, selection = parse(parser)
@@ -79,14 +90,16 @@ def main():
     tools = generate.Tools()
     with tempfile.TemporaryDirectory(prefix="npu-conformance-") as name:
         scratch, folder = Path(name), Path(name) / "tests"
-        take(tests, folder)
-        document = judge(npu, folder, scratch)[1]
+        on_device = parsed.on == "device"
+        take(tests, folder, parsed.per_folder, is_integer if on_device else lambda test: True)
+        options = ["--on", "device", "--config", parsed.config] if on_device else []
+        document = judge(npu, folder, scratch, *options)[1]
         false = [first_passed(document, negative) for negative in (False, True)]
         for test in false:
             print(f"{test} gets a false descriptor: it has to fail", flush=True)
             falsify(folder / test)
-        ours = {entry["name"]: entry["outcome"] == "passed" for entry in judge(npu, folder, scratch)[1]["results"]}
-        arms = ask_arm(npu, tools, folder, scratch)
+        ours = {entry["name"]: entry["outcome"] == "passed" for entry in judge(npu, folder, scratch, *options)[1]["results"]}
+        arms = ask_arm(npu, [f"npu_sut:{parsed.config}"] if on_device else [], tools, folder, scratch)
     differing = sorted(name for name in ours.keys() | arms.keys() if ours.get(name) != arms.get(name))
     both = sum(ours[name] and arms.get(name, False) for name in ours)
     print(f"{len(ours)} tests, {len(arms)} of them run by Arm's runner: both pass {both}, they differ on {len(differing)}")

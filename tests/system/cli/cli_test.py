@@ -43,6 +43,11 @@ class General(NpuTest):
         mine.write_text("base: edge\n", encoding="utf-8")
         self.assertRegex(self.good("operators", "--config", mine).out, r"(?m)^profile or extension .* server +own$")
 
+    def test_run_and_reference_refuse_networks_above_a_level(self):
+        for command in ("run", "reference"):
+            data = [] if command == "run" else ["--input", self.dir / "running_sum.npy"]
+            self.bad(64, "bad_option", "--level takes 'none' or '8k', not '9k'", command, self.dir / "running_sum.tosa", *data, "--level", "9k")
+
     def test_doctor_names_what_is_missing(self):
         result = run("doctor", env={"PATH": "/nowhere", "NPU_PYTHON_TOOLS": "/nowhere"})
         if result.returncode != 0:  # the project's own environment may be there
