@@ -71,6 +71,7 @@ UnicornIss::UnicornIss(const model::IssConfig& config) : config_(config) {
   check(uc_open(UC_ARCH_RISCV, UC_MODE_RISCV32, &engine_), "uc_open");
   try {
     check(uc_ctl_set_cpu_model(engine_, UC_CPU_RISCV32_SIFIVE_E31), "uc_ctl_set_cpu_model");  // RV32IMAC, no MMU
+    check(uc_ctl_exits_enable(engine_), "uc_ctl_exits_enable");
     map_memories();
     add_hooks();
     check(uc_context_alloc(engine_, &first_state_), "uc_context_alloc");
@@ -122,9 +123,10 @@ void UnicornIss::add_hooks() {
 }
 
 // Unicorn would fault on translating a block that only might get to half an instruction at the end of the code: it has
-// to stop before that.
+// to stop before that. A stop that is never reached costs as much as one that is: it makes Unicorn look for code to
+// translate anew at the end of each run.
 void UnicornIss::mark_code() {
-  until_ = uint64_t{config_.code_base} + config_.code.size();
+  bool half_at_end = false;
   for (size_t i = 0; i < marks_.size(); ++i) {
     uint16_t half = 0;
     std::memcpy(&half, config_.code.data() + 2 * i, 2);
@@ -132,9 +134,11 @@ void UnicornIss::mark_code() {
     if ((half & 0x7f) == kSystemOpcode || half == kCompressedEbreak) marks_[i] |= kSystem;
     if (i + 1 == marks_.size() && instruction_bytes(half) == 4) {
       marks_[i] |= kOutside;
-      until_ -= 2;
+      half_at_end = true;
     }
   }
+  uint64_t end = uint64_t{config_.code_base} + config_.code.size() - 2;
+  check(uc_ctl_set_exits(engine_, &end, half_at_end ? size_t{1} : size_t{0}), "uc_ctl_set_exits");
 }
 
 void UnicornIss::reset(uint32_t pc) {
@@ -207,14 +211,14 @@ IssStop UnicornIss::run(uint64_t instructions) {
 
 void UnicornIss::execute() {
   hooked_ = false;
-  const uc_err error = uc_emu_start(engine_, pc_, until_, 0, 0);
+  const uc_err error = uc_emu_start(engine_, pc_, 0, 0, 0);
   over_breakpoint_ = false;
   if (fault_.pending) {
     if (fault_.destination != 0) write_register(fault_.destination, fault_.kept);
     pc_ = fault_.pc;
   } else if (error != UC_ERR_OK) {
     raise_fault(kIllegalInstruction, 0, pc_, true);
-  } else if (!hooked_) {  // at until_
+  } else if (!hooked_) {  // at half an instruction
     uc_reg_read(engine_, UC_RISCV_REG_PC, &pc_);
   }
 }

@@ -90,7 +90,6 @@ class UnicornIss : public model::Iss {
   uint32_t pc_ = 0;
   uint64_t entered_ = 0;  // instructions begun and not undone by a trap
   uint64_t end_ = 0;      // of the budget
-  uint64_t until_ = 0;    // where the code ends
   bool hooked_ = false;   // the hook stopped Unicorn
   bool requested_ = false, in_bus_ = false, attention_ = false;
   bool at_breakpoint_ = false;  // stopped at one: the next run goes over it
