@@ -8,6 +8,8 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -304,10 +306,23 @@ Preset load_file(const std::filesystem::path& path, Chain chain) {
   return Parser(path.string(), path.parent_path(), std::move(chain)).parse(path.stem().string(), text);
 }
 
-Preset load_machine(const std::string& name_or_path, const std::filesystem::path& folder, const Chain& chain) {
-  if (const EmbeddedPreset* preset = find_embedded(name_or_path)) {
-    return Parser(name_or_path, {}, {}).parse(name_or_path, std::string(preset->text));
+// Parsed once: a program asks for one several times, and YAML takes long.
+Preset load_embedded(const EmbeddedPreset& preset) {
+  static std::mutex mutex;
+  static std::map<std::string_view, Preset> parsed;
+  {
+    const std::lock_guard lock(mutex);
+    const auto known = parsed.find(preset.name);
+    if (known != parsed.end()) return known->second;
   }
+  const std::string name(preset.name);
+  Preset machine = Parser(name, {}, {}).parse(name, std::string(preset.text));
+  const std::lock_guard lock(mutex);
+  return parsed.emplace(preset.name, std::move(machine)).first->second;
+}
+
+Preset load_machine(const std::string& name_or_path, const std::filesystem::path& folder, const Chain& chain) {
+  if (const EmbeddedPreset* preset = find_embedded(name_or_path)) return load_embedded(*preset);
   const std::filesystem::path path = folder / name_or_path;
   std::error_code problem;
   if (!path.has_extension() && (name_or_path.empty() || !std::filesystem::exists(path, problem))) {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include "hw/presets/preset.h"
-
 namespace npu::cli {
 
 const std::vector<std::string>& rtl_presets() {
@@ -18,16 +16,20 @@ const std::vector<std::string>& rtl_presets() {
   return names;
 }
 
-bool has_rtl_sizes(const contract::Capabilities& caps) {
-  const std::vector<std::string>& names = rtl_presets();
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+bool has_rtl_sizes(const presets::Preset& machine) {
+  const contract::Capabilities& caps = machine.caps;
+  const auto same_sizes = [&](const std::string& name) {
     const contract::Capabilities built = presets::load_preset(name).caps;
     return built.mxu_cols == caps.mxu_cols && built.mxu_depth == caps.mxu_depth &&
            built.mxu_dw_taps == caps.mxu_dw_taps && built.mxu_acc_bytes == caps.mxu_acc_bytes &&
            built.mxu_weight_port_bytes == caps.mxu_weight_port_bytes && built.mxu_int16 == caps.mxu_int16 &&
            built.vpu_lanes == caps.vpu_lanes && built.vpu_registers == caps.vpu_registers &&
            built.vpu_table_bytes == caps.vpu_table_bytes;
-  });
+  };
+  // Most machines are one of them: that of the same name first, the others need not be read then.
+  std::vector<std::string> names = rtl_presets();
+  std::stable_partition(names.begin(), names.end(), [&](const std::string& name) { return name == machine.name; });
+  return std::any_of(names.begin(), names.end(), same_sizes);
 }
 
 }  // namespace npu::cli

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "hw/contract/gen/capabilities.h"
+#include "hw/presets/preset.h"
 
 namespace npu::cli {
 
 // Names of presets (NPU_RTL_PRESETS of cmake/rtl_machines.cmake).
 [[nodiscard]] const std::vector<std::string>& rtl_presets();
 
-// Whether one of them has an MXU and a VPU of the same sizes.
-[[nodiscard]] bool has_rtl_sizes(const contract::Capabilities& caps);
+// Whether one of them has an MXU and a VPU of the same sizes as `machine`.
+[[nodiscard]] bool has_rtl_sizes(const presets::Preset& machine);
 
 }  // namespace npu::cli

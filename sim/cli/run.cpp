@@ -60,7 +60,7 @@ report::RunInfo run_info(const RunOptions& options, const workload::Network& net
   }
   info.program_sha256 = report::hash_program(program);
   info.rtl_presets = rtl_presets();
-  info.has_rtl = has_rtl_sizes(preset.caps);
+  info.has_rtl = has_rtl_sizes(preset);
   return info;
 }
 
