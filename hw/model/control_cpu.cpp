@@ -66,7 +66,8 @@ void ControlCpu::approach(bool acts) {
   const sc_time target = time_of(now());
   if (target <= sc_time_stamp()) return;
   const sc_time ahead = target - sc_time_stamp();
-  if (acts || ahead >= kQuantum * period_ || sc_core::sc_time_to_pending_activity() <= ahead) wait(ahead);
+  const bool far = target - std::max(sc_time_stamp(), time_of(quantum_began_)) >= kQuantum * period_;
+  if (acts || far || sc_core::sc_time_to_pending_activity() <= ahead) wait(ahead);
 }
 
 sc_time ControlCpu::local_time() const { return std::max(time_of(now()), sc_time_stamp()); }
@@ -79,7 +80,29 @@ uint64_t ControlCpu::next_due() const {
 }
 
 void ControlCpu::replan() {
-  if (executing_ && next_due() < now() + (slice_end_ - iss_->retired())) iss_->request_stop();
+  if (!executing_) return;
+  if (next_due() < now() + (quantum_end_ - iss_->retired())) {
+    iss_->request_stop();
+  } else {
+    iss_->end_at(slice_end());
+  }
+}
+
+void ControlCpu::enter_quantum() {
+  const uint64_t retired = iss_->retired();
+  if (retired < quantum_end_) return;
+  const uint64_t into = (retired - quantum_end_) % kQuantum;
+  quantum_began_ = now() - into;
+  quantum_end_ = retired - into + kQuantum;
+}
+
+uint64_t ControlCpu::slice_end() const {
+  if (debugger_ != nullptr || most_quanta_ == 1) return quantum_end_;
+  const uint64_t end = now() + (quantum_end_ - iss_->retired()), due = next_due();
+  const uint64_t others = cycle_at(sc_time_stamp() + sc_core::sc_time_to_pending_activity());
+  if (end >= others || end > due) return quantum_end_;
+  const uint64_t more = std::min((others - 1 - end) / kQuantum + 1, (due - end) / kQuantum);
+  return quantum_end_ + kQuantum * std::min(more, most_quanta_ - 1);
 }
 
 uint64_t ControlCpu::busy_cycles() const { return fresh_ ? 0 : now() - wfi_cycles_; }
@@ -169,10 +192,10 @@ void ControlCpu::run_slice() {
   }
   iss_->set_interrupts(lines());
   const bool step = step_;
-  const uint64_t length = step ? 1 : std::min<uint64_t>(kQuantum, next_due() - now());
-  slice_end_ = iss_->retired() + length;
+  quantum_began_ = now();
+  quantum_end_ = iss_->retired() + (step ? 1 : std::min<uint64_t>(kQuantum, next_due() - now()));
   executing_ = true;
-  const IssStop stop = iss_->run(length);
+  const IssStop stop = iss_->run(slice_end() - iss_->retired());
   executing_ = false;
   cycles_ = now();
   counted_ = iss_->retired();

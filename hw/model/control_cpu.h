@@ -4,9 +4,10 @@
 //
 // Time: every instruction takes one cycle of the CPU's clock, an access to registers or to persistent SRAM
 // kBusCycles more, an access to DRAM what DRAM takes, rounded up to CPU cycles. The CPU runs ahead of the simulation
-// by at most kQuantum cycles; before an access outside of its own memories it is brought into step, unless nothing in
-// the simulation could tell the difference. In wfi and in reset it waits for events and costs nothing. The same rule
-// holds in functional mode: the CPU's time always passes.
+// by at most kQuantum cycles, or further where that is allowed and makes no difference (run_ahead()); before an access
+// outside of its own memories it is brought into step, unless nothing in the simulation could tell the difference. In
+// wfi and in reset it waits for events and costs nothing. The same rule holds in functional mode: the CPU's time always
+// passes.
 //
 // Interrupts are looked at before every instruction; lines change when the CPU is in step, so at the latest a quantum
 // after what caused them. Timer and watchdog hit the exact cycle.
@@ -62,7 +63,8 @@ class CpuPeripherals {
 
 class ControlCpu : public sc_core::sc_module, public CpuDebugPort, private IssBus {
  public:
-  static constexpr uint32_t kQuantum = 64;   // CPU cycles
+  static constexpr uint32_t kQuantum = 64;  // CPU cycles
+  static constexpr uint32_t kMostQuanta = 16;
   static constexpr uint32_t kBusCycles = 4;  // of an access to registers or persistent SRAM
 
   // DRAM, at address - kCpuDramBase: b_transport of 1, 2 or 4 bytes; transport_dbg for the debugger.
@@ -76,6 +78,10 @@ class ControlCpu : public sc_core::sc_module, public CpuDebugPort, private IssBu
   void hold();
   void release();
   [[nodiscard]] bool held() const { return held_; }
+
+  // Lets the CPU run ahead by up to kMostQuanta quanta while nothing is due in the simulation. For those who run it
+  // without a limit: at one, in between, they would find the CPU further than it is allowed to be.
+  void run_ahead() { most_quanta_ = kMostQuanta; }
 
   // --- Lines. From any process of the simulation.
   void set_external_interrupt(bool level);
@@ -151,8 +157,13 @@ class ControlCpu : public sc_core::sc_module, public CpuDebugPort, private IssBu
   [[nodiscard]] uint64_t cycle_at(const sc_core::sc_time& moment) const;
   // The first cycle at which timer or watchdog want something, beyond now.
   [[nodiscard]] uint64_t next_due() const;
-  // Ends the slice if its rest would run over what is due next.
+  // Within an access: ends the slice if the rest of its quantum would run over what is due next, or sets its end anew.
   void replan();
+  // The instruction at hand may be in a later quantum than that of the access before.
+  void enter_quantum();
+  // Where a slice ends, in instructions retired: the end of its quantum, or of a later one if nothing is due in the
+  // simulation, nor for the CPU, at the end of those before.
+  [[nodiscard]] uint64_t slice_end() const;
   [[nodiscard]] uint32_t lines() const;
   void lines_changed();
 
@@ -173,7 +184,9 @@ class ControlCpu : public sc_core::sc_module, public CpuDebugPort, private IssBu
   // them, up to instruction `counted_`.
   sc_core::sc_time origin_;
   uint64_t cycles_ = 0, counted_ = 0, wfi_cycles_ = 0;
-  uint64_t slice_end_ = 0;            // in instructions retired
+  uint64_t most_quanta_ = 1;          // in a slice
+  uint64_t quantum_end_ = 0;          // of the quantum at hand, in instructions retired
+  uint64_t quantum_began_ = 0;        // its first cycle
   tlm::tlm_generic_payload payload_;  // of accesses to DRAM
 };
 

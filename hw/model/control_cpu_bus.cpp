@@ -39,6 +39,7 @@ bool ControlCpu::write(uint32_t address, uint32_t bytes, uint32_t value) { retur
 bool ControlCpu::access(uint32_t address, uint32_t bytes, bool write, uint32_t& value) {
   const bool registers = in(address, kCpuRegistersBase, contract::kCpuRegistersBytes);
   const bool acts = registers && peripherals_.acts(address - kCpuRegistersBase, write);
+  enter_quantum();
   approach(acts);
   if (aborted()) {  // the instruction ends without effect
     iss_->request_stop();

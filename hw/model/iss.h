@@ -57,6 +57,9 @@ class Iss {
   [[nodiscard]] virtual IssStop run(uint64_t instructions) = 0;
   // From a bus call: run() returns after the instruction at hand.
   virtual void request_stop() = 0;
+  // From a bus call: run() retires instructions up to so many since reset, the one at hand at least, in place of those
+  // that were asked for.
+  virtual void end_at(uint64_t retired) = 0;
   // Instructions retired since reset; exact also within a bus call (the accessing instruction is not counted yet).
   [[nodiscard]] virtual uint64_t retired() const = 0;
 

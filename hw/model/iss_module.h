@@ -7,7 +7,7 @@
 namespace npu::model {
 
 // Raised when iss.h changes; a module of another version is not loaded.
-inline constexpr uint32_t kIssModuleVersion = 1;
+inline constexpr uint32_t kIssModuleVersion = 2;
 
 extern "C" {
 using IssModuleVersion = uint32_t();             // symbol npu_iss_version

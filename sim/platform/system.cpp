@@ -65,6 +65,7 @@ void System::build_chip(const PlatformOptions& options) {
       make_vpu(options), make_persistent(options));
   chip_->memory.bind(dram_.socket);
   chip_->cpu_memory.bind(dram_.cpu);
+  chip_->cpu().run_ahead();
   chip_->irq.bind(irq_);
   host_.bind(chip_->host);
 }

@@ -28,6 +28,7 @@ class UnicornIss : public model::Iss {
   void reset(uint32_t pc) override;
   [[nodiscard]] model::IssStop run(uint64_t instructions) override;
   void request_stop() override;
+  void end_at(uint64_t retired) override { end_ = retired; }
   [[nodiscard]] uint64_t retired() const override { return entered_ - (in_bus_ ? 1 : 0); }
   [[nodiscard]] uint32_t read_register(uint32_t index) const override;
   void write_register(uint32_t index, uint32_t value) override;

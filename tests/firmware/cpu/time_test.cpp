@@ -57,6 +57,33 @@ TEST(CpuTime, SimulatedTimeIsTheCpusTime) {
   EXPECT_EQ(bench.read64(reg::kCpuBusyLo), bench.cpu().busy_cycles());
 }
 
+// Cycles and instructions of the program `timer` before it waits for good, and when that is.
+void check_timer(bool ahead) {
+  Bench bench;
+  if (ahead) bench.cpu().run_ahead();
+  bench.load("timer");
+  bench.release();
+  bench.run_us(100);
+  EXPECT_TRUE(bench.cpu().waiting());
+  EXPECT_EQ(bench.cpu().busy_cycles(), 1091u);
+  EXPECT_EQ(bench.cpu().retired(), 1035u);
+}
+
+TEST(CpuTime, InStepTakesItsTime) { check_timer(false); }
+TEST(CpuTime, AheadTakesTheSameTime) { check_timer(true); }
+
+TEST(CpuTime, ByAnyNumberOfQuantaAhead) {
+  Bench bench;
+  bench.cpu().run_ahead();
+  bench.load("spin");
+  bench.release();
+  bench.run_us(100);
+  const uint64_t cycles = sc_time(100, sc_core::SC_US).value() / bench.cpu_period().value();
+  EXPECT_GE(bench.cpu().busy_cycles(), cycles);
+  EXPECT_LE(bench.cpu().busy_cycles(), cycles + ControlCpu::kMostQuanta * ControlCpu::kQuantum);
+  EXPECT_EQ(bench.cpu().retired(), bench.cpu().busy_cycles());
+}
+
 TEST(CpuTime, WfiIsNotBusy) {
   Bench bench;
   bench.load("timer");
