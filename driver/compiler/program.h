@@ -33,7 +33,7 @@ struct Variable {
   std::vector<uint8_t> initial;  // machine elements; empty = not initialised
   bool in_dram = false;          // compiled to live in DRAM, where only DMA reaches it; else in persistent SRAM
   bool written = false;          // a command writes it, or another program of the context
-  bool read_first = false;       // read before the operator that declares it: an earlier job must have declared it
+  bool read_first = false;       // read before the operator that declares it, always: an earlier job must declare it
   std::string writer;            // name of the layer that writes it last; empty: none
   // Of one invocation: bytes of it that the commands move, each time that one does.
   uint64_t read_bytes = 0, written_bytes = 0;

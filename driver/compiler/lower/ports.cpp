@@ -57,18 +57,16 @@ bool leaves_unsigned(const Facts& facts, TensorId id) {
   return producer && facts.op(*producer).op == Op::kRescale && facts.op(*producer).attributes.output_unsigned;
 }
 
-// The variables that something reads before the operator that declares them, by number. The program declares all of
-// them before it does anything else, so the order has to be told.
+// The variables that each execution reads before the operator that declares them, by number. The program declares all
+// of them before it does anything else, so the order has to be told. What a branch or a loop reads may not be read at
+// all: then the execution is legal, whatever was run before.
 std::set<uint32_t> read_before_declaration(const Facts& facts) {
   std::set<uint32_t> read, early;
   for (const graph::Operator& op : facts.block().operators) {
-    if (op.op == Op::kVariable) {
-      const uint32_t variable = facts.regions().variable(facts.result(op));
-      if (read.contains(variable)) early.insert(variable);
-    } else {
-      const TouchedVariables touched = facts.regions().touched(facts.block(), op);
-      read.insert(touched.read.begin(), touched.read.end());
-    }
+    if (op.op == Op::kVariableRead) read.insert(facts.regions().variable(facts.tensor(op.inputs[0])));
+    if (op.op != Op::kVariable) continue;
+    const uint32_t variable = facts.regions().variable(facts.result(op));
+    if (read.contains(variable)) early.insert(variable);
   }
   return early;
 }

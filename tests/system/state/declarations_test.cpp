@@ -79,6 +79,54 @@ TEST_P(Declarations, NoInitialValueOfTheGraphThatIsExecutedFirstIsNone) {
             ErrorCode::kVariableUnwritten);
 }
 
+// y = v; VARIABLE v; v = x: v is that of an earlier execution, which another graph declared.
+graph::Graph reads_before_it_declares() {
+  graph::GraphBuilder b;
+  const graph::TensorId v = b.variable("v", graph::DType::kInt8, {kBytes}, std::vector<double>{50});
+  const graph::TensorId x = b.input("x", graph::DType::kInt8, {kBytes});
+  b.output(b.read(v), "y");
+  b.declare(v);
+  b.write(v, x);
+  return b.build();
+}
+
+TEST_P(Declarations, MayStandBehindReads) {
+  SideBySide both(device_);
+  const size_t late = both.load(reads_before_it_declares(), compile_), first = both.load(stores(100), compile_);
+  EXPECT_EQ(code_of([&] { both.run(late, {filled(1)}); }), ErrorCode::kVariableUndeclared);
+  reference::Context state;
+  EXPECT_EQ(code_of([&] { static_cast<void>(reference::run(reads_before_it_declares(), {filled(1)}, state)); }),
+            ErrorCode::kVariableUndeclared);
+  both.step(first, {filled(2)});
+  both.step(late, {filled(3)});
+  EXPECT_EQ(both.outputs(late).at(0).bytes, filled(2).bytes);
+  both.step(late, {filled(4)});
+  both.report("late declarations", 3);
+}
+
+// A branch that reads the variable before the main block declares it, taken in the second invocation only.
+TEST_P(Declarations, MayStandBehindBranchesThatRead) {
+  graph::GraphBuilder b, reads("reads"), other("other");
+  reads.input("x", graph::DType::kInt8, {kBytes});
+  reads.output(reads.read(reads.variable("v", graph::DType::kInt8, {kBytes})));
+  other.output(other.op(graph::Op::kBitwiseNot, {other.input("x", graph::DType::kInt8, {kBytes})}));
+  b.add_region(std::move(reads));
+  b.add_region(std::move(other));
+  const graph::TensorId flag = b.input("flag", graph::DType::kBool, {1});
+  const graph::TensorId x = b.input("x", graph::DType::kInt8, {kBytes});
+  b.output(b.cond_if(flag, {x}, "reads", "other")[0], "y");
+  const graph::TensorId v = b.variable("v", graph::DType::kInt8, {kBytes}, std::vector<double>{50});
+  b.declare(v);
+  b.write(v, x);
+  SideBySide both(device_);
+  const size_t graph = both.load(b.build(), compile_);
+  const auto boolean = [](uint8_t value) { return graph::Value{graph::DType::kBool, {1}, {value}}; };
+  both.step(graph, {boolean(0), filled(2)});
+  both.step(graph, {boolean(1), filled(3)});
+  EXPECT_EQ(both.outputs(graph).at(0).bytes, filled(2).bytes);
+  both.report("declarations behind branches", 2);
+}
+
 TEST(Shapes, OfVariablesMustBeResolved) {
   graph::Graph graph = stores(std::nullopt);
   for (graph::Tensor& tensor : graph.main().tensors) tensor.shape = {-1};

@@ -128,6 +128,21 @@ TEST(Support, RunsADeclarationAfterAReadWhereAnEarlierJobDeclaredIt) {
   }
 }
 
+TEST(Support, RunsADeclarationAfterABranchThatMayReadIt) {
+  GraphBuilder reads("reads"), other("other"), b;
+  const TensorId i = reads.input("i", DType::kInt8, {1});
+  reads.output(reads.op(Op::kBitwiseAnd, {i, reads.read(reads.variable("state", DType::kInt8, {1}))}));
+  other.output(other.op(Op::kBitwiseNot, {other.input("i", DType::kInt8, {1})}));
+  b.add_region(std::move(reads));
+  b.add_region(std::move(other));
+  const TensorId state = b.variable("state", DType::kInt8, {1}, std::vector<double>{1});
+  b.output(b.cond_if(b.input("flag", DType::kBool, {1}), {b.input("x", DType::kInt8, {1})}, "reads", "other")[0]);
+  b.declare(state);
+  const Module module = lower(b.build(), testing::front_machine());
+  ASSERT_THAT(module.variables, SizeIs(1));
+  EXPECT_FALSE(module.variables[0].read_first) << "the branch may not be taken";
+}
+
 TEST(Support, RefusesWhatIsAboveTheLimits) {
   GraphBuilder b;
   b.output(b.max_pool2d(b.input("x", DType::kInt8, {1, 70001, 1, 1}), {70000, 1}, {1, 1}, {0, 0, 0, 0}));
