@@ -6,6 +6,7 @@
 #include <set>
 
 #include "driver/compiler/lower/ewise_program.h"
+#include "driver/compiler/lower/ewise_rules.h"
 #include "driver/compiler/lower/views.h"
 #include "hw/contract/error.h"
 
@@ -161,15 +162,18 @@ class Fuser {
     });
   }
 
-  // Whether one of `ops` reads another one's result by a view that registers cannot give, such as a transposed one.
+  // Whether one of `ops` reads another one's result by a view that registers cannot give, such as a transposed one, or
+  // as an operand that is no stream.
   bool reads_through_memory(const std::vector<size_t>& ops) const {
     const auto made_inside = [&](TensorId id) {
       const auto producer = facts_.producer(id);
       return producer && std::binary_search(ops.begin(), ops.end(), *producer);
     };
     for (size_t op : ops) {
-      for (TensorId id : facts_.op(op).inputs) {
-        if (made_inside(facts_.view_root(id)) && !made_inside(facts_.alias_root(id))) return true;
+      const std::vector<TensorId>& inputs = facts_.op(op).inputs;
+      for (size_t k = 0; k < inputs.size(); ++k) {
+        const bool stream = k < ewise_rule(facts_.op(op).op)->streams && made_inside(facts_.alias_root(inputs[k]));
+        if (made_inside(facts_.view_root(inputs[k])) && !stream) return true;
       }
     }
     return false;

@@ -109,6 +109,15 @@ TEST(Fusion, EqualConstantsTakeNoOperand) {
   compare_with_reference(b.build());
 }
 
+// A table is no stream: it is in memory before the group of the TABLE runs, whatever shape it has.
+TEST(Fusion, ATableComesFromOutsideOfTheGroup) {
+  GraphBuilder b;
+  const TensorId table = b.op(Op::kBitwiseNot, {b.input("t", DType::kInt8, {256})});
+  b.output(b.op(Op::kTable, {b.op(Op::kBitwiseNot, {b.input("x", DType::kInt8, {256})}), table}));
+  EXPECT_THAT(steps_of<EwiseStep>(lowered(b.build())), SizeIs(2));
+  EXPECT_EQ(compare_with_reference(b.build()), 3);
+}
+
 // As softmax: the maximum needs all of x before the subtraction may begin.
 TEST(Fusion, NoGroupReadsWhatDependsOnItself) {
   GraphBuilder b;
