@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -67,11 +68,14 @@ inline constexpr int64_t kMostKernel = UINT16_MAX, kMostStride = UINT16_MAX, kMo
                          kMostPadding = INT16_MAX;
 
 // CONV2D: src [N,H,W,C], weights [OC,KH,KW,IC], dst [N,OH,OW,OC]. DEPTHWISE_CONV2D: weights [KH,KW,C,M]. MATMUL: src
-// [N,1,H,C], weights [N,C,W], dst [N,1,H,W]. Params has one entry an output channel, always.
+// [N,1,H,C], weights [N,C,W], dst [N,1,H,W]. Params has one entry an output channel, always. `block`: the parameter
+// block in memory, a dense view of its bytes, where earlier steps make it at run time; the values in params then do not
+// count.
 struct MxuStep {
   contract::MxuMode mode;
   View src, weights, dst;
   Params params;
+  std::optional<View> block;
   contract::Rescale rescale = contract::Rescale::kNone;
   bool output_unsigned = false;
   int64_t kernel_h = 1, kernel_w = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1;
@@ -95,12 +99,14 @@ struct EwiseStep {
   bool innermost_fixed = false;
 };
 
-// src [N,H,W,C], dst [N,OH,OW,C].
+// src [N,H,W,C], dst [N,OH,OW,C]. `block`: as that of an MxuStep, of a header alone; the zero points here then do not
+// count.
 struct PoolStep {
   contract::PoolMode mode;
   View src, dst;
   int64_t kernel_h = 1, kernel_w = 1, stride_y = 1, stride_x = 1, pad_top = 0, pad_left = 0;
   int32_t input_zp = 0, output_zp = 0;
+  std::optional<View> block;
 };
 
 // src [outer, axis, inner], dst [outer, inner]; inner is dense in both.

@@ -3,7 +3,7 @@
 """Official tests pass on the software reference, and on the simulated NPU those that it runs. SELECTION is what generate.py takes.
 
 There have to be FEWEST tests or more, of every operator, profile and extension, and a wrong golden has to be noticed. The NPU may
-only lack floating point and operands that are no constants.
+only lack floating point.
 """
 
 import json
@@ -83,8 +83,8 @@ def notices_damage(npu, tests, document, profile, scratch):
 
 
 def lacks(entry):
-    """Whether a machine may leave this test out: floating point, or a run-time value where it wants a constant."""
-    return "tosa-pro-int" not in entry["requirements"] or entry["reason"].endswith("[argument_unsupported]")
+    """Whether a machine may leave this test out: floating point."""
+    return "tosa-pro-int" not in entry["requirements"]
 
 
 def device_problems(npu, tests, scratch, machine):

@@ -37,7 +37,7 @@ class Images {
         op_(op),
         how_(op.attributes),
         window_(window_of(facts_, op)),
-        step_(convolution_step(facts_, op, stage, facts_.result(op).shape[kC])) {
+        step_(convolution_step(emitter, op, stage, facts_.result(op).shape[kC])) {
     step_.weights = emitter.read_operand(op, 1);
     step_.dst = emitter.place(stage.result, facts_.result(op).shape, true);
   }
@@ -135,7 +135,7 @@ class Images {
       Dims start(plane.dims.size()), size = plane.dims;
       start[kW] = first;
       size[kW] = end - first;
-      fill_shell(emitter_, plane, start, size, static_cast<uint64_t>(int64_t{step_.params.header.input_zp}));
+      fill_shell(emitter_, plane, start, size, element_value(emitter_, op_.inputs[3]));
       if (first == end) continue;
       emitter_.add_copy(every(from, kW, first * dilation + p - before, end - first, dilation),
                         slice(plane, start, size));

@@ -2,8 +2,8 @@
 #include "driver/compiler/lower/convolution.h"
 
 #include <algorithm>
+#include <functional>
 
-#include "driver/compiler/lower/ewise_program.h"
 #include "driver/compiler/lower/ewise_rules.h"
 
 namespace npu::compiler {
@@ -53,7 +53,6 @@ std::span<const int64_t> window_of(const Facts& facts, const graph::Operator& op
 std::optional<Refusal> check_convolution(const Facts& facts, const graph::Operator& op) {
   if (auto refusal = refuse_types(facts, op)) return refusal;
   if (auto refusal = refuse_mxu_type(facts, op)) return refusal;
-  if (auto refusal = refuse_run_time(facts, op, 2, {"bias", "input_zp", "weight_zp"})) return refusal;
   return refuse_window(op, window_of(facts, op));
 }
 
@@ -75,19 +74,27 @@ OutputStage stage_of(const Facts& facts, const Group& group) {
   return stage;
 }
 
-void fill_stage(const Facts& facts, const OutputStage& stage, const Constant* bias, int64_t channels, MxuStep& step) {
-  step.params.entries.resize(static_cast<size_t>(channels));
-  for (int64_t c = 0; c < channels && bias != nullptr; ++c) {
-    step.params.entries[static_cast<size_t>(c)].bias = bias->at(bias->elements() == 1 ? 0 : c);
+void fill_stage(const Facts& facts, const OutputStage& stage, std::optional<graph::TensorId> bias, int64_t channels,
+                MxuStep& step, BlockParams& params) {
+  std::vector<contract::ParameterEntry>& entries = params.known.entries;
+  entries.resize(static_cast<size_t>(channels));
+  const Constant* known_bias = bias ? facts.constant(*bias) : nullptr;
+  if (bias && known_bias == nullptr) params.bias = RunTimeField{*bias};
+  for (int64_t c = 0; c < channels && known_bias != nullptr; ++c) {
+    entries[static_cast<size_t>(c)].bias = known_bias->at(known_bias->elements() == 1 ? 0 : c);
   }
   if (stage.rescale == nullptr) return;
   step.rescale = rescale_kind(*stage.rescale);
   step.output_unsigned = stage.rescale->attributes.output_unsigned;
-  const Params scale = rescale_params(facts, *stage.rescale);
-  for (size_t c = 0; c < step.params.entries.size(); ++c) {
-    const contract::ParameterEntry& from = scale.entries[scale.entries.size() == 1 ? 0 : c];
-    step.params.entries[c].multiplier = from.multiplier;
-    step.params.entries[c].shift = from.shift;
+  // The zero point of sums is 0 by the operator's conditions.
+  const BlockParams scale = rescale_params(facts, *stage.rescale);
+  params.multiplier = scale.multiplier;
+  params.shift = scale.shift;
+  params.output_zp = scale.output_zp;
+  for (size_t c = 0; c < entries.size(); ++c) {
+    const contract::ParameterEntry& from = scale.known.entries[scale.known.entries.size() == 1 ? 0 : c];
+    entries[c].multiplier = from.multiplier;
+    entries[c].shift = from.shift;
   }
   const auto type = *element_of(facts.tensor(stage.result).type);
   auto [low, high] = element_range(type);
@@ -101,19 +108,22 @@ void fill_stage(const Facts& facts, const OutputStage& stage, const Constant* bi
     low = std::clamp(low, clamp_low, clamp_high);
     high = std::clamp(high, clamp_low, clamp_high);
   }
-  step.params.header.output_zp = scale.header.output_zp;
-  step.params.header.clamp_min = static_cast<int32_t>(low);
-  step.params.header.clamp_max = static_cast<int32_t>(high);
+  params.known.header.output_zp = scale.known.header.output_zp;
+  params.known.header.clamp_min = static_cast<int32_t>(low);
+  params.known.header.clamp_max = static_cast<int32_t>(high);
 }
 
-MxuStep convolution_step(const Facts& facts, const graph::Operator& op, const OutputStage& stage, int64_t channels) {
+MxuStep convolution_step(Emitter& emitter, const graph::Operator& op, const OutputStage& stage, int64_t channels) {
+  const Facts& facts = emitter.facts();
   MxuStep step{};
   step.mode = contract::MxuMode::kConv;
   step.src.type = *element_of(facts.tensor(op.inputs[0]).type);
   step.weights.type = *element_of(facts.tensor(op.inputs[1]).type);
-  step.params.header.input_zp = static_cast<int32_t>(*facts.scalar(op, 3));
-  step.params.header.weight_zp = static_cast<int32_t>(*facts.scalar(op, 4));
-  fill_stage(facts, stage, facts.constant(op.inputs[2]), channels, step);
+  BlockParams params;
+  set_zero_point(facts, op.inputs[3], false, params.known.header.input_zp, params.input_zp);
+  set_zero_point(facts, op.inputs[4], false, params.known.header.weight_zp, params.weight_zp);
+  fill_stage(facts, stage, op.inputs[2], channels, step, params);
+  set_params(emitter, std::move(params), step);
   return step;
 }
 

@@ -2,6 +2,7 @@
 // What operators of the MXU share: their windows, their output stage, and results that no weight reaches.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "driver/compiler/lower/emitter.h"
 #include "driver/compiler/lower/facts.h"
 #include "driver/compiler/lower/families.h"
+#include "driver/compiler/lower/parameters.h"
 
 namespace npu::compiler {
 
@@ -16,7 +18,7 @@ namespace npu::compiler {
 // operators.
 [[nodiscard]] std::span<const int64_t> window_of(const Facts& facts, const graph::Operator& op);
 
-// Types, constants and window of a convolution, whatever it walks.
+// Types and window of a convolution, whatever it walks.
 [[nodiscard]] std::optional<Refusal> check_convolution(const Facts& facts, const graph::Operator& op);
 
 // Whether weights [OC, ...] are rows of output channels, each of them dense.
@@ -30,13 +32,14 @@ struct OutputStage {
 };
 [[nodiscard]] OutputStage stage_of(const Facts& facts, const Group& group);
 
-// Gives the step bias, multiplier and shift of each of `channels`, and the zero points and limits of the output. No
-// bias: null.
-void fill_stage(const Facts& facts, const OutputStage& stage, const Constant* bias, int64_t channels, MxuStep& step);
+// Gives the step its output stage, and the parameters bias, multiplier and shift of each of `channels`, and the zero
+// point and limits of the output.
+void fill_stage(const Facts& facts, const OutputStage& stage, std::optional<graph::TensorId> bias, int64_t channels,
+                MxuStep& step, BlockParams& params);
 
 // The step of a convolution without its views and window: zero points and output stage for `channels` output channels,
-// and the types of source and weights.
-[[nodiscard]] MxuStep convolution_step(const Facts& facts, const graph::Operator& op, const OutputStage& stage,
+// and the types of source and weights. Adds the steps that make its parameter block where that comes at run time.
+[[nodiscard]] MxuStep convolution_step(Emitter& emitter, const graph::Operator& op, const OutputStage& stage,
                                        int64_t channels);
 
 // Adds steps that make `region` [..., OC] of the results of `step`, whose windows there lie in the padding as a whole:

@@ -15,12 +15,11 @@ using contract::ErrorCode;
 using graph::Op;
 
 std::optional<Refusal> check_rescale(const Facts& facts, const graph::Operator& op) {
-  if (auto refusal = refuse_run_time(facts, op, 1, {"multiplier", "shift", "input_zp", "output_zp"})) return refusal;
-  const Constant& shift = *facts.constant(op.inputs[2]);
-  for (int64_t i = 0; i < shift.elements(); ++i) {
-    if (shift.at(i) < 2 || shift.at(i) > 62) {
+  const Constant* shift = facts.constant(op.inputs[2]);
+  for (int64_t i = 0; shift != nullptr && i < shift->elements(); ++i) {
+    if (shift->at(i) < 2 || shift->at(i) > 62) {
       return Refusal{ErrorCode::kArgumentUnsupported,
-                     "its shift of " + std::to_string(shift.at(i)) + " is outside of 2 to 62",
+                     "its shift of " + std::to_string(shift->at(i)) + " is outside of 2 to 62",
                      "export the network with a valid scale"};
     }
   }
@@ -28,7 +27,7 @@ std::optional<Refusal> check_rescale(const Facts& facts, const graph::Operator& 
 }
 
 std::optional<Refusal> check_mul(const Facts& facts, const graph::Operator& op) {
-  if (auto refusal = refuse_run_time(facts, op, 2, {"shift"})) return refusal;
+  if (facts.constant(op.inputs[2]) == nullptr) return std::nullopt;
   const int64_t shift = *facts.scalar(op, 2);
   const bool wide = facts.tensor(op.inputs[0]).type == graph::DType::kInt32;
   if (shift == 0 || (wide && shift > 0 && shift <= 63)) return std::nullopt;
@@ -44,9 +43,7 @@ std::optional<Refusal> check_elementwise(const Facts& facts, const graph::Operat
       return check_rescale(facts, op);
     case Op::kMul:
       return check_mul(facts, op);
-    case Op::kNegate:
-      return refuse_run_time(facts, op, 1, {"input1_zp", "output_zp"});
-    default:  // the others have no operand but their streams, whose types are checked
+    default:  // the others have no values but those whose types are checked
       return std::nullopt;
   }
 }
@@ -84,19 +81,25 @@ class StepMaker {
     step.uops = program.uops;
     step.register_count = program.register_count;
     step.innermost_fixed = program.innermost_fixed;
-    for (const EwiseOperand& operand : program.operands) step.operands.push_back(resolve(operand));
+    for (const EwiseOperand& operand : program.operands) step.operands.push_back(resolve(operand, program.dims));
     merge_dimensions(step);
     return step;
   }
 
  private:
-  EwiseStep::Operand resolve(const EwiseOperand& operand) {
+  EwiseStep::Operand resolve(const EwiseOperand& operand, const Dims& dims) {
     const Facts& facts = emitter_.facts();
     switch (operand.role) {
       case EwiseOperand::Role::kStream:
         return {along(stream(operand.tensor), operand.space), false, false};
+      case EwiseOperand::Role::kScalar: {
+        View element = emitter_.read(operand.tensor);
+        element.dims = dims;
+        element.strides.assign(dims.size(), 0);
+        return {element, false, false};
+      }
       case EwiseOperand::Role::kParams:
-        return {emitter_.constant_blob(bytes_of_params(operand.params)), true, false};
+        return {parameter_block(emitter_, operand.params), true, false};
       case EwiseOperand::Role::kTable: {
         const View table = emitter_.read_dense(operand.tensor);
         View blob = blob_view(table.buffer, product(table.dims) * contract::element_bytes(table.type));

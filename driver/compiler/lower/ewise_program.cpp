@@ -8,6 +8,7 @@
 
 #include "driver/compiler/lower/ewise_rules.h"
 #include "driver/compiler/lower/registers.h"
+#include "driver/compiler/parameter_block.h"
 #include "hw/contract/error.h"
 #include "hw/contract/gen/micro_operations.h"
 #include "hw/timing/vpu_cycles.h"
@@ -97,12 +98,11 @@ class Builder {
     const uint32_t b = in.size() > 1 ? in[1] : 0;
     switch (op.op) {
       case Op::kMul:
-        return emit({rule.code, 0, in[0], b, static_cast<int32_t>(*facts_.scalar(op, 2)), 0});
+        return multiply(op, in[0], b);
       case Op::kClamp:
         return clamp(op, in[0], static_cast<contract::Element>(in_type));
       case Op::kNegate:
-        return emit({rule.code, 0, in[0], static_cast<uint32_t>(out_type), static_cast<int32_t>(*facts_.scalar(op, 1)),
-                     static_cast<int32_t>(*facts_.scalar(op, 2))});
+        return negate(op, in[0], static_cast<contract::Element>(out_type));
       case Op::kLogicalLeftShift:
       case Op::kLogicalRightShift:
         return emit({rule.code, 0, in[0], b, out_type, 0});
@@ -135,6 +135,61 @@ class Builder {
               info.b.role == (two ? contract::UopRole::kSource : contract::UopRole::kUnused) &&
               info.imm0.role == contract::UopRole::kUnused && info.imm1.role == contract::UopRole::kUnused);
     return emit({rule.code, 0, in[0], two ? in[1] : 0, 0, 0});
+  }
+
+  uint32_t multiply(const graph::Operator& op, uint32_t a, uint32_t b) {
+    const std::optional<int64_t> shift = facts_.scalar(op, 2);
+    if (shift) return emit({UopCode::kMul, 0, a, b, static_cast<int32_t>(*shift), 0});
+    // Other types have no shift but 0.
+    if (facts_.tensor(op.inputs[0]).type != graph::DType::kInt32) return emit({UopCode::kMul, 0, a, b, 0, 0});
+    return shifted_product(a, b, scalar(op, 2));
+  }
+
+  // (a * b) >> shift, rounded half up, for a shift that comes at run time. The product is 2^32 * high + low, where high
+  // is rounded, so that low has a sign. What is above 32 bits may go: the result has 32, by the operator's conditions.
+  //
+  // Up to 32 it is (high << 32 - shift) + (low >> shift, rounded), since 2^32 is a multiple of 2^shift. Above, with
+  // s = shift - 32, it is the floor of (high + 2^(s-1) + low / 2^32) / 2^s, whose numerator may be rounded down first:
+  // that is high + (low < 0 ? -1 : 0), shifted by s and rounded. Shift amounts beyond 0 to 63 belong to the half that
+  // is not chosen.
+  uint32_t shifted_product(uint32_t a, uint32_t b, uint32_t shift) {
+    constexpr int32_t kBits = 32;
+    const uint32_t low = emit({UopCode::kMul, 0, a, b, 0, 0}), high = emit({UopCode::kMul, 0, a, b, kBits, 0});
+    const uint32_t bits = constant_value(kBits, shift), sign_bit = constant_value(kBits - 1, shift);
+    const auto wide = static_cast<int32_t>(contract::Element::kI48);
+    const uint32_t left = emit({UopCode::kSub, 0, bits, shift, 0, 0});
+    const uint32_t upper = emit({UopCode::kShl, 0, high, left, wide, 0});
+    const uint32_t lower = emit({UopCode::kShrArith, 0, low, shift, 1, 0});
+    const uint32_t up_to_32 = emit({UopCode::kAdd, 0, upper, lower, 0, 0});
+    const uint32_t borrow = emit({UopCode::kShrArith, 0, low, sign_bit, 0, 0});
+    const uint32_t floor = emit({UopCode::kAdd, 0, high, borrow, 0, 0});
+    const uint32_t right = emit({UopCode::kSub, 0, shift, bits, 0, 0});
+    const uint32_t above_32 = emit({UopCode::kShrArith, 0, floor, right, 1, 0});
+    const uint32_t is_above = emit({UopCode::kGt, 0, shift, bits, 0, 0});
+    return emit({UopCode::kSelect, 0, above_32, up_to_32, static_cast<int32_t>(is_above), 0});
+  }
+
+  uint32_t negate(const graph::Operator& op, uint32_t in, contract::Element type) {
+    const std::optional<int64_t> input_zp = facts_.scalar(op, 1), output_zp = facts_.scalar(op, 2);
+    const auto as_immediates = [&](int64_t input, int64_t output) {
+      return emit({UopCode::kNegate, 0, in, static_cast<uint32_t>(type), static_cast<int32_t>(input),
+                   static_cast<int32_t>(output)});
+    };
+    if (input_zp && output_zp) return as_immediates(*input_zp, *output_zp);
+    // Wider types have no zero points but 0.
+    if (type != contract::Element::kI8) return as_immediates(0, 0);
+    const auto operand = [&](const std::optional<int64_t>& known, size_t index) {
+      return known ? constant_value(*known, in) : scalar(op, index);
+    };
+    const uint32_t value = emit({UopCode::kSub, 0, in, operand(input_zp, 1), 0, 0});
+    const uint32_t negated = emit({UopCode::kSub, 0, operand(output_zp, 2), value, 0, 0});
+    const auto [low, high] = element_range(type);
+    return emit({UopCode::kClamp, 0, negated, 0, static_cast<int32_t>(low), static_cast<int32_t>(high)});
+  }
+
+  // An operand of one element that is known at run time only.
+  uint32_t scalar(const graph::Operator& op, size_t operand) {
+    return emit({UopCode::kLoad, 0, add_operand({EwiseOperand::Role::kScalar, op.inputs[operand], {}, {}}), 0, 0, 0});
   }
 
   uint32_t clamp(const graph::Operator& op, uint32_t in, contract::Element type) {
@@ -172,12 +227,12 @@ class Builder {
     EwiseOperand operand{EwiseOperand::Role::kParams, 0, {}, rescale_params(facts_, op)};
     if (const graph::Operator* clamp = clamp_after(op)) {
       const auto [low, high] = clamp_range(*clamp, static_cast<contract::Element>(out_type));
-      operand.params.header.clamp_min = static_cast<int32_t>(low);
-      operand.params.header.clamp_max = static_cast<int32_t>(high);
+      operand.params.known.header.clamp_min = static_cast<int32_t>(low);
+      operand.params.known.header.clamp_max = static_cast<int32_t>(high);
     }
-    operand.bytes =
-        contract::ParameterHeader::kBytes + operand.params.entries.size() * contract::ParameterEntry::kBytes;
-    const bool per_channel = operand.params.entries.size() > 1;
+    const int64_t entries = std::ssize(operand.params.known.entries);
+    operand.bytes = static_cast<uint64_t>(bytes_of_block(entries));
+    const bool per_channel = entries > 1;
     program_.innermost_fixed = program_.innermost_fixed || per_channel;
     const uint32_t block = add_operand(std::move(operand));
     const contract::RescaleImmediate how = {rescale_kind(op), per_channel, static_cast<contract::Element>(out_type),
@@ -214,22 +269,14 @@ class Builder {
     return dims;
   }
 
-  static bool equal_params(const Params& a, const Params& b) {
-    const auto fields = [](const contract::ParameterHeader& h) {
-      return std::make_tuple(h.input_zp, h.output_zp, h.clamp_min, h.clamp_max);
-    };
-    if (a.entries.size() != b.entries.size() || fields(a.header) != fields(b.header)) return false;
-    return std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(),
-                      [](const auto& x, const auto& y) { return x.multiplier == y.multiplier && x.shift == y.shift; });
-  }
-
   bool same(const EwiseOperand& a, const EwiseOperand& b) const {
     if (a.role != b.role) return false;
     switch (a.role) {
       case EwiseOperand::Role::kStream:
         return facts_.alias_root(a.tensor) == facts_.alias_root(b.tensor) && along_space(a) == along_space(b);
       case EwiseOperand::Role::kParams:
-        return equal_params(a.params, b.params);
+        return same_rescale(a.params, b.params);
+      case EwiseOperand::Role::kScalar:
       case EwiseOperand::Role::kTable:
         return a.tensor == b.tensor;
       case EwiseOperand::Role::kResult:
@@ -260,33 +307,6 @@ bool EwiseProgram::fits_tables(const contract::Capabilities& machine) const {
   uint64_t rows = 0;
   for (const EwiseOperand& operand : operands) rows += timing::table_rows_of(operand.bytes, machine);
   return rows <= timing::table_rows(machine);
-}
-
-contract::Rescale rescale_kind(const graph::Operator& op) {
-  if (!op.attributes.scale32) return contract::Rescale::kSingle16;
-  return op.attributes.rounding_mode == graph::RoundingMode::kDoubleRound ? contract::Rescale::kDouble32
-                                                                          : contract::Rescale::kSingle32;
-}
-
-Params rescale_params(const Facts& facts, const graph::Operator& op) {
-  // A zero point of an unsigned tensor is stored in the bits of the signed type.
-  const auto zero_point = [&](size_t operand, bool is_unsigned) {
-    const int64_t value = *facts.scalar(op, operand);
-    if (!is_unsigned) return static_cast<int32_t>(value);
-    return facts.tensor(op.inputs[operand]).type == graph::DType::kInt8 ? static_cast<uint8_t>(value)
-                                                                        : static_cast<uint16_t>(value);
-  };
-  Params params;
-  params.header.input_zp = zero_point(3, op.attributes.input_unsigned);
-  params.header.output_zp = zero_point(4, op.attributes.output_unsigned);
-  params.header.clamp_min = INT32_MIN;
-  params.header.clamp_max = INT32_MAX;
-  const Constant &multiplier = *facts.constant(op.inputs[1]), &shift = *facts.constant(op.inputs[2]);
-  const int64_t count = op.attributes.per_channel ? multiplier.elements() : 1;
-  for (int64_t i = 0; i < count; ++i) {
-    params.entries.push_back({0, static_cast<int32_t>(multiplier.at(i)), static_cast<int32_t>(shift.at(i))});
-  }
-  return params;
 }
 
 EwiseProgram make_ewise_program(const Facts& facts, std::span<const size_t> ops,

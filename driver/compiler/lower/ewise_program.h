@@ -10,17 +10,18 @@
 
 #include "driver/compiler/ir.h"
 #include "driver/compiler/lower/facts.h"
+#include "driver/compiler/lower/parameters.h"
 #include "driver/compiler/lower/views.h"
 #include "hw/contract/gen/capabilities.h"
 
 namespace npu::compiler {
 
 struct EwiseOperand {
-  enum class Role : uint8_t { kStream, kParams, kTable, kResult };
+  enum class Role : uint8_t { kStream, kScalar, kParams, kTable, kResult };
   Role role = Role::kStream;
-  graph::TensorId tensor = 0;  // all but kParams
+  graph::TensorId tensor = 0;  // all but kParams; kScalar: of one element, for all elements
   graph::Shape space;          // kStream: result shape of the operator that reads it, into which it broadcasts
-  Params params;               // kParams
+  BlockParams params;          // kParams
   uint64_t bytes = 0;          // kParams, kTable: in the VPU's table memory
 };
 
@@ -36,10 +37,6 @@ struct EwiseProgram {
   [[nodiscard]] bool fits_command(const contract::Capabilities& machine) const;
   [[nodiscard]] bool fits_tables(const contract::Capabilities& machine) const;
 };
-
-// How a RESCALE maps to a parameter block; the operator must have passed its family's check.
-[[nodiscard]] Params rescale_params(const Facts& facts, const graph::Operator& op);
-[[nodiscard]] contract::Rescale rescale_kind(const graph::Operator& op);
 
 // `ops` are element-wise operators in operator order whose results have the same dimensions but for those of 1.
 // `stored` tells which results must reach memory.

@@ -5,18 +5,6 @@
 
 namespace npu::compiler {
 
-std::vector<uint8_t> bytes_of_params(const Params& params) {
-  std::vector<uint8_t> bytes(contract::ParameterHeader::kBytes +
-                             params.entries.size() * contract::ParameterEntry::kBytes);
-  params.header.store(bytes.data());
-  uint8_t* out = bytes.data() + contract::ParameterHeader::kBytes;
-  for (const contract::ParameterEntry& entry : params.entries) {
-    entry.store(out);
-    out += contract::ParameterEntry::kBytes;
-  }
-  return bytes;
-}
-
 void merge_dimensions(EwiseStep& step) {
   std::vector<std::vector<int64_t>*> strides;
   for (EwiseStep::Operand& operand : step.operands) {

@@ -57,7 +57,7 @@ class Facts {
   // The tensor in memory that a chain of views (RESHAPE, IDENTITY, SLICE, TRANSPOSE, REVERSE) starts from.
   [[nodiscard]] graph::TensorId view_root(graph::TensorId id) const { return view_roots_[id]; }
 
-  // The value of an operand that must be a constant of one element; nullopt when it is none or absent.
+  // The value of an operand that is a constant of one element; nullopt when it is none or absent.
   [[nodiscard]] std::optional<int64_t> scalar(const graph::Operator& op, size_t operand) const;
   // The index-th shape operand; nullopt when it is not constant.
   [[nodiscard]] std::optional<std::vector<int64_t>> shape_operand(const graph::Operator& op, size_t index) const;

@@ -166,18 +166,6 @@ std::optional<Refusal> refuse_mxu_type(const Facts& facts, const graph::Operator
                  "quantise the activations to int8, or take a machine with mxu_int16: 1"};
 }
 
-std::optional<Refusal> refuse_run_time(const Facts& facts, const graph::Operator& op, size_t first,
-                                       std::initializer_list<std::string_view> names) {
-  size_t index = first;
-  for (std::string_view name : names) {
-    if (facts.constant(op.inputs.at(index++)) == nullptr) {
-      return Refusal{ErrorCode::kArgumentUnsupported, "its " + std::string(name) + " must be a constant",
-                     "export the network without EXT-DYNAMIC, or run it with `npu reference`"};
-    }
-  }
-  return std::nullopt;
-}
-
 std::optional<Refusal> refuse_run_time_shapes(const Facts& facts, const graph::Operator& op) {
   for (graph::TensorId id : op.inputs) {
     if (facts.tensor(id).type == DType::kShape && facts.constant(id) == nullptr) {

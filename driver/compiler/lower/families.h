@@ -96,9 +96,6 @@ extern const Family kCondIfFamily, kWhileLoopFamily;                      // con
 [[nodiscard]] std::optional<Refusal> refuse_types(const Facts& facts, const graph::Operator& op);
 // The MXU of the machine must compute with the type of the first operand.
 [[nodiscard]] std::optional<Refusal> refuse_mxu_type(const Facts& facts, const graph::Operator& op);
-// Operands from `first` on must be compile-time constants; `names` are theirs.
-[[nodiscard]] std::optional<Refusal> refuse_run_time(const Facts& facts, const graph::Operator& op, size_t first,
-                                                     std::initializer_list<std::string_view> names);
 // Shape operands must be compile-time constants.
 [[nodiscard]] std::optional<Refusal> refuse_run_time_shapes(const Facts& facts, const graph::Operator& op);
 [[nodiscard]] std::optional<Refusal> refuse_above(std::string_view what, int64_t value, int64_t limit);

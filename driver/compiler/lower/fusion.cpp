@@ -267,7 +267,7 @@ std::vector<size_t> mxu_followers(const Facts& facts, size_t op) {
     const graph::Operator& next = facts.op(*reader);
     if (next.op == Op::kReshape || next.op == Op::kIdentity) continue;
     if (next.op == Op::kRescale && followers.empty()) {
-      const int64_t entries = facts.constant(next.inputs[1])->elements();
+      const int64_t entries = facts.tensor(next.inputs[1]).shape[0];
       const graph::Shape& shape = facts.tensor(next.inputs[0]).shape;
       const bool same_channels = !shape.empty() && shape.back() == channels;
       if (!output_stage_takes(facts, next) || (next.attributes.per_channel && entries > 1 && !same_channels)) break;

@@ -5,6 +5,7 @@
 
 #include "driver/compiler/lower/emitter.h"
 #include "driver/compiler/lower/families.h"
+#include "driver/compiler/lower/operands.h"
 
 namespace npu::compiler {
 namespace {
@@ -12,13 +13,6 @@ namespace {
 std::optional<Refusal> check_layout(const Facts& facts, const graph::Operator& op) {
   if (auto refusal = refuse_types(facts, op)) return refusal;
   return refuse_run_time_shapes(facts, op);
-}
-
-std::optional<Refusal> check_pad(const Facts& facts, const graph::Operator& op) {
-  if (auto refusal = check_layout(facts, op)) return refusal;
-  // The operand that is neither the tensor nor the padding.
-  const size_t value = facts.tensor(op.inputs.at(1)).type == graph::DType::kShape ? 2 : 1;
-  return refuse_run_time(facts, op, value, {"pad_const"});
 }
 
 void emit_concat(Emitter& emitter, const Group& group) {
@@ -41,9 +35,8 @@ void emit_pad(Emitter& emitter, const Group& group) {
   const Facts& facts = emitter.facts();
   const graph::Operator& op = facts.op(group.ops[0]);
   const View whole = emitter.place(op.outputs[0]);
-  const size_t value = facts.tensor(op.inputs.at(1)).type == graph::DType::kShape ? 2 : 1;
-  fill_shell(emitter, whole, pad_start(facts, op), facts.tensor(op.inputs[0]).shape,
-             static_cast<uint64_t>(*facts.scalar(op, value)));
+  const graph::TensorId pad_const = data_operand_id(facts.block(), op, 1).value();
+  fill_shell(emitter, whole, pad_start(facts, op), facts.tensor(op.inputs[0]).shape, element_value(emitter, pad_const));
   const View from = emitter.read(op.inputs[0]), interior = pad_interior(facts, op, whole);
   if (!same_place(from, interior)) emitter.add_copy(from, interior);
 }
@@ -81,16 +74,28 @@ View pad_interior(const Facts& facts, const graph::Operator& op, const View& who
   return slice(whole, pad_start(facts, op), facts.tensor(op.inputs[0]).shape);
 }
 
-void fill_shell(Emitter& emitter, const View& whole, const Dims& start, const Dims& size, uint64_t value) {
+ElementValue element_value(Emitter& emitter, graph::TensorId id) {
+  if (const Constant* constant = emitter.facts().constant(id)) return static_cast<uint64_t>(constant->at(0));
+  return emitter.read(id);
+}
+
+void fill_shell(Emitter& emitter, const View& whole, const Dims& start, const Dims& size, const ElementValue& element) {
+  const auto fill = [&](View box) {
+    if (const auto* known = std::get_if<uint64_t>(&element)) return emitter.add_fill(std::move(box), *known);
+    View repeated = std::get<View>(element);
+    repeated.dims = box.dims;
+    repeated.strides.assign(box.dims.size(), 0);
+    emitter.add_copy(std::move(repeated), std::move(box));
+  };
   Dims box_start(whole.dims.size()), box_size = whole.dims;
   for (size_t d = 0; d < whole.dims.size(); ++d) {
     const int64_t after = start[d] + size[d];
     box_start[d] = 0;
     box_size[d] = start[d];
-    if (box_size[d] > 0) emitter.add_fill(slice(whole, box_start, box_size), value);
+    if (box_size[d] > 0) fill(slice(whole, box_start, box_size));
     box_start[d] = after;
     box_size[d] = whole.dims[d] - after;
-    if (box_size[d] > 0) emitter.add_fill(slice(whole, box_start, box_size), value);
+    if (box_size[d] > 0) fill(slice(whole, box_start, box_size));
     box_start[d] = start[d];
     box_size[d] = size[d];
   }
@@ -98,7 +103,7 @@ void fill_shell(Emitter& emitter, const View& whole, const Dims& start, const Di
 
 const Family kViewFamily = {Kind::kView, std::nullopt, check_layout, nullptr, nullptr};
 const Family kConcatFamily = {Kind::kStep, contract::Engine::kDma, check_layout, nullptr, emit_concat};
-const Family kPadFamily = {Kind::kStep, contract::Engine::kDma, check_pad, nullptr, emit_pad};
+const Family kPadFamily = {Kind::kStep, contract::Engine::kDma, check_layout, nullptr, emit_pad};
 const Family kTileFamily = {Kind::kStep, contract::Engine::kDma, check_layout, nullptr, emit_tile};
 
 }  // namespace npu::compiler

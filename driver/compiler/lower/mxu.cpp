@@ -27,8 +27,7 @@ MxuMode mode_of_convolution(Op op) {
 
 std::optional<Refusal> check_matmul(const Facts& facts, const graph::Operator& op) {
   if (auto refusal = refuse_types(facts, op)) return refusal;
-  if (auto refusal = refuse_mxu_type(facts, op)) return refusal;
-  return refuse_run_time(facts, op, 2, {"A_zp", "B_zp"});
+  return refuse_mxu_type(facts, op);
 }
 
 // Weights are rows of output channels (conv) or taps (depthwise), each of them dense.
@@ -54,7 +53,7 @@ void emit_conv(Emitter& emitter, const Group& group) {
   const graph::Attributes& how = op.attributes;
   const OutputStage stage = stage_of(facts, group);
   Dims out = facts.result(op).shape;
-  MxuStep step = convolution_step(facts, op, stage, out[3]);
+  MxuStep step = convolution_step(emitter, op, stage, out[3]);
   step.mode = mode_of_convolution(op.op);
   const bool depthwise = step.mode == MxuMode::kDepthwise;  // else it is kConv
   step.src = emitter.read_operand(op, 0);
@@ -109,9 +108,11 @@ void emit_matmul(Emitter& emitter, const Group& group) {
   step.src = *reshape(a, {a.dims[0], 1, a.dims[1], a.dims[2]});
   step.weights = emitter.read_operand(op, 1);
   step.dst = emitter.place(stage.result, {out[0], 1, out[1], out[2]}, true);
-  step.params.header.input_zp = static_cast<int32_t>(*facts.scalar(op, 2));
-  step.params.header.weight_zp = static_cast<int32_t>(*facts.scalar(op, 3));
-  fill_stage(facts, stage, nullptr, out[2], step);
+  BlockParams params;
+  set_zero_point(facts, op.inputs[2], false, params.known.header.input_zp, params.input_zp);
+  set_zero_point(facts, op.inputs[3], false, params.known.header.weight_zp, params.weight_zp);
+  fill_stage(facts, stage, std::nullopt, out[2], step, params);
+  set_params(emitter, std::move(params), step);
   emitter.layer().macs = graph::macs(facts.block(), op);
   if (inner_dense(step.weights)) {
     emitter.add(std::move(step));

@@ -2,6 +2,7 @@
 // MAX_POOL2D and AVG_POOL2D.
 #include "driver/compiler/lower/emitter.h"
 #include "driver/compiler/lower/families.h"
+#include "driver/compiler/lower/parameters.h"
 #include "hw/contract/error.h"
 
 namespace npu::compiler {
@@ -21,21 +22,21 @@ PoolMode mode_of(Op op) {
   }
 }
 
-std::optional<Refusal> refuse_zero_points(const Facts& facts, const graph::Operator& op) {
-  switch (mode_of(op.op)) {
-    case PoolMode::kMax:
-      return std::nullopt;
-    case PoolMode::kAvg:
-      return refuse_run_time(facts, op, 1, {"input_zp", "output_zp"});
-  }
-  return std::nullopt;
-}
-
 std::optional<Refusal> check_pool(const Facts& facts, const graph::Operator& op) {
   if (auto refusal = refuse_types(facts, op)) return refusal;
-  if (auto refusal = refuse_zero_points(facts, op)) return refusal;
   const std::vector<int64_t> kernel(op.attributes.kernel.begin(), op.attributes.kernel.end());
   return refuse_window(op, kernel);
+}
+
+void set_zero_points(Emitter& emitter, const graph::Operator& op, PoolStep& step) {
+  const Facts& facts = emitter.facts();
+  BlockParams params;
+  set_zero_point(facts, op.inputs[1], false, step.input_zp, params.input_zp);
+  set_zero_point(facts, op.inputs[2], false, step.output_zp, params.output_zp);
+  if (!params.at_run_time()) return;
+  params.known.header.input_zp = step.input_zp;
+  params.known.header.output_zp = step.output_zp;
+  step.block = parameter_block(emitter, params);
 }
 
 bool accepts_pool(const graph::Operator&, size_t, const View& view) { return inner_dense(view); }
@@ -57,8 +58,7 @@ void emit_pool(Emitter& emitter, const Group& group) {
     case PoolMode::kMax:
       break;
     case PoolMode::kAvg:
-      step.input_zp = static_cast<int32_t>(*emitter.facts().scalar(op, 1));
-      step.output_zp = static_cast<int32_t>(*emitter.facts().scalar(op, 2));
+      set_zero_points(emitter, op, step);
       break;
   }
   emitter.add(std::move(step));

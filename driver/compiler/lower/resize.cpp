@@ -2,6 +2,7 @@
 // RESIZE: blends of strided views on the VPU, in one pass or in one pass a direction, and in stripes where the images
 // are too large for the scratchpad: of some of the images, or of rows of one.
 #include <algorithm>
+#include <map>
 
 #include "driver/compiler/lower/emitter.h"
 #include "driver/compiler/lower/ewise_step.h"
@@ -180,7 +181,7 @@ class ResizeEmitter {
           step.operands.push_back({results(to, step.dims, y, x), false, true});
           break;
         case ResizeOperand::Role::kTail:
-          step.operands.push_back({emitter_.constant_blob(bytes_of_params(pass.tail->operands[o.tail].params)), true});
+          step.operands.push_back({tail_block(pass.tail->operands[o.tail], o.tail), true});
           break;
       }
     }
@@ -227,6 +228,13 @@ class ResizeEmitter {
     return view;
   }
 
+  // A block that is made at run time is made once for all steps.
+  View tail_block(const EwiseOperand& operand, uint32_t index) {
+    const auto known = tail_blocks_.find(index);
+    return known != tail_blocks_.end() ? known->second
+                                       : tail_blocks_[index] = parameter_block(emitter_, operand.params);
+  }
+
   View new_image(Element type, const Dims& dims) { return emitter_.intermediate(facts_.result(op_).name, type, dims); }
 
   static constexpr int64_t kMostSteps = 8192;
@@ -244,6 +252,7 @@ class ResizeEmitter {
     ResizePlan plan;
   };
   std::optional<Planned> planned_;  // the stripe before
+  std::map<uint32_t, View> tail_blocks_;  // by operand of the tail
 };
 
 void emit_resize(Emitter& emitter, const Group& group) {

@@ -2,6 +2,7 @@
 // TRANSPOSE_CONV2D: each phase of its results (phases.h) is a CONV2D of stride 1 that writes every stride-th row, and
 // every stride-th column or group of neighbouring columns. Neighbours are then channels of one pixel.
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "driver/compiler/lower/convolution.h"
@@ -46,7 +47,7 @@ class Phases {
       : emitter_(emitter),
         facts_(emitter.facts()),
         op_(op),
-        step_(convolution_step(facts_, op, stage, facts_.result(op).shape[3])) {
+        step_(convolution_step(emitter, op, stage, facts_.result(op).shape[3])) {
     step_.src = emitter.read_operand(op, 0);
     step_.dst = emitter.place(stage.result, facts_.result(op).shape, true);
     step_.stride_y = step_.stride_x = step_.dilation_y = step_.dilation_x = 1;
@@ -91,10 +92,7 @@ class Phases {
     step.kernel_w = x.taps;
     step.pad_top = y.padding;
     step.pad_left = x.padding;
-    const std::vector<contract::ParameterEntry> channels = step.params.entries;
-    for (int64_t j = 1; j < y.width * x.width; ++j) {
-      step.params.entries.insert(step.params.entries.end(), channels.begin(), channels.end());
-    }
+    repeat_params(y.width * x.width, step);
     const Dims& r = region.dims;
     const Dims image = {r[0], y.count, x.count, y.width * x.width * r[5]};
     if (y.width == 1) {
@@ -105,6 +103,17 @@ class Phases {
     step.dst = *reshape(made, image);
     emitter_.add(std::move(step));
     emitter_.add_copy(permute(made, std::vector<int32_t>{0, 1, 3, 2, 4, 5}), region);
+  }
+
+  // For so many neighbours.
+  void repeat_params(int64_t times, MxuStep& step) {
+    const std::vector<contract::ParameterEntry> channels = step.params.entries;
+    for (int64_t j = 1; j < times; ++j) {
+      step.params.entries.insert(step.params.entries.end(), channels.begin(), channels.end());
+    }
+    if (!step.block || times == 1) return;
+    const auto known = blocks_.find(times);
+    step.block = known != blocks_.end() ? known->second : blocks_[times] = repeated_block(emitter_, *step.block, times);
   }
 
   // [neighbours of y, of x, OC; taps, taps, IC], the first three as one. What the operand's ends have of a group of
@@ -160,6 +169,7 @@ class Phases {
   const graph::Operator& op_;
   MxuStep step_;  // what all phases share
   std::vector<Known> weights_;
+  std::map<int64_t, View> blocks_;  // that are made at run time, by how often they have each channel
 };
 
 void emit_transpose_conv(Emitter& emitter, const Group& group) {

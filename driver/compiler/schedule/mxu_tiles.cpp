@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles of CONV2D, DEPTHWISE_CONV2D and MATMUL: axes are batch, output rows, output columns, and channels (output
 // channels; input channels in depthwise mode). The batch comes behind the columns where memory has it there. The
-// reduction is never cut.
+// reduction is never cut. Where the parameter block comes at run time, neither are output channels: the block of a part
+// of them lies nowhere (split_mxu.cpp makes steps of fewer channels before).
 #include <algorithm>
 #include <array>
 #include <optional>
 
+#include "driver/compiler/parameter_block.h"
 #include "driver/compiler/schedule/image.h"
 #include "driver/compiler/schedule/image_operand.h"
 #include "driver/compiler/schedule/tiled_step.h"
@@ -68,6 +70,10 @@ class MxuTiles : public TiledStep {
     for (const AxisIndex axis : {kN, kY, kX}) axes_[at(axis)] = {dst_.dims[axis], 1, 0};
     axes_[at(kC)] = {depthwise ? src_.dims[3] : dst_.dims[3],
                      depthwise ? std::max<int64_t>(1, columns / step.multiplier) : columns, 1};
+    if (step.block) {
+      axes_[at(kC)].granule = axes_[at(kC)].extent;
+      axes_[at(kC)].divisible = false;
+    }
     const View& w = step.weights;
     const uint32_t pixels = 1u << at(kN) | 1u << at(kY) | 1u << at(kX), channels = 1u << at(kC);
     const int64_t weight_unit = element_size(w);
@@ -89,7 +95,7 @@ class MxuTiles : public TiledStep {
     operands_ = {
         {&src_operand_->view(), false, contiguous_channels(src_), false, depthwise ? pixels | channels : pixels},
         {&w, false, weights_walkable, false, weights_axes},
-        {nullptr, false, true, false, channels},
+        {step.block ? &*step.block : nullptr, false, true, false, step.block ? 0 : channels},
         {&dst_operand_->view(), true, contiguous_channels(dst_), false, pixels | channels}};
   }
 
@@ -103,7 +109,7 @@ class MxuTiles : public TiledStep {
         box = weights_box(tile);
         break;
       case kParams:
-        NPU_CHECK(false);  // it has no view
+        box = whole(step_.block.value());  // else it has no view
         break;
       case kResult:
         box = dst_operand_->box(tile[at(kN)], tile[at(kY)], tile[at(kX)], outputs(tile[at(kC)]));
@@ -112,7 +118,7 @@ class MxuTiles : public TiledStep {
   }
 
   int64_t bytes(size_t index, const Tile& tile) const override {
-    if (index == kParams) return parameter_bytes(outputs(tile[at(kC)]).count);
+    if (index == kParams) return bytes_of_block(outputs(tile[at(kC)]).count);
     return TiledStep::bytes(index, tile);
   }
 
@@ -125,7 +131,7 @@ class MxuTiles : public TiledStep {
       case kWeights:
         return weights_bytes(size);
       case kParams:
-        return parameter_bytes(channels);
+        return bytes_of_block(channels);
       case kResult:
         return dst_operand_->bytes(size[at(kN)], size[at(kY)], size[at(kX)], channels);
     }
@@ -253,9 +259,6 @@ class MxuTiles : public TiledStep {
         return false;
     }
     return false;
-  }
-  static int64_t parameter_bytes(int64_t channels) {
-    return contract::ParameterHeader::kBytes + channels * contract::ParameterEntry::kBytes;
   }
   // Output channels of a range of the channel axis.
   [[nodiscard]] Range outputs(Range channels) const {

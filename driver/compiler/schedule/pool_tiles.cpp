@@ -35,7 +35,7 @@ class PoolTiles : public TiledStep {
     axes_ = {{dst.dims[0], 1, 0}, {dst.dims[1], 1, 0}, {dst.dims[2], 1, 0}, {dst.dims[3], 1, 1}};
     operands_ = {{&src, false, contiguous_channels(src), false, 0xf},
                  {&dst, true, contiguous_channels(dst), false, 0xf}};
-    if (has_zero_points(step.mode)) operands_.push_back({});
+    if (has_zero_points(step.mode)) operands_.push_back({step.block ? &*step.block : nullptr});
   }
 
   void box_of(size_t index, const Tile& tile, Box& box) const override {
@@ -47,7 +47,7 @@ class PoolTiles : public TiledStep {
         box = tile;
         break;
       case kParams:
-        NPU_CHECK(false);  // it has no view
+        box = whole(step_.block.value());  // else it has no view
         break;
     }
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "driver/compiler/schedule/parameter_parts.h"
 #include "driver/compiler/schedule/plan.h"
 #include "driver/compiler/schedule/step_parts.h"
 #include "hw/contract/error.h"
@@ -134,10 +135,26 @@ bool is_per_channel(const contract::Uop& uop) {
 
 }  // namespace
 
-std::span<const uint8_t> StepParts::data(const View& constant) const {
-  const Buffer& buffer = module_.buffers[constant.buffer];
-  NPU_CHECK(buffer.kind == BufferKind::kConstant);
-  return std::span(buffer.data).subspan(static_cast<size_t>(constant.offset));
+std::optional<std::span<const uint8_t>> StepParts::data(const View& view) const {
+  const Buffer& buffer = module_.buffers[view.buffer];
+  if (buffer.kind != BufferKind::kConstant) return std::nullopt;
+  return std::span(buffer.data).subspan(static_cast<size_t>(view.offset));
+}
+
+void StepParts::copy(const View& src, const View& dst) {
+  NPU_CHECK(src.dims == dst.dims && src.type == dst.type);
+  CopyStep step;
+  step.src = src;
+  step.dst = dst;
+  add(std::move(step));
+}
+
+void StepParts::fill(const View& dst, uint64_t value) {
+  CopyStep step;
+  step.src = step.dst = dst;
+  step.fill = true;
+  step.fill_value = value;
+  add(std::move(step));
 }
 
 BufferId StepParts::add_buffer(Buffer&& buffer) {
@@ -231,15 +248,7 @@ bool split_ewise(const EwiseStep& step, StepParts& parts) {
       if (!o.blob) {
         o.view = StepParts::part(o.view, o.view.dims.size() - 1, range);
       } else if (per_channel[i]) {
-        const std::span<const uint8_t> all = parts.data(o.view);
-        const auto header = all.first(contract::ParameterHeader::kBytes);
-        const auto entries =
-            all.subspan(static_cast<size_t>(contract::ParameterHeader::kBytes + at * contract::ParameterEntry::kBytes),
-                        static_cast<size_t>(range.count * contract::ParameterEntry::kBytes));
-        std::vector<uint8_t> bytes(header.begin(), header.end());
-        bytes.insert(bytes.end(), entries.begin(), entries.end());
-        const auto size = static_cast<int64_t>(bytes.size());
-        o.view = parts.constant(std::move(bytes), {size}, o.view.type);
+        o.view = part_of_block(o.view, range, parts);
       }
     }
     parts.add(std::move(piece));

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "driver/compiler/parameter_block.h"
+#include "driver/compiler/schedule/parameter_parts.h"
 #include "driver/compiler/schedule/plan.h"
 #include "driver/compiler/schedule/step_parts.h"
 #include "hw/contract/gen/micro_operations.h"
@@ -76,13 +78,12 @@ void divide(int64_t count, const PoolStep& pool, EwiseStep& step, StepParts& par
   contract::ParameterEntry entry;
   entry.multiplier = static_cast<int32_t>((((uint64_t{1} << 30) + 1) << log) / static_cast<uint64_t>(count));
   entry.shift = 30 + log;
-  std::vector<uint8_t> bytes(contract::ParameterHeader::kBytes + contract::ParameterEntry::kBytes);
-  header.store(bytes.data());
-  entry.store(bytes.data() + contract::ParameterHeader::kBytes);
-  const auto size = static_cast<int64_t>(bytes.size());
+  const Params params{header, {entry}};
+  const View block = pool.block ? block_with(params, &contract::ParameterHeader::output_zp, *pool.block, parts)
+                                : parts.constant(bytes_of_params(params), {bytes_of_block(1)}, Element::kI8);
   const contract::RescaleImmediate how = {contract::Rescale::kSingle32, false, pool.dst.type, false};
   step.uops.push_back({UopCode::kRescale, 0, 0, static_cast<uint32_t>(step.operands.size()), how.pack(), 0});
-  step.operands.push_back({parts.constant(std::move(bytes), {size}, Element::kI8), true, false});
+  step.operands.push_back({block, true, false});
 }
 
 View region(const View& view, const Run& rows, const Run& columns) {
@@ -104,6 +105,9 @@ bool split_average(const PoolStep& step, StepParts& parts) {
   sums.dst = step.dst;
   sums.params.header.input_zp = step.input_zp;
   sums.params.entries.resize(static_cast<size_t>(channels));
+  if (step.block) {
+    sums.block = block_with(sums.params, &contract::ParameterHeader::input_zp, *step.block, parts);
+  }
   sums.kernel_h = step.kernel_h;
   sums.kernel_w = step.kernel_w;
   sums.stride_y = step.stride_y;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -25,7 +26,8 @@ class StepParts {
 
   [[nodiscard]] const contract::Capabilities& capabilities() const { return capabilities_; }
   [[nodiscard]] int64_t scratchpad() const { return capabilities_.spm_bytes; }
-  [[nodiscard]] std::span<const uint8_t> data(const View& constant) const;
+  // What a constant holds from the view's first element on; nullopt for other buffers.
+  [[nodiscard]] std::optional<std::span<const uint8_t>> data(const View& view) const;
 
   // A dense intermediate result.
   [[nodiscard]] View intermediate(std::vector<int64_t> dims, contract::Element type);
@@ -42,6 +44,9 @@ class StepParts {
     step.layer = layer_;
     step.work.template emplace<std::decay_t<Work>>(std::forward<Work>(work));
   }
+  // DMA: a copy between views of equal dims, and one element for all of a view.
+  void copy(const View& src, const View& dst);
+  void fill(const View& dst, uint64_t value);
   void keep(Step&& step) { steps_.push_back(std::move(step)); }
   [[nodiscard]] std::vector<Step>& steps() { return steps_; }
 

@@ -20,12 +20,14 @@ std::vector<StepView<V>> collect(AnyStep& step) {
   std::vector<StepView<V>> out;
   std::visit(Overloaded{[&](Of<MxuStep, AnyStep>& mxu) {
                           out = {{&mxu.src, false}, {&mxu.weights, false}, {&mxu.dst, true}};
+                          if (mxu.block) out.push_back({&*mxu.block, false});
                         },
                         [&](Of<EwiseStep, AnyStep>& ewise) {
                           for (auto& o : ewise.operands) out.push_back({&o.view, o.result});
                         },
                         [&](Of<PoolStep, AnyStep>& pool) {
                           out = {{&pool.src, false}, {&pool.dst, true}};
+                          if (pool.block) out.push_back({&*pool.block, false});
                         },
                         [&](Of<ReduceStep, AnyStep>& reduce) {
                           out = {{&reduce.src, false}, {&reduce.dst, true}};

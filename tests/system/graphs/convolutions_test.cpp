@@ -8,6 +8,7 @@
 
 #include "driver/graph/builder.h"
 #include "driver/graph/validate.h"
+#include "sim/generator/run_time_operands.h"
 #include "tests/system/graphs/graph_bench.h"
 
 namespace npu::test {
@@ -31,10 +32,13 @@ class Convolutions : public testing::TestWithParam<const char*> {
 
   using Make = std::function<TensorId(GraphBuilder&, TensorId x, TensorId weights, TensorId bias)>;
 
-  // A convolution with constant weights, and one that gets them when it runs; a RESCALE is behind the first one.
+  // A convolution with constant weights and a RESCALE behind it; one that gets weights when it runs; and one that gets
+  // bias and zero points, too, and all values of its RESCALE.
   void expect_equal(DType type, const Shape& x, const Shape& weights, const Make& make) {
     const bool narrow = type == DType::kInt8;
-    for (const bool run_time : {false, true}) {
+    enum class AtRunTime : uint8_t { kNothing, kWeights, kAll };
+    for (const AtRunTime what : {AtRunTime::kNothing, AtRunTime::kWeights, AtRunTime::kAll}) {
+      const bool run_time = what != AtRunTime::kNothing, all = what == AtRunTime::kAll;
       GraphBuilder b;
       const TensorId in = b.input("x", type, x);
       std::vector<double> values;
@@ -42,9 +46,11 @@ class Convolutions : public testing::TestWithParam<const char*> {
       const TensorId w = run_time ? b.input("w", DType::kInt8, weights) : b.constant(DType::kInt8, weights, values);
       const TensorId bias = b.constant(narrow ? DType::kInt32 : DType::kInt48, {1}, {-77.});
       TensorId y = make(b, in, w, bias);
-      if (!run_time && narrow) y = b.rescale(y, DType::kInt8, {.multiplier = {1 << 30}, .shift = {41}});
+      if (narrow && (all || !run_time)) y = b.rescale(y, DType::kInt8, {.multiplier = {1 << 30}, .shift = {41}});
       b.output(y, "y");
-      const graph::Graph graph = b.build();
+      graph::Graph graph = b.build();
+      cosim::Random every(1);
+      EXPECT_EQ(all, all && generator::make_run_time_operands(graph, every, 100) > 0);
       graph::validate(graph);
       std::mt19937 random(1);
       int64_t compared = 0;

@@ -17,6 +17,7 @@
 #include "driver/graph/builder.h"
 #include "driver/runtime/runtime.h"
 #include "hw/presets/preset.h"
+#include "sim/generator/run_time_operands.h"
 #include "sim/platform/platform.h"
 #include "sim/reference/reference.h"
 #include "tests/unit/compiler/front_check.h"
@@ -34,11 +35,20 @@ class Sizes : public testing::TestWithParam<std::tuple<const char*, bool>> {
  protected:
   Sizes() : device_(open()) {}
 
-  // A network of one output: what `make` adds. Values of inputs are at most `range`.
+  // A network of one output: what `make` adds. Values of inputs are at most `range`. Operands that have to be constants
+  // without EXT-DYNAMIC are, and then come at run time.
   void expect_equal(const std::function<TensorId(GraphBuilder&)>& make, int64_t range = 1000) {
     GraphBuilder b;
     b.output(make(b), "y");
-    const graph::Graph graph = b.build();
+    graph::Graph graph = b.build();
+    expect_equal(graph, range);
+    cosim::Random all(1);
+    if (generator::make_run_time_operands(graph, all, 100) == 0) return;
+    SCOPED_TRACE("operands at run time");
+    expect_equal(graph, range);
+  }
+
+  void expect_equal(const graph::Graph& graph, int64_t range) {
     std::mt19937 random(1);
     std::vector<graph::Value> inputs;
     for (const TensorId id : graph.main().inputs) {

@@ -30,6 +30,35 @@ std::vector<Machine> machines() {
   return out;
 }
 
+// Whether the module fits; it then computes what its steps say.
+bool check_if_it_fits(const Module& module, const contract::Capabilities& machine, uint32_t seed) {
+  try {
+    EXPECT_EQ(check_module(module, machine, {}, seed, 1), "");
+    return true;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), contract::ErrorCode::kScratchpadFull) << error.what();
+    return false;
+  }
+}
+
+// Tiles, splits and stripes whose parameter blocks other commands make, on machines that hold few of them.
+TEST(BackFuzz, RunTimeBlocksComputeWhatTheirStepsSay) {
+  uint32_t ran = 0, refused = 0;
+  for (uint32_t seed = 0; seed < 240; ++seed) {
+    const bool image = seed % 3 == 0;
+    const int steps = 3 + static_cast<int>(seed % 4);
+    const Module module = with_run_time_blocks(image ? random_image_module(seed, steps) : random_module(seed, steps));
+    for (const uint32_t kib : {2u, 6u, 64u}) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", scratchpad " + std::to_string(kib) + " KiB");
+      contract::Capabilities machine = seed % 2 == 0 ? edge_capabilities() : nano_capabilities();
+      machine.spm_bytes = kib << 10;
+      ++(check_if_it_fits(module, machine, seed) ? ran : refused);
+    }
+  }
+  EXPECT_GT(ran, 500u);
+  EXPECT_LT(refused, 150u);
+}
+
 // Stripes on a machine whose scratchpad holds few rows.
 TEST(BackStripes, RandomImagesComputeWhatTheirStepsSay) {
   constexpr uint32_t kSeeds = 60;
@@ -81,17 +110,6 @@ void count_windows(const Module& module, std::span<test::Bins> bins) {
     } else if (const auto* pooling = std::get_if<PoolStep>(&step.work)) {
       bins[2].add(test::window_facts(), window_of(*pooling));
     }
-  }
-}
-
-// Whether the module fits; it then computes what its steps say.
-bool check_if_it_fits(const Module& module, const contract::Capabilities& machine, uint32_t seed) {
-  try {
-    EXPECT_EQ(check_module(module, machine, {}, seed, 1), "");
-    return true;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), contract::ErrorCode::kScratchpadFull) << error.what();
-    return false;
   }
 }
 

@@ -6,12 +6,33 @@
 #include <iostream>
 
 #include "hw/contract/error.h"
+#include "sim/generator/run_time_operands.h"
 #include "tests/unit/bins/graph_bins.h"
 #include "tests/unit/compiler/front_check.h"
 #include "tests/unit/compiler/random_graph.h"
 
 namespace npu::compiler::testing {
 namespace {
+
+// Random graphs with zero points, shifts, multipliers, biases and so on at run time.
+TEST(FrontFuzz, RunTimeOperandsEqualTheReference) {
+  int compared = 0;
+  int64_t operands = 0;
+  for (uint32_t seed = 10001; seed <= 12000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    try {
+      graph::Graph graph = random_graph(seed);
+      cosim::Random random(seed);
+      operands += generator::make_run_time_operands(graph, random, 60);
+      compared += compare_with_reference(graph, 2, seed);
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what();
+    }
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(compared, 2500);
+  EXPECT_GT(operands, 10000);
+}
 
 TEST(FrontFuzz, RandomGraphsEqualTheReference) {
   int compared = 0;

@@ -108,13 +108,6 @@ TEST(Support, RefusesRowsOfFloatingPoint) {
   expect_refused(b, ErrorCode::kTypeUnsupported, "GATHER", "FP16");
 }
 
-TEST(Support, RefusesRunTimeParameters) {
-  GraphBuilder b;
-  const TensorId x = b.input("x", DType::kInt32, {4});
-  b.output(b.op(Op::kMul, {x, x, b.input("shift", DType::kInt8, {1})}));
-  expect_refused(b, ErrorCode::kArgumentUnsupported, "MUL", "shift must be a constant");
-}
-
 TEST(Support, RunsADeclarationAfterAReadWhereAnEarlierJobDeclaredIt) {
   for (const bool read_first : {false, true}) {
     GraphBuilder b;

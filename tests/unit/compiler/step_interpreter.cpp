@@ -15,7 +15,8 @@ class Runner {
   explicit Runner(Buffers& buffers) : buffers_(buffers) {}
 
   void operator()(const MxuStep& s) {
-    const OutputStage stage{s.params.header, s.params.entries, s.rescale, s.output_unsigned, s.dst.type};
+    const Params params = s.block ? params_at(*s.block) : s.params;
+    const OutputStage stage{params.header, params.entries, s.rescale, s.output_unsigned, s.dst.type};
     const WindowMath window{s.kernel_h,   s.kernel_w,   s.stride_y, s.stride_x,
                             s.dilation_y, s.dilation_x, s.pad_top,  s.pad_left};
     for (int64_t n = 0; n < s.dst.dims[0]; ++n) {
@@ -50,9 +51,13 @@ class Runner {
 
   void operator()(const PoolStep& s) {
     const WindowMath window{s.kernel_h, s.kernel_w, s.stride_y, s.stride_x, 1, 1, s.pad_top, s.pad_left};
+    contract::ParameterHeader header;
+    header.input_zp = s.input_zp;
+    header.output_zp = s.output_zp;
+    if (s.block) header = params_at(*s.block).header;
     for (int64_t n = 0; n < s.dst.dims[0]; ++n) {
       pool(s.mode, inner(s.src, n), {s.src.dims[1], s.src.dims[2], s.src.dims[3]}, inner(s.dst, n),
-           {s.dst.dims[1], s.dst.dims[2], s.dst.dims[3]}, window, s.input_zp, s.output_zp);
+           {s.dst.dims[1], s.dst.dims[2], s.dst.dims[3]}, window, header.input_zp, header.output_zp);
     }
   }
 
@@ -110,6 +115,15 @@ class Runner {
 
  private:
   Strided strided(const View& view) { return {buffers_[view.buffer].data() + view.offset, view.type, view.strides}; }
+  // A parameter block in memory.
+  Params params_at(const View& block) {
+    const uint8_t* bytes = strided(block).first;
+    Params params{contract::ParameterHeader::load(bytes), {}};
+    for (uint32_t at = contract::ParameterHeader::kBytes; at < block.dims[0]; at += contract::ParameterEntry::kBytes) {
+      params.entries.push_back(contract::ParameterEntry::load(bytes + at));
+    }
+    return params;
+  }
   // Without its first dimension, at position `n` of it.
   Strided inner(const View& view, int64_t n) {
     return {buffers_[view.buffer].data() + view.offset + n * view.strides[0],
