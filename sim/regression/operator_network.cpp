@@ -11,6 +11,7 @@
 #include "hw/contract/error.h"
 #include "sim/generator/operator_sample.h"
 #include "sim/generator/random_operators.h"
+#include "sim/generator/run_time_operands.h"
 
 namespace npu::regression {
 namespace {
@@ -22,6 +23,8 @@ using graph::Op;
 constexpr int64_t kFrames = 3;
 // Of one type, in a network: the smallest machine's table of variables has room for them.
 constexpr uint32_t kMostVariables = 4;
+// Of every so many seeds one has operands at run time that the others have as constants.
+constexpr uint64_t kRunTimeSeeds = 4;
 
 bool compiles(const graph::Graph& graph, const contract::Capabilities& caps) {
   try {
@@ -59,6 +62,10 @@ OperatorNetwork random_operator(Op op, const contract::Capabilities& caps, uint6
     }
   }
   OperatorNetwork result{network.builder.build(), {}, kFrames};
+  if (seed % kRunTimeSeeds == 0) {
+    cosim::Random random(seed);  // of its own, so that the data of inputs is what it is with constants
+    static_cast<void>(generator::make_run_time_operands(result.graph, random, 70));
+  }
   graph::validate(result.graph);
   const graph::Block& block = result.graph.main();
   for (size_t i = 0; i < block.inputs.size(); ++i) {

@@ -11,6 +11,7 @@
 
 #include "driver/graph/validate.h"
 #include "hw/contract/error.h"
+#include "sim/generator/run_time_operands.h"
 #include "tests/system/graphs/graph_bench.h"
 #include "tests/unit/compiler/random_graph.h"
 
@@ -89,7 +90,9 @@ Outcome run_graphs(const Preset& machine, uint32_t seed) {
   for (uint32_t i = 0; i < kGraphs; ++i) {
     const uint32_t of_graph = seed * kGraphs + i;
     SCOPED_TRACE("graph " + std::to_string(of_graph));
-    const graph::Graph graph = compiler::testing::random_graph(of_graph, most_dim(seed));
+    graph::Graph graph = compiler::testing::random_graph(of_graph, most_dim(seed));
+    cosim::Random of_operands(of_graph);
+    if (i % 3 == 2) static_cast<void>(generator::make_run_time_operands(graph, of_operands, 60));
     graph::validate(graph);
     try {
       ++(equals_reference(graph, device, random, outcome.compared) ? outcome.ran : outcome.unpredictable);
