@@ -109,7 +109,7 @@ graph::Graph loop_of_nothing() {
 // A loop may end with an error alone: its job must be stopped before.
 TEST(Control, EveryLoopHasAYieldBehindItsFirstLabel) {
   std::vector<graph::Graph> graphs = {loop_of_nothing()};
-  for (uint32_t seed = 1; seed <= 60; ++seed) graphs.push_back(random_control(seed));
+  for (uint32_t seed = 1; seed <= 60; ++seed) graphs.push_back(generator::random_control(seed));
   size_t loops = 0;
   for (const graph::Graph& graph : graphs) {
     const Program program = schedule(lower(graph, nano_capabilities()), nano_capabilities());
