@@ -2,9 +2,10 @@
 // Jobs with real command streams on the model's chip.
 #pragma once
 
-#include <sstream>
+#include <cstring>
 
 #include "tests/firmware/chip_bench.h"
+#include "tests/firmware/patched_image.h"
 
 namespace npu::firmware_test {
 
@@ -122,20 +123,6 @@ class ChipTest : public testing::Test {
     return made;
   }
 
-  static uint32_t address_of(std::string_view name) {
-    std::istringstream lines{std::string(firmware::symbols())};
-    for (std::string address, symbol; lines >> address >> symbol;) {
-      if (symbol == name) return static_cast<uint32_t>(std::stoul(address, nullptr, 16));
-    }
-    ADD_FAILURE() << "no function " << name;
-    return 0;
-  }
-  // The image with another first instruction of a function.
-  static std::vector<uint8_t> patched(std::string_view function, uint16_t instruction) {
-    std::vector<uint8_t> image(firmware::image().begin(), firmware::image().end());
-    std::memcpy(image.data() + contract::FirmwareHeader::kBytes + address_of(function), &instruction, 2);
-    return image;
-  }
   contract::CpuStop stop_reason() {
     return static_cast<contract::CpuStop>(
         (bench.read_register(contract::reg::kCpuStatus) & contract::reg::kCpuStatusReasonMask) >>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What goes wrong: faults, jobs without end, corrupt rings, doorbell storms, lost interrupts, and the firmware itself.
-#include <cstring>
-#include <sstream>
-
 #include "tests/firmware/firmware_fixture.h"
+#include "tests/firmware/patched_image.h"
 
 namespace npu::firmware_test {
 namespace {
@@ -25,19 +23,9 @@ class FaultTest : public FirmwareTest {
     ASSERT_TRUE(device.run());
     completion(ring, id, ErrorCode::kOk);
   }
-  static uint32_t address_of(std::string_view name) {
-    std::istringstream lines{std::string(firmware::symbols())};
-    for (std::string address, symbol; lines >> address >> symbol;) {
-      if (symbol == name) return static_cast<uint32_t>(std::stoul(address, nullptr, 16));
-    }
-    ADD_FAILURE() << "no function " << name;
-    return 0;
-  }
   // Boots an image in which a function begins with another instruction.
   void boot_patched(std::string_view function, uint16_t instruction) {
-    std::vector<uint8_t> image(firmware::image().begin(), firmware::image().end());
-    std::memcpy(image.data() + contract::FirmwareHeader::kBytes + address_of(function), &instruction, 2);
-    driver.boot(image);
+    driver.boot(patched(function, instruction));
     ASSERT_TRUE(device.run());
   }
 };

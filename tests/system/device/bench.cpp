@@ -139,14 +139,4 @@ void expect_equal(const std::vector<Invocation>& got, const std::vector<std::vec
   std::cout << what << ": " << differing(got, want) << " of " << compared << " elements differ\n";
 }
 
-contract::ErrorCode code_of(const std::function<void()>& call, std::string* text) {
-  try {
-    call();
-  } catch (const Error& error) {
-    if (text != nullptr) *text = error.what();
-    return error.code();
-  }
-  return contract::ErrorCode::kOk;
-}
-
 }  // namespace npu::test

@@ -15,6 +15,7 @@
 #include "driver/graph/value.h"
 #include "driver/runtime/runtime.h"
 #include "sim/platform/platform.h"
+#include "tests/unit/errors/code_of.h"
 
 namespace npu::test {
 
@@ -62,8 +63,5 @@ void expect_equal(const std::vector<Invocation>& got, const std::vector<std::vec
                   const std::string& what);
 // Number of elements that differ.
 [[nodiscard]] int64_t differing(const std::vector<Invocation>& got, const std::vector<std::vector<graph::Value>>& want);
-
-// The code of the Error that `call` throws, kOk without one, and what it says in `text`.
-[[nodiscard]] contract::ErrorCode code_of(const std::function<void()>& call, std::string* text = nullptr);
 
 }  // namespace npu::test

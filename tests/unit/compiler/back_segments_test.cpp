@@ -13,6 +13,7 @@
 #include "driver/compiler/schedule/yields.h"
 #include "hw/contract/error.h"
 #include "tests/unit/compiler/back_modules.h"
+#include "tests/unit/compiler/byte_sets.h"
 #include "tests/unit/compiler/command_interpreter.h"
 #include "tests/unit/compiler/segment_checks.h"
 
@@ -66,23 +67,13 @@ TEST(IntervalSets, AreSetsOfBytes) {
   }
 }
 
-ByteSet bytes_at(int64_t low, int64_t run, bool write) {
-  ByteSet set;
-  set.space = backend::kScratchpadSpace;
-  set.write = write;
-  set.low = low;
-  set.high = low + run;
-  set.run = run;
-  return set;
-}
-
 TEST(Liveness, EndsWithTheLastReadAndBeginsWithTheWriteBeforeIt) {
   // Writes 0-100, reads 0-40, writes 20-60, reads 20-100 and, of bytes that were never written, 200-210.
   const std::vector<std::vector<ByteSet>> footprints = {
-      {bytes_at(0, 100, true)},
-      {bytes_at(0, 40, false)},
-      {bytes_at(20, 40, true)},
-      {bytes_at(20, 80, false), bytes_at(200, 10, false)},
+      {scratchpad_bytes(0, 100, true)},
+      {scratchpad_bytes(0, 40, false)},
+      {scratchpad_bytes(20, 40, true)},
+      {scratchpad_bytes(20, 80, false), scratchpad_bytes(200, 10, false)},
   };
   const backend::Liveness liveness(footprints);
   EXPECT_THAT(liveness.bytes(), ::testing::ElementsAre(0, 40 + 40, 40, 80, 0));
@@ -94,8 +85,9 @@ TEST(Liveness, EndsWithTheLastReadAndBeginsWithTheWriteBeforeIt) {
 }
 
 TEST(Liveness, ACommandThatReadsWhatItWritesKeepsIt) {
-  const std::vector<std::vector<ByteSet>> footprints = {
-      {bytes_at(0, 16, true)}, {bytes_at(0, 16, true), bytes_at(0, 16, false)}, {bytes_at(8, 8, false)}};
+  const std::vector<std::vector<ByteSet>> footprints = {{scratchpad_bytes(0, 16, true)},
+                                                        {scratchpad_bytes(0, 16, true), scratchpad_bytes(0, 16, false)},
+                                                        {scratchpad_bytes(8, 8, false)}};
   EXPECT_THAT(backend::Liveness(footprints).bytes(), ::testing::ElementsAre(0, 16, 8, 0));
 }
 

@@ -16,6 +16,7 @@
 #include "sim/generator/random_control.h"
 #include "sim/reference/reference.h"
 #include "tests/unit/compiler/back_modules.h"
+#include "tests/unit/compiler/byte_sets.h"
 #include "tests/unit/compiler/command_interpreter.h"
 #include "tests/unit/compiler/front_check.h"
 #include "tests/unit/compiler/front_run.h"
@@ -171,21 +172,17 @@ TEST(Flow, FindsBlocksLoopsAndConstructs) {
   EXPECT_TRUE(backend::Flow(std::vector<Step>{work, work}).straight());
 }
 
-backend::ByteSet bytes(int64_t low, int64_t run, bool write) {
-  backend::ByteSet set;
-  set.space = backend::kScratchpadSpace;
-  set.write = write;
-  set.low = low;
-  set.high = low + run;
-  set.run = run;
-  return set;
-}
-
 TEST(LivenessOfLoops, WhatTheNextIterationReadsIsLiveAtTheEndOfThisOne) {
   // Writes 0-16 and 16-32; label; reads 0-8; branch to the end; reads 16-32 and writes 0-8; back; label; reads 20-24.
   const std::vector<std::vector<backend::ByteSet>> footprints = {
-      {bytes(0, 32, true)}, {}, {bytes(0, 8, false)}, {}, {bytes(16, 16, false), bytes(0, 8, true)}, {}, {},
-      {bytes(20, 4, false)}};
+      {scratchpad_bytes(0, 32, true)},
+      {},
+      {scratchpad_bytes(0, 8, false)},
+      {},
+      {scratchpad_bytes(16, 16, false), scratchpad_bytes(0, 8, true)},
+      {},
+      {},
+      {scratchpad_bytes(20, 4, false)}};
   const std::vector<backend::Jump> jumps = {{3, 6, false}, {5, 1, true}};
   const backend::Liveness liveness(footprints, jumps);
   EXPECT_THAT(liveness.bytes(), ::testing::ElementsAre(0, 24, 24, 16, 16, 24, 4, 4, 0));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <utility>
 
 #include "driver/compiler/lower/phases.h"
 #include "driver/graph/analyse.h"
@@ -80,8 +81,10 @@ TEST(Phases, JoinNeighboursThatReadTheSameInputs) {
   EXPECT_THAT(phases_of({1, 8192, 0, 8192 * 3 + 1}, false), SizeIs(2));  // one with a tap, the others without
 }
 
-Graph transposed(const Shape& x, Shape kernel, const Convolution& how, DType type = DType::kInt8,
-                 bool run_time = false) {
+using Convolve = TensorId (GraphBuilder::*)(TensorId x, TensorId weight, TensorId bias, const Convolution& options);
+
+// With INT8 weights, constant or not; the kernel without its channels.
+Graph convolved(Convolve convolve, const Shape& x, Shape kernel, const Convolution& how, DType type, bool run_time) {
   GraphBuilder b;
   const TensorId in = b.input("x", type, x);
   kernel.push_back(x.back());
@@ -89,8 +92,13 @@ Graph transposed(const Shape& x, Shape kernel, const Convolution& how, DType typ
       run_time ? b.input("w", DType::kInt8, kernel) : b.constant(DType::kInt8, kernel, values(kernel));
   const DType acc = type == DType::kInt8 ? DType::kInt32 : DType::kInt48;
   const TensorId bias = b.constant(acc, {kernel[0]}, values({kernel[0]}));
-  b.output(b.transpose_conv2d(in, weight, bias, how));
+  b.output((b.*convolve)(in, weight, bias, how));
   return b.build();
+}
+
+Graph transposed(const Shape& x, Shape kernel, const Convolution& how, DType type = DType::kInt8,
+                 bool run_time = false) {
+  return convolved(&GraphBuilder::transpose_conv2d, x, std::move(kernel), how, type, run_time);
 }
 
 TEST(TransposeConv, EqualsTheReference) {
@@ -191,14 +199,7 @@ TEST(TransposeConv, WritesIntoAPartOfALargerTensor) {
 }
 
 Graph volume(const Shape& x, Shape kernel, const Convolution& how, DType type = DType::kInt8, bool run_time = false) {
-  GraphBuilder b;
-  const TensorId in = b.input("x", type, x);
-  kernel.push_back(x.back());
-  const TensorId weight =
-      run_time ? b.input("w", DType::kInt8, kernel) : b.constant(DType::kInt8, kernel, values(kernel));
-  const DType acc = type == DType::kInt8 ? DType::kInt32 : DType::kInt48;
-  b.output(b.conv3d(in, weight, b.constant(acc, {kernel[0]}, values({kernel[0]})), how));
-  return b.build();
+  return convolved(&GraphBuilder::conv3d, x, std::move(kernel), how, type, run_time);
 }
 
 TEST(Conv3d, EqualsTheReference) {

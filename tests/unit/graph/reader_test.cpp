@@ -9,7 +9,7 @@
 
 #include "driver/graph/validate.h"
 #include "driver/graph/writer.h"
-#include "hw/contract/error.h"
+#include "tests/unit/errors/code_of.h"
 #include "tests/unit/graph/raw_file.h"
 #include "tests/unit/graph/samples.h"
 
@@ -17,6 +17,7 @@ namespace npu::graph {
 namespace {
 
 using contract::ErrorCode;
+using test::code_of;
 
 Graph read(const RawFile& file) { return parse_tosa(file.bytes(), "a file"); }
 
@@ -265,15 +266,6 @@ TEST(Reader, LeavesAMissingRegionToValidation) {
   RawFile file;
   file.regions = false;
   EXPECT_THROW(validate(read(file)), Error);
-}
-
-ErrorCode code_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return ErrorCode::kOk;
 }
 
 class ReaderFiles : public testing::Test {

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <thread>
 
-#include "hw/contract/error.h"
+#include "tests/unit/errors/code_of.h"
 #include "tests/unit/platform/chip_fixture.h"
 
 namespace npu::platform::testing {
@@ -13,18 +13,9 @@ using contract::ErrorCode;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using test::code_of;
 
 using ChipDeviceTest = ChipFixture;
-
-template <typename Call>
-ErrorCode code_of(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return ErrorCode::kOk;
-}
 
 TEST_F(ChipDeviceTest, WindowsAndTheirRights) {
   open();

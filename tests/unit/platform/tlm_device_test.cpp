@@ -11,6 +11,7 @@
 #include "hw/contract/gen/commands.h"
 #include "hw/contract/gen/registers.h"
 #include "sim/platform/platform.h"
+#include "tests/unit/errors/code_of.h"
 
 namespace npu::platform::testing {
 namespace {
@@ -19,6 +20,7 @@ namespace reg = contract::reg;
 using contract::ErrorCode;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using test::code_of;
 
 constexpr uint32_t kDone = reg::kStatusDoneMask | reg::kStatusPoweredMask;
 constexpr uint32_t kRunning = reg::kStatusRunningMask | reg::kStatusPoweredMask;
@@ -227,14 +229,6 @@ TEST_F(TlmDeviceTest, JitterChangesCyclesAndNoBits) {
 
 TEST_F(TlmDeviceTest, AddressesOutsideAreErrors) {
   open();
-  const auto code_of = [](const auto& call) {
-    try {
-      call();
-    } catch (const Error& error) {
-      return error.code();
-    }
-    return ErrorCode::kOk;
-  };
   const uint64_t dram_bytes = uint64_t{caps_.dram_mib} << 20;
   std::vector<uint8_t> bytes(16);
   EXPECT_EQ(code_of([&] { device_->read_memory(dram_bytes - 15, bytes); }), ErrorCode::kFaultBus);

@@ -9,23 +9,14 @@
 #include <set>
 #include <utility>
 
-#include "hw/contract/error.h"
+#include "tests/unit/errors/code_of.h"
 
 namespace npu::tool {
 namespace {
 
 namespace fs = std::filesystem;
 using contract::ErrorCode;
-
-template <typename Call>
-ErrorCode code_of(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return ErrorCode::kOk;
-}
+using test::code_of;
 
 struct StagedFilesTest : testing::Test {
   StagedFilesTest() { fs::create_directories(folder); }

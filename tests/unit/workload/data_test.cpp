@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "hw/contract/error.h"
+#include "tests/unit/errors/code_of.h"
 
 namespace npu::workload {
 namespace {
@@ -12,16 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 using contract::ErrorCode;
 using graph::DType;
-
-template <typename Call>
-ErrorCode code_of(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return ErrorCode::kOk;
-}
+using test::code_of;
 
 struct DataTest : testing::Test {
   DataTest() { fs::create_directories(folder); }
