@@ -103,6 +103,24 @@ TEST(FeatureSupport, CountsRunTimeOperandsAndRoundings) {
   EXPECT_EQ(find_feature("EXT-DOUBLEROUND", "EXT-INT16"), nullptr);
 }
 
+// What integers need besides their types: each machine takes operands at run time, and rounds, wherever it computes.
+TEST(FeatureSupport, MachinesTakeRunTimeOperandsAndRoundingsOfAllIntegers) {
+  for (const auto& [feature, with] : {std::pair{"EXT-DYNAMIC", "PRO-INT"},
+                                      {"EXT-DYNAMIC", "EXT-INT16"},
+                                      {"EXT-DYNAMIC", "EXT-INT4"},
+                                      {"EXT-DOUBLEROUND", "PRO-INT"},
+                                      {"EXT-INEXACTROUND", "PRO-INT"},
+                                      {"EXT-INEXACTROUND", "EXT-INT16"}}) {
+    SCOPED_TRACE(std::string(feature) + " " + with);
+    const FeatureSupport* support = find_feature(feature, with);
+    ASSERT_NE(support, nullptr);
+    EXPECT_GT(support->rows, 0U);
+    for (const FeatureCoverage& coverage : support->runners) {
+      EXPECT_TRUE(coverage.missing.empty()) << coverage.runner << ": " << coverage.missing.front();
+    }
+  }
+}
+
 TEST(FeatureSupport, IsPrinted) {
   FeatureSupport whole{"PRO-INT", "", FeatureStatus::kComplete, 3, {{"reference", {}}, {"nano", {}}, {"edge", {}}}};
   FeatureSupport part{"EXT-DYNAMIC", "PRO-INT", FeatureStatus::kExperimental, 3, {}};
