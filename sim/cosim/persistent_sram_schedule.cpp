@@ -41,10 +41,10 @@ PersistentSramSchedule::Outputs PersistentSramSchedule::step(const Inputs& input
   if (inputs.power == Power::kOff) {
     contents_.clear();
     clear_left_ = contents_.rows();
-    lost_ = true;
-  } else if (inputs.clear_lost) {
-    lost_ = false;
   }
+  if (inputs.clear_lost) lost_ = false;
+  if (inputs.power == Power::kOff && !off_) lost_ = true;
+  off_ = inputs.power == Power::kOff;
   ++cycle_;
   return outputs;
 }

@@ -90,6 +90,7 @@ class PersistentSramSchedule {
   uint64_t cycle_ = 0, clear_left_;
   bool late_ = false;  // this cycle belongs to what the one before left to be written
   bool lost_ = false;
+  bool off_ = false;  // power was, in the cycle before
   uint32_t corrected_ = 0;
   timing::RoundRobin turns_;
   std::deque<Due<Answer>> answers_;

@@ -236,6 +236,20 @@ TEST_P(PersistentSramBlock, PowerStates) {
   EXPECT_EQ(operate({.op = PersistentSram::Op::kDeclare, .index = 1}).error, ErrorCode::kFaultBadRegion);
 }
 
+TEST_P(PersistentSramBlock, ALossMayBeAcknowledgedWhilePowerIsOff) {
+  set_power(Power::kOff);
+  EXPECT_TRUE(block_->lost());
+  block_->clear_lost(true);
+  block_->tick();
+  block_->clear_lost(false);
+  block_->tick();
+  EXPECT_FALSE(block_->lost());
+  set_power(Power::kOn);
+  EXPECT_FALSE(block_->lost());
+  set_power(Power::kOff);  // the next one
+  EXPECT_TRUE(block_->lost());
+}
+
 TEST_P(PersistentSramBlock, RightsAndBoundsOfAccesses) {
   const std::vector<uint8_t> data(sizes_.port_bytes, 7);
   const uint32_t table = sizes_.entries * static_cast<uint32_t>(contract::VariableEntry::kBytes);

@@ -40,9 +40,10 @@ module npu_persistent_sram_array #(
   output logic [TagWidth-1:0]              tag_o
 );
   // Contents are cleared, which makes the code right, before the first access after reset or loss of power.
-  logic on, clearing, clear_q, lost_q;
+  logic on, off, off_q, clearing, clear_q, lost_q;
   logic [RowWidth-1:0] clear_row_q;
   assign on = power_i == npu_persistent_sram_pkg::PowerOn;
+  assign off = power_i == npu_persistent_sram_pkg::PowerOff;
   assign clearing = on && clear_q;
   assign lost_o = lost_q;
 
@@ -51,17 +52,17 @@ module npu_persistent_sram_array #(
       clear_q <= 1'b1;
       clear_row_q <= '0;
       lost_q <= 1'b0;
+      off_q <= 1'b0;
     end else begin
-      if (power_i == npu_persistent_sram_pkg::PowerOff) begin
+      off_q <= off;
+      if (lost_clear_i) lost_q <= 1'b0;
+      if (off) begin
         clear_q <= 1'b1;
         clear_row_q <= '0;
-        lost_q <= 1'b1;
-      end else begin
-        if (lost_clear_i) lost_q <= 1'b0;
-        if (clearing) begin
-          clear_row_q <= clear_row_q + 1'b1;
-          if (clear_row_q == '1) clear_q <= 1'b0;
-        end
+        if (!off_q) lost_q <= 1'b1;  // it may be acknowledged while power is still off
+      end else if (clearing) begin
+        clear_row_q <= clear_row_q + 1'b1;
+        if (clear_row_q == '1) clear_q <= 1'b0;
       end
     end
   end

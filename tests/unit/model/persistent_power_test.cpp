@@ -50,6 +50,16 @@ TEST_P(PersistentPowerTest, RetentionKeepsWhatNobodyCanReach) {
   EXPECT_EQ(memory(0x1000), memory(0x100));
 }
 
+TEST_P(PersistentPowerTest, ALossMayBeAcknowledgedWhilePowerIsOff) {
+  power(kOff);
+  bench.write(reg::kPsramStatus, reg::kPsramStatusLostMask);
+  EXPECT_FALSE(lost());
+  power(kOn);
+  EXPECT_FALSE(lost());
+  set(kVariable, kSram, kWritten);
+  EXPECT_EQ(run(reading()), ErrorCode::kOk);
+}
+
 TEST_P(PersistentPowerTest, OffLosesEverything) {
   bench.npu.flip_bit(kSram, 0);
   power(kOff);
