@@ -42,12 +42,10 @@ uint64_t PersistentBlock::set_power(Power power) {
   for (unsigned i = 0; i < PersistentSram::kLatency; ++i) block_->tick();  // what is late of the last access
   block_->set_power(power);
   if (power == Power::kOff) powerless_ = true;
-  if (power == Power::kOn && powerless_) {
-    powerless_ = false;
-    return clear();
-  }
-  block_->tick();
-  return 0;
+  block_->tick();  // nothing may be asked for in the cycle of the change
+  if (power != Power::kOn || !powerless_) return 0;
+  powerless_ = false;
+  return 1 + clear();
 }
 
 void PersistentBlock::acknowledge_loss() {

@@ -106,6 +106,7 @@ void RtlPersistentSram::compare(uint64_t got, uint64_t wanted, const std::string
 // --- Power
 
 void RtlPersistentSram::connect(std::span<uint8_t> image) {
+  NPU_CHECK(image.size() == block_.sizes().bytes);
   image_ = image;
   table_ = {image, block_.sizes().entries, block_.sizes().port_bytes};
   reset();

@@ -11,10 +11,13 @@
 #include "sim/cosim/dma_trials.h"
 #include "sim/cosim/persistent_sram_trials.h"
 #include "sim/cosim/scratchpad_trials.h"
+#include "tests/block/other_persistent_sram.h"
 #include "tests/block/stream.h"
 
 namespace npu::cosim::test {
 namespace {
+
+using rtl::test::OtherPersistentSram;
 
 constexpr uint64_t kTrials = 300, kTrialsOfWrong = 40;
 
@@ -248,47 +251,13 @@ TEST_P(MemoryTrials, WordsThatShareTheirBytesAreFound) {
   EXPECT_GT(failing(*trials, [](const Trial& trial) { return trial.differing > 0; }), 5u);
 }
 
-class WrongPersistentSram : public rtl::PersistentSram {
- public:
-  explicit WrongPersistentSram(std::unique_ptr<PersistentSram> right) : right_(std::move(right)) {}
-  [[nodiscard]] const Sizes& sizes() const override { return right_->sizes(); }
-  void reset() override { right_->reset(); }
-  void set_power(Power power) override { right_->set_power(power); }
-  [[nodiscard]] bool lost() const override { return right_->lost(); }
-  void clear_lost(bool clear) override { right_->clear_lost(clear); }
-  [[nodiscard]] uint32_t corrected() const override { return right_->corrected(); }
-  void inject(uint32_t row, uint32_t lane, uint64_t data_flips, uint8_t check_flips) override {
-    right_->inject(row, lane, data_flips, check_flips);
-  }
-  void withdraw_injection() override { right_->withdraw_injection(); }
-  [[nodiscard]] bool injection_taken() override { return right_->injection_taken(); }
-  void access(const Access& access) override { right_->access(access); }
-  void withdraw_access() override { right_->withdraw_access(); }
-  [[nodiscard]] bool access_taken() override { return right_->access_taken(); }
-  [[nodiscard]] bool answered() const override { return right_->answered(); }
-  [[nodiscard]] contract::ErrorCode answer_error() const override { return right_->answer_error(); }
-  [[nodiscard]] uint32_t answer_failed() const override { return right_->answer_failed(); }
-  [[nodiscard]] std::span<const uint8_t> answer() const override { return right_->answer(); }
-  void operate(const Operation& operation) override { right_->operate(operation); }
-  void withdraw_operation() override { right_->withdraw_operation(); }
-  [[nodiscard]] bool operation_taken() override { return right_->operation_taken(); }
-  [[nodiscard]] bool operation_done() const override { return right_->operation_done(); }
-  [[nodiscard]] contract::ErrorCode operation_error() const override { return right_->operation_error(); }
-  [[nodiscard]] uint32_t operation_entry() const override { return right_->operation_entry(); }
-  [[nodiscard]] Place operation_place() const override { return right_->operation_place(); }
-  void tick() override { right_->tick(); }
-
- protected:
-  std::unique_ptr<PersistentSram> right_;
-};
-
 TEST_P(MemoryTrials, AWrongRuleOfTheTableIsFound) {
-  struct Wrong final : WrongPersistentSram {
-    using WrongPersistentSram::WrongPersistentSram;
+  struct Wrong final : OtherPersistentSram {
+    using OtherPersistentSram::OtherPersistentSram;
     void operate(const Operation& operation) override {
       Operation other = operation;
       if (other.op == Op::kCheckRead) other.op = Op::kCheck;
-      WrongPersistentSram::operate(other);
+      OtherPersistentSram::operate(other);
     }
   };
   const auto trials = make_persistent_sram_trials(std::make_unique<Wrong>(rtl::make_persistent_sram(GetParam())));
@@ -300,12 +269,12 @@ TEST_P(MemoryTrials, AWrongRuleOfTheTableIsFound) {
 }
 
 TEST_P(MemoryTrials, AMarkThatIsMissingIsFound) {
-  struct Wrong final : WrongPersistentSram {
-    using WrongPersistentSram::WrongPersistentSram;
+  struct Wrong final : OtherPersistentSram {
+    using OtherPersistentSram::OtherPersistentSram;
     void operate(const Operation& operation) override {
       Operation other = operation;
       if (other.op == Op::kWriteBegin) other.op = Op::kCheck;
-      WrongPersistentSram::operate(other);
+      OtherPersistentSram::operate(other);
     }
   };
   const auto trials = make_persistent_sram_trials(std::make_unique<Wrong>(rtl::make_persistent_sram(GetParam())));
@@ -313,10 +282,10 @@ TEST_P(MemoryTrials, AMarkThatIsMissingIsFound) {
 }
 
 TEST_P(MemoryTrials, AWrongPlaceIsFound) {
-  struct Wrong final : WrongPersistentSram {
-    using WrongPersistentSram::WrongPersistentSram;
+  struct Wrong final : OtherPersistentSram {
+    using OtherPersistentSram::OtherPersistentSram;
     [[nodiscard]] Place operation_place() const override {
-      const Place place = WrongPersistentSram::operation_place();
+      const Place place = OtherPersistentSram::operation_place();
       return {false, place.base};
     }
   };
@@ -330,12 +299,12 @@ TEST_P(MemoryTrials, AWrongPlaceIsFound) {
 
 // A write of part of a word that is done as one of the whole word takes a cycle less.
 TEST_P(MemoryTrials, AnAccessThatIsTooFastIsFound) {
-  struct Wrong final : WrongPersistentSram {
-    using WrongPersistentSram::WrongPersistentSram;
+  struct Wrong final : OtherPersistentSram {
+    using OtherPersistentSram::OtherPersistentSram;
     void access(const Access& access) override {
       Access other = access;
       if (other.write && (other.strobe & 0xff) != 0) other.strobe |= 0xff;
-      WrongPersistentSram::access(other);
+      OtherPersistentSram::access(other);
     }
   };
   const auto trials = make_persistent_sram_trials(std::make_unique<Wrong>(rtl::make_persistent_sram(GetParam())));
@@ -343,12 +312,12 @@ TEST_P(MemoryTrials, AnAccessThatIsTooFastIsFound) {
 }
 
 TEST_P(MemoryTrials, AnAnswerThatIsLateIsFoundInTheCyclesToo) {
-  struct Wrong final : WrongPersistentSram {
-    using WrongPersistentSram::WrongPersistentSram;
+  struct Wrong final : OtherPersistentSram {
+    using OtherPersistentSram::OtherPersistentSram;
     [[nodiscard]] bool answered() const override { return late_; }
     void tick() override {
       late_ = right_->answered();
-      WrongPersistentSram::tick();
+      OtherPersistentSram::tick();
     }
     bool late_ = false;
   };
@@ -362,14 +331,14 @@ TEST_P(MemoryTrials, AnAnswerThatIsLateIsFoundInTheCyclesToo) {
 }
 
 TEST_P(MemoryTrials, RowsThatShareTheirBytesAreFound) {
-  struct Wrong final : WrongPersistentSram {
-    using WrongPersistentSram::WrongPersistentSram;
+  struct Wrong final : OtherPersistentSram {
+    using OtherPersistentSram::OtherPersistentSram;
     void access(const Access& access) override {
       Access other = access;
       // Not into the table, which lies at the beginning.
       const uint32_t line = sizes().bytes / 2;
       if (other.address >= line / 2 && other.address < sizes().bytes) other.address |= line;
-      WrongPersistentSram::access(other);
+      OtherPersistentSram::access(other);
     }
   };
   const auto trials = make_persistent_sram_trials(std::make_unique<Wrong>(rtl::make_persistent_sram(GetParam())));
@@ -381,12 +350,12 @@ TEST_P(MemoryTrials, RowsThatShareTheirBytesAreFound) {
 
 // An assertion of the RTL ends the trial, not the process, whichever thread it is on.
 TEST_P(MemoryTrials, AnAssertionThatFailsIsADifference) {
-  struct Wrong final : WrongPersistentSram {
-    using WrongPersistentSram::WrongPersistentSram;
+  struct Wrong final : OtherPersistentSram {
+    using OtherPersistentSram::OtherPersistentSram;
     void access(const Access& access) override {
       Access other = access;
       if (++accesses_ % 100 == 0) other.address |= 1;
-      WrongPersistentSram::access(other);
+      OtherPersistentSram::access(other);
     }
     int accesses_ = 0;
   };

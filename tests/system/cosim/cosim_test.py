@@ -28,6 +28,16 @@ class Cosim(NpuTest):
         self.good("run", *arguments, "--json", path)
         return json.loads(path.read_text())
 
+    def same_persistent_sram(self, ran, back_end):
+        """The cycles of every operation are the device's, and in lockstep something was compared."""
+        self.assertEqual(ran["back_end"], back_end)
+        self.assertGreater(ran["operations"], 0)
+        self.assertGreater(ran["accesses"], 0)
+        self.assertEqual(ran["compared"] > 0, back_end == "lockstep")
+        cycles = ran["cycle_differences"]
+        self.assertEqual(cycles, {"operations": cycles["operations"], "exact": cycles["operations"], "mean_absolute": 0.0, "worst": 0})
+        self.assertGreaterEqual(cycles["operations"], ran["operations"])
+
     def lockstep(self, file, *inputs):
         """Runs in lockstep on every preset; nothing differs, and cycles are those of the model alone."""
         for preset in PRESETS:
@@ -43,6 +53,8 @@ class Cosim(NpuTest):
                 self.assertEqual(engine["cycle_differences"], exact)
             mxu, vpu = report["engines"]
             self.assertGreater(mxu["tiles"], 0)
+            self.same_persistent_sram(report["persistent_sram"], "lockstep")
+            self.assertEqual(model["persistent_sram"]["back_end"], "model")
             self.assertEqual(report["total"], model["total"])
             self.assertEqual(report["layers"], model["layers"])
             print(f"{Path(file).stem} on {preset}: {mxu['tiles']} tiles of the MXU, {vpu['tiles']} of the VPU in lockstep, "
@@ -189,6 +201,82 @@ class SmallNetwork(Cosim):
         for words in ([], [0, *tile["command"][1:]], tile["command"][:4]):
             (bundle / "tile.json").write_text(json.dumps({**tile, "command": words}))
             self.bad(64, "bad_input", "refuses the command", "replay", bundle)
+
+
+class PersistentSram(Cosim):
+    """A network with a variable: its state on RTL."""
+
+    def arguments(self, preset, *more):
+        frames = self.dir / "rows.npy"
+        if not frames.exists():
+            self.save("rows.npy", "|i1", (9, 1, 1, 8, 4), [(i * 29) % 200 - 100 for i in range(9 * 32)])
+        return [self.dir / "small_stream.tosa", "--input", frames, "--sequence", "--config", preset, *more]
+
+    def test_the_state_runs_on_rtl(self):
+        for preset in PRESETS:
+            model = self.report(*self.arguments(preset, "--save-state", self.dir / "model.state"))
+            for engines, back_end, more in (("psram", "rtl", []), ("mxu,vpu,psram", "rtl", []), ("psram", "lockstep", ["--lockstep"]),
+                                            (None, "lockstep", ["--lockstep"])):
+                chosen = ["--rtl", engines] if engines else []
+                state = self.dir / f"{back_end}-{preset}-{engines}.state"
+                rtl = self.report(*self.arguments(preset, *chosen, *more, "--check", "reference", "--save-state", state))
+                self.same_persistent_sram(rtl["persistent_sram"], back_end)
+                self.assertEqual(rtl["check"]["differing"], 0)
+                self.assertGreater(rtl["check"]["compared"], 0)
+                self.assertEqual((rtl["total"], rtl["layers"], rtl["state"]), (model["total"], model["layers"], model["state"]))
+                self.assertEqual(rtl["engines"][0]["back_end"], "model" if engines == "psram" else back_end)
+                self.assertEqual(state.read_bytes(), (self.dir / "model.state").read_bytes())
+            print(f"small_stream on {preset}: {rtl['persistent_sram']['compared']} words, entries and answers compared in lockstep")
+
+    def test_the_table_says_what_was_compared(self):
+        out = self.good("run", *self.arguments("nano", "--rtl", "psram", "--lockstep")).out
+        self.assertRegex(out, r"\npsram     in lockstep: [\d,]+ operations on the table, [\d,]+ accesses, 0 of [\d,]+ words, entries and "
+                              r"answers differ; cycles of device and RTL equal in [\d,]+\n")
+        self.assertNotIn("psram  ", self.good("run", *self.arguments("nano", "--rtl", "mxu")).out)
+
+    def test_flipped_bits_and_power_strike_the_rtl_too(self):
+        for faults, code in (("flip 0x1000.3@job2; flip 0x1008.70@job3", None), ("flip 0x0.3; flip 0x0.70", "fault_ecc"),
+                             ("brown-out 40@job3", "fault_power")):
+            for more in (["--rtl", "psram"], ["--rtl", "psram", "--lockstep"]):
+                arguments = ["run", *self.arguments("nano", *more, "--faults", faults)]
+                if code:
+                    self.bad(5, code, "", *arguments)
+                else:
+                    self.good(*arguments)
+
+    def test_several_networks_share_it(self):
+        frames = self.arguments("nano")[2]
+        networks = [f"{self.dir / 'small_stream.tosa'}={frames}"] * 2
+        path = self.dir / "stream.json"
+        for more, back_end in (["--lockstep"], "lockstep"), (["--rtl", "psram"], "rtl"):
+            self.good("stream", *networks, "--config", "nano", "--retention", "--check", "undisturbed", "--json", path, *more)
+            ran = json.loads(path.read_text())
+            self.assertGreater(ran["power_downs"], 0)
+            self.assertEqual(ran["check"]["differing"], 0)
+            self.assertEqual(ran["persistent_sram"]["back_end"], back_end)
+            self.assertEqual(ran["persistent_sram"]["cycles_exact"], ran["persistent_sram"]["cycles_compared"])
+            self.assertEqual(ran["persistent_sram"]["compared"] > 0, back_end == "lockstep")
+            self.assertEqual([engine["back_end"] for engine in ran["engines"]],
+                             ["lockstep" if back_end == "lockstep" else "model"] * 2)
+        self.bad(64, "bad_option", "names a layer", "stream", *networks, "--rtl", "mxu@0")
+
+    def test_wrong_choices_are_errors(self):
+        self.bad(64, "bad_option", "which all layers use: give psram", "run", *self.arguments("nano", "--rtl", "psram@0"))
+        self.bad(64, "bad_preset", "no RTL was built of a persistent SRAM of 1048576 bytes with a port of 128 and a table of 1024 entries",
+                 "run", *self.arguments("server", "--rtl", "psram"))
+
+    def test_a_wrong_block_is_found(self):
+        for engine in ("psram", "mxu,vpu,psram"):
+            result = subprocess.run([WRONG, "run", *map(str, self.arguments("nano", "--rtl", engine, "--lockstep"))], capture_output=True,
+                                    text=True, timeout=60, check=False, cwd=self.dir)
+            self.assertEqual(result.returncode, 7, result.stderr)
+            if engine == "psram":
+                self.assertRegex(result.stderr, r"^npu: error: invocation \d on the persistent SRAM: bytes 0x[0-9a-f]+ to 0x[0-9a-f]+ of the "
+                                                r"persistent SRAM: RTL 0x[0-9a-f]+, model 0x[0-9a-f]+ \[elements_differ\]\n$")
+        alone = subprocess.run([WRONG, "run", *map(str, self.arguments("nano", "--rtl", "psram", "--check", "reference"))],
+                               capture_output=True, text=True, timeout=60, check=False, cwd=self.dir)
+        self.assertEqual(alone.returncode, 7, alone.stderr)
+        self.assertIn("differ from the reference", alone.stderr)
 
 
 class RealNetworks(Cosim):

@@ -82,10 +82,16 @@ bool Invocation::operator==(const Invocation& other) const {
   return true;
 }
 
+std::function<void(platform::PlatformOptions&)>& options_hook() {
+  static std::function<void(platform::PlatformOptions&)> hook;
+  return hook;
+}
+
 platform::PlatformOptions options(const std::string& preset, model::Mode mode) {
   platform::PlatformOptions options;
   options.preset = presets::load_preset(preset);
   options.mode = mode;
+  if (options_hook()) options_hook()(options);
   return options;
 }
 

@@ -49,6 +49,8 @@ struct Invocation {
   bool operator==(const Invocation& other) const;
 };
 
+// Called with the options of each device, when it is set (lockstep.cpp).
+[[nodiscard]] std::function<void(platform::PlatformOptions&)>& options_hook();
 [[nodiscard]] platform::PlatformOptions options(const std::string& preset, model::Mode mode = model::Mode::kTimed);
 // A device with its driver; with firmware if it has a control CPU.
 [[nodiscard]] runtime::Device open_device(const platform::PlatformOptions& options);

@@ -85,6 +85,7 @@ struct BenchOptions {
   uint64_t memory_bytes = 1 << 20;
   uint64_t most_repeats = contract::kMostRepeats;
   bool poison = false;  // so that a job can read what the one before left
+  engine::MakePersistentBackEnd make_persistent;
 };
 
 // The modules and their wires; a host thread that runs functions of the test.
@@ -93,7 +94,8 @@ class Hardware : public sc_core::sc_module {
   Hardware(const sc_core::sc_module_name& name, const BenchOptions& options)
       : sc_module(name),
         memory("memory", options.memory_bytes, options.answer, options.dmi),
-        npu("npu", config(options), make_engine(mxu), make_engine(vpu)),
+        npu("npu", config(options), make_engine(mxu), make_engine(vpu),
+            options.make_persistent ? options.make_persistent() : nullptr),
         host("host"),
         irq("irq") {
     npu.memory.bind(memory.socket);

@@ -121,5 +121,21 @@ TEST(EccTest, RandomFlipsAndReads) {
               static_cast<unsigned long long>(kSeed));
 }
 
+// Behind a word that cannot be put right, those of its row are looked at, too.
+TEST(EccTest, ARowIsReadAtOnce) {
+  Ecc ecc(32);
+  for (const uint64_t word : {3u, 5u, 9u}) ecc.flip(word, 1);
+  ecc.flip(4, 1);
+  ecc.flip(4, 2);
+  EXPECT_EQ(ecc.read(0, 128), 32u);
+  EXPECT_EQ(ecc.corrected(), 2u);  // words 3 and 5, but not 9
+  EXPECT_EQ(ecc.uncorrectable(), 1u);
+  EXPECT_FALSE(ecc.right(72, 80));
+  EXPECT_TRUE(ecc.right(40, 48));
+  EXPECT_EQ(ecc.read(32, 40), 32u);
+  EXPECT_EQ(ecc.scrub(), 1u);
+  EXPECT_EQ(ecc.corrected(), 3u);
+}
+
 }  // namespace
 }  // namespace npu::model
