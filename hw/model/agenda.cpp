@@ -29,8 +29,8 @@ void Agenda::begin_job() {
 }
 
 void Agenda::arm(uint64_t cycle) {
+  if (!pending_.empty() && pending_.back() <= cycle) return;  // it is no later than the step
   cycle = std::min(cycle, clock_.now() + kFarCycles);
-  if (!pending_.empty() && pending_.back() <= cycle) return;
   // With every event in use the last one moves forward; tick() finds again what it stood for.
   if (pending_.size() == kMostPending) pending_.pop_back();
   sc_core::sc_event& event = events_[pending_.size()];

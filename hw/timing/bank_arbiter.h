@@ -74,8 +74,9 @@ class BankArbiter {
     run.count -= next.count;
     Banks banks;
     const uint64_t first = next.first & (banks_ - 1), end = first + next.count;
-    if (next.count > 0 && end <= banks_ && banks_ <= 64) {  // the usual case
-      banks.bits[0] = ~uint64_t{0} >> (64 - next.count) << first;
+    if (banks_ <= 32) {  // the usual case: what goes on behind the last bank starts over
+      const uint64_t run_on = ((uint64_t{1} << next.count) - 1) << first;
+      banks.bits[0] = (run_on | run_on >> banks_) & ((uint64_t{1} << banks_) - 1);
       return banks;
     }
     banks.add(first, end < banks_ ? end : banks_);

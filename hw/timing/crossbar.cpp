@@ -234,12 +234,6 @@ void Crossbar::open(Lane& lane, uint32_t port) {
   at.slow = at.words.count != 0;
 }
 
-// The port's next words.
-void Crossbar::want(uint32_t number) {
-  Port& port = ports_[number];
-  wanted_[number] = arbiter(port.memory).next_banks(port.words, port.now);
-}
-
 void Crossbar::serve_persistent(uint32_t asking) {
   persistent_.step(asking, wanted_);
   for (uint32_t left = asking; left != 0; left &= left - 1) {

@@ -143,7 +143,11 @@ class Crossbar {
   [[nodiscard]] BankArbiter& arbiter(OnChip memory) {
     return memory == OnChip::kScratchpad ? scratchpad_ : persistent_;
   }
-  void want(uint32_t number);
+  // The port's next words.
+  void want(uint32_t number) {
+    Port& port = ports_[number];
+    wanted_[number] = arbiter(port.memory).next_banks(port.words, port.now);
+  }
 
   const uint32_t bank_shift_, row_shift_;
   BankArbiter scratchpad_, persistent_;

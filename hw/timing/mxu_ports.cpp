@@ -204,29 +204,22 @@ class Output {
 
 class MxuPorts final : public SteppedSchedule<MxuPorts> {
  public:
-  explicit MxuPorts(const MxuLoops& loops) : loops_(loops) {}
+  explicit MxuPorts(const MxuLoops& loops) : loops_(loops) { look(); }
   MxuPorts(const MxuPorts&) = delete;  // parts refer to each other
   MxuPorts& operator=(const MxuPorts&) = delete;
 
-  [[nodiscard]] Ports asking() const override {
-    Ports ports = 0;
-    if (stream_.asks()) ports |= kMxuActivations;
-    if (weights_.asks() && parameters_.zero_points()) ports |= kMxuWeights;
-    if (stands()) ports &= waiting_;
-    if (parameters_.asks()) ports |= kMxuParameters;
-    if (output_.asks()) ports |= kMxuResults;
-    return ports;
-  }
+  [[nodiscard]] Ports asking() const override { return asking_; }
 
   // From the back to the front: each part sees those before it as they were at the cycle's beginning. Only weights are
   // of use in the cycle that brings them.
   void step(Ports granted) override {
-    const bool stands = this->stands();
-    waiting_ = asking() & ~granted;
+    const bool stands = stands_;
+    waiting_ = asking_ & ~granted;
     const bool released = output_.step((granted & kMxuResults) != 0, parameters_.there(), !stands && pipeline_.ends());
     parameters_.step((granted & kMxuParameters) != 0, !stands && pipeline_.starts(), released);
     if ((granted & kMxuWeights) != 0) weights_.load();
     pipeline_.step(stream_.step((granted & kMxuActivations) != 0, stands), stands);
+    look();
   }
 
   [[nodiscard]] bool done() const override { return output_.done(); }
@@ -239,6 +232,17 @@ class MxuPorts final : public SteppedSchedule<MxuPorts> {
     return pipeline_.ends() && !(parameters_.almost() && output_.almost(parameters_.there()));
   }
 
+  // What holds in the next cycle.
+  void look() {
+    stands_ = stands();
+    asking_ = 0;
+    if (stream_.asks()) asking_ |= kMxuActivations;
+    if (weights_.asks() && parameters_.zero_points()) asking_ |= kMxuWeights;
+    if (stands_) asking_ &= waiting_;
+    if (parameters_.asks()) asking_ |= kMxuParameters;
+    if (output_.asks()) asking_ |= kMxuResults;
+  }
+
   const MxuLoops loops_;
   Weights weights_{loops_};
   Stream stream_{loops_, weights_};
@@ -246,6 +250,8 @@ class MxuPorts final : public SteppedSchedule<MxuPorts> {
   Parameters parameters_{loops_};
   Output output_{loops_};
   Ports waiting_ = 0;  // asked in the last cycle, in vain
+  Ports asking_ = 0;
+  bool stands_ = false;
 };
 
 class NoPorts final : public SteppedSchedule<NoPorts> {
