@@ -2,6 +2,7 @@
 #include "hw/model/hazard_checker.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace npu::model {
 
@@ -67,8 +68,12 @@ Conflict HazardChecker::access(Space space, const ByteSet& bytes, engine::Access
   Shadow& shadow = shadows_[static_cast<uint32_t>(space) - 1];
   Conflict conflict;
   bool stop = false;
+  std::optional<uint32_t> last;  // stretches of one state follow each other
+  uint32_t next = 0;
   const auto update = [&](uint32_t old) {
-    const uint32_t next = access == engine::Access::kRead ? after_read(old, conflict) : after_write(old, conflict);
+    if (last == old) return next;
+    last = old;
+    next = access == engine::Access::kRead ? after_read(old, conflict) : after_write(old, conflict);
     stop = conflict.error != ErrorCode::kOk;
     return next;
   };

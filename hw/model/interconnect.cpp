@@ -9,18 +9,17 @@ Interconnect::Interconnect(const contract::Capabilities& caps, const Clock& cloc
 void Interconnect::start(timing::Crossbar::Lane& lane, timing::PortSchedule& schedule, uint64_t at_least) {
   catch_up();
   crossbar_.start(lane, schedule, at_least);
-  wake();
+  wake(crossbar_.next_end(lane));  // it is awake in time for the others
 }
 
 void Interconnect::tick() {
   catch_up();
   crossbar_.tell(clock_.now());
-  wake();
+  wake(crossbar_.next_end());
 }
 
-void Interconnect::wake() {
-  const uint64_t next = crossbar_.next_end();
-  if (next != timing::Crossbar::kNever) alarm_.set(next);
+void Interconnect::wake(uint64_t cycle) {
+  if (cycle != timing::Crossbar::kNever) alarm_.set(cycle);
 }
 
 }  // namespace npu::model

@@ -24,7 +24,7 @@ class Interconnect {
 
  private:
   void tick();
-  void wake();
+  void wake(uint64_t cycle);
 
   const Clock& clock_;
   timing::Crossbar crossbar_;

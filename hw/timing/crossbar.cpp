@@ -131,12 +131,15 @@ void Crossbar::tell(uint64_t now) {
 
 uint64_t Crossbar::next_end() const {
   uint64_t next = kNever;
-  for (const Lane* lane : running_) {
-    if (!lane->wants_end()) continue;
-    next = std::min(next, std::max(lane->at_least_, played_ + std::max<uint64_t>(1, lane->cycles_left())));
-  }
+  for (const Lane* lane : running_) next = std::min(next, next_end(*lane));
   for (const Lane* lane : ended_) next = std::min(next, lane->end_);
   return next;
+}
+
+uint64_t Crossbar::next_end(const Lane& lane) const {
+  if (!lane.wants_end()) return kNever;
+  if (lane.asking_ == kDone) return lane.end_;
+  return std::max(lane.at_least_, played_ + std::max<uint64_t>(1, lane.cycles_left()));
 }
 
 void Crossbar::cycle(Party& party, uint64_t now) {

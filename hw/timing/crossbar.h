@@ -110,6 +110,8 @@ class Crossbar {
   void tell(uint64_t now);
   // The cycle by which a lane may have ended: to be played and told then, at the latest.
   [[nodiscard]] uint64_t next_end() const;
+  // The same of one that is at work.
+  [[nodiscard]] uint64_t next_end(const Lane& lane) const;
 
  private:
   struct Port {
