@@ -16,6 +16,7 @@ void OnChipPath::start(Space space, const engine::ExtentWalk& walk) {
   walk_ = beats_walk_ = walk;
   passes_.clear();
   wanted_ = moved_ = goal_ = beats_ = bytes_ = 0;
+  advance_by(0, 0);
   tells_ = false;
   clear_waited();
 }
@@ -101,20 +102,19 @@ void OnChipPath::stop() {
   tells_ = false;
 }
 
-uint64_t OnChipPath::beat() const {
-  return std::min<uint64_t>(machine_.config.caps.dma_port_bytes, beats_walk_.contiguous());
+void OnChipPath::advance_by(uint64_t bytes, uint64_t beats) {
+  if (bytes > 0) beats_walk_.advance(bytes);
+  moved_ += bytes;
+  beats_ += beats;
+  beat_ = std::min<uint64_t>(machine_.config.caps.dma_port_bytes, beats_walk_.contiguous());
 }
 
 bool OnChipPath::passed(uint64_t end) const {
-  return moved_ >= end || (side_ == Side::kTarget && moved_ + beat() > end);
+  return moved_ >= end || (side_ == Side::kTarget && moved_ + beat_ > end);
 }
 
 void OnChipPath::step(timing::Ports granted) {
-  if (granted == 0) return;
-  const uint64_t bytes = beat();
-  beats_walk_.advance(bytes);
-  moved_ += bytes;
-  ++beats_;
+  if (granted != 0) advance_by(beat_, 1);
 }
 
 // Piece by piece.
@@ -132,16 +132,14 @@ uint64_t OnChipPath::run(uint64_t cycles) {
       bytes = std::min(beats * port_bytes, beats_walk_.contiguous());
     }
     crossbar.alone(*this, 0, beats_walk_.address(), bytes);
-    beats_walk_.advance(bytes);
-    moved_ += bytes;
-    beats_ += beats;
+    advance_by(bytes, beats);
     run += beats;
   }
   return run;
 }
 
 timing::MemoryRequest OnChipPath::next(uint32_t) {
-  return {memory(), side_ == Side::kTarget, beats_walk_.address(), beat()};
+  return {memory(), side_ == Side::kTarget, beats_walk_.address(), beat_};
 }
 
 void OnChipPath::ended(uint64_t) {

@@ -54,8 +54,8 @@ class OnChipPath final : private timing::SteppedSchedule<OnChipPath>, private ti
   friend timing::SteppedSchedule<OnChipPath>;
   template <class Move>
   void move(uint64_t bytes, Move&& move);
-  // Of the next beat; 0: none.
-  [[nodiscard]] uint64_t beat() const;
+  // The next beats have moved so many bytes of the walk.
+  void advance_by(uint64_t bytes, uint64_t beats);
   // Nothing is left to do for the first so many bytes.
   [[nodiscard]] bool passed(uint64_t end) const;
   // Tells the client what is through, and goes on with the rest.
@@ -87,6 +87,7 @@ class OnChipPath final : private timing::SteppedSchedule<OnChipPath>, private ti
   };
   std::deque<Pass> passes_;                     // those that the client does not know to be through
   uint64_t wanted_ = 0, moved_ = 0, goal_ = 0;  // bytes of the walk
+  uint64_t beat_ = 0;                           // bytes of the next beat; 0: none
   bool tells_ = false;                          // when the goal is reached
   std::array<uint8_t, 8> pattern_{};
   uint32_t pattern_bytes_ = 1, pattern_phase_ = 0;

@@ -2,31 +2,30 @@
 #include "hw/model/scratchpad.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace npu::model {
 
 Scratchpad::Scratchpad(const contract::Capabilities& caps, bool poison)
-    : bytes_(caps.spm_bytes, poison ? kPoison : 0), poison_(poison), touched_low_(caps.spm_bytes), touched_high_(0) {}
+    : bytes_(caps.spm_bytes, poison ? kPoison : 0), poison_(poison), touched_((caps.spm_bytes + kPage - 1) / kPage) {}
 
 void Scratchpad::begin_job(bool keep) {
   if (!poison_ || keep) return;
-  if (touched_low_ < touched_high_) {
-    std::fill(bytes_.begin() + static_cast<int64_t>(touched_low_), bytes_.begin() + static_cast<int64_t>(touched_high_),
-              kPoison);
+  for (uint64_t page = 0; page < touched_.size(); ++page) {
+    if (!touched_[page]) continue;
+    touched_[page] = false;
+    const uint64_t low = page * kPage;
+    std::memset(bytes_.data() + low, kPoison, std::min(kPage, bytes_.size() - low));
   }
-  touched_low_ = bytes_.size();
-  touched_high_ = 0;
 }
 
 void Scratchpad::lose() {
   std::fill(bytes_.begin(), bytes_.end(), kPoison);
-  touched_low_ = bytes_.size();
-  touched_high_ = 0;
+  touched_.assign(touched_.size(), false);
 }
 
 void Scratchpad::touch(uint64_t low, uint64_t high) {
-  touched_low_ = std::min(touched_low_, low);
-  touched_high_ = std::max(touched_high_, high);
+  for (uint64_t page = low / kPage; page * kPage < high; ++page) touched_[page] = true;
 }
 
 }  // namespace npu::model

@@ -13,6 +13,7 @@ namespace npu::model {
 class Scratchpad {
  public:
   static constexpr uint8_t kPoison = 0xa5;
+  static constexpr uint64_t kPage = 1024;  // bytes that are poisoned together
 
   Scratchpad(const contract::Capabilities& caps, bool poison);
 
@@ -29,7 +30,7 @@ class Scratchpad {
  private:
   std::vector<uint8_t> bytes_;
   bool poison_;
-  uint64_t touched_low_ = 0, touched_high_;
+  std::vector<bool> touched_;  // by page
 };
 
 }  // namespace npu::model
