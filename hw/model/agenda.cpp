@@ -2,6 +2,7 @@
 #include "hw/model/agenda.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <utility>
 
@@ -23,7 +24,7 @@ Agenda::Agenda(const sc_core::sc_module_name& name, const Clock& clock) : sc_mod
 }
 
 void Agenda::begin_job() {
-  for (Alarm* alarm : alarms_) alarm->due_ = kNoAlarm;
+  armed_ = 0;
   pending_.clear();
   for (sc_core::sc_event& event : events_) event.cancel();
 }
@@ -42,31 +43,37 @@ void Agenda::tick() {
   const uint64_t now = clock_.now();
   while (!pending_.empty() && pending_.back() <= now) pending_.pop_back();
   uint64_t earliest = kNoAlarm;
-  for (Alarm* alarm : alarms_) {
-    if (alarm->due_ > now) {
-      earliest = std::min(earliest, alarm->due_);
+  // One that goes off may set others: those behind it go off now, too.
+  int at = 0;
+  for (uint64_t left = armed_; left != 0; left = armed_ & ~uint64_t{0} << at << 1) {
+    at = std::countr_zero(left);
+    Alarm& alarm = *alarms_[static_cast<size_t>(at)];
+    if (alarm.due_ > now) {
+      earliest = std::min(earliest, alarm.due_);
       continue;
     }
-    alarm->due_ = kNoAlarm;
-    if (alarm->call_) {
-      alarm->call_();
+    armed_ &= ~alarm.bit_;
+    if (alarm.call_) {
+      alarm.call_();
     } else {
-      alarm->event_.notify();
+      alarm.event_.notify();
     }
   }
   if (earliest != kNoAlarm) arm(earliest);
 }
 
-Alarm::Alarm(Agenda& agenda, std::function<void()> call) : agenda_(agenda), call_(std::move(call)), due_(kNoAlarm) {
+Alarm::Alarm(Agenda& agenda, std::function<void()> call)
+    : agenda_(agenda), call_(std::move(call)), bit_(uint64_t{1} << agenda.alarms_.size()), due_(kNoAlarm) {
   agenda.alarms_.push_back(this);
   NPU_CHECK(agenda.alarms_.size() < Agenda::kMostPending);
 }
 
 void Alarm::set(uint64_t cycle) {
-  due_ = std::min(due_, cycle);
+  due_ = (agenda_.armed_ & bit_) != 0 ? std::min(due_, cycle) : cycle;
+  agenda_.armed_ |= bit_;
   agenda_.arm(due_);
 }
 
-void Alarm::cancel() { due_ = kNoAlarm; }
+void Alarm::cancel() { agenda_.armed_ &= ~bit_; }
 
 }  // namespace npu::model

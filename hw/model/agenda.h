@@ -27,6 +27,7 @@ class Agenda : public sc_core::sc_module {
   friend class Alarm;
   // Moments that can be pending; more than there are alarms, so that moving one forward is rare.
   static constexpr size_t kMostPending = 40;
+  static_assert(kMostPending <= 64);  // bits of armed_
   // Later moments are approached in steps: what is cancelled stays in the kernel's queue until its time comes.
   static constexpr uint64_t kFarCycles = 4096;
 
@@ -35,6 +36,7 @@ class Agenda : public sc_core::sc_module {
 
   const Clock& clock_;
   std::vector<Alarm*> alarms_;
+  uint64_t armed_ = 0;  // a bit an alarm that is due some time
   // Cycles at which tick() will run, the next one last, each with an event of its own: setting an event to an earlier
   // time would leave the later one behind in the kernel's queue, and many of them slow it down.
   std::vector<uint64_t> pending_;
@@ -61,7 +63,8 @@ class Alarm {
   Agenda& agenda_;
   std::function<void()> call_;
   sc_core::sc_event event_;
-  uint64_t due_;
+  uint64_t bit_;  // of armed_
+  uint64_t due_;  // what it is set to, while it is armed
 };
 
 }  // namespace npu::model
