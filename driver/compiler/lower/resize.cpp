@@ -251,7 +251,7 @@ class ResizeEmitter {
     std::vector<ResizeSample> samples;
     ResizePlan plan;
   };
-  std::optional<Planned> planned_;  // the stripe before
+  std::optional<Planned> planned_;        // the stripe before
   std::map<uint32_t, View> tail_blocks_;  // by operand of the tail
 };
 
