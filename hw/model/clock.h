@@ -39,9 +39,9 @@ class Clock {
   }
   // Time from now to the beginning of a cycle; zero when it has passed.
   [[nodiscard]] sc_core::sc_time until(uint64_t cycle) const {
-    const sc_core::sc_time target = origin_ + sc_core::sc_time::from_value(cycle * period_.value());
-    const sc_core::sc_time& now = sc_core::sc_time_stamp();
-    return target > now ? target - now : sc_core::SC_ZERO_TIME;
+    const uint64_t target = cycle * period_.value(), elapsed = sc_core::sc_time_stamp().value() - origin_.value();
+    // Exact below 2^53 units of time, and much faster than sc_time::from_value().
+    return target > elapsed ? resolution_ * static_cast<double>(target - elapsed) : sc_core::SC_ZERO_TIME;
   }
   [[nodiscard]] const sc_core::sc_time& period() const { return period_; }
   [[nodiscard]] bool timed() const { return timed_; }
@@ -51,6 +51,7 @@ class Clock {
   [[nodiscard]] uint64_t round_up(uint64_t elapsed) const { return (elapsed + period_.value() - 1) / period_.value(); }
 
   sc_core::sc_time period_;
+  sc_core::sc_time resolution_ = sc_core::sc_time::from_value(1);
   sc_core::sc_time origin_;
   bool timed_;
   mutable uint64_t seen_ = 0, cycle_ = 0;  // the last answer of now()

@@ -2,7 +2,6 @@
 #include "hw/model/hazard_checker.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace npu::model {
 
@@ -68,7 +67,7 @@ Conflict HazardChecker::access(Space space, const ByteSet& bytes, engine::Access
   Shadow& shadow = shadows_[static_cast<uint32_t>(space) - 1];
   Conflict conflict;
   bool stop = false;
-  std::optional<uint32_t> last;  // stretches of one state follow each other
+  uint64_t last = ~uint64_t{0};  // no state; stretches of one state follow each other
   uint32_t next = 0;
   const auto update = [&](uint32_t old) {
     if (last == old) return next;

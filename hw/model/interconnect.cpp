@@ -13,8 +13,9 @@ void Interconnect::start(timing::Crossbar::Lane& lane, timing::PortSchedule& sch
 }
 
 void Interconnect::tick() {
-  catch_up();
-  crossbar_.tell(clock_.now());
+  const uint64_t now = clock_.now();
+  crossbar_.play(now);
+  crossbar_.tell(now);
   wake(crossbar_.next_end());
 }
 

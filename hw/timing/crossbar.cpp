@@ -36,7 +36,8 @@ void Crossbar::start(Lane& lane, PortSchedule& schedule, uint64_t at_least) {
   lane.turn_ = starts_++;
   lane.memories_ = lane.memories();
   running_.push_back(&lane);
-  gathered_ = false;
+  gathered_ = gathered_ && !together() && lane.memories_ != kBothMemories;
+  if (gathered_) join(lane);
 }
 
 void Crossbar::stop(Lane& lane) {
@@ -57,15 +58,24 @@ void Crossbar::gather() {
   second.lanes.clear();
   first.persistent = one;
   second.persistent = !one;
-  for (Lane* lane : running_) {
-    (one || lane->memories_ == set_of(OnChip::kScratchpad) ? first : second).lanes.push_back(lane);
-  }
+  for (Lane* lane : running_) join(*lane);
+}
+
+void Crossbar::join(Lane& lane) {
+  const bool first = together() || lane.memories_ == set_of(OnChip::kScratchpad);
+  parties_[first ? 0 : 1].lanes.push_back(&lane);
 }
 
 void Crossbar::play(uint64_t end) {
   if (played_ >= end) return;
   if (!gathered_) gather();
-  for (Party& party : parties_) play(party, end);
+  for (Party& party : parties_) {
+    if (!party.lanes.empty()) {
+      play(party, end);
+    } else if (party.persistent) {
+      late_ = false;  // cycles without requests
+    }
+  }
   played_ = end;
 }
 
@@ -79,7 +89,7 @@ void Crossbar::play(Party& party, uint64_t end) {
     }
     if (!some_ended_) continue;
     some_ended_ = false;
-    gathered_ = false;
+    gathered_ = !together();  // that of both memories may be gone
     const auto done = [](const Lane* lane) { return lane->asking_ == kDone; };
     std::erase_if(party.lanes, done);
     std::erase_if(running_, done);
@@ -185,7 +195,6 @@ void Crossbar::grant_all(Party& party, uint64_t end) {
 void Crossbar::grant(uint32_t number) {
   Port& port = ports_[number];
   arbiter(port.memory).serve(number, port.now);
-  wanted_[number] = {};
   if (port.memory == OnChip::kPersistent) late_ = port.part();
 }
 

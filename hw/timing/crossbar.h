@@ -131,6 +131,9 @@ class Crossbar {
   };
 
   void gather();
+  void join(Lane& lane);
+  // All are one party.
+  [[nodiscard]] bool together() const { return parties_[0].persistent; }
   void play(Party& party, uint64_t end);
   [[nodiscard]] uint64_t play_alone(Party& party, uint64_t now, uint64_t end);
   void cycle(Party& party, uint64_t now);
