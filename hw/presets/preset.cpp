@@ -64,6 +64,13 @@ constexpr std::array<DramKey, 12> kDramKeys = {{
     {"t_rfc_ns", "ns", 1, 100000, false, &Dram::t_rfc_ns},
 }};
 
+// A parser's message may quote a character of the file as it is, a line end too.
+std::string without_control(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }, ' ');
+  return text;
+}
+
 bool has(const Dram& dram, const DramKey& key) {
   return key.of == DramKey::kAlways || (key.of == DramKey::kLatency) == (dram.latency_ns > 0);
 }
@@ -128,7 +135,7 @@ class Parser {
       if (!document || !document->IsMap()) fail("must be one YAML mapping with keys such as 'clock_mhz' and 'dram'");
       return *document;
     } catch (const YAML::Exception& error) {
-      fail("line " + std::to_string(error.mark.line + 1) + " is not valid YAML: " + error.msg);
+      fail("line " + std::to_string(error.mark.line + 1) + " is not valid YAML: " + without_control(error.msg));
     }
   }
 

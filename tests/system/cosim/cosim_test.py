@@ -18,6 +18,7 @@ from harness import NpuTest
 
 WRONG, NETWORKS, ZOO = "", None, None
 PRESETS = ("nano", "edge")
+SAMPLES = ("unet_int8", "super_resolution_int8", "greedy_decoder_int8")  # beside the wake words in NETWORKS
 # By engine: a network whose first layer the wrong one gets wrong, that layer's operators, and a result of RTL and model there.
 CAUGHT = {"mxu": ("two_layers", "CONV2D+RESCALE", 126, 127), "vpu": ("clamped", "CLAMP", 61, 60)}
 
@@ -41,7 +42,7 @@ class Cosim(NpuTest):
     def lockstep(self, file, *inputs):
         """Runs in lockstep on every preset; nothing differs, and cycles are those of the model alone."""
         for preset in PRESETS:
-            arguments = [file, "--input", *inputs, "--config", preset]
+            arguments = [file, *(["--input", *inputs] if inputs else ["--random-inputs", "1"]), "--config", preset]
             report, model = self.report(*arguments, "--lockstep"), self.report(*arguments)
             self.assertEqual([engine["engine"] for engine in report["engines"]], ["mxu", "vpu"])
             for engine in report["engines"]:
@@ -281,12 +282,16 @@ class PersistentSram(Cosim):
 
 class RealNetworks(Cosim):
     def test_wake_words(self):
-        files = sorted(NETWORKS.glob("*.tosa"))
+        files = [file for file in sorted(NETWORKS.glob("*.tosa")) if file.stem not in SAMPLES]
         if not files:
             self.skipTest("no wake words: they were not imported")
         for file in files:
             self.save("frame.npy", "|i1", (1, 3, 40), [(i * 29) % 200 - 100 for i in range(120)])
             self.lockstep(file, self.dir / "frame.npy")
+
+    def test_samples(self):
+        for name in SAMPLES:
+            self.lockstep(NETWORKS / f"{name}.tosa")
 
     def test_zoo(self):
         if ZOO is None:

@@ -132,8 +132,8 @@ def run_networks(npu, machine, cases, env):
             raise Failure(f"{machine.stem}: {arguments[0]}: {report['check']['differing']} elements differ from the reference")
     if not tiles or not compared:
         raise Failure(f"{machine.stem}: nothing was compared")
-    print(f"{machine.stem}: {len(cases) - refused} random networks, {refused} beyond the machine, {tiles} tiles and {lockstep} elements in lockstep, {compared} elements compared "
-          "with the reference, 0 differing", flush=True)
+    print(f"{machine.stem}: {len(cases) - refused} random networks, {refused} beyond the machine, {tiles} tiles and {lockstep} elements in "
+          f"lockstep, {compared} elements compared with the reference, 0 differing", flush=True)
 
 
 def run_cases(npu, machines, folder, seed, env):
