@@ -26,7 +26,8 @@ struct Constant {
   [[nodiscard]] std::optional<int64_t> splat() const;
 };
 
-// What folding may allocate for one graph, in bytes, so that a small file cannot ask for large results.
+// What folding may allocate for the block that runs first, in bytes, and for all blocks of control flow together once
+// more, so that a small file cannot ask for large results.
 inline constexpr int64_t kFoldingBudget = int64_t{256} << 20;
 
 // The bytes of tensors with data, for blocks that are folded several times.

@@ -11,6 +11,7 @@
 
 namespace npu::compiler {
 
+// Bytes of a block with so many entries.
 [[nodiscard]] int64_t bytes_of_block(int64_t entries);
 // The block as it lies in memory.
 [[nodiscard]] std::vector<uint8_t> bytes_of_params(const Params& params);
@@ -40,7 +41,7 @@ contract::Element field_element() {
 }
 }  // namespace detail
 
-// A field of the header, [1], and one of all entries, [entries].
+// A field of the header, [1], and one of all entries, [entries], of the element type that the field has.
 template <class Field>
 View header_field(const View& block, Field contract::ParameterHeader::*field) {
   return {block.buffer,

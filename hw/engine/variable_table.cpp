@@ -140,10 +140,4 @@ std::optional<uint32_t> VariableTable::overlapping(uint32_t index) const {
   return std::nullopt;
 }
 
-ErrorCode VariableTable::check_declaration(uint32_t index, uint32_t hash, const Job& job) const {
-  const ErrorCode error = check_entry(index, hash, job);
-  if (error != ErrorCode::kOk) return error;
-  return overlapping(index) ? ErrorCode::kFaultAccessRight : ErrorCode::kOk;
-}
-
 }  // namespace npu::engine

@@ -65,8 +65,6 @@ class VariableTable {
   [[nodiscard]] contract::ErrorCode check_entry(uint32_t index, uint32_t hash, const Job& job) const;
   // The first entry whose bytes overlap those of this one.
   [[nodiscard]] std::optional<uint32_t> overlapping(uint32_t index) const;
-  // check_entry, then fault_access_right for a variable whose bytes are not its own.
-  [[nodiscard]] contract::ErrorCode check_declaration(uint32_t index, uint32_t hash, const Job& job) const;
 
  private:
   void store(uint32_t index, const contract::VariableEntry& entry);

@@ -40,7 +40,7 @@ class Clock {
   // Time from now to the beginning of a cycle; zero when it has passed.
   [[nodiscard]] sc_core::sc_time until(uint64_t cycle) const {
     const uint64_t target = cycle * period_.value(), elapsed = sc_core::sc_time_stamp().value() - origin_.value();
-    // Exact below 2^53 units of time, and much faster than sc_time::from_value().
+    // Exact below 2^52 units of time, and much faster than sc_time::from_value().
     return target > elapsed ? resolution_ * static_cast<double>(target - elapsed) : sc_core::SC_ZERO_TIME;
   }
   [[nodiscard]] const sc_core::sc_time& period() const { return period_; }

@@ -66,13 +66,6 @@ std::optional<uint64_t> Ecc::read(uint64_t low, uint64_t high) {
   return std::nullopt;
 }
 
-std::optional<uint64_t> Ecc::read_edges(uint64_t low, uint64_t high) {
-  if (low % kWordBytes != 0) {
-    if (const auto wrong = read(low, low + 1)) return wrong;
-  }
-  return high % kWordBytes != 0 ? read(high - 1, high) : std::nullopt;
-}
-
 void Ecc::wrote(uint64_t low, uint64_t high) {
   const uint64_t first = (low + kWordBytes - 1) / kWordBytes, end = high / kWordBytes;
   if (first < end) wrong_.erase(wrong_.lower_bound(first), wrong_.lower_bound(end));

@@ -30,8 +30,6 @@ class Ecc {
   // Bytes [low, high) are read: each of their words that has one wrong bit is put right. The first byte of a word that
   // has more, with whose row it stops.
   std::optional<uint64_t> read(uint64_t low, uint64_t high);
-  // Bytes [low, high) are going to be written: the same for the words that keep some of their bytes.
-  std::optional<uint64_t> read_edges(uint64_t low, uint64_t high);
   // They were written: words that were replaced as a whole are right now.
   void wrote(uint64_t low, uint64_t high);
   // Bytes [low, high) of one word get new values, whatever the word holds: what was wrong among them and in the check

@@ -48,9 +48,9 @@ class PersistentSram {
     uint32_t cleared = 0;
   };
   Begun begin_job(const Job& job);
-  // VARIABLE: power_lost until the loss of the contents is acknowledged, else errors as of
-  // VariableTable::check_declaration. `fits`: the variable does not reach beyond DRAM, whose size the table does not
-  // know.
+  // VARIABLE: power_lost until the loss of the contents is acknowledged, else errors as of VariableTable::check_entry,
+  // and fault_access_right for a variable whose bytes are not its own. `fits`: the variable does not reach beyond DRAM,
+  // whose size the table does not know.
   [[nodiscard]] Verdict declare(uint32_t index, uint32_t hash, bool fits);
   // May this job use bytes [low, high) of the variable? May it read them? It begins to write them: this is marked.
   [[nodiscard]] Verdict check(uint32_t index, int64_t low, int64_t high);

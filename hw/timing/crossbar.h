@@ -25,10 +25,10 @@ enum class OnChip : uint8_t { kScratchpad, kPersistent };
 inline constexpr uint32_t kOnChipMemories = 2;
 
 using OnChipSet = uint8_t;  // a bit a memory
-inline constexpr OnChipSet kBothMemories = 3;
 [[nodiscard]] constexpr OnChipSet set_of(OnChip memory) {
   return static_cast<OnChipSet>(1u << static_cast<uint32_t>(memory));
 }
+inline constexpr OnChipSet kBothMemories = set_of(OnChip::kScratchpad) | set_of(OnChip::kPersistent);
 
 // Bytes that follow each other. None: granted in the cycle that asks.
 struct MemoryRequest {

@@ -29,7 +29,7 @@ constexpr const char* kPerRound = "per-round";
 constexpr const char* kContext = "context";
 constexpr const char* kPriority = "priority";
 
-constexpr uint64_t kMostFrames = 1'000'000'000, kMostPriority = 255;
+constexpr uint64_t kMostPriority = 255;
 
 constexpr CommandHelp kStreamHelp = {
     "npu stream NETWORK.tosa=FRAMES.npy|NETWORK.tosa --input [NAME=]FRAMES.npy... ... [options]",
@@ -133,7 +133,7 @@ class InOrder {
 
   static int64_t count_of(const Given& given) {
     const uint64_t count = parse_number(given.value, fmt::format("--{}", given.option));
-    if (count >= 1 && count <= kMostFrames) return static_cast<int64_t>(count);
+    if (count >= 1 && count <= uint64_t{kMostFrames}) return static_cast<int64_t>(count);
     throw Error(ErrorCode::kBadOption, fmt::format("--{} takes 1 to {}, not {}", given.option, kMostFrames, count));
   }
 

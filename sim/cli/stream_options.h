@@ -14,6 +14,9 @@
 
 namespace npu::cli {
 
+// Of all networks of a run together, in the order that is kept.
+inline constexpr int64_t kMostFrames = 4'000'000;
+
 // A network, the files with its frames and when it gets them, as given.
 struct StreamArgument {
   std::string network;

@@ -9,6 +9,7 @@
 #include "driver/graph/text.h"
 #include "hw/contract/gen/commands.h"
 #include "sim/report/columns.h"
+#include "sim/report/json.h"
 #include "sim/report/table.h"
 
 namespace npu::cli {
@@ -93,11 +94,6 @@ Json engines_json(const std::vector<report::EngineRun>& engines) {
                       {"elements_compared", run.elements_compared}});
   }
   return result;
-}
-
-Json persistent_json(const report::PersistentRun& run) {
-  return {{"back_end", run.back_end}, {"operations", run.operations},           {"accesses", run.accesses},
-          {"compared", run.compared}, {"cycles_compared", run.cycles_compared}, {"cycles_exact", run.cycles_exact}};
 }
 
 std::string contexts_in_words(const StreamOptions& options) {
@@ -192,7 +188,7 @@ std::string to_json_text(const StreamRun& run) {
                          {"rounds", rounds},
                          {"check", checked},
                          {"engines", engines_json(run.engines)},
-                         {"persistent_sram", persistent_json(run.persistent_sram)}};
+                         {"persistent_sram", report::to_json(run.persistent_sram)}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/cli/stream_schedule.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "hw/contract/error.h"
 #include "sim/cosim/random.h"
 
 namespace npu::cli {
@@ -69,6 +72,16 @@ std::vector<size_t> in_turn(const std::vector<std::vector<size_t>>& turns) {
 }  // namespace
 
 Schedule make_schedule(const std::vector<Stream>& streams, const ScheduleChoices& choices) {
+  int64_t left = kMostFrames;
+  for (const Stream& stream : streams) {
+    if (stream.frames.invocations() > left) {
+      throw Error(contract::ErrorCode::kBadOption,
+                  fmt::format("the networks have more than {} frames in all; give fewer to one npu stream, for example "
+                              "with --invocations",
+                              kMostFrames));
+    }
+    left -= stream.frames.invocations();
+  }
   cosim::Random random(choices.seed);
   Frames frames(streams, choices.contexts);
   Schedule schedule;

@@ -24,9 +24,10 @@ struct ScheduleChoices {
   bool retention = false;  // power the device down after rounds, half of the time
 };
 
-// All frames of all streams. In each round a random choice of the contexts that have frames left, in random order, gets
-// a turn: `per_round` frames of each of its networks, of one network after the other, as long as there are some. The
-// turns of several contexts are started frame by frame in turn. What is random follows from the seed alone.
+// All frames of all streams; Error(bad_option) for more than kMostFrames. In each round a random choice of the contexts
+// that have frames left, in random order, gets a turn: `per_round` frames of each of its networks, of one network after
+// the other, as long as there are some. The turns of several contexts are started frame by frame in turn. What is
+// random follows from the seed alone.
 [[nodiscard]] Schedule make_schedule(const std::vector<Stream>& streams, const ScheduleChoices& choices);
 
 // What is left of a schedule for one context that has the device to itself, without power-downs.

@@ -79,9 +79,12 @@ std::vector<presets::Preset> built_in_machines() {
 
 std::vector<presets::Preset> machines_with(const presets::Preset& other) {
   std::vector<presets::Preset> machines = built_in_machines();
-  const bool known = std::any_of(machines.begin(), machines.end(),
+  const auto twin = std::find_if(machines.begin(), machines.end(),
                                  [&](const presets::Preset& machine) { return machine.name == other.name; });
-  if (!known) machines.push_back(other);
+  const bool has_twin = twin != machines.end();
+  if (has_twin && presets::to_yaml(*twin) == presets::to_yaml(other)) return machines;
+  machines.push_back(other);
+  if (has_twin) machines.back().name += " (file)";
   return machines;
 }
 

@@ -121,8 +121,9 @@ Json engines(const Report& report) {
   return result;
 }
 
-Json persistent_sram(const Report& report) {
-  const PersistentRun& run = report.persistent_sram;
+}  // namespace
+
+nlohmann::ordered_json to_json(const PersistentRun& run) {
   Json cycles;
   if (run.cycles_compared > 0) {
     cycles = {{"operations", run.cycles_compared},
@@ -136,6 +137,8 @@ Json persistent_sram(const Report& report) {
           {"compared", run.compared},
           {"cycle_differences", cycles}};
 }
+
+namespace {
 
 Json total(const Report& report) {
   const double mean = per_invocation(report, report.cycles);
@@ -287,7 +290,7 @@ std::string to_json(const Report& report) {
       {"run", run(report)},
       {"calibration", calibration(report.info)},
       {"engines", engines(report)},
-      {"persistent_sram", persistent_sram(report)},
+      {"persistent_sram", to_json(report.persistent_sram)},
       {"total", total(report)},
       {"firmware", firmware(report)},
       {"layers", layers},

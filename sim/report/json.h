@@ -2,6 +2,7 @@
 // The report for machines. Every field is defined in docs/reference/report.md.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "sim/report/report.h"
@@ -13,6 +14,9 @@ inline constexpr int kJsonSchemaVersion = 3;
 // Text of the JSON document, ending with a newline. Names from files that are not UTF-8 have their stray bytes
 // replaced.
 [[nodiscard]] std::string to_json(const Report& report);
+
+// The object `persistent_sram` of the document.
+[[nodiscard]] nlohmann::ordered_json to_json(const PersistentRun& run);
 
 // One line a layer behind a line of column names (RFC 4180); the columns are those of the table and defined like the
 // JSON fields of the same names. The columns that start with `run_` are those of `firmware`: the same in every line,

@@ -42,7 +42,8 @@ class Rules {
       return {};
     }
     if (operation.op == Op::kDeclare) {
-      const ErrorCode error = table_.check_declaration(index, operation.hash, job_);
+      ErrorCode error = table_.check_entry(index, operation.hash, job_);
+      if (error == ErrorCode::kOk && table_.overlapping(index)) error = ErrorCode::kFaultAccessRight;
       if (error == ErrorCode::kOk) table_.declare(index, job_.epoch);
       return {error, {}};
     }

@@ -34,6 +34,7 @@ void set_zero_point(const Facts& facts, graph::TensorId zero_point, bool is_unsi
 
 // How a RESCALE maps to a parameter block; the operator must have passed its family's check.
 [[nodiscard]] BlockParams rescale_params(const Facts& facts, const graph::Operator& op);
+// The width of its multiplier and how it rounds.
 [[nodiscard]] contract::Rescale rescale_kind(const graph::Operator& op);
 // Whether two blocks of RESCALEs are equal.
 [[nodiscard]] bool same_rescale(const BlockParams& a, const BlockParams& b);

@@ -2,8 +2,8 @@
 #include "driver/compiler/lower/regions.h"
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
+#include <utility>
 
 #include "hw/contract/error.h"
 
@@ -18,33 +18,22 @@ int64_t parts_of(const graph::Operator& op) { return 1 + std::ssize(op.inputs) +
 
 int64_t bounded_sum(int64_t a, int64_t b) { return std::min(a + b, Regions::kMostParts + 1); }
 
-// Of two ascending lists.
-std::vector<uint32_t> united(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
-  std::vector<uint32_t> both;
-  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
-  return both;
+// The numbers of a list in ascending order, each once.
+void make_set(std::vector<uint32_t>& numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
 
-// Sets of the numbers of variables, while they grow.
-struct Marks {
-  explicit Marks(size_t variables) : read(variables), written(variables) {}
-  std::vector<bool> read, written;
+void append(TouchedVariables& to, const TouchedVariables& more) {
+  to.read.insert(to.read.end(), more.read.begin(), more.read.end());
+  to.written.insert(to.written.end(), more.written.begin(), more.written.end());
+}
 
-  void add(const TouchedVariables& touched) {
-    for (const uint32_t number : touched.read) read[number] = true;
-    for (const uint32_t number : touched.written) written[number] = true;
-  }
-  [[nodiscard]] TouchedVariables take() const { return {numbers(read), numbers(written)}; }
-
- private:
-  static std::vector<uint32_t> numbers(const std::vector<bool>& marks) {
-    std::vector<uint32_t> out;
-    for (uint32_t number = 0; number < marks.size(); ++number) {
-      if (marks[number]) out.push_back(number);
-    }
-    return out;
-  }
-};
+TouchedVariables as_sets(TouchedVariables touched) {
+  make_set(touched.read);
+  make_set(touched.written);
+  return touched;
+}
 
 }  // namespace
 
@@ -64,33 +53,42 @@ void Regions::measure_main() {
   int64_t parts = 0;
   for (const graph::Operator& op : graph_.main().operators) {
     for (const graph::Block* block : blocks_of(op)) {
-      summarise(*block);
+      measure(*block);
       parts = bounded_sum(parts, summaries_.at(block).parts);
       puts_ = bounded_sum(puts_, summaries_.at(block).puts);
     }
     if (parts > kMostParts && first_beyond_ == nullptr) first_beyond_ = &op;
+    if (first_beyond_ != nullptr) continue;
+    for (const graph::Block* block : blocks_of(op)) list_variables(*block);
   }
 }
 
 // Regions nest, but not without bound, and none is in itself (graph/validate.h).
-void Regions::summarise(const graph::Block& block) {
+void Regions::measure(const graph::Block& block) {
   if (summaries_.contains(&block)) return;
   Summary summary;
-  Marks marks(variables_.size());
   summary.parts = bounded_sum(1, std::ssize(block.tensors));
   for (const graph::Operator& op : block.operators) {
     for (const graph::Block* inner : blocks_of(op)) {
-      summarise(*inner);
+      measure(*inner);
       summary.parts = bounded_sum(summary.parts, summaries_.at(inner).parts);
       summary.puts = bounded_sum(summary.puts, summaries_.at(inner).puts);
-      marks.add(summaries_.at(inner).touched);
     }
-    marks.add(touched_itself(block, op));
     summary.parts = bounded_sum(summary.parts, parts_of(op));
     summary.effects = summary.effects || has_effects(op);
   }
-  summary.touched = marks.take();
   summaries_.emplace(&block, std::move(summary));
+}
+
+// A block touches no more variables than it has parts, so that all lists together are bounded where the parts are.
+void Regions::list_variables(const graph::Block& block) {
+  Summary& summary = summaries_.at(&block);
+  if (std::exchange(summary.listed, true)) return;
+  for (const graph::Operator& op : block.operators) {
+    for (const graph::Block* inner : blocks_of(op)) list_variables(*inner);
+    append(summary.touched, touched(block, op));
+  }
+  summary.touched = as_sets(std::move(summary.touched));
 }
 
 TouchedVariables Regions::touched_itself(const graph::Block& block, const graph::Operator& op) const {
@@ -109,8 +107,9 @@ std::vector<const graph::Block*> Regions::blocks_of(const graph::Operator& op) c
 TouchedVariables Regions::touched(const graph::Block& block, const graph::Operator& op) const {
   const std::vector<const graph::Block*> blocks = blocks_of(op);
   if (blocks.empty()) return touched_itself(block, op);
-  const TouchedVariables &a = summaries_.at(blocks[0]).touched, &b = summaries_.at(blocks[1]).touched;
-  return {united(a.read, b.read), united(a.written, b.written)};
+  TouchedVariables all;
+  for (const graph::Block* inner : blocks) append(all, summaries_.at(inner).touched);
+  return as_sets(std::move(all));
 }
 
 bool Regions::has_effects(const graph::Operator& op) const {

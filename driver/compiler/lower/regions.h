@@ -54,11 +54,12 @@ class Regions {
  private:
   // Of a block, with those that it names.
   struct Summary {
-    TouchedVariables touched;
-    bool effects = false;
+    TouchedVariables touched;  // nothing behind the limit, where no network is lowered
+    bool effects = false, listed = false;
     int64_t parts = 0, puts = 1;  // saturate behind kMostParts
   };
-  void summarise(const graph::Block& block);
+  void measure(const graph::Block& block);         // all but `touched`
+  void list_variables(const graph::Block& block);  // `touched`
   [[nodiscard]] TouchedVariables touched_itself(const graph::Block& block, const graph::Operator& op) const;
   void measure_main();
 

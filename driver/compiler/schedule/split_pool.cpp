@@ -95,6 +95,7 @@ bool split_average(const PoolStep& step, StepParts& parts) {
   const std::vector<Run> columns =
       runs(step.dst.dims[2], step.src.dims[2], step.kernel_w, step.stride_x, step.pad_left);
   if (rows.size() * columns.size() > kMostRegions) return false;
+  if (step.src.type == Element::kI16 && parts.capabilities().mxu_int16 == 0) return false;  // the sums are the MXU's
   const int64_t channels = step.src.dims[3];
   MxuStep sums;
   sums.mode = contract::MxuMode::kDepthwise;

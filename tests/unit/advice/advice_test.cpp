@@ -49,6 +49,14 @@ graph::Graph counters(int64_t count, int64_t bytes) {
   return b.build();
 }
 
+// Averages over a window of 180,000 bytes.
+graph::Graph wide_average() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt16, {1, 300, 300, 1});
+  b.output(b.avg_pool2d(x, {300, 300}, {1, 1}, {0, 0, 0, 0}), "y");
+  return b.build();
+}
+
 // Its smallest tile has all results of an input channel. `beside`: bytes of an input and an output of their own.
 graph::Graph deep_depthwise(int64_t multiplier, int64_t beside = 0) {
   GraphBuilder b;
@@ -96,6 +104,12 @@ std::vector<Refusal> refusals() {
        {{"spm_bytes", 16384}, {"dram_mib", 4}},
        {"spm_bytes", "dram_mib"},
        load(deep_depthwise(1000, 3 * kMib))},
+      // With INT16 the MXU would make sums of parts of the window.
+      {"AverageOfInt16WithoutTheMxu",
+       ErrorCode::kScratchpadFull,
+       {{"mxu_int16", 0}},
+       {"spm_bytes"},
+       load(wide_average())},
       {"ProgramAlone", ErrorCode::kDramFull, {{"dram_mib", 8}}, {"dram_mib"}, load(clamp_of(7 * kMib))},
       // Fits but for what is shared with the firmware, and the events.
       {"ProgramWithWhatIsShared", ErrorCode::kDramFull, {{"dram_mib", 8}}, {"dram_mib"}, load(clamp_of(3900 << 10))},

@@ -140,11 +140,11 @@ TEST_F(VariableTableTest, ChecksComeInOrder) {
   EXPECT_EQ(table.check_use(0, kJob), ErrorCode::kFaultOutOfBounds);
   set(0, 0x200, 64);
   EXPECT_EQ(table.check_use(0, kJob), ErrorCode::kVariableUndeclared);
-  EXPECT_EQ(table.check_declaration(0, 0x56, kJob), ErrorCode::kVariableMismatch);
-  EXPECT_EQ(table.check_declaration(0, 0x55, kJob), ErrorCode::kOk);
+  EXPECT_EQ(table.check_entry(0, 0x56, kJob), ErrorCode::kVariableMismatch);
+  EXPECT_EQ(table.check_entry(0, 0x55, kJob), ErrorCode::kOk);
   table.declare(0, kJob.epoch);
   EXPECT_EQ(table.check_use(0, kJob), ErrorCode::kOk);
-  EXPECT_EQ(table.check_declaration(0, 0x55, kJob), ErrorCode::kVariableRedeclared);
+  EXPECT_EQ(table.check_entry(0, 0x55, kJob), ErrorCode::kVariableRedeclared);
 }
 
 TEST_F(VariableTableTest, PlacesOverlapWithinTheirMemoryOnly) {
@@ -152,7 +152,6 @@ TEST_F(VariableTableTest, PlacesOverlapWithinTheirMemoryOnly) {
   set(1, 0x240, 16);  // where 0 has its second place
   EXPECT_EQ(table.overlapping(0), 1u);
   EXPECT_EQ(table.overlapping(1), 0u);
-  EXPECT_EQ(table.check_declaration(1, 0x55, kJob), ErrorCode::kFaultAccessRight);
   set(1, 0x280, 16);
   EXPECT_EQ(table.overlapping(0), std::nullopt);
   set(1, 0x200 / 64, 64, only(VariableFlag::kInDram));  // the same byte address, in DRAM

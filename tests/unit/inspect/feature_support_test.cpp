@@ -148,6 +148,10 @@ TEST(FeatureSupport, AsksAMachineOfItsOwnToo) {
   other.name = "mine";
   EXPECT_EQ(machines_with(other).size(), presets::preset_names().size() + 1);
   EXPECT_EQ(machines_with(other).back().name, "mine");
+  other.name = "edge";
+  other.caps.mxu_int16 = 0;
+  EXPECT_EQ(machines_with(other).back().name, "edge (file)");
+  EXPECT_EQ(machines_with(other).back().caps.mxu_int16, 0U);
 }
 
 }  // namespace
