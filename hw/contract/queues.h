@@ -49,6 +49,20 @@ enum class Engine : uint8_t { kDma, kMxu, kVpu };
   return std::nullopt;
 }
 
+// A command that one of the engines executes whole, as a tile; and one that no engine does.
+template <typename Command>
+concept TileCommand = requires {
+  requires Command::kQueue == Queue::kMxu || Command::kQueue == Queue::kVpu;
+};
+template <typename Command>
+concept SequencerCommand = requires {
+  requires Command::kQueue == Queue::kSequencer;
+};
+template <typename Command>
+concept VpuCommand = requires {
+  requires Command::kQueue == Queue::kVpu;
+};
+
 // Where a queue's token stands in Header::wait, and its counters among those of all queues.
 [[nodiscard]] constexpr size_t index_of(Queue queue) { return static_cast<size_t>(queue); }
 

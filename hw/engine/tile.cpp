@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/engine/tile.h"
 
+#include <type_traits>
 #include <utility>
 
 #include "hw/contract/overloaded.h"
+#include "hw/contract/queues.h"
 #include "hw/timing/vpu_cycles.h"
 
 namespace npu::engine {
@@ -12,11 +14,18 @@ using contract::ErrorCode;
 
 namespace {
 
-template <typename Kind, typename Command>
-ErrorCode make(Command&& command, Tile& tile) {
-  return Kind::make(std::forward<Command>(command), tile.emplace<Kind>());
-}
-
+// The alternative of Tile that is made of a command.
+template <typename Command, typename Tiles>
+struct KindOf;
+template <typename Command, typename First, typename... Rest>
+requires std::is_same_v<decltype(First::command), Command>
+struct KindOf<Command, std::variant<First, Rest...>> {
+  using Type = First;
+};
+template <typename Command, typename First, typename... Rest>
+struct KindOf<Command, std::variant<First, Rest...>> {
+  using Type = typename KindOf<Command, std::variant<Rest...>>::Type;
+};
 const contract::MxuCommand& issued(const MxuTile& tile) { return tile.issued; }
 template <typename Other>
 const auto& issued(const Other& tile) {
@@ -26,19 +35,13 @@ const auto& issued(const Other& tile) {
 }  // namespace
 
 ErrorCode make_tile(contract::AnyCommand command, Tile& tile) {
-  const auto no_engine = [](const auto&) { return ErrorCode::kFaultBadCommand; };
   return std::visit(Overloaded{
-                        [&](contract::BeginCommand& begin) { return no_engine(begin); },
-                        [&](contract::EndCommand& end) { return no_engine(end); },
-                        [&](contract::DeclareCommand& declare) { return no_engine(declare); },
-                        [&](contract::YieldCommand& yield) { return no_engine(yield); },
-                        [&](contract::LabelCommand& label) { return no_engine(label); },
-                        [&](contract::BranchCommand& branch) { return no_engine(branch); },
-                        [&](contract::DmaCommand& dma) { return no_engine(dma); },
-                        [&](contract::MxuCommand& mxu) { return make<MxuTile>(mxu, tile); },
-                        [&](contract::VpuEwiseCommand& ewise) { return make<EwiseTile>(std::move(ewise), tile); },
-                        [&](contract::VpuPoolCommand& pool) { return make<PoolTile>(pool, tile); },
-                        [&](contract::VpuReduceCommand& reduce) { return make<ReduceTile>(reduce, tile); },
+                        []<contract::SequencerCommand Command>(Command&) { return ErrorCode::kFaultBadCommand; },
+                        [](contract::DmaCommand&) { return ErrorCode::kFaultBadCommand; },
+                        [&]<contract::TileCommand Command>(Command& any) {
+                          using Kind = typename KindOf<Command, Tile>::Type;
+                          return Kind::make(std::move(any), tile.emplace<Kind>());
+                        },
                     },
                     command);
 }

@@ -32,13 +32,6 @@ uint64_t share(uint64_t total, uint64_t part, uint64_t whole) {
   return total / whole * part + total % whole * part / whole;
 }
 
-// Bytes of a box, what is repeated counted once.
-uint64_t distinct_bytes(const Box& box) {
-  uint64_t bytes = box.run;
-  for (size_t d = 0; d < box.count.size(); ++d) bytes *= box.stride[d] == 0 ? 1 : box.count[d];
-  return bytes;
-}
-
 uint64_t activation_bytes(const MxuTile& tile, const timing::MxuLoops& loops) {
   const contract::MxuCommand& command = tile.command;
   const uint64_t positions = taps_inside(command.out_h, command.stride_y, command.pad_top, command.kernel_h,
@@ -125,10 +118,6 @@ class MxuDemands {
   TilePorts& ports_;
 };
 
-Sweep sweep_of(const Box& box, Access access, uint64_t bytes, uint64_t requests) {
-  return {access, box.base, extent_of(box), bytes, requests};
-}
-
 }  // namespace
 
 TilePorts tile_ports(const MxuTile& tile, const Capabilities& caps) {
@@ -164,43 +153,14 @@ TilePorts tile_ports(const EwiseTile& tile, const Capabilities& caps) {
   return ports;
 }
 
-TilePorts tile_ports(const PoolTile& tile, const Capabilities& caps) {
-  const contract::VpuPoolCommand& command = tile.command;
-  const uint64_t vectors = ceil_div(uint64_t{command.out_h} * command.out_w * command.channels, caps.vpu_lanes);
-  const uint64_t window = uint64_t{command.kernel_h} * command.kernel_w;
-  TilePorts ports;
-  ports.schedule = timing::vpu_ports(command, caps);
-  if (command.mode == contract::PoolMode::kAvg) {
-    const Box params = tile.params_box();
-    demand(ports, timing::kVpuParameters)
-        .sweeps.push_back(sweep_of(params, Access::kRead, params.run, timing::table_rows_of(params.run, caps)));
-  }
-  Sweep source{Access::kRead, {}, {}, 0, vectors * window};
-  if (tile.reads_input()) {
-    const uint64_t positions =
-        taps_inside(command.out_h, command.stride_y, command.pad_top, command.kernel_h, 1, command.in_h) *
-        taps_inside(command.out_w, command.stride_x, command.pad_left, command.kernel_w, 1, command.in_w);
-    source = sweep_of(tile.src_box(), Access::kRead, positions * command.channels * tile.bytes, vectors * window);
-  }
-  demand(ports, timing::kVpuRead).sweeps.push_back(source);
-  const Box dst = tile.dst_box();
-  demand(ports, timing::kVpuWrite).sweeps.push_back(sweep_of(dst, Access::kWrite, distinct_bytes(dst), vectors));
-  return ports;
+Sweep sweep_of(const Box& box, Access access, uint64_t bytes, uint64_t requests) {
+  return {access, box.base, extent_of(box), bytes, requests};
 }
 
-TilePorts tile_ports(const ReduceTile& tile, const Capabilities& caps) {
-  const contract::VpuReduceCommand& command = tile.command;
-  const uint64_t results = uint64_t{command.outer} * command.inner;
-  const bool across = command.inner == 1;  // the lanes, not along the axis
-  const uint64_t writes = across ? results : ceil_div(results, caps.vpu_lanes);
-  const uint64_t reads = writes * (across ? ceil_div(command.axis, caps.vpu_lanes) : command.axis);
-  TilePorts ports;
-  ports.schedule = timing::vpu_ports(command, caps);
-  const Box src = tile.src_box(), dst = tile.dst_box();
-  demand(ports, timing::kVpuRead)
-      .sweeps.push_back(sweep_of(src, Access::kRead, results * command.axis * tile.src_bytes, reads));
-  demand(ports, timing::kVpuWrite).sweeps.push_back(sweep_of(dst, Access::kWrite, distinct_bytes(dst), writes));
-  return ports;
+uint64_t distinct_bytes(const Box& box) {
+  uint64_t bytes = box.run;
+  for (size_t d = 0; d < box.count.size(); ++d) bytes *= box.stride[d] == 0 ? 1 : box.count[d];
+  return bytes;
 }
 
 Extent extent_of(const Box& box) {

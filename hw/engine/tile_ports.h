@@ -14,34 +14,18 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "hw/contract/gen/capabilities.h"
-#include "hw/engine/box.h"
-#include "hw/engine/memory_view.h"
+#include "hw/engine/sweep.h"
 #include "hw/engine/tile.h"
 #include "hw/timing/ports.h"
+#include "hw/timing/vpu_ports.h"
 
 namespace npu::engine {
-
-// Bytes from the first to behind the last one of a box, relative to its base address.
-struct Extent {
-  int64_t low = 0;
-  uint64_t bytes = 0;
-};
-[[nodiscard]] Extent extent_of(const Box& box);
-
-// `requests` requests move `bytes` bytes that lie within `extent`, each its even share. Fewer bytes than the extent
-// has: one sweep over it; more: the sweep starts over.
-struct Sweep {
-  Access access = Access::kRead;
-  contract::Address base;
-  Extent extent;
-  uint64_t bytes = 0;
-  uint64_t requests = 0;
-};
 
 // Of one port. Without `turns` its requests go through one sweep after the other; with them request k is one of sweep
 // turns[k modulo their number].
@@ -58,8 +42,17 @@ struct TilePorts {
 // Each demand has as many requests as the schedule makes on its port.
 [[nodiscard]] TilePorts tile_ports(const MxuTile& tile, const contract::Capabilities& caps);
 [[nodiscard]] TilePorts tile_ports(const EwiseTile& tile, const contract::Capabilities& caps);
-[[nodiscard]] TilePorts tile_ports(const PoolTile& tile, const contract::Capabilities& caps);
-[[nodiscard]] TilePorts tile_ports(const ReduceTile& tile, const contract::Capabilities& caps);
+// Of a tile whose ports make their sweeps one after the other.
+template <class VpuTile>
+requires requires(const VpuTile& tile, const contract::Capabilities& caps) { tile.sweeps(caps); }
+[[nodiscard]] TilePorts tile_ports(const VpuTile& tile, const contract::Capabilities& caps) {
+  TilePorts ports;
+  ports.schedule = timing::vpu_ports(tile.command, caps);
+  for (const PortSweep& of : tile.sweeps(caps)) {
+    ports.demands.at(static_cast<size_t>(std::countr_zero(of.port))).sweeps.push_back(of.sweep);
+  }
+  return ports;
+}
 [[nodiscard]] TilePorts tile_ports(const Tile& tile, const contract::Capabilities& caps);
 
 // Goes through the requests of a port.

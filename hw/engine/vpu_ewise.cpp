@@ -126,7 +126,7 @@ TileResult EwiseRunner::run(const EwiseTile& tile, MemoryView& memory, bool time
   result.error = operands_.resolve(tile, memory);
   if (result.error != ErrorCode::kOk) return result;
   execute(tile);
-  if (timed) result.set_time(timing::ewise_cycles(tile.command, caps_), tile_ports(tile, caps_));
+  if (timed) result.set_time(timing::vpu_cycles(tile.command, caps_), tile_ports(tile, caps_));
   return result;
 }
 

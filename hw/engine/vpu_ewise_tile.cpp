@@ -152,4 +152,10 @@ ErrorCode EwiseOperands::resolve(const EwiseTile& tile, MemoryView& memory) {
   return ErrorCode::kOk;
 }
 
+std::vector<Place> EwiseOperands::places(const EwiseTile& tile) const {
+  std::vector<Place> places;
+  for (size_t i = 0; i < tile.uses.size(); ++i) places.push_back({i, data.at(i), tile.box(i)});
+  return places;
+}
+
 }  // namespace npu::engine

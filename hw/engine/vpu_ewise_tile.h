@@ -9,14 +9,19 @@
 #include "hw/contract/gen/commands.h"
 #include "hw/contract/gen/errors.h"
 #include "hw/engine/box.h"
+#include "hw/engine/sweep.h"
 
 namespace npu::engine {
 
 // No tile may execute more micro-operations on elements than this: a damaged command must end in seconds.
 inline constexpr uint64_t kMaxTileUops = uint64_t{1} << 34;
 
+struct EwiseOperands;
+
 // One validated element-wise command.
 struct EwiseTile {
+  using Operands = EwiseOperands;
+
   contract::VpuEwiseCommand command;
   uint64_t elements = 1;
   // Which operands the program uses, and as what.
@@ -41,6 +46,7 @@ struct EwiseOperands {
   // Asks for tables and parameters, then for what is loaded, then for what is stored, and ends with the first that is
   // refused.
   [[nodiscard]] contract::ErrorCode resolve(const EwiseTile& tile, MemoryView& memory);
+  [[nodiscard]] std::vector<Place> places(const EwiseTile& tile) const;
 };
 
 }  // namespace npu::engine

@@ -118,6 +118,32 @@ void PoolRunner::pool_pixel(const PoolTile& tile, int64_t out_y, int64_t out_x) 
                        at_.dst + out_y * command.dst_row_stride + out_x * command.dst_pixel_stride);
 }
 
+std::vector<PortSweep> PoolTile::sweeps(const contract::Capabilities& caps) const {
+  const uint64_t vectors = timing::ceil_div(uint64_t{command.out_h} * command.out_w * command.channels, caps.vpu_lanes);
+  const uint64_t window = uint64_t{command.kernel_h} * command.kernel_w;
+  std::vector<PortSweep> sweeps;
+  if (command.mode == PoolMode::kAvg) {
+    const Box params = params_box();
+    sweeps.push_back(
+        {timing::kVpuParameters, sweep_of(params, Access::kRead, params.run, timing::table_rows_of(params.run, caps))});
+  }
+  Sweep source{Access::kRead, {}, {}, 0, vectors * window};
+  if (reads_input()) {
+    const uint64_t positions =
+        taps_inside(command.out_h, command.stride_y, command.pad_top, command.kernel_h, 1, command.in_h) *
+        taps_inside(command.out_w, command.stride_x, command.pad_left, command.kernel_w, 1, command.in_w);
+    source = sweep_of(src_box(), Access::kRead, positions * command.channels * bytes, vectors * window);
+  }
+  sweeps.push_back({timing::kVpuRead, source});
+  const Box dst = dst_box();
+  sweeps.push_back({timing::kVpuWrite, sweep_of(dst, Access::kWrite, distinct_bytes(dst), vectors)});
+  return sweeps;
+}
+
+std::vector<Place> PoolOperands::places(const PoolTile& tile) const {
+  return {{0, src, tile.src_box()}, {1, dst, tile.dst_box()}, {2, params, tile.params_box()}};
+}
+
 ErrorCode PoolOperands::resolve(const PoolTile& tile, MemoryView& memory) {
   *this = {};
   if (tile.reads_input()) {
@@ -144,7 +170,7 @@ TileResult PoolRunner::run(const PoolTile& tile, MemoryView& memory, bool timed)
   for (int64_t y = 0; y < tile.command.out_h; ++y) {
     for (int64_t x = 0; x < tile.command.out_w; ++x) pool_pixel(tile, y, x);
   }
-  if (timed) result.set_time(timing::pool_cycles(tile.command, caps_), tile_ports(tile, caps_));
+  if (timed) result.set_time(timing::vpu_cycles(tile.command, caps_), tile_ports(tile, caps_));
   return result;
 }
 

@@ -3,17 +3,24 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "hw/contract/gen/capabilities.h"
 #include "hw/contract/gen/commands.h"
 #include "hw/contract/gen/errors.h"
 #include "hw/engine/box.h"
 #include "hw/engine/mxu_tile.h"
+#include "hw/engine/sweep.h"
 
 namespace npu::engine {
+
+struct PoolOperands;
 
 // One validated pooling command, int8 or int16. Elements outside the input box do not count; a window without any gives
 // the smallest value (max) or the output zero point (average).
 struct PoolTile {
+  using Operands = PoolOperands;
+
   contract::VpuPoolCommand command;
   uint64_t bytes = 1;  // of an element
   Range rows, cols;    // of the input box that the tile touches
@@ -23,6 +30,7 @@ struct PoolTile {
   [[nodiscard]] Box src_box() const;
   [[nodiscard]] Box dst_box() const;
   [[nodiscard]] Box params_box() const;  // average only
+  [[nodiscard]] std::vector<PortSweep> sweeps(const contract::Capabilities& caps) const;
 };
 
 // Where the operands of a tile are: the first byte of each box.
@@ -33,6 +41,7 @@ struct PoolOperands {
 
   // Asks for them in this order, and ends with the first that is refused.
   [[nodiscard]] contract::ErrorCode resolve(const PoolTile& tile, MemoryView& memory);
+  [[nodiscard]] std::vector<Place> places(const PoolTile& tile) const;
 };
 
 }  // namespace npu::engine

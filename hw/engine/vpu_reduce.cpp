@@ -156,6 +156,20 @@ Box ReduceTile::dst_box() const {
   return box;
 }
 
+std::vector<PortSweep> ReduceTile::sweeps(const contract::Capabilities& caps) const {
+  const uint64_t results = uint64_t{command.outer} * command.inner;
+  const bool across = command.inner == 1;  // the lanes, not along the axis
+  const uint64_t writes = across ? results : timing::ceil_div(results, caps.vpu_lanes);
+  const uint64_t reads = writes * (across ? timing::ceil_div(command.axis, caps.vpu_lanes) : command.axis);
+  const Box dst = dst_box();
+  return {{timing::kVpuRead, sweep_of(src_box(), Access::kRead, results * command.axis * src_bytes, reads)},
+          {timing::kVpuWrite, sweep_of(dst, Access::kWrite, distinct_bytes(dst), writes)}};
+}
+
+std::vector<Place> ReduceOperands::places(const ReduceTile& tile) const {
+  return {{0, src, tile.src_box()}, {1, dst, tile.dst_box()}};
+}
+
 ErrorCode ReduceOperands::resolve(const ReduceTile& tile, MemoryView& memory) {
   *this = {};
   const Resolved input = resolve_box(tile.src_box(), memory, Access::kRead, /*disjoint=*/false);
@@ -181,7 +195,7 @@ TileResult ReduceRunner::run(const ReduceTile& tile, MemoryView& memory, bool ti
     const std::vector<int32_t>& values = command.op == ReduceOp::kArgmax ? index_ : best_;
     store_row(at.dst + o * command.dst_outer_stride, values.data(), command.inner, tile.dst_bytes);
   }
-  if (timed) result.set_time(timing::reduce_cycles(command, caps_), tile_ports(tile, caps_));
+  if (timed) result.set_time(timing::vpu_cycles(command, caps_), tile_ports(tile, caps_));
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "hw/contract/gen/accesses.h"
+#include "hw/contract/queues.h"
 
 namespace npu::model {
 
@@ -40,15 +41,10 @@ uint32_t stores_to(const VpuEwiseCommand& command, size_t operand) {
 
 // What the contract's accesses do not say. Reads that are in place: a copy and an operand of vpu_ewise may read the
 // bytes that they write, and no other. And how often a program stores to an operand.
-void annotate(const contract::BeginCommand&, Footprint&) {}
-void annotate(const contract::EndCommand&, Footprint&) {}
-void annotate(const contract::DeclareCommand&, Footprint&) {}
-void annotate(const contract::YieldCommand&, Footprint&) {}
-void annotate(const contract::LabelCommand&, Footprint&) {}
-void annotate(const contract::BranchCommand&, Footprint&) {}
-void annotate(const contract::MxuCommand&, Footprint&) {}
-void annotate(const contract::VpuPoolCommand&, Footprint&) {}
-void annotate(const contract::VpuReduceCommand&, Footprint&) {}
+template <contract::SequencerCommand Command>
+void annotate(const Command&, Footprint&) {}
+template <contract::TileCommand Command>
+void annotate(const Command&, Footprint&) {}
 
 // A copy onto itself, or what a scatter leaves as it is: a gather reads in another order than it writes.
 void annotate(const contract::DmaCommand& command, Footprint& footprint) {

@@ -6,6 +6,7 @@
 
 #include "hw/contract/dma_sides.h"
 #include "hw/contract/overloaded.h"
+#include "hw/contract/queues.h"
 
 namespace npu::model {
 
@@ -78,9 +79,9 @@ ErrorCode check(const Command& command, const contract::Capabilities& caps, Deco
   return ErrorCode::kOk;
 }
 
-template <typename Command>
-ErrorCode check_tile(Command command, Queue queue, const contract::Capabilities& caps, DecodedCommand& decoded) {
-  if (command.header.queue != queue) return ErrorCode::kFaultBadCommand;
+template <contract::TileCommand Command>
+ErrorCode check_tile(Command& command, const contract::Capabilities& caps, DecodedCommand& decoded) {
+  if (command.header.queue != Command::kQueue) return ErrorCode::kFaultBadCommand;
   auto& tile = decoded.emplace<engine::Tile>();
   const ErrorCode error = engine::make_tile(std::move(command), tile);
   if (error != ErrorCode::kOk) return error;
@@ -94,21 +95,12 @@ ErrorCode check_command(std::span<const uint32_t> words, const contract::Capabil
   const contract::Header header = contract::Header::decode(words);
   if (header.core != 0) return ErrorCode::kFaultBadCommand;
   contract::AnyCommand command = contract::decode_command(words);
-  const ErrorCode error = std::visit(
-      Overloaded{
-          [&](contract::BeginCommand& begin) { return check(begin, caps, decoded); },
-          [&](contract::EndCommand& end) { return check(end, caps, decoded); },
-          [&](contract::DeclareCommand& declare) { return check(declare, caps, decoded); },
-          [&](contract::YieldCommand& yield) { return check(yield, caps, decoded); },
-          [&](contract::LabelCommand& label) { return check(label, caps, decoded); },
-          [&](contract::BranchCommand& branch) { return check(branch, caps, decoded); },
-          [&](contract::DmaCommand& dma) { return check(dma, caps, decoded); },
-          [&](contract::MxuCommand& mxu) { return check_tile(mxu, Queue::kMxu, caps, decoded); },
-          [&](contract::VpuEwiseCommand& ewise) { return check_tile(std::move(ewise), Queue::kVpu, caps, decoded); },
-          [&](contract::VpuPoolCommand& pool) { return check_tile(pool, Queue::kVpu, caps, decoded); },
-          [&](contract::VpuReduceCommand& reduce) { return check_tile(reduce, Queue::kVpu, caps, decoded); },
-      },
-      command);
+  const ErrorCode error =
+      std::visit(Overloaded{
+                     [&]<contract::TileCommand Command>(Command& tile) { return check_tile(tile, caps, decoded); },
+                     [&](auto& other) { return check(other, caps, decoded); },
+                 },
+                 command);
   if (error != ErrorCode::kOk) return error;
   for (uint32_t queue = 0; queue < header.wait.size(); ++queue) {
     if (header.wait[queue] > 0 && !exists(queue, caps)) return ErrorCode::kFaultToken;

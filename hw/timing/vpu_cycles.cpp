@@ -86,7 +86,7 @@ uint64_t uop_passes(const contract::Uop& uop, Element type) {
   return 1;
 }
 
-Cycles ewise_cycles(const contract::VpuEwiseCommand& command, const Capabilities& caps) {
+Cycles vpu_cycles(const contract::VpuEwiseCommand& command, const Capabilities& caps) {
   uint64_t elements = 1;
   for (const uint32_t dim : command.dims) elements *= dim;
   if (elements == 0) return {};
@@ -103,7 +103,7 @@ Cycles ewise_cycles(const contract::VpuEwiseCommand& command, const Capabilities
   return cycles;
 }
 
-Cycles pool_cycles(const contract::VpuPoolCommand& command, const Capabilities& caps) {
+Cycles vpu_cycles(const contract::VpuPoolCommand& command, const Capabilities& caps) {
   const uint64_t elements = uint64_t{command.out_h} * command.out_w * command.channels;
   if (elements == 0) return {};
   const bool average = command.mode == PoolMode::kAvg;
@@ -117,7 +117,7 @@ Cycles pool_cycles(const contract::VpuPoolCommand& command, const Capabilities& 
   return cycles;
 }
 
-Cycles reduce_cycles(const contract::VpuReduceCommand& command, const Capabilities& caps) {
+Cycles vpu_cycles(const contract::VpuReduceCommand& command, const Capabilities& caps) {
   const uint64_t results = uint64_t{command.outer} * command.inner;
   if (results == 0 || command.axis == 0) return {};
   const uint64_t passes = reduce_passes(command.op);

@@ -28,13 +28,13 @@ inline constexpr uint64_t kReciprocalPasses = 32, kAveragePasses = 5;
 
 // An element-wise tile: ceil(elements / lanes) vectors times the passes of the program. Tables and parameter blocks are
 // read once, before the start, at four bytes a lane and cycle.
-[[nodiscard]] Cycles ewise_cycles(const contract::VpuEwiseCommand& command, const contract::Capabilities& caps);
+[[nodiscard]] Cycles vpu_cycles(const contract::VpuEwiseCommand& command, const contract::Capabilities& caps);
 
 // A pooling tile: a pass for every position of the window, padding included, but for averages no less than the division
 // for the reciprocal of the count takes; then the result.
-[[nodiscard]] Cycles pool_cycles(const contract::VpuPoolCommand& command, const contract::Capabilities& caps);
+[[nodiscard]] Cycles vpu_cycles(const contract::VpuPoolCommand& command, const contract::Capabilities& caps);
 
 // A reduction: along the axis when there are inner elements to fill the lanes, else across the lanes with a tree.
-[[nodiscard]] Cycles reduce_cycles(const contract::VpuReduceCommand& command, const contract::Capabilities& caps);
+[[nodiscard]] Cycles vpu_cycles(const contract::VpuReduceCommand& command, const contract::Capabilities& caps);
 
 }  // namespace npu::timing

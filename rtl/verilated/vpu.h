@@ -40,12 +40,10 @@ class Vpu {
   virtual ~Vpu() = default;
   [[nodiscard]] virtual uint32_t lanes() const = 0;
   virtual void reset() = 0;
-  // A command that make_tile() took. Throws npu::Error (argument_unsupported)
-  // for a program with more registers, or tables and parameter blocks of more bytes, than the RTL has room for, and for
-  // a pooling that spans 2^31 rows or columns. It is accepted with the next tick.
-  virtual void start(const contract::VpuEwiseCommand& command) = 0;
-  virtual void start(const contract::VpuPoolCommand& command) = 0;
-  virtual void start(const contract::VpuReduceCommand& command) = 0;
+  // A command of the VPU that make_tile() took. Throws npu::Error (argument_unsupported) for a program with more
+  // registers, or tables and parameter blocks of more bytes, than the RTL has room for, and for a pooling that spans
+  // 2^31 rows or columns. It is accepted with the next tick.
+  virtual void start(const contract::AnyCommand& command) = 0;
 
   // What is asked for in this cycle; false: nothing. A request stays the same until it is granted.
   [[nodiscard]] virtual bool parameters(Parameters& request) = 0;

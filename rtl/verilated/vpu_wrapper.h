@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "hw/contract/error.h"
+#include "hw/contract/overloaded.h"
+#include "hw/contract/queues.h"
 #include "rtl/verilated/clocked.h"
 #include "rtl/verilated/machines.h"
 #include "rtl/verilated/vpu.h"
@@ -32,39 +34,16 @@ class VerilatedVpu final : public Vpu {
     model_.reset();
   }
 
-  void start(const contract::VpuEwiseCommand& command) override {
-    if (command.register_count > registers_) {
-      unsupported("has " + std::to_string(registers_) + " registers: give the program fewer");
-    }
-    uint64_t rows = 0;
-    for (const contract::Operand& operand : command.operands) rows += (uint64_t{operand.bytes} + row() - 1) / row();
-    if (rows * row() > table_bytes_) {
-      unsupported("holds " + std::to_string(table_bytes_) + " bytes of tables and parameters: split the tile");
-    }
-    std::vector<uint32_t> words;
-    command.encode(words);
-    put(model_->ewise_i, words, 0, contract::VpuEwiseCommand::kWords);
-    const size_t operand_words = command.operands.size() * contract::Operand::kWords;
-    put(model_->operands_i, words, contract::VpuEwiseCommand::kWords, operand_words);
-    put(model_->uops_i, words, contract::VpuEwiseCommand::kWords + operand_words,
-        command.uops.size() * contract::Uop::kWords);
-    accept(contract::Opcode::kVpuEwise);
-  }
-  void start(const contract::VpuPoolCommand& command) override {
-    if (spans(command.out_h, command.stride_y, command.pad_top, command.kernel_h, command.in_h) ||
-        spans(command.out_w, command.stride_x, command.pad_left, command.kernel_w, command.in_w)) {
-      unsupported("counts rows and columns with 32 bits: split the tile");
-    }
-    std::vector<uint32_t> words;
-    command.encode(words);
-    put(model_->pool_i, words, 0, contract::VpuPoolCommand::kWords);
-    accept(contract::Opcode::kVpuPool);
-  }
-  void start(const contract::VpuReduceCommand& command) override {
-    std::vector<uint32_t> words;
-    command.encode(words);
-    put(model_->reduce_i, words, 0, contract::VpuReduceCommand::kWords);
-    accept(contract::Opcode::kVpuReduce);
+  void start(const contract::AnyCommand& any) override {
+    std::visit(Overloaded{
+                   [&]<contract::VpuCommand Command>(const Command& command) {
+                     put(command);
+                     model_->opcode_i = static_cast<uint8_t>(Command::kOpcode);
+                     model_->start_valid_i = 1;
+                   },
+                   [](const auto&) { panic(__FILE__, __LINE__, "a command that is not of the VPU"); },
+               },
+               any);
   }
 
   bool parameters(Parameters& request) override {
@@ -112,9 +91,36 @@ class VerilatedVpu final : public Vpu {
   static bool spans(uint32_t out, uint32_t stride, int32_t pad, uint32_t kernel, uint32_t in) {
     return int64_t{out - 1} * stride + kernel - pad > INT32_MAX || in > INT32_MAX;
   }
-  void accept(contract::Opcode opcode) {
-    model_->opcode_i = static_cast<uint8_t>(opcode);
-    model_->start_valid_i = 1;
+  void put(const contract::VpuEwiseCommand& command) {
+    if (command.register_count > registers_) {
+      unsupported("has " + std::to_string(registers_) + " registers: give the program fewer");
+    }
+    uint64_t rows = 0;
+    for (const contract::Operand& operand : command.operands) rows += (uint64_t{operand.bytes} + row() - 1) / row();
+    if (rows * row() > table_bytes_) {
+      unsupported("holds " + std::to_string(table_bytes_) + " bytes of tables and parameters: split the tile");
+    }
+    std::vector<uint32_t> words;
+    command.encode(words);
+    put(model_->ewise_i, words, 0, contract::VpuEwiseCommand::kWords);
+    const size_t operand_words = command.operands.size() * contract::Operand::kWords;
+    put(model_->operands_i, words, contract::VpuEwiseCommand::kWords, operand_words);
+    put(model_->uops_i, words, contract::VpuEwiseCommand::kWords + operand_words,
+        command.uops.size() * contract::Uop::kWords);
+  }
+  void put(const contract::VpuPoolCommand& command) {
+    if (spans(command.out_h, command.stride_y, command.pad_top, command.kernel_h, command.in_h) ||
+        spans(command.out_w, command.stride_x, command.pad_left, command.kernel_w, command.in_w)) {
+      unsupported("counts rows and columns with 32 bits: split the tile");
+    }
+    std::vector<uint32_t> words;
+    command.encode(words);
+    put(model_->pool_i, words, 0, contract::VpuPoolCommand::kWords);
+  }
+  void put(const contract::VpuReduceCommand& command) {
+    std::vector<uint32_t> words;
+    command.encode(words);
+    put(model_->reduce_i, words, 0, contract::VpuReduceCommand::kWords);
   }
   [[nodiscard]] uint32_t row() const { return 4 * lanes_; }
   void hold() {

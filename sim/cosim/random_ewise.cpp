@@ -243,7 +243,7 @@ EwisePlan random_ewise(Random& random, const contract::Capabilities& caps, uint6
   for (int i = 0; i < kEwiseTries; ++i) {
     EwisePlan plan = random_ewise(random);
     if (random.chance(20)) lengthen(plan, random, caps.vpu_registers);
-    if (timing::ewise_cycles(plan.command, caps).total() <= most_cycles &&
+    if (timing::vpu_cycles(plan.command, caps).total() <= most_cycles &&
         timing::table_rows_of(plan.command, caps) <= timing::table_rows(caps)) {
       return plan;
     }

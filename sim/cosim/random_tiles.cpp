@@ -35,11 +35,11 @@ Tile random_mxu_tile(Random& random, const contract::Capabilities& caps, uint64_
 }
 
 // As often as it takes until one is within the cycles.
-template <class Make, class Formula>
-auto within(Make make, Formula formula, const contract::Capabilities& caps, uint64_t most_cycles) {
+template <class Make>
+auto within(Make make, const contract::Capabilities& caps, uint64_t most_cycles) {
   for (int i = 0; i < kTileTries; ++i) {
     const auto command = make();
-    if (formula(command, caps).total() <= most_cycles) return command;
+    if (timing::vpu_cycles(command, caps).total() <= most_cycles) return command;
   }
   throw Error(
       contract::ErrorCode::kBadInput,
@@ -51,13 +51,13 @@ Tile random_vpu_tile(Random& random, const contract::Capabilities& caps, uint64_
   switch (random.between(0, 3)) {
     case 0: {
       const auto make = [&] { return random_pool(random, lanes); };
-      auto made = make_pool_tile(within(make, timing::pool_cycles, caps, most_cycles), random);
+      auto made = make_pool_tile(within(make, caps, most_cycles), random);
       const contract::VpuPoolCommand command = made.command;
       return finish(std::move(made), kind(command), describe(command));
     }
     case 1: {
       const auto make = [&] { return random_reduce(random, lanes); };
-      auto made = make_reduce_tile(within(make, timing::reduce_cycles, caps, most_cycles), random);
+      auto made = make_reduce_tile(within(make, caps, most_cycles), random);
       const contract::VpuReduceCommand command = made.command;
       return finish(std::move(made), kind(command), describe(command));
     }

@@ -13,20 +13,15 @@ namespace npu::cosim {
 namespace {
 
 using contract::ErrorCode;
-using engine::Box;
-using engine::EwiseTile;
 using engine::MemoryView;
-using engine::PoolTile;
-using engine::ReduceTile;
 using engine::TileResult;
 using rtl::Vpu;
 
 // Serves the block's requests from the memory of one tile, and from nothing else.
 class VpuTileMemory {
  public:
-  // `first` is null for an operand that the tile does not use.
-  void add(size_t operand, const uint8_t* first, const Box& box) {
-    if (first != nullptr) operands_[operand] = RtlOperand(first, box);
+  void add(const engine::Place& place) {
+    if (place.first != nullptr) operands_[place.operand] = RtlOperand(place.first, place.box);
   }
 
   // False for a request that reaches outside.
@@ -64,31 +59,14 @@ class VpuTileMemory {
   std::array<RtlOperand, contract::kMaxOperands> operands_;
 };
 
-// The operands by the numbers that the block has for them. Where memory refuses one, the error is the model's.
-ErrorCode resolve(const EwiseTile& tile, MemoryView& memory, VpuTileMemory& operands) {
-  engine::EwiseOperands at;
+// Where memory refuses an operand, the error is the model's.
+template <class Tile>
+ErrorCode resolve(const Tile& tile, MemoryView& memory, VpuTileMemory& operands) {
+  typename Tile::Operands at;
   const ErrorCode error = at.resolve(tile, memory);
-  for (size_t i = 0; error == ErrorCode::kOk && i < tile.uses.size(); ++i) {
-    operands.add(i, at.data[i], tile.box(i));
-  }
-  return error;
-}
-
-ErrorCode resolve(const PoolTile& tile, MemoryView& memory, VpuTileMemory& operands) {
-  engine::PoolOperands at;
-  const ErrorCode error = at.resolve(tile, memory);
-  operands.add(0, at.src, tile.src_box());
-  operands.add(1, at.dst, tile.dst_box());
-  operands.add(2, at.params, tile.params_box());
-  return error;
-}
-
-ErrorCode resolve(const ReduceTile& tile, MemoryView& memory, VpuTileMemory& operands) {
-  engine::ReduceOperands at;
-  const ErrorCode error = at.resolve(tile, memory);
-  operands.add(0, at.src, tile.src_box());
-  operands.add(1, at.dst, tile.dst_box());
-  return error;
+  if (error != ErrorCode::kOk) return error;
+  for (const engine::Place& place : at.places(tile)) operands.add(place);
+  return ErrorCode::kOk;
 }
 
 class RtlVpu final : public RtlEngine {
@@ -99,21 +77,19 @@ class RtlVpu final : public RtlEngine {
     forget();
     return std::visit(Overloaded{
                           [](const engine::MxuTile&) { return engine::refused(ErrorCode::kFaultBadCommand); },
-                          [&](const EwiseTile& tile) { return run_tile(tile, memory, timed, timing::ewise_cycles); },
-                          [&](const PoolTile& tile) { return run_tile(tile, memory, timed, timing::pool_cycles); },
-                          [&](const ReduceTile& tile) { return run_tile(tile, memory, timed, timing::reduce_cycles); },
+                          [&](const auto& tile) { return run_tile(tile, memory, timed); },
                       },
                       any);
   }
 
  private:
-  template <class Tile, class Formula>
-  TileResult run_tile(const Tile& tile, MemoryView& memory, bool timed, Formula formula) {
+  template <class Tile>
+  TileResult run_tile(const Tile& tile, MemoryView& memory, bool timed) {
     TileResult result;
     VpuTileMemory operands;
     result.error = resolve(tile, memory, operands);
     if (result.error != ErrorCode::kOk) return result;
-    formula_cycles_ = formula(tile.command, caps_).total();
+    formula_cycles_ = timing::vpu_cycles(tile.command, caps_).total();
 
     block_->start(tile.command);
     std::unique_ptr<timing::PortSchedule> schedule = timing::vpu_ports(tile.command, caps_);

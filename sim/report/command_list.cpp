@@ -5,6 +5,7 @@
 
 #include "hw/contract/gen/accesses.h"
 #include "hw/contract/overloaded.h"
+#include "hw/contract/queues.h"
 #include "hw/contract/stream.h"
 
 namespace npu::report {
@@ -68,8 +69,7 @@ CommandInfo describe(std::span<const uint32_t> words) {
                         [&](const contract::BranchCommand& branch) {
                           if (branch.mode == contract::BranchMode::kRepeat) info.back_to = branch.target_index;
                         },
-                        [](const contract::MxuCommand&) {}, [](const contract::VpuEwiseCommand&) {},
-                        [](const contract::VpuPoolCommand&) {}, [](const contract::VpuReduceCommand&) {}},
+                        []<contract::TileCommand Command>(const Command&) {}},
              any);
   return info;
 }

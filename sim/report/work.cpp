@@ -5,6 +5,7 @@
 
 #include "hw/contract/gen/commands.h"
 #include "hw/contract/overloaded.h"
+#include "hw/contract/queues.h"
 #include "hw/contract/stream.h"
 #include "hw/timing/mxu_cycles.h"
 #include "hw/timing/vpu_cycles.h"
@@ -42,38 +43,27 @@ CommandWork work_of_mxu(const contract::MxuCommand& command, const Capabilities&
   work.fill_drain = std::min(loops.pipeline + cycles.drain, cycles.total());
   const uint64_t stream = loops.pixels * loops.rate * loops.steps * loops.groups;
   work.port_wait = cycles.total() - std::min(cycles.total(), work.fill_drain + stream);
-  work.tile = {command.out_h, command.out_w, command.out_c};
+  work.tile = command.sizes();
   return work;
 }
 
-CommandWork work_of_vpu(const timing::Cycles& cycles, std::vector<uint32_t> tile) {
+template <contract::VpuCommand Command>
+CommandWork work_of_vpu(const Command& command, const Capabilities& caps) {
+  const timing::Cycles cycles = timing::vpu_cycles(command, caps);
   CommandWork work;
   work.passes = cycles.steady;
   work.fill_drain = cycles.fill + cycles.drain;
-  work.tile = std::move(tile);
+  work.tile = command.sizes();
   return work;
 }
 
 CommandWork work_of(std::span<const uint32_t> words, const Capabilities& caps) {
   return std::visit(
       Overloaded{
-          [](const contract::BeginCommand&) { return CommandWork(); },
-          [](const contract::EndCommand&) { return CommandWork(); },
-          [](const contract::DeclareCommand&) { return CommandWork(); },
-          [](const contract::YieldCommand&) { return CommandWork(); },
-          [](const contract::LabelCommand&) { return CommandWork(); },
-          [](const contract::BranchCommand&) { return CommandWork(); },
+          []<contract::SequencerCommand Command>(const Command&) { return CommandWork(); },
           [](const contract::DmaCommand&) { return CommandWork(); },
           [&](const contract::MxuCommand& command) { return work_of_mxu(command, caps); },
-          [&](const contract::VpuEwiseCommand& command) {
-            return work_of_vpu(timing::ewise_cycles(command, caps), {command.dims.begin(), command.dims.end()});
-          },
-          [&](const contract::VpuPoolCommand& command) {
-            return work_of_vpu(timing::pool_cycles(command, caps), {command.out_h, command.out_w, command.channels});
-          },
-          [&](const contract::VpuReduceCommand& command) {
-            return work_of_vpu(timing::reduce_cycles(command, caps), {command.outer, command.axis, command.inner});
-          },
+          [&]<contract::VpuCommand Command>(const Command& command) { return work_of_vpu(command, caps); },
       },
       contract::decode_command(words));
 }

@@ -85,7 +85,7 @@ class VectorAluBlock : public testing::TestWithParam<const char*> {
     UopCase test(uop, in_type, inputs, out_type, blob);
     VpuMemory memory(test.bytes, bases_of(test.command));
     VpuGates gates;
-    const uint64_t wanted = timing::ewise_cycles(test.command, caps_).total();
+    const uint64_t wanted = timing::vpu_cycles(test.command, caps_).total();
     EXPECT_EQ(run_vpu(*block_, test.command, memory, gates, 2 * wanted + 100), wanted) << name(uop.op);
     EXPECT_EQ(memory.outside(), 0u);
     return test.results(test.bytes);

@@ -249,7 +249,7 @@ TEST_P(VpuBlock, RandomProgramsEqualScalarOnes) {
       continue;
     }
     for (const Uop& uop : test.command.uops) ++seen[uop.op];
-    const uint64_t formula = timing::ewise_cycles(test.command, caps_).total();
+    const uint64_t formula = timing::vpu_cycles(test.command, caps_).total();
     const std::string text = describe(test.command, random, i);
     check(test.command, bases_of(test.command), test.memory, formula,
           static_cast<uint64_t>(test.elements) * stores(test.command), random, i % 3 == 2, text);
@@ -269,7 +269,7 @@ TEST_P(VpuBlock, LongPrograms) {
     EwiseCase test = engine::testing::make_ewise_case(plan, random);
     const VpuEwiseCommand& command = test.command;
     const uint64_t elements = static_cast<uint64_t>(test.elements) * stores(command);
-    check(command, bases_of(command), test.memory, timing::ewise_cycles(command, caps_).total(), elements, random,
+    check(command, bases_of(command), test.memory, timing::vpu_cycles(command, caps_).total(), elements, random,
           i % 3 == 2, describe(command, random, i));
     ASSERT_EQ(test.memory.scratchpad(), test.expected)
         << "model and scalar arithmetic differ: " << describe(command, random, i);
@@ -293,7 +293,7 @@ TEST_P(VpuBlock, InPlace) {
         {UopCode::kLoad, 0, 0, 0, 0, 0}, {UopCode::kBitNot, 1, 0, 0, 0, 0}, {UopCode::kStore, 0, 1, 0, 0, 0}};
     TestMemory memory(static_cast<size_t>(operand.stride[1]) * 2 + 8);
     random.fill(memory.scratchpad());
-    check(command, bases_of(command), memory, timing::ewise_cycles(command, caps_).total(),
+    check(command, bases_of(command), memory, timing::vpu_cycles(command, caps_).total(),
           static_cast<uint64_t>(operand.stride[1]) * 2 / static_cast<uint64_t>(bytes), random, i % 3 == 2,
           describe(command, random, i));
   }
@@ -308,7 +308,7 @@ TEST_P(VpuBlock, Reductions) {
     const TestMemory before(std::move(made.bytes));
     TestMemory memory = before;
     const std::string text = fmt::format("tile {}, {}, {}", i, random.name(), cosim::describe(command));
-    check(command, {command.src.offset, command.dst.offset}, memory, timing::reduce_cycles(command, caps_).total(),
+    check(command, {command.src.offset, command.dst.offset}, memory, timing::vpu_cycles(command, caps_).total(),
           uint64_t{command.outer} * command.inner, random, i % 3 == 2, text);
     if (i % 2 == 0) compare_with_reference(command, before, memory, text);
   }
@@ -323,7 +323,7 @@ TEST_P(VpuBlock, Poolings) {
     TestMemory memory = before;
     const std::string text = fmt::format("tile {}, {}, {}", i, random.name(), cosim::describe(command));
     check(command, {command.src.offset, command.dst.offset, command.params.offset}, memory,
-          timing::pool_cycles(command, caps_).total(), uint64_t{command.out_h} * command.out_w * command.channels,
+          timing::vpu_cycles(command, caps_).total(), uint64_t{command.out_h} * command.out_w * command.channels,
           random, i % 3 == 2, text);
     compare_with_reference(command, before, memory, text);
   }
@@ -351,7 +351,7 @@ TEST_P(VpuBlock, EveryCountOfAverages) {
     if (count % 4 == 0) std::fill(memory.scratchpad().begin() + 64, memory.scratchpad().end(), uint8_t{0x80});
     contract::ParameterHeader{}.store(memory.at(command.params));
     const TestMemory before = memory;
-    check(command, {64, 32, 0}, memory, timing::pool_cycles(command, caps_).total(), command.channels, random,
+    check(command, {64, 32, 0}, memory, timing::vpu_cycles(command, caps_).total(), command.channels, random,
           /*throttled=*/false, fmt::format("count {}", count));
     compare_with_reference(command, before, memory, fmt::format("count {}", count));
   }
@@ -368,7 +368,7 @@ TEST_P(VpuBlock, LongAndFarTiles) {
     command.op = random.pick({ReduceOp::kMax, ReduceOp::kMin, ReduceOp::kArgmax});
     command.dst = engine::testing::scratchpad(kResults);
     const TestMemory before = memory;
-    check(command, {0, kResults}, memory, timing::reduce_cycles(command, caps_).total(),
+    check(command, {0, kResults}, memory, timing::vpu_cycles(command, caps_).total(),
           uint64_t{command.outer} * command.inner, random, /*throttled=*/false, text);
     compare_with_reference(command, before, memory, text);
   };
@@ -412,7 +412,7 @@ TEST_P(VpuBlock, LongAndFarTiles) {
     command.dst_row_stride = static_cast<int32_t>(random.between(3, kResults / 3));
     command.dst = engine::testing::scratchpad(kResults);
     command.params = engine::testing::scratchpad(2 * kResults - 64);
-    check(command, {0, kResults, 2 * kResults - 64}, memory, timing::pool_cycles(command, caps_).total(),
+    check(command, {0, kResults, 2 * kResults - 64}, memory, timing::vpu_cycles(command, caps_).total(),
           uint64_t{command.out_h} * command.out_w * command.channels, random, /*throttled=*/false,
           fmt::format("far pooling {}", i));
   }

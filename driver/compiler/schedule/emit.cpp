@@ -11,6 +11,7 @@
 #include "driver/compiler/schedule/dram.h"
 #include "hw/contract/error.h"
 #include "hw/contract/overloaded.h"
+#include "hw/contract/queues.h"
 
 namespace npu::compiler::backend {
 namespace {
@@ -378,26 +379,25 @@ class StreamWriter {
         ++stream_.layer_tiles[layer_];
         append(std::forward<decltype(command)>(command), queue, Part::kCompute);
       };
-      std::visit(Overloaded{[&](DmaCommand& dma) {
-                              dma.commit = commits;
-                              // A chain's other commands bring rows from one tile to the next.
-                              if (step.engine() == contract::Engine::kDma) ++stream_.layer_tiles[layer_];
-                              // What only later invocations see must not hold up what the next layer waits for.
-                              const bool state = dma.dst.region == Region::kVariable;
-                              append(dma, state ? channels_.stores : channels_.copies, Part::kCompute);
-                            },
-                            [&](contract::VpuEwiseCommand& ewise) {
-                              ewise.commit = commits;
-                              tile_work(std::move(ewise), Queue::kVpu);
-                            },
-                            [&](contract::MxuCommand& mxu) { tile_work(mxu, Queue::kMxu); },
-                            [&](contract::VpuPoolCommand& pool) { tile_work(pool, Queue::kVpu); },
-                            [&](contract::VpuReduceCommand& reduce) { tile_work(reduce, Queue::kVpu); },
-                            // No tile declares, or branches.
-                            [](const contract::DeclareCommand&) { NPU_CHECK(false); },
-                            [](const contract::LabelCommand&) { NPU_CHECK(false); },
-                            [](const contract::BranchCommand&) { NPU_CHECK(false); }},
-                 body);
+      std::visit(
+          Overloaded{[&](DmaCommand& dma) {
+                       dma.commit = commits;
+                       // A chain's other commands bring rows from one tile to the next.
+                       if (step.engine() == contract::Engine::kDma) ++stream_.layer_tiles[layer_];
+                       // What only later invocations see must not hold up what the next layer waits for.
+                       const bool state = dma.dst.region == Region::kVariable;
+                       append(dma, state ? channels_.stores : channels_.copies, Part::kCompute);
+                     },
+                     [&](contract::VpuEwiseCommand& ewise) {
+                       ewise.commit = commits;
+                       tile_work(std::move(ewise), Queue::kVpu);
+                     },
+                     [&]<contract::TileCommand Command>(Command& command) { tile_work(command, Command::kQueue); },
+                     // No tile declares, or branches.
+                     [](const contract::DeclareCommand&) { NPU_CHECK(false); },
+                     [](const contract::LabelCommand&) { NPU_CHECK(false); },
+                     [](const contract::BranchCommand&) { NPU_CHECK(false); }},
+          body);
     }
   }
 

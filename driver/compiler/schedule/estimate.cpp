@@ -5,6 +5,8 @@
 
 #include "driver/compiler/schedule/cost.h"
 #include "hw/contract/gen/accesses.h"
+#include "hw/contract/overloaded.h"
+#include "hw/contract/queues.h"
 #include "hw/timing/dma_cycles.h"
 #include "hw/timing/mxu_cycles.h"
 #include "hw/timing/sequencer_cycles.h"
@@ -119,24 +121,19 @@ class Estimator {
   }
 
   double finish(const Body& body, double start) {
-    struct Visitor {
-      Estimator& self;
-      double start;
-      double operator()(const contract::DmaCommand& c) { return self.transfer(c, start); }
-      double operator()(const contract::MxuCommand& c) { return add(timing::mxu_cycles(c, self.capabilities_)); }
-      double operator()(const contract::VpuEwiseCommand& c) { return add(timing::ewise_cycles(c, self.capabilities_)); }
-      double operator()(const contract::VpuPoolCommand& c) { return add(timing::pool_cycles(c, self.capabilities_)); }
-      double operator()(const contract::VpuReduceCommand& c) {
-        return add(timing::reduce_cycles(c, self.capabilities_));
-      }
-      double operator()(const contract::DeclareCommand&) { return start; }
-      double operator()(const contract::LabelCommand&) { return start; }
-      double operator()(const contract::BranchCommand&) { return start; }
-      [[nodiscard]] double add(const timing::Cycles& cycles) const {
-        return start + static_cast<double>(cycles.total());
-      }
-    };
-    return std::visit(Visitor{*this, start}, body);
+    const auto add = [&](const timing::Cycles& cycles) { return start + static_cast<double>(cycles.total()); };
+    return std::visit(
+        Overloaded{
+            [&](const contract::DmaCommand& command) { return transfer(command, start); },
+            [&](const contract::MxuCommand& command) { return add(timing::mxu_cycles(command, capabilities_)); },
+            [&]<contract::VpuCommand Command>(const Command& command) {
+              return add(timing::vpu_cycles(command, capabilities_));
+            },
+            [&](const contract::DeclareCommand&) { return start; },
+            [&](const contract::LabelCommand&) { return start; },
+            [&](const contract::BranchCommand&) { return start; },
+        },
+        body);
   }
 
   [[nodiscard]] bool is_dram(const contract::Address& address) const {

@@ -50,7 +50,7 @@ class EwiseTiles : public TiledStep {
     for (size_t k = 0; k < views_.size(); ++k) {
       if (step.operands[k].blob) vector.operands[k].bytes = static_cast<uint32_t>(blob_bytes(views_[k]));
     }
-    const timing::Cycles cycles = timing::ewise_cycles(vector, capabilities);
+    const timing::Cycles cycles = timing::vpu_cycles(vector, capabilities);
     fixed_cycles_ = static_cast<double>(cycles.fill + cycles.drain);
     vector_cycles_ = static_cast<double>(cycles.steady);
   }

@@ -90,7 +90,7 @@ class PoolTiles : public TiledStep {
     c.out_w = static_cast<uint32_t>(size[kX]);
     c.kernel_h = static_cast<uint32_t>(step_.kernel_h);
     c.kernel_w = static_cast<uint32_t>(step_.kernel_w);
-    return static_cast<double>(size[kN]) * static_cast<double>(timing::pool_cycles(c, capabilities_).total());
+    return static_cast<double>(size[kN]) * static_cast<double>(timing::vpu_cycles(c, capabilities_).total());
   }
 
   void commands(const Tile& tile, std::span<const Placed> placed, std::vector<Body>& out) const override {

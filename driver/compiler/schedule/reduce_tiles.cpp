@@ -29,7 +29,7 @@ class ReduceTiles : public TiledStep {
   }
 
   double cycles(std::span<const int64_t> size) const override {
-    return static_cast<double>(timing::reduce_cycles(shape(size[kOuter], size[kInner]), capabilities_).total());
+    return static_cast<double>(timing::vpu_cycles(shape(size[kOuter], size[kInner]), capabilities_).total());
   }
 
   void commands(const Tile& tile, std::span<const Placed> placed, std::vector<Body>& out) const override {

@@ -861,6 +861,7 @@ inline void put_header(std::span<uint32_t> words, const Header& header, Opcode o
 struct BeginCommand {
   static constexpr uint32_t kWords = 8;  // header included
   static constexpr Opcode kOpcode = Opcode::kBegin;
+  static constexpr Queue kQueue = Queue::kSequencer;  // where it belongs
 
   Header header;
   uint32_t minor = 0;
@@ -899,6 +900,7 @@ inline BeginCommand BeginCommand::decode(std::span<const uint32_t> words) {
 struct EndCommand {
   static constexpr uint32_t kWords = 5;  // header included
   static constexpr Opcode kOpcode = Opcode::kEnd;
+  static constexpr Queue kQueue = Queue::kSequencer;  // where it belongs
 
   Header header;
 
@@ -925,6 +927,7 @@ inline EndCommand EndCommand::decode(std::span<const uint32_t> words) {
 struct DeclareCommand {
   static constexpr uint32_t kWords = 7;  // header included
   static constexpr Opcode kOpcode = Opcode::kDeclare;
+  static constexpr Queue kQueue = Queue::kSequencer;  // where it belongs
 
   Header header;
   uint32_t variable = 0;  // Table index.
@@ -959,6 +962,7 @@ inline DeclareCommand DeclareCommand::decode(std::span<const uint32_t> words) {
 struct YieldCommand {
   static constexpr uint32_t kWords = 10;  // header included
   static constexpr Opcode kOpcode = Opcode::kYield;
+  static constexpr Queue kQueue = Queue::kSequencer;  // where it belongs
 
   Header header;
   uint32_t minor = 0;
@@ -1004,6 +1008,7 @@ inline YieldCommand YieldCommand::decode(std::span<const uint32_t> words) {
 struct LabelCommand {
   static constexpr uint32_t kWords = 6;  // header included
   static constexpr Opcode kOpcode = Opcode::kLabel;
+  static constexpr Queue kQueue = Queue::kSequencer;  // where it belongs
 
   Header header;
   uint32_t index = 0;  // Its own index in the stream.
@@ -1035,6 +1040,7 @@ inline LabelCommand LabelCommand::decode(std::span<const uint32_t> words) {
 struct BranchCommand {
   static constexpr uint32_t kWords = 13;  // header included
   static constexpr Opcode kOpcode = Opcode::kBranch;
+  static constexpr Queue kQueue = Queue::kSequencer;  // where it belongs
 
   Header header;
   Address condition;  // One BOOL.
@@ -1179,6 +1185,7 @@ inline DmaCommand DmaCommand::decode(std::span<const uint32_t> words) {
 struct MxuCommand {
   static constexpr uint32_t kWords = 36;  // header included
   static constexpr Opcode kOpcode = Opcode::kMxu;
+  static constexpr Queue kQueue = Queue::kMxu;  // where it belongs
 
   Header header;
   Address src;  // Input box [in_h][in_w][in_c].
@@ -1211,6 +1218,9 @@ struct MxuCommand {
   int32_t pad_top = 0;  // Rows of padding above the input box (negative: rows of the box that are skipped).
   int32_t pad_left = 0;
   uint32_t multiplier = 0;  // depthwise: output channels per input channel.
+
+  // Of what it computes, outermost first.
+  [[nodiscard]] std::vector<uint32_t> sizes() const { return {out_h, out_w, out_c}; }
 
   // Appends the command to `out`; sets opcode and words.
   void encode(std::vector<uint32_t>& out) const;
@@ -1368,6 +1378,7 @@ inline Uop Uop::get(std::span<const uint32_t> words) {
 struct VpuEwiseCommand {
   static constexpr uint32_t kWords = 12;  // fixed part
   static constexpr Opcode kOpcode = Opcode::kVpuEwise;
+  static constexpr Queue kQueue = Queue::kVpu;  // where it belongs
 
   Header header;
   std::array<uint32_t, 4> dims{};  // Iteration space, outermost first; at least 1 each.
@@ -1377,6 +1388,9 @@ struct VpuEwiseCommand {
   bool commit = false;
   std::vector<Operand> operands;
   std::vector<Uop> uops;
+
+  // Of what it computes, outermost first.
+  [[nodiscard]] std::vector<uint32_t> sizes() const { return {dims.begin(), dims.end()}; }
 
   // Appends the command to `out`; sets opcode and words.
   void encode(std::vector<uint32_t>& out) const;
@@ -1438,6 +1452,7 @@ inline VpuEwiseCommand VpuEwiseCommand::decode(std::span<const uint32_t> words) 
 struct VpuPoolCommand {
   static constexpr uint32_t kWords = 26;  // header included
   static constexpr Opcode kOpcode = Opcode::kVpuPool;
+  static constexpr Queue kQueue = Queue::kVpu;  // where it belongs
 
   Header header;
   Address src;
@@ -1460,6 +1475,9 @@ struct VpuPoolCommand {
   uint32_t stride_x = 0;
   int32_t pad_top = 0;
   int32_t pad_left = 0;
+
+  // Of what it computes, outermost first.
+  [[nodiscard]] std::vector<uint32_t> sizes() const { return {out_h, out_w, channels}; }
 
   // Appends the command to `out`; sets opcode and words.
   void encode(std::vector<uint32_t>& out) const;
@@ -1525,6 +1543,7 @@ inline VpuPoolCommand VpuPoolCommand::decode(std::span<const uint32_t> words) {
 struct VpuReduceCommand {
   static constexpr uint32_t kWords = 18;  // header included
   static constexpr Opcode kOpcode = Opcode::kVpuReduce;
+  static constexpr Queue kQueue = Queue::kVpu;  // where it belongs
 
   Header header;
   Address src;
@@ -1537,6 +1556,9 @@ struct VpuReduceCommand {
   int32_t src_outer_stride = 0;  // Bytes.
   int32_t src_axis_stride = 0;
   int32_t dst_outer_stride = 0;
+
+  // Of what it computes, outermost first.
+  [[nodiscard]] std::vector<uint32_t> sizes() const { return {outer, axis, inner}; }
 
   // Appends the command to `out`; sets opcode and words.
   void encode(std::vector<uint32_t>& out) const;

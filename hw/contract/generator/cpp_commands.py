@@ -186,11 +186,19 @@ def command_struct(contract: Contract, command: Command) -> list:
     lines += [f"struct {kind} {{"]
     words = "fixed part" if command.groups else "header included"
     lines += [f"  static constexpr uint32_t kWords = {command.words};  // {words}",
-              f"  static constexpr Opcode kOpcode = Opcode::{constant(command.opcode)};", "", "  Header header;"]
+              f"  static constexpr Opcode kOpcode = Opcode::{constant(command.opcode)};"]
+    if command.queue:
+        lines += [f"  static constexpr Queue kQueue = Queue::{constant(command.queue)};  // where it belongs"]
+    lines += ["", "  Header header;"]
     for entry in fields:
         lines += member(contract, entry)
     for group in command.groups:
         lines += [f"  std::vector<{pascal(group.element)}> {group.name};"]
+    if command.sizes:
+        one = command.sizes[0].name
+        value = f"{one}.begin(), {one}.end()" if command.sizes[0].array else ", ".join(entry.name for entry in command.sizes)
+        lines += ["", "  // Of what it computes, outermost first.",
+                  f"  [[nodiscard]] std::vector<uint32_t> sizes() const {{ return {{{value}}}; }}"]
     lines += ["", "  // Appends the command to `out`; sets opcode and words.", "  void encode(std::vector<uint32_t>& out) const;",
               f"  [[nodiscard]] static {kind} decode(std::span<const uint32_t> words);", EQUAL.format(kind), "};", "",
               f"inline void {kind}::encode(std::vector<uint32_t>& out) const {{", "  const size_t start = out.size();"]

@@ -120,7 +120,7 @@ def _load_group(src: Source, item, command: str, contract: Contract) -> Group:
 
 
 def _load_command(src: Source, item, contract: Contract) -> Command:
-    item = src.mapping(item, "commands", "name opcode words doc fields", "repeat memories accesses")
+    item = src.mapping(item, "commands", "name opcode words doc fields", "repeat memories accesses queue sizes")
     name = src.identifier(item["name"], "commands")
     where = f"command {name}"
     opcode = src.choice(item, "opcode", where, list(contract.enums["opcode"]))
@@ -137,6 +137,10 @@ def _load_command(src: Source, item, contract: Contract) -> Command:
         if group.max >> counter.width:
             src.fail(where, f"{counter.width} bits of '{group.count}' are too few for {group.max} '{group.name}'")
     command = Command(name, opcode, words, src.text(item, "doc", where), fields, groups)
+    if "queue" in item:
+        command.queue = src.choice(item, "queue", where, list(contract.enums["queue"]))
+    sizes = {entry.name: entry for entry in fields if not entry.reserved}
+    command.sizes = [sizes[src.choice({"sizes": name}, "sizes", where, sizes)] for name in item.get("sizes", [])]
     load_accesses(src, item, command, contract)
     for group, entry in zip(groups, item.get("repeat", [])):
         load_group_access(src, entry, group, command, contract)

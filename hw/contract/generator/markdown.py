@@ -92,7 +92,8 @@ def commands(contract: Contract) -> list:
     for command in contract.commands:
         opcode = contract.enums["opcode"][command.opcode]
         length = f"{command.words} words" + "".join(f" + {g.words} × `{g.count}`" for g in command.groups)
-        lines += [f"### Command `{command.name}`", "", f"Opcode {opcode}, {length}. {command.doc}", ""]
+        belongs = f", for queue `{command.queue}`" if command.queue else ""
+        lines += [f"### Command `{command.name}`", "", f"Opcode {opcode}, {length}{belongs}. {command.doc}", ""]
         if command.fields:
             lines += fields(command.fields)
         lines += accesses(command)

@@ -119,6 +119,8 @@ class Command:
     groups: list
     memories: list = field(default_factory=list)
     accesses: list = field(default_factory=list)
+    queue: str | None = None  # where it belongs, if there is one such queue
+    sizes: list = field(default_factory=list)  # fields: of what it computes, outermost first
 
     @property
     def max_words(self) -> int:

@@ -15,22 +15,14 @@ namespace npu::compiler::testing {
 namespace {
 
 backend::Body decode(std::span<const uint32_t> words) {
-  using backend::Body;
-  contract::AnyCommand command = contract::decode_command(words);
+  contract::AnyCommand any = contract::decode_command(words);
   return std::visit(
-      Overloaded{[](contract::DmaCommand& dma) { return Body(dma); },
-                 [](contract::MxuCommand& mxu) { return Body(mxu); },
-                 [](contract::VpuEwiseCommand& ewise) { return Body(std::move(ewise)); },
-                 [](contract::VpuPoolCommand& pool) { return Body(pool); },
-                 [](contract::VpuReduceCommand& reduce) { return Body(reduce); },
-                 [](contract::DeclareCommand& declare) { return Body(declare); },
-                 [](contract::LabelCommand& label) { return Body(label); },
-                 [](contract::BranchCommand& branch) { return Body(branch); },
+      Overloaded{[]<typename Command>(Command& command) { return backend::Body(std::move(command)); },
                  // The compiler's own streams have none of these; like a declaration they touch no memory.
-                 [](contract::BeginCommand&) { return Body(contract::DeclareCommand()); },
-                 [](contract::EndCommand&) { return Body(contract::DeclareCommand()); },
-                 [](contract::YieldCommand&) { return Body(contract::DeclareCommand()); }},
-      command);
+                 [](contract::BeginCommand&) { return backend::Body(contract::DeclareCommand()); },
+                 [](contract::EndCommand&) { return backend::Body(contract::DeclareCommand()); },
+                 [](contract::YieldCommand&) { return backend::Body(contract::DeclareCommand()); }},
+      any);
 }
 
 // What is wrong with the patches: not one for each field of the stream that names a variable.

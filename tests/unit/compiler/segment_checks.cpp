@@ -7,12 +7,12 @@
 
 #include "driver/compiler/schedule/estimate.h"
 #include "driver/compiler/schedule/footprint.h"
+#include "hw/contract/overloaded.h"
 
 namespace npu::compiler::testing {
 namespace {
 
 using backend::ByteSpan;
-using contract::Opcode;
 using contract::Region;
 using Words = std::span<const uint32_t>;
 
@@ -97,38 +97,11 @@ bool covers(const std::vector<ByteSpan>& saved, const ByteSpan& live) {
 DecodedStream decode_stream(const Program& program) {
   DecodedStream out;
   for (const Words words : split(Words(program.commands).first(program.main_words))) {
-    switch (contract::Header::decode(words).opcode) {
-      case Opcode::kDma:
-        out.commands.push_back({contract::DmaCommand::decode(words)});
-        break;
-      case Opcode::kMxu:
-        out.commands.push_back({contract::MxuCommand::decode(words)});
-        break;
-      case Opcode::kVpuEwise:
-        out.commands.push_back({contract::VpuEwiseCommand::decode(words)});
-        break;
-      case Opcode::kVpuPool:
-        out.commands.push_back({contract::VpuPoolCommand::decode(words)});
-        break;
-      case Opcode::kVpuReduce:
-        out.commands.push_back({contract::VpuReduceCommand::decode(words)});
-        break;
-      case Opcode::kDeclare:
-        out.commands.push_back({contract::DeclareCommand::decode(words)});
-        break;
-      case Opcode::kLabel:
-        out.commands.push_back({contract::LabelCommand::decode(words)});
-        break;
-      case Opcode::kBranch:
-        out.commands.push_back({contract::BranchCommand::decode(words)});
-        break;
-      case Opcode::kYield:
-        out.yields.push_back(out.commands.size());
-        break;
-      case Opcode::kBegin:
-      case Opcode::kEnd:
-        break;
-    }
+    contract::AnyCommand any = contract::decode_command(words);
+    std::visit(Overloaded{[&]<typename Command>(Command& command) { out.commands.push_back({std::move(command)}); },
+                          [&](contract::YieldCommand&) { out.yields.push_back(out.commands.size()); },
+                          [](contract::BeginCommand&) {}, [](contract::EndCommand&) {}},
+               any);
   }
   return out;
 }

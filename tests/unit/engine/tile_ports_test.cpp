@@ -188,7 +188,7 @@ TEST(TilePorts, RandomEwiseTiles) {
     EwiseCase test = make_ewise_case(random);
     const TileResult result = engine->run(test.words, test.memory, true);
     ASSERT_EQ(result.error, ErrorCode::kOk);
-    EXPECT_EQ(result.cycles, timing::ewise_cycles(test.command, test_machine()).total());
+    EXPECT_EQ(result.cycles, timing::vpu_cycles(test.command, test_machine()).total());
     uint64_t stored = 0;
     for (const contract::Uop& uop : test.command.uops) {
       if (uop.op != contract::UopCode::kStore) continue;

@@ -37,10 +37,10 @@ TEST(VpuCycles, AddOfTwoTensors) {
                   {UopCode::kLoad, 1, 1, 0, 0, 0},
                   {UopCode::kAdd, 0, 0, 1, 0, 0},
                   {UopCode::kStore, 0, 0, 2, 0, 0}};
-  EXPECT_EQ(ewise_cycles(command, machine(64)), (Cycles{kFill, 16 * 4, kDrain}));
-  EXPECT_EQ(ewise_cycles(command, machine(8)), (Cycles{kFill, 125 * 4, kDrain}));
+  EXPECT_EQ(vpu_cycles(command, machine(64)), (Cycles{kFill, 16 * 4, kDrain}));
+  EXPECT_EQ(vpu_cycles(command, machine(8)), (Cycles{kFill, 125 * 4, kDrain}));
   command.operands[2].type = Element::kI48;  // the store takes two passes
-  EXPECT_EQ(ewise_cycles(command, machine(64)).steady, 16u * 5);
+  EXPECT_EQ(vpu_cycles(command, machine(64)).steady, 16u * 5);
 }
 
 TEST(VpuCycles, TablesAreReadBeforeTheStart) {
@@ -54,7 +54,7 @@ TEST(VpuCycles, TablesAreReadBeforeTheStart) {
                   {UopCode::kRescale, 0, 0, 2, 1, 0},
                   {UopCode::kStore, 0, 0, 0, 0, 0}};
   // Load 1, lookup 4, rescale 4, store 1.
-  EXPECT_EQ(ewise_cycles(command, machine(64)), (Cycles{kFill + 2, 10, kDrain}));
+  EXPECT_EQ(vpu_cycles(command, machine(64)), (Cycles{kFill + 2, 10, kDrain}));
 }
 
 TEST(VpuCycles, PassesOfMicroOperations) {
@@ -74,9 +74,9 @@ TEST(VpuCycles, Pooling) {
   command.kernel_h = 2;
   command.kernel_w = 3;
   command.mode = PoolMode::kMax;
-  EXPECT_EQ(pool_cycles(command, machine(64)), (Cycles{kFill, 10 * (6 + 1), kDrain}));
+  EXPECT_EQ(vpu_cycles(command, machine(64)), (Cycles{kFill, 10 * (6 + 1), kDrain}));
   command.mode = PoolMode::kAvg;  // zero point 1, rescale 4, store 1; the parameters take one cycle
-  EXPECT_EQ(pool_cycles(command, machine(64)), (Cycles{kFill + 1, 10 * (32 + 6), kDrain}));
+  EXPECT_EQ(vpu_cycles(command, machine(64)), (Cycles{kFill + 1, 10 * (32 + 6), kDrain}));
 }
 
 TEST(VpuCycles, Reductions) {
@@ -85,18 +85,18 @@ TEST(VpuCycles, Reductions) {
   command.outer = 3;
   command.axis = 49;
   command.inner = 100;  // 300 results: 5 vectors, 49 passes and a store each
-  EXPECT_EQ(reduce_cycles(command, machine(64)), (Cycles{kFill, 5 * 50, kDrain}));
+  EXPECT_EQ(vpu_cycles(command, machine(64)), (Cycles{kFill, 5 * 50, kDrain}));
   command.inner = 1;  // 3 rows of 49 elements: one vector, a tree of 6 levels, a store
-  EXPECT_EQ(reduce_cycles(command, machine(64)), (Cycles{kFill, 3 * (1 + 6 + 1), kDrain}));
+  EXPECT_EQ(vpu_cycles(command, machine(64)), (Cycles{kFill, 3 * (1 + 6 + 1), kDrain}));
   command.axis = 1000;  // 16 vectors, a tree over 64 lanes
   command.op = ReduceOp::kArgmax;
-  EXPECT_EQ(reduce_cycles(command, machine(64)), (Cycles{kFill, 3 * ((16 + 6) * 2 + 1), kDrain}));
+  EXPECT_EQ(vpu_cycles(command, machine(64)), (Cycles{kFill, 3 * ((16 + 6) * 2 + 1), kDrain}));
 }
 
 TEST(VpuCycles, NothingTakesNone) {
-  EXPECT_EQ(ewise_cycles(VpuEwiseCommand{}, machine(64)), Cycles{});
-  EXPECT_EQ(pool_cycles(VpuPoolCommand{}, machine(64)), Cycles{});
-  EXPECT_EQ(reduce_cycles(VpuReduceCommand{}, machine(64)), Cycles{});
+  EXPECT_EQ(vpu_cycles(VpuEwiseCommand{}, machine(64)), Cycles{});
+  EXPECT_EQ(vpu_cycles(VpuPoolCommand{}, machine(64)), Cycles{});
+  EXPECT_EQ(vpu_cycles(VpuReduceCommand{}, machine(64)), Cycles{});
 }
 
 DmaCommand dma_copy(uint32_t run, std::array<uint32_t, 5> count, std::array<int32_t, 5> src,

@@ -242,7 +242,7 @@ TEST_F(VpuPortsRandom, Ewise) {
   for (int i = 0; i < 3'000 && !HasFailure(); ++i) {
     const Capabilities caps = random_machine();
     const VpuEwiseCommand command = random_ewise();
-    check(command, caps, ewise_cycles(command, caps).total());
+    check(command, caps, vpu_cycles(command, caps).total());
   }
   EXPECT_GE(starved_, 500u);
 }
@@ -251,7 +251,7 @@ TEST_F(VpuPortsRandom, Pool) {
   for (int i = 0; i < 3'000 && !HasFailure(); ++i) {
     const Capabilities caps = random_machine();
     const VpuPoolCommand command = random_pool();
-    check(command, caps, pool_cycles(command, caps).total());
+    check(command, caps, vpu_cycles(command, caps).total());
   }
   EXPECT_GE(starved_, 500u);
 }
@@ -260,7 +260,7 @@ TEST_F(VpuPortsRandom, Reduce) {
   for (int i = 0; i < 3'000 && !HasFailure(); ++i) {
     const Capabilities caps = random_machine();
     const VpuReduceCommand command = random_reduce();
-    check(command, caps, reduce_cycles(command, caps).total());
+    check(command, caps, vpu_cycles(command, caps).total());
   }
   EXPECT_GE(starved_, 500u);
 }
