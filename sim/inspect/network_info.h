@@ -11,6 +11,7 @@
 #include "driver/graph/analyse.h"
 #include "driver/graph/graph.h"
 #include "hw/presets/preset.h"
+#include "sim/report/bound.h"
 #include "sim/workload/network.h"
 
 namespace npu::inspect {
@@ -42,6 +43,7 @@ struct PersistentNeed {
 struct Estimate {
   uint64_t cycles = 0;
   double microseconds = 0;
+  report::Bound bound;  // of any invocation
   std::vector<compiler::Layer> layers;
   std::string why_not;  // there is none: the reason, in a sentence
 };

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/inspect/network_info.h"
+#include "sim/report/json.h"
 #include "sim/report/state.h"
 
 namespace npu::inspect {
@@ -56,7 +57,10 @@ std::string to_json_text(const NetworkInfo& info) {
                         {"tiles", layer.tiles},
                         {"cycles", layer.estimated_cycles}});
     }
-    estimate = {{"cycles", info.estimate.cycles}, {"microseconds", info.estimate.microseconds}, {"layers", layers}};
+    estimate = {{"cycles", info.estimate.cycles},
+                {"microseconds", info.estimate.microseconds},
+                {"bound", report::to_json(info.estimate.bound, 1)},
+                {"layers", layers}};
   }
   const Json document = {{"schema", "npu-info"},
                          {"schema_version", 1},

@@ -138,6 +138,17 @@ nlohmann::ordered_json to_json(const PersistentRun& run) {
           {"cycle_differences", cycles}};
 }
 
+nlohmann::ordered_json to_json(const Bound& sum, uint64_t invocations) {
+  const auto mean = [&](uint64_t one) {
+    return static_cast<double>(one) / static_cast<double>(std::max<uint64_t>(invocations, 1));
+  };
+  return {{"cycles", mean(sum.cycles)},
+          {"resource", name(sum.resource())},
+          {"mxu", mean(sum.array)},
+          {"dram", mean(sum.dram)},
+          {"dram_bytes", mean(sum.dram_bytes)}};
+}
+
 namespace {
 
 Json total(const Report& report) {
@@ -152,6 +163,7 @@ Json total(const Report& report) {
           {"cycles_by_cause", by_cause(report, charge.causes)},
           {"busy", by_unit(report, charge.busy)},
           {"lower_bounds", by_unit(report, report.bounds())},
+          {"bound", to_json(report.bound, report.invocations)},
           {"macs", report.macs()},
           {"utilisation", report.utilisation(report.macs() * static_cast<int64_t>(report.invocations), report.cycles)},
           {"dram_read_bytes", per_invocation(report, report.counters.total(Counter::kDramRead))},

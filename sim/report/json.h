@@ -18,6 +18,9 @@ inline constexpr int kJsonSchemaVersion = 3;
 // The object `persistent_sram` of the document.
 [[nodiscard]] nlohmann::ordered_json to_json(const PersistentRun& run);
 
+// The object `total.bound`: the mean of the invocations that `sum` is of.
+[[nodiscard]] nlohmann::ordered_json to_json(const Bound& sum, uint64_t invocations);
+
 // One line a layer behind a line of column names (RFC 4180); the columns are those of the table and defined like the
 // JSON fields of the same names. The columns that start with `run_` are those of `firmware`: the same in every line,
 // and empty where it is null.

@@ -49,12 +49,10 @@ bool has_tiles(Engine engine) {
   return false;
 }
 
-void add_bounds(LayerRow& row, const CommandWork& work, const contract::Event& event, const DramRate& dram) {
-  const auto bound = [&](Resource resource) -> uint64_t& { return row.bounds[static_cast<size_t>(resource)]; };
-  bound(Resource::kMxu) += work.array;
-  bound(Resource::kVpu) += work.passes;
-  bound(Resource::kScratchpadPort) += work.port;
-  bound(Resource::kDram) += dram.cycles(uint64_t{event.dram_read} + event.dram_written);
+void add_work(LayerRow& row, const CommandWork& work) {
+  row.array += work.array;
+  row.bounds[static_cast<size_t>(Resource::kVpu)] += work.passes;
+  row.bounds[static_cast<size_t>(Resource::kScratchpadPort)] += work.port;
 }
 
 // The tile with most elements, the first of several.
@@ -260,7 +258,10 @@ std::string limited_by(const Report& report, const LayerRow& row) {
 }
 
 Collector::Collector(RunInfo info, const compiler::Program& program)
-    : commands_(list_commands(program)), work_(list_work(program, info.machine.caps)), state_(program) {
+    : bound_(program, info.machine),
+      commands_(list_commands(program)),
+      work_(list_work(program, info.machine.caps)),
+      state_(program) {
   report_.info = std::move(info);
   report_.inputs = program.inputs;
   report_.outputs = program.outputs;
@@ -304,21 +305,36 @@ void Collector::add(const runtime::RunResult& result) {
     if (!engine) continue;
     LayerRow& row = layers[std::min<size_t>(event.layer, layers.size() - 1)];
     add_event(row, *engine, event);
-    if (report_.timed() && event.command < work_.size()) add_bounds(row, work_[event.command], event, subject.dram);
+    if (report_.timed() && event.command < work_.size()) add_work(row, work_[event.command]);
     if (has_tiles(*engine)) {
       ++report_.tiles;
       report_.tiles_waited += event.stalled > 0 ? 1 : 0;
       report_.waited_cycles += event.stalled;
     }
   }
-  for (LayerRow& row : layers) {
-    const uint64_t channels = std::max(caps.dma_channels, 1U);
-    row.bounds[static_cast<size_t>(Resource::kDma)] = (row.dma_busy + channels - 1) / channels;
-  }
+  report_.bound += bound_.of_job(result.events);
+  if (report_.timed()) add_bounds();
   const std::vector<Charge> charged = attribute(result.events, result.cycles, layers.size(), subject);
   for (size_t i = 0; i < layers.size(); ++i) {
     layers[i].charge += charged[i];
     layers[i].cycles += charged[i].cycles();
+  }
+}
+
+void Collector::add_bounds() {
+  const contract::Capabilities& caps = report_.info.machine.caps;
+  const DramRate dram(report_.info.machine);
+  const uint64_t channels = std::max(caps.dma_channels, 1U);
+  ArrayWork array;
+  uint64_t bytes = 0;
+  for (LayerRow& row : report_.layers) {
+    const auto bound = [&](Resource resource) -> uint64_t& { return row.bounds[static_cast<size_t>(resource)]; };
+    const uint64_t array_before = array.cycles(caps), dram_before = dram.cycles(bytes);
+    array += row.array;
+    bytes += row.dram_read + row.dram_written;
+    bound(Resource::kMxu) = array.cycles(caps) - array_before;
+    bound(Resource::kDram) = dram.cycles(bytes) - dram_before;
+    bound(Resource::kDma) = (row.dma_busy + channels - 1) / channels;
   }
 }
 

@@ -14,6 +14,7 @@
 #include "hw/contract/queues.h"
 #include "hw/presets/preset.h"
 #include "sim/report/attribution.h"
+#include "sim/report/bound.h"
 #include "sim/report/command_list.h"
 #include "sim/report/loops.h"
 #include "sim/report/state.h"
@@ -62,8 +63,10 @@ struct LayerRow {
   compiler::Layer layer;
   uint64_t cycles = 0;  // charged to it, see attribution.h
   Charge charge;        // the same cycles by cause and by resource, and what the resources did in them
-  // Fewest cycles that its own commands take of a resource, however they overlap; 0 for latency and command issue.
+  // Fewest cycles that its own commands take of a resource, however they overlap; 0 for latency and command issue. A
+  // fraction of a cycle of MXU or DRAM counts in the layer in which the sum of all layers reaches it.
   ResourceCycles bounds{};
+  ArrayWork array;                                    // of its commands
   std::vector<uint32_t> tile;                         // the largest, see CommandWork
   uint64_t mxu_busy = 0, vpu_busy = 0, dma_busy = 0;  // cycles of work, also where it is hidden behind other layers
   uint64_t commands = 0;
@@ -135,6 +138,7 @@ struct Report {
 
   uint64_t invocations = 0;
   uint64_t cycles = 0, cycles_min = 0, cycles_max = 0;  // sum, least and most of an invocation
+  Bound bound;                                          // sum over all invocations
   std::vector<LayerRow> layers;
   std::vector<LoopRow> loops;
   runtime::Counters counters;  // sums over all invocations
@@ -197,7 +201,10 @@ class Collector {
   [[nodiscard]] const std::vector<CommandInfo>& commands() const { return commands_; }
 
  private:
+  void add_bounds();
+
   Report report_;
+  BoundFinder bound_;
   std::vector<CommandInfo> commands_;
   std::vector<CommandWork> work_;
   StateCollector state_;

@@ -124,6 +124,16 @@ std::string limit_lines(const Report& report) {
   return text + fmt::format("causes    {}\n", causes);
 }
 
+// The fewest cycles of an invocation, and how many times as many it took.
+std::string bound_line(const Report& report) {
+  const uint64_t n = report.invocations;
+  const Bound& sum = report.bound;
+  if (sum.cycles == 0) return "";
+  const Bound mean{average(sum.cycles, n), average(sum.array, n), average(sum.dram, n), average(sum.dram_bytes, n)};
+  const double times = static_cast<double>(report.cycles) / static_cast<double>(sum.cycles);
+  return fmt::format("bound     {}; the total is {:.2f} times that\n", bound_text(mean), times);
+}
+
 std::string total_lines(const Report& report) {
   const uint64_t n = report.invocations;
   const contract::Capabilities& caps = report.info.machine.caps;
@@ -138,7 +148,7 @@ std::string total_lines(const Report& report) {
                           grouped(report.cycles_max), grouped(report.cycles),
                           duration(report.microseconds(static_cast<double>(report.cycles))));
     }
-    text += fmt::format("          {}\n", calibration_text(report));
+    text += fmt::format("          {}\n{}", calibration_text(report), bound_line(report));
   } else {
     text += fmt::format("total     {} invocation{} in functional mode: no time\n", grouped(n), n == 1 ? "" : "s");
   }
@@ -329,6 +339,11 @@ std::string duration(double microseconds) {
   if (microseconds >= 1e6) return fmt::format("{:.3f} s", microseconds / 1e6);
   if (microseconds >= 1e3) return fmt::format("{:.3f} ms", microseconds / 1e3);
   return fmt::format("{:.3f} us", microseconds);
+}
+
+std::string bound_text(const Bound& bound) {
+  return fmt::format("{} cycles (MXU {}; DRAM {} for {} bytes that have to move)", grouped(bound.cycles),
+                     grouped(bound.array), grouped(bound.dram), grouped(bound.dram_bytes));
 }
 
 std::string back_end_lines(const std::vector<EngineRun>& engines, const PersistentRun& persistent_sram) {

@@ -26,5 +26,7 @@ namespace npu::report {
 [[nodiscard]] std::string short_number(double value);
 // "1.2 ms", "350 us"
 [[nodiscard]] std::string duration(double microseconds);
+// Of a job: "3,832 cycles (MXU 48; DRAM 3,832 for 49,049 bytes that have to move)".
+[[nodiscard]] std::string bound_text(const Bound& bound);
 
 }  // namespace npu::report

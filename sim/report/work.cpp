@@ -15,25 +15,12 @@ namespace {
 
 using contract::Capabilities;
 
-// Of one column of the array in one cycle, at most.
-uint32_t products_of_column(contract::MxuMode mode, const Capabilities& caps) {
-  switch (mode) {
-    case contract::MxuMode::kDepthwise:
-      return caps.mxu_dw_taps;
-    case contract::MxuMode::kConv:
-    case contract::MxuMode::kMatmul:
-      return caps.mxu_depth;
-  }
-  return 1;
-}
-
 CommandWork work_of_mxu(const contract::MxuCommand& command, const Capabilities& caps) {
   CommandWork work;
   const timing::Cycles cycles = timing::mxu_cycles(command, caps);
   if (cycles.total() == 0) return work;  // a dimension is 0
   const timing::MxuLoops loops = timing::mxu_loops(command, caps);
-  const uint64_t peak = uint64_t{caps.mxu_cols} * products_of_column(command.mode, caps);
-  work.array = timing::ceil_div(timing::mxu_macs(command) * loops.rate, peak);
+  work.array = array_work(command, caps);
   for (uint64_t group = 0; group < std::min<uint64_t>(loops.groups, 2); ++group) {
     // All groups but the last are equal.
     const bool last = group + 1 == loops.groups || group == 1;
@@ -69,6 +56,31 @@ CommandWork work_of(std::span<const uint32_t> words, const Capabilities& caps) {
 }
 
 }  // namespace
+
+uint64_t ArrayWork::cycles(const Capabilities& capabilities) const {
+  const uint64_t depth = std::max(capabilities.mxu_depth, 1U), taps = std::max(capabilities.mxu_dw_taps, 1U);
+  const uint64_t columns = std::max(capabilities.mxu_cols, 1U);
+  return timing::ceil_div(dense * taps + depthwise * depth, columns * depth * taps);
+}
+
+ArrayWork& ArrayWork::operator+=(const ArrayWork& more) {
+  dense += more.dense;
+  depthwise += more.depthwise;
+  return *this;
+}
+
+ArrayWork array_work(const contract::MxuCommand& command, const Capabilities& capabilities) {
+  if (timing::mxu_cycles(command, capabilities).total() == 0) return {};  // a dimension is 0
+  const uint64_t macs = timing::mxu_macs(command) * timing::mxu_loops(command, capabilities).rate;
+  switch (command.mode) {
+    case contract::MxuMode::kDepthwise:
+      return {0, macs};
+    case contract::MxuMode::kConv:
+    case contract::MxuMode::kMatmul:
+      return {macs, 0};
+  }
+  return {};
+}
 
 std::vector<CommandWork> list_work(const compiler::Program& program, const Capabilities& capabilities) {
   std::vector<CommandWork> work;

@@ -9,15 +9,30 @@
 
 #include "driver/compiler/program.h"
 #include "hw/contract/gen/capabilities.h"
+#include "hw/contract/gen/commands.h"
 #include "hw/presets/preset.h"
 
 namespace npu::report {
 
+// MACs of the MXU, each times the cycles that it takes of one product: 1 of int8, more of wider operands.
+struct ArrayWork {
+  uint64_t dense = 0;      // of the whole depth of a column
+  uint64_t depthwise = 0;  // of its taps
+
+  // Fewest cycles of the array: every product used in each of them. Sums lose no fraction of a cycle.
+  [[nodiscard]] uint64_t cycles(const contract::Capabilities& capabilities) const;
+  ArrayWork& operator+=(const ArrayWork& more);
+  friend ArrayWork operator*(const ArrayWork& work, uint64_t times) {
+    return {work.dense * times, work.depthwise * times};
+  }
+};
+[[nodiscard]] ArrayWork array_work(const contract::MxuCommand& command, const contract::Capabilities& capabilities);
+
 struct CommandWork {
-  uint64_t array = 0;      // fewest cycles of the MXU: its MACs over all MACs of the array in this mode and these types
-  uint64_t passes = 0;     // fewest cycles of the VPU: passes of its vectors
-  uint64_t port = 0;       // cycles in which weights come from the scratchpad through the MXU's port
-  uint64_t port_wait = 0;  // of the MXU's cycles: it waits for that port
+  ArrayWork array;             // of the MXU
+  uint64_t passes = 0;         // fewest cycles of the VPU: passes of its vectors
+  uint64_t port = 0;           // cycles in which weights come from the scratchpad through the MXU's port
+  uint64_t port_wait = 0;      // of the MXU's cycles: it waits for that port
   uint64_t fill_drain = 0;     // of the engine's cycles: a pipeline fills or drains
   std::vector<uint32_t> tile;  // dimensions of the result; of a reduction: outer, axis, inner; empty for DMA
 };

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Cycles and bytes of networks on each preset, exactly as they were: cycles.csv beside this file.
+"""Cycles, their bound and their causes, and bytes of networks on each preset, exactly as they were: cycles.csv beside this file.
 
     tests/baselines/baselines.py --npu build/release/npu [FOLDER...]            compares; exit status 1 when something moved
-    tests/baselines/baselines.py --npu build/release/npu [FOLDER...] --update   writes cycles.csv anew and prints what moved
+    tests/baselines/baselines.py --npu build/release/npu [FOLDER...] --update   writes cycles.csv and docs/reference/performance.md anew
+                                                                                and prints what moved
 
 FOLDER holds networks (*.tosa, or a folder a network with manifest.json beside them). Rows of networks that no folder has stay as
 they are, and are not compared; a network without a row is an error. Inputs are random, of seed 1: no cycle depends on them.
@@ -19,9 +20,13 @@ import sys
 import tempfile
 from pathlib import Path
 
+import performance
+
 FILE = Path(__file__).resolve().parent / "cycles.csv"
 KEYS = ["network", "machine"]
-FIGURES = ["cycles", "estimate", "commands", "macs", "dram_read", "dram_written", "scratchpad", "persistent"]
+# bound_mxu and bound_dram: the fewest cycles that each of the two takes (docs/reference/report.md, "bound"); must_move: the bytes of the latter.
+FIGURES = ["cycles", "bound_mxu", "bound_dram", "estimate", "commands", "macs", "dram_read", "dram_written", "must_move", "scratchpad", "persistent"]
+CAUSES = "causes"  # cycles of each cause, "mxu_compute=12 dram_latency=3": most first
 UNSUPPORTED = 3  # npu's exit status: this device cannot run it
 
 
@@ -60,13 +65,19 @@ def measure(npu, path, machine):
             raise SystemExit(f"baselines: {path.name} on {machine}: {result.stderr.strip()}")
         data = json.loads(Path(report.name).read_text())
     total, queues = data["total"], data["queues"]
+    bound = total["bound"]
+    if total["cycles"] < bound["cycles"]:
+        raise SystemExit(f"baselines: {path.name} on {machine} takes {total['cycles']:,.0f} cycles, fewer than its bound of {bound['cycles']:,.0f}")
 
     def bytes_of(*names):
         return sum(queue[name] for queue in queues for name in names)
 
     dram_read, dram_written = bytes_of("dram_read"), bytes_of("dram_written")
     persistent = bytes_of("psram_read", "psram_written")
-    return {"network": path.stem, "machine": machine, "cycles": total["cycles_sum"], "estimate": data["program"]["estimated_cycles"],
+    causes = sorted(((int(cycles), name) for name, cycles in total["cycles_by_cause"].items() if cycles), key=lambda cause: (-cause[0], cause[1]))
+    return {"network": path.stem, "machine": machine, "cycles": total["cycles_sum"], "bound_mxu": int(bound["mxu"]), "bound_dram": int(bound["dram"]),
+            "must_move": int(bound["dram_bytes"]), CAUSES: " ".join(f"{name}={cycles}" for cycles, name in causes),
+            "estimate": data["program"]["estimated_cycles"],
             "commands": data["program"]["commands"], "macs": total["macs"], "dram_read": dram_read, "dram_written": dram_written,
             "scratchpad": bytes_of("bytes_read", "bytes_written") - dram_read - dram_written - persistent, "persistent": persistent}
 
@@ -78,22 +89,29 @@ def recorded():
         return {tuple(row[key] for key in KEYS): {**row, **{figure: int(row[figure]) for figure in FIGURES}} for row in csv.DictReader(file)}
 
 
+def flat(row):
+    """All figures of a row, those of each cause, too."""
+    return {**{figure: row[figure] for figure in FIGURES}, **performance.causes_of(row)} if row else {}
+
+
 def moved(before, after, measured):
     """Lines of a table: what is not as it was, of the networks that were measured."""
     lines = [f"{key[0]:<24} {key[1]:<8} cannot run any more" for key in sorted(before) if key[0] in measured and key not in after]
     for key in sorted(after):
-        for figure in FIGURES:
-            old, new = before.get(key, {}).get(figure), after[key][figure]
+        old_figures, new_figures = flat(before.get(key)), flat(after[key])
+        for figure in {**new_figures, **old_figures}:
+            missing = None if key not in before else 0  # a cause without cycles is not written down
+            old, new = old_figures.get(figure, missing), new_figures.get(figure, 0)
             if old != new:
                 change = "new" if old is None else f"{new - old:+,}" + (f" ({100 * (new - old) / old:+.2f} %)" if old else "")
-                lines.append(f"{key[0]:<24} {key[1]:<8} {figure:<13} {'-' if old is None else f'{old:,}':>14} {new:>14,}  {change}")
+                lines.append(f"{key[0]:<24} {key[1]:<8} {figure:<19} {'-' if old is None else f'{old:,}':>14} {new:>14,}  {change}")
     return lines
 
 
 def write(rows):
     part = FILE.with_suffix(".part")
     with part.open("w", newline="") as file:
-        table = csv.DictWriter(file, KEYS + FIGURES, lineterminator="\n")
+        table = csv.DictWriter(file, [*KEYS, *FIGURES, CAUSES], lineterminator="\n")
         table.writeheader()
         table.writerows(rows[key] for key in sorted(rows))
     part.replace(FILE)
@@ -108,11 +126,13 @@ def main():
     after, before = {tuple(row[key] for key in KEYS): row for row in rows}, recorded()
     lines = moved(before, after, found)
     if lines:
-        print(f"{'network':<24} {'machine':<8} {'figure':<13} {'before':>14} {'now':>14}\n" + "\n".join(lines))
-    figures = len(after) * len(FIGURES)
+        print(f"{'network':<24} {'machine':<8} {'figure':<19} {'before':>14} {'now':>14}\n" + "\n".join(lines))
+    figures = sum(len(flat(row)) for row in after.values())
     print(f"baselines: {len(lines)} of {figures} figures moved, {len(after)} of {len(before)} rows measured")
     if options.update:
-        write({**{key: row for key, row in before.items() if key[0] not in found}, **after})
+        rows = {**{key: row for key, row in before.items() if key[0] not in found}, **after}
+        write(rows)
+        performance.write(rows.values())
         return 0
     if lines:
         print("baselines: if that is what was meant, run this again with --update, and say in the commit why they moved")

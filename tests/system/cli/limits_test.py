@@ -99,6 +99,23 @@ class Limits(NpuTest):
                 data = total["dram_read_bytes"] - total["command_fetch_bytes"] + total["dram_written_bytes"]
                 self.assertAlmostEqual(total["busy"]["dram"], data / 12.8, delta=report["program"]["commands"])
 
+    def test_the_bound_is_below_the_cycles_and_the_same_before_the_run(self):
+        path = self.dir / "bound.json"
+        for network in ("much_compute", "many_weights", "many_passes", "residual", "running_sum"):
+            with self.subTest(network):
+                text = self.good("run", self.dir / f"{network}.tosa", "--json", path).out
+                total = json.loads(path.read_text())["total"]
+                bound = total["bound"]
+                info = json.loads(self.good("info", self.dir / f"{network}.tosa", "--json").out)
+                self.assertEqual(info["estimate"]["bound"], bound)
+                self.assertEqual(bound["cycles"], max(bound["mxu"], bound["dram"]))
+                self.assertGreater(bound["cycles"], 0)
+                self.assertGreaterEqual(total["cycles"], bound["cycles"])
+                self.assertEqual(bound["mxu"], total["lower_bounds"]["mxu"])
+                self.assertLessEqual(bound["dram"], total["lower_bounds"]["dram"])
+                line = f"bound     {bound['cycles']:,.0f} cycles (MXU {bound['mxu']:,.0f}; DRAM {bound['dram']:,.0f} for {bound['dram_bytes']:,.0f} bytes"
+                self.assertIn(line, text)
+
     def check_calibration(self, worth, *options):
         """The text says of how many tiles the formula alone is not the device's time, as the JSON does."""
         path = self.dir / "calibration.json"

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What performance.py makes of a row of cycles.csv."""
+
+import contextlib
+import io
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import performance
+
+ROW = {"network": "net", "machine": "edge", "cycles": "1000", "bound_mxu": "400", "bound_dram": "100", "macs": "409600", "dram_read": "2000",
+       "dram_written": "560", "must_move": "1280", "causes": "mxu_compute=600 dram_read=350 fill_drain=41 tokens=9"}
+
+
+class Page(unittest.TestCase):
+    def test_of_the_bounds_resource_only_the_excess_counts(self):
+        self.assertEqual(performance.bound_of(ROW), (400, "MXU"))
+        self.assertEqual(performance.beyond(ROW), "`dram_read` 35 %, `mxu_compute` 20 %, `fill_drain` 4 %")
+
+    def test_the_bounds_cycles_are_taken_from_several_causes(self):
+        row = {**ROW, "bound_mxu": "99", "bound_dram": "400", "causes": "dram_read=300 weight_load_dram=200 vpu_compute=500"}
+        self.assertEqual(performance.bound_of(row), (400, "DRAM"))
+        self.assertEqual(performance.beyond(row), "`vpu_compute` 50 %, `dram_read` 10 %")
+
+    def test_a_job_at_its_bound_loses_nothing(self):
+        self.assertEqual(performance.beyond({**ROW, "cycles": "400", "causes": "mxu_compute=400"}), "nothing of 1 %")
+
+    def test_a_row(self):
+        self.assertEqual(performance.line(ROW), f"| net | 1,000 | 400 | MXU | 2.50 | {performance.beyond(ROW)} | 2,560 | 1,280 | 2.00 |")
+        self.assertIn("DRAM 12.8 bytes a cycle", performance.page([ROW]))
+
+    def test_a_rate_that_is_not_the_bounds_is_refused(self):
+        with self.assertRaisesRegex(SystemExit, "measure again"):
+            performance.page([{**ROW, "bound_dram": "99"}])
+
+    def check(self, row, text=None):
+        """Exit status and messages of --check for a table of this row and a page."""
+        with tempfile.TemporaryDirectory() as folder:
+            table, page = Path(folder, "cycles.csv"), Path(folder, "page.md")
+            table.write_text(",".join(row) + "\n" + ",".join(row.values()) + "\n")
+            page.write_text(performance.page([row]) if text is None else text)
+            errors = io.StringIO()
+            with mock.patch.multiple(performance, FILE=table, PAGE=page, ROOT=Path(folder)), mock.patch("sys.argv", ["performance.py", "--check"]), \
+                    contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
+                return performance.main(), errors.getvalue()
+
+    def test_check(self):
+        self.assertEqual(self.check(ROW), (0, ""))
+        status, message = self.check(ROW, "another page")
+        self.assertEqual(status, 1)
+        self.assertIn("page.md is not what tests/baselines/performance.py writes", message)
+        status, message = self.check({**ROW, "cycles": "399"})
+        self.assertEqual(status, 1)
+        self.assertIn("fewer than its bound of 400", message)
+
+
+if __name__ == "__main__":
+    unittest.main()
