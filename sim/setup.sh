@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what this project needs on Debian 12, and only what is missing. A second run takes well under a second.
 #
-#   sim/setup.sh [GROUP...]     groups: build, tests, python, checks, fuzz, formal, fresh; without any: build tests python
+#   sim/setup.sh [GROUP...]     groups: build, tests, python, checks, fuzz, formal, fresh, rivals; without any: build tests python
 #   sim/setup.sh --list         prints the Debian packages of every group, installs nothing
 #
 #   build    compilers for host and control CPU, the latter's simulator, CMake, SystemC, Verilator and the libraries of the
@@ -14,6 +14,8 @@
 #   fuzz     clang with its sanitizers and libFuzzer
 #   formal   yosys, for the proofs of rtl/formal
 #   fresh    mmdebstrap, for tests/fresh: bare machines on which the README's commands are tried
+#   rivals   a virtual environment in build/rivals with tests/baselines/rivals-requirements.txt: Vela and SCALE-Sim, for
+#            tests/baselines/rivals.py
 #
 # Packages are installed as root, or with sudo. Exit status 0, or 1 after one sentence on stderr.
 set -euo pipefail
@@ -30,6 +32,7 @@ declare -A packages=(
   [fuzz]="clang-14 libclang-rt-14-dev"
   [formal]="yosys"
   [fresh]="mmdebstrap git"
+  [rivals]="python3 python3-venv python3-yaml"
 )
 
 say() { echo "setup: $*"; }
@@ -99,7 +102,7 @@ main() {
   local group
   local -a groups=("$@") wanted=()
   if [[ ${1:-} == --list ]]; then
-    for group in build tests python checks fuzz formal fresh; do
+    for group in build tests python checks fuzz formal fresh rivals; do
       # shellcheck disable=SC2086  # on one line
       echo "$group:" ${packages[$group]}
     done
@@ -107,7 +110,7 @@ main() {
   fi
   [[ $# -gt 0 ]] || groups=(build tests python)
   for group in "${groups[@]}"; do
-    [[ -n ${packages[$group]:-} ]] || fail "there is no group '$group': choose from build, tests, python, checks, fuzz, formal, fresh."
+    [[ -n ${packages[$group]:-} ]] || fail "there is no group '$group': choose from build, tests, python, checks, fuzz, formal, fresh, rivals."
     # shellcheck disable=SC2206  # a list of words
     wanted+=(${packages[$group]})
   done
@@ -123,6 +126,9 @@ main() {
   fi
   if [[ " ${groups[*]} " == *" checks "* ]]; then
     install_python build/checks tests/format/requirements.txt
+  fi
+  if [[ " ${groups[*]} " == *" rivals "* ]]; then
+    install_python build/rivals tests/baselines/rivals-requirements.txt
   fi
   if [[ " ${groups[*]} " == *" build "* ]]; then
     check_cmake

@@ -3,8 +3,8 @@
 """Cycles, their bound and their causes, and bytes of networks on each preset, exactly as they were: cycles.csv beside this file.
 
     tests/baselines/baselines.py --npu build/release/npu [FOLDER...]            compares; exit status 1 when something moved
-    tests/baselines/baselines.py --npu build/release/npu [FOLDER...] --update   writes cycles.csv and docs/reference/performance.md anew
-                                                                                and prints what moved
+    tests/baselines/baselines.py --npu build/release/npu [FOLDER...] --update   writes cycles.csv anew, and of docs/reference
+                                                                                performance.md and rivals.md; prints what moved
 
 FOLDER holds networks (*.tosa, or a folder a network with manifest.json beside them). Rows of networks that no folder has stay as
 they are, and are not compared; a network without a row is an error. Inputs are random, of seed 1: no cycle depends on them.
@@ -21,6 +21,7 @@ import tempfile
 from pathlib import Path
 
 import performance
+import rivals
 
 FILE = Path(__file__).resolve().parent / "cycles.csv"
 KEYS = ["network", "machine"]
@@ -133,6 +134,8 @@ def main():
         rows = {**{key: row for key, row in before.items() if key[0] not in found}, **after}
         write(rows)
         performance.write(rows.values())
+        if rivals.LAYERS_OF in found:
+            rivals.write_ours(options.npu, found[rivals.LAYERS_OF])
         return 0
     if lines:
         print("baselines: if that is what was meant, run this again with --update, and say in the commit why they moved")
