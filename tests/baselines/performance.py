@@ -19,6 +19,7 @@ ROOT = HERE.parents[1]
 FILE = HERE / "cycles.csv"
 PRESETS = ROOT / "hw/presets"
 PAGE = ROOT / "docs/reference/performance.md"
+CAUSES = ROOT / "docs/reference/report.md"  # has a table of them
 # What the report calls a cycle in which the resource of the bound does its work.
 WORK = {"MXU": ["mxu_compute"], "DRAM": ["weight_load_dram", "dram_read", "dram_write"]}
 SHOWN, LEAST_SHARE = 3, Fraction(1, 100)  # of the causes
@@ -58,6 +59,14 @@ def bound_of(row):
     """Cycles of the bound, and of what."""
     mxu, dram = int(row["bound_mxu"]), int(row["bound_dram"])
     return (mxu, "MXU") if mxu > dram else (dram, "DRAM")
+
+
+def check_causes():
+    """The causes of WORK are still the report's: one of another name would count as lost."""
+    documented = CAUSES.read_text(encoding="utf-8")
+    for name in (name for names in WORK.values() for name in names):
+        if f"`{name}`" not in documented:
+            raise SystemExit(f"performance: {CAUSES.name} has no cause {name}: say in WORK of performance.py in which causes the bound's work is done")
 
 
 def beyond(row):
@@ -110,6 +119,7 @@ def table(machine, rows):
 
 
 def page(rows):
+    check_causes()
     rows = sorted(rows, key=lambda row: (-int(row["macs"]), row["network"]))
     names = sorted({row["machine"] for row in rows})
     tables = [table(Machine(name), [row for row in rows if row["machine"] == name]) for name in names]

@@ -36,6 +36,10 @@ class Page(unittest.TestCase):
         with self.assertRaisesRegex(SystemExit, "measure again"):
             performance.page([{**ROW, "bound_dram": "99"}])
 
+    def test_a_cause_that_the_report_does_not_have_is_refused(self):
+        with mock.patch.dict(performance.WORK, MXU=["no_such_cause"]), self.assertRaisesRegex(SystemExit, "has no cause no_such_cause"):
+            performance.page([ROW])
+
     def check(self, row, text=None):
         """Exit status and messages of --check for a table of this row and a page."""
         with tempfile.TemporaryDirectory() as folder:
