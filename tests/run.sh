@@ -130,8 +130,14 @@ if [[ $level != smoke ]]; then
 fi
 
 case $level in
-  full) fuzz --seconds 60 ;;
-  nightly) fuzz --seconds 600 --seed "$(date +%Y%m%d)" ;;
+  full)
+    fuzz --seconds 60
+    fuzz --program --seconds 20
+    ;;
+  nightly)
+    fuzz --seconds 600 --seed "$(date +%Y%m%d)"
+    fuzz --program --seconds 200 --seed "$(date +%Y%m%d)"
+    ;;
 esac
 
 case $level in

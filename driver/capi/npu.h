@@ -3,7 +3,7 @@
 //
 //   npu_device* device;      npu_device_open(&hal, NULL, &device, &error);
 //   npu_context* context;    npu_context_create(device, NULL, &context, &error);
-//   npu_program* program;    npu_program_load_file(context, "net.tosa", &program, &error);
+//   npu_program* program;    npu_program_load_file(context, "net.tosa", &program, &error);  // or "net.npu"
 //   npu_job* job;            npu_job_create(program, NULL, &job, &error);
 //   npu_job_set_input(job, 0, data, bytes, &error);
 //   npu_job_run(job, &error);
@@ -53,7 +53,7 @@ extern "C" {
 #endif
 
 #define NPU_API_VERSION_MAJOR 1u
-#define NPU_API_VERSION_MINOR 3u
+#define NPU_API_VERSION_MINOR 4u
 #define NPU_API_VERSION (NPU_API_VERSION_MAJOR << 16 | NPU_API_VERSION_MINOR)
 
 // Version of the library that runs, which may be newer than that of this header: equal major, minor not smaller.
@@ -498,6 +498,11 @@ typedef struct npu_program npu_program;
 // Reads a .tosa file, checks it, compiles it for the context's device and places it there. Errors: the classes
 // illegal_graph, unsupported and resource; NPU_STATUS_CANNOT_READ; NPU_STATUS_VARIABLE_MISMATCH with a variable that
 // the context has already.
+//
+// Since version 1.4 the file may also be one that `npu compile` wrote, which is told by its first bytes: it is checked
+// and placed, and nothing is compiled. NPU_STATUS_FILE_DAMAGED: it is truncated or damaged, or says what no program
+// says; NPU_STATUS_CONTRACT_MISMATCH: it is of another version, or compiled for other capabilities than the device's;
+// NPU_STATUS_WRONG_ORDER: compiled for contexts with double_buffer and this one is without, or the other way round.
 NPU_EXPORT npu_status npu_program_load_file(npu_context* context, const char* path, npu_program** program,
                                             npu_error** error);
 // The same for the file's bytes, which are copied; `name` is for messages and may be NULL.

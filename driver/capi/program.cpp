@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <filesystem>
+#include <utility>
+
 #include "driver/capi/handles.h"
 #include "driver/compiler/compile.h"
+#include "driver/graph/file.h"
 #include "driver/graph/reader.h"
 #include "driver/graph/validate.h"
+#include "driver/program_file/program_file.h"
 
 using npu::capi::guarded;
 using npu::capi::misuse;
@@ -15,13 +21,22 @@ namespace {
 // What the reader takes of a file; for memory, checked before it is copied.
 constexpr size_t kMostBytes = size_t{1} << 31;
 
-npu_program* load(npu_context& context, const npu::graph::Graph& graph) {
+// Enough to tell a network from a compiled program.
+constexpr uintmax_t kHeadBytes = 16;
+
+npu_program* load_graph(npu_context& context, const npu::graph::Graph& graph) {
   npu::graph::validate(graph);
   npu::compiler::Options options;
   options.schedule.two_places = context.double_buffer;
   options.firmware = context.device.has_firmware();
   npu::compiler::Program compiled = npu::compiler::compile(graph, context.device.capabilities(), options);
   return new npu_program{context.context.load(std::move(compiled))};
+}
+
+npu_program* load_compiled(npu_context& context, npu::program_file::ProgramFile file) {
+  npu::program_file::require_device(file, context.device.capabilities());
+  npu::program_file::require_places(file, context.double_buffer);
+  return new npu_program{context.context.load(std::move(file.program))};
 }
 
 npu_status describe_port(const npu_program* program, bool input, size_t index, npu_tensor_info* info,
@@ -49,7 +64,10 @@ npu_status npu_program_load_file(npu_context* context, const char* path, npu_pro
     constexpr const char* kFunction = "npu_program_load_file";
     need(program, kFunction, "program") = nullptr;
     npu_context& owner = need(context, kFunction, "context");
-    *program = load(owner, npu::graph::read_tosa(&need(path, kFunction, "path")));
+    const std::filesystem::path file = &need(path, kFunction, "path");
+    const bool compiled = npu::program_file::is_program_file(npu::graph::read_head(file, UINTMAX_MAX, kHeadBytes));
+    *program =
+        compiled ? load_compiled(owner, npu::program_file::read(file)) : load_graph(owner, npu::graph::read_tosa(file));
   });
 }
 
@@ -66,8 +84,12 @@ npu_status npu_program_load_memory(npu_context* context, const void* bytes, size
           fmt::format("{}: {} bytes are more than the {} that a file may have", kFunction, size, kMostBytes));
     }
     const auto* data = static_cast<const uint8_t*>(bytes);
+    if (npu::program_file::is_program_file({data, size})) {
+      *program = load_compiled(owner, npu::program_file::parse({data, size}, name == nullptr ? "the program" : name));
+      return;
+    }
     const auto file = std::make_shared<const std::vector<uint8_t>>(data, data + size);
-    *program = load(owner, npu::graph::parse_tosa(file, name == nullptr ? "the network" : name));
+    *program = load_graph(owner, npu::graph::parse_tosa(file, name == nullptr ? "the network" : name));
   });
 }
 

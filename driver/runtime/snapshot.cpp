@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/crc.hpp>
-#include <concepts>
-#include <string_view>
 
+#include "driver/graph/byte_stream.h"
 #include "driver/graph/text.h"
 #include "driver/graph/validate.h"
 #include "hw/contract/error.h"
@@ -16,9 +14,9 @@ namespace npu::runtime {
 namespace {
 
 using contract::ErrorCode;
+using graph::ByteReader;
+using graph::ByteWriter;
 
-constexpr std::string_view kSnapshotMagic = "TNPUSTAT";
-constexpr size_t kHeaderBytes = 24, kChecksumBytes = 4;
 // The least that a variable takes in a file: four texts, invocations, rank, is_written, place.
 constexpr size_t kLeastVariableBytes = 4 * 4 + 8 + 4 + 1 + 1;
 
@@ -26,58 +24,16 @@ constexpr size_t kLeastVariableBytes = 4 * 4 + 8 + 4 + 1 + 1;
   throw Error(ErrorCode::kBadSnapshot, fmt::format("the snapshot {}; save it again.", what));
 }
 
-uint32_t checksum(std::span<const uint8_t> bytes) {
-  boost::crc_32_type crc;
-  crc.process_bytes(bytes.data(), bytes.size());
-  return crc.checksum();
+void throw_foreign() {
+  throw Error(ErrorCode::kBadSnapshot, "this is no snapshot of variables; give one that was saved as such.");
 }
 
-class Writer {
- public:
-  template <std::integral T>
-  void number(T value) {
-    const auto bits = static_cast<uint64_t>(value);
-    for (size_t i = 0; i < sizeof(T); ++i) bytes_.push_back(static_cast<uint8_t>(bits >> 8 * i));
-  }
-  void text(std::string_view text) {
-    number(static_cast<uint32_t>(text.size()));
-    raw({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
-  }
-  void raw(std::span<const uint8_t> bytes) {
-    for (const uint8_t byte : bytes) bytes_.push_back(byte);
-  }
-  [[nodiscard]] std::vector<uint8_t>& bytes() { return bytes_; }
-
- private:
-  std::vector<uint8_t> bytes_;
-};
-
-class Reader {
- public:
-  explicit Reader(std::span<const uint8_t> bytes) : rest_(bytes) {}
-
-  [[nodiscard]] size_t left() const { return rest_.size(); }
-  std::span<const uint8_t> take(uint64_t bytes) {
-    if (bytes > rest_.size()) throw_bad("is damaged: it says more than it holds");
-    const std::span<const uint8_t> taken = rest_.first(bytes);
-    rest_ = rest_.subspan(bytes);
-    return taken;
-  }
-  template <std::integral T>
-  T number() {
-    uint64_t bits = 0;
-    const std::span<const uint8_t> bytes = take(sizeof(T));
-    for (size_t i = 0; i < sizeof(T); ++i) bits |= uint64_t{bytes[i]} << 8 * i;
-    return static_cast<T>(bits);
-  }
-  std::string text() {
-    const std::span<const uint8_t> bytes = take(number<uint32_t>());
-    return {bytes.begin(), bytes.end()};
-  }
-
- private:
-  std::span<const uint8_t> rest_;
-};
+constexpr graph::FileKind kSnapshotFile{.magic = "TNPUSTAT",
+                                        .version = kSnapshotVersion,
+                                        .layout = 0,
+                                        .foreign = throw_foreign,
+                                        .damaged = throw_bad,
+                                        .other_version = throw_bad};
 
 // Bytes of a variable's elements. Throws Error(kBadSnapshot) for a type or shape that no variable has.
 uint64_t content_bytes(const SnapshotVariable& variable) {
@@ -94,7 +50,7 @@ uint64_t content_bytes(const SnapshotVariable& variable) {
   return static_cast<uint64_t>(*elements * graph::machine_width(variable.type));
 }
 
-void write(Writer& to, const SnapshotVariable& variable) {
+void write(ByteWriter& to, const SnapshotVariable& variable) {
   to.text(variable.identity);
   to.text(variable.tensor_name);
   to.text(graph::name(variable.type));
@@ -107,7 +63,7 @@ void write(Writer& to, const SnapshotVariable& variable) {
   to.raw(variable.bytes);
 }
 
-SnapshotVariable read_variable(Reader& from) {
+SnapshotVariable read_variable(ByteReader& from) {
   SnapshotVariable variable;
   variable.identity = from.text();
   variable.tensor_name = from.text();
@@ -130,32 +86,6 @@ SnapshotVariable read_variable(Reader& from) {
     variable.bytes.assign(content.begin(), content.end());
   }
   return variable;
-}
-
-// The payload of a file whose header and checksum are right.
-std::span<const uint8_t> payload_of(std::span<const uint8_t> file) {
-  const std::span<const uint8_t> magic = file.first(std::min(file.size(), kSnapshotMagic.size()));
-  if (!std::equal(magic.begin(), magic.end(), kSnapshotMagic.begin())) {
-    throw Error(ErrorCode::kBadSnapshot, "this is no snapshot of variables; give one that was saved as such.");
-  }
-  if (file.size() < kHeaderBytes + kChecksumBytes) throw_bad("is truncated");
-  Reader header(file.subspan(kSnapshotMagic.size()));
-  const auto version = header.number<uint32_t>();
-  if (version != kSnapshotVersion) {
-    throw_bad(fmt::format("has format version {}, but this program knows version {}", version, kSnapshotVersion));
-  }
-  if (header.number<uint32_t>() != 0) throw_bad("is damaged: its header is impossible");
-  const auto bytes = header.number<uint64_t>();
-  const uint64_t held = file.size() - kHeaderBytes - kChecksumBytes;
-  if (bytes != held) {
-    throw_bad(fmt::format("is {}: it has {} bytes of content, but says {}", bytes > held ? "truncated" : "damaged",
-                          held, bytes));
-  }
-  Reader sum(file.last(kChecksumBytes));
-  if (sum.number<uint32_t>() != checksum(file.first(file.size() - kChecksumBytes))) {
-    throw_bad("is damaged: its checksum does not fit its content");
-  }
-  return file.subspan(kHeaderBytes, held);
 }
 
 }  // namespace
@@ -181,23 +111,16 @@ void check_snapshot(const Snapshot& snapshot) {
 
 std::vector<uint8_t> serialise(const Snapshot& snapshot) {
   check_snapshot(snapshot);
-  Writer payload;
+  ByteWriter payload;
   payload.text(snapshot.label);
   payload.number(snapshot.owner);
   payload.number(static_cast<uint32_t>(snapshot.variables.size()));
   for (const SnapshotVariable& variable : snapshot.variables) write(payload, variable);
-  Writer file;
-  file.raw({reinterpret_cast<const uint8_t*>(kSnapshotMagic.data()), kSnapshotMagic.size()});
-  file.number(kSnapshotVersion);
-  file.number(uint32_t{0});
-  file.number(uint64_t{payload.bytes().size()});
-  file.raw(payload.bytes());
-  file.number(checksum(file.bytes()));
-  return std::move(file.bytes());
+  return graph::framed(kSnapshotFile, payload.bytes());
 }
 
 Snapshot parse_snapshot(std::span<const uint8_t> file) {
-  Reader payload(payload_of(file));
+  ByteReader payload(graph::payload_of(kSnapshotFile, file), kSnapshotFile);
   Snapshot snapshot;
   snapshot.label = payload.text();
   snapshot.owner = payload.number<uint32_t>();

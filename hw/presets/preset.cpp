@@ -83,12 +83,12 @@ Preset load_machine(const std::string& name_or_path, const std::filesystem::path
 class Parser {
  public:
   // `folder` is where a base is looked for; `chain` ends with the file whose text is parsed.
-  Parser(std::string source, std::filesystem::path folder, Chain chain)
-      : source_(std::move(source)), folder_(std::move(folder)), chain_(std::move(chain)) {}
+  Parser(std::string source, std::filesystem::path folder, Chain chain, bool may_have_base = true)
+      : source_(std::move(source)), folder_(std::move(folder)), chain_(std::move(chain)), bases_(may_have_base) {}
 
   Preset parse(const std::string& name, const std::string& text) {
     const YAML::Node root = load(text);
-    const bool has_base = has_key(root, "base");
+    const bool has_base = bases_ && has_key(root, "base");
     std::set<std::string> known{"dram"};
     if (has_base) known.emplace("base");
     std::set<std::string> needed{"dram"};
@@ -279,6 +279,7 @@ class Parser {
   std::string source_;
   std::filesystem::path folder_;
   Chain chain_;
+  bool bases_;  // whether the key `base` is known
 };
 
 std::string read_file(const std::string& path) {
@@ -382,6 +383,10 @@ std::string to_yaml(const Preset& preset) {
 
 Preset parse_preset(const std::string& name, const std::string& source, const std::string& text) {
   return Parser(source, {}, {}).parse(name, text);
+}
+
+Preset parse_whole_preset(const std::string& name, const std::string& source, const std::string& text) {
+  return Parser(source, {}, {}, false).parse(name, text);
 }
 
 Preset load_preset(const std::string& name_or_path) { return load_machine(name_or_path, {}, {}); }

@@ -65,4 +65,8 @@ struct Preset {
 // working folder. Throws Error(kBadPreset), and Error(kCannotRead) for a base.
 [[nodiscard]] Preset parse_preset(const std::string& name, const std::string& source, const std::string& text);
 
+// The same of a text that stands for itself, as to_yaml() makes it: the key `base` is unknown in it, so no other file
+// is read.
+[[nodiscard]] Preset parse_whole_preset(const std::string& name, const std::string& source, const std::string& text);
+
 }  // namespace npu::presets

@@ -19,6 +19,7 @@ struct Command {
 };
 
 int run_info(const Arguments& arguments);
+int run_compile(const Arguments& arguments);
 int run_run(const Arguments& arguments);
 int run_replay(const Arguments& arguments);
 int run_reference(const Arguments& arguments);

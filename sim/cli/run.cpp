@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <optional>
 
-#include "driver/compiler/compile.h"
 #include "driver/runtime/runtime.h"
 #include "hw/contract/error.h"
 #include "hw/presets/preset.h"
@@ -17,6 +16,7 @@
 #include "sim/cli/rtl_machines.h"
 #include "sim/cli/run_device.h"
 #include "sim/cli/run_options.h"
+#include "sim/cli/run_subject.h"
 #include "sim/cosim/back_ends.h"
 #include "sim/report/json.h"
 #include "sim/report/report.h"
@@ -43,16 +43,16 @@ constexpr auto kPatience = std::chrono::milliseconds(200);
 // Of random inputs, unless --random-inputs has another.
 constexpr uint64_t kSeed = 1;
 
-report::RunInfo run_info(const RunOptions& options, const workload::Network& network, const presets::Preset& preset,
-                         const compiler::Program& program, std::optional<uint64_t> random_inputs) {
+report::RunInfo run_info(const RunOptions& options, const RunSubject& subject, const compiler::Program& program,
+                         std::optional<uint64_t> random_inputs) {
   report::RunInfo info;
   info.random_inputs = random_inputs;
   info.tool_version = NPU_VERSION;
-  info.file = network.path.string();
-  info.file_sha256 = workload::sha256_of(network);
-  info.machine = preset;
+  info.file = subject.network_file.string();
+  info.file_sha256 = subject.network_sha256();
+  info.machine = subject.preset;
   info.mode = options.machine.mode;
-  info.state_in_dram = options.state_in_dram;
+  info.state_in_dram = subject.state_in_dram;
   if (!options.bypass_firmware) info.firmware = options.firmware.empty() ? "built-in" : options.firmware;
   if (options.jitter) {
     info.jitter_seed = options.jitter->first;
@@ -60,21 +60,13 @@ report::RunInfo run_info(const RunOptions& options, const workload::Network& net
   }
   info.program_sha256 = report::hash_program(program);
   info.rtl_presets = rtl_presets();
-  info.has_rtl = has_rtl_sizes(preset);
+  info.has_rtl = has_rtl_sizes(subject.preset);
   return info;
 }
 
-compiler::Options compiler_options(const RunOptions& options) {
-  compiler::Options result;
-  result.schedule.state_in_dram = options.state_in_dram;
-  result.schedule.two_places = options.double_buffer;
-  result.firmware = !options.bypass_firmware;
-  return result;
-}
-
 // Cycles are of use without data, too: a run without any input gets random ones.
-std::optional<uint64_t> seed_of_inputs(const RunOptions& options, const workload::Network& network) {
-  if (options.random_inputs || !options.data.inputs.empty() || network.inputs.empty()) return options.random_inputs;
+std::optional<uint64_t> seed_of_inputs(const RunOptions& options, const RunSubject& subject) {
+  if (options.random_inputs || !options.data.inputs.empty() || subject.inputs.empty()) return options.random_inputs;
   return kSeed;
 }
 
@@ -157,9 +149,9 @@ std::string with_random_inputs(const report::RunInfo& info) {
   return info.random_inputs ? fmt::format(" with --random-inputs {}", *info.random_inputs) : "";
 }
 
-void print_report(const RunOptions& options, const workload::Network& network, const report::Report& report) {
+void print_report(const RunOptions& options, const RunSubject& subject, const report::Report& report) {
   const auto plural = [](uint64_t count) { return count == 1 ? "" : "s"; };
-  say("{} on {} ({}), {} invocation{}\n", network.path.string(), report.info.machine.name, options.machine.mode,
+  say("{} on {} ({}), {} invocation{}\n", subject.file.string(), report.info.machine.name, options.machine.mode,
       report::grouped(report.invocations), plural(report.invocations));
   if (report.info.random_inputs) {
     say("with random inputs, seed {} (--random-inputs SEED chooses another, --input gives data)\n",
@@ -174,8 +166,8 @@ void print_report(const RunOptions& options, const workload::Network& network, c
   if (!report.check) return;
   const report::CheckResult& check = *report.check;
   say("check     {} differing of {} elements compared with the reference ({} output{}, {} invocation{})\n",
-      report::grouped(check.differing), report::grouped(check.compared), network.outputs.size(),
-      plural(network.outputs.size()), report::grouped(report.invocations), plural(report.invocations));
+      report::grouped(check.differing), report::grouped(check.compared), subject.outputs.size(),
+      plural(subject.outputs.size()), report::grouped(report.invocations), plural(report.invocations));
 }
 
 }  // namespace
@@ -184,35 +176,34 @@ int run_run(const Arguments& arguments) {
   std::optional<RunOptions> parsed = parse_run_options(arguments);
   if (!parsed) return 0;
   const RunOptions& options = *parsed;
-  const presets::Preset preset = presets::load_preset(options.machine.config);
-  const workload::Network network = workload::load_network(options.file);
-  check_network(options.data, network);
-  workload::add_outputs(parsed->data.places, network.outputs, options.data.outputs);
-  const runtime::Snapshot start = workload::start_of(options.data.resume, network);
+  const RunSubject subject = load_subject(options);
+  const presets::Preset& preset = subject.preset;
+  workload::add_outputs(parsed->data.places, subject.outputs, options.data.outputs);
+  const runtime::Snapshot start = subject.start(options.data.resume);
 
   const FirmwareConsole console(options.firmware_log);
   cosim::BackEnds back_ends(preset.caps);
   choose_back_ends(options.back_ends, preset.caps, back_ends);
   runtime::Device device = open_device(options, preset, console, back_ends);
-  const compiler::Program program = compiler::compile(network.graph, device.capabilities(), compiler_options(options));
+  const compiler::Program program = subject.program(device.capabilities(), !options.bypass_firmware);
   choose_layers(options.back_ends, program, back_ends);
   // After compiling: a user without data learns first whether the network runs at all.
-  const std::optional<uint64_t> seed = seed_of_inputs(options, network);
-  const workload::InputData inputs(network.inputs, options.data.inputs, options.data.sequence, options.data.range,
+  const std::optional<uint64_t> seed = seed_of_inputs(options, subject);
+  const workload::InputData inputs(subject.inputs, options.data.inputs, options.data.sequence, options.data.range,
                                    seed);
   check_jobs(options.faults, inputs.invocations());
   runtime::Context context =
-      device.create_context({.zero_init = options.data.zero_init, .double_buffer = options.double_buffer});
+      device.create_context({.zero_init = options.data.zero_init, .double_buffer = subject.double_buffer});
   const runtime::LoadedProgram loaded = context.load(program);
   if (!options.data.resume.empty()) context.restore(start);
-  report::RunInfo info = run_info(options, network, preset, program, seed);
+  report::RunInfo info = run_info(options, subject, program, seed);
   info.injected = inject(options.injections, device, loaded);
   for (const platform::FaultClause& fault : options.faults) info.injected.push_back(fault.text);
 
   tool::StagedFiles files;
   Results results{report::Collector(std::move(info), program), std::nullopt, std::nullopt, std::nullopt};
-  if (!options.data.outputs.empty()) results.outputs.emplace(network.outputs, inputs.stacked());
-  if (options.check) results.oracle.emplace(network, options.data.zero_init, workload::to_reference(start));
+  if (!options.data.outputs.empty()) results.outputs.emplace(subject.outputs, inputs.stacked());
+  if (options.check) results.oracle.emplace(*subject.graph, options.data.zero_init, workload::to_reference(start));
   if (!options.trace.empty()) results.trace.emplace(options.trace, program, preset.caps);
   runtime::Job job = loaded.create_job();
   try {
@@ -225,7 +216,7 @@ int run_run(const Arguments& arguments) {
   note_unstruck(options, device);
   report::Report report = results.collector.finish(context.variables(), device.memory_use());
   runtime::Snapshot end;
-  if (!options.data.save_state.empty()) end = context.snapshot(network.path.filename().string());
+  if (!options.data.save_state.empty()) end = context.snapshot(subject.network_file.filename().string());
   back_ends.finish();
   if (back_ends.failure()) throw_failure(*back_ends.failure(), options, program);
   report.engines = engine_runs(options.back_ends, back_ends);
@@ -235,7 +226,7 @@ int run_run(const Arguments& arguments) {
     workload::write_snapshot(files, options.data.save_state, end);
   }
   const uint64_t left_out = write_files(options, results, report, files);
-  print_report(options, network, report);
+  print_report(options, subject, report);
   if (left_out > 0) say("trace     full: {} records of later invocations are left out\n", left_out);
   if (report.check && report.check->differing > 0) {
     throw Error(ErrorCode::kElementsDiffer,

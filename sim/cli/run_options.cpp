@@ -16,8 +16,9 @@ namespace {
 
 constexpr CommandHelp kRunHelp = {
     "npu run FILE [--input [NAME=]FILE.npy]... [options]",
-    "Runs a network on the simulated NPU and prints what each layer costs and what limits it. Without --input it runs\n"
-    "random inputs. Variables start cleared, or as a run before left them (--resume). Cycle counts are the model's; "
+    "Runs a network, or what npu compile made of one, on the simulated NPU and prints what each layer costs\n"
+    "and what limits it. Without --input it runs random inputs. Variables start cleared, or as a run before left them "
+    "(--resume). Cycle counts are the model's; "
     "the\nreport says what they are worth.",
     "  npu run net.tosa                                            (with random inputs, for the cycles)\n"
     "  npu run net.tosa --input input.npy\n"
@@ -31,6 +32,8 @@ constexpr CommandHelp kRunHelp = {
     "  npu run net.tosa --input input.npy --lockstep              (model and RTL, compared tile by tile)\n"
     "  npu run net.tosa --input input.npy --rtl mxu@conv2d_3      (one layer on RTL)\n"
     "  npu run net.tosa --input input.npy --check reference --inject constants:1000\n"
+    "  npu run net.npu --input input.npy                          (compiled before: npu compile --help)\n"
+    "  npu run net.npu --input input.npy --graph net.tosa --check reference\n"
     "  npu run wake_word.tosa --input frames.npy --sequence --faults 'flip 0x800.3@job7'\n"};
 
 po::options_description visible_options() {
@@ -43,6 +46,8 @@ po::options_description visible_options() {
   options.add_options()  //
       ("check", po::value<std::string>()->value_name("reference"),
        "run the software reference too and compare every element of every output; exit status 7 when any differs")  //
+      ("graph", po::value<std::string>()->value_name("FILE.tosa"),
+       "the network that FILE was compiled from, for --check, --level and --strict")  //
       ("state-in-dram", po::bool_switch(),
        "put all variables into DRAM instead of the persistent SRAM: the same bits, to see what that memory is worth")  //
       ("double-buffer", po::bool_switch(),
@@ -150,6 +155,8 @@ RunOptions read_options(const po::variables_map& values) {
   options.data = data_options(values);
   options.file = required(values, "file", "the network's FILE", "npu run");
   options.machine = machine_options(values);
+  options.machine_given = !values["config"].defaulted();
+  options.graph = file_option(values, "graph");
   if (values.count("check") > 0) {
     if (values["check"].as<std::string>() != "reference") {
       throw Error(ErrorCode::kBadOption,
@@ -190,6 +197,7 @@ void add_places(RunOptions& options) {
   tool::FilePlaces& places = options.data.places;
   places.read_machine(options.machine.config);
   places.read("the firmware", options.firmware);
+  places.read("--graph", options.graph);
   places.write("--json", options.json);
   places.write("--csv", options.csv);
   places.write("--trace", options.trace);

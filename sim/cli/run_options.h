@@ -26,7 +26,9 @@ struct Injection {
 struct RunOptions {
   DataOptions data;
   MachineOptions machine;
-  std::string file;
+  bool machine_given = false;             // --config: a compiled program holds its machine
+  std::string file;                       // a network, or a program that npu compile left
+  std::string graph;                      // network of a compiled program; empty: none
   std::string json, csv, trace;           // files; empty: none
   std::optional<uint64_t> random_inputs;  // seed of the inputs without a file; nullopt: each has one
   bool check = false;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "driver/graph/text.h"
 #include "sim/report/report.h"
@@ -19,10 +20,10 @@ std::vector<LoopRow> find_loops(std::span<const CommandInfo> commands) {
     LoopRow loop;
     loop.layer = commands[c].layer;
     loop.branch = c;
+    std::set<uint32_t> known{loop.layer};
     for (uint32_t inner = commands[c].back_to; inner <= c; ++inner) {
       const uint32_t layer = commands[inner].layer;
-      const bool known = std::find(loop.layers.begin(), loop.layers.end(), layer) != loop.layers.end();
-      if (layer != loop.layer && !known) loop.layers.push_back(layer);
+      if (known.insert(layer).second) loop.layers.push_back(layer);
     }
     loops.push_back(std::move(loop));
   }

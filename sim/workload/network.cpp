@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <span>
@@ -13,6 +14,7 @@
 #include "driver/graph/reader.h"
 #include "driver/graph/text.h"
 #include "driver/graph/validate.h"
+#include "driver/program_file/program_file.h"
 #include "hw/contract/error.h"
 #include "sim/report/sha256.h"
 #include "sim/report/state.h"
@@ -27,6 +29,9 @@ using graph::TensorId;
 
 // The reader takes no more either.
 constexpr uintmax_t kMaxNetwork = uintmax_t{2} << 30;
+
+// Enough to tell kinds of files apart.
+constexpr uintmax_t kHeadBytes = 16;
 
 // Operators that pass the bits of their first operand on.
 bool passes_bits(Op op) { return op == Op::kReshape || op == Op::kIdentity || op == Op::kTranspose; }
@@ -63,8 +68,14 @@ std::vector<GraphPort> ports(const Block& block, const std::vector<TensorId>& id
   return result;
 }
 
-// The commonest of files that are no .tosa yet.
-void refuse_what_needs_import(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
+// The commonest of files that are no .tosa, or no longer.
+void refuse_other_files(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
+  if (program_file::is_program_file(bytes)) {
+    throw Error(contract::ErrorCode::kFileDamaged,
+                fmt::format("{} is a compiled program, but the network is needed here: give the .tosa file that it was "
+                            "compiled from (a compiled program runs with npu run)",
+                            graph::in_quotes(path.string())));
+  }
   const std::string_view head(reinterpret_cast<const char*>(bytes.data()), std::min<size_t>(bytes.size(), 8));
   const std::string ending = path.extension().string();
   const bool tflite = head.size() == 8 && head.substr(4) == "TFL3";
@@ -77,12 +88,20 @@ void refuse_what_needs_import(const std::filesystem::path& path, std::span<const
 
 }  // namespace
 
+bool is_compiled(const std::filesystem::path& path) {
+  try {
+    return program_file::is_program_file(graph::read_head(path, UINTMAX_MAX, kHeadBytes));
+  } catch (const Error&) {
+    return false;  // what reads the file says why it cannot
+  }
+}
+
 Network load_network(const std::filesystem::path& path) {
   Network network;
   network.path = path;
   network.file = std::make_shared<const std::vector<uint8_t>>(graph::read_file(path, kMaxNetwork));
   network.file_bytes = network.file->size();
-  refuse_what_needs_import(path, *network.file);
+  refuse_other_files(path, *network.file);
   network.graph = graph::parse_tosa(network.file, path.string());
   try {
     graph::validate(network.graph);

@@ -28,6 +28,9 @@ struct Network {
   std::vector<GraphPort> inputs, outputs;
 };
 
+// Whether it is a file that starts as what `npu compile` writes.
+[[nodiscard]] bool is_compiled(const std::filesystem::path& path);
+
 // Throws Error: what reading and validating throw.
 [[nodiscard]] Network load_network(const std::filesystem::path& path);
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the fuzz target with clang and runs it.
+# Builds a fuzz target with clang and runs it: that of networks, or with --program that of compiled programs.
 #
-#   tests/fuzz/run.sh [--seconds N] [--seed N] [--jobs N]     60 seconds, seed 1 and a process for each core by default
-#   tests/fuzz/run.sh --replay FILE...                        judges files, findings or others, and says of each
-#                                                             whether the reference ran it, or why it was refused
+#   tests/fuzz/run.sh [--program] [--seconds N] [--seed N] [--jobs N]
+#                                             60 seconds, seed 1 and a process for each core by default
+#   tests/fuzz/run.sh [--program] --replay FILE...
+#                                             judges files, findings or others, and says of each whether the reference
+#                                             ran it, or it is a program, or why it was refused
 #
 # Every process starts from the seeds that the project's own builder makes, with a random seed of its own, which is
 # printed. An input that makes it crash, contradict itself, or take more than 10 seconds or 1.5 GiB is a
@@ -19,9 +21,10 @@ seconds=60
 seed=1
 jobs=$(nproc)
 folder=build/fuzz
-target=$folder/tests/fuzz/tosa_fuzz
+kind=tosa
 findings=$folder/findings
 limits=(-rss_limit_mb=1536 -timeout=10 -max_len=16384)
+dictionary=(-dict=tests/fuzz/tosa.dict)
 # A small quarantine, so that the limit bounds the memory of an input; SIGABRT prints where our own checks fail.
 export ASAN_OPTIONS=quarantine_size_mb=16:detect_stack_use_after_return=0:handle_abort=1
 export UBSAN_OPTIONS=print_stacktrace=1
@@ -61,10 +64,10 @@ fi
 run() {
   local corpus=$folder/corpus-$1
   rm -rf "$corpus"
-  "$folder/tests/fuzz/make_seeds" "$corpus" >/dev/null
+  "$folder/tests/fuzz/make_seeds" "$kind" "$corpus" >/dev/null
   # One change at a time: the mutator makes several itself, and changes of illegal graphs leave them illegal.
-  exec "${fixed_layout[@]}" "$target" "${limits[@]}" -seed=$((seed + $1)) -max_total_time="$seconds" -reload=0 \
-    -mutate_depth=1 -print_final_stats=1 -dict=tests/fuzz/tosa.dict -artifact_prefix="$findings/" "$corpus" \
+  exec "${fixed_layout[@]}" "$folder/tests/fuzz/${kind}_fuzz" "${limits[@]}" "${dictionary[@]}" -seed=$((seed + $1)) -max_total_time="$seconds" -reload=0 \
+    -mutate_depth=1 -print_final_stats=1 -artifact_prefix="$findings/" "$corpus" \
     >"$folder/fuzz-$1.log" 2>&1
 }
 
@@ -99,13 +102,18 @@ while [[ $# -gt 0 ]]; do
       printf -v "${1#--}" '%d' "$((10#$2))"
       shift 2
       ;;
+    --program)
+      kind=program
+      dictionary=()
+      shift
+      ;;
     --replay)
       shift
       [[ $# -gt 0 ]] || usage "--replay needs files"
       (cd "$here" && check_readable "$@")
       build
       cd "$here"
-      NPU_FUZZ_VERDICTS=1 exec "$root/$target" "${limits[@]}" "$@"
+      NPU_FUZZ_VERDICTS=1 exec "$root/$folder/tests/fuzz/${kind}_fuzz" "${limits[@]}" "$@"
       ;;
     -h | --help)
       sed -n '3,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
@@ -135,7 +143,7 @@ for ((number = 0; number < jobs; ++number)); do
 done
 if [[ $failed -ne 0 ]]; then
   while IFS= read -r file; do
-    echo "fuzz: finding $file; replay it with: tests/fuzz/run.sh --replay $file" >&2
+    echo "fuzz: finding $file; replay it with: tests/fuzz/run.sh$([[ $kind == tosa ]] || echo " --$kind") --replay $file" >&2
   done < <(find "$findings" -type f -newer "$folder/started")
   grep -hE '^(==.*ERROR|SUMMARY|npu: internal error)|runtime error' "$folder"/fuzz-*.log >&2 || true
 fi

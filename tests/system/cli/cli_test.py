@@ -12,7 +12,7 @@ class General(NpuTest):
     def test_version_and_help(self):
         self.assertRegex(self.good("--version").out, r"^npu \d+\.\d+\.\d+ \(contract \d+\.\d+\)$")
         text = self.good("--help").out
-        for command in ("info", "run", "reference", "import", "machine", "doctor"):
+        for command in ("info", "compile", "run", "reference", "import", "machine", "doctor"):
             self.assertIn(f"  {command} ", text)
             help_text = self.good(command, "--help").out
             self.assertIn("usage: npu " + command, help_text)

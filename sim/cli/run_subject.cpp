@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/run_subject.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "driver/compiler/compile.h"
+#include "driver/graph/file.h"
+#include "driver/graph/text.h"
+#include "hw/contract/error.h"
+#include "sim/cli/data_options.h"
+#include "sim/workload/state_file.h"
+
+namespace npu::cli {
+
+using contract::ErrorCode;
+using graph::in_quotes;
+
+namespace {
+
+void refuse_what_compiling_decides(const RunOptions& options) {
+  for (const auto& [given, name] :
+       {std::pair{options.state_in_dram, "--state-in-dram"}, std::pair{options.double_buffer, "--double-buffer"}}) {
+    if (!given) continue;
+    throw Error(ErrorCode::kBadOption,
+                fmt::format("{} is compiled, and so part of it or not: {} belongs to npu compile",
+                            in_quotes(options.file), name));
+  }
+}
+
+void refuse_what_needs_the_graph(const RunOptions& options) {
+  for (const auto& [given, name] :
+       {std::pair{options.check, "--check reference"}, std::pair{options.data.level.has_value(), "--level"},
+        std::pair{options.data.strict, "--strict"}}) {
+    if (!given) continue;
+    throw Error(ErrorCode::kBadOption, fmt::format("{} needs the network, which the compiled program {} does not hold: "
+                                                   "name its file with --graph",
+                                                   name, in_quotes(options.file)));
+  }
+}
+
+void require_same_network(const RunSubject& subject, const std::string& file) {
+  const std::string sha256 = workload::sha256_of(*subject.graph), &wanted = subject.compiled->network_sha256;
+  if (sha256 == wanted) return;
+  throw Error(ErrorCode::kBadOption,
+              fmt::format("--graph {} is not the network that {} was compiled from: its SHA-256 is {}, not {}; name "
+                          "the file {} of then, or compile this one",
+                          in_quotes(file), in_quotes(subject.file.string()), sha256, graph::printable(wanted),
+                          in_quotes(subject.compiled->network)));
+}
+
+// The machine in the file, which the same checks make as one of --config; a file without it leaves it to --config.
+presets::Preset machine_of(const program_file::ProgramFile& file, const RunOptions& options) {
+  if (options.machine_given) return presets::load_preset(options.machine.config);
+  if (file.machine.empty()) {
+    throw Error(ErrorCode::kBadOption, fmt::format("{} does not hold the machine that it was compiled for: name it "
+                                                   "with --config",
+                                                   in_quotes(options.file)));
+  }
+  return presets::parse_whole_preset(file.machine_name, options.file, file.machine);
+}
+
+std::vector<workload::GraphPort> ports_of(const std::vector<compiler::Port>& ports) {
+  std::vector<workload::GraphPort> result;
+  for (const compiler::Port& port : ports) {
+    result.push_back({port.name, port.type, port.shape, port.accepts_unsigned});
+  }
+  return result;
+}
+
+RunSubject load_compiled(const RunOptions& options) {
+  refuse_what_compiling_decides(options);
+  if (options.graph.empty()) refuse_what_needs_the_graph(options);
+  RunSubject subject;
+  subject.file = options.file;
+  subject.compiled = program_file::read(options.file);
+  const program_file::ProgramFile& compiled = *subject.compiled;
+  subject.preset = machine_of(compiled, options);
+  program_file::require_device(compiled, subject.preset.caps);
+  subject.network_file = compiled.network;
+  subject.inputs = ports_of(compiled.program.inputs);
+  subject.outputs = ports_of(compiled.program.outputs);
+  subject.state_in_dram = compiled.state_in_dram;
+  subject.double_buffer = compiled.two_places;
+  if (options.graph.empty()) return subject;
+  subject.graph = workload::load_network(options.graph);
+  require_same_network(subject, options.graph);
+  return subject;
+}
+
+RunSubject load_graph(const RunOptions& options) {
+  if (!options.graph.empty()) {
+    throw Error(ErrorCode::kBadOption,
+                fmt::format("--graph names the network of a compiled program, but {} is a network itself: leave it out",
+                            in_quotes(options.file)));
+  }
+  RunSubject subject;
+  subject.file = subject.network_file = options.file;
+  subject.preset = presets::load_preset(options.machine.config);
+  subject.graph = workload::load_network(options.file);
+  subject.inputs = subject.graph->inputs;
+  subject.outputs = subject.graph->outputs;
+  subject.state_in_dram = options.state_in_dram;
+  subject.double_buffer = options.double_buffer;
+  return subject;
+}
+
+}  // namespace
+
+std::string RunSubject::network_sha256() const {
+  return compiled ? compiled->network_sha256 : workload::sha256_of(*graph);
+}
+
+compiler::Program RunSubject::program(const contract::Capabilities& device, bool firmware) const {
+  if (compiled) return compiled->program;
+  compiler::Options options;
+  options.schedule.state_in_dram = state_in_dram;
+  options.schedule.two_places = double_buffer;
+  options.firmware = firmware;
+  return compiler::compile(graph->graph, device, options);
+}
+
+runtime::Snapshot RunSubject::start(const std::string& resume) const {
+  if (graph) return workload::start_of(resume, *graph);
+  return resume.empty() ? runtime::Snapshot{} : workload::read_snapshot(resume);
+}
+
+RunSubject load_subject(const RunOptions& options) {
+  RunSubject subject = workload::is_compiled(options.file) ? load_compiled(options) : load_graph(options);
+  if (subject.graph) check_network(options.data, *subject.graph);
+  return subject;
+}
+
+}  // namespace npu::cli

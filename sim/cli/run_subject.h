@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `npu run` runs, and on which machine: a network that it compiles, or a program that `npu compile` left.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/program_file/program_file.h"
+#include "driver/runtime/snapshot.h"
+#include "hw/presets/preset.h"
+#include "sim/cli/run_options.h"
+#include "sim/workload/network.h"
+
+namespace npu::cli {
+
+struct RunSubject {
+  std::filesystem::path file;              // as it was given
+  std::filesystem::path network_file;      // of a compiled program: as it was called when it was compiled
+  std::optional<workload::Network> graph;  // nullopt: a compiled program without --graph
+  std::optional<program_file::ProgramFile> compiled;
+  std::vector<workload::GraphPort> inputs, outputs;
+  presets::Preset preset;
+  bool state_in_dram = false, double_buffer = false;
+
+  // Of the network's file, as `sha256sum` prints it.
+  [[nodiscard]] std::string network_sha256() const;
+  // Of compiling it for a device, or what the file has.
+  [[nodiscard]] compiler::Program program(const contract::Capabilities& device, bool firmware) const;
+  // What --resume starts with. Throws Error(bad_snapshot) for one that the graph, if it is known, does not fit.
+  [[nodiscard]] runtime::Snapshot start(const std::string& resume) const;
+};
+
+// Reads the file, whichever it is, the machine, and the graph of --graph. Throws Error: what reading them throws;
+// bad_option for options that only compiling can follow, or that need the graph, beside a compiled program, and
+// for --graph beside a network or with another one than was compiled; contract_mismatch for a program of another
+// machine than --config names; what check_network() throws.
+[[nodiscard]] RunSubject load_subject(const RunOptions& options);
+
+}  // namespace npu::cli

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files whose checksum is right and whose content says what no program says: each is refused with what is wrong.
+#include <vector>
+
+#include "hw/contract/gen/commands.h"
+#include "hw/contract/stream.h"
+#include "tests/unit/program_file/fixture.h"
+
+namespace npu::program_file {
+namespace {
+
+using contract::ErrorCode;
+using contract::Opcode;
+
+// The seed with variables, or the one with loops.
+constexpr size_t kState = 0, kLoops = 1;
+
+ProgramFile seed(size_t which) { return fuzz::program_seeds()[which]; }
+
+void expect_refused(const ProgramFile& file, const std::string& words) {
+  const auto [code, message] = error_in([&] { static_cast<void>(serialise(file)); });
+  EXPECT_EQ(code, ErrorCode::kFileDamaged) << words;
+  EXPECT_NE(message.find(words), std::string::npos) << message;
+  EXPECT_NE(message.find("compile the network again"), std::string::npos) << message;
+}
+
+// Where commands with an opcode begin in the main stream.
+std::vector<size_t> places_of(const compiler::Program& program, Opcode opcode) {
+  std::vector<size_t> places;
+  size_t at = 0;
+  (void)contract::for_each_command(std::span(program.commands).first(program.main_words),
+                                   [&](const contract::Header& header, auto) {
+                                     if (header.opcode == opcode) places.push_back(at);
+                                     at += header.words;
+                                     return true;
+                                   });
+  return places;
+}
+
+TEST(ProgramContent, OfImpossibleMachinesIsRefused) {
+  ProgramFile file = seed(kState);
+  file.capabilities.mxu_cols = 0;
+  expect_refused(file, "mxu_cols of its machine is 0");
+  file.capabilities.mxu_cols = 12;
+  expect_refused(file, "mxu_cols of its machine is 12");
+  file = seed(kState);
+  ++file.program.caps_hash;
+  expect_refused(file, "but those of its machine are");
+}
+
+TEST(ProgramContent, OfImpossiblePortsIsRefused) {
+  ProgramFile file = seed(kState);
+  file.program.inputs[0].shape = {-1, 4};
+  expect_refused(file, "input 'x' is INT8[-1, 4]");
+  file.program.inputs[0].shape.assign(33, 1);
+  expect_refused(file, "input 'x' has 33 dimensions");
+  file.program.inputs[0].shape = {0};
+  expect_refused(file, "input 'x' is INT8[0]");
+  file.program.inputs[0].shape.assign(8, int64_t{1} << 31);
+  expect_refused(file, "which cannot be");
+  for (const uint32_t type : {0U, 99U}) {
+    file = seed(kState);
+    file.program.outputs[0].type = static_cast<graph::DType>(type);
+    expect_refused(file, "output 'y' is ");
+  }
+  file = seed(kState);
+  file.program.inputs.push_back(file.program.inputs[0]);
+  expect_refused(file, "input 'x' twice");
+}
+
+TEST(ProgramContent, OfImpossibleVariablesIsRefused) {
+  const ProgramFile good = seed(kState);
+  ASSERT_EQ(good.program.variables.size(), 1U);
+  ProgramFile file = good;
+  compiler::Variable& variable = file.program.variables[0];
+  variable.bytes = 5;
+  expect_refused(file, "variable 'sum/state' has 5 bytes");
+  variable = good.program.variables[0];
+  ++variable.hash;
+  expect_refused(file, "but it is INT8[1, 4]");
+  variable = good.program.variables[0];
+  variable.initial.pop_back();
+  expect_refused(file, "has 3 bytes of the initial value");
+  variable = good.program.variables[0];
+  variable.type = graph::DType::kBool;
+  variable.hash = compiler::variable_hash(variable.type, variable.shape);
+  expect_refused(file, "element 1 of variable 'sum/state' is 2");
+  variable = good.program.variables[0];
+  variable.read_bytes = ~uint64_t{0};
+  expect_refused(file, "bytes of variable 'sum/state', which cannot be");
+  variable = good.program.variables[0];
+  file.program.variables.push_back(good.program.variables[0]);
+  expect_refused(file, "has variable 'sum/state' twice");
+}
+
+TEST(ProgramContent, OfImpossibleLayersIsRefused) {
+  const ProgramFile good = seed(kState);
+  ProgramFile file = good;
+  compiler::Layer& layer = file.program.layers[0];
+  const auto refused = [&](const std::string& what) {
+    expect_refused(file, what + " that cannot be");
+    layer = good.program.layers[0];
+  };
+  layer.engine = static_cast<contract::Engine>(9);
+  refused("an engine");
+  layer.macs = -1;
+  refused("a number of MACs");
+  layer.tiles = -1;
+  refused("a number of MACs");
+  layer.kernel = {1, 1, 1, 1};
+  refused("a kernel");
+  layer.stride = {0};
+  refused("a kernel");
+  layer.output_shape.assign(33, 1);
+  refused("a shape");
+  layer.input_shape = {-2};
+  refused("a shape");
+  layer.macs = int64_t{1} << 60;
+  expect_refused(file, "more MACs than can be");
+  layer = good.program.layers[0];
+  file.program.estimated_cycles = ~uint64_t{0};
+  expect_refused(file, "an estimate of cycles");
+}
+
+TEST(ProgramContent, OfCommandsThatAreNoneIsRefused) {
+  const ProgramFile good = seed(kState);
+  ProgramFile file = good;
+  std::vector<uint32_t>& commands = file.program.commands;
+  commands[0] |= 0xff;
+  expect_refused(file, "command 0 is none");
+  commands = good.program.commands;
+  commands[1] |= 0x80000000;  // reserved
+  expect_refused(file, "command 0 is none");
+  commands = good.program.commands;
+  file.program.main_words = static_cast<uint32_t>(commands.size()) + 1;
+  expect_refused(file, "its last command is missing");
+  file.program.main_words = good.program.main_words - 1;
+  expect_refused(file, "its last command is incomplete");
+  file.program.main_words = 0;
+  expect_refused(file, "its last command is incomplete");
+  file = good;
+  --file.program.command_count;
+  expect_refused(file, "commands, but says");
+}
+
+TEST(ProgramContent, OfNamesThatAreNotThereIsRefused) {
+  ProgramFile file = seed(kState);
+  file.program.variables.clear();
+  expect_refused(file, "names a variable that does not exist");
+  file = seed(kState);
+  file.program.layers.resize(1);
+  expect_refused(file, "names a layer that does not exist");
+}
+
+TEST(ProgramContent, OfMicroOperationsThatDoNotExistIsRefused) {
+  ProgramFile file = seed(kState);
+  const std::vector<size_t> places = places_of(file.program, Opcode::kVpuEwise);
+  ASSERT_FALSE(places.empty());
+  const auto words = std::span(file.program.commands).subspan(places[0]);
+  const size_t length = contract::command_words(words);
+  auto command = contract::VpuEwiseCommand::decode(words.first(length));
+  ASSERT_FALSE(command.uops.empty());
+  command.uops[0].op = static_cast<contract::UopCode>(0xfe);
+  std::vector<uint32_t> changed;
+  command.encode(changed);
+  ASSERT_EQ(changed.size(), length);
+  std::copy(changed.begin(), changed.end(), words.begin());
+  expect_refused(file, "has a micro-operation that does not exist");
+}
+
+TEST(ProgramContent, OfLoopsThatAreNoneIsRefused) {
+  const ProgramFile good = seed(kLoops);
+  const std::vector<size_t> branches = places_of(good.program, Opcode::kBranch);
+  size_t loops = 0;
+  for (const size_t at : branches) {
+    const auto words = std::span(good.program.commands).subspan(at, contract::BranchCommand::kWords);
+    auto branch = contract::BranchCommand::decode(words);
+    if (branch.mode != contract::BranchMode::kRepeat) continue;
+    ++loops;
+    for (const uint32_t target : {branch.target_index + 1, uint32_t{0xffffff}}) {
+      ProgramFile file = good;
+      branch.target_index = target;
+      std::vector<uint32_t> changed;
+      branch.encode(changed);
+      std::copy(changed.begin(), changed.end(), file.program.commands.begin() + static_cast<ptrdiff_t>(at));
+      expect_refused(file, "goes back to a command that is not a label");
+    }
+  }
+  EXPECT_GT(loops, 0U);
+}
+
+// label 0, label 1, back to 0, back to 1: the second goes into the first.
+TEST(ProgramContent, OfLoopsThatOverlapIsRefused) {
+  ProgramFile file = seed(kState);
+  compiler::Program& program = file.program;
+  program.commands.clear();
+  program.variables.clear();
+  for (const uint32_t index : {0U, 1U}) {
+    contract::LabelCommand label;
+    label.header.queue = contract::Queue::kSequencer;
+    label.index = index;
+    label.encode(program.commands);
+  }
+  for (const uint32_t target : {0U, 1U}) {
+    contract::BranchCommand branch;
+    branch.header.queue = contract::Queue::kSequencer;
+    branch.mode = contract::BranchMode::kRepeat;
+    branch.target_index = target;
+    branch.encode(program.commands);
+  }
+  program.main_words = static_cast<uint32_t>(program.commands.size());
+  expect_refused(file, "goes back into a loop before it");
+}
+
+}  // namespace
+}  // namespace npu::program_file
