@@ -16,7 +16,8 @@ enum class ErrorCode : uint32_t {
   kVariableRedeclared = 0x104,  // A variable was declared twice in one execution.
   kVariableMismatch = 0x105,  // A variable was declared again with another shape or type.
   kIndexOutOfRange = 0x106,  // An index of GATHER or SCATTER, read while running, chooses no row.
-  kFileDamaged = 0x201,  // The .tosa file is truncated, empty, or not a valid flatbuffer.
+  // The file of a network or of a compiled program is truncated, empty, or not what its format says.
+  kFileDamaged = 0x201,
   kUnknownOperator = 0x202,  // The operator is not one that the specification knows.
   kBadStructure = 0x203,  // Regions, blocks, names or their order are inconsistent.
   kBadArgument = 0x204,  // An operand or attribute is missing, surplus or out of range.
@@ -219,7 +220,7 @@ enum class ErrorCode : uint32_t {
     case ErrorCode::kIndexOutOfRange:
       return "An index of GATHER or SCATTER, read while running, chooses no row.";
     case ErrorCode::kFileDamaged:
-      return "The .tosa file is truncated, empty, or not a valid flatbuffer.";
+      return "The file of a network or of a compiled program is truncated, empty, or not what its format says.";
     case ErrorCode::kUnknownOperator:
       return "The operator is not one that the specification knows.";
     case ErrorCode::kBadStructure:

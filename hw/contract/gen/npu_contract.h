@@ -394,7 +394,8 @@ enum npu_error {
   NPU_ERROR_VARIABLE_REDECLARED = 0x104,  // A variable was declared twice in one execution.
   NPU_ERROR_VARIABLE_MISMATCH = 0x105,  // A variable was declared again with another shape or type.
   NPU_ERROR_INDEX_OUT_OF_RANGE = 0x106,  // An index of GATHER or SCATTER, read while running, chooses no row.
-  NPU_ERROR_FILE_DAMAGED = 0x201,  // The .tosa file is truncated, empty, or not a valid flatbuffer.
+  // The file of a network or of a compiled program is truncated, empty, or not what its format says.
+  NPU_ERROR_FILE_DAMAGED = 0x201,
   NPU_ERROR_UNKNOWN_OPERATOR = 0x202,  // The operator is not one that the specification knows.
   NPU_ERROR_BAD_STRUCTURE = 0x203,  // Regions, blocks, names or their order are inconsistent.
   NPU_ERROR_BAD_ARGUMENT = 0x204,  // An operand or attribute is missing, surplus or out of range.

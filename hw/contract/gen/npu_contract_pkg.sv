@@ -378,7 +378,8 @@ package npu_contract_pkg;
     ErrorVariableRedeclared = 32'h104,  // A variable was declared twice in one execution.
     ErrorVariableMismatch = 32'h105,  // A variable was declared again with another shape or type.
     ErrorIndexOutOfRange = 32'h106,  // An index of GATHER or SCATTER, read while running, chooses no row.
-    ErrorFileDamaged = 32'h201,  // The .tosa file is truncated, empty, or not a valid flatbuffer.
+    // The file of a network or of a compiled program is truncated, empty, or not what its format says.
+    ErrorFileDamaged = 32'h201,
     ErrorUnknownOperator = 32'h202,  // The operator is not one that the specification knows.
     ErrorBadStructure = 32'h203,  // Regions, blocks, names or their order are inconsistent.
     ErrorBadArgument = 32'h204,  // An operand or attribute is missing, surplus or out of range.
