@@ -15,6 +15,10 @@ namespace npu::graph {
 // Error: bad_argument, bad_type, bad_shape and what the rule throws.
 [[nodiscard]] std::vector<Shape> check_operator(const OperatorView& view);
 
+// As far as that needs no sizes: all but the rule, and kinds and ranks of the results. For an operator that has a
+// tensor of unknown size.
+void check_without_sizes(const OperatorView& view);
+
 // Kinds and ranks of the results, and that their shapes are `shapes`. Throws Error: bad_argument, bad_shape.
 void check_results(const OperatorView& view, const std::vector<Shape>& shapes);
 

@@ -21,6 +21,17 @@ constexpr size_t kMaxNesting = 256;
 
 [[noreturn]] void fail(ErrorCode code, const std::string& reason) { throw Error(code, reason); }
 
+// Exporters write a variable's unknown size as 0, any other tensor's as -1.
+bool is_unknown(const Tensor& tensor, int64_t size) { return size == -1 || (size == 0 && tensor.variable); }
+
+// The first size that is not known; null when all are.
+const int64_t* unknown_size(const Tensor& tensor) {
+  const auto found =
+      std::find_if(tensor.shape.begin(), tensor.shape.end(), [&](int64_t size) { return is_unknown(tensor, size); });
+  return found == tensor.shape.end() ? nullptr : &*found;
+}
+
+// All but that its sizes are known.
 void check_tensor(const Tensor& tensor, const std::string& here) {
   const std::string what = "tensor " + in_quotes(tensor.name) + here;
   if (tensor.type == DType::kUnknown || tensor.type > DType::kFp8E5M2) {
@@ -31,24 +42,17 @@ void check_tensor(const Tensor& tensor, const std::string& here) {
          what + " has rank " + std::to_string(tensor.shape.size()) + "; the highest is " + std::to_string(kMostRank));
   }
   const bool is_shape = tensor.type == DType::kShape;
-  // Exporters write a variable's unknown size as 0, any other tensor's as -1.
-  const auto unknown = [&](int64_t size) { return size == -1 || (size == 0 && tensor.variable); };
   // A size that cannot be is wrong whatever the unknown ones beside it are.
   for (const int64_t size : tensor.shape) {
-    if (unknown(size) || (size >= (is_shape ? 0 : 1) && size <= INT32_MAX)) continue;
+    if (is_unknown(tensor, size) || (size >= (is_shape ? 0 : 1) && size <= INT32_MAX)) continue;
     fail(ErrorCode::kBadShape, what + " has shape " + to_string(tensor.shape) + "; each size must be at least 1");
   }
-  const auto first = std::find_if(tensor.shape.begin(), tensor.shape.end(), unknown);
-  if (first != tensor.shape.end()) {
-    fail(ErrorCode::kFeatureUnsupported, what + " has shape " + to_string(tensor.shape) +
-                                             ", of which a size is unknown (" + std::to_string(*first) +
-                                             "); export the network with fixed sizes");
-  }
+  const bool known = unknown_size(tensor) == nullptr;
   const auto elements = element_count(tensor.shape);
-  if (!elements) {
+  if (known && !elements) {
     fail(ErrorCode::kBadShape, what + " has shape " + to_string(tensor.shape) + ", which is too large");
   }
-  if (tensor.has_data && static_cast<int64_t>(tensor.data.size()) != byte_size(tensor.type, *elements)) {
+  if (known && tensor.has_data && static_cast<int64_t>(tensor.data.size()) != byte_size(tensor.type, *elements)) {
     fail(ErrorCode::kBadData,
          what + " (" + describe_type(tensor) + ") has " + std::to_string(tensor.data.size()) + " bytes of data");
   }
@@ -75,6 +79,7 @@ class BlockCheck {
       check_operator_at(i);
     }
     check_outputs();
+    check_sizes();
   }
 
  private:
@@ -95,6 +100,23 @@ class BlockCheck {
         if (!added) redeclared(*other->second, tensor);
       }
     }
+  }
+
+  // Last: what is wrong whatever the sizes are makes the graph illegal, and is no question of what it is exported with.
+  void check_sizes() const {
+    for (const Tensor& tensor : block_.tensors) {
+      const int64_t* size = unknown_size(tensor);
+      if (size == nullptr) continue;
+      fail(ErrorCode::kFeatureUnsupported, "tensor " + in_quotes(tensor.name) + here_ + " has shape " +
+                                               to_string(tensor.shape) + ", of which a size is unknown (" +
+                                               std::to_string(*size) + "); export the network with fixed sizes");
+    }
+  }
+
+  [[nodiscard]] bool has_unknown_size(const Operator& op) const {
+    const auto unknown = [&](TensorId id) { return unknown_size(block_.tensors[id]) != nullptr; };
+    return std::any_of(op.inputs.begin(), op.inputs.end(), unknown) ||
+           std::any_of(op.outputs.begin(), op.outputs.end(), unknown);
   }
 
   [[noreturn]] void redeclared(const Tensor& first, const Tensor& second) const {
@@ -156,8 +178,11 @@ class BlockCheck {
     for (size_t i = 0; i < op.inputs.size(); ++i) {
       check_use(view, op.inputs[i], position);
     }
-    const auto shapes = check_operator(view);
-    check_results(view, shapes);
+    if (has_unknown_size(op)) {
+      check_without_sizes(view);
+    } else {
+      check_results(view, check_operator(view));
+    }
     for (const TensorId id : op.outputs) {
       check_definition(view, id);
     }

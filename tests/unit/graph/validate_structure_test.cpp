@@ -54,6 +54,23 @@ const std::vector<Spoilt>& structure_cases() {
       {"size_negative", Op::kAdd, [](Graph& g) { g.main().tensors[0].shape[1] = -2; }, kShape, "[2, -2]"},
       {"size_unknown", Op::kAdd, [](Graph& g) { g.main().tensors[0].shape[1] = -1; }, ErrorCode::kFeatureUnsupported,
        "[2, -1], of which a size is unknown (-1); export the network with fixed sizes"},
+      {"rank_beside_an_unknown_size", Op::kConv2d,
+       [](Graph& g) {
+         Shape& shape = input(g, Op::kConv2d, 0).shape;
+         shape.push_back(-1);
+       },
+       kShape, "has rank 5, but must have 4"},
+      {"rank_of_a_result_of_unknown_size", Op::kConv2d,
+       [](Graph& g) {
+         output(g, Op::kConv2d, 0).shape = {1, -1, 2};
+       },
+       kShape, "has rank 3, but must have 4"},
+      {"type_beside_an_unknown_size", Op::kAdd,
+       [](Graph& g) {
+         g.main().tensors[0].shape[1] = -1;
+         output(g, Op::kAdd, 0).type = DType::kBool;
+       },
+       kType, "they must have the same type"},
       {"size_impossible_beside_an_unknown_one", Op::kAdd,
        [](Graph& g) {
          g.main().tensors[0].shape = {-1, 0};
