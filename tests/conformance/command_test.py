@@ -81,6 +81,14 @@ class Judgement(Tree):
             self.assertIn("1 of 4 elements differ, the first at index 3", results.pop("bad")[1])
             self.assertEqual(set(results.values()), {("passed", "")})
 
+    def test_a_test_without_room_beside_others_runs_alone(self):
+        for i in range(64):
+            self.add(f"t{i:02}")  # of one variable each
+        machine = self.root.parent / "one.yaml"
+        machine.write_text("base: nano\npsram_bytes: 1024\npsram_port_bytes: 512\n")  # one variable fills it
+        results, _ = self.results("--on", "device", "--config", machine, "--jobs", "8", status=0)
+        self.assertEqual(set(results.values()), {("passed", "")})
+
     def test_one_element_that_differs_fails(self):
         self.add("bad", golden=[2, 0, 6, 1])
         self.outcome("bad", "failed", "1 of 4 elements differ, the first at index 3")
