@@ -123,7 +123,9 @@ if [[ $level != smoke ]]; then
   export ASAN_OPTIONS=detect_stack_use_after_return=0
   export UBSAN_OPTIONS=print_stacktrace=1
   build asan unit_tests
-  check "unit tests with sanitizers" asan 900 --label-regex '^unit'
+  sanitized='^unit'
+  [[ $level == full ]] || sanitized='^(nightly_)?unit'
+  check "unit tests with sanitizers" asan 900 --label-regex "$sanitized"
   build tsan runtime_test capi_test
   GTEST_FILTER='Threads.*:Monitor.*:FirmwareJob.*:FirmwareFault.*:CompletionTest.*' \
     check "threads with their sanitizer" tsan 120 --tests-regex '^(runtime_test|capi_test)$'

@@ -10,6 +10,7 @@
 #include "tests/unit/bins/windows.h"
 #include "tests/unit/compiler/back_checks.h"
 #include "tests/unit/compiler/back_modules.h"
+#include "tests/unit/compiler/seeds.h"
 
 namespace npu::compiler::testing {
 namespace {
@@ -43,8 +44,9 @@ bool check_if_it_fits(const Module& module, const contract::Capabilities& machin
 
 // Tiles, splits and stripes whose parameter blocks other commands make, on machines that hold few of them.
 TEST(BackFuzz, RunTimeBlocksComputeWhatTheirStepsSay) {
+  const Seeds seeds = seeds_of_run({0, 60});
   uint32_t ran = 0, refused = 0;
-  for (uint32_t seed = 0; seed < 240; ++seed) {
+  for (uint32_t seed = seeds.first; seed < seeds.end(); ++seed) {
     const bool image = seed % 3 == 0;
     const int steps = 3 + static_cast<int>(seed % 4);
     const Module module = with_run_time_blocks(image ? random_image_module(seed, steps) : random_module(seed, steps));
@@ -55,8 +57,8 @@ TEST(BackFuzz, RunTimeBlocksComputeWhatTheirStepsSay) {
       ++(check_if_it_fits(module, machine, seed) ? ran : refused);
     }
   }
-  EXPECT_GT(ran, 500u);
-  EXPECT_LT(refused, 150u);
+  EXPECT_GT(ran, seeds.count * 25 / 12);
+  EXPECT_LT(refused, seeds.count * 5 / 8);
 }
 
 // Stripes on a machine whose scratchpad holds few rows.
