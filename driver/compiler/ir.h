@@ -130,7 +130,8 @@ struct GatherStep {
   bool scatter = false;
 };
 
-// VARIABLE: once per execution and variable, before its first use.
+// VARIABLE: before anything else, once for each variable; or behind the label of a block of its own, where the device
+// finds out whether it is the only declaration of an execution, and whether a use has one.
 struct DeclareStep {
   uint32_t variable;  // index into Module::variables
 };

@@ -34,6 +34,7 @@ struct Variable {
   bool in_dram = false;          // compiled to live in DRAM, where only DMA reaches it; else in persistent SRAM
   bool written = false;          // a command writes it, or another program of the context
   bool read_first = false;       // read before the operator that declares it, always: an earlier job must declare it
+  bool declared_late = false;    // the stream declares it behind branches: a job may end without having done so
   std::string writer;            // name of the layer that writes it last; empty: none
   // Of one invocation: bytes of it that the commands move, each time that one does.
   uint64_t read_bytes = 0, written_bytes = 0;
@@ -67,7 +68,7 @@ struct Layer {
   graph::Shape input_shape{}, output_shape{};
   std::vector<int32_t> kernel{}, stride{}, dilation{};
   uint64_t estimated_cycles = 0;  // by which it makes the estimate for the job longer
-  bool control = false;           // labels and branches of a COND_IF or WHILE_LOOP, which the sequencer runs
+  bool control = false;  // labels and branches of a COND_IF or WHILE_LOOP, or a late declaration: the sequencer runs it
 };
 
 [[nodiscard]] constexpr std::string_view runs_on(const Layer& layer) {

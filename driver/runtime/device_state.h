@@ -167,7 +167,7 @@ class JobState final : public JobListener {
   JobState(const JobState&) = delete;
   JobState& operator=(const JobState&) = delete;
 
-  // False: the context must be quiet first (its epochs start over).
+  // False: the context must be quiet first (its epochs start over, or jobs in flight decide on initial values).
   [[nodiscard]] bool start();
   // True when the job has ended well; throws what Job::wait documents.
   [[nodiscard]] bool outcome() const;
@@ -214,6 +214,7 @@ class JobState final : public JobListener {
   Failure failure_;
   bool collected_ = true;       // its last end was told
   uint64_t losses_before_ = 0;  // of the device when it was started
+  uint8_t epoch_ = 0;           // of its execution, as the table of variables counts them
   uint64_t events_seen_ = 0;    // records that commands_done() has found
 };
 

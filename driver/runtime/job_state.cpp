@@ -87,7 +87,8 @@ bool JobState::start() {
   ContextState& context = *program->context;
   device().link->require_room(context.link_context);
   const bool starts_over = (context.epoch + 1) % kEpochs == 0;
-  if (starts_over && !context.quiet) return false;
+  const bool waits = starts_over || device().variables.depends_on_jobs(context.owner, program->program.variables);
+  if (waits && !context.quiet) return false;
   set_collected(true);
   phase = Phase::kFailed;
   failure_ = {std::nullopt, ErrorCode::kWrongOrder, "the job could not be started."};
@@ -113,6 +114,7 @@ bool JobState::start() {
 void JobState::submit() {
   contract::Job job = program->job;
   job.epoch = program->context->epoch;
+  epoch_ = static_cast<uint8_t>(job.epoch);
   job.event_capacity = options.events ? program->program.event_capacity : 0;
   job.cycle_limit = options.cycle_limit;
   job.not_before = options.not_before;
@@ -201,7 +203,7 @@ void JobState::finish(JobEnd& end) {
   result.counters = end.counters;
   if (options.events) read_events(end.event_count);
   read_outputs();
-  device().variables.count_invocation(*program->bound_variables, program->program.variables);
+  device().variables.count_invocation(*program->bound_variables, program->program.variables, epoch_);
   phase = Phase::kDone;
 }
 

@@ -262,8 +262,9 @@ void ProgramState::bind_variables() {
 
 void ProgramState::begin_variables() {
   if (begun_generation == bound_generation) return;
-  context->device->variables.begin(*bound_variables, program.variables, context->options);
-  begun_generation = bound_generation;
+  if (context->device->variables.begin(*bound_variables, program.variables, context->options)) {
+    begun_generation = bound_generation;
+  }
 }
 
 const compiler::Program& LoadedProgram::program() const { return state_->program; }

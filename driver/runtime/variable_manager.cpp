@@ -99,6 +99,7 @@ uint32_t VariableManager::allocate(const compiler::Variable& variable, const Dem
   slot.bytes = variable.bytes;
   slot.hash = variable.hash;
   slot.untouched = variable.initial;
+  slot.late = variable.declared_late;
   slot.place = place;
   const uint32_t index = places_.insert(std::move(slot));
   try {
@@ -217,7 +218,7 @@ VariableInfo VariableManager::info(uint32_t index, uint8_t flags) const {
   info.bytes = slot.bytes;
   info.offset = slot.place.address;
   info.index = index;
-  info.is_written = has(flags, VariableFlag::kIsWritten);
+  info.is_written = is_written(slot, flags);
   info.in_dram = slot.place.in_dram;
   info.double_buffered = slot.place.double_buffered;
   // While a job of the context runs, a write under way is no interrupted one.
@@ -234,10 +235,15 @@ std::string VariableManager::identity_of(uint32_t index) const {
 
 // --- Contents
 
+bool VariableManager::is_written(const VariableSlot& slot, uint8_t flags) {
+  if (!has(flags, VariableFlag::kIsWritten)) return false;
+  return !slot.untouched || !slot.late || has(flags, VariableFlag::kDeclared);
+}
+
 std::vector<uint8_t> VariableManager::read(uint32_t index) {
   require_power("read a variable");
   const uint8_t flags = values_.read_entry(index).flags;
-  if (!has(flags, VariableFlag::kIsWritten)) {
+  if (!is_written(places_.slot(index), flags)) {
     throw Error(ErrorCode::kVariableUnwritten,
                 fmt::format("variable {} was never written nor initialised, so there is nothing to read; write it, or "
                             "run a job that does.",
@@ -268,7 +274,7 @@ void VariableManager::write(uint32_t index, std::span<const uint8_t> bytes, std:
     // Content and entry are replaced, so that their old values do not matter.
     if (error.code() != ErrorCode::kFaultEcc) throw;
   }
-  values_.write(index, flags, bytes);
+  values_.write(index, with(flags, VariableFlag::kDeclared), bytes);
   places_.slot(index).last_writer = writer;
 }
 
@@ -278,13 +284,19 @@ void VariableManager::start_anew(uint32_t index, const compiler::Variable& varia
   write_initial(index, variable, options.zero_init);
   VariableSlot& slot = places_.slot(index);
   slot.untouched = variable.initial;
+  slot.late = slot.late || variable.declared_late;
   slot.entry_lost = false;
   slot.last_writer.clear();
   slot.invocations = 0;
 }
 
-void VariableManager::begin(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables,
+bool VariableManager::begin(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables,
                             const ContextOptions& options) {
+  for (const uint32_t index : indices) {
+    VariableSlot& slot = places_.slot(index);
+    if (!slot.untouched || !slot.late) continue;
+    if (has(values_.read_entry(index).flags, VariableFlag::kDeclared)) slot.untouched.reset();
+  }
   for (size_t i = 0; i < indices.size(); ++i) {
     if (!variables[i].read_first || !places_.slot(indices[i]).untouched) continue;
     throw Error(
@@ -294,18 +306,39 @@ void VariableManager::begin(std::span<const uint32_t> indices, std::span<const c
                     "the variable (npu run --resume)",
                     graph::in_quotes(variables[i].identity)));
   }
+  bool all_declared = true;
   for (size_t i = 0; i < indices.size(); ++i) {
     VariableSlot& slot = places_.slot(indices[i]);
     if (!slot.untouched) continue;
     if (*slot.untouched != variables[i].initial) write_initial(indices[i], variables[i], options.zero_init);
-    slot.untouched.reset();
+    if (variables[i].declared_late) {
+      slot.untouched = variables[i].initial;
+      slot.late = true;
+      all_declared = false;
+    } else {
+      slot.untouched.reset();
+    }
   }
+  return all_declared;
 }
 
-void VariableManager::count_invocation(std::span<const uint32_t> indices,
-                                       std::span<const compiler::Variable> variables) {
+bool VariableManager::depends_on_jobs(uint16_t owner, std::span<const compiler::Variable> variables) const {
+  return std::any_of(variables.begin(), variables.end(), [&](const compiler::Variable& variable) {
+    const std::optional<uint32_t> index = places_.find(owner, variable.identity);
+    if (!index) return false;
+    const VariableSlot& slot = places_.slot(*index);
+    return slot.late && slot.untouched && (variable.read_first || *slot.untouched != variable.initial);
+  });
+}
+
+void VariableManager::count_invocation(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables,
+                                       uint8_t epoch) {
   for (size_t i = 0; i < indices.size(); ++i) {
     VariableSlot& slot = places_.slot(indices[i]);
+    if (variables[i].declared_late) {
+      const VariableEntry entry = values_.read_entry(indices[i]);
+      if (!has(entry.flags, VariableFlag::kSeenValid) || entry.seen_epoch != epoch) continue;
+    }
     if (slot.invocations < UINT64_MAX) ++slot.invocations;  // a snapshot may have brought any number
     if (variables[i].writer.empty()) continue;
     slot.last_writer = variables[i].writer;

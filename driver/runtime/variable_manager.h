@@ -84,11 +84,15 @@ class VariableManager {
   void start_anew(uint32_t index, const compiler::Variable& variable, const ContextOptions& options);
   // A job of a program with these is about to start. Variables that no job has declared so far, and that are unwritten,
   // get its initial values, as if its declarations had been the first: others may have been loaded before. Throws
-  // Error(kVariableUndeclared) where the program reads such a variable before it declares it.
-  void begin(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables,
+  // Error(kVariableUndeclared) where the program reads such a variable before it declares it. False: the job may end
+  // without having declared all of them, so that the next one has to begin, too.
+  bool begin(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables,
              const ContextOptions& options);
-  // A job that declared these, as `variables` of its program, has ended well.
-  void count_invocation(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables);
+  // Whether begin() of a program with these depends on what jobs in flight will declare.
+  [[nodiscard]] bool depends_on_jobs(uint16_t owner, std::span<const compiler::Variable> variables) const;
+  // A job of a program with these has ended well; `epoch` is that of its execution.
+  void count_invocation(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables,
+                        uint8_t epoch);
   void set_invocations(uint32_t index, uint64_t invocations) { places_.slot(index).invocations = invocations; }
 
   // The device found two wrong bits in a word of the variable, or of its entry; nothing if it is not an entry.
@@ -146,6 +150,8 @@ class VariableManager {
   void undo(std::span<const uint32_t> fresh, std::span<const Adapted> adapted, const Demand& demand);
   uint32_t allocate(const compiler::Variable& variable, const Demand& demand);
   void write_initial(uint32_t index, const compiler::Variable& variable, bool zero_init);
+  // Whether it has a value, by the flags of its entry. One that only late declarations name has none before the first.
+  [[nodiscard]] static bool is_written(const VariableSlot& slot, uint8_t flags);
   // What the place of a variable has to be like, whether the context holds it already (`slot`) or not (null); the
   // address is not set.
   [[nodiscard]] static VariableStorage wanted_place(const compiler::Variable& variable, const VariableSlot* slot,

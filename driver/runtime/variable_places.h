@@ -35,6 +35,9 @@ struct VariableSlot {
   VariableStorage place;
   // Its initial value (empty: none), while no job has declared it and it is not written.
   std::optional<std::vector<uint8_t>> untouched;
+  // A program may declare it late (compiler::Variable::declared_late): while it is untouched, its entry says whether a
+  // job has.
+  bool late = false;
   bool written = false;  // by some program of the context
   bool damaged = false;  // a word of it, or its entry, has two wrong bits
   // Its entry had two wrong bits and was written anew, as torn; nothing has written the variable since.

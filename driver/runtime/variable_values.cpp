@@ -95,7 +95,8 @@ void VariableValues::mend_entries(const std::function<bool(uint16_t owner)>& is_
     if (!places_.taken(index) || (is_quiet(places_.slot(index).owner) && entry_readable(index))) {
       suspects_.erase(index);
     } else if (is_quiet(places_.slot(index).owner)) {
-      write_entry(index, with(static_cast<uint8_t>(VariableFlag::kIsWritten), VariableFlag::kTorn));
+      const uint8_t declared = with(static_cast<uint8_t>(VariableFlag::kIsWritten), VariableFlag::kDeclared);
+      write_entry(index, with(declared, VariableFlag::kTorn));
       places_.slot(index).entry_lost = true;
     }
   }

@@ -39,8 +39,8 @@ class VariableValues {
   // Entries of allocated variables. Throws Error(kFaultEcc) naming those with two wrong bits.
   [[nodiscard]] std::vector<contract::VariableEntry> read_entries(std::span<const uint32_t> indices);
   [[nodiscard]] contract::VariableEntry read_entry(uint32_t index) { return read_entries({&index, 1}).front(); }
-  // What the entry of a variable is with these flags; those that tell its place are added. It counts as not declared,
-  // so no job of its context is in flight.
+  // What the entry of a variable is with these flags; those that tell its place are added. It counts as not declared in
+  // any execution that runs, so no job of its context is in flight.
   [[nodiscard]] VariableEntries::Write entry(uint32_t index, uint8_t flags) const;
   void write_entries(std::span<const VariableEntries::Write> writes);
   void write_entry(uint32_t index, uint8_t flags);

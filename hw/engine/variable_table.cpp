@@ -20,6 +20,11 @@ bool seen(const VariableEntry& entry, uint8_t epoch) {
   return has(entry, VariableFlag::kSeenValid) && entry.seen_epoch == epoch;
 }
 
+// A write to the place that reads see has begun and not ended.
+bool interrupted(const VariableEntry& entry) {
+  return has(entry, VariableFlag::kWriting) && !has(entry, VariableFlag::kDoubleBuffered);
+}
+
 uint64_t base_of(const VariableEntry& entry) {
   return uint64_t{entry.base} * (has(entry, VariableFlag::kInDram) ? contract::kVariableDramUnit : 1);
 }
@@ -54,11 +59,10 @@ VariablePlace VariableTable::place(uint32_t index, Use use) const {
 
 void VariableTable::declare(uint32_t index, uint8_t epoch) {
   VariableEntry entry = this->entry(index);
-  if (engine::has(entry, VariableFlag::kWriting) && !engine::has(entry, VariableFlag::kDoubleBuffered)) {
-    set(entry, VariableFlag::kTorn);
-  }
+  if (interrupted(entry)) set(entry, VariableFlag::kTorn);
   clear(entry, VariableFlag::kWriting);
   set(entry, VariableFlag::kSeenValid);
+  set(entry, VariableFlag::kDeclared);
   entry.seen_epoch = epoch;
   store(index, entry);
 }
@@ -106,16 +110,19 @@ ErrorCode VariableTable::check_place(uint32_t index, uint16_t owner) const {
   return inside ? ErrorCode::kOk : ErrorCode::kFaultOutOfBounds;
 }
 
-ErrorCode VariableTable::check_use(uint32_t index, const Job& job) const {
+ErrorCode VariableTable::check_use(uint32_t index, const Job& job, Use use) const {
   const ErrorCode error = check_place(index, job.owner);
   if (error != ErrorCode::kOk) return error;
-  return seen(entry(index), job.epoch) ? ErrorCode::kOk : ErrorCode::kVariableUndeclared;
+  const VariableEntry entry = this->entry(index);
+  const bool declared = use == Use::kRead && engine::has(entry, VariableFlag::kDeclared);
+  return declared || seen(entry, job.epoch) ? ErrorCode::kOk : ErrorCode::kVariableUndeclared;
 }
 
-ErrorCode VariableTable::check_content(uint32_t index) const {
+ErrorCode VariableTable::check_content(uint32_t index, const Job& job) const {
   const VariableEntry entry = this->entry(index);
   if (!engine::has(entry, VariableFlag::kIsWritten)) return ErrorCode::kVariableUnwritten;
-  return engine::has(entry, VariableFlag::kTorn) ? ErrorCode::kVariableTorn : ErrorCode::kOk;
+  const bool torn = engine::has(entry, VariableFlag::kTorn) || (interrupted(entry) && !seen(entry, job.epoch));
+  return torn ? ErrorCode::kVariableTorn : ErrorCode::kOk;
 }
 
 ErrorCode VariableTable::check_entry(uint32_t index, uint32_t hash, const Job& job) const {

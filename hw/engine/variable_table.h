@@ -40,8 +40,8 @@ class VariableTable {
   [[nodiscard]] bool has(uint32_t index, contract::VariableFlag flag) const;
   [[nodiscard]] VariablePlace place(uint32_t index, Use use) const;
 
-  // VARIABLE: seen in this execution. A write of an earlier one that never came to its end has torn the variable,
-  // unless it went to a place of its own.
+  // VARIABLE: declared, and seen in this execution. A write of an earlier one that never came to its end has torn the
+  // variable, unless it went to a place of its own.
   void declare(uint32_t index, uint8_t epoch);
   // A command begins to write.
   void begin_write(uint32_t index);
@@ -56,10 +56,11 @@ class VariableTable {
   // the persistent SRAM? (A caller that knows the size of DRAM checks those that lie there.) Errors: fault_bad_region
   // (a free or missing entry), fault_access_right, fault_out_of_bounds.
   [[nodiscard]] contract::ErrorCode check_place(uint32_t index, uint16_t owner) const;
-  // And was it declared in this execution? Error: variable_undeclared.
-  [[nodiscard]] contract::ErrorCode check_use(uint32_t index, const Job& job) const;
-  // Is there something to read? For an index that check_use() has passed. Errors: variable_unwritten, variable_torn.
-  [[nodiscard]] contract::ErrorCode check_content(uint32_t index) const;
+  // And was it declared: for a write in this execution, for a read in any? Error: variable_undeclared.
+  [[nodiscard]] contract::ErrorCode check_use(uint32_t index, const Job& job, Use use) const;
+  // Is there something to read? For an index that check_use() has passed. A write that an earlier execution began and
+  // did not end tears it, even where this one has not declared it. Errors: variable_unwritten, variable_torn.
+  [[nodiscard]] contract::ErrorCode check_content(uint32_t index, const Job& job) const;
   // May it be declared, by what its entry says? Errors beside those of its place: variable_mismatch,
   // variable_redeclared.
   [[nodiscard]] contract::ErrorCode check_entry(uint32_t index, uint32_t hash, const Job& job) const;

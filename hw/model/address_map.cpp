@@ -40,7 +40,7 @@ bool AddressMap::fits_in_dram(uint32_t index) const {
 }
 
 Window AddressMap::variable_window(uint32_t index, Access access) const {
-  ErrorCode error = persistent_.table().check_use(index, job_);
+  ErrorCode error = persistent_.table().check_use(index, job_, access == Access::kRead ? Use::kRead : Use::kWrite);
   if (error == ErrorCode::kOk && !fits_in_dram(index)) error = ErrorCode::kFaultOutOfBounds;
   if (error != ErrorCode::kOk) return {error, Space::kNone, 0, 0};
   // Of two places, a write that was issued and is not done has swapped the roles.

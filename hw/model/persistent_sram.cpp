@@ -226,8 +226,9 @@ PersistentSram::Verdict PersistentSram::declare(uint32_t index, uint32_t hash, b
   return ask({TableOp::kDeclare, index, hash, 0, 0, job_}, own, accesses_.declare());
 }
 
-PersistentSram::Verdict PersistentSram::use(uint32_t index, int64_t low, int64_t high) const {
-  const ErrorCode error = table_.check_use(index, job_);
+PersistentSram::Verdict PersistentSram::use(uint32_t index, engine::VariableTable::Use use, int64_t low,
+                                            int64_t high) const {
+  const ErrorCode error = table_.check_use(index, job_, use);
   if (error != ErrorCode::kOk) return {error};
   const bool inside = low >= 0 && high <= int64_t{table_.entry(index).length};
   return {inside ? ErrorCode::kOk : ErrorCode::kFaultOutOfBounds};
@@ -236,20 +237,22 @@ PersistentSram::Verdict PersistentSram::use(uint32_t index, int64_t low, int64_t
 PersistentSram::Verdict PersistentSram::check(uint32_t index, int64_t low, int64_t high) {
   Verdict own;
   const auto wrong = index < table_.entries() ? read_row_of(index) : std::nullopt;
-  own = wrong ? Verdict{ErrorCode::kFaultEcc, *wrong} : use(index, low, high);
+  own = wrong ? Verdict{ErrorCode::kFaultEcc, *wrong} : use(index, engine::VariableTable::Use::kRead, low, high);
   return ask({TableOp::kCheck, index, 0, low, high, job_}, own, accesses_.check());
 }
 
 PersistentSram::Verdict PersistentSram::check_read(uint32_t index, int64_t low, int64_t high) {
   const auto wrong = read_row_of(index);
-  Verdict own = wrong ? Verdict{ErrorCode::kFaultEcc, *wrong} : use(index, low, high);
-  if (own.ok()) own.error = table_.check_content(index);
+  Verdict own =
+      wrong ? Verdict{ErrorCode::kFaultEcc, *wrong} : use(index, engine::VariableTable::Use::kRead, low, high);
+  if (own.ok()) own.error = table_.check_content(index, job_);
   return ask({TableOp::kCheckRead, index, 0, low, high, job_}, own, accesses_.check());
 }
 
 PersistentSram::Verdict PersistentSram::begin_write(uint32_t index, int64_t low, int64_t high) {
   const auto wrong = read_row_of(index);
-  const Verdict own = wrong ? Verdict{ErrorCode::kFaultEcc, *wrong} : use(index, low, high);
+  const Verdict own =
+      wrong ? Verdict{ErrorCode::kFaultEcc, *wrong} : use(index, engine::VariableTable::Use::kWrite, low, high);
   const bool marked = table_.has(index, contract::VariableFlag::kWriting);
   if (own.ok()) table_.begin_write(index);
   return ask({TableOp::kWriteBegin, index, 0, low, high, job_}, own,

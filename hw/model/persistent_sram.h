@@ -102,7 +102,7 @@ class PersistentSram {
  private:
   [[nodiscard]] std::optional<uint32_t> read_entries(uint64_t low, uint64_t high);
   [[nodiscard]] std::optional<uint32_t> read_row_of(uint32_t index);
-  [[nodiscard]] Verdict use(uint32_t index, int64_t low, int64_t high) const;
+  [[nodiscard]] Verdict use(uint32_t index, engine::VariableTable::Use use, int64_t low, int64_t high) const;
   [[nodiscard]] Verdict declaration(uint32_t index, uint32_t hash);
   [[nodiscard]] Verdict ask(const engine::TableRequest& request, const Verdict& own, uint64_t accesses);
   [[nodiscard]] std::optional<uint64_t> read(uint64_t low, uint64_t high, bool host);

@@ -144,11 +144,13 @@ void PersistentSramContents::plan_declaration(const Operation& operation, Plan& 
 }
 
 ErrorCode PersistentSramContents::check(const Operation& operation) const {
-  const ErrorCode error = table_.check_use(operation.index, job_);
+  using Use = engine::VariableTable::Use;
+  const Use use = operation.op == Op::kWriteBegin ? Use::kWrite : Use::kRead;
+  const ErrorCode error = table_.check_use(operation.index, job_, use);
   if (error != ErrorCode::kOk) return error;
   const VariableEntry entry = table_.entry(operation.index);
   if (operation.low < 0 || operation.high > int64_t{entry.length}) return ErrorCode::kFaultOutOfBounds;
-  return operation.op == Op::kCheckRead ? table_.check_content(operation.index) : ErrorCode::kOk;
+  return operation.op == Op::kCheckRead ? table_.check_content(operation.index, job_) : ErrorCode::kOk;
 }
 
 // The entry; a write that begins marks it unless one before has.

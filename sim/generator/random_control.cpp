@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -27,6 +28,7 @@ struct Scope {
   std::vector<TensorId> values;
   int depth = 0;
   std::map<size_t, TensorId> variables = {};  // those that it names so far, by their number
+  std::set<size_t> fixed = {};                // those that it has declared or written: it can no more declare them
 };
 
 struct Bounds {
@@ -34,6 +36,7 @@ struct Bounds {
   int deepest = 0;            // so many constructs may lie in each other
   int64_t in_block = 0;       // operators that are drawn for a block of a construct, at most
   int64_t least_results = 0;  // of a COND_IF
+  bool declares = false;      // blocks may
 };
 
 class ControlMaker {
@@ -46,24 +49,28 @@ class ControlMaker {
 
   RandomValues& values() { return values_; }
 
-  // Without the VARIABLE operator where `declared` is false, as files of exporters have them.
+  // Without the VARIABLE operator where `declared` is false, as files of exporters have them. Where blocks declare,
+  // some have no initial value.
   void add_variables(Scope& main, bool declared) {
     for (size_t i = 0; i < types_.size(); ++i) {
-      const std::vector<double> initial = {static_cast<double>(i + 1)};
-      main.variables[i] = main.b.variable(identity(i), types_[i], values_.shape(), initial);
+      if (bounds_.declares) initialised_.push_back(random_.chance(70));
+      main.variables[i] = tensor_of(main, i);
       if (declared) main.b.declare(main.variables[i]);
     }
   }
-  std::vector<TensorId> read_variables(Scope& scope) {
+  // All, or those that the block itself has declared or written: of the others none may be declared.
+  std::vector<TensorId> read_variables(Scope& scope, bool own) {
     std::vector<TensorId> results;
-    for (size_t i = 0; i < types_.size(); ++i) results.push_back(scope.b.read(variable(scope, i)));
+    for (size_t i = 0; i < types_.size(); ++i) {
+      if (!own || scope.fixed.contains(i)) results.push_back(scope.b.read(variable(scope, i)));
+    }
     return results;
   }
 
   // Draws operators, constructs, reads and writes.
   void fill(Scope& scope, int64_t count) {
     for (; count > 0; --count) {
-      const int64_t choice = random_.between(0, 11);
+      const int64_t choice = random_.between(0, bounds_.declares ? 14 : 11);
       if (choice < 2 && scope.depth < bounds_.deepest) {
         control(scope);
       } else if (choice == 2 && !types_.empty()) {
@@ -71,7 +78,10 @@ class ControlMaker {
       } else if (choice == 3 && !types_.empty()) {
         const size_t which = any_variable();
         const TensorId value = values_.as(scope.b, values_.any(scope.values), types_[which]);
+        scope.fixed.insert(which);
         scope.b.write(variable(scope, which), value);
+      } else if (choice > 11) {
+        declare(scope, any_variable());
       } else {
         scope.values.push_back(values_.compute(scope.b, scope.values));
       }
@@ -127,10 +137,21 @@ class ControlMaker {
   [[nodiscard]] size_t any_variable() {
     return static_cast<size_t>(random_.between(0, static_cast<int64_t>(types_.size()) - 1));
   }
+  // All blocks that may declare a variable give it the same initial value, or none.
+  TensorId tensor_of(Scope& scope, size_t i) {
+    const std::vector<double> initial = {static_cast<double>(i + 1)};
+    const bool bare = bounds_.declares ? !initialised_[i] : scope.depth > 0;
+    return bare ? scope.b.variable(identity(i), types_[i], values_.shape())
+                : scope.b.variable(identity(i), types_[i], values_.shape(), initial);
+  }
   TensorId variable(Scope& scope, size_t i) {
     const auto [at, added] = scope.variables.try_emplace(i);
-    if (added) at->second = scope.b.variable(identity(i), types_[i], values_.shape());
+    if (added) at->second = tensor_of(scope, i);
     return at->second;
+  }
+  // At most once in a block, and not behind a write: that is no legal graph.
+  void declare(Scope& scope, size_t i) {
+    if (scope.fixed.insert(i).second) scope.b.declare(variable(scope, i));
   }
 
   std::vector<TensorId> operands(const Scope& scope) {
@@ -172,7 +193,8 @@ class ControlMaker {
   RandomValues values_;
   const std::string name_;
   const Bounds bounds_;
-  std::vector<DType> types_;  // of the variables
+  std::vector<DType> types_;       // of the variables
+  std::vector<bool> initialised_;  // where blocks declare: which of them have an initial value
   int regions_ = 0;
 };
 
@@ -197,7 +219,11 @@ Scope scope_of(RandomNetwork& net, ControlMaker& maker) {
 graph::Graph random_control(uint64_t seed, const ControlSize& size) {
   cosim::Random random(seed);
   ControlMaker maker(random, size.shape, {},
-                     {.variables = 3, .deepest = 3, .in_block = 3, .least_results = size.least_results});
+                     {.variables = 3,
+                      .deepest = 3,
+                      .in_block = 3,
+                      .least_results = size.least_results,
+                      .declares = size.declares_anywhere});
   GraphBuilder main;
   Scope scope{main, {}, 0};
   for (int i = 0; i < 3; ++i) {
@@ -211,7 +237,7 @@ graph::Graph random_control(uint64_t seed, const ControlSize& size) {
   maker.fill(scope, 2);
   std::vector<TensorId> results;
   for (int i = 0; i < 3; ++i) results.push_back(maker.values().any(scope.values));
-  const std::vector<TensorId> kept = maker.read_variables(scope);
+  const std::vector<TensorId> kept = maker.read_variables(scope, size.declares_anywhere);
   results.insert(results.end(), kept.begin(), kept.end());
   // Of its own for each output: the same value may be several.
   for (const TensorId id : results) main.output(main.op(Op::kIdentity, {id}));

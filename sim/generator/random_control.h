@@ -15,6 +15,10 @@ struct ControlSize {
   graph::Shape shape = {1, 6};  // of its values and variables
   int operators = 6;            // that are drawn for the main block; each becomes one to some ten, or a whole construct
   int64_t least_results = 0;    // of a COND_IF: one without results changes variables, or nothing
+  // Blocks declare variables, too, wherever they are: an execution may end with variable_undeclared,
+  // variable_redeclared or variable_unwritten. Outputs are then only those variables that the main block itself
+  // declares or writes.
+  bool declares_anywhere = false;
 };
 
 // The same graph for the same arguments. Inputs, outputs and variables are INT8, INT16 or INT32; results are defined

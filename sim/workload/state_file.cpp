@@ -147,6 +147,18 @@ Snapshot from_reference(const reference::Context& context, const Network& networ
     }
     snapshot.variables.push_back(std::move(variable));
   }
+  // What no execution has reached the declaration of is there, too: the network that resumes has it.
+  for (const auto& [identity, tensor] : declarations) {
+    if (context.variables.contains(identity)) continue;
+    SnapshotVariable variable;
+    variable.identity = identity;
+    variable.tensor_name = tensor->name;
+    variable.type = tensor->type;
+    variable.shape = tensor->shape;
+    snapshot.variables.push_back(std::move(variable));
+  }
+  std::sort(snapshot.variables.begin(), snapshot.variables.end(),
+            [](const auto& a, const auto& b) { return a.identity < b.identity; });
   return snapshot;
 }
 

@@ -60,15 +60,16 @@ class Rules {
   Wanted access(const PersistentSram::Operation& operation) {
     const uint32_t index = operation.index;
     const bool reads = operation.op == Op::kCheckRead;
-    ErrorCode error = table_.check_use(index, job_);
+    using Use = engine::VariableTable::Use;
+    const Use use = operation.op == Op::kWriteBegin ? Use::kWrite : Use::kRead;
+    ErrorCode error = table_.check_use(index, job_, use);
     if (error != ErrorCode::kOk) return {error, {}};
     if (operation.low < 0 || operation.high > int64_t{table_.entry(index).length}) {
       return {ErrorCode::kFaultOutOfBounds, {}};
     }
-    if (reads) error = table_.check_content(index);
+    if (reads) error = table_.check_content(index, job_);
     if (error != ErrorCode::kOk) return {error, {}};
     if (operation.op == Op::kWriteBegin) table_.begin_write(index);
-    using Use = engine::VariableTable::Use;
     return {ErrorCode::kOk, table_.place(index, reads ? Use::kRead : Use::kWrite)};
   }
 
@@ -165,12 +166,23 @@ TEST_P(PersistentSramTable, LifeOfAVariable) {
   (void)expect({.op = Op::kWriteBegin, .index = 1, .high = 100}, ErrorCode::kOk, 4);
   (void)expect({.op = Op::kCommit, .index = 1}, ErrorCode::kOk, 7);
   (void)expect({.op = Op::kCheckRead, .index = 1, .high = 100}, ErrorCode::kOk, 4);
-  // The next execution has not seen it; half a turn of the epochs later, the mark is forgotten.
+  // The next execution has not seen it, so it may only read; half a turn of the epochs later, the mark is forgotten.
+  const auto may_only_read = [&] {
+    (void)expect({.op = Op::kCheck, .index = 1, .high = 100}, ErrorCode::kOk, 4);
+    (void)expect({.op = Op::kCheckRead, .index = 1, .high = 100}, ErrorCode::kOk, 4);
+    (void)expect({.op = Op::kWriteBegin, .index = 1, .high = 100}, ErrorCode::kVariableUndeclared, 4);
+  };
   (void)expect({.op = Op::kBeginJob, .owner = 3, .epoch = 0}, ErrorCode::kOk, 3 * table + 1);
-  (void)expect({.op = Op::kCheck, .index = 1}, ErrorCode::kVariableUndeclared, 4);
+  may_only_read();
   (void)expect({.op = Op::kBeginJob, .owner = 3, .epoch = 127}, ErrorCode::kOk, 3 * table + 4);
   (void)expect({.op = Op::kBeginJob, .owner = 3, .epoch = 255}, ErrorCode::kOk, 3 * table + 1);
-  (void)expect({.op = Op::kCheck, .index = 1}, ErrorCode::kVariableUndeclared, 4);
+  may_only_read();
+  // A write that does not end: the next execution need not declare the variable to find it torn.
+  (void)expect({.op = Op::kDeclare, .index = 1, .hash = 0x1234}, ErrorCode::kOk, 3 * table + 7);
+  (void)expect({.op = Op::kWriteBegin, .index = 1, .high = 100}, ErrorCode::kOk, 7);
+  (void)expect({.op = Op::kCheckRead, .index = 1, .high = 100}, ErrorCode::kOk, 4);
+  (void)expect({.op = Op::kBeginJob, .owner = 3, .epoch = 0}, ErrorCode::kOk, 3 * table + 1);
+  (void)expect({.op = Op::kCheckRead, .index = 1, .high = 100}, ErrorCode::kVariableTorn, 4);
   (void)expect({.op = Op::kBeginJob, .owner = 4, .epoch = 0}, ErrorCode::kOk, 3 * table + 1);
   (void)expect({.op = Op::kCheck, .index = 1}, ErrorCode::kFaultAccessRight, 4);
 }

@@ -21,13 +21,6 @@ using graph::TensorId;
 
 constexpr uint64_t kSmall = 64;  // bytes of a buffer that may stay in the scratchpad for its condition's sake
 
-// A program declares its variables once, before it does anything else.
-std::optional<Refusal> refuse_declaration(const graph::Operator& op) {
-  if (op.op != graph::Op::kVariable) return std::nullopt;
-  return Refusal{ErrorCode::kArgumentUnsupported, "it declares a variable within control flow",
-                 "declare the variable in the block that runs first"};
-}
-
 std::optional<Refusal> check_control(const Facts& facts, const graph::Operator& op) {
   if (auto refusal = refuse_types(facts, op)) return refusal;
   if (!facts.nested() && facts.regions().beyond_limit(op)) {
@@ -39,8 +32,7 @@ std::optional<Refusal> check_control(const Facts& facts, const graph::Operator& 
   for (const graph::Block* block : facts.regions().blocks_of(op)) {
     const Facts inner(facts, op, *block);
     for (size_t i = 0; i < block->operators.size(); ++i) {
-      std::optional<Refusal> refusal = refuse_declaration(inner.op(i));
-      if (!refusal) refusal = refusal_of(inner, i);
+      std::optional<Refusal> refusal = refusal_of(inner, i);
       if (!refusal) continue;
       const graph::Operator& what = inner.op(i);
       refusal->rule = "in block '" + block->name + "', operator " + std::to_string(i) + ", " +

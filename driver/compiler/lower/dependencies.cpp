@@ -40,7 +40,8 @@ void Dependencies::find_direct_reads() {
     for (const uint32_t variable : facts_.regions().touched(block, op).written) next_write[variable] = i;
     if (op.op == Op::kVariableRead) {
       const auto write = next_write.find(facts_.regions().variable(facts_.tensor(op.inputs[0])));
-      direct_reads_[i] = write == next_write.end() || last_use[op.outputs[0]] < write->second;
+      direct_reads_[i] = !facts_.regions().reads_late(block, op) &&
+                         (write == next_write.end() || last_use[op.outputs[0]] < write->second);
     }
     const bool view = family_of(op.op).kind == Kind::kView;
     const size_t use = view ? last_use[op.outputs[0]] : i;

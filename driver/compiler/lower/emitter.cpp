@@ -60,7 +60,7 @@ std::vector<View> Emitter::run_nested(std::span<const View> inputs, std::span<co
 void Emitter::emit_group(const Group& group) {
   const Family& family = family_of(facts_.op(group.ops.front()).op);
   begin_layer(group.ops, family.engine);
-  layer().control = family.kind == Kind::kControl;
+  layer().control = family.kind == Kind::kControl || family.kind == Kind::kDeclare;
   family.emit(*this, group);
 }
 

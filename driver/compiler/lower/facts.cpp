@@ -66,7 +66,7 @@ void Facts::find_live() {
   // Operators are in execution order, so one pass from the end meets every user before its producer.
   for (size_t i = block_.operators.size(); i-- > 0;) {
     const graph::Operator& current = op(i);
-    bool live = regions_->has_effects(current);
+    bool live = regions_->has_effects(block_, current);
     for (TensorId id : current.outputs) live = live || (needed[id] && producers_[id] == i && !constants_[id]);
     if (!live) continue;
     live_[i] = true;

@@ -47,7 +47,7 @@ class Facts {
   [[nodiscard]] const Constant* constant(graph::TensorId id) const {
     return constants_[id] ? &*constants_[id] : nullptr;
   }
-  // Needed at run time: neither folded nor dead.
+  // Needed at run time: neither folded nor dead. A VARIABLE operator is where it declares its variable itself.
   [[nodiscard]] bool live(size_t op) const { return live_[op]; }
 
   // RESHAPE that only adds or drops dimensions of 1, or IDENTITY: element by element the same iteration space.

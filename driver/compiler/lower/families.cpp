@@ -129,7 +129,6 @@ std::optional<Refusal> accept_always(const Facts&, const graph::Operator&) { ret
 
 const Family kUnsupportedFamily = {Kind::kUnsupported, std::nullopt, refuse_always, nullptr, nullptr};
 const Family kConstantFamily = {Kind::kConstant, std::nullopt, accept_always, nullptr, nullptr};
-const Family kDeclareFamily = {Kind::kDeclare, std::nullopt, accept_always, nullptr, nullptr};
 
 std::string_view runs_on(const Family& family) {
   return family.kind == Kind::kControl ? kSequencer : runs_on(family.engine);

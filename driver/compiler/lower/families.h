@@ -38,8 +38,8 @@ enum class Kind : uint8_t {
   kMxu,          // as kStep, and may take a RESCALE and a CLAMP with it
   kElementwise,  // runs in groups
   kRead,         // VARIABLE_READ: a view or a copy
-  kDeclare,
-  kControl,  // makes steps of the blocks that it names
+  kDeclare,      // VARIABLE: a step where it declares its variable itself
+  kControl,      // makes steps of the blocks that it names
 };
 
 // Whether an operator of the kind runs on the device at all.
@@ -49,12 +49,12 @@ enum class Kind : uint8_t {
     case Kind::kMxu:
     case Kind::kElementwise:
     case Kind::kRead:
+    case Kind::kDeclare:
     case Kind::kControl:
       return true;
     case Kind::kUnsupported:  // refused before it is asked
     case Kind::kConstant:
     case Kind::kView:
-    case Kind::kDeclare:
       return false;
   }
   return false;
@@ -78,7 +78,7 @@ struct Family {
 [[nodiscard]] std::string_view runs_on(const Family& family);
 
 // The families, each in the file that is named after it.
-extern const Family kUnsupportedFamily, kConstantFamily, kDeclareFamily;  // families.cpp
+extern const Family kUnsupportedFamily, kConstantFamily;                  // families.cpp
 extern const Family kConvFamily, kMatmulFamily;                           // mxu.cpp
 extern const Family kTransposeConvFamily;                                 // transpose_conv.cpp
 extern const Family kConv3dFamily;                                        // conv3d.cpp
@@ -88,7 +88,7 @@ extern const Family kReduceFamily;                                        // red
 extern const Family kViewFamily, kConcatFamily, kPadFamily, kTileFamily;  // layout.cpp
 extern const Family kResizeFamily;                                        // resize.cpp
 extern const Family kGatherFamily, kScatterFamily;                        // gather.cpp
-extern const Family kReadFamily, kWriteFamily;                            // variables.cpp
+extern const Family kDeclareFamily, kReadFamily, kWriteFamily;            // variables.cpp
 extern const Family kCondIfFamily, kWhileLoopFamily;                      // control_flow.cpp
 
 // Refusals that several families share.

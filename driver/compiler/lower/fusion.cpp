@@ -62,13 +62,13 @@ class Fuser {
         return grow(op);
       case Kind::kStep:
       case Kind::kRead:
+      case Kind::kDeclare:
       case Kind::kControl:
         return {op};
       case Kind::kMxu:  // has its group already
       case Kind::kUnsupported:
       case Kind::kConstant:
       case Kind::kView:
-      case Kind::kDeclare:
         break;
     }
     panic(__FILE__, __LINE__, "an operator that makes no group");

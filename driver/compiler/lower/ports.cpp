@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a module shows to the outside: inputs, outputs and variables.
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -57,9 +56,8 @@ bool leaves_unsigned(const Facts& facts, TensorId id) {
   return producer && facts.op(*producer).op == Op::kRescale && facts.op(*producer).attributes.output_unsigned;
 }
 
-// The variables that each execution reads before the operator that declares them, by number. The program declares all
-// of them before it does anything else, so the order has to be told. What a branch or a loop reads may not be read at
-// all: then the execution is legal, whatever was run before.
+// The variables that each execution reads before the operator that declares them, by number. The program declares them
+// before it does anything else, so the order has to be told.
 std::set<uint32_t> read_before_declaration(const Facts& facts) {
   std::set<uint32_t> read, early;
   for (const graph::Operator& op : facts.block().operators) {
@@ -69,25 +67,6 @@ std::set<uint32_t> read_before_declaration(const Facts& facts) {
     if (read.contains(variable)) early.insert(variable);
   }
   return early;
-}
-
-// The variables of the block that runs first, then those that only control flow uses: one tensor for each. Where
-// several blocks have it, the first with an initial value counts.
-std::vector<const graph::Tensor*> variables_of(const graph::Graph& graph) {
-  std::vector<const graph::Tensor*> variables;
-  std::map<std::string, size_t> known;
-  for (const graph::Region& region : graph.regions) {
-    for (const graph::Tensor& tensor : region.blocks.front().tensors) {
-      if (!tensor.variable) continue;
-      const auto [at, fresh] = known.try_emplace(graph::variable_identity(tensor), variables.size());
-      if (fresh) {
-        variables.push_back(&tensor);
-      } else if (tensor.has_data && !variables[at->second]->has_data) {
-        variables[at->second] = &tensor;
-      }
-    }
-  }
-  return variables;
 }
 
 }  // namespace
@@ -127,7 +106,8 @@ void Emitter::make_ports() {
 
 void Emitter::declare_variables() {
   const std::set<uint32_t> early = read_before_declaration(facts_);
-  for (const graph::Tensor* tensor : variables_of(facts_.graph())) {
+  for (const Declaration& declaration : facts_.regions().declarations().all()) {
+    const graph::Tensor* tensor = declaration.tensor;
     Variable variable;
     variable.identity = graph::variable_identity(*tensor);
     variable.tensor_name = tensor->name;
@@ -136,7 +116,8 @@ void Emitter::declare_variables() {
     variable.bytes = bytes_of(*tensor);
     variable.hash = variable_hash(tensor->type, tensor->shape);
     if (tensor->has_data) variable.initial = graph::value_of_constant(*tensor).bytes;
-    variable.read_first = early.contains(facts_.regions().variable(*tensor));
+    variable.declared_late = declaration.late;
+    variable.read_first = !declaration.late && early.contains(facts_.regions().variable(*tensor));
     const auto index = static_cast<uint32_t>(module_.variables.size());
     if (index == 0) {
       Layer layer;
@@ -151,7 +132,7 @@ void Emitter::declare_variables() {
     buffer.bytes = variable.bytes;
     emission_.variables[variable.identity] = add_buffer(std::move(buffer));
     module_.variables.push_back(std::move(variable));
-    add(DeclareStep{index});
+    if (!declaration.late) add(DeclareStep{index});
   }
 }
 

@@ -37,15 +37,8 @@ TouchedVariables as_sets(TouchedVariables touched) {
 
 }  // namespace
 
-Regions::Regions(const graph::Graph& graph) : graph_(graph) {
-  for (const graph::Region& region : graph.regions) {
-    blocks_.emplace(region.name, &region.blocks.front());
-    for (const graph::Tensor& tensor : region.blocks.front().tensors) {
-      if (tensor.variable) {
-        variables_.try_emplace(graph::variable_identity(tensor), static_cast<uint32_t>(variables_.size()));
-      }
-    }
-  }
+Regions::Regions(const graph::Graph& graph) : graph_(graph), declarations_(graph) {
+  for (const graph::Region& region : graph.regions) blocks_.emplace(region.name, &region.blocks.front());
   measure_main();
 }
 
@@ -75,7 +68,7 @@ void Regions::measure(const graph::Block& block) {
       summary.puts = bounded_sum(summary.puts, summaries_.at(inner).puts);
     }
     summary.parts = bounded_sum(summary.parts, parts_of(op));
-    summary.effects = summary.effects || has_effects(op);
+    summary.effects = summary.effects || has_effects(block, op);
   }
   summaries_.emplace(&block, std::move(summary));
 }
@@ -93,7 +86,9 @@ void Regions::list_variables(const graph::Block& block) {
 
 TouchedVariables Regions::touched_itself(const graph::Block& block, const graph::Operator& op) const {
   if (op.op == Op::kVariableRead) return {{variable(block.tensors[op.inputs[0]])}, {}};
-  if (op.op == Op::kVariableWrite) return {{}, {variable(block.tensors[op.outputs[0]])}};
+  if (op.op == Op::kVariableWrite || declares_late(block, op)) {
+    return {{}, {variable(block.tensors[op.outputs[0]])}};
+  }
   return {};
 }
 
@@ -112,9 +107,10 @@ TouchedVariables Regions::touched(const graph::Block& block, const graph::Operat
   return as_sets(std::move(all));
 }
 
-bool Regions::has_effects(const graph::Operator& op) const {
+bool Regions::has_effects(const graph::Block& block, const graph::Operator& op) const {
   // A loop that runs into its limit ends the job, even where what it makes has no use. CUSTOM may do anything.
   if (op.op == Op::kVariableWrite || op.op == Op::kWhileLoop || op.op == Op::kCustom) return true;
+  if (declares_late(block, op) || reads_late(block, op)) return true;
   const std::vector<const graph::Block*> blocks = blocks_of(op);
   return std::any_of(blocks.begin(), blocks.end(),
                      [&](const graph::Block* inner) { return summaries_.at(inner).effects; });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "driver/compiler/fold.h"
+#include "driver/compiler/lower/declarations.h"
 #include "driver/graph/graph.h"
 
 namespace npu::compiler {
@@ -34,14 +35,23 @@ class Regions {
   [[nodiscard]] std::vector<const graph::Block*> blocks_of(const graph::Operator& op) const;
 
   // The number of a variable tensor's identity in this graph.
-  [[nodiscard]] uint32_t variable(const graph::Tensor& tensor) const {
-    return variables_.at(graph::variable_identity(tensor));
+  [[nodiscard]] uint32_t variable(const graph::Tensor& tensor) const { return declarations_.number(tensor); }
+  [[nodiscard]] const Declarations& declarations() const { return declarations_; }
+  // Whether the operator of `block` declares a variable where it stands, and not before all others.
+  [[nodiscard]] bool declares_late(const graph::Block& block, const graph::Operator& op) const {
+    return op.op == graph::Op::kVariable && declarations_.of(block.tensors[op.outputs[0]]).late;
   }
-  // The variables that an operator of `block` reads and writes, itself or in the blocks that it names.
+  // Whether the operator of `block` reads a variable that is declared late. Each such read happens where it stands,
+  // whether or not its result is used: it ends the job where the variable is not declared.
+  [[nodiscard]] bool reads_late(const graph::Block& block, const graph::Operator& op) const {
+    return op.op == graph::Op::kVariableRead && declarations_.of(block.tensors[op.inputs[0]]).late;
+  }
+  // The variables that an operator of `block` reads and writes, itself or in the blocks that it names. A declaration
+  // counts as a write where it stands: nothing that uses the variable may pass it.
   [[nodiscard]] TouchedVariables touched(const graph::Block& block, const graph::Operator& op) const;
-  // Whether an operator of any block does more than make its results, itself or in the blocks that it names: it writes
-  // a variable, or may never end.
-  [[nodiscard]] bool has_effects(const graph::Operator& op) const;
+  // Whether an operator of `block` does more than make its results, itself or in the blocks that it names: it writes or
+  // declares a variable, may find one undeclared, or may never end.
+  [[nodiscard]] bool has_effects(const graph::Block& block, const graph::Operator& op) const;
 
   // Whether the blocks that the main block's control flow becomes, up to and with this operator of it, have more than
   // kMostParts parts.
@@ -64,8 +74,8 @@ class Regions {
   void measure_main();
 
   const graph::Graph& graph_;
+  const Declarations declarations_;
   std::unordered_map<std::string_view, const graph::Block*> blocks_;  // by region
-  std::unordered_map<std::string_view, uint32_t> variables_;          // by identity
   std::unordered_map<const graph::Block*, Summary> summaries_;  // of those that control flow of the main block names
   const graph::Operator* first_beyond_ = nullptr;
   int64_t puts_ = 0;  // of all blocks

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -31,13 +32,19 @@ class LastWrites {
   }
 
  private:
-  // Copies that each write a whole variable, ascending; no variables that something else, or control flow, writes too.
+  // Copies that each write a whole variable, ascending; no variables that something else, or control flow, writes too,
+  // nor such as the device must find undeclared at one write and declared at another.
   [[nodiscard]] std::map<BufferId, std::vector<size_t>> writes_by_variable() const {
     std::map<BufferId, std::vector<size_t>> out;
     std::vector<BufferId> others;
+    std::set<uint32_t> late;  // variables
     const Flow flow(module_.steps);
     for (size_t s = 0; s < module_.steps.size(); ++s) {
       const Step& step = module_.steps[s];
+      if (const auto* declaration = std::get_if<DeclareStep>(&step.work)) {
+        if (flow.block_begin(s) > 0) late.insert(declaration->variable);
+        continue;
+      }
       const bool copy = std::holds_alternative<CopyStep>(step.work);  // one kind: what others write is left alone
       for (const auto& [view, result] : views_of(step)) {
         const Buffer& buffer = module_.buffers[view->buffer];
@@ -51,6 +58,7 @@ class LastWrites {
       }
     }
     for (BufferId other : others) out.erase(other);
+    std::erase_if(out, [&](const auto& entry) { return late.contains(module_.buffers[entry.first].index); });
     return out;
   }
 

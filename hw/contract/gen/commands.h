@@ -16,7 +16,7 @@ namespace npu::contract {
 
 // The contract's version. A device refuses a program of another major version or of a later minor one.
 inline constexpr uint32_t kContractMajor = 1;
-inline constexpr uint32_t kContractMinor = 5;
+inline constexpr uint32_t kContractMinor = 6;
 
 inline constexpr uint32_t kHeaderWords = 5;
 inline constexpr uint32_t kWaitQueues = 12;  // queues that a command can wait for
@@ -602,6 +602,9 @@ enum class VariableFlag : uint32_t {
   kDoubleBuffered = 16,
   kSecond = 32,  // The second place is the current one.
   kInDram = 64,  // base counts variable_dram_unit bytes of DRAM, and only DMA reaches it.
+  // Some execution has declared it, or the host has given it a value: an execution may read it before it declares it.
+  // To write it, the execution must have declared it.
+  kDeclared = 128,
 };
 
 [[nodiscard]] constexpr std::string_view name(VariableFlag value) {
@@ -620,6 +623,8 @@ enum class VariableFlag : uint32_t {
       return "second";
     case VariableFlag::kInDram:
       return "in_dram";
+    case VariableFlag::kDeclared:
+      return "declared";
   }
   return "?";
 }
@@ -923,7 +928,8 @@ inline EndCommand EndCommand::decode(std::span<const uint32_t> words) {
   return command;
 }
 
-// VARIABLE: marks the entry as seen in this execution; faults when seen already, or when owner or hash differ.
+// VARIABLE: marks the entry as declared, and as seen in this execution; faults when seen already, or when owner or hash
+// differ.
 struct DeclareCommand {
   static constexpr uint32_t kWords = 7;  // header included
   static constexpr Opcode kOpcode = Opcode::kDeclare;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define NPU_CONTRACT_MAJOR 1u
-#define NPU_CONTRACT_MINOR 5u
+#define NPU_CONTRACT_MINOR 6u
 
 // Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
 #define NPU_ENGINE_QUEUES 10u
@@ -650,6 +650,9 @@ enum npu_variable_flag {
   NPU_VARIABLE_FLAG_DOUBLE_BUFFERED = 16,
   NPU_VARIABLE_FLAG_SECOND = 32,  // The second place is the current one.
   NPU_VARIABLE_FLAG_IN_DRAM = 64,  // base counts variable_dram_unit bytes of DRAM, and only DMA reaches it.
+  // Some execution has declared it, or the host has given it a value: an execution may read it before it declares it.
+  // To write it, the execution must have declared it.
+  NPU_VARIABLE_FLAG_DECLARED = 128,
 };
 
 enum npu_uop {
@@ -733,7 +736,8 @@ enum npu_uop {
 // Last command: waits until every queue is empty and completes the job.
 #define NPU_END_WORDS 5u
 
-// VARIABLE: marks the entry as seen in this execution; faults when seen already, or when owner or hash differ.
+// VARIABLE: marks the entry as declared, and as seen in this execution; faults when seen already, or when owner or hash
+// differ.
 #define NPU_DECLARE_WORDS 7u
 #define NPU_DECLARE_VARIABLE_WORD 5u  // Table index.
 #define NPU_DECLARE_VARIABLE_LSB 0u

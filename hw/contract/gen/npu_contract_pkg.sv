@@ -3,7 +3,7 @@
 package npu_contract_pkg;
 
   parameter int unsigned ContractMajor = 1;
-  parameter int unsigned ContractMinor = 5;
+  parameter int unsigned ContractMinor = 6;
 
   // Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
   parameter int unsigned EngineQueues = 10;
@@ -634,7 +634,10 @@ package npu_contract_pkg;
     // in_dram). Reads go to the current one, writes to the other, and the completed write makes that current.
     VariableFlagDoubleBuffered = 8'h10,
     VariableFlagSecond = 8'h20,  // The second place is the current one.
-    VariableFlagInDram = 8'h40  // base counts variable_dram_unit bytes of DRAM, and only DMA reaches it.
+    VariableFlagInDram = 8'h40,  // base counts variable_dram_unit bytes of DRAM, and only DMA reaches it.
+    // Some execution has declared it, or the host has given it a value: an execution may read it before it declares it.
+    // To write it, the execution must have declared it.
+    VariableFlagDeclared = 8'h80
   } variable_flag_e;
 
   typedef enum logic [7:0] {
@@ -711,7 +714,8 @@ package npu_contract_pkg;
   } end_command_t;
 
   parameter int unsigned DeclareWords = 7;
-  // VARIABLE: marks the entry as seen in this execution; faults when seen already, or when owner or hash differ.
+  // VARIABLE: marks the entry as declared, and as seen in this execution; faults when seen already, or when owner or
+  // hash differ.
   typedef struct packed {
     logic [31:0] hash;  // Hash of type and shape.
     logic [15:0] reserved1;

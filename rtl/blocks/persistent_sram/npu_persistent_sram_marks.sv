@@ -20,6 +20,7 @@ module npu_persistent_sram_marks (
         entry_o.torn = entry_i.torn || (entry_i.writing && !entry_i.double_buffered);
         entry_o.writing = 1'b0;
         entry_o.seen = 1'b1;
+        entry_o.declared = 1'b1;
         entry_o.seen_epoch = epoch_i;
       end
       npu_persistent_sram_pkg::OpCommit: begin

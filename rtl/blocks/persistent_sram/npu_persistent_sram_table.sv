@@ -87,6 +87,9 @@ module npu_persistent_sram_table #(
   npu_contract_pkg::error_e verdict;
   logic seen;
   assign seen = entry.seen && entry.seen_epoch == epoch_q;
+  // By an execution before this one, which has not declared it.
+  logic interrupted;
+  assign interrupted = entry.writing && !entry.double_buffered && !seen;
   always_comb begin
     verdict = npu_contract_pkg::ErrorOk;
     if (entry.length == '0) begin
@@ -100,13 +103,13 @@ module npu_persistent_sram_table #(
     end else if (op_q == npu_persistent_sram_pkg::OpDeclare) begin
       if (entry.hash != hash_q) verdict = npu_contract_pkg::ErrorVariableMismatch;
       else if (seen) verdict = npu_contract_pkg::ErrorVariableRedeclared;
-    end else if (!seen) begin
+    end else if (!seen && !(entry.declared && op_q != npu_persistent_sram_pkg::OpWriteBegin)) begin
       verdict = npu_contract_pkg::ErrorVariableUndeclared;
     end else if (low_q < 0 || high_q > 40'($signed({1'b0, entry.length}))) begin
       verdict = npu_contract_pkg::ErrorFaultOutOfBounds;
     end else if (op_q == npu_persistent_sram_pkg::OpCheckRead) begin
       if (!entry.written) verdict = npu_contract_pkg::ErrorVariableUnwritten;
-      else if (entry.torn) verdict = npu_contract_pkg::ErrorVariableTorn;
+      else if (entry.torn || interrupted) verdict = npu_contract_pkg::ErrorVariableTorn;
     end
   end
 
@@ -278,6 +281,6 @@ module npu_persistent_sram_table #(
   assign base_o = base_q;
 
   logic unused_fields;
-  assign unused_fields = ^{entry.unused_flag, entry.second, entry.double_buffered};
+  assign unused_fields = entry.second;
 
 endmodule

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "driver/compiler/lower.h"
 #include "driver/compiler/support.h"
 #include "driver/graph/builder.h"
@@ -178,14 +180,20 @@ TEST(Support, RefusesWhatIsInControlFlowThatWritesVariablesEvenIfNobodyReadsIt) 
   expect_refused(b, ErrorCode::kTypeUnsupported, "COND_IF", "block 'body'");
 }
 
-TEST(Support, RefusesDeclarationsInControlFlow) {
-  GraphBuilder body("body"), b;
-  body.output(body.input("i", DType::kInt32, {}));
-  body.declare(body.variable("v", DType::kInt32, {}, std::vector<double>{1}));
-  const TensorId x = b.input("x", DType::kInt32, {});
-  b.add_region(std::move(body));
-  b.output(b.cond_if(b.op(Op::kEqual, {x, x}), {x}, "body", "body")[0]);
-  expect_refused(b, ErrorCode::kArgumentUnsupported, "COND_IF", "declares a variable within control flow");
+TEST(Support, RefusesDeclarationsWithDifferentInitialValues) {
+  for (const std::optional<double> other : {std::optional<double>(2), std::optional<double>()}) {
+    GraphBuilder one("one"), two("two"), b;
+    one.output(one.input("i", DType::kInt32, {}));
+    one.declare(one.variable("v", DType::kInt32, {}, std::vector<double>{1}));
+    two.output(two.input("i", DType::kInt32, {}));
+    two.declare(other ? two.variable("v", DType::kInt32, {}, std::vector<double>{*other})
+                      : two.variable("v", DType::kInt32, {}));
+    const TensorId x = b.input("x", DType::kInt32, {});
+    b.add_region(std::move(one));
+    b.add_region(std::move(two));
+    b.output(b.cond_if(b.op(Op::kEqual, {x, x}), {x}, "one", "two")[0]);
+    expect_refused(b, ErrorCode::kArgumentUnsupported, "COND_IF", "gives the variable another initial value");
+  }
 }
 
 TEST(Support, RefusesABadShiftOfMul) {

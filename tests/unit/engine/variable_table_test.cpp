@@ -20,6 +20,9 @@ constexpr VariableTable::Job kJob{7, 3};
 uint8_t operator|(VariableFlag a, VariableFlag b) { return static_cast<uint8_t>(a) | static_cast<uint8_t>(b); }
 uint8_t operator|(uint8_t a, VariableFlag b) { return a | static_cast<uint8_t>(b); }
 
+// What a declaration sets.
+const uint8_t kDeclared = VariableFlag::kDeclared | VariableFlag::kSeenValid;
+
 class VariableTableTest : public ::testing::Test {
  protected:
   void set(uint32_t index, uint32_t base, uint32_t length, uint8_t flags = 0, uint16_t owner = kJob.owner) {
@@ -44,41 +47,41 @@ class VariableTableTest : public ::testing::Test {
 TEST_F(VariableTableTest, AWriteRunsFromBeginToCommit) {
   set(1, 0x200, 64);
   table.declare(1, kJob.epoch);
-  EXPECT_EQ(table.check_content(1), ErrorCode::kVariableUnwritten);
+  EXPECT_EQ(table.check_content(1, kJob), ErrorCode::kVariableUnwritten);
   table.begin_write(1);
-  EXPECT_EQ(flags(1), VariableFlag::kSeenValid | VariableFlag::kWriting);
-  EXPECT_EQ(table.check_content(1), ErrorCode::kVariableUnwritten);
+  EXPECT_EQ(flags(1), kDeclared | VariableFlag::kWriting);
+  EXPECT_EQ(table.check_content(1, kJob), ErrorCode::kVariableUnwritten);
   table.begin_write(1);  // its next command
   table.commit_write(1);
-  EXPECT_EQ(flags(1), VariableFlag::kSeenValid | VariableFlag::kIsWritten);
-  EXPECT_EQ(table.check_content(1), ErrorCode::kOk);
+  EXPECT_EQ(flags(1), kDeclared | VariableFlag::kIsWritten);
+  EXPECT_EQ(table.check_content(1, kJob), ErrorCode::kOk);
 }
 
 TEST_F(VariableTableTest, ItsOwnUnfinishedWriteIsNoErrorForAJob) {
   set(1, 0x200, 64, only(VariableFlag::kIsWritten));
   table.declare(1, kJob.epoch);
   table.begin_write(1);
-  EXPECT_EQ(table.check_content(1), ErrorCode::kOk);
+  EXPECT_EQ(table.check_content(1, kJob), ErrorCode::kOk);
 }
 
 TEST_F(VariableTableTest, AnUnfinishedWriteOfAnEarlierExecutionTears) {
   set(1, 0x200, 64, VariableFlag::kIsWritten | VariableFlag::kWriting);
   table.declare(1, kJob.epoch);
-  EXPECT_EQ(flags(1), VariableFlag::kIsWritten | VariableFlag::kTorn | VariableFlag::kSeenValid);
+  EXPECT_EQ(flags(1), kDeclared | VariableFlag::kIsWritten | VariableFlag::kTorn);
   EXPECT_EQ(table.entry(1).seen_epoch, kJob.epoch);
-  EXPECT_EQ(table.check_content(1), ErrorCode::kVariableTorn);
-  table.declare(1, kJob.epoch + 1);  // it stays so
-  EXPECT_EQ(table.check_content(1), ErrorCode::kVariableTorn);
+  EXPECT_EQ(table.check_content(1, kJob), ErrorCode::kVariableTorn);
+  table.declare(1, kJob.epoch);  // it stays so
+  EXPECT_EQ(table.check_content(1, kJob), ErrorCode::kVariableTorn);
   table.begin_write(1);
-  EXPECT_EQ(table.check_content(1), ErrorCode::kVariableTorn);  // not whole yet
+  EXPECT_EQ(table.check_content(1, kJob), ErrorCode::kVariableTorn);  // not whole yet
   table.commit_write(1);
-  EXPECT_EQ(table.check_content(1), ErrorCode::kOk);
+  EXPECT_EQ(table.check_content(1, kJob), ErrorCode::kOk);
 }
 
 TEST_F(VariableTableTest, WhatWasNeverWrittenIsUnwrittenBeforeItIsTorn) {
   set(1, 0x200, 64, only(VariableFlag::kWriting));
   table.declare(1, kJob.epoch);
-  EXPECT_EQ(table.check_content(1), ErrorCode::kVariableUnwritten);
+  EXPECT_EQ(table.check_content(1, kJob), ErrorCode::kVariableUnwritten);
 }
 
 TEST_F(VariableTableTest, TwoPlacesTakeTurns) {
@@ -99,9 +102,9 @@ TEST_F(VariableTableTest, TwoPlacesTakeTurns) {
 TEST_F(VariableTableTest, AnInterruptedWriteToTheOtherPlaceTearsNothing) {
   set(1, 0x200, 64, VariableFlag::kDoubleBuffered | VariableFlag::kIsWritten | VariableFlag::kWriting);
   table.declare(1, kJob.epoch);
-  EXPECT_EQ(flags(1), VariableFlag::kDoubleBuffered | VariableFlag::kIsWritten | VariableFlag::kSeenValid);
+  EXPECT_EQ(flags(1), kDeclared | VariableFlag::kDoubleBuffered | VariableFlag::kIsWritten);
   EXPECT_EQ(table.place(1, Use::kRead).base, 0x200u);
-  EXPECT_EQ(table.check_content(1), ErrorCode::kOk);
+  EXPECT_EQ(table.check_content(1, kJob), ErrorCode::kOk);
 }
 
 TEST_F(VariableTableTest, InDramTheBaseCountsSixtyFourBytes) {
@@ -132,19 +135,43 @@ TEST_F(VariableTableTest, BothPlacesMustLieBehindTheTable) {
 }
 
 TEST_F(VariableTableTest, ChecksComeInOrder) {
-  EXPECT_EQ(table.check_use(kEntries, kJob), ErrorCode::kFaultBadRegion);
-  EXPECT_EQ(table.check_use(0, kJob), ErrorCode::kFaultBadRegion);
+  EXPECT_EQ(table.check_use(kEntries, kJob, Use::kWrite), ErrorCode::kFaultBadRegion);
+  EXPECT_EQ(table.check_use(0, kJob, Use::kWrite), ErrorCode::kFaultBadRegion);
   set(0, 0x10, 64, 0, 8);
-  EXPECT_EQ(table.check_use(0, kJob), ErrorCode::kFaultAccessRight);  // owner before bounds
+  EXPECT_EQ(table.check_use(0, kJob, Use::kWrite), ErrorCode::kFaultAccessRight);  // owner before bounds
   set(0, 0x10, 64);
-  EXPECT_EQ(table.check_use(0, kJob), ErrorCode::kFaultOutOfBounds);
+  EXPECT_EQ(table.check_use(0, kJob, Use::kWrite), ErrorCode::kFaultOutOfBounds);
   set(0, 0x200, 64);
-  EXPECT_EQ(table.check_use(0, kJob), ErrorCode::kVariableUndeclared);
+  EXPECT_EQ(table.check_use(0, kJob, Use::kWrite), ErrorCode::kVariableUndeclared);
   EXPECT_EQ(table.check_entry(0, 0x56, kJob), ErrorCode::kVariableMismatch);
   EXPECT_EQ(table.check_entry(0, 0x55, kJob), ErrorCode::kOk);
   table.declare(0, kJob.epoch);
-  EXPECT_EQ(table.check_use(0, kJob), ErrorCode::kOk);
+  EXPECT_EQ(table.check_use(0, kJob, Use::kWrite), ErrorCode::kOk);
   EXPECT_EQ(table.check_entry(0, 0x55, kJob), ErrorCode::kVariableRedeclared);
+}
+
+TEST_F(VariableTableTest, AnEarlierExecutionsDeclarationIsEnoughToRead) {
+  const VariableTable::Job next{kJob.owner, kJob.epoch + 1};
+  set(0, 0x200, 64, only(VariableFlag::kIsWritten));
+  EXPECT_EQ(table.check_use(0, kJob, Use::kRead), ErrorCode::kVariableUndeclared);
+  table.declare(0, kJob.epoch);
+  for (const Use use : {Use::kRead, Use::kWrite}) EXPECT_EQ(table.check_use(0, kJob, use), ErrorCode::kOk);
+  EXPECT_EQ(table.check_use(0, next, Use::kRead), ErrorCode::kOk);
+  EXPECT_EQ(table.check_use(0, next, Use::kWrite), ErrorCode::kVariableUndeclared);
+  table.forget_old_marks({kJob.owner, kJob.epoch + 128});
+  EXPECT_EQ(table.check_use(0, next, Use::kRead), ErrorCode::kOk);
+}
+
+// Before the execution declares it, or without it: the mark is another one's.
+TEST_F(VariableTableTest, AnUnfinishedWriteOfAnEarlierExecutionTearsForEveryReader) {
+  const VariableTable::Job next{kJob.owner, kJob.epoch + 1};
+  set(0, 0x200, 64, only(VariableFlag::kIsWritten));
+  table.declare(0, kJob.epoch);
+  table.begin_write(0);
+  EXPECT_EQ(table.check_content(0, kJob), ErrorCode::kOk);
+  EXPECT_EQ(table.check_content(0, next), ErrorCode::kVariableTorn);
+  set(0, 0x200, 64, VariableFlag::kIsWritten | VariableFlag::kWriting | VariableFlag::kDoubleBuffered);
+  EXPECT_EQ(table.check_content(0, next), ErrorCode::kOk);
 }
 
 TEST_F(VariableTableTest, PlacesOverlapWithinTheirMemoryOnly) {

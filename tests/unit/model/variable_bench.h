@@ -13,7 +13,8 @@ inline constexpr uint8_t kWritten = flag(contract::VariableFlag::kIsWritten),
                          kWriting = flag(contract::VariableFlag::kWriting), kTorn = flag(contract::VariableFlag::kTorn),
                          kDouble = flag(contract::VariableFlag::kDoubleBuffered),
                          kSecond = flag(contract::VariableFlag::kSecond),
-                         kInDram = flag(contract::VariableFlag::kInDram);
+                         kInDram = flag(contract::VariableFlag::kInDram),
+                         kDeclared = flag(contract::VariableFlag::kDeclared);
 
 // Every test with and without time; one bench a process.
 class VariableBench : public ::testing::TestWithParam<Mode> {
@@ -35,7 +36,8 @@ class VariableBench : public ::testing::TestWithParam<Mode> {
   }
   // Without what says that it was declared.
   uint8_t flags(uint16_t index = kVariable) {
-    return bench.get_variable(index).flags & static_cast<uint8_t>(~flag(contract::VariableFlag::kSeenValid));
+    constexpr uint8_t kMarks = flag(contract::VariableFlag::kSeenValid) | flag(contract::VariableFlag::kDeclared);
+    return bench.get_variable(index).flags & static_cast<uint8_t>(~kMarks);
   }
   contract::ErrorCode run(const Stream& stream) {
     bench.write(contract::reg::kJobEpoch, ++epoch);

@@ -153,13 +153,32 @@ TEST_F(VariableTest, OneDeclarationServesAllJobsOfAnExecution) {
   Stream declare(small_machine());
   declare.declare(3, kHash);
   ASSERT_EQ(run(declare, 1), ErrorCode::kOk);
-  Stream use(small_machine());
-  use.add(copy(0, variable(3), dram(0x1000), 64));
-  EXPECT_EQ(run(use, 1), ErrorCode::kOk);  // a nested body: same epoch
-  EXPECT_EQ(run(use, 2), ErrorCode::kVariableUndeclared);
+  Stream read(small_machine()), write(small_machine());
+  read.add(copy(0, variable(3), dram(0x1000), 64));
+  write.add(copy(0, dram(0), variable(3), 64));
+  EXPECT_EQ(run(read, 1), ErrorCode::kOk);  // a nested body: same epoch
+  EXPECT_EQ(run(write, 1), ErrorCode::kOk);
+  EXPECT_EQ(run(write, 2), ErrorCode::kVariableUndeclared);
   // Epochs wrap around at 256; an old declaration must not come back.
   for (uint32_t epoch = 3; epoch <= 256; ++epoch) ASSERT_EQ(run(Stream(small_machine()), epoch), ErrorCode::kOk);
-  EXPECT_EQ(run(use, 257), ErrorCode::kVariableUndeclared);
+  EXPECT_EQ(run(write, 257), ErrorCode::kVariableUndeclared);
+}
+
+// The table remembers them when nothing is seen any more.
+TEST_F(VariableTest, AnEarlierExecutionsDeclarationIsEnoughToRead) {
+  Stream declare(small_machine()), read(small_machine());
+  declare.declare(3, kHash);
+  read.add(copy(0, variable(3), dram(0x1000), 64));
+  EXPECT_EQ(run(read, 1), ErrorCode::kVariableUndeclared);
+  ASSERT_EQ(run(declare, 2), ErrorCode::kOk);
+  EXPECT_EQ(run(read, 3), ErrorCode::kOk);
+  EXPECT_EQ(run(read, 200), ErrorCode::kOk);
+  // Without the end of a write that an execution before began there is nothing to read.
+  Stream begins(small_machine());
+  begins.declare(3, kHash);
+  begins.add(copy(0, dram(0), variable(3), 64));
+  ASSERT_EQ(run(begins, 201), ErrorCode::kOk);
+  EXPECT_EQ(run(read, 202), ErrorCode::kVariableTorn);
 }
 
 TEST_F(VariableTest, BoundsOfAVariable) {

@@ -11,7 +11,8 @@ using contract::ErrorCode;
 using contract::VariableEntry;
 using contract::VariableFlag;
 
-constexpr uint8_t kWritten = 1, kSeen = 2, kWriting = 4, kTorn = 8, kDouble = 16, kSecond = 32, kInDram = 64;
+constexpr uint8_t kWritten = 1, kSeen = 2, kWriting = 4, kTorn = 8, kDouble = 16, kSecond = 32, kInDram = 64,
+                  kDeclared = 128;  // or the host has written it
 
 std::vector<uint8_t> counting(uint32_t bytes, uint8_t first = 1) {
   std::vector<uint8_t> values(bytes);
@@ -55,7 +56,7 @@ TEST(Torn, IsReportedAndMendedByWritingClearingOrRestoring) {
       context.restore(saved);
       EXPECT_EQ(context.read_variable("v").bytes, counting(4));
     }
-    EXPECT_EQ(entry(opened.mock, 0).flags, kWritten);
+    EXPECT_EQ(entry(opened.mock, 0).flags, kWritten | kDeclared);
     EXPECT_FALSE(context.variables()[0].torn);
   }
   set_flags(opened.mock, 0, kWritten | kTorn);
@@ -127,12 +128,12 @@ TEST(DoubleBuffer, ReadsTheCurrentPlaceAndWritesTheOther) {
   const LoadedProgram program = context.load(make_program({written("v", 17)}));
   opened.mock.clear_log();
   context.write_variable("v", int8_value(counting(17, 50)));
-  EXPECT_EQ(entry(opened.mock, 0).flags, kWritten | kDouble | kSecond);
+  EXPECT_EQ(entry(opened.mock, 0).flags, kWritten | kDouble | kSecond | kDeclared);
   EXPECT_EQ(opened.mock.persistent()[64], 1);
   EXPECT_EQ(opened.mock.persistent()[64 + 32], 50);
   EXPECT_EQ(context.read_variable("v").bytes, counting(17, 50));
   context.write_variable("v", int8_value(counting(17, 90)));
-  EXPECT_EQ(entry(opened.mock, 0).flags, kWritten | kDouble);
+  EXPECT_EQ(entry(opened.mock, 0).flags, kWritten | kDouble | kDeclared);
   EXPECT_EQ(opened.mock.persistent()[64], 90);
   EXPECT_EQ(context.read_variable("v").bytes, counting(17, 90));
 }
@@ -183,7 +184,7 @@ TEST(DramState, MayBeDoubleBufferedToo) {
   EXPECT_TRUE(context.variables()[0].double_buffered);
   EXPECT_TRUE(context.variables()[1].double_buffered);
   context.write_variable("v", int8_value(counting(65, 3)));
-  EXPECT_EQ(entry(opened.mock, 0).flags, kWritten | kInDram | kDouble | kSecond);
+  EXPECT_EQ(entry(opened.mock, 0).flags, kWritten | kInDram | kDouble | kSecond | kDeclared);
   EXPECT_EQ(opened.mock.dram(0)[context.variables()[0].offset + 128], 3);
   EXPECT_EQ(context.read_variable("v").bytes, counting(65, 3));
 }

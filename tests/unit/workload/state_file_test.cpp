@@ -84,6 +84,34 @@ TEST(StateFile, WhatIsNotWrittenStartsWithItsInitialValue) {
   EXPECT_EQ(next.variables[1].invocations, 3u);
 }
 
+// It goes where the declaration was reached or not: a network resumes from what it left itself.
+TEST(StateFile, WhatNoExecutionDeclaredIsUnwritten) {
+  graph::GraphBuilder builder, declares("declares"), nothing("nothing");
+  for (graph::GraphBuilder* branch : {&declares, &nothing}) branch->output(branch->input("x", DType::kInt32, {2}));
+  declares.declare(declares.variable("s", DType::kInt32, {2}, std::vector<double>{3, 4}));
+  builder.add_region(std::move(declares));
+  builder.add_region(std::move(nothing));
+  const graph::TensorId x = builder.input("x", DType::kInt32, {2}), flag = builder.input("flag", DType::kBool, {1});
+  builder.output(builder.cond_if(flag, {x}, "declares", "nothing")[0], "y");
+  Network network;
+  network.graph = builder.build();
+  network.inputs = {{"x", DType::kInt32, {2}, false}, {"flag", DType::kBool, {1}, false}};
+  network.outputs = {{"y", DType::kInt32, {2}, false}};
+
+  Snapshot snapshot;
+  for (const uint8_t taken : {0, 0, 1, 0}) {
+    Oracle oracle(network, false, to_reference(snapshot));
+    static_cast<void>(oracle.run({pair_of(1, 2), {DType::kBool, {1}, {taken}}}));
+    const bool before = !snapshot.variables.empty() && snapshot.variables[0].is_written;
+    snapshot = from_reference(oracle.state(), network, snapshot, 1);
+    EXPECT_EQ(refusal(snapshot, network), "");
+    ASSERT_EQ(snapshot.variables.size(), 1u);
+    EXPECT_EQ(snapshot.variables[0].is_written, before || taken == 1);
+    EXPECT_EQ(snapshot.variables[0].invocations > 0, before || taken == 1);
+  }
+  EXPECT_EQ(snapshot.variables[0].bytes, pair_of(3, 4).bytes);
+}
+
 TEST(StateFile, MustHaveTheNetworksVariables) {
   const Network network = two_variables();
   const Snapshot snapshot = after(network, 1);
