@@ -64,6 +64,7 @@ void Sequencer::start(const JobRegisters& registers) {
     if (unit != nullptr) unit->begin_job();
   }
   hazards_.begin_job();
+  coverage_.begin_job();
   fetch_.begin_job(registers.command_base, 4 * uint64_t{std::min(registers.command_start, registers.command_words)},
                    4 * uint64_t{registers.command_words});
   accounted_ = 0;
@@ -224,7 +225,7 @@ bool Sequencer::issue(DecodedCommand& command) {
   for (const StridedAccess& access : footprint_) {
     if (!check_access(access, slot)) return false;
   }
-  if (!check_entries(slot)) return false;
+  if (!check_entries(slot) || !check_coverage(slot)) return false;
   if (const auto* dma = std::get_if<contract::DmaCommand>(&command)) resolve(*dma, slot);
   for (const VariableUse& use : slot.variables) {
     if (use.commit) machine_.address_map.commit_issued(use.index);

@@ -25,6 +25,7 @@
 #include "hw/model/footprint.h"
 #include "hw/model/hazard_checker.h"
 #include "hw/model/queue_unit.h"
+#include "hw/model/write_coverage.h"
 #include "hw/timing/table_cycles.h"
 
 namespace npu::model {
@@ -74,6 +75,7 @@ class Sequencer : public sc_core::sc_module {
   void resolve(const contract::DmaCommand& dma, IssuedCommand& slot);
   static void note_use(const StridedAccess& access, const Window& window, const ByteSet& bytes, IssuedCommand& slot);
   [[nodiscard]] bool check_entries(const IssuedCommand& slot);
+  [[nodiscard]] bool check_coverage(const IssuedCommand& slot);
   [[nodiscard]] bool reserved(uint64_t low, uint64_t high, bool write) const;
   [[nodiscard]] bool wait_for_persistent();
   [[nodiscard]] bool operate(uint64_t accesses, uint64_t writes);
@@ -105,6 +107,7 @@ class Sequencer : public sc_core::sc_module {
   std::function<void(uint64_t)> ended_;
   FetchUnit fetch_;
   HazardChecker hazards_;
+  WriteCoverage coverage_;  // of variables with two places
   Footprint footprint_;
 
   std::array<uint32_t, contract::kMaxCommandWords> words_;

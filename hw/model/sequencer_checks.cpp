@@ -117,6 +117,21 @@ bool Sequencer::check_entries(const IssuedCommand& slot) {
   });
 }
 
+// What a write leaves out of the place that it makes the current one would be of an older value.
+bool Sequencer::check_coverage(const IssuedCommand& slot) {
+  const auto two = [&](const VariableUse& use) {
+    return machine_.persistent.table().has(use.index, contract::VariableFlag::kDoubleBuffered);
+  };
+  for (const VariableUse& use : slot.variables) {
+    if (use.access == Access::kWrite && two(use)) coverage_.add(use.index, use.bytes);
+  }
+  return std::all_of(slot.variables.begin(), slot.variables.end(), [&](const VariableUse& use) {
+    if (!use.commit || !two(use)) return true;
+    if (coverage_.complete(use.index, use.window.base, use.window.base + use.window.limit)) return true;
+    return fault_at(ErrorCode::kFaultBadCommand, {0, contract::Region::kVariable, use.index}, 0, use.index);
+  });
+}
+
 // The stream is read, and the event buffer written, behind the back of the tokens.
 bool Sequencer::reserved(uint64_t low, uint64_t high, bool write) const {
   const JobRegisters& job = machine_.job.registers();

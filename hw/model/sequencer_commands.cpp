@@ -63,6 +63,10 @@ bool Sequencer::resume(const contract::YieldCommand& command) {
   if (command.index == 0 || command.index >= command.command_count) return fault(ErrorCode::kFaultBadCommand);
   index_ = command.index;
   expected_commands_ = command.command_count;
+  const engine::VariableTable& table = machine_.persistent.table();
+  for (uint32_t index = 0; index < table.entries(); ++index) {
+    if (table.has(index, contract::VariableFlag::kWriting)) coverage_.forget(index);
+  }
   return true;
 }
 

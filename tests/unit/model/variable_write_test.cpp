@@ -146,6 +146,36 @@ TEST_P(VariableWriteTest, OfTwoPlacesAScatterLeavesNoRows) {
   EXPECT_EQ(sram(kSram), want);
 }
 
+// What a write leaves out of its place would be of the value before the last one.
+TEST_P(VariableWriteTest, OfTwoPlacesAWriteCoversAllOfItsPlace) {
+  set(kVariable, kSram, kDouble | kWritten);
+  Stream half = declared();
+  half.add(store(0, 0, 32, true));
+  EXPECT_EQ(run(half), ErrorCode::kFaultBadCommand);
+  EXPECT_EQ(bench.read(reg::kFaultCommand), 2u);
+  EXPECT_EQ(bench.read(reg::kFaultOther), kVariable);
+  EXPECT_EQ(flags(), kDouble | kWritten);
+  Stream gap = declared();  // a byte in the middle
+  gap.add(store(0, 0, 31, false));
+  gap.add(store(0, 32, 32, true, 32));
+  EXPECT_EQ(run(gap), ErrorCode::kFaultBadCommand);
+  EXPECT_EQ(bench.read(reg::kFaultCommand), 3u);
+  Stream once_more = declared();  // what the first write covered counts for that one
+  once_more.add(store(0, 0, kLength, true));
+  once_more.add(store(0, 0x100, 32, true));
+  EXPECT_EQ(run(once_more), ErrorCode::kFaultBadCommand);
+  EXPECT_EQ(bench.read(reg::kFaultCommand), 3u);
+  Stream pieces = declared();  // in any order, and twice
+  for (const uint32_t at : {48u, 0u, 16u}) pieces.add(store(0, 0x200 + at, 16, false, at));
+  pieces.add(store(0, 0x208, 40, true, 8));
+  pieces.add(load(0, 0x1000), {{0, 1}});
+  EXPECT_EQ(run(pieces), ErrorCode::kOk);
+  EXPECT_EQ(memory(0x1000), memory(0x200));
+  // With one place the rest of the old value stays, as a scatter wants it.
+  set(kVariable, kSram, kWritten);
+  EXPECT_EQ(run(half), ErrorCode::kOk);
+}
+
 TEST_P(VariableWriteTest, OfTwoPlacesAMissingTokenIsFoundByPlace) {
   set(kVariable, kSram, kDouble | kWritten);
   Stream write_behind_read = declared();  // other bytes: no order needed
