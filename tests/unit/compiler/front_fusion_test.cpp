@@ -90,6 +90,38 @@ TEST(Fusion, ResidualConnectionIsOneStep) {
   compare_with_reference(b.build());
 }
 
+// Two blocks of a residual network: between them the sum lives in 8 bits, though the next addition wants 32.
+TEST(Fusion, ABranchWaitsAsNarrowAsItIsMade) {
+  GraphBuilder b;
+  const auto wide = [&](TensorId id) { return b.rescale(id, DType::kInt32, to_int8(1, 0)); };
+  const auto residual = [&](TensorId x) {
+    const TensorId made = b.rescale(convolve(b, x, 3, 3), DType::kInt8, to_int8());
+    return b.clamp(b.rescale(b.add(wide(x), wide(made)), DType::kInt8, to_int8()), 0, 127);
+  };
+  b.output(residual(residual(b.input("x", DType::kInt8, {1, 4, 4, 3}))));
+  const Module module = lowered(b.build());
+  EXPECT_THAT(steps_of<EwiseStep>(module), SizeIs(2));
+  EXPECT_THAT(module.steps, SizeIs(4));
+  for (const Buffer& buffer : module.buffers) {
+    EXPECT_EQ(buffer.kind == BufferKind::kIntermediate ? buffer.bytes : 48, 4u * 4 * 3);
+  }
+  compare_with_reference(b.build());
+}
+
+// With two readers behind the group, each would make the wide value again.
+TEST(Fusion, AWideValueOfTwoReadersIsMadeOnce) {
+  GraphBuilder b;
+  const TensorId x = b.op(Op::kAbs, {b.input("x", DType::kInt32, {1, 4, 4, 3})});
+  const TensorId narrow = b.rescale(x, DType::kInt8, to_int8());
+  const TensorId wide = b.rescale(narrow, DType::kInt32);
+  const TensorId sum = b.rescale(convolve(b, narrow, 3, 3), DType::kInt32, to_int8(1, 0));
+  b.output(b.add(wide, sum));
+  b.output(b.op(Op::kSub, {sum, wide}));
+  const Module module = lowered(b.build());
+  EXPECT_THAT(steps_of<EwiseStep>(module), SizeIs(2));
+  compare_with_reference(b.build());
+}
+
 TEST(Fusion, EqualComputationsAreDoneOnce) {
   GraphBuilder b;
   const TensorId x = b.input("x", DType::kInt8, {9});
