@@ -87,7 +87,7 @@ Choice choose_schedule(const Module& module, const std::optional<Module>& direct
   if (!direct) return {backend::best_schedule(module, capabilities, options), false};
   Choice best{backend::best_schedule(*direct, capabilities, options), true};
   backend::Schedule copied = backend::best_schedule(module, capabilities, options);
-  if (copied.cycles < best.schedule.cycles) best = {std::move(copied), false};
+  if (copied.cost() < best.schedule.cost()) best = {std::move(copied), false};
   return best;
 }
 
@@ -109,7 +109,7 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
 
   Program program;
   program.variables = std::move(module.variables);
-  const backend::Timeline timeline = backend::estimate_timeline(stream.commands, program.variables, capabilities);
+  const backend::Timeline& timeline = best.timeline;
   encode_with_segments(best, timeline, capabilities, options.segment_cycles, program);
   program.constants = std::move(stream.constants);
   program.workspace_bytes = static_cast<uint32_t>(layout.workspace_bytes);

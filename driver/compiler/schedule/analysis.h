@@ -28,6 +28,8 @@ struct Analysis {
   std::vector<Lifetime> lifetimes;                  // one a buffer
   // Cycles of a neighbouring step of another engine that could run beside each step if both are cut into tiles.
   std::vector<double> overlap;
+  // Part of the loading of each step's constants that work of earlier steps cannot hide.
+  std::vector<double> exposed;
 };
 
 // Lifetimes and overlap anew, after steps were joined.

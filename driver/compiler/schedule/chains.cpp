@@ -116,7 +116,7 @@ class ChainFormer {
     for (const Operand& o : step->operands()) {
       homes.push_back(o.view == nullptr ? Home::kConstant : residency_.homes()[o.view->buffer]);
     }
-    const TilePlan plan = plan_step(*step, homes, available, 0, settings_);
+    const TilePlan plan = plan_step(*step, homes, available, {0, analysis_.exposed[first]}, settings_);
     return plan.fits ? plan.cycles : kNever;
   }
 

@@ -43,6 +43,9 @@ struct SlotState {
 // Where the constants of the tiles of a bundle lie in the constants region (offset, bytes), by the tile's position.
 using Packed = std::map<std::vector<int64_t>, std::pair<int64_t, int64_t>>;
 
+// The slot of each content of a bundle that stays through a loop, by the tile's position.
+using KeptSlots = std::map<std::vector<int64_t>, size_t>;
+
 class StreamWriter {
  public:
   StreamWriter(const Module& module, const Layout& layout, const contract::Capabilities& capabilities, bool contents)
@@ -56,6 +59,7 @@ class StreamWriter {
     }
     note_ports();
     for (size_t s = 0; s < module_.steps.size(); ++s) {
+      step_ = static_cast<uint32_t>(s);
       set_layer(s, 0);
       std::visit(Overloaded{[&](const MxuStep&) { tiled_step(s); }, [&](const EwiseStep&) { tiled_step(s); },
                             [&](const PoolStep&) { tiled_step(s); }, [&](const ReduceStep&) { tiled_step(s); },
@@ -98,9 +102,33 @@ class StreamWriter {
       for (; port != ports.end() && port->first == s; ++port) visit(port->second);
     };
     for_each_port(loads_, [&](BufferId id) { load_input(s, id); });
+    load_kept(s);
     append_command();
     for_each_port(stores_, [&](BufferId id) { store_output(s, id); });
   }
+
+  // What stays through the loop that begins with this step.
+  void load_kept(size_t s) {
+    auto kept = std::lower_bound(layout_.kept.begin(), layout_.kept.end(), s,
+                                 [](const Kept& a, size_t before) { return a.before < before; });
+    for (; kept != layout_.kept.end() && kept->before == s; ++kept) {
+      const TiledStep& step = *layout_.analysis.steps[kept->step];
+      const TilePlan& plan = layout_.plans[kept->step];
+      const Bundle& bundle = plan.bundles[kept->bundle];
+      const std::vector<int64_t>& slots = layout_.slots[kept->step][kept->bundle];
+      KeptSlots& places = kept_[{kept->step, kept->bundle}];
+      Packed packed;
+      set_layer(kept->step, step.operands()[bundle.operands[0]].part);
+      for (const Tile& tile : tiles_of(step, plan)) {
+        const size_t slot = places.size();
+        if (!places.emplace(place_of(bundle, tile), slot).second) continue;
+        load_bundle(step, bundle, tile, scratchpad_address(slots[slot]), packed);
+      }
+    }
+    set_layer(s, 0);
+  }
+
+  static Address scratchpad_address(int64_t offset) { return {static_cast<uint32_t>(offset), Region::kScratchpad, 0}; }
 
   // Places are labels until the stream is encoded.
   void label(const LabelStep& step) {
@@ -149,7 +177,7 @@ class StreamWriter {
     check_command_count(stream_.commands.size() + 1);
     command.header.queue = queue;
     command.header.layer = layer_;
-    stream_.commands.push_back({std::move(command), part});
+    stream_.commands.push_back({std::move(command), part, step_});
   }
 
   void append_moves(std::vector<DmaCommand>& moves, Queue queue, Part part, bool commit) {
@@ -242,8 +270,10 @@ class StreamWriter {
       for (size_t b = 0; b < plan.bundles.size(); ++b) {
         const Bundle& bundle = plan.bundles[b];
         SlotState& state = states[b];
-        const bool fresh = take_slot(bundle, layout_.slots[s][b].size(), tile, state);
-        const Address base{static_cast<uint32_t>(layout_.slots[s][b][state.current]), Region::kScratchpad, 0};
+        const auto kept = kept_.find({s, b});
+        const bool fresh = kept == kept_.end() && take_slot(bundle, layout_.slots[s][b].size(), tile, state);
+        if (kept != kept_.end()) state.current = kept->second.at(place_of(bundle, tile));
+        const Address base = scratchpad_address(layout_.slots[s][b][state.current]);
         const std::vector<int64_t> parts = parts_of(step, bundle, tile);
         for (size_t k = 0; k < bundle.operands.size(); ++k) {
           const uint32_t i = bundle.operands[k];
@@ -309,10 +339,7 @@ class StreamWriter {
   }
 
   void load_bundle(const TiledStep& step, const Bundle& bundle, const Tile& tile, const Address& slot, Packed& packed) {
-    std::vector<int64_t> key;
-    for (size_t axis = 0; axis < tile.size(); ++axis) {
-      if ((bundle.axes >> axis & 1) != 0) key.push_back(tile[axis].start);
-    }
+    std::vector<int64_t> key = place_of(bundle, tile);
     auto found = packed.find(key);
     if (found == packed.end()) {
       const int64_t bytes = parts_of(step, bundle, tile).back();
@@ -409,14 +436,20 @@ class StreamWriter {
   ConstantPool pool_;
   std::vector<int64_t> raw_;  // offset of a constant buffer that is used as it is; -1: not yet
   std::map<std::pair<size_t, size_t>, const Group*> groups_;  // by step and bundle
+  std::map<std::pair<size_t, size_t>, KeptSlots> kept_;       // by step and bundle
   std::set<BufferId> moved_;
   std::vector<std::pair<size_t, BufferId>> loads_, stores_;  // of ports: the step that each is moved for; ascending
   std::vector<uint8_t> block_;
   std::vector<Body> bodies_;
-  uint32_t layer_ = 0;
+  uint32_t layer_ = 0, step_ = 0;
 };
 
 }  // namespace
+
+bool loads_constants(const Command& command) {
+  const auto* load = std::get_if<DmaCommand>(&command.body);
+  return command.part == Part::kLoad && load != nullptr && load->src.region == Region::kConstants;
+}
 
 Stream emit(const Module& module, const Layout& layout, const contract::Capabilities& capabilities, bool contents) {
   return StreamWriter(module, layout, capabilities, contents).run();

@@ -14,7 +14,11 @@ struct Command {
   enum class Part : uint8_t { kLoad, kCompute, kStore };  // a copy is kCompute
   Body body;
   Part part = Part::kCompute;
+  uint32_t step = 0;  // of the module
 };
+
+// Whether it loads constants into a tile buffer.
+[[nodiscard]] bool loads_constants(const Command& command);
 
 struct Stream {
   // Queue and layer are set, tokens are not. A label has its number as `index`, a branch that of its label as `target`

@@ -2,11 +2,13 @@
 #include "driver/compiler/schedule/layout.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 
 #include "driver/compiler/room.h"
 #include "driver/compiler/schedule/chains.h"
+#include "driver/compiler/schedule/loop_constants.h"
 #include "driver/compiler/schedule/memory_map.h"
 #include "driver/compiler/schedule/residency.h"
 #include "hw/contract/error.h"
@@ -15,16 +17,15 @@ namespace npu::compiler::backend {
 namespace {
 
 constexpr int64_t kRestSteps = 3;
-constexpr int64_t kStepsAhead = 16;  // how many steps before its own a constant may be loaded
-
+constexpr int64_t kLeastSlots = 2;  // of what comes in parts
 class LayoutMaker {
  public:
   LayoutMaker(const Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options,
               const Tuning& tuning)
       : module_(module),
         options_(options),
-        layout_(begin(analyse(module, capabilities, options))),
-        settings_{capabilities, options, tuning.exposed, tuning.fetches},
+        layout_(begin(analyse(module, capabilities, options), tuning)),
+        settings_{capabilities, options, tuning.fetches},
         tuning_(tuning),
         residency_(std::make_unique<Residency>(module, layout_.analysis, settings_)) {}
 
@@ -42,9 +43,11 @@ class LayoutMaker {
   }
 
  private:
-  static Layout begin(Analysis&& analysis) {
+  static Layout begin(Analysis&& analysis, const Tuning& tuning) {
     Layout layout;
     layout.analysis = std::move(analysis);
+    layout.analysis.exposed = tuning.exposed;
+    layout.analysis.exposed.resize(layout.analysis.steps.size(), 1);
     return layout;
   }
 
@@ -60,16 +63,24 @@ class LayoutMaker {
     layout_.plans.assign(steps, {});
     layout_.slots.assign(steps, {});
     layout_.groups.clear();
+    layout_.kept.clear();
     for (size_t s = 0; s < steps; ++s) {
       if (step(s) == nullptr) continue;
       layout_.plans[s] = make_plan(s, residency_->available(s));
       if (!layout_.plans[s].fits) return make_room(s);
     }
+    if (options_.prefetch && keeping_) keep_loop_constants(*residency_, layout_, map);
     if (options_.prefetch && joining_) place_groups(map);
     for (size_t s = 0; s < steps; ++s) {
       if (step(s) == nullptr || place_step(s, map)) continue;
-      if (layout_.groups.empty()) return make_room(s);
-      joining_ = false;  // joined constants may be what is in the way
+      // Constants that are joined or stay may be what is in the way.
+      if (!layout_.groups.empty()) {
+        joining_ = false;
+      } else if (!layout_.kept.empty()) {
+        keeping_ = false;
+      } else {
+        return make_room(s);
+      }
       return false;
     }
     layout_.scratchpad_peak = map.peak();
@@ -77,7 +88,8 @@ class LayoutMaker {
   }
 
   TilePlan make_plan(size_t s, int64_t available) {
-    return plan_step(*step(s), residency_->operand_homes(s), available, layout_.analysis.overlap[s], settings_);
+    return plan_step(*step(s), residency_->operand_homes(s), available,
+                     {layout_.analysis.overlap[s], layout_.analysis.exposed[s]}, settings_);
   }
 
   // Those that must be on the chip come first, then long-lived and large ones.
@@ -98,15 +110,16 @@ class LayoutMaker {
     const int64_t slack = spare ? kRestSteps : 0;
     for (BufferId b : order) {
       const int64_t bytes = residency_->footprint(b);
-      auto address = map.find(bytes, life(b).first - slack, life(b).last + slack, kBufferAlignment);
-      if (!address) address = map.find(bytes, life(b).first, life(b).last, kBufferAlignment);
+      auto address =
+          map.find(bytes, first_tick(life(b).first - slack), last_tick(life(b).last + slack), kBufferAlignment);
+      if (!address) address = map.find(bytes, first_tick(life(b).first), last_tick(life(b).last), kBufferAlignment);
       if (!address) {
         if (module_.buffers[b].on_chip) fail_control();
         residency_->move_to_dram(b);
         return false;
       }
       layout_.scratchpad[b] = *address;
-      map.take(*address, bytes, life(b).first, life(b).last);
+      map.take(*address, bytes, first_tick(life(b).first), last_tick(life(b).last));
     }
     return true;
   }
@@ -144,7 +157,7 @@ class LayoutMaker {
       if (step(s) == nullptr) continue;
       for (size_t b = 0; b < layout_.plans[s].bundles.size(); ++b) {
         const Bundle& bundle = layout_.plans[s].bundles[b];
-        if (bundle.kind != Bundle::Kind::kConstant) continue;
+        if (bundle.kind != Bundle::Kind::kConstant || is_placed(s, b)) continue;
         if (bundle.moves > 1 || bundle.slot_bytes > limit) {
           close();
           continue;
@@ -175,10 +188,10 @@ class LayoutMaker {
   void place_group(Group& group, MemoryMap& map) {
     const auto first = static_cast<int64_t>(group.members.front().step);
     const auto last = static_cast<int64_t>(group.members.back().step);
-    for (int64_t early : {steps_before(group.members.front().step, kStepsAhead), first}) {
-      const auto address = map.find(group.bytes, early, last, kSlotAlignment);
+    for (int64_t early : {steps_before(group.members.front().step, tuning_.early.steps), first}) {
+      const auto address = map.find(group.bytes, first_tick(early), last_tick(last), kSlotAlignment);
       if (!address) continue;
-      map.take(*address, group.bytes, early, last);
+      map.take(*address, group.bytes, first_tick(early), last_tick(last));
       group.address = *address;
       for (const Group::Member& member : group.members) {
         layout_.slots[member.step].resize(layout_.plans[member.step].bundles.size());
@@ -187,6 +200,10 @@ class LayoutMaker {
       layout_.groups.push_back(group);
       return;
     }
+  }
+
+  [[nodiscard]] bool is_placed(size_t s, size_t b) const {
+    return b < layout_.slots[s].size() && !layout_.slots[s][b].empty();
   }
 
   // Up to `ahead` steps before step `s`, in its block.
@@ -206,10 +223,12 @@ class LayoutMaker {
     for (int64_t available = residency_->available(s); available >= 0;) {
       const TilePlan& plan = layout_.plans[s];
       const size_t mark = map.count();
-      for (int64_t ahead : {kStepsAhead, int64_t{0}}) {
-        if (ahead > 0 && !options_.prefetch) continue;
+      // Constants that come in parts get more slots where memory is free, so that more of them come early.
+      const std::array<Earliness, 3> ways = {tuning_.early, {tuning_.early.steps, kLeastSlots}, {0, kLeastSlots}};
+      for (const Earliness& how : ways) {
+        if (how.steps > 0 && !options_.prefetch) continue;
         layout_.slots[s] = before;
-        if (place_slots(s, plan, ahead, map)) return true;
+        if (place_slots(s, plan, how, map)) return true;
         map.rewind(mark);
       }
       if (fixed) return false;
@@ -220,11 +239,11 @@ class LayoutMaker {
     return false;
   }
 
-  // Large slots first; those of constants start up to `ahead` steps early, as far as memory is free then.
-  bool place_slots(size_t s, const TilePlan& plan, int64_t ahead, MemoryMap& map) {
+  // Large slots first; those of constants are taken early, as far as memory is free then.
+  bool place_slots(size_t s, const TilePlan& plan, const Earliness& how, MemoryMap& map) {
     std::vector<size_t> order(plan.bundles.size());
     std::iota(order.begin(), order.end(), 0);
-    const auto early = [&](size_t b) { return ahead > 0 && plan.bundles[b].kind == Bundle::Kind::kConstant; };
+    const auto early = [&](size_t b) { return how.steps > 0 && plan.bundles[b].kind == Bundle::Kind::kConstant; };
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
       if (early(a) != early(b)) return early(a);
       return plan.bundles[a].slot_bytes > plan.bundles[b].slot_bytes;
@@ -232,33 +251,44 @@ class LayoutMaker {
     std::vector<std::vector<int64_t>>& slots = layout_.slots[s];
     slots.resize(plan.bundles.size());
     for (size_t b : order) {
+      if (!slots[b].empty()) continue;  // of a group, or kept
       const Bundle& bundle = plan.bundles[b];
-      while (slots[b].size() < bundle.slots) {
-        if (!place_slot(s, b, bundle.slot_bytes, early(b) ? ahead : 0, map)) return false;
-      }
-    }
-    // Constants that come in parts get more slots where memory is free, so that more of them come early.
-    for (size_t b : order) {
-      const Bundle& bundle = plan.bundles[b];
-      if (!early(b) || bundle.slots < 2) continue;
-      const int64_t wanted = std::min<int64_t>(bundle.moves, settings_.capabilities.fifo_depth);
-      while (static_cast<int64_t>(slots[b].size()) < wanted) {
-        if (!place_slot(s, b, bundle.slot_bytes, ahead, map)) break;
+      int64_t count = bundle.slots;
+      if (early(b) && count > 1) count = std::max(count, std::min(bundle.moves, how.slots));
+      for (int64_t i = 0; i < count; ++i) {
+        const auto address = early(b) ? place_early(s, bundle, i, count, how.steps, map)
+                                      : take(bundle.slot_bytes, first_tick(static_cast<int64_t>(s)),
+                                             last_tick(static_cast<int64_t>(s)), map);
+        if (!address) return false;
+        slots[b].push_back(*address);
       }
     }
     return true;
   }
 
-  // Takes memory for one more slot, from up to `ahead` steps before the step on.
-  bool place_slot(size_t s, size_t b, int64_t bytes, int64_t ahead, MemoryMap& map) {
-    const auto now = static_cast<int64_t>(s);
-    int64_t first = steps_before(s, ahead);
-    std::optional<int64_t> address;
-    while (!(address = map.find(bytes, first, now, kSlotAlignment)) && first < now) first += (now - first + 1) / 2;
-    if (!address) return false;
-    layout_.slots[s][b].push_back(*address);
-    map.take(*address, bytes, first, now);
-    return true;
+  static std::optional<int64_t> take(int64_t bytes, int64_t first, int64_t last, MemoryMap& map) {
+    const std::optional<int64_t> address = map.find(bytes, first, last, kSlotAlignment);
+    if (address) map.take(*address, bytes, first, last);
+    return address;
+  }
+
+  // Slot `i` of `count` of a bundle of constants, from as early on as memory is free to the last tile that needs it.
+  std::optional<int64_t> place_early(size_t s, const Bundle& bundle, int64_t i, int64_t count, int64_t ahead,
+                                     MemoryMap& map) {
+    const int64_t step = first_tick(static_cast<int64_t>(s)), moves = bundle.moves;
+    const int64_t last_move = i + (moves - 1 - i) / count * count;
+    const int64_t last = step + ceil_div((last_move + 1) * kStepTicks, moves) - 1;
+    int64_t late = step + i * kStepTicks / moves, early = first_tick(steps_before(s, ahead));
+    if (!map.find(bundle.slot_bytes, late, last, kSlotAlignment)) return std::nullopt;
+    while (early < late) {
+      const int64_t middle = early + (late - early) / 2;
+      if (map.find(bundle.slot_bytes, middle, last, kSlotAlignment)) {
+        late = middle;
+      } else {
+        early = middle + 1;
+      }
+    }
+    return take(bundle.slot_bytes, late, last, map);
   }
 
   void place_dram() {
@@ -295,7 +325,7 @@ class LayoutMaker {
   const PlanSettings settings_;
   const Tuning tuning_;
   std::unique_ptr<Residency> residency_;
-  bool joining_ = true;
+  bool joining_ = true, keeping_ = true;
 };
 
 }  // namespace

@@ -21,6 +21,18 @@ struct Group {
   int64_t address = 0, bytes = 0;
 };
 
+// Constants that stay in the scratchpad through a loop: a slot for each content, in the order of the tiles.
+struct Kept {
+  size_t step, bundle;
+  size_t before;  // the step that begins the loop: they are loaded before it
+};
+
+// Places are taken from a tick to a tick, and a step takes so many: a tile buffer is free again before its step is
+// over.
+inline constexpr int64_t kStepTicks = 32;
+constexpr int64_t first_tick(int64_t step) { return step * kStepTicks; }
+constexpr int64_t last_tick(int64_t step) { return first_tick(step + 1) - 1; }
+
 struct Layout {
   Analysis analysis;
   std::vector<Home> homes;                               // one a buffer
@@ -29,14 +41,22 @@ struct Layout {
   std::vector<TilePlan> plans;                           // one a step
   std::vector<std::vector<std::vector<int64_t>>> slots;  // addresses, one a slot, by step and bundle
   std::vector<Group> groups;                             // in order of steps; their members have one slot each
+  std::vector<Kept> kept;                                // in order of `before`
   int64_t workspace_bytes = 0, input_bytes = 0, output_bytes = 0, scratchpad_peak = 0;
+};
+
+// How early memory is taken for constants, as far as it is free.
+struct Earliness {
+  int64_t steps = 16;  // before their own
+  int64_t slots = 8;   // for those that come in parts, at most
 };
 
 // Choices that no local estimate can make; the best of some is kept (variants.h).
 struct Tuning {
-  double exposed = 1;          // PlanSettings::exposed
-  int64_t group_cycles = 512;  // of the DRAM port: how long a load of joined constants may take
-  bool fetches = true;         // PlanSettings::fetches
+  std::vector<double> exposed;  // Analysis::exposed; 1 for steps that it does not have
+  int64_t group_cycles = 512;   // of the DRAM port: how long a load of joined constants may take
+  bool fetches = true;          // PlanSettings::fetches
+  Earliness early = {};
 };
 
 // The module must outlive the result. Throws Error(scratchpad_full) naming the layer when its smallest tile does not

@@ -20,55 +20,92 @@ bool reads_variable(const Command& load) {
   return reads;
 }
 
+class Hoister {
+ public:
+  Hoister(const std::vector<Command>& commands, std::span<const QueueCounts> needs, Estimator& estimator)
+      : commands_(commands), needs_(needs), estimator_(estimator) {
+    order_.reserve(commands.size());
+  }
+
+  std::vector<size_t> run() {
+    find_loads();
+    for (size_t i = 0; i < commands_.size(); ++i) {
+      if (commands_[i].part == Command::Part::kLoad) {
+        if (!queues_[queue_of(i)].passed(i)) issue_load(i);
+        continue;
+      }
+      hoist();
+      issue(i);
+      passed_ = i + 1;
+    }
+    return std::move(order_);
+  }
+
+ private:
+  // The loads of a queue, in their order.
+  struct LoadQueue {
+    std::vector<size_t> loads;
+    std::vector<size_t> behind;  // what a load must stay behind is before this position
+    size_t next = 0;
+    [[nodiscard]] bool passed(size_t load) const { return next > 0 && loads[next - 1] >= load; }
+  };
+
+  [[nodiscard]] contract::Queue queue_of(size_t i) const { return header_of(commands_[i].body).queue; }
+
+  void find_loads() {
+    size_t control = 0, declaration = 0;
+    for (size_t i = 0; i < commands_.size(); ++i) {
+      if (is_control(commands_[i].body)) control = i + 1;
+      if (is_declaration(commands_[i])) declaration = i + 1;
+      if (commands_[i].part != Command::Part::kLoad) continue;
+      LoadQueue& queue = queues_[queue_of(i)];
+      queue.loads.push_back(i);
+      // A declaration touches no bytes, but the sequencer executes it in its turn.
+      queue.behind.push_back(reads_variable(commands_[i]) ? std::max(control, declaration) : control);
+    }
+  }
+
+  // Issues loads that nothing holds back.
+  void hoist() {
+    for (const contract::Queue q : contract::kQueuesOfEngines) {
+      LoadQueue& queue = queues_[q];
+      while (queue.next < queue.loads.size() && queue.behind[queue.next] <= passed_ && estimator_.has_room(q) &&
+             is_free(queue.loads[queue.next])) {
+        issue_load(queue.loads[queue.next]);
+      }
+    }
+  }
+
+  // Whether all that the load needs has been issued.
+  [[nodiscard]] bool is_free(size_t load) const {
+    return std::all_of(contract::kQueuesOfEngines.begin(), contract::kQueuesOfEngines.end(),
+                       [&](contract::Queue q) { return static_cast<size_t>(needs_[load][q]) <= estimator_.issued(q); });
+  }
+
+  void issue_load(size_t i) {
+    issue(i);
+    ++queues_[queue_of(i)].next;
+  }
+
+  void issue(size_t i) {
+    order_.push_back(i);
+    estimator_.issue(commands_[i], &needs_[i]);
+  }
+
+  const std::vector<Command>& commands_;
+  const std::span<const QueueCounts> needs_;
+  Estimator& estimator_;
+  contract::EngineQueueTable<LoadQueue> queues_;
+  std::vector<size_t> order_;
+  size_t passed_ = 0;  // all commands before this one are issued
+};
+
 }  // namespace
 
-void hoist_loads(std::vector<Command>& commands, std::vector<std::vector<ByteSet>>& footprints, uint32_t lookahead) {
-  // Anchors are the commands that stay; loads are put before one of them (or at the end).
-  std::vector<size_t> anchors;
-  std::vector<std::vector<size_t>> before(1);
-  struct QueueState {
-    size_t last = 0;                // position of the load before
-    std::vector<size_t> positions;  // where each load stood at first
-  };
-  contract::EngineQueueTable<QueueState> queues;
-  for (size_t i = 0; i < commands.size(); ++i) {
-    if (commands[i].part != Command::Part::kLoad) {
-      anchors.push_back(i);
-      before.emplace_back();
-      continue;
-    }
-    QueueState& queue = queues[header_of(commands[i].body).queue];
-    const size_t n = queue.positions.size();
-    size_t limit = queue.last;
-    if (n >= lookahead) limit = std::max(limit, queue.positions[n - lookahead] + 1);
-    size_t at = anchors.size();
-    queue.positions.push_back(at);
-    limit = std::min(limit, at);
-    // A declaration touches no bytes, but the sequencer executes it in its turn.
-    const bool state = reads_variable(commands[i]);
-    const auto conflicts = [&](size_t other) {
-      return is_control(commands[other].body) || may_conflict(footprints[i], footprints[other]) ||
-             (state && is_declaration(commands[other]));
-    };
-    while (at > limit && std::none_of(before[at].begin(), before[at].end(), conflicts) && !conflicts(anchors[at - 1]))
-      --at;
-    queue.last = at;
-    before[at].push_back(i);
-  }
-  std::vector<Command> ordered;
-  std::vector<std::vector<ByteSet>> sets;
-  ordered.reserve(commands.size());
-  sets.reserve(commands.size());
-  const auto take = [&](size_t i) {
-    ordered.push_back(std::move(commands[i]));
-    sets.push_back(std::move(footprints[i]));
-  };
-  for (size_t at = 0; at < before.size(); ++at) {
-    for (size_t i : before[at]) take(i);
-    if (at < anchors.size()) take(anchors[at]);
-  }
-  commands = std::move(ordered);
-  footprints = std::move(sets);
+std::vector<size_t> hoist_loads(const std::vector<Command>& commands, std::span<const QueueCounts> needs,
+                                std::span<const Variable> variables, const contract::Capabilities& capabilities) {
+  Estimator estimator(commands.size(), variables, capabilities);
+  return Hoister(commands, needs, estimator).run();
 }
 
 }  // namespace npu::compiler::backend

@@ -51,15 +51,15 @@ std::vector<std::vector<int64_t>> group_cuts(const std::vector<Axis>& axes, cons
 
 class Planner {
  public:
-  Planner(const TiledStep& step, std::span<const Home> homes, int64_t available, double overlap,
+  Planner(const TiledStep& step, std::span<const Home> homes, int64_t available, const Surroundings& around,
           const PlanSettings& settings)
       : step_(step),
         available_(available),
-        overlap_(overlap),
+        overlap_(around.overlap),
         settings_(settings),
         capabilities_(settings.capabilities),
         options_(settings.options),
-        exposed_(settings.exposed),
+        exposed_(around.exposed),
         loads_channel_(settings.capabilities.dma_channels >= 3 ? 1 : 0) {
     make_bundles(homes);
   }
@@ -316,9 +316,9 @@ class Planner {
 
 }  // namespace
 
-TilePlan plan_step(const TiledStep& step, std::span<const Home> homes, int64_t available, double overlap,
+TilePlan plan_step(const TiledStep& step, std::span<const Home> homes, int64_t available, const Surroundings& around,
                    const PlanSettings& settings) {
-  return Planner(step, homes, available, overlap, settings).run();
+  return Planner(step, homes, available, around, settings).run();
 }
 
 Tile first_tile(const TilePlan& plan) {
@@ -346,6 +346,14 @@ std::vector<Tile> tiles_of(const TiledStep& step, const TilePlan& plan) {
     }
     if (at == 0) return tiles;
   }
+}
+
+std::vector<int64_t> place_of(const Bundle& bundle, const Tile& tile) {
+  std::vector<int64_t> place;
+  for (size_t axis = 0; axis < tile.size(); ++axis) {
+    if ((bundle.axes >> axis & 1) != 0) place.push_back(tile[axis].start);
+  }
+  return place;
 }
 
 std::vector<int64_t> parts_of(const TiledStep& step, const Bundle& bundle, const Tile& tile) {

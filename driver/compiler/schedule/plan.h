@@ -49,19 +49,26 @@ inline constexpr int64_t kPartAlignment = 16;  // of an operand within a bundle
 struct PlanSettings {
   const contract::Capabilities& capabilities;
   const ScheduleOptions& options;
-  double exposed = 1;   // part of the loading of constants that work of earlier steps cannot hide
   bool fetches = true;  // weigh what fetching commands takes of the port to DRAM; else keep runs long
 };
 
+// What the steps around one do to it.
+struct Surroundings {
+  double overlap = 0;  // cycles of another engine's step next to this one that could run beside it if both are cut
+  double exposed = 1;  // part of the loading of its constants that work of earlier steps cannot hide
+};
+
 // The tiling of least estimated time whose tile buffers take at most `available` bytes; `fits` is false when there is
-// none. homes: one an operand (of operands without a buffer: kConstant). overlap: cycles of another engine's step next
-// to this one that could run beside it if both are cut.
-[[nodiscard]] TilePlan plan_step(const TiledStep& step, std::span<const Home> homes, int64_t available, double overlap,
-                                 const PlanSettings& settings);
+// none. homes: one an operand (of operands without a buffer: kConstant).
+[[nodiscard]] TilePlan plan_step(const TiledStep& step, std::span<const Home> homes, int64_t available,
+                                 const Surroundings& around, const PlanSettings& settings);
 
 [[nodiscard]] Tile first_tile(const TilePlan& plan);
 // All tiles of a plan in execution order.
 [[nodiscard]] std::vector<Tile> tiles_of(const TiledStep& step, const TilePlan& plan);
+
+// Where a tile stands on the axes of a bundle: tiles of equal places use the same content.
+[[nodiscard]] std::vector<int64_t> place_of(const Bundle& bundle, const Tile& tile);
 
 // Offset of each operand of a bundle in its slot for one tile, and their end.
 [[nodiscard]] std::vector<int64_t> parts_of(const TiledStep& step, const Bundle& bundle, const Tile& tile);

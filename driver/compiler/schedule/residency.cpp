@@ -94,7 +94,7 @@ const TilePlan& Residency::least(size_t step) {
   const auto key = std::make_pair(step, operand_homes(step));
   const auto found = least_.find(key);
   if (found != least_.end()) return found->second;
-  return least_.emplace(key, plan_step(*analysis_.steps[step], key.second, 0, 0, settings_)).first->second;
+  return least_.emplace(key, plan_step(*analysis_.steps[step], key.second, 0, {}, settings_)).first->second;
 }
 
 void Residency::choose() {
@@ -158,8 +158,8 @@ std::optional<double> Residency::step_cycles(size_t step) {
   const auto key = std::make_tuple(step, operand_homes(step), available(step));
   auto found = cycles_.find(key);
   if (found == cycles_.end()) {
-    const TilePlan plan =
-        plan_step(*analysis_.steps[step], std::get<1>(key), available(step), analysis_.overlap[step], settings_);
+    const TilePlan plan = plan_step(*analysis_.steps[step], std::get<1>(key), available(step),
+                                    {analysis_.overlap[step], analysis_.exposed[step]}, settings_);
     found = cycles_.emplace(key, plan.fits ? std::optional(plan.cycles) : std::nullopt).first;
   }
   return found->second;

@@ -67,7 +67,7 @@ class SaveStreamWriter {
     end.header.layer = layer;
     end.encode(words);
     return {static_cast<uint32_t>(start), static_cast<uint32_t>(words.size() - start),
-            static_cast<uint32_t>(std::ceil(estimate_cycles(commands, {}, capabilities_)))};
+            static_cast<uint32_t>(std::ceil(estimate_timeline(commands, {}, capabilities_).cycles()))};
   }
 
  private:

@@ -14,8 +14,7 @@ using contract::Queue;
 
 constexpr int32_t kFarthest = 255;
 
-// How many commands of each queue have completed.
-using Clock = contract::EngineQueueTable<int32_t>;
+using Clock = QueueCounts;
 
 void join(Clock& a, const Clock& b) {
   for (const Queue q : contract::kQueuesOfEngines) a[q] = std::max(a[q], b[q]);
@@ -92,27 +91,38 @@ class History {
 
 }  // namespace
 
-void set_tokens(std::vector<Command>& commands, const std::vector<std::vector<ByteSet>>& footprints) {
+std::vector<QueueCounts> find_needs(const std::vector<Command>& commands,
+                                    const std::vector<std::vector<ByteSet>>& footprints) {
   std::map<uint32_t, History> histories;  // by space
+  QueueCounts issued;
+  std::vector<QueueCounts> needs(commands.size());
+  for (size_t i = 0; i < commands.size(); ++i) {
+    const Queue queue = header_of(commands[i].body).queue;
+    if (is_control(commands[i].body)) histories.clear();  // it waits for all that is before it
+    if (!contract::engine_of(queue)) continue;            // the sequencer's own commands wait for nothing
+    const int32_t count = ++issued[queue];
+    for (const bool write : {false, true}) {  // reads first: a command does not wait for itself
+      for (const ByteSet& set : footprints[i]) {
+        if (set.write == write) histories[set.space].access(set, queue, count, needs[i]);
+      }
+    }
+    needs[i][queue] = 0;
+  }
+  return needs;
+}
+
+void set_tokens(std::vector<Command>& commands, std::span<const QueueCounts> needs) {
   // One a command: what is known to be complete when it is.
   contract::EngineQueueTable<std::vector<Clock>> completed;
   for (size_t i = 0; i < commands.size(); ++i) {
     contract::Header& header = header_of(commands[i].body);
     header.wait.fill(0);
     const Queue queue = header.queue;
-    if (is_control(commands[i].body)) histories.clear();  // it waits for all that is before it
-    if (!contract::engine_of(queue)) continue;            // the sequencer's own commands wait for nothing
+    if (!contract::engine_of(queue)) continue;
     const auto count = static_cast<int32_t>(completed[queue].size()) + 1;
-
-    Clock need;
-    for (const bool write : {false, true}) {  // reads first: a command does not wait for itself
-      for (const ByteSet& set : footprints[i]) {
-        if (set.write == write) histories[set.space].access(set, queue, count, need);
-      }
-    }
+    const Clock& need = needs[i];
     Clock known;
     if (count > 1) known = completed[queue].back();
-    need[queue] = 0;
 
     // The command that a token on each queue would name.
     contract::EngineQueueTable<int32_t> named;

@@ -5,6 +5,7 @@
 
 #include "driver/compiler/schedule/dram.h"
 #include "driver/compiler/schedule/estimate.h"
+#include "driver/compiler/schedule/exposure.h"
 #include "driver/compiler/schedule/order.h"
 #include "driver/compiler/schedule/tokens.h"
 
@@ -12,16 +13,34 @@ namespace npu::compiler::backend {
 namespace {
 
 // Whether loading of constants can hide behind earlier work depends on all layers at once, so several answers are
-// tried; so does whether commands or the ends of short runs are what keeps DRAM busy.
-constexpr std::array<Tuning, 8> kTunings = {{{0.3, 512, true},
-                                             {0.05, 512, true},
-                                             {0.1, 2048, true},
-                                             {1.0, 2048, true},
-                                             {0.3, 512, false},
-                                             {0.05, 512, false},
-                                             {0.1, 2048, false},
-                                             {1.0, 2048, false}}};
+// tried for all steps alike; so does whether commands or the ends of short runs are what keeps DRAM busy.
+struct FirstTuning {
+  double exposed;
+  int64_t group_cycles;
+  bool fetches;
+};
+constexpr std::array<FirstTuning, 8> kFirstTunings = {{{0.3, 512, true},
+                                                       {0.05, 512, true},
+                                                       {0.1, 2048, true},
+                                                       {1.0, 2048, true},
+                                                       {0.3, 512, false},
+                                                       {0.05, 512, false},
+                                                       {0.1, 2048, false},
+                                                       {1.0, 2048, false}}};
+// More memory for constants that come early leaves less for those that come later.
+constexpr std::array<Earliness, 3> kMoreEarly = {{{16, 32}, {64, 8}, {64, 32}}};
+// Then the schedule says for each step what is hidden, and the steps are planned again with that, so many times.
+constexpr int kRefinements = 6;
+constexpr double kObservedPart = 0.7;    // the rest is what was expected before
 constexpr size_t kManyCommands = 20000;  // then the first answer must do
+
+template <class Entry>
+void permute(std::vector<Entry>& entries, const std::vector<size_t>& order) {
+  std::vector<Entry> out;
+  out.reserve(order.size());
+  for (size_t i : order) out.push_back(std::move(entries[i]));
+  entries = std::move(out);
+}
 
 Schedule make_schedule(const Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options,
                        Layout layout, bool contents) {
@@ -32,29 +51,79 @@ Schedule make_schedule(const Module& module, const contract::Capabilities& capab
   std::vector<std::vector<ByteSet>>& footprints = schedule.footprints;
   footprints.reserve(commands.size());
   for (const Command& command : commands) footprints.push_back(footprint(command.body));
-  if (options.prefetch) hoist_loads(commands, footprints, capabilities.fifo_depth);
-  set_tokens(commands, footprints);
-  schedule.cycles = estimate_cycles(commands, module.variables, capabilities);
+  std::vector<QueueCounts> needs = find_needs(commands, footprints);
+  if (options.prefetch) {
+    const std::vector<size_t> order = hoist_loads(commands, needs, module.variables, capabilities);
+    permute(commands, order);
+    permute(footprints, order);
+    permute(needs, order);
+  }
+  set_tokens(commands, needs);
+  schedule.timeline = estimate_timeline(commands, module.variables, capabilities);
   return schedule;
 }
+
+// Tries one tuning after the other, and keeps the best.
+class Search {
+ public:
+  Search(const Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options)
+      : module_(module), capabilities_(capabilities), options_(options) {}
+
+  void run() {
+    for (const FirstTuning& first : kFirstTunings) {
+      consider({std::vector<double>(module_.steps.size(), first.exposed), first.group_cycles, first.fetches});
+      if (!options_.prefetch || best_.stream.commands.size() > kManyCommands) return;
+    }
+    Tuning tuning = tuning_;
+    for (const Earliness& early : kMoreEarly) {
+      tuning.early = early;
+      consider(tuning);
+    }
+    tuning = tuning_;
+    std::vector<double> seen = seen_;
+    for (int i = 0; i < kRefinements; ++i) {
+      for (size_t s = 0; s < seen.size(); ++s) tuning.exposed[s] += kObservedPart * (seen[s] - tuning.exposed[s]);
+      seen = consider(tuning);
+    }
+  }
+
+  // The best one with its constants.
+  Schedule take() {
+    Layout layout = std::move(best_.layout);
+    best_ = {};  // frees the stream
+    return make_schedule(module_, capabilities_, options_, std::move(layout), true);
+  }
+
+ private:
+  // Returns what of the loading of each step's constants it leaves exposed.
+  std::vector<double> consider(const Tuning& tuning) {
+    Layout layout = make_layout(module_, capabilities_, options_, tuning);
+    check_layout(layout);
+    Schedule next = make_schedule(module_, capabilities_, options_, std::move(layout), false);
+    std::vector<double> seen = observe_exposure(next.stream.commands, next.timeline, tuning.exposed);
+    if (best_.stream.commands.empty() || next.cost() < best_.cost()) {
+      best_ = std::move(next);
+      tuning_ = tuning;
+      seen_ = seen;
+    }
+    return seen;
+  }
+
+  const Module& module_;
+  const contract::Capabilities& capabilities_;
+  const ScheduleOptions& options_;
+  Schedule best_;
+  Tuning tuning_;             // of the best
+  std::vector<double> seen_;  // what consider() returned for it
+};
 
 }  // namespace
 
 Schedule best_schedule(const Module& module, const contract::Capabilities& capabilities,
                        const ScheduleOptions& options) {
-  Schedule best;
-  bool first = true;
-  for (const Tuning& tuning : kTunings) {
-    Layout layout = make_layout(module, capabilities, options, tuning);
-    check_layout(layout);
-    Schedule next = make_schedule(module, capabilities, options, std::move(layout), false);
-    if (first || next.cycles < best.cycles) best = std::move(next);
-    first = false;
-    if (!options.prefetch || best.stream.commands.size() > kManyCommands) break;
-  }
-  Layout layout = std::move(best.layout);
-  best = {};  // frees the stream
-  return make_schedule(module, capabilities, options, std::move(layout), true);
+  Search search(module, capabilities, options);
+  search.run();
+  return search.take();
 }
 
 }  // namespace npu::compiler::backend

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "driver/compiler/schedule/emit.h"
+#include "driver/compiler/schedule/estimate.h"
 #include "driver/compiler/schedule/footprint.h"
 #include "driver/compiler/schedule/layout.h"
 
@@ -14,7 +15,13 @@ struct Schedule {
   Layout layout;
   Stream stream;                                 // ordered, with tokens
   std::vector<std::vector<ByteSet>> footprints;  // one a command of the stream
-  double cycles = 0;                             // estimate
+  Timeline timeline;                             // estimate
+
+  // What the best one has least of: cycles, and some for what the estimate leaves out of collisions in DRAM.
+  [[nodiscard]] double cost() const { return timeline.cycles() + kCollisions * timeline.moving; }
+
+ private:
+  static constexpr double kCollisions = 0.05;
 };
 
 // The module must outlive the result. Throws what make_layout throws.
