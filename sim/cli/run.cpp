@@ -20,6 +20,7 @@
 #include "sim/cosim/back_ends.h"
 #include "sim/report/json.h"
 #include "sim/report/report.h"
+#include "sim/report/roofline.h"
 #include "sim/report/table.h"
 #include "sim/report/trace.h"
 #include "sim/tool/progress.h"
@@ -158,6 +159,10 @@ void print_report(const RunOptions& options, const RunSubject& subject, const re
         *report.info.random_inputs);
   }
   say("\n{}", report::to_table(report));
+  if (options.roofline) {
+    const std::string roofline = report::to_roofline(report);
+    say("\n{}\n", roofline.empty() ? "roofline  no layer has MACs\n" : roofline);
+  }
   for (const std::string& fault : report.info.injected) say("injected  {}\n", fault);
   if (options.jitter) {
     say("jitter    up to {} cycles on every tile, DMA command and burst, seed {}, the same in every invocation\n",

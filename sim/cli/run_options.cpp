@@ -52,9 +52,12 @@ po::options_description visible_options() {
        "put all variables into DRAM instead of the persistent SRAM: the same bits, to see what that memory is worth")  //
       ("double-buffer", po::bool_switch(),
        "give each variable that the network writes two places, so that an interrupted write leaves its old value")  //
-      ("json", po::value<std::string>()->value_name("FILE"), "write the report as JSON")                            //
-      ("csv", po::value<std::string>()->value_name("FILE"), "write the layers as CSV")                              //
-      ("trace", po::value<std::string>()->value_name("FILE"), "write a Chrome/Perfetto trace")                      //
+      ("roofline", po::bool_switch(),
+       "print a line for each layer with MACs, too: its MACs a byte of DRAM, and what rate is attainable and "
+       "attained")                                                                              //
+      ("json", po::value<std::string>()->value_name("FILE"), "write the report as JSON")        //
+      ("csv", po::value<std::string>()->value_name("FILE"), "write the layers as CSV")          //
+      ("trace", po::value<std::string>()->value_name("FILE"), "write a Chrome/Perfetto trace")  //
       ("firmware", po::value<std::string>()->value_name("FILE"),
        "boot the control CPU with this image instead of the built-in one")  //
       ("firmware-log", po::bool_switch(),
@@ -142,7 +145,8 @@ void read_firmware_options(const po::variables_map& values, RunOptions& options)
 void refuse_what_needs_time(const RunOptions& options) {
   if (options.machine.timed()) return;
   for (const auto& [given, name] :
-       {std::pair{options.jitter.has_value(), "--jitter"}, std::pair{!options.trace.empty(), "--trace"}}) {
+       {std::pair{options.jitter.has_value(), "--jitter"}, std::pair{!options.trace.empty(), "--trace"},
+        std::pair{options.roofline, "--roofline"}}) {
     if (!given) continue;
     throw Error(
         ErrorCode::kBadOption,
@@ -176,6 +180,7 @@ RunOptions read_options(const po::variables_map& values) {
   if (values.count("random-inputs") > 0) {
     options.random_inputs = parse_number(values["random-inputs"].as<std::string>(), "SEED of --random-inputs");
   }
+  options.roofline = values["roofline"].as<bool>();
   options.state_in_dram = values["state-in-dram"].as<bool>();
   options.double_buffer = values["double-buffer"].as<bool>();
   if (!options.data.outputs.empty()) tool::check_folder_writable(options.data.outputs);

@@ -32,6 +32,7 @@ struct RunOptions {
   std::string json, csv, trace;           // files; empty: none
   std::optional<uint64_t> random_inputs;  // seed of the inputs without a file; nullopt: each has one
   bool check = false;
+  bool roofline = false;
   std::string firmware;  // image; empty: the built-in one
   bool state_in_dram = false, double_buffer = false;
   bool firmware_log = false, bypass_firmware = false;

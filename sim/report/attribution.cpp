@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "hw/contract/queues.h"
-#include "sim/report/critical_path.h"
 #include "sim/report/unroll.h"
 
 namespace npu::report {
@@ -54,13 +53,17 @@ uint64_t part_of(uint64_t amount, const Event& event, uint64_t begin, uint64_t e
 class Sweep {
  public:
   Sweep(std::span<const Event> events, uint64_t cycles, size_t layers, const Subject& subject)
-      : subject_(subject), path_(critical_path(events, cycles, subject.commands, subject.fifo_depth)), result_(layers) {
+      : subject_(subject),
+        path_(critical_path(events, cycles, subject.commands, subject.sequencer)),
+        late_(late_for_room(path_, subject.commands)),
+        result_(layers) {
     NPU_CHECK(layers > 0);
     times_ = {0, cycles};
     for (const Event& event : events) {
       const Queue queue = contract::queue_of(event);
       if (!contract::engine_of(queue)) continue;
       lines_[queue].events.push_back(&event);
+      if (*contract::engine_of(queue) != Engine::kDma) first_compute_ = std::min(first_compute_, event.started);
       for (const uint64_t time : {event.issued, event.started, event.completed}) {
         if (time < cycles) times_.push_back(time);
       }
@@ -133,10 +136,23 @@ class Sweep {
   }
 
   void charge_path(const PathPart& part, uint64_t begin, uint64_t end, uint64_t dram) {
-    if (part.event == nullptr || part.why == PathPart::Why::kIssue) {
-      return rest(Cause::kCommandIssue, Resource::kCommandIssue);
+    if (part.event == nullptr) return rest(Cause::kCommandIssue, Resource::kCommandIssue);
+    switch (part.why) {
+      case PathPart::Why::kIssue:
+        return rest(Cause::kCommandIssue, Resource::kCommandIssue);
+      case PathPart::Why::kTable:
+        return rest(Cause::kVariableTable, Resource::kCommandIssue);
+      case PathPart::Why::kFetch:
+        take(Cause::kCommandFetch, Resource::kDram, dram);
+        return rest(Cause::kCommandFetch, Resource::kLatency);
+      case PathPart::Why::kTokens:
+        return rest(Cause::kTokens, Resource::kLatency);
+      case PathPart::Why::kExecutes:
+        return charge_command(part, begin, end, dram);
     }
-    if (part.why == PathPart::Why::kTokens) return rest(Cause::kTokens, Resource::kLatency);
+  }
+
+  void charge_command(const PathPart& part, uint64_t begin, uint64_t end, uint64_t dram) {
     const Event& event = *part.event;
     const std::optional<Engine> engine = contract::engine_of(contract::queue_of(event));
     if (!engine) return rest(Cause::kCommandIssue, Resource::kCommandIssue);  // the sequencer's own work
@@ -151,12 +167,12 @@ class Sweep {
         take(Cause::kFillDrain, Resource::kVpu, part_of(work_of(event).fill_drain, event, begin, end));
         return rest(Cause::kVpuCompute, Resource::kVpu);
       case Engine::kDma:
-        return charge_transfer(event, dram);
+        return charge_transfer(event, begin, dram);
     }
   }
 
   // A transfer with DRAM waits for DRAM's bytes, its own and those of others, and otherwise for answers.
-  void charge_transfer(const Event& event, uint64_t dram) {
+  void charge_transfer(const Event& event, uint64_t begin, uint64_t dram) {
     const bool known = event.command < subject_.commands.size();
     const Transfer transfer = known ? subject_.commands[event.command].transfer : Transfer::kOnChip;
     if (event.dram_read == 0 && event.dram_written == 0) {
@@ -164,8 +180,7 @@ class Sweep {
     }
     switch (transfer) {
       case Transfer::kConstants:
-        take(Cause::kWeightLoadDram, Resource::kDram, dram);
-        return rest(Cause::kWeightLoadLatency, Resource::kLatency);
+        return charge_constants(begin, dram);
       case Transfer::kState:
         take(Cause::kState, Resource::kDram, dram);
         return rest(Cause::kState, Resource::kLatency);
@@ -178,6 +193,15 @@ class Sweep {
         take(Cause::kDramRead, Resource::kDram, dram);
         return rest(Cause::kDramLatency, Resource::kLatency);
     }
+  }
+
+  // Why nothing hides this load: nothing computes yet, or what held its place in the scratchpad did until it started;
+  // else DRAM is what it waits for.
+  void charge_constants(uint64_t begin, uint64_t dram) {
+    const bool first = begin < first_compute_, room = late_[part_];
+    const Cause unhidden = first ? Cause::kWeightLoadFirst : Cause::kWeightLoadRoom;
+    take(first || room ? unhidden : Cause::kWeightLoadDram, Resource::kDram, dram);
+    rest(first || room ? unhidden : Cause::kWeightLoadLatency, Resource::kLatency);
   }
 
   // So many of the interval's cycles that are left.
@@ -218,7 +242,9 @@ class Sweep {
 
   const Subject& subject_;
   const std::vector<PathPart> path_;
-  size_t part_ = 0;  // of the path, that the time has come to
+  const std::vector<bool> late_;         // parts of it that are loads for which there was no room earlier
+  size_t part_ = 0;                      // of the path, that the time has come to
+  uint64_t first_compute_ = UINT64_MAX;  // when the first command of an engine that computes started
   std::vector<Charge> result_;
   Charge* charge_ = nullptr;     // of the layer that the interval is charged to
   bool of_other_layer_ = false;  // the interval's command on the path
@@ -244,7 +270,7 @@ std::vector<Charge> attribute(std::span<const Event> events, uint64_t cycles, si
   if (cycles == 0) return std::vector<Charge>(layers);
   if (has_branches(subject.commands)) {
     const Unrolled job = unroll(events, subject.commands, subject.work);
-    return Sweep(job.events, cycles, layers, {job.commands, job.work, subject.dram, subject.fifo_depth}).run();
+    return Sweep(job.events, cycles, layers, {job.commands, job.work, subject.dram, subject.sequencer}).run();
   }
   return Sweep(events, cycles, layers, subject).run();
 }

@@ -19,6 +19,7 @@
 #include "hw/contract/gen/commands.h"
 #include "sim/report/cause.h"
 #include "sim/report/command_list.h"
+#include "sim/report/critical_path.h"
 #include "sim/report/work.h"
 
 namespace npu::report {
@@ -41,7 +42,7 @@ struct Subject {
   std::span<const CommandInfo> commands;  // list_commands()
   std::span<const CommandWork> work;      // list_work()
   DramRate dram;
-  uint32_t fifo_depth = 8;
+  SequencerCosts sequencer;
 };
 
 // By layer: Event::layer indexes the result, which has `layers` entries (at least one when `cycles` is not 0).

@@ -13,6 +13,8 @@ constexpr std::array<Words, kCauseCount> kCauses = {{
     {"vpu_compute", "compute"},
     {"fill_drain", "fill and drain"},
     {"bank_conflicts", "bank conflicts"},
+    {"weight_load_first", "first constants"},
+    {"weight_load_room", "constants, no room earlier"},
     {"weight_load_dram", "constants"},
     {"weight_load_port", "weights"},
     {"weight_load_latency", "constants"},
@@ -22,6 +24,8 @@ constexpr std::array<Words, kCauseCount> kCauses = {{
     {"state", "state"},
     {"on_chip_copy", "copy"},
     {"tokens", "tokens"},
+    {"variable_table", "variable table"},
+    {"command_fetch", "commands"},
     {"command_issue", ""},
 }};
 

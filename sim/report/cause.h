@@ -13,6 +13,8 @@ enum class Cause : uint8_t {
   kVpuCompute,
   kFillDrain,
   kBankConflicts,
+  kWeightLoadFirst,
+  kWeightLoadRoom,
   kWeightLoadDram,
   kWeightLoadPort,
   kWeightLoadLatency,
@@ -22,9 +24,11 @@ enum class Cause : uint8_t {
   kState,
   kOnChipCopy,
   kTokens,
+  kVariableTable,
+  kCommandFetch,
   kCommandIssue,
 };
-inline constexpr size_t kCauseCount = 14;
+inline constexpr size_t kCauseCount = 18;
 [[nodiscard]] std::string_view name(Cause cause);   // "weight_load_dram", a key
 [[nodiscard]] std::string_view words(Cause cause);  // "weights", for people, behind the resource
 
@@ -36,7 +40,7 @@ enum class Resource : uint8_t {
   kScratchpadPort,  // of the MXU for weights, and the banks
   kDma,             // channels: transfers on the chip
   kLatency,         // answers of DRAM, tokens
-  kCommandIssue,    // fetch and decoding of the stream
+  kCommandIssue,    // decoding of the stream, the variable table
 };
 inline constexpr size_t kResourceCount = 7;
 [[nodiscard]] std::string_view name(Resource resource);   // "scratchpad_port", a key

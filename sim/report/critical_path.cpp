@@ -6,6 +6,7 @@
 
 #include "hw/contract/queues.h"
 #include "hw/timing/sequencer_cycles.h"
+#include "hw/timing/table_cycles.h"
 
 namespace npu::report {
 namespace {
@@ -17,8 +18,9 @@ using Why = PathPart::Why;
 
 class Walk {
  public:
-  Walk(std::span<const Event> events, uint64_t cycles, std::span<const CommandInfo> commands, uint32_t fifo_depth)
-      : commands_(commands), fifo_depth_(fifo_depth), now_(cycles) {
+  Walk(std::span<const Event> events, uint64_t cycles, std::span<const CommandInfo> commands,
+       const SequencerCosts& costs)
+      : commands_(commands), costs_(costs), now_(cycles) {
     for (const Event& event : events) {
       if (!known(contract::queue_of(event))) continue;
       if (event.command >= by_command_.size()) by_command_.resize(size_t{event.command} + 1);
@@ -97,23 +99,60 @@ class Walk {
     return best;
   }
 
-  [[nodiscard]] bool cuts_blocks(size_t command) const {
-    if (command >= commands_.size()) return false;
-    return commands_[command].opcode == Opcode::kLabel || commands_[command].opcode == Opcode::kBranch;
+  [[nodiscard]] bool is(size_t command, Opcode opcode) const {
+    return command < commands_.size() && commands_[command].opcode == opcode;
   }
+
+  [[nodiscard]] bool cuts_blocks(size_t command) const {
+    return is(command, Opcode::kLabel) || is(command, Opcode::kBranch);
+  }
+
+  // Whether it waited for all commands before it: at a yield the job then stopped.
+  [[nodiscard]] bool drained_at(const Event& own) const {
+    return cuts_blocks(own.command) || (is(own.command, Opcode::kYield) && own.completed > decoded(own));
+  }
+
+  [[nodiscard]] uint32_t words_of(const Event& event) const {
+    return event.command < commands_.size() ? commands_[event.command].words : 0;
+  }
+
+  // When the sequencer had decoded a command of its own.
+  [[nodiscard]] uint64_t decoded(const Event& own) const { return own.issued + timing::decode_cycles(words_of(own)); }
 
   // What the sequencer waited for before it completed a command of its own; null where it was not kept waiting.
   [[nodiscard]] const Event* awaited(const Event& own) const {
     const Event* best = latest_dependency(own);
-    if (cuts_blocks(own.command)) {
+    if (drained_at(own)) {
       for (size_t c = own.command; c-- > 0 && !cuts_blocks(c);) {
         const Event* other = event_of(c);
         if (other == nullptr || is_sequencer(*other)) continue;
         if (best == nullptr || other->completed > best->completed) best = other;
       }
     }
-    const uint32_t words = own.command < commands_.size() ? commands_[own.command].words : 0;
-    return best != nullptr && best->completed > own.issued + timing::decode_cycles(words) ? best : nullptr;
+    return best != nullptr && best->completed > decoded(own) ? best : nullptr;
+  }
+
+  // A command of the sequencer's own, from its end to where the sequencer had its words.
+  void cut_own(const Event& own) {
+    if (is(own.command, Opcode::kDeclare)) cut(Why::kTable, &own, decoded(own));
+    cut(Why::kIssue, &own, own.issued);
+  }
+
+  // What comes before a command is handed over, or before the sequencer has the words of one of its own: back to
+  // `came`, when it was done with the command before.
+  void cut_fetch(const Event& event, uint64_t came) {
+    const auto back = [&](Why why, uint64_t cycles) {
+      cut(why, &event, std::max(came, now_ - std::min(now_, cycles)));
+    };
+    const uint32_t words = words_of(event);
+    if (words == 0) return cut(Why::kIssue, &event, came);
+    if (!is_sequencer(event)) {
+      back(Why::kTable, costs_.check * commands_[event.command].variables.size());
+      back(Why::kIssue, timing::decode_cycles(words));
+    }
+    if (came > 0) return cut(Why::kFetch, &event, came);
+    cut(Why::kFetch, &event, costs_.begin);
+    cut(Why::kTable, &event, 0);
   }
 
   // Back along the stream, from where `event` was issued: to the command whose completion let the sequencer go on, or
@@ -124,7 +163,8 @@ class Walk {
       const bool own = is_sequencer(here);
       if (!own) cut(Why::kIssue, &here, here.issued);
       // A full FIFO takes a command when the one in the engine's hands completes.
-      const Event* room = own ? awaited(here) : earlier(contract::queue_of(here), command, size_t{fifo_depth_} + 1);
+      const Event* room =
+          own ? awaited(here) : earlier(contract::queue_of(here), command, size_t{costs_.fifo_depth} + 1);
       while (command > 0 && event_of(command - 1) == nullptr) --command;
       const Event* before = command == 0 ? nullptr : by_command_[command - 1];
       const uint64_t came = before == nullptr ? 0 : is_sequencer(*before) ? before->completed : before->issued;
@@ -132,15 +172,15 @@ class Walk {
         cut(Why::kIssue, &here, room->completed);
         return room;
       }
-      if (own) cut(Why::kIssue, &here, here.issued);
+      if (own) cut_own(here);
+      cut_fetch(here, came);
       if (before == nullptr) return nullptr;
-      cut(Why::kIssue, &here, came);
       command = before->command;
     }
   }
 
   std::span<const CommandInfo> commands_;
-  size_t fifo_depth_;
+  const SequencerCosts costs_;
   uint64_t now_;                                              // what is behind it is explained
   std::vector<const Event*> by_command_;                      // null: no record
   contract::EngineQueueTable<std::vector<uint32_t>> queues_;  // commands, ascending
@@ -149,9 +189,36 @@ class Walk {
 
 }  // namespace
 
+std::vector<bool> late_for_room(std::span<const PathPart> path, std::span<const CommandInfo> commands) {
+  std::vector<bool> late(path.size());
+  const Event* before = nullptr;  // what the next command waits for; null: the sequencer
+  bool was_late = false;          // that one
+  for (size_t i = 0; i < path.size(); ++i) {
+    const Event* event = path[i].event;
+    if (path[i].why == Why::kTokens) continue;
+    if (path[i].why != Why::kExecutes || event == nullptr) {
+      before = nullptr;
+      continue;
+    }
+    const bool constants =
+        event->command < commands.size() && commands[event->command].transfer == Transfer::kConstants;
+    if (constants && before != nullptr && before != event) {
+      late[i] = contract::queue_of(*before) != contract::queue_of(*event) || was_late;
+    }
+    was_late = late[i];
+    before = event;
+  }
+  return late;
+}
+
+SequencerCosts SequencerCosts::of(const contract::Capabilities& caps) {
+  const timing::TableAccesses accesses = timing::TableAccesses::of(caps);
+  return {caps.fifo_depth, timing::table_cycles(accesses.begin_job(0)), timing::table_cycles(accesses.check())};
+}
+
 std::vector<PathPart> critical_path(std::span<const Event> events, uint64_t cycles,
-                                    std::span<const CommandInfo> commands, uint32_t fifo_depth) {
-  return Walk(events, cycles, commands, fifo_depth).run();
+                                    std::span<const CommandInfo> commands, const SequencerCosts& costs) {
+  return Walk(events, cycles, commands, costs).run();
 }
 
 }  // namespace npu::report

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/report/json.h"
+#include "sim/report/roofline.h"
 
 namespace npu::report {
 namespace {
@@ -74,6 +75,7 @@ std::string titles() {
       if (is_unit(resource)) line.add(fmt::format("{}.{}", group, name(resource)));
     }
   }
+  for (const char* title : {"intensity", "attainable", "attained", "roof"}) line.add(fmt::format("roofline.{}", title));
   for (const char* title : {"run_firmware_cycles", "run_device_cycles", "run_engine_cycles", "run_outside_engines",
                             "run_preemptions", "run_blocked_cycles"}) {
     line.add(title);
@@ -104,6 +106,16 @@ void add_limits(const Report& report, const LayerRow& row, CsvLine& line) {
   }
 }
 
+// Empty without MACs.
+void add_roofline(const Report& report, const LayerRow& row, CsvLine& line) {
+  const std::optional<Roofline> roofline = roofline_of(report, row);
+  for (const double Roofline::*rate : {&Roofline::intensity, &Roofline::attainable, &Roofline::attained}) {
+    const bool known = roofline && (*roofline).*rate > 0;
+    line.add(known ? fmt::format("{}", (*roofline).*rate) : std::string());
+  }
+  line.add(roofline ? name(roofline->roof) : std::string_view());
+}
+
 // The columns of the whole run.
 void add_run(const Report& report, CsvLine& line) {
   if (!report.firmware) {
@@ -123,19 +135,19 @@ std::string csv_layer(const Report& report, const LayerRow& row) {
   CsvLine line;
   add_description(report, row, line);
   const double share = report.cycles == 0 ? 0 : static_cast<double>(row.cycles) / static_cast<double>(report.cycles);
-  const int64_t macs = row.layer.macs;
   line.add(report.per_invocation(row.commands));
   line.add(report.per_invocation(row.cycles));
   line.add(fmt::format("{:.6f}", share));
   line.add(row.layer.estimated_cycles);
-  line.add(macs);
-  line.add(fmt::format("{:.6f}", report.utilisation(macs * static_cast<int64_t>(report.invocations), row.cycles)));
+  line.add(report.per_invocation(row.macs));
+  line.add(fmt::format("{:.6f}", report.utilisation(row.macs, row.cycles)));
   for (const uint64_t sum : {row.dram_read, row.dram_written, row.persistent_read, row.persistent_written, row.mxu_busy,
                              row.vpu_busy, row.dma_busy}) {
     line.add(report.per_invocation(sum));
   }
   line.add_text(limited_by(report, row));
   add_limits(report, row, line);
+  add_roofline(report, row, line);
   add_run(report, line);
   return line.take();
 }

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/roofline.h"
 #include "sim/report/state_json.h"
 
 namespace npu::report {
@@ -151,6 +152,15 @@ nlohmann::ordered_json to_json(const Bound& sum, uint64_t invocations) {
 
 namespace {
 
+Json roofline_json(const std::optional<Roofline>& line) {
+  if (!line) return nullptr;
+  const auto known = [](double rate) { return rate > 0 ? Json(rate) : Json(); };
+  return {{"intensity", known(line->intensity)},
+          {"attainable", line->attainable},
+          {"attained", known(line->attained)},
+          {"roof", name(line->roof)}};
+}
+
 Json total(const Report& report) {
   const double mean = per_invocation(report, report.cycles);
   const Charge charge = report.charge();
@@ -164,8 +174,9 @@ Json total(const Report& report) {
           {"busy", by_unit(report, charge.busy)},
           {"lower_bounds", by_unit(report, report.bounds())},
           {"bound", to_json(report.bound, report.invocations)},
-          {"macs", report.macs()},
-          {"utilisation", report.utilisation(report.macs() * static_cast<int64_t>(report.invocations), report.cycles)},
+          {"macs", per_invocation(report, report.macs_of_all())},
+          {"utilisation", report.utilisation(report.macs_of_all(), report.cycles)},
+          {"roofline", roofline_json(roofline_of(report))},
           {"dram_read_bytes", per_invocation(report, report.counters.total(Counter::kDramRead))},
           {"dram_written_bytes", per_invocation(report, report.counters.total(Counter::kDramWritten))},
           {"command_fetch_bytes", per_invocation(report, report.counters.get(Queue::kSequencer, Counter::kDramRead))},
@@ -210,8 +221,9 @@ Json layer(const Report& report, const LayerRow& row) {
           {"commands", per_invocation(report, row.commands)},
           {"cycles", per_invocation(report, row.cycles)},
           {"share", share},
-          {"macs", row.layer.macs},
-          {"utilisation", report.utilisation(row.layer.macs * static_cast<int64_t>(report.invocations), row.cycles)},
+          {"macs", per_invocation(report, row.macs)},
+          {"utilisation", report.utilisation(row.macs, row.cycles)},
+          {"roofline", roofline_json(roofline_of(report, row))},
           {"dram_read_bytes", per_invocation(report, row.dram_read)},
           {"dram_written_bytes", per_invocation(report, row.dram_written)},
           {"persistent_read_bytes", per_invocation(report, row.persistent_read)},

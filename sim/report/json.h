@@ -9,7 +9,7 @@
 
 namespace npu::report {
 
-inline constexpr int kJsonSchemaVersion = 3;
+inline constexpr int kJsonSchemaVersion = 4;
 
 // Text of the JSON document, ending with a newline. Names from files that are not UTF-8 have their stray bytes
 // replaced.

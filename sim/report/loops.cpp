@@ -10,6 +10,7 @@
 #include "driver/graph/text.h"
 #include "sim/report/report.h"
 #include "sim/report/table.h"
+#include "sim/report/unroll.h"
 
 namespace npu::report {
 
@@ -42,6 +43,29 @@ void count_iterations(std::span<const contract::Event> events, std::vector<LoopR
   }
 }
 
+void add_macs(std::span<const contract::Event> events, std::span<const CommandInfo> commands,
+              std::vector<LayerRow>& layers) {
+  if (!has_branches(commands)) {
+    for (LayerRow& row : layers) row.macs += static_cast<uint64_t>(row.layer.macs);
+    return;
+  }
+  // A layer runs whole in its block: each of its MXU's commands ran as often as it did.
+  std::map<uint32_t, uint32_t> layer_of;
+  std::vector<bool> seen(layers.size());
+  for (uint32_t c = 0; c < commands.size(); ++c) {
+    const uint32_t layer = commands[c].layer;
+    if (commands[c].opcode != contract::Opcode::kMxu || layer >= layers.size() || seen[layer]) continue;
+    seen[layer] = true;
+    layer_of[c] = layer;
+  }
+  for (const contract::Event& event : events) {
+    const auto found = layer_of.find(event.command);
+    if (found == layer_of.end()) continue;
+    LayerRow& row = layers[found->second];
+    row.macs += static_cast<uint64_t>(row.layer.macs);
+  }
+}
+
 uint64_t cycles_of(const Report& report, const LoopRow& loop) {
   uint64_t cycles = report.layers.at(loop.layer).cycles;
   for (const uint32_t layer : loop.layers) cycles += report.layers.at(layer).cycles;
@@ -58,7 +82,9 @@ std::string loop_lines(const Report& report) {
     if (report.timed()) {
       const double share = 100.0 * static_cast<double>(cycles) / static_cast<double>(report.cycles);
       text += fmt::format(", {:.1f} % of the cycles", share);
-      if (loop.iterations > 0) text += fmt::format(", {} an iteration", grouped(cycles / loop.iterations));
+      // With records lost there were more of them than are known.
+      if (loop.iterations > 0 && report.events_lost == 0)
+        text += fmt::format(", {} an iteration", grouped(cycles / loop.iterations));
     }
     std::string names;
     for (const uint32_t layer : loop.layers) {

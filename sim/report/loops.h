@@ -25,7 +25,13 @@ struct LoopRow {
 // Adds what the records of one invocation tell.
 void count_iterations(std::span<const contract::Event> events, std::vector<LoopRow>& loops);
 
+struct LayerRow;
 struct Report;
+
+// Adds the MACs of one invocation: of a program with branches those of the blocks that its records tell of, each as
+// often as it ran.
+void add_macs(std::span<const contract::Event> events, std::span<const CommandInfo> commands,
+              std::vector<LayerRow>& layers);
 
 // Cycles charged to a loop's layers and its own.
 [[nodiscard]] uint64_t cycles_of(const Report& report, const LoopRow& loop);

@@ -77,6 +77,10 @@ bool belongs(Cause cause, Resource resource) {
     case Cause::kBankConflicts:
     case Cause::kWeightLoadPort:
       return resource == Resource::kScratchpadPort;
+    case Cause::kWeightLoadFirst:
+    case Cause::kWeightLoadRoom:
+    case Cause::kCommandFetch:
+      return resource == Resource::kDram || resource == Resource::kLatency;
     case Cause::kWeightLoadDram:
     case Cause::kDramRead:
     case Cause::kDramWrite:
@@ -89,6 +93,7 @@ bool belongs(Cause cause, Resource resource) {
       return resource == Resource::kDma || resource == Resource::kDram || resource == Resource::kLatency;
     case Cause::kOnChipCopy:
       return resource == Resource::kDma;
+    case Cause::kVariableTable:
     case Cause::kCommandIssue:
       return resource == Resource::kCommandIssue;
   }
@@ -129,9 +134,9 @@ double FirmwareCost::outside_engines() const {
   return device_cycles == 0 ? 0 : 1 - static_cast<double>(engine_cycles) / static_cast<double>(device_cycles);
 }
 
-int64_t Report::macs() const {
-  int64_t sum = 0;
-  for (const LayerRow& row : layers) sum += row.layer.macs;
+uint64_t Report::macs_of_all() const {
+  uint64_t sum = 0;
+  for (const LayerRow& row : layers) sum += row.macs;
   return sum;
 }
 
@@ -169,9 +174,9 @@ const std::string& Report::layer_name(uint32_t layer) const {
   return layers[std::min<size_t>(layer, layers.size() - 1)].layer.name;
 }
 
-double Report::utilisation(int64_t macs, uint64_t cycles_of_one) const {
+double Report::utilisation(uint64_t macs, uint64_t cycles_of_them) const {
   const double peak = double{1} * info.machine.caps.mxu_cols * info.machine.caps.mxu_depth;
-  return cycles_of_one == 0 ? 0 : static_cast<double>(macs) / (static_cast<double>(cycles_of_one) * peak);
+  return cycles_of_them == 0 ? 0 : static_cast<double>(macs) / (static_cast<double>(cycles_of_them) * peak);
 }
 
 double Report::microseconds(double cycles_of_some) const { return cycles_of_some / info.machine.caps.clock_mhz; }
@@ -226,8 +231,8 @@ std::string calibration_text(const Report& report) {
                         grouped(report.tiles_waited), grouped(report.tiles), grouped(report.waited_cycles));
   const Charge charge = report.charge();
   const uint64_t dram = charge.limits[static_cast<size_t>(Resource::kDram)] +
-                        charge.causes[static_cast<size_t>(Cause::kWeightLoadLatency)] +
-                        charge.causes[static_cast<size_t>(Cause::kDramLatency)];
+                        charge.limits[static_cast<size_t>(Resource::kLatency)] -
+                        charge.causes[static_cast<size_t>(Cause::kTokens)];
   const double share = report.cycles == 0 ? 0 : 100.0 * static_cast<double>(dram) / static_cast<double>(report.cycles);
   return text + fmt::format(
                     "; {:.1f} % of the cycles wait for DRAM, which is not calibrated against RTL "
@@ -251,7 +256,7 @@ std::string limited_by(const Report& report, const LayerRow& row) {
   // An array that computes all the time and still does few MACs has too few channels or taps to work on.
   constexpr double kFilled = 0.4;
   if (cause == Cause::kMxuCompute && row.mxu_busy > 0) {
-    const double filled = report.utilisation(row.layer.macs * static_cast<int64_t>(report.invocations), row.mxu_busy);
+    const double filled = report.utilisation(row.macs, row.mxu_busy);
     if (filled < kFilled) text += fmt::format(", array {:.0f} % filled", 100 * filled);
   }
   return text;
@@ -297,9 +302,10 @@ void Collector::add(const runtime::RunResult& result) {
   add_times(report_.firmware, result);
   state_.add(result.events, commands_);
   count_iterations(result.events, report_.loops);
+  add_macs(result.events, commands_, report_.layers);
   std::vector<LayerRow>& layers = report_.layers;
   const contract::Capabilities& caps = report_.info.machine.caps;
-  const Subject subject{commands_, work_, DramRate(report_.info.machine), caps.fifo_depth};
+  const Subject subject{commands_, work_, DramRate(report_.info.machine), SequencerCosts::of(caps)};
   for (const contract::Event& event : result.events) {
     const std::optional<Engine> engine = contract::engine_of(contract::queue_of(event));
     if (!engine) continue;

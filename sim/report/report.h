@@ -70,6 +70,7 @@ struct LayerRow {
   std::vector<uint32_t> tile;                         // the largest, see CommandWork
   uint64_t mxu_busy = 0, vpu_busy = 0, dma_busy = 0;  // cycles of work, also where it is hidden behind other layers
   uint64_t commands = 0;
+  uint64_t macs = 0;  // that were executed: of a layer in a loop, those of all iterations; of a branch not taken, none
   uint64_t dram_read = 0, dram_written = 0, persistent_read = 0, persistent_written = 0;  // bytes
 };
 
@@ -158,7 +159,7 @@ struct Report {
   PersistentRun persistent_sram;
 
   [[nodiscard]] bool timed() const { return cycles > 0; }
-  [[nodiscard]] int64_t macs() const;                       // of one invocation
+  [[nodiscard]] uint64_t macs_of_all() const;               // executed, of all layers and invocations
   [[nodiscard]] double per_invocation(uint64_t sum) const;  // 0 without invocations
   [[nodiscard]] StateBytes state_bytes() const;
   // Of all layers.
@@ -168,8 +169,8 @@ struct Report {
   [[nodiscard]] uint64_t charged_to_state() const;
   // Name of the layer with this index.
   [[nodiscard]] const std::string& layer_name(uint32_t layer) const;
-  // MACs as a share of what the MXU could do in the same cycles (int8); 0 without cycles.
-  [[nodiscard]] double utilisation(int64_t macs, uint64_t cycles_of_one) const;
+  // MACs as a share of what the MXU could do in these cycles (int8); 0 without cycles.
+  [[nodiscard]] double utilisation(uint64_t macs, uint64_t cycles_of_them) const;
   [[nodiscard]] double microseconds(double cycles_of_some) const;
   [[nodiscard]] double cpu_microseconds(double cpu_cycles) const;
 };

@@ -65,7 +65,7 @@ Row layer_row(const Report& report, const LayerRow& layer) {
     row.insert(row.end(), {grouped(average(layer.cycles, n)), percent(layer.cycles, report.cycles, 1),
                            bound == 0 ? "-" : grouped(average(bound, n))});
   }
-  row.push_back(layer.layer.macs == 0 ? "-" : short_number(static_cast<double>(layer.layer.macs)));
+  row.push_back(layer.macs == 0 ? "-" : short_number(static_cast<double>(average(layer.macs, n))));
   if (report.timed()) {
     for (const auto& [resource, title] : kShownBusy) {
       const uint64_t busy = layer.charge.busy[static_cast<size_t>(resource)];
@@ -152,9 +152,9 @@ std::string total_lines(const Report& report) {
   } else {
     text += fmt::format("total     {} invocation{} in functional mode: no time\n", grouped(n), n == 1 ? "" : "s");
   }
-  text += fmt::format("MACs      {}{}", grouped(static_cast<uint64_t>(report.macs())), n == 1 ? "" : " an invocation");
+  text += fmt::format("MACs      {}{}", grouped(average(report.macs_of_all(), n)), n == 1 ? "" : " an invocation");
   if (report.timed()) {
-    const double used = report.utilisation(report.macs() * static_cast<int64_t>(n), report.cycles);
+    const double used = report.utilisation(report.macs_of_all(), report.cycles);
     text += fmt::format(", {:.1f} % of what the MXU could do in that time", 100 * used);
   }
   const uint64_t fetched = report.counters.get(contract::Queue::kSequencer, Counter::kDramRead);

@@ -55,6 +55,20 @@ def presets(npu):
     return [line.split()[0] for line in table[1:]]
 
 
+def check_sums(data, where):
+    """Every cycle has one layer, one cause and one resource."""
+    total, layers = data["total"], data["layers"]
+    for group in ("cycles_by_cause", "limits"):
+        for row in (total, *layers):
+            if sum(row[group].values()) != row["cycles"]:
+                raise SystemExit(f"baselines: {where}: {group} of {row.get('name', 'all layers')} are not all of its cycles")
+        for name, cycles in total[group].items():
+            if sum(layer[group][name] for layer in layers) != cycles:
+                raise SystemExit(f"baselines: {where}: {group}.{name} of the layers do not add up to the total")
+    if sum(layer["cycles"] for layer in layers) != total["cycles"]:
+        raise SystemExit(f"baselines: {where}: the layers' cycles do not add up to the total")
+
+
 def measure(npu, path, machine):
     """The row of a network on a machine, nothing where the machine cannot run it."""
     with tempfile.NamedTemporaryFile(suffix=".json") as report:
@@ -66,6 +80,7 @@ def measure(npu, path, machine):
             raise SystemExit(f"baselines: {path.name} on {machine}: {result.stderr.strip()}")
         data = json.loads(Path(report.name).read_text())
     total, queues = data["total"], data["queues"]
+    check_sums(data, f"{path.name} on {machine}")
     bound = total["bound"]
     if total["cycles"] < bound["cycles"]:
         raise SystemExit(f"baselines: {path.name} on {machine} takes {total['cycles']:,.0f} cycles, fewer than its bound of {bound['cycles']:,.0f}")
@@ -79,7 +94,7 @@ def measure(npu, path, machine):
     return {"network": path.stem, "machine": machine, "cycles": total["cycles_sum"], "bound_mxu": int(bound["mxu"]), "bound_dram": int(bound["dram"]),
             "must_move": int(bound["dram_bytes"]), CAUSES: " ".join(f"{name}={cycles}" for cycles, name in causes),
             "estimate": data["program"]["estimated_cycles"],
-            "commands": data["program"]["commands"], "macs": total["macs"], "dram_read": dram_read, "dram_written": dram_written,
+            "commands": data["program"]["commands"], "macs": round(total["macs"]), "dram_read": dram_read, "dram_written": dram_written,
             "scratchpad": bytes_of("bytes_read", "bytes_written") - dram_read - dram_written - persistent, "persistent": persistent}
 
 

@@ -35,8 +35,8 @@ TEST(Attribution, EveryCycleIsChargedOnce) {
   // the MXU works, 15 of 60 cycles stalled. 125 to 130: command 5 could start, and command 6 moves meanwhile, for
   // layer 1. 130 to 190: command 5 writes 100 bytes, 4 a cycle. 190 to 200: the end, charged like the last command's
   // issue.
-  EXPECT_EQ(at(layers[0], Cause::kCommandIssue), 20u);
-  EXPECT_EQ(at(layers[0], Cause::kWeightLoadDram), 40u);
+  EXPECT_EQ(at(layers[0], Cause::kCommandIssue) + at(layers[0], Cause::kCommandFetch), 20u);
+  EXPECT_EQ(at(layers[0], Cause::kWeightLoadFirst), 40u);
   EXPECT_EQ(at(layers[0], Cause::kTokens), 5u);
   EXPECT_EQ(at(layers[0], Cause::kMxuCompute), 45u);
   EXPECT_EQ(at(layers[0], Cause::kBankConflicts), 15u);

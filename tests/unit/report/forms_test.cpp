@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "sim/report/json.h"
+#include "sim/report/roofline.h"
 #include "sim/report/table.h"
 #include "tests/unit/report/fixture.h"
 
@@ -21,7 +22,7 @@ using testing::HasSubstr;
 TEST(Table, RowsSayWhatLimitsALayer) {
   const std::string text = to_table(sample_report());
   EXPECT_THAT(text, HasSubstr("conv2d_4          CONV2D             185  92.5 %"));
-  EXPECT_THAT(text, HasSubstr("DRAM 35 %: constants\n"));
+  EXPECT_THAT(text, HasSubstr("DRAM 35 %: first constants\n"));
   EXPECT_THAT(text, HasSubstr("200 cycles = 1.000 us at 200 MHz\n"));
   // What this run is worth, not what all are: one tile of one, 15 cycles; 100 of 200 cycles wait for DRAM.
   EXPECT_THAT(
@@ -29,7 +30,7 @@ TEST(Table, RowsSayWhatLimitsALayer) {
                       "chip, 15 cycles, which are not compared with RTL; 50.0 % of the cycles wait for DRAM, which is "
                       "not calibrated against RTL (docs/reference/cycle-accuracy.md)\n"));
   EXPECT_THAT(text, HasSubstr("DRAM                 65  32.5 %"));
-  EXPECT_THAT(text, HasSubstr("causes    mxu compute 22.5 %, weight load dram 20.0 %, dram latency 17.5 %, "));
+  EXPECT_THAT(text, HasSubstr("causes    mxu compute 22.5 %, weight load first 20.0 %, dram latency 17.5 %, "));
   EXPECT_THAT(text, HasSubstr("1,040 bytes read (400 of them commands), 100 written"));
   EXPECT_THAT(text, HasSubstr("1 variable, 4 bytes"));
 }
@@ -86,12 +87,39 @@ TEST(Table, LowUtilisationOfABusyArrayIsNamed) {
   row.charge.causes[static_cast<size_t>(Cause::kMxuCompute)] = row.cycles = 100;
   row.charge.limits[static_cast<size_t>(Resource::kMxu)] = 100;
   row.mxu_busy = 100;
-  row.layer.macs = 640;  // of 6,400
+  row.macs = 640;  // of 6,400
   EXPECT_EQ(limited_by(report, row), "MXU 100 %: compute, array 10 % filled");
   row.cycles = 0;
   EXPECT_EQ(limited_by(report, row), "hidden behind other layers");
   row.commands = 0;
   EXPECT_EQ(limited_by(report, row), "nothing to do");
+}
+
+TEST(Roofline, IsTheLowerOfArrayAndDram) {
+  Report report = sample_report();
+  report.layers.resize(1);
+  LayerRow& row = report.layers[0];
+  row.macs = 6400;
+  row.dram_read = 640;
+  row.cycles = 400;
+  row.bounds = {};
+  row.bounds[static_cast<size_t>(Resource::kMxu)] = 100;
+  row.bounds[static_cast<size_t>(Resource::kDram)] = 160;
+  std::optional<Roofline> line = roofline_of(report, row);
+  ASSERT_TRUE(line);
+  EXPECT_EQ(line->roof, Resource::kDram);
+  EXPECT_DOUBLE_EQ(line->intensity, 6400.0 / (640 + 100));
+  EXPECT_DOUBLE_EQ(line->attainable, 40);
+  EXPECT_DOUBLE_EQ(line->attained, 16);
+  EXPECT_THAT(to_roofline(report), HasSubstr("conv2d_4              8.65        40.0      16.0   40 %  DRAM\n"));
+  row.bounds[static_cast<size_t>(Resource::kMxu)] = 200;
+  row.dram_read = row.dram_written = row.cycles = 0;
+  line = roofline_of(report, row);
+  EXPECT_EQ(line->roof, Resource::kMxu);
+  EXPECT_THAT(to_roofline(report), HasSubstr("-        32.0         -  hidden  MXU\n"));
+  row.macs = 0;
+  EXPECT_FALSE(roofline_of(report, row));
+  EXPECT_EQ(to_roofline(report), "");
 }
 
 TEST(Table, Numbers) {
@@ -226,7 +254,7 @@ TEST(Csv, OneLineALayerAndQuotes) {
   std::stringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const bool quoted = line.find("\"a,") != std::string::npos;
-    EXPECT_EQ(std::count(line.begin(), line.end(), ',') - (quoted ? 1 : 0), 29 + 7 + 14 + 5 + 5 + 6 - 1) << line;
+    EXPECT_EQ(std::count(line.begin(), line.end(), ',') - (quoted ? 1 : 0), 29 + 7 + 18 + 5 + 5 + 4 + 6 - 1) << line;
   }
 }
 

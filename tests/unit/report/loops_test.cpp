@@ -78,6 +78,24 @@ TEST(Loops, CountTheirIterations) {
   EXPECT_EQ(loops[0].iterations, 3U);
 }
 
+// Layers 0 and 2 have MACs, layer 2 in the body.
+TEST(Loops, CountTheMacsOfEveryIteration) {
+  std::vector<CommandInfo> commands = loop_commands();
+  commands[4].opcode = Opcode::kMxu;
+  commands[4].queue = Queue::kMxu;
+  std::vector<LayerRow> layers(4);
+  layers[2].layer.macs = 50;
+  add_macs(loop_events(3), commands, layers);
+  EXPECT_EQ(layers[2].macs, 150U);
+  add_macs(loop_events(0), commands, layers);
+  EXPECT_EQ(layers[2].macs, 150U);
+  for (CommandInfo& command : commands) {
+    if (command.opcode == Opcode::kBranch) command.opcode = Opcode::kLabel;
+  }
+  add_macs({}, commands, layers);
+  EXPECT_EQ(layers[2].macs, 200U) << "without branches records need not tell";
+}
+
 TEST(Loops, SayWhatTheyCost) {
   Report report;
   report.invocations = 2;
