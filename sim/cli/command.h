@@ -21,6 +21,7 @@ struct Command {
 int run_info(const Arguments& arguments);
 int run_compile(const Arguments& arguments);
 int run_run(const Arguments& arguments);
+int run_what_if(const Arguments& arguments);
 int run_replay(const Arguments& arguments);
 int run_reference(const Arguments& arguments);
 int run_state(const Arguments& arguments);

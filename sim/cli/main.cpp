@@ -32,6 +32,8 @@ constexpr std::array kCommands = {
     Command{"info", "what a network is, needs and costs, and what a machine supports of it", run_info},
     Command{"compile", "compile a network for a machine, into a file that runs without it", run_compile},
     Command{"run", "run a network on the simulated NPU and report its cycles", run_run},
+    Command{"what-if", "run a network on machines that differ in one resource, and say which change saves most",
+            run_what_if},
     Command{"replay", "run one tile again on model and RTL, with a waveform", run_replay},
     Command{"reference", "run a network on the bit-exact software reference", run_reference},
     Command{"state", "list, compare, clear and check saved variables", run_state},

@@ -81,14 +81,8 @@ Subject subject_of(const OperatorCase& work, const Case& one, const fs::path& fo
   return subject;
 }
 
-// The sentence in "npu: error: SENTENCE [code]", or what else a process said at last.
 std::string error_of(const std::string& output) {
-  constexpr std::string_view kStart = "npu: error: ";
-  std::string text = output;
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  const size_t line = text.rfind('\n');
-  if (line != std::string::npos) text.erase(0, line + 1);
-  if (text.rfind(kStart, 0) == 0) text.erase(0, kStart.size());
+  std::string text = tool::last_error(output);
   // Where its tile went is told in another place.
   const size_t replay = text.find("; run it again with: npu replay ");
   if (replay != std::string::npos) text.erase(replay);

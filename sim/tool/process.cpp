@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
+#include <string_view>
 
 #include "hw/contract/error.h"
 #include "sim/tool/stop.h"
@@ -135,6 +136,16 @@ std::optional<fs::path> find_tools(const std::vector<std::string>& programs) {
     if (!folder.empty() && has_all(folder, programs)) return fs::absolute(folder);
   }
   return std::nullopt;
+}
+
+std::string last_error(const std::string& output) {
+  constexpr std::string_view kStart = "npu: error: ";
+  std::string text = output;
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  const size_t line = text.rfind('\n');
+  if (line != std::string::npos) text.erase(0, line + 1);
+  if (text.rfind(kStart, 0) == 0) text.erase(0, kStart.size());
+  return text;
 }
 
 }  // namespace npu::tool

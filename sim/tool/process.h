@@ -20,6 +20,9 @@ struct ProcessResult {
 [[nodiscard]] ProcessResult run_process(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
                                         const std::filesystem::path& path_prefix);
 
+// The sentence in the last line "npu: error: SENTENCE [code]" of what a process wrote, or what else that line says.
+[[nodiscard]] std::string last_error(const std::string& output);
+
 // The folder that holds all of the named programs: NPU_PYTHON_TOOLS, else build/venv/bin beside this build, else a
 // folder of PATH; nullopt when none does.
 [[nodiscard]] std::optional<std::filesystem::path> find_tools(const std::vector<std::string>& programs);
