@@ -28,6 +28,25 @@ constexpr uint32_t kVariableTracks = 200;  // one a variable; further ones of a 
 // Below the invocations; its track is there only where firmware runs.
 constexpr uint32_t kFirmwarePosition = 1;
 
+// What a command moves, for people; empty: it computes.
+std::string_view words(Transfer transfer) {
+  switch (transfer) {
+    case Transfer::kNone:
+      return "";
+    case Transfer::kConstants:
+      return "constants from DRAM";
+    case Transfer::kDramRead:
+      return "activations or inputs from DRAM";
+    case Transfer::kDramWrite:
+      return "activations or outputs to DRAM";
+    case Transfer::kState:
+      return "state";
+    case Transfer::kOnChip:
+      return "within the scratchpad";
+  }
+  return "";
+}
+
 std::string json_string(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
@@ -149,14 +168,16 @@ void TraceWriter::write_phase(const runtime::FirmwarePhase& next) {
 void TraceWriter::write_command(const Event& event, const JobAxis& axis) {
   const auto opcode = static_cast<contract::Opcode>(event.opcode);
   const bool has_layer = event.layer < operators_.size() && contract::queue_of(event) != Queue::kSequencer;
-  put(fmt::format(R"({{"ph":"X","pid":1,"tid":{},"name":{},"cat":"{}","ts":{},"dur":{},"args":{{"command":{},)"
-                  R"("opcode":"{}","operators":{},"issued":{},"started":{},"completed":{},"busy":{},"stalled":{},)"
-                  R"("dram_read":{},"dram_written":{},"psram_read":{},"psram_written":{}}}}})",
-                  event.queue, layer_name(event), contract::name(opcode), microseconds(axis.time(event.started)),
-                  microseconds(event.completed - event.started), event.command, contract::name(opcode),
-                  has_layer ? operators_[event.layer] : std::string("\"\""), event.issued, event.started,
-                  event.completed, event.busy, event.stalled, event.dram_read, event.dram_written, event.psram_read,
-                  event.psram_written));
+  const Transfer transfer = event.command < commands_.size() ? commands_[event.command].transfer : Transfer::kNone;
+  put(fmt::format(
+      R"({{"ph":"X","pid":1,"tid":{},"name":{},"cat":"{}","ts":{},"dur":{},"args":{{"command":{},)"
+      R"("opcode":"{}","operators":{},"moves":"{}","issued":{},"started":{},"completed":{},"busy":{},"stalled":{},)"
+      R"("dram_read":{},"dram_written":{},"psram_read":{},"psram_written":{}}}}})",
+      event.queue, layer_name(event), contract::name(opcode), microseconds(axis.time(event.started)),
+      microseconds(event.completed - event.started), event.command, contract::name(opcode),
+      has_layer ? operators_[event.layer] : std::string("\"\""), words(transfer), event.issued, event.started,
+      event.completed, event.busy, event.stalled, event.dram_read, event.dram_written, event.psram_read,
+      event.psram_written));
 }
 
 void TraceWriter::write_uses(const runtime::RunResult& result, const JobAxis& axis) {

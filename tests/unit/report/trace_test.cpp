@@ -73,6 +73,21 @@ TEST_F(TraceTest, SlicesAreNamedAfterLayers) {
   }
 }
 
+TEST_F(TraceTest, SlicesOfDmaSayWhatTheyMove) {
+  TraceWriter writer(folder / "trace.json", sample_program(), caps);
+  writer.add(sample_result());
+  std::map<uint32_t, std::string> moves;
+  const json trace = finish(writer);
+  for (const json& record : trace["traceEvents"]) {
+    if (record["ph"] == "X" && record["args"].contains("moves"))
+      moves[record["args"]["command"]] = record["args"]["moves"];
+  }
+  EXPECT_EQ(moves[2], "constants from DRAM");
+  EXPECT_EQ(moves[3], "state");
+  EXPECT_EQ(moves[4], "") << "it computes";
+  EXPECT_EQ(moves[5], "activations or outputs to DRAM");
+}
+
 TEST_F(TraceTest, UsesOfAVariableLastAsLongAsTheirCommands) {
   TraceWriter writer(folder / "trace.json", sample_program(), caps);
   writer.add(sample_result());
