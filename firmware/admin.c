@@ -5,7 +5,6 @@
 #include "firmware/log.h"
 #include "firmware/phase.h"
 #include "firmware/power.h"
-#include "firmware/scheduler.h"
 #include "firmware/variables.h"
 
 // The context that value[0] names, or null.
@@ -34,10 +33,7 @@ static enum npu_error npu_admin_open(volatile const struct npu_ring_request *req
 static enum npu_error npu_admin_close(volatile const struct npu_ring_request *request) {
   struct npu_context *context = npu_admin_context(request);
   if (context == 0 || context->ring.header == 0) return NPU_ERROR_FAULT_REQUEST;
-  npu_scheduler_evict(context);
-  npu_context_drop(context);
-  npu_ring_close(&context->ring);
-  context->attention = 0;
+  npu_context_close(context);
   npu_log(NPU_LOG_EVENT, "ring %u closed", (unsigned)context->number);
   return NPU_ERROR_OK;
 }

@@ -5,4 +5,5 @@
 #include "hw/contract/gen/npu_contract.h"
 
 // Does what a request of type `type` asks for; `values` go into its completion. The error code to complete it with.
-enum npu_error npu_admin(uint32_t type, volatile const struct npu_ring_request *request, uint32_t values[4]);
+__attribute__((noinline)) enum npu_error npu_admin(uint32_t type, volatile const struct npu_ring_request *request,
+                                                   uint32_t values[4]);

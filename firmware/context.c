@@ -2,6 +2,7 @@
 #include "firmware/context.h"
 
 #include "firmware/admin.h"
+#include "firmware/ahead.h"
 #include "firmware/job.h"
 #include "firmware/log.h"
 #include "firmware/memory.h"
@@ -15,13 +16,13 @@ struct npu_context npu_contexts[NPU_RINGS];
 uint32_t npu_tasks;
 
 static uint32_t npu_sequence;
-// Rings whose next request can be taken: a bit each.
-static uint32_t npu_to_serve;
+uint32_t npu_to_serve;
 // Rings about which the host was told something that it may not have seen: a bit each.
 static uint32_t npu_told;
 
 void npu_contexts_init(void) {
   for (uint32_t i = 0; i < NPU_RINGS; ++i) npu_contexts[i].number = i;
+  npu_ahead_init();
 }
 
 void npu_context_corrupt(struct npu_context *context) {
@@ -32,6 +33,7 @@ void npu_context_corrupt(struct npu_context *context) {
   npu_told |= 1u << context->number;
   npu_scheduler_evict(context);
   npu_context_drop(context);
+  npu_ahead_forget(context);
   npu_raise_completion();
 }
 
@@ -43,31 +45,54 @@ static bool npu_context_room(struct npu_context *context) {
   return false;
 }
 
-// True once for an entry that cancel has marked.
-static bool npu_context_take_mark(struct npu_context *context) {
+bool npu_context_marked(const struct npu_context *context) {
   const uint32_t entry = context->ring.consumed & (context->ring.entries - 1);
-  const uint8_t bit = (uint8_t)(1u << entry % 8);
-  const bool marked = (context->cancelled[entry / 8] & bit) != 0;
-  context->cancelled[entry / 8] &= (uint8_t)~bit;
-  return marked;
+  return (context->cancelled[entry / 8] >> entry % 8 & 1) != 0;
 }
 
-static void npu_context_accept(struct npu_context *context, volatile const struct npu_ring_request *request) {
-  struct npu_task *task = &context->task;
-  // The rest is what the job says.
+static void npu_context_unmark(struct npu_context *context) {
+  const uint32_t entry = context->ring.consumed & (context->ring.entries - 1);
+  context->cancelled[entry / 8] &= (uint8_t) ~(1u << entry % 8);
+}
+
+// The rest is what the job says.
+static void npu_context_begin(struct npu_context *context) {
+  struct npu_task *task = context->task;
   task->state = NPU_TASK_READY;
-  task->id = request->id;
   task->sequence = npu_sequence++;
   task->next_word = 0;
   task->blocked_since = 0;
-  task->report = (struct npu_task_report){.accepted = npu_now};
+  task->report.preemptions = 0;
+  task->report.event_count = 0;
+  task->report.engine_cycles = 0;
+  task->report.save_cycles = 0;
+  task->report.saved_bytes = 0;
+  task->report.accepted = npu_now;
+  task->report.started = 0;
+  task->report.blocked = 0;
   task->busy_at_acceptance = npu_read(NPU_REG_CPU_BUSY_LO);
   npu_tasks |= 1u << context->number;
   npu_log(NPU_LOG_REQUEST, "ring %u: request %u accepted", (unsigned)context->number, (unsigned)task->id);
-  enum npu_error error = npu_context_take_mark(context) ? NPU_ERROR_JOB_CANCELLED : NPU_ERROR_OK;
-  if (error == NPU_ERROR_OK) error = npu_job_load(request->argument, task);
+}
+
+static void npu_context_accept(struct npu_context *context, volatile const struct npu_ring_request *request) {
+  if (npu_ahead_task(context) != 0) {
+    npu_context_advance(context);
+    npu_ring_take(&context->ring);
+    return;
+  }
+  context->task->id = request->id;
+  npu_context_begin(context);
+  enum npu_error error = NPU_ERROR_OK;
+  if (npu_context_marked(context)) {
+    npu_context_unmark(context);
+    error = NPU_ERROR_JOB_CANCELLED;
+  } else {
+    error = npu_job_load(request->argument, context->task);
+  }
   npu_ring_take(&context->ring);
-  if (error != NPU_ERROR_OK) npu_context_fail(context, error);
+  if (error == NPU_ERROR_OK) return;
+  npu_context_fail(context, error);
 }
 
 static const char *npu_request_name(uint32_t type) {
@@ -98,9 +123,8 @@ static void npu_context_answer(struct npu_context *context, volatile const struc
 // Takes requests that were seen before and can be taken now. Many may wait, and the watchdog counts them all.
 static void npu_context_serve(struct npu_context *context) {
   struct npu_ring_view *ring = &context->ring;
-  while (npu_ring_served(ring) && npu_ring_waiting(ring) != 0 && context->task.state == NPU_TASK_NONE) {
+  while (npu_ring_served(ring) && npu_ring_waiting(ring) != 0 && context->task->state == NPU_TASK_NONE) {
     if (!npu_context_room(context)) return;
-    npu_watchdog_kick();
     npu_phase(NPU_PHASE_FETCH, context->number);
     volatile const struct npu_ring_request *request = npu_ring_request(ring, 0);
     if (context->number != 0 && request->type == NPU_REQUEST_RUN) {
@@ -108,6 +132,7 @@ static void npu_context_serve(struct npu_context *context) {
     } else {
       npu_context_answer(context, request);
     }
+    if (context->task->state == NPU_TASK_NONE) npu_watchdog_kick();
   }
 }
 
@@ -120,9 +145,8 @@ void npu_context_doorbell(struct npu_context *context) {
   }
 }
 
-bool npu_contexts_serve(void) {
+bool npu_contexts_serve_all(void) {
   uint32_t left = npu_to_serve;
-  if (left == 0) return false;
   npu_to_serve = 0;
   for (struct npu_context *context = npu_contexts; left != 0; left >>= 1, ++context) {
     if ((left & 1) != 0) npu_context_serve(context);
@@ -157,7 +181,8 @@ bool npu_contexts_collected(void) {
     struct npu_ring_view *ring = &context->ring;
     if (context->attention > 0) return false;
     // What is corrupt is found again by npu_contexts_collect().
-    if (npu_ring_served(ring) && (!npu_ring_collect(ring) || npu_ring_uncollected(ring) != 0)) return false;
+    const bool known = !npu_ring_served(ring) || npu_ring_uncollected(ring) == 0;
+    if (!known && (!npu_ring_collect(ring) || npu_ring_uncollected(ring) != 0)) return false;
     if (npu_ring_served(ring) && npu_ring_waiting(ring) != 0) npu_to_serve |= 1u << context->number;
     npu_told &= ~(1u << context->number);
   }
@@ -192,9 +217,10 @@ static void npu_write_task(volatile struct npu_ring_completion *to, const struct
   to->blocked = task->report.blocked;
 }
 
-void npu_context_complete(struct npu_context *context, const struct npu_fault *fault, const struct npu_queues *queues) {
+// All of the completion; npu_context_publish() is missing.
+static void npu_context_write(struct npu_context *context, struct npu_task *task, const struct npu_fault *fault,
+                              const struct npu_queues *queues) {
   npu_phase(NPU_PHASE_COMPLETE, context->number);
-  struct npu_task *task = &context->task;
   if (task->blocked_since != 0) task->report.blocked += npu_now - task->blocked_since;
   volatile struct npu_ring_completion *completion = npu_ring_completion(&context->ring);
   npu_write_task(completion, task);
@@ -203,28 +229,58 @@ void npu_context_complete(struct npu_context *context, const struct npu_fault *f
   if (queues != 0) npu_write_queues(completion, queues);
   completion->firmware_cycles = npu_read(NPU_REG_CPU_BUSY_LO) - task->busy_at_acceptance;
   npu_log(NPU_LOG_REQUEST, "ring %u: request %u ended", (unsigned)context->number, (unsigned)task->id);
-  npu_context_drop(context);
+}
+
+static void npu_context_publish(struct npu_context *context) {
   npu_ring_publish(&context->ring);
   npu_told |= 1u << context->number;
+}
+
+void npu_context_complete(struct npu_context *context, const struct npu_fault *fault, const struct npu_queues *queues) {
+  npu_context_write(context, context->task, fault, queues);
+  npu_context_drop(context);
+  npu_context_publish(context);
 }
 
 void npu_context_fail(struct npu_context *context, enum npu_error code) {
   const struct npu_fault fault = {.code = code, .queue = NPU_QUEUE_SEQUENCER};
   npu_log(NPU_LOG_EVENT, "ring %u: request %u ended with code 0x%04x", (unsigned)context->number,
-          (unsigned)context->task.id, (unsigned)code);
+          (unsigned)context->task->id, (unsigned)code);
   npu_context_complete(context, &fault, 0);
+  npu_watchdog_kick();  // many may fail one after the other
 }
 
 void npu_context_drop(struct npu_context *context) {
-  context->task.state = NPU_TASK_NONE;
+  context->task->state = NPU_TASK_NONE;
   npu_tasks &= ~(1u << context->number);
   if (npu_ring_waiting(&context->ring) != 0) npu_to_serve |= 1u << context->number;
+}
+
+struct npu_task *npu_context_advance(struct npu_context *context) {
+  struct npu_task *before = npu_ahead_take(context);
+  npu_context_begin(context);
+  return before;
+}
+
+void npu_context_end(struct npu_context *context, struct npu_task *ended) {
+  npu_ring_take(&context->ring);
+  npu_context_write(context, ended, 0, 0);
+  ended->state = NPU_TASK_NONE;
+  npu_context_publish(context);
+}
+
+void npu_context_close(struct npu_context *context) {
+  npu_scheduler_evict(context);
+  npu_context_drop(context);
+  npu_ahead_forget(context);
+  npu_ring_close(&context->ring);
+  context->attention = 0;
 }
 
 void npu_context_cancel(struct npu_context *context, uint32_t id) {
   struct npu_ring_view *ring = &context->ring;
   if (!npu_ring_served(ring)) return;
-  if (context->task.state != NPU_TASK_NONE && context->task.id == id) {
+  if (context->task->state != NPU_TASK_NONE && context->task->id == id) {
     npu_scheduler_evict(context);
     npu_context_fail(context, NPU_ERROR_JOB_CANCELLED);
     return;
@@ -238,6 +294,7 @@ void npu_context_cancel(struct npu_context *context, uint32_t id) {
     if (request->id != id || request->type != NPU_REQUEST_RUN) continue;
     const uint32_t entry = (ring->consumed + ahead) & (ring->entries - 1);
     context->cancelled[entry / 8] |= (uint8_t)(1u << entry % 8);
+    if (ahead == 0) npu_ahead_forget(context);
     return;
   }
 }

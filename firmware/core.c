@@ -6,44 +6,23 @@
 #include "firmware/memory.h"
 #include "firmware/timer.h"
 
-enum {
-  kFirst = NPU_REG_COMMAND_BASE_LO,
-  kCount = (NPU_REG_COUNTER_BASE_HI - NPU_REG_COMMAND_BASE_LO) / 4 + 1,
-  kRegions = NPU_REGION_SAVE + 1,
-  kPowerPolls = 10000,  // of at least 10 cycles each: 50 times what it takes
-};
+enum { kPowerPolls = 10000 };  // of at least 10 cycles each: 50 times what it takes
 
-// What the registers hold.
-static uint32_t npu_job_registers[kCount];
-static struct npu_mapping npu_mappings[kRegions];
-static bool npu_core_powered;
-static uint32_t npu_persistent_state;  // a psram_power
+uint32_t npu_core_resets;
+uint32_t npu_core_registers[NPU_CORE_COUNT];
+struct npu_mapping npu_core_regions[NPU_CORE_REGIONS];
+bool npu_core_powered;
+uint32_t npu_core_persistent;
 
-static inline void npu_core_update(uint32_t *known, uint32_t offset, uint32_t value) {
-  if (*known == value) return;
-  *known = value;
-  npu_write(offset, value);
-}
-
-void npu_core_set(uint32_t offset, uint32_t value) {
-  npu_core_update(&npu_job_registers[(offset - kFirst) / 4], offset, value);
-}
-
-void npu_core_set_pair(uint32_t offset, uint64_t value) {
-  uint32_t *known = &npu_job_registers[(offset - kFirst) / 4];
-  npu_core_update(known, offset, npu_low(value));
-  npu_core_update(known + 1, offset + 4, npu_high(value));
-}
-
-void npu_core_set_region(uint32_t index, const struct npu_mapping *region) {
-  struct npu_mapping *known = &npu_mappings[index];
-  if (known->base != region->base) {
-    npu_write(NPU_REG_REGION_BASE_LO(index), npu_low(region->base));
-    npu_write(NPU_REG_REGION_BASE_HI(index), npu_high(region->base));
-    known->base = region->base;
+void npu_core_set_region(uint32_t index, uint64_t base, uint32_t limit, uint32_t flags) {
+  struct npu_mapping *known = &npu_core_regions[index];
+  if (known->base != base) {
+    npu_write(NPU_REG_REGION_BASE_LO(index), npu_low(base));
+    npu_write(NPU_REG_REGION_BASE_HI(index), npu_high(base));
+    known->base = base;
   }
-  npu_core_update(&known->limit, NPU_REG_REGION_LIMIT(index), region->limit);
-  npu_core_update(&known->flags, NPU_REG_REGION_FLAGS(index), region->flags);
+  npu_core_update(&known->limit, NPU_REG_REGION_LIMIT(index), limit);
+  npu_core_update(&known->flags, NPU_REG_REGION_FLAGS(index), flags);
 }
 
 static void npu_core_init_regions(void) {
@@ -53,7 +32,7 @@ static void npu_core_init_regions(void) {
     npu_write(NPU_REG_REGION_LIMIT(i), 0);
     npu_write(NPU_REG_REGION_FLAGS(i), 0);
   }
-  for (uint32_t i = 0; i < kRegions; ++i) npu_mappings[i] = (struct npu_mapping){0};
+  for (uint32_t i = 0; i < NPU_CORE_REGIONS; ++i) npu_core_regions[i] = (struct npu_mapping){0};
   npu_write(NPU_REG_REGION_LIMIT(NPU_REGION_SCRATCHPAD), npu_device.spm_bytes);
   npu_write(NPU_REG_REGION_FLAGS(NPU_REGION_SCRATCHPAD), NPU_REG_REGION_FLAGS_READABLE_MASK |
                                                              NPU_REG_REGION_FLAGS_WRITABLE_MASK |
@@ -68,13 +47,14 @@ void npu_core_init(void) {
       NPU_REG_CYCLE_BASE_LO,   NPU_REG_CYCLE_BASE_HI,   NPU_REG_COUNTER_BASE_LO, NPU_REG_COUNTER_BASE_HI,
   };
   for (uint32_t i = 0; i < sizeof used / sizeof used[0]; ++i) {
-    npu_job_registers[(used[i] - kFirst) / 4] = 0;
+    npu_core_registers[(used[i] - NPU_CORE_FIRST) / 4] = 0;
     npu_write(used[i], 0);
   }
   npu_core_init_regions();
+  ++npu_core_resets;
   npu_write(NPU_REG_IRQ_ENABLE, NPU_REG_IRQ_ENABLE_JOB_MASK);
   npu_core_powered = (npu_read(NPU_REG_STATUS) & NPU_REG_STATUS_POWERED_MASK) != 0;
-  npu_persistent_state = npu_read(NPU_REG_PSRAM_POWER);
+  npu_core_persistent = npu_read(NPU_REG_PSRAM_POWER);
 }
 
 struct npu_core_result npu_core_take_result(void) {
@@ -152,16 +132,16 @@ void npu_core_power_down(void) {
 }
 
 bool npu_core_wake(void) {
-  if (npu_persistent_state != NPU_PSRAM_POWER_ON) npu_core_persistent_power(NPU_PSRAM_POWER_ON);
+  if (npu_core_persistent != NPU_PSRAM_POWER_ON) npu_core_persistent_power(NPU_PSRAM_POWER_ON);
   return npu_core_powered || npu_core_power_up();
 }
 
-bool npu_core_persistent_on(void) { return npu_persistent_state == NPU_PSRAM_POWER_ON; }
+bool npu_core_persistent_on(void) { return npu_core_persistent == NPU_PSRAM_POWER_ON; }
 
 void npu_core_persistent_power(enum npu_psram_power state) {
   static const char *const names[] = {"on", "retention", "off"};
-  if (npu_persistent_state == (uint32_t)state) return;
-  npu_persistent_state = state;
+  if (npu_core_persistent == (uint32_t)state) return;
+  npu_core_persistent = state;
   npu_write(NPU_REG_PSRAM_POWER, state);
   npu_log(NPU_LOG_EVENT, "persistent SRAM: %s", names[state]);
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "firmware/memory.h"
 #include "hw/contract/gen/npu_contract.h"
 
 // What the fault registers say, or what the firmware found in their place.
@@ -25,15 +26,37 @@ struct npu_core_result {
 
 // Brings the registers into a known state: no regions but the scratchpad, interrupt on.
 void npu_core_init(void);
-// Writes a job register, unless it holds that value already. `offset`: command_base_lo to counter_base_hi.
-void npu_core_set(uint32_t offset, uint32_t value);
-void npu_core_set_pair(uint32_t offset, uint64_t value);
-// Base, limit and flags of a region, 1 to 5.
+// How often that was done.
+extern uint32_t npu_core_resets;
+
+// What the registers hold: job registers from command_base_lo to counter_base_hi, and regions.
+enum {
+  NPU_CORE_FIRST = NPU_REG_COMMAND_BASE_LO,
+  NPU_CORE_COUNT = (NPU_REG_COUNTER_BASE_HI - NPU_REG_COMMAND_BASE_LO) / 4 + 1,
+  NPU_CORE_REGIONS = NPU_REGION_SAVE + 1
+};
 struct npu_mapping {
   uint64_t base;
   uint32_t limit, flags;
 };
-void npu_core_set_region(uint32_t index, const struct npu_mapping *region);
+extern uint32_t npu_core_registers[NPU_CORE_COUNT];
+extern struct npu_mapping npu_core_regions[NPU_CORE_REGIONS];
+
+static inline void npu_core_update(uint32_t *known, uint32_t offset, uint32_t value) {
+  if (*known == value) return;
+  *known = value;
+  npu_write(offset, value);
+}
+// Writes a job register, unless it holds that value already.
+static inline void npu_core_set(uint32_t offset, uint32_t value) {
+  npu_core_update(&npu_core_registers[(offset - NPU_CORE_FIRST) / 4], offset, value);
+}
+static inline void npu_core_set_pair(uint32_t offset, uint64_t value) {
+  npu_core_set(offset, npu_low(value));
+  npu_core_set(offset + 4, npu_high(value));
+}
+// The same for base, limit and flags of a region, 1 to 5.
+void npu_core_set_region(uint32_t index, uint64_t base, uint32_t limit, uint32_t flags);
 
 // Takes back the interrupt and says what happened; NPU_CORE_BUSY: nothing.
 struct npu_core_result npu_core_take_result(void);
@@ -56,6 +79,10 @@ bool npu_core_power_up(void);
 void npu_core_power_down(void);
 // For a stream that starts: the same, and the persistent SRAM is on.
 bool npu_core_wake(void);
+// Whether that has nothing to do.
+extern bool npu_core_powered;
+extern uint32_t npu_core_persistent;  // a psram_power
+static inline bool npu_core_awake(void) { return npu_core_powered && npu_core_persistent == NPU_PSRAM_POWER_ON; }
 
 // The persistent SRAM has power of its own. No job may run while it changes or scrubs.
 bool npu_core_persistent_on(void);

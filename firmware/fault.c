@@ -7,15 +7,15 @@
 
 static void npu_fault_count(struct npu_context *context, bool main, uint64_t cycles) {
   if (main) {
-    context->task.report.engine_cycles += cycles;
+    context->task->report.engine_cycles += cycles;
   } else {
-    context->task.report.save_cycles += cycles;
+    context->task->report.save_cycles += cycles;
   }
 }
 
 static void npu_fault_log(const struct npu_context *context, const struct npu_fault *fault) {
   npu_log(NPU_LOG_ERROR, "ring %u: request %u ended with code 0x%04x at command %u, queue %u",
-          (unsigned)context->number, (unsigned)context->task.id, (unsigned)fault->code, (unsigned)fault->command,
+          (unsigned)context->number, (unsigned)context->task->id, (unsigned)fault->code, (unsigned)fault->command,
           (unsigned)fault->queue);
 }
 
@@ -48,7 +48,7 @@ static void npu_fault_find_culprit(struct npu_fault *fault, const struct npu_que
 void npu_fault_timeout(struct npu_context *context, bool main, uint64_t cycles) {
   npu_phase(NPU_PHASE_FAULT, context->number);
   struct npu_fault fault = {.code = NPU_ERROR_FAULT_TIMEOUT, .queue = NPU_QUEUE_SEQUENCER};
-  fault.cycle = context->task.report.engine_cycles + (main ? cycles : 0);
+  fault.cycle = context->task->report.engine_cycles + (main ? cycles : 0);
   struct npu_queues queues;
   npu_core_look_at_queues(&queues);
   npu_core_reset();  // before the driver hears of it: it may use the memory again at once

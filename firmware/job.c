@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/job.h"
 
+#include <stddef.h>
+
 #include "firmware/device.h"
 #include "firmware/memory.h"
 
 enum { kCounterBytes = NPU_REG_COUNTER_COUNT * 8 };
+
+static uint32_t npu_readings;
 
 static bool npu_in_shared(uint64_t address, uint64_t bytes) {
   return address >= npu_device.shared_base && npu_within(address, bytes, npu_device.shared_end);
@@ -23,67 +27,76 @@ bool npu_grantable(uint64_t address, uint64_t bytes) {
 }
 
 // A region is memory of its own, or nothing. Other spaces would show a job what belongs to others.
-static bool npu_region_allowed(const struct npu_mapping *region) {
-  const uint32_t space = (region->flags & NPU_REG_REGION_FLAGS_SPACE_MASK) >> NPU_REG_REGION_FLAGS_SPACE_LSB;
+static bool npu_region_allowed(const struct npu_job *job, uint32_t region) {
+  const uint32_t flags = job->region_flags[region];
+  const uint32_t space = (flags & NPU_REG_REGION_FLAGS_SPACE_MASK) >> NPU_REG_REGION_FLAGS_SPACE_LSB;
   if (space == NPU_SPACE_NONE) return true;
-  return space == NPU_SPACE_DRAM && npu_grantable(region->base, region->limit);
+  return space == NPU_SPACE_DRAM && npu_grantable(job->region_base[region], job->region_limit[region]);
 }
 
-static bool npu_job_read_regions(volatile const struct npu_job *job, struct npu_task *task) {
+static bool npu_regions_allowed(const struct npu_job *job) {
   for (uint32_t i = NPU_REGION_CONSTANTS; i <= NPU_REGION_SAVE; ++i) {
-    struct npu_mapping *region = &task->regions[i];
-    region->flags = job->region_flags[i];
-    if (region->flags == 0) {
-      region->base = 0;
-      region->limit = 0;
-      continue;
-    }
-    region->base = job->region_base[i];
-    region->limit = job->region_limit[i];
-    if (!npu_region_allowed(region)) return false;
+    if (!npu_region_allowed(job, i)) return false;
   }
   return true;
 }
 
-static bool npu_job_read_buffers(volatile const struct npu_job *job, struct npu_task *task) {
-  task->event_capacity = job->event_capacity;
-  task->events = task->event_capacity == 0 ? 0 : job->events;
-  task->counters = job->counters;
-  return task->events % 8 == 0 &&
-         npu_grantable(task->events, (uint64_t)task->event_capacity * sizeof(struct npu_event)) &&
-         task->counters % 8 == 0 && npu_in_dram(task->counters, kCounterBytes);
+static bool npu_buffers_allowed(const struct npu_job *job) {
+  if (job->counters % 8 != 0 || !npu_in_dram(job->counters, kCounterBytes)) return false;
+  if (job->event_capacity == 0) return true;
+  return job->events % 8 == 0 && npu_grantable(job->events, (uint64_t)job->event_capacity * sizeof(struct npu_event));
 }
 
-static bool npu_job_read_segments(volatile const struct npu_job *job, struct npu_task *task) {
-  task->segment_count = job->segment_count;
-  if (task->segment_count == 0) return true;
-  const uint64_t table = job->segments;
-  task->segments = npu_low(table);
-  return table % 4 == 0 && npu_visible(table, (uint64_t)task->segment_count * sizeof(struct npu_segment));
+static bool npu_segments_allowed(const struct npu_job *job) {
+  if (job->segment_count == 0) return true;
+  return job->segments % 4 == 0 &&
+         npu_visible(job->segments, (uint64_t)job->segment_count * sizeof(struct npu_segment));
 }
 
+static bool npu_job_allowed(const struct npu_job *job) {
+  return job->commands % 64 == 0 && npu_in_dram(job->commands, (uint64_t)job->command_words * 4) &&
+         npu_buffers_allowed(job) && npu_segments_allowed(job) && npu_regions_allowed(job);
+}
+
+enum { kJobWords = offsetof(struct npu_job, reserved) / 4, kEpochWord = offsetof(struct npu_job, epoch) / 4 };
+
+// A word of whatever lies there.
+typedef uint32_t __attribute__((may_alias)) npu_word;
+
+// How many words at the start of both are the same, but for the epoch. Unrolled, since it is most of what a job costs.
+static uint32_t npu_job_same(volatile const npu_word *from, const npu_word *known) {
+  uint32_t i = 0;
+#pragma GCC unroll 64
+  for (; i < kJobWords; ++i) {
+    if (from[i] != known[i] && i != kEpochWord) break;
+  }
+  return i;
+}
+
+// Most jobs are the one before again. What was read and checked then holds on, whatever memory says next.
 enum npu_error npu_job_load(uint64_t address, struct npu_task *task) {
   if (address % 64 != 0 || !npu_in_shared(address, sizeof(struct npu_job))) return NPU_ERROR_FAULT_REQUEST;
-  volatile const struct npu_job *job = npu_dram(npu_low(address));
-  task->commands = job->commands;
-  task->command_words = job->command_words;
-  task->epoch = job->epoch;
-  task->cycle_limit = job->cycle_limit;
-  task->ready_at = job->not_before;
-  const bool allowed = task->commands % 64 == 0 && npu_in_dram(task->commands, (uint64_t)task->command_words * 4) &&
-                       npu_job_read_buffers(job, task) && npu_job_read_segments(job, task) &&
-                       npu_job_read_regions(job, task);
-  return allowed ? NPU_ERROR_OK : NPU_ERROR_FAULT_REQUEST;
+  volatile const npu_word *from = npu_dram(npu_low(address));
+  npu_word *to = (npu_word *)&task->job;
+  const uint32_t same = task->reading == 0 ? 0 : npu_job_same(from, to);
+  if (same < kJobWords) {
+    task->reading = 0;
+    for (uint32_t i = same; i < kJobWords; ++i) to[i] = from[i];
+    if (!npu_job_allowed(&task->job)) return NPU_ERROR_FAULT_REQUEST;
+    task->reading = ++npu_readings;
+  }
+  to[kEpochWord] = from[kEpochWord];
+  return NPU_ERROR_OK;
 }
 
 static bool npu_stream_allowed(const struct npu_task *task, uint32_t word, uint32_t words) {
-  return word % 16 == 0 && word >= task->command_words && words > 0 &&
-         npu_in_dram(task->commands, ((uint64_t)word + words) * 4);
+  return word % 16 == 0 && word >= task->job.command_words && words > 0 &&
+         npu_in_dram(task->job.commands, ((uint64_t)word + words) * 4);
 }
 
 enum npu_error npu_job_load_segment(struct npu_task *task, uint32_t index) {
-  if (index >= task->segment_count) return NPU_ERROR_FAULT_REQUEST;
-  volatile const struct npu_segment *from = npu_dram(task->segments + index * sizeof(struct npu_segment));
+  if (index >= task->job.segment_count) return NPU_ERROR_FAULT_REQUEST;
+  volatile const struct npu_segment *from = npu_dram(npu_low(task->job.segments) + index * sizeof(struct npu_segment));
   struct npu_segment *segment = &task->segment;
   segment->yield_word = from->yield_word;
   segment->live_bytes = from->live_bytes;

@@ -54,12 +54,11 @@ static void npu_doorbells(void) {
   uint32_t rung = npu_read(NPU_REG_DOORBELL_PENDING);
   npu_write(NPU_REG_DOORBELL_PENDING, rung);
   rung &= (1u << NPU_RINGS) - 1;
-  // Most drivers have taken the completions before they ask for more. Looking now and not when the time comes leaves
-  // memory to the job that runs then.
-  if (npu_repeat_at != NPU_NEVER && npu_contexts_collected()) npu_repeat_at = NPU_NEVER;
   // Ring 0 first: it opens the others.
   for (struct npu_context *context = npu_contexts; rung != 0; rung >>= 1, ++context) {
-    if ((rung & 1) != 0) npu_context_doorbell(context);
+    if ((rung & 1) == 0) continue;
+    npu_context_doorbell(context);
+    if (rung != 1) npu_watchdog_kick();  // others follow
   }
 }
 
@@ -80,21 +79,39 @@ static void npu_set_timer(bool fired) {
   }
 }
 
-// One look at everything that can have happened.
+static void npu_work(void) {
+  npu_contexts_serve();
+  npu_schedule();
+  // It may have ended a job itself, when it could not start it.
+  while (npu_contexts_serve()) {
+    npu_watchdog_kick();
+    npu_schedule();
+  }
+}
+
+// Most drivers have taken the completions before they ask for more: at a doorbell it is known, or costs one look, and
+// the timer need not look at all rings.
+static void npu_look_for_collected(void) {
+  if (npu_repeat_at == NPU_NEVER) return;
+  if (npu_contexts_collected()) npu_repeat_at = NPU_NEVER;
+  while (npu_contexts_serve()) npu_schedule();  // rings that waited for room have it now
+}
+
+// One look at everything that can have happened. First what the engines wait for.
 static void npu_turn(uint32_t interrupts) {
   npu_phase(NPU_PHASE_INTERRUPT, 0);
-  npu_watchdog_kick();
   npu_time_update();
   const bool timer = (interrupts & NPU_MIP_TIMER) != 0;
   const uint32_t pending = (interrupts & NPU_MIP_EXTERNAL) != 0 ? npu_read(NPU_REG_INTERRUPT_PENDING) : 0;
-  if ((pending & NPU_REG_INTERRUPT_PENDING_CORE_MASK) != 0) npu_scheduler_core_event();
-  if ((pending & NPU_REG_INTERRUPT_PENDING_DOORBELL_MASK) != 0) npu_doorbells();
+  const bool doorbell = (pending & NPU_REG_INTERRUPT_PENDING_DOORBELL_MASK) != 0;
+  if ((pending & NPU_REG_INTERRUPT_PENDING_CORE_MASK) != 0) npu_scheduler_core_event(!timer && !doorbell);
+  if (doorbell) npu_doorbells();
   if (timer) npu_timer_fired();
-  do {
-    npu_contexts_serve();
-    npu_schedule();  // may end a job itself, when it cannot start it
-  } while (npu_contexts_serve());
+  npu_work();
+  if (doorbell) npu_look_for_collected();
   npu_set_timer(timer);
+  npu_scheduler_prepare();
+  npu_watchdog_kick();
 }
 
 void npu_main(void);

@@ -26,18 +26,31 @@ enum npu_self_test npu_ring_open(struct npu_ring_view *ring, uint64_t address);
 void npu_ring_close(struct npu_ring_view *ring);
 static inline bool npu_ring_served(const struct npu_ring_view *ring) { return ring->header != 0 && !ring->corrupt; }
 
-// Reads how far the driver has written requests. False: the index is impossible.
-bool npu_ring_look(struct npu_ring_view *ring);
+// Reads how far the driver has consumed completions. False: the index is impossible.
+static inline bool npu_ring_collect(struct npu_ring_view *ring) {
+  const uint32_t collected = ring->header->completion_consumer;
+  if (ring->completed - collected > ring->entries) return false;
+  ring->collected = collected;
+  return true;
+}
+// The same, and how far it has written requests: both lie in one line of memory.
+static inline bool npu_ring_look(struct npu_ring_view *ring) {
+  const uint32_t produced = ring->header->request_producer;
+  if (produced - ring->consumed > ring->entries) return false;
+  ring->produced = produced;
+  return npu_ring_collect(ring);
+}
 static inline uint32_t npu_ring_waiting(const struct npu_ring_view *ring) { return ring->produced - ring->consumed; }
 // The request `ahead` of the next one; 0 <= ahead < npu_ring_waiting().
 static inline volatile const struct npu_ring_request *npu_ring_request(const struct npu_ring_view *ring,
                                                                        uint32_t ahead) {
   return &ring->requests[(ring->consumed + ahead) & (ring->entries - 1)];
 }
-void npu_ring_take(struct npu_ring_view *ring);
+static inline void npu_ring_take(struct npu_ring_view *ring) {
+  ++ring->consumed;
+  ring->header->request_consumer = ring->consumed;
+}
 
-// Reads how far the driver has consumed completions. False: the index is impossible.
-bool npu_ring_collect(struct npu_ring_view *ring);
 static inline uint32_t npu_ring_uncollected(const struct npu_ring_view *ring) {
   return ring->completed - ring->collected;
 }

@@ -27,12 +27,9 @@ struct npu_task {
   enum npu_task_state state;
   uint32_t id;
   uint32_t sequence;  // order in which the firmware accepted them
-  // From the job, checked.
-  uint64_t commands, events, counters, cycle_limit;
-  uint64_t ready_at;  // device time
-  uint32_t command_words, epoch, event_capacity;
-  uint32_t segments, segment_count;  // device address of the table
-  struct npu_mapping regions[NPU_REGION_SAVE + 1];
+  // As it was read, and checked; `reading` is a number of its own, which other contents never had. 0: none.
+  struct npu_job job;
+  uint32_t reading;
   // Where it goes on, after a yield.
   uint32_t next_word;
   struct npu_segment segment;

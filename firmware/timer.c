@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/timer.h"
 
-#include "firmware/device.h"
 #include "firmware/log.h"
-#include "firmware/memory.h"
 
-enum { kRepeatUs = 100, kWatchdogUs = 1000 };
+enum { kRepeatUs = 100 };
 
 uint64_t npu_now;
 uint64_t npu_repeat_at = NPU_NEVER;
@@ -13,12 +11,6 @@ uint64_t npu_repeat_at = NPU_NEVER;
 // What the timer stands at; the registers after reset.
 static uint64_t npu_armed = NPU_NEVER;
 static uint32_t npu_repetitions;
-
-uint64_t npu_time_update(void) {
-  const uint32_t low = npu_read(NPU_REG_TIME_LO);  // latches the high half
-  npu_now = (uint64_t)npu_read(NPU_REG_TIME_HI) << 32 | low;
-  return npu_now;
-}
 
 void npu_timer_restart(uint64_t time) {
   // In between it may fire too early, which only costs a turn of the main loop.
@@ -30,8 +22,6 @@ void npu_timer_restart(uint64_t time) {
 void npu_timer_at_latest(uint64_t time) {
   if (time < npu_armed) npu_timer_restart(time);
 }
-
-void npu_watchdog_kick(void) { npu_write(NPU_REG_WATCHDOG, kWatchdogUs * npu_device.cycles_per_us); }
 
 void npu_raise_completion(void) {
   npu_write(NPU_REG_HOST_IRQ_RAISE, NPU_REG_HOST_IRQ_STATUS_COMPLETION_MASK);

@@ -180,6 +180,8 @@ void ControlCpu::leave_reset() {
   step_ = false;
   origin_ = sc_time_stamp();
   cycles_ = counted_ = wfi_cycles_ = 0;
+  line_.drop();
+  stores_ = {};
   iss_->reset(contract::kCpuCodeBase);
   halt(CpuDebugger::Halt::kReset);
 }
@@ -225,6 +227,7 @@ void ControlCpu::run_slice() {
 // The CPU goes on at the first edge of its clock after an enabled interrupt is pending, taken or not.
 void ControlCpu::wait_for_interrupt() {
   waiting_ = true;
+  line_.drop();
   const uint64_t began = cycles_;
   const uint32_t enabled = iss_->read_csr(kMie);
   const uint32_t pc = iss_->read_register(kIssPc);

@@ -3,11 +3,14 @@
 // simulator.
 //
 // Time: every instruction takes one cycle of the CPU's clock, an access to registers or to persistent SRAM
-// kBusCycles more, an access to DRAM what DRAM takes, rounded up to CPU cycles. The CPU runs ahead of the simulation
-// by at most kQuantum cycles, or further where that is allowed and makes no difference (run_ahead()); before an access
-// outside of its own memories it is brought into step, unless nothing in the simulation could tell the difference. In
-// wfi and in reset it waits for events and costs nothing. The same rule holds in functional mode: the CPU's time always
-// passes.
+// kBusCycles more, a load from DRAM what DRAM takes for the line around it, rounded up to CPU cycles. Loads from the
+// line that was read last take no more, until the CPU accesses a register or waits: news from others come with a
+// register. A store to DRAM takes kBusCycles unless CpuStores::kPlaces earlier ones are on their way; a write of a
+// register or of persistent SRAM waits for those, so that what it announces is there. The CPU runs ahead of the
+// simulation by at most kQuantum cycles, or further where that is allowed and makes no difference (run_ahead()); before
+// an access outside of its own memories it is brought into step, unless nothing in the simulation could tell the
+// difference. In wfi and in reset it waits for events and costs nothing. The same rule holds in functional mode: the
+// CPU's time always passes.
 //
 // Interrupts are looked at before every instruction; lines change when the CPU is in step, so at the latest a quantum
 // after what caused them. Timer and watchdog hit the exact cycle.
@@ -24,6 +27,7 @@
 
 #include "hw/contract/gen/commands.h"
 #include "hw/contract/gen/registers.h"
+#include "hw/model/cpu_buffers.h"
 #include "hw/model/cpu_debugger.h"
 #include "hw/model/iss.h"
 
@@ -67,7 +71,8 @@ class ControlCpu : public sc_core::sc_module, public CpuDebugPort, private IssBu
   static constexpr uint32_t kMostQuanta = 16;
   static constexpr uint32_t kBusCycles = 4;  // of an access to registers or persistent SRAM
 
-  // DRAM, at address - kCpuDramBase: b_transport of 1, 2 or 4 bytes; transport_dbg for the debugger.
+  // DRAM, at address - kCpuDramBase: b_transport that reads lines and writes 1, 2 or 4 bytes; transport_dbg for the
+  // debugger.
   tlm_utils::simple_initiator_socket<ControlCpu> memory;
 
   ControlCpu(const sc_core::sc_module_name& name, uint32_t clock_mhz, const IssFactory& iss,
@@ -130,7 +135,13 @@ class ControlCpu : public sc_core::sc_module, public CpuDebugPort, private IssBu
   [[nodiscard]] bool read(uint32_t address, uint32_t bytes, uint32_t& value) override;
   [[nodiscard]] bool write(uint32_t address, uint32_t bytes, uint32_t value) override;
   [[nodiscard]] bool access(uint32_t address, uint32_t bytes, bool write, uint32_t& value);
-  [[nodiscard]] bool access_dram(uint32_t offset, uint32_t bytes, bool write, uint32_t& value, sc_core::sc_time& end);
+  // Lets the CPU's own time pass to the cycle at or after a moment, unless it is there already.
+  void pass_until(const sc_core::sc_time& moment);
+  // Of DRAM; `end` is when the CPU goes on.
+  [[nodiscard]] bool load(uint32_t offset, uint32_t bytes, uint32_t& value, sc_core::sc_time& end);
+  [[nodiscard]] bool store(uint32_t offset, uint32_t bytes, uint32_t value, sc_core::sc_time& end);
+  [[nodiscard]] bool access_dram(bool write, uint32_t offset, std::span<uint8_t> bytes, const sc_core::sc_time& start,
+                                 sc_core::sc_time& end);
   [[nodiscard]] bool debug_access(uint32_t address, bool write, std::span<uint8_t> bytes);
   [[nodiscard]] bool debug_dram(uint32_t offset, bool write, std::span<uint8_t> bytes);
   [[nodiscard]] bool debug_registers(uint32_t offset, bool write, std::span<uint8_t> bytes);
@@ -188,6 +199,8 @@ class ControlCpu : public sc_core::sc_module, public CpuDebugPort, private IssBu
   uint64_t quantum_end_ = 0;          // of the quantum at hand, in instructions retired
   uint64_t quantum_began_ = 0;        // its first cycle
   tlm::tlm_generic_payload payload_;  // of accesses to DRAM
+  CpuReadLine line_;
+  CpuStores stores_;
 };
 
 }  // namespace npu::model

@@ -37,8 +37,12 @@ bool ControlCpu::read(uint32_t address, uint32_t bytes, uint32_t& value) {
 bool ControlCpu::write(uint32_t address, uint32_t bytes, uint32_t value) { return access(address, bytes, true, value); }
 
 bool ControlCpu::access(uint32_t address, uint32_t bytes, bool write, uint32_t& value) {
+  const bool dram = address >= kCpuDramBase;
+  if (dram && !write && line_.read(address - kCpuDramBase, bytes, value)) return true;
   const bool registers = in(address, kCpuRegistersBase, contract::kCpuRegistersBytes);
   const bool acts = registers && peripherals_.acts(address - kCpuRegistersBase, write);
+  if (registers) line_.drop();
+  if (!dram && write) pass_until(stores_.all_done());
   enter_quantum();
   approach(acts);
   if (aborted()) {  // the instruction ends without effect
@@ -52,11 +56,11 @@ bool ControlCpu::access(uint32_t address, uint32_t bytes, bool write, uint32_t& 
     end = std::max(end, sc_core::sc_time_stamp());  // it may have waited
   } else if (in(address, kCpuPsramBase, contract::kCpuPsramBytes)) {
     done = bytes == 4 && peripherals_.access_psram(address - kCpuPsramBase, write, value);
-  } else if (address >= kCpuDramBase) {
-    done = access_dram(address - kCpuDramBase, bytes, write, value, end);
+  } else if (dram) {
+    done = write ? store(address - kCpuDramBase, bytes, value, end) : load(address - kCpuDramBase, bytes, value, end);
   }
   if (!done) return false;
-  cycles_ += cycle_at(end) - std::min(now(), cycle_at(end));
+  pass_until(end);
   if (acts) synchronise();
   if (aborted()) {
     iss_->request_stop();
@@ -66,9 +70,34 @@ bool ControlCpu::access(uint32_t address, uint32_t bytes, bool write, uint32_t& 
   return true;
 }
 
-bool ControlCpu::access_dram(uint32_t offset, uint32_t bytes, bool write, uint32_t& value, sc_core::sc_time& end) {
-  prepare(payload_, write, offset, reinterpret_cast<uint8_t*>(&value), bytes);
-  sc_core::sc_time delay = local_time() - sc_core::sc_time_stamp();
+void ControlCpu::pass_until(const sc_core::sc_time& moment) {
+  const uint64_t cycle = cycle_at(moment);
+  cycles_ += cycle - std::min(now(), cycle);
+}
+
+// A line costs memory no more than a word. Where a whole one cannot be read, the word that was asked for may be.
+bool ControlCpu::load(uint32_t offset, uint32_t bytes, uint32_t& value, sc_core::sc_time& end) {
+  const sc_core::sc_time start = local_time();
+  const std::span<uint8_t> line = line_.replace(offset);
+  if (access_dram(false, line_.first(), line, start, end)) return line_.read(offset, bytes, value);
+  line_.drop();
+  return access_dram(false, offset, {reinterpret_cast<uint8_t*>(&value), bytes}, start, end);
+}
+
+bool ControlCpu::store(uint32_t offset, uint32_t bytes, uint32_t value, sc_core::sc_time& end) {
+  const sc_core::sc_time start = std::max(local_time(), stores_.room());
+  sc_core::sc_time done;
+  if (!access_dram(true, offset, {reinterpret_cast<uint8_t*>(&value), bytes}, start, done)) return false;
+  line_.write(offset, bytes, value);
+  stores_.add(done);
+  end = start + kBusCycles * period_;
+  return true;
+}
+
+bool ControlCpu::access_dram(bool write, uint32_t offset, std::span<uint8_t> bytes, const sc_core::sc_time& start,
+                             sc_core::sc_time& end) {
+  prepare(payload_, write, offset, bytes.data(), bytes.size());
+  sc_core::sc_time delay = start - sc_core::sc_time_stamp();
   memory->b_transport(payload_, delay);
   end = sc_core::sc_time_stamp() + delay;
   return payload_.is_response_ok();
@@ -124,6 +153,7 @@ bool ControlCpu::debug_registers(uint32_t offset, bool write, std::span<uint8_t>
 }
 
 bool ControlCpu::debug_dram(uint32_t offset, bool write, std::span<uint8_t> bytes) {
+  if (write) line_.drop();
   tlm::tlm_generic_payload payload;
   prepare(payload, write, offset, bytes.data(), bytes.size());
   return memory->transport_dbg(payload) == bytes.size();

@@ -304,7 +304,7 @@ TEST_F(FaultTest, AStopLeavesAWalkableStack) {
   EXPECT_EQ(fp, 0u);
   bool through_main = false;
   for (const uint32_t address : returns) {
-    through_main |= address >= address_of("npu_main") && address < address_of("npu_main") + 0x400;
+    through_main |= address >= address_of("npu_main") && address < end_of("npu_main");
   }
   EXPECT_TRUE(through_main);
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <sstream>
@@ -24,6 +25,18 @@ inline uint32_t address_of(std::string_view name) {
   }
   ADD_FAILURE() << "no function " << name;
   return 0;
+}
+
+// Where the next function begins; UINT32_MAX for the last one.
+inline uint32_t end_of(std::string_view name) {
+  const uint32_t begin = address_of(name);
+  uint32_t end = UINT32_MAX;
+  std::istringstream lines{std::string(firmware::symbols())};
+  for (std::string address, symbol; lines >> address >> symbol;) {
+    const auto other = static_cast<uint32_t>(std::stoul(address, nullptr, 16));
+    if (other > begin) end = std::min(end, other);
+  }
+  return end;
 }
 
 // The image with another first instruction of a function.

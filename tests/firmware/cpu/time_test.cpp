@@ -24,7 +24,8 @@ TEST(CpuTime, CyclesFollowTheRule) {
   EXPECT_EQ(bench.result(4), second);
   const uint32_t third = second + 6 * (1 + kBus);  // five of persistent SRAM
   EXPECT_EQ(bench.result(5), third);
-  const uint32_t fourth = third + (1 + kBus) + 4 * (1 + 8);  // and DRAM
+  // And DRAM: a load of a line, a store, a load from that line, a store.
+  const uint32_t fourth = third + (1 + kBus) + (1 + 8) + (1 + kBus) + 1 + (1 + kBus);
   EXPECT_EQ(bench.result(6), fourth);
 }
 
@@ -35,13 +36,24 @@ TEST(CpuTime, AccessesHappenAtTheirCycle) {
   bench.release();
   ASSERT_TRUE(bench.settle());
   const auto& accesses = bench.dram().accesses;
-  ASSERT_EQ(accesses.size(), 4u);
-  for (size_t i = 0; i < accesses.size(); ++i) {
-    EXPECT_EQ((accesses[i] - released).value() % bench.cpu_period().value(), 0u);
-    if (i > 0) {
-      EXPECT_EQ(accesses[i] - accesses[i - 1], 9 * bench.cpu_period());
-    }
-  }
+  ASSERT_EQ(accesses.size(), 3u);  // a line, and two stores
+  for (const sc_time& access : accesses) EXPECT_EQ((access - released).value() % bench.cpu_period().value(), 0u);
+  EXPECT_EQ(accesses[1] - accesses[0], 9 * bench.cpu_period());
+  EXPECT_EQ(accesses[2] - accesses[1], (1 + kBus + 1) * bench.cpu_period());
+}
+
+// What the registers of the program `line` are when it has ended, and what it costs: see there.
+TEST(CpuTime, ALineIsReadOnceAndStoresDoNotWait) {
+  Bench bench;
+  bench.dram().latency = sc_time(500, sc_core::SC_NS);  // 100 CPU cycles
+  ASSERT_TRUE(bench.start("line"));
+  EXPECT_EQ(bench.result(0), 100u + 16 + 1 + kBus) << "a line of 16 words";
+  EXPECT_EQ(bench.result(1), 2 * (1 + 100) + 2 * (1 + kBus)) << "after a register is read, the line is read again";
+  EXPECT_EQ(bench.result(2), 8 * (1 + kBus) + 1 + kBus) << "as many stores as have a place";
+  // The ninth store goes when the first is in memory, the register is written when the ninth is: 200 cycles after the
+  // first began, eight stores and a read before this figure does.
+  EXPECT_EQ(bench.result(3), 200u - 9 * (1 + kBus) + 2 * (1 + kBus));
+  EXPECT_EQ(bench.result(4), 7u) << "a store changes the line that is held";
 }
 
 TEST(CpuTime, SimulatedTimeIsTheCpusTime) {
