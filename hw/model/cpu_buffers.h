@@ -13,7 +13,7 @@
 
 namespace npu::model {
 
-// The line of the last load that went to memory. It does not follow what others write: whoever holds it drops it
+// The line of the last load that went to memory. It does not follow what others write: its owner drops it
 // before the CPU may look for news. Offsets are of DRAM, accesses aligned, so that none crosses a line.
 class CpuReadLine {
  public:

@@ -25,7 +25,7 @@ FRAMES = ROOT / "sim/demo/data/okay_nabu_frames.npy"
 BLOCK = re.compile(r"(^<!-- sample: ([a-z-]+) -->\n```\n)(.*?)(^```$)", re.MULTILINE | re.DOTALL)
 TIMEOUT = 120
 HEAD_ROWS, TAIL_ROWS = 7, 5  # of the table of layers
-GDB_COMMANDS = ["break npu_dispatch", "continue", "print job->command_words"]
+GDB_COMMANDS = ["break npu_dispatch", "continue", "print task->job.command_words"]
 
 
 class Problem(Exception):
