@@ -237,10 +237,10 @@ class Debugger(FirmwareTest):
     def test_breaks_in_dispatch_and_prints_the_jobs_fields(self):
         text, out = self.session(
             "break npu_job_load", "continue", "set $at = (struct npu_job *)(0x80000000 + (unsigned int)address)",
-            "break npu_dispatch", "continue", "backtrace", "print/x *$at", "print $at->command_words == job->command_words",
-            "print $at->commands == job->commands", "stepi", "info registers pc", "delete", "continue",
+            "break npu_dispatch", "continue", "backtrace", "print/x *$at", "print $at->command_words == task->job.command_words",
+            "print $at->commands == task->job.commands", "stepi", "info registers pc", "delete", "continue",
             options=["--check", "reference"])
-        self.assertRegex(text, r"Breakpoint 2, npu_dispatch \(job=\S+ .*, stream=\S+\) at firmware/dispatch\.c:\d+")
+        self.assertRegex(text, r"Breakpoint 2, npu_dispatch \(task=\S+ .*, stream=\S+\) at firmware/dispatch\.c:\d+")
         self.assertRegex(text, r"#1 +0x[0-9a-f]+ in npu_\w+")
         for field in ("commands = 0x", "command_words = 0x", "region_base = {", "cycle_limit = 0x"):
             self.assertIn(field, text)
