@@ -26,6 +26,13 @@ ValueRange value_range(Element type, bool is_unsigned) {
   return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
 }
 
+OutputScale output_scale(int32_t multiplier, int32_t shift, Rescale kind) {
+  const int64_t amount = shift & 0x3f;
+  return {kind == Rescale::kSingle16 ? static_cast<int16_t>(multiplier) : multiplier,
+          amount == 0 ? 0 : int64_t{1} << (amount - 1),
+          kind == Rescale::kDouble32 && amount > 31 ? int64_t{1} << 30 : 0, amount};
+}
+
 void ChannelParams::load(std::span<const uint8_t> block, size_t entries, Rescale kind) {
   NPU_CHECK(block.size() >= ParameterHeader::kBytes + entries * ParameterEntry::kBytes);
   header = ParameterHeader::load(block.data());
@@ -37,12 +44,12 @@ void ChannelParams::load(std::span<const uint8_t> block, size_t entries, Rescale
   for (size_t i = 0; i < entries; ++i) {
     const ParameterEntry entry =
         ParameterEntry::load(block.data() + ParameterHeader::kBytes + i * ParameterEntry::kBytes);
-    const int64_t amount = entry.shift & 0x3f;
+    const OutputScale scale = output_scale(entry.multiplier, entry.shift, kind);
     bias[i] = entry.bias;
-    multiplier[i] = kind == Rescale::kSingle16 ? static_cast<int16_t>(entry.multiplier) : entry.multiplier;
-    shift[i] = amount;
-    round[i] = amount == 0 ? 0 : int64_t{1} << (amount - 1);
-    extra[i] = kind == Rescale::kDouble32 && amount > 31 ? int64_t{1} << 30 : 0;
+    multiplier[i] = scale.multiplier;
+    round[i] = scale.round;
+    extra[i] = scale.extra;
+    shift[i] = scale.shift;
   }
 }
 

@@ -17,6 +17,9 @@ struct ValueRange {
 };
 [[nodiscard]] ValueRange value_range(contract::Element type, bool is_unsigned);
 
+// How a multiplier and a shift scale, of which hardware keeps the low six bits.
+[[nodiscard]] OutputScale output_scale(int32_t multiplier, int32_t shift, contract::Rescale kind);
+
 // One entry a channel. Multipliers of 16-bit kinds are the low 16 bits, shifts the low six: what hardware keeps of
 // values outside the operator's conditions.
 struct ChannelParams {

@@ -19,11 +19,28 @@ inline constexpr size_t kGroupBytes = 4;
 // Taps that one call of a kernel takes: their products fit into 32 bits together.
 inline constexpr size_t kMaxTaps = 64;
 
+// One of the RESCALEs of a residual, as OutputStage scales.
+struct OutputScale {
+  int32_t multiplier = 0;
+  int64_t round = 0, extra = 0, shift = 0;
+};
+
+// What OutputStage does before its zero point, clip and clamp where it adds a residual: the scaled value gets
+// value_zp and is clipped to int8; then sum((value - value_zp) << value_left + (operand - operand_zp) << operand_left),
+// one side of them scaled by `side` before. All of it wraps at 32 bits.
+struct OutputResidual {
+  bool scales_operand = false;  // else it scales the value
+  int32_t value_zp = 0, operand_zp = 0;
+  uint32_t value_left = 0, operand_left = 0;
+  OutputScale side, sum;
+};
+
 // What the MXU does to an accumulator, an array entry per output channel: bias, scale, zero point, clip, clamp.
 // Scaling is (value * multiplier + round + (value < 0 ? -extra : extra)) >> shift, kept to 32 bits: `extra` is the
 // first rounding of double rounding or 0.
 struct OutputStage {
-  bool raw = false;  // only the bias
+  const OutputResidual* residual = nullptr;  // null: adds none
+  bool raw = false;                          // only the bias
   contract::Element type = contract::Element::kI8;
   const int32_t* bias32 = nullptr;  // for 32-bit accumulators
   const int64_t* bias48 = nullptr;
@@ -46,6 +63,7 @@ struct OutputBlock {
   size_t pixels = 0;
   uint8_t* const* rows = nullptr;
   const int64_t* row_offset = nullptr;
+  const uint8_t* const* residual = nullptr;  // as rows, of the operand that is added
 };
 
 struct UopBlock;  // vpu_uops.h

@@ -76,12 +76,25 @@ class MxuModel final : public Engine {
     stage_.high = range.high;
     stage_.clamp_min = header.clamp_min;
     stage_.clamp_max = header.clamp_max;
+    if (tile.adds()) prepare_residual(tile);
     bias32_.resize(tile.command.out_c);
     if (!tile.wide) {
       for (size_t c = 0; c < bias32_.size(); ++c) bias32_[c] = static_cast<int32_t>(params_.bias[c]);
     }
     stage_.bias32 = bias32_.data();
     stage_.bias48 = params_.bias.data();
+  }
+
+  void prepare_residual(const MxuTile& tile) {
+    const contract::ParameterHeader& header = params_.header;
+    residual_.scales_operand = tile.command.residual == contract::Residual::kScaleOperand;
+    residual_.value_zp = header.value_zp;
+    residual_.operand_zp = header.residual_zp;
+    residual_.value_left = tile.command.value_left;
+    residual_.operand_left = tile.command.residual_left;
+    residual_.side = output_scale(header.residual_multiplier, header.residual_shift, tile.command.rescale);
+    residual_.sum = output_scale(header.sum_multiplier, header.sum_shift, tile.command.rescale);
+    stage_.residual = &residual_;
   }
 
   // The kernels multiply raw elements (int8 ones biased by 128): with a = element + bias,
@@ -120,17 +133,26 @@ class MxuModel final : public Engine {
 
   void set_output_rows(const MxuTile& tile, uint64_t first, size_t count) {
     const contract::MxuCommand& command = tile.command;
+    residual_rows_.resize(tile.adds() ? count : 0);
     for (size_t r = 0; r < count; ++r) {
       const int64_t y = static_cast<int64_t>((first + r) / command.out_w);
       const int64_t x = static_cast<int64_t>((first + r) % command.out_w);
       rows_[r] = at_.dst + y * command.dst_row_stride + x * command.dst_pixel_stride;
+      if (!tile.adds()) continue;
+      residual_rows_[r] = at_.residual + y * command.residual_row_stride + x * command.residual_pixel_stride;
     }
   }
 
   template <class Accumulator>
   OutputBlock<Accumulator> output_block(const Accumulator* acc, size_t stride, size_t first, size_t channels) const {
-    return {
-        acc, stride, first, channels, rows_.size(), rows_.data(), row_offset_.empty() ? nullptr : row_offset_.data()};
+    return {acc,
+            stride,
+            first,
+            channels,
+            rows_.size(),
+            rows_.data(),
+            row_offset_.empty() ? nullptr : row_offset_.data(),
+            residual_rows_.data()};
   }
 
   static size_t patch_rows(const PatchReader& patches) {
@@ -245,11 +267,13 @@ class MxuModel final : public Engine {
   int32_t input_zp_ = 0, weight_zp_ = 0;
   ChannelParams params_;
   OutputStage stage_;
+  OutputResidual residual_;
   std::vector<int32_t> bias32_;
   PackedWeights packed_;
   DepthwiseWindows depthwise_;
-  std::vector<uint8_t*> rows_;       // where the pixels of the block at hand go
-  std::vector<int64_t> row_offset_;  // empty, or what each of them adds
+  std::vector<uint8_t*> rows_;                 // where the pixels of the block at hand go
+  std::vector<const uint8_t*> residual_rows_;  // what is added to them, where the tile adds anything
+  std::vector<int64_t> row_offset_;            // empty, or what each of them adds
   Scratch patch_bytes_, acc_bytes_;
 };
 

@@ -32,6 +32,19 @@ bool types_fit(const MxuCommand& command) {
   return false;
 }
 
+// A residual is added to values that were scaled to what it is.
+bool residual_fits(const MxuCommand& command) {
+  switch (command.residual) {
+    case contract::Residual::kNone:
+      return true;
+    case contract::Residual::kScaleValue:
+    case contract::Residual::kScaleOperand:
+      return command.src_type == Element::kI8 && command.dst_type == Element::kI8 && !command.output_unsigned &&
+             (command.rescale == Rescale::kSingle32 || command.rescale == Rescale::kDouble32);
+  }
+  return false;
+}
+
 bool dims_fit(const MxuCommand& command) {
   for (const uint32_t dim :
        {command.in_h, command.in_w, command.in_c, command.out_h, command.out_w, command.out_c, command.kernel_h,
@@ -71,7 +84,7 @@ ErrorCode MxuTile::make(const MxuCommand& issued, MxuTile& tile) {
   tile.issued = issued;
   MxuCommand& command = tile.command;
   command = issued;
-  if (!known(command.mode) || !types_fit(command)) return ErrorCode::kFaultBadCommand;
+  if (!known(command.mode) || !types_fit(command) || !residual_fits(command)) return ErrorCode::kFaultBadCommand;
   if (command.mode == MxuMode::kMatmul) {
     if (command.in_h != 1 || command.out_h != 1 || command.in_w != command.out_w) return ErrorCode::kFaultBadCommand;
     command.kernel_h = command.kernel_w = command.stride_y = command.stride_x = 1;
@@ -135,6 +148,15 @@ Box MxuTile::params_box() const {
   return box;
 }
 
+Box MxuTile::residual_box() const {
+  Box box;
+  box.base = command.residual_src;
+  box.count = {1, 1, command.out_h, command.out_w};
+  box.stride = {0, 0, command.residual_row_stride, command.residual_pixel_stride};
+  box.run = command.out_c;
+  return box;
+}
+
 Box MxuTile::dst_box() const {
   Box box;
   box.base = command.dst;
@@ -155,6 +177,11 @@ ErrorCode MxuOperands::resolve(const MxuTile& tile, MemoryView& memory) {
   if (weight.error != ErrorCode::kOk) return weight.error;
   const Resolved parameters = resolve_box(tile.params_box(), memory, Access::kRead, /*disjoint=*/true);
   if (parameters.error != ErrorCode::kOk) return parameters.error;
+  if (tile.adds()) {
+    const Resolved added = resolve_box(tile.residual_box(), memory, Access::kRead, /*disjoint=*/false);
+    if (added.error != ErrorCode::kOk) return added.error;
+    residual = added.data;
+  }
   const Resolved result = resolve_box(tile.dst_box(), memory, Access::kWrite, /*disjoint=*/true);
   if (result.error != ErrorCode::kOk) return result.error;
   weights = weight.data;

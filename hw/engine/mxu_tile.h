@@ -49,6 +49,8 @@ struct MxuTile {
   [[nodiscard]] Box src_box() const;
   [[nodiscard]] Box weight_box() const;
   [[nodiscard]] Box params_box() const;
+  [[nodiscard]] bool adds() const { return command.residual != contract::Residual::kNone; }
+  [[nodiscard]] Box residual_box() const;  // of a tile that adds
   [[nodiscard]] Box dst_box() const;
 };
 
@@ -57,6 +59,7 @@ struct MxuOperands {
   const uint8_t* src = nullptr;  // null when the tile sees only padding
   const uint8_t* weights = nullptr;
   const uint8_t* params = nullptr;
+  const uint8_t* residual = nullptr;  // null when the tile adds nothing
   uint8_t* dst = nullptr;
 
   // Asks for them in this order, and ends with the first that is refused.

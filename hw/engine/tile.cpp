@@ -49,7 +49,7 @@ ErrorCode make_tile(contract::AnyCommand command, Tile& tile) {
 bool can_run(const contract::Capabilities& caps, const Tile& tile) {
   if (const auto* mxu = std::get_if<MxuTile>(&tile)) {
     const bool wide = mxu->issued.src_type == contract::Element::kI16;  // only then may weights be
-    return !wide || caps.mxu_int16 != 0;
+    return (!wide || caps.mxu_int16 != 0) && (!mxu->adds() || caps.mxu_residual != 0);
   }
   const auto* ewise = std::get_if<EwiseTile>(&tile);
   return ewise == nullptr || (ewise->command.register_count <= caps.vpu_registers &&

@@ -100,6 +100,14 @@ class MxuDemands {
           share(input, part.end_pixel, loops_.pixels) - share(input, part.first_pixel, loops_.pixels),
           part.pixels() * loops_.groups * loops_.steps);
 
+    if (tile_.adds()) {
+      const Extent added = extent_of(tile_.residual_box());
+      const uint64_t low = share(added.bytes, part.first_pixel, loops_.pixels);
+      const uint64_t high = share(added.bytes, part.end_pixel, loops_.pixels);
+      sweep(timing::kMxuResidual, command.residual_src, {added.low + static_cast<int64_t>(low), high - low},
+            part.pixels() * command.out_c, part.pixels() * loops_.groups);
+    }
+
     const Extent results = extent_of(tile_.dst_box());
     const uint64_t from = share(results.bytes, part.first_pixel, loops_.pixels);
     const uint64_t to = share(results.bytes, part.end_pixel, loops_.pixels);

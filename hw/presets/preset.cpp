@@ -94,7 +94,7 @@ class Parser {
     std::set<std::string> needed{"dram"};
     for (const auto& info : contract::kCapabilities) {
       known.emplace(info.name);
-      if (info.otherwise == 0) needed.emplace(info.name);
+      if (!info.otherwise) needed.emplace(info.name);
     }
     check_keys(root, "", known, has_base ? std::set<std::string>() : needed);
     Preset preset = has_base ? load_base(child(root, "base")) : Preset{};
@@ -103,7 +103,7 @@ class Parser {
       if (has_key(root, info.name)) {
         preset.caps.*info.member = number(root, "", info.name, info.unit, info.min, info.max, info.power_of_two);
       } else if (!has_base) {
-        preset.caps.*info.member = info.otherwise * (info.times == nullptr ? 1 : preset.caps.*info.times);
+        preset.caps.*info.member = *info.otherwise * (info.times == nullptr ? 1 : preset.caps.*info.times);
       }
     }
     if (has_key(root, "dram")) parse_dram(child(root, "dram"), has_base, preset.dram);

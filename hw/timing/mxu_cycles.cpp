@@ -52,6 +52,7 @@ MxuLoops mxu_loops(const MxuCommand& command, const Capabilities& caps) {
   // A column's slot is written whole, the tail of the reduction as zeros.
   loops.step_bytes = depth * (wide_weights ? 2 : 1);
   loops.port_bytes = caps.mxu_weight_port_bytes;
+  loops.residual = command.residual != contract::Residual::kNone;
   loops.pipeline = kArrayStages + tree_levels(depth);
   return loops;
 }
@@ -95,7 +96,7 @@ Cycles mxu_cycles(const MxuCommand& command, const Capabilities& caps) {
   if (loops.blocks > 1) cycles.steady = (loops.blocks - 1) * mxu_block_cycles(loops, 0);
   cycles.steady += mxu_block_cycles(loops, loops.blocks - 1);
   // The last group's pixels leave one a cycle through the output stage.
-  cycles.drain = loops.last_pixels + kMxuOutputStages;
+  cycles.drain = loops.last_pixels + loops.output_stages();
   return cycles;
 }
 

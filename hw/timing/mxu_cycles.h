@@ -18,8 +18,10 @@
 
 namespace npu::timing {
 
-// Of the output stage. Bias, multiply, rounding shift, zero point and clip, clamp: a register behind each.
-inline constexpr uint64_t kMxuOutputStages = 5;
+// Of a RESCALE in the output stage. Bias, multiply, rounding shift, zero point and clip, clamp: a register behind each.
+inline constexpr uint64_t kMxuRescaleStages = 5;
+// RESCALEs that the value of an accumulator passes with a residual: its own, that of one side, that of the sum.
+inline constexpr uint64_t kMxuResidualRescales = 3;
 
 // The loops of a tile. All counts are at least 1.
 struct MxuLoops {
@@ -35,6 +37,9 @@ struct MxuLoops {
   uint64_t step_bytes = 1;  // bytes of weights that a step holds for one channel
   uint64_t port_bytes = 1;  // of weights (and of parameters) a cycle
   uint64_t pipeline = 0;    // stages from operand to accumulator
+  bool residual = false;    // the output stage adds an operand
+  // Stages from accumulator to result.
+  [[nodiscard]] uint64_t output_stages() const { return kMxuRescaleStages * (residual ? kMxuResidualRescales : 1); }
   // Cycles to load the weights of one step for the channels of group `g`.
   [[nodiscard]] uint64_t load(uint64_t g) const { return ceil_div(columns(g) * step_bytes, port_bytes); }
   // Cycles to load the parameters of group `g`, an entry a channel.

@@ -162,27 +162,57 @@ class Parameters {
   uint32_t sets_ = 0;    // complete and in use
 };
 
+// Stages that move together, and wait at the last one for what takes from it.
+class Stages {
+ public:
+  [[nodiscard]] bool last() const { return (held_ & kLast) != 0; }
+  // `moves`: the last one is empty, or is taken from. `enters`: something comes into the first.
+  void step(bool moves, bool enters) {
+    if (moves) held_ = (held_ << 1 & (2 * kLast - 1)) | (enters ? 1 : 0);
+  }
+
+ private:
+  static constexpr uint32_t kLast = 1u << (kMxuRescaleStages - 1);
+  uint32_t held_ = 0;  // those that hold a pixel
+};
+
+// Fetches the residual's pixels ahead of the values that they are added to.
+class Residual {
+ public:
+  explicit Residual(const MxuLoops& loops) : left_(loops.residual ? loops.pixels * loops.groups : 0) {}
+  [[nodiscard]] bool asks() const { return left_ > 0 && held_ < kHeld; }
+  [[nodiscard]] bool there() const { return held_ > 0; }
+  void step(bool granted, bool taken) {
+    if (granted) --left_;
+    held_ += (granted ? 1 : 0) - (taken ? 1 : 0);
+  }
+
+ private:
+  static constexpr int kHeld = 2;
+  uint64_t left_;
+  int held_ = 0;
+};
+
 // Drains complete groups through the output stage.
 class Output {
  public:
   explicit Output(const MxuLoops& loops)
       : loops_(loops), pixels_left_(loops.block_size(0)), results_left_(loops.pixels * loops.groups) {}
-  [[nodiscard]] bool asks() const { return (stages_ & kLastStage) != 0; }
+  [[nodiscard]] bool asks() const { return (loops_.residual ? sum_ : value_).last(); }
+  [[nodiscard]] bool asks_residual() const { return residual_.asks(); }
   [[nodiscard]] bool done() const { return results_left_ == 0; }
   [[nodiscard]] bool full() const { return groups_ == kHalves; }
   // The other half is empty, or its last pixel is about to leave.
   [[nodiscard]] bool almost(bool parameters) const { return groups_ == 0 || (parameters && pixels_left_ == 1); }
 
   // `parameters` of the oldest group are there. True when the last pixel of that group leaves the accumulators.
-  bool step(bool granted, bool parameters, bool ends) {
+  bool step(bool granted, bool residual, bool parameters, bool ends) {
     bool released = false;
     if (granted) --results_left_;
-    // The stages move together, and wait for a result that is not taken.
-    if (granted || !asks()) {
-      const bool drains = groups_ > 0 && parameters;
-      stages_ = (stages_ << 1 & (2 * kLastStage - 1)) | (drains ? 1 : 0);
-      released = drains && --pixels_left_ == 0;
-    }
+    const bool moves = loops_.residual ? add(granted, residual) : granted || !value_.last();
+    const bool drains = groups_ > 0 && parameters;
+    value_.step(moves, drains);
+    if (moves) released = drains && --pixels_left_ == 0;
     if (released) {
       --groups_;
       at_.next(loops_);
@@ -193,13 +223,24 @@ class Output {
   }
 
  private:
-  static constexpr uint32_t kLastStage = 1u << (kMxuOutputStages - 1);
+  // The stages behind the value's own. True when those move.
+  bool add(bool granted, bool residual) {
+    const bool sum_moves = granted || !sum_.last();
+    const bool side_moves = sum_moves || !side_.last();
+    const bool joins = side_moves && value_.last() && residual_.there();
+    sum_.step(sum_moves, side_.last());
+    side_.step(side_moves, joins);
+    residual_.step(residual, joins);
+    return joins || !value_.last();
+  }
+
   const MxuLoops& loops_;
   Group at_;              // the oldest one
   uint64_t pixels_left_;  // of it, in the accumulators
   uint64_t results_left_;
-  uint32_t groups_ = 0;  // complete, and not drained
-  uint32_t stages_ = 0;  // those that hold a pixel
+  uint32_t groups_ = 0;        // complete, and not drained
+  Stages value_, side_, sum_;  // RESCALEs of the accumulator, of a side of the addition, and of the sum
+  Residual residual_{loops_};
 };
 
 class MxuPorts final : public SteppedSchedule<MxuPorts> {
@@ -215,7 +256,8 @@ class MxuPorts final : public SteppedSchedule<MxuPorts> {
   void step(Ports granted) override {
     const bool stands = stands_;
     waiting_ = asking_ & ~granted;
-    const bool released = output_.step((granted & kMxuResults) != 0, parameters_.there(), !stands && pipeline_.ends());
+    const bool released = output_.step((granted & kMxuResults) != 0, (granted & kMxuResidual) != 0, parameters_.there(),
+                                       !stands && pipeline_.ends());
     parameters_.step((granted & kMxuParameters) != 0, !stands && pipeline_.starts(), released);
     if ((granted & kMxuWeights) != 0) weights_.load();
     pipeline_.step(stream_.step((granted & kMxuActivations) != 0, stands), stands);
@@ -241,6 +283,7 @@ class MxuPorts final : public SteppedSchedule<MxuPorts> {
     if (stands_) asking_ &= waiting_;
     if (parameters_.asks()) asking_ |= kMxuParameters;
     if (output_.asks()) asking_ |= kMxuResults;
+    if (output_.asks_residual() && parameters_.zero_points()) asking_ |= kMxuResidual;
   }
 
   const MxuLoops loops_;

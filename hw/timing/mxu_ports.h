@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the MXU's four memory ports ask (MxuPort): the RTL's handshakes without its data.
+// When the MXU's memory ports ask (MxuPort): the RTL's handshakes without its data.
 #pragma once
 
 #include <memory>

@@ -9,11 +9,11 @@
 namespace npu::timing {
 
 using Ports = uint32_t;  // a bit a port
-inline constexpr uint32_t kMostPorts = 4;
+inline constexpr uint32_t kMostPorts = 5;
 inline constexpr Ports kAllPorts = (1u << kMostPorts) - 1;
 inline constexpr Ports kDone = 1u << 31;  // instead of a port: the tile has ended
 
-enum MxuPort : Ports { kMxuActivations = 1, kMxuWeights = 2, kMxuParameters = 4, kMxuResults = 8 };
+enum MxuPort : Ports { kMxuActivations = 1, kMxuWeights = 2, kMxuParameters = 4, kMxuResults = 8, kMxuResidual = 16 };
 enum VpuPort : Ports { kVpuParameters = 1, kVpuRead = 2, kVpuWrite = 4 };
 
 // One tile, from the cycle behind the one that takes its command.

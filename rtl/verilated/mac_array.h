@@ -36,6 +36,12 @@ class MacArray {
     uint32_t bytes = 0;
     uint8_t* data = nullptr;
   };
+  // `columns` neighbouring bytes, the pixel that is added to the next result.
+  struct Residual {
+    int32_t offset = 0;
+    uint32_t columns = 0;
+    uint8_t* data = nullptr;
+  };
   // `columns` neighbouring elements.
   struct Results {
     int32_t offset = 0;
@@ -53,11 +59,13 @@ class MacArray {
   [[nodiscard]] virtual bool activations(Activations& request) = 0;
   [[nodiscard]] virtual bool weights(Weights& request) = 0;
   [[nodiscard]] virtual bool parameters(Parameters& request) = 0;
+  [[nodiscard]] virtual bool residual(Residual& request) = 0;
   [[nodiscard]] virtual bool results(Results& request) = 0;
   // The request's bytes were put into its `data` (results: were taken from there).
   virtual void grant_activations() = 0;
   virtual void grant_weights() = 0;
   virtual void grant_parameters() = 0;
+  virtual void grant_residual() = 0;
   virtual void grant_results() = 0;
 
   virtual void tick() = 0;
@@ -76,6 +84,8 @@ void handshake(MacArray& block, Take&& take) {
   if (block.weights(weights) && take(weights)) block.grant_weights();
   MacArray::Parameters parameters;
   if (block.parameters(parameters) && take(parameters)) block.grant_parameters();
+  MacArray::Residual residual;
+  if (block.residual(residual) && take(residual)) block.grant_residual();
   MacArray::Results results;
   if (block.results(results) && take(results)) block.grant_results();
 }
@@ -84,6 +94,7 @@ void handshake(MacArray& block, Take&& take) {
 void fetch(const MacArray::Activations& request, const uint8_t* base);
 void fetch(const MacArray::Weights& request, const uint8_t* base);
 void fetch(const MacArray::Parameters& request, const uint8_t* base);
+void fetch(const MacArray::Residual& request, const uint8_t* base);
 void store(const MacArray::Results& request, uint8_t* base);
 
 // `machine` is the name of one whose RTL was built. Throws npu::Error (bad_preset) for others.

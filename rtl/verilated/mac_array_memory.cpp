@@ -42,6 +42,10 @@ void fetch(const MacArray::Parameters& request, const uint8_t* base) {
   std::memcpy(request.data, base + request.offset, request.bytes);
 }
 
+void fetch(const MacArray::Residual& request, const uint8_t* base) {
+  std::memcpy(request.data, base + request.offset, request.columns);
+}
+
 void store(const MacArray::Results& request, uint8_t* base) {
   uint8_t* to = base + request.offset;
   for (uint32_t c = 0; c < request.columns; ++c, to += request.element_bytes) {

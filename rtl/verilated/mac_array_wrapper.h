@@ -80,6 +80,13 @@ class VerilatedMacArray final : public MacArray {
     request.data = bytes_of(model_->param_data_i);
     return true;
   }
+  bool residual(Residual& request) override {
+    if (model_->residual_valid_o == 0) return false;
+    request.offset = static_cast<int32_t>(model_->residual_offset_o);
+    request.columns = model_->residual_columns_o;
+    request.data = bytes_of(model_->residual_data_i);
+    return true;
+  }
   bool results(Results& request) override {
     if (model_->result_valid_o == 0) return false;
     request.offset = static_cast<int32_t>(model_->result_offset_o);
@@ -91,6 +98,7 @@ class VerilatedMacArray final : public MacArray {
   void grant_activations() override { model_->act_ready_i = 1; }
   void grant_weights() override { model_->weight_ready_i = 1; }
   void grant_parameters() override { model_->param_ready_i = 1; }
+  void grant_residual() override { model_->residual_ready_i = 1; }
   void grant_results() override { model_->result_ready_i = 1; }
 
   void tick() override {
@@ -106,6 +114,7 @@ class VerilatedMacArray final : public MacArray {
     model_->act_ready_i = 0;
     model_->weight_ready_i = 0;
     model_->param_ready_i = 0;
+    model_->residual_ready_i = 0;
     model_->result_ready_i = 0;
   }
 

@@ -45,8 +45,9 @@ class Grants {
 
   timing::Ports draw() {
     timing::Ports ports = 0;
-    uint64_t draw = random_();
+    uint64_t draw = 0;
     for (uint32_t port = 0; port < timing::kMostPorts; ++port, draw >>= 16) {
+      if (port % 4 == 0) draw = random_();  // 16 bits a port
       if ((draw & 0xffff) * 100 < uint64_t{percent_[port]} << 16) ports |= 1u << port;
     }
     return ports;

@@ -16,6 +16,7 @@ using contract::MxuMode;
 using contract::ParameterEntry;
 using contract::ParameterHeader;
 using contract::Rescale;
+using contract::Residual;
 
 namespace {
 
@@ -91,6 +92,22 @@ void move_next_to_the_machine(MxuShape& shape, const contract::Capabilities& cap
   shape.out_c = std::max<int64_t>(1, random.pick<int64_t>({cols - 1, cols, cols + 1, 2 * cols + 1}));
 }
 
+// Of the scale of one side and of the sum: numbers of real networks, or any that the fields hold.
+void fill_residual(ParameterHeader& header, const MxuShape& shape, Random& random) {
+  header.value_zp = static_cast<int8_t>(shape.value_zp);
+  header.residual_zp = static_cast<int8_t>(shape.residual_zp);
+  const bool any = shape.extreme;
+  header.residual_multiplier = static_cast<int32_t>(random.between(any ? INT32_MIN : 1 << 30, INT32_MAX));
+  header.sum_multiplier = static_cast<int32_t>(random.between(any ? INT32_MIN : 1 << 30, INT32_MAX));
+  // Above six bits hardware keeps none of a shift.
+  const auto shift = [&](int64_t low, int64_t high) {
+    const int64_t bits = any ? random.between(2, 62) + 64 * random.between(0, 3) : random.between(low, high);
+    return static_cast<uint8_t>(bits);
+  };
+  header.residual_shift = shift(31, 34);
+  header.sum_shift = shift(46, 50);
+}
+
 void fill_params(uint8_t* to, const MxuShape& shape, Random& random) {
   ParameterHeader header;
   header.input_zp = shape.input_zp;
@@ -98,6 +115,7 @@ void fill_params(uint8_t* to, const MxuShape& shape, Random& random) {
   header.output_zp = shape.output_zp;
   header.clamp_min = shape.clamp_min;
   header.clamp_max = shape.clamp_max;
+  if (shape.residual != Residual::kNone) fill_residual(header, shape, random);
   header.store(to);
   const bool narrow_multiplier = shape.rescale == Rescale::kSingle16;
   for (int64_t oc = 0; oc < shape.out_c; ++oc) {
@@ -139,22 +157,39 @@ int64_t weight_rows(const MxuCommand& command) {
 
 }  // namespace
 
+void add_residual(MxuShape& shape, Random& random) {
+  if (shape.wide_src) return;
+  shape.rescale = random.pick({Rescale::kSingle32, Rescale::kDouble32, Rescale::kDouble32});
+  shape.dst_type = Element::kI8;
+  shape.output_unsigned = false;
+  shape.residual = random.pick({Residual::kScaleValue, Residual::kScaleOperand});
+  shape.value_zp = static_cast<int32_t>(random.between(-128, 127));
+  shape.residual_zp = static_cast<int32_t>(random.between(-128, 127));
+  const auto left = [&] {
+    return static_cast<uint32_t>(shape.extreme ? random.between(0, 31) : random.between(18, 20));
+  };
+  shape.value_left = left();
+  shape.residual_left = left();
+}
+
 int64_t MxuShape::out_h() const { return out_size(in_h, pad_top, pad_bottom, kernel_h, dilation_y, stride_y); }
 int64_t MxuShape::out_w() const { return out_size(in_w, pad_left, pad_right, kernel_w, dilation_x, stride_x); }
 
 std::string MxuShape::describe() const {
   return fmt::format(
       "{} in {}x{}x{} out {}x{}x{} kernel {}x{} stride {}x{} dilation {}x{} pad {} {} {} {} multiplier {} "
-      "wide {} {} zero points {} {} {} clamp {} {} gap {} rescale {} to {}{}{}",
+      "wide {} {} zero points {} {} {} clamp {} {} gap {} rescale {} to {}{}{} residual {} zero points {} {} left {} "
+      "{}",
       name(mode), in_h, in_w, in_c, out_h(), out_w(), out_c, kernel_h, kernel_w, stride_y, stride_x, dilation_y,
       dilation_x, pad_top, pad_left, pad_bottom, pad_right, multiplier, int{wide_src}, int{wide_weights}, input_zp,
       weight_zp, output_zp, clamp_min, clamp_max, gap, name(rescale), name(dst_type),
-      output_unsigned ? " unsigned" : "", extreme ? " extreme" : "");
+      output_unsigned ? " unsigned" : "", extreme ? " extreme" : "", name(residual), value_zp, residual_zp, value_left,
+      residual_left);
 }
 
 std::string MxuShape::kind() const {
-  return fmt::format("{} {} {}{}", name(mode), wide_src ? "int16" : "int8", name(rescale),
-                     output_unsigned ? " unsigned" : "");
+  return fmt::format("{} {} {}{}{}", name(mode), wide_src ? "int16" : "int8", name(rescale),
+                     output_unsigned ? " unsigned" : "", residual != Residual::kNone ? " residual" : "");
 }
 
 MxuShape random_mxu_shape(Random& random) {
@@ -214,6 +249,7 @@ MxuShape random_mxu_shape(Random& random, const contract::Capabilities& caps, ui
     } else if (random.chance(25)) {
       move_next_to_the_machine(shape, caps, random);
     }
+    if (caps.mxu_residual != 0 && random.chance(30)) add_residual(shape, random);
     if (shape.mode != MxuMode::kMatmul && random.chance(10)) shape.pad_top = -random.between(0, shape.in_h);
     if (shape.out_h() < 1 || shape.out_w() < 1 || (shape.wide_src && caps.mxu_int16 == 0)) continue;
     if (timing::mxu_cycles(mxu_command(shape), caps).total() <= most_cycles) return shape;
@@ -233,6 +269,9 @@ MxuCommand mxu_command(const MxuShape& shape) {
   command.weight_type = shape.wide_weights ? Element::kI16 : Element::kI8;
   command.dst_type = shape.dst_type;
   command.output_unsigned = shape.output_unsigned;
+  command.residual = shape.residual;
+  command.value_left = shape.value_left;
+  command.residual_left = shape.residual_left;
   const auto field = [](int64_t value) { return static_cast<uint32_t>(value); };
   command.in_h = field(shape.in_h);
   command.in_w = field(shape.in_w);
@@ -257,6 +296,10 @@ MxuCommand mxu_command(const MxuShape& shape) {
   command.src_row_stride = stride(command.src_pixel_stride * shape.in_w + shape.gap);
   command.dst_pixel_stride = stride(shape.out_c * dst_bytes + shape.gap);
   command.dst_row_stride = stride(command.dst_pixel_stride * shape.out_w() + shape.gap);
+  if (shape.residual != Residual::kNone) {
+    command.residual_pixel_stride = stride(shape.out_c + shape.gap / 2);
+    command.residual_row_stride = stride(command.residual_pixel_stride * shape.out_w() + shape.gap);
+  }
   const int64_t weight_row = shape.mode == MxuMode::kConv ? shape.kernel_h * shape.kernel_w * shape.in_c : shape.out_c;
   command.w_stride = stride(weight_row * w_bytes + shape.gap);
   return command;
@@ -276,10 +319,15 @@ MadeTile<MxuCommand> make_mxu_tile(const MxuShape& shape, Random& random) {
   command.src = place(src_size);
   command.weights = place(weight_size);
   command.params = place(ParameterHeader::kBytes + shape.out_c * int64_t{ParameterEntry::kBytes});
+  const int64_t residual_size = command.residual_row_stride * shape.out_h();
+  if (shape.residual != Residual::kNone) command.residual_src = place(residual_size);
   command.dst = place(command.dst_row_stride * shape.out_h());
   tile.bytes.assign(static_cast<size_t>(at + 32), kPoison);
   fill_elements({tile.at(command.src), static_cast<size_t>(src_size)}, shape, random);
   fill_elements({tile.at(command.weights), static_cast<size_t>(weight_size)}, shape, random);
+  if (shape.residual != Residual::kNone) {
+    fill_elements({tile.at(command.residual_src), static_cast<size_t>(residual_size)}, shape, random);
+  }
   fill_params(tile.at(command.params), shape, random);
   return tile;
 }
@@ -297,6 +345,10 @@ void reverse_some(MxuCommand& command, Random& random) {
   }
   reverse(command.dst, command.dst_row_stride, command.out_h);
   reverse(command.src, command.src_pixel_stride, command.in_w);
+  if (command.residual != Residual::kNone) {
+    reverse(command.residual_src, command.residual_row_stride, command.out_h);
+    reverse(command.residual_src, command.residual_pixel_stride, command.out_w);
+  }
   reverse(command.dst, command.dst_pixel_stride, command.out_w);
   reverse(command.weights, command.w_stride, weight_rows(command));
 }

@@ -27,6 +27,9 @@ struct MxuShape {
   int64_t gap = 0;  // bytes between pixels, rows and rows of weights that no operand owns
   int32_t input_zp = 0, weight_zp = 0, output_zp = 0;
   int32_t clamp_min = INT32_MIN, clamp_max = INT32_MAX;
+  contract::Residual residual = contract::Residual::kNone;
+  int32_t value_zp = 0, residual_zp = 0;
+  uint32_t value_left = 0, residual_left = 0;
   std::optional<uint8_t> constant_elements;  // this byte everywhere
   bool extreme = false;                      // elements, biases and multipliers at the ends of their ranges
 
@@ -41,6 +44,9 @@ struct MxuShape {
 [[nodiscard]] MxuShape random_mxu_shape(Random& random);
 // Kernels larger than the input, and windows that lie in front of it, behind it or around it.
 [[nodiscard]] MxuShape random_mxu_windows(Random& random);
+// With a residual, where the shape's types have one. Its parameters are those that RESCALEs of an addition have, or
+// any.
+void add_residual(MxuShape& shape, Random& random);
 // Of at most `most_cycles`; some have more pixels than a block of accumulators, or sizes next to those of the machine.
 // Throws npu::Error (bad_input) when there is none.
 [[nodiscard]] MxuShape random_mxu_shape(Random& random, const contract::Capabilities& caps, uint64_t most_cycles);

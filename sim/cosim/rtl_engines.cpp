@@ -20,7 +20,8 @@ std::string_view mxu_machine(const Capabilities& caps) {
   const auto fits = [&](const Capabilities& built) {
     return built.mxu_cols == caps.mxu_cols && built.mxu_depth == caps.mxu_depth &&
            built.mxu_dw_taps == caps.mxu_dw_taps && built.mxu_acc_bytes == caps.mxu_acc_bytes &&
-           built.mxu_weight_port_bytes == caps.mxu_weight_port_bytes && built.mxu_int16 == caps.mxu_int16;
+           built.mxu_weight_port_bytes == caps.mxu_weight_port_bytes && built.mxu_int16 == caps.mxu_int16 &&
+           built.mxu_residual == caps.mxu_residual;
   };
   return rtl_machine(fits, fmt::format("an MXU of {} columns and depth {} {} INT16", caps.mxu_cols, caps.mxu_depth,
                                        caps.mxu_int16 != 0 ? "with" : "without"));

@@ -22,6 +22,7 @@ class MxuTileMemory {
  public:
   MxuTileMemory(const MxuTile& tile, const engine::MxuOperands& at)
       : weights_(at.weights, tile.weight_box()), params_(at.params, tile.params_box()), dst_(at.dst, tile.dst_box()) {
+    if (tile.adds()) residual_ = RtlOperand(at.residual, tile.residual_box());
     if (at.src != nullptr) src_ = RtlOperand(at.src, tile.src_box());
   }
 
@@ -48,6 +49,11 @@ class MxuTileMemory {
     fetch(request, params_.base);
     return true;
   }
+  [[nodiscard]] bool serve(const MacArray::Residual& request) const {
+    if (!residual_.holds(request.offset, request.columns)) return false;
+    fetch(request, residual_.base);
+    return true;
+  }
   [[nodiscard]] bool serve(const MacArray::Results& request) const {
     if (!dst_.holds(request.offset, int64_t{request.columns} * request.element_bytes)) return false;
     store(request, dst_.base);
@@ -55,7 +61,7 @@ class MxuTileMemory {
   }
 
  private:
-  RtlOperand src_, weights_, params_, dst_;
+  RtlOperand src_, weights_, params_, dst_, residual_;
 };
 
 class RtlMxu final : public RtlEngine {

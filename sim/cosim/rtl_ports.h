@@ -12,6 +12,7 @@ namespace npu::cosim {
 [[nodiscard]] inline timing::Ports port_of(const rtl::MacArray::Weights&) { return timing::kMxuWeights; }
 [[nodiscard]] inline timing::Ports port_of(const rtl::MacArray::Parameters&) { return timing::kMxuParameters; }
 [[nodiscard]] inline timing::Ports port_of(const rtl::MacArray::Results&) { return timing::kMxuResults; }
+[[nodiscard]] inline timing::Ports port_of(const rtl::MacArray::Residual&) { return timing::kMxuResidual; }
 [[nodiscard]] inline timing::Ports port_of(const rtl::Vpu::Parameters&) { return timing::kVpuParameters; }
 [[nodiscard]] inline timing::Ports port_of(const rtl::Vpu::Read&) { return timing::kVpuRead; }
 [[nodiscard]] inline timing::Ports port_of(const rtl::Vpu::Write&) { return timing::kVpuWrite; }

@@ -35,7 +35,7 @@ using npu::rtl::Scratchpad;
 using npu::rtl::Vpu;
 
 // Of the operands of a tile.
-constexpr size_t kSpacing = 1 << 20, kBytes = 4 * kSpacing;
+constexpr size_t kSpacing = 1 << 20, kBytes = 5 * kSpacing;
 constexpr uint32_t kElements = 1 << 14;
 // Of blocks that know no tiles.
 constexpr uint64_t kCycles = 1 << 12;
@@ -64,6 +64,7 @@ MxuCommand conv(uint32_t size, uint32_t in_c, uint32_t out_c, uint32_t kernel) {
 void serve(const MacArray::Activations& request, uint8_t* memory) { fetch(request, memory); }
 void serve(const MacArray::Weights& request, uint8_t* memory) { fetch(request, memory + kSpacing); }
 void serve(const MacArray::Parameters& request, uint8_t* memory) { fetch(request, memory + 2 * kSpacing); }
+void serve(const MacArray::Residual& request, uint8_t* memory) { fetch(request, memory + 4 * kSpacing); }
 void serve(const MacArray::Results& request, uint8_t* memory) { store(request, memory + 3 * kSpacing); }
 void serve(const Vpu::Write& request, uint8_t* memory) { store(request, memory + request.operand * kSpacing); }
 template <class Request>

@@ -27,7 +27,7 @@ using contract::Rescale;
 using engine::MxuTile;
 using timing::ceil_div;
 
-enum Operand : uint32_t { kSrc, kWeights, kParams, kDst };
+enum Operand : uint32_t { kSrc, kWeights, kParams, kDst, kResidual };
 
 // Requests as numbers.
 Request numbers(const MacArray::Activations& request) {
@@ -43,6 +43,7 @@ Request numbers(const MacArray::Weights& request) {
           static_cast<uint32_t>(request.column_stride), static_cast<uint32_t>(request.element_stride)};
 }
 Request numbers(const MacArray::Parameters& request) { return {request.bytes, static_cast<uint32_t>(request.offset)}; }
+Request numbers(const MacArray::Residual& request) { return {request.columns, static_cast<uint32_t>(request.offset)}; }
 Request numbers(const MacArray::Results& request) { return {request.columns, static_cast<uint32_t>(request.offset)}; }
 
 void serve(const MacArray::Activations& request, const Bytes& memory) {
@@ -66,6 +67,11 @@ void serve(const MacArray::Weights& request, const Bytes& memory) {
 void serve(const MacArray::Parameters& request, const Bytes& memory) {
   for (uint32_t b = 0; b < request.bytes; ++b) {
     request.data[b] = memory.read(kParams, static_cast<uint32_t>(request.offset) + b);
+  }
+}
+void serve(const MacArray::Residual& request, const Bytes& memory) {
+  for (uint32_t b = 0; b < request.columns; ++b) {
+    request.data[b] = memory.read(kResidual, static_cast<uint32_t>(request.offset) + b);
   }
 }
 void serve(const MacArray::Results& request, const Bytes& memory) {
@@ -139,19 +145,28 @@ class Loops {
     return header;
   }
   [[nodiscard]] std::vector<Request> results() const {
+    return pixels(command_.dst_row_stride, command_.dst_pixel_stride, tile_.dst_bytes);
+  }
+  [[nodiscard]] std::vector<Request> residual() const {
+    if (!tile_.adds()) return {};
+    return pixels(command_.residual_row_stride, command_.residual_pixel_stride, 1);
+  }
+
+ private:
+  // Of an operand with the results' shape, in the order in which those are made.
+  [[nodiscard]] std::vector<Request> pixels(int32_t row_stride, int32_t pixel_stride, uint64_t element_bytes) const {
     return list([&](uint64_t block, uint64_t group, const auto& add) {
       for (uint64_t pixel = block; pixel < block_end(block); ++pixel) {
         const auto y = static_cast<uint32_t>(pixel / command_.out_w), x = static_cast<uint32_t>(pixel % command_.out_w);
-        const auto channels = static_cast<uint32_t>(group * caps_.mxu_cols * tile_.dst_bytes);
-        if (!add({columns(group), y * static_cast<uint32_t>(command_.dst_row_stride) +
-                                      x * static_cast<uint32_t>(command_.dst_pixel_stride) + channels})) {
+        const auto channels = static_cast<uint32_t>(group * caps_.mxu_cols * element_bytes);
+        if (!add({columns(group),
+                  y * static_cast<uint32_t>(row_stride) + x * static_cast<uint32_t>(pixel_stride) + channels})) {
           return;
         }
       }
     });
   }
 
- private:
   // `visit(block, group, add)` adds requests until there are enough; a block is named by its first pixel.
   template <class Visit>
   [[nodiscard]] std::vector<Request> list(const Visit& visit) const {
@@ -218,13 +233,18 @@ class Loops {
   uint64_t slots_, chunks_, steps_, groups_, block_;
 };
 
-void choose_types(MxuCommand& command, Random& random) {
+void choose_types(MxuCommand& command, Random& random, bool residual) {
   command.mode = random.pick({MxuMode::kConv, MxuMode::kDepthwise, MxuMode::kMatmul});
   const bool wide = random.chance(30);
   command.src_type = wide ? Element::kI16 : Element::kI8;
   command.weight_type = wide && command.mode == MxuMode::kMatmul ? Element::kI16 : Element::kI8;
   command.rescale = random.pick({Rescale::kNone, Rescale::kSingle16});
   command.dst_type = random.pick({Element::kI8, Element::kI16, Element::kI32});
+  if (!wide && residual && random.chance(40)) {
+    command.rescale = Rescale::kDouble32;
+    command.dst_type = Element::kI8;
+    command.residual = contract::Residual::kScaleValue;
+  }
   if (command.rescale == Rescale::kNone) command.dst_type = wide ? Element::kI48 : Element::kI32;
 }
 
@@ -238,9 +258,9 @@ bool possible(const MxuCommand& command) {
           countable(command.out_w, command.stride_x, command.pad_left, reach(command.kernel_w, command.dilation_x)));
 }
 
-MxuCommand any_command(Random& random) {
+MxuCommand any_command(Random& random, const Capabilities& caps) {
   MxuCommand command;
-  choose_types(command, random);
+  choose_types(command, random, caps.mxu_residual != 0);
   const std::vector<uint32_t> sizes =
       any_sizes(random, std::bit_width(engine::kMaxTileMacs) - 1, {32, 32, 32, 32, 16, 16});
   command.out_h = sizes[0], command.out_w = sizes[1], command.out_c = sizes[2], command.in_c = sizes[3];
@@ -257,8 +277,9 @@ MxuCommand any_command(Random& random) {
   command.stride_y = any_step(random, command.out_h), command.stride_x = any_step(random, command.out_w);
   command.dilation_y = any_step(random, command.kernel_h), command.dilation_x = any_step(random, command.kernel_w);
   command.pad_top = any_pad(random), command.pad_left = any_pad(random);
-  for (int32_t* stride : {&command.src_row_stride, &command.src_pixel_stride, &command.dst_row_stride,
-                          &command.dst_pixel_stride, &command.w_stride}) {
+  for (int32_t* stride :
+       {&command.src_row_stride, &command.src_pixel_stride, &command.dst_row_stride, &command.dst_pixel_stride,
+        &command.w_stride, &command.residual_row_stride, &command.residual_pixel_stride}) {
     *stride = any_stride(random);
   }
   return command;
@@ -273,7 +294,8 @@ class HugeMxu : public testing::TestWithParam<const char*> {
     ASSERT_EQ(MxuTile::make(command, tile), contract::ErrorCode::kOk) << text;
     const Loops loops(tile, caps_, most_cycles + 1);
     PortCheck ports(timing::mxu_ports(command, caps_),
-                    {loops.activations(), loops.weights(), loops.parameters(), loops.results()}, throttle, text);
+                    {loops.activations(), loops.weights(), loops.parameters(), loops.results(), loops.residual()},
+                    throttle, text);
     block_->start(command);
     block_->tick();
     while (ports.cycles() < most_cycles && !block_->done() && !HasFailure()) {
@@ -296,7 +318,7 @@ class HugeMxu : public testing::TestWithParam<const char*> {
     const MxuCommand& command = tile.command;
     ASSERT_EQ(model_->run(cosim::encode(command), memory, /*timed=*/false).error, contract::ErrorCode::kOk);
     const std::vector<uint32_t> bases = {command.src.offset, command.weights.offset, command.params.offset,
-                                         command.dst.offset};
+                                         command.dst.offset, command.residual_src.offset};
     run(command, bytes_of(tile.bytes, bases), Throttle(0, 100), 2'000, "small tile, " + shape.describe());
     EXPECT_TRUE(block_->done()) << shape.describe();
     EXPECT_EQ(tile.bytes, memory.scratchpad()) << shape.describe();
@@ -313,8 +335,8 @@ class HugeMxu : public testing::TestWithParam<const char*> {
 TEST_P(HugeMxu, FirstCyclesAndSmallTileBehindReset) {
   Random random(seed(2'500));
   for (int trial = 0; trial < 600 && !HasFailure(); ++trial) {
-    MxuCommand command = any_command(random);
-    while (!possible(command)) command = any_command(random);
+    MxuCommand command = any_command(random, caps_);
+    while (!possible(command)) command = any_command(random, caps_);
     const std::string text =
         fmt::format("trial {}, seed {}: {}, {}x{}x{} to {}x{}x{}, kernel {}x{}", trial, random.seed(),
                     name(command.mode), command.in_h, command.in_w, command.in_c, command.out_h, command.out_w,

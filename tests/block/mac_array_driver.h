@@ -35,11 +35,12 @@ class MacArrayGate {
   bool shut_ = false;
 };
 struct MacArrayGates {
-  MacArrayGate activations, weights, parameters, results;
+  MacArrayGate activations, weights, parameters, results, residual;
   MacArrayGate& of(const MacArray::Activations&) { return activations; }
   MacArrayGate& of(const MacArray::Weights&) { return weights; }
   MacArrayGate& of(const MacArray::Parameters&) { return parameters; }
   MacArrayGate& of(const MacArray::Results&) { return results; }
+  MacArrayGate& of(const MacArray::Residual&) { return residual; }
 };
 
 // A memory that counts accesses outside of itself instead of making them.
@@ -66,6 +67,9 @@ class MacArrayMemory {
   }
   void serve(const MacArray::Parameters& request) {
     if (holds(command_.params, request.offset, request.bytes)) fetch(request, at(command_.params));
+  }
+  void serve(const MacArray::Residual& request) {
+    if (holds(command_.residual_src, request.offset, request.columns)) fetch(request, at(command_.residual_src));
   }
   void serve(const MacArray::Results& request) {
     if (holds(command_.dst, request.offset, request.columns * request.element_bytes)) store(request, at(command_.dst));

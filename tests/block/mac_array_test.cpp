@@ -100,7 +100,7 @@ class MacArrayBlock : public testing::TestWithParam<const char*> {
       return MacArrayGate(random.bits(), random.pick({10, 50, 80, 95, 100}),
                           stretches ? random.pick({0, 5, 50, 500}) : 0);
     };
-    return {gate(), gate(), gate(), gate()};
+    return {gate(), gate(), gate(), gate(), gate()};
   }
 
   void compare(const MxuCase& test, const std::vector<uint8_t>& bytes, const std::string& text, Buckets& buckets) {
@@ -173,7 +173,7 @@ TEST_P(MacArrayBlock, RandomTiles) {
     check(shape_within(random, i % 50 == 0 ? 30'000 : 2'500), random, buckets, /*throttled=*/false);
   }
   // Nothing of what the block can do was left out.
-  EXPECT_EQ(tiles_.size(), size_t{3 * (4 + 3 + 2 + 1)});
+  EXPECT_EQ(tiles_.size(), size_t{3 * (4 + 3 + 2 + 1)} + (caps_.mxu_residual != 0 ? 3 * 2 : 0));
   for (const auto& [what, count] : tiles_) EXPECT_GE(count, 5) << what;
   EXPECT_GE(judged_by_reference_, 500u);
 }
@@ -263,9 +263,11 @@ TEST_P(MacArrayBlock, OnePortThatIsNearlyShut) {
   Buckets buckets("one port that is nearly shut", seed(8'000));
   for (int i = 0; i < 400 && !HasFailure(); ++i) {
     MacArrayGates gates;
-    MacArrayGate* const ports[] = {&gates.activations, &gates.weights, &gates.parameters, &gates.results};
-    *ports[i % 4] = MacArrayGate(random.bits(), random.pick({2, 5, 20}), 0);
-    const MxuShape shape = small_groups(random);
+    MacArrayGate* const ports[] = {&gates.activations, &gates.weights, &gates.parameters, &gates.results,
+                                   &gates.residual};
+    *ports[i % 5] = MacArrayGate(random.bits(), random.pick({2, 5, 20}), 0);
+    MxuShape shape = small_groups(random);
+    if (caps_.mxu_residual != 0 && random.chance(60)) add_residual(shape, random);
     check(make_case(shape, random), shape, random, buckets, gates);
   }
 }

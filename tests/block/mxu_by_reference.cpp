@@ -61,6 +61,25 @@ ParameterEntry entry_of(const MxuCase& test, int64_t channel) {
                               channel * int64_t{ParameterEntry::kBytes});
 }
 
+// The addition's operators behind the accumulator's own RESCALE, whose result is `value`.
+int64_t added(int64_t value, int64_t operand, const MxuShape& shape, const ParameterHeader& header) {
+  static const graph::Operator op;
+  static const graph::Block block;
+  const reference::Call call(op, block, {}, {});
+  const auto scale = [&](int64_t from, int32_t multiplier, int32_t shift) {
+    if (from != static_cast<int32_t>(from)) throw Error(contract::ErrorCode::kRequireFailed, "beyond 32 bits");
+    return int64_t{
+        reference::scale_32(call, static_cast<int32_t>(from), multiplier, shift, shape.rescale == Rescale::kDouble32)};
+  };
+  int64_t from_value = (value - shape.value_zp) * (int64_t{1} << shape.value_left);
+  int64_t from_operand = (operand - shape.residual_zp) * (int64_t{1} << shape.residual_left);
+  int64_t& side = shape.residual == contract::Residual::kScaleValue ? from_value : from_operand;
+  side = scale(side, header.residual_multiplier, header.residual_shift & 63);
+  const int64_t sum = scale(from_value + from_operand, header.sum_multiplier, header.sum_shift & 63);
+  const int64_t clipped = std::clamp<int64_t>(sum + header.output_zp, -128, 127);
+  return std::min<int64_t>(std::max<int64_t>(clipped, header.clamp_min), header.clamp_max);
+}
+
 bool has_operator(const MxuShape& shape) {
   if (shape.wide_src && (shape.input_zp != 0 || shape.weight_zp != 0)) return false;
   const auto fits = [](int64_t in, int64_t before, int64_t after, int64_t kernel, int64_t dilation, int64_t stride) {
@@ -149,7 +168,17 @@ std::optional<Numbers> by_reference(const MxuCase& test, const MxuShape& shape) 
     for (size_t i = 0; i < numbers.size(); ++i) {
       if (numbers[i] < -limit || numbers[i] >= limit) return std::nullopt;
       if (shape.rescale == Rescale::kNone) continue;
-      numbers[i] = scaled(numbers[i], shape, entry_of(test, static_cast<int64_t>(i) % shape.out_c), header);
+      const int64_t channel = static_cast<int64_t>(i) % shape.out_c, pixel = static_cast<int64_t>(i) / shape.out_c;
+      ParameterHeader own = header;
+      if (shape.residual != contract::Residual::kNone)
+        own.output_zp = shape.value_zp, own.clamp_min = -128, own.clamp_max = 127;
+      numbers[i] = scaled(numbers[i], shape, entry_of(test, channel), own);
+      if (shape.residual == contract::Residual::kNone) continue;
+      const MxuCommand& command = test.command;
+      const uint8_t* operand = test.memory.at(command.residual_src) +
+                               pixel / shape.out_w() * command.residual_row_stride +
+                               pixel % shape.out_w() * command.residual_pixel_stride + channel;
+      numbers[i] = added(numbers[i], load(operand, Element::kI8), shape, header);
     }
     return numbers;
   } catch (const Error&) {

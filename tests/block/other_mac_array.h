@@ -17,10 +17,12 @@ class OtherMacArray : public MacArray {
   [[nodiscard]] bool activations(Activations& request) override { return right_->activations(request); }
   [[nodiscard]] bool weights(Weights& request) override { return right_->weights(request); }
   [[nodiscard]] bool parameters(Parameters& request) override { return right_->parameters(request); }
+  [[nodiscard]] bool residual(Residual& request) override { return right_->residual(request); }
   [[nodiscard]] bool results(Results& request) override { return right_->results(request); }
   void grant_activations() override { right_->grant_activations(); }
   void grant_weights() override { right_->grant_weights(); }
   void grant_parameters() override { right_->grant_parameters(); }
+  void grant_residual() override { right_->grant_residual(); }
   void grant_results() override { right_->grant_results(); }
   void tick() override { right_->tick(); }
   [[nodiscard]] bool done() const override { return right_->done(); }

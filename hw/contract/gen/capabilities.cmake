@@ -25,7 +25,8 @@ set(NPU_CAPABILITIES
     dram_mib
     vpu_registers
     vpu_table_bytes
-    mxu_int16)
+    mxu_int16
+    mxu_residual)
 set(NPU_CAPABILITY_clock_mhz 10 4000 OFF)
 set(NPU_CAPABILITY_cpu_clock_mhz 10 4000 OFF)
 set(NPU_CAPABILITY_mxu_cols 4 256 ON)
@@ -49,3 +50,4 @@ set(NPU_CAPABILITY_dram_mib 1 65536 OFF)
 set(NPU_CAPABILITY_vpu_registers 8 32 ON 16)
 set(NPU_CAPABILITY_vpu_table_bytes 2048 4194304 ON 1024 vpu_lanes)
 set(NPU_CAPABILITY_mxu_int16 0 1 OFF 1)
+set(NPU_CAPABILITY_mxu_residual 0 1 OFF 0)

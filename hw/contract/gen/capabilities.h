@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace npu::contract {
@@ -43,6 +44,8 @@ struct Capabilities {
   // 0 or 1. 1: the MXU takes INT16 activations too, and INT16 weights in matmul, into 48-bit accumulators. 0: a tile
   // with them is fault_bad_command.
   uint32_t mxu_int16 = 0;
+  // 0 or 1. 1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.
+  uint32_t mxu_residual = 0;
 
   friend constexpr bool operator==(const Capabilities&, const Capabilities&) = default;
 };
@@ -56,73 +59,73 @@ struct CapabilityInfo {
   bool power_of_two;
   uint32_t register_offset;  // bytes from the base of the register file
   uint32_t Capabilities::*member;
-  uint32_t otherwise;  // in a machine's file without it, for each of `times`; 0: it must be there
+  std::optional<uint32_t> otherwise;  // in a machine's file without it, for each of `times`; none: it must be there
   uint32_t Capabilities::*times;  // or null
 };
 
-inline constexpr uint32_t kCapabilityCount = 23;
+inline constexpr uint32_t kCapabilityCount = 24;
 
 inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"clock_mhz", "MHz",
      "Clock of every engine and of the scratchpad.",
-     10, 4000, false, 0x100, &Capabilities::clock_mhz, 0, nullptr},
+     10, 4000, false, 0x100, &Capabilities::clock_mhz, std::nullopt, nullptr},
     {"cpu_clock_mhz", "MHz",
      "Clock of the control CPU.",
-     10, 4000, false, 0x104, &Capabilities::cpu_clock_mhz, 0, nullptr},
+     10, 4000, false, 0x104, &Capabilities::cpu_clock_mhz, std::nullopt, nullptr},
     {"mxu_cols", "channels",
      "Output channels that the MXU array computes at once.",
-     4, 256, true, 0x108, &Capabilities::mxu_cols, 0, nullptr},
+     4, 256, true, 0x108, &Capabilities::mxu_cols, std::nullopt, nullptr},
     {"mxu_depth", "elements",
      "int8 elements of the reduction that each output channel consumes per cycle.",
-     4, 256, true, 0x10c, &Capabilities::mxu_depth, 0, nullptr},
+     4, 256, true, 0x10c, &Capabilities::mxu_depth, std::nullopt, nullptr},
     {"mxu_dw_taps", "taps",
      "Kernel taps per cycle in depthwise mode, for mxu_cols channels.",
-     1, 64, true, 0x110, &Capabilities::mxu_dw_taps, 0, nullptr},
+     1, 64, true, 0x110, &Capabilities::mxu_dw_taps, std::nullopt, nullptr},
     {"mxu_acc_bytes", "bytes",
      "Accumulator memory, 4 bytes an int8xint8 accumulator and 8 a 48-bit one; half holds the block being computed, half the block being drained.",
-     1024, 16777216, true, 0x114, &Capabilities::mxu_acc_bytes, 0, nullptr},
+     1024, 16777216, true, 0x114, &Capabilities::mxu_acc_bytes, std::nullopt, nullptr},
     {"mxu_weight_port_bytes", "bytes/cycle",
      "Bytes of weights that the array takes from the scratchpad per cycle.",
-     4, 4096, true, 0x118, &Capabilities::mxu_weight_port_bytes, 0, nullptr},
+     4, 4096, true, 0x118, &Capabilities::mxu_weight_port_bytes, std::nullopt, nullptr},
     {"vpu_lanes", "lanes",
      "32-bit lanes of the VPU.",
-     4, 2048, true, 0x11c, &Capabilities::vpu_lanes, 0, nullptr},
+     4, 2048, true, 0x11c, &Capabilities::vpu_lanes, std::nullopt, nullptr},
     {"spm_bytes", "bytes",
      "Scratchpad size.",
-     16384, 268435456, true, 0x120, &Capabilities::spm_bytes, 0, nullptr},
+     16384, 268435456, true, 0x120, &Capabilities::spm_bytes, std::nullopt, nullptr},
     {"spm_banks", "banks",
      "Scratchpad banks, interleaved by spm_bank_bytes.",
-     1, 128, true, 0x124, &Capabilities::spm_banks, 0, nullptr},
+     1, 128, true, 0x124, &Capabilities::spm_banks, std::nullopt, nullptr},
     {"spm_bank_bytes", "bytes",
      "Width of one scratchpad bank: bytes per bank and cycle.",
-     4, 512, true, 0x128, &Capabilities::spm_bank_bytes, 0, nullptr},
+     4, 512, true, 0x128, &Capabilities::spm_bank_bytes, std::nullopt, nullptr},
     {"psram_bytes", "bytes",
      "Persistent SRAM size, variable table included.",
-     1024, 67108864, true, 0x12c, &Capabilities::psram_bytes, 0, nullptr},
+     1024, 67108864, true, 0x12c, &Capabilities::psram_bytes, std::nullopt, nullptr},
     {"psram_port_bytes", "bytes/cycle",
      "Width of the persistent SRAM's port. Variables are aligned to it, so that no two share a word of error correction (8 bytes).",
-     8, 512, true, 0x130, &Capabilities::psram_port_bytes, 0, nullptr},
+     8, 512, true, 0x130, &Capabilities::psram_port_bytes, std::nullopt, nullptr},
     {"var_entries", "entries",
      "Entries of the variable table (16 bytes each, at the start of the persistent SRAM).",
-     4, 4096, true, 0x134, &Capabilities::var_entries, 0, nullptr},
+     4, 4096, true, 0x134, &Capabilities::var_entries, std::nullopt, nullptr},
     {"dma_channels", "channels",
      "DMA channels; each is an in-order queue.",
-     2, 8, false, 0x138, &Capabilities::dma_channels, 0, nullptr},
+     2, 8, false, 0x138, &Capabilities::dma_channels, std::nullopt, nullptr},
     {"dma_port_bytes", "bytes/cycle",
      "Width of the port to DRAM, shared by all channels.",
-     1, 1024, true, 0x13c, &Capabilities::dma_port_bytes, 0, nullptr},
+     1, 1024, true, 0x13c, &Capabilities::dma_port_bytes, std::nullopt, nullptr},
     {"dma_burst_bytes", "bytes",
      "Longest burst on the memory port.",
-     64, 4096, true, 0x140, &Capabilities::dma_burst_bytes, 0, nullptr},
+     64, 4096, true, 0x140, &Capabilities::dma_burst_bytes, std::nullopt, nullptr},
     {"dma_outstanding", "bursts",
      "Bursts that one channel may have in flight.",
-     1, 64, false, 0x144, &Capabilities::dma_outstanding, 0, nullptr},
+     1, 64, false, 0x144, &Capabilities::dma_outstanding, std::nullopt, nullptr},
     {"fifo_depth", "commands",
      "Commands that each engine's FIFO holds.",
-     1, 64, false, 0x148, &Capabilities::fifo_depth, 0, nullptr},
+     1, 64, false, 0x148, &Capabilities::fifo_depth, std::nullopt, nullptr},
     {"dram_mib", "MiB",
      "DRAM that the device can address.",
-     1, 65536, false, 0x14c, &Capabilities::dram_mib, 0, nullptr},
+     1, 65536, false, 0x14c, &Capabilities::dram_mib, std::nullopt, nullptr},
     {"vpu_registers", "registers",
      "Registers of each lane of the VPU, for the programs of vpu_ewise.",
      8, 32, true, 0x150, &Capabilities::vpu_registers, 16, nullptr},
@@ -132,6 +135,9 @@ inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"mxu_int16", "0 or 1",
      "1: the MXU takes INT16 activations too, and INT16 weights in matmul, into 48-bit accumulators. 0: a tile with them is fault_bad_command.",
      0, 1, false, 0x158, &Capabilities::mxu_int16, 1, nullptr},
+    {"mxu_residual", "0 or 1",
+     "1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.",
+     0, 1, false, 0x15c, &Capabilities::mxu_residual, 0, nullptr},
 }};
 
 // FNV-1a (32 bit) over the capability registers in order, little endian: the value of register caps_hash.

@@ -302,6 +302,27 @@ enum class Rescale : uint32_t {
 // False for a number that is no Rescale.
 [[nodiscard]] constexpr bool known(Rescale value) { return name(value) != "?"; }
 
+enum class Residual : uint32_t {
+  kNone = 0,  // There is none.
+  kScaleValue = 1,  // It is added; the value of the accumulator takes residual_multiplier first.
+  kScaleOperand = 2,  // It is added; the operand takes residual_multiplier first.
+};
+
+[[nodiscard]] constexpr std::string_view name(Residual value) {
+  switch (value) {
+    case Residual::kNone:
+      return "none";
+    case Residual::kScaleValue:
+      return "scale_value";
+    case Residual::kScaleOperand:
+      return "scale_operand";
+  }
+  return "?";
+}
+
+// False for a number that is no Residual.
+[[nodiscard]] constexpr bool known(Residual value) { return name(value) != "?"; }
+
 enum class PoolMode : uint32_t {
   kMax = 0,
   kAvg = 1,
@@ -1185,9 +1206,13 @@ inline DmaCommand DmaCommand::decode(std::span<const uint32_t> words) {
 }
 
 // One tile of CONV2D, DEPTHWISE_CONV2D or MATMUL with bias, output stage and clamp. Positions outside the input box
-// count as the input zero point. conv: weights are [out_c][kernel_h][kernel_w][in_c], w_stride bytes apart in out_c.
-// depthwise: weights are [tap][in_c*multiplier], w_stride bytes apart in tap; out_c = in_c * multiplier. matmul: in_h =
-// out_h = 1, in_w = out_w = rows of A, in_c = reduction; B is [in_c][out_c], w_stride bytes apart in in_c.
+// count as the input zero point. With a residual the rescaled value is clipped to i8 with value_zp as its zero point.
+// Then both it and the operand are taken less their zero points and shifted left, one of them is scaled, they are added
+// (all of this wraps at 32 bits), and the sum is scaled; output_zp, clip and clamp follow. All scales round as
+// `rescale` says, single32 or double32; source and result are i8. conv: weights are [out_c][kernel_h][kernel_w][in_c],
+// w_stride bytes apart in out_c. depthwise: weights are [tap][in_c*multiplier], w_stride bytes apart in tap; out_c =
+// in_c * multiplier. matmul: in_h = out_h = 1, in_w = out_w = rows of A, in_c = reduction; B is [in_c][out_c], w_stride
+// bytes apart in in_c.
 struct MxuCommand {
   static constexpr uint32_t kWords = 36;  // header included
   static constexpr Opcode kOpcode = Opcode::kMxu;
@@ -1204,6 +1229,7 @@ struct MxuCommand {
   Element weight_type = Element::kI8;
   Element dst_type = Element::kI8;
   bool output_unsigned = false;  // Clip the rescaled value to the unsigned range of dst_type.
+  Residual residual = Residual::kNone;  // Needs the capability mxu_residual.
   uint32_t in_h = 0;
   uint32_t in_w = 0;
   uint32_t in_c = 0;
@@ -1224,6 +1250,11 @@ struct MxuCommand {
   int32_t pad_top = 0;  // Rows of padding above the input box (negative: rows of the box that are skipped).
   int32_t pad_left = 0;
   uint32_t multiplier = 0;  // depthwise: output channels per input channel.
+  Address residual_src;  // Box [out_h][out_w][out_c] of i8 that is added.
+  int32_t residual_row_stride = 0;  // Bytes between rows of the residual.
+  int32_t residual_pixel_stride = 0;  // Bytes between pixels; channels are contiguous.
+  uint32_t value_left = 0;  // Bits that the accumulator's value is shifted left.
+  uint32_t residual_left = 0;  // Bits that the residual is shifted left.
 
   // Of what it computes, outermost first.
   [[nodiscard]] std::vector<uint32_t> sizes() const { return {out_h, out_w, out_c}; }
@@ -1249,6 +1280,7 @@ inline void MxuCommand::encode(std::vector<uint32_t>& out) const {
   detail::put(words, 13, 20, 4, static_cast<uint32_t>(weight_type));
   detail::put(words, 13, 24, 4, static_cast<uint32_t>(dst_type));
   detail::put(words, 13, 28, 1, static_cast<uint32_t>(output_unsigned));
+  detail::put(words, 13, 29, 2, static_cast<uint32_t>(residual));
   detail::put(words, 14, 0, 32, in_h);
   detail::put(words, 15, 0, 32, in_w);
   detail::put(words, 16, 0, 32, in_c);
@@ -1269,6 +1301,11 @@ inline void MxuCommand::encode(std::vector<uint32_t>& out) const {
   detail::put_signed(words, 28, 0, 16, pad_top);
   detail::put_signed(words, 28, 16, 16, pad_left);
   detail::put(words, 29, 0, 32, multiplier);
+  detail::put_address(words, 30, residual_src);
+  detail::put_signed(words, 32, 0, 32, residual_row_stride);
+  detail::put_signed(words, 33, 0, 32, residual_pixel_stride);
+  detail::put(words, 34, 0, 5, value_left);
+  detail::put(words, 34, 8, 5, residual_left);
 }
 
 inline MxuCommand MxuCommand::decode(std::span<const uint32_t> words) {
@@ -1284,6 +1321,7 @@ inline MxuCommand MxuCommand::decode(std::span<const uint32_t> words) {
   command.weight_type = static_cast<Element>(detail::get(words, 13, 20, 4));
   command.dst_type = static_cast<Element>(detail::get(words, 13, 24, 4));
   command.output_unsigned = detail::get(words, 13, 28, 1) != 0;
+  command.residual = static_cast<Residual>(detail::get(words, 13, 29, 2));
   command.in_h = detail::get(words, 14, 0, 32);
   command.in_w = detail::get(words, 15, 0, 32);
   command.in_c = detail::get(words, 16, 0, 32);
@@ -1304,6 +1342,11 @@ inline MxuCommand MxuCommand::decode(std::span<const uint32_t> words) {
   command.pad_top = detail::get_signed(words, 28, 0, 16);
   command.pad_left = detail::get_signed(words, 28, 16, 16);
   command.multiplier = detail::get(words, 29, 0, 32);
+  command.residual_src = detail::get_address(words, 30);
+  command.residual_row_stride = detail::get_signed(words, 32, 0, 32);
+  command.residual_pixel_stride = detail::get_signed(words, 33, 0, 32);
+  command.value_left = detail::get(words, 34, 0, 5);
+  command.residual_left = detail::get(words, 34, 8, 5);
   return command;
 }
 
@@ -1677,12 +1720,9 @@ inline VpuReduceCommand VpuReduceCommand::decode(std::span<const uint32_t> words
       bits |= detail::get(command, 8, 0, 32) & 0xff000000;
       bits |= detail::get(command, 10, 0, 32) & 0xff000000;
       bits |= detail::get(command, 12, 0, 32) & 0xff000000;
-      bits |= detail::get(command, 13, 0, 32) & 0xe0000000;
-      bits |= detail::get(command, 30, 0, 32) & 0xffffffff;
-      bits |= detail::get(command, 31, 0, 32) & 0xffffffff;
-      bits |= detail::get(command, 32, 0, 32) & 0xffffffff;
-      bits |= detail::get(command, 33, 0, 32) & 0xffffffff;
-      bits |= detail::get(command, 34, 0, 32) & 0xffffffff;
+      bits |= detail::get(command, 13, 0, 32) & 0x80000000;
+      bits |= detail::get(command, 31, 0, 32) & 0xff000000;
+      bits |= detail::get(command, 34, 0, 32) & 0xffffe0e0;
       bits |= detail::get(command, 35, 0, 32) & 0xffffffff;
       break;
     case Opcode::kVpuEwise: {
@@ -1759,6 +1799,13 @@ struct ParameterHeader {
   // rescale is none.
   int32_t clamp_min = 0;
   int32_t clamp_max = 0;
+  // Of the side that an MXU command with a residual names. This and the fields behind it count there alone.
+  int32_t residual_multiplier = 0;
+  int32_t sum_multiplier = 0;  // Of the sum.
+  uint8_t residual_shift = 0;  // With residual_multiplier.
+  uint8_t sum_shift = 0;  // With sum_multiplier.
+  int8_t value_zp = 0;  // Zero point of the accumulator's value.
+  int8_t residual_zp = 0;  // Zero point of the residual.
 
   // Little endian, kBytes long; reserved bytes are written as 0.
   void store(uint8_t* bytes) const;
@@ -1772,9 +1819,12 @@ inline void ParameterHeader::store(uint8_t* bytes) const {
   detail::store(bytes + 8, output_zp);
   detail::store(bytes + 12, clamp_min);
   detail::store(bytes + 16, clamp_max);
-  detail::store(bytes + 20, uint32_t{0});
-  detail::store(bytes + 24, uint32_t{0});
-  detail::store(bytes + 28, uint32_t{0});
+  detail::store(bytes + 20, residual_multiplier);
+  detail::store(bytes + 24, sum_multiplier);
+  detail::store(bytes + 28, residual_shift);
+  detail::store(bytes + 29, sum_shift);
+  detail::store(bytes + 30, value_zp);
+  detail::store(bytes + 31, residual_zp);
 }
 
 inline ParameterHeader ParameterHeader::load(const uint8_t* bytes) {
@@ -1784,6 +1834,12 @@ inline ParameterHeader ParameterHeader::load(const uint8_t* bytes) {
   value.output_zp = detail::load<int32_t>(bytes + 8);
   value.clamp_min = detail::load<int32_t>(bytes + 12);
   value.clamp_max = detail::load<int32_t>(bytes + 16);
+  value.residual_multiplier = detail::load<int32_t>(bytes + 20);
+  value.sum_multiplier = detail::load<int32_t>(bytes + 24);
+  value.residual_shift = detail::load<uint8_t>(bytes + 28);
+  value.sum_shift = detail::load<uint8_t>(bytes + 29);
+  value.value_zp = detail::load<int8_t>(bytes + 30);
+  value.residual_zp = detail::load<int8_t>(bytes + 31);
   return value;
 }
 

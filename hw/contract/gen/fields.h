@@ -88,6 +88,7 @@ enum class CommandField : uint32_t {
   kMxuWeightType,
   kMxuDstType,
   kMxuOutputUnsigned,
+  kMxuResidual,
   kMxuInH,
   kMxuInW,
   kMxuInC,
@@ -108,6 +109,13 @@ enum class CommandField : uint32_t {
   kMxuPadTop,
   kMxuPadLeft,
   kMxuMultiplier,
+  kMxuResidualSrcOffset,
+  kMxuResidualSrcRegion,
+  kMxuResidualSrcVariable,
+  kMxuResidualRowStride,
+  kMxuResidualPixelStride,
+  kMxuValueLeft,
+  kMxuResidualLeft,
   kVpuEwiseDims0,
   kVpuEwiseDims1,
   kVpuEwiseDims2,
@@ -186,7 +194,7 @@ struct PlacedField {
 
 namespace detail {
 
-inline constexpr std::array<CommandFieldInfo, 152> kCommandFields = {{
+inline constexpr std::array<CommandFieldInfo, 160> kCommandFields = {{
     {"begin.minor", Opcode::kBegin, 0, 5, 0, 16, false},
     {"begin.major", Opcode::kBegin, 0, 5, 16, 16, false},
     {"begin.caps_hash", Opcode::kBegin, 0, 6, 0, 32, false},
@@ -258,6 +266,7 @@ inline constexpr std::array<CommandFieldInfo, 152> kCommandFields = {{
     {"mxu.weight_type", Opcode::kMxu, 0, 13, 20, 4, false},
     {"mxu.dst_type", Opcode::kMxu, 0, 13, 24, 4, false},
     {"mxu.output_unsigned", Opcode::kMxu, 0, 13, 28, 1, false},
+    {"mxu.residual", Opcode::kMxu, 0, 13, 29, 2, false},
     {"mxu.in_h", Opcode::kMxu, 0, 14, 0, 32, false},
     {"mxu.in_w", Opcode::kMxu, 0, 15, 0, 32, false},
     {"mxu.in_c", Opcode::kMxu, 0, 16, 0, 32, false},
@@ -278,6 +287,13 @@ inline constexpr std::array<CommandFieldInfo, 152> kCommandFields = {{
     {"mxu.pad_top", Opcode::kMxu, 0, 28, 0, 16, false},
     {"mxu.pad_left", Opcode::kMxu, 0, 28, 16, 16, false},
     {"mxu.multiplier", Opcode::kMxu, 0, 29, 0, 32, false},
+    {"mxu.residual_src.offset", Opcode::kMxu, 0, 30, 0, 32, false},
+    {"mxu.residual_src.region", Opcode::kMxu, 0, 31, 0, 8, false},
+    {"mxu.residual_src.variable", Opcode::kMxu, 0, 31, 8, 16, true},
+    {"mxu.residual_row_stride", Opcode::kMxu, 0, 32, 0, 32, false},
+    {"mxu.residual_pixel_stride", Opcode::kMxu, 0, 33, 0, 32, false},
+    {"mxu.value_left", Opcode::kMxu, 0, 34, 0, 5, false},
+    {"mxu.residual_left", Opcode::kMxu, 0, 34, 8, 5, false},
     {"vpu_ewise.dims.0", Opcode::kVpuEwise, 0, 5, 0, 32, false},
     {"vpu_ewise.dims.1", Opcode::kVpuEwise, 0, 6, 0, 32, false},
     {"vpu_ewise.dims.2", Opcode::kVpuEwise, 0, 7, 0, 32, false},
@@ -469,6 +485,9 @@ void for_each_variable(const MxuCommand& c, Visit&& visit) {
   }
   if (c.dst.region == Region::kVariable) {
     visit(PlacedField{CommandField::kMxuDstVariable, 12}, uint32_t{c.dst.variable});
+  }
+  if (c.residual_src.region == Region::kVariable) {
+    visit(PlacedField{CommandField::kMxuResidualSrcVariable, 31}, uint32_t{c.residual_src.variable});
   }
 }
 

@@ -327,7 +327,8 @@
 #define NPU_REG_CAP_VPU_REGISTERS 0x150u
 #define NPU_REG_CAP_VPU_TABLE_BYTES 0x154u
 #define NPU_REG_CAP_MXU_INT16 0x158u
-#define NPU_CAPABILITY_COUNT 23u
+#define NPU_REG_CAP_MXU_RESIDUAL 0x15cu
+#define NPU_CAPABILITY_COUNT 24u
 
 struct npu_capabilities {
   uint32_t clock_mhz;  // MHz. Clock of every engine and of the scratchpad.
@@ -361,6 +362,8 @@ struct npu_capabilities {
   // 0 or 1. 1: the MXU takes INT16 activations too, and INT16 weights in matmul, into 48-bit accumulators. 0: a tile
   // with them is fault_bad_command.
   uint32_t mxu_int16;
+  // 0 or 1. 1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.
+  uint32_t mxu_residual;
 };
 
 // Performance counters; counter c of queue q is element q * NPU_COUNTERS_PER_QUEUE + c.
@@ -534,6 +537,12 @@ enum npu_rescale {
   NPU_RESCALE_SINGLE32 = 1,  // 32-bit multiplier, single rounding.
   NPU_RESCALE_DOUBLE32 = 2,  // 32-bit multiplier, double rounding.
   NPU_RESCALE_SINGLE16 = 3,  // 16-bit multiplier, single rounding: for 48-bit accumulators.
+};
+
+enum npu_residual {
+  NPU_RESIDUAL_NONE = 0,  // There is none.
+  NPU_RESIDUAL_SCALE_VALUE = 1,  // It is added; the value of the accumulator takes residual_multiplier first.
+  NPU_RESIDUAL_SCALE_OPERAND = 2,  // It is added; the operand takes residual_multiplier first.
 };
 
 enum npu_pool_mode {
@@ -843,9 +852,13 @@ enum npu_uop {
 #define NPU_DMA_INDEX_WORD 28u  // Gather, scatter: the indices. Else 0.
 
 // One tile of CONV2D, DEPTHWISE_CONV2D or MATMUL with bias, output stage and clamp. Positions outside the input box
-// count as the input zero point. conv: weights are [out_c][kernel_h][kernel_w][in_c], w_stride bytes apart in out_c.
-// depthwise: weights are [tap][in_c*multiplier], w_stride bytes apart in tap; out_c = in_c * multiplier. matmul: in_h =
-// out_h = 1, in_w = out_w = rows of A, in_c = reduction; B is [in_c][out_c], w_stride bytes apart in in_c.
+// count as the input zero point. With a residual the rescaled value is clipped to i8 with value_zp as its zero point.
+// Then both it and the operand are taken less their zero points and shifted left, one of them is scaled, they are added
+// (all of this wraps at 32 bits), and the sum is scaled; output_zp, clip and clamp follow. All scales round as
+// `rescale` says, single32 or double32; source and result are i8. conv: weights are [out_c][kernel_h][kernel_w][in_c],
+// w_stride bytes apart in out_c. depthwise: weights are [tap][in_c*multiplier], w_stride bytes apart in tap; out_c =
+// in_c * multiplier. matmul: in_h = out_h = 1, in_w = out_w = rows of A, in_c = reduction; B is [in_c][out_c], w_stride
+// bytes apart in in_c.
 #define NPU_MXU_WORDS 36u
 #define NPU_MXU_SRC_WORD 5u  // Input box [in_h][in_w][in_c].
 #define NPU_MXU_WEIGHTS_WORD 7u  // Address: two words.
@@ -869,6 +882,9 @@ enum npu_uop {
 #define NPU_MXU_OUTPUT_UNSIGNED_WORD 13u  // Clip the rescaled value to the unsigned range of dst_type.
 #define NPU_MXU_OUTPUT_UNSIGNED_LSB 28u
 #define NPU_MXU_OUTPUT_UNSIGNED_WIDTH 1u
+#define NPU_MXU_RESIDUAL_WORD 13u  // Needs the capability mxu_residual.
+#define NPU_MXU_RESIDUAL_LSB 29u
+#define NPU_MXU_RESIDUAL_WIDTH 2u
 #define NPU_MXU_IN_H_WORD 14u
 #define NPU_MXU_IN_H_LSB 0u
 #define NPU_MXU_IN_H_WIDTH 32u
@@ -929,6 +945,19 @@ enum npu_uop {
 #define NPU_MXU_MULTIPLIER_WORD 29u  // depthwise: output channels per input channel.
 #define NPU_MXU_MULTIPLIER_LSB 0u
 #define NPU_MXU_MULTIPLIER_WIDTH 32u
+#define NPU_MXU_RESIDUAL_SRC_WORD 30u  // Box [out_h][out_w][out_c] of i8 that is added.
+#define NPU_MXU_RESIDUAL_ROW_STRIDE_WORD 32u  // Bytes between rows of the residual.
+#define NPU_MXU_RESIDUAL_ROW_STRIDE_LSB 0u
+#define NPU_MXU_RESIDUAL_ROW_STRIDE_WIDTH 32u
+#define NPU_MXU_RESIDUAL_PIXEL_STRIDE_WORD 33u  // Bytes between pixels; channels are contiguous.
+#define NPU_MXU_RESIDUAL_PIXEL_STRIDE_LSB 0u
+#define NPU_MXU_RESIDUAL_PIXEL_STRIDE_WIDTH 32u
+#define NPU_MXU_VALUE_LEFT_WORD 34u  // Bits that the accumulator's value is shifted left.
+#define NPU_MXU_VALUE_LEFT_LSB 0u
+#define NPU_MXU_VALUE_LEFT_WIDTH 5u
+#define NPU_MXU_RESIDUAL_LEFT_WORD 34u  // Bits that the residual is shifted left.
+#define NPU_MXU_RESIDUAL_LEFT_LSB 8u
+#define NPU_MXU_RESIDUAL_LEFT_WIDTH 5u
 
 // Element-wise micro-program over an iteration space of four dimensions. Operands follow, then micro-operations. A
 // stride of 0 broadcasts.
@@ -1108,7 +1137,13 @@ struct npu_parameter_header {
   // rescale is none.
   int32_t clamp_min;
   int32_t clamp_max;
-  uint32_t reserved[3];
+  // Of the side that an MXU command with a residual names. This and the fields behind it count there alone.
+  int32_t residual_multiplier;
+  int32_t sum_multiplier;  // Of the sum.
+  uint8_t residual_shift;  // With residual_multiplier.
+  uint8_t sum_shift;  // With sum_multiplier.
+  int8_t value_zp;  // Zero point of the accumulator's value.
+  int8_t residual_zp;  // Zero point of the residual.
 };
 static_assert(sizeof(struct npu_parameter_header) == 32, "size of parameter_header");
 static_assert(offsetof(struct npu_parameter_header, input_zp) == 0, "parameter_header.input_zp");
@@ -1116,7 +1151,12 @@ static_assert(offsetof(struct npu_parameter_header, weight_zp) == 4, "parameter_
 static_assert(offsetof(struct npu_parameter_header, output_zp) == 8, "parameter_header.output_zp");
 static_assert(offsetof(struct npu_parameter_header, clamp_min) == 12, "parameter_header.clamp_min");
 static_assert(offsetof(struct npu_parameter_header, clamp_max) == 16, "parameter_header.clamp_max");
-static_assert(offsetof(struct npu_parameter_header, reserved) == 20, "parameter_header.reserved");
+static_assert(offsetof(struct npu_parameter_header, residual_multiplier) == 20, "parameter_header.residual_multiplier");
+static_assert(offsetof(struct npu_parameter_header, sum_multiplier) == 24, "parameter_header.sum_multiplier");
+static_assert(offsetof(struct npu_parameter_header, residual_shift) == 28, "parameter_header.residual_shift");
+static_assert(offsetof(struct npu_parameter_header, sum_shift) == 29, "parameter_header.sum_shift");
+static_assert(offsetof(struct npu_parameter_header, value_zp) == 30, "parameter_header.value_zp");
+static_assert(offsetof(struct npu_parameter_header, residual_zp) == 31, "parameter_header.residual_zp");
 
 // Per output channel. Little endian.
 struct npu_parameter_entry {

@@ -345,7 +345,9 @@ package npu_contract_pkg;
   // 0 or 1. 1: the MXU takes INT16 activations too, and INT16 weights in matmul, into 48-bit accumulators. 0: a tile
   // with them is fault_bad_command.
   parameter logic [31:0] RegCapMxuInt16 = 32'h158;
-  parameter int unsigned CapabilityCount = 23;
+  // 0 or 1. 1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.
+  parameter logic [31:0] RegCapMxuResidual = 32'h15c;
+  parameter int unsigned CapabilityCount = 24;
 
   // Performance counters; counter c of queue q is element q * CountersPerQueue + c.
   typedef enum logic [7:0] {
@@ -520,6 +522,12 @@ package npu_contract_pkg;
     RescaleDouble32 = 8'h2,  // 32-bit multiplier, double rounding.
     RescaleSingle16 = 8'h3  // 16-bit multiplier, single rounding: for 48-bit accumulators.
   } rescale_e;
+
+  typedef enum logic [7:0] {
+    ResidualNone = 8'h0,  // There is none.
+    ResidualScaleValue = 8'h1,  // It is added; the value of the accumulator takes residual_multiplier first.
+    ResidualScaleOperand = 8'h2  // It is added; the operand takes residual_multiplier first.
+  } residual_e;
 
   typedef enum logic [7:0] {
     PoolModeMax = 8'h0,
@@ -793,16 +801,22 @@ package npu_contract_pkg;
 
   parameter int unsigned MxuWords = 36;
   // One tile of CONV2D, DEPTHWISE_CONV2D or MATMUL with bias, output stage and clamp. Positions outside the input box
-  // count as the input zero point. conv: weights are [out_c][kernel_h][kernel_w][in_c], w_stride bytes apart in out_c.
-  // depthwise: weights are [tap][in_c*multiplier], w_stride bytes apart in tap; out_c = in_c * multiplier. matmul: in_h
-  // = out_h = 1, in_w = out_w = rows of A, in_c = reduction; B is [in_c][out_c], w_stride bytes apart in in_c.
+  // count as the input zero point. With a residual the rescaled value is clipped to i8 with value_zp as its zero point.
+  // Then both it and the operand are taken less their zero points and shifted left, one of them is scaled, they are
+  // added (all of this wraps at 32 bits), and the sum is scaled; output_zp, clip and clamp follow. All scales round as
+  // `rescale` says, single32 or double32; source and result are i8. conv: weights are
+  // [out_c][kernel_h][kernel_w][in_c], w_stride bytes apart in out_c. depthwise: weights are [tap][in_c*multiplier],
+  // w_stride bytes apart in tap; out_c = in_c * multiplier. matmul: in_h = out_h = 1, in_w = out_w = rows of A, in_c =
+  // reduction; B is [in_c][out_c], w_stride bytes apart in in_c.
   typedef struct packed {
-    logic [31:0] reserved7;
-    logic [31:0] reserved6;
-    logic [31:0] reserved5;
     logic [31:0] reserved4;
-    logic [31:0] reserved3;
-    logic [31:0] reserved2;
+    logic [18:0] reserved3;
+    logic [4:0] residual_left;  // Bits that the residual is shifted left.
+    logic [2:0] reserved2;
+    logic [4:0] value_left;  // Bits that the accumulator's value is shifted left.
+    logic signed [31:0] residual_pixel_stride;  // Bytes between pixels; channels are contiguous.
+    logic signed [31:0] residual_row_stride;  // Bytes between rows of the residual.
+    address_t residual_src;  // Box [out_h][out_w][out_c] of i8 that is added.
     logic [31:0] multiplier;  // depthwise: output channels per input channel.
     logic signed [15:0] pad_left;
     logic signed [15:0] pad_top;  // Rows of padding above the input box (negative: rows of the box that are skipped).
@@ -823,7 +837,8 @@ package npu_contract_pkg;
     logic [31:0] in_c;
     logic [31:0] in_w;
     logic [31:0] in_h;
-    logic [2:0] reserved1;
+    logic reserved1;
+    logic [1:0] residual;  // Needs the capability mxu_residual.
     logic output_unsigned;  // Clip the rescaled value to the unsigned range of dst_type.
     logic [3:0] dst_type;  // element_e
     logic [3:0] weight_type;  // element_e
@@ -929,7 +944,13 @@ package npu_contract_pkg;
   // First part of a parameter block: run-time values of the output stage, RESCALE and AVG_POOL2D. An entry per output
   // channel follows (one entry if not per channel). As it lies in memory, byte 0 lowest.
   typedef struct packed {
-    logic [2:0] [31:0] reserved;
+    logic signed [7:0] residual_zp;  // Zero point of the residual.
+    logic signed [7:0] value_zp;  // Zero point of the accumulator's value.
+    logic [7:0] sum_shift;  // With sum_multiplier.
+    logic [7:0] residual_shift;  // With residual_multiplier.
+    logic signed [31:0] sum_multiplier;  // Of the sum.
+    // Of the side that an MXU command with a residual names. This and the fields behind it count there alone.
+    logic signed [31:0] residual_multiplier;
     logic signed [31:0] clamp_max;
     // Applied after the rescaled value was clipped to dst_type (unsigned range if output_unsigned); not applied where
     // rescale is none.

@@ -14,5 +14,5 @@ def capabilities(contract: Contract) -> str:
     for cap in contract.capabilities:
         power = "ON" if cap.power_of_two else "OFF"
         lines += [f"set(NPU_CAPABILITY_{cap.name} {cap.min} {cap.max} {power}" +
-                  (f" {cap.otherwise} {cap.times}".rstrip() if cap.otherwise else "") + ")"]
+                  (f" {cap.otherwise} {cap.times}".rstrip() if cap.otherwise is not None else "") + ")"]
     return "\n".join(lines) + "\n"

@@ -53,14 +53,14 @@ def capabilities(contract: Contract) -> str:
              "  uint32_t min;", "  uint32_t max;", "  bool power_of_two;",
              "  uint32_t register_offset;  // bytes from the base of the register file",
              "  uint32_t Capabilities::*member;",
-             "  uint32_t otherwise;  // in a machine's file without it, for each of `times`; 0: it must be there",
+             "  std::optional<uint32_t> otherwise;  // in a machine's file without it, for each of `times`; none: it must be there",
              "  uint32_t Capabilities::*times;  // or null", "};", "",
              f"inline constexpr uint32_t kCapabilityCount = {len(contract.capabilities)};", "",
              "inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{"]
     for cap in contract.capabilities:
         body += [f"    {{{quote(cap.name)}, {quote(cap.unit)},", f"     {quote(cap.doc)},",
                  f"     {cap.min}, {cap.max}, {str(cap.power_of_two).lower()}, {cap.offset:#x}, "
-                 f"&Capabilities::{cap.name}, {cap.otherwise}, "
+                 f"&Capabilities::{cap.name}, {'std::nullopt' if cap.otherwise is None else cap.otherwise}, "
                  + (f"&Capabilities::{cap.times}" if cap.times else "nullptr") + "},"]
     body += ["}};", ""]
     body += comment("FNV-1a (32 bit) over the capability registers in order, little endian: the value of register "
@@ -70,7 +70,7 @@ def capabilities(contract: Contract) -> str:
              "    for (uint32_t shift = 0; shift < 32; shift += 8) {",
              "      hash = (hash ^ (caps.*info.member >> shift & 0xff)) * 0x01000193;", "    }", "  }",
              "  return hash;", "}"]
-    return header("capabilities.yaml", ["<array>", "<cstdint>", "<string_view>"], body)
+    return header("capabilities.yaml", ["<array>", "<cstdint>", "<optional>", "<string_view>"], body)
 
 
 def registers(contract: Contract) -> str:

@@ -53,9 +53,9 @@ def _load_capabilities(src: Source, contract: Contract):
         power = src.boolean(item, "power_of_two", where)
         if power and (low & (low - 1) or high & (high - 1) or low == 0):
             src.fail(where, f"'min' {low} and 'max' {high} must be powers of two")
-        otherwise = src.integer(item, "otherwise", where, 1, high) if "otherwise" in item else 0
+        otherwise = src.integer(item, "otherwise", where, 0, high) if "otherwise" in item else None
         times = src.member(item["times"], where) if "times" in item else ""
-        if times and (not otherwise or times not in [cap.name for cap in contract.capabilities]):
+        if times and (otherwise is None or times not in [cap.name for cap in contract.capabilities]):
             src.fail(where, "'times' goes with 'otherwise', and names a capability above this one")
         contract.capabilities.append(
             Capability(name, src.text(item, "unit", where), low, high, power, src.text(item, "doc", where),

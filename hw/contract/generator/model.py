@@ -194,7 +194,7 @@ class Capability:
     power_of_two: bool
     doc: str
     offset: int
-    otherwise: int = 0  # in a machine's file without it, for each of `times`; 0: it must be there
+    otherwise: int | None = None  # in a machine's file without it, for each of `times`; None: it must be there
     times: str = ""
 
 

@@ -9,6 +9,7 @@ module npu_mac_array #(
   parameter int unsigned AccBytes = 4096,
   parameter int unsigned WeightPortBytes = 16,
   parameter int unsigned Int16 = 1,
+  parameter int unsigned Residual = 1,
   // Of ports; leave as they are.
   localparam int unsigned ColBits = $clog2(Cols) + 1,
   localparam int unsigned DepthBits = $clog2(Depth) + 1,
@@ -46,6 +47,12 @@ module npu_mac_array #(
   output logic                    [31:0] param_offset_o,
   output logic            [ByteBits-1:0] param_bytes_o,
   input  logic   [8*WeightPortBytes-1:0] param_data_i,
+
+  output logic                           residual_valid_o,
+  input  logic                           residual_ready_i,
+  output logic                    [31:0] residual_offset_o,
+  output logic             [ColBits-1:0] residual_columns_o,
+  input  logic              [8*Cols-1:0] residual_data_i,
 
   output logic                           result_valid_o,
   input  logic                           result_ready_i,
@@ -269,12 +276,13 @@ module npu_mac_array #(
     .shift_o(shift)
   );
 
-  npu_mac_array_output #(.Cols(Cols), .PixelBits(PixelBits), .Rows(Rows)) u_output (
+  npu_mac_array_output #(.Cols(Cols), .PixelBits(PixelBits), .Rows(Rows), .Residual(Residual)) u_output (
     .clk_i,
     .rst_ni,
     .command_i(command_q),
     .wide_i(wide),
     .begin_i(begin_q),
+    .fetch_i(begin_d),
     .finish_i(sums_finish && !freeze),
     .half_i(sums_half),
     .last_i(sums_pixel),
@@ -282,15 +290,18 @@ module npu_mac_array #(
     .full_o(output_full),
     .params_i(params_there),
     .release_o(params_release),
-    .output_zp_i(header.output_zp),
-    .clamp_min_i(header.clamp_min),
-    .clamp_max_i(header.clamp_max),
+    .header_i(header),
     .bias_i(bias),
     .multiplier_i(multiplier),
     .shift_i(shift),
     .read_half_o(read_half),
     .read_pixel_o(read_pixel),
     .value_i(value),
+    .fetch_valid_o(residual_valid_o),
+    .fetch_ready_i(residual_ready_i),
+    .fetch_offset_o(residual_offset_o),
+    .fetch_columns_o(residual_columns_o),
+    .fetch_data_i(residual_data_i),
     .valid_o(result_valid_o),
     .ready_i(result_ready_i),
     .offset_o(result_offset_o),

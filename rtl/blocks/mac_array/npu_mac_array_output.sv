@@ -4,6 +4,7 @@ module npu_mac_array_output #(
   parameter int unsigned Cols = 8,
   parameter int unsigned PixelBits = 6,
   parameter int unsigned Rows = 64,
+  parameter int unsigned Residual = 1,
   localparam int unsigned ColBits = $clog2(Cols) + 1
 ) (
   input  logic                                clk_i,
@@ -11,6 +12,7 @@ module npu_mac_array_output #(
   input  npu_contract_pkg::mxu_command_t      command_i,
   input  logic                                wide_i,
   input  logic                                begin_i,
+  input  logic                                fetch_i,    // the command is there: a residual may be fetched
 
   // A group is complete.
   input  logic                                finish_i,
@@ -22,9 +24,7 @@ module npu_mac_array_output #(
 
   input  logic                                params_i,   // of the group are there
   output logic                                release_o,  // a group has left the accumulators
-  input  logic signed                  [31:0] output_zp_i,
-  input  logic signed                  [31:0] clamp_min_i,
-  input  logic signed                  [31:0] clamp_max_i,
+  input  npu_contract_pkg::parameter_header_t header_i,
   input  logic              [Cols-1:0] [47:0] bias_i,
   input  logic              [Cols-1:0] [31:0] multiplier_i,
   input  logic              [Cols-1:0] [ 5:0] shift_i,
@@ -32,6 +32,12 @@ module npu_mac_array_output #(
   output logic                                read_half_o,
   output logic                [PixelBits-1:0] read_pixel_o,
   input  logic              [Cols-1:0] [47:0] value_i,
+
+  output logic                                fetch_valid_o,  // of the residual
+  input  logic                                fetch_ready_i,
+  output logic                         [31:0] fetch_offset_o,
+  output logic                  [ColBits-1:0] fetch_columns_o,
+  input  logic              [Cols-1:0] [ 7:0] fetch_data_i,
 
   output logic                                valid_o,
   input  logic                                ready_i,
@@ -69,6 +75,8 @@ module npu_mac_array_output #(
   end
   always_ff @(posedge clk_i) if (finish_i) last_q[half_i] <= last_i;
 
+  logic unused_header;
+  assign unused_header = ^header_i;
   logic signed [31:0] low, high;
   always_comb begin
     low = 32'sh8000_0000;
@@ -82,71 +90,84 @@ module npu_mac_array_output #(
     end
   end
 
+  // The value's RESCALE is all, or with a residual the first of three.
+  logic adds, value_valid, value_ready;
+  logic [Cols-1:0] [47:0] value_result;
+  assign adds = (Residual != 0) && command_i.residual != 2'(npu_contract_pkg::ResidualNone);
   npu_rescale #(.Lanes(Cols)) u_rescale (
     .clk_i,
     .rst_ni,
     .kind_i(command_i.rescale),
     .wide_i,
-    .output_zp_i,
+    .output_zp_i(adds ? 32'(header_i.value_zp) : header_i.output_zp),
     .low_i(low),
     .high_i(high),
-    .clamp_min_i,
-    .clamp_max_i,
+    .clamp_min_i(adds ? low : header_i.clamp_min),
+    .clamp_max_i(adds ? high : header_i.clamp_max),
     .valid_i(valid),
     .ready_o(ready),
     .value_i,
     .offset_i(bias_i),
     .multiplier_i,
     .shift_i,
-    .valid_o,
-    .ready_i,
-    .result_o
+    .valid_o(value_valid),
+    .ready_i(value_ready),
+    .result_o(value_result)
   );
 
-  // Where the results go: the same walk as that of the activations, several cycles later.
-  logic [31:0] columns_left_q, group_offset_q, pixel_offset;
-  logic group_last, block_last, tile_last, taken;
-  logic [1:0] element_shift;  // 1, 2, 4 or 8 bytes
-  logic unused_walk;
-  logic [PixelBits-1:0] walk_index;
-  logic [31:0] walk_y, walk_x;
-  assign unused_walk = ^{walk_index, walk_y, walk_x};
-  assign element_shift = command_i.dst_type[1:0];
-  assign group_last = columns_left_q <= 32'(Cols);
-  assign columns_o = group_last ? ColBits'(columns_left_q) : ColBits'(Cols);
-  assign offset_o = pixel_offset + group_offset_q;
-  assign last_o = tile_last && group_last;
-  assign taken = valid_o && ready_i;
-  npu_mac_array_walk #(.PixelBits(PixelBits)) u_walk (
+  if (Residual != 0) begin : gen_residual
+    logic join_ready, sum_valid;
+    logic [Cols-1:0] [47:0] sum;
+    logic [Cols-1:0] [7:0] value_bytes;
+    always_comb for (int c = 0; c < Cols; c++) value_bytes[c] = value_result[c][7:0];
+    npu_mac_array_residual #(.Cols(Cols), .PixelBits(PixelBits), .Rows(Rows)) u_residual (
+      .clk_i,
+      .rst_ni,
+      .command_i,
+      .begin_i(fetch_i && adds),
+      .header_i,
+      .low_i(low),
+      .high_i(high),
+      .fetch_valid_o,
+      .fetch_ready_i,
+      .fetch_offset_o,
+      .fetch_columns_o,
+      .fetch_data_i,
+      .value_valid_i(value_valid && adds),
+      .value_ready_o(join_ready),
+      .value_i(value_bytes),
+      .valid_o(sum_valid),
+      .ready_i,
+      .result_o(sum)
+    );
+    assign value_ready = adds ? join_ready : ready_i;
+    assign valid_o = adds ? sum_valid : value_valid;
+    assign result_o = adds ? sum : value_result;
+  end else begin : gen_value
+    logic unused_fetch;
+    assign unused_fetch = ^{fetch_i, fetch_ready_i, fetch_data_i};
+    assign fetch_valid_o = 1'b0;
+    assign fetch_offset_o = '0;
+    assign fetch_columns_o = '0;
+    assign value_ready = ready_i;
+    assign valid_o = value_valid;
+    assign result_o = value_result;
+  end
+
+  npu_mac_array_place #(.Cols(Cols), .PixelBits(PixelBits)) u_place (
     .clk_i,
     .init_i(begin_i),
-    .next_i(taken),
-    .keep_i(group_last),
+    .next_i(valid_o && ready_i),
     .rows_i(command_i.out_h),
     .columns_i(command_i.out_w),
+    .channels_i(command_i.out_c),
     .block_last_i(wide_i ? PixelBits'(Rows / 2 - 1) : PixelBits'(Rows - 1)),
-    .y_first_i('0),
-    .y_step_i('0),
-    .x_first_i('0),
-    .x_step_i('0),
-    .offset_first_i('0),
-    .offset_row_i(command_i.dst_row_stride),
-    .offset_column_i(command_i.dst_pixel_stride),
-    .index_o(walk_index),
-    .last_o(block_last),
-    .final_o(tile_last),
-    .y_o(walk_y),
-    .x_o(walk_x),
-    .offset_o(pixel_offset)
+    .row_stride_i(command_i.dst_row_stride),
+    .pixel_stride_i(command_i.dst_pixel_stride),
+    .element_shift_i(command_i.dst_type[1:0]),
+    .offset_o,
+    .columns_o,
+    .last_o
   );
-  always_ff @(posedge clk_i) begin
-    if (begin_i || (taken && block_last && group_last)) begin
-      columns_left_q <= command_i.out_c;
-      group_offset_q <= '0;
-    end else if (taken && block_last) begin
-      columns_left_q <= columns_left_q - 32'(Cols);
-      group_offset_q <= group_offset_q + (32'(Cols) << element_shift);
-    end
-  end
 
 endmodule

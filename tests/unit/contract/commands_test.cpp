@@ -234,7 +234,7 @@ void check_structure(size_t reserved_from) {
 }
 
 TEST(Structures, KeepEveryByte) {
-  check_structure<ParameterHeader>(20);
+  check_structure<ParameterHeader>(ParameterHeader::kBytes);
   check_structure<ParameterEntry>(ParameterEntry::kBytes);
   check_structure<VariableEntry>(VariableEntry::kBytes);
   check_structure<Event>(56);

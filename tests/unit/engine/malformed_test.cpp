@@ -101,6 +101,23 @@ TEST(Malformed, Mxu) {
                         c.multiplier = 0;
                       }},
                      {"matmul with rows", [](M& c) { c.mode = contract::MxuMode::kMatmul; }},
+                     {"unknown residual", [](M& c) { c.residual = static_cast<contract::Residual>(3); }},
+                     {"residual of results that are not scaled",
+                      [](M& c) {
+                        c.residual = contract::Residual::kScaleValue;
+                        c.rescale = Rescale::kNone;
+                        c.dst_type = Element::kI32;
+                      }},
+                     {"residual of 16 bits",
+                      [](M& c) {
+                        c.residual = contract::Residual::kScaleOperand;
+                        c.dst_type = Element::kI16;
+                      }},
+                     {"residual of an unsigned result",
+                      [](M& c) {
+                        c.residual = contract::Residual::kScaleOperand;
+                        c.output_unsigned = true;
+                      }},
                      {"results overlap", [](M& c) { c.dst_pixel_stride = 4; }},
                      {"result rows overlap", [](M& c) { c.dst_row_stride = 0; }},
                      {"weights overlap", [](M& c) { c.w_stride = 1; }},

@@ -43,6 +43,24 @@ int64_t accumulate(const MxuCase& test, const MxuShape& shape, int64_t oy, int64
   return sum;
 }
 
+// What the output stage makes of a value with a residual, step by step as the operators of an addition have it.
+int64_t add_operand(int64_t value, int64_t operand, const MxuCommand& command, const ParameterEntry& entry,
+                    const ParameterHeader& header) {
+  ParameterHeader own = header;
+  own.output_zp = header.value_zp;
+  own.clamp_min = INT32_MIN;
+  own.clamp_max = INT32_MAX;
+  const int64_t scaled = rescale(value, command.rescale, entry, own, contract::Element::kI8, false);
+  int64_t sides[] = {wrap(Wide{scaled - header.value_zp} << command.value_left, 32),
+                     wrap(Wide{operand - header.residual_zp} << command.residual_left, 32)};
+  int64_t& side = sides[command.residual == contract::Residual::kScaleOperand ? 1 : 0];
+  side = scale(side, command.rescale, header.residual_multiplier, header.residual_shift & 63);
+  ParameterEntry last;
+  last.multiplier = header.sum_multiplier;
+  last.shift = header.sum_shift & 63;
+  return rescale(wrap(Wide{sides[0]} + sides[1], 32), command.rescale, last, header, contract::Element::kI8, false);
+}
+
 std::vector<uint8_t> expect(const MxuCase& test, const MxuShape& shape) {
   std::vector<uint8_t> bytes = test.memory.scratchpad();
   const MxuCommand& command = test.command;
@@ -55,7 +73,11 @@ std::vector<uint8_t> expect(const MxuCase& test, const MxuShape& shape) {
         const ParameterEntry entry =
             ParameterEntry::load(params + ParameterHeader::kBytes + oc * int64_t{ParameterEntry::kBytes});
         int64_t value = wrap(Wide{accumulate(test, shape, oy, ox, oc)} + entry.bias, acc_bits);
-        if (shape.rescale != Rescale::kNone) {
+        if (shape.residual != contract::Residual::kNone) {
+          const uint8_t* operand = test.memory.at(command.residual_src) + oy * command.residual_row_stride +
+                                   ox * command.residual_pixel_stride + oc;
+          value = add_operand(value, load(operand, contract::Element::kI8), command, entry, header);
+        } else if (shape.rescale != Rescale::kNone) {
           value = rescale(value, shape.rescale, entry, header, shape.dst_type, shape.output_unsigned);
         }
         const int64_t offset = int64_t{command.dst.offset} + oy * command.dst_row_stride +

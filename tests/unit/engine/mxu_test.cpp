@@ -40,6 +40,15 @@ TEST_P(Mxu, RandomTilesEqualNaiveLoops) {
   for (int i = 0; i < 700 && !HasFatalFailure(); ++i) check(cosim::random_mxu_shape(random), random);
 }
 
+TEST_P(Mxu, ResidualsEqualNaiveLoops) {
+  Random random(20250);
+  for (int i = 0; i < 500 && !HasFatalFailure(); ++i) {
+    MxuShape shape = cosim::random_mxu_shape(random);
+    cosim::add_residual(shape, random);
+    check(shape, random);
+  }
+}
+
 TEST_P(Mxu, LayersOfRealNetworks) {
   Random random(77);
   const auto conv = [](int64_t size, int64_t in_c, int64_t out_c, int64_t kernel, int64_t stride) {
@@ -185,7 +194,8 @@ TEST_P(Mxu, PaddingOnlyReadsNothing) {
 TEST_P(Mxu, TouchesExactlyItsOperands) {
   Random random(9);
   for (int i = 0; i < 100; ++i) {
-    const MxuShape shape = cosim::random_mxu_shape(random);
+    MxuShape shape = cosim::random_mxu_shape(random);
+    if (random.chance(30)) cosim::add_residual(shape, random);
     MxuCase test = make_case(shape, random);
     ASSERT_EQ(engine_->run(test.words, test.memory, false).error, ErrorCode::kOk);
     const std::vector<bool> written = test.memory.touched(Access::kWrite);

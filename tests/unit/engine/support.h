@@ -89,6 +89,7 @@ inline contract::Capabilities test_machine() {
   caps.mxu_depth = 32;
   caps.mxu_dw_taps = 8;
   caps.mxu_int16 = 1;
+  caps.mxu_residual = 1;
   caps.mxu_acc_bytes = 65536;
   caps.mxu_weight_port_bytes = 64;
   caps.vpu_lanes = 64;

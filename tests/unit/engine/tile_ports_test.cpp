@@ -161,7 +161,8 @@ TEST(TilePorts, RandomMxuTiles) {
   for (const contract::Capabilities& caps : {test_machine(), small}) {
     const std::unique_ptr<Engine> engine = make_mxu_model(caps);
     for (int i = 0; i < 600; ++i) {
-      const MxuShape shape = cosim::random_mxu_shape(random);
+      MxuShape shape = cosim::random_mxu_shape(random);
+      if (random.chance(30)) cosim::add_residual(shape, random);
       MxuCase test = make_case(shape, random);
       const TileResult result = engine->run(test.words, test.memory, true);
       ASSERT_EQ(result.error, ErrorCode::kOk);
@@ -170,6 +171,8 @@ TEST(TilePorts, RandomMxuTiles) {
       const Seen seen = expect_sane(result, test.memory, shape.describe() + ", " + random.name());
       EXPECT_EQ(seen.bytes_of(timing::kMxuResults),
                 static_cast<uint64_t>(test.elements) * element_bytes(shape.dst_type));
+      EXPECT_EQ(seen.bytes_of(timing::kMxuResidual),
+                shape.residual == contract::Residual::kNone ? 0 : static_cast<uint64_t>(test.elements));
       const timing::MxuLoops loops = timing::mxu_loops(test.command, caps);
       const uint64_t taps = static_cast<uint64_t>(shape.kernel_h * shape.kernel_w);
       const uint64_t weights = static_cast<uint64_t>(shape.out_c) * element_bytes(test.command.weight_type) * taps *

@@ -164,6 +164,19 @@ TEST(FootprintTest, DepthwiseAndMatmulWeights) {
   EXPECT_EQ(footprint[1].total_bytes(), 4u * 8 * 2);
 }
 
+TEST(FootprintTest, Residual) {
+  contract::MxuCommand mxu = conv();
+  mxu.residual = contract::Residual::kScaleValue;
+  mxu.residual_src = spm(0x4000);
+  mxu.residual_row_stride = 40;
+  mxu.residual_pixel_stride = 10;
+  const Footprint footprint = footprint_of(mxu);
+  ASSERT_EQ(footprint.size(), 5u);
+  EXPECT_EQ(footprint[3].access, contract::Access::kRead);
+  EXPECT_EQ(footprint[3].base.offset, 0x4000u);
+  EXPECT_EQ(footprint[3].total_bytes(), 2u * 3 * 8);
+}
+
 TEST(FootprintTest, ElementWise) {
   contract::VpuEwiseCommand command = ewise(spm(0), spm(0x100), 10);
   contract::Operand table;

@@ -128,6 +128,24 @@ TEST(ValidateTest, TilesHaveTheElementTypesOfTheMachine) {
   }
 }
 
+TEST(ValidateTest, TilesHaveAResidualWhereTheMachineHas) {
+  contract::MxuCommand mxu;
+  mxu.header.queue = contract::Queue::kMxu;
+  mxu.in_h = mxu.in_w = mxu.in_c = mxu.out_h = mxu.out_w = mxu.out_c = 1;
+  mxu.kernel_h = mxu.kernel_w = mxu.stride_y = mxu.stride_x = mxu.dilation_y = mxu.dilation_x = 1;
+  mxu.rescale = contract::Rescale::kDouble32;
+  mxu.dst_type = contract::Element::kI8;
+  mxu.residual = contract::Residual::kScaleOperand;
+  std::vector<uint32_t> words;
+  mxu.encode(words);
+  for (const uint32_t has_residual : {0U, 1U}) {
+    contract::Capabilities machine = small_machine();
+    machine.mxu_residual = has_residual;
+    DecodedCommand decoded;
+    EXPECT_EQ(check_command(words, machine, decoded), has_residual == 0 ? ErrorCode::kFaultBadCommand : ErrorCode::kOk);
+  }
+}
+
 TEST(ValidateTest, RandomWordsNeverPassUnnoticedOrCrash) {
   std::mt19937 random(5);
   const std::array<uint32_t, 9> opcodes{1, 2, 3, 16, 32, 48, 49, 50, 77};

@@ -178,11 +178,16 @@ std::pair<ErrorCode, std::string> load_error(const std::string& name_or_path) {
 
 // Files from before a key was there keep their machine.
 TEST(Presets, LaterKeysMayBeMissing) {
-  const Preset preset = parse_preset(
-      "test", "test.yaml",
-      edited({{"vpu_registers", ""}, {"vpu_table_bytes", ""}, {"mxu_int16", ""}, {"vpu_lanes", "vpu_lanes: 32"}}, ""));
+  const Preset preset = parse_preset("test", "test.yaml",
+                                     edited({{"vpu_registers", ""},
+                                             {"vpu_table_bytes", ""},
+                                             {"mxu_int16", ""},
+                                             {"mxu_residual", ""},
+                                             {"vpu_lanes", "vpu_lanes: 32"}},
+                                            ""));
   EXPECT_EQ(preset.caps.vpu_registers, 16u);
   EXPECT_EQ(preset.caps.mxu_int16, 1u);
+  EXPECT_EQ(preset.caps.mxu_residual, 0u);
   EXPECT_EQ(preset.caps.vpu_table_bytes, 32u * 1024);
   EXPECT_EQ(parse_preset("test", "test.yaml", "base: edge\nvpu_lanes: 32\n").caps.vpu_table_bytes,
             load_preset("edge").caps.vpu_table_bytes);

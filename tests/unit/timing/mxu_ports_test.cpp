@@ -54,6 +54,7 @@ MxuCommand random_command(Random& random, const Capabilities& caps) {
   command.in_c = random.between(1, 3 * caps.mxu_depth + 1);
   command.kernel_h = random.between(1, 3);
   command.kernel_w = random.between(1, 3);
+  if (command.src_type == Element::kI8 && random.chance(30)) command.residual = contract::Residual::kScaleValue;
   return command;
 }
 
@@ -128,6 +129,35 @@ TEST(MxuPorts, OfATileByHand) {
   EXPECT_EQ(asked.size(), mxu_cycles(command, kNano).total());
 }
 
+// The residual comes two pixels ahead, and its two RESCALEs lie behind the first one.
+TEST(MxuPorts, OfATileWithAResidual) {
+  MxuCommand command;
+  command.mode = MxuMode::kConv;
+  command.src_type = command.weight_type = Element::kI8;
+  command.out_h = command.kernel_h = command.kernel_w = 1;
+  command.out_w = 3;
+  command.in_c = command.out_c = 8;
+  command.residual = contract::Residual::kScaleOperand;
+  const std::unique_ptr<PortSchedule> schedule = mxu_ports(command, kNano);
+  std::string asked;
+  while (!schedule->done()) {
+    const Ports ports = schedule->asking();
+    asked += "0123456789abcdefghijklmnopqrstuv"[ports];
+    schedule->step(ports);
+  }
+  EXPECT_EQ(asked,
+            "4"
+            "mi22"
+            "111"
+            "00"
+            "44444444"
+            "00000"
+            "0"
+            "g000000000"
+            "888");
+  EXPECT_EQ(asked.size(), mxu_cycles(command, kNano).total());
+}
+
 TEST(MxuPorts, AnEmptyTileAsksForNothing) {
   MxuCommand command;
   command.out_h = 0;
@@ -172,8 +202,9 @@ TEST_P(MxuPortsOf, AskAsOftenWhateverTheGrants) {
       entries += loops.blocks * loops.parameter_beats(group);
     }
     const uint64_t header = ceil_div(contract::ParameterHeader::kBytes, loops.port_bytes);
-    ASSERT_EQ(beats, (std::array<uint64_t, kMostPorts>{loops.pixels * loops.groups * loops.steps, weights,
-                                                       header + entries, loops.pixels * loops.groups}))
+    const uint64_t results = loops.pixels * loops.groups;
+    ASSERT_EQ(beats, (std::array<uint64_t, kMostPorts>{results * loops.steps, weights, header + entries, results,
+                                                       loops.residual ? results : 0}))
         << "tile " << i << " of seed 12";
   }
 }

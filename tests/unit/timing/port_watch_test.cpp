@@ -32,9 +32,9 @@ TEST(PortWatch, SaysWhoAsksWhenAndWhatElse) {
   PortWatch ports = watch();
   ports.see(1, 1, false);
   ports.see(5, 1, false);
-  EXPECT_EQ(ports.difference(), "in cycle 2 the RTL asks on ports 0101, the schedule on 0001");
+  EXPECT_EQ(ports.difference(), "in cycle 2 the RTL asks on ports 00101, the schedule on 00001");
   ports.see(0, 0, true);  // the first is what counts
-  EXPECT_EQ(ports.difference(), "in cycle 2 the RTL asks on ports 0101, the schedule on 0001");
+  EXPECT_EQ(ports.difference(), "in cycle 2 the RTL asks on ports 00101, the schedule on 00001");
   EXPECT_EQ(ports.cycles(), 3u);
 }
 
