@@ -67,6 +67,13 @@ struct Params {
 inline constexpr int64_t kMostKernel = UINT16_MAX, kMostStride = UINT16_MAX, kMostDilation = UINT16_MAX,
                          kMostPadding = INT16_MAX;
 
+// What an MXU step adds to its results, which then are int8; the parameters are in the header of its block.
+struct MxuResidual {
+  View view;  // with the dimensions of the result, int8
+  contract::Residual scales = contract::Residual::kScaleOperand;
+  uint32_t value_left = 0, residual_left = 0;
+};
+
 // CONV2D: src [N,H,W,C], weights [OC,KH,KW,IC], dst [N,OH,OW,OC]. DEPTHWISE_CONV2D: weights [KH,KW,C,M]. MATMUL: src
 // [N,1,H,C], weights [N,C,W], dst [N,1,H,W]. Params has one entry an output channel, always. `block`: the parameter
 // block in memory, a dense view of its bytes, where earlier steps make it at run time; the values in params then do not
@@ -78,6 +85,7 @@ struct MxuStep {
   std::optional<View> block;
   contract::Rescale rescale = contract::Rescale::kNone;
   bool output_unsigned = false;
+  std::optional<MxuResidual> residual;
   int64_t kernel_h = 1, kernel_w = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1;
   int64_t pad_top = 0, pad_left = 0;
   int64_t multiplier = 1;

@@ -67,7 +67,8 @@ OutputStage stage_of(const Facts& facts, const Group& group) {
   OutputStage stage;
   for (size_t index : group.ops) {
     const graph::Operator& op = facts.op(index);
-    if (op.op == Op::kRescale) stage.rescale = &op;
+    if (op.op == Op::kRescale && stage.rescale == nullptr) stage.rescale = &op;
+    if (op.op == Op::kAdd) stage.residual = residual_add(facts, group.ops[0], group.ops[1]);
     if (op.op == Op::kClamp) stage.clamps.push_back(&op);
     stage.result = op.outputs[0];
   }
@@ -108,9 +109,18 @@ void fill_stage(const Facts& facts, const OutputStage& stage, std::optional<grap
     low = std::clamp(low, clamp_low, clamp_high);
     high = std::clamp(high, clamp_low, clamp_high);
   }
-  params.known.header.output_zp = scale.known.header.output_zp;
-  params.known.header.clamp_min = static_cast<int32_t>(low);
-  params.known.header.clamp_max = static_cast<int32_t>(high);
+  contract::ParameterHeader& header = params.known.header;
+  if (stage.residual) {
+    const int32_t input_zp = header.input_zp, weight_zp = header.weight_zp;
+    header = stage.residual->header;
+    header.input_zp = input_zp;
+    header.weight_zp = weight_zp;
+    step.residual = {{}, stage.residual->scales, stage.residual->value_left, stage.residual->residual_left};
+  } else {
+    header.output_zp = scale.known.header.output_zp;
+  }
+  header.clamp_min = static_cast<int32_t>(low);
+  header.clamp_max = static_cast<int32_t>(high);
 }
 
 MxuStep convolution_step(Emitter& emitter, const graph::Operator& op, const OutputStage& stage, int64_t channels) {

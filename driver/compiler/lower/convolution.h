@@ -11,6 +11,7 @@
 #include "driver/compiler/lower/facts.h"
 #include "driver/compiler/lower/families.h"
 #include "driver/compiler/lower/parameters.h"
+#include "driver/compiler/lower/residual.h"
 
 namespace npu::compiler {
 
@@ -27,13 +28,14 @@ namespace npu::compiler {
 // What a group does after the accumulation.
 struct OutputStage {
   const graph::Operator* rescale = nullptr;
+  std::optional<ResidualAdd> residual;
   std::vector<const graph::Operator*> clamps;
   graph::TensorId result = 0;
 };
 [[nodiscard]] OutputStage stage_of(const Facts& facts, const Group& group);
 
-// Gives the step its output stage, and the parameters bias, multiplier and shift of each of `channels`, and the zero
-// point and limits of the output.
+// Gives the step its output stage but for the residual's view, and the parameters bias, multiplier and shift of each of
+// `channels`, and the zero point and limits of the output.
 void fill_stage(const Facts& facts, const OutputStage& stage, std::optional<graph::TensorId> bias, int64_t channels,
                 MxuStep& step, BlockParams& params);
 

@@ -25,7 +25,7 @@ struct Refusal {
   std::string way_out;
 };
 
-// Operators that run as one, in operator order.
+// Operators that run as one: in operator order, or the MXU's, and then what its output stage takes with it.
 struct Group {
   std::vector<size_t> ops;
 };

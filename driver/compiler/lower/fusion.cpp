@@ -7,6 +7,7 @@
 
 #include "driver/compiler/lower/ewise_program.h"
 #include "driver/compiler/lower/ewise_rules.h"
+#include "driver/compiler/lower/residual.h"
 #include "driver/compiler/lower/views.h"
 #include "hw/contract/error.h"
 
@@ -50,7 +51,12 @@ class Fuser {
   Kind kind(size_t op) const { return family_of(facts_.op(op).op).kind; }
 
   [[nodiscard]] std::vector<size_t> followers(size_t op) const {
-    if (kind(op) == Kind::kMxu) return mxu_followers(facts_, op);
+    if (kind(op) == Kind::kMxu) {
+      std::vector<size_t> all = mxu_followers(facts_, op, true);
+      // The other side of an addition may have taken it.
+      const auto taken = [&](size_t follower) { return group_of_[follower] != Grouping::kNone; };
+      return std::any_of(all.begin(), all.end(), taken) ? mxu_followers(facts_, op, false) : all;
+    }
     const auto of_family = family_of(facts_.op(op).op).followers;
     return of_family == nullptr ? std::vector<size_t>{} : of_family(facts_, op, machine_);
   }
@@ -76,8 +82,9 @@ class Fuser {
 
   void close(std::vector<size_t> ops) {
     for (size_t op : ops) group_of_[op] = groups_.size();
-    const size_t last = *std::max_element(ops.begin(), ops.end());
-    for (size_t i = ops.front(); i < last; ++i) covered_until_[i] = std::max(covered_until_[i], last);
+    const auto [first, end] = std::minmax_element(ops.begin(), ops.end());
+    const size_t last = *end;
+    for (size_t i = *first; i < last; ++i) covered_until_[i] = std::max(covered_until_[i], last);
     groups_.push_back({std::move(ops)});
   }
 
@@ -283,7 +290,7 @@ std::optional<size_t> only_reader(const Facts& facts, TensorId id) {
   return facts.uses(id)[0].op;
 }
 
-std::vector<size_t> mxu_followers(const Facts& facts, size_t op) {
+std::vector<size_t> mxu_followers(const Facts& facts, size_t op, bool residual) {
   std::vector<size_t> followers;
   const int64_t channels = facts.result(facts.op(op)).shape.back();
   bool is_unsigned = false;
@@ -297,6 +304,12 @@ std::vector<size_t> mxu_followers(const Facts& facts, size_t op) {
       const bool same_channels = !shape.empty() && shape.back() == channels;
       if (!output_stage_takes(facts, next) || (next.attributes.per_channel && entries > 1 && !same_channels)) break;
       is_unsigned = next.attributes.output_unsigned;
+      followers.push_back(*reader);
+      if (const auto add = residual ? residual_add(facts, op, *reader) : std::nullopt) {
+        followers.insert(followers.end(), add->ops.begin(), add->ops.end());
+        reader = followers.back();
+      }
+      continue;
     } else if (next.op != Op::kClamp || followers.empty() || is_unsigned) {
       break;
     }

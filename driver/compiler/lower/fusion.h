@@ -15,8 +15,9 @@ namespace npu::compiler {
 // The operator that alone reads a tensor, as its first operand; nullopt where an output names the tensor, too.
 [[nodiscard]] std::optional<size_t> only_reader(const Facts& facts, graph::TensorId id);
 
-// RESCALE and CLAMP that the output stage of an MXU operator takes with it, in order.
-[[nodiscard]] std::vector<size_t> mxu_followers(const Facts& facts, size_t op);
+// RESCALE and CLAMP that the output stage of an MXU operator takes with it, in order; with `residual` the operators of
+// an addition (residual.h), too.
+[[nodiscard]] std::vector<size_t> mxu_followers(const Facts& facts, size_t op, bool residual);
 
 // Whether anything but `ignored` operators reads the tensor, an alias of it, or a view of either.
 [[nodiscard]] bool read_outside(const Facts& facts, graph::TensorId id, const std::function<bool(size_t)>& ignored);

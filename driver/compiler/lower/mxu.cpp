@@ -47,6 +47,12 @@ bool accepts_matmul(const graph::Operator&, size_t operand, const View& view) {
   return inner_dense(view) || (operand == 1 && has_dense_columns(view));
 }
 
+// A tensor with other dimensions of the same elements.
+View read_as(Emitter& emitter, graph::TensorId id, const Dims& dims) {
+  const std::optional<View> view = reshape(emitter.read(id), dims);
+  return view ? *view : *reshape(emitter.read_dense(id), dims);
+}
+
 void emit_conv(Emitter& emitter, const Group& group) {
   const Facts& facts = emitter.facts();
   const graph::Operator& op = facts.op(group.ops[0]);
@@ -75,6 +81,7 @@ void emit_conv(Emitter& emitter, const Group& group) {
     step.stride_y = step.stride_x = step.dilation_y = step.dilation_x = 1;
     std::swap(out[0], out[2]);
   }
+  if (step.residual) step.residual->view = read_as(emitter, stage.residual->operand, out);
   step.dst = emitter.place(stage.result, out, true);
   emitter.layer().macs = graph::macs(facts.block(), op);
   emitter.add(std::move(step));

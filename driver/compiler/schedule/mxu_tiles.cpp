@@ -20,13 +20,13 @@ namespace {
 
 using contract::MxuMode;
 
-// Dimension `outer` of both views into `inner`, where their strides allow.
-void merge_dims(View& a, View& b, size_t outer, size_t inner) {
+// Dimension `outer` of the views into `inner`, where their strides allow.
+void merge_dims(std::span<View* const> views, size_t outer, size_t inner) {
   const auto fits = [&](const View& v) {
     return v.dims[outer] == 1 || v.dims[inner] == 1 || v.strides[outer] == v.strides[inner] * v.dims[inner];
   };
-  if (!fits(a) || !fits(b)) return;
-  for (View* v : {&a, &b}) {
+  if (!std::all_of(views.begin(), views.end(), [&](const View* v) { return fits(*v); })) return;
+  for (View* v : views) {
     if (v->dims[inner] == 1) v->strides[inner] = v->strides[outer];
     v->dims[inner] *= v->dims[outer];
     v->dims[outer] = 1;
@@ -47,17 +47,24 @@ bool is_channelwise(MxuMode mode) {
 
 class MxuTiles : public TiledStep {
   enum AxisIndex : size_t { kN, kY, kX, kC };
-  enum OperandIndex : size_t { kSource, kWeights, kParams, kResult };
+  enum OperandIndex : size_t { kSource, kWeights, kParams, kResult, kResidual };
 
  public:
   MxuTiles(const MxuStep& step, const contract::Capabilities& capabilities)
-      : TiledStep(contract::Engine::kMxu), step_(step), capabilities_(capabilities), src_(step.src), dst_(step.dst) {
+      : TiledStep(contract::Engine::kMxu),
+        step_(step),
+        capabilities_(capabilities),
+        src_(step.src),
+        dst_(step.dst),
+        residual_(step.residual ? step.residual->view : View{}) {
     const bool pointwise = step.mode == MxuMode::kConv && step.kernel_h == 1 && step.kernel_w == 1 &&
                            step.stride_y == 1 && step.stride_x == 1 && src_.dims[1] == dst_.dims[1] &&
                            src_.dims[2] == dst_.dims[2] && step.pad_top == 0 && step.pad_left == 0;
     if (pointwise) {  // pixels are rows of a matrix: the more in one command, the better the array is filled
-      merge_dims(src_, dst_, 1, 2);
-      merge_dims(src_, dst_, 0, 2);
+      std::vector<View*> images = {&src_, &dst_};
+      if (step.residual) images.push_back(&residual_);
+      merge_dims(images, 1, 2);
+      merge_dims(images, 0, 2);
     }
     src_operand_.emplace(src_);
     dst_operand_.emplace(dst_);
@@ -97,6 +104,9 @@ class MxuTiles : public TiledStep {
         {&w, false, weights_walkable, false, weights_axes},
         {step.block ? &*step.block : nullptr, false, true, false, step.block ? 0 : channels},
         {&dst_operand_->view(), true, contiguous_channels(dst_), false, pixels | channels}};
+    if (!step.residual) return;
+    residual_operand_.emplace(residual_);
+    operands_.push_back({&residual_operand_->view(), false, contiguous_channels(residual_), false, pixels | channels});
   }
 
   void box_of(size_t index, const Tile& tile, Box& box) const override {
@@ -113,6 +123,9 @@ class MxuTiles : public TiledStep {
         break;
       case kResult:
         box = dst_operand_->box(tile[at(kN)], tile[at(kY)], tile[at(kX)], outputs(tile[at(kC)]));
+        break;
+      case kResidual:
+        box = residual_operand_->box(tile[at(kN)], tile[at(kY)], tile[at(kX)], outputs(tile[at(kC)]));
         break;
     }
   }
@@ -134,6 +147,8 @@ class MxuTiles : public TiledStep {
         return bytes_of_block(channels);
       case kResult:
         return dst_operand_->bytes(size[at(kN)], size[at(kY)], size[at(kX)], channels);
+      case kResidual:
+        return residual_operand_->bytes(size[at(kN)], size[at(kY)], size[at(kX)], channels);
     }
     return 0;
   }
@@ -178,6 +193,14 @@ class MxuTiles : public TiledStep {
     const Placed dst = {placed[kResult].address, dst_operand_->strides(placed[kResult].strides)};
     const std::vector<int64_t>& v = placed[kWeights].strides;
     set_image_strides(src, dst, c);
+    Placed residual;
+    if (step_.residual) {
+      residual = {placed[kResidual].address, residual_operand_->strides(placed[kResidual].strides)};
+      c.residual_row_stride = field32(residual.strides[1]);
+      c.residual_pixel_stride = field32(residual.strides[2]);
+      c.value_left = step_.residual->value_left;
+      c.residual_left = step_.residual->residual_left;
+    }
     switch (step_.mode) {
       case MxuMode::kConv:
         c.w_stride = field32(v[0]);
@@ -200,6 +223,7 @@ class MxuTiles : public TiledStep {
     for (int64_t n = 0; n < tile[at(kN)].count; ++n) {
       c.src = moved(src.address, n * src.strides[0]);
       c.dst = moved(dst.address, n * dst.strides[0]);
+      if (step_.residual) c.residual_src = moved(residual.address, n * residual.strides[0]);
       c.weights = batched() ? moved(placed[kWeights].address, n * v[0]) : placed[kWeights].address;
       out.emplace_back(c);
     }
@@ -215,6 +239,7 @@ class MxuTiles : public TiledStep {
     c.src_type = src_.type;
     c.weight_type = step_.weights.type;
     c.dst_type = dst_.type;
+    if (step_.residual) c.residual = step_.residual->scales;
     c.in_c = static_cast<uint32_t>(is_channelwise(step_.mode) ? channels : src_.dims[3]);
     c.out_h = static_cast<uint32_t>(rows);
     c.out_w = static_cast<uint32_t>(columns);
@@ -268,8 +293,8 @@ class MxuTiles : public TiledStep {
 
   const MxuStep& step_;
   const contract::Capabilities& capabilities_;
-  View src_, dst_;  // as images
-  std::optional<ImageOperand> src_operand_, dst_operand_;
+  View src_, dst_, residual_;  // as images
+  std::optional<ImageOperand> src_operand_, dst_operand_, residual_operand_;
   std::array<size_t, 4> axis_of_ = {0, 1, 2, 3};
   Window y_, x_;
 };

@@ -90,7 +90,9 @@ Reduction choose_part(const MxuStep& step, int64_t columns, int64_t most) {
 
 // Bytes of the parameters and the result of one output position.
 int64_t rest_bytes(const MxuStep& step, int64_t columns) {
-  return round_up(bytes_of_block(columns), kSlotAlignment) + round_up(columns * element_size(step.dst), kSlotAlignment);
+  return round_up(bytes_of_block(columns), kSlotAlignment) +
+         round_up(columns * element_size(step.dst), kSlotAlignment) +
+         (step.residual ? round_up(columns * element_size(step.residual->view), kSlotAlignment) : 0);
 }
 
 // A step with the sums of a part of the reduction. `no_bias`: the block of such a part, where it comes at run time.
@@ -242,6 +244,7 @@ bool split_mxu(const MxuStep& step, StepParts& parts) {
   if (step.block && split_columns(step, parts)) return true;
   const int64_t least = tile_columns(step);
   if (operand_bytes(step, whole_reduction(step), least) + rest_bytes(step, least) <= parts.scratchpad()) return false;
+  NPU_CHECK(!step.residual);  // the front end gives one to small windows only
   const int64_t columns = columns_at_once(step, parts);
   EwiseStep last = sum_parts(step, columns, parts);
   rescale(step, last, parts);

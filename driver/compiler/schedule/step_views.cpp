@@ -21,6 +21,7 @@ std::vector<StepView<V>> collect(AnyStep& step) {
   std::visit(Overloaded{[&](Of<MxuStep, AnyStep>& mxu) {
                           out = {{&mxu.src, false}, {&mxu.weights, false}, {&mxu.dst, true}};
                           if (mxu.block) out.push_back({&*mxu.block, false});
+                          if (mxu.residual) out.push_back({&mxu.residual->view, false});
                         },
                         [&](Of<EwiseStep, AnyStep>& ewise) {
                           for (auto& o : ewise.operands) out.push_back({&o.view, o.result});

@@ -361,6 +361,15 @@ void CommandInterpreter::execute(std::span<const uint32_t> words) {
       stage.rescale = c.rescale;
       stage.output_unsigned = c.output_unsigned;
       stage.type = c.dst_type;
+      stage.adds = c.residual;
+      if (c.residual != contract::Residual::kNone) {
+        const Reach added = reach({{c.out_h, c.residual_row_stride}, {c.out_w, c.residual_pixel_stride}}, c.out_c);
+        stage.residual = {resolve(c.residual_src, added.low, added.high, false, false),
+                          contract::Element::kI8,
+                          {c.residual_row_stride, c.residual_pixel_stride, 1}};
+        stage.value_left = c.value_left;
+        stage.residual_left = c.residual_left;
+      }
       const int64_t src_unit = element_bytes(c.src_type), dst_unit = element_bytes(c.dst_type);
       const Strided in{resolve(c.src, src.low, src.high, false, false),
                        c.src_type,

@@ -122,6 +122,88 @@ TEST(Fusion, AWideValueOfTwoReadersIsMadeOnce) {
   compare_with_reference(b.build());
 }
 
+// A residual connection as converters make it: each side is shifted left, one of them is scaled.
+struct Residuals {
+  contract::Capabilities machine = front_machine();
+  bool scales_value = false, both = false, second_use = false, depthwise = false;
+  graph::RoundingMode last = graph::RoundingMode::kDoubleRound;
+
+  Residuals() {
+    machine.mxu_residual = 1;
+    machine.spm_bytes = 1 << 20;
+  }
+
+  static Rescaling scale(int32_t multiplier, int32_t shift, double input_zp = 0, double output_zp = 0) {
+    Rescaling how = to_int8(1, output_zp);
+    how.multiplier = {static_cast<double>(multiplier)};
+    how.shift = {static_cast<double>(shift)};
+    how.input_zp = input_zp;
+    return how;
+  }
+
+  [[nodiscard]] graph::Graph graph() const {
+    GraphBuilder b;
+    const TensorId x = b.input("x", DType::kInt8, {2, 5, 4, 6}), y = b.input("y", DType::kInt8, {2, 5, 4, 6});
+    const TensorId sums = depthwise ? b.depthwise_conv2d(x, b.constant(DType::kInt8, {1, 1, 6, 1}, {3.}),
+                                                         b.constant(DType::kInt32, {1}, {7.}), {})
+                                    : convolve(b, x, 6, 6);
+    const TensorId value = b.rescale(sums, DType::kInt8, scale(1 << 30, 34, 0, 5));
+    TensorId left = b.rescale(value, DType::kInt32, scale(1 << 30, 11, 5)),
+             right = b.rescale(y, DType::kInt32, scale(1 << 30, 10, -128));
+    if (scales_value || both) left = b.rescale(left, DType::kInt32, scale(1319873913, 33));
+    if (!scales_value || both) right = b.rescale(right, DType::kInt32, scale(1319873913, 32));
+    const TensorId sum = scales_value ? b.add(left, right) : b.add(right, left);
+    Rescaling down = scale(1738800762, 50, 0, -9);
+    down.rounding = last;
+    b.output(b.clamp(b.rescale(sum, DType::kInt8, down), -100, 90));
+    if (second_use) b.output(value);
+    return b.build();
+  }
+};
+
+TEST(Fusion, ConvolutionTakesTheResidual) {
+  for (const bool scales_value : {false, true}) {
+    for (const bool depthwise : {false, true}) {
+      Residuals made;
+      made.scales_value = scales_value;
+      made.depthwise = depthwise;
+      const graph::Graph graph = made.graph();
+      const Module module = lowered(graph, made.machine);
+      ASSERT_THAT(module.steps, SizeIs(1));
+      const MxuStep& step = *steps_of<MxuStep>(module).at(0);
+      ASSERT_TRUE(step.residual);
+      EXPECT_EQ(step.residual->scales,
+                scales_value ? contract::Residual::kScaleValue : contract::Residual::kScaleOperand);
+      EXPECT_EQ(step.residual->value_left, 19u);
+      EXPECT_EQ(step.residual->residual_left, 20u);
+      EXPECT_EQ(step.params.header.value_zp, 5);
+      EXPECT_EQ(step.params.header.residual_zp, -128);
+      EXPECT_EQ(step.params.header.residual_multiplier, 1319873913);
+      EXPECT_EQ(step.params.header.sum_shift, 50);
+      EXPECT_EQ(step.params.header.output_zp, -9);
+      EXPECT_EQ(step.params.header.clamp_min, -100);
+      EXPECT_EQ(compare_with_reference(graph, 3, 1, made.machine), 3);
+    }
+  }
+}
+
+TEST(Fusion, ResidualsThatTheOutputStageDoesNotHaveStayOnTheVpu) {
+  Residuals both, second_use, rounding, large, without;
+  both.both = true;
+  second_use.second_use = true;
+  rounding.last = graph::RoundingMode::kSingleRound;
+  large.machine.spm_bytes = 32;
+  without.machine.mxu_residual = 0;
+  for (const Residuals* made : {&both, &second_use, &rounding, &large, &without}) {
+    const graph::Graph graph = made->graph();
+    const Module module = lowered(graph, made->machine);
+    ASSERT_THAT(steps_of<MxuStep>(module), SizeIs(1));
+    EXPECT_FALSE(steps_of<MxuStep>(module)[0]->residual);
+    EXPECT_THAT(steps_of<EwiseStep>(module), SizeIs(1));
+    compare_with_reference(graph, 3, 1, made->machine);
+  }
+}
+
 TEST(Fusion, EqualComputationsAreDoneOnce) {
   GraphBuilder b;
   const TensorId x = b.input("x", DType::kInt8, {9});

@@ -16,11 +16,17 @@ class Runner {
 
   void operator()(const MxuStep& s) {
     const Params params = s.block ? params_at(*s.block) : s.params;
-    const OutputStage stage{params.header, params.entries, s.rescale, s.output_unsigned, s.dst.type};
+    OutputStage stage{params.header, params.entries, s.rescale, s.output_unsigned, s.dst.type, {}, {}, 0, 0};
+    if (s.residual) {
+      stage.adds = s.residual->scales;
+      stage.value_left = s.residual->value_left;
+      stage.residual_left = s.residual->residual_left;
+    }
     const WindowMath window{s.kernel_h,   s.kernel_w,   s.stride_y, s.stride_x,
                             s.dilation_y, s.dilation_x, s.pad_top,  s.pad_left};
     for (int64_t n = 0; n < s.dst.dims[0]; ++n) {
       const Strided src = inner(s.src, n), dst = inner(s.dst, n);
+      if (s.residual) stage.residual = inner(s.residual->view, n);
       const std::array in{s.src.dims[1], s.src.dims[2], s.src.dims[3]},
           out{s.dst.dims[1], s.dst.dims[2], s.dst.dims[3]};
       switch (s.mode) {

@@ -47,11 +47,32 @@ int64_t clip(int64_t value, Element type, bool is_unsigned) {
   return std::clamp(value, low, high);
 }
 
-int64_t finish(int64_t sum, int64_t channel, const OutputStage& s) {
+// The operators of an addition behind a value that has been rescaled to int8.
+int64_t added(int64_t value, int64_t operand, const OutputStage& s) {
+  const auto scale = [&](int64_t side, int32_t multiplier, int32_t shift) {
+    contract::ParameterEntry entry;
+    entry.multiplier = multiplier;
+    entry.shift = shift;
+    return scaled(side, entry, s.rescale);
+  };
+  int64_t from_value = (value - s.header.value_zp) * (int64_t{1} << s.value_left);
+  int64_t from_operand = (operand - s.header.residual_zp) * (int64_t{1} << s.residual_left);
+  int64_t& side = s.adds == contract::Residual::kScaleOperand ? from_operand : from_value;
+  side = scale(side, s.header.residual_multiplier, s.header.residual_shift);
+  return scale(from_value + from_operand, s.header.sum_multiplier, s.header.sum_shift);
+}
+
+int64_t finish(int64_t sum, std::array<int64_t, 3> at, const OutputStage& s) {
+  const int64_t channel = at[2];
   const contract::ParameterEntry& entry = s.entries[s.entries.size() == 1 ? 0 : static_cast<size_t>(channel)];
   int64_t value = sum + entry.bias;
   if (s.rescale == Rescale::kNone) return value;
-  value = scaled(value, entry, s.rescale) + s.header.output_zp;
+  value = scaled(value, entry, s.rescale);
+  if (s.adds != contract::Residual::kNone) {
+    value = clip(value + s.header.value_zp, Element::kI8, false);
+    value = added(value, s.residual.get({at[0], at[1], at[2]}), s);
+  }
+  value += s.header.output_zp;
   value = clip(value, s.type, s.output_unsigned);
   return std::clamp<int64_t>(value, s.header.clamp_min, s.header.clamp_max);
 }
@@ -119,7 +140,7 @@ void conv(const Strided& src, std::array<int64_t, 3> in, const Strided& weights,
             }
           }
         }
-        dst.set({y, x, o}, finish(sum, o, stage));
+        dst.set({y, x, o}, finish(sum, {y, x, o}, stage));
       }
     }
   }
@@ -141,7 +162,7 @@ void depthwise(const Strided& src, std::array<int64_t, 3> in, const Strided& wei
                 (src.get({iy, ix, c}) - stage.header.input_zp) * (weights.get({ky, kx, c, m}) - stage.header.weight_zp);
           }
         }
-        dst.set({y, x, o}, finish(sum, o, stage));
+        dst.set({y, x, o}, finish(sum, {y, x, o}, stage));
       }
     }
   }
@@ -155,7 +176,7 @@ void matmul(const Strided& src, const Strided& weights, const Strided& dst, int6
       for (int64_t k = 0; k < c; ++k) {
         sum += (src.get({y, k}) - stage.header.input_zp) * (weights.get({k, x}) - stage.header.weight_zp);
       }
-      dst.set({y, x}, finish(sum, x, stage));
+      dst.set({y, x}, finish(sum, {0, y, x}, stage));
     }
   }
 }

@@ -32,6 +32,10 @@ struct OutputStage {
   contract::Rescale rescale = contract::Rescale::kNone;
   bool output_unsigned = false;
   contract::Element type = contract::Element::kI8;
+  // What is added, [oh][ow][oc], where `adds` is set.
+  contract::Residual adds = contract::Residual::kNone;
+  Strided residual;
+  uint32_t value_left = 0, residual_left = 0;
 };
 
 struct WindowMath {

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/compiler/lower/residual.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "driver/compiler/lower/convolution.h"
+#include "driver/compiler/lower/parameters.h"
+
+namespace npu::compiler {
+namespace {
+
+using contract::Rescale;
+using contract::Residual;
+using graph::DType;
+using graph::Op;
+using graph::TensorId;
+
+// An int8 element less its zero point, shifted so far, stays within 32 bits.
+constexpr int kMostLeft = 22;
+// The inputs and weights of one output element take at most this part of the scratchpad: no step with a residual is
+// split along the reduction.
+constexpr int64_t kWindowShare = 4;
+
+// The multiplication by 1.
+constexpr int32_t kOne = 1 << 30;
+constexpr uint8_t kOneShift = 30;
+
+struct Scaling {
+  int32_t zp = 0, output_zp = 0, multiplier = 0, shift = 0;
+};
+
+// One side of the addition: its RESCALEs, in order.
+struct Side {
+  TensorId from = 0;
+  std::vector<size_t> ops;
+  int32_t zp = 0;
+  uint32_t left = 0;
+  std::optional<Scaling> scale;
+};
+
+std::optional<Use> only_use(const Facts& facts, TensorId id) {
+  if (facts.is_output(id) || facts.uses(id).size() != 1) return std::nullopt;
+  return facts.uses(id)[0];
+}
+
+// A signed RESCALE of a whole tensor with known parameters that rounds as `kind` does. Both kinds of rounding are the
+// same up to a shift of 31.
+std::optional<Scaling> scaling(const Facts& facts, size_t index, DType from, DType to, Rescale kind) {
+  const graph::Operator& op = facts.op(index);
+  if (op.op != Op::kRescale || facts.tensor(op.inputs[0]).type != from || facts.result(op).type != to) {
+    return std::nullopt;
+  }
+  const graph::Attributes& how = op.attributes;
+  if (!how.scale32 || how.input_unsigned || how.output_unsigned) return std::nullopt;
+  const BlockParams params = rescale_params(facts, op);
+  if (params.at_run_time() || params.known.entries.size() != 1) return std::nullopt;
+  const contract::ParameterEntry& entry = params.known.entries[0];
+  if (rescale_kind(op) != kind && entry.shift > 31) return std::nullopt;
+  return Scaling{params.known.header.input_zp, params.known.header.output_zp, entry.multiplier, entry.shift};
+}
+
+// Whether the scale is a shift to the left, by how many bits.
+std::optional<uint32_t> left_bits(const Scaling& scale) {
+  if (scale.multiplier <= 0 || !std::has_single_bit(static_cast<uint32_t>(scale.multiplier))) return std::nullopt;
+  const int bits = std::countr_zero(static_cast<uint32_t>(scale.multiplier)) - scale.shift;
+  if (bits < 0 || bits > kMostLeft) return std::nullopt;
+  return static_cast<uint32_t>(bits);
+}
+
+// Of RESCALEs from int8 to int32, and maybe from int32 to int32.
+bool read_scales(const Facts& facts, Rescale kind, Side& side) {
+  const auto first = scaling(facts, side.ops[0], DType::kInt8, DType::kInt32, kind);
+  if (!first || first->output_zp != 0) return false;
+  side.from = facts.op(side.ops[0]).inputs[0];
+  side.zp = first->zp;
+  const auto left = left_bits(*first);
+  if (left) side.left = *left;
+  if (!left) side.scale = *first;
+  if (side.ops.size() == 1) return true;
+  const auto second = scaling(facts, side.ops[1], DType::kInt32, DType::kInt32, kind);
+  if (!left || !second || second->zp != 0 || second->output_zp != 0) return false;
+  side.scale = second;
+  return true;
+}
+
+// From int8 `from` to the ADD; `at` is the ADD's operand then.
+std::optional<Side> side_below(const Facts& facts, TensorId from, Rescale kind, Use& at) {
+  Side side;
+  for (auto use = only_use(facts, from); use; use = only_use(facts, facts.op(use->op).outputs[0])) {
+    at = *use;
+    const Op op = facts.op(use->op).op;
+    if (op == Op::kAdd) {
+      if (side.ops.empty() || !read_scales(facts, kind, side)) return std::nullopt;
+      return side;
+    }
+    if (op != Op::kRescale || use->operand != 0 || side.ops.size() == 2) return std::nullopt;
+    side.ops.push_back(use->op);
+  }
+  return std::nullopt;
+}
+
+// From the ADD's operand up to int8.
+std::optional<Side> side_above(const Facts& facts, TensorId to, Rescale kind) {
+  Side side;
+  for (TensorId id = to; side.ops.size() < 2; id = facts.op(side.ops[0]).inputs[0]) {
+    const auto producer = facts.producer(id);
+    if (!producer || facts.op(*producer).op != Op::kRescale || !only_use(facts, id)) return std::nullopt;
+    side.ops.insert(side.ops.begin(), *producer);
+    if (facts.tensor(facts.op(*producer).inputs[0]).type == DType::kInt8) break;
+  }
+  if (!read_scales(facts, kind, side)) return std::nullopt;
+  return side;
+}
+
+bool may_have_residual(const Facts& facts, const graph::Operator& op, const graph::Operator& rescale) {
+  if (facts.machine().mxu_residual == 0 || (op.op != Op::kConv2d && op.op != Op::kDepthwiseConv2d)) return false;
+  if (facts.tensor(op.inputs[0]).type != DType::kInt8 || facts.result(rescale).type != DType::kInt8) return false;
+  if (rescale.attributes.output_unsigned || facts.result(rescale).shape != facts.result(op).shape) return false;
+  const auto known = [&](TensorId id) { return facts.constant(id) != nullptr; };
+  if (!std::all_of(op.inputs.begin() + 2, op.inputs.end(), known) || rescale_params(facts, rescale).at_run_time()) {
+    return false;
+  }
+  const std::span<const int64_t> window = window_of(facts, op);
+  const std::vector<int32_t>& dilation = op.attributes.dilation;
+  const int64_t channels = op.op == Op::kConv2d ? facts.tensor(op.inputs[0]).shape.back() : 1;
+  const int64_t reach = ((window[0] - 1) * dilation[0] + 1) * ((window[1] - 1) * dilation[1] + 1);
+  return (reach + window[0] * window[1]) * channels <= int64_t{facts.machine().spm_bytes} / kWindowShare;
+}
+
+}  // namespace
+
+std::optional<ResidualAdd> residual_add(const Facts& facts, size_t op, size_t rescale) {
+  const graph::Operator& own = facts.op(rescale);
+  if (!may_have_residual(facts, facts.op(op), own)) return std::nullopt;
+  const Rescale kind = rescale_kind(own);
+  Use at;
+  const auto value = side_below(facts, own.outputs[0], kind, at);
+  if (!value) return std::nullopt;
+  const graph::Operator& add = facts.op(at.op);
+  const auto operand = side_above(facts, add.inputs[1 - at.operand], kind);
+  if (!operand || (value->scale && operand->scale)) return std::nullopt;
+  const graph::Shape& shape = facts.result(own).shape;
+  if (facts.constant(operand->from) != nullptr || facts.tensor(operand->from).shape != shape ||
+      facts.result(add).shape != shape) {
+    return std::nullopt;
+  }
+  const auto last = only_use(facts, add.outputs[0]);
+  if (!last || last->operand != 0) return std::nullopt;
+  const auto sum = scaling(facts, last->op, DType::kInt32, DType::kInt8, kind);
+  if (!sum || sum->zp != 0) return std::nullopt;
+
+  ResidualAdd out;
+  out.ops = value->ops;
+  out.ops.insert(out.ops.end(), operand->ops.begin(), operand->ops.end());
+  out.ops.insert(out.ops.end(), {at.op, last->op});
+  out.operand = operand->from;
+  out.scales = value->scale ? Residual::kScaleValue : Residual::kScaleOperand;
+  out.value_left = value->left;
+  out.residual_left = operand->left;
+  const auto& scale = value->scale ? value->scale : operand->scale;
+  out.header.residual_multiplier = scale ? scale->multiplier : kOne;
+  out.header.residual_shift = scale ? static_cast<uint8_t>(scale->shift) : kOneShift;
+  out.header.sum_multiplier = sum->multiplier;
+  out.header.sum_shift = static_cast<uint8_t>(sum->shift);
+  out.header.value_zp = static_cast<int8_t>(value->zp);
+  out.header.residual_zp = static_cast<int8_t>(operand->zp);
+  out.header.output_zp = sum->output_zp;
+  // The value's own zero point is taken off again as it was added.
+  if (rescale_params(facts, own).known.header.output_zp != value->zp) return std::nullopt;
+  return out;
+}
+
+}  // namespace npu::compiler
