@@ -129,7 +129,8 @@ TEST(MxuPorts, OfATileByHand) {
   EXPECT_EQ(asked.size(), mxu_cycles(command, kNano).total());
 }
 
-// The residual comes two pixels ahead, and its two RESCALEs lie behind the first one.
+// The residual comes two pixels ahead: with weights and the header's other half, and the third one behind the addition
+// of the first. Its two RESCALEs lie behind the value's: 15 cycles from the last entries to the first result.
 TEST(MxuPorts, OfATileWithAResidual) {
   MxuCommand command;
   command.mode = MxuMode::kConv;
@@ -153,7 +154,7 @@ TEST(MxuPorts, OfATileWithAResidual) {
             "44444444"
             "00000"
             "0"
-            "g000000000"
+            "g00000000"
             "888");
   EXPECT_EQ(asked.size(), mxu_cycles(command, kNano).total());
 }
