@@ -21,10 +21,10 @@ extern struct npu_context npu_contexts[NPU_RINGS];
 // Rings that have a task: a bit each.
 extern uint32_t npu_tasks;
 
-void npu_contexts_init(void);
+__attribute__((noinline)) void npu_contexts_init(void);
 
 // Looks for new requests of a ring, and takes those that can be taken: on ring 0 all, else until there is a task.
-void npu_context_doorbell(struct npu_context *context);
+__attribute__((noinline)) void npu_context_doorbell(struct npu_context *context);
 // Serves the rings whose task has ended since, and that have requests waiting. True when there was one.
 bool npu_contexts_serve_all(void);
 // The rings that it serves: a bit each.

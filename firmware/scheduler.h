@@ -10,7 +10,7 @@ void npu_schedule(void);
 // Decides what starts when the running job ends, and gets it ready. Call it when nothing else is left to do.
 void npu_scheduler_prepare(void);
 // The core has raised its interrupt. `alone`: nothing else has, so that what npu_scheduler_prepare() decided holds.
-void npu_scheduler_core_event(bool alone);
+__attribute__((noinline)) void npu_scheduler_core_event(bool alone);
 // Looks whether the stream in the core has run out of time.
 void npu_scheduler_check_time(void);
 // Takes the context's task out of the core, if it is there.
