@@ -105,7 +105,7 @@ std::vector<uint64_t> stream(runtime::Device& device, Streamer& low, Streamer& h
   std::mt19937 random(7);
   std::uniform_int_distribution<uint64_t> jitter(0, frame_cycles);
   while (!low.finished() || !high.finished()) {
-    uint64_t at = device.time() + 4 * frame_cycles;
+    uint64_t at = device.time() + frame_cycles;  // queued jobs take less each
     std::vector<uint64_t> ready;
     for (size_t i = 0; i < kBatch / 2 && !high.finished(); ++i) {
       at += 2 * frame_cycles + jitter(random);
