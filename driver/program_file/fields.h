@@ -31,7 +31,7 @@ concept IsStructure = std::is_same_v<std::remove_const_t<T>, Structure>;
 NPU_FIELDS(compiler::Port, name, type, shape, accepts_unsigned, offset, bytes)
 
 NPU_FIELDS(compiler::Variable, identity, tensor_name, type, shape, bytes, hash, initial, in_dram, written, read_first,
-           writer, read_bytes, written_bytes)
+           declared_late, writer, read_bytes, written_bytes)
 
 NPU_FIELDS(compiler::Layer, name, operators, engine, location, output, macs, tiles, position, kind, input_shape,
            output_shape, kernel, stride, dilation, estimated_cycles, control)
