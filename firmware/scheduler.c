@@ -192,8 +192,12 @@ void npu_scheduler_prepare(void) {
 static void npu_hand_over(const struct npu_core_result *result) {
   struct npu_context *ended = npu_active, *next = npu_next;
   struct npu_task *task = ended->task;
+  // It ended before the next one starts, though it is told of later.
+  const uint64_t end_seen = npu_now;
   if (next == ended) npu_context_advance(ended);
   npu_run(next);
+  const uint64_t started = npu_now;
+  npu_now = end_seen;
   task->report.engine_cycles += result->cycles;
   task->report.event_count += result->events;
   if (next == ended) {
@@ -201,6 +205,7 @@ static void npu_hand_over(const struct npu_core_result *result) {
   } else {
     npu_context_complete(ended, 0, 0);
   }
+  npu_now = started;
 }
 
 static void npu_stopped(struct npu_context *context, const struct npu_core_result *result) {
