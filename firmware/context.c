@@ -106,6 +106,7 @@ static void npu_context_answer(struct npu_context *context, volatile const struc
   uint32_t values[4] = {0};
   enum npu_error code = NPU_ERROR_OK;
   const uint32_t type = request->type;
+  npu_ahead_forget(context);  // it would be of a request that was another one when it was read
   if (type != NPU_REQUEST_NOP) {
     code = context->number == 0 ? npu_admin(type, request, values) : NPU_ERROR_FAULT_REQUEST;
     npu_log(NPU_LOG_REQUEST, "ring %u: request %u (%s) ends with code 0x%04x", (unsigned)context->number,

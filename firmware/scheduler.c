@@ -171,6 +171,9 @@ void npu_scheduler_prepare(void) {
   // When it is due is looked at in its turn.
   if (ahead != 0 && ahead->job.not_before > npu_now) return;
   struct npu_context *next = npu_choose(npu_active);
+  // What the ring has behind its job could not be read: it is looked at in its turn, before others of lower priority.
+  if (ahead == 0 && next != 0 && npu_ring_waiting(&npu_active->ring) != 0 && next->priority < npu_active->priority)
+    return;
   const struct npu_task *task = next == 0 ? 0 : next->task;
   uint32_t start = 0;
   // Accepted later than all others, it goes before those of lower priority only.

@@ -44,6 +44,7 @@ struct FileKind {
 class ByteReader {
  public:
   ByteReader(std::span<const uint8_t> bytes, const FileKind& kind) : rest_(bytes), kind_(&kind) {}
+  ByteReader(std::span<const uint8_t>, const FileKind&&) = delete;  // it keeps the address
 
   [[nodiscard]] size_t left() const { return rest_.size(); }
   [[noreturn]] void damaged(const std::string& what) const;

@@ -110,7 +110,9 @@ void check_layer(const compiler::Layer& layer) {
     throw_damaged_file(fmt::format("says of layer {} {} that cannot be", in_quotes(layer.name), what));
   };
   if (layer.engine && contract::name(*layer.engine) == "?") fail("an engine");
-  if (layer.macs < 0 || layer.tiles < 0 || layer.tiles > static_cast<int64_t>(kMostWork)) fail("a number of MACs");
+  if (layer.macs < 0) fail("a number of MACs");
+  if (layer.tiles < 0 || layer.tiles > static_cast<int64_t>(kMostWork)) fail("a number of tiles");
+  if (layer.estimated_cycles > kMostWork) fail("an estimate of cycles");
   for (const std::vector<int32_t>* sizes : {&layer.kernel, &layer.stride, &layer.dilation}) {
     const bool positive = std::all_of(sizes->begin(), sizes->end(), [](int32_t size) { return size > 0; });
     if (sizes->size() > kMostKernelRank || !positive) fail("a kernel");

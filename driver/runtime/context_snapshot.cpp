@@ -112,6 +112,7 @@ void Context::restore(const Snapshot& snapshot) {
     check_snapshot(snapshot);
     VariableManager& variables = state_->device->variables;
     variables.require_power("restore variables");
+    variables.count_late();
     const Declarations declarations = declarations_of(*state_);
     check_fit(snapshot, declarations);
     // All at once first, so that nothing is left of programs that do not fit together.

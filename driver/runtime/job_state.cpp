@@ -100,6 +100,7 @@ bool JobState::start() {
   }
   device().prepare_persistent();
   context.guard_variables([&] {
+    device().variables.count_late();
     program->bind_variables();
     program->begin_variables();
     if (starts_over) device().variables.forget_seen(context.owner);

@@ -105,6 +105,7 @@ uint32_t VariableManager::allocate(const compiler::Variable& variable, const Dem
   try {
     write_initial(index, variable, demand.options.zero_init);
   } catch (...) {
+    std::erase_if(uncounted_, [index](const Uncounted& late) { return late.index == index; });
     places_.erase(index);
     values_.doubt(index);
     throw;
@@ -168,6 +169,7 @@ void VariableManager::clear_all(uint16_t owner) { release(places_.of_owner(owner
 
 void VariableManager::forget_all() {
   ++generation_;
+  uncounted_.clear();
   places_.erase_all();
   values_.forget_doubts();
   table_.set_lost(false);
@@ -202,6 +204,7 @@ std::vector<VariableInfo> VariableManager::list(uint16_t owner) {
   const std::vector<uint32_t> indices = places_.of_owner(owner);
   if (indices.empty()) return {};
   require_power("list variables");
+  count_late();
   const std::vector<VariableEntry> entries = values_.read_entries(indices);
   std::vector<VariableInfo> result;
   for (size_t i = 0; i < indices.size(); ++i) result.push_back(info(indices[i], entries[i].flags));
@@ -327,23 +330,36 @@ bool VariableManager::depends_on_jobs(uint16_t owner, std::span<const compiler::
     const std::optional<uint32_t> index = places_.find(owner, variable.identity);
     if (!index) return false;
     const VariableSlot& slot = places_.slot(*index);
-    return slot.late && slot.untouched && (variable.read_first || *slot.untouched != variable.initial);
+    // The table says only of the last execution whether it declared the variable, so that each is asked for by itself.
+    return slot.late;
   });
 }
 
 void VariableManager::count_invocation(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables,
                                        uint8_t epoch) {
   for (size_t i = 0; i < indices.size(); ++i) {
-    VariableSlot& slot = places_.slot(indices[i]);
     if (variables[i].declared_late) {
-      const VariableEntry entry = values_.read_entry(indices[i]);
-      if (!has(entry.flags, VariableFlag::kSeenValid) || entry.seen_epoch != epoch) continue;
+      uncounted_.push_back({indices[i], epoch, variables[i].writer});
+    } else {
+      count(indices[i], variables[i].writer);
     }
-    if (slot.invocations < UINT64_MAX) ++slot.invocations;  // a snapshot may have brought any number
-    if (variables[i].writer.empty()) continue;
-    slot.last_writer = variables[i].writer;
-    slot.entry_lost = false;
   }
+}
+
+void VariableManager::count_late() {
+  for (const Uncounted& late : std::exchange(uncounted_, {})) {
+    if (!places_.taken(late.index)) continue;
+    const VariableEntry entry = values_.read_entry(late.index);
+    if (has(entry.flags, VariableFlag::kSeenValid) && entry.seen_epoch == late.epoch) count(late.index, late.writer);
+  }
+}
+
+void VariableManager::count(uint32_t index, const std::string& writer) {
+  VariableSlot& slot = places_.slot(index);
+  if (slot.invocations < UINT64_MAX) ++slot.invocations;  // a snapshot may have brought any number
+  if (writer.empty()) return;
+  slot.last_writer = writer;
+  slot.entry_lost = false;
 }
 
 void VariableManager::note_damage(uint32_t index) {

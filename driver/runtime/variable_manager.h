@@ -90,9 +90,11 @@ class VariableManager {
              const ContextOptions& options);
   // Whether begin() of a program with these depends on what jobs in flight will declare.
   [[nodiscard]] bool depends_on_jobs(uint16_t owner, std::span<const compiler::Variable> variables) const;
-  // A job of a program with these has ended well; `epoch` is that of its execution.
+  // A job of a program with these has ended well; `epoch` is that of its execution. Those that it may have declared
+  // late are counted by count_late(): it asks the device, which the one who tells of the end may be waiting for.
   void count_invocation(std::span<const uint32_t> indices, std::span<const compiler::Variable> variables,
                         uint8_t epoch);
+  void count_late();
   void set_invocations(uint32_t index, uint64_t invocations) { places_.slot(index).invocations = invocations; }
 
   // The device found two wrong bits in a word of the variable, or of its entry; nothing if it is not an entry.
@@ -177,6 +179,13 @@ class VariableManager {
   // Bytes, then entries, to where the books have the variables now.
   void write_contents(const std::vector<VariableMove>& moves, const Contents& contents);
 
+  // An invocation that may have declared the variable.
+  struct Uncounted {
+    uint32_t index;
+    uint8_t epoch;
+    std::string writer;
+  };
+  void count(uint32_t index, const std::string& writer);
   void release(std::span<const uint32_t> indices);
   [[nodiscard]] VariableInfo info(uint32_t index, uint8_t flags) const;
 
@@ -203,6 +212,7 @@ class VariableManager {
   GuardedTable table_;
   VariableValues values_;
   RangeAllocator& dram_;
+  std::vector<Uncounted> uncounted_;
   uint32_t uses_ = 0;
   contract::PsramPower power_ = contract::PsramPower::kOn;
   uint64_t generation_ = 1;

@@ -26,6 +26,7 @@ template <typename Command, typename First, typename... Rest>
 struct KindOf<Command, std::variant<First, Rest...>> {
   using Type = typename KindOf<Command, std::variant<Rest...>>::Type;
 };
+
 const contract::MxuCommand& issued(const MxuTile& tile) { return tile.issued; }
 template <typename Other>
 const auto& issued(const Other& tile) {

@@ -64,7 +64,6 @@ void Sequencer::start(const JobRegisters& registers) {
     if (unit != nullptr) unit->begin_job();
   }
   hazards_.begin_job();
-  coverage_.begin_job();
   fetch_.begin_job(registers.command_base, 4 * uint64_t{std::min(registers.command_start, registers.command_words)},
                    4 * uint64_t{registers.command_words});
   accounted_ = 0;

@@ -123,11 +123,12 @@ bool Sequencer::check_coverage(const IssuedCommand& slot) {
     return machine_.persistent.table().has(use.index, contract::VariableFlag::kDoubleBuffered);
   };
   for (const VariableUse& use : slot.variables) {
-    if (use.access == Access::kWrite && two(use)) coverage_.add(use.index, use.bytes);
+    if (use.access != Access::kWrite || !two(use)) continue;
+    coverage_.add(use.index, use.window.base, use.window.base + use.window.limit, use.bytes);
   }
   return std::all_of(slot.variables.begin(), slot.variables.end(), [&](const VariableUse& use) {
     if (!use.commit || !two(use)) return true;
-    if (coverage_.complete(use.index, use.window.base, use.window.base + use.window.limit)) return true;
+    if (coverage_.complete(use.index)) return true;
     return fault_at(ErrorCode::kFaultBadCommand, {0, contract::Region::kVariable, use.index}, 0, use.index);
   });
 }

@@ -63,10 +63,6 @@ bool Sequencer::resume(const contract::YieldCommand& command) {
   if (command.index == 0 || command.index >= command.command_count) return fault(ErrorCode::kFaultBadCommand);
   index_ = command.index;
   expected_commands_ = command.command_count;
-  const engine::VariableTable& table = machine_.persistent.table();
-  for (uint32_t index = 0; index < table.entries(); ++index) {
-    if (table.has(index, contract::VariableFlag::kWriting)) coverage_.forget(index);
-  }
   return true;
 }
 
@@ -76,7 +72,9 @@ bool Sequencer::declare(const contract::DeclareCommand& command) {
   if (!operate(accesses_.declare(), 1)) return false;
   const bool fits = machine_.address_map.fits_in_dram(command.variable);
   const PersistentSram::Verdict verdict = machine_.persistent.declare(command.variable, command.hash, fits);
-  return verdict.ok() ? complete() : fault_verdict(verdict, command.variable);
+  if (!verdict.ok()) return fault_verdict(verdict, command.variable);
+  coverage_.declared(command.variable);
+  return complete();
 }
 
 bool Sequencer::yield(const contract::YieldCommand& command) {

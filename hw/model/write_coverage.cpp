@@ -2,41 +2,30 @@
 #include "hw/model/write_coverage.h"
 
 #include <algorithm>
-#include <iterator>
-#include <utility>
 
 namespace npu::model {
 
-void WriteCoverage::begin_job() {
-  written_.clear();
-  unknown_.clear();
-}
-
-void WriteCoverage::add(uint32_t index, const ByteSet& bytes) {
-  Ranges& ranges = written_[index];
+void WriteCoverage::add(uint32_t index, uint64_t low, uint64_t high, const ByteSet& bytes) {
+  Place& place = written_[index];
+  if (place.written.size() != high - low || place.low != low) {
+    place = {low, high - low, std::vector<bool>(high - low)};
+  }
   bytes.for_each_run([&](uint64_t first, uint64_t end) {
-    add(ranges, first, end);
+    for (uint64_t at = std::max(first, low); at < std::min(end, high); ++at) {
+      if (place.written[at - low]) continue;
+      place.written[at - low] = true;
+      --place.left;
+    }
     return true;
   });
 }
 
-void WriteCoverage::add(Ranges& ranges, uint64_t first, uint64_t end) {
-  auto next = ranges.upper_bound(first);
-  if (next != ranges.begin() && std::prev(next)->second >= first) --next;
-  while (next != ranges.end() && next->first <= end) {
-    first = std::min(first, next->first);
-    end = std::max(end, next->second);
-    next = ranges.erase(next);
-  }
-  ranges.emplace_hint(next, first, end);
-}
-
-bool WriteCoverage::complete(uint32_t index, uint64_t low, uint64_t high) {
-  const Ranges ranges = std::move(written_[index]);
-  written_.erase(index);
-  if (unknown_.erase(index) > 0) return true;
-  const auto behind = ranges.upper_bound(low);
-  return behind != ranges.begin() && std::prev(behind)->second >= high;
+bool WriteCoverage::complete(uint32_t index) {
+  const auto place = written_.find(index);
+  if (place == written_.end()) return false;
+  const bool all = place->second.left == 0;
+  written_.erase(place);
+  return all;
 }
 
 }  // namespace npu::model

@@ -21,7 +21,7 @@ PRESETS = ROOT / "hw/presets"
 PAGE = ROOT / "docs/reference/performance.md"
 CAUSES = ROOT / "docs/reference/report.md"  # has a table of them
 # What the report calls a cycle in which the resource of the bound does its work.
-WORK = {"MXU": ["mxu_compute"], "DRAM": ["weight_load_dram", "dram_read", "dram_write"]}
+WORK = {"MXU": ["mxu_compute"], "DRAM": ["weight_load_dram", "dram_read", "dram_write", "weight_load_room", "weight_load_first"]}
 SHOWN, LEAST_SHARE = 3, Fraction(1, 100)  # of the causes
 
 HEAD = """# Performance

@@ -52,8 +52,9 @@ def run_layers(npu, network):
     missing = [name for name in LAYERS if name not in layers]
     if missing:
         raise SystemExit(f"rivals: {network} has no layer {', '.join(missing)}")
-    shape = ["input_shape", "output_shape", "kernel", "stride", "macs"]
-    return {name: {**{key: layers[name][key] for key in shape}, "cycles": int(layers[name]["cycles"]), "mxu": int(layers[name]["mxu_busy_cycles"])}
+    shape = ["input_shape", "output_shape", "kernel", "stride"]
+    return {name: {**{key: layers[name][key] for key in shape}, "macs": round(layers[name]["macs"]),
+                   "cycles": int(layers[name]["cycles"]), "mxu": int(layers[name]["mxu_busy_cycles"])}
             for name in LAYERS}
 
 

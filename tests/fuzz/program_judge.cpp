@@ -68,7 +68,8 @@ std::span<const uint8_t> payload_in(std::span<const uint8_t> file) {
 }
 
 std::vector<uint8_t> resealed(std::span<const uint8_t> file, std::span<const uint8_t> payload) {
-  graph::ByteReader header(file.first(kFrameHeader), graph::FileKind{});
+  const graph::FileKind none;
+  graph::ByteReader header(file.first(kFrameHeader), none);
   const std::span<const uint8_t> magic = header.take(8);
   graph::FileKind kind;
   kind.magic = {reinterpret_cast<const char*>(magic.data()), magic.size()};

@@ -50,12 +50,17 @@ class Fuser {
  private:
   Kind kind(size_t op) const { return family_of(facts_.op(op).op).kind; }
 
-  [[nodiscard]] std::vector<size_t> followers(size_t op) const {
+  [[nodiscard]] std::vector<size_t> followers(size_t op) {
     if (kind(op) == Kind::kMxu) {
       std::vector<size_t> all = mxu_followers(facts_, op, true);
-      // The other side of an addition may have taken it.
+      std::vector<size_t> ops = all;
+      ops.push_back(op);
+      std::sort(ops.begin(), ops.end());
+      // The other side of an addition may have taken it, or what makes the operand may come before what the convolution
+      // waits for: a read of a variable, and then a write.
       const auto taken = [&](size_t follower) { return group_of_[follower] != Grouping::kNone; };
-      return std::any_of(all.begin(), all.end(), taken) ? mxu_followers(facts_, op, false) : all;
+      const bool apart = std::any_of(all.begin(), all.end(), taken) || closes_cycle(ops);
+      return apart ? mxu_followers(facts_, op, false) : all;
     }
     const auto of_family = family_of(facts_.op(op).op).followers;
     return of_family == nullptr ? std::vector<size_t>{} : of_family(facts_, op, machine_);

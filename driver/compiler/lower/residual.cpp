@@ -125,7 +125,12 @@ bool may_have_residual(const Facts& facts, const graph::Operator& op, const grap
   const std::vector<int32_t>& dilation = op.attributes.dilation;
   const int64_t channels = op.op == Op::kConv2d ? facts.tensor(op.inputs[0]).shape.back() : 1;
   const int64_t reach = ((window[0] - 1) * dilation[0] + 1) * ((window[1] - 1) * dilation[1] + 1);
-  return (reach + window[0] * window[1]) * channels <= int64_t{facts.machine().spm_bytes} / kWindowShare;
+  // The smallest tile: an output channel, or those of an input channel, each with its parameters, a result and an
+  // operand.
+  const int64_t columns = op.op == Op::kConv2d ? 1 : facts.tensor(op.inputs[1]).shape[3];
+  constexpr int64_t kRest = contract::ParameterEntry::kBytes + 2;
+  const int64_t bytes = reach * channels + columns * (window[0] * window[1] * channels + kRest);
+  return bytes <= int64_t{facts.machine().spm_bytes} / kWindowShare;
 }
 
 }  // namespace

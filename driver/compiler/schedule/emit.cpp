@@ -119,12 +119,14 @@ class StreamWriter {
       KeptSlots& places = kept_[{kept->step, kept->bundle}];
       Packed packed;
       set_layer(kept->step, step.operands()[bundle.operands[0]].part);
+      step_ = static_cast<uint32_t>(kept->step);
       for (const Tile& tile : tiles_of(step, plan)) {
         const size_t slot = places.size();
         if (!places.emplace(place_of(bundle, tile), slot).second) continue;
         load_bundle(step, bundle, tile, scratchpad_address(slots[slot]), packed);
       }
     }
+    step_ = static_cast<uint32_t>(s);
     set_layer(s, 0);
   }
 

@@ -108,13 +108,4 @@ std::vector<ByteSet> footprint(const Body& body) {
   return std::move(collector.sets);
 }
 
-bool may_conflict(const std::vector<ByteSet>& a, const std::vector<ByteSet>& b) {
-  for (const ByteSet& x : a) {
-    for (const ByteSet& y : b) {
-      if (x.space == y.space && (x.write || y.write) && x.low < y.high && y.low < x.high) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace npu::compiler::backend

@@ -60,7 +60,4 @@ inline constexpr uint32_t kScratchpadSpace = 0, kWorkspaceSpace = 1, kOutputSpac
 // Memory that is only read (constants, inputs) is left out: nothing there can be in conflict.
 [[nodiscard]] std::vector<ByteSet> footprint(const Body& body);
 
-// Whether both may touch a byte that at least one of them writes, by the bounds of their sets.
-[[nodiscard]] bool may_conflict(const std::vector<ByteSet>& a, const std::vector<ByteSet>& b);
-
 }  // namespace npu::compiler::backend

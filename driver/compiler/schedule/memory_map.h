@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placing rectangles of steps x bytes so that no two that live at the same time overlap.
+// Placing rectangles of time x bytes so that no two that live at the same time overlap.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ class MemoryMap {
  public:
   explicit MemoryMap(int64_t size) : size_(size) {}
 
-  // The lowest free address for `bytes` bytes during steps [first, last].
+  // The lowest free address for `bytes` bytes during ticks [first, last] (layout.h).
   [[nodiscard]] std::optional<int64_t> find(int64_t bytes, int64_t first, int64_t last, int64_t alignment) const;
   void take(int64_t address, int64_t bytes, int64_t first, int64_t last);
   // Forgets everything taken after there were `count` rectangles.

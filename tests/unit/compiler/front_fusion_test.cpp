@@ -187,6 +187,20 @@ TEST(Fusion, ConvolutionTakesTheResidual) {
   }
 }
 
+// What the operand is made of is read before a write that the convolution's input waits for.
+TEST(Fusion, AResidualFromBeforeAWriteStaysOnTheVpu) {
+  Residuals made;
+  GraphBuilder b;
+  const graph::Shape shape = {1, 5, 4, 6};
+  const TensorId state = b.variable("s", DType::kInt8, shape, std::vector<double>{3});
+  const TensorId operand = b.rescale(b.read(state), DType::kInt32, Residuals::scale(1 << 30, 10, -128));
+  b.write(state, b.input("second", DType::kInt8, shape));
+  const TensorId value = b.rescale(convolve(b, b.read(state), 6, 6), DType::kInt8, Residuals::scale(1 << 30, 34, 0, 5));
+  const TensorId sum = b.add(b.rescale(value, DType::kInt32, Residuals::scale(1 << 30, 11, 5)), operand);
+  b.output(b.rescale(sum, DType::kInt8, Residuals::scale(1738800762, 50, 0, -9)));
+  compare_with_reference(b.build(), 3, 1, made.machine);
+}
+
 TEST(Fusion, ResidualsThatTheOutputStageDoesNotHaveStayOnTheVpu) {
   Residuals both, second_use, rounding, large, without;
   both.both = true;

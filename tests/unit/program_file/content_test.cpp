@@ -106,7 +106,9 @@ TEST(ProgramContent, OfImpossibleLayersIsRefused) {
   layer.macs = -1;
   refused("a number of MACs");
   layer.tiles = -1;
-  refused("a number of MACs");
+  refused("a number of tiles");
+  layer.estimated_cycles = uint64_t{1} << 60;
+  refused("an estimate of cycles");
   layer.kernel = {1, 1, 1, 1};
   refused("a kernel");
   layer.stride = {0};
