@@ -89,6 +89,8 @@ class RandomTiles : public testing::TestWithParam<std::tuple<Unit, const char*>>
 
 // Of 3 modes: int8 with any rescale, int16 with a 16-bit one, each of them to unsigned too; and raw.
 constexpr size_t kMxuKinds = 3 * (4 + 3 + 2 + 1);
+// With a residual: int8 with one of the 32-bit scales.
+constexpr size_t kResidualKinds = 3 * 2;
 // Element-wise: tame or not, long or not, in place or not. Pooling: 2 modes, 2 types. Reductions: 3 types of max, min
 // and argmax, 1 of sum, product, all and any.
 constexpr size_t kVpuKinds = 8 + 4 + 3 * 3 + 4;
@@ -130,7 +132,8 @@ TEST_P(RandomTiles, AreAcceptedWithinTheirCyclesAndOfEveryKind) {
     cycles += result.cycles;
     longest = std::max(longest, result.cycles);
   }
-  EXPECT_EQ(kinds.size(), unit_ == Unit::kMxu ? kMxuKinds : kVpuKinds);
+  const size_t of_mxu = kMxuKinds + (caps_.mxu_residual != 0 ? kResidualKinds : 0);
+  EXPECT_EQ(kinds.size(), unit_ == Unit::kMxu ? of_mxu : kVpuKinds);
   for (const auto& [kind, count] : kinds) EXPECT_GE(count, 20) << kind;
   // Long ones are no rarity.
   EXPECT_GE(longest, kMostCycles * 9 / 10);
