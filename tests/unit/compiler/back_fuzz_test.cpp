@@ -11,6 +11,7 @@
 #include "tests/unit/compiler/back_checks.h"
 #include "tests/unit/compiler/back_modules.h"
 #include "tests/unit/compiler/seeds.h"
+#include "tests/unit/compiler/segment_checks.h"
 
 namespace npu::compiler::testing {
 namespace {
@@ -59,6 +60,37 @@ TEST(BackFuzz, RunTimeBlocksComputeWhatTheirStepsSay) {
   }
   EXPECT_GT(ran, seeds.count * 25 / 12);
   EXPECT_LT(refused, seeds.count * 5 / 8);
+}
+
+// Residuals cut with their convolutions: by rows, columns, channels and images, in stripes, in place of the source.
+TEST(BackResiduals, TilesAddWhatTheirStepsSay) {
+  constexpr uint32_t kSeeds = 60;
+  size_t residuals = 0, cut = 0;
+  uint32_t refused = 0;
+  for (uint32_t seed = 0; seed < kSeeds; ++seed) {
+    const int steps = 3 + static_cast<int>(seed % 4);
+    const bool image = seed % 2 == 0;
+    for (const uint32_t kib : {4u, 12u, 64u}) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", scratchpad " + std::to_string(kib) + " KiB");
+      contract::Capabilities machine = edge_capabilities();
+      machine.spm_bytes = kib << 10;
+      const Module module = with_residuals(image ? random_image_module(seed, steps) : random_module(seed, steps), seed,
+                                           machine.spm_bytes, residuals);
+      if (!check_if_it_fits(module, machine, seed)) {
+        ++refused;
+        continue;
+      }
+      const DecodedStream stream = decode_stream(schedule(Module(module), machine));
+      for (const backend::Command& command : stream.commands) {
+        const auto* mxu = std::get_if<contract::MxuCommand>(&command.body);
+        cut += mxu != nullptr && mxu->residual != contract::Residual::kNone ? 1 : 0;
+      }
+    }
+  }
+  std::cout << residuals << " residuals in " << cut << " tiles, " << refused << " modules without room\n";
+  EXPECT_GT(residuals, 2 * kSeeds);
+  EXPECT_GT(cut, 2 * residuals);
+  EXPECT_LT(refused, kSeeds);
 }
 
 // Stripes on a machine whose scratchpad holds few rows.

@@ -299,4 +299,45 @@ View broadcast(View view, const std::vector<int64_t>& dims) {
   return view;
 }
 
+Module with_residuals(Module module, uint32_t seed, int64_t spm_bytes, size_t& count) {
+  ModuleBuilder b(seed);
+  b.module = std::move(module);
+  for (Step& step : b.module.steps) {
+    auto* work = std::get_if<MxuStep>(&step.work);
+    if (work == nullptr || work->mode == contract::MxuMode::kMatmul || work->src.type != Element::kI8 ||
+        work->dst.type != Element::kI8 || b.pick(0, 3) == 0) {
+      continue;
+    }
+    const bool depthwise = work->mode == contract::MxuMode::kDepthwise;
+    const int64_t channels = depthwise ? 1 : work->src.dims[3], columns = depthwise ? work->multiplier : 1;
+    const int64_t reach = ((work->kernel_h - 1) * work->dilation_y + 1) * ((work->kernel_w - 1) * work->dilation_x + 1);
+    constexpr int64_t kRest = contract::ParameterEntry::kBytes + 2;
+    const int64_t least = reach * channels + columns * (work->kernel_h * work->kernel_w * channels + kRest);
+    if (least > spm_bytes / 4) continue;
+    // The source again, an input, or one whose rows and columns are exchanged.
+    const std::vector<int64_t>& dims = work->dst.dims;
+    View operand = work->src;
+    if (operand.dims != dims || b.pick(0, 1) == 0) {
+      const bool exchanged = b.pick(0, 3) == 0;
+      operand = b.input(exchanged ? std::vector<int64_t>{dims[0], dims[2], dims[1], dims[3]} : dims);
+      if (exchanged) {
+        std::swap(operand.dims[1], operand.dims[2]);
+        std::swap(operand.strides[1], operand.strides[2]);
+      }
+    }
+    work->residual =
+        MxuResidual{operand, b.pick(0, 1) == 0 ? contract::Residual::kScaleValue : contract::Residual::kScaleOperand,
+                    static_cast<uint32_t>(b.pick(15, 20)), static_cast<uint32_t>(b.pick(15, 20))};
+    contract::ParameterHeader& header = work->params.header;
+    header.value_zp = static_cast<decltype(header.value_zp)>(b.pick(-20, 20));
+    header.residual_zp = static_cast<decltype(header.residual_zp)>(b.pick(-20, 20));
+    header.residual_multiplier = 1319873913;
+    header.residual_shift = 33;
+    header.sum_multiplier = 1738800762;
+    header.sum_shift = 50;
+    ++count;
+  }
+  return std::move(b.module);
+}
+
 }  // namespace npu::compiler::testing

@@ -71,6 +71,9 @@ class ModuleBuilder {
 [[nodiscard]] Module random_module(uint32_t seed, int steps);
 // The same of at most 4 rows, columns and channels, so that a size of 1 meets another.
 [[nodiscard]] Module random_small_module(uint32_t seed, int steps);
+// The module with a residual on most of the convolutions whose windows fit into a quarter of `spm_bytes`, as the front
+// end gives them; `count` grows by their number.
+[[nodiscard]] Module with_residuals(Module module, uint32_t seed, int64_t spm_bytes, size_t& count);
 // The module with parameter blocks and tables that it has as constants made by copies at run time.
 [[nodiscard]] Module with_run_time_blocks(const Module& module);
 // Variables of rows that are read, replaced, added to, and moved on like windows of a stream, in any order.
