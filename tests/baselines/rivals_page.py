@@ -48,8 +48,8 @@ Why the figures differ:
 - **Memory on the chip.** The one of Vela's system moves 16 bytes a cycle, the scratchpad of edge {scratchpad}. Its traffic takes {resnet_sram} cycles in
   resnet50_int8.
 - **Tensors between operators.** Quantised additions are INT32 chains of RESCALE and ADD in a `.tosa` file. On edge the output stage of the
-  convolution in front makes such a chain, or one layer does. Vela has {resnet_operators} operators left of resnet50_int8, and moves {resnet_bytes} bytes of DRAM, edge {our_bytes}. A `.tflite`
-  file has one operator for such an addition, which is the form that Vela is made for.
+  convolution in front makes such a chain, or one layer does. Vela has {resnet_operators} operators left of resnet50_int8, and moves {resnet_bytes}
+  bytes of DRAM, edge {our_bytes}. A `.tflite` file has one operator for such an addition, which is the form that Vela is made for.
 - **Small layers.** Streaming networks compute one pixel a step. Edge waits for their weights from DRAM; Vela's MAC engine takes more cycles for them
   than its DRAM.
 

@@ -10,7 +10,7 @@ package npu_persistent_sram_pkg;
 
   typedef enum logic [2:0] {
     OpBeginJob = 3'd0,   // takes owner and epoch, forgets marks too old to compare
-    OpDeclare = 3'd1,    // VARIABLE: checks and marks as declared and seen; a write that never came to its end has torn it
+    OpDeclare = 3'd1,    // VARIABLE: checks, marks as declared and seen; a write that never came to its end has torn it
     OpCheck = 3'd2,      // may this job reach bytes [low, high) of the variable?
     OpCheckRead = 3'd3,  // may it read them, and is there something to read?
     OpCommit = 3'd4,     // the write is complete
