@@ -158,7 +158,7 @@ std::vector<Refusal> refusals() {
        load(counters(20, 16), {}, {}, 2)},
       {"TooManyCommands",
        ErrorCode::kDramFull,
-       {{"spm_bytes", 16384}, {"dram_mib", 4096}},
+       {{"spm_bytes", 16384}, {"dram_mib", 8192}},
        {"spm_bytes"},
        [](const contract::Capabilities& caps) { static_cast<void>(compiler::compile(clamp_of(1900 * kMib), caps)); },
        false},
