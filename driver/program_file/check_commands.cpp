@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,6 +21,28 @@ namespace {
 // As deep as control flow nests in a valid graph, so that following all loops stays linear in the stream.
 constexpr size_t kMostLoopNesting = 256;
 
+// Indices of the variables that a command names: what it declares, then what it accesses.
+std::vector<uint32_t> variables_of(const contract::AnyCommand& any) {
+  std::vector<uint32_t> variables;
+  if (const auto* declare = std::get_if<contract::DeclareCommand>(&any)) variables.push_back(declare->variable);
+  const auto note = [&](const contract::MemoryAccess& access) {
+    if (access.base.region == contract::Region::kVariable) variables.push_back(access.base.variable);
+  };
+  std::visit([&](const auto& command) { for_each_access(command, note); }, any);
+  return variables;
+}
+
+// The commands with another value in each field that has a patch.
+std::vector<uint32_t> with_other_values(const compiler::Program& program) {
+  std::vector<uint32_t> words = program.commands;
+  for (const compiler::Patch& patch : program.patches) {
+    if (patch.word >= words.size() || !known(patch.field)) continue;  // refused where programs are loaded
+    const uint32_t value = field_of(program.commands[patch.word], patch.field);
+    set_field(words[patch.word], patch.field, value == 0 ? 1 : value - 1);
+  }
+  return words;
+}
+
 // A loop of commands, and how deep the loops in it nest.
 struct Loop {
   uint32_t first = 0, last = 0;
@@ -27,7 +51,7 @@ struct Loop {
 
 class StreamCheck {
  public:
-  explicit StreamCheck(const compiler::Program& program) : program_(program) {}
+  explicit StreamCheck(const compiler::Program& program) : program_(program), patched_(with_other_values(program)) {}
 
   void run() {
     if (program_.main_words > program_.commands.size()) throw_damaged_file("is damaged: its last command is missing");
@@ -35,7 +59,10 @@ class StreamCheck {
     const bool whole = contract::for_each_command(stream, [&](const contract::Header& header, auto words) {
       if (!contract::well_formed(words) || !contract::reserved_zero(words)) fail("is none");
       check_header(header);
-      check_meaning(contract::decode_command(words));
+      const contract::AnyCommand command = contract::decode_command(words);
+      check_meaning(command);
+      check_variables(command, std::span(patched_).subspan(at_, words.size()));
+      at_ += words.size();
       ++number_;
       return true;
     });
@@ -54,8 +81,17 @@ class StreamCheck {
     if (header.layer >= std::max<size_t>(program_.layers.size(), 1)) fail("names a layer that does not exist");
   }
 
-  void check_variable(uint32_t index) const {
-    if (index >= program_.variables.size()) fail("names a variable that does not exist");
+  // The device's table has its variables elsewhere, so that each index is a patch's.
+  void check_variables(const contract::AnyCommand& command, std::span<const uint32_t> patched) const {
+    const std::vector<uint32_t> named = variables_of(command);
+    if (named.empty()) return;
+    if (*std::max_element(named.begin(), named.end()) >= program_.variables.size()) {
+      fail("names a variable that does not exist");
+    }
+    const std::vector<uint32_t> others = variables_of(contract::decode_command(patched));
+    for (size_t i = 0; i < named.size(); ++i) {
+      if (i >= others.size() || named[i] == others[i]) fail("names a variable, but has no patch for it");
+    }
   }
 
   void check_meaning(const contract::AnyCommand& any) {
@@ -65,12 +101,7 @@ class StreamCheck {
                                          [](const contract::Uop& uop) { return contract::known(uop.op); });
       if (!all_known) fail("has a micro-operation that does not exist");
     }
-    if (const auto* declare = std::get_if<contract::DeclareCommand>(&any)) check_variable(declare->variable);
     if (const auto* branch = std::get_if<contract::BranchCommand>(&any)) check_branch(*branch);
-    const auto check_access = [&](const contract::MemoryAccess& access) {
-      if (access.base.region == contract::Region::kVariable) check_variable(access.base.variable);
-    };
-    std::visit([&](const auto& command) { for_each_access(command, check_access); }, any);
   }
 
   void check_branch(const contract::BranchCommand& branch) {
@@ -89,13 +120,50 @@ class StreamCheck {
   }
 
   const compiler::Program& program_;
-  uint32_t number_ = 0;       // of the command
+  std::vector<uint32_t> patched_;
+  size_t at_ = 0;             // word of the command
+  uint32_t number_ = 0;       // of it
   std::vector<bool> labels_;  // by command
   std::vector<Loop> loops_;   // that no other loop holds as yet, in order
 };
 
+// Whether the stream is one of commands of which none names a variable.
+bool moves_only(std::span<const uint32_t> stream) {
+  bool good = true;
+  const bool whole = contract::for_each_command(stream, [&](const contract::Header&, auto words) {
+    good = contract::well_formed(words) && variables_of(contract::decode_command(words)).empty();
+    return good;
+  });
+  return whole && good;
+}
+
+// The streams that save and restore have no patches. Those of several segments may be the same one; that each word is
+// looked at once keeps this linear.
+void check_segments(const compiler::Program& program) {
+  std::set<std::pair<size_t, size_t>> streams;
+  for (const compiler::Segment& segment : program.segments) {
+    streams.emplace(segment.save_word, segment.save_words);
+    streams.emplace(segment.restore_word, segment.restore_words);
+  }
+  size_t end = program.main_words;
+  for (const auto& [word, words] : streams) {
+    if (words == 0) continue;
+    if (word < end) throw_damaged_file("is damaged: streams of its segments overlap");
+    if (words > program.commands.size() || word > program.commands.size() - words) {
+      throw_damaged_file("is damaged: a segment points behind the commands");
+    }
+    end = word + words;
+    if (!moves_only(std::span(program.commands).subspan(word, words))) {
+      throw_damaged_file("is damaged: a stream that saves or restores does more than move bytes");
+    }
+  }
+}
+
 }  // namespace
 
-void check_stream(const compiler::Program& program) { StreamCheck(program).run(); }
+void check_stream(const compiler::Program& program) {
+  StreamCheck(program).run();
+  check_segments(program);
+}
 
 }  // namespace npu::program_file

@@ -105,7 +105,6 @@ uint32_t VariableManager::allocate(const compiler::Variable& variable, const Dem
   try {
     write_initial(index, variable, demand.options.zero_init);
   } catch (...) {
-    std::erase_if(uncounted_, [index](const Uncounted& late) { return late.index == index; });
     places_.erase(index);
     values_.doubt(index);
     throw;
@@ -191,6 +190,7 @@ void VariableManager::release(std::span<const uint32_t> indices) {
     } catch (const std::exception&) {
       failure = std::current_exception();
     }
+    std::erase_if(uncounted_, [index](const Uncounted& late) { return late.index == index; });
     places_.erase(index);
     values_.doubt(index);
   }
@@ -328,10 +328,8 @@ bool VariableManager::begin(std::span<const uint32_t> indices, std::span<const c
 bool VariableManager::depends_on_jobs(uint16_t owner, std::span<const compiler::Variable> variables) const {
   return std::any_of(variables.begin(), variables.end(), [&](const compiler::Variable& variable) {
     const std::optional<uint32_t> index = places_.find(owner, variable.identity);
-    if (!index) return false;
-    const VariableSlot& slot = places_.slot(*index);
     // The table says only of the last execution whether it declared the variable, so that each is asked for by itself.
-    return slot.late;
+    return index && places_.slot(*index).late;
   });
 }
 

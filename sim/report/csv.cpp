@@ -140,7 +140,8 @@ std::string csv_layer(const Report& report, const LayerRow& row) {
   line.add(fmt::format("{:.6f}", share));
   line.add(row.layer.estimated_cycles);
   line.add(report.per_invocation(row.macs));
-  line.add(fmt::format("{:.6f}", report.utilisation(row.macs, row.cycles)));
+  const std::optional<double> used = report.utilisation(row.macs, row.cycles);
+  line.add(used ? fmt::format("{:.6f}", *used) : std::string());
   for (const uint64_t sum : {row.dram_read, row.dram_written, row.persistent_read, row.persistent_written, row.mxu_busy,
                              row.vpu_busy, row.dma_busy}) {
     line.add(report.per_invocation(sum));

@@ -18,6 +18,8 @@ using contract::Counter;
 using contract::Queue;
 using Json = nlohmann::ordered_json;
 
+Json or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
+
 double per_invocation(const Report& report, uint64_t sum) { return report.per_invocation(sum); }
 
 Json ports(const std::vector<compiler::Port>& list) {
@@ -175,7 +177,7 @@ Json total(const Report& report) {
           {"lower_bounds", by_unit(report, report.bounds())},
           {"bound", to_json(report.bound, report.invocations)},
           {"macs", per_invocation(report, report.macs_of_all())},
-          {"utilisation", report.utilisation(report.macs_of_all(), report.cycles)},
+          {"utilisation", or_null(report.utilisation(report.macs_of_all(), report.cycles))},
           {"roofline", roofline_json(roofline_of(report))},
           {"dram_read_bytes", per_invocation(report, report.counters.total(Counter::kDramRead))},
           {"dram_written_bytes", per_invocation(report, report.counters.total(Counter::kDramWritten))},
@@ -222,7 +224,7 @@ Json layer(const Report& report, const LayerRow& row) {
           {"cycles", per_invocation(report, row.cycles)},
           {"share", share},
           {"macs", per_invocation(report, row.macs)},
-          {"utilisation", report.utilisation(row.macs, row.cycles)},
+          {"utilisation", or_null(report.utilisation(row.macs, row.cycles))},
           {"roofline", roofline_json(roofline_of(report, row))},
           {"dram_read_bytes", per_invocation(report, row.dram_read)},
           {"dram_written_bytes", per_invocation(report, row.dram_written)},

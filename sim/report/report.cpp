@@ -9,6 +9,7 @@
 
 #include "sim/report/sha256.h"
 #include "sim/report/table.h"
+#include "sim/report/unroll.h"
 
 namespace npu::report {
 namespace {
@@ -174,7 +175,8 @@ const std::string& Report::layer_name(uint32_t layer) const {
   return layers[std::min<size_t>(layer, layers.size() - 1)].layer.name;
 }
 
-double Report::utilisation(uint64_t macs, uint64_t cycles_of_them) const {
+std::optional<double> Report::utilisation(uint64_t macs, uint64_t cycles_of_them) const {
+  if (work_is_least()) return std::nullopt;
   const double peak = double{1} * info.machine.caps.mxu_cols * info.machine.caps.mxu_depth;
   return cycles_of_them == 0 ? 0 : static_cast<double>(macs) / (static_cast<double>(cycles_of_them) * peak);
 }
@@ -256,8 +258,8 @@ std::string limited_by(const Report& report, const LayerRow& row) {
   // An array that computes all the time and still does few MACs has too few channels or taps to work on.
   constexpr double kFilled = 0.4;
   if (cause == Cause::kMxuCompute && row.mxu_busy > 0) {
-    const double filled = report.utilisation(row.macs, row.mxu_busy);
-    if (filled < kFilled) text += fmt::format(", array {:.0f} % filled", 100 * filled);
+    const std::optional<double> filled = report.utilisation(row.macs, row.mxu_busy);
+    if (filled && *filled < kFilled) text += fmt::format(", array {:.0f} % filled", 100 * *filled);
   }
   return text;
 }
@@ -287,6 +289,7 @@ Collector::Collector(RunInfo info, const compiler::Program& program)
     const auto layer = static_cast<size_t>(commands_[&work - work_.data()].layer);
     if (!work.tile.empty() && layer < report_.layers.size()) find_tile(report_.layers[layer], work);
   }
+  report_.branches = has_branches(commands_);
   report_.loops = find_loops(commands_);
   for (const compiler::Variable& variable : program.variables) report_.state_names.push_back(variable.identity);
   if (report_.layers.empty()) report_.layers.emplace_back();  // a graph that only passes its inputs on

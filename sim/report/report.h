@@ -144,6 +144,7 @@ struct Report {
   std::vector<LoopRow> loops;
   runtime::Counters counters;  // sums over all invocations
   uint64_t events_lost = 0;
+  bool branches = false;  // of the program: MACs and bound are counted from the records of events
   // Of MXU and VPU: all tiles, those that waited for memory on the chip, and for how many cycles.
   uint64_t tiles = 0, tiles_waited = 0, waited_cycles = 0;
   std::optional<FirmwareCost> firmware;  // nullopt where no firmware ran, and in functional mode
@@ -159,6 +160,8 @@ struct Report {
   PersistentRun persistent_sram;
 
   [[nodiscard]] bool timed() const { return cycles > 0; }
+  // MACs and bound lack what completed without a record.
+  [[nodiscard]] bool work_is_least() const { return branches && events_lost > 0; }
   [[nodiscard]] uint64_t macs_of_all() const;               // executed, of all layers and invocations
   [[nodiscard]] double per_invocation(uint64_t sum) const;  // 0 without invocations
   [[nodiscard]] StateBytes state_bytes() const;
@@ -169,8 +172,8 @@ struct Report {
   [[nodiscard]] uint64_t charged_to_state() const;
   // Name of the layer with this index.
   [[nodiscard]] const std::string& layer_name(uint32_t layer) const;
-  // MACs as a share of what the MXU could do in these cycles (int8); 0 without cycles.
-  [[nodiscard]] double utilisation(uint64_t macs, uint64_t cycles_of_them) const;
+  // MACs as a share of what the MXU could do in these cycles (int8); 0 without cycles. Nullopt where work_is_least().
+  [[nodiscard]] std::optional<double> utilisation(uint64_t macs, uint64_t cycles_of_them) const;
   [[nodiscard]] double microseconds(double cycles_of_some) const;
   [[nodiscard]] double cpu_microseconds(double cpu_cycles) const;
 };

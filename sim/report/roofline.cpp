@@ -27,6 +27,9 @@ std::optional<Roofline> place_under_roof(uint64_t macs, uint64_t bytes, uint64_t
   return line;
 }
 
+// Without some records, work and bytes are those of other commands than the cycles.
+bool has_roofline(const Report& report) { return report.timed() && report.events_lost == 0; }
+
 Row roofline_row(std::string name, const Roofline& line) {
   const std::string share =
       line.attained == 0 ? "hidden" : fmt::format("{:.0f} %", 100 * line.attained / line.attainable);
@@ -41,18 +44,19 @@ Row roofline_row(std::string name, const Roofline& line) {
 }  // namespace
 
 std::optional<Roofline> roofline_of(const Report& report, const LayerRow& row) {
-  if (!report.timed()) return std::nullopt;
+  if (!has_roofline(report)) return std::nullopt;
   return place_under_roof(row.macs, row.dram_read + row.dram_written, row.cycles, row.bounds);
 }
 
 std::optional<Roofline> roofline_of(const Report& report) {
-  if (!report.timed()) return std::nullopt;
+  if (!has_roofline(report)) return std::nullopt;
   uint64_t bytes = 0;
   for (const LayerRow& row : report.layers) bytes += row.dram_read + row.dram_written;
   return place_under_roof(report.macs_of_all(), bytes, report.cycles, report.bounds());
 }
 
 std::string to_roofline(const Report& report) {
+  if (report.timed() && report.events_lost > 0) return "roofline  none, because commands completed without a record\n";
   std::vector<Row> rows;
   for (const LayerRow& row : report.layers) {
     if (const auto line = roofline_of(report, row)) rows.push_back(roofline_row(layer_cells(row.layer)[0], *line));

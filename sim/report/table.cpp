@@ -131,7 +131,9 @@ std::string bound_line(const Report& report) {
   if (sum.cycles == 0) return "";
   const Bound mean{average(sum.cycles, n), average(sum.array, n), average(sum.dram, n), average(sum.dram_bytes, n)};
   const double times = static_cast<double>(report.cycles) / static_cast<double>(sum.cycles);
-  return fmt::format("bound     {}; the total is {:.2f} times that\n", bound_text(mean), times);
+  const bool least = report.work_is_least();
+  return fmt::format("bound     {}{}; the total is {}{:.2f} times that\n", least ? "at least " : "", bound_text(mean),
+                     least ? "at most " : "", times);
 }
 
 std::string total_lines(const Report& report) {
@@ -152,11 +154,10 @@ std::string total_lines(const Report& report) {
   } else {
     text += fmt::format("total     {} invocation{} in functional mode: no time\n", grouped(n), n == 1 ? "" : "s");
   }
-  text += fmt::format("MACs      {}{}", grouped(average(report.macs_of_all(), n)), n == 1 ? "" : " an invocation");
-  if (report.timed()) {
-    const double used = report.utilisation(report.macs_of_all(), report.cycles);
-    text += fmt::format(", {:.1f} % of what the MXU could do in that time", 100 * used);
-  }
+  text += fmt::format("MACs      {}{}{}", report.work_is_least() ? "at least " : "",
+                      grouped(average(report.macs_of_all(), n)), n == 1 ? "" : " an invocation");
+  const std::optional<double> used = report.utilisation(report.macs_of_all(), report.cycles);
+  if (report.timed() && used) text += fmt::format(", {:.1f} % of what the MXU could do in that time", 100 * *used);
   const uint64_t fetched = report.counters.get(contract::Queue::kSequencer, Counter::kDramRead);
   text +=
       fmt::format("\nDRAM      {} bytes read ({} of them commands), {} written{}\n",

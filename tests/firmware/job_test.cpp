@@ -139,6 +139,39 @@ TEST_F(JobTest, AJobThatWasMadeReadyCanBeCancelled) {
   completion(2, third, ErrorCode::kJobCancelled);
 }
 
+// The ring's next job cannot be read ahead, because it is cancelled or refused: what is behind it still goes before
+// another ring's job of lower priority.
+TEST_F(JobTest, WhatCannotBeMadeReadyKeepsItsPriority) {
+  for (const bool cancel : {true, false}) {
+    SCOPED_TRACE(cancel ? "cancelled" : "refused");
+    boot();
+    device.starts.clear();
+    open(1, 5);
+    open(2, 1);
+    contract::Job refused = simple_job(), urgent = simple_job(), other = simple_job();
+    if (!cancel) refused.commands = 2;
+    urgent.commands += 0x1000;
+    other.commands += 0x2000;
+    const uint32_t first = driver.run(1, simple_job(), 0), second = driver.run(1, refused, 1),
+                   third = driver.run(1, urgent, 2), fourth = driver.run(2, other, 3);
+    ASSERT_TRUE(device.run());
+    if (cancel) {
+      driver.submit(0, Request::kCancel, 0, std::array<uint32_t, 2>{1, second});
+      admin(0, ErrorCode::kOk);
+    }
+    for (const uint64_t commands : {kStream, urgent.commands, other.commands}) {
+      EXPECT_EQ(last_start().pair(reg::kCommandBaseLo), commands);
+      device.end_done(10);
+      ASSERT_TRUE(device.run());
+    }
+    EXPECT_EQ(device.starts.size(), 3u);
+    completion(1, first, ErrorCode::kOk);
+    completion(1, second, cancel ? ErrorCode::kJobCancelled : ErrorCode::kFaultRequest);
+    completion(1, third, ErrorCode::kOk);
+    completion(2, fourth, ErrorCode::kOk);
+  }
+}
+
 TEST_F(JobTest, AnUrgentJobGoesBeforeWhatWasMadeReady) {
   boot();
   open(1, 1);

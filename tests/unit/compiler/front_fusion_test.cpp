@@ -126,6 +126,7 @@ TEST(Fusion, AWideValueOfTwoReadersIsMadeOnce) {
 struct Residuals {
   contract::Capabilities machine = front_machine();
   bool scales_value = false, both = false, second_use = false, depthwise = false;
+  int32_t taps = 1, multiplier = 1;  // of a depthwise convolution, along each side
   graph::RoundingMode last = graph::RoundingMode::kDoubleRound;
 
   Residuals() {
@@ -143,9 +144,12 @@ struct Residuals {
 
   [[nodiscard]] graph::Graph graph() const {
     GraphBuilder b;
-    const TensorId x = b.input("x", DType::kInt8, {2, 5, 4, 6}), y = b.input("y", DType::kInt8, {2, 5, 4, 6});
-    const TensorId sums = depthwise ? b.depthwise_conv2d(x, b.constant(DType::kInt8, {1, 1, 6, 1}, {3.}),
-                                                         b.constant(DType::kInt32, {1}, {7.}), {})
+    const TensorId x = b.input("x", DType::kInt8, {2, 5, 4, 6}),
+                   y = b.input("y", DType::kInt8, {2, 5, 4, 6 * multiplier});
+    graph::Convolution same;
+    same.pad.assign(4, taps / 2);
+    const TensorId sums = depthwise ? b.depthwise_conv2d(x, b.constant(DType::kInt8, {taps, taps, 6, multiplier}, {3.}),
+                                                         b.constant(DType::kInt32, {1}, {7.}), same)
                                     : convolve(b, x, 6, 6);
     const TensorId value = b.rescale(sums, DType::kInt8, scale(1 << 30, 34, 0, 5));
     TensorId left = b.rescale(value, DType::kInt32, scale(1 << 30, 11, 5)),
@@ -202,13 +206,18 @@ TEST(Fusion, AResidualFromBeforeAWriteStaysOnTheVpu) {
 }
 
 TEST(Fusion, ResidualsThatTheOutputStageDoesNotHaveStayOnTheVpu) {
-  Residuals both, second_use, rounding, large, without;
+  Residuals both, second_use, rounding, large, many, without;
   both.both = true;
   second_use.second_use = true;
   rounding.last = graph::RoundingMode::kSingleRound;
   large.machine.spm_bytes = 32;
+  // A window is small, but the channels of one input channel, which no tile can part, are not.
+  many.depthwise = true;
+  many.taps = 7;
+  many.multiplier = 250;
+  many.machine.spm_bytes = 16 << 10;
   without.machine.mxu_residual = 0;
-  for (const Residuals* made : {&both, &second_use, &rounding, &large, &without}) {
+  for (const Residuals* made : {&both, &second_use, &rounding, &large, &many, &without}) {
     const graph::Graph graph = made->graph();
     const Module module = lowered(graph, made->machine);
     ASSERT_THAT(steps_of<MxuStep>(module), SizeIs(1));

@@ -154,6 +154,46 @@ TEST(ProgramContent, OfNamesThatAreNotThereIsRefused) {
   expect_refused(file, "names a layer that does not exist");
 }
 
+// Otherwise the command would reach whatever variable has that place in the device's table.
+TEST(ProgramContent, OfVariablesWithoutPatchIsRefused) {
+  const ProgramFile good = seed(kState);
+  ASSERT_GT(good.program.patches.size(), 2U);
+  for (size_t i = 0; i < good.program.patches.size(); ++i) {
+    ProgramFile file = good;
+    file.program.patches.erase(file.program.patches.begin() + static_cast<ptrdiff_t>(i));
+    expect_refused(file, "names a variable, but has no patch for it");
+  }
+}
+
+TEST(ProgramContent, OfStreamsThatDoMoreThanSaveIsRefused) {
+  const ProgramFile good = seed(kState);
+  const std::vector<size_t> declares = places_of(good.program, Opcode::kDeclare);
+  ASSERT_FALSE(declares.empty());
+  for (const bool restore : {false, true}) {
+    ProgramFile file = good;
+    std::vector<uint32_t>& commands = file.program.commands;
+    compiler::Segment segment;
+    segment.yield_word = 0;
+    (restore ? segment.restore_word : segment.save_word) = static_cast<uint32_t>(commands.size());
+    (restore ? segment.restore_words : segment.save_words) = contract::DeclareCommand::kWords;
+    for (uint32_t i = 0; i < contract::DeclareCommand::kWords; ++i) commands.push_back(commands[declares[0] + i]);
+    file.program.segments.push_back(segment);
+    expect_refused(file, "does more than move bytes");
+    compiler::Segment& longer = file.program.segments.back();
+    (restore ? longer.restore_words : longer.save_words) += 16;
+    expect_refused(file, "a segment points behind the commands");
+  }
+}
+
+TEST(ProgramContent, OfStreamsThatOverlapIsRefused) {
+  ProgramFile file = seed(kLoops);
+  compiler::Segment segment;
+  segment.save_words = segment.restore_words = 2;
+  segment.restore_word = 1;
+  file.program.segments.assign(1, segment);
+  expect_refused(file, "streams of its segments overlap");
+}
+
 TEST(ProgramContent, OfMicroOperationsThatDoNotExistIsRefused) {
   ProgramFile file = seed(kState);
   const std::vector<size_t> places = places_of(file.program, Opcode::kVpuEwise);
