@@ -67,6 +67,8 @@ static void npu_context_begin(struct npu_context *context) {
   task->report.engine_cycles = 0;
   task->report.save_cycles = 0;
   task->report.saved_bytes = 0;
+  task->report.loads = 0;
+  task->report.load_cycles = 0;
   task->report.accepted = npu_now;
   task->report.started = 0;
   task->report.blocked = 0;
@@ -207,7 +209,10 @@ static void npu_write_queues(volatile struct npu_ring_completion *to, const stru
 
 static void npu_write_task(volatile struct npu_ring_completion *to, const struct npu_task *task) {
   to->id = task->id;
-  to->preemptions = task->report.preemptions;
+  const uint32_t preemptions = task->report.preemptions < UINT16_MAX ? task->report.preemptions : UINT16_MAX;
+  *(volatile npu_word *)&to->preemptions =  // and loads: one access
+      preemptions | task->report.loads << 16;
+  if (task->report.loads != 0) to->value[0] = task->report.load_cycles;
   to->event_count = task->report.event_count;
   to->engine_cycles = task->report.engine_cycles;
   to->save_cycles = task->report.save_cycles;

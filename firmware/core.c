@@ -25,6 +25,12 @@ void npu_core_set_region(uint32_t index, uint64_t base, uint32_t limit, uint32_t
   npu_core_update(&known->flags, NPU_REG_REGION_FLAGS(index), flags);
 }
 
+void npu_core_set_scratchpad(uint32_t index, uint32_t base, uint32_t limit, bool writable) {
+  npu_core_set_region(index, base, limit,
+                      NPU_REG_REGION_FLAGS_READABLE_MASK | (writable ? NPU_REG_REGION_FLAGS_WRITABLE_MASK : 0) |
+                          NPU_SPACE_SCRATCHPAD << NPU_REG_REGION_FLAGS_SPACE_LSB);
+}
+
 static void npu_core_init_regions(void) {
   for (uint32_t i = 0; i < NPU_REG_REGION_COUNT; ++i) {
     npu_write(NPU_REG_REGION_BASE_LO(i), 0);
@@ -33,10 +39,7 @@ static void npu_core_init_regions(void) {
     npu_write(NPU_REG_REGION_FLAGS(i), 0);
   }
   for (uint32_t i = 0; i < NPU_CORE_REGIONS; ++i) npu_core_regions[i] = (struct npu_mapping){0};
-  npu_write(NPU_REG_REGION_LIMIT(NPU_REGION_SCRATCHPAD), npu_device.spm_bytes);
-  npu_write(NPU_REG_REGION_FLAGS(NPU_REGION_SCRATCHPAD), NPU_REG_REGION_FLAGS_READABLE_MASK |
-                                                             NPU_REG_REGION_FLAGS_WRITABLE_MASK |
-                                                             NPU_SPACE_SCRATCHPAD << NPU_REG_REGION_FLAGS_SPACE_LSB);
+  npu_core_set_scratchpad(NPU_REGION_SCRATCHPAD, 0, npu_device.spm_bytes, true);
 }
 
 void npu_core_init(void) {

@@ -33,7 +33,7 @@ extern uint32_t npu_core_resets;
 enum {
   NPU_CORE_FIRST = NPU_REG_COMMAND_BASE_LO,
   NPU_CORE_COUNT = (NPU_REG_COUNTER_BASE_HI - NPU_REG_COMMAND_BASE_LO) / 4 + 1,
-  NPU_CORE_REGIONS = NPU_REGION_SAVE + 1
+  NPU_CORE_REGIONS = NPU_REGION_RESIDENT + 1
 };
 struct npu_mapping {
   uint64_t base;
@@ -55,8 +55,10 @@ static inline void npu_core_set_pair(uint32_t offset, uint64_t value) {
   npu_core_set(offset, npu_low(value));
   npu_core_set(offset + 4, npu_high(value));
 }
-// The same for base, limit and flags of a region, 1 to 5.
+// The same for base, limit and flags of a region, 0 to 6.
 void npu_core_set_region(uint32_t index, uint64_t base, uint32_t limit, uint32_t flags);
+// A region that is a readable part of the scratchpad.
+void npu_core_set_scratchpad(uint32_t index, uint32_t base, uint32_t limit, bool writable);
 
 // Takes back the interrupt and says what happened; NPU_CORE_BUSY: nothing.
 struct npu_core_result npu_core_take_result(void);

@@ -2,6 +2,8 @@
 #include "firmware/dispatch.h"
 
 #include "firmware/core.h"
+#include "firmware/device.h"
+#include "firmware/job.h"
 #include "firmware/memory.h"
 #include "firmware/timer.h"
 
@@ -14,17 +16,28 @@ static void npu_dispatch_region(const struct npu_job *job, uint32_t region) {
   }
 }
 
-static void npu_dispatch_regions(const struct npu_job *job, bool with_save) {
+// The region `save` is there for what saves and restores, constants that stay for the others; only what loads them may
+// write them.
+static void npu_dispatch_regions(const struct npu_job *job, enum npu_stream_kind kind) {
+  const uint32_t own = npu_job_own(job);
+  npu_core_set_scratchpad(NPU_REGION_SCRATCHPAD, 0, own == 0 ? npu_device.spm_bytes : own, true);
   for (uint32_t i = NPU_REGION_CONSTANTS; i < NPU_REGION_SAVE; ++i) npu_dispatch_region(job, i);
-  if (with_save) {
+  const bool saves = kind == NPU_STREAM_SAVE || kind == NPU_STREAM_RESTORE;
+  if (saves) {
     npu_dispatch_region(job, NPU_REGION_SAVE);
   } else {
     npu_core_set_region(NPU_REGION_SAVE, 0, 0, 0);
   }
+  if (saves || npu_job_resident_bytes(job) == 0) {
+    npu_core_set_region(NPU_REGION_RESIDENT, 0, 0, 0);
+  } else {
+    npu_core_set_scratchpad(NPU_REGION_RESIDENT, npu_job_resident_offset(job), npu_job_resident_bytes(job),
+                            kind == NPU_STREAM_LOAD);
+  }
 }
 
-// What the job's own stream reports, goes on behind what its earlier parts have; a stream that saves or restores
-// reports nothing.
+// What the job's own stream reports, goes on behind what its earlier parts have; another stream reports
+// nothing.
 static void npu_dispatch_reports(const struct npu_task *task, bool wanted) {
   const struct npu_job *job = &task->job;
   const uint32_t had = task->report.event_count;
@@ -45,7 +58,7 @@ static void npu_dispatch_registers(const struct npu_task *task, const struct npu
   npu_core_set(NPU_REG_JOB_OWNER, stream->owner);
   npu_core_set(NPU_REG_JOB_FLAGS, stream->keep_scratchpad ? NPU_REG_JOB_FLAGS_KEEP_SCRATCHPAD_MASK : 0);
   npu_dispatch_reports(task, main);
-  npu_dispatch_regions(&task->job, !main);
+  npu_dispatch_regions(&task->job, stream->kind);
 }
 
 // Of what the registers were written last, if that was a job from its start: all that they hold but the epoch follows

@@ -4,7 +4,12 @@
 
 #include "firmware/task.h"
 
-enum npu_stream_kind { NPU_STREAM_MAIN, NPU_STREAM_SAVE, NPU_STREAM_RESTORE };
+enum npu_stream_kind {
+  NPU_STREAM_MAIN,
+  NPU_STREAM_SAVE,
+  NPU_STREAM_RESTORE,
+  NPU_STREAM_LOAD  // writes the constants that stay
+};
 
 struct npu_stream {
   enum npu_stream_kind kind;

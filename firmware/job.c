@@ -53,15 +53,26 @@ static bool npu_segments_allowed(const struct npu_job *job) {
          npu_visible(job->segments, (uint64_t)job->segment_count * sizeof(struct npu_segment));
 }
 
-static bool npu_job_allowed(const struct npu_job *job) {
-  return job->commands % 64 == 0 && npu_in_dram(job->commands, (uint64_t)job->command_words * 4) &&
-         npu_buffers_allowed(job) && npu_segments_allowed(job) && npu_regions_allowed(job);
+static bool npu_stream_allowed(const struct npu_job *job, uint32_t word, uint32_t words) {
+  return word % 16 == 0 && word >= job->command_words && words > 0 &&
+         npu_in_dram(job->commands, ((uint64_t)word + words) * 4);
 }
 
-enum { kJobWords = offsetof(struct npu_job, reserved) / 4, kEpochWord = offsetof(struct npu_job, epoch) / 4 };
+static bool npu_scratchpad_allowed(const struct npu_job *job) {
+  const uint32_t own = npu_job_own(job), bytes = npu_job_resident_bytes(job), offset = npu_job_resident_offset(job);
+  if (own % NPU_RESIDENT_UNIT != 0 || own > npu_device.spm_bytes) return false;
+  if (bytes == 0) return true;
+  return own != 0 && offset >= own && offset % NPU_RESIDENT_UNIT == 0 && npu_job_resident_id(job) != 0 &&
+         npu_within(offset, bytes, npu_device.spm_bytes) && npu_stream_allowed(job, job->load_word, job->load_words);
+}
 
-// A word of whatever lies there.
-typedef uint32_t __attribute__((may_alias)) npu_word;
+static bool npu_job_allowed(const struct npu_job *job) {
+  return job->commands % 64 == 0 && npu_in_dram(job->commands, (uint64_t)job->command_words * 4) &&
+         npu_buffers_allowed(job) && npu_segments_allowed(job) && npu_regions_allowed(job) &&
+         npu_scratchpad_allowed(job);
+}
+
+enum { kJobWords = offsetof(struct npu_job, load_word) / 4, kEpochWord = offsetof(struct npu_job, epoch) / 4 };
 
 // How many words at the start of both are the same, but for the epoch. Unrolled, since it is most of what a job costs.
 static uint32_t npu_job_same(volatile const npu_word *from, const npu_word *known) {
@@ -82,16 +93,14 @@ enum npu_error npu_job_load(uint64_t address, struct npu_task *task) {
   if (same < kJobWords) {
     task->reading = 0;
     for (uint32_t i = same; i < kJobWords; ++i) to[i] = from[i];
+    // Of another job with the same number they would be the same.
+    task->job.load_word = ((volatile const struct npu_job *)from)->load_word;
+    task->job.load_words = ((volatile const struct npu_job *)from)->load_words;
     if (!npu_job_allowed(&task->job)) return NPU_ERROR_FAULT_REQUEST;
     task->reading = ++npu_readings;
   }
   to[kEpochWord] = from[kEpochWord];
   return NPU_ERROR_OK;
-}
-
-static bool npu_stream_allowed(const struct npu_task *task, uint32_t word, uint32_t words) {
-  return word % 16 == 0 && word >= task->job.command_words && words > 0 &&
-         npu_in_dram(task->job.commands, ((uint64_t)word + words) * 4);
 }
 
 enum npu_error npu_job_load_segment(struct npu_task *task, uint32_t index) {
@@ -106,7 +115,7 @@ enum npu_error npu_job_load_segment(struct npu_task *task, uint32_t index) {
   segment->restore_words = from->restore_words;
   if (segment->yield_word != task->next_word) return NPU_ERROR_FAULT_REQUEST;
   if (segment->save_words == 0 && segment->restore_words == 0) return NPU_ERROR_OK;
-  const bool allowed = npu_stream_allowed(task, segment->save_word, segment->save_words) &&
-                       npu_stream_allowed(task, segment->restore_word, segment->restore_words);
+  const bool allowed = npu_stream_allowed(&task->job, segment->save_word, segment->save_words) &&
+                       npu_stream_allowed(&task->job, segment->restore_word, segment->restore_words);
   return allowed ? NPU_ERROR_OK : NPU_ERROR_FAULT_REQUEST;
 }

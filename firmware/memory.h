@@ -21,6 +21,9 @@ static inline volatile void *npu_dram(uint32_t address) {
   return (volatile void *)(uintptr_t)(NPU_CPU_DRAM_BASE + address);
 }
 
+// A word of whatever lies there.
+typedef uint32_t __attribute__((may_alias)) npu_word;
+
 static inline uint32_t npu_low(uint64_t value) { return (uint32_t)value; }
 static inline uint32_t npu_high(uint64_t value) { return (uint32_t)(value >> 32); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/power.h"
 
+#include "firmware/area.h"
 #include "firmware/context.h"
 
 // Jobs are queued or running.
@@ -38,5 +39,6 @@ enum npu_error npu_power(uint32_t state) {
   if (state > NPU_POWER_STATE_SLEEP || npu_power_needed()) return NPU_ERROR_FAULT_REQUEST;
   if (state == NPU_POWER_STATE_ACTIVE) return npu_core_power_up() ? NPU_ERROR_OK : NPU_ERROR_FAULT_POWER;
   npu_core_power_down();
+  npu_areas_forget();
   return NPU_ERROR_OK;
 }

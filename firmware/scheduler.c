@@ -2,6 +2,7 @@
 #include "firmware/scheduler.h"
 
 #include "firmware/ahead.h"
+#include "firmware/area.h"
 #include "firmware/dispatch.h"
 #include "firmware/fault.h"
 #include "firmware/job.h"
@@ -96,6 +97,7 @@ static void npu_start(struct npu_context *context, enum npu_stream_kind kind, ui
   }
   struct npu_stream stream;
   npu_describe(&stream, context, task, kind, word, words, keep_scratchpad);
+  npu_area_use(&task->job, kind == NPU_STREAM_LOAD);
   npu_active = context;
   npu_kind = kind;
   npu_preempt_asked = false;
@@ -103,7 +105,19 @@ static void npu_start(struct npu_context *context, enum npu_stream_kind kind, ui
   npu_dispatch(task, &stream);
   npu_stream_started = npu_now;
   npu_stream_deadline = npu_deadline(task, kind);
-  if (kind == NPU_STREAM_MAIN && task->report.started == 0) task->report.started = npu_now;
+  if ((kind == NPU_STREAM_MAIN || kind == NPU_STREAM_LOAD) && task->report.started == 0) task->report.started = npu_now;
+}
+
+// The job's own stream; before that its constants, if they are not in the scratchpad any more.
+static void npu_start_main(struct npu_context *context, bool keep_scratchpad) {
+  struct npu_task *task = context->task;
+  if (npu_area_ready(&task->job, context->owner)) {
+    npu_start(context, NPU_STREAM_MAIN, task->next_word, task->job.command_words, keep_scratchpad);
+    return;
+  }
+  npu_log(NPU_LOG_REQUEST, "ring %u: loads %u bytes of constants of request %u", (unsigned)context->number,
+          (unsigned)npu_job_resident_bytes(&task->job), (unsigned)task->id);
+  npu_start(context, NPU_STREAM_LOAD, task->job.load_word, task->job.load_words, keep_scratchpad);
 }
 
 static void npu_run(struct npu_context *context) {
@@ -118,8 +132,7 @@ static void npu_run(struct npu_context *context) {
   }
   npu_phase(NPU_PHASE_DISPATCH, context->number);
   // Nothing is live in a job that starts, or whose yield says so.
-  const bool keep = task->state == NPU_TASK_STOPPED;
-  npu_start(context, NPU_STREAM_MAIN, task->next_word, task->job.command_words, keep);
+  npu_start_main(context, task->state == NPU_TASK_STOPPED);
 }
 
 static void npu_save_resident(void) {
@@ -185,6 +198,7 @@ void npu_scheduler_prepare(void) {
   } else {
     start = task->next_word;
   }
+  if (!npu_area_ready(&task->job, next->owner)) return;
   struct npu_stream stream;
   npu_describe(&stream, next, task, NPU_STREAM_MAIN, start, task->job.command_words, false);
   npu_dispatch_prepare(task, &stream);
@@ -198,7 +212,9 @@ static void npu_hand_over(const struct npu_core_result *result) {
   // It ended before the next one starts, though it is told of later.
   const uint64_t end_seen = npu_now;
   if (next == ended) npu_context_advance(ended);
-  npu_run(next);
+  // As npu_run() does with one that starts plainly, and whose constants are there.
+  npu_phase(NPU_PHASE_DISPATCH, next->number);
+  npu_start(next, NPU_STREAM_MAIN, next->task->next_word, next->task->job.command_words, false);
   const uint64_t started = npu_now;
   npu_now = end_seen;
   task->report.engine_cycles += result->cycles;
@@ -241,21 +257,29 @@ static void npu_main_ended(struct npu_context *context, const struct npu_core_re
   }
 }
 
-// A stream that saves or restores has ended.
+// A stream that saves, restores or loads has ended.
 static void npu_moved(struct npu_context *context, const struct npu_core_result *result) {
   struct npu_task *task = context->task;
-  task->report.save_cycles += result->cycles;
   if (result->end != NPU_CORE_DONE) {
+    task->report.save_cycles += result->cycles;
     npu_context_fail(context, NPU_ERROR_FAULT_REQUEST);
     return;
   }
+  if (npu_kind == NPU_STREAM_LOAD) {
+    if (task->report.loads < UINT16_MAX) ++task->report.loads;
+    task->report.load_cycles += (uint32_t)result->cycles;
+    npu_area_loaded(&task->job, context->owner);
+    npu_start(context, NPU_STREAM_MAIN, task->next_word, task->job.command_words, true);
+    return;
+  }
+  task->report.save_cycles += result->cycles;
   task->report.saved_bytes += task->segment.live_bytes;
   task->state = NPU_TASK_SAVED;
   if (npu_kind == NPU_STREAM_SAVE) return;
   // What was brought back is used before anything overwrites it: the job runs to its next yield even if a more urgent
   // one has come meanwhile. So a restore is never repeated, and each is followed by a segment of progress.
   npu_phase(NPU_PHASE_RESUME, context->number);
-  npu_start(context, NPU_STREAM_MAIN, task->next_word, task->job.command_words, true);
+  npu_start_main(context, true);
 }
 
 void npu_scheduler_core_event(bool alone) {

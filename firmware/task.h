@@ -20,6 +20,7 @@ enum npu_task_state {
 struct npu_task_report {
   uint32_t preemptions, event_count;
   uint64_t engine_cycles, save_cycles, saved_bytes;
+  uint32_t loads, load_cycles;  // of constants that stay
   uint64_t accepted, started, blocked;
 };
 

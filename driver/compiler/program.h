@@ -108,6 +108,9 @@ struct Program {
   std::vector<Segment> segments;   // by field `segment` of the yield commands
   uint32_t save_bytes = 0;         // of region `save`: what the largest segment needs
   uint32_t tail_cycles = 0;        // estimate, from the last yield, or the start, to the end
+  // Constants that stay in the scratchpad from job to job: bytes of region `resident`, the stream that loads them, as
+  // those of segments, and an estimate of what that takes. 0: each job loads its constants when it needs them.
+  uint32_t resident_bytes = 0, load_word = 0, load_words = 0, load_cycles = 0;
   std::vector<uint8_t> constants;  // region `constants`
   uint32_t workspace_bytes = 0, input_bytes = 0, output_bytes = 0;
   std::vector<Port> inputs, outputs;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/compiler/schedule.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
 
+#include "driver/compiler/room.h"
 #include "driver/compiler/schedule/direct_writes.h"
 #include "driver/compiler/schedule/dram.h"
 #include "driver/compiler/schedule/encode.h"
@@ -91,6 +93,39 @@ Choice choose_schedule(const Module& module, const std::optional<Module>& direct
   return best;
 }
 
+int64_t constant_bytes(const Module& module) {
+  int64_t bytes = 0;
+  for (const Buffer& buffer : module.buffers) {
+    if (buffer.kind == BufferKind::kConstant) bytes += buffer.bytes;
+  }
+  return bytes;
+}
+
+// With all constants in the scratchpad; nullopt where they leave too little of it for the steps. How many bytes they
+// are depends on the tiles, and the tiles on the room that they leave.
+std::optional<Choice> keep_constants(const Module& module, const std::optional<Module>& direct,
+                                     const contract::Capabilities& capabilities, const ScheduleOptions& options) {
+  constexpr int kTries = 3;
+  const int64_t all = capabilities.spm_bytes;
+  int64_t constants = constant_bytes(module);
+  for (int i = 0; i < kTries; ++i) {
+    constants = backend::round_up(constants, contract::kResidentUnit);
+    if (constants == 0 || constants >= all) return std::nullopt;
+    contract::Capabilities rest = capabilities;
+    rest.spm_bytes = static_cast<uint32_t>(all - constants);
+    try {
+      Choice choice = choose_schedule(module, direct, rest, options);
+      constants = static_cast<int64_t>(choice.schedule.stream.constants.size());
+      const int64_t own =
+          backend::round_up(std::max<int64_t>(choice.schedule.layout.scratchpad_peak, 1), contract::kResidentUnit);
+      if (own + constants <= all) return choice;
+    } catch (const NoRoom&) {
+      return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Program schedule(Module&& module, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
@@ -101,7 +136,11 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
   backend::plan_state(module, capabilities, options);
   // Both modules must outlive their schedules.
   std::optional<Module> direct = backend::write_directly(module, capabilities);
-  Choice choice = choose_schedule(module, direct, capabilities, options);
+  std::optional<Choice> kept;
+  if (options.resident_constants) kept = keep_constants(module, direct, capabilities, options);
+  ScheduleOptions loading = options;
+  loading.resident_constants = false;
+  Choice choice = kept ? std::move(*kept) : choose_schedule(module, direct, capabilities, loading);
   backend::Schedule& best = choice.schedule;
   if (choice.direct) module.layers = std::move(direct->layers);
   const backend::Layout& layout = best.layout;
@@ -112,6 +151,7 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
   const backend::Timeline& timeline = best.timeline;
   encode_with_segments(best, timeline, capabilities, options.segment_cycles, program);
   program.constants = std::move(stream.constants);
+  if (kept) backend::add_load_stream(capabilities, program);
   program.workspace_bytes = static_cast<uint32_t>(layout.workspace_bytes);
   program.input_bytes = static_cast<uint32_t>(layout.input_bytes);
   program.output_bytes = static_cast<uint32_t>(layout.output_bytes);

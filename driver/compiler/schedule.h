@@ -29,6 +29,9 @@ struct ScheduleOptions {
   std::set<std::string> written_by_others = {};
   // The contexts that run it have ContextOptions::double_buffer: variables that are written take two places.
   bool two_places = false;
+  // The constants stay in the scratchpad from job to job (Program::resident_bytes), if they fit there beside what the
+  // steps need; if not, each job loads them.
+  bool resident_constants = false;
 };
 
 // Throws NoRoom (room.h): scratchpad_full (the smallest tile of a step does not fit; names layer and operand),

@@ -145,6 +145,7 @@ void check_segments(const compiler::Program& program) {
     streams.emplace(segment.save_word, segment.save_words);
     streams.emplace(segment.restore_word, segment.restore_words);
   }
+  streams.emplace(program.load_word, program.load_words);
   size_t end = program.main_words;
   for (const auto& [word, words] : streams) {
     if (words == 0) continue;

@@ -42,8 +42,8 @@ NPU_FIELDS(compiler::Segment, yield_word, live_bytes, save_word, save_words, res
            save_cycles, restore_cycles)
 
 NPU_FIELDS(compiler::Program, caps_hash, commands, main_words, command_count, event_capacity, segments, save_bytes,
-           tail_cycles, constants, workspace_bytes, input_bytes, output_bytes, inputs, outputs, variables, patches,
-           layers, spm_peak_bytes, estimated_cycles)
+           tail_cycles, resident_bytes, load_word, load_words, load_cycles, constants, workspace_bytes, input_bytes,
+           output_bytes, inputs, outputs, variables, patches, layers, spm_peak_bytes, estimated_cycles)
 
 NPU_FIELDS(ProgramFile, contract_major, contract_minor, capabilities, machine_name, machine, network, network_sha256,
            two_places, state_in_dram, program)

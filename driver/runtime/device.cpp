@@ -68,6 +68,7 @@ DeviceState::DeviceState(std::unique_ptr<Hal> owned_hal, const contract::Capabil
       caps(capabilities),
       mutex(*hal),
       dram(0, uint64_t{capabilities.dram_mib} << 20, compiler::kDramPage),
+      resident(capabilities.spm_bytes),
       sees_core(options.bypass_firmware),
       link(make_link(*hal, caps, options, dram)),
       variables(*hal, *link, caps, dram),

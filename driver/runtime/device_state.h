@@ -16,6 +16,7 @@
 #include "driver/runtime/link.h"
 #include "driver/runtime/monitor.h"
 #include "driver/runtime/range_allocator.h"
+#include "driver/runtime/resident_areas.h"
 #include "driver/runtime/runtime.h"
 #include "driver/runtime/state_losses.h"
 #include "driver/runtime/variable_manager.h"
@@ -52,6 +53,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   const contract::Capabilities caps;
   Monitor mutex;
   RangeAllocator dram;
+  ResidentAreas resident;
   const bool sees_core;  // the host reaches the registers of the sequencer: there is no control CPU
   const std::unique_ptr<Link> link;
   VariableManager variables;
@@ -151,6 +153,7 @@ class ProgramState {
   const compiler::Program program;
   const bool branches;  // the stream goes anywhere but straight on
   std::vector<DramBlock> blocks;
+  ResidentAreas::Area resident;  // of constants that stay
   // Table index of each variable, as the commands in device memory name it; nullopt before they are written.
   std::optional<std::vector<uint32_t>> bound_variables;
   uint64_t bound_generation = 0;  // of the variable manager when they were looked up

@@ -235,6 +235,8 @@ JobEnd FirmwareLink::end_of(const Flight& flight, const RingCompletion& completi
   end.times.preemptions = completion.preemptions;
   end.times.save_cycles = completion.save_cycles;
   end.times.saved_bytes = completion.saved_bytes;
+  end.times.loads = completion.loads;
+  if (completion.loads > 0) end.times.load_cycles = completion.value[0];
   if (completion.code == 0) {
     end.phases = take_phases();
     end.counters = flight.placed->read_counters();

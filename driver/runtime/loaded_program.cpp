@@ -154,6 +154,28 @@ std::vector<DramBlock> allocate_blocks(const ContextState& context, const compil
   return in_order;
 }
 
+// What a job needs of the scratchpad, in the device's unit; 0: it may need all.
+uint32_t own_scratchpad(const compiler::Program& program, const contract::Capabilities& caps) {
+  constexpr uint32_t kUnit = contract::kResidentUnit;
+  const uint64_t least = program.resident_bytes > 0 ? 1 : 0;
+  const uint64_t own = (std::max<uint64_t>(program.spm_peak_bytes, least) + kUnit - 1) / kUnit * kUnit;
+  return own > caps.spm_bytes ? 0 : static_cast<uint32_t>(own);
+}
+
+void check_resident(const compiler::Program& program, const DeviceState& device) {
+  if (program.resident_bytes == 0) return;
+  const bool words_fit = program.load_word % 16 == 0 && program.load_word >= program.main_words &&
+                         program.load_words > 0 && program.load_word <= program.commands.size() &&
+                         program.load_words <= program.commands.size() - program.load_word;
+  if (!words_fit || program.resident_bytes > program.constants.size()) {
+    throw_damaged("the stream that loads its constants is missing");
+  }
+  if (!device.sees_core) return;
+  throw Error(ErrorCode::kBadOption,
+              "the program's constants stay in the scratchpad, which the firmware looks after; compile it without that "
+              "(--no-resident-constants), or use the device with its firmware.");
+}
+
 // What the device is told of a program, the same in all runs.
 contract::Job make_job(const ProgramState& state) {
   using contract::Region;
@@ -179,6 +201,11 @@ contract::Job make_job(const ProgramState& state) {
   map(Region::kInput, ProgramState::kInput, kRead);
   map(Region::kOutput, ProgramState::kOutput, kReadWrite);
   map(Region::kSave, ProgramState::kSave, kReadWrite);
+  job.region_base[0] = uint64_t{state.resident.bytes()} << 32 | state.resident.offset();
+  job.region_limit[0] = own_scratchpad(state.program, state.context->device->caps);
+  job.region_flags[0] = state.resident.id();
+  job.load_word = state.program.load_word;
+  job.load_words = state.program.load_words;
   return job;
 }
 
@@ -223,6 +250,10 @@ ProgramState::ProgramState(std::shared_ptr<ContextState> context_state, compiler
   check_variables(program.variables);
   check_commands(program);
   check_segments(program);
+  check_resident(program, device);
+  if (program.resident_bytes > 0) {
+    resident = device.resident.take(own_scratchpad(program, device.caps), program.resident_bytes);
+  }
   blocks = allocate_blocks(*context, program);
   job = make_job(*this);
   placement = device.link->place(job);
@@ -238,6 +269,7 @@ ProgramState::ProgramState(std::shared_ptr<ContextState> context_state, compiler
 ProgramState::~ProgramState() {
   const Lock lock(context->device->mutex);
   std::erase(context->programs, this);
+  resident = {};
   placement.reset();
   blocks.clear();
 }
@@ -292,7 +324,8 @@ uint64_t LoadedProgram::blocking_cycles() const {
   if (device.sees_core) return 0;
   const uint64_t firmware = uint64_t{kMostFirmwareBlocking} * device.caps.clock_mhz;
   const uint32_t divisor = device.caps.cpu_clock_mhz;
-  return longest_stop(state_->program, state_->branches) + (firmware + divisor - 1) / divisor;
+  return state_->program.load_cycles + longest_stop(state_->program, state_->branches) +
+         (firmware + divisor - 1) / divisor;
 }
 
 }  // namespace npu::runtime

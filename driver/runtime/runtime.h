@@ -89,6 +89,8 @@ struct JobTimes {
   uint32_t preemptions = 0;      // how often it was interrupted itself
   uint64_t save_cycles = 0;      // engine cycles of saving and restoring it
   uint64_t saved_bytes = 0;
+  uint32_t loads = 0;        // of constants that stay in the scratchpad; 0: they were there
+  uint64_t load_cycles = 0;  // engine cycles of that, beside RunResult::cycles
 };
 
 struct RunResult {

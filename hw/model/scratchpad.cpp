@@ -9,9 +9,10 @@ namespace npu::model {
 Scratchpad::Scratchpad(const contract::Capabilities& caps, bool poison)
     : bytes_(caps.spm_bytes, poison ? kPoison : 0), poison_(poison), touched_((caps.spm_bytes + kPage - 1) / kPage) {}
 
-void Scratchpad::begin_job(bool keep) {
-  if (!poison_ || keep) return;
-  for (uint64_t page = 0; page < touched_.size(); ++page) {
+void Scratchpad::poison(uint64_t base, uint64_t limit) {
+  if (!poison_) return;
+  const uint64_t end = std::min<uint64_t>(touched_.size(), (std::min(base + limit, bytes_.size()) + kPage - 1) / kPage);
+  for (uint64_t page = base / kPage; page < end; ++page) {
     if (!touched_[page]) continue;
     touched_[page] = false;
     const uint64_t low = page * kPage;

@@ -13,13 +13,13 @@ namespace npu::model {
 class Scratchpad {
  public:
   static constexpr uint8_t kPoison = 0xa5;
-  static constexpr uint64_t kPage = 1024;  // bytes that are poisoned together
+  static constexpr uint64_t kPage = contract::kResidentUnit;  // bytes that are poisoned together
 
   Scratchpad(const contract::Capabilities& caps, bool poison);
 
-  // Content of earlier jobs is overwritten with kPoison (if asked for at construction), unless the job goes
-  // on with it.
-  void begin_job(bool keep);
+  // What earlier jobs have written to the pages of [base, base + limit) is overwritten with kPoison (if asked for at
+  // construction).
+  void poison(uint64_t base, uint64_t limit);
   // Power is gone, and with it the content: all of it is kPoison.
   void lose();
   // Bytes [low, high) are written in this job: what the next job start has to poison.

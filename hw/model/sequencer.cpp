@@ -36,10 +36,10 @@ Sequencer::Sequencer(const sc_core::sc_module_name& name, Machine& machine, std:
 
 namespace {
 
-// What saves and restores has the region `save`; what goes on has words behind it.
+// What saves and restores has the region `save`; what goes on has words behind it, or a scratchpad with constants.
 bool begins_job(const JobRegisters& registers) {
   const RegionEntry& save = registers.regions[static_cast<size_t>(contract::Region::kSave)];
-  return registers.command_start == 0 && save.space == contract::Space::kNone;
+  return registers.command_start == 0 && save.space == contract::Space::kNone && !registers.keep_scratchpad;
 }
 
 }  // namespace
@@ -52,7 +52,8 @@ void Sequencer::start(const JobRegisters& registers) {
   machine_.jitter.begin_job();
   machine_.scoreboard.begin_job();
   machine_.counters.clear();
-  machine_.scratchpad.begin_job(registers.keep_scratchpad);
+  const RegionEntry& scratchpad = registers.regions[static_cast<size_t>(contract::Region::kScratchpad)];
+  if (!registers.keep_scratchpad) machine_.scratchpad.poison(scratchpad.base, scratchpad.limit);
   const engine::VariableTable::Job job{registers.owner, registers.epoch};
   persistent_ = machine_.persistent.begin_job(job);
   machine_.address_map.begin_job(registers.regions, job);

@@ -37,7 +37,7 @@ constexpr CommandHelp kCompileHelp = {
 struct CompileOptions {
   std::string file, output;
   std::string config;
-  bool state_in_dram = false, double_buffer = false;
+  bool state_in_dram = false, double_buffer = false, resident_constants = false;
 };
 
 po::options_description visible_compile_options() {
@@ -47,7 +47,11 @@ po::options_description visible_compile_options() {
   options.add_options()                                                                                   //
       ("state-in-dram", po::bool_switch(), "put all variables into DRAM instead of the persistent SRAM")  //
       ("double-buffer", po::bool_switch(),
-       "give each variable that the network writes two places, so that an interrupted write leaves its old value");
+       "give each variable that the network writes two places, so that an interrupted write leaves its old value")  //
+      ("resident-constants", po::bool_switch(),
+       "the program keeps its constants in the scratchpad from one invocation to the next, if they fit there beside "
+       "what "
+       "it needs");
   return options;
 }
 
@@ -59,6 +63,7 @@ CompileOptions read_compile_options(const po::variables_map& values) {
   options.config = values["config"].as<std::string>();
   options.state_in_dram = values["state-in-dram"].as<bool>();
   options.double_buffer = values["double-buffer"].as<bool>();
+  options.resident_constants = values["resident-constants"].as<bool>();
   tool::FilePlaces places;
   places.read_machine(options.config);
   places.read("the network", options.file);
@@ -72,6 +77,7 @@ program_file::ProgramFile compile_network(const CompileOptions& options, const w
   compiler::Options compile;
   compile.schedule.state_in_dram = options.state_in_dram;
   compile.schedule.two_places = options.double_buffer;
+  compile.schedule.resident_constants = options.resident_constants;
   program_file::ProgramFile file;
   file.capabilities = preset.caps;
   file.machine_name = preset.name;

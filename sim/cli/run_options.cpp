@@ -52,6 +52,9 @@ po::options_description visible_options() {
        "put all variables into DRAM instead of the persistent SRAM: the same bits, to see what that memory is worth")  //
       ("double-buffer", po::bool_switch(),
        "give each variable that the network writes two places, so that an interrupted write leaves its old value")  //
+      ("resident-constants", po::bool_switch(),
+       "keep the constants in the scratchpad from one invocation to the next, if they fit there beside what the "
+       "network needs: the first one loads all of them, the others none")  //
       ("roofline", po::bool_switch(),
        "print a line for each layer with MACs, too: its MACs a byte of DRAM, and what rate is attainable and "
        "attained")                                                                              //
@@ -183,6 +186,11 @@ RunOptions read_options(const po::variables_map& values) {
   options.roofline = values["roofline"].as<bool>();
   options.state_in_dram = values["state-in-dram"].as<bool>();
   options.double_buffer = values["double-buffer"].as<bool>();
+  options.resident_constants = values["resident-constants"].as<bool>();
+  if (options.resident_constants && values["bypass-firmware"].as<bool>()) {
+    throw Error(ErrorCode::kBadOption,
+                "--resident-constants needs the firmware, which looks after them: leave out --bypass-firmware");
+  }
   if (!options.data.outputs.empty()) tool::check_folder_writable(options.data.outputs);
   read_firmware_options(values, options);
   if (values.count("jitter") > 0) options.jitter = parse_jitter(values["jitter"].as<std::string>());

@@ -21,7 +21,8 @@ namespace {
 
 void refuse_what_compiling_decides(const RunOptions& options) {
   for (const auto& [given, name] :
-       {std::pair{options.state_in_dram, "--state-in-dram"}, std::pair{options.double_buffer, "--double-buffer"}}) {
+       {std::pair{options.state_in_dram, "--state-in-dram"}, std::pair{options.double_buffer, "--double-buffer"},
+        std::pair{options.resident_constants, "--resident-constants"}}) {
     if (!given) continue;
     throw Error(ErrorCode::kBadOption,
                 fmt::format("{} is compiled, and so part of it or not: {} belongs to npu compile",
@@ -103,6 +104,7 @@ RunSubject load_graph(const RunOptions& options) {
   subject.outputs = subject.graph->outputs;
   subject.state_in_dram = options.state_in_dram;
   subject.double_buffer = options.double_buffer;
+  subject.resident_constants = options.resident_constants;
   return subject;
 }
 
@@ -117,6 +119,7 @@ compiler::Program RunSubject::program(const contract::Capabilities& device, bool
   compiler::Options options;
   options.schedule.state_in_dram = state_in_dram;
   options.schedule.two_places = double_buffer;
+  options.schedule.resident_constants = resident_constants;
   options.firmware = firmware;
   return compiler::compile(graph->graph, device, options);
 }

@@ -22,7 +22,7 @@ struct RunSubject {
   std::optional<program_file::ProgramFile> compiled;
   std::vector<workload::GraphPort> inputs, outputs;
   presets::Preset preset;
-  bool state_in_dram = false, double_buffer = false;
+  bool state_in_dram = false, double_buffer = false, resident_constants = false;
 
   // Of the network's file, as `sha256sum` prints it.
   [[nodiscard]] std::string network_sha256() const;

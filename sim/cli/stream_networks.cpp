@@ -104,7 +104,7 @@ void check_declarations(const Stream& stream, std::string_view context,
 }
 
 compiler::MachineNeeds compile_streams(const StreamOptions& options, const contract::Capabilities& caps,
-                                       std::vector<Stream>& streams) {
+                                       bool resident_constants, std::vector<Stream>& streams) {
   compiler::MachineNeeds needs;
   const uint64_t capacity = compiler::persistent_capacity(caps);
   const std::vector<std::set<std::string>> written = written_variables(streams, options.contexts.size());
@@ -113,6 +113,7 @@ compiler::MachineNeeds compile_streams(const StreamOptions& options, const contr
     compile.schedule.persistent_bytes = capacity - std::min(capacity, needs.persistent_bytes);
     compile.schedule.state_in_dram = options.state_in_dram;
     compile.schedule.two_places = options.double_buffer;
+    compile.schedule.resident_constants = resident_constants;
     compile.schedule.written_by_others = written[stream.context];
     if (stream.context < needs.shared.size()) {
       for (const auto& [identity, variable] : needs.shared[stream.context]) {
@@ -129,6 +130,26 @@ compiler::MachineNeeds compile_streams(const StreamOptions& options, const contr
     needs.add(stream.program, caps, options.double_buffer, true, stream.context);
   }
   return needs;
+}
+
+// Whether the constants of all streams stay where they are: none lies in what another network uses of the scratchpad.
+bool all_stay(const std::vector<Stream>& streams, const contract::Capabilities& caps) {
+  const auto rounded = [](uint64_t bytes) {
+    return (bytes + contract::kResidentUnit - 1) / contract::kResidentUnit * contract::kResidentUnit;
+  };
+  uint64_t most = 0, constants = 0;
+  for (const Stream& stream : streams) {
+    most = std::max(most, rounded(stream.program.spm_peak_bytes));
+    constants += rounded(stream.program.resident_bytes);
+  }
+  return most + constants <= caps.spm_bytes;
+}
+
+compiler::MachineNeeds compile_all(const StreamOptions& options, const contract::Capabilities& caps,
+                                   std::vector<Stream>& streams) {
+  const compiler::MachineNeeds needs = compile_streams(options, caps, options.resident_constants, streams);
+  if (!options.resident_constants || all_stay(streams, caps)) return needs;
+  return compile_streams(options, caps, false, streams);
 }
 
 }  // namespace
@@ -148,7 +169,7 @@ std::vector<Stream> load_streams(const StreamOptions& options, const contract::C
     check_declarations(stream, options.contexts[stream.context].name, declared[stream.context]);
   }
   compiler::require_room(
-      caps, true, [&](const contract::Capabilities& machine) { return compile_streams(options, machine, streams); },
+      caps, true, [&](const contract::Capabilities& machine) { return compile_all(options, machine, streams); },
       "them");
   return streams;
 }

@@ -211,6 +211,10 @@ std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
        "before")  //
       ("double-buffer", po::bool_switch(),
        "give each variable that a network writes two places, so that an interrupted write leaves its old value")  //
+      ("no-resident-constants", po::bool_switch(),
+       "each frame loads the constants of its network; without it they stay in the scratchpad, if those of all "
+       "networks "
+       "fit there beside what each of them needs")  //
       ("check", po::value<std::string>()->value_name("undisturbed|reference"),
        "compare every element of every output with a run of each context alone on the device, or with the software "
        "reference; exit status 7 when any differs")  //
@@ -241,6 +245,7 @@ std::optional<StreamOptions> parse_stream_options(const Arguments& arguments) {
   result.retention = (*values)["retention"].as<bool>();
   result.state_in_dram = (*values)["state-in-dram"].as<bool>();
   result.double_buffer = (*values)["double-buffer"].as<bool>();
+  result.resident_constants = !(*values)["no-resident-constants"].as<bool>();
   result.quiet = (*values)["quiet"].as<bool>();
   if (!result.check.empty() && result.check != "undisturbed" && result.check != "reference") {
     throw Error(ErrorCode::kBadOption, fmt::format("--check knows undisturbed and reference, not '{}'", result.check));

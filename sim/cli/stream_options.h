@@ -39,6 +39,7 @@ struct StreamOptions {
   std::string check, outputs, json;
   uint64_t seed = 1;
   bool retention = false, state_in_dram = false, double_buffer = false, quiet = false;
+  bool resident_constants = true;
   BackEndOptions back_ends;
   tool::FilePlaces places;  // of networks, frames and --json
 };

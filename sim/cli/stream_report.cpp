@@ -70,6 +70,8 @@ Json networks_json(const StreamRun& run) {
                         {"variables", stream.program.variables.size()},
                         {"bytes", bytes.all},
                         {"dram_bytes", bytes.in_dram},
+                        {"resident_bytes", stream.program.resident_bytes},
+                        {"loads", run.results[i].loads},
                         {"cycles", run.results[i].cycles},
                         {"interruptions", run.results[i].interruptions}});
   }
@@ -159,6 +161,19 @@ std::string table_of(const StreamRun& run) {
   return report::render(std::move(columns), rows);
 }
 
+// Empty where each frame loads its constants.
+std::string constants_in_words(const StreamRun& run) {
+  uint64_t bytes = 0, loads = 0, networks = 0;
+  for (size_t i = 0; i < run.streams.size(); ++i) {
+    bytes += run.streams[i].program.resident_bytes;
+    networks += run.streams[i].program.resident_bytes > 0 ? 1 : 0;
+    loads += run.results[i].loads;
+  }
+  if (networks == 0) return "";
+  return fmt::format("constants {} bytes of {} network{} stay in the scratchpad; loaded {} time{}\n", grouped(bytes),
+                     grouped(networks), networks == 1 ? "" : "s", grouped(loads), loads == 1 ? "" : "s");
+}
+
 std::string choices_in_words(const StreamRun& run) {
   if (all_in_one(run.options)) return "the networks in turn";
   return has_names(run.options) ? "random choices of the contexts in random order" : "random choices in random order";
@@ -201,6 +216,7 @@ std::string to_text(const StreamRun& run) {
   text += fmt::format("\nrounds    {} of {}, the device powered down after {} of them\n", grouped(run.schedule.size()),
                       choices_in_words(run), grouped(power_downs(run.schedule)));
   text += order_in_words(run);
+  text += constants_in_words(run);
   text += report::back_end_lines(run.engines, run.persistent_sram);
   if (!run.check) return text;
   return text + fmt::format("check     {} differing of {} elements compared with {}\n", grouped(run.check->differing),

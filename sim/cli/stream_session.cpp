@@ -30,7 +30,8 @@ struct Player {
     while (!job.wait(kStreamPatience)) {
     }
     if (keep_outputs) result.outputs.push_back(job.outputs());
-    result.cycles += job.result().cycles;
+    result.cycles += job.result().cycles + job.result().times.load_cycles;
+    result.loads += job.result().times.loads;
     result.interruptions += job.result().times.preemptions;
   }
 

@@ -18,7 +18,8 @@ using Outputs = std::vector<std::vector<graph::Value>>;  // [frame][output]
 // What the frames of one stream gave and took.
 struct StreamResult {
   Outputs outputs;             // none unless they were to be kept
-  uint64_t cycles = 0;         // of all of its frames
+  uint64_t cycles = 0;         // of all of its frames, and of loading constants that stay
+  uint64_t loads = 0;          // how often these were loaded
   uint64_t interruptions = 0;  // how often more urgent jobs interrupted its jobs
 };
 

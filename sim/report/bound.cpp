@@ -26,6 +26,7 @@ bool has_to_move(const MemoryAccess& access) {
     case Region::kScratchpad:
     case Region::kWorkspace:
     case Region::kSave:
+    case Region::kResident:
     case Region::kVariable:
       return false;
   }

@@ -24,6 +24,7 @@ bool in_dram(const Address& address) {
     case Region::kSave:
       return true;
     case Region::kScratchpad:
+    case Region::kResident:
     case Region::kVariable:
       return false;
   }

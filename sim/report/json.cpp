@@ -204,6 +204,11 @@ Json firmware(const Report& report) {
           {"saved_bytes", per_invocation(report, cost.saved_bytes)}};
 }
 
+Json resident_constants(const Report& report) {
+  if (report.resident_bytes == 0) return nullptr;
+  return {{"bytes", report.resident_bytes}, {"loads", report.loads}, {"load_cycles", report.load_cycles}};
+}
+
 Json layer(const Report& report, const LayerRow& row) {
   const double share = report.cycles == 0 ? 0 : static_cast<double>(row.cycles) / static_cast<double>(report.cycles);
   return {{"name", row.layer.name},
@@ -319,6 +324,7 @@ std::string to_json(const Report& report) {
       {"persistent_sram", to_json(report.persistent_sram)},
       {"total", total(report)},
       {"firmware", firmware(report)},
+      {"resident_constants", resident_constants(report)},
       {"layers", layers},
       {"loops", loops(report)},
       {"queues", queues(report)},

@@ -278,7 +278,8 @@ Collector::Collector(RunInfo info, const compiler::Program& program)
   report_.workspace_bytes = program.workspace_bytes;
   report_.input_bytes = program.input_bytes;
   report_.output_bytes = program.output_bytes;
-  report_.scratchpad_peak_bytes = program.spm_peak_bytes;
+  report_.resident_bytes = program.resident_bytes;
+  report_.scratchpad_peak_bytes = uint64_t{program.spm_peak_bytes} + program.resident_bytes;
   for (const compiler::Layer& layer : program.layers) {
     LayerRow row;
     row.layer = layer;
@@ -303,6 +304,8 @@ void Collector::add(const runtime::RunResult& result) {
   report_.events_lost += result.events_lost;
   add_counters(report_.counters, result.counters);
   add_times(report_.firmware, result);
+  report_.loads += result.times.loads;
+  report_.load_cycles += result.times.load_cycles;
   state_.add(result.events, commands_);
   count_iterations(result.events, report_.loops);
   add_macs(result.events, commands_, report_.layers);

@@ -147,6 +147,9 @@ struct Report {
   bool branches = false;  // of the program: MACs and bound are counted from the records of events
   // Of MXU and VPU: all tiles, those that waited for memory on the chip, and for how many cycles.
   uint64_t tiles = 0, tiles_waited = 0, waited_cycles = 0;
+  // Of constants that stay in the scratchpad: bytes; how often all of them were loaded, and in how many engine cycles,
+  // which are no part of `cycles`.
+  uint64_t resident_bytes = 0, loads = 0, load_cycles = 0;
   std::optional<FirmwareCost> firmware;  // nullopt where no firmware ran, and in functional mode
 
   std::vector<VariableRow> variables;

@@ -172,6 +172,12 @@ std::string total_lines(const Report& report) {
                   report.info.firmware.empty() ? "commands, data and records"
                                                : "commands, data and what is shared with the firmware",
                   grouped(rest));
+  if (report.resident_bytes > 0) {
+    text += fmt::format("constants {} bytes stay in the scratchpad; loaded {} time{}", grouped(report.resident_bytes),
+                        grouped(report.loads), report.loads == 1 ? "" : "s");
+    if (report.timed()) text += fmt::format(" in {} cycles beside the total", grouped(report.load_cycles));
+    text += '\n';
+  }
   if (report.events_lost > 0) {
     text +=
         fmt::format("records   {} commands completed without one: the buffer was full, and the rows above lack them\n",

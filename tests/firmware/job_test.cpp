@@ -300,6 +300,121 @@ TEST_F(JobTest, WaitsForRoomForCompletions) {
   EXPECT_EQ(driver.header(1).completion_producer, RingDriver::kEntries + 1);
 }
 
+// Constants that stay, loaded by a stream behind the main one.
+void keep_constants(contract::Job& job, uint32_t id, uint32_t offset) {
+  job.region_base[0] = uint64_t{0x800} << 32 | offset;
+  job.region_limit[0] = 0x1000;
+  job.region_flags[0] = id;
+  job.load_word = 64;
+  job.load_words = 20;
+}
+
+// Runs a job to its end; how often its constants were loaded.
+class ResidentTest : public FirmwareTest {
+ protected:
+  uint32_t loads_of(uint32_t ring, const contract::Job& job) {
+    const uint32_t id = driver.run(ring, job, 0);
+    EXPECT_TRUE(device.run());
+    if (last_start().at(reg::kCommandWords) == job.load_words) {
+      EXPECT_EQ(last_start().at(reg::kJobFlags), 0u);
+      EXPECT_EQ(last_start().at(reg::region_flags(6)), kScratchpad | kRead | reg::kRegionFlagsWritableMask);
+      EXPECT_EQ(last_start().at(reg::region_limit(0)), job.region_limit[0]);
+      device.end_done(500);
+      EXPECT_TRUE(device.run());
+      EXPECT_EQ(last_start().at(reg::kJobFlags), reg::kJobFlagsKeepScratchpadMask);
+    }
+    EXPECT_EQ(last_start().at(reg::kCommandWords), job.command_words);
+    EXPECT_EQ(last_start().at(reg::region_flags(6)), job.region_flags[0] == 0 ? 0u : kScratchpad | kRead);
+    device.end_done(1000);
+    EXPECT_TRUE(device.run());
+    const auto done = completion(ring, id, ErrorCode::kOk);
+    EXPECT_EQ(done.engine_cycles, 1000u);
+    EXPECT_TRUE(done.loads == 0 || done.value[0] == 500u);
+    return done.loads;
+  }
+
+  static constexpr uint32_t kScratchpad = static_cast<uint32_t>(contract::Space::kScratchpad)
+                                          << reg::kRegionFlagsSpaceLsb,
+                            kRead = reg::kRegionFlagsReadableMask;
+};
+
+TEST_F(ResidentTest, ConstantsAreLoadedUntilSomethingOverwritesThem) {
+  boot();
+  open(1, 1, 7);
+  open(2, 1, 8);
+  contract::Job job = simple_job(), beside = simple_job(), over = simple_job();
+  keep_constants(job, 1, 0x2000);
+  keep_constants(beside, 1, 0x3000);
+  over.region_limit[0] = 0x2400;
+  EXPECT_EQ(loads_of(1, job), 1u);
+  EXPECT_EQ(loads_of(1, job), 0u);
+  EXPECT_EQ(loads_of(2, beside), 1u);
+  EXPECT_EQ(loads_of(1, job), 0u);
+  EXPECT_EQ(loads_of(2, beside), 0u);
+  EXPECT_EQ(loads_of(2, over), 0u);
+  EXPECT_EQ(loads_of(1, job), 1u);
+  EXPECT_EQ(loads_of(2, beside), 0u);
+  EXPECT_EQ(loads_of(2, simple_job()), 0u);  // uses all of the scratchpad
+  EXPECT_EQ(loads_of(1, job), 1u);
+  EXPECT_EQ(loads_of(2, beside), 1u);
+}
+
+// The same number of another context, or another number at the same place, is something else.
+TEST_F(ResidentTest, ConstantsAreThoseOfTheirContextAndNumber) {
+  boot();
+  open(1, 1, 7);
+  open(2, 1, 8);
+  contract::Job job = simple_job(), other = simple_job();
+  keep_constants(job, 1, 0x2000);
+  keep_constants(other, 2, 0x2000);
+  EXPECT_EQ(loads_of(1, job), 1u);
+  EXPECT_EQ(loads_of(2, job), 1u);
+  EXPECT_EQ(loads_of(1, job), 1u);
+  EXPECT_EQ(loads_of(1, other), 1u);
+  EXPECT_EQ(loads_of(1, job), 1u);
+}
+
+TEST_F(ResidentTest, AFaultLosesConstants) {
+  boot();
+  open(1, 1);
+  contract::Job job = simple_job();
+  keep_constants(job, 1, 0x2000);
+  EXPECT_EQ(loads_of(1, job), 1u);
+  contract::Job plain = simple_job();
+  plain.region_limit[0] = 0x1000;
+  driver.run(1, plain, 0);
+  ASSERT_TRUE(device.run());
+  device.end_fault(ErrorCode::kFaultHazard, 3);
+  ASSERT_TRUE(device.run());
+  ASSERT_TRUE(driver.take(1).has_value());
+  EXPECT_EQ(loads_of(1, job), 1u);
+  // So does one of the stream that loads.
+  loads_of(1, simple_job());
+  const uint32_t bad = driver.run(1, job, 0);
+  ASSERT_TRUE(device.run());
+  device.end_fault(ErrorCode::kFaultBus, 1);
+  ASSERT_TRUE(device.run());
+  EXPECT_EQ(completion(1, bad, ErrorCode::kFaultBus).engine_cycles, 0u);
+  EXPECT_EQ(loads_of(1, job), 1u);
+}
+
+// More programs than the firmware can note: some are loaded again in their turn.
+TEST_F(ResidentTest, ThereMayBeMoreThanAreNoted) {
+  constexpr uint32_t kPrograms = 20;
+  boot();
+  open(1, 1);
+  uint32_t loads = 0;
+  for (int round = 0; round < 3; ++round) {
+    for (uint32_t id = 1; id <= kPrograms; ++id) {
+      contract::Job job = simple_job();
+      keep_constants(job, id, 0x1000 + 0x800u * id);
+      loads += loads_of(1, job);
+    }
+  }
+  EXPECT_GT(loads, kPrograms);
+  EXPECT_LT(loads, 3 * kPrograms);
+}
+
 struct Damage {
   const char* name;
   std::function<void(contract::Job&)> damage;
@@ -327,6 +442,39 @@ INSTANTIATE_TEST_SUITE_P(
     Damages, RefusedJobTest,
     testing::Values(
         Damage{"StreamMisaligned", [](contract::Job& job) { job.commands += 4; }},
+        Damage{"ScratchpadOfHalfAUnit", [](contract::Job& job) { job.region_limit[0] = contract::kResidentUnit / 2; }},
+        Damage{"ScratchpadTooLarge", [](contract::Job& job) { job.region_limit[0] = 1u << 31; }},
+        Damage{"ConstantsInWhatTheJobUses",
+               [](contract::Job& job) {
+                 keep_constants(job, 1, 0x2000);
+                 job.region_base[0] -= 0x1800;
+               }},
+        Damage{"ConstantsAtHalfAUnit",
+               [](contract::Job& job) {
+                 keep_constants(job, 1, 0x2000);
+                 job.region_base[0] += contract::kResidentUnit / 2;
+               }},
+        Damage{"ConstantsBeyondTheScratchpad",
+               [](contract::Job& job) {
+                 keep_constants(job, 1, 0x2000);
+                 job.region_base[0] |= uint64_t{UINT32_MAX} << 32;
+               }},
+        Damage{"ConstantsWithoutNumber", [](contract::Job& job) { keep_constants(job, 0, 0x2000); }},
+        Damage{"ConstantsBesideAllOfTheScratchpad",
+               [](contract::Job& job) {
+                 keep_constants(job, 1, 0x2000);
+                 job.region_limit[0] = 0;
+               }},
+        Damage{"LoadedByTheMainStream",
+               [](contract::Job& job) {
+                 keep_constants(job, 1, 0x2000);
+                 job.load_word = 0;
+               }},
+        Damage{"LoadedByNothing",
+               [](contract::Job& job) {
+                 keep_constants(job, 1, 0x2000);
+                 job.load_words = 0;
+               }},
         Damage{"StreamBeyondMemory",
                [](contract::Job& job) {
                  job.commands = kEnd - 64;

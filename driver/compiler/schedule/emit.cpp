@@ -48,8 +48,13 @@ using KeptSlots = std::map<std::vector<int64_t>, size_t>;
 
 class StreamWriter {
  public:
-  StreamWriter(const Module& module, const Layout& layout, const contract::Capabilities& capabilities, bool contents)
-      : module_(module), layout_(layout), channels_(capabilities.dma_channels), contents_(contents) {}
+  StreamWriter(const Module& module, const Layout& layout, const contract::Capabilities& capabilities,
+               const Emission& how)
+      : module_(module),
+        layout_(layout),
+        channels_(capabilities.dma_channels),
+        contents_(how.contents),
+        constants_(how.resident ? Region::kResident : Region::kConstants) {}
 
   Stream run() {
     stream_.layer_tiles.resize(module_.layers.size());
@@ -196,7 +201,7 @@ class StreamWriter {
         return {static_cast<uint32_t>(layout_.scratchpad[id]), Region::kScratchpad, 0};
       case Home::kConstant:
         if (raw_[id] < 0) raw_[id] = contents_ ? pool_.add(module_.buffers[id].data) : 0;
-        return {static_cast<uint32_t>(raw_[id]), Region::kConstants, 0};
+        return {static_cast<uint32_t>(raw_[id]), constants_, 0};
       case Home::kPersistent:
       case Home::kDram:
         return memory_address(id);
@@ -275,7 +280,10 @@ class StreamWriter {
         const auto kept = kept_.find({s, b});
         const bool fresh = kept == kept_.end() && take_slot(bundle, layout_.slots[s][b].size(), tile, state);
         if (kept != kept_.end()) state.current = kept->second.at(place_of(bundle, tile));
-        const Address base = scratchpad_address(layout_.slots[s][b][state.current]);
+        const bool stays = bundle.kind == Bundle::Kind::kConstant && constants_ == Region::kResident;
+        const Address base = stays ? Address{static_cast<uint32_t>(packed_block(step, bundle, tile, packed[b]).first),
+                                             Region::kResident, 0}
+                                   : scratchpad_address(layout_.slots[s][b][state.current]);
         const std::vector<int64_t> parts = parts_of(step, bundle, tile);
         for (size_t k = 0; k < bundle.operands.size(); ++k) {
           const uint32_t i = bundle.operands[k];
@@ -285,7 +293,7 @@ class StreamWriter {
           if (o.view == nullptr || step.idle(i, tile)) continue;
           placed[i].strides = packed_strides(*o.view, step.box(i, tile), o.repeats);
         }
-        if (!fresh) continue;
+        if (!fresh || stays) continue;
         set_layer(s, step.operands()[bundle.operands[0]].part);
         if (bundle.kind == Bundle::Kind::kConstant) {
           const auto group = groups_.find({s, b});
@@ -340,20 +348,25 @@ class StreamWriter {
     append_moves(moves, channels_.constants, Part::kLoad, false);
   }
 
-  void load_bundle(const TiledStep& step, const Bundle& bundle, const Tile& tile, const Address& slot, Packed& packed) {
+  // Where the constants of a bundle for one tile lie among all, and how many bytes they are.
+  std::pair<int64_t, int64_t> packed_block(const TiledStep& step, const Bundle& bundle, const Tile& tile,
+                                           Packed& packed) {
     std::vector<int64_t> key = place_of(bundle, tile);
-    auto found = packed.find(key);
-    if (found == packed.end()) {
-      const int64_t bytes = parts_of(step, bundle, tile).back();
-      int64_t offset = 0;
-      if (contents_) {
-        block_.assign(static_cast<size_t>(bytes), 0);
-        pack_bundle(step, bundle, tile, block_.data());
-        offset = pool_.add(block_);
-      }
-      found = packed.emplace(key, std::make_pair(offset, bytes)).first;
+    const auto found = packed.find(key);
+    if (found != packed.end()) return found->second;
+    const int64_t bytes = parts_of(step, bundle, tile).back();
+    int64_t offset = 0;
+    if (contents_) {
+      block_.assign(static_cast<size_t>(bytes), 0);
+      pack_bundle(step, bundle, tile, block_.data());
+      offset = pool_.add(block_);
     }
-    load_block(found->second.first, found->second.second, slot);
+    return packed.emplace(std::move(key), std::make_pair(offset, bytes)).first->second;
+  }
+
+  void load_bundle(const TiledStep& step, const Bundle& bundle, const Tile& tile, const Address& slot, Packed& packed) {
+    const auto [offset, bytes] = packed_block(step, bundle, tile, packed);
+    load_block(offset, bytes, slot);
   }
 
   void load_group(const Group& group) {
@@ -434,6 +447,7 @@ class StreamWriter {
   const Layout& layout_;
   const Channels channels_;
   const bool contents_;
+  const Region constants_;  // where commands read them
   Stream stream_;
   ConstantPool pool_;
   std::vector<int64_t> raw_;  // offset of a constant buffer that is used as it is; -1: not yet
@@ -453,8 +467,9 @@ bool loads_constants(const Command& command) {
   return command.part == Part::kLoad && load != nullptr && load->src.region == Region::kConstants;
 }
 
-Stream emit(const Module& module, const Layout& layout, const contract::Capabilities& capabilities, bool contents) {
-  return StreamWriter(module, layout, capabilities, contents).run();
+Stream emit(const Module& module, const Layout& layout, const contract::Capabilities& capabilities,
+            const Emission& how) {
+  return StreamWriter(module, layout, capabilities, how).run();
 }
 
 }  // namespace npu::compiler::backend

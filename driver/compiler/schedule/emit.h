@@ -28,8 +28,12 @@ struct Stream {
   std::vector<int64_t> layer_tiles;  // compute commands, one a layer
 };
 
-// Without `contents` the constants stay empty and their offsets mean nothing: enough to estimate the stream's time.
+struct Emission {
+  bool contents = true;   // else the constants stay empty, and their offsets mean nothing: enough to estimate the time
+  bool resident = false;  // constants are read where they stay, in region `resident`, and not loaded
+};
+
 [[nodiscard]] Stream emit(const Module& module, const Layout& layout, const contract::Capabilities& capabilities,
-                          bool contents);
+                          const Emission& how);
 
 }  // namespace npu::compiler::backend

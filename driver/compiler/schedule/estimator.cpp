@@ -172,6 +172,7 @@ bool Estimator::is_dram(const contract::Address& address) const {
     case contract::Region::kVariable:
       return variables_[address.variable].in_dram;
     case contract::Region::kScratchpad:
+    case contract::Region::kResident:
       return false;
     case contract::Region::kConstants:
     case contract::Region::kWorkspace:

@@ -62,6 +62,7 @@ class Collector {
       case Region::kSave:
       case Region::kConstants:
       case Region::kInput:
+      case Region::kResident:
         NPU_CHECK(!write);
         return;
     }

@@ -69,8 +69,9 @@ class LayoutMaker {
       layout_.plans[s] = make_plan(s, residency_->available(s));
       if (!layout_.plans[s].fits) return make_room(s);
     }
-    if (options_.prefetch && keeping_) keep_loop_constants(*residency_, layout_, map);
-    if (options_.prefetch && joining_) place_groups(map);
+    const bool loads = !options_.resident_constants;
+    if (options_.prefetch && keeping_ && loads) keep_loop_constants(*residency_, layout_, map);
+    if (options_.prefetch && joining_ && loads) place_groups(map);
     for (size_t s = 0; s < steps; ++s) {
       if (step(s) == nullptr || place_step(s, map)) continue;
       // Constants that are joined or stay may be what is in the way.
@@ -253,6 +254,10 @@ class LayoutMaker {
     for (size_t b : order) {
       if (!slots[b].empty()) continue;  // of a group, or kept
       const Bundle& bundle = plan.bundles[b];
+      if (options_.resident_constants && bundle.kind == Bundle::Kind::kConstant) {
+        slots[b] = {0};  // it lies elsewhere
+        continue;
+      }
       int64_t count = bundle.slots;
       if (early(b) && count > 1) count = std::max(count, std::min(bundle.moves, how.slots));
       for (int64_t i = 0; i < count; ++i) {

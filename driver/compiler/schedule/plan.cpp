@@ -138,6 +138,11 @@ class Planner {
     }
   }
 
+  // Whether it is in the scratchpad before the job starts.
+  [[nodiscard]] bool stays(const Bundle& bundle) const {
+    return bundle.kind == Bundle::Kind::kConstant && options_.resident_constants;
+  }
+
   [[nodiscard]] int64_t count(uint32_t axis) const { return ceil_div(step_.axes()[axis].extent, size_[axis]); }
   [[nodiscard]] int64_t count(const std::vector<uint32_t>& axes) const {
     int64_t product = 1;
@@ -198,6 +203,7 @@ class Planner {
         if ((bundle.axes >> axis & 1) != 0 && count(axis) > 1) bundle.moves = product;
       }
       bundle.slot_bytes = 0;
+      if (stays(bundle)) continue;
       for (uint32_t operand : bundle.operands) {
         bundle.slot_bytes = round_up(bundle.slot_bytes, kPartAlignment) + step_.largest_bytes(operand, size_);
       }
@@ -227,7 +233,7 @@ class Planner {
     double port = 0, first = 0, last = 0, commands = tiles;
     std::array<double, 3> channel{};
     for (const Bundle& bundle : bundles_) {
-      if (bundle.kind == Bundle::Kind::kScratch) continue;
+      if (bundle.kind == Bundle::Kind::kScratch || stays(bundle)) continue;
       commands += static_cast<double>(bundle.moves);
       const double once = move_cycles(bundle), latency = transfer_latency(bundle.dram);
       const bool constant = bundle.kind == Bundle::Kind::kConstant;

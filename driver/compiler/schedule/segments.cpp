@@ -21,17 +21,24 @@ constexpr size_t kMostSegmentPieces = 8;  // of a segment: bounds the length of 
 // Dead bytes that are moved too, as a part of the live ones: to join pieces, and to share streams.
 constexpr int64_t kJoinPart = 8, kSharePart = 4;
 constexpr size_t kSharesTried = 8;
+constexpr int64_t kLoadUnit = 64;  // bytes: what the channels load ends with whole bursts
 
-class SaveStreamWriter {
+// A piece of a stream that only moves bytes.
+struct Move {
+  contract::Address from, to;
+  int64_t bytes = 0;
+};
+
+class MoveStreamWriter {
  public:
-  SaveStreamWriter(const contract::Capabilities& capabilities, Program& program)
+  MoveStreamWriter(const contract::Capabilities& capabilities, Program& program)
       : capabilities_(capabilities), program_(program) {}
 
   // Where a stream lies, and what it takes.
   struct Written {
     uint32_t word = 0, words = 0, cycles = 0;
   };
-  Written write(const std::vector<ByteSpan>& moves, uint32_t layer, bool save) {
+  Written write(const std::vector<Move>& moves, uint32_t layer) {
     std::vector<uint32_t>& words = program_.commands;
     words.resize((words.size() + kStreamWords - 1) / kStreamWords * kStreamWords);
     const size_t start = words.size();
@@ -45,22 +52,18 @@ class SaveStreamWriter {
     begin.encode(words);
     std::vector<int64_t> load(capabilities_.dma_channels);
     std::vector<Command> commands;
-    int64_t offset = 0;
-    for (const ByteSpan& move : moves) {
+    for (const Move& move : moves) {
       const auto channel = std::min_element(load.begin(), load.end());
-      const int64_t bytes = move.high - move.low;
       DmaCommand copy;
       copy.header.queue = contract::dma_queue(static_cast<size_t>(channel - load.begin()));
       copy.header.layer = layer;
-      copy.src = {static_cast<uint32_t>(move.low), Region::kScratchpad, 0};
-      copy.dst = {static_cast<uint32_t>(offset), Region::kSave, 0};
-      if (!save) std::swap(copy.src, copy.dst);
-      copy.run_bytes = static_cast<uint32_t>(bytes);
+      copy.src = move.from;
+      copy.dst = move.to;
+      copy.run_bytes = static_cast<uint32_t>(move.bytes);
       copy.count.fill(1);
       copy.encode(words);
       commands.push_back({copy});
-      *channel += bytes;
-      offset += bytes;
+      *channel += move.bytes;
     }
     contract::EndCommand end;
     end.header.queue = Queue::kSequencer;
@@ -74,6 +77,21 @@ class SaveStreamWriter {
   const contract::Capabilities& capabilities_;
   Program& program_;
 };
+
+// Of pieces of the scratchpad, one behind the other in region `save`.
+std::vector<Move> moves_of(const std::vector<ByteSpan>& pieces, bool save) {
+  std::vector<Move> moves;
+  int64_t offset = 0;
+  for (const ByteSpan& piece : pieces) {
+    Move move{{static_cast<uint32_t>(piece.low), Region::kScratchpad, 0},
+              {static_cast<uint32_t>(offset), Region::kSave, 0},
+              piece.high - piece.low};
+    if (!save) std::swap(move.from, move.to);
+    moves.push_back(move);
+    offset += move.bytes;
+  }
+  return moves;
+}
 
 int64_t bytes_of(const std::vector<ByteSpan>& spans) {
   int64_t bytes = 0;
@@ -126,12 +144,12 @@ size_t find_share(const std::vector<ByteSpan>& own, std::vector<Share>& shares) 
   return shares.size() - 1;
 }
 
-void write_streams(Share& share, uint32_t layer, SaveStreamWriter& writer) {
+void write_streams(Share& share, uint32_t layer, MoveStreamWriter& writer) {
   if (share.pieces.empty()) return;
   Segment& streams = share.streams;
   streams.live_bytes = static_cast<uint32_t>(bytes_of(share.pieces));
-  const SaveStreamWriter::Written save = writer.write(share.pieces, layer, true);
-  const SaveStreamWriter::Written restore = writer.write(share.pieces, layer, false);
+  const MoveStreamWriter::Written save = writer.write(moves_of(share.pieces, true), layer);
+  const MoveStreamWriter::Written restore = writer.write(moves_of(share.pieces, false), layer);
   streams.save_word = save.word;
   streams.save_words = save.words;
   streams.save_cycles = save.cycles;
@@ -163,7 +181,7 @@ std::vector<ByteSpan> pieces_of(const std::vector<ByteSpan>& live) {
 
 void add_segment_streams(const std::vector<std::vector<ByteSpan>>& live, std::span<const uint32_t> layers,
                          const contract::Capabilities& capabilities, Program& program) {
-  SaveStreamWriter writer(capabilities, program);
+  MoveStreamWriter writer(capabilities, program);
   for (size_t first = 0; first < live.size();) {
     size_t end = first;
     while (end < live.size() && layers[end] == layers[first]) ++end;
@@ -180,6 +198,21 @@ void add_segment_streams(const std::vector<std::vector<ByteSpan>>& live, std::sp
       program.save_bytes = std::max(program.save_bytes, segment.live_bytes);
     }
   }
+}
+
+void add_load_stream(const contract::Capabilities& capabilities, Program& program) {
+  const auto bytes = static_cast<int64_t>(program.constants.size());
+  const int64_t part = round_up(ceil_div(bytes, capabilities.dma_channels), kLoadUnit);
+  std::vector<Move> moves;
+  for (int64_t at = 0; at < bytes; at += part) {
+    const auto offset = static_cast<uint32_t>(at);
+    moves.push_back({{offset, Region::kConstants, 0}, {offset, Region::kResident, 0}, std::min(part, bytes - at)});
+  }
+  const MoveStreamWriter::Written load = MoveStreamWriter(capabilities, program).write(moves, 0);
+  program.resident_bytes = static_cast<uint32_t>(bytes);
+  program.load_word = load.word;
+  program.load_words = load.words;
+  program.load_cycles = load.cycles;
 }
 
 }  // namespace npu::compiler::backend

@@ -19,4 +19,7 @@ namespace npu::compiler::backend {
 void add_segment_streams(const std::vector<std::vector<ByteSpan>>& live, std::span<const uint32_t> layers,
                          const contract::Capabilities& capabilities, Program& program);
 
+// Appends the stream that loads all constants of `program` into region `resident`, and sets what describes it.
+void add_load_stream(const contract::Capabilities& capabilities, Program& program);
+
 }  // namespace npu::compiler::backend

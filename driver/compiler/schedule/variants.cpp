@@ -46,7 +46,7 @@ Schedule make_schedule(const Module& module, const contract::Capabilities& capab
                        Layout layout, bool contents) {
   Schedule schedule;
   schedule.layout = std::move(layout);
-  schedule.stream = emit(module, schedule.layout, capabilities, contents);
+  schedule.stream = emit(module, schedule.layout, capabilities, {contents, options.resident_constants});
   std::vector<Command>& commands = schedule.stream.commands;
   std::vector<std::vector<ByteSet>>& footprints = schedule.footprints;
   footprints.reserve(commands.size());

@@ -16,7 +16,7 @@ namespace npu::contract {
 
 // The contract's version. A device refuses a program of another major version or of a later minor one.
 inline constexpr uint32_t kContractMajor = 1;
-inline constexpr uint32_t kContractMinor = 6;
+inline constexpr uint32_t kContractMinor = 7;
 
 inline constexpr uint32_t kHeaderWords = 5;
 inline constexpr uint32_t kWaitQueues = 12;  // queues that a command can wait for
@@ -33,6 +33,8 @@ inline constexpr uint32_t kTimeoutRepeats = 1;
 // Branches back that a stream may take from a start on, all loops together. One more is fault_timeout with fault_other
 // timeout_repeats, with and without time.
 inline constexpr uint32_t kMostRepeats = 16777216;
+// Bytes of the scratchpad in which places of constants that stay, and what a job uses, are given; a power of two.
+inline constexpr uint32_t kResidentUnit = 1024;
 // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
 inline constexpr uint32_t kVariableDramUnit = 64;
 
@@ -133,6 +135,7 @@ enum class Region : uint32_t {
   kInput = 3,
   kOutput = 4,
   kSave = 5,
+  kResident = 6,
   kVariable = 15,
 };
 
@@ -150,6 +153,8 @@ enum class Region : uint32_t {
       return "output";
     case Region::kSave:
       return "save";
+    case Region::kResident:
+      return "resident";
     case Region::kVariable:
       return "variable";
   }
@@ -2129,15 +2134,16 @@ inline RingRequest RingRequest::load(const uint8_t* bytes) {
   return value;
 }
 
-// The end of a request. Beyond `value` only for run requests; `queue_state` and `queue_command` only with
-// fault_timeout.
+// The end of a request. Beyond `value` only for run requests, of which `value` has one number; `queue_state` and
+// `queue_command` only with fault_timeout.
 struct RingCompletion {
   static constexpr uint32_t kBytes = 256;
 
   uint32_t id = 0;
   uint32_t code = 0;  // Error code; 0: well.
   std::array<uint32_t, 4> value{};
-  uint32_t preemptions = 0;  // How often it was interrupted.
+  uint16_t preemptions = 0;  // How often it was interrupted; 65535: at least as often.
+  uint16_t loads = 0;  // How often its constants that stay were loaded; then value[0] has the engine cycles of that.
   uint32_t event_count = 0;  // Event records that it produced, those that did not fit included.
   uint64_t engine_cycles = 0;  // Cycles in which its stream ran.
   uint64_t save_cycles = 0;  // Engine cycles spent on saving and restoring it.
@@ -2170,6 +2176,7 @@ inline void RingCompletion::store(uint8_t* bytes) const {
   detail::store(bytes + 16, value[2]);
   detail::store(bytes + 20, value[3]);
   detail::store(bytes + 24, preemptions);
+  detail::store(bytes + 26, loads);
   detail::store(bytes + 28, event_count);
   detail::store(bytes + 32, engine_cycles);
   detail::store(bytes + 40, save_cycles);
@@ -2227,7 +2234,8 @@ inline RingCompletion RingCompletion::load(const uint8_t* bytes) {
   value.value[1] = detail::load<uint32_t>(bytes + 12);
   value.value[2] = detail::load<uint32_t>(bytes + 16);
   value.value[3] = detail::load<uint32_t>(bytes + 20);
-  value.preemptions = detail::load<uint32_t>(bytes + 24);
+  value.preemptions = detail::load<uint16_t>(bytes + 24);
+  value.loads = detail::load<uint16_t>(bytes + 26);
   value.event_count = detail::load<uint32_t>(bytes + 28);
   value.engine_cycles = detail::load<uint64_t>(bytes + 32);
   value.save_cycles = detail::load<uint64_t>(bytes + 40);
@@ -2294,10 +2302,17 @@ struct Job {
   uint64_t cycle_limit = 0;
   // Device time before which it must not start, and does not preempt; 0: at once. Jobs behind it in its ring wait too.
   uint64_t not_before = 0;
-  // By region id; element 0, the scratchpad, is not used: the firmware maps all of it.
+  // By region id. Element 0: the place of constants that stay in the scratchpad (region `resident`): offset in the low
+  // half, a multiple of resident_unit that is not below region_limit[0]; bytes in the high half, 0: none stay.
   std::array<uint64_t, 6> region_base{};
+  // Element 0: what the job may use of the scratchpad, from byte 0; a multiple of resident_unit, or 0: all of it.
   std::array<uint32_t, 6> region_limit{};
-  std::array<uint32_t, 6> region_flags{};  // As the region_flags register; `save` is mapped only while its streams run.
+  // As the region_flags register; `save` is mapped only while its streams run. Element 0 stands for the constants that
+  // stay: the driver gives no other contents of the context the same number. Not 0 where some stay.
+  std::array<uint32_t, 6> region_flags{};
+  // The stream that writes region `resident`: as those of a segment. Without meaning where no constants stay.
+  uint32_t load_word = 0;
+  uint32_t load_words = 0;
 
   // Little endian, kBytes long; reserved bytes are written as 0.
   void store(uint8_t* bytes) const;
@@ -2334,7 +2349,8 @@ inline void Job::store(uint8_t* bytes) const {
   detail::store(bytes + 148, region_flags[3]);
   detail::store(bytes + 152, region_flags[4]);
   detail::store(bytes + 156, region_flags[5]);
-  detail::store(bytes + 160, uint64_t{0});
+  detail::store(bytes + 160, load_word);
+  detail::store(bytes + 164, load_words);
   detail::store(bytes + 168, uint64_t{0});
   detail::store(bytes + 176, uint64_t{0});
   detail::store(bytes + 184, uint64_t{0});
@@ -2370,6 +2386,8 @@ inline Job Job::load(const uint8_t* bytes) {
   value.region_flags[3] = detail::load<uint32_t>(bytes + 148);
   value.region_flags[4] = detail::load<uint32_t>(bytes + 152);
   value.region_flags[5] = detail::load<uint32_t>(bytes + 156);
+  value.load_word = detail::load<uint32_t>(bytes + 160);
+  value.load_words = detail::load<uint32_t>(bytes + 164);
   return value;
 }
 

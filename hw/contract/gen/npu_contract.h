@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define NPU_CONTRACT_MAJOR 1u
-#define NPU_CONTRACT_MINOR 6u
+#define NPU_CONTRACT_MINOR 7u
 
 // Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
 #define NPU_ENGINE_QUEUES 10u
@@ -18,6 +18,8 @@
 // Branches back that a stream may take from a start on, all loops together. One more is fault_timeout with fault_other
 // timeout_repeats, with and without time.
 #define NPU_MOST_REPEATS 16777216u
+// Bytes of the scratchpad in which places of constants that stay, and what a job uses, are given; a power of two.
+#define NPU_RESIDENT_UNIT 1024u
 // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
 #define NPU_VARIABLE_DRAM_UNIT 64u
 
@@ -84,7 +86,8 @@
 #define NPU_REG_JOB_EPOCH 0x054u
 #define NPU_REG_JOB_FLAGS 0x058u  // How to start.
 #define NPU_REG_JOB_FLAGS_KEEP_SCRATCHPAD_LSB 0u
-// The stream goes on with what is in the scratchpad; without it, a device may overwrite the scratchpad at the start.
+// The stream goes on with what is in the scratchpad; without it, a device may overwrite what region `scratchpad` maps
+// of it at the start, and nothing else of it.
 #define NPU_REG_JOB_FLAGS_KEEP_SCRATCHPAD_MASK 0x1u
 #define NPU_REG_COMMAND_NEXT 0x05cu  // After a preemption: word of the stream at which the job goes on. Read only.
 #define NPU_REG_FAULT_CODE 0x060u  // Error code of the last job's fault, or 0. Read only.
@@ -493,6 +496,7 @@ enum npu_region {
   NPU_REGION_INPUT = 3,
   NPU_REGION_OUTPUT = 4,
   NPU_REGION_SAVE = 5,
+  NPU_REGION_RESIDENT = 6,
   NPU_REGION_VARIABLE = 15,
 };
 
@@ -1297,13 +1301,14 @@ static_assert(offsetof(struct npu_ring_request, argument) == 8, "ring_request.ar
 static_assert(offsetof(struct npu_ring_request, value) == 16, "ring_request.value");
 static_assert(offsetof(struct npu_ring_request, reserved) == 48, "ring_request.reserved");
 
-// The end of a request. Beyond `value` only for run requests; `queue_state` and `queue_command` only with
-// fault_timeout. Little endian.
+// The end of a request. Beyond `value` only for run requests, of which `value` has one number; `queue_state` and
+// `queue_command` only with fault_timeout. Little endian.
 struct npu_ring_completion {
   uint32_t id;
   uint32_t code;  // Error code; 0: well.
   uint32_t value[4];
-  uint32_t preemptions;  // How often it was interrupted.
+  uint16_t preemptions;  // How often it was interrupted; 65535: at least as often.
+  uint16_t loads;  // How often its constants that stay were loaded; then value[0] has the engine cycles of that.
   uint32_t event_count;  // Event records that it produced, those that did not fit included.
   uint64_t engine_cycles;  // Cycles in which its stream ran.
   uint64_t save_cycles;  // Engine cycles spent on saving and restoring it.
@@ -1327,6 +1332,7 @@ static_assert(offsetof(struct npu_ring_completion, id) == 0, "ring_completion.id
 static_assert(offsetof(struct npu_ring_completion, code) == 4, "ring_completion.code");
 static_assert(offsetof(struct npu_ring_completion, value) == 8, "ring_completion.value");
 static_assert(offsetof(struct npu_ring_completion, preemptions) == 24, "ring_completion.preemptions");
+static_assert(offsetof(struct npu_ring_completion, loads) == 26, "ring_completion.loads");
 static_assert(offsetof(struct npu_ring_completion, event_count) == 28, "ring_completion.event_count");
 static_assert(offsetof(struct npu_ring_completion, engine_cycles) == 32, "ring_completion.engine_cycles");
 static_assert(offsetof(struct npu_ring_completion, save_cycles) == 40, "ring_completion.save_cycles");
@@ -1361,10 +1367,18 @@ struct npu_job {
   uint64_t cycle_limit;
   // Device time before which it must not start, and does not preempt; 0: at once. Jobs behind it in its ring wait too.
   uint64_t not_before;
-  uint64_t region_base[6];  // By region id; element 0, the scratchpad, is not used: the firmware maps all of it.
+  // By region id. Element 0: the place of constants that stay in the scratchpad (region `resident`): offset in the low
+  // half, a multiple of resident_unit that is not below region_limit[0]; bytes in the high half, 0: none stay.
+  uint64_t region_base[6];
+  // Element 0: what the job may use of the scratchpad, from byte 0; a multiple of resident_unit, or 0: all of it.
   uint32_t region_limit[6];
-  uint32_t region_flags[6];  // As the region_flags register; `save` is mapped only while its streams run.
-  uint64_t reserved[4];
+  // As the region_flags register; `save` is mapped only while its streams run. Element 0 stands for the constants that
+  // stay: the driver gives no other contents of the context the same number. Not 0 where some stay.
+  uint32_t region_flags[6];
+  // The stream that writes region `resident`: as those of a segment. Without meaning where no constants stay.
+  uint32_t load_word;
+  uint32_t load_words;
+  uint64_t reserved[3];
 };
 static_assert(sizeof(struct npu_job) == 192, "size of job");
 static_assert(offsetof(struct npu_job, commands) == 0, "job.commands");
@@ -1380,7 +1394,9 @@ static_assert(offsetof(struct npu_job, not_before) == 56, "job.not_before");
 static_assert(offsetof(struct npu_job, region_base) == 64, "job.region_base");
 static_assert(offsetof(struct npu_job, region_limit) == 112, "job.region_limit");
 static_assert(offsetof(struct npu_job, region_flags) == 136, "job.region_flags");
-static_assert(offsetof(struct npu_job, reserved) == 160, "job.reserved");
+static_assert(offsetof(struct npu_job, load_word) == 160, "job.load_word");
+static_assert(offsetof(struct npu_job, load_words) == 164, "job.load_words");
+static_assert(offsetof(struct npu_job, reserved) == 168, "job.reserved");
 
 // How to stop and resume a job at a yield command. Both streams are complete (begin to end) and lie behind the main
 // stream, at words from `commands` that are multiples of 16; 0 words: nothing is live. Little endian.

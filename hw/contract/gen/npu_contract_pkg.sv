@@ -3,7 +3,7 @@
 package npu_contract_pkg;
 
   parameter int unsigned ContractMajor = 1;
-  parameter int unsigned ContractMinor = 6;
+  parameter int unsigned ContractMinor = 7;
 
   // Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
   parameter int unsigned EngineQueues = 10;
@@ -14,6 +14,8 @@ package npu_contract_pkg;
   // Branches back that a stream may take from a start on, all loops together. One more is fault_timeout with
   // fault_other timeout_repeats, with and without time.
   parameter int unsigned MostRepeats = 16777216;
+  // Bytes of the scratchpad in which places of constants that stay, and what a job uses, are given; a power of two.
+  parameter int unsigned ResidentUnit = 1024;
   // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
   parameter int unsigned VariableDramUnit = 64;
 
@@ -81,7 +83,8 @@ package npu_contract_pkg;
   // Number of the execution (low 8 bits count); `seen` of a variable holds for the epoch that declared it.
   parameter logic [31:0] RegJobEpoch = 32'h54;
   parameter logic [31:0] RegJobFlags = 32'h58;  // How to start.
-  // The stream goes on with what is in the scratchpad; without it, a device may overwrite the scratchpad at the start.
+  // The stream goes on with what is in the scratchpad; without it, a device may overwrite what region `scratchpad` maps
+  // of it at the start, and nothing else of it.
   parameter int unsigned RegJobFlagsKeepScratchpadLsb = 0;
   parameter int unsigned RegJobFlagsKeepScratchpadWidth = 1;
   // After a preemption: word of the stream at which the job goes on. Read only.
@@ -477,6 +480,7 @@ package npu_contract_pkg;
     RegionInput = 8'h3,
     RegionOutput = 8'h4,
     RegionSave = 8'h5,
+    RegionResident = 8'h6,
     RegionVariable = 8'hf
   } region_e;
 
@@ -1043,8 +1047,8 @@ package npu_contract_pkg;
     logic [31:0] type_;  // A `request`.
   } ring_request_t;
 
-  // The end of a request. Beyond `value` only for run requests; `queue_state` and `queue_command` only with
-  // fault_timeout. As it lies in memory, byte 0 lowest.
+  // The end of a request. Beyond `value` only for run requests, of which `value` has one number; `queue_state` and
+  // `queue_command` only with fault_timeout. As it lies in memory, byte 0 lowest.
   typedef struct packed {
     logic [15:0] [31:0] queue_command;
     logic [15:0] [31:0] queue_state;  // As the registers, when the time was over.
@@ -1065,7 +1069,8 @@ package npu_contract_pkg;
     logic [63:0] save_cycles;  // Engine cycles spent on saving and restoring it.
     logic [63:0] engine_cycles;  // Cycles in which its stream ran.
     logic [31:0] event_count;  // Event records that it produced, those that did not fit included.
-    logic [31:0] preemptions;  // How often it was interrupted.
+    logic [15:0] loads;  // How often its constants that stay were loaded; then value[0] has the engine cycles of that.
+    logic [15:0] preemptions;  // How often it was interrupted; 65535: at least as often.
     logic [3:0] [31:0] value;
     logic [31:0] code;  // Error code; 0: well.
     logic [31:0] id;
@@ -1074,10 +1079,17 @@ package npu_contract_pkg;
   // The target of a run request; in the shared memory, 64-byte aligned. Must not change before its completion. As it
   // lies in memory, byte 0 lowest.
   typedef struct packed {
-    logic [3:0] [63:0] reserved;
-    logic [5:0] [31:0] region_flags;  // As the region_flags register; `save` is mapped only while its streams run.
+    logic [2:0] [63:0] reserved;
+    logic [31:0] load_words;
+    // The stream that writes region `resident`: as those of a segment. Without meaning where no constants stay.
+    logic [31:0] load_word;
+    // As the region_flags register; `save` is mapped only while its streams run. Element 0 stands for the constants
+    // that stay: the driver gives no other contents of the context the same number. Not 0 where some stay.
+    logic [5:0] [31:0] region_flags;
+    // Element 0: what the job may use of the scratchpad, from byte 0; a multiple of resident_unit, or 0: all of it.
     logic [5:0] [31:0] region_limit;
-    // By region id; element 0, the scratchpad, is not used: the firmware maps all of it.
+    // By region id. Element 0: the place of constants that stay in the scratchpad (region `resident`): offset in the
+    // low half, a multiple of resident_unit that is not below region_limit[0]; bytes in the high half, 0: none stay.
     logic [5:0] [63:0] region_base;
     // Device time before which it must not start, and does not preempt; 0: at once. Jobs behind it in its ring wait
     // too.

@@ -29,6 +29,10 @@ std::vector<Machine> machines() {
     small.spm_bytes = 16 << 10;
     out.push_back({twice ? "tiny" : "tiny, single buffered", small, {twice, twice}});
   }
+  ScheduleOptions keep;
+  keep.resident_constants = true;
+  out.push_back({"edge, constants that stay", edge_capabilities(), keep});
+  out.push_back({"nano, constants that stay", nano_capabilities(), keep});
   return out;
 }
 
@@ -175,7 +179,7 @@ class BackFuzzSeeds : public ::testing::TestWithParam<int> {};
 
 TEST_P(BackFuzzSeeds, RandomModulesComputeWhatTheirStepsSay) {
   constexpr int kSeeds = 25;
-  int refused = 0;
+  int refused = 0, stay = 0;
   for (int i = 0; i < kSeeds; ++i) {
     const auto seed = static_cast<uint32_t>(GetParam() * kSeeds + i);
     const Module module = random_module(seed, 2 + i % 9);
@@ -187,6 +191,9 @@ TEST_P(BackFuzzSeeds, RandomModulesComputeWhatTheirStepsSay) {
           const OrderCheck order(schedule(Module(module), machine.capabilities, machine.options), machine.capabilities);
           EXPECT_THAT(order.needless_tokens(100), ::testing::ElementsAre());
         }
+        if (machine.options.resident_constants) {
+          stay += schedule(Module(module), machine.capabilities, machine.options).resident_bytes > 0 ? 1 : 0;
+        }
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), contract::ErrorCode::kScratchpadFull) << error.what();
         ++refused;
@@ -194,6 +201,7 @@ TEST_P(BackFuzzSeeds, RandomModulesComputeWhatTheirStepsSay) {
     }
   }
   EXPECT_LT(refused, kSeeds / 2);
+  EXPECT_GT(stay, kSeeds);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, BackFuzzSeeds, ::testing::Range(0, 12));

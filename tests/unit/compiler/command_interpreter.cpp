@@ -57,6 +57,11 @@ CommandInterpreter::CommandInterpreter(const Program& program, const contract::C
     branches_ |= contract::Header::decode(words).opcode == contract::Opcode::kBranch;
     for (uint32_t variable : completes(words)) ++complete[variable];
   }
+  resident_.assign(program.resident_bytes, kPoison);
+  loading_ = true;
+  run_side_stream(program.load_word, program.load_words, Region::kConstants, Region::kResident);
+  loading_ = false;
+  if (uint64_t{program.spm_peak_bytes} + program.resident_bytes > scratchpad_.size()) complain("no room for constants");
 }
 
 std::vector<uint32_t> CommandInterpreter::completes(std::span<const uint32_t> words) {
@@ -143,6 +148,11 @@ uint8_t* CommandInterpreter::resolve(const Address& address, int64_t low, int64_
     case Region::kSave:
       region = &save_;
       break;
+    case Region::kResident:
+      region = &resident_;
+      engine = true;
+      writable = loading_;
+      break;
     case Region::kVariable:
       if (address.variable >= variables_.size()) break;
       region = &place_of(address.variable, write);
@@ -204,13 +214,13 @@ void CommandInterpreter::preempt(size_t segment, uint32_t seed) {
     return;
   }
   const Segment& s = program_.segments[segment];
-  run_side_stream(s.save_word, s.save_words, true);
+  run_side_stream(s.save_word, s.save_words, Region::kScratchpad, Region::kSave);
   std::mt19937 random(seed);
   for (uint8_t& byte : scratchpad_) byte = static_cast<uint8_t>(random());
-  run_side_stream(s.restore_word, s.restore_words, false);
+  run_side_stream(s.restore_word, s.restore_words, Region::kSave, Region::kScratchpad);
 }
 
-void CommandInterpreter::run_side_stream(uint32_t word, uint32_t words, bool save) {
+void CommandInterpreter::run_side_stream(uint32_t word, uint32_t words, Region from, Region to) {
   if (words == 0) return;
   if (word < program_.main_words || uint64_t{word} + words > program_.commands.size()) {
     complain("a side stream lies outside of the words behind the main stream");
@@ -219,10 +229,9 @@ void CommandInterpreter::run_side_stream(uint32_t word, uint32_t words, bool sav
   const auto commands = split(std::span(program_.commands).subspan(word, words));
   for (size_t i = 1; i + 1 < commands.size(); ++i) {
     const auto copy = contract::DmaCommand::decode(commands[i]);
-    const contract::Address &chip = save ? copy.src : copy.dst, &dram = save ? copy.dst : copy.src;
     if (copy.header.opcode != contract::Opcode::kDma || copy.mode != contract::DmaMode::kCopy ||
-        chip.region != Region::kScratchpad || dram.region != Region::kSave) {
-      complain("a side stream does something else than to save or restore");
+        copy.src.region != from || copy.dst.region != to) {
+      complain("a side stream does something else than to save, restore or load");
       return;
     }
     execute(commands[i]);

@@ -56,7 +56,7 @@ class CommandInterpreter {
   void move_rows(const contract::DmaCommand& command);
   void check_yield(const contract::YieldCommand& yield);
   // A stream from begin to end behind the main stream; `save`: which way it must move.
-  void run_side_stream(uint32_t word, uint32_t words, bool save);
+  void run_side_stream(uint32_t word, uint32_t words, contract::Region from, contract::Region to);
   uint8_t* resolve(const contract::Address& address, int64_t low, int64_t high, bool write, bool dma);
   std::vector<uint8_t>& place_of(uint32_t variable, bool write);
   void complain(const std::string& what);
@@ -66,7 +66,8 @@ class CommandInterpreter {
   const Program& program_;
   const contract::Capabilities& capabilities_;
   std::vector<std::span<const uint32_t>> commands_;
-  std::vector<uint8_t> scratchpad_, constants_, workspace_, input_, output_, save_;
+  std::vector<uint8_t> scratchpad_, constants_, workspace_, input_, output_, save_, resident_;
+  bool loading_ = false;  // the stream that may write region `resident` runs
   const bool two_places_;
   std::vector<State> variables_;
   std::vector<std::vector<uint32_t>> complete_before_;  // writes of each variable, by command, in stream order
