@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times a network on the simulated device, in process:
 //
-//   system_bench NETWORK.tosa INPUT.npy MODE REPEATS [sequence] [bypass] [lockstep]
+//   system_bench NETWORK.tosa INPUT.npy MODE REPEATS [sequence] [bypass] [lockstep] [resident]
 //
 // Prints one JSON object: seconds for reading, compiling and loading, of every pass over the input, and the minimum
 // over these REPEATS (with `sequence`, a pass is all rows of the input's first axis), with simulated cycles and MACs of
-// a pass. With `lockstep`, MXU and VPU run as model and RTL. Unless the firmware is bypassed: what the way through it
-// costs in a pass, and a round trip from doorbell to interrupt of a request that asks for nothing, in device cycles and
-// host seconds.
+// a pass. With `lockstep`, MXU and VPU run as model and RTL; with `resident`, constants stay in the scratchpad. Unless
+// the firmware is bypassed: what the way through it costs in a pass, and a round trip from doorbell to interrupt of a
+// request that asks for nothing, in device cycles and host seconds.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ double since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 struct Options {
   std::string network, input, mode;
   int repeats = 1;
-  bool sequence = false, bypass = false, lockstep = false;
+  bool sequence = false, bypass = false, lockstep = false, resident = false;
 };
 
 std::optional<Options> parse(int argc, char** argv) {
@@ -48,8 +48,17 @@ std::optional<Options> parse(int argc, char** argv) {
   Options options{argv[1], argv[2], argv[3], std::atoi(argv[4])};
   for (int i = 5; i < argc; ++i) {
     const std::string flag = argv[i];
-    if (flag != "sequence" && flag != "bypass" && flag != "lockstep") return std::nullopt;
-    (flag == "sequence" ? options.sequence : flag == "bypass" ? options.bypass : options.lockstep) = true;
+    if (flag == "sequence") {
+      options.sequence = true;
+    } else if (flag == "bypass") {
+      options.bypass = true;
+    } else if (flag == "lockstep") {
+      options.lockstep = true;
+    } else if (flag == "resident") {
+      options.resident = true;
+    } else {
+      return std::nullopt;
+    }
   }
   if (options.repeats < 1 || (options.mode != "functional" && options.mode != "timed")) return std::nullopt;
   return options;
@@ -124,7 +133,7 @@ int bench(int argc, char** argv) {
   const std::optional<Options> options = parse(argc, argv);
   if (!options) {
     std::cerr << "usage: system_bench NETWORK.tosa INPUT.npy functional|timed REPEATS [sequence] [bypass] "
-                 "[lockstep]\n";
+                 "[lockstep] [resident]\n";
     return 64;
   }
   Clock::time_point start = Clock::now();
@@ -138,7 +147,9 @@ int bench(int argc, char** argv) {
   const double open_seconds = since(start);
 
   start = Clock::now();
-  compiler::Program compiled = compiler::compile(network, device.capabilities());
+  compiler::Options compiling;
+  compiling.schedule.resident_constants = options->resident;
+  compiler::Program compiled = compiler::compile(network, device.capabilities(), compiling);
   const double compile_seconds = since(start);
   int64_t macs = 0;
   for (const compiler::Layer& layer : compiled.layers) macs += layer.macs;
