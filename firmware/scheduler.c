@@ -105,7 +105,7 @@ static void npu_start(struct npu_context *context, enum npu_stream_kind kind, ui
   npu_dispatch(task, &stream);
   npu_stream_started = npu_now;
   npu_stream_deadline = npu_deadline(task, kind);
-  if ((kind == NPU_STREAM_MAIN || kind == NPU_STREAM_LOAD) && task->report.started == 0) task->report.started = npu_now;
+  if (kind == NPU_STREAM_MAIN && task->report.started == 0) task->report.started = npu_now;
 }
 
 // The job's own stream; before that its constants, if they are not in the scratchpad any more.

@@ -172,8 +172,8 @@ void check_resident(const compiler::Program& program, const DeviceState& device)
   }
   if (!device.sees_core) return;
   throw Error(ErrorCode::kBadOption,
-              "the program's constants stay in the scratchpad, which the firmware looks after; compile it without that "
-              "(--no-resident-constants), or use the device with its firmware.");
+              "the program's constants stay in the scratchpad, which the firmware looks after; compile it without "
+              "resident constants, or use the device with its firmware.");
 }
 
 // What the device is told of a program, the same in all runs.
