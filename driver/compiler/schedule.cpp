@@ -136,11 +136,16 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
   backend::plan_state(module, capabilities, options);
   // Both modules must outlive their schedules.
   std::optional<Module> direct = backend::write_directly(module, capabilities);
-  std::optional<Choice> kept;
-  if (options.resident_constants) kept = keep_constants(module, direct, capabilities, options);
   ScheduleOptions loading = options;
   loading.resident_constants = false;
-  Choice choice = kept ? std::move(*kept) : choose_schedule(module, direct, capabilities, loading);
+  Choice choice = choose_schedule(module, direct, capabilities, loading);
+  bool kept = false;
+  if (options.resident_constants) {
+    std::optional<Choice> keeping = keep_constants(module, direct, capabilities, options);
+    // What they take of the scratchpad may cost the steps more than loading does.
+    kept = keeping && keeping->schedule.cost() < choice.schedule.cost();
+    if (kept) choice = std::move(*keeping);
+  }
   backend::Schedule& best = choice.schedule;
   if (choice.direct) module.layers = std::move(direct->layers);
   const backend::Layout& layout = best.layout;

@@ -30,7 +30,7 @@ struct ScheduleOptions {
   // The contexts that run it have ContextOptions::double_buffer: variables that are written take two places.
   bool two_places = false;
   // The constants stay in the scratchpad from job to job (Program::resident_bytes), if they fit there beside what the
-  // steps need; if not, each job loads them.
+  // steps need, and a job takes less time by the estimate; if not, each job loads them.
   bool resident_constants = false;
 };
 

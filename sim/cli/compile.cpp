@@ -50,8 +50,8 @@ po::options_description visible_compile_options() {
        "give each variable that the network writes two places, so that an interrupted write leaves its old value")  //
       ("resident-constants", po::bool_switch(),
        "the program keeps its constants in the scratchpad from one invocation to the next, if they fit there beside "
-       "what "
-       "it needs");
+       "what it "
+       "needs, and that is faster");
   return options;
 }
 

@@ -54,7 +54,7 @@ po::options_description visible_options() {
        "give each variable that the network writes two places, so that an interrupted write leaves its old value")  //
       ("resident-constants", po::bool_switch(),
        "keep the constants in the scratchpad from one invocation to the next, if they fit there beside what the "
-       "network needs: the first one loads all of them, the others none")  //
+       "network needs, and that is faster: the first one loads all of them, the others none")  //
       ("roofline", po::bool_switch(),
        "print a line for each layer with MACs, too: its MACs a byte of DRAM, and what rate is attainable and "
        "attained")                                                                              //

@@ -3,7 +3,7 @@
 """Cycles, their bound and their causes, and bytes of networks on each preset, exactly as they were: cycles.csv beside this file.
 
     tests/baselines/baselines.py --npu build/release/npu [FOLDER...]            compares; exit status 1 when something moved
-    tests/baselines/baselines.py --npu build/release/npu [FOLDER...] --update   writes cycles.csv anew, and of docs/reference
+    tests/baselines/baselines.py --npu build/release/npu [FOLDER...] --update   writes cycles.csv and resident.csv anew, and of docs/reference
                                                                                 performance.md and rivals.md; prints what moved
 
 FOLDER holds networks (*.tosa, or a folder a network with manifest.json beside them). Rows of networks that no folder has stay as
@@ -21,6 +21,7 @@ import tempfile
 from pathlib import Path
 
 import performance
+import resident
 import rivals
 
 FILE = Path(__file__).resolve().parent / "cycles.csv"
@@ -69,16 +70,29 @@ def check_sums(data, where):
         raise SystemExit(f"baselines: {where}: the layers' cycles do not add up to the total")
 
 
-def measure(npu, path, machine):
-    """The row of a network on a machine, nothing where the machine cannot run it."""
+def report_of(npu, path, machine, *options):
+    """The report of an invocation, nothing where the machine cannot run the network."""
     with tempfile.NamedTemporaryFile(suffix=".json") as report:
-        command = [npu, "run", path, "--config", machine, "--random-inputs", "1", "--quiet", "--json", report.name]
+        command = [npu, "run", path, "--config", machine, "--random-inputs", "1", "--quiet", "--json", report.name, *options]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         if result.returncode == UNSUPPORTED:
             return None
         if result.returncode != 0:
             raise SystemExit(f"baselines: {path.name} on {machine}: {result.stderr.strip()}")
-        data = json.loads(Path(report.name).read_text())
+        return json.loads(Path(report.name).read_text())
+
+
+def measure_resident(npu, path, machine):
+    """The row of a network whose constants stay, nothing where they do not."""
+    data = report_of(npu, path, machine, "--resident-constants")
+    return resident.row_of(path.stem, machine, data) if data else None
+
+
+def measure(npu, path, machine):
+    """The row of a network on a machine, nothing where the machine cannot run it."""
+    data = report_of(npu, path, machine)
+    if data is None:
+        return None
     total, queues = data["total"], data["queues"]
     check_sums(data, f"{path.name} on {machine}")
     bound = total["bound"]
@@ -139,15 +153,19 @@ def main():
     work = [(path, machine) for path in found.values() for machine in presets(options.npu)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         rows = [row for row in pool.map(lambda job: measure(options.npu, *job), work) if row]
+        staying = [row for row in pool.map(lambda job: measure_resident(options.npu, *job), work) if row]
+    resident_after, resident_before = {tuple(row[key] for key in KEYS): row for row in staying}, resident.recorded()
     after, before = {tuple(row[key] for key in KEYS): row for row in rows}, recorded()
-    lines = moved(before, after, found)
+    lines = moved(before, after, found) + resident.moved(resident_before, resident_after, found)
     if lines:
         print(f"{'network':<24} {'machine':<8} {'figure':<19} {'before':>14} {'now':>14}\n" + "\n".join(lines))
-    figures = sum(len(flat(row)) for row in after.values())
-    print(f"baselines: {len(lines)} of {figures} figures moved, {len(after)} of {len(before)} rows measured")
+    figures = sum(len(flat(row)) for row in after.values()) + len(resident.FIGURES) * len(resident_after)
+    measured, all_rows = len(after) + len(resident_after), len(before) + len(resident_before)
+    print(f"baselines: {len(lines)} of {figures} figures moved, {measured} of {all_rows} rows measured")
     if options.update:
         rows = {**{key: row for key, row in before.items() if key[0] not in found}, **after}
         write(rows)
+        resident.write({**{key: row for key, row in resident_before.items() if key[0] not in found}, **resident_after})
         performance.write(rows.values())
         if rivals.LAYERS_OF in found:
             rivals.write_ours(options.npu, found[rivals.LAYERS_OF])

@@ -10,6 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 import performance
+import resident
 
 ROW = {"network": "net", "machine": "edge", "cycles": "1000", "bound_mxu": "400", "bound_dram": "100", "macs": "409600", "dram_read": "2000",
        "dram_written": "560", "must_move": "1280", "causes": "mxu_compute=600 dram_read=350 fill_drain=41 tokens=9"}
@@ -32,6 +33,19 @@ class Page(unittest.TestCase):
         self.assertEqual(performance.line(ROW), f"| net | 1,000 | 400 | MXU | 2.50 | {performance.beyond(ROW)} | 2,560 | 1,280 | 2.00 |")
         self.assertIn("DRAM 12.8 bytes a cycle", performance.page([ROW]))
 
+    def test_constants_that_stay(self):
+        row = {"network": "net", "machine": "edge", "cycles": 700, "bytes": 5000, "load_cycles": 450, "dram_read": 99}
+        self.assertIn("| net | edge | 700 | 1,000 | 5,000 | 450 | 99 |", performance.page([ROW], {("net", "edge"): row}))
+        self.assertNotIn("Constants that stay", performance.page([ROW]))
+
+    def test_figures_that_moved(self):
+        row = {"network": "net", "machine": "edge", "cycles": 700, "bytes": 5000, "load_cycles": 450, "dram_read": 99}
+        key = ("net", "edge")
+        self.assertEqual(resident.moved({key: row}, {key: row}, {"net"}), [])
+        self.assertEqual(len(resident.moved({key: row}, {key: {**row, "cycles": 701}}, {"net"})), 1)
+        self.assertEqual(len(resident.moved({key: row}, {}, {"net"})), len(resident.FIGURES))
+        self.assertEqual(resident.moved({key: row}, {}, {"other"}), [])
+
     def test_a_rate_that_is_not_the_bounds_is_refused(self):
         with self.assertRaisesRegex(SystemExit, "measure again"):
             performance.page([{**ROW, "bound_dram": "99"}])
@@ -47,7 +61,8 @@ class Page(unittest.TestCase):
             table.write_text(",".join(row) + "\n" + ",".join(row.values()) + "\n")
             page.write_text(performance.page([row]) if text is None else text)
             errors = io.StringIO()
-            with mock.patch.multiple(performance, FILE=table, PAGE=page, ROOT=Path(folder)), mock.patch("sys.argv", ["performance.py", "--check"]), \
+            with mock.patch.object(resident, "recorded", dict), \
+                    mock.patch.multiple(performance, FILE=table, PAGE=page, ROOT=Path(folder)), mock.patch("sys.argv", ["performance.py", "--check"]), \
                     contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
                 return performance.main(), errors.getvalue()
 
