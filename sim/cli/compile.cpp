@@ -11,6 +11,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/machine_options.h"
 #include "sim/cli/options.h"
+#include "sim/cli/run_subject.h"
 #include "sim/report/table.h"
 #include "sim/tool/file_places.h"
 #include "sim/tool/say.h"
@@ -109,6 +110,7 @@ int run_compile(const Arguments& arguments) {
   files.commit();
   tool::say("{}: {} for {}, {} commands, {} bytes\n", options.output, options.file, preset.name,
             report::grouped(file.program.command_count), report::grouped(bytes.size()));
+  if (options.resident_constants && file.program.resident_bytes == 0) tool::say("constants {}\n", kConstantsDoNotStay);
   return 0;
 }
 

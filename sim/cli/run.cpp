@@ -159,6 +159,7 @@ void print_report(const RunOptions& options, const RunSubject& subject, const re
         *report.info.random_inputs);
   }
   say("\n{}", report::to_table(report));
+  if (options.resident_constants && report.resident_bytes == 0) say("constants {}\n", kConstantsDoNotStay);
   if (options.roofline) {
     const std::string roofline = report::to_roofline(report);
     say("\n{}\n", roofline.empty() ? "roofline  no layer has MACs\n" : roofline);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/program_file/program_file.h"
@@ -14,6 +15,10 @@
 #include "sim/workload/network.h"
 
 namespace npu::cli {
+
+// Where --resident-constants was asked for, and the compiler decided otherwise.
+inline constexpr std::string_view kConstantsDoNotStay =
+    "do not stay in the scratchpad: they leave too little room there, or loading them each time is faster";
 
 struct RunSubject {
   std::filesystem::path file;              // as it was given

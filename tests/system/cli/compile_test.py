@@ -45,6 +45,17 @@ class Compile(NpuTest):
             self.both("running_sum", "--input", "frames.npy", "--sequence", compile_options=(option,))
             self.bad(64, "bad_option", f"{option} belongs to npu compile", "run", self.dir / "net.npu", "--input", self.dir / "frames.npy", option)
 
+    def test_constants_stay_where_that_was_compiled(self):
+        files = self.both("convolution", "--input", "x.npy", compile_options=("--resident-constants",))
+        constants = json.loads(files["r.json"])["resident_constants"]
+        self.assertEqual(constants["loads"], 1)
+        self.assertGreater(constants["bytes"], 0)
+        self.assertGreater(constants["load_cycles"], 0)
+        program, pictures = self.dir / "net.npu", self.dir / "x.npy"
+        self.bad(64, "bad_option", "--resident-constants belongs to npu compile", "run", program, "--input", pictures, "--resident-constants")
+        self.bad(64, "bad_option", "compile it without resident constants", "run", program, "--input", pictures, "--bypass-firmware")
+        self.bad(64, "bad_option", "leave out --bypass-firmware", "run", self.dir / "convolution.tosa", "--resident-constants", "--bypass-firmware")
+
     def test_the_state_that_it_saves_is_that_of_its_network(self):
         self.compiled("running_sum")
         for file in ("running_sum.tosa", "net.npu"):

@@ -56,6 +56,16 @@ class Stream(NpuTest):
         self.assertGreater(document["power_downs"], 0)
         self.assertTrue(any(len(one["networks"]) > 1 for one in document["rounds"]))
 
+    def test_constants_stay_until_the_power_goes(self):
+        path = self.dir / "stays.json"
+        for options, most in (((), 1), (("--retention",), 3), (("--no-resident-constants",), 0)):
+            text = self.good("stream", *self.streams, *options, "--check", "reference", "--json", path).out
+            self.assertEqual("stay in the scratchpad" in text, most > 0, options)
+            convolution = json.loads(path.read_text())["networks"][3]
+            self.assertEqual(convolution["resident_bytes"] > 0, most > 0)
+            self.assertEqual(convolution["loads"] > 0, most > 0)
+            self.assertLessEqual(convolution["loads"], most)
+
     def test_functional_mode_and_another_machine(self):
         text = self.good("stream", *self.streams, "--config", "nano", "--mode", "functional", "--check", "reference").out
         self.assertIn("on nano (functional)", text)
