@@ -11,7 +11,8 @@ Scratchpad::Scratchpad(const contract::Capabilities& caps, bool poison)
 
 void Scratchpad::poison(uint64_t base, uint64_t limit) {
   if (!poison_) return;
-  const uint64_t end = std::min<uint64_t>(touched_.size(), (std::min(base + limit, bytes_.size()) + kPage - 1) / kPage);
+  const uint64_t size = bytes_.size(), from = std::min(base, size);
+  const uint64_t end = (from + std::min(limit, size - from) + kPage - 1) / kPage;
   for (uint64_t page = base / kPage; page < end; ++page) {
     if (!touched_[page]) continue;
     touched_[page] = false;

@@ -18,7 +18,7 @@ class Scratchpad {
   Scratchpad(const contract::Capabilities& caps, bool poison);
 
   // What earlier jobs have written to the pages of [base, base + limit) is overwritten with kPoison (if asked for at
-  // construction).
+  // construction). Both may be any number.
   void poison(uint64_t base, uint64_t limit);
   // Power is gone, and with it the content: all of it is kPoison.
   void lose();

@@ -54,6 +54,11 @@ void Sequencer::start(const JobRegisters& registers) {
   machine_.counters.clear();
   const RegionEntry& scratchpad = registers.regions[static_cast<size_t>(contract::Region::kScratchpad)];
   if (!registers.keep_scratchpad) machine_.scratchpad.poison(scratchpad.base, scratchpad.limit);
+  // What is to be written there anew was somebody else's until now.
+  const RegionEntry& resident = registers.regions[static_cast<size_t>(contract::Region::kResident)];
+  if (resident.space == contract::Space::kScratchpad && resident.writable) {
+    machine_.scratchpad.poison(resident.base, resident.limit);
+  }
   const engine::VariableTable::Job job{registers.owner, registers.epoch};
   persistent_ = machine_.persistent.begin_job(job);
   machine_.address_map.begin_job(registers.regions, job);

@@ -87,7 +87,7 @@
 #define NPU_REG_JOB_FLAGS 0x058u  // How to start.
 #define NPU_REG_JOB_FLAGS_KEEP_SCRATCHPAD_LSB 0u
 // The stream goes on with what is in the scratchpad; without it, a device may overwrite what region `scratchpad` maps
-// of it at the start, and nothing else of it.
+// of it at the start. What region `resident` maps, it may overwrite where that is writable, and nothing else.
 #define NPU_REG_JOB_FLAGS_KEEP_SCRATCHPAD_MASK 0x1u
 #define NPU_REG_COMMAND_NEXT 0x05cu  // After a preemption: word of the stream at which the job goes on. Read only.
 #define NPU_REG_FAULT_CODE 0x060u  // Error code of the last job's fault, or 0. Read only.

@@ -84,7 +84,7 @@ package npu_contract_pkg;
   parameter logic [31:0] RegJobEpoch = 32'h54;
   parameter logic [31:0] RegJobFlags = 32'h58;  // How to start.
   // The stream goes on with what is in the scratchpad; without it, a device may overwrite what region `scratchpad` maps
-  // of it at the start, and nothing else of it.
+  // of it at the start. What region `resident` maps, it may overwrite where that is writable, and nothing else.
   parameter int unsigned RegJobFlagsKeepScratchpadLsb = 0;
   parameter int unsigned RegJobFlagsKeepScratchpadWidth = 1;
   // After a preemption: word of the stream at which the job goes on. Read only.

@@ -112,7 +112,7 @@ inline constexpr uint32_t kJobEpoch = 0x054;
 // How to start.
 inline constexpr uint32_t kJobFlags = 0x058;
 // The stream goes on with what is in the scratchpad; without it, a device may overwrite what region `scratchpad` maps
-// of it at the start, and nothing else of it.
+// of it at the start. What region `resident` maps, it may overwrite where that is writable, and nothing else.
 inline constexpr uint32_t kJobFlagsKeepScratchpadMask = 0x1;
 inline constexpr uint32_t kJobFlagsKeepScratchpadLsb = 0;
 
