@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hand-over of requests from the calling thread to the simulation's and back: each side spins for a while, since a
-// small job is over by then and waking a sleeping thread takes longer than handing over, offers its core to others for
-// as long again, and then sleeps.
+// small job is over by then and waking a sleeping thread takes longer than handing over, and then sleeps.
 #pragma once
 
 #include <atomic>
@@ -9,7 +8,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <thread>
 
 namespace npu::platform {
 
@@ -34,7 +32,7 @@ class HandOver {
 
  private:
   static constexpr uint32_t kIdle = 0, kRequest = 1;
-  static constexpr int kSpins = 2000, kYields = 1000;
+  static constexpr int kSpins = 2000;
 
   // Either the sleeper counts itself before it looks at the state, or it sees the new state: both are sequentially
   // consistent.
@@ -48,10 +46,6 @@ class HandOver {
     for (int i = 0; i < kSpins; ++i) {
       if (state_.load(std::memory_order_acquire) == value) return true;
       pause();
-    }
-    for (int i = 0; i < kYields; ++i) {
-      if (state_.load(std::memory_order_acquire) == value) return true;
-      std::this_thread::yield();
     }
     const auto reached = [this, value] { return state_.load() == value; };
     std::unique_lock lock(mutex_);
