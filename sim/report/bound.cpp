@@ -2,6 +2,7 @@
 #include "sim/report/bound.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "hw/contract/gen/accesses.h"
 #include "hw/contract/overloaded.h"
@@ -33,18 +34,24 @@ bool has_to_move(const MemoryAccess& access) {
   return false;
 }
 
-// Which bytes of a region were met.
+// Which bytes of a region were met: a bit each, as far as any were.
 class Met {
  public:
-  explicit Met(uint64_t bytes) : bytes_(bytes) {}
+  explicit Met(uint64_t bytes) : size_(static_cast<int64_t>(bytes)) {}
 
   void add(const MemoryAccess& access) {
     add_dimensions(access, MemoryAccess::kMaxRank - access.rank,
                    static_cast<int64_t>(access.base.offset) + access.first);
   }
-  [[nodiscard]] uint64_t count() const { return static_cast<uint64_t>(std::count(bytes_.begin(), bytes_.end(), true)); }
+  [[nodiscard]] uint64_t count() const {
+    uint64_t sum = 0;
+    for (const uint64_t word : words_) sum += static_cast<uint64_t>(std::popcount(word));
+    return sum;
+  }
 
  private:
+  static constexpr uint64_t kBits = 64;
+
   void add_dimensions(const MemoryAccess& access, uint32_t dim, int64_t at) {
     if (dim == MemoryAccess::kMaxRank) return add_run(at, access.run);
     // A row repeated is the same bytes again.
@@ -56,13 +63,25 @@ class Met {
   }
 
   void add_run(int64_t at, uint64_t run) {
-    const auto size = static_cast<int64_t>(bytes_.size());
-    const int64_t begin = std::clamp<int64_t>(at, 0, size);
-    const int64_t end = std::clamp<int64_t>(at + static_cast<int64_t>(run), begin, size);
-    std::fill(bytes_.begin() + begin, bytes_.begin() + end, true);
+    const auto begin = static_cast<uint64_t>(std::clamp<int64_t>(at, 0, size_));
+    const auto end =
+        static_cast<uint64_t>(std::clamp<int64_t>(at + static_cast<int64_t>(run), static_cast<int64_t>(begin), size_));
+    if (begin == end) return;
+    const uint64_t first = begin / kBits, last = (end - 1) / kBits;
+    if (words_.size() <= last) words_.resize(last + 1);
+    const uint64_t from = ~uint64_t{0} << begin % kBits, to = ~uint64_t{0} >> (kBits - 1 - (end - 1) % kBits);
+    if (first == last) {
+      words_[first] |= from & to;
+      return;
+    }
+    words_[first] |= from;
+    std::fill(words_.begin() + static_cast<int64_t>(first) + 1, words_.begin() + static_cast<int64_t>(last),
+              ~uint64_t{0});
+    words_[last] |= to;
   }
 
-  std::vector<bool> bytes_;
+  int64_t size_;
+  std::vector<uint64_t> words_;
 };
 
 }  // namespace
