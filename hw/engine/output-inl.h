@@ -59,46 +59,60 @@ inline void output_raw(const OutputStage& stage, const OutputBlock<Accumulator>&
   }
 }
 
-inline int32_t scaled_by(const OutputScale& scale, int32_t value) {
-  return scale_value(int64_t{value} * scale.multiplier, value < 0, scale.round, scale.extra, scale.shift);
-}
-
-// Of one element of each side.
-inline int32_t residual_sum(const OutputResidual& how, int32_t value, int32_t operand) {
-  const auto left = [](int32_t moved, uint32_t bits) {
-    return static_cast<int32_t>(static_cast<uint32_t>(moved) << bits);
+// Sums of a row: own[c] becomes what leaves the stage but for the last zero point and clips.
+template <bool kScalesOperand>
+inline void add_row(const OutputResidual& how, const int8_t* __restrict operand, size_t channels,
+                    int32_t* __restrict own) {
+  const OutputScale side = how.side, sum = how.sum;
+  const uint32_t value_zp = static_cast<uint32_t>(how.value_zp), operand_zp = static_cast<uint32_t>(how.operand_zp);
+  const uint32_t value_left = how.value_left, operand_left = how.operand_left;
+  const auto scaled = [](const OutputScale& by, uint32_t bits) {
+    const auto value = static_cast<int32_t>(bits);
+    return static_cast<uint32_t>(scale_value(int64_t{value} * by.multiplier, value < 0, by.round, by.extra, by.shift));
   };
-  int32_t from_value = left(value - how.value_zp, how.value_left);
-  int32_t from_operand = left(operand - how.operand_zp, how.operand_left);
-  int32_t& side = how.scales_operand ? from_operand : from_value;
-  side = scaled_by(how.side, side);
-  return scaled_by(how.sum,
-                   static_cast<int32_t>(static_cast<uint32_t>(from_value) + static_cast<uint32_t>(from_operand)));
+  for (size_t c = 0; c < channels; ++c) {
+    uint32_t from_value = (static_cast<uint32_t>(own[c]) - value_zp) << value_left;
+    uint32_t from_operand = (static_cast<uint32_t>(int32_t{operand[c]}) - operand_zp) << operand_left;
+    if constexpr (kScalesOperand) {
+      from_operand = scaled(side, from_operand);
+    } else {
+      from_value = scaled(side, from_value);
+    }
+    own[c] = static_cast<int32_t>(scaled(sum, from_value + from_operand));
+  }
 }
 
 // As output_scaled, to int8, with a residual in between.
+template <bool kScalesOperand>
 inline void output_added(const OutputStage& stage, const OutputBlock<int32_t>& block) {
-  const OutputResidual how = *stage.residual;
-  const size_t first = block.first_channel, channels = block.channels;
-  const int32_t* __restrict bias = bias_of(stage, block);
-  const int32_t* __restrict multiplier = stage.multiplier + first;
-  const int64_t* __restrict round = stage.round + first;
-  const int64_t* __restrict extra = stage.extra + first;
-  const int64_t* __restrict shift = stage.shift + first;
+  constexpr size_t kPiece = 64;  // channels
   const int32_t low = stage.low, high = stage.high, clamp_min = stage.clamp_min, clamp_max = stage.clamp_max;
-  const uint32_t zero = static_cast<uint32_t>(stage.zero_point), value_zero = static_cast<uint32_t>(how.value_zp);
+  const auto zero = static_cast<uint32_t>(stage.zero_point),
+             value_zero = static_cast<uint32_t>(stage.residual->value_zp);
+  int32_t own[kPiece];
   for (size_t p = 0; p < block.pixels; ++p) {
-    const int32_t* __restrict acc = block.acc + p * block.acc_stride;
-    const int8_t* __restrict operand = reinterpret_cast<const int8_t*>(block.residual[p]) + first;
-    uint8_t* __restrict to = block.rows[p] + first;
     const int64_t offset = block.row_offset == nullptr ? 0 : block.row_offset[p];
-    for (size_t c = 0; c < channels; ++c) {
-      const int64_t value = biased(acc[c], bias[c], offset);
-      const int32_t scaled = scale_value(value * multiplier[c], value < 0, round[c], extra[c], shift[c]);
-      const int32_t own = clip(static_cast<int32_t>(static_cast<uint32_t>(scaled) + value_zero), low, high);
-      const int32_t sum = residual_sum(how, own, operand[c]);
-      const int32_t moved = static_cast<int32_t>(static_cast<uint32_t>(sum) + zero);
-      store_at<int8_t>(to, c, static_cast<int8_t>(clip(clip(moved, low, high), clamp_min, clamp_max)));
+    for (size_t from = 0; from < block.channels; from += kPiece) {
+      const size_t first = block.first_channel + from,
+                   channels = kPiece < block.channels - from ? kPiece : block.channels - from;
+      const int32_t* __restrict acc = block.acc + p * block.acc_stride + from;
+      const int32_t* __restrict bias = bias_of(stage, block) + from;
+      const int32_t* __restrict multiplier = stage.multiplier + first;
+      const int64_t* __restrict round = stage.round + first;
+      const int64_t* __restrict extra = stage.extra + first;
+      const int64_t* __restrict shift = stage.shift + first;
+      for (size_t c = 0; c < channels; ++c) {
+        const int64_t value = biased(acc[c], bias[c], offset);
+        const int32_t scaled = scale_value(value * multiplier[c], value < 0, round[c], extra[c], shift[c]);
+        own[c] = clip(static_cast<int32_t>(static_cast<uint32_t>(scaled) + value_zero), low, high);
+      }
+      add_row<kScalesOperand>(*stage.residual, reinterpret_cast<const int8_t*>(block.residual[p]) + first, channels,
+                              own);
+      uint8_t* __restrict to = block.rows[p] + first;
+      for (size_t c = 0; c < channels; ++c) {
+        const auto moved = static_cast<int32_t>(static_cast<uint32_t>(own[c]) + zero);
+        store_at<int8_t>(to, c, static_cast<int8_t>(clip(clip(moved, low, high), clamp_min, clamp_max)));
+      }
     }
   }
 }
@@ -120,7 +134,9 @@ inline void output_any(const OutputStage& stage, const OutputBlock<Accumulator>&
 }
 
 void output32(const OutputStage& stage, const OutputBlock<int32_t>& block) {
-  if (stage.residual != nullptr) return output_added(stage, block);
+  if (stage.residual != nullptr) {
+    return stage.residual->scales_operand ? output_added<true>(stage, block) : output_added<false>(stage, block);
+  }
   stage.raw ? output_raw<int32_t>(stage, block) : output_any(stage, block);
 }
 
