@@ -185,21 +185,4 @@ TilePorts tile_ports(const Tile& tile, const Capabilities& caps) {
   return std::visit([&](const auto& known) { return tile_ports(known, caps); }, tile);
 }
 
-void DemandWalk::start(const PortDemand& demand) {
-  turns_ = demand.turns;
-  at_ = 0;
-  places_.clear();
-  for (const Sweep& sweep : demand.sweeps) {
-    Place place;
-    place.left = place.requests = sweep.requests;
-    place.extent = sweep.extent.bytes;
-    place.once = sweep.bytes <= sweep.extent.bytes;
-    if (sweep.requests > 0) {
-      place.bytes = {sweep.bytes / sweep.requests, sweep.bytes % sweep.requests, 0};
-      place.advance = {sweep.extent.bytes / sweep.requests, sweep.extent.bytes % sweep.requests, 0};
-    }
-    places_.push_back(place);
-  }
-}
-
 }  // namespace npu::engine

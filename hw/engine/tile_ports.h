@@ -12,7 +12,6 @@
 //                    that it falls on, a reduction each element once; tables and parameter blocks once, at the start
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -54,66 +53,5 @@ requires requires(const VpuTile& tile, const contract::Capabilities& caps) { til
   return ports;
 }
 [[nodiscard]] TilePorts tile_ports(const Tile& tile, const contract::Capabilities& caps);
-
-// Goes through the requests of a port.
-class DemandWalk {
- public:
-  struct Request {
-    uint32_t sweep = 0;   // its number
-    uint64_t offset = 0;  // of its first byte in the sweep's extent
-    uint64_t bytes = 0;   // 0: it has none, or there is no further request
-  };
-
-  DemandWalk() = default;
-  explicit DemandWalk(const PortDemand& demand) { start(demand); }
-  // From the first request of another demand on.
-  void start(const PortDemand& demand);
-  Request next() {
-    if (!turns_.empty()) {
-      const uint32_t number = turns_[at_];
-      if (++at_ == turns_.size()) at_ = 0;
-      return take(places_[number], number);
-    }
-    while (at_ < places_.size() && places_[at_].left == 0) ++at_;
-    if (at_ == places_.size()) return {};
-    return take(places_[at_], static_cast<uint32_t>(at_));
-  }
-
- private:
-  // total * k / requests for k = 1, 2, ..., without a division each.
-  struct Share {
-    uint64_t whole = 0, rest = 0, sum = 0;
-    [[nodiscard]] uint64_t next(uint64_t requests) {
-      sum += rest;
-      if (sum < requests) return whole;
-      sum -= requests;
-      return whole + 1;
-    }
-  };
-  struct Place {
-    uint64_t left = 0, requests = 0;  // requests
-    uint64_t extent = 0, offset = 0;
-    bool once = true;  // one sweep, maybe with gaps
-    Share bytes, advance;
-  };
-  [[nodiscard]] static Request take(Place& place, uint32_t number) {
-    if (place.left == 0) return {};
-    --place.left;
-    Request request{number, place.offset, place.bytes.next(place.requests)};
-    if (place.once) {
-      request.offset = std::min(request.offset, place.extent - request.bytes);
-      place.offset += place.advance.next(place.requests);
-      return request;
-    }
-    // What does not fit behind the last request starts over.
-    if (request.offset + request.bytes > place.extent) request.offset = 0;
-    place.offset = request.offset + request.bytes;
-    return request;
-  }
-
-  std::vector<Place> places_;
-  std::vector<uint32_t> turns_;
-  size_t at_ = 0;  // sweep, or turn
-};
 
 }  // namespace npu::engine

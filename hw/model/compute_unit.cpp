@@ -12,7 +12,7 @@ using engine::Access;
 ComputeUnit::ComputeUnit(const sc_core::sc_module_name& name, Machine& machine, uint32_t queue,
                          std::unique_ptr<engine::Engine> engine)
     : QueueUnit(name, machine, queue),
-      Lane(machine.interconnect.crossbar(), timing::kMostPorts),
+      Lane(machine.interconnect.crossbar(), timing::kMostPorts, walks_.data()),
       engine_(std::move(engine)) {
   NPU_CHECK(engine_ != nullptr);
 }
@@ -77,10 +77,9 @@ void ComputeUnit::load(const engine::TilePorts& ports, Work& work) {
   // What must be written follows from the command's fields; how often operands are read is the engine's affair.
   const Traffic fields = work.asked;
   work.asked = {};
-  traffic_ = {};
   memories_ = 0;
-  for (size_t i = 0; i < ports_.size(); ++i) {
-    ports_[i].start(ports.demands[i], [&](const engine::Sweep& sweep) -> engine::PortRequests::Place {
+  for (size_t i = 0; i < walks_.size(); ++i) {
+    engine::start_walk(walks_[i], ports.demands[i], [&](const engine::Sweep& sweep) -> engine::SweepPlace {
       const Window window = this->window(sweep.base, sweep.access);
       const bool read = sweep.access == Access::kRead;
       work.asked.moved(window.space, read, sweep.bytes);
@@ -88,7 +87,7 @@ void ComputeUnit::load(const engine::TilePorts& ports, Work& work) {
       const timing::OnChip memory =
           window.space == Space::kPersistent ? timing::OnChip::kPersistent : timing::OnChip::kScratchpad;
       memories_ |= timing::set_of(memory);
-      return {memory, window.base + first, &traffic_.of(window.space, read)};
+      return {memory, window.base + first};
     });
   }
   work.asked.spm_written = fields.spm_written;
@@ -102,8 +101,8 @@ void ComputeUnit::play(timing::PortSchedule& schedule, Work& work) {
   machine_.interconnect.start(*this, schedule, start + work.busy);
   while (running() && !machine_.job.aborting()) wait(wake_.event());
   machine_.interconnect.stop(*this);
-  work.traffic = traffic_;
-  if (traffic_.psram_read > 0) {
+  work.traffic = moved();
+  if (work.traffic.psram_read > 0) {
     work.busy += timing::Crossbar::kPersistentLatency;
     wait_until(machine_.clock.now() + timing::Crossbar::kPersistentLatency);
   }
@@ -111,14 +110,23 @@ void ComputeUnit::play(timing::PortSchedule& schedule, Work& work) {
   work.bank_conflicts = std::min(elapsed - std::min(elapsed, work.busy), waited());
 }
 
-timing::MemoryRequest ComputeUnit::next(uint32_t number) { return ports_[number].next(); }
+Traffic ComputeUnit::moved() const {
+  Traffic traffic;
+  for (const timing::RequestWalk& walk : walks_) {
+    for (const timing::RequestWalk::Part& part : walk.parts()) {
+      const bool scratchpad = part.range().memory == timing::OnChip::kScratchpad;
+      traffic.of(scratchpad ? Space::kScratchpad : Space::kPersistent, !part.range().write) += part.moved();
+    }
+  }
+  return traffic;
+}
 
 void ComputeUnit::ended(uint64_t) { wake_.set_now(); }
 
 // A port is granted one request a cycle.
 uint64_t ComputeUnit::cycles_left() const {
   uint64_t left = 0;
-  for (const engine::PortRequests& port : ports_) left = std::max(left, port.left());
+  for (const timing::RequestWalk& walk : walks_) left = std::max(left, walk.left());
   return left;
 }
 

@@ -26,17 +26,16 @@ class ComputeUnit : public QueueUnit, private engine::MemoryView, private timing
   [[nodiscard]] Window window(const contract::Address& address, engine::Access access) const;
   void load(const engine::TilePorts& ports, Work& work);
   void play(timing::PortSchedule& schedule, Work& work);
+  [[nodiscard]] Traffic moved() const;
 
   [[nodiscard]] timing::OnChipSet memories() const override { return memories_; }
-  [[nodiscard]] timing::MemoryRequest next(uint32_t port) override;
   void ended(uint64_t end) override;
   [[nodiscard]] uint64_t cycles_left() const override;
 
   std::unique_ptr<engine::Engine> engine_;
   const IssuedCommand* command_ = nullptr;
-  std::array<engine::PortRequests, timing::kMostPorts> ports_;
+  std::array<timing::RequestWalk, timing::kMostPorts> walks_;
   timing::OnChipSet memories_ = 0;  // where the operands are
-  Traffic traffic_;
 };
 
 }  // namespace npu::model

@@ -9,7 +9,7 @@ namespace npu::model {
 using contract::Space;
 
 OnChipPath::OnChipPath(Machine& machine, Side side, Client& client)
-    : Lane(machine.interconnect.crossbar(), 1), machine_(machine), side_(side), client_(client) {}
+    : Lane(machine.interconnect.crossbar(), GoesStraightOn{}), machine_(machine), side_(side), client_(client) {}
 
 void OnChipPath::start(Space space, const engine::ExtentWalk& walk) {
   space_ = space;
@@ -117,25 +117,11 @@ void OnChipPath::step(timing::Ports granted) {
   if (granted != 0) advance_by(beat_, 1);
 }
 
-// Piece by piece.
-uint64_t OnChipPath::run(uint64_t cycles) {
-  const uint64_t port_bytes = machine_.config.caps.dma_port_bytes;
-  timing::Crossbar& crossbar = machine_.interconnect.crossbar();
-  if (space_ != Space::kScratchpad || !crossbar.one_cycle(port_bytes)) return 0;
-  uint64_t run = 0;
-  while (run < cycles && !passed(goal_)) {
-    uint64_t beats = std::min(cycles - run, timing::ceil_div(beats_walk_.contiguous(), port_bytes));
-    uint64_t bytes = std::min(beats * port_bytes, beats_walk_.contiguous());
-    if (moved_ + bytes > goal_) {
-      // The last one to be taken may be a part of a piece, or begin before the goal.
-      beats = std::max<uint64_t>(1, (goal_ - moved_) / port_bytes);
-      bytes = std::min(beats * port_bytes, beats_walk_.contiguous());
-    }
-    crossbar.alone(*this, 0, beats_walk_.address(), bytes);
-    advance_by(bytes, beats);
-    run += beats;
-  }
-  return run;
+// Whole beats of a piece, but the last one.
+uint64_t OnChipPath::steady() const {
+  const uint64_t left = std::min(beats_walk_.contiguous(), goal_ - std::min(goal_, moved_));
+  const uint64_t beats = left / machine_.config.caps.dma_port_bytes;
+  return beats == 0 ? 0 : beats - 1;
 }
 
 timing::MemoryRequest OnChipPath::next(uint32_t) {

@@ -65,6 +65,8 @@ class OnChipPath final : private timing::SteppedSchedule<OnChipPath>, private ti
   [[nodiscard]] timing::Ports asking() const override { return 1; }
   void step(timing::Ports granted) override;
   [[nodiscard]] bool done() const override { return passed(goal_); }
+  [[nodiscard]] uint64_t steady() const override;
+  void skip(uint64_t cycles) override { advance_by(cycles * beat_, cycles); }
   [[nodiscard]] timing::OnChip memory() const {
     return space_ == contract::Space::kPersistent ? timing::OnChip::kPersistent : timing::OnChip::kScratchpad;
   }
@@ -72,7 +74,6 @@ class OnChipPath final : private timing::SteppedSchedule<OnChipPath>, private ti
   [[nodiscard]] timing::MemoryRequest next(uint32_t port) override;
   void ended(uint64_t end) override;
   [[nodiscard]] bool wants_end() const override { return tells_; }
-  uint64_t run(uint64_t cycles) override;
   [[nodiscard]] uint64_t cycles_left() const override;
 
   Machine& machine_;

@@ -2,16 +2,21 @@
 #include "hw/timing/crossbar.h"
 
 #include <algorithm>
+#include <bit>
+#include <span>
 
 #include "hw/contract/error.h"
 
 namespace npu::timing {
 
-Crossbar::Lane::Lane(Crossbar& crossbar, uint32_t ports) : first_(crossbar.ports_used_) {
+Crossbar::Lane::Lane(Crossbar& crossbar, uint32_t ports, RequestWalk* walks, bool goes_straight_on)
+    : first_(crossbar.ports_used_), walks_(walks), goes_straight_on_(goes_straight_on) {
   crossbar.ports_used_ += ports;
   NPU_CHECK(crossbar.ports_used_ <= kMostPorts);
   crossbar.lanes_.push_back(this);
 }
+
+MemoryRequest Crossbar::Lane::next(uint32_t) { panic(__FILE__, __LINE__, "a lane without requests"); }
 
 Crossbar::Crossbar(const contract::Capabilities& caps)
     : bank_shift_(static_cast<uint32_t>(std::countr_zero(caps.spm_bank_bytes))),
@@ -32,9 +37,11 @@ void Crossbar::start(Lane& lane, PortSchedule& schedule, uint64_t at_least) {
   lane.schedule_ = &schedule;
   lane.asking_ = schedule.asking();
   lane.waiting_ = 0;
+  lane.untold_ = 0;
   lane.at_least_ = at_least;
   lane.turn_ = starts_++;
   lane.memories_ = lane.memories();
+  look_ahead(lane);
   running_.push_back(&lane);
   gathered_ = gathered_ && !together() && lane.memories_ != kBothMemories;
   if (gathered_) join(lane);
@@ -82,11 +89,9 @@ void Crossbar::play(uint64_t end) {
 void Crossbar::play(Party& party, uint64_t end) {
   uint64_t now = played_;
   while (now < end && !party.lanes.empty()) {
-    if (party.lanes.size() == 1) {
-      now = play_alone(party, now, end);
-    } else {
-      cycle(party, now++);
-    }
+    uint64_t cycles = play_alone(party, end - now);
+    if (cycles == 0) cycles = run(party, now, end - now);
+    now += cycles;
     if (!some_ended_) continue;
     some_ended_ = false;
     gathered_ = !together();  // that of both memories may be gone
@@ -95,36 +100,34 @@ void Crossbar::play(Party& party, uint64_t end) {
     std::erase_if(running_, done);
   }
   if (now < end && party.persistent) late_ = false;  // a cycle without requests
+  for (Lane* lane : party.lanes) lane->tell_schedule();
 }
 
-// One port of one lane has no competitor; its next cycles follow from its schedule. Returns the cycle behind them.
-uint64_t Crossbar::play_alone(Party& party, uint64_t now, uint64_t end) {
+uint64_t Crossbar::play_alone(const Party& party, uint64_t most) {
   Lane& lane = *party.lanes.front();
-  while (now < end && !some_ended_) {
-    const Ports asking = lane.asking_;
-    if ((asking & (asking - 1)) != 0 || (late_ && party.persistent) || lane.waiting_ != 0) {
-      cycle(party, now++);
-      continue;
+  if (party.lanes.size() > 1 || lane.memories_ != set_of(OnChip::kScratchpad) || late_) return 0;
+  if (lane.known_ == 0 || lane.waiting_ != 0 || (lane.asking_ & (lane.asking_ - 1)) != 0) return 0;
+  uint64_t cycles = std::min(most, lane.known_);
+  if (lane.asking_ != 0) {
+    const auto port = static_cast<uint32_t>(std::countr_zero(lane.asking_));
+    const auto serve = [&](uint64_t address, uint64_t bytes) {
+      WordRun words = words_of(address, bytes);
+      scratchpad_.serve(lane.first_ + port, scratchpad_.next_banks(words));
+    };
+    if (lane.walks_ != nullptr) {
+      RequestWalk::Part* const part = lane.walks_[port].current();
+      if (part == nullptr || !one_cycle(part->most_bytes())) return 0;
+      cycles = std::min(cycles, part->left());
+      part->take(cycles, serve);
+    } else {
+      if (!one_cycle(lane.on_.bytes)) return 0;
+      serve(lane.on_.address, cycles * lane.on_.bytes);
+      lane.on_.address += cycles * lane.on_.bytes;
     }
-    if (asking != 0) {
-      if (const uint64_t cycles = lane.run(end - now); cycles > 0) {
-        now += cycles;
-        if (lane.schedule_->done()) end_lane(lane, now);
-        continue;
-      }
-      const auto port = static_cast<uint32_t>(std::countr_zero(asking));
-      const uint32_t number = lane.first_ + port;
-      open(lane, port);
-      if (ports_[number].slow) {
-        lane.waiting_ = asking;  // it is open
-        cycle(party, now++);
-        continue;
-      }
-      grant(number);
-    }
-    advance(lane, asking, ++now);
   }
-  return now;
+  lane.known_ -= cycles;
+  lane.untold_ += cycles;
+  return cycles;
 }
 
 void Crossbar::tell(uint64_t now) {
@@ -152,49 +155,118 @@ uint64_t Crossbar::next_end(const Lane& lane) const {
   return std::max(lane.at_least_, played_ + std::max<uint64_t>(1, lane.cycles_left()));
 }
 
-void Crossbar::cycle(Party& party, uint64_t now) {
-  // The usual case first: who asks finds all of its banks free.
+// Cycles in which who asks finds all of its banks free and no schedule has to be asked; and one more.
+uint64_t Crossbar::run(Party& party, uint64_t now, uint64_t most) {
+  size_t count = 0;
+  uint64_t known = most;
+  for (Lane* lane : party.lanes) {
+    known = std::min(known, lane->known_);
+    for (Ports left = lane->asking_; left != 0; left &= left - 1) {
+      const auto port = static_cast<uint32_t>(std::countr_zero(left));
+      Asker& asker = askers_[count++];
+      asker = {*lane, port};
+      if ((lane->waiting_ >> port & 1) != 0) look(asker);
+    }
+    lane->waiting_ = 0;
+  }
+  const std::span<Asker> asking(askers_.data(), count);
+
+  const bool quick = scratchpad_.few() && !(late_ && party.persistent);
+  uint64_t cycles = 0;
+  while (quick && cycles < most && cycles <= known && free(asking)) {
+    for (Asker& asker : asking) {
+      scratchpad_.note(asker.number, asker.banks);
+      asker.open = false;
+    }
+    ++cycles;
+  }
+  const uint64_t untold = std::min(cycles, known);
+  for (Lane* lane : party.lanes) {
+    lane->known_ -= untold;
+    lane->untold_ += untold;
+  }
+  if (cycles > untold) {
+    for (Lane* lane : party.lanes) advance(*lane, lane->asking_, now + cycles);
+  } else if (cycles < most) {
+    cycle(party, asking, now + cycles);
+    ++cycles;
+  }
+  return cycles;
+}
+
+// Opens what is not open. True: each takes one cycle of the scratchpad, and no two of them a bank.
+bool Crossbar::free(std::span<Asker> asking) {
+  uint64_t taken = 0;
+  bool free = true;
+  for (Asker& asker : asking) {
+    if (!asker.open) open(asker);
+    free = free && asker.quick && (taken & asker.banks) == 0;
+    taken |= asker.banks;
+  }
+  return free;
+}
+
+// Nearly every request of the device comes through here: no MemoryRequest is passed on where its bytes will do.
+void Crossbar::open(Asker& asker) {
+  Lane& lane = *asker.lane;
+  RequestWalk::Bytes request{};
+  asker.open = asker.quick = true;
+  if (lane.walks_ != nullptr) {
+    if (RequestWalk::Part* const part = lane.walks_[asker.port].next_part(); part != nullptr) {
+      request = part->take();
+      asker.quick = part->range().memory == OnChip::kScratchpad && one_cycle(request.bytes);
+      if (!asker.quick) begin(asker.number, lane, part->request(request));
+    }
+  } else if (lane.goes_straight_on_ && lane.on_.memory == OnChip::kScratchpad && one_cycle(lane.on_.bytes)) {
+    request = {lane.on_.address, lane.on_.bytes};
+    lane.on_.address += lane.on_.bytes;
+  } else {
+    asker.quick = false;
+    begin(asker.number, lane, next(lane, asker.port));
+  }
+  asker.banks = asker.quick ? scratchpad_.few_banks(words_of(request.address, request.bytes)) : 0;
+}
+
+// Of a port whose request is open.
+void Crossbar::look(Asker& asker) {
+  const Port& port = ports_[asker.number];
+  asker.open = true;
+  asker.quick = port.memory == OnChip::kScratchpad && port.words.count == 0;
+  asker.banks = wanted_[asker.number].bits[0];
+}
+
+// Of whatever takes place in it.
+void Crossbar::cycle(Party& party, std::span<Asker> asking, uint64_t now) {
   Banks taken;
   bool clash = late_ && party.persistent, persistent = false;
-  for (Lane* lane : party.lanes) {
-    for (Ports left = lane->asking_ & ~lane->waiting_; left != 0; left &= left - 1) {
-      open(*lane, static_cast<uint32_t>(std::countr_zero(left)));
+  for (Asker& asker : asking) {
+    const uint32_t number = asker.number;
+    if (!asker.open) {
+      begin(number, *asker.lane, next(*asker.lane, asker.port));
+    } else if (asker.quick) {
+      ports_[number] = {};
+      wanted_[number] = Banks{{asker.banks, 0}};
     }
-    for (Ports left = lane->asking_; left != 0; left &= left - 1) {
-      const uint32_t number = lane->first_ + static_cast<uint32_t>(std::countr_zero(left));
-      clash |= ports_[number].slow;
-      if (ports_[number].memory == OnChip::kPersistent) {
-        clash |= persistent;
-        persistent = true;
-        continue;
-      }
-      const Banks& wanted = wanted_[number];
-      for (size_t i = 0; i < taken.bits.size(); ++i) {
-        clash |= (taken.bits[i] & wanted.bits[i]) != 0;
-        taken.bits[i] |= wanted.bits[i];
-      }
+    clash |= ports_[number].words.count != 0;
+    if (ports_[number].memory == OnChip::kPersistent) {
+      clash |= persistent;
+      persistent = true;
+      continue;
     }
+    clash |= taken.meets(wanted_[number]);
+    taken.add(wanted_[number]);
   }
   if (clash) {
     arbitrate(party, now + 1);
-  } else {
-    grant_all(party, now + 1);
+    return;
   }
-}
-
-void Crossbar::grant_all(Party& party, uint64_t end) {
-  for (Lane* lane : party.lanes) {
-    for (Ports left = lane->asking_; left != 0; left &= left - 1) {
-      grant(lane->first_ + static_cast<uint32_t>(std::countr_zero(left)));
-    }
-    lane->waiting_ = 0;
-    advance(*lane, lane->asking_, end);
-  }
+  for (const Asker& asker : asking) grant(asker.number);
+  for (Lane* lane : party.lanes) advance(*lane, lane->asking_, now + 1);
 }
 
 void Crossbar::grant(uint32_t number) {
   Port& port = ports_[number];
-  arbiter(port.memory).serve(number, port.now);
+  arbiter(port.memory).serve(number, wanted_[number]);
   if (port.memory == OnChip::kPersistent) late_ = port.part();
 }
 
@@ -215,15 +287,16 @@ void Crossbar::arbitrate(Party& party, uint64_t end) {
   for (Lane* lane : party.lanes) finish(*lane, end);
 }
 
-void Crossbar::alone(const Lane& lane, uint32_t port, uint64_t address, uint64_t bytes) {
-  const uint64_t first = address >> bank_shift_, last = (address + bytes - 1) >> bank_shift_;
-  scratchpad_.serve(lane.first_ + port, {first, std::min<uint64_t>(last - first + 1, scratchpad_.banks())});
+MemoryRequest Crossbar::next(Lane& lane, uint32_t port) {
+  if (lane.walks_ != nullptr) return lane.walks_[port].next();
+  if (!lane.goes_straight_on_) return lane.next(port);
+  const MemoryRequest request = lane.on_;
+  lane.on_.address += request.bytes;
+  return request;
 }
 
 // A port's request begins.
-void Crossbar::open(Lane& lane, uint32_t port) {
-  const MemoryRequest request = lane.next(port);
-  const uint32_t number = lane.first_ + port;
+void Crossbar::begin(uint32_t number, const Lane& lane, const MemoryRequest& request) {
   Port& at = ports_[number];
   if (request.bytes == 0) {
     at = {};
@@ -243,7 +316,6 @@ void Crossbar::open(Lane& lane, uint32_t port) {
     at.at_first = true;
   }
   want(number);
-  at.slow = at.words.count != 0;
 }
 
 void Crossbar::serve_persistent(uint32_t asking) {
@@ -263,7 +335,6 @@ void Crossbar::finish(Lane& lane, uint64_t end) {
   for (Ports left = lane.asking_; left != 0; left &= left - 1) {
     const uint32_t number = lane.first_ + static_cast<uint32_t>(std::countr_zero(left));
     Port& port = ports_[number];
-    port.slow = true;  // what is left of its banks is no run of words
     if (wanted_[number].any()) {
       waits = waits || port.memory == OnChip::kScratchpad;
     } else if (port.words.count == 0) {
@@ -279,8 +350,24 @@ void Crossbar::finish(Lane& lane, uint64_t end) {
 
 // `end`: of the cycle.
 void Crossbar::advance(Lane& lane, Ports granted, uint64_t end) {
+  if (granted == lane.asking_ && lane.known_ > 0) {
+    --lane.known_;
+    ++lane.untold_;
+    return;
+  }
+  if (granted == 0 && lane.goes_straight_on_) return;
+  lane.tell_schedule();
   lane.asking_ = lane.schedule_->advance(granted);
-  if (lane.asking_ == kDone) end_lane(lane, end);
+  if (lane.asking_ == kDone) {
+    end_lane(lane, end);
+  } else {
+    look_ahead(lane);
+  }
+}
+
+void Crossbar::look_ahead(Lane& lane) {
+  lane.known_ = lane.schedule_->steady();
+  if (lane.goes_straight_on_) lane.on_ = lane.next(0);
 }
 
 void Crossbar::end_lane(Lane& lane, uint64_t now) {

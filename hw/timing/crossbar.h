@@ -12,30 +12,17 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "hw/contract/gen/capabilities.h"
 #include "hw/timing/bank_arbiter.h"
+#include "hw/timing/memory_request.h"
 #include "hw/timing/ports.h"
+#include "hw/timing/request_walk.h"
 #include "hw/timing/table_cycles.h"
 
 namespace npu::timing {
-
-enum class OnChip : uint8_t { kScratchpad, kPersistent };
-inline constexpr uint32_t kOnChipMemories = 2;
-
-using OnChipSet = uint8_t;  // a bit a memory
-[[nodiscard]] constexpr OnChipSet set_of(OnChip memory) {
-  return static_cast<OnChipSet>(1u << static_cast<uint32_t>(memory));
-}
-inline constexpr OnChipSet kBothMemories = set_of(OnChip::kScratchpad) | set_of(OnChip::kPersistent);
-
-// Bytes that follow each other. None: granted in the cycle that asks.
-struct MemoryRequest {
-  OnChip memory = OnChip::kScratchpad;
-  bool write = false;
-  uint64_t address = 0, bytes = 0;
-};
 
 class Crossbar {
  public:
@@ -49,13 +36,19 @@ class Crossbar {
   class Lane {
    public:
     // Its ports come behind those of earlier lanes in the arbiters' order.
-    Lane(Crossbar& crossbar, uint32_t ports);
+    Lane(Crossbar& crossbar, uint32_t ports) : Lane(crossbar, ports, nullptr, false) {}
+    // `walks` has the requests of each port, from start() to the end.
+    Lane(Crossbar& crossbar, uint32_t ports, RequestWalk* walks) : Lane(crossbar, ports, walks, false) {}
+    // Of one port, that asks for bytes behind those of its last request, as many each time, as long as its schedule is
+    // steady; and which a cycle without a grant leaves as it is.
+    struct GoesStraightOn {};
+    Lane(Crossbar& crossbar, GoesStraightOn) : Lane(crossbar, 1, nullptr, true) {}
     virtual ~Lane() = default;
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
 
-    // The next request of a port.
-    [[nodiscard]] virtual MemoryRequest next(uint32_t port) = 0;
+    // The next request of a port, of a lane without walks; of one that goes straight on, whenever it does not.
+    [[nodiscard]] virtual MemoryRequest next(uint32_t port);
     // The memories that it may ask for, the same from start() to its end.
     [[nodiscard]] virtual OnChipSet memories() const { return kBothMemories; }
     // All was granted; this is the cycle behind the last one.
@@ -66,20 +59,26 @@ class Crossbar {
     [[nodiscard]] virtual uint64_t cycles_left() const = 0;
 
     [[nodiscard]] bool running() const { return schedule_ != nullptr; }
-    // Takes up to `cycles` cycles at once, in each of which it makes a request of the scratchpad that is granted,
-    // because no other port asks for one; returns how many. With each range of bytes that the port moves, in
-    // order, it calls Crossbar::alone(). Only between requests; what it does has to be the same as cycle by cycle.
-    virtual uint64_t run(uint64_t /*cycles*/) { return 0; }
-
     // Cycles in which a request waited for a bank of the scratchpad.
     [[nodiscard]] uint64_t waited() const { return waited_; }
     void clear_waited() { waited_ = 0; }
 
    private:
     friend class Crossbar;
+    Lane(Crossbar& crossbar, uint32_t ports, RequestWalk* walks, bool goes_straight_on);
+
     const uint32_t first_;  // port
+    RequestWalk* const walks_;
+    const bool goes_straight_on_;
     PortSchedule* schedule_ = nullptr;
     Ports asking_ = 0, waiting_ = 0;
+    // Its schedule need not be asked while all is granted: cycles that are to come, and those that it does not know of.
+    uint64_t known_ = 0, untold_ = 0;
+    MemoryRequest on_;  // the next one of a lane that goes straight on
+    void tell_schedule() {
+      if (untold_ > 0) schedule_->skip(untold_);
+      untold_ = 0;
+    }
     uint64_t waited_ = 0;
     uint64_t at_least_ = 0;  // the cycle before which it cannot end
     uint64_t end_ = kNever;
@@ -97,13 +96,6 @@ class Crossbar {
   void start(Lane& lane, PortSchedule& schedule, uint64_t at_least);
   void stop(Lane& lane);
 
-  // A lane moves bytes by itself; each request within them takes no bank twice.
-  void alone(const Lane& lane, uint32_t port, uint64_t address, uint64_t bytes);
-  // Every request of so many bytes takes one cycle of a scratchpad without other users.
-  [[nodiscard]] bool one_cycle(uint64_t bytes) const {
-    return bytes <= uint64_t{scratchpad_.banks() - 1} << bank_shift_;
-  }
-
   // Plays the cycles before `end`, which have not been played.
   void play(uint64_t end);
   // Tells those lanes that ended by now, in the order in which they did.
@@ -116,10 +108,9 @@ class Crossbar {
  private:
   struct Port {
     OnChip memory = OnChip::kScratchpad;
-    WordRun now, words;                          // whose banks it wants, and behind them
     bool part_first = false, part_last = false;  // words that are written in part, of the persistent SRAM
     bool at_first = false;
-    bool slow = false;  // has to be arbitrated even where no other port asks
+    WordRun words;  // behind those whose banks it wants: it takes more than a cycle even where no other port asks
     // The persistent SRAM writes the words of this row in part.
     [[nodiscard]] bool part() const { return (at_first && part_first) || (words.count == 0 && part_last); }
   };
@@ -129,29 +120,54 @@ class Crossbar {
     std::vector<Lane*> lanes;  // in the order of their starts
     bool persistent = false;   // that memory is theirs
   };
-
+  // A port that asks, while cycles are played in which none has to wait.
+  struct Asker {
+    Asker() = default;
+    Asker(Lane& of, uint32_t port_of_it) : lane(&of), port(port_of_it), number(of.first_ + port_of_it) {}
+    Lane* lane = nullptr;
+    uint32_t port = 0, number = 0;  // of the lane; of all
+    bool open = false;
+    // Its request takes one cycle of the scratchpad's banks, of few. Else ports_ and wanted_ have it.
+    bool quick = true;
+    uint64_t banks = 0;
+  };
+  // A request of so many bytes takes one cycle of a scratchpad without other users.
+  [[nodiscard]] bool one_cycle(uint64_t bytes) const {
+    return bytes <= uint64_t{scratchpad_.banks() - 1} << bank_shift_;
+  }
   void gather();
   void join(Lane& lane);
   // All are one party.
   [[nodiscard]] bool together() const { return parties_[0].persistent; }
   void play(Party& party, uint64_t end);
-  [[nodiscard]] uint64_t play_alone(Party& party, uint64_t now, uint64_t end);
-  void cycle(Party& party, uint64_t now);
-  void open(Lane& lane, uint32_t port);
-  void grant_all(Party& party, uint64_t end);
+  // Plays cycles at once in which one port of the scratchpad asks, or none, at most `most`. Returns how many.
+  [[nodiscard]] uint64_t play_alone(const Party& party, uint64_t most);
+  // Plays at least one cycle, from `now` on, and at most `most`. Returns how many.
+  uint64_t run(Party& party, uint64_t now, uint64_t most);
+  [[nodiscard]] bool free(std::span<Asker> asking);
+  void open(Asker& asker);
+  void look(Asker& asker);
+  void cycle(Party& party, std::span<Asker> asking, uint64_t now);
+  void begin(uint32_t number, const Lane& lane, const MemoryRequest& request);
   void grant(uint32_t number);
   void arbitrate(Party& party, uint64_t end);
   void serve_persistent(uint32_t asking);
   void finish(Lane& lane, uint64_t end);
   void advance(Lane& lane, Ports granted, uint64_t end);
+  void look_ahead(Lane& lane);
+  [[nodiscard]] static MemoryRequest next(Lane& lane, uint32_t port);
   void end_lane(Lane& lane, uint64_t now);
   [[nodiscard]] BankArbiter& arbiter(OnChip memory) {
     return memory == OnChip::kScratchpad ? scratchpad_ : persistent_;
   }
+  [[nodiscard]] WordRun words_of(uint64_t address, uint64_t bytes) const {
+    const uint64_t first = address >> bank_shift_;
+    return {first, bytes == 0 ? 0 : ((address + bytes - 1) >> bank_shift_) - first + 1};
+  }
   // The port's next words.
   void want(uint32_t number) {
     Port& port = ports_[number];
-    wanted_[number] = arbiter(port.memory).next_banks(port.words, port.now);
+    wanted_[number] = arbiter(port.memory).next_banks(port.words);
   }
 
   const uint32_t bank_shift_, row_shift_;
@@ -159,6 +175,7 @@ class Crossbar {
   uint32_t ports_used_ = 0;
   std::array<Port, kMostPorts> ports_{};
   std::array<Banks, kMostPorts> wanted_{};
+  std::array<Asker, kMostPorts> askers_{};  // of the cycles that are played just now
   std::vector<Lane*> lanes_;
   std::vector<Lane*> running_;  // in the order of their starts
   std::vector<Lane*> ended_;    // in the order in which they did; of one cycle, as they were started

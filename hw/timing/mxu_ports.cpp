@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/timing/mxu_ports.h"
 
+#include <algorithm>
+#include <bit>
+#include <limits>
+
 #include "hw/timing/mxu_cycles.h"
 
 namespace npu::timing {
@@ -9,6 +13,12 @@ namespace {
 
 // Groups whose sums stand in the accumulators, and groups whose parameters are kept: two halves, two sets.
 constexpr uint32_t kHalves = 2;
+
+// Of something that waits for something else: PortSchedule::steady() is for the others to say.
+constexpr uint64_t kForever = std::numeric_limits<uint64_t>::max();
+
+// Steps before the last of these, whose end would show.
+constexpr uint64_t before_last(uint64_t left) { return left == 0 ? 0 : left - 1; }
 
 // A group of channels of a block of pixels; they follow each other in this order wherever groups are handled.
 struct Group {
@@ -40,6 +50,11 @@ class Weights {
       at_.next(loops_);
     }
     beats_left_ = ended() ? 0 : loops_.load(at_.group);
+  }
+
+  [[nodiscard]] uint64_t steady() const { return asks() ? before_last(beats_left_) : kForever; }
+  void skip(uint64_t cycles) {
+    if (asks()) beats_left_ -= cycles;
   }
 
  private:
@@ -74,6 +89,25 @@ class Stream {
     }
     if (!stands && pixels_left_ == 0) item.ends = turn();
     return item;
+  }
+
+  // While the array does not stand.
+  [[nodiscard]] uint64_t steady() const {
+    if (at_start_) return 0;
+    if (cycle_of_pixel_ > 0) return before_last(loops_.rate - cycle_of_pixel_);
+    if (pixels_left_ > 0) return loops_.rate == 1 ? before_last(pixels_left_) : 0;
+    return weights_.loaded() || (weights_.ended() && ends_group_) ? 0 : kForever;
+  }
+  // The array does not stand. True: a pixel enters in each of them.
+  bool skip(uint64_t cycles) {
+    if (cycle_of_pixel_ > 0) {
+      cycle_of_pixel_ += cycles;
+    } else if (pixels_left_ > 0) {
+      pixels_left_ -= cycles;
+    } else {
+      return false;
+    }
+    return true;
   }
 
  private:
@@ -116,7 +150,28 @@ class Pipeline {
     ends_ = ends_ << move | (item.ends ? 1 : 0);
   }
 
+  // While the array does not stand: nothing but pixels arrives, and none of them where they must not.
+  [[nodiscard]] uint64_t steady(bool pixels_may_arrive) const {
+    const uint64_t pixels = pixels_may_arrive ? kForever : before_arrival(pixels_, end_);
+    return std::min({pixels, before_arrival(ends_, end_), before_arrival(starts_, end_ >> 1)});
+  }
+  void skip(uint64_t cycles, bool pixels) {
+    const uint64_t entered = cycles < 64 ? (uint64_t{1} << cycles) - 1 : ~uint64_t{0};
+    pixels_ = moved(pixels_, cycles) | (pixels ? entered : 0);
+    starts_ = moved(starts_, cycles);
+    ends_ = moved(ends_, cycles);
+  }
+
  private:
+  // Steps behind which the first of what is on its way has not come to `place`.
+  static uint64_t before_arrival(uint64_t held, uint64_t place) {
+    const uint64_t coming = held & (2 * place - 1);
+    return coming == 0
+               ? kForever
+               : static_cast<uint64_t>(std::bit_width(place) - std::bit_width(coming)) - (coming < place ? 1 : 0);
+  }
+  static uint64_t moved(uint64_t held, uint64_t cycles) { return cycles < 64 ? held << cycles : 0; }
+
   uint64_t end_;                                 // the bit of the last place; what enters is bit 0
   uint64_t pixels_ = 0, starts_ = 0, ends_ = 0;  // places that hold one
 };
@@ -140,6 +195,15 @@ class Parameters {
     if (released) --sets_;
     if (granted) take();
     if (starts) ++groups_;
+  }
+
+  // almost() stays as it is, too.
+  [[nodiscard]] uint64_t steady() const {
+    if (header_left_ > 0) return 0;
+    return asks() ? before_last(before_last(beats_left_)) : kForever;
+  }
+  void skip(uint64_t cycles) {
+    if (asks()) beats_left_ -= cycles;
   }
 
  private:
@@ -166,6 +230,8 @@ class Parameters {
 class Stages {
  public:
   [[nodiscard]] bool last() const { return (held_ & kLast) != 0; }
+  [[nodiscard]] bool full() const { return held_ == 2 * kLast - 1; }
+  [[nodiscard]] bool empty() const { return held_ == 0; }
   // `moves`: the last one is empty, or is taken from. `enters`: something comes into the first.
   void step(bool moves, bool enters) {
     if (moves) held_ = (held_ << 1 & (2 * kLast - 1)) | (enters ? 1 : 0);
@@ -186,6 +252,9 @@ class Residual {
     if (granted) --left_;
     held_ += (granted ? 1 : 0) - (taken ? 1 : 0);
   }
+  // One comes and one is taken.
+  [[nodiscard]] uint64_t steady() const { return asks() && there() ? before_last(left_) : 0; }
+  void skip(uint64_t cycles) { left_ -= cycles; }
 
  private:
   static constexpr int kHeld = 2;
@@ -220,6 +289,24 @@ class Output {
     }
     if (ends) ++groups_;
     return released;
+  }
+
+  // A result each step, or none; almost() stays as it is, too.
+  [[nodiscard]] uint64_t steady(bool parameters) const {
+    const bool adds = loops_.residual;
+    if (groups_ == 0 || !parameters) {
+      const bool rests = value_.empty() && (!adds || (side_.empty() && sum_.empty() && !residual_.asks()));
+      return rests ? kForever : 0;
+    }
+    if (!value_.full() || (adds && !(side_.full() && sum_.full()))) return 0;
+    const uint64_t own = std::min(before_last(before_last(pixels_left_)), before_last(results_left_));
+    return adds ? std::min(own, residual_.steady()) : own;
+  }
+  void skip(uint64_t cycles, bool parameters) {
+    if (groups_ == 0 || !parameters) return;
+    pixels_left_ -= cycles;
+    results_left_ -= cycles;
+    if (loops_.residual) residual_.skip(cycles);
   }
 
  private:
@@ -266,7 +353,25 @@ class MxuPorts final : public SteppedSchedule<MxuPorts> {
 
   [[nodiscard]] bool done() const override { return output_.done(); }
 
+  // Loading stands with the array, but for a request that waited: who asks then is on its own.
+  [[nodiscard]] uint64_t steady() const override {
+    const uint64_t behind = std::min(parameters_.steady(), output_.steady(parameters_.there()));
+    if (behind == 0) return 0;
+    if (stands_) return (asking_ & (kMxuActivations | kMxuWeights)) == 0 ? known(behind) : 0;
+    return known(std::min({behind, weights_.steady(), stream_.steady(), pipeline_.steady(!output_.full())}));
+  }
+  void skip(uint64_t cycles) override {
+    waiting_ = 0;
+    output_.skip(cycles, parameters_.there());
+    parameters_.skip(cycles);
+    if (stands_) return;
+    weights_.skip(cycles);
+    pipeline_.skip(cycles, stream_.skip(cycles));
+  }
+
  private:
+  // Somebody has to know: what waits for ever would not be a tile.
+  static uint64_t known(uint64_t cycles) { return cycles == kForever ? 0 : cycles; }
   // Whether the array stands, and loading with it: a complete group finds the other half still in use or lacks
   // parameters, or a pixel finds both halves in use.
   [[nodiscard]] bool stands() const {

@@ -28,6 +28,12 @@ class PortSchedule {
   [[nodiscard]] virtual bool done() const = 0;
   // step(), and then asking(), or kDone.
   virtual Ports advance(Ports granted) = 0;
+
+  // For who plays many cycles: so many steps that are granted all that they ask for leave asking() as it is, and do not
+  // end the tile. There may be more.
+  [[nodiscard]] virtual uint64_t steady() const { return 0; }
+  // These steps at once, at most steady().
+  virtual void skip(uint64_t /*cycles*/) {}
 };
 
 // Makes one call of the three for who plays many cycles.

@@ -37,15 +37,15 @@ uint64_t scheduled_cycles(timing::PortSchedule& schedule, Grants grants) {
 // persistent SRAM.
 Contended contended(engine::TilePorts& ports, const contract::Capabilities& caps, uint64_t seed) {
   Random random(~seed);
-  std::array<engine::PortRequests, timing::kMostPorts> requests;
-  for (size_t i = 0; i < requests.size(); ++i) {
-    requests[i].start(ports.demands[i], [&](const engine::Sweep& sweep) -> engine::PortRequests::Place {
+  std::array<timing::RequestWalk, timing::kMostPorts> walks;
+  for (size_t i = 0; i < walks.size(); ++i) {
+    engine::start_walk(walks[i], ports.demands[i], [&](const engine::Sweep& sweep) -> engine::SweepPlace {
       return {random.chance(15) ? timing::OnChip::kPersistent : timing::OnChip::kScratchpad,
               static_cast<uint64_t>(int64_t{sweep.base.offset} + sweep.extent.low)};
     });
   }
   return contend(
-      *ports.schedule, [&](uint32_t port) { return requests[port].next(); }, caps, random.bits());
+      *ports.schedule, [&](uint32_t port) { return walks[port].next(); }, caps, random.bits());
 }
 
 class EngineTrials final : public Trials {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hw/engine/mxu_model.h"
+#include "hw/engine/port_requests.h"
 #include "hw/engine/vpu_model.h"
 #include "hw/timing/mxu_cycles.h"
 #include "hw/timing/vpu_cycles.h"
@@ -32,14 +33,20 @@ struct Seen {
   }
 };
 
+// Far from each other: which sweep a request is of.
+constexpr uint32_t kSweepShift = 40;
+
 // Goes through all requests: each lies within its sweep, and of each port there are as many as its demand says, with
 // all of its bytes.
 Seen walk_through(const TilePorts& ports, const std::string& what) {
-  std::array<DemandWalk, timing::kMostPorts> walks;
+  std::array<timing::RequestWalk, timing::kMostPorts> walks;
   Seen demanded, seen;
   for (size_t i = 0; i < walks.size(); ++i) {
-    walks[i] = DemandWalk(ports.demands[i]);
-    for (const Sweep& sweep : ports.demands[i].sweeps) {
+    const std::vector<Sweep>& sweeps = ports.demands[i].sweeps;
+    start_walk(walks[i], ports.demands[i], [&](const Sweep& sweep) -> SweepPlace {
+      return {timing::OnChip::kScratchpad, static_cast<uint64_t>(&sweep - sweeps.data()) << kSweepShift};
+    });
+    for (const Sweep& sweep : sweeps) {
       demanded.requests[i] += sweep.requests;
       demanded.bytes[i] += sweep.bytes;
     }
@@ -48,12 +55,13 @@ Seen walk_through(const TilePorts& ports, const std::string& what) {
     const timing::Ports asking = ports.schedule->asking();
     for (size_t i = 0; i < walks.size(); ++i) {
       if ((asking >> i & 1) == 0) continue;
-      const DemandWalk::Request request = walks[i].next();
+      const timing::MemoryRequest request = walks[i].next();
       ++seen.requests[i];
       seen.bytes[i] += request.bytes;
       if (request.bytes == 0) continue;
-      const Sweep& sweep = ports.demands[i].sweeps.at(request.sweep);
-      EXPECT_LE(request.offset + request.bytes, sweep.extent.bytes) << what;
+      const Sweep& sweep = ports.demands[i].sweeps.at(request.address >> kSweepShift);
+      const uint64_t offset = request.address & ((uint64_t{1} << kSweepShift) - 1);
+      EXPECT_LE(offset + request.bytes, sweep.extent.bytes) << what;
     }
     ports.schedule->step(asking);
   }
@@ -80,52 +88,6 @@ Seen expect_sane(const TileResult& result, const TestMemory& memory, const std::
   EXPECT_EQ(seen.cycles, result.cycles) << what;
   EXPECT_EQ(result.cycles, result.fill + result.steady + result.drain) << what;
   return seen;
-}
-
-TEST(DemandWalk, SharesSumUpAndStayInside) {
-  Random random(101);
-  for (int i = 0; i < 3000; ++i) {
-    Sweep sweep;
-    sweep.extent = {random.between(-500, 500), static_cast<uint64_t>(random.between(1, 400))};
-    sweep.requests = static_cast<uint64_t>(random.between(1, 300));
-    // No request has more than its extent.
-    const auto most = static_cast<int64_t>(std::min<uint64_t>(2000, sweep.requests * sweep.extent.bytes));
-    sweep.bytes = static_cast<uint64_t>(random.between(0, most));
-    DemandWalk walk(PortDemand{{sweep}, {}});
-    uint64_t bytes = 0;
-    for (uint64_t k = 0; k < sweep.requests; ++k) {
-      const DemandWalk::Request request = walk.next();
-      ASSERT_LE(request.offset + request.bytes, sweep.extent.bytes);
-      ASSERT_LE(request.bytes, sweep.bytes / sweep.requests + 1);
-      bytes += request.bytes;
-    }
-    ASSERT_EQ(bytes, sweep.bytes);
-    ASSERT_EQ(walk.next().bytes, 0u);
-  }
-}
-
-TEST(DemandWalk, ADenseSweepReadsEveryByteOnce) {
-  const Sweep sweep = {Access::kRead, {}, {0, 1000}, 1000, 7};
-  DemandWalk walk(PortDemand{{sweep}, {}});
-  uint64_t end = 0;
-  for (int k = 0; k < 7; ++k) {
-    const DemandWalk::Request request = walk.next();
-    EXPECT_EQ(request.offset, end);
-    end += request.bytes;
-  }
-  EXPECT_EQ(end, 1000u);
-}
-
-TEST(DemandWalk, TakesTurns) {
-  const Sweep once = {Access::kRead, {}, {0, 8}, 8, 2}, twice = {Access::kRead, {}, {0, 16}, 16, 4};
-  DemandWalk walk(PortDemand{{once, twice}, {0, 1, 1}});
-  std::vector<uint32_t> sweeps;
-  for (int k = 0; k < 6; ++k) {
-    const DemandWalk::Request request = walk.next();
-    EXPECT_EQ(request.bytes, 4u);
-    sweeps.push_back(request.sweep);
-  }
-  EXPECT_EQ(sweeps, (std::vector<uint32_t>{0, 1, 1, 0, 1, 1}));
 }
 
 TEST(TilePorts, PointwiseConvolutionByHand) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <random>
 
 namespace npu::timing::testing {
 namespace {
@@ -47,15 +48,31 @@ TEST(BankArbiter, OnlyThoseThatAskAreServed) {
 
 TEST(BankArbiter, WordsFollowEachOtherThroughTheBanks) {
   const BankArbiter arbiter(4);
-  WordRun run = {6, 7}, next;
-  EXPECT_EQ(arbiter.next_banks(run, next).bits, banks_of({0, 1, 2, 3}).bits);
-  EXPECT_EQ(next.first, 6u);
-  EXPECT_EQ(next.count, 4u);
+  WordRun run = {6, 7};
+  EXPECT_EQ(arbiter.next_banks(run).bits, banks_of({0, 1, 2, 3}).bits);
   EXPECT_EQ(run.first, 10u);
   EXPECT_EQ(run.count, 3u);
-  EXPECT_EQ(arbiter.next_banks(run, next).bits, banks_of({2, 3, 0}).bits);
+  EXPECT_EQ(arbiter.next_banks(run).bits, banks_of({2, 3, 0}).bits);
   EXPECT_EQ(run.count, 0u);
-  EXPECT_FALSE(arbiter.next_banks(run, next).any());
+  EXPECT_FALSE(arbiter.next_banks(run).any());
+}
+
+// Notes are turns like others, whenever they become so.
+TEST(BankArbiter, WhatIsNotedIsServed) {
+  std::mt19937_64 random(7);
+  BankArbiter noted(16), served(16);
+  for (int i = 0; i < 5000; ++i) {
+    const auto requester = static_cast<uint32_t>(random() % 5);
+    const uint64_t banks = random() & random() & 0xffff;
+    noted.note(requester, banks);
+    served.serve(requester, Banks{{banks, 0}});
+    if (random() % 20 != 0) continue;
+    std::array<Banks, 5> one{}, other{};
+    for (size_t k = 0; k < one.size(); ++k) one.at(k) = other.at(k) = Banks{{random() & 0xffff, 0}};
+    noted.step(0b11111, one);
+    served.step(0b11111, other);
+    for (size_t k = 0; k < one.size(); ++k) ASSERT_EQ(one.at(k).bits, other.at(k).bits) << "step " << i;
+  }
 }
 
 }  // namespace

@@ -237,5 +237,36 @@ TEST_P(MxuPortsOf, EndUnderLessThanOneGrantInAHundredCycles) {
 INSTANTIATE_TEST_SUITE_P(Machines, MxuPortsOf, testing::Values(kNano, kEdge, kServer),
                          [](const auto& machine) { return "Cols" + std::to_string(machine.param.mxu_cols); });
 
+// Steps that are granted all at once are the same taken together, as many as steady() says; and none of them shows.
+TEST(MxuPorts, SkipsStepsThatChangeNothing) {
+  Random random(20261125);
+  uint64_t skipped = 0, stepped = 0;
+  for (int i = 0; i < 600; ++i) {
+    const Capabilities& caps = i % 3 == 0 ? kNano : i % 3 == 1 ? kEdge : kServer;
+    const MxuCommand command = random_command(random, caps, 20000);
+    const auto one = mxu_ports(command, caps), other = mxu_ports(command, caps);
+    Grants grants(random, 20, 100);
+    while (!one->done()) {
+      ASSERT_EQ(one->asking(), other->asking()) << "tile " << i;
+      uint64_t cycles = other->steady();
+      if (cycles > 0 && random.chance(50)) cycles = random.between(0, static_cast<uint32_t>(cycles));
+      const Ports asking = one->asking();
+      for (uint64_t k = 0; k < cycles; ++k) {
+        one->step(asking);
+        ASSERT_EQ(one->asking(), asking) << "tile " << i << ", step " << k + 1 << " of " << cycles;
+        ASSERT_FALSE(one->done());
+      }
+      if (cycles > 0) other->skip(cycles);
+      skipped += cycles;
+      const Ports granted = one->asking() & (random.chance(70) ? kAllPorts : grants.next());
+      one->step(granted);
+      other->step(granted);
+      ++stepped;
+    }
+    ASSERT_TRUE(other->done());
+  }
+  EXPECT_GT(skipped, stepped);
+}
+
 }  // namespace
 }  // namespace npu::timing
