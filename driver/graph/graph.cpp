@@ -153,6 +153,22 @@ int64_t byte_size(DType type, int64_t elements) {
   }
 }
 
+const int64_t* unknown_size(const Tensor& tensor) {
+  const auto found =
+      std::find_if(tensor.shape.begin(), tensor.shape.end(), [&](int64_t size) { return is_unknown(tensor, size); });
+  return found == tensor.shape.end() ? nullptr : &*found;
+}
+
+bool has_unknown_sizes(const Graph& graph) {
+  for (const Region& region : graph.regions) {
+    for (const Block& block : region.blocks) {
+      const auto unknown = [](const Tensor& tensor) { return unknown_size(tensor) != nullptr; };
+      if (std::any_of(block.tensors.begin(), block.tensors.end(), unknown)) return true;
+    }
+  }
+  return false;
+}
+
 std::string to_string(const Shape& shape) {
   std::string text = "[";
   for (size_t i = 0; i < shape.size(); ++i) {

@@ -213,6 +213,15 @@ struct Graph {
 [[nodiscard]] int64_t byte_size(DType type, int64_t elements);
 [[nodiscard]] std::string to_string(const Shape& shape);  // "[1, 3, 40]"
 
+// A size that the file leaves open: exporters write a variable's as 0, that of any other tensor as -1. Such a dimension
+// is a symbol, which is known by its tensor and its place there.
+[[nodiscard]] inline bool is_unknown(const Tensor& tensor, int64_t size) {
+  return size == -1 || (size == 0 && tensor.variable);
+}
+// The first such size of a tensor; null when all are known.
+[[nodiscard]] const int64_t* unknown_size(const Tensor& tensor);
+[[nodiscard]] bool has_unknown_sizes(const Graph& graph);
+
 // The identity of a variable tensor, by which graphs of one context share it.
 [[nodiscard]] inline const std::string& variable_identity(const Tensor& tensor) { return tensor.variable_name; }
 

@@ -33,6 +33,13 @@ std::string OperatorView::input_name(size_t i) const { return operand_name(info(
 
 std::string OperatorView::output_name(size_t i) const { return operand_name(info(op_.op).outputs, i, output(i)); }
 
+bool OperatorView::is_symbol(size_t i, size_t dimension) const {
+  const TensorId id = op_.inputs[i];
+  if (declared_ == nullptr || id >= declared_->tensors.size()) return false;
+  const Tensor& tensor = declared_->tensors[id];
+  return is_unknown(tensor, tensor.shape[dimension]);
+}
+
 void OperatorView::require_length(size_t i, int64_t length) const {
   if (shape(i) != Shape{length}) {
     bad_shape(input_name(i) + " has shape " + to_string(shape(i)) + ", but must have " + to_string(Shape{length}));

@@ -31,8 +31,10 @@ class RegionIndex {
 
 class OperatorView {
  public:
-  OperatorView(const RegionIndex& regions, const Block& block, const Operator& op, size_t position)
-      : regions_(regions), block_(block), op_(op), position_(position) {}
+  // `declared` is the block as it was before its sizes were known; null where they were from the beginning.
+  OperatorView(const RegionIndex& regions, const Block& block, const Operator& op, size_t position,
+               const Block* declared = nullptr)
+      : regions_(regions), block_(block), op_(op), position_(position), declared_(declared) {}
 
   [[nodiscard]] const RegionIndex& regions() const { return regions_; }
   [[nodiscard]] const Operator& op() const { return op_; }
@@ -40,6 +42,8 @@ class OperatorView {
   [[nodiscard]] const Tensor& input(size_t i) const { return block_.tensors[op_.inputs[i]]; }
   [[nodiscard]] const Tensor& output(size_t i) const { return block_.tensors[op_.outputs[i]]; }
   [[nodiscard]] const Shape& shape(size_t i) const { return input(i).shape; }
+  // The file leaves this size of input `i` open.
+  [[nodiscard]] bool is_symbol(size_t i, size_t dimension) const;
 
   // "weight 'layer_9'" and "output 'layer_10'"
   [[nodiscard]] std::string input_name(size_t i) const;
@@ -69,6 +73,7 @@ class OperatorView {
   const Block& block_;
   const Operator& op_;
   size_t position_;
+  const Block* declared_;
 };
 
 // Whether a tensor's value is known without running: the result of CONST or CONST_SHAPE.

@@ -12,6 +12,19 @@
 namespace npu::graph {
 namespace {
 
+// A size that the file leaves open does not stretch, even where it turns out to be 1.
+void require_literal_ones(const OperatorView& op, size_t inputs, const Shape& result) {
+  for (size_t i = 0; i < inputs; ++i) {
+    for (size_t d = 0; d < result.size(); ++d) {
+      if (op.shape(i)[d] == result[d] || !op.is_symbol(i, d)) continue;
+      op.bad_shape(op.input_name(i) + " " + to_string(op.shape(i)) + " would have to stretch to " + to_string(result) +
+                   " in dimension " + std::to_string(d) +
+                   ", whose size is unknown in the file: only a size that the "
+                   "file gives as 1 broadcasts");
+    }
+  }
+}
+
 // The shape that all tensor inputs broadcast to. Ranks must be equal; a dimension of 1 stretches.
 Shape broadcast(const OperatorView& op, size_t inputs) {
   Shape result = op.shape(0);
@@ -29,6 +42,7 @@ Shape broadcast(const OperatorView& op, size_t inputs) {
                    to_string(shape) + " do not broadcast: ranks must be equal, dimensions equal or 1");
     }
   }
+  require_literal_ones(op, inputs, result);
   return result;
 }
 

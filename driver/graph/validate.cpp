@@ -21,16 +21,6 @@ constexpr size_t kMaxNesting = 256;
 
 [[noreturn]] void fail(ErrorCode code, const std::string& reason) { throw Error(code, reason); }
 
-// Exporters write a variable's unknown size as 0, any other tensor's as -1.
-bool is_unknown(const Tensor& tensor, int64_t size) { return size == -1 || (size == 0 && tensor.variable); }
-
-// The first size that is not known; null when all are.
-const int64_t* unknown_size(const Tensor& tensor) {
-  const auto found =
-      std::find_if(tensor.shape.begin(), tensor.shape.end(), [&](int64_t size) { return is_unknown(tensor, size); });
-  return found == tensor.shape.end() ? nullptr : &*found;
-}
-
 // All but that its sizes are known.
 void check_tensor(const Tensor& tensor, const std::string& here) {
   const std::string what = "tensor " + in_quotes(tensor.name) + here;
@@ -66,9 +56,10 @@ void check_tensor(const Tensor& tensor, const std::string& here) {
 
 class BlockCheck {
  public:
-  BlockCheck(const RegionIndex& regions, const Block& block)
+  BlockCheck(const RegionIndex& regions, const Block& block, Sizes sizes)
       : regions_(regions),
         block_(block),
+        sizes_(sizes),
         here_(regions.size() > 1 ? " of block " + in_quotes(block.name) : ""),
         state_(block.tensors.size(), State::kNone) {}
 
@@ -79,7 +70,7 @@ class BlockCheck {
       check_operator_at(i);
     }
     check_outputs();
-    check_sizes();
+    if (sizes_ == Sizes::kKnown) check_sizes();
   }
 
  private:
@@ -109,7 +100,7 @@ class BlockCheck {
       if (size == nullptr) continue;
       fail(ErrorCode::kFeatureUnsupported, "tensor " + in_quotes(tensor.name) + here_ + " has shape " +
                                                to_string(tensor.shape) + ", of which a size is unknown (" +
-                                               std::to_string(*size) + "); export the network with fixed sizes");
+                                               std::to_string(*size) + "); it runs with fixed sizes only");
     }
   }
 
@@ -254,6 +245,7 @@ class BlockCheck {
 
   const RegionIndex& regions_;
   const Block& block_;
+  const Sizes sizes_;
   const std::string here_;
   std::vector<State> state_;
 };
@@ -346,11 +338,11 @@ void check_shared_variables(const Graph& graph) {
 
 }  // namespace
 
-void validate(const Graph& graph) {
+void validate(const Graph& graph, Sizes sizes) {
   check_regions(graph);
   const RegionIndex regions(graph);
   for (const Region& region : graph.regions) {
-    BlockCheck(regions, region.blocks.front()).run();
+    BlockCheck(regions, region.blocks.front(), sizes).run();
   }
   NestingCheck(regions).run(graph.regions.front());
   check_shared_variables(graph);

@@ -30,6 +30,7 @@ int run_conformance(const Arguments& arguments);
 int run_cosim(const Arguments& arguments);
 int run_operators(const Arguments& arguments);
 int run_machine(const Arguments& arguments);
+int run_resolve(const Arguments& arguments);
 int run_import(const Arguments& arguments);
 int run_doctor(const Arguments& arguments);
 

@@ -80,6 +80,15 @@ void add_data_options(po::options_description& options) {
       ("level", po::value<std::string>()->value_name("none|8k"),
        "refuse a network above this level of the specification; without it, sizes are not checked")  //
       ("quiet,q", po::bool_switch(), "no progress on long runs");
+  add_shape_option(options);
+}
+
+workload::ShapeSource shape_source(const DataOptions& options) {
+  return [&options](const std::vector<workload::GraphPort>& inputs) {
+    graph::GivenShapes shapes = workload::shapes_of(inputs, options.inputs, options.sequence);
+    shapes.insert(options.shapes.begin(), options.shapes.end());
+    return shapes;
+  };
 }
 
 void add_file_and_inputs(po::options_description& hidden, po::positional_options_description& positional) {
@@ -95,6 +104,7 @@ DataOptions data_options(const po::variables_map& values) {
     options.inputs.insert(options.inputs.end(), more.begin(), more.end());
   }
   options.sequence = values["sequence"].as<bool>();
+  options.shapes = shape_option(values);
   options.outputs = file_option(values, "outputs");
   options.zero_init = values["zero-init"].as<bool>();
   options.strict = values["strict"].as<bool>();

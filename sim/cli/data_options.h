@@ -17,7 +17,8 @@ namespace npu::cli {
 struct DataOptions {
   std::vector<std::string> inputs;
   bool sequence = false;
-  std::string outputs;  // folder; empty: none
+  graph::GivenShapes shapes;  // of --shape
+  std::string outputs;        // folder; empty: none
   bool zero_init = false;
   bool strict = false;                // refuse what TOSA 1.0 does not have
   std::optional<graph::Level> level;  // refuse a network above it; nullopt: sizes are not checked
@@ -35,6 +36,9 @@ void add_file_and_inputs(boost::program_options::options_description& hidden,
 // Throws Error: kBadOption, also for a --save-state that would replace what is read otherwise than by --resume;
 // kCannotWrite for one where no file can be made.
 [[nodiscard]] DataOptions data_options(const boost::program_options::variables_map& values);
+
+// What the command knows of sizes that the network's file leaves open: --shape, and the shapes of the data.
+[[nodiscard]] workload::ShapeSource shape_source(const DataOptions& options);
 
 // Throws Error for a network above the level that was asked for, and with `strict` what workload::check_strict()
 // throws.

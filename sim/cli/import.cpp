@@ -6,6 +6,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/options.h"
 #include "sim/importer/import_network.h"
+#include "sim/tool/chosen_shape.h"
 #include "sim/tool/file_places.h"
 #include "sim/tool/say.h"
 #include "sim/tool/stop.h"
@@ -66,7 +67,7 @@ int run_import(const Arguments& arguments) {
   if (values->count("function") > 0) chosen.function = (*values)["function"].as<std::string>();
   if (values->count("shape") > 0) {
     for (const std::string& text : (*values)["shape"].as<std::vector<std::string>>()) {
-      chosen.shapes.push_back(importer::parse_chosen_shape(text));
+      chosen.shapes.push_back(tool::parse_chosen_shape(text));
     }
   }
   return tool::stoppable([&] { return import_and_report(source, target, chosen); });

@@ -43,6 +43,7 @@ constexpr std::array kCommands = {
     Command{"operators", "the operators of TOSA, and what the reference and a machine run of them", run_operators},
     Command{"machine", "list the machines that come with the program, or print one as a file", run_machine},
     Command{"import", "convert a .tflite or .mlir file to .tosa", run_import},
+    Command{"resolve", "give the sizes that a network's file leaves open, and write it with fixed ones", run_resolve},
     Command{"doctor", "say what is missing on this computer and how to get it", run_doctor},
 };
 

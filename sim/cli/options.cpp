@@ -9,8 +9,10 @@
 #include <sstream>
 #include <thread>
 
+#include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "hw/contract/suggestion.h"
+#include "sim/tool/chosen_shape.h"
 #include "sim/tool/say.h"
 
 namespace npu::cli {
@@ -119,6 +121,22 @@ uint64_t parse_number(std::string_view text, std::string_view option) {
     throw Error(ErrorCode::kBadOption, fmt::format("{} needs a whole number, not '{}'", option, text));
   }
   return value;
+}
+
+void add_shape_option(po::options_description& options) {
+  options.add_options()("shape", po::value<std::vector<std::string>>()->value_name("NAME=5x4"),
+                        "sizes of an input, or of a variable, that the network's file leaves open");
+}
+
+graph::GivenShapes shape_option(const po::variables_map& values) {
+  graph::GivenShapes shapes;
+  if (values.count("shape") == 0) return shapes;
+  for (const std::string& text : values["shape"].as<std::vector<std::string>>()) {
+    const tool::ChosenShape shape = tool::parse_chosen_shape(text);
+    if (shapes.emplace(shape.input, shape.sizes).second) continue;
+    throw Error(ErrorCode::kBadOption, fmt::format("--shape gives {} twice", graph::in_quotes(shape.input)));
+  }
+  return shapes;
 }
 
 size_t parse_jobs(const std::string& text) {

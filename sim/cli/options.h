@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/graph/resolve.h"
 #include "sim/cli/command.h"
 
 namespace npu::cli {
@@ -51,6 +52,11 @@ inline constexpr const char* kJsonEquals = "json-equals";
 
 // A decimal number. Throws Error(kBadOption) naming the option.
 [[nodiscard]] uint64_t parse_number(std::string_view text, std::string_view option);
+
+// --shape NAME=5x4, any number of times: sizes of inputs, or of variables, that the network's file leaves open.
+void add_shape_option(boost::program_options::options_description& options);
+// Throws Error(kBadOption), also for a name that is given twice.
+[[nodiscard]] graph::GivenShapes shape_option(const boost::program_options::variables_map& values);
 
 // The number of --jobs; as many as processors when the text is empty. Throws Error(kBadOption).
 [[nodiscard]] size_t parse_jobs(const std::string& text);

@@ -43,7 +43,7 @@ int run_reference(const Arguments& arguments) {
   if (!values) return 0;
   DataOptions data = data_options(*values);
   const workload::Network network =
-      workload::load_network(required(*values, "file", "the network's FILE", "npu reference"));
+      workload::load_network(required(*values, "file", "the network's FILE", "npu reference"), shape_source(data));
   check_network(data, network);
   if (!data.outputs.empty()) tool::check_folder_writable(data.outputs);
   workload::add_outputs(data.places, network.outputs, data.outputs);

@@ -28,6 +28,9 @@ void refuse_what_compiling_decides(const RunOptions& options) {
                 fmt::format("{} is compiled, and so part of it or not: {} belongs to npu compile",
                             in_quotes(options.file), name));
   }
+  if (options.data.shapes.empty()) return;
+  throw Error(ErrorCode::kBadOption,
+              fmt::format("{} is compiled, and its sizes are fixed: leave out --shape", in_quotes(options.file)));
 }
 
 void refuse_what_needs_the_graph(const RunOptions& options) {
@@ -85,7 +88,7 @@ RunSubject load_compiled(const RunOptions& options) {
   subject.state_in_dram = compiled.state_in_dram;
   subject.double_buffer = compiled.two_places;
   if (options.graph.empty()) return subject;
-  subject.graph = workload::load_network(options.graph);
+  subject.graph = workload::load_network(options.graph, shape_source(options.data));
   require_same_network(subject, options.graph);
   return subject;
 }
@@ -99,7 +102,7 @@ RunSubject load_graph(const RunOptions& options) {
   RunSubject subject;
   subject.file = subject.network_file = options.file;
   subject.preset = presets::load_preset(options.machine.config);
-  subject.graph = workload::load_network(options.file);
+  subject.graph = workload::load_network(options.file, shape_source(options.data));
   subject.inputs = subject.graph->inputs;
   subject.outputs = subject.graph->outputs;
   subject.state_in_dram = options.state_in_dram;

@@ -11,8 +11,8 @@
 namespace npu::importer {
 
 struct ImportOptions {
-  std::string function;             // of an MLIR file with several functions, the one to take; main when empty
-  std::vector<ChosenShape> shapes;  // of a TensorFlow Lite file's inputs with free sizes
+  std::string function;                   // of an MLIR file with several functions, the one to take; main when empty
+  std::vector<tool::ChosenShape> shapes;  // of a TensorFlow Lite file's inputs with free sizes
 };
 
 // Converts a TensorFlow Lite file, or MLIR (text or bytecode) that is in the TOSA dialect but for leftovers (see

@@ -86,10 +86,10 @@ class TfliteShaper {
   }
 
   // Settles the inputs' sizes. Returns a line about each that has free sizes and no chosen ones.
-  std::vector<std::string> inputs(std::span<const ChosenShape> chosen) {
+  std::vector<std::string> inputs(std::span<const tool::ChosenShape> chosen) {
     std::vector<std::string> names;
     for (const size_t id : inputs_) names.push_back(in_quotes(names_[id]));
-    for (const ChosenShape& shape : chosen) {
+    for (const tool::ChosenShape& shape : chosen) {
       const auto used = std::count(names.begin(), names.end(), in_quotes(shape.input));
       if (used == 1) continue;
       throw Error(ErrorCode::kBadOption, fmt::format("--shape names {}, but the inputs of {} are {}",
@@ -99,7 +99,7 @@ class TfliteShaper {
     for (const size_t id : inputs_) {
       if (shapes_[id].tensor == nullptr) continue;
       const auto found = std::find_if(chosen.begin(), chosen.end(),
-                                      [&](const ChosenShape& shape) { return shape.input == names_[id]; });
+                                      [&](const tool::ChosenShape& shape) { return shape.input == names_[id]; });
       if (found != chosen.end()) {
         choose(id, *found);
       } else if (shapes_[id].has_free_size()) {
@@ -162,7 +162,7 @@ class TfliteShaper {
         in_quotes(names_[id]), free, sizes_of(shape, false), names_[id]);
   }
 
-  void choose(size_t id, const ChosenShape& chosen) {
+  void choose(size_t id, const tool::ChosenShape& chosen) {
     Shape& shape = shapes_[id];
     bool fits = chosen.sizes.size() == shape.sizes.size() && shape.has_free_size();
     for (size_t i = 0; fits && i < shape.sizes.size(); ++i) {
@@ -226,23 +226,6 @@ LstmScale lstm_scale_of(const tflite::Tensor& tensor) {
 
 }  // namespace
 
-ChosenShape parse_chosen_shape(const std::string& text) {
-  const size_t equals = text.rfind('=');
-  ChosenShape shape;
-  bool good = equals != std::string::npos && equals > 0 && equals + 1 < text.size();
-  if (good) shape.input = text.substr(0, equals);
-  for (size_t at = equals + 1; good && at <= text.size();) {
-    const size_t end = std::min(text.find('x', at), text.size());
-    int32_t size = 0;
-    const auto [stop, failure] = std::from_chars(text.data() + at, text.data() + end, size);
-    good = failure == std::errc() && stop == text.data() + end && size >= 1;
-    shape.sizes.push_back(size);
-    at = end + 1;
-  }
-  if (good) return shape;
-  throw Error(ErrorCode::kBadOption, fmt::format("--shape needs NAME=5x4, not {}", in_quotes(text)));
-}
-
 TfliteFile::TfliteFile(std::vector<uint8_t> bytes, std::string source, std::string_view function)
     : bytes_(std::move(bytes)), source_(std::move(source)) {
   flatbuffers::Verifier verifier(bytes_.data(), bytes_.size());
@@ -257,7 +240,7 @@ TfliteFile::TfliteFile(std::vector<uint8_t> bytes, std::string source, std::stri
   }
 }
 
-std::vector<std::string> TfliteFile::fix_shapes(std::span<const ChosenShape> chosen) {
+std::vector<std::string> TfliteFile::fix_shapes(std::span<const tool::ChosenShape> chosen) {
   auto* graphs = tflite::GetMutableModel(bytes_.data())->mutable_subgraphs();
   std::vector<TfliteShaper> shapers;
   for (uint32_t i = 0; graphs != nullptr && i < graphs->size(); ++i) {
@@ -265,7 +248,8 @@ std::vector<std::string> TfliteFile::fix_shapes(std::span<const ChosenShape> cho
   }
   std::vector<std::string> notes;
   for (uint32_t i = 0; i < shapers.size(); ++i) {
-    std::vector<std::string> lines = shapers[i].inputs(i == main_graph_ ? chosen : std::span<const ChosenShape>());
+    std::vector<std::string> lines =
+        shapers[i].inputs(i == main_graph_ ? chosen : std::span<const tool::ChosenShape>());
     shapers[i].others();
     if (i == main_graph_) notes = std::move(lines);
   }

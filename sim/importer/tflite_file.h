@@ -10,17 +10,9 @@
 #include <vector>
 
 #include "sim/importer/mlir_lstm.h"
+#include "sim/tool/chosen_shape.h"
 
 namespace npu::importer {
-
-// The sizes of an input, as --shape gives them.
-struct ChosenShape {
-  std::string input;
-  std::vector<int64_t> sizes;
-};
-
-// NAME=5x4. Throws Error(kBadOption).
-[[nodiscard]] ChosenShape parse_chosen_shape(const std::string& text);
 
 // A file in memory. `source` is its name, for messages. Its main graph is the one that is named `function`, else the
 // first.
@@ -33,7 +25,7 @@ class TfliteFile {
   // Free sizes of other tensors change as those of the inputs do. Returns a line about each input that has free sizes.
   // Throws Error: kBadOption for an input that is not there or has no such sizes; kArgumentUnsupported where it does
   // not follow from the inputs' sizes what another tensor's are. The bytes are of no use after an error.
-  std::vector<std::string> fix_shapes(std::span<const ChosenShape> chosen);
+  std::vector<std::string> fix_shapes(std::span<const tool::ChosenShape> chosen);
 
   // Of each UNIDIRECTIONAL_SEQUENCE_LSTM of the main graph, in the order of operators.
   [[nodiscard]] std::vector<LstmFacts> lstms() const;

@@ -75,6 +75,19 @@ int64_t invocations_in(int64_t length, const InvocationRange& range) {
 
 }  // namespace
 
+graph::GivenShapes shapes_of(const std::vector<GraphPort>& ports, const std::vector<std::string>& arguments,
+                             bool sequence) {
+  graph::GivenShapes shapes;
+  for (const std::string& argument : arguments) {
+    const NamedFile named = split(ports, argument);
+    const GraphPort& port = ports[named.port];
+    graph::Shape shape = graph::read_npy(named.file).shape;
+    if (sequence && shape.size() == port.shape.size() + 1) shape.erase(shape.begin());
+    shapes.insert_or_assign(port.name, std::move(shape));
+  }
+  return shapes;
+}
+
 InputData::InputData(const std::vector<GraphPort>& ports, const std::vector<std::string>& arguments, bool sequence,
                      const InvocationRange& range, std::optional<uint64_t> seed)
     : ports_(ports), arrays_(ports.size()), sequence_(sequence), range_(range), seed_(seed) {

@@ -24,6 +24,11 @@ struct InvocationRange {
   std::optional<int64_t> count;  // the first of what is left, or so many with the same inputs; nullopt: all, or one
 };
 
+// The shapes of the inputs that have a file, as `arguments` and `sequence` name them for InputData: what a network
+// whose file leaves sizes open gets. Throws Error: kBadInput for names that are not there; kBadNpy; kCannotRead.
+[[nodiscard]] graph::GivenShapes shapes_of(const std::vector<GraphPort>& ports,
+                                           const std::vector<std::string>& arguments, bool sequence);
+
 class InputData {
  public:
   // `arguments` are NAME=FILE.npy, split behind an input's name, or FILE.npy for a network with one input. With

@@ -86,6 +86,26 @@ void refuse_other_files(const std::filesystem::path& path, std::span<const uint8
                           graph::printable(path.string(), path.string().size())));
 }
 
+// The graph with the sizes that the command has.
+graph::Graph resolved(const graph::Graph& open, const ShapeSource& shapes) {
+  graph::validate(open, graph::Sizes::kMayBeUnknown);
+  const Block& block = open.main();
+  const graph::GivenShapes given = shapes(ports(block, block.inputs, {}));
+  for (const TensorId id : block.inputs) {
+    const graph::Tensor& tensor = block.tensors[id];
+    if (graph::unknown_size(tensor) == nullptr || given.count(tensor.name) > 0) continue;
+    std::string example;
+    for (const int64_t size : tensor.shape) {
+      example += fmt::format("{}{}", example.empty() ? "=" : "x", graph::is_unknown(tensor, size) ? 8 : size);
+    }
+    throw Error(contract::ErrorCode::kBadInput,
+                fmt::format("the file leaves a size of input {} open ({}): give its shape, with --shape {} say",
+                            graph::in_quotes(tensor.name), graph::describe_type(tensor),
+                            graph::in_quotes(tensor.name + example)));
+  }
+  return graph::resolve(open, given);
+}
+
 }  // namespace
 
 bool is_compiled(const std::filesystem::path& path) {
@@ -96,7 +116,7 @@ bool is_compiled(const std::filesystem::path& path) {
   }
 }
 
-Network load_network(const std::filesystem::path& path) {
+Network load_network(const std::filesystem::path& path, const ShapeSource& shapes) {
   Network network;
   network.path = path;
   network.file = std::make_shared<const std::vector<uint8_t>>(graph::read_file(path, kMaxNetwork));
@@ -104,9 +124,14 @@ Network load_network(const std::filesystem::path& path) {
   refuse_other_files(path, *network.file);
   network.graph = graph::parse_tosa(network.file, path.string());
   try {
+    if (shapes && graph::has_unknown_sizes(network.graph)) network.graph = resolved(network.graph, shapes);
     graph::validate(network.graph);
   } catch (const Error& error) {
-    throw Error(error.code(), fmt::format("{}: {}", graph::in_quotes(path.string()), error.what()));
+    if (error.code() == contract::ErrorCode::kBadInput) throw;  // of what is given, not of the file
+    const bool open =
+        error.code() == contract::ErrorCode::kFeatureUnsupported && !shapes && graph::has_unknown_sizes(network.graph);
+    throw Error(error.code(), fmt::format("{}: {}{}", graph::in_quotes(path.string()), error.what(),
+                                          open ? " (npu resolve makes a file with fixed sizes)" : ""));
   }
   const Block& block = network.graph.main();
   network.inputs = ports(block, block.inputs, feeding_unsigned(block));

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "driver/graph/graph.h"
+#include "driver/graph/resolve.h"
 
 namespace npu::workload {
 
@@ -31,8 +33,12 @@ struct Network {
 // Whether it is a file that starts as what `npu compile` writes.
 [[nodiscard]] bool is_compiled(const std::filesystem::path& path);
 
-// Throws Error: what reading and validating throw.
-[[nodiscard]] Network load_network(const std::filesystem::path& path);
+// The shapes that a command has for a network whose file leaves sizes open, some of those of `inputs`, say.
+using ShapeSource = std::function<graph::GivenShapes(const std::vector<GraphPort>& inputs)>;
+
+// `shapes` is asked when the file leaves sizes open; the network then is the one with those sizes. Throws Error: what
+// reading, validating and resolving throw; without `shapes`, feature_unsupported for a size that is open.
+[[nodiscard]] Network load_network(const std::filesystem::path& path, const ShapeSource& shapes = {});
 
 // Of the file, as `sha256sum` prints it. Takes its time on large files.
 [[nodiscard]] std::string sha256_of(const Network& network);

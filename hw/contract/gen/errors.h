@@ -16,6 +16,7 @@ enum class ErrorCode : uint32_t {
   kVariableRedeclared = 0x104,  // A variable was declared twice in one execution.
   kVariableMismatch = 0x105,  // A variable was declared again with another shape or type.
   kIndexOutOfRange = 0x106,  // An index of GATHER or SCATTER, read while running, chooses no row.
+  kSizeMismatch = 0x107,  // Sizes that were given for unknown ones break a rule of an operator.
   // The file of a network or of a compiled program is truncated, empty, or not what its format says.
   kFileDamaged = 0x201,
   kUnknownOperator = 0x202,  // The operator is not one that the specification knows.
@@ -94,6 +95,8 @@ enum class ErrorCode : uint32_t {
       return "variable_mismatch";
     case ErrorCode::kIndexOutOfRange:
       return "index_out_of_range";
+    case ErrorCode::kSizeMismatch:
+      return "size_mismatch";
     case ErrorCode::kFileDamaged:
       return "file_damaged";
     case ErrorCode::kUnknownOperator:
@@ -219,6 +222,8 @@ enum class ErrorCode : uint32_t {
       return "A variable was declared again with another shape or type.";
     case ErrorCode::kIndexOutOfRange:
       return "An index of GATHER or SCATTER, read while running, chooses no row.";
+    case ErrorCode::kSizeMismatch:
+      return "Sizes that were given for unknown ones break a rule of an operator.";
     case ErrorCode::kFileDamaged:
       return "The file of a network or of a compiled program is truncated, empty, or not what its format says.";
     case ErrorCode::kUnknownOperator:

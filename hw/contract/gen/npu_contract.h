@@ -400,6 +400,7 @@ enum npu_error {
   NPU_ERROR_VARIABLE_REDECLARED = 0x104,  // A variable was declared twice in one execution.
   NPU_ERROR_VARIABLE_MISMATCH = 0x105,  // A variable was declared again with another shape or type.
   NPU_ERROR_INDEX_OUT_OF_RANGE = 0x106,  // An index of GATHER or SCATTER, read while running, chooses no row.
+  NPU_ERROR_SIZE_MISMATCH = 0x107,  // Sizes that were given for unknown ones break a rule of an operator.
   // The file of a network or of a compiled program is truncated, empty, or not what its format says.
   NPU_ERROR_FILE_DAMAGED = 0x201,
   NPU_ERROR_UNKNOWN_OPERATOR = 0x202,  // The operator is not one that the specification knows.

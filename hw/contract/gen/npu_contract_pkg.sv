@@ -383,6 +383,7 @@ package npu_contract_pkg;
     ErrorVariableRedeclared = 32'h104,  // A variable was declared twice in one execution.
     ErrorVariableMismatch = 32'h105,  // A variable was declared again with another shape or type.
     ErrorIndexOutOfRange = 32'h106,  // An index of GATHER or SCATTER, read while running, chooses no row.
+    ErrorSizeMismatch = 32'h107,  // Sizes that were given for unknown ones break a rule of an operator.
     // The file of a network or of a compiled program is truncated, empty, or not what its format says.
     ErrorFileDamaged = 32'h201,
     ErrorUnknownOperator = 32'h202,  // The operator is not one that the specification knows.

@@ -239,6 +239,29 @@ Graph other_version() {
   return graph;
 }
 
+// [?, 4] and [?, 4] to [2 ?, 2, 2]: what exporters write of a network with a free batch.
+Graph open_sizes() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {-1, 4}), y = b.input("y", kI8, {-1, 4});
+  const TensorId mixed = b.raw(Op::kBitwiseXor, {x, y}, {}, kI8, {-1, 4});
+  Attributes axis;
+  axis.axis = 0;
+  const TensorId both = b.raw(Op::kConcat, {mixed, y}, axis, kI8, {-1, 4});
+  b.output(b.raw(Op::kReshape, {both, b.shape({-1, 2, 2})}, {}, kI8, {-1, 2, 2}), "z");
+  return b.build();
+}
+
+// The state XOR x, as many rows as x has.
+Graph open_state() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {-1, 4});
+  const TensorId state = b.variable("state", kI8, {0, 4});
+  const TensorId next = b.raw(Op::kBitwiseXor, {b.raw(Op::kVariableRead, {state}, {}, kI8, {-1, 4}), x}, {}, kI8, {-1, 4});
+  b.output(next, "y");
+  b.write(state, next);
+  return b.build();
+}
+
 // A shape that its operator cannot give.
 Graph wrong_shape() {
   Graph graph = convolution();
@@ -255,6 +278,8 @@ int main(int argc, char** argv) {
     const auto write = [&](const char* name, const Graph& graph) {
       write_tosa(folder / (std::string(name) + ".tosa"), graph);
     };
+    write("open_sizes", open_sizes());
+    write("open_state", open_state());
     write("convolution", convolution());
     write("odd_names", odd_names());
     write("running_sum", running_sum());

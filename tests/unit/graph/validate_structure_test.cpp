@@ -53,7 +53,7 @@ const std::vector<Spoilt>& structure_cases() {
       {"size_0", Op::kAdd, [](Graph& g) { g.main().tensors[0].shape[1] = 0; }, kShape, "[2, 0]"},
       {"size_negative", Op::kAdd, [](Graph& g) { g.main().tensors[0].shape[1] = -2; }, kShape, "[2, -2]"},
       {"size_unknown", Op::kAdd, [](Graph& g) { g.main().tensors[0].shape[1] = -1; }, ErrorCode::kFeatureUnsupported,
-       "[2, -1], of which a size is unknown (-1); export the network with fixed sizes"},
+       "[2, -1], of which a size is unknown (-1); it runs with fixed sizes only"},
       {"rank_beside_an_unknown_size", Op::kConv2d,
        [](Graph& g) {
          Shape& shape = input(g, Op::kConv2d, 0).shape;

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The static form of a graph whose file leaves sizes open.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "driver/graph/graph.h"
+
+namespace npu::graph {
+
+// Shapes by the name of a graph input, or by the identity of a variable.
+using GivenShapes = std::map<std::string, Shape, std::less<>>;
+
+// The same graph with every size known: those of the inputs from `given`, those of variables from `given` or from what
+// is written to them, and all others from the operators' rules. A -1 in the constant of a RESHAPE becomes what the
+// other sizes leave. A size that the file leaves open never broadcasts, even where it turns out to be 1. `graph` has
+// passed validate() with Sizes::kMayBeUnknown; the result is for validate() to look at. Throws Error: bad_input for a
+// name that the graph does not have, a rank or a known size that differs, a size that is not from 1 to 2^31 - 1, and
+// for sizes that follow from nothing that was given; size_mismatch, with the operator and the sizes, where a rule of an
+// operator does not hold for these sizes; feature_unsupported for a RESHAPE with several -1.
+[[nodiscard]] Graph resolve(const Graph& graph, const GivenShapes& given);
+
+}  // namespace npu::graph

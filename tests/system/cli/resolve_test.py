@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Networks whose files leave sizes open: `npu resolve`, and sizes that `npu run` and `npu reference` take from data.
+
+  resolve_test.py NPU MAKER
+"""
+
+from harness import NpuTest, main, read_npy
+
+
+class Resolve(NpuTest):
+
+    def rows(self, name, count, start=0):
+        return self.save(name, "|i1", (count, 4), [(start + 37 * i) % 251 - 125 for i in range(4 * count)])
+
+    def test_run_and_reference_take_the_sizes_of_the_data(self):
+        for rows in (1, 3, 64):
+            x, y = self.rows("rx.npy", rows), self.rows("ry.npy", rows, 90)
+            out = self.dir / f"out{rows}"
+            inputs = ["--input", f"x={x}", f"y={y}"]
+            result = self.good("run", self.dir / "open_sizes.tosa", *inputs, "--check", "reference", "-o", out)
+            self.assertIn("0 differ", result.out)
+            descr, shape, values = read_npy(out / "z.npy")
+            self.assertEqual((descr, shape), ("|i1", (2 * rows, 2, 2)))
+            a, b = read_npy(x)[2], read_npy(y)[2]
+            self.assertEqual(values, [p ^ q for p, q in zip(a, b)] + b)
+            self.good("reference", self.dir / "open_sizes.tosa", *inputs)
+
+    def test_a_resolved_file_is_one_with_fixed_sizes(self):
+        fixed = self.dir / "fixed.tosa"
+        result = self.good("resolve", self.dir / "open_sizes.tosa", "--shape", "x=3x4", "--shape", "y=3x4", "-o", fixed)
+        self.assertIn("input x: INT8[3, 4]\n", result.out)
+        self.assertIn("output z: INT8[6, 2, 2]\n", result.out)
+        self.good("compile", fixed, "-o", self.dir / "fixed.npu")
+        self.good("info", fixed)
+        self.bad(64, "bad_option", "fixed already", "resolve", fixed, "--shape", "x=3x4", "-o", self.dir / "again.tosa")
+        self.bad(64, "bad_input", "shape", "run", fixed, "--input", f"x={self.rows('four.npy', 4)}", f"y={self.rows('f.npy', 3)}")
+
+    def test_a_state_takes_the_size_of_what_is_given(self):
+        frames = self.save("open_frames.npy", "|i1", (2, 2, 4), [5, 1, 1, 1, 2, 2, 2, 2, 0, 9, 0, 9, 3, 1, 3, 1])
+        out = self.dir / "states"
+        self.good("run", self.dir / "open_state.tosa", "--shape", "state=2x4", "--input", frames, "--sequence", "--zero-init",
+                  "-o", out, "--check", "reference")
+        self.assertEqual(read_npy(out / "y.npy")[2], [5, 1, 1, 1, 2, 2, 2, 2, 5, 8, 1, 8, 1, 3, 1, 3])
+        self.bad(64, "bad_input", "variable 'state'", "run", self.dir / "open_state.tosa", "--input", frames, "--sequence")
+
+    def test_sizes_alone_are_enough_to_run(self):
+        self.good("run", self.dir / "open_sizes.tosa", "--shape", "x=3x4", "--shape", "y=3x4", "--check", "reference")
+
+    def test_what_does_not_fit_is_said(self):
+        network, target = self.dir / "open_sizes.tosa", self.dir / "never.tosa"
+
+        def refused(status, code, fragment, *shapes):
+            options = [word for shape in shapes for word in ("--shape", shape)]
+            self.bad(status, code, fragment, "resolve", network, *options, "-o", target)
+            self.assertFalse(target.exists())
+
+        refused(1, "size_mismatch", "[3, 4] and input2 'y' [5, 4]", "x=3x4", "y=5x4")
+        refused(1, "size_mismatch", "only a size that the file gives as 1 broadcasts", "x=1x4", "y=5x4")
+        refused(64, "bad_input", "--shape 'y=8x4'", "x=3x4")
+        refused(64, "bad_input", "not [3, 5]", "x=3x5", "y=3x4")
+        refused(64, "bad_input", "not [3]", "x=3", "y=3x4")
+        refused(64, "bad_input", "no input and no variable 'w'", "x=3x4", "y=3x4", "w=1")
+        refused(64, "bad_option", "twice", "x=3x4", "x=3x4", "y=3x4")
+        for wrong in ("x=0x4", "x=-1x4", "x=9223372036854775807x4", "x=2147483648x4", "x=", "x", "=3", "x=3x", "x=a"):
+            refused(64, "bad_option", "--shape needs NAME=5x4", wrong, "y=3x4")
+
+    def test_other_commands_say_the_way_out(self):
+        for command in (["info"], ["compile", "-o", self.dir / "no.npu"], ["what-if"]):
+            self.bad(3, "feature_unsupported", "npu resolve", command[0], self.dir / "open_sizes.tosa", *command[1:])
+
+
+if __name__ == "__main__":
+    main()

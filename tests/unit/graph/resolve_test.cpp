@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs whose files leave sizes open, with sizes given.
+#include "driver/graph/resolve.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "driver/graph/reader.h"
+#include "driver/graph/validate.h"
+#include "driver/graph/writer.h"
+#include "hw/contract/error.h"
+#include "tests/unit/graph/samples.h"
+
+namespace npu::graph {
+namespace {
+
+using contract::ErrorCode;
+
+// Leaves every size above 1 open that the file need not have: a 1 is one that broadcasts.
+size_t open_sizes(Graph& graph) {
+  size_t opened = 0;
+  for (Region& region : graph.regions) {
+    for (Tensor& tensor : region.blocks.front().tensors) {
+      if (tensor.has_data || tensor.type == DType::kShape) continue;
+      for (int64_t& size : tensor.shape) {
+        if (size == 1) continue;
+        size = tensor.variable ? 0 : -1;
+        ++opened;
+      }
+    }
+  }
+  return opened;
+}
+
+GivenShapes shapes_of_inputs(const Graph& graph) {
+  GivenShapes shapes;
+  for (const TensorId id : graph.main().inputs) {
+    shapes[graph.main().tensors[id].name] = graph.main().tensors[id].shape;
+  }
+  return shapes;
+}
+
+GivenShapes shapes_of_inputs_and_variables(const Graph& graph) {
+  GivenShapes shapes = shapes_of_inputs(graph);
+  for (const Tensor& tensor : graph.main().tensors) {
+    if (tensor.variable) shapes[variable_identity(tensor)] = tensor.shape;
+  }
+  return shapes;
+}
+
+Graph opened(Graph graph) {
+  EXPECT_GT(open_sizes(graph), 0u);
+  EXPECT_TRUE(has_unknown_sizes(graph));
+  EXPECT_NO_THROW(validate(graph, Sizes::kMayBeUnknown));
+  return graph;
+}
+
+TEST(Resolve, GivesEveryOperatorItsShapesBack) {
+  int operators = 0;
+  for (const Op op : samples::all_operators()) {
+    if (op == Op::kCustom) continue;
+    SCOPED_TRACE(name(op));
+    const Graph graph = samples::of(op);
+    Graph open = graph;
+    if (open_sizes(open) == 0) continue;
+    ++operators;
+    validate(open, Sizes::kMayBeUnknown);
+    const Graph resolved = resolve(open, shapes_of_inputs_and_variables(graph));
+    EXPECT_NO_THROW(validate(resolved));
+    EXPECT_EQ(samples::difference(graph, resolved), "");
+  }
+  EXPECT_GT(operators, 60);
+}
+
+TEST(Resolve, GivesNetworksTheirShapesBack) {
+  for (const Graph& graph : {samples::network(), samples::nested_control_flow()}) {
+    EXPECT_EQ(samples::difference(graph, resolve(opened(graph), shapes_of_inputs_and_variables(graph))), "");
+  }
+}
+
+TEST(Resolve, AnOpenFileIsReadAndWritten) {
+  const Graph graph = samples::of(Op::kConv2d);
+  const auto bytes = std::make_shared<const std::vector<uint8_t>>(serialize(opened(graph)));
+  EXPECT_EQ(samples::difference(graph, resolve(parse_tosa(bytes, "open"), shapes_of_inputs(graph))), "");
+}
+
+// x[?, 4] + y[?, 4], and twice that.
+Graph sum(const Shape& x, const Shape& y, const Shape& result) {
+  GraphBuilder builder;
+  const TensorId a = builder.input("x", DType::kInt32, x), b = builder.input("y", DType::kInt32, y);
+  const TensorId both = builder.raw(Op::kAdd, {a, b}, {}, DType::kInt32, result);
+  builder.output(builder.raw(Op::kAdd, {both, both}, {}, DType::kInt32, result), "z");
+  return builder.build();
+}
+
+Shape output_shape(const Graph& graph) { return graph.main().tensors[graph.main().outputs[0]].shape; }
+
+struct Refusal {
+  ErrorCode code = ErrorCode::kOk;
+  std::string text;
+};
+
+Refusal refusal(const Graph& graph, const GivenShapes& given) {
+  try {
+    validate(graph, Sizes::kMayBeUnknown);
+    validate(resolve(graph, given));
+  } catch (const Error& error) {
+    return {error.code(), error.what()};
+  }
+  return {};
+}
+
+void expect_refused(const Graph& graph, const GivenShapes& given, ErrorCode code, const std::string& words) {
+  const Refusal got = refusal(graph, given);
+  EXPECT_EQ(contract::name(got.code), contract::name(code)) << got.text;
+  EXPECT_NE(got.text.find(words), std::string::npos) << got.text;
+}
+
+TEST(Resolve, OneFileForManySizes) {
+  const Graph graph = sum({-1, 4}, {-1, 4}, {-1, 4});
+  for (const int64_t rows : {1, 2, 7, 1000}) {
+    const Graph fixed = resolve(graph, {{"x", {rows, 4}}, {"y", {rows, 4}}});
+    EXPECT_FALSE(has_unknown_sizes(fixed));
+    EXPECT_NO_THROW(validate(fixed));
+    EXPECT_EQ(output_shape(fixed), (Shape{rows, 4}));
+  }
+}
+
+TEST(Resolve, OnlyALiteralOneBroadcasts) {
+  EXPECT_EQ(output_shape(resolve(sum({-1, 4}, {1, 4}, {-1, 4}), {{"x", {5, 4}}, {"y", {1, 4}}})), (Shape{5, 4}));
+  expect_refused(sum({-1, 4}, {-1, 4}, {-1, 4}), {{"x", {5, 4}}, {"y", {1, 4}}}, ErrorCode::kSizeMismatch,
+                 "in dimension 0, whose size is unknown in the file: only a size that the file gives as 1 broadcasts");
+  // 1 and 1 is no broadcast.
+  EXPECT_EQ(output_shape(resolve(sum({-1, 4}, {-1, 4}, {-1, 4}), {{"x", {1, 4}}, {"y", {1, 4}}})), (Shape{1, 4}));
+}
+
+TEST(Resolve, ARuleThatDoesNotHoldNamesOperatorAndSizes) {
+  expect_refused(sum({-1, 4}, {-1, 4}, {-1, 4}), {{"x", {5, 4}}, {"y", {6, 4}}}, ErrorCode::kSizeMismatch,
+                 "operator 0 (ADD): input1 'x' [5, 4] and input2 'y' [6, 4] do not broadcast");
+  expect_refused(sum({-1, 4}, {-1, 4}, {3, 4}), {{"x", {5, 4}}, {"y", {5, 4}}}, ErrorCode::kSizeMismatch,
+                 "has shape [3, 4] in the file, but these sizes make it [5, 4]");
+}
+
+TEST(Resolve, WhatIsGivenHasToFit) {
+  const Graph graph = sum({-1, 4}, {-1, 4}, {-1, 4});
+  const auto with = [](const Shape& x) { return GivenShapes{{"x", x}, {"y", {5, 4}}}; };
+  expect_refused(graph, {{"x", {5, 4}}}, ErrorCode::kBadInput, "the sizes of input 'y' (INT32[-1, 4]) are not given");
+  expect_refused(graph, with({5, 3}), ErrorCode::kBadInput, "input 'x' is INT32[-1, 4], not [5, 3]");
+  expect_refused(graph, with({5}), ErrorCode::kBadInput, "not [5]");
+  for (const int64_t size : {int64_t{0}, int64_t{-1}, int64_t{1} << 31, INT64_MAX}) {
+    expect_refused(graph, with({size, 4}), ErrorCode::kBadInput, "has the size " + std::to_string(size));
+  }
+  GivenShapes more = with({5, 4});
+  more["w"] = {1};
+  expect_refused(graph, more, ErrorCode::kBadInput, "no input and no variable 'w'");
+}
+
+Graph reshaped(const std::vector<int64_t>& sizes, const Shape& result) {
+  GraphBuilder builder;
+  const TensorId x = builder.input("x", DType::kInt8, {-1, 2, 3});
+  const TensorId shape = builder.shape(sizes);
+  builder.output(builder.raw(Op::kReshape, {x, shape}, {}, DType::kInt8, result), "y");
+  builder.output(builder.raw(Op::kReshape, {x, shape}, {}, DType::kInt8, result), "z");
+  return builder.build();
+}
+
+TEST(Resolve, AReshapeLeavesOneSizeToTheOthers) {
+  const Graph fixed = resolve(reshaped({-1, 6}, {-1, 6}), {{"x", {4, 2, 3}}});
+  EXPECT_NO_THROW(validate(fixed));
+  EXPECT_EQ(output_shape(fixed), (Shape{4, 6}));
+  const auto bytes = std::make_shared<const std::vector<uint8_t>>(serialize(fixed));
+  EXPECT_NO_THROW(validate(parse_tosa(bytes, "fixed")));
+  expect_refused(reshaped({-1, 4}, {-1, 4}), {{"x", {3, 2, 3}}}, ErrorCode::kSizeMismatch, "cannot take the shape");
+  expect_refused(reshaped({-1, -1}, {-1, -1}), {{"x", {3, 2, 3}}}, ErrorCode::kFeatureUnsupported,
+                 "leaves more than one size to the others");
+  expect_refused(reshaped({6, 3}, {6, 3}), {{"x", {4, 2, 3}}}, ErrorCode::kSizeMismatch,
+                 "cannot take the shape [6, 3]");
+}
+
+// A state that a step changes: h = h ^ x.
+Graph toggled(const Shape& state, const Shape& read) {
+  GraphBuilder builder;
+  const TensorId x = builder.input("x", DType::kInt8, {-1, 4});
+  const TensorId h = builder.variable("h", DType::kInt8, state);
+  const TensorId old = builder.raw(Op::kVariableRead, {h}, {}, DType::kInt8, read);
+  const TensorId next = builder.raw(Op::kBitwiseXor, {old, x}, {}, DType::kInt8, {-1, 4});
+  builder.output(next, "y");
+  builder.write(h, next);
+  return builder.build();
+}
+
+TEST(Resolve, AVariableHasTheShapeOfWhatIsReadAndWritten) {
+  const auto variable = [](const Graph& graph) {
+    for (const Tensor& tensor : graph.main().tensors) {
+      if (tensor.variable) return tensor.shape;
+    }
+    return Shape{};
+  };
+  EXPECT_EQ(variable(resolve(toggled({0, 4}, {5, 4}), {{"x", {5, 4}}})), (Shape{5, 4}));
+  EXPECT_EQ(variable(resolve(toggled({0, 4}, {-1, 4}), {{"x", {5, 4}}, {"h", {5, 4}}})), (Shape{5, 4}));
+  expect_refused(toggled({0, 4}, {-1, 4}), {{"x", {5, 4}}}, ErrorCode::kBadInput,
+                 "give the shape of the variable, too");
+  expect_refused(toggled({0, 4}, {5, 4}), {{"x", {6, 4}}}, ErrorCode::kSizeMismatch, "do not broadcast");
+}
+
+}  // namespace
+}  // namespace npu::graph
