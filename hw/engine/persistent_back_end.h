@@ -31,8 +31,8 @@ struct TableRequest {
 };
 struct TableAnswer {
   contract::ErrorCode error = contract::ErrorCode::kOk;
-  uint32_t entry = 0;     // of fault_ecc
-  uint64_t accesses = 0;  // of rows, without error: hw/timing/table_cycles.h makes cycles of them
+  uint32_t entry = 0;   // of fault_ecc
+  uint64_t cycles = 0;  // without error, while the memory has no other users: hw/timing/table_cycles.h
 };
 
 // A word of 8 bytes with wrong stored bits.

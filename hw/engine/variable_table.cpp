@@ -83,9 +83,8 @@ void VariableTable::commit_write(uint32_t index) {
   store(index, entry);
 }
 
-uint32_t VariableTable::forget_old_marks(const Job& job, uint32_t entries) {
-  std::optional<uint32_t> row;  // the last one
-  uint32_t rows = 0;
+std::vector<uint32_t> VariableTable::forget_old_marks(const Job& job, uint32_t entries) {
+  std::vector<uint32_t> rows;
   for (uint32_t index = 0; index < entries; ++index) {
     VariableEntry entry = this->entry(index);
     const auto age = static_cast<uint8_t>(job.epoch - entry.seen_epoch);
@@ -94,8 +93,7 @@ uint32_t VariableTable::forget_old_marks(const Job& job, uint32_t entries) {
     clear(entry, VariableFlag::kSeenValid);
     store(index, entry);
     const uint32_t here = index * VariableEntry::kBytes / port_bytes_;
-    if (row != here) ++rows;
-    row = here;
+    if (rows.empty() || rows.back() != here) rows.push_back(here);
   }
   return rows;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "hw/contract/gen/commands.h"
 #include "hw/contract/gen/errors.h"
@@ -48,9 +49,9 @@ class VariableTable {
   // The write is complete: what was written is what reads see.
   void commit_write(uint32_t index);
   // Marks of executions that can no longer be compared with this one lose their meaning, in the first `entries`
-  // entries. Rows of the table in which there were such.
-  uint32_t forget_old_marks(const Job& job, uint32_t entries);
-  uint32_t forget_old_marks(const Job& job) { return forget_old_marks(job, entries_); }
+  // entries. The rows of the table in which there were such, in order.
+  std::vector<uint32_t> forget_old_marks(const Job& job, uint32_t entries);
+  std::vector<uint32_t> forget_old_marks(const Job& job) { return forget_old_marks(job, entries_); }
 
   // The checks take any index. Is there such a variable, of this owner, with bytes outside of the table and inside of
   // the persistent SRAM? (A caller that knows the size of DRAM checks those that lie there.) Errors: fault_bad_region

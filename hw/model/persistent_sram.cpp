@@ -21,6 +21,7 @@ PersistentSram::PersistentSram(const contract::Capabilities& caps, std::unique_p
       bytes_(caps.psram_bytes, 0),
       ecc_(port_bytes_),
       table_(bytes_, caps.var_entries, port_bytes_),
+      compared_(caps.var_entries, false),
       back_end_(std::move(back_end)) {
   if (back_end_) back_end_->connect(bytes_);
 }
@@ -30,6 +31,7 @@ PersistentSram::PersistentSram(const contract::Capabilities& caps, std::unique_p
 void PersistentSram::clear() {
   std::fill(bytes_.begin(), bytes_.end(), uint8_t{0});
   ecc_.clear();
+  place(0);
 }
 
 void PersistentSram::reset() {
@@ -105,8 +107,13 @@ std::optional<uint64_t> PersistentSram::read_edges(const ByteSet& bytes) {
   return wrong;
 }
 
+void PersistentSram::place(uint64_t low) {
+  if (low < table_.bytes()) std::fill(compared_.begin(), compared_.end(), false);
+}
+
 void PersistentSram::wrote(uint64_t low, uint64_t high, bool host) {
   ecc_.wrote(low, high);
+  if (low != high) place(low);
   if (!back_end_ || low == high) return;
   // Bits of the first or last word may have flipped since it was looked at.
   if (ecc_.right(low, high)) {
@@ -126,6 +133,7 @@ void PersistentSram::wrote(const ByteSet& bytes) {
 }
 
 void PersistentSram::left(uint64_t low, uint64_t high) {
+  if (low != high) place(low);
   if (back_end_ && low != high) back_end_->put(low, high, ecc_.wrong_words(low, high));
 }
 
@@ -184,10 +192,23 @@ std::optional<uint32_t> PersistentSram::read_row_of(uint32_t index) {
   return read_entries(row, std::min<uint64_t>(end, table_.bytes()));
 }
 
+std::vector<uint32_t> PersistentSram::wrong_rows(uint32_t first, uint32_t end) const {
+  std::vector<uint32_t> rows;
+  if (ecc_.clean()) return rows;
+  const uint64_t bytes = port_bytes_;
+  for (const engine::WrongWord& word : ecc_.wrong_words(first * bytes, end * bytes)) {
+    const auto row = static_cast<uint32_t>(word.word * Ecc::kWordBytes / port_bytes_);
+    if (rows.empty() || rows.back() != row) rows.push_back(row);
+  }
+  return rows;
+}
+
+// A row that is corrected holds up the next one that is read, by a cycle; so many rows are `corrected`.
 PersistentSram::Verdict PersistentSram::ask(const engine::TableRequest& request, const Verdict& own,
-                                            uint64_t accesses) {
+                                            const timing::TableOperation& operation, uint64_t corrected) {
   if (!back_end_) return own;
-  const engine::TableAnswer answer = back_end_->operate(request, {own.error, own.entry, accesses});
+  const engine::TableAnswer answer =
+      back_end_->operate(request, {own.error, own.entry, timing::table_cycles(operation) + corrected});
   look();
   return {answer.error, answer.entry};
 }
@@ -195,15 +216,28 @@ PersistentSram::Verdict PersistentSram::ask(const engine::TableRequest& request,
 PersistentSram::Begun PersistentSram::begin_job(const Job& job) {
   job_ = job;
   Begun begun;
+  const auto last = static_cast<uint32_t>(accesses_.rows - 1);
+  const std::vector<uint32_t> corrected = wrong_rows(0, last);
   const auto wrong = ecc_.clean() ? std::nullopt : read_entries(0, table_.bytes());
   const uint32_t slots = std::max<uint32_t>(1, port_bytes_ / VariableEntry::kBytes);
   begun.cleared = table_.forget_old_marks(job, wrong ? *wrong / slots * slots : table_.entries());
   if (wrong) begun.verdict = {ErrorCode::kFaultEcc, *wrong};
-  begun.verdict = ask({TableOp::kBeginJob, 0, 0, 0, 0, job}, begun.verdict,
-                      accesses_.begin_job(begun.verdict.ok() ? begun.cleared : 0));
+  const auto holds_up = [&](uint32_t row) {  // what is written next has waited for its answer
+    return !std::binary_search(begun.cleared.begin(), begun.cleared.end(), row);
+  };
+  begun.verdict = ask({TableOp::kBeginJob, 0, 0, 0, 0, job}, begun.verdict, accesses_.begin_job(begun.cleared),
+                      static_cast<uint64_t>(std::count_if(corrected.begin(), corrected.end(), holds_up)));
   static_cast<void>(status());
   look();
   return begun;
+}
+
+// Of those that it reads, all but the last one hold up the next.
+uint64_t PersistentSram::corrected_by_declaration(uint32_t index) const {
+  if (ecc_.clean() || compared(index) || index >= table_.entries()) return 0;
+  const auto last = static_cast<uint32_t>(accesses_.rows - 1);
+  const auto own = static_cast<uint32_t>(index * VariableEntry::kBytes / port_bytes_);
+  return wrong_rows(0, last).size() + (own == last ? wrong_rows(last, last + 1).size() : 0);
 }
 
 PersistentSram::Verdict PersistentSram::declaration(uint32_t index, uint32_t hash) {
@@ -211,6 +245,7 @@ PersistentSram::Verdict PersistentSram::declaration(uint32_t index, uint32_t has
   if (index >= table_.entries()) return {ErrorCode::kFaultBadRegion};
   if (const auto wrong = read_row_of(index)) return {ErrorCode::kFaultEcc, *wrong};
   if (const ErrorCode error = table_.check_entry(index, hash, job_); error != ErrorCode::kOk) return {error};
+  if (compared(index)) return {};
   const auto other = table_.overlapping(index);
   const uint64_t end =
       other ? (uint64_t{*other} * VariableEntry::kBytes / port_bytes_ + 1) * port_bytes_ : table_.bytes();
@@ -220,10 +255,15 @@ PersistentSram::Verdict PersistentSram::declaration(uint32_t index, uint32_t has
 }
 
 PersistentSram::Verdict PersistentSram::declare(uint32_t index, uint32_t hash, bool fits) {
+  const timing::TableOperation operation = accesses_.declare(compared(index));
+  const uint64_t corrected = corrected_by_declaration(index);
   const Verdict own = declaration(index, hash);
   if (own.ok() && !fits) return {ErrorCode::kFaultOutOfBounds};
-  if (own.ok()) table_.declare(index, job_.epoch);
-  return ask({TableOp::kDeclare, index, hash, 0, 0, job_}, own, accesses_.declare());
+  if (own.ok()) {
+    table_.declare(index, job_.epoch);
+    compared_[index] = true;
+  }
+  return ask({TableOp::kDeclare, index, hash, 0, 0, job_}, own, operation, corrected);
 }
 
 PersistentSram::Verdict PersistentSram::use(uint32_t index, engine::VariableTable::Use use, int64_t low,

@@ -42,16 +42,18 @@ class PersistentSram {
     [[nodiscard]] bool ok() const { return error == contract::ErrorCode::kOk; }
   };
   // Those that follow are of this job. Marks of executions that can no longer be compared with it lose their meaning,
-  // in so many rows of the table.
+  // in these rows of the table.
   struct Begun {
     Verdict verdict;
-    uint32_t cleared = 0;
+    std::vector<uint32_t> cleared;
   };
   Begun begin_job(const Job& job);
   // VARIABLE: power_lost until the loss of the contents is acknowledged, else errors as of VariableTable::check_entry,
   // and fault_access_right for a variable whose bytes are not its own. `fits`: the variable does not reach beyond DRAM,
   // whose size the table does not know.
   [[nodiscard]] Verdict declare(uint32_t index, uint32_t hash, bool fits);
+  // A declaration has compared its place with those of all others, and no entry has been written since.
+  [[nodiscard]] bool compared(uint32_t index) const { return index < compared_.size() && compared_[index]; }
   // May this job use bytes [low, high) of the variable? May it read them? It begins to write them: this is marked.
   [[nodiscard]] Verdict check(uint32_t index, int64_t low, int64_t high);
   [[nodiscard]] Verdict check_read(uint32_t index, int64_t low, int64_t high);
@@ -104,7 +106,13 @@ class PersistentSram {
   [[nodiscard]] std::optional<uint32_t> read_row_of(uint32_t index);
   [[nodiscard]] Verdict use(uint32_t index, engine::VariableTable::Use use, int64_t low, int64_t high) const;
   [[nodiscard]] Verdict declaration(uint32_t index, uint32_t hash);
-  [[nodiscard]] Verdict ask(const engine::TableRequest& request, const Verdict& own, uint64_t accesses);
+  [[nodiscard]] Verdict ask(const engine::TableRequest& request, const Verdict& own,
+                            const timing::TableOperation& operation, uint64_t corrected = 0);
+  // Rows of the table in [first, end) in which a bit is wrong.
+  [[nodiscard]] std::vector<uint32_t> wrong_rows(uint32_t first, uint32_t end) const;
+  [[nodiscard]] uint64_t corrected_by_declaration(uint32_t index) const;
+  // The host writes bytes from here on: entries may have other places.
+  void place(uint64_t low);
   [[nodiscard]] std::optional<uint64_t> read(uint64_t low, uint64_t high, bool host);
   [[nodiscard]] std::optional<uint64_t> read_edges(uint64_t low, uint64_t high, bool host);
   void wrote(uint64_t low, uint64_t high, bool host);
@@ -118,6 +126,7 @@ class PersistentSram {
   std::vector<uint8_t> bytes_;
   Ecc ecc_;
   engine::VariableTable table_;
+  std::vector<bool> compared_;  // of each entry
   std::unique_ptr<engine::PersistentBackEnd> back_end_;
   std::function<void(contract::ErrorCode)> failed_;
   Job job_;

@@ -91,7 +91,7 @@ bool QueueUnit::begin_time(const IssuedCommand& command) {
   };
   for (size_t i = 0; i < uses.size(); ++i) {
     const bool begins = marks(i);
-    machine_.table_port.operate(queue_, begins ? accesses.begin_write() : accesses.check(), begins ? 1 : 0);
+    machine_.table_port.operate(queue_, begins ? accesses.begin_write() : accesses.check());
     if (machine_.job.aborting()) return false;
   }
   return true;
@@ -115,7 +115,7 @@ bool QueueUnit::end_variables(const IssuedCommand& command) {
   }
   for (const VariableUse& use : command.variables) {
     if (!use.commit) continue;
-    machine_.table_port.operate(queue_, timing::TableAccesses::of(machine_.config.caps).commit(), 1);
+    machine_.table_port.operate(queue_, timing::TableAccesses::of(machine_.config.caps).commit());
     if (machine_.job.aborting()) return false;
     if (!passed(command, use.index, machine_.persistent.commit_write(use.index))) return false;
     machine_.address_map.commit_done(use.index);

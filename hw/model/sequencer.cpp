@@ -115,7 +115,7 @@ void Sequencer::run_stream() {
   }
   if (!wait_for_persistent()) return;
   fetch_.begin();
-  if (!operate(accesses_.begin_job(persistent_.cleared), persistent_.cleared)) return;
+  if (!operate(accesses_.begin_job(persistent_.cleared))) return;
   for (;; ++index_) {
     if (!next_command()) return;
     DecodedCommand command;
@@ -145,8 +145,8 @@ bool Sequencer::wait_for_persistent() {
 }
 
 // The time of an operation on the variable table. False when the job is aborted.
-bool Sequencer::operate(uint64_t accesses, uint64_t writes) {
-  machine_.table_port.operate(kSequencerQueue, accesses, writes);
+bool Sequencer::operate(const timing::TableOperation& operation) {
+  machine_.table_port.operate(kSequencerQueue, operation);
   spend(Counter::kBusy);
   return !machine_.job.aborting();
 }
@@ -236,7 +236,7 @@ bool Sequencer::issue(DecodedCommand& command) {
     if (use.commit) machine_.address_map.commit_issued(use.index);
   }
   for (size_t i = 0; i < slot.variables.size(); ++i) {
-    if (!operate(accesses_.check(), 0)) return false;
+    if (!operate(accesses_.check())) return false;
   }
   slot.targets = machine_.scoreboard.targets(header_.wait);
   machine_.scoreboard.issue(queue);

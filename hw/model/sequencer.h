@@ -78,7 +78,7 @@ class Sequencer : public sc_core::sc_module {
   [[nodiscard]] bool check_coverage(const IssuedCommand& slot);
   [[nodiscard]] bool reserved(uint64_t low, uint64_t high, bool write) const;
   [[nodiscard]] bool wait_for_persistent();
-  [[nodiscard]] bool operate(uint64_t accesses, uint64_t writes);
+  [[nodiscard]] bool operate(const timing::TableOperation& operation);
   [[nodiscard]] bool wait_for_tokens();
   [[nodiscard]] bool drain();
   [[nodiscard]] bool drain_block();

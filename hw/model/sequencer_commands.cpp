@@ -69,7 +69,7 @@ bool Sequencer::resume(const contract::YieldCommand& command) {
 bool Sequencer::declare(const contract::DeclareCommand& command) {
   if (!wait_for_tokens()) return false;
   hazards_.sequencer_waited(header_.wait);
-  if (!operate(accesses_.declare(), 1)) return false;
+  if (!operate(accesses_.declare(machine_.persistent.compared(command.variable)))) return false;
   const bool fits = machine_.address_map.fits_in_dram(command.variable);
   const PersistentSram::Verdict verdict = machine_.persistent.declare(command.variable, command.hash, fits);
   if (!verdict.ok()) return fault_verdict(verdict, command.variable);

@@ -19,9 +19,9 @@ void TablePort::begin_job() {
   ended_ = timing::Crossbar::kNever;
 }
 
-void TablePort::operate(uint32_t queue, uint64_t accesses, uint64_t writes) {
-  if (!clock_.timed() || accesses == 0) return;
-  waiting_.push_back({queue, accesses, writes});
+void TablePort::operate(uint32_t queue, const timing::TableOperation& operation) {
+  if (!clock_.timed()) return;
+  waiting_.push_back({queue, operation});
   if (waiting_.size() == 1) start_next();
   const auto waits = [&] {
     return std::any_of(waiting_.begin(), waiting_.end(), [&](const Ticket& t) { return t.queue == queue; });
@@ -31,15 +31,13 @@ void TablePort::operate(uint32_t queue, uint64_t accesses, uint64_t writes) {
 
 // In this cycle, or in the next one where this one shows the end of the last operation.
 void TablePort::start_next() {
-  const uint64_t accesses = waiting_.front().accesses, now = clock_.now();
-  ports_ = timing::TablePorts(accesses, now == ended_);
-  interconnect_.start(*this, ports_, now + timing::table_cycles(accesses));
+  const timing::TableOperation& operation = waiting_.front().operation;
+  const uint64_t now = clock_.now();
+  ports_ = timing::TablePorts(operation, now == ended_);
+  interconnect_.start(*this, ports_, now + timing::table_cycles(operation));
 }
 
-timing::MemoryRequest TablePort::next(uint32_t) {
-  const bool writes = ports_.left() <= waiting_.front().writes;
-  return {timing::OnChip::kPersistent, writes, 0, 4};
-}
+timing::MemoryRequest TablePort::next(uint32_t) { return {timing::OnChip::kPersistent, ports_.writes(), 0, 4}; }
 
 void TablePort::ended(uint64_t end) {
   ended_ = end;
@@ -48,6 +46,6 @@ void TablePort::ended(uint64_t end) {
   if (!waiting_.empty()) start_next();
 }
 
-uint64_t TablePort::cycles_left() const { return timing::kTableAccessCycles * ports_.left(); }
+uint64_t TablePort::cycles_left() const { return ports_.cycles_left(); }
 
 }  // namespace npu::model

@@ -23,13 +23,12 @@ class TablePort final : private timing::Crossbar::Lane {
   void begin_job();
   // From the process of a queue's unit, or of the sequencer (its queue): returns at the cycle in which the operation is
   // through, or when the job is aborted.
-  // The last `writes` of the accesses write a part of a row.
-  void operate(uint32_t queue, uint64_t accesses, uint64_t writes);
+  void operate(uint32_t queue, const timing::TableOperation& operation);
 
  private:
   struct Ticket {
     uint32_t queue;
-    uint64_t accesses, writes;
+    timing::TableOperation operation;
   };
   void start_next();
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace npu::cosim {
 
@@ -20,6 +21,7 @@ constexpr uint32_t kMarkBytes = 0x0c00;  // of an entry: flags and seen_epoch
 void PersistentSramContents::clear() {
   std::fill(bytes_.begin(), bytes_.end(), uint8_t{0});
   std::fill(flips_.begin(), flips_.end(), Flips{});
+  std::fill(compared_.begin(), compared_.end(), false);
 }
 
 void PersistentSramContents::inject(uint32_t row, uint32_t lane, uint64_t data_flips, uint8_t check_flips) {
@@ -37,6 +39,7 @@ PersistentSramContents::Result PersistentSramContents::access(const Access& acce
   if (access.address >= sizes_.bytes) return {ErrorCode::kFaultOutOfBounds, {}, 0, false, 0};
   if (access.address < table_.bytes() && !access.privileged) return {ErrorCode::kFaultAccessRight, {}, 0, false, 0};
   const uint32_t row = access.address / sizes_.port_bytes;
+  if (access.write && access.address < table_.bytes()) std::fill(compared_.begin(), compared_.end(), false);
   return access.write ? write(row, access.strobe, access.data) : read(row, access.strobe);
 }
 
@@ -115,32 +118,41 @@ PersistentSramContents::Step PersistentSramContents::marking_of(uint32_t index,
 void PersistentSramContents::plan_begin(Plan& plan) const {
   std::vector<uint8_t> changed = table_copy();
   table_of(changed).forget_old_marks(job_);
+  std::vector<uint32_t> left(table_rows());
+  std::iota(left.begin(), left.end(), 0u);
   for (uint32_t row = 0; row < table_rows(); ++row) {
-    plan.steps.push_back(reading(row));
     uint32_t strobe = 0;
     for (uint32_t i = 0; i < sizes_.port_bytes; i += VariableEntry::kBytes) {
       const auto at = static_cast<int64_t>(row) * sizes_.port_bytes + i;
       const auto entry = changed.begin() + at;
       if (!std::equal(entry, entry + VariableEntry::kBytes, bytes_.begin() + at)) strobe |= kMarkBytes << i;
     }
-    if (strobe != 0) plan.steps.push_back(marking(row, strobe, changed));
+    if (strobe == 0) continue;
+    const size_t reads = row + 1 - left.front();
+    plan.runs.push_back({left, reads, marking(row, strobe, changed)});
+    left.erase(left.begin(), left.begin() + static_cast<int64_t>(reads));
+    if (left.empty()) return;
   }
+  plan.runs.push_back({left, left.size(), std::nullopt});
 }
 
-// The entry, then all rows for bytes that overlap, then the mark.
+// The entry, then all rows for bytes that overlap, unless they were compared before, then the mark.
 void PersistentSramContents::plan_declaration(const Operation& operation, Plan& plan) const {
+  Run& run = plan.runs.front();
+  const bool scans = !compared_[operation.index];
+  for (uint32_t row = 0; scans && row < table_rows(); ++row) run.rows.push_back(row);
   plan.error = table_.check_entry(operation.index, operation.hash, job_);
   if (plan.error != ErrorCode::kOk) return;
-  const std::optional<uint32_t> overlapping = table_.overlapping(operation.index);
-  const uint32_t last = overlapping ? row_of(*overlapping) : table_rows() - 1;
-  for (uint32_t other = 0; other <= last; ++other) plan.steps.push_back(reading(other));
+  const std::optional<uint32_t> overlapping = scans ? table_.overlapping(operation.index) : std::nullopt;
   if (overlapping) {
+    run.reads += row_of(*overlapping) + 1;
     plan.error = ErrorCode::kFaultAccessRight;
     return;
   }
+  run.reads = run.rows.size();
   std::vector<uint8_t> changed = table_copy();
   table_of(changed).declare(operation.index, job_.epoch);
-  plan.steps.push_back(marking_of(operation.index, changed));
+  plan.runs.front().write = marking_of(operation.index, changed);
 }
 
 ErrorCode PersistentSramContents::check(const Operation& operation) const {
@@ -164,7 +176,7 @@ void PersistentSramContents::plan_check(const Operation& operation, Plan& plan) 
   if (operation.op != Op::kWriteBegin || table_.has(operation.index, contract::VariableFlag::kWriting)) return;
   std::vector<uint8_t> changed = table_copy();
   table_of(changed).begin_write(operation.index);
-  plan.steps.push_back(marking_of(operation.index, changed));
+  plan.runs.front().write = marking_of(operation.index, changed);
 }
 
 void PersistentSramContents::plan_commit(const Operation& operation, Plan& plan) const {
@@ -174,7 +186,7 @@ void PersistentSramContents::plan_commit(const Operation& operation, Plan& plan)
   }
   std::vector<uint8_t> changed = table_copy();
   table_of(changed).commit_write(operation.index);
-  plan.steps.push_back(marking_of(operation.index, changed));
+  plan.runs.front().write = marking_of(operation.index, changed);
 }
 
 PersistentSramContents::Plan PersistentSramContents::plan(const Operation& operation, bool lost) {
@@ -189,7 +201,7 @@ PersistentSramContents::Plan PersistentSramContents::plan(const Operation& opera
   if (plan.error == ErrorCode::kOk && operation.index >= sizes_.entries) plan.error = ErrorCode::kFaultBadRegion;
   if (plan.error != ErrorCode::kOk) return plan;
 
-  plan.steps.push_back(reading(row_of(operation.index)));
+  plan.runs.push_back({{row_of(operation.index)}, 1, std::nullopt});
   if (declares) {
     plan_declaration(operation, plan);
   } else if (operation.op == Op::kCommit) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "hw/engine/variable_table.h"
@@ -27,24 +28,35 @@ class PersistentSramContents {
     bool late = false;          // something is written behind it: the next access waits a cycle
     uint32_t failed = 0;        // words with two wrong bits, one bit each
   };
-  // An operation as accesses to the table: it ends at the first that fails, else with `error`.
+  // A row of the table that is read, or written in part.
   struct Step {
     bool write = false;
     uint32_t row = 0, strobe = 0;
     std::vector<uint8_t> data;
   };
+  // Rows in the order in which they are asked for. The answer to one of them ends the reading; then one may be written.
+  struct Run {
+    std::vector<uint32_t> rows;
+    size_t reads = 0;  // rows up to that one
+    std::optional<Step> write;
+  };
+  // An operation ends at the first access that fails, else with `error`.
   struct Plan {
-    std::vector<Step> steps;
+    std::vector<Run> runs;
     contract::ErrorCode error = contract::ErrorCode::kOk;
     rtl::PersistentSram::Place place;  // of a check that is passed: the one that the access uses
   };
 
   explicit PersistentSramContents(const Sizes& sizes)
-      : sizes_(sizes), bytes_(sizes.bytes), flips_(sizes.bytes / kWordBytes), table_(table_of(bytes_)) {}
+      : sizes_(sizes),
+        bytes_(sizes.bytes),
+        flips_(sizes.bytes / kWordBytes),
+        table_(table_of(bytes_)),
+        compared_(sizes.entries) {}
   PersistentSramContents(const PersistentSramContents&) = delete;
   PersistentSramContents& operator=(const PersistentSramContents&) = delete;
 
-  // All bytes become 0, and right.
+  // All bytes become 0, and right, and no place has been compared.
   void clear();
   // At most two stored bits of a word may be wrong.
   void inject(uint32_t row, uint32_t lane, uint64_t data_flips, uint8_t check_flips);
@@ -55,6 +67,9 @@ class PersistentSramContents {
   // As the table is now; `lost`: a loss of contents is not acknowledged. A job that begins becomes the one
   // that later operations belong to, whatever comes of it.
   [[nodiscard]] Plan plan(const Operation& operation, bool lost);
+  [[nodiscard]] Step reading(uint32_t row) const;
+  // A declaration has found no other variable's bytes in the place of this one.
+  void compared(uint32_t index) { compared_.at(index) = true; }
 
   [[nodiscard]] uint32_t rows() const { return sizes_.bytes / sizes_.port_bytes; }
   [[nodiscard]] uint32_t lanes() const { return sizes_.port_bytes / kWordBytes; }
@@ -75,7 +90,6 @@ class PersistentSramContents {
   [[nodiscard]] static uint32_t of_word(uint32_t strobe, uint32_t lane) { return strobe >> (kWordBytes * lane) & 0xff; }
   [[nodiscard]] Flips& flips(uint32_t row, uint32_t lane) { return flips_[uint64_t{row} * lanes() + lane]; }
   [[nodiscard]] uint32_t row_of(uint32_t index) const;
-  [[nodiscard]] Step reading(uint32_t row) const;
   [[nodiscard]] engine::VariableTable table_of(std::vector<uint8_t>& bytes) const {
     return {bytes, sizes_.entries, sizes_.port_bytes};
   }
@@ -93,6 +107,7 @@ class PersistentSramContents {
   std::vector<Flips> flips_;    // of each word
   engine::VariableTable table_;
   engine::VariableTable::Job job_;
+  std::vector<bool> compared_;  // of each entry: with all others, none of which has been written since
 };
 
 }  // namespace npu::cosim

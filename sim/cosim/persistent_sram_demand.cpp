@@ -43,16 +43,13 @@ class Table final : public Crossbar::Lane, public timing::SteppedSchedule<Table>
     offered_ = std::max(offered_, cycle_ + 1);  // in the cycle of the end nothing is taken
   }
   [[nodiscard]] bool done() const override { return left_.empty() && !running_; }
-  [[nodiscard]] MemoryRequest next(uint32_t) override {
-    return request(part_[part_.size() - operation_.left()], port_bytes_);
-  }
+  [[nodiscard]] MemoryRequest next(uint32_t) override { return request(operation_.writes(), port_bytes_); }
   void ended(uint64_t) override {}
   [[nodiscard]] uint64_t cycles_left() const override { return 1; }
 
  private:
   void take() {
-    part_ = left_.front().part;
-    operation_ = timing::TablePorts(part_.size());
+    operation_ = timing::TablePorts(left_.front().operation);
     running_ = true;
     left_ = left_.subspan(1);
     if (!left_.empty()) offered_ = cycle_ + 1 + left_.front().pause;
@@ -61,7 +58,6 @@ class Table final : public Crossbar::Lane, public timing::SteppedSchedule<Table>
   std::span<const PersistentSramDemand::Operation> left_;
   const uint32_t port_bytes_;
   timing::TablePorts operation_;
-  std::vector<bool> part_;  // of its accesses
   bool running_ = false;
   uint64_t cycle_ = 0, offered_ = 0, last_ = 0;
 };

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "hw/timing/table_cycles.h"
+
 namespace npu::cosim {
 
 struct PersistentSramDemand {
@@ -13,8 +15,8 @@ struct PersistentSramDemand {
     bool part = false;   // writes a part of a word
   };
   struct Operation {
-    uint64_t pause = 0;      // likewise
-    std::vector<bool> part;  // of each of its accesses: it writes a part of a word
+    uint64_t pause = 0;  // likewise
+    timing::TableOperation operation;
   };
   std::vector<Access> accesses;
   std::vector<Operation> operations;

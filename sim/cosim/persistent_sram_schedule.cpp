@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "hw/timing/table_cycles.h"
-
 namespace npu::cosim {
 
 using contract::ErrorCode;
@@ -32,7 +30,9 @@ PersistentSramSchedule::Outputs PersistentSramSchedule::step(const Inputs& input
     contents_.inject(injection.row, injection.lane, injection.data_flips, injection.check_flips);
     late_ = true;
   }
-  if (!busy && inputs.injection == nullptr) serve(inputs, outputs);
+  const bool asks = table_asks();
+  const bool served = !busy && inputs.injection == nullptr && serve(inputs, outputs, asks);
+  if (running_) look(asks, served);
   outputs.operation_taken = inputs.operation != nullptr && was_idle;
   if (outputs.operation_taken) start(*inputs.operation);
   if (outputs.end) running_.reset();
@@ -62,28 +62,35 @@ void PersistentSramSchedule::read_outputs(Outputs& outputs) {
   outputs.corrected = corrected_;
   outputs.lost = lost_;
   if (!running_ || running_->ends_at != cycle_) return;
-  outputs.end = End{running_->error, std::nullopt, running_->entry, formula(), running_->late};
-  const bool checks = running_->op == Op::kCheck || running_->op == Op::kCheckRead || running_->op == Op::kWriteBegin;
+  const uint64_t formula = timing::table_cycles(running_->played) + running_->held_up;
+  outputs.end = End{running_->error, std::nullopt, running_->entry, formula, running_->played};
+  const Op op = running_->operation.op;
+  const bool checks = op == Op::kCheck || op == Op::kCheckRead || op == Op::kWriteBegin;
   if (checks && running_->error == ErrorCode::kOk) outputs.end->place = running_->plan.place;
 }
 
 void PersistentSramSchedule::start(const PersistentSram::Operation& operation) {
   running_.emplace();
-  running_->op = operation.op;
+  running_->operation = operation;
   running_->plan = contents_.plan(operation, lost_);
   running_->asks_at = cycle_ + 1;
-  if (!running_->plan.steps.empty()) return;
+  if (!running_->plan.runs.empty()) return;
   running_->error = running_->plan.error;
   running_->ends_at = cycle_ + 1;
 }
 
-// One access of the table or of the data port, in turn.
-void PersistentSramSchedule::serve(const Inputs& inputs, Outputs& outputs) {
-  const bool table = running_ && running_->ends_at == 0 && running_->asks_at <= cycle_;
+// Rows are asked for until the answer that ends the reading is there.
+bool PersistentSramSchedule::table_asks() const {
+  if (!running_ || running_->ends_at != 0 || cycle_ < running_->asks_at) return false;
+  return running_->writes || running_->row < running_->now().rows.size();
+}
+
+// One access of the table or of the data port, in turn. True when it was the table's.
+bool PersistentSramSchedule::serve(const Inputs& inputs, Outputs& outputs, bool table) {
   const uint32_t winner = turns_.next((table ? kTable : 0) | (inputs.access != nullptr ? kData : 0));
   turns_.serve(winner);
   if (winner == kTable) {
-    took_step(contents_.step(running_->plan.steps[running_->next], inputs.power));
+    serve_table(inputs.power);
   } else if (winner == kData) {
     PersistentSramContents::Result result = contents_.access(*inputs.access, inputs.power);
     took(result);
@@ -92,6 +99,7 @@ void PersistentSramSchedule::serve(const Inputs& inputs, Outputs& outputs) {
     answers_.push_back({cycle_ + PersistentSram::kLatency,
                         Answer{result.error, inputs.access->strobe, std::move(result.data), result.failed}});
   }
+  return winner == kTable;
 }
 
 void PersistentSramSchedule::took(const PersistentSramContents::Result& result) {
@@ -99,43 +107,74 @@ void PersistentSramSchedule::took(const PersistentSramContents::Result& result) 
   if (result.corrected > 0) corrections_.push_back({cycle_ + PersistentSram::kLatency, result.corrected});
 }
 
-// The table looks at the answer, and asks again, or ends, in the cycle behind it.
-void PersistentSramSchedule::took_step(const PersistentSramContents::Result& result) {
-  took(result);
+void PersistentSramSchedule::serve_table(Power power) {
   Running& running = *running_;
-  const uint64_t after = cycle_ + PersistentSram::kLatency + 1;
-  const PersistentSramContents::Step& step = running.plan.steps[running.next];
-  if (step.write) ++running.writes;
-  running.late.push_back(result.late);
-  if (result.failed != 0) running.entry = contents_.entry_of(step.row, result.failed);
-  ++running.next;
-  running.asks_at = after;
-  if (result.error != ErrorCode::kOk) {
-    running.error = result.error;
-    running.ends_at = after;
-  } else if (running.next == running.plan.steps.size()) {
-    running.error = running.plan.error;
-    running.ends_at = after;
+  if (running.writes) {
+    took_mark(contents_.step(*running.now().write, power));
+  } else if (running.answer_at == 0) {
+    took_row(contents_.step(contents_.reading(running.now().rows[running.row]), power));
+  } else {
+    ++running.row;  // it is dropped, and nothing comes of it
   }
 }
 
-// The table of the README. What ends early has made so many accesses.
-uint64_t PersistentSramSchedule::formula() const {
-  const Running& running = *running_;
-  const timing::TableAccesses accesses = {contents_.table_rows(), 1};
-  if (running.error != ErrorCode::kOk) return timing::table_cycles(running.next);
-  switch (running.op) {
-    case Op::kBeginJob:
-      return timing::table_cycles(accesses.begin_job(running.writes));
-    case Op::kDeclare:
-      return timing::table_cycles(accesses.declare());
-    case Op::kCommit:
-      return timing::table_cycles(accesses.commit());
-    case Op::kWriteBegin:
-      return timing::table_cycles(running.writes > 0 ? accesses.begin_write() : accesses.check());
-    default:
-      return timing::table_cycles(accesses.check());
+void PersistentSramSchedule::took_row(const PersistentSramContents::Result& result) {
+  took(result);
+  Running& running = *running_;
+  const uint32_t row = running.now().rows[running.row++];
+  if (running.corrected) ++running.held_up;
+  running.corrected = result.late;
+  ++running.reads;
+  found(row, result);
+  if (result.error == ErrorCode::kOk && running.reads < running.now().reads) return;
+  running.answer_at = cycle_ + PersistentSram::kLatency;
+  running.corrected = false;
+}
+
+void PersistentSramSchedule::took_mark(const PersistentSramContents::Result& result) {
+  took(result);
+  found(running_->now().write->row, result);
+  running_->answer_at = cycle_ + PersistentSram::kLatency;
+  running_->asks_at = running_->answer_at + 1;
+}
+
+void PersistentSramSchedule::found(uint32_t row, const PersistentSramContents::Result& result) {
+  running_->error = result.error;
+  if (result.failed != 0) running_->entry = contents_.entry_of(row, result.failed);
+}
+
+// What comes of the answer of this cycle, in the next one.
+void PersistentSramSchedule::look(bool asked, bool served) {
+  Running& running = *running_;
+  const bool waits = asked && !served;
+  if (running.ends_at != 0 || running.answer_at == 0 || cycle_ < running.answer_at || waits) return;
+  const bool failed = running.error != ErrorCode::kOk;
+  const bool mark = !running.writes && !failed && running.now().write;
+  const uint64_t more = running.now().rows.size() - running.reads;
+  if (!running.writes && running.operation.op == Op::kDeclare && mark) contents_.compared(running.operation.index);
+  running.answer_at = 0;
+  running.asks_at = cycle_ + 1;
+  if (mark) {
+    running.writes = true;
+    return;
   }
+  running.played.add({running.reads, more, running.writes});
+  if (failed) {
+    running.ends_at = cycle_ + 1;
+  } else {
+    next_run();
+  }
+}
+
+void PersistentSramSchedule::next_run() {
+  Running& running = *running_;
+  ++running.run;
+  running.row = 0;
+  running.reads = 0;
+  running.writes = false;
+  if (running.run < running.plan.runs.size()) return;
+  running.error = running.plan.error;
+  running.ends_at = cycle_ + 1;
 }
 
 }  // namespace npu::cosim

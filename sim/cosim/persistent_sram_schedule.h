@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hw/timing/round_robin.h"
+#include "hw/timing/table_cycles.h"
 #include "sim/cosim/persistent_sram_contents.h"
 
 namespace npu::cosim {
@@ -41,7 +42,7 @@ class PersistentSramSchedule {
     std::optional<rtl::PersistentSram::Place> place;  // of a check that is passed
     std::optional<uint32_t> entry;                    // of the table, that has two wrong bits
     uint64_t cycles = 0;                              // by the formulas of the README, without competition
-    std::vector<bool> late;                           // of its accesses, whether they held up the next one by a cycle
+    timing::TableOperation played;                    // what it came to
   };
   struct Outputs {
     bool access_taken = false, operation_taken = false, injection_taken = false;
@@ -63,15 +64,21 @@ class PersistentSramSchedule {
 
  private:
   struct Running {
-    rtl::PersistentSram::Op op = rtl::PersistentSram::Op::kBeginJob;
+    rtl::PersistentSram::Operation operation;
     PersistentSramContents::Plan plan;
-    size_t next = 0;         // step
-    uint64_t asks_at = 0;    // cycle in which it is asked for
-    uint64_t ends_at = 0;    // 0: not known yet
-    uint32_t writes = 0;     // steps that wrote
-    std::vector<bool> late;  // of each step
+    size_t run = 0, row = 0;  // that is asked for
+    bool writes = false;      // instead of rows
+    uint64_t asks_at = 0;     // not before this cycle
+    uint64_t answer_at = 0;   // cycle of the answer that ends the reading; 0: not asked for yet
+    uint64_t ends_at = 0;     // 0: not known yet
+    uint64_t reads = 0;       // of the run, that were looked at
+    uint64_t held_up = 0;     // cycles, by rows that were corrected
+    bool corrected = false;   // the last row was
+    timing::TableOperation played;
     contract::ErrorCode error = contract::ErrorCode::kOk;
     std::optional<uint32_t> entry;  // that has two wrong bits
+
+    [[nodiscard]] const PersistentSramContents::Run& now() const { return plan.runs[run]; }
   };
   template <class Value>
   struct Due {
@@ -81,10 +88,15 @@ class PersistentSramSchedule {
 
   void read_outputs(Outputs& outputs);
   void start(const rtl::PersistentSram::Operation& operation);
-  void serve(const Inputs& inputs, Outputs& outputs);
+  bool serve(const Inputs& inputs, Outputs& outputs, bool table);
   void took(const PersistentSramContents::Result& result);
-  void took_step(const PersistentSramContents::Result& result);
-  [[nodiscard]] uint64_t formula() const;
+  [[nodiscard]] bool table_asks() const;
+  void serve_table(Power power);
+  void look(bool asked, bool served);
+  void took_row(const PersistentSramContents::Result& result);
+  void took_mark(const PersistentSramContents::Result& result);
+  void found(uint32_t row, const PersistentSramContents::Result& result);
+  void next_run();
 
   PersistentSramContents contents_;
   uint64_t cycle_ = 0, clear_left_;

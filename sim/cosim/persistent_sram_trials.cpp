@@ -200,7 +200,7 @@ class PersistentSramRun {
       const bool access = driver_.offers_access(), operation = driver_.offers_operation();
       const Outputs& outputs = driver_.cycle();
       if (outputs.end) {
-        demand_.operations.at(ended++).part = outputs.end->late;
+        demand_.operations.at(ended++).operation = outputs.end->played;
         --under_way;
       }
       if (access && !driver_.offers_access()) {

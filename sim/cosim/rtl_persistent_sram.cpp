@@ -9,7 +9,6 @@
 #include <limits>
 
 #include "hw/contract/error.h"
-#include "hw/timing/table_cycles.h"
 
 namespace npu::cosim {
 
@@ -310,7 +309,7 @@ TableAnswer RtlPersistentSram::operate(const TableRequest& request, const TableA
       answer.entry = end.entry;
     }
     if (end.error != ErrorCode::kOk || over_) return;
-    if (model.error == ErrorCode::kOk) record_.cycles.add(end.cycles, timing::table_cycles(model.accesses));
+    if (model.error == ErrorCode::kOk) record_.cycles.add(end.cycles, model.cycles);
     take_marks(request);
   });
   return answer;

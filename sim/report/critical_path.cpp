@@ -213,7 +213,7 @@ std::vector<bool> late_for_room(std::span<const PathPart> path, std::span<const 
 
 SequencerCosts SequencerCosts::of(const contract::Capabilities& caps) {
   const timing::TableAccesses accesses = timing::TableAccesses::of(caps);
-  return {caps.fifo_depth, timing::table_cycles(accesses.begin_job(0)), timing::table_cycles(accesses.check())};
+  return {caps.fifo_depth, timing::table_cycles(accesses.begin_job()), timing::table_cycles(accesses.check())};
 }
 
 std::vector<PathPart> critical_path(std::span<const Event> events, uint64_t cycles,

@@ -84,7 +84,7 @@ def report_of(npu, path, machine, *options):
 
 def measure_resident(npu, path, machine):
     """The row of a network whose constants stay, nothing where they do not."""
-    data = report_of(npu, path, machine, "--resident-constants")
+    data = report_of(npu, path, machine, "--resident-constants", "--invocations", "2")
     return resident.row_of(path.stem, machine, data) if data else None
 
 

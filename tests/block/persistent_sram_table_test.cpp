@@ -151,11 +151,11 @@ TEST_P(PersistentSramTable, LifeOfAVariable) {
   entry.hash = 0x1234;
   put(1, entry);
   for (int i = 0; i < 4; ++i) block_->tick();
-  (void)expect({.op = Op::kBeginJob, .owner = 3, .epoch = 255}, ErrorCode::kOk, 3 * table + 1);
+  (void)expect({.op = Op::kBeginJob, .owner = 3, .epoch = 255}, ErrorCode::kOk, table + 3);
   (void)expect({.op = Op::kCheck, .index = sizes_.entries}, ErrorCode::kFaultBadRegion, 1);
   (void)expect({.op = Op::kCheck, .index = 1, .high = 100}, ErrorCode::kVariableUndeclared, 4);
   (void)expect({.op = Op::kDeclare, .index = 1, .hash = 0x1235}, ErrorCode::kVariableMismatch, 4);
-  (void)expect({.op = Op::kDeclare, .index = 1, .hash = 0x1234}, ErrorCode::kOk, 3 * table + 7);
+  (void)expect({.op = Op::kDeclare, .index = 1, .hash = 0x1234}, ErrorCode::kOk, table + 7);
   (void)expect({.op = Op::kDeclare, .index = 1, .hash = 0x1234}, ErrorCode::kVariableRedeclared, 4);
   (void)expect({.op = Op::kCheck, .index = 1, .high = 100}, ErrorCode::kOk, 4);
   (void)expect({.op = Op::kCheck, .index = 1, .high = 101}, ErrorCode::kFaultOutOfBounds, 4);
@@ -172,19 +172,139 @@ TEST_P(PersistentSramTable, LifeOfAVariable) {
     (void)expect({.op = Op::kCheckRead, .index = 1, .high = 100}, ErrorCode::kOk, 4);
     (void)expect({.op = Op::kWriteBegin, .index = 1, .high = 100}, ErrorCode::kVariableUndeclared, 4);
   };
-  (void)expect({.op = Op::kBeginJob, .owner = 3, .epoch = 0}, ErrorCode::kOk, 3 * table + 1);
+  (void)expect({.op = Op::kBeginJob, .owner = 3, .epoch = 0}, ErrorCode::kOk, table + 3);
   may_only_read();
-  (void)expect({.op = Op::kBeginJob, .owner = 3, .epoch = 127}, ErrorCode::kOk, 3 * table + 4);
-  (void)expect({.op = Op::kBeginJob, .owner = 3, .epoch = 255}, ErrorCode::kOk, 3 * table + 1);
+  (void)expect({.op = Op::kBeginJob, .owner = 3, .epoch = 127}, ErrorCode::kOk, table + 8);
+  (void)expect({.op = Op::kBeginJob, .owner = 3, .epoch = 255}, ErrorCode::kOk, table + 3);
   may_only_read();
   // A write that does not end: the next execution need not declare the variable to find it torn.
-  (void)expect({.op = Op::kDeclare, .index = 1, .hash = 0x1234}, ErrorCode::kOk, 3 * table + 7);
+  (void)expect({.op = Op::kDeclare, .index = 1, .hash = 0x1234}, ErrorCode::kOk, 7);
   (void)expect({.op = Op::kWriteBegin, .index = 1, .high = 100}, ErrorCode::kOk, 7);
   (void)expect({.op = Op::kCheckRead, .index = 1, .high = 100}, ErrorCode::kOk, 4);
-  (void)expect({.op = Op::kBeginJob, .owner = 3, .epoch = 0}, ErrorCode::kOk, 3 * table + 1);
+  (void)expect({.op = Op::kBeginJob, .owner = 3, .epoch = 0}, ErrorCode::kOk, table + 3);
   (void)expect({.op = Op::kCheckRead, .index = 1, .high = 100}, ErrorCode::kVariableTorn, 4);
-  (void)expect({.op = Op::kBeginJob, .owner = 4, .epoch = 0}, ErrorCode::kOk, 3 * table + 1);
+  (void)expect({.op = Op::kBeginJob, .owner = 4, .epoch = 0}, ErrorCode::kOk, table + 3);
   (void)expect({.op = Op::kCheck, .index = 1}, ErrorCode::kFaultAccessRight, 4);
+}
+
+// The first declaration since the table was written reads all of it.
+TEST_P(PersistentSramTable, PlacesAreComparedOnce) {
+  const uint32_t table = table_rows(), free = sizes_.entries * static_cast<uint32_t>(VariableEntry::kBytes);
+  uint8_t epoch = 0;
+  const auto declare = [&](uint32_t index, ErrorCode error, uint32_t cycles) {
+    EXPECT_EQ(operate({.op = Op::kBeginJob, .epoch = ++epoch}).error, ErrorCode::kOk);
+    block_->tick();
+    (void)expect({.op = Op::kDeclare, .index = index}, error, cycles);
+  };
+  const auto entry_at = [](uint32_t base, uint32_t length) {
+    VariableEntry entry;
+    entry.base = base;
+    entry.length = length;
+    return entry;
+  };
+  put(0, entry_at(free, 8));
+  put(1, entry_at(free + 8, 8));
+  declare(0, ErrorCode::kOk, table + 7);
+  declare(0, ErrorCode::kOk, 7);
+  declare(1, ErrorCode::kOk, table + 7);
+  declare(1, ErrorCode::kOk, 7);
+  // What others may not write stays, and so do places while power is low; bytes behind the table are nothing to it.
+  EXPECT_EQ(write(0, std::vector<uint8_t>(sizes_.port_bytes, 1), ~0u, false).error, ErrorCode::kFaultAccessRight);
+  EXPECT_EQ(write(free, std::vector<uint8_t>(sizes_.port_bytes, 1)).error, ErrorCode::kOk);
+  set_power(PersistentSram::Power::kRetention);
+  set_power(PersistentSram::Power::kOn);
+  declare(0, ErrorCode::kOk, 7);
+  // Another entry is written, and overlaps.
+  put(sizes_.entries - 1, entry_at(free + 8, 1));
+  declare(0, ErrorCode::kOk, table + 7);
+  declare(1, ErrorCode::kFaultAccessRight, table + 4);
+  declare(1, ErrorCode::kFaultAccessRight, table + 4);
+  declare(sizes_.entries - 1, ErrorCode::kFaultAccessRight, 5 + free / sizes_.entries / sizes_.port_bytes);
+  put(sizes_.entries - 1, VariableEntry());
+  declare(1, ErrorCode::kOk, table + 7);
+  declare(0, ErrorCode::kOk, table + 7);
+  // The entry itself is looked at each time.
+  inject(0, 0, {1, 2});
+  (void)expect({.op = Op::kDeclare, .index = 0}, ErrorCode::kFaultEcc, 4);
+  block_->reset();
+  for (uint32_t index = 0; index < sizes_.entries; ++index) put(index, entry_at(free + index, 1));
+  for (const uint32_t cycles : {table + 7, 7u}) {
+    for (uint32_t index = 0; index < sizes_.entries; ++index) declare(index, ErrorCode::kOk, cycles);
+  }
+}
+
+// The data port takes cycles from an operation, and nothing else: the same answers and bytes as without it.
+TEST_P(PersistentSramTable, AccessesBesideOperationsChangeOnlyTheirCycles) {
+  const uint64_t first = seed(9300);
+  const uint32_t free = sizes_.entries * static_cast<uint32_t>(VariableEntry::kBytes);
+  std::mt19937_64 random(first);
+  Rules rules(sizes_);
+  uint64_t longer = 0;
+  for (int step = 0; step < 600; ++step) {
+    if (step % 60 == 0) {
+      for (uint32_t index = 0; index < kEntries; ++index) {
+        cosim::random_entry(random, sizes_).store(rules.bytes().data() + VariableEntry::kBytes * index);
+      }
+      for (uint32_t row = 0; row < table_rows(); ++row) {
+        (void)write(row * sizes_.port_bytes, rules.bytes().subspan(row * sizes_.port_bytes, sizes_.port_bytes));
+      }
+    }
+    PersistentSram::Operation operation = cosim::random_operation(random, kEntries);
+    if (random() % 4 == 0) operation.op = Op::kBeginJob;
+    const uint64_t percent = random() % 101;
+    block_->operate(operation);
+    ASSERT_TRUE(block_->operation_taken());
+    uint32_t cycles = 0;
+    bool offered = false, taken = false;
+    while (!block_->operation_done() && cycles < kPatience) {
+      block_->tick();
+      ++cycles;
+      block_->withdraw_operation();
+      if (taken) block_->withdraw_access();
+      offered = offered && !taken;
+      if (!offered && random() % 100 < percent) {
+        block_->access({false, false, free, all_bytes(), {}});
+        offered = true;
+      }
+      taken = offered && block_->access_taken();
+      if (taken) ++longer;
+    }
+    ASSERT_LT(cycles, kPatience);
+    EXPECT_EQ(block_->operation_error(), rules.operate(operation).error) << "step " << step;
+    while (offered && !block_->access_taken()) block_->tick();
+    block_->tick();
+    block_->withdraw_access();
+    for (int i = 0; i < 4; ++i) block_->tick();
+    for (uint32_t row = 0; row < table_rows(); ++row) {
+      const auto bytes = rules.bytes().subspan(row * sizes_.port_bytes, sizes_.port_bytes);
+      ASSERT_TRUE(std::equal(bytes.begin(), bytes.end(), read(row * sizes_.port_bytes).data.begin()))
+          << "step " << step;
+    }
+  }
+  EXPECT_GT(longer, 0u);
+}
+
+// Rows that were asked for behind the one at which an operation stops are as if they had not been: no bit of them is
+// put right.
+TEST_P(PersistentSramTable, RowsBehindTheLastOneAreDropped) {
+  VariableEntry entry;
+  entry.base = sizes_.entries * static_cast<uint32_t>(VariableEntry::kBytes);
+  entry.length = 1;
+  entry.hash = 5;
+  put(0, entry);
+  const uint32_t before = block_->corrected();
+  for (uint32_t row = 1; row < 4; ++row) inject(row, 0, {3});
+  (void)expect({.op = Op::kDeclare, .index = 0}, ErrorCode::kVariableMismatch, 4);
+  for (int i = 0; i < 4; ++i) block_->tick();
+  EXPECT_EQ(block_->corrected(), before);
+  inject(0, 0, {1, 2});
+  (void)expect({.op = Op::kBeginJob}, ErrorCode::kFaultEcc, 4);
+  for (int i = 0; i < 4; ++i) block_->tick();
+  EXPECT_EQ(block_->corrected(), before);
+  put(0, entry);
+  // Each one that is put right holds up the next by a cycle.
+  (void)expect({.op = Op::kBeginJob}, ErrorCode::kOk, table_rows() + 3 + 3);
+  EXPECT_EQ(block_->corrected(), before + 3);
 }
 
 // A reader of the entry's row meets it, and is told whose it is.
@@ -195,7 +315,7 @@ TEST_P(PersistentSramTable, TwoWrongBitsInAnEntry) {
     const uint32_t lane = index * words % lanes() + index / 3 % words;
     put(index, VariableEntry());
     inject(row, lane, {index % kWordBits, (index + 7) % kWordBits});
-    EXPECT_EQ(expect({.op = Op::kBeginJob}, ErrorCode::kFaultEcc, 3 * row + 4).entry, index);
+    EXPECT_EQ(expect({.op = Op::kBeginJob}, ErrorCode::kFaultEcc, row + 4).entry, index);
     EXPECT_EQ(expect({.op = Op::kCheck, .index = index}, ErrorCode::kFaultEcc, 4).entry, index);
     EXPECT_EQ(expect({.op = Op::kCommit, .index = index}, ErrorCode::kFaultEcc, 4).entry, index);
     put(index, VariableEntry());
@@ -207,8 +327,7 @@ TEST_P(PersistentSramTable, TwoWrongBitsInAnEntry) {
   entry.length = 1;
   put(0, entry);
   inject(table_rows() - 1, lanes() - 1, {1, 2});
-  EXPECT_EQ(expect({.op = Op::kDeclare, .index = 0}, ErrorCode::kFaultEcc, 3 * table_rows() + 4).entry,
-            sizes_.entries - 1);
+  EXPECT_EQ(expect({.op = Op::kDeclare, .index = 0}, ErrorCode::kFaultEcc, table_rows() + 4).entry, sizes_.entries - 1);
 }
 
 // Owners, hashes and places of all their bits.

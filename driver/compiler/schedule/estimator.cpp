@@ -21,7 +21,9 @@ constexpr uint64_t kTypicalWords = 29;
 constexpr size_t kFetchAhead = timing::kPrefetchBytes / (4 * kTypicalWords);
 constexpr auto kIssue = static_cast<double>(timing::decode_cycles(kTypicalWords));
 
-double table_time(uint64_t accesses) { return static_cast<double>(timing::table_cycles(accesses)); }
+double table_time(const timing::TableOperation& operation) {
+  return static_cast<double>(timing::table_cycles(operation));
+}
 
 }  // namespace
 
@@ -56,7 +58,7 @@ Estimator::Estimator(size_t commands, std::span<const Variable> variables, const
       table_(timing::TableAccesses::of(capabilities)),
       fetch_(fetch_cycles(1, capabilities)),
       unfetched_(commands - std::min(commands, kFetchAhead)),
-      clock_(table_time(table_.begin_job(0))) {
+      clock_(table_time(table_.begin_job())) {
   port_.take(0, fetch_ * static_cast<double>(std::min(commands, kFetchAhead)));
 }
 
@@ -101,7 +103,7 @@ Estimator::Times Estimator::run(const Command& command, const QueueCounts* needs
     drain();
     return at_once;
   }
-  if (std::holds_alternative<contract::DeclareCommand>(body)) clock_ += table_time(table_.declare());
+  if (std::holds_alternative<contract::DeclareCommand>(body)) clock_ += table_time(table_.declare(false));
   if (!contract::engine_of(header.queue)) return at_once;
   QueueState& own = queues_[header.queue];
   const size_t depth = capabilities_.fifo_depth;

@@ -53,7 +53,7 @@ module npu_persistent_sram #(
 );
   localparam int unsigned OffsetWidth = $clog2(PortBytes);
 
-  logic table_valid, table_ready, table_write, table_answer;
+  logic table_valid, table_ready, table_write, table_answer, table_drop, table_written;
   logic [RowWidth-1:0] table_row;
   logic [PortBytes-1:0] table_strobe;
   logic [8*PortBytes-1:0] table_data;
@@ -72,16 +72,28 @@ module npu_persistent_sram #(
     .grant_o(grant)
   );
   assign table_ready = grant[0] && array_ready;
+  // The table gave up the rows that it asked for last.
+  logic table_access_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) table_access_q <= 1'b0;
+    else table_access_q <= table_valid && table_ready;
+  end
   assign data_ready_o = grant[1] && array_ready;
 
   npu_contract_pkg::error_e refuse;
+  logic in_table;
+  assign in_table = data_address_i < 16 * Entries;
   always_comb begin
     refuse = npu_contract_pkg::ErrorOk;
     if (grant[1]) begin
       if (data_address_i >= Bytes) refuse = npu_contract_pkg::ErrorFaultOutOfBounds;
-      else if (data_address_i < 16 * Entries && !data_privileged_i) refuse = npu_contract_pkg::ErrorFaultAccessRight;
+      else if (in_table && !data_privileged_i) refuse = npu_contract_pkg::ErrorFaultAccessRight;
     end
   end
+  // Entries may have other places than the table found, or none.
+  assign table_written = power_i == npu_persistent_sram_pkg::PowerOff ||
+                         (power_i == npu_persistent_sram_pkg::PowerOn && data_valid_i && data_ready_o &&
+                          data_write_i && data_privileged_i && in_table);
 
   npu_persistent_sram_array #(.Bytes(Bytes), .PortBytes(PortBytes), .TagWidth(1)) u_array (
     .clk_i,
@@ -103,6 +115,7 @@ module npu_persistent_sram #(
     .strobe_i(grant[0] ? table_strobe : data_strobe_i),
     .data_i(grant[0] ? table_data : data_data_i),
     .tag_i(grant[0]),
+    .drop_i(table_drop && table_access_q),
     .valid_o(answer_valid),
     .error_o(answer_error),
     .failed_o(answer_failed),
@@ -128,6 +141,7 @@ module npu_persistent_sram #(
     .owner_i(op_owner_i),
     .epoch_i(op_epoch_i),
     .lost_i(lost_o),
+    .written_i(table_written),
     .valid_o(op_valid_o),
     .error_o(op_error_o),
     .entry_o(op_entry_o),
@@ -139,6 +153,7 @@ module npu_persistent_sram #(
     .access_row_o(table_row),
     .access_strobe_o(table_strobe),
     .access_data_o(table_data),
+    .access_drop_o(table_drop),
     .answer_valid_i(table_answer),
     .answer_error_i(answer_error),
     .answer_failed_i(answer_failed),

@@ -32,7 +32,8 @@ module npu_persistent_sram_array #(
   input  logic [PortBytes-1:0]             strobe_i,       // bytes meant; reads look only at words with one
   input  logic [8*PortBytes-1:0]           data_i,
   input  logic [TagWidth-1:0]              tag_i,
-
+  input  logic                             drop_i,         // the read that was accepted in the cycle before: it has
+                                                           // no effect and no answer
   output logic                             valid_o,        // two cycles after the access
   output npu_contract_pkg::error_e         error_o,
   output logic [Lanes-1:0]                 failed_o,       // words with two wrong bits
@@ -68,7 +69,8 @@ module npu_persistent_sram_array #(
   end
 
   // What was accepted in the cycle before.
-  logic access_q, inject_q, write_q;
+  logic accepted_q, access_q, inject_q, write_q;
+  assign access_q = accepted_q && !drop_i;
   npu_contract_pkg::error_e refuse_q;
   logic [RowWidth-1:0] row_q;
   logic [PortBytes-1:0] strobe_q;
@@ -138,11 +140,11 @@ module npu_persistent_sram_array #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      access_q <= 1'b0;
+      accepted_q <= 1'b0;
       inject_q <= 1'b0;
       corrected_o <= '0;
     end else begin
-      access_q <= valid_i && ready_o;
+      accepted_q <= valid_i && ready_o;
       inject_q <= inject_valid_i && inject_ready_o && on;
       corrected_o <= corrected_o + 32'($countones(corrected & late_write));  // not of a write that faults
     end
@@ -176,5 +178,7 @@ module npu_persistent_sram_array #(
     failed_o <= failed;
     tag_o <= tag_q;
   end
+
+  `NPU_ASSERT(OnlyReadsAreDropped, !drop_i || !accepted_q || !write_q)
 
 endmodule

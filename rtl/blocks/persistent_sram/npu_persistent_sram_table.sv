@@ -22,6 +22,7 @@ module npu_persistent_sram_table #(
   input  logic [15:0]                  owner_i,
   input  logic [7:0]                   epoch_i,
   input  logic                         lost_i,   // contents were lost: nothing may be declared
+  input  logic                         written_i,  // entries were, but for their marks
   output logic                         valid_o,  // for a cycle, at the end of the operation
   output npu_contract_pkg::error_e     error_o,
   output logic [15:0]                  entry_o,  // of two wrong bits
@@ -34,6 +35,7 @@ module npu_persistent_sram_table #(
   output logic [RowWidth-1:0]          access_row_o,
   output logic [PortBytes-1:0]         access_strobe_o,
   output logic [8*PortBytes-1:0]       access_data_o,
+  output logic                         access_drop_o,  // the read that was taken in the cycle before: no answer to it
   input  logic                         answer_valid_i,
   input  npu_contract_pkg::error_e     answer_error_i,
   input  logic [Lanes-1:0]             answer_failed_i,
@@ -44,12 +46,13 @@ module npu_persistent_sram_table #(
   localparam int unsigned SlotWidth = (Slots > 1) ? $clog2(Slots) : 1;
   localparam int unsigned TableBytes = Entries * EntryBytes;
   localparam int unsigned TableRows = Entries / Slots;
+  localparam int unsigned EntryWidth = $clog2(Entries);
   localparam int unsigned TableRowWidth = (TableRows > 1) ? $clog2(TableRows) : 1;
 
   typedef enum logic [2:0] {
     StateIdle,
-    StateRead,    // the row of the entry, or of the scan
-    StateWait,
+    StateRead,    // rows, one a cycle, while the answers to earlier ones are looked at
+    StateDrain,   // a row that is on offer when the reading is over goes on being offered
     StateWrite,   // the entries' flags and epochs
     StateAnswer,  // to the write
     StateDone
@@ -61,8 +64,13 @@ module npu_persistent_sram_table #(
   logic [31:0] hash_q;
   logic signed [39:0] low_q, high_q;
   logic [7:0] epoch_q;
-  logic scanning_q, scanning_d;                   // all rows, one by one
-  logic [TableRowWidth-1:0] row_q, row_d;
+  logic scans_q, scans_d;                         // all rows are read
+  logic asks_q, asks_d;                           // in StateRead: a row
+  logic ask_entry_q, ask_entry_d;                 // the row of the entry, first of all; then those of the scan
+  logic look_entry_q, look_entry_d;               // likewise for the answers
+  logic [TableRowWidth-1:0] ask_row_q, ask_row_d; // of the scan, that is asked for
+  logic [TableRowWidth-1:0] look_row_q, look_row_d;  // of the scan, whose answer comes next
+  logic marks_q, marks_d;                         // behind StateDrain comes StateWrite
   npu_contract_pkg::error_e error_q, error_d;
   logic [31:0] begin_q;                           // of the variable, with all its places
   logic [33:0] end_q;
@@ -113,6 +121,15 @@ module npu_persistent_sram_table #(
     end
   end
 
+  // The row of the entry, too, once it was written.
+  logic [TableRowWidth-1:0] entry_row, look_row;
+  assign entry_row = row_of(index_q);
+  assign look_row = look_entry_q ? entry_row : look_row_q;
+
+  // Variables whose places were compared with those of all others, and have not been written since.
+  logic [Entries-1:0] compared_q;
+  logic fresh_q;  // no entry was written since the operation began
+
   // A scan looks at every entry of a row: does it overlap the variable, is its mark too old?
   logic [Slots-1:0] overlaps, stale;
   for (genvar i = 0; i < Slots; i++) begin : gen_slot
@@ -124,7 +141,7 @@ module npu_persistent_sram_table #(
       .read_o(read_places[i]),
       .write_o(write_places[i])
     );
-    assign overlaps[i] = other.length != '0 && {row_q, SlotWidth'(i)} != {row_of(index_q), slot} &&
+    assign overlaps[i] = other.length != '0 && {look_row_q, SlotWidth'(i)} != {entry_row, slot} &&
                          other.in_dram == in_dram_q && 34'(other.base) < end_q && 34'(begin_q) < ends[i];
     npu_persistent_sram_marks u_marks (
       .op_i(op_q),
@@ -138,12 +155,14 @@ module npu_persistent_sram_table #(
     assign change_d[i] = (op_q == npu_persistent_sram_pkg::OpBeginJob) ? stale[i] : slot == SlotWidth'(i);
     // Bytes 10 and 11: flags and seen_epoch.
     assign access_strobe_o[EntryBytes*i +: EntryBytes] =
-        (state_q == StateRead) ? '1 : (change_q[i] ? 16'h0c00 : '0);
+        access_write_o ? (change_q[i] ? 16'h0c00 : '0) : '1;
   end
   assign access_data_o = new_q;
-  assign access_valid_o = state_q == StateRead || state_q == StateWrite;
+  assign access_valid_o = (state_q == StateRead && asks_q) || state_q == StateDrain || state_q == StateWrite;
   assign access_write_o = state_q == StateWrite;
-  assign access_row_o = RowWidth'(row_q);
+  logic [TableRowWidth-1:0] access_row;
+  assign access_row = access_write_o ? look_row : (ask_entry_q ? entry_row : ask_row_q);
+  assign access_row_o = RowWidth'(access_row);
 
   // A write that has begun already needs no other mark.
   logic marks_entry;
@@ -153,80 +172,107 @@ module npu_persistent_sram_table #(
   // The first entry of the row that has two wrong bits in a word.
   logic [15:0] wrong_entry;
   always_comb begin
-    wrong_entry = 16'(row_q) * 16'(Slots);
+    wrong_entry = 16'(look_row) * 16'(Slots);
     for (int i = Slots - 1; i >= 0; i--) begin
-      if (answer_failed_i[EntryBytes/8*i +: EntryBytes/8] != '0) wrong_entry = 16'(row_q) * 16'(Slots) + 16'(i);
+      if (answer_failed_i[EntryBytes/8*i +: EntryBytes/8] != '0) wrong_entry = 16'(look_row) * 16'(Slots) + 16'(i);
     end
   end
 
-  logic last_row;
-  assign last_row = row_q == TableRowWidth'(TableRows - 1);
+  localparam logic [TableRowWidth-1:0] LastRow = TableRowWidth'(TableRows - 1);
+  logic begins_job, passed, looks;
+  assign begins_job = op_q == npu_persistent_sram_pkg::OpBeginJob;
+  assign looks = state_q == StateRead && answer_valid_i;
+  // A declaration has looked at all rows.
+  assign passed = looks && answer_error_i == npu_contract_pkg::ErrorOk && !look_entry_q && !begins_job &&
+                  overlaps == '0 && look_row_q == LastRow;
+
+  // What an answer means for the reading.
+  logic over, marks;
+  npu_contract_pkg::error_e found;
+  always_comb begin
+    over = 1'b0;
+    marks = 1'b0;
+    found = answer_error_i;
+    if (answer_error_i != npu_contract_pkg::ErrorOk) begin
+      over = 1'b1;
+    end else if (look_entry_q) begin
+      found = verdict;
+      over = verdict != npu_contract_pkg::ErrorOk || !scans_q;
+      marks = verdict == npu_contract_pkg::ErrorOk &&
+              (marks_entry || op_q == npu_persistent_sram_pkg::OpDeclare);
+    end else if (begins_job) begin
+      over = stale != '0 || look_row_q == LastRow;
+      marks = stale != '0;
+    end else begin
+      if (overlaps != '0) found = npu_contract_pkg::ErrorFaultAccessRight;
+      over = overlaps != '0 || look_row_q == LastRow;
+      marks = overlaps == '0;
+    end
+  end
+
+  // Rows that were taken behind the one that ends the reading are dropped: in the cycle before, and from now on.
+  logic unwanted_q, taken;
+  assign taken = access_valid_o && access_ready_i;
+  assign access_drop_o = (looks && over) || unwanted_q;
 
   always_comb begin
     state_d = state_q;
-    scanning_d = scanning_q;
-    row_d = row_q;
+    scans_d = scans_q;
+    asks_d = asks_q;
+    ask_entry_d = ask_entry_q;
+    look_entry_d = look_entry_q;
+    ask_row_d = ask_row_q;
+    look_row_d = look_row_q;
+    marks_d = marks_q;
     error_d = error_q;
+    if (taken && !access_write_o) begin
+      ask_entry_d = 1'b0;
+      if (!ask_entry_q) ask_row_d = ask_row_q + 1'b1;
+      if (ask_entry_q ? !scans_q : ask_row_q == LastRow) asks_d = 1'b0;
+    end
     unique case (state_q)
       StateIdle: begin
         if (valid_i) begin
-          scanning_d = op_i == npu_persistent_sram_pkg::OpBeginJob;
-          row_d = scanning_d ? '0 : row_of(index_i);
+          ask_entry_d = op_i != npu_persistent_sram_pkg::OpBeginJob;
+          look_entry_d = ask_entry_d;
+          scans_d = !ask_entry_d || (op_i == npu_persistent_sram_pkg::OpDeclare && !compared_q[EntryWidth'(index_i)]);
+          asks_d = 1'b1;
+          ask_row_d = '0;
+          look_row_d = '0;
           error_d = npu_contract_pkg::ErrorOk;
           state_d = StateRead;
           if (op_i == npu_persistent_sram_pkg::OpDeclare && lost_i) begin
             error_d = npu_contract_pkg::ErrorPowerLost;
             state_d = StateDone;
-          end else if (!scanning_d && index_i >= 16'(Entries)) begin
+          end else if (ask_entry_d && index_i >= 16'(Entries)) begin
             error_d = npu_contract_pkg::ErrorFaultBadRegion;
             state_d = StateDone;
           end
         end
       end
-      StateRead: if (access_ready_i) state_d = StateWait;
-      StateWait: begin
-        if (answer_valid_i) begin
-          if (answer_error_i != npu_contract_pkg::ErrorOk) begin
-            error_d = answer_error_i;
-            state_d = StateDone;
-          end else if (op_q == npu_persistent_sram_pkg::OpBeginJob) begin
-            row_d = row_q + 1'b1;
-            state_d = last_row ? StateDone : StateRead;
-            if (stale != '0) begin
-              row_d = row_q;
-              state_d = StateWrite;
-            end
-          end else if (scanning_q) begin
-            // Of a declaration. Behind the last row comes the entry's own, to be marked.
-            row_d = row_q + 1'b1;
-            state_d = StateRead;
-            if (overlaps != '0) begin
-              error_d = npu_contract_pkg::ErrorFaultAccessRight;
-              state_d = StateDone;
-            end else if (last_row) begin
-              row_d = row_of(index_q);
-              state_d = StateWrite;
-            end
-          end else begin
-            error_d = verdict;
-            state_d = StateDone;
-            if (verdict == npu_contract_pkg::ErrorOk && op_q == npu_persistent_sram_pkg::OpDeclare) begin
-              scanning_d = 1'b1;
-              row_d = '0;
-              state_d = StateRead;
-            end else if (verdict == npu_contract_pkg::ErrorOk && marks_entry) begin
-              state_d = StateWrite;
-            end
-          end
+      StateRead: begin
+        if (looks && over) begin
+          error_d = found;
+          marks_d = marks;
+          if (access_valid_o && !access_ready_i) state_d = StateDrain;
+          else state_d = marks ? StateWrite : StateDone;
+        end else if (looks) begin
+          look_entry_d = 1'b0;
+          if (!look_entry_q) look_row_d = look_row_q + 1'b1;
         end
+        // Behind the scan of a declaration its own row is marked.
+        if (passed) look_entry_d = 1'b1;
       end
+      StateDrain: if (access_ready_i) state_d = marks_q ? StateWrite : StateDone;
       StateWrite: if (access_ready_i) state_d = StateAnswer;
       StateAnswer: begin
         if (answer_valid_i) begin
           error_d = answer_error_i;
           state_d = StateDone;
-          if (error_d == npu_contract_pkg::ErrorOk && op_q == npu_persistent_sram_pkg::OpBeginJob && !last_row) begin
-            row_d = row_q + 1'b1;
+          if (error_d == npu_contract_pkg::ErrorOk && begins_job && look_row_q != LastRow) begin
+            asks_d = 1'b1;
+            ask_row_d = look_row_q + 1'b1;
+            look_row_d = look_row_q + 1'b1;
             state_d = StateRead;
           end
         end
@@ -241,19 +287,30 @@ module npu_persistent_sram_table #(
       state_q <= StateIdle;
       owner_q <= '0;
       epoch_q <= '0;
+      unwanted_q <= 1'b0;
+      compared_q <= '0;
     end else begin
       state_q <= state_d;
+      unwanted_q <= taken && ((looks && over) || state_q == StateDrain);
       if (valid_i && ready_o && op_i == npu_persistent_sram_pkg::OpBeginJob) begin
         owner_q <= owner_i;
         epoch_q <= epoch_i;
       end
+      if (written_i) compared_q <= '0;
+      else if (passed && fresh_q) compared_q[EntryWidth'(index_q)] <= 1'b1;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    scanning_q <= scanning_d;
-    row_q <= row_d;
+    scans_q <= scans_d;
+    asks_q <= asks_d;
+    ask_entry_q <= ask_entry_d;
+    look_entry_q <= look_entry_d;
+    ask_row_q <= ask_row_d;
+    look_row_q <= look_row_d;
+    marks_q <= marks_d;
     error_q <= error_d;
+    fresh_q <= (fresh_q || state_q == StateIdle) && !written_i;
     if (state_q == StateIdle) begin
       op_q <= op_i;
       index_q <= index_i;
@@ -263,7 +320,7 @@ module npu_persistent_sram_table #(
     end
     if (answer_valid_i) entry_q <= wrong_entry;
     // The row with the marks of the operation: kept while a declaration looks at the others.
-    if (state_q == StateWait && answer_valid_i && (op_q == npu_persistent_sram_pkg::OpBeginJob || !scanning_q)) begin
+    if (looks && (begins_job || look_entry_q)) begin
       new_q <= new_d;
       change_q <= change_d;
       begin_q <= entry.base;
@@ -282,5 +339,7 @@ module npu_persistent_sram_table #(
 
   logic unused_fields;
   assign unused_fields = entry.second;
+
+  `NPU_ASSERT_STABLE(OffersStay, access_valid_o, access_ready_i, {access_write_o, access_row_o, access_strobe_o})
 
 endmodule

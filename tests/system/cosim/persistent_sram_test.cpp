@@ -60,26 +60,34 @@ class PersistentSramOnRtl : public testing::TestWithParam<std::string> {
   engine::VariableTable table() { return {image_, caps_.var_entries, caps_.psram_port_bytes}; }
 
   ErrorCode begin() {
-    return sram_->operate({TableOp::kBeginJob, 0, 0, 0, 0, kJob}, {ErrorCode::kOk, 0, accesses_.begin_job(0)}).error;
+    return sram_
+        ->operate({TableOp::kBeginJob, 0, 0, 0, 0, kJob},
+                  {ErrorCode::kOk, 0, timing::table_cycles(accesses_.begin_job())})
+        .error;
   }
   ErrorCode declare() {
     table().declare(kIndex, kJob.epoch);
-    return sram_->operate({TableOp::kDeclare, kIndex, kHash, 0, 0, kJob}, {ErrorCode::kOk, 0, accesses_.declare()})
+    return sram_
+        ->operate({TableOp::kDeclare, kIndex, kHash, 0, 0, kJob},
+                  {ErrorCode::kOk, 0, timing::table_cycles(accesses_.declare(false))})
         .error;
   }
   // A write of the whole variable, then a read.
   void use() {
     begin();
     declare();
-    static_cast<void>(sram_->operate(request(TableOp::kCheck), {ErrorCode::kOk, 0, accesses_.check()}));
+    static_cast<void>(
+        sram_->operate(request(TableOp::kCheck), {ErrorCode::kOk, 0, timing::table_cycles(accesses_.check())}));
     table().begin_write(kIndex);
-    static_cast<void>(sram_->operate(request(TableOp::kWriteBegin), {ErrorCode::kOk, 0, accesses_.begin_write()}));
+    static_cast<void>(sram_->operate(request(TableOp::kWriteBegin),
+                                     {ErrorCode::kOk, 0, timing::table_cycles(accesses_.begin_write())}));
     for (uint32_t i = 0; i < kLength; ++i) image_[base_ + i] = static_cast<uint8_t>(3 * i + 1);
     sram_->write(base_, base_ + kLength, false);
     table().commit_write(kIndex);
+    static_cast<void>(sram_->operate({TableOp::kCommit, kIndex, 0, 0, 0, kJob},
+                                     {ErrorCode::kOk, 0, timing::table_cycles(accesses_.commit())}));
     static_cast<void>(
-        sram_->operate({TableOp::kCommit, kIndex, 0, 0, 0, kJob}, {ErrorCode::kOk, 0, accesses_.commit()}));
-    static_cast<void>(sram_->operate(request(TableOp::kCheckRead), {ErrorCode::kOk, 0, accesses_.check()}));
+        sram_->operate(request(TableOp::kCheckRead), {ErrorCode::kOk, 0, timing::table_cycles(accesses_.check())}));
     static_cast<void>(sram_->read(base_, base_ + kLength, false, std::nullopt));
   }
   static TableRequest request(TableOp op) { return {op, kIndex, 0, 0, kLength, kJob}; }

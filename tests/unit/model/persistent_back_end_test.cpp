@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/timing/table_cycles.h"
 #include "tests/unit/model/variable_bench.h"
 
 namespace npu::model::testing {
@@ -26,6 +27,7 @@ struct FakePersistent final : engine::PersistentBackEnd {
     static const std::vector<std::string> kNames = {"begin", "declare", "check", "check read", "write", "commit"};
     note(kNames.at(static_cast<size_t>(request.op)));
     requests.push_back(request);
+    cycles.push_back(model.cycles);
     engine::TableAnswer answer = model;
     if (answers && request.op == *answers) answer.error = error;
     return answer;
@@ -54,6 +56,7 @@ struct FakePersistent final : engine::PersistentBackEnd {
   std::span<uint8_t> image;
   std::vector<std::string> asked;
   std::vector<engine::TableRequest> requests;
+  std::vector<uint64_t> cycles;    // of each
   std::optional<TableOp> answers;  // with `error`
   ErrorCode error = ErrorCode::kOk, failed = ErrorCode::kOk;
   uint8_t wrong_byte = 0;
@@ -110,6 +113,44 @@ TEST_P(PersistentBackEndTest, IsAskedForAllThatAJobDoes) {
     EXPECT_EQ(request.high, kLength);
     EXPECT_EQ(request.job.owner, Bench::kOwner);
   }
+}
+
+// While the memory has no other users; so many a row that is corrected, and those in which old marks are taken back.
+TEST_P(PersistentBackEndTest, IsToldTheCyclesOfOperations) {
+  const contract::Capabilities caps = small_machine();
+  const auto rows = static_cast<uint32_t>(timing::TableAccesses::of(caps).rows);
+  const uint32_t row_of_variable = kVariable * 16 / caps.psram_port_bytes;
+  const auto cycles = [&] {
+    fake->cycles.clear();
+    EXPECT_EQ(run(declared()), ErrorCode::kOk);
+    return fake->cycles;
+  };
+  EXPECT_EQ(cycles(), (std::vector<uint64_t>{rows + 3, rows + 7}));
+  EXPECT_EQ(cycles(), (std::vector<uint64_t>{rows + 3, 7}));
+  epoch += 128;
+  EXPECT_EQ(cycles(), (std::vector<uint64_t>{rows + 3 + 5, 7}));
+  epoch += 128;
+  const auto flip = [&](uint32_t row) { bench.npu.flip_bit(row * caps.psram_port_bytes, 1); };
+  flip(row_of_variable);  // the write behind it waits for its answer anyway
+  flip(row_of_variable + 1);
+  flip(rows - 1);  // nothing is read behind it
+  EXPECT_EQ(cycles(), (std::vector<uint64_t>{rows + 3 + 5 + 1, 7}));
+  // A flip between the begin of a job and a declaration.
+  set(kVariable, kSram, 0);
+  bench.vpu->custom = [&](const engine::Tile&, engine::MemoryView&, bool) {
+    for (const uint32_t row : {0u, row_of_variable, rows - 1}) flip(row);
+    return engine::TileResult{};
+  };
+  Stream stream(caps);
+  stream.add(ewise(spm(0), spm(0x100), 64));
+  contract::DeclareCommand declaration;
+  declaration.header.queue = contract::Queue::kSequencer;
+  declaration.variable = kVariable;
+  declaration.hash = kHash;
+  stream.add(declaration, {{kVpuQueue, 1}});
+  fake->cycles.clear();
+  EXPECT_EQ(run(stream), ErrorCode::kOk);
+  EXPECT_EQ(fake->cycles, (std::vector<uint64_t>{rows + 3, rows + 7 + 2}));
 }
 
 TEST_P(PersistentBackEndTest, TheDeviceUsesItsBytesAndStatus) {
