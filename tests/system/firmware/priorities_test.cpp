@@ -153,10 +153,12 @@ void expect_parts_in_place(const Streamer& low, const std::vector<FirmwarePhase>
 }
 
 // Where the FIFOs hold all of a small network's commands, the sequencer is past its yields before anybody more urgent
-// can come, and all of it is one segment: so on edge, but not with shorter FIFOs.
+// can come, and all of it is one segment: so on edge, but not with shorter FIFOs and a scratchpad into which its
+// constants come in parts.
 struct Machine {
   std::string name, preset;
   uint32_t fifo_depth = 0;  // 0: the preset's
+  uint32_t spm_bytes = 0;   // likewise
   bool interrupts = true;   // something must have been interrupted
 };
 
@@ -178,6 +180,7 @@ std::string run(const Machine& machine, const Network& low_network, const Networ
   const std::string& preset = machine.name;
   platform::PlatformOptions platform = options(machine.preset);
   if (machine.fifo_depth > 0) platform.preset.caps.fifo_depth = machine.fifo_depth;
+  if (machine.spm_bytes > 0) platform.preset.caps.spm_bytes = machine.spm_bytes;
   runtime::Device device = runtime::Device::open(platform::open_tlm_device(platform));
   const RunResult one = run_alone(device, low_network);
   const uint64_t segment = longest_segment(one);
@@ -248,8 +251,8 @@ TEST_P(Priorities, BothStreamsAreExactAndTheUrgentOneWaitsNoLongerThanItsBound) 
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, Priorities,
-                         testing::Values(Machine{"edge", "edge", 0, false}, Machine{"edge_with_short_fifos", "edge", 1},
-                                         Machine{"nano", "nano"}),
+                         testing::Values(Machine{"edge", "edge", 0, 0, false},
+                                         Machine{"small_edge", "edge", 1, 1u << 15}, Machine{"nano", "nano"}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace
