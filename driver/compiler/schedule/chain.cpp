@@ -38,40 +38,30 @@ int find_result(const TiledStep& step) {
 
 class Chain : public TiledStep {
  public:
-  Chain(std::vector<const TiledStep*> steps, const std::vector<int64_t>& bytes)
+  Chain(std::vector<const TiledStep*> steps, const std::vector<ChainLink>& links)
       : TiledStep(steps.back()->engine()), steps_(std::move(steps)) {
     const size_t last = steps_.size() - 1;
     completes_write_ = steps_[last]->completes_write();
     for (const TiledStep* step : steps_) row_axes_.push_back(*step->row_axis());
     axes_ = {{row_axes_[last].rows, 1, 0}};
     ends_.resize(steps_.size());
+    sources_.resize(steps_.size());
     for (size_t i = 0; i < last; ++i) {
       Link& link = links_.emplace_back();
       link.rows = row_axes_[i].rows;
-      link.row_bytes = bytes[i] / link.rows;
+      link.row_bytes = links[i].bytes / link.rows;
       link.result = static_cast<size_t>(find_result(*steps_[i]));
-      link.source = static_cast<size_t>(find_source(*steps_[i], *steps_[i + 1]));
+      link.stored = links[i].stored;
+      for (size_t reader = i + 1; reader < steps_.size(); ++reader) {
+        const int source = find_source(*steps_[i], *steps_[reader]);
+        if (source < 0) continue;
+        link.readers.push_back({reader, static_cast<size_t>(source)});
+        sources_[reader].push_back({i, static_cast<size_t>(source)});
+      }
     }
     for (int64_t row = 0; row <= axes_[0].extent; ++row) ends_[last].push_back(row);
     for (size_t i = last; i-- > 0;) measure(i);
-    for (uint32_t i = 0; i < steps_.size(); ++i) {
-      for (size_t k = 0; k < steps_[i]->operands().size(); ++k) {
-        const bool between = (i < last && k == links_[i].result) || (i > 0 && k == links_[i - 1].source);
-        if (between) continue;
-        Operand o = steps_[i]->operands()[k];
-        o.axes = fixed(i, k) ? 0 : 1;
-        o.part = i;
-        operands_.push_back(o);
-        inner_.push_back({i, k});
-      }
-    }
-    for (uint32_t i = 0; i < last; ++i) {
-      Operand o;
-      o.scratch = true;
-      o.part = i;
-      operands_.push_back(o);
-      inner_.push_back({i, links_[i].result});
-    }
+    make_operands();
   }
 
   bool idle(size_t index, const Tile& tile) const override {
@@ -117,30 +107,76 @@ class Chain : public TiledStep {
       const Tile inner = row_tile(i, rows);
       std::vector<Placed> operands(steps_[i]->operands().size());
       for (size_t k = 0; k < inner_.size(); ++k) {
-        if (inner_[k].step == i && !operands_[k].scratch) operands[inner_[k].operand] = placed[k];
+        if (inner_[k].step == i && !operands_[k].scratch && !operands_[k].direct) {
+          operands[inner_[k].operand] = placed[k];
+        }
       }
       if (i < links_.size())
         operands[links_[i].result] = between(i, *steps_[i], links_[i].result, inner, tile[0], placed);
-      if (i > 0)
-        operands[links_[i - 1].source] = between(i - 1, *steps_[i], links_[i - 1].source, inner, tile[0], placed);
+      for (const Source& source : sources_[i]) {
+        operands[source.operand] = between(source.link, *steps_[i], source.operand, inner, tile[0], placed);
+      }
       const size_t first = out.size();
       steps_[i]->commands(inner, operands, out);
+      if (i < links_.size() && links_[i].stored) store_rows(i, tile[0], placed, out);
       for (size_t c = first; c < out.size(); ++c) header_of(out[c]).layer = static_cast<uint32_t>(i);
     }
   }
 
  private:
-  // The buffer between two steps.
-  struct Link {
-    int64_t rows = 0, row_bytes = 0;
-    size_t result = 0, source = 0;  // operands of the step before and of the step behind
-    std::vector<int64_t> starts;    // the first row still needed once so many rows of the chain's result are made
-    bool keeps = false;             // rows made for one stripe are needed for the next
-    mutable std::vector<int64_t> slot_bytes;  // by rows of a stripe; 0: not known yet
-  };
   struct Inner {
     size_t step, operand;
   };
+  // The result of a step but the last.
+  struct Link {
+    int64_t rows = 0, row_bytes = 0;
+    size_t result = 0;            // operand of the step
+    std::vector<Inner> readers;   // ascending
+    bool stored = false;          // for steps behind the chain
+    size_t store = 0;             // then: operand of the chain
+    std::vector<int64_t> starts;  // the first row still needed once so many rows of the chain's result are made
+    bool keeps = false;           // rows made for one stripe are needed for the next
+    mutable std::vector<int64_t> slot_bytes;  // by rows of a stripe; 0: not known yet
+  };
+  // A link that a step reads, and the operand that does.
+  struct Source {
+    size_t link, operand;
+  };
+
+  [[nodiscard]] bool is_linked(size_t i, size_t operand) const {
+    if (i < links_.size() && operand == links_[i].result) return true;
+    return std::any_of(sources_[i].begin(), sources_[i].end(), [&](const Source& s) { return s.operand == operand; });
+  }
+
+  void add_operand(Operand o, size_t i, size_t operand) {
+    o.part = static_cast<uint32_t>(i);
+    operands_.push_back(o);
+    inner_.push_back({i, operand});
+  }
+
+  void make_operands() {
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      for (size_t k = 0; k < steps_[i]->operands().size(); ++k) {
+        if (is_linked(i, k)) continue;
+        Operand o = steps_[i]->operands()[k];
+        o.axes = fixed(i, k) ? 0 : 1;
+        add_operand(o, i, k);
+      }
+    }
+    for (size_t i = 0; i < links_.size(); ++i) {
+      if (!links_[i].stored) continue;
+      links_[i].store = operands_.size();
+      Operand o = steps_[i]->operands()[links_[i].result];
+      o.axes = 1;
+      o.direct = true;
+      add_operand(o, i, links_[i].result);
+    }
+    for (size_t i = 0; i < links_.size(); ++i) {
+      Operand o;
+      o.scratch = true;
+      add_operand(o, i, links_[i].result);
+    }
+  }
 
   // The tile of step `i` that makes these rows of its result.
   [[nodiscard]] Tile row_tile(size_t i, Range rows) const {
@@ -157,11 +193,11 @@ class Chain : public TiledStep {
     return row_tile(i, operands_[index].axes == 0 ? Range{0, row_axes_[i].rows} : rows_of(i, tile[0]));
   }
 
-  // Rows of the buffer of link `i` that rows [rows) of the step behind it read.
-  [[nodiscard]] Range input_rows(size_t i, Range rows) const {
-    const TiledStep& next = *steps_[i + 1];
-    const View& view = *next.operands()[links_[i].source].view;
-    const Box box = next.box(links_[i].source, row_tile(i + 1, rows));
+  // Rows of the buffer of link `i` that a reader of it needs for one of its own rows.
+  [[nodiscard]] Range input_rows(size_t i, const Inner& reader, int64_t row) const {
+    const TiledStep& step = *steps_[reader.step];
+    const View& view = *step.operands()[reader.operand].view;
+    const Box box = step.box(reader.operand, row_tile(reader.step, {row, 1}));
     const int64_t low = offset_of(view, box);
     int64_t high = low + element_size(view);
     for (size_t d = 0; d < box.size(); ++d) high += (box[d].count - 1) * view.strides[d];
@@ -171,25 +207,34 @@ class Chain : public TiledStep {
 
   // How many rows of step `i` each number of rows of the chain's result needs, and which of them are done with.
   void measure(size_t i) {
-    const std::vector<int64_t>& next = ends_[i + 1];
-    const int64_t next_rows = row_axes_[i + 1].rows;
-    std::vector<int64_t> first_input, last_input{0};  // of each row of the step behind; before the first one: none
-    for (int64_t row = 0; row < next_rows; ++row) {
-      const Range in = input_rows(i, {row, 1});
-      first_input.push_back(in.start);
-      last_input.push_back(std::max(last_input.back(), in.start + in.count));
+    Link& link = links_[i];
+    const size_t counts = ends_.back().size();
+    ends_[i].assign(counts, 0);
+    link.starts.assign(counts, link.rows);
+    for (const Inner& reader : link.readers) {
+      const int64_t rows = row_axes_[reader.step].rows;
+      std::vector<int64_t> first_input, last_input{0};  // of each row of the reader; before the first one: none
+      for (int64_t row = 0; row < rows; ++row) {
+        const Range in = input_rows(i, reader, row);
+        first_input.push_back(in.start);
+        last_input.push_back(std::max(last_input.back(), in.start + in.count));
+      }
+      first_input.push_back(link.rows);  // behind the last one: none
+      for (size_t at = first_input.size() - 1; at-- > 0;) {
+        first_input[at] = std::min(first_input[at], first_input[at + 1]);
+      }
+      for (size_t made = 0; made < counts; ++made) {
+        const auto at = static_cast<size_t>(ends_[reader.step][made]);
+        ends_[i][made] = std::max(ends_[i][made], last_input[at]);
+        link.starts[made] = std::min(link.starts[made], first_input[at]);
+      }
     }
-    for (int64_t row = next_rows - 1; row-- > 0;) {
-      const auto at = static_cast<size_t>(row);
-      first_input[at] = std::min(first_input[at], first_input[at + 1]);
+    if (link.stored) ends_[i].back() = link.rows;  // those that no step of the chain needs, too
+    for (size_t made = 0; made < counts; ++made) {
+      link.starts[made] = std::min(link.starts[made], ends_[i][made]);
+      link.keeps |= link.starts[made] < ends_[i][made];
     }
-    for (int64_t made : next) {
-      const auto at = static_cast<size_t>(made);
-      ends_[i].push_back(last_input[at]);
-      links_[i].starts.push_back(made < next_rows ? std::min(first_input[at], last_input[at]) : last_input[at]);
-      links_[i].keeps |= links_[i].starts.back() < ends_[i].back();
-    }
-    links_[i].slot_bytes.assign(next.size(), 0);
+    link.slot_bytes.assign(counts, 0);
   }
 
   // New rows that step `i` makes for a stripe.
@@ -215,7 +260,11 @@ class Chain : public TiledStep {
   }
   // Two slots in turn where rows are kept from one stripe to the next, or where two engines can work at once.
   [[nodiscard]] int64_t copies(size_t i) const {
-    return links_[i].keeps || steps_[i]->engine() != steps_[i + 1]->engine() ? 2 : 1;
+    const Link& link = links_[i];
+    const bool beside = std::any_of(link.readers.begin(), link.readers.end(), [&](const Inner& reader) {
+      return steps_[reader.step]->engine() != steps_[i]->engine();
+    });
+    return link.keeps || link.stored || beside ? 2 : 1;
   }
 
   // Address of row 0 of link `i`, as if it were there, while the stripe is made.
@@ -254,6 +303,17 @@ class Chain : public TiledStep {
     }
   }
 
+  // Stores what the stripe has made of link `i`.
+  void store_rows(size_t i, Range stripe, std::span<const Placed> placed, std::vector<Body>& out) const {
+    const Range rows = rows_of(i, stripe);
+    const int64_t from = origin(i, stripe, false, placed) + rows.start * links_[i].row_bytes;
+    std::vector<contract::DmaCommand> moves;
+    dma_copy(std::array{rows.count * links_[i].row_bytes},
+             {{static_cast<uint32_t>(from), contract::Region::kScratchpad, 0}, {1}},
+             {placed[links_[i].store].address, {1}}, 1, moves);
+    for (contract::DmaCommand& move : moves) out.emplace_back(move);
+  }
+
   // Tile sizes of step `i` for a stripe in the middle.
   void inner_size(size_t i, int64_t stripe, std::vector<int64_t>& size) const {
     const int64_t rows = axes_[0].extent;
@@ -275,16 +335,25 @@ class Chain : public TiledStep {
   static constexpr int64_t kSlot = 64;
 
   std::vector<const TiledStep*> steps_;
-  std::vector<RowAxis> row_axes_;           // one a step
-  std::vector<Link> links_;                 // one a step but the last
-  std::vector<Inner> inner_;                // one an operand: whose it is
-  std::vector<std::vector<int64_t>> ends_;  // by step: rows made once so many rows of the chain's result are made
+  std::vector<RowAxis> row_axes_;             // one a step
+  std::vector<Link> links_;                   // one a step but the last
+  std::vector<Inner> inner_;                  // one an operand: whose it is
+  std::vector<std::vector<Source>> sources_;  // by step
+  std::vector<std::vector<int64_t>> ends_;    // by step: rows made once so many rows of the chain's result are made
 };
 
 // The chain keeps some words a row.
 constexpr int64_t kMostRows = 1 << 20;
 
 }  // namespace
+
+bool touches_result(const TiledStep& step, const TiledStep& other) {
+  return std::any_of(step.operands().begin(), step.operands().end(), [&](const Operand& o) {
+    return o.view != nullptr && std::any_of(other.operands().begin(), other.operands().end(), [&](const Operand& r) {
+             return r.result && r.view->buffer == o.view->buffer;
+           });
+  });
+}
 
 bool can_chain(const TiledStep& step, const TiledStep& next, int64_t buffer_bytes) {
   const std::optional<RowAxis> rows = step.row_axis(), next_rows = next.row_axis();
@@ -301,8 +370,8 @@ bool can_chain(const TiledStep& step, const TiledStep& next, int64_t buffer_byte
   return buffer_bytes % rows->rows == 0;
 }
 
-std::unique_ptr<TiledStep> make_chain(std::vector<const TiledStep*> steps, std::vector<int64_t> bytes) {
-  return std::make_unique<Chain>(std::move(steps), bytes);
+std::unique_ptr<TiledStep> make_chain(std::vector<const TiledStep*> steps, const std::vector<ChainLink>& links) {
+  return std::make_unique<Chain>(std::move(steps), links);
 }
 
 }  // namespace npu::compiler::backend

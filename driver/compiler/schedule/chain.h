@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several steps as one: each tile is a stripe of rows of the last step's result, and the results in between exist only
-// as the few rows that the next step needs. Saves the way to DRAM and back for results that are larger than the
-// scratchpad.
+// as the few rows that later steps of the chain need. Saves the way to DRAM and back for results that are larger than
+// the scratchpad. A result may have several readers in the chain, as a residual block has them, and others behind it:
+// then its rows are stored as well.
 #pragma once
 
 #include <memory>
@@ -12,12 +13,21 @@
 
 namespace npu::compiler::backend {
 
-// Whether `next` can take over the result of `step` stripe by stripe: one image, whole rows, a dense buffer that
-// nothing else touches (the caller knows that).
+// The result of a step of a chain that later ones of it read.
+struct ChainLink {
+  int64_t bytes = 0;    // size of its buffer
+  bool stored = false;  // steps behind the chain read it, too
+};
+
+// Whether a step reads or writes the result of another one.
+[[nodiscard]] bool touches_result(const TiledStep& step, const TiledStep& other);
+
+// Whether `next` can take over the result of `step` stripe by stripe: one image, whole rows, a dense buffer.
 [[nodiscard]] bool can_chain(const TiledStep& step, const TiledStep& next, int64_t buffer_bytes);
 
-// Steps that follow each other, each with can_chain to the next. They must outlive the result. bytes[i]: size of the
-// buffer between steps i and i + 1.
-[[nodiscard]] std::unique_ptr<TiledStep> make_chain(std::vector<const TiledStep*> steps, std::vector<int64_t> bytes);
+// Steps that follow each other. They must outlive the result. links[i] is the result of step i, for all steps but the
+// last one: one or more later steps touch it, and each that does has can_chain with step i.
+[[nodiscard]] std::unique_ptr<TiledStep> make_chain(std::vector<const TiledStep*> steps,
+                                                    const std::vector<ChainLink>& links);
 
 }  // namespace npu::compiler::backend

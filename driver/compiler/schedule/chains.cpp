@@ -3,19 +3,20 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "driver/compiler/schedule/chain.h"
 
 namespace npu::compiler::backend {
 namespace {
 
-constexpr size_t kLongest = 6;
+constexpr size_t kLongest = 12;
 constexpr double kWorthwhileChain = 0.97;
 
 class ChainFormer {
  public:
-  ChainFormer(const Module& module, const PlanSettings& settings, Residency& residency, Analysis& analysis)
-      : module_(module), settings_(settings), residency_(residency), analysis_(analysis) {}
+  ChainFormer(const Module& module, const PlanSettings& settings, bool shared, Residency& residency, Analysis& analysis)
+      : module_(module), settings_(settings), shared_(shared), residency_(residency), analysis_(analysis) {}
 
   bool run() {
     count_uses();
@@ -31,12 +32,14 @@ class ChainFormer {
         length[s + 1] = 1;
       }
       double apart = residency_.step_cycles(s).value_or(kNever);
-      for (size_t n = 2; n <= kLongest && s + n <= steps && linked(s + n - 2); ++n) {
+      for (size_t n = 2; n <= kLongest && s + n <= steps && follows(s, s + n - 1); ++n) {
         apart += residency_.step_cycles(s + n - 1).value_or(kNever);
-        const double together = chain_cycles(s, n);
-        if (together == kNever) break;  // longer ones need even more memory
-        if (together < apart * kWorthwhileChain && best[s] + together < best[s + n]) {
-          best[s + n] = best[s] + together;
+        const std::optional<std::vector<ChainLink>> links = links_of(s, n);
+        if (!links) continue;
+        const Joined joined = weigh(s, *links);
+        if (!joined.possible) break;  // longer ones need even more memory
+        if (joined.cycles < apart * kWorthwhileChain && best[s] + joined.cycles < best[s + n]) {
+          best[s + n] = best[s] + joined.cycles;
           length[s + n] = n;
         }
       }
@@ -71,63 +74,86 @@ class ChainFormer {
     return buffer;
   }
 
-  // Whether step `s` hands its result to step `s + 1` alone, by way of DRAM.
-  [[nodiscard]] bool linked(size_t s) const {
-    if (!analysis_.steps[s] || !analysis_.steps[s + 1]) return false;
-    const BufferId buffer = result_of(s);
-    return module_.buffers[buffer].kind == BufferKind::kIntermediate && residency_.homes()[buffer] == Home::kDram &&
-           uses_[buffer] == 2 &&
-           can_chain(*analysis_.steps[s], *analysis_.steps[s + 1], static_cast<int64_t>(module_.buffers[buffer].bytes));
+  // Whether step `s` can be in a chain that begins with step `first`.
+  [[nodiscard]] bool follows(size_t first, size_t s) const {
+    return analysis_.steps[first] && analysis_.steps[s] && analysis_.flow.same_block(first, s);
   }
 
-  [[nodiscard]] std::unique_ptr<TiledStep> chain(size_t first, size_t n) const {
-    std::vector<const TiledStep*> parts;
-    std::vector<int64_t> bytes;
-    for (size_t s = first; s < first + n; ++s) {
-      parts.push_back(analysis_.steps[s].get());
-      if (s + 1 < first + n) bytes.push_back(static_cast<int64_t>(module_.buffers[result_of(s)].bytes));
+  // The results of a chain's steps but the last; nullopt where these steps are none, or none of them goes to DRAM.
+  [[nodiscard]] std::optional<std::vector<ChainLink>> links_of(size_t first, size_t n) const {
+    std::vector<ChainLink> links;
+    bool dram = false;
+    for (size_t s = first; s + 1 < first + n; ++s) {
+      const BufferId id = result_of(s);
+      const Buffer& buffer = module_.buffers[id];
+      if (buffer.kind != BufferKind::kIntermediate || buffer.on_chip) return std::nullopt;
+      ChainLink link{static_cast<int64_t>(buffer.bytes)};
+      int touched = 1;
+      for (size_t t = s + 1; t < first + n; ++t) {
+        if (!touches_result(*analysis_.steps[t], *analysis_.steps[s])) continue;
+        if (!can_chain(*analysis_.steps[s], *analysis_.steps[t], link.bytes)) return std::nullopt;
+        ++touched;
+      }
+      if (touched == 1) return std::nullopt;
+      link.stored = uses_[id] > touched;
+      const bool may_share =
+          shared_ && analysis_.flow.straight() && analysis_.lifetimes[id].first == static_cast<int64_t>(s);
+      if (link.stored && !may_share) return std::nullopt;
+      dram |= !residency_.resident(id);
+      links.push_back(link);
     }
-    return make_chain(std::move(parts), std::move(bytes));
+    if (!dram || !interleaves(first, n)) return std::nullopt;
+    return links;
   }
 
   // The chain's parts run interleaved: what the last one writes, no other one may touch.
   [[nodiscard]] bool interleaves(size_t first, size_t n) const {
-    const BufferId last = result_of(first + n - 1);
+    const TiledStep& last = *analysis_.steps[first + n - 1];
     for (size_t s = first; s + 1 < first + n; ++s) {
-      for (const Operand& o : analysis_.steps[s]->operands()) {
-        if (o.view != nullptr && o.view->buffer == last) return false;
-      }
+      if (touches_result(*analysis_.steps[s], last)) return false;
     }
     return true;
   }
 
-  [[nodiscard]] double chain_cycles(size_t first, size_t n) const {
-    if (!interleaves(first, n)) return kNever;
+  [[nodiscard]] std::unique_ptr<TiledStep> chain(size_t first, const std::vector<ChainLink>& links) const {
+    std::vector<const TiledStep*> parts;
+    for (size_t s = first; s <= first + links.size(); ++s) parts.push_back(analysis_.steps[s].get());
+    return make_chain(std::move(parts), links);
+  }
+
+  struct Joined {
+    bool possible = false;  // in the whole scratchpad at least
+    double cycles = kNever;
+  };
+  [[nodiscard]] Joined weigh(size_t first, const std::vector<ChainLink>& links) const {
+    const auto begin = static_cast<int64_t>(first), end = static_cast<int64_t>(first + links.size());
     int64_t available = settings_.capabilities.spm_bytes;
     for (BufferId b = 0; b < module_.buffers.size(); ++b) {
       const Lifetime& life = analysis_.lifetimes[b];
-      if (residency_.resident(b) && life.first < static_cast<int64_t>(first + n) &&
-          life.last >= static_cast<int64_t>(first)) {
-        available -= residency_.footprint(b);
-      }
+      if (residency_.resident(b) && life.first <= end && life.last >= begin) available -= residency_.footprint(b);
     }
-    const std::unique_ptr<TiledStep> step = chain(first, n);
+    for (size_t i = 0; i < links.size(); ++i) {
+      const BufferId b = result_of(first + i);
+      if (!links[i].stored && residency_.resident(b)) available += residency_.footprint(b);
+    }
+    const std::unique_ptr<TiledStep> step = chain(first, links);
     std::vector<Home> homes;
     for (const Operand& o : step->operands()) {
       homes.push_back(o.view == nullptr ? Home::kConstant : residency_.homes()[o.view->buffer]);
     }
     const TilePlan plan = plan_step(*step, homes, available, {0, analysis_.exposed[first]}, settings_);
-    return plan.fits ? plan.cycles : kNever;
+    return {plan.least_bytes <= settings_.capabilities.spm_bytes, plan.fits ? plan.cycles : kNever};
   }
 
   void join(size_t first, size_t n) {
-    std::unique_ptr<TiledStep> joined = chain(first, n);
+    std::unique_ptr<TiledStep> joined = chain(first, *links_of(first, n));
     for (size_t s = first; s < first + n; ++s) analysis_.chained.push_back(std::move(analysis_.steps[s]));
     analysis_.steps[first] = std::move(joined);
   }
 
   const Module& module_;
   const PlanSettings& settings_;
+  const bool shared_;
   Residency& residency_;
   Analysis& analysis_;
   std::vector<int> uses_;  // one a buffer
@@ -135,8 +161,9 @@ class ChainFormer {
 
 }  // namespace
 
-bool form_chains(const Module& module, const PlanSettings& settings, Residency& residency, Analysis& analysis) {
-  if (!ChainFormer(module, settings, residency, analysis).run()) return false;
+bool form_chains(const Module& module, const PlanSettings& settings, bool shared, Residency& residency,
+                 Analysis& analysis) {
+  if (!ChainFormer(module, settings, shared, residency, analysis).run()) return false;
   measure(module, settings.options, analysis);
   return true;
 }

@@ -10,8 +10,8 @@ namespace npu::compiler::backend {
 
 // Joins steps whose results in between would go to DRAM and back, where the estimate says that it pays: the first of
 // them in analysis.steps becomes the chain, the others null. True when there is any; then what `residency` says is out
-// of date.
-[[nodiscard]] bool form_chains(const Module& module, const PlanSettings& settings, Residency& residency,
+// of date. `shared`: results that steps behind a chain read, too, may be made in it.
+[[nodiscard]] bool form_chains(const Module& module, const PlanSettings& settings, bool shared, Residency& residency,
                                Analysis& analysis);
 
 }  // namespace npu::compiler::backend

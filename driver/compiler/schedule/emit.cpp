@@ -428,7 +428,11 @@ class StreamWriter {
                        if (step.engine() == contract::Engine::kDma) ++stream_.layer_tiles[layer_];
                        // What only later invocations see must not hold up what the next layer waits for.
                        const bool state = dma.dst.region == Region::kVariable;
-                       append(dma, state ? channels_.stores : channels_.copies, Part::kCompute);
+                       // A chain stores the rows that steps behind it read.
+                       const bool stores =
+                           step.engine() != contract::Engine::kDma && dma.dst.region != Region::kScratchpad;
+                       append(dma, state || stores ? channels_.stores : channels_.copies,
+                              stores ? Part::kStore : Part::kCompute);
                      },
                      [&](contract::VpuEwiseCommand& ewise) {
                        ewise.commit = commits;

@@ -31,7 +31,7 @@ class LayoutMaker {
 
   Layout run() {
     residency_->choose();
-    if (options_.double_buffer && form_chains(module_, settings_, *residency_, layout_.analysis)) {
+    if (options_.double_buffer && form_chains(module_, settings_, tuning_.shared_rows, *residency_, layout_.analysis)) {
       residency_ = std::make_unique<Residency>(module_, layout_.analysis, settings_);
       residency_->choose();
     }

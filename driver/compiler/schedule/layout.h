@@ -57,6 +57,7 @@ struct Tuning {
   int64_t group_cycles = 512;   // of the DRAM port: how long a load of joined constants may take
   bool fetches = true;          // PlanSettings::fetches
   Earliness early = {};
+  bool shared_rows = true;  // chains may have results that steps behind them read, too (chains.h)
 };
 
 // The module must outlive the result. Throws Error(scratchpad_full) naming the layer when its smallest tile does not

@@ -126,13 +126,17 @@ class Planner {
           break;
         }
         case Home::kDram:
-          if (!o.any_memory) add(moved, true, i);
+          if (o.direct) {
+            direct_.push_back({moved, true, o.axes, {i}});
+          } else if (!o.any_memory) {
+            add(moved, true, i);
+          }
           break;
         case Home::kPersistent:
           if (!o.walkable || (o.result && !o.commits)) add(moved, false, i);
           break;
         case Home::kScratchpad:
-          if (!o.walkable) add(moved, false, i);
+          if (!o.walkable && !o.direct) add(moved, false, i);
           break;
       }
     }
@@ -189,6 +193,16 @@ class Planner {
     return transfer_cycles(ceil_div(bytes, run), run, bundle.dram, capabilities_);
   }
 
+  // Transfers of a bundle in all.
+  [[nodiscard]] int64_t moves(const Bundle& bundle) const {
+    int64_t product = 1, moves = 1;
+    for (uint32_t axis : order_) {
+      product *= count(axis);
+      if ((bundle.axes >> axis & 1) != 0 && count(axis) > 1) moves = product;
+    }
+    return moves;
+  }
+
   // Weighs the tiling in size_ and order_ against the best so far.
   void consider() {
     const std::vector<Axis>& axes = step_.axes();
@@ -196,12 +210,7 @@ class Planner {
     uint32_t largest = 0;
     for (uint32_t b = 0; b < bundles_.size(); ++b) {
       Bundle& bundle = bundles_[b];
-      bundle.moves = 1;
-      int64_t product = 1;
-      for (uint32_t axis : order_) {
-        product *= count(axis);
-        if ((bundle.axes >> axis & 1) != 0 && count(axis) > 1) bundle.moves = product;
-      }
+      bundle.moves = moves(bundle);
       bundle.slot_bytes = 0;
       if (stays(bundle)) continue;
       for (uint32_t operand : bundle.operands) {
@@ -211,6 +220,10 @@ class Planner {
       if (bundle.slot_bytes > bundles_[largest].slot_bytes) largest = b;
       single += bundle.slot_bytes;
       twice += bundle.slot_bytes * (bundle.moves > 1 ? 2 : 1);
+    }
+    for (Bundle& bundle : direct_) {
+      bundle.moves = moves(bundle);
+      bundle.slot_bytes = step_.largest_bytes(bundle.operands.front(), size_);
     }
     if (best_.least_bytes == 0 || single < best_.least_bytes) {
       best_.least_bytes = single;
@@ -232,8 +245,8 @@ class Planner {
     // The port to DRAM is shared, and each channel finishes one transfer before it starts the next.
     double port = 0, first = 0, last = 0, commands = tiles;
     std::array<double, 3> channel{};
-    for (const Bundle& bundle : bundles_) {
-      if (bundle.kind == Bundle::Kind::kScratch || stays(bundle)) continue;
+    const auto weigh = [&](const Bundle& bundle) {
+      if (bundle.kind == Bundle::Kind::kScratch || stays(bundle)) return;
       commands += static_cast<double>(bundle.moves);
       const double once = move_cycles(bundle), latency = transfer_latency(bundle.dram);
       const bool constant = bundle.kind == Bundle::Kind::kConstant;
@@ -264,7 +277,9 @@ class Planner {
         case Bundle::Kind::kScratch:
           break;
       }
-    }
+    };
+    for (const Bundle& bundle : bundles_) weigh(bundle);
+    for (const Bundle& bundle : direct_) weigh(bundle);
     if (settings_.fetches) port += fetch_cycles(commands, capabilities_);
     const double busiest = std::max({port, channel[0], channel[1], channel[2]});
     if (tiles == 1) {
@@ -313,6 +328,7 @@ class Planner {
   const double exposed_;
   const size_t loads_channel_;  // 0: the one of the constants
   std::vector<Bundle> bundles_;
+  std::vector<Bundle> direct_;  // what the step stores itself: it takes no memory
   std::vector<int64_t> size_;
   std::vector<uint32_t> order_;
   TilePlan best_;

@@ -43,6 +43,7 @@ struct Operand {
   bool repeats = false;     // the engine can repeat a position by a stride of 0
   bool commits = false;     // result: the command can set is_written of a variable
   bool scratch = false;     // memory that a chain keeps rows in; has no view
+  bool direct = false;      // the step's own commands store it, from rows that a chain keeps
   int64_t moved = -1;       // bytes of it that the step moves; -1: all
   uint32_t part = 0;        // of a chain: the step that it belongs to, counted from the first
 };

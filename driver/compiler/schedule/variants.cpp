@@ -75,6 +75,9 @@ class Search {
       if (!options_.prefetch || best_.stream.commands.size() > kManyCommands) return;
     }
     Tuning tuning = tuning_;
+    tuning.shared_rows = false;
+    consider(tuning);
+    tuning = tuning_;
     for (const Earliness& early : kMoreEarly) {
       tuning.early = early;
       consider(tuning);

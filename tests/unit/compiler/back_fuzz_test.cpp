@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iostream>
 
+#include "driver/compiler/schedule/chain.h"
 #include "driver/compiler/schedule/layout.h"
 #include "hw/contract/error.h"
 #include "tests/unit/bins/windows.h"
@@ -121,6 +123,48 @@ TEST(BackStripes, RandomImagesComputeWhatTheirStepsSay) {
     }
   }
   EXPECT_GT(joined, kSeeds);
+  EXPECT_LT(refused, kSeeds / 2);
+}
+
+// Results that several steps of a chain read, and steps behind it: rows are kept for the last reader, and stored.
+TEST(BackStripes, BranchesComputeWhatTheirStepsSay) {
+  constexpr uint32_t kSeeds = 40;
+  size_t joined = 0, stored = 0, branches = 0, residuals = 0, refused = 0;
+  for (uint32_t seed = 0; seed < kSeeds; ++seed) {
+    for (const uint32_t kib : {4u, 12u}) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", scratchpad " + std::to_string(kib) + " KiB");
+      contract::Capabilities machine = seed % 2 == 0 ? edge_capabilities() : nano_capabilities();
+      machine.spm_bytes = kib << 10;
+      Module module = random_branching_module(seed, 4 + static_cast<int>(seed % 7));
+      if (seed % 4 == 0) module = with_residuals(std::move(module), seed, machine.spm_bytes, residuals);
+      try {
+        EXPECT_EQ(check_module(module, machine, {}, seed, 2), "");
+        const backend::Layout layout = backend::make_layout(module, machine, {}, {});
+        const std::vector<std::unique_ptr<backend::TiledStep>>& parts = layout.analysis.chained;
+        joined += parts.size();
+        for (const auto& step : layout.analysis.steps) {
+          if (!step) continue;
+          for (const backend::Operand& o : step->operands()) stored += o.direct ? 1 : 0;
+        }
+        for (const auto& part : parts) {
+          const auto reads = [&](const auto& other) { return other != part && backend::touches_result(*other, *part); };
+          branches += std::count_if(parts.begin(), parts.end(), reads) > 1 ? 1 : 0;
+        }
+        if (seed % 5 == 0) {
+          const OrderCheck order(schedule(Module(module), machine), machine);
+          EXPECT_THAT(order.needless_tokens(60), ::testing::ElementsAre());
+        }
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), contract::ErrorCode::kScratchpadFull) << error.what();
+        ++refused;
+      }
+    }
+  }
+  std::cout << joined << " steps in chains, " << stored << " results stored, " << branches << " with several readers, "
+            << refused << " modules without room\n";
+  EXPECT_GT(joined, kSeeds);
+  EXPECT_GT(stored, kSeeds / 4);
+  EXPECT_GT(branches, kSeeds / 4);
   EXPECT_LT(refused, kSeeds / 2);
 }
 

@@ -80,5 +80,7 @@ class ModuleBuilder {
 [[nodiscard]] Module random_state_module(uint32_t seed, int steps);
 // A plain chain of steps on an image of many rows: what may run stripe by stripe.
 [[nodiscard]] Module random_image_module(uint32_t seed, int steps);
+// Steps on such an image, with results that several of them read.
+[[nodiscard]] Module random_branching_module(uint32_t seed, int steps);
 
 }  // namespace npu::compiler::testing

@@ -42,12 +42,43 @@ class Generator {
   // Steps on a large image, each on the result of the one before, as a network has them at its beginning.
   Module run_image(int steps) {
     tensors_.push_back(b_.input({1, b_.pick(12, 40), b_.pick(8, 32), b_.pick(3, 24)}));
-    static constexpr int kKinds[] = {0, 3, 4, 6, 8, 9};
-    for (int i = 0; i < steps; ++i) add_step(i + 1 == steps, kKinds[b_.pick(0, 5)], tensors_.back());
+    for (int i = 0; i < steps; ++i) add_step(i + 1 == steps, image_kind(), tensors_.back());
+    return std::move(b_.module);
+  }
+
+  // The same with results that several steps read, near and far, as residual blocks have them.
+  Module run_branches(int steps) {
+    tensors_.push_back(b_.input({1, b_.pick(12, 40), b_.pick(8, 32), b_.pick(3, 24)}));
+    for (int i = 0; i < steps; ++i) {
+      const bool output = i + 1 == steps;
+      const View src = recent();
+      std::vector<View> alike;
+      for (const View& v : tensors_) {
+        if (v.dims == src.dims && v.buffer != src.buffer) alike.push_back(v);
+      }
+      if (chance(25)) {
+        add_step(output, image_kind(), src);
+      } else if (!alike.empty() && chance(60)) {
+        const View dst = b_.tensor(src.dims, Element::kI8, output);
+        b_.add(src, alike[static_cast<size_t>(b_.pick(0, static_cast<int64_t>(alike.size()) - 1))], dst);
+        done(dst);
+      } else {  // the result has the size of the source
+        ConvShape s;
+        s.kernel_h = s.kernel_w = chance(50) ? 1 : 3;
+        s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = s.kernel_h / 2;
+        const View dst = b_.tensor(src.dims, Element::kI8, output);
+        b_.conv(src, dst, s);
+        done(dst);
+      }
+    }
     return std::move(b_.module);
   }
 
  private:
+  int image_kind() {
+    static constexpr int kKinds[] = {0, 3, 4, 6, 8, 9};
+    return kKinds[b_.pick(0, 5)];
+  }
   bool chance(int percent) { return b_.pick(1, 100) <= percent; }
   // Of a dimension: 1 is frequent.
   int64_t size(int64_t most) { return chance(15) ? 1 : b_.pick(1, most); }
@@ -250,5 +281,7 @@ Module random_module(uint32_t seed, int steps) { return Generator(seed).run(step
 Module random_small_module(uint32_t seed, int steps) { return Generator(seed, 4, 4).run(steps); }
 
 Module random_image_module(uint32_t seed, int steps) { return Generator(seed).run_image(steps); }
+
+Module random_branching_module(uint32_t seed, int steps) { return Generator(seed).run_branches(steps); }
 
 }  // namespace npu::compiler::testing
