@@ -34,6 +34,8 @@ struct Channels {
   }
 };
 
+constexpr int64_t kLeastFirst = 4096;  // bytes of a load that is worth to come before constants
+
 // What lies in the slots of a bundle.
 struct SlotState {
   std::vector<Range> key;  // of the newest: the tile's ranges on the bundle's axes; empty: nothing yet
@@ -239,6 +241,13 @@ class StreamWriter {
     if (layout_.analysis.lifetimes[id].last_write == static_cast<int64_t>(s)) move_port(id, BufferKind::kOutput);
   }
 
+  // The channel that loads so many bytes. What the first tile waits for shares DRAM with no constants of later steps:
+  // it comes before them on their channel, where that takes less time than it saves.
+  [[nodiscard]] Queue loads_of(int64_t bytes) const {
+    const bool first = !computes_ && bytes >= kLeastFirst && constants_ != Region::kResident;
+    return first ? channels_.constants : channels_.loads;
+  }
+
   // Once, if the buffer is a port of this kind and lives in the scratchpad.
   void move_port(BufferId id, BufferKind kind) {
     if (module_.buffers[id].kind != kind || layout_.homes[id] != Home::kScratchpad) return;
@@ -246,9 +255,9 @@ class StreamWriter {
     const bool load = kind == BufferKind::kInput;
     const Placed chip{home_address(id), {1}}, dram{memory_address(id), {1}};
     std::vector<DmaCommand> moves;
-    dma_copy(std::array{static_cast<int64_t>(module_.buffers[id].bytes)}, load ? dram : chip, load ? chip : dram, 1,
-             moves);
-    append_moves(moves, load ? channels_.loads : channels_.stores, load ? Part::kLoad : Part::kStore, false);
+    const auto bytes = static_cast<int64_t>(module_.buffers[id].bytes);
+    dma_copy(std::array{bytes}, load ? dram : chip, load ? chip : dram, 1, moves);
+    append_moves(moves, load ? loads_of(bytes) : channels_.stores, load ? Part::kLoad : Part::kStore, false);
   }
 
   // Those that a step of tiles touches.
@@ -400,13 +409,14 @@ class StreamWriter {
       append_moves(moves, channels_.stores, Part::kStore, commit);
     } else {
       dma_copy(counts, home, placed[i], element_size(*o.view), moves);
-      append_moves(moves, channels_.loads, Part::kLoad, false);
+      append_moves(moves, loads_of(step.bytes(i, tile)), Part::kLoad, false);
     }
   }
 
   void compute(size_t s, const Tile& tile, const std::vector<Placed>& placed, bool final_tile) {
     const TiledStep& step = *layout_.analysis.steps[s];
     bodies_.clear();
+    computes_ = true;
     step.commands(tile, placed, bodies_);
     bool writes_variable = false;  // in place, else what stores it completes the write
     for (size_t i = 0; i < placed.size(); ++i) {
@@ -462,6 +472,7 @@ class StreamWriter {
   std::vector<uint8_t> block_;
   std::vector<Body> bodies_;
   uint32_t layer_ = 0, step_ = 0;
+  bool computes_ = false;  // there is a tile already
 };
 
 }  // namespace
