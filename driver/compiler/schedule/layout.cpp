@@ -190,7 +190,7 @@ class LayoutMaker {
     const auto first = static_cast<int64_t>(group.members.front().step);
     const auto last = static_cast<int64_t>(group.members.back().step);
     for (int64_t early : {steps_before(group.members.front().step, tuning_.early.steps), first}) {
-      const auto address = map.find(group.bytes, first_tick(early), last_tick(last), kSlotAlignment);
+      const auto address = map.find(group.bytes, first_tick(early), last_tick(last), kSlotAlignment, constants_end());
       if (!address) continue;
       map.take(*address, group.bytes, first_tick(early), last_tick(last));
       group.address = *address;
@@ -271,8 +271,13 @@ class LayoutMaker {
     return true;
   }
 
-  static std::optional<int64_t> take(int64_t bytes, int64_t first, int64_t last, MemoryMap& map) {
-    const std::optional<int64_t> address = map.find(bytes, first, last, kSlotAlignment);
+  [[nodiscard]] MemoryMap::End constants_end() const {
+    return tuning_.apart ? MemoryMap::End::kHigh : MemoryMap::End::kLow;
+  }
+
+  static std::optional<int64_t> take(int64_t bytes, int64_t first, int64_t last, MemoryMap& map,
+                                     MemoryMap::End end = MemoryMap::End::kLow) {
+    const std::optional<int64_t> address = map.find(bytes, first, last, kSlotAlignment, end);
     if (address) map.take(*address, bytes, first, last);
     return address;
   }
@@ -293,7 +298,7 @@ class LayoutMaker {
         early = middle + 1;
       }
     }
-    return take(bundle.slot_bytes, late, last, map);
+    return take(bundle.slot_bytes, late, last, map, constants_end());
   }
 
   void place_dram() {

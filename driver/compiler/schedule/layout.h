@@ -57,6 +57,7 @@ struct Tuning {
   int64_t group_cycles = 512;   // of the DRAM port: how long a load of joined constants may take
   bool fetches = true;          // PlanSettings::fetches
   Earliness early = {};
+  bool apart = false;       // constants that come early at the high end of memory, apart from what lives short
   bool shared_rows = true;  // chains may have results that steps behind them read, too (chains.h)
 };
 

@@ -7,11 +7,17 @@
 
 namespace npu::compiler::backend {
 
-std::optional<int64_t> MemoryMap::find(int64_t bytes, int64_t first, int64_t last, int64_t alignment) const {
+std::vector<MemoryMap::Rectangle> MemoryMap::busy(int64_t first, int64_t last) const {
   std::vector<Rectangle> busy;
   for (const Rectangle& r : taken_) {
     if (r.first <= last && first <= r.last) busy.push_back(r);
   }
+  return busy;
+}
+
+std::optional<int64_t> MemoryMap::find(int64_t bytes, int64_t first, int64_t last, int64_t alignment, End end) const {
+  if (end == End::kHigh) return find_high(bytes, first, last, alignment);
+  std::vector<Rectangle> busy = this->busy(first, last);
   std::sort(busy.begin(), busy.end(), [](const Rectangle& a, const Rectangle& b) { return a.low < b.low; });
   int64_t at = 0;
   for (const Rectangle& r : busy) {
@@ -20,6 +26,19 @@ std::optional<int64_t> MemoryMap::find(int64_t bytes, int64_t first, int64_t las
   }
   if (at + bytes > size_) return std::nullopt;
   return at;
+}
+
+std::optional<int64_t> MemoryMap::find_high(int64_t bytes, int64_t first, int64_t last, int64_t alignment) const {
+  std::vector<Rectangle> busy = this->busy(first, last);
+  std::sort(busy.begin(), busy.end(), [](const Rectangle& a, const Rectangle& b) { return a.high > b.high; });
+  const auto below = [&](int64_t end) { return end < bytes ? -1 : (end - bytes) / alignment * alignment; };
+  int64_t end = size_;
+  for (const Rectangle& r : busy) {
+    if (below(end) >= r.high) break;
+    end = std::min(end, r.low);
+  }
+  if (end < bytes) return std::nullopt;
+  return below(end);
 }
 
 void MemoryMap::take(int64_t address, int64_t bytes, int64_t first, int64_t last) {

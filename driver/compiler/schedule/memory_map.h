@@ -12,8 +12,10 @@ class MemoryMap {
  public:
   explicit MemoryMap(int64_t size) : size_(size) {}
 
-  // The lowest free address for `bytes` bytes during ticks [first, last] (layout.h).
-  [[nodiscard]] std::optional<int64_t> find(int64_t bytes, int64_t first, int64_t last, int64_t alignment) const;
+  // The lowest free address for `bytes` bytes during ticks [first, last] (layout.h), or the highest one.
+  enum class End : uint8_t { kLow, kHigh };
+  [[nodiscard]] std::optional<int64_t> find(int64_t bytes, int64_t first, int64_t last, int64_t alignment,
+                                            End end = End::kLow) const;
   void take(int64_t address, int64_t bytes, int64_t first, int64_t last);
   // Forgets everything taken after there were `count` rectangles.
   void rewind(size_t count) { taken_.resize(count); }
@@ -25,6 +27,9 @@ class MemoryMap {
   struct Rectangle {
     int64_t low, high, first, last;
   };
+  [[nodiscard]] std::vector<Rectangle> busy(int64_t first, int64_t last) const;
+  [[nodiscard]] std::optional<int64_t> find_high(int64_t bytes, int64_t first, int64_t last, int64_t alignment) const;
+
   int64_t size_;
   std::vector<Rectangle> taken_;
 };

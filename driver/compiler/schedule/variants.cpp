@@ -29,6 +29,8 @@ constexpr std::array<FirstTuning, 8> kFirstTunings = {{{0.3, 512, true},
                                                        {1.0, 2048, false}}};
 // More memory for constants that come early leaves less for those that come later.
 constexpr std::array<Earliness, 3> kMoreEarly = {{{16, 32}, {64, 8}, {64, 32}}};
+// Below this gain the estimate cannot tell: it leaves out collisions in banks, which other addresses change.
+constexpr double kWorthwhileVariant = 0.995;
 // Then the schedule says for each step what is hidden, and the steps are planned again with that, so many times.
 constexpr int kRefinements = 6;
 constexpr double kObservedPart = 0.7;    // the rest is what was expected before
@@ -71,7 +73,7 @@ class Search {
 
   void run() {
     for (const FirstTuning& first : kFirstTunings) {
-      consider({std::vector<double>(module_.steps.size(), first.exposed), first.group_cycles, first.fetches});
+      consider(begin(first));
       if (!options_.prefetch || best_.stream.commands.size() > kManyCommands) return;
     }
     Tuning tuning = tuning_;
@@ -88,6 +90,15 @@ class Search {
       for (size_t s = 0; s < seen.size(); ++s) tuning.exposed[s] += kObservedPart * (seen[s] - tuning.exposed[s]);
       seen = consider(tuning);
     }
+    tuning = tuning_;
+    for (const FirstTuning& first : kFirstTunings) {
+      if (first.fetches != tuning.fetches) continue;
+      Tuning next = begin(first);
+      next.early = tuning.early;
+      next.shared_rows = tuning.shared_rows;
+      next.apart = true;
+      consider(next, kWorthwhileVariant);
+    }
   }
 
   // The best one with its constants.
@@ -98,13 +109,18 @@ class Search {
   }
 
  private:
-  // Returns what of the loading of each step's constants it leaves exposed.
-  std::vector<double> consider(const Tuning& tuning) {
+  [[nodiscard]] Tuning begin(const FirstTuning& first) const {
+    return {std::vector<double>(module_.steps.size(), first.exposed), first.group_cycles, first.fetches};
+  }
+
+  // Keeps the schedule if it costs less than this part of the best one. Returns what of the loading of each step's
+  // constants it leaves exposed.
+  std::vector<double> consider(const Tuning& tuning, double worthwhile = 1) {
     Layout layout = make_layout(module_, capabilities_, options_, tuning);
     check_layout(layout);
     Schedule next = make_schedule(module_, capabilities_, options_, std::move(layout), false);
     std::vector<double> seen = observe_exposure(next.stream.commands, next.timeline, tuning.exposed);
-    if (best_.stream.commands.empty() || next.cost() < best_.cost()) {
+    if (best_.stream.commands.empty() || next.cost() < best_.cost() * worthwhile) {
       best_ = std::move(next);
       tuning_ = tuning;
       seen_ = seen;
