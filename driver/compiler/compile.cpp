@@ -7,15 +7,16 @@
 
 namespace npu::compiler {
 
-Program compile_unchecked(const graph::Graph& graph, const contract::Capabilities& capabilities,
-                          const Options& options) {
-  return schedule(lower(graph, capabilities, options.most_iterations), capabilities, options.schedule);
+Program compile_unchecked(const graph::Graph& graph, const contract::Capabilities& capabilities, const Options& options,
+                          Explanation* explanation) {
+  return schedule(lower(graph, capabilities, options.most_iterations), capabilities, options.schedule, explanation);
 }
 
-Program compile(const graph::Graph& graph, const contract::Capabilities& capabilities, const Options& options) {
+Program compile(const graph::Graph& graph, const contract::Capabilities& capabilities, const Options& options,
+                Explanation* explanation) {
   Program program;
   const Attempt attempt = [&](const contract::Capabilities& machine) {
-    program = compile_unchecked(graph, machine, options);
+    program = compile_unchecked(graph, machine, options, explanation);
     MachineNeeds needs;
     needs.add(program, machine, options.schedule.two_places, options.firmware);
     return needs;

@@ -21,12 +21,12 @@ struct Options {
 };
 
 // The graph must be valid (graph/validate.h). Throws Error: what lower() and schedule() throw; what require_room()
-// throws where a device that holds nothing else has no room for the program.
+// throws where a device that holds nothing else has no room for the program. `explanation`, if any, is filled.
 [[nodiscard]] Program compile(const graph::Graph& graph, const contract::Capabilities& capabilities,
-                              const Options& options = {});
+                              const Options& options = {}, Explanation* explanation = nullptr);
 
 // The same, but checks the scratchpad only; throws NoRoom for it.
 [[nodiscard]] Program compile_unchecked(const graph::Graph& graph, const contract::Capabilities& capabilities,
-                                        const Options& options = {});
+                                        const Options& options = {}, Explanation* explanation = nullptr);
 
 }  // namespace npu::compiler

@@ -10,6 +10,7 @@
 #include "driver/compiler/schedule/direct_writes.h"
 #include "driver/compiler/schedule/dram.h"
 #include "driver/compiler/schedule/encode.h"
+#include "driver/compiler/schedule/explain.h"
 #include "driver/compiler/schedule/last_writes.h"
 #include "driver/compiler/schedule/liveness.h"
 #include "driver/compiler/schedule/segments.h"
@@ -34,13 +35,15 @@ void check_buffers(const Module& module) {
   NPU_CHECK(module.outputs.size() == module.output_buffers.size());
 }
 
-// The stream, with the points at which it can be stopped and what is to be done there.
-void encode_with_segments(const backend::Schedule& schedule, const backend::Timeline& timeline,
-                          const contract::Capabilities& capabilities, uint32_t segment_cycles, Program& program) {
+// The stream, with the points at which it can be stopped and what is to be done there. Returns the command that follows
+// each point.
+std::vector<size_t> encode_with_segments(const backend::Schedule& schedule, const backend::Timeline& timeline,
+                                         const contract::Capabilities& capabilities, uint32_t segment_cycles,
+                                         Program& program) {
   const std::vector<backend::Command>& commands = schedule.stream.commands;
   if (segment_cycles == 0) {
     backend::encode(commands, backend::no_yields(timeline), capabilities, program);
-    return;
+    return {};
   }
   const backend::Liveness liveness(schedule.footprints, backend::jumps_of(commands));
   const backend::Yields yields = backend::choose_yields(commands, timeline, liveness.bytes(), segment_cycles);
@@ -52,6 +55,7 @@ void encode_with_segments(const backend::Schedule& schedule, const backend::Time
     layers.push_back(backend::header_of(commands[point.before].body).layer);
   }
   backend::add_segment_streams(liveness.spans(places), layers, capabilities, program);
+  return places;
 }
 
 // The layers' parts of the estimate: each is charged with the time by which its commands move the end. They add up.
@@ -82,14 +86,15 @@ void count_state(const backend::Schedule& schedule, Program& program) {
 struct Choice {
   backend::Schedule schedule;
   bool direct = false;
+  int64_t scratchpad_bytes = 0;  // that it was made for
 };
 
 Choice choose_schedule(const Module& module, const std::optional<Module>& direct,
                        const contract::Capabilities& capabilities, const ScheduleOptions& options) {
-  if (!direct) return {backend::best_schedule(module, capabilities, options), false};
-  Choice best{backend::best_schedule(*direct, capabilities, options), true};
+  if (!direct) return {backend::best_schedule(module, capabilities, options), false, capabilities.spm_bytes};
+  Choice best{backend::best_schedule(*direct, capabilities, options), true, capabilities.spm_bytes};
   backend::Schedule copied = backend::best_schedule(module, capabilities, options);
-  if (copied.cost() < best.schedule.cost()) best = {std::move(copied), false};
+  if (copied.cost() < best.schedule.cost()) best = {std::move(copied), false, capabilities.spm_bytes};
   return best;
 }
 
@@ -128,7 +133,8 @@ std::optional<Choice> keep_constants(const Module& module, const std::optional<M
 
 }  // namespace
 
-Program schedule(Module&& module, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
+Program schedule(Module&& module, const contract::Capabilities& capabilities, const ScheduleOptions& options,
+                 Explanation* explanation) {
   check_buffers(module);
   backend::split_large_steps(module, capabilities);
   check_buffers(module);
@@ -154,7 +160,11 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
   Program program;
   program.variables = std::move(module.variables);
   const backend::Timeline& timeline = best.timeline;
-  encode_with_segments(best, timeline, capabilities, options.segment_cycles, program);
+  const std::vector<size_t> yields =
+      encode_with_segments(best, timeline, capabilities, options.segment_cycles, program);
+  if (explanation != nullptr) {
+    *explanation = backend::explain(choice.direct ? *direct : module, best, yields, {choice.scratchpad_bytes, kept});
+  }
   program.constants = std::move(stream.constants);
   if (kept) backend::add_load_stream(capabilities, program);
   program.workspace_bytes = static_cast<uint32_t>(layout.workspace_bytes);

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "driver/compiler/explanation.h"
 #include "driver/compiler/ir.h"
 #include "driver/compiler/program.h"
 #include "hw/contract/gen/capabilities.h"
@@ -37,8 +38,8 @@ struct ScheduleOptions {
 // Throws NoRoom (room.h): scratchpad_full (the smallest tile of a step does not fit; names layer and operand),
 // dram_full for more than 2^20 commands. Throws Error: dram_full for what no device holds, argument_unsupported (a
 // stride or size beyond a command's fields). Does not check how much DRAM the device has. The module must be
-// consistent: every view inside its buffer, every buffer written before it is read.
+// consistent: every view inside its buffer, every buffer written before it is read. `explanation`, if any, is filled.
 [[nodiscard]] Program schedule(Module&& module, const contract::Capabilities& capabilities,
-                               const ScheduleOptions& options = {});
+                               const ScheduleOptions& options = {}, Explanation* explanation = nullptr);
 
 }  // namespace npu::compiler

@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// `npu compile`: a network becomes a program for one machine, as a file.
+// `npu compile`: a network becomes a program for one machine, as a file, or an explanation of that program.
 #include "driver/compiler/compile.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "driver/graph/text.h"
 #include "driver/program_file/program_file.h"
+#include "hw/contract/error.h"
 #include "hw/presets/preset.h"
 #include "sim/cli/command.h"
+#include "sim/cli/json_option.h"
 #include "sim/cli/machine_options.h"
 #include "sim/cli/options.h"
 #include "sim/cli/run_subject.h"
+#include "sim/inspect/explain.h"
 #include "sim/report/table.h"
 #include "sim/tool/file_places.h"
 #include "sim/tool/say.h"
@@ -25,21 +33,37 @@ namespace po = boost::program_options;
 namespace {
 
 constexpr CommandHelp kCompileHelp = {
-    "npu compile FILE -o FILE.npu [options]",
+    "npu compile FILE [-o FILE.npu] [--explain] [options]",
     "Compiles a network for a machine. The file holds all that the machine runs, and the machine: npu run, and drivers "
     "in\n"
     "C and C++, load it without the network and without compiling. The same network, machine and options give the same "
-    "bytes.",
+    "bytes.\n"
+    "With --explain it says what the compiler decided, and why: for each step its engine and tiles, where operands "
+    "live,\n"
+    "bytes, when constants are loaded, estimated cycles, and what limits them. Then -o may be left out.",
     "  npu compile net.tosa -o net.npu\n"
     "  npu compile net.tosa -o net.npu --config nano\n"
     "  npu compile net.tosa -o net.npu && npu run net.npu --input input.npy\n"
-    "  npu run net.npu --input input.npy --graph net.tosa --check reference\n"};
+    "  npu run net.npu --input input.npy --graph net.tosa --check reference\n"
+    "  npu compile net.tosa --explain\n"
+    "  npu compile net.tosa -o net.npu --config nano --explain --show schedule,memory\n"
+    "  npu compile net.tosa --explain --json | jq .memory.lost_share\n"};
 
 struct CompileOptions {
   std::string file, output;
   std::string config;
   bool state_in_dram = false, double_buffer = false, resident_constants = false;
+  bool explain = false;
+  inspect::Shown shown;
 };
+
+// A word of --show, and what it asks for.
+struct ShowWord {
+  std::string_view word;
+  bool inspect::Shown::*part;
+};
+constexpr std::array kShowWords = {ShowWord{"schedule", &inspect::Shown::schedule},
+                                   ShowWord{"memory", &inspect::Shown::memory}};
 
 po::options_description visible_compile_options() {
   po::options_description options;
@@ -53,14 +77,50 @@ po::options_description visible_compile_options() {
        "the program keeps its constants in the scratchpad from one invocation to the next, if they fit there beside "
        "what it "
        "needs, and that is faster");
+  options.add_options()("explain", po::bool_switch(), "say what the compiler decided about each step")  //
+      ("show", po::value<std::string>()->value_name("PARTS"),
+       "with --explain, print more, words with commas: schedule (all commands over the estimated time), memory (the "
+       "scratchpad over the steps)");
   return options;
 }
 
-CompileOptions read_compile_options(const po::variables_map& values) {
+inspect::Shown read_show(const po::variables_map& values) {
+  inspect::Shown shown;
+  if (values.count("show") == 0) return shown;
+  std::string_view rest = values["show"].as<std::string>();
+  for (bool more = true; more;) {
+    const size_t comma = rest.find(',');
+    const std::string_view word = rest.substr(0, comma);
+    more = comma != std::string_view::npos;
+    if (more) rest.remove_prefix(comma + 1);
+    const auto known =
+        std::find_if(kShowWords.begin(), kShowWords.end(), [&](const ShowWord& one) { return one.word == word; });
+    if (known == kShowWords.end()) {
+      throw Error(
+          contract::ErrorCode::kBadOption,
+          fmt::format("--show takes schedule and memory, with a comma between them, not {}", graph::in_quotes(word)));
+    }
+    shown.*known->part = true;
+  }
+  return shown;
+}
+
+CompileOptions read_compile_options(const po::variables_map& values, const std::vector<Given>& order,
+                                    JsonOption& json) {
   CompileOptions options;
   options.file = required(values, "file", "the network's FILE", "npu compile");
   options.output = file_option(values, "output");
-  if (options.output.empty()) static_cast<void>(required(values, "output", "-o FILE.npu", "npu compile"));
+  options.explain = values["explain"].as<bool>();
+  options.shown = read_show(values);
+  if (!options.explain) {
+    const auto lacks = [](const char* option) {
+      throw Error(contract::ErrorCode::kBadOption, fmt::format("{} says more of --explain; give that, too", option));
+    };
+    if (values.count("show") > 0) lacks("--show");
+    if (values["json"].as<bool>() || values.count(kJsonEquals) > 0) lacks("--json");
+  }
+  if (options.output.empty() && !options.explain)
+    static_cast<void>(required(values, "output", "-o FILE.npu", "npu compile"));
   options.config = values["config"].as<std::string>();
   options.state_in_dram = values["state-in-dram"].as<bool>();
   options.double_buffer = values["double-buffer"].as<bool>();
@@ -68,13 +128,16 @@ CompileOptions read_compile_options(const po::variables_map& values) {
   tool::FilePlaces places;
   places.read_machine(options.config);
   places.read("the network", options.file);
-  places.write("-o", options.output);
-  tool::check_file_writable(options.output);
+  if (!options.output.empty()) {
+    places.write("-o", options.output);
+    tool::check_file_writable(options.output);
+  }
+  json.read(values, order, kCompileHelp, std::move(places));
   return options;
 }
 
 program_file::ProgramFile compile_network(const CompileOptions& options, const workload::Network& network,
-                                          const presets::Preset& preset) {
+                                          const presets::Preset& preset, compiler::Explanation* explanation) {
   compiler::Options compile;
   compile.schedule.state_in_dram = options.state_in_dram;
   compile.schedule.two_places = options.double_buffer;
@@ -87,30 +150,49 @@ program_file::ProgramFile compile_network(const CompileOptions& options, const w
   file.network_sha256 = workload::sha256_of(network);
   file.two_places = options.double_buffer;
   file.state_in_dram = options.state_in_dram;
-  file.program = compiler::compile(network.graph, preset.caps, compile);
+  file.program = compiler::compile(network.graph, preset.caps, compile, explanation);
   return file;
+}
+
+// Writes the file; what to say of it.
+std::string write_program(const CompileOptions& options, const program_file::ProgramFile& file) {
+  const std::vector<uint8_t> bytes = program_file::serialise(file);
+  tool::StagedFiles files;
+  files.write(options.output, bytes);
+  files.commit();
+  return fmt::format("{}: {} for {}, {} commands, {} bytes\n", options.output, options.file, file.machine_name,
+                     report::grouped(file.program.command_count), report::grouped(bytes.size()));
 }
 
 }  // namespace
 
 int run_compile(const Arguments& arguments) {
-  po::options_description hidden;
+  po::options_description options_shown = visible_compile_options(), hidden;
   hidden.add_options()("file", po::value<std::string>());
   po::positional_options_description positional;
   positional.add("file", 1);
-  const auto values = parse(arguments, kCompileHelp, visible_compile_options(), hidden, positional);
+  JsonOption json(options_shown, hidden, positional,
+                  "with --explain, write all of it as JSON to the FILE behind it; without FILE to standard output, in "
+                  "place of the text");
+  std::vector<Given> order;
+  const auto values = parse(arguments, kCompileHelp, options_shown, hidden, positional, &order);
   if (!values) return 0;
-  const CompileOptions options = read_compile_options(*values);
+  const CompileOptions options = read_compile_options(*values, order, json);
   const presets::Preset preset = presets::load_preset(options.config);
   const workload::Network network = workload::load_network(options.file);
-  const program_file::ProgramFile file = compile_network(options, network, preset);
-  const std::vector<uint8_t> bytes = program_file::serialise(file);
-  tool::StagedFiles files;
-  files.write(options.output, bytes);
-  files.commit();
-  tool::say("{}: {} for {}, {} commands, {} bytes\n", options.output, options.file, preset.name,
-            report::grouped(file.program.command_count), report::grouped(bytes.size()));
-  if (options.resident_constants && file.program.resident_bytes == 0) tool::say("constants {}\n", kConstantsDoNotStay);
+  compiler::Explanation explanation;
+  program_file::ProgramFile file = compile_network(options, network, preset, options.explain ? &explanation : nullptr);
+  std::string text = options.output.empty() ? "" : write_program(options, file);
+  if (options.resident_constants && file.program.resident_bytes == 0)
+    text += fmt::format("constants {}\n", kConstantsDoNotStay);
+  if (!options.explain) {
+    tool::say("{}", text);
+    return 0;
+  }
+  const inspect::Explained explained =
+      inspect::explain(options.file, preset, std::move(file.program), std::move(explanation));
+  json.tell([&] { return text + inspect::to_text(explained, options.shown); },
+            [&] { return inspect::to_json_text(explained); });
   return 0;
 }
 

@@ -89,6 +89,43 @@ std::string_view name(VariableUse use) {
   return "?";
 }
 
+std::string_view words(Transfer transfer) {
+  switch (transfer) {
+    case Transfer::kNone:
+      return "";
+    case Transfer::kConstants:
+      return "constants from DRAM";
+    case Transfer::kDramRead:
+      return "activations or inputs from DRAM";
+    case Transfer::kDramWrite:
+      return "activations or outputs to DRAM";
+    case Transfer::kState:
+      return "state";
+    case Transfer::kOnChip:
+      return "within the scratchpad";
+  }
+  return "";
+}
+
+std::vector<Wait> list_waits(std::span<const CommandInfo> commands) {
+  std::vector<Wait> waits;
+  contract::EngineQueueTable<std::vector<uint32_t>> before;  // commands of each queue so far
+  for (size_t c = 0; c < commands.size(); ++c) {
+    const auto command = static_cast<uint32_t>(c);
+    // Tokens count within a block.
+    if (commands[c].opcode == contract::Opcode::kLabel || commands[c].opcode == contract::Opcode::kBranch) {
+      for (std::vector<uint32_t>& line : before) line.clear();
+    }
+    for (const contract::Queue queue : contract::kQueuesOfEngines) {
+      const uint8_t token = commands[c].wait[contract::index_of(queue)];
+      const std::vector<uint32_t>& line = before[queue];
+      if (token > 0 && token <= line.size()) waits.push_back({command, line[line.size() - token]});
+    }
+    if (contract::engine_of(commands[c].queue)) before[commands[c].queue].push_back(command);
+  }
+  return waits;
+}
+
 std::vector<CommandInfo> list_commands(const compiler::Program& program) {
   std::vector<CommandInfo> commands;
   commands.reserve(program.command_count);

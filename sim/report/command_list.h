@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -42,5 +43,15 @@ struct CommandInfo {
 
 // One entry a command of the stream.
 [[nodiscard]] std::vector<CommandInfo> list_commands(const compiler::Program& program);
+
+// A token: `command` starts when `awaited`, of another queue, has completed.
+struct Wait {
+  uint32_t command = 0, awaited = 0;
+};
+// Of commands in the order in which the sequencer takes them up (a stream without branches, or unroll.h), by `command`.
+[[nodiscard]] std::vector<Wait> list_waits(std::span<const CommandInfo> commands);
+
+// What a command moves, for people; empty: it computes.
+[[nodiscard]] std::string_view words(Transfer transfer);
 
 }  // namespace npu::report

@@ -185,9 +185,9 @@ double Report::microseconds(double cycles_of_some) const { return cycles_of_some
 
 double Report::cpu_microseconds(double cpu_cycles) const { return cpu_cycles / info.machine.caps.cpu_clock_mhz; }
 
-Limit limit_of(const LayerRow& row) {
-  const ResourceCycles& limits = row.charge.limits;
-  const CauseCycles& causes = row.charge.causes;
+Limit limit_of(const Charge& charge) {
+  const ResourceCycles& limits = charge.limits;
+  const CauseCycles& causes = charge.causes;
   Limit limit;
   limit.resource = static_cast<Resource>(std::max_element(limits.begin(), limits.end()) - limits.begin());
   limit.cycles = limits[static_cast<size_t>(limit.resource)];
@@ -242,19 +242,23 @@ std::string calibration_text(const Report& report) {
                     share);
 }
 
+std::string limit_text(const Charge& charge, std::string_view of_others) {
+  const Limit limit = limit_of(charge);
+  const double share = 100.0 * static_cast<double>(limit.cycles) / static_cast<double>(charge.cycles());
+  std::string text = fmt::format("{} {:.0f} %", words(limit.resource), share);
+  if (!words(limit.cause).empty()) {
+    const auto i = static_cast<size_t>(limit.cause);
+    text += fmt::format(": {}{}", words(limit.cause), 2 * charge.others[i] > charge.causes[i] ? of_others : "");
+  }
+  return text;
+}
+
 std::string limited_by(const Report& report, const LayerRow& row) {
   if (!report.timed()) return "";
   if (row.commands == 0) return "nothing to do";
   if (row.cycles == 0) return "hidden behind other layers";
-  const Limit limit = limit_of(row);
-  const double share = 100.0 * static_cast<double>(limit.cycles) / static_cast<double>(row.cycles);
-  std::string text = fmt::format("{} {:.0f} %", words(limit.resource), share);
-  const Cause cause = limit.cause;
-  if (!words(cause).empty()) {
-    const auto i = static_cast<size_t>(cause);
-    const bool of_others = 2 * row.charge.others[i] > row.charge.causes[i];
-    text += fmt::format(": {}{}", words(cause), of_others ? " of other layers" : "");
-  }
+  std::string text = limit_text(row.charge, " of other layers");
+  const Cause cause = limit_of(row.charge).cause;
   // An array that computes all the time and still does few MACs has too few channels or taps to work on.
   constexpr double kFilled = 0.4;
   if (cause == Cause::kMxuCompute && row.mxu_busy > 0) {

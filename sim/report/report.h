@@ -189,7 +189,9 @@ struct Limit {
   uint64_t cycles = 0;                          // so many
   Cause cause = Cause::kCommandIssue;           // of most of those
 };
-[[nodiscard]] Limit limit_of(const LayerRow& row);
+[[nodiscard]] Limit limit_of(const Charge& charge);
+// In words: "DRAM 62 %: constants", followed by `of_others` where the command on the path is mostly another's.
+[[nodiscard]] std::string limit_text(const Charge& charge, std::string_view of_others);
 
 // What the cycle counts of this run are worth, in one line.
 [[nodiscard]] std::string calibration_text(const Report& report);

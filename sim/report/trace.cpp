@@ -28,25 +28,6 @@ constexpr uint32_t kVariableTracks = 200;  // one a variable; further ones of a 
 // Below the invocations; its track is there only where firmware runs.
 constexpr uint32_t kFirmwarePosition = 1;
 
-// What a command moves, for people; empty: it computes.
-std::string_view words(Transfer transfer) {
-  switch (transfer) {
-    case Transfer::kNone:
-      return "";
-    case Transfer::kConstants:
-      return "constants from DRAM";
-    case Transfer::kDramRead:
-      return "activations or inputs from DRAM";
-    case Transfer::kDramWrite:
-      return "activations or outputs to DRAM";
-    case Transfer::kState:
-      return "state";
-    case Transfer::kOnChip:
-      return "within the scratchpad";
-  }
-  return "";
-}
-
 std::string json_string(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }

@@ -43,7 +43,7 @@ class Chain : public TiledStep {
     const size_t last = steps_.size() - 1;
     completes_write_ = steps_[last]->completes_write();
     for (const TiledStep* step : steps_) row_axes_.push_back(*step->row_axis());
-    axes_ = {{row_axes_[last].rows, 1, 0}};
+    axes_ = {{row_axes_[last].rows, 1, 0, true, "rows"}};
     ends_.resize(steps_.size());
     sources_.resize(steps_.size());
     for (size_t i = 0; i < last; ++i) {

@@ -17,7 +17,7 @@ class GatherTiles : public TiledStep {
  public:
   GatherTiles(const GatherStep& step, const contract::Capabilities& capabilities)
       : TiledStep(contract::Engine::kDma), step_(step), capabilities_(capabilities) {
-    axes_ = {{step.rows.dims[0], 1, 0}, {step.rows.dims[1], 1, 0}};
+    axes_ = {{step.rows.dims[0], 1, 0, true, "batch"}, {step.rows.dims[1], 1, 0, true, "indices"}};
     const auto operand = [](const View& view, bool result, uint32_t axes) {
       Operand o;
       o.view = &view;

@@ -64,6 +64,7 @@ class LayoutMaker {
     layout_.slots.assign(steps, {});
     layout_.groups.clear();
     layout_.kept.clear();
+    layout_.denied.clear();
     for (size_t s = 0; s < steps; ++s) {
       if (step(s) == nullptr) continue;
       layout_.plans[s] = make_plan(s, residency_->available(s));
@@ -85,6 +86,8 @@ class LayoutMaker {
       return false;
     }
     layout_.scratchpad_peak = map.peak();
+    layout_.taken = map.taken();
+    layout_.denied.insert(layout_.denied.end(), moved_out_.begin(), moved_out_.end());
     return true;
   }
 
@@ -116,11 +119,11 @@ class LayoutMaker {
       if (!address) address = map.find(bytes, first_tick(life(b).first), last_tick(life(b).last), kBufferAlignment);
       if (!address) {
         if (module_.buffers[b].on_chip) fail_control();
-        residency_->move_to_dram(b);
+        move_out(b);
         return false;
       }
       layout_.scratchpad[b] = *address;
-      map.take(*address, bytes, first_tick(life(b).first), last_tick(life(b).last));
+      map.take(*address, bytes, first_tick(life(b).first), last_tick(life(b).last), {Holder::Kind::kBuffer, b});
     }
     return true;
   }
@@ -141,8 +144,14 @@ class LayoutMaker {
       }
     }
     if (bytes == 0) residency_->fail(s);
-    residency_->move_to_dram(largest);
+    move_out(largest);
     return false;
+  }
+
+  void move_out(BufferId b) {
+    moved_out_.push_back(
+        {static_cast<size_t>(life(b).first), static_cast<size_t>(life(b).last), residency_->footprint(b), b});
+    residency_->move_to_dram(b);
   }
 
   // Joins constants that are loaded once and whose steps follow each other, as far as memory allows.
@@ -192,7 +201,9 @@ class LayoutMaker {
     for (int64_t early : {steps_before(group.members.front().step, tuning_.early.steps), first}) {
       const auto address = map.find(group.bytes, first_tick(early), last_tick(last), kSlotAlignment, constants_end());
       if (!address) continue;
-      map.take(*address, group.bytes, first_tick(early), last_tick(last));
+      map.take(
+          *address, group.bytes, first_tick(early), last_tick(last),
+          {Holder::Kind::kGroup, static_cast<uint32_t>(first), static_cast<uint32_t>(group.members.front().bundle)});
       group.address = *address;
       for (const Group::Member& member : group.members) {
         layout_.slots[member.step].resize(layout_.plans[member.step].bundles.size());
@@ -221,6 +232,7 @@ class LayoutMaker {
   bool place_step(size_t s, MemoryMap& map) {
     const std::vector<std::vector<int64_t>> before = layout_.slots[s];
     const bool fixed = grouped(s);  // then the plan must stay as it is
+    const int64_t wanted = layout_.plans[s].bytes;
     for (int64_t available = residency_->available(s); available >= 0;) {
       const TilePlan& plan = layout_.plans[s];
       const size_t mark = map.count();
@@ -229,7 +241,10 @@ class LayoutMaker {
       for (const Earliness& how : ways) {
         if (how.steps > 0 && !options_.prefetch) continue;
         layout_.slots[s] = before;
-        if (place_slots(s, plan, how, map)) return true;
+        if (place_slots(s, plan, how, map)) {
+          if (plan.bytes < wanted) layout_.denied.push_back({s, s, wanted - plan.bytes, std::nullopt});
+          return true;
+        }
         map.rewind(mark);
       }
       if (fixed) return false;
@@ -261,9 +276,9 @@ class LayoutMaker {
       int64_t count = bundle.slots;
       if (early(b) && count > 1) count = std::max(count, std::min(bundle.moves, how.slots));
       for (int64_t i = 0; i < count; ++i) {
-        const auto address = early(b) ? place_early(s, bundle, i, count, how.steps, map)
+        const auto address = early(b) ? place_early(s, b, i, count, how.steps, map)
                                       : take(bundle.slot_bytes, first_tick(static_cast<int64_t>(s)),
-                                             last_tick(static_cast<int64_t>(s)), map);
+                                             last_tick(static_cast<int64_t>(s)), slot_of(s, b, i), map);
         if (!address) return false;
         slots[b].push_back(*address);
       }
@@ -275,16 +290,21 @@ class LayoutMaker {
     return tuning_.apart ? MemoryMap::End::kHigh : MemoryMap::End::kLow;
   }
 
-  static std::optional<int64_t> take(int64_t bytes, int64_t first, int64_t last, MemoryMap& map,
+  static Holder slot_of(size_t s, size_t b, int64_t i) {
+    return {Holder::Kind::kSlot, static_cast<uint32_t>(s), static_cast<uint32_t>(b), static_cast<uint32_t>(i)};
+  }
+
+  static std::optional<int64_t> take(int64_t bytes, int64_t first, int64_t last, const Holder& holder, MemoryMap& map,
                                      MemoryMap::End end = MemoryMap::End::kLow) {
     const std::optional<int64_t> address = map.find(bytes, first, last, kSlotAlignment, end);
-    if (address) map.take(*address, bytes, first, last);
+    if (address) map.take(*address, bytes, first, last, holder);
     return address;
   }
 
-  // Slot `i` of `count` of a bundle of constants, from as early on as memory is free to the last tile that needs it.
-  std::optional<int64_t> place_early(size_t s, const Bundle& bundle, int64_t i, int64_t count, int64_t ahead,
-                                     MemoryMap& map) {
+  // Slot `i` of `count` of bundle `b`, which is one of constants, from as early on as memory is free to the last tile
+  // that needs it.
+  std::optional<int64_t> place_early(size_t s, size_t b, int64_t i, int64_t count, int64_t ahead, MemoryMap& map) {
+    const Bundle& bundle = layout_.plans[s].bundles[b];
     const int64_t step = first_tick(static_cast<int64_t>(s)), moves = bundle.moves;
     const int64_t last_move = i + (moves - 1 - i) / count * count;
     const int64_t last = step + ceil_div((last_move + 1) * kStepTicks, moves) - 1;
@@ -298,7 +318,7 @@ class LayoutMaker {
         early = middle + 1;
       }
     }
-    return take(bundle.slot_bytes, late, last, map, constants_end());
+    return take(bundle.slot_bytes, late, last, slot_of(s, b, i), map, constants_end());
   }
 
   void place_dram() {
@@ -335,6 +355,7 @@ class LayoutMaker {
   const PlanSettings settings_;
   const Tuning tuning_;
   std::unique_ptr<Residency> residency_;
+  std::vector<Denied> moved_out_;  // over all attempts
   bool joining_ = true, keeping_ = true;
 };
 

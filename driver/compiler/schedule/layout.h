@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "driver/compiler/schedule.h"
 #include "driver/compiler/schedule/analysis.h"
+#include "driver/compiler/schedule/memory_map.h"
 #include "driver/compiler/schedule/plan.h"
 
 namespace npu::compiler::backend {
@@ -33,6 +35,14 @@ inline constexpr int64_t kStepTicks = 32;
 constexpr int64_t first_tick(int64_t step) { return step * kStepTicks; }
 constexpr int64_t last_tick(int64_t step) { return first_tick(step + 1) - 1; }
 
+// Bytes of the scratchpad that were free in steps [first, last], but in too small pieces for what asked for them.
+struct Denied {
+  size_t first = 0, last = 0;
+  int64_t bytes = 0;
+  // The buffer that lives in DRAM for it; else step `first` has smaller tiles, or less of something that comes early.
+  std::optional<BufferId> buffer;
+};
+
 struct Layout {
   Analysis analysis;
   std::vector<Home> homes;                               // one a buffer
@@ -42,6 +52,8 @@ struct Layout {
   std::vector<std::vector<std::vector<int64_t>>> slots;  // addresses, one a slot, by step and bundle
   std::vector<Group> groups;                             // in order of steps; their members have one slot each
   std::vector<Kept> kept;                                // in order of `before`
+  std::vector<Taken> taken;                              // of the scratchpad
+  std::vector<Denied> denied;
   int64_t workspace_bytes = 0, input_bytes = 0, output_bytes = 0, scratchpad_peak = 0;
 };
 

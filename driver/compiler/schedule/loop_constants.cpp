@@ -51,7 +51,8 @@ class Keeper {
         map_.rewind(mark);
         return false;
       }
-      map_.take(*address, bundle.slot_bytes, first, last);
+      map_.take(*address, bundle.slot_bytes, first, last,
+                {Holder::Kind::kSlot, static_cast<uint32_t>(s), static_cast<uint32_t>(b), static_cast<uint32_t>(i)});
       slots.push_back(*address);
     }
     for (size_t at = loop.first; at <= loop.last; ++at) room_[at] -= bytes - (at == s ? own : 0);

@@ -41,8 +41,19 @@ std::optional<int64_t> MemoryMap::find_high(int64_t bytes, int64_t first, int64_
   return below(end);
 }
 
-void MemoryMap::take(int64_t address, int64_t bytes, int64_t first, int64_t last) {
+void MemoryMap::take(int64_t address, int64_t bytes, int64_t first, int64_t last, const Holder& holder) {
   taken_.push_back({address, address + bytes, first, last});
+  holders_.push_back(holder);
+}
+
+std::vector<Taken> MemoryMap::taken() const {
+  std::vector<Taken> all;
+  all.reserve(taken_.size());
+  for (size_t i = 0; i < taken_.size(); ++i) {
+    const Rectangle& r = taken_[i];
+    all.push_back({r.low, r.high, r.first, r.last, holders_[i]});
+  }
+  return all;
 }
 
 int64_t MemoryMap::peak() const {

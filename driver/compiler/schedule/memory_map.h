@@ -8,6 +8,20 @@
 
 namespace npu::compiler::backend {
 
+// Who a place is for: a buffer; a slot of a step's bundle; or joined constants, by the first of them.
+struct Holder {
+  enum class Kind : uint8_t { kBuffer, kSlot, kGroup };
+  Kind kind = Kind::kBuffer;
+  uint32_t id = 0;  // of the buffer, or the step
+  uint32_t bundle = 0, slot = 0;
+};
+
+// What was taken, in bytes [low, high) and ticks [first, last].
+struct Taken {
+  int64_t low = 0, high = 0, first = 0, last = 0;
+  Holder holder;
+};
+
 class MemoryMap {
  public:
   explicit MemoryMap(int64_t size) : size_(size) {}
@@ -16,12 +30,16 @@ class MemoryMap {
   enum class End : uint8_t { kLow, kHigh };
   [[nodiscard]] std::optional<int64_t> find(int64_t bytes, int64_t first, int64_t last, int64_t alignment,
                                             End end = End::kLow) const;
-  void take(int64_t address, int64_t bytes, int64_t first, int64_t last);
+  void take(int64_t address, int64_t bytes, int64_t first, int64_t last, const Holder& holder = {});
   // Forgets everything taken after there were `count` rectangles.
-  void rewind(size_t count) { taken_.resize(count); }
+  void rewind(size_t count) {
+    taken_.resize(count);
+    holders_.resize(count);
+  }
   [[nodiscard]] size_t count() const { return taken_.size(); }
   [[nodiscard]] int64_t peak() const;
   [[nodiscard]] int64_t size() const { return size_; }
+  [[nodiscard]] std::vector<Taken> taken() const;
 
  private:
   struct Rectangle {
@@ -32,6 +50,7 @@ class MemoryMap {
 
   int64_t size_;
   std::vector<Rectangle> taken_;
+  std::vector<Holder> holders_;  // one a rectangle; find() copies those, and needs no more of them
 };
 
 }  // namespace npu::compiler::backend

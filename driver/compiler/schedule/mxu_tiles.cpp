@@ -77,6 +77,11 @@ class MxuTiles : public TiledStep {
     for (const AxisIndex axis : {kN, kY, kX}) axes_[at(axis)] = {dst_.dims[axis], 1, 0};
     axes_[at(kC)] = {depthwise ? src_.dims[3] : dst_.dims[3],
                      depthwise ? std::max<int64_t>(1, columns / step.multiplier) : columns, 1};
+    const bool matmul = step.mode == MxuMode::kMatmul;
+    axes_[at(kN)].name = "batch";
+    axes_[at(kY)].name = matmul ? "planes" : "rows";
+    axes_[at(kX)].name = matmul ? "rows" : pointwise ? "pixels" : "columns";
+    axes_[at(kC)].name = matmul ? "columns" : depthwise ? "input channels" : "channels";
     if (step.block) {
       axes_[at(kC)].granule = axes_[at(kC)].extent;
       axes_[at(kC)].divisible = false;

@@ -340,7 +340,9 @@ class Planner {
 
 TilePlan plan_step(const TiledStep& step, std::span<const Home> homes, int64_t available, const Surroundings& around,
                    const PlanSettings& settings) {
-  return Planner(step, homes, available, around, settings).run();
+  TilePlan plan = Planner(step, homes, available, around, settings).run();
+  plan.available = available;
+  return plan;
 }
 
 Tile first_tile(const TilePlan& plan) {

@@ -38,6 +38,7 @@ struct TilePlan {
   int64_t tiles = 1;
   double cycles = 0;        // estimate
   double prologue = 0;      // part of it: the first loads, which an earlier step could hide
+  int64_t available = 0;    // bytes that it was made for
   int64_t least_bytes = 0;  // the smallest scratchpad that would do
   std::string largest;      // then the largest operand, for people: "weights, 1280 bytes"
 };

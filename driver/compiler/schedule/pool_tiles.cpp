@@ -32,7 +32,10 @@ class PoolTiles : public TiledStep {
     const View& dst = step.dst;
     y_ = {step.kernel_h, step.stride_y, 1, step.pad_top, src.dims[1]};
     x_ = {step.kernel_w, step.stride_x, 1, step.pad_left, src.dims[2]};
-    axes_ = {{dst.dims[0], 1, 0}, {dst.dims[1], 1, 0}, {dst.dims[2], 1, 0}, {dst.dims[3], 1, 1}};
+    axes_ = {{dst.dims[0], 1, 0, true, "batch"},
+             {dst.dims[1], 1, 0, true, "rows"},
+             {dst.dims[2], 1, 0, true, "columns"},
+             {dst.dims[3], 1, 1, true, "channels"}};
     operands_ = {{&src, false, contiguous_channels(src), false, 0xf},
                  {&dst, true, contiguous_channels(dst), false, 0xf}};
     if (has_zero_points(step.mode)) operands_.push_back({step.block ? &*step.block : nullptr});

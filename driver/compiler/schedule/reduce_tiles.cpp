@@ -13,7 +13,7 @@ class ReduceTiles : public TiledStep {
  public:
   ReduceTiles(const ReduceStep& step, const contract::Capabilities& capabilities)
       : TiledStep(contract::Engine::kVpu), step_(step), capabilities_(capabilities) {
-    axes_ = {{step.src.dims[0], 1, 0}, {step.src.dims[2], 1, 0}};
+    axes_ = {{step.src.dims[0], 1, 0, true, "outer"}, {step.src.dims[2], 1, 0, true, "inner"}};
     operands_ = {{&step.src, false, contiguous(step.src), false, 3}, {&step.dst, true, contiguous(step.dst), false, 3}};
   }
 

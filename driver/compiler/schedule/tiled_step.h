@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -28,7 +29,8 @@ struct Axis {
   int64_t extent = 1;
   int64_t granule = 1;  // tile sizes are multiples of it, or the extent
   uint32_t group = 0;
-  bool divisible = true;  // smaller tiles than the granule are allowed where nothing else fits
+  bool divisible = true;       // smaller tiles than the granule are allowed where nothing else fits
+  std::string_view name = {};  // for people; empty: one of several that only their positions tell apart
 };
 
 // One range an axis.
