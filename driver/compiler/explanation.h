@@ -74,6 +74,7 @@ struct Explanation {
     std::string name;              // of the tensor; of slots, what they hold
     std::optional<uint32_t> step;  // that has the slot; nullopt: a tensor that lives in the scratchpad
     uint32_t tile_buffer = 0, slot = 0;
+    bool joined = false;  // constants of this step and later ones, that one transfer loads
     Role role = Role::kOperand;
     int64_t address = 0, bytes = 0;
     int64_t first = 0, last = 0;

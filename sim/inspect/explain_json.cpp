@@ -125,6 +125,7 @@ Json memory_json(const Explained& explained) {
                       {"step", optional_json(place.step)},
                       {"tile_buffer", place.step ? Json(place.tile_buffer) : Json()},
                       {"slot", place.step ? Json(place.slot) : Json()},
+                      {"joined", place.joined},
                       {"role", place.step ? Json(name(place.role)) : Json()},
                       {"address", place.address},
                       {"bytes", place.bytes},

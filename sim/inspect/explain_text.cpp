@@ -83,7 +83,7 @@ std::string_view home_words(Explanation::Home home) {
   return "";
 }
 
-std::string buffer_text(const Explanation::TileBuffer& buffer) {
+std::string buffer_text(const Explanation::TileBuffer& buffer, uint32_t step) {
   if (buffer.slot_bytes == 0) return "";
   std::string text = fmt::format("{} {} of {} bytes", buffer.slots, buffer.slots == 1 ? "tile buffer" : "tile buffers",
                                  count(buffer.slot_bytes));
@@ -91,7 +91,10 @@ std::string buffer_text(const Explanation::TileBuffer& buffer) {
     text += fmt::format(", {} {}{}", count(buffer.moves), buffer.moves == 1 ? "transfer" : "transfers",
                         buffer.dram ? "" : " on the chip");
   }
-  if (buffer.loaded_with) text += fmt::format(", joined with step {}", *buffer.loaded_with);
+  if (buffer.loaded_with) {
+    text += *buffer.loaded_with == step ? ", joined with those of later steps"
+                                        : fmt::format(", joined with those of step {}", *buffer.loaded_with);
+  }
   if (buffer.loaded_before) text += fmt::format(", once before the loop of step {}", *buffer.loaded_before);
   return text;
 }
@@ -110,7 +113,7 @@ std::string operands_text(const Explanation::Step& step) {
       parts.push_back(operand_text(operand));
       home = home_words(operand.home);
     }
-    const std::string buffer = buffer_text(step.tile_buffers[b]);
+    const std::string buffer = buffer_text(step.tile_buffers[b], step.index);
     text +=
         line("by tiles", fmt::format("{} {}{}{}", fmt::join(parts, " + "), home, buffer.empty() ? "" : "; ", buffer));
   }
@@ -203,6 +206,7 @@ std::string schedule_text(const Explained& explained) {
 
 std::string place_words(const Explanation::Place& place) {
   if (!place.step) return place.name;
+  if (place.joined) return fmt::format("step {} and later ones: constants, joined", *place.step);
   const std::string what =
       place.name.empty() ? std::string(name(place.role)) : fmt::format("{} {}", name(place.role), place.name);
   return fmt::format("step {} slot {}: {}", *place.step, place.slot, what);

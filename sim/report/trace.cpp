@@ -14,6 +14,7 @@
 
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
+#include "sim/report/unroll.h"
 
 namespace npu::report {
 namespace {
@@ -63,6 +64,7 @@ TraceWriter::TraceWriter(const std::filesystem::path& path, const compiler::Prog
     : new_file_(path),
       file_(std::make_unique<File>(new_file_.descriptor())),
       commands_(list_commands(program)),
+      scratchpad_uses_(list_scratchpad_uses(program)),
       clock_mhz_(caps.clock_mhz) {
   if (file_->handle == nullptr) fail(std::strerror(file_->failure));
   for (const compiler::Layer& layer : program.layers) {
@@ -97,8 +99,40 @@ void TraceWriter::write_track(uint32_t id, std::string_view name, uint32_t posit
                   position));
 }
 
+struct TraceWriter::Extras {
+  struct Counter {
+    std::string_view name, unit;
+    std::vector<Level> levels;
+  };
+  std::vector<std::pair<Event, Event>> arrows;  // from what was awaited to what waited
+  std::vector<Counter> counters;
+
+  [[nodiscard]] uint64_t records() const {
+    uint64_t sum = 2 * arrows.size();
+    for (const Counter& counter : counters) sum += counter.levels.size();
+    return sum;
+  }
+};
+
+TraceWriter::Extras TraceWriter::extras_of(const runtime::RunResult& result) const {
+  Unrolled job = unroll(result.events, commands_, {});
+  Extras extras;
+  // Tokens count commands, so that none may be missing.
+  if (result.events_lost == 0) {
+    for (const Wait& wait : list_waits(job.commands)) {
+      extras.arrows.emplace_back(job.events[wait.awaited], job.events[wait.command]);
+    }
+  }
+  for (size_t i = 0; i < job.events.size(); ++i) job.events[i].command = job.indices[i];
+  extras.counters = {{"scratchpad in use", "bytes", scratchpad_levels(job.events, scratchpad_uses_)},
+                     {"DRAM in flight", "bytes", dram_in_flight(job.events)},
+                     {"DRAM rate", "bytes_a_cycle", dram_rates(job.events)}};
+  return extras;
+}
+
 void TraceWriter::add(const runtime::RunResult& result) {
-  const uint64_t records = 3 * result.events.size() + result.phases.size();
+  const Extras extras = extras_of(result);
+  const uint64_t records = 3 * result.events.size() + result.phases.size() + extras.records();
   if (written_ + records > kMaxSlices) {
     left_out_ += result.events.size() + result.phases.size();
     return;
@@ -107,6 +141,7 @@ void TraceWriter::add(const runtime::RunResult& result) {
   write_invocation(result, axis);
   for (const Event& event : result.events) write_command(event, axis);
   write_uses(result, axis);
+  write_extras(extras, axis);
   // Where firmware is bypassed, it has no track.
   if (!result.phases.empty() && !firmware_track_) {
     write_track(kFirmwareTrack, "firmware", kFirmwarePosition);
@@ -159,6 +194,23 @@ void TraceWriter::write_command(const Event& event, const JobAxis& axis) {
       has_layer ? operators_[event.layer] : std::string("\"\""), words(transfer), event.issued, event.started,
       event.completed, event.busy, event.stalled, event.dram_read, event.dram_written, event.psram_read,
       event.psram_written));
+}
+
+void TraceWriter::write_extras(const Extras& extras, const JobAxis& axis) {
+  for (const auto& [awaited, waiting] : extras.arrows) {
+    // Within the slice that ends, so that the arrow is its own, and at the begin of the other one.
+    const uint64_t last = std::max(awaited.completed, awaited.started + 1) - 1;
+    put(fmt::format(R"({{"ph":"s","pid":1,"tid":{},"name":"token","cat":"token","id":{},"ts":{}}})", awaited.queue,
+                    arrows_, microseconds(axis.time(awaited.started) + (last - awaited.started))));
+    put(fmt::format(R"({{"ph":"f","bp":"e","pid":1,"tid":{},"name":"token","cat":"token","id":{},"ts":{}}})",
+                    waiting.queue, arrows_++, microseconds(axis.time(waiting.started))));
+  }
+  for (const Extras::Counter& counter : extras.counters) {
+    for (const Level& level : counter.levels) {
+      put(fmt::format(R"({{"ph":"C","pid":1,"name":"{}","ts":{},"args":{{"{}":{:.10g}}}}})", counter.name,
+                      microseconds(axis.time(level.cycle)), counter.unit, level.value));
+    }
+  }
 }
 
 void TraceWriter::write_uses(const runtime::RunResult& result, const JobAxis& axis) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A trace in Chrome's JSON format, for ui.perfetto.dev or chrome://tracing: a track per queue with a slice per command,
 // named after its layer, a track of the firmware's phases, a track of invocations, and a track per variable with a
-// slice per use, a further one where uses overlap. All are on one axis, that of device time; job_axis.h says how the
+// slice per use, a further one where uses overlap; arrows from a command to those that took its token; counters of the
+// scratchpad and DRAM. All are on one axis, that of device time; job_axis.h says how the
 // cycles of a job get there. Without firmware there is no device time, and invocations follow each other without a gap.
 #pragma once
 
@@ -17,6 +18,7 @@
 #include "driver/runtime/runtime.h"
 #include "sim/report/command_list.h"
 #include "sim/report/job_axis.h"
+#include "sim/report/trace_levels.h"
 
 namespace npu::report {
 
@@ -46,6 +48,10 @@ class TraceWriter {
   void write_track_names(const contract::Capabilities& caps);
   void write_invocation(const runtime::RunResult& result, const JobAxis& axis);
   void write_command(const contract::Event& event, const JobAxis& axis);
+  // Arrows and counters of an invocation.
+  struct Extras;
+  [[nodiscard]] Extras extras_of(const runtime::RunResult& result) const;
+  void write_extras(const Extras& extras, const JobAxis& axis);
   void write_uses(const runtime::RunResult& result, const JobAxis& axis);
   // The track of a variable that is free at this time, made when it is needed first.
   [[nodiscard]] uint32_t free_track(uint32_t variable, uint64_t begin, uint64_t end);
@@ -60,9 +66,11 @@ class TraceWriter {
   std::vector<std::string> layers_, operators_, variables_;  // as JSON strings
   std::vector<std::vector<uint64_t>> busy_until_;            // of the tracks of each variable, device time
   std::vector<CommandInfo> commands_;
+  std::vector<std::vector<ScratchpadUse>> scratchpad_uses_;  // one a command
   uint32_t clock_mhz_;
   uint32_t tracks_ = 0;  // before those of variables
   uint64_t invocations_ = 0;
+  uint64_t arrows_ = 0;
   uint64_t end_ = 0;              // device time at which the last invocation ended
   bool firmware_track_ = false;   // whether it was named
   runtime::FirmwarePhase phase_;  // that the firmware is in; idle ones have no slice

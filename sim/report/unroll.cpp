@@ -30,6 +30,7 @@ Unrolled unroll(std::span<const contract::Event> events, std::span<const Command
   for (contract::Event& event : out.events) {
     const size_t command = event.command;
     event.command = static_cast<uint32_t>(out.commands.size());
+    out.indices.push_back(static_cast<uint32_t>(command));
     CommandInfo unknown;
     unknown.queue = contract::queue_of(event);
     unknown.layer = event.layer;

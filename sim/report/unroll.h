@@ -16,6 +16,7 @@ struct Unrolled {
   std::vector<contract::Event> events;  // `command` is the position in the lists below
   std::vector<CommandInfo> commands;
   std::vector<CommandWork> work;
+  std::vector<uint32_t> indices;  // in the stream
 };
 
 // Whether commands may run more than once, or not at all.

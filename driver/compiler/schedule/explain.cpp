@@ -169,6 +169,10 @@ class Explainer {
         place.tile_buffer = holder.bundle;
         place.slot = holder.slot;
         place.role = role_of(bundle);
+        if (holder.kind == Holder::Kind::kGroup) {
+          place.joined = true;
+          break;
+        }
         const TiledStep& step = *layout_.analysis.steps[holder.id];
         for (const uint32_t i : bundle.operands) {
           const View* view = step.operands()[i].view;

@@ -73,6 +73,75 @@ TEST_F(TraceTest, SlicesAreNamedAfterLayers) {
   }
 }
 
+TEST_F(TraceTest, ArrowsGoFromWhatIsAwaitedToWhatWaits) {
+  TraceWriter writer(folder / "trace.json", sample_program(), caps);
+  writer.add(sample_result());
+  writer.add(sample_result());
+  std::map<int, std::vector<json>> arrows;
+  std::map<int, std::vector<json>> slices;  // by track
+  const json trace = finish(writer);
+  for (const json& record : trace["traceEvents"]) {
+    if (record["ph"] == "s" || record["ph"] == "f") arrows[record["id"]].push_back(record);
+    if (record["ph"] == "X") slices[record["tid"]].push_back(record);
+  }
+  const auto command_at = [&](const json& end) {
+    for (const json& slice : slices[end["tid"]]) {
+      const double begin = slice["ts"], length = slice["dur"], at = end["ts"];
+      if (begin <= at && at < begin + length) return slice["args"]["command"].get<int>();
+    }
+    return -1;
+  };
+  std::vector<std::pair<int, int>> commands;
+  for (const auto& [id, ends] : arrows) {
+    ASSERT_EQ(ends.size(), 2u);
+    commands.emplace_back(command_at(ends[0]), command_at(ends[1]));
+    EXPECT_LE(ends[0]["ts"], ends[1]["ts"]);
+  }
+  const std::vector<std::pair<int, int>> once = {{2, 4}, {3, 4}, {4, 5}, {4, 6}};
+  std::vector<std::pair<int, int>> twice = once;
+  twice.insert(twice.end(), once.begin(), once.end());
+  EXPECT_EQ(commands, twice);
+}
+
+TEST_F(TraceTest, CountersAreThoseOfTheCommandsInFlight) {
+  TraceWriter writer(folder / "trace.json", sample_program(), caps);
+  writer.add(sample_result());
+  std::map<std::string, std::vector<std::pair<double, double>>> counters;  // cycle, value
+  const json trace = finish(writer);
+  for (const json& record : trace["traceEvents"]) {
+    if (record["ph"] != "C") continue;
+    counters[record["name"]].emplace_back(record["ts"].get<double>() * 200, record["args"].begin()->get<double>());
+  }
+  using Points = std::vector<std::pair<double, double>>;
+  EXPECT_EQ(counters["DRAM in flight"], (Points{{20, 640}, {60, 0}, {130, 100}, {190, 0}}));
+  const Points rates = counters["DRAM rate"];
+  ASSERT_EQ(rates.size(), 4u);
+  EXPECT_DOUBLE_EQ(rates[0].second, 640.0 / 40);
+  EXPECT_NEAR(rates[2].second, 100.0 / 60, 1e-6);
+  EXPECT_EQ(rates[3].second, 0);
+}
+
+TEST(TraceLevels, BytesOfTheScratchpadCountFromTheirWriteToTheirLastUse) {
+  using Uses = std::vector<std::vector<ScratchpadUse>>;
+  const auto event = [](uint32_t command, uint64_t started, uint64_t completed) {
+    return event_of(command, 0, contract::Queue::kDma0, started, started, completed);
+  };
+  const auto points = [](const std::vector<Level>& levels) {
+    std::vector<std::pair<uint64_t, double>> out;
+    for (const Level& level : levels) out.emplace_back(level.cycle, level.value);
+    return out;
+  };
+  using Points = std::vector<std::pair<uint64_t, double>>;
+  const std::vector<contract::Event> events = {event(0, 10, 20), event(1, 20, 40), event(2, 50, 60), event(3, 70, 80)};
+  // 100 bytes, of which half are read, the other half is written anew and read.
+  const Uses halves = {
+      {{0, 100, true, true}}, {{0, 50, false, true}}, {{50, 100, true, true}}, {{50, 100, false, true}}};
+  EXPECT_EQ(points(scratchpad_levels(events, halves)), (Points{{10, 100}, {20, 50}, {40, 0}, {50, 50}, {80, 0}}));
+  // What is not dense takes what lies in its gaps along.
+  const Uses gaps = {{{0, 40, true, true}}, {{20, 60, true, false}}, {{0, 100, false, false}}, {{0, 10, true, true}}};
+  EXPECT_EQ(points(scratchpad_levels(events, gaps)), (Points{{10, 40}, {20, 60}, {60, 0}, {70, 10}, {80, 0}}));
+}
+
 TEST_F(TraceTest, SlicesOfDmaSayWhatTheyMove) {
   TraceWriter writer(folder / "trace.json", sample_program(), caps);
   writer.add(sample_result());
