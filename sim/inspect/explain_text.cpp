@@ -60,13 +60,14 @@ std::string tiles_text(const Explanation::Step& step) {
   return "";
 }
 
-std::string operand_name(const Explanation::Operand& operand) {
-  if (operand.role == Explanation::Role::kRows) return "rows between fused steps";
-  return operand.name.empty() ? "parameters" : graph::in_quotes(operand.name);
+std::string operand_text(const Explanation::Operand& operand) {
+  if (operand.role == Explanation::Role::kRows) return fmt::format("{} bytes", count(operand.bytes));
+  return fmt::format("{} {} bytes", operand.name.empty() ? "parameters" : graph::in_quotes(operand.name),
+                     count(operand.bytes));
 }
 
-std::string operand_text(const Explanation::Operand& operand) {
-  return fmt::format("{} {}, {} bytes", name(operand.role), operand_name(operand), count(operand.bytes));
+std::string_view role_words(Explanation::Role role) {
+  return role == Explanation::Role::kRows ? "rows between fused steps" : name(role);
 }
 
 std::string_view home_words(Explanation::Home home) {
@@ -102,8 +103,9 @@ std::string buffer_text(const Explanation::TileBuffer& buffer, uint32_t step) {
 std::string operands_text(const Explanation::Step& step) {
   std::string text;
   for (const Explanation::Operand& operand : step.operands) {
-    if (operand.tile_buffer < 0)
-      text += line("in place", operand_text(operand) + " " + std::string(home_words(operand.home)));
+    if (operand.tile_buffer >= 0) continue;
+    text += line("in place",
+                 fmt::format("{} {} {}", role_words(operand.role), operand_text(operand), home_words(operand.home)));
   }
   for (size_t b = 0; b < step.tile_buffers.size(); ++b) {
     std::vector<std::string> parts;
@@ -114,8 +116,8 @@ std::string operands_text(const Explanation::Step& step) {
       home = home_words(operand.home);
     }
     const std::string buffer = buffer_text(step.tile_buffers[b], step.index);
-    text +=
-        line("by tiles", fmt::format("{} {}{}{}", fmt::join(parts, " + "), home, buffer.empty() ? "" : "; ", buffer));
+    text += line("by tiles", fmt::format("{} {} {}{}{}", role_words(step.tile_buffers[b].role), fmt::join(parts, " + "),
+                                         home, buffer.empty() ? "" : "; ", buffer));
   }
   return text;
 }

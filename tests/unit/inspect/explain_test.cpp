@@ -75,7 +75,10 @@ void check_steps(const Explained& all) {
     cycles += step.charge.cycles();
     commands += step.commands;
     EXPECT_LE(step.constants.exposed, step.constants.cycles);
-    EXPECT_EQ(step.constants.bytes, step.bytes.constants);
+    // A copy of a constant is the work of its step, and no load for it.
+    const bool copies = step.facts.engine == contract::Engine::kDma;
+    EXPECT_EQ(copies ? std::max(step.constants.bytes, step.bytes.constants) : step.constants.bytes,
+              step.bytes.constants);
   }
   EXPECT_EQ(cycles, all.program.estimated_cycles);
   EXPECT_EQ(commands, all.commands.size());
@@ -202,7 +205,8 @@ void check_memory(const Explained& all) {
   EXPECT_EQ(all.memory.peak, peak);
   EXPECT_EQ(all.memory.peak, static_cast<int64_t>(all.program.spm_peak_bytes));
   EXPECT_EQ(all.memory.live_peak, live);
-  if (peak > 0) EXPECT_DOUBLE_EQ(all.memory.lost(), 1 - static_cast<double>(live) / static_cast<double>(peak));
+  const double gaps = peak == 0 ? 0 : 1 - static_cast<double>(live) / static_cast<double>(peak);
+  EXPECT_NEAR(all.memory.lost(), gaps, 1e-12);
 }
 
 void check_forms(const Explained& all) {
