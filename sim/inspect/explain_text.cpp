@@ -142,7 +142,7 @@ std::string constants_text(const ConstantsLoad& load) {
     under.push_back(fmt::format("step {} ({} cycles)", load.under[i].first, grouped(load.under[i].second)));
   }
   if (load.under.size() > kNamed) under.push_back(fmt::format("{} more", load.under.size() - kNamed));
-  text += under.empty() ? "; no earlier step works meanwhile" : fmt::format("; under {}", fmt::join(under, ", "));
+  text += under.empty() ? "; no earlier step computes meanwhile" : fmt::format("; under {}", fmt::join(under, ", "));
   return text + (load.exposed == 0 ? "; nothing exposed" : fmt::format("; exposed {} cycles", grouped(load.exposed)));
 }
 

@@ -231,7 +231,7 @@ void check_all(const Explained& all) {
 TEST(Explain, SaysOfRealNetworksWhatIsTrue) {
   namespace fs = std::filesystem;
   for (const char* name : {"ds_cnn_int8", "resnet8_int8", "vww_mbv1_025_int8", "transformer_relu_int8", "hey_jarvis",
-                           "lstm_step_int16x8"}) {
+                           "mobilenet_v2_int8", "lstm_step_int16x8"}) {
     const fs::path file = fs::path(NPU_ZOO_DIR) / name / (std::string(name) + ".tosa");
     if (!fs::exists(file)) continue;
     const graph::Graph graph = graph::read_tosa(file);
