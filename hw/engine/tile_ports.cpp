@@ -152,7 +152,7 @@ TilePorts tile_ports(const EwiseTile& tile, const Capabilities& caps) {
     const bool stores = operand.role == UopRole::kStored;
     if (!stores && operand.role != UopRole::kLoaded) continue;
     PortDemand& port = demand(ports, stores ? timing::kVpuWrite : timing::kVpuRead);
-    const uint64_t passes = timing::uop_passes(uop, command.operands[operand.index].type);
+    const uint64_t passes = timing::uop_passes(uop, command.operands[operand.index].type, caps);
     const Box box = tile.box(operand.index);
     port.turns.insert(port.turns.end(), passes, static_cast<uint32_t>(port.sweeps.size()));
     port.sweeps.push_back(

@@ -20,7 +20,8 @@ constexpr uint64_t kLaneBytes = 4;
 
 // 32 x 32 -> 64 bits in two passes of the lane's multiplier, one for the rounding shift.
 constexpr uint64_t kWideMultiply = 3;
-// Zero point into the first multiply pass; output zero point, clip and clamp are one more.
+// Zero point into the first multiply pass; output zero point, clip and clamp are one more. With an entry a channel the
+// table memory takes as many passes: four lanes share a port of it.
 constexpr uint64_t kRescale = kWideMultiply + 1;
 // Four lanes share a port of the table memory.
 constexpr uint64_t kLookup = 4;
@@ -45,7 +46,7 @@ uint64_t table_rows_of(const contract::VpuEwiseCommand& command, const Capabilit
   return rows;
 }
 
-uint64_t uop_passes(const contract::Uop& uop, Element type) {
+uint64_t uop_passes(const contract::Uop& uop, Element type, const Capabilities& caps) {
   switch (uop.op) {
     case UopCode::kLoad:
     case UopCode::kStore:
@@ -53,7 +54,7 @@ uint64_t uop_passes(const contract::Uop& uop, Element type) {
     case UopCode::kMul:
       return uop.imm0 == 0 ? 1 : kWideMultiply;
     case UopCode::kRescale:
-      return kRescale;
+      return caps.vpu_rescale != 0 && !contract::RescaleImmediate::unpack(uop.imm0).per_channel ? 1 : kRescale;
     case UopCode::kTable8:
       return kLookup;
     case UopCode::kTable16:
@@ -94,7 +95,7 @@ Cycles vpu_cycles(const contract::VpuEwiseCommand& command, const Capabilities& 
   for (const contract::Uop& uop : command.uops) {
     const contract::NamedOperand operand = operand_of(uop);
     const bool exists = operand.role != contract::UopRole::kUnused && operand.index < command.operands.size();
-    passes += uop_passes(uop, exists ? command.operands[operand.index].type : Element::kI32);
+    passes += uop_passes(uop, exists ? command.operands[operand.index].type : Element::kI32, caps);
   }
   Cycles cycles;
   cycles.fill = kVpuFillStages + table_rows_of(command, caps);  // a row a cycle

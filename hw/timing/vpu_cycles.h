@@ -10,7 +10,7 @@
 namespace npu::timing {
 
 // Passes that a vector spends in one micro-operation. `type` is the element type of the operand of load and store.
-[[nodiscard]] uint64_t uop_passes(const contract::Uop& uop, contract::Element type);
+[[nodiscard]] uint64_t uop_passes(const contract::Uop& uop, contract::Element type, const contract::Capabilities& caps);
 
 // The table memory has rows of four bytes a lane: how many, and how many of them a table or parameter block of so many
 // bytes takes, and all of a command.

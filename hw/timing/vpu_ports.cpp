@@ -104,11 +104,11 @@ std::unique_ptr<PortSchedule> schedule(uint64_t rows, std::vector<Part> parts, u
 // A row of parameters is as wide as all lanes, 4 bytes each.
 
 // Every pass of a load or store asks: 48 bits come and go in two halves.
-Part part_of(const Uop& uop, const contract::VpuEwiseCommand& command) {
+Part part_of(const Uop& uop, const contract::VpuEwiseCommand& command, const Capabilities& caps) {
   const contract::NamedOperand operand = operand_of(uop);
   const bool loads = operand.role == UopRole::kLoaded;
-  if (!loads && operand.role != UopRole::kStored) return Part{1, kNoPort, uop_passes(uop, Element::kI32)};
-  return Part{uop_passes(uop, command.operands.at(operand.index).type), loads ? kVpuRead : kVpuWrite, 1};
+  if (!loads && operand.role != UopRole::kStored) return Part{1, kNoPort, uop_passes(uop, Element::kI32, caps)};
+  return Part{uop_passes(uop, command.operands.at(operand.index).type, caps), loads ? kVpuRead : kVpuWrite, 1};
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ std::unique_ptr<PortSchedule> vpu_ports(const contract::VpuEwiseCommand& command
   for (const uint32_t dim : command.dims) elements *= dim;
   for (const contract::Operand& operand : command.operands) parameters += table_rows_of(operand.bytes, caps);
   std::vector<Part> program;
-  for (const Uop& uop : command.uops) program.push_back(part_of(uop, command));
+  for (const Uop& uop : command.uops) program.push_back(part_of(uop, command, caps));
   return schedule(parameters, std::move(program), ceil_div(elements, caps.vpu_lanes));
 }
 

@@ -139,7 +139,8 @@ class Planner {
     for (const contract::Uop& uop : program.uops) {
       const contract::NamedOperand named = contract::operand_of(uop);
       const bool memory = named.role == contract::UopRole::kLoaded || named.role == contract::UopRole::kStored;
-      passes += timing::uop_passes(uop, memory ? type_of(program.operands[named.index], pass, from) : Element::kI32);
+      const Element type = memory ? type_of(program.operands[named.index], pass, from) : Element::kI32;
+      passes += timing::uop_passes(uop, type, machine_);
     }
     return static_cast<double>(passes);
   }

@@ -46,6 +46,9 @@ struct Capabilities {
   uint32_t mxu_int16 = 0;
   // 0 or 1. 1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.
   uint32_t mxu_residual = 0;
+  // 0 or 1. 1: a RESCALE of the VPU with one entry for all elements takes one pass. 0: four, as with an entry a
+  // channel.
+  uint32_t vpu_rescale = 0;
 
   friend constexpr bool operator==(const Capabilities&, const Capabilities&) = default;
 };
@@ -63,7 +66,7 @@ struct CapabilityInfo {
   uint32_t Capabilities::*times;  // or null
 };
 
-inline constexpr uint32_t kCapabilityCount = 24;
+inline constexpr uint32_t kCapabilityCount = 25;
 
 inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"clock_mhz", "MHz",
@@ -138,6 +141,9 @@ inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"mxu_residual", "0 or 1",
      "1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.",
      0, 1, false, 0x15c, &Capabilities::mxu_residual, 0, nullptr},
+    {"vpu_rescale", "0 or 1",
+     "1: a RESCALE of the VPU with one entry for all elements takes one pass. 0: four, as with an entry a channel.",
+     0, 1, false, 0x160, &Capabilities::vpu_rescale, 0, nullptr},
 }};
 
 // FNV-1a (32 bit) over the capability registers in order, little endian: the value of register caps_hash.

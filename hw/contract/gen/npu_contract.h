@@ -331,7 +331,8 @@
 #define NPU_REG_CAP_VPU_TABLE_BYTES 0x154u
 #define NPU_REG_CAP_MXU_INT16 0x158u
 #define NPU_REG_CAP_MXU_RESIDUAL 0x15cu
-#define NPU_CAPABILITY_COUNT 24u
+#define NPU_REG_CAP_VPU_RESCALE 0x160u
+#define NPU_CAPABILITY_COUNT 25u
 
 struct npu_capabilities {
   uint32_t clock_mhz;  // MHz. Clock of every engine and of the scratchpad.
@@ -367,6 +368,9 @@ struct npu_capabilities {
   uint32_t mxu_int16;
   // 0 or 1. 1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.
   uint32_t mxu_residual;
+  // 0 or 1. 1: a RESCALE of the VPU with one entry for all elements takes one pass. 0: four, as with an entry a
+  // channel.
+  uint32_t vpu_rescale;
 };
 
 // Performance counters; counter c of queue q is element q * NPU_COUNTERS_PER_QUEUE + c.

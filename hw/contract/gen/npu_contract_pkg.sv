@@ -350,7 +350,10 @@ package npu_contract_pkg;
   parameter logic [31:0] RegCapMxuInt16 = 32'h158;
   // 0 or 1. 1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.
   parameter logic [31:0] RegCapMxuResidual = 32'h15c;
-  parameter int unsigned CapabilityCount = 24;
+  // 0 or 1. 1: a RESCALE of the VPU with one entry for all elements takes one pass. 0: four, as with an entry a
+  // channel.
+  parameter logic [31:0] RegCapVpuRescale = 32'h160;
+  parameter int unsigned CapabilityCount = 25;
 
   // Performance counters; counter c of queue q is element q * CountersPerQueue + c.
   typedef enum logic [7:0] {

@@ -479,6 +479,7 @@ inline constexpr uint32_t kCapVpuRegisters = 0x150;
 inline constexpr uint32_t kCapVpuTableBytes = 0x154;
 inline constexpr uint32_t kCapMxuInt16 = 0x158;
 inline constexpr uint32_t kCapMxuResidual = 0x15c;
+inline constexpr uint32_t kCapVpuRescale = 0x160;
 
 }  // namespace reg
 

@@ -6,6 +6,7 @@
 module npu_vector_alu #(
   parameter int unsigned Lanes = 8,
   parameter int unsigned Registers = 16,
+  parameter int unsigned Rescale = 0,  // one with one entry takes one pass
   localparam int unsigned Groups = Lanes / 4,
   localparam int unsigned RegBits = $clog2(Registers)
 ) (
@@ -14,7 +15,7 @@ module npu_vector_alu #(
   input  logic                                advance_i,  // all stages move
 
   // Entries of a RESCALE, a lane of each group a cycle: the first one three cycles before the first pass in register
-  // read.
+  // read. In one pass there is one entry, in all groups.
   input  logic                                entry_take_i,
   input  logic                          [1:0] entry_place_i,
   input  logic          [Groups-1:0]   [63:0] entry_i,
@@ -115,6 +116,20 @@ module npu_vector_alu #(
     if (advance_i && rescale && x_pass_q == '0) x_entry_q <= entry_q;
   end
 
+  // One entry for all lanes goes with its pass, from address to execute.
+  localparam int unsigned Stages = 4;
+  logic one_pass;
+  logic [Lanes-1:0] [37:0] entry;
+  if (Rescale != 0) begin : gen_rescale
+    logic [Stages-1:0] [37:0] single_q;
+    always_ff @(posedge clk_i) if (advance_i) single_q <= {single_q[Stages-2:0], entry_i[0][37:0]};
+    assign one_pass = !x_uop_q.imm0[8];
+    assign entry = one_pass ? {Lanes{single_q[Stages-1]}} : x_entry_q;
+  end else begin : gen_no_rescale
+    assign one_pass = 1'b0;
+    assign entry = x_entry_q;
+  end
+
   // A lane of each group looks its value up: int8 once a lane, int16 twice.
   logic [1:0] lookup_place;
   assign lookup_wide_o = x_uop_q.op == npu_contract_pkg::UopTable16;
@@ -151,7 +166,8 @@ module npu_vector_alu #(
     .a_i(a_q),
     .b_i(b_q),
     .c_i(c_q),
-    .entry_i(x_entry_q),
+    .entry_i(entry),
+    .one_pass_i(one_pass),
     .lookup_i,
     .result_o(result_d)
   );

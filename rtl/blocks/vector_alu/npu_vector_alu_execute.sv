@@ -21,6 +21,7 @@ module npu_vector_alu_execute #(
   input  logic          [Lanes-1:0] [63:0] b_i,
   input  logic          [Lanes-1:0] [63:0] c_i,
   input  logic          [Lanes-1:0] [37:0] entry_i,    // of a RESCALE: shift, multiplier
+  input  logic                             one_pass_i, // it takes
   input  logic         [Groups-1:0] [15:0] lookup_i,   // entry of a table for one lane of each group
   output logic          [Lanes-1:0] [63:0] result_o    // with the last pass
 );
@@ -52,7 +53,7 @@ module npu_vector_alu_execute #(
   end
 
   // Of the lane at hand. The multiplier has 64 x 33 bits, of which the low 64 count.
-  logic signed [63:0] a, b, work, side, work_next, side_next, result, product;
+  logic signed [63:0] a, b, work, side, work_next, side_next, result, product, moved, value, rounding, scaled;
   logic signed [32:0] factor;
   logic [32:0] remainder;
   logic [31:0] rest;
@@ -63,7 +64,7 @@ module npu_vector_alu_execute #(
     work_d = work_q;
     side_d = side_q;
     result_o = a_i;  // load and store
-    {a, b, work, side, work_next, side_next, result, product} = '0;
+    {a, b, work, side, work_next, side_next, result, product, moved, value, rounding, scaled} = '0;
     {factor, remainder, rest, shift, lookup, place} = '0;
     multi_pass = 1'b0;
     if (valid_i && op_i > npu_contract_pkg::UopStore) begin
@@ -141,24 +142,24 @@ module npu_vector_alu_execute #(
           npu_contract_pkg::UopRescale: begin
             shift = entry_i[i][37:32];
             factor = single16 ? 33'($signed(entry_i[i][15:0])) : 33'($signed(entry_i[i][31:0]));
+            // Each pass hands its part on; one pass is all parts, one behind the other.
+            moved = a - 64'(input_zp_i);
+            moved = single16 ? 64'($signed(moved[47:0])) : 64'($signed(moved[31:0]));
+            value = one_pass_i ? moved : work;
+            rounding = half_of(shift);
+            if (double32 && shift > 6'd31) begin
+              rounding = rounding + ((value < 0) ? -64'sd1073741824 : 64'sd1073741824);
+            end
+            product = value * 64'(factor);
+            scaled = (one_pass_i ? product + rounding : work + side) >>> shift;
             case (pass_i[1:0])
-              2'd0: begin
-                work_next = a - 64'(input_zp_i);
-                work_next = single16 ? 64'($signed(work_next[47:0])) : 64'($signed(work_next[31:0]));
-              end
-              2'd1: begin
-                side_next = half_of(shift);
-                if (double32 && shift > 6'd31) begin
-                  side_next = side_next + ((work < 0) ? -64'sd1073741824 : 64'sd1073741824);
-                end
-                work_next = work * 64'(factor);
-              end
-              2'd2: work_next = (work + side) >>> shift;
-              default: begin
-                result = sign32(work[31:0] + output_zp_i);
-                result = npu_cast_pkg::limit(npu_cast_pkg::limit(result, low_i, high_i), clamp_min_i, clamp_max_i);
-              end
+              2'd0: work_next = moved;
+              2'd1: {work_next, side_next} = {product, rounding};
+              default: work_next = scaled;
             endcase
+            result = one_pass_i ? scaled : work;
+            result = sign32(result[31:0] + output_zp_i);
+            result = npu_cast_pkg::limit(npu_cast_pkg::limit(result, low_i, high_i), clamp_min_i, clamp_max_i);
           end
           npu_contract_pkg::UopTable8: begin
             lookup = lookup_i[i/4];

@@ -7,6 +7,7 @@ module npu_vpu #(
   parameter int unsigned Lanes = 8,
   parameter int unsigned Registers = 16,
   parameter int unsigned Rows = 256,  // of the table memory, 4 * Lanes bytes each
+  parameter int unsigned Rescale = 0,  // one with one entry takes one pass
   // Of ports; leave as they are.
   localparam int unsigned RowBytes = 4 * Lanes,
   localparam int unsigned CountBits = $clog2(RowBytes) + 1
@@ -183,8 +184,12 @@ module npu_vpu #(
   assign uop = uops_q[pc_q];
   assign uop_last = 8'(pc_q) + 8'd1 == command_q.uop_count;
   assign f_type = operands_q[f_ewise.operand].type_;
-  npu_vpu_passes u_passes (
-    .op_i(uop.op), .wide_i(f_type == npu_contract_pkg::ElementI48), .shifted_i(uop.imm0 != '0), .last_o(pass_last)
+  npu_vpu_passes #(.Rescale(Rescale)) u_passes (
+    .op_i(uop.op),
+    .wide_i(f_type == npu_contract_pkg::ElementI48),
+    .shifted_i(uop.imm0 != '0),
+    .channels_i(uop.imm0[8]),
+    .last_o(pass_last)
   );
   assign f_last = pass_q == pass_last;
   assign vector_end = f_last && uop_last;
@@ -517,7 +522,7 @@ module npu_vpu #(
     end
   end
 
-  npu_vector_alu #(.Lanes(Lanes), .Registers(Registers)) u_alu (
+  npu_vector_alu #(.Lanes(Lanes), .Registers(Registers), .Rescale(Rescale)) u_alu (
     .clk_i,
     .rst_ni,
     .advance_i(advance),

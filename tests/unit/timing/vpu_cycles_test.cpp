@@ -58,13 +58,22 @@ TEST(VpuCycles, TablesAreReadBeforeTheStart) {
 }
 
 TEST(VpuCycles, PassesOfMicroOperations) {
-  const auto passes = [](UopCode op, int32_t imm0 = 0) { return uop_passes({op, 0, 0, 0, imm0, 0}, Element::kI8); };
+  Capabilities caps = machine(64);
+  const auto passes = [&](UopCode op, int32_t imm0 = 0) {
+    return uop_passes({op, 0, 0, 0, imm0, 0}, Element::kI8, caps);
+  };
   EXPECT_EQ(passes(UopCode::kAdd), 1u);
   EXPECT_EQ(passes(UopCode::kMul), 1u);
   EXPECT_EQ(passes(UopCode::kMul, 31), 3u);
   EXPECT_EQ(passes(UopCode::kTable16), 10u);
   EXPECT_EQ(passes(UopCode::kIntdiv), 34u);
   for (uint32_t op = 0; op <= 27; ++op) EXPECT_GE(passes(static_cast<UopCode>(op)), 1u);
+  constexpr int32_t kPerChannel = 1 << 8;
+  EXPECT_EQ(passes(UopCode::kRescale, 1), 4u);
+  EXPECT_EQ(passes(UopCode::kRescale, 1 | kPerChannel), 4u);
+  caps.vpu_rescale = 1;
+  EXPECT_EQ(passes(UopCode::kRescale, 1), 1u);
+  EXPECT_EQ(passes(UopCode::kRescale, 1 | kPerChannel), 4u);
 }
 
 TEST(VpuCycles, Pooling) {

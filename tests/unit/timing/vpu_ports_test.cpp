@@ -134,7 +134,11 @@ TEST(VpuPorts, NothingAsksForNothing) {
 class VpuPortsRandom : public testing::Test {
  protected:
   uint32_t between(uint32_t low, uint32_t high) { return std::uniform_int_distribution<uint32_t>(low, high)(random_); }
-  Capabilities random_machine() { return machine(4u << between(0, 6)); }
+  Capabilities random_machine() {
+    Capabilities caps = machine(4u << between(0, 6));
+    caps.vpu_rescale = between(0, 1);
+    return caps;
+  }
 
   VpuEwiseCommand random_ewise() {
     VpuEwiseCommand command;
