@@ -159,8 +159,9 @@ Box ReduceTile::dst_box() const {
 std::vector<PortSweep> ReduceTile::sweeps(const contract::Capabilities& caps) const {
   const uint64_t results = uint64_t{command.outer} * command.inner;
   const bool across = command.inner == 1;  // the lanes, not along the axis
-  const uint64_t writes = across ? results : timing::ceil_div(results, caps.vpu_lanes);
-  const uint64_t reads = writes * (across ? timing::ceil_div(command.axis, caps.vpu_lanes) : command.axis);
+  const uint64_t vectors = timing::ceil_div(results, caps.vpu_lanes);
+  const uint64_t writes = across && !timing::reduces_at_once(command, caps) ? results : vectors;
+  const uint64_t reads = across ? results * timing::ceil_div(command.axis, caps.vpu_lanes) : vectors * command.axis;
   const Box dst = dst_box();
   return {{timing::kVpuRead, sweep_of(src_box(), Access::kRead, results * command.axis * src_bytes, reads)},
           {timing::kVpuWrite, sweep_of(dst, Access::kWrite, distinct_bytes(dst), writes)}};

@@ -118,6 +118,12 @@ Cycles vpu_cycles(const contract::VpuPoolCommand& command, const Capabilities& c
   return cycles;
 }
 
+bool reduces_at_once(const contract::VpuReduceCommand& command, const Capabilities& caps) {
+  using contract::ReduceOp;
+  return caps.vpu_tree != 0 && command.inner == 1 && command.op != ReduceOp::kProduct &&
+         command.op != ReduceOp::kArgmax;
+}
+
 Cycles vpu_cycles(const contract::VpuReduceCommand& command, const Capabilities& caps) {
   const uint64_t results = uint64_t{command.outer} * command.inner;
   if (results == 0 || command.axis == 0) return {};
@@ -127,6 +133,9 @@ Cycles vpu_cycles(const contract::VpuReduceCommand& command, const Capabilities&
   if (command.inner > 1) {
     // A lane per result: one pass an element of the axis, then the store.
     cycles.steady = ceil_div(results, caps.vpu_lanes) * (uint64_t{command.axis} * passes + 1);
+  } else if (reduces_at_once(command, caps)) {
+    // A pass a vector of the axis, and a store for as many results as there are lanes.
+    cycles.steady = results * ceil_div(command.axis, caps.vpu_lanes) + ceil_div(results, caps.vpu_lanes);
   } else {
     // The axis across the lanes, a tree over the lanes that hold something, then the store.
     const uint64_t used = std::min<uint64_t>(command.axis, caps.vpu_lanes);

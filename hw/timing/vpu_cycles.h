@@ -26,6 +26,10 @@ inline constexpr uint64_t kReciprocalPasses = 32, kAveragePasses = 5;
   return op == contract::ReduceOp::kArgmax ? 2 : 1;
 }
 
+// Whether a reduction folds all lanes of a vector in one pass, and stores as many results at once as there are lanes:
+// with `vpu_tree`, across the lanes, what needs no multipliers and no indices.
+[[nodiscard]] bool reduces_at_once(const contract::VpuReduceCommand& command, const contract::Capabilities& caps);
+
 // An element-wise tile: ceil(elements / lanes) vectors times the passes of the program. Tables and parameter blocks are
 // read once, before the start, at four bytes a lane and cycle.
 [[nodiscard]] Cycles vpu_cycles(const contract::VpuEwiseCommand& command, const contract::Capabilities& caps);
@@ -34,7 +38,8 @@ inline constexpr uint64_t kReciprocalPasses = 32, kAveragePasses = 5;
 // for the reciprocal of the count takes; then the result.
 [[nodiscard]] Cycles vpu_cycles(const contract::VpuPoolCommand& command, const contract::Capabilities& caps);
 
-// A reduction: along the axis when there are inner elements to fill the lanes, else across the lanes with a tree.
+// A reduction: along the axis when there are inner elements to fill the lanes, else across the lanes with a tree, a
+// level a pass or all of it in one.
 [[nodiscard]] Cycles vpu_cycles(const contract::VpuReduceCommand& command, const contract::Capabilities& caps);
 
 }  // namespace npu::timing

@@ -29,12 +29,18 @@ struct Part {
   uint64_t passes;
 };
 
-// The passes of a tile in order: all parts, and that as often as there are rounds.
+// The passes of a tile in order: all parts, and that as often as there are rounds; then those of a tail, once.
 class Passes {
  public:
-  Passes(std::vector<Part> parts, uint64_t rounds) : parts_(std::move(parts)), rounds_(rounds) {
-    std::erase_if(parts_, [](const Part& part) { return part.times == 0; });
+  Passes(std::vector<Part> parts, uint64_t rounds, std::vector<Part> tail)
+      : parts_(std::move(parts)), tail_(std::move(tail)), rounds_(rounds) {
+    for (std::vector<Part>* all : {&parts_, &tail_}) {
+      std::erase_if(*all, [](const Part& part) { return part.times == 0; });
+    }
+    if (rounds_ == 0) begin_tail();
   }
+
+  [[nodiscard]] bool any() const { return rounds_ != 0 && !parts_.empty(); }
 
   // Where the next pass asks; nothing behind the last one.
   std::optional<Ports> next() {
@@ -47,12 +53,18 @@ class Passes {
     time_ = 0;
     if (++part_ < parts_.size()) return port;
     part_ = 0;
-    --rounds_;
+    if (--rounds_ == 0) begin_tail();
     return port;
   }
 
  private:
-  std::vector<Part> parts_;
+  void begin_tail() {
+    if (tail_.empty()) return;
+    parts_ = std::exchange(tail_, {});
+    rounds_ = 1;
+  }
+
+  std::vector<Part> parts_, tail_;
   uint64_t rounds_, part_ = 0, time_ = 0, pass_ = 0;
 };
 
@@ -60,8 +72,8 @@ class Passes {
 // together, once everything that they ask for is granted. What is granted before the rest is not asked for again.
 class VpuPorts final : public SteppedSchedule<VpuPorts> {
  public:
-  VpuPorts(uint64_t rows, std::vector<Part> parts, uint64_t rounds)
-      : rows_(rows), passes_(std::move(parts), rounds), empty_(rounds == 0 ? kStages : 0) {}
+  VpuPorts(uint64_t rows, Passes passes)
+      : rows_(rows), passes_(std::move(passes)), empty_(passes_.any() ? 0 : kStages) {}
 
   Ports asking() const override { return asking_; }
   bool done() const override { return empty_ == kStages; }
@@ -97,8 +109,9 @@ class VpuPorts final : public SteppedSchedule<VpuPorts> {
   uint32_t empty_;                   // stages behind the last pass
 };
 
-std::unique_ptr<PortSchedule> schedule(uint64_t rows, std::vector<Part> parts, uint64_t rounds) {
-  return std::make_unique<VpuPorts>(rows, std::move(parts), rounds);
+std::unique_ptr<PortSchedule> schedule(uint64_t rows, std::vector<Part> parts, uint64_t rounds,
+                                       std::vector<Part> tail = {}) {
+  return std::make_unique<VpuPorts>(rows, Passes(std::move(parts), rounds, std::move(tail)));
 }
 
 // A row of parameters is as wide as all lanes, 4 bytes each.
@@ -143,9 +156,16 @@ std::unique_ptr<PortSchedule> vpu_ports(const contract::VpuReduceCommand& comman
   if (command.inner > 1) {
     return schedule(0, {{command.axis, kVpuRead, passes}, store}, ceil_div(results, caps.vpu_lanes));
   }
+  const uint64_t vectors = ceil_div(command.axis, caps.vpu_lanes);
+  if (reduces_at_once(command, caps)) {
+    // Vectors of as many rows as there are lanes, then their results; the last ones may be fewer.
+    const uint64_t rest = results % caps.vpu_lanes;
+    std::vector<Part> tail;
+    if (rest != 0) tail = {{rest * vectors, kVpuRead, 1}, store};
+    return schedule(0, {{caps.vpu_lanes * vectors, kVpuRead, 1}, store}, results / caps.vpu_lanes, std::move(tail));
+  }
   // Vectors of the axis, then a tree over its lanes, for every result.
   const uint64_t levels = tree_levels(std::min<uint64_t>(command.axis, caps.vpu_lanes));
-  const uint64_t vectors = ceil_div(command.axis, caps.vpu_lanes);
   return schedule(0, {{vectors, kVpuRead, passes}, {levels, kNoPort, passes}, store}, results);
 }
 

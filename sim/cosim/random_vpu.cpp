@@ -118,6 +118,11 @@ VpuReduceCommand random_reduce(Random& random, int64_t lanes) {
                                                            : random.between(1, 40));
   command.inner = static_cast<uint32_t>(
       random.chance(50) ? 1 : random.pick<int64_t>({2, 3, 16, 33, lanes - 1, lanes, lanes + 1, 3 * lanes}));
+  // More rows than lanes: their results may be stored together.
+  if (command.inner == 1 && random.chance(40)) {
+    command.outer = static_cast<uint32_t>(random.between(lanes - 1, 2 * lanes + 3));
+    command.axis = std::min(command.axis, static_cast<uint32_t>(lanes + 1));
+  }
   return command;
 }
 

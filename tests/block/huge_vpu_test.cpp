@@ -70,7 +70,7 @@ void serve(const Vpu::Write& request, const Bytes& memory) {
 // The first `limit` requests of a tile, port by port.
 class Requests {
  public:
-  Requests(const Capabilities& caps, size_t limit) : lanes_(caps.vpu_lanes), limit_(limit) {}
+  Requests(const Capabilities& caps, size_t limit) : lanes_(caps.vpu_lanes), tree_(caps.vpu_tree != 0), limit_(limit) {}
 
   // The walk over four dimensions, a vector of lanes after the other; the whole program for each.
   PortRequests of(const VpuEwiseCommand& command) {
@@ -117,24 +117,29 @@ class Requests {
   }
 
   // With inner elements: vectors of [outer][inner], along the axis for each. Without: vectors of the axis for each
-  // outer.
+  // outer, and with a tree the results of as many as there are lanes in one store.
   PortRequests of(const VpuReduceCommand& command) {
     const auto bytes = static_cast<uint32_t>(element_bytes(command.type));
     const uint32_t dst_bytes = command.op == ReduceOp::kArgmax ? 4 : bytes;
     const bool across = command.inner == 1;
     const uint64_t results = uint64_t{command.outer} * command.inner;
-    for (uint64_t first = 0; first < results && !enough(); first += across ? 1 : lanes_) {
-      for (uint64_t i = 0; i < command.axis && !enough(); i += across ? lanes_ : 1) {
-        const uint64_t begin = across ? i : first, end = across ? command.axis : results;
-        add(kReads, 0, bytes, begin, end, [&](uint64_t element, uint32_t& offset) {
-          const uint64_t result = across ? first : element, place = across ? element : i;
-          offset = at({static_cast<int64_t>(result / command.inner), static_cast<int64_t>(place),
-                       static_cast<int64_t>(result % command.inner)},
-                      {command.src_outer_stride, command.src_axis_stride, static_cast<int32_t>(bytes)});
-          return true;
-        });
+    const bool together = tree_ && command.op != ReduceOp::kProduct && command.op != ReduceOp::kArgmax;
+    const uint64_t stored = across && !together ? 1 : lanes_;
+    for (uint64_t first = 0; first < results && !enough(); first += stored) {
+      const uint64_t end_of_store = std::min(first + stored, results);
+      for (uint64_t row = first; row < (across ? end_of_store : first + 1) && !enough(); ++row) {
+        for (uint64_t i = 0; i < command.axis && !enough(); i += across ? lanes_ : 1) {
+          const uint64_t begin = across ? i : first, end = across ? command.axis : results;
+          add(kReads, 0, bytes, begin, end, [&](uint64_t element, uint32_t& offset) {
+            const uint64_t result = across ? row : element, place = across ? element : i;
+            offset = at({static_cast<int64_t>(result / command.inner), static_cast<int64_t>(place),
+                         static_cast<int64_t>(result % command.inner)},
+                        {command.src_outer_stride, command.src_axis_stride, static_cast<int32_t>(bytes)});
+            return true;
+          });
+        }
       }
-      add(kWrites, 1, dst_bytes, first, across ? first + 1 : results, [&](uint64_t result, uint32_t& offset) {
+      add(kWrites, 1, dst_bytes, first, end_of_store, [&](uint64_t result, uint32_t& offset) {
         offset = at({static_cast<int64_t>(result / command.inner), static_cast<int64_t>(result % command.inner)},
                     {command.dst_outer_stride, static_cast<int32_t>(dst_bytes)});
         return true;
@@ -197,6 +202,7 @@ class Requests {
   }
 
   uint32_t lanes_;
+  bool tree_;
   size_t limit_;
   PortRequests list_;
 };

@@ -27,7 +27,8 @@ set(NPU_CAPABILITIES
     vpu_table_bytes
     mxu_int16
     mxu_residual
-    vpu_rescale)
+    vpu_rescale
+    vpu_tree)
 set(NPU_CAPABILITY_clock_mhz 10 4000 OFF)
 set(NPU_CAPABILITY_cpu_clock_mhz 10 4000 OFF)
 set(NPU_CAPABILITY_mxu_cols 4 256 ON)
@@ -53,3 +54,4 @@ set(NPU_CAPABILITY_vpu_table_bytes 2048 4194304 ON 1024 vpu_lanes)
 set(NPU_CAPABILITY_mxu_int16 0 1 OFF 1)
 set(NPU_CAPABILITY_mxu_residual 0 1 OFF 0)
 set(NPU_CAPABILITY_vpu_rescale 0 1 OFF 0)
+set(NPU_CAPABILITY_vpu_tree 0 1 OFF 0)

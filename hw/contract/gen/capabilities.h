@@ -49,6 +49,9 @@ struct Capabilities {
   // 0 or 1. 1: a RESCALE of the VPU with one entry for all elements takes one pass. 0: four, as with an entry a
   // channel.
   uint32_t vpu_rescale = 0;
+  // 0 or 1. 1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has
+  // lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.
+  uint32_t vpu_tree = 0;
 
   friend constexpr bool operator==(const Capabilities&, const Capabilities&) = default;
 };
@@ -66,7 +69,7 @@ struct CapabilityInfo {
   uint32_t Capabilities::*times;  // or null
 };
 
-inline constexpr uint32_t kCapabilityCount = 25;
+inline constexpr uint32_t kCapabilityCount = 26;
 
 inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"clock_mhz", "MHz",
@@ -144,6 +147,9 @@ inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"vpu_rescale", "0 or 1",
      "1: a RESCALE of the VPU with one entry for all elements takes one pass. 0: four, as with an entry a channel.",
      0, 1, false, 0x160, &Capabilities::vpu_rescale, 0, nullptr},
+    {"vpu_tree", "0 or 1",
+     "1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.",
+     0, 1, false, 0x164, &Capabilities::vpu_tree, 0, nullptr},
 }};
 
 // FNV-1a (32 bit) over the capability registers in order, little endian: the value of register caps_hash.

@@ -332,7 +332,8 @@
 #define NPU_REG_CAP_MXU_INT16 0x158u
 #define NPU_REG_CAP_MXU_RESIDUAL 0x15cu
 #define NPU_REG_CAP_VPU_RESCALE 0x160u
-#define NPU_CAPABILITY_COUNT 25u
+#define NPU_REG_CAP_VPU_TREE 0x164u
+#define NPU_CAPABILITY_COUNT 26u
 
 struct npu_capabilities {
   uint32_t clock_mhz;  // MHz. Clock of every engine and of the scratchpad.
@@ -371,6 +372,9 @@ struct npu_capabilities {
   // 0 or 1. 1: a RESCALE of the VPU with one entry for all elements takes one pass. 0: four, as with an entry a
   // channel.
   uint32_t vpu_rescale;
+  // 0 or 1. 1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has
+  // lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.
+  uint32_t vpu_tree;
 };
 
 // Performance counters; counter c of queue q is element q * NPU_COUNTERS_PER_QUEUE + c.

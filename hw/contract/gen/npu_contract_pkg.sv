@@ -353,7 +353,10 @@ package npu_contract_pkg;
   // 0 or 1. 1: a RESCALE of the VPU with one entry for all elements takes one pass. 0: four, as with an entry a
   // channel.
   parameter logic [31:0] RegCapVpuRescale = 32'h160;
-  parameter int unsigned CapabilityCount = 25;
+  // 0 or 1. 1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has
+  // lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.
+  parameter logic [31:0] RegCapVpuTree = 32'h164;
+  parameter int unsigned CapabilityCount = 26;
 
   // Performance counters; counter c of queue q is element q * CountersPerQueue + c.
   typedef enum logic [7:0] {

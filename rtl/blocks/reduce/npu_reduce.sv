@@ -2,6 +2,7 @@
 // Accumulators that fold one vector of values after the other, and then, level by level, each other. See README.md.
 module npu_reduce #(
   parameter int unsigned Lanes = 8,
+  parameter int unsigned Tree = 0,  // a vector can be folded in one pass
   localparam int unsigned LaneBits = $clog2(Lanes)
 ) (
   input  logic                           clk_i,
@@ -9,6 +10,7 @@ module npu_reduce #(
   input  npu_contract_pkg::reduce_op_e   op_i,
   input  logic                           fold_i,    // values into the accumulators
   input  logic                           tree_i,    // accumulator i + 2^level into i
+  input  logic                           whole_i,   // fold: all lanes at once, into accumulator `level_i`
   input  logic                           first_i,   // fold: of a result
   input  logic                           second_i,  // pass of argmax: select
   input  logic            [LaneBits-1:0] level_i,
@@ -20,7 +22,7 @@ module npu_reduce #(
   input  logic        [Lanes-1:0] [31:0] value_i,
   output logic        [Lanes-1:0] [31:0] result_o   // registered
 );
-  logic [Lanes-1:0] [31:0] acc_q, best_q, other, other_index;
+  logic [Lanes-1:0] [31:0] acc_q, best_q, other, other_index, met;
   logic [Lanes-1:0] greater_q;
   logic argmax;
   assign argmax = op_i == npu_contract_pkg::ReduceOpArgmax;
@@ -34,17 +36,47 @@ module npu_reduce #(
   assign other_index = tree_i ? best_q >> {LaneBits'(1) << level_i, 5'd0} : counted(index_i, spread_i);
 
   function automatic logic meets(int unsigned i);
-    return tree_i ? 32'(i) + (32'd1 << level_i) < 32'(used_i) : lanes_i[LaneBits'(i)];
+    if (Tree != 0 && whole_i) meets = LaneBits'(i) == level_i;
+    else meets = tree_i ? 32'(i) + (32'd1 << level_i) < 32'(used_i) : lanes_i[LaneBits'(i)];
   endfunction
 
-  function automatic logic [31:0] folded(logic signed [31:0] acc, logic signed [31:0] value);
+  function automatic logic [31:0] joined(logic signed [31:0] one, logic signed [31:0] next);
     case (op_i)
-      npu_contract_pkg::ReduceOpSum: folded = acc + value;
-      npu_contract_pkg::ReduceOpProduct: folded = acc * value;
-      npu_contract_pkg::ReduceOpMin, npu_contract_pkg::ReduceOpAll: folded = (acc < value) ? acc : value;
-      default: folded = (acc > value) ? acc : value;
+      npu_contract_pkg::ReduceOpSum: joined = one + next;
+      npu_contract_pkg::ReduceOpMin, npu_contract_pkg::ReduceOpAll: joined = (one < next) ? one : next;
+      default: joined = (one > next) ? one : next;
     endcase
   endfunction
+  function automatic logic [31:0] folded(logic signed [31:0] acc, logic signed [31:0] value);
+    case (op_i)
+      npu_contract_pkg::ReduceOpProduct: folded = acc * value;
+      default: folded = joined(acc, value);
+    endcase
+  endfunction
+
+  // All values of a vector; lanes without one hold what changes no other. Not for products and argmax.
+  if (Tree != 0) begin : gen_tree
+    function automatic logic [31:0] whole();
+      logic [Lanes-1:0] [31:0] values;
+      for (int unsigned i = 0; i < Lanes; i++) begin
+        case (op_i)
+          npu_contract_pkg::ReduceOpSum: values[i] = '0;
+          npu_contract_pkg::ReduceOpMin, npu_contract_pkg::ReduceOpAll: values[i] = 32'h7fff_ffff;
+          default: values[i] = 32'h8000_0000;
+        endcase
+        if (lanes_i[i]) values[i] = value_i[i];
+      end
+      for (int unsigned width = Lanes / 2; width > 0; width = width / 2) begin
+        for (int unsigned i = 0; i < width; i++) values[i] = joined(values[i], values[i+width]);
+      end
+      whole = values[0];
+    endfunction
+    assign met = whole_i ? {Lanes{whole()}} : other;
+  end else begin : gen_no_tree
+    assign met = other;
+    logic unused_whole;
+    assign unused_whole = whole_i;
+  end
 
   // Of equal values the one that comes first counts.
   function automatic logic wins(logic signed [31:0] value, logic [31:0] index, logic signed [31:0] acc,
@@ -55,9 +87,9 @@ module npu_reduce #(
   function automatic logic [Lanes-1:0] [31:0] next_acc();
     for (int unsigned i = 0; i < Lanes; i++) begin
       next_acc[i] = acc_q[i];
-      if (first_i && !lanes_i[i]) next_acc[i] = init_i;
-      else if (meets(i) && (first_i || (argmax && greater_q[i]))) next_acc[i] = other[i];
-      else if (meets(i) && !argmax) next_acc[i] = folded(acc_q[i], other[i]);
+      if (first_i && !lanes_i[i] && !(Tree != 0 && whole_i)) next_acc[i] = init_i;
+      else if (meets(i) && (first_i || (argmax && greater_q[i]))) next_acc[i] = met[i];
+      else if (meets(i) && !argmax) next_acc[i] = folded(acc_q[i], met[i]);
     end
   endfunction
   function automatic logic [Lanes-1:0] next_greater();

@@ -2,6 +2,7 @@
 // The passes of a vpu_reduce tile, one a cycle. See README.md.
 module npu_reduce_steps #(
   parameter int unsigned Lanes = 8,
+  parameter int unsigned Tree = 0,  // a vector can be folded in one pass
   localparam int unsigned LaneBits = $clog2(Lanes)
 ) (
   input  logic                                  clk_i,
@@ -20,10 +21,12 @@ module npu_reduce_steps #(
   output logic                                  store_o,
   output logic                                  fold_o,
   output logic                                  tree_o,
+  output logic                                  whole_o,      // fold all lanes at once
   output logic                                  first_o,      // of a result
   output logic                                  second_o,     // pass of argmax
-  output logic                   [LaneBits-1:0] level_o,
-  output logic                                  single_o,     // lane 0 alone
+  output logic                   [LaneBits-1:0] level_o,      // of the tree; whole: which accumulator
+  output logic                                  single_o,     // store: results of consecutive rows, from lane 0
+  output logic                   [LaneBits-1:0] rows_o,       //   to this one
   output logic                     [3:0] [31:0] stride_o,
   output logic                           [31:0] base_o,
   output logic                           [31:0] index_o,
@@ -38,12 +41,13 @@ module npu_reduce_steps #(
   } phase_e;
 
   phase_e phase_q;
-  logic second_q, across, argmax, pass_last, fold_last, tree_last;
+  logic second_q, across, argmax, whole, pass_last, fold_last, tree_last, group_last;
   logic [31:0] position_q, src_q, row_q, dst_q, outer_left_q, src_bytes, dst_bytes;
-  logic [LaneBits-1:0] level_q, levels;
+  logic [LaneBits-1:0] level_q, levels, rows_q;
   assign across = command_i.inner == 32'd1;
   assign argmax = command_i.op == npu_contract_pkg::ReduceOpArgmax;
   assign across_o = across;
+  assign whole = Tree != 0 && across && !argmax && command_i.op != npu_contract_pkg::ReduceOpProduct;
   assign used_o = (command_i.axis > 32'(Lanes)) ? (LaneBits + 1)'(Lanes) : (LaneBits + 1)'(command_i.axis);
   always_comb begin
     levels = '0;
@@ -66,7 +70,7 @@ module npu_reduce_steps #(
     base_o = store_o ? '0 : src_q;
     if (across) begin
       dims_o = {command_i.axis, 32'd1, 32'd1, 32'd1};
-      stride_o = store_o ? '0 : {command_i.src_axis_stride, 32'd0, 32'd0, 32'd0};
+      stride_o = {store_o ? command_i.dst_outer_stride : command_i.src_axis_stride, 32'd0, 32'd0, 32'd0};
       base_o = store_o ? dst_q : row_q;
     end
   end
@@ -77,15 +81,19 @@ module npu_reduce_steps #(
   assign load_o = phase_q == PhaseFold && !second_q;
   assign fold_o = phase_q == PhaseFold;
   assign tree_o = phase_q == PhaseTree;
+  assign whole_o = whole && fold_o;
   assign store_o = phase_q == PhaseStore;
   assign first_o = fold_o && position_q == '0;
   assign second_o = second_q;
-  assign level_o = level_q;
+  // A row after the other into its accumulator, until all have one or no row is left; else one row, into the first.
+  assign group_last = !whole || rows_q == LaneBits'(Lanes - 1) || outer_left_q == 32'd1;
+  assign level_o = whole ? rows_q : level_q;
+  assign rows_o = rows_q;
   assign single_o = across && store_o;
   assign index_o = across ? place_i : position_q;
   assign last_o = store_o && (across ? outer_left_q == 32'd1 : walk_last_i);
   assign walk_next_o = across ? fold_o && pass_last && !walk_last_i : store_o;
-  assign walk_init_o = across && store_o;
+  assign walk_init_o = across && (store_o || (fold_last && fold_o && !group_last));
 
   always_ff @(posedge clk_i) begin
     if (init_i) begin
@@ -93,6 +101,7 @@ module npu_reduce_steps #(
       second_q <= 1'b0;
       position_q <= '0;
       level_q <= '0;
+      rows_q <= '0;
       {src_q, row_q, dst_q} <= '0;
       outer_left_q <= command_i.outer;
     end else if (next_i) begin
@@ -103,7 +112,14 @@ module npu_reduce_steps #(
             position_q <= position_q + 32'd1;
             src_q <= src_q + command_i.src_axis_stride;
           end
-          if (fold_last) phase_q <= (across && levels != '0) ? PhaseTree : PhaseStore;
+          if (fold_last && !group_last) begin
+            position_q <= '0;
+            rows_q <= rows_q + 1'b1;
+            row_q <= row_q + command_i.src_outer_stride;
+            outer_left_q <= outer_left_q - 32'd1;
+          end else if (fold_last) begin
+            phase_q <= (across && !whole && levels != '0) ? PhaseTree : PhaseStore;
+          end
         end
         PhaseTree: begin
           if (pass_last) level_q <= level_q + 1'b1;
@@ -114,9 +130,10 @@ module npu_reduce_steps #(
           second_q <= 1'b0;
           position_q <= '0;
           level_q <= '0;
+          rows_q <= '0;
           src_q <= '0;
           row_q <= row_q + command_i.src_outer_stride;
-          dst_q <= dst_q + command_i.dst_outer_stride;
+          dst_q <= dst_q + (whole ? command_i.dst_outer_stride << LaneBits : command_i.dst_outer_stride);
           outer_left_q <= outer_left_q - 32'd1;
         end
       endcase

@@ -8,6 +8,7 @@ module npu_vpu #(
   parameter int unsigned Registers = 16,
   parameter int unsigned Rows = 256,  // of the table memory, 4 * Lanes bytes each
   parameter int unsigned Rescale = 0,  // one with one entry takes one pass
+  parameter int unsigned Tree = 0,     // a vector is reduced in one pass
   // Of ports; leave as they are.
   localparam int unsigned RowBytes = 4 * Lanes,
   localparam int unsigned CountBits = $clog2(RowBytes) + 1
@@ -63,10 +64,11 @@ module npu_vpu #(
     logic high;    // the upper half of 48 bits
     logic fold;    // into the accumulators: a vector
     logic tree;    // each other
+    logic whole;   // into one of them, all lanes of the vector
     logic start;   // of their result
     logic divide;  // the reciprocal of an average
     logic finish;  // the average
-    logic [LaneBits-1:0] level;
+    logic [LaneBits-1:0] level;  // of the tree, or which accumulator
     logic [31:0] index;
     logic [5:0] pass;
     logic [2:0] operand;
@@ -155,11 +157,11 @@ module npu_vpu #(
 
   // Fetch: the passes of a vector, then the next vector.
   logic f_valid, f_next, walk_init, walk_next, walk_last;
-  logic [3:0] [31:0] dims, f_first, f_stride;
+  logic [3:0] [31:0] dims, f_first, f_place, f_stride;
   logic [31:0] f_base;
   logic [Lanes-1:0] [31:0] f_inner;
-  logic [Lanes-1:0] [1:0] f_step;
-  logic [Lanes-1:0] f_inside, f_lanes;
+  logic [Lanes-1:0] [1:0] f_step, f_steps;
+  logic [Lanes-1:0] f_inside, f_lanes, reduce_results;
   pass_t f, f_ewise, f_pool, f_reduce;
   assign f_valid = state_q == StateIssue;
   assign f_next = f_valid && advance;
@@ -219,10 +221,10 @@ module npu_vpu #(
   logic [3:0] [31:0] reduce_dims, reduce_stride;
   logic [31:0] reduce_base;
   logic [LaneBits:0] reduce_used;
-  logic reduce_load, reduce_store, reduce_fold, reduce_tree, reduce_start;
-  logic [LaneBits-1:0] reduce_level;
+  logic reduce_load, reduce_store, reduce_fold, reduce_tree, reduce_whole, reduce_start;
+  logic [LaneBits-1:0] reduce_level, reduce_rows;
   logic [31:0] reduce_index;
-  npu_reduce_steps #(.Lanes(Lanes)) u_reduce_steps (
+  npu_reduce_steps #(.Lanes(Lanes), .Tree(Tree)) u_reduce_steps (
     .clk_i,
     .command_i(reduce_q),
     .init_i(state_q == StateSetup),
@@ -237,10 +239,12 @@ module npu_vpu #(
     .store_o(reduce_store),
     .fold_o(reduce_fold),
     .tree_o(reduce_tree),
+    .whole_o(reduce_whole),
     .first_o(reduce_start),
     .second_o(reduce_second),
     .level_o(reduce_level),
     .single_o(reduce_single),
+    .rows_o(reduce_rows),
     .stride_o(reduce_stride),
     .base_o(reduce_base),
     .index_o(reduce_index),
@@ -255,6 +259,7 @@ module npu_vpu #(
     f_reduce.store = reduce_store;
     f_reduce.fold = reduce_fold;
     f_reduce.tree = reduce_tree;
+    f_reduce.whole = reduce_whole;
     f_reduce.start = reduce_start;
     f_reduce.level = reduce_level;
     f_reduce.index = reduce_index;
@@ -304,6 +309,9 @@ module npu_vpu #(
   end
 
   always_comb begin
+    for (int unsigned i = 0; i < Lanes; i++) reduce_results[i] = LaneBits'(i) <= reduce_rows;
+  end
+  always_comb begin
     f = f_ewise;
     f.last = f_last;
     f.type_ = f_type;
@@ -314,6 +322,8 @@ module npu_vpu #(
     f_stride = operands_q[f_ewise.operand].stride;
     f_base = f_ewise.high ? 32'd4 : 32'd0;
     f_lanes = f_inside;
+    f_place = f_first;
+    f_steps = f_step;
     if (pool_q) begin
       f = f_pool;
       issue_last = pool_last;
@@ -329,7 +339,12 @@ module npu_vpu #(
       walk_next = f_next && reduce_next;
       f_stride = reduce_stride;
       f_base = reduce_base;
-      if (reduce_single) f_lanes = Lanes'(1);
+      if (reduce_single) begin
+        // Not where the walk stands: a result a lane, `stride` apart.
+        f_lanes = reduce_results;
+        f_place = '0;
+        f_steps = '1;
+      end
     end
     f.final_ = issue_last;
   end
@@ -363,9 +378,9 @@ module npu_vpu #(
   logic [Lanes-1:0] a_inside_q, r_inside_q;
   always_ff @(posedge clk_i) begin
     if (advance) begin
-      a_first_q <= f_first;
+      a_first_q <= f_place;
       a_inner_q <= f_inner;
-      a_step_q <= f_step;
+      a_step_q <= f_steps;
       a_inside_q <= f_lanes;
       a_stride_q <= f_stride;
       a_base_q <= f_base;
@@ -559,12 +574,13 @@ module npu_vpu #(
   end
   logic [Lanes-1:0] x_inside;
   assign x_values = half_of(value, 1'b0);
-  npu_reduce #(.Lanes(Lanes)) u_reduce (
+  npu_reduce #(.Lanes(Lanes), .Tree(Tree)) u_reduce (
     .clk_i,
     .advance_i(advance),
     .op_i(fold_op),
     .fold_i(x_valid_q && x_q.fold),
     .tree_i(x_valid_q && x_q.tree),
+    .whole_i(x_q.whole),
     .first_i(x_q.start),
     .second_i(x_q.pass[0]),
     .level_i(x_q.level),

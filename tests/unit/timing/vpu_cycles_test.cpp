@@ -100,6 +100,18 @@ TEST(VpuCycles, Reductions) {
   command.axis = 1000;  // 16 vectors, a tree over 64 lanes
   command.op = ReduceOp::kArgmax;
   EXPECT_EQ(vpu_cycles(command, machine(64)), (Cycles{kFill, 3 * ((16 + 6) * 2 + 1), kDrain}));
+  Capabilities caps = machine(64);
+  caps.vpu_tree = 1;
+  EXPECT_EQ(vpu_cycles(command, caps), vpu_cycles(command, machine(64)));
+  command.op = ReduceOp::kProduct;
+  EXPECT_EQ(vpu_cycles(command, caps), vpu_cycles(command, machine(64)));
+  for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kMax, ReduceOp::kMin, ReduceOp::kAll, ReduceOp::kAny}) {
+    command.op = op;
+    command.outer = 130;  // 16 vectors of each row; the results in three stores
+    EXPECT_EQ(vpu_cycles(command, caps), (Cycles{kFill, 130 * 16 + 3, kDrain}));
+  }
+  command.inner = 2;  // along the axis, as without
+  EXPECT_EQ(vpu_cycles(command, caps), vpu_cycles(command, machine(64)));
 }
 
 TEST(VpuCycles, NothingTakesNone) {

@@ -137,6 +137,7 @@ class VpuPortsRandom : public testing::Test {
   Capabilities random_machine() {
     Capabilities caps = machine(4u << between(0, 6));
     caps.vpu_rescale = between(0, 1);
+    caps.vpu_tree = between(0, 1);
     return caps;
   }
 
@@ -174,7 +175,7 @@ class VpuPortsRandom : public testing::Test {
   VpuReduceCommand random_reduce() {
     VpuReduceCommand command;
     command.op = static_cast<ReduceOp>(between(0, static_cast<uint32_t>(ReduceOp::kArgmax)));
-    command.outer = between(1, 6);
+    command.outer = between(1, between(0, 1) == 0 ? 6 : 150);
     command.axis = between(1, between(0, 1) == 0 ? 5 : 600);
     command.inner = between(0, 1) == 0 ? 1 : between(2, 70);
     return command;
@@ -215,7 +216,8 @@ class VpuPortsRandom : public testing::Test {
       }
     } else {
       for (uint64_t first = 0; first < command.axis; first += caps.vpu_lanes) beats[1] += command.outer;
-      beats[2] = command.outer;
+      const bool at_once = caps.vpu_tree != 0 && command.op != ReduceOp::kProduct && command.op != ReduceOp::kArgmax;
+      for (uint32_t first = 0; first < command.outer; first += at_once ? caps.vpu_lanes : 1) ++beats[2];
     }
     return beats;
   }
