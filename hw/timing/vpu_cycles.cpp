@@ -58,7 +58,8 @@ uint64_t uop_passes(const contract::Uop& uop, Element type, const Capabilities& 
     case UopCode::kTable8:
       return kLookup;
     case UopCode::kTable16:
-      return 2 * kLookup + 2;  // base and next entry, slope times fraction, sum
+      // Base and next entry, slope times fraction, sum; or both entries at once, and then all else.
+      return caps.vpu_table_pairs != 0 ? kLookup + 1 : 2 * kLookup + 2;
     case UopCode::kIntdiv:
       return kDivide;
     case UopCode::kAdd:

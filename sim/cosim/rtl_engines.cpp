@@ -31,7 +31,7 @@ std::string_view vpu_machine(const Capabilities& caps) {
   const auto fits = [&](const Capabilities& built) {
     return built.vpu_lanes == caps.vpu_lanes && built.vpu_registers == caps.vpu_registers &&
            built.vpu_table_bytes == caps.vpu_table_bytes && built.vpu_rescale == caps.vpu_rescale &&
-           built.vpu_tree == caps.vpu_tree;
+           built.vpu_tree == caps.vpu_tree && built.vpu_table_pairs == caps.vpu_table_pairs;
   };
   return rtl_machine(fits, fmt::format("a VPU of {} lanes with {} registers and {} bytes of tables", caps.vpu_lanes,
                                        caps.vpu_registers, caps.vpu_table_bytes));

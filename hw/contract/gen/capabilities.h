@@ -52,6 +52,9 @@ struct Capabilities {
   // 0 or 1. 1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has
   // lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.
   uint32_t vpu_tree = 0;
+  // 0 or 1. 1: the VPU's table memory reads an entry of INT16 and the next one at once: TABLE takes five passes. 0: one
+  // after the other, ten.
+  uint32_t vpu_table_pairs = 0;
 
   friend constexpr bool operator==(const Capabilities&, const Capabilities&) = default;
 };
@@ -69,7 +72,7 @@ struct CapabilityInfo {
   uint32_t Capabilities::*times;  // or null
 };
 
-inline constexpr uint32_t kCapabilityCount = 26;
+inline constexpr uint32_t kCapabilityCount = 27;
 
 inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"clock_mhz", "MHz",
@@ -150,6 +153,9 @@ inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"vpu_tree", "0 or 1",
      "1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.",
      0, 1, false, 0x164, &Capabilities::vpu_tree, 0, nullptr},
+    {"vpu_table_pairs", "0 or 1",
+     "1: the VPU's table memory reads an entry of INT16 and the next one at once: TABLE takes five passes. 0: one after the other, ten.",
+     0, 1, false, 0x168, &Capabilities::vpu_table_pairs, 0, nullptr},
 }};
 
 // FNV-1a (32 bit) over the capability registers in order, little endian: the value of register caps_hash.

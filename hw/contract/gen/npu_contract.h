@@ -333,7 +333,8 @@
 #define NPU_REG_CAP_MXU_RESIDUAL 0x15cu
 #define NPU_REG_CAP_VPU_RESCALE 0x160u
 #define NPU_REG_CAP_VPU_TREE 0x164u
-#define NPU_CAPABILITY_COUNT 26u
+#define NPU_REG_CAP_VPU_TABLE_PAIRS 0x168u
+#define NPU_CAPABILITY_COUNT 27u
 
 struct npu_capabilities {
   uint32_t clock_mhz;  // MHz. Clock of every engine and of the scratchpad.
@@ -375,6 +376,9 @@ struct npu_capabilities {
   // 0 or 1. 1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has
   // lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.
   uint32_t vpu_tree;
+  // 0 or 1. 1: the VPU's table memory reads an entry of INT16 and the next one at once: TABLE takes five passes. 0: one
+  // after the other, ten.
+  uint32_t vpu_table_pairs;
 };
 
 // Performance counters; counter c of queue q is element q * NPU_COUNTERS_PER_QUEUE + c.

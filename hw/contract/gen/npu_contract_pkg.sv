@@ -356,7 +356,10 @@ package npu_contract_pkg;
   // 0 or 1. 1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has
   // lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.
   parameter logic [31:0] RegCapVpuTree = 32'h164;
-  parameter int unsigned CapabilityCount = 26;
+  // 0 or 1. 1: the VPU's table memory reads an entry of INT16 and the next one at once: TABLE takes five passes. 0: one
+  // after the other, ten.
+  parameter logic [31:0] RegCapVpuTablePairs = 32'h168;
+  parameter int unsigned CapabilityCount = 27;
 
   // Performance counters; counter c of queue q is element q * CountersPerQueue + c.
   typedef enum logic [7:0] {

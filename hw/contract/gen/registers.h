@@ -481,6 +481,7 @@ inline constexpr uint32_t kCapMxuInt16 = 0x158;
 inline constexpr uint32_t kCapMxuResidual = 0x15c;
 inline constexpr uint32_t kCapVpuRescale = 0x160;
 inline constexpr uint32_t kCapVpuTree = 0x164;
+inline constexpr uint32_t kCapVpuTablePairs = 0x168;
 
 }  // namespace reg
 

@@ -5,6 +5,7 @@ module npu_table #(
   parameter int unsigned Ports = 2,
   parameter int unsigned Rows = 256,
   parameter int unsigned RowBytes = 32,
+  parameter int unsigned Pairs = 0,  // next_o is there
   localparam int unsigned RowBits = $clog2(Rows),
   localparam int unsigned ByteBits = $clog2(Rows * RowBytes)
 ) (
@@ -18,6 +19,7 @@ module npu_table #(
   input  logic   [Ports-1:0] [ByteBits-1:0] lookup_address_i,  // bytes; bit 0 does not count with wide
   input  logic                              lookup_wide_i,     // 16 bits, else 8, sign-extended
   output logic           [Ports-1:0] [15:0] lookup_o,
+  output logic           [Ports-1:0] [15:0] next_o,            // wide: the entry behind, with Pairs
 
   input  logic                              entry_i,           // somebody looks at entry_o
   input  logic   [Ports-1:0] [ByteBits-1:3] entry_address_i,   // eight bytes each
@@ -35,6 +37,25 @@ module npu_table #(
         entry_o[i] = rows_q[entry_address_i[i][ByteBits-1-:RowBits]][entry_address_i[i][3+:WordBits]];
       end
     end
+  end
+
+  if (Pairs != 0) begin : gen_pairs
+    logic [Ports-1:0] [ByteBits-1:1] behind;
+    logic [Ports-1:0] [63:0] word_behind;
+    always_comb begin
+      behind = '0;
+      word_behind = '0;
+      next_o = '0;
+      if (lookup_i && lookup_wide_i) begin
+        for (int unsigned i = 0; i < Ports; i++) begin
+          behind[i] = lookup_address_i[i][ByteBits-1:1] + 1'b1;
+          word_behind[i] = rows_q[behind[i][ByteBits-1-:RowBits]][behind[i][3+:WordBits]];
+          next_o[i] = word_behind[i][{behind[i][2:1], 4'd0}+:16];
+        end
+      end
+    end
+  end else begin : gen_no_pairs
+    assign next_o = '0;
   end
 
   logic [Ports-1:0] [63:0] word;

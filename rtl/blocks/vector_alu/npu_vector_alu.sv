@@ -7,6 +7,7 @@ module npu_vector_alu #(
   parameter int unsigned Lanes = 8,
   parameter int unsigned Registers = 16,
   parameter int unsigned Rescale = 0,  // one with one entry takes one pass
+  parameter int unsigned Pairs = 0,    // a table's entry comes with the next one
   localparam int unsigned Groups = Lanes / 4,
   localparam int unsigned RegBits = $clog2(Registers)
 ) (
@@ -35,6 +36,7 @@ module npu_vector_alu #(
   output logic                          [7:0] lookup_operand_o,
   output logic          [Groups-1:0]   [10:0] lookup_offset_o,
   input  logic          [Groups-1:0]   [15:0] lookup_i,
+  input  logic          [Groups-1:0]   [15:0] next_i,     // with pairs: the entry behind
 
   // Execute: values of register a, or what was loaded. Register write: the result.
   output logic            [Lanes-1:0]  [63:0] value_o,
@@ -130,17 +132,20 @@ module npu_vector_alu #(
     assign entry = x_entry_q;
   end
 
-  // A lane of each group looks its value up: int8 once a lane, int16 twice.
+  // A lane of each group looks its value up: int8 once a lane, int16 twice, but in pairs once.
+  localparam logic [5:0] Lookups = (Pairs != 0) ? 6'd4 : 6'd8;
+  logic lookup_twice;
   logic [1:0] lookup_place;
+  assign lookup_twice = Pairs == 0 && lookup_wide_o;
   assign lookup_wide_o = x_uop_q.op == npu_contract_pkg::UopTable16;
-  assign lookup_o = x_valid_q && (x_uop_q.op == npu_contract_pkg::UopTable8 || (lookup_wide_o && x_pass_q < 6'd8));
+  assign lookup_o = x_valid_q && (x_uop_q.op == npu_contract_pkg::UopTable8 || (lookup_wide_o && x_pass_q < Lookups));
   assign lookup_operand_o = x_uop_q.b;
-  assign lookup_place = lookup_wide_o ? x_pass_q[2:1] : x_pass_q[1:0];
+  assign lookup_place = lookup_twice ? x_pass_q[2:1] : x_pass_q[1:0];
   always_comb begin
     lookup_offset_o = '0;
     if (lookup_o) begin
       for (int unsigned g = 0; g < Groups; g++) begin
-        lookup_offset_o[g] = npu_table_pkg::offset(lookup_wide_o, x_pass_q[0], a_q[4*g+32'(lookup_place)]);
+        lookup_offset_o[g] = npu_table_pkg::offset(lookup_wide_o, lookup_twice && x_pass_q[0], a_q[4*g+32'(lookup_place)]);
       end
     end
   end
@@ -149,7 +154,7 @@ module npu_vector_alu #(
   logic no_sign;
   assign limit_type = npu_contract_pkg::element_e'(rescale ? x_uop_q.imm0[23:16] : x_uop_q.b);
   assign no_sign = rescale && x_uop_q.imm0[24];
-  npu_vector_alu_execute #(.Lanes(Lanes)) u_execute (
+  npu_vector_alu_execute #(.Lanes(Lanes), .Pairs(Pairs)) u_execute (
     .clk_i,
     .advance_i,
     .valid_i(x_valid_q),
@@ -169,6 +174,7 @@ module npu_vector_alu #(
     .entry_i(entry),
     .one_pass_i(one_pass),
     .lookup_i,
+    .next_i,
     .result_o(result_d)
   );
 

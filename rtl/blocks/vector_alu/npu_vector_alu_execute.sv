@@ -2,6 +2,7 @@
 // What a micro-operation does with the values of its registers, pass by pass, in all lanes. See README.md.
 module npu_vector_alu_execute #(
   parameter int unsigned Lanes = 8,
+  parameter int unsigned Pairs = 0,  // a table's entry comes with the next one
   localparam int unsigned Groups = Lanes / 4
 ) (
   input  logic                             clk_i,
@@ -23,6 +24,7 @@ module npu_vector_alu_execute #(
   input  logic          [Lanes-1:0] [37:0] entry_i,    // of a RESCALE: shift, multiplier
   input  logic                             one_pass_i, // it takes
   input  logic         [Groups-1:0] [15:0] lookup_i,   // entry of a table for one lane of each group
+  input  logic         [Groups-1:0] [15:0] next_i,     // with pairs: the entry behind
   output logic          [Lanes-1:0] [63:0] result_o    // with the last pass
 );
   npu_contract_pkg::element_e kept_type;
@@ -168,15 +170,18 @@ module npu_vector_alu_execute #(
           end
           npu_contract_pkg::UopTable16: begin
             lookup = lookup_i[i/4];
-            if (pass_i < 6'd8) begin
-              if (pass_i[2:0] == {place, 1'b0}) work_next = 64'($signed(lookup));
-              if (pass_i[2:0] == {place, 1'b1}) side_next = 64'($signed(lookup));
+            // Beyond the ends of the table the fraction is that of the end.
+            factor = {26'd0, (a < -64'sd32768) ? 7'd0 : (a > 64'sd32767) ? 7'd127 : a[6:0]};
+            product = (side - work) * 64'(factor);
+            if (Pairs != 0) begin
+              if (pass_i == {4'd0, place}) {work_next, side_next} = {64'($signed(lookup)), 64'($signed(next_i[i/4]))};
+              result = (work <<< 7) + product;
             end else begin
-              // Beyond the ends of the table the fraction is that of the end.
-              factor = {26'd0, (a < -64'sd32768) ? 7'd0 : (a > 64'sd32767) ? 7'd127 : a[6:0]};
-              side_next = (side - work) * 64'(factor);
+              if (pass_i >= 6'd8) side_next = product;
+              else if (pass_i[2:0] == {place, 1'b0}) work_next = 64'($signed(lookup));
+              else if (pass_i[2:0] == {place, 1'b1}) side_next = 64'($signed(lookup));
+              result = (work <<< 7) + side;
             end
-            result = (work <<< 7) + side;
           end
           npu_contract_pkg::UopIntdiv: begin
             // Magnitudes, a bit of the quotient a pass, sign.

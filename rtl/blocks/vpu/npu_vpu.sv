@@ -9,6 +9,7 @@ module npu_vpu #(
   parameter int unsigned Rows = 256,  // of the table memory, 4 * Lanes bytes each
   parameter int unsigned Rescale = 0,  // one with one entry takes one pass
   parameter int unsigned Tree = 0,     // a vector is reduced in one pass
+  parameter int unsigned Pairs = 0,    // a table's entry comes with the next one
   // Of ports; leave as they are.
   localparam int unsigned RowBytes = 4 * Lanes,
   localparam int unsigned CountBits = $clog2(RowBytes) + 1
@@ -186,7 +187,7 @@ module npu_vpu #(
   assign uop = uops_q[pc_q];
   assign uop_last = 8'(pc_q) + 8'd1 == command_q.uop_count;
   assign f_type = operands_q[f_ewise.operand].type_;
-  npu_vpu_passes #(.Rescale(Rescale)) u_passes (
+  npu_vpu_passes #(.Rescale(Rescale), .Pairs(Pairs)) u_passes (
     .op_i(uop.op),
     .wide_i(f_type == npu_contract_pkg::ElementI48),
     .shifted_i(uop.imm0 != '0),
@@ -454,7 +455,7 @@ module npu_vpu #(
   logic [Groups-1:0] [10:0] lookup_offset;
   logic [Groups-1:0] [ByteBits-1:0] lookup_address;
   logic [Groups-1:0] [ByteBits-1:3] entry_address;
-  logic [Groups-1:0] [15:0] lookup_data;
+  logic [Groups-1:0] [15:0] lookup_data, lookup_next;
   logic [Groups-1:0] [63:0] entry_data;
   assign entry_take = a_valid_q && a_q.uop.op == npu_contract_pkg::UopRescale;
   always_comb begin
@@ -473,7 +474,7 @@ module npu_vpu #(
       end
     end
   end
-  npu_table #(.Ports(Groups), .Rows(Rows), .RowBytes(RowBytes)) u_table (
+  npu_table #(.Ports(Groups), .Rows(Rows), .RowBytes(RowBytes), .Pairs(Pairs)) u_table (
     .clk_i,
     .write_i(table_write),
     .write_row_i(table_row),
@@ -482,6 +483,7 @@ module npu_vpu #(
     .lookup_address_i(lookup_address),
     .lookup_wide_i(lookup_wide),
     .lookup_o(lookup_data),
+    .next_o(lookup_next),
     .entry_i(entry_take),
     .entry_address_i(entry_address),
     .entry_o(entry_data)
@@ -537,7 +539,7 @@ module npu_vpu #(
     end
   end
 
-  npu_vector_alu #(.Lanes(Lanes), .Registers(Registers), .Rescale(Rescale)) u_alu (
+  npu_vector_alu #(.Lanes(Lanes), .Registers(Registers), .Rescale(Rescale), .Pairs(Pairs)) u_alu (
     .clk_i,
     .rst_ni,
     .advance_i(advance),
@@ -556,6 +558,7 @@ module npu_vpu #(
     .lookup_operand_o(lookup_operand),
     .lookup_offset_o(lookup_offset),
     .lookup_i(lookup_data),
+    .next_i(lookup_next),
     .value_o(value),
     .result_o(result)
   );

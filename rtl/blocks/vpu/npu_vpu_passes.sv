@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passes that a vector spends in a micro-operation; combinational.
 module npu_vpu_passes #(
-  parameter int unsigned Rescale = 0  // in one pass, with one entry
+  parameter int unsigned Rescale = 0,  // in one pass, with one entry
+  parameter int unsigned Pairs = 0     // a table's entry comes with the next one
 ) (
   input  npu_contract_pkg::uop_e       op_i,
   input  logic                         wide_i,      // load and store: 48 bits, in two halves
@@ -16,7 +17,8 @@ module npu_vpu_passes #(
       // Zero point, product, shift, output zero point and limits.
       npu_contract_pkg::UopRescale: last_o = (Rescale != 0 && !channels_i) ? 6'd0 : 6'd3;
       npu_contract_pkg::UopTable8: last_o = 6'd3;    // four lanes
-      npu_contract_pkg::UopTable16: last_o = 6'd9;   // two entries of four lanes, product, sum
+      // Two entries of four lanes, product, sum; pairs: two at once, then the rest.
+      npu_contract_pkg::UopTable16: last_o = (Pairs != 0) ? 6'd4 : 6'd9;
       npu_contract_pkg::UopIntdiv: last_o = 6'd33;   // magnitudes, 32 bits, sign
       default: last_o = 6'd0;
     endcase

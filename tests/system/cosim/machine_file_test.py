@@ -12,7 +12,7 @@ from pathlib import Path
 NPU, CMAKE, SCRIPT = "", "", ""
 # All keys that there were before those that may be missing.
 BEFORE = "".join(line + "\n" for line in (Path(__file__).resolve().parents[3] / "hw/presets/nano.yaml").read_text().splitlines()
-                 if not line.startswith(("vpu_registers", "vpu_table_bytes", "mxu_int16", "mxu_residual", "vpu_rescale", "vpu_tree")))
+                 if not line.startswith(("vpu_registers", "vpu_table_bytes", "mxu_int16", "mxu_residual", "vpu_rescale", "vpu_tree", "vpu_table_pairs")))
 # Files of one folder, by name.
 FILES = {
     "plain.yaml": "# A machine.\nbase: edge   # from there\nvpu_lanes: 16\n\ndram: {latency_ns: 50}\n",

@@ -97,6 +97,7 @@ inline contract::Capabilities test_machine() {
   caps.vpu_table_bytes = 65536;
   caps.vpu_rescale = 1;
   caps.vpu_tree = 1;
+  caps.vpu_table_pairs = 1;
   caps.dma_port_bytes = 16;
   return caps;
 }

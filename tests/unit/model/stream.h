@@ -30,6 +30,7 @@ inline contract::Capabilities small_machine() {
   caps.vpu_table_bytes = 8192;
   caps.vpu_rescale = 1;
   caps.vpu_tree = 1;
+  caps.vpu_table_pairs = 1;
   caps.spm_bytes = 65536;
   caps.spm_banks = 4;
   caps.spm_bank_bytes = 16;

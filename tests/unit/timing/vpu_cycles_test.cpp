@@ -71,6 +71,9 @@ TEST(VpuCycles, PassesOfMicroOperations) {
   constexpr int32_t kPerChannel = 1 << 8;
   EXPECT_EQ(passes(UopCode::kRescale, 1), 4u);
   EXPECT_EQ(passes(UopCode::kRescale, 1 | kPerChannel), 4u);
+  caps.vpu_table_pairs = 1;
+  EXPECT_EQ(passes(UopCode::kTable16), 5u);
+  EXPECT_EQ(passes(UopCode::kTable8), 4u);
   caps.vpu_rescale = 1;
   EXPECT_EQ(passes(UopCode::kRescale, 1), 1u);
   EXPECT_EQ(passes(UopCode::kRescale, 1 | kPerChannel), 4u);

@@ -138,6 +138,7 @@ class VpuPortsRandom : public testing::Test {
     Capabilities caps = machine(4u << between(0, 6));
     caps.vpu_rescale = between(0, 1);
     caps.vpu_tree = between(0, 1);
+    caps.vpu_table_pairs = between(0, 1);
     return caps;
   }
 
