@@ -120,8 +120,9 @@ def recorded():
 
 
 def flat(row):
-    """All figures of a row, those of each cause, too."""
-    return {**{figure: row[figure] for figure in FIGURES}, **performance.causes_of(row)} if row else {}
+    """All figures of a row, those of each cause, too: a cause and bytes may have the same name."""
+    causes = {f"waits {cause}": cycles for cause, cycles in performance.causes_of(row).items()} if row else {}
+    return {**{figure: row[figure] for figure in FIGURES}, **causes} if row else {}
 
 
 def moved(before, after, measured):
@@ -134,7 +135,7 @@ def moved(before, after, measured):
             old, new = old_figures.get(figure, missing), new_figures.get(figure, 0)
             if old != new:
                 change = "new" if old is None else f"{new - old:+,}" + (f" ({100 * (new - old) / old:+.2f} %)" if old else "")
-                lines.append(f"{key[0]:<24} {key[1]:<8} {figure:<19} {'-' if old is None else f'{old:,}':>14} {new:>14,}  {change}")
+                lines.append(f"{key[0]:<24} {key[1]:<8} {figure:<25} {'-' if old is None else f'{old:,}':>14} {new:>14,}  {change}")
     return lines
 
 
@@ -158,7 +159,7 @@ def main():
     after, before = {tuple(row[key] for key in KEYS): row for row in rows}, recorded()
     lines = moved(before, after, found) + resident.moved(resident_before, resident_after, found)
     if lines:
-        print(f"{'network':<24} {'machine':<8} {'figure':<19} {'before':>14} {'now':>14}\n" + "\n".join(lines))
+        print(f"{'network':<24} {'machine':<8} {'figure':<25} {'before':>14} {'now':>14}\n" + "\n".join(lines))
     figures = sum(len(flat(row)) for row in after.values()) + len(resident.FIGURES) * len(resident_after)
     measured, all_rows = len(after) + len(resident_after), len(before) + len(resident_before)
     print(f"baselines: {len(lines)} of {figures} figures moved, {measured} of {all_rows} rows measured")
