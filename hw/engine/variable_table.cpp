@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/engine/variable_table.h"
 
+#include <cstddef>
+
+#include "hw/contract/gen/npu_contract.h"
+
 namespace npu::engine {
 
 using contract::ErrorCode;
@@ -9,6 +13,10 @@ using contract::VariableEntry;
 using contract::VariableFlag;
 
 namespace {
+
+// Flags and seen_epoch lie in one row of the table, whatever the port.
+constexpr uint32_t kMarks = offsetof(npu_variable_entry, flags);
+static_assert(offsetof(npu_variable_entry, seen_epoch) / 8 == kMarks / 8);
 
 bool has(const VariableEntry& entry, VariableFlag flag) { return (entry.flags & static_cast<uint8_t>(flag)) != 0; }
 void set(VariableEntry& entry, VariableFlag flag) { entry.flags |= static_cast<uint8_t>(flag); }
@@ -92,7 +100,7 @@ std::vector<uint32_t> VariableTable::forget_old_marks(const Job& job, uint32_t e
     if (!marked || age < 128) continue;
     clear(entry, VariableFlag::kSeenValid);
     store(index, entry);
-    const uint32_t here = index * VariableEntry::kBytes / port_bytes_;
+    const uint32_t here = (index * VariableEntry::kBytes + kMarks) / port_bytes_;
     if (rows.empty() || rows.back() != here) rows.push_back(here);
   }
   return rows;

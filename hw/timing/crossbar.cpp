@@ -231,7 +231,7 @@ void Crossbar::open(Asker& asker) {
 void Crossbar::look(Asker& asker) {
   const Port& port = ports_[asker.number];
   asker.open = true;
-  asker.quick = port.memory == OnChip::kScratchpad && port.words.count == 0;
+  asker.quick = scratchpad_.few() && port.memory == OnChip::kScratchpad && port.words.count == 0;
   asker.banks = wanted_[asker.number].bits[0];
 }
 
@@ -366,7 +366,9 @@ void Crossbar::advance(Lane& lane, Ports granted, uint64_t end) {
 }
 
 void Crossbar::look_ahead(Lane& lane) {
-  lane.known_ = lane.schedule_->steady();
+  // Who is asked for each of its requests has to be asked in each cycle.
+  const bool known = lane.walks_ != nullptr || lane.goes_straight_on_;
+  lane.known_ = known ? lane.schedule_->steady() : 0;
   if (lane.goes_straight_on_) lane.on_ = lane.next(0);
 }
 

@@ -23,8 +23,10 @@ std::string_view mxu_machine(const Capabilities& caps) {
            built.mxu_weight_port_bytes == caps.mxu_weight_port_bytes && built.mxu_int16 == caps.mxu_int16 &&
            built.mxu_residual == caps.mxu_residual;
   };
-  return rtl_machine(fits, fmt::format("an MXU of {} columns and depth {} {} INT16", caps.mxu_cols, caps.mxu_depth,
-                                       caps.mxu_int16 != 0 ? "with" : "without"));
+  return rtl_machine(
+      fits,
+      fmt::format("an MXU of {} columns, depth {} and {} bytes of accumulators with mxu_int16 {} and mxu_residual {}",
+                  caps.mxu_cols, caps.mxu_depth, caps.mxu_acc_bytes, caps.mxu_int16, caps.mxu_residual));
 }
 
 std::string_view vpu_machine(const Capabilities& caps) {
@@ -33,8 +35,10 @@ std::string_view vpu_machine(const Capabilities& caps) {
            built.vpu_table_bytes == caps.vpu_table_bytes && built.vpu_rescale == caps.vpu_rescale &&
            built.vpu_tree == caps.vpu_tree && built.vpu_table_pairs == caps.vpu_table_pairs;
   };
-  return rtl_machine(fits, fmt::format("a VPU of {} lanes with {} registers and {} bytes of tables", caps.vpu_lanes,
-                                       caps.vpu_registers, caps.vpu_table_bytes));
+  return rtl_machine(fits, fmt::format("a VPU of {} lanes with {} registers, {} bytes of tables, vpu_rescale {}, "
+                                       "vpu_tree {} and vpu_table_pairs {}",
+                                       caps.vpu_lanes, caps.vpu_registers, caps.vpu_table_bytes, caps.vpu_rescale,
+                                       caps.vpu_tree, caps.vpu_table_pairs));
 }
 
 // Whether a machine has a persistent SRAM of these sizes.

@@ -54,8 +54,9 @@ MemoryRequest persistent(bool write, uint64_t address, uint64_t bytes) {
 }
 
 // Ends of streams that begin together.
-std::vector<uint64_t> ends(const std::vector<std::vector<MemoryRequest>>& requests) {
-  Crossbar crossbar(machine());
+std::vector<uint64_t> ends(const std::vector<std::vector<MemoryRequest>>& requests,
+                           const contract::Capabilities& caps = machine()) {
+  Crossbar crossbar(caps);
   std::vector<std::unique_ptr<Stream>> streams;
   for (const auto& each : requests) streams.push_back(std::make_unique<Stream>(crossbar, each));
   crossbar.begin_job();
@@ -91,6 +92,15 @@ TEST(Crossbar, WhoSharesABankTakesTurns) {
   EXPECT_EQ(ends({four, std::vector<MemoryRequest>(4, scratchpad(16, 16))}), (Ends{4, 4}));
   // A wide request needs the last of its banks: the other one's turns are in between.
   EXPECT_EQ(ends({four, {scratchpad(0, 64)}}), (Ends{5, 2}));
+}
+
+// More banks than a word has bits: who waits goes on waiting for the same ones.
+TEST(Crossbar, OneOfManyBanksTakesTurns) {
+  contract::Capabilities caps = machine();
+  caps.spm_banks = 128;
+  const MemoryRequest late = scratchpad(100 * 16, 16);
+  EXPECT_EQ(ends({{late, late}, {late, late}}, caps), (Ends{3, 4}));
+  EXPECT_EQ(ends({{late, late}, {late, late}, {late}}, caps), (Ends{4, 5, 3}));
 }
 
 TEST(Crossbar, ThePersistentSramHasOnePort) {
