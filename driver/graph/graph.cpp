@@ -159,6 +159,12 @@ const int64_t* unknown_size(const Tensor& tensor) {
   return found == tensor.shape.end() ? nullptr : &*found;
 }
 
+bool has_unknown_sizes(const Block& block, const Operator& op) {
+  const auto unknown = [&](TensorId id) { return unknown_size(block.tensors[id]) != nullptr; };
+  return std::any_of(op.inputs.begin(), op.inputs.end(), unknown) ||
+         std::any_of(op.outputs.begin(), op.outputs.end(), unknown);
+}
+
 bool has_unknown_sizes(const Graph& graph) {
   for (const Region& region : graph.regions) {
     for (const Block& block : region.blocks) {

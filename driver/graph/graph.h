@@ -220,6 +220,7 @@ struct Graph {
 }
 // The first such size of a tensor; null when all are known.
 [[nodiscard]] const int64_t* unknown_size(const Tensor& tensor);
+[[nodiscard]] bool has_unknown_sizes(const Block& block, const Operator& op);  // its operands and results
 [[nodiscard]] bool has_unknown_sizes(const Graph& graph);
 
 // The identity of a variable tensor, by which graphs of one context share it.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "driver/graph/float_format.h"
+#include "driver/graph/rules.h"
 #include "driver/graph/text.h"
 
 namespace npu::graph {
@@ -176,6 +177,7 @@ void check_without_sizes(const OperatorView& view) {
   const OperatorInfo& entry = info(view.op().op);
   check_operands(view, entry);
   check_outputs(view, entry.outputs);
+  check_control_without_sizes(view);
 }
 
 void check_results(const OperatorView& view, const std::vector<Shape>& shapes) {

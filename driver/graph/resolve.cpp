@@ -2,11 +2,15 @@
 #include "driver/graph/resolve.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <memory>
-#include <set>
+#include <optional>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -23,12 +27,6 @@ using contract::ErrorCode;
 
 bool is_known(const Tensor& tensor) { return unknown_size(tensor) == nullptr; }
 
-bool has_unknown(const Block& block, const Operator& op) {
-  const auto unknown = [&](TensorId id) { return !is_known(block.tensors[id]); };
-  return std::any_of(op.inputs.begin(), op.inputs.end(), unknown) ||
-         std::any_of(op.outputs.begin(), op.outputs.end(), unknown);
-}
-
 // Takes over the sizes that are unknown. False where a known one differs, or the rank.
 bool fill(Tensor& tensor, const Shape& shape) {
   if (tensor.shape.size() != shape.size()) return false;
@@ -39,8 +37,11 @@ bool fill(Tensor& tensor, const Shape& shape) {
   return true;
 }
 
-// Sizes of variables may be known only behind the operators that read them; files need a second look, if any.
-constexpr int kMostLooks = 64;
+constexpr int64_t kMostSize = std::numeric_limits<int32_t>::max();
+// Operators that are looked at, all looks together: files need one look, or two where a variable's sizes follow from
+// what is written to it.
+constexpr uint64_t kMostVisits = uint64_t{1} << 26;
+constexpr std::string_view kShapeName = "resolved_shape_";
 
 class Resolver {
  public:
@@ -62,7 +63,7 @@ class Resolver {
     take_variables();
     look_through(0);
     require_known();
-    for (size_t i = 0; i < state_.size(); ++i) insert_constants(i);
+    for (size_t i = 0; i < state_.size(); ++i) put_constants_first(i);
     return std::move(graph_);
   }
 
@@ -76,9 +77,12 @@ class Resolver {
     Block& main = block(0);
     for (const auto& [name, shape] : given_) {
       for (const int64_t size : shape) {
-        if (size >= 1 && size <= std::numeric_limits<int32_t>::max()) continue;
+        if (size >= 1 && size <= kMostSize) continue;
         bad_input("the shape " + to_string(shape) + " of " + in_quotes(name) + " has the size " + std::to_string(size) +
-                  "; sizes are from 1 to " + std::to_string(std::numeric_limits<int32_t>::max()));
+                  "; sizes are from 1 to " + std::to_string(kMostSize));
+      }
+      if (!element_count(shape)) {
+        bad_input("the shape " + to_string(shape) + " of " + in_quotes(name) + " is too large");
       }
       const auto input = std::find_if(main.inputs.begin(), main.inputs.end(),
                                       [&, &name = name](TensorId id) { return main.tensors[id].name == name; });
@@ -133,32 +137,40 @@ class Resolver {
     }
   }
 
-  // True when something was found out.
-  bool look_through(size_t region) {
-    bool progress = false;
-    for (int look = 0; look < kMostLooks && state_[region].left > 0 && sweep(region); ++look) progress = true;
-    return progress;
+  // As long as something is found out. Nothing new can be found in a region before something is found elsewhere.
+  void look_through(size_t region) {
+    RegionState& state = state_[region];
+    state.entered = true;
+    while (state.left > 0 && state.fruitless_at != found_) {
+      const uint64_t before = found_;
+      sweep(region);
+      if (found_ == before) state.fruitless_at = found_;
+    }
   }
 
-  // Each operator whose operands are known. True when there was one that had not been done.
-  bool sweep(size_t region) {
-    bool progress = false;
-    for (size_t position = 0; position < state_[region].done.size(); ++position) {
-      if (state_[region].done[position]) continue;
-      const std::vector<TensorId>& inputs = block(region).operators[position].inputs;
+  // Each operator whose operands are known.
+  void sweep(size_t region) {
+    RegionState& state = state_[region];
+    for (size_t position = 0; position < state.done.size(); ++position) {
+      if (++visits_ > kMostVisits) {
+        throw Error(ErrorCode::kBudgetExceeded,
+                    "the sizes of variables follow from each other in too many steps; give their shapes");
+      }
+      if (state.done[position]) continue;
+      const Operator& op = block(region).operators[position];
       const auto known = [&](TensorId id) { return is_known(block(region).tensors[id]); };
-      if (!std::all_of(inputs.begin(), inputs.end(), known)) continue;
-      if (!enter_regions(region, position, progress)) continue;
+      if (!std::all_of(op.inputs.begin(), op.inputs.end(), known)) continue;
+      if (op.op == Op::kVariable && !known(op.outputs[0])) continue;
+      if (!enter_regions(region, position)) continue;
       compute(region, position);
-      state_[region].done[position] = true;
-      --state_[region].left;
-      progress = true;
+      state.done[position] = true;
+      --state.left;
+      ++found_;
     }
-    return progress;
   }
 
   // The blocks of control flow, with the shapes of its operands. True when their results are known.
-  bool enter_regions(size_t region, size_t position, bool& progress) {
+  bool enter_regions(size_t region, size_t position) {
     const Operator& op = block(region).operators[position];
     const Attributes& a = op.attributes;
     bool known = true;
@@ -168,11 +180,12 @@ class Resolver {
       for (size_t i = 0; i < inner.inputs.size() && first + i < op.inputs.size(); ++i) {
         const Shape& shape = block(region).tensors[op.inputs[first + i]].shape;
         Tensor& tensor = inner.tensors[inner.inputs[i]];
+        if (!is_known(tensor)) ++found_;
         if (fill(tensor, Shape(shape))) continue;
-        mismatch(describe(op, position) + ": block " + in_quotes(inner.name) + " takes " + in_quotes(tensor.name) +
+        mismatch(place(region, position) + ": block " + in_quotes(inner.name) + " takes " + in_quotes(tensor.name) +
                  " as " + to_string(tensor.shape) + ", and gets " + to_string(shape));
       }
-      progress = look_through(entered) || progress;
+      look_through(entered);
       const auto one = [&](TensorId id) { return is_known(inner.tensors[id]); };
       known = std::all_of(inner.outputs.begin(), inner.outputs.end(), one) && known;
     };
@@ -192,34 +205,45 @@ class Resolver {
     Block& own = block(region);
     const Operator& op = own.operators[position];
     const Block& declared = declared_.regions[region].blocks.front();
-    const bool open = has_unknown(declared, declared.operators[position]);
+    const bool open = has_unknown_sizes(declared, declared.operators[position]);
     const OperatorView view(index_, own, op, position, &declared);
     std::vector<Shape> shapes;
     try {
       shapes = check_operator(view);
     } catch (const Error& error) {
-      if (!open || error.code() == ErrorCode::kBadType) throw;
+      // A SLICE has arguments that sizes have to have room for.
+      const bool of_sizes =
+          error.code() == ErrorCode::kBadShape || (error.code() == ErrorCode::kBadArgument && op.op == Op::kSlice);
+      if (!open || !of_sizes) throw;
       mismatch(error.what());
     }
     for (size_t i = 0; i < shapes.size(); ++i) {
       Tensor& output = own.tensors[op.outputs[i]];
-      if (std::any_of(shapes[i].begin(), shapes[i].end(), [](int64_t size) { return size < 1; })) {
-        throw Error(ErrorCode::kFeatureUnsupported, describe(op, position) +
-                                                        ": no rule gives the sizes of its output " +
-                                                        in_quotes(output.name) + " (" + describe_type(output) + ")");
-      }
+      require_sizes(region, position, output, shapes[i]);
       const std::string was = to_string(output.shape);
       const bool fits = output.variable && op.op != Op::kVariable
                             ? fill_variable(variable_identity(output), shapes[i], ErrorCode::kSizeMismatch)
                             : fill(output, shapes[i]);
       if (!fits) {
-        mismatch(describe(op, position) + ": its output " + in_quotes(output.name) + " has shape " + was +
+        mismatch(place(region, position) + ": its output " + in_quotes(output.name) + " has shape " + was +
                  " in the file, but these sizes make it " + to_string(shapes[i]));
       }
     }
   }
 
-  // A constant of its own for a RESHAPE that leaves one size to the others.
+  void require_sizes(size_t region, size_t position, const Tensor& output, const Shape& shape) {
+    if (std::any_of(shape.begin(), shape.end(), [&](int64_t size) { return is_unknown(output, size); })) {
+      throw Error(ErrorCode::kFeatureUnsupported, place(region, position) + ": no rule gives the sizes of its output " +
+                                                      in_quotes(output.name) + " (" + describe_type(output) + ")");
+    }
+    if (std::any_of(shape.begin(), shape.end(), [](int64_t size) { return size > kMostSize; }) ||
+        !element_count(shape)) {
+      mismatch(place(region, position) + ": these sizes make its output " + in_quotes(output.name) + " " +
+               to_string(shape) + ", which is too large");
+    }
+  }
+
+  // A RESHAPE that leaves one size to the others gets a constant of its own, or that of another one with these sizes.
   void complete_reshape(size_t region, size_t position) {
     Block& own = block(region);
     Operator& op = own.operators[position];
@@ -232,81 +256,106 @@ class Resolver {
     if (open == 0) return;
     if (open > 1) {
       throw Error(ErrorCode::kFeatureUnsupported,
-                  describe(op, position) + ": " + in_quotes(constant.name) + " is " + to_string(sizes) +
+                  place(region, position) + ": " + in_quotes(constant.name) + " is " + to_string(sizes) +
                       ", which leaves more than one size to the others; give all but one");
     }
     const Shape& input = own.tensors[op.inputs[0]].shape;
     Shape others = sizes;
     std::erase(others, -1);
+    if (std::any_of(others.begin(), others.end(), [](int64_t size) { return size < 1; })) return;  // the rule says so
     const auto elements = element_count(input), rest = element_count(others);
-    if (!elements || !rest || *rest < 1 || *elements % *rest != 0) {
-      mismatch(describe(op, position) + ": " + in_quotes(own.tensors[op.inputs[0]].name) + " " + to_string(input) +
+    if (!elements || !rest || *elements % *rest != 0) {
+      mismatch(place(region, position) + ": " + in_quotes(own.tensors[op.inputs[0]].name) + " " + to_string(input) +
                " cannot take the shape " + to_string(sizes));
     }
     std::replace(sizes.begin(), sizes.end(), int64_t{-1}, *elements / *rest);
-    op.inputs[1] = add_constant(region, position, constant.name, sizes);
+    const auto [known, added] = state_[region].constants.try_emplace(sizes, 0);
+    if (added) known->second = add_constant(region, sizes);
+    op.inputs[1] = known->second;
   }
 
-  TensorId add_constant(size_t region, size_t position, const std::string& name, const Shape& sizes) {
+  TensorId add_constant(size_t region, const Shape& sizes) {
     Block& own = block(region);
     auto bytes = std::make_shared<std::vector<uint8_t>>(sizes.size() * sizeof(int64_t));
     std::memcpy(bytes->data(), sizes.data(), bytes->size());
     Tensor tensor;
+    tensor.name = std::string(kShapeName) + std::to_string(next_name(region));
     tensor.type = DType::kShape;
     tensor.shape = {static_cast<int64_t>(sizes.size())};
     tensor.data = *bytes;
     tensor.has_data = true;
-    std::set<std::string, std::less<>>& names = state_[region].names;
-    if (names.empty()) {
-      for (const Tensor& other : own.tensors) names.insert(other.name);
-    }
-    for (size_t number = position;; ++number) {
-      tensor.name = name + "_" + std::to_string(number);
-      if (names.insert(tensor.name).second) break;
-    }
     graph_.storage.push_back(std::move(bytes));
     own.tensors.push_back(std::move(tensor));
-    const auto id = static_cast<TensorId>(own.tensors.size() - 1);
-    state_[region].constants.emplace_back(position, id);
-    return id;
+    return static_cast<TensorId>(own.tensors.size() - 1);
   }
 
-  // Before the operators that use them.
-  void insert_constants(size_t region) {
-    std::vector<Operator>& operators = block(region).operators;
-    auto& constants = state_[region].constants;
-    if (constants.empty()) return;
-    std::sort(constants.begin(), constants.end());
-    std::vector<Operator> all;
-    auto next = constants.begin();
-    for (size_t position = 0; position < operators.size(); ++position) {
-      for (; next != constants.end() && next->first == position; ++next) {
-        Operator op;
-        op.op = Op::kConstShape;
-        op.outputs = {next->second};
-        all.push_back(std::move(op));
+  // Behind the numbers that names of the file have already.
+  uint64_t next_name(size_t region) {
+    std::optional<uint64_t>& next = state_[region].next_name;
+    if (!next) {
+      next = 0;
+      for (const Tensor& tensor : block(region).tensors) {
+        if (!tensor.name.starts_with(kShapeName)) continue;
+        const std::string_view digits = std::string_view(tensor.name).substr(kShapeName.size());
+        uint64_t number = 0;
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+        const bool taken = error == std::errc() && number < std::numeric_limits<uint32_t>::max();
+        if (taken) next = std::max(*next, number + 1);
       }
-      all.push_back(std::move(operators[position]));
     }
+    return (*next)++;
+  }
+
+  void put_constants_first(size_t region) {
+    std::vector<Operator> all;
+    for (const auto& [sizes, id] : state_[region].constants) {
+      Operator op;
+      op.op = Op::kConstShape;
+      op.outputs = {id};
+      all.push_back(std::move(op));
+    }
+    if (all.empty()) return;
+    std::vector<Operator>& operators = block(region).operators;
+    all.insert(all.end(), std::make_move_iterator(operators.begin()), std::make_move_iterator(operators.end()));
     operators = std::move(all);
   }
 
-  // The first operand that nothing decides.
+  // What nothing decides.
   void require_known() {
+    for (const auto& [identity, places] : variables_) {
+      const auto& [region, id] = places.front();
+      const Tensor& tensor = block(region).tensors[id];
+      if (is_known(tensor)) continue;
+      bad_input("the sizes of variable " + in_quotes(identity) + " (" + describe_type(tensor) +
+                ") follow from nothing that was given; give its shape, too");
+    }
     for (size_t region = 0; region < state_.size(); ++region) {
       const Block& own = block(region);
-      for (size_t position = 0; position < state_[region].done.size(); ++position) {
-        if (state_[region].done[position]) continue;
-        for (const TensorId id : own.operators[position].inputs) {
-          const Tensor& tensor = own.tensors[id];
-          if (is_known(tensor)) continue;
-          bad_input(describe(own.operators[position], position) + ": the sizes of " +
-                    (tensor.variable ? "variable " + in_quotes(variable_identity(tensor)) : in_quotes(tensor.name)) +
-                    " (" + describe_type(tensor) + ") follow from nothing that was given; give the shape of " +
-                    (tensor.variable ? "the variable" : "what it comes from") + ", too");
-        }
+      if (!state_[region].entered &&
+          std::any_of(own.tensors.begin(), own.tensors.end(), [](const Tensor& tensor) { return !is_known(tensor); })) {
+        throw Error(ErrorCode::kFeatureUnsupported,
+                    "nothing enters block " + in_quotes(own.name) + ", so that its sizes stay unknown; leave it out");
+      }
+      for (size_t position = 0; state_[region].entered && position < state_[region].done.size(); ++position) {
+        if (!state_[region].done[position]) undecided(region, position);
       }
     }
+  }
+
+  void undecided(size_t region, size_t position) {
+    const Block& own = block(region);
+    for (const TensorId id : own.operators[position].inputs) {
+      const Tensor& tensor = own.tensors[id];
+      if (is_known(tensor)) continue;
+      bad_input(place(region, position) + ": the sizes of " + in_quotes(tensor.name) + " (" + describe_type(tensor) +
+                ") follow from nothing that was given");
+    }
+  }
+
+  [[nodiscard]] std::string place(size_t region, size_t position) {
+    const Block& own = block(region);
+    return describe(own.operators[position], position) +
+           (state_.size() > 1 ? " of block " + in_quotes(own.name) : std::string());
   }
 
   const Graph& declared_;
@@ -317,12 +366,16 @@ class Resolver {
   std::map<std::string, std::vector<std::pair<size_t, TensorId>>, std::less<>> variables_;  // by identity: where it is
 
   struct RegionState {
-    std::vector<bool> done;                              // by operator
-    size_t left = 0;                                     // operators that are not
-    std::vector<std::pair<size_t, TensorId>> constants;  // to be inserted: before which operator, and which
-    std::set<std::string, std::less<>> names;            // of tensors, once a constant is added
+    std::vector<bool> done;  // by operator
+    size_t left = 0;         // operators that are not
+    bool entered = false;
+    std::optional<uint64_t> fruitless_at;  // found_ when the last look found nothing
+    std::map<Shape, TensorId> constants;   // that were added
+    std::optional<uint64_t> next_name;
   };
   std::vector<RegionState> state_;
+  uint64_t found_ = 0;   // operators that were done, and shapes that were filled in
+  uint64_t visits_ = 0;  // operators that were looked at
 };
 
 }  // namespace

@@ -49,6 +49,8 @@ std::vector<Shape> rule_const(const OperatorView& op);
 std::vector<Shape> rule_custom(const OperatorView& op);
 std::vector<Shape> rule_cond_if(const OperatorView& op);
 std::vector<Shape> rule_while_loop(const OperatorView& op);
+// Of COND_IF and WHILE_LOOP: that their regions exist, and agree with them in number and types of inputs and results.
+void check_control_without_sizes(const OperatorView& op);
 std::vector<Shape> rule_variable(const OperatorView& op);
 std::vector<Shape> rule_variable_access(const OperatorView& op);
 

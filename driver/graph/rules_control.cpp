@@ -22,16 +22,17 @@ const Block& region_block(const OperatorView& op, const char* attribute, const s
           std::string(attribute) + " names the region " + in_quotes(region_name) + ", which does not exist");
 }
 
-// Tensors of the operator and of a region's interface must agree in number, types and shapes.
+// Tensors of the operator and of a region's interface must agree in number, types and, if they are known, shapes.
+enum class Shapes : uint8_t { kKnown, kOpen };
 void require_same(const OperatorView& op, const std::string& what, std::span<const Tensor* const> mine,
-                  const Block& block, const std::vector<TensorId>& theirs) {
+                  const Block& block, const std::vector<TensorId>& theirs, Shapes shapes = Shapes::kKnown) {
   if (mine.size() != theirs.size()) {
     op.fail(ErrorCode::kBadStructure, "block " + in_quotes(block.name) + " has " + std::to_string(theirs.size()) + " " +
                                           what + ", but the operator has " + std::to_string(mine.size()));
   }
   for (size_t i = 0; i < mine.size(); ++i) {
     const Tensor& other = block.tensors[theirs[i]];
-    if (mine[i]->type != other.type || mine[i]->shape != other.shape) {
+    if (mine[i]->type != other.type || (shapes == Shapes::kKnown && mine[i]->shape != other.shape)) {
       op.fail(mine[i]->type != other.type ? ErrorCode::kBadType : ErrorCode::kBadShape,
               in_quotes(mine[i]->name) + " is " + describe_type(*mine[i]) + ", but " + in_quotes(other.name) +
                   " of block " + in_quotes(block.name) + " is " + describe_type(other));
@@ -119,6 +120,22 @@ std::vector<Shape> rule_while_loop(const OperatorView& op) {
     op.bad_argument("block " + in_quotes(condition.name) + " must give one BOOL of one element");
   }
   return results(op, body);
+}
+
+void check_control_without_sizes(const OperatorView& op) {
+  const Attributes& a = op.attributes();
+  const auto agree = [&](const char* attribute, const std::string& name, size_t first, bool gives_results) {
+    const Block& block = region_block(op, attribute, name);
+    require_same(op, "inputs", inputs_from(op, first), block, block.inputs, Shapes::kOpen);
+    if (gives_results) static_cast<void>(results(op, block));
+  };
+  if (op.op().op == Op::kCondIf) {
+    agree("then_graph", a.then_graph, 1, true);
+    agree("else_graph", a.else_graph, 1, true);
+  } else if (op.op().op == Op::kWhileLoop) {
+    agree("cond_graph", a.cond_graph, 0, false);
+    agree("body_graph", a.body_graph, 0, true);
+  }
 }
 
 std::vector<Shape> rule_variable(const OperatorView& op) {

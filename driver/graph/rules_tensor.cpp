@@ -46,6 +46,11 @@ void require_bias(const OperatorView& op, int64_t channels) {
     op.bad_shape(op.input_name(2) + " has " + std::to_string(length) + " elements, but there are " +
                  std::to_string(channels) + " output channels (1 is allowed too)");
   }
+  if (length != channels && op.is_symbol(2, 0)) {
+    op.bad_shape(op.input_name(2) + " has one element for " + std::to_string(channels) +
+                 " output channels, but its size is unknown in the file: only a size that the file gives as 1 "
+                 "broadcasts");
+  }
 }
 
 void require_zero_points(const OperatorView& op) {

@@ -104,10 +104,19 @@ class BlockCheck {
     }
   }
 
+  // Of its own tensors, or at the interface of a block that it names.
   [[nodiscard]] bool has_unknown_size(const Operator& op) const {
-    const auto unknown = [&](TensorId id) { return unknown_size(block_.tensors[id]) != nullptr; };
-    return std::any_of(op.inputs.begin(), op.inputs.end(), unknown) ||
-           std::any_of(op.outputs.begin(), op.outputs.end(), unknown);
+    const Attributes& a = op.attributes;
+    const auto open = [&](const std::string& name) {
+      const Region* region = name.empty() ? nullptr : regions_.find(name);
+      if (region == nullptr || region->blocks.empty()) return false;
+      const Block& block = region->blocks.front();
+      const auto unknown = [&](TensorId id) { return unknown_size(block.tensors[id]) != nullptr; };
+      return std::any_of(block.inputs.begin(), block.inputs.end(), unknown) ||
+             std::any_of(block.outputs.begin(), block.outputs.end(), unknown);
+    };
+    return has_unknown_sizes(block_, op) || open(a.then_graph) || open(a.else_graph) || open(a.cond_graph) ||
+           open(a.body_graph);
   }
 
   [[noreturn]] void redeclared(const Tensor& first, const Tensor& second) const {
@@ -319,6 +328,15 @@ void check_regions(const Graph& graph) {
   }
 }
 
+// Types, ranks, or sizes that the file gives in both places.
+bool contradict(const Tensor& a, const Tensor& b) {
+  if (a.type != b.type || a.shape.size() != b.shape.size()) return true;
+  for (size_t d = 0; d < a.shape.size(); ++d) {
+    if (a.shape[d] != b.shape[d] && !is_unknown(a, a.shape[d]) && !is_unknown(b, b.shape[d])) return true;
+  }
+  return false;
+}
+
 // A variable that several blocks declare must be the same everywhere.
 void check_shared_variables(const Graph& graph) {
   std::map<std::string, const Tensor*> variables;
@@ -328,7 +346,7 @@ void check_shared_variables(const Graph& graph) {
         continue;
       }
       const auto [known, added] = variables.emplace(variable_identity(tensor), &tensor);
-      if (!added && (known->second->type != tensor.type || known->second->shape != tensor.shape)) {
+      if (!added && contradict(*known->second, tensor)) {
         fail(ErrorCode::kVariableMismatch, "variable " + in_quotes(known->first) + " is declared as " +
                                                describe_type(*known->second) + " and as " + describe_type(tensor));
       }

@@ -86,7 +86,13 @@ void add_data_options(po::options_description& options) {
 workload::ShapeSource shape_source(const DataOptions& options) {
   return [&options](const std::vector<workload::GraphPort>& inputs) {
     graph::GivenShapes shapes = workload::shapes_of(inputs, options.inputs, options.sequence);
-    shapes.insert(options.shapes.begin(), options.shapes.end());
+    for (const auto& [name, shape] : options.shapes) {
+      const auto [data, added] = shapes.emplace(name, shape);
+      if (added || data->second == shape) continue;
+      throw Error(contract::ErrorCode::kBadInput,
+                  fmt::format("--shape gives {} as {}, but its data has the shape {}", graph::in_quotes(name),
+                              graph::to_string(shape), graph::to_string(data->second)));
+    }
     return shapes;
   };
 }
@@ -119,6 +125,10 @@ DataOptions data_options(const po::variables_map& values) {
 }
 
 void check_network(const DataOptions& options, const workload::Network& network) {
+  if (!options.shapes.empty() && !network.was_open) {
+    throw Error(contract::ErrorCode::kBadOption,
+                fmt::format("all sizes of {} are fixed: leave out --shape", graph::in_quotes(network.path.string())));
+  }
   if (options.level) graph::check_level(network.graph, *options.level);
   if (options.strict) workload::check_strict(network);
 }

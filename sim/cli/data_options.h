@@ -40,8 +40,8 @@ void add_file_and_inputs(boost::program_options::options_description& hidden,
 // What the command knows of sizes that the network's file leaves open: --shape, and the shapes of the data.
 [[nodiscard]] workload::ShapeSource shape_source(const DataOptions& options);
 
-// Throws Error for a network above the level that was asked for, and with `strict` what workload::check_strict()
-// throws.
+// Throws Error for --shape beside a network whose file leaves no size open, for one above the level that was asked for,
+// and with `strict` what workload::check_strict() throws.
 void check_network(const DataOptions& options, const workload::Network& network);
 
 }  // namespace npu::cli

@@ -57,12 +57,9 @@ int run_resolve(const Arguments& arguments) {
   places.write("-o", target);
   tool::check_file_writable(target);
 
-  bool open = false;
-  const workload::Network network = workload::load_network(source, [&](const std::vector<workload::GraphPort>&) {
-    open = true;
-    return shapes;
-  });
-  if (!open) {
+  const workload::Network network =
+      workload::load_network(source, [&](const std::vector<workload::GraphPort>&) { return shapes; });
+  if (!network.was_open) {
     throw Error(contract::ErrorCode::kBadOption,
                 fmt::format("all sizes of {} are fixed already; use it as it is", graph::in_quotes(source)));
   }

@@ -88,7 +88,7 @@ RunSubject load_compiled(const RunOptions& options) {
   subject.state_in_dram = compiled.state_in_dram;
   subject.double_buffer = compiled.two_places;
   if (options.graph.empty()) return subject;
-  subject.graph = workload::load_network(options.graph, shape_source(options.data));
+  subject.graph = workload::load_network(options.graph);
   require_same_network(subject, options.graph);
   return subject;
 }

@@ -86,11 +86,10 @@ void refuse_other_files(const std::filesystem::path& path, std::span<const uint8
                           graph::printable(path.string(), path.string().size())));
 }
 
-// The graph with the sizes that the command has.
-graph::Graph resolved(const graph::Graph& open, const ShapeSource& shapes) {
-  graph::validate(open, graph::Sizes::kMayBeUnknown);
+// The sizes that the command has for those that the file leaves open.
+graph::GivenShapes given_shapes(const graph::Graph& open, const ShapeSource& shapes) {
   const Block& block = open.main();
-  const graph::GivenShapes given = shapes(ports(block, block.inputs, {}));
+  graph::GivenShapes given = shapes(ports(block, block.inputs, {}));
   for (const TensorId id : block.inputs) {
     const graph::Tensor& tensor = block.tensors[id];
     if (graph::unknown_size(tensor) == nullptr || given.count(tensor.name) > 0) continue;
@@ -103,7 +102,7 @@ graph::Graph resolved(const graph::Graph& open, const ShapeSource& shapes) {
                             graph::in_quotes(tensor.name), graph::describe_type(tensor),
                             graph::in_quotes(tensor.name + example)));
   }
-  return graph::resolve(open, given);
+  return given;
 }
 
 }  // namespace
@@ -123,16 +122,24 @@ Network load_network(const std::filesystem::path& path, const ShapeSource& shape
   network.file_bytes = network.file->size();
   refuse_other_files(path, *network.file);
   network.graph = graph::parse_tosa(network.file, path.string());
-  try {
-    if (shapes && graph::has_unknown_sizes(network.graph)) network.graph = resolved(network.graph, shapes);
-    graph::validate(network.graph);
-  } catch (const Error& error) {
-    if (error.code() == contract::ErrorCode::kBadInput) throw;  // of what is given, not of the file
-    const bool open =
-        error.code() == contract::ErrorCode::kFeatureUnsupported && !shapes && graph::has_unknown_sizes(network.graph);
-    throw Error(error.code(), fmt::format("{}: {}{}", graph::in_quotes(path.string()), error.what(),
-                                          open ? " (npu resolve makes a file with fixed sizes)" : ""));
+  const bool open = graph::has_unknown_sizes(network.graph);
+  network.was_open = open && shapes;
+  // What is wrong with data or options is no matter of this file.
+  const auto of_the_file = [&](const auto& check) {
+    try {
+      check();
+    } catch (const Error& error) {
+      const bool way_out = error.code() == contract::ErrorCode::kFeatureUnsupported && open && !shapes;
+      throw Error(error.code(), fmt::format("{}: {}{}", graph::in_quotes(path.string()), error.what(),
+                                            way_out ? " (npu resolve makes a file with fixed sizes)" : ""));
+    }
+  };
+  if (network.was_open) {
+    of_the_file([&] { graph::validate(network.graph, graph::Sizes::kMayBeUnknown); });
+    const graph::GivenShapes given = given_shapes(network.graph, shapes);
+    of_the_file([&] { network.graph = graph::resolve(network.graph, given); });
   }
+  of_the_file([&] { graph::validate(network.graph); });
   const Block& block = network.graph.main();
   network.inputs = ports(block, block.inputs, feeding_unsigned(block));
   network.outputs = ports(block, block.outputs, leaving_unsigned(block));

@@ -27,6 +27,7 @@ struct Network {
   uint64_t file_bytes = 0;
   std::shared_ptr<const std::vector<uint8_t>> file;
   graph::Graph graph;
+  bool was_open = false;  // the file leaves sizes open; those of the graph were given
   std::vector<GraphPort> inputs, outputs;
 };
 

@@ -65,6 +65,18 @@ class Resolve(NpuTest):
         for wrong in ("x=0x4", "x=-1x4", "x=9223372036854775807x4", "x=2147483648x4", "x=", "x", "=3", "x=3x", "x=a"):
             refused(64, "bad_option", "--shape needs NAME=5x4", wrong, "y=3x4")
 
+    def test_shape_that_is_not_asked_for_is_an_error(self):
+        three = self.rows("three.npy", 3)
+        inputs = ["--input", f"x={three}", f"y={three}"]
+        self.bad(64, "bad_input", "--shape gives 'x' as [5, 4], but its data has the shape [3, 4]", "run", self.dir / "open_sizes.tosa", *inputs,
+                 "--shape", "x=5x4")
+        for command in ("run", "reference"):
+            self.bad(64, "bad_option", "leave out --shape", command, self.dir / "running_sum.tosa", "--input", self.dir / "frame.npy", "--shape",
+                     "x=1x4")
+        damaged = self.dir / "damaged.npy"
+        damaged.write_bytes(b"no array")
+        self.bad(64, "bad_npy", "npu: error: '" + str(damaged), "run", self.dir / "open_sizes.tosa", "--input", f"x={damaged}", f"y={three}")
+
     def test_other_commands_say_the_way_out(self):
         for command in (["info"], ["compile", "-o", self.dir / "no.npu"], ["what-if"]):
             self.bad(3, "feature_unsupported", "npu resolve", command[0], self.dir / "open_sizes.tosa", *command[1:])

@@ -202,8 +202,135 @@ TEST(Resolve, AVariableHasTheShapeOfWhatIsReadAndWritten) {
   EXPECT_EQ(variable(resolve(toggled({0, 4}, {5, 4}), {{"x", {5, 4}}})), (Shape{5, 4}));
   EXPECT_EQ(variable(resolve(toggled({0, 4}, {-1, 4}), {{"x", {5, 4}}, {"h", {5, 4}}})), (Shape{5, 4}));
   expect_refused(toggled({0, 4}, {-1, 4}), {{"x", {5, 4}}}, ErrorCode::kBadInput,
-                 "give the shape of the variable, too");
+                 "give its shape, too");
   expect_refused(toggled({0, 4}, {5, 4}), {{"x", {6, 4}}}, ErrorCode::kSizeMismatch, "do not broadcast");
+}
+
+TEST(Resolve, AVariableThatIsDeclaredTakesTheShapeOfWhatIsWritten) {
+  GraphBuilder builder;
+  const TensorId x = builder.input("x", DType::kInt8, {-1, 4});
+  const TensorId h = builder.variable("h", DType::kInt8, {0, 4});
+  builder.declare(h);
+  builder.write(h, x);
+  const Graph fixed = resolve(builder.build(), {{"x", {3, 4}}});
+  EXPECT_NO_THROW(validate(fixed));
+  EXPECT_EQ(fixed.main().tensors[h].shape, (Shape{3, 4}));
+}
+
+TEST(Resolve, AVariableThatNothingUsesHasToBeGiven) {
+  GraphBuilder builder;
+  builder.output(builder.input("x", DType::kInt8, {-1}), "x");
+  builder.variable("v", DType::kInt8, {0});
+  expect_refused(builder.build(), {{"x", {4}}}, ErrorCode::kBadInput, "variable 'v'");
+  EXPECT_NO_THROW(validate(resolve(builder.build(), {{"x", {4}}, {"v", {2}}})));
+}
+
+// Each variable is read before what is written to it is known: a look through the graph for each of them.
+TEST(Resolve, VariablesThatFollowFromEachOther) {
+  constexpr int kVariables = 80;
+  GraphBuilder builder;
+  const TensorId x = builder.input("x", DType::kInt8, {-1});
+  std::vector<TensorId> variables, values;
+  for (int i = 0; i < kVariables; ++i)
+    variables.push_back(builder.variable("v" + std::to_string(i), DType::kInt8, {0}));
+  for (const TensorId variable : variables) {
+    values.push_back(builder.raw(Op::kVariableRead, {variable}, {}, DType::kInt8, {-1}));
+  }
+  for (int i = 0; i + 1 < kVariables; ++i)
+    builder.write(variables[static_cast<size_t>(i)], values[static_cast<size_t>(i) + 1]);
+  builder.write(variables.back(), x);
+  const Graph fixed = resolve(builder.build(), {{"x", {7}}});
+  EXPECT_NO_THROW(validate(fixed));
+  EXPECT_EQ(fixed.main().tensors[variables[0]].shape, Shape{7});
+}
+
+// A scalar is no open size.
+TEST(Resolve, AReshapeToAScalarStaysOne) {
+  GraphBuilder builder;
+  builder.output(builder.input("x", DType::kInt8, {-1}), "x");
+  builder.output(builder.reshape(builder.input("y", DType::kInt8, {1, 1}), {}), "s");
+  EXPECT_NO_THROW(validate(resolve(builder.build(), {{"x", {4}}})));
+}
+
+TEST(Resolve, SizesThatGrowTooLargeAreNamed) {
+  GraphBuilder builder;
+  TensorId x = builder.input("x", DType::kInt8, {-1});
+  for (int i = 0; i < 70; ++i) x = builder.raw(Op::kConcat, {x, x}, {}, DType::kInt8, {-1});
+  builder.output(x, "y");
+  expect_refused(builder.build(), {{"x", {4}}}, ErrorCode::kSizeMismatch, "which is too large");
+  expect_refused(builder.build(), {{"x", {4, 4}}}, ErrorCode::kBadInput, "not [4, 4]");
+}
+
+TEST(Resolve, ABiasOfOpenSizeDoesNotStretch) {
+  Graph graph = samples::of(Op::kConv2d);
+  Tensor& bias = samples::input(graph, Op::kConv2d, 2);
+  for (Operator& op : graph.main().operators) {
+    if (op.op == Op::kConst && &graph.main().tensors[op.outputs[0]] == &bias) op.op = Op::kUnknown;
+  }
+  std::erase_if(graph.main().operators, [](const Operator& op) { return op.op == Op::kUnknown; });
+  bias.has_data = false;
+  bias.data = {};
+  const int64_t channels = bias.shape[0];
+  bias.shape = {-1};
+  const std::string name = bias.name;
+  graph.main().inputs.push_back(samples::find(graph, Op::kConv2d).inputs[2]);
+  ASSERT_GT(channels, 1);
+  GivenShapes given = shapes_of_inputs(samples::of(Op::kConv2d));
+  given[name] = {channels};
+  EXPECT_NO_THROW(validate(resolve(graph, given)));
+  given[name] = {1};
+  expect_refused(graph, given, ErrorCode::kSizeMismatch, "only a size that the file gives as 1 broadcasts");
+}
+
+// Blocks whose every use is another block's, 40 levels deep, and an operand that nothing decides at the bottom.
+Graph deep(const std::string& missing) {
+  constexpr int kLevels = 40;
+  GraphBuilder builder;
+  const auto level = [&](GraphBuilder& b, const std::string& inner, bool last) {
+    const TensorId flag = b.input("flag", DType::kBool, {1}), x = b.input("x", DType::kInt8, {-1});
+    if (last) {
+      const TensorId open = b.raw(Op::kVariableRead, {b.variable("v", DType::kInt8, {0})}, {}, DType::kInt8, {-1});
+      b.output(b.raw(Op::kBitwiseXor, {x, open}, {}, DType::kInt8, {-1}), "y");
+      return;
+    }
+    Attributes blocks;
+    blocks.then_graph = blocks.else_graph = inner;
+    b.output(b.raw(Op::kCondIf, {flag, flag, x}, blocks, DType::kInt8, {-1}), "y");
+  };
+  level(builder, missing.empty() ? "r0" : missing, false);
+  for (int i = 0; missing.empty() && i < kLevels; ++i) {
+    GraphBuilder region("r" + std::to_string(i));
+    level(region, "r" + std::to_string(i + 1), i + 1 == kLevels);
+    builder.add_region(std::move(region));
+  }
+  return builder.build();
+}
+
+TEST(Resolve, DeepControlFlowIsLookedThroughOnce) {
+  expect_refused(deep(""), {{"flag", {1}}, {"x", {4}}}, ErrorCode::kBadInput, "variable 'v'");
+  EXPECT_NO_THROW(validate(resolve(deep(""), {{"flag", {1}}, {"x", {4}}, {"v", {4}}})));
+}
+
+TEST(Resolve, ControlFlowHasToBeWellFormedWhateverItsSizes) {
+  expect_refused(deep("nowhere"), {{"flag", {1}}, {"x", {4}}}, ErrorCode::kBadStructure, "does not exist");
+  Graph graph = deep("");
+  graph.regions[1].blocks.front().outputs.clear();
+  expect_refused(graph, {{"flag", {1}}, {"x", {4}}, {"v", {4}}}, ErrorCode::kBadStructure, "has 0 outputs");
+}
+
+// The operator's own sizes are known, those of the block are not.
+TEST(Resolve, ABlockTakesTheShapesOfTheOperandsThatItGets) {
+  Graph graph = samples::nested_control_flow();
+  const Graph whole = graph;
+  for (size_t i = 1; i < graph.regions.size(); ++i) {
+    for (Tensor& tensor : graph.regions[i].blocks.front().tensors) {
+      if (tensor.has_data) continue;
+      for (int64_t& size : tensor.shape) size = size == 1 ? 1 : -1;
+    }
+  }
+  ASSERT_TRUE(has_unknown_sizes(graph));
+  ASSERT_NO_THROW(validate(graph, Sizes::kMayBeUnknown));
+  EXPECT_EQ(samples::difference(whole, resolve(graph, shapes_of_inputs(whole))), "");
 }
 
 }  // namespace
