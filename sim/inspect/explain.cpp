@@ -104,6 +104,7 @@ class ExplainedMaker {
     for (size_t i = 0; i < out_.commands.size(); ++i) add(out_.commands[i], out_.facts.commands[i]);
     for (ExplainedStep& step : out_.steps) step.begin = std::min(step.begin, step.end);
     find_cover();
+    add_waits();
     charge();
   }
 
@@ -140,9 +141,42 @@ class ExplainedMaker {
       working_.push_back({command.started, command.done, command.step});
       longest_ = std::max(longest_, command.done - command.started);
     }
-    if (fact.part != Explanation::Command::Part::kCompute || !engine) return;
-    const auto [ready, fresh] = ready_.try_emplace(command.step, whole(fact.ready));
-    if (!fresh) ready->second = std::min(ready->second, whole(fact.ready));
+    if (!engine) return;
+    if (fact.part == Explanation::Command::Part::kCompute) note_wait(command, whole(fact.ready));
+    if (fact.part != Explanation::Command::Part::kLoad) return;
+    uint64_t& operands = operands_[{command.step, command.queue}];
+    if (command.bytes.constants > 0) {
+      loads_[command.command] = {command.step, command.done, operands};
+    } else {
+      operands = command.done;
+    }
+  }
+
+  // When a command could begin, and waits for constants that its step loads. Of a queue it awaits the last transfer
+  // alone: the time of the step's operands ahead of the constants is no wait for them.
+  void note_wait(const ScheduledCommand& command, uint64_t ready) {
+    uint64_t end = 0;
+    for (const uint32_t awaited : command.awaits) {
+      const auto load = loads_.find(awaited);
+      if (load == loads_.end() || load->second.step != command.step) continue;
+      ready = std::max(ready, load->second.operands);
+      end = std::max(end, load->second.done);
+    }
+    end = std::min(end, command.started);
+    if (ready < end) waits_[command.step].emplace_back(ready, end);
+  }
+
+  // A cycle in which two engines wait counts once.
+  void add_waits() {
+    for (auto& [step, waits] : waits_) {
+      std::sort(waits.begin(), waits.end());
+      uint64_t counted = 0;
+      for (const auto& [begin, end] : waits) {
+        if (end <= counted) continue;
+        step_of(step).constants.exposed += end - std::max(begin, counted);
+        counted = end;
+      }
+    }
   }
 
   // What engines do while constants are loaded.
@@ -158,9 +192,6 @@ class ExplainedMaker {
       ++constants.transfers;
       constants.bytes += load.bytes.constants;
       constants.cycles += load.done - load.started;
-      const auto ready = ready_.find(load.step);
-      const uint64_t from = ready == ready_.end() ? load.done : std::max(load.started, ready->second);
-      if (load.done > from) constants.exposed += load.done - from;
       const uint64_t earliest = load.started - std::min(load.started, longest_);
       auto work = std::lower_bound(working_.begin(), working_.end(), earliest,
                                    [](const Working& w, uint64_t time) { return w.begin < time; });
@@ -192,8 +223,15 @@ class ExplainedMaker {
 
   Explained& out_;
   const std::vector<report::CommandInfo>& infos_;
-  std::map<uint32_t, size_t> place_;    // of the step with this index
-  std::map<uint32_t, uint64_t> ready_;  // when the first command of a step would start, had it its constants
+  std::map<uint32_t, size_t> place_;  // of the step with this index
+  struct Load {
+    uint32_t step = 0;
+    uint64_t done = 0;
+    uint64_t operands = 0;  // when the step's operands ahead of it in its queue are there
+  };
+  std::map<uint32_t, Load> loads_;  // of constants, by command
+  std::map<std::pair<uint32_t, contract::Queue>, uint64_t> operands_;
+  std::map<uint32_t, std::vector<std::pair<uint64_t, uint64_t>>> waits_;  // by step
   std::vector<Working> working_;
   uint64_t longest_ = 0;  // of them
 };

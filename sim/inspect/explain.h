@@ -44,7 +44,7 @@ struct ConstantsLoad {
   uint64_t bytes = 0, transfers = 0;
   uint64_t begin = 0, end = 0;  // of the first and the last transfer
   uint64_t cycles = 0;          // of all transfers
-  uint64_t exposed = 0;         // part of them in which the step itself could run already, and waits
+  uint64_t exposed = 0;         // in which commands of the step could run already, and wait for them
   // Steps before it whose engines work meanwhile, and for how many cycles; the most first.
   std::vector<std::pair<uint32_t, uint64_t>> under;
 };
