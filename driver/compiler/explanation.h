@@ -80,11 +80,16 @@ struct Explanation {
     int64_t first = 0, last = 0;
   };
 
-  // Bytes that were free in steps [first, last], in too small pieces for what asked for them.
+  // Bytes that something asked for in steps [first, last], and did not get: what was free was in too small pieces.
   struct Denied {
+    enum class Asked : uint8_t {
+      kTiles,   // of step `first`
+      kBuffer,  // the buffer
+    };
     uint32_t first = 0, last = 0;
     int64_t bytes = 0;
     std::string buffer;  // that lives in DRAM for it; empty: step `first` is cut smaller
+    Asked asked = Asked::kTiles;
   };
 
   // A command of the stream that the estimate knows, in order. Those without an entry (begin, yields, end) take the

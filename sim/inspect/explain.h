@@ -110,5 +110,6 @@ struct Shown {
 [[nodiscard]] std::string_view name(compiler::Explanation::Home home);
 [[nodiscard]] std::string_view name(compiler::Explanation::Cut cut);
 [[nodiscard]] std::string_view name(compiler::Explanation::Command::Part part);
+[[nodiscard]] std::string_view name(compiler::Explanation::Denied::Asked asked);
 
 }  // namespace npu::inspect

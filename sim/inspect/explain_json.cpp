@@ -143,8 +143,11 @@ Json memory_json(const Explained& explained) {
                      {"lost_bytes", step.fragmented()}});
   }
   for (const Explanation::Denied& one : facts.denied) {
-    denied.push_back(
-        {{"first_step", one.first}, {"last_step", one.last}, {"bytes", one.bytes}, {"buffer", one.buffer}});
+    denied.push_back({{"first_step", one.first},
+                      {"last_step", one.last},
+                      {"bytes", one.bytes},
+                      {"buffer", one.buffer},
+                      {"asked", name(one.asked)}});
   }
   const MemoryLine& memory = explained.memory;
   return {{"scratchpad_bytes", memory.size},

@@ -188,7 +188,7 @@ std::string schedule_text(const Explained& explained) {
     const uint64_t bytes = c->bytes.constants + c->bytes.dram_read + c->bytes.dram_written + c->bytes.persistent_read +
                            c->bytes.persistent_written + c->bytes.on_chip;
     rows.push_back({grouped(c->started), grouped(c->done), std::string(contract::name(c->queue)),
-                    std::to_string(c->step), explained.program.layers[c->layer].name,
+                    std::to_string(c->step), graph::printable(explained.program.layers[c->layer].name),
                     c->bytes.constants > 0 ? "load constants" : std::string(name(c->part)), grouped(bytes),
                     std::to_string(c->command), fmt::format("{}", fmt::join(c->awaits, " "))});
   }
@@ -207,11 +207,24 @@ std::string schedule_text(const Explained& explained) {
 }
 
 std::string place_words(const Explanation::Place& place) {
-  if (!place.step) return place.name;
+  if (!place.step) return graph::printable(place.name);
   if (place.joined) return fmt::format("step {} and later ones: constants, joined", *place.step);
-  const std::string what =
-      place.name.empty() ? std::string(name(place.role)) : fmt::format("{} {}", name(place.role), place.name);
+  const std::string what = place.name.empty() ? std::string(name(place.role))
+                                              : fmt::format("{} {}", name(place.role), graph::printable(place.name));
   return fmt::format("step {} slot {}: {}", *place.step, place.slot, what);
+}
+
+std::string denied_text(const Explanation::Denied& denied) {
+  const std::string bytes = count(denied.bytes), buffer = graph::in_quotes(denied.buffer);
+  if (denied.buffer.empty()) {
+    return fmt::format("step {} is cut smaller: {} bytes were in too small pieces\n", denied.first, bytes);
+  }
+  if (denied.asked == Explanation::Denied::Asked::kTiles) {
+    return fmt::format("{} gives its place to the tiles of step {}, and lives in DRAM: they asked for {} bytes\n",
+                       buffer, denied.first, bytes);
+  }
+  return fmt::format("{} lives in DRAM: {} bytes in steps {} to {} were in too small pieces\n", buffer, bytes,
+                     denied.first, denied.last);
 }
 
 std::string memory_text(const Explained& explained) {
@@ -237,11 +250,7 @@ std::string memory_text(const Explained& explained) {
   text += "\nscratchpad, steps: when most is taken; denied: asked for, not had; lost: of that, free but in pieces\n" +
           report::render({{"step"}, {"used"}, {"free"}, {"largest piece"}, {"denied"}, {"lost"}}, rows);
   for (const Explanation::Denied& denied : facts.denied) {
-    text += denied.buffer.empty()
-                ? fmt::format("step {} is cut smaller: {} bytes were in too small pieces\n", denied.first,
-                              count(denied.bytes))
-                : fmt::format("{} lives in DRAM: {} bytes in steps {} to {} were in too small pieces\n",
-                              graph::in_quotes(denied.buffer), count(denied.bytes), denied.first, denied.last);
+    text += denied_text(denied);
   }
   return text;
 }
@@ -304,6 +313,16 @@ std::string_view name(Explanation::Command::Part part) {
       return "compute";
     case Explanation::Command::Part::kStore:
       return "store";
+  }
+  return "?";
+}
+
+std::string_view name(Explanation::Denied::Asked asked) {
+  switch (asked) {
+    case Explanation::Denied::Asked::kTiles:
+      return "tiles";
+    case Explanation::Denied::Asked::kBuffer:
+      return "buffer";
   }
   return "?";
 }

@@ -68,20 +68,22 @@ class LayoutMaker {
     for (size_t s = 0; s < steps; ++s) {
       if (step(s) == nullptr) continue;
       layout_.plans[s] = make_plan(s, residency_->available(s));
-      if (!layout_.plans[s].fits) return make_room(s);
+      if (!layout_.plans[s].fits) return make_room(s, layout_.plans[s].least_bytes);
     }
     const bool loads = !options_.resident_constants;
     if (options_.prefetch && keeping_ && loads) keep_loop_constants(*residency_, layout_, map);
     if (options_.prefetch && joining_ && loads) place_groups(map);
     for (size_t s = 0; s < steps; ++s) {
-      if (step(s) == nullptr || place_step(s, map)) continue;
+      if (step(s) == nullptr) continue;
+      const int64_t asked = layout_.plans[s].bytes;
+      if (place_step(s, map)) continue;
       // Constants that are joined or stay may be what is in the way.
       if (!layout_.groups.empty()) {
         joining_ = false;
       } else if (!layout_.kept.empty()) {
         keeping_ = false;
       } else {
-        return make_room(s);
+        return make_room(s, asked);
       }
       return false;
     }
@@ -119,7 +121,7 @@ class LayoutMaker {
       if (!address) address = map.find(bytes, first_tick(life(b).first), last_tick(life(b).last), kBufferAlignment);
       if (!address) {
         if (module_.buffers[b].on_chip) fail_control();
-        move_out(b);
+        move_out(b, {static_cast<size_t>(life(b).first), static_cast<size_t>(life(b).last), bytes, b, false});
         return false;
       }
       layout_.scratchpad[b] = *address;
@@ -133,8 +135,9 @@ class LayoutMaker {
                  "the conditions and counters of the network's control flow do not fit into the scratchpad");
   }
 
-  // Free memory is in too small pieces: takes the largest buffer out that lives in the step. False: start again.
-  bool make_room(size_t s) {
+  // Free memory is in too small pieces for the tiles of the step, which asked for so many bytes: takes the largest
+  // buffer out that lives in the step. False: start again.
+  bool make_room(size_t s, int64_t asked) {
     BufferId largest = 0;
     int64_t bytes = 0;
     for (BufferId b = 0; b < module_.buffers.size(); ++b) {
@@ -144,13 +147,12 @@ class LayoutMaker {
       }
     }
     if (bytes == 0) residency_->fail(s);
-    move_out(largest);
+    move_out(largest, {s, s, asked, largest});
     return false;
   }
 
-  void move_out(BufferId b) {
-    moved_out_.push_back(
-        {static_cast<size_t>(life(b).first), static_cast<size_t>(life(b).last), residency_->footprint(b), b});
+  void move_out(BufferId b, const Denied& why) {
+    moved_out_.push_back(why);
     residency_->move_to_dram(b);
   }
 

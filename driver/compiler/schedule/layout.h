@@ -35,12 +35,14 @@ inline constexpr int64_t kStepTicks = 32;
 constexpr int64_t first_tick(int64_t step) { return step * kStepTicks; }
 constexpr int64_t last_tick(int64_t step) { return first_tick(step + 1) - 1; }
 
-// Bytes of the scratchpad that were free in steps [first, last], but in too small pieces for what asked for them.
+// Bytes of the scratchpad that something asked for in steps [first, last], and did not get: what was free was in too
+// small pieces.
 struct Denied {
   size_t first = 0, last = 0;
   int64_t bytes = 0;
   // The buffer that lives in DRAM for it; else step `first` has smaller tiles, or less of something that comes early.
   std::optional<BufferId> buffer;
+  bool tiles = true;  // those of step `first` asked; else the buffer itself
 };
 
 struct Layout {

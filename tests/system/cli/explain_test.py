@@ -70,6 +70,16 @@ class Explain(NpuTest):
         self.assertTrue(document["schedule"])
         self.assertIn("--show PARTS", self.good("compile", "--help").out)
 
+    def test_names_make_no_rows(self):
+        network = self.dir / "hostile_names.tosa"
+        said = json.loads(self.good("compile", network, "--explain", "--json").out)
+        text = self.good("compile", network, "--explain", "--show", "schedule,memory").out
+        for title, rows in (("schedule, by the estimate", said["schedule"]), ("scratchpad, places", said["memory"]["places"])):
+            (part,) = (part for part in text.split("\n\n") if part.startswith(title))
+            self.assertEqual(len(part.split("\n")), 3 + len(rows), part)  # title, head and line
+            self.assertIn(r"y\x1b[31m\x0a", part)
+        self.assertIn("y\x1b[31m\n", [place["name"] for place in said["memory"]["places"]])
+
     def test_bad_input(self):
         network = self.dir / "convolution.tosa"
         self.bad(64, "bad_option", "not 'time'", "compile", network, "--explain", "--show", "time")

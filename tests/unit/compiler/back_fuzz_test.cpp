@@ -250,5 +250,63 @@ TEST_P(BackFuzzSeeds, RandomModulesComputeWhatTheirStepsSay) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, BackFuzzSeeds, ::testing::Range(0, 12));
 
+// The least tiles that a step asks for, were the buffer in the scratchpad still.
+int64_t least_bytes(const backend::Layout& layout, size_t step, BufferId buffer,
+                    const contract::Capabilities& machine) {
+  std::vector<backend::Home> homes;
+  for (const backend::Operand& o : layout.analysis.steps[step]->operands()) {
+    homes.push_back(o.view == nullptr          ? backend::Home::kConstant
+                    : o.view->buffer == buffer ? backend::Home::kScratchpad
+                                               : layout.homes[o.view->buffer]);
+  }
+  return backend::plan_step(*layout.analysis.steps[step], homes, 0, {}, {machine, {}, true}).least_bytes;
+}
+
+// What is said of a buffer that leaves the scratchpad: a step asked for its tiles, or the buffer for itself.
+TEST(BackFuzz, SaysWhoAskedForTheRoomOfABufferInDram) {
+  size_t tiles = 0, buffers = 0, longer = 0;
+  for (uint32_t seed = 0; seed < 240; ++seed) {
+    const int steps = 3 + static_cast<int>(seed % 8);
+    const Module module = seed % 3 < 2 ? random_module(seed, steps) : random_branching_module(seed, steps);
+    for (const uint32_t bytes : {768u, 1024u, 2048u, 3072u, 8192u, 16384u}) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", scratchpad " + std::to_string(bytes));
+      contract::Capabilities machine = seed % 2 == 0 ? nano_capabilities() : edge_capabilities();
+      machine.spm_bytes = bytes;
+      try {
+        const backend::Layout layout = backend::make_layout(module, machine, {}, {});
+        size_t moved = 0;
+        for (const backend::Denied& denied : layout.denied) moved += denied.buffer ? 1 : 0;
+        for (const backend::Denied& denied : layout.denied) {
+          EXPECT_LE(denied.bytes, int64_t{bytes});
+          if (!denied.buffer) continue;
+          EXPECT_EQ(layout.homes[*denied.buffer], backend::Home::kDram);
+          const backend::Lifetime& life = layout.analysis.lifetimes[*denied.buffer];
+          const auto first = static_cast<int64_t>(denied.first), last = static_cast<int64_t>(denied.last);
+          if (!denied.tiles) {
+            ++buffers;
+            EXPECT_EQ(std::pair(first, last), std::pair(life.first, life.last));
+            EXPECT_GE(denied.bytes, static_cast<int64_t>(module.buffers[*denied.buffer].bytes));
+            continue;
+          }
+          ++tiles;
+          longer += life.first < life.last ? 1 : 0;
+          EXPECT_EQ(first, last);
+          EXPECT_LE(life.first, first);
+          EXPECT_GE(life.last, first);
+          // With others that left as well, homes were not what they are now.
+          if (moved == 1) {
+            EXPECT_GE(denied.bytes, least_bytes(layout, denied.first, *denied.buffer, machine));
+          }
+        }
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), contract::ErrorCode::kScratchpadFull) << error.what();
+      }
+    }
+  }
+  EXPECT_GT(tiles, 5u);
+  EXPECT_GT(longer, 0u);
+  EXPECT_GT(buffers, 0u);
+}
+
 }  // namespace
 }  // namespace npu::compiler::testing

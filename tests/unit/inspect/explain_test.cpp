@@ -312,6 +312,36 @@ TEST(Explain, TilesThatComeUnderTheirOwnStepAreNotExposed) {
   EXPECT_EQ(all.steps.front().constants.exposed, first->done - first->started);
 }
 
+// Who asked for bytes and did not get them; names as they fit into a line.
+TEST(Explain, SaysWhoseBytesWereDenied) {
+  graph::GraphBuilder b;
+  b.output(b.op(graph::Op::kBitwiseNot, {b.input("x", graph::DType::kInt8, {1, 4})}), "y");
+  Explanation facts;
+  const presets::Preset nano = presets::load_preset("nano");
+  compiler::Program program = compiler::compile(b.build(), nano.caps, {}, &facts);
+  EXPECT_EQ(facts.denied.size(), 0u);
+  facts.denied = {{0, 0, 1000, "left", Explanation::Denied::Asked::kTiles},
+                  {0, 1, 2000, "right", Explanation::Denied::Asked::kBuffer},
+                  {0, 0, 3000, "", Explanation::Denied::Asked::kTiles}};
+  Explanation::Place slot;
+  slot.name = "a\nb";
+  slot.step = 0;
+  slot.bytes = 64;
+  facts.places.push_back(slot);
+  const Explained all = explain("net.tosa", nano, std::move(program), std::move(facts));
+  const std::string text = to_text(all, {false, true});
+  EXPECT_THAT(text, HasSubstr("step 0 slot 0: operand a\\x0ab\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\n'left' gives its place to the tiles of step 0, and lives in DRAM: they asked for 1,000 "
+                        "bytes\n"));
+  EXPECT_THAT(text, HasSubstr("\n'right' lives in DRAM: 2,000 bytes in steps 0 to 1 were in too small pieces\n"));
+  EXPECT_THAT(text, HasSubstr("\nstep 0 is cut smaller: 3,000 bytes were in too small pieces\n"));
+  const auto denied = nlohmann::json::parse(to_json_text(all))["memory"]["denied"];
+  ASSERT_EQ(denied.size(), 3u);
+  EXPECT_EQ(denied[0]["asked"], "tiles");
+  EXPECT_EQ(denied[1]["asked"], "buffer");
+}
+
 // Two places with a gap in between, for which something asked.
 TEST(Explain, CountsWhatIsLostToFragmentation) {
   Explanation facts;
