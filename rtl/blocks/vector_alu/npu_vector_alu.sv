@@ -145,7 +145,8 @@ module npu_vector_alu #(
     lookup_offset_o = '0;
     if (lookup_o) begin
       for (int unsigned g = 0; g < Groups; g++) begin
-        lookup_offset_o[g] = npu_table_pkg::offset(lookup_wide_o, lookup_twice && x_pass_q[0], a_q[4*g+32'(lookup_place)]);
+        lookup_offset_o[g] = npu_table_pkg::offset(lookup_wide_o, lookup_twice && x_pass_q[0],
+                                                   a_q[4*g+32'(lookup_place)]);
       end
     end
   end

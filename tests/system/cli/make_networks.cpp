@@ -256,7 +256,8 @@ Graph open_state() {
   GraphBuilder b;
   const TensorId x = b.input("x", kI8, {-1, 4});
   const TensorId state = b.variable("state", kI8, {0, 4});
-  const TensorId next = b.raw(Op::kBitwiseXor, {b.raw(Op::kVariableRead, {state}, {}, kI8, {-1, 4}), x}, {}, kI8, {-1, 4});
+  const TensorId next =
+      b.raw(Op::kBitwiseXor, {b.raw(Op::kVariableRead, {state}, {}, kI8, {-1, 4}), x}, {}, kI8, {-1, 4});
   b.output(next, "y");
   b.write(state, next);
   return b.build();

@@ -201,8 +201,7 @@ TEST(Resolve, AVariableHasTheShapeOfWhatIsReadAndWritten) {
   };
   EXPECT_EQ(variable(resolve(toggled({0, 4}, {5, 4}), {{"x", {5, 4}}})), (Shape{5, 4}));
   EXPECT_EQ(variable(resolve(toggled({0, 4}, {-1, 4}), {{"x", {5, 4}}, {"h", {5, 4}}})), (Shape{5, 4}));
-  expect_refused(toggled({0, 4}, {-1, 4}), {{"x", {5, 4}}}, ErrorCode::kBadInput,
-                 "give its shape, too");
+  expect_refused(toggled({0, 4}, {-1, 4}), {{"x", {5, 4}}}, ErrorCode::kBadInput, "give its shape, too");
   expect_refused(toggled({0, 4}, {5, 4}), {{"x", {6, 4}}}, ErrorCode::kSizeMismatch, "do not broadcast");
 }
 
