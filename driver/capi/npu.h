@@ -53,7 +53,7 @@ extern "C" {
 #endif
 
 #define NPU_API_VERSION_MAJOR 1u
-#define NPU_API_VERSION_MINOR 4u
+#define NPU_API_VERSION_MINOR 5u
 #define NPU_API_VERSION (NPU_API_VERSION_MAJOR << 16 | NPU_API_VERSION_MINOR)
 
 // Version of the library that runs, which may be newer than that of this header: equal major, minor not smaller.
@@ -74,6 +74,7 @@ enum {
   NPU_STATUS_VARIABLE_REDECLARED = 0x104,
   NPU_STATUS_VARIABLE_MISMATCH = 0x105,
   NPU_STATUS_INDEX_OUT_OF_RANGE = 0x106,  // a job's: of GATHER or SCATTER
+  NPU_STATUS_SIZE_MISMATCH = 0x107,       // of a network whose file leaves sizes open; no function here gives it
   // Illegal graph: nothing ran.
   NPU_STATUS_FILE_DAMAGED = 0x201,
   NPU_STATUS_UNKNOWN_OPERATOR = 0x202,
