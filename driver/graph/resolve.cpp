@@ -250,6 +250,7 @@ class Resolver {
     const Tensor& constant = own.tensors[op.inputs[1]];
     if (!is_constant(constant) || constant.shape.size() != 1) return;  // the rule says so
     const Value value = value_of_constant(constant);
+    if (value.bytes.empty()) return;  // a scalar leaves nothing open
     Shape sizes(value.bytes.size() / sizeof(int64_t));
     std::memcpy(sizes.data(), value.bytes.data(), value.bytes.size());
     const auto open = std::count(sizes.begin(), sizes.end(), -1);
