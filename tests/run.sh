@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sets up from nothing, builds and tests.
 #
-#   tests/run.sh [smoke|full|fresh|nightly]     full is the default
+#   tests/run.sh [smoke|full|fresh|nightly [K/N]]     full is the default
 #
 #   smoke     release build; unit tests but the long ones, and the checks of contract, layering and format
 #   full      release build with every test but the nightly ones, then the unit tests again with address and
 #             undefined-behaviour sanitizers, a minute of fuzzing, and `fresh`
 #   fresh     only the README's commands, the tests at tier smoke, on a bare machine with the compiler cache (tests/fresh/run.sh gate);
 #             exit status 77 where no such machine can be made
-#   nightly   as full, with the nightly tests, ten minutes of fuzzing from another random seed, clang-tidy, and all of tests/fresh
+#   nightly   as full, with the nightly tests, ten minutes of fuzzing from another random seed, clang-tidy, and all of tests/fresh.
+#             nightly K/N is the K-th of N parts of it, for N machines or nights: each has its share of the nightly tests, and part 1
+#             what full has, too; the last one fuzzes, and does clang-tidy and tests/fresh
 #
 # Exit status 0 when everything passed, else that of what failed first.
 set -euo pipefail
@@ -27,6 +29,18 @@ case $level in
     exit 64
     ;;
 esac
+
+part=1 parts=1
+if [[ $# -gt 1 ]]; then
+  if [[ $level != nightly || $# -gt 2 || ! $2 =~ ^([1-9][0-9]?)/([1-9][0-9]?)$ ]] ||
+    ((BASH_REMATCH[1] > BASH_REMATCH[2])); then
+    echo "tests/run.sh: '${*:2}' behind '$level': only nightly has parts, K/N such as 2/4, K from 1 to N." >&2
+    exit 64
+  fi
+  part=${BASH_REMATCH[1]} parts=${BASH_REMATCH[2]}
+fi
+# What this run has: the first part, the last part.
+first=$((part == 1)) last=$((part == parts))
 
 jobs=$(nproc)
 summary=()
@@ -115,41 +129,45 @@ fi
 case $level in
   smoke) check release release 100 --label-regex '^(unit|smoke)$' ;;
   full) check release release 900 --label-exclude nightly ;;
-  nightly) check release release 20000 ;;
+  nightly)
+    ! ((first)) || check release release 900 --label-exclude nightly
+    check "nightly tests, part $part of $parts" release 20000 --label-regex nightly --tests-information "$part,,$parts"
+    ;;
 esac
 
-if [[ $level != smoke ]]; then
-  # SystemC's coroutines switch stacks, which the check for use after return cannot follow.
-  export ASAN_OPTIONS=detect_stack_use_after_return=0
-  export UBSAN_OPTIONS=print_stacktrace=1
-  build asan unit_tests
-  sanitized='^unit'
-  [[ $level == full ]] || sanitized='^(nightly_)?unit'
-  check "unit tests with sanitizers" asan 900 --label-regex "$sanitized"
+# SystemC's coroutines switch stacks, which the check for use after return cannot follow.
+export ASAN_OPTIONS=detect_stack_use_after_return=0
+export UBSAN_OPTIONS=print_stacktrace=1
+
+threads() {
   build tsan runtime_test capi_test
   GTEST_FILTER='Threads.*:Monitor.*:FirmwareJob.*:FirmwareFault.*:CompletionTest.*' \
     check "threads with their sanitizer" tsan 120 --tests-regex '^(runtime_test|capi_test)$'
-fi
+}
 
 case $level in
   full)
+    build asan unit_tests
+    check "unit tests with sanitizers" asan 900 --label-regex '^unit'
+    threads
     fuzz --seconds 60
     fuzz --program --seconds 20
+    fresh gate
     ;;
   nightly)
-    fuzz --seconds 600 --seed "$(date +%Y%m%d)"
-    fuzz --program --seconds 200 --seed "$(date +%Y%m%d)"
+    if ((first)); then
+      build asan unit_tests
+      check "unit tests with sanitizers" asan 3600 --label-regex '^(nightly_)?unit'
+      threads
+    fi
+    if ((last)); then
+      fuzz --seconds 600 --seed "$(date +%Y%m%d)"
+      fuzz --program --seconds 200 --seed "$(date +%Y%m%d)"
+      fresh nightly
+      # Each source file by itself, as clang-tidy and editors read it: it must not live on what its batch includes.
+      build debug
+      step "clang-tidy"
+      find hw driver sim -name '*.cpp' -print0 | xargs -0 -n 4 -P "$jobs" clang-tidy --quiet -p build/debug
+    fi
     ;;
 esac
-
-case $level in
-  full) fresh gate ;;
-  nightly) fresh nightly ;;
-esac
-
-if [[ $level == nightly ]]; then
-  # Each source file by itself, as clang-tidy and editors read it: it must not live on what its batch includes.
-  build debug
-  step "clang-tidy"
-  find hw driver sim -name '*.cpp' -print0 | xargs -0 -n 4 -P "$jobs" clang-tidy --quiet -p build/debug
-fi
