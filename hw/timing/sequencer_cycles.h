@@ -2,6 +2,7 @@
 // What the sequencer takes for the stream, and how far its prefetch reads ahead.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "hw/timing/cycles.h"
@@ -19,5 +20,9 @@ inline constexpr uint64_t kConditionCycles = 4;
 inline constexpr uint64_t kCounterCycles = kConditionCycles + 2;
 
 inline constexpr uint32_t kPrefetchBytes = 8192;
+// With so many bytes before it, asked for or here, the sequencer does not wait soon, but the data of the commands that
+// it has started may: so memory owes the prefetch no more than these bursts then, behind which a transfer would queue.
+inline constexpr uint32_t kPrefetchEnoughBytes = 512;
+inline constexpr size_t kPrefetchMostBursts = 2;
 
 }  // namespace npu::timing

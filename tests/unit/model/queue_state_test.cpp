@@ -2,6 +2,7 @@
 // The registers that show what every queue does, and who waits for whom.
 #include <gtest/gtest.h>
 
+#include "hw/timing/sequencer_cycles.h"
 #include "tests/unit/model/bench.h"
 
 namespace npu::model::testing {
@@ -142,6 +143,26 @@ TEST(QueueStateTest, BurstsThatMemoryOwes) {
   const Seen load = look(bench, 0);
   EXPECT_TRUE(load.executing);
   EXPECT_EQ(load.bursts, small_machine().dma_outstanding);
+  ASSERT_TRUE(bench.finish());
+}
+
+TEST(QueueStateTest, PrefetchLeavesRoomWhenEnoughIsAhead) {
+  Bench bench;
+  bench.memory.latency = sc_core::sc_time(1, sc_core::SC_US);
+  Stream stream(small_machine());
+  for (int i = 0; i < 60; ++i) stream.add(fill(2, spm(0), 0x8000, 1));  // slower than the prefetch
+  const auto words = stream.finish();
+  ASSERT_GT(4 * words.size(), 2 * timing::kPrefetchEnoughBytes);
+  bench.start(words);
+  pass(1000);
+  EXPECT_EQ(look(bench, kSequencerQueue).bursts, small_machine().dma_outstanding);
+  pass(20000);
+  uint32_t most = 0;
+  while (bench.npu.running()) {
+    pass(100);
+    most = std::max(most, look(bench, kSequencerQueue).bursts);
+  }
+  EXPECT_EQ(most, timing::kPrefetchMostBursts);
   ASSERT_TRUE(bench.finish());
 }
 
