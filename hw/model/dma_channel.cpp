@@ -26,7 +26,7 @@ void DmaChannel::start(const IssuedCommand& command) {
     return side.indexed ? std::span<const int64_t>(offsets_) : std::span<const int64_t>();
   };
   const Window& dst = command.dma_dst;
-  engine::ExtentWalk walk;
+  contract::ExtentWalk walk;
   walk.start(dst.base + dma.dst.offset, target, offsets(target));
   dst_space_ = dst.space;
   dst_base_ = dst.base;
@@ -43,7 +43,8 @@ void DmaChannel::start(const IssuedCommand& command) {
   }
 }
 
-void DmaChannel::start_source(const contract::Address& address, const Window& window, const engine::ExtentWalk& walk) {
+void DmaChannel::start_source(const contract::Address& address, const Window& window,
+                              const contract::ExtentWalk& walk) {
   src_address_ = address;
   src_space_ = window.space;
   src_base_ = window.base;
@@ -92,7 +93,7 @@ void DmaChannel::run(Work& work) {
   work.bank_conflicts += source_.bank_conflicts() + (to_buffer() ? 0 : target_.bank_conflicts());
 }
 
-uint32_t DmaChannel::burst_length(const engine::ExtentWalk& walk) const {
+uint32_t DmaChannel::burst_length(const contract::ExtentWalk& walk) const {
   const uint64_t most = machine_.config.caps.dma_burst_bytes;
   return static_cast<uint32_t>(std::min(walk.contiguous(), most - walk.address() % most));
 }

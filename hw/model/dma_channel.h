@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hw/engine/dma_walk.h"
+#include "hw/contract/dma_walk.h"
 #include "hw/model/on_chip_path.h"
 #include "hw/model/queue_unit.h"
 
@@ -42,7 +42,7 @@ class DmaChannel : public QueueUnit, private BurstClient, private OnChipPath::Cl
   [[nodiscard]] uint32_t bursts() const override;
   void start(const IssuedCommand& command);
   void start_indices(const IssuedCommand& command);
-  void start_source(const contract::Address& address, const Window& window, const engine::ExtentWalk& walk);
+  void start_source(const contract::Address& address, const Window& window, const contract::ExtentWalk& walk);
   void start_flights(uint64_t bytes);
   // All of what was started, and adds what it did to `work`.
   void run(Work& work);
@@ -67,16 +67,16 @@ class DmaChannel : public QueueUnit, private BurstClient, private OnChipPath::Cl
   [[nodiscard]] bool to_buffer() const { return dst_space_ == contract::Space::kNone; }
   // Whether to be told when a flight's data has passed the target: its place is wanted, or it is the last one.
   [[nodiscard]] bool tells(uint32_t number) const { return unissued_ > 0 || number + 1 == issued_; }
-  [[nodiscard]] uint32_t burst_length(const engine::ExtentWalk& walk) const;
+  [[nodiscard]] uint32_t burst_length(const contract::ExtentWalk& walk) const;
   [[nodiscard]] uint64_t port_cycles(uint64_t bytes) const;
   [[nodiscard]] Flight& flight(uint32_t number) { return flights_[number % flights_.size()]; }
 
   const IssuedCommand* command_ = nullptr;  // the one in hand while bursts may be on their way
   contract::Space src_space_ = contract::Space::kNone, dst_space_ = contract::Space::kNone;
-  contract::Address src_address_;           // where it reads: the command's source, or its indices
-  uint64_t src_base_ = 0, dst_base_ = 0;    // of the region, in DRAM
-  engine::ExtentWalk src_walk_, dst_walk_;  // of a DRAM side
-  OnChipPath source_, target_;              // of an on-chip side
+  contract::Address src_address_;             // where it reads: the command's source, or its indices
+  uint64_t src_base_ = 0, dst_base_ = 0;      // of the region, in DRAM
+  contract::ExtentWalk src_walk_, dst_walk_;  // of a DRAM side
+  OnChipPath source_, target_;                // of an on-chip side
   Traffic traffic_;
   uint64_t port_busy_ = 0;
   std::vector<Flight> flights_;

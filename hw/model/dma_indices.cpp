@@ -13,7 +13,7 @@ using contract::Space;
 // They follow each other, and go into the buffer.
 void DmaChannel::start_indices(const IssuedCommand& command) {
   const contract::DmaCommand& dma = command.dma;
-  engine::ExtentWalk walk;
+  contract::ExtentWalk walk;
   walk.start(command.dma_index.base + dma.index.offset, sizeof(int32_t) * contract::index_count(dma));
   start_source(dma.index, command.dma_index, walk);
   dst_space_ = Space::kNone;

@@ -34,13 +34,8 @@ void FetchUnit::jump(uint64_t start) {
   begin();
 }
 
-size_t FetchUnit::most_flights() const {
-  const bool enough = requested_ - taken_ >= timing::kPrefetchEnoughBytes;
-  return enough ? std::min(timing::kPrefetchMostBursts, flights_.size()) : flights_.size();
-}
-
 void FetchUnit::request() {
-  while (requested_ < bytes_ && issued_ - absorbed_ < most_flights()) {
+  while (requested_ < bytes_ && issued_ - absorbed_ < timing::prefetch_bursts(requested_ - taken_, flights_.size())) {
     const uint64_t burst = machine_.config.caps.dma_burst_bytes;
     const uint64_t length = std::min(bytes_ - requested_, burst - (base_ + requested_) % burst);
     if (requested_ - taken_ + length > ring_.size()) return;

@@ -64,8 +64,6 @@ class FetchUnit : private BurstClient {
   };
 
   void burst_done(Burst& burst, bool ok) override;
-  // Bursts that memory may owe now.
-  [[nodiscard]] size_t most_flights() const;
   void request();
   void absorb();
   void store(std::span<const uint8_t> data);

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "hw/timing/dma_cycles.h"
+
 namespace npu::model {
 
 using sc_core::SC_ZERO_TIME;
@@ -111,8 +113,8 @@ Burst* MemoryPort::next_request(uint64_t now) {
 void MemoryPort::grant() {
   const uint64_t now = clock_.now();
   while (queued_ > 0 && requesting_ == nullptr) {
-    if (request_free_ > now + kArbitrateAhead) {
-      grant_alarm_.set(request_free_ - kArbitrateAhead);
+    if (request_free_ > now + timing::kArbitrateAhead) {
+      grant_alarm_.set(request_free_ - timing::kArbitrateAhead);
       return;
     }
     Burst* const burst = next_request(now);

@@ -63,8 +63,6 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
   using Socket = tlm_utils::simple_initiator_socket<MemoryPort>;
   static constexpr uint32_t kFetchRequester = 8;  // DMA channels are 0 to 7
   static constexpr uint32_t kRequesters = 9;
-  // Requests are arbitrated up to this many cycles before they are on the wires (annotated as TLM-2.0 does).
-  static constexpr uint64_t kArbitrateAhead = 16;
 
   MemoryPort(const sc_core::sc_module_name& name, Socket& socket, const contract::Capabilities& caps,
              const Clock& clock, Agenda& agenda, JitterSource& jitter);

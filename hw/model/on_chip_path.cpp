@@ -11,7 +11,7 @@ using contract::Space;
 OnChipPath::OnChipPath(Machine& machine, Side side, Client& client)
     : Lane(machine.interconnect.crossbar(), GoesStraightOn{}), machine_(machine), side_(side), client_(client) {}
 
-void OnChipPath::start(Space space, const engine::ExtentWalk& walk) {
+void OnChipPath::start(Space space, const contract::ExtentWalk& walk) {
   space_ = space;
   walk_ = beats_walk_ = walk;
   passes_.clear();

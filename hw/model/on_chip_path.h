@@ -12,7 +12,7 @@
 #include <deque>
 #include <span>
 
-#include "hw/engine/dma_walk.h"
+#include "hw/contract/dma_walk.h"
 #include "hw/model/machine.h"
 
 namespace npu::model {
@@ -32,7 +32,7 @@ class OnChipPath final : private timing::SteppedSchedule<OnChipPath>, private ti
   OnChipPath(Machine& machine, Side side, Client& client);
 
   // Moves data along `walk` of `space`; the channel's earlier command is done.
-  void start(contract::Space space, const engine::ExtentWalk& walk);
+  void start(contract::Space space, const contract::ExtentWalk& walk);
   // Delivers `pattern_bytes` bytes of a pattern over and over; takes no time.
   void start_fill(uint64_t pattern, uint32_t pattern_bytes);
 
@@ -80,8 +80,8 @@ class OnChipPath final : private timing::SteppedSchedule<OnChipPath>, private ti
   const Side side_;
   Client& client_;
   contract::Space space_ = contract::Space::kNone;
-  engine::ExtentWalk walk_;        // of the data
-  engine::ExtentWalk beats_walk_;  // of the beats
+  contract::ExtentWalk walk_;        // of the data
+  contract::ExtentWalk beats_walk_;  // of the beats
   struct Pass {
     uint64_t end;  // bytes of the walk
     bool tells;

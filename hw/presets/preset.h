@@ -10,31 +10,11 @@
 
 #include "hw/contract/error.h"
 #include "hw/contract/gen/capabilities.h"
+#include "hw/timing/dram_timing.h"
 
 namespace npu::presets {
 
-// The memory behind the DMA port: one channel of banks with a row buffer each, or one whose accesses all take the same
-// latency. Times are whole nanoseconds.
-struct Dram {
-  std::string name;            // "LPDDR4-3200 x32"
-  uint32_t data_rate_mts = 0;  // million transfers a second
-  uint32_t bus_bits = 0;       // width of a transfer
-  uint32_t latency_ns = 0;     // of each access, until its first transfer; 0: what follows counts
-  uint32_t banks = 0;
-  uint32_t row_bytes = 0;  // a row of one bank, over the whole bus
-  uint32_t t_rcd_ns = 0;   // activate to read or write
-  uint32_t t_rp_ns = 0;    // precharge to activate
-  uint32_t t_cas_ns = 0;   // read command to data
-  uint32_t t_ras_ns = 0;   // activate to precharge, at least
-  uint32_t t_wr_ns = 0;    // end of write data to precharge
-  uint32_t t_refi_ns = 0;  // between refreshes
-  uint32_t t_rfc_ns = 0;   // a refresh, in which all banks are busy and after which all rows are closed
-
-  // Peak, bytes a second.
-  [[nodiscard]] uint64_t bytes_per_second() const { return uint64_t{data_rate_mts} * 1'000'000 * (bus_bits / 8); }
-
-  friend bool operator==(const Dram&, const Dram&) = default;
-};
+using timing::Dram;
 
 // The keys of a machine's file that such a memory has, beside its name, and their values; in the file's order.
 [[nodiscard]] std::vector<std::pair<std::string_view, uint32_t>> keys_of(const Dram& dram);

@@ -17,6 +17,9 @@ inline constexpr uint64_t kDmaWalkCycles = 3;
 // From the beat of the last index to the first one of a row: an index out of the buffer, its offset.
 inline constexpr uint64_t kDmaIndexCycles = 2;
 
+// Requests to DRAM are arbitrated up to this many cycles before they are on the wires (annotated as TLM-2.0 does).
+inline constexpr uint64_t kArbitrateAhead = 16;
+
 // Bytes that the command writes (and, but for a fill, reads): without those of indices.
 [[nodiscard]] uint64_t dma_bytes(const contract::DmaCommand& command);
 

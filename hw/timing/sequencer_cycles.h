@@ -2,7 +2,7 @@
 // What the sequencer takes for the stream, and how far its prefetch reads ahead.
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
 
 #include "hw/timing/cycles.h"
@@ -23,6 +23,10 @@ inline constexpr uint32_t kPrefetchBytes = 8192;
 // With so many bytes before it, asked for or here, the sequencer does not wait soon, but the data of the commands that
 // it has started may: so memory owes the prefetch no more than these bursts then, behind which a transfer would queue.
 inline constexpr uint32_t kPrefetchEnoughBytes = 512;
-inline constexpr size_t kPrefetchMostBursts = 2;
+inline constexpr uint64_t kPrefetchMostBursts = 2;
+// Bursts that memory may owe the prefetch with so many bytes before the sequencer.
+[[nodiscard]] constexpr uint64_t prefetch_bursts(uint64_t ahead, uint64_t dma_outstanding) {
+  return ahead >= kPrefetchEnoughBytes ? std::min(kPrefetchMostBursts, dma_outstanding) : dma_outstanding;
+}
 
 }  // namespace npu::timing

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "hw/engine/dma_walk.h"
+#include "hw/contract/dma_walk.h"
 
 namespace npu::cosim {
 
@@ -90,7 +90,7 @@ std::string describe(const DmaCommand& command) {
 
 std::vector<DmaBeat> dma_beats(const contract::DmaSide& side, uint64_t base, uint32_t port_bytes,
                                std::span<const int64_t> offsets) {
-  engine::ExtentWalk walk;
+  contract::ExtentWalk walk;
   walk.start(base, side, side.indexed ? offsets : std::span<const int64_t>());
   std::vector<DmaBeat> beats;
   while (!walk.done()) {

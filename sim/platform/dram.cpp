@@ -18,7 +18,7 @@ Dram::Dram(const sc_core::sc_module_name& name, const presets::Dram& timing, uin
     : sc_module(name),
       socket("socket"),
       cpu("cpu"),
-      timing_(make_dram_timing(timing)),
+      timing_(timing::make_dram_timing(timing)),
       bytes_(bytes),
       picosecond_(sc_time(1, sc_core::SC_PS).value()) {
   NPU_CHECK(picosecond_ > 0);  // the simulation's resolution is a picosecond or finer

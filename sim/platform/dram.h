@@ -20,7 +20,7 @@
 #include <tlm>
 
 #include "hw/presets/preset.h"
-#include "sim/platform/dram_timing.h"
+#include "hw/timing/dram_timing.h"
 
 namespace npu::platform {
 
@@ -55,7 +55,7 @@ class Dram : public sc_core::sc_module {
   void respond();
   void schedule();
 
-  std::unique_ptr<DramTiming> timing_;
+  std::unique_ptr<timing::DramTiming> timing_;
   uint64_t bytes_;
   uint8_t* memory_ = nullptr;  // anonymous mapping
   uint64_t picosecond_;        // in units of the simulation's resolution

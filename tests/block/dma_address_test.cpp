@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "hw/engine/dma_walk.h"
+#include "hw/contract/dma_walk.h"
 #include "hw/timing/dma_cycles.h"
 #include "rtl/verilated/machines.h"
 #include "sim/cosim/dma_commands.h"
@@ -356,10 +356,10 @@ TEST_P(DmaAddressBlock, FirstBeatsOfHugeCommands) {
       command.dst_stride.at(i) = static_cast<int32_t>(random());
     }
     const uint64_t src_base = random() & kAddresses, dst_base = random() & kAddresses;
-    engine::ExtentWalk src, dst;
+    contract::ExtentWalk src, dst;
     src.start(src_base, contract::dma_source(command));
     dst.start(dst_base, contract::dma_destination(command));
-    const auto check = [&](bool valid, const Beat& beat, engine::ExtentWalk& walk) {
+    const auto check = [&](bool valid, const Beat& beat, contract::ExtentWalk& walk) {
       if (!valid) return;
       const auto what = [&] { return describe(command); };
       ASSERT_FALSE(walk.done()) << what();

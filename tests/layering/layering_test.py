@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Room -> rooms whose headers, or single headers that, it may include, besides its own and the contract's. A folder below a room belongs to it.
 MAY_INCLUDE = {
     "hw/contract": [],
-    "hw/presets": [],
+    "hw/presets": ["hw/timing"],
     "hw/timing": [],
     "hw/engine": ["hw/timing"],
     "hw/model": ["hw/timing", "hw/engine"],
@@ -32,7 +32,7 @@ MAY_INCLUDE = {
     "sim/cosim": ["hw/engine", "hw/timing", "rtl/verilated", "driver/graph/file.h"],
     # The module with the simulator of the control CPU stands alone: it links a GPL library (NOTICE).
     "sim/platform/iss": ["hw/model/iss.h", "hw/model/iss_module.h"],
-    "sim/platform": ["hw/presets", "hw/engine", "hw/model", "driver/runtime/hal.h"],
+    "sim/platform": ["hw/presets", "hw/timing", "hw/engine", "hw/model", "driver/runtime/hal.h"],
     "sim/capi": ["hw/presets", "sim/platform", "driver/capi/npu.h", "driver/capi/hal_bridge.h"],
     "sim/report": ["hw/presets", "hw/timing", "driver/graph", "driver/compiler/program.h", "driver/runtime"],
     "sim/tool": ["hw/presets", "driver/graph"],

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/platform/dram_timing.h"
+#include "hw/timing/dram_timing.h"
 
 #include <algorithm>
 
-namespace npu::platform {
+namespace npu::timing {
 
 namespace {
 
@@ -11,19 +11,19 @@ uint64_t picoseconds(uint32_t nanoseconds) { return uint64_t{nanoseconds} * 1000
 
 }  // namespace
 
-std::unique_ptr<DramTiming> make_dram_timing(const presets::Dram& dram) {
+std::unique_ptr<DramTiming> make_dram_timing(const Dram& dram) {
   if (dram.latency_ns > 0) return std::make_unique<FixedDram>(dram);
   return std::make_unique<RowDram>(dram);
 }
 
-FixedDram::FixedDram(const presets::Dram& dram) : latency_(picoseconds(dram.latency_ns)), bus_(dram) {}
+FixedDram::FixedDram(const Dram& dram) : latency_(picoseconds(dram.latency_ns)), bus_(dram) {}
 
 uint64_t FixedDram::access(uint64_t arrival, uint64_t address, uint64_t bytes, bool) {
   bus_free_ = std::max(arrival + latency_, bus_free_) + bus_.time(bus_.end(address, bytes) - bus_.begin(address));
   return bus_free_;
 }
 
-RowDram::RowDram(const presets::Dram& dram)
+RowDram::RowDram(const Dram& dram)
     : row_bytes_(dram.row_bytes),
       t_rcd_(picoseconds(dram.t_rcd_ns)),
       t_rp_(picoseconds(dram.t_rp_ns)),
@@ -98,4 +98,4 @@ uint64_t RowDram::access_row(uint64_t arrival, uint64_t address, uint64_t bytes,
   return bus_free_;
 }
 
-}  // namespace npu::platform
+}  // namespace npu::timing

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hw/engine/dma_walk.h"
+#include "hw/contract/dma_walk.h"
 
-namespace npu::engine {
+namespace npu::contract {
 
-void ExtentWalk::start(uint64_t base, const contract::DmaSide& side, std::span<const int64_t> offsets) {
+void ExtentWalk::start(uint64_t base, const DmaSide& side, std::span<const int64_t> offsets) {
   rank_ = row_rank_ = 0;
   run_ = side.run;
   left_ = side.run;
   for (uint32_t dim = 5; dim-- > 0;) {
     left_ *= side.count[dim];
-    const bool chooses = side.indexed && dim < contract::kDmaRowDims;
+    const bool chooses = side.indexed && dim < kDmaRowDims;
     const int64_t stride = side.stride[dim];
     if (side.count[dim] == 1) continue;
     if (rank_ == 0 && !chooses && stride > 0 && static_cast<uint64_t>(stride) == run_) {
@@ -44,4 +44,4 @@ void ExtentWalk::advance(uint64_t bytes) {
   run_left_ = run_;
 }
 
-}  // namespace npu::engine
+}  // namespace npu::contract

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The row model's arithmetic, in picoseconds, written beside each number.
-#include "sim/platform/dram_timing.h"
+#include "hw/timing/dram_timing.h"
 
 #include <gtest/gtest.h>
 
-namespace npu::platform::testing {
+#include "hw/presets/preset.h"
+
+namespace npu::timing::testing {
 namespace {
 
 // 8 bytes every nanosecond: a 64-byte granule takes the bus for 8,000 ps.
-presets::Dram dram() {
-  presets::Dram dram;
+Dram dram() {
+  Dram dram;
   dram.name = "test";
   dram.data_rate_mts = 1000;
   dram.bus_bits = 64;
@@ -116,7 +118,7 @@ TEST(DramTimingTest, EdgePresetStreamsAtItsBandwidth) {
 
 // A bus of 1,024 bits moves 128 bytes at once.
 TEST(DramTimingTest, AWideBusMovesWholeTransfers) {
-  presets::Dram wide = dram();
+  Dram wide = dram();
   wide.bus_bits = 1024;
   RowDram timing(wide);
   EXPECT_EQ(timing.access(0, 64, 64, false), 10'000u + 14'000u + 1'000u);
@@ -124,7 +126,7 @@ TEST(DramTimingTest, AWideBusMovesWholeTransfers) {
 }
 
 TEST(FixedDramTest, EachAccessTakesTheLatencyAndTheBus) {
-  presets::Dram memory;
+  Dram memory;
   memory.data_rate_mts = 1000;
   memory.bus_bits = 64;
   memory.latency_ns = 40;
@@ -140,7 +142,7 @@ TEST(FixedDramTest, EachAccessTakesTheLatencyAndTheBus) {
 }
 
 TEST(FixedDramTest, ServesAtTheRateOfTheBus) {
-  presets::Dram memory;
+  Dram memory;
   memory.data_rate_mts = 3200;
   memory.bus_bits = 32;
   memory.latency_ns = 100;
@@ -151,4 +153,4 @@ TEST(FixedDramTest, ServesAtTheRateOfTheBus) {
 }
 
 }  // namespace
-}  // namespace npu::platform::testing
+}  // namespace npu::timing::testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The byte stream of a descriptor's side.
-#include "hw/engine/dma_walk.h"
+#include "hw/contract/dma_walk.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-namespace npu::engine::testing {
+namespace npu::contract::testing {
 namespace {
 
 std::vector<uint64_t> plain_addresses(uint64_t base, uint64_t run, const std::array<uint32_t, 5>& count,
@@ -102,4 +102,4 @@ TEST(DmaWalkTest, RowsBeginAtTheirOffsets) {
 }
 
 }  // namespace
-}  // namespace npu::engine::testing
+}  // namespace npu::contract::testing

@@ -5,11 +5,33 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "hw/presets/preset.h"
+namespace npu::timing {
 
-namespace npu::platform {
+// The memory behind the DMA port: one channel of banks with a row buffer each, or one whose accesses all take the same
+// latency. Times are whole nanoseconds.
+struct Dram {
+  std::string name;            // "LPDDR4-3200 x32"
+  uint32_t data_rate_mts = 0;  // million transfers a second
+  uint32_t bus_bits = 0;       // width of a transfer
+  uint32_t latency_ns = 0;     // of each access, until its first transfer; 0: what follows counts
+  uint32_t banks = 0;
+  uint32_t row_bytes = 0;  // a row of one bank, over the whole bus
+  uint32_t t_rcd_ns = 0;   // activate to read or write
+  uint32_t t_rp_ns = 0;    // precharge to activate
+  uint32_t t_cas_ns = 0;   // read command to data
+  uint32_t t_ras_ns = 0;   // activate to precharge, at least
+  uint32_t t_wr_ns = 0;    // end of write data to precharge
+  uint32_t t_refi_ns = 0;  // between refreshes
+  uint32_t t_rfc_ns = 0;   // a refresh, in which all banks are busy and after which all rows are closed
+
+  // Peak, bytes a second.
+  [[nodiscard]] uint64_t bytes_per_second() const { return uint64_t{data_rate_mts} * 1'000'000 * (bus_bits / 8); }
+
+  friend bool operator==(const Dram&, const Dram&) = default;
+};
 
 class DramTiming {
  public:
@@ -21,12 +43,12 @@ class DramTiming {
 };
 
 // The kind of memory that the machine's file describes.
-[[nodiscard]] std::unique_ptr<DramTiming> make_dram_timing(const presets::Dram& dram);
+[[nodiscard]] std::unique_ptr<DramTiming> make_dram_timing(const Dram& dram);
 
 // The data bus. It moves whole granules: 64 bytes, or a transfer where that is more.
 class DramBus {
  public:
-  explicit DramBus(const presets::Dram& dram)
+  explicit DramBus(const Dram& dram)
       : bytes_(dram.bus_bits / 8), rate_mts_(dram.data_rate_mts), granule_(std::max<uint64_t>(64, bytes_)) {}
   // Where the granules of an access begin and end.
   [[nodiscard]] uint64_t begin(uint64_t address) const { return address / granule_ * granule_; }
@@ -41,7 +63,7 @@ class DramBus {
 // Data follows a fixed time after each access arrives, over one bus: no rows, no refresh.
 class FixedDram final : public DramTiming {
  public:
-  explicit FixedDram(const presets::Dram& dram);
+  explicit FixedDram(const Dram& dram);
   void restart() override { bus_free_ = 0; }
   uint64_t access(uint64_t arrival, uint64_t address, uint64_t bytes, bool write) override;
 
@@ -63,7 +85,7 @@ class RowDram final : public DramTiming {
     friend bool operator==(const Statistics&, const Statistics&) = default;
   };
 
-  explicit RowDram(const presets::Dram& dram);
+  explicit RowDram(const Dram& dram);
   void restart() override;  // all rows closed, the first refresh t_refi from now
   uint64_t access(uint64_t arrival, uint64_t address, uint64_t bytes, bool write) override;
   // Since restart().
@@ -89,4 +111,4 @@ class RowDram final : public DramTiming {
   Statistics statistics_;
 };
 
-}  // namespace npu::platform
+}  // namespace npu::timing

@@ -8,14 +8,14 @@
 
 #include "hw/contract/dma_sides.h"
 
-namespace npu::engine {
+namespace npu::contract {
 
 class ExtentWalk {
  public:
   // The bytes of `side` from address `base` on. All positive but the strides; the walk must stay within the 64-bit
   // address space. Of an indexed side `offsets` has the bytes from there to each row, in the order of the indices; it
   // must outlive the walk and its copies.
-  void start(uint64_t base, const contract::DmaSide& side, std::span<const int64_t> offsets = {});
+  void start(uint64_t base, const DmaSide& side, std::span<const int64_t> offsets = {});
   // `bytes` that follow each other.
   void start(uint64_t base, uint64_t bytes) { start(base, {bytes, {1, 1, 1, 1, 1}, {}, false}); }
 
@@ -44,4 +44,4 @@ class ExtentWalk {
   uint64_t row_ = 0;  // number of the current one, of an indexed side
 };
 
-}  // namespace npu::engine
+}  // namespace npu::contract
