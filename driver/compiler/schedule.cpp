@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "driver/compiler/play/player.h"
 #include "driver/compiler/room.h"
 #include "driver/compiler/schedule/direct_writes.h"
 #include "driver/compiler/schedule/dram.h"
@@ -56,6 +57,29 @@ std::vector<size_t> encode_with_segments(const backend::Schedule& schedule, cons
   }
   backend::add_segment_streams(liveness.spans(places), layers, capabilities, program);
   return places;
+}
+
+// Bytes of the commands as they are encoded, each with the yield before it.
+std::vector<uint32_t> words_of(const std::vector<backend::Command>& commands, const std::vector<size_t>& yields) {
+  std::vector<uint32_t> words, encoded;
+  words.reserve(commands.size());
+  for (const backend::Command& command : commands) {
+    encoded.clear();
+    std::visit([&](const auto& body) { body.encode(encoded); }, command.body);
+    words.push_back(static_cast<uint32_t>(encoded.size()));
+  }
+  for (const size_t before : yields) words[before] += contract::YieldCommand::kWords;
+  return words;
+}
+
+// As fast as the port, and what it then takes on edge until data comes.
+timing::Dram any_dram(const contract::Capabilities& capabilities) {
+  timing::Dram dram;
+  dram.name = "port";
+  dram.bus_bits = 8 * capabilities.dma_port_bytes;
+  dram.data_rate_mts = capabilities.clock_mhz;
+  dram.latency_ns = 40;
+  return dram;
 }
 
 // The layers' parts of the estimate: each is charged with the time by which its commands move the end. They add up.
@@ -162,6 +186,9 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
   const backend::Timeline& timeline = best.timeline;
   const std::vector<size_t> yields =
       encode_with_segments(best, timeline, capabilities, options.segment_cycles, program);
+  best.timeline = play::Player(stream.commands, words_of(stream.commands, yields), program.variables, capabilities,
+                               options.dram.value_or(any_dram(capabilities)))
+                      .play();
   if (explanation != nullptr) {
     *explanation = backend::explain(choice.direct ? *direct : module, best, yields, {choice.scratchpad_bytes, kept});
   }

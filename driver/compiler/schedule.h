@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -11,6 +12,7 @@
 #include "driver/compiler/ir.h"
 #include "driver/compiler/program.h"
 #include "hw/contract/gen/capabilities.h"
+#include "hw/timing/dram_timing.h"
 
 namespace npu::compiler {
 
@@ -33,6 +35,9 @@ struct ScheduleOptions {
   // The constants stay in the scratchpad from job to job (Program::resident_bytes), if they fit there beside what the
   // steps need, and a job takes less time by the estimate; if not, each job loads them.
   bool resident_constants = false;
+  // What is behind the port to DRAM, for the estimate of the program's cycles: the program itself is the same with any.
+  // Without one: a memory with the port's rate.
+  std::optional<timing::Dram> dram = {};
 };
 
 // Throws NoRoom (room.h): scratchpad_full (the smallest tile of a step does not fit; names layer and operand),

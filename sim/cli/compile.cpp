@@ -142,6 +142,7 @@ program_file::ProgramFile compile_network(const CompileOptions& options, const w
   compile.schedule.state_in_dram = options.state_in_dram;
   compile.schedule.two_places = options.double_buffer;
   compile.schedule.resident_constants = options.resident_constants;
+  compile.schedule.dram = preset.dram;
   program_file::ProgramFile file;
   file.capabilities = preset.caps;
   file.machine_name = preset.name;

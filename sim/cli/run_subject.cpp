@@ -123,6 +123,7 @@ compiler::Program RunSubject::program(const contract::Capabilities& device, bool
   options.schedule.state_in_dram = state_in_dram;
   options.schedule.two_places = double_buffer;
   options.schedule.resident_constants = resident_constants;
+  options.schedule.dram = preset.dram;
   options.firmware = firmware;
   return compiler::compile(graph->graph, device, options);
 }

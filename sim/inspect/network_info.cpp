@@ -34,7 +34,9 @@ PersistentNeed persistent_need(const std::vector<VariableNeed>& variables, const
 Estimate estimate(const workload::Network& network, const presets::Preset& preset) {
   Estimate estimate;
   try {
-    compiler::Program program = compiler::compile(network.graph, preset.caps);
+    compiler::Options options;
+    options.schedule.dram = preset.dram;
+    compiler::Program program = compiler::compile(network.graph, preset.caps, options);
     estimate.cycles = program.estimated_cycles;
     estimate.microseconds = static_cast<double>(program.estimated_cycles) / preset.caps.clock_mhz;
     estimate.bound = report::BoundFinder(program, preset).of_any_job();

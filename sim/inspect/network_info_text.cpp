@@ -86,9 +86,8 @@ std::string estimate_text(const NetworkInfo& info, bool layers) {
   const Estimate& estimate = info.estimate;
   if (!estimate.why_not.empty()) return fmt::format("{:<11} none: {}\n", "estimate", estimate.why_not);
   const std::string sum =
-      fmt::format(
-          "{:<11} {} cycles = {}, by formulas and without waiting for memory on the chip; npu run measures it\n",
-          "estimate", grouped(estimate.cycles), report::duration(estimate.microseconds)) +
+      fmt::format("{:<11} {} cycles = {}, played without data; npu run measures it\n", "estimate",
+                  grouped(estimate.cycles), report::duration(estimate.microseconds)) +
       fmt::format("{:<11} {}, whatever the schedule\n", "bound", report::bound_text(estimate.bound));
   if (!layers) return sum;
   std::vector<report::Row> rows;

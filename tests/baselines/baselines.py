@@ -27,7 +27,8 @@ import rivals
 FILE = Path(__file__).resolve().parent / "cycles.csv"
 KEYS = ["network", "machine"]
 # bound_mxu and bound_dram: the fewest cycles that each of the two takes (docs/reference/report.md, "bound"); must_move: the bytes of the latter.
-FIGURES = ["cycles", "bound_mxu", "bound_dram", "estimate", "commands", "macs", "dram_read", "dram_written", "must_move", "scratchpad", "persistent"]
+FIGURES = ["cycles", "bound_mxu", "bound_dram", "estimate", "iterations", "commands", "macs", "dram_read", "dram_written", "must_move", "scratchpad",
+           "persistent"]
 CAUSES = "causes"  # cycles of each cause, "mxu_compute=12 dram_latency=3": most first
 UNSUPPORTED = 3  # npu's exit status: this device cannot run it
 
@@ -105,9 +106,14 @@ def measure(npu, path, machine):
     dram_read, dram_written = bytes_of("dram_read"), bytes_of("dram_written")
     persistent = bytes_of("psram_read", "psram_written")
     causes = sorted(((int(cycles), name) for name, cycles in total["cycles_by_cause"].items() if cycles), key=lambda cause: (-cause[0], cause[1]))
+    iterations = int(sum(loop["iterations"] for loop in data["loops"]))
+    estimate = data["program"]["estimated_cycles"]
+    if not iterations and not performance.is_near(estimate, total["cycles_sum"]):
+        raise SystemExit(f"baselines: {path.name} on {machine} takes {total['cycles_sum']:,.0f} cycles, and the compiler estimates {estimate:,}: more than "
+                         f"{performance.NEAR_PERCENT} % off. What changed may be missing in driver/compiler/play")
     return {"network": path.stem, "machine": machine, "cycles": total["cycles_sum"], "bound_mxu": int(bound["mxu"]), "bound_dram": int(bound["dram"]),
             "must_move": int(bound["dram_bytes"]), CAUSES: " ".join(f"{name}={cycles}" for cycles, name in causes),
-            "estimate": data["program"]["estimated_cycles"],
+            "estimate": estimate, "iterations": iterations,
             "commands": data["program"]["commands"], "macs": round(total["macs"]), "dram_read": dram_read, "dram_written": dram_written,
             "scratchpad": bytes_of("bytes_read", "bytes_written") - dram_read - dram_written - persistent, "persistent": persistent}
 

@@ -13,7 +13,7 @@ import performance
 import resident
 
 ROW = {"network": "net", "machine": "edge", "cycles": "1000", "bound_mxu": "400", "bound_dram": "100", "macs": "409600", "dram_read": "2000",
-       "dram_written": "560", "must_move": "1280", "causes": "mxu_compute=600 dram_read=350 fill_drain=41 tokens=9"}
+       "dram_written": "560", "must_move": "1280", "estimate": "1012", "iterations": "0", "causes": "mxu_compute=600 dram_read=350 fill_drain=41 tokens=9"}
 
 
 class Page(unittest.TestCase):
@@ -30,8 +30,15 @@ class Page(unittest.TestCase):
         self.assertEqual(performance.beyond({**ROW, "cycles": "400", "causes": "mxu_compute=400"}), "nothing of 1 %")
 
     def test_a_row(self):
-        self.assertEqual(performance.line(ROW), f"| net | 1,000 | 400 | MXU | 2.50 | {performance.beyond(ROW)} | 2,560 | 1,280 | 2.00 |")
+        self.assertEqual(performance.line(ROW), f"| net | 1,000 | 400 | MXU | 2.50 | {performance.beyond(ROW)} | +1.2 % | 2,560 | 1,280 | 2.00 |")
         self.assertIn("DRAM 12.8 bytes a cycle", performance.page([ROW]))
+
+    def test_an_estimate_is_near_up_to_three_percent(self):
+        self.assertTrue(performance.is_near(970, 1000))
+        self.assertTrue(performance.is_near(1030, 1000))
+        self.assertFalse(performance.is_near(969, 1000))
+        self.assertFalse(performance.is_near(1031, 1000))
+        self.assertEqual(performance.estimate_of({**ROW, "iterations": "64"}), "-")
 
     def test_constants_that_stay(self):
         row = {"network": "net", "machine": "edge", "cycles": 700, "bytes": 5000, "load_cycles": 450, "dram_read": 99}

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "driver/compiler/schedule/cost.h"
-#include "hw/contract/gen/accesses.h"
+#include "driver/compiler/schedule/table_use.h"
 #include "hw/contract/overloaded.h"
 #include "hw/contract/queues.h"
 #include "hw/timing/dma_cycles.h"
@@ -77,19 +77,6 @@ bool Estimator::has_room(contract::Queue queue) const {
   return started.size() <= depth || started[started.size() - depth] <= clock_;
 }
 
-Estimator::TableUse Estimator::table_use(const Body& body) const {
-  TableUse use;
-  const auto note = [&](const contract::MemoryAccess& access) {
-    if (access.base.region != contract::Region::kVariable) return;
-    const bool writes = access.access == contract::Access::kWrite;
-    use.sequencer += table_time(table_.check());
-    use.begin += table_time(writes ? table_.begin_write() : table_.check());
-    if (writes) use.end += table_time(table_.commit());
-  };
-  std::visit([&](const auto& command) { for_each_access(command, note); }, body);
-  return use;
-}
-
 Estimator::Times Estimator::run(const Command& command, const QueueCounts* needs) {
   const Body& body = command.body;
   const contract::Header& header = header_of(body);
@@ -121,12 +108,12 @@ Estimator::Times Estimator::run(const Command& command, const QueueCounts* needs
     times.started = std::max(times.started, other.done[count - 1]);
     if (!other.constants[count - 1]) times.ready = std::max(times.ready, other.done[count - 1]);
   }
-  // The sequencer checks each access to a variable, and so does the queue, where writes begin and commit as well.
-  const TableUse use = table_use(body);
-  clock_ += use.sequencer;
-  times.started = std::max(times.started, clock_) + use.begin;
-  times.ready = std::max(times.ready, clock_) + use.begin;
-  times.done = finish(body, times.started) + use.end;
+  const TableUse use = table_use(body, table_);
+  const auto begins = static_cast<double>(use.begin);
+  clock_ += static_cast<double>(use.sequencer);
+  times.started = std::max(times.started, clock_) + begins;
+  times.ready = std::max(times.ready, clock_) + begins;
+  times.done = finish(body, times.started) + static_cast<double>(use.end);
   own.started.push_back(times.started);
   own.done.push_back(times.done);
   own.constants.push_back(loads_constants(command));
@@ -169,31 +156,16 @@ double Estimator::finish(const Body& body, double start) {
       body);
 }
 
-bool Estimator::is_dram(const contract::Address& address) const {
-  switch (address.region) {
-    case contract::Region::kVariable:
-      return variables_[address.variable].in_dram;
-    case contract::Region::kScratchpad:
-    case contract::Region::kResident:
-      return false;
-    case contract::Region::kConstants:
-    case contract::Region::kWorkspace:
-    case contract::Region::kInput:
-    case contract::Region::kOutput:
-    case contract::Region::kSave:
-      return true;
-  }
-  return true;
-}
-
 double Estimator::transfer(const contract::DmaCommand& c, double start) {
   const auto runs = static_cast<int64_t>(timing::dma_pieces(c));
   const int64_t run = static_cast<int64_t>(timing::dma_bytes(c)) / std::max<int64_t>(runs, 1);
-  const bool reads = c.mode != contract::DmaMode::kFill && is_dram(c.src), writes = is_dram(c.dst);
+  const bool reads = c.mode != contract::DmaMode::kFill && is_dram(c.src, variables_),
+             writes = is_dram(c.dst, variables_);
   if (contract::has_indices(c)) {  // all of them come first
     const auto bytes =
         static_cast<int64_t>(contract::element_bytes(contract::Element::kI32) * contract::index_count(c));
-    start += transfer_latency(is_dram(c.index)) + transfer_cycles(1, bytes, is_dram(c.index), capabilities_);
+    start += transfer_latency(is_dram(c.index, variables_)) +
+             transfer_cycles(1, bytes, is_dram(c.index, variables_), capabilities_);
   }
   if (!reads && !writes) return start + transfer_latency(false) + transfer_cycles(runs, run, false, capabilities_);
   const double busy = transfer_cycles(runs, run, true, capabilities_) / kPortShare * (reads && writes ? 2 : 1);

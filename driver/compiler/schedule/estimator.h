@@ -53,16 +53,10 @@ class Estimator {
     std::vector<double> started, done;
     std::vector<bool> constants;  // whether a command loads such
   };
-  // Operations on the variable table, in cycles.
-  struct TableUse {
-    double sequencer = 0, begin = 0, end = 0;
-  };
-  [[nodiscard]] TableUse table_use(const Body& body) const;
   Times run(const Command& command, const QueueCounts* needs);
   void drain();
   void go(const contract::BranchCommand& branch);
   double finish(const Body& body, double start);
-  [[nodiscard]] bool is_dram(const contract::Address& address) const;
   double transfer(const contract::DmaCommand& c, double start);
 
   const std::span<const Variable> variables_;

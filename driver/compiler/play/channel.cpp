@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/compiler/play/channel.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hw/timing/dma_cycles.h"
+
+namespace npu::compiler::play {
+namespace {
+
+constexpr uint32_t kRows = 0, kIndices = 1, kFetched = 2, kLanded = 3;
+
+}  // namespace
+
+Channel::Channel(Moments& moments, Memory& memory, const Clashes& clashes, const contract::Capabilities& capabilities,
+                 size_t requester, std::function<void()> ended)
+    : moments_(moments),
+      memory_(memory),
+      clashes_(clashes),
+      requester_(requester),
+      port_bytes_(capabilities.dma_port_bytes),
+      burst_bytes_(capabilities.dma_burst_bytes),
+      ended_(std::move(ended)),
+      bytes_(capabilities.dma_outstanding),
+      here_(capabilities.dma_outstanding) {}
+
+void Channel::start(const contract::DmaCommand& command, const Place& src, const Place& dst, const Place& index) {
+  command_ = &command;
+  src_ = src;
+  dst_ = dst;
+  index_ = index;
+  moments_.set(moments_.now() + timing::kDmaWalkCycles, *this, contract::has_indices(command) ? kIndices : kRows);
+}
+
+void Channel::act(uint32_t what) {
+  switch (what) {
+    case kIndices:
+      return start_indices();
+    case kRows:
+      return start_rows();
+    case kFetched:
+      return fetched();
+    default:
+      return land();
+  }
+}
+
+void Channel::start_indices() {
+  indices_ = true;
+  from_dram_ = index_.dram;
+  to_dram_ = false;
+  src_walk_.start(index_.address, contract::element_bytes(contract::Element::kI32) * contract::index_count(*command_));
+  unissued_ = src_walk_.left();
+  issue();
+}
+
+void Channel::start_rows() {
+  indices_ = false;
+  from_dram_ = !fills() && src_.dram;
+  to_dram_ = dst_.dram;
+  dst_walk_.start(dst_.address, contract::dma_destination(*command_));
+  if (!fills()) src_walk_.start(src_.address, contract::dma_source(*command_));
+  unissued_ = dst_walk_.left();
+  issue();
+}
+
+uint32_t Channel::burst_length(const contract::ExtentWalk& walk) const {
+  return static_cast<uint32_t>(std::min<uint64_t>(walk.contiguous(), burst_bytes_ - walk.address() % burst_bytes_));
+}
+
+uint64_t Channel::pass(contract::ExtentWalk& walk, uint64_t free, uint64_t bytes) {
+  uint64_t beats = 0;
+  while (bytes > 0) {
+    const uint64_t piece = std::min(bytes, walk.contiguous());
+    beats += timing::ceil_div(piece, port_bytes_);
+    walk.advance(piece);
+    bytes -= piece;
+  }
+  beats_ += beats;
+  return std::max(moments_.now(), free) + clashes_.beat_cycles(beats);
+}
+
+void Channel::issue() {
+  while (unissued_ > 0 && issued_ - landed_ < bytes_.size()) {
+    uint32_t bytes = static_cast<uint32_t>(std::min<uint64_t>(unissued_, burst_bytes_));
+    if (from_dram_) bytes = std::min(bytes, burst_length(src_walk_));
+    if (to_dram_) bytes = std::min(bytes, burst_length(dst_walk_));
+    unissued_ -= bytes;
+    issue(bytes);
+  }
+}
+
+void Channel::issue(uint32_t bytes) {
+  const uint64_t number = issued_++;
+  this->bytes(number) = bytes;
+  here_[number % here_.size()] = false;
+  if (from_dram_) {
+    memory_.submit({src_walk_.address(), bytes, false, static_cast<uint32_t>(number), this}, requester_);
+    src_walk_.advance(bytes);
+  } else if (fills()) {
+    fetched();
+  } else {
+    source_free_ = pass(src_walk_, source_free_, bytes);
+    moments_.set(source_free_, *this, kFetched);
+  }
+}
+
+// The next flight's data is there, not from DRAM.
+void Channel::fetched() {
+  const uint64_t number = fetched_++;
+  const uint32_t bytes = this->bytes(number);
+  if (to_dram_) {
+    memory_.submit({dst_walk_.address(), bytes, true, static_cast<uint32_t>(number), this}, requester_);
+    dst_walk_.advance(bytes);
+    return;
+  }
+  here_[number % here_.size()] = true;
+  place_arrived();
+}
+
+void Channel::burst_done(uint32_t tag, bool write) {
+  if (write) return land();
+  if (to_dram_) {
+    memory_.submit({dst_walk_.address(), bytes(tag), true, tag, this}, requester_);
+    dst_walk_.advance(bytes(tag));
+    return;
+  }
+  here_[tag % here_.size()] = true;
+  place_arrived();
+}
+
+// On the chip, in the order of the walk.
+void Channel::place_arrived() {
+  for (; placed_ != issued_ && here_[placed_ % here_.size()]; ++placed_) {
+    here_[placed_ % here_.size()] = false;
+    if (!indices_) target_free_ = pass(dst_walk_, target_free_, bytes(placed_));
+    moments_.set(indices_ ? moments_.now() : target_free_, *this, kLanded);
+  }
+}
+
+void Channel::land() {
+  ++landed_;
+  issue();
+  if (unissued_ > 0 || landed_ != issued_) return;
+  fetched_ = placed_ = issued_;
+  if (indices_) {
+    moments_.set(moments_.now() + timing::kDmaIndexCycles, *this, kRows);
+  } else {
+    ended_();
+  }
+}
+
+}  // namespace npu::compiler::play

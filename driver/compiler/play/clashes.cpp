@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/compiler/play/clashes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "hw/contract/overloaded.h"
+#include "hw/contract/uop_fields.h"
+#include "hw/timing/mxu_cycles.h"
+#include "hw/timing/vpu_cycles.h"
+
+namespace npu::compiler::play {
+namespace {
+
+// Clashes that cost a cycle, as a share of those that take place: what loses may have been early. Fitted to what the
+// device takes for the networks of the baselines, which hold the estimate against it.
+constexpr double kOwnPorts = 0.35;      // two ports of an engine
+constexpr double kOtherEngine = 0.25;   // each of two engines
+constexpr double kBeatsOnEngine = 0.6;  // an engine whose request finds a beat of DMA
+constexpr double kEngineOnBeats = 1;    // a beat that finds a request of an engine
+
+class Loads {
+ public:
+  Loads(uint64_t cycles, const contract::Capabilities& capabilities)
+      : cycles_(static_cast<double>(cycles)), capabilities_(capabilities) {}
+
+  // So many requests for so many bytes together.
+  void add(uint64_t requests, uint64_t bytes) {
+    if (requests == 0 || bytes == 0) return;
+    const double each = static_cast<double>(bytes) / static_cast<double>(requests);
+    const double rate = static_cast<double>(requests) / cycles_;
+    loads_.push_back({std::min(rate, 1.0), 1 + std::max(0.0, each - 1) / capabilities_.spm_bank_bytes});
+  }
+  [[nodiscard]] std::vector<PortLoad> take() { return std::move(loads_); }
+
+ private:
+  const double cycles_;
+  const contract::Capabilities& capabilities_;
+  std::vector<PortLoad> loads_;
+};
+
+void add(const contract::MxuCommand& command, const contract::Capabilities& capabilities, Loads& loads) {
+  const timing::MxuLoops loops = timing::mxu_loops(command, capabilities);
+  const auto of_groups = [&](auto f) { return (loops.groups - 1) * f(0) + f(loops.groups - 1); };
+  const uint64_t src = contract::element_bytes(command.src_type), dst = contract::element_bytes(command.dst_type);
+  const bool depthwise = command.mode == contract::MxuMode::kDepthwise;
+  const uint64_t window =
+      command.mode == contract::MxuMode::kMatmul ? 1 : uint64_t{command.kernel_h} * command.kernel_w;
+  const uint64_t once = uint64_t{command.in_h} * command.in_w * command.in_c * src;
+  const uint64_t each = loops.pixels * loops.groups * window * command.in_c * src;
+  const uint64_t requests = loops.pixels * loops.groups;
+  loads.add(requests * loops.steps, depthwise ? std::min(once, each) : each);
+  const uint64_t weights = loops.blocks * loops.steps * of_groups([&](uint64_t g) { return loops.load(g); });
+  loads.add(weights, weights * loops.port_bytes);
+  const uint64_t entries = loops.blocks * of_groups([&](uint64_t g) { return loops.parameter_beats(g); });
+  loads.add(entries, entries * loops.port_bytes);
+  loads.add(requests, loops.pixels * command.out_c * dst);
+  if (loops.residual) loads.add(requests, loops.pixels * command.out_c);
+}
+
+void add(const contract::VpuEwiseCommand& command, const contract::Capabilities& capabilities, Loads& loads) {
+  uint64_t elements = 1;
+  for (const uint32_t dim : command.dims) elements *= dim;
+  const uint64_t vectors = timing::ceil_div(elements, capabilities.vpu_lanes);
+  for (const contract::Uop& uop : command.uops) {
+    const contract::NamedOperand operand = operand_of(uop);
+    if (operand.role != contract::UopRole::kStored && operand.role != contract::UopRole::kLoaded) continue;
+    loads.add(vectors, elements * contract::element_bytes(command.operands[operand.index].type));
+  }
+}
+
+void add(const contract::VpuPoolCommand& command, const contract::Capabilities& capabilities, Loads& loads) {
+  const uint64_t elements = uint64_t{command.out_h} * command.out_w * command.channels;
+  const uint64_t vectors = timing::ceil_div(elements, capabilities.vpu_lanes);
+  const uint64_t taps = uint64_t{command.kernel_h} * command.kernel_w;
+  loads.add(vectors * taps, elements * taps * contract::element_bytes(command.type));
+  loads.add(vectors, elements * contract::element_bytes(command.type));
+}
+
+void add(const contract::VpuReduceCommand& command, const contract::Capabilities& capabilities, Loads& loads) {
+  const uint64_t elements = uint64_t{command.outer} * command.axis * command.inner;
+  loads.add(timing::ceil_div(elements, capabilities.vpu_lanes), elements * contract::element_bytes(command.type));
+}
+
+}  // namespace
+
+std::vector<PortLoad> port_loads(const backend::Body& body, uint64_t cycles,
+                                 const contract::Capabilities& capabilities) {
+  Loads loads(std::max<uint64_t>(cycles, 1), capabilities);
+  std::visit(Overloaded{
+                 [&](const contract::MxuCommand& command) { add(command, capabilities, loads); },
+                 [&]<contract::VpuCommand Command>(const Command& command) { add(command, capabilities, loads); },
+                 [](const auto&) {},
+             },
+             body);
+  return loads.take();
+}
+
+double Clashes::clash(const PortLoad& a, const PortLoad& b) const {
+  return a.rate * b.rate * std::min(1.0, (a.banks + b.banks - 1) / capabilities_.spm_banks);
+}
+
+void Clashes::pass(uint64_t now, uint64_t beats) {
+  const auto cycles = static_cast<double>(now - now_), moved = static_cast<double>(beats - beats_);
+  now_ = now;
+  beats_ = beats;
+  double both = 0;
+  for (const PortLoad& a : engines_[0].loads) {
+    for (const PortLoad& b : engines_[1].loads) both += clash(a, b);
+  }
+  for (Engine& engine : engines_) {
+    engine.lost += kOtherEngine * cycles * both;
+    for (const PortLoad& load : engine.loads) engine.lost += kBeatsOnEngine * moved * clash(load, {1, 1});
+  }
+}
+
+void Clashes::begin(contract::Queue number, const backend::Body& body, uint64_t cycles, uint64_t now, uint64_t beats) {
+  pass(now, beats);
+  Engine& own = engine(number);
+  own.loads = port_loads(body, cycles, capabilities_);
+  own.lost = 0;
+  for (size_t i = 0; i < own.loads.size(); ++i) {
+    for (size_t k = 0; k < i; ++k)
+      own.lost += kOwnPorts * static_cast<double>(cycles) * clash(own.loads[i], own.loads[k]);
+  }
+}
+
+uint64_t Clashes::end(contract::Queue number, uint64_t now, uint64_t beats) {
+  pass(now, beats);
+  Engine& own = engine(number);
+  own.loads.clear();
+  return static_cast<uint64_t>(std::llround(own.lost));
+}
+
+uint64_t Clashes::beat_cycles(uint64_t beats) const {
+  double clashes = 0;
+  for (const Engine& engine : engines_) {
+    for (const PortLoad& load : engine.loads) clashes += clash(load, {1, 1});
+  }
+  return beats + static_cast<uint64_t>(std::llround(static_cast<double>(beats) * kEngineOnBeats * clashes));
+}
+
+}  // namespace npu::compiler::play
