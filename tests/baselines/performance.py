@@ -126,7 +126,7 @@ class Machine:
 
 def table(machine, rows):
     lines = [f"## {machine.name}", "", machine.words(), "",
-             "| network | cycles | bound | of | times | beyond the bound | estimate | DRAM bytes | have to move | times |", "|---|---|---|---|---|---|---|---|---|---|"]
+             "| network | cycles | bound | of | times | beyond the bound | estimate | DRAM bytes | have to move | times |", f"|{'---|' * 10}"]
     for row in rows:
         machine.check(row)
         lines.append(line(row))
