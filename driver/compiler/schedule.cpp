@@ -59,27 +59,11 @@ std::vector<size_t> encode_with_segments(const backend::Schedule& schedule, cons
   return places;
 }
 
-// Bytes of the commands as they are encoded, each with the yield before it.
+// Each with the yield before it.
 std::vector<uint32_t> words_of(const std::vector<backend::Command>& commands, const std::vector<size_t>& yields) {
-  std::vector<uint32_t> words, encoded;
-  words.reserve(commands.size());
-  for (const backend::Command& command : commands) {
-    encoded.clear();
-    std::visit([&](const auto& body) { body.encode(encoded); }, command.body);
-    words.push_back(static_cast<uint32_t>(encoded.size()));
-  }
+  std::vector<uint32_t> words = backend::words_of(commands);
   for (const size_t before : yields) words[before] += contract::YieldCommand::kWords;
   return words;
-}
-
-// As fast as the port, and what it then takes on edge until data comes.
-timing::Dram any_dram(const contract::Capabilities& capabilities) {
-  timing::Dram dram;
-  dram.name = "port";
-  dram.bus_bits = 8 * capabilities.dma_port_bytes;
-  dram.data_rate_mts = capabilities.clock_mhz;
-  dram.latency_ns = 40;
-  return dram;
 }
 
 // The layers' parts of the estimate: each is charged with the time by which its commands move the end. They add up.
@@ -118,7 +102,7 @@ Choice choose_schedule(const Module& module, const std::optional<Module>& direct
   if (!direct) return {backend::best_schedule(module, capabilities, options), false, capabilities.spm_bytes};
   Choice best{backend::best_schedule(*direct, capabilities, options), true, capabilities.spm_bytes};
   backend::Schedule copied = backend::best_schedule(module, capabilities, options);
-  if (copied.cost() < best.schedule.cost()) best = {std::move(copied), false, capabilities.spm_bytes};
+  if (copied.cost < best.schedule.cost) best = {std::move(copied), false, capabilities.spm_bytes};
   return best;
 }
 
@@ -173,7 +157,7 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
   if (options.resident_constants) {
     std::optional<Choice> keeping = keep_constants(module, direct, capabilities, options);
     // What they take of the scratchpad may cost the steps more than loading does.
-    kept = keeping && keeping->schedule.cost() < choice.schedule.cost();
+    kept = keeping && keeping->schedule.cost < choice.schedule.cost;
     if (kept) choice = std::move(*keeping);
   }
   backend::Schedule& best = choice.schedule;
@@ -187,7 +171,7 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
   const std::vector<size_t> yields =
       encode_with_segments(best, timeline, capabilities, options.segment_cycles, program);
   best.timeline = play::Player(stream.commands, words_of(stream.commands, yields), program.variables, capabilities,
-                               options.dram.value_or(any_dram(capabilities)))
+                               options.dram.value_or(play::any_dram(capabilities)))
                       .play();
   if (explanation != nullptr) {
     *explanation = backend::explain(choice.direct ? *direct : module, best, yields, {choice.scratchpad_bytes, kept});

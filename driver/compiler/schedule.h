@@ -16,6 +16,13 @@
 
 namespace npu::compiler {
 
+// How much a compilation tries before it chooses a schedule.
+enum class Effort : uint8_t {
+  kLeast,   // the first one
+  kNormal,  // several, by a quick estimate
+  kMost,    // more of them, each played as the estimate that users see
+};
+
 struct ScheduleOptions {
   bool double_buffer = true;  // two tile buffers for each streamed operand, so that loads, compute and stores overlap
   bool prefetch = true;       // move loads ahead of the steps that need them where memory is free
@@ -35,8 +42,9 @@ struct ScheduleOptions {
   // The constants stay in the scratchpad from job to job (Program::resident_bytes), if they fit there beside what the
   // steps need, and a job takes less time by the estimate; if not, each job loads them.
   bool resident_constants = false;
-  // What is behind the port to DRAM, for the estimate of the program's cycles: the program itself is the same with any.
-  // Without one: a memory with the port's rate.
+  Effort effort = Effort::kNormal;
+  // What is behind the port to DRAM, for the estimate of the program's cycles. The program itself is the same with any,
+  // unless schedules are played (Effort::kMost). Without one: a memory with the port's rate.
   std::optional<timing::Dram> dram = {};
 };
 

@@ -43,6 +43,7 @@ constexpr CommandHelp kCompileHelp = {
     "bytes, when constants are loaded, estimated cycles, and what limits them. Then -o may be left out.",
     "  npu compile net.tosa -o net.npu\n"
     "  npu compile net.tosa -o net.npu --config nano\n"
+    "  npu compile net.tosa -o net.npu --effort 2\n"
     "  npu compile net.tosa -o net.npu && npu run net.npu --input input.npy\n"
     "  npu run net.npu --input input.npy --graph net.tosa --check reference\n"
     "  npu compile net.tosa --explain\n"
@@ -53,6 +54,7 @@ struct CompileOptions {
   std::string file, output;
   std::string config;
   bool state_in_dram = false, double_buffer = false, resident_constants = false;
+  compiler::Effort effort = compiler::Effort::kNormal;
   bool explain = false;
   inspect::Shown shown;
 };
@@ -77,6 +79,9 @@ po::options_description visible_compile_options() {
        "the program keeps its constants in the scratchpad from one invocation to the next, if they fit there beside "
        "what it "
        "needs, and that is faster");
+  options.add_options()("effort", po::value<std::string>()->value_name("N")->default_value("1"),
+                        "how much to try: 0 takes the first schedule, 1 the best of several by a quick estimate, 2 the "
+                        "best of more, each played with the machine's DRAM");
   options.add_options()("explain", po::bool_switch(), "say what the compiler decided about each step")  //
       ("show", po::value<std::string>()->value_name("PARTS"),
        "with --explain, print more, words with commas: schedule (all commands over the estimated time), memory (the "
@@ -105,6 +110,13 @@ inspect::Shown read_show(const po::variables_map& values) {
   return shown;
 }
 
+compiler::Effort read_effort(const std::string& word) {
+  constexpr std::array kEfforts = {compiler::Effort::kLeast, compiler::Effort::kNormal, compiler::Effort::kMost};
+  if (word.size() == 1 && word[0] >= '0' && word[0] < '0' + static_cast<int>(kEfforts.size()))
+    return kEfforts[static_cast<size_t>(word[0] - '0')];
+  throw Error(contract::ErrorCode::kBadOption, fmt::format("--effort takes 0, 1 or 2, not {}", graph::in_quotes(word)));
+}
+
 CompileOptions read_compile_options(const po::variables_map& values, const std::vector<Given>& order,
                                     JsonOption& json) {
   CompileOptions options;
@@ -122,6 +134,7 @@ CompileOptions read_compile_options(const po::variables_map& values, const std::
   if (options.output.empty() && !options.explain)
     static_cast<void>(required(values, "output", "-o FILE.npu", "npu compile"));
   options.config = values["config"].as<std::string>();
+  options.effort = read_effort(values["effort"].as<std::string>());
   options.state_in_dram = values["state-in-dram"].as<bool>();
   options.double_buffer = values["double-buffer"].as<bool>();
   options.resident_constants = values["resident-constants"].as<bool>();
@@ -143,6 +156,7 @@ program_file::ProgramFile compile_network(const CompileOptions& options, const w
   compile.schedule.two_places = options.double_buffer;
   compile.schedule.resident_constants = options.resident_constants;
   compile.schedule.dram = preset.dram;
+  compile.schedule.effort = options.effort;
   program_file::ProgramFile file;
   file.capabilities = preset.caps;
   file.machine_name = preset.name;

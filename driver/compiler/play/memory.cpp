@@ -11,6 +11,15 @@ constexpr uint32_t kGrant = 0, kDone = 1;
 
 }  // namespace
 
+timing::Dram any_dram(const contract::Capabilities& capabilities) {
+  timing::Dram dram;
+  dram.name = "port";
+  dram.bus_bits = 8 * capabilities.dma_port_bytes;
+  dram.data_rate_mts = capabilities.clock_mhz;
+  dram.latency_ns = 40;
+  return dram;
+}
+
 Memory::Memory(Moments& moments, const contract::Capabilities& capabilities, const timing::Dram& dram)
     : moments_(moments),
       dram_(timing::make_dram_timing(dram)),

@@ -15,6 +15,9 @@
 
 namespace npu::compiler::play {
 
+// Where the machine's is not known: as fast as the port, and what it takes on edge until data comes.
+[[nodiscard]] timing::Dram any_dram(const contract::Capabilities& capabilities);
+
 class BurstUser {
  public:
   virtual ~BurstUser() = default;

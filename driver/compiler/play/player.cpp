@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "hw/contract/overloaded.h"
 #include "hw/timing/mxu_cycles.h"
@@ -37,16 +38,16 @@ uint64_t engine_cycles(const backend::Body& body, const contract::Capabilities& 
 
 }  // namespace
 
-Player::Player(std::span<const backend::Command> commands, std::span<const uint32_t> words,
+Player::Player(std::span<const backend::Command> commands, std::vector<uint32_t> words,
                std::span<const Variable> variables, const contract::Capabilities& capabilities,
                const timing::Dram& dram)
     : commands_(commands),
-      words_(words),
+      words_(std::move(words)),
       capabilities_(capabilities),
       table_(timing::TableAccesses::of(capabilities)),
-      places_(commands, stream_bytes(words), variables),
+      places_(commands, stream_bytes(words_), variables),
       memory_(moments_, capabilities, dram),
-      fetch_(memory_, capabilities, places_.stream(), stream_bytes(words), [this] { sequence(); }),
+      fetch_(memory_, capabilities, places_.stream(), stream_bytes(words_), [this] { sequence(); }),
       clashes_(capabilities),
       ended_(commands.size()) {
   timeline_.issued.resize(commands.size());

@@ -26,9 +26,9 @@ namespace npu::compiler::play {
 
 class Player : private Actor {
  public:
-  // `words` has the length of each command's encoding. The references must outlive this.
-  Player(std::span<const backend::Command> commands, std::span<const uint32_t> words,
-         std::span<const Variable> variables, const contract::Capabilities& capabilities, const timing::Dram& dram);
+  // `words` has the length of each command's encoding. The commands, variables and capabilities must outlive this.
+  Player(std::span<const backend::Command> commands, std::vector<uint32_t> words, std::span<const Variable> variables,
+         const contract::Capabilities& capabilities, const timing::Dram& dram);
 
   // Of control flow both branches and the body of a loop count once, as if each branch were taken.
   [[nodiscard]] backend::Timeline play();
@@ -77,7 +77,7 @@ class Player : private Actor {
   }
 
   const std::span<const backend::Command> commands_;
-  const std::span<const uint32_t> words_;
+  const std::vector<uint32_t> words_;
   const contract::Capabilities& capabilities_;
   const timing::TableAccesses table_;
   const Places places_;

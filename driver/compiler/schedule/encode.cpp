@@ -92,6 +92,17 @@ bool has_loop(const std::vector<Command>& commands) {
 
 }  // namespace
 
+std::vector<uint32_t> words_of(const std::vector<Command>& commands) {
+  std::vector<uint32_t> words, encoded;
+  words.reserve(commands.size());
+  for (const Command& command : commands) {
+    encoded.clear();
+    std::visit([&](const auto& body) { body.encode(encoded); }, command.body);
+    words.push_back(static_cast<uint32_t>(encoded.size()));
+  }
+  return words;
+}
+
 void encode(const std::vector<Command>& commands, const Yields& yields, const contract::Capabilities& capabilities,
             Program& program) {
   program.caps_hash = contract::caps_hash(capabilities);

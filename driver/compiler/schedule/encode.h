@@ -11,6 +11,9 @@
 
 namespace npu::compiler::backend {
 
+// Words of each command as it is encoded.
+[[nodiscard]] std::vector<uint32_t> words_of(const std::vector<Command>& commands);
+
 // Fills commands, main_words, command_count, event_capacity, caps_hash, patches and tail_cycles of `program`, and of
 // its segments yield_word and cycles.
 void encode(const std::vector<Command>& commands, const Yields& yields, const contract::Capabilities& capabilities,

@@ -3,7 +3,9 @@
 
 #include <array>
 
+#include "driver/compiler/play/player.h"
 #include "driver/compiler/schedule/dram.h"
+#include "driver/compiler/schedule/encode.h"
 #include "driver/compiler/schedule/estimate.h"
 #include "driver/compiler/schedule/exposure.h"
 #include "driver/compiler/schedule/order.h"
@@ -31,8 +33,10 @@ constexpr std::array<FirstTuning, 8> kFirstTunings = {{{0.3, 512, true},
 constexpr std::array<Earliness, 3> kMoreEarly = {{{16, 32}, {64, 8}, {64, 32}}};
 // Below this gain the estimate cannot tell: it leaves out collisions in banks, which other addresses change.
 constexpr double kWorthwhileVariant = 0.995;
+// Cycles for each in which the port to DRAM is busy: what the quick estimate leaves out of collisions in DRAM.
+constexpr double kCollisions = 0.05;
 // Then the schedule says for each step what is hidden, and the steps are planned again with that, so many times.
-constexpr int kRefinements = 6;
+constexpr int kRefinements = 6, kMostRefinements = 12;
 constexpr double kObservedPart = 0.7;    // the rest is what was expected before
 constexpr size_t kManyCommands = 20000;  // then the first answer must do
 
@@ -62,6 +66,13 @@ Schedule make_schedule(const Module& module, const contract::Capabilities& capab
   }
   set_tokens(commands, needs);
   schedule.timeline = estimate_timeline(commands, module.variables, capabilities);
+  if (options.effort == Effort::kMost) {
+    const timing::Dram dram = options.dram.value_or(play::any_dram(capabilities));
+    play::Player player(commands, words_of(commands), module.variables, capabilities, dram);
+    schedule.cost = player.play().cycles();
+  } else {
+    schedule.cost = schedule.timeline.cycles() + kCollisions * schedule.timeline.moving;
+  }
   return schedule;
 }
 
@@ -74,7 +85,8 @@ class Search {
   void run() {
     for (const FirstTuning& first : kFirstTunings) {
       consider(begin(first));
-      if (!options_.prefetch || best_.stream.commands.size() > kManyCommands) return;
+      if (options_.effort == Effort::kLeast || !options_.prefetch || best_.stream.commands.size() > kManyCommands)
+        return;
     }
     Tuning tuning = tuning_;
     tuning.shared_rows = false;
@@ -86,7 +98,8 @@ class Search {
     }
     tuning = tuning_;
     std::vector<double> seen = seen_;
-    for (int i = 0; i < kRefinements; ++i) {
+    const int refinements = options_.effort == Effort::kMost ? kMostRefinements : kRefinements;
+    for (int i = 0; i < refinements; ++i) {
       for (size_t s = 0; s < seen.size(); ++s) tuning.exposed[s] += kObservedPart * (seen[s] - tuning.exposed[s]);
       seen = consider(tuning);
     }
@@ -118,9 +131,11 @@ class Search {
   std::vector<double> consider(const Tuning& tuning, double worthwhile = 1) {
     Layout layout = make_layout(module_, capabilities_, options_, tuning);
     check_layout(layout);
-    Schedule next = make_schedule(module_, capabilities_, options_, std::move(layout), false);
+    // Only with their constants do commands say where in DRAM these are.
+    const bool contents = options_.effort == Effort::kMost;
+    Schedule next = make_schedule(module_, capabilities_, options_, std::move(layout), contents);
     std::vector<double> seen = observe_exposure(next.stream.commands, next.timeline, tuning.exposed);
-    if (best_.stream.commands.empty() || next.cost() < best_.cost() * worthwhile) {
+    if (best_.stream.commands.empty() || next.cost < best_.cost * worthwhile) {
       best_ = std::move(next);
       tuning_ = tuning;
       seen_ = seen;

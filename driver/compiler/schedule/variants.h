@@ -16,12 +16,7 @@ struct Schedule {
   Stream stream;                                 // ordered, with tokens
   std::vector<std::vector<ByteSet>> footprints;  // one a command of the stream
   Timeline timeline;                             // estimate
-
-  // What the best one has least of: cycles, and some for what the estimate leaves out of collisions in DRAM.
-  [[nodiscard]] double cost() const { return timeline.cycles() + kCollisions * timeline.moving; }
-
- private:
-  static constexpr double kCollisions = 0.05;
+  double cost = 0;                               // what the best one has least of
 };
 
 // The module must outlive the result. Throws what make_layout throws.

@@ -40,6 +40,20 @@ class Compile(NpuTest):
             self.both("convolution", "--input", "x.npy", compile_options=("--config", config))
             self.both("running_sum", "--input", "frames.npy", "--sequence", compile_options=("--config", config))
 
+    def test_effort_changes_the_schedule_and_no_bit(self):
+        found = {}
+        for effort in ("0", "1", "2"):
+            self.compiled("many_weights", "--effort", effort)
+            self.good("run", "net.npu", "--json", "r.json", "-o", "out", "-q", cwd=self.dir)
+            report = json.loads((self.dir / "r.json").read_text())
+            found[effort] = report["total"]["cycles"], [path.read_bytes() for path in sorted((self.dir / "out").iterdir())]
+        self.assertEqual(found["0"][1], found["1"][1])
+        self.assertEqual(found["0"][1], found["2"][1])
+        self.assertGreater(found["0"][0], found["1"][0])
+        self.assertGreaterEqual(found["1"][0], found["2"][0])
+        self.assertEqual(self.compiled("many_weights", name="a.npu").read_bytes(), self.compiled("many_weights", "--effort", "1", name="b.npu").read_bytes())
+        self.bad(64, "bad_option", "--effort takes 0, 1 or 2", "compile", self.dir / "many_weights.tosa", "--effort", "3", "-o", self.dir / "c.npu")
+
     def test_compile_time_options_come_from_the_file(self):
         for option in ("--state-in-dram", "--double-buffer"):
             self.both("running_sum", "--input", "frames.npy", "--sequence", compile_options=(option,))

@@ -34,7 +34,9 @@ std::vector<Machine> machines() {
   ScheduleOptions keep;
   keep.resident_constants = true;
   out.push_back({"edge, constants that stay", edge_capabilities(), keep});
+  keep.effort = Effort::kMost;
   out.push_back({"nano, constants that stay", nano_capabilities(), keep});
+  out[0].options.effort = Effort::kLeast;
   return out;
 }
 
