@@ -38,10 +38,18 @@ size_t length(const flatbuffers::Vector<T>* vector) {
 
 constexpr size_t round_up_to_8(size_t bytes) { return (bytes + 7) / 8 * 8; }
 
-void require_supported_type(DType type, const std::string& what) {
+// Of a number that the schema does not have. A file of TOSA 1.1, of which there are drafts, may mean what came after
+// it.
+[[noreturn]] void refuse_unknown(ErrorCode code, bool later_version, const std::string& what) {
+  if (!later_version) throw Error(code, what);
+  throw Error(ErrorCode::kFeatureUnsupported,
+              what + "; a later draft of TOSA 1.1 may have it: export the network for TOSA 1.0");
+}
+
+void require_supported_type(DType type, bool later_version, const std::string& what) {
   if (type > DType::kMxInt8) {
-    throw Error(ErrorCode::kBadType,
-                what + " has the unknown type number " + std::to_string(static_cast<uint32_t>(type)));
+    refuse_unknown(ErrorCode::kBadType, later_version,
+                   what + " has the unknown type number " + std::to_string(static_cast<uint32_t>(type)));
   }
   if (type > DType::kFp8E5M2) {
     throw Error(ErrorCode::kFeatureUnsupported,
@@ -51,8 +59,8 @@ void require_supported_type(DType type, const std::string& what) {
 
 class BlockReader {
  public:
-  BlockReader(const tosa::TosaBasicBlock& from, bool is_main, Budget& budget, Block& to)
-      : from_(from), is_main_(is_main), budget_(budget), to_(to) {}
+  BlockReader(const tosa::TosaBasicBlock& from, bool is_main, bool later_version, Budget& budget, Block& to)
+      : from_(from), is_main_(is_main), later_version_(later_version), budget_(budget), to_(to) {}
 
   void read() {
     budget_.spend(view(from_.name()).size());
@@ -90,7 +98,7 @@ class BlockReader {
     Tensor& tensor = add(from.name(), "tensor");
     const std::string what = "tensor " + in_quotes(tensor.name);
     tensor.type = static_cast<DType>(from.type());
-    require_supported_type(tensor.type, what);
+    require_supported_type(tensor.type, later_version_, what);
     refuse_later_features(from, what);
     if (from.shape() != nullptr) {
       budget_.spend(size_t{from.shape()->size()} * sizeof(int64_t));
@@ -187,6 +195,8 @@ class BlockReader {
     const std::string what = describe(op, position);
     try {
       decode_attributes(from, attribute_table(op.op), budget_, op.attributes);
+    } catch (const UnknownValue& error) {
+      refuse_unknown(ErrorCode::kBadArgument, later_version_, what + ": " + error.what());
     } catch (const Error& error) {
       throw Error(error.code(), what + ": " + error.what());
     }
@@ -205,7 +215,8 @@ class BlockReader {
     const auto number = static_cast<uint32_t>(from.op());
     const std::string what = "operator " + std::to_string(position) + " of " + here();
     if (number == 0 || from.op() > tosa::Op::MAX) {
-      throw Error(ErrorCode::kUnknownOperator, what + " has the unknown number " + std::to_string(number));
+      refuse_unknown(ErrorCode::kUnknownOperator, later_version_ && number != 0,
+                     what + " has the unknown number " + std::to_string(number));
     }
     if (number >= kOpCount) {
       throw Error(ErrorCode::kFeatureUnsupported,
@@ -220,9 +231,10 @@ class BlockReader {
       op.op = static_cast<Op>(table);
     }
     if (table != attribute_table(op.op) && table != tosa::Attribute::NONE) {
-      throw Error(ErrorCode::kBadArgument,
-                  describe(op, position) + ": its attributes are those of another operator (" +
-                      (table > tosa::Attribute::MAX ? "unknown" : tosa::EnumNameAttribute(table)) + ")");
+      const bool unknown = table > tosa::Attribute::MAX;
+      refuse_unknown(ErrorCode::kBadArgument, later_version_ && unknown,
+                     describe(op, position) + ": its attributes are those of another operator (" +
+                         (unknown ? "unknown" : tosa::EnumNameAttribute(table)) + ")");
     }
   }
 
@@ -255,7 +267,7 @@ class BlockReader {
   [[nodiscard]] std::string here() const { return "block " + in_quotes(to_.name); }
 
   const tosa::TosaBasicBlock& from_;
-  bool is_main_;
+  bool is_main_, later_version_;
   Budget& budget_;
   Block& to_;
   std::unordered_map<std::string_view, TensorId> ids_;  // views of the file
@@ -269,7 +281,8 @@ std::string to_text(const tosa::Version& version) {
 Version read_version(const tosa::Version& from) {
   if (from._major() != 1 || (from._minor() != 0 && from._minor() != 1) || from._patch() < 0) {
     throw Error(ErrorCode::kVersionUnsupported,
-                "the file has TOSA version " + to_text(from) + "; versions 1.0 and 1.1 are read here");
+                "the file has TOSA version " + to_text(from) +
+                    ", but versions 1.0 and 1.1 are read here; export the network for one of them");
   }
   return {from._major(), from._minor(), from._patch(), from._draft()};
 }
@@ -326,7 +339,7 @@ Graph read_graph(const tosa::TosaGraph& file, Budget& budget) {
     for (const auto* block : *from->blocks()) {
       budget.spend(sizeof(Block));
       const bool is_main = graph.regions.size() == 1 && region.blocks.empty();
-      BlockReader(*block, is_main, budget, region.blocks.emplace_back()).read();
+      BlockReader(*block, is_main, graph.version.minor > 0, budget, region.blocks.emplace_back()).read();
     }
   }
   return graph;

@@ -9,8 +9,7 @@ using contract::ErrorCode;
 template <typename To, typename From>
 To to_enum(From value, const char* what) {
   if (value > From::MAX) {
-    throw Error(ErrorCode::kBadArgument,
-                std::string(what) + " has the unknown value " + std::to_string(static_cast<uint32_t>(value)));
+    throw UnknownValue(std::string(what) + " has the unknown value " + std::to_string(static_cast<uint32_t>(value)));
   }
   return static_cast<To>(value);
 }

@@ -190,6 +190,13 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"feature_unknown", [](RawFile& f) { f.features = 1u << 5; }, ErrorCode::kFeatureUnsupported, "32"},
         Refused{"operator_0", [](RawFile& f) { f.op = 0; }, ErrorCode::kUnknownOperator, "number 0"},
         Refused{"operator_unknown", [](RawFile& f) { f.op = 1000; }, ErrorCode::kUnknownOperator, "1000"},
+        Refused{"operator_unknown_1_1", [](RawFile& f) { f.op = 1000, f.minor = 1; }, ErrorCode::kFeatureUnsupported,
+                "1000; a later draft"},
+        Refused{"operator_0_1_1", [](RawFile& f) { f.op = 0, f.minor = 1; }, ErrorCode::kUnknownOperator, "number 0"},
+        Refused{"attributes_unknown", [](RawFile& f) { f.table = static_cast<tosa::Attribute>(200); },
+                ErrorCode::kBadArgument, "(unknown)"},
+        Refused{"attributes_unknown_1_1", [](RawFile& f) { f.table = static_cast<tosa::Attribute>(200), f.minor = 1; },
+                ErrorCode::kFeatureUnsupported, "(unknown); a later draft"},
         Refused{"operator_dim", [](RawFile& f) { f.op = number(tosa::Op::DIM); }, ErrorCode::kFeatureUnsupported,
                 "DIM"},
         Refused{"operator_last", [](RawFile& f) { f.op = number(tosa::Op::MATMUL_T); }, ErrorCode::kFeatureUnsupported,
@@ -219,6 +226,16 @@ INSTANTIATE_TEST_SUITE_P(
                 },
                 ErrorCode::kBadArgument, "2 bytes"},
         Refused{"type_unknown", [](RawFile& f) { f.type = 19; }, ErrorCode::kBadType, "19"},
+        Refused{"type_unknown_1_1", [](RawFile& f) { f.type = 19, f.minor = 1; }, ErrorCode::kFeatureUnsupported,
+                "19; a later draft"},
+        Refused{"nan_mode_unknown_1_1",
+                [](RawFile& f) {
+                  f.op = number(tosa::Op::MAXIMUM);
+                  f.table = tosa::Attribute::MaximumAttribute;
+                  f.nan_mode = 9;
+                  f.minor = 1;
+                },
+                ErrorCode::kFeatureUnsupported, "nan_mode has the unknown value 9; a later draft"},
         Refused{"type_int64", [](RawFile& f) { f.type = number(tosa::DType::INT64); }, ErrorCode::kFeatureUnsupported,
                 "INT64"},
         Refused{"type_mxint8", [](RawFile& f) { f.type = number(tosa::DType::MXINT8); }, ErrorCode::kFeatureUnsupported,
