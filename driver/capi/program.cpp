@@ -9,7 +9,7 @@
 #include "driver/compiler/compile.h"
 #include "driver/graph/file.h"
 #include "driver/graph/reader.h"
-#include "driver/graph/validate.h"
+#include "driver/graph/resolve.h"
 #include "driver/program_file/program_file.h"
 
 using npu::capi::guarded;
@@ -24,8 +24,8 @@ constexpr size_t kMostBytes = size_t{1} << 31;
 // Enough to tell a network from a compiled program.
 constexpr uintmax_t kHeadBytes = 16;
 
-npu_program* load_graph(npu_context& context, const npu::graph::Graph& graph) {
-  npu::graph::validate(graph);
+npu_program* load_graph(npu_context& context, npu::graph::Graph file) {
+  const npu::graph::Graph graph = npu::graph::static_form(std::move(file));
   npu::compiler::Options options;
   options.schedule.two_places = context.double_buffer;
   options.firmware = context.device.has_firmware();

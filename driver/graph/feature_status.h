@@ -17,7 +17,7 @@ enum class FeatureStatus : uint8_t {
 
 // "complete", "experimental" or "proposal".
 [[nodiscard]] std::string_view name(FeatureStatus status);
-// Of one bit. Source: TOSA 1.0.2, the status of profiles and extensions.
+// Of one bit. Source: TOSA 1.0.2, the status of profiles and extensions, and for EXT-SHAPE the draft of 1.1.
 [[nodiscard]] FeatureStatus feature_status(Features bit);
 
 }  // namespace npu::graph

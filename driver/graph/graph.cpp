@@ -89,6 +89,21 @@ constexpr std::array<std::string_view, kOpCount> kOpNames = {
     "VARIABLE_WRITE",
     "VARIABLE_READ",
     "CONST_SHAPE",
+    "DIM",
+    "CONCAT_SHAPE",
+    "ADD_SHAPE",
+    "SUB_SHAPE",
+    "MUL_SHAPE",
+    "SLICE_SHAPE",
+    "EXP2_SHAPE",
+    "LOG2_CEIL_SHAPE",
+    "LOG2_FLOOR_SHAPE",
+    "MAX_SHAPE",
+    "MIN_SHAPE",
+    "MOD_SHAPE",
+    "DIV_CEIL_SHAPE",
+    "DIV_FLOOR_SHAPE",
+    "ASSERT_EQUAL_SHAPE",
 };
 
 constexpr int64_t kMaxElements = int64_t{1} << 40;
@@ -170,6 +185,16 @@ bool has_unknown_sizes(const Graph& graph) {
     for (const Block& block : region.blocks) {
       const auto unknown = [](const Tensor& tensor) { return unknown_size(tensor) != nullptr; };
       if (std::any_of(block.tensors.begin(), block.tensors.end(), unknown)) return true;
+    }
+  }
+  return false;
+}
+
+bool has_shape_operators(const Graph& graph) {
+  for (const Region& region : graph.regions) {
+    for (const Block& block : region.blocks) {
+      const auto computes = [](const Operator& op) { return is_shape_operator(op.op); };
+      if (std::any_of(block.operators.begin(), block.operators.end(), computes)) return true;
     }
   }
   return false;

@@ -36,9 +36,9 @@ enum class DType : uint32_t {
   kMxInt8,
 };
 
-// Operators of TOSA 1.0, numbered as in the file format; later versions' operators keep their file numbers and are
-// refused by the reader. kVariable* may also come from a file as IDENTITY with a variable attribute (the reader
-// normalises it).
+// Operators of TOSA 1.0, numbered as in the file format, then those of TOSA 1.1 that compute shapes (file_number.h has
+// their numbers). The reader refuses the others of 1.1. kVariable* may also come from a file as IDENTITY with a
+// variable attribute (the reader normalises it).
 enum class Op : uint32_t {
   kUnknown = 0,
   kArgMax,
@@ -116,8 +116,28 @@ enum class Op : uint32_t {
   kVariableWrite,
   kVariableRead,
   kConstShape,
+  kDim,
+  kConcatShape,
+  kAddShape,
+  kSubShape,
+  kMulShape,
+  kSliceShape,
+  kExp2Shape,
+  kLog2CeilShape,
+  kLog2FloorShape,
+  kMaxShape,
+  kMinShape,
+  kModShape,
+  kDivCeilShape,
+  kDivFloorShape,
+  kAssertEqualShape,
 };
-inline constexpr uint32_t kOpCount = static_cast<uint32_t>(Op::kConstShape) + 1;
+inline constexpr uint32_t kOpCount = static_cast<uint32_t>(Op::kAssertEqualShape) + 1;
+// Those before this number run. Those from it on compute shapes, and are gone from a graph that runs (resolve.h).
+inline constexpr uint32_t kTensorOpCount = static_cast<uint32_t>(Op::kConstShape) + 1;
+[[nodiscard]] inline bool is_shape_operator(Op op) {
+  return static_cast<uint32_t>(op) >= kTensorOpCount && static_cast<uint32_t>(op) < kOpCount;
+}
 
 enum class ResizeMode : uint32_t { kUnknown = 0, kNearest, kBilinear };
 enum class NanMode : uint32_t { kUnknown = 0, kPropagate, kIgnore };
@@ -126,7 +146,8 @@ enum class RoundingMode : uint32_t { kUnknown = 0, kSingleRound, kInexactRound, 
 // Dimensions, outermost first. Empty = rank 0. int64 so that products can be checked; a file holds 32 bits.
 using Shape = std::vector<int64_t>;
 
-// Index of a tensor in its block. A SHAPE value (CONST_SHAPE result) is a tensor of type kShape and shape {length}.
+// Index of a tensor in its block. A SHAPE value is a tensor of type kShape and shape {length}: the result of
+// CONST_SHAPE, with data, or of an operator that computes shapes, without.
 using TensorId = uint32_t;
 
 struct Tensor {
@@ -141,7 +162,7 @@ struct Tensor {
   std::string variable_name;  // of a variable: its identity, never empty in a valid graph
 };
 
-// Every attribute that an operator of TOSA 1.0 has; which ones count is in the operator table (operators.h).
+// Every attribute that an operator has; which ones count is in the operator table (operators.h).
 struct Attributes {
   int32_t axis = 0;
   std::vector<int32_t> kernel, stride, pad, dilation, out_pad, perms;
@@ -155,6 +176,7 @@ struct Attributes {
   RoundingMode rounding_mode = RoundingMode::kUnknown;
   bool per_channel = false, input_unsigned = false, output_unsigned = false;
   bool inverse = false;
+  bool allow_broadcast = false;
   std::string then_graph, else_graph, cond_graph, body_graph;
   std::string custom_operator, custom_domain;
   std::vector<uint8_t> custom_attributes;
@@ -222,6 +244,11 @@ struct Graph {
 [[nodiscard]] const int64_t* unknown_size(const Tensor& tensor);
 [[nodiscard]] bool has_unknown_sizes(const Block& block, const Operator& op);  // its operands and results
 [[nodiscard]] bool has_unknown_sizes(const Graph& graph);
+// A shape whose value follows from an operator that computes shapes.
+[[nodiscard]] inline bool is_computed_shape(const Tensor& tensor) {
+  return tensor.type == DType::kShape && !tensor.has_data;
+}
+[[nodiscard]] bool has_shape_operators(const Graph& graph);
 
 // The identity of a variable tensor, by which graphs of one context share it.
 [[nodiscard]] inline const std::string& variable_identity(const Tensor& tensor) { return tensor.variable_name; }

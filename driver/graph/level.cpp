@@ -22,8 +22,17 @@ constexpr std::array<LevelLimits, 2> kLimits = {{
      .scale = 2048,
      .log2_size = 63,
      .nesting = 256,
-     .list = 256},
-    {.name = "8K", .rank = 6, .kernel = 8192, .stride = 8192, .scale = 256, .log2_size = 31, .nesting = 6, .list = 64},
+     .list = 256,
+     .shape = 64},
+    {.name = "8K",
+     .rank = 6,
+     .kernel = 8192,
+     .stride = 8192,
+     .scale = 256,
+     .log2_size = 31,
+     .nesting = 6,
+     .list = 64,
+     .shape = 16},
 }};
 
 using Values = std::vector<int64_t>;
@@ -61,10 +70,6 @@ Values list_length(std::span<const Operand> operands, size_t count) {
 }
 Values listed_inputs(const OperatorView& op) { return list_length(info(op.op().op).inputs, op.op().inputs.size()); }
 Values listed_outputs(const OperatorView& op) { return list_length(info(op.op().op).outputs, op.op().outputs.size()); }
-
-bool has_list(std::span<const Operand> operands) {
-  return !operands.empty() && operands.back().kind == OperandKind::kList;
-}
 
 // One quantity of an operator that a level bounds.
 struct Check {
@@ -118,6 +123,10 @@ class LevelCheck {
     compare(what, "rank", static_cast<int64_t>(tensor.shape.size()), limits_.rank, ErrorCode::kBadShape);
     const auto elements = element_count(tensor.shape);
     NPU_CHECK(elements.has_value());
+    // TOSA 1.1 bounds the operands of what computes shapes, which are constants by now.
+    if (tensor.type == DType::kShape && regions_.is_later_version()) {
+      compare("shape " + in_quotes(tensor.name), "number of sizes", *elements, limits_.shape);
+    }
     // An element smaller than a byte counts as one.
     const int64_t bytes = std::max(*elements, byte_size(tensor.type, *elements));
     compare(what, "size in bytes", bytes, largest_size());

@@ -18,7 +18,7 @@ enum class Level : uint8_t { kNone, k8K };
 
 struct LevelLimits {
   std::string_view name;  // "none", "8K"
-  int64_t rank, kernel, stride, scale, log2_size, nesting, list;
+  int64_t rank, kernel, stride, scale, log2_size, nesting, list, shape;
 };
 [[nodiscard]] const LevelLimits& limits(Level level);
 // The level of a name, in any case; nullopt for others.

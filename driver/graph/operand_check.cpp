@@ -11,18 +11,20 @@ namespace npu::graph {
 namespace {
 
 void check_count(const OperatorView& view, const char* what, std::span<const Operand> operands, size_t count) {
-  const bool has_list = !operands.empty() && operands.back().kind == OperandKind::kList;
-  // CONCAT's list must not be empty; others may be.
-  const size_t least = operands.size() - (has_list && operands.back().slot == Slot::kNone ? 1 : 0);
-  if (count < least || (!has_list && count > least)) {
+  const bool any_number = has_list(operands);
+  // The lists of CONCAT and CONCAT_SHAPE must not be empty; others may be.
+  const bool may_be_empty =
+      any_number && operands.back().kind == OperandKind::kList && operands.back().slot == Slot::kNone;
+  const size_t least = operands.size() - (may_be_empty ? 1 : 0);
+  if (count < least || (!any_number && count > least)) {
     view.bad_argument("it has " + std::to_string(count) + " " + what + ", but needs " + std::to_string(least) +
-                      (has_list ? " or more" : ""));
+                      (any_number ? " or more" : ""));
   }
 }
 
 void check_operand(const OperatorView& view, const Operand& operand, const Tensor& tensor, const std::string& name) {
   const bool is_shape = tensor.type == DType::kShape;
-  if (is_shape != (operand.kind == OperandKind::kShape)) {
+  if (is_shape != (operand.kind == OperandKind::kShape || operand.kind == OperandKind::kShapeList)) {
     view.bad_argument(name + (is_shape ? " is a shape, but must be a tensor" : " is a tensor, but must be a shape"));
   }
   if (operand.slot == Slot::kNone && operand.fixed != DType::kUnknown && tensor.type != operand.fixed) {

@@ -97,7 +97,8 @@ void OperatorView::require_zero_point_only_for(DType allowed, size_t operand, DT
 }
 
 void OperatorView::bad_type(const std::string& reason) const {
-  if (!regions_.is_later_version()) fail(contract::ErrorCode::kBadType, reason);
+  // The table has all types of the operators that 1.1 adds, but for those that the reader refuses.
+  if (!regions_.is_later_version() || is_shape_operator(op_.op)) fail(contract::ErrorCode::kBadType, reason);
   fail(contract::ErrorCode::kFeatureUnsupported,
        reason + "; the file is of TOSA 1.1, of which only what 1.0 has is run here: export the network for TOSA 1.0");
 }

@@ -63,7 +63,7 @@ class OperatorView {
   [[noreturn]] void fail(contract::ErrorCode code, const std::string& reason) const;
   [[noreturn]] void bad_argument(const std::string& reason) const { fail(contract::ErrorCode::kBadArgument, reason); }
   [[noreturn]] void bad_shape(const std::string& reason) const { fail(contract::ErrorCode::kBadShape, reason); }
-  // In a file of TOSA 1.1 the types may be legal, so there it is feature_unsupported.
+  // In a file of TOSA 1.1 the types of an operator of 1.0 may be legal, so there it is feature_unsupported.
   [[noreturn]] void bad_type(const std::string& reason) const;
 
  private:

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "driver/graph/feature_status.h"
 #include "driver/graph/rules.h"
 #include "driver/graph/validate.h"
 #include "hw/contract/error.h"
@@ -44,6 +43,10 @@ constexpr Operand shape(std::string_view name) {
 }
 constexpr Operand list(std::string_view name, Slot slot, uint8_t min_rank) {
   return {name, OperandKind::kList, slot, kNo, min_rank, kMaxRank, false};
+}
+
+constexpr Operand shape_list(std::string_view name) {
+  return {name, OperandKind::kShapeList, Slot::kNone, DType::kShape, 1, 1, true};
 }
 
 // ---------------------------------------------------------------------------------------------------- operand lists
@@ -95,6 +98,10 @@ constexpr Operand kRescaleIn[] = {any_rank("input"), fixed("multiplier", kNo, 1,
                                   fixed("shift", kI8, 1, 1, true), constant("input_zp", Slot::kIn),
                                   constant("output_zp", Slot::kOut)};
 constexpr Operand kShapeOut[] = {shape("output")};
+constexpr Operand kShapeIn[] = {shape("input")};
+constexpr Operand kShapesIn[] = {shape("input1"), shape("input2")};
+constexpr Operand kConcatShapeIn[] = {shape_list("input")};
+constexpr Operand kSliceShapeIn[] = {shape("input"), fixed("start", kI32, 1, 1, true), fixed("size", kI32, 1, 1, true)};
 constexpr Operand kListIn[] = {list("input_list", Slot::kNone, 0)};
 constexpr Operand kListOut[] = {list("output_list", Slot::kNone, 0)};
 constexpr Operand kCondIn[] = {fixed("condition", kB, 0, kMaxRank), list("input_list", Slot::kNone, 0)};
@@ -244,6 +251,13 @@ constexpr TypeRow kVariableTypes[] = {
     {{kBf}, kExtBf16, kExtVariable | kProposalVariable},
 };
 
+// Those that the types of 1.1 add, the reader refuses.
+constexpr TypeRow kDimTypes[] = {
+    {{kB}, kBoth, kExtShape},     {{kI8}, kProInt, kExtShape},     {{kI16}, kProInt, kExtShape},
+    {{kI32}, kProInt, kExtShape}, {{kE4}, kExtFp8E4M3, kExtShape}, {{kE5}, kExtFp8E5M2, kExtShape},
+    {{kF16}, kProFp, kExtShape},  {{kBf}, kExtBf16, kExtShape},    {{kF32}, kProFp, kExtShape},
+};
+
 // -------------------------------------------------------------------------------------------------------- operators
 
 constexpr AttributeSet kWindow = kHasKernel | kHasStride | kHasPad;
@@ -327,6 +341,21 @@ constexpr std::array<OperatorInfo, kOpCount> kTable = {{
     {Op::kVariableWrite, kUnary, kVariableOperand, 0, kVariableTypes, 0, rule_variable_access},
     {Op::kVariableRead, kVariableOperand, kReadOut, 0, kVariableTypes, 0, rule_variable_access},
     {Op::kConstShape, {}, kShapeOut, 0, {}, kBoth, rule_const},
+    {Op::kDim, kLayoutIn, kShapeOut, kHasAxis, kDimTypes, 0, rule_dim},
+    {Op::kConcatShape, kConcatShapeIn, kShapeOut, 0, {}, kExtShape, rule_concat_shape},
+    {Op::kAddShape, kShapesIn, kShapeOut, 0, {}, kExtShape, rule_same_length},
+    {Op::kSubShape, kShapesIn, kShapeOut, 0, {}, kExtShape, rule_same_length},
+    {Op::kMulShape, kShapesIn, kShapeOut, 0, {}, kExtShape, rule_same_length},
+    {Op::kSliceShape, kSliceShapeIn, kShapeOut, 0, {}, kExtShape, rule_slice_shape},
+    {Op::kExp2Shape, kShapeIn, kShapeOut, 0, {}, kExtShape, rule_same_length},
+    {Op::kLog2CeilShape, kShapeIn, kShapeOut, 0, {}, kExtShape, rule_same_length},
+    {Op::kLog2FloorShape, kShapeIn, kShapeOut, 0, {}, kExtShape, rule_same_length},
+    {Op::kMaxShape, kShapesIn, kShapeOut, 0, {}, kExtShape, rule_same_length},
+    {Op::kMinShape, kShapesIn, kShapeOut, 0, {}, kExtShape, rule_same_length},
+    {Op::kModShape, kShapesIn, kShapeOut, 0, {}, kExtShape, rule_same_length},
+    {Op::kDivCeilShape, kShapesIn, kShapeOut, 0, {}, kExtShape, rule_same_length},
+    {Op::kDivFloorShape, kShapesIn, kShapeOut, 0, {}, kExtShape, rule_same_length},
+    {Op::kAssertEqualShape, kShapesIn, {}, kHasAllowBroadcast, {}, kExtShape, rule_assert_equal_shape},
 }};
 
 // A function's address is no constant expression with sanitizers, so that each row has a rule is checked at use.
@@ -339,37 +368,6 @@ constexpr bool in_order() {
   return true;
 }
 static_assert(in_order(), "the table is indexed by the operator's number");
-
-struct Feature {
-  std::string_view name;
-  FeatureStatus status;
-};
-constexpr std::array<Feature, kFeatureCount> kFeatures = {{
-    {"PRO-INT", FeatureStatus::kComplete},
-    {"PRO-FP", FeatureStatus::kComplete},
-    {"EXT-INT16", FeatureStatus::kComplete},
-    {"EXT-INT4", FeatureStatus::kComplete},
-    {"EXT-BF16", FeatureStatus::kExperimental},
-    {"EXT-FP8E4M3", FeatureStatus::kExperimental},
-    {"EXT-FP8E5M2", FeatureStatus::kExperimental},
-    {"EXT-FFT", FeatureStatus::kComplete},
-    {"EXT-VARIABLE", FeatureStatus::kExperimental},
-    {"EXT-CONTROLFLOW", FeatureStatus::kExperimental},
-    {"EXT-DYNAMIC", FeatureStatus::kExperimental},
-    {"EXT-DOUBLEROUND", FeatureStatus::kComplete},
-    {"EXT-INEXACTROUND", FeatureStatus::kExperimental},
-    {"PROPOSAL-VARIABLE", FeatureStatus::kProposal},
-}};
-constexpr std::array<std::string_view, 3> kStatusNames = {"complete", "experimental", "proposal"};
-
-const Feature& feature_of(Features bit) {
-  for (uint32_t i = 0; i < kFeatureCount; ++i) {
-    if (bit == 1u << i) {
-      return kFeatures[i];
-    }
-  }
-  NPU_CHECK(false);
-}
 
 // What has the types of a slot, for people: the data, not a zero point.
 std::string_view slot_name(const OperatorInfo& entry, Slot slot) {
@@ -389,10 +387,6 @@ std::string_view slot_name(const OperatorInfo& entry, Slot slot) {
 }
 
 }  // namespace
-
-std::string_view feature_name(Features bit) { return feature_of(bit).name; }
-FeatureStatus feature_status(Features bit) { return feature_of(bit).status; }
-std::string_view name(FeatureStatus status) { return kStatusNames[static_cast<size_t>(status)]; }
 
 const OperatorInfo& info(Op op) {
   const auto index = static_cast<size_t>(op);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one table of the 75 operators of TOSA 1.0: operands, attributes, allowed types and who allows them. Everything
-// that must know operators in general (validation, analysis, builder) reads it. Source: TOSA 1.0 specification,
-// "Operators".
+// The one table of the operators, the 75 of TOSA 1.0 and the 15 of TOSA 1.1 that compute shapes: operands, attributes,
+// allowed types and who allows them. Everything that must know operators in general (validation, analysis, builder)
+// reads it. Source: TOSA 1.0 specification and draft of 1.1, "Operators".
 #pragma once
 
 #include <array>
@@ -34,7 +34,9 @@ inline constexpr Features kExtDoubleRound = 1u << 11;
 inline constexpr Features kExtInexactRound = 1u << 12;
 // Not of the specification: variables of types that only the stateful-operator proposals have.
 inline constexpr Features kProposalVariable = 1u << 13;
-inline constexpr uint32_t kFeatureCount = 14;
+// Of TOSA 1.1.
+inline constexpr Features kExtShape = 1u << 14;
+inline constexpr uint32_t kFeatureCount = 15;
 // "PRO-INT", "EXT-INT16", ...; of one bit.
 [[nodiscard]] std::string_view feature_name(Features bit);
 
@@ -55,8 +57,9 @@ struct TypeRow {
 
 enum class OperandKind : uint8_t {
   kTensor,
-  kShape,  // a SHAPE value, constant
-  kList,   // any number of tensors; the last operand
+  kShape,      // a SHAPE value, constant
+  kList,       // any number of tensors; the last operand
+  kShapeList,  // one SHAPE value or more; the last operand
 };
 
 struct Operand {
@@ -88,6 +91,7 @@ inline constexpr AttributeSet kHasInverse = 1u << 14;
 inline constexpr AttributeSet kHasBranches = 1u << 15;  // then_graph and else_graph
 inline constexpr AttributeSet kHasLoop = 1u << 16;      // cond_graph and body_graph
 inline constexpr AttributeSet kHasCustom = 1u << 17;
+inline constexpr AttributeSet kHasAllowBroadcast = 1u << 18;
 
 // Checks everything that the table does not hold (the operator's ERROR_IF conditions) and gives the shapes of the
 // results. Operand counts, kinds, types and ranks are good when it is called. Throws Error.
@@ -104,6 +108,11 @@ struct OperatorInfo {
 
 // The entry of an operator; every number from 1 to kOpCount - 1 has one.
 [[nodiscard]] const OperatorInfo& info(Op op);
+// The operand list ends with one that takes any number.
+[[nodiscard]] inline bool has_list(std::span<const Operand> operands) {
+  return !operands.empty() &&
+         (operands.back().kind == OperandKind::kList || operands.back().kind == OperandKind::kShapeList);
+}
 // The operator of a name as in the specification; kUnknown when there is none.
 [[nodiscard]] Op op_from_name(std::string_view name);
 // A row of an operator's type table: "INT8", or with the names of what has the types where there are several:

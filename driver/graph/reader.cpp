@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "driver/graph/file.h"
+#include "driver/graph/file_number.h"
 #include "driver/graph/reader_attributes.h"
 #include "driver/graph/reader_budget.h"
 #include "driver/graph/reader_variables.h"
@@ -208,9 +209,6 @@ class BlockReader {
     }
   }
 
-  // Attribute tables are numbered like their operators.
-  static tosa::Attribute attribute_table(Op op) { return static_cast<tosa::Attribute>(op); }
-
   void read_opcode(const tosa::TosaOperator& from, Operator& op, size_t position) const {
     const auto number = static_cast<uint32_t>(from.op());
     const std::string what = "operator " + std::to_string(position) + " of " + here();
@@ -218,11 +216,11 @@ class BlockReader {
       refuse_unknown(ErrorCode::kUnknownOperator, later_version_ && number != 0,
                      what + " has the unknown number " + std::to_string(number));
     }
-    if (number >= kOpCount) {
+    op.op = op_of_file(from.op());
+    if (op.op == Op::kUnknown) {
       throw Error(ErrorCode::kFeatureUnsupported,
                   what + " is " + tosa::EnumNameOp(from.op()) + ", which TOSA 1.0 does not have");
     }
-    op.op = static_cast<Op>(number);
     const tosa::Attribute table = from.attribute_type();
     // Exporters write operators on variables as IDENTITY; only the attribute table tells.
     if (op.op == Op::kIdentity &&

@@ -93,6 +93,9 @@ class Decoder {
     out_.output_unsigned = from.output_unsigned();
   }
 
+  void decode(const tosa::DimAttribute& from) { out_.axis = from.axis(); }
+  void decode(const tosa::AssertEqualShapeAttribute& from) { out_.allow_broadcast = from.allow_broadcast(); }
+
   void decode(const tosa::CustomAttribute& from) {
     out_.custom_operator = copy(from.operator_name());
     out_.custom_domain = copy(from.domain_name());
@@ -190,6 +193,8 @@ void decode_attributes(const tosa::TosaOperator& op, tosa::Attribute table, Budg
     NPU_DECODE(CustomAttribute);
     NPU_DECODE(CondIfAttribute);
     NPU_DECODE(WhileLoopAttribute);
+    NPU_DECODE(DimAttribute);
+    NPU_DECODE(AssertEqualShapeAttribute);
 #undef NPU_DECODE
     default:
       return;  // the table has no fields

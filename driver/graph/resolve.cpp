@@ -2,21 +2,19 @@
 #include "driver/graph/resolve.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
 #include <limits>
-#include <memory>
 #include <optional>
-#include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "driver/graph/operand_check.h"
 #include "driver/graph/operator_view.h"
+#include "driver/graph/resolved_shapes.h"
+#include "driver/graph/shape_values.h"
 #include "driver/graph/text.h"
+#include "driver/graph/validate.h"
 #include "driver/graph/value.h"
 #include "hw/contract/error.h"
 
@@ -41,7 +39,6 @@ constexpr int64_t kMostSize = std::numeric_limits<int32_t>::max();
 // Operators that are looked at, all looks together: files need one look, or two where a variable's sizes follow from
 // what is written to it.
 constexpr uint64_t kMostVisits = uint64_t{1} << 26;
-constexpr std::string_view kShapeName = "resolved_shape_";
 
 class Resolver {
  public:
@@ -62,8 +59,9 @@ class Resolver {
     take_given();
     take_variables();
     look_through(0);
+    for (size_t i = 0; i < state_.size(); ++i) look_through_unused(i);
     require_known();
-    for (size_t i = 0; i < state_.size(); ++i) put_constants_first(i);
+    for (size_t i = 0; i < state_.size(); ++i) state_[i].shapes.finish(block(i));
     return std::move(graph_);
   }
 
@@ -137,6 +135,12 @@ class Resolver {
     }
   }
 
+  // A block that no control flow enters, and whose sizes the file gives.
+  void look_through_unused(size_t region) {
+    const std::vector<Tensor>& tensors = block(region).tensors;
+    if (!state_[region].entered && std::all_of(tensors.begin(), tensors.end(), is_known)) look_through(region);
+  }
+
   // As long as something is found out. Nothing new can be found in a region before something is found elsewhere.
   void look_through(size_t region) {
     RegionState& state = state_[region];
@@ -158,7 +162,10 @@ class Resolver {
       }
       if (state.done[position]) continue;
       const Operator& op = block(region).operators[position];
-      const auto known = [&](TensorId id) { return is_known(block(region).tensors[id]); };
+      const auto known = [&](TensorId id) {
+        const Tensor& tensor = block(region).tensors[id];
+        return is_known(tensor) && !is_computed_shape(tensor);
+      };
       if (!std::all_of(op.inputs.begin(), op.inputs.end(), known)) continue;
       if (op.op == Op::kVariable && !known(op.outputs[0])) continue;
       if (!enter_regions(region, position)) continue;
@@ -205,30 +212,35 @@ class Resolver {
     Block& own = block(region);
     const Operator& op = own.operators[position];
     const Block& declared = declared_.regions[region].blocks.front();
-    const bool open = has_unknown_sizes(declared, declared.operators[position]);
+    const bool open_shape = state_[region].shapes.follows_from_open_sizes(op);
+    const bool open = open_shape || has_unknown_sizes(declared, declared.operators[position]);
     const OperatorView view(index_, own, op, position, &declared);
     std::vector<Shape> shapes;
     try {
       shapes = check_operator(view);
+      if (is_shape_operator(op.op)) state_[region].shapes.take(graph_, own, op, shape_value(view), open);
     } catch (const Error& error) {
-      // A SLICE has arguments that sizes have to have room for.
-      const bool of_sizes =
-          error.code() == ErrorCode::kBadShape || (error.code() == ErrorCode::kBadArgument && op.op == Op::kSlice);
+      // A SLICE has arguments that sizes have to have room for; shapes that follow from sizes are arguments too.
+      const bool of_arguments = error.code() == ErrorCode::kBadArgument || error.code() == ErrorCode::kRequireFailed;
+      const bool of_sizes = error.code() == ErrorCode::kBadShape ||
+                            (of_arguments && (open_shape || is_shape_operator(op.op) || op.op == Op::kSlice));
       if (!open || !of_sizes) throw;
       mismatch(error.what());
     }
-    for (size_t i = 0; i < shapes.size(); ++i) {
-      Tensor& output = own.tensors[op.outputs[i]];
-      require_sizes(region, position, output, shapes[i]);
-      const std::string was = to_string(output.shape);
-      const bool fits = output.variable && op.op != Op::kVariable
-                            ? fill_variable(variable_identity(output), shapes[i], ErrorCode::kSizeMismatch)
-                            : fill(output, shapes[i]);
-      if (!fits) {
-        mismatch(place(region, position) + ": its output " + in_quotes(output.name) + " has shape " + was +
-                 " in the file, but these sizes make it " + to_string(shapes[i]));
-      }
-    }
+    for (size_t i = 0; i < shapes.size(); ++i) fill_output(region, position, op.outputs[i], shapes[i], open);
+  }
+
+  void fill_output(size_t region, size_t position, TensorId id, const Shape& shape, bool open) {
+    Tensor& output = block(region).tensors[id];
+    require_sizes(region, position, output, shape);
+    const std::string was = to_string(output.shape);
+    const bool fits = output.variable && block(region).operators[position].op != Op::kVariable
+                          ? fill_variable(variable_identity(output), shape, ErrorCode::kSizeMismatch)
+                          : fill(output, shape);
+    if (fits) return;
+    throw Error(open ? ErrorCode::kSizeMismatch : ErrorCode::kBadShape,
+                place(region, position) + ": its output " + in_quotes(output.name) + " has shape " + was +
+                    " in the file, but " + (open ? "these sizes" : "its operands") + " make it " + to_string(shape));
   }
 
   void require_sizes(size_t region, size_t position, const Tensor& output, const Shape& shape) {
@@ -249,6 +261,8 @@ class Resolver {
     Operator& op = own.operators[position];
     const Tensor& constant = own.tensors[op.inputs[1]];
     if (!is_constant(constant) || constant.shape.size() != 1) return;  // the rule says so
+    // A size that was computed as -1 leaves nothing to the others.
+    if (state_[region].shapes.was_computed(op.inputs[1])) return;
     const Value value = value_of_constant(constant);
     if (value.bytes.empty()) return;  // a scalar leaves nothing open
     Shape sizes(value.bytes.size() / sizeof(int64_t));
@@ -270,55 +284,7 @@ class Resolver {
                " cannot take the shape " + to_string(sizes));
     }
     std::replace(sizes.begin(), sizes.end(), int64_t{-1}, *elements / *rest);
-    const auto [known, added] = state_[region].constants.try_emplace(sizes, 0);
-    if (added) known->second = add_constant(region, sizes);
-    op.inputs[1] = known->second;
-  }
-
-  TensorId add_constant(size_t region, const Shape& sizes) {
-    Block& own = block(region);
-    auto bytes = std::make_shared<std::vector<uint8_t>>(sizes.size() * sizeof(int64_t));
-    std::memcpy(bytes->data(), sizes.data(), bytes->size());
-    Tensor tensor;
-    tensor.name = std::string(kShapeName) + std::to_string(next_name(region));
-    tensor.type = DType::kShape;
-    tensor.shape = {static_cast<int64_t>(sizes.size())};
-    tensor.data = *bytes;
-    tensor.has_data = true;
-    graph_.storage.push_back(std::move(bytes));
-    own.tensors.push_back(std::move(tensor));
-    return static_cast<TensorId>(own.tensors.size() - 1);
-  }
-
-  // Behind the numbers that names of the file have already.
-  uint64_t next_name(size_t region) {
-    std::optional<uint64_t>& next = state_[region].next_name;
-    if (!next) {
-      next = 0;
-      for (const Tensor& tensor : block(region).tensors) {
-        if (!tensor.name.starts_with(kShapeName)) continue;
-        const std::string_view digits = std::string_view(tensor.name).substr(kShapeName.size());
-        uint64_t number = 0;
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-        const bool taken = error == std::errc() && number < std::numeric_limits<uint32_t>::max();
-        if (taken) next = std::max(*next, number + 1);
-      }
-    }
-    return (*next)++;
-  }
-
-  void put_constants_first(size_t region) {
-    std::vector<Operator> all;
-    for (const auto& [sizes, id] : state_[region].constants) {
-      Operator op;
-      op.op = Op::kConstShape;
-      op.outputs = {id};
-      all.push_back(std::move(op));
-    }
-    if (all.empty()) return;
-    std::vector<Operator>& operators = block(region).operators;
-    all.insert(all.end(), std::make_move_iterator(operators.begin()), std::make_move_iterator(operators.end()));
-    operators = std::move(all);
+    op.inputs[1] = state_[region].shapes.constant(graph_, own, sizes);
   }
 
   // What nothing decides.
@@ -371,8 +337,7 @@ class Resolver {
     size_t left = 0;         // operators that are not
     bool entered = false;
     std::optional<uint64_t> fruitless_at;  // found_ when the last look found nothing
-    std::map<Shape, TensorId> constants;   // that were added
-    std::optional<uint64_t> next_name;
+    ResolvedShapes shapes;
   };
   std::vector<RegionState> state_;
   uint64_t found_ = 0;   // operators that were done, and shapes that were filled in
@@ -382,5 +347,14 @@ class Resolver {
 }  // namespace
 
 Graph resolve(const Graph& graph, const GivenShapes& given) { return Resolver(graph, given).run(); }
+
+Graph static_form(Graph graph) {
+  if (has_shape_operators(graph) && !has_unknown_sizes(graph)) {
+    validate(graph, Sizes::kMayBeUnknown);
+    graph = resolve(graph, {});
+  }
+  validate(graph);
+  return graph;
+}
 
 }  // namespace npu::graph

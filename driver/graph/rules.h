@@ -54,4 +54,11 @@ void check_control_without_sizes(const OperatorView& op);
 std::vector<Shape> rule_variable(const OperatorView& op);
 std::vector<Shape> rule_variable_access(const OperatorView& op);
 
+// rules_shape.cpp
+std::vector<Shape> rule_dim(const OperatorView& op);
+std::vector<Shape> rule_same_length(const OperatorView& op);
+std::vector<Shape> rule_concat_shape(const OperatorView& op);
+std::vector<Shape> rule_slice_shape(const OperatorView& op);
+std::vector<Shape> rule_assert_equal_shape(const OperatorView& op);
+
 }  // namespace npu::graph

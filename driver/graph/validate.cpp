@@ -71,6 +71,7 @@ class BlockCheck {
     }
     check_outputs();
     if (sizes_ == Sizes::kKnown) check_sizes();
+    if (sizes_ == Sizes::kKnown) check_shapes_known();
   }
 
  private:
@@ -104,9 +105,21 @@ class BlockCheck {
     }
   }
 
-  // Of its own tensors, or at the interface of a block that it names.
+  // Operators that compute shapes do not run.
+  void check_shapes_known() const {
+    for (size_t i = 0; i < block_.operators.size(); ++i) {
+      if (!is_shape_operator(block_.operators[i].op)) continue;
+      fail(ErrorCode::kFeatureUnsupported, describe(block_.operators[i], i) + here_ +
+                                               " computes a shape; a graph that runs has constants in its place");
+    }
+  }
+
+  // Of its own tensors, of a shape that is computed, or at the interface of a block that it names.
   [[nodiscard]] bool has_unknown_size(const Operator& op) const {
     const Attributes& a = op.attributes;
+    const auto computed = [&](TensorId id) { return is_computed_shape(block_.tensors[id]); };
+    // The operators that compute shapes have rules that need no values.
+    if (!is_shape_operator(op.op) && std::any_of(op.inputs.begin(), op.inputs.end(), computed)) return true;
     const auto open = [&](const std::string& name) {
       const Region* region = name.empty() ? nullptr : regions_.find(name);
       if (region == nullptr || region->blocks.empty()) return false;
@@ -166,7 +179,7 @@ class BlockCheck {
   void check_operator_at(size_t position) {
     const Operator& op = block_.operators[position];
     if (op.op == Op::kUnknown || static_cast<uint32_t>(op.op) >= kOpCount) {
-      fail(ErrorCode::kUnknownOperator, "operator " + std::to_string(position) + here_ + " is none of TOSA 1.0");
+      fail(ErrorCode::kUnknownOperator, "operator " + std::to_string(position) + here_ + " is none that is known");
     }
     const OperatorView view(regions_, block_, op, position);
     for (const TensorId id : op.inputs) {
@@ -239,7 +252,9 @@ class BlockCheck {
                 "its output " + in_quotes(tensor.name) +
                     (state_[id] == State::kInput ? " is a graph input" : " has a value already"));
     }
-    if (tensor.has_data && op != Op::kConst && op != Op::kConstShape) {
+    // A shape of no sizes has data in any file: none.
+    const bool no_sizes = tensor.type == DType::kShape && tensor.data.empty();
+    if (tensor.has_data && !no_sizes && op != Op::kConst && op != Op::kConstShape) {
       view.fail(ErrorCode::kBadStructure, "its output " + in_quotes(tensor.name) + " has constant data");
     }
     state_[id] = State::kProduced;

@@ -21,7 +21,7 @@ enum class Sizes : uint8_t {
 // Throws Error naming operator, place, tensor and rule: bad_structure, bad_argument, bad_type, bad_shape, bad_data;
 // variable_redeclared, variable_undeclared (written before its VARIABLE) and variable_mismatch for what contradicts the
 // declarations whatever was run before. A read before VARIABLE is legal: it is the earlier execution's value that
-// counts. feature_unsupported for an unknown size, unless such sizes are allowed.
+// counts. Unless unknown sizes are allowed: feature_unsupported for one, and for an operator that computes shapes.
 void validate(const Graph& graph, Sizes sizes = Sizes::kKnown);
 
 }  // namespace npu::graph

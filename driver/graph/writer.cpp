@@ -2,6 +2,7 @@
 #include "driver/graph/writer.h"
 
 #include "driver/graph/file.h"
+#include "driver/graph/file_number.h"
 #include "driver/graph/writer_attributes.h"
 #include "hw/contract/error.h"
 
@@ -125,8 +126,8 @@ class Writer {
     if (!op.location.empty()) {
       location = tosa::CreateOpLocation(file_, file_.CreateString(op.location));
     }
-    return tosa::CreateTosaOperator(file_, static_cast<tosa::Op>(number), static_cast<tosa::Attribute>(op.op),
-                                    attributes, inputs, outputs, location);
+    return tosa::CreateTosaOperator(file_, file_number(number), attribute_table(op.op), attributes, inputs, outputs,
+                                    location);
   }
 
   Names names(const Block& block, const std::vector<TensorId>& ids) {

@@ -129,6 +129,10 @@ Offset<void> encode_attributes(FlatBufferBuilder& file, const Operator& op) {
       return encode_cond_if(file, a);
     case Op::kWhileLoop:
       return encode_while_loop(file, a);
+    case Op::kDim:
+      return tosa::CreateDimAttribute(file, a.axis).Union();
+    case Op::kAssertEqualShape:
+      return tosa::CreateAssertEqualShapeAttribute(file, a.allow_broadcast).Union();
     default:
       // All other tables are empty, so one serves for each.
       return {file.EndTable(file.StartTable())};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `npu resolve`: a network whose file leaves sizes open, with fixed ones.
+// `npu resolve`: a network whose file leaves sizes open or computes shapes, with fixed ones.
 #include <fmt/format.h>
 
 #include <string>
@@ -21,12 +21,15 @@ namespace po = boost::program_options;
 namespace {
 
 constexpr CommandHelp kResolveHelp = {
-    "npu resolve FILE --shape NAME=5x4... -o FILE.tosa",
+    "npu resolve FILE [--shape NAME=5x4...] -o FILE.tosa",
     "Gives sizes to the dimensions that a network's file leaves open (-1), checks the rules of all operators for them, "
     "and\n"
     "writes the network with fixed sizes, which every command takes. npu run and npu reference need no such file: they "
     "take\n"
-    "the sizes from the data. An open size never broadcasts, even where it is given as 1.",
+    "the sizes from the data. An open size never broadcasts, even where it is given as 1. Operators that compute "
+    "shapes "
+    "(of TOSA\n"
+    "1.1: DIM, ADD_SHAPE and so on) become constants.",
     "  npu resolve net.tosa --shape x=8x16 -o net_8.tosa\n"
     "  npu resolve encoder.tosa --shape tokens=1x40 --shape mask=1x40x40 -o encoder_40.tosa\n"
     "  npu resolve net.tosa --shape x=8x16 -o net_8.tosa && npu compile net_8.tosa -o net_8.npu\n"};
@@ -59,7 +62,7 @@ int run_resolve(const Arguments& arguments) {
 
   const workload::Network network =
       workload::load_network(source, [&](const std::vector<workload::GraphPort>&) { return shapes; });
-  if (!network.was_open) {
+  if (!network.was_open && !network.declared) {
     throw Error(contract::ErrorCode::kBadOption,
                 fmt::format("all sizes of {} are fixed already; use it as it is", graph::in_quotes(source)));
   }

@@ -212,7 +212,7 @@ Verdict judge(const ConformanceTest& test, const Run& run, OfficialChecker& chec
   std::string types;
   Verdict verdict = guarded(test, [&] {
     const workload::Network network = workload::load_network(test.network);
-    types = types_tested(test, network.graph);
+    types = types_tested(test, network.declared ? *network.declared : network.graph);
     return run_and_judge(test, network, run, checker);
   });
   verdict.types = std::move(types);

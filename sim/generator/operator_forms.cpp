@@ -46,7 +46,8 @@ class FormList {
   void add(const graph::OperatorInfo& entry, const graph::TypeRow* row) {
     OperatorForm form{&entry, row != nullptr ? describe_row(entry, *row) : "", entry.any_of, 0, sample_of(entry, row)};
     if (row != nullptr) form.any_of = row->any_of, form.all_of = row->all_of;
-    add_run_time_operands(form);
+    // The operands of what computes shapes are constants in every version.
+    if (!graph::is_shape_operator(entry.op)) add_run_time_operands(form);
     if ((entry.attributes & graph::kHasRescale) != 0) {
       add_rounding(form, RoundingMode::kDoubleRound, graph::kExtDoubleRound, "DOUBLE_ROUND");
       add_rounding(form, RoundingMode::kInexactRound, graph::kExtInexactRound, "INEXACT_ROUND");
@@ -64,7 +65,7 @@ class FormList {
     forms_.push_back({form.info, std::move(text), form.any_of, form.all_of | extension, std::move(sample)});
   }
 
-  // Shapes stay constants: no operator of TOSA 1.0 computes one.
+  // Shapes stay constants: those that operators compute are constants in the form that runs.
   void add_run_time_operands(const OperatorForm& form) {
     OperatorSample sample = form.sample;
     const graph::Operator own = own_operator(sample, form.info->op);

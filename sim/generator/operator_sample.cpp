@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "driver/graph/builder.h"
+#include "driver/graph/resolve.h"
 #include "driver/graph/validate.h"
 #include "hw/contract/error.h"
 
@@ -106,6 +107,45 @@ graph::Graph shape_sample() {
   return b.build();
 }
 
+// For which the result of an operator on shapes is 1.
+int64_t shape_operand(Op op, size_t i) {
+  switch (op) {
+    case Op::kAddShape:
+    case Op::kSubShape:
+      return i == 0 ? 1 : 0;
+    case Op::kModShape:
+      return i == 0 ? 1 : 2;
+    case Op::kExp2Shape:
+      return 0;
+    case Op::kLog2CeilShape:
+    case Op::kLog2FloorShape:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+// The shape that the operator computes, or asserts, is that of a RESHAPE.
+graph::Graph shape_operator_sample(const OperatorInfo& entry, const TypeRow* row) {
+  GraphBuilder b;
+  const TensorId x = b.input("input", DType::kInt32, {1});
+  std::vector<TensorId> operands;
+  for (size_t i = 0; i < entry.inputs.size(); ++i) {
+    const Operand& operand = entry.inputs[i];
+    if (operand.slot == Slot::kIn) {
+      operands.push_back(b.input(std::string(operand.name), type_in(*row, Slot::kIn), {1}));
+    } else if (operand.fixed == DType::kShape) {
+      operands.push_back(b.shape({shape_operand(entry.op, i)}));
+    } else {
+      operands.push_back(b.constant(operand.fixed, {1}, {operand.name == "start" ? 0.0 : 1.0}));
+    }
+  }
+  const std::vector<DType> types(entry.outputs.size(), DType::kShape);
+  const std::vector<TensorId> results = b.ops(entry.op, operands, {}, types);
+  b.output(b.raw(Op::kReshape, {x, results.empty() ? operands[0] : results[0]}, {}, DType::kInt32, {1}));
+  return graph::static_form(b.build());
+}
+
 graph::Graph custom_sample() {
   GraphBuilder b;
   graph::Attributes a;
@@ -151,6 +191,7 @@ graph::Graph variable_sample(const TypeRow& row) {
 }
 
 graph::Graph build(const OperatorInfo& entry, const TypeRow* row) {
+  if (graph::is_shape_operator(entry.op)) return shape_operator_sample(entry, row);
   switch (entry.op) {
     case Op::kConst:
       return constant_sample(*row);

@@ -17,7 +17,8 @@ struct OperatorSample {
 };
 
 // Of any operator; `row` is one of its type table, null when that is empty. Weights, biases and what has to be constant
-// are constants, everything else is an input. A CUSTOM operator takes and gives one INT32 and is "copy" of "sample".
+// are constants, everything else is an input. An operator that computes shapes is a constant in the form that runs. A
+// CUSTOM operator takes and gives one INT32 and is "copy" of "sample".
 [[nodiscard]] OperatorSample sample_of(const graph::OperatorInfo& entry, const graph::TypeRow* row);
 
 }  // namespace npu::generator

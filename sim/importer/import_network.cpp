@@ -12,8 +12,8 @@
 
 #include "driver/graph/file.h"
 #include "driver/graph/reader.h"
+#include "driver/graph/resolve.h"
 #include "driver/graph/text.h"
-#include "driver/graph/validate.h"
 #include "hw/contract/error.h"
 #include "sim/importer/mlir_cleanup.h"
 #include "sim/importer/mlir_text.h"
@@ -236,7 +236,8 @@ std::string kept_state(const std::string& source, size_t lstms) {
 // The file that was made, with errors that name the user's.
 void check_made(const std::vector<uint8_t>& made, const fs::path& source, bool chosen_shapes) {
   try {
-    graph::validate(graph::parse_tosa(std::make_shared<const std::vector<uint8_t>>(made), source.string()));
+    static_cast<void>(
+        graph::static_form(graph::parse_tosa(std::make_shared<const std::vector<uint8_t>>(made), source.string())));
   } catch (const Error& error) {
     if (!chosen_shapes) throw;
     throw Error(

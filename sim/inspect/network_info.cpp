@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "driver/compiler/compile.h"
+#include "driver/graph/operators.h"
 #include "driver/graph/value.h"
 #include "hw/contract/error.h"
 #include "hw/contract/gen/commands.h"
@@ -56,6 +57,7 @@ std::string version_text(const graph::Version& version) {
 NetworkInfo inspect_network(const workload::Network& network, const presets::Preset& preset) {
   NetworkInfo info{
       network, preset.name, graph::analyse(network.graph), graph::macs(network.graph), 0, 0, {}, 0, {}, {}, {}, 0, {}};
+  if (network.declared) info.needs.extensions.emplace(graph::feature_name(graph::kExtShape));
   for (const graph::Tensor& tensor : network.graph.main().tensors) {
     if (tensor.variable) {
       const int64_t bytes = graph::element_count(tensor.shape).value_or(0) * graph::machine_width(tensor.type);

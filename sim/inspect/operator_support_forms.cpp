@@ -20,7 +20,7 @@ struct Names {
   graph::AttributeSet bit;
   std::array<const char*, 5> names;
 };
-constexpr std::array<Names, 18> kAttributeNames = {{
+constexpr std::array<Names, 19> kAttributeNames = {{
     {graph::kHasAxis, {"axis"}},
     {graph::kHasKernel, {"kernel"}},
     {graph::kHasStride, {"stride"}},
@@ -39,6 +39,7 @@ constexpr std::array<Names, 18> kAttributeNames = {{
     {graph::kHasBranches, {"then_graph", "else_graph"}},
     {graph::kHasLoop, {"cond_graph", "body_graph"}},
     {graph::kHasCustom, {"operator_name", "domain_name", "implementation_attrs"}},
+    {graph::kHasAllowBroadcast, {"allow_broadcast"}},
 }};
 
 // "PRO-INT or PRO-FP, with EXT-VARIABLE"
@@ -49,7 +50,7 @@ std::string needs(const OperatorRow& row) {
 }
 
 Json operands_json(const graph::OperatorInfo& entry, std::span<const graph::Operand> operands) {
-  static constexpr std::array kKinds = {"tensor", "shape", "list"};
+  static constexpr std::array kKinds = {"tensor", "shape", "list", "shape_list"};
   Json list = Json::array();
   for (const graph::Operand& operand : operands) {
     Json types = Json::array();
@@ -87,6 +88,7 @@ Json to_json(const OperatorSupport& entry) {
                     {"reason", row.reason}});
   }
   return {{"name", name(entry.info->op)},
+          {"version", graph::is_shape_operator(entry.info->op) ? "1.1" : "1.0"},
           {"inputs", operands_json(*entry.info, entry.info->inputs)},
           {"outputs", operands_json(*entry.info, entry.info->outputs)},
           {"attributes", attributes},

@@ -72,7 +72,7 @@ class Keeper {
       caps_.reset();
       for (const uint64_t seed : selection_.seed ? std::vector{*selection_.seed} : list_.seeds) {
         seed_ = seed;
-        runs_.resize(graph::kOpCount);
+        runs_.resize(graph::kTensorOpCount);
         if (!selection_.trial) keep_networks();
         if (!selection_.trial && list_.operators) keep_operators();
         for (const List::TrialSet& set : list_.trials) {
@@ -98,7 +98,7 @@ class Keeper {
     const auto is_wanted = [&](graph::Op op) {
       return wanted.empty() || std::find(wanted.begin(), wanted.end(), graph::name(op)) != wanted.end();
     };
-    for (uint32_t i = 1; i < graph::kOpCount; ++i) {
+    for (uint32_t i = 1; i < graph::kTensorOpCount; ++i) {
       const auto op = static_cast<graph::Op>(i);
       const std::string name = fmt::format("operator/{}/{}/{}", graph::name(op), preset_, seed_);
       if (!is_wanted(op) || !only_.matches(name)) continue;

@@ -158,7 +158,7 @@ void check_count(const List& list, const YamlValue& root) {
   if (!list.networks.empty()) count.add(list.networks.size(), root.at("networks"));
   if (list.operators) {
     const std::vector<std::string>& only = list.operators->only;
-    count.add(only.empty() ? graph::kOpCount - 1 : only.size(), root.at("operators"));
+    count.add(only.empty() ? graph::kTensorOpCount - 1 : only.size(), root.at("operators"));
   }
   if (list.trials.empty()) return;
   const std::vector<YamlValue> items = root.at("trials").items();

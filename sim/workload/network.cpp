@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "driver/graph/file.h"
 #include "driver/graph/reader.h"
@@ -122,6 +123,7 @@ Network load_network(const std::filesystem::path& path, const ShapeSource& shape
   network.file_bytes = network.file->size();
   refuse_other_files(path, *network.file);
   network.graph = graph::parse_tosa(network.file, path.string());
+  if (graph::has_shape_operators(network.graph)) network.declared = network.graph;
   const bool open = graph::has_unknown_sizes(network.graph);
   network.was_open = open && shapes;
   // What is wrong with data or options is no matter of this file.
@@ -139,7 +141,7 @@ Network load_network(const std::filesystem::path& path, const ShapeSource& shape
     const graph::GivenShapes given = given_shapes(network.graph, shapes);
     of_the_file([&] { network.graph = graph::resolve(network.graph, given); });
   }
-  of_the_file([&] { graph::validate(network.graph); });
+  of_the_file([&] { network.graph = graph::static_form(std::move(network.graph)); });
   const Block& block = network.graph.main();
   network.inputs = ports(block, block.inputs, feeding_unsigned(block));
   network.outputs = ports(block, block.outputs, leaving_unsigned(block));

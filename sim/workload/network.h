@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct Network {
   std::shared_ptr<const std::vector<uint8_t>> file;
   graph::Graph graph;
   bool was_open = false;  // the file leaves sizes open; those of the graph were given
+  // As the file has it, where operators compute shapes: the graph has constants in their place.
+  std::optional<graph::Graph> declared;
   std::vector<GraphPort> inputs, outputs;
 };
 
@@ -37,7 +40,8 @@ struct Network {
 // The shapes that a command has for a network whose file leaves sizes open, some of those of `inputs`, say.
 using ShapeSource = std::function<graph::GivenShapes(const std::vector<GraphPort>& inputs)>;
 
-// `shapes` is asked when the file leaves sizes open; the network then is the one with those sizes. Throws Error: what
+// `shapes` is asked when the file leaves sizes open; the network then is the one with those sizes. The graph is in the
+// form that runs, without operators that compute shapes. Throws Error: what
 // reading, validating and resolving throw; without `shapes`, feature_unsupported for a size that is open.
 [[nodiscard]] Network load_network(const std::filesystem::path& path, const ShapeSource& shapes = {});
 

@@ -7,7 +7,7 @@
 #include "driver/graph/analyse.h"
 #include "driver/graph/level.h"
 #include "driver/graph/reader.h"
-#include "driver/graph/validate.h"
+#include "driver/graph/resolve.h"
 #include "driver/graph/writer.h"
 #include "sim/reference/reference.h"
 #include "tests/fuzz/random.h"
@@ -102,7 +102,7 @@ void check_round_trip(const Graph& graph) {
   try {
     const Graph again =
         graph::parse_tosa(std::make_shared<const std::vector<uint8_t>>(graph::serialize(graph)), "written again");
-    graph::validate(again);
+    static_cast<void>(graph::static_form(again));
     const std::string difference = graph::samples::difference(graph, again);
     if (!difference.empty()) {
       finding("changed when it was written: " + difference);
@@ -157,13 +157,14 @@ void require_same(const Result& first, const Result& second) {
 Answer judge(std::span<const uint8_t> file) {
   Answer answer;
   try {
-    const Graph graph =
+    const Graph declared =
         graph::parse_tosa(std::make_shared<const std::vector<uint8_t>>(file.begin(), file.end()), "fuzz input");
     answer.stage = Stage::kValidated;
-    graph::validate(graph);
+    const Graph graph = graph::static_form(declared);
     const bool dynamic = graph::analyse(graph).extensions.contains("EXT-DYNAMIC");
     static_cast<void>(graph::macs(graph));
     static_cast<void>(graph::above(graph, graph::Level::kNone));
+    check_round_trip(declared);
     check_round_trip(graph);
     answer.stage = Stage::kRun;
     Random random(hash(file));

@@ -263,13 +263,13 @@ class Mutation {
     for (const graph::Operand& operand : entry.outputs) {
       const DType type = type_of(operand, row);
       op.outputs.push_back(add_tensor(block, type, block.tensors[op.inputs[0]].shape));
-      block.outputs.push_back(op.outputs.back());
+      if (type != DType::kShape) block.outputs.push_back(op.outputs.back());
     }
     block.operators.push_back(std::move(op));
   }
 
   static DType type_of(const graph::Operand& operand, const graph::TypeRow& row) {
-    if (operand.kind == graph::OperandKind::kShape) {
+    if (operand.fixed == DType::kShape) {
       return DType::kShape;
     }
     const DType type =

@@ -94,6 +94,9 @@ bool change_attribute_of(Graph& graph, Operator& op, graph::AttributeSet which, 
     case graph::kHasInverse:
       a.inverse = !a.inverse;
       break;
+    case graph::kHasAllowBroadcast:
+      a.allow_broadcast = !a.allow_broadcast;
+      break;
     case graph::kHasBranches:
       (draw.one_in(2) ? a.then_graph : a.else_graph) = draw.any(graph.regions).name;
       break;

@@ -128,6 +128,9 @@ std::vector<Seed> make_seeds() {
       seeds.push_back({name_of(op, row), with_types(op, row)});
     }
   }
+  for (const Op op : graph::samples::shape_operators()) {
+    seeds.push_back({std::string(graph::name(op)), graph::samples::of(op)});
+  }
   seeds.push_back({"network", graph::samples::network()});
   seeds.push_back({"nested_control_flow", graph::samples::nested_control_flow()});
   seeds.push_back({"dynamic", dynamic()});

@@ -17,8 +17,8 @@ struct Entry {
   const Family* family;
 };
 
-// Every operator, in the order of its number.
-constexpr std::array<Entry, graph::kOpCount> kTable = {{
+// Every operator that runs, in the order of its number.
+constexpr std::array<Entry, graph::kTensorOpCount> kTable = {{
     {Op::kUnknown, &kUnsupportedFamily},
     {Op::kArgMax, &kReduceFamily},
     {Op::kAvgPool2d, &kPoolFamily},

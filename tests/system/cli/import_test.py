@@ -55,6 +55,17 @@ RESOURCE = """func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
 {-# dialect_resources: { builtin: { blob: "0x04000000000080400000803f0000004000004040" } } #-}
 """
 
+# From [4, 6] to [12, 2], by operators of TOSA 1.1; Arm's serialiser says 1.0 all the same.
+SHAPES = """func.func @main(%a: tensor<4x6xi8>) -> tensor<12x2xi8> {
+  %d = tosa.dim %a {axis = 1 : i32} : (tensor<4x6xi8>) -> !tosa.shape<1>
+  %two = tosa.const_shape {values = dense<2> : tensor<1xindex>} : () -> !tosa.shape<1>
+  %m = tosa.mul_shape %d, %two : (!tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<1>
+  %s = tosa.concat_shape %m, %two : (!tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<2>
+  %r = tosa.reshape %a, %s : (tensor<4x6xi8>, !tosa.shape<2>) -> tensor<12x2xi8>
+  return %r : tensor<12x2xi8>
+}
+"""
+
 # Two loops in one another, and one behind them, without locations and with constants from outside.
 LOOP = """%{out}:2 = tosa.while_loop (%i = %zero, %x = {x}) : (tensor<i32>, tensor<2xi32>) -> (tensor<i32>, tensor<2xi32>) {{
   %g = tosa.greater %three, %i : (tensor<i32>, tensor<i32>) -> tensor<i1> loc(unknown)
@@ -226,6 +237,11 @@ class Leftovers(Import):
         self.save("steps.npy", "|i1", (3, 1), [1, 9, 2])
         self.good("run", network, "--sequence", "--input", self.dir / "steps.npy", "--config", "nano", "--check", "reference")
 
+    def test_shapes_that_operators_compute(self):
+        network = self.imported("net.mlir", SHAPES)
+        self.assertIn("INT8[12, 2]", self.good("info", network).out)
+        self.good("run", network, "--check", "reference")
+
     def test_notes_are_said_once(self):
         lines = self.good("info", self.imported("net.mlir", COUNTER)).out.split("\n")
         notes = [line for line in lines if line.startswith("note")]
@@ -254,12 +270,11 @@ class Refused(Import):
         self.refused(3, "operator_unsupported", "line 2", text.replace('"tfl.gelu"(%0)', "tosa.tanh %0"))
 
     def test_operators_of_later_versions(self):
-        shape = '  %s = tosa.const_shape {values = dense<2> : tensor<1xindex>} : () -> !tosa.shape<1>\n'
-        self.refused(3, "operator_unsupported", "tosa.add_shape (net.mlir line 3)",
-                     "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n" + shape +
-                     "  %t = tosa.add_shape %s, %s : (!tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<1>\n"
-                     "  %1 = tosa.reshape %a, %t : (tensor<4xf32>, !tosa.shape<1>) -> tensor<4xf32>\n"
-                     "  return %1 : tensor<4xf32>\n}\n")
+        self.refused(3, "operator_unsupported", "tosa.matmul_t (net.mlir line 2)",
+                     "func.func @main(%a: tensor<1x4x2xf32>, %b: tensor<1x3x2xf32>, %z: tensor<1xf32>) -> tensor<1x4x3xf32> {\n"
+                     "  %1 = tosa.matmul_t %a, %b, %z, %z : (tensor<1x4x2xf32>, tensor<1x3x2xf32>, tensor<1xf32>, tensor<1xf32>)"
+                     " -> tensor<1x4x3xf32>\n"
+                     "  return %1 : tensor<1x4x3xf32>\n}\n")
 
     def test_files_without_a_network(self):
         self.refused(2, "bad_structure", "no function", "module {}\n")

@@ -251,6 +251,21 @@ Graph open_sizes() {
   return b.build();
 }
 
+// [rows, 4] to [rows / 2, 8], with shapes that operators compute; asserts that there are no rows left.
+Graph computed_shapes(int64_t rows) {
+  GraphBuilder b;
+  const auto shape_of = [&](Op op, const std::vector<TensorId>& operands) {
+    return b.ops(op, operands, {}, {npu::graph::DType::kShape})[0];
+  };
+  const TensorId x = b.input("x", kI8, {rows, 4});
+  const TensorId size = shape_of(Op::kDim, {x}), two = b.shape({2});
+  b.ops(Op::kAssertEqualShape, {shape_of(Op::kModShape, {size, two}), b.shape({0})}, {}, {});
+  const TensorId half = shape_of(Op::kDivFloorShape, {size, two});
+  const TensorId sizes = shape_of(Op::kConcatShape, {half, b.shape({8})});
+  b.output(b.raw(Op::kReshape, {x, sizes}, {}, kI8, {rows < 0 ? -1 : rows / 2, 8}), "y");
+  return b.build();
+}
+
 // The state XOR x, as many rows as x has.
 Graph open_state() {
   GraphBuilder b;
@@ -281,6 +296,9 @@ int main(int argc, char** argv) {
     };
     write("open_sizes", open_sizes());
     write("open_state", open_state());
+    write("open_shapes", computed_shapes(-1));
+    write("computed_shapes", computed_shapes(4));
+    write("unequal_shapes", computed_shapes(5));
     write("convolution", convolution());
     write("odd_names", odd_names());
     write("running_sum", running_sum());

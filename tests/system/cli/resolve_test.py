@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Networks whose files leave sizes open: `npu resolve`, and sizes that `npu run` and `npu reference` take from data.
+"""Networks whose files leave sizes open or compute shapes: `npu resolve`, and sizes that `npu run` and `npu reference` take from
+data.
 
   resolve_test.py NPU MAKER
 """
@@ -77,9 +78,38 @@ class Resolve(NpuTest):
         damaged.write_bytes(b"no array")
         self.bad(64, "bad_npy", "npu: error: '" + str(damaged), "run", self.dir / "open_sizes.tosa", "--input", f"x={damaged}", f"y={three}")
 
+    def test_shapes_are_computed_from_the_sizes_of_the_data(self):
+        network = self.dir / "open_shapes.tosa"
+        for rows in (2, 6):
+            x, out = self.rows("sx.npy", rows), self.dir / f"shapes{rows}"
+            self.good("run", network, "--input", x, "--check", "reference", "-o", out)
+            self.assertEqual(read_npy(out / "y.npy"), ("|i1", (rows // 2, 8), read_npy(x)[2]))
+            self.good("reference", network, "--input", x)
+        message = "(ASSERT_EQUAL_SHAPE): input1 'layer_2' is [1] and input2 'layer_3' is [0]; they must be equal"
+        for command in ("run", "reference"):
+            self.bad(1, "size_mismatch", message, command, network, "--input", self.rows("odd.npy", 5))
+        fixed = self.dir / "fixed_shapes.tosa"
+        self.bad(1, "size_mismatch", message, "resolve", network, "--shape", "x=3x4", "-o", fixed)
+        self.good("resolve", network, "--shape", "x=6x4", "-o", fixed)
+        self.bad(64, "bad_option", "fixed already", "resolve", fixed, "-o", self.dir / "again.tosa")
+
+    def test_every_command_takes_a_network_that_computes_shapes(self):
+        network, fixed = self.dir / "computed_shapes.tosa", self.dir / "constant_shapes.tosa"
+        frame = self.rows("four_rows.npy", 4)
+        self.assertIn("EXT-SHAPE", self.good("info", network).out)
+        self.good("compile", network, "-o", self.dir / "shapes.npu")
+        self.good("run", self.dir / "shapes.npu", "--input", frame)
+        self.good("run", network, "--input", frame, "--check", "reference")
+        self.good("what-if", network)
+        self.good("resolve", network, "-o", fixed)
+        self.assertNotIn("EXT-SHAPE", self.good("info", fixed).out)
+        for command in ("info", "reference"):
+            self.bad(2, "bad_argument", "(ASSERT_EQUAL_SHAPE)", command, self.dir / "unequal_shapes.tosa")
+
     def test_other_commands_say_the_way_out(self):
         for command in (["info"], ["compile", "-o", self.dir / "no.npu"], ["what-if"]):
-            self.bad(3, "feature_unsupported", "npu resolve", command[0], self.dir / "open_sizes.tosa", *command[1:])
+            for network in ("open_sizes", "open_shapes"):
+                self.bad(3, "feature_unsupported", "npu resolve", command[0], self.dir / f"{network}.tosa", *command[1:])
 
 
 if __name__ == "__main__":

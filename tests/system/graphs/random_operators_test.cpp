@@ -70,7 +70,7 @@ TEST_P(RandomOperators, EqualTheReference) {
   runtime::Device device = runtime::Device::open(platform::open_tlm_device(options), driver);
   int64_t compared = 0, networks = 0;
   GraphBins bins;
-  for (uint32_t i = 1; i < graph::kOpCount; ++i) {
+  for (uint32_t i = 1; i < graph::kTensorOpCount; ++i) {
     const auto op = static_cast<graph::Op>(i);
     if (!regression::device_runs(op, device.capabilities())) continue;
     const uint32_t of_each = has_windows(op) ? kOfEachWindow : kOfEach;

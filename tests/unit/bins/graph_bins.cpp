@@ -324,7 +324,7 @@ const Bins& GraphBins::family(Op op) const { return families_.at(family_index(op
 
 std::vector<std::string> GraphBins::missed() const {
   std::vector<std::string> missed;
-  for (uint32_t i = 1; i < graph::kOpCount; ++i) {
+  for (uint32_t i = 1; i < graph::kTensorOpCount; ++i) {
     const Op op = static_cast<Op>(i);
     if (family_index(op) && count(op) == 0) missed.emplace_back(name(op));
   }

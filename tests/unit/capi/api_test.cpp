@@ -290,6 +290,20 @@ TEST(Api, RefusesWhatTheDeviceCannotDo) {
   EXPECT_EQ(npu_error_class(bench.error.error), NPU_CLASS_UNSUPPORTED) << bench.error.message();
 }
 
+TEST(Api, TakesNetworksThatComputeShapes) {
+  Bench bench;
+  graph::GraphBuilder b;
+  const graph::TensorId x = b.input("x", graph::DType::kInt8, {2, 3});
+  const graph::TensorId rows = b.ops(graph::Op::kDim, {x}, {}, {graph::DType::kShape})[0];
+  const graph::TensorId all = b.ops(graph::Op::kMulShape, {rows, b.shape({3})}, {}, {graph::DType::kShape})[0];
+  b.output(b.raw(graph::Op::kReshape, {x, all}, {}, graph::DType::kInt8, {6}), "y");
+  const std::vector<uint8_t> file = graph::serialize(b.build());
+  npu_program* program = nullptr;
+  EXPECT_OK(bench.error,
+            npu_program_load_memory(bench.context, file.data(), file.size(), nullptr, &program, bench.error.out()));
+  npu_program_destroy(program);
+}
+
 TEST(Api, ErrorsOfBackEnds) {
   npu_error* error = npu_error_create(NPU_STATUS_FAULT_BUS, "no answer");
   ASSERT_NE(error, nullptr);

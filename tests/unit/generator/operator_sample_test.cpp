@@ -32,7 +32,7 @@ void expect_row(const graph::OperatorInfo& entry, const graph::TypeRow* row) {
 }
 
 TEST(OperatorSample, UsesItsRowOfTheTable) {
-  for (uint32_t i = 1; i < graph::kOpCount; ++i) {
+  for (uint32_t i = 1; i < graph::kTensorOpCount; ++i) {
     const graph::OperatorInfo& entry = graph::info(static_cast<Op>(i));
     for (const graph::TypeRow& row : entry.types) expect_row(entry, &row);
     if (entry.types.empty()) expect_row(entry, nullptr);
@@ -126,7 +126,7 @@ int expect_no_factor_of_0(const graph::OperatorInfo& entry, const graph::Graph& 
 // computes with it.
 TEST(OperatorSample, WithASizeOf0IsIllegal) {
   int tensors = 0, steps = 0, factors = 0;
-  for (uint32_t i = 1; i < graph::kOpCount; ++i) {
+  for (uint32_t i = 1; i < graph::kTensorOpCount; ++i) {
     const graph::OperatorInfo& entry = graph::info(static_cast<Op>(i));
     const graph::Graph good = sample_of(entry, entry.types.empty() ? nullptr : entry.types.data()).graph;
     ASSERT_EQ(status_of(good), 0) << name(entry.op);

@@ -8,6 +8,7 @@
 
 #include "driver/graph/analyse.h"
 #include "driver/graph/builder.h"
+#include "driver/graph/file_number.h"
 #include "driver/graph/operators.h"
 #include "driver/graph/text.h"
 #include "driver/graph/tosa_generated.h"
@@ -21,7 +22,8 @@ namespace {
 
 TEST(Names, AreThoseOfTheFormat) {
   for (uint32_t i = 0; i < kOpCount; ++i) {
-    EXPECT_EQ(name(static_cast<Op>(i)), tosa::EnumNameOp(static_cast<tosa::Op>(i)));
+    EXPECT_EQ(name(static_cast<Op>(i)), tosa::EnumNameOp(file_number(static_cast<Op>(i))));
+    EXPECT_EQ(op_of_file(file_number(static_cast<Op>(i))), static_cast<Op>(i));
     EXPECT_EQ(op_from_name(name(static_cast<Op>(i))), static_cast<Op>(i));
   }
   for (uint32_t i = 0; i <= static_cast<uint32_t>(tosa::DType::MAX); ++i) {
@@ -31,11 +33,27 @@ TEST(Names, AreThoseOfTheFormat) {
   EXPECT_EQ(dtype_from_name("INT7"), std::nullopt);
 }
 
+TEST(Names, OperatorsThatAreNotReadHaveNone) {
+  size_t unread = 0;
+  for (uint32_t i = 1; i <= static_cast<uint32_t>(tosa::Op::MAX); ++i) {
+    const Op op = op_of_file(static_cast<tosa::Op>(i));
+    if (op == Op::kUnknown) {
+      ++unread;
+    } else {
+      EXPECT_EQ(file_number(op), static_cast<tosa::Op>(i));
+    }
+  }
+  EXPECT_EQ(unread, 10u);  // of block-scaled tensors, adaptive pooling, ROW_GATHER and MATMUL_T
+  EXPECT_EQ(op_of_file(static_cast<tosa::Op>(1000)), Op::kUnknown);
+}
+
 // Attribute tables are found by the operator's number.
 TEST(Names, OperatorsAndAttributesHaveTheSameNumbers) {
   EXPECT_EQ(static_cast<uint32_t>(tosa::Attribute::MAX), static_cast<uint32_t>(tosa::Op::MAX));
   EXPECT_EQ(static_cast<uint32_t>(tosa::Attribute::RescaleAttribute), static_cast<uint32_t>(Op::kRescale));
   EXPECT_EQ(static_cast<uint32_t>(tosa::Attribute::ConstShapeAttribute), static_cast<uint32_t>(Op::kConstShape));
+  EXPECT_EQ(attribute_table(Op::kDim), tosa::Attribute::DimAttribute);
+  EXPECT_EQ(attribute_table(Op::kAssertEqualShape), tosa::Attribute::AssertEqualShapeAttribute);
   EXPECT_EQ(static_cast<uint32_t>(tosa::NanPropagationMode::IGNORE), static_cast<uint32_t>(NanMode::kIgnore));
   EXPECT_EQ(static_cast<uint32_t>(tosa::RoundingMode::DOUBLE_ROUND), static_cast<uint32_t>(RoundingMode::kDoubleRound));
   EXPECT_EQ(static_cast<uint32_t>(tosa::ResizeMode::BILINEAR), static_cast<uint32_t>(ResizeMode::kBilinear));

@@ -40,9 +40,8 @@ class Variables {
 
 std::string describe(const Operand& operand, Variables& variables, bool is_input) {
   std::string text(operand.name);
-  if (operand.kind == OperandKind::kList) {
-    return text + " list";
-  }
+  if (operand.kind == OperandKind::kList) return text + " list";
+  if (operand.kind == OperandKind::kShapeList) return text + " SHAPE list";
   if (operand.slot != Slot::kNone) {
     text.append(" ").append(variables.name_of(operand.slot));
   } else {
@@ -83,6 +82,7 @@ std::string describe_attributes(AttributeSet set) {
       {kHasBranches, {"then_graph", "else_graph"}},
       {kHasLoop, {"cond_graph", "body_graph"}},
       {kHasCustom, {"operator_name", "domain_name", "implementation_attrs"}},
+      {kHasAllowBroadcast, {"allow_broadcast"}},
   };
   std::set<std::string> sorted;
   for (const auto& [bit, of] : names) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <vector>
 
 #include "driver/graph/reader.h"
 #include "driver/graph/writer.h"
@@ -16,7 +17,9 @@ int main(int argc, char** argv) {
   try {
     if (argc == 3 && std::strcmp(argv[1], "--samples") == 0) {
       const std::filesystem::path folder = argv[2];
-      for (const graph::Op op : graph::samples::all_operators()) {
+      std::vector<graph::Op> operators = graph::samples::all_operators();
+      for (const graph::Op op : graph::samples::shape_operators()) operators.push_back(op);
+      for (const graph::Op op : operators) {
         graph::write_tosa(folder / (std::string(graph::name(op)) + ".tosa"), graph::samples::of(op));
       }
       graph::write_tosa(folder / "network.tosa", graph::samples::network());

@@ -79,6 +79,12 @@ TensorId reduction(GraphBuilder& b, Op op) {
   return b.reduce(op, b.input("x", logical ? kBool : op == Op::kReduceProduct ? kF32 : kI32, {2, 3, 4}), 1);
 }
 
+// A RESHAPE to what an operator computes, which is `sizes`.
+std::vector<TensorId> shaped(GraphBuilder& b, TensorId shape, const Shape& sizes) {
+  const TensorId x = b.input("x", kI8, {element_count(sizes).value()});
+  return {b.raw(Op::kReshape, {x, shape}, {}, kI8, sizes)};
+}
+
 std::vector<TensorId> make(GraphBuilder& b, Op op) {
   switch (op) {
     case Op::kArgMax:
@@ -213,6 +219,47 @@ std::vector<TensorId> make(GraphBuilder& b, Op op) {
       b.write(state, x);
       return {x};
     }
+    case Op::kDim: {
+      const TensorId x = b.input("x", kI8, {2, 3});
+      Attributes a;
+      a.axis = 1;
+      return {b.raw(Op::kTile, {b.input("y", kI8, {2}), on_shapes(b, op, {x}, a)}, {}, kI8, {6})};
+    }
+    case Op::kConcatShape: {
+      const TensorId half = b.shape({2, 3});
+      return shaped(b, on_shapes(b, op, {half, b.shape({4}), half}), {2, 3, 4, 2, 3});
+    }
+    case Op::kSliceShape: {
+      const TensorId start = b.constant(kI32, {1}, {1}), size = b.constant(kI32, {1}, {2});
+      return shaped(b, on_shapes(b, op, {b.shape({5, 6, 7}), start, size}), {6, 7});
+    }
+    case Op::kExp2Shape:
+      return shaped(b, on_shapes(b, op, {b.shape({3, 0, 2})}), {8, 1, 4});
+    case Op::kLog2CeilShape:
+      return shaped(b, on_shapes(b, op, {b.shape({9, 8, 2})}), {4, 3, 1});
+    case Op::kLog2FloorShape:
+      return shaped(b, on_shapes(b, op, {b.shape({9, 8, 7})}), {3, 3, 2});
+    case Op::kAddShape:
+      return shaped(b, on_shapes(b, op, {b.shape({9, -4}), b.shape({-4, 7})}), {5, 3});
+    case Op::kSubShape:
+      return shaped(b, on_shapes(b, op, {b.shape({9, -4}), b.shape({4, -7})}), {5, 3});
+    case Op::kMulShape:
+      return shaped(b, on_shapes(b, op, {b.shape({3, -4}), b.shape({2, -1})}), {6, 4});
+    case Op::kMaxShape:
+      return shaped(b, on_shapes(b, op, {b.shape({3, 4}), b.shape({2, 7})}), {3, 7});
+    case Op::kMinShape:
+      return shaped(b, on_shapes(b, op, {b.shape({3, 4}), b.shape({2, 7})}), {2, 4});
+    case Op::kModShape:
+      return shaped(b, on_shapes(b, op, {b.shape({13, 4}), b.shape({5, 7})}), {3, 4});
+    case Op::kDivCeilShape:
+      return shaped(b, on_shapes(b, op, {b.shape({13, 14}), b.shape({5, 7})}), {3, 2});
+    case Op::kDivFloorShape:
+      return shaped(b, on_shapes(b, op, {b.shape({13, 14}), b.shape({5, 7})}), {2, 2});
+    case Op::kAssertEqualShape: {
+      Attributes a;
+      a.allow_broadcast = true;
+      return shaped(b, on_shapes(b, op, {b.shape({3, 4}), b.shape({3, 1})}, a), {3, 4});
+    }
     case Op::kAdd:
     case Op::kSub:
     case Op::kIntDiv:
@@ -258,7 +305,7 @@ std::string text_of(const Block& block, const Operator& op) {
   list(std::vector<int64_t>{a.axis, static_cast<int64_t>(a.acc_type), a.local_bound, static_cast<int64_t>(a.nan_mode),
                             a.round, static_cast<int64_t>(a.resize_mode), a.scale32,
                             static_cast<int64_t>(a.rounding_mode), a.per_channel, a.input_unsigned, a.output_unsigned,
-                            a.inverse});
+                            a.inverse, a.allow_broadcast});
   for (const auto* string :
        {&a.then_graph, &a.else_graph, &a.cond_graph, &a.body_graph, &a.custom_operator, &a.custom_domain}) {
     text += " '" + *string + "'";
@@ -312,10 +359,22 @@ Graph of(Op op) {
 
 std::vector<Op> all_operators() {
   std::vector<Op> operators;
-  for (uint32_t i = 1; i < kOpCount; ++i) {
+  for (uint32_t i = 1; i < kTensorOpCount; ++i) {
     operators.push_back(static_cast<Op>(i));
   }
   return operators;
+}
+
+std::vector<Op> shape_operators() {
+  std::vector<Op> operators;
+  for (uint32_t i = kTensorOpCount; i < kOpCount; ++i) operators.push_back(static_cast<Op>(i));
+  return operators;
+}
+
+TensorId on_shapes(GraphBuilder& builder, Op op, const std::vector<TensorId>& operands, const Attributes& attributes) {
+  const std::vector<DType> types(info(op).outputs.size(), DType::kShape);
+  const std::vector<TensorId> results = builder.ops(op, operands, attributes, types);
+  return results.empty() ? operands[0] : results[0];
 }
 
 Graph network() {

@@ -12,8 +12,12 @@ namespace npu::graph::samples {
 
 // A legal graph whose subject is one operator: its last one but for VARIABLE, with integer types where it has them.
 [[nodiscard]] Graph of(Op op);
-// All operators of the table, without kUnknown.
+// All operators of the table that run, and all that compute shapes, without kUnknown.
 [[nodiscard]] std::vector<Op> all_operators();
+[[nodiscard]] std::vector<Op> shape_operators();
+// An operator that computes shapes; its result, or the first operand of ASSERT_EQUAL_SHAPE.
+TensorId on_shapes(GraphBuilder& builder, Op op, const std::vector<TensorId>& operands,
+                   const Attributes& attributes = {});
 
 // A streaming network of a dozen operators with two variables: convolutions, RESCALE, CLAMP, pooling, TABLE, layout.
 [[nodiscard]] Graph network();

@@ -131,8 +131,8 @@ TEST(CleanMlir, NamesForeignOperationsAndTheirPlaces) {
   expect_error("#loc1 = loc(\"x.mlir\":9:2)\n#loc2 = loc(\"layer\"(#loc1))\n" +
                    module(function("%0 = \"tfl.rsqrt\"(%a) : (tensor<4xi8>) -> tensor<4xi8> loc(#loc2)\n"
                                    "%1 = \"tfl.rsqrt\"(%0) : (tensor<4xi8>) -> tensor<4xi8>\n"
-                                   "%r = \"tosa.add_shape\"(%1) : (tensor<4xi8>) -> tensor<4xi8>\n")),
-               ErrorCode::kOperatorUnsupported, ": tfl.rsqrt (x.mlir line 9), tosa.add_shape (net.mlir)");
+                                   "%r = \"tosa.row_gather\"(%1) : (tensor<4xi8>) -> tensor<4xi8>\n")),
+               ErrorCode::kOperatorUnsupported, ": tfl.rsqrt (x.mlir line 9), tosa.row_gather (net.mlir)");
   expect_error(module(function("%r = \"func.call\"(%a) : (tensor<4xi8>) -> tensor<4xi8>\n")),
                ErrorCode::kOperatorUnsupported, "inlined");
 }

@@ -68,7 +68,8 @@ TEST(FeatureSupport, HasEachFeatureWithItsStatus) {
                                                        {"EXT-DYNAMIC", FeatureStatus::kExperimental},
                                                        {"EXT-DOUBLEROUND", FeatureStatus::kComplete},
                                                        {"EXT-INEXACTROUND", FeatureStatus::kExperimental},
-                                                       {"PROPOSAL-VARIABLE", FeatureStatus::kProposal}};
+                                                       {"PROPOSAL-VARIABLE", FeatureStatus::kProposal},
+                                                       {"EXT-SHAPE", FeatureStatus::kExperimental}};
   EXPECT_EQ(wanted.size(), graph::kFeatureCount);
   std::map<std::string, FeatureStatus> there;
   for (const FeatureSupport& support : all_features()) there[support.feature] = support.status;

@@ -13,7 +13,7 @@ using Numbers = std::vector<int64_t>;
 TEST(Registry, LacksOnlyConstants) {
   // CONST and CONST_SHAPE are the run's own work.
   const std::set<Op> lacking{Op::kUnknown, Op::kConst, Op::kConstShape};
-  for (uint32_t number = 0; number < graph::kOpCount; ++number) {
+  for (uint32_t number = 0; number < graph::kTensorOpCount; ++number) {
     const Op op = static_cast<Op>(number);
     EXPECT_EQ(find_operator(op) == nullptr, lacking.contains(op)) << graph::name(op);
   }
