@@ -39,7 +39,7 @@ TESTS_PER_BATCH = 22
 LEAST_FREE = 50e6
 
 PROFILES = {"int": ["tosa-pro-int"], "fp": ["tosa-pro-fp"], "all": ["tosa-pro-int", "tosa-pro-fp"]}
-# The extensions of TOSA 1.0 with the profiles that they extend. The generator also knows those of TOSA 1.1.
+# The extensions of TOSA 1.0 with the profiles that they extend.
 EXTENSIONS = {
     "bf16": ("fp",),
     "controlflow": ("int", "fp"),
@@ -53,6 +53,9 @@ EXTENSIONS = {
     "int4": ("int",),
     "variable": ("int", "fp"),
 }
+# Those of another version of which tests are made; the generator knows more. Of such a version only the operators are tested
+# that the extensions add to it: the others are those of 1.0, or are not run here.
+LATER_VERSIONS = {"1.1.0-draft": {"shape": ("int", "fp")}}
 
 
 class GenerationError(Exception):
@@ -96,17 +99,18 @@ class Tools:
         self.version = infos[0].name if infos else "unknown"
         self.environment = {**os.environ, "PATH": f"{self.bin}:{os.environ.get('PATH', '/usr/bin:/bin')}"}
 
-    def batches(self, selection):
+    def batches(self, selection, profile_arguments):
         """How many batches of tests the generator has for each operator with the profiles and extensions."""
-        command = [self.python, GENERATOR, "--batches", "--tosa-version", TOSA_VERSION, *selection.profile_arguments()]
+        command = [self.python, GENERATOR, "--batches", "--tosa-version", selection.version, *profile_arguments]
         result = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
         if result.returncode != 0:
             raise GenerationError(f"the official generator does not start: {result.stderr.strip().rpartition(chr(10))[2]}")
         return json.loads(result.stdout)
 
-    def generate(self, selection, folder, operators):
+    def generate(self, selection, folder, batches):
         command = [self.python, GENERATOR, folder, "--jobs", selection.jobs, "--part", selection.part, "--tosa-version",
-                   TOSA_VERSION, "--seed", selection.seed, "--output-type", "binary", *selection.generator_arguments()]
+                   selection.version, "--seed", selection.seed, "--output-type", "binary", *selection.profile_arguments(),
+                   "--operators", *sorted(batches)]
         log = folder / "generate.log"
         # The generator goes through sets; the order of what it lists, and with it the part, has to be the same each time.
         environment = {**self.environment, "PYTHONHASHSEED": "0"}
@@ -117,7 +121,7 @@ class Tools:
             try:
                 status = process.wait(NEWS_EVERY)
             except subprocess.TimeoutExpired:
-                say(f"generated: {count_lines(folder / 'finished')} of {operators} operators")
+                say(f"generated: {count_lines(folder / 'finished')} of {len(batches)} operators")
         text = log.read_text(errors="replace")
         if os.strerror(errno.ENOSPC) in text:
             raise full_disk(folder)
@@ -152,10 +156,11 @@ class Selection:
 
     def __init__(self, arguments):
         self.profile, self.seed, self.part = arguments.profile, arguments.seed, arguments.part
-        self.jobs = arguments.jobs
+        self.jobs, self.version = arguments.jobs, arguments.tosa_version
         self.operators = sorted({name.lower() for name in arguments.operators})
         sides = ("int", "fp") if self.profile == "all" else (self.profile,)
-        fitting = [name for name, of in EXTENSIONS.items() if set(of) & set(sides)]
+        extensions = LATER_VERSIONS.get(self.version, EXTENSIONS)
+        fitting = [name for name, of in extensions.items() if set(of) & set(sides)]
         names = set(arguments.extension)
         if len(names) > 1 and names & {"all", "none"}:
             raise SelectionError("--extension takes all, none, or names")
@@ -165,18 +170,24 @@ class Selection:
             self.extensions = sorted(names - {"none"})
             for name in self.extensions:
                 if name not in fitting:
-                    raise SelectionError(f"profile {self.profile} has no extension {name}; it has {', '.join(fitting)}")
+                    raise SelectionError(f"profile {self.profile} of TOSA {self.version} has no extension {name} here; it has "
+                                         f"{', '.join(fitting)}")
+        if self.version in LATER_VERSIONS and not self.extensions:
+            raise SelectionError(f"of TOSA {self.version} only tests of extensions are made; it has {', '.join(fitting)}")
 
-    def profile_arguments(self):
-        extensions = [f"tosa-ext-{name}" for name in self.extensions] or ["none"]
-        return ["--profile", *PROFILES[self.profile], "--extension", *extensions]
+    def profile_arguments(self, extensions=None):
+        names = [f"tosa-ext-{name}" for name in (self.extensions if extensions is None else extensions)] or ["none"]
+        return ["--profile", *PROFILES[self.profile], "--extension", *names]
 
     def generator_arguments(self):
         return [*self.profile_arguments(), *(["--operators", *self.operators] if self.operators else [])]
 
     def chosen_batches(self, tools):
         """By operator; every name that was given is there."""
-        there = tools.batches(self)
+        there = tools.batches(self, self.profile_arguments())
+        if self.version in LATER_VERSIONS:
+            others = tools.batches(self, self.profile_arguments([]))
+            there = {name: count for name, count in there.items() if name not in others}
         unknown = [name for name in self.operators if name not in there]
         if unknown:
             raise SelectionError(f"the generator has no operator {', '.join(unknown)} with profile {self.profile} and these "
@@ -185,11 +196,12 @@ class Selection:
 
     def key(self, version):
         """Names of all that matters for the result, with a hash of it."""
-        parts = [version, TOSA_VERSION, str(self.seed), str(self.part), *map(str, self.generator_arguments())]
+        parts = [version, self.version, str(self.seed), str(self.part), *map(str, self.generator_arguments())]
         version = re.search(r"^MADE_VERSION = \d+", GENERATOR.read_text(), re.MULTILINE)[0]
         digest = hashlib.sha256("\0".join([*parts, version]).encode()).hexdigest()[:8]
         part = f"-part{self.part}" if self.part > 1 else ""
-        return f"{self.profile}-seed{self.seed}{part}-{digest}"
+        of_version = f"{self.version}-" if self.version in LATER_VERSIONS else ""
+        return f"{of_version}{self.profile}-seed{self.seed}{part}-{digest}"
 
 
 def tests_below(folder):
@@ -224,8 +236,8 @@ def generate(tools, selection, cache):
             shutil.rmtree(partial)
         refuse_small_disk(cache, sum(batches.values()) * TESTS_PER_BATCH / selection.part)
         partial.mkdir(parents=True)
-        say(f"generating {' '.join(selection.generator_arguments())} with seed {selection.seed}")
-        tools.generate(selection, partial, len(batches))
+        say(f"generating {' '.join(selection.generator_arguments())} of TOSA {selection.version} with seed {selection.seed}")
+        tools.generate(selection, partial, batches)
         compare_with_lists(partial)
         partial.rename(folder)
     report(folder)
@@ -326,8 +338,11 @@ def parse(arguments):
     # run.sh hands its arguments on, and its name with them.
     parser = Parser(prog=os.environ.get("NPU_CONFORMANCE_PROGRAM"), description=__doc__)
     parser.add_argument("--profile", choices=PROFILES, default="all", help="int, fp, or all (default)")
-    parser.add_argument("--extension", nargs="+", choices=["all", "none", *EXTENSIONS], default=["all"],
-                        help="all (default: every extension of TOSA 1.0 that fits the profile), none, or names")
+    extensions = [*EXTENSIONS, *(name for names in LATER_VERSIONS.values() for name in names)]
+    parser.add_argument("--tosa-version", choices=[TOSA_VERSION, *LATER_VERSIONS], default=TOSA_VERSION,
+                        help=f"{TOSA_VERSION} (default), or 1.1.0-draft: the operators that its extensions add")
+    parser.add_argument("--extension", nargs="+", choices=["all", "none", *extensions], default=["all"],
+                        help="all (default: every extension of the version that fits the profile), none, or names")
     parser.add_argument("--operators", nargs="+", default=[], metavar="OP",
                         help="only these, in capitals or not")
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help=f"of the generator, {DEFAULT_SEED} by default")

@@ -4,8 +4,8 @@
 #
 #   tests/conformance/run.sh [--npu PROGRAM] [--junit FILE] [--json FILE] [--filter REGEX] [--quiet] [SELECTION...]
 #
-# SELECTION is what tests/conformance/generate.py takes: --profile int|fp|all, --extension all|none|NAME..., --operators
-# OP..., --seed N, --part K, --jobs N, --cache DIR. PROGRAM is build/release/npu by default. The tests stay in
+# SELECTION is what tests/conformance/generate.py takes: --tosa-version 1.0.2|1.1.0-draft, --profile int|fp|all, --extension
+# all|none|NAME..., --operators OP..., --seed N, --part K, --jobs N, --cache DIR. PROGRAM is build/release/npu by default. The tests stay in
 # build/conformance, all of them some 37 GB; remove that folder to have the space back.
 #
 # Exit status: that of `npu conformance` (0; 7 when a test does not pass), 64 for wrong options, 66 when the program is not
