@@ -7,7 +7,8 @@
     tests/system/docs/operators.py --count DIR --report F   # the same with what `npu conformance DIR --json F` wrote
     tests/system/docs/operators.py --check                  # fails when the document is not what it would write
 
-The counts stay in operator_counts.json beside this script, so that only --count needs the tests.
+The counts stay in operator_counts.json and operator_counts_1_1.json beside this script, for the suites of TOSA 1.0 and of the draft
+of 1.1, so that only --count needs the tests.
 """
 
 import argparse
@@ -22,7 +23,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 DOCUMENT = ROOT / "docs/reference/operators.md"
-COUNTS = HERE / "operator_counts.json"
+# By the version of the operators that a suite is about.
+COUNTS = {"1.0": HERE / "operator_counts.json", "1.1": HERE / "operator_counts_1_1.json"}
 ANEW = "tests/system/docs/operators.py"
 
 
@@ -55,14 +57,14 @@ def json_of(file):
 
 
 def whole_suite(tests):
-    """Seed of the suite in this folder and the number of tests that the generator lists."""
-    name = re.fullmatch(r"all-seed(\d+)-[0-9a-f]+", tests.parent.name)
+    """Version and seed of the suite in this folder and the number of tests that the generator lists."""
+    name = re.fullmatch(r"(?:(1\.1\.0-draft)-)?all-seed(\d+)-[0-9a-f]+", tests.parent.name)
     if not name or tests.name != "tests":
         raise Problem(f"{tests} is not the `tests` of a whole suite: tests/conformance/generate.py prints one")
     if not tests.is_dir():
         raise Problem(f"there is no folder {tests}")
     listed = {line.split()[-1] for line in (tests.parent / "listed").read_text().splitlines() if line.strip()}
-    return int(name[1]), len(listed)
+    return name[1], int(name[2]), len(listed)
 
 
 def report_of(npu, tests, file):
@@ -77,16 +79,17 @@ def report_of(npu, tests, file):
     return report
 
 
-def count(table, tests, seed, listed, report):
+def count(table, tests, later_version, seed, listed, report):
     # Generator and tools as generate.py finds them; only counting needs their environment.
     sys.path.insert(0, str(ROOT / "tests/conformance"))
     from generate import TOSA_VERSION, Tools, tests_below
     if report["tests"] != len(tests_below(tests)):
         raise Problem(f"the report has {report['tests']} tests and {tests} has {len(tests_below(tests))}")
-    counts = {"tosa": TOSA_VERSION, "seed": seed, "tools": Tools().version.removesuffix(".dist-info"), "listed": listed,
+    counts = {"tosa": later_version or TOSA_VERSION, "seed": seed, "tools": Tools().version.removesuffix(".dist-info"), "listed": listed,
               **{key: report[key] for key in ("tests", "passed", "failed", "unsupported", "broken")}}
-    rows = {entry["name"]: {row["types"]: [0, 0] for row in entry["rows"]} for entry in table["operators"]}
-    illegal = {entry["name"]: [0, 0] for entry in table["operators"]}
+    tested = [entry for entry in table["operators"] if (entry["version"] == "1.1") == bool(later_version)]
+    rows = {entry["name"]: {row["types"]: [0, 0] for row in entry["rows"]} for entry in tested}
+    illegal = {entry["name"]: [0, 0] for entry in tested}
     for result in report["results"]:
         name, types = result["operator"], result["types"]
         if result["expected_failure"]:
@@ -128,18 +131,28 @@ def feature_lines(table):
     return lines
 
 
-def render(table, counts):
+def suite_lines(what, counts, again=""):
+    return [
+        f"The suite {what} is that of TOSA {counts['tosa']}, made by {counts['tools'].replace('-', ' ')} with seed {counts['seed']}{again}:",
+        f"{counts['tests']:,} tests of {counts['listed']:,} that the generator lists. On the reference {counts['passed']:,} pass, "
+        f"{counts['failed']:,} fail, {counts['unsupported']:,} are unsupported and",
+        f"{counts['broken']:,} cannot be judged.",
+    ]
+
+
+def render(table, suites):
     rows = [row for entry in table["operators"] for row in entry["rows"]]
     on_reference, on_device = sum(row["reference"] for row in rows), sum(bool(row["engine"]) for row in rows)
     machine = table["machine"]
+    of_version = {version: sum(entry["version"] == version for entry in table["operators"]) for version in COUNTS}
     lines = [
         "# Operators",
         "",
         f"<!-- Written by {ANEW}; change that, or the table in driver/graph/operators.cpp. -->",
         "",
-        f"The {len(table['operators'])} operators of TOSA 1.0 with their {len(rows)} combinations of types. The reference runs",
-        f"{on_reference} of them, the machine `{machine}` {on_device}. `npu operators` prints the same for any machine, and with",
-        "`--json` the operands, ranks and attributes too.",
+        f"The {of_version['1.0']} operators of TOSA 1.0, and the {of_version['1.1']} of the draft of TOSA 1.1 that compute shapes",
+        f"(EXT-SHAPE), with their {len(rows)} combinations of types. The reference runs {on_reference} of them, the machine `{machine}` {on_device}.",
+        "`npu operators` prints the same for any machine, and with `--json` the operands, ranks and attributes too.",
         "",
         "- *profile or extension*: any one of the first, and all of those after \"with\". Not of the specification is",
         "  PROPOSAL-VARIABLE: types of variables that only the proposals for stateful operators have. An operand that has to be a",
@@ -147,16 +160,15 @@ def render(table, counts):
         "  EXT-DOUBLEROUND and EXT-INEXACTROUND.",
         f"- *reference* and *{machine}*: whether the software reference computes, and the compiler takes, the smallest network of",
         "  the operator with these types, where weights and biases are constants; on the machine, the engine that runs it.",
-        "  `view` moves no data. Larger networks can be above a limit of the machine; `npu info` says so.",
+        "  `view` moves no data; a `constant` is known before anything runs, as all shapes are. Larger networks can be above a limit of",
+        "  the machine; `npu info` says so.",
         "- *tests*: how many tests of the official suite use the operator with these types; *illegal graphs*: how many ask",
         "  that a wrong use of the operator is refused. The number that pass stands beside it where some do not. Where the suite",
         "  has none, only the project's own tests look at it.",
         "",
-        f"The suite is that of TOSA {counts['tosa']} with all profiles and extensions, made by {counts['tools'].replace('-', ' ')} with seed "
-        f"{counts['seed']}",
-        f"([how](conformance.md)): {counts['tests']:,} tests of {counts['listed']:,} that the generator lists. On the reference "
-        f"{counts['passed']:,} pass, {counts['failed']:,} fail,",
-        f"{counts['unsupported']:,} are unsupported and {counts['broken']:,} cannot be judged.",
+        *suite_lines("of the operators of 1.0, with all profiles and extensions,", suites["1.0"], " ([how](conformance.md))"),
+        "",
+        *suite_lines("of those that compute shapes", suites["1.1"]),
         "",
         "## Profiles and extensions",
         "",
@@ -173,7 +185,7 @@ def render(table, counts):
         "|---|---|---|---|---|---|",
     ]
     for entry in table["operators"]:
-        counted = counts["operators"].get(entry["name"], {"legal": {}, "illegal": [0, 0]})
+        counted = suites[entry["version"]]["operators"].get(entry["name"], {"legal": {}, "illegal": [0, 0]})
         for i, row in enumerate(entry["rows"]):
             lines.append(f"| {'' if i else entry['name']} | {row['types'] or 'any'} | {needs(row)} | "
                          f"{'yes' if row['reference'] else 'no'} | {row['engine'] or 'no'} | "
@@ -209,13 +221,12 @@ def main():
         table = operators_of(arguments.npu.resolve())
         if arguments.count:
             tests = arguments.count.resolve()
-            seed, listed = whole_suite(tests)
-            counts = count(table, tests, seed, listed, report_of(arguments.npu.resolve(), tests, arguments.report))
+            later_version, seed, listed = whole_suite(tests)
+            counts = count(table, tests, later_version, seed, listed,
+                           report_of(arguments.npu.resolve(), tests, arguments.report))
             if not arguments.check:
-                write(COUNTS, as_text(counts))
-        else:
-            counts = json_of(COUNTS)
-        text = render(table, counts)
+                write(COUNTS["1.1" if later_version else "1.0"], as_text(counts))
+        text = render(table, {version: json_of(file) for version, file in COUNTS.items()})
         if not arguments.check:
             write(DOCUMENT, text)
         elif DOCUMENT.read_text() != text:
