@@ -87,8 +87,12 @@ std::vector<List::Network> read_networks(const YamlValue& list) {
 
 std::string read_operator(const YamlValue& item) {
   const std::string name = item.text();
-  if (graph::op_from_name(name) == graph::Op::kUnknown) {
+  const graph::Op op = graph::op_from_name(name);
+  if (op == graph::Op::kUnknown) {
     item.fail(fmt::format("{} is no operator of TOSA; npu operators lists them", in_quotes(name)));
+  }
+  if (graph::is_shape_operator(op)) {
+    item.fail(fmt::format("{} computes a shape, which is a constant before anything runs; leave it out", name));
   }
   return name;
 }

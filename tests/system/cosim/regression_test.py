@@ -69,6 +69,7 @@ class Lists(Regression):
                 (head + "operators: {of_each: 0}\n", 3, "'of_each' must be a whole number from 1"),
                 (head + "operators: {of_each: 2, of_each: 2}\n", 3, "the key 'of_each' stands there twice"),
                 (head + "operators:\n  only: [ADD, CONV]\n", 4, "'CONV' is no operator of TOSA"),
+                (head + "operators:\n  only: [DIM]\n", 4, "DIM computes a shape, which is a constant"),
                 (head + "operators: 3\n", 3, "'operators' must be a mapping"),
                 (head + "networks:\n  - a\n  - name: a\n", 5, "the network 'a' stands there twice"),
                 (head + "networks:\n  - {name: a, frame: 3}\n", 4, "the key 'frame' is unknown"),
