@@ -68,13 +68,14 @@ Range used_range(int64_t first, int64_t last, int64_t stride, int64_t pad, int64
   return {std::max<int64_t>(0, first * stride - pad), std::min(in, last * stride - pad + (kernel - 1) * dilation + 1)};
 }
 
+// By kernel positions, of which there are few: the outputs that one of them reaches the input from follow each other.
 uint64_t taps_inside(int64_t out, int64_t stride, int64_t pad, int64_t kernel, int64_t dilation, int64_t in) {
   uint64_t sum = 0;
-  for (int64_t o = 0; o < out; ++o) {
-    const int64_t at = o * stride - pad;
-    const int64_t first = at >= 0 ? 0 : (-at + dilation - 1) / dilation;
-    const int64_t last = at >= in ? -1 : std::min((in - 1 - at) / dilation, kernel - 1);
-    sum += static_cast<uint64_t>(std::max<int64_t>(0, last - first + 1));
+  for (int64_t tap = 0; tap < kernel; ++tap) {
+    const int64_t before = pad - tap * dilation;  // the first output is so many positions before the input
+    const int64_t first = before <= 0 ? 0 : (before + stride - 1) / stride;
+    const int64_t end = in + before <= 0 ? 0 : std::min(out, (in + before - 1) / stride + 1);
+    sum += static_cast<uint64_t>(std::max<int64_t>(0, end - first));
   }
   return sum;
 }
