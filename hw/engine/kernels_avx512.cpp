@@ -21,6 +21,8 @@
 //
 #include "hw/engine/simd_avx512-inl.h"
 //
+#include "hw/engine/output8_avx512-inl.h"
+//
 #include "hw/engine/kernels-inl.h"
 
 #if defined(__clang__)

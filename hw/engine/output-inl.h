@@ -121,7 +121,11 @@ template <class Accumulator>
 inline void output_any(const OutputStage& stage, const OutputBlock<Accumulator>& block) {
   switch (stage.type) {
     case contract::Element::kI8:
-      return output_scaled<int8_t>(stage, block);
+      if constexpr (kHasOutput8 && sizeof(Accumulator) == sizeof(int32_t)) {
+        return output8(stage, block);
+      } else {
+        return output_scaled<int8_t>(stage, block);
+      }
     case contract::Element::kI16:
       return output_scaled<int16_t>(stage, block);
     case contract::Element::kI32:

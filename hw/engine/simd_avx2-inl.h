@@ -8,6 +8,7 @@ namespace {
 inline constexpr int kDotLanes = 8;
 inline constexpr int kTileRows = 4;
 inline constexpr int kTilePanels = 1;
+inline constexpr bool kHasOutput8 = false;
 
 using Accumulators = __m256i;
 

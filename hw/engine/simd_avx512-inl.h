@@ -9,6 +9,7 @@ namespace {
 inline constexpr int kDotLanes = 16;
 inline constexpr int kTileRows = 8;
 inline constexpr int kTilePanels = 2;
+inline constexpr bool kHasOutput8 = true;
 
 using Accumulators = __m512i;
 

@@ -8,6 +8,7 @@ namespace {
 inline constexpr int kDotLanes = 16;  // channels of one vector
 inline constexpr int kTileRows = 2;   // rows and panels that a tile keeps in registers
 inline constexpr int kTilePanels = 1;
+inline constexpr bool kHasOutput8 = false;
 
 struct Accumulators {
   uint32_t lane[kPanel];  // wrapping
