@@ -53,6 +53,7 @@ class Shadow {
   }
   [[nodiscard]] uint32_t whole(uint32_t entry) const { return (entry & kSplitFlag) != 0 ? kUntouched : current(entry); }
   [[nodiscard]] Split& split(uint32_t entry) { return splits_[(entry & ~kSplitFlag) - first_split_]; }
+  [[nodiscard]] static uint64_t stretch(const Split& states, uint64_t first, uint64_t end);
   // Number of a split filled with `state`, or 0 when there are too many.
   uint32_t allocate(uint32_t state);
 
@@ -65,6 +66,20 @@ class Shadow {
   uint64_t low_block_ = ~uint64_t{0}, high_block_ = 0;  // touched by this job
   bool out_of_splits_ = false;
 };
+
+// Behind those states from `first` on, up to `end`, that are as the first one.
+inline uint64_t Shadow::stretch(const Split& states, uint64_t first, uint64_t end) {
+  constexpr uint64_t kStep = 8;
+  const uint32_t state = states[first];
+  uint64_t at = first + 1;
+  for (; at + kStep <= end; at += kStep) {
+    uint32_t difference = 0;  // without a branch for each, so that the compiler takes several at once
+    for (uint64_t i = 0; i < kStep; ++i) difference |= states[at + i] ^ state;
+    if (difference != 0) break;
+  }
+  while (at < end && states[at] == state) ++at;
+  return at;
+}
 
 template <class Update>
 uint64_t Shadow::update(uint64_t low, uint64_t high, Update&& update, bool& stop) {
@@ -79,8 +94,8 @@ uint64_t Shadow::update(uint64_t low, uint64_t high, Update&& update, bool& stop
       const uint32_t next = update(old);
       if (stop) return at;
       if (end - at == kBlock) {
-        entry = next;
-        at = end;
+        const uint32_t seen = entry;
+        for (; high - at >= kBlock && blocks_[at / kBlock] == seen; at += kBlock) blocks_[at / kBlock] = next;
         continue;
       }
       if (next == old) {
@@ -99,21 +114,18 @@ uint64_t Shadow::update(uint64_t low, uint64_t high, Update&& update, bool& stop
       continue;
     }
     Split& states = split(entry);
-    uint32_t last_old = ~0u, last_new = 0;
-    for (uint64_t byte = at; byte < end; ++byte) {
-      uint32_t& state = states[byte % kBlock];
-      if (state != last_old) {
-        last_old = state;
-        last_new = update(state);
-        if (stop) return byte;
-      }
-      state = last_new;
+    const uint64_t block = at / kBlock * kBlock;
+    while (at < end) {
+      const uint64_t from = at - block, to = stretch(states, from, end - block);
+      const uint32_t next = update(states[from]);
+      if (stop) return at;
+      std::fill(states.begin() + from, states.begin() + to, next);
+      at = block + to;
     }
-    if (std::all_of(states.begin(), states.end(), [&](uint32_t state) { return state == states[0]; })) {
+    if (stretch(states, 0, kBlock) == kBlock) {
       free_.push_back(entry);
       entry = states[0];
     }
-    at = end;
   }
   return high;
 }
