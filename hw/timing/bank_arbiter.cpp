@@ -14,20 +14,30 @@ BankArbiter::BankArbiter(uint32_t banks) : banks_(banks) {
   }
 }
 
-// From the last one on: of each bank, only that one counts.
-void BankArbiter::settle() {
-  uint64_t seen = 0;
-  while (noted_ > 0) {
-    const Note& note = notes_[--noted_];
-    for (uint64_t left = note.banks & ~seen; left != 0; left &= left - 1) {
-      turns_[static_cast<size_t>(std::countr_zero(left))].serve(note.requester);
-    }
-    seen |= note.banks;
+void BankArbiter::serve(uint32_t requester, const Banks& banks) {
+  if (few()) {
+    for (uint64_t& last : last_) last &= ~banks.bits[0];
+    last_[requester] |= banks.bits[0];
+    return;
   }
+  banks.for_each([&](uint32_t bank) { turns_[bank].serve(1u << requester); });
+}
+
+uint32_t BankArbiter::served_last(uint32_t bank) const {
+  for (uint32_t requester = 0; requester < kMostRequesters; ++requester) {
+    if ((last_[requester] >> bank & 1) != 0) return 1u << requester;
+  }
+  return 0;
+}
+
+RoundRobin BankArbiter::turn(uint32_t bank) const {
+  if (!few()) return turns_[bank];
+  RoundRobin turn;
+  turn.serve(served_last(bank));
+  return turn;
 }
 
 void BankArbiter::step(uint32_t asking, std::span<Banks> wanted) {
-  settle();
   Banks seen, twice;
   for (uint32_t left = asking; left != 0; left &= left - 1) {
     const Banks& banks = wanted[static_cast<size_t>(std::countr_zero(left))];
@@ -55,9 +65,11 @@ void BankArbiter::serve_in_turn(uint32_t asking, const Banks& banks, std::span<B
     for (uint32_t left = asking; left != 0; left &= left - 1) {
       if (wanted[static_cast<size_t>(std::countr_zero(left))].has(bank)) here |= left & (~left + 1);
     }
-    const uint32_t winner = turns_[bank].next(here);
-    turns_[bank].serve(winner);
-    wanted[static_cast<size_t>(std::countr_zero(winner))].remove(bank);
+    const auto winner = static_cast<uint32_t>(std::countr_zero(turn(bank).next(here)));
+    Banks served;
+    served.add(bank);
+    serve(winner, served);
+    wanted[winner].remove(bank);
   });
 }
 

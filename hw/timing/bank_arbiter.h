@@ -63,33 +63,54 @@ class BankArbiter {
   // As after a reset.
   void reset() {
     turns_.fill({});
-    noted_ = 0;
+    last_.fill(0);
   }
 
   // Ends a cycle. wanted[r] are the banks that requester r asks for, one of `asking` (a bit each); those that serve it
   // leave its set.
   void step(uint32_t asking, std::span<Banks> wanted);
-  // The same as serve(), of few banks; cheaper where many such cycles follow each other.
-  void note(uint32_t requester, uint64_t banks) {
-    if (noted_ == notes_.size()) settle();
-    notes_[noted_++] = {banks, 1u << requester};
-  }
   // Serves a requester all of these banks, which no other one wants in this cycle.
-  void serve(uint32_t requester, const Banks& banks) {
-    settle();
-    const uint32_t bit = 1u << requester;
-    for (uint32_t i = 0; i < banks.bits.size(); ++i) {
-      uint64_t left = banks.bits[i];
-      if (left == 0) continue;
-      // One or two, usually, in no order that could be predicted.
-      const auto first = static_cast<uint32_t>(std::countr_zero(left));
-      left &= left - 1;
-      const uint32_t second = left == 0 ? first : static_cast<uint32_t>(std::countr_zero(left));
-      turns_[64 * i + first].serve(bit);
-      turns_[64 * i + second].serve(bit);
-      for (left &= left - 1; left != 0; left &= left - 1) {
-        turns_[64 * i + static_cast<uint32_t>(std::countr_zero(left))].serve(bit);
-      }
+  void serve(uint32_t requester, const Banks& banks);
+
+  // Of few banks: what one of those that ask wants, for cycles that follow each other. From take() to give() they alone
+  // are served.
+  struct Claim {
+    uint32_t number = 0;  // of the requester
+    uint64_t banks = 0;   // that it wants
+    uint64_t last = 0;    // that served it last
+  };
+  // A claim may be part of something else.
+  template <class Held>
+  void take(std::span<Held> claims) const {
+    for (Claim& claim : claims) claim.last = last_[claim.number];
+  }
+  template <class Held>
+  void give(std::span<Held> claims) {
+    uint64_t theirs = 0;
+    for (const Claim& claim : claims) theirs |= claim.last;
+    for (uint64_t& last : last_) last &= ~theirs;
+    for (const Claim& claim : claims) last_[claim.number] = claim.last;
+  }
+  // A cycle in which no two of them want a bank, and all together these.
+  template <class Held>
+  static void serve(std::span<Held> claims, uint64_t banks) {
+    for (Claim& claim : claims) claim.last = (claim.last & ~banks) | claim.banks;
+  }
+  // A cycle of any claims: banks that serve a claim leave it.
+  template <class Held>
+  void share(std::span<Held> claims) const {
+    uint64_t once = 0, twice = 0;
+    for (const Claim& claim : claims) {
+      twice |= once & claim.banks;
+      once |= claim.banks;
+    }
+    once &= ~twice;
+    for (uint64_t left = twice; left != 0; left &= left - 1) {
+      share_bank(static_cast<uint32_t>(std::countr_zero(left)), claims);
+    }
+    for (Claim& claim : claims) {
+      claim.last = (claim.last & ~once) | (claim.banks & once);
+      claim.banks &= ~claim.last;
     }
   }
 
@@ -116,24 +137,36 @@ class BankArbiter {
   }
 
  private:
+  // `last` of the claims says then whom it serves.
+  template <class Held>
+  void share_bank(uint32_t bank, std::span<Held> claims) const {
+    uint32_t asking = 0, before = 0;
+    for (const Claim& claim : claims) {
+      asking |= static_cast<uint32_t>(claim.banks >> bank & 1) << claim.number;
+      before |= static_cast<uint32_t>(claim.last >> bank & 1) << claim.number;
+    }
+    RoundRobin turn;
+    turn.serve(before != 0 ? before : served_last(bank));
+    const uint32_t winner = turn.next(asking);
+    for (Claim& claim : claims) {
+      claim.last = (claim.last & ~(uint64_t{1} << bank)) | uint64_t{winner >> claim.number & 1} << bank;
+    }
+  }
+  // Of few banks; a bit a requester.
+  [[nodiscard]] uint32_t served_last(uint32_t bank) const;
+  [[nodiscard]] RoundRobin turn(uint32_t bank) const;
   // Those that more than one asks for.
   void serve_in_turn(uint32_t asking, const Banks& banks, std::span<Banks> wanted);
 
-  // What was noted becomes turns.
-  void settle();
-
   static constexpr uint32_t kFew = 32;
-  struct Note {
-    uint64_t banks;
-    uint32_t requester;  // a bit
-  };
 
   uint32_t banks_;
-  // Of few banks: those of every run of words, by its length and its first bank.
+  // Of few banks: those of every run of words, by its length and its first bank; and by requester, those that served it
+  // last.
   std::vector<uint64_t> runs_;
+  std::array<uint64_t, kMostRequesters> last_{};
+  // Of more banks.
   std::array<RoundRobin, Banks::kMost> turns_;
-  std::array<Note, 64> notes_{};  // in their order
-  uint32_t noted_ = 0;
 };
 
 }  // namespace npu::timing

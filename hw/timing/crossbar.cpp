@@ -110,8 +110,8 @@ uint64_t Crossbar::play_alone(const Party& party, uint64_t most) {
   uint64_t cycles = std::min(most, lane.known_);
   if (lane.asking_ != 0) {
     const auto port = static_cast<uint32_t>(std::countr_zero(lane.asking_));
-    const auto serve = [&](uint64_t address, uint64_t bytes) {
-      WordRun words = words_of(address, bytes);
+    const auto serve = [&](const RequestWalk::Bytes& bytes) {
+      WordRun words = words_of(bytes, bank_shift_);
       scratchpad_.serve(lane.first_ + port, scratchpad_.next_banks(words));
     };
     if (lane.walks_ != nullptr) {
@@ -121,8 +121,7 @@ uint64_t Crossbar::play_alone(const Party& party, uint64_t most) {
       part->take(cycles, serve);
     } else {
       if (!one_cycle(lane.on_.bytes)) return 0;
-      serve(lane.on_.address, cycles * lane.on_.bytes);
-      lane.on_.address += cycles * lane.on_.bytes;
+      serve(lane.go_on(cycles));
     }
   }
   lane.known_ -= cycles;
@@ -155,12 +154,37 @@ uint64_t Crossbar::next_end(const Lane& lane) const {
   return std::max(lane.at_least_, played_ + std::max<uint64_t>(1, lane.cycles_left()));
 }
 
-// Cycles in which who asks finds all of its banks free and no schedule has to be asked; and one more.
+// Until a lane asks on other ports than before, or a request does not take one cycle of the scratchpad's banks.
 uint64_t Crossbar::run(Party& party, uint64_t now, uint64_t most) {
+  const std::span<Asker> asking = ask(party);
+  if (!scratchpad_.few() || (late_ && party.persistent)) {
+    cycle(party, asking, now);
+    return 1;
+  }
+  const bool alone = party.lanes.size() == 1 && asking.size() <= 1;  // that is for play_alone()
+  scratchpad_.take(asking);
+  uint64_t cycles = run_free(party, asking, most);
+  for (bool same = true; same && cycles < most;) {
+    if (!play_if_free(asking)) {
+      if (!std::all_of(asking.begin(), asking.end(), [](const Asker& asker) { return asker.quick; })) {
+        scratchpad_.give(asking);
+        cycle(party, asking, now + cycles);
+        return cycles + 1;
+      }
+      share(asking);
+    }
+    ++cycles;
+    same = advance(party, asking, now + cycles) && !alone;
+    if (same) cycles += run_free(party, asking, most - cycles);
+  }
+  scratchpad_.give(asking);
+  leave(asking);
+  return cycles;
+}
+
+std::span<Crossbar::Asker> Crossbar::ask(Party& party) {
   size_t count = 0;
-  uint64_t known = most;
   for (Lane* lane : party.lanes) {
-    known = std::min(known, lane->known_);
     for (Ports left = lane->asking_; left != 0; left &= left - 1) {
       const auto port = static_cast<uint32_t>(std::countr_zero(left));
       Asker& asker = askers_[count++];
@@ -169,62 +193,7 @@ uint64_t Crossbar::run(Party& party, uint64_t now, uint64_t most) {
     }
     lane->waiting_ = 0;
   }
-  const std::span<Asker> asking(askers_.data(), count);
-
-  const bool quick = scratchpad_.few() && !(late_ && party.persistent);
-  uint64_t cycles = 0;
-  while (quick && cycles < most && cycles <= known && free(asking)) {
-    for (Asker& asker : asking) {
-      scratchpad_.note(asker.number, asker.banks);
-      asker.open = false;
-    }
-    ++cycles;
-  }
-  const uint64_t untold = std::min(cycles, known);
-  for (Lane* lane : party.lanes) {
-    lane->known_ -= untold;
-    lane->untold_ += untold;
-  }
-  if (cycles > untold) {
-    for (Lane* lane : party.lanes) advance(*lane, lane->asking_, now + cycles);
-  } else if (cycles < most) {
-    cycle(party, asking, now + cycles);
-    ++cycles;
-  }
-  return cycles;
-}
-
-// Opens what is not open. True: each takes one cycle of the scratchpad, and no two of them a bank.
-bool Crossbar::free(std::span<Asker> asking) {
-  uint64_t taken = 0;
-  bool free = true;
-  for (Asker& asker : asking) {
-    if (!asker.open) open(asker);
-    free = free && asker.quick && (taken & asker.banks) == 0;
-    taken |= asker.banks;
-  }
-  return free;
-}
-
-// Nearly every request of the device comes through here: no MemoryRequest is passed on where its bytes will do.
-void Crossbar::open(Asker& asker) {
-  Lane& lane = *asker.lane;
-  RequestWalk::Bytes request{};
-  asker.open = asker.quick = true;
-  if (lane.walks_ != nullptr) {
-    if (RequestWalk::Part* const part = lane.walks_[asker.port].next_part(); part != nullptr) {
-      request = part->take();
-      asker.quick = part->range().memory == OnChip::kScratchpad && one_cycle(request.bytes);
-      if (!asker.quick) begin(asker.number, lane, part->request(request));
-    }
-  } else if (lane.goes_straight_on_ && lane.on_.memory == OnChip::kScratchpad && one_cycle(lane.on_.bytes)) {
-    request = {lane.on_.address, lane.on_.bytes};
-    lane.on_.address += lane.on_.bytes;
-  } else {
-    asker.quick = false;
-    begin(asker.number, lane, next(lane, asker.port));
-  }
-  asker.banks = asker.quick ? scratchpad_.few_banks(words_of(request.address, request.bytes)) : 0;
+  return {askers_.data(), count};
 }
 
 // Of a port whose request is open.
@@ -233,6 +202,103 @@ void Crossbar::look(Asker& asker) {
   asker.open = true;
   asker.quick = scratchpad_.few() && port.memory == OnChip::kScratchpad && port.words.count == 0;
   asker.banks = wanted_[asker.number].bits[0];
+}
+
+// What is open waits.
+void Crossbar::leave(std::span<const Asker> asking) {
+  for (const Asker& asker : asking) {
+    if (!asker.open) continue;
+    keep(asker);
+    asker.lane->waiting_ |= 1u << asker.port;
+  }
+}
+
+void Crossbar::keep(const Asker& asker) {
+  ports_[asker.number] = {};
+  wanted_[asker.number] = Banks{{asker.banks, 0}};
+}
+
+// Cycles in which each finds all of its banks free and no schedule has to be asked.
+uint64_t Crossbar::run_free(const Party& party, std::span<Asker> asking, uint64_t most) {
+  for (const Lane* lane : party.lanes) most = std::min(most, lane->known_);
+  uint64_t cycles = 0;
+  for (; cycles < most && play_if_free(asking);) ++cycles;
+  for (Lane* lane : party.lanes) {
+    lane->known_ -= cycles;
+    lane->untold_ += cycles;
+  }
+  return cycles;
+}
+
+// Opens what is not open. True: each takes one cycle of the scratchpad, and no two of them a bank; so it is played.
+bool Crossbar::play_if_free(std::span<Asker> asking) {
+  uint64_t taken = 0, twice = 0;
+  bool quick = true;
+  for (Asker& asker : asking) {
+    if (!asker.open) open(asker);
+    quick = quick && asker.quick;
+    twice |= taken & asker.banks;
+    taken |= asker.banks;
+  }
+  if (!quick || twice != 0) return false;
+  BankArbiter::serve(asking, taken);
+  for (Asker& asker : asking) asker.open = false;
+  return true;
+}
+
+void Crossbar::share(std::span<Asker> asking) {
+  scratchpad_.share(asking);
+  for (Asker& asker : asking) asker.open = asker.banks != 0;
+}
+
+bool Crossbar::advance(const Party& party, std::span<const Asker> asking, uint64_t end) {
+  bool same = true;
+  auto asker = asking.begin();
+  for (Lane* lane : party.lanes) {
+    Ports waiting = 0;
+    for (; asker != asking.end() && asker->lane == lane; ++asker) {
+      if (asker->open) waiting |= 1u << asker->port;
+    }
+    if (waiting != 0) ++lane->waited_;
+    const Ports asked = lane->asking_;
+    advance(*lane, asked & ~waiting, end);
+    same = same && lane->asking_ == asked;
+  }
+  return same;
+}
+
+// Nearly every request of the device comes through here: no MemoryRequest is passed on where its bytes will do.
+inline void Crossbar::open(Asker& asker) {
+  asker.open = true;
+  if (asker.part == nullptr || asker.part->left() == 0) {
+    open_next(asker);
+  } else {
+    asker.banks = scratchpad_.few_banks(words_of(asker.part->take(), bank_shift_));
+  }
+}
+
+void Crossbar::open_next(Asker& asker) {
+  Lane& lane = *asker.lane;
+  RequestWalk::Bytes bytes;
+  asker.quick = true;
+  asker.part = nullptr;
+  if (lane.walks_ != nullptr) {
+    if (RequestWalk::Part* const part = lane.walks_[asker.port].next_part(); part != nullptr) {
+      bytes = part->take();
+      NPU_CHECK(bytes.bytes == 0 || (lane.memories_ & set_of(part->range().memory)) != 0);
+      asker.quick = part->range().memory == OnChip::kScratchpad && one_cycle(bytes.bytes);
+      if (!asker.quick) begin(asker.number, lane, part->request(bytes));
+      // It stays with this part for as long as it has requests, unless parts take turns.
+      const bool stays = asker.quick && one_cycle(part->most_bytes()) && lane.walks_[asker.port].current() == part;
+      if (stays) asker.part = part;
+    }
+  } else if (lane.goes_straight_on_ && lane.on_.memory == OnChip::kScratchpad && one_cycle(lane.on_.bytes)) {
+    bytes = lane.go_on(1);
+  } else {
+    asker.quick = false;
+    begin(asker.number, lane, next(lane, asker.port));
+  }
+  asker.banks = asker.quick ? scratchpad_.few_banks(words_of(bytes, bank_shift_)) : 0;
 }
 
 // Of whatever takes place in it.
@@ -244,8 +310,7 @@ void Crossbar::cycle(Party& party, std::span<Asker> asking, uint64_t now) {
     if (!asker.open) {
       begin(number, *asker.lane, next(*asker.lane, asker.port));
     } else if (asker.quick) {
-      ports_[number] = {};
-      wanted_[number] = Banks{{asker.banks, 0}};
+      keep(asker);
     }
     clash |= ports_[number].words.count != 0;
     if (ports_[number].memory == OnChip::kPersistent) {
@@ -290,8 +355,8 @@ void Crossbar::arbitrate(Party& party, uint64_t end) {
 MemoryRequest Crossbar::next(Lane& lane, uint32_t port) {
   if (lane.walks_ != nullptr) return lane.walks_[port].next();
   if (!lane.goes_straight_on_) return lane.next(port);
-  const MemoryRequest request = lane.on_;
-  lane.on_.address += request.bytes;
+  MemoryRequest request = lane.on_;
+  request.address = lane.go_on(1).address;
   return request;
 }
 
@@ -305,14 +370,12 @@ void Crossbar::begin(uint32_t number, const Lane& lane, const MemoryRequest& req
   }
   NPU_CHECK((lane.memories_ & set_of(request.memory)) != 0);
   at.memory = request.memory;
-  const uint64_t end = request.address + request.bytes;
-  const uint32_t shift = request.memory == OnChip::kScratchpad ? bank_shift_ : row_shift_;
-  const uint64_t first = request.address >> shift;
-  at.words = {first, ((end - 1) >> shift) - first + 1};
+  at.words =
+      words_of({request.address, request.bytes}, request.memory == OnChip::kScratchpad ? bank_shift_ : row_shift_);
   at.part_first = at.part_last = false;
   if (request.memory == OnChip::kPersistent) {
     at.part_first = request.write && request.address % kCodeBytes != 0;
-    at.part_last = request.write && end % kCodeBytes != 0;
+    at.part_last = request.write && (request.address + request.bytes) % kCodeBytes != 0;
     at.at_first = true;
   }
   want(number);

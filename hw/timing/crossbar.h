@@ -75,6 +75,12 @@ class Crossbar {
     // Its schedule need not be asked while all is granted: cycles that are to come, and those that it does not know of.
     uint64_t known_ = 0, untold_ = 0;
     MemoryRequest on_;  // the next one of a lane that goes straight on
+    // What it asks for in so many requests.
+    RequestWalk::Bytes go_on(uint64_t requests) {
+      const RequestWalk::Bytes bytes = {on_.address, requests * on_.bytes};
+      on_.address += bytes.bytes;
+      return bytes;
+    }
     void tell_schedule() {
       if (untold_ > 0) schedule_->skip(untold_);
       untold_ = 0;
@@ -120,16 +126,17 @@ class Crossbar {
     std::vector<Lane*> lanes;  // in the order of their starts
     bool persistent = false;   // that memory is theirs
   };
-  // A port that asks, while cycles are played in which none has to wait.
-  struct Asker {
+  // A port that asks.
+  struct Asker : BankArbiter::Claim {
     Asker() = default;
-    Asker(Lane& of, uint32_t port_of_it) : lane(&of), port(port_of_it), number(of.first_ + port_of_it) {}
+    Asker(Lane& of, uint32_t port_of_it) : Claim{of.first_ + port_of_it}, lane(&of), port(port_of_it) {}
     Lane* lane = nullptr;
-    uint32_t port = 0, number = 0;  // of the lane; of all
+    // Where its next requests are, each of one cycle of the scratchpad's banks; null where that has to be asked for.
+    RequestWalk::Part* part = nullptr;
+    uint32_t port = 0;  // of the lane
     bool open = false;
     // Its request takes one cycle of the scratchpad's banks, of few. Else ports_ and wanted_ have it.
     bool quick = true;
-    uint64_t banks = 0;
   };
   // A request of so many bytes takes one cycle of a scratchpad without other users.
   [[nodiscard]] bool one_cycle(uint64_t bytes) const {
@@ -144,9 +151,17 @@ class Crossbar {
   [[nodiscard]] uint64_t play_alone(const Party& party, uint64_t most);
   // Plays at least one cycle, from `now` on, and at most `most`. Returns how many.
   uint64_t run(Party& party, uint64_t now, uint64_t most);
-  [[nodiscard]] bool free(std::span<Asker> asking);
-  void open(Asker& asker);
+  [[nodiscard]] std::span<Asker> ask(Party& party);
   void look(Asker& asker);
+  void leave(std::span<const Asker> asking);
+  void keep(const Asker& asker);
+  [[nodiscard]] uint64_t run_free(const Party& party, std::span<Asker> asking, uint64_t most);
+  [[nodiscard]] bool play_if_free(std::span<Asker> asking);
+  void share(std::span<Asker> asking);
+  // After a cycle: what is still open waits. False: a lane asks on other ports than before.
+  [[nodiscard]] bool advance(const Party& party, std::span<const Asker> asking, uint64_t end);
+  void open(Asker& asker);
+  void open_next(Asker& asker);
   void cycle(Party& party, std::span<Asker> asking, uint64_t now);
   void begin(uint32_t number, const Lane& lane, const MemoryRequest& request);
   void grant(uint32_t number);
@@ -160,9 +175,10 @@ class Crossbar {
   [[nodiscard]] BankArbiter& arbiter(OnChip memory) {
     return memory == OnChip::kScratchpad ? scratchpad_ : persistent_;
   }
-  [[nodiscard]] WordRun words_of(uint64_t address, uint64_t bytes) const {
-    const uint64_t first = address >> bank_shift_;
-    return {first, bytes == 0 ? 0 : ((address + bytes - 1) >> bank_shift_) - first + 1};
+  // In words of 2^shift bytes.
+  [[nodiscard]] static WordRun words_of(const RequestWalk::Bytes& bytes, uint32_t shift) {
+    const uint64_t first = bytes.address >> shift;
+    return {first, bytes.bytes == 0 ? 0 : ((bytes.address + bytes.bytes - 1) >> shift) - first + 1};
   }
   // The port's next words.
   void want(uint32_t number) {

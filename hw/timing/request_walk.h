@@ -60,7 +60,7 @@ class RequestWalk {
       }
       return {range_.address + offset, bytes};
     }
-    // So many of those left. visit(address, bytes) gets what they move, in their order, maybe several of them at once.
+    // So many of those left. visit(bytes) gets what they move, in their order, maybe several of them at once.
     template <class Visit>
     void take(uint64_t requests, Visit visit) {
       while (requests > 0) {
@@ -68,13 +68,12 @@ class RequestWalk {
         const uint64_t known = gaps_ ? 0 : std::min(requests, (range_.extent - offset_) / most_bytes());
         if (known > 1) {
           const uint64_t bytes = bytes_.next(known, range_.requests);
-          visit(range_.address + offset_, bytes);
+          visit(Bytes{range_.address + offset_, bytes});
           offset_ += bytes;
           left_ -= known;
           requests -= known;
         } else {
-          const Bytes request = take();
-          visit(request.address, request.bytes);
+          visit(take());
           --requests;
         }
       }

@@ -6,6 +6,8 @@
 
 #include <initializer_list>
 #include <random>
+#include <span>
+#include <vector>
 
 namespace npu::timing::testing {
 namespace {
@@ -57,22 +59,53 @@ TEST(BankArbiter, WordsFollowEachOtherThroughTheBanks) {
   EXPECT_FALSE(arbiter.next_banks(run).any());
 }
 
-// Notes are turns like others, whenever they become so.
-TEST(BankArbiter, WhatIsNotedIsServed) {
+// Between cycles that the arbiter plays by itself, some of its requesters have claims; another arbiter does the same
+// step by step.
+TEST(BankArbiter, ClaimsAreServedAsInSteps) {
+  constexpr uint32_t kRequesters = 7;
   std::mt19937_64 random(7);
-  BankArbiter noted(16), served(16);
-  for (int i = 0; i < 5000; ++i) {
-    const auto requester = static_cast<uint32_t>(random() % 5);
-    const uint64_t banks = random() & random() & 0xffff;
-    noted.note(requester, banks);
-    served.serve(requester, Banks{{banks, 0}});
-    if (random() % 20 != 0) continue;
-    std::array<Banks, 5> one{}, other{};
-    for (size_t k = 0; k < one.size(); ++k) one.at(k) = other.at(k) = Banks{{random() & 0xffff, 0}};
-    noted.step(0b11111, one);
-    served.step(0b11111, other);
-    for (size_t k = 0; k < one.size(); ++k) ASSERT_EQ(one.at(k).bits, other.at(k).bits) << "step " << i;
+  BankArbiter claimed(16), stepped(16);
+  int free = 0, shared = 0;
+  for (int i = 0; i < 2000; ++i) {
+    std::array<Banks, kRequesters> wanted{}, all{};
+    std::vector<BankArbiter::Claim> held;
+    uint32_t asking = 0;
+    for (uint32_t r = 0; r < kRequesters; ++r) {
+      all.at(r) = Banks{{random() & random() & 0xffff, 0}};
+      if (random() % 2 == 0) continue;
+      held.push_back({r});
+      asking |= 1u << r;
+    }
+    const std::span<BankArbiter::Claim> claims = held;
+    claimed.take(claims);
+    for (auto cycles = random() % 5; cycles > 0; --cycles) {
+      uint64_t once = 0, twice = 0;
+      for (BankArbiter::Claim& claim : claims) {
+        if (claim.banks == 0) claim.banks = random() & random() & random() & 0xffff;
+        wanted.at(claim.number) = Banks{{claim.banks, 0}};
+        twice |= once & claim.banks;
+        once |= claim.banks;
+      }
+      stepped.step(asking, wanted);
+      ++(twice == 0 ? free : shared);
+      if (twice == 0) {
+        BankArbiter::serve(claims, once);
+        for (BankArbiter::Claim& claim : claims) claim.banks = 0;
+      } else {
+        claimed.share(claims);
+      }
+      for (const BankArbiter::Claim& claim : claims) {
+        ASSERT_EQ(claim.banks, wanted.at(claim.number).bits[0]) << "round " << i;
+      }
+    }
+    claimed.give(claims);
+    wanted = all;
+    claimed.step((1u << kRequesters) - 1, wanted);
+    stepped.step((1u << kRequesters) - 1, all);
+    for (uint32_t r = 0; r < kRequesters; ++r) ASSERT_EQ(wanted.at(r).bits, all.at(r).bits) << "round " << i;
   }
+  EXPECT_GT(free, 500);
+  EXPECT_GT(shared, 500);
 }
 
 }  // namespace

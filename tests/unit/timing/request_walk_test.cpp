@@ -90,9 +90,9 @@ TEST(RequestWalk, ManyRequestsAtOnceAreThoseOneByOne) {
         note(singly, next.address, next.bytes);
       }
       uint64_t visits = 0;
-      many.take(requests, [&](uint64_t address, uint64_t bytes) {
+      many.take(requests, [&](const RequestWalk::Bytes& next) {
         ++visits;
-        note(at_once, address, bytes);
+        note(at_once, next.address, next.bytes);
       });
       joined += requests - visits;
       ASSERT_EQ(singly, at_once) << "case " << i;
