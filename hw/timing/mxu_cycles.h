@@ -40,8 +40,12 @@ struct MxuLoops {
   bool residual = false;    // the output stage adds an operand
   // Stages from accumulator to result.
   [[nodiscard]] uint64_t output_stages() const { return kMxuRescaleStages * (residual ? kMxuResidualRescales : 1); }
-  // Cycles to load the weights of one step for the channels of group `g`.
-  [[nodiscard]] uint64_t load(uint64_t g) const { return ceil_div(columns(g) * step_bytes, port_bytes); }
+  // Cycles to load the weights of one step for the channels of group `g`. A beat has whole channels; one that is wider
+  // than the port takes several beats of its own.
+  [[nodiscard]] uint64_t load(uint64_t g) const {
+    const uint64_t channels = port_bytes / step_bytes;
+    return channels > 0 ? ceil_div(columns(g), channels) : columns(g) * ceil_div(step_bytes, port_bytes);
+  }
   // Cycles to load the parameters of group `g`, an entry a channel.
   [[nodiscard]] uint64_t parameter_beats(uint64_t g) const {
     return ceil_div(columns(g) * contract::ParameterEntry::kBytes, port_bytes);

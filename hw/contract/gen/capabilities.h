@@ -89,7 +89,7 @@ inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
      4, 256, true, 0x10c, &Capabilities::mxu_depth, std::nullopt, nullptr},
     {"mxu_dw_taps", "taps",
      "Kernel taps per cycle in depthwise mode, for mxu_cols channels.",
-     1, 64, true, 0x110, &Capabilities::mxu_dw_taps, std::nullopt, nullptr},
+     1, 64, false, 0x110, &Capabilities::mxu_dw_taps, std::nullopt, nullptr},
     {"mxu_acc_bytes", "bytes",
      "Accumulator memory, 4 bytes an int8xint8 accumulator and 8 a 48-bit one; half holds the block being computed, half the block being drained.",
      1024, 16777216, true, 0x114, &Capabilities::mxu_acc_bytes, std::nullopt, nullptr},

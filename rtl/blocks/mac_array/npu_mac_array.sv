@@ -63,6 +63,7 @@ module npu_mac_array #(
   localparam int unsigned Rows = AccBytes / 2 / 4 / Cols;  // pixels of a block of 32-bit accumulators
   localparam int unsigned PixelBits = $clog2(Rows);
   localparam int unsigned BeatBits = $clog2(2 * Cols * Depth / WeightPortBytes);
+  localparam int unsigned DwColumns = (WeightPortBytes / DwTaps > Cols) ? Cols : WeightPortBytes / DwTaps;  // of a beat
 
   if (Rows < 4 || WeightPortBytes < 2 * Depth || WeightPortBytes < 16 || WeightPortBytes > 2 * Cols * Depth / 2 ||
       DwTaps > Depth) begin : gen_sizes
@@ -123,7 +124,7 @@ module npu_mac_array #(
   logic [ColBits-1:0] group_columns;
   logic [BeatBits-1:0] weight_beat;
   npu_mac_array_weights #(
-    .Cols(Cols), .Depth(Depth), .DwTaps(DwTaps), .AccBytes(AccBytes), .PortBytes(WeightPortBytes)
+    .Cols(Cols), .Depth(Depth), .DwTaps(DwTaps), .DwColumns(DwColumns), .AccBytes(AccBytes), .PortBytes(WeightPortBytes)
   ) u_weights (
     .clk_i,
     .rst_ni,
@@ -199,7 +200,8 @@ module npu_mac_array #(
   logic [1:0] sums_bytes;
   logic [Cols-1:0] [31:0] sums;
   npu_mac_array_dot #(
-    .Cols(Cols), .Depth(Depth), .DwTaps(DwTaps), .PortBytes(WeightPortBytes), .PixelBits(PixelBits), .ActBytes(ActBytes)
+    .Cols(Cols), .Depth(Depth), .DwTaps(DwTaps), .DwColumns(DwColumns), .PortBytes(WeightPortBytes),
+    .PixelBits(PixelBits), .ActBytes(ActBytes)
   ) u_dot (
     .clk_i,
     .rst_ni,

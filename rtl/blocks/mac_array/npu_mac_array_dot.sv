@@ -4,6 +4,7 @@ module npu_mac_array_dot #(
   parameter int unsigned Cols = 8,
   parameter int unsigned Depth = 8,
   parameter int unsigned DwTaps = 2,
+  parameter int unsigned DwColumns = 8,  // in a beat of weights
   parameter int unsigned PortBytes = 16,
   parameter int unsigned PixelBits = 6,
   parameter int unsigned ActBytes = 32,
@@ -159,8 +160,12 @@ module npu_mac_array_dot #(
           high_q[i] = 32'($signed(sum[31:8]));
         end
       end else if (depthwise_i) begin
-        for (int i = 0; i < Window; i++) begin
-          low_q[i/DwTaps*Depth+i%DwTaps] = 32'($signed(shadow_q[i])) - 32'($signed(weight_zp_i[7:0]));
+        // A beat has whole columns: behind them it may have bytes of none.
+        for (int c = 0; c < Cols; c++) begin
+          for (int t = 0; t < DwTaps; t++) begin
+            low_q[c*Depth+t] = 32'($signed(shadow_q[c/DwColumns*PortBytes+c%DwColumns*DwTaps+t])) -
+                               32'($signed(weight_zp_i[7:0]));
+          end
         end
       end else begin
         for (int i = 0; i < Weights; i++) low_q[i] = 32'($signed(shadow_q[i])) - 32'($signed(weight_zp_i[7:0]));

@@ -7,6 +7,7 @@ module npu_mac_array_weights #(
   parameter int unsigned Cols = 8,
   parameter int unsigned Depth = 8,
   parameter int unsigned DwTaps = 2,
+  parameter int unsigned DwColumns = 8,
   parameter int unsigned AccBytes = 4096,
   parameter int unsigned PortBytes = 16,
   localparam int unsigned Beats = 2 * Cols * Depth / PortBytes,
@@ -60,7 +61,7 @@ module npu_mac_array_weights #(
   always_comb begin
     beat_columns = wide_weights ? ColBits'(PortBytes / Depth / 2) : ColBits'(PortBytes / Depth);
     if (PortBytes / Depth > Cols) beat_columns = ColBits'(Cols);
-    if (depthwise) beat_columns = (PortBytes / DwTaps > Cols) ? ColBits'(Cols) : ColBits'(PortBytes / DwTaps);
+    if (depthwise) beat_columns = ColBits'(DwColumns);
   end
 
   // Strides. In a convolution a column's weights are contiguous; else columns are neighbours.

@@ -16,7 +16,7 @@ BEFORE = "".join(line + "\n" for line in (Path(__file__).resolve().parents[3] / 
 # Files of one folder, by name.
 FILES = {
     "plain.yaml": "# A machine.\nbase: edge   # from there\nvpu_lanes: 16\n\ndram: {latency_ns: 50}\n",
-    "quoted.yaml": "base: 'plain.yaml'\nmxu_depth: 8\nmxu_dw_taps: 4\ndram:\n  name: a [b]; c # d\n",
+    "quoted.yaml": "base: 'plain.yaml'\nmxu_depth: 8\nmxu_dw_taps: 7\ndram:\n  name: a [b]; c # d\n",
     "narrow.yaml": "base: nano\nmxu_int16: 0\n",
     "windows.yaml": "base: nano\r\nspm_banks: 8\r\n",
     "before.yaml": BEFORE,
@@ -27,6 +27,7 @@ REFUSALS = {
     "base: nano\nvpu_lane: 8": "cannot read 'vpu_lane: 8'",
     "base: nano\nvpu_lanes: eight": "cannot read 'vpu_lanes: eight'",
     "base: nano\nvpu_lanes: 24": "vpu_lanes is 24, but must be a power of two from 4 to 2048",
+    "base: nano\nmxu_dw_taps: 0": "mxu_dw_taps is 0, but must be a whole number from 1 to 64",
     "base: nano\nclock_mhz: 5": "clock_mhz is 5, but must be a whole number from 10 to 4000",
     "vpu_lanes: 8": "the key 'mxu_cols' is missing (behind 'base: edge', it would be edge's)",
     "mxu_cols: 8": "the key 'mxu_depth' is missing",

@@ -18,7 +18,7 @@ Capabilities edge() {
   Capabilities caps;
   caps.mxu_cols = 32;
   caps.mxu_depth = 32;
-  caps.mxu_dw_taps = 8;
+  caps.mxu_dw_taps = 9;
   caps.mxu_acc_bytes = 65536;  // half of it: 256 pixels of 32 int32 accumulators
   caps.mxu_weight_port_bytes = 64;
   return caps;
@@ -31,6 +31,15 @@ Capabilities nano() {
   caps.mxu_dw_taps = 2;
   caps.mxu_acc_bytes = 4096;  // 64 pixels
   caps.mxu_weight_port_bytes = 16;
+  return caps;
+}
+
+// 5 taps a cycle, of which 6 channels fill 30 of 32 bytes of a beat.
+Capabilities odd() {
+  Capabilities caps = nano();
+  caps.mxu_cols = caps.mxu_depth = 16;
+  caps.mxu_dw_taps = 5;
+  caps.mxu_weight_port_bytes = 32;
   return caps;
 }
 
@@ -94,16 +103,33 @@ TEST(MxuCycles, FewChannelsPackTheWindow) {
 }
 
 TEST(MxuCycles, Depthwise) {
-  // 9 taps, 8 a cycle: 2 steps. 14 x 14 = 196 pixels, 96 channels: 3 groups of 2 * 196 cycles.
+  // 9 taps, 9 a cycle: one step. 14 x 14 = 196 pixels, 96 channels: 3 groups of 196 cycles. A beat of 64 bytes has the
+  // taps of 7 channels: 5 beats. The tree over 9 products has four levels.
   MxuCommand command = conv(14, 14, 96, 96, 3);
   command.mode = MxuMode::kDepthwise;
   const Cycles cycles = mxu_cycles(command, edge());
-  EXPECT_EQ(cycles.fill, 32 * 8 / 64 + 3 + 3);
-  EXPECT_EQ(cycles.steady, 3u * 2 * 196);
+  EXPECT_EQ(cycles.fill, 5u + 3 + 4);
+  EXPECT_EQ(cycles.steady, 3u * 196);
   EXPECT_EQ(cycles.drain, 196 + kOutput);
+  // 25 taps: three steps.
+  command.kernel_h = command.kernel_w = 5;
+  EXPECT_EQ(mxu_cycles(command, edge()).steady, 3u * 3 * 196);
+  command.kernel_h = command.kernel_w = 3;
   // On the small machine 2 taps a cycle: 5 steps; 64 pixels a block: 64, 64, 64, 4, 12 groups. Loading takes 1 cycle.
   // The first group of the small block takes 5 * 4 = 20, but waits for 64.
   EXPECT_EQ(mxu_cycles(command, nano()).steady, 12u * 5 * 196 + (64 - 20));
+}
+
+TEST(MxuCycles, BeatsOfWeightsHaveWholeChannels) {
+  MxuCommand command = conv(1, 1, 21, 21, 3);
+  command.mode = MxuMode::kDepthwise;
+  EXPECT_EQ(mxu_loops(command, edge()).load(0), 3u);  // 7 channels each
+  command.out_c = command.in_c = 22;
+  EXPECT_EQ(mxu_loops(command, edge()).load(0), 4u);
+  // Of a channel that is wider than the port each takes beats of its own: 9 bytes, 4 a beat.
+  Capabilities narrow = edge();
+  narrow.mxu_weight_port_bytes = 4;
+  EXPECT_EQ(mxu_loops(command, narrow).load(0), 22u * 3);
 }
 
 TEST(MxuCycles, WideOperandsTakeLonger) {
@@ -168,7 +194,7 @@ TEST(MxuCycles, ClosedFormEqualsItsLoops) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 3000; ++i) {
     const MxuCommand command = random_command(random);
-    for (const Capabilities& caps : {edge(), nano()}) {
+    for (const Capabilities& caps : {edge(), nano(), odd()}) {
       ASSERT_EQ(mxu_cycles(command, caps), loop_by_loop(command, caps)) << "tile " << i << " of seed 1";
     }
   }
@@ -178,7 +204,7 @@ TEST(MxuCycles, NeverFasterThanThePeak) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 3000; ++i) {
     const MxuCommand command = random_command(random);
-    for (const Capabilities& caps : {edge(), nano()}) {
+    for (const Capabilities& caps : {edge(), nano(), odd()}) {
       const uint64_t depth = command.mode == MxuMode::kDepthwise ? caps.mxu_dw_taps : caps.mxu_depth;
       const MxuLoops loops = mxu_loops(command, caps);
       const uint64_t peak = caps.mxu_cols * depth;
@@ -197,7 +223,7 @@ TEST(MxuCycles, MoreWorkNeverTakesFewerCycles) {
     if (i % 4 == 1) more.out_c += 3, more.in_c += more.mode == MxuMode::kDepthwise ? 3 : 0;
     if (i % 4 == 2) more.in_c += more.mode == MxuMode::kDepthwise ? 0 : 5;
     if (i % 4 == 3) ++more.kernel_h;
-    for (const Capabilities& caps : {edge(), nano()}) {
+    for (const Capabilities& caps : {edge(), nano(), odd()}) {
       // A small last block waits for the drain of the one before: a longer one waits less. That wait is not work.
       const uint64_t wait = mxu_loops(command, caps).block_pixels;
       ASSERT_GE(mxu_cycles(more, caps).total() + wait, mxu_cycles(command, caps).total())
