@@ -40,7 +40,7 @@ class FlatMemory final : public MemoryView {
 contract::Capabilities machine() {
   contract::Capabilities caps;
   caps.mxu_cols = caps.mxu_depth = 32;
-  caps.mxu_dw_taps = 8;
+  caps.mxu_dw_taps = 9;
   caps.mxu_acc_bytes = 65536;
   caps.mxu_weight_port_bytes = 64;
   caps.vpu_lanes = 64;

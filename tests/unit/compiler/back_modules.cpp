@@ -21,7 +21,7 @@ contract::Capabilities edge_capabilities() {
   c.cpu_clock_mhz = 500;
   c.mxu_cols = 32;
   c.mxu_depth = 32;
-  c.mxu_dw_taps = 8;
+  c.mxu_dw_taps = 9;
   c.mxu_int16 = 1;
   c.mxu_acc_bytes = 64 << 10;
   c.mxu_weight_port_bytes = 64;

@@ -87,7 +87,7 @@ inline contract::Capabilities test_machine() {
   contract::Capabilities caps;
   caps.mxu_cols = 32;
   caps.mxu_depth = 32;
-  caps.mxu_dw_taps = 8;
+  caps.mxu_dw_taps = 9;
   caps.mxu_int16 = 1;
   caps.mxu_residual = 1;
   caps.mxu_acc_bytes = 65536;

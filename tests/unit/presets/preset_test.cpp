@@ -58,7 +58,7 @@ TEST(Presets, NamedOnesLoad) {
 
   const Preset edge = load_preset("edge");
   EXPECT_EQ(edge.caps.mxu_cols * edge.caps.mxu_depth, 1024u);
-  EXPECT_EQ(edge.caps.mxu_cols * edge.caps.mxu_dw_taps, 256u);
+  EXPECT_EQ(edge.caps.mxu_cols * edge.caps.mxu_dw_taps, 288u);
   EXPECT_EQ(edge.caps.spm_bytes, 1u << 20);
   EXPECT_EQ(edge.caps.psram_bytes, 1u << 16);
   EXPECT_EQ(edge.caps.clock_mhz, 1000u);
@@ -100,6 +100,7 @@ const BadPreset kBadPresets[] = {
     {{{"clock_mhz", "clock_mhz: 9"}}, "", "clock_mhz is 9, but"},
     {{{"clock_mhz", "clock_mhz: \"1000\\n\\x07\""}}, "", "clock_mhz is 1000??, but"},
     {{{"dma_channels", "dma_channels: 9"}}, "", "dma_channels is 9, but must be a whole number from 2 to 8"},
+    {{{"mxu_dw_taps", "mxu_dw_taps: 65"}}, "", "mxu_dw_taps is 65, but must be a whole number from 1 to 64 (taps)"},
     {{{"vpu_lanes", ""}}, "", "the key 'vpu_lanes' is missing"},
     {{{"banks", ""}}, "", "the key 'dram.banks' is missing"},
     {{{"vpu_lanes", "vpu_lane: 64"}}, "", "the key 'vpu_lane' is unknown; did you mean 'vpu_lanes'?"},
