@@ -317,6 +317,32 @@ TEST(Resolve, ControlFlowHasToBeWellFormedWhateverItsSizes) {
   expect_refused(graph, {{"flag", {1}}, {"x", {4}}, {"v", {4}}}, ErrorCode::kBadStructure, "has 0 outputs");
 }
 
+TEST(Resolve, EachBlockOfControlFlowHasToExistBeforeSizesAreKnown) {
+  const std::pair<const char*, std::string Attributes::*> kBlocks[] = {{"then_graph", &Attributes::then_graph},
+                                                                       {"else_graph", &Attributes::else_graph},
+                                                                       {"cond_graph", &Attributes::cond_graph},
+                                                                       {"body_graph", &Attributes::body_graph}};
+  for (const auto& [name, attribute] : kBlocks) {
+    SCOPED_TRACE(name);
+    Graph graph = samples::nested_control_flow();
+    ASSERT_GT(open_sizes(graph), 0u);
+    ASSERT_NO_THROW(validate(graph, Sizes::kMayBeUnknown));
+    for (Region& region : graph.regions) {
+      for (Operator& op : region.blocks.front().operators) {
+        if (!(op.attributes.*attribute).empty()) op.attributes.*attribute = "nowhere";
+      }
+    }
+    try {
+      validate(graph, Sizes::kMayBeUnknown);
+      ADD_FAILURE() << "was accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kBadStructure);
+      EXPECT_NE(std::string(error.what()).find(std::string(name) + " names the region 'nowhere'"), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
 // The operator's own sizes are known, those of the block are not.
 TEST(Resolve, ABlockTakesTheShapesOfTheOperandsThatItGets) {
   Graph graph = samples::nested_control_flow();
