@@ -15,10 +15,15 @@ namespace {
 
 // Clashes that cost a cycle, as a share of those that take place: what loses may have been early. Fitted to what the
 // device takes for the networks of the baselines, which hold the estimate against it.
-constexpr double kOwnPorts = 0.35;      // two ports of an engine
-constexpr double kOtherEngine = 0.25;   // each of two engines
-constexpr double kBeatsOnEngine = 0.6;  // an engine whose request finds a beat of DMA
-constexpr double kEngineOnBeats = 1;    // a beat that finds a request of an engine
+constexpr double kOwnPorts = 0.3;      // two ports of an engine
+constexpr double kOtherEngine = 0.25;  // each of two engines
+constexpr double kEngineOnBeats = 1;   // a beat that finds a request of an engine
+constexpr double kBeatsOnEngine = 2;   // an engine that finds a beat, where the bank has served the engine last
+
+// Part of the requests of so many bytes each, one behind the other, that are to the bank of the one before.
+double stays(double bytes, const contract::Capabilities& capabilities) {
+  return std::max(0.0, 1 - bytes / capabilities.spm_bank_bytes);
+}
 
 class Loads {
  public:
@@ -30,7 +35,8 @@ class Loads {
     if (requests == 0 || bytes == 0) return;
     const double each = static_cast<double>(bytes) / static_cast<double>(requests);
     const double rate = static_cast<double>(requests) / cycles_;
-    loads_.push_back({std::min(rate, 1.0), 1 + std::max(0.0, each - 1) / capabilities_.spm_bank_bytes});
+    const double banks = 1 + std::max(0.0, each - 1) / capabilities_.spm_bank_bytes;
+    loads_.push_back({std::min(rate, 1.0), banks, stays(each, capabilities_)});
   }
   [[nodiscard]] std::vector<PortLoad> take() { return std::move(loads_); }
 
@@ -101,6 +107,12 @@ double Clashes::clash(const PortLoad& a, const PortLoad& b) const {
   return a.rate * b.rate * std::min(1.0, (a.banks + b.banks - 1) / capabilities_.spm_banks);
 }
 
+// The bank goes to the one that it has not served last. Beats that stay there are last as often as the engine is.
+double Clashes::lost_to_beat(const PortLoad& load) const {
+  const double beats = stays(capabilities_.dma_port_bytes, capabilities_);
+  return kBeatsOnEngine * load.stays * (1 - beats / 2) * clash(load, {1, 1, 0});
+}
+
 void Clashes::pass(uint64_t now, uint64_t beats) {
   const auto cycles = static_cast<double>(now - now_), moved = static_cast<double>(beats - beats_);
   now_ = now;
@@ -111,7 +123,7 @@ void Clashes::pass(uint64_t now, uint64_t beats) {
   }
   for (Engine& engine : engines_) {
     engine.lost += kOtherEngine * cycles * both;
-    for (const PortLoad& load : engine.loads) engine.lost += kBeatsOnEngine * moved * clash(load, {1, 1});
+    for (const PortLoad& load : engine.loads) engine.lost += moved * lost_to_beat(load);
   }
 }
 
@@ -136,7 +148,7 @@ uint64_t Clashes::end(contract::Queue number, uint64_t now, uint64_t beats) {
 uint64_t Clashes::beat_cycles(uint64_t beats) const {
   double clashes = 0;
   for (const Engine& engine : engines_) {
-    for (const PortLoad& load : engine.loads) clashes += clash(load, {1, 1});
+    for (const PortLoad& load : engine.loads) clashes += clash(load, {1, 1, 0});
   }
   return beats + static_cast<uint64_t>(std::llround(static_cast<double>(beats) * kEngineOnBeats * clashes));
 }

@@ -17,6 +17,7 @@ namespace npu::compiler::play {
 struct PortLoad {
   double rate = 0;   // requests a cycle
   double banks = 0;  // of a request
+  double stays = 0;  // part of the requests that are to the bank of the one before
 };
 // Of a command that takes so many cycles. Empty for one of no engine.
 [[nodiscard]] std::vector<PortLoad> port_loads(const backend::Body& body, uint64_t cycles,
@@ -42,6 +43,8 @@ class Clashes {
   void pass(uint64_t now, uint64_t beats);
   // Of a cycle: that a request of each finds the other's bank.
   [[nodiscard]] double clash(const PortLoad& a, const PortLoad& b) const;
+  // Cycles that a port of an engine loses for each beat of DMA.
+  [[nodiscard]] double lost_to_beat(const PortLoad& load) const;
   [[nodiscard]] Engine& engine(contract::Queue number) { return engines_[number == contract::Queue::kMxu ? 0 : 1]; }
 
   const contract::Capabilities& capabilities_;
