@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether `npu what-if` keeps its promises, and the compiler's estimate holds on machines that nobody fitted it to.
+"""Whether `npu what-if` keeps its promises, and the compiler's estimate holds on machines that it was not fitted to.
 
     tests/baselines/promises.py --npu build/release/npu FOLDER...
 
