@@ -39,6 +39,10 @@ class Engine {
   // Computes the tile on the bytes that `memory` resolves; with `timed` false, cycles stay 0, and ports empty.
   // Errors in the result: fault_bad_command for another engine's tile, and what resolve_box() refuses.
   virtual TileResult run(const Tile& tile, MemoryView& memory, bool timed) = 0;
+  // The same, but may leave the result's bytes to finish(), if there is no error. The tile has to stay where it is.
+  virtual TileResult start(const Tile& tile, MemoryView& memory, bool timed) { return run(tile, memory, timed); }
+  // What start() left. In any thread, as long as no other one touches the tile's bytes or this engine; throws nothing.
+  virtual void finish() {}
   // Of words that are still to be checked.
   TileResult run(std::span<const uint32_t> command, MemoryView& memory, bool timed);
 };

@@ -34,12 +34,25 @@ class MxuModel final : public Engine {
   MxuModel(const contract::Capabilities& caps, const Kernels& kernels) : caps_(caps), kernels_(kernels) {}
 
   TileResult run(const Tile& any, MemoryView& memory, bool timed) override {
+    TileResult result = start(any, memory, timed);
+    if (result.error == ErrorCode::kOk) finish();
+    return result;
+  }
+
+  TileResult start(const Tile& any, MemoryView& memory, bool timed) override {
     if (!std::holds_alternative<MxuTile>(any)) return refused(ErrorCode::kFaultBadCommand);
     const auto& tile = std::get<MxuTile>(any);
     TileResult result;
     result.error = at_.resolve(tile, memory);
     if (result.error != ErrorCode::kOk) return result;
+    tile_ = &tile;
+    result.macs = tile.macs;
+    if (timed) result.set_time(timing::mxu_cycles(tile.command, caps_), tile_ports(any, caps_));
+    return result;
+  }
 
+  void finish() override {
+    const MxuTile& tile = *tile_;
     params_.load({at_.params, tile.params_box().run}, tile.command.out_c, tile.command.rescale);
     prepare_stage(tile);
     if (tile.command.mode == MxuMode::kDepthwise) {
@@ -51,9 +64,6 @@ class MxuModel final : public Engine {
     } else {
       run_narrow(tile);
     }
-    result.macs = tile.macs;
-    if (timed) result.set_time(timing::mxu_cycles(tile.command, caps_), tile_ports(any, caps_));
-    return result;
   }
 
  private:
@@ -263,6 +273,7 @@ class MxuModel final : public Engine {
   const Kernels& kernels_;
 
   // Of the tile at hand.
+  const MxuTile* tile_ = nullptr;
   MxuOperands at_;
   int32_t input_zp_ = 0, weight_zp_ = 0;
   ChannelParams params_;

@@ -47,30 +47,53 @@ std::span<uint8_t> ComputeUnit::resolve(const contract::Address& address, int64_
   return machine_.scratchpad.bytes().subspan(begin, bytes);
 }
 
-void ComputeUnit::execute(const IssuedCommand& command, Work& work) {
-  wait_until(machine_.clock.now() + machine_.jitter.engine());
-  if (machine_.job.aborting()) return;
-  command_ = &command;
-  const bool timed = machine_.clock.timed();
+engine::TileResult ComputeUnit::start(const IssuedCommand& command) {
   engine::TileResult result;
   try {
-    result = engine_->run(command.tile, *this, timed);
+    result = engine_->start(command.tile, *this, machine_.clock.timed());
   } catch (const Error& error) {
     result.error = error.code();
   } catch (const std::exception& error) {
     panic(__FILE__, __LINE__, std::string("an engine threw: ") + error.what());
   }
+  return result;
+}
+
+void ComputeUnit::finish() {
+  try {
+    engine_->finish();
+  } catch (const std::exception& error) {
+    panic(__FILE__, __LINE__, std::string("an engine threw: ") + error.what());
+  }
+}
+
+void ComputeUnit::execute(const IssuedCommand& command, Work& work) {
+  wait_until(machine_.clock.now() + machine_.jitter.engine());
+  if (machine_.job.aborting()) return;
+  command_ = &command;
+  const engine::TileResult result = start(command);
   if (result.error != ErrorCode::kOk) fault(command, result.error);
   if (machine_.job.aborting()) return;
   work.macs = result.macs;
-  if (!timed) {
-    work.traffic = command.asked;
-    return;
+  const bool plays = machine_.clock.timed() && result.ports.schedule != nullptr;
+  if (plays) load(result.ports, work);
+  const bool beside = plays && may_go_beside(result);
+  if (beside) {
+    beside_.start([this] { finish(); });
+  } else {
+    finish();
   }
-  if (result.ports.schedule == nullptr) return;
+  if (!machine_.clock.timed()) work.traffic = command.asked;
+  if (!plays) return;
   work.busy = result.cycles;
-  load(result.ports, work);
   play(*result.ports.schedule, work);
+  if (beside) beside_.wait();
+}
+
+// Not where it takes less time than to hand it over; and not in the persistent SRAM, whose bits may flip meanwhile.
+bool ComputeUnit::may_go_beside(const engine::TileResult& result) const {
+  constexpr uint64_t kManyMacs = 1 << 18;
+  return result.macs >= kManyMacs && memories_ == timing::set_of(timing::OnChip::kScratchpad) && Beside::possible();
 }
 
 void ComputeUnit::load(const engine::TilePorts& ports, Work& work) {

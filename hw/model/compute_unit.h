@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// MXU or VPU: a queue unit around an engine (hw/engine/engine.h). The engine's result is written when the command
-// starts; then the tile's ports ask for memory, cycle by cycle, as the RTL's do (timing::PortSchedule), and the command
-// ends when all is granted.
+// MXU or VPU: a queue unit around an engine (hw/engine/engine.h). The engine's result is written while the command
+// executes, which no other command can see (hazard_checker.h): when it starts, or in a thread beside the simulation's
+// that ends before the command does. The tile's ports ask for memory, cycle by cycle, as the RTL's do
+// (timing::PortSchedule), and the command ends when all is granted.
 #pragma once
 
 #include <array>
@@ -10,6 +11,7 @@
 
 #include "hw/engine/engine.h"
 #include "hw/engine/port_requests.h"
+#include "hw/model/beside.h"
 #include "hw/model/queue_unit.h"
 
 namespace npu::model {
@@ -21,6 +23,10 @@ class ComputeUnit : public QueueUnit, private engine::MemoryView, private timing
 
  private:
   void execute(const IssuedCommand& command, Work& work) override;
+  [[nodiscard]] engine::TileResult start(const IssuedCommand& command);
+  void finish();
+  // Whether the result may be computed while the tile's time is played.
+  [[nodiscard]] bool may_go_beside(const engine::TileResult& result) const;
   std::span<uint8_t> resolve(const contract::Address& address, int64_t low, int64_t high,
                              engine::Access access) override;
   [[nodiscard]] Window window(const contract::Address& address, engine::Access access) const;
@@ -36,6 +42,7 @@ class ComputeUnit : public QueueUnit, private engine::MemoryView, private timing
   const IssuedCommand* command_ = nullptr;
   std::array<timing::RequestWalk, timing::kMostPorts> walks_;
   timing::OnChipSet memories_ = 0;  // where the operands are
+  Beside beside_;
 };
 
 }  // namespace npu::model

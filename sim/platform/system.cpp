@@ -38,7 +38,7 @@ model::NpuConfig System::npu_config(const PlatformOptions& options) {
   return config;
 }
 
-System::System(const sc_core::sc_module_name& name, const PlatformOptions& options, HandOver& hand_over,
+System::System(const sc_core::sc_module_name& name, const PlatformOptions& options, model::HandOver& hand_over,
                Request& request)
     : sc_module(name),
       faults_(options.faults, [this](const FaultClause& clause) { strike(clause); }),

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "hw/model/chip.h"
+#include "hw/model/hand_over.h"
 #include "sim/platform/alert.h"
 #include "sim/platform/dram.h"
 #include "sim/platform/gdb_server.h"
-#include "sim/platform/hand_over.h"
 #include "sim/platform/platform.h"
 
 namespace npu::platform {
@@ -42,7 +42,8 @@ struct Request {
 class System : public sc_core::sc_module {
  public:
   // Throws Error when there is no instruction-set simulator for the control CPU, or no port for its debugger.
-  System(const sc_core::sc_module_name& name, const PlatformOptions& options, HandOver& hand_over, Request& request);
+  System(const sc_core::sc_module_name& name, const PlatformOptions& options, model::HandOver& hand_over,
+         Request& request);
 
   // An access through the port, which takes no simulated time: by the simulation, or from outside of it while it waits
   // for a request, unless a write needs_simulation(). False when the device answers with an error.
@@ -75,7 +76,7 @@ class System : public sc_core::sc_module {
   void halt_cpu();
 
   FaultPlan faults_;
-  HandOver& hand_over_;
+  model::HandOver& hand_over_;
   Request& request_;
   Dram dram_;
   std::unique_ptr<model::Chip> chip_;  // this one or

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "driver/runtime/hal.h"
-#include "sim/platform/hand_over.h"
+#include "hw/model/hand_over.h"
 #include "sim/platform/system.h"
 
 namespace npu::platform {
@@ -35,7 +35,7 @@ class TlmDevice : public runtime::Hal {
   void access_window(tlm::tlm_command command, runtime::Window window, uint32_t offset, uint8_t* data, uint64_t bytes);
   [[nodiscard]] std::span<uint8_t> memory(uint64_t address, uint64_t bytes);
 
-  HandOver hand_over_;
+  model::HandOver hand_over_;
   Request request_;
   std::unique_ptr<System> system_;  // made, used and destroyed by the simulation's thread
   std::exception_ptr failure_;      // why the system could not be built

@@ -72,7 +72,12 @@ class FakeEngine : public engine::Engine {
     return every_cycle(elements / 4, {source, result_bytes});
   }
 
+  void finish() override {
+    if (rest) rest();
+  }
+
   std::function<engine::TileResult(const engine::Tile&, engine::MemoryView&, bool)> custom;
+  std::function<void()> rest;  // what custom left
   int runs = 0;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hand-over of requests from the calling thread to the simulation's and back: each side spins for a while, since a
-// small job is over by then and waking a sleeping thread takes longer than handing over, and then sleeps.
+// Hand-over of requests from one thread to another and back, as from the caller's to the simulation's: each side spins
+// for a while, since a small job is over by then and waking a sleeping thread takes longer than handing over, and then
+// sleeps.
 #pragma once
 
 #include <atomic>
@@ -9,11 +10,14 @@
 #include <cstdint>
 #include <mutex>
 
-namespace npu::platform {
+namespace npu::model {
 
 class HandOver {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
+
+  // `spins`: how often a side looks before it sleeps.
+  explicit HandOver(int spins = 2000) : spins_(spins) {}
 
   // Caller: hands over and returns when the other side has answered. Everything written before is visible there, and
   // what it wrote is visible here after.
@@ -32,7 +36,6 @@ class HandOver {
 
  private:
   static constexpr uint32_t kIdle = 0, kRequest = 1;
-  static constexpr int kSpins = 2000;
 
   // Either the sleeper counts itself before it looks at the state, or it sees the new state: both are sequentially
   // consistent.
@@ -43,7 +46,7 @@ class HandOver {
     changed_.notify_all();
   }
   bool wait_for(uint32_t value, const TimePoint* deadline) {
-    for (int i = 0; i < kSpins; ++i) {
+    for (int i = 0; i < spins_; ++i) {
       if (state_.load(std::memory_order_acquire) == value) return true;
       pause();
     }
@@ -64,10 +67,11 @@ class HandOver {
 #endif
   }
 
+  const int spins_;
   std::atomic<uint32_t> state_{kIdle};
   std::atomic<uint32_t> sleepers_{0};
   std::mutex mutex_;
   std::condition_variable changed_;
 };
 
-}  // namespace npu::platform
+}  // namespace npu::model
