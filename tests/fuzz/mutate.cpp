@@ -183,6 +183,7 @@ class Mutation {
   }
 
   TensorId add_tensor(Block& block, DType type, Shape shape) {
+    if (type == DType::kShape && shape.size() != 1) shape = {1};  // a file has no other
     Tensor tensor;
     // Names have to differ within a block, and lengths bound how many there are.
     for (size_t number = block.tensors.size(); tensor.name.empty(); ++number) {
