@@ -87,11 +87,11 @@ class MxuDemands {
     const contract::MxuCommand& command = tile_.command;
     const Box weights = tile_.weight_box();
     sweep(timing::kMxuWeights, command.weights, extent_of(weights), part.blocks * weights.run * weights.count[3],
-          part.blocks * loops_.steps * of_groups([&](uint64_t group) { return loops_.load(group); }));
+          part.blocks * loops_.weight_requests());
 
     const uint64_t entries = uint64_t{command.out_c} * contract::ParameterEntry::kBytes;
     sweep(timing::kMxuParameters, command.params, {contract::ParameterHeader::kBytes, entries}, part.blocks * entries,
-          part.blocks * of_groups([&](uint64_t group) { return loops_.parameter_beats(group); }));
+          part.blocks * loops_.parameter_requests());
 
     const bool reads = tile_.reads_input();
     const uint64_t input = reads ? activation_bytes(tile_, loops_) : 0;
@@ -113,12 +113,6 @@ class MxuDemands {
     const uint64_t to = share(results.bytes, part.end_pixel, loops_.pixels);
     sweep(timing::kMxuResults, command.dst, {results.low + static_cast<int64_t>(from), to - from},
           part.pixels() * command.out_c * tile_.dst_bytes, part.pixels() * loops_.groups);
-  }
-
-  // The sum over the groups of channels, of which all but the last are equal.
-  template <class F>
-  [[nodiscard]] uint64_t of_groups(F f) const {
-    return (loops_.groups - 1) * f(0) + f(loops_.groups - 1);
   }
 
   const MxuTile& tile_;

@@ -94,8 +94,8 @@ void DmaChannel::run(Work& work) {
 }
 
 uint32_t DmaChannel::burst_length(const contract::ExtentWalk& walk) const {
-  const uint64_t most = machine_.config.caps.dma_burst_bytes;
-  return static_cast<uint32_t>(std::min(walk.contiguous(), most - walk.address() % most));
+  return static_cast<uint32_t>(
+      timing::burst_bytes(walk.address(), walk.contiguous(), machine_.config.caps.dma_burst_bytes));
 }
 
 uint64_t DmaChannel::port_cycles(uint64_t bytes) const {

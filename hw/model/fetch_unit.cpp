@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hw/timing/dma_cycles.h"
+
 namespace npu::model {
 
 FetchUnit::FetchUnit(Machine& machine)
@@ -36,8 +38,8 @@ void FetchUnit::jump(uint64_t start) {
 
 void FetchUnit::request() {
   while (requested_ < bytes_ && issued_ - absorbed_ < timing::prefetch_bursts(requested_ - taken_, flights_.size())) {
-    const uint64_t burst = machine_.config.caps.dma_burst_bytes;
-    const uint64_t length = std::min(bytes_ - requested_, burst - (base_ + requested_) % burst);
+    const uint64_t length =
+        timing::burst_bytes(base_ + requested_, bytes_ - requested_, machine_.config.caps.dma_burst_bytes);
     if (requested_ - taken_ + length > ring_.size()) return;
     Flight& flight = flights_[issued_ % flights_.size()];
     flight.here = false;

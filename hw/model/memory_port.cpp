@@ -235,7 +235,7 @@ uint8_t* MemoryPort::direct(uint64_t address, uint64_t bytes, bool write) {
 
 bool MemoryPort::transfer(tlm::tlm_command command, uint64_t address, uint8_t* data, uint64_t bytes) {
   while (bytes > 0) {
-    const uint64_t length = std::min<uint64_t>(bytes, burst_bytes_ - address % burst_bytes_);
+    const uint64_t length = timing::burst_bytes(address, bytes, burst_bytes_);
     tlm::tlm_generic_payload payload;
     payload.set_command(command);
     payload.set_address(address);

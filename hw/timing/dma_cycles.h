@@ -3,6 +3,9 @@
 // what it takes with ideal memory.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
 #include "hw/contract/dma_sides.h"
 #include "hw/contract/gen/capabilities.h"
 #include "hw/contract/gen/commands.h"
@@ -19,6 +22,11 @@ inline constexpr uint64_t kDmaIndexCycles = 2;
 
 // Requests to DRAM are arbitrated up to this many cycles before they are on the wires (annotated as TLM-2.0 does).
 inline constexpr uint64_t kArbitrateAhead = 16;
+
+// Of `bytes` bytes from `address` on, those of the first burst: bursts are cut at multiples of dma_burst_bytes.
+[[nodiscard]] constexpr uint64_t burst_bytes(uint64_t address, uint64_t bytes, uint64_t dma_burst_bytes) {
+  return std::min(bytes, dma_burst_bytes - address % dma_burst_bytes);
+}
 
 // Bytes that the command writes (and, but for a fill, reads): without those of indices.
 [[nodiscard]] uint64_t dma_bytes(const contract::DmaCommand& command);

@@ -15,24 +15,25 @@ using contract::MxuMode;
 // Operand register, product register, accumulator; the adder tree's levels come on top.
 constexpr uint64_t kArrayStages = 3;
 
-uint64_t window(const MxuCommand& command) {
-  return command.mode == MxuMode::kMatmul ? 1 : uint64_t{command.kernel_h} * command.kernel_w;
-}
-
 // Steps of the reduction. With at least mxu_depth input channels a step takes mxu_depth channels of one kernel
 // position; with fewer, the whole window is packed densely. Depthwise takes mxu_dw_taps kernel positions a step.
 uint64_t reduction_steps(const MxuCommand& command, const Capabilities& caps) {
-  const uint64_t taps = window(command);
+  const uint64_t taps = mxu_window(command);
   if (command.mode == MxuMode::kDepthwise) return ceil_div(taps, caps.mxu_dw_taps);
   if (command.in_c >= caps.mxu_depth) return taps * ceil_div(command.in_c, caps.mxu_depth);
   return ceil_div(taps * command.in_c, caps.mxu_depth);
 }
 
 bool empty(const MxuCommand& command) {
-  return command.out_h == 0 || command.out_w == 0 || command.out_c == 0 || command.in_c == 0 || window(command) == 0;
+  return command.out_h == 0 || command.out_w == 0 || command.out_c == 0 || command.in_c == 0 ||
+         mxu_window(command) == 0;
 }
 
 }  // namespace
+
+uint64_t mxu_window(const MxuCommand& command) {
+  return command.mode == MxuMode::kMatmul ? 1 : uint64_t{command.kernel_h} * command.kernel_w;
+}
 
 MxuLoops mxu_loops(const MxuCommand& command, const Capabilities& caps) {
   const bool wide_src = command.src_type == Element::kI16;
@@ -101,7 +102,7 @@ Cycles mxu_cycles(const MxuCommand& command, const Capabilities& caps) {
 }
 
 uint64_t mxu_macs(const MxuCommand& command) {
-  const uint64_t reduction = window(command) * (command.mode == MxuMode::kDepthwise ? 1 : uint64_t{command.in_c});
+  const uint64_t reduction = mxu_window(command) * (command.mode == MxuMode::kDepthwise ? 1 : uint64_t{command.in_c});
   return uint64_t{command.out_h} * command.out_w * command.out_c * reduction;
 }
 

@@ -51,8 +51,23 @@ struct MxuLoops {
     return ceil_div(columns(g) * contract::ParameterEntry::kBytes, port_bytes);
   }
   [[nodiscard]] uint64_t columns(uint64_t g) const { return g + 1 == groups ? last_cols : cols; }
+  // The sum of f(group) over the groups, of which all but the last are equal.
+  template <class F>
+  [[nodiscard]] uint64_t of_groups(F f) const {
+    return (groups - 1) * f(0) + f(groups - 1);
+  }
+  // Requests for weights and for parameters that each block makes.
+  [[nodiscard]] uint64_t weight_requests() const {
+    return steps * of_groups([this](uint64_t g) { return load(g); });
+  }
+  [[nodiscard]] uint64_t parameter_requests() const {
+    return of_groups([this](uint64_t g) { return parameter_beats(g); });
+  }
   [[nodiscard]] uint64_t block_size(uint64_t b) const { return b + 1 == blocks ? last_pixels : block_pixels; }
 };
+
+// Kernel positions of an output; 1 for a matrix product.
+[[nodiscard]] uint64_t mxu_window(const contract::MxuCommand& command);
 
 // The command's dimensions must be at least 1.
 [[nodiscard]] MxuLoops mxu_loops(const contract::MxuCommand& command, const contract::Capabilities& caps);

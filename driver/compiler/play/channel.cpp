@@ -66,7 +66,7 @@ void Channel::start_rows() {
 }
 
 uint32_t Channel::burst_length(const contract::ExtentWalk& walk) const {
-  return static_cast<uint32_t>(std::min<uint64_t>(walk.contiguous(), burst_bytes_ - walk.address() % burst_bytes_));
+  return static_cast<uint32_t>(timing::burst_bytes(walk.address(), walk.contiguous(), burst_bytes_));
 }
 
 uint64_t Channel::pass(contract::ExtentWalk& walk, uint64_t free, uint64_t bytes) {

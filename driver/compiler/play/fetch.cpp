@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/compiler/play/fetch.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "hw/timing/dma_cycles.h"
 #include "hw/timing/sequencer_cycles.h"
 
 namespace npu::compiler::play {
@@ -29,7 +29,7 @@ void Fetch::jump() {
 
 void Fetch::request() {
   while (requested_ < bytes_ && owed_ < timing::prefetch_bursts(requested_ - taken_, most_)) {
-    const uint64_t length = std::min(bytes_ - requested_, burst_bytes_ - (base_ + requested_) % burst_bytes_);
+    const uint64_t length = timing::burst_bytes(base_ + requested_, bytes_ - requested_, burst_bytes_);
     if (requested_ - taken_ + length > timing::kPrefetchBytes) return;
     memory_.submit({base_ + requested_, static_cast<uint32_t>(length), false, static_cast<uint32_t>(length), this},
                    Memory::kFetchRequester);
