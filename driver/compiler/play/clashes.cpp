@@ -5,10 +5,9 @@
 #include <cmath>
 #include <utility>
 
+#include "hw/contract/gen/accesses.h"
 #include "hw/contract/overloaded.h"
-#include "hw/contract/uop_fields.h"
 #include "hw/timing/mxu_cycles.h"
-#include "hw/timing/vpu_cycles.h"
 
 namespace npu::compiler::play {
 namespace {
@@ -48,45 +47,30 @@ class Loads {
 
 void add(const contract::MxuCommand& command, const contract::Capabilities& capabilities, Loads& loads) {
   const timing::MxuLoops loops = timing::mxu_loops(command, capabilities);
-  const auto of_groups = [&](auto f) { return (loops.groups - 1) * f(0) + f(loops.groups - 1); };
   const uint64_t src = contract::element_bytes(command.src_type), dst = contract::element_bytes(command.dst_type);
   const bool depthwise = command.mode == contract::MxuMode::kDepthwise;
-  const uint64_t window =
-      command.mode == contract::MxuMode::kMatmul ? 1 : uint64_t{command.kernel_h} * command.kernel_w;
   const uint64_t once = uint64_t{command.in_h} * command.in_w * command.in_c * src;
-  const uint64_t each = loops.pixels * loops.groups * window * command.in_c * src;
+  const uint64_t each = loops.pixels * loops.groups * timing::mxu_window(command) * command.in_c * src;
   const uint64_t requests = loops.pixels * loops.groups;
   loads.add(requests * loops.steps, depthwise ? std::min(once, each) : each);
-  const uint64_t weights = loops.blocks * loops.steps * of_groups([&](uint64_t g) { return loops.load(g); });
+  const uint64_t weights = loops.blocks * loops.weight_requests();
   loads.add(weights, weights * loops.port_bytes);
-  const uint64_t entries = loops.blocks * of_groups([&](uint64_t g) { return loops.parameter_beats(g); });
+  const uint64_t entries = loops.blocks * loops.parameter_requests();
   loads.add(entries, entries * loops.port_bytes);
   loads.add(requests, loops.pixels * command.out_c * dst);
   if (loops.residual) loads.add(requests, loops.pixels * command.out_c);
 }
 
-void add(const contract::VpuEwiseCommand& command, const contract::Capabilities& capabilities, Loads& loads) {
-  uint64_t elements = 1;
-  for (const uint32_t dim : command.dims) elements *= dim;
-  const uint64_t vectors = timing::ceil_div(elements, capabilities.vpu_lanes);
-  for (const contract::Uop& uop : command.uops) {
-    const contract::NamedOperand operand = operand_of(uop);
-    if (operand.role != contract::UopRole::kStored && operand.role != contract::UopRole::kLoaded) continue;
-    loads.add(vectors, elements * contract::element_bytes(command.operands[operand.index].type));
-  }
-}
-
-void add(const contract::VpuPoolCommand& command, const contract::Capabilities& capabilities, Loads& loads) {
-  const uint64_t elements = uint64_t{command.out_h} * command.out_w * command.channels;
-  const uint64_t vectors = timing::ceil_div(elements, capabilities.vpu_lanes);
-  const uint64_t taps = uint64_t{command.kernel_h} * command.kernel_w;
-  loads.add(vectors * taps, elements * taps * contract::element_bytes(command.type));
-  loads.add(vectors, elements * contract::element_bytes(command.type));
-}
-
-void add(const contract::VpuReduceCommand& command, const contract::Capabilities& capabilities, Loads& loads) {
-  const uint64_t elements = uint64_t{command.outer} * command.axis * command.inner;
-  loads.add(timing::ceil_div(elements, capabilities.vpu_lanes), elements * contract::element_bytes(command.type));
+// A request for each vector of what the contract says the command accesses; tables and parameters, which have no
+// dimensions, come by rows of four bytes a lane.
+template <contract::VpuCommand Command>
+void add(const Command& command, const contract::Capabilities& capabilities, Loads& loads) {
+  for_each_access(command, [&](const contract::MemoryAccess& access) {
+    uint64_t bytes = access.run;
+    for (const contract::MemoryAccess::Dim& dim : access.dims) bytes *= dim.count;
+    const uint64_t lane = access.rank == 0 ? 4 : contract::element_bytes(access.type);
+    loads.add(timing::ceil_div(bytes, lane * capabilities.vpu_lanes), bytes);
+  });
 }
 
 }  // namespace

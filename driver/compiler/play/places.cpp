@@ -9,6 +9,7 @@
 #include "hw/contract/gen/accesses.h"
 
 namespace npu::compiler::play {
+
 Places::Places(std::span<const backend::Command> commands, uint64_t stream_bytes, std::span<const Variable> variables)
     : variables_(variables) {
   std::map<Key, uint64_t> ends;

@@ -3,8 +3,10 @@
 // (dram_needs.h).
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <span>
+#include <utility>
 
 #include "driver/compiler/play/channel.h"
 #include "driver/compiler/program.h"

@@ -15,8 +15,12 @@ namespace {
 
 using contract::Queue;
 
-// Moments of the queue with number n are n (it has executed) and n + kClashed (and waited for banks) and n + kEnded.
-constexpr uint32_t kClashed = 32, kEnded = 64, kExecute = 96, kSequencer = 128;
+// What a moment is for: a step of the command in hand of a queue, or the sequencer.
+enum class Due : uint8_t { kExecute, kWaited, kExecuted, kEnd, kSequence };
+constexpr uint32_t moment(Due due, Queue number) {
+  return static_cast<uint32_t>(due) * contract::kEngineQueues + static_cast<uint32_t>(number);
+}
+constexpr uint32_t kSequencer = moment(Due::kSequence, Queue{});
 
 constexpr uint64_t kBeginWords = contract::BeginCommand::kWords, kEndWords = contract::EndCommand::kWords;
 
@@ -75,17 +79,18 @@ backend::Timeline Player::play() {
 }
 
 void Player::act(uint32_t what) {
-  if (what == kSequencer) return sequence();
-  const auto number = static_cast<Queue>(what % kClashed);
-  switch (what - what % kClashed) {
-    case kExecute:
+  const auto number = static_cast<Queue>(what % contract::kEngineQueues);
+  switch (static_cast<Due>(what / contract::kEngineQueues)) {
+    case Due::kExecute:
       return execute(number);
-    case kClashed:
-      return executed(number);
-    case kEnded:
-      return end(number);
-    default:
+    case Due::kWaited:
       return waited(number);
+    case Due::kExecuted:
+      return executed(number);
+    case Due::kEnd:
+      return end(number);
+    case Due::kSequence:
+      return sequence();
   }
 }
 
@@ -249,7 +254,7 @@ void Player::begin(Queue number) {
   backend::Estimator::Times& times = timeline_.times[queue.hand->command];
   times.ready = static_cast<double>(ready + begins);
   times.started = static_cast<double>(moments_.now() + begins);
-  set(begins, kExecute + static_cast<uint32_t>(number));
+  set(begins, moment(Due::kExecute, number));
 }
 
 void Player::execute(Queue number) {
@@ -260,16 +265,16 @@ void Player::execute(Queue number) {
   }
   const uint64_t cycles = engine_cycles(body, capabilities_);
   clashes_.begin(number, body, cycles, moments_.now(), beats());
-  set(cycles, static_cast<uint32_t>(number));
+  set(cycles, moment(Due::kWaited, number));
 }
 
 // An engine's own work is done; there is more, as its requests had to wait.
 void Player::waited(Queue number) {
-  set(clashes_.end(number, moments_.now(), beats()), kClashed + static_cast<uint32_t>(number));
+  set(clashes_.end(number, moments_.now(), beats()), moment(Due::kExecuted, number));
 }
 
 void Player::executed(Queue number) {
-  set(backend::table_use(command_of(queues_[number]).body, table_).end, kEnded + static_cast<uint32_t>(number));
+  set(backend::table_use(command_of(queues_[number]).body, table_).end, moment(Due::kEnd, number));
 }
 
 void Player::end(Queue number) {

@@ -10,25 +10,15 @@
 #include "hw/timing/dma_cycles.h"
 #include "hw/timing/mxu_cycles.h"
 #include "hw/timing/sequencer_cycles.h"
+#include "tests/unit/compiler/back_modules.h"
 
 namespace npu::compiler::play {
 namespace {
 
 contract::Capabilities machine() {
-  contract::Capabilities caps;
+  contract::Capabilities caps = testing::nano_capabilities();
   caps.clock_mhz = 1000;
-  caps.mxu_cols = caps.mxu_depth = 8;
-  caps.mxu_dw_taps = 2;
-  caps.mxu_acc_bytes = 4096;
-  caps.mxu_weight_port_bytes = 16;
-  caps.vpu_lanes = 8;
-  caps.spm_bytes = 65536;
-  caps.spm_banks = 8;
-  caps.spm_bank_bytes = 16;
-  caps.dma_channels = 2;
   caps.dma_port_bytes = 16;
-  caps.dma_burst_bytes = 64;
-  caps.dma_outstanding = 4;
   return caps;
 }
 
@@ -87,7 +77,7 @@ TEST(PlayedMemory, RequestersTakeTurns) {
   EXPECT_NE(log.seen[2] / 10, log.seen[3] / 10);
 }
 
-class PlayedChannel : public testing::Test {
+class PlayedChannel : public ::testing::Test {
  protected:
   // Cycles that a command takes.
   uint64_t run(const contract::DmaCommand& command, bool from_dram, bool to_dram) {

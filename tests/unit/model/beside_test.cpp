@@ -48,7 +48,5 @@ TEST(BesideTest, EndsBehindWorkThatWasNotWaitedFor) {
   EXPECT_TRUE(done);
 }
 
-TEST(BesideTest, WithoutWorkThereIsNoThread) { const Beside beside; }
-
 }  // namespace
 }  // namespace npu::model::testing
