@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,6 +55,7 @@ struct CompileOptions {
   std::string file, output;
   std::string config;
   bool state_in_dram = false, double_buffer = false, resident_constants = false;
+  std::optional<uint32_t> most_iterations;  // of each loop
   compiler::Effort effort = compiler::Effort::kNormal;
   bool explain = false;
   inspect::Shown shown;
@@ -79,6 +81,7 @@ po::options_description visible_compile_options() {
        "the program keeps its constants in the scratchpad from one invocation to the next, if they fit there beside "
        "what it "
        "needs, and that is faster");
+  add_iterations_option(options);
   options.add_options()("effort", po::value<std::string>()->value_name("N")->default_value("1"),
                         "how much to try: 0 takes the first schedule, 1 the best of several by a quick estimate, 2 the "
                         "best of more, each played with the machine's DRAM");
@@ -135,6 +138,7 @@ CompileOptions read_compile_options(const po::variables_map& values, const std::
     static_cast<void>(required(values, "output", "-o FILE.npu", "npu compile"));
   options.config = values["config"].as<std::string>();
   options.effort = read_effort(values["effort"].as<std::string>());
+  options.most_iterations = iterations_option(values);
   options.state_in_dram = values["state-in-dram"].as<bool>();
   options.double_buffer = values["double-buffer"].as<bool>();
   options.resident_constants = values["resident-constants"].as<bool>();
@@ -157,6 +161,7 @@ program_file::ProgramFile compile_network(const CompileOptions& options, const w
   compile.schedule.resident_constants = options.resident_constants;
   compile.schedule.dram = preset.dram;
   compile.schedule.effort = options.effort;
+  if (options.most_iterations) compile.most_iterations = *options.most_iterations;
   program_file::ProgramFile file;
   file.capabilities = preset.caps;
   file.machine_name = preset.name;

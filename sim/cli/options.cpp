@@ -9,6 +9,7 @@
 #include <sstream>
 #include <thread>
 
+#include "driver/graph/level.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "hw/contract/suggestion.h"
@@ -121,6 +122,22 @@ uint64_t parse_number(std::string_view text, std::string_view option) {
     throw Error(ErrorCode::kBadOption, fmt::format("{} needs a whole number, not '{}'", option, text));
   }
   return value;
+}
+
+void add_iterations_option(po::options_description& options) {
+  options.add_options()("most-iterations", po::value<std::string>()->value_name("N"),
+                        "end the job with an error when a loop takes more than N iterations, 10000000 at most, which "
+                        "is also what holds without the option");
+}
+
+std::optional<uint32_t> iterations_option(const po::variables_map& values) {
+  if (values.count("most-iterations") == 0) return std::nullopt;
+  const uint64_t number = parse_number(values["most-iterations"].as<std::string>(), "--most-iterations");
+  if (number < 1 || number > graph::kMostIterations) {
+    throw Error(ErrorCode::kBadOption,
+                fmt::format("--most-iterations takes a number from 1 to {}, not {}", graph::kMostIterations, number));
+  }
+  return static_cast<uint32_t>(number);
 }
 
 void add_shape_option(po::options_description& options) {

@@ -58,6 +58,11 @@ void add_shape_option(boost::program_options::options_description& options);
 // Throws Error(kBadOption), also for a name that is given twice.
 [[nodiscard]] graph::GivenShapes shape_option(const boost::program_options::variables_map& values);
 
+// --most-iterations N: of each loop.
+void add_iterations_option(boost::program_options::options_description& options);
+// Nullopt without the option. Throws Error(kBadOption) for what the device does not count to.
+[[nodiscard]] std::optional<uint32_t> iterations_option(const boost::program_options::variables_map& values);
+
 // The number of --jobs; as many as processors when the text is empty. Throws Error(kBadOption).
 [[nodiscard]] size_t parse_jobs(const std::string& text);
 

@@ -43,6 +43,7 @@ po::options_description visible_options() {
       ("random-inputs", po::value<std::string>()->value_name("SEED"),
        "make random data, the same for the same SEED, for each input without a file; 1 where no input has one");
   add_machine_options(options);
+  add_iterations_option(options);
   options.add_options()  //
       ("check", po::value<std::string>()->value_name("reference"),
        "run the software reference too and compare every element of every output; exit status 7 when any differs")  //
@@ -184,6 +185,7 @@ RunOptions read_options(const po::variables_map& values) {
     options.random_inputs = parse_number(values["random-inputs"].as<std::string>(), "SEED of --random-inputs");
   }
   options.roofline = values["roofline"].as<bool>();
+  options.most_iterations = iterations_option(values);
   options.state_in_dram = values["state-in-dram"].as<bool>();
   options.double_buffer = values["double-buffer"].as<bool>();
   options.resident_constants = values["resident-constants"].as<bool>();

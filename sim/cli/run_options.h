@@ -26,11 +26,12 @@ struct Injection {
 struct RunOptions {
   DataOptions data;
   MachineOptions machine;
-  bool machine_given = false;             // --config: a compiled program holds its machine
-  std::string file;                       // a network, or a program that npu compile left
-  std::string graph;                      // network of a compiled program; empty: none
-  std::string json, csv, trace;           // files; empty: none
-  std::optional<uint64_t> random_inputs;  // seed of the inputs without a file; nullopt: each has one
+  bool machine_given = false;               // --config: a compiled program holds its machine
+  std::string file;                         // a network, or a program that npu compile left
+  std::string graph;                        // network of a compiled program; empty: none
+  std::string json, csv, trace;             // files; empty: none
+  std::optional<uint64_t> random_inputs;    // seed of the inputs without a file; nullopt: each has one
+  std::optional<uint32_t> most_iterations;  // of each loop
   bool check = false;
   bool roofline = false;
   std::string firmware;  // image; empty: the built-in one

@@ -22,7 +22,8 @@ namespace {
 void refuse_what_compiling_decides(const RunOptions& options) {
   for (const auto& [given, name] :
        {std::pair{options.state_in_dram, "--state-in-dram"}, std::pair{options.double_buffer, "--double-buffer"},
-        std::pair{options.resident_constants, "--resident-constants"}}) {
+        std::pair{options.resident_constants, "--resident-constants"},
+        std::pair{options.most_iterations.has_value(), "--most-iterations"}}) {
     if (!given) continue;
     throw Error(ErrorCode::kBadOption,
                 fmt::format("{} is compiled, and so part of it or not: {} belongs to npu compile",
@@ -108,6 +109,7 @@ RunSubject load_graph(const RunOptions& options) {
   subject.state_in_dram = options.state_in_dram;
   subject.double_buffer = options.double_buffer;
   subject.resident_constants = options.resident_constants;
+  subject.most_iterations = options.most_iterations.value_or(graph::kMostIterations);
   return subject;
 }
 
@@ -125,6 +127,7 @@ compiler::Program RunSubject::program(const contract::Capabilities& device, bool
   options.schedule.resident_constants = resident_constants;
   options.schedule.dram = preset.dram;
   options.firmware = firmware;
+  options.most_iterations = most_iterations;
   return compiler::compile(graph->graph, device, options);
 }
 

@@ -28,6 +28,7 @@ struct RunSubject {
   std::vector<workload::GraphPort> inputs, outputs;
   presets::Preset preset;
   bool state_in_dram = false, double_buffer = false, resident_constants = false;
+  uint32_t most_iterations = graph::kMostIterations;  // of each loop
 
   // Of the network's file, as `sha256sum` prints it.
   [[nodiscard]] std::string network_sha256() const;

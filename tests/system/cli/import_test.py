@@ -208,6 +208,17 @@ class Leftovers(Import):
         # Three times (three doublings and one more), then three more.
         self.assertEqual(self.values("TosaOutput_0.npy"), [2**15, -3 * 2**15])
 
+    def test_loops_have_a_limit(self):
+        self.save("two.npy", "<i4", (2,), [1, -3])
+        network, data = self.imported("loops.mlir", loops()), ("--input", self.dir / "two.npy")
+        self.good("run", network, *data, "--most-iterations", "3", "--check", "reference")
+        self.bad(4, "loop_limit", "more than its limit of 2 iterations", "run", network, *data, "--most-iterations", "2")
+        for wrong in ("0", "10000001", "-1", "many"):
+            self.bad(64, "bad_option", "--most-iterations", "run", network, *data, "--most-iterations", wrong)
+        self.good("compile", network, "-o", self.dir / "net.npu", "--most-iterations", "2")
+        self.bad(4, "loop_limit", "more than its limit of 2 iterations", "run", self.dir / "net.npu", *data)
+        self.bad(64, "bad_option", "--most-iterations belongs to npu compile", "run", self.dir / "net.npu", *data, "--most-iterations", "3")
+
     def test_bytecode_whatever_its_name(self):
         source, bytecode = self.file("net.mlir", DELAY), self.dir / "net.mlirbc"
         tool("tosa-opt", "--allow-unregistered-dialect", source, "--emit-bytecode", "-o", bytecode)
