@@ -64,19 +64,18 @@ void Memory::grant() {
     const Burst burst = waiting_[last_granted_].front();
     waiting_[last_granted_].pop_front();
     --queued_;
-    send(burst, last_granted_);
+    send(burst);
   }
 }
 
 // DRAM answers in the order of the requests.
-void Memory::send(const Burst& burst, size_t requester) {
+void Memory::send(const Burst& burst) {
   const uint64_t cycles = port_cycles(burst.bytes);
   request_free_ = std::max(moments_.now(), request_free_) + (burst.write ? cycles : 1);
   const auto sent = static_cast<uint64_t>(static_cast<double>(request_free_) * picoseconds_);
   const uint64_t through = dram_->access(sent, burst.address, burst.bytes, burst.write);
   const auto arrived = static_cast<uint64_t>(std::ceil(static_cast<double>(through) / picoseconds_));
   response_free_ = std::max(arrived, response_free_) + (burst.write ? 1 : cycles);
-  if (requester != kFetchRequester) moving_ += cycles;
   under_way_.push_back(burst);
   moments_.set(response_free_, *this, kDone);
 }

@@ -40,13 +40,11 @@ class Memory : private Actor {
   Memory(Moments& moments, const contract::Capabilities& capabilities, const timing::Dram& dram);
 
   void submit(const Burst& burst, size_t requester);
-  // Cycles in which bursts, but for those of the prefetch, keep the port busy.
-  [[nodiscard]] uint64_t moving() const { return moving_; }
 
  private:
   void act(uint32_t what) override;
   void grant();
-  void send(const Burst& burst, size_t requester);
+  void send(const Burst& burst);
   void set_grant(uint64_t cycle);
   [[nodiscard]] uint64_t port_cycles(uint64_t bytes) const { return timing::ceil_div(bytes, port_bytes_); }
 
@@ -59,7 +57,6 @@ class Memory : private Actor {
   size_t queued_ = 0, last_granted_ = 0;
   uint64_t request_free_ = 0, response_free_ = 0;
   uint64_t grant_at_ = ~uint64_t{0};
-  uint64_t moving_ = 0;
 };
 
 }  // namespace npu::compiler::play

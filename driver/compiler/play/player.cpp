@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "hw/contract/error.h"
 #include "hw/contract/overloaded.h"
 #include "hw/timing/mxu_cycles.h"
 #include "hw/timing/sequencer_cycles.h"
@@ -52,8 +53,7 @@ Player::Player(std::span<const backend::Command> commands, std::vector<uint32_t>
       places_(commands, stream_bytes(words_), variables),
       memory_(moments_, capabilities, dram),
       fetch_(memory_, capabilities, places_.stream(), stream_bytes(words_), [this] { sequence(); }),
-      clashes_(capabilities),
-      ended_(commands.size()) {
+      clashes_(capabilities) {
   timeline_.issued.resize(commands.size());
   timeline_.completed.resize(commands.size());
   timeline_.times.resize(commands.size());
@@ -69,12 +69,12 @@ backend::Timeline Player::play() {
   pass(timing::table_cycles(table_.begin_job()));
   while (moments_.pass()) {
   }
-  uint64_t end = 0;
+  NPU_CHECK(stage_ == Stage::kOver && drained());
+  double end = 0;
   for (size_t i = 0; i < commands_.size(); ++i) {
-    end = std::max(end, ended_[i]);
-    timeline_.completed[i] = static_cast<double>(end);
+    end = std::max(end, timeline_.times[i].done);
+    timeline_.completed[i] = end;
   }
-  timeline_.moving = static_cast<double>(memory_.moving());
   return std::move(timeline_);
 }
 
@@ -185,9 +185,9 @@ bool Player::decoded() {
 
 // To the next command.
 bool Player::turn() {
-  const uint64_t now = moments_.now();
-  timeline_.issued[next_] = static_cast<double>(now);
-  if (!contract::engine_of(backend::header_of(commands_[next_].body).queue)) ended_[next_] = now;
+  const auto now = static_cast<double>(moments_.now());
+  timeline_.issued[next_] = now;
+  if (!contract::engine_of(backend::header_of(commands_[next_].body).queue)) timeline_.times[next_].done = now;
   ++next_;
   stage_ = Stage::kWords;
   return true;
@@ -202,7 +202,7 @@ contract::EngineQueueTable<size_t> Player::targets(const contract::Header& heade
   contract::EngineQueueTable<size_t> targets;
   for (const Queue number : contract::kQueuesOfEngines) {
     const size_t back = header.wait[contract::index_of(number)];
-    targets[number] = back == 0 ? 0 : queues_[number].issued - back + 1;
+    targets[number] = back == 0 ? 0 : queues_[number].issued() - back + 1;
   }
   return targets;
 }
@@ -218,7 +218,6 @@ void Player::push() {
   QueueState& queue = queues_[header.queue];
   queue.fifo.push_back({next_, targets(header)});
   queue.constants.push_back(backend::loads_constants(command));
-  ++queue.issued;
   advance(header.queue);
 }
 
@@ -280,9 +279,7 @@ void Player::executed(Queue number) {
 void Player::end(Queue number) {
   QueueState& queue = queues_[number];
   const uint64_t now = moments_.now();
-  const size_t command = queue.hand->command;
-  ended_[command] = now;
-  timeline_.times[command].done = static_cast<double>(now);
+  timeline_.times[queue.hand->command].done = static_cast<double>(now);
   queue.done.push_back(now);
   queue.hand.reset();
   advance();

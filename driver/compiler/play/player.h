@@ -45,10 +45,10 @@ class Player : private Actor {
     std::optional<Waiting> hand;
     bool executing = false;
     uint64_t taken = 0;           // when that in hand was
-    size_t issued = 0;            // commands
     std::vector<uint64_t> done;   // when, by number
-    std::vector<bool> constants;  // whether it loads such, by number
+    std::vector<bool> constants;  // of those that were issued: whether they load such
     std::unique_ptr<Channel> channel;
+    [[nodiscard]] size_t issued() const { return constants.size(); }
   };
 
   void act(uint32_t what) override;
@@ -91,7 +91,6 @@ class Player : private Actor {
   uint64_t free_ = 0;  // when the sequencer has done what it is at
   size_t next_ = 0;    // command
   backend::Timeline timeline_;
-  std::vector<uint64_t> ended_;  // by command
 };
 
 }  // namespace npu::compiler::play

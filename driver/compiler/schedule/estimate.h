@@ -16,7 +16,7 @@ struct Timeline {
   std::vector<double> issued;     // the command has found room in its FIFO, and the sequencer turns to the next
   std::vector<double> completed;  // it and all before it are done
   std::vector<Estimator::Times> times = {};
-  double moving = 0;  // cycles in which the port to DRAM is busy
+  double moving = 0;  // cycles in which the port to DRAM is busy, of estimate_timeline()
 
   [[nodiscard]] double cycles() const { return completed.empty() ? 0 : completed.back(); }
 };
