@@ -49,6 +49,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Meant for headers: a batch (npu_batches) includes source files, whose classes may use what is theirs alone.
   target_compile_options(npu_options INTERFACE "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>>")
 endif()
+# No program replaces one function of a library by its own, so that the compiler may inline them though their code is
+# position-independent, which the C API's shared library needs.
+target_compile_options(npu_options INTERFACE "$<BUILD_INTERFACE:-fno-semantic-interposition>")
 if(NPU_SANITIZE)
   target_compile_options(npu_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
                                                -fno-omit-frame-pointer)

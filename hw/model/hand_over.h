@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <thread>
 
 namespace npu::model {
 
@@ -16,8 +17,10 @@ class HandOver {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // `spins`: how often a side looks before it sleeps.
-  explicit HandOver(int spins = 2000) : spins_(spins) {}
+  // `spins`: how often a side looks before it sleeps. Unless said otherwise for about a millisecond, which a frame of a
+  // small network takes; a job that takes longer does not notice who slept. With one processor nobody spins, since the
+  // other side could not go on.
+  explicit HandOver(int spins = kSpins) : spins_(std::thread::hardware_concurrency() > 1 ? spins : 0) {}
 
   // Caller: hands over and returns when the other side has answered. Everything written before is visible there, and
   // what it wrote is visible here after.
@@ -36,6 +39,9 @@ class HandOver {
 
  private:
   static constexpr uint32_t kIdle = 0, kRequest = 1;
+  static constexpr int kSpins = 20000;
+  // From so many looks on, other threads get the processor after each turn of kTurn: the other side's may have none.
+  static constexpr int kUndisturbed = 2000, kTurn = 64;
 
   // Either the sleeper counts itself before it looks at the state, or it sees the new state: both are sequentially
   // consistent.
@@ -48,7 +54,12 @@ class HandOver {
   bool wait_for(uint32_t value, const TimePoint* deadline) {
     for (int i = 0; i < spins_; ++i) {
       if (state_.load(std::memory_order_acquire) == value) return true;
-      pause();
+      if (i < kUndisturbed || i % kTurn != 0) {
+        pause();
+        continue;
+      }
+      std::this_thread::yield();
+      if (deadline != nullptr && std::chrono::steady_clock::now() >= *deadline) break;
     }
     const auto reached = [this, value] { return state_.load() == value; };
     std::unique_lock lock(mutex_);
