@@ -17,9 +17,9 @@ class HandOver {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // `spins`: how often a side looks before it sleeps. Unless said otherwise for about a millisecond, which a frame of a
-  // small network takes; a job that takes longer does not notice who slept. With one processor nobody spins, since the
-  // other side could not go on.
+  // `spins`: how often a side looks before it sleeps. Unless said otherwise for half a millisecond or more, so that a
+  // frame of a small network ends meanwhile; in a job that takes longer, sleep costs little. On a single processor no
+  // side spins, since the other one could not go on.
   explicit HandOver(int spins = kSpins) : spins_(std::thread::hardware_concurrency() > 1 ? spins : 0) {}
 
   // Caller: hands over and returns when the other side has answered. Everything written before is visible there, and
@@ -39,7 +39,7 @@ class HandOver {
 
  private:
   static constexpr uint32_t kIdle = 0, kRequest = 1;
-  static constexpr int kSpins = 20000;
+  static constexpr int kSpins = 14000;
   // From so many looks on, other threads get the processor after each turn of kTurn: the other side's may have none.
   static constexpr int kUndisturbed = 2000, kTurn = 64;
 
