@@ -24,11 +24,6 @@ class Beside {
   Beside(const Beside&) = delete;
   Beside& operator=(const Beside&) = delete;
 
-  // Whether this computer can do two things at a time.
-  [[nodiscard]] static bool possible() {
-    static const bool several = std::thread::hardware_concurrency() > 1;
-    return several;
-  }
   // Begins with `work`, which throws nothing. wait() must follow, before the next one.
   void start(std::function<void()> work) {
     work_ = std::move(work);

@@ -93,7 +93,7 @@ void ComputeUnit::execute(const IssuedCommand& command, Work& work) {
 // Not where it takes less time than to hand it over; and not in the persistent SRAM, whose bits may flip meanwhile.
 bool ComputeUnit::may_go_beside(const engine::TileResult& result) const {
   constexpr uint64_t kManyMacs = 1 << 18;
-  return result.macs >= kManyMacs && memories_ == timing::set_of(timing::OnChip::kScratchpad) && Beside::possible();
+  return result.macs >= kManyMacs && memories_ == timing::set_of(timing::OnChip::kScratchpad) && several_processors();
 }
 
 void ComputeUnit::load(const engine::TilePorts& ports, Work& work) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hand-over of requests from one thread to another and back, as from the caller's to the simulation's: each side spins
 // for a while, since a small job is over by then and waking a sleeping thread takes longer than handing over, and then
-// sleeps.
+// sleeps. A side that slept for long spins less the next time: other threads, as the one beside the simulation, need
+// the processor more.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -13,14 +16,19 @@
 
 namespace npu::model {
 
+// Whether this computer can do two things at a time.
+[[nodiscard]] inline bool several_processors() {
+  static const bool several = std::thread::hardware_concurrency() > 1;
+  return several;
+}
+
 class HandOver {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // `spins`: how often a side looks before it sleeps. Unless said otherwise for half a millisecond or more, so that a
-  // frame of a small network ends meanwhile; in a job that takes longer, sleep costs little. On a single processor no
-  // side spins, since the other one could not go on.
-  explicit HandOver(int spins = kSpins) : spins_(std::thread::hardware_concurrency() > 1 ? spins : 0) {}
+  // `spins`: how often a side looks at most before it sleeps, unless said otherwise for half a millisecond or more, in
+  // which a frame of a small network ends. On a single processor no side spins, since the other one could not go on.
+  explicit HandOver(int spins = kSpins) : most_(several_processors() ? spins : 0) {}
 
   // Caller: hands over and returns when the other side has answered. Everything written before is visible there, and
   // what it wrote is visible here after.
@@ -41,7 +49,9 @@ class HandOver {
   static constexpr uint32_t kIdle = 0, kRequest = 1;
   static constexpr int kSpins = 14000;
   // From so many looks on, other threads get the processor after each turn of kTurn: the other side's may have none.
-  static constexpr int kUndisturbed = 2000, kTurn = 64;
+  static constexpr int kFew = 2000, kTurn = 64;
+  // Who sleeps no longer would better have spun.
+  static constexpr std::chrono::microseconds kNap{500};
 
   // Either the sleeper counts itself before it looks at the state, or it sees the new state: both are sequentially
   // consistent.
@@ -52,16 +62,9 @@ class HandOver {
     changed_.notify_all();
   }
   bool wait_for(uint32_t value, const TimePoint* deadline) {
-    for (int i = 0; i < spins_; ++i) {
-      if (state_.load(std::memory_order_acquire) == value) return true;
-      if (i < kUndisturbed || i % kTurn != 0) {
-        pause();
-        continue;
-      }
-      std::this_thread::yield();
-      if (deadline != nullptr && std::chrono::steady_clock::now() >= *deadline) break;
-    }
+    if (spin_for(value, deadline)) return true;
     const auto reached = [this, value] { return state_.load() == value; };
+    const TimePoint asleep = std::chrono::steady_clock::now();
     std::unique_lock lock(mutex_);
     ++sleepers_;
     if (deadline != nullptr) {
@@ -70,7 +73,20 @@ class HandOver {
       changed_.wait(lock, reached);
     }
     --sleepers_;
+    spins_[value] = std::chrono::steady_clock::now() - asleep < kNap ? most_ : std::min(kFew, most_);
     return reached();
+  }
+  bool spin_for(uint32_t value, const TimePoint* deadline) {
+    for (int i = 0; i < spins_[value]; ++i) {
+      if (state_.load(std::memory_order_acquire) == value) return true;
+      if (i < kFew || i % kTurn != 0) {
+        pause();
+        continue;
+      }
+      std::this_thread::yield();
+      if (deadline != nullptr && std::chrono::steady_clock::now() >= *deadline) break;
+    }
+    return false;
   }
   static void pause() {
 #if defined(__x86_64__)
@@ -78,7 +94,8 @@ class HandOver {
 #endif
   }
 
-  const int spins_;
+  const int most_;
+  std::array<int, 2> spins_{most_, most_};  // by what is waited for: each side has its own
   std::atomic<uint32_t> state_{kIdle};
   std::atomic<uint32_t> sleepers_{0};
   std::mutex mutex_;

@@ -13,7 +13,7 @@ model loads the graph anew in every call; that time is measured by itself and ta
 changes its results for a stateful network but not its work. A ratio above 1 means that this device is faster.
 
 Jobs go through the firmware, as they do everywhere. Bypassing it is for this measurement only: a wake word's frames a second with
-firmware must be at least half of those without. Exit status 1 when they are not."""
+firmware, timed, must be at least half of those without. Exit status 1 when they are not."""
 
 import argparse
 import contextlib
@@ -136,26 +136,27 @@ def measure(args, name, network, data, sequence):
               f"load {r['load_seconds']:.3f} s; peak memory {r['peak_bytes'] / 1e6:.0f} MB")
 
 
-def firmware(args, name, network, data):
-    """Prints what the firmware costs the host; returns whether the bound holds. The two take turns, so that a disturbance of this
-    computer meets both."""
+def firmware(args, name, network, data, mode):
+    """Prints what the firmware costs the host; returns the part of the frames a second that is left with it. The two take turns, so that
+    a disturbance of this computer meets both."""
     best = {}
     for _ in range(3):
         for bypass in (True, False):
-            result = device(args.program, network, data, "timed", args.repeats, True, bypass)
+            result = device(args.program, network, data, mode, args.repeats, True, bypass)
             if bypass not in best or result["run_seconds"] < best[bypass]["run_seconds"]:
                 best[bypass] = result
     through, around = best[False], best[True]
     ratio = around["run_seconds"] / through["run_seconds"]
     frames = through["invocations"]
-    print(f"\n{name} through the firmware and around it, timed:")
+    print(f"\n{name} through the firmware and around it, {mode}:")
     print(f"  through {frames / through['run_seconds']:10.1f} frames/s, around {frames / around['run_seconds']:10.1f} frames/s: "
-          f"ratio {ratio:.2f} (bound {FIRMWARE_BOUND})")
-    print(f"  a frame: {through['cycles'] / frames:.0f} engine cycles of {through['device_cycles'] / frames:.0f} device cycles, "
-          f"{through['firmware_cycles'] / frames:.0f} busy cycles of the control CPU")
-    print(f"  doorbell to interrupt: {through['round_trip_cycles']:.0f} device cycles, {through['round_trip_seconds'] * 1e6:.1f} us of "
-          "host time")
-    return ratio >= FIRMWARE_BOUND
+          f"ratio {ratio:.2f}")
+    if mode == "timed":
+        print(f"  a frame: {through['cycles'] / frames:.0f} engine cycles of {through['device_cycles'] / frames:.0f} device cycles, "
+              f"{through['firmware_cycles'] / frames:.0f} busy cycles of the control CPU")
+        print(f"  doorbell to interrupt: {through['round_trip_cycles']:.0f} device cycles, "
+              f"{through['round_trip_seconds'] * 1e6:.1f} us of host time")
+    return ratio
 
 
 def main():
@@ -174,8 +175,9 @@ def main():
     measure(args, "okay_nabu", wake_word, phrase, True)
     for name, network, data in large:
         measure(args, name, network, data, False)
-    if not firmware(args, "okay_nabu", wake_word, phrase):
-        fail("the firmware costs more than its bound")
+    firmware(args, "okay_nabu", wake_word, phrase, "functional")
+    if firmware(args, "okay_nabu", wake_word, phrase, "timed") < FIRMWARE_BOUND:
+        fail(f"timed, the firmware costs more than its bound, a ratio of {FIRMWARE_BOUND}")
 
 
 if __name__ == "__main__":
