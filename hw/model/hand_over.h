@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hand-over of requests from one thread to another and back, as from the caller's to the simulation's: each side spins
 // for a while, since a small job is over by then and waking a sleeping thread takes longer than handing over, and then
-// sleeps. A side that slept for long spins less the next time: other threads, as the one beside the simulation, need
-// the processor more.
+// sleeps. Where spinning was in vain, as for a long job or when the other side has no processor meanwhile, it spins
+// less the next times.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -48,10 +47,10 @@ class HandOver {
  private:
   static constexpr uint32_t kIdle = 0, kRequest = 1;
   static constexpr int kSpins = 14000;
-  // From so many looks on, other threads get the processor after each turn of kTurn: the other side's may have none.
-  static constexpr int kFew = 2000, kTurn = 64;
-  // Who sleeps no longer would better have spun.
-  static constexpr std::chrono::microseconds kNap{500};
+  // Who has spun in vain looks no more than kFew times in the next kRetry waits. The processor is not yielded
+  // meanwhile: on a busy computer it would be gone for milliseconds, where one who sleeps is woken at once.
+  static constexpr int kFew = 2000, kRetry = 16;
+  static constexpr int kTurn = 64;  // looks between two at the clock
 
   // Either the sleeper counts itself before it looks at the state, or it sees the new state: both are sequentially
   // consistent.
@@ -64,7 +63,6 @@ class HandOver {
   bool wait_for(uint32_t value, const TimePoint* deadline) {
     if (spin_for(value, deadline)) return true;
     const auto reached = [this, value] { return state_.load() == value; };
-    const TimePoint asleep = std::chrono::steady_clock::now();
     std::unique_lock lock(mutex_);
     ++sleepers_;
     if (deadline != nullptr) {
@@ -73,19 +71,18 @@ class HandOver {
       changed_.wait(lock, reached);
     }
     --sleepers_;
-    spins_[value] = std::chrono::steady_clock::now() - asleep < kNap ? most_ : std::min(kFew, most_);
     return reached();
   }
   bool spin_for(uint32_t value, const TimePoint* deadline) {
-    for (int i = 0; i < spins_[value]; ++i) {
+    int& few = few_[value];
+    const int looks = few > 0 && kFew < most_ ? kFew : most_;
+    few = few > 0 ? few - 1 : 0;
+    for (int i = 1; i <= looks; ++i) {
       if (state_.load(std::memory_order_acquire) == value) return true;
-      if (i < kFew || i % kTurn != 0) {
-        pause();
-        continue;
-      }
-      std::this_thread::yield();
-      if (deadline != nullptr && std::chrono::steady_clock::now() >= *deadline) break;
+      if (deadline != nullptr && i % kTurn == 0 && std::chrono::steady_clock::now() >= *deadline) return false;
+      pause();
     }
+    if (looks == most_) few = kRetry;
     return false;
   }
   static void pause() {
@@ -95,7 +92,7 @@ class HandOver {
   }
 
   const int most_;
-  std::array<int, 2> spins_{most_, most_};  // by what is waited for: each side has its own
+  std::array<int, 2> few_{};  // waits with few looks that are left, by what is waited for: each side has its own
   std::atomic<uint32_t> state_{kIdle};
   std::atomic<uint32_t> sleepers_{0};
   std::mutex mutex_;
