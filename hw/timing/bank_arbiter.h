@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Banks of a memory, each of one access a cycle, and their arbiters: of those that ask for a bank it serves the next in
-// turn (RoundRobin), whatever happens at the others.
+// turn (RoundRobin), whatever happens at the others. Behind them is one that stands by itself, of another memory.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@ namespace npu::timing {
 
 // A bit a bank.
 struct Banks {
-  static constexpr uint32_t kMost = 128;
+  static constexpr uint32_t kMost = 192;
   std::array<uint64_t, kMost / 64> bits{};
 
-  [[nodiscard]] bool any() const { return (bits[0] | bits[1]) != 0; }
+  [[nodiscard]] bool any() const { return (bits[0] | bits[1] | bits[2]) != 0; }
   void add(uint32_t bank) { bits[bank / 64] |= uint64_t{1} << bank % 64; }
-  // Those from `first` up to, not including, `end`.
+  // Those from `first` up to, not including, `end`, at most 128.
   void add(uint64_t first, uint64_t end) {
     bits[0] |= below(end) & ~below(first);
     if (end > 64) bits[1] |= below(end - 64) & ~below(first < 64 ? 0 : first - 64);
@@ -29,7 +29,7 @@ struct Banks {
     for (size_t i = 0; i < bits.size(); ++i) bits[i] |= others.bits[i];
   }
   [[nodiscard]] bool meets(const Banks& others) const {
-    return ((bits[0] & others.bits[0]) | (bits[1] & others.bits[1])) != 0;
+    return ((bits[0] & others.bits[0]) | (bits[1] & others.bits[1]) | (bits[2] & others.bits[2])) != 0;
   }
   void remove(uint32_t bank) { bits[bank / 64] &= ~(uint64_t{1} << bank % 64); }
   [[nodiscard]] bool has(uint32_t bank) const { return (bits[bank / 64] >> bank % 64 & 1) != 0; }
@@ -56,10 +56,12 @@ class BankArbiter {
  public:
   static constexpr uint32_t kMostRequesters = 32;
 
-  // A power of two, at most Banks::kMost.
+  // A power of two, at most 128.
   explicit BankArbiter(uint32_t banks);
 
   [[nodiscard]] uint32_t banks() const { return banks_; }
+  // The number of the one behind them.
+  [[nodiscard]] uint32_t single() const { return banks_; }
   // As after a reset.
   void reset() {
     turns_.fill({});

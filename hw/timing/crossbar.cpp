@@ -21,13 +21,12 @@ MemoryRequest Crossbar::Lane::next(uint32_t) { panic(__FILE__, __LINE__, "a lane
 Crossbar::Crossbar(const contract::Capabilities& caps)
     : bank_shift_(static_cast<uint32_t>(std::countr_zero(caps.spm_bank_bytes))),
       row_shift_(static_cast<uint32_t>(std::countr_zero(caps.psram_port_bytes))),
-      scratchpad_(caps.spm_banks),
-      persistent_(1) {}
+      banks_(caps.spm_banks),
+      persistent_bit_(banks_.few() ? uint64_t{1} << banks_.single() : 0) {}
 
 void Crossbar::begin_job() {
   for (Lane* lane : lanes_) stop(*lane);
-  scratchpad_.reset();
-  persistent_.reset();
+  banks_.reset();
   played_ = 0;
   late_ = false;
 }
@@ -105,23 +104,29 @@ void Crossbar::play(Party& party, uint64_t end) {
 
 uint64_t Crossbar::play_alone(const Party& party, uint64_t most) {
   Lane& lane = *party.lanes.front();
-  if (party.lanes.size() > 1 || lane.memories_ != set_of(OnChip::kScratchpad) || late_) return 0;
+  if (party.lanes.size() > 1 || late_) return 0;
   if (lane.known_ == 0 || lane.waiting_ != 0 || (lane.asking_ & (lane.asking_ - 1)) != 0) return 0;
   uint64_t cycles = std::min(most, lane.known_);
   if (lane.asking_ != 0) {
     const auto port = static_cast<uint32_t>(std::countr_zero(lane.asking_));
     const auto serve = [&](const RequestWalk::Bytes& bytes) {
       WordRun words = words_of(bytes, bank_shift_);
-      scratchpad_.serve(lane.first_ + port, scratchpad_.next_banks(words));
+      banks_.serve(lane.first_ + port, banks_.next_banks(words));
     };
     if (lane.walks_ != nullptr) {
+      if (lane.memories_ != set_of(OnChip::kScratchpad)) return 0;
       RequestWalk::Part* const part = lane.walks_[port].current();
       if (part == nullptr || !one_cycle(part->most_bytes())) return 0;
       cycles = std::min(cycles, part->left());
       part->take(cycles, serve);
     } else {
-      if (!one_cycle(lane.on_.bytes)) return 0;
-      serve(lane.go_on(cycles));
+      if (!one_cycle(lane.on_)) return 0;
+      const RequestWalk::Bytes bytes = lane.go_on(cycles);
+      if (lane.on_.memory == OnChip::kScratchpad) {
+        serve(bytes);
+      } else {
+        banks_.serve(lane.first_ + port, persistent_port());
+      }
     }
   }
   lane.known_ -= cycles;
@@ -154,20 +159,20 @@ uint64_t Crossbar::next_end(const Lane& lane) const {
   return std::max(lane.at_least_, played_ + std::max<uint64_t>(1, lane.cycles_left()));
 }
 
-// Until a lane asks on other ports than before, or a request does not take one cycle of the scratchpad's banks.
+// Until a lane asks on other ports than before, or a request does not take one cycle.
 uint64_t Crossbar::run(Party& party, uint64_t now, uint64_t most) {
   const std::span<Asker> asking = ask(party);
-  if (!scratchpad_.few() || (late_ && party.persistent)) {
+  if (!banks_.few() || (late_ && party.persistent)) {
     cycle(party, asking, now);
     return 1;
   }
   const bool alone = party.lanes.size() == 1 && asking.size() <= 1;  // that is for play_alone()
-  scratchpad_.take(asking);
+  banks_.take(asking);
   uint64_t cycles = run_free(party, asking, most);
   for (bool same = true; same && cycles < most;) {
     if (!play_if_free(asking)) {
       if (!std::all_of(asking.begin(), asking.end(), [](const Asker& asker) { return asker.quick; })) {
-        scratchpad_.give(asking);
+        banks_.give(asking);
         cycle(party, asking, now + cycles);
         return cycles + 1;
       }
@@ -177,7 +182,7 @@ uint64_t Crossbar::run(Party& party, uint64_t now, uint64_t most) {
     same = advance(party, asking, now + cycles) && !alone;
     if (same) cycles += run_free(party, asking, most - cycles);
   }
-  scratchpad_.give(asking);
+  banks_.give(asking);
   leave(asking);
   return cycles;
 }
@@ -200,7 +205,7 @@ std::span<Crossbar::Asker> Crossbar::ask(Party& party) {
 void Crossbar::look(Asker& asker) {
   const Port& port = ports_[asker.number];
   asker.open = true;
-  asker.quick = scratchpad_.few() && port.memory == OnChip::kScratchpad && port.words.count == 0;
+  asker.quick = banks_.few() && port.words.count == 0 && !(port.memory == OnChip::kPersistent && port.part());
   asker.banks = wanted_[asker.number].bits[0];
 }
 
@@ -215,7 +220,8 @@ void Crossbar::leave(std::span<const Asker> asking) {
 
 void Crossbar::keep(const Asker& asker) {
   ports_[asker.number] = {};
-  wanted_[asker.number] = Banks{{asker.banks, 0}};
+  if (asker.banks == persistent_bit_) ports_[asker.number].memory = OnChip::kPersistent;
+  wanted_[asker.number] = Banks{{asker.banks}};
 }
 
 // Cycles in which each finds all of its banks free and no schedule has to be asked.
@@ -230,7 +236,7 @@ uint64_t Crossbar::run_free(const Party& party, std::span<Asker> asking, uint64_
   return cycles;
 }
 
-// Opens what is not open. True: each takes one cycle of the scratchpad, and no two of them a bank; so it is played.
+// Opens what is not open. True: each takes one cycle, and no two of them a bank; so it is played.
 bool Crossbar::play_if_free(std::span<Asker> asking) {
   uint64_t taken = 0, twice = 0;
   bool quick = true;
@@ -247,7 +253,7 @@ bool Crossbar::play_if_free(std::span<Asker> asking) {
 }
 
 void Crossbar::share(std::span<Asker> asking) {
-  scratchpad_.share(asking);
+  banks_.share(asking);
   for (Asker& asker : asking) asker.open = asker.banks != 0;
 }
 
@@ -256,10 +262,13 @@ bool Crossbar::advance(const Party& party, std::span<const Asker> asking, uint64
   auto asker = asking.begin();
   for (Lane* lane : party.lanes) {
     Ports waiting = 0;
+    uint64_t wanted = 0;
     for (; asker != asking.end() && asker->lane == lane; ++asker) {
-      if (asker->open) waiting |= 1u << asker->port;
+      if (!asker->open) continue;
+      waiting |= 1u << asker->port;
+      wanted |= asker->banks;
     }
-    if (waiting != 0) ++lane->waited_;
+    if ((wanted & ~persistent_bit_) != 0) ++lane->waited_;
     const Ports asked = lane->asking_;
     advance(*lane, asked & ~waiting, end);
     same = same && lane->asking_ == asked;
@@ -273,38 +282,57 @@ inline void Crossbar::open(Asker& asker) {
   if (asker.part == nullptr || asker.part->left() == 0) {
     open_next(asker);
   } else {
-    asker.banks = scratchpad_.few_banks(words_of(asker.part->take(), bank_shift_));
+    asker.banks = banks_.few_banks(words_of(asker.part->take(), bank_shift_));
   }
 }
 
 void Crossbar::open_next(Asker& asker) {
   Lane& lane = *asker.lane;
-  RequestWalk::Bytes bytes;
   asker.quick = true;
   asker.part = nullptr;
+  asker.banks = 0;
   if (lane.walks_ != nullptr) {
-    if (RequestWalk::Part* const part = lane.walks_[asker.port].next_part(); part != nullptr) {
-      bytes = part->take();
-      NPU_CHECK(bytes.bytes == 0 || (lane.memories_ & set_of(part->range().memory)) != 0);
-      asker.quick = part->range().memory == OnChip::kScratchpad && one_cycle(bytes.bytes);
-      if (!asker.quick) begin(asker.number, lane, part->request(bytes));
-      // It stays with this part for as long as it has requests, unless parts take turns.
-      const bool stays = asker.quick && one_cycle(part->most_bytes()) && lane.walks_[asker.port].current() == part;
-      if (stays) asker.part = part;
+    RequestWalk::Part* const part = lane.walks_[asker.port].next_part();
+    if (part == nullptr) return;
+    const RequestWalk::Bytes bytes = part->take();
+    NPU_CHECK(bytes.bytes == 0 || (lane.memories_ & set_of(part->range().memory)) != 0);
+    const bool scratchpad = part->range().memory == OnChip::kScratchpad;
+    asker.quick = scratchpad ? one_cycle(bytes.bytes) : one_cycle(part->request(bytes));
+    if (!asker.quick) {
+      begin(asker.number, lane, part->request(bytes));
+      return;
     }
-  } else if (lane.goes_straight_on_ && lane.on_.memory == OnChip::kScratchpad && one_cycle(lane.on_.bytes)) {
-    bytes = lane.go_on(1);
+    asker.banks = quick_banks(part->range().memory, bytes);
+    // It stays with this part for as long as it has requests, unless parts take turns.
+    const bool stays = scratchpad && one_cycle(part->most_bytes()) && lane.walks_[asker.port].current() == part;
+    if (stays) asker.part = part;
+  } else if (lane.goes_straight_on_ && one_cycle(lane.on_)) {
+    asker.banks = quick_banks(lane.on_.memory, lane.go_on(1));
   } else {
     asker.quick = false;
     begin(asker.number, lane, next(lane, asker.port));
   }
-  asker.banks = asker.quick ? scratchpad_.few_banks(words_of(bytes, bank_shift_)) : 0;
+}
+
+// Of a request of one cycle.
+uint64_t Crossbar::quick_banks(OnChip memory, const RequestWalk::Bytes& bytes) const {
+  if (memory == OnChip::kPersistent) return bytes.bytes == 0 ? 0 : persistent_bit_;
+  return banks_.few_banks(words_of(bytes, bank_shift_));
+}
+
+bool Crossbar::one_cycle(const MemoryRequest& request) const {
+  if (request.memory == OnChip::kScratchpad) return one_cycle(request.bytes);
+  // Within a row; and whole codes are written.
+  const uint64_t row = uint64_t{1} << row_shift_;
+  if (request.bytes == 0) return true;
+  if (row % request.bytes != 0 || request.address % request.bytes != 0) return false;
+  return !request.write || request.bytes % kCodeBytes == 0;
 }
 
 // Of whatever takes place in it.
 void Crossbar::cycle(Party& party, std::span<Asker> asking, uint64_t now) {
   Banks taken;
-  bool clash = late_ && party.persistent, persistent = false;
+  bool clash = late_ && party.persistent;
   for (Asker& asker : asking) {
     const uint32_t number = asker.number;
     if (!asker.open) {
@@ -313,11 +341,6 @@ void Crossbar::cycle(Party& party, std::span<Asker> asking, uint64_t now) {
       keep(asker);
     }
     clash |= ports_[number].words.count != 0;
-    if (ports_[number].memory == OnChip::kPersistent) {
-      clash |= persistent;
-      persistent = true;
-      continue;
-    }
     clash |= taken.meets(wanted_[number]);
     taken.add(wanted_[number]);
   }
@@ -331,7 +354,7 @@ void Crossbar::cycle(Party& party, std::span<Asker> asking, uint64_t now) {
 
 void Crossbar::grant(uint32_t number) {
   Port& port = ports_[number];
-  arbiter(port.memory).serve(number, wanted_[number]);
+  banks_.serve(number, wanted_[number]);
   if (port.memory == OnChip::kPersistent) late_ = port.part();
 }
 
@@ -343,12 +366,12 @@ void Crossbar::arbitrate(Party& party, uint64_t end) {
       if (wanted_[number].any()) asking[static_cast<size_t>(ports_[number].memory)] |= 1u << number;
     }
   }
-  if (asking[0] != 0) scratchpad_.step(asking[0], wanted_);
   if (late_ && party.persistent) {
     late_ = false;
-  } else if (asking[1] != 0) {
-    serve_persistent(asking[1]);
+    asking[1] = 0;
   }
+  banks_.step(asking[0] | asking[1], wanted_);
+  after_persistent(asking[1]);
   for (Lane* lane : party.lanes) finish(*lane, end);
 }
 
@@ -358,6 +381,23 @@ MemoryRequest Crossbar::next(Lane& lane, uint32_t port) {
   MemoryRequest request = lane.on_;
   request.address = lane.go_on(1).address;
   return request;
+}
+
+Banks Crossbar::persistent_port() const {
+  Banks banks;
+  banks.add(banks_.single());
+  return banks;
+}
+
+void Crossbar::want(uint32_t number) {
+  Port& port = ports_[number];
+  if (port.memory == OnChip::kScratchpad) {
+    wanted_[number] = banks_.next_banks(port.words);
+    return;
+  }
+  wanted_[number] = persistent_port();
+  ++port.words.first;
+  --port.words.count;
 }
 
 // A port's request begins.
@@ -381,9 +421,9 @@ void Crossbar::begin(uint32_t number, const Lane& lane, const MemoryRequest& req
   want(number);
 }
 
-void Crossbar::serve_persistent(uint32_t asking) {
-  persistent_.step(asking, wanted_);
-  for (uint32_t left = asking; left != 0; left &= left - 1) {
+// One of those that asked was served.
+void Crossbar::after_persistent(uint32_t asked) {
+  for (uint32_t left = asked; left != 0; left &= left - 1) {
     const auto number = static_cast<size_t>(std::countr_zero(left));
     if (wanted_[number].any()) continue;
     Port& port = ports_[number];

@@ -131,23 +131,23 @@ class Crossbar {
     Asker() = default;
     Asker(Lane& of, uint32_t port_of_it) : Claim{of.first_ + port_of_it}, lane(&of), port(port_of_it) {}
     Lane* lane = nullptr;
-    // Where its next requests are, each of one cycle of the scratchpad's banks; null where that has to be asked for.
+    // Where its next requests are, each of one cycle of the scratchpad; null where that has to be asked for.
     RequestWalk::Part* part = nullptr;
     uint32_t port = 0;  // of the lane
     bool open = false;
-    // Its request takes one cycle of the scratchpad's banks, of few. Else ports_ and wanted_ have it.
+    // Its request takes one cycle of the banks, of few. Else ports_ and wanted_ have it.
     bool quick = true;
   };
   // A request of so many bytes takes one cycle of a scratchpad without other users.
-  [[nodiscard]] bool one_cycle(uint64_t bytes) const {
-    return bytes <= uint64_t{scratchpad_.banks() - 1} << bank_shift_;
-  }
+  [[nodiscard]] bool one_cycle(uint64_t bytes) const { return bytes <= uint64_t{banks_.banks() - 1} << bank_shift_; }
+  // This one does in whichever memory, and those that go straight on behind it.
+  [[nodiscard]] bool one_cycle(const MemoryRequest& request) const;
   void gather();
   void join(Lane& lane);
   // All are one party.
   [[nodiscard]] bool together() const { return parties_[0].persistent; }
   void play(Party& party, uint64_t end);
-  // Plays cycles at once in which one port of the scratchpad asks, or none, at most `most`. Returns how many.
+  // Plays cycles at once in which one port asks, or none, at most `most`. Returns how many.
   [[nodiscard]] uint64_t play_alone(const Party& party, uint64_t most);
   // Plays at least one cycle, from `now` on, and at most `most`. Returns how many.
   uint64_t run(Party& party, uint64_t now, uint64_t most);
@@ -155,6 +155,7 @@ class Crossbar {
   void look(Asker& asker);
   void leave(std::span<const Asker> asking);
   void keep(const Asker& asker);
+  [[nodiscard]] uint64_t quick_banks(OnChip memory, const RequestWalk::Bytes& bytes) const;
   [[nodiscard]] uint64_t run_free(const Party& party, std::span<Asker> asking, uint64_t most);
   [[nodiscard]] bool play_if_free(std::span<Asker> asking);
   void share(std::span<Asker> asking);
@@ -166,28 +167,24 @@ class Crossbar {
   void begin(uint32_t number, const Lane& lane, const MemoryRequest& request);
   void grant(uint32_t number);
   void arbitrate(Party& party, uint64_t end);
-  void serve_persistent(uint32_t asking);
+  void after_persistent(uint32_t asked);
+  [[nodiscard]] Banks persistent_port() const;
   void finish(Lane& lane, uint64_t end);
   void advance(Lane& lane, Ports granted, uint64_t end);
   void look_ahead(Lane& lane);
   [[nodiscard]] static MemoryRequest next(Lane& lane, uint32_t port);
   void end_lane(Lane& lane, uint64_t now);
-  [[nodiscard]] BankArbiter& arbiter(OnChip memory) {
-    return memory == OnChip::kScratchpad ? scratchpad_ : persistent_;
-  }
   // In words of 2^shift bytes.
   [[nodiscard]] static WordRun words_of(const RequestWalk::Bytes& bytes, uint32_t shift) {
     const uint64_t first = bytes.address >> shift;
     return {first, bytes.bytes == 0 ? 0 : ((bytes.address + bytes.bytes - 1) >> shift) - first + 1};
   }
   // The port's next words.
-  void want(uint32_t number) {
-    Port& port = ports_[number];
-    wanted_[number] = arbiter(port.memory).next_banks(port.words);
-  }
+  void want(uint32_t number);
 
   const uint32_t bank_shift_, row_shift_;
-  BankArbiter scratchpad_, persistent_;
+  BankArbiter banks_;              // of the scratchpad, and the port of the persistent SRAM
+  const uint64_t persistent_bit_;  // of the latter, where they are few
   uint32_t ports_used_ = 0;
   std::array<Port, kMostPorts> ports_{};
   std::array<Banks, kMostPorts> wanted_{};
