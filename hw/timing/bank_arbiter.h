@@ -83,36 +83,36 @@ class BankArbiter {
   };
   // A claim may be part of something else.
   template <class Held>
-  void take(std::span<Held> claims) const {
-    for (Claim& claim : claims) claim.last = last_[claim.number];
+  void take(std::span<Held* const> claims) const {
+    for (Claim* claim : claims) claim->last = last_[claim->number];
   }
   template <class Held>
-  void give(std::span<Held> claims) {
+  void give(std::span<Held* const> claims) {
     uint64_t theirs = 0;
-    for (const Claim& claim : claims) theirs |= claim.last;
+    for (const Claim* claim : claims) theirs |= claim->last;
     for (uint64_t& last : last_) last &= ~theirs;
-    for (const Claim& claim : claims) last_[claim.number] = claim.last;
+    for (const Claim* claim : claims) last_[claim->number] = claim->last;
   }
   // A cycle in which no two of them want a bank, and all together these.
   template <class Held>
-  static void serve(std::span<Held> claims, uint64_t banks) {
-    for (Claim& claim : claims) claim.last = (claim.last & ~banks) | claim.banks;
+  static void serve(std::span<Held* const> claims, uint64_t banks) {
+    for (Claim* claim : claims) claim->last = (claim->last & ~banks) | claim->banks;
   }
   // A cycle of any claims: banks that serve a claim leave it.
   template <class Held>
-  void share(std::span<Held> claims) const {
+  void share(std::span<Held* const> claims) const {
     uint64_t once = 0, twice = 0;
-    for (const Claim& claim : claims) {
-      twice |= once & claim.banks;
-      once |= claim.banks;
+    for (const Claim* claim : claims) {
+      twice |= once & claim->banks;
+      once |= claim->banks;
     }
     once &= ~twice;
     for (uint64_t left = twice; left != 0; left &= left - 1) {
       share_bank(static_cast<uint32_t>(std::countr_zero(left)), claims);
     }
-    for (Claim& claim : claims) {
-      claim.last = (claim.last & ~once) | (claim.banks & once);
-      claim.banks &= ~claim.last;
+    for (Claim* claim : claims) {
+      claim->last = (claim->last & ~once) | (claim->banks & once);
+      claim->banks &= ~claim->last;
     }
   }
 
@@ -141,17 +141,17 @@ class BankArbiter {
  private:
   // `last` of the claims says then whom it serves.
   template <class Held>
-  void share_bank(uint32_t bank, std::span<Held> claims) const {
+  void share_bank(uint32_t bank, std::span<Held* const> claims) const {
     uint32_t asking = 0, before = 0;
-    for (const Claim& claim : claims) {
-      asking |= static_cast<uint32_t>(claim.banks >> bank & 1) << claim.number;
-      before |= static_cast<uint32_t>(claim.last >> bank & 1) << claim.number;
+    for (const Claim* claim : claims) {
+      asking |= static_cast<uint32_t>(claim->banks >> bank & 1) << claim->number;
+      before |= static_cast<uint32_t>(claim->last >> bank & 1) << claim->number;
     }
     RoundRobin turn;
     turn.serve(before != 0 ? before : served_last(bank));
     const uint32_t winner = turn.next(asking);
-    for (Claim& claim : claims) {
-      claim.last = (claim.last & ~(uint64_t{1} << bank)) | uint64_t{winner >> claim.number & 1} << bank;
+    for (Claim* claim : claims) {
+      claim->last = (claim->last & ~(uint64_t{1} << bank)) | uint64_t{winner >> claim->number & 1} << bank;
     }
   }
   // Of few banks; a bit a requester.

@@ -10,9 +10,10 @@
 namespace npu::timing {
 
 Crossbar::Lane::Lane(Crossbar& crossbar, uint32_t ports, RequestWalk* walks, bool goes_straight_on)
-    : first_(crossbar.ports_used_), walks_(walks), goes_straight_on_(goes_straight_on) {
+    : first_(crossbar.ports_used_), count_(ports), walks_(walks), goes_straight_on_(goes_straight_on) {
   crossbar.ports_used_ += ports;
   NPU_CHECK(crossbar.ports_used_ <= kMostPorts);
+  for (uint32_t port = 0; port < ports; ++port) crossbar.askers_[first_ + port] = {*this, port};
   crossbar.lanes_.push_back(this);
 }
 
@@ -35,11 +36,11 @@ void Crossbar::start(Lane& lane, PortSchedule& schedule, uint64_t at_least) {
   if (lane.running()) return;
   lane.schedule_ = &schedule;
   lane.asking_ = schedule.asking();
-  lane.waiting_ = 0;
   lane.untold_ = 0;
   lane.at_least_ = at_least;
   lane.turn_ = starts_++;
   lane.memories_ = lane.memories();
+  for (uint32_t port = 0; port < lane.count_; ++port) askers_[lane.first_ + port].begin();
   look_ahead(lane);
   running_.push_back(&lane);
   gathered_ = gathered_ && !together() && lane.memories_ != kBothMemories;
@@ -105,10 +106,11 @@ void Crossbar::play(Party& party, uint64_t end) {
 uint64_t Crossbar::play_alone(const Party& party, uint64_t most) {
   Lane& lane = *party.lanes.front();
   if (party.lanes.size() > 1 || late_) return 0;
-  if (lane.known_ == 0 || lane.waiting_ != 0 || (lane.asking_ & (lane.asking_ - 1)) != 0) return 0;
+  if (lane.known_ == 0 || (lane.asking_ & (lane.asking_ - 1)) != 0) return 0;
   uint64_t cycles = std::min(most, lane.known_);
   if (lane.asking_ != 0) {
     const auto port = static_cast<uint32_t>(std::countr_zero(lane.asking_));
+    if (askers_[lane.first_ + port].open) return 0;
     const auto serve = [&](const RequestWalk::Bytes& bytes) {
       WordRun words = words_of(bytes, bank_shift_);
       banks_.serve(lane.first_ + port, banks_.next_banks(words));
@@ -159,19 +161,18 @@ uint64_t Crossbar::next_end(const Lane& lane) const {
   return std::max(lane.at_least_, played_ + std::max<uint64_t>(1, lane.cycles_left()));
 }
 
-// Until a lane asks on other ports than before, or a request does not take one cycle.
+// Until a lane has ended, or a request does not take one cycle, or play_alone() can go on.
 uint64_t Crossbar::run(Party& party, uint64_t now, uint64_t most) {
-  const std::span<Asker> asking = ask(party);
+  Askers asking = ask(party);
   if (!banks_.few() || (late_ && party.persistent)) {
     cycle(party, asking, now);
     return 1;
   }
-  const bool alone = party.lanes.size() == 1 && asking.size() <= 1;  // that is for play_alone()
   banks_.take(asking);
   uint64_t cycles = run_free(party, asking, most);
-  for (bool same = true; same && cycles < most;) {
+  while (cycles < most) {
     if (!play_if_free(asking)) {
-      if (!std::all_of(asking.begin(), asking.end(), [](const Asker& asker) { return asker.quick; })) {
+      if (!std::all_of(asking.begin(), asking.end(), [](const Asker* asker) { return asker->quick; })) {
         banks_.give(asking);
         cycle(party, asking, now + cycles);
         return cycles + 1;
@@ -179,45 +180,37 @@ uint64_t Crossbar::run(Party& party, uint64_t now, uint64_t most) {
       share(asking);
     }
     ++cycles;
-    same = advance(party, asking, now + cycles) && !alone;
-    if (same) cycles += run_free(party, asking, most - cycles);
+    const bool same = advance(party, asking, now + cycles);
+    if (some_ended_ || (party.lanes.size() == 1 && asking.size() <= 1)) break;
+    if (!same) {
+      banks_.give(asking);
+      asking = ask(party);
+      banks_.take(asking);
+    }
+    cycles += run_free(party, asking, most - cycles);
   }
   banks_.give(asking);
-  leave(asking);
   return cycles;
 }
 
-std::span<Crossbar::Asker> Crossbar::ask(Party& party) {
+Crossbar::Askers Crossbar::ask(const Party& party) {
   size_t count = 0;
-  for (Lane* lane : party.lanes) {
+  for (const Lane* lane : party.lanes) {
     for (Ports left = lane->asking_; left != 0; left &= left - 1) {
-      const auto port = static_cast<uint32_t>(std::countr_zero(left));
-      Asker& asker = askers_[count++];
-      asker = {*lane, port};
-      if ((lane->waiting_ >> port & 1) != 0) look(asker);
+      asking_[count++] = &askers_[lane->first_ + static_cast<uint32_t>(std::countr_zero(left))];
     }
-    lane->waiting_ = 0;
   }
-  return {askers_.data(), count};
+  return {asking_.data(), count};
 }
 
-// Of a port whose request is open.
+// Of a port whose request is open behind a cycle().
 void Crossbar::look(Asker& asker) {
   const Port& port = ports_[asker.number];
-  asker.open = true;
   asker.quick = banks_.few() && port.words.count == 0 && !(port.memory == OnChip::kPersistent && port.part());
   asker.banks = wanted_[asker.number].bits[0];
 }
 
-// What is open waits.
-void Crossbar::leave(std::span<const Asker> asking) {
-  for (const Asker& asker : asking) {
-    if (!asker.open) continue;
-    keep(asker);
-    asker.lane->waiting_ |= 1u << asker.port;
-  }
-}
-
+// For a cycle().
 void Crossbar::keep(const Asker& asker) {
   ports_[asker.number] = {};
   if (asker.banks == persistent_bit_) ports_[asker.number].memory = OnChip::kPersistent;
@@ -225,7 +218,7 @@ void Crossbar::keep(const Asker& asker) {
 }
 
 // Cycles in which each finds all of its banks free and no schedule has to be asked.
-uint64_t Crossbar::run_free(const Party& party, std::span<Asker> asking, uint64_t most) {
+uint64_t Crossbar::run_free(const Party& party, Askers asking, uint64_t most) {
   for (const Lane* lane : party.lanes) most = std::min(most, lane->known_);
   uint64_t cycles = 0;
   for (; cycles < most && play_if_free(asking);) ++cycles;
@@ -237,36 +230,36 @@ uint64_t Crossbar::run_free(const Party& party, std::span<Asker> asking, uint64_
 }
 
 // Opens what is not open. True: each takes one cycle, and no two of them a bank; so it is played.
-bool Crossbar::play_if_free(std::span<Asker> asking) {
+bool Crossbar::play_if_free(Askers asking) {
   uint64_t taken = 0, twice = 0;
   bool quick = true;
-  for (Asker& asker : asking) {
-    if (!asker.open) open(asker);
-    quick = quick && asker.quick;
-    twice |= taken & asker.banks;
-    taken |= asker.banks;
+  for (Asker* asker : asking) {
+    if (!asker->open) open(*asker);
+    quick = quick && asker->quick;
+    twice |= taken & asker->banks;
+    taken |= asker->banks;
   }
   if (!quick || twice != 0) return false;
   BankArbiter::serve(asking, taken);
-  for (Asker& asker : asking) asker.open = false;
+  for (Asker* asker : asking) asker->open = false;
   return true;
 }
 
-void Crossbar::share(std::span<Asker> asking) {
+void Crossbar::share(Askers asking) {
   banks_.share(asking);
-  for (Asker& asker : asking) asker.open = asker.banks != 0;
+  for (Asker* asker : asking) asker->open = asker->banks != 0;
 }
 
-bool Crossbar::advance(const Party& party, std::span<const Asker> asking, uint64_t end) {
+bool Crossbar::advance(const Party& party, Askers asking, uint64_t end) {
   bool same = true;
   auto asker = asking.begin();
   for (Lane* lane : party.lanes) {
     Ports waiting = 0;
     uint64_t wanted = 0;
-    for (; asker != asking.end() && asker->lane == lane; ++asker) {
-      if (!asker->open) continue;
-      waiting |= 1u << asker->port;
-      wanted |= asker->banks;
+    for (; asker != asking.end() && (*asker)->lane == lane; ++asker) {
+      if (!(*asker)->open) continue;
+      waiting |= 1u << (*asker)->port;
+      wanted |= (*asker)->banks;
     }
     if ((wanted & ~persistent_bit_) != 0) ++lane->waited_;
     const Ports asked = lane->asking_;
@@ -330,15 +323,15 @@ bool Crossbar::one_cycle(const MemoryRequest& request) const {
 }
 
 // Of whatever takes place in it.
-void Crossbar::cycle(Party& party, std::span<Asker> asking, uint64_t now) {
+void Crossbar::cycle(Party& party, Askers asking, uint64_t now) {
   Banks taken;
   bool clash = late_ && party.persistent;
-  for (Asker& asker : asking) {
-    const uint32_t number = asker.number;
-    if (!asker.open) {
-      begin(number, *asker.lane, next(*asker.lane, asker.port));
-    } else if (asker.quick) {
-      keep(asker);
+  for (Asker* asker : asking) {
+    const uint32_t number = asker->number;
+    if (!asker->open) {
+      begin(number, *asker->lane, next(*asker->lane, asker->port));
+    } else if (asker->quick) {
+      keep(*asker);
     }
     clash |= ports_[number].words.count != 0;
     clash |= taken.meets(wanted_[number]);
@@ -348,7 +341,10 @@ void Crossbar::cycle(Party& party, std::span<Asker> asking, uint64_t now) {
     arbitrate(party, now + 1);
     return;
   }
-  for (const Asker& asker : asking) grant(asker.number);
+  for (Asker* asker : asking) {
+    grant(asker->number);
+    asker->open = false;
+  }
   for (Lane* lane : party.lanes) advance(*lane, lane->asking_, now + 1);
 }
 
@@ -438,15 +434,18 @@ void Crossbar::finish(Lane& lane, uint64_t end) {
   for (Ports left = lane.asking_; left != 0; left &= left - 1) {
     const uint32_t number = lane.first_ + static_cast<uint32_t>(std::countr_zero(left));
     Port& port = ports_[number];
+    Asker& asker = askers_[number];
+    asker.open = true;
     if (wanted_[number].any()) {
       waits = waits || port.memory == OnChip::kScratchpad;
     } else if (port.words.count == 0) {
       granted |= left & (~left + 1);
+      asker.open = false;
     } else {
       want(number);
     }
+    if (asker.open) look(asker);
   }
-  lane.waiting_ = lane.asking_ & ~granted;
   if (waits) ++lane.waited_;
   advance(lane, granted, end);
 }

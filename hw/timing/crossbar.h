@@ -67,11 +67,11 @@ class Crossbar {
     friend class Crossbar;
     Lane(Crossbar& crossbar, uint32_t ports, RequestWalk* walks, bool goes_straight_on);
 
-    const uint32_t first_;  // port
+    const uint32_t first_, count_;  // ports
     RequestWalk* const walks_;
     const bool goes_straight_on_;
     PortSchedule* schedule_ = nullptr;
-    Ports asking_ = 0, waiting_ = 0;
+    Ports asking_ = 0;
     // Its schedule need not be asked while all is granted: cycles that are to come, and those that it does not know of.
     uint64_t known_ = 0, untold_ = 0;
     MemoryRequest on_;  // the next one of a lane that goes straight on
@@ -126,18 +126,24 @@ class Crossbar {
     std::vector<Lane*> lanes;  // in the order of their starts
     bool persistent = false;   // that memory is theirs
   };
-  // A port that asks.
+  // A port as one that asks.
   struct Asker : BankArbiter::Claim {
     Asker() = default;
     Asker(Lane& of, uint32_t port_of_it) : Claim{of.first_ + port_of_it}, lane(&of), port(port_of_it) {}
+    // Nothing is open.
+    void begin() {
+      part = nullptr;
+      open = false;
+    }
     Lane* lane = nullptr;
     // Where its next requests are, each of one cycle of the scratchpad; null where that has to be asked for.
     RequestWalk::Part* part = nullptr;
     uint32_t port = 0;  // of the lane
-    bool open = false;
+    bool open = false;  // its request, which waits
     // Its request takes one cycle of the banks, of few. Else ports_ and wanted_ have it.
     bool quick = true;
   };
+  using Askers = std::span<Asker* const>;
   // A request of so many bytes takes one cycle of a scratchpad without other users.
   [[nodiscard]] bool one_cycle(uint64_t bytes) const { return bytes <= uint64_t{banks_.banks() - 1} << bank_shift_; }
   // This one does in whichever memory, and those that go straight on behind it.
@@ -151,19 +157,17 @@ class Crossbar {
   [[nodiscard]] uint64_t play_alone(const Party& party, uint64_t most);
   // Plays at least one cycle, from `now` on, and at most `most`. Returns how many.
   uint64_t run(Party& party, uint64_t now, uint64_t most);
-  [[nodiscard]] std::span<Asker> ask(Party& party);
+  [[nodiscard]] Askers ask(const Party& party);
   void look(Asker& asker);
-  void leave(std::span<const Asker> asking);
   void keep(const Asker& asker);
   [[nodiscard]] uint64_t quick_banks(OnChip memory, const RequestWalk::Bytes& bytes) const;
-  [[nodiscard]] uint64_t run_free(const Party& party, std::span<Asker> asking, uint64_t most);
-  [[nodiscard]] bool play_if_free(std::span<Asker> asking);
-  void share(std::span<Asker> asking);
-  // After a cycle: what is still open waits. False: a lane asks on other ports than before.
-  [[nodiscard]] bool advance(const Party& party, std::span<const Asker> asking, uint64_t end);
+  [[nodiscard]] uint64_t run_free(const Party& party, Askers asking, uint64_t most);
+  [[nodiscard]] bool play_if_free(Askers asking);
+  void share(Askers asking);
+  [[nodiscard]] bool advance(const Party& party, Askers asking, uint64_t end);
   void open(Asker& asker);
   void open_next(Asker& asker);
-  void cycle(Party& party, std::span<Asker> asking, uint64_t now);
+  void cycle(Party& party, Askers asking, uint64_t now);
   void begin(uint32_t number, const Lane& lane, const MemoryRequest& request);
   void grant(uint32_t number);
   void arbitrate(Party& party, uint64_t end);
@@ -188,7 +192,8 @@ class Crossbar {
   uint32_t ports_used_ = 0;
   std::array<Port, kMostPorts> ports_{};
   std::array<Banks, kMostPorts> wanted_{};
-  std::array<Asker, kMostPorts> askers_{};  // of the cycles that are played just now
+  std::array<Asker, kMostPorts> askers_{};
+  std::array<Asker*, kMostPorts> asking_{};  // in the cycles that are played just now
   std::vector<Lane*> lanes_;
   std::vector<Lane*> running_;  // in the order of their starts
   std::vector<Lane*> ended_;    // in the order in which they did; of one cycle, as they were started

@@ -76,11 +76,13 @@ TEST(BankArbiter, ClaimsAreServedAsInSteps) {
       held.push_back({r});
       asking |= 1u << r;
     }
-    const std::span<BankArbiter::Claim> claims = held;
+    std::vector<BankArbiter::Claim*> pointers;
+    for (BankArbiter::Claim& claim : held) pointers.push_back(&claim);
+    const std::span<BankArbiter::Claim* const> claims = pointers;
     claimed.take(claims);
     for (auto cycles = random() % 5; cycles > 0; --cycles) {
       uint64_t once = 0, twice = 0;
-      for (BankArbiter::Claim& claim : claims) {
+      for (BankArbiter::Claim& claim : held) {
         if (claim.banks == 0) claim.banks = random() & random() & random() & 0xffff;
         wanted.at(claim.number) = Banks{{claim.banks, 0}};
         twice |= once & claim.banks;
@@ -90,11 +92,11 @@ TEST(BankArbiter, ClaimsAreServedAsInSteps) {
       ++(twice == 0 ? free : shared);
       if (twice == 0) {
         BankArbiter::serve(claims, once);
-        for (BankArbiter::Claim& claim : claims) claim.banks = 0;
+        for (BankArbiter::Claim& claim : held) claim.banks = 0;
       } else {
         claimed.share(claims);
       }
-      for (const BankArbiter::Claim& claim : claims) {
+      for (const BankArbiter::Claim& claim : held) {
         ASSERT_EQ(claim.banks, wanted.at(claim.number).bits[0]) << "round " << i;
       }
     }
