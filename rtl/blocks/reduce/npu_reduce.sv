@@ -35,10 +35,11 @@ module npu_reduce #(
   endfunction
   assign other_index = tree_i ? best_q >> {LaneBits'(1) << level_i, 5'd0} : counted(index_i, spread_i);
 
-  function automatic logic meets(int unsigned i);
-    if (Tree != 0 && whole_i) meets = LaneBits'(i) == level_i;
-    else meets = tree_i ? 32'(i) + (32'd1 << level_i) < 32'(used_i) : lanes_i[LaneBits'(i)];
-  endfunction
+  logic [Lanes-1:0] meets;
+  for (genvar i = 0; i < Lanes; i++) begin : gen_meets
+    assign meets[i] = Tree != 0 && whole_i ? LaneBits'(i) == level_i
+                      : tree_i ? 32'(i) + (32'd1 << level_i) < 32'(used_i) : lanes_i[i];
+  end
 
   function automatic logic [31:0] joined(logic signed [31:0] one, logic signed [31:0] next);
     case (op_i)
@@ -88,13 +89,13 @@ module npu_reduce #(
     for (int unsigned i = 0; i < Lanes; i++) begin
       next_acc[i] = acc_q[i];
       if (first_i && !lanes_i[i] && !(Tree != 0 && whole_i)) next_acc[i] = init_i;
-      else if (meets(i) && (first_i || (argmax && greater_q[i]))) next_acc[i] = met[i];
-      else if (meets(i) && !argmax) next_acc[i] = folded(acc_q[i], met[i]);
+      else if (meets[i] && (first_i || (argmax && greater_q[i]))) next_acc[i] = met[i];
+      else if (meets[i] && !argmax) next_acc[i] = folded(acc_q[i], met[i]);
     end
   endfunction
   function automatic logic [Lanes-1:0] next_greater();
     for (int unsigned i = 0; i < Lanes; i++) begin
-      next_greater[i] = first_i || (meets(i) && wins(other[i], other_index[i], acc_q[i], best_q[i]));
+      next_greater[i] = first_i || (meets[i] && wins(other[i], other_index[i], acc_q[i], best_q[i]));
     end
   endfunction
   function automatic logic [Lanes-1:0] [31:0] next_best();
