@@ -93,11 +93,8 @@ class BankArbiter {
     for (uint64_t& last : last_) last &= ~theirs;
     for (const Claim* claim : claims) last_[claim->number] = claim->last;
   }
-  // A cycle in which no two of them want a bank, and all together these.
-  template <class Held>
-  static void serve(std::span<Held* const> claims, uint64_t banks) {
-    for (Claim* claim : claims) claim->last = (claim->last & ~banks) | claim->banks;
-  }
+  // One of them, in a cycle in which no two want a bank, and all together these.
+  static void serve(Claim& claim, uint64_t banks) { claim.last = (claim.last & ~banks) | claim.banks; }
   // A cycle of any claims: banks that serve a claim leave it.
   template <class Held>
   void share(std::span<Held* const> claims) const {

@@ -169,9 +169,21 @@ uint64_t Crossbar::run(Party& party, uint64_t now, uint64_t most) {
     return 1;
   }
   banks_.take(asking);
-  uint64_t cycles = run_free(party, asking, most);
+  uint64_t cycles = 0;
   while (cycles < most) {
-    if (!play_if_free(asking)) {
+    // Schedules need not be asked for so many cycles; then comes one for which they are.
+    uint64_t known = kNever;
+    for (const Lane* lane : party.lanes) known = std::min(known, lane->known_);
+    const uint64_t wanted = known < most - cycles ? known + 1 : most - cycles;
+    const uint64_t played = play_free(asking, wanted);
+    known = std::min(known, played);
+    for (Lane* lane : party.lanes) {
+      lane->known_ -= known;
+      lane->untold_ += known;
+    }
+    cycles += known;
+    if (played == wanted && played == known) break;
+    if (played < wanted) {
       if (!std::all_of(asking.begin(), asking.end(), [](const Asker* asker) { return asker->quick; })) {
         banks_.give(asking);
         cycle(party, asking, now + cycles);
@@ -187,7 +199,6 @@ uint64_t Crossbar::run(Party& party, uint64_t now, uint64_t most) {
       asking = ask(party);
       banks_.take(asking);
     }
-    cycles += run_free(party, asking, most - cycles);
   }
   banks_.give(asking);
   return cycles;
@@ -217,32 +228,25 @@ void Crossbar::keep(const Asker& asker) {
   wanted_[asker.number] = Banks{{asker.banks}};
 }
 
-// Cycles in which each finds all of its banks free and no schedule has to be asked.
-uint64_t Crossbar::run_free(const Party& party, Askers asking, uint64_t most) {
-  for (const Lane* lane : party.lanes) most = std::min(most, lane->known_);
-  uint64_t cycles = 0;
-  for (; cycles < most && play_if_free(asking);) ++cycles;
-  for (Lane* lane : party.lanes) {
-    lane->known_ -= cycles;
-    lane->untold_ += cycles;
+// At most `most` cycles, as long as each request takes one cycle and no two of them want a bank. Opens what is not
+// open, of the cycle that could not be played, too.
+uint64_t Crossbar::play_free(Askers asking, uint64_t most) {
+  for (uint64_t cycles = 0; cycles < most; ++cycles) {
+    uint64_t taken = 0, twice = 0;
+    bool quick = true;
+    for (Asker* asker : asking) {
+      if (!asker->open) open(*asker);
+      quick = quick && asker->quick;
+      twice |= taken & asker->banks;
+      taken |= asker->banks;
+    }
+    if (!quick || twice != 0) return cycles;
+    for (Asker* asker : asking) {
+      BankArbiter::serve(*asker, taken);
+      asker->open = false;
+    }
   }
-  return cycles;
-}
-
-// Opens what is not open. True: each takes one cycle, and no two of them a bank; so it is played.
-bool Crossbar::play_if_free(Askers asking) {
-  uint64_t taken = 0, twice = 0;
-  bool quick = true;
-  for (Asker* asker : asking) {
-    if (!asker->open) open(*asker);
-    quick = quick && asker->quick;
-    twice |= taken & asker->banks;
-    taken |= asker->banks;
-  }
-  if (!quick || twice != 0) return false;
-  BankArbiter::serve(asking, taken);
-  for (Asker* asker : asking) asker->open = false;
-  return true;
+  return most;
 }
 
 void Crossbar::share(Askers asking) {

@@ -161,8 +161,7 @@ class Crossbar {
   void look(Asker& asker);
   void keep(const Asker& asker);
   [[nodiscard]] uint64_t quick_banks(OnChip memory, const RequestWalk::Bytes& bytes) const;
-  [[nodiscard]] uint64_t run_free(const Party& party, Askers asking, uint64_t most);
-  [[nodiscard]] bool play_if_free(Askers asking);
+  [[nodiscard]] uint64_t play_free(Askers asking, uint64_t most);
   void share(Askers asking);
   [[nodiscard]] bool advance(const Party& party, Askers asking, uint64_t end);
   void open(Asker& asker);

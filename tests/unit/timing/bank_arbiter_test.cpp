@@ -91,8 +91,10 @@ TEST(BankArbiter, ClaimsAreServedAsInSteps) {
       stepped.step(asking, wanted);
       ++(twice == 0 ? free : shared);
       if (twice == 0) {
-        BankArbiter::serve(claims, once);
-        for (BankArbiter::Claim& claim : held) claim.banks = 0;
+        for (BankArbiter::Claim& claim : held) {
+          BankArbiter::serve(claim, once);
+          claim.banks = 0;
+        }
       } else {
         claimed.share(claims);
       }
