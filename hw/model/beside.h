@@ -2,6 +2,7 @@
 // A thread beside the simulation's, for work that takes no simulated time and whose result is not needed yet.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <thread>
 #include <utility>
@@ -37,8 +38,8 @@ class Beside {
   }
 
  private:
-  // Few: between two tiles there is often more time than it takes to wake up.
-  static constexpr int kSpins = 200;
+  // Little: between two tiles there is often more time than it takes to wake up.
+  static constexpr std::chrono::microseconds kPatience{6};
 
   void serve() {
     for (;;) {
@@ -51,7 +52,7 @@ class Beside {
 
   std::function<void()> work_;
   bool busy_ = false;  // the caller's
-  HandOver hand_over_{kSpins};
+  HandOver hand_over_{kPatience};
   std::thread thread_;
 };
 

@@ -5,6 +5,7 @@
 // less the next times.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -25,9 +26,10 @@ class HandOver {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // `spins`: how often a side looks at most before it sleeps, unless said otherwise for half a millisecond or more, in
-  // which a frame of a small network ends. On a single processor no side spins, since the other one could not go on.
-  explicit HandOver(int spins = kSpins) : most_(several_processors() ? spins : 0) {}
+  // `patience`: how long a side spins at most before it sleeps; unless said otherwise so long that a frame of a small
+  // network ends meanwhile. On a single processor no side spins, since the other one could not go on.
+  explicit HandOver(std::chrono::microseconds patience = kPatience)
+      : patience_(several_processors() ? patience : patience.zero()) {}
 
   // Caller: hands over and returns when the other side has answered. Everything written before is visible there, and
   // what it wrote is visible here after.
@@ -46,11 +48,12 @@ class HandOver {
 
  private:
   static constexpr uint32_t kIdle = 0, kRequest = 1;
-  static constexpr int kSpins = 14000;
-  // Who has spun in vain looks no more than kFew times in the next kRetry waits. The processor is not yielded
-  // meanwhile: on a busy computer it would be gone for milliseconds, where one who sleeps is woken at once.
-  static constexpr int kFew = 2000, kRetry = 16;
-  static constexpr int kTurn = 64;  // looks between two at the clock
+  static constexpr std::chrono::microseconds kPatience{800};
+  // Who has spun in vain does so no longer than kLittle the next kRetry times. The processor is not yielded meanwhile:
+  // on a busy computer it would be gone for milliseconds, where one who sleeps is woken at once.
+  static constexpr std::chrono::microseconds kLittle{60};
+  static constexpr int kRetry = 16;
+  static constexpr int kLooks = 64;  // between two at the clock
 
   // Either the sleeper counts itself before it looks at the state, or it sees the new state: both are sequentially
   // consistent.
@@ -74,15 +77,20 @@ class HandOver {
     return reached();
   }
   bool spin_for(uint32_t value, const TimePoint* deadline) {
+    if (state_.load(std::memory_order_acquire) == value) return true;
+    if (patience_ == patience_.zero()) return false;
     int& few = few_[value];
-    const int looks = few > 0 && kFew < most_ ? kFew : most_;
-    few = few > 0 ? few - 1 : 0;
-    for (int i = 1; i <= looks; ++i) {
-      if (state_.load(std::memory_order_acquire) == value) return true;
-      if (deadline != nullptr && i % kTurn == 0 && std::chrono::steady_clock::now() >= *deadline) return false;
-      pause();
-    }
-    if (looks == most_) few = kRetry;
+    const bool little = few > 0;
+    few = little ? few - 1 : 0;
+    TimePoint end = std::chrono::steady_clock::now() + (little ? std::min(patience_, kLittle) : patience_);
+    if (deadline != nullptr) end = std::min(end, *deadline);
+    do {
+      for (int i = 0; i < kLooks; ++i) {
+        pause();
+        if (state_.load(std::memory_order_acquire) == value) return true;
+      }
+    } while (std::chrono::steady_clock::now() < end);
+    if (!little) few = kRetry;
     return false;
   }
   static void pause() {
@@ -91,8 +99,8 @@ class HandOver {
 #endif
   }
 
-  const int most_;
-  std::array<int, 2> few_{};  // waits with few looks that are left, by what is waited for: each side has its own
+  const std::chrono::microseconds patience_;
+  std::array<int, 2> few_{};  // waits with little patience that are left, by what is waited for: each side has its own
   std::atomic<uint32_t> state_{kIdle};
   std::atomic<uint32_t> sleepers_{0};
   std::mutex mutex_;
