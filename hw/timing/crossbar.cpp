@@ -182,7 +182,7 @@ uint64_t Crossbar::run(Party& party, uint64_t now, uint64_t most) {
       lane->untold_ += known;
     }
     cycles += known;
-    if (played == wanted && played == known) break;
+    if (played == wanted && played == known) break;  // all of `most`
     if (played < wanted) {
       if (!std::all_of(asking.begin(), asking.end(), [](const Asker* asker) { return asker->quick; })) {
         banks_.give(asking);
