@@ -15,12 +15,14 @@ namespace npu::timing {
 
 // A bit a bank.
 struct Banks {
-  static constexpr uint32_t kMost = 192;
-  std::array<uint64_t, kMost / 64> bits{};
+  static constexpr uint32_t kMostInRow = 128;
+  static constexpr uint32_t kMost = kMostInRow + 1;  // with a single one behind them
+  std::array<uint64_t, (kMost + 63) / 64> bits{};
 
-  [[nodiscard]] bool any() const { return (bits[0] | bits[1] | bits[2]) != 0; }
+  [[nodiscard]] bool any() const { return *this != Banks{}; }
+  friend bool operator==(const Banks&, const Banks&) = default;
   void add(uint32_t bank) { bits[bank / 64] |= uint64_t{1} << bank % 64; }
-  // Those from `first` up to, not including, `end`, at most 128.
+  // Those from `first` up to, not including, `end`, at most kMostInRow.
   void add(uint64_t first, uint64_t end) {
     bits[0] |= below(end) & ~below(first);
     if (end > 64) bits[1] |= below(end - 64) & ~below(first < 64 ? 0 : first - 64);
@@ -29,7 +31,9 @@ struct Banks {
     for (size_t i = 0; i < bits.size(); ++i) bits[i] |= others.bits[i];
   }
   [[nodiscard]] bool meets(const Banks& others) const {
-    return ((bits[0] & others.bits[0]) | (bits[1] & others.bits[1]) | (bits[2] & others.bits[2])) != 0;
+    uint64_t both = 0;
+    for (size_t i = 0; i < bits.size(); ++i) both |= bits[i] & others.bits[i];
+    return both != 0;
   }
   void remove(uint32_t bank) { bits[bank / 64] &= ~(uint64_t{1} << bank % 64); }
   [[nodiscard]] bool has(uint32_t bank) const { return (bits[bank / 64] >> bank % 64 & 1) != 0; }
@@ -56,12 +60,16 @@ class BankArbiter {
  public:
   static constexpr uint32_t kMostRequesters = 32;
 
-  // A power of two, at most 128.
+  // A power of two, at most Banks::kMostInRow.
   explicit BankArbiter(uint32_t banks);
 
   [[nodiscard]] uint32_t banks() const { return banks_; }
-  // The number of the one behind them.
-  [[nodiscard]] uint32_t single() const { return banks_; }
+  // The one behind them.
+  [[nodiscard]] Banks single() const {
+    Banks banks;
+    banks.add(banks_);
+    return banks;
+  }
   // As after a reset.
   void reset() {
     turns_.fill({});

@@ -23,7 +23,7 @@ Crossbar::Crossbar(const contract::Capabilities& caps)
     : bank_shift_(static_cast<uint32_t>(std::countr_zero(caps.spm_bank_bytes))),
       row_shift_(static_cast<uint32_t>(std::countr_zero(caps.psram_port_bytes))),
       banks_(caps.spm_banks),
-      persistent_bit_(banks_.few() ? uint64_t{1} << banks_.single() : 0) {}
+      persistent_(banks_.single()) {}
 
 void Crossbar::begin_job() {
   for (Lane* lane : lanes_) stop(*lane);
@@ -127,7 +127,7 @@ uint64_t Crossbar::play_alone(const Party& party, uint64_t most) {
       if (lane.on_.memory == OnChip::kScratchpad) {
         serve(bytes);
       } else {
-        banks_.serve(lane.first_ + port, persistent_port());
+        banks_.serve(lane.first_ + port, persistent_);
       }
     }
   }
@@ -224,7 +224,7 @@ void Crossbar::look(Asker& asker) {
 // For a cycle().
 void Crossbar::keep(const Asker& asker) {
   ports_[asker.number] = {};
-  if (asker.banks == persistent_bit_) ports_[asker.number].memory = OnChip::kPersistent;
+  if (asker.banks == persistent_.bits[0]) ports_[asker.number].memory = OnChip::kPersistent;
   wanted_[asker.number] = Banks{{asker.banks}};
 }
 
@@ -265,7 +265,7 @@ bool Crossbar::advance(const Party& party, Askers asking, uint64_t end) {
       waiting |= 1u << (*asker)->port;
       wanted |= (*asker)->banks;
     }
-    if ((wanted & ~persistent_bit_) != 0) ++lane->waited_;
+    if ((wanted & ~persistent_.bits[0]) != 0) ++lane->waited_;
     const Ports asked = lane->asking_;
     advance(*lane, asked & ~waiting, end);
     same = same && lane->asking_ == asked;
@@ -313,7 +313,7 @@ void Crossbar::open_next(Asker& asker) {
 
 // Of a request of one cycle.
 uint64_t Crossbar::quick_banks(OnChip memory, const RequestWalk::Bytes& bytes) const {
-  if (memory == OnChip::kPersistent) return bytes.bytes == 0 ? 0 : persistent_bit_;
+  if (memory == OnChip::kPersistent) return bytes.bytes == 0 ? 0 : persistent_.bits[0];
   return banks_.few_banks(words_of(bytes, bank_shift_));
 }
 
@@ -383,19 +383,13 @@ MemoryRequest Crossbar::next(Lane& lane, uint32_t port) {
   return request;
 }
 
-Banks Crossbar::persistent_port() const {
-  Banks banks;
-  banks.add(banks_.single());
-  return banks;
-}
-
 void Crossbar::want(uint32_t number) {
   Port& port = ports_[number];
   if (port.memory == OnChip::kScratchpad) {
     wanted_[number] = banks_.next_banks(port.words);
     return;
   }
-  wanted_[number] = persistent_port();
+  wanted_[number] = persistent_;
   ++port.words.first;
   --port.words.count;
 }

@@ -171,7 +171,6 @@ class Crossbar {
   void grant(uint32_t number);
   void arbitrate(Party& party, uint64_t end);
   void after_persistent(uint32_t asked);
-  [[nodiscard]] Banks persistent_port() const;
   void finish(Lane& lane, uint64_t end);
   void advance(Lane& lane, Ports granted, uint64_t end);
   void look_ahead(Lane& lane);
@@ -186,8 +185,8 @@ class Crossbar {
   void want(uint32_t number);
 
   const uint32_t bank_shift_, row_shift_;
-  BankArbiter banks_;              // of the scratchpad, and the port of the persistent SRAM
-  const uint64_t persistent_bit_;  // of the latter, where they are few
+  BankArbiter banks_;  // of the scratchpad, and the port of the persistent SRAM
+  const Banks persistent_;
   uint32_t ports_used_ = 0;
   std::array<Port, kMostPorts> ports_{};
   std::array<Banks, kMostPorts> wanted_{};
