@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hw/contract/uop_fields.h"
+#include "hw/timing/vpu_program.h"
 
 namespace npu::timing {
 
@@ -92,15 +93,9 @@ Cycles vpu_cycles(const contract::VpuEwiseCommand& command, const Capabilities& 
   uint64_t elements = 1;
   for (const uint32_t dim : command.dims) elements *= dim;
   if (elements == 0) return {};
-  uint64_t passes = 0;
-  for (const contract::Uop& uop : command.uops) {
-    const contract::NamedOperand operand = operand_of(uop);
-    const bool exists = operand.role != contract::UopRole::kUnused && operand.index < command.operands.size();
-    passes += uop_passes(uop, exists ? command.operands[operand.index].type : Element::kI32, caps);
-  }
   Cycles cycles;
   cycles.fill = kVpuFillStages + table_rows_of(command, caps);  // a row a cycle
-  cycles.steady = ceil_div(elements, caps.vpu_lanes) * passes;
+  cycles.steady = ceil_div(elements, caps.vpu_lanes) * program_passes(uop_groups(command, caps));
   cycles.drain = kVpuDrainStages;
   return cycles;
 }

@@ -9,7 +9,8 @@
 
 namespace npu::timing {
 
-// Passes that a vector spends in one micro-operation. `type` is the element type of the operand of load and store.
+// Passes that a vector spends in one micro-operation that shares none (vpu_program.h). `type` is the element type of
+// the operand of load and store.
 [[nodiscard]] uint64_t uop_passes(const contract::Uop& uop, contract::Element type, const contract::Capabilities& caps);
 
 // The table memory has rows of four bytes a lane: how many, and how many of them a table or parameter block of so many

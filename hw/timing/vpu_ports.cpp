@@ -9,6 +9,7 @@
 #include "hw/contract/uop_fields.h"
 #include "hw/timing/cycles.h"
 #include "hw/timing/vpu_cycles.h"
+#include "hw/timing/vpu_program.h"
 
 namespace npu::timing {
 
@@ -17,7 +18,6 @@ namespace {
 using contract::Capabilities;
 using contract::Element;
 using contract::PoolMode;
-using contract::Uop;
 using contract::UopRole;
 
 constexpr Ports kNoPort = 0;
@@ -114,14 +114,17 @@ std::unique_ptr<PortSchedule> schedule(uint64_t rows, std::vector<Part> parts, u
   return std::make_unique<VpuPorts>(rows, Passes(std::move(parts), rounds, std::move(tail)));
 }
 
-// A row of parameters is as wide as all lanes, 4 bytes each.
-
-// Every pass of a load or store asks: 48 bits come and go in two halves.
-Part part_of(const Uop& uop, const contract::VpuEwiseCommand& command, const Capabilities& caps) {
-  const contract::NamedOperand operand = operand_of(uop);
-  const bool loads = operand.role == UopRole::kLoaded;
-  if (!loads && operand.role != UopRole::kStored) return Part{1, kNoPort, uop_passes(uop, Element::kI32, caps)};
-  return Part{uop_passes(uop, command.operands.at(operand.index).type, caps), loads ? kVpuRead : kVpuWrite, 1};
+// Every pass of a load or store asks: 48 bits come and go in two halves. One that shares passes asks in the first or
+// the last one.
+void add_parts(const UopGroup& group, const contract::VpuEwiseCommand& command, std::vector<Part>& parts) {
+  const UopRole role = operand_of(command.uops[group.owner()]).role;
+  if (role == UopRole::kLoaded || role == UopRole::kStored) {
+    parts.push_back({group.passes, role == UopRole::kLoaded ? kVpuRead : kVpuWrite, 1});
+    return;
+  }
+  const uint64_t last = group.store_shares ? 1 : 0;
+  if (group.passes > last) parts.push_back({1, group.load_shares ? kVpuRead : kNoPort, group.passes - last});
+  if (last != 0) parts.push_back({1, kVpuWrite, 1});
 }
 
 }  // namespace
@@ -131,7 +134,7 @@ std::unique_ptr<PortSchedule> vpu_ports(const contract::VpuEwiseCommand& command
   for (const uint32_t dim : command.dims) elements *= dim;
   for (const contract::Operand& operand : command.operands) parameters += table_rows_of(operand.bytes, caps);
   std::vector<Part> program;
-  for (const Uop& uop : command.uops) program.push_back(part_of(uop, command, caps));
+  for (const UopGroup& group : uop_groups(command, caps)) add_parts(group, command, program);
   return schedule(parameters, std::move(program), ceil_div(elements, caps.vpu_lanes));
 }
 

@@ -163,6 +163,17 @@ void add_loads(EwisePlan& plan, Random& random) {
   }
 }
 
+// A load, and behind it an operation into the same register, which may share a pass with it.
+void add_shared_load(EwisePlan& plan, uint32_t registers, Random& random) {
+  const auto stream = static_cast<uint32_t>(kFirstStream + random.between(0, 1));
+  if (plan.command.operands[stream].type == Element::kI48) return;
+  const auto reg = static_cast<uint32_t>(random.between(0, registers - 1));
+  plan.command.uops.push_back({UopCode::kLoad, reg, stream, 0, static_cast<int32_t>(random.between(0, 1)), 0});
+  Uop uop = random_uop(random, registers, reg, plan.tame);
+  uop.dst = reg;
+  plan.command.uops.push_back(uop);
+}
+
 bool broadcast(const Operand& operand) {
   return std::find(operand.stride.begin(), operand.stride.end(), 0) != operand.stride.end();
 }
@@ -230,6 +241,7 @@ EwisePlan random_ewise(Random& random) {
   add_blob(plan, random, 513 * 2);
   add_loads(plan, random);
   for (uint32_t i = 0; i < kOperations; ++i) {
+    if (random.chance(15)) add_shared_load(plan, std::min(2 + i, kRegisters), random);
     Uop uop = random_uop(random, std::min(2 + i, kRegisters), command.uops.back().dst, plan.tame);
     uop.dst = 2 + i < kRegisters ? 2 + i : static_cast<uint32_t>(random.between(0, kRegisters - 1));
     command.uops.push_back(uop);

@@ -33,12 +33,13 @@ std::string_view vpu_machine(const Capabilities& caps) {
   const auto fits = [&](const Capabilities& built) {
     return built.vpu_lanes == caps.vpu_lanes && built.vpu_registers == caps.vpu_registers &&
            built.vpu_table_bytes == caps.vpu_table_bytes && built.vpu_rescale == caps.vpu_rescale &&
-           built.vpu_tree == caps.vpu_tree && built.vpu_table_pairs == caps.vpu_table_pairs;
+           built.vpu_tree == caps.vpu_tree && built.vpu_table_pairs == caps.vpu_table_pairs &&
+           built.vpu_shared_pass == caps.vpu_shared_pass;
   };
   return rtl_machine(fits, fmt::format("a VPU of {} lanes with {} registers, {} bytes of tables, vpu_rescale {}, "
-                                       "vpu_tree {} and vpu_table_pairs {}",
+                                       "vpu_tree {}, vpu_table_pairs {} and vpu_shared_pass {}",
                                        caps.vpu_lanes, caps.vpu_registers, caps.vpu_table_bytes, caps.vpu_rescale,
-                                       caps.vpu_tree, caps.vpu_table_pairs));
+                                       caps.vpu_tree, caps.vpu_table_pairs, caps.vpu_shared_pass));
 }
 
 // Whether a machine has a persistent SRAM of these sizes.

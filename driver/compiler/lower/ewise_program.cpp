@@ -29,6 +29,7 @@ class Builder {
     program_.dims = squeeze(facts_.result(facts_.op(ops.front())).shape);
     ops_ = ops;
     for (size_t index : ops) add(facts_.op(index));
+    loads_before_use(program_.uops);
     program_.register_count = allocate_registers(program_.uops);
     return std::move(program_);
   }

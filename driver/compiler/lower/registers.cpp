@@ -23,6 +23,20 @@ void number_values(std::vector<Uop>& uops) {
   }
 }
 
+void loads_before_use(std::vector<Uop>& uops) {
+  for (size_t i = uops.size(); i-- > 0;) {
+    if (uops[i].op != contract::UopCode::kLoad) continue;
+    const auto stays = [&](Uop uop) {
+      bool reads = operand_of(uop).role == UopRole::kStored;
+      for_each_source(uop, [&](uint32_t value) { reads |= value == uops[i].dst; });
+      return reads;
+    };
+    const auto load = uops.begin() + static_cast<std::ptrdiff_t>(i);
+    std::rotate(load, load + 1, std::find_if(load + 1, uops.end(), stays));
+  }
+  number_values(uops);
+}
+
 uint32_t allocate_registers(std::vector<Uop>& uops) {
   std::vector<size_t> last_use;
   for (size_t i = 0; i < uops.size(); ++i) {
@@ -46,9 +60,10 @@ uint32_t allocate_registers(std::vector<Uop>& uops) {
     if (!has_result(uop.op)) continue;
     if (free.empty()) free.insert(count++);
     const uint32_t value = uop.dst;
-    uop.dst = home[value] = *free.begin();
+    const bool replaces = i > 0 && uops[i - 1].op == contract::UopCode::kLoad && free.count(uops[i - 1].dst) != 0;
+    uop.dst = home[value] = replaces ? uops[i - 1].dst : *free.begin();
     // A result without readers gives its register back at once.
-    if (last_use[value] != i) free.erase(free.begin());
+    if (last_use[value] != i) free.erase(uop.dst);
   }
   return count;
 }

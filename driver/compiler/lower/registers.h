@@ -12,8 +12,12 @@
 namespace npu::compiler {
 
 // Replaces value numbers (each assigned once, counted from 0) by registers that are reused after a value's last use.
-// Returns how many registers that takes, which may be more than a machine has.
+// Returns how many registers that takes, which may be more than a machine has. A result replaces what was loaded just
+// before it, if nothing else reads that: then both may share a pass (hw/timing/vpu_program.h).
 uint32_t allocate_registers(std::vector<contract::Uop>& uops);
+// Moves each load, of a program of value numbers, to the first micro-operation that reads it, but never over a store,
+// and numbers the values anew.
+void loads_before_use(std::vector<contract::Uop>& uops);
 // The other way round: replaces registers by value numbers, counted in the order of the program.
 void number_values(std::vector<contract::Uop>& uops);
 

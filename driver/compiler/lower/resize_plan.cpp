@@ -7,8 +7,7 @@
 #include <tuple>
 
 #include "hw/contract/error.h"
-#include "hw/contract/uop_fields.h"
-#include "hw/timing/vpu_cycles.h"
+#include "hw/timing/vpu_program.h"
 
 namespace npu::compiler {
 namespace {
@@ -135,14 +134,9 @@ class Planner {
   double passes_of(const ResizePass& pass, const ResizeSegment& y, const ResizeSegment& x, Element from) const {
     const ResizeProgram program = make_resize_program(pass.y.blend(y), pass.x.blend(x), pass.wide, pass.tail);
     if (!program.fits(machine_)) return kNever;
-    uint64_t passes = 0;
-    for (const contract::Uop& uop : program.uops) {
-      const contract::NamedOperand named = contract::operand_of(uop);
-      const bool memory = named.role == contract::UopRole::kLoaded || named.role == contract::UopRole::kStored;
-      const Element type = memory ? type_of(program.operands[named.index], pass, from) : Element::kI32;
-      passes += timing::uop_passes(uop, type, machine_);
-    }
-    return static_cast<double>(passes);
+    std::vector<Element> types;
+    for (const ResizeOperand& operand : program.operands) types.push_back(type_of(operand, pass, from));
+    return static_cast<double>(timing::program_passes(timing::uop_groups(program.uops, types, machine_)));
   }
 
   static Element type_of(const ResizeOperand& operand, const ResizePass& pass, Element from) {

@@ -34,6 +34,7 @@ class ProgramMaker {
     } else {
       append(*tail, result);
     }
+    loads_before_use(program_.uops);
     program_.register_count = allocate_registers(program_.uops);
     return std::move(program_);
   }

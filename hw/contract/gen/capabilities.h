@@ -55,6 +55,9 @@ struct Capabilities {
   // 0 or 1. 1: the VPU's table memory reads an entry of INT16 and the next one at once: TABLE takes five passes. 0: one
   // after the other, ten.
   uint32_t vpu_table_pairs = 0;
+  // 0 or 1. 1: a load of the VPU's programs takes no pass of its own where the micro-operation behind it computes into
+  // the same register, nor a store whose value the micro-operation before it has computed. 0: each takes one.
+  uint32_t vpu_shared_pass = 0;
 
   friend constexpr bool operator==(const Capabilities&, const Capabilities&) = default;
 };
@@ -72,7 +75,7 @@ struct CapabilityInfo {
   uint32_t Capabilities::*times;  // or null
 };
 
-inline constexpr uint32_t kCapabilityCount = 27;
+inline constexpr uint32_t kCapabilityCount = 28;
 
 inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"clock_mhz", "MHz",
@@ -156,6 +159,9 @@ inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"vpu_table_pairs", "0 or 1",
      "1: the VPU's table memory reads an entry of INT16 and the next one at once: TABLE takes five passes. 0: one after the other, ten.",
      0, 1, false, 0x168, &Capabilities::vpu_table_pairs, 0, nullptr},
+    {"vpu_shared_pass", "0 or 1",
+     "1: a load of the VPU's programs takes no pass of its own where the micro-operation behind it computes into the same register, nor a store whose value the micro-operation before it has computed. 0: each takes one.",
+     0, 1, false, 0x16c, &Capabilities::vpu_shared_pass, 0, nullptr},
 }};
 
 // FNV-1a (32 bit) over the capability registers in order, little endian: the value of register caps_hash.

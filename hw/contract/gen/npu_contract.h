@@ -334,7 +334,8 @@
 #define NPU_REG_CAP_VPU_RESCALE 0x160u
 #define NPU_REG_CAP_VPU_TREE 0x164u
 #define NPU_REG_CAP_VPU_TABLE_PAIRS 0x168u
-#define NPU_CAPABILITY_COUNT 27u
+#define NPU_REG_CAP_VPU_SHARED_PASS 0x16cu
+#define NPU_CAPABILITY_COUNT 28u
 
 struct npu_capabilities {
   uint32_t clock_mhz;  // MHz. Clock of every engine and of the scratchpad.
@@ -379,6 +380,9 @@ struct npu_capabilities {
   // 0 or 1. 1: the VPU's table memory reads an entry of INT16 and the next one at once: TABLE takes five passes. 0: one
   // after the other, ten.
   uint32_t vpu_table_pairs;
+  // 0 or 1. 1: a load of the VPU's programs takes no pass of its own where the micro-operation behind it computes into
+  // the same register, nor a store whose value the micro-operation before it has computed. 0: each takes one.
+  uint32_t vpu_shared_pass;
 };
 
 // Performance counters; counter c of queue q is element q * NPU_COUNTERS_PER_QUEUE + c.

@@ -359,7 +359,10 @@ package npu_contract_pkg;
   // 0 or 1. 1: the VPU's table memory reads an entry of INT16 and the next one at once: TABLE takes five passes. 0: one
   // after the other, ten.
   parameter logic [31:0] RegCapVpuTablePairs = 32'h168;
-  parameter int unsigned CapabilityCount = 27;
+  // 0 or 1. 1: a load of the VPU's programs takes no pass of its own where the micro-operation behind it computes into
+  // the same register, nor a store whose value the micro-operation before it has computed. 0: each takes one.
+  parameter logic [31:0] RegCapVpuSharedPass = 32'h16c;
+  parameter int unsigned CapabilityCount = 28;
 
   // Performance counters; counter c of queue q is element q * CountersPerQueue + c.
   typedef enum logic [7:0] {

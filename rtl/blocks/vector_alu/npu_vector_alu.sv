@@ -27,8 +27,9 @@ module npu_vector_alu #(
   input  logic                                last_i,
   input  logic                          [5:0] pass_i,
   input  npu_contract_pkg::uop_t              uop_i,
+  input  logic                                shares_i,  // reads what is loaded in place of register dst
   input  npu_contract_pkg::parameter_header_t header_i,  // of a RESCALE
-  input  logic            [Lanes-1:0]  [63:0] data_i,    // of a load
+  input  logic            [Lanes-1:0]  [63:0] data_i,    // of a load, or of one that shares the pass
 
   // Execute: tables.
   output logic                                lookup_o,
@@ -77,9 +78,10 @@ module npu_vector_alu #(
   logic [Lanes-1:0] [63:0] registers_q [Registers];
   logic [Lanes-1:0] [63:0] a_q, b_q, c_q, result_d, result_q;
   logic load;
-  logic [RegBits-1:0] x_dst, a, b, c;
+  logic [RegBits-1:0] x_dst, dst, a, b, c;
   assign load = uop_i.op == npu_contract_pkg::UopLoad;
   assign x_dst = x_uop_q.dst[RegBits-1:0];
+  assign dst = uop_i.dst[RegBits-1:0];
   assign a = uop_i.a[RegBits-1:0];
   assign b = uop_i.b[RegBits-1:0];
   assign c = uop_i.imm0[RegBits-1:0];
@@ -90,14 +92,17 @@ module npu_vector_alu #(
       if (valid_i && load) begin
         a_q <= data_i;
       end else if (valid_i && first_i) begin
-        if (x_writes_q && x_dst == a) a_q <= result_d;
+        if (shares_i && dst == a) a_q <= data_i;
+        else if (x_writes_q && x_dst == a) a_q <= result_d;
         else if (w_writes_q && w_dst_q == a) a_q <= result_q;
         else a_q <= registers_q[a];
-        if (x_writes_q && x_dst == b) b_q <= result_d;
+        if (shares_i && dst == b) b_q <= data_i;
+        else if (x_writes_q && x_dst == b) b_q <= result_d;
         else if (w_writes_q && w_dst_q == b) b_q <= result_q;
         else b_q <= registers_q[b];
         if (uop_i.op == npu_contract_pkg::UopSelect) begin
-          if (x_writes_q && x_dst == c) c_q <= result_d;
+          if (shares_i && dst == c) c_q <= data_i;
+          else if (x_writes_q && x_dst == c) c_q <= result_d;
           else if (w_writes_q && w_dst_q == c) c_q <= result_q;
           else c_q <= registers_q[c];
         end

@@ -10,6 +10,7 @@ module npu_vpu #(
   parameter int unsigned Rescale = 0,  // one with one entry takes one pass
   parameter int unsigned Tree = 0,     // a vector is reduced in one pass
   parameter int unsigned Pairs = 0,    // a table's entry comes with the next one
+  parameter int unsigned Shared = 0,   // loads and stores share passes
   // Of ports; leave as they are.
   localparam int unsigned RowBytes = 4 * Lanes,
   localparam int unsigned CountBits = $clog2(RowBytes) + 1
@@ -63,6 +64,8 @@ module npu_vpu #(
     logic load;
     logic store;
     logic high;    // the upper half of 48 bits
+    logic shares;  // a load that the micro-operation reads in place of the register of its result
+    logic zeros;   // which extend what is loaded
     logic fold;    // into the accumulators: a vector
     logic tree;    // each other
     logic whole;   // into one of them, all lanes of the vector
@@ -179,32 +182,49 @@ module npu_vpu #(
   );
 
   // A program.
-  logic ewise_last, f_last, vector_end, uop_last;
+  logic ewise_last, f_last, vector_end, uop_last, load_shares, store_shares;
   logic [4:0] pc_q;
   logic [5:0] pass_q, pass_last;
-  npu_contract_pkg::uop_t uop;
+  logic [1:0] uop_count;
+  npu_contract_pkg::uop_t uop, load_uop, store_uop;
+  npu_contract_pkg::uop_t [2:0] next_uops;
+  logic [2:0] next_there;
+  npu_contract_pkg::element_e [7:0] types;
   npu_contract_pkg::element_e f_type;
-  assign uop = uops_q[pc_q];
-  assign uop_last = 8'(pc_q) + 8'd1 == command_q.uop_count;
-  assign f_type = operands_q[f_ewise.operand].type_;
-  npu_vpu_passes #(.Rescale(Rescale), .Pairs(Pairs)) u_passes (
-    .op_i(uop.op),
-    .wide_i(f_type == npu_contract_pkg::ElementI48),
-    .shifted_i(uop.imm0 != '0),
-    .channels_i(uop.imm0[8]),
-    .last_o(pass_last)
+  always_comb begin
+    for (int unsigned i = 0; i < 3; i++) begin
+      next_uops[i] = uops_q[pc_q+5'(i)];
+      next_there[i] = 8'(pc_q) + 8'(i) < command_q.uop_count;
+    end
+    for (int unsigned i = 0; i < 8; i++) types[i] = operands_q[i].type_;
+  end
+  assign load_uop = next_uops[0];
+  npu_vpu_group #(.Rescale(Rescale), .Pairs(Pairs), .Shared(Shared)) u_group (
+    .uops_i(next_uops),
+    .there_i(next_there),
+    .types_i(types),
+    .owner_o(uop),
+    .last_o(pass_last),
+    .load_o(load_shares),
+    .store_o(store_shares),
+    .store_uop_o(store_uop),
+    .count_o(uop_count)
   );
+  assign uop_last = 8'(pc_q) + 8'(uop_count) == command_q.uop_count;
+  assign f_type = operands_q[f_ewise.operand].type_;
   assign f_last = pass_q == pass_last;
   assign vector_end = f_last && uop_last;
   assign ewise_last = vector_end && walk_last;
   always_comb begin
     f_ewise = '0;
     f_ewise.first = pass_q == '0;
-    f_ewise.load = uop.op == npu_contract_pkg::UopLoad;
-    f_ewise.store = uop.op == npu_contract_pkg::UopStore;
-    f_ewise.high = pass_q[0];
+    f_ewise.shares = load_shares && f_ewise.first;
+    f_ewise.load = uop.op == npu_contract_pkg::UopLoad || f_ewise.shares;
+    f_ewise.store = uop.op == npu_contract_pkg::UopStore || (store_shares && f_last);
+    f_ewise.high = pass_q[0] && (uop.op == npu_contract_pkg::UopLoad || uop.op == npu_contract_pkg::UopStore);
+    f_ewise.zeros = load_uop.imm0[0];
     f_ewise.pass = pass_q;
-    f_ewise.operand = f_ewise.store ? uop.b[2:0] : uop.a[2:0];
+    f_ewise.operand = f_ewise.store ? store_uop.b[2:0] : load_uop.a[2:0];
     f_ewise.uop = uop;
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -213,7 +233,7 @@ module npu_vpu #(
       pass_q <= '0;
     end else if (f_next && ewise_q) begin
       pass_q <= f_last ? '0 : pass_q + 1'b1;
-      if (f_last) pc_q <= uop_last ? '0 : pc_q + 1'b1;
+      if (f_last) pc_q <= uop_last ? '0 : pc_q + 5'(uop_count);
     end
   end
 
@@ -529,7 +549,7 @@ module npu_vpu #(
   function automatic logic [Lanes-1:0] [63:0] aligned(logic [Lanes-1:0] [31:0] data, logic [Lanes-1:0] [31:0] low);
     for (int unsigned i = 0; i < Lanes; i++) begin
       aligned[i] = (l_q.type_ == npu_contract_pkg::ElementI48)
-                       ? {data[i], low[i]} : npu_cast_pkg::extend(l_q.type_, l_q.uop.imm0[0], {32'd0, data[i]});
+                       ? {data[i], low[i]} : npu_cast_pkg::extend(l_q.type_, l_q.zeros, {32'd0, data[i]});
     end
   endfunction
   always_ff @(posedge clk_i) begin
@@ -551,6 +571,7 @@ module npu_vpu #(
     .last_i(g_q.last),
     .pass_i(g_q.pass),
     .uop_i(g_q.uop),
+    .shares_i(g_q.shares),
     .header_i(blob_header[g_q.uop.b[2:0]]),
     .data_i(g_data_q),
     .lookup_o(lookup),

@@ -10,9 +10,10 @@ import unittest
 from pathlib import Path
 
 NPU, CMAKE, SCRIPT = "", "", ""
-# All keys that there were before those that may be missing.
+# Keys that may be missing, and all that there were before them.
+LATER = ("vpu_registers", "vpu_table_bytes", "mxu_int16", "mxu_residual", "vpu_rescale", "vpu_tree", "vpu_table_pairs", "vpu_shared_pass")
 BEFORE = "".join(line + "\n" for line in (Path(__file__).resolve().parents[3] / "hw/presets/nano.yaml").read_text().splitlines()
-                 if not line.startswith(("vpu_registers", "vpu_table_bytes", "mxu_int16", "mxu_residual", "vpu_rescale", "vpu_tree", "vpu_table_pairs")))
+                 if not line.startswith(LATER))
 # Files of one folder, by name.
 FILES = {
     "plain.yaml": "# A machine.\nbase: edge   # from there\nvpu_lanes: 16\n\ndram: {latency_ns: 50}\n",

@@ -49,6 +49,37 @@ TEST(Registers, AnUnusedValueTakesNoRegisterForLong) {
   EXPECT_EQ(uops[2].b, 2u);  // an element type, not a register
 }
 
+TEST(Registers, AResultReplacesWhatWasJustLoaded) {
+  std::vector<Uop> uops = {{UopCode::kLoad, 0, 0, 0, 0, 0}, {UopCode::kLoad, 1, 1, 0, 0, 0},
+                           {UopCode::kSub, 2, 0, 1, 0, 0},  {UopCode::kLoad, 3, 2, 0, 0, 0},
+                           {UopCode::kAdd, 4, 2, 3, 0, 0},  {UopCode::kMul, 5, 4, 3, 0, 0},
+                           {UopCode::kStore, 0, 5, 3, 0, 0}};
+  EXPECT_EQ(allocate_registers(uops), 2u);
+  EXPECT_EQ(uops[2].dst, uops[1].dst);
+  EXPECT_NE(uops[4].dst, uops[3].dst);  // that is read once more
+}
+
+TEST(Registers, LoadsMoveToTheirFirstReaderButNotOverAStore) {
+  std::vector<Uop> uops = {{UopCode::kLoad, 0, 0, 0, 0, 0}, {UopCode::kLoad, 1, 1, 0, 0, 0},
+                           {UopCode::kLoad, 2, 2, 0, 0, 0}, {UopCode::kAbs, 3, 1, 0, 0, 0},
+                           {UopCode::kAdd, 4, 3, 0, 0, 0},  {UopCode::kStore, 0, 4, 3, 0, 0},
+                           {UopCode::kAdd, 5, 4, 2, 0, 0},  {UopCode::kStore, 0, 5, 4, 0, 0}};
+  loads_before_use(uops);
+  // By operand: 1, abs, 0, add, 2, store.
+  EXPECT_EQ(uops[0].a, 1u);
+  EXPECT_EQ(uops[1].op, UopCode::kAbs);
+  EXPECT_EQ(uops[2].a, 0u);
+  EXPECT_EQ(uops[3].op, UopCode::kAdd);
+  EXPECT_EQ(uops[4].a, 2u);
+  EXPECT_EQ(uops[5].op, UopCode::kStore);
+  // Values count in their order again.
+  EXPECT_EQ(uops[3].a, uops[1].dst);
+  EXPECT_EQ(uops[3].b, uops[2].dst);
+  EXPECT_EQ(uops[6].a, uops[3].dst);
+  EXPECT_EQ(uops[6].b, uops[4].dst);
+  EXPECT_EQ(allocate_registers(uops), 2u);
+}
+
 // All registers are loaded from operand 0, the first one is stored to operand 1, and operand 2 is loaded at last.
 MicroProgram late_load(uint32_t registers) {
   MicroProgram program{{}, registers};

@@ -98,6 +98,7 @@ inline contract::Capabilities test_machine() {
   caps.vpu_rescale = 1;
   caps.vpu_tree = 1;
   caps.vpu_table_pairs = 1;
+  caps.vpu_shared_pass = 1;
   caps.dma_port_bytes = 16;
   return caps;
 }

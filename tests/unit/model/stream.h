@@ -31,6 +31,7 @@ inline contract::Capabilities small_machine() {
   caps.vpu_rescale = 1;
   caps.vpu_tree = 1;
   caps.vpu_table_pairs = 1;
+  caps.vpu_shared_pass = 1;
   caps.spm_bytes = 65536;
   caps.spm_banks = 4;
   caps.spm_bank_bytes = 16;

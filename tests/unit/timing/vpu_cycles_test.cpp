@@ -4,7 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "hw/timing/dma_cycles.h"
+#include "hw/timing/vpu_program.h"
 
 namespace npu::timing {
 namespace {
@@ -77,6 +81,44 @@ TEST(VpuCycles, PassesOfMicroOperations) {
   caps.vpu_rescale = 1;
   EXPECT_EQ(passes(UopCode::kRescale, 1), 1u);
   EXPECT_EQ(passes(UopCode::kRescale, 1 | kPerChannel), 4u);
+}
+
+// Of an operand of INT8, INT32 and 48 bits each: which micro-operations begin a group, and its passes.
+using Groups = std::vector<std::pair<size_t, uint64_t>>;
+Groups groups(const std::vector<Uop>& uops, bool shared = true) {
+  Capabilities caps = machine(64);
+  caps.vpu_shared_pass = shared ? 1 : 0;
+  Groups out;
+  size_t next = 0;
+  for (const UopGroup& group : uop_groups(uops, std::vector{Element::kI8, Element::kI32, Element::kI48}, caps)) {
+    EXPECT_EQ(group.first, next);
+    next = group.end();
+    out.emplace_back(group.first, group.passes);
+  }
+  EXPECT_EQ(next, uops.size());
+  return out;
+}
+
+TEST(VpuCycles, LoadsAndStoresShareAPassWithWhatComputes) {
+  const Uop load{UopCode::kLoad, 0, 0, 0, 0, 0}, store{UopCode::kStore, 0, 0, 1, 0, 0};
+  const Uop abs{UopCode::kAbs, 0, 0, 0, 0, 0}, product{UopCode::kMul, 0, 0, 0, 31, 0};
+  EXPECT_EQ(groups({load, abs, store}), (Groups{{0, 1}, {2, 1}}));  // a pass asks once
+  EXPECT_EQ(groups({load, abs, store}, false), (Groups{{0, 1}, {1, 1}, {2, 1}}));
+  EXPECT_EQ(groups({load, product, store}), (Groups{{0, 3}}));
+  EXPECT_EQ(groups({load, abs, abs, store}), (Groups{{0, 1}, {2, 1}}));
+  EXPECT_EQ(groups({load, load, abs}), (Groups{{0, 1}, {1, 1}}));
+  EXPECT_EQ(groups({load, store}), (Groups{{0, 1}, {1, 1}}));
+  EXPECT_EQ(groups({abs, store, store}), (Groups{{0, 1}, {2, 1}}));
+  EXPECT_EQ(groups({load}), (Groups{{0, 1}}));
+}
+
+TEST(VpuCycles, OtherRegistersAndWideElementsShareNoPass) {
+  const Uop load{UopCode::kLoad, 0, 0, 0, 0, 0}, wide_load{UopCode::kLoad, 0, 2, 0, 0, 0};
+  const Uop store{UopCode::kStore, 0, 0, 1, 0, 0}, wide_store{UopCode::kStore, 0, 0, 2, 0, 0};
+  const Uop other{UopCode::kAbs, 1, 0, 0, 0, 0}, abs{UopCode::kAbs, 0, 0, 0, 0, 0};
+  EXPECT_EQ(groups({load, other, store}), (Groups{{0, 1}, {1, 1}, {2, 1}}));
+  EXPECT_EQ(groups({wide_load, abs, store}), (Groups{{0, 2}, {1, 1}}));
+  EXPECT_EQ(groups({load, abs, abs, wide_store}), (Groups{{0, 1}, {2, 1}, {3, 2}}));
 }
 
 TEST(VpuCycles, Pooling) {

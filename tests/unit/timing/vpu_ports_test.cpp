@@ -89,6 +89,17 @@ TEST(VpuPorts, AddOfOneVector) {
             (std::vector<Ports>{0, 0, 0, R, R, 0, 0, 0, 0, 0, 0, 0, W, 0}));
 }
 
+TEST(VpuPorts, WhatSharesAPassAsksInIt) {
+  Capabilities caps = machine(8);
+  caps.vpu_shared_pass = 1;
+  // The addition's pass stores.
+  EXPECT_EQ(requests(*vpu_ports(add_of(8), caps), {A}), (std::vector<Ports>{0, 0, 0, R, R, 0, 0, 0, 0, 0, 0, W, 0}));
+  // A look-up of four passes: the first one loads, the last one stores.
+  VpuEwiseCommand command = add_of(8);
+  command.uops = {{UopCode::kLoad, 0, 0, 0, 0, 0}, {UopCode::kTable8, 0, 0, 1, 0, 0}, {UopCode::kStore, 0, 0, 2, 0, 0}};
+  EXPECT_EQ(requests(*vpu_ports(command, caps), {A}), (std::vector<Ports>{0, 0, 0, R, 0, 0, 0, 0, 0, 0, 0, 0, W, 0}));
+}
+
 TEST(VpuPorts, ParametersComeFirst) {
   VpuEwiseCommand command = add_of(8);
   command.operands[1].bytes = 33;  // two rows of 32
@@ -139,6 +150,7 @@ class VpuPortsRandom : public testing::Test {
     caps.vpu_rescale = between(0, 1);
     caps.vpu_tree = between(0, 1);
     caps.vpu_table_pairs = between(0, 1);
+    caps.vpu_shared_pass = between(0, 1);
     return caps;
   }
 
