@@ -160,6 +160,7 @@ class LayoutMaker {
   void place_groups(MemoryMap& map) {
     const int64_t limit = tuning_.group_cycles * settings_.capabilities.dma_port_bytes;
     Group group;
+    std::optional<size_t> first;  // step with constants
     const auto close = [&] {
       if (group.members.size() > 1) place_group(group, map);
       group = {};
@@ -174,12 +175,20 @@ class LayoutMaker {
           close();
           continue;
         }
-        if (group.bytes + bundle.slot_bytes > limit || !room_for(group, s, bundle.slot_bytes)) close();
+        if (group.bytes + bundle.slot_bytes > limit || !room_for(group, s, bundle.slot_bytes) ||
+            delays(group, s, first))
+          close();
+        if (!first) first = s;
         group.members.push_back({s, b, group.bytes});
         group.bytes += bundle.slot_bytes;
       }
     }
     close();
+  }
+
+  // Whether constants of step `s` in the group would keep the first step waiting that has some.
+  [[nodiscard]] bool delays(const Group& group, size_t s, std::optional<size_t> first) const {
+    return tuning_.first_alone && !group.members.empty() && group.members.front().step == first && s != first;
   }
 
   // Whether every step from the group's first to step `s` has room for the group with `more` bytes.

@@ -71,8 +71,9 @@ struct Tuning {
   int64_t group_cycles = 512;   // of the DRAM port: how long a load of joined constants may take
   bool fetches = true;          // PlanSettings::fetches
   Earliness early = {};
-  bool apart = false;       // constants that come early at the high end of memory, apart from what lives short
-  bool shared_rows = true;  // chains may have results that steps behind them read, too (chains.h)
+  bool apart = false;        // constants that come early at the high end of memory, apart from what lives short
+  bool first_alone = false;  // constants of the first step that has some are joined with none of later steps
+  bool shared_rows = true;   // chains may have results that steps behind them read, too (chains.h)
 };
 
 // The module must outlive the result. Throws Error(scratchpad_full) naming the layer when its smallest tile does not

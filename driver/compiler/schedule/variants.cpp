@@ -92,6 +92,9 @@ class Search {
     tuning.shared_rows = false;
     consider(tuning);
     tuning = tuning_;
+    tuning.first_alone = true;
+    consider(tuning);
+    tuning = tuning_;
     for (const Earliness& early : kMoreEarly) {
       tuning.early = early;
       consider(tuning);
@@ -109,6 +112,7 @@ class Search {
       Tuning next = begin(first);
       next.early = tuning.early;
       next.shared_rows = tuning.shared_rows;
+      next.first_alone = tuning.first_alone;
       next.apart = true;
       consider(next, kWorthwhileVariant);
     }
