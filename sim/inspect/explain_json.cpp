@@ -142,10 +142,12 @@ Json memory_json(const Explained& explained) {
                      {"denied_bytes", step.denied},
                      {"lost_bytes", step.fragmented()}});
   }
-  for (const Explanation::Denied& one : facts.denied) {
+  for (size_t i = 0; i < facts.denied.size(); ++i) {
+    const Explanation::Denied& one = facts.denied[i];
     denied.push_back({{"first_step", one.first},
                       {"last_step", one.last},
                       {"bytes", one.bytes},
+                      {"lost_bytes", explained.memory.lost_bytes[i]},
                       {"buffer", one.buffer},
                       {"asked", name(one.asked)}});
   }

@@ -257,9 +257,8 @@ std::string memory_text(const Explained& explained) {
 
 std::string memory_summary(const MemoryLine& memory) {
   return fmt::format(
-      "scratchpad: peak {} of {} bytes, peak of live bytes {}, lost to fragmentation {} of the peak (goal: under "
-      "{:.0f} "
-      "%)\n",
+      "scratchpad: peak {} of {} bytes, peak of live bytes {}, lost to fragmentation {} of the scratchpad (goal: "
+      "under {:.0f} %)\n",
       count(memory.peak), count(memory.size), count(memory.live_peak), percent(memory.lost()), 100 * kMostLost);
 }
 

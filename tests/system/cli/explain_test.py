@@ -62,7 +62,7 @@ class Explain(NpuTest):
                 self.assertEqual(part in text, text in shown)
         for text in (schedule, memory, both):
             self.assertRegex(text.strip().split("\n")[-1], r"^scratchpad: peak [\d,]+ of [\d,]+ bytes, peak of live bytes [\d,]+, "
-                                                           r"lost to fragmentation \d+\.\d % of the peak \(goal: under 10 %\)$")
+                                                           r"lost to fragmentation \d+\.\d % of the scratchpad \(goal: under 10 %\)$")
 
     def test_json_takes_the_place_of_the_text(self):
         document = json.loads(self.good("compile", self.dir / "convolution.tosa", "--explain", "--json").out)
