@@ -181,8 +181,9 @@ void run_uop(const UopBlock& block, size_t index) {
       return map2(dst, a, b, n, [](int64_t x, int64_t y) { return wrap32(U(x) - U(y)); });
     case UopCode::kMul: {
       const int64_t round = imm0 == 0 ? 0 : int64_t{1} << (imm0 - 1);
-      return map2(dst, a, b, n,
-                  [=](int64_t x, int64_t y) { return wrap32(U(wrapping_add(multiply(x, y), round) >> imm0)); });
+      return map2(dst, a, b, n, [=](int64_t x, int64_t y) {
+        return wrap32(U(wrapping_add(multiply(x, wrap32(U(y))), round) >> imm0));
+      });
     }
     case UopCode::kMax:
       return map2(dst, a, b, n, [](int64_t x, int64_t y) { return x > y ? x : y; });

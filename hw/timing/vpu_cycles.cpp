@@ -19,11 +19,11 @@ constexpr uint64_t kVpuFillStages = 6;   // setup, fetch, address, operand read,
 constexpr uint64_t kVpuDrainStages = 4;  // register write, align, result write, done
 constexpr uint64_t kLaneBytes = 4;
 
-// 32 x 32 -> 64 bits in two passes of the lane's multiplier, one for the rounding shift.
-constexpr uint64_t kWideMultiply = 3;
-// Zero point into the first multiply pass; output zero point, clip and clamp are one more. With an entry a channel the
-// table memory takes as many passes: four lanes share a port of it.
-constexpr uint64_t kRescale = kWideMultiply + 1;
+// A pass of the lane's multiplier, and one for the rounding shift.
+constexpr uint64_t kShiftedProduct = 2;
+// Zero point before those; output zero point, clip and clamp behind. With an entry a channel the table memory takes as
+// many passes: four lanes share a port of it.
+constexpr uint64_t kRescale = kShiftedProduct + 2;
 // Four lanes share a port of the table memory.
 constexpr uint64_t kLookup = 4;
 // One bit a cycle, and a pass each for the signs before and after.
@@ -53,7 +53,7 @@ uint64_t uop_passes(const contract::Uop& uop, Element type, const Capabilities& 
     case UopCode::kStore:
       return access_passes(type);
     case UopCode::kMul:
-      return uop.imm0 == 0 ? 1 : kWideMultiply;
+      return uop.imm0 == 0 || caps.vpu_rescale != 0 ? 1 : kShiftedProduct;
     case UopCode::kRescale:
       return caps.vpu_rescale != 0 && !contract::RescaleImmediate::unpack(uop.imm0).per_channel ? 1 : kRescale;
     case UopCode::kTable8:

@@ -46,8 +46,8 @@ struct Capabilities {
   uint32_t mxu_int16 = 0;
   // 0 or 1. 1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.
   uint32_t mxu_residual = 0;
-  // 0 or 1. 1: a RESCALE of the VPU with one entry for all elements takes one pass. 0: four, as with an entry a
-  // channel.
+  // 0 or 1. 1: a RESCALE of the VPU with one entry for all elements takes one pass, and so does a product with a shift.
+  // 0: four, as with an entry a channel, and two.
   uint32_t vpu_rescale = 0;
   // 0 or 1. 1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has
   // lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.
@@ -151,7 +151,7 @@ inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
      "1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.",
      0, 1, false, 0x15c, &Capabilities::mxu_residual, 0, nullptr},
     {"vpu_rescale", "0 or 1",
-     "1: a RESCALE of the VPU with one entry for all elements takes one pass. 0: four, as with an entry a channel.",
+     "1: a RESCALE of the VPU with one entry for all elements takes one pass, and so does a product with a shift. 0: four, as with an entry a channel, and two.",
      0, 1, false, 0x160, &Capabilities::vpu_rescale, 0, nullptr},
     {"vpu_tree", "0 or 1",
      "1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.",

@@ -371,8 +371,8 @@ struct npu_capabilities {
   uint32_t mxu_int16;
   // 0 or 1. 1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.
   uint32_t mxu_residual;
-  // 0 or 1. 1: a RESCALE of the VPU with one entry for all elements takes one pass. 0: four, as with an entry a
-  // channel.
+  // 0 or 1. 1: a RESCALE of the VPU with one entry for all elements takes one pass, and so does a product with a shift.
+  // 0: four, as with an entry a channel, and two.
   uint32_t vpu_rescale;
   // 0 or 1. 1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has
   // lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.
@@ -690,7 +690,8 @@ enum npu_uop {
   NPU_UOP_STORE = 1,  // An element of operand[b] = a, low bits.
   NPU_UOP_ADD = 2,  // a + b, wraps at 32 bits.
   NPU_UOP_SUB = 3,  // a - b, wraps at 32 bits.
-  NPU_UOP_MUL = 4,  // (a * b), imm0 = shift: 0 keeps the low 32 bits, else rounds half up and shifts right.
+  // a times the low 32 bits of b, imm0 = shift: 0 keeps the low 32 bits, else rounds half up and shifts right.
+  NPU_UOP_MUL = 4,
   NPU_UOP_MAX = 5,  // max(a, b).
   NPU_UOP_MIN = 6,  // min(a, b).
   NPU_UOP_CLAMP = 7,  // min(max(a, imm0), imm1).

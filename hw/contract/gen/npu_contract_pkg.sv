@@ -350,8 +350,8 @@ package npu_contract_pkg;
   parameter logic [31:0] RegCapMxuInt16 = 32'h158;
   // 0 or 1. 1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.
   parameter logic [31:0] RegCapMxuResidual = 32'h15c;
-  // 0 or 1. 1: a RESCALE of the VPU with one entry for all elements takes one pass. 0: four, as with an entry a
-  // channel.
+  // 0 or 1. 1: a RESCALE of the VPU with one entry for all elements takes one pass, and so does a product with a shift.
+  // 0: four, as with an entry a channel, and two.
   parameter logic [31:0] RegCapVpuRescale = 32'h160;
   // 0 or 1. 1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has
   // lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.
@@ -670,7 +670,8 @@ package npu_contract_pkg;
     UopStore = 8'h1,  // An element of operand[b] = a, low bits.
     UopAdd = 8'h2,  // a + b, wraps at 32 bits.
     UopSub = 8'h3,  // a - b, wraps at 32 bits.
-    UopMul = 8'h4,  // (a * b), imm0 = shift: 0 keeps the low 32 bits, else rounds half up and shifts right.
+    // a times the low 32 bits of b, imm0 = shift: 0 keeps the low 32 bits, else rounds half up and shifts right.
+    UopMul = 8'h4,
     UopMax = 8'h5,  // max(a, b).
     UopMin = 8'h6,  // min(a, b).
     UopClamp = 8'h7,  // min(max(a, imm0), imm1).

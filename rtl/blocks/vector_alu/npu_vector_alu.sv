@@ -6,7 +6,7 @@
 module npu_vector_alu #(
   parameter int unsigned Lanes = 8,
   parameter int unsigned Registers = 16,
-  parameter int unsigned Rescale = 0,  // one with one entry takes one pass
+  parameter int unsigned Rescale = 0,  // one with one entry takes one pass, and a product with a shift
   parameter int unsigned Pairs = 0,    // a table's entry comes with the next one
   localparam int unsigned Groups = Lanes / 4,
   localparam int unsigned RegBits = $clog2(Registers)
@@ -130,7 +130,7 @@ module npu_vector_alu #(
   if (Rescale != 0) begin : gen_rescale
     logic [Stages-1:0] [37:0] single_q;
     always_ff @(posedge clk_i) if (advance_i) single_q <= {single_q[Stages-2:0], entry_i[0][37:0]};
-    assign one_pass = !x_uop_q.imm0[8];
+    assign one_pass = !x_uop_q.imm0[8];  // a shift is below 64
     assign entry = one_pass ? {Lanes{single_q[Stages-1]}} : x_entry_q;
   end else begin : gen_no_rescale
     assign one_pass = 1'b0;

@@ -22,7 +22,7 @@ module npu_vector_alu_execute #(
   input  logic          [Lanes-1:0] [63:0] b_i,
   input  logic          [Lanes-1:0] [63:0] c_i,
   input  logic          [Lanes-1:0] [37:0] entry_i,    // of a RESCALE: shift, multiplier
-  input  logic                             one_pass_i, // it takes
+  input  logic                             one_pass_i, // it takes, and so does a product with a shift
   input  logic         [Groups-1:0] [15:0] lookup_i,   // entry of a table for one lane of each group
   input  logic         [Groups-1:0] [15:0] next_i,     // with pairs: the entry behind
   output logic          [Lanes-1:0] [63:0] result_o    // with the last pass
@@ -93,12 +93,12 @@ module npu_vector_alu_execute #(
             result = sign32(result[31:0]);
           end
           npu_contract_pkg::UopMul: begin
-            // A half of b a pass; then the shift.
-            factor = {1'b0, (pass_i == '0) ? b[31:0] : b[63:32]};
-            product = ((pass_i == '0) ? a : {a[31:0], 32'd0}) * 64'(factor);
-            work_next = (pass_i == '0) ? product : work + product;
+            // Then the shift, in another pass or behind it.
+            factor = 33'($signed(b[31:0]));
+            product = a * 64'(factor);
+            work_next = product;
             result = product;
-            if (imm0_i[5:0] != '0) result = (work + half_of(imm0_i[5:0])) >>> imm0_i[5:0];
+            if (imm0_i[5:0] != '0) result = ((one_pass_i ? product : work) + half_of(imm0_i[5:0])) >>> imm0_i[5:0];
             result = sign32(result[31:0]);
           end
           npu_contract_pkg::UopMax: result = (a > b) ? a : b;

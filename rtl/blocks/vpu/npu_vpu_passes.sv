@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passes that a vector spends in a micro-operation; combinational.
 module npu_vpu_passes #(
-  parameter int unsigned Rescale = 0,  // in one pass, with one entry
+  parameter int unsigned Rescale = 0,  // in one pass, with one entry, and so a product with a shift
   parameter int unsigned Pairs = 0     // a table's entry comes with the next one
 ) (
   input  npu_contract_pkg::uop_e       op_i,
@@ -13,7 +13,7 @@ module npu_vpu_passes #(
   always_comb begin
     unique case (op_i)
       npu_contract_pkg::UopLoad, npu_contract_pkg::UopStore: last_o = wide_i ? 6'd1 : 6'd0;
-      npu_contract_pkg::UopMul: last_o = shifted_i ? 6'd2 : 6'd0;  // low half of b, high half, shift
+      npu_contract_pkg::UopMul: last_o = (Rescale == 0 && shifted_i) ? 6'd1 : 6'd0;  // product, shift
       // Zero point, product, shift, output zero point and limits.
       npu_contract_pkg::UopRescale: last_o = (Rescale != 0 && !channels_i) ? 6'd0 : 6'd3;
       npu_contract_pkg::UopTable8: last_o = 6'd3;    // four lanes

@@ -72,8 +72,9 @@ int64_t scalar_uop(const Uop& uop, std::array<int64_t, 3> values, const uint8_t*
     case UopCode::kSub:
       return wrap(Wide{a} - b, 32);
     case UopCode::kMul:
-      return uop.imm0 == 0 ? wrap(Wide{a} * b, 32)
-                           : wrap(floor_shift(wrap(Wide{a} * b + (Wide{1} << (uop.imm0 - 1)), 64), uop.imm0), 32);
+      return uop.imm0 == 0
+                 ? wrap(Wide{a} * b, 32)
+                 : wrap(floor_shift(wrap(Wide{a} * wrap(b, 32) + (Wide{1} << (uop.imm0 - 1)), 64), uop.imm0), 32);
     case UopCode::kMax:
       return std::max(a, b);
     case UopCode::kMin:
