@@ -247,6 +247,7 @@ EwisePlan random_ewise(Random& random) {
     command.uops.push_back(uop);
   }
   add_stores(plan, random);
+  NPU_CHECK(command.uops.size() <= contract::kMaxUops);
   plan.bytes += 64;
   return plan;
 }

@@ -160,7 +160,7 @@ class LayoutMaker {
   void place_groups(MemoryMap& map) {
     const int64_t limit = tuning_.group_cycles * settings_.capabilities.dma_port_bytes;
     Group group;
-    std::optional<size_t> first;  // step with constants
+    std::optional<size_t> first;  // step whose constants can be joined
     const auto close = [&] {
       if (group.members.size() > 1) place_group(group, map);
       group = {};

@@ -72,7 +72,7 @@ struct Tuning {
   bool fetches = true;          // PlanSettings::fetches
   Earliness early = {};
   bool apart = false;        // constants that come early at the high end of memory, apart from what lives short
-  bool first_alone = false;  // constants of the first step that has some are joined with none of later steps
+  bool first_alone = false;  // the first constants that can be joined are joined with none of later steps
   bool shared_rows = true;   // chains may have results that steps behind them read, too (chains.h)
 };
 

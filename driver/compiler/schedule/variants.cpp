@@ -93,7 +93,7 @@ class Search {
     consider(tuning);
     tuning = tuning_;
     tuning.first_alone = true;
-    consider(tuning);
+    if (!options_.resident_constants) consider(tuning);
     tuning = tuning_;
     for (const Earliness& early : kMoreEarly) {
       tuning.early = early;

@@ -47,7 +47,7 @@ struct Capabilities {
   // 0 or 1. 1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.
   uint32_t mxu_residual = 0;
   // 0 or 1. 1: a RESCALE of the VPU with one entry for all elements takes one pass, and so does a product with a shift.
-  // 0: four, as with an entry a channel, and two.
+  // 0: four and two. With an entry a channel a RESCALE always takes four.
   uint32_t vpu_rescale = 0;
   // 0 or 1. 1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has
   // lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.
@@ -56,7 +56,9 @@ struct Capabilities {
   // after the other, ten.
   uint32_t vpu_table_pairs = 0;
   // 0 or 1. 1: a load of the VPU's programs takes no pass of its own where the micro-operation behind it computes into
-  // the same register, nor a store whose value the micro-operation before it has computed. 0: each takes one.
+  // the same register, nor a store whose value the micro-operation before it has computed. A pass asks memory once, for
+  // the load if both would share one, and elements of 48 bits take passes of their own. 0: each load and store takes
+  // one.
   uint32_t vpu_shared_pass = 0;
 
   friend constexpr bool operator==(const Capabilities&, const Capabilities&) = default;
@@ -151,7 +153,7 @@ inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
      "1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.",
      0, 1, false, 0x15c, &Capabilities::mxu_residual, 0, nullptr},
     {"vpu_rescale", "0 or 1",
-     "1: a RESCALE of the VPU with one entry for all elements takes one pass, and so does a product with a shift. 0: four, as with an entry a channel, and two.",
+     "1: a RESCALE of the VPU with one entry for all elements takes one pass, and so does a product with a shift. 0: four and two. With an entry a channel a RESCALE always takes four.",
      0, 1, false, 0x160, &Capabilities::vpu_rescale, 0, nullptr},
     {"vpu_tree", "0 or 1",
      "1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.",
@@ -160,7 +162,7 @@ inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
      "1: the VPU's table memory reads an entry of INT16 and the next one at once: TABLE takes five passes. 0: one after the other, ten.",
      0, 1, false, 0x168, &Capabilities::vpu_table_pairs, 0, nullptr},
     {"vpu_shared_pass", "0 or 1",
-     "1: a load of the VPU's programs takes no pass of its own where the micro-operation behind it computes into the same register, nor a store whose value the micro-operation before it has computed. 0: each takes one.",
+     "1: a load of the VPU's programs takes no pass of its own where the micro-operation behind it computes into the same register, nor a store whose value the micro-operation before it has computed. A pass asks memory once, for the load if both would share one, and elements of 48 bits take passes of their own. 0: each load and store takes one.",
      0, 1, false, 0x16c, &Capabilities::vpu_shared_pass, 0, nullptr},
 }};
 

@@ -663,7 +663,8 @@ enum class UopCode : uint32_t {
   kStore = 1,  // An element of operand[b] = a, low bits.
   kAdd = 2,  // a + b, wraps at 32 bits.
   kSub = 3,  // a - b, wraps at 32 bits.
-  // a times the low 32 bits of b, imm0 = shift: 0 keeps the low 32 bits, else rounds half up and shifts right.
+  // a times the low 32 bits of b, which have a sign, imm0 = shift: 0 keeps the low 32 bits, else rounds half up and
+  // shifts right.
   kMul = 4,
   kMax = 5,  // max(a, b).
   kMin = 6,  // min(a, b).

@@ -372,7 +372,7 @@ struct npu_capabilities {
   // 0 or 1. 1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.
   uint32_t mxu_residual;
   // 0 or 1. 1: a RESCALE of the VPU with one entry for all elements takes one pass, and so does a product with a shift.
-  // 0: four, as with an entry a channel, and two.
+  // 0: four and two. With an entry a channel a RESCALE always takes four.
   uint32_t vpu_rescale;
   // 0 or 1. 1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has
   // lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.
@@ -381,7 +381,9 @@ struct npu_capabilities {
   // after the other, ten.
   uint32_t vpu_table_pairs;
   // 0 or 1. 1: a load of the VPU's programs takes no pass of its own where the micro-operation behind it computes into
-  // the same register, nor a store whose value the micro-operation before it has computed. 0: each takes one.
+  // the same register, nor a store whose value the micro-operation before it has computed. A pass asks memory once, for
+  // the load if both would share one, and elements of 48 bits take passes of their own. 0: each load and store takes
+  // one.
   uint32_t vpu_shared_pass;
 };
 
@@ -690,7 +692,8 @@ enum npu_uop {
   NPU_UOP_STORE = 1,  // An element of operand[b] = a, low bits.
   NPU_UOP_ADD = 2,  // a + b, wraps at 32 bits.
   NPU_UOP_SUB = 3,  // a - b, wraps at 32 bits.
-  // a times the low 32 bits of b, imm0 = shift: 0 keeps the low 32 bits, else rounds half up and shifts right.
+  // a times the low 32 bits of b, which have a sign, imm0 = shift: 0 keeps the low 32 bits, else rounds half up and
+  // shifts right.
   NPU_UOP_MUL = 4,
   NPU_UOP_MAX = 5,  // max(a, b).
   NPU_UOP_MIN = 6,  // min(a, b).

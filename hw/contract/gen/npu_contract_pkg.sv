@@ -351,7 +351,7 @@ package npu_contract_pkg;
   // 0 or 1. 1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.
   parameter logic [31:0] RegCapMxuResidual = 32'h15c;
   // 0 or 1. 1: a RESCALE of the VPU with one entry for all elements takes one pass, and so does a product with a shift.
-  // 0: four, as with an entry a channel, and two.
+  // 0: four and two. With an entry a channel a RESCALE always takes four.
   parameter logic [31:0] RegCapVpuRescale = 32'h160;
   // 0 or 1. 1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has
   // lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.
@@ -360,7 +360,9 @@ package npu_contract_pkg;
   // after the other, ten.
   parameter logic [31:0] RegCapVpuTablePairs = 32'h168;
   // 0 or 1. 1: a load of the VPU's programs takes no pass of its own where the micro-operation behind it computes into
-  // the same register, nor a store whose value the micro-operation before it has computed. 0: each takes one.
+  // the same register, nor a store whose value the micro-operation before it has computed. A pass asks memory once, for
+  // the load if both would share one, and elements of 48 bits take passes of their own. 0: each load and store takes
+  // one.
   parameter logic [31:0] RegCapVpuSharedPass = 32'h16c;
   parameter int unsigned CapabilityCount = 28;
 
@@ -670,7 +672,8 @@ package npu_contract_pkg;
     UopStore = 8'h1,  // An element of operand[b] = a, low bits.
     UopAdd = 8'h2,  // a + b, wraps at 32 bits.
     UopSub = 8'h3,  // a - b, wraps at 32 bits.
-    // a times the low 32 bits of b, imm0 = shift: 0 keeps the low 32 bits, else rounds half up and shifts right.
+    // a times the low 32 bits of b, which have a sign, imm0 = shift: 0 keeps the low 32 bits, else rounds half up and
+    // shifts right.
     UopMul = 8'h4,
     UopMax = 8'h5,  // max(a, b).
     UopMin = 8'h6,  // min(a, b).

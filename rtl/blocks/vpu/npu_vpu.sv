@@ -7,7 +7,7 @@ module npu_vpu #(
   parameter int unsigned Lanes = 8,
   parameter int unsigned Registers = 16,
   parameter int unsigned Rows = 256,  // of the table memory, 4 * Lanes bytes each
-  parameter int unsigned Rescale = 0,  // one with one entry takes one pass
+  parameter int unsigned Rescale = 0,  // one with one entry takes one pass, and a product with a shift
   parameter int unsigned Tree = 0,     // a vector is reduced in one pass
   parameter int unsigned Pairs = 0,    // a table's entry comes with the next one
   parameter int unsigned Shared = 0,   // loads and stores share passes
@@ -65,7 +65,7 @@ module npu_vpu #(
     logic store;
     logic high;    // the upper half of 48 bits
     logic shares;  // a load that the micro-operation reads in place of the register of its result
-    logic zeros;   // which extend what is loaded
+    logic zeros;   // extend what is loaded, not its sign
     logic fold;    // into the accumulators: a vector
     logic tree;    // each other
     logic whole;   // into one of them, all lanes of the vector

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which micro-operations of a program take their passes together (timing::uop_groups); combinational.
 module npu_vpu_group #(
-  parameter int unsigned Rescale = 0,
-  parameter int unsigned Pairs = 0,
+  parameter int unsigned Rescale = 0,  // one with one entry takes one pass, and a product with a shift
+  parameter int unsigned Pairs = 0,    // a table's entry comes with the next one
   parameter int unsigned Shared = 0  // loads and stores may share a pass with what computes
 ) (
   input  npu_contract_pkg::uop_t     [2:0] uops_i,   // the next ones

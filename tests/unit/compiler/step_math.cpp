@@ -209,7 +209,8 @@ void ewise(std::span<const int64_t> dims, std::span<const EwiseOperand> operands
           r[u.dst] = wrap32(a() - b());
           break;
         case UopCode::kMul:
-          r[u.dst] = u.imm0 == 0 ? wrap32(a() * b()) : wrap32((a() * b() + (int64_t{1} << (u.imm0 - 1))) >> u.imm0);
+          r[u.dst] =
+              u.imm0 == 0 ? wrap32(a() * b()) : wrap32((a() * wrap32(b()) + (int64_t{1} << (u.imm0 - 1))) >> u.imm0);
           break;
         case UopCode::kMax:
           r[u.dst] = std::max(a(), b());
