@@ -88,6 +88,7 @@ struct Explanation {
     };
     uint32_t first = 0, last = 0;
     int64_t bytes = 0;
+    int64_t lost = 0;    // of them, to fragmentation: free in all of its steps, but not in pieces that would do
     std::string buffer;  // that lives in DRAM for it; empty: step `first` is cut smaller
     Asked asked = Asked::kTiles;
   };

@@ -73,11 +73,9 @@ struct MemoryLine {
   std::vector<StepMemory> steps;
   int64_t peak = 0;       // highest byte that is ever taken, plus one
   int64_t live_peak = 0;  // most bytes that are taken at a time
-  // What each request that found no room (Explanation::denied) lost to fragmentation: as much of it as was free in all
-  // of its steps, less what was free in one piece through all of them, seen when everything has its place.
-  std::vector<int64_t> lost_bytes;
+  int64_t most_lost = 0;  // to fragmentation, by one request (Explanation::Denied::lost)
 
-  // The largest of those as a share of the scratchpad, 0 to 1: gaps that nothing asked for cost nothing.
+  // That as a share of the scratchpad, 0 to 1: gaps that nothing asked for cost nothing.
   [[nodiscard]] double lost() const;
 };
 // The project's goal for MemoryLine::lost().

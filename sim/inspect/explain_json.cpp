@@ -142,12 +142,11 @@ Json memory_json(const Explained& explained) {
                      {"denied_bytes", step.denied},
                      {"lost_bytes", step.fragmented()}});
   }
-  for (size_t i = 0; i < facts.denied.size(); ++i) {
-    const Explanation::Denied& one = facts.denied[i];
+  for (const Explanation::Denied& one : facts.denied) {
     denied.push_back({{"first_step", one.first},
                       {"last_step", one.last},
                       {"bytes", one.bytes},
-                      {"lost_bytes", explained.memory.lost_bytes[i]},
+                      {"lost_bytes", one.lost},
                       {"buffer", one.buffer},
                       {"asked", name(one.asked)}});
   }

@@ -59,42 +59,11 @@ class PlaceSweep {
   size_t next_ = 0;
 };
 
-// Bytes that a request lost to fragmentation (MemoryLine::lost_bytes).
-int64_t lost_of(const Explanation& facts, const Explanation::Denied& denied) {
-  const int64_t first = int64_t{denied.first} * facts.ticks, last = (int64_t{denied.last} + 1) * facts.ticks - 1;
-  std::vector<const Explanation::Place*> held;
-  std::set<int64_t> ticks = {first};
-  for (const Explanation::Place& place : facts.places) {
-    if (place.last < first || last < place.first) continue;
-    held.push_back(&place);
-    ticks.insert(std::max(place.first, first));
-  }
-  int64_t most = 0;
-  for (const int64_t tick : ticks) {
-    int64_t used = 0;
-    for (const Explanation::Place* place : held) {
-      if (place->first <= tick && tick <= place->last) used += place->bytes;
-    }
-    most = std::max(most, used);
-  }
-  std::sort(held.begin(), held.end(), [](const auto* a, const auto* b) { return a->address < b->address; });
-  int64_t piece = 0, end = 0;
-  for (const Explanation::Place* place : held) {
-    piece = std::max(piece, place->address - end);
-    end = std::max(end, place->address + place->bytes);
-  }
-  piece = std::max(piece, facts.scratchpad_bytes - end);
-  return std::max<int64_t>(0, std::min(denied.bytes, facts.scratchpad_bytes - most) - piece);
-}
-
 }  // namespace
 
 int64_t StepMemory::fragmented() const { return std::max<int64_t>(0, std::min(denied, free) - largest_piece); }
 
-double MemoryLine::lost() const {
-  const auto most = std::max_element(lost_bytes.begin(), lost_bytes.end());
-  return most == lost_bytes.end() || size == 0 ? 0 : static_cast<double>(*most) / static_cast<double>(size);
-}
+double MemoryLine::lost() const { return size == 0 ? 0 : static_cast<double>(most_lost) / static_cast<double>(size); }
 
 MemoryLine memory_line(const Explanation& facts) {
   MemoryLine line;
@@ -102,7 +71,7 @@ MemoryLine memory_line(const Explanation& facts) {
   for (const Explanation::Place& place : facts.places) line.peak = std::max(line.peak, place.address + place.bytes);
   std::vector<int64_t> denied(facts.step_count);
   for (const Explanation::Denied& one : facts.denied) {
-    line.lost_bytes.push_back(lost_of(facts, one));
+    line.most_lost = std::max(line.most_lost, one.lost);
     for (uint32_t s = one.first; s <= one.last && s < denied.size(); ++s) denied[s] = std::max(denied[s], one.bytes);
   }
   PlaceSweep sweep(facts);

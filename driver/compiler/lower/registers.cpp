@@ -12,6 +12,12 @@ namespace npu::compiler {
 using contract::Uop;
 using contract::UopRole;
 
+namespace {
+
+bool loads(const Uop& uop) { return operand_of(uop).role == UopRole::kLoaded; }
+
+}  // namespace
+
 void number_values(std::vector<Uop>& uops) {
   std::map<uint32_t, uint32_t> value_in;  // by register
   uint32_t count = 0;
@@ -25,7 +31,7 @@ void number_values(std::vector<Uop>& uops) {
 
 void loads_before_use(std::vector<Uop>& uops) {
   for (size_t i = uops.size(); i-- > 0;) {
-    if (uops[i].op != contract::UopCode::kLoad) continue;
+    if (!loads(uops[i])) continue;
     const auto stays = [&](Uop uop) {
       bool reads = operand_of(uop).role == UopRole::kStored;
       for_each_source(uop, [&](uint32_t value) { reads |= value == uops[i].dst; });
@@ -60,7 +66,7 @@ uint32_t allocate_registers(std::vector<Uop>& uops) {
     if (!has_result(uop.op)) continue;
     if (free.empty()) free.insert(count++);
     const uint32_t value = uop.dst;
-    const bool replaces = i > 0 && uops[i - 1].op == contract::UopCode::kLoad && free.count(uops[i - 1].dst) != 0;
+    const bool replaces = i > 0 && loads(uops[i - 1]) && free.count(uops[i - 1].dst) != 0;
     uop.dst = home[value] = replaces ? uops[i - 1].dst : *free.begin();
     // A result without readers gives its register back at once.
     if (last_use[value] != i) free.erase(uop.dst);

@@ -44,7 +44,7 @@ class Explainer {
     for (const Taken& taken : layout_.taken) add_place(taken);
     for (const Denied& denied : layout_.denied) {
       out_.denied.push_back({static_cast<uint32_t>(denied.first), static_cast<uint32_t>(denied.last), denied.bytes,
-                             denied.buffer ? module_.buffers[*denied.buffer].name : "",
+                             denied.lost, denied.buffer ? module_.buffers[*denied.buffer].name : "",
                              denied.tiles ? Explanation::Denied::Asked::kTiles : Explanation::Denied::Asked::kBuffer});
     }
     add_commands(yields);

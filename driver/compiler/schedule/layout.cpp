@@ -68,7 +68,7 @@ class LayoutMaker {
     for (size_t s = 0; s < steps; ++s) {
       if (step(s) == nullptr) continue;
       layout_.plans[s] = make_plan(s, residency_->available(s));
-      if (!layout_.plans[s].fits) return make_room(s, layout_.plans[s].least_bytes);
+      if (!layout_.plans[s].fits) return make_room(s, layout_.plans[s].least_bytes, map);
     }
     const bool loads = !options_.resident_constants;
     if (options_.prefetch && keeping_ && loads) keep_loop_constants(*residency_, layout_, map);
@@ -83,7 +83,7 @@ class LayoutMaker {
       } else if (!layout_.kept.empty()) {
         keeping_ = false;
       } else {
-        return make_room(s, asked);
+        return make_room(s, asked, map);
       }
       return false;
     }
@@ -121,7 +121,8 @@ class LayoutMaker {
       if (!address) address = map.find(bytes, first_tick(life(b).first), last_tick(life(b).last), kBufferAlignment);
       if (!address) {
         if (module_.buffers[b].on_chip) fail_control();
-        move_out(b, {static_cast<size_t>(life(b).first), static_cast<size_t>(life(b).last), bytes, b, false});
+        const auto first = static_cast<size_t>(life(b).first), last = static_cast<size_t>(life(b).last);
+        move_out(b, {first, last, bytes, lost(map, first, last, bytes), b, false});
         return false;
       }
       layout_.scratchpad[b] = *address;
@@ -137,7 +138,7 @@ class LayoutMaker {
 
   // Free memory is in too small pieces for the tiles of the step, which asked for so many bytes: takes the largest
   // buffer out that lives in the step. False: start again.
-  bool make_room(size_t s, int64_t asked) {
+  bool make_room(size_t s, int64_t asked, const MemoryMap& map) {
     BufferId largest = 0;
     int64_t bytes = 0;
     for (BufferId b = 0; b < module_.buffers.size(); ++b) {
@@ -147,8 +148,16 @@ class LayoutMaker {
       }
     }
     if (bytes == 0) residency_->fail(s);
-    move_out(largest, {s, s, asked, largest});
+    move_out(largest, {s, s, asked, lost(map, s, s, asked), largest});
     return false;
+  }
+
+  // Of bytes that were asked for, those that are free in steps [first, last], less what can be had: what `had` says,
+  // else one piece.
+  static int64_t lost(const MemoryMap& map, size_t first, size_t last, int64_t bytes, std::optional<int64_t> had = {}) {
+    const MemoryMap::Room room =
+        map.room(first_tick(static_cast<int64_t>(first)), last_tick(static_cast<int64_t>(last)));
+    return std::max<int64_t>(0, std::min(bytes, room.bytes) - had.value_or(room.piece));
   }
 
   void move_out(BufferId b, const Denied& why) {
@@ -253,7 +262,7 @@ class LayoutMaker {
         if (how.steps > 0 && !options_.prefetch) continue;
         layout_.slots[s] = before;
         if (place_slots(s, plan, how, map)) {
-          if (plan.bytes < wanted) layout_.denied.push_back({s, s, wanted - plan.bytes, std::nullopt});
+          if (plan.bytes < wanted) deny(s, wanted, plan.bytes, mark, map);
           return true;
         }
         map.rewind(mark);
@@ -264,6 +273,12 @@ class LayoutMaker {
       if (!layout_.plans[s].fits) return false;
     }
     return false;
+  }
+
+  // Step `s`, whose slots are those behind `mark`, has got fewer bytes than it wanted.
+  void deny(size_t s, int64_t wanted, int64_t had, size_t mark, MemoryMap before) {
+    before.rewind(mark);
+    layout_.denied.push_back({s, s, wanted - had, lost(before, s, s, wanted, had), std::nullopt});
   }
 
   // Large slots first; those of constants are taken early, as far as memory is free then.

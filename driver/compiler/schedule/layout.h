@@ -40,6 +40,7 @@ constexpr int64_t last_tick(int64_t step) { return first_tick(step + 1) - 1; }
 struct Denied {
   size_t first = 0, last = 0;
   int64_t bytes = 0;
+  int64_t lost = 0;  // to fragmentation: of those, what was free in all of the steps, less what could be had of it
   // The buffer that lives in DRAM for it; else step `first` has smaller tiles, or less of something that comes early.
   std::optional<BufferId> buffer;
   bool tiles = true;  // those of step `first` asked; else the buffer itself

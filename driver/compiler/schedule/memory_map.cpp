@@ -41,6 +41,27 @@ std::optional<int64_t> MemoryMap::find_high(int64_t bytes, int64_t first, int64_
   return below(end);
 }
 
+MemoryMap::Room MemoryMap::room(int64_t first, int64_t last) const {
+  std::vector<Rectangle> busy = this->busy(first, last);
+  std::sort(busy.begin(), busy.end(), [](const Rectangle& a, const Rectangle& b) { return a.low < b.low; });
+  Room room;
+  int64_t most = 0, end = 0;
+  for (const Rectangle& r : busy) {
+    room.piece = std::max(room.piece, r.low - end);
+    end = std::max(end, r.high);
+    // The busiest time is when one of them begins, or the first.
+    const int64_t tick = std::max(first, r.first);
+    int64_t used = 0;
+    for (const Rectangle& other : busy) {
+      if (other.first <= tick && tick <= other.last) used += other.high - other.low;
+    }
+    most = std::max(most, used);
+  }
+  room.piece = std::max(room.piece, size_ - end);
+  room.bytes = size_ - most;
+  return room;
+}
+
 void MemoryMap::take(int64_t address, int64_t bytes, int64_t first, int64_t last, const Holder& holder) {
   taken_.push_back({address, address + bytes, first, last});
   holders_.push_back(holder);

@@ -30,6 +30,12 @@ class MemoryMap {
   enum class End : uint8_t { kLow, kHigh };
   [[nodiscard]] std::optional<int64_t> find(int64_t bytes, int64_t first, int64_t last, int64_t alignment,
                                             End end = End::kLow) const;
+  // What ticks [first, last] leave: the bytes that are free at the busiest time, and the largest piece that is free
+  // throughout.
+  struct Room {
+    int64_t bytes = 0, piece = 0;
+  };
+  [[nodiscard]] Room room(int64_t first, int64_t last) const;
   void take(int64_t address, int64_t bytes, int64_t first, int64_t last, const Holder& holder = {});
   // Forgets everything taken after there were `count` rectangles.
   void rewind(size_t count) {
