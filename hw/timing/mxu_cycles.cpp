@@ -24,6 +24,20 @@ uint64_t reduction_steps(const MxuCommand& command, const Capabilities& caps) {
   return ceil_div(taps * command.in_c, caps.mxu_depth);
 }
 
+// Pixels of the last group that the accumulators hold when all of its sums are complete. Pixels drain one a cycle from
+// the last step on, but not before the group's parameters are there and the group before has left; that one can be late
+// only where it has more channels.
+uint64_t undrained(const MxuLoops& loops) {
+  const auto left = [&](uint64_t group, uint64_t begin) {
+    const uint64_t end = begin + loops.last_pixels;
+    const uint64_t cycles = mxu_group_cycles(loops, loops.blocks - 1, group);
+    return end > cycles + 1 ? end - cycles : 1;
+  };
+  const uint64_t last = loops.groups - 1;
+  const uint64_t begin = last > 0 ? left(last - 1, loops.parameter_beats(last - 1)) : 0;
+  return left(last, std::max(begin, loops.parameter_beats(last)));
+}
+
 bool empty(const MxuCommand& command) {
   return command.out_h == 0 || command.out_w == 0 || command.out_c == 0 || command.in_c == 0 ||
          mxu_window(command) == 0;
@@ -67,21 +81,18 @@ uint64_t mxu_group_cycles(const MxuLoops& loops, uint64_t block, uint64_t group)
   const uint64_t next_load = last ? 0 : loops.load(last_group ? 0 : group + 1);
   uint64_t cycles = (loops.steps - 1) * std::max(stream, load) + std::max(stream, next_load);
   // The group's parameters arrive meanwhile on a port as wide as that of the weights.
-  cycles = std::max(cycles, loops.parameter_beats(group));
-  // The half of the accumulators that the next group takes must have drained. Within blocks of one size it has: a
-  // group never takes fewer cycles than its pixels. Only behind the last full block a small one can be too early.
-  if (group == 0 && block + 1 == loops.blocks && loops.blocks > 1) cycles = std::max(cycles, loops.block_pixels);
-  return cycles;
+  // The half of the accumulators that the next group takes has drained by then: the group before had all of its sums
+  // when this one began, and at most as many pixels left as its own parameters took beats.
+  return std::max(cycles, loops.parameter_beats(group));
 }
 
 uint64_t mxu_block_cycles(const MxuLoops& loops, uint64_t block) {
-  // Groups differ only by what they load and what loads behind them: all but the last two are equal, and the first
-  // one of the last block also waits for the drain.
+  // Groups differ only by what they load and what loads behind them: all but the last two are equal.
   uint64_t cycles = 0;
   uint64_t group = 0;
-  if (loops.groups > 3) {
-    cycles = mxu_group_cycles(loops, block, 0) + (loops.groups - 3) * mxu_group_cycles(loops, block, 1);
+  if (loops.groups > 2) {
     group = loops.groups - 2;
+    cycles = group * mxu_group_cycles(loops, block, 0);
   }
   for (; group < loops.groups; ++group) cycles += mxu_group_cycles(loops, block, group);
   return cycles;
@@ -96,8 +107,7 @@ Cycles mxu_cycles(const MxuCommand& command, const Capabilities& caps) {
   // All blocks but the last are equal.
   if (loops.blocks > 1) cycles.steady = (loops.blocks - 1) * mxu_block_cycles(loops, 0);
   cycles.steady += mxu_block_cycles(loops, loops.blocks - 1);
-  // The last group's pixels leave one a cycle through the output stage.
-  cycles.drain = loops.last_pixels + loops.output_stages();
+  cycles.drain = undrained(loops) + loops.output_stages();
   return cycles;
 }
 

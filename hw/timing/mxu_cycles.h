@@ -8,8 +8,10 @@
 //     for each group of output channels        mxu_cols of them
 //       for each step of the reduction         weights of the step sit in the array, one pixel enters after the other
 //
-// While a step streams its pixels, the weights of the next one load into shadow registers, and the output stage drains
-// the accumulators of the previous (block, group) from the other half, one pixel (mxu_cols channels) a cycle.
+// While a step streams its pixels, the weights of the next one load into shadow registers. The output stage drains a
+// pixel (mxu_cols channels) a cycle: a (block, group) from its last step on, each pixel in the cycle behind its last
+// sum, unless the group's parameters come later. What is left then drains from the other half of the accumulators
+// under the next (block, group).
 #pragma once
 
 #include "hw/contract/gen/capabilities.h"

@@ -20,6 +20,26 @@ constexpr uint64_t kForever = std::numeric_limits<uint64_t>::max();
 // Steps before the last of these, whose end would show.
 constexpr uint64_t before_last(uint64_t left) { return left == 0 ? 0 : left - 1; }
 
+// Places in a row, a bit each, which move on together from bit 0 to `last`.
+constexpr uint64_t moved(uint64_t held, uint64_t cycles) { return cycles < 64 ? held << cycles : 0; }
+// As `cycles` moves leave them if each brings the same into bit 0.
+constexpr uint64_t moved(uint64_t held, uint64_t cycles, bool enters) {
+  return moved(held, cycles) | (enters ? ~moved(~uint64_t{0}, cycles) : 0);
+}
+// Moves behind which the first of what is on its way has not come to `last`.
+constexpr uint64_t before_arrival(uint64_t held, uint64_t last) {
+  const uint64_t coming = held & (2 * last - 1);
+  if (coming == 0) return kForever;
+  return static_cast<uint64_t>(std::bit_width(last) - std::bit_width(coming)) - (coming < last ? 1 : 0);
+}
+// Moves behind which `last` holds what it holds now, if each brings the same into bit 0.
+constexpr uint64_t before_change(uint64_t held, uint64_t last, bool enters) {
+  const bool now = (held & last) != 0;
+  const uint64_t others = (now ? ~held : held) & (2 * last - 1);
+  if (others != 0) return before_arrival(others, last);
+  return enters == now ? kForever : static_cast<uint64_t>(std::bit_width(last)) - 1;
+}
+
 // A group of channels of a block of pixels; they follow each other in this order wherever groups are handled.
 struct Group {
   uint64_t block = 0, group = 0;
@@ -65,7 +85,9 @@ class Weights {
 
 // What enters the array in a cycle; a group's end comes with its last pixel, or alone when the next weights are late.
 struct Item {
-  bool pixel = false, starts = false, ends = false;  // the latter two: a group
+  bool pixel = false;
+  bool starts = false, ends = false;  // a group
+  bool sums = false;                  // completes those of a pixel that is not its group's last
 };
 
 // Sends pixel by pixel through the step whose weights the array holds.
@@ -85,6 +107,7 @@ class Stream {
       if (++cycle_of_pixel_ == loops_.rate) {
         cycle_of_pixel_ = 0;
         --pixels_left_;
+        item.sums = ends_group_ && pixels_left_ > 0;
       }
     }
     if (!stands && pixels_left_ == 0) item.ends = turn();
@@ -98,16 +121,19 @@ class Stream {
     if (pixels_left_ > 0) return loops_.rate == 1 ? before_last(pixels_left_) : 0;
     return weights_.loaded() || (weights_.ended() && ends_group_) ? 0 : kForever;
   }
-  // The array does not stand. True: a pixel enters in each of them.
-  bool skip(uint64_t cycles) {
+  // What enters in each of the cycles that steady() is about.
+  [[nodiscard]] Item item() const {
+    Item item;
+    item.pixel = pixels_left_ > 0;
+    item.sums = item.pixel && cycle_of_pixel_ == 0 && ends_group_;
+    return item;
+  }
+  void skip(uint64_t cycles) {
     if (cycle_of_pixel_ > 0) {
       cycle_of_pixel_ += cycles;
     } else if (pixels_left_ > 0) {
       pixels_left_ -= cycles;
-    } else {
-      return false;
     }
-    return true;
   }
 
  private:
@@ -139,6 +165,7 @@ class Pipeline {
   // At the accumulators.
   [[nodiscard]] bool pixel() const { return (pixels_ & end_) != 0; }
   [[nodiscard]] bool ends() const { return (ends_ & end_) != 0; }
+  [[nodiscard]] bool sums() const { return (sums_ & end_) != 0; }
   // A group's first pixel is about to arrive there.
   [[nodiscard]] bool starts() const { return (starts_ & (end_ >> 1)) != 0; }
 
@@ -148,32 +175,26 @@ class Pipeline {
     pixels_ = pixels_ << move | (item.pixel ? 1 : 0);
     starts_ = starts_ << move | (item.starts ? 1 : 0);
     ends_ = ends_ << move | (item.ends ? 1 : 0);
+    sums_ = sums_ << move | (item.sums ? 1 : 0);
   }
 
-  // While the array does not stand: nothing but pixels arrives, and none of them where they must not.
-  [[nodiscard]] uint64_t steady(bool pixels_may_arrive) const {
+  // While the array does not stand, and `item` enters: nothing but pixels arrives, none of them where they must not,
+  // and all of them complete their sums or none does.
+  [[nodiscard]] uint64_t steady(const Item& item, bool pixels_may_arrive) const {
     const uint64_t pixels = pixels_may_arrive ? kForever : before_arrival(pixels_, end_);
-    return std::min({pixels, before_arrival(ends_, end_), before_arrival(starts_, end_ >> 1)});
+    return std::min({pixels, before_arrival(ends_, end_), before_arrival(starts_, end_ >> 1),
+                     before_change(sums_, end_, item.sums)});
   }
-  void skip(uint64_t cycles, bool pixels) {
-    const uint64_t entered = cycles < 64 ? (uint64_t{1} << cycles) - 1 : ~uint64_t{0};
-    pixels_ = moved(pixels_, cycles) | (pixels ? entered : 0);
+  void skip(uint64_t cycles, const Item& item) {
+    pixels_ = moved(pixels_, cycles, item.pixel);
     starts_ = moved(starts_, cycles);
     ends_ = moved(ends_, cycles);
+    sums_ = moved(sums_, cycles, item.sums);
   }
 
  private:
-  // Steps behind which the first of what is on its way has not come to `place`.
-  static uint64_t before_arrival(uint64_t held, uint64_t place) {
-    const uint64_t coming = held & (2 * place - 1);
-    return coming == 0
-               ? kForever
-               : static_cast<uint64_t>(std::bit_width(place) - std::bit_width(coming)) - (coming < place ? 1 : 0);
-  }
-  static uint64_t moved(uint64_t held, uint64_t cycles) { return cycles < 64 ? held << cycles : 0; }
-
-  uint64_t end_;                                 // the bit of the last place; what enters is bit 0
-  uint64_t pixels_ = 0, starts_ = 0, ends_ = 0;  // places that hold one
+  uint64_t end_;                                            // the bit of the last place; what enters is bit 0
+  uint64_t pixels_ = 0, starts_ = 0, ends_ = 0, sums_ = 0;  // places that hold one
 };
 
 // Fetches the header, then the entries of each group that has reached the accumulators.
@@ -230,16 +251,17 @@ class Parameters {
 class Stages {
  public:
   [[nodiscard]] bool last() const { return (held_ & kLast) != 0; }
-  [[nodiscard]] bool full() const { return held_ == 2 * kLast - 1; }
-  [[nodiscard]] bool empty() const { return held_ == 0; }
   // `moves`: the last one is empty, or is taken from. `enters`: something comes into the first.
   void step(bool moves, bool enters) {
-    if (moves) held_ = (held_ << 1 & (2 * kLast - 1)) | (enters ? 1 : 0);
+    if (moves) held_ = held_ << 1 | (enters ? 1 : 0);
   }
+  // Each cycle moves them.
+  [[nodiscard]] uint64_t steady(bool enters) const { return before_change(held_, kLast, enters); }
+  void skip(uint64_t cycles, bool enters) { held_ = moved(held_, cycles, enters); }
 
  private:
-  static constexpr uint32_t kLast = 1u << (kMxuRescaleStages - 1);
-  uint32_t held_ = 0;  // those that hold a pixel
+  static constexpr uint64_t kLast = uint64_t{1} << (kMxuRescaleStages - 1);
+  uint64_t held_ = 0;  // those that hold a pixel; bits beyond the last one are of no meaning
 };
 
 // Fetches the residual's pixels ahead of the values that they are added to.
@@ -252,9 +274,14 @@ class Residual {
     if (granted) --left_;
     held_ += (granted ? 1 : 0) - (taken ? 1 : 0);
   }
-  // One comes and one is taken.
-  [[nodiscard]] uint64_t steady() const { return asks() && there() ? before_last(left_) : 0; }
-  void skip(uint64_t cycles) { left_ -= cycles; }
+  // One comes and one is taken, or neither.
+  [[nodiscard]] uint64_t steady(bool taken) const {
+    if (asks() != taken) return 0;
+    return taken ? before_last(left_) : kForever;
+  }
+  void skip(uint64_t cycles, bool taken) {
+    if (taken) left_ -= cycles;
+  }
 
  private:
   static constexpr int kHeld = 2;
@@ -262,7 +289,7 @@ class Residual {
   int held_ = 0;
 };
 
-// Drains complete groups through the output stage.
+// Drains complete sums through the output stage. A group's last pixel waits for the group's end.
 class Output {
  public:
   explicit Output(const MxuLoops& loops)
@@ -274,14 +301,17 @@ class Output {
   // The other half is empty, or its last pixel is about to leave.
   [[nodiscard]] bool almost(bool parameters) const { return groups_ == 0 || (parameters && pixels_left_ == 1); }
 
-  // `parameters` of the oldest group are there. True when the last pixel of that group leaves the accumulators.
-  bool step(bool granted, bool residual, bool parameters, bool ends) {
-    bool released = false;
+  // `parameters` of the oldest group are there; `sums` and `ends` arrive. True when the last pixel of that group leaves
+  // the accumulators.
+  bool step(bool granted, bool residual, bool parameters, bool sums, bool ends) {
     if (granted) --results_left_;
     const bool moves = loops_.residual ? add(granted, residual) : granted || !value_.last();
-    const bool drains = groups_ > 0 && parameters;
+    const bool drains = drains_now(parameters);
     value_.step(moves, drains);
-    if (moves) released = drains && --pixels_left_ == 0;
+    const bool drained = moves && drains;
+    if (drained) --complete_;
+    if (sums || ends) ++complete_;
+    const bool released = drained && --pixels_left_ == 0;
     if (released) {
       --groups_;
       at_.next(loops_);
@@ -291,25 +321,37 @@ class Output {
     return released;
   }
 
-  // A result each step, or none; almost() stays as it is, too.
-  [[nodiscard]] uint64_t steady(bool parameters) const {
-    const bool adds = loops_.residual;
-    if (groups_ == 0 || !parameters) {
-      const bool rests = value_.empty() && (!adds || (side_.empty() && sum_.empty() && !residual_.asks()));
-      return rests ? kForever : 0;
+  // A result each step, or none; almost() stays as it is, too. `sums` arrive in each step, or in none.
+  [[nodiscard]] uint64_t steady(bool parameters, bool sums) const {
+    const bool drains = drains_now(parameters);
+    uint64_t steps = value_.steady(drains);
+    if (drains) {
+      steps = std::min(steps, before_last(before_last(pixels_left_)));
+      if (!sums) steps = std::min(steps, before_last(complete_));
+    } else if (sums && parameters) {
+      return 0;
     }
-    if (!value_.full() || (adds && !(side_.full() && sum_.full()))) return 0;
-    const uint64_t own = std::min(before_last(before_last(pixels_left_)), before_last(results_left_));
-    return adds ? std::min(own, residual_.steady()) : own;
+    if (asks()) steps = std::min(steps, before_last(results_left_));
+    if (!loops_.residual) return steps;
+    const bool joins = value_.last();
+    if (joins && !residual_.there()) return 0;
+    return std::min({steps, side_.steady(joins), sum_.steady(side_.last()), residual_.steady(joins)});
   }
-  void skip(uint64_t cycles, bool parameters) {
-    if (groups_ == 0 || !parameters) return;
-    pixels_left_ -= cycles;
-    results_left_ -= cycles;
-    if (loops_.residual) residual_.skip(cycles);
+  void skip(uint64_t cycles, bool parameters, bool sums) {
+    if (asks()) results_left_ -= cycles;
+    if (loops_.residual) {
+      sum_.skip(cycles, side_.last());
+      side_.skip(cycles, value_.last());
+      residual_.skip(cycles, value_.last());
+    }
+    const bool drains = drains_now(parameters);
+    value_.skip(cycles, drains);
+    if (drains) pixels_left_ -= cycles;
+    complete_ += (sums ? cycles : 0) - (drains ? cycles : 0);
   }
 
  private:
+  [[nodiscard]] bool drains_now(bool parameters) const { return complete_ > 0 && parameters; }
   // The stages behind the value's own. True when those move.
   bool add(bool granted, bool residual) {
     const bool sum_moves = granted || !sum_.last();
@@ -325,6 +367,7 @@ class Output {
   Group at_;              // the oldest one
   uint64_t pixels_left_;  // of it, in the accumulators
   uint64_t results_left_;
+  uint64_t complete_ = 0;      // pixels in the accumulators that may drain
   uint32_t groups_ = 0;        // complete, and not drained
   Stages value_, side_, sum_;  // RESCALEs of the accumulator, of a side of the addition, and of the sum
   Residual residual_{loops_};
@@ -344,7 +387,7 @@ class MxuPorts final : public SteppedSchedule<MxuPorts> {
     const bool stands = stands_;
     waiting_ = asking_ & ~granted;
     const bool released = output_.step((granted & kMxuResults) != 0, (granted & kMxuResidual) != 0, parameters_.there(),
-                                       !stands && pipeline_.ends());
+                                       sums(), !stands && pipeline_.ends());
     parameters_.step((granted & kMxuParameters) != 0, !stands && pipeline_.starts(), released);
     if ((granted & kMxuWeights) != 0) weights_.load();
     pipeline_.step(stream_.step((granted & kMxuActivations) != 0, stands), stands);
@@ -355,23 +398,27 @@ class MxuPorts final : public SteppedSchedule<MxuPorts> {
 
   // Loading stands with the array, but for a request that waited: who asks then is on its own.
   [[nodiscard]] uint64_t steady() const override {
-    const uint64_t behind = std::min(parameters_.steady(), output_.steady(parameters_.there()));
+    const uint64_t behind = std::min(parameters_.steady(), output_.steady(parameters_.there(), sums()));
     if (behind == 0) return 0;
     if (stands_) return (asking_ & (kMxuActivations | kMxuWeights)) == 0 ? known(behind) : 0;
-    return known(std::min({behind, weights_.steady(), stream_.steady(), pipeline_.steady(!output_.full())}));
+    const uint64_t array = std::min(stream_.steady(), pipeline_.steady(stream_.item(), !output_.full()));
+    return known(std::min({behind, weights_.steady(), array}));
   }
   void skip(uint64_t cycles) override {
     waiting_ = 0;
-    output_.skip(cycles, parameters_.there());
+    output_.skip(cycles, parameters_.there(), sums());
     parameters_.skip(cycles);
     if (stands_) return;
     weights_.skip(cycles);
-    pipeline_.skip(cycles, stream_.skip(cycles));
+    pipeline_.skip(cycles, stream_.item());
+    stream_.skip(cycles);
   }
 
  private:
   // Somebody has to know: what waits for ever would not be a tile.
   static uint64_t known(uint64_t cycles) { return cycles == kForever ? 0 : cycles; }
+  // A pixel's last sums come to the accumulators.
+  [[nodiscard]] bool sums() const { return !stands_ && pipeline_.sums(); }
   // Whether the array stands, and loading with it: a complete group finds the other half still in use or lacks
   // parameters, or a pixel finds both halves in use.
   [[nodiscard]] bool stands() const {

@@ -152,7 +152,7 @@ module npu_mac_array #(
     .switch_i(switch_step)
   );
 
-  logic item_valid, item_take, item_start, item_first, item_finish, item_half;
+  logic item_valid, item_take, item_start, item_first, item_finish, item_sums, item_half;
   logic [PixelBits-1:0] item_pixel;
   logic [1:0] item_phase;
   logic [Depth-1:0] lanes;
@@ -185,6 +185,7 @@ module npu_mac_array #(
     .item_start_o(item_start),
     .item_first_o(item_first),
     .item_finish_o(item_finish),
+    .item_sums_o(item_sums),
     .item_half_o(item_half),
     .item_pixel_o(item_pixel),
     .item_phase_o(item_phase),
@@ -195,7 +196,7 @@ module npu_mac_array #(
   npu_contract_pkg::parameter_header_t header;
   logic unused_header;
   assign unused_header = ^header;
-  logic sums_start, sums_first, sums_half;
+  logic sums_start, sums_first, sums_complete, sums_half;
   logic [PixelBits-1:0] sums_pixel;
   logic [1:0] sums_bytes;
   logic [Cols-1:0] [31:0] sums;
@@ -220,6 +221,7 @@ module npu_mac_array #(
     .item_start_i(item_start),
     .item_first_i(item_first),
     .item_finish_i(item_finish),
+    .item_sums_i(item_sums),
     .item_half_i(item_half),
     .item_pixel_i(item_pixel),
     .item_phase_i(item_phase),
@@ -230,6 +232,7 @@ module npu_mac_array #(
     .valid_o(sums_valid),
     .first_o(sums_first),
     .finish_o(sums_finish),
+    .complete_o(sums_complete),
     .half_o(sums_half),
     .pixel_o(sums_pixel),
     .bytes_o(sums_bytes),
@@ -285,6 +288,7 @@ module npu_mac_array #(
     .wide_i(wide),
     .begin_i(begin_q),
     .fetch_i(begin_d),
+    .sums_i(sums_complete && !freeze),
     .finish_i(sums_finish && !freeze),
     .half_i(sums_half),
     .last_i(sums_pixel),

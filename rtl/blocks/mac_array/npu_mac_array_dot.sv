@@ -32,6 +32,7 @@ module npu_mac_array_dot #(
   input  logic                           item_start_i,
   input  logic                           item_first_i,
   input  logic                           item_finish_i,
+  input  logic                           item_sums_i,
   input  logic                           item_half_i,
   input  logic           [PixelBits-1:0] item_pixel_i,
   input  logic                     [1:0] item_phase_i,
@@ -43,6 +44,7 @@ module npu_mac_array_dot #(
   output logic                           valid_o,
   output logic                           first_o,
   output logic                           finish_o,
+  output logic                           complete_o,
   output logic                           half_o,
   output logic           [PixelBits-1:0] pixel_o,
   output logic                     [1:0] bytes_o,   // sums are worth 256 to the power of this
@@ -58,6 +60,7 @@ module npu_mac_array_dot #(
     logic                 start;
     logic                 first;
     logic                 finish;
+    logic                 sums;
     logic                 half;
     logic [PixelBits-1:0] pixel;
     logic           [1:0] phase;
@@ -66,7 +69,7 @@ module npu_mac_array_dot #(
   item_t [Levels:0] stage_q;
 
   assign item_d = '{valid: item_valid_i, start: item_start_i, first: item_first_i, finish: item_finish_i,
-                    half: item_half_i, pixel: item_pixel_i, phase: item_phase_i};
+                    sums: item_sums_i, half: item_half_i, pixel: item_pixel_i, phase: item_phase_i};
 
   // What the array computes with has one process of its own, of loops that simulators keep as loops; what others read
   // leaves it through sums_q. Operands are nine bits or 17, without their zero points, in registers of 32.
@@ -181,6 +184,7 @@ module npu_mac_array_dot #(
   assign valid_o = last.valid;
   assign first_o = last.first;
   assign finish_o = last.finish;
+  assign complete_o = last.valid && last.sums;
   assign half_o = last.half;
   assign pixel_o = last.pixel;
   assign bytes_o = 2'(last.phase[0]) + 2'(last.phase[1]);

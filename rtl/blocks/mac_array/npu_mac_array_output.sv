@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drains finished groups from the accumulators through the output stage, and says where the results go. See README.md.
+// Drains complete sums from the accumulators through the output stage, and says where the results go. See README.md.
 module npu_mac_array_output #(
   parameter int unsigned Cols = 8,
   parameter int unsigned PixelBits = 6,
@@ -14,7 +14,8 @@ module npu_mac_array_output #(
   input  logic                                begin_i,
   input  logic                                fetch_i,    // the command is there: a residual may be fetched
 
-  // A group is complete.
+  input  logic                                sums_i,     // a pixel's are complete; it is not its group's last one
+  // A group is complete, with its last pixel.
   input  logic                                finish_i,
   input  logic                                half_i,
   input  logic                [PixelBits-1:0] last_i,     // its last pixel
@@ -46,15 +47,17 @@ module npu_mac_array_output #(
   output logic              [Cols-1:0] [47:0] result_o,
   output logic                                last_o     // result of the tile
 );
-  // Groups that wait or drain, in order; they lie in alternate halves.
+  // Complete groups that wait or drain, in order; they lie in alternate halves. The group behind them drains, too, as
+  // far as its sums are complete.
   logic [1:0] groups_q;
+  logic [PixelBits+1:0] complete_q;  // pixels that may drain
   logic half_q;
   logic [PixelBits-1:0] pixel_q;
   logic [1:0] [PixelBits-1:0] last_q;
   logic valid, ready, pixel_last;
 
-  assign valid = groups_q != '0 && params_i;
-  assign pixel_last = pixel_q == last_q[half_q];
+  assign valid = complete_q != '0 && params_i;
+  assign pixel_last = groups_q != '0 && pixel_q == last_q[half_q];
   assign release_o = valid && ready && pixel_last;
   assign almost_o = groups_q == '0 || (valid && pixel_last);
   assign full_o = groups_q == 2'd2;
@@ -64,10 +67,12 @@ module npu_mac_array_output #(
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       groups_q <= '0;
+      complete_q <= '0;
       half_q <= 1'b0;
       pixel_q <= '0;
     end else begin
       groups_q <= groups_q + 2'(finish_i) - 2'(release_o);
+      complete_q <= complete_q + (PixelBits+2)'(sums_i || finish_i) - (PixelBits+2)'(valid && ready);
       if (begin_i) half_q <= 1'b0;
       if (release_o) half_q <= !half_q;
       if (valid && ready) pixel_q <= pixel_last ? '0 : pixel_q + 1'b1;

@@ -46,6 +46,7 @@ module npu_mac_array_stream #(
   output logic                           item_start_o,  // first of its group
   output logic                           item_first_o,  // first that this accumulator gets
   output logic                           item_finish_o,
+  output logic                           item_sums_o,   // completes those of a pixel that is not its group's last
   output logic                           item_half_o,
   output logic           [PixelBits-1:0] item_pixel_o,
   output logic                     [1:0] item_phase_o,  // bytes: of the activation, of the weight
@@ -173,6 +174,7 @@ module npu_mac_array_stream #(
   assign item_start_o = enter && first_q && item_pixel_o == '0 && phase_q == '0;
   assign item_first_o = first_q && phase_q == '0;
   assign item_finish_o = switch_o && active_q && last_q;
+  assign item_sums_o = enter && phase_last && last_q && !pixel_last;
   assign item_half_o = half_q;
   assign item_phase_o = phase_q;
 
