@@ -33,6 +33,7 @@ void DmaChannel::start(const IssuedCommand& command) {
   if (dst.space == Space::kDram) dst_walk_ = walk;
   target_.start(dst.space, walk);
   start_flights(walk.left());
+  if (ahead_.command != nullptr) return take_over_ahead();
 
   if (dma.mode == DmaMode::kFill) {
     src_space_ = Space::kNone;
@@ -52,18 +53,41 @@ void DmaChannel::start_source(const contract::Address& address, const Window& wi
   source_.start(window.space, walk);
 }
 
+// Numbers of flights go on, so that those of a command that was read ahead keep theirs.
 void DmaChannel::start_flights(uint64_t bytes) {
-  std::fill(flights_.begin(), flights_.end(), Flight{});
   unissued_ = bytes;
-  issued_ = fetched_ = placed_ = stored_ = landed_ = 0;
+  fetched_ = placed_ = stored_ = landed_ = last_;
   end_ = 0;
   port_busy_ = 0;
   traffic_ = {};
 }
 
+// The source of the command in hand, with what was read of it before.
+void DmaChannel::take_over_ahead() {
+  start_source(command_->dma.src, command_->dma_src, ahead_.walk);
+  unissued_ = ahead_.unissued;
+  traffic_ = ahead_.traffic;
+  port_busy_ = ahead_.port_busy;
+  if (unissued_ == 0) last_ = issued_;
+  ahead_ = {};
+  for (uint32_t number = landed_; number != issued_; ++number) {
+    Flight& flight = this->flight(number);
+    flight.ahead = false;
+    if (flight.failed) return bus_error(*flight.read, flight);
+  }
+}
+
+void DmaChannel::begin_job() {
+  QueueUnit::begin_job();
+  release_all();  // what was read ahead of a job that was aborted
+  std::fill(flights_.begin(), flights_.end(), Flight{});
+  issued_ = last_ = 0;
+}
+
 void DmaChannel::execute(const IssuedCommand& command, Work& work) {
-  wait_until(machine_.clock.now() + machine_.jitter.dma() + timing::kDmaWalkCycles);
-  if (aborting()) return;
+  const uint64_t walk = ahead_.command == nullptr ? timing::kDmaWalkCycles : 0;
+  wait_until(machine_.clock.now() + machine_.jitter.dma() + walk);
+  if (aborting()) return release_all();
   command_ = &command;
   work.traffic = {};
   if (contract::has_indices(command.dma)) {
@@ -134,17 +158,26 @@ void DmaChannel::run_functional() {
 
 // The bursts follow each other by what comes back; the thread only waits for the end.
 void DmaChannel::run_bursts() {
-  issue();
+  if (!aborting()) {
+    place_arrived();
+    issue();
+  }
   while (!aborting()) {
-    const bool finished = unissued_ == 0 && landed_ == issued_;
-    if (finished && machine_.clock.now() >= end_) break;
-    if (finished) wake_.set(end_);
-    wait(wake_.event());
+    if (finished() && machine_.clock.now() >= end_) break;
+    if (finished()) wake_.set(end_);
+    const sc_core::sc_event* other = reads_ahead() ? next_lacks() : nullptr;
+    other == nullptr ? wait(wake_.event()) : wait(wake_.event() | *other);
+    issue_ahead();
   }
   if (aborting()) release_all();
 }
 
-// Issues bursts while there are places for them.
+bool DmaChannel::reads_ahead() const {
+  return machine_.config.caps.dma_read_ahead != 0 && unissued_ == 0 && ahead_.command == nullptr && from_dram() &&
+         !to_dram() && !to_buffer();
+}
+
+// Issues bursts of the command in hand while there are places for them, then those of the next one.
 void DmaChannel::issue() {
   while (unissued_ > 0 && flight(issued_).landed) {
     Flight& next = flight(issued_);
@@ -154,7 +187,38 @@ void DmaChannel::issue() {
     if (from_dram()) next.bytes = std::min(next.bytes, burst_length(src_walk_));
     if (to_dram()) next.bytes = std::min(next.bytes, burst_length(dst_walk_));
     unissued_ -= next.bytes;
+    if (unissued_ == 0) last_ = issued_ + 1;
     issue(next);
+  }
+  issue_ahead();
+}
+
+void DmaChannel::issue_ahead() {
+  if (command_ == nullptr || unissued_ > 0 || aborting()) return;
+  if (reads_ahead() && next_lacks() == nullptr) {
+    const IssuedCommand& next = *this->next();
+    const contract::DmaCommand& dma = next.dma;
+    if (dma.mode != DmaMode::kCopy || next.dma_src.space != Space::kDram || next.dma_dst.space == Space::kDram ||
+        !next.variables.empty()) {
+      return;
+    }
+    ahead_.command = &next;
+    ahead_.from = machine_.clock.now() + timing::kDmaWalkCycles;
+    ahead_.walk.start(next.dma_src.base + dma.src.offset, contract::dma_source(dma));
+    ahead_.unissued = ahead_.walk.left();
+  }
+  while (ahead_.unissued > 0 && flight(issued_).landed) {
+    Flight& next = flight(issued_++);
+    next = {};
+    next.landed = false;
+    next.ahead = true;
+    next.bytes = static_cast<uint32_t>(std::min<uint64_t>(ahead_.unissued, burst_length(ahead_.walk)));
+    ahead_.unissued -= next.bytes;
+    ahead_.port_busy += port_cycles(next.bytes);
+    next.read = &machine_.memory.make(false, ahead_.walk.address(), next.bytes, *this);
+    next.read->tag = issued_ - 1;
+    ahead_.walk.advance(next.bytes);
+    machine_.memory.submit(*next.read, queue_, ahead_.from);
   }
 }
 
@@ -189,7 +253,7 @@ void DmaChannel::passed(OnChipPath::Side side, uint64_t at) {
   if (src_space_ == Space::kPersistent) end_ = machine_.clock.now() + timing::Crossbar::kPersistentLatency;
   land(flight(stored_++));
   issue();
-  if (unissued_ == 0 && landed_ == issued_) wake_.set_now();
+  if (finished()) wake_.set_now();
 }
 
 // Data of an on-chip source, or of a fill, is there at cycle `at`.
@@ -208,7 +272,7 @@ void DmaChannel::fetched(uint32_t number, uint64_t at) {
     end_ = at;
     land(flight);
     issue();
-    if (unissued_ == 0 && landed_ == issued_) wake_.set_now();
+    if (finished()) wake_.set_now();
     return;
   }
   target_.write(data);
@@ -216,11 +280,17 @@ void DmaChannel::fetched(uint32_t number, uint64_t at) {
 }
 
 void DmaChannel::burst_done(Burst& burst, bool ok) {
-  if (command_ == nullptr || aborting()) {
+  Flight& flight = this->flight(burst.tag);
+  if (aborting() || (command_ == nullptr && ahead_.command == nullptr)) {
     machine_.memory.release(burst);
     return;
   }
-  Flight& flight = this->flight(burst.tag);
+  if (flight.ahead) {
+    ahead_.traffic.dram_read += ok ? burst.data().size() : 0;
+    flight.here = true;
+    flight.failed = !ok;
+    return;
+  }
   if (!ok) {
     bus_error(burst, flight);
     return;
@@ -243,13 +313,13 @@ void DmaChannel::burst_done(Burst& burst, bool ok) {
     }
   }
   issue();
-  if (unissued_ == 0 && landed_ == issued_) wake_.set_now();
+  if (finished()) wake_.set_now();
 }
 
 uint32_t DmaChannel::bursts() const {
   if (command_ == nullptr) return 0;
   const auto owed = [](const Flight& flight) {
-    return !flight.landed && ((flight.read != nullptr && !flight.here) || flight.write_sent);
+    return !flight.landed && !flight.ahead && ((flight.read != nullptr && !flight.here) || flight.write_sent);
   };
   return static_cast<uint32_t>(std::count_if(flights_.begin(), flights_.end(), owed));
 }
@@ -266,7 +336,7 @@ void DmaChannel::bus_error(Burst& burst, Flight& flight) {
 
 // On-chip target: data goes on in the order of the walk, as soon as it is there.
 void DmaChannel::place_arrived() {
-  for (; placed_ != issued_ && flight(placed_).here; ++placed_) {
+  for (; placed_ != issued_ && flight(placed_).here && !flight(placed_).ahead; ++placed_) {
     Flight& next = flight(placed_);
     next.here = false;
     to_buffer() ? keep(next.read->data()) : target_.write(next.read->data());
@@ -287,12 +357,14 @@ void DmaChannel::land(Flight& flight) {
 
 // Gives back the bursts that an aborted command holds; what was submitted belongs to the port.
 void DmaChannel::release_all() {
+  ahead_ = {};
   source_.stop();
   target_.stop();
   for (Flight& flight : flights_) {
     if (flight.landed) continue;
     if (flight.here) machine_.memory.release(*flight.read);
     if (flight.write != nullptr && !flight.write_sent) machine_.memory.release(*flight.write);
+    flight.landed = true;
   }
 }
 

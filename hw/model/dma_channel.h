@@ -9,6 +9,9 @@
 // writes; source and destination of one command are either the same bytes in the same order or have no byte in common
 // (else fault_bad_command, found by the hazard checker).
 //
+// With dma_read_ahead, the places that are left when a load from DRAM into the chip has issued all of its bursts are
+// for those of the next command, if that is such a load, too. Its data waits there until the command in hand has ended.
+//
 // busy: the beats of the slower of the two sides (for DRAM: the port's, dma_port_bytes a cycle), behind those of the
 // indices.
 #pragma once
@@ -34,16 +37,30 @@ class DmaChannel : public QueueUnit, private BurstClient, private OnChipPath::Cl
     Burst* read = nullptr;    // DRAM is the source
     Burst* write = nullptr;   // DRAM is the destination
     bool here = false;        // the read's response has come and waits for its turn
+    bool ahead = false;       // of the command behind the one in hand
+    bool failed = false;      // then: the target answered with an error
     bool write_sent = false;  // the port has the write
     bool landed = true;       // nothing more to come: the place is free
   };
 
+  // What was read for the command behind the one in hand, and what is left to be read of it.
+  struct Ahead {
+    const IssuedCommand* command = nullptr;  // nullptr: nothing is read ahead
+    uint64_t from = 0;                       // cycle before which no burst is sent
+    contract::ExtentWalk walk;
+    uint64_t unissued = 0;  // bytes
+    Traffic traffic;
+    uint64_t port_busy = 0;
+  };
+
+  void begin_job() override;
   void execute(const IssuedCommand& command, Work& work) override;
   [[nodiscard]] uint32_t bursts() const override;
   void start(const IssuedCommand& command);
   void start_indices(const IssuedCommand& command);
   void start_source(const contract::Address& address, const Window& window, const contract::ExtentWalk& walk);
   void start_flights(uint64_t bytes);
+  void take_over_ahead();
   // All of what was started, and adds what it did to `work`.
   void run(Work& work);
   [[nodiscard]] bool indices_ok(const IssuedCommand& command);
@@ -51,6 +68,9 @@ class DmaChannel : public QueueUnit, private BurstClient, private OnChipPath::Cl
   void run_bursts();
   void issue();
   void issue(Flight& next);
+  // Whether the next command's bursts may use places that the one in hand leaves.
+  [[nodiscard]] bool reads_ahead() const;
+  void issue_ahead();
   void passed(OnChipPath::Side side, uint64_t at) override;
   void fetched(uint32_t number, uint64_t at);
   void keep(std::span<const uint8_t> data) { indices_.insert(indices_.end(), data.begin(), data.end()); }
@@ -66,7 +86,10 @@ class DmaChannel : public QueueUnit, private BurstClient, private OnChipPath::Cl
   // Indices have no destination but the buffer.
   [[nodiscard]] bool to_buffer() const { return dst_space_ == contract::Space::kNone; }
   // Whether to be told when a flight's data has passed the target: its place is wanted, or it is the last one.
-  [[nodiscard]] bool tells(uint32_t number) const { return unissued_ > 0 || number + 1 == issued_; }
+  [[nodiscard]] bool tells(uint32_t number) const {
+    return unissued_ > 0 || number + 1 == last_ || ahead_.unissued > 0 || reads_ahead();
+  }
+  [[nodiscard]] bool finished() const { return unissued_ == 0 && landed_ == last_; }
   [[nodiscard]] uint32_t burst_length(const contract::ExtentWalk& walk) const;
   [[nodiscard]] uint64_t port_cycles(uint64_t bytes) const;
   [[nodiscard]] Flight& flight(uint32_t number) { return flights_[number % flights_.size()]; }
@@ -81,7 +104,9 @@ class DmaChannel : public QueueUnit, private BurstClient, private OnChipPath::Cl
   uint64_t port_busy_ = 0;
   std::vector<Flight> flights_;
   uint64_t unissued_ = 0;                                                     // bytes
-  uint32_t issued_ = 0, fetched_ = 0, placed_ = 0, stored_ = 0, landed_ = 0;  // flights so far
+  uint32_t issued_ = 0, fetched_ = 0, placed_ = 0, stored_ = 0, landed_ = 0;  // flights so far, of all commands
+  uint32_t last_ = 0;  // flights with the last one of the command in hand, once that is issued
+  Ahead ahead_;
   uint64_t end_ = 0;  // cycle before which the command does not end
   std::vector<uint8_t> staging_;
   std::vector<uint8_t> indices_;  // as they are in memory

@@ -103,6 +103,13 @@ bool QueueUnit::wait_for_tokens(const IssuedCommand& command) {
   }
 }
 
+const sc_core::sc_event* QueueUnit::next_lacks() const {
+  const IssuedCommand* command = next();
+  if (command == nullptr) return &pushed_;
+  const uint32_t missing = machine_.scoreboard.missing(command->targets);
+  return missing == contract::kEngineQueues ? nullptr : &units_[missing]->completed_event();
+}
+
 void QueueUnit::wait_for_abort() {
   while (!machine_.job.aborting()) wait(wake_.event());
 }

@@ -48,6 +48,11 @@ class QueueUnit : public sc_core::sc_module {
   // The job was aborted: a process that waits in execute() must look.
   virtual void on_abort() { wake_.set_now(); }
 
+  // The command that comes next, if it is there already.
+  [[nodiscard]] const IssuedCommand* next() const { return size_ > 0 ? &slots_[(hand_ + 1) % slots_.size()] : nullptr; }
+  // What to wait for when next() lacks a command, or that one a token; nullptr when it could begin.
+  [[nodiscard]] const sc_core::sc_event* next_lacks() const;
+
   // Bursts that memory owes the command in hand.
   [[nodiscard]] virtual uint32_t bursts() const { return 0; }
 

@@ -9,18 +9,19 @@
 namespace npu::compiler::play {
 namespace {
 
-constexpr uint32_t kRows = 0, kIndices = 1, kFetched = 2, kLanded = 3;
+constexpr uint32_t kRows = 0, kIndices = 1, kFetched = 2, kLanded = 3, kAhead = 4;
 
 }  // namespace
 
 Channel::Channel(Moments& moments, Memory& memory, const Clashes& clashes, const contract::Capabilities& capabilities,
-                 size_t requester, std::function<void()> ended)
+                 size_t requester, std::function<Next()> next, std::function<void()> ended)
     : moments_(moments),
       memory_(memory),
       clashes_(clashes),
       requester_(requester),
       port_bytes_(capabilities.dma_port_bytes),
       burst_bytes_(capabilities.dma_burst_bytes),
+      next_(std::move(next)),
       ended_(std::move(ended)),
       bytes_(capabilities.dma_outstanding),
       here_(capabilities.dma_outstanding) {}
@@ -30,7 +31,8 @@ void Channel::start(const contract::DmaCommand& command, const Place& src, const
   src_ = src;
   dst_ = dst;
   index_ = index;
-  moments_.set(moments_.now() + timing::kDmaWalkCycles, *this, contract::has_indices(command) ? kIndices : kRows);
+  const uint64_t walk = ahead_.command == nullptr ? timing::kDmaWalkCycles : 0;
+  moments_.set(moments_.now() + walk, *this, contract::has_indices(command) ? kIndices : kRows);
 }
 
 void Channel::act(uint32_t what) {
@@ -41,6 +43,8 @@ void Channel::act(uint32_t what) {
       return start_rows();
     case kFetched:
       return fetched();
+    case kAhead:
+      return issue_ahead();
     default:
       return land();
   }
@@ -62,6 +66,13 @@ void Channel::start_rows() {
   dst_walk_.start(dst_.address, contract::dma_destination(*command_));
   if (!fills()) src_walk_.start(src_.address, contract::dma_source(*command_));
   unissued_ = dst_walk_.left();
+  if (ahead_.command != nullptr) {
+    src_walk_ = ahead_.walk;
+    unissued_ = ahead_.unissued;
+    if (unissued_ == 0) last_ = issued_;
+    ahead_ = {};
+    place_arrived();
+  }
   issue();
 }
 
@@ -87,7 +98,34 @@ void Channel::issue() {
     if (from_dram_) bytes = std::min(bytes, burst_length(src_walk_));
     if (to_dram_) bytes = std::min(bytes, burst_length(dst_walk_));
     unissued_ -= bytes;
+    if (unissued_ == 0) last_ = issued_ + 1;
     issue(bytes);
+  }
+  issue_ahead();
+}
+
+void Channel::look_ahead() {
+  if (command_ == nullptr || unissued_ > 0 || ahead_.command != nullptr || indices_ || !from_dram_ || to_dram_) return;
+  const Next next = next_();
+  if (next.command == nullptr) return;
+  ahead_.command = next.command;
+  ahead_.walk.start(next.address, contract::dma_source(*next.command));
+  ahead_.unissued = ahead_.walk.left();
+  ahead_.from = moments_.now() + timing::kDmaWalkCycles;
+  moments_.set(ahead_.from, *this, kAhead);
+}
+
+void Channel::issue_ahead() {
+  look_ahead();
+  if (ahead_.command == nullptr || unissued_ > 0 || moments_.now() < ahead_.from) return;
+  while (ahead_.unissued > 0 && issued_ - landed_ < bytes_.size()) {
+    const uint64_t number = issued_++;
+    const uint32_t bytes = burst_length(ahead_.walk);
+    this->bytes(number) = bytes;
+    here_[number % here_.size()] = false;
+    memory_.submit({ahead_.walk.address(), bytes, false, static_cast<uint32_t>(number), this}, requester_);
+    ahead_.walk.advance(bytes);
+    ahead_.unissued -= bytes;
   }
 }
 
@@ -121,6 +159,10 @@ void Channel::fetched() {
 
 void Channel::burst_done(uint32_t tag, bool write) {
   if (write) return land();
+  if (ahead_.command != nullptr && unissued_ == 0 && tag >= last_) {
+    here_[tag % here_.size()] = true;
+    return;
+  }
   if (to_dram_) {
     memory_.submit({dst_walk_.address(), bytes(tag), true, tag, this}, requester_);
     dst_walk_.advance(bytes(tag));
@@ -132,7 +174,8 @@ void Channel::burst_done(uint32_t tag, bool write) {
 
 // On the chip, in the order of the walk.
 void Channel::place_arrived() {
-  for (; placed_ != issued_ && here_[placed_ % here_.size()]; ++placed_) {
+  const uint64_t end = unissued_ > 0 ? issued_ : last_;
+  for (; placed_ != end && here_[placed_ % here_.size()]; ++placed_) {
     here_[placed_ % here_.size()] = false;
     if (!indices_) target_free_ = pass(dst_walk_, target_free_, bytes(placed_));
     moments_.set(indices_ ? moments_.now() : target_free_, *this, kLanded);
@@ -142,11 +185,12 @@ void Channel::place_arrived() {
 void Channel::land() {
   ++landed_;
   issue();
-  if (unissued_ > 0 || landed_ != issued_) return;
-  fetched_ = placed_ = issued_;
+  if (unissued_ > 0 || landed_ != last_) return;
+  fetched_ = placed_ = last_;
   if (indices_) {
     moments_.set(moments_.now() + timing::kDmaIndexCycles, *this, kRows);
   } else {
+    command_ = nullptr;
     ended_();
   }
 }

@@ -17,16 +17,23 @@ namespace npu::compiler::play {
 
 class Channel : private Actor, private BurstUser {
  public:
-  // `ended` is called when a command is done. The references must outlive this.
-  Channel(Moments& moments, Memory& memory, const Clashes& clashes, const contract::Capabilities& capabilities,
-          size_t requester, std::function<void()> ended);
-
   // Where a side of the command lies: in DRAM at `address`, or on the chip.
   struct Place {
     bool dram = false;
     uint64_t address = 0;
   };
+  // A load into the chip that comes next and has its tokens.
+  struct Next {
+    const contract::DmaCommand* command = nullptr;  // nullptr: there is none
+    uint64_t address = 0;                           // of its source, in DRAM
+  };
+  // `ended` is called when a command is done. The references must outlive this.
+  Channel(Moments& moments, Memory& memory, const Clashes& clashes, const contract::Capabilities& capabilities,
+          size_t requester, std::function<Next()> next, std::function<void()> ended);
+
   void start(const contract::DmaCommand& command, const Place& src, const Place& dst, const Place& index);
+  // Asks for the next command, to read ahead of it while the one at work waits for its last bursts.
+  void look_ahead();
   // Beats on the chip so far.
   [[nodiscard]] uint64_t beats() const { return beats_; }
 
@@ -37,6 +44,7 @@ class Channel : private Actor, private BurstUser {
   void start_rows();
   void issue();
   void issue(uint32_t bytes);
+  void issue_ahead();
   void fetched();
   void place_arrived();
   void land();
@@ -51,6 +59,7 @@ class Channel : private Actor, private BurstUser {
   const Clashes& clashes_;
   const size_t requester_;
   const uint32_t port_bytes_, burst_bytes_;
+  const std::function<Next()> next_;
   const std::function<void()> ended_;
 
   const contract::DmaCommand* command_ = nullptr;
@@ -62,7 +71,14 @@ class Channel : private Actor, private BurstUser {
   std::vector<bool> here_;       // what DRAM has answered and waits for what comes before it
   uint64_t unissued_ = 0;
   uint64_t issued_ = 0, fetched_ = 0, placed_ = 0, landed_ = 0;  // flights
-  uint64_t source_free_ = 0, target_free_ = 0;                   // on the chip
+  uint64_t last_ = 0;  // flights with the last one of the command at work, once that is issued
+  struct Ahead {
+    const contract::DmaCommand* command = nullptr;  // nullptr: nothing is read ahead
+    contract::ExtentWalk walk;
+    uint64_t from = 0, unissued = 0;
+  };
+  Ahead ahead_;
+  uint64_t source_free_ = 0, target_free_ = 0;  // on the chip
   uint64_t beats_ = 0;
 };
 

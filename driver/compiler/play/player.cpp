@@ -60,7 +60,8 @@ Player::Player(std::span<const backend::Command> commands, std::vector<uint32_t>
   for (const Queue number : contract::kQueuesOfEngines) {
     if (contract::engine_of(number) != contract::Engine::kDma) continue;
     queues_[number].channel = std::make_unique<Channel>(
-        moments_, memory_, clashes_, capabilities, contract::index_of(number), [this, number] { executed(number); });
+        moments_, memory_, clashes_, capabilities, contract::index_of(number),
+        [this, number] { return next_load(number); }, [this, number] { executed(number); });
   }
 }
 
@@ -237,9 +238,23 @@ void Player::advance(Queue number) {
     queue.taken = moments_.now();
     set(0, kSequencer);  // there is room
   }
+  if (queue.executing && queue.channel) queue.channel->look_ahead();
   if (queue.executing || !reached(queue.hand->targets)) return;
   queue.executing = true;
   begin(number);
+}
+
+// What the device reads ahead (hw/model/dma_channel): the next command of a queue, if it could begin and loads from
+// DRAM into the chip.
+Channel::Next Player::next_load(Queue number) const {
+  const QueueState& queue = queues_[number];
+  if (capabilities_.dma_read_ahead == 0 || queue.fifo.empty() || !reached(queue.fifo.front().targets)) return {};
+  const auto& dma = std::get<contract::DmaCommand>(commands_[queue.fifo.front().command].body);
+  const auto is_variable = [](const contract::Address& at) { return at.region == contract::Region::kVariable; };
+  if (dma.mode != contract::DmaMode::kCopy || is_variable(dma.src) || is_variable(dma.dst)) return {};
+  const Channel::Place src = places_.of(dma.src);
+  if (!src.dram || places_.of(dma.dst).dram) return {};
+  return {&dma, src.address};
 }
 
 void Player::begin(Queue number) {

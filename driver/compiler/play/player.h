@@ -66,6 +66,7 @@ class Player : private Actor {
 
   void advance();
   void advance(contract::Queue number);
+  [[nodiscard]] Channel::Next next_load(contract::Queue number) const;
   void begin(contract::Queue number);
   void execute(contract::Queue number);
   void waited(contract::Queue number);

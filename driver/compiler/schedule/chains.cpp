@@ -26,20 +26,21 @@ class ChainFormer {
     std::vector<size_t> length(steps + 1, 1);
     best[0] = 0;
     for (size_t s = 0; s < steps; ++s) {
-      const double alone = best[s] + residency_.step_cycles(s).value_or(kNever);
+      const double alone = best[s] + cycles_alone(s);
       if (alone < best[s + 1]) {
         best[s + 1] = alone;
         length[s + 1] = 1;
       }
-      double apart = residency_.step_cycles(s).value_or(kNever);
+      double apart = cycles_alone(s);
       for (size_t n = 2; n <= kLongest && s + n <= steps && follows(s, s + n - 1); ++n) {
-        apart += residency_.step_cycles(s + n - 1).value_or(kNever);
+        apart += cycles_alone(s + n - 1);
         const std::optional<std::vector<ChainLink>> links = links_of(s, n);
         if (!links) continue;
         const Joined joined = weigh(s, *links);
         if (!joined.possible) break;  // longer ones need even more memory
-        if (joined.cycles < apart * kWorthwhileChain && best[s] + joined.cycles < best[s + n]) {
-          best[s + n] = best[s] + joined.cycles;
+        const double cycles = joined.cycles + held(s + n - 1);
+        if (cycles < apart * kWorthwhileChain && best[s] + cycles < best[s + n]) {
+          best[s + n] = best[s] + cycles;
           length[s + n] = n;
         }
       }
@@ -55,6 +56,14 @@ class ChainFormer {
 
  private:
   static constexpr double kNever = 1e18;  // a step that does not fit now
+
+  // What it costs that the result of step `s` lies in the scratchpad.
+  [[nodiscard]] double held(size_t s) const {
+    if (!analysis_.steps[s]) return 0;
+    const BufferId result = result_of(s);
+    return residency_.resident(result) ? settings_.byte_cycles * static_cast<double>(residency_.footprint(result)) : 0;
+  }
+  [[nodiscard]] double cycles_alone(size_t s) const { return residency_.step_cycles(s).value_or(kNever) + held(s); }
 
   void count_uses() {
     uses_.assign(module_.buffers.size(), 0);
@@ -102,7 +111,8 @@ class ChainFormer {
       dram |= !residency_.resident(id);
       links.push_back(link);
     }
-    if (!dram || !interleaves(first, n)) return std::nullopt;
+    const bool saves = dram || settings_.byte_cycles > kByteCycles;
+    if (!saves || !interleaves(first, n)) return std::nullopt;
     return links;
   }
 

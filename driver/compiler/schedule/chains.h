@@ -8,9 +8,10 @@
 
 namespace npu::compiler::backend {
 
-// Joins steps whose results in between would go to DRAM and back, where the estimate says that it pays: the first of
-// them in analysis.steps becomes the chain, the others null. True when there is any; then what `residency` says is out
-// of date. `shared`: results that steps behind a chain read, too, may be made in it.
+// Joins steps whose results in between would go to DRAM and back, or, with bytes dearer than kByteCycles, would take
+// more of the scratchpad than their rows do, where the estimate says that it pays: the first of them in analysis.steps
+// becomes the chain, the others null. True when there is any; then what `residency` says is out of date. `shared`:
+// results that steps behind a chain read, too, may be made in it.
 [[nodiscard]] bool form_chains(const Module& module, const PlanSettings& settings, bool shared, Residency& residency,
                                Analysis& analysis);
 

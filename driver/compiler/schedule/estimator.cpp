@@ -113,7 +113,10 @@ Estimator::Times Estimator::run(const Command& command, const QueueCounts* needs
   clock_ += static_cast<double>(use.sequencer);
   times.started = std::max(times.started, clock_) + begins;
   times.ready = std::max(times.ready, clock_) + begins;
-  times.done = finish(body, times.started) + static_cast<double>(use.end);
+  const bool load = loads(body);
+  const bool ahead = capabilities_.dma_read_ahead != 0 && load && own.loads && own.done.back() == times.started;
+  own.loads = load;
+  times.done = finish(body, times.started, ahead ? own.started.back() : times.started) + static_cast<double>(use.end);
   own.started.push_back(times.started);
   own.done.push_back(times.done);
   own.constants.push_back(loads_constants(command));
@@ -140,11 +143,19 @@ void Estimator::go(const contract::BranchCommand& branch) {
   end_ = clock_;
 }
 
-double Estimator::finish(const Body& body, double start) {
+// A plain load from DRAM into the chip: what the device reads ahead, and behind what.
+bool Estimator::loads(const Body& body) const {
+  const auto* dma = std::get_if<contract::DmaCommand>(&body);
+  return dma != nullptr && dma->mode == contract::DmaMode::kCopy && is_dram(dma->src, variables_) &&
+         !is_dram(dma->dst, variables_);
+}
+
+// `asked`: from when on the first bytes can be on their way.
+double Estimator::finish(const Body& body, double start, double asked) {
   const auto add = [&](const timing::Cycles& cycles) { return start + static_cast<double>(cycles.total()); };
   return std::visit(
       Overloaded{
-          [&](const contract::DmaCommand& command) { return transfer(command, start); },
+          [&](const contract::DmaCommand& command) { return transfer(command, start, asked); },
           [&](const contract::MxuCommand& command) { return add(timing::mxu_cycles(command, capabilities_)); },
           [&]<contract::VpuCommand Command>(const Command& command) {
             return add(timing::vpu_cycles(command, capabilities_));
@@ -156,7 +167,7 @@ double Estimator::finish(const Body& body, double start) {
       body);
 }
 
-double Estimator::transfer(const contract::DmaCommand& c, double start) {
+double Estimator::transfer(const contract::DmaCommand& c, double start, double asked) {
   const auto runs = static_cast<int64_t>(timing::dma_pieces(c));
   const int64_t run = static_cast<int64_t>(timing::dma_bytes(c)) / std::max<int64_t>(runs, 1);
   const bool reads = c.mode != contract::DmaMode::kFill && is_dram(c.src, variables_),
@@ -166,11 +177,12 @@ double Estimator::transfer(const contract::DmaCommand& c, double start) {
         static_cast<int64_t>(contract::element_bytes(contract::Element::kI32) * contract::index_count(c));
     start += transfer_latency(is_dram(c.index, variables_)) +
              transfer_cycles(1, bytes, is_dram(c.index, variables_), capabilities_);
+    asked = start;
   }
   if (!reads && !writes) return start + transfer_latency(false) + transfer_cycles(runs, run, false, capabilities_);
   const double busy = transfer_cycles(runs, run, true, capabilities_) / kPortShare * (reads && writes ? 2 : 1);
   moving_ += busy;
-  return port_.take(start + transfer_latency(true), busy);
+  return port_.take(std::max(start + transfer_latency(false), asked + transfer_latency(true)), busy);
 }
 
 }  // namespace npu::compiler::backend

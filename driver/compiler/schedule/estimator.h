@@ -52,12 +52,14 @@ class Estimator {
   struct QueueState {
     std::vector<double> started, done;
     std::vector<bool> constants;  // whether a command loads such
+    bool loads = false;           // the last command does so from DRAM
   };
   Times run(const Command& command, const QueueCounts* needs);
   void drain();
   void go(const contract::BranchCommand& branch);
-  double finish(const Body& body, double start);
-  double transfer(const contract::DmaCommand& c, double start);
+  double finish(const Body& body, double start, double asked);
+  double transfer(const contract::DmaCommand& c, double start, double asked);
+  [[nodiscard]] bool loads(const Body& body) const;
 
   const std::span<const Variable> variables_;
   const contract::Capabilities& capabilities_;

@@ -25,7 +25,7 @@ class LayoutMaker {
       : module_(module),
         options_(options),
         layout_(begin(analyse(module, capabilities, options), tuning)),
-        settings_{capabilities, options, tuning.fetches},
+        settings_{capabilities, options, tuning.fetches, tuning.byte_cycles},
         tuning_(tuning),
         residency_(std::make_unique<Residency>(module, layout_.analysis, settings_)) {}
 

@@ -68,9 +68,10 @@ struct Earliness {
 
 // Choices that no local estimate can make; the best of some is kept (variants.h).
 struct Tuning {
-  std::vector<double> exposed;  // Analysis::exposed; 1 for steps that it does not have
-  int64_t group_cycles = 512;   // of the DRAM port: how long a load of joined constants may take
-  bool fetches = true;          // PlanSettings::fetches
+  std::vector<double> exposed;       // Analysis::exposed; 1 for steps that it does not have
+  int64_t group_cycles = 512;        // of the DRAM port: how long a load of joined constants may take
+  bool fetches = true;               // PlanSettings::fetches
+  double byte_cycles = kByteCycles;  // PlanSettings::byte_cycles
   Earliness early = {};
   bool apart = false;        // constants that come early at the high end of memory, apart from what lives short
   bool first_alone = false;  // the first constants that can be joined are joined with none of later steps

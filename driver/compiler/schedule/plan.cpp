@@ -12,9 +12,6 @@ namespace {
 
 // Fixed cost of a tile: dispatch, tokens, and the pipeline's uneven ends.
 constexpr double kTileCycles = 12;
-// Cycles that a byte of scratchpad is worth, so that equal times take the smaller buffers and leave room for
-// prefetching.
-constexpr double kByteCycles = 1.0 / 4096;
 
 // Tile sizes of one axis worth trying: even cuts into 1, 2, 3, ... tiles, ever coarser.
 std::vector<int64_t> cuts(const Axis& axis) {
@@ -239,7 +236,7 @@ class Planner {
       work *= static_cast<double>(axes[i].extent) / static_cast<double>(size_[i]);
     }
     const double compute = step_.cycles(size_) * work;
-    double cycles = compute + tiles * kTileCycles + static_cast<double>(bytes) * kByteCycles;
+    double cycles = compute + tiles * kTileCycles + static_cast<double>(bytes) * settings_.byte_cycles;
     cycles += overlap_ / static_cast<double>(std::min(pieces(), int64_t{capabilities_.fifo_depth}));
     if (best_.fits && cycles >= best_.cycles) return;
     // The port to DRAM is shared, and each channel finishes one transfer before it starts the next.

@@ -46,11 +46,15 @@ struct TilePlan {
 inline constexpr int64_t kSlotAlignment = 64;
 inline constexpr int64_t kPartAlignment = 16;  // of an operand within a bundle
 
+// With this, equal times take the smaller buffers and leave room for prefetching.
+inline constexpr double kByteCycles = 1.0 / 4096;
+
 // What is the same for all steps of a program.
 struct PlanSettings {
   const contract::Capabilities& capabilities;
   const ScheduleOptions& options;
-  bool fetches = true;  // weigh what fetching commands takes of the port to DRAM; else keep runs long
+  bool fetches = true;               // weigh what fetching commands takes of the port to DRAM; else keep runs long
+  double byte_cycles = kByteCycles;  // that a byte of the scratchpad is worth to what else could lie there
 };
 
 // What the steps around one do to it.

@@ -30,7 +30,13 @@ constexpr std::array<FirstTuning, 8> kFirstTunings = {{{0.3, 512, true},
                                                        {0.1, 2048, false},
                                                        {1.0, 2048, false}}};
 // More memory for constants that come early leaves less for those that come later.
-constexpr std::array<Earliness, 3> kMoreEarly = {{{16, 32}, {64, 8}, {64, 32}}};
+constexpr Earliness kMostEarly = {64, 32};
+constexpr std::array<Earliness, 3> kMoreEarly = {{{16, 32}, {64, 8}, kMostEarly}};
+// Where later steps wait for constants, memory that earlier ones leave to those is worth more than it takes to cut into
+// more tiles.
+constexpr std::array<double, 3> kDearBytes = {1.0 / 512, 1.0 / 128, 1.0 / 32};
+// Where a channel reads ahead, constants that are not joined come almost as early as those that are.
+constexpr std::array<int64_t, 2> kFewerJoined = {0, 128};
 // Below this gain the estimate cannot tell: it leaves out collisions in banks, which other addresses change.
 constexpr double kWorthwhileVariant = 0.995;
 // Cycles for each in which the port to DRAM is busy: what the quick estimate leaves out of collisions in DRAM.
@@ -94,6 +100,17 @@ class Search {
     tuning = tuning_;
     tuning.first_alone = true;
     if (!options_.resident_constants) consider(tuning);
+    for (const double cycles : kDearBytes) {
+      tuning = tuning_;
+      tuning.byte_cycles = cycles;
+      tuning.early = kMostEarly;
+      consider(tuning, kWorthwhileVariant);
+    }
+    for (const int64_t cycles : kFewerJoined) {
+      tuning = tuning_;
+      tuning.group_cycles = cycles;
+      consider(tuning, kWorthwhileVariant);
+    }
     tuning = tuning_;
     for (const Earliness& early : kMoreEarly) {
       tuning.early = early;
@@ -113,6 +130,7 @@ class Search {
       next.early = tuning.early;
       next.shared_rows = tuning.shared_rows;
       next.first_alone = tuning.first_alone;
+      next.byte_cycles = tuning.byte_cycles;
       next.apart = true;
       consider(next, kWorthwhileVariant);
     }

@@ -30,7 +30,8 @@ set(NPU_CAPABILITIES
     vpu_rescale
     vpu_tree
     vpu_table_pairs
-    vpu_shared_pass)
+    vpu_shared_pass
+    dma_read_ahead)
 set(NPU_CAPABILITY_clock_mhz 10 4000 OFF)
 set(NPU_CAPABILITY_cpu_clock_mhz 10 4000 OFF)
 set(NPU_CAPABILITY_mxu_cols 4 256 ON)
@@ -59,3 +60,4 @@ set(NPU_CAPABILITY_vpu_rescale 0 1 OFF 0)
 set(NPU_CAPABILITY_vpu_tree 0 1 OFF 0)
 set(NPU_CAPABILITY_vpu_table_pairs 0 1 OFF 0)
 set(NPU_CAPABILITY_vpu_shared_pass 0 1 OFF 0)
+set(NPU_CAPABILITY_dma_read_ahead 0 1 OFF 0)

@@ -60,6 +60,10 @@ struct Capabilities {
   // the load if both would share one, and elements of 48 bits take passes of their own. 0: each load and store takes
   // one.
   uint32_t vpu_shared_pass = 0;
+  // 0 or 1. 1: a DMA channel that has sent all bursts of a command sends those of the next one as far as
+  // dma_outstanding allows, if both load from DRAM into the chip, the next one has its tokens, and it names no
+  // variable, indices or fill. 0: it sends none before the command in hand has ended.
+  uint32_t dma_read_ahead = 0;
 
   friend constexpr bool operator==(const Capabilities&, const Capabilities&) = default;
 };
@@ -77,7 +81,7 @@ struct CapabilityInfo {
   uint32_t Capabilities::*times;  // or null
 };
 
-inline constexpr uint32_t kCapabilityCount = 28;
+inline constexpr uint32_t kCapabilityCount = 29;
 
 inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"clock_mhz", "MHz",
@@ -164,6 +168,9 @@ inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"vpu_shared_pass", "0 or 1",
      "1: a load of the VPU's programs takes no pass of its own where the micro-operation behind it computes into the same register, nor a store whose value the micro-operation before it has computed. A pass asks memory once, for the load if both would share one, and elements of 48 bits take passes of their own. 0: each load and store takes one.",
      0, 1, false, 0x16c, &Capabilities::vpu_shared_pass, 0, nullptr},
+    {"dma_read_ahead", "0 or 1",
+     "1: a DMA channel that has sent all bursts of a command sends those of the next one as far as dma_outstanding allows, if both load from DRAM into the chip, the next one has its tokens, and it names no variable, indices or fill. 0: it sends none before the command in hand has ended.",
+     0, 1, false, 0x170, &Capabilities::dma_read_ahead, 0, nullptr},
 }};
 
 // FNV-1a (32 bit) over the capability registers in order, little endian: the value of register caps_hash.

@@ -335,7 +335,8 @@
 #define NPU_REG_CAP_VPU_TREE 0x164u
 #define NPU_REG_CAP_VPU_TABLE_PAIRS 0x168u
 #define NPU_REG_CAP_VPU_SHARED_PASS 0x16cu
-#define NPU_CAPABILITY_COUNT 28u
+#define NPU_REG_CAP_DMA_READ_AHEAD 0x170u
+#define NPU_CAPABILITY_COUNT 29u
 
 struct npu_capabilities {
   uint32_t clock_mhz;  // MHz. Clock of every engine and of the scratchpad.
@@ -385,6 +386,10 @@ struct npu_capabilities {
   // the load if both would share one, and elements of 48 bits take passes of their own. 0: each load and store takes
   // one.
   uint32_t vpu_shared_pass;
+  // 0 or 1. 1: a DMA channel that has sent all bursts of a command sends those of the next one as far as
+  // dma_outstanding allows, if both load from DRAM into the chip, the next one has its tokens, and it names no
+  // variable, indices or fill. 0: it sends none before the command in hand has ended.
+  uint32_t dma_read_ahead;
 };
 
 // Performance counters; counter c of queue q is element q * NPU_COUNTERS_PER_QUEUE + c.

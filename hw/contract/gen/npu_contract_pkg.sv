@@ -364,7 +364,11 @@ package npu_contract_pkg;
   // the load if both would share one, and elements of 48 bits take passes of their own. 0: each load and store takes
   // one.
   parameter logic [31:0] RegCapVpuSharedPass = 32'h16c;
-  parameter int unsigned CapabilityCount = 28;
+  // 0 or 1. 1: a DMA channel that has sent all bursts of a command sends those of the next one as far as
+  // dma_outstanding allows, if both load from DRAM into the chip, the next one has its tokens, and it names no
+  // variable, indices or fill. 0: it sends none before the command in hand has ended.
+  parameter logic [31:0] RegCapDmaReadAhead = 32'h170;
+  parameter int unsigned CapabilityCount = 29;
 
   // Performance counters; counter c of queue q is element q * CountersPerQueue + c.
   typedef enum logic [7:0] {

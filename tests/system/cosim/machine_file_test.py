@@ -11,7 +11,8 @@ from pathlib import Path
 
 NPU, CMAKE, SCRIPT = "", "", ""
 # Keys that may be missing, and all that there were before them.
-LATER = ("vpu_registers", "vpu_table_bytes", "mxu_int16", "mxu_residual", "vpu_rescale", "vpu_tree", "vpu_table_pairs", "vpu_shared_pass")
+LATER = ("vpu_registers", "vpu_table_bytes", "mxu_int16", "mxu_residual", "vpu_rescale", "vpu_tree", "vpu_table_pairs", "vpu_shared_pass",
+         "dma_read_ahead")
 BEFORE = "".join(line + "\n" for line in (Path(__file__).resolve().parents[3] / "hw/presets/nano.yaml").read_text().splitlines()
                  if not line.startswith(LATER))
 # Files of one folder, by name.

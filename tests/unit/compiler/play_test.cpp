@@ -84,12 +84,30 @@ class PlayedChannel : public ::testing::Test {
     Memory memory(moments, caps_, fixed_dram());
     const Clashes clashes(caps_);
     int ended = 0;
-    Channel channel(moments, memory, clashes, caps_, 0, [&] { ++ended; });
+    const auto none = [] { return Channel::Next(); };
+    Channel channel(moments, memory, clashes, caps_, 0, none, [&] { ++ended; });
     channel.start(command, {from_dram, 0}, {to_dram, 1 << 16}, {});
     while (moments.pass()) {
     }
     EXPECT_EQ(ended, 1);
     beats_ = channel.beats();
+    return moments.now();
+  }
+  // And two loads, the second one read ahead or not.
+  uint64_t run_loads(const contract::DmaCommand& first, const contract::DmaCommand& second, bool ahead) {
+    Moments moments;
+    Memory memory(moments, caps_, fixed_dram());
+    const Clashes clashes(caps_);
+    int ended = 0;
+    const auto next = [&] { return ahead && ended == 0 ? Channel::Next{&second, 4096} : Channel::Next(); };
+    std::optional<Channel> channel;
+    channel.emplace(moments, memory, clashes, caps_, 0, next, [&] {
+      if (++ended == 1) channel->start(second, {true, 4096}, {false, 1 << 16}, {});
+    });
+    channel->start(first, {true, 0}, {false, 0}, {});
+    while (moments.pass()) {
+    }
+    EXPECT_EQ(ended, 2);
     return moments.now();
   }
   static contract::DmaCommand rows(uint32_t count, uint32_t bytes, int32_t src_stride, int32_t dst_stride) {
@@ -119,6 +137,18 @@ TEST_F(PlayedChannel, AsManyBurstsAsMayBeOnTheirWayOverlap) {
   const uint64_t one = run(rows(1, 64, 0, 0), true, false);
   EXPECT_EQ(run(rows(1, 4 * 64, 0, 0), true, false), one + 3 * 4);
   EXPECT_GT(run(rows(1, 5 * 64, 0, 0), true, false), one + 100);  // the fifth waits for the first
+}
+
+// The second burst comes behind the first one: when its command begins it is there, and passes in 4 beats.
+TEST_F(PlayedChannel, ReadsTheNextLoadAhead) {
+  const contract::DmaCommand load = rows(1, 64, 0, 0);
+  const uint64_t one = run(load, true, false);
+  EXPECT_EQ(run_loads(load, load, false), 2 * one);
+  EXPECT_EQ(run_loads(load, load, true), one + 4);
+  // Four bursts are under way, so the next one is asked for when the first has landed: all of its latency is behind
+  // that, but its walk is not.
+  const contract::DmaCommand full = rows(1, 4 * 64, 0, 0);
+  EXPECT_EQ(run_loads(full, load, true), 2 * one - timing::kDmaWalkCycles);
 }
 
 TEST_F(PlayedChannel, PiecesOnTheChipTakeWholeBeats) {

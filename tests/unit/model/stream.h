@@ -32,6 +32,7 @@ inline contract::Capabilities small_machine() {
   caps.vpu_tree = 1;
   caps.vpu_table_pairs = 1;
   caps.vpu_shared_pass = 1;
+  caps.dma_read_ahead = 1;
   caps.spm_bytes = 65536;
   caps.spm_banks = 4;
   caps.spm_bank_bytes = 16;

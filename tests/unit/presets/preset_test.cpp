@@ -188,6 +188,7 @@ TEST(Presets, LaterKeysMayBeMissing) {
                                              {"vpu_tree", ""},
                                              {"vpu_table_pairs", ""},
                                              {"vpu_shared_pass", ""},
+                                             {"dma_read_ahead", ""},
                                              {"vpu_lanes", "vpu_lanes: 32"}},
                                             ""));
   EXPECT_EQ(preset.caps.vpu_registers, 16u);
@@ -197,6 +198,7 @@ TEST(Presets, LaterKeysMayBeMissing) {
   EXPECT_EQ(preset.caps.vpu_tree, 0u);
   EXPECT_EQ(preset.caps.vpu_table_pairs, 0u);
   EXPECT_EQ(preset.caps.vpu_shared_pass, 0u);
+  EXPECT_EQ(preset.caps.dma_read_ahead, 0u);
   EXPECT_EQ(preset.caps.vpu_table_bytes, 32u * 1024);
   EXPECT_EQ(parse_preset("test", "test.yaml", "base: edge\nvpu_lanes: 32\n").caps.vpu_table_bytes,
             load_preset("edge").caps.vpu_table_bytes);
