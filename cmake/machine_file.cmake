@@ -106,6 +106,7 @@ function(npu_check_rtl file)
   endforeach()
   math(EXPR column "2 * ${mxu_depth}")
   math(EXPR array "${mxu_cols} * ${mxu_depth}")
+  math(EXPR beats "${array} / ${mxu_weight_port_bytes}")
   math(EXPR pixels "32 * ${mxu_cols}")
   math(EXPR rows "2 * ${spm_banks} * ${spm_bank_bytes}")
   list(GET NPU_CAPABILITY_mxu_acc_bytes 1 most_acc)
@@ -116,6 +117,7 @@ function(npu_check_rtl file)
   npu_require_rtl("${file}" mxu_acc_bytes ${pixels} ${most_acc} "a half holds at least 4 pixels of mxu_cols channels")
   npu_require_rtl("${file}" mxu_weight_port_bytes ${column} ${array} "a beat has at least a whole column of 16-bit weights, and at most half of all of them")
   npu_require_rtl("${file}" mxu_weight_port_bytes 16 ${array} "a beat has at least a whole entry of parameters")
+  npu_require_rtl("${file}" mxu_split 1 ${beats} "the columns of a pixel have whole beats of weights")
   npu_require_rtl("${file}" vpu_lanes 8 64 "a row of the table memory holds a parameter header, and a request has 64 lanes")
   npu_require_rtl("${file}" spm_banks 2 ${most_banks} "the block tells banks by bits of the address")
   npu_require_rtl("${file}" spm_bytes ${rows} ${most_spm} "each bank has at least two rows")
@@ -124,7 +126,7 @@ function(npu_check_rtl file)
 endfunction()
 
 # What the blocks are built of.
-set(NPU_RTL_SIZES mxu_cols mxu_depth mxu_dw_taps mxu_acc_bytes mxu_weight_port_bytes mxu_int16 mxu_residual
+set(NPU_RTL_SIZES mxu_cols mxu_depth mxu_dw_taps mxu_acc_bytes mxu_weight_port_bytes mxu_int16 mxu_residual mxu_split
     vpu_lanes vpu_registers vpu_table_bytes vpu_rescale vpu_tree vpu_table_pairs vpu_shared_pass dma_channels dma_port_bytes spm_bytes spm_banks spm_bank_bytes psram_bytes psram_port_bytes var_entries)
 
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)

@@ -45,6 +45,17 @@ bool residual_fits(const MxuCommand& command) {
   return false;
 }
 
+// What pixels that are computed side by side must be whatever the machine: their results are one run of bytes.
+bool side_by_side_fits(const MxuCommand& command) {
+  if (command.side_by_side_log2 == 0) return true;
+  if (command.mode == MxuMode::kMatmul || command.out_w % (1U << command.side_by_side_log2) != 0) return false;
+  const auto neighbours = [&](int64_t stride, Element type) {
+    return stride == static_cast<int64_t>(command.out_c * element_bytes(type));
+  };
+  return neighbours(command.dst_pixel_stride, command.dst_type) &&
+         (command.residual == contract::Residual::kNone || neighbours(command.residual_pixel_stride, Element::kI8));
+}
+
 bool dims_fit(const MxuCommand& command) {
   for (const uint32_t dim :
        {command.in_h, command.in_w, command.in_c, command.out_h, command.out_w, command.out_c, command.kernel_h,
@@ -92,7 +103,7 @@ ErrorCode MxuTile::make(const MxuCommand& issued, MxuTile& tile) {
     command.dilation_y = command.dilation_x = 1;
     command.pad_top = command.pad_left = 0;
   }
-  if (!dims_fit(command)) return ErrorCode::kFaultBadCommand;
+  if (!dims_fit(command) || !side_by_side_fits(command)) return ErrorCode::kFaultBadCommand;
   const bool depthwise = command.mode == MxuMode::kDepthwise;
   if (depthwise && (command.multiplier == 0 || uint64_t{command.in_c} * command.multiplier != command.out_c)) {
     return ErrorCode::kFaultBadCommand;

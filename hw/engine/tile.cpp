@@ -47,11 +47,21 @@ ErrorCode make_tile(contract::AnyCommand command, Tile& tile) {
                     command);
 }
 
+namespace {
+
+bool can_run_mxu(const contract::Capabilities& caps, const MxuTile& tile) {
+  const contract::MxuCommand& command = tile.issued;
+  const bool wide = command.src_type == contract::Element::kI16;  // only then may weights be
+  if ((wide && caps.mxu_int16 == 0) || (tile.adds() && caps.mxu_residual == 0)) return false;
+  if (command.side_by_side_log2 == 0) return true;
+  const uint64_t pixels = uint64_t{1} << command.side_by_side_log2;
+  return pixels <= caps.mxu_split && command.out_c * pixels == caps.mxu_cols;
+}
+
+}  // namespace
+
 bool can_run(const contract::Capabilities& caps, const Tile& tile) {
-  if (const auto* mxu = std::get_if<MxuTile>(&tile)) {
-    const bool wide = mxu->issued.src_type == contract::Element::kI16;  // only then may weights be
-    return (!wide || caps.mxu_int16 != 0) && (!mxu->adds() || caps.mxu_residual != 0);
-  }
+  if (const auto* mxu = std::get_if<MxuTile>(&tile)) return can_run_mxu(caps, *mxu);
   const auto* ewise = std::get_if<EwiseTile>(&tile);
   return ewise == nullptr || (ewise->command.register_count <= caps.vpu_registers &&
                               timing::table_rows_of(ewise->command, caps) <= timing::table_rows(caps));

@@ -25,8 +25,8 @@ using Tile = std::variant<MxuTile, EwiseTile, PoolTile, ReduceTile>;
 // that do not fit each other, more work than a damaged command may be.
 [[nodiscard]] contract::ErrorCode make_tile(contract::AnyCommand command, Tile& tile);
 
-// Whether the engines of a machine can run it: registers and table memory of the VPU, element types and residuals of
-// the MXU. What they cannot run is fault_bad_command, too.
+// Whether the engines of a machine can run it: registers and table memory of the VPU, element types, residuals and
+// pixels side by side of the MXU. What they cannot run is fault_bad_command, too.
 [[nodiscard]] bool can_run(const contract::Capabilities& caps, const Tile& tile);
 
 // Of any words.

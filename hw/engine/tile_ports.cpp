@@ -54,7 +54,7 @@ Extent activation_extent(const MxuTile& tile, uint64_t first, uint64_t last) {
   return extent_of(part.reads_input() ? part.src_box() : tile.src_box());
 }
 
-// Blocks first .. end of a tile, and the pixels that are theirs.
+// Blocks first .. end of a tile, and the pixels that are theirs; those that are computed side by side count as one.
 struct Part {
   uint64_t blocks, first_pixel, end_pixel;
   [[nodiscard]] uint64_t pixels() const { return end_pixel - first_pixel; }
@@ -93,26 +93,32 @@ class MxuDemands {
     sweep(timing::kMxuParameters, command.params, {contract::ParameterHeader::kBytes, entries}, part.blocks * entries,
           part.blocks * loops_.parameter_requests());
 
-    const bool reads = tile_.reads_input();
-    const uint64_t input = reads ? activation_bytes(tile_, loops_) : 0;
-    sweep(timing::kMxuActivations, command.src,
-          reads ? activation_extent(tile_, part.first_pixel, part.end_pixel - 1) : Extent{},
-          share(input, part.end_pixel, loops_.pixels) - share(input, part.first_pixel, loops_.pixels),
-          part.pixels() * loops_.groups * loops_.steps);
+    add_activations(part);
 
     if (tile_.adds()) {
       const Extent added = extent_of(tile_.residual_box());
       const uint64_t low = share(added.bytes, part.first_pixel, loops_.pixels);
       const uint64_t high = share(added.bytes, part.end_pixel, loops_.pixels);
       sweep(timing::kMxuResidual, command.residual_src, {added.low + static_cast<int64_t>(low), high - low},
-            part.pixels() * command.out_c, part.pixels() * loops_.groups);
+            part.pixels() * loops_.side_by_side * command.out_c, part.pixels() * loops_.groups);
     }
 
     const Extent results = extent_of(tile_.dst_box());
     const uint64_t from = share(results.bytes, part.first_pixel, loops_.pixels);
     const uint64_t to = share(results.bytes, part.end_pixel, loops_.pixels);
     sweep(timing::kMxuResults, command.dst, {results.low + static_cast<int64_t>(from), to - from},
-          part.pixels() * command.out_c * tile_.dst_bytes, part.pixels() * loops_.groups);
+          part.pixels() * loops_.side_by_side * command.out_c * tile_.dst_bytes, part.pixels() * loops_.groups);
+  }
+
+  void add_activations(const Part& part) {
+    const uint64_t requests = part.pixels() * loops_.groups * loops_.steps;
+    if (!tile_.reads_input()) return sweep(timing::kMxuActivations, tile_.command.src, {}, 0, requests);
+    const uint64_t side_by_side = loops_.side_by_side;
+    const Extent extent = activation_extent(tile_, part.first_pixel * side_by_side, part.end_pixel * side_by_side - 1);
+    const uint64_t input = activation_bytes(tile_, loops_);
+    const uint64_t bytes = share(input, part.end_pixel, loops_.pixels) - share(input, part.first_pixel, loops_.pixels);
+    // Windows of pixels side by side overlap, but no request has more bytes than there are.
+    sweep(timing::kMxuActivations, tile_.command.src, extent, std::min(bytes, requests * extent.bytes), requests);
   }
 
   const MxuTile& tile_;

@@ -226,6 +226,8 @@ class Parser {
     require(caps.mxu_acc_bytes / 16 >= caps.mxu_cols, "mxu_acc_bytes", caps.mxu_acc_bytes,
             "at least " + text(uint64_t{caps.mxu_cols} * 16) +
                 ": each half holds one 48-bit accumulator for each of the mxu_cols channels");
+    require(caps.mxu_split * 2 <= caps.mxu_cols, "mxu_split", caps.mxu_split,
+            "at most " + text(caps.mxu_cols / 2) + ": each pixel has at least two of the mxu_cols columns");
     const uint64_t spm_width = uint64_t{caps.spm_banks} * caps.spm_bank_bytes;
     require(spm_width <= caps.spm_bytes, "spm_bytes", caps.spm_bytes,
             "at least " + text(spm_width) + ", one row of the spm_banks banks of spm_bank_bytes");

@@ -39,8 +39,8 @@ uint64_t undrained(const MxuLoops& loops) {
 }
 
 bool empty(const MxuCommand& command) {
-  return command.out_h == 0 || command.out_w == 0 || command.out_c == 0 || command.in_c == 0 ||
-         mxu_window(command) == 0;
+  return command.out_h == 0 || command.out_w >> command.side_by_side_log2 == 0 || command.out_c == 0 ||
+         command.in_c == 0 || mxu_window(command) == 0;
 }
 
 }  // namespace
@@ -55,7 +55,8 @@ MxuLoops mxu_loops(const MxuCommand& command, const Capabilities& caps) {
   const uint64_t accumulator_bytes = wide_src ? 8 : 4;
   const uint64_t depth = command.mode == MxuMode::kDepthwise ? caps.mxu_dw_taps : caps.mxu_depth;
   MxuLoops loops;
-  loops.pixels = uint64_t{command.out_h} * command.out_w;
+  loops.side_by_side = uint64_t{1} << command.side_by_side_log2;
+  loops.pixels = uint64_t{command.out_h} * (command.out_w / loops.side_by_side);
   loops.block_pixels = std::max<uint64_t>(1, caps.mxu_acc_bytes / 2 / accumulator_bytes / caps.mxu_cols);
   loops.blocks = ceil_div(loops.pixels, loops.block_pixels);
   loops.last_pixels = loops.pixels - (loops.blocks - 1) * loops.block_pixels;

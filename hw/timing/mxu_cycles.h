@@ -8,6 +8,9 @@
 //     for each group of output channels        mxu_cols of them
 //       for each step of the reduction         weights of the step sit in the array, one pixel enters after the other
 //
+// With narrow layers the array takes several pixels of a row side by side, each with a part of the columns. They go
+// through the loops as one: what is said of a pixel below holds for all that are computed at once.
+//
 // While a step streams its pixels, the weights of the next one load into shadow registers. The output stage drains a
 // pixel (mxu_cols channels) a cycle: a (block, group) from its last step on, each pixel in the cycle behind its last
 // sum, unless the group's parameters come later. What is left then drains from the other half of the accumulators
@@ -27,7 +30,8 @@ inline constexpr uint64_t kMxuResidualRescales = 3;
 
 // The loops of a tile. All counts are at least 1.
 struct MxuLoops {
-  uint64_t pixels = 1;        // out_h * out_w
+  uint64_t side_by_side = 1;  // pixels that count as one
+  uint64_t pixels = 1;        // out_h * out_w / side_by_side
   uint64_t block_pixels = 1;  // pixels of a block; the last one may be smaller
   uint64_t blocks = 1;
   uint64_t last_pixels = 1;  // pixels of the last block

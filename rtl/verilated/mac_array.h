@@ -4,6 +4,9 @@
 // A cycle: see which requests there are, answer those that memory grants, tick. What is not granted is asked again.
 #pragma once
 
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -16,13 +19,33 @@ class MacArray {
  public:
   // All offsets are bytes from the address that the command has for the operand.
   //
-  // `elements` elements each of some positions of the input. Element e of position i goes to data + (i * pitch + e) *
-  // element_bytes. Positions outside the input box are not asked for.
+  // `elements` elements each of some positions of the input, for `pixels` pixels side by side. Element e of position i
+  // of pixel p goes to data + (p * pixel_pitch + i * pitch + e) * element_bytes. Positions outside the input box are
+  // not asked for.
   struct Activations {
-    uint64_t positions = 0;             // a bit each
-    const uint32_t* offsets = nullptr;  // of position 0, 1, ..., two's complement
-    uint32_t elements = 0, element_bytes = 0, pitch = 0;
+    static constexpr uint32_t kMostPixels = 8;
+    uint32_t pixels = 0;
+    std::array<uint64_t, kMostPixels> positions{};  // of each pixel, a bit each
+    const uint32_t* offsets = nullptr;              // of position 0, 1, ... of the first pixel, two's complement
+    int32_t pixel_stride = 0;                       // to those of the next pixel
+    uint32_t elements = 0, element_bytes = 0, pitch = 0, pixel_pitch = 0;
     uint8_t* data = nullptr;
+
+    // Calls visit(pixel, position, offset) for each that is asked for.
+    template <class Visit>
+    void each(Visit&& visit) const {
+      for (uint32_t pixel = 0; pixel < pixels; ++pixel) {
+        const uint32_t moved = pixel * static_cast<uint32_t>(pixel_stride);
+        for (uint64_t left = positions[pixel]; left != 0; left &= left - 1) {
+          const auto position = static_cast<uint32_t>(std::countr_zero(left));
+          visit(pixel, position, static_cast<int32_t>(offsets[position] + moved));
+        }
+      }
+    }
+    // Where the elements of a position go.
+    [[nodiscard]] uint8_t* place(uint32_t pixel, uint32_t position) const {
+      return data + (size_t{pixel} * pixel_pitch + size_t{position} * pitch) * element_bytes;
+    }
   };
   // `columns` columns of `elements` elements each. Element e of column c goes to data + (c * pitch + e) *
   // element_bytes.

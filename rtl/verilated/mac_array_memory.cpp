@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a memory does with the block's requests; knows nothing of Verilator.
-#include <bit>
 #include <cstring>
 
 #include "rtl/verilated/mac_array.h"
@@ -10,17 +9,15 @@ namespace npu::rtl {
 
 void fetch(const MacArray::Activations& request, const uint8_t* base) {
   const size_t bytes = size_t{request.elements} * request.element_bytes;
-  const size_t pitch = size_t{request.pitch} * request.element_bytes;
-  for (uint64_t left = request.positions; left != 0; left &= left - 1) {
-    const int position = std::countr_zero(left);
-    const uint8_t* from = base + static_cast<int32_t>(request.offsets[position]);
-    uint8_t* to = request.data + static_cast<size_t>(position) * pitch;
+  request.each([&](uint32_t pixel, uint32_t position, int32_t offset) {
+    const uint8_t* from = base + offset;
+    uint8_t* to = request.place(pixel, position);
     if (bytes == 1) {
       *to = *from;
     } else {
       std::memcpy(to, from, bytes);
     }
-  }
+  });
 }
 
 void fetch(const MacArray::Weights& request, const uint8_t* base) {

@@ -48,16 +48,20 @@ class VerilatedMacArray final : public MacArray {
     src_bytes_ = contract::element_bytes(command.src_type);
     weight_bytes_ = contract::element_bytes(command.weight_type);
     dst_bytes_ = contract::element_bytes(command.dst_type);
+    pixels_ = 1U << command.side_by_side_log2;
     column_elements_ = command.mode == contract::MxuMode::kDepthwise ? taps_ : depth_;
   }
 
   bool activations(Activations& request) override {
     if (model_->act_valid_o == 0) return false;
-    request.positions = model_->act_positions_o;
+    request.pixels = pixels_;
+    for (uint32_t p = 0; p < pixels_; ++p) request.positions[p] = get_bits(model_->act_positions_o, p * depth_, depth_);
     request.offsets = words_of(model_->act_offset_o);
+    request.pixel_stride = static_cast<int32_t>(model_->act_pixel_stride_o);
     request.elements = model_->act_elements_o;
     request.element_bytes = src_bytes_;
     request.pitch = model_->act_depthwise_o != 0 ? cols_ : 1;
+    request.pixel_pitch = model_->act_depthwise_o != 0 ? cols_ / pixels_ : depth_;
     request.data = bytes_of(model_->act_data_i);
     return true;
   }
@@ -120,7 +124,7 @@ class VerilatedMacArray final : public MacArray {
 
   uint32_t cols_, depth_, taps_;
   // Of the tile at hand.
-  uint32_t src_bytes_ = 1, weight_bytes_ = 1, dst_bytes_ = 1, column_elements_ = 1;
+  uint32_t src_bytes_ = 1, weight_bytes_ = 1, dst_bytes_ = 1, column_elements_ = 1, pixels_ = 1;
   Clocked<Model, Waveform> model_;
 };
 

@@ -23,10 +23,11 @@ bool has_rtl_sizes(const presets::Preset& machine) {
     return built.mxu_cols == caps.mxu_cols && built.mxu_depth == caps.mxu_depth &&
            built.mxu_dw_taps == caps.mxu_dw_taps && built.mxu_acc_bytes == caps.mxu_acc_bytes &&
            built.mxu_weight_port_bytes == caps.mxu_weight_port_bytes && built.mxu_int16 == caps.mxu_int16 &&
-           built.mxu_residual == caps.mxu_residual && built.vpu_lanes == caps.vpu_lanes &&
-           built.vpu_registers == caps.vpu_registers && built.vpu_table_bytes == caps.vpu_table_bytes &&
-           built.vpu_rescale == caps.vpu_rescale && built.vpu_tree == caps.vpu_tree &&
-           built.vpu_table_pairs == caps.vpu_table_pairs && built.vpu_shared_pass == caps.vpu_shared_pass;
+           built.mxu_residual == caps.mxu_residual && built.mxu_split == caps.mxu_split &&
+           built.vpu_lanes == caps.vpu_lanes && built.vpu_registers == caps.vpu_registers &&
+           built.vpu_table_bytes == caps.vpu_table_bytes && built.vpu_rescale == caps.vpu_rescale &&
+           built.vpu_tree == caps.vpu_tree && built.vpu_table_pairs == caps.vpu_table_pairs &&
+           built.vpu_shared_pass == caps.vpu_shared_pass;
   };
   // Most machines are one of them: that of the same name first, the others need not be read then.
   std::vector<std::string> names = rtl_presets();

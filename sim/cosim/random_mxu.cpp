@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "hw/contract/error.h"
 #include "hw/timing/mxu_cycles.h"
@@ -172,6 +173,18 @@ void add_residual(MxuShape& shape, Random& random) {
   shape.residual_left = left();
 }
 
+void put_side_by_side(MxuShape& shape, const contract::Capabilities& caps, Random& random) {
+  if (caps.mxu_split < 2 || shape.mode == MxuMode::kMatmul) return;
+  shape.side_by_side_log2 = static_cast<uint32_t>(random.between(1, std::countr_zero(caps.mxu_split)));
+  const int64_t pixels = int64_t{1} << shape.side_by_side_log2;
+  shape.out_c = caps.mxu_cols / pixels;
+  if (shape.mode == MxuMode::kDepthwise) {
+    shape.multiplier = std::min<int64_t>(shape.out_c, random.pick({1, 1, 2, 4}));
+    shape.in_c = shape.out_c / shape.multiplier;
+  }
+  while (shape.out_w() % pixels != 0) ++shape.pad_right;
+}
+
 int64_t MxuShape::out_h() const { return out_size(in_h, pad_top, pad_bottom, kernel_h, dilation_y, stride_y); }
 int64_t MxuShape::out_w() const { return out_size(in_w, pad_left, pad_right, kernel_w, dilation_x, stride_x); }
 
@@ -179,12 +192,12 @@ std::string MxuShape::describe() const {
   return fmt::format(
       "{} in {}x{}x{} out {}x{}x{} kernel {}x{} stride {}x{} dilation {}x{} pad {} {} {} {} multiplier {} "
       "wide {} {} zero points {} {} {} clamp {} {} gap {} rescale {} to {}{}{} residual {} zero points {} {} left {} "
-      "{}",
+      "{} side by side {}",
       name(mode), in_h, in_w, in_c, out_h(), out_w(), out_c, kernel_h, kernel_w, stride_y, stride_x, dilation_y,
       dilation_x, pad_top, pad_left, pad_bottom, pad_right, multiplier, int{wide_src}, int{wide_weights}, input_zp,
       weight_zp, output_zp, clamp_min, clamp_max, gap, name(rescale), name(dst_type),
       output_unsigned ? " unsigned" : "", extreme ? " extreme" : "", name(residual), value_zp, residual_zp, value_left,
-      residual_left);
+      residual_left, int64_t{1} << side_by_side_log2);
 }
 
 std::string MxuShape::kind() const {
@@ -252,6 +265,7 @@ MxuShape random_mxu_shape(Random& random, const contract::Capabilities& caps, ui
     if (caps.mxu_residual != 0 && random.chance(30)) add_residual(shape, random);
     if (shape.mode != MxuMode::kMatmul && random.chance(10)) shape.pad_top = -random.between(0, shape.in_h);
     if (shape.out_h() < 1 || shape.out_w() < 1 || (shape.wide_src && caps.mxu_int16 == 0)) continue;
+    if (random.chance(25)) put_side_by_side(shape, caps, random);
     if (timing::mxu_cycles(mxu_command(shape), caps).total() <= most_cycles) return shape;
   }
   throw Error(
@@ -272,6 +286,7 @@ MxuCommand mxu_command(const MxuShape& shape) {
   command.residual = shape.residual;
   command.value_left = shape.value_left;
   command.residual_left = shape.residual_left;
+  command.side_by_side_log2 = shape.side_by_side_log2;
   const auto field = [](int64_t value) { return static_cast<uint32_t>(value); };
   command.in_h = field(shape.in_h);
   command.in_w = field(shape.in_w);
@@ -294,10 +309,11 @@ MxuCommand mxu_command(const MxuShape& shape) {
                 dst_bytes = element_bytes(command.dst_type);
   command.src_pixel_stride = stride(shape.in_c * src_bytes + shape.gap);
   command.src_row_stride = stride(command.src_pixel_stride * shape.in_w + shape.gap);
-  command.dst_pixel_stride = stride(shape.out_c * dst_bytes + shape.gap);
+  const int64_t gap = shape.side_by_side_log2 == 0 ? shape.gap : 0;  // results of several pixels are one run
+  command.dst_pixel_stride = stride(shape.out_c * dst_bytes + gap);
   command.dst_row_stride = stride(command.dst_pixel_stride * shape.out_w() + shape.gap);
   if (shape.residual != Residual::kNone) {
-    command.residual_pixel_stride = stride(shape.out_c + shape.gap / 2);
+    command.residual_pixel_stride = stride(shape.out_c + gap / 2);
     command.residual_row_stride = stride(command.residual_pixel_stride * shape.out_w() + shape.gap);
   }
   const int64_t weight_row = shape.mode == MxuMode::kConv ? shape.kernel_h * shape.kernel_w * shape.in_c : shape.out_c;
@@ -345,11 +361,12 @@ void reverse_some(MxuCommand& command, Random& random) {
   }
   reverse(command.dst, command.dst_row_stride, command.out_h);
   reverse(command.src, command.src_pixel_stride, command.in_w);
+  const bool alone = command.side_by_side_log2 == 0;  // pixels, whose results may lie in any order
   if (command.residual != Residual::kNone) {
     reverse(command.residual_src, command.residual_row_stride, command.out_h);
-    reverse(command.residual_src, command.residual_pixel_stride, command.out_w);
+    if (alone) reverse(command.residual_src, command.residual_pixel_stride, command.out_w);
   }
-  reverse(command.dst, command.dst_pixel_stride, command.out_w);
+  if (alone) reverse(command.dst, command.dst_pixel_stride, command.out_w);
   reverse(command.weights, command.w_stride, weight_rows(command));
 }
 

@@ -30,6 +30,7 @@ struct MxuShape {
   contract::Residual residual = contract::Residual::kNone;
   int32_t value_zp = 0, residual_zp = 0;
   uint32_t value_left = 0, residual_left = 0;
+  uint32_t side_by_side_log2 = 0;
   std::optional<uint8_t> constant_elements;  // this byte everywhere
   bool extreme = false;                      // elements, biases and multipliers at the ends of their ranges
 
@@ -47,6 +48,9 @@ struct MxuShape {
 // With a residual, where the shape's types have one. Its parameters are those that RESCALEs of an addition have, or
 // any.
 void add_residual(MxuShape& shape, Random& random);
+// With several pixels side by side, where the machine has them for the shape's mode: its channels and columns become
+// such as they need. The shape has at least one output.
+void put_side_by_side(MxuShape& shape, const contract::Capabilities& caps, Random& random);
 // Of at most `most_cycles`; some have more pixels than a block of accumulators, or sizes next to those of the machine.
 // Throws npu::Error (bad_input) when there is none.
 [[nodiscard]] MxuShape random_mxu_shape(Random& random, const contract::Capabilities& caps, uint64_t most_cycles);

@@ -2,7 +2,6 @@
 #include "sim/cosim/rtl_mxu.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "hw/engine/mxu_tile.h"
 #include "hw/timing/mxu_cycles.h"
@@ -29,9 +28,9 @@ class MxuTileMemory {
   // False for a request that reaches outside.
   [[nodiscard]] bool serve(const MacArray::Activations& request) const {
     const auto bytes = int64_t{request.elements} * request.element_bytes;
-    for (uint64_t left = request.positions; left != 0; left &= left - 1) {
-      if (!src_.holds(static_cast<int32_t>(request.offsets[std::countr_zero(left)]), bytes)) return false;
-    }
+    bool inside = true;
+    request.each([&](uint32_t, uint32_t, int32_t offset) { inside = inside && src_.holds(offset, bytes); });
+    if (!inside) return false;
     fetch(request, src_.base);
     return true;
   }

@@ -31,11 +31,12 @@ enum Operand : uint32_t { kSrc, kWeights, kParams, kDst, kResidual };
 
 // Requests as numbers.
 Request numbers(const MacArray::Activations& request) {
-  Request numbers = {request.elements, static_cast<uint32_t>(request.positions),
-                     static_cast<uint32_t>(request.positions >> 32)};
-  for (uint64_t left = request.positions; left != 0; left &= left - 1) {
-    numbers.push_back(request.offsets[std::countr_zero(left)]);
+  Request numbers = {request.elements};
+  for (uint32_t pixel = 0; pixel < request.pixels; ++pixel) {
+    numbers.push_back(static_cast<uint32_t>(request.positions[pixel]));
+    numbers.push_back(static_cast<uint32_t>(request.positions[pixel] >> 32));
   }
+  request.each([&](uint32_t, uint32_t, int32_t offset) { numbers.push_back(static_cast<uint32_t>(offset)); });
   return numbers;
 }
 Request numbers(const MacArray::Weights& request) {
@@ -48,11 +49,10 @@ Request numbers(const MacArray::Results& request) { return {request.columns, sta
 
 void serve(const MacArray::Activations& request, const Bytes& memory) {
   const uint32_t bytes = request.elements * request.element_bytes;
-  for (uint32_t i = 0; i < 64; ++i) {
-    if ((request.positions >> i & 1) == 0) continue;
-    uint8_t* to = request.data + size_t{i} * request.pitch * request.element_bytes;
-    for (uint32_t b = 0; b < bytes; ++b) to[b] = memory.read(kSrc, request.offsets[i] + b);
-  }
+  request.each([&](uint32_t pixel, uint32_t position, int32_t offset) {
+    uint8_t* to = request.place(pixel, position);
+    for (uint32_t b = 0; b < bytes; ++b) to[b] = memory.read(kSrc, static_cast<uint32_t>(offset) + b);
+  });
 }
 void serve(const MacArray::Weights& request, const Bytes& memory) {
   for (uint32_t c = 0; c < request.columns; ++c) {
@@ -95,13 +95,13 @@ class Loops {
     chunks_ = packed_ ? 1 : ceil_div(command_.in_c, slots_);
     steps_ = packed_ ? ceil_div(tile.reduction, slots_) : tile.taps * chunks_;
     groups_ = ceil_div(command_.out_c, caps.mxu_cols);
-    block_ = caps.mxu_acc_bytes / 2 / (tile.wide ? 8 : 4) / caps.mxu_cols;
+    block_ = side_by_side_ * (caps.mxu_acc_bytes / 2 / (tile.wide ? 8 : 4) / caps.mxu_cols);
   }
 
   [[nodiscard]] std::vector<Request> activations() const {
     return list([&](uint64_t block, uint64_t group, const auto& add) {
       for (uint64_t step = 0; step < steps_; ++step) {
-        for (uint64_t pixel = block; pixel < block_end(block); ++pixel) {
+        for (uint64_t pixel = block; pixel < block_end(block); pixel += side_by_side_) {
           if (!add(activation(group, step, pixel))) return;
         }
       }
@@ -156,10 +156,10 @@ class Loops {
   // Of an operand with the results' shape, in the order in which those are made.
   [[nodiscard]] std::vector<Request> pixels(int32_t row_stride, int32_t pixel_stride, uint64_t element_bytes) const {
     return list([&](uint64_t block, uint64_t group, const auto& add) {
-      for (uint64_t pixel = block; pixel < block_end(block); ++pixel) {
+      for (uint64_t pixel = block; pixel < block_end(block); pixel += side_by_side_) {
         const auto y = static_cast<uint32_t>(pixel / command_.out_w), x = static_cast<uint32_t>(pixel % command_.out_w);
         const auto channels = static_cast<uint32_t>(group * caps_.mxu_cols * element_bytes);
-        if (!add({columns(group),
+        if (!add({columns(group) * side_by_side_,
                   y * static_cast<uint32_t>(row_stride) + x * static_cast<uint32_t>(pixel_stride) + channels})) {
           return;
         }
@@ -185,16 +185,28 @@ class Loops {
   }
 
   [[nodiscard]] Request activation(uint64_t group, uint64_t step, uint64_t pixel) const {
-    const int64_t y = static_cast<int64_t>(pixel / command_.out_w) * command_.stride_y - command_.pad_top;
-    const int64_t x = static_cast<int64_t>(pixel % command_.out_w) * command_.stride_x - command_.pad_left;
-    uint64_t positions = 0, channel = 0;
+    uint64_t channel = 0;
     uint32_t elements_of_position = packed_ ? 1 : elements(step);
     if (depthwise_) {
       channel = group * caps_.mxu_cols / command_.multiplier;
       const uint64_t last = (group * caps_.mxu_cols + columns(group) - 1) / command_.multiplier;
       elements_of_position = static_cast<uint32_t>(last - channel + 1);
     }
-    Request offsets;
+    Request request = {elements_of_position}, offsets;
+    for (uint64_t side = 0; side < side_by_side_; ++side) {
+      const uint64_t positions = add_window(step, pixel + side, channel, offsets);
+      request.push_back(static_cast<uint32_t>(positions));
+      request.push_back(static_cast<uint32_t>(positions >> 32));
+    }
+    request.insert(request.end(), offsets.begin(), offsets.end());
+    return request;
+  }
+
+  // The positions of a pixel inside the input box, and their offsets; `channel` is that of depthwise ones.
+  uint64_t add_window(uint64_t step, uint64_t pixel, uint64_t channel, Request& offsets) const {
+    const int64_t y = static_cast<int64_t>(pixel / command_.out_w) * command_.stride_y - command_.pad_top;
+    const int64_t x = static_cast<int64_t>(pixel % command_.out_w) * command_.stride_x - command_.pad_left;
+    uint64_t positions = 0;
     for (uint32_t k = 0; k < (packed_ ? elements(step) : 1); ++k) {
       const uint64_t at = first(step) + k, tap = depthwise_ ? at : at / command_.in_c;
       if (!depthwise_) channel = at % command_.in_c;
@@ -206,9 +218,7 @@ class Loops {
                         static_cast<uint32_t>(in_x) * static_cast<uint32_t>(command_.src_pixel_stride) +
                         static_cast<uint32_t>(channel * tile_.src_bytes));
     }
-    Request request = {elements_of_position, static_cast<uint32_t>(positions), static_cast<uint32_t>(positions >> 32)};
-    request.insert(request.end(), offsets.begin(), offsets.end());
-    return request;
+    return positions;
   }
 
   [[nodiscard]] uint64_t block_end(uint64_t block) const { return std::min(block + block_, tile_.pixels); }
@@ -228,6 +238,7 @@ class Loops {
   const MxuTile& tile_;
   const MxuCommand& command_ = tile_.command;
   const Capabilities& caps_;
+  const uint32_t side_by_side_ = 1U << command_.side_by_side_log2;
   size_t limit_;
   bool depthwise_, packed_;  // packed: a step takes several kernel positions
   uint64_t slots_, chunks_, steps_, groups_, block_;
@@ -246,6 +257,20 @@ void choose_types(MxuCommand& command, Random& random, bool residual) {
     command.residual = contract::Residual::kScaleValue;
   }
   if (command.rescale == Rescale::kNone) command.dst_type = wide ? Element::kI48 : Element::kI32;
+}
+
+// Of a convolution: several pixels at once, of which the results are one run.
+void put_side_by_side(MxuCommand& command, const Capabilities& caps, Random& random) {
+  command.side_by_side_log2 = static_cast<uint32_t>(random.between(1, std::countr_zero(caps.mxu_split)));
+  const uint32_t pixels = 1U << command.side_by_side_log2;
+  command.out_w = std::max(pixels, command.out_w / pixels * pixels);
+  command.out_c = caps.mxu_cols / pixels;
+  if (command.mode == MxuMode::kDepthwise) {
+    command.multiplier = std::min(command.out_c, random.pick({1U, 2U, 4U}));
+    command.in_c = command.out_c / command.multiplier;
+  }
+  command.dst_pixel_stride = static_cast<int32_t>(command.out_c * element_bytes(command.dst_type));
+  command.residual_pixel_stride = static_cast<int32_t>(command.out_c);
 }
 
 // make_tile() and RTL take it.
@@ -281,6 +306,9 @@ MxuCommand any_command(Random& random, const Capabilities& caps) {
        {&command.src_row_stride, &command.src_pixel_stride, &command.dst_row_stride, &command.dst_pixel_stride,
         &command.w_stride, &command.residual_row_stride, &command.residual_pixel_stride}) {
     *stride = any_stride(random);
+  }
+  if (command.mode != MxuMode::kMatmul && caps.mxu_split > 1 && random.chance(40)) {
+    put_side_by_side(command, caps, random);
   }
   return command;
 }

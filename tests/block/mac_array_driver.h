@@ -49,13 +49,11 @@ class MacArrayMemory {
   MacArrayMemory(std::vector<uint8_t>& bytes, const contract::MxuCommand& command) : bytes_(bytes), command_(command) {}
 
   void serve(const MacArray::Activations& request) {
-    for (uint32_t i = 0; i < 64; ++i) {
-      if ((request.positions >> i & 1) == 0) continue;
-      if (!holds(command_.src, static_cast<int32_t>(request.offsets[i]), request.elements * request.element_bytes)) {
-        return;
-      }
-    }
-    fetch(request, at(command_.src));
+    bool inside = true;
+    request.each([&](uint32_t, uint32_t, int32_t offset) {
+      inside = inside && holds(command_.src, offset, request.elements * request.element_bytes);
+    });
+    if (inside) fetch(request, at(command_.src));
   }
   void serve(const MacArray::Weights& request) {
     const int64_t columns = int64_t{request.columns - 1} * request.column_stride;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <optional>
 #include <string>
@@ -77,6 +78,7 @@ class MacArrayBlock : public testing::TestWithParam<const char*> {
     compare(test, bytes, text, buckets);
     if (!model_only) compare_with_reference(test, shape, bytes, text, buckets);
     ++tiles_[shape.kind()];
+    ++side_by_side_[shape.side_by_side_log2];
     // And nothing else was written.
     ASSERT_EQ(bytes, test.expected) << text;
   }
@@ -163,7 +165,8 @@ class MacArrayBlock : public testing::TestWithParam<const char*> {
   cosim::CycleComparison cycles_;  // of tiles without back-pressure
   PortComparisons open_, throttled_;
   uint64_t judged_by_reference_ = 0;
-  std::map<std::string, int> tiles_;  // by what they have in common
+  std::map<std::string, int> tiles_;      // by what they have in common
+  std::map<uint32_t, int> side_by_side_;  // by the logarithm of pixels
 };
 
 TEST_P(MacArrayBlock, RandomTiles) {
@@ -175,6 +178,8 @@ TEST_P(MacArrayBlock, RandomTiles) {
   // Nothing of what the block can do was left out.
   EXPECT_EQ(tiles_.size(), size_t{3 * (4 + 3 + 2 + 1)} + (caps_.mxu_residual != 0 ? 3 * 2 : 0));
   for (const auto& [what, count] : tiles_) EXPECT_GE(count, 5) << what;
+  EXPECT_EQ(side_by_side_.size(), static_cast<size_t>(std::bit_width(caps_.mxu_split)));
+  for (const auto& [log2, count] : side_by_side_) EXPECT_GE(count, 50) << log2;
   EXPECT_GE(judged_by_reference_, 500u);
 }
 
@@ -210,11 +215,46 @@ TEST_P(MacArrayBlock, SizesNextToTheMachines) {
   }
 }
 
+// Pixels side by side with blocks, depths and taps next to the machine's, in every mode that has them.
+TEST_P(MacArrayBlock, PixelsSideBySideInSizesNextToTheMachines) {
+  Random random(seed(5'500));
+  Buckets buckets("pixels side by side", seed(5'500));
+  const int64_t depth = caps_.mxu_depth;
+  for (uint32_t log2 = 1; 1U << log2 <= caps_.mxu_split; ++log2) {
+    for (const MxuMode mode : {MxuMode::kConv, MxuMode::kDepthwise}) {
+      for (const bool wide : {false, true}) {
+        const int64_t block = caps_.mxu_acc_bytes / 2 / (wide ? 8 : 4) / caps_.mxu_cols;
+        for (const int64_t groups : {int64_t{1}, int64_t{2}, block - 1, block, block + 1, 2 * block + 1}) {
+          for (const int64_t in_c : {int64_t{1}, depth - 1, depth, depth + 1}) {
+            if (HasFailure()) return;
+            MxuShape shape;
+            shape.mode = mode;
+            shape.wide_src = wide;
+            shape.side_by_side_log2 = log2;
+            shape.out_c = caps_.mxu_cols >> log2;
+            shape.in_c = in_c;
+            shape.in_h = shape.kernel_h = 3;
+            shape.in_w = groups << log2;
+            if (mode == MxuMode::kDepthwise) {
+              shape.in_c = std::min<int64_t>(shape.out_c, std::bit_floor(static_cast<uint64_t>(in_c)));
+              shape.multiplier = shape.out_c / shape.in_c;
+            }
+            shape.dst_type = wide ? Element::kI48 : Element::kI32;
+            shape.extreme = true;
+            check(shape, random, buckets, /*throttled=*/false);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_P(MacArrayBlock, KernelsLargerThanTheInputAndWindowsOutsideOfIt) {
   Random random(seed(6'000));
   Buckets buckets("kernels larger than the input", seed(6'000));
   for (int i = 0; i < 300 && !HasFailure(); ++i) {
-    const MxuShape shape = cosim::random_mxu_windows(random);
+    MxuShape shape = cosim::random_mxu_windows(random);
+    if (i % 3 == 0) put_side_by_side(shape, caps_, random);
     check(shape, random, buckets, /*throttled=*/i % 4 == 3);
   }
 }
@@ -267,6 +307,11 @@ TEST_P(MacArrayBlock, OnePortThatIsNearlyShut) {
                                    &gates.residual};
     *ports[i % 5] = MacArrayGate(random.bits(), random.pick({2, 5, 20}), 0);
     MxuShape shape = small_groups(random);
+    if (random.chance(40)) {
+      shape.mode = MxuMode::kConv;
+      shape.wide_weights = false;
+      put_side_by_side(shape, caps_, random);
+    }
     if (caps_.mxu_residual != 0 && random.chance(60)) add_residual(shape, random);
     check(make_case(shape, random), shape, random, buckets, gates);
   }

@@ -50,15 +50,16 @@ void add(const contract::MxuCommand& command, const contract::Capabilities& capa
   const uint64_t src = contract::element_bytes(command.src_type), dst = contract::element_bytes(command.dst_type);
   const bool depthwise = command.mode == contract::MxuMode::kDepthwise;
   const uint64_t once = uint64_t{command.in_h} * command.in_w * command.in_c * src;
-  const uint64_t each = loops.pixels * loops.groups * timing::mxu_window(command) * command.in_c * src;
+  const uint64_t pixels = loops.pixels * loops.side_by_side;
+  const uint64_t each = pixels * loops.groups * timing::mxu_window(command) * command.in_c * src;
   const uint64_t requests = loops.pixels * loops.groups;
   loads.add(requests * loops.steps, depthwise ? std::min(once, each) : each);
   const uint64_t weights = loops.blocks * loops.weight_requests();
   loads.add(weights, weights * loops.port_bytes);
   const uint64_t entries = loops.blocks * loops.parameter_requests();
   loads.add(entries, entries * loops.port_bytes);
-  loads.add(requests, loops.pixels * command.out_c * dst);
-  if (loops.residual) loads.add(requests, loops.pixels * command.out_c);
+  loads.add(requests, pixels * command.out_c * dst);
+  if (loops.residual) loads.add(requests, pixels * command.out_c);
 }
 
 // A request for each vector of what the contract says the command accesses; tables and parameters, which have no

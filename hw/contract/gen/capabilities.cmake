@@ -31,7 +31,8 @@ set(NPU_CAPABILITIES
     vpu_tree
     vpu_table_pairs
     vpu_shared_pass
-    dma_read_ahead)
+    dma_read_ahead
+    mxu_split)
 set(NPU_CAPABILITY_clock_mhz 10 4000 OFF)
 set(NPU_CAPABILITY_cpu_clock_mhz 10 4000 OFF)
 set(NPU_CAPABILITY_mxu_cols 4 256 ON)
@@ -61,3 +62,4 @@ set(NPU_CAPABILITY_vpu_tree 0 1 OFF 0)
 set(NPU_CAPABILITY_vpu_table_pairs 0 1 OFF 0)
 set(NPU_CAPABILITY_vpu_shared_pass 0 1 OFF 0)
 set(NPU_CAPABILITY_dma_read_ahead 0 1 OFF 0)
+set(NPU_CAPABILITY_mxu_split 1 8 ON 1)

@@ -64,6 +64,9 @@ struct Capabilities {
   // dma_outstanding allows, if both load from DRAM into the chip, the next one has its tokens, and it names no
   // variable, indices or fill. 0: it sends none before the command in hand has ended.
   uint32_t dma_read_ahead = 0;
+  // pixels. Most output pixels of a row that the MXU computes side by side, each with an equal part of mxu_cols. 1:
+  // none.
+  uint32_t mxu_split = 0;
 
   friend constexpr bool operator==(const Capabilities&, const Capabilities&) = default;
 };
@@ -81,7 +84,7 @@ struct CapabilityInfo {
   uint32_t Capabilities::*times;  // or null
 };
 
-inline constexpr uint32_t kCapabilityCount = 29;
+inline constexpr uint32_t kCapabilityCount = 30;
 
 inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"clock_mhz", "MHz",
@@ -171,6 +174,9 @@ inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"dma_read_ahead", "0 or 1",
      "1: a DMA channel that has sent all bursts of a command sends those of the next one as far as dma_outstanding allows, if both load from DRAM into the chip, the next one has its tokens, and it names no variable, indices or fill. 0: it sends none before the command in hand has ended.",
      0, 1, false, 0x170, &Capabilities::dma_read_ahead, 0, nullptr},
+    {"mxu_split", "pixels",
+     "Most output pixels of a row that the MXU computes side by side, each with an equal part of mxu_cols. 1: none.",
+     1, 8, true, 0x174, &Capabilities::mxu_split, 1, nullptr},
 }};
 
 // FNV-1a (32 bit) over the capability registers in order, little endian: the value of register caps_hash.

@@ -16,7 +16,7 @@ namespace npu::contract {
 
 // The contract's version. A device refuses a program of another major version or of a later minor one.
 inline constexpr uint32_t kContractMajor = 1;
-inline constexpr uint32_t kContractMinor = 7;
+inline constexpr uint32_t kContractMinor = 8;
 
 inline constexpr uint32_t kHeaderWords = 5;
 inline constexpr uint32_t kWaitQueues = 12;  // queues that a command can wait for
@@ -1261,6 +1261,11 @@ struct MxuCommand {
   int32_t residual_row_stride = 0;  // Bytes between rows of the residual.
   int32_t residual_pixel_stride = 0;  // Bytes between pixels; channels are contiguous.
   uint32_t value_left = 0;  // Bits that the accumulator's value is shifted left.
+  // conv and depthwise: 2 to the power of it are the output pixels of a row that are computed at once, at most
+  // mxu_split, each with as many columns; the results are the same. Where it is not 0, out_w is a multiple of them,
+  // out_c times them is mxu_cols, and dst_pixel_stride (with a residual, residual_pixel_stride too) is the bytes of
+  // out_c elements.
+  uint32_t side_by_side_log2 = 0;
   uint32_t residual_left = 0;  // Bits that the residual is shifted left.
 
   // Of what it computes, outermost first.
@@ -1312,6 +1317,7 @@ inline void MxuCommand::encode(std::vector<uint32_t>& out) const {
   detail::put_signed(words, 32, 0, 32, residual_row_stride);
   detail::put_signed(words, 33, 0, 32, residual_pixel_stride);
   detail::put(words, 34, 0, 5, value_left);
+  detail::put(words, 34, 5, 3, side_by_side_log2);
   detail::put(words, 34, 8, 5, residual_left);
 }
 
@@ -1353,6 +1359,7 @@ inline MxuCommand MxuCommand::decode(std::span<const uint32_t> words) {
   command.residual_row_stride = detail::get_signed(words, 32, 0, 32);
   command.residual_pixel_stride = detail::get_signed(words, 33, 0, 32);
   command.value_left = detail::get(words, 34, 0, 5);
+  command.side_by_side_log2 = detail::get(words, 34, 5, 3);
   command.residual_left = detail::get(words, 34, 8, 5);
   return command;
 }
@@ -1729,7 +1736,7 @@ inline VpuReduceCommand VpuReduceCommand::decode(std::span<const uint32_t> words
       bits |= detail::get(command, 12, 0, 32) & 0xff000000;
       bits |= detail::get(command, 13, 0, 32) & 0x80000000;
       bits |= detail::get(command, 31, 0, 32) & 0xff000000;
-      bits |= detail::get(command, 34, 0, 32) & 0xffffe0e0;
+      bits |= detail::get(command, 34, 0, 32) & 0xffffe000;
       bits |= detail::get(command, 35, 0, 32) & 0xffffffff;
       break;
     case Opcode::kVpuEwise: {

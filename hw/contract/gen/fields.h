@@ -115,6 +115,7 @@ enum class CommandField : uint32_t {
   kMxuResidualRowStride,
   kMxuResidualPixelStride,
   kMxuValueLeft,
+  kMxuSideBySideLog2,
   kMxuResidualLeft,
   kVpuEwiseDims0,
   kVpuEwiseDims1,
@@ -194,7 +195,7 @@ struct PlacedField {
 
 namespace detail {
 
-inline constexpr std::array<CommandFieldInfo, 160> kCommandFields = {{
+inline constexpr std::array<CommandFieldInfo, 161> kCommandFields = {{
     {"begin.minor", Opcode::kBegin, 0, 5, 0, 16, false},
     {"begin.major", Opcode::kBegin, 0, 5, 16, 16, false},
     {"begin.caps_hash", Opcode::kBegin, 0, 6, 0, 32, false},
@@ -293,6 +294,7 @@ inline constexpr std::array<CommandFieldInfo, 160> kCommandFields = {{
     {"mxu.residual_row_stride", Opcode::kMxu, 0, 32, 0, 32, false},
     {"mxu.residual_pixel_stride", Opcode::kMxu, 0, 33, 0, 32, false},
     {"mxu.value_left", Opcode::kMxu, 0, 34, 0, 5, false},
+    {"mxu.side_by_side_log2", Opcode::kMxu, 0, 34, 5, 3, false},
     {"mxu.residual_left", Opcode::kMxu, 0, 34, 8, 5, false},
     {"vpu_ewise.dims.0", Opcode::kVpuEwise, 0, 5, 0, 32, false},
     {"vpu_ewise.dims.1", Opcode::kVpuEwise, 0, 6, 0, 32, false},

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define NPU_CONTRACT_MAJOR 1u
-#define NPU_CONTRACT_MINOR 7u
+#define NPU_CONTRACT_MINOR 8u
 
 // Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
 #define NPU_ENGINE_QUEUES 10u
@@ -336,7 +336,8 @@
 #define NPU_REG_CAP_VPU_TABLE_PAIRS 0x168u
 #define NPU_REG_CAP_VPU_SHARED_PASS 0x16cu
 #define NPU_REG_CAP_DMA_READ_AHEAD 0x170u
-#define NPU_CAPABILITY_COUNT 29u
+#define NPU_REG_CAP_MXU_SPLIT 0x174u
+#define NPU_CAPABILITY_COUNT 30u
 
 struct npu_capabilities {
   uint32_t clock_mhz;  // MHz. Clock of every engine and of the scratchpad.
@@ -390,6 +391,9 @@ struct npu_capabilities {
   // dma_outstanding allows, if both load from DRAM into the chip, the next one has its tokens, and it names no
   // variable, indices or fill. 0: it sends none before the command in hand has ended.
   uint32_t dma_read_ahead;
+  // pixels. Most output pixels of a row that the MXU computes side by side, each with an equal part of mxu_cols. 1:
+  // none.
+  uint32_t mxu_split;
 };
 
 // Performance counters; counter c of queue q is element q * NPU_COUNTERS_PER_QUEUE + c.
@@ -985,6 +989,12 @@ enum npu_uop {
 #define NPU_MXU_VALUE_LEFT_WORD 34u  // Bits that the accumulator's value is shifted left.
 #define NPU_MXU_VALUE_LEFT_LSB 0u
 #define NPU_MXU_VALUE_LEFT_WIDTH 5u
+// conv and depthwise: 2 to the power of it are the output pixels of a row that are computed at once, at most mxu_split,
+// each with as many columns; the results are the same. Where it is not 0, out_w is a multiple of them, out_c times them
+// is mxu_cols, and dst_pixel_stride (with a residual, residual_pixel_stride too) is the bytes of out_c elements.
+#define NPU_MXU_SIDE_BY_SIDE_LOG2_WORD 34u
+#define NPU_MXU_SIDE_BY_SIDE_LOG2_LSB 5u
+#define NPU_MXU_SIDE_BY_SIDE_LOG2_WIDTH 3u
 #define NPU_MXU_RESIDUAL_LEFT_WORD 34u  // Bits that the residual is shifted left.
 #define NPU_MXU_RESIDUAL_LEFT_LSB 8u
 #define NPU_MXU_RESIDUAL_LEFT_WIDTH 5u

@@ -3,7 +3,7 @@
 package npu_contract_pkg;
 
   parameter int unsigned ContractMajor = 1;
-  parameter int unsigned ContractMinor = 7;
+  parameter int unsigned ContractMinor = 8;
 
   // Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
   parameter int unsigned EngineQueues = 10;
@@ -368,7 +368,10 @@ package npu_contract_pkg;
   // dma_outstanding allows, if both load from DRAM into the chip, the next one has its tokens, and it names no
   // variable, indices or fill. 0: it sends none before the command in hand has ended.
   parameter logic [31:0] RegCapDmaReadAhead = 32'h170;
-  parameter int unsigned CapabilityCount = 29;
+  // pixels. Most output pixels of a row that the MXU computes side by side, each with an equal part of mxu_cols. 1:
+  // none.
+  parameter logic [31:0] RegCapMxuSplit = 32'h174;
+  parameter int unsigned CapabilityCount = 30;
 
   // Performance counters; counter c of queue q is element q * CountersPerQueue + c.
   typedef enum logic [7:0] {
@@ -834,10 +837,14 @@ package npu_contract_pkg;
   // w_stride bytes apart in tap; out_c = in_c * multiplier. matmul: in_h = out_h = 1, in_w = out_w = rows of A, in_c =
   // reduction; B is [in_c][out_c], w_stride bytes apart in in_c.
   typedef struct packed {
-    logic [31:0] reserved4;
-    logic [18:0] reserved3;
+    logic [31:0] reserved3;
+    logic [18:0] reserved2;
     logic [4:0] residual_left;  // Bits that the residual is shifted left.
-    logic [2:0] reserved2;
+    // conv and depthwise: 2 to the power of it are the output pixels of a row that are computed at once, at most
+    // mxu_split, each with as many columns; the results are the same. Where it is not 0, out_w is a multiple of them,
+    // out_c times them is mxu_cols, and dst_pixel_stride (with a residual, residual_pixel_stride too) is the bytes of
+    // out_c elements.
+    logic [2:0] side_by_side_log2;
     logic [4:0] value_left;  // Bits that the accumulator's value is shifted left.
     logic signed [31:0] residual_pixel_stride;  // Bytes between pixels; channels are contiguous.
     logic signed [31:0] residual_row_stride;  // Bytes between rows of the residual.

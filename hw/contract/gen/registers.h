@@ -484,6 +484,7 @@ inline constexpr uint32_t kCapVpuTree = 0x164;
 inline constexpr uint32_t kCapVpuTablePairs = 0x168;
 inline constexpr uint32_t kCapVpuSharedPass = 0x16c;
 inline constexpr uint32_t kCapDmaReadAhead = 0x170;
+inline constexpr uint32_t kCapMxuSplit = 0x174;
 
 }  // namespace reg
 

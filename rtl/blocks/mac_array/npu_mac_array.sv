@@ -10,12 +10,13 @@ module npu_mac_array #(
   parameter int unsigned WeightPortBytes = 16,
   parameter int unsigned Int16 = 1,
   parameter int unsigned Residual = 1,
+  parameter int unsigned Split = 1,
   // Of ports; leave as they are.
   localparam int unsigned ColBits = $clog2(Cols) + 1,
   localparam int unsigned DepthBits = $clog2(Depth) + 1,
   localparam int unsigned CountBits = (Cols > Depth) ? ColBits : DepthBits,
   localparam int unsigned ByteBits = $clog2(WeightPortBytes) + 1,
-  localparam int unsigned ActBytes = (Depth > Cols * DwTaps) ? 2 * Depth : 2 * Cols * DwTaps
+  localparam int unsigned ActBytes = (Split * Depth > Cols * DwTaps) ? 2 * Split * Depth : 2 * Cols * DwTaps
 ) (
   input  logic                           clk_i,
   input  logic                           rst_ni,
@@ -27,8 +28,9 @@ module npu_mac_array #(
 
   output logic                           act_valid_o,
   input  logic                           act_ready_i,
-  output logic               [Depth-1:0] act_positions_o,
+  output logic    [Split-1:0][Depth-1:0] act_positions_o,
   output logic        [Depth-1:0] [31:0] act_offset_o,
+  output logic                    [31:0] act_pixel_stride_o,
   output logic           [CountBits-1:0] act_elements_o,
   output logic                           act_depthwise_o,
   input  logic          [8*ActBytes-1:0] act_data_i,
@@ -66,7 +68,7 @@ module npu_mac_array #(
   localparam int unsigned DwColumns = (WeightPortBytes / DwTaps > Cols) ? Cols : WeightPortBytes / DwTaps;  // of a beat
 
   if (Rows < 4 || WeightPortBytes < 2 * Depth || WeightPortBytes < 16 || WeightPortBytes > 2 * Cols * Depth / 2 ||
-      DwTaps > Depth) begin : gen_sizes
+      DwTaps > Depth || Split * WeightPortBytes > Cols * Depth) begin : gen_sizes
     $error("npu_mac_array: sizes out of range; see README.md");
   end
 
@@ -85,6 +87,12 @@ module npu_mac_array #(
       {command_d.kernel_h, command_d.kernel_w, command_d.stride_y, command_d.stride_x} = {4{16'd1}};
       {command_d.dilation_y, command_d.dilation_x} = {2{16'd1}};
       {command_d.pad_top, command_d.pad_left} = '0;
+    end
+    // Pixels side by side are walked as one.
+    if (Split > 1) begin
+      command_d.out_w = command_i.out_w >> command_i.side_by_side_log2;
+      command_d.dst_pixel_stride = command_i.dst_pixel_stride << command_i.side_by_side_log2;
+      command_d.residual_pixel_stride = command_i.residual_pixel_stride << command_i.side_by_side_log2;
     end
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -109,6 +117,15 @@ module npu_mac_array #(
   logic start;
   assign start = start_valid_i && idle_q;
   always_ff @(posedge clk_i) if (start) command_q <= command_d;
+
+  // Log2 of the pixels side by side. Results and residual see one pixel with the channels of all.
+  logic [1:0] split;
+  npu_contract_pkg::mxu_command_t output_command;
+  assign split = (Split > 1) ? command_q.side_by_side_log2[1:0] : '0;
+  always_comb begin
+    output_command = command_q;
+    output_command.out_c = command_q.out_c << split;
+  end
 
   logic wide, wide_weights, depthwise;
   assign wide = (Int16 != 0) && command_q.src_type == 4'(npu_contract_pkg::ElementI16);
@@ -155,12 +172,15 @@ module npu_mac_array #(
   logic item_valid, item_take, item_start, item_first, item_finish, item_sums, item_half;
   logic [PixelBits-1:0] item_pixel;
   logic [1:0] item_phase;
-  logic [Depth-1:0] lanes;
+  logic [Split-1:0][Depth-1:0] lanes;
   logic [Cols-1:0] [ColBits-1:0] channel;
-  npu_mac_array_stream #(.Cols(Cols), .Depth(Depth), .DwTaps(DwTaps), .AccBytes(AccBytes)) u_stream (
+  npu_mac_array_stream #(
+    .Cols(Cols), .Depth(Depth), .DwTaps(DwTaps), .AccBytes(AccBytes), .Split(Split)
+  ) u_stream (
     .clk_i,
     .rst_ni,
     .command_i(command_q),
+    .split_i(split),
     .setup_i(setup_q),
     .begin_i(begin_q),
     .freeze_i(freeze),
@@ -168,6 +188,7 @@ module npu_mac_array #(
     .ready_i(act_ready_i),
     .positions_o(act_positions_o),
     .offset_o(act_offset_o),
+    .pixel_stride_o(act_pixel_stride_o),
     .elements_o(act_elements_o),
     .depthwise_o(act_depthwise_o),
     .loaded_i(loaded),
@@ -202,10 +223,11 @@ module npu_mac_array #(
   logic [Cols-1:0] [31:0] sums;
   npu_mac_array_dot #(
     .Cols(Cols), .Depth(Depth), .DwTaps(DwTaps), .DwColumns(DwColumns), .PortBytes(WeightPortBytes),
-    .PixelBits(PixelBits), .ActBytes(ActBytes)
+    .PixelBits(PixelBits), .ActBytes(ActBytes), .Split(Split)
   ) u_dot (
     .clk_i,
     .rst_ni,
+    .split_i(split),
     .freeze_i(freeze),
     .depthwise_i(depthwise),
     .wide_i(wide),
@@ -260,9 +282,10 @@ module npu_mac_array #(
   logic [Cols-1:0] [47:0] bias;
   logic [Cols-1:0] [31:0] multiplier;
   logic [Cols-1:0] [5:0] shift;
-  npu_mac_array_params #(.Cols(Cols), .PortBytes(WeightPortBytes)) u_params (
+  npu_mac_array_params #(.Cols(Cols), .PortBytes(WeightPortBytes), .Split(Split)) u_params (
     .clk_i,
     .rst_ni,
+    .split_i(split),
     .columns_i(start ? command_d.out_c : command_q.out_c),
     .init_i(start),
     .zero_points_o(zero_points),
@@ -284,7 +307,7 @@ module npu_mac_array #(
   npu_mac_array_output #(.Cols(Cols), .PixelBits(PixelBits), .Rows(Rows), .Residual(Residual)) u_output (
     .clk_i,
     .rst_ni,
-    .command_i(command_q),
+    .command_i(output_command),
     .wide_i(wide),
     .begin_i(begin_q),
     .fetch_i(begin_d),
@@ -316,6 +339,7 @@ module npu_mac_array #(
     .last_o(result_last)
   );
 
+  `NPU_ASSERT(PixelsFillTheColumns, !(begin_q && split != '0 && output_command.out_c != Cols))
   `NPU_ASSERT(ResultHasPlace, !(sums_valid && !freeze && output_full))
 
 endmodule

@@ -8,12 +8,14 @@ module npu_mac_array_dot #(
   parameter int unsigned PortBytes = 16,
   parameter int unsigned PixelBits = 6,
   parameter int unsigned ActBytes = 32,
+  parameter int unsigned Split = 1,
   localparam int unsigned Beats = 2 * Cols * Depth / PortBytes,
   localparam int unsigned BeatBits = $clog2(Beats),
   localparam int unsigned ColBits = $clog2(Cols) + 1
 ) (
   input  logic                           clk_i,
   input  logic                           rst_ni,
+  input  logic                     [1:0] split_i,   // log2 of the pixels side by side
   input  logic                           freeze_i,
   input  logic                           depthwise_i,
   input  logic                           wide_i,
@@ -36,7 +38,7 @@ module npu_mac_array_dot #(
   input  logic                           item_half_i,
   input  logic           [PixelBits-1:0] item_pixel_i,
   input  logic                     [1:0] item_phase_i,
-  input  logic               [Depth-1:0] lanes_i,
+  input  logic    [Split-1:0][Depth-1:0] lanes_i,
   input  logic [Cols-1:0]  [ColBits-1:0] channel_i,
   input  logic          [8*ActBytes-1:0] activations_i,
 
@@ -75,13 +77,23 @@ module npu_mac_array_dot #(
   // leaves it through sums_q. Operands are nine bits or 17, without their zero points, in registers of 32.
   localparam int unsigned Weights = Cols * Depth;
   localparam int unsigned Window = Cols * DwTaps;
-  logic [31:0] element_q [Depth];
+  logic [31:0] element_q [Split * Depth];    // of each part of the columns: those of its pixel
   logic [31:0] window_q [Window];            // depthwise: of tap t and column c at t * Cols + c
   logic [31:0] low_q [Weights];              // weights of column c at c * Depth: low byte, or all of an 8-bit one
   logic [31:0] high_q [Weights];             // the other byte
   logic  [7:0] shadow_q [2 * Weights];       // as they came
   logic [31:0] early_q [Levels * Cols];      // sums in all stages but the last
   logic [Cols-1:0] [31:0] sums_q;
+
+  // Parts of the columns that may have a pixel of their own, and the pixel that each of them takes.
+  localparam int unsigned PartCols = Cols / Split;
+  localparam int unsigned PartBeats = Cols * Depth / PortBytes;  // of all parts
+  function automatic int unsigned pixel_of(int unsigned part);
+    return part >> ($clog2(Split) - 32'(split_i));
+  endfunction
+  function automatic logic there(int unsigned pixel);
+    return pixel >> split_i == 0;
+  endfunction
 
   function automatic logic [31:0] activation(int i);
     if (wide_i) return 32'($signed(activations_i[16*i+:16])) - 32'($signed(input_zp_i));
@@ -116,24 +128,25 @@ module npu_mac_array_dot #(
   end
 
   always_ff @(posedge clk_i) begin
-    logic [31:0] bytes [Depth];
+    logic [31:0] taken [Split * Depth];
+    logic [31:0] bytes [Split * Depth];
     logic [31:0] window [Window];
     logic [31:0] sum;
     if (!freeze_i) begin
       for (int c = 0; c < Cols; c++) sums_q[c] <= early_q[(Levels-1)*Cols+c];
       for (int i = Levels * Cols - 1; i >= Cols; i--) early_q[i] = early_q[i-Cols];
       if (item_q.valid && !depthwise_i) begin
-        for (int k = 0; k < Depth; k++) bytes[k] = byte_of(element_q[k]);
+        for (int k = 0; k < Split * Depth; k++) bytes[k] = byte_of(element_q[k]);
         if (item_q.phase[1]) begin
           for (int c = 0; c < Cols; c++) begin
             sum = '0;
-            for (int k = 0; k < Depth; k++) sum = sum + bytes[k] * high_q[c*Depth+k];
+            for (int k = 0; k < Depth; k++) sum = sum + bytes[c/PartCols*Depth+k] * high_q[c*Depth+k];
             early_q[c] = sum;
           end
         end else begin
           for (int c = 0; c < Cols; c++) begin
             sum = '0;
-            for (int k = 0; k < Depth; k++) sum = sum + bytes[k] * low_q[c*Depth+k];
+            for (int k = 0; k < Depth; k++) sum = sum + bytes[c/PartCols*Depth+k] * low_q[c*Depth+k];
             early_q[c] = sum;
           end
         end
@@ -148,11 +161,20 @@ module npu_mac_array_dot #(
       end
     end
     if (item_take_i && !depthwise_i) begin
-      for (int k = 0; k < Depth; k++) element_q[k] = lanes_i[k] ? activation(k) : '0;
+      for (int p = 0; p < Split; p++) begin
+        if (there(p)) for (int k = 0; k < Depth; k++) taken[p*Depth+k] = lanes_i[p][k] ? activation(p * Depth + k) : '0;
+      end
+      for (int part = 0; part < Split; part++) begin
+        for (int k = 0; k < Depth; k++) element_q[part*Depth+k] = taken[pixel_of(part)*Depth+k];
+      end
     end
     if (item_take_i && depthwise_i) begin
-      for (int i = 0; i < Window; i++) begin
-        window_q[i] = lanes_i[i/Cols] ? activation(i / Cols * Cols + 32'(channel_i[i%Cols])) : '0;
+      for (int part = 0; part < Split; part++) begin
+        for (int t = 0; t < DwTaps; t++) begin
+          for (int c = part * PartCols; c < (part + 1) * PartCols; c++) begin
+            window_q[t*Cols+c] = lanes_i[pixel_of(part)][t] ? activation(t * Cols + 32'(channel_i[c])) : '0;
+          end
+        end
       end
     end
     if (swap_q && !freeze_i) begin
@@ -163,11 +185,17 @@ module npu_mac_array_dot #(
           high_q[i] = 32'($signed(sum[31:8]));
         end
       end else if (depthwise_i) begin
-        // A beat has whole columns: behind them it may have bytes of none.
-        for (int c = 0; c < Cols; c++) begin
-          for (int t = 0; t < DwTaps; t++) begin
-            low_q[c*Depth+t] = 32'($signed(shadow_q[c/DwColumns*PortBytes+c%DwColumns*DwTaps+t])) -
-                               32'($signed(weight_zp_i[7:0]));
+        // A beat has whole columns: behind them it may have bytes of none. So beats do not begin with a part of the
+        // columns, and all parts take those of the first.
+        for (int unsigned s = 0; s <= $clog2(Split); s++) begin
+          if (32'(split_i) == s) begin
+            for (int c = 0; c < Cols; c++) begin
+              for (int t = 0; t < DwTaps; t++) begin
+                low_q[c*Depth+t] =
+                    32'($signed(shadow_q[c%(Cols>>s)/DwColumns*PortBytes+c%(Cols>>s)%DwColumns*DwTaps+t])) -
+                    32'($signed(weight_zp_i[7:0]));
+              end
+            end
           end
         end
       end else begin
@@ -175,7 +203,14 @@ module npu_mac_array_dot #(
       end
     end
     if (write_i) begin
-      for (int i = 0; i < PortBytes; i++) shadow_q[beat_i*PortBytes+i] = weights_i[8*i+:8];
+      // Pixels side by side have the same weights.
+      for (int p = 0; p < Split; p++) begin
+        if (there(p)) begin
+          for (int i = 0; i < PortBytes; i++) begin
+            shadow_q[(32'(beat_i)+p*(PartBeats>>split_i))*PortBytes+i] = weights_i[8*i+:8];
+          end
+        end
+      end
     end
   end
 

@@ -6,11 +6,13 @@
 module npu_mac_array_params #(
   parameter int unsigned Cols = 8,
   parameter int unsigned PortBytes = 16,
+  parameter int unsigned Split = 1,
   localparam int unsigned ColBits = $clog2(Cols) + 1,
   localparam int unsigned ByteBits = $clog2(PortBytes) + 1
 ) (
   input  logic                                clk_i,
   input  logic                                rst_ni,
+  input  logic                          [1:0] split_i,    // log2 of the pixels side by side: all have the same entries
   input  logic                         [31:0] columns_i,  // of the tile
   input  logic                                init_i,     // a tile begins
   output logic                                zero_points_o,  // of the operands: come with this cycle
@@ -90,6 +92,9 @@ module npu_mac_array_params #(
   logic unused_header;
   assign unused_header = ^header_q;
 
+  function automatic logic [$clog2(Cols)-1:0] column(int unsigned pixel, int unsigned entry);
+    return $clog2(Cols)'(32'(entry_q) + entry + pixel * (Cols >> split_i));
+  endfunction
   npu_contract_pkg::parameter_entry_t [BeatEntries-1:0] entries;
   assign entries = data_i;
   always_ff @(posedge clk_i) begin
@@ -103,11 +108,13 @@ module npu_mac_array_params #(
       end
       offset_q <= offset_q + 32'(bytes_o);
     end else if (taken) begin
-      for (int unsigned i = 0; i < BeatEntries; i++) begin
-        if (32'(entry_q) + i < Cols) begin
-          bias_q[fill_q][$clog2(Cols)'(32'(entry_q) + i)] <= entries[i].bias[47:0];
-          multiplier_q[fill_q][$clog2(Cols)'(32'(entry_q) + i)] <= entries[i].multiplier;
-          shift_q[fill_q][$clog2(Cols)'(32'(entry_q) + i)] <= entries[i].shift[5:0];
+      for (int unsigned p = 0; p < Split; p++) begin
+        for (int unsigned i = 0; i < BeatEntries; i++) begin
+          if (p >> split_i == 0 && 32'(entry_q) + i < Cols >> split_i) begin
+            bias_q[fill_q][column(p, i)] <= entries[i].bias[47:0];
+            multiplier_q[fill_q][column(p, i)] <= entries[i].multiplier;
+            shift_q[fill_q][column(p, i)] <= entries[i].shift[5:0];
+          end
         end
       end
       entry_q <= beat_last ? '0 : entry_q + ColBits'(BeatEntries);

@@ -8,6 +8,7 @@ module npu_mac_array_stream #(
   parameter int unsigned Depth = 8,
   parameter int unsigned DwTaps = 2,
   parameter int unsigned AccBytes = 4096,
+  parameter int unsigned Split = 1,
   localparam int unsigned Rows = AccBytes / 2 / 4 / Cols,
   localparam int unsigned PixelBits = $clog2(Rows),
   localparam int unsigned ColBits = $clog2(Cols) + 1,
@@ -17,14 +18,16 @@ module npu_mac_array_stream #(
   input  logic                           clk_i,
   input  logic                           rst_ni,
   input  npu_contract_pkg::mxu_command_t command_i,
+  input  logic                     [1:0] split_i,   // log2 of the pixels side by side
   input  logic                           setup_i,   // compute what depends on the command only
   input  logic                           begin_i,   // the cycle behind it
   input  logic                           freeze_i,
 
   output logic                           valid_o,
   input  logic                           ready_i,
-  output logic               [Depth-1:0] positions_o,  // that lie inside the input box
-  output logic        [Depth-1:0] [31:0] offset_o,     // bytes
+  output logic    [Split-1:0][Depth-1:0] positions_o,  // that lie inside the input box, of each pixel
+  output logic        [Depth-1:0] [31:0] offset_o,     // bytes, of the first pixel's positions
+  output logic                    [31:0] pixel_stride_o,  // to those of the next pixel
   output logic           [CountBits-1:0] elements_o,   // of each position
   output logic                           depthwise_o,  // positions are Cols elements apart in the data, else one
 
@@ -50,7 +53,7 @@ module npu_mac_array_stream #(
   output logic                           item_half_o,
   output logic           [PixelBits-1:0] item_pixel_o,
   output logic                     [1:0] item_phase_o,  // bytes: of the activation, of the weight
-  output logic               [Depth-1:0] lanes_o,       // that hold an element of the input; others count as zero
+  output logic    [Split-1:0][Depth-1:0] lanes_o,       // that hold an element of the input; others count as zero
   output logic [Cols-1:0] [ColBits-1:0]  channel_o      // depthwise: element of the position that each column takes
 );
   logic wide, wide_weights, depthwise, run;
@@ -64,6 +67,7 @@ module npu_mac_array_stream #(
   logic [31:0] tap_offset_x_q, tap_offset_y_q;      // of the next kernel column, row
   logic [31:0] pixel_offset_x_q, pixel_offset_y_q;  // of the next output column, row
   logic [31:0] first_offset_q;                      // of the first pixel
+  logic [Split-1:0] [31:0] pixel_x_q;               // of a pixel, from the first one on
   logic [31:0] pad_top, pad_left;
   assign pad_top = 32'($signed(command_i.pad_top));
   assign pad_left = 32'($signed(command_i.pad_left));
@@ -73,6 +77,7 @@ module npu_mac_array_stream #(
       tap_offset_y_q <= 32'(command_i.dilation_y) * command_i.src_row_stride;
       pixel_offset_x_q <= 32'(command_i.stride_x) * command_i.src_pixel_stride;
       pixel_offset_y_q <= 32'(command_i.stride_y) * command_i.src_row_stride;
+      for (int unsigned p = 0; p < Split; p++) pixel_x_q[p] <= 32'(p) * 32'(command_i.stride_x);
       first_offset_q <= -(pad_top * command_i.src_row_stride + pad_left * command_i.src_pixel_stride);
     end
   end
@@ -199,7 +204,8 @@ module npu_mac_array_stream #(
     end
   end
 
-  // Depthwise: columns take `multiplier` output channels of an input channel in turn.
+  // Depthwise: columns take `multiplier` output channels of an input channel in turn. Pixels side by side have the
+  // channels of one group, each in its own part of the columns and of the data.
   logic [Cols-1:0] [31:0] turn_q;            // of the column within its input channel
   logic [Cols-1:0] [ColBits-1:0] channel_q;  // input channel, from that of column 0 on
   logic [ColBits-1:0] move_channels, move_turns;
@@ -209,6 +215,8 @@ module npu_mac_array_stream #(
   logic turn0_wraps;
   assign turn0_wraps = turn_q[0] + 32'(move_turns) >= command_i.multiplier;
   assign channel_o = channel_q;
+  logic [31:0] in_part;  // bits of a column's number within its pixel's part
+  assign in_part = 32'(Cols - 1) >> split_i;
 
   always_ff @(posedge clk_i) begin
     if (switch_o && !end_i) begin
@@ -225,8 +233,8 @@ module npu_mac_array_stream #(
         if (first_i && depthwise) begin
           for (int unsigned c = 0; c < Cols; c++) begin
             if (group_first_i) begin
-              turn_q[c] <= 32'(c) % command_i.multiplier;
-              channel_q[c] <= ColBits'(32'(c) / command_i.multiplier);
+              turn_q[c] <= (32'(c) & in_part) % command_i.multiplier;
+              channel_q[c] <= ColBits'((32'(c) & in_part) / command_i.multiplier) + ColBits'(32'(c) & ~in_part);
             end else begin
               turn_q[c] <= (turn_q[c] + 32'(move_turns) >= command_i.multiplier)
                            ? turn_q[c] + 32'(move_turns) - command_i.multiplier : turn_q[c] + 32'(move_turns);
@@ -257,10 +265,10 @@ module npu_mac_array_stream #(
     .y_first_i(-pad_top),
     .y_step_i(32'(command_i.stride_y)),
     .x_first_i(-pad_left),
-    .x_step_i(32'(command_i.stride_x)),
+    .x_step_i(32'(command_i.stride_x) << split_i),
     .offset_first_i(first_offset_q),
     .offset_row_i(pixel_offset_y_q),
-    .offset_column_i(pixel_offset_x_q),
+    .offset_column_i(pixel_offset_x_q << split_i),
     .index_o(walk_index),
     .last_o(pixel_last),
     .final_o(unused_final),
@@ -275,18 +283,30 @@ module npu_mac_array_stream #(
 
   // Rows and columns are signed; one comparison of unsigned numbers sees both ends.
   logic [31:0] pixel_offset;
+  logic [Split-1:0] there;  // pixels
   assign pixel_offset = offset + chunk_offset_q;
+  assign pixel_stride_o = pixel_offset_x_q;
+  always_comb for (int unsigned p = 0; p < Split; p++) there[p] = p >> split_i == 0;
   always_comb begin
     positions_o = '0;
     offset_o = '0;
     if (run) begin
-      positions_o[0] = y + lane_y_q[0] < command_i.in_h && x + lane_x_q[0] < command_i.in_w;
+      for (int unsigned p = 0; p < Split; p++) begin
+        if (there[p]) begin
+          positions_o[p][0] = y + lane_y_q[0] < command_i.in_h && x + pixel_x_q[p] + lane_x_q[0] < command_i.in_w;
+        end
+      end
       offset_o[0] = pixel_offset + lane_offset_q[0];
     end else begin
-      for (int unsigned k = 0; k < Depth; k++) begin
-        positions_o[k] = lanes_q[k] && y + lane_y_q[k] < command_i.in_h && x + lane_x_q[k] < command_i.in_w;
-        offset_o[k] = pixel_offset + lane_offset_q[k];
+      for (int unsigned p = 0; p < Split; p++) begin
+        if (there[p]) begin
+          for (int unsigned k = 0; k < Depth; k++) begin
+            positions_o[p][k] = lanes_q[k] && y + lane_y_q[k] < command_i.in_h &&
+                                x + pixel_x_q[p] + lane_x_q[k] < command_i.in_w;
+          end
+        end
       end
+      for (int unsigned k = 0; k < Depth; k++) offset_o[k] = pixel_offset + lane_offset_q[k];
     end
   end
   always_comb begin
@@ -294,7 +314,9 @@ module npu_mac_array_stream #(
     if (run) elements_o = CountBits'(elements_q);
     if (depthwise) elements_o = CountBits'(channel_q[$clog2(Cols)'(columns_q - 1'b1)]) + CountBits'(1);
   end
-  assign lanes_o = run ? lanes_q & {Depth{positions_o[0]}} : positions_o;
+  always_comb begin
+    for (int unsigned p = 0; p < Split; p++) lanes_o[p] = run ? lanes_q & {Depth{positions_o[p][0]}} : positions_o[p];
+  end
 
   `NPU_ASSERT_STABLE(ActivationStable, valid_o, ready_i, {positions_o, offset_o, elements_o})
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 NPU, CMAKE, SCRIPT = "", "", ""
 # Keys that may be missing, and all that there were before them.
-LATER = ("vpu_registers", "vpu_table_bytes", "mxu_int16", "mxu_residual", "vpu_rescale", "vpu_tree", "vpu_table_pairs", "vpu_shared_pass",
+LATER = ("vpu_registers", "vpu_table_bytes", "mxu_int16", "mxu_residual", "mxu_split", "vpu_rescale", "vpu_tree", "vpu_table_pairs", "vpu_shared_pass",
          "dma_read_ahead")
 BEFORE = "".join(line + "\n" for line in (Path(__file__).resolve().parents[3] / "hw/presets/nano.yaml").read_text().splitlines()
                  if not line.startswith(LATER))
@@ -40,6 +40,7 @@ REFUSALS = {
     "base: nano\nmxu_dw_taps: 16": "mxu_dw_taps is 16, but in RTL it is 1 to 8",
     "base: nano\nmxu_weight_port_bytes: 8": "mxu_weight_port_bytes is 8, but in RTL it is 16 to 64",
     "base: nano\nmxu_cols: 128\nmxu_acc_bytes: 2048": "mxu_acc_bytes is 2048, but in RTL it is 4096 to",
+    "base: nano\nmxu_split: 8": "mxu_split is 8, but in RTL it is 1 to 4",
     "base: nano\nspm_banks: 1": "spm_banks is 1, but in RTL it is 2 to",
     "base: nano\nspm_bank_bytes: 64": "spm_bank_bytes is 64, but in RTL it is 4 to 32",
     "base: nano\npsram_port_bytes: 8": "psram_port_bytes is 8, but in RTL it is 16 to 32",

@@ -53,6 +53,37 @@ void expect_refused(Engine& engine, const Command& good, const TestMemory& memor
 
 constexpr ErrorCode kOut = ErrorCode::kFaultOutOfBounds;
 
+TEST(Malformed, MxuWithPixelsSideBySide) {
+  Random random(116);
+  MxuShape shape;
+  shape.in_h = shape.in_w = 4;
+  shape.in_c = 6;
+  shape.out_c = 16;
+  shape.side_by_side_log2 = 1;
+  shape.rescale = Rescale::kDouble32;
+  shape.dst_type = Element::kI8;
+  cosim::add_residual(shape, random);
+  const MxuCase test = make_case(shape, random);
+  const std::unique_ptr<Engine> engine = make_mxu_model(test_machine());
+  using M = MxuCommand;
+  expect_refused<M>(*engine, test.command, test.memory,
+                    {{"columns that are no multiple", [](M& c) { c.out_w = 3; }},
+                     {"more pixels than columns", [](M& c) { c.side_by_side_log2 = 3; }},
+                     {"a gap between results",
+                      [](M& c) {
+                        c.dst_pixel_stride += 1;
+                        c.dst_row_stride += 4;
+                      }},
+                     {"results in reverse", [](M& c) { c.dst_pixel_stride *= -1; }},
+                     {"a gap between pixels of the residual", [](M& c) { c.residual_pixel_stride += 1; }},
+                     {"repeated pixels of the residual", [](M& c) { c.residual_pixel_stride = 0; }},
+                     {"matmul", [](M& c) {
+                        c.mode = contract::MxuMode::kMatmul;
+                        c.residual = contract::Residual::kNone;
+                        c.in_h = c.out_h = 1;
+                      }}});
+}
+
 TEST(Malformed, Mxu) {
   Random random(111);
   MxuShape shape;

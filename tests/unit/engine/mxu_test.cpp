@@ -49,6 +49,29 @@ TEST_P(Mxu, ResidualsEqualNaiveLoops) {
   }
 }
 
+// They are one way of computing: every byte is that of pixels one after the other.
+TEST_P(Mxu, PixelsSideBySideEqualNaiveLoopsAndPixelsAlone) {
+  Random random(20260);
+  const contract::Capabilities caps = test_machine();
+  for (int i = 0; i < 300 && !HasFatalFailure(); ++i) {
+    MxuShape shape = cosim::random_mxu_shape(random);
+    if (random.chance(30)) cosim::add_residual(shape, random);
+    put_side_by_side(shape, caps, random);
+    if (shape.side_by_side_log2 == 0) continue;
+    check(shape, random);
+    MxuCase test = make_case(shape, random), alone = test;
+    alone.command.side_by_side_log2 = 0;
+    alone.words = encode(alone.command);
+    const TileResult together = engine_->run(test.words, test.memory, true);
+    const TileResult one = engine_->run(alone.words, alone.memory, true);
+    ASSERT_EQ(together.error, ErrorCode::kOk);
+    ASSERT_EQ(one.error, ErrorCode::kOk);
+    EXPECT_EQ(test.memory.scratchpad(), alone.memory.scratchpad());
+    EXPECT_EQ(together.macs, one.macs);
+    EXPECT_LE(together.cycles, one.cycles) << shape.describe();
+  }
+}
+
 TEST_P(Mxu, LayersOfRealNetworks) {
   Random random(77);
   const auto conv = [](int64_t size, int64_t in_c, int64_t out_c, int64_t kernel, int64_t stride) {

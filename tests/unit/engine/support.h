@@ -90,6 +90,7 @@ inline contract::Capabilities test_machine() {
   caps.mxu_dw_taps = 9;
   caps.mxu_int16 = 1;
   caps.mxu_residual = 1;
+  caps.mxu_split = 4;
   caps.mxu_acc_bytes = 65536;
   caps.mxu_weight_port_bytes = 64;
   caps.vpu_lanes = 64;

@@ -28,6 +28,9 @@ struct Seen {
   uint64_t cycles = 0;
   std::array<uint64_t, timing::kMostPorts> requests{}, bytes{};  // by port
 
+  [[nodiscard]] uint64_t requests_of(timing::Ports port) const {
+    return requests.at(static_cast<size_t>(std::countr_zero(port)));
+  }
   [[nodiscard]] uint64_t bytes_of(timing::Ports port) const {
     return bytes.at(static_cast<size_t>(std::countr_zero(port)));
   }
@@ -113,6 +116,28 @@ TEST(TilePorts, PointwiseConvolutionByHand) {
   EXPECT_EQ(seen.bytes_of(timing::kMxuResults), 256u * 48 * 4);
 }
 
+TEST(TilePorts, PixelsSideBySideByHand) {
+  // 16 x 16 pixels, 32 -> 16 channels, two at a time: 128 requests for activations of both pixels, and 128 results of
+  // 32 channels. Weights and entries of 16 channels come once.
+  Random random(105);
+  MxuShape shape;
+  shape.in_h = shape.in_w = 16;
+  shape.in_c = 32;
+  shape.out_c = 16;
+  shape.side_by_side_log2 = 1;
+  MxuCase test = make_case(shape, random);
+  const TileResult result = make_mxu_model(test_machine())->run(test.words, test.memory, true);
+  EXPECT_EQ(result.steady, 128u);
+  EXPECT_EQ(result.macs, 256u * 32 * 16);
+  const Seen seen = expect_sane(result, test.memory, "two pixels side by side");
+  EXPECT_EQ(seen.requests_of(timing::kMxuActivations), 128u);
+  EXPECT_EQ(seen.requests_of(timing::kMxuResults), 128u);
+  EXPECT_EQ(seen.bytes_of(timing::kMxuActivations), 256u * 32);
+  EXPECT_EQ(seen.bytes_of(timing::kMxuWeights), 32u * 16);
+  EXPECT_EQ(seen.bytes_of(timing::kMxuParameters), 32u + 16 * 16);
+  EXPECT_EQ(seen.bytes_of(timing::kMxuResults), 256u * 16 * 4);
+}
+
 TEST(TilePorts, RandomMxuTiles) {
   Random random(103);
   contract::Capabilities small = test_machine();
@@ -125,6 +150,7 @@ TEST(TilePorts, RandomMxuTiles) {
     for (int i = 0; i < 600; ++i) {
       MxuShape shape = cosim::random_mxu_shape(random);
       if (random.chance(30)) cosim::add_residual(shape, random);
+      if (random.chance(30)) put_side_by_side(shape, caps, random);
       MxuCase test = make_case(shape, random);
       const TileResult result = engine->run(test.words, test.memory, true);
       ASSERT_EQ(result.error, ErrorCode::kOk);

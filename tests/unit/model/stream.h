@@ -23,6 +23,7 @@ inline contract::Capabilities small_machine() {
   caps.mxu_dw_taps = 2;
   caps.mxu_int16 = 1;
   caps.mxu_residual = 1;
+  caps.mxu_split = 2;
   caps.mxu_acc_bytes = 4096;
   caps.mxu_weight_port_bytes = 16;
   caps.vpu_lanes = 8;

@@ -146,6 +146,35 @@ TEST(ValidateTest, TilesHaveAResidualWhereTheMachineHas) {
   }
 }
 
+// small_machine() has 8 columns for at most two pixels side by side.
+TEST(ValidateTest, PixelsSideBySideFillTheMachinesColumns) {
+  contract::MxuCommand mxu;
+  mxu.header.queue = contract::Queue::kMxu;
+  mxu.in_h = mxu.in_c = mxu.out_h = 1;
+  mxu.in_w = mxu.out_w = 8;
+  mxu.kernel_h = mxu.kernel_w = mxu.stride_y = mxu.stride_x = mxu.dilation_y = mxu.dilation_x = 1;
+  mxu.dst_type = contract::Element::kI32;
+  const auto code_of = [&](uint32_t log2, uint32_t channels, uint32_t split) {
+    mxu.side_by_side_log2 = log2;
+    mxu.out_c = channels;
+    mxu.dst_pixel_stride = static_cast<int32_t>(4 * channels);
+    std::vector<uint32_t> words;
+    mxu.encode(words);
+    contract::Capabilities machine = small_machine();
+    machine.mxu_split = split;
+    DecodedCommand decoded;
+    return check_command(words, machine, decoded);
+  };
+  EXPECT_EQ(code_of(1, 4, 2), ErrorCode::kOk);
+  EXPECT_EQ(code_of(1, 4, 4), ErrorCode::kOk);
+  EXPECT_EQ(code_of(2, 2, 4), ErrorCode::kOk);
+  EXPECT_EQ(code_of(1, 4, 1), ErrorCode::kFaultBadCommand);
+  EXPECT_EQ(code_of(2, 2, 2), ErrorCode::kFaultBadCommand);
+  for (const uint32_t channels : {1U, 2U, 3U, 5U, 8U}) {
+    EXPECT_EQ(code_of(1, channels, 2), ErrorCode::kFaultBadCommand) << channels;
+  }
+}
+
 TEST(ValidateTest, RandomWordsNeverPassUnnoticedOrCrash) {
   std::mt19937 random(5);
   const std::array<uint32_t, 9> opcodes{1, 2, 3, 16, 32, 48, 49, 50, 77};

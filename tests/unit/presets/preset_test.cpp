@@ -121,6 +121,8 @@ const BadPreset kBadPresets[] = {
     {{{"vpu_table_bytes", "vpu_table_bytes: 4096"}, {"vpu_lanes", "vpu_lanes: 2048"}},
      "",
      "vpu_table_bytes is 4096, but must be at least 8192, one row"},
+    {{{"mxu_split", "mxu_split: 3"}}, "", "mxu_split is 3, but must be a power of two from 1 to 8 (pixels)"},
+    {{{"mxu_split", "mxu_split: 4"}, {"mxu_cols", "mxu_cols: 4"}}, "", "mxu_split is 4, but must be at most 2"},
     {{{"vpu_registers", "vpu_registers: 4"}}, "", "vpu_registers is 4, but must be a power of two from 8 to 32"},
     {{{"var_entries", "var_entries: 4096"}}, "", "var_entries is 4096, but must be less than 4096: its table"},
     {{{"psram_port_bytes", "psram_port_bytes: 4"}},
@@ -184,6 +186,7 @@ TEST(Presets, LaterKeysMayBeMissing) {
                                              {"vpu_table_bytes", ""},
                                              {"mxu_int16", ""},
                                              {"mxu_residual", ""},
+                                             {"mxu_split", ""},
                                              {"vpu_rescale", ""},
                                              {"vpu_tree", ""},
                                              {"vpu_table_pairs", ""},
@@ -194,6 +197,7 @@ TEST(Presets, LaterKeysMayBeMissing) {
   EXPECT_EQ(preset.caps.vpu_registers, 16u);
   EXPECT_EQ(preset.caps.mxu_int16, 1u);
   EXPECT_EQ(preset.caps.mxu_residual, 0u);
+  EXPECT_EQ(preset.caps.mxu_split, 1u);
   EXPECT_EQ(preset.caps.vpu_rescale, 0u);
   EXPECT_EQ(preset.caps.vpu_tree, 0u);
   EXPECT_EQ(preset.caps.vpu_table_pairs, 0u);
