@@ -5,6 +5,7 @@
 // of them lies nowhere (split_mxu.cpp makes steps of fewer channels before).
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 
 #include "driver/compiler/parameter_block.h"
@@ -77,6 +78,8 @@ class MxuTiles : public TiledStep {
     for (const AxisIndex axis : {kN, kY, kX}) axes_[at(axis)] = {dst_.dims[axis], 1, 0};
     axes_[at(kC)] = {depthwise ? src_.dims[3] : dst_.dims[3],
                      depthwise ? std::max<int64_t>(1, columns / step.multiplier) : columns, 1};
+    // Tiles that pixels side by side fill. A batch inside takes columns a few at a time, and they may be too many.
+    if (!dst_operand_->batch_inside()) axes_[at(kX)].granule = most_side_by_side();
     const bool matmul = step.mode == MxuMode::kMatmul;
     axes_[at(kN)].name = "batch";
     axes_[at(kY)].name = matmul ? "planes" : "rows";
@@ -182,7 +185,8 @@ class MxuTiles : public TiledStep {
   }
 
   double cycles(std::span<const int64_t> size) const override {
-    const contract::MxuCommand c = shape(size[at(kY)], size[at(kX)], size[at(kC)]);
+    contract::MxuCommand c = shape(size[at(kY)], size[at(kX)], size[at(kC)]);
+    choose_side_by_side(c, dst_.strides[2], step_.residual ? residual_.strides[2] : 0);
     return static_cast<double>(size[at(kN)]) * static_cast<double>(timing::mxu_cycles(c, capabilities_).total());
   }
 
@@ -225,6 +229,7 @@ class MxuTiles : public TiledStep {
     c.pad_left = field_of_padding(x_.padding(tile[at(kX)]));
     c.multiplier = static_cast<uint32_t>(is_channelwise(step_.mode) ? step_.multiplier : 1);
     c.params = placed[kParams].address;
+    choose_side_by_side(c, c.dst_pixel_stride, c.residual_pixel_stride);
     for (int64_t n = 0; n < tile[at(kN)].count; ++n) {
       c.src = moved(src.address, n * src.strides[0]);
       c.dst = moved(dst.address, n * dst.strides[0]);
@@ -252,6 +257,26 @@ class MxuTiles : public TiledStep {
     c.kernel_h = field_of_window(step_.kernel_h);
     c.kernel_w = field_of_window(step_.kernel_w);
     return c;
+  }
+  // Pixels that commands for all channels may compute side by side, each with an equal part of the array's columns.
+  [[nodiscard]] int64_t most_side_by_side() const { return side_by_side(shape(1, 1, axes_[at(kC)].extent)); }
+  // The same of one command, if it has columns for them.
+  [[nodiscard]] uint32_t side_by_side(const contract::MxuCommand& c) const {
+    if (step_.mode == MxuMode::kMatmul || capabilities_.mxu_cols % c.out_c != 0) return 1;
+    const uint32_t pixels = capabilities_.mxu_cols / c.out_c;
+    return pixels <= capabilities_.mxu_split ? pixels : 1;
+  }
+  // Where that takes fewer cycles. The strides are those between pixels of the result and of the residual, whose
+  // channels must follow each other from pixel to pixel.
+  void choose_side_by_side(contract::MxuCommand& c, int64_t dst_stride, int64_t residual_stride) const {
+    const uint32_t pixels = side_by_side(c);
+    const auto fits = [&](int64_t stride, const View& v) { return stride == c.out_c * element_size(v); };
+    if (pixels == 1 || c.out_w % pixels != 0 || !fits(dst_stride, dst_)) return;
+    if (step_.residual && !fits(residual_stride, residual_)) return;
+    contract::MxuCommand together = c;
+    together.side_by_side_log2 = static_cast<uint32_t>(std::countr_zero(pixels));
+    const auto total = [&](const contract::MxuCommand& one) { return timing::mxu_cycles(one, capabilities_).total(); };
+    if (total(together) < total(c)) c = together;
   }
   [[nodiscard]] Box weights_box(const Tile& tile) const {
     const View& w = step_.weights;

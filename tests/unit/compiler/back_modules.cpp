@@ -23,6 +23,7 @@ contract::Capabilities edge_capabilities() {
   c.mxu_depth = 32;
   c.mxu_dw_taps = 9;
   c.mxu_int16 = 1;
+  c.mxu_split = 4;
   c.mxu_acc_bytes = 64 << 10;
   c.mxu_weight_port_bytes = 64;
   c.vpu_lanes = 64;
@@ -48,6 +49,7 @@ contract::Capabilities nano_capabilities() {
   c.clock_mhz = c.cpu_clock_mhz = 200;
   c.mxu_cols = c.mxu_depth = 8;
   c.mxu_dw_taps = 2;
+  c.mxu_split = 1;
   c.mxu_acc_bytes = 4 << 10;
   c.mxu_weight_port_bytes = 16;
   c.vpu_lanes = 8;

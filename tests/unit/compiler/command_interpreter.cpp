@@ -187,6 +187,18 @@ void CommandInterpreter::run(const std::function<void(size_t)>& at_yield) {
   }
 }
 
+// As the contract says that several pixels must be.
+void CommandInterpreter::check_side_by_side(const contract::MxuCommand& c) {
+  const uint32_t pixels = 1U << c.side_by_side_log2;
+  if (c.mode == contract::MxuMode::kMatmul || pixels > capabilities_.mxu_split) complain("pixels side by side");
+  if (c.out_w % pixels != 0 || c.out_c * pixels != capabilities_.mxu_cols) complain("size of pixels side by side");
+  const bool adds = c.residual != contract::Residual::kNone;
+  if (c.dst_pixel_stride != static_cast<int64_t>(c.out_c * element_bytes(c.dst_type)) ||
+      (adds && c.residual_pixel_stride != static_cast<int64_t>(c.out_c))) {
+    complain("strides of pixels side by side");
+  }
+}
+
 // It must go to a label.
 void CommandInterpreter::check_branch(const contract::BranchCommand& branch) {
   const uint32_t* target = program_.commands.data() + branch.target;
@@ -349,6 +361,7 @@ void CommandInterpreter::execute(std::span<const uint32_t> words) {
     case contract::Opcode::kMxu: {
       const auto c = contract::MxuCommand::decode(words);
       if (header.queue != contract::Queue::kMxu) complain("MXU command on another queue");
+      if (c.side_by_side_log2 > 0) check_side_by_side(c);
       const int64_t unit = element_bytes(c.weight_type);
       const Reach src =
           reach({{c.in_h, c.src_row_stride}, {c.in_w, c.src_pixel_stride}}, c.in_c * element_bytes(c.src_type));

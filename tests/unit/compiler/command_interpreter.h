@@ -52,6 +52,7 @@ class CommandInterpreter {
   [[nodiscard]] std::vector<std::span<const uint32_t>> split(std::span<const uint32_t> stream);
   void execute(std::span<const uint32_t> words);
   void check_branch(const contract::BranchCommand& branch);
+  void check_side_by_side(const contract::MxuCommand& command);
   [[nodiscard]] bool is_taken(const contract::BranchCommand& branch);
   void move_rows(const contract::DmaCommand& command);
   void check_yield(const contract::YieldCommand& yield);
