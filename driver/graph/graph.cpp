@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "driver/graph/dim.h"
+
 namespace npu::graph {
 namespace {
 
@@ -106,8 +108,6 @@ constexpr std::array<std::string_view, kOpCount> kOpNames = {
     "ASSERT_EQUAL_SHAPE",
 };
 
-constexpr int64_t kMaxElements = int64_t{1} << 40;
-
 }  // namespace
 
 std::string_view name(DType type) {
@@ -138,7 +138,7 @@ std::optional<int64_t> element_count(const Shape& shape) {
   }
   int64_t count = 1;
   for (const int64_t size : shape) {
-    if (count > kMaxElements / size) {
+    if (count > kMostElements / size) {
       return std::nullopt;
     }
     count *= size;

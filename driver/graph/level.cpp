@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 
+#include "driver/graph/level_rules.h"
 #include "driver/graph/operator_view.h"
 #include "driver/graph/operators.h"
 #include "driver/graph/text.h"
@@ -35,7 +36,7 @@ constexpr std::array<LevelLimits, 2> kLimits = {{
      .shape = 16},
 }};
 
-using Values = std::vector<int64_t>;
+using Values = Dims;
 
 Values widened(const std::vector<int32_t>& values) { return {values.begin(), values.end()}; }
 
@@ -46,7 +47,7 @@ Values out_pads(const OperatorView& op) { return widened(op.attributes().out_pad
 
 // The kernel dimensions of a convolution's weights times its dilation.
 Values weight_kernels(const OperatorView& op) {
-  const Shape& weight = op.shape(1);
+  const Dims weight = op.dims(1);
   const auto& dilation = op.attributes().dilation;
   const size_t first = op.op().op == Op::kDepthwiseConv2d ? 0 : 1;
   const size_t count = weight.size() == 5 ? 3 : 2;
@@ -57,7 +58,7 @@ Values weight_kernels(const OperatorView& op) {
   return values;
 }
 
-Values transformed(const OperatorView& op) { return {op.shape(0)[1], op.shape(0)[2]}; }
+Values transformed(const OperatorView& op) { return {op.dims(0)[1], op.dims(0)[2]}; }
 
 Values scales(const OperatorView& op) {
   const auto scale = op.required_constant(1, 4);
@@ -99,6 +100,13 @@ constexpr Check kChecks[] = {
      listed_outputs},
 };
 
+int64_t largest_size(const LevelLimits& limits) {
+  return static_cast<int64_t>((uint64_t{1} << static_cast<unsigned>(limits.log2_size)) - 1);
+}
+
+// One smaller than a byte counts as one.
+int64_t bytes_of_element(DType type) { return std::max<int64_t>(1, byte_size(type, 1)); }
+
 class LevelCheck {
  public:
   LevelCheck(const Graph& graph, Level level) : graph_(graph), regions_(graph), limits_(limits(level)) {}
@@ -127,17 +135,15 @@ class LevelCheck {
     if (tensor.type == DType::kShape && regions_.is_later_version()) {
       compare("shape " + in_quotes(tensor.name), "number of sizes", *elements, limits_.shape);
     }
-    // An element smaller than a byte counts as one.
-    const int64_t bytes = std::max(*elements, byte_size(tensor.type, *elements));
-    compare(what, "size in bytes", bytes, largest_size());
+    compare(what, "size in bytes", *elements * bytes_of_element(tensor.type), largest_size(limits_));
   }
 
   void look_at(const OperatorView& op, const std::string& what) {
     const OperatorInfo& entry = info(op.op().op);
     for (const Check& check : kChecks) {
       if (check.applies(entry)) {
-        for (const int64_t value : check.values(op)) {
-          compare(what, check.quantity, value, limits_.*check.most);
+        for (const Dim& value : check.values(op)) {
+          compare(what, check.quantity, *value.number(), limits_.*check.most);
         }
       }
     }
@@ -150,10 +156,6 @@ class LevelCheck {
                                std::string(limits_.name) + "'s " + std::to_string(most),
                            code});
     }
-  }
-
-  [[nodiscard]] int64_t largest_size() const {
-    return static_cast<int64_t>((uint64_t{1} << static_cast<unsigned>(limits_.log2_size)) - 1);
   }
 
   // How deep the control flow inside a region nests; a validated graph bounds it.
@@ -186,6 +188,29 @@ class LevelCheck {
 };
 
 }  // namespace
+
+void require_level(const OperatorView& op, Level level) {
+  if (level == Level::kNone) return;
+  for (const Check& check : kChecks) {
+    if (!check.applies(info(op.op().op))) continue;
+    for (const Dim& value : check.values(op)) {
+      const int64_t most = limits(level).*check.most;
+      if (op.at_least(most, value, check.quantity)) continue;
+      op.fail(ErrorCode::kRequireFailed, std::string("its ") + check.quantity + " of " + op.text(value) +
+                                             " is above level " + std::string(limits(level).name) + "'s " +
+                                             std::to_string(most));
+    }
+  }
+}
+
+void require_level(const OperatorView& op, DType type, const Dims& sizes, Level level) {
+  if (level == Level::kNone) return;
+  const int64_t most = largest_size(limits(level));
+  const Dim bytes = product_of(sizes) * bytes_of_element(type);
+  if (op.at_least(most, bytes, "bytes")) return;
+  op.fail(ErrorCode::kRequireFailed, "the size of its output, " + op.text(bytes) + " bytes, is above level " +
+                                         std::string(limits(level).name) + "'s " + std::to_string(most));
+}
 
 const LevelLimits& limits(Level level) { return kLimits[static_cast<size_t>(level)]; }
 

@@ -169,10 +169,27 @@ const TypeRow* match_types(const OperatorView& view) {
   return &*row;
 }
 
-std::vector<Shape> check_operator(const OperatorView& view) {
+bool is_of_sizes(contract::ErrorCode code, Op op, bool open_shape) {
+  // A SLICE has arguments that sizes have to have room for; shapes that follow from sizes are arguments too.
+  const bool of_arguments = code == contract::ErrorCode::kBadArgument || code == contract::ErrorCode::kRequireFailed;
+  return code == contract::ErrorCode::kBadShape ||
+         (of_arguments && (open_shape || is_shape_operator(op) || op == Op::kSlice));
+}
+
+std::vector<Dims> check_open_operator(const OperatorView& view) {
   const OperatorInfo& entry = info(view.op().op);
   check_operands(view, entry);
   return entry.rule(view);
+}
+
+std::vector<Shape> check_operator(const OperatorView& view) {
+  std::vector<Shape> shapes;
+  try {
+    for (const Dims& dims : check_open_operator(view)) shapes.push_back(shape_of(dims));
+  } catch (const NotExpressible&) {
+    view.bad_shape("its sizes are too large: they do not fit into 64 bits");
+  }
+  return shapes;
 }
 
 void check_without_sizes(const OperatorView& view) {

@@ -14,6 +14,12 @@ namespace npu::graph {
 // the shapes that the outputs must have. Outputs must exist with their types; their shapes are not looked at. Throws
 // Error: bad_argument, bad_type, bad_shape and what the rule throws.
 [[nodiscard]] std::vector<Shape> check_operator(const OperatorView& view);
+// The same with sizes that stay open. Throws NotExpressible, too.
+[[nodiscard]] std::vector<Dims> check_open_operator(const OperatorView& view);
+
+// Whether a rule that an operator of open sizes breaks is a matter of these sizes, not of the graph: `open_shape` of
+// one with a shape that was computed from them.
+[[nodiscard]] bool is_of_sizes(contract::ErrorCode code, Op op, bool open_shape);
 
 // As far as that needs no sizes: all but the rule, and kinds and ranks of the results. For an operator that has a
 // tensor of unknown size.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "driver/graph/float_format.h"
+#include "driver/graph/known_sizes.h"
 #include "driver/graph/operators.h"
 #include "driver/graph/text.h"
 
@@ -40,9 +41,71 @@ bool OperatorView::is_symbol(size_t i, size_t dimension) const {
   return is_unknown(tensor, tensor.shape[dimension]);
 }
 
+Dims OperatorView::dims(const Block& block, TensorId id) const {
+  if (known_ == nullptr) return dims_of(block.tensors[id].shape);
+  const auto& sizes = known_->blocks.at(&block).sizes[id];
+  NPU_CHECK(sizes.has_value());
+  return known_->open.simplified(*sizes);
+}
+
+const Dims* OperatorView::computed_value(size_t i) const {
+  if (known_ == nullptr) return nullptr;
+  const auto& values = known_->blocks.at(&block_).values;
+  const auto found = values.find(op_.inputs[i]);
+  return found == values.end() ? nullptr : &found->second;
+}
+
+Dims OperatorView::value(size_t i, int64_t length) const {
+  const Dims* computed = computed_value(i);
+  if (computed == nullptr) return dims_of(required_constant(i, length));
+  require_length(i, length);
+  return known_->open.simplified(*computed);
+}
+
+bool OperatorView::has_value(size_t i) const { return is_constant(input(i)) || computed_value(i) != nullptr; }
+
+bool OperatorView::require(Relation relation, const Dim& a, const Dim& b, const char* why) const {
+  return known_->open.require({relation, a, b, {known_->blocks.at(&block_).region, position_}, why});
+}
+
+bool OperatorView::equal(const Dim& a, const Dim& b, const char* why) const {
+  if (a.is_number() && b.is_number()) return *a.number() == *b.number();
+  return require(Relation::kEqual, a, b, why);
+}
+
+bool OperatorView::equal(const Dims& a, const Dims& b) const {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [this](const Dim& mine, const Dim& other) { return equal(mine, other); });
+}
+
+bool OperatorView::at_least(const Dim& a, const Dim& b, const char* why) const {
+  if (a.is_number() && b.is_number()) return *a.number() >= *b.number();
+  return require(Relation::kAtLeast, a, b, why);
+}
+
+bool OperatorView::multiple(const Dim& a, const Dim& b, const char* why) const {
+  if (a.is_number() && b.is_number()) return *a.number() % *b.number() == 0;
+  return require(Relation::kMultiple, a, b, why);
+}
+
+bool OperatorView::power_of_two(const Dim& a) const {
+  if (const auto size = a.number()) return (*size & (*size - 1)) == 0;
+  return require(Relation::kPowerOfTwo, a, 0, "");
+}
+
+bool OperatorView::defined(const Dim& a) const { return a.is_number() || require(Relation::kDefined, a, 0, ""); }
+
+std::string OperatorView::text(const Dims& dims) const {
+  return text_of(dims, known_ == nullptr ? Dim::Names() : known_->open.names());
+}
+
+std::string OperatorView::text(const Dim& dim) const {
+  return dim.text(known_ == nullptr ? Dim::Names() : known_->open.names());
+}
+
 void OperatorView::require_length(size_t i, int64_t length) const {
-  if (shape(i) != Shape{length}) {
-    bad_shape(input_name(i) + " has shape " + to_string(shape(i)) + ", but must have " + to_string(Shape{length}));
+  if (!equal(dims(i), Dims{length})) {
+    bad_shape(input_name(i) + " has shape " + text(dims(i)) + ", but must have " + to_string(Shape{length}));
   }
 }
 
@@ -50,7 +113,10 @@ std::optional<std::vector<int64_t>> OperatorView::constant(size_t i, int64_t len
   require_length(i, length);
   const Tensor& tensor = input(i);
   if (!is_constant(tensor)) {
-    return std::nullopt;
+    const Dims* computed = computed_value(i);
+    if (computed == nullptr) return std::nullopt;
+    if (auto numbers = numbers_of(known_->open.simplified(*computed))) return numbers;
+    throw NotExpressible(input_name(i) + " depends on sizes that the file leaves open");
   }
   const int64_t width = byte_size(tensor.type, 1);
   NPU_CHECK(static_cast<int64_t>(tensor.data.size()) == byte_size(tensor.type, length) && tensor.type != DType::kInt4);

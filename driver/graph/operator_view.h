@@ -9,10 +9,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "driver/graph/dim.h"
 #include "driver/graph/graph.h"
 #include "hw/contract/error.h"
 
 namespace npu::graph {
+
+struct KnownSizes;
+enum class Relation : uint8_t;
 
 // The regions of a graph by name; must not outlive it.
 class RegionIndex {
@@ -35,13 +39,40 @@ class OperatorView {
   OperatorView(const RegionIndex& regions, const Block& block, const Operator& op, size_t position,
                const Block* declared = nullptr)
       : regions_(regions), block_(block), op_(op), position_(position), declared_(declared) {}
+  // With sizes that stay open: `known` has those of the tensors, and takes what the rule demands of them.
+  OperatorView(const RegionIndex& regions, const Block& block, const Operator& op, size_t position, KnownSizes& known)
+      : regions_(regions), block_(block), op_(op), position_(position), declared_(&block), known_(&known) {}
 
   [[nodiscard]] const RegionIndex& regions() const { return regions_; }
+  [[nodiscard]] const Block& block() const { return block_; }
   [[nodiscard]] const Operator& op() const { return op_; }
   [[nodiscard]] const Attributes& attributes() const { return op_.attributes; }
   [[nodiscard]] const Tensor& input(size_t i) const { return block_.tensors[op_.inputs[i]]; }
   [[nodiscard]] const Tensor& output(size_t i) const { return block_.tensors[op_.outputs[i]]; }
   [[nodiscard]] const Shape& shape(size_t i) const { return input(i).shape; }
+
+  // What rules make results of: numbers, and expressions where sizes stay open.
+  [[nodiscard]] Dims dims(size_t i) const { return dims(block_, op_.inputs[i]); }
+  [[nodiscard]] Dims output_dims(size_t i) const { return dims(block_, op_.outputs[i]); }
+  [[nodiscard]] Dims dims(const Block& block, TensorId id) const;
+  // The value of a shape, input `i`, of `length` sizes. One that is not constant fails with bad_argument.
+  [[nodiscard]] Dims value(size_t i, int64_t length) const;
+  // Whether input `i` is a constant, or a shape whose value is computed already.
+  [[nodiscard]] bool has_value(size_t i) const;
+  // Whether it holds; where that depends on sizes that stay open, it becomes a condition on them, and counts as held.
+  // `why` is what people call the right side: "stride".
+  [[nodiscard]] bool equal(const Dim& a, const Dim& b, const char* why = "") const;
+  [[nodiscard]] bool equal(const Dims& a, const Dims& b) const;
+  [[nodiscard]] bool at_least(const Dim& a, const Dim& b, const char* why = "") const;
+  [[nodiscard]] bool multiple(const Dim& a, const Dim& b, const char* why = "") const;
+  [[nodiscard]] bool power_of_two(const Dim& a) const;
+  // `a` has a value: the functions in it are defined for their operands.
+  [[nodiscard]] bool defined(const Dim& a) const;
+  // All sizes are 1.
+  [[nodiscard]] bool one_element(const Dims& dims) const { return equal(dims, Dims(dims.size(), Dim(1))); }
+  [[nodiscard]] std::string text(const Dims& dims) const;
+  [[nodiscard]] std::string text(const Dim& dim) const;
+
   // The file leaves this size of input `i` open.
   [[nodiscard]] bool is_symbol(size_t i, size_t dimension) const;
 
@@ -50,7 +81,7 @@ class OperatorView {
   [[nodiscard]] std::string output_name(size_t i) const;
 
   // The integers of input `i`, which must be one-dimensional of `length` (else bad_shape); nullopt when it is not
-  // constant.
+  // constant. Throws NotExpressible for a shape that depends on sizes that stay open.
   [[nodiscard]] std::optional<std::vector<int64_t>> constant(size_t i, int64_t length) const;
   // As above; a value that is not constant fails with bad_argument.
   [[nodiscard]] std::vector<int64_t> required_constant(size_t i, int64_t length) const;
@@ -68,12 +99,16 @@ class OperatorView {
 
  private:
   void require_length(size_t i, int64_t length) const;
+  // The value of a shape that infer() has computed; null where it has none.
+  [[nodiscard]] const Dims* computed_value(size_t i) const;
+  [[nodiscard]] bool require(Relation relation, const Dim& a, const Dim& b, const char* why) const;
 
   const RegionIndex& regions_;
   const Block& block_;
   const Operator& op_;
   size_t position_;
   const Block* declared_;
+  KnownSizes* known_ = nullptr;
 };
 
 // Whether a tensor's value is known without running: the result of CONST or CONST_SHAPE.

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/graph/dim.h"
 #include "driver/graph/graph.h"
 
 namespace npu::graph {
@@ -94,8 +95,10 @@ inline constexpr AttributeSet kHasCustom = 1u << 17;
 inline constexpr AttributeSet kHasAllowBroadcast = 1u << 18;
 
 // Checks everything that the table does not hold (the operator's ERROR_IF conditions) and gives the shapes of the
-// results. Operand counts, kinds, types and ranks are good when it is called. Throws Error.
-using Rule = std::vector<Shape> (*)(const OperatorView&);
+// results: numbers, and expressions where the view's sizes stay open. Operand counts, kinds, types and ranks are good
+// when it is called. Throws Error, and NotExpressible where results depend on open sizes in a way that has no
+// expression.
+using Rule = std::vector<Dims> (*)(const OperatorView&);
 
 struct OperatorInfo {
   Op op = Op::kUnknown;

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "driver/graph/open_sizes.h"
 #include "driver/graph/operand_check.h"
 #include "driver/graph/operator_view.h"
 #include "driver/graph/resolved_shapes.h"
@@ -35,7 +35,6 @@ bool fill(Tensor& tensor, const Shape& shape) {
   return true;
 }
 
-constexpr int64_t kMostSize = std::numeric_limits<int32_t>::max();
 // Operators that are looked at, all looks together: files need one look, or two where a variable's sizes follow from
 // what is written to it.
 constexpr uint64_t kMostVisits = uint64_t{1} << 26;
@@ -218,13 +217,9 @@ class Resolver {
     std::vector<Shape> shapes;
     try {
       shapes = check_operator(view);
-      if (is_shape_operator(op.op)) state_[region].shapes.take(graph_, own, op, shape_value(view), open);
+      if (is_shape_operator(op.op)) state_[region].shapes.take(graph_, own, op, shape_of(shape_value(view)), open);
     } catch (const Error& error) {
-      // A SLICE has arguments that sizes have to have room for; shapes that follow from sizes are arguments too.
-      const bool of_arguments = error.code() == ErrorCode::kBadArgument || error.code() == ErrorCode::kRequireFailed;
-      const bool of_sizes = error.code() == ErrorCode::kBadShape ||
-                            (of_arguments && (open_shape || is_shape_operator(op.op) || op.op == Op::kSlice));
-      if (!open || !of_sizes) throw;
+      if (!open || !is_of_sizes(error.code(), op.op, open_shape)) throw;
       mismatch(error.what());
     }
     for (size_t i = 0; i < shapes.size(); ++i) fill_output(region, position, op.outputs[i], shapes[i], open);

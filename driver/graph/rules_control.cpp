@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of constants, variables, control flow and custom operators.
+#include <algorithm>
 #include <span>
 #include <string>
 
@@ -22,49 +23,55 @@ const Block& region_block(const OperatorView& op, const char* attribute, const s
           std::string(attribute) + " names the region " + in_quotes(region_name) + ", which does not exist");
 }
 
-// Tensors of the operator and of a region's interface must agree in number, types and, if they are known, shapes.
+std::string type_text(const OperatorView& op, const Block& block, TensorId id, bool known) {
+  const Tensor& tensor = block.tensors[id];
+  return known ? std::string(name(tensor.type)) + op.text(op.dims(block, id)) : describe_type(tensor);
+}
+
+// Operands of the operator and tensors of a region's interface must agree in number, types and, if they are known,
+// shapes.
 enum class Shapes : uint8_t { kKnown, kOpen };
-void require_same(const OperatorView& op, const std::string& what, std::span<const Tensor* const> mine,
-                  const Block& block, const std::vector<TensorId>& theirs, Shapes shapes = Shapes::kKnown) {
+void require_same(const OperatorView& op, const std::string& what, std::span<const TensorId> mine, const Block& block,
+                  const std::vector<TensorId>& theirs, Shapes shapes = Shapes::kKnown) {
   if (mine.size() != theirs.size()) {
     op.fail(ErrorCode::kBadStructure, "block " + in_quotes(block.name) + " has " + std::to_string(theirs.size()) + " " +
                                           what + ", but the operator has " + std::to_string(mine.size()));
   }
+  const bool known = shapes == Shapes::kKnown;
   for (size_t i = 0; i < mine.size(); ++i) {
-    const Tensor& other = block.tensors[theirs[i]];
-    if (mine[i]->type != other.type || (shapes == Shapes::kKnown && mine[i]->shape != other.shape)) {
-      op.fail(mine[i]->type != other.type ? ErrorCode::kBadType : ErrorCode::kBadShape,
-              in_quotes(mine[i]->name) + " is " + describe_type(*mine[i]) + ", but " + in_quotes(other.name) +
-                  " of block " + in_quotes(block.name) + " is " + describe_type(other));
-    }
+    const bool same_type = op.block().tensors[mine[i]].type == block.tensors[theirs[i]].type;
+    if (same_type && (!known || op.equal(op.dims(op.block(), mine[i]), op.dims(block, theirs[i])))) continue;
+    op.fail(same_type ? ErrorCode::kBadShape : ErrorCode::kBadType,
+            in_quotes(op.block().tensors[mine[i]].name) + " is " + type_text(op, op.block(), mine[i], known) +
+                ", but " + in_quotes(block.tensors[theirs[i]].name) + " of block " + in_quotes(block.name) + " is " +
+                type_text(op, block, theirs[i], known));
   }
 }
 
-std::vector<const Tensor*> inputs_from(const OperatorView& op, size_t first) {
-  std::vector<const Tensor*> tensors;
-  for (size_t i = first; i < op.op().inputs.size(); ++i) {
-    tensors.push_back(&op.input(i));
-  }
-  return tensors;
+std::span<const TensorId> inputs_from(const OperatorView& op, size_t first) {
+  return std::span(op.op().inputs).subspan(std::min(first, op.op().inputs.size()));
 }
 
-// The shapes of a block's results, which must be as many and of the same types as the operator's.
-std::vector<Shape> results(const OperatorView& op, const Block& block) {
+// A block must give as many results as the operator, of the same types.
+void require_results(const OperatorView& op, const Block& block) {
   if (op.op().outputs.size() != block.outputs.size()) {
     op.fail(ErrorCode::kBadStructure, "block " + in_quotes(block.name) + " has " +
                                           std::to_string(block.outputs.size()) + " outputs, but the operator has " +
                                           std::to_string(op.op().outputs.size()));
   }
-  std::vector<Shape> shapes;
   for (size_t i = 0; i < block.outputs.size(); ++i) {
     const Tensor& tensor = block.tensors[block.outputs[i]];
-    if (tensor.type != op.output(i).type) {
-      op.bad_type(op.output_name(i) + " is " + std::string(name(op.output(i).type)) + ", but " +
-                  in_quotes(tensor.name) + " of block " + in_quotes(block.name) + " is " +
-                  std::string(name(tensor.type)));
-    }
-    shapes.push_back(tensor.shape);
+    if (tensor.type == op.output(i).type) continue;
+    op.bad_type(op.output_name(i) + " is " + std::string(name(op.output(i).type)) + ", but " + in_quotes(tensor.name) +
+                " of block " + in_quotes(block.name) + " is " + std::string(name(tensor.type)));
   }
+}
+
+// The shapes of these results.
+std::vector<Dims> results(const OperatorView& op, const Block& block) {
+  require_results(op, block);
+  std::vector<Dims> shapes;
+  for (const TensorId id : block.outputs) shapes.push_back(op.dims(block, id));
   return shapes;
 }
 
@@ -76,38 +83,40 @@ void require_variable(const OperatorView& op, const Tensor& tensor) {
 
 }  // namespace
 
-std::vector<Shape> rule_const(const OperatorView& op) {
+std::vector<Dims> rule_const(const OperatorView& op) {
   if (!is_constant(op.output(0))) {
     op.fail(ErrorCode::kBadData, op.output_name(0) + " has no data");
   }
-  return {op.output(0).shape};
+  return {op.output_dims(0)};
 }
 
-std::vector<Shape> rule_custom(const OperatorView& op) {
-  std::vector<Shape> shapes;
+std::vector<Dims> rule_custom(const OperatorView& op) {
+  std::vector<Dims> shapes;
   for (size_t i = 0; i < op.op().outputs.size(); ++i) {
-    shapes.push_back(op.output(i).shape);
+    shapes.push_back(op.output_dims(i));
   }
   return shapes;
 }
 
-std::vector<Shape> rule_cond_if(const OperatorView& op) {
+std::vector<Dims> rule_cond_if(const OperatorView& op) {
   const Block& then_block = region_block(op, "then_graph", op.attributes().then_graph);
   const Block& else_block = region_block(op, "else_graph", op.attributes().else_graph);
-  if (element_count(op.shape(0)) != 1) {
+  if (!op.one_element(op.dims(0))) {
     op.bad_shape(op.input_name(0) + " must have one element");
   }
   const auto inputs = inputs_from(op, 1);
   require_same(op, "inputs", inputs, then_block, then_block.inputs);
   require_same(op, "inputs", inputs, else_block, else_block.inputs);
   auto shapes = results(op, then_block);
-  if (results(op, else_block) != shapes) {
+  const auto others = results(op, else_block);
+  if (!std::equal(shapes.begin(), shapes.end(), others.begin(), others.end(),
+                  [&](const Dims& a, const Dims& b) { return op.equal(a, b); })) {
     op.bad_shape("the two branches give results of different shapes");
   }
   return shapes;
 }
 
-std::vector<Shape> rule_while_loop(const OperatorView& op) {
+std::vector<Dims> rule_while_loop(const OperatorView& op) {
   const Block& condition = region_block(op, "cond_graph", op.attributes().cond_graph);
   const Block& body = region_block(op, "body_graph", op.attributes().body_graph);
   const auto inputs = inputs_from(op, 0);
@@ -115,7 +124,7 @@ std::vector<Shape> rule_while_loop(const OperatorView& op) {
   require_same(op, "inputs", inputs, body, body.inputs);
   require_same(op, "outputs", inputs, body, body.outputs);
   const bool one_flag = condition.outputs.size() == 1 && condition.tensors[condition.outputs[0]].type == DType::kBool &&
-                        element_count(condition.tensors[condition.outputs[0]].shape) == 1;
+                        op.one_element(op.dims(condition, condition.outputs[0]));
   if (!one_flag) {
     op.bad_argument("block " + in_quotes(condition.name) + " must give one BOOL of one element");
   }
@@ -127,7 +136,7 @@ void check_control_without_sizes(const OperatorView& op) {
   const auto agree = [&](const char* attribute, const std::string& name, size_t first, bool gives_results) {
     const Block& block = region_block(op, attribute, name);
     require_same(op, "inputs", inputs_from(op, first), block, block.inputs, Shapes::kOpen);
-    if (gives_results) static_cast<void>(results(op, block));
+    if (gives_results) require_results(op, block);
   };
   if (op.op().op == Op::kCondIf) {
     agree("then_graph", a.then_graph, 1, true);
@@ -138,14 +147,14 @@ void check_control_without_sizes(const OperatorView& op) {
   }
 }
 
-std::vector<Shape> rule_variable(const OperatorView& op) {
+std::vector<Dims> rule_variable(const OperatorView& op) {
   require_variable(op, op.output(0));
-  return {op.output(0).shape};
+  return {op.output_dims(0)};
 }
 
-std::vector<Shape> rule_variable_access(const OperatorView& op) {
+std::vector<Dims> rule_variable_access(const OperatorView& op) {
   require_variable(op, op.op().op == Op::kVariableRead ? op.input(0) : op.output(0));
-  return {op.shape(0)};
+  return {op.dims(0)};
 }
 
 }  // namespace npu::graph

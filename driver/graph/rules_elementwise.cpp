@@ -12,37 +12,39 @@
 namespace npu::graph {
 namespace {
 
-// A size that the file leaves open does not stretch, even where it turns out to be 1.
-void require_literal_ones(const OperatorView& op, size_t inputs, const Shape& result) {
-  for (size_t i = 0; i < inputs; ++i) {
-    for (size_t d = 0; d < result.size(); ++d) {
-      if (op.shape(i)[d] == result[d] || !op.is_symbol(i, d)) continue;
-      op.bad_shape(op.input_name(i) + " " + to_string(op.shape(i)) + " would have to stretch to " + to_string(result) +
-                   " in dimension " + std::to_string(d) +
-                   ", whose size is unknown in the file: only a size that the "
-                   "file gives as 1 broadcasts");
-    }
-  }
+// The inputs do not broadcast: the first to one that has the sizes of `result` so far.
+[[noreturn]] void fail_broadcast(const OperatorView& op, size_t input) {
+  op.bad_shape(op.input_name(0) + " " + op.text(op.dims(0)) + " and " + op.input_name(input) + " " +
+               op.text(op.dims(input)) + " do not broadcast: ranks must be equal, dimensions equal or 1");
 }
 
-// The shape that all tensor inputs broadcast to. Ranks must be equal; a dimension of 1 stretches.
-Shape broadcast(const OperatorView& op, size_t inputs) {
-  Shape result = op.shape(0);
-  for (size_t i = 1; i < inputs; ++i) {
-    const Shape& shape = op.shape(i);
-    bool fits = shape.size() == result.size();
-    for (size_t d = 0; fits && d < shape.size(); ++d) {
-      if (result[d] == 1) {
-        result[d] = shape[d];
-      }
-      fits = shape[d] == 1 || shape[d] == result[d];
-    }
-    if (!fits) {
-      op.bad_shape(op.input_name(0) + " " + to_string(op.shape(0)) + " and " + op.input_name(i) + " " +
-                   to_string(shape) + " do not broadcast: ranks must be equal, dimensions equal or 1");
+[[noreturn]] void fail_to_stretch(const OperatorView& op, size_t input, const Dim& size, size_t dimension) {
+  op.bad_shape(op.input_name(input) + " " + op.text(op.dims(input)) + " would have to stretch to " + op.text(size) +
+               " in dimension " + std::to_string(dimension) +
+               ", whose size is unknown in the file: only a size that the file gives as 1 broadcasts");
+}
+
+// The shape that all tensor inputs broadcast to. Ranks must be equal; a dimension of 1 stretches. A size that the file
+// leaves open does not, even where it turns out to be 1.
+Dims broadcast(const OperatorView& op, size_t inputs) {
+  std::vector<Dims> all;
+  for (size_t i = 0; i < inputs; ++i) {
+    all.push_back(op.dims(i));
+    if (all[i].size() != all[0].size()) fail_broadcast(op, i);
+  }
+  Dims result = all[0];
+  for (size_t d = 0; d < result.size(); ++d) {
+    const auto stretches = [&](size_t i) { return all[i][d] == Dim(1) && !op.is_symbol(i, d); };
+    size_t first = 0;
+    while (first + 1 < inputs && stretches(first)) ++first;
+    result[d] = all[first][d];
+    for (size_t i = first + 1; i < inputs; ++i) {
+      if (stretches(i) || op.equal(result[d], all[i][d])) continue;
+      if (all[i][d] == Dim(1)) fail_to_stretch(op, i, result[d], d);
+      if (result[d] == Dim(1)) fail_to_stretch(op, first, all[i][d], d);
+      fail_broadcast(op, i);
     }
   }
-  require_literal_ones(op, inputs, result);
   return result;
 }
 
@@ -100,25 +102,25 @@ void require_rescale_attributes(const OperatorView& op) {
   }
 }
 
-void require_shape(const OperatorView& op, size_t operand, const Shape& shape) {
-  if (op.shape(operand) != shape) {
-    op.bad_shape(op.input_name(operand) + " has shape " + to_string(op.shape(operand)) + ", but must have " +
-                 to_string(shape));
+void require_shape(const OperatorView& op, size_t operand, const Dims& shape) {
+  if (!op.equal(op.dims(operand), shape)) {
+    op.bad_shape(op.input_name(operand) + " has shape " + op.text(op.dims(operand)) + ", but must have " +
+                 op.text(shape));
   }
 }
 
 }  // namespace
 
-std::vector<Shape> rule_same_shape(const OperatorView& op) { return {op.shape(0)}; }
+std::vector<Dims> rule_same_shape(const OperatorView& op) { return {op.dims(0)}; }
 
-std::vector<Shape> rule_broadcast(const OperatorView& op) { return {broadcast(op, op.op().inputs.size())}; }
+std::vector<Dims> rule_broadcast(const OperatorView& op) { return {broadcast(op, op.op().inputs.size())}; }
 
-std::vector<Shape> rule_mul(const OperatorView& op) {
-  require_shape(op, 2, {1});
+std::vector<Dims> rule_mul(const OperatorView& op) {
+  require_shape(op, 2, {Dim(1)});
   return {broadcast(op, 2)};
 }
 
-std::vector<Shape> rule_clamp(const OperatorView& op) {
+std::vector<Dims> rule_clamp(const OperatorView& op) {
   const DType type = op.input(0).type;
   const auto width = static_cast<size_t>(byte_size(type, 1));
   const Attributes& a = op.attributes();
@@ -133,27 +135,27 @@ std::vector<Shape> rule_clamp(const OperatorView& op) {
   if (high < low) {
     op.bad_argument("max_val is smaller than min_val");
   }
-  return {op.shape(0)};
+  return {op.dims(0)};
 }
 
-std::vector<Shape> rule_table(const OperatorView& op) {
-  require_shape(op, 1, {op.input(0).type == DType::kInt8 ? 256 : 513});
-  return {op.shape(0)};
+std::vector<Dims> rule_table(const OperatorView& op) {
+  require_shape(op, 1, {Dim(op.input(0).type == DType::kInt8 ? 256 : 513)});
+  return {op.dims(0)};
 }
 
-std::vector<Shape> rule_negate(const OperatorView& op) {
+std::vector<Dims> rule_negate(const OperatorView& op) {
   op.require_zero_point_only_for(DType::kInt8, 1, op.input(0).type);
   op.require_zero_point_only_for(DType::kInt8, 2, op.input(0).type);
-  return {op.shape(0)};
+  return {op.dims(0)};
 }
 
-std::vector<Shape> rule_reduce(const OperatorView& op) {
-  Shape output = op.shape(0);
+std::vector<Dims> rule_reduce(const OperatorView& op) {
+  Dims output = op.dims(0);
   output[static_cast<size_t>(op.attributes().axis)] = 1;
   return {output};
 }
 
-std::vector<Shape> rule_rescale(const OperatorView& op) {
+std::vector<Dims> rule_rescale(const OperatorView& op) {
   const Attributes& a = op.attributes();
   require_rescale_attributes(op);
   const DType multiplier = a.scale32 ? DType::kInt32 : DType::kInt16;
@@ -161,12 +163,12 @@ std::vector<Shape> rule_rescale(const OperatorView& op) {
     op.bad_type(op.input_name(1) + " is " + std::string(name(op.input(1).type)) +
                 ", but scale32 = " + (a.scale32 ? "true" : "false") + " needs " + std::string(name(multiplier)));
   }
-  const Shape parameters = {a.per_channel ? op.shape(0).back() : 1};
+  const Dims parameters = {a.per_channel ? op.dims(0).back() : Dim(1)};
   require_shape(op, 1, parameters);
   require_shape(op, 2, parameters);
   require_rescale_zero_point(op, 3, a.input_unsigned);
   require_rescale_zero_point(op, 4, a.output_unsigned);
-  return {op.shape(0)};
+  return {op.dims(0)};
 }
 
 }  // namespace npu::graph

@@ -2,8 +2,7 @@
 #include "driver/graph/shape_values.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
+#include <iterator>
 #include <string>
 
 #include "driver/graph/operator_view.h"
@@ -13,130 +12,75 @@ namespace {
 
 using contract::ErrorCode;
 
-// Exponents of two that are sizes at the widest level.
-constexpr int64_t kMostSizeLog2 = 63;
-
-// One element of the operands of an operator on one shape or two.
-struct SizePair {
-  int64_t a = 0, b = 0;
-};
-
-// Undefined: what has to hold instead, in words.
-struct SizeResult {
-  int64_t value = 0;
-  const char* undefined = nullptr;
-};
-
-SizeResult exact_size(bool overflow, int64_t value) {
-  return overflow ? SizeResult{0, "the result must fit into 64 bits"} : SizeResult{value};
-}
-
-SizeResult add_sizes(SizePair e) {
-  int64_t value = 0;
-  const bool overflow = __builtin_add_overflow(e.a, e.b, &value);
-  return exact_size(overflow, value);
-}
-
-SizeResult sub_sizes(SizePair e) {
-  int64_t value = 0;
-  const bool overflow = __builtin_sub_overflow(e.a, e.b, &value);
-  return exact_size(overflow, value);
-}
-
-SizeResult mul_sizes(SizePair e) {
-  int64_t value = 0;
-  const bool overflow = __builtin_mul_overflow(e.a, e.b, &value);
-  return exact_size(overflow, value);
-}
-
-SizeResult mod_sizes(SizePair e) {
-  if (e.b < 1) return {0, "input2 must be at least 1"};
-  return e.a < 0 ? SizeResult{0, "input1 must not be negative"} : SizeResult{e.a % e.b};
-}
-
-// The draft defines neither operand below 0, but the official suite divides numbers that are both: their quotient is no
-// question of rounding towards zero or down.
-SizeResult div_floor_sizes(SizePair e) {
-  if (e.b == 0) return {0, "input2 must not be 0"};
-  if (e.a != 0 && (e.a < 0) != (e.b < 0)) return {0, "input1 and input2 must not differ in sign"};
-  const bool overflow = e.a == INT64_MIN && e.b == -1;
-  return exact_size(overflow, overflow ? 0 : e.a / e.b);
-}
-
-SizeResult div_ceil_sizes(SizePair e) {
-  const SizeResult floor = div_floor_sizes(e);
-  return floor.undefined != nullptr || e.a % e.b == 0 ? floor : SizeResult{floor.value + 1};
-}
-
-SizeResult max_sizes(SizePair e) { return {std::max(e.a, e.b)}; }
-SizeResult min_sizes(SizePair e) { return {std::min(e.a, e.b)}; }
-
-SizeResult exp2_size(SizePair e) {
-  if (e.a < 0 || e.a >= kMostSizeLog2) return {0, "input must be from 0 to 62"};
-  return {int64_t{1} << e.a};
-}
-
-SizeResult log2_floor_size(SizePair e) {
-  if (e.a < 1) return {0, "input must be at least 1"};
-  return {static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(e.a))) - 1};
-}
-
-SizeResult log2_ceil_size(SizePair e) {
-  const SizeResult floor = log2_floor_size(e);
-  const bool is_power = std::has_single_bit(static_cast<uint64_t>(e.a));
-  return floor.undefined != nullptr || is_power ? floor : SizeResult{floor.value + 1};
-}
-
-struct SizeFunction {
+struct FunctionOfOperator {
   Op op;
-  SizeResult (*function)(SizePair);
+  SizeFunction function;
 };
-constexpr SizeFunction kSizeFunctions[] = {
-    {Op::kAddShape, add_sizes},
-    {Op::kSubShape, sub_sizes},
-    {Op::kMulShape, mul_sizes},
-    {Op::kExp2Shape, exp2_size},
-    {Op::kMaxShape, max_sizes},
-    {Op::kMinShape, min_sizes},
-    {Op::kLog2CeilShape, log2_ceil_size},
-    {Op::kModShape, mod_sizes},
-    {Op::kDivCeilShape, div_ceil_sizes},
-    {Op::kLog2FloorShape, log2_floor_size},
-    {Op::kDivFloorShape, div_floor_sizes},
+constexpr FunctionOfOperator kFunctions[] = {
+    {Op::kAddShape, SizeFunction::kAdd},           {Op::kSubShape, SizeFunction::kSub},
+    {Op::kMulShape, SizeFunction::kMul},           {Op::kExp2Shape, SizeFunction::kExp2},
+    {Op::kMaxShape, SizeFunction::kMax},           {Op::kMinShape, SizeFunction::kMin},
+    {Op::kLog2CeilShape, SizeFunction::kLog2Ceil}, {Op::kModShape, SizeFunction::kMod},
+    {Op::kDivCeilShape, SizeFunction::kDivCeil},   {Op::kLog2FloorShape, SizeFunction::kLog2Floor},
+    {Op::kDivFloorShape, SizeFunction::kDivFloor},
 };
 
-Shape operand_value(const OperatorView& op, size_t i) { return op.required_constant(i, op.shape(i)[0]); }
+Dims operand_value(const OperatorView& op, size_t i) { return op.value(i, op.shape(i)[0]); }
 
 std::string with_shape(const OperatorView& op, size_t i) {
-  return op.input_name(i) + " is " + to_string(operand_value(op, i));
+  return op.input_name(i) + " is " + op.text(operand_value(op, i));
 }
 
-Shape size_by_size(const OperatorView& op, SizeResult (*function)(SizePair)) {
+[[noreturn]] void undefined(const OperatorView& op, size_t index, const char* what) {
   const bool binary = op.op().inputs.size() == 2;
-  const Shape a = operand_value(op, 0), b = binary ? operand_value(op, 1) : a;
-  Shape values;
+  op.fail(ErrorCode::kRequireFailed, with_shape(op, 0) + (binary ? " and " + with_shape(op, 1) : "") + "; at index " +
+                                         std::to_string(index) + ", " + what);
+}
+
+// Of sizes of which one stays open at least.
+Dim open_size(const OperatorView& op, size_t index, SizeFunction function, const Dim& a, const Dim& b) {
+  switch (function) {
+    case SizeFunction::kAdd:
+      return a + b;
+    case SizeFunction::kSub:
+      return a - b;
+    case SizeFunction::kMul:
+      return a * b;
+    default:
+      break;
+  }
+  const Dim value = Dim::call(function, a, b);
+  if (!op.defined(value)) undefined(op, index, "the result is not defined");
+  const bool rounds_down = function == SizeFunction::kDivFloor && b.is_number() && *b.number() >= 1;
+  return rounds_down ? a.floor_quotient(*b.number()) : value;
+}
+
+Dims size_by_size(const OperatorView& op, SizeFunction function) {
+  const Dims a = operand_value(op, 0), b = is_unary(function) ? a : operand_value(op, 1);
+  Dims values;
   for (size_t i = 0; i < a.size(); ++i) {
-    const SizeResult result = function({a[i], b[i]});
-    if (result.undefined != nullptr) {
-      op.fail(ErrorCode::kRequireFailed, with_shape(op, 0) + (binary ? " and " + with_shape(op, 1) : "") +
-                                             "; at index " + std::to_string(i) + ", " + result.undefined);
+    if (!a[i].is_number() || !b[i].is_number()) {
+      values.push_back(open_size(op, i, function, a[i], is_unary(function) ? Dim(0) : b[i]));
+      continue;
     }
-    values.push_back(result.value);
+    const SizeResult result = apply(function, *a[i].number(), *b[i].number());
+    if (result.undefined != nullptr) undefined(op, i, result.undefined);
+    values.emplace_back(result.value);
   }
   return values;
 }
 
-Shape concatenated_shapes(const OperatorView& op) {
-  Shape values;
+Dims concatenated_shapes(const OperatorView& op) {
+  Dims values;
   for (size_t i = 0; i < op.op().inputs.size(); ++i) {
-    const Shape part = operand_value(op, i);
+    const Dims part = operand_value(op, i);
     values.insert(values.end(), part.begin(), part.end());
   }
   return values;
 }
 
-Shape sliced_shape(const OperatorView& op) {
-  const Shape whole = operand_value(op, 0);
+Dims sliced_shape(const OperatorView& op) {
+  const Dims whole = operand_value(op, 0);
   const auto first = whole.begin() + op.required_constant(1, 1)[0];
   return {first, first + op.required_constant(2, 1)[0]};
 }
@@ -145,17 +89,25 @@ Shape sliced_shape(const OperatorView& op) {
 
 void require_equal_shapes(const OperatorView& op) {
   const bool may_broadcast = op.attributes().allow_broadcast;
-  const auto equal = [&](int64_t a, int64_t b) { return a == b || (may_broadcast && (a == 1 || b == 1)); };
-  const Shape a = operand_value(op, 0), b = operand_value(op, 1);
-  if (std::equal(a.begin(), a.end(), b.begin(), b.end(), equal)) return;
+  const Dims a = operand_value(op, 0), b = operand_value(op, 1);
+  bool equal = true;
+  for (size_t i = 0; equal && i < a.size(); ++i) {
+    if (may_broadcast && (a[i] == Dim(1) || b[i] == Dim(1) || a[i] == b[i])) continue;
+    // Either is 1, or they are equal: no condition says that.
+    if (may_broadcast && !(a[i].is_number() && b[i].is_number())) {
+      throw NotExpressible("whether a size is 1, which broadcasts, depends on sizes that the file leaves open");
+    }
+    equal = op.equal(a[i], b[i]);
+  }
+  if (equal) return;
   op.bad_argument(with_shape(op, 0) + " and " + with_shape(op, 1) + "; they must be equal" +
                   (may_broadcast ? ", but for sizes of 1, which broadcast" : ""));
 }
 
-Shape shape_value(const OperatorView& op) {
+Dims shape_value(const OperatorView& op) {
   switch (op.op().op) {
     case Op::kDim:
-      return {op.shape(0)[static_cast<size_t>(op.attributes().axis)]};
+      return {op.dims(0)[static_cast<size_t>(op.attributes().axis)]};
     case Op::kConcatShape:
       return concatenated_shapes(op);
     case Op::kSliceShape:
@@ -165,9 +117,9 @@ Shape shape_value(const OperatorView& op) {
     default:
       break;
   }
-  const auto* found = std::find_if(std::begin(kSizeFunctions), std::end(kSizeFunctions),
-                                   [&](const SizeFunction& entry) { return entry.op == op.op().op; });
-  NPU_CHECK(found != std::end(kSizeFunctions));
+  const auto* found = std::find_if(std::begin(kFunctions), std::end(kFunctions),
+                                   [&](const FunctionOfOperator& entry) { return entry.op == op.op().op; });
+  NPU_CHECK(found != std::end(kFunctions));
   return size_by_size(op, found->function);
 }
 
