@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/graph/infer.h"
 #include "driver/graph/open_sizes.h"
 #include "driver/graph/operand_check.h"
 #include "driver/graph/operator_view.h"
@@ -265,9 +266,8 @@ class Resolver {
     const auto open = std::count(sizes.begin(), sizes.end(), -1);
     if (open == 0) return;
     if (open > 1) {
-      throw Error(ErrorCode::kFeatureUnsupported,
-                  place(region, position) + ": " + in_quotes(constant.name) + " is " + to_string(sizes) +
-                      ", which leaves more than one size to the others; give all but one");
+      op.inputs[1] = state_[region].shapes.constant(graph_, own, sizes_from_others(region, position, sizes));
+      return;
     }
     const Shape& input = own.tensors[op.inputs[0]].shape;
     Shape others = sizes;
@@ -280,6 +280,25 @@ class Resolver {
     }
     std::replace(sizes.begin(), sizes.end(), int64_t{-1}, *elements / *rest);
     op.inputs[1] = state_[region].shapes.constant(graph_, own, sizes);
+  }
+
+  // Of a RESHAPE that leaves several sizes open: what all operators together make of them.
+  Shape sizes_from_others(size_t region, size_t position, const Shape& sizes) {
+    const Operator& op = declared_.regions[region].blocks.front().operators[position];
+    const Block& own = block(region);
+    try {
+      if (!inference_) inference_ = infer(declared_, given_);
+    } catch (const Error& error) {
+      mismatch(error.what());
+    }
+    const Dims& result = inference_->sizes[region][op.outputs[0]];
+    if (auto numbers = numbers_of(result)) return *std::move(numbers);
+    const Tensor& input = own.tensors[op.inputs[0]];
+    throw Error(ErrorCode::kFeatureUnsupported,
+                place(region, position) + ": " + in_quotes(own.tensors[op.inputs[1]].name) + " is " + to_string(sizes) +
+                    ", which leaves more than one size to the others, and no other operator decides: " +
+                    in_quotes(input.name) + " " + to_string(input.shape) + " becomes " + inference_->open.text(result) +
+                    "; give all sizes but one in the file");
   }
 
   // What nothing decides.
@@ -335,8 +354,9 @@ class Resolver {
     ResolvedShapes shapes;
   };
   std::vector<RegionState> state_;
-  uint64_t found_ = 0;   // operators that were done, and shapes that were filled in
-  uint64_t visits_ = 0;  // operators that were looked at
+  std::optional<Inference> inference_;  // where a RESHAPE needs it
+  uint64_t found_ = 0;                  // operators that were done, and shapes that were filled in
+  uint64_t visits_ = 0;                 // operators that were looked at
 };
 
 }  // namespace

@@ -180,6 +180,37 @@ TEST(Resolve, AReshapeLeavesOneSizeToTheOthers) {
                  "cannot take the shape [6, 3]");
 }
 
+// x[?, 8] as [?, 4, ?], which goes together with z where that has a shape.
+Graph reshaped_like(const Shape& output, const Shape& z) {
+  GraphBuilder builder;
+  const TensorId x = builder.input("x", DType::kInt8, {-1, 8});
+  const TensorId y = builder.raw(Op::kReshape, {x, builder.shape({-1, 4, -1})}, {}, DType::kInt8, output);
+  builder.output(y, "y");
+  if (z.empty()) return builder.build();
+  const TensorId other = builder.input("z", DType::kInt8, z);
+  builder.output(builder.raw(Op::kBitwiseXor, {y, other}, {}, DType::kInt8, output));
+  return builder.build();
+}
+
+TEST(Resolve, AReshapeTakesSeveralSizesFromWhatOtherOperatorsDemand) {
+  const auto shape_of_y = [](const Graph& graph, const GivenShapes& given) {
+    const Graph fixed = resolve(graph, given);
+    EXPECT_NO_THROW(validate(fixed));
+    return output_shape(fixed);
+  };
+  // The file says one.
+  EXPECT_EQ(shape_of_y(reshaped_like({-1, 4, 16}, {}), {{"x", {24, 8}}}), (Shape{3, 4, 16}));
+  // Another operator does.
+  const Graph with_z = reshaped_like({-1, 4, -1}, {-1, 4, -1});
+  EXPECT_EQ(shape_of_y(with_z, {{"x", {24, 8}}, {"z", {6, 4, 8}}}), (Shape{6, 4, 8}));
+  expect_refused(with_z, {{"x", {24, 8}}, {"z", {6, 4, 9}}}, ErrorCode::kSizeMismatch, "no sizes fit");
+  // Nothing says one.
+  expect_refused(reshaped_like({-1, 4, -1}, {}), {{"x", {24, 8}}}, ErrorCode::kFeatureUnsupported,
+                 "'x' [24, 8] becomes [y.0, 4, y.2]");
+  expect_refused(reshaped_like({-1, 4, 7}, {}), {{"x", {24, 8}}}, ErrorCode::kSizeMismatch,
+                 "operator 1 (RESHAPE): input1 'x' [24, 8] cannot take the shape [y.0, 4, 7]");
+}
+
 // A state that a step changes: h = h ^ x.
 Graph toggled(const Shape& state, const Shape& read) {
   GraphBuilder builder;

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sizes of a graph whose file leaves some open, as expressions of those.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "driver/graph/graph.h"
+#include "driver/graph/level.h"
+#include "driver/graph/open_sizes.h"
+#include "driver/graph/resolve.h"
+
+namespace npu::graph {
+
+// Why sizes of an operator's results, or a condition of it, have no expression.
+struct NoExpression {
+  OperatorPlace place;
+  std::string why;
+};
+
+struct Inference {
+  OpenSizes open;
+  // By region and tensor: of a shape, how many sizes it has.
+  std::vector<std::vector<Dims>> sizes;
+  std::vector<NoExpression> without_expression;
+};
+
+// For every size of every tensor a number or an expression; what is equal to what; and what else must hold, so that
+// resolve() takes sizes if and only if they fulfil it, but for what `without_expression` names. A symbol is a size that
+// the file leaves open of an input or variable, `x.0`; or a size that no rule gives, of the result of an operator that
+// `without_expression` names, or of a RESHAPE that leaves several open. `given` has sizes of inputs and variables. With
+// Level::k8K, its bounds must hold too. `graph` has passed validate() with Sizes::kMayBeUnknown. Throws
+// Error(size_mismatch) naming operator and sizes where no sizes fit, Error(require_failed) where none are within the
+// level, and budget_exceeded.
+[[nodiscard]] Inference infer(const Graph& graph, const GivenShapes& given = {}, Level level = Level::kNone);
+
+}  // namespace npu::graph

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random graphs with open sizes: what infer() says of them against what resolve() makes of random sizes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/graph/infer.h"
+#include "driver/graph/operators.h"
+#include "driver/graph/resolve.h"
+#include "driver/graph/validate.h"
+#include "hw/contract/error.h"
+#include "sim/cosim/random.h"
+#include "sim/generator/random_control.h"
+#include "sim/generator/random_network.h"
+#include "sim/generator/random_operators.h"
+#include "tests/unit/compiler/random_graph.h"
+#include "tests/unit/graph/samples.h"
+
+namespace npu::graph {
+namespace {
+
+bool is_integer(const TypeRow& row) {
+  return std::all_of(row.types.begin(), row.types.end(), [](DType type) {
+    return type == DType::kUnknown || (type >= DType::kBool && type <= DType::kInt48 && type != DType::kInt4);
+  });
+}
+
+// Operators of one network side by side.
+Graph some_operators(uint64_t seed) {
+  generator::RandomNetwork network(seed);
+  const int64_t count = network.random.between(1, 3);
+  for (int64_t made = 0; made < count;) {
+    const auto op = static_cast<Op>(network.random.between(1, kTensorOpCount - 1));
+    const auto& types = info(op).types;
+    if (types.empty()) continue;
+    const TypeRow& row = types[static_cast<size_t>(network.random.between(0, static_cast<int64_t>(types.size()) - 1))];
+    if (is_integer(row) && generator::add_random_operator(network, op, &row)) ++made;
+  }
+  return network.builder.build();
+}
+
+Graph random_graph(uint64_t seed) {
+  switch (seed % 4) {
+    case 0:
+      return generator::random_control(seed, {.shape = {3, 6}});
+    case 1:
+      return some_operators(seed);
+    default:
+      return compiler::testing::random_graph(static_cast<uint32_t>(seed), 6);
+  }
+}
+
+// RESHAPE leaves one size or two to the others where its constant is its own.
+void open_reshapes(Graph& graph, cosim::Random& random) {
+  for (Region& region : graph.regions) {
+    Block& block = region.blocks.front();
+    std::map<TensorId, int> uses;
+    for (const Operator& op : block.operators) {
+      for (const TensorId id : op.inputs) ++uses[id];
+    }
+    for (const Operator& op : block.operators) {
+      // In a RESHAPE of known sizes, -1 is illegal.
+      if (op.op != Op::kReshape || uses.at(op.inputs[1]) > 1 || !has_unknown_sizes(block, op)) continue;
+      if (random.chance(20)) continue;
+      Tensor& constant = block.tensors[op.inputs[1]];
+      if (!constant.has_data || constant.data.empty()) continue;
+      auto bytes = std::make_shared<std::vector<uint8_t>>(constant.data.begin(), constant.data.end());
+      const int64_t open = -1;
+      for (int64_t i = random.chance(10) ? 2 : 1; i > 0; --i) {
+        const auto at = static_cast<size_t>(random.between(0, constant.shape[0] - 1));
+        std::memcpy(bytes->data() + at * sizeof(open), &open, sizeof(open));
+      }
+      constant.data = *bytes;
+      graph.storage.push_back(std::move(bytes));
+    }
+  }
+}
+
+void open_sizes(Graph& graph, cosim::Random& random) {
+  for (Region& region : graph.regions) {
+    Block& block = region.blocks.front();
+    const auto is_input = [&](TensorId id) {
+      return std::find(block.inputs.begin(), block.inputs.end(), id) != block.inputs.end();
+    };
+    for (TensorId id = 0; id < block.tensors.size(); ++id) {
+      Tensor& tensor = block.tensors[id];
+      if (tensor.has_data || tensor.type == DType::kShape) continue;
+      for (int64_t& size : tensor.shape) {
+        const int likely = is_input(id) ? 70 : 97;
+        if (size > 1 && random.chance(likely)) size = tensor.variable ? 0 : -1;
+      }
+    }
+  }
+  open_reshapes(graph, random);
+}
+
+// Shapes of inputs and variables.
+GivenShapes shapes_of(const Graph& graph) {
+  GivenShapes shapes;
+  for (const TensorId id : graph.main().inputs) shapes[graph.main().tensors[id].name] = graph.main().tensors[id].shape;
+  for (const Region& region : graph.regions) {
+    for (const Tensor& tensor : region.blocks.front().tensors) {
+      if (tensor.variable) shapes[variable_identity(tensor)] = tensor.shape;
+    }
+  }
+  return shapes;
+}
+
+struct Chosen {
+  std::vector<int64_t> values;  // by symbol
+  bool hold = true;             // all conditions do
+  bool all = true;              // each symbol has a value
+};
+
+// Of the symbols, by the names of what the sizes are of.
+Chosen sizes_of(const Inference& inference, const GivenShapes& given) {
+  std::map<std::string, int64_t> by_name;
+  for (const auto& [name, shape] : given) {
+    for (size_t d = 0; d < shape.size(); ++d) by_name[name + "." + std::to_string(d)] = shape[d];
+  }
+  Chosen sizes;
+  const auto& symbols = inference.open.symbols();
+  for (const Symbol& symbol : symbols) {
+    sizes.values.push_back(symbol.chosen ? by_name.at(symbol.name) : 1);
+    sizes.all = sizes.all && (symbol.chosen || symbol.value);
+  }
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    if (!symbols[i].value) continue;
+    const auto value = symbols[i].value->evaluate(sizes.values);
+    if (!value || (symbols[i].chosen && *value != sizes.values[i])) sizes.hold = false;
+    sizes.values[i] = value.value_or(0);
+  }
+  for (const Condition& condition : inference.open.conditions()) {
+    sizes.hold = sizes.hold && holds(condition, sizes.values);
+  }
+  return sizes;
+}
+
+// Random sizes, most of which fulfil the equalities.
+GivenShapes random_shapes(const Inference& inference, const GivenShapes& base, cosim::Random& random) {
+  GivenShapes given = base;
+  const auto size_of = [&](const std::string& name, size_t d) -> int64_t& { return given.at(name)[d]; };
+  std::map<std::string, std::pair<std::string, size_t>> places;
+  for (const auto& [name, shape] : base) {
+    for (size_t d = 0; d < shape.size(); ++d) places[name + "." + std::to_string(d)] = {name, d};
+  }
+  const auto& symbols = inference.open.symbols();
+  std::vector<int64_t> values(symbols.size(), 1);
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    if (!symbols[i].chosen || symbols[i].value) continue;
+    const auto& [name, d] = places.at(symbols[i].name);
+    const int64_t was = base.at(name)[d];
+    values[i] = random.chance(30) ? was : random.chance(50) ? was * random.between(1, 3) : random.between(1, 20);
+    size_of(name, d) = values[i];
+  }
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    if (!symbols[i].chosen || !symbols[i].value) continue;
+    const auto& [name, d] = places.at(symbols[i].name);
+    const auto value = symbols[i].value->evaluate(values);
+    size_of(name, d) = value && *value >= 1 && !random.chance(2) ? *value : random.between(1, 20);
+  }
+  return given;
+}
+
+struct Counts {
+  int accepted = 0, refused = 0, without_expression = 0, undecided = 0;
+};
+
+void compare(const Graph& open, const Inference& inference, const GivenShapes& given, bool is_base, Counts& counts) {
+  const Chosen sizes = sizes_of(inference, given);
+  std::string refusal;
+  Graph resolved;
+  try {
+    resolved = resolve(open, given);
+    validate(resolved);
+  } catch (const Error& error) {
+    refusal = error.what();
+  }
+  if (!sizes.all) {
+    ++counts.undecided;
+    return;
+  }
+  ++(refusal.empty() ? counts.accepted : counts.refused);
+  EXPECT_TRUE(!is_base || refusal.empty()) << refusal;
+  EXPECT_EQ(sizes.hold, refusal.empty()) << refusal;
+  if (!refusal.empty() || !sizes.hold) return;
+  for (size_t region = 0; region < open.regions.size(); ++region) {
+    for (TensorId id = 0; id < open.regions[region].blocks.front().tensors.size(); ++id) {
+      Shape shape;
+      for (const Dim& dim : inference.sizes[region][id]) shape.push_back(dim.evaluate(sizes.values).value_or(-1));
+      const Tensor& tensor = resolved.regions[region].blocks.front().tensors[id];
+      EXPECT_EQ(shape, tensor.shape) << tensor.name << ' ' << inference.open.text(inference.sizes[region][id]);
+    }
+  }
+}
+
+void try_seed(uint64_t seed, Counts& counts) {
+  const Graph graph = random_graph(seed);
+  ASSERT_NO_THROW(validate(graph));
+  cosim::Random random(seed);
+  Graph open = graph;
+  open_sizes(open, random);
+  if (!has_unknown_sizes(open)) return;
+  validate(open, graph::Sizes::kMayBeUnknown);
+  const Inference inference = infer(open);
+  if (!inference.without_expression.empty()) ++counts.without_expression;
+  const GivenShapes base = shapes_of(graph);
+  compare(open, inference, base, /*is_base=*/true, counts);
+  for (int i = 0; i < 6 && !testing::Test::HasFailure(); ++i) {
+    compare(open, inference, random_shapes(inference, base, random), /*is_base=*/false, counts);
+  }
+}
+
+TEST(InferRandom, EqualsWhatResolveGives) {
+  constexpr uint64_t kGraphs = 1200;
+  const uint64_t first = std::stoull(std::getenv("NPU_INFER_SEED") != nullptr ? std::getenv("NPU_INFER_SEED") : "1");
+  std::cout << "seeds " << first << " to " << first + kGraphs - 1 << '\n';
+  Counts counts;
+  for (uint64_t seed = first; seed < first + kGraphs && !HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    try {
+      try_seed(seed, counts);
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+  std::cout << counts.accepted << " sizes accepted, " << counts.refused << " refused; " << counts.without_expression
+            << " graphs with sizes that have no expression, " << counts.undecided << " sizes not compared\n";
+  EXPECT_GT(counts.accepted, 2 * static_cast<int>(kGraphs) / 2);
+  EXPECT_GT(counts.refused, static_cast<int>(kGraphs) / 4);
+}
+
+}  // namespace
+}  // namespace npu::graph
