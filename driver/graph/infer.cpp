@@ -62,18 +62,18 @@ class Inferrer {
   }
 
   // A symbol of its own: "x.0". Other tensors of other blocks may have the same name.
-  Dim symbol(const std::string& tensor, size_t dimension, bool chosen) {
+  Dim symbol(const std::string& tensor, size_t dimension, Symbol::Of of) {
     std::string name = printable(tensor) + "." + std::to_string(dimension);
     while (!names_.insert(name).second) name += "'";
-    return Dim::symbol(known_.open.add(std::move(name), chosen));
+    return Dim::symbol(known_.open.add(std::move(name), of));
   }
 
   // What the file says, and symbols for what it leaves open.
-  Dims declared(const Tensor& tensor, const std::string& name, bool chosen) {
+  Dims declared(const Tensor& tensor, const std::string& name, Symbol::Of of) {
     Dims dims;
     for (size_t d = 0; d < tensor.shape.size(); ++d) {
       const bool open = is_unknown(tensor, tensor.shape[d]);
-      dims.push_back(open ? symbol(name, d, chosen) : Dim(tensor.shape[d]));
+      dims.push_back(open ? symbol(name, d, of) : Dim(tensor.shape[d]));
     }
     return dims;
   }
@@ -82,7 +82,7 @@ class Inferrer {
     const Tensor& tensor = block(region).tensors[id];
     const auto given = region == 0 ? given_.find(tensor.name) : given_.end();
     known(region).sizes[id] =
-        given != given_.end() ? dims_of(given->second) : declared(tensor, tensor.name, /*chosen=*/true);
+        given != given_.end() ? dims_of(given->second) : declared(tensor, tensor.name, Symbol::Of::kInput);
   }
 
   // A variable has the same sizes in all blocks: those that any of them gives.
@@ -103,7 +103,7 @@ class Inferrer {
       variable.variable = true;
       const auto given = given_.find(identity);
       variable.shape = given != given_.end() ? given->second : shape;
-      sizes[identity] = declared(variable, identity, /*chosen=*/true);
+      sizes[identity] = declared(variable, identity, Symbol::Of::kVariable);
     }
     for (size_t i = 0; i < graph_.regions.size(); ++i) {
       for (TensorId id = 0; id < block(i).tensors.size(); ++id) {
@@ -174,7 +174,7 @@ class Inferrer {
 
   Dims unknown_result(OperatorPlace at, TensorId id) {
     const Tensor& tensor = block(at.region).tensors[id];
-    return declared(tensor, tensor.name, /*chosen=*/false);
+    return declared(tensor, tensor.name, Symbol::Of::kResult);
   }
 
   // Of a shape without expression: any numbers.
@@ -186,7 +186,7 @@ class Inferrer {
     for (int64_t i = 0; i < tensor.shape[0]; ++i) {
       std::string name = printable(tensor.name) + "[" + std::to_string(i) + "]";
       while (!names_.insert(name).second) name += "'";
-      values.push_back(Dim::symbol(known_.open.add(std::move(name), false, INT64_MIN, INT64_MAX)));
+      values.push_back(Dim::symbol(known_.open.add(std::move(name), Symbol::Of::kResult, INT64_MIN, INT64_MAX)));
     }
     known(at.region).values[op.outputs[0]] = std::move(values);
   }
@@ -261,7 +261,7 @@ class Inferrer {
     for (size_t d = 0; d < sizes.size(); ++d) {
       if (sizes[d] != Dim(-1)) continue;
       const bool in_file = d < output.shape.size() && !is_unknown(output, output.shape[d]);
-      sizes[d] = in_file ? Dim(output.shape[d]) : symbol(output.name, d, /*chosen=*/false);
+      sizes[d] = in_file ? Dim(output.shape[d]) : symbol(output.name, d, Symbol::Of::kResult);
     }
     if (!view.equal(product_of(input), product_of(sizes), "number of elements")) fail();
     return {sizes};

@@ -50,9 +50,9 @@ bool holds(const Condition& condition, std::span<const int64_t> values) {
   NPU_CHECK(false);
 }
 
-SymbolId OpenSizes::add(std::string name, bool chosen, int64_t least, int64_t most) {
+SymbolId OpenSizes::add(std::string name, Symbol::Of of, int64_t least, int64_t most) {
   spend(1);
-  symbols_.push_back({std::move(name), chosen, least, most, least, most, std::nullopt, {}});
+  symbols_.push_back({std::move(name), of, least, most, least, most, std::nullopt, {}});
   users_.emplace_back();
   return static_cast<SymbolId>(symbols_.size() - 1);
 }
@@ -216,6 +216,15 @@ bool OpenSizes::is_defined(const Dim& dim) const {
   return true;
 }
 
+// mod(x, 4) = 0: x is a multiple.
+std::optional<Condition> OpenSizes::as_multiple(const Condition& condition) {
+  const std::vector<Dim::Term> terms = (condition.left - condition.right).terms();
+  if (condition.relation != Relation::kEqual || terms.size() != 1 || terms[0].factors.size() != 1) return std::nullopt;
+  const Dim::Call* call = terms[0].factors[0].call.get();
+  if (call == nullptr || call->function != SizeFunction::kMod || call->b.number().value_or(0) < 1) return std::nullopt;
+  return Condition{Relation::kMultiple, call->a, call->b, condition.place, condition.why};
+}
+
 // In the smallest numbers that say the same.
 void OpenSizes::reduce(Condition& condition) {
   const auto common_of = [](const Dim& dim, int64_t common) {
@@ -249,6 +258,7 @@ bool OpenSizes::require(Condition condition) {
   spend(1);
   condition.left = simplified(std::move(condition.left));
   condition.right = simplified(std::move(condition.right));
+  if (auto multiple = as_multiple(condition)) condition = *std::move(multiple);
   const Verdict verdict = judge(condition, Bounds::kDecide);
   if (verdict != Verdict::kOpen) return verdict == Verdict::kHolds;
   if (condition.relation == Relation::kEqual) {
@@ -262,22 +272,27 @@ bool OpenSizes::require(Condition condition) {
   return narrow(condition);
 }
 
-// A size that follows from others rather than a choice, and a later one rather than an earlier one. A choice has a
-// value only where that needs no division: what is left may then be any sizes. Of a product of two that follow, another
-// equality has to give one first.
+// A size of a result rather than one of a variable, that rather than one of an input, and a later one rather than an
+// earlier one. Those of inputs have a value only where that needs no division: what is left may then be any sizes. Of a
+// product of two of the same kind, another equality has to give one first.
 std::optional<OpenSizes::Solution> OpenSizes::solve(const Dim& difference, OperatorPlace place) const {
   const Dim sum = difference.numerator();
   const std::set<SymbolId> all = sum.symbols();
-  const auto follows = std::count_if(all.begin(), all.end(), [&](SymbolId id) { return !symbols_[id].chosen; });
-  std::optional<Solution> found;
+  Symbol::Of last = Symbol::Of::kInput;
+  for (const SymbolId id : all) last = std::max(last, symbols_[id].of);
+  std::vector<SymbolId> followers;
   for (const SymbolId id : all) {
+    if (symbols_[id].of == last) followers.push_back(id);
+  }
+  std::optional<Solution> found;
+  for (const SymbolId id : followers) {
     const auto linear = sum.linear_in(id);
     const auto factor = linear ? linear->factor.number() : std::nullopt;
     const bool is_whole = factor && (*factor == 1 || *factor == -1 || all.size() == 1);
-    if (is_whole && (!symbols_[id].chosen || follows == 0)) found = Solution{id, linear->rest.quotient(-*factor), {}};
+    if (is_whole) found = Solution{id, linear->rest.quotient(-*factor), {}};
   }
-  if (found || follows != 1) return found;
-  const auto id = *std::find_if(all.begin(), all.end(), [&](SymbolId one) { return !symbols_[one].chosen; });
+  if (found || last == Symbol::Of::kInput || followers.size() != 1) return found;
+  const SymbolId id = followers.front();
   const auto linear = sum.linear_in(id);
   if (!linear) return std::nullopt;
   const auto positive = [](const Dim& dim) { return dim.terms().front().coefficient < 0 ? dim * -1 : dim; };
@@ -375,7 +390,9 @@ void OpenSizes::drop_weaker_bounds() {
     const auto bound = bound_of(condition);
     if (!bound) return false;
     const Symbol& symbol = symbols_[bound->symbol];
-    const bool is_weaker = bound->is_lower ? bound->size < symbol.low : bound->size > symbol.high;
+    // Than another one, or what any size is.
+    const bool is_weaker = bound->is_lower ? bound->size < symbol.low || bound->size <= symbol.least
+                                           : bound->size > symbol.high || bound->size >= symbol.most;
     return is_weaker || !bounded.emplace(bound->symbol, bound->is_lower).second;
   });
 }

@@ -42,9 +42,12 @@ struct Condition {
 [[nodiscard]] bool holds(const Condition& condition, std::span<const int64_t> values);
 
 struct Symbol {
+  // Of which kind of tensor it is a size. Where several must be equal, those of results follow from the others, and
+  // those of variables from those of inputs.
+  enum class Of : uint8_t { kInput, kVariable, kResult };
+
   std::string name;  // "x.0"
-  // What the size is a choice of: an input, or a variable. Others follow from the operators, or from nothing.
-  bool chosen = false;
+  Of of = Of::kInput;
   int64_t least = 1, most = kMostSize;  // what its tensor allows
   int64_t low = 1, high = kMostSize;    // what the conditions leave
   std::optional<Dim> value;             // of other symbols, which have none themselves
@@ -53,7 +56,7 @@ struct Symbol {
 
 class OpenSizes {
  public:
-  [[nodiscard]] SymbolId add(std::string name, bool chosen, int64_t least = 1, int64_t most = kMostSize);
+  [[nodiscard]] SymbolId add(std::string name, Symbol::Of of, int64_t least = 1, int64_t most = kMostSize);
 
   [[nodiscard]] const std::vector<Symbol>& symbols() const { return symbols_; }
   [[nodiscard]] const std::vector<Condition>& conditions() const { return conditions_; }
@@ -93,6 +96,7 @@ class OpenSizes {
   [[nodiscard]] Verdict judge_equal(const Dim& difference) const;
   [[nodiscard]] static Verdict judge_multiple(const Dim& left, const Dim& right);
   [[nodiscard]] bool is_defined(const Dim& dim) const;
+  [[nodiscard]] static std::optional<Condition> as_multiple(const Condition& condition);
   static void reduce(Condition& condition);
   // Of a condition that bounds one symbol.
   [[nodiscard]] std::optional<Bound> bound_of(const Condition& condition) const;

@@ -214,6 +214,31 @@ TEST(Infer, ShapesThatAreComputed) {
       << testing::PrintToString(all);
 }
 
+TEST(Infer, AnAssertedRestIsAMultiple) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt8, {-1});
+  const TensorId rest = samples::on_shapes(b, Op::kModShape, {samples::on_shapes(b, Op::kDim, {x}), b.shape({4})});
+  static_cast<void>(samples::on_shapes(b, Op::kAssertEqualShape, {rest, b.shape({0})}));
+  b.output(x);
+  EXPECT_EQ(facts(inferred(b.build())), Facts{"4: x.0 must be a multiple of 4"});
+}
+
+// A state is what is written to it, though the input has a value in terms of the state that takes no division.
+TEST(Infer, AVariableFollowsFromAnInput) {
+  Graph graph = pooled({1, -1, 1, 1}, {2, 1}, {2, 1}, {0, 0, 0, 0});
+  Tensor state = graph.main().tensors[graph.main().outputs[0]];
+  state.name = state.variable_name = "s";
+  state.variable = true;
+  state.shape = {1, 0, 1, 1};
+  graph.main().tensors.push_back(state);
+  Operator write;
+  write.op = Op::kVariableWrite;
+  write.inputs = {graph.main().outputs[0]};
+  write.outputs = {static_cast<TensorId>(graph.main().tensors.size() - 1)};
+  graph.main().operators.push_back(write);
+  EXPECT_EQ(facts(inferred(graph))[0], "s.1 = x.1 / 2");
+}
+
 TEST(Infer, AVariableIsWhatIsWrittenToIt) {
   GraphBuilder b;
   const TensorId x = b.input("x", DType::kInt8, {-1, 4});
@@ -238,7 +263,7 @@ TEST(Infer, WhatNoRuleGivesIsASymbolOfItsOwn) {
   const Inference inference = inferred(b.build());
   ASSERT_EQ(inference.without_expression.size(), 1u);
   EXPECT_EQ(inference.without_expression[0].place.position, 0u);
-  EXPECT_FALSE(inference.open.symbols()[1].chosen);
+  EXPECT_EQ(inference.open.symbols()[1].of, Symbol::Of::kResult);
 }
 
 TEST(Infer, ALevelBoundsBytes) {
