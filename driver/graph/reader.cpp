@@ -315,8 +315,8 @@ void read_compatibility(const tosa::SerializationCompatibility& from, Budget& bu
   }
 }
 
-Graph read_graph(const tosa::TosaGraph& file, Budget& budget) {
-  Graph graph;
+// What the file says of itself. Throws Error: version_unsupported, feature_unsupported.
+void read_versions(const tosa::TosaGraph& file, Budget& budget, Graph& graph) {
   graph.version = read_version(*file.version());
   if (file.software_version() != nullptr) {
     graph.software_version = read_software_version(*file.software_version(), budget);
@@ -324,6 +324,12 @@ Graph read_graph(const tosa::TosaGraph& file, Budget& budget) {
   if (file.compatibility() != nullptr) {
     read_compatibility(*file.compatibility(), budget, graph);
   }
+}
+
+Graph read_graph(std::span<const uint8_t> bytes, Budget& budget) {
+  Graph graph;
+  const tosa::TosaGraph& file =
+      verify_file(bytes, budget, [&](const tosa::TosaGraph& root) { read_versions(root, budget, graph); });
   if (file.regions() == nullptr) {
     return graph;
   }
@@ -351,7 +357,7 @@ Graph parse_tosa(std::shared_ptr<const std::vector<uint8_t>> file, std::string_v
       throw Error(ErrorCode::kBudgetExceeded, "the file is larger than 2 GiB");
     }
     Budget budget(file->size());
-    Graph graph = read_graph(verify_file(*file, budget), budget);
+    Graph graph = read_graph(*file, budget);
     name_variables(graph, *file, budget);
     graph.storage.push_back(std::move(file));
     return graph;

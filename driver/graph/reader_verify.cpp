@@ -24,7 +24,7 @@ class Walk {
   Walk(std::span<const uint8_t> file, Budget& budget)
       : verifier_(file.data(), file.size(), /*max_depth=*/16, /*max_tables=*/1u << 28), budget_(budget) {}
 
-  void graph(const tosa::TosaGraph* graph) {
+  void graph(const tosa::TosaGraph* graph, const std::function<void(const tosa::TosaGraph&)>& require_readable) {
     using T = tosa::TosaGraph;
     start(graph, "graph");
     offset_field(graph, T::VT_VERSION, "version");
@@ -36,6 +36,7 @@ class Walk {
     check(graph->version()->Verify(verifier_), "version");
     check(verifier_.VerifyTable(graph->software_version()), "software version");
     check(verifier_.VerifyTable(graph->compatibility()), "compatibility");
+    require_readable(*graph);
     each(
         graph, T::VT_REGIONS, [&] { return graph->regions(); }, "regions", [this](const auto* r) { region(r); });
     verifier_.EndTable();
@@ -207,7 +208,8 @@ class Walk {
 
 }  // namespace
 
-const tosa::TosaGraph& verify_file(std::span<const uint8_t> file, Budget& budget) {
+const tosa::TosaGraph& verify_file(std::span<const uint8_t> file, Budget& budget,
+                                   const std::function<void(const tosa::TosaGraph&)>& require_readable) {
   // Root offset, identifier, and a table with its vtable need more than this.
   if (file.size() < 16) {
     throw Error(ErrorCode::kFileDamaged,
@@ -222,7 +224,7 @@ const tosa::TosaGraph& verify_file(std::span<const uint8_t> file, Budget& budget
     throw Error(ErrorCode::kFileDamaged, "the file is damaged: its root is out of bounds");
   }
   const auto* graph = reinterpret_cast<const tosa::TosaGraph*>(file.data() + root);
-  Walk(file, budget).graph(graph);
+  Walk(file, budget).graph(graph, require_readable);
   return *graph;
 }
 

@@ -179,6 +179,22 @@ TEST(ReaderLater, AFileMayAskForThisReaderOrAnEarlierOne) {
   }
 }
 
+// The version comes first: a later one may make of all else what is not known here.
+TEST(ReaderLater, AFileOfALaterVersionIsRefusedForThat) {
+  for (const char* table : {"graph", "region", "block", "operator", "attributes", "tensor 'x'", "version"}) {
+    SCOPED_TRACE(table);
+    LaterFile minor = with_later(table);
+    minor.minor = 2;
+    const auto [code, text] = end_of(std::move(minor));
+    EXPECT_EQ(contract::name(code), contract::name(ErrorCode::kVersionUnsupported)) << text;
+    EXPECT_NE(text.find("TOSA version 1.2.0"), std::string::npos) << text;
+    EXPECT_EQ(Error(code, text).exit_status(), 3);
+    LaterFile reader = with_later(table);
+    reader.reader = {2027, 1, 0};
+    EXPECT_EQ(contract::name(end_of(std::move(reader)).first), contract::name(ErrorCode::kVersionUnsupported));
+  }
+}
+
 // CAST from INT8 to INT4 is no row of 1.0; whether 1.1 has it is not known here.
 TEST(ReaderLater, TypesThatTheFileVersionMayAllowAreUnsupported) {
   for (const int32_t minor : {0, 1}) {
@@ -187,6 +203,7 @@ TEST(ReaderLater, TypesThatTheFileVersionMayAllowAreUnsupported) {
     file.minor = minor;
     const auto [code, text] = end_of(std::move(file));
     EXPECT_EQ(contract::name(code), contract::name(minor == 0 ? ErrorCode::kBadType : ErrorCode::kFeatureUnsupported));
+    EXPECT_EQ(Error(code, text).exit_status(), minor == 0 ? 2 : 3);
     EXPECT_NE(text.find("CAST"), std::string::npos) << text;
   }
 }
