@@ -105,6 +105,8 @@ class OpenSizes {
   enum class Outcome : uint8_t { kKeep, kDrop, kFails };
   [[nodiscard]] Outcome look_again(Condition& condition, bool& changed);
   void drop_weaker_bounds();
+  void join_bounds_of_products();
+  void drop_implied_multiples();
 
   struct Solution {
     SymbolId symbol = 0;

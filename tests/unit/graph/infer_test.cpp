@@ -127,6 +127,22 @@ TEST(Infer, WhatIsMadeTwiceIsTheSame) {
             (Facts{"0: x.1 must be at least 2", "0: x.1 must be a multiple of 2 (stride)"}));
 }
 
+TEST(Infer, WhatFollowsFromAnotherConditionIsLeftOut) {
+  GraphBuilder b;
+  TensorId x = b.input("x", DType::kInt8, {1, -1, -1, 3});
+  Attributes pool;
+  pool.kernel = pool.stride = {2, 2};
+  pool.pad = {0, 0, 0, 0};
+  pool.nan_mode = NanMode::kPropagate;
+  for (int i = 0; i < 3; ++i) x = b.raw(Op::kMaxPool2d, {x}, pool, DType::kInt8, {1, -1, -1, 3});
+  b.output(x, "out");
+  EXPECT_EQ(result(b.build()), "[1, x.1 / 8, x.2 / 8, 3]");
+  EXPECT_EQ(facts(inferred(b.build())),
+            (Facts{"0: x.1*x.2 must be at most 1466015503701 (number of elements)", "2: x.1 must be at least 8",
+                   "2: x.1 must be a multiple of 8 (stride)", "2: x.2 must be at least 8",
+                   "2: x.2 must be a multiple of 8 (stride)"}));
+}
+
 TEST(Infer, SumsAndProducts) {
   Attributes axis;
   axis.axis = 0;
