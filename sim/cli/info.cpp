@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `npu info`: what a network is, needs and costs, and what a machine supports of it.
+// `npu info`: what a network is, needs and costs, and what a machine supports of it; or what its open sizes are.
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +10,7 @@
 #include "sim/cli/machine_options.h"
 #include "sim/cli/options.h"
 #include "sim/inspect/network_info.h"
+#include "sim/inspect/open_network.h"
 #include "sim/tool/file_places.h"
 #include "sim/workload/network.h"
 
@@ -23,11 +24,18 @@ constexpr CommandHelp kInfoHelp = {
     "npu info FILE [options]",
     "Prints inputs, outputs, operators, types, variables, the profiles and extensions that "
     "a network needs, its MACs, and\n"
-    "what a machine supports of it, and the compiler's estimate of its cycles.",
+    "what a machine supports of it, and the compiler's estimate of its cycles. Of a network whose file leaves sizes "
+    "open "
+    "it\n"
+    "prints instead which sizes those are (x.0 is the first of x), which must be equal, what all others are in terms "
+    "of "
+    "them,\n"
+    "and what must hold.",
     "  npu info net.tosa\n"
     "  npu info net.tosa --config nano --layers\n"
     "  npu info net.tosa --json | jq .macs\n"
-    "  npu info net.tosa --json info.json\n"};
+    "  npu info net.tosa --json info.json\n"
+    "  npu info open.tosa --tensors\n"};
 
 }  // namespace
 
@@ -35,6 +43,8 @@ int run_info(const Arguments& arguments) {
   po::options_description options, hidden;
   add_config_option(options);
   options.add_options()("layers", po::bool_switch(), "print the compiler's estimate of each layer, too");
+  options.add_options()("tensors", po::bool_switch(),
+                        "of a network whose file leaves sizes open, print the sizes of all tensors, too");
   hidden.add_options()("file", po::value<std::string>());
   po::positional_options_description positional;
   positional.add("file", 1);
@@ -50,7 +60,13 @@ int run_info(const Arguments& arguments) {
   places.read("the network", file);
   json.read(*values, order, kInfoHelp, std::move(places));
   const presets::Preset preset = config_option(*values);
-  const workload::Network network = workload::load_network(file);
+  const workload::Network network = workload::load_open_network(file);
+  if (network.was_open) {
+    const inspect::OpenNetwork open = inspect::inspect_open_network(network);
+    json.tell([&] { return inspect::to_text(open, (*values)["tensors"].as<bool>()); },
+              [&] { return inspect::to_json_text(open); });
+    return 0;
+  }
   const inspect::NetworkInfo info = inspect::inspect_network(network, preset);
   json.tell([&] { return inspect::to_text(info, (*values)["layers"].as<bool>()); },
             [&] { return inspect::to_json_text(info); });

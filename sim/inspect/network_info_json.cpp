@@ -92,7 +92,8 @@ std::string to_json_text(const NetworkInfo& info) {
                          {"supported", info.refused.empty()},
                          {"unsupported", refused},
                          {"estimate", estimate},
-                         {"estimate_missing", info.estimate.why_not}};
+                         {"estimate_missing", info.estimate.why_not},
+                         {"open_sizes", nullptr}};
   return document.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 

@@ -106,6 +106,35 @@ graph::GivenShapes given_shapes(const graph::Graph& open, const ShapeSource& sha
   return given;
 }
 
+Network read_network(const std::filesystem::path& path) {
+  Network network;
+  network.path = path;
+  network.file = std::make_shared<const std::vector<uint8_t>>(graph::read_file(path, kMaxNetwork));
+  network.file_bytes = network.file->size();
+  refuse_other_files(path, *network.file);
+  network.graph = graph::parse_tosa(network.file, path.string());
+  if (graph::has_shape_operators(network.graph)) network.declared = network.graph;
+  return network;
+}
+
+// `way_out` is for what is unsupported.
+template <typename Check>
+void of_the_file(const std::filesystem::path& path, const std::string& way_out, Check check) {
+  try {
+    check();
+  } catch (const Error& error) {
+    const bool unsupported = error.code() == contract::ErrorCode::kFeatureUnsupported;
+    throw Error(error.code(),
+                fmt::format("{}: {}{}", graph::in_quotes(path.string()), error.what(), unsupported ? way_out : ""));
+  }
+}
+
+void list_ports(Network& network) {
+  const Block& block = network.graph.main();
+  network.inputs = ports(block, block.inputs, feeding_unsigned(block));
+  network.outputs = ports(block, block.outputs, leaving_unsigned(block));
+}
+
 }  // namespace
 
 bool is_compiled(const std::filesystem::path& path) {
@@ -117,34 +146,32 @@ bool is_compiled(const std::filesystem::path& path) {
 }
 
 Network load_network(const std::filesystem::path& path, const ShapeSource& shapes) {
-  Network network;
-  network.path = path;
-  network.file = std::make_shared<const std::vector<uint8_t>>(graph::read_file(path, kMaxNetwork));
-  network.file_bytes = network.file->size();
-  refuse_other_files(path, *network.file);
-  network.graph = graph::parse_tosa(network.file, path.string());
-  if (graph::has_shape_operators(network.graph)) network.declared = network.graph;
+  Network network = read_network(path);
   const bool open = graph::has_unknown_sizes(network.graph);
   network.was_open = open && shapes;
   // What is wrong with data or options is no matter of this file.
-  const auto of_the_file = [&](const auto& check) {
-    try {
-      check();
-    } catch (const Error& error) {
-      const bool way_out = error.code() == contract::ErrorCode::kFeatureUnsupported && open && !shapes;
-      throw Error(error.code(), fmt::format("{}: {}{}", graph::in_quotes(path.string()), error.what(),
-                                            way_out ? " (npu resolve makes a file with fixed sizes)" : ""));
-    }
-  };
+  const std::string way_out = open && !shapes ? " (npu resolve makes a file with fixed sizes)" : "";
   if (network.was_open) {
-    of_the_file([&] { graph::validate(network.graph, graph::Sizes::kMayBeUnknown); });
+    of_the_file(path, way_out, [&] { graph::validate(network.graph, graph::Sizes::kMayBeUnknown); });
     const graph::GivenShapes given = given_shapes(network.graph, shapes);
-    of_the_file([&] { network.graph = graph::resolve(network.graph, given); });
+    of_the_file(path, way_out, [&] { network.graph = graph::resolve(network.graph, given); });
   }
-  of_the_file([&] { network.graph = graph::static_form(std::move(network.graph)); });
-  const Block& block = network.graph.main();
-  network.inputs = ports(block, block.inputs, feeding_unsigned(block));
-  network.outputs = ports(block, block.outputs, leaving_unsigned(block));
+  of_the_file(path, way_out, [&] { network.graph = graph::static_form(std::move(network.graph)); });
+  list_ports(network);
+  return network;
+}
+
+Network load_open_network(const std::filesystem::path& path) {
+  Network network = read_network(path);
+  network.was_open = graph::has_unknown_sizes(network.graph);
+  of_the_file(path, "", [&] {
+    if (network.was_open) {
+      graph::validate(network.graph, graph::Sizes::kMayBeUnknown);
+    } else {
+      network.graph = graph::static_form(std::move(network.graph));
+    }
+  });
+  list_ports(network);
   return network;
 }
 

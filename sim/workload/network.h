@@ -28,7 +28,7 @@ struct Network {
   uint64_t file_bytes = 0;
   std::shared_ptr<const std::vector<uint8_t>> file;
   graph::Graph graph;
-  bool was_open = false;  // the file leaves sizes open; those of the graph were given
+  bool was_open = false;  // the file leaves sizes open; those of the graph were given, or are open still
   // As the file has it, where operators compute shapes: the graph has constants in their place.
   std::optional<graph::Graph> declared;
   std::vector<GraphPort> inputs, outputs;
@@ -44,6 +44,10 @@ using ShapeSource = std::function<graph::GivenShapes(const std::vector<GraphPort
 // form that runs, without operators that compute shapes. Throws Error: what
 // reading, validating and resolving throw; without `shapes`, feature_unsupported for a size that is open.
 [[nodiscard]] Network load_network(const std::filesystem::path& path, const ShapeSource& shapes = {});
+
+// As load_network(), but a graph whose file leaves sizes open stays so: as the file has it, validated as far as that
+// needs no sizes.
+[[nodiscard]] Network load_open_network(const std::filesystem::path& path);
 
 // Of the file, as `sha256sum` prints it. Takes its time on large files.
 [[nodiscard]] std::string sha256_of(const Network& network);

@@ -251,6 +251,24 @@ Graph open_sizes() {
   return b.build();
 }
 
+// [?, 4] to [?, 4, ?], which a network alone does not decide; the sum with [?, 4, 5] does.
+Graph open_reshape(bool decided) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {-1, 4}), like = b.input("like", kI8, {-1, 4, 5});
+  const TensorId parts = b.raw(Op::kReshape, {x, b.shape({-1, 4, -1})}, {}, kI8, {-1, 4, -1});
+  b.rename(parts, "parts");
+  b.output(decided ? b.raw(Op::kBitwiseXor, {parts, like}, {}, kI8, {-1, 4, 5}) : parts, "y");
+  return b.build();
+}
+
+// [?, 4] XOR [3, 5].
+Graph contradictory() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {-1, 4}), y = b.input("y", kI8, {3, 5});
+  b.output(b.raw(Op::kBitwiseXor, {x, y}, {}, kI8, {-1, -1}), "z");
+  return b.build();
+}
+
 // [rows, 4] to [rows / 2, 8], with shapes that operators compute; asserts that there are no rows left.
 Graph computed_shapes(int64_t rows) {
   GraphBuilder b;
@@ -296,6 +314,9 @@ int main(int argc, char** argv) {
     };
     write("open_sizes", open_sizes());
     write("open_state", open_state());
+    write("open_reshape", open_reshape(true));
+    write("undecided_reshape", open_reshape(false));
+    write("contradictory", contradictory());
     write("open_shapes", computed_shapes(-1));
     write("computed_shapes", computed_shapes(4));
     write("unequal_shapes", computed_shapes(5));

@@ -6,6 +6,8 @@ data.
   resolve_test.py NPU MAKER
 """
 
+import json
+
 from harness import NpuTest, main, read_npy
 
 
@@ -107,9 +109,40 @@ class Resolve(NpuTest):
             self.bad(2, "bad_argument", "(ASSERT_EQUAL_SHAPE)", command, self.dir / "unequal_shapes.tosa")
 
     def test_other_commands_say_the_way_out(self):
-        for command in (["info"], ["compile", "-o", self.dir / "no.npu"], ["what-if"]):
+        for command in (["compile", "-o", self.dir / "no.npu"], ["what-if"]):
             for network in ("open_sizes", "open_shapes"):
                 self.bad(3, "feature_unsupported", "npu resolve", command[0], self.dir / f"{network}.tosa", *command[1:])
+
+    def test_info_says_what_is_open_and_what_must_hold(self):
+        text = self.good("info", self.dir / "open_sizes.tosa").out
+        self.assertIn("inputs      'x'  INT8[x.0, 4]\n            'y'  INT8[x.0, 4]\n", text)
+        self.assertIn("outputs     'z'  INT8[2*x.0, 2, 2]\n", text)
+        self.assertIn("y.0 = x.0   operator 0 (BITWISE_XOR)\n", text)
+        self.assertNotIn("tensor ", text)
+        self.assertRegex(self.good("info", self.dir / "open_sizes.tosa", "--tensors").out, r"'layer_1' +main +INT8\[2\*x.0, 4\]")
+        self.assertIn("x.0 must be a multiple of 2 ", self.good("info", self.dir / "open_shapes.tosa").out)
+        self.assertIn("state.0 = x.0", self.good("info", self.dir / "open_state.tosa").out)
+
+    def test_info_gives_sizes_that_fit(self):
+        for network in ("open_sizes", "open_state", "open_shapes", "open_reshape"):
+            info = json.loads(self.good("info", self.dir / f"{network}.tosa", "--json").out)["open_sizes"]
+            shapes = [word for name, shape in info["example"].items() for word in ("--shape", f"{name}={'x'.join(map(str, shape))}")]
+            self.assertTrue(shapes)
+            fixed = self.dir / f"{network}_example.tosa"
+            self.good("resolve", self.dir / f"{network}.tosa", *shapes, "-o", fixed)
+            self.assertIsNone(json.loads(self.good("info", fixed, "--json").out)["open_sizes"])
+
+    def test_info_names_what_fits_no_sizes(self):
+        self.bad(1, "size_mismatch", "operator 0 (BITWISE_XOR): input1 'x' [", "info", self.dir / "contradictory.tosa")
+
+    def test_a_reshape_takes_sizes_from_other_operators(self):
+        network, fixed = self.dir / "open_reshape.tosa", self.dir / "fixed_reshape.tosa"
+        result = self.good("resolve", network, "--shape", "x=10x4", "--shape", "like=2x4x5", "-o", fixed)
+        self.assertIn("output y: INT8[2, 4, 5]\n", result.out)
+        self.bad(1, "size_mismatch", "no sizes fit", "resolve", network, "--shape", "x=10x4", "--shape", "like=3x4x5", "-o", fixed)
+        self.assertIn("y.0   from 1 to ", self.good("info", self.dir / "undecided_reshape.tosa").out)
+        self.bad(3, "feature_unsupported", "'x' [10, 4] becomes [y.0, 4, y.2]", "resolve", self.dir / "undecided_reshape.tosa",
+                 "--shape", "x=10x4", "--shape", "like=2x4x5", "-o", fixed)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/inspect/open_network.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "driver/graph/level.h"
+#include "driver/graph/text.h"
+#include "hw/contract/error.h"
+
+namespace npu::inspect {
+namespace {
+
+using graph::Tensor;
+using graph::TensorId;
+
+graph::Inference infer_within(const workload::Network& network, graph::Level& level) {
+  try {
+    return graph::infer(network.graph, {}, level);
+  } catch (const Error&) {
+    // Without bounds of a level, what is wrong is wrong whatever the level is.
+    level = graph::Level::kNone;
+  }
+  try {
+    return graph::infer(network.graph, {}, level);
+  } catch (const Error& error) {
+    throw Error(error.code(), graph::in_quotes(network.path.string()) + ": " + error.what());
+  }
+}
+
+std::map<std::string, int64_t> operators_of(const graph::Graph& graph) {
+  std::map<std::string, int64_t> counts;
+  for (const graph::Region& region : graph.regions) {
+    for (const graph::Operator& op : region.blocks.front().operators) {
+      if (op.op == graph::Op::kConst || op.op == graph::Op::kConstShape) continue;
+      ++counts[std::string(graph::name(op.op))];
+    }
+  }
+  return counts;
+}
+
+// With one size for all symbols that are free.
+graph::GivenShapes shapes_with(const OpenNetwork& open, int64_t size) {
+  const std::vector<int64_t> values(open.inference.open.symbols().size(), size);
+  graph::GivenShapes shapes;
+  const graph::Block& main = open.network.graph.main();
+  for (TensorId id = 0; id < main.tensors.size(); ++id) {
+    const Tensor& tensor = main.tensors[id];
+    const bool is_input = std::find(main.inputs.begin(), main.inputs.end(), id) != main.inputs.end();
+    if (graph::unknown_size(tensor) == nullptr || !(is_input || tensor.variable)) continue;
+    graph::Shape& shape = shapes[is_input ? tensor.name : graph::variable_identity(tensor)];
+    for (const graph::Dim& dim : open.inference.sizes[0][id]) shape.push_back(dim.evaluate(values).value_or(0));
+  }
+  return shapes;
+}
+
+graph::GivenShapes example_of(const OpenNetwork& open) {
+  std::vector<int64_t> sizes = {8, 16, 32, 64, 224, 1};
+  for (const graph::Symbol& symbol : open.inference.open.symbols()) {
+    if (!symbol.value && symbol.low > 1) sizes.insert(sizes.end(), {symbol.low, symbol.low + 1, symbol.low + 2});
+  }
+  constexpr size_t kMostTries = 8;
+  sizes.resize(std::min(sizes.size(), kMostTries));
+  for (const int64_t size : sizes) {
+    const graph::GivenShapes shapes = shapes_with(open, size);
+    try {
+      static_cast<void>(graph::resolve(open.network.graph, shapes));
+      return shapes;
+    } catch (const Error&) {
+      // These sizes do not fit.
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+OpenNetwork inspect_open_network(const workload::Network& network) {
+  graph::Level level = graph::Level::k8K;
+  graph::Inference inference = infer_within(network, level);
+  OpenNetwork open{
+      network, std::move(inference), std::string(graph::limits(level).name), operators_of(network.graph), {}};
+  open.example = example_of(open);
+  return open;
+}
+
+}  // namespace npu::inspect
