@@ -64,6 +64,36 @@ TEST(FuzzMutations, LeaveManyGraphsLegal) {
   EXPECT_LT(legal, all);
 }
 
+void open_sizes(graph::Graph& graph) {
+  for (graph::Region& region : graph.regions) {
+    for (graph::Tensor& tensor : region.blocks.front().tensors) {
+      if (tensor.has_data || tensor.type == graph::DType::kShape) continue;
+      for (int64_t& size : tensor.shape) {
+        if (size > 1) size = tensor.variable ? 0 : -1;
+      }
+    }
+  }
+}
+
+// What is changed then are attributes, constants and shapes that the file gives: rules with open sizes get any of them.
+TEST(FuzzMutations, OfGraphsThatLeaveSizesOpenEnd) {
+  constexpr uint64_t kChanges = 12;
+  size_t inferred = 0, all = 0;
+  for (const Seed& seed : make_seeds()) {
+    graph::Graph open = seed.graph;
+    open_sizes(open);
+    const auto bytes = std::make_shared<const std::vector<uint8_t>>(graph::serialize(open));
+    for (uint64_t number = 0; number < kChanges; ++number) {
+      graph::Graph graph = graph::parse_tosa(bytes, seed.name);
+      if (number > 0) mutate(graph, number);
+      const Answer answer = judge(graph::serialize(graph));
+      inferred += answer.stage == Stage::kRun || answer.code == ErrorCode::kFeatureUnsupported;
+      ++all;
+    }
+  }
+  EXPECT_GT(inferred * 3, all);
+}
+
 // Resident memory at its highest, in MiB.
 int64_t peak_memory() {
   rusage usage{};
