@@ -63,9 +63,12 @@ class Inferrer {
 
   // A symbol of its own: "x.0". Other tensors of other blocks may have the same name.
   Dim symbol(const std::string& tensor, size_t dimension, Symbol::Of of) {
-    std::string name = printable(tensor) + "." + std::to_string(dimension);
-    while (!names_.insert(name).second) name += "'";
-    return Dim::symbol(known_.open.add(std::move(name), of));
+    return Dim::symbol(known_.open.add(own_name(printable(tensor) + "." + std::to_string(dimension)), of));
+  }
+
+  std::string own_name(std::string name) {
+    const uint64_t uses = ++names_[name];
+    return uses == 1 ? name : name + "#" + std::to_string(uses);
   }
 
   // What the file says, and symbols for what it leaves open.
@@ -184,8 +187,7 @@ class Inferrer {
     const Tensor& tensor = block(at.region).tensors[op.outputs[0]];
     Dims values;
     for (int64_t i = 0; i < tensor.shape[0]; ++i) {
-      std::string name = printable(tensor.name) + "[" + std::to_string(i) + "]";
-      while (!names_.insert(name).second) name += "'";
+      std::string name = own_name(printable(tensor.name) + "[" + std::to_string(i) + "]");
       values.push_back(Dim::symbol(known_.open.add(std::move(name), Symbol::Of::kResult, INT64_MIN, INT64_MAX)));
     }
     known(at.region).values[op.outputs[0]] = std::move(values);
@@ -301,7 +303,7 @@ class Inferrer {
   std::map<std::string, size_t, std::less<>> regions_;
   KnownSizes known_;
   std::set<size_t> entered_;
-  std::set<std::string> names_;
+  std::map<std::string, uint64_t> names_;              // of symbols, and how many have it
   std::set<std::pair<size_t, TensorId>> open_shapes_;  // shapes that are computed from what the file leaves open
   std::vector<NoExpression> without_expression_;
 };

@@ -29,8 +29,12 @@ void OpenSizes::spend(uint64_t steps) {
 }
 
 Dim OpenSizes::simplified(Dim dim) const {
-  for (const SymbolId id : dim.symbols()) {
-    if (symbols_[id].value) dim = dim.substitute(id, *symbols_[id].value);
+  try {
+    for (const SymbolId id : dim.symbols()) {
+      if (symbols_[id].value) dim = dim.substitute(id, *symbols_[id].value);
+    }
+  } catch (const NotExpressible&) {
+    // With the symbol itself it is as good.
   }
   return dim;
 }
@@ -42,6 +46,15 @@ Dims OpenSizes::simplified(Dims dims) const {
 
 bool OpenSizes::require(Condition condition) {
   spend(1);
+  try {
+    return take(condition);
+  } catch (const NotExpressible&) {
+    conditions_.push_back(std::move(condition));  // as it is
+    return true;
+  }
+}
+
+bool OpenSizes::take(Condition condition) {
   condition.left = simplified(std::move(condition.left));
   condition.right = simplified(std::move(condition.right));
   if (auto multiple = as_multiple(condition)) condition = *std::move(multiple);

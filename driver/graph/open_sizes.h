@@ -60,12 +60,12 @@ class OpenSizes {
 
   [[nodiscard]] const std::vector<Symbol>& symbols() const { return symbols_; }
   [[nodiscard]] const std::vector<Condition>& conditions() const { return conditions_; }
-  // With the values of symbols in place of them.
+  // With the values of symbols in place of them, as far as that has an expression.
   [[nodiscard]] Dim simplified(Dim dim) const;
   [[nodiscard]] Dims simplified(Dims dims) const;
 
   // Notes what must hold. An equality gives a symbol a value where it can, a bound narrows one. False: no sizes fit.
-  // Throws NotExpressible, and Error(budget_exceeded).
+  // Throws Error(budget_exceeded).
   [[nodiscard]] bool require(Condition condition);
   // Looks at all conditions again, now that all values are known, and leaves those out that the values make true. The
   // condition that no sizes fit, if there is one.
@@ -88,6 +88,7 @@ class OpenSizes {
     bool is_lower = false;
     int64_t size = 0;
   };
+  [[nodiscard]] bool take(Condition condition);
   enum class Bounds : uint8_t { kDecide, kRefute };  // whether bounds may make a condition true
 
   [[nodiscard]] Interval interval(const Dim& dim) const;

@@ -207,7 +207,12 @@ void OpenSizes::reduce(Condition& condition) {
 
 std::optional<OpenSizes::Bound> OpenSizes::bound_of(const Condition& condition) const {
   if (condition.relation != Relation::kAtLeast) return std::nullopt;
-  const auto affine = (condition.left - condition.right).affine();
+  std::optional<Dim::Affine> affine;
+  try {
+    affine = (condition.left - condition.right).affine();
+  } catch (const NotExpressible&) {
+    return std::nullopt;  // two symbols, or more
+  }
   if (!affine || affine->terms.size() != 1) return std::nullopt;
   const auto& [symbol, factor] = affine->terms.front();
   // factor * symbol + constant >= 0

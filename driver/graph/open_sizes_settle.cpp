@@ -47,7 +47,12 @@ std::optional<Condition> OpenSizes::settle() {
     for (Condition& condition : all) {
       spend(1);
       const Condition before = condition;
-      const Outcome outcome = look_again(condition, changed);
+      Outcome outcome = Outcome::kKeep;
+      try {
+        outcome = look_again(condition, changed);
+      } catch (const NotExpressible&) {
+        condition = before;
+      }
       if (outcome == Outcome::kFails) return before;
       if (outcome == Outcome::kDrop) continue;
       if (known_.emplace(condition.relation, condition.left, condition.right).second)
@@ -106,13 +111,20 @@ void OpenSizes::drop_implied_multiples() {
     if (is_one) multiples.push_back(condition);
   }
   if (multiples.size() > kMost) return;
-  std::erase_if(conditions_, [&](const Condition& condition) {
+  const auto is_implied = [&](const Condition& condition) {
     const auto by = condition.relation == Relation::kMultiple ? condition.right.number() : std::nullopt;
     return by && std::any_of(multiples.begin(), multiples.end(), [&](const Condition& other) {
              const int64_t others = *other.right.number();
-             return others > *by && others % *by == 0 &&
+             return others > *by && others % *by == 0 && other.left.symbols() == condition.left.symbols() &&
                     judge_multiple(condition.left - other.left, condition.right) == Verdict::kHolds;
            });
+  };
+  std::erase_if(conditions_, [&](const Condition& condition) {
+    try {
+      return is_implied(condition);
+    } catch (const NotExpressible&) {
+      return false;
+    }
   });
 }
 

@@ -377,7 +377,9 @@ void validate(const Graph& graph, Sizes sizes) {
   for (const Region& region : graph.regions) {
     BlockCheck(regions, region.blocks.front(), sizes).run();
   }
-  NestingCheck(regions).run(graph.regions.front());
+  // Those that nothing enters, too: infer() and resolve() follow what they name.
+  NestingCheck nesting(regions);
+  for (const Region& region : graph.regions) nesting.run(region);
   check_shared_variables(graph);
 }
 

@@ -332,6 +332,37 @@ TEST(Infer, GivesEveryOperatorItsShapesBack) {
   EXPECT_GT(operators, 60);
 }
 
+// A size without an expression is a symbol of its own, and a condition on it is kept as it is.
+TEST(Infer, ExpressionsThatGrowTooLarge) {
+  GraphBuilder b;
+  std::vector<TensorId> parts;
+  for (int i = 0; i < 400; ++i) parts.push_back(b.input("x" + std::to_string(i), DType::kInt8, {-1}));
+  const TensorId all = b.raw(Op::kConcat, parts, {}, DType::kInt8, {-1});
+  b.rename(all, "all");
+  b.output(b.raw(Op::kBitwiseXor, {all, b.input("y", DType::kInt8, {-1})}, {}, DType::kInt8, {-1}), "out");
+  const Inference inference = inferred(b.build());
+  ASSERT_EQ(inference.without_expression.size(), 1u);
+  EXPECT_EQ(inference.without_expression[0].why, "its expression has too many terms");
+  EXPECT_EQ(sizes_of(b.build(), inference, "all"), "[y.0]");
+}
+
+TEST(Infer, RegionsThatContainThemselvesAreIllegalThoughNothingEntersThem) {
+  GraphBuilder b;
+  b.output(b.input("x", DType::kInt8, {-1}), "out");
+  GraphBuilder inner("own");
+  Attributes blocks;
+  blocks.then_graph = blocks.else_graph = "own";
+  const TensorId flag = inner.input("flag", DType::kBool, {1});
+  inner.output(inner.raw(Op::kCondIf, {flag, flag}, blocks, DType::kBool, {1}), "y");
+  b.add_region(std::move(inner));
+  try {
+    static_cast<void>(inferred(b.build()));
+    ADD_FAILURE() << "was accepted";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("contains itself"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Infer, HostileGraphsEnd) {
   GraphBuilder b;
   TensorId x = b.input("x", DType::kInt8, {-1});
