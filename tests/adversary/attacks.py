@@ -51,7 +51,12 @@ def _differing(answer):
 
 def legal_but_for_values(description, run):
     """Whether only a value that an operand of EXT-DYNAMIC gets while it runs can be what `npu run` calls illegal."""
-    return description is not None and "EXT-DYNAMIC" in description["extensions"] and run.code == "bad_argument"
+    return description is not None and "EXT-DYNAMIC" in description.get("extensions", []) and run.code == "bad_argument"
+
+
+def lacks_sizes(run):
+    """Whether the file leaves sizes open: `npu run` asks for them before it looks at the rules that need them, and `npu info` needs none."""
+    return run.code == "bad_input"
 
 
 class Networks(Attack):
@@ -69,7 +74,7 @@ class Networks(Attack):
                        "--check", "reference", "--random-inputs", choice.randrange(1000), allowed={0, 1, 2, 3, 4, 6, 64})
         complaints = info.complaints + run.complaints + _differing(run)
         description = json.loads(info.out) if info.status == 0 else None
-        if (info.status == 2) != (run.status == 2) and not legal_but_for_values(description, run):
+        if (info.status == 2) != (run.status == 2) and not legal_but_for_values(description, run) and not lacks_sizes(run):
             complaints.append(f"info ends with {info.status}, run with {run.status} [{run.code}]")
         file.unlink()
         return complaints
