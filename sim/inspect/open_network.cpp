@@ -14,16 +14,15 @@ namespace {
 using graph::Tensor;
 using graph::TensorId;
 
+// What is wrong whatever the level is, is wrong without its bounds, too.
 graph::Inference infer_within(const workload::Network& network, graph::Level& level) {
   try {
     return graph::infer(network.graph, {}, level);
-  } catch (const Error&) {
-    // Without bounds of a level, what is wrong is wrong whatever the level is.
-    level = graph::Level::kNone;
-  }
-  try {
-    return graph::infer(network.graph, {}, level);
   } catch (const Error& error) {
+    if (level != graph::Level::kNone && error.code() != contract::ErrorCode::kBudgetExceeded) {
+      level = graph::Level::kNone;
+      return infer_within(network, level);
+    }
     throw Error(error.code(), graph::in_quotes(network.path.string()) + ": " + error.what());
   }
 }
