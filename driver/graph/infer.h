@@ -25,13 +25,14 @@ struct Inference {
   std::vector<NoExpression> without_expression;
 };
 
-// For every size of every tensor a number or an expression; what is equal to what; and what else must hold, so that
-// resolve() takes sizes if and only if they fulfil it, but for what `without_expression` names. A symbol is a size that
-// the file leaves open of an input or variable, `x.0`; or a size that no rule gives, of the result of an operator that
-// `without_expression` names, or of a RESHAPE that leaves several open. `given` has sizes of inputs and variables. With
-// Level::k8K, its bounds must hold too. `graph` has passed validate() with Sizes::kMayBeUnknown. Throws
-// Error(size_mismatch) naming operator and sizes where no sizes fit, Error(require_failed) where none are within the
-// level, and budget_exceeded.
+// For every size of every tensor a number or an expression; what is equal to what; and what else must hold. With
+// Level::kNone, resolve() takes sizes if and only if they fulfil that, but for what `without_expression` names and for
+// inputs that are too large by themselves; with Level::k8K, that level's bounds must hold, too. A symbol is a size that
+// the file leaves open of an input or variable, `x.0`; or one that no rule gives, of the result of an operator that
+// `without_expression` names, or of a RESHAPE that leaves several open. `given` has sizes of inputs and variables,
+// which fit them. `graph` has passed validate() with Sizes::kMayBeUnknown. Throws Error(size_mismatch) naming operator
+// and sizes where no sizes fit, Error(require_failed) where none are within the level, budget_exceeded, and what
+// validate() throws for an operator whose arguments are wrong whatever the sizes are.
 [[nodiscard]] Inference infer(const Graph& graph, const GivenShapes& given = {}, Level level = Level::kNone);
 
 }  // namespace npu::graph
