@@ -252,6 +252,13 @@ void run_uop(const UopBlock& block, size_t index) {
       const uint8_t* table = block.tables[uop.b];
       return map1(dst, a, n, [=](int64_t x) { return lookup16(table, x); });
     }
+    case UopCode::kTable32: {
+      const uint8_t* table = block.tables[uop.b];
+      return map1(dst, a, n, [=](int64_t x) -> int64_t {
+        const int64_t index = x < imm0 ? 0 : x > imm0 + 255 ? 255 : x - imm0;
+        return load_at<int32_t>(table, static_cast<size_t>(index));
+      });
+    }
     case UopCode::kCast:
       return with_wrap(static_cast<Element>(imm0),
                        [&](auto wrap, uint64_t) { map1(dst, a, n, [=](int64_t x) { return wrap(U(x)); }); });

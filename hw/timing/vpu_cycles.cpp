@@ -61,6 +61,9 @@ uint64_t uop_passes(const contract::Uop& uop, Element type, const Capabilities& 
     case UopCode::kTable16:
       // Base and next entry, slope times fraction, sum; or both entries at once, and then all else.
       return caps.vpu_table_pairs != 0 ? kLookup + 1 : 2 * kLookup + 2;
+    case UopCode::kTable32:
+      // Both halves of an entry at once, or one after the other.
+      return caps.vpu_table_pairs != 0 ? kLookup : 2 * kLookup;
     case UopCode::kIntdiv:
       return kDivide;
     case UopCode::kAdd:

@@ -27,7 +27,8 @@ namespace {
 constexpr int kEwiseTries = 10'000;  // of tiles that take too long
 constexpr uint32_t kRegisters = 5;   // of a program that was not lengthened
 constexpr uint32_t kOperations = 8;  // between its loads and stores
-enum Blob : uint32_t { kParameters, kTable8, kTable16, kFirstStream };
+// Tables of 16 and of 32 bits are the same bytes.
+enum Blob : uint32_t { kParameters, kTable8, kWideTable, kFirstStream };
 
 uint32_t add_stream(EwisePlan& plan, Random& random, Element type, bool result) {
   // Dense or with gaps, any order of dimensions; inputs also broadcast or reversed.
@@ -138,7 +139,12 @@ Uop random_uop(Random& random, uint32_t written, uint32_t last, bool tame) {
       uop.op = UopCode::kAdd;  // only behind a cast to int8: see add_loads
       break;
     case UopCode::kTable16:
-      uop.b = kTable16;
+      uop.b = kWideTable;
+      break;
+    case UopCode::kTable32:
+      uop.b = kWideTable;
+      uop.imm0 =
+          static_cast<int32_t>(random.chance(80) ? random.between(-300, 50) : random.between(INT32_MIN, INT32_MAX));
       break;
     default:
       fill_fields(uop, random);
@@ -255,7 +261,7 @@ EwisePlan random_ewise(Random& random) {
 EwisePlan random_ewise(Random& random, const contract::Capabilities& caps, uint64_t most_cycles) {
   for (int i = 0; i < kEwiseTries; ++i) {
     EwisePlan plan = random_ewise(random);
-    if (random.chance(20)) lengthen(plan, random, caps.vpu_registers);
+    if (random.chance(25)) lengthen(plan, random, caps.vpu_registers);
     if (timing::vpu_cycles(plan.command, caps).total() <= most_cycles &&
         timing::table_rows_of(plan.command, caps) <= timing::table_rows(caps)) {
       return plan;

@@ -287,6 +287,17 @@ TEST_P(VectorAluBlock, TablesOnEveryInput) {
     wanted.clear();
     for (const int64_t word : outside) wanted.push_back(scalar_uop(uop16, {word, 0, 0}, blob16.data(), 0));
     compare(buckets, uop16, {outside}, apply(uop16, Element::kI32, {outside}, Element::kI32, blob16), wanted);
+
+    std::vector<uint8_t> blob32(256 * 4);
+    for (uint8_t& byte : blob32) byte = static_cast<uint8_t>(random());
+    Numbers around = range(-600, 600);
+    around.insert(around.end(), {kMax32, kMin32, int64_t{1} << 40, -(int64_t{1} << 40)});
+    for (const int32_t from : {-128, -255, 0, 37, INT32_MIN, INT32_MAX}) {
+      const Uop uop32 = {UopCode::kTable32, 0, 0, 0, from, 0};
+      wanted.clear();
+      for (const int64_t value : around) wanted.push_back(scalar_uop(uop32, {value, 0, 0}, blob32.data(), 0));
+      compare(buckets, uop32, {around}, apply(uop32, Element::kI48, {around}, Element::kI32, blob32), wanted);
+    }
   }
 }
 

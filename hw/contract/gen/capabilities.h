@@ -52,8 +52,8 @@ struct Capabilities {
   // 0 or 1. 1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has
   // lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.
   uint32_t vpu_tree = 0;
-  // 0 or 1. 1: the VPU's table memory reads an entry of INT16 and the next one at once: TABLE takes five passes. 0: one
-  // after the other, ten.
+  // 0 or 1. 1: the VPU's table memory reads an entry of INT16 and the next one at once: a TABLE of INT16 takes five
+  // passes, an entry of 32 bits four. 0: one after the other, ten and eight.
   uint32_t vpu_table_pairs = 0;
   // 0 or 1. 1: a load of the VPU's programs takes no pass of its own where the micro-operation behind it computes into
   // the same register, nor a store whose value the micro-operation before it has computed. A pass asks memory once, for
@@ -166,7 +166,7 @@ inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
      "1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.",
      0, 1, false, 0x164, &Capabilities::vpu_tree, 0, nullptr},
     {"vpu_table_pairs", "0 or 1",
-     "1: the VPU's table memory reads an entry of INT16 and the next one at once: TABLE takes five passes. 0: one after the other, ten.",
+     "1: the VPU's table memory reads an entry of INT16 and the next one at once: a TABLE of INT16 takes five passes, an entry of 32 bits four. 0: one after the other, ten and eight.",
      0, 1, false, 0x168, &Capabilities::vpu_table_pairs, 0, nullptr},
     {"vpu_shared_pass", "0 or 1",
      "1: a load of the VPU's programs takes no pass of its own where the micro-operation behind it computes into the same register, nor a store whose value the micro-operation before it has computed. A pass asks memory once, for the load if both would share one, and elements of 48 bits take passes of their own. 0: each load and store takes one.",

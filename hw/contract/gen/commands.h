@@ -689,6 +689,7 @@ enum class UopCode : uint32_t {
   kTable16 = 25,  // operand[b] = 513 int16 entries; interpolated, 23-bit result.
   kCast = 26,  // Low bits of a, sign-extended from element type imm0; to bool: a != 0.
   kIntdiv = 27,  // a / b, truncating.
+  kTable32 = 28,  // operand[b] = 256 int32 entries; index = a - imm0, no less than 0 and no more than 255.
 };
 
 [[nodiscard]] constexpr std::string_view name(UopCode value) {
@@ -749,6 +750,8 @@ enum class UopCode : uint32_t {
       return "cast";
     case UopCode::kIntdiv:
       return "intdiv";
+    case UopCode::kTable32:
+      return "table32";
   }
   return "?";
 }

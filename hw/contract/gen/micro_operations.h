@@ -78,7 +78,7 @@ struct UopInfo {
 };
 
 // Micro-operations; they count from 0.
-inline constexpr uint32_t kUopCount = 28;
+inline constexpr uint32_t kUopCount = 29;
 
 namespace detail {
 
@@ -111,6 +111,7 @@ inline constexpr std::array<UopInfo, kUopCount> kUops = {{
     {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kTable, 0, 1026}, {}, {}},  // table16
     {{UopRole::kResult}, {UopRole::kSource}, {}, {UopRole::kElement, 0x1f}, {}},  // cast
     {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {}, {}},  // intdiv
+    {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kTable, 0, 1024}, {UopRole::kNumber, 0, 0, INT32_MIN, INT32_MAX}, {}},  // table32
 }};
 
 }  // namespace detail

@@ -379,8 +379,8 @@ struct npu_capabilities {
   // 0 or 1. 1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has
   // lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.
   uint32_t vpu_tree;
-  // 0 or 1. 1: the VPU's table memory reads an entry of INT16 and the next one at once: TABLE takes five passes. 0: one
-  // after the other, ten.
+  // 0 or 1. 1: the VPU's table memory reads an entry of INT16 and the next one at once: a TABLE of INT16 takes five
+  // passes, an entry of 32 bits four. 0: one after the other, ten and eight.
   uint32_t vpu_table_pairs;
   // 0 or 1. 1: a load of the VPU's programs takes no pass of its own where the micro-operation behind it computes into
   // the same register, nor a store whose value the micro-operation before it has computed. A pass asks memory once, for
@@ -727,6 +727,7 @@ enum npu_uop {
   NPU_UOP_TABLE16 = 25,  // operand[b] = 513 int16 entries; interpolated, 23-bit result.
   NPU_UOP_CAST = 26,  // Low bits of a, sign-extended from element type imm0; to bool: a != 0.
   NPU_UOP_INTDIV = 27,  // a / b, truncating.
+  NPU_UOP_TABLE32 = 28,  // operand[b] = 256 int32 entries; index = a - imm0, no less than 0 and no more than 255.
 };
 
 // Commands: word, lowest bit and width of every field. All words are little endian in memory.

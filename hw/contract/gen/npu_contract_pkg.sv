@@ -356,8 +356,8 @@ package npu_contract_pkg;
   // 0 or 1. 1: the VPU reduces a vector across its lanes in one pass and stores as many results at once as it has
   // lanes: sum, max, min, all and any without inner elements. 0: a pass a level of a tree, and a store a result.
   parameter logic [31:0] RegCapVpuTree = 32'h164;
-  // 0 or 1. 1: the VPU's table memory reads an entry of INT16 and the next one at once: TABLE takes five passes. 0: one
-  // after the other, ten.
+  // 0 or 1. 1: the VPU's table memory reads an entry of INT16 and the next one at once: a TABLE of INT16 takes five
+  // passes, an entry of 32 bits four. 0: one after the other, ten and eight.
   parameter logic [31:0] RegCapVpuTablePairs = 32'h168;
   // 0 or 1. 1: a load of the VPU's programs takes no pass of its own where the micro-operation behind it computes into
   // the same register, nor a store whose value the micro-operation before it has computed. A pass asks memory once, for
@@ -704,7 +704,8 @@ package npu_contract_pkg;
     UopTable8 = 8'h18,  // operand[b] = 256 int8 entries; index = a + 128.
     UopTable16 = 8'h19,  // operand[b] = 513 int16 entries; interpolated, 23-bit result.
     UopCast = 8'h1a,  // Low bits of a, sign-extended from element type imm0; to bool: a != 0.
-    UopIntdiv = 8'h1b  // a / b, truncating.
+    UopIntdiv = 8'h1b,  // a / b, truncating.
+    UopTable32 = 8'h1c  // operand[b] = 256 int32 entries; index = a - imm0, no less than 0 and no more than 255.
   } uop_e;
 
   // Elements of signed arrays.

@@ -137,12 +137,13 @@ module npu_vector_alu #(
     assign entry = x_entry_q;
   end
 
-  // A lane of each group looks its value up: int8 once a lane, int16 twice, but in pairs once.
+  // A lane of each group looks its value up: int8 once a lane, int16 and halves of 32 bits twice, but in pairs once.
   localparam logic [5:0] Lookups = (Pairs != 0) ? 6'd4 : 6'd8;
-  logic lookup_twice;
+  logic lookup_twice, lookup_halves;
   logic [1:0] lookup_place;
   assign lookup_twice = Pairs == 0 && lookup_wide_o;
-  assign lookup_wide_o = x_uop_q.op == npu_contract_pkg::UopTable16;
+  assign lookup_halves = x_uop_q.op == npu_contract_pkg::UopTable32;
+  assign lookup_wide_o = x_uop_q.op == npu_contract_pkg::UopTable16 || lookup_halves;
   assign lookup_o = x_valid_q && (x_uop_q.op == npu_contract_pkg::UopTable8 || (lookup_wide_o && x_pass_q < Lookups));
   assign lookup_operand_o = x_uop_q.b;
   assign lookup_place = lookup_twice ? x_pass_q[2:1] : x_pass_q[1:0];
@@ -152,6 +153,10 @@ module npu_vector_alu #(
       for (int unsigned g = 0; g < Groups; g++) begin
         lookup_offset_o[g] = npu_table_pkg::offset(lookup_wide_o, lookup_twice && x_pass_q[0],
                                                    a_q[4*g+32'(lookup_place)]);
+        if (lookup_halves) begin
+          lookup_offset_o[g] = npu_table_pkg::offset32(lookup_twice && x_pass_q[0], a_q[4*g+32'(lookup_place)],
+                                                       x_uop_q.imm0);
+        end
       end
     end
   end

@@ -72,7 +72,7 @@ module npu_vector_alu_execute #(
     if (valid_i && op_i > npu_contract_pkg::UopStore) begin
       multi_pass = op_i == npu_contract_pkg::UopMul || op_i == npu_contract_pkg::UopRescale ||
                    op_i == npu_contract_pkg::UopTable8 || op_i == npu_contract_pkg::UopTable16 ||
-                   op_i == npu_contract_pkg::UopIntdiv;
+                   op_i == npu_contract_pkg::UopTable32 || op_i == npu_contract_pkg::UopIntdiv;
       for (int unsigned i = 0; i < Lanes; i++) begin
         a = a_i[i];
         b = b_i[i];
@@ -182,6 +182,16 @@ module npu_vector_alu_execute #(
               else if (pass_i[2:0] == {place, 1'b1}) side_next = 64'($signed(lookup));
               result = (work <<< 7) + side;
             end
+          end
+          npu_contract_pkg::UopTable32: begin
+            lookup = lookup_i[i/4];
+            if (Pairs != 0) begin
+              if (pass_i[1:0] == place) work_next = sign32({next_i[i/4], lookup});
+            end else begin
+              if (pass_i[2:0] == {place, 1'b0}) work_next = {48'd0, lookup};
+              else if (pass_i[2:0] == {place, 1'b1}) work_next = sign32({lookup, work[15:0]});
+            end
+            result = work_next;
           end
           npu_contract_pkg::UopIntdiv: begin
             // Magnitudes, a bit of the quotient a pass, sign.

@@ -19,6 +19,7 @@ module npu_vpu_passes #(
       npu_contract_pkg::UopTable8: last_o = 6'd3;    // four lanes
       // Two entries of four lanes, product, sum; pairs: two at once, then the rest.
       npu_contract_pkg::UopTable16: last_o = (Pairs != 0) ? 6'd4 : 6'd9;
+      npu_contract_pkg::UopTable32: last_o = (Pairs != 0) ? 6'd3 : 6'd7;  // two halves of four lanes
       npu_contract_pkg::UopIntdiv: last_o = 6'd33;   // magnitudes, 32 bits, sign
       default: last_o = 6'd0;
     endcase

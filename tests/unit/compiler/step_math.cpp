@@ -296,6 +296,11 @@ void ewise(std::span<const int64_t> dims, std::span<const EwiseOperand> operands
           r[u.dst] = base * 128 + (next - base) * part;
           break;
         }
+        case UopCode::kTable32: {
+          const int64_t slot = std::clamp<int64_t>(a() - u.imm0, 0, 255);
+          r[u.dst] = contract::detail::load<int32_t>(operands[u.b].blob + 4 * slot);
+          break;
+        }
         case UopCode::kCast:
           r[u.dst] = static_cast<Element>(u.imm0) == Element::kBool
                          ? a() != 0

@@ -176,6 +176,15 @@ TEST_P(Ewise, Tables) {
   for (size_t i = 0; i < values.size(); ++i) {
     ASSERT_EQ(got16[i], scalar_uop(uop16, {values[i], 0, 0}, table16.data(), 0)) << values[i];
   }
+  std::vector<uint8_t> table32(256 * 4);
+  random.fill(table32);
+  for (const int32_t first : {-128, -255, 0, 100, INT32_MIN, INT32_MAX}) {
+    const Uop uop32 = {UopCode::kTable32, 0, 0, 0, first, 0};
+    const std::vector<int64_t> got32 = apply(uop32, Element::kI32, {values}, Element::kI32, table32);
+    for (size_t i = 0; i < values.size(); ++i) {
+      ASSERT_EQ(got32[i], scalar_uop(uop32, {values[i], 0, 0}, table32.data(), 0)) << values[i] << " from " << first;
+    }
+  }
 }
 
 // Random programs over random iteration spaces with broadcast, gaps, reversal and per-channel parameters: the whole

@@ -123,6 +123,8 @@ int64_t scalar_uop(const Uop& uop, std::array<int64_t, 3> values, const uint8_t*
       return load(blob + (wrap(a, 8) + 128), Element::kI8);
     case UopCode::kTable16:
       return scalar_table16(blob, a);
+    case UopCode::kTable32:
+      return load(blob + 4 * std::clamp<int64_t>(a - uop.imm0, 0, 255), Element::kI32);
     case UopCode::kCast:
       if (static_cast<Element>(uop.imm0) == Element::kBool) return a != 0 ? 1 : 0;
       return wrap(a, bits_of(uop.imm0));

@@ -65,8 +65,11 @@ TEST(ValidateTest, RowsByIndexHaveTheirOwnDimensions) {
 }
 
 TEST(ValidateTest, BlocksMustBeAsLongAsTheirOperationNeeds) {
-  for (const auto& [op, bytes] : std::vector<std::pair<contract::UopCode, uint32_t>>{
-           {contract::UopCode::kTable8, 256}, {contract::UopCode::kTable16, 1026}, {contract::UopCode::kRescale, 48}}) {
+  for (const auto& [op, bytes] :
+       std::vector<std::pair<contract::UopCode, uint32_t>>{{contract::UopCode::kTable8, 256},
+                                                           {contract::UopCode::kTable16, 1026},
+                                                           {contract::UopCode::kTable32, 1024},
+                                                           {contract::UopCode::kRescale, 48}}) {
     contract::VpuEwiseCommand command = ewise(spm(0), spm(64), 4);
     contract::Operand block;
     block.bytes = bytes;

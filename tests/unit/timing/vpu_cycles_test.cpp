@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "hw/contract/gen/micro_operations.h"
 #include "hw/timing/dma_cycles.h"
 #include "hw/timing/vpu_program.h"
 
@@ -71,13 +72,15 @@ TEST(VpuCycles, PassesOfMicroOperations) {
   EXPECT_EQ(passes(UopCode::kMul, 31), 2u);
   EXPECT_EQ(passes(UopCode::kTable16), 10u);
   EXPECT_EQ(passes(UopCode::kIntdiv), 34u);
-  for (uint32_t op = 0; op <= 27; ++op) EXPECT_GE(passes(static_cast<UopCode>(op)), 1u);
+  EXPECT_EQ(passes(UopCode::kTable32), 8u);
+  for (uint32_t op = 0; op < contract::kUopCount; ++op) EXPECT_GE(passes(static_cast<UopCode>(op)), 1u);
   constexpr int32_t kPerChannel = 1 << 8;
   EXPECT_EQ(passes(UopCode::kRescale, 1), 4u);
   EXPECT_EQ(passes(UopCode::kRescale, 1 | kPerChannel), 4u);
   caps.vpu_table_pairs = 1;
   EXPECT_EQ(passes(UopCode::kTable16), 5u);
   EXPECT_EQ(passes(UopCode::kTable8), 4u);
+  EXPECT_EQ(passes(UopCode::kTable32), 4u);
   caps.vpu_rescale = 1;
   EXPECT_EQ(passes(UopCode::kMul, 31), 1u);
   EXPECT_EQ(passes(UopCode::kRescale, 1), 1u);
