@@ -106,6 +106,13 @@ class StepMaker {
         blob.offset = table.offset;
         return {blob, true, false};
       }
+      case EwiseOperand::Role::kEntries: {
+        std::vector<uint8_t> bytes(operand.bytes);
+        for (size_t i = 0; i < operand.entries.size(); ++i) {
+          contract::detail::store(bytes.data() + i * sizeof(int32_t), operand.entries[i]);
+        }
+        return {emitter_.constant_blob(std::move(bytes)), true, false};
+      }
       case EwiseOperand::Role::kResult:
         return {along(emitter_.place(operand.tensor), facts.tensor(operand.tensor).shape), false, true};
     }

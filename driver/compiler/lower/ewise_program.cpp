@@ -6,8 +6,10 @@
 #include <set>
 #include <tuple>
 
+#include "driver/compiler/lower/ewise_lookup.h"
 #include "driver/compiler/lower/ewise_rules.h"
 #include "driver/compiler/lower/registers.h"
+#include "driver/compiler/lower/tensor_range.h"
 #include "driver/compiler/parameter_block.h"
 #include "hw/contract/error.h"
 #include "hw/contract/gen/micro_operations.h"
@@ -29,6 +31,7 @@ class Builder {
     program_.dims = squeeze(facts_.result(facts_.op(ops.front())).shape);
     ops_ = ops;
     for (size_t index : ops) add(facts_.op(index));
+    use_lookups(facts_, known_, program_);
     loads_before_use(program_.uops);
     program_.register_count = allocate_registers(program_.uops);
     return std::move(program_);
@@ -50,11 +53,22 @@ class Builder {
     }
     const TensorId result = op.outputs[0];
     values_[result] = compute(op, rule, in);
+    if (is_below_maximum(op)) known_[values_[result]] = {INT32_MIN, 0};
     if (op.op == Op::kRescale && op.attributes.output_unsigned) raw_.insert(result);
     if (stored_(result)) {
       const uint32_t operand = add_operand({EwiseOperand::Role::kResult, result, {}, {}});
       program_.uops.push_back({UopCode::kStore, 0, values_[result], operand, 0, 0});
     }
+  }
+
+  // What a softmax takes the exponential function of: an element less the largest one of its row. It is not above 0,
+  // unless the difference wraps.
+  bool is_below_maximum(const graph::Operator& op) const {
+    if (op.op != Op::kSub) return false;
+    const auto producer = facts_.producer(op.inputs[1]);
+    if (!producer || facts_.op(*producer).op != Op::kReduceMax) return false;
+    const ValueRange range = tensor_range(facts_, op.inputs[0]);
+    return facts_.op(*producer).inputs[0] == op.inputs[0] && range.size() <= INT32_MAX;
   }
 
   // A constant of equal elements that an immediate can hold.
@@ -280,6 +294,8 @@ class Builder {
       case EwiseOperand::Role::kScalar:
       case EwiseOperand::Role::kTable:
         return a.tensor == b.tensor;
+      case EwiseOperand::Role::kEntries:
+        return a.entries == b.entries;
       case EwiseOperand::Role::kResult:
         return false;
     }
@@ -294,6 +310,7 @@ class Builder {
   std::map<TensorId, uint32_t> values_;  // results by tensor
   std::set<TensorId> raw_;               // unsigned results, not yet sign-extended
   std::map<int64_t, uint32_t> constants_;
+  std::map<uint32_t, ValueRange> known_;  // of values that are in a smaller range than their micro-operations tell
   std::map<std::tuple<UopCode, uint32_t, uint32_t, int32_t, int32_t>, uint32_t> computed_;
 };
 

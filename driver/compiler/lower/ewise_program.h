@@ -17,12 +17,13 @@
 namespace npu::compiler {
 
 struct EwiseOperand {
-  enum class Role : uint8_t { kStream, kScalar, kParams, kTable, kResult };
+  enum class Role : uint8_t { kStream, kScalar, kParams, kTable, kEntries, kResult };
   Role role = Role::kStream;
-  graph::TensorId tensor = 0;  // all but kParams; kScalar: of one element, for all elements
-  graph::Shape space;          // kStream: result shape of the operator that reads it, into which it broadcasts
-  BlockParams params;          // kParams
-  uint64_t bytes = 0;          // kParams, kTable: in the VPU's table memory
+  graph::TensorId tensor = 0;         // all but kParams and kEntries; kScalar: of one element, for all elements
+  graph::Shape space;                 // kStream: result shape of the operator that reads it, into which it broadcasts
+  BlockParams params;                 // kParams
+  uint64_t bytes = 0;                 // kParams, kTable, kEntries: in the VPU's table memory
+  std::vector<int32_t> entries = {};  // kEntries: a table that the compiler made
 };
 
 struct EwiseProgram {

@@ -17,7 +17,7 @@ using Segments = std::vector<ResizeSegment>;
 // theorem), and 128 squared is as many positions as an image may have.
 constexpr int64_t kMostPhases = 128;
 
-int64_t floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
+int64_t floor_quotient(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
 // Positions [out, out + repeat) of the result, which read the same.
 struct Item {
@@ -147,7 +147,7 @@ ResizeAxis resize_axis(int64_t in, int64_t out, int64_t scale_n, int64_t scale_d
   ResizeAxis axis{in, nearest ? 1 : scale_n, {}};
   for (int64_t o = 0; o < out; ++o) {
     const int64_t position = o * scale_d + offset;
-    const int64_t whole = floor_div(position, scale_n), part = position - whole * scale_n;
+    const int64_t whole = floor_quotient(position, scale_n), part = position - whole * scale_n;
     const int64_t first = std::clamp<int64_t>(nearest && 2 * part >= scale_n ? whole + 1 : whole, 0, in - 1);
     const bool blends = !nearest && whole >= 0 && whole + 1 < in;
     axis.samples.push_back({first, blends ? part : 0});

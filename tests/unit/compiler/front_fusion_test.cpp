@@ -78,8 +78,10 @@ TEST(Fusion, ASecondReaderOfTheSumKeepsItUnscaled) {
 TEST(Fusion, ResidualConnectionIsOneStep) {
   GraphBuilder b;
   const TensorId x = b.input("x", DType::kInt8, {1, 4, 4, 3}), y = b.input("y", DType::kInt8, {1, 4, 4, 3});
-  const TensorId sum =
-      b.add(b.rescale(x, DType::kInt32), b.rescale(b.rescale(y, DType::kInt32), DType::kInt32, to_int8(1, 0)));
+  Rescaling wide;
+  wide.input_zp = 2;  // without it, nothing would change
+  const TensorId sum = b.add(b.rescale(x, DType::kInt32, wide),
+                             b.rescale(b.rescale(y, DType::kInt32, wide), DType::kInt32, to_int8(1, 0)));
   b.output(b.clamp(b.rescale(sum, DType::kInt8, to_int8()), 0, 127));
   const Module module = lowered(b.build());
   ASSERT_THAT(module.steps, SizeIs(1));

@@ -11,6 +11,7 @@ namespace npu::compiler::testing {
 contract::Capabilities front_machine(uint32_t vpu_registers, uint32_t vpu_table_bytes) {
   contract::Capabilities machine;
   machine.mxu_int16 = 1;
+  machine.dma_port_bytes = 16;
   machine.vpu_lanes = 64;
   machine.vpu_registers = vpu_registers;
   machine.vpu_table_bytes = vpu_table_bytes;
