@@ -14,7 +14,10 @@ namespace {
 
 // Clashes that cost a cycle, as a share of those that take place: what loses may have been early. Fitted to what the
 // device takes for the networks of the baselines, which hold the estimate against it.
-constexpr double kOwnPorts = 0.3;      // two ports of an engine
+constexpr double kOwnPorts = 0.3;  // two ports of an engine
+// The same of an MXU that computes pixels side by side: activations and results move on by as many bytes a cycle, so
+// where they clash once they do so again and again.
+constexpr double kOwnPortsInStep = 1.5;
 constexpr double kOtherEngine = 0.25;  // each of two engines
 constexpr double kEngineOnBeats = 1;   // a beat that finds a request of an engine
 constexpr double kBeatsOnEngine = 2;   // an engine that finds a beat, where the bank has served the engine last
@@ -117,9 +120,10 @@ void Clashes::begin(contract::Queue number, const backend::Body& body, uint64_t 
   Engine& own = engine(number);
   own.loads = port_loads(body, cycles, capabilities_);
   own.lost = 0;
+  const auto* mxu = std::get_if<contract::MxuCommand>(&body);
+  const double share = mxu != nullptr && mxu->side_by_side_log2 > 0 ? kOwnPortsInStep : kOwnPorts;
   for (size_t i = 0; i < own.loads.size(); ++i) {
-    for (size_t k = 0; k < i; ++k)
-      own.lost += kOwnPorts * static_cast<double>(cycles) * clash(own.loads[i], own.loads[k]);
+    for (size_t k = 0; k < i; ++k) own.lost += share * static_cast<double>(cycles) * clash(own.loads[i], own.loads[k]);
   }
 }
 
