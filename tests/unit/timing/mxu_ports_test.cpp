@@ -251,6 +251,7 @@ TEST(MxuPorts, SkipsStepsThatChangeNothing) {
     const Capabilities& caps = *std::array{&kNano, &kOdd, &kEdge, &kServer}[i % 4];
     const MxuCommand command = random_command(random, caps, 20000);
     const auto one = mxu_ports(command, caps), other = mxu_ports(command, caps);
+    const bool counts = mxu_loops(command, caps).rate == 1;  // else few cycles are like the one before
     Grants grants(random, 20, 100);
     while (!one->done()) {
       ASSERT_EQ(one->asking(), other->asking()) << "tile " << i;
@@ -263,11 +264,11 @@ TEST(MxuPorts, SkipsStepsThatChangeNothing) {
         ASSERT_FALSE(one->done());
       }
       if (cycles > 0) other->skip(cycles);
-      skipped += cycles;
-      const Ports granted = one->asking() & (random.chance(85) ? kAllPorts : grants.next());
+      if (counts) skipped += cycles;
+      const Ports granted = one->asking() & (random.chance(70) ? kAllPorts : grants.next());
       one->step(granted);
       other->step(granted);
-      ++stepped;
+      if (counts) ++stepped;
     }
     ASSERT_TRUE(other->done());
   }
