@@ -2,6 +2,7 @@
 #include "driver/compiler/lower/ewise_lookup.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -20,7 +21,8 @@ using contract::Uop;
 using contract::UopCode;
 using contract::UopRole;
 
-constexpr int64_t kEntries = 256;  // of the table of a look-up
+constexpr int64_t kEntries = 256;                  // of the table of a look-up
+constexpr int64_t kMostOffset = int64_t{1} << 30;  // so that a negation does not clip
 
 // A clamp between equal limits: a constant, whatever it reads.
 bool is_constant(const Uop& uop) { return uop.op == UopCode::kClamp && uop.imm0 == uop.imm1; }
@@ -149,35 +151,51 @@ class Finder {
     return values[value];
   }
 
+  // The program with another way from `root` to `value`; nullopt where none takes fewer passes.
   [[nodiscard]] std::optional<EwiseProgram> replaced(uint32_t root, uint32_t value) const {
     std::vector<int64_t> values(makers_.size());
     const ValueRange& range = ranges_[root];
-    EwiseProgram other = program_;
-    int64_t same = range.low;
-    while (same <= range.high && value_of(value, root, same, values) == same) ++same;
-    if (same > range.high) {
-      for (Uop& uop : other.uops) {
-        for_each_source(uop, [&](uint32_t& source) { source = source == value ? root : source; });
-      }
-    } else {
-      // Not worth a table: neither many passes nor bytes of others.
-      if (chain_passes(root, value) <= timing::uop_passes({UopCode::kTable32, 0, 0, 0, 0, 0}, {}, facts_.machine())) {
-        return std::nullopt;
-      }
-      EwiseOperand table{EwiseOperand::Role::kEntries, 0, {}, {}};
-      for (int64_t at = range.low; at < range.low + kEntries; ++at) {
-        table.entries.push_back(0);
-        if (at > range.high) continue;
-        const int64_t entry = value_of(value, root, at, values);
-        if (entry != static_cast<int32_t>(entry)) return std::nullopt;
-        table.entries.back() = static_cast<int32_t>(entry);
-      }
-      table.bytes = kEntries * sizeof(int32_t);
-      const auto index = static_cast<uint32_t>(other.operands.size());
-      other.uops[makers_[value]] = {UopCode::kTable32, value, root, index, static_cast<int32_t>(range.low), 0};
-      other.operands.push_back(std::move(table));
+    const int64_t offset = value_of(value, root, range.low, values) - range.low;
+    bool constant = std::abs(offset) <= kMostOffset && ValueRange{-kMostOffset, kMostOffset}.contains(range);
+    for (int64_t at = range.low + 1; constant && at <= range.high; ++at) {
+      constant = value_of(value, root, at, values) - at == offset;
     }
+    if (constant && offset == 0) return drop_unused(with_same(root, value));
+    const uint64_t passes = chain_passes(root, value);
+    if (constant && passes > 2) return drop_unused(with_offset(root, value, offset));
+    if (passes <= timing::uop_passes({UopCode::kTable32, 0, 0, 0, 0, 0}, {}, facts_.machine())) return std::nullopt;
+    EwiseOperand table{EwiseOperand::Role::kEntries, 0, {}, {}};
+    table.entries.resize(kEntries);
+    table.bytes = kEntries * sizeof(int32_t);
+    for (int64_t at = range.low; at <= range.high; ++at) {
+      const int64_t entry = value_of(value, root, at, values);
+      if (entry != static_cast<int32_t>(entry)) return std::nullopt;
+      table.entries.at(static_cast<size_t>(at - range.low)) = static_cast<int32_t>(entry);
+    }
+    EwiseProgram other = program_;
+    const auto index = static_cast<uint32_t>(other.operands.size());
+    other.uops[makers_[value]] = {UopCode::kTable32, value, root, index, static_cast<int32_t>(range.low), 0};
+    other.operands.push_back(std::move(table));
     return drop_unused(std::move(other));
+  }
+
+  [[nodiscard]] EwiseProgram with_same(uint32_t root, uint32_t value) const {
+    EwiseProgram other = program_;
+    for (Uop& uop : other.uops) {
+      for_each_source(uop, [&](uint32_t& source) { source = source == value ? root : source; });
+    }
+    return other;
+  }
+
+  // Two negations, whose zero points are immediates.
+  [[nodiscard]] EwiseProgram with_offset(uint32_t root, uint32_t value, int64_t offset) const {
+    constexpr auto kType = static_cast<uint32_t>(contract::Element::kI32);
+    const auto negative = static_cast<uint32_t>(makers_.size());
+    EwiseProgram other = program_;
+    const auto place = other.uops.begin() + static_cast<std::ptrdiff_t>(makers_[value]);
+    *place = {UopCode::kNegate, value, negative, kType, 0, static_cast<int32_t>(offset)};
+    other.uops.insert(place, {UopCode::kNegate, negative, root, kType, 0, 0});
+    return other;
   }
 
   // Passes of what leads from `root` to `value`.
@@ -197,7 +215,9 @@ class Finder {
   // Without micro-operations whose results nothing reads any more, and operands that nothing names. Nullopt where a
   // constant has no register left to start from, or the program fits a command no more.
   [[nodiscard]] std::optional<EwiseProgram> drop_unused(EwiseProgram program) const {
-    std::vector<bool> read_before = readers(program_), read(makers_.size());
+    const size_t count = makers_.size() + 1;  // the last one for a value that is new
+    const std::vector<bool> read_before = readers(program_, count);
+    std::vector<bool> read(count);
     std::vector<Uop> kept;
     for (size_t i = program.uops.size(); i-- > 0;) {
       const Uop& uop = program.uops[i];
@@ -208,7 +228,7 @@ class Finder {
       for_each_value(uop, [&](uint32_t source) { read[source] = true; });
     }
     std::reverse(kept.begin(), kept.end());
-    std::vector<bool> there(makers_.size());
+    std::vector<bool> there(count);
     std::optional<uint32_t> last;
     for (Uop& uop : kept) {
       if (is_constant(uop) && !there[uop.a]) {
@@ -221,15 +241,17 @@ class Finder {
     }
     program.uops = std::move(kept);
     drop_operands(program);
-    if (program.operands.size() > std::max<size_t>(contract::kMaxOperands, program_.operands.size())) {
+    if (program.operands.size() > std::max<size_t>(contract::kMaxOperands, program_.operands.size()) ||
+        program.uops.size() > std::max<size_t>(contract::kMaxUops, program_.uops.size())) {
       return std::nullopt;
     }
     return program.fits_tables(facts_.machine()) || !program_.fits_tables(facts_.machine()) ? std::optional(program)
                                                                                             : std::nullopt;
   }
 
-  [[nodiscard]] std::vector<bool> readers(const EwiseProgram& program) const {
-    std::vector<bool> read(makers_.size());
+  // Which values are read, of `count`.
+  static std::vector<bool> readers(const EwiseProgram& program, size_t count) {
+    std::vector<bool> read(count);
     for (const Uop& uop : program.uops) {
       for_each_value(uop, [&](uint32_t source) { read[source] = true; });
     }

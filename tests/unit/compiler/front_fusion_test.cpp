@@ -79,7 +79,7 @@ TEST(Fusion, ResidualConnectionIsOneStep) {
   GraphBuilder b;
   const TensorId x = b.input("x", DType::kInt8, {1, 4, 4, 3}), y = b.input("y", DType::kInt8, {1, 4, 4, 3});
   Rescaling wide;
-  wide.input_zp = 2;  // without it, nothing would change
+  wide.shift = {10};
   const TensorId sum = b.add(b.rescale(x, DType::kInt32, wide),
                              b.rescale(b.rescale(y, DType::kInt32, wide), DType::kInt32, to_int8(1, 0)));
   b.output(b.clamp(b.rescale(sum, DType::kInt8, to_int8()), 0, 127));

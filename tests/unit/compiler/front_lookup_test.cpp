@@ -135,7 +135,21 @@ TEST_P(Lookup, WhatChangesNothingGoes) {
   const graph::Graph graph = b.build();
   const Module module = lowered(graph, machine(GetParam()));
   ASSERT_THAT(steps_of<EwiseStep>(module), ::testing::SizeIs(1));
-  EXPECT_THAT(steps_of<EwiseStep>(module)[0]->uops, ::testing::SizeIs(3));  // load, rescale, store
+  // A load, what takes the zero point off, a store.
+  EXPECT_THAT(steps_of<EwiseStep>(module)[0]->uops, ::testing::SizeIs(GetParam() != 0 ? 3 : 4));
+  compare_with_reference(graph, 5, 1, machine(GetParam()));
+}
+
+// A RESCALE by 1 takes a zero point off: two passes instead of four, and no parameters.
+TEST_P(Lookup, AZeroPointIsAnImmediateOfANegation) {
+  GraphBuilder b;
+  const TensorId x = b.rescale(b.input("x", DType::kInt8, {50, 40}), DType::kInt32, scaled(1 << 30, 30, 7));
+  const TensorId y = b.rescale(b.input("y", DType::kInt8, {50, 40}), DType::kInt32, scaled(1 << 30, 30, -128));
+  b.output(b.mul(x, y));
+  const graph::Graph graph = b.build();
+  const std::map<UopCode, int> found = counts(lowered(graph, machine(GetParam())));
+  EXPECT_EQ(found.count(UopCode::kRescale) != 0, GetParam() != 0);
+  EXPECT_EQ(found.count(UopCode::kNegate) != 0, GetParam() == 0);
   compare_with_reference(graph, 5, 1, machine(GetParam()));
 }
 
