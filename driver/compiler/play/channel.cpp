@@ -9,7 +9,9 @@
 namespace npu::compiler::play {
 namespace {
 
-constexpr uint32_t kRows = 0, kIndices = 1, kFetched = 2, kLanded = 3, kAhead = 4;
+constexpr uint32_t kRows = 0, kIndices = 1, kFetched = 2, kLanded = 3, kAhead = 4, kEnded = 5;
+// From a flight's last beat, which leaves its place free, to the cycle in which its command can end.
+constexpr uint64_t kBehindLastBeat = 1;
 
 }  // namespace
 
@@ -45,8 +47,10 @@ void Channel::act(uint32_t what) {
       return fetched();
     case kAhead:
       return issue_ahead();
+    case kEnded:
+      return end();
     default:
-      return land();
+      return land(indices_ ? 0 : kBehindLastBeat);
   }
 }
 
@@ -158,7 +162,7 @@ void Channel::fetched() {
 }
 
 void Channel::burst_done(uint32_t tag, bool write) {
-  if (write) return land();
+  if (write) return land(0);
   if (ahead_.command != nullptr && unissued_ == 0 && tag >= last_) {
     here_[tag % here_.size()] = true;
     return;
@@ -178,21 +182,28 @@ void Channel::place_arrived() {
   for (; placed_ != end && here_[placed_ % here_.size()]; ++placed_) {
     here_[placed_ % here_.size()] = false;
     if (!indices_) target_free_ = pass(dst_walk_, target_free_, bytes(placed_));
-    moments_.set(indices_ ? moments_.now() : target_free_, *this, kLanded);
+    moments_.set(indices_ ? moments_.now() : target_free_ - kBehindLastBeat, *this, kLanded);
   }
 }
 
-void Channel::land() {
+// `rest`: cycles until the command may end with it.
+void Channel::land(uint64_t rest) {
   ++landed_;
   issue();
   if (unissued_ > 0 || landed_ != last_) return;
   fetched_ = placed_ = last_;
   if (indices_) {
     moments_.set(moments_.now() + timing::kDmaIndexCycles, *this, kRows);
+  } else if (rest == 0) {
+    end();
   } else {
-    command_ = nullptr;
-    ended_();
+    moments_.set(moments_.now() + rest, *this, kEnded);
   }
+}
+
+void Channel::end() {
+  command_ = nullptr;
+  ended_();
 }
 
 }  // namespace npu::compiler::play

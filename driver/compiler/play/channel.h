@@ -47,7 +47,8 @@ class Channel : private Actor, private BurstUser {
   void issue_ahead();
   void fetched();
   void place_arrived();
-  void land();
+  void land(uint64_t rest);
+  void end();
   [[nodiscard]] bool fills() const { return !indices_ && command_->mode == contract::DmaMode::kFill; }
   [[nodiscard]] uint32_t burst_length(const contract::ExtentWalk& walk) const;
   // The cycle by which the next bytes of a walk on the chip have passed, which go behind those that pass until `free`.

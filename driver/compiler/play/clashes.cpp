@@ -12,12 +12,13 @@
 namespace npu::compiler::play {
 namespace {
 
-// Clashes that cost a cycle, as a share of those that take place: what loses may have been early. Fitted to what the
-// device takes for the networks of the baselines, which hold the estimate against it.
+// Clashes that cost a cycle, as a share of those that take place: what loses may have been early, and of two ports that
+// both stay at a bank one is soon behind the other. Fitted to what the device takes for the networks of the baselines,
+// which hold the estimate against it.
 constexpr double kOwnPorts = 0.3;  // two ports of an engine
 // The same of an MXU that computes pixels side by side: activations and results move on by as many bytes a cycle, so
 // where they clash once they do so again and again.
-constexpr double kOwnPortsInStep = 1.5;
+constexpr double kOwnPortsInStep = 0.7;
 constexpr double kOtherEngine = 0.25;  // each of two engines
 constexpr double kEngineOnBeats = 1;   // a beat that finds a request of an engine
 constexpr double kBeatsOnEngine = 2;   // an engine that finds a beat, where the bank has served the engine last
@@ -123,7 +124,10 @@ void Clashes::begin(contract::Queue number, const backend::Body& body, uint64_t 
   const auto* mxu = std::get_if<contract::MxuCommand>(&body);
   const double share = mxu != nullptr && mxu->side_by_side_log2 > 0 ? kOwnPortsInStep : kOwnPorts;
   for (size_t i = 0; i < own.loads.size(); ++i) {
-    for (size_t k = 0; k < i; ++k) own.lost += share * static_cast<double>(cycles) * clash(own.loads[i], own.loads[k]);
+    for (size_t k = 0; k < i; ++k) {
+      const PortLoad &a = own.loads[i], &b = own.loads[k];
+      own.lost += share * (1 - a.stays * b.stays) * static_cast<double>(cycles) * clash(a, b);
+    }
   }
 }
 

@@ -145,10 +145,10 @@ TEST_F(PlayedChannel, ReadsTheNextLoadAhead) {
   const uint64_t one = run(load, true, false);
   EXPECT_EQ(run_loads(load, load, false), 2 * one);
   EXPECT_EQ(run_loads(load, load, true), one + 4);
-  // Four bursts are under way, so the next one is asked for when the first has landed: all of its latency is behind
+  // Four bursts are under way, so the next one is asked for with the last beat of the first: its latency is behind
   // that, but its walk is not.
   const contract::DmaCommand full = rows(1, 4 * 64, 0, 0);
-  EXPECT_EQ(run_loads(full, load, true), 2 * one - timing::kDmaWalkCycles);
+  EXPECT_EQ(run_loads(full, load, true), 2 * one - timing::kDmaWalkCycles - 1);
 }
 
 TEST_F(PlayedChannel, PiecesOnTheChipTakeWholeBeats) {
