@@ -33,6 +33,7 @@ void Channel::start(const contract::DmaCommand& command, const Place& src, const
   src_ = src;
   dst_ = dst;
   index_ = index;
+  from_dram_ = false;  // until its walk begins nothing is read ahead of the next one
   const uint64_t walk = ahead_.command == nullptr ? timing::kDmaWalkCycles : 0;
   moments_.set(moments_.now() + walk, *this, contract::has_indices(command) ? kIndices : kRows);
 }

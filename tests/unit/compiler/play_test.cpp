@@ -151,6 +151,27 @@ TEST_F(PlayedChannel, ReadsTheNextLoadAhead) {
   EXPECT_EQ(run_loads(full, load, true), 2 * one - timing::kDmaWalkCycles - 1);
 }
 
+// What may be read ahead is known before a command's own walk has begun.
+TEST_F(PlayedChannel, ReadsNothingAheadBeforeItsOwnWalk) {
+  const contract::DmaCommand load = rows(1, 64, 0, 0);
+  Moments moments;
+  Memory memory(moments, caps_, fixed_dram());
+  const Clashes clashes(caps_);
+  int ended = 0;
+  const auto next = [&] { return ended == 1 ? Channel::Next{&load, 4096} : Channel::Next(); };
+  std::optional<Channel> channel;
+  channel.emplace(moments, memory, clashes, caps_, 0, next, [&] {
+    if (++ended == 3) return;
+    channel->start(load, {true, 0}, {false, 0}, {});
+    channel->look_ahead();
+  });
+  channel->start(load, {true, 0}, {false, 0}, {});
+  while (moments.pass()) {
+  }
+  EXPECT_EQ(ended, 3);
+  EXPECT_EQ(channel->beats(), 3u * 4);
+}
+
 TEST_F(PlayedChannel, PiecesOnTheChipTakeWholeBeats) {
   EXPECT_EQ(run(rows(8, 8, 8, 32), false, false), timing::kDmaWalkCycles + 4 + 8);
   EXPECT_EQ(beats_, 12u);  // four from a source without gaps, one for each row of the target
