@@ -153,23 +153,23 @@ TEST_F(PlayedChannel, ReadsTheNextLoadAhead) {
 
 // What may be read ahead is known before a command's own walk has begun.
 TEST_F(PlayedChannel, ReadsNothingAheadBeforeItsOwnWalk) {
-  const contract::DmaCommand load = rows(1, 64, 0, 0);
+  const contract::DmaCommand load = rows(1, 64, 0, 0), last = rows(1, 256, 0, 0);
   Moments moments;
   Memory memory(moments, caps_, fixed_dram());
   const Clashes clashes(caps_);
   int ended = 0;
-  const auto next = [&] { return ended == 1 ? Channel::Next{&load, 4096} : Channel::Next(); };
+  const auto next = [&] { return ended == 1 ? Channel::Next{&last, 4096} : Channel::Next(); };
   std::optional<Channel> channel;
   channel.emplace(moments, memory, clashes, caps_, 0, next, [&] {
     if (++ended == 3) return;
-    channel->start(load, {true, 0}, {false, 0}, {});
+    channel->start(ended == 1 ? load : last, {true, 4096}, {false, 0}, {});
     channel->look_ahead();
   });
   channel->start(load, {true, 0}, {false, 0}, {});
   while (moments.pass()) {
   }
   EXPECT_EQ(ended, 3);
-  EXPECT_EQ(channel->beats(), 3u * 4);
+  EXPECT_EQ(channel->beats(), 4u + 4 + 16);
 }
 
 TEST_F(PlayedChannel, PiecesOnTheChipTakeWholeBeats) {
