@@ -81,7 +81,8 @@ std::optional<OpenSizes::Solution> OpenSizes::solve(const Dim& difference, Opera
   for (const SymbolId id : all) last = std::max(last, symbols_[id].of);
   std::vector<SymbolId> followers;
   for (const SymbolId id : all) {
-    if (symbols_[id].of == last) followers.push_back(id);
+    // One that has a value stands here where that value has no expression in it.
+    if (symbols_[id].of == last && !symbols_[id].value) followers.push_back(id);
   }
   std::optional<Solution> found;
   for (const SymbolId id : followers) {

@@ -27,8 +27,9 @@ OpenSizes::Outcome OpenSizes::look_again(Condition& condition, bool& changed) {
   if (verdict == Verdict::kHolds) return Outcome::kDrop;
   if (condition.relation == Relation::kEqual) {
     if (auto solution = solve(condition.left - condition.right, condition.place)) {
-      changed = true;
-      return assign(*std::move(solution), condition.place) ? Outcome::kDrop : Outcome::kFails;
+      const bool holds = assign(*std::move(solution), condition.place);
+      changed = true;  // not where the value has no expression, which another look does not change
+      return holds ? Outcome::kDrop : Outcome::kFails;
     }
   }
   reduce(condition);

@@ -289,6 +289,7 @@ class Resolver {
     try {
       if (!inference_) inference_ = infer(declared_, given_);
     } catch (const Error& error) {
+      if (error.code() != ErrorCode::kSizeMismatch && !is_of_sizes(error.code(), op.op, false)) throw;
       mismatch(error.what());
     }
     const Dims& result = inference_->sizes[region][op.outputs[0]];

@@ -85,8 +85,9 @@ void DmaChannel::begin_job() {
 }
 
 void DmaChannel::execute(const IssuedCommand& command, Work& work) {
-  const uint64_t walk = ahead_.command == nullptr ? timing::kDmaWalkCycles : 0;
-  wait_until(machine_.clock.now() + machine_.jitter.dma() + walk);
+  const uint64_t now = machine_.clock.now();
+  const uint64_t walked = ahead_.command == nullptr ? now + timing::kDmaWalkCycles : std::max(now, ahead_.from);
+  wait_until(walked + machine_.jitter.dma());
   if (aborting()) return release_all();
   command_ = &command;
   work.traffic = {};
@@ -187,7 +188,10 @@ void DmaChannel::issue() {
     if (from_dram()) next.bytes = std::min(next.bytes, burst_length(src_walk_));
     if (to_dram()) next.bytes = std::min(next.bytes, burst_length(dst_walk_));
     unissued_ -= next.bytes;
-    if (unissued_ == 0) last_ = issued_ + 1;
+    if (unissued_ == 0) {
+      last_ = issued_ + 1;
+      wake_.set_now();  // the thread waits for what the next command lacks, from here on
+    }
     issue(next);
   }
   issue_ahead();

@@ -99,20 +99,9 @@ class StepMaker {
         return {element, false, false};
       }
       case EwiseOperand::Role::kParams:
-        return {parameter_block(emitter_, operand.params), true, false};
-      case EwiseOperand::Role::kTable: {
-        const View table = emitter_.read_dense(operand.tensor);
-        View blob = blob_view(table.buffer, product(table.dims) * contract::element_bytes(table.type));
-        blob.offset = table.offset;
-        return {blob, true, false};
-      }
-      case EwiseOperand::Role::kEntries: {
-        std::vector<uint8_t> bytes(operand.bytes);
-        for (size_t i = 0; i < operand.entries.size(); ++i) {
-          contract::detail::store(bytes.data() + i * sizeof(int32_t), operand.entries[i]);
-        }
-        return {emitter_.constant_blob(std::move(bytes)), true, false};
-      }
+      case EwiseOperand::Role::kTable:
+      case EwiseOperand::Role::kEntries:
+        return {block_of(emitter_, operand), true, false};
       case EwiseOperand::Role::kResult:
         return {along(emitter_.place(operand.tensor), facts.tensor(operand.tensor).shape), false, true};
     }

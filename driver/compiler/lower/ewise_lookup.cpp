@@ -66,6 +66,7 @@ class Finder {
  public:
   Finder(const Facts& facts, const std::map<uint32_t, ValueRange>& known, const EwiseProgram& program)
       : facts_(facts), program_(program) {
+    if (!known.empty()) makers_.resize(known.rbegin()->first + 1);  // no new value takes the range of one that went
     for (size_t i = 0; i < program.uops.size(); ++i) {
       const Uop& uop = program.uops[i];
       if (!has_result(uop.op)) continue;

@@ -27,11 +27,11 @@ class Builder {
  public:
   Builder(const Facts& facts, const std::function<bool(TensorId)>& stored) : facts_(facts), stored_(stored) {}
 
-  EwiseProgram build(std::span<const size_t> ops) {
+  EwiseProgram build(std::span<const size_t> ops, Lookups lookups) {
     program_.dims = squeeze(facts_.result(facts_.op(ops.front())).shape);
     ops_ = ops;
     for (size_t index : ops) add(facts_.op(index));
-    use_lookups(facts_, known_, program_);
+    if (lookups == Lookups::kUsed) use_lookups(facts_, known_, program_);
     loads_before_use(program_.uops);
     program_.register_count = allocate_registers(program_.uops);
     return std::move(program_);
@@ -328,9 +328,9 @@ bool EwiseProgram::fits_tables(const contract::Capabilities& machine) const {
 }
 
 EwiseProgram make_ewise_program(const Facts& facts, std::span<const size_t> ops,
-                                const std::function<bool(graph::TensorId)>& stored) {
+                                const std::function<bool(graph::TensorId)>& stored, Lookups lookups) {
   NPU_CHECK(!ops.empty());
-  return Builder(facts, stored).build(ops);
+  return Builder(facts, stored).build(ops, lookups);
 }
 
 }  // namespace npu::compiler

@@ -40,8 +40,11 @@ struct EwiseProgram {
 };
 
 // `ops` are element-wise operators in operator order whose results have the same dimensions but for those of 1.
-// `stored` tells which results must reach memory.
+// `stored` tells which results must reach memory. Without look-ups (ewise_lookup.h) it is quickly made, for who only
+// asks whether it fits.
+enum class Lookups : uint8_t { kNone, kUsed };
 [[nodiscard]] EwiseProgram make_ewise_program(const Facts& facts, std::span<const size_t> ops,
-                                              const std::function<bool(graph::TensorId)>& stored);
+                                              const std::function<bool(graph::TensorId)>& stored,
+                                              Lookups lookups = Lookups::kUsed);
 
 }  // namespace npu::compiler

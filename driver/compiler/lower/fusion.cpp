@@ -101,15 +101,14 @@ class Fuser {
     while (const std::optional<size_t> next = candidate(ops, space, rejected)) {
       std::vector<size_t> larger = ops;
       larger.insert(std::upper_bound(larger.begin(), larger.end(), *next), *next);
-      // Readers that may still join do not count as outside yet.
-      if (fits(program(larger, false)) && !reads_through_memory(larger) && !closes_cycle(larger)) {
+      if (may_fit(larger) && !reads_through_memory(larger) && !closes_cycle(larger)) {
         ops = std::move(larger);
       } else {
         rejected.insert(*next);
       }
     }
     // The last operators go until everything that others read fits, too.
-    while (ops.size() > 1 && !fits(program(ops, true))) {
+    while (ops.size() > 1 && !fits(program(ops, true, Lookups::kUsed))) {
       ops.pop_back();
       keep_connected(ops, seed);
     }
@@ -190,13 +189,21 @@ class Fuser {
     }
   }
 
-  EwiseProgram program(const std::vector<size_t>& ops, bool final) const {
+  // Readers that may still join do not count as outside yet.
+  bool may_fit(const std::vector<size_t>& ops) const {
+    return fits(program(ops, false, Lookups::kNone)) || fits(program(ops, false, Lookups::kUsed));
+  }
+
+  EwiseProgram program(const std::vector<size_t>& ops, bool final, Lookups lookups) const {
     const Dims space = squeeze(facts_.result(facts_.op(ops.front())).shape);
-    return make_ewise_program(facts_, ops, [&](TensorId id) {
-      return read_outside(facts_, id, [&](size_t reader) {
-        return std::binary_search(ops.begin(), ops.end(), reader) || (!final && may_join(reader, space));
-      });
-    });
+    return make_ewise_program(
+        facts_, ops,
+        [&](TensorId id) {
+          return read_outside(facts_, id, [&](size_t reader) {
+            return std::binary_search(ops.begin(), ops.end(), reader) || (!final && may_join(reader, space));
+          });
+        },
+        lookups);
   }
 
   // Whether one of `ops` reads another one's result by a view that registers cannot give, such as a transposed one, or

@@ -231,8 +231,7 @@ class ResizeEmitter {
   // A block that is made at run time is made once for all steps.
   View tail_block(const EwiseOperand& operand, uint32_t index) {
     const auto known = tail_blocks_.find(index);
-    return known != tail_blocks_.end() ? known->second
-                                       : tail_blocks_[index] = parameter_block(emitter_, operand.params);
+    return known != tail_blocks_.end() ? known->second : tail_blocks_[index] = block_of(emitter_, operand);
   }
 
   View new_image(Element type, const Dims& dims) { return emitter_.intermediate(facts_.result(op_).name, type, dims); }

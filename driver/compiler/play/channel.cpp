@@ -34,8 +34,9 @@ void Channel::start(const contract::DmaCommand& command, const Place& src, const
   dst_ = dst;
   index_ = index;
   from_dram_ = false;  // until its walk begins nothing is read ahead of the next one
-  const uint64_t walk = ahead_.command == nullptr ? timing::kDmaWalkCycles : 0;
-  moments_.set(moments_.now() + walk, *this, contract::has_indices(command) ? kIndices : kRows);
+  const uint64_t now = moments_.now();
+  const uint64_t walked = ahead_.command == nullptr ? now + timing::kDmaWalkCycles : std::max(now, ahead_.from);
+  moments_.set(walked, *this, contract::has_indices(command) ? kIndices : kRows);
 }
 
 void Channel::act(uint32_t what) {

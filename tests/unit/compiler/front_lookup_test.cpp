@@ -167,6 +167,23 @@ TEST_P(Lookup, WhatOthersReadStays) {
   compare_with_reference(graph, 5, 1, machine(GetParam()));
 }
 
+// The micro-program of a RESIZE reads the table, too.
+TEST_P(Lookup, BehindAResize) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt8, {1, 40, 40, 16});
+  const TensorId large = b.resize(x, graph::ResizeMode::kNearest, {4, 2, 4, 2}, {-1, -1}, {1, 1}, DType::kInt8);
+  TensorId y = b.rescale(large, DType::kInt32, scaled(1 << 30, 22, -3));
+  y = b.rescale(y, DType::kInt16, scaled(1 << 30, 31));
+  y = b.rescale(y, DType::kInt32, scaled(1 << 30, 26));
+  b.output(b.rescale(y, DType::kInt8, scaled(1 << 30, 38, 0, -5)));
+  const graph::Graph graph = b.build();
+  const Module module = lowered(graph, machine(GetParam()));
+  // Where a RESCALE takes one pass, three of them cost less than the table.
+  EXPECT_EQ(counts(module).count(UopCode::kTable32) != 0, GetParam() == 0);
+  EXPECT_EQ(counts(module).count(UopCode::kRescale) != 0, GetParam() != 0);
+  compare_with_reference(graph, 5, 1, machine(GetParam()));
+}
+
 // The compiler's arithmetic is that of the engines.
 TEST(UopValues, EqualTheEngines) {
   std::mt19937_64 random(11);
