@@ -47,9 +47,10 @@ struct DramKey {
   bool power_of_two;
   uint32_t Dram::*member;
   enum { kAlways, kRows, kLatency } of = kRows;  // the kind of memory that has it
+  bool optional = false;                         // 0 without it
 };
 
-constexpr std::array<DramKey, 12> kDramKeys = {{
+constexpr std::array<DramKey, 13> kDramKeys = {{
     {"data_rate_mts", "MT/s", 50, 20000, false, &Dram::data_rate_mts, DramKey::kAlways},
     {"bus_bits", "bits", 8, 8192, true, &Dram::bus_bits, DramKey::kAlways},
     {"latency_ns", "ns", 1, 1000, false, &Dram::latency_ns, DramKey::kLatency},
@@ -62,6 +63,7 @@ constexpr std::array<DramKey, 12> kDramKeys = {{
     {"t_wr_ns", "ns", 1, 1000, false, &Dram::t_wr_ns},
     {"t_refi_ns", "ns", 100, 1000000, false, &Dram::t_refi_ns},
     {"t_rfc_ns", "ns", 1, 100000, false, &Dram::t_rfc_ns},
+    {"refreshes_postponed", "refreshes", 0, 8, false, &Dram::refreshes_postponed, DramKey::kRows, true},
 }};
 
 // A parser's message may quote a character of the file as it is, a line end too.
@@ -190,7 +192,7 @@ class Parser {
     for (const DramKey& key : kDramKeys) {
       known.emplace(key.name);
       if (has(dram, key)) {
-        needed.emplace(key.name);
+        if (!key.optional) needed.emplace(key.name);
       } else if (has_key(node, key.name)) {
         fail("dram." + std::string(key.name) + " has no meaning where dram.latency_ns is the latency of each access");
       } else {

@@ -32,6 +32,7 @@ RowDram::RowDram(const Dram& dram)
       t_wr_(picoseconds(dram.t_wr_ns)),
       t_refi_(picoseconds(dram.t_refi_ns)),
       t_rfc_(picoseconds(dram.t_rfc_ns)),
+      postponed_(dram.refreshes_postponed),
       bus_(dram),
       banks_(dram.banks) {
   restart();
@@ -41,6 +42,7 @@ void RowDram::restart() {
   std::fill(banks_.begin(), banks_.end(), Bank{});
   bus_free_ = 0;
   next_refresh_ = t_refi_;
+  refreshed_ = 0;
   statistics_ = {};
 }
 
@@ -55,26 +57,42 @@ uint64_t RowDram::access(uint64_t arrival, uint64_t address, uint64_t bytes, boo
   return done;
 }
 
-void RowDram::refresh_until(uint64_t time) {
+void RowDram::refresh_until(uint64_t arrival, uint64_t time) {
   if (t_refi_ == 0) return;
-  while (time >= next_refresh_) {
-    // Long idle stretches: only the last refresh still matters.
-    const uint64_t skipped = (time - next_refresh_) / t_refi_;
-    next_refresh_ += skipped * t_refi_;
-    statistics_.refreshes += skipped + 1;
-    const uint64_t end = std::max(next_refresh_, bus_free_) + t_rfc_;
-    for (Bank& bank : banks_) {
-      bank.row = kClosed;
-      bank.ready = std::max(bank.ready, end);
+  for (;;) {
+    const uint64_t idle = std::max({next_refresh_, bus_free_ + t_rfc_, refreshed_});
+    const uint64_t latest = next_refresh_ + postponed_ * t_refi_;
+    if (postponed_ > 0 && idle < std::min(arrival, latest)) {
+      // Long idle stretches: only the last refresh still matters.
+      const uint64_t skipped = idle == next_refresh_ ? (arrival - 1 - idle) / t_refi_ : 0;
+      statistics_.refreshes += skipped;
+      next_refresh_ += skipped * t_refi_;
+      refresh(idle + skipped * t_refi_);
+    } else if (latest <= time) {
+      const uint64_t skipped = postponed_ == 0 ? (time - latest) / t_refi_ : 0;
+      statistics_.refreshes += skipped;
+      next_refresh_ += skipped * t_refi_;
+      refresh(std::max({latest + skipped * t_refi_, bus_free_, refreshed_}));
+    } else {
+      return;
     }
-    next_refresh_ += t_refi_;
+  }
+}
+
+void RowDram::refresh(uint64_t start) {
+  ++statistics_.refreshes;
+  next_refresh_ += t_refi_;
+  refreshed_ = start + t_rfc_;
+  for (Bank& bank : banks_) {
+    bank.row = kClosed;
+    bank.ready = std::max(bank.ready, refreshed_);
   }
 }
 
 uint64_t RowDram::access_row(uint64_t arrival, uint64_t address, uint64_t bytes, bool write) {
   Bank& bank = banks_[address / row_bytes_ % banks_.size()];
   const uint64_t row = address / row_bytes_ / banks_.size();
-  refresh_until(std::max(arrival, bank.ready));
+  refresh_until(arrival, std::max(arrival, bank.ready));
   const uint64_t start = std::max(arrival, bank.ready);
   uint64_t column = start;
   if (bank.row == row) {

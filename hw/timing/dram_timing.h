@@ -18,14 +18,15 @@ struct Dram {
   uint32_t bus_bits = 0;       // width of a transfer
   uint32_t latency_ns = 0;     // of each access, until its first transfer; 0: what follows counts
   uint32_t banks = 0;
-  uint32_t row_bytes = 0;  // a row of one bank, over the whole bus
-  uint32_t t_rcd_ns = 0;   // activate to read or write
-  uint32_t t_rp_ns = 0;    // precharge to activate
-  uint32_t t_cas_ns = 0;   // read command to data
-  uint32_t t_ras_ns = 0;   // activate to precharge, at least
-  uint32_t t_wr_ns = 0;    // end of write data to precharge
-  uint32_t t_refi_ns = 0;  // between refreshes
-  uint32_t t_rfc_ns = 0;   // a refresh, in which all banks are busy and after which all rows are closed
+  uint32_t row_bytes = 0;            // a row of one bank, over the whole bus
+  uint32_t t_rcd_ns = 0;             // activate to read or write
+  uint32_t t_rp_ns = 0;              // precharge to activate
+  uint32_t t_cas_ns = 0;             // read command to data
+  uint32_t t_ras_ns = 0;             // activate to precharge, at least
+  uint32_t t_wr_ns = 0;              // end of write data to precharge
+  uint32_t t_refi_ns = 0;            // between refreshes
+  uint32_t t_rfc_ns = 0;             // a refresh, in which all banks are busy and after which all rows are closed
+  uint32_t refreshes_postponed = 0;  // at most, while accesses come
 
   // Peak, bytes a second.
   [[nodiscard]] uint64_t bytes_per_second() const { return uint64_t{data_rate_mts} * 1'000'000 * (bus_bits / 8); }
@@ -76,8 +77,9 @@ class FixedDram final : public DramTiming {
 // A simple row model of one channel. Accesses are served in order of arrival over one data bus; banks prepare their
 // rows in parallel. Address mapping, from the low end: byte in the row, bank, row. An access finds its row open (hit:
 // t_cas to data), its bank closed (t_rcd more), or another row open (miss: t_rp more, and the precharge waits for t_ras
-// after the activation and t_wr after the last write data). Every t_refi all banks are busy for t_rfc, and their rows
-// are closed after it.
+// after the activation and t_wr after the last write data). Every t_refi a refresh is due, in which all banks are busy
+// for t_rfc and after which their rows are closed. As controllers do, it waits until the bus has been idle for as long
+// as a refresh takes, one after the other, but for so many of them only that may be postponed: then accesses wait.
 class RowDram final : public DramTiming {
  public:
   struct Statistics {
@@ -86,7 +88,7 @@ class RowDram final : public DramTiming {
   };
 
   explicit RowDram(const Dram& dram);
-  void restart() override;  // all rows closed, the first refresh t_refi from now
+  void restart() override;  // all rows closed, the first refresh due t_refi from now
   uint64_t access(uint64_t arrival, uint64_t address, uint64_t bytes, bool write) override;
   // Since restart().
   [[nodiscard]] const Statistics& statistics() const { return statistics_; }
@@ -101,13 +103,16 @@ class RowDram final : public DramTiming {
   };
 
   uint64_t access_row(uint64_t arrival, uint64_t address, uint64_t bytes, bool write);
-  void refresh_until(uint64_t time);
+  // Does what is due before an access that arrives at `arrival` finds its bank ready at `time`.
+  void refresh_until(uint64_t arrival, uint64_t time);
+  void refresh(uint64_t start);
 
-  uint64_t row_bytes_, t_rcd_, t_rp_, t_cas_, t_ras_, t_wr_, t_refi_, t_rfc_;
+  uint64_t row_bytes_, t_rcd_, t_rp_, t_cas_, t_ras_, t_wr_, t_refi_, t_rfc_, postponed_;
   DramBus bus_;
   std::vector<Bank> banks_;
   uint64_t bus_free_ = 0;
-  uint64_t next_refresh_ = 0;
+  uint64_t next_refresh_ = 0;  // when the first one that is not done is due, or was
+  uint64_t refreshed_ = 0;     // end of the last one
   Statistics statistics_;
 };
 

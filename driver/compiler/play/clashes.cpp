@@ -15,7 +15,7 @@ namespace {
 // Clashes that cost a cycle, as a share of those that take place: what loses may have been early, and of two ports that
 // both stay at a bank one is soon behind the other. Fitted to what the device takes for the networks of the baselines,
 // which hold the estimate against it.
-constexpr double kOwnPorts = 0.3;  // two ports of an engine
+constexpr double kOwnPorts = 0.35;  // two ports of an engine
 // The same of an MXU that computes pixels side by side: activations and results move on by as many bytes a cycle, so
 // where they clash once they do so again and again.
 constexpr double kOwnPortsInStep = 0.7;

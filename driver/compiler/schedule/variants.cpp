@@ -22,9 +22,9 @@ struct FirstTuning {
   bool fetches;
 };
 constexpr std::array<FirstTuning, 8> kFirstTunings = {{{0.3, 512, true},
+                                                       {1.0, 2048, true},
                                                        {0.05, 512, true},
                                                        {0.1, 2048, true},
-                                                       {1.0, 2048, true},
                                                        {0.3, 512, false},
                                                        {0.05, 512, false},
                                                        {0.1, 2048, false},
@@ -44,7 +44,8 @@ constexpr double kCollisions = 0.05;
 // Then the schedule says for each step what is hidden, and the steps are planned again with that, so many times.
 constexpr int kRefinements = 6, kMostRefinements = 12;
 constexpr double kObservedPart = 0.7;    // the rest is what was expected before
-constexpr size_t kManyCommands = 20000;  // then the first answer must do
+constexpr size_t kManyCommands = 20000;  // then so many answers must do
+constexpr size_t kFewAnswers = 2;
 
 template <class Entry>
 void permute(std::vector<Entry>& entries, const std::vector<size_t>& order) {
@@ -89,10 +90,10 @@ class Search {
       : module_(module), capabilities_(capabilities), options_(options) {}
 
   void run() {
-    for (const FirstTuning& first : kFirstTunings) {
-      consider(begin(first));
-      if (options_.effort == Effort::kLeast || !options_.prefetch || best_.stream.commands.size() > kManyCommands)
-        return;
+    for (size_t i = 0; i < kFirstTunings.size(); ++i) {
+      consider(begin(kFirstTunings.at(i)));
+      const bool many = i + 1 >= kFewAnswers && best_.stream.commands.size() > kManyCommands;
+      if (options_.effort == Effort::kLeast || !options_.prefetch || many) return;
     }
     Tuning tuning = tuning_;
     tuning.shared_rows = false;

@@ -99,6 +99,65 @@ TEST(DramTimingTest, RefreshWaitsForDataOnTheBus) {
   EXPECT_EQ(timing.access(1'000'000, 64, 64, false), 1'154'000u);
 }
 
+Dram patient(uint32_t refreshes) {
+  Dram patient = dram();
+  patient.refreshes_postponed = refreshes;
+  return patient;
+}
+
+TEST(DramTimingTest, APostponedRefreshWaitsForAnIdleBus) {
+  RowDram timing(patient(2));
+  // A refresh is due at 1,000,000, and these leave no 100,000 between them.
+  EXPECT_EQ(timing.access(950'000, 0, 64, false), 982'000u);
+  EXPECT_EQ(timing.access(1'050'000, 64, 64, false), 1'072'000u);
+  EXPECT_EQ(timing.access(1'172'000, 128, 64, false), 1'194'000u);
+  EXPECT_EQ(timing.statistics().refreshes, 0u);
+  // It begins at 1,294,000, 1,000 before this one: until 1,394,000, then 10 + 14 + 8.
+  EXPECT_EQ(timing.access(1'295'000, 192, 64, false), 1'426'000u);
+  EXPECT_EQ(timing.statistics(), (RowDram::Statistics{2, 2, 0, 1}));
+  // The next one is due at 2,000,000, when nothing comes.
+  EXPECT_EQ(timing.access(2'050'000, 0, 64, false), 2'132'000u);
+  EXPECT_EQ(timing.statistics().refreshes, 2u);
+}
+
+TEST(DramTimingTest, AsManyAsMayBePostponedAndNoMore) {
+  RowDram timing(patient(2));
+  uint64_t last = 0, longest_at = 0, longest = 0;
+  for (uint64_t at = 50'000; at < 4'500'000; at += 50'000) {  // the bus is never idle for 100,000
+    const uint64_t waited = timing.access(at, 0, 64, false) - at;
+    if (waited > longest) longest = waited, longest_at = at;
+    last = at;
+  }
+  // Due at 1, 2, 3 and 4 million: the first at 3 million, where the third is due, the second at 4 million.
+  EXPECT_EQ(timing.statistics().refreshes, 2u);
+  EXPECT_EQ(longest_at, 3'000'000u);
+  EXPECT_EQ(longest, 100'000u + 10'000 + 14'000 + 8'000);
+  // Once the bus is idle, those that are due follow each other: from 100,000 after the last data, for 200,000.
+  const uint64_t end = last + 14'000 + 8'000 + 100'000 + 200'000;
+  EXPECT_EQ(timing.access(end + 1, 0, 64, false), end + 1 + 10'000 + 14'000 + 8'000);
+  EXPECT_EQ(timing.statistics().refreshes, 4u);
+  // One that arrives between two of them waits for the first only.
+  for (uint64_t at = 4'850'000; at < 7'500'000; at += 50'000) static_cast<void>(timing.access(at, 0, 64, false));
+  const uint64_t before = timing.statistics().refreshes;
+  const uint64_t between = 7'450'000 + 14'000 + 8'000 + 100'000 + 50'000;
+  EXPECT_EQ(timing.access(between, 0, 64, false), between + 50'000 + 10'000 + 14'000 + 8'000);
+  EXPECT_EQ(timing.statistics().refreshes, before + 1);
+}
+
+// However accesses come, no refresh is lost, and none waits for longer than it may.
+TEST(DramTimingTest, RefreshesKeepTheirRate) {
+  for (const uint32_t postponed : {0, 1, 8}) {
+    RowDram timing(patient(postponed));
+    uint64_t at = 0;
+    for (uint64_t i = 0; i < 20'000; ++i) {
+      at += (i * i * 7919) % 130'000;
+      static_cast<void>(timing.access(at, i * 192, 64, i % 3 == 0));
+      ASSERT_GE(timing.statistics().refreshes + postponed, at / 1'000'000);
+      ASSERT_LE(timing.statistics().refreshes, at / 1'000'000 + 1);
+    }
+  }
+}
+
 TEST(DramTimingTest, RestartForgetsEverything) {
   RowDram timing(dram());
   timing.access(1'234'567, 0, 4096, true);
