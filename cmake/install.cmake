@@ -80,7 +80,7 @@ if(TARGET npu_tlm)
   list(APPEND NPU_FILES_tlm libnpu_iss.so)
   install(EXPORT tosa-npu-tlm NAMESPACE tosa-npu:: DESTINATION "${_package}")
 endif()
-foreach(folder driver/graph driver/compiler driver/program_file driver/runtime firmware hw/contract hw/engine hw/model hw/presets hw/timing
+foreach(folder driver/graph driver/compiler driver/program_file driver/runtime driver/specialise firmware hw/contract hw/engine hw/model hw/presets hw/timing
                sim/platform sim/reference)
   install(DIRECTORY "${folder}/" DESTINATION "${NPU_INSTALL_INCLUDE}/${folder}" FILES_MATCHING PATTERN "*.h"
           PATTERN iss EXCLUDE)

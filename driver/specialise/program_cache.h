@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs of a graph that leaves sizes open: one for each choice of sizes, compiled when it is first asked for.
+//
+//   ProgramCache cache(context, device.capabilities(), open, options, 64 << 20);
+//   const auto sized = cache.get({{"x", {3, 4}}});
+//   Job job = sized->program.create_job();
+//
+// All programs are loaded into one context, so its variables go on from one to the next. Each has its constants and
+// commands in device memory for itself; the limit bounds what they take there together.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+
+#include "driver/compiler/compile.h"
+#include "driver/graph/graph.h"
+#include "driver/graph/resolve.h"
+#include "driver/runtime/runtime.h"
+#include "hw/contract/gen/capabilities.h"
+
+namespace npu::specialise {
+
+struct SizedProgram {
+  runtime::LoadedProgram program;
+  uint64_t bytes = 0;  // of device memory, in whole pages
+};
+
+struct CacheCounts {
+  uint64_t hits = 0;        // sizes that had a program
+  uint64_t misses = 0;      // programs that were compiled
+  uint64_t evictions = 0;   // programs that were dropped
+  uint64_t programs = 0;    // that are there now
+  uint64_t bytes = 0;       // that these take of device memory
+  uint64_t most_bytes = 0;  // that all took at a time
+};
+
+// One thread at a time may use it.
+class ProgramCache {
+ public:
+  static constexpr uint64_t kNoLimit = UINT64_MAX;
+
+  // `open` has passed validate() with Sizes::kMayBeUnknown. `options` are for a context that has nothing else. With
+  // kNoLimit programs are dropped only where the device has no memory for another one.
+  ProgramCache(runtime::Context context, contract::Capabilities machine, graph::Graph open, compiler::Options options,
+               uint64_t limit = kNoLimit);
+
+  // The program of these sizes, as resolve() takes them. Drops those that were used longest ago until the rest is
+  // within the limit. One that a caller still holds is passed over: it would keep its memory anyway. So the programs
+  // in use may be beyond the limit, and one that is larger by itself stays until another one is asked for. A job keeps
+  // its program, too, when it has been dropped here. Throws Error, and then nothing was counted: what resolve(),
+  // validate(), compile() and Context::load() throw.
+  [[nodiscard]] std::shared_ptr<const SizedProgram> get(const graph::GivenShapes& sizes);
+
+  [[nodiscard]] const CacheCounts& counts() const { return counts_; }
+  [[nodiscard]] uint64_t limit() const { return limit_; }
+
+ private:
+  struct Entry {
+    graph::GivenShapes sizes;
+    std::shared_ptr<const SizedProgram> program;
+  };
+
+  [[nodiscard]] compiler::Program compile(const graph::GivenShapes& sizes);
+  [[nodiscard]] runtime::LoadedProgram load(const compiler::Program& program);
+  void make_room(uint64_t bytes);
+  bool drop_oldest();
+
+  runtime::Context context_;
+  contract::Capabilities machine_;
+  graph::Graph open_;
+  compiler::Options options_;
+  uint64_t limit_;
+  std::list<Entry> entries_;  // the one used last in front
+  std::map<graph::GivenShapes, std::list<Entry>::iterator> by_sizes_;
+  CacheCounts counts_;
+};
+
+}  // namespace npu::specialise
