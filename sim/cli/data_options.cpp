@@ -6,6 +6,8 @@
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "sim/cli/options.h"
+#include "sim/cli/sized_sequence.h"
+#include "sim/workload/file_sequence.h"
 
 namespace npu::cli {
 
@@ -64,7 +66,9 @@ void add_data_options(po::options_description& options) {
        "data of an input; NAME may be left out when there is one input")  //
       ("sequence", po::bool_switch(),
        "the first axis of every input counts invocations, outputs are stacked the same way; variables keep their "
-       "values from one to the next")  //
+       "values from one to the next. An input given several times, or as a folder of numbered files, has a file for "
+       "each "
+       "invocation, whose open sizes may change, and outputs go to DIR/<name>/<invocation>.npy")  //
       ("outputs,o", po::value<std::string>()->value_name("DIR"),
        "write each output to DIR/<name>.npy; bytes of the name other than letters, digits, '.', '_' and '-' become "
        "%XX; unsigned results keep their bits in the signed type of the tensor")  //
@@ -83,18 +87,33 @@ void add_data_options(po::options_description& options) {
   add_shape_option(options);
 }
 
-workload::ShapeSource shape_source(const DataOptions& options) {
-  return [&options](const std::vector<workload::GraphPort>& inputs) {
-    graph::GivenShapes shapes = workload::shapes_of(inputs, options.inputs, options.sequence);
-    for (const auto& [name, shape] : options.shapes) {
-      const auto [data, added] = shapes.emplace(name, shape);
-      if (added || data->second == shape) continue;
-      throw Error(contract::ErrorCode::kBadInput,
-                  fmt::format("--shape gives {} as {}, but its data has the shape {}", graph::in_quotes(name),
-                              graph::to_string(shape), graph::to_string(data->second)));
+workload::Network load_network(const DataOptions& options, const std::string& file) {
+  std::string invocation;  // that has the sizes, in words
+  const auto shapes = [&](const std::vector<workload::GraphPort>& inputs) {
+    if (!SizedSequence::is_meant(options, inputs)) {
+      return with_given_shapes(options, workload::shapes_of(inputs, options.inputs, options.sequence));
     }
-    return shapes;
+    const workload::FileSequence files(inputs, options.inputs, options.range);
+    invocation = SizedSequence::in_words(files, 0) + ": ";
+    return with_given_shapes(options, files.read(0).shapes);
   };
+  try {
+    return workload::load_network(file, shapes);
+  } catch (const Error& error) {
+    if (invocation.empty()) throw;
+    throw Error(error.code(), invocation + error.what());
+  }
+}
+
+graph::GivenShapes with_given_shapes(const DataOptions& options, graph::GivenShapes shapes) {
+  for (const auto& [name, shape] : options.shapes) {
+    const auto [data, added] = shapes.emplace(name, shape);
+    if (added || data->second == shape) continue;
+    throw Error(contract::ErrorCode::kBadInput,
+                fmt::format("--shape gives {} as {}, but its data has the shape {}", graph::in_quotes(name),
+                            graph::to_string(shape), graph::to_string(data->second)));
+  }
+  return shapes;
 }
 
 void add_file_and_inputs(po::options_description& hidden, po::positional_options_description& positional) {

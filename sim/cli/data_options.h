@@ -37,8 +37,13 @@ void add_file_and_inputs(boost::program_options::options_description& hidden,
 // kCannotWrite for one where no file can be made.
 [[nodiscard]] DataOptions data_options(const boost::program_options::variables_map& values);
 
-// What the command knows of sizes that the network's file leaves open: --shape, and the shapes of the data.
-[[nodiscard]] workload::ShapeSource shape_source(const DataOptions& options);
+// The network, with the sizes that the command knows for those that its file leaves open: of --shape, and of the data.
+// Of a sequence with a file for each invocation they are those of the first one. Throws what workload::load_network()
+// throws.
+[[nodiscard]] workload::Network load_network(const DataOptions& options, const std::string& file);
+
+// With the shapes of --shape, too. Throws Error(bad_input) for an input whose data has another one.
+[[nodiscard]] graph::GivenShapes with_given_shapes(const DataOptions& options, graph::GivenShapes shapes);
 
 // Throws Error for --shape beside a network whose file leaves no size open, for one above the level that was asked for,
 // and with `strict` what workload::check_strict() throws.

@@ -2,8 +2,6 @@
 // `npu run`: a network on the simulated NPU, invocation by invocation.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <optional>
 
@@ -13,10 +11,12 @@
 #include "sim/cli/back_end_options.h"
 #include "sim/cli/command.h"
 #include "sim/cli/firmware_console.h"
-#include "sim/cli/rtl_machines.h"
+#include "sim/cli/run_common.h"
 #include "sim/cli/run_device.h"
 #include "sim/cli/run_options.h"
 #include "sim/cli/run_subject.h"
+#include "sim/cli/sized_run.h"
+#include "sim/cli/sized_sequence.h"
 #include "sim/cosim/back_ends.h"
 #include "sim/report/json.h"
 #include "sim/report/report.h"
@@ -33,37 +33,12 @@
 
 namespace npu::cli {
 
-using contract::ErrorCode;
 using tool::say;
 
 namespace {
 
-// How long a job runs without a word about its progress.
-constexpr auto kPatience = std::chrono::milliseconds(200);
-
 // Of random inputs, unless --random-inputs has another.
 constexpr uint64_t kSeed = 1;
-
-report::RunInfo run_info(const RunOptions& options, const RunSubject& subject, const compiler::Program& program,
-                         std::optional<uint64_t> random_inputs) {
-  report::RunInfo info;
-  info.random_inputs = random_inputs;
-  info.tool_version = NPU_VERSION;
-  info.file = subject.network_file.string();
-  info.file_sha256 = subject.network_sha256();
-  info.machine = subject.preset;
-  info.mode = options.machine.mode;
-  info.state_in_dram = subject.state_in_dram;
-  if (!options.bypass_firmware) info.firmware = options.firmware.empty() ? "built-in" : options.firmware;
-  if (options.jitter) {
-    info.jitter_seed = options.jitter->first;
-    info.jitter_max = options.jitter->second;
-  }
-  info.program_sha256 = report::hash_program(program);
-  info.rtl_presets = rtl_presets();
-  info.has_rtl = has_rtl_sizes(subject.preset);
-  return info;
-}
 
 // Cycles are of use without data, too: a run without any input gets random ones.
 std::optional<uint64_t> seed_of_inputs(const RunOptions& options, const RunSubject& subject) {
@@ -79,38 +54,13 @@ struct Results {
   std::optional<report::TraceWriter> trace;
 };
 
-// Prints what the firmware has said also when a job failed: then it matters most.
-class ConsoleGuard {
- public:
-  ConsoleGuard(const FirmwareConsole& console, runtime::Device& device) : console_(console), device_(device) {}
-  ~ConsoleGuard() {
-    try {
-      console_.show(device_);
-    } catch (const Error&) {
-      // The error on its way says more.
-    }
-  }
-  ConsoleGuard(const ConsoleGuard&) = delete;
-  ConsoleGuard& operator=(const ConsoleGuard&) = delete;
-
- private:
-  const FirmwareConsole& console_;
-  runtime::Device& device_;
-};
-
 void run_all(const workload::InputData& inputs, runtime::Job& job, uint32_t commands, const FirmwareConsole& console,
              runtime::Device& device, cosim::BackEnds& back_ends, bool quiet, Results& results) {
   const ConsoleGuard guard(console, device);
   tool::Progress progress(inputs.invocations(), "invocation", quiet);
   for (int64_t i = 0; i < inputs.invocations(); ++i) {
     const std::vector<graph::Value> frame = inputs.invocation(i);
-    for (size_t port = 0; port < frame.size(); ++port) job.set_input(port, frame[port]);
-    back_ends.begin_invocation(static_cast<uint64_t>(i));
-    job.start();
-    while (!job.wait(kPatience)) {
-      progress.part(std::min(1.0, static_cast<double>(job.commands_done()) / std::max(commands, 1u)));
-      console.show(device);
-    }
+    run_job(job, frame, i, commands, {console, device, back_ends, progress});
     const runtime::RunResult& result = job.result();
     results.collector.add(result);
     if (results.outputs) results.outputs->add(job.outputs());
@@ -151,9 +101,7 @@ std::string with_random_inputs(const report::RunInfo& info) {
 }
 
 void print_report(const RunOptions& options, const RunSubject& subject, const report::Report& report) {
-  const auto plural = [](uint64_t count) { return count == 1 ? "" : "s"; };
-  say("{} on {} ({}), {} invocation{}\n", subject.file.string(), report.info.machine.name, options.machine.mode,
-      report::grouped(report.invocations), plural(report.invocations));
+  print_head(options, subject, report.invocations);
   if (report.info.random_inputs) {
     say("with random inputs, seed {} (--random-inputs SEED chooses another, --input gives data)\n",
         *report.info.random_inputs);
@@ -169,11 +117,7 @@ void print_report(const RunOptions& options, const RunSubject& subject, const re
     say("jitter    up to {} cycles on every tile, DMA command and burst, seed {}, the same in every invocation\n",
         options.jitter->second, options.jitter->first);
   }
-  if (!report.check) return;
-  const report::CheckResult& check = *report.check;
-  say("check     {} differing of {} elements compared with the reference ({} output{}, {} invocation{})\n",
-      report::grouped(check.differing), report::grouped(check.compared), subject.outputs.size(),
-      plural(subject.outputs.size()), report::grouped(report.invocations), plural(report.invocations));
+  if (report.check) print_check(*report.check, subject, report.invocations);
 }
 
 }  // namespace
@@ -183,6 +127,8 @@ int run_run(const Arguments& arguments) {
   if (!parsed) return 0;
   const RunOptions& options = *parsed;
   const RunSubject subject = load_subject(options);
+  if (SizedSequence::is_meant(options.data, subject.inputs)) return run_sized(*parsed, subject);
+  refuse_limit_of_programs(options);
   const presets::Preset& preset = subject.preset;
   workload::add_outputs(parsed->data.places, subject.outputs, options.data.outputs);
   const runtime::Snapshot start = subject.start(options.data.resume);
@@ -234,11 +180,7 @@ int run_run(const Arguments& arguments) {
   const uint64_t left_out = write_files(options, results, report, files);
   print_report(options, subject, report);
   if (left_out > 0) say("trace     full: {} records of later invocations are left out\n", left_out);
-  if (report.check && report.check->differing > 0) {
-    throw Error(ErrorCode::kElementsDiffer,
-                fmt::format("{} of {} elements differ from the reference{}, the first is {}", report.check->differing,
-                            report.check->compared, with_random_inputs(report.info), report.check->first));
-  }
+  if (report.check) require_equal(*report.check, with_random_inputs(report.info));
   return 0;
 }
 

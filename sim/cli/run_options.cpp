@@ -26,6 +26,8 @@ constexpr CommandHelp kRunHelp = {
     "  npu run wake_word.tosa --input frames.npy --sequence --outputs out/ --json out/report.json\n"
     "  npu run wake_word.tosa --input frames.npy --sequence --invocations 20 --save-state s.state\n"
     "  npu run wake_word.tosa --input frames.npy --sequence --skip 20 --resume s.state --save-state s.state\n"
+    "  npu run open.tosa --input frames/ --sequence --outputs out/ (frames/0.npy, 1.npy, ... of any sizes)\n"
+    "  npu run open.tosa --input frames/ --sequence --specialise 1000000\n"
     "  npu run net.tosa --input input.npy --trace trace.json      (open it at ui.perfetto.dev)\n"
     "  npu run net.tosa --input input.npy --firmware-log          (what the control CPU says)\n"
     "  npu run net.tosa --input input.npy --gdb 1234              (debug its firmware)\n"
@@ -56,6 +58,12 @@ po::options_description visible_options() {
       ("resident-constants", po::bool_switch(),
        "keep the constants in the scratchpad from one invocation to the next, if they fit there beside what the "
        "network needs, and that is faster: the first one loads all of them, the others none")  //
+      ("specialise", po::value<std::string>()->value_name("BYTES"),
+       "of a sequence with a file for each invocation: keep the programs of its sizes in at most so many bytes of "
+       "device "
+       "memory; those used longest ago go first, and are compiled again when their sizes come back. Without it, as "
+       "many "
+       "as the memory holds")  //
       ("roofline", po::bool_switch(),
        "print a line for each layer with MACs, too: its MACs a byte of DRAM, and what rate is attainable and "
        "attained")                                                                              //
@@ -186,6 +194,9 @@ RunOptions read_options(const po::variables_map& values) {
   }
   options.roofline = values["roofline"].as<bool>();
   options.most_iterations = iterations_option(values);
+  if (values.count("specialise") > 0) {
+    options.specialise = parse_number(values["specialise"].as<std::string>(), "BYTES of --specialise");
+  }
   options.state_in_dram = values["state-in-dram"].as<bool>();
   options.double_buffer = values["double-buffer"].as<bool>();
   options.resident_constants = values["resident-constants"].as<bool>();

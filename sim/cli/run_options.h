@@ -32,6 +32,7 @@ struct RunOptions {
   std::string json, csv, trace;             // files; empty: none
   std::optional<uint64_t> random_inputs;    // seed of the inputs without a file; nullopt: each has one
   std::optional<uint32_t> most_iterations;  // of each loop
+  std::optional<uint64_t> specialise;       // bytes of the programs of a sequence that changes size
   bool check = false;
   bool roofline = false;
   std::string firmware;  // image; empty: the built-in one

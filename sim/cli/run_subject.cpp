@@ -5,7 +5,6 @@
 
 #include <utility>
 
-#include "driver/compiler/compile.h"
 #include "driver/graph/file.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
@@ -103,7 +102,7 @@ RunSubject load_graph(const RunOptions& options) {
   RunSubject subject;
   subject.file = subject.network_file = options.file;
   subject.preset = presets::load_preset(options.machine.config);
-  subject.graph = workload::load_network(options.file, shape_source(options.data));
+  subject.graph = load_network(options.data, options.file);
   subject.inputs = subject.graph->inputs;
   subject.outputs = subject.graph->outputs;
   subject.state_in_dram = options.state_in_dram;
@@ -119,8 +118,7 @@ std::string RunSubject::network_sha256() const {
   return compiled ? compiled->network_sha256 : workload::sha256_of(*graph);
 }
 
-compiler::Program RunSubject::program(const contract::Capabilities& device, bool firmware) const {
-  if (compiled) return compiled->program;
+compiler::Options RunSubject::compiler_options(bool firmware) const {
   compiler::Options options;
   options.schedule.state_in_dram = state_in_dram;
   options.schedule.two_places = double_buffer;
@@ -128,7 +126,12 @@ compiler::Program RunSubject::program(const contract::Capabilities& device, bool
   options.schedule.dram = preset.dram;
   options.firmware = firmware;
   options.most_iterations = most_iterations;
-  return compiler::compile(graph->graph, device, options);
+  return options;
+}
+
+compiler::Program RunSubject::program(const contract::Capabilities& device, bool firmware) const {
+  if (compiled) return compiled->program;
+  return compiler::compile(graph->graph, device, compiler_options(firmware));
 }
 
 runtime::Snapshot RunSubject::start(const std::string& resume) const {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/compiler/compile.h"
 #include "driver/program_file/program_file.h"
 #include "driver/runtime/snapshot.h"
 #include "hw/presets/preset.h"
@@ -32,6 +33,8 @@ struct RunSubject {
 
   // Of the network's file, as `sha256sum` prints it.
   [[nodiscard]] std::string network_sha256() const;
+  // Of compiling it.
+  [[nodiscard]] compiler::Options compiler_options(bool firmware) const;
   // Of compiling it for a device, or what the file has.
   [[nodiscard]] compiler::Program program(const contract::Capabilities& device, bool firmware) const;
   // What --resume starts with. Throws Error(bad_snapshot) for one that the graph, if it is known, does not fit.

@@ -7,12 +7,12 @@
 #include <array>
 #include <random>
 #include <set>
-#include <system_error>
 
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "sim/generator/random_network.h"
 #include "sim/report/sha256.h"
+#include "sim/workload/input_argument.h"
 
 namespace npu::workload {
 namespace {
@@ -21,45 +21,13 @@ namespace fs = std::filesystem;
 using contract::ErrorCode;
 using graph::in_quotes;
 
-std::string names(const std::vector<GraphPort>& ports) {
-  std::string text;
-  for (const GraphPort& port : ports) text += (text.empty() ? "" : ", ") + in_quotes(port.name);
-  return text.empty() ? "none" : text;
-}
-
-struct NamedFile {
-  size_t port = 0;
-  std::string file;
-};
-
-// NAME=FILE.npy or FILE.npy. Names and paths may have '=' in them: the names of the inputs decide, and the longest one
-// where several fit.
-NamedFile split(const std::vector<GraphPort>& ports, const std::string& argument) {
-  for (size_t at = argument.rfind('='); at != std::string::npos && at > 0; at = argument.rfind('=', at - 1)) {
-    const auto port = std::find_if(ports.begin(), ports.end(), [&](const GraphPort& p) {
-      return p.name == std::string_view(argument).substr(0, at);
-    });
-    if (port != ports.end()) return {static_cast<size_t>(port - ports.begin()), argument.substr(at + 1)};
-  }
-  const size_t equals = argument.rfind('=');
-  std::error_code ignored;
-  if (ports.size() == 1 && (equals == std::string::npos || fs::exists(argument, ignored))) return {0, argument};
-  if (equals == std::string::npos) {
-    throw Error(ErrorCode::kBadInput, fmt::format("the network has {} inputs ({}), so {} needs a name: NAME=FILE.npy",
-                                                  ports.size(), names(ports), in_quotes(argument)));
-  }
-  throw Error(ErrorCode::kBadInput, fmt::format("the network has no input {}; there are: {}",
-                                                in_quotes(argument.substr(0, equals)), names(ports)));
-}
-
-std::string label(const GraphPort& port) { return "input " + in_quotes(port.name); }
-
 // Whether a shape is that of a frame with one more axis before it.
 bool is_sequence_of(const graph::Shape& shape, const graph::Shape& frame) {
   return shape.size() == frame.size() + 1 && std::equal(frame.begin(), frame.end(), shape.begin() + 1);
 }
 
-// How many of a sequence of this length to run.
+}  // namespace
+
 int64_t invocations_in(int64_t length, const InvocationRange& range) {
   if (range.skip >= length) {
     throw Error(ErrorCode::kBadOption,
@@ -72,8 +40,6 @@ int64_t invocations_in(int64_t length, const InvocationRange& range) {
   }
   return range.count.value_or(left);
 }
-
-}  // namespace
 
 graph::GivenShapes shapes_of(const std::vector<GraphPort>& ports, const std::vector<std::string>& arguments,
                              bool sequence) {
@@ -101,10 +67,7 @@ InputData::InputData(const std::vector<GraphPort>& ports, const std::vector<std:
     arrays_[named.port].emplace();
   }
   for (size_t i = 0; i < ports.size() && !seed; ++i) {
-    if (given[i]) continue;
-    throw Error(ErrorCode::kBadInput, fmt::format("{} ({}) is missing; add --input {}", label(ports[i]),
-                                                  graph::describe_type(ports[i].type, ports[i].shape),
-                                                  in_quotes(ports[i].name + "=FILE.npy")));
+    if (!given[i]) throw_missing(ports[i]);
   }
   if (sequence && ports.empty()) {
     throw Error(ErrorCode::kBadInput, "--sequence needs inputs to count invocations by, and the network has none");

@@ -24,6 +24,10 @@ struct InvocationRange {
   std::optional<int64_t> count;  // the first of what is left, or so many with the same inputs; nullopt: all, or one
 };
 
+// How many invocations of a sequence of this length to run. Throws Error(bad_option) where it has fewer than `range`
+// wants.
+[[nodiscard]] int64_t invocations_in(int64_t length, const InvocationRange& range);
+
 // The shapes of the inputs that have a file, as `arguments` and `sequence` name them for InputData: what a network
 // whose file leaves sizes open gets. Throws Error: kBadInput for names that are not there; kBadNpy; kCannotRead.
 [[nodiscard]] graph::GivenShapes shapes_of(const std::vector<GraphPort>& ports,

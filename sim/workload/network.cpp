@@ -153,6 +153,7 @@ Network load_network(const std::filesystem::path& path, const ShapeSource& shape
   const std::string way_out = open && !shapes ? " (npu resolve makes a file with fixed sizes)" : "";
   if (network.was_open) {
     of_the_file(path, way_out, [&] { graph::validate(network.graph, graph::Sizes::kMayBeUnknown); });
+    network.open = std::make_shared<const graph::Graph>(network.graph);
     const graph::GivenShapes given = given_shapes(network.graph, shapes);
     of_the_file(path, way_out, [&] { network.graph = graph::resolve(network.graph, given); });
   }
@@ -173,6 +174,26 @@ Network load_open_network(const std::filesystem::path& path) {
   });
   list_ports(network);
   return network;
+}
+
+Network with_sizes(const Network& network, const graph::GivenShapes& sizes) {
+  Network result = network;
+  const graph::Graph& open = network.open ? *network.open : network.graph;
+  of_the_file(network.path, "", [&] { result.graph = graph::static_form(graph::resolve(open, sizes)); });
+  list_ports(result);
+  return result;
+}
+
+Declarations declarations_of(const graph::Graph& graph) {
+  Declarations declarations;
+  for (const graph::Region& region : graph.regions) {
+    for (const Block& block : region.blocks) {
+      for (const graph::Tensor& tensor : block.tensors) {
+        if (tensor.variable) declarations.try_emplace(graph::variable_identity(tensor), &tensor);
+      }
+    }
+  }
+  return declarations;
 }
 
 std::string sha256_of(const Network& network) {

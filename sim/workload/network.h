@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,8 @@ struct Network {
   std::shared_ptr<const std::vector<uint8_t>> file;
   graph::Graph graph;
   bool was_open = false;  // the file leaves sizes open; those of the graph were given, or are open still
+  // The graph with the sizes open, of load_network() with `shapes`; null where the file leaves none open.
+  std::shared_ptr<const graph::Graph> open;
   // As the file has it, where operators compute shapes: the graph has constants in their place.
   std::optional<graph::Graph> declared;
   std::vector<GraphPort> inputs, outputs;
@@ -48,6 +51,13 @@ using ShapeSource = std::function<graph::GivenShapes(const std::vector<GraphPort
 // As load_network(), but a graph whose file leaves sizes open stays so: as the file has it, validated as far as that
 // needs no sizes.
 [[nodiscard]] Network load_open_network(const std::filesystem::path& path);
+
+// The same network with other sizes than load_network() was given. Throws what that throws for sizes that do not fit.
+[[nodiscard]] Network with_sizes(const Network& network, const graph::GivenShapes& sizes);
+
+// Variables by identity, as the graph's tensors declare them; those of blocks of control flow, too.
+using Declarations = std::map<std::string, const graph::Tensor*>;
+[[nodiscard]] Declarations declarations_of(const graph::Graph& graph);
 
 // Of the file, as `sha256sum` prints it. Takes its time on large files.
 [[nodiscard]] std::string sha256_of(const Network& network);

@@ -51,23 +51,24 @@ Oracle::Oracle(const Network& network, bool zero_init, reference::Context start)
   }
 }
 
-std::vector<graph::Value> Oracle::run(const std::vector<graph::Value>& inputs) {
+std::vector<graph::Value> Oracle::run(const Network& network, const std::vector<graph::Value>& inputs) {
   const int64_t invocation = invocation_++;
   try {
-    return reference::run(network_.graph, inputs, context_);
+    return reference::run(network.graph, inputs, context_);
   } catch (const Error& error) {
     throw Error(error.code(), fmt::format("reference, invocation {}: {}", invocation, error.what()));
   }
 }
 
-void Oracle::check(const std::vector<graph::Value>& inputs, const std::vector<graph::Value>& outputs) {
+void Oracle::check(const Network& network, const std::vector<graph::Value>& inputs,
+                   const std::vector<graph::Value>& outputs) {
   const int64_t invocation = invocation_;
-  const std::vector<graph::Value> wanted = run(inputs);
+  const std::vector<graph::Value> wanted = run(network, inputs);
   for (size_t i = 0; i < wanted.size(); ++i) {
     const graph::Difference difference = graph::compare(outputs[i], wanted[i]);
     if (difference.differing > 0 && result_.first.empty()) {
       result_.first = fmt::format(
-          "output {} at {} of invocation {}: device {}, reference {}", graph::in_quotes(network_.outputs[i].name),
+          "output {} at {} of invocation {}: device {}, reference {}", graph::in_quotes(network.outputs[i].name),
           position(wanted[i].shape, difference.first), invocation, element_text(outputs[i], difference.first),
           element_text(wanted[i], difference.first));
     }

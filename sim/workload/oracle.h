@@ -19,9 +19,14 @@ class Oracle {
   Oracle(const Network& network, bool zero_init, reference::Context start = {});
 
   // The next invocation. Throws what reference::run throws, with the number of the invocation in front.
-  std::vector<graph::Value> run(const std::vector<graph::Value>& inputs);
+  std::vector<graph::Value> run(const std::vector<graph::Value>& inputs) { return run(network_, inputs); }
+  // The same of the network with other sizes: with_sizes().
+  std::vector<graph::Value> run(const Network& network, const std::vector<graph::Value>& inputs);
   // Runs the next invocation and compares every element of every output.
-  void check(const std::vector<graph::Value>& inputs, const std::vector<graph::Value>& outputs);
+  void check(const std::vector<graph::Value>& inputs, const std::vector<graph::Value>& outputs) {
+    check(network_, inputs, outputs);
+  }
+  void check(const Network& network, const std::vector<graph::Value>& inputs, const std::vector<graph::Value>& outputs);
   [[nodiscard]] const report::CheckResult& result() const { return result_; }
   [[nodiscard]] const reference::Context& state() const { return context_; }
 

@@ -24,20 +24,6 @@ using runtime::SnapshotVariable;
 // More than any variables that the reference takes.
 constexpr uintmax_t kMaxSnapshot = uintmax_t{5} << 30;
 
-using Declarations = std::map<std::string, const graph::Tensor*>;
-
-Declarations declarations_of(const graph::Graph& graph) {
-  Declarations declarations;
-  for (const graph::Region& region : graph.regions) {
-    for (const graph::Block& block : region.blocks) {
-      for (const graph::Tensor& tensor : block.tensors) {
-        if (tensor.variable) declarations.try_emplace(graph::variable_identity(tensor), &tensor);
-      }
-    }
-  }
-  return declarations;
-}
-
 void add_name(std::string& list, const std::string& name) { list += (list.empty() ? "" : ", ") + in_quotes(name); }
 
 // A file may claim any number.

@@ -46,7 +46,7 @@ MAY_INCLUDE = {
     "sim/conformance": ["driver/graph", "sim/reference", "sim/report", "sim/tool", "sim/workload"],
     "sim/regression": ["hw/presets", "driver/graph", "driver/compiler/compile.h", "sim/cosim", "sim/report", "sim/tool", "sim/generator",
                        "sim/workload"],
-    "sim/cli": ["hw/presets", "driver/graph", "driver/compiler", "driver/program_file", "driver/runtime", "firmware/image.h",
+    "sim/cli": ["hw/presets", "driver/graph", "driver/compiler", "driver/program_file", "driver/runtime", "driver/specialise", "firmware/image.h",
                 "sim/reference", "sim/cosim", "sim/platform", "sim/report", "sim/tool", "sim/importer", "sim/workload", "sim/inspect",
                 "sim/conformance", "sim/regression"],
     "tests": ["hw/presets", "hw/timing", "hw/engine", "hw/model", "rtl/verilated", "driver/graph", "driver/compiler",

@@ -296,6 +296,30 @@ Graph open_state() {
   return b.build();
 }
 
+// x [?, 4] XOR w [?, 4] XOR the state [1, 4], which takes the largest of each column.
+Graph open_stream() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {-1, 4}), w = b.input("w", kI8, {-1, 4});
+  const TensorId state = b.variable("largest", kI8, {1, 4}, std::vector<double>{1, 2, 3, 4});
+  const TensorId mixed = b.raw(Op::kBitwiseXor, {x, w}, {}, kI8, {-1, 4});
+  const TensorId y = b.raw(Op::kBitwiseXor, {mixed, b.read(state)}, {}, kI8, {-1, 4});
+  Attributes axis;
+  axis.axis = 0;
+  b.write(state, b.raw(Op::kReduceMax, {y}, axis, kI8, {1, 4}));
+  b.output(y, "y");
+  return b.build();
+}
+
+// Gives what it got by way of a variable, which has as many rows.
+Graph open_kept() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {-1, 4});
+  const TensorId state = b.variable("kept", kI8, {0, 4});
+  b.write(state, x);
+  b.output(b.raw(Op::kVariableRead, {state}, {}, kI8, {-1, 4}), "y");
+  return b.build();
+}
+
 // A shape that its operator cannot give.
 Graph wrong_shape() {
   Graph graph = convolution();
@@ -314,6 +338,8 @@ int main(int argc, char** argv) {
     };
     write("open_sizes", open_sizes());
     write("open_state", open_state());
+    write("open_kept", open_kept());
+    write("open_stream", open_stream());
     write("open_reshape", open_reshape(true));
     write("undecided_reshape", open_reshape(false));
     write("contradictory", contradictory());

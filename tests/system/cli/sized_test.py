@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Sequences with a file for each invocation, whose sizes change: `npu run` and `npu reference`.
+
+  sized_test.py NPU MAKER
+"""
+
+import json
+
+from harness import NpuTest, main, read_npy
+
+ROWS = [3, 64, 3, 1, 17, 64, 3]
+
+
+def expected(rows, frames):
+    """What open_stream gives: x XOR w XOR the state, which then takes the largest of each column."""
+    state, outputs = [1, 2, 3, 4], []
+    for count, (x, w) in zip(rows, frames):
+        y = [a ^ b ^ state[i % 4] for i, (a, b) in enumerate(zip(x, w))]
+        state = [max(y[column::4]) for column in range(4)]
+        outputs.append(((count, 4), y))
+    return outputs, state
+
+
+class Sized(NpuTest):
+
+    def frames(self, folder, rows, other=None):
+        """A folder x and a folder w with a file for each number of rows; those of `other`, if given, in w."""
+        made = []
+        for name, counts, step in (("x", rows, 37), ("w", other or rows, 53)):
+            (self.dir / folder / name).mkdir(parents=True)
+            made.append([[(step * k + 11 * i) % 251 - 125 for k in range(4 * count)] for i, count in enumerate(counts)])
+            for i, (count, values) in enumerate(zip(counts, made[-1])):
+                self.save(f"{folder}/{name}/frame_{i}.npy", "|i1", (count, 4), values)
+        return list(zip(*made))
+
+    def inputs(self, folder):
+        return ["--sequence", "--input", f"x={self.dir / folder / 'x'}", f"w={self.dir / folder / 'w'}"]
+
+    def outputs(self, folder, count):
+        self.assertEqual(sorted(p.name for p in (self.dir / folder / "y").iterdir()), sorted(f"{i}.npy" for i in range(count)))
+        return [read_npy(self.dir / folder / "y" / f"{i}.npy")[1:] for i in range(count)]
+
+    def test_sizes_change_and_the_state_goes_on(self):
+        network = self.dir / "open_stream.tosa"
+        wanted, state = expected(ROWS, self.frames("change", ROWS))
+        elements = sum(4 * count for count in ROWS)
+        self.good("reference", network, *self.inputs("change"), "-o", self.dir / "out_reference", "--save-state",
+                  self.dir / "reference.state")
+        self.assertEqual(self.outputs("out_reference", len(ROWS)), [(shape, y) for shape, y in wanted])
+        for machine in ("edge", "nano"):
+            out, saved = f"out_{machine}", self.dir / f"{machine}.state"
+            result = self.good("run", network, *self.inputs("change"), "--config", machine, "--check", "reference", "-o",
+                               self.dir / out, "--save-state", saved, "--json", self.dir / f"{machine}.json")
+            self.assertIn(f"check     0 differing of {elements} elements compared with the reference (1 output, 7 invocations)\n",
+                          result.out)
+            self.assertIn("programs  3 hits, 4 misses, 0 evictions; 4 in ", result.out)
+            self.assertIn(f"output    y -> {self.dir / out}/y/0.npy to 6.npy\n", result.out)
+            self.assertEqual(self.outputs(out, len(ROWS)), [(shape, y) for shape, y in wanted])
+            self.good("state", "diff", saved, self.dir / "reference.state")
+            report = json.loads((self.dir / f"{machine}.json").read_text())
+            self.assertEqual((report["schema"], report["machine"]), ("npu-sizes", machine))
+            self.assertEqual([one["sizes"]["x"][0] for one in report["invocations"]], ROWS)
+            self.assertEqual([one["compiled"] for one in report["invocations"]], [True, True, False, True, True, False, False])
+            self.assertEqual([one["program"] for one in report["invocations"]], [0, 1, 0, 2, 3, 1, 0])
+            self.assertEqual([one["invocations"] for one in report["programs"]], [3, 2, 1, 1])
+            self.assertEqual(report["cycles"], sum(one["cycles"] for one in report["invocations"]))
+            self.assertEqual(report["cycles"], sum(one["report"]["total"]["cycles_sum"] for one in report["programs"]))
+            cache = report["cache"]
+            self.assertIsNone(cache["limit_bytes"])
+            self.assertEqual(cache["bytes"], sum(one["bytes"] for one in report["programs"]))
+            self.assertEqual(report["check"], {"against": "reference", "compared": elements, "differing": 0, "first": None})
+        print(f"{machine} and edge: 0 differing of {elements} elements each")
+
+    def test_programs_stay_within_a_limit(self):
+        network, report = self.dir / "open_stream.tosa", self.dir / "limit.json"
+        self.frames("limit", ROWS)
+        for machine in ("edge", "nano"):
+            result = self.good("run", network, *self.inputs("limit"), "--config", machine, "--check", "reference", "--specialise", "1",
+                               "--json", report)
+            self.assertIn("programs  0 hits, 7 misses, 6 evictions; 1 in ", result.out)
+            self.assertIn(", limit 1 bytes\n", result.out)
+            self.assertIn("check     0 differing of ", result.out)
+            cache = json.loads(report.read_text())["cache"]
+            self.assertEqual((cache["limit_bytes"], cache["hits"], cache["misses"], cache["evictions"], cache["programs"]), (1, 0, 7, 6, 1))
+            self.assertEqual([one["compiled"] for one in json.loads(report.read_text())["programs"]], [3, 2, 1, 1])
+
+    def test_functional_mode_and_other_places_of_the_state_change_no_bit(self):
+        network = self.dir / "open_stream.tosa"
+        self.frames("modes", ROWS)
+        for options in (["--mode", "functional"], ["--state-in-dram"], ["--double-buffer"], ["--bypass-firmware"], ["--resident-constants"]):
+            result = self.good("run", network, *self.inputs("modes"), "--config", "nano", "--check", "reference", *options)
+            self.assertIn("check     0 differing of ", result.out)
+
+    def test_a_sequence_goes_on_where_it_stopped(self):
+        network, saved = self.dir / "open_stream.tosa", self.dir / "stopped.state"
+        wanted, _ = expected(ROWS, self.frames("stop", ROWS))
+        given = self.inputs("stop")
+        for first, second in (("run", "reference"), ("reference", "run")):
+            self.good(first, network, *given, "--invocations", 3, "--save-state", saved)
+            out = f"rest_{first}"
+            self.good(second, network, *given, "--skip", 3, "--resume", saved, "-o", self.dir / out)
+            self.assertEqual(self.outputs(out, 4), wanted[3:])
+
+    def test_a_size_that_does_not_fit_ends_the_sequence_and_keeps_what_was_before(self):
+        network = self.dir / "open_stream.tosa"
+        wanted, _ = expected([3, 5, 2], self.frames("broken", [3, 5, 2, 4, 3], [3, 5, 2, 6, 3]))
+        for command in ("run", "reference"):
+            out, saved, report = f"kept_{command}", self.dir / f"kept_{command}.state", self.dir / "kept.json"
+            more = ["--json", report] if command == "run" else []
+            result = self.bad(1, "size_mismatch", "invocation 3 (", command, network, *self.inputs("broken"), "-o", self.dir / out,
+                              "--save-state", saved, *more)
+            self.assertIn("(BITWISE_XOR): input1 'x' [4, 4] and input2 'w' [6, 4] do not broadcast", result.err)
+            self.assertIn("frame_3.npy", result.err)
+            self.assertEqual(self.outputs(out, 3), wanted)
+            self.assertFalse(saved.exists())
+            self.assertFalse(report.exists())
+        self.frames("first", [3], [4])
+        for command in ("run", "reference"):
+            self.bad(1, "size_mismatch", "invocation 0 (", command, network, *self.inputs("first"))
+
+    def test_files_one_after_the_other(self):
+        network = self.dir / "open_shapes.tosa"
+        files = [self.save(f"rows{count}.npy", "|i1", (count, 4), list(range(4 * count))) for count in (2, 6, 2)]
+        self.good("run", network, "--sequence", "--input", *files, "--check", "reference", "-o", self.dir / "one_by_one")
+        self.assertEqual([shape for shape, _ in self.outputs("one_by_one", 3)], [(1, 8), (3, 8), (1, 8)])
+        odd = self.save("rows5.npy", "|i1", (5, 4), list(range(20)))
+        self.bad(1, "size_mismatch", "invocation 1 (", "reference", network, "--sequence", "--input", files[0], "--input", odd)
+        missing = self.dir / "rows7.npy"
+        self.bad(66, "cannot_read", "invocation 1 (", "run", network, "--sequence", "--input", files[0], missing)
+
+    def test_files_in_the_order_of_their_numbers(self):
+        folder = self.dir / "numbers"
+        folder.mkdir()
+        for number in (9, 10, 11, 100):
+            self.save(f"numbers/{number}.npy", "|i1", (2, 4), [number] * 8)
+        (folder / "notes.txt").write_text("not a frame")
+        self.good("reference", self.dir / "open_shapes.tosa", "--sequence", "--input", folder, "-o", self.dir / "ordered")
+        self.assertEqual([y[0] for _, y in self.outputs("ordered", 4)], [9, 10, 11, 100])
+        # What a sequence leaves, another one takes.
+        self.good("reference", self.dir / "open_shapes.tosa", "--sequence", "--input", folder, "--invocations", 2, "-o", self.dir / "some")
+        self.assertEqual(len(self.outputs("some", 2)), 2)
+        self.save("numbers/frame_0009.npy", "|i1", (2, 4), [9] * 8)
+        self.bad(64, "bad_input", "are both number 9 of the sequence", "reference", self.dir / "open_shapes.tosa", "--sequence", "--input", folder)
+        (folder / "frame_0009.npy").unlink()
+        self.save("numbers/last.npy", "|i1", (2, 4), [9] * 8)
+        self.bad(64, "bad_input", "has no number at its end", "run", self.dir / "open_shapes.tosa", "--sequence", "--input", folder)
+        empty = self.dir / "empty"
+        empty.mkdir()
+        self.bad(64, "bad_input", "has no .npy files", "run", self.dir / "open_shapes.tosa", "--sequence", "--input", empty)
+
+    def test_networks_of_fixed_sizes_take_such_sequences(self):
+        files = [self.save(f"fixed{i}.npy", "|i1", (1, 4), [i, 1, 1, 1]) for i in range(3)]
+        result = self.good("run", self.dir / "running_sum.tosa", "--sequence", "--input", *files, "--check", "reference", "-o",
+                           self.dir / "fixed_out")
+        self.assertIn("programs  2 hits, 1 miss, 0 evictions; ", result.out)
+        self.assertEqual([y for _, y in self.outputs("fixed_out", 3)], [[1, 3, 4, 5], [2, 4, 5, 6], [4, 5, 6, 7]])
+        wide = self.save("fixed_wide.npy", "|i1", (2, 4), [1] * 8)
+        self.bad(64, "bad_input", "invocation 1 (", "run", self.dir / "running_sum.tosa", "--sequence", "--input", files[0], wide)
+
+    def test_a_variable_keeps_its_size(self):
+        network = self.dir / "open_state.tosa"
+        files = [self.save(f"state{i}.npy", "|i1", (count, 4), [1] * (4 * count)) for i, count in enumerate((2, 2, 3))]
+        for command in ("run", "reference"):
+            out = f"variable_{command}"
+            self.bad(1, "size_mismatch", "invocation 2 (", command, network, "--sequence", "--zero-init", "--input", *files,
+                     "--shape", "state=2x4", "-o", self.dir / out)
+            self.assertEqual(len(self.outputs(out, 2)), 2)
+            # The size of this one follows from what is written.
+            result = self.bad(1, "variable_mismatch", "variable 'kept' becomes INT8[3, 4], but was INT8[2, 4]", command,
+                              self.dir / "open_kept.tosa", "--sequence", "--input", *files, "-o", self.dir / f"{out}_kept")
+            self.assertIn("invocation 2 (", result.err)
+            self.assertEqual(len(self.outputs(f"{out}_kept", 2)), 2)
+
+    def test_what_belongs_to_one_program_is_refused(self):
+        network = self.dir / "open_stream.tosa"
+        self.frames("refused", [3, 5])
+        for option in (["--csv", self.dir / "no.csv"], ["--trace", self.dir / "no.trace"], ["--roofline"], ["--lockstep"],
+                       ["--inject", "constants:0"], ["--random-inputs", "3"]):
+            self.bad(64, "bad_option", f"{option[0]}", "run", network, *self.inputs("refused"), *option)
+        frame = self.dir / "frame.npy"
+        self.bad(64, "bad_option", "--specialise bounds", "run", self.dir / "running_sum.tosa", "--input", frame, "--specialise", "100")
+        self.bad(64, "bad_option", "--specialise", "run", network, *self.inputs("refused"), "--specialise", "much")
+        self.good("compile", self.dir / "running_sum.tosa", "-o", self.dir / "sum.npu")
+        self.bad(64, "bad_option", "its sizes are fixed", "run", self.dir / "sum.npu", "--sequence", "--input", frame, frame)
+        self.bad(64, "bad_input", "all need as many", "run", network, "--sequence", "--input", f"x={self.dir / 'refused' / 'x'}",
+                 f"w={self.save('one_w.npy', '|i1', (3, 4), [0] * 12)}")
+        self.bad(64, "bad_input", "input 'w' (", "run", network, "--sequence", "--input", f"x={self.dir / 'refused' / 'x'}")
+        self.bad(64, "bad_option", "--invocations is 3, but the sequence has 2", "run", network, *self.inputs("refused"), "--invocations", 3)
+        self.bad(64, "bad_option", "the same file", "reference", self.dir / "open_shapes.tosa", "--sequence", "--input",
+                 self.same_folder(), "-o", self.dir / "same")
+
+    def same_folder(self):
+        """Where the outputs y of the folder `same` would go."""
+        (self.dir / "same" / "y").mkdir(parents=True)
+        self.save("same/y/0.npy", "|i1", (2, 4), [1] * 8)
+        return self.dir / "same" / "y"
+
+    def test_help_has_examples(self):
+        for command in ("run", "reference"):
+            self.assertIn("of any sizes", self.good(command, "--help").out)
+
+
+if __name__ == "__main__":
+    main()
