@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "driver/graph/file.h"
 #include "driver/graph/text.h"
@@ -15,7 +17,7 @@ namespace npu::tool {
 namespace fs = std::filesystem;
 
 void FilePlaces::read(std::string_view what, const fs::path& file) {
-  if (!file.empty()) add({std::string(what), graph::place_of(file), false}, file, {});
+  if (!file.empty()) add({std::string(what), false}, file, {});
 }
 
 void FilePlaces::read_machine(const std::string& name_or_path) {
@@ -24,17 +26,20 @@ void FilePlaces::read_machine(const std::string& name_or_path) {
 }
 
 void FilePlaces::write(std::string_view what, const fs::path& file, std::string_view replaced) {
-  if (!file.empty()) add({std::string(what), graph::place_of(file), true}, file, replaced);
+  if (!file.empty()) add({std::string(what), true}, file, replaced);
 }
 
 void FilePlaces::add(File file, const fs::path& given, std::string_view replaced) {
-  for (const File& other : files_) {
-    if (other.place != file.place || !(other.written || file.written)) continue;
+  const fs::path place = graph::place_of(given);
+  const auto [begin, end] = files_.equal_range(place);
+  for (auto at = begin; at != end; ++at) {
+    const File& other = at->second;
+    if (!(other.written || file.written)) continue;
     if (!other.written && other.what == replaced) continue;
     throw Error(contract::ErrorCode::kBadOption, fmt::format("{} and {} are the same file, {}; choose another",
                                                              other.what, file.what, graph::in_quotes(given.string())));
   }
-  files_.push_back(std::move(file));
+  files_.emplace(place, std::move(file));
 }
 
 void read_input(FilePlaces& places, std::string_view what, const std::string& input) {

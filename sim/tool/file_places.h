@@ -3,9 +3,9 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace npu::tool {
 
@@ -22,12 +22,12 @@ class FilePlaces {
  private:
   struct File {
     std::string what;
-    std::filesystem::path place;
     bool written = false;
   };
   void add(File file, const std::filesystem::path& given, std::string_view replaced);
 
-  std::vector<File> files_;
+  // By their places: a sequence may have a file for each of very many invocations.
+  std::multimap<std::filesystem::path, File> files_;
 };
 
 // The file of NAME=FILE, whichever '=' stands behind the name. Throws as FilePlaces::read().

@@ -310,6 +310,31 @@ Graph open_stream() {
   return b.build();
 }
 
+// A convolution of images of any number and size, XOR the state, which takes the largest of each channel.
+Graph open_images() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {2, 6, 6, 4});
+  const TensorId weights = b.constant(kI8, {8, 3, 3, 4}, ramp(8 * 3 * 3 * 4, -5, 1));
+  const TensorId sums = b.conv2d(x, weights, b.constant(kI32, {8}, ramp(8, -100, 20)), {.pad = {1, 1, 1, 1}});
+  const TensorId scaled = b.rescale(sums, kI8, {.multiplier = {1 << 30}, .shift = {37}});
+  const TensorId state = b.variable("largest", kI8, {1, 1, 1, 8}, ramp(8, 0, 1));
+  const TensorId y = b.op(Op::kBitwiseXor, {scaled, b.read(state)});
+  b.output(y, "y");
+  TensorId largest = y;
+  for (const int32_t axis : {0, 1, 2}) {
+    Attributes along;
+    along.axis = axis;
+    largest = b.op(Op::kReduceMax, {largest}, along);
+  }
+  b.write(state, largest);
+  Graph graph = b.build();
+  for (Tensor& tensor : graph.main().tensors) {
+    if (tensor.has_data || tensor.variable || tensor.shape.size() != 4) continue;
+    for (size_t i = 0; i < 3; ++i) tensor.shape[i] = tensor.shape[i] > 1 ? -1 : 1;
+  }
+  return graph;
+}
+
 // Gives what it got by way of a variable, which has as many rows.
 Graph open_kept() {
   GraphBuilder b;
@@ -338,6 +363,7 @@ int main(int argc, char** argv) {
     };
     write("open_sizes", open_sizes());
     write("open_state", open_state());
+    write("open_images", open_images());
     write("open_kept", open_kept());
     write("open_stream", open_stream());
     write("open_reshape", open_reshape(true));

@@ -70,7 +70,27 @@ class Sized(NpuTest):
             self.assertIsNone(cache["limit_bytes"])
             self.assertEqual(cache["bytes"], sum(one["bytes"] for one in report["programs"]))
             self.assertEqual(report["check"], {"against": "reference", "compared": elements, "differing": 0, "first": None})
-        print(f"{machine} and edge: 0 differing of {elements} elements each")
+            print(f"{machine}: 0 differing of {elements} elements")
+
+    def test_images_of_any_number_and_size(self):
+        shapes = [(1, 6, 6, 4), (2, 9, 5, 4), (1, 40, 33, 4), (1, 6, 6, 4), (3, 3, 3, 4)]
+        folder = self.dir / "images"
+        folder.mkdir()
+        for i, shape in enumerate(shapes):
+            count = shape[0] * shape[1] * shape[2] * shape[3]
+            self.save(f"images/{i}.npy", "|i1", shape, [(37 * k + 5 * i) % 251 - 125 for k in range(count)])
+        elements = sum(8 * images * height * width for images, height, width, _ in shapes)
+        for machine in ("edge", "nano"):
+            out = f"images_{machine}"
+            result = self.good("run", self.dir / "open_images.tosa", "--sequence", "--input", folder, "--config", machine, "--check",
+                               "reference", "-o", self.dir / out)
+            self.assertIn(f"check     0 differing of {elements:,} elements compared with the reference (1 output, 5 invocations)\n",
+                          result.out)
+            self.assertIn("programs  1 hit, 4 misses, 0 evictions; ", result.out)
+            outputs = self.outputs(out, len(shapes))
+            self.assertEqual([shape for shape, _ in outputs], [(*shape[:3], 8) for shape in shapes])
+            self.assertNotEqual(outputs[0], outputs[3])  # the same size, another state
+            print(f"{machine}, images: 0 differing of {elements} elements")
 
     def test_programs_stay_within_a_limit(self):
         network, report = self.dir / "open_stream.tosa", self.dir / "limit.json"
