@@ -3,7 +3,7 @@
 """Cycles, their bound and their causes, and bytes of networks on each preset, exactly as they were: cycles.csv beside this file.
 
     tests/baselines/baselines.py --npu build/release/npu [FOLDER...]            compares; exit status 1 when something moved
-    tests/baselines/baselines.py --npu build/release/npu [FOLDER...] --update   writes cycles.csv and resident.csv anew, and of docs/reference
+    tests/baselines/baselines.py --npu build/release/npu [FOLDER...] --update   writes cycles.csv, resident.csv and options.csv anew, and of docs/reference
                                                                                 performance.md and rivals.md; prints what moved
 
 FOLDER holds networks (*.tosa, or a folder a network with manifest.json beside them). Rows of networks that no folder has stay as
@@ -20,6 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import machine_options
 import performance
 import resident
 import rivals
@@ -161,18 +162,23 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         rows = [row for row in pool.map(lambda job: measure(options.npu, *job), work) if row]
         staying = [row for row in pool.map(lambda job: measure_resident(options.npu, *job), work) if row]
+        without = machine_options.work(found)
+        cycles = pool.map(lambda job: machine_options.measure(job[1], lambda machine: report_of(options.npu, found[job[0]], machine)), without)
+        options_after, options_before = dict(zip(without, cycles)), machine_options.recorded()
     resident_after, resident_before = {tuple(row[key] for key in KEYS): row for row in staying}, resident.recorded()
     after, before = {tuple(row[key] for key in KEYS): row for row in rows}, recorded()
-    lines = moved(before, after, found) + resident.moved(resident_before, resident_after, found)
+    lines = (moved(before, after, found) + resident.moved(resident_before, resident_after, found)
+             + machine_options.moved(options_before, options_after, found))
     if lines:
         print(f"{'network':<24} {'machine':<8} {'figure':<25} {'before':>14} {'now':>14}\n" + "\n".join(lines))
-    figures = sum(len(flat(row)) for row in after.values()) + len(resident.FIGURES) * len(resident_after)
+    figures = sum(len(flat(row)) for row in after.values()) + len(resident.FIGURES) * len(resident_after) + len(options_after)
     measured, all_rows = len(after) + len(resident_after), len(before) + len(resident_before)
     print(f"baselines: {len(lines)} of {figures} figures moved, {measured} of {all_rows} rows measured")
     if options.update:
         rows = {**{key: row for key, row in before.items() if key[0] not in found}, **after}
         write(rows)
         resident.write({**{key: row for key, row in resident_before.items() if key[0] not in found}, **resident_after})
+        machine_options.write({**{key: row for key, row in options_before.items() if key[0] not in found}, **options_after})
         performance.write(rows.values())
         if rivals.LAYERS_OF in found:
             rivals.write_ours(options.npu, found[rivals.LAYERS_OF])

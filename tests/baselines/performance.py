@@ -12,6 +12,7 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+import machine_options
 import resident
 import yaml
 
@@ -133,17 +134,22 @@ def table(machine, rows):
     return "\n".join(lines) + "\n"
 
 
-def page(rows, staying=None):
+def page(rows, staying=None, without=None):
     check_causes()
     loading = {(row["network"], row["machine"]): int(row["cycles"]) for row in rows}
     rows = sorted(rows, key=lambda row: (-int(row["macs"]), row["network"]))
     names = sorted({row["machine"] for row in rows})
     tables = [table(Machine(name), [row for row in rows if row["machine"] == name]) for name in names]
-    return HEAD + "".join("\n" + one for one in [*tables, *([resident.section(staying, loading)] if staying else [])])
+    sections = [*([resident.section(staying, loading)] if staying else []), *([machine_options.section(without, loading)] if without else [])]
+    return HEAD + "".join("\n" + one for one in [*tables, *sections])
+
+
+def whole_page(rows):
+    return page(rows, resident.recorded(), machine_options.recorded())
 
 
 def write(rows):
-    PAGE.write_text(page(rows, resident.recorded()), encoding="utf-8")
+    PAGE.write_text(whole_page(rows), encoding="utf-8")
 
 
 def main():
@@ -157,7 +163,7 @@ def main():
     slow = [row for row in rows if int(row["cycles"]) < bound_of(row)[0]]
     for row in slow:
         print(f"performance: {row['network']} on {row['machine']} takes {row['cycles']} cycles, fewer than its bound of {bound_of(row)[0]}", file=sys.stderr)
-    current = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page(rows, resident.recorded())
+    current = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == whole_page(rows)
     if not current:
         print(f"performance: {PAGE.relative_to(ROOT)} is not what tests/baselines/performance.py writes from {FILE.relative_to(ROOT)}: run it", file=sys.stderr)
     print(f"performance: {len(rows)} rows")

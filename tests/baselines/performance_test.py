@@ -9,6 +9,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+import machine_options
 import performance
 import resident
 
@@ -53,6 +54,19 @@ class Page(unittest.TestCase):
         self.assertEqual(len(resident.moved({key: row}, {}, {"net"})), len(resident.FIGURES))
         self.assertEqual(resident.moved({key: row}, {}, {"other"}), [])
 
+    def test_options_that_are_left_out(self):
+        name = machine_options.NETWORKS[0]
+        rows = {(name, option): 1100 for option in machine_options.WITHOUT}
+        text = machine_options.section(rows, {(name, "edge"): 1000})
+        self.assertIn(f"| {name} | 1,000 |" + " +10.0 % |" * len(rows), text)
+        self.assertNotIn(name, machine_options.section(dict(list(rows.items())[1:]), {(name, "edge"): 1000}))
+        self.assertEqual(len(machine_options.work({name})), len(rows))
+        self.assertEqual(machine_options.moved(rows, rows, {name}), [])
+        self.assertEqual(len(machine_options.moved(rows, {**rows, (name, "vpu_tree"): 7}, {name})), 1)
+        self.assertEqual(machine_options.moved(rows, {}, {"other"}), [])
+        self.assertEqual(machine_options.text_of("mxu_split"), "base: edge\nmxu_split: 1\n")
+        self.assertEqual(machine_options.text_of("refreshes_postponed"), "base: edge\ndram: {refreshes_postponed: 0}\n")
+
     def test_a_rate_that_is_not_the_bounds_is_refused(self):
         with self.assertRaisesRegex(SystemExit, "measure again"):
             performance.page([{**ROW, "bound_dram": "99"}])
@@ -68,7 +82,7 @@ class Page(unittest.TestCase):
             table.write_text(",".join(row) + "\n" + ",".join(row.values()) + "\n")
             page.write_text(performance.page([row]) if text is None else text)
             errors = io.StringIO()
-            with mock.patch.object(resident, "recorded", dict), \
+            with mock.patch.object(resident, "recorded", dict), mock.patch.object(machine_options, "recorded", dict), \
                     mock.patch.multiple(performance, FILE=table, PAGE=page, ROOT=Path(folder)), mock.patch("sys.argv", ["performance.py", "--check"]), \
                     contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
                 return performance.main(), errors.getvalue()

@@ -342,8 +342,8 @@ class Chain : public TiledStep {
   std::vector<std::vector<int64_t>> ends_;    // by step: rows made once so many rows of the chain's result are made
 };
 
-// A chain keeps some words a row, and is weighed row by row. The largest dimension of level 8K; element-wise steps whose
-// dimensions all lie in one have as many rows as elements.
+// A chain keeps some words a row, and is weighed row by row. The largest dimension of level 8K; element-wise steps
+// whose dimensions all lie in one have as many rows as elements.
 constexpr int64_t kMostRows = 1 << 13;
 
 }  // namespace
