@@ -336,6 +336,9 @@ class LoadedProgram {
   [[nodiscard]] const compiler::Program& program() const;
   [[nodiscard]] Job create_job(const JobOptions& options = {}) const;
 
+  // Whether a job of it exists, or another handle like this one: then its device memory stays when this one goes.
+  [[nodiscard]] bool in_use() const { return state_.use_count() > 1; }
+
   // Device address of a byte of the program's constants, for tests that damage it. Throws Error(kBadOption) behind the
   // last one.
   [[nodiscard]] uint64_t constant_address(uint64_t offset) const;

@@ -65,10 +65,11 @@ void ProgramCache::make_room(uint64_t bytes) {
   }
 }
 
-// Of those that no caller holds; false: there is none.
+// Of those that no caller and no job holds; false: there is none.
 bool ProgramCache::drop_oldest() {
-  const auto oldest =
-      std::find_if(entries_.rbegin(), entries_.rend(), [](const Entry& one) { return one.program.use_count() == 1; });
+  const auto oldest = std::find_if(entries_.rbegin(), entries_.rend(), [](const Entry& one) {
+    return one.program.use_count() == 1 && !one.program->program.in_use();
+  });
   if (oldest == entries_.rend()) return false;
   ++counts_.evictions;
   --counts_.programs;

@@ -47,10 +47,10 @@ class ProgramCache {
                uint64_t limit = kNoLimit);
 
   // The program of these sizes, as resolve() takes them. Drops those that were used longest ago until the rest is
-  // within the limit. One that a caller still holds is passed over: it would keep its memory anyway. So the programs
-  // in use may be beyond the limit, and one that is larger by itself stays until another one is asked for. A job keeps
-  // its program, too, when it has been dropped here. Throws Error, and then nothing was counted: what resolve(),
-  // validate(), compile() and Context::load() throw.
+  // within the limit. One that a caller holds, or a job, is passed over: it would keep its memory anyway. So the
+  // programs in use may be beyond the limit, and one that is larger by itself stays until another one is asked for.
+  // Throws Error: what resolve(), validate(), compile() and Context::load() throw. Then programs may have been dropped
+  // to make room, and nothing else has changed.
   [[nodiscard]] std::shared_ptr<const SizedProgram> get(const graph::GivenShapes& sizes);
 
   [[nodiscard]] const CacheCounts& counts() const { return counts_; }

@@ -6,8 +6,6 @@
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "sim/cli/options.h"
-#include "sim/cli/sized_sequence.h"
-#include "sim/workload/file_sequence.h"
 
 namespace npu::cli {
 
@@ -87,24 +85,6 @@ void add_data_options(po::options_description& options) {
   add_shape_option(options);
 }
 
-workload::Network load_network(const DataOptions& options, const std::string& file) {
-  std::string invocation;  // that has the sizes, in words
-  const auto shapes = [&](const std::vector<workload::GraphPort>& inputs) {
-    if (!SizedSequence::is_meant(options, inputs)) {
-      return with_given_shapes(options, workload::shapes_of(inputs, options.inputs, options.sequence));
-    }
-    const workload::FileSequence files(inputs, options.inputs, options.range);
-    invocation = SizedSequence::in_words(files, 0) + ": ";
-    return with_given_shapes(options, files.read(0).shapes);
-  };
-  try {
-    return workload::load_network(file, shapes);
-  } catch (const Error& error) {
-    if (invocation.empty()) throw;
-    throw Error(error.code(), invocation + error.what());
-  }
-}
-
 graph::GivenShapes with_given_shapes(const DataOptions& options, graph::GivenShapes shapes) {
   for (const auto& [name, shape] : options.shapes) {
     const auto [data, added] = shapes.emplace(name, shape);
@@ -117,17 +97,13 @@ graph::GivenShapes with_given_shapes(const DataOptions& options, graph::GivenSha
 }
 
 void add_file_and_inputs(po::options_description& hidden, po::positional_options_description& positional) {
-  hidden.add_options()("file", po::value<std::string>())("more-inputs", po::value<std::vector<std::string>>());
-  positional.add("file", 1).add("more-inputs", -1);
+  hidden.add_options()("file", po::value<std::string>());
+  positional.add("file", 1).add("input", -1);  // one list, in the order of the command line
 }
 
 DataOptions data_options(const po::variables_map& values) {
   DataOptions options;
-  for (const char* name : {"input", "more-inputs"}) {
-    if (values.count(name) == 0) continue;
-    const auto& more = values[name].as<std::vector<std::string>>();
-    options.inputs.insert(options.inputs.end(), more.begin(), more.end());
-  }
+  if (values.count("input") > 0) options.inputs = values["input"].as<std::vector<std::string>>();
   options.sequence = values["sequence"].as<bool>();
   options.shapes = shape_option(values);
   options.outputs = file_option(values, "outputs");

@@ -37,11 +37,6 @@ void add_file_and_inputs(boost::program_options::options_description& hidden,
 // kCannotWrite for one where no file can be made.
 [[nodiscard]] DataOptions data_options(const boost::program_options::variables_map& values);
 
-// The network, with the sizes that the command knows for those that its file leaves open: of --shape, and of the data.
-// Of a sequence with a file for each invocation they are those of the first one. Throws what workload::load_network()
-// throws.
-[[nodiscard]] workload::Network load_network(const DataOptions& options, const std::string& file);
-
 // With the shapes of --shape, too. Throws Error(bad_input) for an input whose data has another one.
 [[nodiscard]] graph::GivenShapes with_given_shapes(const DataOptions& options, graph::GivenShapes shapes);
 

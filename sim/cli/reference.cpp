@@ -7,6 +7,7 @@
 #include "driver/graph/text.h"
 #include "sim/cli/command.h"
 #include "sim/cli/data_options.h"
+#include "sim/cli/load_network.h"
 #include "sim/cli/options.h"
 #include "sim/cli/sized_sequence.h"
 #include "sim/report/table.h"

@@ -107,16 +107,11 @@ void print_report(const RunOptions& options, const RunSubject& subject, const re
         *report.info.random_inputs);
   }
   say("\n{}", report::to_table(report));
-  if (options.resident_constants && report.resident_bytes == 0) say("constants {}\n", kConstantsDoNotStay);
   if (options.roofline) {
     const std::string roofline = report::to_roofline(report);
     say("\n{}\n", roofline.empty() ? "roofline  no layer has MACs\n" : roofline);
   }
-  for (const std::string& fault : report.info.injected) say("injected  {}\n", fault);
-  if (options.jitter) {
-    say("jitter    up to {} cycles on every tile, DMA command and burst, seed {}, the same in every invocation\n",
-        options.jitter->second, options.jitter->first);
-  }
+  print_conditions(options, report.info, report.resident_bytes == 0);
   if (report.check) print_check(*report.check, subject, report.invocations);
 }
 

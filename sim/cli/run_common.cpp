@@ -70,6 +70,15 @@ void print_head(const RunOptions& options, const RunSubject& subject, uint64_t i
       report::grouped(invocations), plural(invocations));
 }
 
+void print_conditions(const RunOptions& options, const report::RunInfo& info, bool no_constants_stay) {
+  if (options.resident_constants && no_constants_stay) say("constants {}\n", kConstantsDoNotStay);
+  for (const std::string& fault : info.injected) say("injected  {}\n", fault);
+  if (options.jitter) {
+    say("jitter    up to {} cycles on every tile, DMA command and burst, seed {}, the same in every invocation\n",
+        options.jitter->second, options.jitter->first);
+  }
+}
+
 void print_check(const report::CheckResult& check, const RunSubject& subject, uint64_t invocations) {
   say("check     {} differing of {} elements compared with the reference ({} output{}, {} invocation{})\n",
       report::grouped(check.differing), report::grouped(check.compared), subject.outputs.size(),

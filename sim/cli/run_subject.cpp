@@ -9,6 +9,7 @@
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "sim/cli/data_options.h"
+#include "sim/cli/load_network.h"
 #include "sim/workload/state_file.h"
 
 namespace npu::cli {

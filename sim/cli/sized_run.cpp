@@ -68,8 +68,10 @@ class Runner {
   void invoke(int64_t index, const Bench& bench) {
     const SizedSequence::Invocation invocation = sequence_.prepare(index);
     std::vector<graph::Value> outputs;
-    sequence_.in_invocation(index, [&] { outputs = run(index, invocation, bench); });
-    sequence_.outputs.add(outputs);
+    sequence_.in_invocation(index, [&] {
+      outputs = run(index, invocation, bench);
+      sequence_.outputs.add(outputs);
+    });
     if (oracle_) oracle_->check(sequence_.network(), invocation.inputs, outputs);
   }
 
@@ -124,7 +126,9 @@ class Runner {
 void print(const SizedRun& run, const SizedSequence& sequence) {
   print_head(run.options, run.subject, run.invocations.size());
   say("\n{}", to_text(run));
-  for (const std::string& fault : run.programs.front().report->info.injected) say("injected  {}\n", fault);
+  const bool none_stay = std::all_of(run.programs.begin(), run.programs.end(),
+                                     [](const SizedProgramRun& one) { return one.report->resident_bytes == 0; });
+  print_conditions(run.options, run.programs.front().report->info, none_stay);
   for (const workload::GraphPort& port : run.subject.outputs) {
     const std::string files = sequence.outputs.files_of(port.name);
     if (!files.empty()) say("output    {} -> {}\n", graph::printable(port.name), files);

@@ -37,7 +37,7 @@ bool SizedSequence::is_meant(const DataOptions& options, const std::vector<workl
 }
 
 SizedSequence::SizedSequence(DataOptions& options, const workload::Network& network)
-    : outputs(network.outputs, options.outputs),
+    : outputs(network.outputs, options.outputs, options.range.skip),
       options_(options),
       network_(network),
       files_(network.inputs, options.inputs, options.range) {
@@ -63,7 +63,7 @@ SizedSequence::Invocation SizedSequence::prepare(int64_t invocation) {
 }
 
 std::string SizedSequence::in_words(const workload::FileSequence& files, int64_t invocation) {
-  return fmt::format("invocation {} ({})", invocation, files.files_of(invocation));
+  return fmt::format("invocation {} ({})", files.first() + invocation, files.files_of(invocation));
 }
 
 }  // namespace npu::cli

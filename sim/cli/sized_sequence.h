@@ -46,7 +46,7 @@ class SizedSequence {
     }
   }
 
-  // "invocation 3 ('frames/3.npy')"
+  // By its number in the whole sequence: "invocation 3 ('frames/3.npy')".
   [[nodiscard]] static std::string in_words(const workload::FileSequence& files, int64_t invocation);
 
   // Of the outputs' files.

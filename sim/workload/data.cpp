@@ -26,6 +26,13 @@ bool is_sequence_of(const graph::Shape& shape, const graph::Shape& frame) {
   return shape.size() == frame.size() + 1 && std::equal(frame.begin(), frame.end(), shape.begin() + 1);
 }
 
+void refuse_folder(const GraphPort& port, const std::string& file) {
+  std::error_code ignored;
+  if (!fs::is_directory(file, ignored)) return;
+  throw Error(ErrorCode::kBadInput, label(port) + " is the folder " + in_quotes(file) +
+                                        "; add --sequence where each of its files is an invocation");
+}
+
 }  // namespace
 
 int64_t invocations_in(int64_t length, const InvocationRange& range) {
@@ -47,6 +54,7 @@ graph::GivenShapes shapes_of(const std::vector<GraphPort>& ports, const std::vec
   for (const std::string& argument : arguments) {
     const NamedFile named = split(ports, argument);
     const GraphPort& port = ports[named.port];
+    refuse_folder(port, named.file);
     graph::Shape shape = graph::read_npy(named.file).shape;
     if (sequence && shape.size() == port.shape.size() + 1) shape.erase(shape.begin());
     shapes.insert_or_assign(port.name, std::move(shape));
@@ -61,7 +69,11 @@ InputData::InputData(const std::vector<GraphPort>& ports, const std::vector<std:
   std::vector<std::string> files(ports.size());
   for (const std::string& argument : arguments) {
     const NamedFile named = split(ports, argument);
-    if (given[named.port]) throw Error(ErrorCode::kBadInput, label(ports[named.port]) + " is given twice");
+    if (given[named.port]) {
+      throw Error(ErrorCode::kBadInput,
+                  label(ports[named.port]) + " is given twice; add --sequence where each file is an invocation");
+    }
+    refuse_folder(ports[named.port], named.file);
     given[named.port] = true;
     files[named.port] = named.file;
     arrays_[named.port].emplace();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -43,8 +44,11 @@ std::string number_of(const fs::path& file) {
   return digits;
 }
 
-std::vector<fs::path> files_in(const fs::path& folder) {
-  std::map<std::pair<size_t, std::string>, fs::path> by_number;  // of a length, digits are in order of their numbers
+// By number: of a length, digits are in order of their numbers.
+using NumberedFiles = std::map<std::pair<size_t, std::string>, fs::path>;
+
+NumberedFiles files_in(const fs::path& folder) {
+  NumberedFiles by_number;
   std::error_code failed;
   for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
     const fs::path& file = at->path();
@@ -66,9 +70,20 @@ std::vector<fs::path> files_in(const fs::path& folder) {
                             "what a sequence needs",
                             in_quotes(folder.string())));
   }
-  std::vector<fs::path> files;
-  for (auto& [number, file] : by_number) files.push_back(std::move(file));
-  return files;
+  return by_number;
+}
+
+// Files of one number belong to one invocation, so where one is lost the others would be taken for the wrong frames.
+void check_same_numbers(const fs::path& one, const NumberedFiles& first, const fs::path& other,
+                        const NumberedFiles& second) {
+  for (const auto& [number, file] : first) {
+    if (second.contains(number)) continue;
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("the folder {} has number {} of the sequence ({}), but {} has not: add it there, or take "
+                            "it out here",
+                            in_quotes(one.string()), number.second, in_quotes(file.filename().string()),
+                            in_quotes(other.string())));
+  }
 }
 
 }  // namespace
@@ -84,6 +99,7 @@ bool FileSequence::is_meant(const std::vector<GraphPort>& ports, const std::vect
 FileSequence::FileSequence(const std::vector<GraphPort>& ports, const std::vector<std::string>& arguments,
                            const InvocationRange& range)
     : files_(ports.size()), skip_(range.skip) {
+  std::optional<std::pair<fs::path, NumberedFiles>> folder;
   for (const std::string& argument : arguments) {
     const NamedFile named = split(ports, argument);
     std::vector<fs::path>& files = files_[named.port];
@@ -91,8 +107,13 @@ FileSequence::FileSequence(const std::vector<GraphPort>& ports, const std::vecto
       files.emplace_back(named.file);
       continue;
     }
-    const std::vector<fs::path> more = files_in(named.file);
-    files.insert(files.end(), more.begin(), more.end());
+    NumberedFiles more = files_in(named.file);
+    if (folder) {
+      check_same_numbers(folder->first, folder->second, named.file, more);
+      check_same_numbers(named.file, more, folder->first, folder->second);
+    }
+    for (const auto& [number, file] : more) files.push_back(file);
+    if (!folder) folder.emplace(named.file, std::move(more));
   }
   for (size_t i = 0; i < ports.size(); ++i) {
     if (files_[i].empty()) throw_missing(ports[i]);
@@ -108,7 +129,7 @@ FileSequence::FileSequence(const std::vector<GraphPort>& ports, const std::vecto
 
 void FileSequence::add_to(tool::FilePlaces& places) const {
   for (size_t port = 0; port < files_.size(); ++port) {
-    for (int64_t i = 0; i < invocations_; ++i) places.read("an input", file(port, i));
+    for (const fs::path& file : files_[port]) places.read("an input", file);
   }
 }
 
@@ -138,7 +159,8 @@ std::vector<graph::Value> FileSequence::values(const Frame& frame, const std::ve
   return values;
 }
 
-FileOutputs::FileOutputs(const std::vector<GraphPort>& ports, fs::path folder) : folder_(std::move(folder)) {
+FileOutputs::FileOutputs(const std::vector<GraphPort>& ports, fs::path folder, int64_t first)
+    : folder_(std::move(folder)), first_(first), next_(first) {
   for (const GraphPort& port : ports) names_.push_back(port.name);
 }
 
@@ -149,7 +171,7 @@ fs::path FileOutputs::file(const std::string& output, int64_t invocation) const 
 void FileOutputs::add_to(tool::FilePlaces& places, int64_t invocations) const {
   if (folder_.empty()) return;
   for (const std::string& name : std::set<std::string>(names_.begin(), names_.end())) {
-    for (int64_t i = 0; i < invocations; ++i) places.write("output " + in_quotes(name), file(name, i));
+    for (int64_t i = 0; i < invocations; ++i) places.write("output " + in_quotes(name), file(name, first_ + i));
   }
 }
 
@@ -169,9 +191,9 @@ void FileOutputs::add(const std::vector<graph::Value>& values) {
 }
 
 std::string FileOutputs::files_of(const std::string& output) const {
-  if (folder_.empty() || next_ == 0) return "";
-  const std::string first = file(output, 0).string();
-  return next_ == 1 ? first : fmt::format("{} to {}.npy", first, next_ - 1);
+  if (folder_.empty() || next_ == first_) return "";
+  const std::string first = file(output, first_).string();
+  return next_ == first_ + 1 ? first : fmt::format("{} to {}.npy", first, next_ - 1);
 }
 
 }  // namespace npu::workload

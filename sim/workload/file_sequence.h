@@ -23,13 +23,16 @@ class FileSequence {
 
   // `arguments` are NAME=FILE.npy in the order of the invocations, or NAME=DIR with files that end with their number
   // ("frame_12.npy"), which is their order; NAME may be left out where there is one input. Lists folders, reads no
-  // file. Throws Error: bad_input for inputs without data, a folder with none or with names that give no order, and
-  // inputs with different numbers of files; what invocations_in() throws; cannot_read.
+  // file. Throws Error: bad_input for inputs without data, a folder with none or with names that give no order, inputs
+  // with different numbers of files, and folders with files of different numbers; what invocations_in() throws;
+  // cannot_read.
   FileSequence(const std::vector<GraphPort>& ports, const std::vector<std::string>& arguments,
                const InvocationRange& range);
 
+  // Those that run, and the number of the first one in the whole sequence.
   [[nodiscard]] int64_t invocations() const { return invocations_; }
-  // Adds all files of the invocations that run to what the command reads.
+  [[nodiscard]] int64_t first() const { return skip_; }
+  // Adds all files to what the command reads, those of invocations that do not run, too: they are the user's.
   void add_to(tool::FilePlaces& places) const;
   // In words: "'frames/3.npy'".
   [[nodiscard]] std::string files_of(int64_t invocation) const;
@@ -53,12 +56,13 @@ class FileSequence {
   int64_t skip_, invocations_ = 0;
 };
 
-// Where the outputs of such a sequence go: DIR/<output>/<invocation>.npy, as soon as the invocation has ended. So those
-// of earlier ones are there when a later one fails, and a folder of them is an input of another sequence.
+// Where the outputs of such a sequence go: DIR/<output>/<invocation>.npy, as soon as the invocation has ended, by its
+// number in the whole sequence. So those of earlier ones are there when a later one fails, and a folder of them is an
+// input of another sequence.
 class FileOutputs {
  public:
-  // An empty folder: outputs go nowhere.
-  FileOutputs(const std::vector<GraphPort>& ports, std::filesystem::path folder);
+  // An empty folder: outputs go nowhere. `first`: number of the first invocation.
+  FileOutputs(const std::vector<GraphPort>& ports, std::filesystem::path folder, int64_t first);
   // Throws Error(bad_option) for files that are others of the command.
   void add_to(tool::FilePlaces& places, int64_t invocations) const;
   // The next invocation. Throws Error(cannot_write).
@@ -71,7 +75,7 @@ class FileOutputs {
 
   std::vector<std::string> names_;  // of the outputs
   std::filesystem::path folder_;
-  int64_t next_ = 0;
+  int64_t first_, next_;
 };
 
 }  // namespace npu::workload

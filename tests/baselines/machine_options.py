@@ -38,7 +38,10 @@ def measure(option, report):
     with tempfile.TemporaryDirectory(prefix="npu-options-") as folder:
         file = Path(folder) / f"{option}.yaml"
         file.write_text(text_of(option), encoding="utf-8")
-        return int(report(file)["total"]["cycles_sum"])
+        data = report(file)
+    if data is None:
+        raise SystemExit(f"baselines: a machine without {option} cannot run all of {', '.join(NETWORKS)}")
+    return int(data["total"]["cycles_sum"])
 
 
 def recorded():
@@ -70,6 +73,6 @@ def section(rows, cycles):
     lines = ["| network | cycles | " + " | ".join(f"`{option}`" for option in WITHOUT) + " |", f"|{'---|' * (len(WITHOUT) + 2)}"]
     for name in names:
         whole = cycles[name, BASE]
-        more = [f"{100 * (rows[name, option] / whole - 1):+.1f} %" for option in WITHOUT]
+        more = [f"{100 * (rows[name, option] / whole - 1):+.1f} %".replace("-0.0", "+0.0") for option in WITHOUT]
         lines.append(f"| {name} | {whole:,} | " + " | ".join(more) + " |")
     return HEAD + "\n".join(lines) + "\n"

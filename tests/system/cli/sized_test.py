@@ -37,9 +37,11 @@ class Sized(NpuTest):
     def inputs(self, folder):
         return ["--sequence", "--input", f"x={self.dir / folder / 'x'}", f"w={self.dir / folder / 'w'}"]
 
-    def outputs(self, folder, count):
-        self.assertEqual(sorted(p.name for p in (self.dir / folder / "y").iterdir()), sorted(f"{i}.npy" for i in range(count)))
-        return [read_npy(self.dir / folder / "y" / f"{i}.npy")[1:] for i in range(count)]
+    def outputs(self, folder, numbers):
+        """Shape and elements of the outputs with these numbers, or of so many."""
+        numbers = range(numbers) if isinstance(numbers, int) else numbers
+        self.assertEqual(sorted(p.name for p in (self.dir / folder / "y").iterdir()), sorted(f"{i}.npy" for i in numbers))
+        return [read_npy(self.dir / folder / "y" / f"{i}.npy")[1:] for i in numbers]
 
     def test_sizes_change_and_the_state_goes_on(self):
         network = self.dir / "open_stream.tosa"
@@ -108,9 +110,47 @@ class Sized(NpuTest):
     def test_functional_mode_and_other_places_of_the_state_change_no_bit(self):
         network = self.dir / "open_stream.tosa"
         self.frames("modes", ROWS)
-        for options in (["--mode", "functional"], ["--state-in-dram"], ["--double-buffer"], ["--bypass-firmware"], ["--resident-constants"]):
+        for options in (["--mode", "functional"], ["--state-in-dram"], ["--double-buffer"], ["--bypass-firmware"]):
             result = self.good("run", network, *self.inputs("modes"), "--config", "nano", "--check", "reference", *options)
             self.assertIn("check     0 differing of ", result.out)
+
+    def test_constants_of_each_program_may_stay(self):
+        shapes, report = [(1, 6, 6, 4), (2, 9, 5, 4), (1, 6, 6, 4), (1, 6, 6, 4)], self.dir / "resident.json"
+        files = [self.save(f"resident{i}.npy", "|i1", shape, [(7 * k + i) % 251 - 125 for k in range(shape[0] * shape[1] * shape[2] * shape[3])])
+                 for i, shape in enumerate(shapes)]
+        for limit, loads in ([], [1, 1]), (["--specialise", "1"], [2, 1]):
+            result = self.good("run", self.dir / "open_images.tosa", "--sequence", "--input", *files, "--check", "reference", "--resident-constants",
+                               "--json", report, *limit)
+            self.assertIn("check     0 differing of ", result.out)
+            programs = [one["report"]["resident_constants"] for one in json.loads(report.read_text())["programs"]]
+            self.assertTrue(all(one["bytes"] > 0 for one in programs), programs)
+            self.assertEqual([one["loads"] for one in programs], loads)
+        given = ["--sequence", "--input", files[0], files[1], "--resident-constants", "--jitter", "3:10"]
+        self.assertIn("jitter    up to 10 cycles", self.good("run", self.dir / "open_images.tosa", *given).out)
+
+    def test_files_come_in_the_order_of_the_command_line(self):
+        network = self.dir / "open_shapes.tosa"
+        a, b, c = (self.save(f"order{i}.npy", "|i1", (2, 4), [i] * 8) for i in range(3))
+        for given in (["--input", a, b, "--input", c], ["--input", a, "--input", b, c], [a, "--input", b, c], [a, b, "-i", c]):
+            out = self.dir / "order_out"
+            self.good("reference", network, "--sequence", *given, "-o", out)
+            self.assertEqual([y[0] for _, y in self.outputs("order_out", 3)], [0, 1, 2], given)
+
+    def test_folders_have_the_same_numbers(self):
+        network = self.dir / "open_stream.tosa"
+        self.frames("lost", [3, 3, 3])
+        (self.dir / "lost" / "x" / "frame_1.npy").rename(self.dir / "lost" / "x" / "frame_3.npy")
+        self.bad(64, "bad_input", "has number 3 of the sequence ('frame_3.npy'), but", "run", network, *self.inputs("lost"))
+        (self.dir / "lost" / "w" / "frame_1.npy").unlink()
+        self.bad(64, "bad_input", "has number 3 of the sequence ('frame_3.npy'), but", "reference", network, *self.inputs("lost"))
+
+    def test_without_sequence_the_way_out_is_named(self):
+        network = self.dir / "open_shapes.tosa"
+        folder = self.dir / "plain"
+        folder.mkdir()
+        file = self.save("plain/0.npy", "|i1", (2, 4), [1] * 8)
+        for given in ([folder], [file, file]):
+            self.bad(64, "bad_input", "add --sequence where", "reference", network, "--shape", "x=2x4", "--input", *given)
 
     def test_a_sequence_goes_on_where_it_stopped(self):
         network, saved = self.dir / "open_stream.tosa", self.dir / "stopped.state"
@@ -120,7 +160,7 @@ class Sized(NpuTest):
             self.good(first, network, *given, "--invocations", 3, "--save-state", saved)
             out = f"rest_{first}"
             self.good(second, network, *given, "--skip", 3, "--resume", saved, "-o", self.dir / out)
-            self.assertEqual(self.outputs(out, 4), wanted[3:])
+            self.assertEqual(self.outputs(out, range(3, 7)), wanted[3:])
 
     def test_a_size_that_does_not_fit_ends_the_sequence_and_keeps_what_was_before(self):
         network = self.dir / "open_stream.tosa"
@@ -207,13 +247,15 @@ class Sized(NpuTest):
                  f"w={self.save('one_w.npy', '|i1', (3, 4), [0] * 12)}")
         self.bad(64, "bad_input", "input 'w' (", "run", network, "--sequence", "--input", f"x={self.dir / 'refused' / 'x'}")
         self.bad(64, "bad_option", "--invocations is 3, but the sequence has 2", "run", network, *self.inputs("refused"), "--invocations", 3)
-        self.bad(64, "bad_option", "the same file", "reference", self.dir / "open_shapes.tosa", "--sequence", "--input",
-                 self.same_folder(), "-o", self.dir / "same")
+        for range_of in ([], ["--skip", "1"], ["--invocations", "1"]):
+            self.bad(64, "bad_option", "the same file", "reference", self.dir / "open_shapes.tosa", "--sequence", "--input",
+                     self.same_folder(), "-o", self.dir / "same", *range_of)
 
     def same_folder(self):
         """Where the outputs y of the folder `same` would go."""
-        (self.dir / "same" / "y").mkdir(parents=True)
-        self.save("same/y/0.npy", "|i1", (2, 4), [1] * 8)
+        (self.dir / "same" / "y").mkdir(parents=True, exist_ok=True)
+        for i in range(2):
+            self.save(f"same/y/{i}.npy", "|i1", (2, 4), [1] * 8)
         return self.dir / "same" / "y"
 
     def test_help_has_examples(self):

@@ -78,6 +78,21 @@ TEST_F(FileSequenceTest, RefusesWhatGivesNoOrder) {
   EXPECT_NE(text.find("number 0 of"), std::string::npos) << text;
 }
 
+TEST_F(FileSequenceTest, FoldersNeedTheSameNumbers) {
+  for (const char* name : {"a/0.npy", "a/x_2.npy", "b/0.npy", "b/w_02.npy", "c/0.npy", "c/1.npy"}) save(name, {2, 2});
+  EXPECT_EQ(FileSequence(two, {"x=" + in("a"), "w=" + in("b")}, {}).invocations(), 2);
+  for (const auto& [x, w] : {std::pair("a", "c"), std::pair("c", "a")}) {
+    std::string text;
+    EXPECT_EQ(code_of(
+                  [&, x = x, w = w] {
+                    FileSequence(two, {"x=" + in(x), "w=" + in(w)}, {});
+                  },
+                  &text),
+              ErrorCode::kBadInput);
+    EXPECT_NE(text.find("of the sequence"), std::string::npos) << text;
+  }
+}
+
 TEST_F(FileSequenceTest, AllInputsNeedAsManyFiles) {
   const std::string x = save("x.npy", {2}), w = save("w.npy", {2, 2});
   EXPECT_EQ(code_of([&] { FileSequence(two, {"x=" + x, "x=" + x, "w=" + w}, {}); }), ErrorCode::kBadInput);
@@ -95,26 +110,29 @@ TEST_F(FileSequenceTest, FilesAreReadWhenTheirInvocationComes) {
 }
 
 TEST_F(FileSequenceTest, OutputsAreThereWhenTheirInvocationHasEnded) {
-  FileOutputs outputs({{"y/1", DType::kInt8, {-1}, false}, {"y/1", DType::kInt8, {-1}, false}}, folder / "out");
+  FileOutputs outputs({{"y/1", DType::kInt8, {-1}, false}, {"y/1", DType::kInt8, {-1}, false}}, folder / "out", 4);
   for (const int64_t count : {3, 1}) {
     const graph::Value value{DType::kInt8, {count}, std::vector<uint8_t>(static_cast<size_t>(count), 7)};
     outputs.add({value, value});
   }
-  EXPECT_EQ(graph::read_npy(folder / "out" / "y%2F1" / "0.npy").shape, (graph::Shape{3}));
-  EXPECT_EQ(graph::read_npy(folder / "out" / "y%2F1" / "1.npy").shape, (graph::Shape{1}));
-  EXPECT_EQ(outputs.files_of("y/1"), in("out/y%2F1/0.npy to 1.npy"));
-  EXPECT_EQ(FileOutputs(one, "").files_of("x"), "");
+  EXPECT_EQ(graph::read_npy(folder / "out" / "y%2F1" / "4.npy").shape, (graph::Shape{3}));
+  EXPECT_EQ(graph::read_npy(folder / "out" / "y%2F1" / "5.npy").shape, (graph::Shape{1}));
+  EXPECT_EQ(outputs.files_of("y/1"), in("out/y%2F1/4.npy to 5.npy"));
+  EXPECT_EQ(FileOutputs(one, "", 0).files_of("x"), "");
 }
 
 TEST_F(FileSequenceTest, NoOutputReplacesAnInput) {
   save("y/0.npy", {1});
   save("y/1.npy", {1});
-  const FileSequence files(one, {in("y")}, {});
+  const FileSequence files(one, {in("y")}, {.skip = 1, .count = {}});
   tool::FilePlaces places;
   files.add_to(places);
-  const FileOutputs outputs({{"y", DType::kInt8, {-1}, false}}, folder);
-  EXPECT_EQ(code_of([&] { outputs.add_to(places, files.invocations()); }), ErrorCode::kBadOption);
-  FileOutputs({{"z", DType::kInt8, {-1}, false}}, folder).add_to(places, files.invocations());
+  // Those that are skipped are the user's, too.
+  for (const int64_t first : {0, 1}) {
+    const FileOutputs outputs({{"y", DType::kInt8, {-1}, false}}, folder, first);
+    EXPECT_EQ(code_of([&] { outputs.add_to(places, files.invocations()); }), ErrorCode::kBadOption);
+  }
+  FileOutputs({{"z", DType::kInt8, {-1}, false}}, folder, 0).add_to(places, files.invocations());
 }
 
 }  // namespace
