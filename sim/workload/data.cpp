@@ -30,7 +30,7 @@ void refuse_folder(const GraphPort& port, const std::string& file) {
   std::error_code ignored;
   if (!fs::is_directory(file, ignored)) return;
   throw Error(ErrorCode::kBadInput, label(port) + " is the folder " + in_quotes(file) +
-                                        "; add --sequence where each of its files is an invocation");
+                                        "; 'npu run --sequence' takes one, with a file for each invocation");
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ InputData::InputData(const std::vector<GraphPort>& ports, const std::vector<std:
     const NamedFile named = split(ports, argument);
     if (given[named.port]) {
       throw Error(ErrorCode::kBadInput,
-                  label(ports[named.port]) + " is given twice; add --sequence where each file is an invocation");
+                  label(ports[named.port]) + " is given twice; 'npu run --sequence' takes a file for each invocation");
     }
     refuse_folder(ports[named.port], named.file);
     given[named.port] = true;

@@ -150,7 +150,7 @@ class Sized(NpuTest):
         folder.mkdir()
         file = self.save("plain/0.npy", "|i1", (2, 4), [1] * 8)
         for given in ([folder], [file, file]):
-            self.bad(64, "bad_input", "add --sequence where", "reference", network, "--shape", "x=2x4", "--input", *given)
+            self.bad(64, "bad_input", "npu run --sequence' takes", "reference", network, "--shape", "x=2x4", "--input", *given)
 
     def test_a_sequence_goes_on_where_it_stopped(self):
         network, saved = self.dir / "open_stream.tosa", self.dir / "stopped.state"
