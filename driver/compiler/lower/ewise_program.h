@@ -39,10 +39,12 @@ struct EwiseProgram {
   [[nodiscard]] bool fits_tables(const contract::Capabilities& machine) const;
 };
 
-// `ops` are element-wise operators in operator order whose results have the same dimensions but for those of 1.
-// `stored` tells which results must reach memory. Without look-ups (ewise_lookup.h) it is quickly made, for who only
-// asks whether it fits.
+// Whether look-ups take the place of chains (ewise_lookup.h), which takes time to find.
 enum class Lookups : uint8_t { kNone, kUsed };
+
+// `ops` are element-wise operators in operator order whose results have the same dimensions but for those of 1.
+// `stored` tells which results must reach memory. Without look-ups it is quickly made, for who only asks
+// whether it fits.
 [[nodiscard]] EwiseProgram make_ewise_program(const Facts& facts, std::span<const size_t> ops,
                                               const std::function<bool(graph::TensorId)>& stored,
                                               Lookups lookups = Lookups::kUsed);
