@@ -62,6 +62,14 @@ class Planner {
   }
 
   TilePlan run() {
+    search();
+    if (!bundles_.empty()) best_.largest = describe(largest_);
+    return std::move(best_);
+  }
+
+ private:
+  // Weighs every tiling.
+  void search() {
     const std::vector<Axis>& axes = step_.axes();
     std::vector<std::vector<uint32_t>> groups(2);
     for (uint32_t i = 0; i < axes.size(); ++i) groups[axes[i].group].push_back(i);
@@ -70,9 +78,10 @@ class Planner {
       order_ = groups[0];
       order_.insert(order_.end(), groups[1].begin(), groups[1].end());
       consider();
-      return best_;
+      return;
     }
     size_.resize(axes.size());
+    const std::vector<std::vector<int64_t>> inner = group_cuts(axes, groups[1]);
     for (const std::vector<int64_t>& first : group_cuts(axes, groups[0])) {
       for (size_t i = 0; i < first.size(); ++i) size_[groups[0][i]] = first[i];
       if (groups[1].empty()) {
@@ -80,7 +89,7 @@ class Planner {
         consider();
         continue;
       }
-      for (const std::vector<int64_t>& second : group_cuts(axes, groups[1])) {
+      for (const std::vector<int64_t>& second : inner) {
         for (size_t i = 0; i < second.size(); ++i) size_[groups[1][i]] = second[i];
         for (const bool swapped : {false, true}) {
           order_ = groups[swapped ? 1 : 0];
@@ -90,10 +99,8 @@ class Planner {
         }
       }
     }
-    return best_;
   }
 
- private:
   void make_bundles(std::span<const Home> homes) {
     const std::vector<Operand>& operands = step_.operands();
     best_.bundle_of.assign(operands.size(), -1);
@@ -224,7 +231,7 @@ class Planner {
     }
     if (best_.least_bytes == 0 || single < best_.least_bytes) {
       best_.least_bytes = single;
-      best_.largest = bundles_.empty() ? "" : describe(bundles_[largest]);
+      if (!bundles_.empty()) largest_ = {bundles_[largest].kind, bundles_[largest].slot_bytes};
     }
     if (single > available_) return;
     const bool overlapped = options_.double_buffer && twice <= available_;
@@ -299,9 +306,15 @@ class Planner {
     best_.prologue = first;
   }
 
-  [[nodiscard]] static std::string describe(const Bundle& bundle) {
+  // The largest part of the tiling that takes least memory.
+  struct Largest {
+    Bundle::Kind kind = Bundle::Kind::kConstant;
+    int64_t bytes = 0;
+  };
+
+  [[nodiscard]] static std::string describe(const Largest& largest) {
     const auto what = [&]() -> const char* {
-      switch (bundle.kind) {
+      switch (largest.kind) {
         case Bundle::Kind::kConstant:
           return "constants";
         case Bundle::Kind::kLoad:
@@ -313,7 +326,7 @@ class Planner {
       }
       return "?";
     };
-    return std::string(what()) + " of " + std::to_string(bundle.slot_bytes) + " bytes";
+    return std::string(what()) + " of " + std::to_string(largest.bytes) + " bytes";
   }
 
   const TiledStep& step_;
@@ -329,6 +342,7 @@ class Planner {
   std::vector<int64_t> size_;
   std::vector<uint32_t> order_;
   TilePlan best_;
+  Largest largest_;
   Tile tile_;  // scratch
   Box box_;
 };

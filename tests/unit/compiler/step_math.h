@@ -21,6 +21,7 @@ struct Strided {
   [[nodiscard]] int64_t get(std::initializer_list<int64_t> index) const;
   void set(std::initializer_list<int64_t> index, int64_t value) const;
   [[nodiscard]] uint8_t* at(std::span<const int64_t> index) const;
+  [[nodiscard]] uint8_t* at(std::initializer_list<int64_t> index) const;
 };
 
 [[nodiscard]] int64_t load_element(const uint8_t* at, contract::Element type);
