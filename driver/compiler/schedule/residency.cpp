@@ -38,7 +38,8 @@ Residency::Residency(const Module& module, const Analysis& analysis, const PlanS
       settings_(settings),
       size_(settings.capabilities.spm_bytes),
       homes_(module.buffers.size(), Home::kDram),
-      live_(module.steps.size(), 0) {
+      live_(module.steps.size(), 0),
+      cycles_(module.steps.size()) {
   for (BufferId b = 0; b < module_.buffers.size(); ++b) {
     switch (module_.buffers[b].kind) {
       case BufferKind::kConstant:
@@ -71,10 +72,15 @@ int64_t Residency::footprint(BufferId buffer) const {
 
 std::vector<Home> Residency::operand_homes(size_t step) const {
   std::vector<Home> out;
+  operand_homes(step, out);
+  return out;
+}
+
+void Residency::operand_homes(size_t step, std::vector<Home>& out) const {
+  out.clear();
   for (const Operand& o : analysis_.steps[step]->operands()) {
     out.push_back(o.view == nullptr ? Home::kConstant : homes_[o.view->buffer]);
   }
-  return out;
 }
 
 void Residency::toggle(BufferId buffer) {
@@ -155,12 +161,13 @@ void Residency::fail(size_t step) {
 std::optional<double> Residency::step_cycles(size_t step) {
   if (!analysis_.steps[step]) return 0;
   if (available(step) < 0) return std::nullopt;
-  const auto key = std::make_tuple(step, operand_homes(step), available(step));
-  auto found = cycles_.find(key);
-  if (found == cycles_.end()) {
-    const TilePlan plan = plan_step(*analysis_.steps[step], std::get<1>(key), available(step),
+  asked_.first = available(step);
+  operand_homes(step, asked_.second);
+  auto found = cycles_[step].find(asked_);
+  if (found == cycles_[step].end()) {
+    const TilePlan plan = plan_step(*analysis_.steps[step], asked_.second, asked_.first,
                                     {analysis_.overlap[step], analysis_.exposed[step]}, settings_);
-    found = cycles_.emplace(key, plan.fits ? std::optional(plan.cycles) : std::nullopt).first;
+    found = cycles_[step].emplace(asked_, plan.fits ? std::optional(plan.cycles) : std::nullopt).first;
   }
   return found->second;
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "driver/compiler/schedule/analysis.h"
@@ -40,6 +40,7 @@ class Residency {
   [[noreturn]] void fail(size_t step);
 
  private:
+  void operand_homes(size_t step, std::vector<Home>& out) const;
   void toggle(BufferId buffer);
   void demote_one(size_t step);
   void improve();
@@ -53,7 +54,10 @@ class Residency {
   std::vector<Home> homes_;    // one a buffer
   std::vector<int64_t> live_;  // bytes of resident buffers, one a step
   std::map<std::pair<size_t, std::vector<Home>>, TilePlan> least_;
-  std::map<std::tuple<size_t, std::vector<Home>, int64_t>, std::optional<double>> cycles_;
+  // What the cycles of a step depend on: bytes that are available, and the homes of its operands.
+  using Circumstances = std::pair<int64_t, std::vector<Home>>;
+  std::vector<std::map<Circumstances, std::optional<double>>> cycles_;  // one map a step
+  Circumstances asked_;  // kept, since it is asked for far more often than anything is new
 };
 
 }  // namespace npu::compiler::backend
