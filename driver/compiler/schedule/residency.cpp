@@ -72,15 +72,11 @@ int64_t Residency::footprint(BufferId buffer) const {
 
 std::vector<Home> Residency::operand_homes(size_t step) const {
   std::vector<Home> out;
-  operand_homes(step, out);
-  return out;
-}
-
-void Residency::operand_homes(size_t step, std::vector<Home>& out) const {
-  out.clear();
+  out.reserve(analysis_.steps[step]->operands().size());
   for (const Operand& o : analysis_.steps[step]->operands()) {
     out.push_back(o.view == nullptr ? Home::kConstant : homes_[o.view->buffer]);
   }
+  return out;
 }
 
 void Residency::toggle(BufferId buffer) {
@@ -161,13 +157,12 @@ void Residency::fail(size_t step) {
 std::optional<double> Residency::step_cycles(size_t step) {
   if (!analysis_.steps[step]) return 0;
   if (available(step) < 0) return std::nullopt;
-  asked_.first = available(step);
-  operand_homes(step, asked_.second);
-  auto found = cycles_[step].find(asked_);
+  const Circumstances now{available(step), operand_homes(step)};
+  auto found = cycles_[step].find(now);
   if (found == cycles_[step].end()) {
-    const TilePlan plan = plan_step(*analysis_.steps[step], asked_.second, asked_.first,
+    const TilePlan plan = plan_step(*analysis_.steps[step], now.second, now.first,
                                     {analysis_.overlap[step], analysis_.exposed[step]}, settings_);
-    found = cycles_[step].emplace(asked_, plan.fits ? std::optional(plan.cycles) : std::nullopt).first;
+    found = cycles_[step].emplace(now, plan.fits ? std::optional(plan.cycles) : std::nullopt).first;
   }
   return found->second;
 }

@@ -40,7 +40,6 @@ class Residency {
   [[noreturn]] void fail(size_t step);
 
  private:
-  void operand_homes(size_t step, std::vector<Home>& out) const;
   void toggle(BufferId buffer);
   void demote_one(size_t step);
   void improve();
@@ -57,7 +56,6 @@ class Residency {
   // What the cycles of a step depend on: bytes that are available, and the homes of its operands.
   using Circumstances = std::pair<int64_t, std::vector<Home>>;
   std::vector<std::map<Circumstances, std::optional<double>>> cycles_;  // one map a step
-  Circumstances asked_;  // kept, since it is asked for far more often than anything is new
 };
 
 }  // namespace npu::compiler::backend

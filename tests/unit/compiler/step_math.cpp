@@ -77,15 +77,6 @@ int64_t finish(int64_t sum, std::array<int64_t, 3> at, const OutputStage& s) {
   return std::clamp<int64_t>(value, s.header.clamp_min, s.header.clamp_max);
 }
 
-template <Element kType>
-inline int64_t load_as(const uint8_t* at) {
-  if constexpr (kType == Element::kI8) return static_cast<int8_t>(*at);
-  if constexpr (kType == Element::kI16) return contract::detail::load<int16_t>(at);
-  if constexpr (kType == Element::kI32) return contract::detail::load<int32_t>(at);
-  if constexpr (kType == Element::kI48) return contract::detail::load<int64_t>(at);
-  return *at;
-}
-
 // Elements `step` bytes apart, less `zero_point`.
 struct Row {
   const uint8_t* first;
@@ -94,27 +85,21 @@ struct Row {
   int64_t zero_point;
 };
 
-template <Element kA, Element kB>
-int64_t dot_as(const Row& a, const Row& b, int64_t count) {
-  int64_t sum = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    sum += (load_as<kA>(a.first + i * a.step) - a.zero_point) * (load_as<kB>(b.first + i * b.step) - b.zero_point);
-  }
-  return sum;
-}
-
 // The sum of the products of two rows. Types are looked at once a row: most of the time of the tests is spent here.
 int64_t dot(const Row& a, const Row& b, int64_t count) {
-  if (b.type == Element::kI8) {
-    if (a.type == Element::kI8) return dot_as<Element::kI8, Element::kI8>(a, b, count);
-    if (a.type == Element::kI16) return dot_as<Element::kI16, Element::kI8>(a, b, count);
-  }
-  int64_t sum = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    sum += (load_element(a.first + i * a.step, a.type) - a.zero_point) *
-           (load_element(b.first + i * b.step, b.type) - b.zero_point);
-  }
-  return sum;
+  const auto sum_of = [&](const auto& load_a, const auto& load_b) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      sum += (load_a(a.first + i * a.step) - a.zero_point) * (load_b(b.first + i * b.step) - b.zero_point);
+    }
+    return sum;
+  };
+  const auto i8 = [](const uint8_t* at) -> int64_t { return static_cast<int8_t>(*at); };
+  const auto i16 = [](const uint8_t* at) -> int64_t { return contract::detail::load<int16_t>(at); };
+  if (a.type == Element::kI8 && b.type == Element::kI8) return sum_of(i8, i8);
+  if (a.type == Element::kI16 && b.type == Element::kI8) return sum_of(i16, i8);
+  return sum_of([&](const uint8_t* at) { return load_element(at, a.type); },
+                [&](const uint8_t* at) { return load_element(at, b.type); });
 }
 
 }  // namespace
@@ -122,15 +107,15 @@ int64_t dot(const Row& a, const Row& b, int64_t count) {
 int64_t load_element(const uint8_t* at, Element type) {
   switch (type) {
     case Element::kI8:
-      return load_as<Element::kI8>(at);
+      return static_cast<int8_t>(*at);
     case Element::kI16:
-      return load_as<Element::kI16>(at);
+      return contract::detail::load<int16_t>(at);
     case Element::kI32:
-      return load_as<Element::kI32>(at);
+      return contract::detail::load<int32_t>(at);
     case Element::kI48:
-      return load_as<Element::kI48>(at);
+      return contract::detail::load<int64_t>(at);
     case Element::kBool:
-      return load_as<Element::kBool>(at);
+      return *at;
   }
   return 0;
 }
@@ -187,21 +172,17 @@ void depthwise(const Strided& src, std::array<int64_t, 3> in, const Strided& wei
                std::array<int64_t, 3> out, const WindowMath& w, int64_t multiplier, const OutputStage& stage) {
   for (int64_t y = 0; y < out[0]; ++y) {
     for (int64_t x = 0; x < out[1]; ++x) {
-      // The columns of the kernel that lie in the image.
-      const int64_t left = x * w.stride_x - w.pad_left;
-      int64_t from = 0, to = w.kernel_w;
-      while (from < to && left + from * w.dilation_x < 0) ++from;
-      while (to > from && left + (to - 1) * w.dilation_x >= in[1]) --to;
       for (int64_t o = 0; o < out[2]; ++o) {
         const int64_t c = o / multiplier, m = o % multiplier;
         int64_t sum = 0;
         for (int64_t ky = 0; ky < w.kernel_h; ++ky) {
-          const int64_t iy = y * w.stride_y - w.pad_top + ky * w.dilation_y;
-          if (iy < 0 || iy >= in[0] || from == to) continue;
-          sum +=
-              dot({src.at({iy, left + from * w.dilation_x, c}), w.dilation_x * src.strides[1], src.type,
-                   stage.header.input_zp},
-                  {weights.at({ky, from, c, m}), weights.strides[1], weights.type, stage.header.weight_zp}, to - from);
+          for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
+            const int64_t iy = y * w.stride_y - w.pad_top + ky * w.dilation_y;
+            const int64_t ix = x * w.stride_x - w.pad_left + kx * w.dilation_x;
+            if (iy < 0 || iy >= in[0] || ix < 0 || ix >= in[1]) continue;
+            sum +=
+                (src.get({iy, ix, c}) - stage.header.input_zp) * (weights.get({ky, kx, c, m}) - stage.header.weight_zp);
+          }
         }
         dst.set({y, x, o}, finish(sum, {y, x, o}, stage));
       }
