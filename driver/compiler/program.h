@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/compiler/size_table.h"
 #include "driver/graph/graph.h"
 #include "hw/contract/gen/fields.h"
 #include "hw/contract/queues.h"
@@ -21,6 +22,9 @@ struct Port {
   graph::Shape shape;
   bool accepts_unsigned = false;  // feeds or leaves an unsigned RESCALE: uint8/uint16 data is taken as is
   uint32_t offset = 0, bytes = 0;
+  // Of a program for sizes within bounds: the number of the value that each dimension is (size_table.h), -1 where it is
+  // fixed. Then `shape` and `bytes` are those of the largest sizes. Empty: all are fixed.
+  std::vector<int32_t> sizes{};
 };
 
 struct Variable {
@@ -117,6 +121,7 @@ struct Program {
   std::vector<Variable> variables;
   std::vector<Patch> patches;  // of the main stream
   std::vector<Layer> layers;   // index = `layer` of the commands
+  SizeTable sizes;             // empty: all sizes are fixed
   uint32_t spm_peak_bytes = 0;
   uint64_t estimated_cycles = 0;  // of the main stream, by formulas and without waiting for memory: no measurement
 };

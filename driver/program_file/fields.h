@@ -28,7 +28,7 @@ concept IsStructure = std::is_same_v<std::remove_const_t<T>, Structure>;
     return #Structure ": " #__VA_ARGS__;                                             \
   }
 
-NPU_FIELDS(compiler::Port, name, type, shape, accepts_unsigned, offset, bytes)
+NPU_FIELDS(compiler::Port, name, type, shape, accepts_unsigned, offset, bytes, sizes)
 
 NPU_FIELDS(compiler::Variable, identity, tensor_name, type, shape, bytes, hash, initial, in_dram, written, read_first,
            declared_late, writer, read_bytes, written_bytes)
@@ -41,9 +41,16 @@ NPU_FIELDS(compiler::Patch, word, field, source, index)
 NPU_FIELDS(compiler::Segment, yield_word, live_bytes, save_word, save_words, restore_word, restore_words, cycles,
            save_cycles, restore_cycles)
 
+NPU_FIELDS(compiler::SizeTable::Symbol, name, least, most)
+NPU_FIELDS(compiler::SizeTable::Expression, operation, a, immediate)
+NPU_FIELDS(compiler::SizeTable::Condition, relation, left, right, text)
+NPU_FIELDS(compiler::SizeTable::Piece, least, multiplier, addend)
+NPU_FIELDS(compiler::SizeTable::Rule, value, pieces, words)
+NPU_FIELDS(compiler::SizeTable, symbols, expressions, conditions, results, rules)
+
 NPU_FIELDS(compiler::Program, caps_hash, commands, main_words, command_count, event_capacity, segments, save_bytes,
            tail_cycles, resident_bytes, load_word, load_words, load_cycles, constants, workspace_bytes, input_bytes,
-           output_bytes, inputs, outputs, variables, patches, layers, spm_peak_bytes, estimated_cycles)
+           output_bytes, inputs, outputs, variables, patches, layers, sizes, spm_peak_bytes, estimated_cycles)
 
 NPU_FIELDS(ProgramFile, contract_major, contract_minor, capabilities, machine_name, machine, network, network_sha256,
            two_places, state_in_dram, program)

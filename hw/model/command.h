@@ -66,10 +66,13 @@ struct VariableUse {
   ByteSet bytes;
 };
 
+// A command for an engine that does nothing but take its place (`skip` of its header).
+struct Skipped {};
+
 // A command that was checked: what the sequencer executes itself, what DMA does, and tiles of engines.
 using DecodedCommand =
     std::variant<contract::BeginCommand, contract::EndCommand, contract::DeclareCommand, contract::YieldCommand,
-                 contract::LabelCommand, contract::BranchCommand, contract::DmaCommand, engine::Tile>;
+                 contract::LabelCommand, contract::BranchCommand, contract::DmaCommand, engine::Tile, Skipped>;
 
 // What a unit's FIFO holds.
 struct IssuedCommand {

@@ -201,6 +201,7 @@ void DmaChannel::issue_ahead() {
   if (command_ == nullptr || unissued_ > 0 || aborting()) return;
   if (reads_ahead() && next_lacks() == nullptr) {
     const IssuedCommand& next = *this->next();
+    if (next.header.skip) return;
     const contract::DmaCommand& dma = next.dma;
     if (dma.mode != DmaMode::kCopy || next.dma_src.space != Space::kDram || next.dma_dst.space == Space::kDram ||
         !next.variables.empty()) {

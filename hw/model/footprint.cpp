@@ -76,6 +76,8 @@ void collect(const Command& command, Footprint& footprint) {
   annotate(command, footprint);
 }
 
+void collect(const Skipped&, Footprint&) {}
+
 void collect(const engine::Tile& tile, Footprint& footprint) {
   std::visit([&](const auto& kind) { collect(kind.command, footprint); }, tile);
 }

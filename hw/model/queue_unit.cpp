@@ -79,6 +79,7 @@ void QueueUnit::process(const IssuedCommand& command) {
 
 // What it takes for its variables is work as the rest is.
 bool QueueUnit::perform(const IssuedCommand& command, Work& work) {
+  if (command.header.skip) return !machine_.job.aborting();
   const uint64_t begins = machine_.clock.now();
   if (!begin_variables(command)) return false;
   const uint64_t executes = machine_.clock.now();

@@ -217,6 +217,7 @@ bool Sequencer::issue(DecodedCommand& command) {
   std::visit(Overloaded{
                  [&](engine::Tile& tile) { slot.tile = std::move(tile); },
                  [](const contract::DmaCommand&) {},  // resolve() keeps it
+                 [](const Skipped&) {},
                  // The sequencer executes these itself.
                  [](const contract::BeginCommand&) { NPU_CHECK(false); },
                  [](const contract::EndCommand&) { NPU_CHECK(false); },

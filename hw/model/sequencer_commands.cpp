@@ -34,6 +34,7 @@ bool Sequencer::dispatch(DecodedCommand& command) {
                           [&](const contract::BranchCommand&) { return refuse(); },
                           [&](const contract::DmaCommand&) { return refuse(); },
                           [&](const engine::Tile&) { return refuse(); },
+                          [&](const Skipped&) { return refuse(); },
                       },
                       command);
   }
@@ -47,6 +48,7 @@ bool Sequencer::dispatch(DecodedCommand& command) {
                         [&](const contract::BranchCommand& way) { return branch(way); },
                         [&](const contract::DmaCommand&) { return issue(command); },
                         [&](const engine::Tile&) { return issue(command); },
+                        [&](const Skipped&) { return issue(command); },
                     },
                     command);
 }

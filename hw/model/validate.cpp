@@ -88,12 +88,27 @@ ErrorCode check_tile(Command& command, const contract::Capabilities& caps, Decod
   return engine::can_run(caps, tile) ? ErrorCode::kOk : ErrorCode::kFaultBadCommand;
 }
 
+ErrorCode check_tokens(const contract::Header& header, const contract::Capabilities& caps) {
+  for (uint32_t queue = 0; queue < header.wait.size(); ++queue) {
+    if (header.wait[queue] > 0 && !exists(queue, caps)) return ErrorCode::kFaultToken;
+  }
+  return ErrorCode::kOk;
+}
+
+// What else it says does not count.
+ErrorCode check_skipped(const contract::Header& header, const contract::Capabilities& caps, DecodedCommand& decoded) {
+  if (!exists(static_cast<uint32_t>(header.queue), caps)) return ErrorCode::kFaultBadCommand;
+  decoded = Skipped{};
+  return check_tokens(header, caps);
+}
+
 }  // namespace
 
 ErrorCode check_command(std::span<const uint32_t> words, const contract::Capabilities& caps, DecodedCommand& decoded) {
   if (!contract::well_formed(words) || !contract::reserved_zero(words)) return ErrorCode::kFaultBadCommand;
   const contract::Header header = contract::Header::decode(words);
   if (header.core != 0) return ErrorCode::kFaultBadCommand;
+  if (header.skip) return check_skipped(header, caps, decoded);
   contract::AnyCommand command = contract::decode_command(words);
   const ErrorCode error =
       std::visit(Overloaded{
@@ -102,10 +117,7 @@ ErrorCode check_command(std::span<const uint32_t> words, const contract::Capabil
                  },
                  command);
   if (error != ErrorCode::kOk) return error;
-  for (uint32_t queue = 0; queue < header.wait.size(); ++queue) {
-    if (header.wait[queue] > 0 && !exists(queue, caps)) return ErrorCode::kFaultToken;
-  }
-  return ErrorCode::kOk;
+  return check_tokens(header, caps);
 }
 
 }  // namespace npu::model

@@ -16,7 +16,7 @@ namespace npu::contract {
 
 // The contract's version. A device refuses a program of another major version or of a later minor one.
 inline constexpr uint32_t kContractMajor = 1;
-inline constexpr uint32_t kContractMinor = 8;
+inline constexpr uint32_t kContractMinor = 9;
 
 inline constexpr uint32_t kHeaderWords = 5;
 inline constexpr uint32_t kWaitQueues = 12;  // queues that a command can wait for
@@ -35,6 +35,8 @@ inline constexpr uint32_t kTimeoutRepeats = 1;
 inline constexpr uint32_t kMostRepeats = 16777216;
 // Bytes of the scratchpad in which places of constants that stay, and what a job uses, are given; a power of two.
 inline constexpr uint32_t kResidentUnit = 1024;
+inline constexpr uint32_t kMostSymbols = 16;  // Sizes that a job may bring (structure job_sizes).
+inline constexpr uint32_t kMostSizeValues = 128;  // Symbols and expressions of a size_table, together.
 // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
 inline constexpr uint32_t kVariableDramUnit = 64;
 
@@ -345,6 +347,84 @@ enum class PoolMode : uint32_t {
 
 // False for a number that is no PoolMode.
 [[nodiscard]] constexpr bool known(PoolMode value) { return name(value) != "?"; }
+
+enum class SizeOperation : uint32_t {
+  kConstant = 0,  // `immediate`.
+  kAdd = 1,  // a + b.
+  kSub = 2,  // a - b.
+  kMul = 3,  // a * b.
+  kMax = 4,  // The larger one.
+  kMin = 5,  // The smaller one.
+  kMod = 6,  // The rest of a / b. Undefined unless a >= 0 and b > 0, as the divisions are.
+  kDivFloor = 7,  // a / b, rounded down.
+  kDivCeil = 8,  // a / b, rounded up.
+  kExp2 = 9,  // 2 to the power of a. Undefined unless 0 <= a <= 62.
+  kLog2Floor = 10,  // The logarithm of a to the base 2, rounded down. Undefined unless a > 0.
+  kLog2Ceil = 11,  // The same, rounded up.
+  kQuotient = 12,  // a / b. Undefined where b is 0 or leaves a rest.
+};
+
+[[nodiscard]] constexpr std::string_view name(SizeOperation value) {
+  switch (value) {
+    case SizeOperation::kConstant:
+      return "constant";
+    case SizeOperation::kAdd:
+      return "add";
+    case SizeOperation::kSub:
+      return "sub";
+    case SizeOperation::kMul:
+      return "mul";
+    case SizeOperation::kMax:
+      return "max";
+    case SizeOperation::kMin:
+      return "min";
+    case SizeOperation::kMod:
+      return "mod";
+    case SizeOperation::kDivFloor:
+      return "div_floor";
+    case SizeOperation::kDivCeil:
+      return "div_ceil";
+    case SizeOperation::kExp2:
+      return "exp2";
+    case SizeOperation::kLog2Floor:
+      return "log2_floor";
+    case SizeOperation::kLog2Ceil:
+      return "log2_ceil";
+    case SizeOperation::kQuotient:
+      return "quotient";
+  }
+  return "?";
+}
+
+// False for a number that is no SizeOperation.
+[[nodiscard]] constexpr bool known(SizeOperation value) { return name(value) != "?"; }
+
+enum class SizeRelation : uint32_t {
+  kEqual = 0,  // left == right.
+  kAtLeast = 1,  // left >= right.
+  kMultiple = 2,  // right > 0, and left is a multiple of it.
+  kPowerOfTwo = 3,  // left is a power of two; right has no meaning.
+  kDefined = 4,  // left is not undefined; right has no meaning.
+};
+
+[[nodiscard]] constexpr std::string_view name(SizeRelation value) {
+  switch (value) {
+    case SizeRelation::kEqual:
+      return "equal";
+    case SizeRelation::kAtLeast:
+      return "at_least";
+    case SizeRelation::kMultiple:
+      return "multiple";
+    case SizeRelation::kPowerOfTwo:
+      return "power_of_two";
+    case SizeRelation::kDefined:
+      return "defined";
+  }
+  return "?";
+}
+
+// False for a number that is no SizeRelation.
+[[nodiscard]] constexpr bool known(SizeRelation value) { return name(value) != "?"; }
 
 enum class ReduceOp : uint32_t {
   kSum = 0,
@@ -839,6 +919,9 @@ struct Header {
   Queue queue = Queue::kDma0;
   uint32_t core = 0;  // Core that executes the command; 0 until there are several.
   uint32_t layer = 0;  // Layer of the program, for events and reports.
+  // 1: the command does nothing. It takes its place in its queue, waits for its tokens there, and completes at once; of
+  // its fields only the header counts. Not for queue `sequencer`.
+  bool skip = false;
   // Dependency tokens, one a queue: 0 = none; k = start only when all but the last k - 1 commands issued to that queue
   // before this one have completed.
   std::array<uint8_t, 12> wait{};
@@ -854,6 +937,7 @@ inline Header Header::decode(std::span<const uint32_t> words) {
   header.queue = static_cast<Queue>(detail::get(words, 0, 16, 8));
   header.core = detail::get(words, 0, 24, 8);
   header.layer = detail::get(words, 1, 0, 16);
+  header.skip = detail::get(words, 1, 16, 1) != 0;
   header.wait[0] = static_cast<uint8_t>(detail::get(words, 2, 0, 8));
   header.wait[1] = static_cast<uint8_t>(detail::get(words, 2, 8, 8));
   header.wait[2] = static_cast<uint8_t>(detail::get(words, 2, 16, 8));
@@ -877,6 +961,7 @@ inline void put_header(std::span<uint32_t> words, const Header& header, Opcode o
   detail::put(words, 0, 16, 8, static_cast<uint32_t>(header.queue));
   detail::put(words, 0, 24, 8, header.core);
   detail::put(words, 1, 0, 16, header.layer);
+  detail::put(words, 1, 16, 1, static_cast<uint32_t>(header.skip));
   detail::put(words, 2, 0, 8, header.wait[0]);
   detail::put(words, 2, 8, 8, header.wait[1]);
   detail::put(words, 2, 16, 8, header.wait[2]);
@@ -1708,7 +1793,7 @@ inline VpuReduceCommand VpuReduceCommand::decode(std::span<const uint32_t> words
 // Whether all reserved bits of a well-formed command are 0.
 [[nodiscard]] inline bool reserved_zero(std::span<const uint32_t> command) {
   uint32_t bits = 0;
-  bits |= detail::get(command, 1, 0, 32) & 0xffff0000;
+  bits |= detail::get(command, 1, 0, 32) & 0xfffe0000;
   switch (Header::decode(command).opcode) {
     case Opcode::kBegin:
       break;
@@ -2325,6 +2410,11 @@ struct Job {
   // The stream that writes region `resident`: as those of a segment. Without meaning where no constants stay.
   uint32_t load_word = 0;
   uint32_t load_words = 0;
+  // Device address of the program's size_table, below 2 GiB, 8-byte aligned; 0: its sizes are fixed. The stream must
+  // lie below 2 GiB then, too.
+  uint64_t size_table = 0;
+  // Device address of the job_sizes, in the shared memory, 8-byte aligned. Without meaning where the sizes are fixed.
+  uint64_t sizes = 0;
 
   // Little endian, kBytes long; reserved bytes are written as 0.
   void store(uint8_t* bytes) const;
@@ -2363,8 +2453,8 @@ inline void Job::store(uint8_t* bytes) const {
   detail::store(bytes + 156, region_flags[5]);
   detail::store(bytes + 160, load_word);
   detail::store(bytes + 164, load_words);
-  detail::store(bytes + 168, uint64_t{0});
-  detail::store(bytes + 176, uint64_t{0});
+  detail::store(bytes + 168, size_table);
+  detail::store(bytes + 176, sizes);
   detail::store(bytes + 184, uint64_t{0});
 }
 
@@ -2400,6 +2490,234 @@ inline Job Job::load(const uint8_t* bytes) {
   value.region_flags[5] = detail::load<uint32_t>(bytes + 156);
   value.load_word = detail::load<uint32_t>(bytes + 160);
   value.load_words = detail::load<uint32_t>(bytes + 164);
+  value.size_table = detail::load<uint64_t>(bytes + 168);
+  value.sizes = detail::load<uint64_t>(bytes + 176);
+  return value;
+}
+
+// The sizes that a job brings. `symbols` values of 8 bytes with sign follow; behind them is room for as many results as
+// the size_table has, which the firmware writes before the completion.
+struct JobSizes {
+  static constexpr uint32_t kBytes = 8;
+
+  uint16_t version = 0;  // 1.
+  uint16_t symbols = 0;  // As in the size_table.
+  uint32_t hash = 0;  // As in the size_table.
+
+  // Little endian, kBytes long; reserved bytes are written as 0.
+  void store(uint8_t* bytes) const;
+  [[nodiscard]] static JobSizes load(const uint8_t* bytes);
+  friend bool operator==(const JobSizes&, const JobSizes&) = default;
+};
+
+inline void JobSizes::store(uint8_t* bytes) const {
+  detail::store(bytes + 0, version);
+  detail::store(bytes + 2, symbols);
+  detail::store(bytes + 4, hash);
+}
+
+inline JobSizes JobSizes::load(const uint8_t* bytes) {
+  JobSizes value;
+  value.version = detail::load<uint16_t>(bytes + 0);
+  value.symbols = detail::load<uint16_t>(bytes + 2);
+  value.hash = detail::load<uint32_t>(bytes + 4);
+  return value;
+}
+
+// What sizes a stream may have, and what of its words depends on them. Behind each other follow: `symbols` size_bounds,
+// `expressions` size_expression, `conditions` size_condition, `results` 4-byte numbers of values, and `rules` size_rule
+// with what follows each, on a multiple of 8 in all. Value n is that of symbol n; the values of the expressions come
+// behind.
+struct SizeTable {
+  static constexpr uint32_t kBytes = 48;
+
+  uint32_t magic = 0;  // 0x455a4953, 'SIZE'.
+  uint32_t version = 0;  // 1.
+  uint32_t hash = 0;  // FNV-1a (32 bit) over what follows the header.
+  uint32_t total_bytes = 0;  // Header included.
+  uint16_t symbols = 0;  // 1 to most_symbols.
+  uint16_t expressions = 0;
+  uint16_t conditions = 0;
+  uint16_t results = 0;  // Sizes of outputs, or others that the driver wants to know.
+  uint32_t rules = 0;
+  // Written by the firmware, as the `symbols` values of 8 bytes behind the table are: 1 while the stream is that of
+  // those, else 0. The driver writes 0.
+  uint32_t current = 0;
+
+  // Little endian, kBytes long; reserved bytes are written as 0.
+  void store(uint8_t* bytes) const;
+  [[nodiscard]] static SizeTable load(const uint8_t* bytes);
+  friend bool operator==(const SizeTable&, const SizeTable&) = default;
+};
+
+inline void SizeTable::store(uint8_t* bytes) const {
+  detail::store(bytes + 0, magic);
+  detail::store(bytes + 4, version);
+  detail::store(bytes + 8, hash);
+  detail::store(bytes + 12, total_bytes);
+  detail::store(bytes + 16, symbols);
+  detail::store(bytes + 18, expressions);
+  detail::store(bytes + 20, conditions);
+  detail::store(bytes + 22, results);
+  detail::store(bytes + 24, rules);
+  detail::store(bytes + 28, current);
+  detail::store(bytes + 32, uint64_t{0});
+  detail::store(bytes + 40, uint64_t{0});
+}
+
+inline SizeTable SizeTable::load(const uint8_t* bytes) {
+  SizeTable value;
+  value.magic = detail::load<uint32_t>(bytes + 0);
+  value.version = detail::load<uint32_t>(bytes + 4);
+  value.hash = detail::load<uint32_t>(bytes + 8);
+  value.total_bytes = detail::load<uint32_t>(bytes + 12);
+  value.symbols = detail::load<uint16_t>(bytes + 16);
+  value.expressions = detail::load<uint16_t>(bytes + 18);
+  value.conditions = detail::load<uint16_t>(bytes + 20);
+  value.results = detail::load<uint16_t>(bytes + 22);
+  value.rules = detail::load<uint32_t>(bytes + 24);
+  value.current = detail::load<uint32_t>(bytes + 28);
+  return value;
+}
+
+// Smallest and largest value of a symbol.
+struct SizeBounds {
+  static constexpr uint32_t kBytes = 8;
+
+  int32_t least = 0;
+  int32_t most = 0;
+
+  // Little endian, kBytes long; reserved bytes are written as 0.
+  void store(uint8_t* bytes) const;
+  [[nodiscard]] static SizeBounds load(const uint8_t* bytes);
+  friend bool operator==(const SizeBounds&, const SizeBounds&) = default;
+};
+
+inline void SizeBounds::store(uint8_t* bytes) const {
+  detail::store(bytes + 0, least);
+  detail::store(bytes + 4, most);
+}
+
+inline SizeBounds SizeBounds::load(const uint8_t* bytes) {
+  SizeBounds value;
+  value.least = detail::load<int32_t>(bytes + 0);
+  value.most = detail::load<int32_t>(bytes + 4);
+  return value;
+}
+
+// The next value, of earlier ones.
+struct SizeExpression {
+  static constexpr uint32_t kBytes = 8;
+
+  uint8_t operation = 0;  // A `size_operation`.
+  uint16_t a = 0;  // Number of a value.
+  int32_t immediate = 0;  // Number of value b, or the constant.
+
+  // Little endian, kBytes long; reserved bytes are written as 0.
+  void store(uint8_t* bytes) const;
+  [[nodiscard]] static SizeExpression load(const uint8_t* bytes);
+  friend bool operator==(const SizeExpression&, const SizeExpression&) = default;
+};
+
+inline void SizeExpression::store(uint8_t* bytes) const {
+  detail::store(bytes + 0, operation);
+  detail::store(bytes + 1, uint8_t{0});
+  detail::store(bytes + 2, a);
+  detail::store(bytes + 4, immediate);
+}
+
+inline SizeExpression SizeExpression::load(const uint8_t* bytes) {
+  SizeExpression value;
+  value.operation = detail::load<uint8_t>(bytes + 0);
+  value.a = detail::load<uint16_t>(bytes + 2);
+  value.immediate = detail::load<int32_t>(bytes + 4);
+  return value;
+}
+
+// What must hold before the stream starts.
+struct SizeCondition {
+  static constexpr uint32_t kBytes = 8;
+
+  uint8_t relation = 0;  // A `size_relation`.
+  uint16_t left = 0;  // Number of a value.
+  uint16_t right = 0;  // Number of a value.
+
+  // Little endian, kBytes long; reserved bytes are written as 0.
+  void store(uint8_t* bytes) const;
+  [[nodiscard]] static SizeCondition load(const uint8_t* bytes);
+  friend bool operator==(const SizeCondition&, const SizeCondition&) = default;
+};
+
+inline void SizeCondition::store(uint8_t* bytes) const {
+  detail::store(bytes + 0, relation);
+  detail::store(bytes + 1, uint8_t{0});
+  detail::store(bytes + 2, left);
+  detail::store(bytes + 4, right);
+  detail::store(bytes + 6, uint16_t{0});
+}
+
+inline SizeCondition SizeCondition::load(const uint8_t* bytes) {
+  SizeCondition value;
+  value.relation = detail::load<uint8_t>(bytes + 0);
+  value.left = detail::load<uint16_t>(bytes + 2);
+  value.right = detail::load<uint16_t>(bytes + 4);
+  return value;
+}
+
+// Words of the stream that are the same function of a value. `pieces` size_piece follow, then `words` numbers of 4
+// bytes, of words of the main stream.
+struct SizeRule {
+  static constexpr uint32_t kBytes = 8;
+
+  uint16_t value = 0;  // Number of a value.
+  uint16_t pieces = 0;  // At least 1, in ascending order; the first one begins at or below the value's smallest.
+  uint32_t words = 0;
+
+  // Little endian, kBytes long; reserved bytes are written as 0.
+  void store(uint8_t* bytes) const;
+  [[nodiscard]] static SizeRule load(const uint8_t* bytes);
+  friend bool operator==(const SizeRule&, const SizeRule&) = default;
+};
+
+inline void SizeRule::store(uint8_t* bytes) const {
+  detail::store(bytes + 0, value);
+  detail::store(bytes + 2, pieces);
+  detail::store(bytes + 4, words);
+}
+
+inline SizeRule SizeRule::load(const uint8_t* bytes) {
+  SizeRule value;
+  value.value = detail::load<uint16_t>(bytes + 0);
+  value.pieces = detail::load<uint16_t>(bytes + 2);
+  value.words = detail::load<uint32_t>(bytes + 4);
+  return value;
+}
+
+// From a value of `least` on, up to the next piece, the words are value * multiplier + addend, modulo 2^32.
+struct SizePiece {
+  static constexpr uint32_t kBytes = 12;
+
+  int32_t least = 0;
+  int32_t multiplier = 0;
+  int32_t addend = 0;
+
+  // Little endian, kBytes long; reserved bytes are written as 0.
+  void store(uint8_t* bytes) const;
+  [[nodiscard]] static SizePiece load(const uint8_t* bytes);
+  friend bool operator==(const SizePiece&, const SizePiece&) = default;
+};
+
+inline void SizePiece::store(uint8_t* bytes) const {
+  detail::store(bytes + 0, least);
+  detail::store(bytes + 4, multiplier);
+  detail::store(bytes + 8, addend);
+}
+
+inline SizePiece SizePiece::load(const uint8_t* bytes) {
+  SizePiece value;
+  value.least = detail::load<int32_t>(bytes + 0);
+  value.multiplier = detail::load<int32_t>(bytes + 4);
+  value.addend = detail::load<int32_t>(bytes + 8);
   return value;
 }
 

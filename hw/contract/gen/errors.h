@@ -60,6 +60,8 @@ enum class ErrorCode : uint32_t {
   kFaultRequest = 0x50d,
   kJobCancelled = 0x50e,  // The job was cancelled.
   kFaultEcc = 0x50f,  // A word of the persistent SRAM has two wrong bits.
+  kFaultSizes = 0x510,  // The sizes of a job are no job_sizes of its program, or its size_table is malformed.
+  kFaultPatch = 0x511,  // A size_table has a rule for a word that its stream does not have.
   kPowerLost = 0x601,  // Persistent memory lost its power since the variable was written.
   kVariableTorn = 0x602,  // A write of the variable was interrupted: its content is neither old nor new.
   kElementsDiffer = 0x701,  // Elements differ from the reference.
@@ -71,6 +73,7 @@ enum class ErrorCode : uint32_t {
   kBadFirmware = 0x4006,  // A firmware image is damaged, truncated or too big, or is none.
   // A snapshot of variables is damaged, of another version, or does not fit the variables that it shall be restored to.
   kBadSnapshot = 0x4007,
+  kSizeOutOfBounds = 0x4008,  // A size is beyond the bounds that the program was compiled for.
   kCannotRead = 0x4201,  // A file cannot be opened or read.
   kCannotWrite = 0x4202,  // A file cannot be created or written.
   kToolMissing = 0x4203,  // An external program that a command needs is not installed.
@@ -171,6 +174,10 @@ enum class ErrorCode : uint32_t {
       return "job_cancelled";
     case ErrorCode::kFaultEcc:
       return "fault_ecc";
+    case ErrorCode::kFaultSizes:
+      return "fault_sizes";
+    case ErrorCode::kFaultPatch:
+      return "fault_patch";
     case ErrorCode::kPowerLost:
       return "power_lost";
     case ErrorCode::kVariableTorn:
@@ -191,6 +198,8 @@ enum class ErrorCode : uint32_t {
       return "bad_firmware";
     case ErrorCode::kBadSnapshot:
       return "bad_snapshot";
+    case ErrorCode::kSizeOutOfBounds:
+      return "size_out_of_bounds";
     case ErrorCode::kCannotRead:
       return "cannot_read";
     case ErrorCode::kCannotWrite:
@@ -298,6 +307,10 @@ enum class ErrorCode : uint32_t {
       return "The job was cancelled.";
     case ErrorCode::kFaultEcc:
       return "A word of the persistent SRAM has two wrong bits.";
+    case ErrorCode::kFaultSizes:
+      return "The sizes of a job are no job_sizes of its program, or its size_table is malformed.";
+    case ErrorCode::kFaultPatch:
+      return "A size_table has a rule for a word that its stream does not have.";
     case ErrorCode::kPowerLost:
       return "Persistent memory lost its power since the variable was written.";
     case ErrorCode::kVariableTorn:
@@ -318,6 +331,8 @@ enum class ErrorCode : uint32_t {
       return "A firmware image is damaged, truncated or too big, or is none.";
     case ErrorCode::kBadSnapshot:
       return "A snapshot of variables is damaged, of another version, or does not fit the variables that it shall be restored to.";
+    case ErrorCode::kSizeOutOfBounds:
+      return "A size is beyond the bounds that the program was compiled for.";
     case ErrorCode::kCannotRead:
       return "A file cannot be opened or read.";
     case ErrorCode::kCannotWrite:

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define NPU_CONTRACT_MAJOR 1u
-#define NPU_CONTRACT_MINOR 8u
+#define NPU_CONTRACT_MINOR 9u
 
 // Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
 #define NPU_ENGINE_QUEUES 10u
@@ -20,6 +20,8 @@
 #define NPU_MOST_REPEATS 16777216u
 // Bytes of the scratchpad in which places of constants that stay, and what a job uses, are given; a power of two.
 #define NPU_RESIDENT_UNIT 1024u
+#define NPU_MOST_SYMBOLS 16u  // Sizes that a job may bring (structure job_sizes).
+#define NPU_MOST_SIZE_VALUES 128u  // Symbols and expressions of a size_table, together.
 // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
 #define NPU_VARIABLE_DRAM_UNIT 64u
 
@@ -471,6 +473,8 @@ enum npu_error {
   NPU_ERROR_FAULT_REQUEST = 0x50d,
   NPU_ERROR_JOB_CANCELLED = 0x50e,  // The job was cancelled.
   NPU_ERROR_FAULT_ECC = 0x50f,  // A word of the persistent SRAM has two wrong bits.
+  NPU_ERROR_FAULT_SIZES = 0x510,  // The sizes of a job are no job_sizes of its program, or its size_table is malformed.
+  NPU_ERROR_FAULT_PATCH = 0x511,  // A size_table has a rule for a word that its stream does not have.
   NPU_ERROR_POWER_LOST = 0x601,  // Persistent memory lost its power since the variable was written.
   NPU_ERROR_VARIABLE_TORN = 0x602,  // A write of the variable was interrupted: its content is neither old nor new.
   NPU_ERROR_ELEMENTS_DIFFER = 0x701,  // Elements differ from the reference.
@@ -482,6 +486,7 @@ enum npu_error {
   NPU_ERROR_BAD_FIRMWARE = 0x4006,  // A firmware image is damaged, truncated or too big, or is none.
   // A snapshot of variables is damaged, of another version, or does not fit the variables that it shall be restored to.
   NPU_ERROR_BAD_SNAPSHOT = 0x4007,
+  NPU_ERROR_SIZE_OUT_OF_BOUNDS = 0x4008,  // A size is beyond the bounds that the program was compiled for.
   NPU_ERROR_CANNOT_READ = 0x4201,  // A file cannot be opened or read.
   NPU_ERROR_CANNOT_WRITE = 0x4202,  // A file cannot be created or written.
   NPU_ERROR_TOOL_MISSING = 0x4203,  // An external program that a command needs is not installed.
@@ -580,6 +585,30 @@ enum npu_residual {
 enum npu_pool_mode {
   NPU_POOL_MODE_MAX = 0,
   NPU_POOL_MODE_AVG = 1,
+};
+
+enum npu_size_operation {
+  NPU_SIZE_OPERATION_CONSTANT = 0,  // `immediate`.
+  NPU_SIZE_OPERATION_ADD = 1,  // a + b.
+  NPU_SIZE_OPERATION_SUB = 2,  // a - b.
+  NPU_SIZE_OPERATION_MUL = 3,  // a * b.
+  NPU_SIZE_OPERATION_MAX = 4,  // The larger one.
+  NPU_SIZE_OPERATION_MIN = 5,  // The smaller one.
+  NPU_SIZE_OPERATION_MOD = 6,  // The rest of a / b. Undefined unless a >= 0 and b > 0, as the divisions are.
+  NPU_SIZE_OPERATION_DIV_FLOOR = 7,  // a / b, rounded down.
+  NPU_SIZE_OPERATION_DIV_CEIL = 8,  // a / b, rounded up.
+  NPU_SIZE_OPERATION_EXP2 = 9,  // 2 to the power of a. Undefined unless 0 <= a <= 62.
+  NPU_SIZE_OPERATION_LOG2_FLOOR = 10,  // The logarithm of a to the base 2, rounded down. Undefined unless a > 0.
+  NPU_SIZE_OPERATION_LOG2_CEIL = 11,  // The same, rounded up.
+  NPU_SIZE_OPERATION_QUOTIENT = 12,  // a / b. Undefined where b is 0 or leaves a rest.
+};
+
+enum npu_size_relation {
+  NPU_SIZE_RELATION_EQUAL = 0,  // left == right.
+  NPU_SIZE_RELATION_AT_LEAST = 1,  // left >= right.
+  NPU_SIZE_RELATION_MULTIPLE = 2,  // right > 0, and left is a multiple of it.
+  NPU_SIZE_RELATION_POWER_OF_TWO = 3,  // left is a power of two; right has no meaning.
+  NPU_SIZE_RELATION_DEFINED = 4,  // left is not undefined; right has no meaning.
 };
 
 enum npu_reduce_op {
@@ -747,6 +776,11 @@ enum npu_uop {
 #define NPU_HEADER_LAYER_WORD 1u  // Layer of the program, for events and reports.
 #define NPU_HEADER_LAYER_LSB 0u
 #define NPU_HEADER_LAYER_WIDTH 16u
+// 1: the command does nothing. It takes its place in its queue, waits for its tokens there, and completes at once; of
+// its fields only the header counts. Not for queue `sequencer`.
+#define NPU_HEADER_SKIP_WORD 1u
+#define NPU_HEADER_SKIP_LSB 16u
+#define NPU_HEADER_SKIP_WIDTH 1u
 // Dependency tokens, one a queue: 0 = none; k = start only when all but the last k - 1 commands issued to that queue
 // before this one have completed.
 #define NPU_HEADER_WAIT_WORD 2u
@@ -1415,7 +1449,12 @@ struct npu_job {
   // The stream that writes region `resident`: as those of a segment. Without meaning where no constants stay.
   uint32_t load_word;
   uint32_t load_words;
-  uint64_t reserved[3];
+  // Device address of the program's size_table, below 2 GiB, 8-byte aligned; 0: its sizes are fixed. The stream must
+  // lie below 2 GiB then, too.
+  uint64_t size_table;
+  // Device address of the job_sizes, in the shared memory, 8-byte aligned. Without meaning where the sizes are fixed.
+  uint64_t sizes;
+  uint64_t reserved;
 };
 static_assert(sizeof(struct npu_job) == 192, "size of job");
 static_assert(offsetof(struct npu_job, commands) == 0, "job.commands");
@@ -1433,7 +1472,114 @@ static_assert(offsetof(struct npu_job, region_limit) == 112, "job.region_limit")
 static_assert(offsetof(struct npu_job, region_flags) == 136, "job.region_flags");
 static_assert(offsetof(struct npu_job, load_word) == 160, "job.load_word");
 static_assert(offsetof(struct npu_job, load_words) == 164, "job.load_words");
-static_assert(offsetof(struct npu_job, reserved) == 168, "job.reserved");
+static_assert(offsetof(struct npu_job, size_table) == 168, "job.size_table");
+static_assert(offsetof(struct npu_job, sizes) == 176, "job.sizes");
+static_assert(offsetof(struct npu_job, reserved) == 184, "job.reserved");
+
+// The sizes that a job brings. `symbols` values of 8 bytes with sign follow; behind them is room for as many results as
+// the size_table has, which the firmware writes before the completion. Little endian.
+struct npu_job_sizes {
+  uint16_t version;  // 1.
+  uint16_t symbols;  // As in the size_table.
+  uint32_t hash;  // As in the size_table.
+};
+static_assert(sizeof(struct npu_job_sizes) == 8, "size of job_sizes");
+static_assert(offsetof(struct npu_job_sizes, version) == 0, "job_sizes.version");
+static_assert(offsetof(struct npu_job_sizes, symbols) == 2, "job_sizes.symbols");
+static_assert(offsetof(struct npu_job_sizes, hash) == 4, "job_sizes.hash");
+
+// What sizes a stream may have, and what of its words depends on them. Behind each other follow: `symbols` size_bounds,
+// `expressions` size_expression, `conditions` size_condition, `results` 4-byte numbers of values, and `rules` size_rule
+// with what follows each, on a multiple of 8 in all. Value n is that of symbol n; the values of the expressions come
+// behind. Little endian.
+struct npu_size_table {
+  uint32_t magic;  // 0x455a4953, 'SIZE'.
+  uint32_t version;  // 1.
+  uint32_t hash;  // FNV-1a (32 bit) over what follows the header.
+  uint32_t total_bytes;  // Header included.
+  uint16_t symbols;  // 1 to most_symbols.
+  uint16_t expressions;
+  uint16_t conditions;
+  uint16_t results;  // Sizes of outputs, or others that the driver wants to know.
+  uint32_t rules;
+  // Written by the firmware, as the `symbols` values of 8 bytes behind the table are: 1 while the stream is that of
+  // those, else 0. The driver writes 0.
+  uint32_t current;
+  uint64_t reserved[2];
+};
+static_assert(sizeof(struct npu_size_table) == 48, "size of size_table");
+static_assert(offsetof(struct npu_size_table, magic) == 0, "size_table.magic");
+static_assert(offsetof(struct npu_size_table, version) == 4, "size_table.version");
+static_assert(offsetof(struct npu_size_table, hash) == 8, "size_table.hash");
+static_assert(offsetof(struct npu_size_table, total_bytes) == 12, "size_table.total_bytes");
+static_assert(offsetof(struct npu_size_table, symbols) == 16, "size_table.symbols");
+static_assert(offsetof(struct npu_size_table, expressions) == 18, "size_table.expressions");
+static_assert(offsetof(struct npu_size_table, conditions) == 20, "size_table.conditions");
+static_assert(offsetof(struct npu_size_table, results) == 22, "size_table.results");
+static_assert(offsetof(struct npu_size_table, rules) == 24, "size_table.rules");
+static_assert(offsetof(struct npu_size_table, current) == 28, "size_table.current");
+static_assert(offsetof(struct npu_size_table, reserved) == 32, "size_table.reserved");
+
+// Smallest and largest value of a symbol. Little endian.
+struct npu_size_bounds {
+  int32_t least;
+  int32_t most;
+};
+static_assert(sizeof(struct npu_size_bounds) == 8, "size of size_bounds");
+static_assert(offsetof(struct npu_size_bounds, least) == 0, "size_bounds.least");
+static_assert(offsetof(struct npu_size_bounds, most) == 4, "size_bounds.most");
+
+// The next value, of earlier ones. Little endian.
+struct npu_size_expression {
+  uint8_t operation;  // A `size_operation`.
+  uint8_t reserved;
+  uint16_t a;  // Number of a value.
+  int32_t immediate;  // Number of value b, or the constant.
+};
+static_assert(sizeof(struct npu_size_expression) == 8, "size of size_expression");
+static_assert(offsetof(struct npu_size_expression, operation) == 0, "size_expression.operation");
+static_assert(offsetof(struct npu_size_expression, reserved) == 1, "size_expression.reserved");
+static_assert(offsetof(struct npu_size_expression, a) == 2, "size_expression.a");
+static_assert(offsetof(struct npu_size_expression, immediate) == 4, "size_expression.immediate");
+
+// What must hold before the stream starts. Little endian.
+struct npu_size_condition {
+  uint8_t relation;  // A `size_relation`.
+  uint8_t reserved0;
+  uint16_t left;  // Number of a value.
+  uint16_t right;  // Number of a value.
+  uint16_t reserved1;
+};
+static_assert(sizeof(struct npu_size_condition) == 8, "size of size_condition");
+static_assert(offsetof(struct npu_size_condition, relation) == 0, "size_condition.relation");
+static_assert(offsetof(struct npu_size_condition, reserved0) == 1, "size_condition.reserved0");
+static_assert(offsetof(struct npu_size_condition, left) == 2, "size_condition.left");
+static_assert(offsetof(struct npu_size_condition, right) == 4, "size_condition.right");
+static_assert(offsetof(struct npu_size_condition, reserved1) == 6, "size_condition.reserved1");
+
+// Words of the stream that are the same function of a value. `pieces` size_piece follow, then `words` numbers of 4
+// bytes, of words of the main stream. Little endian.
+struct npu_size_rule {
+  uint16_t value;  // Number of a value.
+  uint16_t pieces;  // At least 1, in ascending order; the first one begins at or below the value's smallest.
+  uint32_t words;
+};
+static_assert(sizeof(struct npu_size_rule) == 8, "size of size_rule");
+static_assert(offsetof(struct npu_size_rule, value) == 0, "size_rule.value");
+static_assert(offsetof(struct npu_size_rule, pieces) == 2, "size_rule.pieces");
+static_assert(offsetof(struct npu_size_rule, words) == 4, "size_rule.words");
+
+// From a value of `least` on, up to the next piece, the words are value * multiplier + addend, modulo 2^32. Little
+// endian.
+struct npu_size_piece {
+  int32_t least;
+  int32_t multiplier;
+  int32_t addend;
+};
+static_assert(sizeof(struct npu_size_piece) == 12, "size of size_piece");
+static_assert(offsetof(struct npu_size_piece, least) == 0, "size_piece.least");
+static_assert(offsetof(struct npu_size_piece, multiplier) == 4, "size_piece.multiplier");
+static_assert(offsetof(struct npu_size_piece, addend) == 8, "size_piece.addend");
 
 // How to stop and resume a job at a yield command. Both streams are complete (begin to end) and lie behind the main
 // stream, at words from `commands` that are multiples of 16; 0 words: nothing is live. Little endian.

@@ -3,7 +3,7 @@
 package npu_contract_pkg;
 
   parameter int unsigned ContractMajor = 1;
-  parameter int unsigned ContractMinor = 8;
+  parameter int unsigned ContractMinor = 9;
 
   // Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
   parameter int unsigned EngineQueues = 10;
@@ -16,6 +16,8 @@ package npu_contract_pkg;
   parameter int unsigned MostRepeats = 16777216;
   // Bytes of the scratchpad in which places of constants that stay, and what a job uses, are given; a power of two.
   parameter int unsigned ResidentUnit = 1024;
+  parameter int unsigned MostSymbols = 16;  // Sizes that a job may bring (structure job_sizes).
+  parameter int unsigned MostSizeValues = 128;  // Symbols and expressions of a size_table, together.
   // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
   parameter int unsigned VariableDramUnit = 64;
 
@@ -448,6 +450,8 @@ package npu_contract_pkg;
     ErrorFaultRequest = 32'h50d,
     ErrorJobCancelled = 32'h50e,  // The job was cancelled.
     ErrorFaultEcc = 32'h50f,  // A word of the persistent SRAM has two wrong bits.
+    ErrorFaultSizes = 32'h510,  // The sizes of a job are no job_sizes of its program, or its size_table is malformed.
+    ErrorFaultPatch = 32'h511,  // A size_table has a rule for a word that its stream does not have.
     ErrorPowerLost = 32'h601,  // Persistent memory lost its power since the variable was written.
     ErrorVariableTorn = 32'h602,  // A write of the variable was interrupted: its content is neither old nor new.
     ErrorElementsDiffer = 32'h701,  // Elements differ from the reference.
@@ -460,6 +464,7 @@ package npu_contract_pkg;
     // A snapshot of variables is damaged, of another version, or does not fit the variables that it shall be restored
     // to.
     ErrorBadSnapshot = 32'h4007,
+    ErrorSizeOutOfBounds = 32'h4008,  // A size is beyond the bounds that the program was compiled for.
     ErrorCannotRead = 32'h4201,  // A file cannot be opened or read.
     ErrorCannotWrite = 32'h4202,  // A file cannot be created or written.
     ErrorToolMissing = 32'h4203,  // An external program that a command needs is not installed.
@@ -559,6 +564,30 @@ package npu_contract_pkg;
     PoolModeMax = 8'h0,
     PoolModeAvg = 8'h1
   } pool_mode_e;
+
+  typedef enum logic [7:0] {
+    SizeOperationConstant = 8'h0,  // `immediate`.
+    SizeOperationAdd = 8'h1,  // a + b.
+    SizeOperationSub = 8'h2,  // a - b.
+    SizeOperationMul = 8'h3,  // a * b.
+    SizeOperationMax = 8'h4,  // The larger one.
+    SizeOperationMin = 8'h5,  // The smaller one.
+    SizeOperationMod = 8'h6,  // The rest of a / b. Undefined unless a >= 0 and b > 0, as the divisions are.
+    SizeOperationDivFloor = 8'h7,  // a / b, rounded down.
+    SizeOperationDivCeil = 8'h8,  // a / b, rounded up.
+    SizeOperationExp2 = 8'h9,  // 2 to the power of a. Undefined unless 0 <= a <= 62.
+    SizeOperationLog2Floor = 8'ha,  // The logarithm of a to the base 2, rounded down. Undefined unless a > 0.
+    SizeOperationLog2Ceil = 8'hb,  // The same, rounded up.
+    SizeOperationQuotient = 8'hc  // a / b. Undefined where b is 0 or leaves a rest.
+  } size_operation_e;
+
+  typedef enum logic [7:0] {
+    SizeRelationEqual = 8'h0,  // left == right.
+    SizeRelationAtLeast = 8'h1,  // left >= right.
+    SizeRelationMultiple = 8'h2,  // right > 0, and left is a multiple of it.
+    SizeRelationPowerOfTwo = 8'h3,  // left is a power of two; right has no meaning.
+    SizeRelationDefined = 8'h4  // left is not undefined; right has no meaning.
+  } size_relation_e;
 
   typedef enum logic [7:0] {
     ReduceOpSum = 8'h0,
@@ -724,7 +753,10 @@ package npu_contract_pkg;
     // Dependency tokens, one a queue: 0 = none; k = start only when all but the last k - 1 commands issued to that
     // queue before this one have completed.
     logic [11:0] [7:0] wait_;
-    logic [15:0] reserved0;
+    logic [14:0] reserved0;
+    // 1: the command does nothing. It takes its place in its queue, waits for its tokens there, and completes at once;
+    // of its fields only the header counts. Not for queue `sequencer`.
+    logic skip;
     logic [15:0] layer;  // Layer of the program, for events and reports.
     logic [7:0] core;  // Core that executes the command; 0 until there are several.
     queue_e queue_;
@@ -1108,7 +1140,12 @@ package npu_contract_pkg;
   // The target of a run request; in the shared memory, 64-byte aligned. Must not change before its completion. As it
   // lies in memory, byte 0 lowest.
   typedef struct packed {
-    logic [2:0] [63:0] reserved;
+    logic [63:0] reserved;
+    // Device address of the job_sizes, in the shared memory, 8-byte aligned. Without meaning where the sizes are fixed.
+    logic [63:0] sizes;
+    // Device address of the program's size_table, below 2 GiB, 8-byte aligned; 0: its sizes are fixed. The stream must
+    // lie below 2 GiB then, too.
+    logic [63:0] size_table;
     logic [31:0] load_words;
     // The stream that writes region `resident`: as those of a segment. Without meaning where no constants stay.
     logic [31:0] load_word;
@@ -1135,6 +1172,73 @@ package npu_contract_pkg;
     logic [31:0] command_words;  // Length of the main stream.
     logic [63:0] commands;  // Device address of the command stream, 64-byte aligned.
   } job_t;
+
+  // The sizes that a job brings. `symbols` values of 8 bytes with sign follow; behind them is room for as many results
+  // as the size_table has, which the firmware writes before the completion. As it lies in memory, byte 0 lowest.
+  typedef struct packed {
+    logic [31:0] hash;  // As in the size_table.
+    logic [15:0] symbols;  // As in the size_table.
+    logic [15:0] version;  // 1.
+  } job_sizes_t;
+
+  // What sizes a stream may have, and what of its words depends on them. Behind each other follow: `symbols`
+  // size_bounds, `expressions` size_expression, `conditions` size_condition, `results` 4-byte numbers of values, and
+  // `rules` size_rule with what follows each, on a multiple of 8 in all. Value n is that of symbol n; the values of the
+  // expressions come behind. As it lies in memory, byte 0 lowest.
+  typedef struct packed {
+    logic [1:0] [63:0] reserved;
+    // Written by the firmware, as the `symbols` values of 8 bytes behind the table are: 1 while the stream is that of
+    // those, else 0. The driver writes 0.
+    logic [31:0] current;
+    logic [31:0] rules;
+    logic [15:0] results;  // Sizes of outputs, or others that the driver wants to know.
+    logic [15:0] conditions;
+    logic [15:0] expressions;
+    logic [15:0] symbols;  // 1 to most_symbols.
+    logic [31:0] total_bytes;  // Header included.
+    logic [31:0] hash;  // FNV-1a (32 bit) over what follows the header.
+    logic [31:0] version;  // 1.
+    logic [31:0] magic;  // 0x455a4953, 'SIZE'.
+  } size_table_t;
+
+  // Smallest and largest value of a symbol. As it lies in memory, byte 0 lowest.
+  typedef struct packed {
+    logic signed [31:0] most;
+    logic signed [31:0] least;
+  } size_bounds_t;
+
+  // The next value, of earlier ones. As it lies in memory, byte 0 lowest.
+  typedef struct packed {
+    logic signed [31:0] immediate;  // Number of value b, or the constant.
+    logic [15:0] a;  // Number of a value.
+    logic [7:0] reserved;
+    logic [7:0] operation;  // A `size_operation`.
+  } size_expression_t;
+
+  // What must hold before the stream starts. As it lies in memory, byte 0 lowest.
+  typedef struct packed {
+    logic [15:0] reserved1;
+    logic [15:0] right;  // Number of a value.
+    logic [15:0] left;  // Number of a value.
+    logic [7:0] reserved0;
+    logic [7:0] relation;  // A `size_relation`.
+  } size_condition_t;
+
+  // Words of the stream that are the same function of a value. `pieces` size_piece follow, then `words` numbers of 4
+  // bytes, of words of the main stream. As it lies in memory, byte 0 lowest.
+  typedef struct packed {
+    logic [31:0] words;
+    logic [15:0] pieces;  // At least 1, in ascending order; the first one begins at or below the value's smallest.
+    logic [15:0] value;  // Number of a value.
+  } size_rule_t;
+
+  // From a value of `least` on, up to the next piece, the words are value * multiplier + addend, modulo 2^32. As it
+  // lies in memory, byte 0 lowest.
+  typedef struct packed {
+    logic signed [31:0] addend;
+    logic signed [31:0] multiplier;
+    logic signed [31:0] least;
+  } size_piece_t;
 
   // How to stop and resume a job at a yield command. Both streams are complete (begin to end) and lie behind the main
   // stream, at words from `commands` that are multiples of 16; 0 words: nothing is live. As it lies in memory, byte 0

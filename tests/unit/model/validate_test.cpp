@@ -28,6 +28,23 @@ TEST(ValidateTest, GoodCommandsPass) {
   EXPECT_EQ(check(ewise(spm(0), spm(64), 16)), ErrorCode::kOk);
 }
 
+TEST(ValidateTest, OfASkippedCommandOnlyTheHeaderCounts) {
+  contract::DmaCommand dma = copy(0, dram(0), spm(0), 16);
+  dma.run_bytes = 0;
+  EXPECT_EQ(check(dma), ErrorCode::kFaultBadCommand);
+  dma.header.skip = true;
+  EXPECT_EQ(check(dma), ErrorCode::kOk);
+  dma.header.queue = contract::Queue::kDma7;
+  EXPECT_EQ(check(dma), ErrorCode::kFaultBadCommand) << "this machine has no such channel";
+  dma.header.queue = contract::Queue::kDma0;
+  dma.header.wait[7] = 1;
+  EXPECT_EQ(check(dma), ErrorCode::kFaultToken);
+  contract::LabelCommand label;
+  label.header.queue = contract::Queue::kSequencer;
+  label.header.skip = true;
+  EXPECT_EQ(check(label), ErrorCode::kFaultBadCommand) << "the sequencer skips nothing of its own";
+}
+
 TEST(ValidateTest, RowsByIndexHaveTheirOwnDimensions) {
   contract::DmaCommand dma = copy(0, dram(0), spm(0), 16);
   dma.index = dram(4);

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/compiler/size_table.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "hw/contract/error.h"
+
+namespace npu::compiler {
+namespace {
+
+using contract::SizeOperation;
+using contract::SizeRelation;
+
+constexpr uint32_t kMagic = 0x455a4953;  // 'SIZE'
+constexpr uint32_t kVersion = 1;
+
+// As the firmware computes: modulo 2^64.
+int64_t wrapped(uint64_t value) { return static_cast<int64_t>(value); }
+
+std::optional<int64_t> divided(SizeOperation operation, int64_t a, int64_t b) {
+  if (operation == SizeOperation::kQuotient) {
+    if (b == 0 || (b == -1 && a == std::numeric_limits<int64_t>::min()) || a % b != 0) return std::nullopt;
+    return a / b;
+  }
+  if (a < 0 || b <= 0) return std::nullopt;
+  if (operation == SizeOperation::kMod) return a % b;
+  return a / b + (operation == SizeOperation::kDivCeil && a % b != 0 ? 1 : 0);
+}
+
+std::optional<int64_t> logarithm(int64_t a, bool up) {
+  if (a <= 0) return std::nullopt;
+  const auto bits = static_cast<uint64_t>(a);
+  const int floor = std::bit_width(bits) - 1;
+  return floor + (up && !std::has_single_bit(bits) ? 1 : 0);
+}
+
+std::optional<int64_t> apply(SizeOperation operation, int64_t a, int64_t b) {
+  const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
+  switch (operation) {
+    case SizeOperation::kConstant:
+      return b;
+    case SizeOperation::kAdd:
+      return wrapped(x + y);
+    case SizeOperation::kSub:
+      return wrapped(x - y);
+    case SizeOperation::kMul:
+      return wrapped(x * y);
+    case SizeOperation::kMax:
+      return std::max(a, b);
+    case SizeOperation::kMin:
+      return std::min(a, b);
+    case SizeOperation::kMod:
+    case SizeOperation::kDivFloor:
+    case SizeOperation::kDivCeil:
+    case SizeOperation::kQuotient:
+      return divided(operation, a, b);
+    case SizeOperation::kExp2:
+      if (a < 0 || a > 62) return std::nullopt;
+      return int64_t{1} << a;
+    case SizeOperation::kLog2Floor:
+    case SizeOperation::kLog2Ceil:
+      return logarithm(a, operation == SizeOperation::kLog2Ceil);
+  }
+  return std::nullopt;
+}
+
+// Whether `immediate` is the number of a value.
+bool takes_two(SizeOperation operation) {
+  switch (operation) {
+    case SizeOperation::kConstant:
+    case SizeOperation::kExp2:
+    case SizeOperation::kLog2Floor:
+    case SizeOperation::kLog2Ceil:
+      return false;
+    case SizeOperation::kAdd:
+    case SizeOperation::kSub:
+    case SizeOperation::kMul:
+    case SizeOperation::kMax:
+    case SizeOperation::kMin:
+    case SizeOperation::kMod:
+    case SizeOperation::kDivFloor:
+    case SizeOperation::kDivCeil:
+    case SizeOperation::kQuotient:
+      return true;
+  }
+  return false;
+}
+
+std::optional<int64_t> evaluate(const SizeTable::Expression& expression, const SizeValues& values) {
+  if (expression.operation == SizeOperation::kConstant) return expression.immediate;
+  const std::optional<int64_t> a = values.at(expression.a);
+  if (!a) return std::nullopt;
+  if (!takes_two(expression.operation)) return apply(expression.operation, *a, 0);
+  const std::optional<int64_t> b = values.at(static_cast<size_t>(expression.immediate));
+  return b ? apply(expression.operation, *a, *b) : std::nullopt;
+}
+
+template <typename Structure>
+void append(const Structure& structure, std::vector<uint8_t>& out) {
+  out.resize(out.size() + Structure::kBytes);
+  structure.store(out.data() + out.size() - Structure::kBytes);
+}
+
+void append_word(uint32_t word, std::vector<uint8_t>& out) {
+  for (int byte = 0; byte < 4; ++byte) out.push_back(static_cast<uint8_t>(word >> (8 * byte)));
+}
+
+void append_rule(const SizeTable::Rule& rule, std::vector<uint8_t>& out) {
+  contract::SizeRule header;
+  header.value = rule.value;
+  header.pieces = static_cast<uint16_t>(rule.pieces.size());
+  header.words = static_cast<uint32_t>(rule.words.size());
+  append(header, out);
+  for (const SizeTable::Piece& from : rule.pieces) {
+    contract::SizePiece piece;
+    piece.least = from.least;
+    piece.multiplier = from.multiplier;
+    piece.addend = from.addend;
+    append(piece, out);
+  }
+  for (const uint32_t word : rule.words) append_word(word, out);
+}
+
+}  // namespace
+
+SizeValues evaluate(const SizeTable& table, std::span<const int64_t> sizes) {
+  NPU_CHECK(sizes.size() == table.symbols.size());
+  SizeValues values(sizes.begin(), sizes.end());
+  for (const SizeTable::Expression& expression : table.expressions) values.push_back(evaluate(expression, values));
+  return values;
+}
+
+bool holds(const SizeTable::Condition& condition, const SizeValues& values) {
+  const std::optional<int64_t> left = values.at(condition.left);
+  if (!left) return false;
+  switch (condition.relation) {
+    case SizeRelation::kDefined:
+      return true;
+    case SizeRelation::kPowerOfTwo:
+      return *left > 0 && std::has_single_bit(static_cast<uint64_t>(*left));
+    case SizeRelation::kEqual:
+    case SizeRelation::kAtLeast:
+    case SizeRelation::kMultiple:
+      break;
+  }
+  const std::optional<int64_t> right = values.at(condition.right);
+  if (!right) return false;
+  if (condition.relation == SizeRelation::kEqual) return *left == *right;
+  if (condition.relation == SizeRelation::kAtLeast) return *left >= *right;
+  return *right > 0 && *left % *right == 0;
+}
+
+uint32_t word_of(const SizeTable::Rule& rule, int64_t value) {
+  const SizeTable::Piece* piece = &rule.pieces.front();
+  for (const SizeTable::Piece& next : rule.pieces) {
+    if (value >= next.least) piece = &next;
+  }
+  return static_cast<uint32_t>(value) * static_cast<uint32_t>(piece->multiplier) +
+         static_cast<uint32_t>(piece->addend);
+}
+
+void apply_rules(const SizeTable& table, const SizeValues& values, std::span<uint32_t> commands) {
+  for (const SizeTable::Rule& rule : table.rules) {
+    const std::optional<int64_t> value = values.at(rule.value);
+    NPU_CHECK(value.has_value());
+    const uint32_t word = word_of(rule, *value);
+    for (const uint32_t at : rule.words) commands[at] = word;
+  }
+}
+
+std::vector<uint8_t> encode(const SizeTable& table) {
+  std::vector<uint8_t> out(contract::SizeTable::kBytes);
+  for (const SizeTable::Symbol& symbol : table.symbols) {
+    contract::SizeBounds bounds;
+    bounds.least = symbol.least;
+    bounds.most = symbol.most;
+    append(bounds, out);
+  }
+  for (const SizeTable::Expression& from : table.expressions) {
+    contract::SizeExpression expression;
+    expression.operation = static_cast<uint8_t>(from.operation);
+    expression.a = from.a;
+    expression.immediate = from.immediate;
+    append(expression, out);
+  }
+  for (const SizeTable::Condition& from : table.conditions) {
+    contract::SizeCondition condition;
+    condition.relation = static_cast<uint8_t>(from.relation);
+    condition.left = from.left;
+    condition.right = from.right;
+    append(condition, out);
+  }
+  for (const uint16_t value : table.results) append_word(value, out);
+  for (const SizeTable::Rule& rule : table.rules) append_rule(rule, out);
+  while (out.size() % 8 != 0) out.push_back(0);
+
+  contract::SizeTable header;
+  header.magic = kMagic;
+  header.version = kVersion;
+  header.total_bytes = static_cast<uint32_t>(out.size());
+  header.symbols = static_cast<uint16_t>(table.symbols.size());
+  header.expressions = static_cast<uint16_t>(table.expressions.size());
+  header.conditions = static_cast<uint16_t>(table.conditions.size());
+  header.results = static_cast<uint16_t>(table.results.size());
+  header.rules = static_cast<uint32_t>(table.rules.size());
+  header.hash = hash_of(out);
+  header.store(out.data());
+  return out;
+}
+
+uint32_t hash_of(std::span<const uint8_t> encoded) {
+  uint32_t hash = 0x811c9dc5;
+  for (const uint8_t byte : encoded.subspan(contract::SizeTable::kBytes)) hash = (hash ^ byte) * 0x01000193;
+  return hash;
+}
+
+}  // namespace npu::compiler
