@@ -2,6 +2,7 @@
 #include "driver/compiler/schedule.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -15,6 +16,8 @@
 #include "driver/compiler/schedule/last_writes.h"
 #include "driver/compiler/schedule/liveness.h"
 #include "driver/compiler/schedule/segments.h"
+#include "driver/compiler/schedule/size_rules.h"
+#include "driver/compiler/schedule/sizes.h"
 #include "driver/compiler/schedule/split.h"
 #include "driver/compiler/schedule/state_plan.h"
 #include "driver/compiler/schedule/variants.h"
@@ -22,6 +25,12 @@
 
 namespace npu::compiler {
 namespace {
+
+// What a program for several sizes has beside that for the largest.
+struct OtherSizes {
+  std::vector<backend::SizedWords> words;  // one a size
+  std::vector<size_t> order;               // of the stream's commands, in that of emit()
+};
 
 void check_buffers(const Module& module) {
   for (const Buffer& buffer : module.buffers) {
@@ -36,17 +45,43 @@ void check_buffers(const Module& module) {
   NPU_CHECK(module.outputs.size() == module.output_buffers.size());
 }
 
+// The bytes that are live before each of these commands, for the largest sizes or any other.
+std::vector<std::vector<backend::ByteSpan>> live_before(const std::vector<size_t>& places,
+                                                        const backend::Liveness& largest,
+                                                        const std::vector<backend::Jump>& jumps,
+                                                        const OtherSizes& others) {
+  std::vector<std::vector<backend::ByteSpan>> spans = largest.spans(places);
+  if (others.words.empty()) return spans;
+  std::vector<backend::IntervalSet> live(places.size());
+  const auto add = [&](const std::vector<std::vector<backend::ByteSpan>>& more) {
+    for (size_t i = 0; i < more.size(); ++i) {
+      for (const backend::ByteSpan& span : more[i]) live[i].add(span.low, span.high);
+    }
+  };
+  add(spans);
+  for (const backend::SizedWords& words : others.words) {
+    const std::vector<std::vector<backend::ByteSet>> emitted = backend::footprints_of(words);
+    std::vector<std::vector<backend::ByteSet>> footprints;
+    footprints.reserve(emitted.size());
+    for (const size_t position : others.order) footprints.push_back(emitted[position]);
+    add(backend::Liveness(footprints, jumps).spans(places));
+  }
+  for (size_t i = 0; i < live.size(); ++i) spans[i] = live[i].spans();
+  return spans;
+}
+
 // The stream, with the points at which it can be stopped and what is to be done there. Returns the command that follows
 // each point.
 std::vector<size_t> encode_with_segments(const backend::Schedule& schedule, const backend::Timeline& timeline,
                                          const contract::Capabilities& capabilities, uint32_t segment_cycles,
-                                         Program& program) {
+                                         const OtherSizes& others, Program& program) {
   const std::vector<backend::Command>& commands = schedule.stream.commands;
   if (segment_cycles == 0) {
     backend::encode(commands, backend::no_yields(timeline), capabilities, program);
     return {};
   }
-  const backend::Liveness liveness(schedule.footprints, backend::jumps_of(commands));
+  const std::vector<backend::Jump> jumps = backend::jumps_of(commands);
+  const backend::Liveness liveness(schedule.footprints, jumps);
   const backend::Yields yields = backend::choose_yields(commands, timeline, liveness.bytes(), segment_cycles);
   backend::encode(commands, yields, capabilities, program);
   std::vector<size_t> places;
@@ -55,7 +90,7 @@ std::vector<size_t> encode_with_segments(const backend::Schedule& schedule, cons
     places.push_back(point.before);
     layers.push_back(backend::header_of(commands[point.before].body).layer);
   }
-  backend::add_segment_streams(liveness.spans(places), layers, capabilities, program);
+  backend::add_segment_streams(live_before(places, liveness, jumps, others), layers, capabilities, program);
   return places;
 }
 
@@ -139,29 +174,47 @@ std::optional<Choice> keep_constants(const Module& module, const std::optional<M
   return std::nullopt;
 }
 
-}  // namespace
+// A module as its tiles are chosen for it. Both must outlive their schedules.
+struct Prepared {
+  Module module;
+  std::optional<Module> direct;  // with values made in variables, where that is another one
+};
 
-Program schedule(Module&& module, const contract::Capabilities& capabilities, const ScheduleOptions& options,
-                 Explanation* explanation) {
-  check_buffers(module);
-  backend::split_large_steps(module, capabilities);
-  check_buffers(module);
-  backend::keep_last_writes(module);
-  backend::plan_state(module, capabilities, options);
-  // Both modules must outlive their schedules.
-  std::optional<Module> direct = backend::write_directly(module, capabilities);
+Prepared prepare(Module&& module, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
+  Prepared prepared{std::move(module), std::nullopt};
+  check_buffers(prepared.module);
+  backend::split_large_steps(prepared.module, capabilities);
+  check_buffers(prepared.module);
+  backend::keep_last_writes(prepared.module);
+  backend::plan_state(prepared.module, capabilities, options);
+  prepared.direct = backend::write_directly(prepared.module, capabilities);
+  return prepared;
+}
+
+// The schedule that is best by the estimate.
+struct Chosen {
+  Choice choice;
+  bool kept = false;  // its constants stay
+};
+
+Chosen choose(const Prepared& prepared, const contract::Capabilities& capabilities, const ScheduleOptions& options) {
   ScheduleOptions loading = options;
   loading.resident_constants = false;
-  Choice choice = choose_schedule(module, direct, capabilities, loading);
-  bool kept = false;
-  if (options.resident_constants) {
-    std::optional<Choice> keeping = keep_constants(module, direct, capabilities, options);
-    // What they take of the scratchpad may cost the steps more than loading does.
-    kept = keeping && keeping->schedule.cost < choice.schedule.cost;
-    if (kept) choice = std::move(*keeping);
-  }
-  backend::Schedule& best = choice.schedule;
-  if (choice.direct) module.layers = std::move(direct->layers);
+  Chosen best{choose_schedule(prepared.module, prepared.direct, capabilities, loading)};
+  if (!options.resident_constants) return best;
+  std::optional<Choice> keeping = keep_constants(prepared.module, prepared.direct, capabilities, options);
+  // What they take of the scratchpad may cost the steps more than loading does.
+  if (keeping && keeping->schedule.cost < best.choice.schedule.cost) best = {std::move(*keeping), true};
+  return best;
+}
+
+Program finish(Prepared&& prepared, Chosen&& chosen, const OtherSizes& others,
+               const contract::Capabilities& capabilities, const ScheduleOptions& options, Explanation* explanation) {
+  Module& module = prepared.module;
+  const Choice& choice = chosen.choice;
+  const bool kept = chosen.kept;
+  backend::Schedule& best = chosen.choice.schedule;
+  if (choice.direct) module.layers = prepared.direct->layers;
   const backend::Layout& layout = best.layout;
   backend::Stream& stream = best.stream;
 
@@ -169,12 +222,12 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
   program.variables = std::move(module.variables);
   const backend::Timeline& timeline = best.timeline;
   const std::vector<size_t> yields =
-      encode_with_segments(best, timeline, capabilities, options.segment_cycles, program);
+      encode_with_segments(best, timeline, capabilities, options.segment_cycles, others, program);
   best.timeline = play::Player(stream.commands, words_of(stream.commands, yields), program.variables, capabilities,
                                options.dram.value_or(play::any_dram(capabilities)))
                       .play();
   if (explanation != nullptr) {
-    *explanation = backend::explain(choice.direct ? *direct : module, best, yields, {choice.scratchpad_bytes, kept});
+    *explanation = backend::explain(choice.direct ? *prepared.direct : module, best, yields, {choice.scratchpad_bytes, kept});
   }
   program.constants = std::move(stream.constants);
   if (kept) backend::add_load_stream(capabilities, program);
@@ -197,6 +250,123 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
   spread_estimate(stream.commands, timeline, program);
   count_state(best, program);
   return program;
+}
+
+// The first word of each command of the main stream, without begin, yields and end.
+std::vector<uint32_t> command_starts(const Program& program) {
+  std::vector<uint32_t> starts;
+  uint32_t at = 0;
+  while (at < program.main_words) {
+    const auto rest = std::span(program.commands).subspan(at);
+    const contract::Opcode opcode = contract::Header::decode(rest).opcode;
+    const bool frame = opcode == contract::Opcode::kBegin || opcode == contract::Opcode::kYield ||
+                       opcode == contract::Opcode::kEnd;
+    if (!frame) starts.push_back(at);
+    at += contract::command_words(rest);
+  }
+  return starts;
+}
+
+constexpr size_t kSkipWord = 1;  // of a command: the one that holds Header::skip
+
+// That word of a command which is skipped.
+uint32_t skipped(uint32_t word) {
+  std::vector<uint32_t> words;
+  contract::DmaCommand command;
+  command.header.skip = true;
+  command.encode(words);
+  return word | words[kSkipWord];
+}
+
+// What of a command depends on the sizes. `words`: of the largest; `others`: of the other ones, empty where skipped.
+void add_rules(uint32_t start, const std::vector<uint32_t>& words,
+               const std::vector<const std::vector<uint32_t>*>& others, std::string_view layer,
+               backend::RuleMaker& rules) {
+  backend::WordBySize by_size(others.size() + 1);
+  for (size_t w = 0; w < words.size(); ++w) {
+    if (w < contract::kHeaderWords && w != kSkipWord) continue;  // queue and tokens are the same for all
+    by_size[0] = words[w];
+    bool differs = false;
+    for (size_t i = 0; i < others.size(); ++i) {
+      std::optional<uint32_t>& word = by_size[i + 1];
+      word.reset();
+      if (!others[i]->empty()) {
+        word = (*others[i])[w];
+      } else if (w == kSkipWord) {
+        word = skipped(words[w]);
+      }
+      differs |= word && *word != words[w];
+    }
+    if (!differs || rules.add(start + static_cast<uint32_t>(w), by_size)) continue;
+    throw Error(contract::ErrorCode::kArgumentUnsupported,
+                "several sizes together decide how layer " + std::string(layer) +
+                    " is cut into tiles, and a program for bounds takes them one by one; give all sizes but one, or "
+                    "compile for each choice of sizes.");
+  }
+}
+
+}  // namespace
+
+SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::vector<int64_t>>& values,
+                            const contract::Capabilities& capabilities, const ScheduleOptions& options) {
+  Prepared prepared = prepare(modules.module(0), capabilities, options);
+  Chosen chosen = choose(prepared, capabilities, options);
+  Choice& choice = chosen.choice;
+  const Module& module = choice.direct ? *prepared.direct : prepared.module;
+  contract::Capabilities machine = capabilities;
+  machine.spm_bytes = static_cast<uint32_t>(choice.scratchpad_bytes);
+  ScheduleOptions same = options;
+  same.resident_constants = chosen.kept;
+  for (const Variable& variable : module.variables) same.placed_in_dram[variable.identity] = variable.in_dram;
+
+  backend::Layout layout = std::move(choice.schedule.layout);
+  const backend::Stream bare = backend::emit(module, layout, machine, {false, chosen.kept});
+  std::vector<backend::QueueCounts> needs(bare.commands.size());
+  OtherSizes others;
+  SizedProgram result;
+  result.taken.assign(modules.count, false);
+  result.taken[0] = true;
+  for (size_t i = 1; i < modules.count; ++i) {
+    const Prepared smaller = prepare(modules.module(i), capabilities, same);
+    if (choice.direct && !smaller.direct) continue;
+    std::optional<backend::SizedWords> words = backend::words_of_size(
+        choice.direct ? *smaller.direct : smaller.module, {module, layout, bare}, machine, same, needs);
+    if (!words) continue;
+    result.taken[i] = true;
+    others.words.push_back(std::move(*words));
+  }
+  choice.schedule = backend::make_schedule(module, machine, same, std::move(layout), true, needs, &others.order);
+  std::vector<uint32_t> layers;
+  for (const backend::Command& command : choice.schedule.stream.commands) {
+    layers.push_back(backend::header_of(command.body).layer);
+  }
+  result.program = finish(std::move(prepared), std::move(chosen), others, capabilities, options, nullptr);
+
+  std::vector<std::vector<int64_t>> taken(values.size());
+  for (size_t value = 0; value < values.size(); ++value) {
+    for (size_t i = 0; i < modules.count; ++i) {
+      if (result.taken[i]) taken[value].push_back(values[value][i]);
+    }
+  }
+  backend::RuleMaker rules(taken);
+  const std::vector<uint32_t> starts = command_starts(result.program);
+  NPU_CHECK(starts.size() == others.order.size());
+  for (size_t k = 0; k < starts.size(); ++k) {
+    const size_t position = others.order[k];
+    std::vector<const std::vector<uint32_t>*> words;
+    for (const backend::SizedWords& other : others.words) words.push_back(&other[position]);
+    add_rules(starts[k], backend::encoded(bare.commands[position].body), words,
+              result.program.layers[layers[k]].name, rules);
+  }
+  result.program.sizes.rules = rules.take();
+  return result;
+}
+
+Program schedule(Module&& module, const contract::Capabilities& capabilities, const ScheduleOptions& options,
+                 Explanation* explanation) {
+  Prepared prepared = prepare(std::move(module), capabilities, options);
+  Chosen chosen = choose(prepared, capabilities, options);
+  return finish(std::move(prepared), std::move(chosen), {}, capabilities, options, explanation);
 }
 
 }  // namespace npu::compiler

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -54,5 +55,22 @@ struct ScheduleOptions {
 // consistent: every view inside its buffer, every buffer written before it is read. `explanation`, if any, is filled.
 [[nodiscard]] Program schedule(Module&& module, const contract::Capabilities& capabilities,
                                const ScheduleOptions& options = {}, Explanation* explanation = nullptr);
+
+// The modules of one graph for several sizes, number 0 for the largest.
+struct SizedModules {
+  size_t count = 0;
+  std::function<Module(size_t)> module;
+};
+
+struct SizedProgram {
+  Program program;          // with the rules of its table of sizes, and nothing else of that
+  std::vector<bool> taken;  // the sizes that it is for; others have other steps, and need a program of their own
+};
+
+// One program for several sizes: laid out for the largest, with rules for the words that other sizes change. `values`:
+// of symbols and expressions, by number, for each of the sizes. Throws what schedule() throws for the largest sizes, and
+// Error(argument_unsupported) where a word is no function of one value.
+[[nodiscard]] SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::vector<int64_t>>& values,
+                                          const contract::Capabilities& capabilities, const ScheduleOptions& options);
 
 }  // namespace npu::compiler

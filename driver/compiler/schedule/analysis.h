@@ -21,10 +21,17 @@ struct Lifetime {
   int64_t traffic = 0;  // bytes that steps read and write
 };
 
+// Steps that run stripe by stripe together: from `first` on, one more than there are entries in `stored`.
+struct JoinedSteps {
+  size_t first = 0;
+  std::vector<bool> stored;  // of the result of each but the last: whether it is stored as well (ChainLink)
+};
+
 struct Analysis {
   Flow flow;
   std::vector<std::unique_ptr<TiledStep>> steps;    // null for declarations, control flow, and what a chain took up
   std::vector<std::unique_ptr<TiledStep>> chained;  // the parts of the chains
+  std::vector<JoinedSteps> joined;
   std::vector<Lifetime> lifetimes;                  // one a buffer
   // Cycles of a neighbouring step of another engine that could run beside each step if both are cut into tiles.
   std::vector<double> overlap;

@@ -13,6 +13,20 @@ namespace {
 constexpr size_t kLongest = 12;
 constexpr double kWorthwhileChain = 0.97;
 
+BufferId result_of(const TiledStep& step) {
+  BufferId buffer = 0;
+  for (const Operand& o : step.operands()) {
+    if (o.result) buffer = o.view->buffer;
+  }
+  return buffer;
+}
+
+std::unique_ptr<TiledStep> chain_of(const Analysis& analysis, size_t first, const std::vector<ChainLink>& links) {
+  std::vector<const TiledStep*> parts;
+  for (size_t s = first; s <= first + links.size(); ++s) parts.push_back(analysis.steps[s].get());
+  return make_chain(std::move(parts), links);
+}
+
 class ChainFormer {
  public:
   ChainFormer(const Module& module, const PlanSettings& settings, bool shared, Residency& residency, Analysis& analysis)
@@ -75,13 +89,7 @@ class ChainFormer {
     }
   }
 
-  [[nodiscard]] BufferId result_of(size_t s) const {
-    BufferId buffer = 0;
-    for (const Operand& o : analysis_.steps[s]->operands()) {
-      if (o.result) buffer = o.view->buffer;
-    }
-    return buffer;
-  }
+  [[nodiscard]] BufferId result_of(size_t s) const { return backend::result_of(*analysis_.steps[s]); }
 
   // Whether step `s` can be in a chain that begins with step `first`.
   [[nodiscard]] bool follows(size_t first, size_t s) const {
@@ -125,12 +133,6 @@ class ChainFormer {
     return true;
   }
 
-  [[nodiscard]] std::unique_ptr<TiledStep> chain(size_t first, const std::vector<ChainLink>& links) const {
-    std::vector<const TiledStep*> parts;
-    for (size_t s = first; s <= first + links.size(); ++s) parts.push_back(analysis_.steps[s].get());
-    return make_chain(std::move(parts), links);
-  }
-
   struct Joined {
     bool possible = false;  // in the whole scratchpad at least
     double cycles = kNever;
@@ -146,7 +148,7 @@ class ChainFormer {
       const BufferId b = result_of(first + i);
       if (!links[i].stored && residency_.resident(b)) available += residency_.footprint(b);
     }
-    const std::unique_ptr<TiledStep> step = chain(first, links);
+    const std::unique_ptr<TiledStep> step = chain_of(analysis_, first, links);
     std::vector<Home> homes;
     for (const Operand& o : step->operands()) {
       homes.push_back(o.view == nullptr ? Home::kConstant : residency_.homes()[o.view->buffer]);
@@ -156,9 +158,10 @@ class ChainFormer {
   }
 
   void join(size_t first, size_t n) {
-    std::unique_ptr<TiledStep> joined = chain(first, *links_of(first, n));
-    for (size_t s = first; s < first + n; ++s) analysis_.chained.push_back(std::move(analysis_.steps[s]));
-    analysis_.steps[first] = std::move(joined);
+    JoinedSteps steps{first, {}};
+    const std::vector<ChainLink> links = links_of(first, n).value();
+    for (const ChainLink& link : links) steps.stored.push_back(link.stored);
+    NPU_CHECK(join_steps(module_, {steps}, analysis_));
   }
 
   const Module& module_;
@@ -170,6 +173,28 @@ class ChainFormer {
 };
 
 }  // namespace
+
+bool join_steps(const Module& module, const std::vector<JoinedSteps>& joined, Analysis& analysis) {
+  for (const JoinedSteps& steps : joined) {
+    std::vector<ChainLink> links;
+    for (size_t i = 0; i < steps.stored.size(); ++i) {
+      const TiledStep& step = *analysis.steps[steps.first + i];
+      const auto bytes = static_cast<int64_t>(module.buffers[result_of(step)].bytes);
+      for (size_t reader = i + 1; reader <= steps.stored.size(); ++reader) {
+        const TiledStep& next = *analysis.steps[steps.first + reader];
+        if (touches_result(next, step) && !can_chain(step, next, bytes)) return false;
+      }
+      links.push_back({bytes, steps.stored[i]});
+    }
+    std::unique_ptr<TiledStep> chain = chain_of(analysis, steps.first, links);
+    for (size_t s = steps.first; s <= steps.first + links.size(); ++s) {
+      analysis.chained.push_back(std::move(analysis.steps[s]));
+    }
+    analysis.steps[steps.first] = std::move(chain);
+    analysis.joined.push_back(steps);
+  }
+  return true;
+}
 
 bool form_chains(const Module& module, const PlanSettings& settings, bool shared, Residency& residency,
                  Analysis& analysis) {

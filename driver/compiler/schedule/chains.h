@@ -15,4 +15,7 @@ namespace npu::compiler::backend {
 [[nodiscard]] bool form_chains(const Module& module, const PlanSettings& settings, bool shared, Residency& residency,
                                Analysis& analysis);
 
+// Joins the same steps of a module of other sizes. False where they cannot be: then `analysis` is of no use.
+[[nodiscard]] bool join_steps(const Module& module, const std::vector<JoinedSteps>& joined, Analysis& analysis);
+
 }  // namespace npu::compiler::backend

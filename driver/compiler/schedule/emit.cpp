@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -56,7 +57,8 @@ class StreamWriter {
         layout_(layout),
         channels_(capabilities.dma_channels),
         contents_(how.contents),
-        constants_(how.resident ? Region::kResident : Region::kConstants) {}
+        constants_(how.resident ? Region::kResident : Region::kConstants),
+        grid_(how.grid != nullptr ? *how.grid : layout.analysis) {}
 
   Stream run() {
     stream_.layer_tiles.resize(module_.layers.size());
@@ -81,7 +83,17 @@ class StreamWriter {
   }
 
  private:
+  // Whose tiles the plan is for, and whose constants are loaded: those of smaller sizes are the first of them.
+  [[nodiscard]] const TiledStep& grid_step(size_t s) const { return *grid_.steps[s]; }
+
+  // The commands that follow are for something else.
+  void begin_place() {
+    ++place_;
+    number_ = 0;
+  }
+
   void declare(uint32_t variable) {
+    begin_place();
     contract::DeclareCommand c;
     c.variable = variable;
     c.hash = module_.variables[variable].hash;
@@ -127,10 +139,11 @@ class StreamWriter {
       Packed packed;
       set_layer(kept->step, step.operands()[bundle.operands[0]].part);
       step_ = static_cast<uint32_t>(kept->step);
-      for (const Tile& tile : tiles_of(step, plan)) {
+      for (const Tile& whole : tiles_of(grid_step(kept->step), plan)) {
+        begin_place();
         const size_t slot = places.size();
-        if (!places.emplace(place_of(bundle, tile), slot).second) continue;
-        load_bundle(step, bundle, tile, scratchpad_address(slots[slot]), packed);
+        if (!places.emplace(place_of(bundle, whole), slot).second) continue;
+        if (part_of(whole, step)) load_bundle(grid_step(kept->step), bundle, whole, scratchpad_address(slots[slot]), packed);
       }
     }
     step_ = static_cast<uint32_t>(s);
@@ -141,12 +154,14 @@ class StreamWriter {
 
   // Places are labels until the stream is encoded.
   void label(const LabelStep& step) {
+    begin_place();
     contract::LabelCommand c;
     c.index = step.label;
     append(c, Queue::kSequencer, Part::kCompute);
   }
 
   void branch(const BranchStep& step) {
+    begin_place();
     contract::BranchCommand c;
     c.mode = step.mode;
     c.limit = step.limit;
@@ -186,7 +201,7 @@ class StreamWriter {
     check_command_count(stream_.commands.size() + 1);
     command.header.queue = queue;
     command.header.layer = layer_;
-    stream_.commands.push_back({std::move(command), part, step_});
+    stream_.commands.push_back({std::move(command), part, step_, place_, number_++});
   }
 
   void append_moves(std::vector<DmaCommand>& moves, Queue queue, Part part, bool commit) {
@@ -250,6 +265,7 @@ class StreamWriter {
 
   // Once, if the buffer is a port of this kind and lives in the scratchpad.
   void move_port(BufferId id, BufferKind kind) {
+    begin_place();
     if (module_.buffers[id].kind != kind || layout_.homes[id] != Home::kScratchpad) return;
     if (!moved_.insert(id).second) return;
     const bool load = kind == BufferKind::kInput;
@@ -273,10 +289,19 @@ class StreamWriter {
     const TilePlan& plan = layout_.plans[s];
     std::vector<SlotState> states(plan.bundles.size());
     std::vector<Packed> packed(plan.bundles.size());
-    const std::vector<Tile> tiles = tiles_of(step, plan);
+    const std::vector<Tile> tiles = tiles_of(grid_step(s), plan);
+    std::vector<std::optional<Tile>> parts;
+    size_t last = 0;
     for (size_t t = 0; t < tiles.size(); ++t) {
-      const Tile& tile = tiles[t];
-      const bool final_tile = t + 1 == tiles.size();
+      if (parts.emplace_back(part_of(tiles[t], step))) last = t;
+    }
+    for (size_t t = 0; t < tiles.size(); ++t) {
+      if (!parts[t]) {
+        pass_tile(s, tiles[t], states);
+        continue;
+      }
+      const Tile& tile = *parts[t];
+      const bool final_tile = t == last;
       std::vector<Placed> placed(step.operands().size());
       for (size_t i = 0; i < placed.size(); ++i) {
         if (plan.bundle_of[i] >= 0 || step.idle(i, tile)) continue;
@@ -287,13 +312,17 @@ class StreamWriter {
         const Bundle& bundle = plan.bundles[b];
         SlotState& state = states[b];
         const auto kept = kept_.find({s, b});
-        const bool fresh = kept == kept_.end() && take_slot(bundle, layout_.slots[s][b].size(), tile, state);
+        begin_place();
+        const bool fresh = kept == kept_.end() && take_slot(bundle, layout_.slots[s][b].size(), tiles[t], state);
         if (kept != kept_.end()) state.current = kept->second.at(place_of(bundle, tile));
-        const bool stays = bundle.kind == Bundle::Kind::kConstant && constants_ == Region::kResident;
-        const Address base = stays ? Address{static_cast<uint32_t>(packed_block(step, bundle, tile, packed[b]).first),
-                                             Region::kResident, 0}
-                                   : scratchpad_address(layout_.slots[s][b][state.current]);
-        const std::vector<int64_t> parts = parts_of(step, bundle, tile);
+        const bool constant = bundle.kind == Bundle::Kind::kConstant;
+        const bool stays = constant && constants_ == Region::kResident;
+        const Address base =
+            stays ? Address{static_cast<uint32_t>(packed_block(grid_step(s), bundle, tiles[t], packed[b]).first),
+                            Region::kResident, 0}
+                  : scratchpad_address(layout_.slots[s][b][state.current]);
+        const std::vector<int64_t> parts =
+            constant ? parts_of(grid_step(s), bundle, tiles[t]) : parts_of(step, bundle, tile);
         for (size_t k = 0; k < bundle.operands.size(); ++k) {
           const uint32_t i = bundle.operands[k];
           const Operand& o = step.operands()[i];
@@ -304,10 +333,10 @@ class StreamWriter {
         }
         if (!fresh || stays) continue;
         set_layer(s, step.operands()[bundle.operands[0]].part);
-        if (bundle.kind == Bundle::Kind::kConstant) {
+        if (constant) {
           const auto group = groups_.find({s, b});
           if (group == groups_.end()) {
-            load_bundle(step, bundle, tile, base, packed[b]);
+            load_bundle(grid_step(s), bundle, tiles[t], base, packed[b]);
           } else if (group->second->members.front().step == s && group->second->members.front().bundle == b) {
             load_group(*group->second);
           }
@@ -315,13 +344,36 @@ class StreamWriter {
         if (bundle.kind == Bundle::Kind::kLoad && !step.idle(bundle.operands[0], tile))
           transfer(step, bundle.operands[0], tile, placed, false);
       }
+      begin_place();
       compute(s, tile, placed, final_tile);
       for (const Bundle& bundle : plan.bundles) {
+        begin_place();
         if (bundle.kind == Bundle::Kind::kStore) set_layer(s, step.operands()[bundle.operands[0]].part);
         if (bundle.kind == Bundle::Kind::kStore && !step.idle(bundle.operands[0], tile))
           transfer(step, bundle.operands[0], tile, placed, final_tile);
       }
     }
+  }
+
+  // What of a tile of the grid a step has; nullopt: nothing.
+  static std::optional<Tile> part_of(const Tile& whole, const TiledStep& step) {
+    Tile tile = whole;
+    for (size_t axis = 0; axis < tile.size(); ++axis) {
+      tile[axis].count = std::min(tile[axis].count, step.axes()[axis].extent - tile[axis].start);
+      if (tile[axis].count <= 0) return std::nullopt;
+    }
+    return tile;
+  }
+
+  // A tile that the step does not have: what comes behind has the places and slots that it has on the grid.
+  void pass_tile(size_t s, const Tile& whole, std::vector<SlotState>& states) {
+    const std::vector<Bundle>& bundles = layout_.plans[s].bundles;
+    for (size_t b = 0; b < bundles.size(); ++b) {
+      begin_place();
+      if (!kept_.contains({s, b})) take_slot(bundles[b], layout_.slots[s][b].size(), whole, states[b]);
+    }
+    begin_place();
+    for (size_t b = 0; b < bundles.size(); ++b) begin_place();
   }
 
   // Whether the tile needs another transfer than the one before; if so, moves on to the next slot.
@@ -382,7 +434,7 @@ class StreamWriter {
     block_.clear();
     int64_t bytes = 0;
     for (const Group::Member& member : group.members) {
-      const TiledStep& step = *layout_.analysis.steps[member.step];
+      const TiledStep& step = grid_step(member.step);
       const Bundle& bundle = layout_.plans[member.step].bundles[member.bundle];
       const Tile tile = first_tile(layout_.plans[member.step]);
       bytes = member.offset + parts_of(step, bundle, tile).back();
@@ -471,7 +523,8 @@ class StreamWriter {
   std::vector<std::pair<size_t, BufferId>> loads_, stores_;  // of ports: the step that each is moved for; ascending
   std::vector<uint8_t> block_;
   std::vector<Body> bodies_;
-  uint32_t layer_ = 0, step_ = 0;
+  const Analysis& grid_;
+  uint32_t layer_ = 0, step_ = 0, place_ = 0, number_ = 0;
   bool computes_ = false;  // there is a tile already
 };
 

@@ -16,10 +16,6 @@ constexpr int32_t kFarthest = 255;
 
 using Clock = QueueCounts;
 
-void join(Clock& a, const Clock& b) {
-  for (const Queue q : contract::kQueuesOfEngines) a[q] = std::max(a[q], b[q]);
-}
-
 // Last accesses to a stretch of bytes.
 struct State {
   std::optional<Queue> writer;
@@ -90,6 +86,10 @@ class History {
 };
 
 }  // namespace
+
+void join(QueueCounts& a, const QueueCounts& b) {
+  for (const Queue q : contract::kQueuesOfEngines) a[q] = std::max(a[q], b[q]);
+}
 
 std::vector<QueueCounts> find_needs(const std::vector<Command>& commands,
                                     const std::vector<std::vector<ByteSet>>& footprints) {

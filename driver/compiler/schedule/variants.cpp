@@ -2,6 +2,7 @@
 #include "driver/compiler/schedule/variants.h"
 
 #include <array>
+#include <numeric>
 
 #include "driver/compiler/play/player.h"
 #include "driver/compiler/schedule/dram.h"
@@ -53,34 +54,6 @@ void permute(std::vector<Entry>& entries, const std::vector<size_t>& order) {
   out.reserve(order.size());
   for (size_t i : order) out.push_back(std::move(entries[i]));
   entries = std::move(out);
-}
-
-Schedule make_schedule(const Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options,
-                       Layout layout, bool contents) {
-  Schedule schedule;
-  schedule.layout = std::move(layout);
-  schedule.stream = emit(module, schedule.layout, capabilities, {contents, options.resident_constants});
-  std::vector<Command>& commands = schedule.stream.commands;
-  std::vector<std::vector<ByteSet>>& footprints = schedule.footprints;
-  footprints.reserve(commands.size());
-  for (const Command& command : commands) footprints.push_back(footprint(command.body));
-  std::vector<QueueCounts> needs = find_needs(commands, footprints);
-  if (options.prefetch) {
-    const std::vector<size_t> order = hoist_loads(commands, needs, module.variables, capabilities);
-    permute(commands, order);
-    permute(footprints, order);
-    permute(needs, order);
-  }
-  set_tokens(commands, needs);
-  schedule.timeline = estimate_timeline(commands, module.variables, capabilities);
-  if (options.effort == Effort::kMost) {
-    const timing::Dram dram = options.dram.value_or(play::any_dram(capabilities));
-    play::Player player(commands, words_of(commands), module.variables, capabilities, dram);
-    schedule.cost = player.play().cycles();
-  } else {
-    schedule.cost = schedule.timeline.cycles() + kCollisions * schedule.timeline.moving;
-  }
-  return schedule;
 }
 
 // Tries one tuning after the other, and keeps the best.
@@ -175,6 +148,39 @@ class Search {
 };
 
 }  // namespace
+
+Schedule make_schedule(const Module& module, const contract::Capabilities& capabilities, const ScheduleOptions& options,
+                       Layout layout, bool contents, std::span<const QueueCounts> more,
+                       std::vector<size_t>* positions) {
+  Schedule schedule;
+  schedule.layout = std::move(layout);
+  schedule.stream = emit(module, schedule.layout, capabilities, {contents, options.resident_constants});
+  std::vector<Command>& commands = schedule.stream.commands;
+  std::vector<std::vector<ByteSet>>& footprints = schedule.footprints;
+  footprints.reserve(commands.size());
+  for (const Command& command : commands) footprints.push_back(footprint(command.body));
+  std::vector<QueueCounts> needs = find_needs(commands, footprints);
+  for (size_t i = 0; i < more.size(); ++i) join(needs[i], more[i]);
+  std::vector<size_t> order(commands.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (options.prefetch) {
+    order = hoist_loads(commands, needs, module.variables, capabilities);
+    permute(commands, order);
+    permute(footprints, order);
+    permute(needs, order);
+  }
+  if (positions != nullptr) *positions = std::move(order);
+  set_tokens(commands, needs);
+  schedule.timeline = estimate_timeline(commands, module.variables, capabilities);
+  if (options.effort == Effort::kMost) {
+    const timing::Dram dram = options.dram.value_or(play::any_dram(capabilities));
+    play::Player player(commands, words_of(commands), module.variables, capabilities, dram);
+    schedule.cost = player.play().cycles();
+  } else {
+    schedule.cost = schedule.timeline.cycles() + kCollisions * schedule.timeline.moving;
+  }
+  return schedule;
+}
 
 Schedule best_schedule(const Module& module, const contract::Capabilities& capabilities,
                        const ScheduleOptions& options) {

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/compiler/schedule/sizes.h"
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "driver/compiler/schedule/chains.h"
+#include "driver/compiler/schedule/step_views.h"
+#include "hw/contract/overloaded.h"
+
+namespace npu::compiler::backend {
+namespace {
+
+// Those of fewer columns are the first of more.
+bool same_parameters(const Params& a, const Params& b) {
+  const auto bytes = [](const auto& structure) {
+    std::array<uint8_t, std::decay_t<decltype(structure)>::kBytes> out{};
+    structure.store(out.data());
+    return out;
+  };
+  const auto equal = [&](const auto& x, const auto& y) { return bytes(x) == bytes(y); };
+  return equal(a.header, b.header) && a.entries.size() <= b.entries.size() &&
+         std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), equal);
+}
+
+// What is no part of its commands: bytes that it makes itself, and what the sequencer does.
+bool same_values(const Work& a, const Work& b) {
+  if (a.index() != b.index()) return false;
+  return std::visit(
+      Overloaded{[&](const MxuStep& x) { return same_parameters(x.params, std::get<MxuStep>(b).params); },
+                 [&](const PoolStep& x) {
+                   const auto& y = std::get<PoolStep>(b);
+                   return x.input_zp == y.input_zp && x.output_zp == y.output_zp;
+                 },
+                 [&](const DeclareStep& x) { return x.variable == std::get<DeclareStep>(b).variable; },
+                 [&](const LabelStep& x) { return x.label == std::get<LabelStep>(b).label; },
+                 [&](const BranchStep& x) {
+                   const auto& y = std::get<BranchStep>(b);
+                   return x.mode == y.mode && x.label == y.label && x.limit == y.limit;
+                 },
+                 [](const auto&) { return true; }},
+      a);
+}
+
+bool same_steps(const Step& a, const Step& b) {
+  if (a.layer != b.layer || a.commit != b.commit || !same_values(a.work, b.work)) return false;
+  const auto views = views_of(a), others = views_of(b);
+  return std::equal(views.begin(), views.end(), others.begin(), others.end(), [](const auto& x, const auto& y) {
+    return x.view->buffer == y.view->buffer && x.view->type == y.view->type && x.result == y.result;
+  });
+}
+
+bool fits_buffer(const Buffer& small, const Buffer& large) {
+  return small.kind == large.kind && small.index == large.index && small.on_chip == large.on_chip &&
+         small.bytes <= large.bytes && small.data == large.data;
+}
+
+bool same_variables(const Variable& a, const Variable& b) {
+  return a.identity == b.identity && a.hash == b.hash && a.bytes == b.bytes && a.in_dram == b.in_dram;
+}
+
+bool same_structure(const Module& small, const Module& large) {
+  const auto equal = [](const auto& a, const auto& b, auto&& same) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
+  };
+  return small.layers.size() == large.layers.size() && small.input_buffers == large.input_buffers &&
+         small.output_buffers == large.output_buffers && equal(small.buffers, large.buffers, fits_buffer) &&
+         equal(small.variables, large.variables, same_variables) && equal(small.steps, large.steps, same_steps);
+}
+
+// Whether a step can have the places that a plan gives to the largest one.
+bool fits_plan(const TiledStep& small, const TiledStep& large, const TilePlan& plan) {
+  if (small.axes().size() != large.axes().size() || small.operands().size() != large.operands().size()) return false;
+  std::vector<int64_t> size = plan.size;
+  for (size_t axis = 0; axis < size.size(); ++axis) {
+    const int64_t extent = small.axes()[axis].extent;
+    if (extent > large.axes()[axis].extent) return false;
+    size[axis] = std::min(size[axis], extent);
+  }
+  for (size_t i = 0; i < small.operands().size(); ++i) {
+    const Operand &a = small.operands()[i], &b = large.operands()[i];
+    if ((a.view == nullptr) != (b.view == nullptr) || a.result != b.result || a.scratch != b.scratch ||
+        a.direct != b.direct || (a.axes & ~b.axes) != 0)
+      return false;
+    if (plan.bundle_of[i] < 0 && b.walkable && !a.walkable) return false;
+  }
+  return std::all_of(plan.bundles.begin(), plan.bundles.end(), [&](const Bundle& bundle) {
+    int64_t bytes = 0;
+    for (const uint32_t operand : bundle.operands) {
+      bytes = round_up(bytes, kPartAlignment) + small.largest_bytes(operand, size);
+    }
+    return bundle.slot_bytes == 0 || bytes <= bundle.slot_bytes;
+  });
+}
+
+bool fits_layout(const Analysis& small, const Layout& layout) {
+  for (size_t s = 0; s < small.steps.size(); ++s) {
+    const TiledStep* large = layout.analysis.steps[s].get();
+    if ((small.steps[s] == nullptr) != (large == nullptr)) return false;
+    if (large != nullptr && !fits_plan(*small.steps[s], *large, layout.plans[s])) return false;
+  }
+  return true;
+}
+
+// The layout of the largest sizes, with these steps in it.
+Layout with_steps(const Layout& layout, Analysis&& analysis) {
+  Layout out;
+  out.homes = layout.homes;
+  out.scratchpad = layout.scratchpad;
+  out.dram = layout.dram;
+  out.plans = layout.plans;
+  out.slots = layout.slots;
+  out.groups = layout.groups;
+  out.kept = layout.kept;
+  analysis.lifetimes = layout.analysis.lifetimes;
+  out.analysis = std::move(analysis);
+  return out;
+}
+
+// Constants have their places whatever the sizes are.
+bool same_constants(const Command& small, const Command& large) {
+  return !loads_constants(large) || encoded(small.body) == encoded(large.body);
+}
+
+}  // namespace
+
+std::vector<uint32_t> encoded(const Body& body) {
+  std::vector<uint32_t> words;
+  std::visit([&](const auto& command) { command.encode(words); }, body);
+  return words;
+}
+
+std::optional<SizedWords> words_of_size(const Module& module, const LargestSizes& largest,
+                                        const contract::Capabilities& capabilities, const ScheduleOptions& options,
+                                        std::vector<QueueCounts>& needs) {
+  if (!same_structure(module, largest.module)) return std::nullopt;
+  Analysis analysis = analyse(module, capabilities, options);
+  if (!join_steps(module, largest.layout.analysis.joined, analysis) || !fits_layout(analysis, largest.layout)) {
+    return std::nullopt;
+  }
+  const Layout layout = with_steps(largest.layout, std::move(analysis));
+  const Stream stream =
+      emit(module, layout, capabilities, {false, options.resident_constants, &largest.layout.analysis});
+
+  const std::vector<Command>& all = largest.stream.commands;
+  SizedWords words(all.size());
+  std::vector<std::vector<ByteSet>> footprints(all.size());
+  size_t at = 0;
+  for (const Command& command : stream.commands) {
+    const auto place = std::make_pair(command.place, command.number);
+    while (at < all.size() && std::make_pair(all[at].place, all[at].number) < place) ++at;
+    if (at == all.size() || std::make_pair(all[at].place, all[at].number) != place) return std::nullopt;
+    const contract::Header &small = header_of(command.body), &large = header_of(all[at].body);
+    if (command.body.index() != all[at].body.index() || small.queue != large.queue || small.layer != large.layer ||
+        !same_constants(command, all[at]))
+      return std::nullopt;
+    words[at] = encoded(command.body);
+    if (words[at].size() != encoded(all[at].body).size()) return std::nullopt;
+    footprints[at++] = footprint(command.body);
+  }
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (words[i].empty() && is_control(all[i].body)) return std::nullopt;
+  }
+  const std::vector<QueueCounts> own = find_needs(all, footprints);
+  for (size_t i = 0; i < own.size(); ++i) join(needs[i], own[i]);
+  return words;
+}
+
+std::vector<std::vector<ByteSet>> footprints_of(const SizedWords& words) {
+  std::vector<std::vector<ByteSet>> out(words.size());
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i].empty()) continue;
+    std::visit(
+        [&](auto&& command) {
+          using Decoded = std::decay_t<decltype(command)>;
+          if constexpr (std::is_constructible_v<Body, Decoded>) out[i] = footprint(Body(std::move(command)));
+        },
+        contract::decode_command(words[i]));
+  }
+  return out;
+}
+
+}  // namespace npu::compiler::backend

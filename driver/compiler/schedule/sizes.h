@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of one program for several sizes. They are emitted for each size with the layout of the largest one:
+// tiles begin at the same positions, with the same slots and addresses, and those that a size does not have are skipped.
+// So each size has the same commands in the same order, but for the words that its sizes decide.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "driver/compiler/ir.h"
+#include "driver/compiler/schedule/emit.h"
+#include "driver/compiler/schedule/footprint.h"
+#include "driver/compiler/schedule/layout.h"
+#include "driver/compiler/schedule/tokens.h"
+
+namespace npu::compiler::backend {
+
+// Of one size: the words of each command of the largest one, in the order of emit(); of one that is skipped none.
+using SizedWords = std::vector<std::vector<uint32_t>>;
+
+// The largest sizes, as the others are held against them.
+struct LargestSizes {
+  const Module& module;
+  const Layout& layout;
+  const Stream& stream;  // emitted without contents
+};
+
+// What `module`, which is for smaller sizes, makes of the commands of the largest ones. Joins what its commands need to
+// `needs` of those. Nullopt where it has other steps, or its data other places: then it needs a program of its own.
+[[nodiscard]] std::optional<SizedWords> words_of_size(const Module& module, const LargestSizes& largest,
+                                                      const contract::Capabilities& capabilities,
+                                                      const ScheduleOptions& options, std::vector<QueueCounts>& needs);
+
+[[nodiscard]] std::vector<uint32_t> encoded(const Body& body);
+// What a size reads and writes, a list a command; `commands` are those of the largest.
+[[nodiscard]] std::vector<std::vector<ByteSet>> footprints_of(const SizedWords& words);
+
+}  // namespace npu::compiler::backend
