@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/compiler/bounds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "driver/compiler/lower.h"
+#include "driver/compiler/room.h"
+#include "driver/compiler/schedule.h"
+#include "driver/compiler/size_choices.h"
+#include "driver/compiler/size_expressions.h"
+#include "driver/graph/infer.h"
+#include "driver/graph/resolve.h"
+#include "driver/graph/text.h"
+#include "driver/graph/validate.h"
+#include "driver/graph/value.h"
+#include "hw/contract/error.h"
+
+namespace npu::compiler {
+namespace {
+
+using contract::ErrorCode;
+using graph::Dim;
+using graph::Dims;
+
+// Sizes with steps of their own; each has a program.
+constexpr size_t kMostPrograms = 16;
+
+contract::SizeRelation relation_of(graph::Relation relation) {
+  switch (relation) {
+    case graph::Relation::kEqual:
+      return contract::SizeRelation::kEqual;
+    case graph::Relation::kAtLeast:
+      return contract::SizeRelation::kAtLeast;
+    case graph::Relation::kMultiple:
+      return contract::SizeRelation::kMultiple;
+    case graph::Relation::kPowerOfTwo:
+      return contract::SizeRelation::kPowerOfTwo;
+    case graph::Relation::kDefined:
+      return contract::SizeRelation::kDefined;
+  }
+  panic(__FILE__, __LINE__, "a relation of sizes without a number");
+}
+
+class BoundsCompiler {
+ public:
+  BoundsCompiler(const graph::Graph& graph, std::span<const SizeBounds> bounds,
+                 const contract::Capabilities& capabilities, const Options& options,
+                 const std::function<void(uint64_t, uint64_t)>& progress)
+      : graph_(graph),
+        inference_(infer(graph)),
+        choices_(graph, (check_inference(), inference_), bounds),
+        capabilities_(capabilities),
+        options_(options),
+        progress_(progress) {
+    find_values();
+  }
+
+  std::vector<Program> run() {
+    std::vector<size_t> pending;
+    for (size_t c = 0; c < choices_.choices().size(); ++c) pending.push_back(c);
+    std::vector<Program> programs;
+    while (!pending.empty()) {
+      if (programs.size() == kMostPrograms) {
+        throw Error(ErrorCode::kArgumentUnsupported,
+                    fmt::format("the sizes need more than {} programs, because the steps of the network change with "
+                                "them; narrow the bounds, or compile for each choice of sizes",
+                                kMostPrograms));
+      }
+      programs.push_back(compile_largest(pending));
+    }
+    return programs;
+  }
+
+ private:
+  void check_inference() const {
+    if (!inference_.without_expression.empty()) {
+      const graph::NoExpression& none = inference_.without_expression.front();
+      const graph::Block& block = graph_.regions[none.place.region].blocks.front();
+      throw Error(ErrorCode::kFeatureUnsupported,
+                  fmt::format("{}: {}, so it cannot be compiled for bounds; compile it for each choice of sizes",
+                              graph::describe(block.operators[none.place.position], none.place.position), none.why));
+    }
+    for (size_t region = 0; region < graph_.regions.size(); ++region) {
+      const std::vector<graph::Tensor>& tensors = graph_.regions[region].blocks.front().tensors;
+      for (size_t id = 0; id < tensors.size(); ++id) {
+        const Dims& dims = inference_.sizes[region][id];
+        if (!tensors[id].variable || graph::numbers_of(dims)) continue;
+        throw Error(ErrorCode::kFeatureUnsupported,
+                    fmt::format("variable '{}' is {}: its size must be known to compile the network for bounds",
+                                graph::variable_identity(tensors[id]), inference_.open.text(dims)));
+      }
+    }
+  }
+
+  // What words may depend on: symbols, sizes, and products of neighbours, which steps take as one dimension.
+  void find_values() {
+    std::set<Dim> found;
+    for (const graph::SymbolId symbol : choices_.symbols()) add_value(Dim::symbol(symbol), found);
+    std::set<Dim> products;
+    for (const std::vector<Dims>& tensors : inference_.sizes) {
+      for (const Dims& dims : tensors) {
+        for (size_t first = 0; first < dims.size(); ++first) {
+          add_value(dims[first], found);
+          Dim product = dims[first];
+          for (size_t last = first + 1; last < dims.size(); ++last) {
+            try {
+              product = product * dims[last];
+            } catch (const graph::NotExpressible&) {
+              break;
+            }
+            products.insert(product);
+          }
+        }
+      }
+    }
+    for (const Dim& product : products) add_value(product, found);
+  }
+
+  void add_value(const Dim& dim, std::set<Dim>& found) {
+    if (dim.is_number() || !found.insert(dim).second) return;
+    std::vector<int64_t> by_choice;
+    for (size_t c = 0; c < choices_.choices().size(); ++c) {
+      const std::optional<int64_t> value = choices_.evaluate(dim, c);
+      if (!value) return;
+      by_choice.push_back(*value);
+    }
+    if (!is_news(by_choice)) return;
+    dims_.push_back(dim);
+    values_.push_back(std::move(by_choice));
+  }
+
+  // Whether a rule may need it: not if it is a multiple of another value and a constant, since rules are affine.
+  bool is_news(const std::vector<int64_t>& values) {
+    const auto other = std::find_if(values.begin(), values.end(), [&](int64_t v) { return v != values.front(); });
+    if (other == values.end()) return false;
+    const int64_t unit = *other - values.front();
+    std::vector<double> shape;  // the same for all that are affine functions of each other
+    for (const int64_t value : values) {
+      shape.push_back(static_cast<double>(value - values.front()) / static_cast<double>(unit));
+    }
+    const auto [known, fresh] = known_.try_emplace(std::move(shape), unit);
+    if (!fresh && unit % known->second == 0) return false;
+    known->second = unit;
+    return true;
+  }
+
+  [[nodiscard]] graph::Graph graph_of(size_t choice) const {
+    graph::GivenShapes given;
+    const graph::Block& main = graph_.main();
+    for (const graph::TensorId id : main.inputs) {
+      graph::Shape& shape = given[main.tensors[id].name];
+      for (const Dim& dim : inference_.sizes.front()[id]) shape.push_back(choices_.evaluate(dim, choice).value());
+    }
+    graph::Graph sized = resolve(graph_, given);
+    graph::validate(sized);
+    return sized;
+  }
+
+  // A program for the first of the pending choices, and for all others that have its steps. Those are not pending then.
+  Program compile_largest(std::vector<size_t>& pending) {
+    const uint64_t all = choices_.choices().size(), before = all - pending.size();
+    SizedModules modules;
+    modules.count = pending.size();
+    modules.module = [&](size_t i) {
+      if (progress_) progress_(before + i, all);
+      return lower(graph_of(pending[i]), capabilities_, options_.most_iterations);
+    };
+    std::vector<std::vector<int64_t>> values, sizes;
+    for (const std::vector<int64_t>& by_choice : values_) {
+      std::vector<int64_t>& own = values.emplace_back();
+      for (const size_t choice : pending) own.push_back(by_choice[choice]);
+    }
+    for (const size_t choice : pending) sizes.push_back(choices_.choices()[choice]);
+    SizedProgram sized = schedule_sizes(modules, values, capabilities_, options_.schedule);
+    const std::vector<SizeRange> box = box_of(sizes, 0, sized.taken);
+    complete(box, sized.program);
+    std::vector<size_t> rest;
+    for (size_t i = 0; i < pending.size(); ++i) {
+      if (!sized.taken[i]) rest.push_back(pending[i]);
+    }
+    pending = std::move(rest);
+    return std::move(sized.program);
+  }
+
+  // All of the table but its rules, and the sizes of the ports.
+  void complete(const std::vector<SizeRange>& box, Program& program) const {
+    SizeTable& table = program.sizes;
+    for (size_t i = 0; i < box.size(); ++i) {
+      const graph::Symbol& symbol = inference_.open.symbols()[choices_.symbols()[i]];
+      table.symbols.push_back({symbol.name, static_cast<int32_t>(box[i].least), static_cast<int32_t>(box[i].most)});
+    }
+    SizeExpressions expressions(choices_.symbols(), table);
+    for (SizeTable::Rule& rule : table.rules) rule.value = expressions.number_of(dims_[rule.value]);
+    for (const SizeDemand& demand : choices_.demands(box)) {
+      table.conditions.push_back({relation_of(demand.relation), expressions.number_of(demand.left),
+                                  expressions.number_of(demand.right), demand.text});
+    }
+    const graph::Block& main = graph_.main();
+    set_sizes(main, main.inputs, expressions, program.inputs);
+    set_sizes(main, main.outputs, expressions, program.outputs);
+    std::set<uint16_t> results;
+    for (const Port& port : program.outputs) {
+      for (const int32_t size : port.sizes) {
+        if (size >= 0 && results.insert(static_cast<uint16_t>(size)).second) {
+          table.results.push_back(static_cast<uint16_t>(size));
+        }
+      }
+    }
+  }
+
+  void set_sizes(const graph::Block& main, const std::vector<graph::TensorId>& ids, SizeExpressions& expressions,
+                 std::vector<Port>& ports) const {
+    NPU_CHECK(ids.size() == ports.size());
+    for (size_t i = 0; i < ports.size(); ++i) {
+      NPU_CHECK(main.tensors[ids[i]].name == ports[i].name);
+      for (const Dim& dim : inference_.sizes.front()[ids[i]]) {
+        ports[i].sizes.push_back(dim.is_number() ? -1 : int32_t{expressions.number_of(dim)});
+      }
+    }
+  }
+
+  const graph::Graph& graph_;
+  const graph::Inference inference_;
+  const SizeChoices choices_;
+  const contract::Capabilities& capabilities_;
+  const Options& options_;
+  const std::function<void(uint64_t, uint64_t)>& progress_;
+  std::vector<Dim> dims_;                     // what rules may be functions of
+  std::vector<std::vector<int64_t>> values_;  // of these, by choice
+  std::map<std::vector<double>, int64_t> known_;
+};
+
+graph::Shape shape_at(const Port& port, const SizeValues& values) {
+  graph::Shape shape = port.shape;
+  for (size_t d = 0; d < port.sizes.size(); ++d) {
+    if (port.sizes[d] >= 0) shape[d] = values.at(static_cast<size_t>(port.sizes[d])).value();
+  }
+  return shape;
+}
+
+}  // namespace
+
+std::vector<Program> compile_bounds(const graph::Graph& graph, std::span<const SizeBounds> bounds,
+                                    const contract::Capabilities& capabilities, const Options& options,
+                                    const std::function<void(uint64_t, uint64_t)>& progress) {
+  return BoundsCompiler(graph, bounds, capabilities, options, progress).run();
+}
+
+Program at_sizes(const Program& program, std::span<const int64_t> sizes) {
+  Program fixed = program;
+  const SizeValues values = evaluate(program.sizes, sizes);
+  apply_rules(program.sizes, values, fixed.commands);
+  fixed.sizes = {};
+  for (std::vector<Port>* ports : {&fixed.inputs, &fixed.outputs}) {
+    for (Port& port : *ports) {
+      port.shape = shape_at(port, values);
+      port.bytes = static_cast<uint32_t>(*graph::element_count(port.shape) * graph::machine_width(port.type));
+      port.sizes.clear();
+    }
+  }
+  return fixed;
+}
+
+}  // namespace npu::compiler

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph that leaves sizes open, compiled once for all sizes within bounds.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "driver/compiler/compile.h"
+#include "driver/compiler/program.h"
+#include "driver/graph/graph.h"
+#include "hw/contract/gen/capabilities.h"
+
+namespace npu::compiler {
+
+// Of a size that the graph leaves open, both included.
+struct SizeBounds {
+  std::string name;  // as `npu info` has it: "x.0" is dimension 0 of input x
+  int64_t least = 1, most = 1;
+};
+
+// Choices of sizes that one compilation looks at, at most: it makes sure of each of them.
+inline constexpr uint64_t kMostChoices = 1 << 14;
+
+// Programs that together are for all sizes within the bounds; which one is for given sizes, its table of sizes says
+// (Program::sizes). They are few: sizes of which one is 1 often have steps of their own. `graph` has passed validate()
+// with Sizes::kMayBeUnknown. `progress`, if any, is told how many of all choices of sizes are done.
+// Throws Error: bad_option for a bound that is missing, twice, unknown, or of a size that is equal to another one;
+// size_mismatch where no sizes within the bounds fit the graph; budget_exceeded for more than kMostChoices;
+// feature_unsupported for sizes that do not follow from those of inputs; and what compile() throws.
+[[nodiscard]] std::vector<Program> compile_bounds(
+    const graph::Graph& graph, std::span<const SizeBounds> bounds, const contract::Capabilities& capabilities,
+    const Options& options = {}, const std::function<void(uint64_t done, uint64_t all)>& progress = {});
+
+// The same program for one choice of sizes, which are fixed then: one a symbol, within its bounds, and as its conditions
+// demand.
+[[nodiscard]] Program at_sizes(const Program& program, std::span<const int64_t> sizes);
+
+}  // namespace npu::compiler

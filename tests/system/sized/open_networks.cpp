@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/system/sized/open_networks.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "driver/graph/builder.h"
+#include "driver/graph/validate.h"
+#include "hw/contract/error.h"
+
+namespace npu::test {
+namespace {
+
+using graph::Attributes;
+using graph::DType;
+using graph::GraphBuilder;
+using graph::Op;
+using graph::TensorId;
+
+std::vector<double> ramp(size_t count, double first, double step) {
+  std::vector<double> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = first + step * static_cast<double>(i % 11);
+  return values;
+}
+
+// Dimensions of 4-dimensional results that are larger than 1, but for the channels.
+graph::Graph with_open_images(graph::Graph graph) {
+  for (graph::Tensor& tensor : graph.main().tensors) {
+    if (tensor.has_data || tensor.variable || tensor.shape.size() != 4) continue;
+    for (size_t i = 0; i < 3; ++i) tensor.shape[i] = tensor.shape[i] > 1 ? -1 : 1;
+  }
+  return graph;
+}
+
+// Little endian, as a file has it.
+std::vector<int64_t> sizes_of(const graph::Tensor& shape) {
+  std::vector<int64_t> sizes(shape.data.size() / sizeof(int64_t));
+  std::memcpy(sizes.data(), shape.data.data(), shape.data.size());
+  return sizes;
+}
+
+// Makes shapes that name `size` results of operators.
+class ShapeOpener {
+ public:
+  ShapeOpener(graph::Graph& graph, int64_t size, int32_t axis) : graph_(graph), size_(size), axis_(axis) {}
+
+  void run() {
+    graph::Block& block = graph_.main();
+    const size_t count = block.tensors.size();
+    std::vector<graph::Operator> before;
+    for (TensorId id = 0; id < count; ++id) {
+      if (block.tensors[id].type != DType::kShape || !block.tensors[id].has_data) continue;
+      const std::vector<int64_t> sizes = sizes_of(block.tensors[id]);
+      if (std::find(sizes.begin(), sizes.end(), size_) != sizes.end()) open(id, sizes, before);
+    }
+    block.operators.insert(block.operators.begin(), before.begin(), before.end());
+  }
+
+ private:
+  void open(TensorId id, const std::vector<int64_t>& sizes, std::vector<graph::Operator>& before) {
+    graph::Block& block = graph_.main();
+    std::erase_if(block.operators, [&](const graph::Operator& op) {
+      return !op.outputs.empty() && op.outputs.front() == id;
+    });
+    graph::Operator concat;
+    concat.op = Op::kConcatShape;
+    for (const int64_t size : sizes) {
+      const TensorId part = add_shape("part_of_" + block.tensors[id].name);
+      graph::Operator op;
+      op.outputs = {part};
+      if (size == size_) {
+        op.op = Op::kDim;
+        op.attributes.axis = axis_;
+        op.inputs = {block.inputs.front()};
+      } else {
+        op.op = Op::kConstShape;
+        auto data = std::make_shared<std::vector<uint8_t>>(sizeof(int64_t));
+        std::memcpy(data->data(), &size, sizeof(size));
+        block.tensors[part].data = *data;
+        block.tensors[part].has_data = true;
+        graph_.storage.push_back(std::move(data));
+      }
+      before.push_back(op);
+      concat.inputs.push_back(part);
+    }
+    concat.outputs = {id};
+    block.tensors[id].data = {};
+    block.tensors[id].has_data = false;
+    before.push_back(concat);
+  }
+
+  TensorId add_shape(const std::string& name) {
+    std::vector<graph::Tensor>& tensors = graph_.main().tensors;
+    graph::Tensor& tensor = tensors.emplace_back();
+    tensor.name = name + "_" + std::to_string(tensors.size());
+    tensor.type = DType::kShape;
+    tensor.shape = {1};
+    return static_cast<TensorId>(tensors.size() - 1);
+  }
+
+  graph::Graph& graph_;
+  int64_t size_;
+  int32_t axis_;
+};
+
+}  // namespace
+
+OpenNetwork open_rows(int64_t most) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt8, {-1, 4}), w = b.input("w", DType::kInt8, {-1, 4});
+  const TensorId state = b.variable("largest", DType::kInt8, {1, 4}, std::vector<double>{1, 2, 3, 4});
+  const TensorId mixed = b.raw(Op::kBitwiseXor, {x, w}, {}, DType::kInt8, {-1, 4});
+  const TensorId y = b.raw(Op::kBitwiseXor, {mixed, b.read(state)}, {}, DType::kInt8, {-1, 4});
+  Attributes axis;
+  axis.axis = 0;
+  b.write(state, b.raw(Op::kReduceMax, {y}, axis, DType::kInt8, {1, 4}));
+  b.output(y, "y");
+  return {"rows", b.build(), {{"x.0", 1, most}}};
+}
+
+OpenNetwork open_images(int64_t most_images, int64_t least, int64_t most) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt8, {2, 7, 7, 4});
+  const TensorId weights = b.constant(DType::kInt8, {16, 3, 3, 4}, ramp(16UL * 3 * 3 * 4, -5, 1));
+  const TensorId sums =
+      b.conv2d(x, weights, b.constant(DType::kInt32, {16}, ramp(16, -100, 20)), {.pad = {1, 1, 1, 1}});
+  const TensorId scaled = b.rescale(sums, DType::kInt8, {.multiplier = {1 << 30}, .shift = {37}});
+  const TensorId depth = b.constant(DType::kInt8, {3, 3, 16, 1}, ramp(3UL * 3 * 16, -4, 1));
+  const TensorId spread = b.depthwise_conv2d(scaled, depth, b.constant(DType::kInt32, {16}, ramp(16, 50, -7)),
+                                             {.pad = {1, 1, 1, 1}});
+  const TensorId again = b.rescale(spread, DType::kInt8, {.multiplier = {1 << 30}, .shift = {35}});
+  const TensorId both = b.op(Op::kBitwiseAnd, {scaled, again});
+  const TensorId point = b.constant(DType::kInt8, {8, 1, 1, 16}, ramp(8UL * 16, -3, 1));
+  const TensorId narrow = b.rescale(b.conv2d(both, point, b.constant(DType::kInt32, {8}, ramp(8, 3, 1)), {}),
+                                    DType::kInt8, {.multiplier = {1 << 30}, .shift = {36}});
+  const TensorId state = b.variable("largest", DType::kInt8, {1, 1, 1, 8}, ramp(8, 0, 1));
+  const TensorId y = b.op(Op::kBitwiseXor, {narrow, b.read(state)});
+  b.output(y, "y");
+  TensorId largest = y;
+  for (const int32_t axis : {0, 1, 2}) {
+    Attributes along;
+    along.axis = axis;
+    largest = b.op(Op::kReduceMax, {largest}, along);
+  }
+  b.write(state, largest);
+  return {"images",
+          with_open_images(b.build()),
+          {{"x.0", 1, most_images}, {"x.1", least, most}, {"x.2", least, most}}};
+}
+
+std::vector<OpenNetwork> open_networks() {
+  std::vector<OpenNetwork> networks;
+  networks.push_back(open_rows(300));
+  networks.push_back(open_images(3, 1, 12));
+  return networks;
+}
+
+graph::Graph open_up(const graph::Graph& graph, int64_t size, int32_t axis) {
+  graph::Graph open = graph;
+  ShapeOpener(open, size, axis).run();
+  for (graph::Tensor& tensor : open.main().tensors) {
+    if (tensor.has_data || tensor.type == DType::kShape) continue;
+    std::replace(tensor.shape.begin(), tensor.shape.end(), size, int64_t{-1});
+  }
+  return open;
+}
+
+}  // namespace npu::test

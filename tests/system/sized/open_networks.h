@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Networks that leave sizes open.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "driver/compiler/bounds.h"
+#include "driver/graph/graph.h"
+
+namespace npu::test {
+
+struct OpenNetwork {
+  std::string name;
+  graph::Graph graph;
+  std::vector<compiler::SizeBounds> bounds;
+};
+
+// x [?, 4] XOR w [?, 4] XOR a state [1, 4], which then takes the largest of each column.
+[[nodiscard]] OpenNetwork open_rows(int64_t most);
+// Convolutions of images [?, ?, ?, 4] of any number and size, with strides and pooling; a state as above.
+[[nodiscard]] OpenNetwork open_images(int64_t most_images, int64_t least, int64_t most);
+// All of them, of sizes that fit any machine.
+[[nodiscard]] std::vector<OpenNetwork> open_networks();
+
+// The network with dimension `axis` of input 0 open, and whatever was `size` with it: shapes that name it are computed.
+[[nodiscard]] graph::Graph open_up(const graph::Graph& graph, int64_t size, int32_t axis);
+
+}  // namespace npu::test
