@@ -298,6 +298,7 @@ void add_rules(uint32_t start, const std::vector<uint32_t>& words,
       differs |= word && *word != words[w];
     }
     if (!differs || rules.add(start + static_cast<uint32_t>(w), by_size)) continue;
+    if (getenv("DUMP")) { const auto h = contract::Header::decode(words); printf("op %d word %zu layer %s:", (int)h.opcode, w, std::string(layer).c_str()); int k=0; for (auto& v : by_size) { if (v) printf(" %d", (int)*v); else printf(" -"); if (++k > 40) break; } printf("\n"); continue; }
     throw Error(contract::ErrorCode::kArgumentUnsupported,
                 "several sizes together decide how layer " + std::string(layer) +
                     " is cut into tiles, and a program for bounds takes them one by one; give all sizes but one, or "

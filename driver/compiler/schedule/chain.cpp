@@ -85,6 +85,13 @@ class Chain : public TiledStep {
     return steps_[i]->largest_bytes(inner_[index].operand, inner);
   }
 
+  // Rows of a stripe, bytes of a slot, and slots.
+  std::vector<int64_t> scratch_parts(size_t index, std::span<const int64_t> size) const override {
+    if (!operands_[index].scratch) return {};
+    const size_t i = inner_[index].step;
+    return {size[0], slot_bytes(i, size[0]), copies(i)};
+  }
+
   void make(size_t index, const Tile& tile, uint8_t* out) const override {
     steps_[inner_[index].step]->make(inner_[index].operand, inner_tile(index, tile), out);
   }
@@ -270,10 +277,11 @@ class Chain : public TiledStep {
   // Address of row 0 of link `i`, as if it were there, while the stripe is made.
   [[nodiscard]] int64_t origin(size_t i, Range stripe, bool before, std::span<const Placed> placed) const {
     const Placed& scratch = placed[operands_.size() - links_.size() + i];
-    // Stripes are of one size but for the last; `strides` of a scratch operand holds that size.
-    const int64_t number = stripe.start / scratch.strides[0] - (before ? 1 : 0);
-    const Range at = before ? Range{stripe.start - scratch.strides[0], scratch.strides[0]} : stripe;
-    const int64_t slot = number % copies(i) * slot_bytes(i, scratch.strides[0]);
+    // Stripes are of one size but for the last.
+    const int64_t rows = scratch.strides[0], slot_size = scratch.strides[1], slots = scratch.strides[2];
+    const int64_t number = stripe.start / rows - (before ? 1 : 0);
+    const Range at = before ? Range{stripe.start - rows, rows} : stripe;
+    const int64_t slot = number % slots * slot_size;
     return scratch.address.offset + slot - window(i, at).start * links_[i].row_bytes;
   }
 

@@ -327,7 +327,7 @@ class StreamWriter {
           const uint32_t i = bundle.operands[k];
           const Operand& o = step.operands()[i];
           placed[i].address = moved(base, parts[k]);
-          if (o.scratch) placed[i].strides = plan.size;
+          if (o.scratch) placed[i].strides = grid_step(s).scratch_parts(i, plan.size);
           if (o.view == nullptr || step.idle(i, tile)) continue;
           placed[i].strides = packed_strides(*o.view, step.box(i, tile), o.repeats);
         }

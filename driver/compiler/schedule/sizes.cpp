@@ -86,6 +86,8 @@ bool fits_plan(const TiledStep& small, const TiledStep& large, const TilePlan& p
         a.direct != b.direct || (a.axes & ~b.axes) != 0)
       return false;
     if (plan.bundle_of[i] < 0 && b.walkable && !a.walkable) return false;
+    const std::vector<int64_t> parts = small.scratch_parts(i, size), all = large.scratch_parts(i, plan.size);
+    if (!std::equal(parts.begin(), parts.end(), all.begin(), all.end(), std::less_equal<>())) return false;
   }
   return std::all_of(plan.bundles.begin(), plan.bundles.end(), [&](const Bundle& bundle) {
     int64_t bytes = 0;

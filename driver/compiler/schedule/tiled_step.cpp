@@ -35,6 +35,8 @@ int64_t TiledStep::largest_bytes(size_t index, std::span<const int64_t> size) co
   return bytes(index, tile);
 }
 
+std::vector<int64_t> TiledStep::scratch_parts(size_t, std::span<const int64_t>) const { return {}; }
+
 void TiledStep::make(size_t, const Tile&, uint8_t*) const { NPU_CHECK(false); }
 
 std::unique_ptr<TiledStep> make_tiled(const Step& step, const contract::Capabilities& capabilities) {

@@ -58,7 +58,7 @@ struct RowAxis {
 };
 
 // Where the box of an operand lies: its first element, and bytes between elements, a stride a dimension of the view. Of
-// a scratch operand: its memory, and the plan's tile sizes instead of strides.
+// a scratch operand: its memory, and what TiledStep::scratch_parts() says instead of strides.
 struct Placed {
   contract::Address address;
   std::vector<int64_t> strides;
@@ -82,6 +82,8 @@ class TiledStep {
   [[nodiscard]] virtual int64_t bytes(size_t index, const Tile& tile) const;
   // The same, for the largest of all tiles of this size (one an axis).
   [[nodiscard]] virtual int64_t largest_bytes(size_t index, std::span<const int64_t> size) const;
+  // How a step of these tile sizes uses the memory of a scratch operand.
+  [[nodiscard]] virtual std::vector<int64_t> scratch_parts(size_t index, std::span<const int64_t> size) const;
   // Bytes of a parameter block.
   virtual void make(size_t index, const Tile& tile, uint8_t* out) const;
   // The engine's cycles for a tile of this size, with ideal memory.
