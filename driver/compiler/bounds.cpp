@@ -195,7 +195,9 @@ class BoundsCompiler {
       table.symbols.push_back({symbol.name, static_cast<int32_t>(box[i].least), static_cast<int32_t>(box[i].most)});
     }
     SizeExpressions expressions(choices_.symbols(), table);
-    for (SizeTable::Rule& rule : table.rules) rule.value = expressions.number_of(dims_[rule.value]);
+    for (SizeTable::Rule& rule : table.rules) {
+      for (uint16_t* value : {&rule.selector, &rule.first, &rule.second}) *value = expressions.number_of(dims_[*value]);
+    }
     for (const SizeDemand& demand : choices_.demands(box)) {
       table.conditions.push_back({relation_of(demand.relation), expressions.number_of(demand.left),
                                   expressions.number_of(demand.right), demand.text});

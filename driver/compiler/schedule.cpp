@@ -278,27 +278,37 @@ uint32_t skipped(uint32_t word) {
   return word | words[kSkipWord];
 }
 
-// What of a command depends on the sizes. `words`: of the largest; `others`: of the other ones, empty where skipped.
-void add_rules(uint32_t start, const std::vector<uint32_t>& words,
-               const std::vector<const std::vector<uint32_t>*>& others, std::string_view layer,
-               backend::RuleMaker& rules) {
-  backend::WordBySize by_size(others.size() + 1);
-  for (size_t w = 0; w < words.size(); ++w) {
-    if (w < contract::kHeaderWords && w != kSkipWord) continue;  // queue and tokens are the same for all
-    by_size[0] = words[w];
-    bool differs = false;
-    for (size_t i = 0; i < others.size(); ++i) {
-      std::optional<uint32_t>& word = by_size[i + 1];
-      word.reset();
-      if (!others[i]->empty()) {
-        word = (*others[i])[w];
-      } else if (w == kSkipWord) {
-        word = skipped(words[w]);
-      }
-      differs |= word && *word != words[w];
+// A word for each of the sizes, the largest first; nullopt where it does not count.
+backend::WordBySize by_size(size_t word, const std::vector<const backend::SizedCommand*>& commands) {
+  backend::WordBySize words;
+  for (const backend::SizedCommand* command : commands) {
+    std::optional<uint32_t>& own = words.emplace_back();
+    if (command->words.empty()) {
+      if (word == kSkipWord) own = skipped(commands.front()->words[word]);
+    } else if (!std::binary_search(command->unused.begin(), command->unused.end(), word)) {
+      own = command->words[word];
     }
-    if (!differs || rules.add(start + static_cast<uint32_t>(w), by_size)) continue;
-    if (getenv("DUMP")) { const auto h = contract::Header::decode(words); printf("op %d word %zu layer %s:", (int)h.opcode, w, std::string(layer).c_str()); int k=0; for (auto& v : by_size) { if (v) printf(" %d", (int)*v); else printf(" -"); if (++k > 40) break; } printf("\n"); continue; }
+  }
+  return words;
+}
+
+bool differ(const backend::WordBySize& words) {
+  const std::optional<uint32_t>* known = nullptr;
+  for (const std::optional<uint32_t>& word : words) {
+    if (!word) continue;
+    if (known != nullptr && **known != *word) return true;
+    known = &word;
+  }
+  return false;
+}
+
+// What of a command depends on the sizes. `commands`: as each has it, the largest first.
+void add_rules(uint32_t start, const std::vector<const backend::SizedCommand*>& commands, std::string_view layer,
+               backend::RuleMaker& rules) {
+  for (size_t w = 0; w < commands.front()->words.size(); ++w) {
+    if (w < contract::kHeaderWords && w != kSkipWord) continue;  // queue and tokens are the same for all
+    const backend::WordBySize words = by_size(w, commands);
+    if (!differ(words) || rules.add(start + static_cast<uint32_t>(w), words)) continue;
     throw Error(contract::ErrorCode::kArgumentUnsupported,
                 "several sizes together decide how layer " + std::string(layer) +
                     " is cut into tiles, and a program for bounds takes them one by one; give all sizes but one, or "
@@ -349,15 +359,15 @@ SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::
       if (result.taken[i]) taken[value].push_back(values[value][i]);
     }
   }
-  backend::RuleMaker rules(taken);
+  backend::RuleMaker rules(std::move(taken));
   const std::vector<uint32_t> starts = command_starts(result.program);
   NPU_CHECK(starts.size() == others.order.size());
   for (size_t k = 0; k < starts.size(); ++k) {
     const size_t position = others.order[k];
-    std::vector<const std::vector<uint32_t>*> words;
-    for (const backend::SizedWords& other : others.words) words.push_back(&other[position]);
-    add_rules(starts[k], backend::encoded(bare.commands[position].body), words,
-              result.program.layers[layers[k]].name, rules);
+    const backend::SizedCommand largest = backend::sized(bare.commands[position].body);
+    std::vector<const backend::SizedCommand*> commands = {&largest};
+    for (const backend::SizedWords& other : others.words) commands.push_back(&other[position]);
+    add_rules(starts[k], commands, result.program.layers[layers[k]].name, rules);
   }
   result.program.sizes.rules = rules.take();
   return result;

@@ -109,14 +109,18 @@ void append_word(uint32_t word, std::vector<uint8_t>& out) {
 
 void append_rule(const SizeTable::Rule& rule, std::vector<uint8_t>& out) {
   contract::SizeRule header;
-  header.value = rule.value;
+  header.selector = rule.selector;
+  header.first = rule.first;
+  header.second = rule.second;
+  header.most = rule.most;
   header.pieces = static_cast<uint16_t>(rule.pieces.size());
   header.words = static_cast<uint32_t>(rule.words.size());
   append(header, out);
   for (const SizeTable::Piece& from : rule.pieces) {
     contract::SizePiece piece;
     piece.least = from.least;
-    piece.multiplier = from.multiplier;
+    piece.first_multiplier = from.first_multiplier;
+    piece.second_multiplier = from.second_multiplier;
     piece.addend = from.addend;
     append(piece, out);
   }
@@ -152,21 +156,23 @@ bool holds(const SizeTable::Condition& condition, const SizeValues& values) {
   return *right > 0 && *left % *right == 0;
 }
 
-uint32_t word_of(const SizeTable::Rule& rule, int64_t value) {
+std::optional<uint32_t> word_of(const SizeTable::Rule& rule, const SizeValues& values) {
+  const int64_t selector = values.at(rule.selector).value();
+  if (selector > rule.most) return std::nullopt;
   const SizeTable::Piece* piece = &rule.pieces.front();
   for (const SizeTable::Piece& next : rule.pieces) {
-    if (value >= next.least) piece = &next;
+    if (selector >= next.least) piece = &next;
   }
-  return static_cast<uint32_t>(value) * static_cast<uint32_t>(piece->multiplier) +
-         static_cast<uint32_t>(piece->addend);
+  const auto low = [](int64_t value) { return static_cast<uint32_t>(value); };
+  return low(values.at(rule.first).value()) * low(piece->first_multiplier) +
+         low(values.at(rule.second).value()) * low(piece->second_multiplier) + low(piece->addend);
 }
 
 void apply_rules(const SizeTable& table, const SizeValues& values, std::span<uint32_t> commands) {
   for (const SizeTable::Rule& rule : table.rules) {
-    const std::optional<int64_t> value = values.at(rule.value);
-    NPU_CHECK(value.has_value());
-    const uint32_t word = word_of(rule, *value);
-    for (const uint32_t at : rule.words) commands[at] = word;
+    const std::optional<uint32_t> word = word_of(rule, values);
+    if (!word) continue;
+    for (const uint32_t at : rule.words) commands[at] = *word;
   }
 }
 

@@ -31,22 +31,24 @@ struct SizeTable {
     uint16_t left = 0, right = 0;
     std::string text;  // with the operator, for people: "x.0 must equal y.0, says operator 3 (ADD)"
   };
-  // From a value of `least` on, up to the next piece, a word is value * multiplier + addend, modulo 2^32.
+  // From `least` of the selector on, up to the next piece, a word is first * first_multiplier + second *
+  // second_multiplier + addend, modulo 2^32.
   struct Piece {
-    int32_t least = 0, multiplier = 0, addend = 0;
+    int32_t least = 0, first_multiplier = 0, second_multiplier = 0, addend = 0;
     bool operator==(const Piece&) const = default;
   };
   struct Rule {
-    uint16_t value = 0;
-    std::vector<Piece> pieces;    // ascending; not empty
-    std::vector<uint32_t> words;  // of the main stream
+    uint16_t selector = 0, first = 0, second = 0;  // numbers of values
+    int32_t most = INT32_MAX;                      // where the selector is larger, words stay as they are
+    std::vector<Piece> pieces;                     // ascending; not empty
+    std::vector<uint32_t> words;                   // of the main stream
   };
 
   std::vector<Symbol> symbols;
   std::vector<Expression> expressions;
   std::vector<Condition> conditions;
   std::vector<uint16_t> results;  // values that come back with the completion: sizes of outputs
-  std::vector<Rule> rules;
+  std::vector<Rule> rules;  // in the order in which they take effect
 
   // Sizes are fixed.
   [[nodiscard]] bool empty() const { return symbols.empty(); }
@@ -58,8 +60,8 @@ using SizeValues = std::vector<std::optional<int64_t>>;
 // `sizes`: one a symbol, within any bounds.
 [[nodiscard]] SizeValues evaluate(const SizeTable& table, std::span<const int64_t> sizes);
 [[nodiscard]] bool holds(const SizeTable::Condition& condition, const SizeValues& values);
-// What the words of a rule are for a value.
-[[nodiscard]] uint32_t word_of(const SizeTable::Rule& rule, int64_t value);
+// What the words of a rule are; nullopt where it leaves them as they are. Its values are defined.
+[[nodiscard]] std::optional<uint32_t> word_of(const SizeTable::Rule& rule, const SizeValues& values);
 // Writes the words that the sizes decide. Rules name words of `commands`, and their values are defined.
 void apply_rules(const SizeTable& table, const SizeValues& values, std::span<uint32_t> commands);
 

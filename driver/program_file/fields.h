@@ -44,8 +44,8 @@ NPU_FIELDS(compiler::Segment, yield_word, live_bytes, save_word, save_words, res
 NPU_FIELDS(compiler::SizeTable::Symbol, name, least, most)
 NPU_FIELDS(compiler::SizeTable::Expression, operation, a, immediate)
 NPU_FIELDS(compiler::SizeTable::Condition, relation, left, right, text)
-NPU_FIELDS(compiler::SizeTable::Piece, least, multiplier, addend)
-NPU_FIELDS(compiler::SizeTable::Rule, value, pieces, words)
+NPU_FIELDS(compiler::SizeTable::Piece, least, first_multiplier, second_multiplier, addend)
+NPU_FIELDS(compiler::SizeTable::Rule, selector, first, second, most, pieces, words)
 NPU_FIELDS(compiler::SizeTable, symbols, expressions, conditions, results, rules)
 
 NPU_FIELDS(compiler::Program, caps_hash, commands, main_words, command_count, event_capacity, segments, save_bytes,

@@ -4,94 +4,219 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace npu::compiler::backend {
 namespace {
 
-// A piece has 12 bytes, and the firmware looks at all of them.
-constexpr size_t kMostPieces = 1024;
+// A piece has 16 bytes, and the firmware looks at all of them.
+constexpr size_t kMostPieces = 512;
+constexpr size_t kFewPieces = 4;  // enough not to look for fewer
 
-bool fits(const SizeTable::Piece& piece, int64_t value, uint32_t word) {
-  return static_cast<uint32_t>(value) * static_cast<uint32_t>(piece.multiplier) +
-             static_cast<uint32_t>(piece.addend) ==
-         word;
+// A word where two values are these.
+struct Point {
+  int64_t first = 0, second = 0;
+  uint32_t word = 0;
+};
+
+// An affine function of two values.
+struct Plane {
+  int32_t first = 0, second = 0, addend = 0;
+  [[nodiscard]] bool holds(const Point& point) const {
+    return static_cast<uint32_t>(point.first) * static_cast<uint32_t>(first) +
+               static_cast<uint32_t>(point.second) * static_cast<uint32_t>(second) + static_cast<uint32_t>(addend) ==
+           point.word;
+  }
+};
+
+std::optional<int32_t> ratio(int64_t a, int64_t b) {
+  if (b == 0 || a % b != 0) return std::nullopt;
+  const int64_t value = a / b;
+  if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max()) return std::nullopt;
+  return static_cast<int32_t>(value);
 }
 
-// The line through two points; nullopt where it has no whole slope.
-std::optional<SizeTable::Piece> line(int64_t value, uint32_t word, int64_t next_value, uint32_t next_word) {
-  const auto rise = static_cast<int32_t>(next_word - word);
-  if (rise % (next_value - value) != 0) return std::nullopt;
-  SizeTable::Piece piece;
-  piece.least = static_cast<int32_t>(value);
-  piece.multiplier = static_cast<int32_t>(rise / (next_value - value));
-  piece.addend =
-      static_cast<int32_t>(word - static_cast<uint32_t>(value) * static_cast<uint32_t>(piece.multiplier));
-  return piece;
+// A plane with whole factors through all points. The first one has no factors that it does not need.
+std::optional<Plane> plane_of(const std::vector<Point>& points) {
+  const Point& origin = points.front();
+  const auto u = [&](size_t i) { return points[i].first - origin.first; };
+  const auto v = [&](size_t i) { return points[i].second - origin.second; };
+  const auto rise = [&](size_t i) { return int64_t{static_cast<int32_t>(points[i].word - origin.word)}; };
+  size_t a = 1;
+  while (a < points.size() && u(a) == 0 && v(a) == 0) ++a;
+  std::optional<int32_t> first = 0, second = 0;
+  if (a < points.size()) {
+    size_t b = a + 1;
+    while (b < points.size() && u(a) * v(b) == u(b) * v(a)) ++b;
+    if (b < points.size()) {
+      const int64_t det = u(a) * v(b) - u(b) * v(a);
+      first = ratio(rise(a) * v(b) - rise(b) * v(a), det);
+      second = ratio(u(a) * rise(b) - u(b) * rise(a), det);
+    } else if (const auto along = ratio(rise(a), u(a))) {
+      first = along;
+    } else {
+      second = ratio(rise(a), v(a));
+    }
+  }
+  if (!first || !second) return std::nullopt;
+  Plane plane{*first, *second, 0};
+  plane.addend = static_cast<int32_t>(origin.word - static_cast<uint32_t>(origin.first) * static_cast<uint32_t>(*first) -
+                                      static_cast<uint32_t>(origin.second) * static_cast<uint32_t>(*second));
+  const auto holds = [&](const Point& point) { return plane.holds(point); };
+  if (!std::all_of(points.begin(), points.end(), holds)) return std::nullopt;
+  return plane;
 }
 
 }  // namespace
 
-RuleMaker::RuleMaker(const ValuesBySize& values) : values_(values) {
-  for (const std::vector<int64_t>& by_size : values) {
+RuleMaker::RuleMaker(ValuesBySize values) : values_(std::move(values)) {
+  for (const std::vector<int64_t>& by_size : values_) {
     std::vector<uint32_t>& order = orders_.emplace_back(by_size.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return by_size[a] < by_size[b]; });
   }
 }
 
-std::optional<RuleMaker::Pieces> RuleMaker::pieces_of(size_t value, const WordBySize& by_size, size_t limit) const {
+// Goes through the sizes by the selector, and begins a piece where the one before can take no more.
+std::optional<RuleMaker::Pieces> RuleMaker::pieces_of(const Of& of, const WordBySize& by_size, size_t limit) const {
+  const std::vector<int64_t>&selectors = values_[of.selector], &firsts = values_[of.first],
+                            &seconds = values_[of.second];
+  const std::vector<uint32_t>& order = orders_[of.selector];
   Pieces pieces;
-  bool open = false;  // the last piece is one point, whose slope the next one decides
-  int64_t last = 0;
-  uint32_t last_word = 0;
-  for (const uint32_t size : orders_[value]) {
-    if (!by_size[size]) continue;
-    const int64_t at = values_[value][size];
-    const uint32_t word = *by_size[size];
-    if (!pieces.empty() && at == last) {
-      if (word != last_word) return std::nullopt;
-      continue;
+  std::vector<Point> points, group;  // of the last piece; of one value of the selector
+  std::optional<Plane> plane;
+  for (size_t at = 0; at < order.size();) {
+    const int64_t selector = selectors[order[at]];
+    group.clear();
+    for (; at < order.size() && selectors[order[at]] == selector; ++at) {
+      const uint32_t size = order[at];
+      if (by_size[size]) group.push_back({firsts[size], of.second == of.first ? 0 : seconds[size], *by_size[size]});
     }
-    if (at < std::numeric_limits<int32_t>::min() || at > std::numeric_limits<int32_t>::max()) return std::nullopt;
-    const auto through = open ? line(last, last_word, at, word) : std::nullopt;
-    if (through) {
-      pieces.back() = *through;
-      open = false;
-    } else if (pieces.empty() || open || !fits(pieces.back(), at, word)) {
-      if (pieces.size() + 1 >= limit) return std::nullopt;
-      pieces.push_back({static_cast<int32_t>(at), 0, static_cast<int32_t>(word)});
-      open = true;
+    if (group.empty()) continue;
+    if (selector > std::numeric_limits<int32_t>::max()) return std::nullopt;
+    const bool goes_on =
+        plane && std::all_of(group.begin(), group.end(), [&](const Point& point) { return plane->holds(point); });
+    points.insert(points.end(), group.begin(), group.end());
+    if (goes_on) continue;
+    std::optional<Plane> anew = plane ? plane_of(points) : std::nullopt;
+    if (!anew) {
+      anew = plane_of(group);
+      if (!anew || pieces.size() + 1 >= limit) return std::nullopt;
+      points = group;
+      pieces.push_back({static_cast<int32_t>(selector), 0, 0, 0});
     }
-    last = at;
-    last_word = word;
+    plane = anew;
+    pieces.back() = {pieces.back().least, plane->first, plane->second, plane->addend};
   }
+  if (pieces.empty()) return std::nullopt;
+  // Below the first size that counts it says something, too.
+  pieces.front().least = static_cast<int32_t>(std::min<int64_t>(pieces.front().least, selectors[order.front()]));
   return pieces;
 }
 
 bool RuleMaker::add(uint32_t word, const WordBySize& by_size) {
+  return add_function(word, by_size) || add_bounds(word, by_size) || add_sums(word, by_size);
+}
+
+bool RuleMaker::add_function(uint32_t word, const WordBySize& by_size) {
   std::optional<Pieces> best;
-  uint16_t of = 0;
+  Of best_of;
   for (size_t value = 0; value < values_.size(); ++value) {
-    const size_t limit = best ? best->size() : kMostPieces + 1;
-    std::optional<Pieces> pieces = pieces_of(value, by_size, limit);
-    if (!pieces || pieces->empty()) continue;
+    const Of of{value, value, value};
+    std::optional<Pieces> pieces = pieces_of(of, by_size, best ? best->size() : kMostPieces + 1);
+    if (!pieces) continue;
     best = std::move(pieces);
-    of = static_cast<uint16_t>(value);
+    best_of = of;
     if (best->size() == 1) break;
   }
   if (!best) return false;
-  // Below the first size that counts it says something, too.
-  best->front().least = static_cast<int32_t>(
-      std::min<int64_t>(best->front().least, values_[of][orders_[of].front()]));
-  const auto same = std::find_if(rules_.begin(), rules_.end(), [&](const SizeTable::Rule& rule) {
-    return rule.value == of && rule.pieces == *best;
-  });
-  if (same != rules_.end()) {
-    same->words.push_back(word);
-  } else {
-    rules_.push_back({of, std::move(*best), {word}});
+  note(word, best_of, *std::move(best));
+  return true;
+}
+
+bool RuleMaker::add_bounds(uint32_t word, const WordBySize& by_size) {
+  // The largest sizes come first: what they have is what large values have.
+  const auto large = std::find_if(by_size.begin(), by_size.end(), [](const auto& one) { return one.has_value(); });
+  const auto small = std::find_if(large, by_size.end(), [&](const auto& one) { return one && one != *large; });
+  if (small == by_size.end()) return false;
+  const bool two = std::all_of(by_size.begin(), by_size.end(),
+                               [&](const auto& one) { return !one || one == *large || one == *small; });
+  if (!two) return false;
+  std::vector<bool> open(by_size.size());
+  for (size_t size = 0; size < by_size.size(); ++size) open[size] = by_size[size] && by_size[size] != *large;
+  struct Bound {
+    size_t value = 0;
+    int64_t least = 0;
+  };
+  std::vector<Bound> bounds;
+  for (size_t value = 0; value < values_.size(); ++value) {
+    int64_t least = std::numeric_limits<int32_t>::max();
+    for (size_t size = 0; size < by_size.size(); ++size) {
+      if (by_size[size] == *large) least = std::min(least, values_[value][size]);
+    }
+    bool useful = false;
+    for (size_t size = 0; size < by_size.size(); ++size) {
+      if (!open[size] || values_[value][size] >= least) continue;
+      open[size] = false;
+      useful = true;
+    }
+    if (useful) bounds.push_back({value, least});
+  }
+  if (std::find(open.begin(), open.end(), true) != open.end()) return false;
+  const auto addend = [](uint32_t one) { return static_cast<int32_t>(one); };
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    const auto [value, least] = bounds[i];
+    const auto smallest = static_cast<int32_t>(values_[value][orders_[value].front()]);
+    const auto bound = static_cast<int32_t>(least);
+    if (i == 0) {
+      note(word, {value, value, value}, {{smallest, 0, 0, addend(**small)}, {bound, 0, 0, addend(**large)}});
+    } else {
+      note(word, {value, value, value, bound - 1}, {{smallest, 0, 0, addend(**small)}});
+    }
   }
   return true;
+}
+
+bool RuleMaker::add_sums(uint32_t word, const WordBySize& by_size) {
+  std::optional<Pieces> best;
+  Of best_of;
+  for (size_t selector = 0; selector < values_.size(); ++selector) {
+    for (size_t first = 0; first < values_.size(); ++first) {
+      for (size_t second = first + 1; second < values_.size(); ++second) {
+        const Of of{selector, first, second};
+        std::optional<Pieces> pieces = pieces_of(of, by_size, best ? best->size() : kMostPieces + 1);
+        if (!pieces) continue;
+        best = std::move(pieces);
+        best_of = of;
+        if (best->size() > kFewPieces) continue;
+        note(word, best_of, *std::move(best));
+        return true;
+      }
+    }
+  }
+  if (!best) return false;
+  note(word, best_of, *std::move(best));
+  return true;
+}
+
+void RuleMaker::note(uint32_t word, const Of& of, Pieces pieces) {
+  const auto narrow = [](size_t value) { return static_cast<uint16_t>(value); };
+  Key key{narrow(of.selector), narrow(of.first), narrow(of.second), of.most, {}};
+  for (const SizeTable::Piece& piece : pieces) {
+    std::get<4>(key).emplace_back(piece.least, piece.first_multiplier, piece.second_multiplier, piece.addend);
+  }
+  const auto [known, fresh] = known_.try_emplace(std::move(key), rules_.size());
+  if (fresh) {
+    rules_.push_back({narrow(of.selector), narrow(of.first), narrow(of.second), of.most, std::move(pieces), {}});
+  }
+  rules_[known->second].words.push_back(word);
+}
+
+// What leaves words as they are takes effect behind what makes them.
+std::vector<SizeTable::Rule> RuleMaker::take() {
+  std::stable_partition(rules_.begin(), rules_.end(),
+                        [](const SizeTable::Rule& rule) { return rule.most == std::numeric_limits<int32_t>::max(); });
+  return std::move(rules_);
 }
 
 }  // namespace npu::compiler::backend

@@ -4,8 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <span>
+#include <tuple>
 #include <vector>
 
 #include "driver/compiler/size_table.h"
@@ -20,22 +21,36 @@ using WordBySize = std::vector<std::optional<uint32_t>>;
 
 class RuleMaker {
  public:
-  // `values` of so many sizes; it must outlive the object.
-  explicit RuleMaker(const ValuesBySize& values);
+  // Values are no larger than 2^31 - 1 where rules need them.
+  explicit RuleMaker(ValuesBySize values);
 
-  // Adds a word to the rules. False where it is a function of none of the values.
+  // Adds a word to the rules. False where none of these is enough: a piecewise affine function of one value; two words,
+  // one where some values are all large enough and one elsewhere; an affine function of two values, piece by piece of a
+  // third one.
   [[nodiscard]] bool add(uint32_t word, const WordBySize& by_size);
 
-  [[nodiscard]] std::vector<SizeTable::Rule> take() { return std::move(rules_); }
+  [[nodiscard]] std::vector<SizeTable::Rule> take();
 
  private:
   using Pieces = std::vector<SizeTable::Piece>;
+  // Which values a rule is of.
+  struct Of {
+    size_t selector = 0, first = 0, second = 0;
+    int32_t most = INT32_MAX;
+  };
 
-  // The pieces of a word as a function of a value, if they are fewer than `limit`.
-  [[nodiscard]] std::optional<Pieces> pieces_of(size_t value, const WordBySize& by_size, size_t limit) const;
+  // The pieces of a word, if they are fewer than `limit`.
+  [[nodiscard]] std::optional<Pieces> pieces_of(const Of& of, const WordBySize& by_size, size_t limit) const;
+  [[nodiscard]] bool add_function(uint32_t word, const WordBySize& by_size);
+  [[nodiscard]] bool add_bounds(uint32_t word, const WordBySize& by_size);
+  [[nodiscard]] bool add_sums(uint32_t word, const WordBySize& by_size);
+  void note(uint32_t word, const Of& of, Pieces pieces);
 
-  const ValuesBySize& values_;
+  using Key = std::tuple<uint16_t, uint16_t, uint16_t, int32_t, std::vector<std::tuple<int32_t, int32_t, int32_t, int32_t>>>;
+
+  const ValuesBySize values_;
   std::vector<std::vector<uint32_t>> orders_;  // by value: the sizes in its ascending order
+  std::map<Key, size_t> known_;
   std::vector<SizeTable::Rule> rules_;
 };
 

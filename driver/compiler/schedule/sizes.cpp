@@ -122,6 +122,51 @@ Layout with_steps(const Layout& layout, Analysis&& analysis) {
   return out;
 }
 
+std::vector<uint32_t> encoded(const Body& body) {
+  std::vector<uint32_t> words;
+  std::visit([&](const auto& command) { command.encode(words); }, body);
+  return words;
+}
+
+// Gives strides to the next one, where there is one only, other values.
+void change(bool unused, int32_t& stride) {
+  if (unused) stride ^= 1;
+}
+
+template <typename Image>
+void change_image(Image& command) {
+  change(command.in_h == 1, command.src_row_stride);
+  change(command.in_w == 1, command.src_pixel_stride);
+  change(command.out_h == 1, command.dst_row_stride);
+  change(command.out_w == 1, command.dst_pixel_stride);
+}
+
+void change_unused(contract::MxuCommand& command) {
+  change_image(command);
+  change(command.out_h == 1, command.residual_row_stride);
+  change(command.out_w == 1, command.residual_pixel_stride);
+}
+void change_unused(contract::VpuPoolCommand& command) { change_image(command); }
+void change_unused(contract::VpuReduceCommand& command) {
+  change(command.outer == 1, command.src_outer_stride);
+  change(command.outer == 1, command.dst_outer_stride);
+  change(command.axis == 1, command.src_axis_stride);
+}
+void change_unused(contract::VpuEwiseCommand& command) {
+  for (contract::Operand& operand : command.operands) {
+    for (size_t d = 0; d < command.dims.size(); ++d) change(command.dims[d] == 1, operand.stride[d]);
+  }
+}
+void change_unused(contract::DmaCommand& command) {
+  if (command.mode != contract::DmaMode::kCopy) return;
+  for (size_t d = 0; d < command.count.size(); ++d) {
+    change(command.count[d] == 1, command.src_stride[d]);
+    change(command.count[d] == 1, command.dst_stride[d]);
+  }
+}
+template <typename Other>
+void change_unused(Other&) {}
+
 // Constants have their places whatever the sizes are.
 bool same_constants(const Command& small, const Command& large) {
   return !loads_constants(large) || encoded(small.body) == encoded(large.body);
@@ -129,10 +174,15 @@ bool same_constants(const Command& small, const Command& large) {
 
 }  // namespace
 
-std::vector<uint32_t> encoded(const Body& body) {
-  std::vector<uint32_t> words;
-  std::visit([&](const auto& command) { command.encode(words); }, body);
-  return words;
+SizedCommand sized(const Body& body) {
+  SizedCommand command{encoded(body), {}};
+  Body other = body;
+  std::visit([](auto& one) { change_unused(one); }, other);
+  const std::vector<uint32_t> changed = encoded(other);
+  for (uint32_t word = 0; word < changed.size(); ++word) {
+    if (changed[word] != command.words[word]) command.unused.push_back(word);
+  }
+  return command;
 }
 
 std::optional<SizedWords> words_of_size(const Module& module, const LargestSizes& largest,
@@ -159,12 +209,12 @@ std::optional<SizedWords> words_of_size(const Module& module, const LargestSizes
     if (command.body.index() != all[at].body.index() || small.queue != large.queue || small.layer != large.layer ||
         !same_constants(command, all[at]))
       return std::nullopt;
-    words[at] = encoded(command.body);
-    if (words[at].size() != encoded(all[at].body).size()) return std::nullopt;
+    words[at] = sized(command.body);
+    if (words[at].words.size() != encoded(all[at].body).size()) return std::nullopt;
     footprints[at++] = footprint(command.body);
   }
   for (size_t i = 0; i < all.size(); ++i) {
-    if (words[i].empty() && is_control(all[i].body)) return std::nullopt;
+    if (words[i].words.empty() && is_control(all[i].body)) return std::nullopt;
   }
   const std::vector<QueueCounts> own = find_needs(all, footprints);
   for (size_t i = 0; i < own.size(); ++i) join(needs[i], own[i]);
@@ -174,13 +224,13 @@ std::optional<SizedWords> words_of_size(const Module& module, const LargestSizes
 std::vector<std::vector<ByteSet>> footprints_of(const SizedWords& words) {
   std::vector<std::vector<ByteSet>> out(words.size());
   for (size_t i = 0; i < words.size(); ++i) {
-    if (words[i].empty()) continue;
+    if (words[i].words.empty()) continue;
     std::visit(
         [&](auto&& command) {
           using Decoded = std::decay_t<decltype(command)>;
           if constexpr (std::is_constructible_v<Body, Decoded>) out[i] = footprint(Body(std::move(command)));
         },
-        contract::decode_command(words[i]));
+        contract::decode_command(words[i].words));
   }
   return out;
 }

@@ -16,8 +16,15 @@
 
 namespace npu::compiler::backend {
 
-// Of one size: the words of each command of the largest one, in the order of emit(); of one that is skipped none.
-using SizedWords = std::vector<std::vector<uint32_t>>;
+// A command as one size has it; without words where it is skipped.
+struct SizedCommand {
+  std::vector<uint32_t> words;
+  std::vector<uint32_t> unused;  // positions of words that nothing looks at: strides to the next of one
+};
+[[nodiscard]] SizedCommand sized(const Body& body);
+
+// Of one size: each command of the largest one, in the order of emit().
+using SizedWords = std::vector<SizedCommand>;
 
 // The largest sizes, as the others are held against them.
 struct LargestSizes {
@@ -32,8 +39,7 @@ struct LargestSizes {
                                                       const contract::Capabilities& capabilities,
                                                       const ScheduleOptions& options, std::vector<QueueCounts>& needs);
 
-[[nodiscard]] std::vector<uint32_t> encoded(const Body& body);
-// What a size reads and writes, a list a command; `commands` are those of the largest.
+// What a size reads and writes, a list a command.
 [[nodiscard]] std::vector<std::vector<ByteSet>> footprints_of(const SizedWords& words);
 
 }  // namespace npu::compiler::backend

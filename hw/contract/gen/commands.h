@@ -2664,13 +2664,16 @@ inline SizeCondition SizeCondition::load(const uint8_t* bytes) {
   return value;
 }
 
-// Words of the stream that are the same function of a value. `pieces` size_piece follow, then `words` numbers of 4
-// bytes, of words of the main stream.
+// Words of the stream that are the same function of the sizes. `pieces` size_piece follow, then `words` numbers of 4
+// bytes, of words of the main stream. A rule takes effect behind those before it.
 struct SizeRule {
-  static constexpr uint32_t kBytes = 8;
+  static constexpr uint32_t kBytes = 16;
 
-  uint16_t value = 0;  // Number of a value.
-  uint16_t pieces = 0;  // At least 1, in ascending order; the first one begins at or below the value's smallest.
+  uint16_t selector = 0;  // Number of the value that chooses the piece.
+  uint16_t first = 0;  // Numbers of the values that pieces multiply.
+  uint16_t second = 0;
+  uint16_t pieces = 0;  // At least 1, in ascending order; the first one begins at or below the selector's smallest.
+  int32_t most = 0;  // Where the selector is larger, the rule leaves the words as they are.
   uint32_t words = 0;
 
   // Little endian, kBytes long; reserved bytes are written as 0.
@@ -2680,25 +2683,33 @@ struct SizeRule {
 };
 
 inline void SizeRule::store(uint8_t* bytes) const {
-  detail::store(bytes + 0, value);
-  detail::store(bytes + 2, pieces);
-  detail::store(bytes + 4, words);
+  detail::store(bytes + 0, selector);
+  detail::store(bytes + 2, first);
+  detail::store(bytes + 4, second);
+  detail::store(bytes + 6, pieces);
+  detail::store(bytes + 8, most);
+  detail::store(bytes + 12, words);
 }
 
 inline SizeRule SizeRule::load(const uint8_t* bytes) {
   SizeRule value;
-  value.value = detail::load<uint16_t>(bytes + 0);
-  value.pieces = detail::load<uint16_t>(bytes + 2);
-  value.words = detail::load<uint32_t>(bytes + 4);
+  value.selector = detail::load<uint16_t>(bytes + 0);
+  value.first = detail::load<uint16_t>(bytes + 2);
+  value.second = detail::load<uint16_t>(bytes + 4);
+  value.pieces = detail::load<uint16_t>(bytes + 6);
+  value.most = detail::load<int32_t>(bytes + 8);
+  value.words = detail::load<uint32_t>(bytes + 12);
   return value;
 }
 
-// From a value of `least` on, up to the next piece, the words are value * multiplier + addend, modulo 2^32.
+// From `least` of the selector on, up to the next piece, the words are first * first_multiplier + second *
+// second_multiplier + addend, modulo 2^32.
 struct SizePiece {
-  static constexpr uint32_t kBytes = 12;
+  static constexpr uint32_t kBytes = 16;
 
   int32_t least = 0;
-  int32_t multiplier = 0;
+  int32_t first_multiplier = 0;
+  int32_t second_multiplier = 0;
   int32_t addend = 0;
 
   // Little endian, kBytes long; reserved bytes are written as 0.
@@ -2709,15 +2720,17 @@ struct SizePiece {
 
 inline void SizePiece::store(uint8_t* bytes) const {
   detail::store(bytes + 0, least);
-  detail::store(bytes + 4, multiplier);
-  detail::store(bytes + 8, addend);
+  detail::store(bytes + 4, first_multiplier);
+  detail::store(bytes + 8, second_multiplier);
+  detail::store(bytes + 12, addend);
 }
 
 inline SizePiece SizePiece::load(const uint8_t* bytes) {
   SizePiece value;
   value.least = detail::load<int32_t>(bytes + 0);
-  value.multiplier = detail::load<int32_t>(bytes + 4);
-  value.addend = detail::load<int32_t>(bytes + 8);
+  value.first_multiplier = detail::load<int32_t>(bytes + 4);
+  value.second_multiplier = detail::load<int32_t>(bytes + 8);
+  value.addend = detail::load<int32_t>(bytes + 12);
   return value;
 }
 

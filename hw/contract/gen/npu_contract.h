@@ -1557,29 +1557,37 @@ static_assert(offsetof(struct npu_size_condition, left) == 2, "size_condition.le
 static_assert(offsetof(struct npu_size_condition, right) == 4, "size_condition.right");
 static_assert(offsetof(struct npu_size_condition, reserved1) == 6, "size_condition.reserved1");
 
-// Words of the stream that are the same function of a value. `pieces` size_piece follow, then `words` numbers of 4
-// bytes, of words of the main stream. Little endian.
+// Words of the stream that are the same function of the sizes. `pieces` size_piece follow, then `words` numbers of 4
+// bytes, of words of the main stream. A rule takes effect behind those before it. Little endian.
 struct npu_size_rule {
-  uint16_t value;  // Number of a value.
-  uint16_t pieces;  // At least 1, in ascending order; the first one begins at or below the value's smallest.
+  uint16_t selector;  // Number of the value that chooses the piece.
+  uint16_t first;  // Numbers of the values that pieces multiply.
+  uint16_t second;
+  uint16_t pieces;  // At least 1, in ascending order; the first one begins at or below the selector's smallest.
+  int32_t most;  // Where the selector is larger, the rule leaves the words as they are.
   uint32_t words;
 };
-static_assert(sizeof(struct npu_size_rule) == 8, "size of size_rule");
-static_assert(offsetof(struct npu_size_rule, value) == 0, "size_rule.value");
-static_assert(offsetof(struct npu_size_rule, pieces) == 2, "size_rule.pieces");
-static_assert(offsetof(struct npu_size_rule, words) == 4, "size_rule.words");
+static_assert(sizeof(struct npu_size_rule) == 16, "size of size_rule");
+static_assert(offsetof(struct npu_size_rule, selector) == 0, "size_rule.selector");
+static_assert(offsetof(struct npu_size_rule, first) == 2, "size_rule.first");
+static_assert(offsetof(struct npu_size_rule, second) == 4, "size_rule.second");
+static_assert(offsetof(struct npu_size_rule, pieces) == 6, "size_rule.pieces");
+static_assert(offsetof(struct npu_size_rule, most) == 8, "size_rule.most");
+static_assert(offsetof(struct npu_size_rule, words) == 12, "size_rule.words");
 
-// From a value of `least` on, up to the next piece, the words are value * multiplier + addend, modulo 2^32. Little
-// endian.
+// From `least` of the selector on, up to the next piece, the words are first * first_multiplier + second *
+// second_multiplier + addend, modulo 2^32. Little endian.
 struct npu_size_piece {
   int32_t least;
-  int32_t multiplier;
+  int32_t first_multiplier;
+  int32_t second_multiplier;
   int32_t addend;
 };
-static_assert(sizeof(struct npu_size_piece) == 12, "size of size_piece");
+static_assert(sizeof(struct npu_size_piece) == 16, "size of size_piece");
 static_assert(offsetof(struct npu_size_piece, least) == 0, "size_piece.least");
-static_assert(offsetof(struct npu_size_piece, multiplier) == 4, "size_piece.multiplier");
-static_assert(offsetof(struct npu_size_piece, addend) == 8, "size_piece.addend");
+static_assert(offsetof(struct npu_size_piece, first_multiplier) == 4, "size_piece.first_multiplier");
+static_assert(offsetof(struct npu_size_piece, second_multiplier) == 8, "size_piece.second_multiplier");
+static_assert(offsetof(struct npu_size_piece, addend) == 12, "size_piece.addend");
 
 // How to stop and resume a job at a yield command. Both streams are complete (begin to end) and lie behind the main
 // stream, at words from `commands` that are multiples of 16; 0 words: nothing is live. Little endian.

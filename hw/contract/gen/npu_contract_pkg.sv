@@ -1224,19 +1224,24 @@ package npu_contract_pkg;
     logic [7:0] relation;  // A `size_relation`.
   } size_condition_t;
 
-  // Words of the stream that are the same function of a value. `pieces` size_piece follow, then `words` numbers of 4
-  // bytes, of words of the main stream. As it lies in memory, byte 0 lowest.
+  // Words of the stream that are the same function of the sizes. `pieces` size_piece follow, then `words` numbers of 4
+  // bytes, of words of the main stream. A rule takes effect behind those before it. As it lies in memory, byte 0
+  // lowest.
   typedef struct packed {
     logic [31:0] words;
-    logic [15:0] pieces;  // At least 1, in ascending order; the first one begins at or below the value's smallest.
-    logic [15:0] value;  // Number of a value.
+    logic signed [31:0] most;  // Where the selector is larger, the rule leaves the words as they are.
+    logic [15:0] pieces;  // At least 1, in ascending order; the first one begins at or below the selector's smallest.
+    logic [15:0] second;
+    logic [15:0] first;  // Numbers of the values that pieces multiply.
+    logic [15:0] selector;  // Number of the value that chooses the piece.
   } size_rule_t;
 
-  // From a value of `least` on, up to the next piece, the words are value * multiplier + addend, modulo 2^32. As it
-  // lies in memory, byte 0 lowest.
+  // From `least` of the selector on, up to the next piece, the words are first * first_multiplier + second *
+  // second_multiplier + addend, modulo 2^32. As it lies in memory, byte 0 lowest.
   typedef struct packed {
     logic signed [31:0] addend;
-    logic signed [31:0] multiplier;
+    logic signed [31:0] second_multiplier;
+    logic signed [31:0] first_multiplier;
     logic signed [31:0] least;
   } size_piece_t;
 
