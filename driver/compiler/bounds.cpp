@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -29,6 +30,11 @@ using graph::Dims;
 
 // Sizes with steps of their own; each has a program.
 constexpr size_t kMostPrograms = 16;
+// Small sizes get a program of their own, too, where one that is laid out for large ones takes more cycles than this
+// times those of a program for them alone; but not beyond so many programs.
+constexpr double kWorthwhileProgram = 1.15;
+constexpr size_t kFewPrograms = 10;
+constexpr double kNextProbe = 0.75;  // of the volume of the one before
 
 contract::SizeRelation relation_of(graph::Relation relation) {
   switch (relation) {
@@ -71,7 +77,7 @@ class BoundsCompiler {
                                 "them; narrow the bounds, or compile for each choice of sizes",
                                 kMostPrograms));
       }
-      programs.push_back(compile_largest(pending));
+      programs.push_back(compile_largest(pending, programs.size() < kFewPrograms));
     }
     return programs;
   }
@@ -162,7 +168,7 @@ class BoundsCompiler {
   }
 
   // A program for the first of the pending choices, and for all others that have its steps. Those are not pending then.
-  Program compile_largest(std::vector<size_t>& pending) {
+  Program compile_largest(std::vector<size_t>& pending, bool may_split) {
     const uint64_t all = choices_.choices().size(), before = all - pending.size();
     SizedModules modules;
     modules.count = pending.size();
@@ -176,7 +182,17 @@ class BoundsCompiler {
       for (const size_t choice : pending) own.push_back(by_choice[choice]);
     }
     for (const size_t choice : pending) sizes.push_back(choices_.choices()[choice]);
+    const std::vector<Probe> probes = may_split ? probes_of(sizes) : std::vector<Probe>{};
+    for (const Probe& probe : probes) modules.probes.push_back(probe.number);
     SizedProgram sized = schedule_sizes(modules, values, capabilities_, options_.schedule);
+    double worthwhile = 0;  // smaller ones get another program
+    for (size_t i = 0; i < probes.size(); ++i) {
+      if (sized.estimated_cycles[i] == 0) continue;
+      const uint64_t alone = compile_alone(pending[probes[i].number]);
+      if (static_cast<double>(sized.estimated_cycles[i]) > kWorthwhileProgram * static_cast<double>(alone)) break;
+      worthwhile = probes[i].volume;
+    }
+    leave_small(sizes, probes, worthwhile, sized.taken);
     const std::vector<SizeRange> box = box_of(sizes, 0, sized.taken);
     complete(box, sized.program);
     std::vector<size_t> rest;
@@ -185,6 +201,48 @@ class BoundsCompiler {
     }
     pending = std::move(rest);
     return std::move(sized.program);
+  }
+
+  // A size that stands for all that are about as large.
+  struct Probe {
+    size_t number = 0;
+    double volume = 0;  // all that are not smaller are as good as it, or better
+  };
+
+  static double volume_of(const std::vector<int64_t>& sizes) {
+    double volume = 1;
+    for (const int64_t size : sizes) volume *= static_cast<double>(size);
+    return volume;
+  }
+
+  // Of each part of the largest sizes the smallest that is no less.
+  static std::vector<Probe> probes_of(const std::vector<std::vector<int64_t>>& sizes) {
+    std::vector<Probe> probes;
+    for (double volume = kNextProbe * volume_of(sizes.front()); volume >= 1; volume *= kNextProbe) {
+      Probe probe{0, volume};
+      double least = std::numeric_limits<double>::infinity();
+      for (size_t i = 1; i < sizes.size(); ++i) {
+        const double own = volume_of(sizes[i]);
+        if (own < volume || own >= least) continue;
+        least = own;
+        probe.number = i;
+      }
+      if (probe.number != 0 && (probes.empty() || probes.back().number != probe.number)) probes.push_back(probe);
+    }
+    return probes;
+  }
+
+  // `least`: volume of the smallest that are worth it; 0: none of the probes.
+  static void leave_small(const std::vector<std::vector<int64_t>>& sizes, const std::vector<Probe>& probes,
+                          double least, std::vector<bool>& taken) {
+    if (probes.empty() || least == probes.back().volume) return;
+    if (least == 0) least = probes.front().volume;
+    for (size_t i = 1; i < sizes.size(); ++i) taken[i] = taken[i] && volume_of(sizes[i]) >= least;
+  }
+
+  [[nodiscard]] uint64_t compile_alone(size_t choice) const {
+    return schedule(lower(graph_of(choice), capabilities_, options_.most_iterations), capabilities_, options_.schedule)
+        .estimated_cycles;
   }
 
   // All of the table but its rules, and the sizes of the ports.

@@ -252,6 +252,19 @@ Program finish(Prepared&& prepared, Chosen&& chosen, const OtherSizes& others,
   return program;
 }
 
+// The cycles of a size, as those of the program are estimated.
+uint64_t cycles_of(const backend::SizedWords& words, const std::vector<size_t>& order,
+                   const backend::Schedule& largest, const std::vector<Variable>& variables,
+                   const contract::Capabilities& capabilities, const ScheduleOptions& options) {
+  std::vector<backend::Command> commands = largest.stream.commands;
+  for (size_t k = 0; k < commands.size(); ++k) {
+    commands[k].body = backend::body_of(words[order[k]], largest.stream.commands[k].body);
+  }
+  play::Player player(commands, backend::words_of(commands), variables, capabilities,
+                      options.dram.value_or(play::any_dram(capabilities)));
+  return static_cast<uint64_t>(std::llround(player.play().cycles()));
+}
+
 // The first word of each command of the main stream, without begin, yields and end.
 std::vector<uint32_t> command_starts(const Program& program) {
   std::vector<uint32_t> starts;
@@ -347,6 +360,13 @@ SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::
     others.words.push_back(std::move(*words));
   }
   choice.schedule = backend::make_schedule(module, machine, same, std::move(layout), true, needs, &others.order);
+  for (const size_t probe : modules.probes) {
+    uint64_t& cycles = result.estimated_cycles.emplace_back();
+    if (!result.taken[probe] || probe == 0) continue;
+    const auto number = std::count(result.taken.begin() + 1, result.taken.begin() + static_cast<std::ptrdiff_t>(probe), true);
+    cycles = cycles_of(others.words[static_cast<size_t>(number)], others.order, choice.schedule, module.variables,
+                       capabilities, options);
+  }
   std::vector<uint32_t> layers;
   for (const backend::Command& command : choice.schedule.stream.commands) {
     layers.push_back(backend::header_of(command.body).layer);

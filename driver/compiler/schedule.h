@@ -60,11 +60,13 @@ struct ScheduleOptions {
 struct SizedModules {
   size_t count = 0;
   std::function<Module(size_t)> module;
+  std::vector<size_t> probes;  // whose cycles are of interest
 };
 
 struct SizedProgram {
   Program program;          // with the rules of its table of sizes, and nothing else of that
   std::vector<bool> taken;  // the sizes that it is for; others have other steps, and need a program of their own
+  std::vector<uint64_t> estimated_cycles;  // of the probes; of those that are not taken 0
 };
 
 // One program for several sizes: laid out for the largest, with rules for the words that other sizes change. `values`:

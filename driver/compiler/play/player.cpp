@@ -131,7 +131,7 @@ bool Player::step() {
       const backend::Body& body = commands_[next_].body;
       if (queues_[backend::header_of(body).queue].fifo.size() >= capabilities_.fifo_depth) return false;
       stage_ = Stage::kChecked;
-      pass(backend::table_use(body, table_).sequencer);
+      pass(use_of(body).sequencer);
       return false;
     }
     case Stage::kChecked:
@@ -250,6 +250,7 @@ Channel::Next Player::next_load(Queue number) const {
   const QueueState& queue = queues_[number];
   if (capabilities_.dma_read_ahead == 0 || queue.fifo.empty() || !reached(queue.fifo.front().targets)) return {};
   const auto& dma = std::get<contract::DmaCommand>(commands_[queue.fifo.front().command].body);
+  if (dma.header.skip) return {};
   const auto is_variable = [](const contract::Address& at) { return at.region == contract::Region::kVariable; };
   if (dma.mode != contract::DmaMode::kCopy || is_variable(dma.src) || is_variable(dma.dst)) return {};
   const Channel::Place src = places_.of(dma.src);
@@ -264,7 +265,7 @@ void Player::begin(Queue number) {
     const size_t count = queue.hand->targets[other];
     if (count > 0 && !queues_[other].constants[count - 1]) ready = std::max(ready, queues_[other].done[count - 1]);
   }
-  const uint64_t begins = backend::table_use(command_of(queue).body, table_).begin;
+  const uint64_t begins = use_of(command_of(queue).body).begin;
   backend::Estimator::Times& times = timeline_.times[queue.hand->command];
   times.ready = static_cast<double>(ready + begins);
   times.started = static_cast<double>(moments_.now() + begins);
@@ -274,6 +275,7 @@ void Player::begin(Queue number) {
 void Player::execute(Queue number) {
   QueueState& queue = queues_[number];
   const backend::Body& body = command_of(queue).body;
+  if (backend::header_of(body).skip) return executed(number);
   if (const auto* dma = std::get_if<contract::DmaCommand>(&body)) {
     return queue.channel->start(*dma, places_.of(dma->src), places_.of(dma->dst), places_.of(dma->index));
   }
@@ -288,7 +290,7 @@ void Player::waited(Queue number) {
 }
 
 void Player::executed(Queue number) {
-  set(backend::table_use(command_of(queues_[number]).body, table_).end, moment(Due::kEnd, number));
+  set(use_of(command_of(queues_[number]).body).end, moment(Due::kEnd, number));
 }
 
 void Player::end(Queue number) {
@@ -298,6 +300,10 @@ void Player::end(Queue number) {
   queue.done.push_back(now);
   queue.hand.reset();
   advance();
+}
+
+backend::TableUse Player::use_of(const backend::Body& body) const {
+  return backend::header_of(body).skip ? backend::TableUse{} : backend::table_use(body, table_);
 }
 
 uint64_t Player::beats() const {

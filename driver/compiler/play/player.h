@@ -72,6 +72,7 @@ class Player : private Actor {
   void waited(contract::Queue number);
   void executed(contract::Queue number);
   void end(contract::Queue number);
+  [[nodiscard]] backend::TableUse use_of(const backend::Body& body) const;
   [[nodiscard]] uint64_t beats() const;  // of all channels, on the chip
   [[nodiscard]] const backend::Command& command_of(const QueueState& queue) const {
     return commands_[queue.hand->command];

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -221,16 +222,35 @@ std::optional<SizedWords> words_of_size(const Module& module, const LargestSizes
   return words;
 }
 
+namespace {
+
+// What is no command of a module becomes nothing.
+std::optional<Body> decoded(const std::vector<uint32_t>& words) {
+  std::optional<Body> body;
+  std::visit(
+      [&](auto&& command) {
+        using Decoded = std::decay_t<decltype(command)>;
+        if constexpr (std::is_constructible_v<Body, Decoded>) body = std::move(command);
+      },
+      contract::decode_command(words));
+  return body;
+}
+
+}  // namespace
+
+Body body_of(const SizedCommand& command, const Body& largest) {
+  Body body = command.words.empty() ? largest : decoded(command.words).value();
+  const contract::Header& all = header_of(largest);
+  contract::Header& header = header_of(body);
+  header.wait = all.wait;
+  header.skip = command.words.empty();
+  return body;
+}
+
 std::vector<std::vector<ByteSet>> footprints_of(const SizedWords& words) {
   std::vector<std::vector<ByteSet>> out(words.size());
   for (size_t i = 0; i < words.size(); ++i) {
-    if (words[i].words.empty()) continue;
-    std::visit(
-        [&](auto&& command) {
-          using Decoded = std::decay_t<decltype(command)>;
-          if constexpr (std::is_constructible_v<Body, Decoded>) out[i] = footprint(Body(std::move(command)));
-        },
-        contract::decode_command(words[i].words));
+    if (!words[i].words.empty()) out[i] = footprint(decoded(words[i].words).value());
   }
   return out;
 }

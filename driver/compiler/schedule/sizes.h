@@ -39,6 +39,8 @@ struct LargestSizes {
                                                       const contract::Capabilities& capabilities,
                                                       const ScheduleOptions& options, std::vector<QueueCounts>& needs);
 
+// A command of this size; `largest` is that of the largest ones, which is skipped where this size has none.
+[[nodiscard]] Body body_of(const SizedCommand& command, const Body& largest);
 // What a size reads and writes, a list a command.
 [[nodiscard]] std::vector<std::vector<ByteSet>> footprints_of(const SizedWords& words);
 
