@@ -174,7 +174,7 @@ class BoundsCompiler {
     modules.count = pending.size();
     modules.module = [&](size_t i) {
       if (progress_) progress_(before + i, all);
-      return lower(graph_of(pending[i]), capabilities_, options_.most_iterations);
+      return lower(graph_of(pending[i]), capabilities_, options_.most_iterations, StepDimensions::kOfTensors);
     };
     std::vector<std::vector<int64_t>> values, sizes;
     for (const std::vector<int64_t>& by_choice : values_) {

@@ -74,6 +74,10 @@ struct MxuResidual {
   uint32_t value_left = 0, residual_left = 0;
 };
 
+// Of a program for several sizes: a bit for each dimension of a step that is not the same in all of them. Tiles are not
+// cut across such a dimension and the one outside of it, or what is in a tile would change with the size.
+using OpenDimensions = uint32_t;
+
 // CONV2D: src [N,H,W,C], weights [OC,KH,KW,IC], dst [N,OH,OW,OC]. DEPTHWISE_CONV2D: weights [KH,KW,C,M]. MATMUL: src
 // [N,1,H,C], weights [N,C,W], dst [N,1,H,W]. Params has one entry an output channel, always. `block`: the parameter
 // block in memory, a dense view of its bytes, where earlier steps make it at run time; the values in params then do not
@@ -89,6 +93,7 @@ struct MxuStep {
   int64_t kernel_h = 1, kernel_w = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1;
   int64_t pad_top = 0, pad_left = 0;
   int64_t multiplier = 1;
+  OpenDimensions open = 0;  // of dst
 };
 
 // dims: iteration space of any rank (innermost last). An operand is a stream (its view's dims are `dims`, strides 0
@@ -105,6 +110,7 @@ struct EwiseStep {
   std::vector<contract::Uop> uops;
   uint32_t register_count = 0;
   bool innermost_fixed = false;
+  OpenDimensions open = 0;  // of dims
 };
 
 // src [N,H,W,C], dst [N,OH,OW,C]. `block`: as that of an MxuStep, of a header alone; the zero points here then do not
@@ -128,6 +134,7 @@ struct CopyStep {
   View src, dst;
   bool fill = false;
   uint64_t fill_value = 0;
+  OpenDimensions open = 0;  // of dst
 };
 
 // DMA: rows [N,W,C] and those rows of table [N,K,C] that index [N,W] chooses, each C dense in both; a list of W

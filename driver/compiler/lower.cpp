@@ -11,12 +11,14 @@
 
 namespace npu::compiler {
 
-Module lower(const graph::Graph& graph, const contract::Capabilities& capabilities, uint32_t most_iterations) {
+Module lower(const graph::Graph& graph, const contract::Capabilities& capabilities, uint32_t most_iterations,
+             StepDimensions dimensions) {
   const Facts facts(graph, capabilities);
   require_support(facts);
   const Grouping grouping = make_grouping(facts, capabilities);
   Emission emission;
   emission.most_iterations = most_iterations;
+  emission.merges = dimensions == StepDimensions::kFewest;
   Emitter(facts, grouping, capabilities, emission).run();
   Module module = std::move(emission.module);
   if (module.layers.size() > UINT16_MAX) {

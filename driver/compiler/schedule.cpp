@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "driver/compiler/play/player.h"
@@ -329,11 +330,28 @@ void add_rules(uint32_t start, const std::vector<const backend::SizedCommand*>& 
   }
 }
 
+// For each value the first sizes that differ in it tell which dimensions do.
+void note_open_dimensions(const SizedModules& modules, const std::vector<std::vector<int64_t>>& values,
+                          const contract::Capabilities& capabilities, const ScheduleOptions& options,
+                          Prepared& largest) {
+  std::set<size_t> sizes;
+  for (const std::vector<int64_t>& value : values) {
+    const auto other = std::find_if(value.begin(), value.end(), [&](int64_t one) { return one != value.front(); });
+    if (other != value.end()) sizes.insert(static_cast<size_t>(other - value.begin()));
+  }
+  for (const size_t i : sizes) {
+    const Prepared other = prepare(modules.module(i), capabilities, options);
+    backend::note_open_dimensions(largest.module, other.module);
+    if (largest.direct && other.direct) backend::note_open_dimensions(*largest.direct, *other.direct);
+  }
+}
+
 }  // namespace
 
 SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::vector<int64_t>>& values,
                             const contract::Capabilities& capabilities, const ScheduleOptions& options) {
   Prepared prepared = prepare(modules.module(0), capabilities, options);
+  note_open_dimensions(modules, values, capabilities, options, prepared);
   Chosen chosen = choose(prepared, capabilities, options);
   Choice& choice = chosen.choice;
   const Module& module = choice.direct ? *prepared.direct : prepared.module;
@@ -351,7 +369,7 @@ SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::
   result.taken.assign(modules.count, false);
   result.taken[0] = true;
   for (size_t i = 1; i < modules.count; ++i) {
-    const Prepared smaller = prepare(modules.module(i), capabilities, same);
+    Prepared smaller = prepare(modules.module(i), capabilities, same);
     if (choice.direct && !smaller.direct) continue;
     std::optional<backend::SizedWords> words = backend::words_of_size(
         choice.direct ? *smaller.direct : smaller.module, {module, layout, bare}, machine, same, needs);

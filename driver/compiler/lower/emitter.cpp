@@ -312,7 +312,7 @@ void Emitter::add(Work work) {
 void Emitter::add_copy(View src, View dst, bool commit) {
   NPU_CHECK(src.dims == dst.dims && src.type == dst.type);
   std::vector<int64_t>* const strides[] = {&src.strides, &dst.strides};
-  coalesce(src.dims, strides, false);
+  if (emission_.merges) coalesce(src.dims, strides, false);
   dst.dims = src.dims;
   CopyStep step;
   step.src = std::move(src);
@@ -323,7 +323,7 @@ void Emitter::add_copy(View src, View dst, bool commit) {
 
 void Emitter::add_fill(View dst, uint64_t value) {
   std::vector<int64_t>* const strides[] = {&dst.strides};
-  coalesce(dst.dims, strides, false);
+  if (emission_.merges) coalesce(dst.dims, strides, false);
   CopyStep step;
   step.src = dst;
   step.dst = std::move(dst);

@@ -29,6 +29,7 @@ struct Emission {
   uint32_t labels = 0;                          // used so far
   uint32_t most_iterations = 0;                 // of a loop
   uint64_t most_steps = kMostCommands;
+  bool merges = true;  // steps get the fewest dimensions that express them
 };
 
 // One for each block, and of the blocks that control flow names one for each time that it does.

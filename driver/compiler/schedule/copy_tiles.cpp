@@ -16,7 +16,7 @@ class CopyTiles : public TiledStep {
       : TiledStep(contract::Engine::kDma), step_(step), capabilities_(capabilities), dst_(step.dst), src_(step.src) {
     Iteration it{dst_.dims, {dst_.strides}};
     if (!step.fill) it.strides.push_back(src_.strides);
-    it.simplify(false);
+    it.simplify(false, step.open);
     for (int64_t dim : it.dims) axes_.push_back({dim, 1, 0});
     const uint32_t all = (1u << it.dims.size()) - 1;
     dst_.dims = it.dims;

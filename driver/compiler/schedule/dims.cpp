@@ -5,7 +5,7 @@
 
 namespace npu::compiler::backend {
 
-void Iteration::simplify(bool keep_innermost) {
+void Iteration::simplify(bool keep_innermost, OpenDimensions open) {
   if (dims.empty()) {
     dims.push_back(1);
     for (auto& s : strides) s.push_back(0);
@@ -23,11 +23,12 @@ void Iteration::simplify(bool keep_innermost) {
     }
     return true;
   };
+  const auto is_open = [&](size_t d) { return (open >> d & 1) != 0; };
   const size_t last = dims.size() - 1;
   for (size_t d = 0; d < dims.size(); ++d) {
     const bool fixed = keep_innermost && d == last;
-    if (dims[d] == 1 && !fixed && !(d == last && out.dims.empty())) continue;
-    if (!fixed && !out.dims.empty() && mergeable(d)) {
+    if (dims[d] == 1 && !fixed && !is_open(d) && !(d == last && out.dims.empty())) continue;
+    if (!fixed && !is_open(d) && !out.dims.empty() && mergeable(d)) {
       out.dims.back() *= dims[d];
       for (size_t k = 0; k < strides.size(); ++k) out.strides[k].back() = strides[k][d];
     } else {

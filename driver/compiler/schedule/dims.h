@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "driver/compiler/ir.h"
+
 namespace npu::compiler::backend {
 
 // `strides[k]` belongs to operand k and has an entry a dimension.
@@ -13,8 +15,9 @@ struct Iteration {
   std::vector<std::vector<int64_t>> strides;
 
   // Drops dimensions of one position and merges neighbours that every operand walks as one. At least one dimension is
-  // left; with `keep_innermost` the innermost one stays as it is.
-  void simplify(bool keep_innermost);
+  // left; with `keep_innermost` the innermost one stays as it is. Those that are open are not dropped, nor merged with
+  // the one outside.
+  void simplify(bool keep_innermost, OpenDimensions open = 0);
 };
 
 }  // namespace npu::compiler::backend

@@ -21,7 +21,7 @@ class EwiseTiles : public TiledStep {
     for (const EwiseStep::Operand& o : step.operands) {
       if (!o.blob) it.strides.push_back(o.view.strides);
     }
-    it.simplify(step.innermost_fixed);
+    it.simplify(step.innermost_fixed, step.open);
     for (size_t d = 0; d < it.dims.size(); ++d) {
       const bool fixed = step.innermost_fixed && d + 1 == it.dims.size();
       axes_.push_back({it.dims[d], fixed ? it.dims[d] : 1, 0, !fixed});

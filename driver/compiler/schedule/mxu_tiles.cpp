@@ -64,8 +64,9 @@ class MxuTiles : public TiledStep {
     if (pointwise) {  // pixels are rows of a matrix: the more in one command, the better the array is filled
       std::vector<View*> images = {&src_, &dst_};
       if (step.residual) images.push_back(&residual_);
-      merge_dims(images, 1, 2);
-      merge_dims(images, 0, 2);
+      const auto is_open = [&](size_t dim) { return (step.open >> dim & 1) != 0; };
+      if (!is_open(2)) merge_dims(images, 1, 2);
+      if (!is_open(2) && !is_open(1)) merge_dims(images, 0, 2);
     }
     src_operand_.emplace(src_);
     dst_operand_.emplace(dst_);

@@ -173,7 +173,46 @@ bool same_constants(const Command& small, const Command& large) {
   return !loads_constants(large) || encoded(small.body) == encoded(large.body);
 }
 
+OpenDimensions differing(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  OpenDimensions open = 0;
+  for (size_t d = 0; d < std::min(a.size(), b.size()); ++d) {
+    if (a[d] != b[d]) open |= OpenDimensions{1} << d;
+  }
+  return open;
+}
+
+OpenDimensions open_of(const Work& work) {
+  return std::visit(Overloaded{[](const MxuStep& step) { return step.open; },
+                               [](const EwiseStep& step) { return step.open; },
+                               [](const CopyStep& step) { return step.open; },
+                               [](const auto&) { return OpenDimensions{0}; }},
+                    work);
+}
+
+void set_open(Work& work, OpenDimensions open) {
+  std::visit(Overloaded{[&](MxuStep& step) { step.open = open; }, [&](EwiseStep& step) { step.open = open; },
+                        [&](CopyStep& step) { step.open = open; }, [](auto&) {}},
+             work);
+}
+
+const std::vector<int64_t>* dims_of(const Work& work) {
+  return std::visit(Overloaded{[](const MxuStep& step) { return &step.dst.dims; },
+                               [](const EwiseStep& step) { return &step.dims; },
+                               [](const CopyStep& step) { return &step.dst.dims; },
+                               [](const auto&) -> const std::vector<int64_t>* { return nullptr; }},
+                    work);
+}
+
 }  // namespace
+
+void note_open_dimensions(Module& largest, const Module& module) {
+  if (!same_structure(module, largest)) return;
+  for (size_t s = 0; s < largest.steps.size(); ++s) {
+    const std::vector<int64_t>*dims = dims_of(largest.steps[s].work), *others = dims_of(module.steps[s].work);
+    if (dims == nullptr) continue;
+    set_open(largest.steps[s].work, open_of(largest.steps[s].work) | differing(*dims, *others));
+  }
+}
 
 SizedCommand sized(const Body& body) {
   SizedCommand command{encoded(body), {}};
@@ -186,10 +225,11 @@ SizedCommand sized(const Body& body) {
   return command;
 }
 
-std::optional<SizedWords> words_of_size(const Module& module, const LargestSizes& largest,
+std::optional<SizedWords> words_of_size(Module& module, const LargestSizes& largest,
                                         const contract::Capabilities& capabilities, const ScheduleOptions& options,
                                         std::vector<QueueCounts>& needs) {
   if (!same_structure(module, largest.module)) return std::nullopt;
+  for (size_t s = 0; s < module.steps.size(); ++s) set_open(module.steps[s].work, open_of(largest.module.steps[s].work));
   Analysis analysis = analyse(module, capabilities, options);
   if (!join_steps(module, largest.layout.analysis.joined, analysis) || !fits_layout(analysis, largest.layout)) {
     return std::nullopt;

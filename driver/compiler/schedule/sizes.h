@@ -26,6 +26,9 @@ struct SizedCommand {
 // Of one size: each command of the largest one, in the order of emit().
 using SizedWords = std::vector<SizedCommand>;
 
+// Notes which dimensions of the largest sizes' steps are others in `module`, if that has the same steps.
+void note_open_dimensions(Module& largest, const Module& module);
+
 // The largest sizes, as the others are held against them.
 struct LargestSizes {
   const Module& module;
@@ -35,7 +38,7 @@ struct LargestSizes {
 
 // What `module`, which is for smaller sizes, makes of the commands of the largest ones. Joins what its commands need to
 // `needs` of those. Nullopt where it has other steps, or its data other places: then it needs a program of its own.
-[[nodiscard]] std::optional<SizedWords> words_of_size(const Module& module, const LargestSizes& largest,
+[[nodiscard]] std::optional<SizedWords> words_of_size(Module& module, const LargestSizes& largest,
                                                       const contract::Capabilities& capabilities,
                                                       const ScheduleOptions& options, std::vector<QueueCounts>& needs);
 
