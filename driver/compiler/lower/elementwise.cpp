@@ -82,7 +82,7 @@ class StepMaker {
     step.register_count = program.register_count;
     step.innermost_fixed = program.innermost_fixed;
     for (const EwiseOperand& operand : program.operands) step.operands.push_back(resolve(operand, program.dims));
-    if (emitter_.emission().merges) merge_dimensions(step);
+    if (emitter_.emission().merges || step.dims.empty()) merge_dimensions(step);
     return step;
   }
 
