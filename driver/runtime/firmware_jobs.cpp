@@ -35,8 +35,8 @@ Fault fault_of(const RingCompletion& completion) {
 
 std::chrono::nanoseconds FirmwareLink::slice() const { return cpu_.polling() ? ControlCpu::kPollSlice : kSlice; }
 
-std::unique_ptr<Placement> FirmwareLink::place(const contract::Job& job) {
-  return std::make_unique<PlacedJob>(hal_, shared_, job);
+std::unique_ptr<Placement> FirmwareLink::place(const contract::Job& job, const compiler::SizeTable& sizes) {
+  return std::make_unique<PlacedJob>(hal_, shared_, job, sizes);
 }
 
 void FirmwareLink::require_room(uint32_t context) const {

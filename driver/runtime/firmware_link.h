@@ -31,7 +31,7 @@ class FirmwareLink final : public Link {
   void restart(bool cold) override;
   [[nodiscard]] uint32_t open_context(uint16_t owner, uint32_t priority) override;
   void close_context(uint32_t context) override;
-  [[nodiscard]] std::unique_ptr<Placement> place(const contract::Job& job) override;
+  [[nodiscard]] std::unique_ptr<Placement> place(const contract::Job& job, const compiler::SizeTable& sizes) override;
   void require_room(uint32_t context) const override;
   void submit(uint32_t context, Placement& placement, const contract::Job& job, JobListener& listener) override;
   void cancel(JobListener& listener) override;
