@@ -21,6 +21,7 @@ struct npu_size_view {
   volatile npu_word *table, *sizes, *stream;
   uint32_t bytes, stream_words;
   uint32_t symbols, expressions, conditions, results, rules;
+  uint32_t hash, current;
 };
 
 // The values of the job that was evaluated last, and which of them are not defined: a bit each.
@@ -88,6 +89,8 @@ static bool npu_size_open_table(const struct npu_job *job, struct npu_size_view 
   view->conditions = checks & UINT16_MAX;
   view->results = checks >> 16;
   view->rules = table[offsetof(struct npu_size_table, rules) / 4];
+  view->hash = table[offsetof(struct npu_size_table, hash) / 4];
+  view->current = table[offsetof(struct npu_size_table, current) / 4];
   return view->bytes <= NPU_MOST_SIZE_TABLE_BYTES && npu_size_counts_fit(view) &&
          npu_size_writable(job->size_table, (uint64_t)view->bytes + view->symbols * kValueBytes);
 }
@@ -100,8 +103,7 @@ __attribute__((noinline)) static bool npu_size_open(const struct npu_job *job, s
   }
   volatile npu_word *sizes = npu_dram(npu_low(job->sizes));
   view->sizes = npu_size_member(sizes, sizeof(struct npu_job_sizes));
-  return sizes[0] == (kVersion | view->symbols << 16) &&
-         sizes[offsetof(struct npu_job_sizes, hash) / 4] == view->table[offsetof(struct npu_size_table, hash) / 4];
+  return sizes[0] == (kVersion | view->symbols << 16) && sizes[offsetof(struct npu_job_sizes, hash) / 4] == view->hash;
 }
 
 // Where the sizes stand that the stream is of.
@@ -111,11 +113,19 @@ static volatile npu_word *npu_size_flag(const struct npu_size_view *view) {
   return npu_size_member(view->table, offsetof(struct npu_size_table, current));
 }
 
+// The job's sizes become the values of the symbols. A line of memory is read to its end before another: it costs most.
+static void npu_size_read(struct npu_task *task, const struct npu_size_view *view) {
+  task->sizes.evaluation = ++npu_size_evaluations;
+  for (uint32_t i = 0; i < sizeof npu_size_undefined / 4; ++i) npu_size_undefined[i] = 0;
+  for (uint32_t i = 0; i < view->symbols; ++i) npu_size_values[i] = npu_size_at(view->sizes + 2 * i);
+}
+
+// Whether the stream is that of the values.
 static bool npu_size_same(const struct npu_size_view *view) {
-  if (*npu_size_flag(view) != 1) return false;
+  if (view->current != 1) return false;
   volatile const npu_word *kept = npu_size_kept(view);
-  for (uint32_t i = 0; i < view->symbols * kValueBytes / 4; ++i) {
-    if (kept[i] != view->sizes[i]) return false;
+  for (uint32_t i = 0; i < view->symbols; ++i) {
+    if (npu_size_at(kept + 2 * i) != npu_size_values[i]) return false;
   }
   return true;
 }
@@ -244,27 +254,25 @@ static enum npu_error npu_size_check(const struct npu_size_view *view, uint32_t 
 }
 
 // Reads the table row by row; each takes two words.
-static enum npu_error npu_size_read_symbols(const struct npu_size_view *view, volatile const npu_word *rows,
-                                            uint32_t *fault) {
+static enum npu_error npu_size_check_symbols(const struct npu_size_view *view, volatile const npu_word *rows,
+                                             uint32_t *fault) {
   for (uint32_t i = 0; i < view->symbols; ++i, rows += 2) {
-    const int64_t size = npu_size_at(view->sizes + 2 * i);
     const int32_t least = (int32_t)rows[0], most = (int32_t)rows[1];
     *fault = i;
-    if (size < least || size > most) return NPU_ERROR_SIZE_OUT_OF_BOUNDS;
-    npu_size_define(i, true, size);
+    if (npu_size_values[i] < least || npu_size_values[i] > most) return NPU_ERROR_SIZE_OUT_OF_BOUNDS;
   }
   return NPU_ERROR_OK;
 }
 
-static bool npu_size_read_expressions(const struct npu_size_view *view, volatile const npu_word *rows) {
+static bool npu_size_express_all(const struct npu_size_view *view, volatile const npu_word *rows) {
   for (uint32_t i = 0; i < view->expressions; ++i, rows += 2) {
     if (!npu_size_express(view->symbols + i, rows[0], rows[1])) return false;
   }
   return true;
 }
 
-static enum npu_error npu_size_read_conditions(const struct npu_size_view *view, volatile const npu_word *rows,
-                                               uint32_t *fault) {
+static enum npu_error npu_size_check_conditions(const struct npu_size_view *view, volatile const npu_word *rows,
+                                                uint32_t *fault) {
   for (uint32_t i = 0; i < view->conditions; ++i, rows += 2) {
     *fault = i;
     const enum npu_error error = npu_size_check(view, rows[0], rows[1]);
@@ -284,17 +292,17 @@ static bool npu_size_write_results(const struct npu_size_view *view, volatile co
   return true;
 }
 
+// Behind npu_size_read() and npu_size_note(). Sizes that the stream is of have been checked before.
 __attribute__((noinline)) static enum npu_error npu_size_evaluate(struct npu_task *task,
                                                                   const struct npu_size_view *view) {
-  task->sizes.evaluation = ++npu_size_evaluations;
-  for (uint32_t i = 0; i < sizeof npu_size_undefined / 4; ++i) npu_size_undefined[i] = 0;
+  const bool known = task->sizes.current;
   volatile const npu_word *rows = view->table + sizeof(struct npu_size_table) / 4;
-  enum npu_error error = npu_size_read_symbols(view, rows, &task->sizes.fault);
+  enum npu_error error = known ? NPU_ERROR_OK : npu_size_check_symbols(view, rows, &task->sizes.fault);
   rows += 2 * view->symbols;
   if (error != NPU_ERROR_OK) return error;
-  if (!npu_size_read_expressions(view, rows)) return NPU_ERROR_FAULT_SIZES;
+  if (!npu_size_express_all(view, rows)) return NPU_ERROR_FAULT_SIZES;
   rows += 2 * view->expressions;
-  error = npu_size_read_conditions(view, rows, &task->sizes.fault);
+  if (!known) error = npu_size_check_conditions(view, rows, &task->sizes.fault);
   rows += 2 * view->conditions;
   if (error != NPU_ERROR_OK) return error;
   return npu_size_write_results(view, rows) ? NPU_ERROR_OK : NPU_ERROR_FAULT_SIZES;
@@ -303,6 +311,7 @@ __attribute__((noinline)) static enum npu_error npu_size_evaluate(struct npu_tas
 enum npu_error npu_sizes_load(struct npu_task *task) {
   struct npu_size_view view;
   if (!npu_size_open(&task->job, &view)) return NPU_ERROR_FAULT_SIZES;
+  npu_size_read(task, &view);
   npu_size_note(task, &view);
   return npu_size_evaluate(task, &view);
 }
@@ -311,7 +320,10 @@ bool npu_sizes_current(struct npu_task *task) {
   if (task->sizes.seen == npu_size_changes) return task->sizes.current;
   struct npu_size_view view;
   task->sizes.current = false;
-  if (npu_size_open(&task->job, &view)) npu_size_note(task, &view);
+  if (!npu_size_open(&task->job, &view)) return false;
+  npu_size_read(task, &view);
+  npu_size_note(task, &view);
+  task->sizes.evaluation = 0;
   return task->sizes.current;
 }
 
@@ -378,7 +390,10 @@ enum npu_error npu_sizes_apply(struct npu_task *task) {
   struct npu_size_view view;
   if (!npu_size_open(&task->job, &view)) return NPU_ERROR_FAULT_SIZES;
   enum npu_error error = NPU_ERROR_OK;
-  if (task->sizes.evaluation != npu_size_evaluations) error = npu_size_evaluate(task, &view);
+  if (task->sizes.evaluation != npu_size_evaluations) {
+    npu_size_read(task, &view);
+    error = npu_size_evaluate(task, &view);
+  }
   if (error != NPU_ERROR_OK) return error;
   ++npu_size_changes;
   *npu_size_flag(&view) = 0;
