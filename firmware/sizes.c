@@ -12,7 +12,7 @@ enum {
   kVersion = 1,
   kValueBytes = 8,
   kLeastRuleBytes = sizeof(struct npu_size_rule) + sizeof(struct npu_size_piece),
-  kKickEvery = 256,  // rows of a table; far below what the watchdog allows
+  kKickEvery = 32,  // rows of a table: the slowest CPU has 10,000 cycles until its watchdog strikes
   kValuesOfALine = 6
 };
 
@@ -54,7 +54,7 @@ static uint32_t npu_size_head_words(const struct npu_size_view *view) {
 
 static bool npu_size_counts_fit(const struct npu_size_view *view) {
   if (view->symbols == 0 || view->symbols > NPU_MOST_SYMBOLS || view->results > NPU_MOST_SIZE_VALUES ||
-      view->symbols + view->expressions > NPU_MOST_SIZE_VALUES) {
+      view->conditions > NPU_MOST_SIZE_CONDITIONS || view->symbols + view->expressions > NPU_MOST_SIZE_VALUES) {
     return false;
   }
   const uint32_t head = npu_size_head_words(view) * 4;
@@ -267,6 +267,7 @@ static enum npu_error npu_size_check_symbols(const struct npu_size_view *view, v
 static bool npu_size_express_all(const struct npu_size_view *view, volatile const npu_word *rows) {
   for (uint32_t i = 0; i < view->expressions; ++i, rows += 2) {
     if (!npu_size_express(view->symbols + i, rows[0], rows[1])) return false;
+    npu_size_kick(i);
   }
   return true;
 }

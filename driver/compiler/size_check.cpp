@@ -54,7 +54,7 @@ class SizeCheck {
 
   void check_counts() {
     if (table_.symbols.size() > contract::kMostSymbols || values_ > contract::kMostSizeValues ||
-        table_.results.size() > contract::kMostSizeValues || table_.conditions.size() > kMostOfU16) {
+        table_.results.size() > contract::kMostSizeValues || table_.conditions.size() > contract::kMostSizeConditions) {
       fail("it has {} sizes, {} values of them, {} results and {} conditions, more than a device takes",
            table_.symbols.size(), values_, table_.results.size(), table_.conditions.size());
     } else if (encoded_bytes(table_) > contract::kMostSizeTableBytes) {

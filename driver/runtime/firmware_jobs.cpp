@@ -69,6 +69,15 @@ bool FirmwareLink::in_flight() const {
   return std::any_of(rings_.begin(), rings_.end(), [](const auto& ring) { return ring && !ring->flights.empty(); });
 }
 
+uint64_t FirmwareLink::sizes_cycles() const {
+  uint64_t sum = 0;
+  for (const std::unique_ptr<ContextRing>& ring : rings_) {
+    if (!ring) continue;
+    for (const Flight& flight : ring->flights) sum += flight.placed == nullptr ? 0 : flight.placed->sizes_cycles();
+  }
+  return sum;
+}
+
 std::vector<FirmwareLink::Flight> FirmwareLink::take_flights() {
   std::vector<Flight> flights;
   for (const std::unique_ptr<ContextRing>& ring : rings_) {
@@ -105,7 +114,7 @@ bool FirmwareLink::stop(JobListener& listener) {
   const ContextRing& ring = *rings_[place->first];
   if (ring.flights.front().listener != &listener) return false;
   guarded([&] {
-    Patience patience(cpu_);
+    Patience patience(cpu_, sizes_cycles());
     wait_once(patience, "did not cancel a job", [&] { return ring.corrupt || !find(listener); });
     reopen_corrupt_once();
   });
@@ -165,6 +174,7 @@ void FirmwareLink::watch_jobs_once() {
     }
   }
   if (endless) sight.cycle_limit = 0;
+  sight.sizes_cycles = sizes_cycles();
   sight.all_done = rings == 1 && front_done;
   sight.time = cpu_.time();
   sight.busy_cycles = cpu_.busy_cycles();

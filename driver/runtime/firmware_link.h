@@ -96,6 +96,8 @@ class FirmwareLink final : public Link {
 
   void require_alive() const;
   [[nodiscard]] bool in_flight() const;
+  // Of the control CPU, for the sizes of the jobs in flight.
+  [[nodiscard]] uint64_t sizes_cycles() const;
   void watch_jobs_once();
   void recover(const std::string& story);
   [[nodiscard]] std::vector<Flight> take_flights();

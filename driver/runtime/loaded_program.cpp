@@ -16,6 +16,7 @@
 #include "driver/runtime/limits.h"
 #include "driver/runtime/patches.h"
 #include "driver/runtime/runtime.h"
+#include "driver/runtime/sizes.h"
 #include "hw/contract/gen/registers.h"
 #include "hw/contract/stream.h"
 
@@ -372,7 +373,7 @@ uint64_t LoadedProgram::dram_bytes() const {
 uint64_t LoadedProgram::blocking_cycles() const {
   const DeviceState& device = *state_->context->device;
   if (device.sees_core) return 0;
-  const uint64_t firmware = uint64_t{kMostFirmwareBlocking} * device.caps.clock_mhz;
+  const uint64_t firmware = (kMostFirmwareBlocking + firmware_cycles(state_->program.sizes)) * device.caps.clock_mhz;
   const uint32_t divisor = device.caps.cpu_clock_mhz;
   return state_->program.load_cycles + longest_stop(state_->program, state_->branches) +
          (firmware + divisor - 1) / divisor;

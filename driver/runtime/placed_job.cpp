@@ -8,6 +8,7 @@
 
 #include "driver/compiler/size_table.h"
 #include "driver/runtime/counters.h"
+#include "driver/runtime/sizes.h"
 #include "hw/contract/error.h"
 #include "hw/contract/gen/registers.h"
 
@@ -39,6 +40,7 @@ PlacedJob::PlacedJob(Hal& hal, SharedMemory& memory, const contract::Job& job, c
     sizes_.version = kSizesVersion;
     sizes_.symbols = static_cast<uint16_t>(sizes.symbols.size());
     sizes_.hash = compiler::hash_of(compiler::encode(sizes));
+    sizes_cycles_ = firmware_cycles(sizes);
     results_ = static_cast<uint16_t>(sizes.results.size());
   }
   std::array<uint8_t, contract::Job::kBytes> bytes{};

@@ -26,6 +26,8 @@ class PlacedJob final : public Placement {
   // Of the last run.
   [[nodiscard]] uint64_t cycle_limit() const { return job_.cycle_limit; }
   [[nodiscard]] uint64_t not_before() const { return job_.not_before; }
+  // firmware_cycles() of its sizes.
+  [[nodiscard]] uint64_t sizes_cycles() const { return sizes_cycles_; }
 
  private:
   Hal& hal_;
@@ -33,6 +35,7 @@ class PlacedJob final : public Placement {
   contract::Job job_;
   contract::JobSizes sizes_;  // header; no symbols: sizes are fixed
   uint16_t results_ = 0;
+  uint64_t sizes_cycles_ = 0;
 };
 
 }  // namespace npu::runtime

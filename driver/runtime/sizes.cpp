@@ -7,6 +7,7 @@
 
 #include "driver/compiler/size_table.h"
 #include "driver/graph/text.h"
+#include "driver/runtime/limits.h"
 #include "driver/runtime/patches.h"
 #include "hw/contract/error.h"
 
@@ -157,6 +158,16 @@ void compare_results(const SizeTable& table, const compiler::SizeValues& values,
                 fmt::format("the device says that value {} of the job's sizes is {}, but it is {}.", table.results[i],
                             results[i], in_words(values[table.results[i]])));
   }
+}
+
+uint64_t firmware_cycles(const SizeTable& table) {
+  if (table.empty()) return 0;
+  const uint64_t values = table.symbols.size() + table.expressions.size();
+  uint64_t cycles = kSizesCycles + 2 * (values * kValueCycles + table.conditions.size() * kConditionCycles);
+  for (const SizeTable::Rule& rule : table.rules) {
+    cycles += kRuleCycles + rule.pieces.size() * kPieceCycles + rule.words.size() * kWordCycles;
+  }
+  return cycles;
 }
 
 }  // namespace npu::runtime

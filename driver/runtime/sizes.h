@@ -39,4 +39,7 @@ void check_input(const compiler::SizeTable& table, const compiler::Port& port, c
 void compare_results(const compiler::SizeTable& table, const compiler::SizeValues& values,
                      std::span<const int64_t> results);
 
+// Cycles of the control CPU's clock that the firmware takes at most for the sizes of a job.
+[[nodiscard]] uint64_t firmware_cycles(const compiler::SizeTable& table);
+
 }  // namespace npu::runtime

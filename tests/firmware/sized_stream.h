@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "driver/compiler/patches.h"
+#include "driver/compiler/program.h"
 #include "driver/compiler/size_table.h"
 #include "tests/unit/model/stream.h"
 
@@ -19,6 +21,13 @@ struct SizedStream {
   compiler::SizeTable table;
   uint32_t commands = 0;
   uint32_t yield_word = 0;  // between the tiles, where nothing is live
+  std::vector<compiler::Patch> patches;
+};
+
+struct SizedStreamOptions {
+  bool yields = false;         // once, as segment 0
+  uint32_t passes = 1;         // how often each tile moves, so that it takes longer
+  uint32_t variable_hash = 0;  // of variable 0, of which the first 4 bytes go behind the rows first; 0: none
 };
 
 namespace sized_stream {
@@ -42,10 +51,9 @@ Shown shown_by(Change change) {
 
 }  // namespace sized_stream
 
-// From region `from` to region `to`, both from byte 0. `yields`: once, as segment 0. Each tile moves `passes` times, so
-// that it takes longer.
+// From region `from` to region `to`, both from byte 0.
 inline SizedStream sized_stream_of(const contract::Capabilities& caps, contract::Region from, contract::Region to,
-                                   bool yields = false, uint32_t passes = 1) {
+                                   const SizedStreamOptions& options = {}) {
   namespace mt = model::testing;
   using Table = compiler::SizeTable;
   constexpr int32_t kTile = SizedStream::kTileRows, kRow = SizedStream::kRowBytes;
@@ -64,14 +72,26 @@ inline SizedStream sized_stream_of(const contract::Capabilities& caps, contract:
     if (tile == 1) skips.push_back(place + skip.word);
     place += contract::DmaCommand::kWords;
   };
+  if (options.variable_hash != 0) {
+    contract::DeclareCommand declare;
+    declare.header.queue = contract::Queue::kSequencer;
+    declare.hash = options.variable_hash;
+    compiler::add_patches(declare, place, made.patches);
+    stream.add(declare);
+    place += contract::DeclareCommand::kWords;
+    const contract::DmaCommand read = mt::copy(0, mt::variable(0), mt::at(to, SizedStream::kRows * kRow), 4);
+    compiler::add_patches(read, place, made.patches);
+    stream.add(read);
+    place += contract::DmaCommand::kWords;
+  }
   for (uint32_t tile = 0; tile < 2; ++tile) {
     const uint32_t offset = tile * kTileBytes;
-    if (tile == 1 && yields) {
+    if (tile == 1 && options.yields) {
       made.yield_word = place;
       stream.yield(0);
       place += contract::YieldCommand::kWords;
     }
-    for (uint32_t pass = 0; pass < passes; ++pass) {
+    for (uint32_t pass = 0; pass < options.passes; ++pass) {
       transfer(tile, mt::copy(0, mt::at(from, offset), mt::spm(offset), kTileBytes), {{1, 1}});
       transfer(tile, mt::copy(1, mt::spm(offset), mt::at(to, offset), kTileBytes), {{0, 1}});
     }

@@ -17,7 +17,8 @@ class SizesChipTest : public ChipTest {
 
   // The input is region `input`, the output region `output`, both in the workspace's memory.
   contract::Job sized_job(bool yields = false, uint32_t passes = 1) {
-    made = sized_stream_of(bench.caps(), contract::Region::kInput, contract::Region::kOutput, yields, passes);
+    made = sized_stream_of(bench.caps(), contract::Region::kInput, contract::Region::kOutput,
+                           {.yields = yields, .passes = passes});
     contract::Job job = this->job(0, static_cast<uint32_t>(made.words.size()));
     std::memcpy(bench.memory().data() + job.commands, made.words.data(), made.words.size() * 4);
     bench.write_memory(kTable, compiler::encode(made.table));

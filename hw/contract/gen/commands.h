@@ -38,7 +38,9 @@ inline constexpr uint32_t kResidentUnit = 1024;
 inline constexpr uint32_t kMostSymbols = 16;  // Sizes that a job may bring (structure job_sizes).
 // Symbols and expressions of a size_table, together; also its results.
 inline constexpr uint32_t kMostSizeValues = 128;
-inline constexpr uint32_t kMostSizeTableBytes = 524288;  // total_bytes of a size_table.
+inline constexpr uint32_t kMostSizeConditions = 8192;  // Conditions of a size_table.
+// total_bytes of a size_table. With the other limits it bounds the time that the firmware takes for a job.
+inline constexpr uint32_t kMostSizeTableBytes = 524288;
 // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
 inline constexpr uint32_t kVariableDramUnit = 64;
 

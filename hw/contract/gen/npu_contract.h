@@ -22,7 +22,9 @@
 #define NPU_RESIDENT_UNIT 1024u
 #define NPU_MOST_SYMBOLS 16u  // Sizes that a job may bring (structure job_sizes).
 #define NPU_MOST_SIZE_VALUES 128u  // Symbols and expressions of a size_table, together; also its results.
-#define NPU_MOST_SIZE_TABLE_BYTES 524288u  // total_bytes of a size_table.
+#define NPU_MOST_SIZE_CONDITIONS 8192u  // Conditions of a size_table.
+// total_bytes of a size_table. With the other limits it bounds the time that the firmware takes for a job.
+#define NPU_MOST_SIZE_TABLE_BYTES 524288u
 // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
 #define NPU_VARIABLE_DRAM_UNIT 64u
 

@@ -18,7 +18,9 @@ package npu_contract_pkg;
   parameter int unsigned ResidentUnit = 1024;
   parameter int unsigned MostSymbols = 16;  // Sizes that a job may bring (structure job_sizes).
   parameter int unsigned MostSizeValues = 128;  // Symbols and expressions of a size_table, together; also its results.
-  parameter int unsigned MostSizeTableBytes = 524288;  // total_bytes of a size_table.
+  parameter int unsigned MostSizeConditions = 8192;  // Conditions of a size_table.
+  // total_bytes of a size_table. With the other limits it bounds the time that the firmware takes for a job.
+  parameter int unsigned MostSizeTableBytes = 524288;
   // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
   parameter int unsigned VariableDramUnit = 64;
 
