@@ -116,13 +116,18 @@ class ContextState {
 class DramBlock {
  public:
   DramBlock() = default;
-  DramBlock(DeviceState& device, uint64_t bytes, uint64_t address)
-      : device_(&device), bytes_(bytes), address_(address) {}
   ~DramBlock();
   DramBlock(DramBlock&& other) noexcept
       : device_(std::exchange(other.device_, nullptr)), bytes_(other.bytes_), address_(other.address_) {}
   DramBlock& operator=(DramBlock&&) = delete;
 
+  // Of one that has none.
+  void assign(DeviceState& device, uint64_t bytes, uint64_t address) {
+    device_ = &device;
+    bytes_ = bytes;
+    address_ = address;
+  }
+  [[nodiscard]] bool allocated() const { return device_ != nullptr; }
   [[nodiscard]] uint64_t address() const { return address_; }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
 

@@ -113,15 +113,6 @@ bool takes_memory(const BlockSizes& sizes, size_t block) {
   return (block != ProgramState::kSave && block < ProgramState::kSegments) || sizes[block] > 0;
 }
 
-// `seen`: of the control CPU, which has to see its tables anyway.
-std::optional<uint64_t> find_room(RangeAllocator& dram, size_t block, uint64_t bytes, bool seen) {
-  if (block >= ProgramState::kSegments) return dram.allocate_high(bytes, contract::kCpuDramBytes);
-  const std::optional<uint64_t> address = dram.allocate(bytes);
-  if (!address || !seen || *address + bytes <= contract::kCpuDramBytes) return address;
-  dram.release(*address);
-  return dram.allocate_high(bytes, contract::kCpuDramBytes);
-}
-
 // `needs` without variables.
 [[noreturn]] void throw_dram_full(const ContextState& context, const compiler::Program& program,
                                   compiler::DramNeeds needs) {
@@ -139,34 +130,37 @@ std::optional<uint64_t> find_room(RangeAllocator& dram, size_t block, uint64_t b
                                        device.variables.lacking(context.owner, program.variables, context.options))));
 }
 
+// Only the part of DRAM that the control CPU sees will do for some: they are the first to get memory, as high as it
+// sees. Commands that it writes are among them where there is more DRAM than that; else they lie where others do.
+bool allocate_seen(const BlockSizes& sizes, DeviceState& device, std::vector<DramBlock>& blocks) {
+  std::vector<size_t> seen = {ProgramState::kSegments, ProgramState::kSizes};
+  if (sizes[ProgramState::kSizes] > 0 && device.dram.end() > contract::kCpuDramBytes) {
+    seen.push_back(ProgramState::kCommands);
+  }
+  for (const size_t block : seen) {
+    if (!takes_memory(sizes, block)) continue;
+    const std::optional<uint64_t> address = device.dram.allocate_high(sizes[block], contract::kCpuDramBytes);
+    if (!address) return false;
+    blocks[block].assign(device, sizes[block], *address);
+  }
+  return true;
+}
+
 std::vector<DramBlock> allocate_blocks(const ContextState& context, const compiler::Program& program) {
   DeviceState& device = *context.device;
   const compiler::DramNeeds needs = compiler::needs_of(program, !device.sees_core);
   const BlockSizes sizes = block_sizes(needs);
-  std::vector<DramBlock> blocks;
-  const auto allocate = [&](size_t block) {
-    if (!takes_memory(sizes, block)) {
-      blocks.emplace_back();
-      return true;
-    }
-    const bool seen = block == ProgramState::kCommands && sizes[ProgramState::kSizes] > 0;
-    const std::optional<uint64_t> address = find_room(device.dram, block, sizes[block], seen);
-    if (address) blocks.emplace_back(device, sizes[block], *address);
-    return address.has_value();
-  };
-  // The last blocks are the first to get memory: only the part of DRAM that the control CPU sees will do.
-  bool done = true;
-  for (size_t i = ProgramState::kSegments; done && i < ProgramState::kBlockCount; ++i) done = allocate(i);
-  for (size_t i = 0; done && i < ProgramState::kSegments; ++i) done = allocate(i);
-  if (!done) {
-    blocks.clear();
-    throw_dram_full(context, program, needs);
+  std::vector<DramBlock> blocks(ProgramState::kBlockCount);
+  bool done = allocate_seen(sizes, device, blocks);
+  for (size_t block = 0; done && block < ProgramState::kSegments; ++block) {
+    if (blocks[block].allocated() || !takes_memory(sizes, block)) continue;
+    const std::optional<uint64_t> address = device.dram.allocate(sizes[block]);
+    if (address) blocks[block].assign(device, sizes[block], *address);
+    done = address.has_value();
   }
-  constexpr size_t kFirst = ProgramState::kBlockCount - ProgramState::kSegments;
-  std::vector<DramBlock> in_order;
-  for (size_t i = kFirst; i < blocks.size(); ++i) in_order.push_back(std::move(blocks[i]));
-  for (size_t i = 0; i < kFirst; ++i) in_order.push_back(std::move(blocks[i]));
-  return in_order;
+  if (done) return blocks;
+  blocks.clear();
+  throw_dram_full(context, program, needs);
 }
 
 // What a job needs of the scratchpad, in the device's unit; 0: it may need all.
