@@ -202,6 +202,43 @@ TEST_P(SizedDeviceTest, ProgramsTakeTurns) {
   }
 }
 
+// Above 2 GiB there is room enough, below nearly none: commands and table lie there, or nowhere.
+using TallDeviceTest = SizedDeviceTest;
+
+TEST_P(TallDeviceTest, TheControlCpuSeesCommandsAndTable) {
+  constexpr uint32_t kLeft = 4 << 20;
+  const contract::Capabilities& caps = device.capabilities();
+  ASSERT_GT(uint64_t{caps.dram_mib} << 20, uint64_t{contract::kCpuDramBytes});
+  compiler::Program filler = make_sized(caps), sized = filler;
+  filler.sizes = {};
+  filler.inputs[0].sizes.clear();
+  filler.outputs[0].sizes.clear();
+  filler.workspace_bytes = contract::kCpuDramBytes - (1 << 20) - kLeft;  // beside what is shared
+  sized.constants.resize(2 * kLeft);                                     // so that it is above
+  runtime::LoadedProgram first = context.load(filler), loaded = context.load(sized);
+  EXPECT_GE(loaded.constant_address(0), uint64_t{contract::kCpuDramBytes});
+  runtime::Job job = loaded.create_job({.poison = false});
+  run(job, 64);
+  run(job, 20);
+  std::vector<runtime::LoadedProgram> more;
+  try {
+    // Of each only commands and table take room below.
+    sized.constants.clear();
+    sized.commands.resize(kLeft / 8 / sizeof(uint32_t));
+    for (int i = 0; i < 20; ++i) more.push_back(context.load(sized));
+    ADD_FAILURE() << "there is no room for so many";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kDramFull);
+    EXPECT_NE(std::string(error.what()).find("table of sizes"), std::string::npos) << error.what();
+  }
+  EXPECT_GT(more.size(), 3u);
+  runtime::Job last = more.back().create_job({.poison = false});
+  run(last, 33);
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, TallDeviceTest, testing::Values(Machine{"server", true}),
+                         [](const auto& info) { return std::string(info.param.preset); });
+
 // Tables as large as they may be, of which each kind of row makes up most: what the firmware takes for them.
 class LargeTableTest : public SizedDeviceTest {
  protected:
