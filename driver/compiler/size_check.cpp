@@ -10,9 +10,26 @@
 #include <vector>
 
 #include "driver/graph/text.h"
+#include "hw/contract/gen/fields.h"
+#include "hw/contract/stream.h"
 
 namespace npu::compiler {
 namespace {
+
+// The fields by which commands name variables, by number.
+std::vector<contract::CommandField> fields_of_names() {
+  std::vector<contract::CommandField> fields;
+  for (uint32_t number = 0; contract::known(static_cast<contract::CommandField>(number)); ++number) {
+    const auto field = static_cast<contract::CommandField>(number);
+    if (contract::info_of(field).names_variable) fields.push_back(field);
+  }
+  return fields;
+}
+
+bool may_name_variable(std::span<const uint32_t> command, size_t word) {
+  static const std::vector<contract::CommandField> fields = fields_of_names();
+  return std::any_of(fields.begin(), fields.end(), [&](auto field) { return has_field(command, word, field); });
+}
 
 constexpr size_t kMostOfU16 = std::numeric_limits<uint16_t>::max();
 
@@ -99,18 +116,29 @@ class SizeCheck {
   }
 
   void check_rules() {
-    std::vector<bool> taken(words_);
-    // Patches write fields in the words that they name.
-    for (const Patch& patch : program_.patches) {
-      if (patch.word < words_) taken[patch.word] = true;
-    }
+    std::vector<bool> taken = words_with_names();
     std::vector<int64_t> most;
     for (const SizeTable::Symbol& symbol : table_.symbols) most.push_back(symbol.most);
     const SizeValues values = evaluate(table_, most);
     for (size_t i = 0; i < table_.rules.size() && damage_.empty(); ++i) check_rule(i, values, taken);
   }
 
-  // `most`: the values of the largest sizes, of which the stream is; `taken`: words that something else writes.
+  // Words that say what a command is, or may name a variable: for all sizes the stream has the same commands, which
+  // reach the same variables.
+  std::vector<bool> words_with_names() const {
+    std::vector<bool> named(words_);
+    size_t at = 0;
+    const auto stream = std::span(program_.commands).first(words_);
+    (void)contract::for_each_command(stream, [&](const contract::Header&, std::span<const uint32_t> command) {
+      named[at] = true;
+      for (size_t word = 1; word < command.size(); ++word) named[at + word] = may_name_variable(command, word);
+      at += command.size();
+      return true;
+    });
+    return named;
+  }
+
+  // `most`: the values of the largest sizes, of which the stream is; `taken`: words that no rule may write.
   void check_rule(size_t number, const SizeValues& most, std::vector<bool>& taken) {
     const SizeTable::Rule& rule = table_.rules[number];
     if (rule.value >= values_) return fail("rule {} of its sizes is of value {}", number, rule.value);
@@ -123,7 +151,7 @@ class SizeCheck {
     }
     for (const uint32_t word : rule.words) {
       if (word >= words_) return fail("rule {} of its sizes is for word {}, behind the commands", number, word);
-      if (taken[word]) return fail("rule {} of its sizes is for word {}, which something else writes", number, word);
+      if (taken[word]) return fail("rule {} of its sizes is for word {}, where it does not belong", number, word);
       taken[word] = true;
       // Reports read the commands as they were compiled.
       if (most[rule.value] && program_.commands[word] != word_of(rule, *most[rule.value])) {

@@ -460,13 +460,25 @@ INSTANTIATE_TEST_SUITE_P(
         SizeDamage{"BehindTheCommands", [](Damaged& p) { p.sizes.rules[0].words.push_back(p.main_words); },
                    "behind the commands"},
         SizeDamage{"TwiceTheSameWord", [](Damaged& p) { p.sizes.rules[0].words.push_back(kRuleWord); },
-                   "rule 0 of its sizes is for word 1, which something else writes"},
+                   "rule 0 of its sizes is for word 1, where it does not belong"},
         SizeDamage{"AWordOfAPatch",
                    [](Damaged& p) {
                      p.sizes.rules.push_back(
                          {2, {{0, 0, static_cast<int32_t>(p.commands[p.patches[0].word])}}, {p.patches[0].word}});
                    },
-                   "which something else writes"},
+                   "where it does not belong"},
+        SizeDamage{"AWordThatMayNameAVariable",
+                   [](Damaged& p) {
+                     // The region of the copy's destination.
+                     const uint32_t word = p.patches[1].word + 2;
+                     p.sizes.rules.push_back({2, {{0, 0, static_cast<int32_t>(p.commands[word])}}, {word}});
+                   },
+                   "where it does not belong"},
+        SizeDamage{"AWordThatNamesACommand",
+                   [](Damaged& p) {
+                     p.sizes.rules.push_back({2, {{0, 0, static_cast<int32_t>(p.commands[0])}}, {0}});
+                   },
+                   "rule 1 of its sizes is for word 0, where it does not belong"},
         SizeDamage{"AnotherWordAtMost", [](Damaged& p) { p.sizes.rules[0].pieces[0].addend += 1; },
                    "rule 0 of its sizes makes word 1"},
         SizeDamage{"PortOfAnotherRank", [](Damaged& p) { p.inputs[0].sizes.pop_back(); },
