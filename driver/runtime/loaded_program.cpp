@@ -327,7 +327,7 @@ void ProgramState::bring_sizes(std::span<const int64_t> sizes) {
   NPU_CHECK(in_flight == nullptr && bound_variables);
   placement->bring_sizes(sizes);
   if (!context->device->sees_core) return;
-  // Nobody else writes the commands of a device without control CPU.
+  // On a device without control CPU the driver writes the commands.
   const std::vector<int64_t> wanted(sizes.begin(), sizes.end());
   if (written_sizes == wanted) return;
   written_sizes.reset();
