@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/ahead.h"
 
-#include "firmware/job.h"
 #include "firmware/phase.h"
+#include "firmware/sizes.h"
 
 static struct npu_task npu_task_memory[NPU_RINGS + 1];
 // The task that no context has, and the context whose next request is in it; null: none.
@@ -25,7 +25,7 @@ void npu_ahead_read(struct npu_context *context) {
   npu_spare->id = request->id;
   npu_spare->report.engine_cycles = 0;
   npu_spare->report.event_count = 0;
-  if (npu_job_load(request->argument, npu_spare) == NPU_ERROR_OK) npu_ahead_of = context;
+  if (npu_sizes_load_job(request->argument, npu_spare) == NPU_ERROR_OK) npu_ahead_of = context;
 }
 
 struct npu_task *npu_ahead_task(const struct npu_context *context) {

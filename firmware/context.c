@@ -3,11 +3,11 @@
 
 #include "firmware/admin.h"
 #include "firmware/ahead.h"
-#include "firmware/job.h"
 #include "firmware/log.h"
 #include "firmware/memory.h"
 #include "firmware/phase.h"
 #include "firmware/scheduler.h"
+#include "firmware/sizes.h"
 #include "firmware/timer.h"
 
 enum { kCorruptionRepeats = 8 };
@@ -90,11 +90,11 @@ static void npu_context_accept(struct npu_context *context, volatile const struc
     npu_context_unmark(context);
     error = NPU_ERROR_JOB_CANCELLED;
   } else {
-    error = npu_job_load(request->argument, context->task);
+    error = npu_sizes_load_job(request->argument, context->task);
   }
   npu_ring_take(&context->ring);
   if (error == NPU_ERROR_OK) return;
-  npu_context_fail(context, error);
+  npu_context_refuse(context, error);
 }
 
 static const char *npu_request_name(uint32_t type) {
@@ -248,12 +248,23 @@ void npu_context_complete(struct npu_context *context, const struct npu_fault *f
   npu_context_publish(context);
 }
 
-void npu_context_fail(struct npu_context *context, enum npu_error code) {
-  const struct npu_fault fault = {.code = code, .queue = NPU_QUEUE_SEQUENCER};
+__attribute__((cold, noinline)) static void npu_context_end_with(struct npu_context *context, enum npu_error code,
+                                                                 uint32_t other) {
+  const struct npu_fault fault = {.code = code, .other = other, .queue = NPU_QUEUE_SEQUENCER};
   npu_log(NPU_LOG_EVENT, "ring %u: request %u ended with code 0x%04x", (unsigned)context->number,
           (unsigned)context->task->id, (unsigned)code);
   npu_context_complete(context, &fault, 0);
   npu_watchdog_kick();  // many may fail one after the other
+}
+
+void npu_context_fail(struct npu_context *context, enum npu_error code) { npu_context_end_with(context, code, 0); }
+
+static bool npu_has_number(enum npu_error code) {
+  return code == NPU_ERROR_SIZE_OUT_OF_BOUNDS || code == NPU_ERROR_SIZE_MISMATCH || code == NPU_ERROR_FAULT_PATCH;
+}
+
+__attribute__((cold, noinline)) void npu_context_refuse(struct npu_context *context, enum npu_error code) {
+  npu_context_end_with(context, code, npu_has_number(code) ? context->task->sizes.fault : 0);
 }
 
 void npu_context_drop(struct npu_context *context) {

@@ -42,6 +42,8 @@ void npu_context_corrupt(struct npu_context *context);
 void npu_context_complete(struct npu_context *context, const struct npu_fault *fault, const struct npu_queues *queues);
 // As npu_context_complete(), with an error that the firmware found.
 void npu_context_fail(struct npu_context *context, enum npu_error code);
+// The same, of a job that may not start. What is wrong with its sizes has a number.
+void npu_context_refuse(struct npu_context *context, enum npu_error code);
 // Forgets the task.
 void npu_context_drop(struct npu_context *context);
 // Ends the task without a completion, and closes the ring.

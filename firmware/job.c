@@ -5,17 +5,18 @@
 
 #include "firmware/device.h"
 #include "firmware/memory.h"
+#include "firmware/sizes.h"
 
 enum { kCounterBytes = NPU_REG_COUNTER_COUNT * 8 };
 
 static uint32_t npu_readings;
 
-static bool npu_in_shared(uint64_t address, uint64_t bytes) {
+bool npu_job_shared(uint64_t address, uint64_t bytes) {
   return address >= npu_device.shared_base && npu_within(address, bytes, npu_device.shared_end);
 }
 
 // The table may be long: it lies where there is room, as the stream does, and what it says is checked at each use.
-static bool npu_visible(uint64_t address, uint64_t bytes) {
+bool npu_job_visible(uint64_t address, uint64_t bytes) {
   return npu_within(address, bytes, NPU_CPU_DRAM_BYTES) && npu_within(address, bytes, npu_device.dram_bytes);
 }
 
@@ -50,7 +51,7 @@ static bool npu_buffers_allowed(const struct npu_job *job) {
 static bool npu_segments_allowed(const struct npu_job *job) {
   if (job->segment_count == 0) return true;
   return job->segments % 4 == 0 &&
-         npu_visible(job->segments, (uint64_t)job->segment_count * sizeof(struct npu_segment));
+         npu_job_visible(job->segments, (uint64_t)job->segment_count * sizeof(struct npu_segment));
 }
 
 static bool npu_stream_allowed(const struct npu_job *job, uint32_t word, uint32_t words) {
@@ -66,10 +67,15 @@ static bool npu_scratchpad_allowed(const struct npu_job *job) {
          npu_within(offset, bytes, npu_device.spm_bytes) && npu_stream_allowed(job, job->load_word, job->load_words);
 }
 
+// What a job is not compared in with the one before has a number.
+static bool npu_size_table_allowed(const struct npu_job *job) {
+  return job->size_table == 0 || (npu_sized(job) && npu_job_resident_id(job) != 0);
+}
+
 static bool npu_job_allowed(const struct npu_job *job) {
   return job->commands % 64 == 0 && npu_in_dram(job->commands, (uint64_t)job->command_words * 4) &&
          npu_buffers_allowed(job) && npu_segments_allowed(job) && npu_regions_allowed(job) &&
-         npu_scratchpad_allowed(job);
+         npu_scratchpad_allowed(job) && npu_size_table_allowed(job);
 }
 
 enum { kJobWords = offsetof(struct npu_job, load_word) / 4, kEpochWord = offsetof(struct npu_job, epoch) / 4 };
@@ -86,7 +92,7 @@ static uint32_t npu_job_same(volatile const npu_word *from, const npu_word *know
 
 // Most jobs are the one before again. What was read and checked then holds on, whatever memory says next.
 enum npu_error npu_job_load(uint64_t address, struct npu_task *task) {
-  if (address % 64 != 0 || !npu_in_shared(address, sizeof(struct npu_job))) return NPU_ERROR_FAULT_REQUEST;
+  if (address % 64 != 0 || !npu_job_shared(address, sizeof(struct npu_job))) return NPU_ERROR_FAULT_REQUEST;
   volatile const npu_word *from = npu_dram(npu_low(address));
   npu_word *to = (npu_word *)&task->job;
   const uint32_t same = task->reading == 0 ? 0 : npu_job_same(from, to);
@@ -96,6 +102,8 @@ enum npu_error npu_job_load(uint64_t address, struct npu_task *task) {
     // Of another job with the same number they would be the same.
     task->job.load_word = ((volatile const struct npu_job *)from)->load_word;
     task->job.load_words = ((volatile const struct npu_job *)from)->load_words;
+    task->job.size_table = ((volatile const struct npu_job *)from)->size_table;
+    task->job.sizes = ((volatile const struct npu_job *)from)->sizes;
     if (!npu_job_allowed(&task->job)) return NPU_ERROR_FAULT_REQUEST;
     task->reading = ++npu_readings;
   }

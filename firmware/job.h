@@ -6,6 +6,10 @@
 
 // Whether memory may be given to a job or a variable: it is DRAM, but not what driver and firmware share.
 bool npu_grantable(uint64_t address, uint64_t bytes);
+// Whether the CPU sees it.
+bool npu_job_visible(uint64_t address, uint64_t bytes);
+// Whether it is part of what driver and firmware share.
+bool npu_job_shared(uint64_t address, uint64_t bytes);
 
 // What a job says of the scratchpad: bytes that it may use, and its constants that stay.
 static inline uint32_t npu_job_own(const struct npu_job *job) { return job->region_limit[NPU_REGION_SCRATCHPAD]; }

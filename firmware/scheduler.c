@@ -9,6 +9,7 @@
 #include "firmware/log.h"
 #include "firmware/memory.h"
 #include "firmware/phase.h"
+#include "firmware/sizes.h"
 #include "firmware/timer.h"
 
 enum { kGraceCycles = 1000 };
@@ -105,7 +106,9 @@ static void npu_start(struct npu_context *context, enum npu_stream_kind kind, ui
   npu_dispatch(task, &stream);
   npu_stream_started = npu_now;
   npu_stream_deadline = npu_deadline(task, kind);
-  if (kind == NPU_STREAM_MAIN && task->report.started == 0) task->report.started = npu_now;
+  if (kind != NPU_STREAM_MAIN || task->report.started != 0) return;
+  task->report.started = npu_now;
+  if (npu_log_limit >= NPU_LOG_REQUEST) npu_sizes_tell(task);
 }
 
 // The job's own stream; before that its constants, if they are not in the scratchpad any more.
@@ -120,6 +123,16 @@ static void npu_start_main(struct npu_context *context, bool keep_scratchpad) {
   npu_start(context, NPU_STREAM_LOAD, task->job.load_word, task->job.load_words, keep_scratchpad);
 }
 
+// Of a job with sizes that starts or goes on. False: it has ended, refused.
+NPU_SIZES_RARE static bool npu_write_stream(struct npu_context *context) {
+  struct npu_task *task = context->task;
+  // One that was interrupted goes on in the stream that it started with.
+  if (npu_begun(task) || npu_sizes_ready(task)) return true;
+  const enum npu_error error = npu_sizes_apply(task);
+  if (error != NPU_ERROR_OK) npu_context_refuse(context, error);
+  return error == NPU_ERROR_OK;
+}
+
 static void npu_run(struct npu_context *context) {
   struct npu_task *task = context->task;
   const bool saved = task->state == NPU_TASK_SAVED && task->segment.restore_words != 0;
@@ -131,6 +144,7 @@ static void npu_run(struct npu_context *context) {
     return;
   }
   npu_phase(NPU_PHASE_DISPATCH, context->number);
+  if (npu_sized(&task->job) && !npu_write_stream(context)) return;
   // Nothing is live in a job that starts, or whose yield says so.
   npu_start_main(context, task->state == NPU_TASK_STOPPED);
 }
@@ -180,14 +194,14 @@ void npu_scheduler_prepare(void) {
   npu_next = 0;
   if (npu_active == 0 || npu_kind != NPU_STREAM_MAIN || npu_preempt_asked) return;
   npu_ahead_read(npu_active);
-  const struct npu_task *ahead = npu_ahead_task(npu_active);
+  struct npu_task *ahead = npu_ahead_task(npu_active);
   // When it is due is looked at in its turn.
   if (ahead != 0 && ahead->job.not_before > npu_now) return;
   struct npu_context *next = npu_choose(npu_active);
   // What the ring has behind its job could not be read: it is looked at in its turn, before others of lower priority.
   if (ahead == 0 && next != 0 && npu_ring_waiting(&npu_active->ring) != 0 && next->priority < npu_active->priority)
     return;
-  const struct npu_task *task = next == 0 ? 0 : next->task;
+  struct npu_task *task = next == 0 ? 0 : next->task;
   uint32_t start = 0;
   // Accepted later than all others, it goes before those of lower priority only.
   if (ahead != 0 && (next == 0 || npu_active->priority > next->priority)) {
@@ -198,7 +212,8 @@ void npu_scheduler_prepare(void) {
   } else {
     start = task->next_word;
   }
-  if (!npu_area_ready(&task->job, next->owner)) return;
+  // No stream is written while another runs.
+  if (!npu_area_ready(&task->job, next->owner) || !npu_sizes_ready(task)) return;
   struct npu_stream stream;
   npu_describe(&stream, next, task, NPU_STREAM_MAIN, start, task->job.command_words, false);
   npu_dispatch_prepare(task, &stream);

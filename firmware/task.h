@@ -24,6 +24,14 @@ struct npu_task_report {
   uint64_t accepted, started, blocked;
 };
 
+// Of a job that brings sizes (sizes.h).
+struct npu_task_sizes {
+  uint32_t seen;        // `current` is as it was when streams had been written so often
+  bool current;         // the stream is that of these sizes
+  uint32_t evaluation;  // which one was of these sizes
+  uint32_t fault;       // number of the symbol, condition or rule that is wrong
+};
+
 struct npu_task {
   enum npu_task_state state;
   uint32_t id;
@@ -34,6 +42,7 @@ struct npu_task {
   // Where it goes on, after a yield.
   uint32_t next_word;
   struct npu_segment segment;
+  struct npu_task_sizes sizes;
   struct npu_task_report report;
   uint32_t busy_at_acceptance;  // cpu_busy_lo
   uint64_t blocked_since;       // 0: not blocked now

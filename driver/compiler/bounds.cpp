@@ -11,6 +11,7 @@
 
 #include "driver/compiler/lower.h"
 #include "driver/compiler/room.h"
+#include "driver/compiler/size_check.h"
 #include "driver/compiler/schedule.h"
 #include "driver/compiler/size_choices.h"
 #include "driver/compiler/size_expressions.h"
@@ -260,6 +261,10 @@ class BoundsCompiler {
       table.conditions.push_back({relation_of(demand.relation), expressions.number_of(demand.left),
                                   expressions.number_of(demand.right), demand.text});
     }
+    // Of the largest sizes, too, the stream is what the rules make of it: words that nothing looks at have a value.
+    std::vector<int64_t> largest;
+    for (const SizeRange& range : box) largest.push_back(range.most);
+    apply_rules(table, evaluate(table, largest), program.commands);
     const graph::Block& main = graph_.main();
     set_sizes(main, main.inputs, expressions, program.inputs);
     set_sizes(main, main.outputs, expressions, program.outputs);
@@ -271,6 +276,18 @@ class BoundsCompiler {
         }
       }
     }
+    require_room(program);
+  }
+
+  static void require_room(const Program& program) {
+    if (encoded_bytes(program.sizes) > contract::kMostSizeTableBytes) {
+      throw Error(ErrorCode::kArgumentUnsupported,
+                  fmt::format("what the sizes change takes {} bytes, and a device takes {}; narrow the bounds, or compile "
+                              "for each choice of sizes",
+                              encoded_bytes(program.sizes), contract::kMostSizeTableBytes));
+    }
+    const std::string damage = find_size_damage(program);
+    if (!damage.empty()) panic(__FILE__, __LINE__, damage.c_str());
   }
 
   void set_sizes(const graph::Block& main, const std::vector<graph::TensorId>& ids, SizeExpressions& expressions,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "driver/compiler/program.h"
+#include "driver/compiler/size_table.h"
 #include "hw/contract/gen/capabilities.h"
 #include "hw/contract/gen/commands.h"
 #include "hw/contract/gen/registers.h"
@@ -43,25 +44,30 @@ struct DramNeeds {
   uint64_t constants = 0, commands = 0, workspace = 0, input = 0, output = 0, events = 0;
   uint64_t save = 0;      // no piece when it is 0, as for the table of segments
   uint64_t segments = 0;  // the table that the firmware reads
+  uint64_t sizes = 0;     // the table of sizes, which it reads too; then it writes the commands
   std::vector<uint64_t> variables;
   // Of what is loaded before it.
   std::vector<uint64_t> others;
-  uint64_t other_tables = 0;  // of segments, whole pages
+  uint64_t other_tables = 0;  // that the control CPU must see, whole pages
 
   // As the runtime allocates them.
   [[nodiscard]] std::vector<uint64_t> pieces() const {
-    std::vector<uint64_t> sizes;
-    if (program) sizes = {constants, commands, workspace, input, output, events};
-    if (save > 0) sizes.push_back(save);
-    sizes.insert(sizes.begin(), others.begin(), others.end());
-    sizes.insert(sizes.end(), variables.begin(), variables.end());
-    return sizes;
+    std::vector<uint64_t> list;
+    if (program) list = {constants, workspace, input, output, events};
+    if (program && sizes == 0) list.insert(list.begin() + 1, commands);
+    if (save > 0) list.push_back(save);
+    list.insert(list.begin(), others.begin(), others.end());
+    list.insert(list.end(), variables.begin(), variables.end());
+    return list;
   }
   [[nodiscard]] static uint64_t in_pages(uint64_t bytes) {
     return (std::max<uint64_t>(bytes, 1) + kDramPage - 1) / kDramPage * kDramPage;
   }
-  // Bytes of the tables of segments, which the control CPU must see.
-  [[nodiscard]] uint64_t tables() const { return other_tables + (segments > 0 ? in_pages(segments) : 0); }
+  // Bytes of what the control CPU must see.
+  [[nodiscard]] uint64_t tables() const {
+    return other_tables + (segments > 0 ? in_pages(segments) : 0) +
+           (sizes > 0 ? in_pages(sizes) + in_pages(commands) : 0);
+  }
   [[nodiscard]] uint64_t total() const {
     uint64_t sum = tables();
     for (const uint64_t bytes : pieces()) sum += in_pages(bytes);
@@ -85,6 +91,7 @@ struct DramNeeds {
     add(", events ", events);
     add(", saved state ", save);
     add(", segments ", segments);
+    if (sizes > 0) add(", table of sizes ", sizes);
     add(", variables ", of_variables);
     if (of_others > 0) add(", others ", of_others);
     return text;
@@ -116,6 +123,9 @@ struct DramNeeds {
   needs.events = uint64_t{program.event_capacity} * contract::Event::kBytes;
   needs.save = program.save_bytes;
   needs.segments = firmware ? program.segments.size() * contract::Segment::kBytes : 0;
+  // Behind the table stand the sizes that the commands are for.
+  const bool sized = firmware && !program.sizes.empty();
+  needs.sizes = sized ? encoded_bytes(program.sizes) + program.sizes.symbols.size() * sizeof(int64_t) : 0;
   return needs;
 }
 

@@ -66,28 +66,6 @@ std::optional<int64_t> apply(SizeOperation operation, int64_t a, int64_t b) {
   return std::nullopt;
 }
 
-// Whether `immediate` is the number of a value.
-bool takes_two(SizeOperation operation) {
-  switch (operation) {
-    case SizeOperation::kConstant:
-    case SizeOperation::kExp2:
-    case SizeOperation::kLog2Floor:
-    case SizeOperation::kLog2Ceil:
-      return false;
-    case SizeOperation::kAdd:
-    case SizeOperation::kSub:
-    case SizeOperation::kMul:
-    case SizeOperation::kMax:
-    case SizeOperation::kMin:
-    case SizeOperation::kMod:
-    case SizeOperation::kDivFloor:
-    case SizeOperation::kDivCeil:
-    case SizeOperation::kQuotient:
-      return true;
-  }
-  return false;
-}
-
 std::optional<int64_t> evaluate(const SizeTable::Expression& expression, const SizeValues& values) {
   if (expression.operation == SizeOperation::kConstant) return expression.immediate;
   const std::optional<int64_t> a = values.at(expression.a);
@@ -128,6 +106,31 @@ void append_rule(const SizeTable::Rule& rule, std::vector<uint8_t>& out) {
 }
 
 }  // namespace
+
+bool takes_two(contract::SizeOperation operation) {
+  switch (operation) {
+    case SizeOperation::kConstant:
+    case SizeOperation::kExp2:
+    case SizeOperation::kLog2Floor:
+    case SizeOperation::kLog2Ceil:
+      return false;
+    case SizeOperation::kAdd:
+    case SizeOperation::kSub:
+    case SizeOperation::kMul:
+    case SizeOperation::kMax:
+    case SizeOperation::kMin:
+    case SizeOperation::kMod:
+    case SizeOperation::kDivFloor:
+    case SizeOperation::kDivCeil:
+    case SizeOperation::kQuotient:
+      return true;
+  }
+  return false;
+}
+
+bool takes_two(contract::SizeRelation relation) {
+  return relation == SizeRelation::kEqual || relation == SizeRelation::kAtLeast || relation == SizeRelation::kMultiple;
+}
 
 SizeValues evaluate(const SizeTable& table, std::span<const int64_t> sizes) {
   NPU_CHECK(sizes.size() == table.symbols.size());
@@ -174,6 +177,17 @@ void apply_rules(const SizeTable& table, const SizeValues& values, std::span<uin
     if (!word) continue;
     for (const uint32_t at : rule.words) commands[at] = *word;
   }
+}
+
+uint64_t encoded_bytes(const SizeTable& table) {
+  uint64_t bytes = contract::SizeTable::kBytes + table.symbols.size() * contract::SizeBounds::kBytes +
+                   table.expressions.size() * contract::SizeExpression::kBytes +
+                   table.conditions.size() * contract::SizeCondition::kBytes + table.results.size() * sizeof(uint32_t);
+  for (const SizeTable::Rule& rule : table.rules) {
+    bytes += contract::SizeRule::kBytes + rule.pieces.size() * contract::SizePiece::kBytes +
+             rule.words.size() * sizeof(uint32_t);
+  }
+  return (bytes + 7) / 8 * 8;
 }
 
 std::vector<uint8_t> encode(const SizeTable& table) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "driver/compiler/size_check.h"
 #include "driver/graph/text.h"
 #include "driver/graph/validate.h"
 #include "driver/graph/value.h"
@@ -133,6 +134,11 @@ void check_layers(const std::vector<compiler::Layer>& layers) {
   }
 }
 
+void check_sizes(const compiler::Program& program) {
+  const std::string damage = compiler::find_size_damage(program);
+  if (!damage.empty()) throw_damaged_file("is damaged: " + damage);
+}
+
 }  // namespace
 
 void check_content(const ProgramFile& file) {
@@ -143,6 +149,7 @@ void check_content(const ProgramFile& file) {
   check_variables(file.program.variables);
   check_layers(file.program.layers);
   check_stream(file.program);
+  check_sizes(file.program);
   if (file.program.estimated_cycles > kMostWork) throw_damaged_file("says an estimate of cycles that cannot be");
 }
 

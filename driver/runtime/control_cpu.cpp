@@ -57,7 +57,7 @@ void ControlCpu::start(const Memory& memory) {
   hal_.write_register(reg::kHostIrqEnable, polling_ ? 0 : kAll);
   hal_.write_register(reg::kCpuControl, reg::kCpuControlRunMask);
 
-  Patience patience(*this, kBootCycles * clock_mhz_ / cpu_clock_mhz_);
+  Patience patience(*this, kBootCycles);
   for (;;) {
     const Wakeup wakeup = wait();
     take_interrupts();

@@ -51,8 +51,10 @@ class ControlCpu {
   [[nodiscard]] bool polling() const { return polling_; }
   // Cycles of its own clock in which it did not wait in wfi, since it was started.
   [[nodiscard]] uint64_t busy_cycles();
-  // Cycles of device time within which the firmware answers.
-  [[nodiscard]] uint64_t patience() const { return clock_mhz_ * kAnswerMicroseconds; }
+  // Cycles of device time within which the firmware answers that has so much `more` to do, in cycles of its own clock.
+  [[nodiscard]] uint64_t patience(uint64_t more) const {
+    return clock_mhz_ * kAnswerMicroseconds + more * clock_mhz_ / cpu_clock_mhz_;
+  }
 
   // Where a CPU that runs is, for a message; holds it in reset. Empty for one that does not run: the reason of its stop
   // was told.
@@ -87,9 +89,8 @@ class Standstill {
 // Ends a wait for the firmware's answer: when its time is over, or when nothing in the device moves any more.
 class Patience {
  public:
-  // `more`: device cycles beyond patience().
-  explicit Patience(ControlCpu& cpu, uint64_t more = 0)
-      : cpu_(cpu), start_(cpu.time()), limit_(cpu.patience() + more) {}
+  // `more`: as of patience().
+  explicit Patience(ControlCpu& cpu, uint64_t more = 0) : cpu_(cpu), start_(cpu.time()), limit_(cpu.patience(more)) {}
   // After a wait that ended so, in vain. Throws FirmwareGone: "the firmware " + what + " within ...".
   void check(Wakeup wakeup, std::string_view what);
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -115,13 +116,18 @@ class ContextState {
 class DramBlock {
  public:
   DramBlock() = default;
-  DramBlock(DeviceState& device, uint64_t bytes, uint64_t address)
-      : device_(&device), bytes_(bytes), address_(address) {}
   ~DramBlock();
   DramBlock(DramBlock&& other) noexcept
       : device_(std::exchange(other.device_, nullptr)), bytes_(other.bytes_), address_(other.address_) {}
   DramBlock& operator=(DramBlock&&) = delete;
 
+  // Of one that has none.
+  void assign(DeviceState& device, uint64_t bytes, uint64_t address) {
+    device_ = &device;
+    bytes_ = bytes;
+    address_ = address;
+  }
+  [[nodiscard]] bool allocated() const { return device_ != nullptr; }
   [[nodiscard]] uint64_t address() const { return address_; }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
 
@@ -132,9 +138,20 @@ class DramBlock {
 
 class ProgramState {
  public:
-  // Order of the blocks in memory; but the table of segments, which only firmware needs, lies as high as the control
-  // CPU sees, so that the others lie where they would without firmware.
-  enum Block : uint8_t { kConstants, kCommands, kWorkspace, kInput, kOutput, kEvents, kSave, kSegments, kBlockCount };
+  // Order of the blocks in memory; but the tables of segments and of sizes, which only firmware needs, lie as high as
+  // the control CPU sees, so that the others lie where they would without firmware.
+  enum Block : uint8_t {
+    kConstants,
+    kCommands,
+    kWorkspace,
+    kInput,
+    kOutput,
+    kEvents,
+    kSave,
+    kSegments,
+    kSizes,
+    kBlockCount
+  };
 
   // Checks, allocates and writes; throws what Context::load documents.
   ProgramState(std::shared_ptr<ContextState> context_state, compiler::Program loaded);
@@ -147,13 +164,15 @@ class ProgramState {
   void bind_variables();
   // Before a job: the variables that it is the first to declare get this program's initial values.
   void begin_variables();
+  // Before a job of a program for sizes within bounds, behind bind_variables(): a value a symbol.
+  void bring_sizes(std::span<const int64_t> sizes);
   [[nodiscard]] const DramBlock& block(Block which) const { return blocks[which]; }
 
   const std::shared_ptr<ContextState> context;
   const compiler::Program program;
   const bool branches;  // the stream goes anywhere but straight on
   std::vector<DramBlock> blocks;
-  ResidentAreas::Area resident;  // of constants that stay
+  ResidentAreas::Area resident;  // of constants that stay; the number is also that of the table of sizes
   // Table index of each variable, as the commands in device memory name it; nullopt before they are written.
   std::optional<std::vector<uint32_t>> bound_variables;
   uint64_t bound_generation = 0;  // of the variable manager when they were looked up
@@ -161,6 +180,13 @@ class ProgramState {
   contract::Job job;              // what is the same in all runs
   std::unique_ptr<Placement> placement;
   const JobState* in_flight = nullptr;
+
+ private:
+  void write_commands(std::span<const uint32_t> commands);
+  void forget_sizes();
+
+  // That the driver has written the commands for, on a device without control CPU; nullopt: for the largest.
+  std::optional<std::vector<int64_t>> written_sizes;
 };
 
 class JobState final : public JobListener {
@@ -198,12 +224,13 @@ class JobState final : public JobListener {
   std::function<void()> on_complete;
 
  private:
-  void check_start() const;
+  void check_start();
   void set_collected(bool collected);
   void stop();
   void write_inputs();
   void poison();
   void submit();
+  [[nodiscard]] bool sized() const { return !program->program.sizes.empty(); }
   void finish(JobEnd& end);
   void note_fault(const Fault& fault);
   [[nodiscard]] bool uses_variables() const { return !program->program.variables.empty(); }
@@ -215,6 +242,9 @@ class JobState final : public JobListener {
   [[nodiscard]] DeviceState& device() const { return *program->context->device; }
 
   Failure failure_;
+  // Of the last start, where sizes are not fixed: those of the symbols, and all values.
+  std::vector<int64_t> sizes_;
+  compiler::SizeValues values_;
   bool collected_ = true;       // its last end was told
   uint64_t losses_before_ = 0;  // of the device when it was started
   uint8_t epoch_ = 0;           // of its execution, as the table of variables counts them

@@ -15,7 +15,7 @@ class DirectLink final : public Link {
   void restart(bool cold) override;
   [[nodiscard]] uint32_t open_context(uint16_t owner, uint32_t) override { return owner; }
   void close_context(uint32_t) override {}
-  [[nodiscard]] std::unique_ptr<Placement> place(const contract::Job&) override {
+  [[nodiscard]] std::unique_ptr<Placement> place(const contract::Job&, const compiler::SizeTable&) override {
     return std::make_unique<Placement>();
   }
   void require_room(uint32_t context) const override;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "driver/graph/text.h"
+#include "driver/runtime/sizes.h"
 #include "hw/contract/dma_sides.h"
 #include "hw/contract/gen/registers.h"
 #include "hw/contract/stream.h"
@@ -170,6 +171,24 @@ std::string describe_timeout(const JobEnd& end, const compiler::Program& program
          fmt::format("{} was stopped at cycle {}.", describe_command(program, end.fault.command), end.fault.cycle);
 }
 
+// What the firmware has against the sizes of a job that the driver let pass.
+std::string describe_sizes(const Fault& fault, const compiler::SizeTable& table) {
+  if (fault.code == ErrorCode::kSizeOutOfBounds && fault.other < table.symbols.size()) {
+    const compiler::SizeTable::Symbol& symbol = table.symbols[fault.other];
+    return fmt::format("the firmware refused the job: size {} is not within {} to {}.", graph::in_quotes(symbol.name),
+                       symbol.least, symbol.most);
+  }
+  if (fault.code == ErrorCode::kSizeMismatch && fault.other < table.conditions.size()) {
+    return fmt::format("the firmware refused the job: {}, but its sizes are others.",
+                       graph::printable(table.conditions[fault.other].text, kLongestCondition));
+  }
+  if (fault.code == ErrorCode::kFaultPatch) {
+    return fmt::format(
+        "the firmware refused the job: rule {} of its sizes is for a word that the stream does not have.", fault.other);
+  }
+  return "the firmware refused the job: its sizes, or the table of the program's sizes, are damaged.";
+}
+
 }  // namespace
 
 FaultText describe_fault(const JobEnd& end, const compiler::Program& program, const VariableManager& variables,
@@ -181,6 +200,11 @@ FaultText describe_fault(const JobEnd& end, const compiler::Program& program, co
       return {fault, (end.story.empty() ? std::string(contract::describe(fault.code)) : end.story + '.')};
     case ErrorCode::kFaultRequest:
       return {fault, "the firmware refused the job: it is malformed, or points outside of what it may use."};
+    case ErrorCode::kSizeOutOfBounds:
+    case ErrorCode::kSizeMismatch:
+    case ErrorCode::kFaultSizes:
+    case ErrorCode::kFaultPatch:
+      return {fault, describe_sizes(fault, program.sizes)};
     case ErrorCode::kJobCancelled:
       return {fault, "the job was cancelled."};
     case ErrorCode::kFaultTimeout:

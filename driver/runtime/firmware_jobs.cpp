@@ -35,8 +35,8 @@ Fault fault_of(const RingCompletion& completion) {
 
 std::chrono::nanoseconds FirmwareLink::slice() const { return cpu_.polling() ? ControlCpu::kPollSlice : kSlice; }
 
-std::unique_ptr<Placement> FirmwareLink::place(const contract::Job& job) {
-  return std::make_unique<PlacedJob>(hal_, shared_, job);
+std::unique_ptr<Placement> FirmwareLink::place(const contract::Job& job, const compiler::SizeTable& sizes) {
+  return std::make_unique<PlacedJob>(hal_, shared_, job, sizes);
 }
 
 void FirmwareLink::require_room(uint32_t context) const {
@@ -67,6 +67,15 @@ void FirmwareLink::submit(uint32_t context, Placement& placement, const contract
 
 bool FirmwareLink::in_flight() const {
   return std::any_of(rings_.begin(), rings_.end(), [](const auto& ring) { return ring && !ring->flights.empty(); });
+}
+
+uint64_t FirmwareLink::sizes_cycles() const {
+  uint64_t sum = 0;
+  for (const std::unique_ptr<ContextRing>& ring : rings_) {
+    if (!ring) continue;
+    for (const Flight& flight : ring->flights) sum += flight.placed == nullptr ? 0 : flight.placed->sizes_cycles();
+  }
+  return sum;
 }
 
 std::vector<FirmwareLink::Flight> FirmwareLink::take_flights() {
@@ -105,7 +114,7 @@ bool FirmwareLink::stop(JobListener& listener) {
   const ContextRing& ring = *rings_[place->first];
   if (ring.flights.front().listener != &listener) return false;
   guarded([&] {
-    Patience patience(cpu_);
+    Patience patience(cpu_, sizes_cycles());
     wait_once(patience, "did not cancel a job", [&] { return ring.corrupt || !find(listener); });
     reopen_corrupt_once();
   });
@@ -165,6 +174,7 @@ void FirmwareLink::watch_jobs_once() {
     }
   }
   if (endless) sight.cycle_limit = 0;
+  sight.sizes_cycles = sizes_cycles();
   sight.all_done = rings == 1 && front_done;
   sight.time = cpu_.time();
   sight.busy_cycles = cpu_.busy_cycles();

@@ -153,7 +153,7 @@ std::vector<RingCompletion> FirmwareLink::exchange_once(std::span<RingRequest> r
   while (!requests.empty()) {
     const std::span<RingRequest> batch = requests.first(std::min<size_t>(requests.size(), kAdminEntries));
     requests = requests.subspan(batch.size());
-    Patience patience(cpu_);
+    Patience patience(cpu_, sizes_cycles());
     admin_completions_.clear();
     for (RingRequest& request : batch) {
       request.id = next_id_++;

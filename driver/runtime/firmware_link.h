@@ -31,7 +31,7 @@ class FirmwareLink final : public Link {
   void restart(bool cold) override;
   [[nodiscard]] uint32_t open_context(uint16_t owner, uint32_t priority) override;
   void close_context(uint32_t context) override;
-  [[nodiscard]] std::unique_ptr<Placement> place(const contract::Job& job) override;
+  [[nodiscard]] std::unique_ptr<Placement> place(const contract::Job& job, const compiler::SizeTable& sizes) override;
   void require_room(uint32_t context) const override;
   void submit(uint32_t context, Placement& placement, const contract::Job& job, JobListener& listener) override;
   void cancel(JobListener& listener) override;
@@ -96,6 +96,8 @@ class FirmwareLink final : public Link {
 
   void require_alive() const;
   [[nodiscard]] bool in_flight() const;
+  // Of the control CPU, for the sizes of the jobs in flight.
+  [[nodiscard]] uint64_t sizes_cycles() const;
   void watch_jobs_once();
   void recover(const std::string& story);
   [[nodiscard]] std::vector<Flight> take_flights();

@@ -6,6 +6,7 @@
 #include "driver/graph/text.h"
 #include "driver/runtime/device_state.h"
 #include "driver/runtime/runtime.h"
+#include "driver/runtime/sizes.h"
 
 namespace npu::runtime {
 namespace {
@@ -40,12 +41,7 @@ void Job::set_input(size_t index, const graph::Value& value) {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("the program has {} inputs; there is no input {}.", ports.size(), index));
   }
-  const compiler::Port& port = ports[index];
-  if (value.type != port.type || value.shape != port.shape || value.bytes.size() != port.bytes) {
-    throw Error(ErrorCode::kBadInput, fmt::format("input {} takes {}, not {} in {} bytes.", graph::in_quotes(port.name),
-                                                  graph::describe_type(port.type, port.shape),
-                                                  graph::describe_type(value.type, value.shape), value.bytes.size()));
-  }
+  check_input(state_->program->program.sizes, ports[index], value);
   state_->inputs[index] = value;
 }
 

@@ -7,10 +7,12 @@
 #include <exception>
 #include <utility>
 
+#include "driver/compiler/size_table.h"
 #include "driver/graph/text.h"
 #include "driver/runtime/counters.h"
 #include "driver/runtime/device_state.h"
 #include "driver/runtime/fault.h"
+#include "driver/runtime/sizes.h"
 
 namespace npu::runtime {
 namespace {
@@ -68,18 +70,22 @@ void JobState::stop() {
   }
 }
 
-void JobState::check_start() const {
+void JobState::check_start() {
   const std::vector<compiler::Port>& ports = program->program.inputs;
   for (size_t i = 0; i < ports.size(); ++i) {
     if (inputs[i]) continue;
     throw Error(ErrorCode::kBadInput, fmt::format("input {} ({}) was not set.", graph::in_quotes(ports[i].name),
-                                                  graph::describe_type(ports[i].type, ports[i].shape)));
+                                                  describe_port(program->program.sizes, ports[i])));
   }
   if (program->in_flight != nullptr) {
     throw Error(ErrorCode::kWrongOrder,
                 "cannot start a job while a job of the same program is in flight, since they share its memory; wait "
                 "for its end first, or load the program again.");
   }
+  if (!sized()) return;
+  sizes_ = sizes_of(program->program, inputs);
+  values_ = compiler::evaluate(program->program.sizes, sizes_);
+  for (const compiler::Port& port : program->program.outputs) static_cast<void>(shape_of(port, values_));
 }
 
 bool JobState::start() {
@@ -105,6 +111,7 @@ bool JobState::start() {
     program->begin_variables();
     if (starts_over) device().variables.forget_seen(context.owner);
   });
+  if (sized()) program->bring_sizes(sizes_);
   ++context.epoch;
   write_inputs();
   if (options.poison) poison();
@@ -135,8 +142,13 @@ void JobState::submit() {
 void JobState::write_inputs() {
   const uint64_t base = program->block(ProgramState::kInput).address();
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i]->bytes.empty()) continue;
-    device().hal->write_memory(base + program->program.inputs[i].offset, inputs[i]->bytes);
+    const compiler::Port& port = program->program.inputs[i];
+    const size_t bytes = inputs[i]->bytes.size();
+    if (bytes > 0) device().hal->write_memory(base + port.offset, inputs[i]->bytes);
+    // What is left of a larger one before.
+    if (options.poison && bytes < port.bytes) {
+      device().hal->fill_memory(base + port.offset + bytes, port.bytes - bytes, kPoison);
+    }
   }
 }
 
@@ -241,10 +253,17 @@ void JobState::read_events(uint64_t recorded) {
 }
 
 void JobState::read_outputs() {
+  if (sized()) compare_results(program->program.sizes, values_, program->placement->read_results());
   const uint64_t base = program->block(ProgramState::kOutput).address();
   for (const compiler::Port& port : program->program.outputs) {
-    graph::Value value{port.type, port.shape, std::vector<uint8_t>(port.bytes)};
-    if (port.bytes > 0) device().hal->read_memory(base + port.offset, value.bytes);
+    graph::Value value{port.type, port.shape, {}};
+    uint64_t bytes = port.bytes;
+    if (!port.sizes.empty()) {
+      value.shape = shape_of(port, values_);
+      bytes = static_cast<uint64_t>(*graph::element_count(value.shape) * graph::machine_width(port.type));
+    }
+    value.bytes.resize(bytes);
+    if (bytes > 0) device().hal->read_memory(base + port.offset, value.bytes);
     outputs.push_back(std::move(value));
   }
 }

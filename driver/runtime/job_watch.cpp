@@ -18,7 +18,10 @@ constexpr uint64_t kMostStreams = 6;
 }  // namespace
 
 JobWatch::JobWatch(const contract::Capabilities& caps)
-    : answer_(caps.clock_mhz * kAnswerMicroseconds), most_working_(caps.cpu_clock_mhz * kAnswerMicroseconds) {}
+    : clock_mhz_(caps.clock_mhz),
+      cpu_clock_mhz_(caps.cpu_clock_mhz),
+      answer_(caps.clock_mhz * kAnswerMicroseconds),
+      most_working_(caps.cpu_clock_mhz * kAnswerMicroseconds) {}
 
 void JobWatch::restart(uint64_t time) {
   time_ = time;
@@ -32,20 +35,22 @@ void JobWatch::check(const Sight& sight) {
     commands_done_ = sight.commands_done;
   }
   if (!busy_cycles_) busy_cycles_ = sight.busy_cycles;
-  if (sight.busy_cycles - *busy_cycles_ > most_working_) {
+  const uint64_t most_working = most_working_ + sight.sizes_cycles;
+  if (sight.busy_cycles - *busy_cycles_ > most_working) {
     throw FirmwareGone(
-        fmt::format("the firmware worked for {} cycles, but no command completed and no job ended", most_working_));
+        fmt::format("the firmware worked for {} cycles, but no command completed and no job ended", most_working));
   }
-  if (sight.all_done && sight.time - time_ > answer_) {
+  const uint64_t answer = answer_ + sight.sizes_cycles * clock_mhz_ / cpu_clock_mhz_;
+  if (sight.all_done && sight.time - time_ > answer) {
     throw FirmwareGone(fmt::format(
-        "all commands of a job have completed, but the firmware did not end the job within {} cycles", answer_));
+        "all commands of a job have completed, but the firmware did not end the job within {} cycles", answer));
   }
   const uint64_t begin = std::max(time_, sight.not_before);
   if (sight.cycle_limit == 0 || sight.time <= begin) return;
-  const bool huge = sight.cycle_limit > (std::numeric_limits<uint64_t>::max() - answer_) / kMostStreams;
-  if (!huge && sight.time - begin > sight.cycle_limit * kMostStreams + answer_) {
+  const bool huge = sight.cycle_limit > (std::numeric_limits<uint64_t>::max() - answer) / kMostStreams;
+  if (!huge && sight.time - begin > sight.cycle_limit * kMostStreams + answer) {
     throw FirmwareGone(fmt::format("no command completed and no job ended within {} cycles, {} times the jobs' limit",
-                                   sight.cycle_limit * kMostStreams + answer_, kMostStreams));
+                                   sight.cycle_limit * kMostStreams + answer, kMostStreams));
   }
 }
 

@@ -19,6 +19,7 @@ class JobWatch {
     uint64_t commands_done = 0;  // of all jobs
     uint64_t cycle_limit = 0;    // the largest; 0: a job has none, and shows no commands
     uint64_t not_before = 0;     // the latest
+    uint64_t sizes_cycles = 0;   // of the control CPU, that it may take for the sizes of the jobs
     bool all_done = false;       // one job is in flight at a time, and all of its commands have completed
   };
 
@@ -30,6 +31,7 @@ class JobWatch {
   void check(const Sight& sight);
 
  private:
+  const uint64_t clock_mhz_, cpu_clock_mhz_;
   const uint64_t answer_;        // device cycles within which the firmware answers
   const uint64_t most_working_;  // cycles of the control CPU
   // When something happened last; the CPU's cycles since the first look after that.

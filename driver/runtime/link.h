@@ -65,10 +65,15 @@ class VariableEntries {
   [[nodiscard]] virtual std::vector<contract::VariableEntry> read_entries(std::span<const uint32_t> indices) = 0;
 };
 
-// What a link keeps in the device for a loaded program; gone with the object.
+// What a link keeps in the device for a loaded program; gone with the object. Of one for sizes within bounds also the
+// sizes of its job.
 class Placement {
  public:
   virtual ~Placement() = default;
+  // Before a job: a value a symbol.
+  virtual void bring_sizes(std::span<const int64_t>) {}
+  // Behind its end: what the device has computed, as the table of sizes names it. Empty where it computes nothing.
+  [[nodiscard]] virtual std::vector<int64_t> read_results() { return {}; }
 };
 
 class Link : public VariableEntries {
@@ -81,9 +86,10 @@ class Link : public VariableEntries {
   [[nodiscard]] virtual uint32_t open_context(uint16_t owner, uint32_t priority) = 0;
   virtual void close_context(uint32_t context) = 0;
 
-  // `job` has everything but what differs between runs: epoch, event_capacity, cycle_limit, not_before. Throws
-  // Error(kDramFull).
-  [[nodiscard]] virtual std::unique_ptr<Placement> place(const contract::Job& job) = 0;
+  // `job` has everything but what differs between runs (epoch, event_capacity, cycle_limit, not_before), and where the
+  // sizes of a run are. Throws Error(kDramFull).
+  [[nodiscard]] virtual std::unique_ptr<Placement> place(const contract::Job& job,
+                                                         const compiler::SizeTable& sizes) = 0;
 
   // Throws Error(kQueueFull or kWrongOrder) when submit() would not take a job now.
   virtual void require_room(uint32_t context) const = 0;

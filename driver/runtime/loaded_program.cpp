@@ -6,13 +6,17 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "driver/compiler/dram_needs.h"
+#include "driver/compiler/size_check.h"
+#include "driver/compiler/size_table.h"
 #include "driver/runtime/device_state.h"
 #include "driver/runtime/dram_advice.h"
 #include "driver/runtime/limits.h"
 #include "driver/runtime/patches.h"
 #include "driver/runtime/runtime.h"
+#include "driver/runtime/sizes.h"
 #include "hw/contract/gen/registers.h"
 #include "hw/contract/stream.h"
 
@@ -20,6 +24,8 @@ namespace npu::runtime {
 namespace {
 
 using contract::ErrorCode;
+
+constexpr uint64_t kCurrentOffset = 28;  // structure `size_table`
 
 static_assert(std::endian::native == std::endian::little, "device memory is little endian and copied as it is");
 
@@ -98,16 +104,13 @@ BlockSizes block_sizes(const compiler::DramNeeds& needs) {
   sizes[ProgramState::kEvents] = needs.events;
   sizes[ProgramState::kSave] = needs.save;
   sizes[ProgramState::kSegments] = needs.segments;
+  sizes[ProgramState::kSizes] = needs.sizes;
   return sizes;
 }
 
 // Every block has an address of its own, but many programs have nothing to save.
 bool takes_memory(const BlockSizes& sizes, size_t block) {
-  return (block != ProgramState::kSave && block != ProgramState::kSegments) || sizes[block] > 0;
-}
-
-std::optional<uint64_t> find_room(RangeAllocator& dram, size_t block, uint64_t bytes) {
-  return block == ProgramState::kSegments ? dram.allocate_high(bytes, contract::kCpuDramBytes) : dram.allocate(bytes);
+  return (block != ProgramState::kSave && block < ProgramState::kSegments) || sizes[block] > 0;
 }
 
 // `needs` without variables.
@@ -127,31 +130,37 @@ std::optional<uint64_t> find_room(RangeAllocator& dram, size_t block, uint64_t b
                                        device.variables.lacking(context.owner, program.variables, context.options))));
 }
 
+// Only the part of DRAM that the control CPU sees will do for some: they are the first to get memory, as high as it
+// sees. Commands that it writes are among them where there is more DRAM than that; else they lie where others do.
+bool allocate_seen(const BlockSizes& sizes, DeviceState& device, std::vector<DramBlock>& blocks) {
+  std::vector<size_t> seen = {ProgramState::kSegments, ProgramState::kSizes};
+  if (sizes[ProgramState::kSizes] > 0 && device.dram.end() > contract::kCpuDramBytes) {
+    seen.push_back(ProgramState::kCommands);
+  }
+  for (const size_t block : seen) {
+    if (!takes_memory(sizes, block)) continue;
+    const std::optional<uint64_t> address = device.dram.allocate_high(sizes[block], contract::kCpuDramBytes);
+    if (!address) return false;
+    blocks[block].assign(device, sizes[block], *address);
+  }
+  return true;
+}
+
 std::vector<DramBlock> allocate_blocks(const ContextState& context, const compiler::Program& program) {
   DeviceState& device = *context.device;
   const compiler::DramNeeds needs = compiler::needs_of(program, !device.sees_core);
   const BlockSizes sizes = block_sizes(needs);
-  std::vector<DramBlock> blocks;
-  const auto allocate = [&](size_t block) {
-    if (!takes_memory(sizes, block)) {
-      blocks.emplace_back();
-      return true;
-    }
-    const std::optional<uint64_t> address = find_room(device.dram, block, sizes[block]);
-    if (address) blocks.emplace_back(device, sizes[block], *address);
-    return address.has_value();
-  };
-  // The last block is the first to get memory: only the part of DRAM that the control CPU sees will do.
-  bool done = allocate(ProgramState::kSegments);
-  for (size_t i = 0; done && i < ProgramState::kSegments; ++i) done = allocate(i);
-  if (!done) {
-    blocks.clear();
-    throw_dram_full(context, program, needs);
+  std::vector<DramBlock> blocks(ProgramState::kBlockCount);
+  bool done = allocate_seen(sizes, device, blocks);
+  for (size_t block = 0; done && block < ProgramState::kSegments; ++block) {
+    if (blocks[block].allocated() || !takes_memory(sizes, block)) continue;
+    const std::optional<uint64_t> address = device.dram.allocate(sizes[block]);
+    if (address) blocks[block].assign(device, sizes[block], *address);
+    done = address.has_value();
   }
-  std::vector<DramBlock> in_order;
-  for (size_t i = 1; i < blocks.size(); ++i) in_order.push_back(std::move(blocks[i]));
-  in_order.push_back(std::move(blocks.front()));
-  return in_order;
+  if (done) return blocks;
+  blocks.clear();
+  throw_dram_full(context, program, needs);
 }
 
 // What a job needs of the scratchpad, in the device's unit; 0: it may need all.
@@ -206,7 +215,13 @@ contract::Job make_job(const ProgramState& state) {
   job.region_flags[0] = state.resident.id();
   job.load_word = state.program.load_word;
   job.load_words = state.program.load_words;
+  job.size_table = state.block(ProgramState::kSizes).address();
   return job;
+}
+
+void check_sizes(const compiler::Program& program) {
+  const std::string damage = compiler::find_size_damage(program);
+  if (!damage.empty()) throw_damaged(damage);
 }
 
 void check_segments(const compiler::Program& program) {
@@ -250,15 +265,19 @@ ProgramState::ProgramState(std::shared_ptr<ContextState> context_state, compiler
   check_variables(program.variables);
   check_commands(program);
   check_segments(program);
+  check_sizes(program);
   check_resident(program, device);
   if (program.resident_bytes > 0) {
     resident = device.resident.take(own_scratchpad(program, device.caps), program.resident_bytes);
+  } else if (!program.sizes.empty()) {
+    resident = device.resident.none();
   }
   blocks = allocate_blocks(*context, program);
   job = make_job(*this);
-  placement = device.link->place(job);
-  bind_variables();
+  placement = device.link->place(job, program.sizes);
   Hal& hal = *device.hal;
+  if (job.size_table != 0) hal.write_memory(job.size_table, compiler::encode(program.sizes));
+  bind_variables();
   if (job.segment_count > 0) write_segments(hal, job.segments, program.segments);
   if (!program.constants.empty()) hal.write_memory(block(kConstants).address(), program.constants);
   // Nothing is ever written between the inputs; a command that reads there must not find zeros by chance.
@@ -284,12 +303,38 @@ void ProgramState::bind_variables() {
   bound_generation = device.variables.generation();
   if (bound_variables == indices) return;
   bound_generation = 0;  // until the commands are written
-  const std::vector<uint32_t> commands = patched_commands(program, indices);
-  std::vector<uint8_t> bytes(commands.size() * sizeof(uint32_t));
-  std::memcpy(bytes.data(), commands.data(), bytes.size());
-  device.hal->write_memory(block(kCommands).address(), bytes);
+  forget_sizes();
+  write_commands(patched_commands(program, indices));
   bound_variables = std::move(indices);
   bound_generation = device.variables.generation();
+}
+
+void ProgramState::write_commands(std::span<const uint32_t> commands) {
+  std::vector<uint8_t> bytes(commands.size() * sizeof(uint32_t));
+  std::memcpy(bytes.data(), commands.data(), bytes.size());
+  context->device->hal->write_memory(block(kCommands).address(), bytes);
+}
+
+// The firmware has to write the words that depend on sizes again, or the driver itself.
+void ProgramState::forget_sizes() {
+  written_sizes.reset();
+  if (job.size_table == 0 || !bound_variables) return;
+  constexpr std::array<uint8_t, sizeof(uint32_t)> kNo{};
+  context->device->hal->write_memory(job.size_table + kCurrentOffset, kNo);
+}
+
+void ProgramState::bring_sizes(std::span<const int64_t> sizes) {
+  NPU_CHECK(in_flight == nullptr && bound_variables);
+  placement->bring_sizes(sizes);
+  if (!context->device->sees_core) return;
+  // On a device without control CPU the driver writes the commands.
+  const std::vector<int64_t> wanted(sizes.begin(), sizes.end());
+  if (written_sizes == wanted) return;
+  written_sizes.reset();
+  std::vector<uint32_t> commands = patched_commands(program, *bound_variables);
+  compiler::apply_rules(program.sizes, compiler::evaluate(program.sizes, wanted), commands);
+  write_commands(std::span(commands).first(program.main_words));
+  written_sizes = wanted;
 }
 
 void ProgramState::begin_variables() {
@@ -322,7 +367,7 @@ uint64_t LoadedProgram::dram_bytes() const {
 uint64_t LoadedProgram::blocking_cycles() const {
   const DeviceState& device = *state_->context->device;
   if (device.sees_core) return 0;
-  const uint64_t firmware = uint64_t{kMostFirmwareBlocking} * device.caps.clock_mhz;
+  const uint64_t firmware = (kMostFirmwareBlocking + firmware_cycles(state_->program.sizes)) * device.caps.clock_mhz;
   const uint32_t divisor = device.caps.cpu_clock_mhz;
   return state_->program.load_cycles + longest_stop(state_->program, state_->branches) +
          (firmware + divisor - 1) / divisor;

@@ -42,4 +42,10 @@ ResidentAreas::Area ResidentAreas::take(uint32_t own, uint32_t bytes) {
   return area;
 }
 
+ResidentAreas::Area ResidentAreas::none() {
+  Area area;
+  area.id_ = ++ids_;
+  return area;
+}
+
 }  // namespace npu::runtime

@@ -42,6 +42,8 @@ class ResidentAreas {
   // the scratchpad from byte 0 on. Where none is free it is the highest, which others have, too: then each overwrites
   // the others' constants. Throws Error(kScratchpadFull) where own and bytes together are more than there is.
   [[nodiscard]] Area take(uint32_t own, uint32_t bytes);
+  // No place, but a number.
+  [[nodiscard]] Area none();
 
  private:
   RangeAllocator places_;

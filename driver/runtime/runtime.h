@@ -106,7 +106,9 @@ struct RunResult {
 struct Fault {
   contract::ErrorCode code = contract::ErrorCode::kOk;
   uint32_t command = 0;  // index in the stream
-  uint32_t other = 0;    // kFaultHazard: the other command; variable faults: the table index
+  // kFaultHazard: the other command; variable faults: the table index; faults of sizes: the number of the symbol,
+  // condition or rule.
+  uint32_t other = 0;
   contract::Queue queue = contract::Queue::kSequencer;
   contract::Address address;  // at fault
   uint64_t cycle = 0;         // of the job
@@ -342,7 +344,7 @@ class LoadedProgram {
   // Device address of a byte of the program's constants, for tests that damage it. Throws Error(kBadOption) behind the
   // last one.
   [[nodiscard]] uint64_t constant_address(uint64_t offset) const;
-  // Device memory that the program takes: constants, commands, workspace, inputs, outputs, events.
+  // Device memory that the program takes: constants, commands, workspace, inputs, outputs, events, tables.
   [[nodiscard]] uint64_t dram_bytes() const;
   // Device cycles for which a job of higher priority waits at most for a job of this program to stop: the compiler's
   // estimate of the longest restore, segment and save, and what the firmware takes. 0 without firmware.
@@ -357,14 +359,17 @@ class LoadedProgram {
 // One execution of a program at a time; may be started again and again. Inputs stay set until they are replaced.
 class Job {
  public:
-  // Type and shape must be the port's. Throws Error(kBadInput) naming the port.
+  // Type and shape must be the port's; a dimension that is open (compiler::Port::sizes) is any size within its bounds,
+  // and the bytes are those of that shape. Throws Error(kBadInput) naming the port, kSizeOutOfBounds naming port,
+  // dimension, size and bounds.
   void set_input(std::string_view name, const graph::Value& value);
   void set_input(size_t index, const graph::Value& value);
 
   // Starts the job and waits for its end. Throws what start() and wait() throw.
   RunResult run();
 
-  // Queues the job behind the jobs of its context. Throws Error(kBadInput) when an input was never set, kWrongOrder
+  // Queues the job behind the jobs of its context. Throws Error(kBadInput) when an input was never set, kSizeMismatch
+  // naming the rule and the sizes when those of the inputs do not fit each other, kWrongOrder
   // while a job of the same program is in flight (they share its memory), kQueueFull when the context's ring is full,
   // and what Context::load throws for variables that have to be allocated anew. Once in 256 jobs of a context it waits
   // for the end of those before.
@@ -390,7 +395,8 @@ class Job {
   // or records no events; Program::event_capacity at most.
   [[nodiscard]] uint64_t commands_done() const;
 
-  // Of the last execution; throw Error(kWrongOrder) unless it ended well, kBadInput for an unknown output.
+  // Of the last execution; throw Error(kWrongOrder) unless it ended well, kBadInput for an unknown output. Outputs have
+  // the shapes that follow from the sizes of the inputs.
   [[nodiscard]] const RunResult& result() const;
   [[nodiscard]] const std::vector<graph::Value>& outputs() const;
   [[nodiscard]] const graph::Value& output(std::string_view name) const;

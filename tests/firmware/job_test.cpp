@@ -465,6 +465,12 @@ INSTANTIATE_TEST_SUITE_P(
                  keep_constants(job, 1, 0x2000);
                  job.region_limit[0] = 0;
                }},
+        Damage{"SizesWithoutNumber", [](contract::Job& job) { job.size_table = 0x400000; }},
+        Damage{"SizesInMemoryThatTheCpuDoesNotSee",
+               [](contract::Job& job) {
+                 job.region_flags[0] = 1;
+                 job.size_table = uint64_t{1} << 32;
+               }},
         Damage{"LoadedByTheMainStream",
                [](contract::Job& job) {
                  keep_constants(job, 1, 0x2000);

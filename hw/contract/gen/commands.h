@@ -36,7 +36,11 @@ inline constexpr uint32_t kMostRepeats = 16777216;
 // Bytes of the scratchpad in which places of constants that stay, and what a job uses, are given; a power of two.
 inline constexpr uint32_t kResidentUnit = 1024;
 inline constexpr uint32_t kMostSymbols = 16;  // Sizes that a job may bring (structure job_sizes).
-inline constexpr uint32_t kMostSizeValues = 128;  // Symbols and expressions of a size_table, together.
+// Symbols and expressions of a size_table, together; also its results.
+inline constexpr uint32_t kMostSizeValues = 128;
+inline constexpr uint32_t kMostSizeConditions = 8192;  // Conditions of a size_table.
+// total_bytes of a size_table. With the other limits it bounds the time that the firmware takes for a job.
+inline constexpr uint32_t kMostSizeTableBytes = 524288;
 // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
 inline constexpr uint32_t kVariableDramUnit = 64;
 
@@ -2405,7 +2409,8 @@ struct Job {
   // Element 0: what the job may use of the scratchpad, from byte 0; a multiple of resident_unit, or 0: all of it.
   std::array<uint32_t, 6> region_limit{};
   // As the region_flags register; `save` is mapped only while its streams run. Element 0 stands for the constants that
-  // stay: the driver gives no other contents of the context the same number. Not 0 where some stay.
+  // stay, and for size_table and sizes: the driver gives no others of the context the same number. Not 0 where some
+  // stay, or sizes are not fixed.
   std::array<uint32_t, 6> region_flags{};
   // The stream that writes region `resident`: as those of a segment. Without meaning where no constants stay.
   uint32_t load_word = 0;

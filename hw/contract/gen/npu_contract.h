@@ -21,7 +21,10 @@
 // Bytes of the scratchpad in which places of constants that stay, and what a job uses, are given; a power of two.
 #define NPU_RESIDENT_UNIT 1024u
 #define NPU_MOST_SYMBOLS 16u  // Sizes that a job may bring (structure job_sizes).
-#define NPU_MOST_SIZE_VALUES 128u  // Symbols and expressions of a size_table, together.
+#define NPU_MOST_SIZE_VALUES 128u  // Symbols and expressions of a size_table, together; also its results.
+#define NPU_MOST_SIZE_CONDITIONS 8192u  // Conditions of a size_table.
+// total_bytes of a size_table. With the other limits it bounds the time that the firmware takes for a job.
+#define NPU_MOST_SIZE_TABLE_BYTES 524288u
 // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
 #define NPU_VARIABLE_DRAM_UNIT 64u
 
@@ -1444,7 +1447,8 @@ struct npu_job {
   // Element 0: what the job may use of the scratchpad, from byte 0; a multiple of resident_unit, or 0: all of it.
   uint32_t region_limit[6];
   // As the region_flags register; `save` is mapped only while its streams run. Element 0 stands for the constants that
-  // stay: the driver gives no other contents of the context the same number. Not 0 where some stay.
+  // stay, and for size_table and sizes: the driver gives no others of the context the same number. Not 0 where some
+  // stay, or sizes are not fixed.
   uint32_t region_flags[6];
   // The stream that writes region `resident`: as those of a segment. Without meaning where no constants stay.
   uint32_t load_word;

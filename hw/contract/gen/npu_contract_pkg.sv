@@ -17,7 +17,10 @@ package npu_contract_pkg;
   // Bytes of the scratchpad in which places of constants that stay, and what a job uses, are given; a power of two.
   parameter int unsigned ResidentUnit = 1024;
   parameter int unsigned MostSymbols = 16;  // Sizes that a job may bring (structure job_sizes).
-  parameter int unsigned MostSizeValues = 128;  // Symbols and expressions of a size_table, together.
+  parameter int unsigned MostSizeValues = 128;  // Symbols and expressions of a size_table, together; also its results.
+  parameter int unsigned MostSizeConditions = 8192;  // Conditions of a size_table.
+  // total_bytes of a size_table. With the other limits it bounds the time that the firmware takes for a job.
+  parameter int unsigned MostSizeTableBytes = 524288;
   // Bytes of DRAM that `base` of a variable_entry with flag in_dram counts; a power of two.
   parameter int unsigned VariableDramUnit = 64;
 
@@ -1150,7 +1153,8 @@ package npu_contract_pkg;
     // The stream that writes region `resident`: as those of a segment. Without meaning where no constants stay.
     logic [31:0] load_word;
     // As the region_flags register; `save` is mapped only while its streams run. Element 0 stands for the constants
-    // that stay: the driver gives no other contents of the context the same number. Not 0 where some stay.
+    // that stay, and for size_table and sizes: the driver gives no others of the context the same number. Not 0 where
+    // some stay, or sizes are not fixed.
     logic [5:0] [31:0] region_flags;
     // Element 0: what the job may use of the scratchpad, from byte 0; a multiple of resident_unit, or 0: all of it.
     logic [5:0] [31:0] region_limit;

@@ -12,8 +12,8 @@ namespace {
 using contract::ErrorCode;
 using contract::Opcode;
 
-// The seed with variables, or the one with loops.
-constexpr size_t kState = 0, kLoops = 1;
+// The seed with variables, the one with loops, and the one for sizes within bounds.
+constexpr size_t kState = 0, kLoops = 1, kSizes = 3;
 
 ProgramFile seed(size_t which) { return fuzz::program_seeds()[which]; }
 
@@ -252,6 +252,33 @@ TEST(ProgramContent, OfLoopsThatOverlapIsRefused) {
   }
   program.main_words = static_cast<uint32_t>(program.commands.size());
   expect_refused(file, "goes back into a loop before it");
+}
+
+// tests/unit/runtime tries each thing that can be wrong with them.
+TEST(ProgramContent, OfSizesThatDoNotFitIsRefused) {
+  const ProgramFile good = seed(kSizes);
+  EXPECT_EQ(parse(serialise(good)).program.sizes.rules.size(), good.program.sizes.rules.size());
+  ProgramFile file = good;
+  compiler::SizeTable& table = file.program.sizes;
+  table.rules[0].words[0] = file.program.main_words;
+  expect_refused(file, "is damaged: rule 0 of its sizes is for word");
+  table = good.program.sizes;
+  table.rules[0].pieces.clear();
+  expect_refused(file, "rule 0 of its sizes has 0 pieces");
+  table = good.program.sizes;
+  table.expressions[1].a = 2;
+  expect_refused(file, "expression 1 of its sizes takes value 2");
+  table = good.program.sizes;
+  table.symbols[0].most = 5;
+  expect_refused(file, "input 'x' has room for 4, but may be 5");
+  table = good.program.sizes;
+  file.program.outputs[0].sizes = {0};
+  expect_refused(file, "output 'y' has 2 dimensions, and sizes of 1");
+  // A rule for the word by which a command names a variable.
+  file = good;
+  const compiler::Patch& patch = file.program.patches[0];
+  table.rules.push_back({0, {{1, 0, static_cast<int32_t>(file.program.commands[patch.word])}}, {patch.word}});
+  expect_refused(file, "where it does not belong");
 }
 
 }  // namespace

@@ -72,7 +72,8 @@ TEST(HostileProgramFiles, WithChecksumsThatFitDoNoHarm) {
   Users users;
   std::mt19937 random(2);
   size_t refused = 0, accepted = 0, loaded = 0;
-  for (const ProgramFile& seed : {fuzz::program_seeds()[0], fuzz::program_seeds()[1]}) {
+  for (const size_t which : {0, 1, 3}) {
+    const ProgramFile seed = fuzz::program_seeds()[which];
     const std::vector<uint8_t> good = serialise(seed);
     const std::span<const uint8_t> content = fuzz::payload_in(good);
     std::vector<uint8_t> payload(content.begin(), content.end());

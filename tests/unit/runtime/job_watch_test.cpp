@@ -52,6 +52,20 @@ TEST_F(Watch, AnyTimeWithinTheJobsLimitIsFine) {
   }
 }
 
+// What it takes for the sizes of jobs comes on top.
+TEST_F(Watch, SizesGiveItMoreTime) {
+  constexpr uint64_t kSizes = 100'000;
+  EXPECT_EQ(verdict({.time = 1000, .busy_cycles = 1, .sizes_cycles = kSizes}), "");
+  EXPECT_EQ(verdict({.time = 1000, .busy_cycles = 1 + kMostWorking + kSizes, .sizes_cycles = kSizes}), "");
+  EXPECT_CONTAINS(verdict({.time = 1000, .busy_cycles = 2 + kMostWorking + kSizes, .sizes_cycles = kSizes}),
+                  "worked for 600000 cycles");
+  // In device cycles they are twice as many.
+  watch.restart(1000);
+  EXPECT_EQ(verdict({.time = 1000 + kAnswer + 2 * kSizes, .sizes_cycles = kSizes, .all_done = true}), "");
+  EXPECT_CONTAINS(verdict({.time = 1001 + kAnswer + 2 * kSizes, .sizes_cycles = kSizes, .all_done = true}),
+                  "within 1200000 cycles");
+}
+
 TEST_F(Watch, BeyondSixTimesTheLimitItIsOver) {
   EXPECT_EQ(verdict({.time = 1000 + 6 * 5000 + kAnswer, .cycle_limit = 5000}), "");
   const std::string text = verdict({.time = 1001 + 6 * 5000 + kAnswer, .cycle_limit = 5000});
