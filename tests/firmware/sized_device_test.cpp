@@ -6,9 +6,13 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <span>
+#include <string>
+#include <vector>
 
-#include "driver/runtime/limits.h"
 #include "driver/runtime/runtime.h"
+#include "hw/contract/gen/fields.h"
+#include "hw/contract/stream.h"
 #include "sim/platform/platform.h"
 #include "tests/firmware/sized_stream.h"
 #include "tests/unit/compiler/size_rule.h"
@@ -245,9 +249,24 @@ class LargeTableTest : public SizedDeviceTest {
  protected:
   static constexpr uint32_t kPasses = 700;
 
-  // Words that no rule is for get one, which leaves them as they are.
+  static std::vector<bool> words_with_names(const compiler::Program& program) {
+    std::vector<bool> named;
+    (void)contract::for_each_command(program.commands, [&](const contract::Header&, std::span<const uint32_t> command) {
+      for (size_t word = 0; word < command.size(); ++word) {
+        bool names = word == 0;
+        for (uint32_t i = 0; contract::known(static_cast<contract::CommandField>(i)); ++i) {
+          const auto field = static_cast<contract::CommandField>(i);
+          names = names || (contract::info_of(field).names_variable && has_field(command, word, field));
+        }
+        named.push_back(names);
+      }
+      return true;
+    });
+    return named;
+  }
+  // Words that a rule may be for and that have none get one, which leaves them as they are.
   static void add_rules(compiler::Program& program, size_t words_of_a_rule) {
-    std::vector<bool> taken(program.main_words);
+    std::vector<bool> taken = words_with_names(program);
     for (const auto& rule : program.sizes.rules) {
       for (const uint32_t word : rule.words) taken[word] = true;
     }

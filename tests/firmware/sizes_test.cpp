@@ -247,6 +247,35 @@ TEST_F(SizesTest, AnInterruptedJobGoesOnInItsStream) {
   }
 }
 
+// The stream that loads them lies behind the main one, and runs first; it has no sizes.
+TEST_F(SizesTest, ConstantsThatStayAreLoadedAsEver) {
+  boot();
+  open(1, 1);
+  const Table table = rows();
+  contract::Job job = place(table);
+  job.region_base[0] = uint64_t{0x800} << 32 | 0x2000;
+  job.region_limit[0] = 0x1000;
+  job.load_word = 64;
+  job.load_words = 20;
+  for (const int64_t n : {5, 5, 6}) {
+    bring(job, table, {n, n});
+    const uint32_t id = driver.run(1, job, 0);
+    ASSERT_TRUE(device.run());
+    const bool loads = last_start().at(reg::kCommandWords) == job.load_words;
+    EXPECT_EQ(loads, device.starts.size() == 1);
+    if (loads) {
+      device.end_done(10);
+      ASSERT_TRUE(device.run());
+    }
+    EXPECT_EQ(last_start().at(reg::kCommandWords), job.command_words);
+    EXPECT_EQ(stream(job), expected(job, table, {n, n}));
+    device.end_done(10);
+    ASSERT_TRUE(device.run());
+    EXPECT_EQ(completion(1, id, ErrorCode::kOk).loads, loads ? 1 : 0);
+    look(job, table, {n, n});
+  }
+}
+
 // A line a job, of dimensions alone; long lists take several.
 TEST_F(SizesTest, TheLogHasTheSizes) {
   boot();

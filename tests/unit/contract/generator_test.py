@@ -31,7 +31,7 @@ REFUSALS = [
      "command dma: the fields 'count' and 'src_stride' overlap in word 17, bit 0"),
     ("commands.yaml", r"name: count, word: 13", "name: count, word: 4", "'count' lies in word 4, which belongs to the header"),
     ("commands.yaml", r"name: layer, word: 1, lsb: 0, width: 16", "name: layer, word: 1, lsb: 0, width: 17",
-     "header: the fields 'layer' and 'reserved0' overlap in word 1, bit 16"),
+     "header: the fields 'layer' and 'skip' overlap in word 1, bit 16"),
     ("commands.yaml", r"name: weight_zp, offset: 4", "name: weight_zp, offset: 0",
      "structure parameter_header: the fields 'input_zp' and 'weight_zp' overlap in byte 0"),
     ("registers.yaml", r"name: done, lsb: 1", "name: done, lsb: 0",
