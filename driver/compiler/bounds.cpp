@@ -265,6 +265,14 @@ class BoundsCompiler {
     std::vector<int64_t> largest;
     for (const SizeRange& range : box) largest.push_back(range.most);
     apply_rules(table, evaluate(table, largest), program.commands);
+    const auto number_of = [&](int32_t value) {
+      return value < 0 ? -1 : int32_t{expressions.number_of(dims_[static_cast<size_t>(value)])};
+    };
+    for (Layer& layer : program.layers) {
+      layer.macs_value = number_of(layer.macs_value);
+      for (int32_t& size : layer.input_sizes) size = number_of(size);
+      for (int32_t& size : layer.output_sizes) size = number_of(size);
+    }
     const graph::Block& main = graph_.main();
     set_sizes(main, main.inputs, expressions, program.inputs);
     set_sizes(main, main.outputs, expressions, program.outputs);
@@ -312,12 +320,11 @@ class BoundsCompiler {
   std::map<std::vector<double>, int64_t> known_;
 };
 
-graph::Shape shape_at(const Port& port, const SizeValues& values) {
-  graph::Shape shape = port.shape;
-  for (size_t d = 0; d < port.sizes.size(); ++d) {
-    if (port.sizes[d] >= 0) shape[d] = values.at(static_cast<size_t>(port.sizes[d])).value();
+graph::Shape shape_at(graph::Shape largest, const std::vector<int32_t>& sizes, const SizeValues& values) {
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] >= 0) largest[d] = values.at(static_cast<size_t>(sizes[d])).value();
   }
-  return shape;
+  return largest;
 }
 
 }  // namespace
@@ -328,18 +335,29 @@ std::vector<Program> compile_bounds(const graph::Graph& graph, std::span<const S
   return BoundsCompiler(graph, bounds, capabilities, options, progress).run();
 }
 
-Program at_sizes(const Program& program, std::span<const int64_t> sizes) {
+Program at_sizes(const Program& program, std::span<const int64_t> sizes, const contract::Capabilities& capabilities,
+                 const timing::Dram& dram) {
   Program fixed = program;
   const SizeValues values = evaluate(program.sizes, sizes);
   apply_rules(program.sizes, values, fixed.commands);
   fixed.sizes = {};
   for (std::vector<Port>* ports : {&fixed.inputs, &fixed.outputs}) {
     for (Port& port : *ports) {
-      port.shape = shape_at(port, values);
+      port.shape = shape_at(port.shape, port.sizes, values);
       port.bytes = static_cast<uint32_t>(*graph::element_count(port.shape) * graph::machine_width(port.type));
       port.sizes.clear();
     }
   }
+  for (Layer& layer : fixed.layers) {
+    if (layer.macs_value >= 0) layer.macs = layer.macs_of * values.at(static_cast<size_t>(layer.macs_value)).value();
+    layer.input_shape = shape_at(layer.input_shape, layer.input_sizes, values);
+    layer.output_shape = shape_at(layer.output_shape, layer.output_sizes, values);
+    layer.macs_value = -1;
+    layer.macs_of = 0;
+    layer.input_sizes.clear();
+    layer.output_sizes.clear();
+  }
+  estimate(capabilities, dram, fixed);
   return fixed;
 }
 

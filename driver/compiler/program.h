@@ -73,6 +73,11 @@ struct Layer {
   std::vector<int32_t> kernel{}, stride{}, dilation{};
   uint64_t estimated_cycles = 0;  // by which it makes the estimate for the job longer
   bool control = false;  // labels and branches of a COND_IF or WHILE_LOOP, or a late declaration: the sequencer runs it
+  // Of a program for sizes within bounds, whose numbers above are those of the largest: `macs` is macs_of times the value
+  // with this number (size_table.h), and dimensions of the shapes are values; -1: fixed.
+  int32_t macs_value = -1;
+  int64_t macs_of = 0;
+  std::vector<int32_t> input_sizes{}, output_sizes{};
 };
 
 [[nodiscard]] constexpr std::string_view runs_on(const Layer& layer) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "driver/compiler/play/player.h"
 #include "driver/compiler/room.h"
@@ -348,6 +349,35 @@ void note_open_dimensions(const SizedModules& modules, const std::vector<std::ve
 
 }  // namespace
 
+// What changes with the size of what a layer is. `layers`: of each size that is taken, the largest first.
+void describe_sizes(size_t number, const std::vector<std::vector<Layer>>& layers,
+                    const std::vector<std::vector<int64_t>>& values, Layer& layer) {
+  // The value that is a part of this for all sizes.
+  const auto value_of = [&](const auto& get, bool equal) -> int32_t {
+    const int64_t largest = get(layers.front()[number]);
+    bool fixed = true;
+    for (const std::vector<Layer>& of_size : layers) fixed &= get(of_size[number]) == largest;
+    for (size_t v = 0; v < values.size() && !fixed; ++v) {
+      const int64_t unit = values[v].front();
+      bool fits = equal ? unit == largest : largest % unit == 0;
+      for (size_t i = 0; i < layers.size() && fits; ++i) fits = get(layers[i][number]) * unit == values[v][i] * largest;
+      if (fits) return static_cast<int32_t>(v);
+    }
+    if (fixed) return -1;
+    throw Error(contract::ErrorCode::kArgumentUnsupported,
+                "how large layer " + layer.name + " is follows from several sizes in a way that no report could tell; "
+                "compile for each choice of sizes");
+  };
+  layer.macs_value = value_of([](const Layer& one) { return one.macs; }, false);
+  if (layer.macs_value >= 0) layer.macs_of = layer.macs / values[static_cast<size_t>(layer.macs_value)].front();
+  for (auto [shape, sizes] : {std::pair{&Layer::input_shape, &Layer::input_sizes},
+                              std::pair{&Layer::output_shape, &Layer::output_sizes}}) {
+    for (size_t d = 0; d < (layer.*shape).size(); ++d) {
+      (layer.*sizes).push_back(value_of([&](const Layer& one) { return (one.*shape)[d]; }, true));
+    }
+  }
+}
+
 SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::vector<int64_t>>& values,
                             const contract::Capabilities& capabilities, const ScheduleOptions& options) {
   Prepared prepared = prepare(modules.module(0), capabilities, options);
@@ -365,6 +395,7 @@ SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::
   const backend::Stream bare = backend::emit(module, layout, machine, {false, chosen.kept});
   std::vector<backend::QueueCounts> needs(bare.commands.size());
   OtherSizes others;
+  std::vector<std::vector<Layer>> layers_by_size = {module.layers};
   SizedProgram result;
   result.taken.assign(modules.count, false);
   result.taken[0] = true;
@@ -376,6 +407,7 @@ SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::
     if (!words) continue;
     result.taken[i] = true;
     others.words.push_back(std::move(*words));
+    layers_by_size.push_back(std::move(smaller.module.layers));
   }
   choice.schedule = backend::make_schedule(module, machine, same, std::move(layout), true, needs, &others.order);
   for (const size_t probe : modules.probes) {
@@ -397,6 +429,9 @@ SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::
       if (result.taken[i]) taken[value].push_back(values[value][i]);
     }
   }
+  for (size_t i = 0; i < result.program.layers.size(); ++i) {
+    describe_sizes(i, layers_by_size, taken, result.program.layers[i]);
+  }
   backend::RuleMaker rules(std::move(taken));
   const std::vector<uint32_t> starts = command_starts(result.program);
   NPU_CHECK(starts.size() == others.order.size());
@@ -409,6 +444,29 @@ SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::
   }
   result.program.sizes.rules = rules.take();
   return result;
+}
+
+void estimate(const contract::Capabilities& capabilities, const timing::Dram& dram, Program& program) {
+  std::vector<backend::Command> commands;
+  std::vector<uint32_t> words;
+  uint32_t yields = 0;  // words of those before the next command
+  uint32_t at = 0;
+  while (at < program.main_words) {
+    const uint32_t length = contract::command_words(std::span(program.commands).subspan(at));
+    const auto command = std::span(program.commands).subspan(at, length);
+    const contract::Opcode opcode = contract::Header::decode(command).opcode;
+    at += length;
+    if (opcode == contract::Opcode::kYield) yields += length;
+    std::optional<backend::Body> body = backend::decoded(command);
+    if (!body) continue;
+    commands.push_back({*std::move(body)});
+    words.push_back(std::exchange(yields, 0) + length);
+  }
+  const backend::Timeline timeline =
+      play::Player(commands, std::move(words), program.variables, capabilities, dram).play();
+  program.estimated_cycles = 0;
+  for (Layer& layer : program.layers) layer.estimated_cycles = 0;
+  spread_estimate(commands, timeline, program);
 }
 
 Program schedule(Module&& module, const contract::Capabilities& capabilities, const ScheduleOptions& options,

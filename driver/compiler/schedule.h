@@ -56,6 +56,9 @@ struct ScheduleOptions {
 [[nodiscard]] Program schedule(Module&& module, const contract::Capabilities& capabilities,
                                const ScheduleOptions& options = {}, Explanation* explanation = nullptr);
 
+// Sets the estimates of a program anew, by what its commands say.
+void estimate(const contract::Capabilities& capabilities, const timing::Dram& dram, Program& program);
+
 // The modules of one graph for several sizes, number 0 for the largest.
 struct SizedModules {
   size_t count = 0;
@@ -63,7 +66,7 @@ struct SizedModules {
   std::vector<size_t> probes;  // whose cycles are of interest
 };
 
-struct SizedProgram {
+struct SizedProgram {  // values have the numbers of schedule_sizes()
   Program program;          // with the rules of its table of sizes, and nothing else of that
   std::vector<bool> taken;  // the sizes that it is for; others have other steps, and need a program of their own
   std::vector<uint64_t> estimated_cycles;  // of the probes; of those that are not taken 0

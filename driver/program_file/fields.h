@@ -34,7 +34,7 @@ NPU_FIELDS(compiler::Variable, identity, tensor_name, type, shape, bytes, hash, 
            declared_late, writer, read_bytes, written_bytes)
 
 NPU_FIELDS(compiler::Layer, name, operators, engine, location, output, macs, tiles, position, kind, input_shape,
-           output_shape, kernel, stride, dilation, estimated_cycles, control)
+           output_shape, kernel, stride, dilation, estimated_cycles, control, macs_value, macs_of, input_sizes, output_sizes)
 
 NPU_FIELDS(compiler::Patch, word, field, source, index)
 

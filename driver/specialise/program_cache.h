@@ -18,26 +18,12 @@
 #include "driver/graph/graph.h"
 #include "driver/graph/resolve.h"
 #include "driver/runtime/runtime.h"
+#include "driver/specialise/sized_programs.h"
 #include "hw/contract/gen/capabilities.h"
 
 namespace npu::specialise {
 
-struct SizedProgram {
-  runtime::LoadedProgram program;
-  uint64_t bytes = 0;  // of device memory, in whole pages
-};
-
-struct CacheCounts {
-  uint64_t hits = 0;        // sizes that had a program
-  uint64_t misses = 0;      // programs that were compiled
-  uint64_t evictions = 0;   // programs that were dropped
-  uint64_t programs = 0;    // that are there now
-  uint64_t bytes = 0;       // that these take of device memory
-  uint64_t most_bytes = 0;  // that all took at a time
-};
-
-// One thread at a time may use it.
-class ProgramCache {
+class ProgramCache final : public SizedPrograms {
  public:
   static constexpr uint64_t kNoLimit = UINT64_MAX;
 
@@ -46,14 +32,14 @@ class ProgramCache {
   ProgramCache(runtime::Context context, contract::Capabilities machine, graph::Graph open, compiler::Options options,
                uint64_t limit = kNoLimit);
 
-  // The program of these sizes, as resolve() takes them. Drops those that were used longest ago until the rest is
+  // Drops those that were used longest ago until the rest is
   // within the limit. One that a caller holds, or a job, is passed over: it would keep its memory anyway. So the
   // programs in use may be beyond the limit, and one that is larger by itself stays until another one is asked for.
   // Throws Error: what resolve(), validate(), compile() and Context::load() throw. Then programs may have been dropped
   // to make room, and nothing else has changed.
-  [[nodiscard]] std::shared_ptr<const SizedProgram> get(const graph::GivenShapes& sizes);
+  [[nodiscard]] std::shared_ptr<const SizedProgram> get(const graph::GivenShapes& sizes) override;
 
-  [[nodiscard]] const CacheCounts& counts() const { return counts_; }
+  [[nodiscard]] const CacheCounts& counts() const override { return counts_; }
   [[nodiscard]] uint64_t limit() const { return limit_; }
 
  private:

@@ -124,6 +124,29 @@ uint64_t parse_number(std::string_view text, std::string_view option) {
   return value;
 }
 
+std::vector<compiler::SizeBounds> dim_option(const po::variables_map& values) {
+  std::vector<compiler::SizeBounds> dims;
+  if (values.count("dim") == 0) return dims;
+  for (const std::string& text : values["dim"].as<std::vector<std::string>>()) {
+    const size_t equal = text.rfind('=');
+    if (equal == std::string::npos || equal == 0) {
+      throw Error(ErrorCode::kBadOption,
+                  fmt::format("--dim takes NAME=LOW..HIGH, such as x.0=1..64, not {}", graph::in_quotes(text)));
+    }
+    compiler::SizeBounds& bounds = dims.emplace_back();
+    bounds.name = text.substr(0, equal);
+    const std::string_view range = std::string_view(text).substr(equal + 1);
+    const size_t dots = range.find("..");
+    const auto size = [&](std::string_view digits) {
+      const uint64_t number = parse_number(digits, "a size of --dim " + bounds.name);
+      return static_cast<int64_t>(std::min<uint64_t>(number, uint64_t{1} << 32));
+    };
+    bounds.least = size(range.substr(0, dots));
+    bounds.most = dots == std::string_view::npos ? bounds.least : size(range.substr(dots + 2));
+  }
+  return dims;
+}
+
 void add_iterations_option(po::options_description& options) {
   options.add_options()("most-iterations", po::value<std::string>()->value_name("N"),
                         "end the job with an error when a loop takes more than N iterations, 10000000 at most, which "

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/compiler/bounds.h"
 #include "driver/graph/resolve.h"
 #include "sim/cli/command.h"
 
@@ -52,6 +53,9 @@ inline constexpr const char* kJsonEquals = "json-equals";
 
 // A decimal number. Throws Error(kBadOption) naming the option.
 [[nodiscard]] uint64_t parse_number(std::string_view text, std::string_view option);
+
+// --dim NAME=LOW..HIGH, any number of times; the bounds of sizes that a network leaves open. Throws Error(kBadOption).
+[[nodiscard]] std::vector<compiler::SizeBounds> dim_option(const boost::program_options::variables_map& values);
 
 // --shape NAME=5x4, any number of times: sizes of inputs, or of variables, that the network's file leaves open.
 void add_shape_option(boost::program_options::options_description& options);

@@ -28,6 +28,7 @@ constexpr CommandHelp kRunHelp = {
     "  npu run wake_word.tosa --input frames.npy --sequence --skip 20 --resume s.state --save-state s.state\n"
     "  npu run open.tosa --input frames/ --sequence --outputs out/ (frames/0.npy, 1.npy, ... of any sizes)\n"
     "  npu run open.tosa --input frames/ --sequence --specialise 1000000\n"
+    "  npu run open.tosa --input frames/ --sequence --dim x.0=1..64 (one program for all of these sizes)\n"
     "  npu run net.tosa --input input.npy --trace trace.json      (open it at ui.perfetto.dev)\n"
     "  npu run net.tosa --input input.npy --firmware-log          (what the control CPU says)\n"
     "  npu run net.tosa --input input.npy --gdb 1234              (debug its firmware)\n"
@@ -58,6 +59,11 @@ po::options_description visible_options() {
       ("resident-constants", po::bool_switch(),
        "keep the constants in the scratchpad from one invocation to the next, if they fit there beside what the "
        "network needs, and that is faster: the first one loads all of them, the others none")  //
+      ("dim", po::value<std::vector<std::string>>()->value_name("NAME=LOW..HIGH"),
+       "of a sequence with a file for each invocation: compile once for all sizes within bounds, and let the firmware "
+       "make "
+       "the program's commands those of each invocation's sizes; for each size that the network leaves open, as npu info "
+       "names it (x.0: dimension 0 of input x). NAME=N fixes it")  //
       ("specialise", po::value<std::string>()->value_name("BYTES"),
        "of a sequence with a file for each invocation: keep the programs of its sizes in at most so many bytes of "
        "device "
@@ -196,6 +202,11 @@ RunOptions read_options(const po::variables_map& values) {
   options.most_iterations = iterations_option(values);
   if (values.count("specialise") > 0) {
     options.specialise = parse_number(values["specialise"].as<std::string>(), "BYTES of --specialise");
+  }
+  options.dims = dim_option(values);
+  if (!options.dims.empty() && options.specialise) {
+    throw Error(ErrorCode::kBadOption,
+                "--dim compiles once for all sizes, and --specialise for each choice of them: leave one out");
   }
   options.state_in_dram = values["state-in-dram"].as<bool>();
   options.double_buffer = values["double-buffer"].as<bool>();

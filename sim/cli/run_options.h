@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/compiler/bounds.h"
 #include "driver/runtime/runtime.h"
 #include "sim/cli/back_end_options.h"
 #include "sim/cli/command.h"
@@ -32,6 +33,7 @@ struct RunOptions {
   std::string json, csv, trace;             // files; empty: none
   std::optional<uint64_t> random_inputs;    // seed of the inputs without a file; nullopt: each has one
   std::optional<uint32_t> most_iterations;  // of each loop
+  std::vector<compiler::SizeBounds> dims;   // of a program for sizes within bounds; empty: none
   std::optional<uint64_t> specialise;       // bytes of the programs of a sequence that changes size
   bool check = false;
   bool roofline = false;

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "driver/compiler/bounds.h"
 #include "driver/graph/text.h"
+#include "driver/specialise/bounded_programs.h"
 #include "driver/specialise/program_cache.h"
 #include "hw/contract/error.h"
 #include "sim/cli/run_common.h"
@@ -51,6 +53,32 @@ void refuse_what_one_program_has(const RunOptions& options, const RunSubject& su
   }
 }
 
+// One for each choice of sizes, or those that were compiled once for all of them.
+std::unique_ptr<specialise::SizedPrograms> programs_of(const RunOptions& options, const RunSubject& subject,
+                                                       const runtime::Device& device,
+                                                       const runtime::Context& context) {
+  const graph::Graph& open = subject.graph->open ? *subject.graph->open : subject.graph->graph;
+  const bool firmware = !options.bypass_firmware;
+  const compiler::Options compiling = subject.compiler_options(firmware);
+  if (options.dims.empty()) {
+    return std::make_unique<specialise::ProgramCache>(context, device.capabilities(), open, compiling,
+                                                      options.specialise.value_or(specialise::ProgramCache::kNoLimit));
+  }
+  tool::Progress progress(1, "compilation", options.data.quiet);
+  std::vector<compiler::Program> programs =
+      compiler::compile_bounds(open, options.dims, device.capabilities(), compiling, [&](uint64_t done, uint64_t all) {
+        progress.part(static_cast<double>(done) / static_cast<double>(all));
+      });
+  return std::make_unique<specialise::BoundedPrograms>(context, std::move(programs), firmware);
+}
+
+// As reports read it.
+compiler::Program at_sizes(const compiler::Program& program, const graph::GivenShapes& sizes,
+                           const presets::Preset& preset) {
+  if (program.sizes.empty()) return program;
+  return compiler::at_sizes(program, specialise::BoundedPrograms::symbols_of(program, sizes), preset.caps, preset.dram);
+}
+
 // The state that goes on from one invocation to the next, and what is kept of each.
 class Runner {
  public:
@@ -58,9 +86,7 @@ class Runner {
       : run_{options, subject},
         sequence_(sequence),
         context_(device.create_context({.zero_init = options.data.zero_init, .double_buffer = subject.double_buffer})),
-        cache_(context_, device.capabilities(), subject.graph->open ? *subject.graph->open : subject.graph->graph,
-               subject.compiler_options(!options.bypass_firmware),
-               options.specialise.value_or(specialise::ProgramCache::kNoLimit)),
+        programs_(programs_of(options, subject, device, context_)),
         start_(subject.start(options.data.resume)) {
     if (options.check) oracle_.emplace(*subject.graph, options.data.zero_init, workload::to_reference(start_));
   }
@@ -83,18 +109,18 @@ class Runner {
     for (SizedProgramRun& program : run_.programs) {
       program.report = program.collector.finish(context_.variables(), device.memory_use());
     }
-    run_.cache = cache_.counts();
+    run_.cache = programs_->counts();
     if (oracle_) run_.check = oracle_->result();
     return std::move(run_);
   }
 
  private:
   std::vector<graph::Value> run(int64_t index, const SizedSequence::Invocation& invocation, const Bench& bench) {
-    const uint64_t misses = cache_.counts().misses;
-    const std::shared_ptr<const specialise::SizedProgram> sized = cache_.get(invocation.sizes);
-    const bool compiled = cache_.counts().misses > misses;
+    const uint64_t misses = programs_->counts().misses;
+    const std::shared_ptr<const specialise::SizedProgram> sized = programs_->get(invocation.sizes);
+    const bool compiled = programs_->counts().misses > misses;
     if (index == 0 && !run_.options.data.resume.empty()) context_.restore(start_);
-    const size_t at = place_of(invocation.sizes, sized->program.program());
+    const size_t at = place_of(invocation.sizes, at_sizes(sized->program.program(), invocation.sizes, run_.subject.preset));
     SizedProgramRun& program = run_.programs[at];
     program.bytes = sized->bytes;
     program.compiled += compiled ? 1 : 0;
@@ -118,7 +144,7 @@ class Runner {
   SizedRun run_;
   SizedSequence& sequence_;
   runtime::Context context_;
-  specialise::ProgramCache cache_;
+  std::unique_ptr<specialise::SizedPrograms> programs_;
   runtime::Snapshot start_;
   std::optional<workload::Oracle> oracle_;
 };
@@ -168,6 +194,11 @@ int run_sized(RunOptions& options, const RunSubject& subject) {
 }
 
 void refuse_limit_of_programs(const RunOptions& options) {
+  if (!options.dims.empty()) {
+    throw Error(ErrorCode::kBadOption,
+                "--dim compiles for sizes that change from one invocation to the next: add --sequence and give an input "
+                "a file for each invocation (several --input, or a folder), or give the sizes with --shape");
+  }
   if (!options.specialise) return;
   throw Error(ErrorCode::kBadOption,
               "--specialise bounds the programs of a sequence whose sizes change: add --sequence and give an input a "

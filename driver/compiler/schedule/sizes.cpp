@@ -262,10 +262,7 @@ std::optional<SizedWords> words_of_size(Module& module, const LargestSizes& larg
   return words;
 }
 
-namespace {
-
-// What is no command of a module becomes nothing.
-std::optional<Body> decoded(const std::vector<uint32_t>& words) {
+std::optional<Body> decoded(std::span<const uint32_t> words) {
   std::optional<Body> body;
   std::visit(
       [&](auto&& command) {
@@ -275,8 +272,6 @@ std::optional<Body> decoded(const std::vector<uint32_t>& words) {
       contract::decode_command(words));
   return body;
 }
-
-}  // namespace
 
 Body body_of(const SizedCommand& command, const Body& largest) {
   Body body = command.words.empty() ? largest : decoded(command.words).value();

@@ -42,6 +42,8 @@ struct LargestSizes {
                                                       const contract::Capabilities& capabilities,
                                                       const ScheduleOptions& options, std::vector<QueueCounts>& needs);
 
+// A command of a stream; nullopt for those that no module has.
+[[nodiscard]] std::optional<Body> decoded(std::span<const uint32_t> words);
 // A command of this size; `largest` is that of the largest ones, which is skipped where this size has none.
 [[nodiscard]] Body body_of(const SizedCommand& command, const Body& largest);
 // What a size reads and writes, a list a command.

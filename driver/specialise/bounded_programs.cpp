@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/specialise/bounded_programs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "driver/compiler/dram_needs.h"
+#include "driver/graph/text.h"
+#include "hw/contract/error.h"
+
+namespace npu::specialise {
+namespace {
+
+using compiler::Program;
+using compiler::SizeTable;
+using contract::ErrorCode;
+
+bool is_for(const SizeTable& table, const std::vector<int64_t>& sizes) {
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < table.symbols[i].least || sizes[i] > table.symbols[i].most) return false;
+  }
+  return true;
+}
+
+// "x.0 is 1 to 64"
+std::string bounds_of(const std::vector<Program>& programs) {
+  std::string text;
+  for (size_t i = 0; i < programs.front().sizes.symbols.size(); ++i) {
+    SizeTable::Symbol all = programs.front().sizes.symbols[i];
+    for (const Program& program : programs) {
+      all.least = std::min(all.least, program.sizes.symbols[i].least);
+      all.most = std::max(all.most, program.sizes.symbols[i].most);
+    }
+    text += fmt::format("{}{} is {} to {}", text.empty() ? "" : ", ", graph::printable(all.name), all.least, all.most);
+  }
+  return text;
+}
+
+}  // namespace
+
+BoundedPrograms::BoundedPrograms(runtime::Context context, std::vector<Program> programs, bool firmware)
+    : context_(std::move(context)), programs_(std::move(programs)), loaded_(programs_.size()), firmware_(firmware) {
+  NPU_CHECK(!programs_.empty());
+}
+
+std::vector<int64_t> BoundedPrograms::symbols_of(const Program& program, const graph::GivenShapes& sizes) {
+  std::vector<int64_t> symbols(program.sizes.symbols.size());
+  for (const compiler::Port& port : program.inputs) {
+    const auto given = sizes.find(port.name);
+    for (size_t d = 0; d < port.sizes.size(); ++d) {
+      if (port.sizes[d] < 0 || static_cast<size_t>(port.sizes[d]) >= symbols.size()) continue;
+      if (given == sizes.end() || given->second.size() != port.sizes.size()) {
+        throw Error(ErrorCode::kBadInput,
+                    fmt::format("input {} has no size for dimension {}", graph::in_quotes(port.name), d));
+      }
+      symbols[static_cast<size_t>(port.sizes[d])] = given->second[d];
+    }
+  }
+  return symbols;
+}
+
+size_t BoundedPrograms::choose(const graph::GivenShapes& sizes) const {
+  std::string text;
+  for (size_t i = 0; i < programs_.size(); ++i) {
+    const std::vector<int64_t> symbols = symbols_of(programs_[i], sizes);
+    if (is_for(programs_[i].sizes, symbols)) return i;
+    if (!text.empty()) continue;
+    for (size_t k = 0; k < symbols.size(); ++k) {
+      text += fmt::format("{}{} is {}", k == 0 ? "" : ", ", graph::printable(programs_[i].sizes.symbols[k].name),
+                          symbols[k]);
+    }
+  }
+  throw Error(ErrorCode::kSizeOutOfBounds,
+              fmt::format("{}, but the programs are for sizes of which {}; compile for wider bounds", text,
+                          bounds_of(programs_)));
+}
+
+std::shared_ptr<const SizedProgram> BoundedPrograms::get(const graph::GivenShapes& sizes) {
+  const size_t number = choose(sizes);
+  std::shared_ptr<const SizedProgram>& program = loaded_[number];
+  if (program) {
+    ++counts_.hits;
+    return program;
+  }
+  const uint64_t bytes = compiler::needs_of(programs_[number], firmware_).total();
+  program = std::make_shared<const SizedProgram>(SizedProgram{context_.load(programs_[number]), bytes});
+  ++counts_.misses;
+  ++counts_.programs;
+  counts_.bytes += bytes;
+  counts_.most_bytes = counts_.bytes;
+  return program;
+}
+
+}  // namespace npu::specialise

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs of a graph that was compiled once for sizes within bounds (compiler/bounds.h), in one context.
+//
+//   BoundedPrograms programs(context, compiler::compile_bounds(open, {{"x.0", 1, 64}}, device.capabilities()), true);
+//   Job job = programs.get({{"x", {5, 4}}})->program.create_job();
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "driver/compiler/program.h"
+#include "driver/graph/resolve.h"
+#include "driver/runtime/runtime.h"
+#include "driver/specialise/sized_programs.h"
+
+namespace npu::specialise {
+
+class BoundedPrograms final : public SizedPrograms {
+ public:
+  // `firmware`: the device has a control CPU. Programs are loaded when they are first asked for.
+  BoundedPrograms(runtime::Context context, std::vector<compiler::Program> programs, bool firmware);
+
+  // One and the same for all sizes that it is for. `sizes` may leave out inputs that no size depends on. Throws
+  // Error: bad_input, or size_out_of_bounds, for sizes that none of the programs is for; what Context::load() throws.
+  [[nodiscard]] std::shared_ptr<const SizedProgram> get(const graph::GivenShapes& sizes) override;
+  [[nodiscard]] const CacheCounts& counts() const override { return counts_; }
+
+  // The value of each symbol of a program, as the inputs' shapes say.
+  [[nodiscard]] static std::vector<int64_t> symbols_of(const compiler::Program& program,
+                                                       const graph::GivenShapes& sizes);
+
+ private:
+  [[nodiscard]] size_t choose(const graph::GivenShapes& sizes) const;
+
+  runtime::Context context_;
+  std::vector<compiler::Program> programs_;
+  std::vector<std::shared_ptr<const SizedProgram>> loaded_;  // null: not yet
+  bool firmware_;
+  CacheCounts counts_;
+};
+
+}  // namespace npu::specialise
