@@ -44,6 +44,7 @@ std::string bounds_of(const std::vector<Program>& programs) {
 BoundedPrograms::BoundedPrograms(runtime::Context context, std::vector<Program> programs, bool firmware)
     : context_(std::move(context)), programs_(std::move(programs)), loaded_(programs_.size()), firmware_(firmware) {
   NPU_CHECK(!programs_.empty());
+  counts_.compiled = programs_.size();
 }
 
 std::vector<int64_t> BoundedPrograms::symbols_of(const Program& program, const graph::GivenShapes& sizes) {

@@ -18,6 +18,7 @@ struct SizedProgram {
 struct CacheCounts {
   uint64_t hits = 0;        // sizes that had a program
   uint64_t misses = 0;      // programs that were compiled, or loaded
+  uint64_t compiled = 0;    // programs that were compiled for bounds, before any was asked for
   uint64_t evictions = 0;   // programs that were dropped
   uint64_t programs = 0;    // that are there now
   uint64_t bytes = 0;       // that these take of device memory

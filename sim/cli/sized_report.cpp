@@ -42,13 +42,18 @@ uint64_t cycles_of(const SizedRun& run) {
 
 std::string table_of(const SizedRun& run) {
   const bool timed = run.options.machine.timed();
-  std::vector<report::Column> columns = {{"sizes", true}, {"invocations"}, {"compiled"}, {"program bytes"}};
+  std::vector<report::Column> columns = {{"sizes", true}, {"invocations"}};
+  // Of one compilation for all sizes, programs are loaded; no row has one of its own.
+  const bool each = run.cache.compiled == 0;
+  if (each) columns.push_back({"compiled"});
+  columns.push_back({"program bytes"});
   if (timed) columns.insert(columns.end(), {{"cycles each"}, {"limited by", true}});
   std::vector<report::Row> rows;
   for (const SizedProgramRun& program : run.programs) {
     const report::Report& report = *program.report;
-    report::Row row = {in_words(program.sizes), grouped(report.invocations), grouped(program.compiled),
-                       grouped(program.bytes)};
+    report::Row row = {in_words(program.sizes), grouped(report.invocations)};
+    if (each) row.push_back(grouped(program.compiled));
+    row.push_back(grouped(program.bytes));
     if (timed) {
       row.push_back(grouped((report.cycles + report.invocations / 2) / report.invocations));
       row.push_back(report::limit_text(report.charge(), ""));
@@ -58,8 +63,22 @@ std::string table_of(const SizedRun& run) {
   return report::render(std::move(columns), rows);
 }
 
+// "x.0 1 to 64, x.1 8"
+std::string in_words(const std::vector<compiler::SizeBounds>& bounds) {
+  std::string text;
+  for (const compiler::SizeBounds& one : bounds) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", graph::printable(one.name), one.least);
+    if (one.most > one.least) text += fmt::format(" to {}", one.most);
+  }
+  return text;
+}
+
 std::string cache_line(const SizedRun& run) {
   const specialise::CacheCounts& cache = run.cache;
+  if (cache.compiled > 0) {
+    return fmt::format("programs  {} of {} loaded, in {} bytes; compiled once for {}\n", grouped(cache.programs),
+                       grouped(cache.compiled), grouped(cache.bytes), in_words(run.options.dims));
+  }
   const std::string limit =
       run.options.specialise ? fmt::format("limit {} bytes", grouped(*run.options.specialise)) : "no limit";
   return fmt::format("programs  {} hit{}, {} miss{}, {} eviction{}; {} in {} bytes at the end, {} bytes at most, {}\n",
@@ -102,10 +121,19 @@ Json invocations_json(const SizedRun& run) {
   return invocations;
 }
 
+Json bounds_json(const SizedRun& run) {
+  Json bounds = Json::array();
+  for (const compiler::SizeBounds& one : run.options.dims) {
+    bounds.push_back({{"name", one.name}, {"least", one.least}, {"most", one.most}});
+  }
+  return bounds;
+}
+
 Json cache_json(const SizedRun& run) {
   return {{"limit_bytes", run.options.specialise ? Json(*run.options.specialise) : Json()},
           {"hits", run.cache.hits},
           {"misses", run.cache.misses},
+          {"compiled", run.cache.compiled},
           {"evictions", run.cache.evictions},
           {"programs", run.cache.programs},
           {"bytes", run.cache.bytes},
@@ -129,6 +157,7 @@ std::string to_json_text(const SizedRun& run) {
                          {"sha256", run.subject.network_sha256()},
                          {"machine", run.subject.preset.name},
                          {"mode", run.options.machine.mode},
+                         {"bounds", bounds_json(run)},
                          {"cycles", cycles_of(run)},
                          {"invocations", invocations_json(run)},
                          {"programs", programs_json(run)},

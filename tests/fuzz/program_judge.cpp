@@ -11,6 +11,7 @@
 #include "driver/graph/byte_stream.h"
 #include "hw/contract/stream.h"
 #include "tests/unit/graph/samples.h"
+#include "tests/unit/compiler/size_rule.h"
 
 namespace npu::fuzz {
 namespace {
@@ -71,7 +72,7 @@ program_file::ProgramFile sized_seed(program_file::ProgramFile file) {
                                    });
   for (const auto& [word, places] : same) {
     const auto content = static_cast<int32_t>(word);
-    table.rules.push_back({0, {{1, 0, content | 1 << 16}, {3, 0, content}}, places});
+    table.rules.push_back(compiler::testing::rule_of(0, {{1, 0, content | 1 << 16}, {3, 0, content}}, places));
   }
   program.inputs[0].sizes = program.outputs[0].sizes = {-1, 0};
   return file;

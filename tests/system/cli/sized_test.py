@@ -107,6 +107,78 @@ class Sized(NpuTest):
             self.assertEqual((cache["limit_bytes"], cache["hits"], cache["misses"], cache["evictions"], cache["programs"]), (1, 0, 7, 6, 1))
             self.assertEqual([one["compiled"] for one in json.loads(report.read_text())["programs"]], [3, 2, 1, 1])
 
+    def test_one_compilation_is_for_all_sizes(self):
+        network = self.dir / "open_stream.tosa"
+        wanted, state = expected(ROWS, self.frames("bounds", ROWS))
+        elements = sum(4 * count for count in ROWS)
+        reference = self.dir / "bounds_reference.state"
+        self.good("reference", network, *self.inputs("bounds"), "--save-state", reference)
+        for machine in ("edge", "nano"):
+            for more in ([], ["--mode", "functional"], ["--bypass-firmware"], ["--state-in-dram"], ["--double-buffer"], ["--jitter", "7:9"],
+                         ["--resident-constants"]):
+                if more == ["--resident-constants"] and machine == "nano":
+                    continue
+                out, report, saved = self.dir / "bounds_out", self.dir / "bounds.json", self.dir / "bounds.state"
+                log = ["--firmware-log"] if more == [] else []
+                result = self.good("run", network, *self.inputs("bounds"), "--config", machine, "--dim", "x.0=1..64", "--check", "reference", "-o", out,
+                                   "--json", report, "--save-state", saved, *more, *log)
+                self.assertIn(f"check     0 differing of {elements} elements compared with the reference (1 output, 7 invocations)\n", result.out)
+                self.assertRegex(result.out, r"programs  \d of \d loaded, in [\d,]+ bytes; compiled once for x.0 1 to 64\n")
+                self.assertEqual(self.outputs("bounds_out", len(ROWS)), [(shape, y) for shape, y in wanted])
+                self.good("state", "diff", saved, reference)
+                document = json.loads(report.read_text())
+                self.assertEqual(document["bounds"], [{"name": "x.0", "least": 1, "most": 64}])
+                self.assertEqual([one["sizes"]["x"][0] for one in document["invocations"]], ROWS)
+                self.assertLessEqual(document["cache"]["programs"], document["cache"]["compiled"])
+                self.assertEqual(document["cache"]["misses"], document["cache"]["programs"])
+                for program in document["programs"] if more == [] else []:
+                    total = program["report"]["total"]
+                    print(f"{machine}, {program['sizes']['x']}: {total['cycles_sum']} cycles")
+                for count in ROWS if log else []:  # the firmware hears sizes, and nothing of tiles
+                    self.assertRegex(result.err, rf"debug request \d+: sizes {count}\n")
+        print(f"bounds: 0 differing of {elements} elements, each time")
+
+    def test_reports_of_one_compilation_are_those_of_the_sizes(self):
+        shapes = [(1, 6, 6, 4), (2, 9, 5, 4), (1, 40, 33, 4), (3, 3, 3, 4)]
+        files = [self.save(f"bounded{i}.npy", "|i1", shape, [(7 * k + i) % 251 - 125 for k in range(shape[0] * shape[1] * shape[2] * shape[3])])
+                 for i, shape in enumerate(shapes)]
+        given = ["--sequence", "--input", *files, "--check", "reference"]
+        dims = ["--dim", "x.0=1..3", "--dim", "x.1=3..40", "--dim", "x.2=3..40"]
+        for machine in ("edge", "nano"):
+            documents = []
+            for options in (dims, []):
+                report = self.dir / "bounded.json"
+                result = self.good("run", self.dir / "open_images.tosa", *given, "--config", machine, "--json", report, *options)
+                self.assertIn("check     0 differing of ", result.out)
+                documents.append(json.loads(report.read_text()))
+            for once, each in zip(*(document["programs"] for document in documents)):
+                self.assertEqual(once["sizes"], each["sizes"])
+                one, other = once["report"], each["report"]
+                self.assertEqual(sum(row["macs"] for row in one["layers"]), sum(row["macs"] for row in other["layers"]))
+                self.assertEqual([row["output_shape"] for row in one["layers"]], [row["output_shape"] for row in other["layers"]])
+                self.assertLess(abs(one["program"]["estimated_cycles"] / one["total"]["cycles_sum"] - 1), 0.1, once["sizes"])
+
+    def test_bounds_that_cannot_be(self):
+        network = self.dir / "open_stream.tosa"
+        self.frames("beyond", [3, 65])
+        given = ["run", network, *self.inputs("beyond")]
+        result = self.bad(64, "size_out_of_bounds", "invocation 1 (", *given, "--dim", "x.0=1..64")
+        self.assertIn("x.0 is 65, but the programs are for sizes of which x.0 is 1 to 64; compile for wider bounds", result.err)
+        self.bad(64, "bad_option", "leaves size 'x.0' open; give bounds for it: --dim x.0=1..N", *given, "--dim", "w.0=1..64", "--dim", "y.0=1")
+        self.bad(64, "bad_option", "leaves no size 'y.0' of an input open; those that it does: w.0, x.0", *given, "--dim", "x.0=1..64", "--dim", "y.0=2")
+        self.bad(64, "bad_option", "size 'x.0' has bounds twice", *given, "--dim", "x.0=1..64", "--dim", "x.0=1..65")
+        for bounds in ("0..4", "5..4", "1..2147483648", "1..18446744073709551615"):
+            self.bad(64, "bad_option", "are no bounds for size 'x.0'; a size is 1 to 2147483647", *given, "--dim", f"x.0={bounds}")
+        for bounds in ("x.0", "=1..4", "x.0=", "x.0=..4", "x.0=1..", "x.0=1...4", "x.0=-1..4", "x.0=a"):
+            self.bad(64, "bad_option", "--dim", *given, "--dim", bounds)
+        self.bad(4, "budget_exceeded", "allow 100000 choices of sizes, and one compilation makes sure of at most 16384", *given, "--dim", "x.0=1..100000")
+        self.bad(64, "bad_option", "leave one out", *given, "--dim", "x.0=1..64", "--specialise", "1000")
+        frame = self.save("beyond_one.npy", "|i1", (3, 4), [1] * 12)
+        self.bad(64, "bad_option", "--dim compiles for sizes that change", "run", network, "--input", f"x={frame}", f"w={frame}", "--dim", "x.0=1..4")
+        kept = self.save("beyond_kept.npy", "|i1", (2, 4), [1] * 8)
+        self.bad(3, "feature_unsupported", "variable 'kept' is [x.0, 4]", "run", self.dir / "open_kept.tosa", "--sequence", "--input", kept, kept,
+                 "--dim", "x.0=1..4")
+
     def test_functional_mode_and_other_places_of_the_state_change_no_bit(self):
         network = self.dir / "open_stream.tosa"
         self.frames("modes", ROWS)
