@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -127,17 +128,18 @@ void count_state(const backend::Schedule& schedule, Program& program) {
 }
 
 struct Choice {
+  std::shared_ptr<const contract::Capabilities> machine;  // that it was made for; the steps of its layout refer to it
   backend::Schedule schedule;
   bool direct = false;
-  int64_t scratchpad_bytes = 0;  // that it was made for
 };
 
 Choice choose_schedule(const Module& module, const std::optional<Module>& direct,
                        const contract::Capabilities& capabilities, const ScheduleOptions& options) {
-  if (!direct) return {backend::best_schedule(module, capabilities, options), false, capabilities.spm_bytes};
-  Choice best{backend::best_schedule(*direct, capabilities, options), true, capabilities.spm_bytes};
-  backend::Schedule copied = backend::best_schedule(module, capabilities, options);
-  if (copied.cost < best.schedule.cost) best = {std::move(copied), false, capabilities.spm_bytes};
+  const auto machine = std::make_shared<const contract::Capabilities>(capabilities);
+  if (!direct) return {machine, backend::best_schedule(module, *machine, options), false};
+  Choice best{machine, backend::best_schedule(*direct, *machine, options), true};
+  backend::Schedule copied = backend::best_schedule(module, *machine, options);
+  if (copied.cost < best.schedule.cost) best = {machine, std::move(copied), false};
   return best;
 }
 
@@ -227,7 +229,8 @@ Program finish(Prepared&& prepared, Chosen&& chosen, const OtherSizes& others,
                                options.dram.value_or(play::any_dram(capabilities)))
                       .play();
   if (explanation != nullptr) {
-    *explanation = backend::explain(choice.direct ? *prepared.direct : module, best, yields, {choice.scratchpad_bytes, kept});
+    *explanation = backend::explain(choice.direct ? *prepared.direct : module, best, yields,
+                                    {int64_t{choice.machine->spm_bytes}, kept});
   }
   program.constants = std::move(stream.constants);
   if (kept) backend::add_load_stream(capabilities, program);
@@ -259,8 +262,8 @@ std::vector<uint32_t> command_starts(const Program& program) {
   while (at < program.main_words) {
     const auto rest = std::span(program.commands).subspan(at);
     const contract::Opcode opcode = contract::Header::decode(rest).opcode;
-    const bool frame = opcode == contract::Opcode::kBegin || opcode == contract::Opcode::kYield ||
-                       opcode == contract::Opcode::kEnd;
+    const bool frame =
+        opcode == contract::Opcode::kBegin || opcode == contract::Opcode::kYield || opcode == contract::Opcode::kEnd;
     if (!frame) starts.push_back(at);
     at += contract::command_words(rest);
   }
@@ -324,8 +327,7 @@ SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::
   Chosen chosen = choose(prepared, capabilities, options);
   Choice& choice = chosen.choice;
   const Module& module = choice.direct ? *prepared.direct : prepared.module;
-  contract::Capabilities machine = capabilities;
-  machine.spm_bytes = static_cast<uint32_t>(choice.scratchpad_bytes);
+  const contract::Capabilities& machine = *choice.machine;
   ScheduleOptions same = options;
   same.resident_constants = chosen.kept;
   for (const Variable& variable : module.variables) same.placed_in_dram[variable.identity] = variable.in_dram;
@@ -340,8 +342,8 @@ SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::
   for (size_t i = 1; i < modules.count; ++i) {
     const Prepared smaller = prepare(modules.module(i), capabilities, same);
     if (choice.direct && !smaller.direct) continue;
-    std::optional<backend::SizedWords> words = backend::words_of_size(
-        choice.direct ? *smaller.direct : smaller.module, {module, layout, bare}, machine, same, needs);
+    std::optional<backend::SizedWords> words = backend::words_of_size(choice.direct ? *smaller.direct : smaller.module,
+                                                                      {module, layout, bare}, machine, same, needs);
     if (!words) continue;
     result.taken[i] = true;
     others.words.push_back(std::move(*words));
