@@ -60,8 +60,9 @@ std::optional<Plane> plane_of(const std::vector<Point>& points) {
   }
   if (!first || !second) return std::nullopt;
   Plane plane{*first, *second, 0};
-  plane.addend = static_cast<int32_t>(origin.word - static_cast<uint32_t>(origin.first) * static_cast<uint32_t>(*first) -
-                                      static_cast<uint32_t>(origin.second) * static_cast<uint32_t>(*second));
+  plane.addend =
+      static_cast<int32_t>(origin.word - static_cast<uint32_t>(origin.first) * static_cast<uint32_t>(*first) -
+                           static_cast<uint32_t>(origin.second) * static_cast<uint32_t>(*second));
   const auto holds = [&](const Point& point) { return plane.holds(point); };
   if (!std::all_of(points.begin(), points.end(), holds)) return std::nullopt;
   return plane;
@@ -80,7 +81,7 @@ RuleMaker::RuleMaker(ValuesBySize values) : values_(std::move(values)) {
 // Goes through the sizes by the selector, and begins a piece where the one before can take no more.
 std::optional<RuleMaker::Pieces> RuleMaker::pieces_of(const Of& of, const WordBySize& by_size, size_t limit) const {
   const std::vector<int64_t>&selectors = values_[of.selector], &firsts = values_[of.first],
-                            &seconds = values_[of.second];
+        &seconds = values_[of.second];
   const std::vector<uint32_t>& order = orders_[of.selector];
   Pieces pieces;
   std::vector<Point> points, group;  // of the last piece; of one value of the selector

@@ -46,7 +46,8 @@ class RuleMaker {
   [[nodiscard]] bool add_sums(uint32_t word, const WordBySize& by_size);
   void note(uint32_t word, const Of& of, Pieces pieces);
 
-  using Key = std::tuple<uint16_t, uint16_t, uint16_t, int32_t, std::vector<std::tuple<int32_t, int32_t, int32_t, int32_t>>>;
+  using Key =
+      std::tuple<uint16_t, uint16_t, uint16_t, int32_t, std::vector<std::tuple<int32_t, int32_t, int32_t, int32_t>>>;
 
   const ValuesBySize values_;
   std::vector<std::vector<uint32_t>> orders_;  // by value: the sizes in its ascending order
