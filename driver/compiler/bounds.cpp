@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -55,7 +56,8 @@ class BoundsCompiler {
         inference_(infer(graph)),
         choices_(graph, (check_inference(), inference_), bounds),
         capabilities_(capabilities),
-        options_(options),
+        schedule_(options.schedule),
+        most_iterations_(options.most_iterations),
         progress_(progress) {
     find_values();
   }
@@ -126,7 +128,7 @@ class BoundsCompiler {
     std::vector<int64_t> by_choice;
     for (size_t c = 0; c < choices_.choices().size(); ++c) {
       const std::optional<int64_t> value = choices_.evaluate(dim, c);
-      if (!value) return;
+      if (!value || *value > std::numeric_limits<int32_t>::max()) return;  // beyond all words
       by_choice.push_back(*value);
     }
     if (!is_news(by_choice)) return;
@@ -168,7 +170,7 @@ class BoundsCompiler {
     modules.count = pending.size();
     modules.module = [&](size_t i) {
       if (progress_) progress_(before + i, all);
-      return lower(graph_of(pending[i]), capabilities_, options_.most_iterations);
+      return lower(graph_of(pending[i]), capabilities_, most_iterations_);
     };
     std::vector<std::vector<int64_t>> values, sizes;
     for (const std::vector<int64_t>& by_choice : values_) {
@@ -176,7 +178,11 @@ class BoundsCompiler {
       for (const size_t choice : pending) own.push_back(by_choice[choice]);
     }
     for (const size_t choice : pending) sizes.push_back(choices_.choices()[choice]);
-    SizedProgram sized = schedule_sizes(modules, values, capabilities_, options_.schedule);
+    SizedProgram sized = schedule_sizes(modules, values, capabilities_, schedule_);
+    // One context runs all of the programs.
+    for (const Variable& variable : sized.program.variables) {
+      schedule_.placed_in_dram.insert_or_assign(variable.identity, variable.in_dram);
+    }
     const std::vector<SizeRange> box = box_of(sizes, 0, sized.taken);
     complete(box, sized.program);
     std::vector<size_t> rest;
@@ -202,6 +208,7 @@ class BoundsCompiler {
       table.conditions.push_back({relation_of(demand.relation), expressions.number_of(demand.left),
                                   expressions.number_of(demand.right), demand.text});
     }
+    check_conditions(box, table);
     const graph::Block& main = graph_.main();
     set_sizes(main, main.inputs, expressions, program.inputs);
     set_sizes(main, main.outputs, expressions, program.outputs);
@@ -213,6 +220,24 @@ class BoundsCompiler {
         }
       }
     }
+  }
+
+  // Tables compute modulo 2^64, and the graph does not: so this looks at what the table takes, size by size.
+  void check_conditions(const std::vector<SizeRange>& box, const SizeTable& table) const {
+    const auto takes = [&](const std::vector<int64_t>& sizes) {
+      const SizeValues values = evaluate(table, sizes);
+      return std::all_of(table.conditions.begin(), table.conditions.end(),
+                         [&](const SizeTable::Condition& condition) { return holds(condition, values); });
+    };
+    const auto right = [&](const auto& all, bool taken) {
+      return std::all_of(all.begin(), all.end(), [&](const std::vector<int64_t>& sizes) {
+        return !is_within(sizes, box) || takes(sizes) == taken;
+      });
+    };
+    if (right(choices_.choices(), true) && right(choices_.refused(), false)) return;
+    throw Error(ErrorCode::kArgumentUnsupported,
+                "a table of sizes computes with 64 bits, and what must hold of these sizes takes more; narrow the "
+                "bounds, or compile for each choice of sizes");
   }
 
   void set_sizes(const graph::Block& main, const std::vector<graph::TensorId>& ids, SizeExpressions& expressions,
@@ -230,7 +255,8 @@ class BoundsCompiler {
   const graph::Inference inference_;
   const SizeChoices choices_;
   const contract::Capabilities& capabilities_;
-  const Options& options_;
+  ScheduleOptions schedule_;
+  const uint32_t most_iterations_;
   const std::function<void(uint64_t, uint64_t)>& progress_;
   std::vector<Dim> dims_;                     // what rules may be functions of
   std::vector<std::vector<int64_t>> values_;  // of these, by choice
@@ -250,7 +276,17 @@ graph::Shape shape_at(const Port& port, const SizeValues& values) {
 std::vector<Program> compile_bounds(const graph::Graph& graph, std::span<const SizeBounds> bounds,
                                     const contract::Capabilities& capabilities, const Options& options,
                                     const std::function<void(uint64_t, uint64_t)>& progress) {
-  return BoundsCompiler(graph, bounds, capabilities, options, progress).run();
+  std::vector<Program> programs;
+  const Attempt attempt = [&](const contract::Capabilities& machine) {
+    programs = BoundsCompiler(graph, bounds, machine, options, progress).run();
+    MachineNeeds needs;
+    for (const Program& program : programs) {
+      needs.add(program, machine, options.schedule.two_places, options.firmware);
+    }
+    return needs;
+  };
+  require_room(capabilities, options.firmware, attempt, "it");
+  return programs;
 }
 
 Program at_sizes(const Program& program, std::span<const int64_t> sizes) {

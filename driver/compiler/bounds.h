@@ -34,8 +34,8 @@ inline constexpr uint64_t kMostChoices = 1 << 14;
     const graph::Graph& graph, std::span<const SizeBounds> bounds, const contract::Capabilities& capabilities,
     const Options& options = {}, const std::function<void(uint64_t done, uint64_t all)>& progress = {});
 
-// The same program for one choice of sizes, which are fixed then: one a symbol, within its bounds, and as its conditions
-// demand.
+// The same program for one choice of sizes, which are fixed then: one a symbol, within its bounds, and as its
+// conditions demand.
 [[nodiscard]] Program at_sizes(const Program& program, std::span<const int64_t> sizes);
 
 }  // namespace npu::compiler
