@@ -82,9 +82,9 @@ void run_at_random_sizes(const OpenNetwork& network, runtime::Device& device, in
       ASSERT_EQ(difference.differing, 0) << "sizes " << testing::PrintToString(sizes);
     }
   }
-  std::cout << network.name << ": " << programs.size() << " programs, " << rules << " rules for "
-            << words << " words; 0 differing of " << compared << " elements at " << invocations << " sizes (seed "
-            << seed << ")\n";
+  std::cout << network.name << ": " << programs.size() << " programs, " << rules << " rules for " << words
+            << " words; 0 differing of " << compared << " elements at " << invocations << " sizes (seed " << seed
+            << ")\n";
 }
 
 class SizedPrograms : public testing::TestWithParam<std::string> {};
