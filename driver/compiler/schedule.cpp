@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "driver/compiler/play/player.h"
 #include "driver/compiler/room.h"
@@ -295,6 +296,17 @@ backend::WordBySize by_size(size_t word, const std::vector<const backend::SizedC
   return words;
 }
 
+// Bits of a word that are in no field. The device looks at those of skipped commands, too.
+uint32_t reserved_bits(std::vector<uint32_t> command, size_t word) {
+  uint32_t reserved = 0;
+  for (uint32_t bit = 0; bit < 32; ++bit) {
+    const uint32_t was = std::exchange(command[word], command[word] | uint32_t{1} << bit);
+    if (!contract::reserved_zero(command)) reserved |= uint32_t{1} << bit;
+    command[word] = was;
+  }
+  return reserved;
+}
+
 bool differ(const backend::WordBySize& words) {
   const std::optional<uint32_t>* known = nullptr;
   for (const std::optional<uint32_t>& word : words) {
@@ -311,7 +323,9 @@ void add_rules(uint32_t start, const std::vector<const backend::SizedCommand*>& 
   for (size_t w = 0; w < commands.front()->words.size(); ++w) {
     if (w < contract::kHeaderWords && w != kSkipWord) continue;  // queue and tokens are the same for all
     const backend::WordBySize words = by_size(w, commands);
-    if (!differ(words) || rules.add(start + static_cast<uint32_t>(w), words)) continue;
+    if (!differ(words)) continue;
+    const uint32_t reserved = reserved_bits(commands.front()->words, w);
+    if (rules.add(start + static_cast<uint32_t>(w), words, reserved)) continue;
     throw Error(contract::ErrorCode::kArgumentUnsupported,
                 "several sizes together decide how layer " + std::string(layer) +
                     " is cut into tiles, and a program for bounds takes them one by one; give all sizes but one, or "

@@ -199,6 +199,25 @@ TEST(SizeRules, SizesThatDoNotCountMayBeAnything) {
   EXPECT_EQ(rules[0].pieces, (std::vector<SizeTable::Piece>{{1, 3, 0, 0}}));
 }
 
+TEST(SizeRules, ReservedBitsStayClearWhereTheWordDoesNotCount) {
+  constexpr uint32_t kReserved = 0xffff0000;
+  const std::vector<int64_t> x = down_from(30);
+  WordBySize words = words_of(x, [](int64_t v) { return 5 * (v - 12); });
+  for (size_t size = 0; size < x.size(); ++size) {
+    if (x[size] <= 12) words[size].reset();  // below 0 there
+  }
+  ASSERT_EQ(checked({x}, words)[0].pieces.size(), 1U);
+  RuleMaker maker({x});
+  ASSERT_TRUE(maker.add(kWord, words, kReserved));
+  const Rules rules = maker.take();
+  expect_words(rules, {x}, words);
+  for (const int64_t value : x) {
+    std::vector<uint32_t> commands(kWord + 1, *words.front());
+    apply_rules({{}, {}, {}, {}, rules}, {value}, commands);
+    EXPECT_EQ(commands[kWord] & kReserved, 0U) << value;
+  }
+}
+
 TEST(SizeRules, AProductIsOnePieceAsAValue) {
   const Pairs pairs(7, 9);
   const auto product = [](int64_t x, int64_t y) { return x * y; };
