@@ -131,7 +131,9 @@ Trials::Trials(const presets::Preset& machine, const Graphs& graphs, Interrupt i
     : device_(open_graph_device(machine)),
       graphs_(graphs),
       interrupt_(interrupt == Interrupt::kYes),
-      quick_(quick_graph()) {}
+      quick_(quick_graph()) {
+  graphs_.most_choices = number_from("NPU_SIZED_CHOICES", static_cast<uint32_t>(graphs.most_choices));
+}
 
 void Trials::run(uint32_t first, uint32_t count) {
   std::cout << "seeds " << first << " to " << first + count - 1 << " (NPU_SIZED_SEED, NPU_RANDOM_SIZES)" << std::endl;

@@ -59,7 +59,7 @@ class Trials {
   [[nodiscard]] runtime::RunResult run_interrupted(runtime::Job& job, uint64_t wait, uint64_t cycles);
 
   runtime::Device device_;
-  const Graphs graphs_;
+  Graphs graphs_;
   const bool interrupt_;
   const graph::Graph quick_;  // of the jobs that interrupt
   std::mt19937 data_{7};
