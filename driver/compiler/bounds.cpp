@@ -62,7 +62,8 @@ class BoundsCompiler {
         inference_(infer(graph)),
         choices_(graph, (check_inference(), inference_), bounds),
         capabilities_(capabilities),
-        options_(options),
+        schedule_(options.schedule),
+        most_iterations_(options.most_iterations),
         progress_(progress) {
     find_values();
   }
@@ -133,7 +134,7 @@ class BoundsCompiler {
     std::vector<int64_t> by_choice;
     for (size_t c = 0; c < choices_.choices().size(); ++c) {
       const std::optional<int64_t> value = choices_.evaluate(dim, c);
-      if (!value) return;
+      if (!value || *value > std::numeric_limits<int32_t>::max()) return;  // beyond all words
       by_choice.push_back(*value);
     }
     if (!is_news(by_choice)) return;
@@ -175,7 +176,7 @@ class BoundsCompiler {
     modules.count = pending.size();
     modules.module = [&](size_t i) {
       if (progress_) progress_(before + i, all);
-      return lower(graph_of(pending[i]), capabilities_, options_.most_iterations, StepDimensions::kOfTensors);
+      return lower(graph_of(pending[i]), capabilities_, most_iterations_, StepDimensions::kOfTensors);
     };
     std::vector<std::vector<int64_t>> values, sizes;
     for (const std::vector<int64_t>& by_choice : values_) {
@@ -185,7 +186,11 @@ class BoundsCompiler {
     for (const size_t choice : pending) sizes.push_back(choices_.choices()[choice]);
     const std::vector<Probe> probes = may_split ? probes_of(sizes) : std::vector<Probe>{};
     for (const Probe& probe : probes) modules.probes.push_back(probe.number);
-    SizedProgram sized = schedule_sizes(modules, values, capabilities_, options_.schedule);
+    SizedProgram sized = schedule_sizes(modules, values, capabilities_, schedule_);
+    // One context runs all of the programs.
+    for (const Variable& variable : sized.program.variables) {
+      schedule_.placed_in_dram.insert_or_assign(variable.identity, variable.in_dram);
+    }
     double worthwhile = 0;  // smaller ones get another program
     for (size_t i = 0; i < probes.size(); ++i) {
       if (sized.estimated_cycles[i] == 0) continue;
@@ -242,7 +247,7 @@ class BoundsCompiler {
   }
 
   [[nodiscard]] uint64_t compile_alone(size_t choice) const {
-    return schedule(lower(graph_of(choice), capabilities_, options_.most_iterations), capabilities_, options_.schedule)
+    return schedule(lower(graph_of(choice), capabilities_, most_iterations_), capabilities_, schedule_)
         .estimated_cycles;
   }
 
@@ -273,6 +278,7 @@ class BoundsCompiler {
       for (int32_t& size : layer.input_sizes) size = number_of(size);
       for (int32_t& size : layer.output_sizes) size = number_of(size);
     }
+    check_conditions(box, table);
     const graph::Block& main = graph_.main();
     set_sizes(main, main.inputs, expressions, program.inputs);
     set_sizes(main, main.outputs, expressions, program.outputs);
@@ -298,6 +304,24 @@ class BoundsCompiler {
     if (!damage.empty()) panic(__FILE__, __LINE__, damage.c_str());
   }
 
+  // Tables compute modulo 2^64, and the graph does not: so this looks at what the table takes, size by size.
+  void check_conditions(const std::vector<SizeRange>& box, const SizeTable& table) const {
+    const auto takes = [&](const std::vector<int64_t>& sizes) {
+      const SizeValues values = evaluate(table, sizes);
+      return std::all_of(table.conditions.begin(), table.conditions.end(),
+                         [&](const SizeTable::Condition& condition) { return holds(condition, values); });
+    };
+    const auto right = [&](const auto& all, bool taken) {
+      return std::all_of(all.begin(), all.end(), [&](const std::vector<int64_t>& sizes) {
+        return !is_within(sizes, box) || takes(sizes) == taken;
+      });
+    };
+    if (right(choices_.choices(), true) && right(choices_.refused(), false)) return;
+    throw Error(ErrorCode::kArgumentUnsupported,
+                "a table of sizes computes with 64 bits, and what must hold of these sizes takes more; narrow the "
+                "bounds, or compile for each choice of sizes");
+  }
+
   void set_sizes(const graph::Block& main, const std::vector<graph::TensorId>& ids, SizeExpressions& expressions,
                  std::vector<Port>& ports) const {
     NPU_CHECK(ids.size() == ports.size());
@@ -313,7 +337,8 @@ class BoundsCompiler {
   const graph::Inference inference_;
   const SizeChoices choices_;
   const contract::Capabilities& capabilities_;
-  const Options& options_;
+  ScheduleOptions schedule_;
+  const uint32_t most_iterations_;
   const std::function<void(uint64_t, uint64_t)>& progress_;
   std::vector<Dim> dims_;                     // what rules may be functions of
   std::vector<std::vector<int64_t>> values_;  // of these, by choice
@@ -332,11 +357,20 @@ graph::Shape shape_at(graph::Shape largest, const std::vector<int32_t>& sizes, c
 std::vector<Program> compile_bounds(const graph::Graph& graph, std::span<const SizeBounds> bounds,
                                     const contract::Capabilities& capabilities, const Options& options,
                                     const std::function<void(uint64_t, uint64_t)>& progress) {
-  return BoundsCompiler(graph, bounds, capabilities, options, progress).run();
+  std::vector<Program> programs;
+  const Attempt attempt = [&](const contract::Capabilities& machine) {
+    programs = BoundsCompiler(graph, bounds, machine, options, progress).run();
+    MachineNeeds needs;
+    for (const Program& program : programs) {
+      needs.add(program, machine, options.schedule.two_places, options.firmware);
+    }
+    return needs;
+  };
+  require_room(capabilities, options.firmware, attempt, "it");
+  return programs;
 }
 
-Program at_sizes(const Program& program, std::span<const int64_t> sizes, const contract::Capabilities& capabilities,
-                 const timing::Dram& dram) {
+Program at_sizes(const Program& program, std::span<const int64_t> sizes) {
   Program fixed = program;
   const SizeValues values = evaluate(program.sizes, sizes);
   apply_rules(program.sizes, values, fixed.commands);
@@ -357,7 +391,6 @@ Program at_sizes(const Program& program, std::span<const int64_t> sizes, const c
     layer.input_sizes.clear();
     layer.output_sizes.clear();
   }
-  estimate(capabilities, dram, fixed);
   return fixed;
 }
 

@@ -12,7 +12,6 @@
 #include "driver/compiler/program.h"
 #include "driver/graph/graph.h"
 #include "hw/contract/gen/capabilities.h"
-#include "hw/timing/dram_timing.h"
 
 namespace npu::compiler {
 
@@ -35,9 +34,8 @@ inline constexpr uint64_t kMostChoices = 1 << 14;
     const graph::Graph& graph, std::span<const SizeBounds> bounds, const contract::Capabilities& capabilities,
     const Options& options = {}, const std::function<void(uint64_t done, uint64_t all)>& progress = {});
 
-// The same program for one choice of sizes, which are fixed then: one a symbol, within its bounds, and as its conditions
-// demand. Its estimates are those of these sizes, on the machine that it was compiled for.
-[[nodiscard]] Program at_sizes(const Program& program, std::span<const int64_t> sizes,
-                               const contract::Capabilities& capabilities, const timing::Dram& dram);
+// The same program for one choice of sizes, which are fixed then: one a symbol, within its bounds, and as its
+// conditions demand. Its estimates stay those of the largest sizes, until estimate() (schedule.h) makes them anew.
+[[nodiscard]] Program at_sizes(const Program& program, std::span<const int64_t> sizes);
 
 }  // namespace npu::compiler

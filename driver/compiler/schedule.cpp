@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -129,17 +130,18 @@ void count_state(const backend::Schedule& schedule, Program& program) {
 }
 
 struct Choice {
+  std::shared_ptr<const contract::Capabilities> machine;  // that it was made for; the steps of its layout refer to it
   backend::Schedule schedule;
   bool direct = false;
-  int64_t scratchpad_bytes = 0;  // that it was made for
 };
 
 Choice choose_schedule(const Module& module, const std::optional<Module>& direct,
                        const contract::Capabilities& capabilities, const ScheduleOptions& options) {
-  if (!direct) return {backend::best_schedule(module, capabilities, options), false, capabilities.spm_bytes};
-  Choice best{backend::best_schedule(*direct, capabilities, options), true, capabilities.spm_bytes};
-  backend::Schedule copied = backend::best_schedule(module, capabilities, options);
-  if (copied.cost < best.schedule.cost) best = {std::move(copied), false, capabilities.spm_bytes};
+  const auto machine = std::make_shared<const contract::Capabilities>(capabilities);
+  if (!direct) return {machine, backend::best_schedule(module, *machine, options), false};
+  Choice best{machine, backend::best_schedule(*direct, *machine, options), true};
+  backend::Schedule copied = backend::best_schedule(module, *machine, options);
+  if (copied.cost < best.schedule.cost) best = {machine, std::move(copied), false};
   return best;
 }
 
@@ -229,7 +231,8 @@ Program finish(Prepared&& prepared, Chosen&& chosen, const OtherSizes& others,
                                options.dram.value_or(play::any_dram(capabilities)))
                       .play();
   if (explanation != nullptr) {
-    *explanation = backend::explain(choice.direct ? *prepared.direct : module, best, yields, {choice.scratchpad_bytes, kept});
+    *explanation = backend::explain(choice.direct ? *prepared.direct : module, best, yields,
+                                    {int64_t{choice.machine->spm_bytes}, kept});
   }
   program.constants = std::move(stream.constants);
   if (kept) backend::add_load_stream(capabilities, program);
@@ -274,8 +277,8 @@ std::vector<uint32_t> command_starts(const Program& program) {
   while (at < program.main_words) {
     const auto rest = std::span(program.commands).subspan(at);
     const contract::Opcode opcode = contract::Header::decode(rest).opcode;
-    const bool frame = opcode == contract::Opcode::kBegin || opcode == contract::Opcode::kYield ||
-                       opcode == contract::Opcode::kEnd;
+    const bool frame =
+        opcode == contract::Opcode::kBegin || opcode == contract::Opcode::kYield || opcode == contract::Opcode::kEnd;
     if (!frame) starts.push_back(at);
     at += contract::command_words(rest);
   }
@@ -307,6 +310,17 @@ backend::WordBySize by_size(size_t word, const std::vector<const backend::SizedC
   return words;
 }
 
+// Bits of a word that are in no field. The device looks at those of skipped commands, too.
+uint32_t reserved_bits(std::vector<uint32_t> command, size_t word) {
+  uint32_t reserved = 0;
+  for (uint32_t bit = 0; bit < 32; ++bit) {
+    const uint32_t was = std::exchange(command[word], command[word] | uint32_t{1} << bit);
+    if (!contract::reserved_zero(command)) reserved |= uint32_t{1} << bit;
+    command[word] = was;
+  }
+  return reserved;
+}
+
 bool differ(const backend::WordBySize& words) {
   const std::optional<uint32_t>* known = nullptr;
   for (const std::optional<uint32_t>& word : words) {
@@ -323,7 +337,9 @@ void add_rules(uint32_t start, const std::vector<const backend::SizedCommand*>& 
   for (size_t w = 0; w < commands.front()->words.size(); ++w) {
     if (w < contract::kHeaderWords && w != kSkipWord) continue;  // queue and tokens are the same for all
     const backend::WordBySize words = by_size(w, commands);
-    if (!differ(words) || rules.add(start + static_cast<uint32_t>(w), words)) continue;
+    if (!differ(words)) continue;
+    const uint32_t reserved = reserved_bits(commands.front()->words, w);
+    if (rules.add(start + static_cast<uint32_t>(w), words, reserved)) continue;
     throw Error(contract::ErrorCode::kArgumentUnsupported,
                 "several sizes together decide how layer " + std::string(layer) +
                     " is cut into tiles, and a program for bounds takes them one by one; give all sizes but one, or "
@@ -385,8 +401,7 @@ SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::
   Chosen chosen = choose(prepared, capabilities, options);
   Choice& choice = chosen.choice;
   const Module& module = choice.direct ? *prepared.direct : prepared.module;
-  contract::Capabilities machine = capabilities;
-  machine.spm_bytes = static_cast<uint32_t>(choice.scratchpad_bytes);
+  const contract::Capabilities& machine = *choice.machine;
   ScheduleOptions same = options;
   same.resident_constants = chosen.kept;
   for (const Variable& variable : module.variables) same.placed_in_dram[variable.identity] = variable.in_dram;
@@ -402,8 +417,8 @@ SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::
   for (size_t i = 1; i < modules.count; ++i) {
     Prepared smaller = prepare(modules.module(i), capabilities, same);
     if (choice.direct && !smaller.direct) continue;
-    std::optional<backend::SizedWords> words = backend::words_of_size(
-        choice.direct ? *smaller.direct : smaller.module, {module, layout, bare}, machine, same, needs);
+    std::optional<backend::SizedWords> words = backend::words_of_size(choice.direct ? *smaller.direct : smaller.module,
+                                                                      {module, layout, bare}, machine, same, needs);
     if (!words) continue;
     result.taken[i] = true;
     others.words.push_back(std::move(*words));

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -35,14 +37,22 @@ void narrow(std::optional<SizeRange>& range, SizeRange by) {
   }
 }
 
-bool within(const std::vector<int64_t>& choice, std::span<const SizeRange> box) {
-  for (size_t i = 0; i < box.size(); ++i) {
-    if (choice[i] < box[i].least || choice[i] > box[i].most) return false;
-  }
-  return true;
+// Beyond the constants of a table of sizes.
+bool has_large_number(const SizeDemand& demand) {
+  const auto large = [](const graph::Dim& dim) {
+    return dim.is_number() && std::abs(*dim.number()) > std::numeric_limits<int32_t>::max();
+  };
+  return large(demand.left) || large(demand.right);
 }
 
 }  // namespace
+
+bool is_within(std::span<const int64_t> sizes, std::span<const SizeRange> box) {
+  for (size_t i = 0; i < box.size(); ++i) {
+    if (sizes[i] < box[i].least || sizes[i] > box[i].most) return false;
+  }
+  return true;
+}
 
 SizeChoices::SizeChoices(const graph::Graph& graph, const graph::Inference& inference,
                          std::span<const SizeBounds> bounds)
@@ -89,9 +99,10 @@ void SizeChoices::take_symbols() {
     const Symbol& symbol = symbols[id];
     if (symbol.value) continue;
     if (symbol.of != Symbol::Of::kInput) {
-      throw Error(ErrorCode::kFeatureUnsupported,
-                  fmt::format("size '{}' follows from no size of an input, so a job cannot bring it; give it in the file",
-                              symbol.name));
+      throw Error(
+          ErrorCode::kFeatureUnsupported,
+          fmt::format("size '{}' follows from no size of an input, so a job cannot bring it; give it in the file",
+                      symbol.name));
     }
     if (!bounds_[id]) {
       throw Error(ErrorCode::kBadOption,
@@ -122,18 +133,18 @@ void SizeChoices::take_demands(const graph::Graph& graph) {
   const graph::OpenSizes& open = inference_.open;
   for (const graph::Condition& condition : open.conditions()) {
     const graph::Block& block = graph.regions[condition.place.region].blocks.front();
-    demands_.push_back({condition.relation, condition.left, condition.right,
-                        fmt::format("{}: {}", graph::describe(block.operators[condition.place.position],
-                                                              condition.place.position),
-                                    open.text(condition))});
+    demands_.push_back(
+        {condition.relation, condition.left, condition.right,
+         fmt::format("{}: {}", graph::describe(block.operators[condition.place.position], condition.place.position),
+                     open.text(condition))});
   }
   for (SymbolId id = 0; id < open.symbols().size(); ++id) {
     const Symbol& symbol = open.symbols()[id];
     if (!symbol.value) continue;
     std::optional<SizeRange> range = SizeRange{symbol.least, symbol.most};
     if (bounds_[id]) narrow(range, *bounds_[id]);
-    const std::string text =
-        fmt::format("size '{}', which is {}, must be {} to {}", symbol.name, open.text(*symbol.value), range->least, range->most);
+    const std::string text = fmt::format("size '{}', which is {}, must be {} to {}", symbol.name,
+                                         open.text(*symbol.value), range->least, range->most);
     demands_.push_back({graph::Relation::kAtLeast, *symbol.value, range->least, text});
     demands_.push_back({graph::Relation::kAtLeast, range->most, *symbol.value, text});
   }
@@ -159,10 +170,34 @@ void SizeChoices::look_at(const std::vector<int64_t>& sizes) {
   }
 }
 
+std::vector<std::vector<int64_t>> SizeChoices::refused() const {
+  std::vector<std::vector<int64_t>> all;
+  for (const Refused& one : refused_) all.push_back(one.sizes);
+  return all;
+}
+
 std::vector<SizeDemand> SizeChoices::demands(std::span<const SizeRange> box) const {
   std::set<uint32_t> broken;
+  std::vector<const Refused*> inside;
   for (const Refused& refused : refused_) {
-    if (within(refused.sizes, box)) broken.insert(refused.broken.begin(), refused.broken.end());
+    if (!is_within(refused.sizes, box)) continue;
+    broken.insert(refused.broken.begin(), refused.broken.end());
+    inside.push_back(&refused);
+  }
+  // An expression without a value breaks every demand that it is in. One demand that all of these sizes break is enough,
+  // and tables cannot say some of them.
+  std::vector<uint32_t> order(broken.begin(), broken.end());
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    const bool large_a = has_large_number(demands_[a]), large_b = has_large_number(demands_[b]);
+    return large_a != large_b ? large_a : a > b;
+  });
+  for (const uint32_t number : order) {
+    const bool needed = std::any_of(inside.begin(), inside.end(), [&](const Refused* refused) {
+      const std::vector<uint32_t>& all = refused->broken;
+      return std::binary_search(all.begin(), all.end(), number) &&
+             std::none_of(all.begin(), all.end(), [&](uint32_t one) { return one != number && broken.contains(one); });
+    });
+    if (!needed) broken.erase(number);
   }
   std::vector<SizeDemand> demands;
   for (const uint32_t number : broken) demands.push_back(demands_[number]);
@@ -208,7 +243,7 @@ std::vector<SizeRange> box_of(const std::vector<std::vector<int64_t>>& choices, 
     }
   }
   for (size_t c = 0; c < choices.size(); ++c) {
-    if (taken[c] || !within(choices[c], box)) continue;
+    if (taken[c] || !is_within(choices[c], box)) continue;
     // The cut that leaves most of the box.
     size_t best = 0;
     SizeRange cut;
@@ -216,9 +251,10 @@ std::vector<SizeRange> box_of(const std::vector<std::vector<int64_t>>& choices, 
     for (size_t i = 0; i < box.size(); ++i) {
       if (choices[c][i] == choices[largest][i]) continue;
       const bool below = choices[c][i] < choices[largest][i];
-      const SizeRange rest = below ? SizeRange{choices[c][i] + 1, box[i].most} : SizeRange{box[i].least, choices[c][i] - 1};
-      const double part = static_cast<double>(rest.most - rest.least + 1) /
-                          static_cast<double>(box[i].most - box[i].least + 1);
+      const SizeRange rest =
+          below ? SizeRange{choices[c][i] + 1, box[i].most} : SizeRange{box[i].least, choices[c][i] - 1};
+      const double part =
+          static_cast<double>(rest.most - rest.least + 1) / static_cast<double>(box[i].most - box[i].least + 1);
       if (part <= most) continue;
       most = part;
       best = i;
@@ -226,7 +262,7 @@ std::vector<SizeRange> box_of(const std::vector<std::vector<int64_t>>& choices, 
     }
     box[best] = cut;
   }
-  for (size_t c = 0; c < choices.size(); ++c) taken[c] = taken[c] && within(choices[c], box);
+  for (size_t c = 0; c < choices.size(); ++c) taken[c] = taken[c] && is_within(choices[c], box);
   return box;
 }
 

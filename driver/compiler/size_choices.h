@@ -16,6 +16,8 @@ namespace npu::compiler {
 struct SizeRange {
   int64_t least = 1, most = 1;
 };
+// One a size.
+[[nodiscard]] bool is_within(std::span<const int64_t> sizes, std::span<const SizeRange> box);
 
 // What must hold of sizes.
 struct SizeDemand {
@@ -34,6 +36,9 @@ class SizeChoices {
   [[nodiscard]] const std::vector<SizeRange>& ranges() const { return ranges_; }  // one a symbol
   // A size for each of them; the largest choices first.
   [[nodiscard]] const std::vector<std::vector<int64_t>>& choices() const { return choices_; }
+
+  // Sizes within the bounds that the graph does not take.
+  [[nodiscard]] std::vector<std::vector<int64_t>> refused() const;
 
   // What must hold of sizes in a box, because not all of them hold it.
   [[nodiscard]] std::vector<SizeDemand> demands(std::span<const SizeRange> box) const;

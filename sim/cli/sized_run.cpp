@@ -76,7 +76,9 @@ std::unique_ptr<specialise::SizedPrograms> programs_of(const RunOptions& options
 compiler::Program at_sizes(const compiler::Program& program, const graph::GivenShapes& sizes,
                            const presets::Preset& preset) {
   if (program.sizes.empty()) return program;
-  return compiler::at_sizes(program, specialise::BoundedPrograms::symbols_of(program, sizes), preset.caps, preset.dram);
+  compiler::Program fixed = compiler::at_sizes(program, specialise::BoundedPrograms::symbols_of(program, sizes));
+  compiler::estimate(preset.caps, preset.dram, fixed);
+  return fixed;
 }
 
 // The state that goes on from one invocation to the next, and what is kept of each.

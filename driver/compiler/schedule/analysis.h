@@ -32,7 +32,7 @@ struct Analysis {
   std::vector<std::unique_ptr<TiledStep>> steps;    // null for declarations, control flow, and what a chain took up
   std::vector<std::unique_ptr<TiledStep>> chained;  // the parts of the chains
   std::vector<JoinedSteps> joined;
-  std::vector<Lifetime> lifetimes;                  // one a buffer
+  std::vector<Lifetime> lifetimes;  // one a buffer
   // Cycles of a neighbouring step of another engine that could run beside each step if both are cut into tiles.
   std::vector<double> overlap;
   // Part of the loading of each step's constants that work of earlier steps cannot hide.

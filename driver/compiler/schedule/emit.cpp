@@ -58,7 +58,8 @@ class StreamWriter {
         channels_(capabilities.dma_channels),
         contents_(how.contents),
         constants_(how.resident ? Region::kResident : Region::kConstants),
-        grid_(how.grid != nullptr ? *how.grid : layout.analysis) {}
+        grid_(how.grid != nullptr ? *how.grid : layout.analysis),
+        grid_module_(how.grid_module != nullptr ? *how.grid_module : module) {}
 
   Stream run() {
     stream_.layer_tiles.resize(module_.layers.size());
@@ -143,7 +144,8 @@ class StreamWriter {
         begin_place();
         const size_t slot = places.size();
         if (!places.emplace(place_of(bundle, whole), slot).second) continue;
-        if (part_of(whole, step)) load_bundle(grid_step(kept->step), bundle, whole, scratchpad_address(slots[slot]), packed);
+        if (part_of(whole, step))
+          load_bundle(grid_step(kept->step), bundle, whole, scratchpad_address(slots[slot]), packed);
       }
     }
     step_ = static_cast<uint32_t>(s);
@@ -273,7 +275,9 @@ class StreamWriter {
     std::vector<DmaCommand> moves;
     const auto bytes = static_cast<int64_t>(module_.buffers[id].bytes);
     dma_copy(std::array{bytes}, load ? dram : chip, load ? chip : dram, 1, moves);
-    append_moves(moves, load ? loads_of(bytes) : channels_.stores, load ? Part::kLoad : Part::kStore, false);
+    // All sizes of a program use the queues of the largest.
+    const Queue loads = loads_of(static_cast<int64_t>(grid_module_.buffers[id].bytes));
+    append_moves(moves, load ? loads : channels_.stores, load ? Part::kLoad : Part::kStore, false);
   }
 
   // Those that a step of tiles touches.
@@ -342,7 +346,7 @@ class StreamWriter {
           }
         }
         if (bundle.kind == Bundle::Kind::kLoad && !step.idle(bundle.operands[0], tile))
-          transfer(step, bundle.operands[0], tile, placed, false);
+          transfer(s, bundle.operands[0], tile, tiles[t], placed, false);
       }
       begin_place();
       compute(s, tile, placed, final_tile);
@@ -350,7 +354,7 @@ class StreamWriter {
         begin_place();
         if (bundle.kind == Bundle::Kind::kStore) set_layer(s, step.operands()[bundle.operands[0]].part);
         if (bundle.kind == Bundle::Kind::kStore && !step.idle(bundle.operands[0], tile))
-          transfer(step, bundle.operands[0], tile, placed, final_tile);
+          transfer(s, bundle.operands[0], tile, tiles[t], placed, final_tile);
       }
     }
   }
@@ -373,6 +377,7 @@ class StreamWriter {
       if (!kept_.contains({s, b})) take_slot(bundles[b], layout_.slots[s][b].size(), whole, states[b]);
     }
     begin_place();
+    computes_ = true;
     for (size_t b = 0; b < bundles.size(); ++b) begin_place();
   }
 
@@ -446,9 +451,10 @@ class StreamWriter {
                {static_cast<uint32_t>(group.address), Region::kScratchpad, 0});
   }
 
-  // Moves the box of one operand between its home and its tile buffer.
-  void transfer(const TiledStep& step, uint32_t i, const Tile& tile, const std::vector<Placed>& placed,
+  // Moves the box of one operand between its home and its tile buffer. `whole`: the tile as it is on the grid.
+  void transfer(size_t s, uint32_t i, const Tile& tile, const Tile& whole, const std::vector<Placed>& placed,
                 bool final_tile) {
+    const TiledStep& step = *layout_.analysis.steps[s];
     const Operand& o = step.operands()[i];
     const Box box = step.box(i, tile);
     const Placed home{moved(home_address(o.view->buffer), offset_of(*o.view, box)), o.view->strides};
@@ -461,7 +467,7 @@ class StreamWriter {
       append_moves(moves, channels_.stores, Part::kStore, commit);
     } else {
       dma_copy(counts, home, placed[i], element_size(*o.view), moves);
-      append_moves(moves, loads_of(step.bytes(i, tile)), Part::kLoad, false);
+      append_moves(moves, loads_of(grid_step(s).bytes(i, whole)), Part::kLoad, false);
     }
   }
 
@@ -524,6 +530,7 @@ class StreamWriter {
   std::vector<uint8_t> block_;
   std::vector<Body> bodies_;
   const Analysis& grid_;
+  const Module& grid_module_;
   uint32_t layer_ = 0, step_ = 0, place_ = 0, number_ = 0;
   bool computes_ = false;  // there is a tile already
 };

@@ -15,8 +15,8 @@ struct Command {
   Body body;
   Part part = Part::kCompute;
   uint32_t step = 0;  // of the module
-  // What it is for, and which of several commands for that; ascending as emit() makes them. The same in streams of other
-  // sizes that are emitted on one grid.
+  // What it is for, and which of several commands for that; ascending as emit() makes them. The same in streams of
+  // other sizes that are emitted on one grid.
   uint32_t place = 0, number = 0;
 };
 
@@ -34,9 +34,10 @@ struct Stream {
 struct Emission {
   bool contents = true;   // else the constants stay empty, and their offsets mean nothing: enough to estimate the time
   bool resident = false;  // constants are read where they stay, in region `resident`, and not loaded
-  // Of the same steps for the largest sizes, which `layout` was made for: tiles begin where theirs begin, and have their
-  // slots; those that begin behind the end of this module's are left out. Null: those of `layout`.
+  // Of the same steps for the largest sizes, which `layout` was made for: tiles begin where theirs begin, and have
+  // their slots; those that begin behind the end of this module's are left out. Null: those of `layout`.
   const Analysis* grid = nullptr;
+  const Module* grid_module = nullptr;  // that they are of
 };
 
 [[nodiscard]] Stream emit(const Module& module, const Layout& layout, const contract::Capabilities& capabilities,

@@ -2,6 +2,7 @@
 #include "driver/compiler/schedule/size_rules.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -60,11 +61,24 @@ std::optional<Plane> plane_of(const std::vector<Point>& points) {
   }
   if (!first || !second) return std::nullopt;
   Plane plane{*first, *second, 0};
-  plane.addend = static_cast<int32_t>(origin.word - static_cast<uint32_t>(origin.first) * static_cast<uint32_t>(*first) -
-                                      static_cast<uint32_t>(origin.second) * static_cast<uint32_t>(*second));
+  plane.addend =
+      static_cast<int32_t>(origin.word - static_cast<uint32_t>(origin.first) * static_cast<uint32_t>(*first) -
+                           static_cast<uint32_t>(origin.second) * static_cast<uint32_t>(*second));
   const auto holds = [&](const Point& point) { return plane.holds(point); };
   if (!std::all_of(points.begin(), points.end(), holds)) return std::nullopt;
   return plane;
+}
+
+const SizeTable::Piece& piece_of(const std::vector<SizeTable::Piece>& pieces, int64_t selector) {
+  const auto above =
+      std::find_if(pieces.begin() + 1, pieces.end(), [&](const auto& one) { return one.least > selector; });
+  return *std::prev(above);
+}
+
+uint32_t value_of(const SizeTable::Piece& piece, int64_t first, int64_t second) {
+  return static_cast<uint32_t>(first) * static_cast<uint32_t>(piece.first_multiplier) +
+         static_cast<uint32_t>(second) * static_cast<uint32_t>(piece.second_multiplier) +
+         static_cast<uint32_t>(piece.addend);
 }
 
 }  // namespace
@@ -78,9 +92,10 @@ RuleMaker::RuleMaker(ValuesBySize values) : values_(std::move(values)) {
 }
 
 // Goes through the sizes by the selector, and begins a piece where the one before can take no more.
-std::optional<RuleMaker::Pieces> RuleMaker::pieces_of(const Of& of, const WordBySize& by_size, size_t limit) const {
+std::optional<RuleMaker::Pieces> RuleMaker::pieces_of(const Of& of, const Word& word, size_t limit) const {
+  const WordBySize& by_size = word.by_size;
   const std::vector<int64_t>&selectors = values_[of.selector], &firsts = values_[of.first],
-                            &seconds = values_[of.second];
+        &seconds = values_[of.second];
   const std::vector<uint32_t>& order = orders_[of.selector];
   Pieces pieces;
   std::vector<Point> points, group;  // of the last piece; of one value of the selector
@@ -111,30 +126,53 @@ std::optional<RuleMaker::Pieces> RuleMaker::pieces_of(const Of& of, const WordBy
   if (pieces.empty()) return std::nullopt;
   // Below the first size that counts it says something, too.
   pieces.front().least = static_cast<int32_t>(std::min<int64_t>(pieces.front().least, selectors[order.front()]));
+  if (!keeps_reserved(of, word, pieces)) return std::nullopt;
   return pieces;
 }
 
-bool RuleMaker::add(uint32_t word, const WordBySize& by_size) {
-  return add_function(word, by_size) || add_bounds(word, by_size) || add_sums(word, by_size);
+bool RuleMaker::keeps_reserved(const Of& of, const Word& word, const Pieces& pieces) const {
+  if (word.reserved == 0) return true;
+  const std::vector<int64_t>&selectors = values_[of.selector], &firsts = values_[of.first],
+        &seconds = values_[of.second];
+  for (size_t size = 0; size < word.by_size.size(); ++size) {
+    if (word.by_size[size]) continue;
+    const SizeTable::Piece& piece = piece_of(pieces, selectors[size]);
+    if ((value_of(piece, firsts[size], seconds[size]) & word.reserved) != 0) return false;
+  }
+  return true;
 }
 
-bool RuleMaker::add_function(uint32_t word, const WordBySize& by_size) {
+bool RuleMaker::add(uint32_t word, const WordBySize& by_size, uint32_t reserved) {
+  if (add(Word{word, by_size, reserved})) return true;
+  if (reserved == 0) return false;
+  // Any word of another size keeps them.
+  const auto known = std::find_if(by_size.begin(), by_size.end(), [](const auto& one) { return one.has_value(); });
+  if (known == by_size.end()) return false;
+  WordBySize filled = by_size;
+  std::replace(filled.begin(), filled.end(), std::optional<uint32_t>(), *known);
+  return add(Word{word, filled, 0});
+}
+
+bool RuleMaker::add(const Word& word) { return add_function(word) || add_bounds(word) || add_sums(word); }
+
+bool RuleMaker::add_function(const Word& word) {
   std::optional<Pieces> best;
   Of best_of;
   for (size_t value = 0; value < values_.size(); ++value) {
     const Of of{value, value, value};
-    std::optional<Pieces> pieces = pieces_of(of, by_size, best ? best->size() : kMostPieces + 1);
+    std::optional<Pieces> pieces = pieces_of(of, word, best ? best->size() : kMostPieces + 1);
     if (!pieces) continue;
     best = std::move(pieces);
     best_of = of;
     if (best->size() == 1) break;
   }
   if (!best) return false;
-  note(word, best_of, *std::move(best));
+  note(word.at, best_of, *std::move(best));
   return true;
 }
 
-bool RuleMaker::add_bounds(uint32_t word, const WordBySize& by_size) {
+bool RuleMaker::add_bounds(const Word& word) {
+  const WordBySize& by_size = word.by_size;
   // The largest sizes come first: what they have is what large values have.
   const auto large = std::find_if(by_size.begin(), by_size.end(), [](const auto& one) { return one.has_value(); });
   const auto small = std::find_if(large, by_size.end(), [&](const auto& one) { return one && one != *large; });
@@ -169,33 +207,33 @@ bool RuleMaker::add_bounds(uint32_t word, const WordBySize& by_size) {
     const auto smallest = static_cast<int32_t>(values_[value][orders_[value].front()]);
     const auto bound = static_cast<int32_t>(least);
     if (i == 0) {
-      note(word, {value, value, value}, {{smallest, 0, 0, addend(**small)}, {bound, 0, 0, addend(**large)}});
+      note(word.at, {value, value, value}, {{smallest, 0, 0, addend(**small)}, {bound, 0, 0, addend(**large)}});
     } else {
-      note(word, {value, value, value, bound - 1}, {{smallest, 0, 0, addend(**small)}});
+      note(word.at, {value, value, value, bound - 1}, {{smallest, 0, 0, addend(**small)}});
     }
   }
   return true;
 }
 
-bool RuleMaker::add_sums(uint32_t word, const WordBySize& by_size) {
+bool RuleMaker::add_sums(const Word& word) {
   std::optional<Pieces> best;
   Of best_of;
   for (size_t selector = 0; selector < values_.size(); ++selector) {
     for (size_t first = 0; first < values_.size(); ++first) {
       for (size_t second = first + 1; second < values_.size(); ++second) {
         const Of of{selector, first, second};
-        std::optional<Pieces> pieces = pieces_of(of, by_size, best ? best->size() : kMostPieces + 1);
+        std::optional<Pieces> pieces = pieces_of(of, word, best ? best->size() : kMostPieces + 1);
         if (!pieces) continue;
         best = std::move(pieces);
         best_of = of;
         if (best->size() > kFewPieces) continue;
-        note(word, best_of, *std::move(best));
+        note(word.at, best_of, *std::move(best));
         return true;
       }
     }
   }
   if (!best) return false;
-  note(word, best_of, *std::move(best));
+  note(word.at, best_of, *std::move(best));
   return true;
 }
 

@@ -24,10 +24,10 @@ class RuleMaker {
   // Values are no larger than 2^31 - 1 where rules need them.
   explicit RuleMaker(ValuesBySize values);
 
-  // Adds a word to the rules. False where none of these is enough: a piecewise affine function of one value; two words,
-  // one where some values are all large enough and one elsewhere; an affine function of two values, piece by piece of a
-  // third one.
-  [[nodiscard]] bool add(uint32_t word, const WordBySize& by_size);
+  // Adds a word to the rules. Where it does not count it may be anything, but none of its bits of `reserved` is set.
+  // False where none of these is enough: a piecewise affine function of one value; two words, one where some values are
+  // all large enough and one elsewhere; an affine function of two values, piece by piece of a third one.
+  [[nodiscard]] bool add(uint32_t word, const WordBySize& by_size, uint32_t reserved = 0);
 
   [[nodiscard]] std::vector<SizeTable::Rule> take();
 
@@ -39,14 +39,24 @@ class RuleMaker {
     int32_t most = INT32_MAX;
   };
 
+  // A word of commands, as add() has it.
+  struct Word {
+    uint32_t at = 0;
+    const WordBySize& by_size;
+    uint32_t reserved = 0;
+  };
+
   // The pieces of a word, if they are fewer than `limit`.
-  [[nodiscard]] std::optional<Pieces> pieces_of(const Of& of, const WordBySize& by_size, size_t limit) const;
-  [[nodiscard]] bool add_function(uint32_t word, const WordBySize& by_size);
-  [[nodiscard]] bool add_bounds(uint32_t word, const WordBySize& by_size);
-  [[nodiscard]] bool add_sums(uint32_t word, const WordBySize& by_size);
+  [[nodiscard]] std::optional<Pieces> pieces_of(const Of& of, const Word& word, size_t limit) const;
+  [[nodiscard]] bool keeps_reserved(const Of& of, const Word& word, const Pieces& pieces) const;
+  [[nodiscard]] bool add(const Word& word);
+  [[nodiscard]] bool add_function(const Word& word);
+  [[nodiscard]] bool add_bounds(const Word& word);
+  [[nodiscard]] bool add_sums(const Word& word);
   void note(uint32_t word, const Of& of, Pieces pieces);
 
-  using Key = std::tuple<uint16_t, uint16_t, uint16_t, int32_t, std::vector<std::tuple<int32_t, int32_t, int32_t, int32_t>>>;
+  using Key =
+      std::tuple<uint16_t, uint16_t, uint16_t, int32_t, std::vector<std::tuple<int32_t, int32_t, int32_t, int32_t>>>;
 
   const ValuesBySize values_;
   std::vector<std::vector<uint32_t>> orders_;  // by value: the sizes in its ascending order

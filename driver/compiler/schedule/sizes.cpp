@@ -27,23 +27,22 @@ bool same_parameters(const Params& a, const Params& b) {
          std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), equal);
 }
 
-// What is no part of its commands: bytes that it makes itself, and what the sequencer does.
+// Values beside its commands: bytes that it makes itself, and what the sequencer does.
 bool same_values(const Work& a, const Work& b) {
   if (a.index() != b.index()) return false;
-  return std::visit(
-      Overloaded{[&](const MxuStep& x) { return same_parameters(x.params, std::get<MxuStep>(b).params); },
-                 [&](const PoolStep& x) {
-                   const auto& y = std::get<PoolStep>(b);
-                   return x.input_zp == y.input_zp && x.output_zp == y.output_zp;
-                 },
-                 [&](const DeclareStep& x) { return x.variable == std::get<DeclareStep>(b).variable; },
-                 [&](const LabelStep& x) { return x.label == std::get<LabelStep>(b).label; },
-                 [&](const BranchStep& x) {
-                   const auto& y = std::get<BranchStep>(b);
-                   return x.mode == y.mode && x.label == y.label && x.limit == y.limit;
-                 },
-                 [](const auto&) { return true; }},
-      a);
+  return std::visit(Overloaded{[&](const MxuStep& x) { return same_parameters(x.params, std::get<MxuStep>(b).params); },
+                               [&](const PoolStep& x) {
+                                 const auto& y = std::get<PoolStep>(b);
+                                 return x.input_zp == y.input_zp && x.output_zp == y.output_zp;
+                               },
+                               [&](const DeclareStep& x) { return x.variable == std::get<DeclareStep>(b).variable; },
+                               [&](const LabelStep& x) { return x.label == std::get<LabelStep>(b).label; },
+                               [&](const BranchStep& x) {
+                                 const auto& y = std::get<BranchStep>(b);
+                                 return x.mode == y.mode && x.label == y.label && x.limit == y.limit;
+                               },
+                               [](const auto&) { return true; }},
+                    a);
 }
 
 bool same_steps(const Step& a, const Step& b) {
@@ -235,8 +234,8 @@ std::optional<SizedWords> words_of_size(Module& module, const LargestSizes& larg
     return std::nullopt;
   }
   const Layout layout = with_steps(largest.layout, std::move(analysis));
-  const Stream stream =
-      emit(module, layout, capabilities, {false, options.resident_constants, &largest.layout.analysis});
+  const Stream stream = emit(module, layout, capabilities,
+                             {false, options.resident_constants, &largest.layout.analysis, &largest.module});
 
   const std::vector<Command>& all = largest.stream.commands;
   SizedWords words(all.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands of one program for several sizes. They are emitted for each size with the layout of the largest one:
-// tiles begin at the same positions, with the same slots and addresses, and those that a size does not have are skipped.
-// So each size has the same commands in the same order, but for the words that its sizes decide.
+// tiles begin at the same positions, with the same slots and addresses, and those that a size does not have are
+// skipped. So each size has the same commands in the same order, but for the words that its sizes decide.
 #pragma once
 
 #include <optional>

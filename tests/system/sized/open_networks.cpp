@@ -61,9 +61,8 @@ class ShapeOpener {
  private:
   void open(TensorId id, const std::vector<int64_t>& sizes, std::vector<graph::Operator>& before) {
     graph::Block& block = graph_.main();
-    std::erase_if(block.operators, [&](const graph::Operator& op) {
-      return !op.outputs.empty() && op.outputs.front() == id;
-    });
+    std::erase_if(block.operators,
+                  [&](const graph::Operator& op) { return !op.outputs.empty() && op.outputs.front() == id; });
     graph::Operator concat;
     concat.op = Op::kConcatShape;
     for (const int64_t size : sizes) {
@@ -128,8 +127,8 @@ OpenNetwork open_images(int64_t most_images, int64_t least, int64_t most) {
       b.conv2d(x, weights, b.constant(DType::kInt32, {16}, ramp(16, -100, 20)), {.pad = {1, 1, 1, 1}});
   const TensorId scaled = b.rescale(sums, DType::kInt8, {.multiplier = {1 << 30}, .shift = {37}});
   const TensorId depth = b.constant(DType::kInt8, {3, 3, 16, 1}, ramp(3UL * 3 * 16, -4, 1));
-  const TensorId spread = b.depthwise_conv2d(scaled, depth, b.constant(DType::kInt32, {16}, ramp(16, 50, -7)),
-                                             {.pad = {1, 1, 1, 1}});
+  const TensorId spread =
+      b.depthwise_conv2d(scaled, depth, b.constant(DType::kInt32, {16}, ramp(16, 50, -7)), {.pad = {1, 1, 1, 1}});
   const TensorId again = b.rescale(spread, DType::kInt8, {.multiplier = {1 << 30}, .shift = {35}});
   const TensorId both = b.op(Op::kBitwiseAnd, {scaled, again});
   const TensorId point = b.constant(DType::kInt8, {8, 1, 1, 16}, ramp(8UL * 16, -3, 1));
@@ -145,9 +144,7 @@ OpenNetwork open_images(int64_t most_images, int64_t least, int64_t most) {
     largest = b.op(Op::kReduceMax, {largest}, along);
   }
   b.write(state, largest);
-  return {"images",
-          with_open_images(b.build()),
-          {{"x.0", 1, most_images}, {"x.1", least, most}, {"x.2", least, most}}};
+  return {"images", with_open_images(b.build()), {{"x.0", 1, most_images}, {"x.1", least, most}, {"x.2", least, most}}};
 }
 
 std::vector<OpenNetwork> open_networks() {

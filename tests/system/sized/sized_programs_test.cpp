@@ -58,13 +58,12 @@ void run_at_random_sizes(const OpenNetwork& network, runtime::Device& device, in
   for (const Program& program : programs) loaded.push_back(context.load(program));
   reference::Context state;
   int64_t compared = 0;
-  const timing::Dram dram = presets::load_preset("edge").dram;
   for (int i = 0; i < invocations; ++i) {
     const Sizes sizes = random_sizes(network, random);
     size_t number = 0;
     while (number < programs.size() && !is_for(programs[number], sizes)) ++number;
     ASSERT_LT(number, programs.size());
-    const Program fixed = compiler::at_sizes(programs[number], sizes, device.capabilities(), dram);
+    const Program fixed = compiler::at_sizes(programs[number], sizes);
     graph::GivenShapes given;
     std::vector<graph::Value> inputs;
     for (const compiler::Port& port : fixed.inputs) {
@@ -83,9 +82,9 @@ void run_at_random_sizes(const OpenNetwork& network, runtime::Device& device, in
       ASSERT_EQ(difference.differing, 0) << "sizes " << testing::PrintToString(sizes);
     }
   }
-  std::cout << network.name << ": " << programs.size() << " programs, " << rules << " rules for "
-            << words << " words; 0 differing of " << compared << " elements at " << invocations << " sizes (seed "
-            << seed << ")\n";
+  std::cout << network.name << ": " << programs.size() << " programs, " << rules << " rules for " << words
+            << " words; 0 differing of " << compared << " elements at " << invocations << " sizes (seed " << seed
+            << ")\n";
 }
 
 class SizedPrograms : public testing::TestWithParam<std::string> {};

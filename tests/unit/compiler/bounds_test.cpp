@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs that are compiled once for sizes within bounds: how many programs they become, and what is refused.
+#include "driver/compiler/bounds.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "driver/graph/builder.h"
+#include "driver/graph/validate.h"
+#include "hw/contract/error.h"
+#include "hw/presets/preset.h"
+#include "tests/unit/errors/code_of.h"
+
+namespace npu::compiler {
+namespace {
+
+using contract::ErrorCode;
+using graph::DType;
+using graph::Graph;
+using graph::GraphBuilder;
+using graph::Op;
+using graph::TensorId;
+using npu::test::code_of;
+using ::testing::HasSubstr;
+
+contract::Capabilities machine(const char* preset = "edge") { return presets::load_preset(preset).caps; }
+
+// Opens all dimensions of these sizes but those of constants and variables.
+Graph opened(Graph graph, const std::vector<int64_t>& sizes) {
+  for (graph::Tensor& tensor : graph.main().tensors) {
+    if (tensor.has_data || tensor.variable || tensor.type == DType::kShape) continue;
+    for (int64_t& size : tensor.shape) {
+      if (std::find(sizes.begin(), sizes.end(), size) != sizes.end()) size = -1;
+    }
+  }
+  graph::validate(graph, graph::Sizes::kMayBeUnknown);
+  return graph;
+}
+
+std::vector<double> ramp(int64_t count) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<double>(i % 7 - 3));
+  return values;
+}
+
+// x [?, columns] XOR w [?, columns]
+Graph two_operands(int64_t columns) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt8, {7, columns}), w = b.input("w", DType::kInt8, {7, columns});
+  b.output(b.op(Op::kBitwiseXor, {x, w}));
+  return opened(b.build(), {7});
+}
+
+// A convolution of x [1, ?, ?, 8], and one behind it.
+Graph convolutions() {
+  GraphBuilder b;
+  TensorId x = b.input("x", DType::kInt8, {1, 7, 9, 8});
+  for (int i = 0; i < 2; ++i) {
+    const TensorId weights = b.constant(DType::kInt8, {8, 3, 3, 8}, ramp(8L * 3 * 3 * 8));
+    x = b.rescale(b.conv2d(x, weights, b.constant(DType::kInt32, {8}, ramp(8)), {.pad = {1, 1, 1, 1}}), DType::kInt8,
+                  {.multiplier = {1 << 30}, .shift = {36}});
+  }
+  b.output(x);
+  return opened(b.build(), {7, 9});
+}
+
+// How many programs.
+size_t programs_of(const Graph& graph, const std::vector<SizeBounds>& bounds, const contract::Capabilities& caps,
+                   const Options& options = {}) {
+  const std::vector<Program> programs = compile_bounds(graph, bounds, caps, options);
+  for (const Program& program : programs) {
+    std::vector<int64_t> largest;
+    for (const auto& symbol : program.sizes.symbols) largest.push_back(symbol.most);
+    EXPECT_EQ(at_sizes(program, largest).commands, program.commands);
+  }
+  return programs.size();
+}
+
+TEST(Bounds, SmallLoadsUseTheQueuesOfLargeOnes) {
+  // Inputs of fewer than 4096 bytes would come on another channel.
+  EXPECT_EQ(programs_of(two_operands(1024), {{"x.0", 2, 9}, {"w.0", 2, 9}}, machine()), 1U);
+}
+
+TEST(Bounds, ConstantsMayStay) {
+  Options options;
+  options.schedule.resident_constants = true;
+  for (const char* preset : {"nano", "edge", "server"}) {
+    EXPECT_EQ(programs_of(convolutions(), {{"x.1", 4, 9}, {"x.2", 4, 9}}, machine(preset), options), 1U) << preset;
+  }
+}
+
+TEST(Bounds, AMachineMustHaveRoomForTheLargest) {
+  contract::Capabilities small = machine("nano");
+  small.dram_mib = 1;
+  std::string text;
+  const std::vector<SizeBounds> bounds = {{"x.0", 4095, 4096}, {"w.0", 4095, 4096}};
+  EXPECT_EQ(code_of([&] { static_cast<void>(compile_bounds(two_operands(1024), bounds, small)); }, &text),
+            ErrorCode::kDramFull);
+  EXPECT_THAT(text, HasSubstr("dram_mib"));
+  small.dram_mib = 64;
+  EXPECT_EQ(programs_of(two_operands(1024), bounds, small), 1U);
+}
+
+TEST(Bounds, AVariableOfOpenSizeIsRefused) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt8, {7, 4}), state = b.variable("state", DType::kInt8, {7, 4});
+  b.write(state, x);
+  Graph graph = b.build();
+  for (graph::Tensor& tensor : graph.main().tensors) {
+    if (!tensor.has_data && tensor.type != DType::kShape && !tensor.shape.empty())
+      tensor.shape[0] = tensor.variable ? 0 : -1;
+  }
+  graph::validate(graph, graph::Sizes::kMayBeUnknown);
+  std::string text;
+  EXPECT_EQ(code_of(
+                [&] {
+                  static_cast<void>(compile_bounds(graph, std::vector<SizeBounds>{{"x.0", 1, 4}}, machine()));
+                },
+                &text),
+            ErrorCode::kFeatureUnsupported);
+  EXPECT_THAT(text, HasSubstr("'state'"));
+}
+
+TEST(Bounds, ProgressCountsAllChoices) {
+  uint64_t last = 0, calls = 0;
+  static_cast<void>(compile_bounds(convolutions(), std::vector<SizeBounds>{{"x.1", 1, 4}, {"x.2", 2, 3}}, machine(), {},
+                                   [&](uint64_t done, uint64_t all) {
+                                     EXPECT_EQ(all, 8U);
+                                     EXPECT_LT(done, all);
+                                     last = done;
+                                     ++calls;
+                                   }));
+  EXPECT_GE(calls, 8U);
+  EXPECT_EQ(last, 7U);
+}
+
+}  // namespace
+}  // namespace npu::compiler
