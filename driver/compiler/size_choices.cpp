@@ -184,8 +184,8 @@ std::vector<SizeDemand> SizeChoices::demands(std::span<const SizeRange> box) con
     broken.insert(refused.broken.begin(), refused.broken.end());
     inside.push_back(&refused);
   }
-  // An expression without a value breaks every demand that it is in. One demand that all of these sizes break is enough,
-  // and tables cannot say some of them.
+  // An expression without a value breaks every demand that it is in. One demand that all of these sizes break is
+  // enough, and tables cannot say some of them.
   std::vector<uint32_t> order(broken.begin(), broken.end());
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
     const bool large_a = has_large_number(demands_[a]), large_b = has_large_number(demands_[b]);

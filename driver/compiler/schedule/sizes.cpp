@@ -45,11 +45,25 @@ bool same_values(const Work& a, const Work& b) {
                     a);
 }
 
-bool same_steps(const Step& a, const Step& b) {
+// Whether views of a constant have the same elements in memory, whatever repeats them: tiles have those of the largest.
+bool same_elements(const View& a, const View& b) {
+  const auto walk = [](const View& view) {
+    std::vector<std::pair<int64_t, int64_t>> dims;
+    for (size_t d = 0; d < view.dims.size(); ++d) {
+      if (view.dims[d] > 1 && view.strides[d] != 0) dims.emplace_back(view.dims[d], view.strides[d]);
+    }
+    return dims;
+  };
+  return a.offset == b.offset && walk(a) == walk(b);
+}
+
+bool same_steps(const Step& a, const Step& b, const Module& module) {
   if (a.layer != b.layer || a.commit != b.commit || !same_values(a.work, b.work)) return false;
   const auto views = views_of(a), others = views_of(b);
-  return std::equal(views.begin(), views.end(), others.begin(), others.end(), [](const auto& x, const auto& y) {
-    return x.view->buffer == y.view->buffer && x.view->type == y.view->type && x.result == y.result;
+  return std::equal(views.begin(), views.end(), others.begin(), others.end(), [&](const auto& x, const auto& y) {
+    const bool constant = module.buffers[x.view->buffer].kind == BufferKind::kConstant;
+    return x.view->buffer == y.view->buffer && x.view->type == y.view->type && x.result == y.result &&
+           (!constant || same_elements(*x.view, *y.view));
   });
 }
 
@@ -63,12 +77,13 @@ bool same_variables(const Variable& a, const Variable& b) {
 }
 
 bool same_structure(const Module& small, const Module& large) {
+  const auto step = [&](const Step& a, const Step& b) { return same_steps(a, b, small); };
   const auto equal = [](const auto& a, const auto& b, auto&& same) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
   };
   return small.layers.size() == large.layers.size() && small.input_buffers == large.input_buffers &&
          small.output_buffers == large.output_buffers && equal(small.buffers, large.buffers, fits_buffer) &&
-         equal(small.variables, large.variables, same_variables) && equal(small.steps, large.steps, same_steps);
+         equal(small.variables, large.variables, same_variables) && equal(small.steps, large.steps, step);
 }
 
 // Whether a step can have the places that a plan gives to the largest one.

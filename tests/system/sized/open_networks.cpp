@@ -9,6 +9,7 @@
 #include "driver/graph/builder.h"
 #include "driver/graph/validate.h"
 #include "hw/contract/error.h"
+#include "tests/unit/graph/samples.h"
 
 namespace npu::test {
 namespace {
@@ -147,8 +148,31 @@ OpenNetwork open_images(int64_t most_images, int64_t least, int64_t most) {
   return {"images", with_open_images(b.build()), {{"x.0", 1, most_images}, {"x.1", least, most}, {"x.2", least, most}}};
 }
 
+OpenNetwork open_tables(int64_t most) {
+  constexpr int64_t kRows = 4, kColumns = 64;
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt8, {kRows, -1});
+  const TensorId table = b.constant(DType::kInt8, {kRows, kColumns}, ramp(kRows * kColumns, -90, 17));
+  Attributes axis;
+  axis.axis = 1;
+  const auto shape = [&](Op op, const std::vector<TensorId>& operands, const Attributes& attributes = {}) {
+    return graph::samples::on_shapes(b, op, operands, attributes);
+  };
+  const TensorId columns = shape(Op::kDim, {x}, axis), none = b.shape({0});
+  const TensorId size = shape(Op::kConcatShape, {b.shape({kRows}), columns});
+  const TensorId behind = shape(Op::kSubShape, {b.shape({kColumns}), columns});
+  const auto part = [&](TensorId start) {
+    return b.raw(Op::kSlice, {table, shape(Op::kConcatShape, {none, start}), size}, {}, DType::kInt8, {kRows, -1});
+  };
+  const TensorId first = b.raw(Op::kBitwiseXor, {x, part(none)}, {}, DType::kInt8, {kRows, -1});
+  b.output(first, "first");
+  b.output(b.raw(Op::kBitwiseXor, {x, part(behind)}, {}, DType::kInt8, {kRows, -1}), "last");
+  return {"tables", b.build(), {{"x.1", 1, most}}};
+}
+
 std::vector<OpenNetwork> open_networks() {
   std::vector<OpenNetwork> networks;
+  networks.push_back(open_tables(12));
   networks.push_back(open_rows(300));
   networks.push_back(open_images(3, 1, 12));
   return networks;

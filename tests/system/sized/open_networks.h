@@ -21,6 +21,8 @@ struct OpenNetwork {
 [[nodiscard]] OpenNetwork open_rows(int64_t most);
 // Convolutions of images [?, ?, ?, 4] of any number and size, with strides and pooling; a state as above.
 [[nodiscard]] OpenNetwork open_images(int64_t most_images, int64_t least, int64_t most);
+// x [4, ?] XOR the first columns of a table [4, 64], and the last ones: of at most 64.
+[[nodiscard]] OpenNetwork open_tables(int64_t most);
 // All of them, of sizes that fit any machine.
 [[nodiscard]] std::vector<OpenNetwork> open_networks();
 

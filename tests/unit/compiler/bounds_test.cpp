@@ -5,10 +5,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+
+#include "driver/compiler/schedule.h"
 #include "driver/graph/builder.h"
 #include "driver/graph/validate.h"
 #include "hw/contract/error.h"
 #include "hw/presets/preset.h"
+#include "tests/unit/compiler/back_modules.h"
 #include "tests/unit/errors/code_of.h"
 
 namespace npu::compiler {
@@ -99,6 +104,28 @@ TEST(Bounds, AMachineMustHaveRoomForTheLargest) {
   EXPECT_THAT(text, HasSubstr("dram_mib"));
   small.dram_mib = 64;
   EXPECT_EQ(programs_of(two_operands(1024), bounds, small), 1U);
+}
+
+// x [4, columns] + those columns of a table [4, 64] that begin with `first`.
+Module with_table(int64_t columns, int64_t first) {
+  compiler::testing::ModuleBuilder b(1);
+  const View x = b.input({4, columns});
+  View table = b.constant({4, 64});
+  table.dims[1] = columns;
+  table.offset = first;
+  b.add(x, table, b.tensor({4, columns}, contract::Element::kI8, true));
+  return std::move(b.module);
+}
+
+// Tiles of constants are those of the largest sizes.
+TEST(Bounds, OtherPartsOfAConstantAreStepsOfTheirOwn) {
+  const auto taken = [](int64_t columns, int64_t first) -> bool {
+    const SizedModules modules{2, [&](size_t i) { return i == 0 ? with_table(12, 0) : with_table(columns, first); }};
+    return schedule_sizes(modules, {{12, columns}}, machine(), {}).taken[1];
+  };
+  EXPECT_TRUE(taken(12, 0));
+  EXPECT_FALSE(taken(8, 0)) << "rows of another length";
+  EXPECT_FALSE(taken(12, 52)) << "another place";
 }
 
 TEST(Bounds, AVariableOfOpenSizeIsRefused) {

@@ -18,7 +18,7 @@ using graph::Dim;
 using graph::SizeFunction;
 using npu::test::code_of;
 
-class SizeExpressionsTest : public testing::Test {
+class SizeExpressionsTest : public ::testing::Test {
  protected:
   SizeExpressionsTest() {
     for (const char* name : {"x.0", "x.1"}) table_.symbols.push_back({name, 1, 100});
