@@ -11,8 +11,8 @@
 
 #include "driver/compiler/lower.h"
 #include "driver/compiler/room.h"
-#include "driver/compiler/size_check.h"
 #include "driver/compiler/schedule.h"
+#include "driver/compiler/size_check.h"
 #include "driver/compiler/size_choices.h"
 #include "driver/compiler/size_expressions.h"
 #include "driver/graph/infer.h"
@@ -199,6 +199,11 @@ class BoundsCompiler {
       worthwhile = probes[i].volume;
     }
     leave_small(sizes, probes, worthwhile, sized.taken);
+    // What no step reads does not count for the steps, but inputs have room for the largest sizes.
+    for (size_t i = 1; i < sizes.size(); ++i) {
+      sized.taken[i] =
+          sized.taken[i] && std::equal(sizes[i].begin(), sizes[i].end(), sizes.front().begin(), std::less_equal<>());
+    }
     const std::vector<SizeRange> box = box_of(sizes, 0, sized.taken);
     complete(box, sized.program);
     std::vector<size_t> rest;
@@ -270,13 +275,15 @@ class BoundsCompiler {
     std::vector<int64_t> largest;
     for (const SizeRange& range : box) largest.push_back(range.most);
     apply_rules(table, evaluate(table, largest), program.commands);
-    const auto number_of = [&](int32_t value) {
-      return value < 0 ? -1 : int32_t{expressions.number_of(dims_[static_cast<size_t>(value)])};
+    const auto renumber = [&](SizedNumber& number) {
+      for (int32_t* value : {&number.value, &number.second}) {
+        if (*value >= 0) *value = expressions.number_of(dims_[static_cast<size_t>(*value)]);
+      }
     };
     for (Layer& layer : program.layers) {
-      layer.macs_value = number_of(layer.macs_value);
-      for (int32_t& size : layer.input_sizes) size = number_of(size);
-      for (int32_t& size : layer.output_sizes) size = number_of(size);
+      renumber(layer.sized_macs);
+      for (SizedNumber& size : layer.input_sizes) renumber(size);
+      for (SizedNumber& size : layer.output_sizes) renumber(size);
     }
     check_conditions(box, table);
     const graph::Block& main = graph_.main();
@@ -295,10 +302,11 @@ class BoundsCompiler {
 
   static void require_room(const Program& program) {
     if (encoded_bytes(program.sizes) > contract::kMostSizeTableBytes) {
-      throw Error(ErrorCode::kArgumentUnsupported,
-                  fmt::format("what the sizes change takes {} bytes, and a device takes {}; narrow the bounds, or compile "
-                              "for each choice of sizes",
-                              encoded_bytes(program.sizes), contract::kMostSizeTableBytes));
+      throw Error(
+          ErrorCode::kArgumentUnsupported,
+          fmt::format("what the sizes change takes {} bytes, and a device takes {}; narrow the bounds, or compile "
+                      "for each choice of sizes",
+                      encoded_bytes(program.sizes), contract::kMostSizeTableBytes));
     }
     const std::string damage = find_size_damage(program);
     if (!damage.empty()) panic(__FILE__, __LINE__, damage.c_str());
@@ -345,6 +353,12 @@ class BoundsCompiler {
   std::map<std::vector<double>, int64_t> known_;
 };
 
+void fix(const SizedNumber& sized, const SizeValues& values, int64_t& number) {
+  if (sized.value < 0) return;
+  const auto value = [&](int32_t of) { return of < 0 ? 1 : values.at(static_cast<size_t>(of)).value(); };
+  number = sized.factor * value(sized.value) * value(sized.second) + sized.addend;
+}
+
 graph::Shape shape_at(graph::Shape largest, const std::vector<int32_t>& sizes, const SizeValues& values) {
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (sizes[d] >= 0) largest[d] = values.at(static_cast<size_t>(sizes[d])).value();
@@ -383,11 +397,10 @@ Program at_sizes(const Program& program, std::span<const int64_t> sizes) {
     }
   }
   for (Layer& layer : fixed.layers) {
-    if (layer.macs_value >= 0) layer.macs = layer.macs_of * values.at(static_cast<size_t>(layer.macs_value)).value();
-    layer.input_shape = shape_at(layer.input_shape, layer.input_sizes, values);
-    layer.output_shape = shape_at(layer.output_shape, layer.output_sizes, values);
-    layer.macs_value = -1;
-    layer.macs_of = 0;
+    fix(layer.sized_macs, values, layer.macs);
+    for (size_t d = 0; d < layer.input_sizes.size(); ++d) fix(layer.input_sizes[d], values, layer.input_shape[d]);
+    for (size_t d = 0; d < layer.output_sizes.size(); ++d) fix(layer.output_sizes[d], values, layer.output_shape[d]);
+    layer.sized_macs = {};
     layer.input_sizes.clear();
     layer.output_sizes.clear();
   }

@@ -55,6 +55,13 @@ inline constexpr std::string_view kSequencer = "sequencer";
   return engine ? name(*engine) : "view";
 }
 
+// A number that follows from sizes: factor * value * second + addend, of the values with these numbers (size_table.h).
+struct SizedNumber {
+  int32_t value = -1;   // -1: the number is the same for all sizes
+  int32_t second = -1;  // -1: 1
+  int64_t factor = 0, addend = 0;
+};
+
 // A group of operators that runs as one: a row of the report.
 struct Layer {
   std::string name;       // of the tensor that it makes, as in the file; `position` where that has none
@@ -73,11 +80,9 @@ struct Layer {
   std::vector<int32_t> kernel{}, stride{}, dilation{};
   uint64_t estimated_cycles = 0;  // by which it makes the estimate for the job longer
   bool control = false;  // labels and branches of a COND_IF or WHILE_LOOP, or a late declaration: the sequencer runs it
-  // Of a program for sizes within bounds, whose numbers above are those of the largest: `macs` is macs_of times the value
-  // with this number (size_table.h), and dimensions of the shapes are values; -1: fixed.
-  int32_t macs_value = -1;
-  int64_t macs_of = 0;
-  std::vector<int32_t> input_sizes{}, output_sizes{};
+  // Of a program for sizes within bounds, whose numbers above are those of the largest: what they are for others.
+  SizedNumber sized_macs{};
+  std::vector<SizedNumber> input_sizes{}, output_sizes{};
 };
 
 [[nodiscard]] constexpr std::string_view runs_on(const Layer& layer) {

@@ -258,9 +258,9 @@ Program finish(Prepared&& prepared, Chosen&& chosen, const OtherSizes& others,
 }
 
 // The cycles of a size, as those of the program are estimated.
-uint64_t cycles_of(const backend::SizedWords& words, const std::vector<size_t>& order,
-                   const backend::Schedule& largest, const std::vector<Variable>& variables,
-                   const contract::Capabilities& capabilities, const ScheduleOptions& options) {
+uint64_t cycles_of(const backend::SizedWords& words, const std::vector<size_t>& order, const backend::Schedule& largest,
+                   const std::vector<Variable>& variables, const contract::Capabilities& capabilities,
+                   const ScheduleOptions& options) {
   std::vector<backend::Command> commands = largest.stream.commands;
   for (size_t k = 0; k < commands.size(); ++k) {
     commands[k].body = backend::body_of(words[order[k]], largest.stream.commands[k].body);
@@ -365,31 +365,61 @@ void note_open_dimensions(const SizedModules& modules, const std::vector<std::ve
 
 }  // namespace
 
-// What changes with the size of what a layer is. `layers`: of each size that is taken, the largest first.
-void describe_sizes(size_t number, const std::vector<std::vector<Layer>>& layers,
-                    const std::vector<std::vector<int64_t>>& values, Layer& layer) {
-  // The value that is a part of this for all sizes.
-  const auto value_of = [&](const auto& get, bool equal) -> int32_t {
-    const int64_t largest = get(layers.front()[number]);
-    bool fixed = true;
-    for (const std::vector<Layer>& of_size : layers) fixed &= get(of_size[number]) == largest;
-    for (size_t v = 0; v < values.size() && !fixed; ++v) {
-      const int64_t unit = values[v].front();
-      bool fits = equal ? unit == largest : largest % unit == 0;
-      for (size_t i = 0; i < layers.size() && fits; ++i) fits = get(layers[i][number]) * unit == values[v][i] * largest;
-      if (fits) return static_cast<int32_t>(v);
+using ValuesOfSizes = std::vector<std::vector<int64_t>>;
+
+// Whether numbers, one a size, are factor * product + addend.
+bool fits(const std::vector<int64_t>& numbers, const std::vector<int64_t>& products, SizedNumber& sized) {
+  size_t other = 0;
+  while (other < products.size() && products[other] == products.front()) ++other;
+  if (other == products.size()) return false;
+  const int64_t rise = numbers[other] - numbers.front(), run = products[other] - products.front();
+  if (rise % run != 0) return false;
+  sized.factor = rise / run;
+  sized.addend = numbers.front() - sized.factor * products.front();
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (sized.factor * products[i] + sized.addend != numbers[i]) return false;
+  }
+  return true;
+}
+
+// `numbers` of the sizes as they follow from values of them; nullopt where they follow from more than two.
+std::optional<SizedNumber> sized_number(const std::vector<int64_t>& numbers, const ValuesOfSizes& values) {
+  SizedNumber sized;
+  if (std::equal(numbers.begin() + 1, numbers.end(), numbers.begin())) return sized;
+  for (size_t first = 0; first < values.size(); ++first) {
+    sized.value = static_cast<int32_t>(first);
+    if (fits(numbers, values[first], sized)) return sized;
+  }
+  std::vector<int64_t> products(numbers.size());
+  for (size_t first = 0; first < values.size(); ++first) {
+    for (size_t second = first; second < values.size(); ++second) {
+      sized.value = static_cast<int32_t>(first);
+      sized.second = static_cast<int32_t>(second);
+      for (size_t i = 0; i < products.size(); ++i) products[i] = values[first][i] * values[second][i];
+      if (fits(numbers, products, sized)) return sized;
     }
-    if (fixed) return -1;
+  }
+  return std::nullopt;
+}
+
+// How large a layer is for other sizes. `layers`: of each size that is taken, the largest first.
+void describe_sizes(size_t number, const std::vector<std::vector<Layer>>& layers, const ValuesOfSizes& values,
+                    Layer& layer) {
+  const auto sized = [&](const auto& get) {
+    std::vector<int64_t> numbers;
+    for (const std::vector<Layer>& of_size : layers) numbers.push_back(get(of_size[number]));
+    const std::optional<SizedNumber> found = sized_number(numbers, values);
+    if (found) return *found;
     throw Error(contract::ErrorCode::kArgumentUnsupported,
-                "how large layer " + layer.name + " is follows from several sizes in a way that no report could tell; "
-                "compile for each choice of sizes");
+                "how large layer " + layer.name +
+                    " is follows from more than two sizes, and no report could tell; "
+                    "give all sizes but two, or compile for each choice of sizes");
   };
-  layer.macs_value = value_of([](const Layer& one) { return one.macs; }, false);
-  if (layer.macs_value >= 0) layer.macs_of = layer.macs / values[static_cast<size_t>(layer.macs_value)].front();
-  for (auto [shape, sizes] : {std::pair{&Layer::input_shape, &Layer::input_sizes},
-                              std::pair{&Layer::output_shape, &Layer::output_sizes}}) {
+  layer.sized_macs = sized([](const Layer& one) { return one.macs; });
+  for (auto [shape, sizes] :
+       {std::pair{&Layer::input_shape, &Layer::input_sizes}, std::pair{&Layer::output_shape, &Layer::output_sizes}}) {
     for (size_t d = 0; d < (layer.*shape).size(); ++d) {
-      (layer.*sizes).push_back(value_of([&](const Layer& one) { return (one.*shape)[d]; }, true));
+      (layer.*sizes).push_back(sized([&, shape = shape](const Layer& one) { return (one.*shape)[d]; }));
     }
   }
 }
@@ -428,7 +458,8 @@ SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::
   for (const size_t probe : modules.probes) {
     uint64_t& cycles = result.estimated_cycles.emplace_back();
     if (!result.taken[probe] || probe == 0) continue;
-    const auto number = std::count(result.taken.begin() + 1, result.taken.begin() + static_cast<std::ptrdiff_t>(probe), true);
+    const auto number =
+        std::count(result.taken.begin() + 1, result.taken.begin() + static_cast<std::ptrdiff_t>(probe), true);
     cycles = cycles_of(others.words[static_cast<size_t>(number)], others.order, choice.schedule, module.variables,
                        capabilities, options);
   }

@@ -66,7 +66,7 @@ struct SizedModules {
   std::vector<size_t> probes;  // whose cycles are of interest
 };
 
-struct SizedProgram {  // values have the numbers of schedule_sizes()
+struct SizedProgram {       // values have the numbers of schedule_sizes()
   Program program;          // with the rules of its table of sizes, and nothing else of that
   std::vector<bool> taken;  // the sizes that it is for; others have other steps, and need a program of their own
   std::vector<uint64_t> estimated_cycles;  // of the probes; of those that are not taken 0

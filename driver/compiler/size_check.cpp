@@ -53,6 +53,7 @@ class SizeCheck {
       if (damage_.empty()) check_rules();
     }
     if (damage_.empty()) check_ports();
+    if (damage_.empty()) check_layers();
     return damage_;
   }
 
@@ -166,11 +167,30 @@ class SizeCheck {
 
   // Reports read the commands as they were compiled.
   void check_largest(const SizeValues& most) {
-    std::vector<uint32_t> stream(program_.commands.begin(), program_.commands.begin() + static_cast<std::ptrdiff_t>(words_));
+    std::vector<uint32_t> stream(program_.commands.begin(),
+                                 program_.commands.begin() + static_cast<std::ptrdiff_t>(words_));
     apply_rules(table_, most, stream);
-    const auto [own, made] = std::mismatch(program_.commands.begin(), program_.commands.begin() + static_cast<std::ptrdiff_t>(words_), stream.begin());
+    const auto [own, made] = std::mismatch(
+        program_.commands.begin(), program_.commands.begin() + static_cast<std::ptrdiff_t>(words_), stream.begin());
     if (made == stream.end()) return;
     fail("rules of its sizes make word {} {:#x}, where it is {:#x}", made - stream.begin(), *made, *own);
+  }
+
+  void check_layers() {
+    const auto known = [&](const SizedNumber& number) {
+      const auto is_value = [&](int32_t value) { return value < 0 || static_cast<size_t>(value) < values_; };
+      return is_value(number.value) && is_value(number.second);
+    };
+    for (const Layer& layer : program_.layers) {
+      const auto all_known = [&](const std::vector<SizedNumber>& sizes, const graph::Shape& shape) {
+        return sizes.size() <= shape.size() && std::all_of(sizes.begin(), sizes.end(), known);
+      };
+      if (known(layer.sized_macs) && all_known(layer.input_sizes, layer.input_shape) &&
+          all_known(layer.output_sizes, layer.output_shape)) {
+        continue;
+      }
+      return fail("layer {} follows from sizes that it does not have", graph::in_quotes(layer.name));
+    }
   }
 
   void check_ports() {

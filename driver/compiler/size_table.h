@@ -48,7 +48,7 @@ struct SizeTable {
   std::vector<Expression> expressions;
   std::vector<Condition> conditions;
   std::vector<uint16_t> results;  // values that come back with the completion: sizes of outputs
-  std::vector<Rule> rules;  // in the order in which they take effect
+  std::vector<Rule> rules;        // in the order in which they take effect
 
   // Sizes are fixed.
   [[nodiscard]] bool empty() const { return symbols.empty(); }

@@ -33,8 +33,10 @@ NPU_FIELDS(compiler::Port, name, type, shape, accepts_unsigned, offset, bytes, s
 NPU_FIELDS(compiler::Variable, identity, tensor_name, type, shape, bytes, hash, initial, in_dram, written, read_first,
            declared_late, writer, read_bytes, written_bytes)
 
+NPU_FIELDS(compiler::SizedNumber, value, second, factor, addend)
+
 NPU_FIELDS(compiler::Layer, name, operators, engine, location, output, macs, tiles, position, kind, input_shape,
-           output_shape, kernel, stride, dilation, estimated_cycles, control, macs_value, macs_of, input_sizes, output_sizes)
+           output_shape, kernel, stride, dilation, estimated_cycles, control, sized_macs, input_sizes, output_sizes)
 
 NPU_FIELDS(compiler::Patch, word, field, source, index)
 

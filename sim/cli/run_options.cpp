@@ -62,7 +62,8 @@ po::options_description visible_options() {
       ("dim", po::value<std::vector<std::string>>()->value_name("NAME=LOW..HIGH"),
        "of a sequence with a file for each invocation: compile once for all sizes within bounds, and let the firmware "
        "make "
-       "the program's commands those of each invocation's sizes; for each size that the network leaves open, as npu info "
+       "the program's commands those of each invocation's sizes; for each size that the network leaves open, as npu "
+       "info "
        "names it (x.0: dimension 0 of input x). NAME=N fixes it")  //
       ("specialise", po::value<std::string>()->value_name("BYTES"),
        "of a sequence with a file for each invocation: keep the programs of its sizes in at most so many bytes of "

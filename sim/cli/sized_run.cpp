@@ -55,8 +55,7 @@ void refuse_what_one_program_has(const RunOptions& options, const RunSubject& su
 
 // One for each choice of sizes, or those that were compiled once for all of them.
 std::unique_ptr<specialise::SizedPrograms> programs_of(const RunOptions& options, const RunSubject& subject,
-                                                       const runtime::Device& device,
-                                                       const runtime::Context& context) {
+                                                       const runtime::Device& device, const runtime::Context& context) {
   const graph::Graph& open = subject.graph->open ? *subject.graph->open : subject.graph->graph;
   const bool firmware = !options.bypass_firmware;
   const compiler::Options compiling = subject.compiler_options(firmware);
@@ -65,10 +64,9 @@ std::unique_ptr<specialise::SizedPrograms> programs_of(const RunOptions& options
                                                       options.specialise.value_or(specialise::ProgramCache::kNoLimit));
   }
   tool::Progress progress(1, "compilation", options.data.quiet);
-  std::vector<compiler::Program> programs =
-      compiler::compile_bounds(open, options.dims, device.capabilities(), compiling, [&](uint64_t done, uint64_t all) {
-        progress.part(static_cast<double>(done) / static_cast<double>(all));
-      });
+  std::vector<compiler::Program> programs = compiler::compile_bounds(
+      open, options.dims, device.capabilities(), compiling,
+      [&](uint64_t done, uint64_t all) { progress.part(static_cast<double>(done) / static_cast<double>(all)); });
   return std::make_unique<specialise::BoundedPrograms>(context, std::move(programs), firmware);
 }
 
@@ -122,7 +120,8 @@ class Runner {
     const std::shared_ptr<const specialise::SizedProgram> sized = programs_->get(invocation.sizes);
     const bool compiled = programs_->counts().misses > misses;
     if (index == 0 && !run_.options.data.resume.empty()) context_.restore(start_);
-    const size_t at = place_of(invocation.sizes, at_sizes(sized->program.program(), invocation.sizes, run_.subject.preset));
+    const size_t at =
+        place_of(invocation.sizes, at_sizes(sized->program.program(), invocation.sizes, run_.subject.preset));
     SizedProgramRun& program = run_.programs[at];
     program.bytes = sized->bytes;
     program.compiled += compiled ? 1 : 0;
@@ -197,9 +196,10 @@ int run_sized(RunOptions& options, const RunSubject& subject) {
 
 void refuse_limit_of_programs(const RunOptions& options) {
   if (!options.dims.empty()) {
-    throw Error(ErrorCode::kBadOption,
-                "--dim compiles for sizes that change from one invocation to the next: add --sequence and give an input "
-                "a file for each invocation (several --input, or a folder), or give the sizes with --shape");
+    throw Error(
+        ErrorCode::kBadOption,
+        "--dim compiles for sizes that change from one invocation to the next: add --sequence and give an input "
+        "a file for each invocation (several --input, or a folder), or give the sizes with --shape");
   }
   if (!options.specialise) return;
   throw Error(ErrorCode::kBadOption,

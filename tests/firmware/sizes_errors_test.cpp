@@ -168,7 +168,7 @@ INSTANTIATE_TEST_SUITE_P(
         TableDamage{"HugeResults", [](contract::Job&, const auto& poke) { poke(kConditionsWord, 0xffff0002); }},
         TableDamage{"HugeRules", [](contract::Job&, const auto& poke) { poke(kRulesWord, UINT32_MAX); }},
         TableDamage{"FewerRules", [](contract::Job&, const auto& poke) { poke(kRulesWord, 1); }},
-        TableDamage{"MoreRules", [](contract::Job&, const auto& poke) { poke(kRulesWord, 4); }},
+        TableDamage{"MoreRules", [](contract::Job&, const auto& poke) { poke(kRulesWord, 5); }},
         TableDamage{"AnUnknownOperation", [](contract::Job&, const auto& poke) { poke(kExpressionRows + 8, 13); }},
         TableDamage{"AnExpressionOfItself", [](contract::Job&, const auto& poke) { poke(kExpressionRows + 8, 3 << 16 | 3); }},
         TableDamage{"AnExpressionOfALaterOne", [](contract::Job&, const auto& poke) { poke(kExpressionRows + 12, 3); }},

@@ -10,8 +10,8 @@
 #include "driver/graph/builder.h"
 #include "driver/graph/byte_stream.h"
 #include "hw/contract/stream.h"
-#include "tests/unit/graph/samples.h"
 #include "tests/unit/compiler/size_rule.h"
+#include "tests/unit/graph/samples.h"
 
 namespace npu::fuzz {
 namespace {

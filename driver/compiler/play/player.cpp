@@ -289,9 +289,7 @@ void Player::waited(Queue number) {
   set(clashes_.end(number, moments_.now(), beats()), moment(Due::kExecuted, number));
 }
 
-void Player::executed(Queue number) {
-  set(use_of(command_of(queues_[number]).body).end, moment(Due::kEnd, number));
-}
+void Player::executed(Queue number) { set(use_of(command_of(queues_[number]).body).end, moment(Due::kEnd, number)); }
 
 void Player::end(Queue number) {
   QueueState& queue = queues_[number];

@@ -196,11 +196,10 @@ OpenDimensions differing(const std::vector<int64_t>& a, const std::vector<int64_
 }
 
 OpenDimensions open_of(const Work& work) {
-  return std::visit(Overloaded{[](const MxuStep& step) { return step.open; },
-                               [](const EwiseStep& step) { return step.open; },
-                               [](const CopyStep& step) { return step.open; },
-                               [](const auto&) { return OpenDimensions{0}; }},
-                    work);
+  return std::visit(
+      Overloaded{[](const MxuStep& step) { return step.open; }, [](const EwiseStep& step) { return step.open; },
+                 [](const CopyStep& step) { return step.open; }, [](const auto&) { return OpenDimensions{0}; }},
+      work);
 }
 
 void set_open(Work& work, OpenDimensions open) {
@@ -210,11 +209,11 @@ void set_open(Work& work, OpenDimensions open) {
 }
 
 const std::vector<int64_t>* dims_of(const Work& work) {
-  return std::visit(Overloaded{[](const MxuStep& step) { return &step.dst.dims; },
-                               [](const EwiseStep& step) { return &step.dims; },
-                               [](const CopyStep& step) { return &step.dst.dims; },
-                               [](const auto&) -> const std::vector<int64_t>* { return nullptr; }},
-                    work);
+  return std::visit(
+      Overloaded{[](const MxuStep& step) { return &step.dst.dims; }, [](const EwiseStep& step) { return &step.dims; },
+                 [](const CopyStep& step) { return &step.dst.dims; },
+                 [](const auto&) -> const std::vector<int64_t>* { return nullptr; }},
+      work);
 }
 
 }  // namespace
@@ -243,7 +242,8 @@ std::optional<SizedWords> words_of_size(Module& module, const LargestSizes& larg
                                         const contract::Capabilities& capabilities, const ScheduleOptions& options,
                                         std::vector<QueueCounts>& needs) {
   if (!same_structure(module, largest.module)) return std::nullopt;
-  for (size_t s = 0; s < module.steps.size(); ++s) set_open(module.steps[s].work, open_of(largest.module.steps[s].work));
+  for (size_t s = 0; s < module.steps.size(); ++s)
+    set_open(module.steps[s].work, open_of(largest.module.steps[s].work));
   Analysis analysis = analyse(module, capabilities, options);
   if (!join_steps(module, largest.layout.analysis.joined, analysis) || !fits_layout(analysis, largest.layout)) {
     return std::nullopt;

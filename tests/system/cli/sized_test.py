@@ -162,9 +162,12 @@ class Sized(NpuTest):
         network = self.dir / "open_stream.tosa"
         self.frames("beyond", [3, 65])
         given = ["run", network, *self.inputs("beyond")]
+        self.bad(64, "size_out_of_bounds", "invocation 1 (", *given, "--dim", "w.0=1..64")  # which is as large as x.0
         result = self.bad(64, "size_out_of_bounds", "invocation 1 (", *given, "--dim", "x.0=1..64")
         self.assertIn("x.0 is 65, but the programs are for sizes of which x.0 is 1 to 64; compile for wider bounds", result.err)
-        self.bad(64, "bad_option", "leaves size 'x.0' open; give bounds for it: --dim x.0=1..N", *given, "--dim", "w.0=1..64", "--dim", "y.0=1")
+        image = self.save("beyond_image.npy", "|i1", (1, 6, 6, 4), [1] * 144)
+        self.bad(64, "bad_option", "leaves size 'x.1' open; give bounds for it: --dim x.1=1..N", "run", self.dir / "open_images.tosa", "--sequence",
+                 "--input", image, image, "--dim", "x.0=1..3", "--dim", "x.2=6")
         self.bad(64, "bad_option", "leaves no size 'y.0' of an input open; those that it does: w.0, x.0", *given, "--dim", "x.0=1..64", "--dim", "y.0=2")
         self.bad(64, "bad_option", "size 'x.0' has bounds twice", *given, "--dim", "x.0=1..64", "--dim", "x.0=1..65")
         for bounds in ("0..4", "5..4", "1..2147483648", "1..18446744073709551615"):

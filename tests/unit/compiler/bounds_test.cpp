@@ -120,7 +120,8 @@ Module with_table(int64_t columns, int64_t first) {
 // Tiles of constants are those of the largest sizes.
 TEST(Bounds, OtherPartsOfAConstantAreStepsOfTheirOwn) {
   const auto taken = [](int64_t columns, int64_t first) -> bool {
-    const SizedModules modules{2, [&](size_t i) { return i == 0 ? with_table(12, 0) : with_table(columns, first); }};
+    const SizedModules modules{
+        2, [&](size_t i) { return i == 0 ? with_table(12, 0) : with_table(columns, first); }, {}};
     return schedule_sizes(modules, {{12, columns}}, machine(), {}).taken[1];
   };
   EXPECT_TRUE(taken(12, 0));

@@ -173,15 +173,15 @@ TEST(SizeTable, Encoding) {
   const std::vector<uint8_t> bytes = encode(table);
   EXPECT_EQ(std::vector<uint8_t>(bytes.begin(), bytes.begin() + 4), (std::vector<uint8_t>{'S', 'I', 'Z', 'E'}));
   EXPECT_EQ(bytes[4], 1);
-  const std::vector<uint8_t> rows = {1,  0, 0, 0, 64,   0,    0,    0,  // bounds
-                                     8,  0, 0, 0, 0,    0,    0,    0,  // expression: 0 / 0, rounded up
-                                     2,  0, 1, 0, 0,    0,    0,    0,  // condition: 1 is a multiple of 0
-                                     1,  0, 0, 0,                       // result
-                                     1,  0, 0, 0, 1,    0,    1,    0,  // rule of values 1, 0 and 1, a piece
-                                     0,  0x70, 0, 0, 1, 0, 0, 0,        // up to 0x7000, a word
-                                     1,  0, 0, 0, 0xfe, 0xff, 0xff, 0xff, 4, 0, 0, 0, 3, 0, 0, 0,  // piece
-                                     17, 0, 0, 0,                                      // word
-                                     0,  0, 0, 0};                                     // to a multiple of 8
+  const std::vector<uint8_t> rows = {1,  0,    0, 0, 64,   0,    0,    0,  // bounds
+                                     8,  0,    0, 0, 0,    0,    0,    0,  // expression: 0 / 0, rounded up
+                                     2,  0,    1, 0, 0,    0,    0,    0,  // condition: 1 is a multiple of 0
+                                     1,  0,    0, 0,                       // result
+                                     1,  0,    0, 0, 1,    0,    1,    0,  // rule of values 1, 0 and 1, a piece
+                                     0,  0x70, 0, 0, 1,    0,    0,    0,  // up to 0x7000, a word
+                                     1,  0,    0, 0, 0xfe, 0xff, 0xff, 0xff, 4, 0, 0, 0, 3, 0, 0, 0,  // piece
+                                     17, 0,    0, 0,                                                  // word
+                                     0,  0,    0, 0};  // to a multiple of 8
   const size_t head = contract::SizeTable::kBytes;
   ASSERT_EQ(bytes.size(), head + rows.size());
   EXPECT_EQ(std::vector<uint8_t>(bytes.begin() + static_cast<ptrdiff_t>(head), bytes.end()), rows);

@@ -278,8 +278,8 @@ TEST(ProgramContent, OfSizesThatDoNotFitIsRefused) {
   // A rule for the word by which a command names a variable.
   file = good;
   const compiler::Patch& patch = file.program.patches[0];
-  table.rules.push_back(compiler::testing::rule_of(
-      0, {{1, 0, static_cast<int32_t>(file.program.commands[patch.word])}}, {patch.word}));
+  table.rules.push_back(
+      compiler::testing::rule_of(0, {{1, 0, static_cast<int32_t>(file.program.commands[patch.word])}}, {patch.word}));
   expect_refused(file, "where it does not belong");
 }
 
