@@ -18,7 +18,7 @@ inline constexpr uint32_t kMostFirmwareBlocking = 6000;
 
 // What it takes beside that at most for the sizes of a job, to evaluate its table twice and to write the stream: for
 // any job, and for each row of each kind.
-inline constexpr uint32_t kSizesCycles = 3000, kValueCycles = 250, kConditionCycles = 100, kRuleCycles = 60,
-                          kPieceCycles = 30, kWordCycles = 25;
+inline constexpr uint32_t kSizesCycles = 3000, kValueCycles = 250, kConditionCycles = 100, kRuleCycles = 180,
+                          kPieceCycles = 40, kWordCycles = 25;
 
 }  // namespace npu::runtime

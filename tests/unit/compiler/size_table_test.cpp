@@ -169,7 +169,7 @@ TEST(SizeTable, Encoding) {
   rule.second = 1;
   rule.most = 0x7000;
   rule.pieces = {{1, -2, 4, 3}};
-  rule.words = {17};
+  rule.words = {17, 18};
   const std::vector<uint8_t> bytes = encode(table);
   EXPECT_EQ(std::vector<uint8_t>(bytes.begin(), bytes.begin() + 4), (std::vector<uint8_t>{'S', 'I', 'Z', 'E'}));
   EXPECT_EQ(bytes[4], 1);
@@ -178,9 +178,9 @@ TEST(SizeTable, Encoding) {
                                      2,  0,    1, 0, 0,    0,    0,    0,  // condition: 1 is a multiple of 0
                                      1,  0,    0, 0,                       // result
                                      1,  0,    0, 0, 1,    0,    1,    0,  // rule of values 1, 0 and 1, a piece
-                                     0,  0x70, 0, 0, 1,    0,    0,    0,  // up to 0x7000, a word
+                                     0,  0x70, 0, 0, 2,    0,    0,    0,  // up to 0x7000, two words
                                      1,  0,    0, 0, 0xfe, 0xff, 0xff, 0xff, 4, 0, 0, 0, 3, 0, 0, 0,  // piece
-                                     17, 0,    0, 0,                                                  // word
+                                     17, 0,    0, 0, 18,   0,    0,    0,                             // words
                                      0,  0,    0, 0};  // to a multiple of 8
   const size_t head = contract::SizeTable::kBytes;
   ASSERT_EQ(bytes.size(), head + rows.size());

@@ -142,7 +142,7 @@ TEST(FaultTest, UnknownOpcodesAndReservedBits) {
   stream.add(fill(0, spm(0), 16, 1));
   const std::vector<uint32_t> good = stream.finish();
   for (const auto& [word, flip] : std::vector<std::pair<uint32_t, uint32_t>>{
-           {8, 0x80}, {8, 0x0100}, {8 + 1, 0x10000}, {8 + 9, 0x1000000}, {8 + 9, 0x4}, {8 + 28, 1}}) {
+           {8, 0x80}, {8, 0x0100}, {8 + 1, 0x20000}, {8 + 9, 0x1000000}, {8 + 9, 0x4}, {8 + 28, 1}}) {
     std::vector<uint32_t> bad = good;
     bad[word] ^= flip;
     ASSERT_TRUE(bench.run(bad));
