@@ -341,9 +341,9 @@ void add_rules(uint32_t start, const std::vector<const backend::SizedCommand*>& 
     const uint32_t reserved = reserved_bits(commands.front()->words, w);
     if (rules.add(start + static_cast<uint32_t>(w), words, reserved)) continue;
     throw Error(contract::ErrorCode::kArgumentUnsupported,
-                "several sizes together decide how layer " + std::string(layer) +
-                    " is cut into tiles, and a program for bounds takes them one by one; give all sizes but one, or "
-                    "compile for each choice of sizes.");
+                "how layer " + std::string(layer) +
+                    " is cut into tiles follows from more sizes together than a table of sizes takes; give some of "
+                    "them, or compile for each choice of sizes.");
   }
 }
 
@@ -363,7 +363,8 @@ void note_open_dimensions(const SizedModules& modules, const std::vector<std::ve
   }
 }
 
-}  // namespace
+// Of all sizes together, whose words take about a GiB.
+constexpr size_t kMostSizedCommands = 1 << 22;
 
 using ValuesOfSizes = std::vector<std::vector<int64_t>>;
 
@@ -424,6 +425,8 @@ void describe_sizes(size_t number, const std::vector<std::vector<Layer>>& layers
   }
 }
 
+}  // namespace
+
 SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::vector<int64_t>>& values,
                             const contract::Capabilities& capabilities, const ScheduleOptions& options) {
   Prepared prepared = prepare(modules.module(0), capabilities, options);
@@ -438,6 +441,11 @@ SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::
 
   backend::Layout layout = std::move(choice.schedule.layout);
   const backend::Stream bare = backend::emit(module, layout, machine, {false, chosen.kept});
+  if (modules.count * bare.commands.size() > kMostSizedCommands) {
+    throw Error(contract::ErrorCode::kBudgetExceeded,
+                "the bounds allow " + std::to_string(modules.count) + " choices of sizes, and the program has " +
+                    std::to_string(bare.commands.size()) + " commands for each; narrow the bounds");
+  }
   std::vector<backend::QueueCounts> needs(bare.commands.size());
   OtherSizes others;
   std::vector<std::vector<Layer>> layers_by_size = {module.layers};
@@ -452,7 +460,7 @@ SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::
     if (!words) continue;
     result.taken[i] = true;
     others.words.push_back(std::move(*words));
-    layers_by_size.push_back(std::move(smaller.module.layers));
+    layers_by_size.push_back(std::move((choice.direct ? *smaller.direct : smaller.module).layers));
   }
   choice.schedule = backend::make_schedule(module, machine, same, std::move(layout), true, needs, &others.order);
   for (const size_t probe : modules.probes) {

@@ -74,7 +74,8 @@ struct SizedProgram {       // values have the numbers of schedule_sizes()
 
 // One program for several sizes: laid out for the largest, with rules for the words that other sizes change. `values`:
 // of symbols and expressions, by number, for each of the sizes. Throws what schedule() throws for the largest sizes,
-// and Error(argument_unsupported) where a word is no function of one value.
+// and Error(argument_unsupported) where a word, or how large a layer is, is no function that tables
+// have; budget_exceeded for too many sizes of too many commands.
 [[nodiscard]] SizedProgram schedule_sizes(const SizedModules& modules, const std::vector<std::vector<int64_t>>& values,
                                           const contract::Capabilities& capabilities, const ScheduleOptions& options);
 

@@ -3,7 +3,7 @@
 // size_table, as the compiler makes it, the driver reads it, and the firmware gets it.
 //
 // Symbols have numbers; so have expressions, behind them. A value is that of a symbol or an expression. Rules say which
-// words of the main stream are which function of a value. For the upper bounds the words are those of the program.
+// words of the main stream are which function of values. For the upper bounds the words are those of the program.
 #pragma once
 
 #include <cstdint>

@@ -73,7 +73,6 @@ std::unique_ptr<specialise::SizedPrograms> programs_of(const RunOptions& options
 // As reports read it.
 compiler::Program at_sizes(const compiler::Program& program, const graph::GivenShapes& sizes,
                            const presets::Preset& preset) {
-  if (program.sizes.empty()) return program;
   compiler::Program fixed = compiler::at_sizes(program, specialise::BoundedPrograms::symbols_of(program, sizes));
   compiler::estimate(preset.caps, preset.dram, fixed);
   return fixed;
@@ -120,8 +119,7 @@ class Runner {
     const std::shared_ptr<const specialise::SizedProgram> sized = programs_->get(invocation.sizes);
     const bool compiled = programs_->counts().misses > misses;
     if (index == 0 && !run_.options.data.resume.empty()) context_.restore(start_);
-    const size_t at =
-        place_of(invocation.sizes, at_sizes(sized->program.program(), invocation.sizes, run_.subject.preset));
+    const size_t at = place_of(invocation.sizes, sized->program.program());
     SizedProgramRun& program = run_.programs[at];
     program.bytes = sized->bytes;
     program.compiled += compiled ? 1 : 0;
@@ -136,10 +134,18 @@ class Runner {
     const auto known = std::find_if(run_.programs.begin(), run_.programs.end(),
                                     [&](const SizedProgramRun& one) { return one.sizes == sizes; });
     if (known != run_.programs.end()) return static_cast<size_t>(known - run_.programs.begin());
+    if (program.sizes.empty()) {
+      add(sizes, program);
+    } else {
+      add(sizes, at_sizes(program, sizes, run_.subject.preset));
+    }
+    return run_.programs.size() - 1;
+  }
+
+  void add(const graph::GivenShapes& sizes, const compiler::Program& program) {
     report::RunInfo info = run_info(run_.options, run_.subject, program, std::nullopt);
     for (const platform::FaultClause& fault : run_.options.faults) info.injected.push_back(fault.text);
     run_.programs.push_back({sizes, report::Collector(std::move(info), program), 0, 0, {}});
-    return run_.programs.size() - 1;
   }
 
   SizedRun run_;

@@ -101,8 +101,12 @@ BoundFinder::BoundFinder(const compiler::Program& program, const presets::Preset
       input_bytes_(program.input_bytes),
       output_bytes_(program.output_bytes) {
   std::vector<std::pair<size_t, size_t>> passed_over;  // between a branch and its target
-  const auto add = [&](const contract::Header&, std::span<const uint32_t> words) {
+  const auto add = [&](const contract::Header& header, std::span<const uint32_t> words) {
     Command command;
+    if (header.skip) {
+      commands_.push_back(command);
+      return true;
+    }
     const contract::AnyCommand any = contract::decode_command(words);
     std::visit(
         [&](const auto& one) {

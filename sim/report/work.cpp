@@ -86,8 +86,8 @@ std::vector<CommandWork> list_work(const compiler::Program& program, const Capab
   std::vector<CommandWork> work;
   work.reserve(program.command_count);
   const std::span<const uint32_t> stream = std::span(program.commands).first(program.main_words);
-  const bool whole = contract::for_each_command(stream, [&](const contract::Header&, std::span<const uint32_t> words) {
-    work.push_back(work_of(words, capabilities));
+  const bool whole = contract::for_each_command(stream, [&](const contract::Header& header, auto words) {
+    work.push_back(header.skip ? CommandWork() : work_of(words, capabilities));
     return true;
   });
   NPU_CHECK(whole);

@@ -120,6 +120,18 @@ OpenNetwork open_rows(int64_t most) {
   return {"rows", b.build(), {{"x.0", 1, most}}};
 }
 
+OpenNetwork open_early_write(int64_t most) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt8, {-1, 4}), w = b.input("w", DType::kInt8, {-1, 4});
+  const TensorId state = b.variable("largest", DType::kInt8, {1, 4}, std::vector<double>{1, 2, 3, 4});
+  Attributes axis;
+  axis.axis = 0;
+  b.output(b.raw(Op::kBitwiseNot, {b.read(state)}, {}, DType::kInt8, {1, 4}), "old");
+  b.write(state, b.raw(Op::kReduceMax, {x}, axis, DType::kInt8, {1, 4}));
+  b.output(b.raw(Op::kBitwiseXor, {x, w}, {}, DType::kInt8, {-1, 4}), "y");
+  return {"early write", b.build(), {{"x.0", 1, most}}};
+}
+
 OpenNetwork open_images(int64_t most_images, int64_t least, int64_t most) {
   GraphBuilder b;
   const TensorId x = b.input("x", DType::kInt8, {2, 7, 7, 4});
@@ -174,6 +186,7 @@ std::vector<OpenNetwork> open_networks() {
   std::vector<OpenNetwork> networks;
   networks.push_back(open_tables(12));
   networks.push_back(open_rows(300));
+  networks.push_back(open_early_write(90));
   networks.push_back(open_images(3, 1, 12));
   return networks;
 }

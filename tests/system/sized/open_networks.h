@@ -19,6 +19,8 @@ struct OpenNetwork {
 
 // x [?, 4] XOR w [?, 4] XOR a state [1, 4], which then takes the largest of each column.
 [[nodiscard]] OpenNetwork open_rows(int64_t most);
+// A state [1, 4] takes the largest of each column of x [?, 4]; x XOR w [?, 4] comes behind that.
+[[nodiscard]] OpenNetwork open_early_write(int64_t most);
 // Convolutions of images [?, ?, ?, 4] of any number and size, with strides and pooling; a state as above.
 [[nodiscard]] OpenNetwork open_images(int64_t most_images, int64_t least, int64_t most);
 // x [4, ?] XOR the first columns of a table [4, 64], and the last ones: of at most 64.
