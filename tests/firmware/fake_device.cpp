@@ -70,11 +70,11 @@ FakeDevice::FakeDevice(const std::string& module)
 FakeDevice::~FakeDevice() = default;
 
 void FakeDevice::read_memory(uint64_t address, std::span<uint8_t> bytes) {
-  std::memcpy(bytes.data(), dram_.data() + address, bytes.size());
+  if (!bytes.empty()) std::memcpy(bytes.data(), dram_.data() + address, bytes.size());
 }
 
 void FakeDevice::write_memory(uint64_t address, std::span<const uint8_t> bytes) {
-  std::memcpy(dram_.data() + address, bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(dram_.data() + address, bytes.data(), bytes.size());
 }
 
 void FakeDevice::write_code(std::span<const uint8_t> bytes) {
