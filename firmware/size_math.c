@@ -10,10 +10,10 @@ static uint64_t npu_size_quotient(uint64_t a, uint64_t b) {
   return npu_high(a | b) == 0 ? npu_low(a) / npu_low(b) : a / b;
 }
 
-// Where one of both is negative, only `quotient` is defined.
 static bool npu_size_divide(uint32_t operation, int64_t a, int64_t b, int64_t *result) {
-  const bool exact = operation == NPU_SIZE_OPERATION_QUOTIENT;
-  if (exact ? b == 0 || (b == -1 && a == INT64_MIN) : a < 0 || b <= 0) return false;
+  const bool exact = operation == NPU_SIZE_OPERATION_QUOTIENT, negative = a != 0 && (a < 0) != (b < 0);
+  if (b == 0 || (b == -1 && a == INT64_MIN) || (negative && !exact)) return false;
+  if (operation == NPU_SIZE_OPERATION_MOD && b < 0) return false;
   const uint64_t divisor = npu_size_magnitude(b), dividend = npu_size_magnitude(a);
   const uint64_t quotient = npu_size_quotient(dividend, divisor), rest = dividend - quotient * divisor;
   if (exact && rest != 0) return false;
@@ -22,7 +22,7 @@ static bool npu_size_divide(uint32_t operation, int64_t a, int64_t b, int64_t *r
   } else if (operation == NPU_SIZE_OPERATION_DIV_CEIL && rest != 0) {
     *result = (int64_t)(quotient + 1);
   } else {
-    *result = (int64_t)((a < 0) != (b < 0) ? -quotient : quotient);
+    *result = (int64_t)(negative ? -quotient : quotient);
   }
   return true;
 }
@@ -36,17 +36,13 @@ static bool npu_size_logarithm(int64_t a, bool up, int64_t *result) {
 }
 
 bool npu_size_compute(uint32_t operation, int64_t a, int64_t b, int64_t *result) {
-  const uint64_t x = (uint64_t)a, y = (uint64_t)b;
   switch (operation) {
     case NPU_SIZE_OPERATION_ADD:
-      *result = (int64_t)(x + y);
-      return true;
+      return !__builtin_add_overflow(a, b, result);
     case NPU_SIZE_OPERATION_SUB:
-      *result = (int64_t)(x - y);
-      return true;
+      return !__builtin_sub_overflow(a, b, result);
     case NPU_SIZE_OPERATION_MUL:
-      *result = (int64_t)(x * y);
-      return true;
+      return !__builtin_mul_overflow(a, b, result);
     case NPU_SIZE_OPERATION_MAX:
       *result = a > b ? a : b;
       return true;
@@ -54,7 +50,7 @@ bool npu_size_compute(uint32_t operation, int64_t a, int64_t b, int64_t *result)
       *result = a < b ? a : b;
       return true;
     case NPU_SIZE_OPERATION_EXP2:
-      *result = (int64_t)((uint64_t)1 << (x & 63));
+      *result = (int64_t)((uint64_t)1 << ((uint64_t)a & 63));
       return a >= 0 && a <= 62;
     case NPU_SIZE_OPERATION_LOG2_FLOOR:
     case NPU_SIZE_OPERATION_LOG2_CEIL:

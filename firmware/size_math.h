@@ -7,7 +7,7 @@
 
 #include "hw/contract/gen/npu_contract.h"
 
-// Of an operation but `constant`: modulo 2^64. False: not defined.
+// Of an operation but `constant`. False: not defined; then the result means nothing.
 bool npu_size_compute(uint32_t operation, int64_t a, int64_t b, int64_t *result);
 // Whether it is one of two values.
 bool npu_size_takes_two(uint32_t operation);

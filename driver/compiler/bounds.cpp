@@ -37,22 +37,6 @@ constexpr double kWorthwhileProgram = 1.15;
 constexpr size_t kFewPrograms = 8;
 constexpr double kNextProbe = 0.75;  // of the volume of the one before
 
-contract::SizeRelation relation_of(graph::Relation relation) {
-  switch (relation) {
-    case graph::Relation::kEqual:
-      return contract::SizeRelation::kEqual;
-    case graph::Relation::kAtLeast:
-      return contract::SizeRelation::kAtLeast;
-    case graph::Relation::kMultiple:
-      return contract::SizeRelation::kMultiple;
-    case graph::Relation::kPowerOfTwo:
-      return contract::SizeRelation::kPowerOfTwo;
-    case graph::Relation::kDefined:
-      return contract::SizeRelation::kDefined;
-  }
-  panic(__FILE__, __LINE__, "a relation of sizes without a number");
-}
-
 class BoundsCompiler {
  public:
   BoundsCompiler(const graph::Graph& graph, std::span<const SizeBounds> bounds,
@@ -268,8 +252,8 @@ class BoundsCompiler {
       for (uint16_t* value : {&rule.selector, &rule.first, &rule.second}) *value = expressions.number_of(dims_[*value]);
     }
     for (const SizeDemand& demand : choices_.demands(box)) {
-      table.conditions.push_back({relation_of(demand.relation), expressions.number_of(demand.left),
-                                  expressions.number_of(demand.right), demand.text});
+      table.conditions.push_back(
+          {demand.relation, expressions.number_of(demand.left), expressions.number_of(demand.right), demand.text});
     }
     // Of the largest sizes, too, the stream is what the rules make of it: words that nothing looks at have a value.
     std::vector<int64_t> largest;
@@ -312,7 +296,8 @@ class BoundsCompiler {
     if (!damage.empty()) panic(__FILE__, __LINE__, damage.c_str());
   }
 
-  // Tables compute modulo 2^64, and the graph does not: so this looks at what the table takes, size by size.
+  // The graph multiplies in another order, so a product may have no value there, and one here: this looks at what the
+  // table takes, size by size.
   void check_conditions(const std::vector<SizeRange>& box, const SizeTable& table) const {
     const auto takes = [&](const std::vector<int64_t>& sizes) {
       const SizeValues values = evaluate(table, sizes);

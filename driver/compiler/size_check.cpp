@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/graph/size_functions.h"
 #include "driver/graph/text.h"
 #include "hw/contract/gen/fields.h"
 #include "hw/contract/stream.h"
@@ -93,9 +94,11 @@ class SizeCheck {
       const size_t before = table_.symbols.size() + i;
       if (!known(expression.operation)) {
         fail("expression {} of its sizes has operation {}", i, static_cast<uint32_t>(expression.operation));
-      } else if (expression.operation != contract::SizeOperation::kConstant && expression.a >= before) {
+      } else if (expression.operation == contract::SizeOperation::kConstant) {
+        continue;
+      } else if (expression.a >= before) {
         fail("expression {} of its sizes takes value {}", i, expression.a);
-      } else if (takes_two(expression.operation) &&
+      } else if (!graph::is_unary(expression.operation) &&
                  (expression.immediate < 0 || static_cast<size_t>(expression.immediate) >= before)) {
         fail("expression {} of its sizes takes value {}", i, expression.immediate);
       }
@@ -107,7 +110,7 @@ class SizeCheck {
       const SizeTable::Condition& condition = table_.conditions[i];
       if (!known(condition.relation)) {
         fail("condition {} of its sizes has relation {}", i, static_cast<uint32_t>(condition.relation));
-      } else if (condition.left >= values_ || (takes_two(condition.relation) && condition.right >= values_)) {
+      } else if (condition.left >= values_ || (!graph::is_unary(condition.relation) && condition.right >= values_)) {
         fail("condition {} of its sizes is of values {} and {}", i, condition.left, condition.right);
       }
     }

@@ -145,8 +145,8 @@ void SizeChoices::take_demands(const graph::Graph& graph) {
     if (bounds_[id]) narrow(range, *bounds_[id]);
     const std::string text = fmt::format("size '{}', which is {}, must be {} to {}", symbol.name,
                                          open.text(*symbol.value), range->least, range->most);
-    demands_.push_back({graph::Relation::kAtLeast, *symbol.value, range->least, text});
-    demands_.push_back({graph::Relation::kAtLeast, range->most, *symbol.value, text});
+    demands_.push_back({contract::SizeRelation::kAtLeast, *symbol.value, range->least, text});
+    demands_.push_back({contract::SizeRelation::kAtLeast, range->most, *symbol.value, text});
   }
 }
 

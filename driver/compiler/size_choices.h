@@ -21,7 +21,7 @@ struct SizeRange {
 
 // What must hold of sizes.
 struct SizeDemand {
-  graph::Relation relation = graph::Relation::kEqual;
+  contract::SizeRelation relation = contract::SizeRelation::kEqual;
   graph::Dim left, right;
   std::string text;  // with who demands it
 };

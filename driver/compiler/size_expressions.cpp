@@ -9,43 +9,9 @@
 #include "hw/contract/error.h"
 
 namespace npu::compiler {
-namespace {
 
 using contract::SizeOperation;
 using graph::Dim;
-using graph::SizeFunction;
-
-SizeOperation operation_of(SizeFunction function) {
-  switch (function) {
-    case SizeFunction::kAdd:
-      return SizeOperation::kAdd;
-    case SizeFunction::kSub:
-      return SizeOperation::kSub;
-    case SizeFunction::kMul:
-      return SizeOperation::kMul;
-    case SizeFunction::kMax:
-      return SizeOperation::kMax;
-    case SizeFunction::kMin:
-      return SizeOperation::kMin;
-    case SizeFunction::kMod:
-      return SizeOperation::kMod;
-    case SizeFunction::kDivFloor:
-      return SizeOperation::kDivFloor;
-    case SizeFunction::kDivCeil:
-      return SizeOperation::kDivCeil;
-    case SizeFunction::kExp2:
-      return SizeOperation::kExp2;
-    case SizeFunction::kLog2Floor:
-      return SizeOperation::kLog2Floor;
-    case SizeFunction::kLog2Ceil:
-      return SizeOperation::kLog2Ceil;
-    case SizeFunction::kQuotient:
-      return SizeOperation::kQuotient;
-  }
-  panic(__FILE__, __LINE__, "a function of sizes without an operation");
-}
-
-}  // namespace
 
 uint16_t SizeExpressions::number_of(const Dim& dim) {
   if (const auto known = numbers_.find(dim); known != numbers_.end()) return known->second;
@@ -80,7 +46,7 @@ uint16_t SizeExpressions::factor(const Dim::Factor& factor) {
   }
   const uint16_t a = number_of(factor.call->a);
   const int32_t b = graph::is_unary(factor.call->function) ? 0 : number_of(factor.call->b);
-  return add(operation_of(factor.call->function), a, b);
+  return add(factor.call->function, a, b);
 }
 
 uint16_t SizeExpressions::term(const Dim::Term& term) {

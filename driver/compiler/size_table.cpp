@@ -2,77 +2,25 @@
 #include "driver/compiler/size_table.h"
 
 #include <algorithm>
-#include <bit>
-#include <limits>
 
+#include "driver/graph/size_functions.h"
 #include "hw/contract/error.h"
 
 namespace npu::compiler {
 namespace {
 
-using contract::SizeOperation;
-using contract::SizeRelation;
-
 constexpr uint32_t kMagic = 0x455a4953;  // 'SIZE'
 constexpr uint32_t kVersion = 1;
 
-// As the firmware computes: modulo 2^64.
-int64_t wrapped(uint64_t value) { return static_cast<int64_t>(value); }
-
-std::optional<int64_t> divided(SizeOperation operation, int64_t a, int64_t b) {
-  if (operation == SizeOperation::kQuotient) {
-    if (b == 0 || (b == -1 && a == std::numeric_limits<int64_t>::min()) || a % b != 0) return std::nullopt;
-    return a / b;
-  }
-  if (a < 0 || b <= 0) return std::nullopt;
-  if (operation == SizeOperation::kMod) return a % b;
-  return a / b + (operation == SizeOperation::kDivCeil && a % b != 0 ? 1 : 0);
-}
-
-std::optional<int64_t> logarithm(int64_t a, bool up) {
-  if (a <= 0) return std::nullopt;
-  const auto bits = static_cast<uint64_t>(a);
-  const int floor = std::bit_width(bits) - 1;
-  return floor + (up && !std::has_single_bit(bits) ? 1 : 0);
-}
-
-std::optional<int64_t> apply(SizeOperation operation, int64_t a, int64_t b) {
-  const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
-  switch (operation) {
-    case SizeOperation::kConstant:
-      return b;
-    case SizeOperation::kAdd:
-      return wrapped(x + y);
-    case SizeOperation::kSub:
-      return wrapped(x - y);
-    case SizeOperation::kMul:
-      return wrapped(x * y);
-    case SizeOperation::kMax:
-      return std::max(a, b);
-    case SizeOperation::kMin:
-      return std::min(a, b);
-    case SizeOperation::kMod:
-    case SizeOperation::kDivFloor:
-    case SizeOperation::kDivCeil:
-    case SizeOperation::kQuotient:
-      return divided(operation, a, b);
-    case SizeOperation::kExp2:
-      if (a < 0 || a > 62) return std::nullopt;
-      return int64_t{1} << a;
-    case SizeOperation::kLog2Floor:
-    case SizeOperation::kLog2Ceil:
-      return logarithm(a, operation == SizeOperation::kLog2Ceil);
-  }
-  return std::nullopt;
-}
-
 std::optional<int64_t> evaluate(const SizeTable::Expression& expression, const SizeValues& values) {
-  if (expression.operation == SizeOperation::kConstant) return expression.immediate;
+  if (expression.operation == contract::SizeOperation::kConstant) return expression.immediate;
   const std::optional<int64_t> a = values.at(expression.a);
   if (!a) return std::nullopt;
-  if (!takes_two(expression.operation)) return apply(expression.operation, *a, 0);
-  const std::optional<int64_t> b = values.at(static_cast<size_t>(expression.immediate));
-  return b ? apply(expression.operation, *a, *b) : std::nullopt;
+  const bool unary = graph::is_unary(expression.operation);
+  const std::optional<int64_t> b = unary ? a : values.at(static_cast<size_t>(expression.immediate));
+  if (!b) return std::nullopt;
+  const graph::SizeResult result = graph::apply(expression.operation, *a, *b);
+  return result.undefined == nullptr ? std::optional(result.value) : std::nullopt;
 }
 
 template <typename Structure>
@@ -107,31 +55,6 @@ void append_rule(const SizeTable::Rule& rule, std::vector<uint8_t>& out) {
 
 }  // namespace
 
-bool takes_two(contract::SizeOperation operation) {
-  switch (operation) {
-    case SizeOperation::kConstant:
-    case SizeOperation::kExp2:
-    case SizeOperation::kLog2Floor:
-    case SizeOperation::kLog2Ceil:
-      return false;
-    case SizeOperation::kAdd:
-    case SizeOperation::kSub:
-    case SizeOperation::kMul:
-    case SizeOperation::kMax:
-    case SizeOperation::kMin:
-    case SizeOperation::kMod:
-    case SizeOperation::kDivFloor:
-    case SizeOperation::kDivCeil:
-    case SizeOperation::kQuotient:
-      return true;
-  }
-  return false;
-}
-
-bool takes_two(contract::SizeRelation relation) {
-  return relation == SizeRelation::kEqual || relation == SizeRelation::kAtLeast || relation == SizeRelation::kMultiple;
-}
-
 SizeValues evaluate(const SizeTable& table, std::span<const int64_t> sizes) {
   NPU_CHECK(sizes.size() == table.symbols.size());
   SizeValues values(sizes.begin(), sizes.end());
@@ -141,22 +64,8 @@ SizeValues evaluate(const SizeTable& table, std::span<const int64_t> sizes) {
 
 bool holds(const SizeTable::Condition& condition, const SizeValues& values) {
   const std::optional<int64_t> left = values.at(condition.left);
-  if (!left) return false;
-  switch (condition.relation) {
-    case SizeRelation::kDefined:
-      return true;
-    case SizeRelation::kPowerOfTwo:
-      return *left > 0 && std::has_single_bit(static_cast<uint64_t>(*left));
-    case SizeRelation::kEqual:
-    case SizeRelation::kAtLeast:
-    case SizeRelation::kMultiple:
-      break;
-  }
-  const std::optional<int64_t> right = values.at(condition.right);
-  if (!right) return false;
-  if (condition.relation == SizeRelation::kEqual) return *left == *right;
-  if (condition.relation == SizeRelation::kAtLeast) return *left >= *right;
-  return *right > 0 && *left % *right == 0;
+  const std::optional<int64_t> right = graph::is_unary(condition.relation) ? left : values.at(condition.right);
+  return left && right && graph::related(condition.relation, *left, *right);
 }
 
 std::optional<uint32_t> word_of(const SizeTable::Rule& rule, const SizeValues& values) {

@@ -65,10 +65,6 @@ using SizeValues = std::vector<std::optional<int64_t>>;
 // Writes the words that the sizes decide. Rules name words of `commands`, and their values are defined.
 void apply_rules(const SizeTable& table, const SizeValues& values, std::span<uint32_t> commands);
 
-// Whether the second number that they name is that of a value.
-[[nodiscard]] bool takes_two(contract::SizeOperation operation);
-[[nodiscard]] bool takes_two(contract::SizeRelation relation);
-
 // Bytes of encode().
 [[nodiscard]] uint64_t encoded_bytes(const SizeTable& table);
 // As the firmware reads it: structure size_table and all that follows it.

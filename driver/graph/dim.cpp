@@ -44,13 +44,13 @@ int order_of(int64_t a, int64_t b) { return a < b ? -1 : (a > b ? 1 : 0); }
 
 Dim Dim::symbol(SymbolId id) { return of_terms({{{{id, nullptr}}, 1}}, 1); }
 
-Dim Dim::call(SizeFunction function, const Dim& a, const Dim& b) {
-  if (function == SizeFunction::kQuotient && b.is_number() && *b.number() != 0) return a.quotient(b);
+Dim Dim::call(SizeOperation function, const Dim& a, const Dim& b) {
+  if (function == SizeOperation::kQuotient && b.is_number() && *b.number() != 0) return a.quotient(b);
   if (a.is_number() && b.is_number()) {
     const SizeResult result = apply(function, *a.number(), *b.number());
     if (result.undefined == nullptr) return result.value;
   }
-  const bool either = function == SizeFunction::kMax || function == SizeFunction::kMin;
+  const bool either = function == SizeOperation::kMax || function == SizeOperation::kMin;
   if (either && a == b) return a;
   auto made = std::make_shared<Call>(Call{function, a, b});
   if (either && b < a) std::swap(made->a, made->b);
@@ -191,7 +191,7 @@ Dim Dim::quotient(const Dim& by) const {
     return of_terms(terms(), exact_product(denominator(), *number));
   }
   if (const auto result = divided(by)) return *result;
-  auto made = std::make_shared<Call>(Call{SizeFunction::kQuotient, *this, by});
+  auto made = std::make_shared<Call>(Call{SizeOperation::kQuotient, *this, by});
   return of_terms({{{{0, std::move(made)}}, 1}}, 1);
 }
 
@@ -219,7 +219,7 @@ Dim Dim::floor_quotient(int64_t by) const {
   const Dim inner = of_terms(std::move(parts), 1) + rounded_down(constant, common);
   divisor /= common;
   if (divisor == 1) return result + inner;
-  auto made = std::make_shared<Call>(Call{SizeFunction::kDivFloor, inner, divisor});
+  auto made = std::make_shared<Call>(Call{SizeOperation::kDivFloor, inner, divisor});
   return result + of_terms({{{{0, std::move(made)}}, 1}}, 1);
 }
 
@@ -251,8 +251,8 @@ Dim Dim::substitute(SymbolId id, const Dim& value) const {
         const Dim a = factor.call->a.substitute(id, value), b = factor.call->b.substitute(id, value);
         // A floor has one form only.
         const bool floor =
-            factor.call->function == SizeFunction::kDivFloor && b.is_number() && *b.number() >= 1 && !a.is_number();
-        const bool exact = factor.call->function == SizeFunction::kQuotient && b != Dim(0);
+            factor.call->function == SizeOperation::kDivFloor && b.is_number() && *b.number() >= 1 && !a.is_number();
+        const bool exact = factor.call->function == SizeOperation::kQuotient && b != Dim(0);
         product = product * (floor   ? a.floor_quotient(*b.number())
                              : exact ? a.quotient(b)
                                      : call(factor.call->function, a, b));

@@ -53,7 +53,7 @@ class Dim {
   [[nodiscard]] static Dim of_factor(const Factor& factor) { return of_terms({{{factor}, 1}}, 1); }
   // Of a function that is no sum or product: a call where it does not fold. Numbers that it is not defined for stay a
   // call, which has no value.
-  [[nodiscard]] static Dim call(SizeFunction function, const Dim& a, const Dim& b);
+  [[nodiscard]] static Dim call(SizeOperation function, const Dim& a, const Dim& b);
 
   [[nodiscard]] bool is_number() const { return open_ == nullptr; }
   [[nodiscard]] std::optional<int64_t> number() const { return open_ ? std::nullopt : std::optional(number_); }
@@ -115,7 +115,7 @@ class Dim {
 };
 
 struct Dim::Call {
-  SizeFunction function = SizeFunction::kMax;
+  SizeOperation function = SizeOperation::kMax;
   Dim a, b;
 };
 

@@ -14,21 +14,21 @@ std::string text_of(const Dim::Call& call, const Dim::Names& names) {
   };
   const std::string division = sum(call.a, a) + " / " + (call.b.is_number() ? b : "(" + b + ")");
   switch (call.function) {
-    case SizeFunction::kDivFloor:
+    case SizeOperation::kDivFloor:
       return "floor(" + division + ")";
-    case SizeFunction::kDivCeil:
+    case SizeOperation::kDivCeil:
       return "ceil(" + division + ")";
-    case SizeFunction::kQuotient:
+    case SizeOperation::kQuotient:
       return "(" + division + ")";
-    case SizeFunction::kMod:
+    case SizeOperation::kMod:
       return "mod(" + a + ", " + b + ")";
-    case SizeFunction::kMin:
+    case SizeOperation::kMin:
       return "min(" + a + ", " + b + ")";
-    case SizeFunction::kExp2:
+    case SizeOperation::kExp2:
       return "exp2(" + a + ")";
-    case SizeFunction::kLog2Floor:
+    case SizeOperation::kLog2Floor:
       return "floor(log2(" + a + "))";
-    case SizeFunction::kLog2Ceil:
+    case SizeOperation::kLog2Ceil:
       return "ceil(log2(" + a + "))";
     default:
       return "max(" + a + ", " + b + ")";

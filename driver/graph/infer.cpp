@@ -223,7 +223,7 @@ class Inferrer {
 
   bool same(OperatorPlace at, const Dims& a, const Dims& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const Dim& mine, const Dim& other) {
-      return known_.open.require({Relation::kEqual, mine, other, at, ""});
+      return known_.open.require({SizeRelation::kEqual, mine, other, at, ""});
     });
   }
 
@@ -232,7 +232,7 @@ class Inferrer {
     if (tensor.shape.size() != dims.size()) return false;
     for (size_t d = 0; d < dims.size(); ++d) {
       if (is_unknown(tensor, tensor.shape[d])) continue;
-      if (!known_.open.require({Relation::kEqual, dims[d], tensor.shape[d], at, "in the file"})) return false;
+      if (!known_.open.require({SizeRelation::kEqual, dims[d], tensor.shape[d], at, "in the file"})) return false;
     }
     return true;
   }

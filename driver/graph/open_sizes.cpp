@@ -60,7 +60,7 @@ bool OpenSizes::take(Condition condition) {
   if (auto multiple = as_multiple(condition)) condition = *std::move(multiple);
   const Verdict verdict = judge(condition, Bounds::kDecide);
   if (verdict != Verdict::kOpen) return verdict == Verdict::kHolds;
-  if (condition.relation == Relation::kEqual) {
+  if (condition.relation == SizeRelation::kEqual) {
     if (auto solution = solve(condition.left - condition.right, condition.place)) {
       return assign(*std::move(solution), condition.place);
     }
@@ -98,7 +98,7 @@ std::optional<OpenSizes::Solution> OpenSizes::solve(const Dim& difference, Opera
   const auto positive = [](const Dim& dim) { return dim.terms().front().coefficient < 0 ? dim * -1 : dim; };
   return Solution{id,
                   (linear->rest * -1).quotient(linear->factor),
-                  {{Relation::kMultiple, positive(linear->rest), positive(linear->factor), place, ""}}};
+                  {{SizeRelation::kMultiple, positive(linear->rest), positive(linear->factor), place, ""}}};
 }
 
 bool OpenSizes::assign(Solution solution, OperatorPlace place) {
@@ -120,8 +120,8 @@ bool OpenSizes::assign(Solution solution, OperatorPlace place) {
     if (!require(std::move(condition))) return false;
   }
   const int64_t least = symbols_[id].least, most = symbols_[id].most;
-  return require({Relation::kAtLeast, value, least, place, ""}) &&
-         require({Relation::kAtLeast, most, value, place, ""});
+  return require({SizeRelation::kAtLeast, value, least, place, ""}) &&
+         require({SizeRelation::kAtLeast, most, value, place, ""});
 }
 
 Dim::Names OpenSizes::names() const {
@@ -136,20 +136,20 @@ std::string OpenSizes::text(const Condition& condition) const {
   const std::string why = condition.why.empty() ? "" : " (" + condition.why + ")";
   const std::string left = text(condition.left), right = text(condition.right);
   switch (condition.relation) {
-    case Relation::kEqual:
+    case SizeRelation::kEqual:
       return left + " must equal " + right + why;
-    case Relation::kAtLeast:
+    case SizeRelation::kAtLeast:
       if (const auto bound = bound_of(condition)) {
         return symbols_[bound->symbol].name + " must be at " + (bound->is_lower ? "least " : "most ") +
                std::to_string(bound->size) + why;
       }
       if (condition.left.is_number()) return right + " must be at most " + left + why;
       return left + " must be at least " + right + why;
-    case Relation::kMultiple:
+    case SizeRelation::kMultiple:
       return left + " must be a multiple of " + right + why;
-    case Relation::kPowerOfTwo:
+    case SizeRelation::kPowerOfTwo:
       return left + " must be a power of two" + why;
-    case Relation::kDefined:
+    case SizeRelation::kDefined:
       return left + " must be defined" + why;
   }
   NPU_CHECK(false);

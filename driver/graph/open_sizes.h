@@ -18,21 +18,13 @@ namespace npu::graph {
 // The largest size of a dimension: those of files have 32 bits.
 inline constexpr int64_t kMostSize = INT32_MAX;
 
-enum class Relation : uint8_t {
-  kEqual,
-  kAtLeast,     // left >= right
-  kMultiple,    // left is a multiple of right, which is positive
-  kPowerOfTwo,  // left
-  kDefined,     // left has a value: its calls are defined
-};
-
 // The operator whose rule it is.
 struct OperatorPlace {
   size_t region = 0, position = 0;
 };
 
 struct Condition {
-  Relation relation = Relation::kEqual;
+  SizeRelation relation = SizeRelation::kEqual;
   Dim left, right;
   OperatorPlace place;
   std::string why;  // what the operator calls it: "stride"; or empty
@@ -121,7 +113,7 @@ class OpenSizes {
   std::vector<Symbol> symbols_;
   std::vector<std::set<SymbolId>> users_;  // by symbol: those whose value it is in
   std::vector<Condition> conditions_;
-  std::set<std::tuple<Relation, Dim, Dim>> known_;
+  std::set<std::tuple<SizeRelation, Dim, Dim>> known_;
   uint64_t steps_ = 0;
 };
 

@@ -11,20 +11,7 @@ namespace npu::graph {
 
 bool holds(const Condition& condition, std::span<const int64_t> values) {
   const auto left = condition.left.evaluate(values), right = condition.right.evaluate(values);
-  if (!left || !right) return false;
-  switch (condition.relation) {
-    case Relation::kEqual:
-      return *left == *right;
-    case Relation::kAtLeast:
-      return *left >= *right;
-    case Relation::kMultiple:
-      return *right >= 1 && *left % *right == 0;
-    case Relation::kPowerOfTwo:
-      return *left >= 1 && (*left & (*left - 1)) == 0;
-    case Relation::kDefined:
-      return true;
-  }
-  NPU_CHECK(false);
+  return left && right && related(condition.relation, *left, *right);
 }
 
 OpenSizes::Interval OpenSizes::interval(const Dim& dim) const {
@@ -50,22 +37,22 @@ OpenSizes::Interval OpenSizes::interval(const Dim& dim) const {
 OpenSizes::Interval OpenSizes::interval(const Dim::Call& call) const {
   const Interval a = interval(call.a), b = interval(call.b);
   switch (call.function) {
-    case SizeFunction::kMax:
+    case SizeOperation::kMax:
       return {std::max(a.low, b.low), std::max(a.high, b.high)};
-    case SizeFunction::kMin:
+    case SizeOperation::kMin:
       return {std::min(a.low, b.low), std::min(a.high, b.high)};
-    case SizeFunction::kMod:
+    case SizeOperation::kMod:
       return {0, std::max<int64_t>(b.high - 1, 0)};
-    case SizeFunction::kDivFloor:
-    case SizeFunction::kDivCeil:
+    case SizeOperation::kDivFloor:
+    case SizeOperation::kDivCeil:
       if (b.low < 1) break;
       // Rounded up, a quotient is at most one more.
       return {a.low == -kFar ? -kFar : divided_down(a.low, a.low < 0 ? b.low : b.high),
               a.high == kFar ? kFar : divided_down(a.high, a.high < 0 ? b.high : b.low) + 1};
-    case SizeFunction::kExp2:
+    case SizeOperation::kExp2:
       return {1, kFar};
-    case SizeFunction::kLog2Floor:
-    case SizeFunction::kLog2Ceil:
+    case SizeOperation::kLog2Floor:
+    case SizeOperation::kLog2Ceil:
       return {0, 63};
     default:
       break;
@@ -93,7 +80,7 @@ OpenSizes::Verdict OpenSizes::judge_multiple(const Dim& left, const Dim& right) 
     bool whole = quotient.denominator() == 1;
     for (const Dim::Term& term : quotient.terms()) {
       for (const Dim::Factor& factor : term.factors) {
-        whole = whole && (factor.call == nullptr || factor.call->function != SizeFunction::kQuotient);
+        whole = whole && (factor.call == nullptr || factor.call->function != SizeOperation::kQuotient);
       }
     }
     return whole ? Verdict::kHolds : Verdict::kOpen;
@@ -116,20 +103,20 @@ OpenSizes::Verdict OpenSizes::judge_multiple(const Dim& left, const Dim& right) 
 OpenSizes::Verdict OpenSizes::judge(const Condition& condition, Bounds bounds) const {
   const Dim& left = condition.left;
   switch (condition.relation) {
-    case Relation::kEqual:
+    case SizeRelation::kEqual:
       return judge_equal(left - condition.right);
-    case Relation::kMultiple:
+    case SizeRelation::kMultiple:
       return judge_multiple(left, condition.right);
-    case Relation::kAtLeast: {
+    case SizeRelation::kAtLeast: {
       const Dim difference = left - condition.right;
       const Interval range = interval(difference);
       if (range.high < 0) return Verdict::kFails;
       return range.low >= 0 && (bounds == Bounds::kDecide || difference.is_number()) ? Verdict::kHolds : Verdict::kOpen;
     }
-    case Relation::kPowerOfTwo:
+    case SizeRelation::kPowerOfTwo:
       if (!left.is_number()) return Verdict::kOpen;
-      return *left.number() >= 1 && (*left.number() & (*left.number() - 1)) == 0 ? Verdict::kHolds : Verdict::kFails;
-    case Relation::kDefined:
+      return related(SizeRelation::kPowerOfTwo, *left.number(), 0) ? Verdict::kHolds : Verdict::kFails;
+    case SizeRelation::kDefined:
       if (left.symbols().empty()) return left.evaluate({}) ? Verdict::kHolds : Verdict::kFails;
       return bounds == Bounds::kDecide && is_defined(left) ? Verdict::kHolds : Verdict::kOpen;
   }
@@ -144,19 +131,19 @@ bool OpenSizes::is_defined(const Dim& dim) const {
       const Interval a = interval(factor.call->a), b = interval(factor.call->b);
       if (!is_defined(factor.call->a) || !is_defined(factor.call->b)) return false;
       switch (factor.call->function) {
-        case SizeFunction::kMax:
-        case SizeFunction::kMin:
+        case SizeOperation::kMax:
+        case SizeOperation::kMin:
           break;
-        case SizeFunction::kMod:
-        case SizeFunction::kDivFloor:
-        case SizeFunction::kDivCeil:
+        case SizeOperation::kMod:
+        case SizeOperation::kDivFloor:
+        case SizeOperation::kDivCeil:
           if (a.low < 0 || b.low < 1) return false;
           break;
-        case SizeFunction::kExp2:
+        case SizeOperation::kExp2:
           if (a.low < 0 || a.high > 62) return false;
           break;
-        case SizeFunction::kLog2Floor:
-        case SizeFunction::kLog2Ceil:
+        case SizeOperation::kLog2Floor:
+        case SizeOperation::kLog2Ceil:
           if (a.low < 1) return false;
           break;
         default:
@@ -170,10 +157,11 @@ bool OpenSizes::is_defined(const Dim& dim) const {
 // mod(x, 4) = 0: x is a multiple.
 std::optional<Condition> OpenSizes::as_multiple(const Condition& condition) {
   const std::vector<Dim::Term> terms = (condition.left - condition.right).terms();
-  if (condition.relation != Relation::kEqual || terms.size() != 1 || terms[0].factors.size() != 1) return std::nullopt;
+  if (condition.relation != SizeRelation::kEqual || terms.size() != 1 || terms[0].factors.size() != 1)
+    return std::nullopt;
   const Dim::Call* call = terms[0].factors[0].call.get();
-  if (call == nullptr || call->function != SizeFunction::kMod || call->b.number().value_or(0) < 1) return std::nullopt;
-  return Condition{Relation::kMultiple, call->a, call->b, condition.place, condition.why};
+  if (call == nullptr || call->function != SizeOperation::kMod || call->b.number().value_or(0) < 1) return std::nullopt;
+  return Condition{SizeRelation::kMultiple, call->a, call->b, condition.place, condition.why};
 }
 
 // In the smallest numbers that say the same.
@@ -183,14 +171,14 @@ void OpenSizes::reduce(Condition& condition) {
     return common;
   };
   Dim &left = condition.left, &right = condition.right;
-  if (condition.relation == Relation::kEqual && left.denominator() == 1 && right.denominator() == 1) {
+  if (condition.relation == SizeRelation::kEqual && left.denominator() == 1 && right.denominator() == 1) {
     const int64_t common = common_of(left, common_of(right, 0));
     if (common <= 1) return;
     left = left.quotient(common);
     right = right.quotient(common);
   }
   const auto by = right.number();
-  if (condition.relation != Relation::kMultiple || !by) return;
+  if (condition.relation != SizeRelation::kMultiple || !by) return;
   const Dim divisor = Dim(*by) * left.denominator();
   left = left.numerator();
   const int64_t common = common_of(left, *divisor.number());
@@ -206,7 +194,7 @@ void OpenSizes::reduce(Condition& condition) {
 }
 
 std::optional<OpenSizes::Bound> OpenSizes::bound_of(const Condition& condition) const {
-  if (condition.relation != Relation::kAtLeast) return std::nullopt;
+  if (condition.relation != SizeRelation::kAtLeast) return std::nullopt;
   std::optional<Dim::Affine> affine;
   try {
     affine = (condition.left - condition.right).affine();

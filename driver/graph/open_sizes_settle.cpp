@@ -25,7 +25,7 @@ OpenSizes::Outcome OpenSizes::look_again(Condition& condition, bool& changed) {
   const Verdict verdict = judge(condition, Bounds::kRefute);
   if (verdict == Verdict::kFails) return Outcome::kFails;
   if (verdict == Verdict::kHolds) return Outcome::kDrop;
-  if (condition.relation == Relation::kEqual) {
+  if (condition.relation == SizeRelation::kEqual) {
     if (auto solution = solve(condition.left - condition.right, condition.place)) {
       const bool holds = assign(*std::move(solution), condition.place);
       changed = true;  // not where the value has no expression, which another look does not change
@@ -86,7 +86,7 @@ void OpenSizes::join_bounds_of_products() {
   std::map<Dim, int64_t> most;
   for (Condition& condition : conditions_) {
     const std::vector<Dim::Term> terms = condition.right.terms();
-    if (condition.relation != Relation::kAtLeast || !condition.left.is_number() || terms.size() != 1) continue;
+    if (condition.relation != SizeRelation::kAtLeast || !condition.left.is_number() || terms.size() != 1) continue;
     int64_t numerator = 0;
     const bool overflow = __builtin_mul_overflow(*condition.left.number(), condition.right.denominator(), &numerator);
     if (overflow || terms[0].coefficient < 1) continue;
@@ -97,7 +97,7 @@ void OpenSizes::join_bounds_of_products() {
   }
   std::set<Dim> done;
   std::erase_if(conditions_, [&](const Condition& condition) {
-    const auto found = condition.relation == Relation::kAtLeast ? most.find(condition.right) : most.end();
+    const auto found = condition.relation == SizeRelation::kAtLeast ? most.find(condition.right) : most.end();
     if (found == most.end() || !condition.left.is_number()) return false;
     return *condition.left.number() > found->second || !done.insert(condition.right).second;
   });
@@ -108,12 +108,12 @@ void OpenSizes::drop_implied_multiples() {
   constexpr size_t kMost = 256;  // else the list is no use anyway
   std::vector<Condition> multiples;
   for (const Condition& condition : conditions_) {
-    const bool is_one = condition.relation == Relation::kMultiple && condition.right.is_number();
+    const bool is_one = condition.relation == SizeRelation::kMultiple && condition.right.is_number();
     if (is_one) multiples.push_back(condition);
   }
   if (multiples.size() > kMost) return;
   const auto is_implied = [&](const Condition& condition) {
-    const auto by = condition.relation == Relation::kMultiple ? condition.right.number() : std::nullopt;
+    const auto by = condition.relation == SizeRelation::kMultiple ? condition.right.number() : std::nullopt;
     return by && std::any_of(multiples.begin(), multiples.end(), [&](const Condition& other) {
              const int64_t others = *other.right.number();
              return others > *by && others % *by == 0 && other.left.symbols() == condition.left.symbols() &&

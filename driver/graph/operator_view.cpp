@@ -64,13 +64,13 @@ Dims OperatorView::value(size_t i, int64_t length) const {
 
 bool OperatorView::has_value(size_t i) const { return is_constant(input(i)) || computed_value(i) != nullptr; }
 
-bool OperatorView::require(Relation relation, const Dim& a, const Dim& b, const char* why) const {
+bool OperatorView::require(SizeRelation relation, const Dim& a, const Dim& b, const char* why) const {
   return known_->open.require({relation, a, b, {known_->blocks.at(&block_).region, position_}, why});
 }
 
 bool OperatorView::equal(const Dim& a, const Dim& b, const char* why) const {
   if (a.is_number() && b.is_number()) return *a.number() == *b.number();
-  return require(Relation::kEqual, a, b, why);
+  return require(SizeRelation::kEqual, a, b, why);
 }
 
 bool OperatorView::equal(const Dims& a, const Dims& b) const {
@@ -80,20 +80,20 @@ bool OperatorView::equal(const Dims& a, const Dims& b) const {
 
 bool OperatorView::at_least(const Dim& a, const Dim& b, const char* why) const {
   if (a.is_number() && b.is_number()) return *a.number() >= *b.number();
-  return require(Relation::kAtLeast, a, b, why);
+  return require(SizeRelation::kAtLeast, a, b, why);
 }
 
 bool OperatorView::multiple(const Dim& a, const Dim& b, const char* why) const {
   if (a.is_number() && b.is_number()) return *a.number() % *b.number() == 0;
-  return require(Relation::kMultiple, a, b, why);
+  return require(SizeRelation::kMultiple, a, b, why);
 }
 
 bool OperatorView::power_of_two(const Dim& a) const {
   if (const auto size = a.number()) return (*size & (*size - 1)) == 0;
-  return require(Relation::kPowerOfTwo, a, 0, "");
+  return require(SizeRelation::kPowerOfTwo, a, 0, "");
 }
 
-bool OperatorView::defined(const Dim& a) const { return a.is_number() || require(Relation::kDefined, a, 0, ""); }
+bool OperatorView::defined(const Dim& a) const { return a.is_number() || require(SizeRelation::kDefined, a, 0, ""); }
 
 std::string OperatorView::text(const Dims& dims) const {
   return text_of(dims, known_ == nullptr ? Dim::Names() : known_->open.names());

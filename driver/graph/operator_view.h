@@ -16,7 +16,6 @@
 namespace npu::graph {
 
 struct KnownSizes;
-enum class Relation : uint8_t;
 
 // The regions of a graph by name; must not outlive it.
 class RegionIndex {
@@ -101,7 +100,7 @@ class OperatorView {
   void require_length(size_t i, int64_t length) const;
   // The value of a shape that infer() has computed; null where it has none.
   [[nodiscard]] const Dims* computed_value(size_t i) const;
-  [[nodiscard]] bool require(Relation relation, const Dim& a, const Dim& b, const char* why) const;
+  [[nodiscard]] bool require(SizeRelation relation, const Dim& a, const Dim& b, const char* why) const;
 
   const RegionIndex& regions_;
   const Block& block_;

@@ -14,15 +14,15 @@ using contract::ErrorCode;
 
 struct FunctionOfOperator {
   Op op;
-  SizeFunction function;
+  SizeOperation function;
 };
 constexpr FunctionOfOperator kFunctions[] = {
-    {Op::kAddShape, SizeFunction::kAdd},           {Op::kSubShape, SizeFunction::kSub},
-    {Op::kMulShape, SizeFunction::kMul},           {Op::kExp2Shape, SizeFunction::kExp2},
-    {Op::kMaxShape, SizeFunction::kMax},           {Op::kMinShape, SizeFunction::kMin},
-    {Op::kLog2CeilShape, SizeFunction::kLog2Ceil}, {Op::kModShape, SizeFunction::kMod},
-    {Op::kDivCeilShape, SizeFunction::kDivCeil},   {Op::kLog2FloorShape, SizeFunction::kLog2Floor},
-    {Op::kDivFloorShape, SizeFunction::kDivFloor},
+    {Op::kAddShape, SizeOperation::kAdd},           {Op::kSubShape, SizeOperation::kSub},
+    {Op::kMulShape, SizeOperation::kMul},           {Op::kExp2Shape, SizeOperation::kExp2},
+    {Op::kMaxShape, SizeOperation::kMax},           {Op::kMinShape, SizeOperation::kMin},
+    {Op::kLog2CeilShape, SizeOperation::kLog2Ceil}, {Op::kModShape, SizeOperation::kMod},
+    {Op::kDivCeilShape, SizeOperation::kDivCeil},   {Op::kLog2FloorShape, SizeOperation::kLog2Floor},
+    {Op::kDivFloorShape, SizeOperation::kDivFloor},
 };
 
 Dims operand_value(const OperatorView& op, size_t i) { return op.value(i, op.shape(i)[0]); }
@@ -38,24 +38,24 @@ std::string with_shape(const OperatorView& op, size_t i) {
 }
 
 // Of sizes of which one stays open at least.
-Dim open_size(const OperatorView& op, size_t index, SizeFunction function, const Dim& a, const Dim& b) {
+Dim open_size(const OperatorView& op, size_t index, SizeOperation function, const Dim& a, const Dim& b) {
   switch (function) {
-    case SizeFunction::kAdd:
+    case SizeOperation::kAdd:
       return a + b;
-    case SizeFunction::kSub:
+    case SizeOperation::kSub:
       return a - b;
-    case SizeFunction::kMul:
+    case SizeOperation::kMul:
       return a * b;
     default:
       break;
   }
   const Dim value = Dim::call(function, a, b);
   if (!op.defined(value)) undefined(op, index, "the result is not defined");
-  const bool rounds_down = function == SizeFunction::kDivFloor && b.is_number() && *b.number() >= 1;
+  const bool rounds_down = function == SizeOperation::kDivFloor && b.is_number() && *b.number() >= 1;
   return rounds_down ? a.floor_quotient(*b.number()) : value;
 }
 
-Dims size_by_size(const OperatorView& op, SizeFunction function) {
+Dims size_by_size(const OperatorView& op, SizeOperation function) {
   const Dims a = operand_value(op, 0), b = is_unary(function) ? a : operand_value(op, 1);
   Dims values;
   for (size_t i = 0; i < a.size(); ++i) {

@@ -76,32 +76,50 @@ SizeResult log2_ceil_size(int64_t a) {
 
 }  // namespace
 
-SizeResult apply(SizeFunction function, int64_t a, int64_t b) {
+SizeResult apply(SizeOperation function, int64_t a, int64_t b) {
   switch (function) {
-    case SizeFunction::kAdd:
+    case SizeOperation::kConstant:
+      break;
+    case SizeOperation::kAdd:
       return add_sizes(a, b);
-    case SizeFunction::kSub:
+    case SizeOperation::kSub:
       return sub_sizes(a, b);
-    case SizeFunction::kMul:
+    case SizeOperation::kMul:
       return mul_sizes(a, b);
-    case SizeFunction::kMax:
+    case SizeOperation::kMax:
       return {std::max(a, b)};
-    case SizeFunction::kMin:
+    case SizeOperation::kMin:
       return {std::min(a, b)};
-    case SizeFunction::kMod:
+    case SizeOperation::kMod:
       return mod_sizes(a, b);
-    case SizeFunction::kDivFloor:
+    case SizeOperation::kDivFloor:
       return div_floor_sizes(a, b);
-    case SizeFunction::kDivCeil:
+    case SizeOperation::kDivCeil:
       return div_ceil_sizes(a, b);
-    case SizeFunction::kExp2:
+    case SizeOperation::kExp2:
       return exp2_size(a);
-    case SizeFunction::kLog2Floor:
+    case SizeOperation::kLog2Floor:
       return log2_floor_size(a);
-    case SizeFunction::kLog2Ceil:
+    case SizeOperation::kLog2Ceil:
       return log2_ceil_size(a);
-    case SizeFunction::kQuotient:
+    case SizeOperation::kQuotient:
       return quotient_of_sizes(a, b);
+  }
+  NPU_CHECK(false);
+}
+
+bool related(SizeRelation relation, int64_t left, int64_t right) {
+  switch (relation) {
+    case SizeRelation::kEqual:
+      return left == right;
+    case SizeRelation::kAtLeast:
+      return left >= right;
+    case SizeRelation::kMultiple:
+      return right >= 1 && left % right == 0;
+    case SizeRelation::kPowerOfTwo:
+      return left >= 1 && (left & (left - 1)) == 0;
+    case SizeRelation::kDefined:
+      return true;
   }
   NPU_CHECK(false);
 }

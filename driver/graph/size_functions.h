@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of one size or two that operators on shapes have. Private to this folder. Source: the draft of the TOSA 1.1
-// specification, "Shape Operators".
+// Functions of one size or two that operators on shapes have, and relations of sizes, in 64 bits with sign. They have
+// the contract's numbers: where sizes stay open until a job starts, the device computes the same (size_table). Source:
+// the draft of the TOSA 1.1 specification, "Shape Operators".
 #pragma once
 
 #include <cstdint>
 
+#include "hw/contract/gen/commands.h"
+
 namespace npu::graph {
 
-enum class SizeFunction : uint8_t {
-  kAdd,
-  kSub,
-  kMul,
-  kMax,
-  kMin,
-  kMod,
-  kDivFloor,
-  kDivCeil,
-  kExp2,
-  kLog2Floor,
-  kLog2Ceil,
-  kQuotient,  // no operator's: of a RESHAPE, the size that the others leave; without a rest
-};
+using contract::SizeOperation;
+using contract::SizeRelation;
 
-[[nodiscard]] inline bool is_unary(SizeFunction function) {
-  return function == SizeFunction::kExp2 || function == SizeFunction::kLog2Floor || function == SizeFunction::kLog2Ceil;
+// Of operations but kConstant, which is none of sizes.
+[[nodiscard]] inline bool is_unary(SizeOperation function) {
+  return function == SizeOperation::kExp2 || function == SizeOperation::kLog2Floor ||
+         function == SizeOperation::kLog2Ceil;
+}
+[[nodiscard]] inline bool is_unary(SizeRelation relation) {
+  return relation == SizeRelation::kPowerOfTwo || relation == SizeRelation::kDefined;
 }
 
 // Undefined: what has to hold instead, in words.
@@ -32,7 +28,10 @@ struct SizeResult {
   const char* undefined = nullptr;
 };
 
-// A function of one size takes `a`.
-[[nodiscard]] SizeResult apply(SizeFunction function, int64_t a, int64_t b);
+// A function of one size takes `a`. kQuotient is no operator's: of a RESHAPE, it is the size that the others leave.
+[[nodiscard]] SizeResult apply(SizeOperation function, int64_t a, int64_t b);
+
+// Whether a relation holds of sizes that are defined.
+[[nodiscard]] bool related(SizeRelation relation, int64_t left, int64_t right);
 
 }  // namespace npu::graph

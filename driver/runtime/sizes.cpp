@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "driver/compiler/size_table.h"
+#include "driver/graph/size_functions.h"
 #include "driver/graph/text.h"
 #include "driver/runtime/limits.h"
 #include "driver/runtime/patches.h"
@@ -147,7 +148,7 @@ graph::Shape shape_of(const Port& port, const compiler::SizeValues& values) {
 std::string describe_condition(const SizeTable::Condition& condition, const compiler::SizeValues& values) {
   const std::string text = graph::printable(condition.text, kLongestCondition);
   const std::string left = in_words(values[condition.left]);
-  if (!compiler::takes_two(condition.relation)) return fmt::format("{}: it is {}", text, left);
+  if (graph::is_unary(condition.relation)) return fmt::format("{}: it is {}", text, left);
   return fmt::format("{}: they are {} and {}", text, left, in_words(values[condition.right]));
 }
 

@@ -65,7 +65,7 @@ std::string symbols_text(const OpenNetwork& open) {
 
 // What says no more than that a tensor has room is many, and seldom what a reader looks for: last.
 bool is_room(const graph::Condition& condition) {
-  return condition.relation == graph::Relation::kAtLeast && condition.left.is_number();
+  return condition.relation == contract::SizeRelation::kAtLeast && condition.left.is_number();
 }
 
 std::string conditions_text(const OpenNetwork& open) {

@@ -359,9 +359,9 @@ enum class SizeOperation : uint32_t {
   kMul = 3,  // a * b.
   kMax = 4,  // The larger one.
   kMin = 5,  // The smaller one.
-  kMod = 6,  // The rest of a / b. Undefined unless a >= 0 and b > 0, as the divisions are.
-  kDivFloor = 7,  // a / b, rounded down.
-  kDivCeil = 8,  // a / b, rounded up.
+  kMod = 6,  // The rest of a / b. Undefined unless a >= 0 and b > 0.
+  kDivFloor = 7,  // a / b, rounded down. Undefined where b is 0 or the quotient is below 0.
+  kDivCeil = 8,  // a / b, rounded up. Undefined where div_floor is.
   kExp2 = 9,  // 2 to the power of a. Undefined unless 0 <= a <= 62.
   kLog2Floor = 10,  // The logarithm of a to the base 2, rounded down. Undefined unless a > 0.
   kLog2Ceil = 11,  // The same, rounded up.

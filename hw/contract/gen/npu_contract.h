@@ -597,9 +597,9 @@ enum npu_size_operation {
   NPU_SIZE_OPERATION_MUL = 3,  // a * b.
   NPU_SIZE_OPERATION_MAX = 4,  // The larger one.
   NPU_SIZE_OPERATION_MIN = 5,  // The smaller one.
-  NPU_SIZE_OPERATION_MOD = 6,  // The rest of a / b. Undefined unless a >= 0 and b > 0, as the divisions are.
-  NPU_SIZE_OPERATION_DIV_FLOOR = 7,  // a / b, rounded down.
-  NPU_SIZE_OPERATION_DIV_CEIL = 8,  // a / b, rounded up.
+  NPU_SIZE_OPERATION_MOD = 6,  // The rest of a / b. Undefined unless a >= 0 and b > 0.
+  NPU_SIZE_OPERATION_DIV_FLOOR = 7,  // a / b, rounded down. Undefined where b is 0 or the quotient is below 0.
+  NPU_SIZE_OPERATION_DIV_CEIL = 8,  // a / b, rounded up. Undefined where div_floor is.
   NPU_SIZE_OPERATION_EXP2 = 9,  // 2 to the power of a. Undefined unless 0 <= a <= 62.
   NPU_SIZE_OPERATION_LOG2_FLOOR = 10,  // The logarithm of a to the base 2, rounded down. Undefined unless a > 0.
   NPU_SIZE_OPERATION_LOG2_CEIL = 11,  // The same, rounded up.

@@ -575,9 +575,9 @@ package npu_contract_pkg;
     SizeOperationMul = 8'h3,  // a * b.
     SizeOperationMax = 8'h4,  // The larger one.
     SizeOperationMin = 8'h5,  // The smaller one.
-    SizeOperationMod = 8'h6,  // The rest of a / b. Undefined unless a >= 0 and b > 0, as the divisions are.
-    SizeOperationDivFloor = 8'h7,  // a / b, rounded down.
-    SizeOperationDivCeil = 8'h8,  // a / b, rounded up.
+    SizeOperationMod = 8'h6,  // The rest of a / b. Undefined unless a >= 0 and b > 0.
+    SizeOperationDivFloor = 8'h7,  // a / b, rounded down. Undefined where b is 0 or the quotient is below 0.
+    SizeOperationDivCeil = 8'h8,  // a / b, rounded up. Undefined where div_floor is.
     SizeOperationExp2 = 8'h9,  // 2 to the power of a. Undefined unless 0 <= a <= 62.
     SizeOperationLog2Floor = 8'ha,  // The logarithm of a to the base 2, rounded down. Undefined unless a > 0.
     SizeOperationLog2Ceil = 8'hb,  // The same, rounded up.

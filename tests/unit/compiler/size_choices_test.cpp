@@ -112,7 +112,7 @@ TEST(SizeChoices, OnlyMultiplesOfAStride) {
   const std::vector<SizeRange> all = {{2, 9}}, one = {{6, 6}};
   const std::vector<SizeDemand> demands = choices->demands(all);
   ASSERT_EQ(demands.size(), 1U);
-  EXPECT_EQ(demands[0].relation, graph::Relation::kMultiple);
+  EXPECT_EQ(demands[0].relation, contract::SizeRelation::kMultiple);
   EXPECT_THAT(demands[0].text, HasSubstr("MAX_POOL2D"));
   EXPECT_TRUE(choices->demands(one).empty()) << "all sizes of that box fulfil it";
 }

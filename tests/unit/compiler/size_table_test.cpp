@@ -31,20 +31,35 @@ std::optional<int64_t> compute(SizeOperation operation, int64_t a, int64_t b = 0
 TEST(SizeTable, ExpressionsAreOf64BitsWithSign) {
   EXPECT_EQ(compute(SizeOperation::kConstant, 7, 8), 1) << "the immediate itself";
   EXPECT_EQ(compute(SizeOperation::kAdd, 7, -8), -1);
-  EXPECT_EQ(compute(SizeOperation::kAdd, kMost, 1), kLeast) << "modulo 2^64";
-  EXPECT_EQ(compute(SizeOperation::kSub, kLeast, 1), kMost);
+  EXPECT_EQ(compute(SizeOperation::kAdd, kMost, 1), kNone) << "beyond 64 bits there is none";
+  EXPECT_EQ(compute(SizeOperation::kAdd, kLeast, -1), kNone);
+  EXPECT_EQ(compute(SizeOperation::kSub, kLeast, 1), kNone);
+  EXPECT_EQ(compute(SizeOperation::kSub, -1, kLeast), kMost);
+  EXPECT_EQ(compute(SizeOperation::kSub, 0, kLeast), kNone);
   EXPECT_EQ(compute(SizeOperation::kMul, -3, 5), -15);
-  EXPECT_EQ(compute(SizeOperation::kMul, int64_t{1} << 62, 4), 0);
+  EXPECT_EQ(compute(SizeOperation::kMul, int64_t{1} << 62, 4), kNone);
+  EXPECT_EQ(compute(SizeOperation::kMul, int64_t{1} << 62, -2), kLeast);
+  EXPECT_EQ(compute(SizeOperation::kMul, int64_t{1} << 62, 2), kNone);
+  EXPECT_EQ(compute(SizeOperation::kMul, kLeast, -1), kNone);
   EXPECT_EQ(compute(SizeOperation::kMax, -1, 1), 1);
   EXPECT_EQ(compute(SizeOperation::kMin, -1, 1), -1);
 }
 
-TEST(SizeTable, DivisionsAreDefinedOfNaturalNumbers) {
+TEST(SizeTable, DivisionsAreDefinedWhereSignsAreEqual) {
   for (const auto operation : {SizeOperation::kMod, SizeOperation::kDivFloor, SizeOperation::kDivCeil}) {
     EXPECT_EQ(compute(operation, 7, 0), kNone);
     EXPECT_EQ(compute(operation, 7, -1), kNone);
     EXPECT_EQ(compute(operation, -7, 2), kNone);
     EXPECT_EQ(compute(operation, 0, 3), 0);
+  }
+  EXPECT_EQ(compute(SizeOperation::kMod, -7, -2), kNone);
+  EXPECT_EQ(compute(SizeOperation::kMod, 0, -2), kNone);
+  EXPECT_EQ(compute(SizeOperation::kDivFloor, -7, -2), 3);
+  EXPECT_EQ(compute(SizeOperation::kDivCeil, -7, -2), 4);
+  for (const auto operation : {SizeOperation::kDivFloor, SizeOperation::kDivCeil}) {
+    EXPECT_EQ(compute(operation, 0, -2), 0);
+    EXPECT_EQ(compute(operation, kLeast, -1), kNone);
+    EXPECT_EQ(compute(operation, kLeast, kLeast), 1);
   }
   EXPECT_EQ(compute(SizeOperation::kMod, 7, 3), 1);
   EXPECT_EQ(compute(SizeOperation::kDivFloor, 7, 3), 2);

@@ -39,8 +39,8 @@ TEST(Dim, HasOneForm) {
   EXPECT_EQ((kX * 4 + 6).floor_quotient(4), kX + 1 + Dim(0));
   EXPECT_EQ((kX.floor_quotient(2) + 3).floor_quotient(1), kX.floor_quotient(2) + 3);
   EXPECT_EQ((kX * 2 + 1).floor_quotient(4), kX.floor_quotient(2));
-  EXPECT_EQ(Dim::call(SizeFunction::kMax, kX, kY), Dim::call(SizeFunction::kMax, kY, kX));
-  EXPECT_EQ(Dim::call(SizeFunction::kMax, kX, kX), kX);
+  EXPECT_EQ(Dim::call(SizeOperation::kMax, kX, kY), Dim::call(SizeOperation::kMax, kY, kX));
+  EXPECT_EQ(Dim::call(SizeOperation::kMax, kX, kX), kX);
 }
 
 TEST(Dim, PrintsWithTheConstantLast) {
@@ -50,9 +50,9 @@ TEST(Dim, PrintsWithTheConstantLast) {
   EXPECT_EQ(text((kX * kY).quotient(4)), "x*y / 4");
   EXPECT_EQ(text((kX + 1).floor_quotient(2) + 1), "floor((x + 1) / 2) + 1");
   EXPECT_EQ(text(kX.quotient(kY)), "(x / (y))");
-  EXPECT_EQ(text(Dim::call(SizeFunction::kMod, kX, 4)), "mod(x, 4)");
-  EXPECT_EQ(text(Dim::call(SizeFunction::kExp2, kX, 0)), "exp2(x)");
-  EXPECT_EQ(text(Dim::call(SizeFunction::kDivCeil, kX - 1, 3)), "ceil((x - 1) / 3)");
+  EXPECT_EQ(text(Dim::call(SizeOperation::kMod, kX, 4)), "mod(x, 4)");
+  EXPECT_EQ(text(Dim::call(SizeOperation::kExp2, kX, 0)), "exp2(x)");
+  EXPECT_EQ(text(Dim::call(SizeOperation::kDivCeil, kX - 1, 3)), "ceil((x - 1) / 3)");
   EXPECT_EQ(text_of({kX, 4}, [](SymbolId) { return "in.0"; }), "[in.0, 4]");
 }
 
@@ -63,7 +63,7 @@ TEST(Dim, IsWorthWhatItSays) {
   EXPECT_EQ(at(kX.floor_quotient(2), 7), 3);
   EXPECT_EQ(at(kX.quotient(kY), 12, 4), 3);
   EXPECT_FALSE(at(kX.quotient(kY), 12, 5));
-  EXPECT_FALSE(at(Dim::call(SizeFunction::kMod, kX, kY), 3, 0)) << "is undefined";
+  EXPECT_FALSE(at(Dim::call(SizeOperation::kMod, kX, kY), 3, 0)) << "is undefined";
   EXPECT_FALSE(at(kX * kX, INT64_MAX)) << "overflows";
   EXPECT_FALSE(at(kX + kY, INT64_MAX, 1)) << "overflows";
 }
@@ -71,7 +71,7 @@ TEST(Dim, IsWorthWhatItSays) {
 TEST(Dim, SubstitutesAndFoldsAgain) {
   EXPECT_EQ((kX * kY + kX).substitute(0, 3), kY * 3 + 3);
   EXPECT_EQ(((kX + 1).floor_quotient(2)).substitute(0, kY * 2), kY);
-  EXPECT_EQ(Dim::call(SizeFunction::kMax, kX, kY).substitute(0, kY), kY);
+  EXPECT_EQ(Dim::call(SizeOperation::kMax, kX, kY).substitute(0, kY), kY);
   EXPECT_EQ(kX.quotient(kY).substitute(0, kY * 3), Dim(3));
   EXPECT_EQ((kX - 1).quotient(2).substitute(0, kY * 2 + 1), kY);
 }
@@ -105,7 +105,7 @@ TEST(Dim, WhatGrowsTooLargeIsNotExpressible) {
   Dim deep = kX;
   EXPECT_THROW(
       {
-        for (int i = 0; i < 1000; ++i) deep = Dim::call(SizeFunction::kMax, deep + 1, deep * 2);
+        for (int i = 0; i < 1000; ++i) deep = Dim::call(SizeOperation::kMax, deep + 1, deep * 2);
       },
       NotExpressible);
 }

@@ -14,7 +14,7 @@ class OpenSizesTest : public ::testing::Test {
  protected:
   Dim add(const char* name, Symbol::Of of) { return Dim::symbol(sizes_.add(name, of, 1, INT64_MAX)); }
   [[nodiscard]] bool equal(const Dim& left, const Dim& right) {
-    return sizes_.require({Relation::kEqual, left, right, {}, ""});
+    return sizes_.require({SizeRelation::kEqual, left, right, {}, ""});
   }
 
   OpenSizes sizes_;
