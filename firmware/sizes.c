@@ -13,7 +13,9 @@ enum {
   kVersion = 1,
   kValueBytes = 8,
   kLeastRuleBytes = sizeof(struct npu_size_rule) + sizeof(struct npu_size_piece),
-  kKickEvery = 32,  // rows of a table: the slowest CPU has 10,000 cycles until its watchdog strikes
+  // The slowest CPU has 10,000 cycles until its watchdog strikes.
+  kKickEvery = 16,       // rows of a table
+  kKickEveryWords = 64,  // or pieces, of a rule: they cost less
   kValuesOfALine = 6
 };
 
@@ -41,8 +43,17 @@ static void npu_size_write(volatile npu_word *to, int64_t value) {
   to[1] = npu_high((uint64_t)value);
 }
 
-static void npu_size_kick(uint32_t row) {
-  if (row % kKickEvery == kKickEvery - 1) npu_watchdog_kick();
+// `rows`: how many were read since the last call; of a rule, its words count.
+static void npu_size_kick(uint32_t rows) {
+  static uint32_t quiet;
+  quiet += rows;
+  if (quiet < kKickEvery) return;
+  quiet = 0;
+  npu_watchdog_kick();
+}
+
+static inline void npu_size_kick_words(uint32_t word) {
+  if (word % kKickEveryWords == kKickEveryWords - 1) npu_watchdog_kick();
 }
 
 // Words of a table before its rules.
@@ -114,11 +125,17 @@ static volatile npu_word *npu_size_flag(const struct npu_size_view *view) {
   return npu_size_member(view->table, offsetof(struct npu_size_table, current));
 }
 
-// The job's sizes become the values of the symbols. A line of memory is read to its end before another: it costs most.
+static void npu_size_define(uint32_t value, int64_t is) {
+  npu_size_values[value] = is;
+  npu_size_undefined[value / 32] &= ~(1u << value % 32);
+}
+
+// The job's sizes become the values of the symbols, and there are no others. A line of memory is read to its end before
+// another: it costs most.
 static void npu_size_read(struct npu_task *task, const struct npu_size_view *view) {
   task->sizes.evaluation = ++npu_size_evaluations;
-  for (uint32_t i = 0; i < sizeof npu_size_undefined / 4; ++i) npu_size_undefined[i] = 0;
-  for (uint32_t i = 0; i < view->symbols; ++i) npu_size_values[i] = npu_size_at(view->sizes + 2 * i);
+  for (uint32_t i = 0; i < sizeof npu_size_undefined / 4; ++i) npu_size_undefined[i] = UINT32_MAX;
+  for (uint32_t i = 0; i < view->symbols; ++i) npu_size_define(i, npu_size_at(view->sizes + 2 * i));
 }
 
 // Whether the stream is that of the values.
@@ -136,25 +153,21 @@ static void npu_size_note(struct npu_task *task, const struct npu_size_view *vie
   task->sizes.current = npu_size_same(view);
 }
 
-static void npu_size_define(uint32_t value, bool defined, int64_t is) {
-  npu_size_values[value] = is;
-  if (!defined) npu_size_undefined[value / 32] |= 1u << value % 32;
-}
-
 // The values before are there. False: the table names others.
 static bool npu_size_express(uint32_t value, uint32_t head, uint32_t immediate) {
   const uint32_t operation = head & UINT8_MAX, a = head >> 16;
   if (operation == NPU_SIZE_OPERATION_CONSTANT) {
-    npu_size_define(value, true, (int32_t)immediate);
+    npu_size_define(value, (int32_t)immediate);
     return true;
   }
   const bool two = npu_size_takes_two(operation);
   if (operation > NPU_SIZE_OPERATION_QUOTIENT || a >= value || (two && immediate >= value)) return false;
   const uint32_t b = two ? immediate : a;
   int64_t result = 0;
-  const bool defined = npu_size_defined(a) && npu_size_defined(b) &&
-                       npu_size_compute(operation, npu_size_values[a], npu_size_values[b], &result);
-  npu_size_define(value, defined, result);
+  if (npu_size_defined(a) && npu_size_defined(b) &&
+      npu_size_compute(operation, npu_size_values[a], npu_size_values[b], &result)) {
+    npu_size_define(value, result);
+  }
   return true;
 }
 
@@ -182,7 +195,7 @@ static enum npu_error npu_size_check_symbols(const struct npu_size_view *view, v
 static bool npu_size_express_all(const struct npu_size_view *view, volatile const npu_word *rows) {
   for (uint32_t i = 0; i < view->expressions; ++i, rows += 2) {
     if (!npu_size_express(view->symbols + i, rows[0], rows[1])) return false;
-    npu_size_kick(i);
+    npu_size_kick(1);
   }
   return true;
 }
@@ -193,7 +206,7 @@ static enum npu_error npu_size_check_conditions(const struct npu_size_view *view
     *fault = i;
     const enum npu_error error = npu_size_check(view, rows[0], rows[1]);
     if (error != NPU_ERROR_OK) return error;
-    npu_size_kick(i);
+    npu_size_kick(1);
   }
   return NPU_ERROR_OK;
 }
@@ -204,6 +217,7 @@ static bool npu_size_write_results(const struct npu_size_view *view, volatile co
     const uint32_t value = rows[i];
     if (value >= view->symbols + view->expressions || !npu_size_defined(value)) return false;
     npu_size_write(to, npu_size_values[value]);
+    npu_size_kick(1);
   }
   return true;
 }
@@ -259,7 +273,7 @@ static uint32_t npu_size_word(const struct npu_size_rule_view *rule, volatile co
     first = piece[1];
     second = piece[2];
     addend = piece[3];
-    npu_size_kick(i);
+    npu_size_kick_words(i);
   }
   return npu_low((uint64_t)npu_size_values[rule->first]) * first +
          npu_low((uint64_t)npu_size_values[rule->second]) * second + addend;
@@ -300,7 +314,7 @@ static enum npu_error npu_size_apply_rule(const struct npu_size_view *view, vola
     const uint32_t place = at[i];
     if (place >= view->stream_words) return NPU_ERROR_FAULT_PATCH;
     stream[place] = word;
-    npu_size_kick(i);
+    npu_size_kick_words(i);
   }
   return NPU_ERROR_OK;
 }
@@ -316,7 +330,7 @@ static enum npu_error npu_size_write_stream(const struct npu_size_view *view, ui
     if (error != NPU_ERROR_OK) return error;
     rule += taken;
     left -= taken;
-    npu_size_kick(i);
+    npu_size_kick(taken);
   }
   return left < 2 ? NPU_ERROR_OK : NPU_ERROR_FAULT_SIZES;  // but for what fills up the last 8 bytes
 }

@@ -339,17 +339,19 @@ class LargeTableTest : public SizedDeviceTest {
 
 TEST_P(LargeTableTest, KeepTheBound) {
   const compiler::Program few = make_sized(device.capabilities(), {.passes = kPasses});
-  compiler::Program fixed = few, words = few, rules = few, conditions = few, expressions = few;
+  compiler::Program fixed = few, words = few, groups = few, rules = few, conditions = few, expressions = few;
   fixed.sizes = {};
   fixed.inputs[0].sizes.clear();
   fixed.outputs[0].sizes.clear();
   add_rules(words, 100'000);
+  add_rules(groups, 31);
   add_rules(rules, 1);
   add_conditions(conditions);
   add_expressions(expressions);
   const Cycles of_fixed = measure(fixed);
   expect_bound("few words", few, of_fixed);
   expect_bound("many words", words, of_fixed);
+  expect_bound("many rules of several words", groups, of_fixed);
   expect_bound("many rules", rules, of_fixed);
   expect_bound("many conditions", conditions, of_fixed);
   expect_bound("many values", expressions, of_fixed);
