@@ -143,19 +143,30 @@ bool RuleMaker::keeps_reserved(const Of& of, const Word& word, const Pieces& pie
 }
 
 bool RuleMaker::add(uint32_t word, const WordBySize& by_size, uint32_t reserved) {
-  if (add(Word{word, by_size, reserved})) return true;
-  if (reserved == 0) return false;
-  // Any word of another size keeps them.
-  const auto known = std::find_if(by_size.begin(), by_size.end(), [](const auto& one) { return one.has_value(); });
-  if (known == by_size.end()) return false;
-  WordBySize filled = by_size;
-  std::replace(filled.begin(), filled.end(), std::optional<uint32_t>(), *known);
-  return add(Word{word, filled, 0});
+  const auto [known, fresh] = words_.try_emplace(Word{by_size, reserved});
+  if (fresh) known->second = rules_of(known->first);
+  for (const size_t rule : known->second) rules_[rule].words.push_back(word);
+  return !known->second.empty();
 }
 
-bool RuleMaker::add(const Word& word) { return add_function(word) || add_bounds(word) || add_sums(word); }
+RuleMaker::Rules RuleMaker::rules_of(const Word& word) {
+  Rules rules = rules_as_it_is(word);
+  const WordBySize& by_size = word.by_size;
+  const auto any = std::find_if(by_size.begin(), by_size.end(), [](const auto& one) { return one.has_value(); });
+  if (!rules.empty() || word.reserved == 0 || any == by_size.end()) return rules;
+  // Any word of another size keeps the reserved bits.
+  Word filled{by_size, 0};
+  std::replace(filled.by_size.begin(), filled.by_size.end(), std::optional<uint32_t>(), *any);
+  return rules_as_it_is(filled);
+}
 
-bool RuleMaker::add_function(const Word& word) {
+RuleMaker::Rules RuleMaker::rules_as_it_is(const Word& word) {
+  Rules rules = function_of(word);
+  if (rules.empty()) rules = bounds_of(word);
+  return rules.empty() ? sum_of(word) : rules;
+}
+
+RuleMaker::Rules RuleMaker::function_of(const Word& word) {
   std::optional<Pieces> best;
   Of best_of;
   for (size_t value = 0; value < values_.size(); ++value) {
@@ -166,20 +177,19 @@ bool RuleMaker::add_function(const Word& word) {
     best_of = of;
     if (best->size() == 1) break;
   }
-  if (!best) return false;
-  note(word.at, best_of, *std::move(best));
-  return true;
+  if (!best) return {};
+  return {number_of(best_of, *std::move(best))};
 }
 
-bool RuleMaker::add_bounds(const Word& word) {
+RuleMaker::Rules RuleMaker::bounds_of(const Word& word) {
   const WordBySize& by_size = word.by_size;
   // The largest sizes come first: what they have is what large values have.
   const auto large = std::find_if(by_size.begin(), by_size.end(), [](const auto& one) { return one.has_value(); });
   const auto small = std::find_if(large, by_size.end(), [&](const auto& one) { return one && one != *large; });
-  if (small == by_size.end()) return false;
+  if (small == by_size.end()) return {};
   const bool two = std::all_of(by_size.begin(), by_size.end(),
                                [&](const auto& one) { return !one || one == *large || one == *small; });
-  if (!two) return false;
+  if (!two) return {};
   std::vector<bool> open(by_size.size());
   for (size_t size = 0; size < by_size.size(); ++size) open[size] = by_size[size] && by_size[size] != *large;
   struct Bound {
@@ -200,22 +210,24 @@ bool RuleMaker::add_bounds(const Word& word) {
     }
     if (useful) bounds.push_back({value, least});
   }
-  if (std::find(open.begin(), open.end(), true) != open.end()) return false;
+  if (std::find(open.begin(), open.end(), true) != open.end()) return {};
   const auto addend = [](uint32_t one) { return static_cast<int32_t>(one); };
+  Rules rules;
   for (size_t i = 0; i < bounds.size(); ++i) {
     const auto [value, least] = bounds[i];
     const auto smallest = static_cast<int32_t>(values_[value][orders_[value].front()]);
     const auto bound = static_cast<int32_t>(least);
     if (i == 0) {
-      note(word.at, {value, value, value}, {{smallest, 0, 0, addend(**small)}, {bound, 0, 0, addend(**large)}});
+      rules.push_back(
+          number_of({value, value, value}, {{smallest, 0, 0, addend(**small)}, {bound, 0, 0, addend(**large)}}));
     } else {
-      note(word.at, {value, value, value, bound - 1}, {{smallest, 0, 0, addend(**small)}});
+      rules.push_back(number_of({value, value, value, bound - 1}, {{smallest, 0, 0, addend(**small)}}));
     }
   }
-  return true;
+  return rules;
 }
 
-bool RuleMaker::add_sums(const Word& word) {
+RuleMaker::Rules RuleMaker::sum_of(const Word& word) {
   std::optional<Pieces> best;
   Of best_of;
   for (size_t selector = 0; selector < values_.size(); ++selector) {
@@ -227,17 +239,15 @@ bool RuleMaker::add_sums(const Word& word) {
         best = std::move(pieces);
         best_of = of;
         if (best->size() > kFewPieces) continue;
-        note(word.at, best_of, *std::move(best));
-        return true;
+        return {number_of(best_of, *std::move(best))};
       }
     }
   }
-  if (!best) return false;
-  note(word.at, best_of, *std::move(best));
-  return true;
+  if (!best) return {};
+  return {number_of(best_of, *std::move(best))};
 }
 
-void RuleMaker::note(uint32_t word, const Of& of, Pieces pieces) {
+size_t RuleMaker::number_of(const Of& of, Pieces pieces) {
   const auto narrow = [](size_t value) { return static_cast<uint16_t>(value); };
   Key key{narrow(of.selector), narrow(of.first), narrow(of.second), of.most, {}};
   for (const SizeTable::Piece& piece : pieces) {
@@ -247,7 +257,7 @@ void RuleMaker::note(uint32_t word, const Of& of, Pieces pieces) {
   if (fresh) {
     rules_.push_back({narrow(of.selector), narrow(of.first), narrow(of.second), of.most, std::move(pieces), {}});
   }
-  rules_[known->second].words.push_back(word);
+  return known->second;
 }
 
 // What leaves words as they are takes effect behind what makes them.

@@ -41,19 +41,22 @@ class RuleMaker {
 
   // A word of commands, as add() has it.
   struct Word {
-    uint32_t at = 0;
-    const WordBySize& by_size;
+    WordBySize by_size;
     uint32_t reserved = 0;
+    auto operator<=>(const Word&) const = default;
   };
 
   // The pieces of a word, if they are fewer than `limit`.
   [[nodiscard]] std::optional<Pieces> pieces_of(const Of& of, const Word& word, size_t limit) const;
   [[nodiscard]] bool keeps_reserved(const Of& of, const Word& word, const Pieces& pieces) const;
-  [[nodiscard]] bool add(const Word& word);
-  [[nodiscard]] bool add_function(const Word& word);
-  [[nodiscard]] bool add_bounds(const Word& word);
-  [[nodiscard]] bool add_sums(const Word& word);
-  void note(uint32_t word, const Of& of, Pieces pieces);
+  // Numbers of the rules that make such a word; none: there are no such rules.
+  using Rules = std::vector<size_t>;
+  [[nodiscard]] Rules rules_of(const Word& word);
+  [[nodiscard]] Rules rules_as_it_is(const Word& word);
+  [[nodiscard]] Rules function_of(const Word& word);
+  [[nodiscard]] Rules bounds_of(const Word& word);
+  [[nodiscard]] Rules sum_of(const Word& word);
+  size_t number_of(const Of& of, Pieces pieces);
 
   using Key =
       std::tuple<uint16_t, uint16_t, uint16_t, int32_t, std::vector<std::tuple<int32_t, int32_t, int32_t, int32_t>>>;
@@ -61,6 +64,7 @@ class RuleMaker {
   const ValuesBySize values_;
   std::vector<std::vector<uint32_t>> orders_;  // by value: the sizes in its ascending order
   std::map<Key, size_t> known_;
+  std::map<Word, Rules> words_;  // most are like others
   std::vector<SizeTable::Rule> rules_;
 };
 
