@@ -79,6 +79,18 @@ void check_derived(const Port& port, const graph::Shape& shape, const compiler::
   }
 }
 
+// The firmware, or the driver in its place, computes with these.
+void check_defined(const SizeTable& table, const compiler::SizeValues& values) {
+  const auto check = [&](size_t value) {
+    if (values[value]) return;
+    throw_damaged(fmt::format("value {} of its sizes is undefined for these, and something follows from it", value));
+  };
+  for (const uint16_t value : table.results) check(value);
+  for (const SizeTable::Rule& rule : table.rules) {
+    for (const uint16_t value : {rule.selector, rule.first, rule.second}) check(value);
+  }
+}
+
 }  // namespace
 
 std::string describe_port(const SizeTable& table, const Port& port) {
@@ -126,6 +138,7 @@ std::vector<int64_t> sizes_of(const compiler::Program& program, std::span<const 
     if (compiler::holds(condition, values)) continue;
     throw Error(ErrorCode::kSizeMismatch, describe_condition(condition, values) + '.');
   }
+  check_defined(table, values);
   return sizes;
 }
 

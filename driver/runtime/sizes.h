@@ -24,7 +24,8 @@ inline constexpr size_t kLongestCondition = 400;
 void check_input(const compiler::SizeTable& table, const compiler::Port& port, const graph::Value& value);
 
 // The value of each symbol, by the inputs, which check_input() has accepted. Throws Error(size_mismatch) where inputs
-// contradict each other, or a condition does not hold.
+// contradict each other, or a condition does not hold; as throw_damaged() where these leave undefined what words or
+// results follow from.
 [[nodiscard]] std::vector<int64_t> sizes_of(const compiler::Program& program,
                                             std::span<const std::optional<graph::Value>> inputs);
 

@@ -210,6 +210,26 @@ TEST_F(Sized, SizesMustFitEachOther) {
   EXPECT_EQ(sizes, (std::vector<int64_t>{6, 6}));
 }
 
+// Where no condition demands it, either: the fourth value is x.0 / 2.
+TEST_F(Sized, WhatWordsFollowFromIsDefined) {
+  compiler::Program program = sized_program();
+  program.sizes.conditions.pop_back();
+  compiler::Program of_rules = program, of_results = program;
+  const auto at_most = static_cast<int32_t>(program.commands[kRuleWord]);
+  of_rules.sizes.rules = {rule_of(4, {{1, 1, at_most - 8}}, {kRuleWord})};
+  of_results.sizes.results = {0, 4};
+  for (const compiler::Program& wrong : {of_rules, of_results}) {
+    LoadedProgram loaded = context.load(wrong);
+    Job run = loaded.create_job();
+    set_inputs(run, 5);
+    booted.mock.clear_log();
+    const auto [code, text] = error_of([&] { run.start(); });
+    EXPECT_EQ(code, ErrorCode::kContractMismatch);
+    EXPECT_CONTAINS(text, "value 4 of its sizes is undefined");
+    EXPECT_TRUE(booted.mock.log().empty());
+  }
+}
+
 TEST_F(Sized, InputsOfOneSizeMustAgree) {
   compiler::Program program = sized_program();
   program.sizes.symbols.resize(1);
