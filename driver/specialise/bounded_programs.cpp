@@ -74,9 +74,11 @@ size_t BoundedPrograms::choose(const graph::GivenShapes& sizes) const {
                           symbols[k]);
     }
   }
-  throw Error(ErrorCode::kSizeOutOfBounds,
-              fmt::format("{}, but the programs are for sizes of which {}; compile for wider bounds", text,
-                          bounds_of(programs_)));
+  throw Error(
+      ErrorCode::kSizeOutOfBounds,
+      fmt::format(
+          "{}, but the programs are for sizes of which {}; compile for wider bounds, if the network takes such sizes",
+          text, bounds_of(programs_)));
 }
 
 std::shared_ptr<const SizedProgram> BoundedPrograms::get(const graph::GivenShapes& sizes) {

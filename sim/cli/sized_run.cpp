@@ -200,7 +200,7 @@ int run_sized(RunOptions& options, const RunSubject& subject) {
   return 0;
 }
 
-void refuse_limit_of_programs(const RunOptions& options) {
+void refuse_options_of_sequences(const RunOptions& options) {
   if (!options.dims.empty()) {
     throw Error(
         ErrorCode::kBadOption,

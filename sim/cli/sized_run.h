@@ -12,6 +12,6 @@ namespace npu::cli {
 int run_sized(RunOptions& options, const RunSubject& subject);
 
 // For a run of one program. Throws Error(bad_option).
-void refuse_limit_of_programs(const RunOptions& options);
+void refuse_options_of_sequences(const RunOptions& options);
 
 }  // namespace npu::cli

@@ -9,6 +9,7 @@
 #include "driver/graph/writer.h"
 #include "hw/contract/error.h"
 #include "tests/system/cli/shared_state_networks.h"
+#include "tests/system/sized/open_networks.h"
 
 namespace {
 
@@ -296,20 +297,6 @@ Graph open_state() {
   return b.build();
 }
 
-// x [?, 4] XOR w [?, 4] XOR the state [1, 4], which takes the largest of each column.
-Graph open_stream() {
-  GraphBuilder b;
-  const TensorId x = b.input("x", kI8, {-1, 4}), w = b.input("w", kI8, {-1, 4});
-  const TensorId state = b.variable("largest", kI8, {1, 4}, std::vector<double>{1, 2, 3, 4});
-  const TensorId mixed = b.raw(Op::kBitwiseXor, {x, w}, {}, kI8, {-1, 4});
-  const TensorId y = b.raw(Op::kBitwiseXor, {mixed, b.read(state)}, {}, kI8, {-1, 4});
-  Attributes axis;
-  axis.axis = 0;
-  b.write(state, b.raw(Op::kReduceMax, {y}, axis, kI8, {1, 4}));
-  b.output(y, "y");
-  return b.build();
-}
-
 // A convolution of images of any number and size, XOR the state, which takes the largest of each channel.
 Graph open_images() {
   GraphBuilder b;
@@ -327,12 +314,7 @@ Graph open_images() {
     largest = b.op(Op::kReduceMax, {largest}, along);
   }
   b.write(state, largest);
-  Graph graph = b.build();
-  for (Tensor& tensor : graph.main().tensors) {
-    if (tensor.has_data || tensor.variable || tensor.shape.size() != 4) continue;
-    for (size_t i = 0; i < 3; ++i) tensor.shape[i] = tensor.shape[i] > 1 ? -1 : 1;
-  }
-  return graph;
+  return npu::test::with_open_images(b.build());
 }
 
 // Gives what it got by way of a variable, which has as many rows.
@@ -365,7 +347,7 @@ int main(int argc, char** argv) {
     write("open_state", open_state());
     write("open_images", open_images());
     write("open_kept", open_kept());
-    write("open_stream", open_stream());
+    write("open_stream", npu::test::open_rows(1).graph);
     write("open_reshape", open_reshape(true));
     write("undecided_reshape", open_reshape(false));
     write("contradictory", contradictory());

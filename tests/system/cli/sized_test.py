@@ -166,7 +166,8 @@ class Sized(NpuTest):
         given = ["run", network, *self.inputs("beyond")]
         self.bad(64, "size_out_of_bounds", "invocation 1 (", *given, "--dim", "w.0=1..64")  # which is as large as x.0
         result = self.bad(64, "size_out_of_bounds", "invocation 1 (", *given, "--dim", "x.0=1..64")
-        self.assertIn("x.0 is 65, but the programs are for sizes of which x.0 is 1 to 64; compile for wider bounds", result.err)
+        self.assertIn("x.0 is 65, but the programs are for sizes of which x.0 is 1 to 64; compile for wider bounds, if the network "
+                      "takes such sizes", result.err)
         image = self.save("beyond_image.npy", "|i1", (1, 6, 6, 4), [1] * 144)
         self.bad(64, "bad_option", "leaves size 'x.1' open; give bounds for it: --dim x.1=1..N", "run", self.dir / "open_images.tosa", "--sequence",
                  "--input", image, image, "--dim", "x.0=1..3", "--dim", "x.2=6")

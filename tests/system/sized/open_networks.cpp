@@ -26,15 +26,6 @@ std::vector<double> ramp(size_t count, double first, double step) {
   return values;
 }
 
-// Dimensions of 4-dimensional results that are larger than 1, but for the channels.
-graph::Graph with_open_images(graph::Graph graph) {
-  for (graph::Tensor& tensor : graph.main().tensors) {
-    if (tensor.has_data || tensor.variable || tensor.shape.size() != 4) continue;
-    for (size_t i = 0; i < 3; ++i) tensor.shape[i] = tensor.shape[i] > 1 ? -1 : 1;
-  }
-  return graph;
-}
-
 // Little endian, as a file has it.
 std::vector<int64_t> sizes_of(const graph::Tensor& shape) {
   std::vector<int64_t> sizes(shape.data.size() / sizeof(int64_t));
@@ -106,6 +97,14 @@ class ShapeOpener {
 };
 
 }  // namespace
+
+graph::Graph with_open_images(graph::Graph graph) {
+  for (graph::Tensor& tensor : graph.main().tensors) {
+    if (tensor.has_data || tensor.variable || tensor.shape.size() != 4) continue;
+    for (size_t i = 0; i < 3; ++i) tensor.shape[i] = tensor.shape[i] > 1 ? -1 : 1;
+  }
+  return graph;
+}
 
 OpenNetwork open_rows(int64_t most) {
   GraphBuilder b;

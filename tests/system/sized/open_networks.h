@@ -17,6 +17,9 @@ struct OpenNetwork {
   std::vector<compiler::SizeBounds> bounds;
 };
 
+// The graph with all dimensions of 4-dimensional results open that are larger than 1, but for the channels.
+[[nodiscard]] graph::Graph with_open_images(graph::Graph graph);
+
 // x [?, 4] XOR w [?, 4] XOR a state [1, 4], which then takes the largest of each column.
 [[nodiscard]] OpenNetwork open_rows(int64_t most);
 // A state [1, 4] takes the largest of each column of x [?, 4]; x XOR w [?, 4] comes behind that.

@@ -96,7 +96,9 @@ TEST(BoundedPrograms, RefuseOtherSizes) {
   std::string text;
   EXPECT_EQ(code_of([&] { static_cast<void>(bounded.programs.get(row_count(21))); }, &text),
             ErrorCode::kSizeOutOfBounds);
-  EXPECT_EQ(text, "x.0 is 21, but the programs are for sizes of which x.0 is 1 to 20; compile for wider bounds");
+  EXPECT_EQ(text,
+            "x.0 is 21, but the programs are for sizes of which x.0 is 1 to 20; compile for wider bounds, if the "
+            "network takes such sizes");
   EXPECT_EQ(code_of([&] { static_cast<void>(bounded.programs.get(row_count(0))); }), ErrorCode::kSizeOutOfBounds);
   EXPECT_EQ(code_of([&] { static_cast<void>(bounded.programs.get(row_count(-1))); }), ErrorCode::kSizeOutOfBounds);
   EXPECT_EQ(code_of([&] { static_cast<void>(bounded.programs.get({})); }), ErrorCode::kBadInput);
