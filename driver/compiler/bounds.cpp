@@ -37,6 +37,16 @@ constexpr double kWorthwhileProgram = 1.15;
 constexpr size_t kFewPrograms = 8;
 constexpr double kNextProbe = 0.75;  // of the volume of the one before
 
+uint32_t bytes_of(graph::DType type, const graph::Shape& shape) {
+  return static_cast<uint32_t>(*graph::element_count(shape) * graph::machine_width(type));
+}
+
+void set_shape(graph::Shape shape, Variable& variable) {
+  variable.shape = std::move(shape);
+  variable.bytes = bytes_of(variable.type, variable.shape);
+  variable.hash = variable_hash(variable.type, variable.shape);
+}
+
 class BoundsCompiler {
  public:
   BoundsCompiler(const graph::Graph& graph, std::span<const SizeBounds> bounds,
@@ -65,6 +75,7 @@ class BoundsCompiler {
       }
       programs.push_back(compile_largest(pending, programs.size() < kFewPrograms));
     }
+    make_room_for_all(programs);
     return programs;
   }
 
@@ -77,15 +88,19 @@ class BoundsCompiler {
                   fmt::format("{}: {}, so it cannot be compiled for bounds; compile it for each choice of sizes",
                               graph::describe(block.operators[none.place.position], none.place.position), none.why));
     }
-    for (size_t region = 0; region < graph_.regions.size(); ++region) {
-      const std::vector<graph::Tensor>& tensors = graph_.regions[region].blocks.front().tensors;
-      for (size_t id = 0; id < tensors.size(); ++id) {
-        const Dims& dims = inference_.sizes[region][id];
-        if (!tensors[id].variable || graph::numbers_of(dims)) continue;
-        throw Error(ErrorCode::kFeatureUnsupported,
-                    fmt::format("variable '{}' is {}: its size must be known to compile the network for bounds",
-                                graph::variable_identity(tensors[id]), inference_.open.text(dims)));
+  }
+
+  // A variable is that of all programs, so that each of them allocates it for the largest.
+  static void make_room_for_all(std::vector<Program>& programs) {
+    std::map<std::string_view, graph::Shape> largest;
+    for (const Program& program : programs) {
+      for (const Variable& variable : program.variables) {
+        graph::Shape& shape = largest.try_emplace(variable.identity, variable.shape).first->second;
+        for (size_t d = 0; d < shape.size(); ++d) shape[d] = std::max(shape[d], variable.shape[d]);
       }
+    }
+    for (Program& program : programs) {
+      for (Variable& variable : program.variables) set_shape(largest.at(variable.identity), variable);
     }
   }
 
@@ -273,6 +288,7 @@ class BoundsCompiler {
     const graph::Block& main = graph_.main();
     set_sizes(main, main.inputs, expressions, program.inputs);
     set_sizes(main, main.outputs, expressions, program.outputs);
+    set_variable_sizes(expressions, program.variables);
     std::set<uint16_t> results;
     for (const Port& port : program.outputs) {
       for (const int32_t size : port.sizes) {
@@ -320,10 +336,32 @@ class BoundsCompiler {
     NPU_CHECK(ids.size() == ports.size());
     for (size_t i = 0; i < ports.size(); ++i) {
       NPU_CHECK(main.tensors[ids[i]].name == ports[i].name);
-      for (const Dim& dim : inference_.sizes.front()[ids[i]]) {
-        ports[i].sizes.push_back(dim.is_number() ? -1 : int32_t{expressions.number_of(dim)});
+      ports[i].sizes = values_of(inference_.sizes.front()[ids[i]], expressions);
+    }
+  }
+
+  void set_variable_sizes(SizeExpressions& expressions, std::vector<Variable>& variables) const {
+    std::map<std::string, const Dims*> sizes;  // by identity; all tensors of a variable have the same
+    for (size_t region = 0; region < graph_.regions.size(); ++region) {
+      const std::vector<graph::Tensor>& tensors = graph_.regions[region].blocks.front().tensors;
+      for (size_t id = 0; id < tensors.size(); ++id) {
+        if (tensors[id].variable) {
+          sizes.try_emplace(graph::variable_identity(tensors[id]), &inference_.sizes[region][id]);
+        }
       }
     }
+    for (Variable& variable : variables) {
+      const Dims& dims = *sizes.at(variable.identity);
+      // An initial value has one size.
+      if (variable.initial.empty() && !graph::numbers_of(dims)) variable.sizes = values_of(dims, expressions);
+    }
+  }
+
+  // As Port::sizes has them.
+  static std::vector<int32_t> values_of(const Dims& dims, SizeExpressions& expressions) {
+    std::vector<int32_t> values;
+    for (const Dim& dim : dims) values.push_back(dim.is_number() ? -1 : int32_t{expressions.number_of(dim)});
+    return values;
   }
 
   const graph::Graph& graph_;
@@ -377,9 +415,13 @@ Program at_sizes(const Program& program, std::span<const int64_t> sizes) {
   for (std::vector<Port>* ports : {&fixed.inputs, &fixed.outputs}) {
     for (Port& port : *ports) {
       port.shape = shape_at(port.shape, port.sizes, values);
-      port.bytes = static_cast<uint32_t>(*graph::element_count(port.shape) * graph::machine_width(port.type));
+      port.bytes = bytes_of(port.type, port.shape);
       port.sizes.clear();
     }
+  }
+  for (Variable& variable : fixed.variables) {
+    set_shape(shape_at(variable.shape, variable.sizes, values), variable);
+    variable.sizes.clear();
   }
   for (Layer& layer : fixed.layers) {
     fix(layer.sized_macs, values, layer.macs);

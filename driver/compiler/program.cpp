@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/compiler/program.h"
 
+#include <array>
+
 namespace npu::compiler {
+namespace {
+
+// Of dimensions, outermost first: primes, so that only sizes beyond a million make up for each other. Small enough for
+// the multipliers of rules.
+constexpr std::array<uint32_t, 8> kFactors = {1000003, 1048583, 1098791, 1151413, 1206539, 1264337, 1324969, 1388483};
+
+}  // namespace
 
 uint32_t variable_hash(graph::DType type, const graph::Shape& shape) {
   uint32_t hash = 2166136261u;
@@ -13,7 +22,7 @@ uint32_t variable_hash(graph::DType type, const graph::Shape& shape) {
   };
   mix(static_cast<uint64_t>(type));
   mix(shape.size());
-  for (int64_t dim : shape) mix(static_cast<uint64_t>(dim));
+  for (size_t i = 0; i < shape.size(); ++i) hash += static_cast<uint32_t>(shape[i]) * kFactors[i % kFactors.size()];
   return hash;
 }
 

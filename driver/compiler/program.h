@@ -32,6 +32,9 @@ struct Variable {
   std::string tensor_name;  // for people
   graph::DType type;
   graph::Shape shape;
+  // As Port::sizes has them. Then `shape`, `bytes` and `hash` are those of the largest that any program that was
+  // compiled with this one needs.
+  std::vector<int32_t> sizes{};
   uint32_t bytes = 0;            // machine elements
   uint32_t hash = 0;             // of type and shape (variable_hash)
   std::vector<uint8_t> initial;  // machine elements; empty = not initialised
@@ -44,7 +47,8 @@ struct Variable {
   uint64_t read_bytes = 0, written_bytes = 0;
 };
 
-// FNV-1a over type and dimensions: what `declare` and the variable table compare.
+// What `declare` and the variable table compare: FNV-1a over type and rank, and an affine function of the dimensions,
+// so that a rule of sizes (size_table.h) can make it.
 [[nodiscard]] uint32_t variable_hash(graph::DType type, const graph::Shape& shape);
 
 // Who runs control flow.

@@ -54,6 +54,7 @@ class SizeCheck {
       if (damage_.empty()) check_rules();
     }
     if (damage_.empty()) check_ports();
+    if (damage_.empty()) check_variables();
     if (damage_.empty()) check_layers();
     return damage_;
   }
@@ -199,27 +200,36 @@ class SizeCheck {
   void check_ports() {
     std::vector<bool> given(table_.symbols.size());
     for (const Port& port : program_.inputs) check_input(port, given);
-    for (const Port& port : program_.outputs) check_dimensions("output", port);
+    for (const Port& port : program_.outputs) check_dimensions("output", port.name, port.shape, port.sizes);
     const auto missing = std::find(given.begin(), given.end(), false);
     if (missing == given.end()) return;
     const SizeTable::Symbol& symbol = table_.symbols[static_cast<size_t>(missing - given.begin())];
     fail("no input says how large size {} is", graph::in_quotes(symbol.name));
   }
 
-  void check_dimensions(std::string_view what, const Port& port) {
-    if (!port.sizes.empty() && port.sizes.size() != port.shape.size()) {
-      fail("{} {} has {} dimensions, and sizes of {}", what, graph::in_quotes(port.name), port.shape.size(),
-           port.sizes.size());
+  void check_dimensions(std::string_view what, const std::string& name, const graph::Shape& shape,
+                        const std::vector<int32_t>& sizes) {
+    if (!sizes.empty() && sizes.size() != shape.size()) {
+      fail("{} {} has {} dimensions, and sizes of {}", what, graph::in_quotes(name), shape.size(), sizes.size());
     }
-    for (const int32_t value : port.sizes) {
+    for (const int32_t value : sizes) {
       if (value < -1 || (value >= 0 && static_cast<size_t>(value) >= values_)) {
-        fail("a dimension of {} {} is value {}", what, graph::in_quotes(port.name), value);
+        fail("a dimension of {} {} is value {}", what, graph::in_quotes(name), value);
+      }
+    }
+  }
+
+  void check_variables() {
+    for (const Variable& variable : program_.variables) {
+      check_dimensions("variable", variable.identity, variable.shape, variable.sizes);
+      if (!variable.sizes.empty() && !variable.initial.empty()) {
+        fail("variable {} has an initial value, but no size", graph::in_quotes(variable.identity));
       }
     }
   }
 
   void check_input(const Port& port, std::vector<bool>& given) {
-    check_dimensions("input", port);
+    check_dimensions("input", port.name, port.shape, port.sizes);
     if (!damage_.empty()) return;
     for (size_t i = 0; i < port.sizes.size(); ++i) {
       if (port.sizes[i] < 0 || static_cast<size_t>(port.sizes[i]) >= given.size()) continue;

@@ -47,6 +47,11 @@ bool has_magic(const FileKind& kind, std::span<const uint8_t> file) {
   return file.size() >= kind.magic.size() && std::equal(kind.magic.begin(), kind.magic.end(), file.begin());
 }
 
+uint32_t version_of(const FileKind& kind, std::span<const uint8_t> file) {
+  if (!has_magic(kind, file) || file.size() < kFrameHeaderBytes) return 0;
+  return ByteReader(file.subspan(kind.magic.size()), kind).number<uint32_t>();
+}
+
 std::span<const uint8_t> payload_of(const FileKind& kind, std::span<const uint8_t> file) {
   const std::span<const uint8_t> magic = file.first(std::min(file.size(), kind.magic.size()));
   if (!std::equal(magic.begin(), magic.end(), kind.magic.begin())) kind.foreign();

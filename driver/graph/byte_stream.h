@@ -75,6 +75,8 @@ class ByteReader {
 // everything before.
 [[nodiscard]] std::vector<uint8_t> framed(const FileKind& kind, std::span<const uint8_t> payload);
 [[nodiscard]] bool has_magic(const FileKind& kind, std::span<const uint8_t> file);
+// What a file of the kind says of its version; 0 where it says nothing.
+[[nodiscard]] uint32_t version_of(const FileKind& kind, std::span<const uint8_t> file);
 // The payload of a file whose frame is right; throws as `kind` says.
 [[nodiscard]] std::span<const uint8_t> payload_of(const FileKind& kind, std::span<const uint8_t> file);
 

@@ -237,6 +237,14 @@ class Inferrer {
     return true;
   }
 
+  // With the numbers that the file gives: a 1 broadcasts, whatever rule makes it one.
+  static Dims as_in_file(const Tensor& tensor, Dims dims) {
+    for (size_t d = 0; d < dims.size(); ++d) {
+      if (!is_unknown(tensor, tensor.shape[d])) dims[d] = tensor.shape[d];
+    }
+    return dims;
+  }
+
   // A RESHAPE whose constant leaves sizes to the others.
   std::vector<Dims> reshaped(const OperatorView& view) {
     check_without_sizes(view);
@@ -276,7 +284,7 @@ class Inferrer {
       view.bad_shape("its output " + in_quotes(tensor.name) + " has shape " + to_string(tensor.shape) +
                      " in the file, but its operands make it " + view.text(dims));
     }
-    sizes = known_.open.simplified(dims);
+    sizes = known_.open.simplified(as_in_file(tensor, dims));
     if (tensor.type != DType::kShape) require_room(view, at, tensor, *sizes);
   }
 

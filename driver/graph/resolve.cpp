@@ -59,6 +59,7 @@ class Resolver {
     take_given();
     take_variables();
     look_through(0);
+    if (take_recurrent_variables()) look_through(0);
     for (size_t i = 0; i < state_.size(); ++i) look_through_unused(i);
     require_known();
     for (size_t i = 0; i < state_.size(); ++i) state_[i].shapes.finish(block(i));
@@ -133,6 +134,21 @@ class Resolver {
         break;
       }
     }
+  }
+
+  // What is written to a variable often follows from what is read from it. Then its sizes are what the operators demand
+  // of them. Whether there was such a variable.
+  bool take_recurrent_variables() {
+    const uint64_t before = found_;
+    for (const auto& [identity, places] : variables_) {
+      const auto& [region, id] = places.front();
+      if (is_known(block(region).tensors[id])) continue;
+      const auto numbers = numbers_of(inferred().sizes[region][id]);
+      if (!numbers) continue;
+      fill_variable(identity, *numbers, ErrorCode::kSizeMismatch);
+      ++found_;
+    }
+    return found_ != before;
   }
 
   // A block that no control flow enters, and whose sizes the file gives.
@@ -286,20 +302,27 @@ class Resolver {
   Shape sizes_from_others(size_t region, size_t position, const Shape& sizes) {
     const Operator& op = declared_.regions[region].blocks.front().operators[position];
     const Block& own = block(region);
+    const Inference* inference = nullptr;
     try {
-      if (!inference_) inference_ = infer(declared_, given_);
+      inference = &inferred();
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kSizeMismatch && !is_of_sizes(error.code(), op.op, false)) throw;
       mismatch(error.what());
     }
-    const Dims& result = inference_->sizes[region][op.outputs[0]];
+    const Dims& result = inference->sizes[region][op.outputs[0]];
     if (auto numbers = numbers_of(result)) return *std::move(numbers);
     const Tensor& input = own.tensors[op.inputs[0]];
     throw Error(ErrorCode::kFeatureUnsupported,
                 place(region, position) + ": " + in_quotes(own.tensors[op.inputs[1]].name) + " is " + to_string(sizes) +
                     ", which leaves more than one size to the others, and no other operator decides: " +
-                    in_quotes(input.name) + " " + to_string(input.shape) + " becomes " + inference_->open.text(result) +
+                    in_quotes(input.name) + " " + to_string(input.shape) + " becomes " + inference->open.text(result) +
                     "; give all sizes but one in the file");
+  }
+
+  // All operators together.
+  const Inference& inferred() {
+    if (!inference_) inference_ = infer(declared_, given_);
+    return *inference_;
   }
 
   // What nothing decides.
@@ -355,7 +378,7 @@ class Resolver {
     ResolvedShapes shapes;
   };
   std::vector<RegionState> state_;
-  std::optional<Inference> inference_;  // where a RESHAPE needs it
+  std::optional<Inference> inference_;  // where a RESHAPE or a variable needs it
   uint64_t found_ = 0;                  // operators that were done, and shapes that were filled in
   uint64_t visits_ = 0;                 // operators that were looked at
 };

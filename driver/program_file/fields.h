@@ -30,8 +30,8 @@ concept IsStructure = std::is_same_v<std::remove_const_t<T>, Structure>;
 
 NPU_FIELDS(compiler::Port, name, type, shape, accepts_unsigned, offset, bytes, sizes)
 
-NPU_FIELDS(compiler::Variable, identity, tensor_name, type, shape, bytes, hash, initial, in_dram, written, read_first,
-           declared_late, writer, read_bytes, written_bytes)
+NPU_FIELDS(compiler::Variable, identity, tensor_name, type, shape, sizes, bytes, hash, initial, in_dram, written,
+           read_first, declared_late, writer, read_bytes, written_bytes)
 
 NPU_FIELDS(compiler::SizedNumber, value, second, factor, addend)
 

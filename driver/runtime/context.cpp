@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <optional>
+#include <utility>
 
 #include "driver/graph/text.h"
 #include "driver/runtime/device_state.h"
 #include "driver/runtime/runtime.h"
+#include "driver/runtime/variable_sizes.h"
 
 namespace npu::runtime {
 namespace {
@@ -103,7 +106,8 @@ graph::Value Context::read_variable(std::string_view identity) const {
   return state_->use_variables([&] {
     const uint32_t index = find_variable(*state_, identity, "read a variable");
     const VariableSlot& slot = state_->device->variables.slot(index);
-    return graph::Value{slot.type, slot.shape, state_->device->variables.read(index)};
+    std::vector<uint8_t> bytes = state_->device->variables.read(index);
+    return graph::Value{slot.type, slot.sizes.shape, std::move(bytes)};
   });
 }
 
@@ -112,16 +116,19 @@ void Context::write_variable(std::string_view identity, const graph::Value& valu
   state_->use_variables([&] {
     const uint32_t index = find_variable(*state_, identity, "write a variable");
     const VariableSlot& slot = state_->device->variables.slot(index);
-    if (value.type != slot.type || value.shape != slot.shape || value.bytes.size() != slot.bytes) {
-      throw Error(ErrorCode::kVariableMismatch, fmt::format("variable {} is {}, not {}.", graph::in_quotes(identity),
-                                                            graph::describe_type(slot.type, slot.shape),
-                                                            graph::describe_type(value.type, value.shape)));
+    const std::optional<int64_t> elements = graph::element_count(value.shape);
+    if (value.type != slot.type || !agree(slot.sizes, {value.shape, value.shape}) || has_open(value.shape) ||
+        !elements || value.bytes.size() != static_cast<uint64_t>(*elements * graph::machine_width(slot.type))) {
+      throw Error(ErrorCode::kVariableMismatch,
+                  fmt::format("variable {} is {}, not {}.", graph::in_quotes(identity), describe(slot.type, slot.sizes),
+                              graph::describe_type(value.type, value.shape)));
     }
     if (const auto wrong = graph::find_out_of_range(value.type, value.bytes)) {
       throw Error(ErrorCode::kBadInput,
                   fmt::format("element {} for variable {} is {}, but {} holds {}.", wrong->index,
                               graph::in_quotes(identity), wrong->element, graph::name(value.type), wrong->range));
     }
+    state_->device->variables.bind(index, value.shape);
     state_->device->variables.write(index, value.bytes, "host");
   });
 }

@@ -10,6 +10,7 @@
 #include "driver/graph/text.h"
 #include "driver/runtime/device_state.h"
 #include "driver/runtime/runtime.h"
+#include "driver/runtime/variable_sizes.h"
 
 namespace npu::runtime {
 namespace {
@@ -18,7 +19,7 @@ using contract::ErrorCode;
 
 struct Declaration {
   graph::DType type;
-  graph::Shape shape;
+  VariableSizes sizes;                 // open where a snapshot may bring any
   const compiler::Variable* variable;  // of a loaded program; null: the context holds what no program declares
 };
 using Declarations = std::map<std::string, Declaration, std::less<>>;
@@ -32,22 +33,38 @@ Declarations declarations_of(const ContextState& context) {
   const VariableManager& variables = context.device->variables;
   for (const uint32_t index : variables.of_owner(context.owner)) {
     const VariableSlot& slot = variables.slot(index);
-    declarations[slot.identity] = {slot.type, slot.shape, nullptr};
+    declarations[slot.identity] = {slot.type, {slot.declared, slot.sizes.largest}, nullptr};
   }
   for (const ProgramState* program : context.programs) {
     for (const compiler::Variable& variable : program->program.variables) {
-      const Declaration wanted{variable.type, variable.shape, &variable};
+      const Declaration wanted{variable.type, sizes_of(variable), &variable};
       Declaration& known = declarations.try_emplace(variable.identity, wanted).first->second;
       if (known.variable == nullptr) known.variable = &variable;
-      if (known.type == wanted.type && known.shape == wanted.shape) continue;
+      if (known.type == wanted.type && agree(known.sizes, wanted.sizes)) {
+        known.sizes = merged(known.sizes, wanted.sizes);
+        continue;
+      }
       throw Error(ErrorCode::kVariableMismatch,
                   fmt::format("loaded programs of this context declare variable {} as {} and as {}; destroy those that "
                               "do not fit to the snapshot.",
-                              graph::in_quotes(variable.identity), graph::describe_type(known.type, known.shape),
-                              graph::describe_type(wanted.type, wanted.shape)));
+                              graph::in_quotes(variable.identity), describe(known.type, known.sizes),
+                              describe(wanted.type, wanted.sizes)));
     }
   }
   return declarations;
+}
+
+// As it was saved, and open where it had no size.
+VariableSizes sizes_of(const SnapshotVariable& saved) {
+  return {saved.shape, saved.largest.empty() ? saved.shape : saved.largest};
+}
+
+// Of a variable that has room for other sizes than those of the snapshot.
+bool is_out_of_bounds(const SnapshotVariable& saved, const Declaration& declaration) {
+  const graph::Shape& declared = declaration.sizes.shape;
+  if (saved.type != declaration.type || saved.shape.size() != declared.size()) return false;
+  return std::equal(saved.shape.begin(), saved.shape.end(), declared.begin(),
+                    [](int64_t own, int64_t other) { return own == other || own == kOpenSize || other == kOpenSize; });
 }
 
 void check_fit(const Snapshot& snapshot, const Declarations& declarations) {
@@ -61,14 +78,15 @@ void check_fit(const Snapshot& snapshot, const Declarations& declarations) {
     const auto found = saved.find(identity);
     if (found == saved.end()) {
       list(missing, identity);
-    } else if (found->second->type != declaration.type || found->second->shape != declaration.shape) {
-      throw Error(
-          ErrorCode::kBadSnapshot,
-          fmt::format("variable {} is {} in the snapshot, but {} in this context; restore a snapshot of the "
-                      "same networks.",
-                      graph::in_quotes(identity), graph::describe_type(found->second->type, found->second->shape),
-                      graph::describe_type(declaration.type, declaration.shape)));
+      continue;
     }
+    const SnapshotVariable& there = *found->second;
+    if (there.type == declaration.type && agree(sizes_of(there), declaration.sizes)) continue;
+    throw Error(is_out_of_bounds(there, declaration) ? ErrorCode::kSizeOutOfBounds : ErrorCode::kBadSnapshot,
+                fmt::format("variable {} is {} in the snapshot, but {} in this context; restore a snapshot of the "
+                            "same networks.",
+                            graph::in_quotes(identity), describe(there.type, sizes_of(there)),
+                            describe(declaration.type, declaration.sizes)));
   }
   if (surplus.empty() && missing.empty()) return;
   std::string text;
@@ -92,6 +110,7 @@ Snapshot Context::snapshot(std::string label) const {
       variable.tensor_name = std::move(info.tensor_name);
       variable.type = info.type;
       variable.shape = std::move(info.shape);
+      variable.largest = std::move(info.largest);
       variable.is_written = info.is_written;
       variable.last_writer = std::move(info.last_writer);
       variable.invocations = info.invocations;
@@ -124,7 +143,9 @@ void Context::restore(const Snapshot& snapshot) {
     for (ProgramState* program : state_->programs) program->bind_variables();
     for (const SnapshotVariable& saved : snapshot.variables) {
       const uint32_t index = variables.find(state_->owner, saved.identity).value();
-      const compiler::Variable* declared = declarations.at(saved.identity).variable;
+      const Declaration& declaration = declarations.at(saved.identity);
+      const compiler::Variable* declared = declaration.variable;
+      variables.bind(index, merged(declaration.sizes, sizes_of(saved)).shape);
       if (saved.is_written) {
         variables.write(index, saved.bytes, "snapshot");
         variables.set_invocations(index, saved.invocations);

@@ -227,6 +227,8 @@ class JobState final : public JobListener {
   void check_start();
   void set_collected(bool collected);
   void stop();
+  // Of a program for sizes within bounds: the variables' shapes by these.
+  [[nodiscard]] std::vector<graph::Shape> variable_shapes() const;
   void write_inputs();
   void poison();
   void submit();

@@ -86,6 +86,7 @@ void JobState::check_start() {
   sizes_ = sizes_of(program->program, inputs);
   values_ = compiler::evaluate(program->program.sizes, sizes_);
   for (const compiler::Port& port : program->program.outputs) static_cast<void>(shape_of(port, values_));
+  static_cast<void>(variable_shapes());
 }
 
 bool JobState::start() {
@@ -106,10 +107,14 @@ bool JobState::start() {
   }
   device().prepare_persistent();
   context.guard_variables([&] {
-    device().variables.count_late();
+    VariableManager& variables = device().variables;
+    variables.count_late();
     program->bind_variables();
+    const std::vector<graph::Shape> shapes = variable_shapes();
+    if (sized()) variables.require_sizes(*program->bound_variables, shapes);
     program->begin_variables();
-    if (starts_over) device().variables.forget_seen(context.owner);
+    if (starts_over) variables.forget_seen(context.owner);
+    for (size_t i = 0; i < shapes.size(); ++i) variables.bind((*program->bound_variables)[i], shapes[i]);
   });
   if (sized()) program->bring_sizes(sizes_);
   ++context.epoch;
@@ -117,6 +122,13 @@ bool JobState::start() {
   if (options.poison) poison();
   submit();
   return true;
+}
+
+std::vector<graph::Shape> JobState::variable_shapes() const {
+  std::vector<graph::Shape> shapes;
+  if (!sized()) return shapes;
+  for (const compiler::Variable& variable : program->program.variables) shapes.push_back(shape_of(variable, values_));
+  return shapes;
 }
 
 void JobState::submit() {

@@ -86,7 +86,13 @@ void check_ports(std::span<const compiler::Port> ports, uint64_t region_bytes, s
 
 void check_variables(std::span<const compiler::Variable> variables) {
   for (const compiler::Variable& variable : variables) {
-    if (variable.bytes == 0 || (!variable.initial.empty() && variable.initial.size() != variable.bytes)) {
+    const std::optional<int64_t> elements = graph::element_count(variable.shape);
+    if (!elements || *elements == 0 ||
+        static_cast<uint64_t>(*elements * graph::machine_width(variable.type)) != variable.bytes) {
+      throw_damaged(fmt::format("variable '{}' is no {} of {} bytes", variable.identity,
+                                graph::describe_type(variable.type, variable.shape), variable.bytes));
+    }
+    if (!variable.initial.empty() && variable.initial.size() != variable.bytes) {
       throw_damaged(fmt::format("variable '{}' and its initial value differ in size", variable.identity));
     }
   }

@@ -167,10 +167,13 @@ struct VariableInfo {
   std::string identity;     // graph::variable_identity
   std::string tensor_name;  // in the program that declared it first
   graph::DType type = graph::DType::kUnknown;
+  // A dimension is kOpenSize (variable_sizes.h) while a program leaves it open and no job has brought it so far.
   graph::Shape shape;
-  uint32_t bytes = 0;
-  uint64_t offset = 0;  // in the persistent SRAM; with in_dram: address in DRAM
-  uint32_t index = 0;   // in the variable table
+  graph::Shape largest;  // of a variable whose sizes jobs bring: what it has room for; else empty
+  uint32_t bytes = 0;    // of the shape, with the largest of open dimensions
+  uint32_t room = 0;     // bytes of the largest sizes, which each of its places has
+  uint64_t offset = 0;   // in the persistent SRAM; with in_dram: address in DRAM
+  uint32_t index = 0;    // in the variable table
   bool is_written = false;
   bool in_dram = false;
   bool double_buffered = false;  // has a second place behind the first

@@ -91,6 +91,28 @@ void check_defined(const SizeTable& table, const compiler::SizeValues& values) {
   }
 }
 
+// Something whose sizes follow from those of a job.
+struct Sized {
+  std::string_view what;
+  const std::string& name;
+  graph::DType type;
+  const graph::Shape& largest;
+  const std::vector<int32_t>& sizes;
+};
+
+graph::Shape shape_within(const Sized& sized, const compiler::SizeValues& values) {
+  if (sized.sizes.empty()) return sized.largest;
+  graph::Shape shape = sized.largest;
+  for (size_t i = 0; i < sized.sizes.size(); ++i) {
+    if (sized.sizes[i] >= 0) shape[i] = values[static_cast<size_t>(sized.sizes[i])].value_or(0);
+  }
+  const bool positive = std::all_of(shape.begin(), shape.end(), [](int64_t size) { return size > 0; });
+  const std::optional<int64_t> elements = positive ? graph::element_count(shape) : std::nullopt;
+  if (elements && *elements <= *graph::element_count(sized.largest)) return shape;
+  throw_damaged(fmt::format("{} {} would be {}, which has no room", sized.what, graph::in_quotes(sized.name),
+                            graph::describe_type(sized.type, shape)));
+}
+
 }  // namespace
 
 std::string describe_port(const SizeTable& table, const Port& port) {
@@ -142,20 +164,12 @@ std::vector<int64_t> sizes_of(const compiler::Program& program, std::span<const 
   return sizes;
 }
 
-graph::Shape shape_of(const Port& port, const compiler::SizeValues& values) {
-  graph::Shape shape = port.shape;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    const std::optional<size_t> value = value_of(port, i);
-    if (value) shape[i] = values[*value].value_or(0);
-  }
-  const bool positive = std::all_of(shape.begin(), shape.end(), [](int64_t size) { return size > 0; });
-  const std::optional<int64_t> elements = positive ? graph::element_count(shape) : std::nullopt;
-  if (port.sizes.empty()) return shape;
-  if (!elements || static_cast<uint64_t>(*elements * graph::machine_width(port.type)) > port.bytes) {
-    throw_damaged(fmt::format("output {} would be {}, which has no room", graph::in_quotes(port.name),
-                              graph::describe_type(port.type, shape)));
-  }
-  return shape;
+graph::Shape shape_of(const Port& output, const compiler::SizeValues& values) {
+  return shape_within({"output", output.name, output.type, output.shape, output.sizes}, values);
+}
+
+graph::Shape shape_of(const compiler::Variable& variable, const compiler::SizeValues& values) {
+  return shape_within({"variable", variable.identity, variable.type, variable.shape, variable.sizes}, values);
 }
 
 std::string describe_condition(const SizeTable::Condition& condition, const compiler::SizeValues& values) {

@@ -29,8 +29,9 @@ void check_input(const compiler::SizeTable& table, const compiler::Port& port, c
 [[nodiscard]] std::vector<int64_t> sizes_of(const compiler::Program& program,
                                             std::span<const std::optional<graph::Value>> inputs);
 
-// The shape of an output. Throws as throw_damaged() where it cannot be, or has no room.
-[[nodiscard]] graph::Shape shape_of(const compiler::Port& port, const compiler::SizeValues& values);
+// The shape of an output, or of a variable. Throws as throw_damaged() where it cannot be, or has no room.
+[[nodiscard]] graph::Shape shape_of(const compiler::Port& output, const compiler::SizeValues& values);
+[[nodiscard]] graph::Shape shape_of(const compiler::Variable& variable, const compiler::SizeValues& values);
 
 // What a condition says, and what the sizes are: "x.0 must equal y.0, says ...: it is 5, and the other is 6".
 [[nodiscard]] std::string describe_condition(const compiler::SizeTable::Condition& condition,

@@ -5,7 +5,8 @@
 // payload, u32 CRC-32 (IEEE 802.3) of everything before. The payload: the label, u32 owner, u32 count, and for each
 // variable in order of identities: identity, tensor name, type ("INT8"), last writer, u64 invocations, u32 rank (at
 // most 32), i64 dimensions, u8 is_written, u8 place (StatePlace), and with is_written the elements as graph::Value has
-// them. Texts are u32 length and bytes.
+// them. Texts are u32 length and bytes. Version 3 has, behind the dimensions, u8 1 and as many i64 of `largest`, or u8
+// 0; snapshots without such a variable are of version 2.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 
 namespace npu::runtime {
 
-inline constexpr uint32_t kSnapshotVersion = 2;
+inline constexpr uint32_t kSnapshotVersion = 2, kSizedSnapshotVersion = 3;
 
 // Where a variable lay when it was saved.
 enum class StatePlace : uint8_t { kHost, kPersistentSram, kDram };  // kHost: the reference's
@@ -26,12 +27,13 @@ struct SnapshotVariable {
   std::string identity;     // graph::variable_identity
   std::string tensor_name;  // for people
   graph::DType type = graph::DType::kUnknown;
-  graph::Shape shape;
+  graph::Shape shape;  // as VariableInfo has it, and `largest` below
   bool is_written = false;
   std::vector<uint8_t> bytes;  // machine elements (graph/value.h); empty unless is_written
   std::string last_writer;     // see VariableInfo
   uint64_t invocations = 0;
   StatePlace place = StatePlace::kHost;
+  graph::Shape largest{};
 
   friend bool operator==(const SnapshotVariable&, const SnapshotVariable&) = default;
 };

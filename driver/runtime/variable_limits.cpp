@@ -31,9 +31,9 @@ VariableManager::Room VariableManager::needed_room(const compiler::Variable* var
     used += index ? 0 : 1;
     if (variable != nullptr && other.identity == variable->identity) continue;
     const VariableSlot* slot = index ? &places_.slot(*index) : nullptr;
-    add(other.bytes, wanted_place(other, slot, demand.options));
+    add(std::max(other.bytes, slot == nullptr ? 0 : slot->room), wanted_place(other, slot, demand.options));
     if (slot == nullptr) continue;
-    if (!slot->place.in_dram) bytes -= sram.rounded(places_.piece_bytes(slot->bytes, slot->place));
+    if (!slot->place.in_dram) bytes -= sram.rounded(places_.piece_bytes(slot->room, slot->place));
   }
   const uint64_t wanted = std::bit_ceil(std::max<uint64_t>(used, entries()));
   const uint64_t table = sram.rounded(wanted * contract::VariableEntry::kBytes);
@@ -44,7 +44,7 @@ VariableManager::Room VariableManager::needed_room(const compiler::Variable* var
       const VariableSlot& slot = places_.slot(index);
       const auto same = [&](const compiler::Variable& variable) { return variable.identity == slot.identity; };
       const bool counted = owner == demand.owner && std::any_of(demand.variables.begin(), demand.variables.end(), same);
-      if (slot.place.in_dram && !counted) add(slot.bytes, slot.place);
+      if (slot.place.in_dram && !counted) add(slot.room, slot.place);
     }
   }
   return {wanted, table + bytes + elsewhere};

@@ -43,15 +43,14 @@ std::vector<uint32_t> VariableManager::declare(uint16_t owner, std::span<const c
         fresh.push_back(*index);
       }
       const VariableSlot& slot = places_.slot(*index);
-      if (slot.type != variable.type || slot.shape != variable.shape) {
-        throw Error(
-            ErrorCode::kVariableMismatch,
-            fmt::format("variable {} is declared as {}, but this context already holds it as {}; clear it "
-                        "first, or use another context.",
-                        graph::in_quotes(variable.identity), graph::describe_type(variable.type, variable.shape),
-                        graph::describe_type(slot.type, slot.shape)));
+      if (slot.type != variable.type || !agree(slot.sizes, sizes_of(variable))) {
+        throw Error(ErrorCode::kVariableMismatch,
+                    fmt::format("variable {} is declared as {}, but this context already holds it as {}; clear it "
+                                "first, or use another context.",
+                                graph::in_quotes(variable.identity), describe(variable.type, sizes_of(variable)),
+                                describe(slot.type, slot.sizes)));
       }
-      const Adapted before{*index, variable, slot.place, slot.written};
+      const Adapted before{*index, variable, slot.place, slot.sizes, slot.declared, slot.written};
       adapt(*index, variable, demand);
       adapted.push_back(before);
       indices.push_back(*index);
@@ -75,11 +74,13 @@ void VariableManager::undo(std::span<const uint32_t> fresh, std::span<const Adap
   for (size_t i = adapted.size(); i-- > 0;) {
     const Adapted& before = adapted[i];
     if (!places_.taken(before.index)) continue;
-    const VariableStorage now = places_.slot(before.index).place;
-    if (now.in_dram != before.place.in_dram || now.double_buffered != before.place.double_buffered) {
-      attempt([&] { relocate(before.index, before.variable, before.place, demand); });
+    attempt([&] { bind(before.index, before.sizes.shape); });
+    if (needs_move(places_.slot(before.index), before.place, before.sizes.largest)) {
+      attempt([&] { relocate(before.index, before.variable, before.place, before.sizes.largest, demand); });
     }
-    places_.slot(before.index).written = before.written;
+    VariableSlot& slot = places_.slot(before.index);
+    slot.declared = before.declared;
+    slot.written = before.written;
   }
 }
 
@@ -95,9 +96,8 @@ uint32_t VariableManager::allocate(const compiler::Variable& variable, const Dem
   slot.identity = variable.identity;
   slot.tensor_name = variable.tensor_name;
   slot.type = variable.type;
-  slot.shape = variable.shape;
-  slot.bytes = variable.bytes;
-  slot.hash = variable.hash;
+  set_sizes(sizes_of(variable), slot);
+  slot.declared = slot.sizes.shape;
   slot.untouched = variable.initial;
   slot.late = variable.declared_late;
   slot.place = place;
@@ -136,11 +136,17 @@ void VariableManager::find_place(const compiler::Variable& variable, VariableSto
   if (!make_room(bytes) || !places_.allocate(variable.bytes, place)) throw_persistent_full(variable, place, demand);
 }
 
+bool VariableManager::needs_move(const VariableSlot& slot, const VariableStorage& to, const graph::Shape& largest) {
+  return to.in_dram != slot.place.in_dram || to.double_buffered != slot.place.double_buffered ||
+         largest != slot.sizes.largest;
+}
+
 void VariableManager::adapt(uint32_t index, const compiler::Variable& variable, const Demand& demand) {
   const VariableSlot& slot = places_.slot(index);
   const bool written = slot.written || variable.written;
   const VariableStorage to = wanted_place(variable, &slot, demand.options);
-  if (to.in_dram != slot.place.in_dram || to.double_buffered != slot.place.double_buffered) {
+  const VariableSizes sizes = merged(slot.sizes, sizes_of(variable));
+  if (needs_move(slot, to, sizes.largest)) {
     const std::string name = graph::in_quotes(slot.identity);
     if (!is_quiet(slot.owner)) {
       throw Error(ErrorCode::kWrongOrder,
@@ -149,9 +155,40 @@ void VariableManager::adapt(uint32_t index, const compiler::Variable& variable, 
                               name));
     }
     require_power(fmt::format("move variable {}", name));
-    relocate(index, variable, to, demand);
+    relocate(index, variable, to, sizes.largest, demand);
   }
-  places_.slot(index).written = written;
+  bind(index, sizes.shape);
+  VariableSlot& adapted = places_.slot(index);
+  adapted.declared = merged({adapted.declared, sizes.largest}, sizes_of(variable)).shape;
+  adapted.written = written;
+}
+
+// --- Sizes
+
+void VariableManager::require_sizes(std::span<const uint32_t> indices, std::span<const graph::Shape> shapes) const {
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const VariableSlot& slot = places_.slot(indices[i]);
+    if (agree(slot.sizes, {shapes[i], shapes[i]})) continue;
+    throw Error(ErrorCode::kVariableMismatch,
+                fmt::format("variable {} is {} by the sizes of this job, but {} in this context; the sizes of a "
+                            "variable stay until it is cleared: clear it first, or use another context.",
+                            graph::in_quotes(slot.identity), graph::describe_type(slot.type, shapes[i]),
+                            describe(slot.type, slot.sizes)));
+  }
+}
+
+void VariableManager::bind(uint32_t index, const graph::Shape& shape) {
+  VariableSlot& slot = places_.slot(index);
+  if (slot.sizes.shape == shape) return;
+  const uint8_t flags = values_.read_entry(index).flags;
+  const VariableSizes before = slot.sizes;
+  set_sizes({shape, before.largest}, slot);
+  try {
+    values_.write_entry(index, flags);
+  } catch (...) {
+    set_sizes(before, slot);
+    throw;
+  }
 }
 
 // --- De-allocation
@@ -217,8 +254,10 @@ VariableInfo VariableManager::info(uint32_t index, uint8_t flags) const {
   info.identity = slot.identity;
   info.tensor_name = slot.tensor_name;
   info.type = slot.type;
-  info.shape = slot.shape;
+  info.shape = slot.sizes.shape;
+  if (has_open(slot.declared)) info.largest = slot.sizes.largest;
   info.bytes = slot.bytes;
+  info.room = slot.room;
   info.offset = slot.place.address;
   info.index = index;
   info.is_written = is_written(slot, flags);
@@ -239,7 +278,7 @@ std::string VariableManager::identity_of(uint32_t index) const {
 // --- Contents
 
 bool VariableManager::is_written(const VariableSlot& slot, uint8_t flags) {
-  if (!has(flags, VariableFlag::kIsWritten)) return false;
+  if (!has(flags, VariableFlag::kIsWritten) || has_open(slot.sizes.shape)) return false;
   return !slot.untouched || !slot.late || has(flags, VariableFlag::kDeclared);
 }
 

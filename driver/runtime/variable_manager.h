@@ -82,6 +82,12 @@ class VariableManager {
   void write(uint32_t index, std::span<const uint8_t> bytes, std::string_view writer);
   // As if it had been cleared and declared again by `variable`, where it is.
   void start_anew(uint32_t index, const compiler::Variable& variable, const ContextOptions& options);
+  // A job of a program for sizes within bounds is about to start, and brings these shapes, within those bounds. Throws
+  // Error(kVariableMismatch) naming both sizes where the context holds a variable in another one.
+  void require_sizes(std::span<const uint32_t> indices, std::span<const graph::Shape> shapes) const;
+  // The sizes of a variable from now on; open ones may be among them. They have room. Not while a job that uses it is
+  // in flight.
+  void bind(uint32_t index, const graph::Shape& shape);
   // A job of a program with these is about to start. Variables that no job has declared so far, and that are unwritten,
   // get its initial values, as if its declarations had been the first: others may have been loaded before. Throws
   // Error(kVariableUndeclared) where the program reads such a variable before it declares it. False: the job may end
@@ -145,8 +151,11 @@ class VariableManager {
   struct Adapted {
     uint32_t index;
     const compiler::Variable& variable;
-    VariableStorage place;  // before
-    bool written;           // before
+    // Before:
+    VariableStorage place;
+    VariableSizes sizes;
+    graph::Shape declared;
+    bool written;
   };
   // Takes a declaration back, as far as the device can be reached.
   void undo(std::span<const uint32_t> fresh, std::span<const Adapted> adapted, const Demand& demand);
@@ -160,11 +169,15 @@ class VariableManager {
                                                     const ContextOptions& options);
   // A place for it: the address in `place` if that is free, else from what is free or can be freed; or throws.
   void find_place(const compiler::Variable& variable, VariableStorage& place, const Demand& demand);
-  // Gives a variable that the context holds already the place that this program needs.
+  // Whether another place, or a larger one, is wanted.
+  [[nodiscard]] static bool needs_move(const VariableSlot& slot, const VariableStorage& to,
+                                       const graph::Shape& largest);
+  // Gives a variable that the context holds already the place that this program needs, and the sizes that it says.
   void adapt(uint32_t index, const compiler::Variable& variable, const Demand& demand);
 
   // Moving (variable_moves.cpp).
-  void relocate(uint32_t index, const compiler::Variable& variable, VariableStorage to, const Demand& demand);
+  void relocate(uint32_t index, const compiler::Variable& variable, VariableStorage to, const graph::Shape& largest,
+                const Demand& demand);
   // Moves variables so that a piece of `bytes` gets free; false when there is no way.
   [[nodiscard]] bool make_room(uint64_t bytes);
   struct Content {

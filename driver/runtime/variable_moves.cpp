@@ -12,7 +12,7 @@ using contract::ErrorCode;
 using contract::VariableFlag;
 
 void VariableManager::relocate(uint32_t index, const compiler::Variable& variable, VariableStorage to,
-                               const Demand& demand) {
+                               const graph::Shape& largest, const Demand& demand) {
   uint8_t flags = values_.read_entry(index).flags;
   std::vector<uint8_t> bytes;
   if (has(flags, VariableFlag::kIsWritten)) bytes = values_.read(index, flags);
@@ -22,27 +22,32 @@ void VariableManager::relocate(uint32_t index, const compiler::Variable& variabl
 
   // The content is held here, so that the old place is room for the new one.
   VariableSlot slot = places_.lift(index);
-  const VariableStorage from = slot.place;
-  const uint32_t length = slot.bytes;
+  const VariableSlot before = slot;
+  set_sizes({slot.sizes.shape, largest}, slot);
+  compiler::Variable wanted = variable;
+  wanted.bytes = slot.room;
   try {
-    find_place(variable, to, demand);
+    find_place(wanted, to, demand);
   } catch (...) {
-    NPU_CHECK(places_.take(length, from));
-    places_.put(index, std::move(slot));
+    NPU_CHECK(places_.take(before.room, before.place));
+    places_.put(index, before);
     throw;
   }
   ++generation_;
   slot.place = to;
+  const uint32_t room = slot.room;
   places_.put(index, std::move(slot));
   try {
     values_.place(index, bytes);
     values_.write_entry(index, flags);
   } catch (...) {
     // A device that takes nothing any more. What moved to make room may lie in the old place.
-    places_.release(length, to);
-    const bool back = places_.take(length, from);
-    if (back) places_.slot(index).place = from;
-    if (!back) NPU_CHECK(places_.take(length, to));
+    places_.release(room, to);
+    if (places_.take(before.room, before.place)) {
+      places_.slot(index) = before;
+    } else {
+      NPU_CHECK(places_.take(room, to));
+    }
     throw;
   }
 }

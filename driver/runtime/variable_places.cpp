@@ -5,10 +5,23 @@
 #include <utility>
 
 #include "driver/compiler/dram_needs.h"
+#include "driver/compiler/program.h"
+#include "driver/graph/value.h"
 #include "hw/contract/error.h"
 #include "hw/contract/gen/commands.h"
 
 namespace npu::runtime {
+
+void set_sizes(VariableSizes sizes, VariableSlot& slot) {
+  const auto bytes_of = [&](const graph::Shape& shape) {
+    return static_cast<uint32_t>(*graph::element_count(shape) * graph::machine_width(slot.type));
+  };
+  const graph::Shape shape = filled(sizes);
+  slot.bytes = bytes_of(shape);
+  slot.room = bytes_of(sizes.largest);
+  slot.hash = compiler::variable_hash(slot.type, shape);
+  slot.sizes = std::move(sizes);
+}
 
 // A variable starts at a multiple of the port's width, so that it takes as few beats as its size allows.
 VariablePlaces::VariablePlaces(const contract::Capabilities& caps, RangeAllocator& dram)
@@ -62,7 +75,7 @@ uint32_t VariablePlaces::insert(VariableSlot slot) {
 
 void VariablePlaces::erase(uint32_t index) {
   const VariableSlot slot = *std::exchange(slots_[index], std::nullopt);
-  release(slot.bytes, slot.place);
+  release(slot.room, slot.place);
   free_.insert(index);
   const auto variables = by_owner_.find(slot.owner);
   variables->second.erase(slot.identity);
@@ -107,7 +120,7 @@ bool VariablePlaces::take(uint32_t bytes, const VariableStorage& place) {
 
 VariableSlot VariablePlaces::lift(uint32_t index) {
   VariableSlot slot = *std::exchange(slots_[index], std::nullopt);
-  release(slot.bytes, slot.place);
+  release(slot.room, slot.place);
   return slot;
 }
 
@@ -123,7 +136,7 @@ std::optional<std::vector<VariableMove>> VariablePlaces::make_room(
     if (!slots_[index] || slots_[index]->place.in_dram) continue;
     (may_move(*slots_[index]) ? movable : fixed).push_back(index);
   }
-  const auto size = [this](uint32_t index) { return piece_bytes(slots_[index]->bytes, slots_[index]->place); };
+  const auto size = [this](uint32_t index) { return piece_bytes(slots_[index]->room, slots_[index]->place); };
   const auto address = [this](uint32_t index) { return slots_[index]->place.address; };
   // Where they would go in the order of `movable`; among what cannot move, another order may fit where one does not.
   const auto attempt = [&](bool room_first) -> std::optional<std::vector<VariableMove>> {
@@ -152,7 +165,7 @@ void VariablePlaces::move(const std::vector<VariableMove>& moves) {
   for (const VariableMove& move : moves) {
     VariableSlot& slot = *slots_[move.index];
     slot.place.address = move.address;
-    NPU_CHECK(sram_.take(move.address, piece_bytes(slot.bytes, slot.place)));
+    NPU_CHECK(sram_.take(move.address, piece_bytes(slot.room, slot.place)));
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "driver/graph/graph.h"
 #include "driver/runtime/range_allocator.h"
+#include "driver/runtime/variable_sizes.h"
 #include "hw/contract/gen/capabilities.h"
 
 namespace npu::runtime {
@@ -29,9 +30,11 @@ struct VariableSlot {
   uint16_t owner = 0;
   std::string identity, tensor_name;
   graph::DType type = graph::DType::kUnknown;
-  graph::Shape shape;
-  uint32_t bytes = 0;
-  uint32_t hash = 0;  // of type and shape
+  VariableSizes sizes;    // a size stays open until a job or the host brings it
+  graph::Shape declared;  // the same without what those have brought
+  uint32_t bytes = 0;     // of the shape, with the largest of open sizes
+  uint32_t room = 0;      // bytes of the largest sizes, in each of its places
+  uint32_t hash = 0;      // of type and shape
   VariableStorage place;
   // Its initial value (empty: none), while no job has declared it and it is not written.
   std::optional<std::vector<uint8_t>> untouched;
@@ -47,6 +50,9 @@ struct VariableSlot {
   std::string last_writer;
   uint64_t invocations = 0;
 };
+
+// Changes them, and what follows from them.
+void set_sizes(VariableSizes sizes, VariableSlot& slot);
 
 // Another place in the persistent SRAM for a variable.
 struct VariableMove {

@@ -206,13 +206,13 @@ void VariableValues::mend_other(VariableSlot& slot, uint64_t address) {
 void VariableValues::place(uint32_t index, std::span<const uint8_t> bytes) {
   VariableSlot& slot = places_.slot(index);
   if (slot.place.in_dram) {
-    const uint64_t rest = places_.piece_bytes(slot.bytes, slot.place) - bytes.size();
+    const uint64_t rest = places_.piece_bytes(slot.room, slot.place) - bytes.size();
     if (!bytes.empty()) hal_.write_memory(slot.place.address, bytes);
     if (rest > 0) hal_.fill_memory(slot.place.address + bytes.size(), rest, 0);
     return;
   }
   std::vector<uint8_t> piece(bytes.begin(), bytes.end());
-  piece.resize(places_.sram().rounded(places_.piece_bytes(slot.bytes, slot.place)));
+  piece.resize(places_.sram().rounded(places_.piece_bytes(slot.room, slot.place)));
   hal_.write_window(Window::kPersistent, static_cast<uint32_t>(slot.place.address), piece);
   slot.damaged = false;
   if (slot.place.double_buffered) slot.uncorrectable = uncorrectable();

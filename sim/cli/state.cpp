@@ -8,6 +8,7 @@
 #include <set>
 
 #include "driver/graph/text.h"
+#include "driver/runtime/variable_sizes.h"
 #include "hw/contract/error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/json_option.h"
@@ -61,8 +62,18 @@ constexpr CommandHelp kCheckHelp = {
 
 std::string dump(const Json& document) { return document.dump(2, ' ', true, Json::error_handler_t::replace) + '\n'; }
 
+// Of the largest sizes, where no job has brought any.
 int64_t bytes_of(const SnapshotVariable& variable) {
-  return graph::element_count(variable.shape).value_or(0) * graph::machine_width(variable.type);
+  const bool open = runtime::has_open(variable.shape);
+  const graph::Shape shape = open ? runtime::filled({variable.shape, variable.largest}) : variable.shape;
+  return graph::element_count(shape).value_or(0) * graph::machine_width(variable.type);
+}
+
+// "INT8[5, 16] of [64, 16]" where the sizes are those of the first job.
+std::string declaration_of(const SnapshotVariable& variable) {
+  if (variable.largest.empty()) return graph::describe_type(variable.type, variable.shape);
+  return fmt::format("{} of {}", runtime::describe(variable.type, {variable.shape, variable.largest}),
+                     graph::to_string(variable.largest));
 }
 
 // Positional arguments go to options of these names, the last of which may take the rest.
@@ -140,6 +151,7 @@ Json list_json(const std::string& file, const Snapshot& snapshot) {
                          {"tensor", variable.tensor_name},
                          {"type", graph::name(variable.type)},
                          {"shape", variable.shape},
+                         {"largest_shape", variable.largest.empty() ? Json() : Json(variable.largest)},
                          {"bytes", bytes_of(variable)},
                          {"place", name(variable.place)},
                          {"is_written", variable.is_written},
@@ -156,11 +168,11 @@ std::string list_text(const std::string& file, const Snapshot& snapshot) {
   std::vector<report::Row> rows;
   for (const SnapshotVariable& variable : snapshot.variables) {
     bytes += bytes_of(variable);
-    rows.push_back(
-        {graph::printable(variable.identity, variable.identity.size()),
-         graph::describe_type(variable.type, variable.shape), grouped(static_cast<uint64_t>(bytes_of(variable))),
-         std::string(name(variable.place)), variable.is_written ? "yes" : "no",
-         variable.last_writer.empty() ? "-" : graph::printable(variable.last_writer), grouped(variable.invocations)});
+    rows.push_back({graph::printable(variable.identity, variable.identity.size()), declaration_of(variable),
+                    grouped(static_cast<uint64_t>(bytes_of(variable))), std::string(name(variable.place)),
+                    variable.is_written ? "yes" : "no",
+                    variable.last_writer.empty() ? "-" : graph::printable(variable.last_writer),
+                    grouped(variable.invocations)});
   }
   return fmt::format("{}: {} variable{} of {}, owner: {}, {} bytes\n\n{}", file, rows.size(),
                      rows.size() == 1 ? "" : "s", in_quotes(snapshot.label), owner_of(snapshot),

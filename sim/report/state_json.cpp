@@ -31,7 +31,9 @@ Json variable_json(const Report& report, const VariableRow& row) {
           {"type", graph::name(info.type)},
           {"extension_type", is_extension_type(info.type)},
           {"shape", info.shape},
+          {"largest_shape", info.largest.empty() ? Json() : Json(info.largest)},
           {"bytes", info.bytes},
+          {"room_bytes", info.room},
           {"place", place(info)},
           {"place_reason", place_reason(report, info)},
           {"offset", info.offset},
@@ -62,8 +64,8 @@ Json state_json(const Report& report) {
   uint64_t bytes = 0, in_dram = 0;
   for (const VariableRow& row : report.variables) {
     variables.push_back(variable_json(report, row));
-    bytes += row.info.bytes;
-    if (row.info.in_dram) in_dram += row.info.bytes;
+    bytes += row.info.room;
+    if (row.info.in_dram) in_dram += row.info.room;
   }
   return {{"bytes", bytes},
           {"dram_bytes", in_dram},

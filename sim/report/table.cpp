@@ -291,6 +291,7 @@ std::string state_totals(const Report& report) {
 // What there is to say of a variable beside its declaration and place.
 std::string variable_notes(const Report& report, const runtime::VariableInfo& variable) {
   std::string text;
+  if (!variable.largest.empty()) text += fmt::format(", room for {}", graph::to_string(variable.largest));
   if (variable.in_dram) text += fmt::format(" of DRAM: {}", place_reason(report, variable));
   if (variable.double_buffered) text += ", two places";
   if (variable.torn) text += ", torn";
@@ -302,7 +303,7 @@ std::string variable_notes(const Report& report, const runtime::VariableInfo& va
 std::string state_lines(const Report& report) {
   if (report.variables.empty()) return "state     none\n";
   uint64_t bytes = 0, in_dram = 0;
-  for (const VariableRow& row : report.variables) (row.info.in_dram ? in_dram : bytes) += row.info.bytes;
+  for (const VariableRow& row : report.variables) (row.info.in_dram ? in_dram : bytes) += row.info.room;
   std::string text =
       fmt::format("state     {} variable{}, {} bytes of {} in persistent SRAM{}\n", report.variables.size(),
                   report.variables.size() == 1 ? "" : "s", grouped(bytes), grouped(report.memory.persistent_bytes),

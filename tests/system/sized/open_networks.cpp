@@ -33,10 +33,12 @@ std::vector<int64_t> sizes_of(const graph::Tensor& shape) {
   return sizes;
 }
 
-// Makes shapes that name `size` results of operators.
+// Makes shapes that name `size`, or have it in front, results of operators.
 class ShapeOpener {
  public:
-  ShapeOpener(graph::Graph& graph, int64_t size, int32_t axis) : graph_(graph), size_(size), axis_(axis) {}
+  enum class Where : uint8_t { kAnywhere, kInFront };
+  ShapeOpener(graph::Graph& graph, int64_t size, int32_t axis, Where where)
+      : graph_(graph), size_(size), axis_(axis), where_(where) {}
 
   void run() {
     graph::Block& block = graph_.main();
@@ -45,7 +47,8 @@ class ShapeOpener {
     for (TensorId id = 0; id < count; ++id) {
       if (block.tensors[id].type != DType::kShape || !block.tensors[id].has_data) continue;
       const std::vector<int64_t> sizes = sizes_of(block.tensors[id]);
-      if (std::find(sizes.begin(), sizes.end(), size_) != sizes.end()) open(id, sizes, before);
+      const auto end = where_ == Where::kInFront ? sizes.begin() + 1 : sizes.end();
+      if (!sizes.empty() && std::find(sizes.begin(), end, size_) != end) open(id, sizes, before);
     }
     block.operators.insert(block.operators.begin(), before.begin(), before.end());
   }
@@ -57,11 +60,12 @@ class ShapeOpener {
                   [&](const graph::Operator& op) { return !op.outputs.empty() && op.outputs.front() == id; });
     graph::Operator concat;
     concat.op = Op::kConcatShape;
-    for (const int64_t size : sizes) {
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      const int64_t size = sizes[i];
       const TensorId part = add_shape("part_of_" + block.tensors[id].name);
       graph::Operator op;
       op.outputs = {part};
-      if (size == size_) {
+      if (size == size_ && (i == 0 || where_ == Where::kAnywhere)) {
         op.op = Op::kDim;
         op.attributes.axis = axis_;
         op.inputs = {block.inputs.front()};
@@ -94,6 +98,7 @@ class ShapeOpener {
   graph::Graph& graph_;
   int64_t size_;
   int32_t axis_;
+  Where where_;
 };
 
 }  // namespace
@@ -181,18 +186,68 @@ OpenNetwork open_tables(int64_t most) {
   return {"tables", b.build(), {{"x.1", 1, most}}};
 }
 
+OpenNetwork open_state(int64_t most_rows, int64_t most_columns) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt8, {-1, -1});
+  const TensorId state = b.variable("kept", DType::kInt8, {-1, -1});
+  const TensorId before = b.raw(Op::kVariableRead, {state}, {}, DType::kInt8, {-1, -1});
+  const TensorId y = b.raw(Op::kBitwiseXor, {x, before}, {}, DType::kInt8, {-1, -1});
+  b.write(state, y);
+  b.output(y, "y");
+  return {"state", b.build(), {{"x.0", 1, most_rows}, {"x.1", 1, most_columns}}};
+}
+
+OpenNetwork open_cache(int64_t most) {
+  constexpr int64_t kColumns = 4;
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt8, {1, kColumns}), seen = b.input("seen", DType::kInt8, {-1, 1});
+  const TensorId cache = b.variable("cache", DType::kInt8, {most, kColumns}, ramp(most * kColumns, -90, 17));
+  const auto slice = [&](TensorId of, TensorId start, TensorId size, int64_t rows) {
+    return b.raw(Op::kSlice, {of, start, size}, {}, DType::kInt8, {rows, kColumns});
+  };
+  const TensorId older = slice(b.read(cache), b.shape({1, 0}), b.shape({most - 1, kColumns}), most - 1);
+  const TensorId rows = b.concat({older, x}, 0);
+  b.write(cache, rows);
+  const auto shape = [&](Op op, const std::vector<TensorId>& operands) {
+    return graph::samples::on_shapes(b, op, operands);
+  };
+  Attributes axis;
+  axis.axis = 0;
+  const TensorId count = graph::samples::on_shapes(b, Op::kDim, {seen}, axis);
+  const TensorId first = shape(Op::kSubShape, {b.shape({most}), count});
+  const TensorId latest = slice(rows, shape(Op::kConcatShape, {first, b.shape({0})}),
+                                shape(Op::kConcatShape, {count, b.shape({kColumns})}), -1);
+  const TensorId mixed = b.raw(Op::kBitwiseXor, {latest, seen}, {}, DType::kInt8, {-1, kColumns});
+  b.output(b.raw(Op::kReduceMax, {mixed}, axis, DType::kInt8, {1, kColumns}), "y");
+  return {"cache", b.build(), {{"seen.0", 1, most}}};
+}
+
 std::vector<OpenNetwork> open_networks() {
   std::vector<OpenNetwork> networks;
   networks.push_back(open_tables(12));
   networks.push_back(open_rows(300));
   networks.push_back(open_early_write(90));
   networks.push_back(open_images(3, 1, 12));
+  networks.push_back(open_cache(40));
   return networks;
+}
+
+graph::Graph with_open_batch(const graph::Graph& graph) {
+  graph::Graph open = graph;
+  ShapeOpener(open, 1, 0, ShapeOpener::Where::kInFront).run();
+  for (graph::Tensor& tensor : open.main().tensors) {
+    if ((tensor.has_data && !tensor.variable) || tensor.type == DType::kShape || tensor.shape.size() < 2) continue;
+    if (tensor.shape.front() == 1) tensor.shape.front() = -1;
+    if (!tensor.variable) continue;
+    tensor.data = {};
+    tensor.has_data = false;
+  }
+  return open;
 }
 
 graph::Graph open_up(const graph::Graph& graph, int64_t size, int32_t axis) {
   graph::Graph open = graph;
-  ShapeOpener(open, size, axis).run();
+  ShapeOpener(open, size, axis, ShapeOpener::Where::kAnywhere).run();
   for (graph::Tensor& tensor : open.main().tensors) {
     if (tensor.has_data || tensor.type == DType::kShape) continue;
     std::replace(tensor.shape.begin(), tensor.shape.end(), size, int64_t{-1});

@@ -31,7 +31,16 @@ struct OpenNetwork {
 // All of them, of sizes that fit any machine.
 [[nodiscard]] std::vector<OpenNetwork> open_networks();
 
+// x [?, ?] XOR a variable [?, ?] of the same sizes, in which the result stays.
+[[nodiscard]] OpenNetwork open_state(int64_t most_rows, int64_t most_columns);
+// A variable [most, 4] of the rows x [1, 4] of the latest invocations. y [1, 4] has the largest of each column of
+// the last ones, as many as `seen` [?, 1] has rows, each XOR its row of that.
+[[nodiscard]] OpenNetwork open_cache(int64_t most);
+
 // The network with dimension `axis` of input 0 open, and whatever was `size` with it: shapes that name it are computed.
 [[nodiscard]] graph::Graph open_up(const graph::Graph& graph, int64_t size, int32_t axis);
+// A network of a batch of one with any batch: dimension 0 is open of inputs, variables, and what follows from them. No
+// variable has an initial value.
+[[nodiscard]] graph::Graph with_open_batch(const graph::Graph& graph);
 
 }  // namespace npu::test

@@ -6,12 +6,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "driver/compiler/schedule.h"
 #include "driver/graph/builder.h"
 #include "driver/graph/validate.h"
 #include "hw/contract/error.h"
+#include "hw/contract/gen/commands.h"
+#include "hw/contract/stream.h"
 #include "hw/presets/preset.h"
 #include "tests/unit/compiler/back_modules.h"
 #include "tests/unit/errors/code_of.h"
@@ -81,6 +84,17 @@ size_t programs_of(const Graph& graph, const std::vector<SizeBounds>& bounds, co
   return programs.size();
 }
 
+// Of the only variable.
+uint32_t declared_hash(const Program& program) {
+  uint32_t hash = 0;
+  const auto stream = std::span(program.commands).first(program.main_words);
+  static_cast<void>(contract::for_each_command(stream, [&](const contract::Header& header, auto command) {
+    if (header.opcode == contract::Opcode::kDeclare) hash = contract::DeclareCommand::decode(command).hash;
+    return true;
+  }));
+  return hash;
+}
+
 TEST(Bounds, SmallLoadsUseTheQueuesOfLargeOnes) {
   // Inputs of fewer than 4096 bytes would come on another channel.
   EXPECT_EQ(programs_of(two_operands(1024), {{"x.0", 2, 9}, {"w.0", 2, 9}}, machine()), 1U);
@@ -129,7 +143,7 @@ TEST(Bounds, OtherPartsOfAConstantAreStepsOfTheirOwn) {
   EXPECT_FALSE(taken(12, 52)) << "another place";
 }
 
-TEST(Bounds, AVariableOfOpenSizeIsRefused) {
+TEST(Bounds, AVariableOfOpenSizeHasTheSizesOfTheInput) {
   GraphBuilder b;
   const TensorId x = b.input("x", DType::kInt8, {7, 4}), state = b.variable("state", DType::kInt8, {7, 4});
   b.write(state, x);
@@ -139,6 +153,32 @@ TEST(Bounds, AVariableOfOpenSizeIsRefused) {
       tensor.shape[0] = tensor.variable ? 0 : -1;
   }
   graph::validate(graph, graph::Sizes::kMayBeUnknown);
+  const std::vector<Program> programs = compile_bounds(graph, std::vector<SizeBounds>{{"x.0", 1, 4}}, machine());
+  for (const Program& program : programs) {
+    ASSERT_EQ(program.variables.size(), 1U);
+    const Variable& variable = program.variables.front();
+    EXPECT_EQ(variable.shape, (graph::Shape{4, 4})) << "all of them have room for the largest";
+    EXPECT_EQ(variable.bytes, 16U);
+    EXPECT_EQ(variable.sizes, program.inputs.front().sizes);
+    for (int64_t rows = program.sizes.symbols[0].least; rows <= program.sizes.symbols[0].most; ++rows) {
+      const Program fixed = at_sizes(program, std::vector<int64_t>{rows});
+      const Variable& sized = fixed.variables.front();
+      EXPECT_EQ(sized.shape, (graph::Shape{rows, 4}));
+      EXPECT_EQ(sized.hash, variable_hash(DType::kInt8, {rows, 4}));
+      EXPECT_TRUE(sized.sizes.empty());
+      EXPECT_EQ(declared_hash(fixed), sized.hash) << "the command says what the table has";
+    }
+  }
+}
+
+// A size that only the state has is none that a job brings.
+TEST(Bounds, AVariableThatNoInputDecidesIsRefused) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt8, {-1, 4}), state = b.variable("state", DType::kInt8, {0, 4});
+  b.output(b.raw(Op::kVariableRead, {state}, {}, DType::kInt8, {-1, 4}), "old");
+  b.output(b.raw(Op::kBitwiseNot, {x}, {}, DType::kInt8, {-1, 4}), "y");
+  graph::Graph graph = b.build();
+  graph::validate(graph, graph::Sizes::kMayBeUnknown);
   std::string text;
   EXPECT_EQ(code_of(
                 [&] {
@@ -146,7 +186,7 @@ TEST(Bounds, AVariableOfOpenSizeIsRefused) {
                 },
                 &text),
             ErrorCode::kFeatureUnsupported);
-  EXPECT_THAT(text, HasSubstr("'state'"));
+  EXPECT_THAT(text, HasSubstr("'state.0' follows from no size of an input"));
 }
 
 TEST(Bounds, ProgressCountsAllChoices) {

@@ -267,6 +267,16 @@ TEST(Infer, AVariableIsWhatIsWrittenToIt) {
   EXPECT_EQ(facts(inferred(b.build()))[0], "h.0 = x.0");
 }
 
+// Though x may have made it anything.
+TEST(Infer, AOneOfTheFileBroadcasts) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kInt8, {-1});
+  const TensorId row = b.raw(Op::kReshape, {x, b.shape({-1, 4})}, {}, DType::kInt8, {1, 4});
+  b.output(b.raw(Op::kBitwiseXor, {row, b.input("y", DType::kInt8, {3, 4})}, {}, DType::kInt8, {-1, -1}), "out");
+  EXPECT_EQ(result(b.build()), "[3, 4]");
+  EXPECT_EQ(facts(inferred(b.build())), (Facts{"x.0 = 4"}));
+}
+
 TEST(Infer, WhatNoRuleGivesIsASymbolOfItsOwn) {
   GraphBuilder b;
   const TensorId x = b.input("x", DType::kInt8, {-1, 4});

@@ -150,7 +150,7 @@ inline Report sample_report(uint64_t invocations = 1) {
   variable.identity = "state \"1\"";
   variable.type = graph::DType::kInt8;
   variable.shape = {1, 4};
-  variable.bytes = 4;
+  variable.bytes = variable.room = 4;
   variable.is_written = true;
   return collector.finish({variable}, {});
 }

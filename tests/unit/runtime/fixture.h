@@ -68,7 +68,7 @@ inline compiler::Variable int8_variable(const std::string& identity, uint32_t by
   variable.type = graph::DType::kInt8;
   variable.shape = {bytes};
   variable.bytes = bytes;
-  variable.hash = 0x1000 + bytes;
+  variable.hash = compiler::variable_hash(variable.type, variable.shape);
   variable.initial = std::move(initial);
   return variable;
 }

@@ -8,6 +8,7 @@
 #include <random>
 #include <tuple>
 
+#include "driver/runtime/variable_sizes.h"
 #include "tests/unit/runtime/fixture.h"
 
 namespace npu::runtime {
@@ -37,6 +38,38 @@ std::pair<ErrorCode, std::string> refusal(std::span<const uint8_t> file) {
 TEST(SnapshotFile, ReadsWhatWasWritten) {
   EXPECT_EQ(parse_snapshot(serialise(example())), example());
   EXPECT_EQ(parse_snapshot(serialise({})), Snapshot{});
+}
+
+Snapshot sized() {
+  Snapshot snapshot = of({variable("bound", {7, 8}), variable("open", {})});
+  snapshot.variables[0].largest = {5};
+  snapshot.variables[1].shape = {kOpenSize, 3};
+  snapshot.variables[1].largest = {4, 3};
+  snapshot.variables[1].is_written = false;
+  return snapshot;
+}
+
+TEST(SnapshotFile, HasVariablesOfOpenSize) {
+  const std::vector<uint8_t> file = serialise(sized());
+  EXPECT_EQ(parse_snapshot(file), sized());
+  EXPECT_EQ(serialise(example())[8], kSnapshotVersion) << "others are files as before";
+  for (size_t bytes = 0; bytes < file.size(); ++bytes) {
+    EXPECT_EQ(refusal(std::span(file).first(bytes)).first, ErrorCode::kBadSnapshot) << bytes << " bytes";
+  }
+}
+
+TEST(SnapshotFile, OpenSizesHaveRoom) {
+  const auto refused = [](auto change) {
+    Snapshot wrong = sized();
+    change(wrong.variables);
+    return error_of([&] { static_cast<void>(parse_snapshot(serialise(wrong))); }).first;
+  };
+  using Variables = std::vector<SnapshotVariable>;
+  EXPECT_EQ(refused([](Variables& all) { all[0].largest = {1}; }), ErrorCode::kBadSnapshot);
+  EXPECT_EQ(refused([](Variables& all) { all[0].largest = {5, 1}; }), ErrorCode::kBadSnapshot);
+  EXPECT_EQ(refused([](Variables& all) { all[1].largest = {}; }), ErrorCode::kBadSnapshot);
+  EXPECT_EQ(refused([](Variables& all) { all[1].largest = {INT64_MAX, INT64_MAX}; }), ErrorCode::kBadSnapshot);
+  EXPECT_EQ(refused([](Variables& all) { all[1].is_written = true; }), ErrorCode::kBadSnapshot);
 }
 
 // What level "none" runs can be saved, so that it can be read again.
@@ -91,8 +124,8 @@ TEST(SnapshotFile, SaysWhatIsWrong) {
   file.push_back(0);
   EXPECT_CONTAINS(refusal(file).second, "damaged");
   file.pop_back();
-  file[8] = 3;
-  EXPECT_CONTAINS(refusal(file).second, "format version 3, but this program knows version 2");
+  file[8] = 4;
+  EXPECT_CONTAINS(refusal(file).second, "format version 4, but this program knows version 3");
   file[8] = 2;
   file.back() ^= 1;
   EXPECT_CONTAINS(refusal(file).second, "checksum");

@@ -34,14 +34,14 @@ TEST(Variables, FirstDeclarationWritesContentThenTableEntry) {
       "write var_word1 = 0x0",  // free while it is written
       "write var_word0 = 0x40",
       "write var_word2 = 0x10001",  // owner 1, written
-      "write var_word3 = 0x1004",
+      "write var_word3 = 0xfb630373",
       "write var_word1 = 0x4",
       "write 32 bytes of persistent SRAM at 0x50 = 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 ...",
       "write var_index = 0x1",
       "write var_word1 = 0x0",
       "write var_word0 = 0x50",
       "write var_word2 = 0x1",  // not written
-      "write var_word3 = 0x1014",
+      "write var_word3 = 0xfc5727a3",
       "write var_word1 = 0x14",
   };
   for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(MockHal::to_string(variable_traffic[i]), want[i]);

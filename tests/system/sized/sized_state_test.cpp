@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variables of open size: the first job of a context says how large they are, until they are cleared.
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "driver/compiler/bounds.h"
+#include "driver/graph/resolve.h"
+#include "driver/graph/validate.h"
+#include "driver/specialise/bounded_programs.h"
+#include "sim/reference/reference.h"
+#include "tests/system/device/bench.h"
+#include "tests/system/sized/open_networks.h"
+#include "tests/system/state/networks.h"
+#include "tests/unit/errors/code_of.h"
+
+namespace npu::test {
+namespace {
+
+using contract::ErrorCode;
+using Sizes = std::vector<int64_t>;
+
+// A network in one context, beside the reference, with variables that start as zeros.
+class Stream {
+ public:
+  Stream(runtime::Device& device, const OpenNetwork& network, const graph::Graph& open,
+         const std::vector<compiler::Program>& programs, bool double_buffer = false)
+      : open_(open),
+        network_(network),
+        context(device.create_context({.zero_init = true, .double_buffer = double_buffer})),
+        programs_(context, programs, true) {}
+
+  // One invocation at sizes, one a bound. Elements compared.
+  int64_t run(const Sizes& sizes, std::mt19937& random) {
+    const graph::Graph sized = graph::resolve(open_, shapes(sizes));
+    start_with_zeros(sized);
+    std::vector<graph::Value> inputs;
+    for (const graph::TensorId id : sized.main().inputs) {
+      inputs.push_back(random_value(sized.main().tensors[id].type, sized.main().tensors[id].shape, random));
+    }
+    const std::vector<graph::Value> want = reference::run(checked(sized), inputs, reference);
+    runtime::Job job = programs_.get(shapes(sizes))->program.create_job();
+    for (size_t k = 0; k < inputs.size(); ++k) job.set_input(k, inputs[k]);
+    static_cast<void>(job.run());
+    int64_t compared = 0;
+    for (size_t k = 0; k < want.size(); ++k) {
+      const graph::Difference difference = graph::compare(job.outputs().at(k), want[k]);
+      EXPECT_EQ(difference.differing, 0) << "sizes " << testing::PrintToString(sizes);
+      compared += difference.compared;
+    }
+    return compared + compare_variables();
+  }
+
+  void load(const Sizes& sizes) { static_cast<void>(programs_.get(shapes(sizes))); }
+
+  void clear() {
+    context.clear();
+    reference.variables.clear();
+  }
+
+  // Of a job at these sizes; ok when there is none.
+  [[nodiscard]] ErrorCode error_of(const Sizes& sizes, std::string& message) {
+    runtime::Job job = programs_.get(shapes(sizes))->program.create_job();
+    const graph::GivenShapes given = shapes(sizes);
+    std::mt19937 random(1);
+    for (const graph::TensorId id : open_.main().inputs) {
+      const graph::Tensor& tensor = open_.main().tensors[id];
+      job.set_input(tensor.name, random_value(tensor.type, given.at(tensor.name), random));
+    }
+    try {
+      job.start();
+    } catch (const Error& error) {
+      message = error.what();
+      return error.code();
+    }
+    return ErrorCode::kOk;
+  }
+
+ private:
+  static graph::Graph checked(graph::Graph graph) {
+    graph::validate(graph);
+    return graph;
+  }
+
+  [[nodiscard]] graph::GivenShapes shapes(const Sizes& sizes) const {
+    graph::GivenShapes given;
+    for (const graph::TensorId id : open_.main().inputs) {
+      const graph::Tensor& tensor = open_.main().tensors[id];
+      graph::Shape shape = tensor.shape;
+      for (size_t d = 0; d < shape.size(); ++d) {
+        for (size_t i = 0; i < sizes.size(); ++i) {
+          if (network_.bounds[i].name == tensor.name + "." + std::to_string(d)) shape[d] = sizes[i];
+        }
+      }
+      given[tensor.name] = shape;
+    }
+    return given;
+  }
+
+  void start_with_zeros(const graph::Graph& sized) {
+    for (const graph::Tensor& tensor : sized.main().tensors) {
+      if (!tensor.variable || tensor.has_data) continue;
+      const auto bytes = static_cast<size_t>(*graph::element_count(tensor.shape) * graph::machine_width(tensor.type));
+      reference::VariableState zeros{{tensor.type, tensor.shape, std::vector<uint8_t>(bytes)}, true};
+      reference.variables.emplace(graph::variable_identity(tensor), std::move(zeros));
+    }
+  }
+
+  int64_t compare_variables() {
+    int64_t compared = 0;
+    for (const runtime::VariableInfo& info : context.variables()) {
+      const graph::Value got = context.read_variable(info.identity);
+      const graph::Difference difference = graph::compare(got, reference.variables.at(info.identity).value);
+      EXPECT_EQ(difference.differing, 0) << info.identity;
+      EXPECT_EQ(info.shape, got.shape);
+      compared += difference.compared;
+    }
+    return compared;
+  }
+
+  const graph::Graph& open_;
+  const OpenNetwork& network_;
+
+ public:
+  runtime::Context context;
+  reference::Context reference;
+
+ private:
+  specialise::BoundedPrograms programs_;
+};
+
+struct OpenCell {
+  OpenNetwork network;
+  std::vector<Sizes> sizes;
+};
+
+std::vector<Sizes> batches(const std::vector<int64_t>& of) {
+  std::vector<Sizes> sizes;
+  for (const int64_t batch : of) sizes.push_back({batch});
+  return sizes;
+}
+
+std::vector<OpenCell> cells() {
+  const std::vector<Sizes> ten = batches({1, 2, 3, 5, 7, 8, 11, 13, 15, 16});
+  std::vector<OpenCell> all;
+  all.push_back({open_state(9, 40), {{1, 1}, {1, 40}, {9, 1}, {2, 3}, {3, 2}, {5, 17}, {8, 39}, {9, 40}}});
+  all.push_back(
+      {{"gru", with_open_batch(gru_step({.inputs = 12, .units = 20}, Precision::kInt8, 5)), {{"x.0", 1, 16}}}, ten});
+  if (const std::optional<Network> lstm = zoo_network("lstm_step_int8")) {
+    all.push_back({{"lstm", with_open_batch(lstm->graph), {{"TosaInput_0.0", 1, 16}}}, ten});
+  }
+  return all;
+}
+
+class SizedState : public testing::TestWithParam<std::string> {
+ protected:
+  // Calls `test` for each cell with its open graph and programs.
+  template <typename Test>
+  void for_each_cell(const Test& test) {
+    for (const OpenCell& cell : cells()) {
+      SCOPED_TRACE(cell.network.name);
+      graph::Graph open = cell.network.graph;
+      graph::validate(open, graph::Sizes::kMayBeUnknown);
+      test(cell, open, compiler::compile_bounds(open, cell.network.bounds, device_.capabilities()));
+    }
+  }
+
+  runtime::Device device_ = open_device(options(GetParam()));
+  std::mt19937 random_{1};
+};
+
+TEST_P(SizedState, IsAsLargeAsTheFirstJobSays) {
+  for_each_cell([&](const OpenCell& cell, const graph::Graph& open, const std::vector<compiler::Program>& programs) {
+    int64_t compared = 0;
+    for (const Sizes& sizes : cell.sizes) {
+      Stream stream(device_, cell.network, open, programs);
+      for (int i = 0; i < 3; ++i) compared += stream.run(sizes, random_);
+    }
+    std::cout << cell.network.name << ": " << programs.size() << " programs; 0 differing of " << compared
+              << " elements of outputs and variables at " << cell.sizes.size() << " sizes\n";
+  });
+}
+
+TEST_P(SizedState, KeepsItsSizeUntilItIsCleared) {
+  for_each_cell([&](const OpenCell& cell, const graph::Graph& open, const std::vector<compiler::Program>& programs) {
+    Stream stream(device_, cell.network, open, programs);
+    for (size_t i = 0; i < 2; ++i) {
+      const Sizes &sizes = cell.sizes.at(i + 1), &others = cell.sizes.at(i + 2);
+      stream.run(sizes, random_);
+      std::string message;
+      EXPECT_EQ(stream.error_of(others, message), ErrorCode::kVariableMismatch) << message;
+      for (const runtime::VariableInfo& info : stream.context.variables()) {
+        EXPECT_EQ(info.largest.size(), info.shape.size());
+        EXPECT_GE(info.room, info.bytes);
+      }
+      stream.run(sizes, random_);
+      stream.clear();
+    }
+  });
+}
+
+TEST_P(SizedState, HasTwoPlacesOfItsSize) {
+  for_each_cell([&](const OpenCell& cell, const graph::Graph& open, const std::vector<compiler::Program>&) {
+    compiler::Options two_places;
+    two_places.schedule.two_places = true;
+    const auto programs = compiler::compile_bounds(open, cell.network.bounds, device_.capabilities(), two_places);
+    for (const size_t i : {0, 2, 5}) {
+      Stream stream(device_, cell.network, open, programs, true);
+      for (int k = 0; k < 3; ++k) stream.run(cell.sizes.at(static_cast<size_t>(i)), random_);
+    }
+  });
+}
+
+TEST_P(SizedState, GoesOnFromASnapshot) {
+  for_each_cell([&](const OpenCell& cell, const graph::Graph& open, const std::vector<compiler::Program>& programs) {
+    Stream from(device_, cell.network, open, programs), to(device_, cell.network, open, programs);
+    const Sizes &sizes = cell.sizes.at(3), &others = cell.sizes.at(4);
+    from.run(sizes, random_);
+    to.run(others, random_);
+    const std::vector<uint8_t> file = runtime::serialise(from.context.snapshot());
+    const runtime::Snapshot snapshot = runtime::parse_snapshot(file);
+    EXPECT_EQ(snapshot, from.context.snapshot());
+    to.context.restore(snapshot);
+    to.reference = from.reference;
+    to.run(sizes, random_);
+    std::string message;
+    EXPECT_EQ(to.error_of(others, message), ErrorCode::kVariableMismatch) << message;
+  });
+}
+
+TEST_P(SizedState, OfASnapshotMustBeWithinTheBounds) {
+  const OpenNetwork large = open_state(9, 40), small = open_state(4, 40);
+  graph::Graph open = large.graph;
+  graph::validate(open, graph::Sizes::kMayBeUnknown);
+  const auto programs_of = [&](const OpenNetwork& network) {
+    return compiler::compile_bounds(open, network.bounds, device_.capabilities());
+  };
+  const auto of_large = programs_of(large), of_small = programs_of(small);
+  Stream from(device_, large, open, of_large), to(device_, small, open, of_small);
+  from.run({5, 7}, random_);
+  to.run({4, 7}, random_);
+  EXPECT_EQ(code_of([&] { to.context.restore(from.context.snapshot()); }), ErrorCode::kSizeOutOfBounds);
+  to.run({4, 7}, random_);
+}
+
+TEST_P(SizedState, IsAsLargeAsTheHostSays) {
+  const OpenNetwork network = open_state(9, 40);
+  graph::Graph open = network.graph;
+  graph::validate(open, graph::Sizes::kMayBeUnknown);
+  const auto programs = compiler::compile_bounds(open, network.bounds, device_.capabilities());
+  Stream stream(device_, network, open, programs);
+  stream.load({2, 2});
+  const std::vector<runtime::VariableInfo> before = stream.context.variables();
+  ASSERT_EQ(before.size(), 1U);
+  EXPECT_EQ(before.front().shape, (graph::Shape{-1, -1}));
+  EXPECT_EQ(before.front().largest, (graph::Shape{9, 40}));
+  EXPECT_EQ(before.front().room, 360U);
+  EXPECT_EQ(code_of([&] { static_cast<void>(stream.context.read_variable("kept")); }), ErrorCode::kVariableUnwritten);
+  const graph::Value value = random_value(graph::DType::kInt8, {3, 4}, random_);
+  const graph::Value large = random_value(graph::DType::kInt8, {10, 4}, random_);
+  EXPECT_EQ(code_of([&] { stream.context.write_variable("kept", large); }), ErrorCode::kVariableMismatch);
+  stream.context.write_variable("kept", value);
+  stream.reference.variables["kept"] = {value, true};
+  std::string message;
+  EXPECT_EQ(stream.error_of({2, 2}, message), ErrorCode::kVariableMismatch) << message;
+  stream.run({3, 4}, random_);
+}
+
+TEST_P(SizedState, IsThatOfAProgramOfFixedSizes) {
+  const OpenNetwork network = open_state(9, 40);
+  graph::Graph open = network.graph;
+  graph::validate(open, graph::Sizes::kMayBeUnknown);
+  const auto programs = compiler::compile_bounds(open, network.bounds, device_.capabilities());
+  graph::Graph sized = graph::resolve(open, {{"x", {3, 4}}});
+  graph::validate(sized);
+  const compiler::Program fixed = compiler::compile(sized, device_.capabilities(), {});
+  Stream stream(device_, network, open, programs);
+  std::string message;
+  {
+    // What it declares may be smaller than what others need.
+    const runtime::LoadedProgram loaded = stream.context.load(fixed);
+    EXPECT_EQ(stream.context.variables().front().shape, (graph::Shape{3, 4}));
+    EXPECT_EQ(stream.error_of({2, 4}, message), ErrorCode::kVariableMismatch);
+    EXPECT_EQ(message,
+              "variable 'kept' is INT8[2, 4] by the sizes of this job, but INT8[3, 4] in this context; the sizes of a "
+              "variable stay until it is cleared: clear it first, or use another context.");
+    stream.run({3, 4}, random_);
+  }
+  stream.clear();
+  stream.run({9, 40}, random_);
+  EXPECT_EQ(code_of([&] { static_cast<void>(stream.context.load(fixed)); }), ErrorCode::kVariableMismatch);
+  stream.run({9, 40}, random_);
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, SizedState, testing::Values("edge", "nano"),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace npu::test
