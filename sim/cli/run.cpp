@@ -71,15 +71,6 @@ void run_all(const workload::InputData& inputs, runtime::Job& job, uint32_t comm
   }
 }
 
-// A tile or the persistent SRAM is wrong on RTL: says where, and leaves what replays it.
-[[noreturn]] void throw_failure(const cosim::Failure& failure, const RunOptions& options,
-                                const compiler::Program& program) {
-  cosim::Bundle bundle = failure.bundle;
-  bundle.network = options.file;
-  if (options.jitter) bundle.seed = fmt::format("jitter {}:{}", options.jitter->first, options.jitter->second);
-  throw_failure(failure, std::move(bundle), program, options.back_ends);
-}
-
 // Returns how many records the trace leaves out.
 uint64_t write_files(const RunOptions& options, Results& results, const report::Report& report,
                      tool::StagedFiles& files) {

@@ -65,6 +65,13 @@ void run_job(runtime::Job& job, const std::vector<graph::Value>& inputs, int64_t
   }
 }
 
+void throw_failure(const cosim::Failure& failure, const RunOptions& options, const compiler::Program& program) {
+  cosim::Bundle bundle = failure.bundle;
+  bundle.network = options.file;
+  if (options.jitter) bundle.seed = fmt::format("jitter {}:{}", options.jitter->first, options.jitter->second);
+  throw_failure(failure, std::move(bundle), program, options.back_ends);
+}
+
 void print_head(const RunOptions& options, const RunSubject& subject, uint64_t invocations) {
   say("{} on {} ({}), {} invocation{}\n", subject.file.string(), subject.preset.name, options.machine.mode,
       report::grouped(invocations), plural(invocations));

@@ -45,6 +45,10 @@ struct Bench {
 void run_job(runtime::Job& job, const std::vector<graph::Value>& inputs, int64_t invocation, uint32_t commands,
              const Bench& bench);
 
+// A tile or the persistent SRAM is wrong on RTL: says where, and leaves what replays it.
+[[noreturn]] void throw_failure(const cosim::Failure& failure, const RunOptions& options,
+                                const compiler::Program& program);
+
 // The first lines of the report: what ran where, and how often.
 void print_head(const RunOptions& options, const RunSubject& subject, uint64_t invocations);
 // What the machine was made to do, and what was asked for in vain.

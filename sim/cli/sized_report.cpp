@@ -98,6 +98,13 @@ std::string state_lines(const SizedRun& run) {
   return text;
 }
 
+// Without what is counted over all invocations.
+Json report_json(const report::Report& report) {
+  Json document = Json::parse(report::to_json(report));
+  document["persistent_sram"] = nullptr;
+  return document;
+}
+
 Json programs_json(const SizedRun& run) {
   Json programs = Json::array();
   for (const SizedProgramRun& program : run.programs) {
@@ -105,7 +112,7 @@ Json programs_json(const SizedRun& run) {
                         {"invocations", program.report->invocations},
                         {"compiled", program.compiled},
                         {"bytes", program.bytes},
-                        {"report", Json::parse(report::to_json(*program.report))}});
+                        {"report", report_json(*program.report)}});
   }
   return programs;
 }
@@ -162,6 +169,8 @@ std::string to_json_text(const SizedRun& run) {
                          {"invocations", invocations_json(run)},
                          {"programs", programs_json(run)},
                          {"cache", cache_json(run)},
+                         {"engines", report::to_json(run.engines, run.programs.front().report->info)},
+                         {"persistent_sram", report::to_json(run.persistent_sram)},
                          {"check", check_json(run)}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
@@ -173,7 +182,7 @@ std::string to_text(const SizedRun& run) {
     text += fmt::format("total     {} cycles, {}\n", grouped(cycles),
                         report::duration(run.programs.front().report->microseconds(static_cast<double>(cycles))));
   }
-  return text + cache_line(run) + state_lines(run);
+  return text + cache_line(run) + report::back_end_lines(run.engines, run.persistent_sram) + state_lines(run);
 }
 
 }  // namespace npu::cli

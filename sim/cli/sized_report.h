@@ -38,6 +38,8 @@ struct SizedRun {
   std::vector<SizedInvocation> invocations = {};
   specialise::CacheCounts cache = {};
   std::optional<report::CheckResult> check = {};
+  std::vector<report::EngineRun> engines = {};  // of all invocations
+  report::PersistentRun persistent_sram = {};
 };
 
 // The document of docs/reference/npu.md, with a line end.

@@ -27,9 +27,9 @@ using tool::say;
 
 namespace {
 
-bool has_back_ends(const BackEndOptions& options) {
-  return options.lockstep || options.persistent != BackEndOptions::Persistent::kNo ||
-         std::any_of(options.choices.begin(), options.choices.end(), [](const auto& choice) { return choice.chosen; });
+bool names_layers(const BackEndOptions& options) {
+  return std::any_of(options.choices.begin(), options.choices.end(),
+                     [](const auto& choice) { return !choice.layers.empty(); });
 }
 
 void refuse_what_one_program_has(const RunOptions& options, const RunSubject& subject) {
@@ -44,7 +44,7 @@ void refuse_what_one_program_has(const RunOptions& options, const RunSubject& su
        {std::pair{!options.csv.empty(), "--csv"}, std::pair{!options.trace.empty(), "--trace"},
         std::pair{options.roofline, "--roofline"}, std::pair{!options.injections.empty(), "--inject"},
         std::pair{options.random_inputs.has_value(), "--random-inputs"},
-        std::pair{has_back_ends(options.back_ends), "--rtl and --lockstep"}}) {
+        std::pair{names_layers(options.back_ends), "--rtl ENGINE@LAYER"}}) {
     if (!given) continue;
     throw Error(ErrorCode::kBadOption, fmt::format("a sequence with a file for each invocation has a program for each "
                                                    "choice of sizes, and {} cannot tell them apart: leave it out, or "
@@ -104,7 +104,11 @@ class Runner {
     return context_.snapshot(run_.subject.network_file.filename().string());
   }
 
-  [[nodiscard]] SizedRun finish(const runtime::Device& device) {
+  [[nodiscard]] SizedRun finish(const runtime::Device& device, cosim::BackEnds& back_ends) {
+    back_ends.finish();
+    if (back_ends.failure()) throw_failure(*back_ends.failure(), run_.options, {});
+    run_.engines = engine_runs(run_.options.back_ends, back_ends);
+    run_.persistent_sram = persistent_run(back_ends);
     for (SizedProgramRun& program : run_.programs) {
       program.report = program.collector.finish(context_.variables(), device.memory_use());
     }
@@ -124,7 +128,12 @@ class Runner {
     program.bytes = sized->bytes;
     program.compiled += compiled ? 1 : 0;
     runtime::Job job = sized->program.create_job();
-    run_job(job, invocation.inputs, index, sized->program.program().command_count, bench);
+    try {
+      run_job(job, invocation.inputs, index, sized->program.program().command_count, bench);
+    } catch (const Error&) {
+      if (bench.back_ends.failure()) throw_failure(*bench.back_ends.failure(), run_.options, sized->program.program());
+      throw;
+    }
     program.collector.add(job.result());
     run_.invocations.push_back({at, compiled, job.result().cycles});
     return job.outputs();
@@ -192,7 +201,7 @@ int run_sized(RunOptions& options, const RunSubject& subject) {
   note_unstruck(options, device);
   tool::StagedFiles files;
   if (!options.data.save_state.empty()) workload::write_snapshot(files, options.data.save_state, runner.snapshot());
-  const SizedRun run = runner.finish(device);
+  const SizedRun run = runner.finish(device, back_ends);
   if (!options.json.empty()) files.write(options.json, to_json_text(run));
   files.commit();
   print(run, sequence);

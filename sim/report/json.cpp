@@ -101,9 +101,11 @@ Json by_cause(const Report& report, const CauseCycles& cycles) {
   return result;
 }
 
-Json engines(const Report& report) {
+}  // namespace
+
+nlohmann::ordered_json to_json(const std::vector<EngineRun>& engines, const RunInfo& info) {
   Json result = Json::array();
-  for (const EngineRun& run : report.engines) {
+  for (const EngineRun& run : engines) {
     Json cycles;
     if (run.cycles_compared > 0) {
       cycles = {{"tiles", run.cycles_compared},
@@ -114,7 +116,7 @@ Json engines(const Report& report) {
     }
     result.push_back({{"engine", contract::name(run.engine)},
                       {"back_end", run.back_end},
-                      {"calibration", exact_on_rtl(report.info)},
+                      {"calibration", exact_on_rtl(info)},
                       {"layers", run.layers},
                       {"tiles", run.tiles},
                       {"rtl_tiles", run.rtl_tiles},
@@ -123,8 +125,6 @@ Json engines(const Report& report) {
   }
   return result;
 }
-
-}  // namespace
 
 nlohmann::ordered_json to_json(const PersistentRun& run) {
   Json cycles;
@@ -320,7 +320,7 @@ std::string to_json(const Report& report) {
         {"scratchpad_peak_bytes", report.scratchpad_peak_bytes}}},
       {"run", run(report)},
       {"calibration", calibration(report.info)},
-      {"engines", engines(report)},
+      {"engines", to_json(report.engines, report.info)},
       {"persistent_sram", to_json(report.persistent_sram)},
       {"total", total(report)},
       {"firmware", firmware(report)},

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "sim/report/report.h"
 
@@ -14,6 +15,9 @@ inline constexpr int kJsonSchemaVersion = 4;
 // Text of the JSON document, ending with a newline. Names from files that are not UTF-8 have their stray bytes
 // replaced.
 [[nodiscard]] std::string to_json(const Report& report);
+
+// The list `engines` of the document.
+[[nodiscard]] nlohmann::ordered_json to_json(const std::vector<EngineRun>& engines, const RunInfo& info);
 
 // The object `persistent_sram` of the document.
 [[nodiscard]] nlohmann::ordered_json to_json(const PersistentRun& run);

@@ -3,11 +3,12 @@
 """Cycles, their bound and their causes, and bytes of networks on each preset, exactly as they were: cycles.csv beside this file.
 
     tests/baselines/baselines.py --npu build/release/npu [FOLDER...]            compares; exit status 1 when something moved
-    tests/baselines/baselines.py --npu build/release/npu [FOLDER...] --update   writes cycles.csv, resident.csv and options.csv anew, and of docs/reference
-                                                                                performance.md and rivals.md; prints what moved
+    tests/baselines/baselines.py --npu build/release/npu [FOLDER...] --update   writes cycles.csv, resident.csv, options.csv and sized.csv anew, and of
+                                                                                docs/reference performance.md and rivals.md; prints what moved
 
 FOLDER holds networks (*.tosa, or a folder a network with manifest.json beside them). Rows of networks that no folder has stay as
-they are, and are not compared; a network without a row is an error. Inputs are random, of seed 1: no cycle depends on them.
+they are, and are not compared; a network without a row is an error. FOLDER/open
+holds networks that leave sizes open. Inputs are random, of seed 1: no cycle depends on them.
 """
 
 import argparse
@@ -24,6 +25,7 @@ import machine_options
 import performance
 import resident
 import rivals
+import sized
 
 FILE = Path(__file__).resolve().parent / "cycles.csv"
 KEYS = ["network", "machine"]
@@ -165,20 +167,26 @@ def main():
         without = machine_options.work(found)
         cycles = pool.map(lambda job: machine_options.measure(job[1], lambda machine: report_of(options.npu, found[job[0]], machine)), without)
         options_after, options_before = dict(zip(without, cycles)), machine_options.recorded()
+        found_open = sized.networks(options.folders)
+        open_work = [(path, machine) for path in found_open.values() for machine in sized.MACHINES]
+        open_rows = [row for rows_of in pool.map(lambda job: sized.measure(options.npu, *job), open_work) for row in rows_of]
+    sized_after, sized_before = {tuple(row[key] for key in sized.KEYS): row for row in open_rows}, sized.recorded()
     resident_after, resident_before = {tuple(row[key] for key in KEYS): row for row in staying}, resident.recorded()
     after, before = {tuple(row[key] for key in KEYS): row for row in rows}, recorded()
     lines = (moved(before, after, found) + resident.moved(resident_before, resident_after, found)
-             + machine_options.moved(options_before, options_after, found))
+             + machine_options.moved(options_before, options_after, found) + sized.moved(sized_before, sized_after, found_open))
     if lines:
         print(f"{'network':<24} {'machine':<8} {'figure':<25} {'before':>14} {'now':>14}\n" + "\n".join(lines))
     figures = sum(len(flat(row)) for row in after.values()) + len(resident.FIGURES) * len(resident_after) + len(options_after)
-    measured, all_rows = len(after) + len(resident_after), len(before) + len(resident_before)
+    figures += len(sized.FIGURES) * len(sized_after)
+    measured, all_rows = len(after) + len(resident_after) + len(sized_after), len(before) + len(resident_before) + len(sized_before)
     print(f"baselines: {len(lines)} of {figures} figures moved, {measured} of {all_rows} rows measured")
     if options.update:
         rows = {**{key: row for key, row in before.items() if key[0] not in found}, **after}
         write(rows)
         resident.write({**{key: row for key, row in resident_before.items() if key[0] not in found}, **resident_after})
         machine_options.write({**{key: row for key, row in options_before.items() if key[0] not in found}, **options_after})
+        sized.write({**{key: row for key, row in sized_before.items() if key[0] not in found_open}, **sized_after})
         performance.write(rows.values())
         if rivals.LAYERS_OF in found:
             rivals.write_ours(options.npu, found[rivals.LAYERS_OF])

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import machine_options
 import resident
+import sized
 import yaml
 
 HERE = Path(__file__).resolve().parent
@@ -134,18 +135,19 @@ def table(machine, rows):
     return "\n".join(lines) + "\n"
 
 
-def page(rows, staying=None, without=None):
+def page(rows, staying=None, without=None, of_sizes=None):
     check_causes()
     loading = {(row["network"], row["machine"]): int(row["cycles"]) for row in rows}
     rows = sorted(rows, key=lambda row: (-int(row["macs"]), row["network"]))
     names = sorted({row["machine"] for row in rows})
     tables = [table(Machine(name), [row for row in rows if row["machine"] == name]) for name in names]
-    sections = [*([resident.section(staying, loading)] if staying else []), *([machine_options.section(without, loading)] if without else [])]
+    sections = [*([resident.section(staying, loading)] if staying else []), *([machine_options.section(without, loading)] if without else []),
+                *([sized.section(of_sizes)] if of_sizes else [])]
     return HEAD + "".join("\n" + one for one in [*tables, *sections])
 
 
 def whole_page(rows):
-    return page(rows, resident.recorded(), machine_options.recorded())
+    return page(rows, resident.recorded(), machine_options.recorded(), sized.recorded())
 
 
 def write(rows):

@@ -12,6 +12,7 @@ from unittest import mock
 import machine_options
 import performance
 import resident
+import sized
 
 ROW = {"network": "net", "machine": "edge", "cycles": "1000", "bound_mxu": "400", "bound_dram": "100", "macs": "409600", "dram_read": "2000",
        "dram_written": "560", "must_move": "1280", "estimate": "1012", "iterations": "0", "causes": "mxu_compute=600 dram_read=350 fill_drain=41 tokens=9"}
@@ -67,6 +68,29 @@ class Page(unittest.TestCase):
         self.assertEqual(machine_options.text_of("mxu_split"), "base: edge\nmxu_split: 1\n")
         self.assertEqual(machine_options.text_of("refreshes_postponed"), "base: edge\ndram: {refreshes_postponed: 0}\n")
 
+    def test_sizes_that_change(self):
+        row = {"network": "images", "machine": "edge", "sizes": "1x5x5", "cycles": 605, "alone": 500}
+        key = tuple(row[key] for key in sized.KEYS)
+        self.assertIn("| images | 1x5x5 | 605 | 500 | 1.21 | - | - | - |", performance.page([ROW], of_sizes={key: row}))
+        self.assertNotIn("Sizes that change", performance.page([ROW]))
+        self.assertEqual(sized.moved({key: row}, {key: row}, {"images"}), [])
+        self.assertEqual(len(sized.moved({key: row}, {key: {**row, "cycles": 606}}, {"images"})), 1)
+        self.assertEqual(len(sized.moved({key: row}, {key: {**row, "alone": 499}}, {"images"})), 1)
+        self.assertEqual(len(sized.moved({key: row}, {}, {"images"})), len(sized.FIGURES))
+        self.assertEqual(sized.moved({key: row}, {}, {"other"}), [])
+
+    def test_a_program_for_bounds_that_is_too_slow_is_refused(self):
+        row = {"network": "transformer", "machine": "edge", "alone": 1000}
+        for sizes, most in (("128", 1050), ("127", 1250)):
+            sized.check({**row, "sizes": sizes, "cycles": most})
+            with self.assertRaisesRegex(SystemExit, f"transformer on edge at {sizes} takes 1,[0-9]+ cycles by a program for bounds"):
+                sized.check({**row, "sizes": sizes, "cycles": most + 1})
+
+    def test_a_network_that_may_be_slower_is(self):
+        for key in sized.MOST_OF:
+            worst = max(row["cycles"] / row["alone"] for row in sized.recorded().values() if (row["network"], row["machine"]) == key)
+            self.assertGreater(worst, sized.MOST, f"{key} needs no limit of its own any more")
+
     def test_a_rate_that_is_not_the_bounds_is_refused(self):
         with self.assertRaisesRegex(SystemExit, "measure again"):
             performance.page([{**ROW, "bound_dram": "99"}])
@@ -83,6 +107,7 @@ class Page(unittest.TestCase):
             page.write_text(performance.page([row]) if text is None else text)
             errors = io.StringIO()
             with mock.patch.object(resident, "recorded", dict), mock.patch.object(machine_options, "recorded", dict), \
+                    mock.patch.object(sized, "recorded", dict), \
                     mock.patch.multiple(performance, FILE=table, PAGE=page, ROOT=Path(folder)), mock.patch("sys.argv", ["performance.py", "--check"]), \
                     contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
                 return performance.main(), errors.getvalue()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 NPU = ""
 MAKER = ""
+MAKER_OPTIONS = []  # behind the folder
 # Nothing that these tests run takes a second; what hangs must not take the test's time limit.
 TIMEOUT = 60
 # Tools that have to be stopped sleep twice as long.
@@ -82,7 +83,7 @@ class NpuTest(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory(prefix="npu-cli-")
         cls.dir = Path(cls.scratch.name)
-        subprocess.run([MAKER, cls.dir], check=True)
+        subprocess.run([MAKER, cls.dir, *MAKER_OPTIONS], check=True)
         cls.save("x.npy", "|i1", (1, 8, 8, 4), [(i * 37 + 11) % 251 - 125 for i in range(256)])
         cls.save("frames.npy", "|i1", (5, 1, 4), [i % 7 - 3 for i in range(20)])
         cls.save("frame.npy", "|i1", (1, 4), [1, -2, 3, -4])

@@ -336,7 +336,7 @@ class Sized(NpuTest):
     def test_what_belongs_to_one_program_is_refused(self):
         network = self.dir / "open_stream.tosa"
         self.frames("refused", [3, 5])
-        for option in (["--csv", self.dir / "no.csv"], ["--trace", self.dir / "no.trace"], ["--roofline"], ["--lockstep"],
+        for option in (["--csv", self.dir / "no.csv"], ["--trace", self.dir / "no.trace"], ["--roofline"], ["--rtl", "vpu@0"],
                        ["--inject", "constants:0"], ["--random-inputs", "3"]):
             self.bad(64, "bad_option", f"{option[0]}", "run", network, *self.inputs("refused"), *option)
         frame = self.dir / "frame.npy"
