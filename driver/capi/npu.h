@@ -506,7 +506,8 @@ typedef struct npu_program npu_program;
 // Since version 1.4 the file may also be one that `npu compile` wrote, which is told by its first bytes: it is checked
 // and placed, and nothing is compiled. NPU_STATUS_FILE_DAMAGED: it is truncated or damaged, or says what no program
 // says; NPU_STATUS_CONTRACT_MISMATCH: it is of another version, or compiled for other capabilities than the device's;
-// NPU_STATUS_WRONG_ORDER: compiled for contexts with double_buffer and this one is without, or the other way round.
+// NPU_STATUS_WRONG_ORDER: compiled for contexts with double_buffer and this one is without, or the other way round;
+// NPU_STATUS_FEATURE_UNSUPPORTED: compiled for sizes within bounds (`npu compile --dim`).
 NPU_EXPORT npu_status npu_program_load_file(npu_context* context, const char* path, npu_program** program,
                                             npu_error** error);
 // The same for the file's bytes, which are copied; `name` is for messages and may be NULL.

@@ -36,7 +36,8 @@ npu_program* load_graph(npu_context& context, npu::graph::Graph file) {
 npu_program* load_compiled(npu_context& context, npu::program_file::ProgramFile file) {
   npu::program_file::require_device(file, context.device.capabilities());
   npu::program_file::require_places(file, context.double_buffer);
-  return new npu_program{context.context.load(std::move(file.program))};
+  npu::program_file::require_fixed_sizes(file, "the C API");
+  return new npu_program{context.context.load(std::move(file.programs.front()))};
 }
 
 npu_status describe_port(const npu_program* program, bool input, size_t index, npu_tensor_info* info,

@@ -29,8 +29,6 @@ using contract::ErrorCode;
 using graph::Dim;
 using graph::Dims;
 
-// Sizes with steps of their own; each has a program.
-constexpr size_t kMostPrograms = 32;
 // Small sizes get a program of their own, too, where one that is laid out for large ones takes more cycles than this
 // times those of a program for them alone; but not beyond so many programs.
 constexpr double kWorthwhileProgram = 1.15;

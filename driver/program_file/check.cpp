@@ -44,9 +44,10 @@ void check_capabilities(const ProgramFile& file) {
     throw_damaged_file(fmt::format("says that {} of its machine is {}, which cannot be", info.name, value));
   }
   const uint32_t hash = contract::caps_hash(file.capabilities);
-  if (file.program.caps_hash != hash) {
-    throw_damaged_file(fmt::format("is for capabilities {:#010x}, but those of its machine are {:#010x}",
-                                   file.program.caps_hash, hash));
+  for (const compiler::Program& program : file.programs) {
+    if (program.caps_hash == hash) continue;
+    throw_damaged_file(
+        fmt::format("is for capabilities {:#010x}, but those of its machine are {:#010x}", program.caps_hash, hash));
   }
 }
 
@@ -139,18 +140,82 @@ void check_sizes(const compiler::Program& program) {
   if (!damage.empty()) throw_damaged_file("is damaged: " + damage);
 }
 
+void check_program(const compiler::Program& program) {
+  check_ports("input", program.inputs);
+  check_ports("output", program.outputs);
+  check_variables(program.variables);
+  check_layers(program.layers);
+  check_stream(program);
+  check_sizes(program);
+  if (program.estimated_cycles > kMostWork) throw_damaged_file("says an estimate of cycles that cannot be");
+}
+
+void check_count(const ProgramFile& file) {
+  const size_t count = file.programs.size();
+  if (count == 0 || count > compiler::kMostPrograms) {
+    throw_damaged_file(fmt::format("holds {} programs, and a file has 1 to {}", count, compiler::kMostPrograms));
+  }
+}
+
+bool is_fixed(const std::vector<int32_t>& sizes, size_t dimension) { return sizes.empty() || sizes[dimension] < 0; }
+
+// Whether the same sizes are fixed, and to the same numbers.
+template <typename T>
+bool have_same_fixed_sizes(const T& one, const T& other) {
+  if (one.shape.size() != other.shape.size()) return false;
+  for (size_t d = 0; d < one.shape.size(); ++d) {
+    const bool fixed = is_fixed(one.sizes, d);
+    if (fixed != is_fixed(other.sizes, d) || (fixed && one.shape[d] != other.shape[d])) return false;
+  }
+  return true;
+}
+
+bool alike(const compiler::Port& one, const compiler::Port& other) {
+  return one.name == other.name && one.type == other.type && one.accepts_unsigned == other.accepts_unsigned &&
+         have_same_fixed_sizes(one, other);
+}
+
+// They are in one context, which has a place for each.
+bool alike(const compiler::Variable& one, const compiler::Variable& other) {
+  return one.identity == other.identity && one.type == other.type && one.shape == other.shape &&
+         one.in_dram == other.in_dram && one.initial == other.initial && have_same_fixed_sizes(one, other);
+}
+
+bool alike(const compiler::SizeTable::Symbol& one, const compiler::SizeTable::Symbol& other) {
+  return one.name == other.name;
+}
+
+template <typename T>
+void check_alike(std::string_view what, size_t number, const std::vector<T>& first, const std::vector<T>& other) {
+  if (std::equal(first.begin(), first.end(), other.begin(), other.end(),
+                 [](const T& a, const T& b) { return alike(a, b); })) {
+    return;
+  }
+  throw_damaged_file(fmt::format("is damaged: program {} of it has other {} than program 0", number, what));
+}
+
+void check_all_alike(const std::vector<compiler::Program>& programs) {
+  const compiler::Program& first = programs.front();
+  if (programs.size() > 1 && first.sizes.empty()) {
+    throw_damaged_file("is damaged: it holds several programs, but their sizes are fixed");
+  }
+  for (size_t i = 1; i < programs.size(); ++i) {
+    const compiler::Program& other = programs[i];
+    check_alike("sizes", i, first.sizes.symbols, other.sizes.symbols);
+    check_alike("inputs", i, first.inputs, other.inputs);
+    check_alike("outputs", i, first.outputs, other.outputs);
+    check_alike("variables", i, first.variables, other.variables);
+  }
+}
+
 }  // namespace
 
 void check_content(const ProgramFile& file) {
   check_version(file);
   check_capabilities(file);
-  check_ports("input", file.program.inputs);
-  check_ports("output", file.program.outputs);
-  check_variables(file.program.variables);
-  check_layers(file.program.layers);
-  check_stream(file.program);
-  check_sizes(file.program);
-  if (file.program.estimated_cycles > kMostWork) throw_damaged_file("says an estimate of cycles that cannot be");
+  check_count(file);
+  for (const compiler::Program& program : file.programs) check_program(program);
+  check_all_alike(file.programs);
 }
 
 }  // namespace npu::program_file

@@ -9,7 +9,8 @@ namespace npu::program_file {
 // Throws Error: contract_mismatch for another version of the contract; file_damaged naming the first thing that is
 // wrong: sizes of the machine out of range, another hash of them, types, shapes, sizes and values of ports and
 // variables, numbers of layers beyond all sense, commands that are none, or that name layers or variables that do not
-// exist, loops that do not lie within each other; sizes that do not fit their bounds, rules, stream or ports.
+// exist, loops that do not lie within each other; sizes that do not fit their bounds, rules, stream or ports; programs
+// that are not for the same sizes, or whose ports and variables differ in more than sizes.
 void check_content(const ProgramFile& file);
 
 // Throws Error(file_damaged): "the compiled program <what>; ...".

@@ -55,7 +55,7 @@ NPU_FIELDS(compiler::Program, caps_hash, commands, main_words, command_count, ev
            output_bytes, inputs, outputs, variables, patches, layers, sizes, spm_peak_bytes, estimated_cycles)
 
 NPU_FIELDS(ProgramFile, contract_major, contract_minor, capabilities, machine_name, machine, network, network_sha256,
-           two_places, state_in_dram, program)
+           two_places, state_in_dram, programs)
 
 #undef NPU_FIELDS
 

@@ -5,12 +5,15 @@
 // field as fields.h lists them (codec.h says how). The frame's version is kProgramFileVersion, and its layout a hash of
 // the names and types of all fields: a file of a program with other fields is of another version. The same program
 // always gives the same bytes.
+//
+// It holds one program, or those that one compilation for sizes within bounds gave (compiler/bounds.h).
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/compiler/program.h"
@@ -32,7 +35,11 @@ struct ProgramFile {
   std::string network_sha256;  // of that file, as `sha256sum` prints it; empty: unknown
   bool two_places = false;     // compiled for contexts with double buffers (ScheduleOptions::two_places)
   bool state_in_dram = false;  // ScheduleOptions::state_in_dram
-  compiler::Program program;
+  // One, or for sizes within bounds those that are for them together: each has a table of the same sizes, and ports and
+  // variables that differ in sizes alone.
+  std::vector<compiler::Program> programs;
+
+  [[nodiscard]] bool is_sized() const { return !programs.front().sizes.empty(); }
 };
 
 // Throws Error(file_damaged) naming the first thing that no program says: what check_content() finds.
@@ -58,5 +65,8 @@ struct ProgramFile {
 // was compiled for.
 void require_device(const ProgramFile& file, const contract::Capabilities& device);
 void require_places(const ProgramFile& file, bool double_buffer);
+
+// Throws Error(feature_unsupported) for sizes within bounds: `user` runs one program, whose sizes are fixed.
+void require_fixed_sizes(const ProgramFile& file, std::string_view user);
 
 }  // namespace npu::program_file

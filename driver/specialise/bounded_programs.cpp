@@ -26,20 +26,29 @@ bool is_for(const SizeTable& table, const std::vector<int64_t>& sizes) {
 }
 
 // "x.0 is 1 to 64"
-std::string bounds_of(const std::vector<Program>& programs) {
+std::string in_words(const std::vector<compiler::SizeBounds>& bounds) {
   std::string text;
-  for (size_t i = 0; i < programs.front().sizes.symbols.size(); ++i) {
-    SizeTable::Symbol all = programs.front().sizes.symbols[i];
-    for (const Program& program : programs) {
-      all.least = std::min(all.least, program.sizes.symbols[i].least);
-      all.most = std::max(all.most, program.sizes.symbols[i].most);
-    }
-    text += fmt::format("{}{} is {} to {}", text.empty() ? "" : ", ", graph::printable(all.name), all.least, all.most);
+  for (const compiler::SizeBounds& one : bounds) {
+    text += fmt::format("{}{} is {} to {}", text.empty() ? "" : ", ", graph::printable(one.name), one.least, one.most);
   }
   return text;
 }
 
 }  // namespace
+
+std::vector<compiler::SizeBounds> bounds_of(const std::vector<Program>& programs) {
+  std::vector<compiler::SizeBounds> bounds;
+  for (const SizeTable::Symbol& symbol : programs.front().sizes.symbols) {
+    bounds.push_back({symbol.name, symbol.least, symbol.most});
+  }
+  for (const Program& program : programs) {
+    for (size_t i = 0; i < bounds.size(); ++i) {
+      bounds[i].least = std::min<int64_t>(bounds[i].least, program.sizes.symbols[i].least);
+      bounds[i].most = std::max<int64_t>(bounds[i].most, program.sizes.symbols[i].most);
+    }
+  }
+  return bounds;
+}
 
 BoundedPrograms::BoundedPrograms(runtime::Context context, std::vector<Program> programs, bool firmware)
     : context_(std::move(context)), programs_(std::move(programs)), loaded_(programs_.size()), firmware_(firmware) {
@@ -78,7 +87,7 @@ size_t BoundedPrograms::choose(const graph::GivenShapes& sizes) const {
       ErrorCode::kSizeOutOfBounds,
       fmt::format(
           "{}, but the programs are for sizes of which {}; compile for wider bounds, if the network takes such sizes",
-          text, bounds_of(programs_)));
+          text, in_words(bounds_of(programs_))));
 }
 
 std::shared_ptr<const SizedProgram> BoundedPrograms::get(const graph::GivenShapes& sizes) {

@@ -9,12 +9,16 @@
 #include <memory>
 #include <vector>
 
+#include "driver/compiler/bounds.h"
 #include "driver/compiler/program.h"
 #include "driver/graph/resolve.h"
 #include "driver/runtime/runtime.h"
 #include "driver/specialise/sized_programs.h"
 
 namespace npu::specialise {
+
+// Of the sizes that the programs of one compilation are for together. At least one program.
+[[nodiscard]] std::vector<compiler::SizeBounds> bounds_of(const std::vector<compiler::Program>& programs);
 
 class BoundedPrograms final : public SizedPrograms {
  public:

@@ -11,8 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "driver/compiler/bounds.h"
 #include "driver/graph/text.h"
 #include "driver/program_file/program_file.h"
+#include "driver/specialise/bounded_programs.h"
 #include "hw/contract/error.h"
 #include "hw/presets/preset.h"
 #include "sim/cli/command.h"
@@ -20,9 +22,11 @@
 #include "sim/cli/machine_options.h"
 #include "sim/cli/options.h"
 #include "sim/cli/run_subject.h"
+#include "sim/cli/sized_report.h"
 #include "sim/inspect/explain.h"
 #include "sim/report/table.h"
 #include "sim/tool/file_places.h"
+#include "sim/tool/progress.h"
 #include "sim/tool/say.h"
 #include "sim/tool/staged_files.h"
 #include "sim/workload/network.h"
@@ -47,6 +51,7 @@ constexpr CommandHelp kCompileHelp = {
     "  npu compile net.tosa -o net.npu --effort 2\n"
     "  npu compile net.tosa -o net.npu && npu run net.npu --input input.npy\n"
     "  npu run net.npu --input input.npy --graph net.tosa --check reference\n"
+    "  npu compile open.tosa -o open.npu --dim x.0=1..64           (for all of these sizes)\n"
     "  npu compile net.tosa --explain\n"
     "  npu compile net.tosa -o net.npu --config nano --explain --show schedule,memory\n"
     "  npu compile net.tosa --explain --json | jq .memory.lost_share\n"};
@@ -57,6 +62,8 @@ struct CompileOptions {
   bool state_in_dram = false, double_buffer = false, resident_constants = false;
   std::optional<uint32_t> most_iterations;  // of each loop
   compiler::Effort effort = compiler::Effort::kNormal;
+  std::vector<compiler::SizeBounds> dims;  // empty: sizes are fixed
+  bool quiet = false;
   bool explain = false;
   inspect::Shown shown;
 };
@@ -85,6 +92,10 @@ po::options_description visible_compile_options() {
   options.add_options()("effort", po::value<std::string>()->value_name("N")->default_value("1"),
                         "how much to try: 0 takes the first schedule, 1 the best of several by a quick estimate, 2 the "
                         "best of more, each played with the machine's DRAM");
+  options.add_options()("dim", po::value<std::vector<std::string>>()->value_name("NAME=LOW..HIGH"),
+                        "compile for all sizes within bounds; for each size that the network leaves open, as npu info "
+                        "names it (x.0: dimension 0 of input x). NAME=N fixes it");
+  options.add_options()("quiet,q", po::bool_switch(), "no progress on long compilations");
   options.add_options()("explain", po::bool_switch(), "say what the compiler decided about each step")  //
       ("show", po::value<std::string>()->value_name("PARTS"),
        "with --explain, print more, words with commas: schedule (all commands over the estimated time), memory (the "
@@ -139,6 +150,14 @@ CompileOptions read_compile_options(const po::variables_map& values, const std::
   options.config = values["config"].as<std::string>();
   options.effort = read_effort(values["effort"].as<std::string>());
   options.most_iterations = iterations_option(values);
+  options.dims = dim_option(values);
+  options.quiet = values["quiet"].as<bool>();
+  if (!options.dims.empty() && options.explain) {
+    throw Error(
+        contract::ErrorCode::kBadOption,
+        "--explain says what was decided for one choice of sizes: leave out --dim, and explain what npu resolve "
+        "makes of the network");
+  }
   options.state_in_dram = values["state-in-dram"].as<bool>();
   options.double_buffer = values["double-buffer"].as<bool>();
   options.resident_constants = values["resident-constants"].as<bool>();
@@ -151,6 +170,23 @@ CompileOptions read_compile_options(const po::variables_map& values, const std::
   }
   json.read(values, order, kCompileHelp, std::move(places));
   return options;
+}
+
+workload::Network load(const CompileOptions& options) {
+  if (!options.dims.empty()) return workload::load_open_network(options.file);
+  return workload::load_network(
+      options.file, {},
+      "npu resolve makes a file with fixed sizes, and --dim x.0=1..64, say, compiles for all of these");
+}
+
+std::vector<compiler::Program> programs_of(const CompileOptions& options, const workload::Network& network,
+                                           const contract::Capabilities& caps, const compiler::Options& compile,
+                                           compiler::Explanation* explanation) {
+  if (options.dims.empty()) return {compiler::compile(network.graph, caps, compile, explanation)};
+  tool::Progress progress(1, "compilation", options.quiet);
+  return compiler::compile_bounds(network.graph, options.dims, caps, compile, [&](uint64_t done, uint64_t all) {
+    progress.part(static_cast<double>(done) / static_cast<double>(all));
+  });
 }
 
 program_file::ProgramFile compile_network(const CompileOptions& options, const workload::Network& network,
@@ -170,8 +206,16 @@ program_file::ProgramFile compile_network(const CompileOptions& options, const w
   file.network_sha256 = workload::sha256_of(network);
   file.two_places = options.double_buffer;
   file.state_in_dram = options.state_in_dram;
-  file.program = compiler::compile(network.graph, preset.caps, compile, explanation);
+  file.programs = programs_of(options, network, preset.caps, compile, explanation);
   return file;
+}
+
+// "3 programs for x.0 1 to 64, "; nothing of fixed sizes.
+std::string sizes_in_words(const program_file::ProgramFile& file) {
+  if (!file.is_sized()) return "";
+  const size_t count = file.programs.size();
+  return fmt::format("{} program{} for {}, ", count, count == 1 ? "" : "s",
+                     in_words(specialise::bounds_of(file.programs)));
 }
 
 // Writes the file; what to say of it.
@@ -180,8 +224,10 @@ std::string write_program(const CompileOptions& options, const program_file::Pro
   tool::StagedFiles files;
   files.write(options.output, bytes);
   files.commit();
-  return fmt::format("{}: {} for {}, {} commands, {} bytes\n", options.output, options.file, file.machine_name,
-                     report::grouped(file.program.command_count), report::grouped(bytes.size()));
+  uint64_t commands = 0;
+  for (const compiler::Program& program : file.programs) commands += program.command_count;
+  return fmt::format("{}: {} for {}, {}{} commands, {} bytes\n", options.output, options.file, file.machine_name,
+                     sizes_in_words(file), report::grouped(commands), report::grouped(bytes.size()));
 }
 
 }  // namespace
@@ -199,18 +245,19 @@ int run_compile(const Arguments& arguments) {
   if (!values) return 0;
   const CompileOptions options = read_compile_options(*values, order, json);
   const presets::Preset preset = presets::load_preset(options.config);
-  const workload::Network network = workload::load_network(options.file);
+  const workload::Network network = load(options);
   compiler::Explanation explanation;
   program_file::ProgramFile file = compile_network(options, network, preset, options.explain ? &explanation : nullptr);
   std::string text = options.output.empty() ? "" : write_program(options, file);
-  if (options.resident_constants && file.program.resident_bytes == 0)
-    text += fmt::format("constants {}\n", kConstantsDoNotStay);
+  const bool none_stay = std::all_of(file.programs.begin(), file.programs.end(),
+                                     [](const compiler::Program& program) { return program.resident_bytes == 0; });
+  if (options.resident_constants && none_stay) text += fmt::format("constants {}\n", kConstantsDoNotStay);
   if (!options.explain) {
     tool::say("{}", text);
     return 0;
   }
   const inspect::Explained explained =
-      inspect::explain(options.file, preset, std::move(file.program), std::move(explanation));
+      inspect::explain(options.file, preset, std::move(file.programs.front()), std::move(explanation));
   json.tell([&] { return text + inspect::to_text(explained, options.shown); },
             [&] { return inspect::to_json_text(explained); });
   return 0;

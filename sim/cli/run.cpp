@@ -114,7 +114,7 @@ int run_run(const Arguments& arguments) {
   const RunOptions& options = *parsed;
   const RunSubject subject = load_subject(options);
   if (SizedSequence::is_meant(options.data, subject.inputs)) return run_sized(*parsed, subject);
-  refuse_options_of_sequences(options);
+  refuse_what_sequences_have(options, subject);
   const presets::Preset& preset = subject.preset;
   workload::add_outputs(parsed->data.places, subject.outputs, options.data.outputs);
   const runtime::Snapshot start = subject.start(options.data.resume);

@@ -23,15 +23,22 @@ void refuse_what_compiling_decides(const RunOptions& options) {
   for (const auto& [given, name] :
        {std::pair{options.state_in_dram, "--state-in-dram"}, std::pair{options.double_buffer, "--double-buffer"},
         std::pair{options.resident_constants, "--resident-constants"},
-        std::pair{options.most_iterations.has_value(), "--most-iterations"}}) {
+        std::pair{options.most_iterations.has_value(), "--most-iterations"},
+        std::pair{!options.dims.empty(), "--dim"}}) {
     if (!given) continue;
     throw Error(ErrorCode::kBadOption,
                 fmt::format("{} is compiled, and so part of it or not: {} belongs to npu compile",
                             in_quotes(options.file), name));
   }
+  if (options.specialise) {
+    throw Error(ErrorCode::kBadOption, fmt::format("{} is compiled, and --specialise bounds programs that npu run "
+                                                   "compiles: leave it out",
+                                                   in_quotes(options.file)));
+  }
   if (options.data.shapes.empty()) return;
-  throw Error(ErrorCode::kBadOption,
-              fmt::format("{} is compiled, and its sizes are fixed: leave out --shape", in_quotes(options.file)));
+  throw Error(ErrorCode::kBadOption, fmt::format("{} is compiled, and its sizes are fixed, or those of its data: leave "
+                                                 "out --shape",
+                                                 in_quotes(options.file)));
 }
 
 void refuse_what_needs_the_graph(const RunOptions& options) {
@@ -70,6 +77,10 @@ std::vector<workload::GraphPort> ports_of(const std::vector<compiler::Port>& por
   std::vector<workload::GraphPort> result;
   for (const compiler::Port& port : ports) {
     result.push_back({port.name, port.type, port.shape, port.accepts_unsigned});
+    graph::Shape& shape = result.back().shape;
+    for (size_t d = 0; d < port.sizes.size(); ++d) {
+      if (port.sizes[d] >= 0) shape[d] = -1;
+    }
   }
   return result;
 }
@@ -84,12 +95,13 @@ RunSubject load_compiled(const RunOptions& options) {
   subject.preset = machine_of(compiled, options);
   program_file::require_device(compiled, subject.preset.caps);
   subject.network_file = compiled.network;
-  subject.inputs = ports_of(compiled.program.inputs);
-  subject.outputs = ports_of(compiled.program.outputs);
+  subject.inputs = ports_of(compiled.programs.front().inputs);
+  subject.outputs = ports_of(compiled.programs.front().outputs);
   subject.state_in_dram = compiled.state_in_dram;
   subject.double_buffer = compiled.two_places;
   if (options.graph.empty()) return subject;
-  subject.graph = workload::load_network(options.graph);
+  subject.graph =
+      compiled.is_sized() ? load_network(options.data, options.graph) : workload::load_network(options.graph);
   require_same_network(subject, options.graph);
   return subject;
 }
@@ -131,7 +143,7 @@ compiler::Options RunSubject::compiler_options(bool firmware) const {
 }
 
 compiler::Program RunSubject::program(const contract::Capabilities& device, bool firmware) const {
-  if (compiled) return compiled->program;
+  if (compiled) return compiled->programs.front();
   return compiler::compile(graph->graph, device, compiler_options(firmware));
 }
 

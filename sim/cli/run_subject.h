@@ -26,16 +26,18 @@ struct RunSubject {
   std::filesystem::path network_file;      // of a compiled program: as it was called when it was compiled
   std::optional<workload::Network> graph;  // nullopt: a compiled program without --graph
   std::optional<program_file::ProgramFile> compiled;
-  std::vector<workload::GraphPort> inputs, outputs;
+  std::vector<workload::GraphPort> inputs, outputs;  // with -1 for sizes that a compiled program leaves open
   presets::Preset preset;
   bool state_in_dram = false, double_buffer = false, resident_constants = false;
   uint32_t most_iterations = graph::kMostIterations;  // of each loop
 
   // Of the network's file, as `sha256sum` prints it.
   [[nodiscard]] std::string network_sha256() const;
+  // Compiled for sizes within bounds.
+  [[nodiscard]] bool is_sized() const { return compiled && compiled->is_sized(); }
   // Of compiling it.
   [[nodiscard]] compiler::Options compiler_options(bool firmware) const;
-  // Of compiling it for a device, or what the file has.
+  // Of compiling it for a device, or what the file has, whose sizes are fixed.
   [[nodiscard]] compiler::Program program(const contract::Capabilities& device, bool firmware) const;
   // What --resume starts with. Throws Error(bad_snapshot) for one that the graph, if it is known, does not fit.
   [[nodiscard]] runtime::Snapshot start(const std::string& resume) const;

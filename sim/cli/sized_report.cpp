@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // "x [3, 4], state [3, 4]"
-std::string in_words(const graph::GivenShapes& sizes) {
+std::string shapes_in_words(const graph::GivenShapes& sizes) {
   std::string text;
   for (const auto& [name, shape] : sizes) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", graph::printable(name), graph::to_string(shape));
@@ -51,7 +51,7 @@ std::string table_of(const SizedRun& run) {
   std::vector<report::Row> rows;
   for (const SizedProgramRun& program : run.programs) {
     const report::Report& report = *program.report;
-    report::Row row = {in_words(program.sizes), grouped(report.invocations)};
+    report::Row row = {shapes_in_words(program.sizes), grouped(report.invocations)};
     if (each) row.push_back(grouped(program.compiled));
     row.push_back(grouped(program.bytes));
     if (timed) {
@@ -63,21 +63,11 @@ std::string table_of(const SizedRun& run) {
   return report::render(std::move(columns), rows);
 }
 
-// "x.0 1 to 64, x.1 8"
-std::string in_words(const std::vector<compiler::SizeBounds>& bounds) {
-  std::string text;
-  for (const compiler::SizeBounds& one : bounds) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", graph::printable(one.name), one.least);
-    if (one.most > one.least) text += fmt::format(" to {}", one.most);
-  }
-  return text;
-}
-
 std::string cache_line(const SizedRun& run) {
   const specialise::CacheCounts& cache = run.cache;
   if (cache.compiled > 0) {
     return fmt::format("programs  {} of {} loaded, in {} bytes; compiled once for {}\n", grouped(cache.programs),
-                       grouped(cache.compiled), grouped(cache.bytes), in_words(run.options.dims));
+                       grouped(cache.compiled), grouped(cache.bytes), in_words(run.bounds));
   }
   const std::string limit =
       run.options.specialise ? fmt::format("limit {} bytes", grouped(*run.options.specialise)) : "no limit";
@@ -130,7 +120,7 @@ Json invocations_json(const SizedRun& run) {
 
 Json bounds_json(const SizedRun& run) {
   Json bounds = Json::array();
-  for (const compiler::SizeBounds& one : run.options.dims) {
+  for (const compiler::SizeBounds& one : run.bounds) {
     bounds.push_back({{"name", one.name}, {"least", one.least}, {"most", one.most}});
   }
   return bounds;
@@ -156,6 +146,15 @@ Json check_json(const SizedRun& run) {
 }
 
 }  // namespace
+
+std::string in_words(const std::vector<compiler::SizeBounds>& bounds) {
+  std::string text;
+  for (const compiler::SizeBounds& one : bounds) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", graph::printable(one.name), one.least);
+    if (one.most > one.least) text += fmt::format(" to {}", one.most);
+  }
+  return text;
+}
 
 std::string to_json_text(const SizedRun& run) {
   const Json document = {{"schema", "npu-sizes"},

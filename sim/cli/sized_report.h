@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/compiler/bounds.h"
 #include "driver/graph/resolve.h"
 #include "driver/specialise/program_cache.h"
 #include "sim/cli/run_options.h"
@@ -34,13 +35,17 @@ struct SizedInvocation {
 struct SizedRun {
   const RunOptions& options;
   const RunSubject& subject;
-  std::vector<SizedProgramRun> programs = {};  // in the order in which their sizes came first
+  std::vector<compiler::SizeBounds> bounds = {};  // that programs were compiled for; empty: each for its sizes
+  std::vector<SizedProgramRun> programs = {};     // in the order in which their sizes came first
   std::vector<SizedInvocation> invocations = {};
   specialise::CacheCounts cache = {};
   std::optional<report::CheckResult> check = {};
   std::vector<report::EngineRun> engines = {};  // of all invocations
   report::PersistentRun persistent_sram = {};
 };
+
+// "x.0 1 to 64, x.1 8"
+[[nodiscard]] std::string in_words(const std::vector<compiler::SizeBounds>& bounds);
 
 // The document of docs/reference/npu.md, with a line end.
 [[nodiscard]] std::string to_json_text(const SizedRun& run);

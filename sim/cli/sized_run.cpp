@@ -33,11 +33,11 @@ bool names_layers(const BackEndOptions& options) {
 }
 
 void refuse_what_one_program_has(const RunOptions& options, const RunSubject& subject) {
-  if (subject.compiled) {
+  if (subject.compiled && !subject.is_sized()) {
     throw Error(
         ErrorCode::kBadOption,
         fmt::format("{} is compiled, and its sizes are fixed: give each input one file, whose first axis counts "
-                    "invocations, or run the network",
+                    "invocations, run the network, or compile it with npu compile --dim",
                     graph::in_quotes(options.file)));
   }
   for (const auto& [given, name] :
@@ -56,8 +56,11 @@ void refuse_what_one_program_has(const RunOptions& options, const RunSubject& su
 // One for each choice of sizes, or those that were compiled once for all of them.
 std::unique_ptr<specialise::SizedPrograms> programs_of(const RunOptions& options, const RunSubject& subject,
                                                        const runtime::Device& device, const runtime::Context& context) {
-  const graph::Graph& open = subject.graph->open ? *subject.graph->open : subject.graph->graph;
   const bool firmware = !options.bypass_firmware;
+  if (subject.compiled) {
+    return std::make_unique<specialise::BoundedPrograms>(context, subject.compiled->programs, firmware);
+  }
+  const graph::Graph& open = subject.graph->open ? *subject.graph->open : subject.graph->graph;
   const compiler::Options compiling = subject.compiler_options(firmware);
   if (options.dims.empty()) {
     return std::make_unique<specialise::ProgramCache>(context, device.capabilities(), open, compiling,
@@ -82,7 +85,7 @@ compiler::Program at_sizes(const compiler::Program& program, const graph::GivenS
 class Runner {
  public:
   Runner(const RunOptions& options, const RunSubject& subject, SizedSequence& sequence, runtime::Device& device)
-      : run_{options, subject},
+      : run_{options, subject, subject.compiled ? specialise::bounds_of(subject.compiled->programs) : options.dims},
         sequence_(sequence),
         context_(device.create_context({.zero_init = options.data.zero_init, .double_buffer = subject.double_buffer})),
         programs_(programs_of(options, subject, device, context_)),
@@ -182,7 +185,8 @@ void print(const SizedRun& run, const SizedSequence& sequence) {
 
 int run_sized(RunOptions& options, const RunSubject& subject) {
   refuse_what_one_program_has(options, subject);
-  SizedSequence sequence(options.data, *subject.graph);
+  SizedSequence sequence = subject.graph ? SizedSequence(options.data, *subject.graph)
+                                         : SizedSequence(options.data, subject.inputs, subject.outputs);
   check_jobs(options.faults, sequence.invocations());
   const FirmwareConsole console(options.firmware_log);
   cosim::BackEnds back_ends(subject.preset.caps);
@@ -209,7 +213,13 @@ int run_sized(RunOptions& options, const RunSubject& subject) {
   return 0;
 }
 
-void refuse_options_of_sequences(const RunOptions& options) {
+void refuse_what_sequences_have(const RunOptions& options, const RunSubject& subject) {
+  if (subject.is_sized()) {
+    throw Error(ErrorCode::kFeatureUnsupported,
+                fmt::format("{} is for sizes within bounds, and runs with --sequence and a file for each invocation "
+                            "(several --input, or a folder); for one choice of sizes compile what npu resolve makes",
+                            graph::in_quotes(options.file)));
+  }
   if (!options.dims.empty()) {
     throw Error(
         ErrorCode::kBadOption,

@@ -11,7 +11,8 @@ namespace npu::cli {
 // with the invocation in front.
 int run_sized(RunOptions& options, const RunSubject& subject);
 
-// For a run of one program. Throws Error(bad_option).
-void refuse_options_of_sequences(const RunOptions& options);
+// For a run of one program. Throws Error: bad_option for options of others; feature_unsupported for a program that was
+// compiled for sizes within bounds.
+void refuse_what_sequences_have(const RunOptions& options, const RunSubject& subject);
 
 }  // namespace npu::cli

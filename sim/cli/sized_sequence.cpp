@@ -30,6 +30,18 @@ void check_variables(const graph::Graph& before, const graph::Graph& now) {
   }
 }
 
+// The inputs with the sizes of their files, as far as these are open. Others are refused where elements are read.
+std::vector<workload::GraphPort> with_sizes(std::vector<workload::GraphPort> inputs, const graph::GivenShapes& sizes) {
+  for (workload::GraphPort& port : inputs) {
+    const graph::Shape& given = sizes.at(port.name);
+    if (given.size() != port.shape.size()) continue;
+    for (size_t d = 0; d < given.size(); ++d) {
+      if (port.shape[d] < 0) port.shape[d] = given[d];
+    }
+  }
+  return inputs;
+}
+
 }  // namespace
 
 bool SizedSequence::is_meant(const DataOptions& options, const std::vector<workload::GraphPort>& inputs) {
@@ -37,12 +49,18 @@ bool SizedSequence::is_meant(const DataOptions& options, const std::vector<workl
 }
 
 SizedSequence::SizedSequence(DataOptions& options, const workload::Network& network)
-    : outputs(network.outputs, options.outputs, options.range.skip),
+    : SizedSequence(options, network.inputs, network.outputs) {
+  network_ = network;
+}
+
+SizedSequence::SizedSequence(DataOptions& options, std::vector<workload::GraphPort> inputs,
+                             const std::vector<workload::GraphPort>& outputs)
+    : outputs(outputs, options.outputs, options.range.skip),
       options_(options),
-      network_(network),
-      files_(network.inputs, options.inputs, options.range) {
+      inputs_(std::move(inputs)),
+      files_(inputs_, options.inputs, options.range) {
   files_.add_to(options.places);
-  outputs.add_to(options.places, files_.invocations());
+  this->outputs.add_to(options.places, files_.invocations());
 }
 
 SizedSequence::Invocation SizedSequence::prepare(int64_t invocation) {
@@ -50,16 +68,19 @@ SizedSequence::Invocation SizedSequence::prepare(int64_t invocation) {
   in_invocation(invocation, [&] {
     const workload::FileSequence::Frame frame = files_.read(invocation);
     result.sizes = with_given_shapes(options_, frame.shapes);
-    if (result.sizes != sizes_) {
-      workload::Network sized = workload::with_sizes(network_, result.sizes);
-      check_network(options_, sized);
-      check_variables(network_.graph, sized.graph);
-      network_ = std::move(sized);
-      sizes_ = result.sizes;
-    }
-    result.inputs = workload::FileSequence::values(frame, network_.inputs);
+    if (network_ && result.sizes != sizes_) resize(result.sizes);
+    result.inputs =
+        workload::FileSequence::values(frame, network_ ? network_->inputs : with_sizes(inputs_, frame.shapes));
   });
   return result;
+}
+
+void SizedSequence::resize(const graph::GivenShapes& sizes) {
+  workload::Network sized = workload::with_sizes(*network_, sizes);
+  check_network(options_, sized);
+  check_variables(network_->graph, sized.graph);
+  network_ = std::move(sized);
+  sizes_ = sizes;
 }
 
 std::string SizedSequence::in_words(const workload::FileSequence& files, int64_t invocation) {

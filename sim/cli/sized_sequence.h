@@ -22,6 +22,10 @@ class SizedSequence {
   // `network` was loaded with load_network() of the command. Adds inputs and outputs to the command's places. Throws
   // Error: what FileSequence throws; bad_option.
   SizedSequence(DataOptions& options, const workload::Network& network);
+  // Of a compiled program whose network is not there, and does not check sizes: who runs the program does. Ports have
+  // -1 where sizes are open.
+  SizedSequence(DataOptions& options, std::vector<workload::GraphPort> inputs,
+                const std::vector<workload::GraphPort>& outputs);
 
   [[nodiscard]] int64_t invocations() const { return files_.invocations(); }
 
@@ -33,8 +37,8 @@ class SizedSequence {
   // what reading and resolving throw, bad_input, what check_network() throws, and variable_mismatch for a variable
   // whose size would change.
   [[nodiscard]] Invocation prepare(int64_t invocation);
-  // Of the sizes of the last one.
-  [[nodiscard]] const workload::Network& network() const { return network_; }
+  // Of the sizes of the last one; there must be one.
+  [[nodiscard]] const workload::Network& network() const { return network_.value(); }
 
   // Calls `action`; what it throws has the invocation in front.
   template <typename Action>
@@ -53,8 +57,11 @@ class SizedSequence {
   workload::FileOutputs outputs;
 
  private:
+  void resize(const graph::GivenShapes& sizes);
+
   const DataOptions& options_;
-  workload::Network network_;
+  std::vector<workload::GraphPort> inputs_;
+  std::optional<workload::Network> network_;
   workload::FileSequence files_;
   std::optional<graph::GivenShapes> sizes_;  // of network_
 };

@@ -145,19 +145,19 @@ bool is_compiled(const std::filesystem::path& path) {
   }
 }
 
-Network load_network(const std::filesystem::path& path, const ShapeSource& shapes) {
+Network load_network(const std::filesystem::path& path, const ShapeSource& shapes, std::string_view way_out) {
   Network network = read_network(path);
   const bool open = graph::has_unknown_sizes(network.graph);
   network.was_open = open && shapes;
   // What is wrong with data or options is no matter of this file.
-  const std::string way_out = open && !shapes ? " (npu resolve makes a file with fixed sizes)" : "";
+  const std::string way = open && !shapes ? fmt::format(" ({})", way_out) : "";
   if (network.was_open) {
-    of_the_file(path, way_out, [&] { graph::validate(network.graph, graph::Sizes::kMayBeUnknown); });
+    of_the_file(path, way, [&] { graph::validate(network.graph, graph::Sizes::kMayBeUnknown); });
     network.open = std::make_shared<const graph::Graph>(network.graph);
     const graph::GivenShapes given = given_shapes(network.graph, shapes);
-    of_the_file(path, way_out, [&] { network.graph = graph::resolve(network.graph, given); });
+    of_the_file(path, way, [&] { network.graph = graph::resolve(network.graph, given); });
   }
-  of_the_file(path, way_out, [&] { network.graph = graph::static_form(std::move(network.graph)); });
+  of_the_file(path, way, [&] { network.graph = graph::static_form(std::move(network.graph)); });
   list_ports(network);
   return network;
 }

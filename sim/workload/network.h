@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/graph/graph.h"
@@ -45,8 +46,10 @@ using ShapeSource = std::function<graph::GivenShapes(const std::vector<GraphPort
 
 // `shapes` is asked when the file leaves sizes open; the network then is the one with those sizes. The graph is in the
 // form that runs, without operators that compute shapes. Throws Error: what
-// reading, validating and resolving throw; without `shapes`, feature_unsupported for a size that is open.
-[[nodiscard]] Network load_network(const std::filesystem::path& path, const ShapeSource& shapes = {});
+// reading, validating and resolving throw; without `shapes`, feature_unsupported for a size that is open, with
+// `way_out` behind it.
+[[nodiscard]] Network load_network(const std::filesystem::path& path, const ShapeSource& shapes = {},
+                                   std::string_view way_out = "npu resolve makes a file with fixed sizes");
 
 // As load_network(), but a graph whose file leaves sizes open stays so: as the file has it, validated as far as that
 // needs no sizes.

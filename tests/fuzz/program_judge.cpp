@@ -53,7 +53,7 @@ graph::Graph running_sum_graph() {
 // not.
 program_file::ProgramFile sized_seed(program_file::ProgramFile file) {
   using Operation = contract::SizeOperation;
-  compiler::Program& program = file.program;
+  compiler::Program& program = file.programs[0];
   compiler::SizeTable& table = program.sizes;
   table.symbols = {{"x.1", 1, 4}};
   table.expressions = {{Operation::kConstant, 0, 4}, {Operation::kDivCeil, 0, 1}};
@@ -78,13 +78,22 @@ program_file::ProgramFile sized_seed(program_file::ProgramFile file) {
   return file;
 }
 
+// The same with a program of its own for 1 element.
+program_file::ProgramFile bounded_seed(program_file::ProgramFile file) {
+  compiler::Program& small = file.programs.emplace_back(file.programs[0]);
+  file.programs[0].sizes.symbols[0].least = 2;
+  small.sizes.symbols[0].most = 1;
+  apply_rules(small.sizes, evaluate(small.sizes, std::vector<int64_t>{1}), small.commands);
+  return file;
+}
+
 program_file::ProgramFile compiled_seed(const graph::Graph& network, const std::string& name) {
   program_file::ProgramFile file;
   file.capabilities = seed_machine();
   file.machine_name = "seed";
   file.network = name;
   file.network_sha256 = std::string(64, '0');
-  file.program = compiler::compile(network, file.capabilities);
+  file.programs = {compiler::compile(network, file.capabilities)};
   return file;
 }
 
@@ -94,7 +103,8 @@ std::vector<program_file::ProgramFile> program_seeds() {
   return {compiled_seed(running_sum_graph(), "running_sum.tosa"),
           compiled_seed(graph::samples::nested_control_flow(), "nested_control_flow.tosa"),
           compiled_seed(graph::samples::network(), "network.tosa"),
-          sized_seed(compiled_seed(running_sum_graph(), "running_sum.tosa"))};
+          sized_seed(compiled_seed(running_sum_graph(), "sized_sum.tosa")),
+          bounded_seed(sized_seed(compiled_seed(running_sum_graph(), "bounded_sum.tosa")))};
 }
 
 std::span<const uint8_t> payload_in(std::span<const uint8_t> file) {

@@ -13,7 +13,7 @@
 
 namespace npu::fuzz {
 
-// Legal content for a small machine, of networks with variables, loops and several layers.
+// Legal content for a small machine, of networks with variables, loops and several layers, and for sizes within bounds.
 [[nodiscard]] std::vector<program_file::ProgramFile> program_seeds();
 
 // The same file with a payload that was changed, and a checksum that fits it.

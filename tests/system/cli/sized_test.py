@@ -138,6 +138,95 @@ class Sized(NpuTest):
                     self.assertRegex(result.err, rf"debug request \d+: sizes {count}\n")
         print(f"bounds: 0 differing of {elements} elements, each time")
 
+    def test_a_compiled_program_is_for_all_sizes_within_bounds(self):
+        network, program, reference = self.dir / "open_stream.tosa", self.dir / "all_sizes.npu", self.dir / "all_sizes_reference.state"
+        wanted, state = expected(ROWS, self.frames("all_sizes", ROWS))
+        elements = sum(4 * count for count in ROWS)
+        self.good("reference", network, *self.inputs("all_sizes"), "--save-state", reference)
+        for machine in ("edge", "nano"):
+            for fixed in ([], ["--state-in-dram"], ["--double-buffer"]):
+                result = self.good("compile", network, "-o", program, "--config", machine, "--dim", "x.0=1..64", *fixed)
+                self.assertRegex(result.out, rf"all_sizes.npu: \S+ for {machine}, \d programs for x.0 1 to 64, [\d,]+ commands, [\d,]+ bytes\n")
+                before = program.read_bytes()
+                self.good("compile", network, "-o", program, "--config", machine, "--dim", "x.0=1..64", *fixed)
+                self.assertEqual(program.read_bytes(), before)
+                for more in ([], ["--bypass-firmware"], ["--mode", "functional"]) if fixed == [] else ([],):
+                    answers = []
+                    for file, options in ((network, ["--dim", "x.0=1..64", "--config", machine, *fixed]), (program, []),
+                                          (program, ["--graph", network, "--check", "reference"])):
+                        out, report, saved = self.dir / "all_sizes_out", self.dir / "all_sizes.json", self.dir / "all_sizes.state"
+                        result = self.good("run", file, *self.inputs("all_sizes"), *options, *more, "-o", out, "--json", report, "--save-state", saved)
+                        self.assertEqual(self.outputs("all_sizes_out", len(ROWS)), [(shape, y) for shape, y in wanted])
+                        self.good("state", "diff", saved, reference)
+                        document = json.loads(report.read_text().replace(f"{self.dir}/", ""))
+                        if "--check" in options:
+                            self.assertIn(f"check     0 differing of {elements} elements compared with the reference (1 output, 7 invocations)\n",
+                                          result.out)
+                            document["check"] = None
+                        answers.append((document, result.out.split("check  ")[0].split("\n")[1:]))
+                    self.assertEqual(answers[0][0], answers[1][0])
+                    self.assertEqual(answers[0][0], answers[2][0])
+                    self.assertEqual(answers[0][1], answers[1][1])
+                    print(f"{machine} {fixed} {more}: {answers[0][0]['cycles']} cycles and 0 differing of {elements} elements, compiled before and now")
+
+    def test_a_compiled_program_goes_on_with_a_saved_state(self):
+        network, program = self.dir / "open_stream.tosa", self.dir / "goes_on.npu"
+        wanted, state = expected(ROWS, self.frames("goes_on", ROWS))
+        self.good("compile", network, "-o", program, "--dim", "x.0=1..64", "-q")
+        saved, given = self.dir / "goes_on.state", ["run", program, *self.inputs("goes_on"), "-o", self.dir / "goes_on_out"]
+        self.good(*given, "--invocations", 3, "--save-state", saved)
+        self.good(*given, "--skip", 3, "--resume", saved)
+        self.assertEqual(self.outputs("goes_on_out", len(ROWS)), [(shape, y) for shape, y in wanted])
+
+    def test_a_compiled_program_has_a_state_as_large_as_the_first_job_says(self):
+        network, program, saved = self.dir / "open_state.tosa", self.dir / "state_size.npu", self.dir / "state_size.state"
+        frames = [self.save(f"state_size{rows}.npy", "|i1", (rows, 4), [rows] * 4 * rows) for rows in (5, 6)]
+        self.good("compile", network, "-o", program, "--dim", "x.0=1..9")
+        given = ["run", program, "--sequence"]
+        self.good(*given, "--zero-init", "--input", frames[0], frames[0], "--save-state", saved)
+        self.assertIn("INT8[5, 4] of [9, 4]", self.good("state", "list", saved).out)
+        self.good(*given, "--resume", saved, "--input", frames[0], frames[0], "--check", "reference", "--graph", network)
+        for more in ([], ["--graph", network]):
+            result = self.bad(1, "variable_mismatch", "INT8[6, 4]", *given, *more, "--zero-init", "--input", *frames)
+            self.assertIn("invocation 1 (", result.err)
+
+    def test_what_a_compiled_program_for_bounds_does_not_take(self):
+        network, program = self.dir / "open_stream.tosa", self.dir / "taken.npu"
+        self.frames("taken", [3, 65])
+        self.good("compile", network, "-o", program, "--dim", "x.0=1..64")
+        given = ["run", program, *self.inputs("taken")]
+        for more in ([], ["--graph", network]):
+            result = self.bad(64, "size_out_of_bounds", "invocation 1 (", *given, *more)
+            self.assertIn("x.0 is 65, but the programs are for sizes of which x.0 is 1 to 64", result.err)
+        self.bad(64, "bad_option", "--dim belongs to npu compile", *given, "--dim", "x.0=1..64")
+        self.bad(64, "bad_option", "--specialise bounds programs that npu run compiles", *given, "--specialise", "100")
+        self.bad(64, "bad_option", "leave out --shape", *given, "--shape", "x=3x4")
+        self.bad(64, "bad_option", "name its file with --graph", *given, "--check", "reference")
+        self.bad(64, "bad_option", "is not the network that", *given, "--check", "reference", "--graph", self.dir / "running_sum.tosa")
+        self.bad(64, "bad_option", "--csv", *given, "--csv", self.dir / "no.csv")
+        frame, stack = self.save("taken_one.npy", "|i1", (3, 4), [1] * 12), self.save("taken_stack.npy", "|i1", (2, 3, 4), [1] * 24)
+        for inputs in ([], ["--input", f"x={frame}", f"w={frame}"], ["--sequence", "--input", f"x={stack}", f"w={stack}"]):
+            self.bad(3, "feature_unsupported", "runs with --sequence and a file for each invocation", "run", program, *inputs)
+        for shape in ((3, 5), (12,), (1, 3, 4)):
+            other = self.save("taken_other.npy", "|i1", shape, [1] * (15 if shape == (3, 5) else 12))
+            result = self.bad(64, "bad_input", "invocation 0 (", "run", program, "--sequence", "--input", f"x={other}", f"x={other}", f"w={frame}",
+                              f"w={frame}")
+            self.assertIn("input 'x'", result.err)
+        five = self.save("taken_five.npy", "|i1", (5, 4), [1] * 20)
+        self.bad(1, "size_mismatch", "dimension 0 of input 'w' is 5, but dimension 0 of input 'x' is 3", "run", program, "--sequence", "--input",
+                 f"x={frame}", f"x={frame}", f"w={five}", f"w={five}")
+
+    def test_compiling_for_bounds_that_cannot_be(self):
+        network, left = self.dir / "open_stream.tosa", self.dir / "left.npu"
+        result = self.bad(3, "feature_unsupported", "npu resolve makes a file with fixed sizes", "compile", network, "-o", left)
+        self.assertIn("--dim x.0=1..64, say, compiles for all of these", result.err)
+        self.bad(64, "bad_option", "--explain says what was decided for one choice of sizes", "compile", network, "--explain", "--dim", "x.0=1..64")
+        self.bad(64, "bad_option", "size 'x.0' has bounds twice", "compile", network, "-o", left, "--dim", "x.0=1..64", "--dim", "x.0=1..65")
+        self.bad(64, "bad_option", "open", "compile", self.dir / "running_sum.tosa", "-o", left, "--dim", "x.0=1..4")
+        self.bad(64, "bad_option", "leaves size 'x.1' open", "compile", self.dir / "open_images.tosa", "-o", left, "--dim", "x.0=1..3", "--dim", "x.2=6")
+        self.bad(4, "budget_exceeded", "100000 choices of sizes", "compile", network, "-o", left, "--dim", "x.0=1..100000")
+        self.assertFalse(left.exists())
+
     def test_reports_of_one_compilation_are_those_of_the_sizes(self):
         shapes = [(1, 6, 6, 4), (2, 9, 5, 4), (1, 40, 33, 4), (3, 3, 3, 4)]
         files = [self.save(f"bounded{i}.npy", "|i1", shape, [(7 * k + i) % 251 - 125 for k in range(shape[0] * shape[1] * shape[2] * shape[3])])

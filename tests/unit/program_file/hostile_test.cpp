@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that were damaged or made to hurt: truncated, with any byte changed, and with a checksum that fits the change.
+#include <algorithm>
 #include <random>
 
 #include "driver/graph/byte_stream.h"
@@ -22,37 +23,44 @@ class Users {
       : capabilities_(fuzz::program_seeds()[0].capabilities),
         device_(runtime::Device::open(std::make_unique<runtime::MockHal>(capabilities_), {.bypass_firmware = true})) {}
 
-  // Whether the program was loaded.
+  // Whether all programs were loaded.
   bool use(const ProgramFile& file) {
     if (file.capabilities != capabilities_) return false;
-    static_cast<void>(report::hash_program(file.program));
+    return std::all_of(file.programs.begin(), file.programs.end(),
+                       [&](const compiler::Program& program) { return use(file, program); });
+  }
+
+ private:
+  bool use(const ProgramFile& file, const compiler::Program& program) {
+    static_cast<void>(report::hash_program(program));
     const auto [code, message] = error_in([&] {
       runtime::Context context = device_.create_context();
-      const runtime::LoadedProgram loaded = context.load(file.program);
+      const runtime::LoadedProgram loaded = context.load(program);
       static_cast<void>(loaded.blocking_cycles());
     });
     report::RunInfo info;
     info.machine.caps = file.capabilities;
     info.machine.dram.data_rate_mts = info.machine.dram.bus_bits = 32;
-    const report::Collector collector(std::move(info), file.program);
-    EXPECT_LE(collector.commands().size(), file.program.commands.size());
+    const report::Collector collector(std::move(info), program);
+    EXPECT_LE(collector.commands().size(), program.commands.size());
     EXPECT_NE(code, ErrorCode::kBug) << message;
     return code == ErrorCode::kOk;
   }
 
- private:
   contract::Capabilities capabilities_;
   runtime::Device device_;
 };
 
 TEST(HostileProgramFiles, EveryTruncationIsRefused) {
-  const std::vector<uint8_t> file = serialise(fuzz::program_seeds()[0]);
-  for (size_t bytes = 0; bytes < file.size(); ++bytes) {
-    EXPECT_EQ(refusal_of(std::span(file).first(bytes)).first, ErrorCode::kFileDamaged) << bytes << " bytes";
+  for (const size_t which : {0, 4}) {
+    const std::vector<uint8_t> file = serialise(fuzz::program_seeds()[which]);
+    for (size_t bytes = 0; bytes < file.size(); ++bytes) {
+      EXPECT_EQ(refusal_of(std::span(file).first(bytes)).first, ErrorCode::kFileDamaged) << bytes << " bytes";
+    }
+    std::vector<uint8_t> longer = file;
+    longer.push_back(0);
+    EXPECT_EQ(refusal_of(longer).first, ErrorCode::kFileDamaged);
   }
-  std::vector<uint8_t> longer = file;
-  longer.push_back(0);
-  EXPECT_EQ(refusal_of(longer).first, ErrorCode::kFileDamaged);
 }
 
 TEST(HostileProgramFiles, EveryWrongByteIsRefused) {
@@ -72,7 +80,7 @@ TEST(HostileProgramFiles, WithChecksumsThatFitDoNoHarm) {
   Users users;
   std::mt19937 random(2);
   size_t refused = 0, accepted = 0, loaded = 0;
-  for (const size_t which : {0, 1, 3}) {
+  for (const size_t which : {0, 1, 3, 4}) {
     const ProgramFile seed = fuzz::program_seeds()[which];
     const std::vector<uint8_t> good = serialise(seed);
     const std::span<const uint8_t> content = fuzz::payload_in(good);
@@ -101,7 +109,7 @@ TEST(HostileProgramFiles, ThatWantMoreMemoryThanThereIsAreRefused) {
        {&compiler::Program::event_capacity, &compiler::Program::save_bytes, &compiler::Program::workspace_bytes,
         &compiler::Program::input_bytes, &compiler::Program::output_bytes}) {
     ProgramFile file = good;
-    file.program.*size = UINT32_MAX;
+    file.programs[0].*size = UINT32_MAX;
     EXPECT_FALSE(users.use(parse(serialise(file))));
   }
 }

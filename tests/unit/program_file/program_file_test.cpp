@@ -37,14 +37,18 @@ size_t compare(const T& a, const T& b) {
 }
 
 TEST(ProgramFiles, AreReadAsTheyWereWritten) {
-  size_t compared = 0, variables = 0, segments = 0, patches = 0;
+  size_t compared = 0, programs = 0, variables = 0, segments = 0, patches = 0;
   for (const ProgramFile& seed : fuzz::program_seeds()) {
     const ProgramFile read = parse(serialise(seed));
     compared += compare(seed, read);
-    variables += read.program.variables.size();
-    segments += read.program.segments.size();
-    patches += read.program.patches.size();
+    programs += read.programs.size();
+    for (const compiler::Program& program : read.programs) {
+      variables += program.variables.size();
+      segments += program.segments.size();
+      patches += program.patches.size();
+    }
   }
+  EXPECT_GT(programs, fuzz::program_seeds().size());
   EXPECT_GT(compared, 500U);
   EXPECT_GT(variables, 0U);
   EXPECT_GT(segments, 0U);
@@ -111,6 +115,21 @@ TEST(ProgramFiles, NeedTheContextThatTheyWereCompiledFor) {
     EXPECT_EQ(code, ErrorCode::kWrongOrder);
     EXPECT_NE(message.find("--double-buffer"), std::string::npos) << message;
   }
+}
+
+TEST(ProgramFiles, ForSizesWithinBoundsAreTold) {
+  size_t sized = 0;
+  for (const ProgramFile& file : fuzz::program_seeds()) {
+    const auto [code, message] = error_in([&] { require_fixed_sizes(file, "a test"); });
+    EXPECT_EQ(code == ErrorCode::kOk, !file.is_sized());
+    if (!file.is_sized()) continue;
+    ++sized;
+    EXPECT_EQ(code, ErrorCode::kFeatureUnsupported);
+    EXPECT_NE(message.find("for sizes within bounds, and a test takes fixed ones; fix them with npu resolve"),
+              std::string::npos)
+        << message;
+  }
+  EXPECT_EQ(sized, 2U);
 }
 
 TEST(ProgramFiles, AreNamedInErrors) {
