@@ -22,8 +22,6 @@ struct npu_error_object {
   npu_status status = NPU_OK;
   std::string message;
   std::optional<npu::runtime::Fault> fault;
-  uint32_t layer = NPU_NO_LAYER;
-  std::string layer_name;
 };
 
 struct npu_device {
@@ -64,26 +62,19 @@ struct npu_job {
 
 namespace npu::capi {
 
-// The error that a function reports for what is being thrown; to be called in a catch block. With the program of the
-// job it is about, or null.
-npu_status report(npu_error** error, const compiler::Program* program) noexcept;
+// The error that a function reports for what is being thrown; to be called in a catch block.
+npu_status report(npu_error** error) noexcept;
 
-// Runs the body of an exported function: nothing thrown leaves it. Functions that need a program for their message
-// (which layer a command belongs to) give it.
+// Runs the body of an exported function: nothing thrown leaves it.
 template <typename Body>
-npu_status guarded(npu_error** error, const compiler::Program* program, Body&& body) noexcept {
+npu_status guarded(npu_error** error, Body&& body) noexcept {
   try {
     if (error != nullptr) *error = nullptr;
     body();
     return NPU_OK;
   } catch (...) {
-    return report(error, program);
+    return report(error);
   }
-}
-
-template <typename Body>
-npu_status guarded(npu_error** error, Body&& body) noexcept {
-  return guarded(error, nullptr, std::forward<Body>(body));
 }
 
 // Throws Error(bad_option): "npu_job_wait: <what>".

@@ -55,10 +55,6 @@ bool wait(npu_job& job, uint64_t timeout_ns) {
   return true;
 }
 
-const npu::compiler::Program* program_of(const npu_job* job) {
-  return job == nullptr ? nullptr : &job->program.program();
-}
-
 npu_job_result convert(const npu::runtime::RunResult& from) {
   npu_job_result told{};
   told.cycles = from.cycles;
@@ -123,18 +119,18 @@ npu_status npu_job_on_complete(npu_job* job, npu_job_function function, void* us
 }
 
 npu_status npu_job_start(npu_job* job, npu_error** error) {
-  return guarded(error, program_of(job), [&] { start(need(job, "npu_job_start", "job")); });
+  return guarded(error, [&] { start(need(job, "npu_job_start", "job")); });
 }
 
 npu_status npu_job_wait(npu_job* job, uint64_t timeout_ns, bool* ended, npu_error** error) {
-  return guarded(error, program_of(job), [&] {
+  return guarded(error, [&] {
     const bool done = wait(need(job, "npu_job_wait", "job"), timeout_ns);
     if (ended != nullptr) *ended = done;
   });
 }
 
 npu_status npu_job_run(npu_job* job, npu_error** error) {
-  return guarded(error, program_of(job), [&] {
+  return guarded(error, [&] {
     npu_job& target = need(job, "npu_job_run", "job");
     start(target);
     (void)wait(target, NPU_WAIT_FOREVER);

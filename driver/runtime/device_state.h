@@ -214,7 +214,8 @@ class JobState final : public JobListener {
     std::string message;
   };
 
-  const std::shared_ptr<ProgramState> program;
+  const std::shared_ptr<ContextState> context;
+  std::shared_ptr<ProgramState> program;  // of this context; the same from a start to its end
   const JobOptions options;
   std::vector<std::optional<graph::Value>> inputs;
   std::vector<graph::Value> outputs;
@@ -241,7 +242,7 @@ class JobState final : public JobListener {
   void note_lost_state();
   void read_events(uint64_t recorded);
   void read_outputs();
-  [[nodiscard]] DeviceState& device() const { return *program->context->device; }
+  [[nodiscard]] DeviceState& device() const { return *context->device; }
 
   Failure failure_;
   // Of the last start, where sizes are not fixed: those of the symbols, and all values.
