@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 
 #include "driver/capi/handles.h"
@@ -70,8 +71,9 @@ void need_size(size_t size, uint64_t wanted, const std::string& whose, const cha
   throw Error(ErrorCode::kBadInput, fmt::format("{}: {} has {} bytes, not {}", function, whose, wanted, size));
 }
 
-void check_struct_size(size_t size, size_t first, size_t known, const char* function, const char* type) {
-  if (size == first || (size >= known && size <= kMostStructBytes)) return;
+void check_struct_size(size_t size, EarlierSizes earlier, size_t known, const char* function, const char* type) {
+  if (size >= known && size <= kMostStructBytes) return;
+  if (std::find(earlier.begin(), earlier.end(), size) != earlier.end()) return;
   misuse(function, fmt::format("struct_size of {} is {}, but must be sizeof({}), which is {} in this version", type,
                                size, type, known));
 }

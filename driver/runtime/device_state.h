@@ -164,6 +164,8 @@ class ProgramState {
   void bind_variables();
   // Before a job: the variables that it is the first to declare get this program's initial values.
   void begin_variables();
+  // LoadedProgram::require_idle(), with the device's lock held.
+  void require_idle() const;
   // Before a job of a program for sizes within bounds, behind bind_variables(): a value a symbol.
   void bring_sizes(std::span<const int64_t> sizes);
   [[nodiscard]] const DramBlock& block(Block which) const { return blocks[which]; }

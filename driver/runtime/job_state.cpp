@@ -86,11 +86,7 @@ void JobState::check_start() {
     throw Error(ErrorCode::kBadInput, fmt::format("input {} ({}) was not set.", graph::in_quotes(ports[i].name),
                                                   describe_port(program->program.sizes, ports[i])));
   }
-  if (program->in_flight != nullptr) {
-    throw Error(ErrorCode::kWrongOrder,
-                "cannot start a job while a job of the same program is in flight, since they share its memory; wait "
-                "for its end first, or load the program again.");
-  }
+  program->require_idle();
   if (!sized()) return;
   sizes_ = sizes_of(program->program, shapes);
   values_ = compiler::evaluate(program->program.sizes, sizes_);
@@ -218,8 +214,7 @@ void JobState::finish(JobEnd& end) {
       return;
     case JobEnd::Kind::kFault: {
       note_fault(end.fault);
-      FaultText text =
-          describe_fault(end, program->program, device().variables, context->owner, options.cycle_limit);
+      FaultText text = describe_fault(end, program->program, device().variables, context->owner, options.cycle_limit);
       failure_ = {text.fault, text.fault.code, std::move(text.message)};
       if (lost_its_state()) note_lost_state();
       return;

@@ -370,13 +370,18 @@ uint64_t LoadedProgram::dram_bytes() const {
   return sum;
 }
 
-uint64_t LoadedProgram::blocking_cycles() const {
-  return Context(state_->context).blocking_cycles(state_->program);
+uint64_t LoadedProgram::blocking_cycles() const { return Context(state_->context).blocking_cycles(state_->program); }
+
+void ProgramState::require_idle() const {
+  if (in_flight == nullptr) return;
+  throw Error(ErrorCode::kWrongOrder,
+              "cannot start a job while a job of the same program is in flight, since they share its memory; wait "
+              "for its end first, or load the program again.");
 }
 
-bool LoadedProgram::in_flight() const {
+void LoadedProgram::require_idle() const {
   const Lock lock(state_->context->device->mutex);
-  return state_->in_flight != nullptr;
+  state_->require_idle();
 }
 
 uint64_t Context::blocking_cycles(const compiler::Program& program) const {

@@ -348,8 +348,8 @@ class LoadedProgram {
  public:
   [[nodiscard]] const compiler::Program& program() const;
   [[nodiscard]] Job create_job(const JobOptions& options = {}) const;
-  // Whether a job of it is in flight: then no other one can start.
-  [[nodiscard]] bool in_flight() const;
+  // Throws Error(kWrongOrder) while a job of it is in flight, as the start of another one does.
+  void require_idle() const;
 
   // Whether a job of it exists, or another handle like this one: then its device memory stays when this one goes.
   [[nodiscard]] bool in_use() const { return state_.use_count() > 1; }
@@ -388,12 +388,11 @@ class Job {
   // Starts the job and waits for its end. Throws what start() and wait() throw.
   RunResult run();
 
-  // Queues the job behind the jobs of its context. Throws Error(kBadInput) when an input was never set, what set_input()
-  // throws for one that does not fit a program that has changed, kSizeMismatch
-  // naming the rule and the sizes when those of the inputs do not fit each other, kWrongOrder
-  // while a job of the same program is in flight (they share its memory), kQueueFull when the context's ring is full,
-  // and what Context::load throws for variables that have to be allocated anew. Once in 256 jobs of a context it waits
-  // for the end of those before.
+  // Queues the job behind the jobs of its context. Throws Error(kBadInput) when an input was never set, what
+  // set_input() throws for one that does not fit a program that has changed, kSizeMismatch naming the rule and the
+  // sizes when those of the inputs do not fit each other, kWrongOrder while a job of the same program is in flight
+  // (they share its memory), kQueueFull when the context's ring is full, and what Context::load throws for variables
+  // that have to be allocated anew. Once in 256 jobs of a context it waits for the end of those before.
   void start();
   // Lets the device run for at most `timeout` of host time; true when the job has ended. Throws FaultError when the
   // device stopped it (kJobCancelled: cancel() did), Error(kFaultCounters) when its counters break an identity,

@@ -138,9 +138,9 @@ void check_input(const SizeTable& table, const Port& port, const graph::Value& v
 void check_input(const SizeTable& table, const Port& port, graph::DType type, const graph::Shape& shape,
                  uint64_t bytes) {
   const auto fail = [&] {
-    throw Error(ErrorCode::kBadInput, fmt::format("input {} takes {}, not {} in {} bytes.", graph::in_quotes(port.name),
-                                                  describe_port(table, port),
-                                                  graph::describe_type(type, shape), bytes));
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("input {} takes {}, not {} in {} bytes.", graph::in_quotes(port.name),
+                            describe_port(table, port), graph::describe_type(type, shape), bytes));
   };
   if (type != port.type || !fixed_ones_fit(port, shape)) fail();
   for (size_t i = 0; i < shape.size(); ++i) {

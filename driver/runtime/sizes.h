@@ -25,11 +25,10 @@ void check_input(const compiler::SizeTable& table, const compiler::Port& port, c
 void check_input(const compiler::SizeTable& table, const compiler::Port& port, graph::DType type,
                  const graph::Shape& shape, uint64_t bytes);
 
-// The value of each symbol, by the shapes of the inputs, which check_input() has accepted. Throws Error(size_mismatch) where inputs
-// contradict each other, or a condition does not hold; as throw_damaged() where these leave undefined what words or
-// results follow from.
-[[nodiscard]] std::vector<int64_t> sizes_of(const compiler::Program& program,
-                                            std::span<const graph::Shape> inputs);
+// The value of each symbol, by the shapes of the inputs, which check_input() has accepted. Throws Error(size_mismatch)
+// where inputs contradict each other, or a condition does not hold; as throw_damaged() where these leave undefined what
+// words or results follow from.
+[[nodiscard]] std::vector<int64_t> sizes_of(const compiler::Program& program, std::span<const graph::Shape> inputs);
 
 // The shape of an output, or of a variable. Throws as throw_damaged() where it cannot be, or has no room.
 [[nodiscard]] graph::Shape shape_of(const compiler::Port& output, const compiler::SizeValues& values);
