@@ -570,7 +570,8 @@ NPU_EXPORT npu_status npu_program_output(const npu_program* program, size_t inde
                                          npu_error** error);
 
 // With sizes within bounds, dram_bytes is what those of its programs take that are placed by now: it grows when a job
-// brings sizes of another one. All else is the most that any of its programs has, placed or not.
+// brings sizes of another one. scratchpad_bytes, the counts and blocking_cycles are the most that any of its programs
+// has, placed or not.
 typedef struct npu_program_info {
   size_t struct_size;
   uint64_t dram_bytes;        // of device memory that it takes
@@ -583,8 +584,7 @@ typedef struct npu_program_info {
   // stopped for it: the longest restore, segment and save by the compiler's estimate, and what the firmware takes. 0
   // when firmware is bypassed.
   uint64_t blocking_cycles;
-  // Since version 1.6: programs that are behind it; 1 when its sizes are fixed.
-  uint32_t program_count;
+  uint32_t program_count;  // since version 1.6: programs that are behind it; 1 when its sizes are fixed
   uint8_t reserved_1_6[4];
 } npu_program_info;
 

@@ -81,7 +81,7 @@ class Sized : public testing::Test {
   npu_status set_input(size_t index, int64_t rows, std::optional<size_t> bytes = {}) {
     const std::array<int64_t, 2> shape = {rows, 4};
     return npu_job_set_input_shape(job, index, shape.data(), 2, data.data(),
-                                   bytes.value_or(static_cast<size_t>(rows * 4)), error.out());
+                                   bytes ? *bytes : static_cast<size_t>(rows * 4), error.out());
   }
   void expect_runs(int64_t rows) {
     for (const size_t index : {0, 1}) ASSERT_OK(error, set_input(index, rows));
