@@ -2,9 +2,11 @@
 // Sizes within bounds in the C API: what a program tells of them, and what is refused before anything runs. (What jobs
 // compute is in tests/system/capi.)
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <thread>
 
 #include "driver/compiler/bounds.h"
 #include "driver/graph/builder.h"
@@ -298,6 +300,49 @@ TEST_F(Sized, TheShapeOfAnOutputStaysUntilTheNextStart) {
   info.struct_size = 5;
   EXPECT_FAILS(error, NPU_STATUS_BAD_OPTION, npu_job_output_info(job, 0, &info, error.out()));
   EXPECT_FAILS(error, NPU_STATUS_BAD_OPTION, npu_job_output_info(job, 1, &info, error.out()));
+}
+
+// Jobs of one program, each in a thread and one in both; for the thread sanitizer, too.
+TEST_F(Sized, JobsOfSeveralThreads) {
+  std::atomic<int> ran = 0;
+  const auto look = [](void*, npu_job* ended) {
+    auto info = sized<npu_tensor_info>();
+    static_cast<void>(npu_job_output_info(ended, 0, &info, nullptr));  // it may run again already
+  };
+  ASSERT_OK(error, npu_job_on_complete(job, look, nullptr, error.out()));
+  const auto use = [&](int64_t first) {
+    npu_job* own = nullptr;
+    ASSERT_EQ(npu_job_create(program, nullptr, &own, nullptr), NPU_OK);
+    const std::array<uint8_t, 32> bytes{};
+    for (int64_t i = 0; i < 60; ++i) {
+      ErrorBox box;
+      npu_job* const one = i % 2 == 0 ? own : job;
+      const std::array<int64_t, 2> shape = {1 + (first + i) % 8, 4};
+      for (const size_t index : {0, 1}) {
+        EXPECT_OK(box, npu_job_set_input_shape(one, index, shape.data(), 2, bytes.data(),
+                                               static_cast<size_t>(4 * shape[0]), box.out()));
+      }
+      const npu_status status = npu_job_run(one, box.out());
+      if (status == NPU_OK) ++ran;
+      EXPECT_TRUE(status == NPU_OK || status == NPU_STATUS_WRONG_ORDER || status == NPU_STATUS_SIZE_MISMATCH ||
+                  status == NPU_STATUS_JOB_CANCELLED)
+          << box.message();
+      std::array<uint8_t, 64> y{};
+      const npu_status copied = npu_job_output(one, 0, y.data(), static_cast<size_t>(8 * shape[0]), box.out());
+      EXPECT_TRUE(copied == NPU_OK || copied == NPU_STATUS_WRONG_ORDER || copied == NPU_STATUS_BAD_INPUT)
+          << box.message();
+      auto info = sized<npu_program_info>();
+      EXPECT_OK(box, npu_program_get_info(program, &info, box.out()));
+      EXPECT_OK(box, npu_job_cancel(one, box.out()));
+    }
+    npu_job_destroy(own);
+  };
+  std::thread one(use, 0), other(use, 3);
+  one.join();
+  other.join();
+  EXPECT_GT(ran, 0);
+  EXPECT_OK(error, npu_job_on_complete(job, nullptr, nullptr, error.out()));
+  expect_runs(4);
 }
 
 TEST_F(Sized, AFixedShapeIsTakenAsItIs) {
