@@ -177,4 +177,13 @@ void SizedBench::clear() {
   state_.variables.clear();
 }
 
+void SizedBench::restore(const SizedBench& other) {
+  std::vector<uint8_t> snapshot(1 << 16);
+  size_t length = 0;
+  EXPECT_OK(error,
+            npu_context_snapshot(other.context, nullptr, snapshot.data(), snapshot.size(), &length, error.out()));
+  EXPECT_OK(error, npu_context_restore(context, snapshot.data(), length, error.out()));
+  state_ = other.state_;
+}
+
 }  // namespace npu::test

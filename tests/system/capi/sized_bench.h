@@ -56,6 +56,8 @@ class SizedBench {
   int64_t run(const Sizes& sizes, std::mt19937& random);
   // Clears variables here and there.
   void clear();
+  // Gives both the variables of another one, through a snapshot.
+  void restore(const SizedBench& other);
 
   ErrorBox error;
   npu_context* context = nullptr;

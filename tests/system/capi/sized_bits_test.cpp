@@ -153,6 +153,18 @@ TEST(SizedBits, OfAVariableKeepItsSizeUntilItIsCleared) {
   std::cout << "0 differing of " << compared << " elements with a variable of " << all.size() << " sizes\n";
 }
 
+// Before the first job, too: the context knows the variables as soon as the program is loaded.
+TEST(SizedBits, GoOnFromASnapshot) {
+  const OpenNetwork network = open_state(9, 40);
+  SizedBench from(network), to(network);
+  std::mt19937 random(6);
+  from.run({3, 4}, random);
+  to.restore(from);
+  EXPECT_EQ(to.set_inputs(to.inputs({2, 4}, random)), NPU_OK);
+  EXPECT_FAILS(to.error, NPU_STATUS_VARIABLE_MISMATCH, npu_job_start(to.job, to.error.out()));
+  EXPECT_EQ(to.run({3, 4}, random), 12);
+}
+
 // A program of fixed sizes takes the one shape.
 TEST(SizedBits, OfFixedSizesComeTheSameWay) {
   OpenNetwork network = open_rows(5);
