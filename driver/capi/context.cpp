@@ -17,7 +17,7 @@ npu_status npu_context_create(npu_device* device, const npu_context_options* opt
     need(context, kFunction, "context") = nullptr;
     npu_device& owner = need(device, kFunction, "device");
     const npu_context_options from = npu::capi::take_options(options, kFunction, "npu_context_options",
-                                                             offsetof(npu_context_options, double_buffer));
+                                                             {offsetof(npu_context_options, double_buffer)});
     if (from.priority > 255) misuse(kFunction, fmt::format("priority is {}, but at most 255", from.priority));
     auto made = owner.device.create_context(
         {.priority = from.priority, .zero_init = from.zero_init, .double_buffer = from.double_buffer});
@@ -58,7 +58,7 @@ npu_status npu_variables_get(const npu_variables* variables, size_t index, npu_v
     told.in_dram = from.in_dram;
     told.double_buffered = from.double_buffered;
     told.torn = from.torn;
-    npu::capi::give(told, info, kFunction, "npu_variable_info", offsetof(npu_variable_info, dram_address));
+    npu::capi::give(told, info, kFunction, "npu_variable_info", {offsetof(npu_variable_info, dram_address)});
   });
 }
 
@@ -88,6 +88,12 @@ npu_status npu_context_write_variable(npu_context* context, const char* identity
     if (found == all.end()) {
       throw npu::Error(ErrorCode::kVariableUndeclared,
                        fmt::format("{}: the context has no variable '{}'", kFunction, wanted));
+    }
+    if (std::any_of(found->shape.begin(), found->shape.end(), [](int64_t dimension) { return dimension < 0; })) {
+      throw npu::Error(ErrorCode::kVariableMismatch,
+                       fmt::format("{}: variable '{}' has no size as yet, for the first job says how large it is; run "
+                                   "one first, or restore a snapshot",
+                                   kFunction, wanted));
     }
     npu::capi::need_size(size, found->bytes, fmt::format("variable '{}'", wanted), kFunction);
     const auto* data = static_cast<const uint8_t*>(bytes);

@@ -96,7 +96,7 @@ npu_status npu_device_memory_use(const npu_device* device, npu_memory_use* use, 
     told.variable_entries = from.variable_entries;
     told.variables = from.variables;
     told.state_dram_used = from.state_dram_used;
-    npu::capi::give(told, use, "npu_device_memory_use", "npu_memory_use", offsetof(npu_memory_use, state_dram_used));
+    npu::capi::give(told, use, "npu_device_memory_use", "npu_memory_use", {offsetof(npu_memory_use, state_dram_used)});
   });
 }
 

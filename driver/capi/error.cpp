@@ -1,43 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
-#include <span>
 
 #include "driver/capi/handles.h"
-#include "hw/contract/stream.h"
 
 namespace npu::capi {
 namespace {
 
 using contract::ErrorCode;
-
-// Whether a fault with this code is about a command.
-bool concerns_command(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kFaultFirmware:
-    case ErrorCode::kFaultRing:
-    case ErrorCode::kFaultRequest:
-    case ErrorCode::kFaultCounters:
-    case ErrorCode::kFaultPower:
-      return false;
-    default:
-      return true;
-  }
-}
-
-// The layer of a command of the main stream; commands of the stream itself belong to none.
-uint32_t layer_of(const compiler::Program& program, uint32_t command) {
-  uint32_t layer = NPU_NO_LAYER;
-  (void)contract::for_each_command(program.commands, [&](const contract::Header& header, auto) {
-    if (command-- > 0) return true;
-    const bool of_stream = header.opcode == contract::Opcode::kBegin || header.opcode == contract::Opcode::kEnd ||
-                           header.opcode == contract::Opcode::kYield;
-    if (!of_stream && header.layer < program.layers.size()) layer = header.layer;
-    return false;
-  });
-  return layer;
-}
 
 npu_error* make_error(npu_status status, const char* message) noexcept {
   try {
@@ -56,29 +28,25 @@ npu_status give_error(npu_error** error, ErrorCode code, const char* message) no
   return status;
 }
 
-npu_status give_fault(npu_error** error, const runtime::FaultError& thrown, const compiler::Program* program) noexcept {
+npu_status give_fault(npu_error** error, const runtime::FaultError& thrown) noexcept {
   const npu_status status = give_error(error, thrown.code(), thrown.what());
   if (error == nullptr || *error == nullptr) return status;
   if (thrown.code() == ErrorCode::kJobCancelled) return status;  // the caller's wish: there is no place of a fault
   try {
-    npu_error& made = **error;
-    made.fault = thrown.fault();
-    if (program == nullptr || !concerns_command(thrown.code())) return status;
-    made.layer = layer_of(*program, thrown.fault().command);
-    if (made.layer != NPU_NO_LAYER) made.layer_name = program->layers[made.layer].name;
+    (*error)->fault = thrown.fault();
   } catch (...) {
-    (*error)->layer = NPU_NO_LAYER;  // no memory for its name
+    (*error)->fault.reset();  // no memory for the layer's name
   }
   return status;
 }
 
 }  // namespace
 
-npu_status report(npu_error** error, const compiler::Program* program) noexcept {
+npu_status report(npu_error** error) noexcept {
   try {
     throw;
   } catch (const runtime::FaultError& thrown) {
-    return give_fault(error, thrown, program);
+    return give_fault(error, thrown);
   } catch (const Error& thrown) {
     return give_error(error, thrown.code(), thrown.what());
   } catch (const std::bad_alloc&) {
@@ -103,8 +71,9 @@ void need_size(size_t size, uint64_t wanted, const std::string& whose, const cha
   throw Error(ErrorCode::kBadInput, fmt::format("{}: {} has {} bytes, not {}", function, whose, wanted, size));
 }
 
-void check_struct_size(size_t size, size_t first, size_t known, const char* function, const char* type) {
-  if (size == first || (size >= known && size <= kMostStructBytes)) return;
+void check_struct_size(size_t size, EarlierSizes earlier, size_t known, const char* function, const char* type) {
+  if (size >= known && size <= kMostStructBytes) return;
+  if (std::find(earlier.begin(), earlier.end(), size) != earlier.end()) return;
   misuse(function, fmt::format("struct_size of {} is {}, but must be sizeof({}), which is {} in this version", type,
                                size, type, known));
 }
@@ -176,8 +145,8 @@ bool npu_error_fault(const npu_error* error, npu_fault* fault) {
     told.command = from.command;
     told.other = from.other;
     told.queue = static_cast<uint32_t>(from.queue);
-    told.layer = error->layer;
-    told.layer_name = error->layer_name.c_str();
+    told.layer = from.layer.value_or(NPU_NO_LAYER);
+    told.layer_name = from.layer_name.c_str();
     told.region = static_cast<uint32_t>(from.address.region);
     told.variable = from.address.variable;
     told.address = from.address.offset;

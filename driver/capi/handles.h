@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <exception>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "driver/capi/npu.h"
+#include "driver/capi/sized_job.h"
 #include "driver/runtime/runtime.h"
 #include "hw/contract/error.h"
 
@@ -22,8 +24,6 @@ struct npu_error_object {
   npu_status status = NPU_OK;
   std::string message;
   std::optional<npu::runtime::Fault> fault;
-  uint32_t layer = NPU_NO_LAYER;
-  std::string layer_name;
 };
 
 struct npu_device {
@@ -49,41 +49,35 @@ struct npu_scrub {
 };
 
 struct npu_program {
-  npu::runtime::LoadedProgram program;
+  std::shared_ptr<npu::capi::Programs> programs;
 };
 
 struct npu_job {
-  npu_job(npu::runtime::LoadedProgram of, npu::runtime::Job created)
-      : program(std::move(of)), job(std::move(created)) {}
+  npu_job(std::shared_ptr<npu::capi::Programs> of, const npu::runtime::JobOptions& options)
+      : sized(std::move(of), options) {}
 
-  npu::runtime::LoadedProgram program;
-  npu::runtime::Job job;
-  // Results must not change while they are copied: held by what starts the job and by what reads its results.
+  npu::capi::SizedJob sized;
+  // Results must not change while they are copied: held by what sets inputs, starts the job, or reads its results.
   std::mutex mutex;
+
+  [[nodiscard]] npu::runtime::Job& job() { return sized.job(); }
 };
 
 namespace npu::capi {
 
-// The error that a function reports for what is being thrown; to be called in a catch block. With the program of the
-// job it is about, or null.
-npu_status report(npu_error** error, const compiler::Program* program) noexcept;
+// The error that a function reports for what is being thrown; to be called in a catch block.
+npu_status report(npu_error** error) noexcept;
 
-// Runs the body of an exported function: nothing thrown leaves it. Functions that need a program for their message
-// (which layer a command belongs to) give it.
+// Runs the body of an exported function: nothing thrown leaves it.
 template <typename Body>
-npu_status guarded(npu_error** error, const compiler::Program* program, Body&& body) noexcept {
+npu_status guarded(npu_error** error, Body&& body) noexcept {
   try {
     if (error != nullptr) *error = nullptr;
     body();
     return NPU_OK;
   } catch (...) {
-    return report(error, program);
+    return report(error);
   }
-}
-
-template <typename Body>
-npu_status guarded(npu_error** error, Body&& body) noexcept {
-  return guarded(error, nullptr, std::forward<Body>(body));
 }
 
 // Throws Error(bad_option): "npu_job_wait: <what>".
@@ -104,20 +98,23 @@ void need_size(size_t size, uint64_t wanted, const std::string& whose, const cha
 // The largest size that is believed of a structure of a later version.
 inline constexpr size_t kMostStructBytes = 4096;
 
-// Throws Error(bad_option) unless it is a possible size of a structure that has `known` bytes in this version and had
-// `first` in version 1.0: one of these, or a later version's.
-void check_struct_size(size_t size, size_t first, size_t known, const char* function, const char* type);
+// The sizes that a structure had in earlier versions, where it was another.
+using EarlierSizes = std::initializer_list<size_t>;
+
+// Throws Error(bad_option) unless it is a possible size of a structure that has `known` bytes in this version: that, an
+// earlier one, or a later version's.
+void check_struct_size(size_t size, EarlierSizes earlier, size_t known, const char* function, const char* type);
 
 // A structure of options as the library knows it; all zero for NULL. A new member must not lie in what was padding at
-// the end of an earlier version, because callers do not clear that. `first`: its bytes in version 1.0.
+// the end of an earlier version, because callers do not clear that.
 template <typename T>
-T take_options(const T* given, const char* function, const char* type, size_t first = sizeof(T)) {
+T take_options(const T* given, const char* function, const char* type, EarlierSizes earlier = {}) {
   static_assert(std::is_trivially_copyable_v<T>);
   T options{};
   if (given == nullptr) return options;
   size_t size = 0;
   std::memcpy(&size, given, sizeof size);
-  check_struct_size(size, first, sizeof(T), function, type);
+  check_struct_size(size, earlier, sizeof(T), function, type);
   std::memcpy(static_cast<void*>(&options), given, std::min(size, sizeof(T)));
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);
   for (size_t i = sizeof(T); i < size; ++i) {
@@ -126,13 +123,13 @@ T take_options(const T* given, const char* function, const char* type, size_t fi
   return options;
 }
 
-// Fills a structure of the caller: members that this version does not know become 0. `first`: as for take_options.
+// Fills a structure of the caller: members that this version does not know become 0.
 template <typename T>
-void give(T value, T* out, const char* function, const char* type, size_t first = sizeof(T)) {
+void give(T value, T* out, const char* function, const char* type, EarlierSizes earlier = {}) {
   static_assert(std::is_trivially_copyable_v<T>);
   need(out, function, type);
   const size_t size = out->struct_size;
-  check_struct_size(size, first, sizeof(T), function, type);
+  check_struct_size(size, earlier, sizeof(T), function, type);
   value.struct_size = size;
   std::memcpy(static_cast<void*>(out), &value, std::min(size, sizeof(T)));
   if (size > sizeof(T)) std::memset(reinterpret_cast<unsigned char*>(out) + sizeof(T), 0, size - sizeof(T));

@@ -4,14 +4,18 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <utility>
 
 #include "driver/capi/handles.h"
+#include "driver/runtime/sizes.h"
 #include "hw/contract/gen/commands.h"
 #include "hw/contract/gen/registers.h"
 
 using npu::capi::guarded;
 using npu::capi::misuse;
 using npu::capi::need;
+using npu::capi::Port;
+using npu::capi::port_at;
 using npu::contract::Counter;
 using npu::contract::Queue;
 
@@ -34,29 +38,27 @@ npu::runtime::JobOptions job_options(const npu_job_options* given) {
   return options;
 }
 
-// Index in range, or misuse.
-const npu::compiler::Port& port(const std::vector<npu::compiler::Port>& ports, size_t index, const char* function) {
-  if (index >= ports.size()) misuse(function, fmt::format("index is {}, but there are {}", index, ports.size()));
-  return ports[index];
+// Of a shape that the input may have, in so many bytes.
+void set_input(npu_job& job, size_t index, npu::graph::Shape shape, const void* bytes, size_t size) {
+  const auto* data = static_cast<const uint8_t*>(bytes);
+  npu::graph::Value value{job.sized.programs().inputs()[index].largest.type, std::move(shape), {data, data + size}};
+  const std::lock_guard lock(job.mutex);
+  job.sized.set_input(index, std::move(value));
 }
 
 void start(npu_job& job) {
   const std::lock_guard lock(job.mutex);
-  job.job.start();
+  job.sized.start();
 }
 
 // True when the job has ended.
 bool wait(npu_job& job, uint64_t timeout_ns) {
   if (timeout_ns <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-    return job.job.wait(std::chrono::nanoseconds(static_cast<int64_t>(timeout_ns)));
+    return job.job().wait(std::chrono::nanoseconds(static_cast<int64_t>(timeout_ns)));
   }
-  while (!job.job.wait(kSlice)) {
+  while (!job.job().wait(kSlice)) {
   }
   return true;
-}
-
-const npu::compiler::Program* program_of(const npu_job* job) {
-  return job == nullptr ? nullptr : &job->program.program();
 }
 
 npu_job_result convert(const npu::runtime::RunResult& from) {
@@ -83,8 +85,8 @@ bool is_counter(uint32_t counter) { return counter < npu::contract::kCounterCoun
 npu_status npu_job_create(npu_program* program, const npu_job_options* options, npu_job** job, npu_error** error) {
   return guarded(error, [&] {
     need(job, "npu_job_create", "job") = nullptr;
-    const npu::runtime::LoadedProgram& loaded = need(program, "npu_job_create", "program").program;
-    *job = new npu_job(loaded, loaded.create_job(job_options(options)));
+    const auto& programs = need(program, "npu_job_create", "program").programs;
+    *job = new npu_job(programs, job_options(options));
   });
 }
 
@@ -101,13 +103,37 @@ npu_status npu_job_set_input(npu_job* job, size_t index, const void* bytes, size
   return guarded(error, [&] {
     constexpr const char* kFunction = "npu_job_set_input";
     npu_job& target = need(job, kFunction, "job");
-    const npu::compiler::Port& input = port(target.program.program().inputs, index, kFunction);
+    const Port& input = port_at(target.sized.programs().inputs(), index, kFunction);
     npu::capi::need_bytes(bytes, size, kFunction);
-    npu::capi::need_size(size, input.bytes, fmt::format("input '{}'", input.name), kFunction);
-    const auto* data = static_cast<const uint8_t*>(bytes);
-    const npu::graph::Value value{input.type, input.shape, {data, data + size}};
-    const std::lock_guard lock(target.mutex);
-    target.job.set_input(index, value);
+    if (input.is_open() && size != input.largest.bytes) {
+      throw npu::Error(npu::contract::ErrorCode::kBadInput,
+                       fmt::format("{}: input '{}' has {} bytes when it is largest, not {}; give one of another size "
+                                   "with npu_job_set_input_shape",
+                                   kFunction, input.largest.name, input.largest.bytes, size));
+    }
+    npu::capi::need_size(size, input.largest.bytes, fmt::format("input '{}'", input.largest.name), kFunction);
+    set_input(target, index, input.largest.shape, bytes, size);
+  });
+}
+
+npu_status npu_job_set_input_shape(npu_job* job, size_t index, const int64_t* shape, uint32_t rank, const void* bytes,
+                                   size_t size, npu_error** error) {
+  return guarded(error, [&] {
+    constexpr const char* kFunction = "npu_job_set_input_shape";
+    npu_job& target = need(job, kFunction, "job");
+    const npu::capi::Programs& programs = target.sized.programs();
+    const npu::compiler::Port& input = port_at(programs.inputs(), index, kFunction).largest;
+    if (shape == nullptr && rank > 0) misuse(kFunction, "shape is NULL");
+    npu::capi::need_bytes(bytes, size, kFunction);
+    if (rank != input.shape.size()) {
+      throw npu::Error(
+          npu::contract::ErrorCode::kBadInput,
+          fmt::format("{}: input '{}' has {} dimensions, not {}", kFunction, input.name, input.shape.size(), rank));
+    }
+    npu::graph::Shape wanted;
+    if (rank > 0) wanted.assign(shape, shape + rank);
+    npu::runtime::check_input(programs.sizes(), input, input.type, wanted, size);
+    set_input(target, index, std::move(wanted), bytes, size);
   });
 }
 
@@ -115,26 +141,26 @@ npu_status npu_job_on_complete(npu_job* job, npu_job_function function, void* us
   return guarded(error, [&] {
     npu_job& target = need(job, "npu_job_on_complete", "job");
     if (function == nullptr) {
-      target.job.on_complete({});
+      target.job().on_complete({});
     } else {
-      target.job.on_complete([=] { function(user, job); });
+      target.job().on_complete([=] { function(user, job); });
     }
   });
 }
 
 npu_status npu_job_start(npu_job* job, npu_error** error) {
-  return guarded(error, program_of(job), [&] { start(need(job, "npu_job_start", "job")); });
+  return guarded(error, [&] { start(need(job, "npu_job_start", "job")); });
 }
 
 npu_status npu_job_wait(npu_job* job, uint64_t timeout_ns, bool* ended, npu_error** error) {
-  return guarded(error, program_of(job), [&] {
+  return guarded(error, [&] {
     const bool done = wait(need(job, "npu_job_wait", "job"), timeout_ns);
     if (ended != nullptr) *ended = done;
   });
 }
 
 npu_status npu_job_run(npu_job* job, npu_error** error) {
-  return guarded(error, program_of(job), [&] {
+  return guarded(error, [&] {
     npu_job& target = need(job, "npu_job_run", "job");
     start(target);
     (void)wait(target, NPU_WAIT_FOREVER);
@@ -142,13 +168,13 @@ npu_status npu_job_run(npu_job* job, npu_error** error) {
 }
 
 npu_status npu_job_cancel(npu_job* job, npu_error** error) {
-  return guarded(error, [&] { need(job, "npu_job_cancel", "job").job.cancel(); });
+  return guarded(error, [&] { need(job, "npu_job_cancel", "job").job().cancel(); });
 }
 
 npu_status npu_job_commands_done(npu_job* job, uint64_t* count, npu_error** error) {
   return guarded(error, [&] {
     uint64_t& out = need(count, "npu_job_commands_done", "count");
-    out = need(job, "npu_job_commands_done", "job").job.commands_done();
+    out = need(job, "npu_job_commands_done", "job").job().commands_done();
   });
 }
 
@@ -156,13 +182,23 @@ npu_status npu_job_output(npu_job* job, size_t index, void* bytes, size_t size, 
   return guarded(error, [&] {
     constexpr const char* kFunction = "npu_job_output";
     npu_job& from = need(job, kFunction, "job");
-    const npu::compiler::Port& output = port(from.program.program().outputs, index, kFunction);
+    const Port& output = port_at(from.sized.programs().outputs(), index, kFunction);
     npu::capi::need_bytes(bytes, size, kFunction);
-    npu::capi::need_size(size, output.bytes, fmt::format("output '{}'", output.name), kFunction);
     const std::lock_guard lock(from.mutex);
-    const npu::graph::Value& value = from.job.outputs().at(index);
-    NPU_CHECK(value.bytes.size() == size);
+    const npu::graph::Value& value = from.job().outputs().at(index);
+    npu::capi::need_size(size, value.bytes.size(), fmt::format("output '{}'", output.largest.name), kFunction);
     std::copy(value.bytes.begin(), value.bytes.end(), static_cast<uint8_t*>(bytes));
+  });
+}
+
+npu_status npu_job_output_info(npu_job* job, size_t index, npu_tensor_info* info, npu_error** error) {
+  return guarded(error, [&] {
+    constexpr const char* kFunction = "npu_job_output_info";
+    npu_job& from = need(job, kFunction, "job");
+    const Port& output = port_at(from.sized.programs().outputs(), index, kFunction);
+    const std::lock_guard lock(from.mutex);
+    const npu::graph::Value& value = from.job().outputs().at(index);
+    npu::capi::give_port(output, value.shape, value.bytes.size(), info, kFunction);
   });
 }
 
@@ -170,7 +206,7 @@ npu_status npu_job_get_result(npu_job* job, npu_job_result* result, npu_error** 
   return guarded(error, [&] {
     npu_job& from = need(job, "npu_job_get_result", "job");
     const std::lock_guard lock(from.mutex);
-    npu::capi::give(convert(from.job.result()), result, "npu_job_get_result", "npu_job_result");
+    npu::capi::give(convert(from.job().result()), result, "npu_job_get_result", "npu_job_result");
   });
 }
 
@@ -194,7 +230,7 @@ npu_status npu_job_counter(npu_job* job, uint32_t queue, uint32_t counter, uint6
     if (queue != NPU_JOB_QUEUE_ALL && !is_queue(queue)) misuse(kFunction, fmt::format("there is no queue {}", queue));
     const auto which = static_cast<Counter>(counter);
     const std::lock_guard lock(from.mutex);
-    const npu::runtime::Counters& counters = from.job.result().counters;
+    const npu::runtime::Counters& counters = from.job().result().counters;
     out = queue == NPU_JOB_QUEUE_ALL ? counters.total(which) : counters.get(static_cast<Queue>(queue), which);
   });
 }

@@ -28,6 +28,11 @@
 // time; jobs of several contexts share the device, the more urgent first. The HAL is called from one thread at a time,
 // but not always from the same; `wake` alone may be called while another of its functions is running.
 //
+// SIZES. A network whose file leaves sizes open is compiled once for all sizes within bounds
+// (npu_program_load_bounds()). Each job then brings inputs of the sizes that it likes (npu_job_set_input_shape()), and
+// tells those of its outputs (npu_job_output_info()). Behind such an npu_program are up to 32 programs, of which a job
+// runs the one for its sizes.
+//
 // VERSIONS. Structures that may grow start with `struct_size`: set it to sizeof, and every member that you do not use
 // to zero (`npu_job_options options = {.struct_size = sizeof options}`), or pass NULL for all defaults; zero is the
 // default of every member. A library refuses a member that it does not know unless it is zero, and takes a shorter,
@@ -53,7 +58,7 @@ extern "C" {
 #endif
 
 #define NPU_API_VERSION_MAJOR 1u
-#define NPU_API_VERSION_MINOR 5u
+#define NPU_API_VERSION_MINOR 6u
 #define NPU_API_VERSION (NPU_API_VERSION_MAJOR << 16 | NPU_API_VERSION_MINOR)
 
 // Version of the library that runs, which may be newer than that of this header: equal major, minor not smaller.
@@ -74,7 +79,7 @@ enum {
   NPU_STATUS_VARIABLE_REDECLARED = 0x104,
   NPU_STATUS_VARIABLE_MISMATCH = 0x105,
   NPU_STATUS_INDEX_OUT_OF_RANGE = 0x106,  // a job's: of GATHER or SCATTER
-  NPU_STATUS_SIZE_MISMATCH = 0x107,       // of a network whose file leaves sizes open; no function here gives it
+  NPU_STATUS_SIZE_MISMATCH = 0x107,       // of a network whose file leaves sizes open
   // Illegal graph: nothing ran.
   NPU_STATUS_FILE_DAMAGED = 0x201,
   NPU_STATUS_UNKNOWN_OPERATOR = 0x202,
@@ -383,15 +388,22 @@ enum {
 // "INT8"; "?" for a number that is none.
 NPU_EXPORT const char* npu_dtype_name(npu_dtype type);
 
-// An input or output. Pointers live as long as the program.
+// What a dimension is that is no symbol: the same in all jobs, or a number that follows from symbols.
+enum { NPU_SIZE_FIXED = -1, NPU_SIZE_COMPUTED = -2 };
+
+// An input or output. Pointers live as long as the program and its jobs; but see npu_job_output_info().
 typedef struct npu_tensor_info {
   size_t struct_size;
   const char* name;
   npu_dtype type;
   uint32_t rank;
-  const int64_t* shape;   // `rank` numbers
-  uint64_t bytes;         // of its data
+  const int64_t* shape;   // `rank` numbers; of a program for sizes within bounds that of the largest data
+  uint64_t bytes;         // of its data in this shape; no sizes within the bounds need more
   bool accepts_unsigned;  // meant for uint8 or uint16 data, which is taken and given as it is
+  uint8_t reserved[7];
+  // Since version 1.6: `rank` numbers, of each dimension the index of its symbol (npu_program_symbol()), or
+  // NPU_SIZE_FIXED or NPU_SIZE_COMPUTED. Of a program of fixed sizes all are NPU_SIZE_FIXED.
+  const int32_t* symbols;
 } npu_tensor_info;
 
 // --- Contexts and variables ------------------------------------------------------------------------------------------
@@ -425,10 +437,10 @@ typedef struct npu_variable_info {
   const char* identity;  // by which programs of the context share it
   npu_dtype type;
   uint32_t rank;
-  const int64_t* shape;
-  uint64_t bytes;
-  uint32_t offset;  // in the persistent SRAM; 0 with in_dram
-  uint32_t index;   // in the variable table
+  const int64_t* shape;  // -1 where jobs bring a size and none has so far (sizes within bounds, since version 1.6)
+  uint64_t bytes;        // of the shape, with the largest size in place of -1
+  uint32_t offset;       // in the persistent SRAM; 0 with in_dram
+  uint32_t index;        // in the variable table
   bool is_written;
   uint8_t reserved[7];
   // Since version 1.1:
@@ -448,7 +460,8 @@ NPU_EXPORT npu_status npu_variables_get(const npu_variables* variables, size_t i
                                         npu_error** error);
 NPU_EXPORT void npu_variables_destroy(npu_variables* variables);
 
-// The data of a variable, and writing it. `size` must be its bytes (NPU_STATUS_BAD_INPUT).
+// The data of a variable, and writing it. `size` must be its bytes (NPU_STATUS_BAD_INPUT). One without a size so far
+// (npu_variable_info) cannot be written: NPU_STATUS_VARIABLE_MISMATCH.
 // NPU_STATUS_VARIABLE_UNDECLARED for an unknown one, NPU_STATUS_WRONG_ORDER while a job of the context is in flight.
 // As all calls about variables: NPU_STATUS_POWER_LOST when the context lost them, NPU_STATUS_FAULT_POWER while the
 // persistent SRAM is in retention or off, NPU_STATUS_FAULT_ECC for two wrong bits in a word, and for reading
@@ -501,19 +514,51 @@ typedef struct npu_program npu_program;
 
 // Reads a .tosa file, checks it, compiles it for the context's device and places it there. Errors: the classes
 // illegal_graph, unsupported and resource; NPU_STATUS_CANNOT_READ; NPU_STATUS_VARIABLE_MISMATCH with a variable that
-// the context has already.
+// the context has already. A network that leaves sizes of inputs open is NPU_STATUS_FEATURE_UNSUPPORTED:
+// npu_program_load_bounds() takes it.
 //
 // Since version 1.4 the file may also be one that `npu compile` wrote, which is told by its first bytes: it is checked
 // and placed, and nothing is compiled. NPU_STATUS_FILE_DAMAGED: it is truncated or damaged, or says what no program
 // says; NPU_STATUS_CONTRACT_MISMATCH: it is of another version, or compiled for other capabilities than the device's;
-// NPU_STATUS_WRONG_ORDER: compiled for contexts with double_buffer and this one is without, or the other way round;
-// NPU_STATUS_FEATURE_UNSUPPORTED: compiled for sizes within bounds (`npu compile --dim`).
+// NPU_STATUS_WRONG_ORDER: compiled for contexts with double_buffer and this one is without, or the other way round.
+// Since version 1.6 it may be one for sizes within bounds (`npu compile --dim`), see npu_program_load_bounds().
 NPU_EXPORT npu_status npu_program_load_file(npu_context* context, const char* path, npu_program** program,
                                             npu_error** error);
 // The same for the file's bytes, which are copied; `name` is for messages and may be NULL.
 NPU_EXPORT npu_status npu_program_load_memory(npu_context* context, const void* bytes, size_t size, const char* name,
                                               npu_program** program, npu_error** error);
 NPU_EXPORT void npu_program_destroy(npu_program* program);
+
+// Bounds of a size that a network's file leaves open, both included: 1 to 2^31 - 1. It stands in arrays, so it does not
+// grow, and has no struct_size. (The contract's header has a structure of the same tag.)
+typedef struct npu_named_bounds {
+  const char* name;  // as `npu info` has it: "x.0" is dimension 0 of input x
+  int64_t least, most;
+} npu_size_bounds;
+
+// Reads the bytes of a .tosa file that leaves sizes open, as npu_program_load_memory() does, and compiles it once for
+// all sizes within bounds: `count` of them, one for each size of an input that is open and not the same as another one
+// by the rules of the operators. That takes longer than a compilation for one choice of sizes. The program for the
+// largest sizes is placed at once, others when a job brings their sizes first. Errors: also NPU_STATUS_BAD_OPTION for a
+// bound that is missing, twice, unknown or no range, and for a file that `npu compile` wrote, which has its bounds:
+// load it with npu_program_load_memory(); NPU_STATUS_SIZE_MISMATCH: no sizes within the bounds fit the network;
+// NPU_STATUS_BUDGET_EXCEEDED: more than 16,384 choices of sizes; NPU_STATUS_FEATURE_UNSUPPORTED: sizes that do not
+// follow from those of inputs; NPU_STATUS_ARGUMENT_UNSUPPORTED: what takes more than 32 programs, 16 sizes or a
+// device's table of sizes. Since version 1.6, as all that follows here about sizes.
+NPU_EXPORT npu_status npu_program_load_bounds(npu_context* context, const void* bytes, size_t size, const char* name,
+                                              const npu_size_bounds* bounds, size_t count, npu_program** program,
+                                              npu_error** error);
+// The same of a file.
+NPU_EXPORT npu_status npu_program_load_file_bounds(npu_context* context, const char* path,
+                                                   const npu_size_bounds* bounds, size_t count, npu_program** program,
+                                                   npu_error** error);
+
+// The sizes that jobs bring, with the bounds that the program was compiled for. 0 for a program of fixed sizes, and for
+// NULL.
+NPU_EXPORT size_t npu_program_symbol_count(const npu_program* program);
+// The name lives as long as the program and its jobs. NPU_STATUS_BAD_OPTION behind the last one.
+NPU_EXPORT npu_status npu_program_symbol(const npu_program* program, size_t index, npu_size_bounds* symbol,
+                                         npu_error** error);
 
 // 0 for NULL.
 NPU_EXPORT size_t npu_program_input_count(const npu_program* program);
@@ -524,6 +569,9 @@ NPU_EXPORT npu_status npu_program_input(const npu_program* program, size_t index
 NPU_EXPORT npu_status npu_program_output(const npu_program* program, size_t index, npu_tensor_info* info,
                                          npu_error** error);
 
+// With sizes within bounds, dram_bytes is what those of its programs take that are placed by now: it grows when a job
+// brings sizes of another one. scratchpad_bytes, the counts and blocking_cycles are the most that any of its programs
+// has, placed or not.
 typedef struct npu_program_info {
   size_t struct_size;
   uint64_t dram_bytes;        // of device memory that it takes
@@ -536,6 +584,8 @@ typedef struct npu_program_info {
   // stopped for it: the longest restore, segment and save by the compiler's estimate, and what the firmware takes. 0
   // when firmware is bypassed.
   uint64_t blocking_cycles;
+  uint32_t program_count;  // since version 1.6: programs that are behind it; 1 when its sizes are fixed
+  uint8_t reserved_1_6[4];
 } npu_program_info;
 
 NPU_EXPORT npu_status npu_program_get_info(const npu_program* program, npu_program_info* info, npu_error** error);
@@ -564,9 +614,15 @@ NPU_EXPORT npu_status npu_job_create(npu_program* program, const npu_job_options
                                      npu_error** error);
 NPU_EXPORT void npu_job_destroy(npu_job* job);
 
-// Data of an input, copied; `size` must be its bytes (NPU_STATUS_BAD_INPUT). Stays set until it is replaced; while the
-// job is in flight, this is for its next start.
+// Data of an input in the shape of its npu_tensor_info, copied; `size` must be its bytes (NPU_STATUS_BAD_INPUT). Stays
+// set until it is replaced; while the job is in flight, this is for its next start.
 NPU_EXPORT npu_status npu_job_set_input(npu_job* job, size_t index, const void* bytes, size_t size, npu_error** error);
+// The same in a shape of `rank` numbers, within the bounds of the program; of fixed sizes it must be that of the
+// npu_tensor_info. NPU_STATUS_BAD_INPUT: another rank, another number where a dimension is fixed, or other bytes than
+// the shape has; NPU_STATUS_SIZE_OUT_OF_BOUNDS, with the dimension. Whether the sizes of all inputs fit each other
+// shows at the start. Since version 1.6.
+NPU_EXPORT npu_status npu_job_set_input_shape(npu_job* job, size_t index, const int64_t* shape, uint32_t rank,
+                                              const void* bytes, size_t size, npu_error** error);
 
 // Told that a job has ended, well or badly; npu_job_wait() says which.
 typedef void (*npu_job_function)(void* user, npu_job* job);
@@ -581,6 +637,10 @@ NPU_EXPORT npu_status npu_job_on_complete(npu_job* job, npu_job_function functio
 
 // Queues the job behind the jobs of its context. NPU_STATUS_BAD_INPUT when an input was never set,
 // NPU_STATUS_WRONG_ORDER while a job of the same program is in flight (they share its memory), NPU_STATUS_QUEUE_FULL.
+// With sizes within bounds also NPU_STATUS_SIZE_MISMATCH and NPU_STATUS_SIZE_OUT_OF_BOUNDS when the sizes of the inputs
+// do not fit each other, NPU_STATUS_VARIABLE_MISMATCH when a variable has another size by those of an earlier job (it
+// keeps its size until it is cleared), and NPU_STATUS_DRAM_FULL when the device has no room for the program of these
+// sizes. After each of these nothing runs, inputs stay set, and the job may be started again.
 NPU_EXPORT npu_status npu_job_start(npu_job* job, npu_error** error);
 
 #define NPU_WAIT_FOREVER UINT64_MAX
@@ -596,12 +656,18 @@ NPU_EXPORT npu_status npu_job_run(npu_job* job, npu_error** error);
 // Asks the device to stop the job, queued or running; waiting tells how it ended. A job that is not in flight is left
 // alone.
 NPU_EXPORT npu_status npu_job_cancel(npu_job* job, npu_error** error);
-// Commands that the device has completed so far, of npu_program_info's command_count; at most as many as it has records
-// for. Those of a loop count in each iteration, those of a block that does not run never.
+// Commands that the device has completed so far, of npu_program_info's command_count (with sizes within bounds: of at
+// most as many); at most as many as it has records for. Those of a loop count in each iteration, those of a block that
+// does not run never.
 NPU_EXPORT npu_status npu_job_commands_done(npu_job* job, uint64_t* count, npu_error** error);
 
-// Data of an output of the last execution; `size` must be its bytes. NPU_STATUS_WRONG_ORDER unless it ended well.
+// Data of an output of the last execution; `size` must be its bytes (NPU_STATUS_BAD_INPUT), of a program for sizes
+// within bounds those that npu_job_output_info() tells. NPU_STATUS_WRONG_ORDER unless it ended well.
 NPU_EXPORT npu_status npu_job_output(npu_job* job, size_t index, void* bytes, size_t size, npu_error** error);
+// An output of the last execution as npu_program_output() tells it, but with the shape and bytes that it has there.
+// `shape` lives until the job is started again, also in vain, or destroyed. NPU_STATUS_WRONG_ORDER unless the execution
+// ended well. Since version 1.6.
+NPU_EXPORT npu_status npu_job_output_info(npu_job* job, size_t index, npu_tensor_info* info, npu_error** error);
 
 // The cost of the last execution. Times are device time in cycles of the engines' clock; 0 when firmware is bypassed.
 typedef struct npu_job_result {

@@ -99,12 +99,4 @@ void require_places(const ProgramFile& file, bool double_buffer) {
                                 : "compile the network without --double-buffer, or create the context with it"));
 }
 
-void require_fixed_sizes(const ProgramFile& file, std::string_view user) {
-  if (!file.is_sized()) return;
-  throw Error(ErrorCode::kFeatureUnsupported,
-              fmt::format("the program is for sizes within bounds, and {} takes fixed ones; fix them with npu resolve "
-                          "and compile that",
-                          user));
-}
-
 }  // namespace npu::program_file

@@ -13,7 +13,6 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "driver/compiler/program.h"
@@ -65,8 +64,5 @@ struct ProgramFile {
 // was compiled for.
 void require_device(const ProgramFile& file, const contract::Capabilities& device);
 void require_places(const ProgramFile& file, bool double_buffer);
-
-// Throws Error(feature_unsupported) for sizes within bounds: `user` runs one program, whose sizes are fixed.
-void require_fixed_sizes(const ProgramFile& file, std::string_view user);
 
 }  // namespace npu::program_file

@@ -164,6 +164,8 @@ class ProgramState {
   void bind_variables();
   // Before a job: the variables that it is the first to declare get this program's initial values.
   void begin_variables();
+  // LoadedProgram::require_idle(), with the device's lock held.
+  void require_idle() const;
   // Before a job of a program for sizes within bounds, behind bind_variables(): a value a symbol.
   void bring_sizes(std::span<const int64_t> sizes);
   [[nodiscard]] const DramBlock& block(Block which) const { return blocks[which]; }
@@ -214,7 +216,8 @@ class JobState final : public JobListener {
     std::string message;
   };
 
-  const std::shared_ptr<ProgramState> program;
+  const std::shared_ptr<ContextState> context;
+  std::shared_ptr<ProgramState> program;  // of this context; the same from a start to its end
   const JobOptions options;
   std::vector<std::optional<graph::Value>> inputs;
   std::vector<graph::Value> outputs;
@@ -241,7 +244,7 @@ class JobState final : public JobListener {
   void note_lost_state();
   void read_events(uint64_t recorded);
   void read_outputs();
-  [[nodiscard]] DeviceState& device() const { return *program->context->device; }
+  [[nodiscard]] DeviceState& device() const { return *context->device; }
 
   Failure failure_;
   // Of the last start, where sizes are not fixed: those of the symbols, and all values.

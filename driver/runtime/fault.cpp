@@ -49,6 +49,38 @@ std::string describe_command(const compiler::Program& program, uint32_t index) {
                      layer);
 }
 
+// Whether a fault with this code is about a command.
+bool concerns_command(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kFaultFirmware:
+    case ErrorCode::kFaultRing:
+    case ErrorCode::kFaultRequest:
+    case ErrorCode::kFaultCounters:
+    case ErrorCode::kFaultPower:
+    case ErrorCode::kSizeOutOfBounds:
+    case ErrorCode::kSizeMismatch:
+    case ErrorCode::kFaultSizes:
+    case ErrorCode::kFaultPatch:
+    case ErrorCode::kJobCancelled:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// That of its command; commands of the stream itself belong to none.
+void name_layer(const compiler::Program& program, Fault& fault) {
+  if (!concerns_command(fault.code)) return;
+  const std::span<const uint32_t> words = find_command(program, fault.command);
+  if (words.empty()) return;
+  const Header header = Header::decode(words);
+  const bool of_stream = header.opcode == contract::Opcode::kBegin || header.opcode == contract::Opcode::kEnd ||
+                         header.opcode == contract::Opcode::kYield;
+  if (of_stream || header.layer >= program.layers.size()) return;
+  fault.layer = header.layer;
+  fault.layer_name = program.layers[header.layer].name;
+}
+
 // "index 97 of GATHER is outside 0..31"
 std::string describe_index(const Fault& fault, const compiler::Program& program) {
   const std::span<const uint32_t> words = find_command(program, fault.command);
@@ -193,7 +225,8 @@ std::string describe_sizes(const Fault& fault, const compiler::SizeTable& table)
 
 FaultText describe_fault(const JobEnd& end, const compiler::Program& program, const VariableManager& variables,
                          uint16_t owner, uint64_t cycle_limit) {
-  const Fault& fault = end.fault;
+  Fault fault = end.fault;
+  name_layer(program, fault);
   switch (fault.code) {
     case ErrorCode::kFaultFirmware:
     case ErrorCode::kFaultRing:

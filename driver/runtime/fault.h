@@ -13,7 +13,7 @@
 namespace npu::runtime {
 
 struct FaultText {
-  Fault fault;  // an unknown code became kFaultBus
+  Fault fault;  // with its layer; an unknown code became kFaultBus
   std::string message;
 };
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "driver/graph/text.h"
 #include "driver/runtime/device_state.h"
@@ -28,21 +29,43 @@ size_t find_port(std::span<const compiler::Port> ports, std::string_view name, s
   return static_cast<size_t>(port - ports.begin());
 }
 
+bool alike(const std::vector<compiler::Port>& ports, const std::vector<compiler::Port>& others) {
+  return std::equal(ports.begin(), ports.end(), others.begin(), others.end(), [](const auto& a, const auto& b) {
+    return a.name == b.name && a.type == b.type && a.shape.size() == b.shape.size();
+  });
+}
+
 }  // namespace
 
 void Job::set_input(std::string_view name, const graph::Value& value) {
+  const Lock lock(state_->context->device->mutex);
   set_input(find_port(state_->program->program.inputs, name, "input"), value);
 }
 
-void Job::set_input(size_t index, const graph::Value& value) {
-  const Lock lock(state_->program->context->device->mutex);
+void Job::set_input(size_t index, graph::Value value) {
+  const Lock lock(state_->context->device->mutex);
   const std::vector<compiler::Port>& ports = state_->program->program.inputs;
   if (index >= ports.size()) {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("the program has {} inputs; there is no input {}.", ports.size(), index));
   }
   check_input(state_->program->program.sizes, ports[index], value);
-  state_->inputs[index] = value;
+  state_->inputs[index] = std::move(value);
+}
+
+void Job::change_program(const LoadedProgram& program) {
+  const Lock lock(state_->context->device->mutex);
+  const ProgramState& other = *program.state_;
+  if (state_->phase == JobState::Phase::kRunning) {
+    throw Error(ErrorCode::kWrongOrder, "cannot change the program of a job in flight; wait for its end first.");
+  }
+  const compiler::Program& now = state_->program->program;
+  if (other.context != state_->context || !alike(now.inputs, other.program.inputs) ||
+      !alike(now.outputs, other.program.outputs)) {
+    throw Error(ErrorCode::kBadOption,
+                "the program is of another context, or has other inputs or outputs than the job; create a job of it.");
+  }
+  state_->program = program.state_;
 }
 
 RunResult Job::run() {
@@ -53,7 +76,7 @@ RunResult Job::run() {
 }
 
 void Job::start() {
-  ContextState& context = *state_->program->context;
+  ContextState& context = *state_->context;
   for (;;) {
     {
       const Lock lock(context.device->mutex);
@@ -64,7 +87,7 @@ void Job::start() {
 }
 
 bool Job::wait(std::chrono::nanoseconds timeout) {
-  DeviceState& device = *state_->program->context->device;
+  DeviceState& device = *state_->context->device;
   {
     const Lock lock(device.mutex);
     if (state_->collect()) return true;
@@ -75,7 +98,7 @@ bool Job::wait(std::chrono::nanoseconds timeout) {
 }
 
 void Job::on_complete(std::function<void()> function) {
-  DeviceState& device = *state_->program->context->device;
+  DeviceState& device = *state_->context->device;
   std::function<void()> before;  // what it holds may end with it, without the lock
   {
     const Lock lock(device.mutex);
@@ -89,18 +112,18 @@ void Job::on_complete(std::function<void()> function) {
 }
 
 void Job::cancel() {
-  DeviceState& device = *state_->program->context->device;
+  DeviceState& device = *state_->context->device;
   const Lock lock(device.mutex);
   if (state_->phase == JobState::Phase::kRunning) device.link->cancel(*state_);
 }
 
 uint64_t Job::commands_done() const {
-  const Lock lock(state_->program->context->device->mutex);
+  const Lock lock(state_->context->device->mutex);
   return state_->commands_done();
 }
 
 const RunResult& Job::result() const {
-  const Lock lock(state_->program->context->device->mutex);
+  const Lock lock(state_->context->device->mutex);
   if (state_->phase != JobState::Phase::kDone) {
     throw Error(ErrorCode::kWrongOrder, "the job has no result: it has not ended, or it failed.");
   }
@@ -114,6 +137,7 @@ const std::vector<graph::Value>& Job::outputs() const {
 
 const graph::Value& Job::output(std::string_view name) const {
   const std::vector<graph::Value>& values = outputs();
+  const Lock lock(state_->context->device->mutex);
   return values[find_port(state_->program->program.outputs, name, "output")];
 }
 

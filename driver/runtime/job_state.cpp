@@ -31,7 +31,10 @@ constexpr uint32_t kEpochs = 256;
 }  // namespace
 
 JobState::JobState(std::shared_ptr<ProgramState> program_state, const JobOptions& job_options)
-    : program(std::move(program_state)), options(job_options), inputs(program->program.inputs.size()) {}
+    : context(program_state->context),
+      program(std::move(program_state)),
+      options(job_options),
+      inputs(program->program.inputs.size()) {}
 
 // Its memory must not go before the device is done with it. The wait for jobs before it is not under the lock.
 JobState::~JobState() {
@@ -66,24 +69,26 @@ void JobState::stop() {
     device().link->abandon(*this);
     if (phase != Phase::kRunning) return;
     program->in_flight = nullptr;
-    program->context->job_ended();
+    context->job_ended();
   }
 }
 
 void JobState::check_start() {
   const std::vector<compiler::Port>& ports = program->program.inputs;
+  std::vector<graph::Shape> shapes;
   for (size_t i = 0; i < ports.size(); ++i) {
-    if (inputs[i]) continue;
+    if (inputs[i]) {
+      // Of a program that the job ran before, perhaps.
+      check_input(program->program.sizes, ports[i], *inputs[i]);
+      shapes.push_back(inputs[i]->shape);
+      continue;
+    }
     throw Error(ErrorCode::kBadInput, fmt::format("input {} ({}) was not set.", graph::in_quotes(ports[i].name),
                                                   describe_port(program->program.sizes, ports[i])));
   }
-  if (program->in_flight != nullptr) {
-    throw Error(ErrorCode::kWrongOrder,
-                "cannot start a job while a job of the same program is in flight, since they share its memory; wait "
-                "for its end first, or load the program again.");
-  }
+  program->require_idle();
   if (!sized()) return;
-  sizes_ = sizes_of(program->program, inputs);
+  sizes_ = sizes_of(program->program, shapes);
   values_ = compiler::evaluate(program->program.sizes, sizes_);
   for (const compiler::Port& port : program->program.outputs) static_cast<void>(shape_of(port, values_));
   static_cast<void>(variable_shapes());
@@ -91,11 +96,10 @@ void JobState::check_start() {
 
 bool JobState::start() {
   check_start();
-  ContextState& context = *program->context;
-  device().link->require_room(context.link_context);
-  const bool starts_over = (context.epoch + 1) % kEpochs == 0;
-  const bool waits = starts_over || device().variables.depends_on_jobs(context.owner, program->program.variables);
-  if (waits && !context.quiet) return false;
+  device().link->require_room(context->link_context);
+  const bool starts_over = (context->epoch + 1) % kEpochs == 0;
+  const bool waits = starts_over || device().variables.depends_on_jobs(context->owner, program->program.variables);
+  if (waits && !context->quiet) return false;
   set_collected(true);
   phase = Phase::kFailed;
   failure_ = {std::nullopt, ErrorCode::kWrongOrder, "the job could not be started."};
@@ -103,21 +107,21 @@ bool JobState::start() {
   result = {};
   if (uses_variables()) {
     device().look_at_persistent();
-    context.require_state();
+    context->require_state();
   }
   device().prepare_persistent();
-  context.guard_variables([&] {
+  context->guard_variables([&] {
     VariableManager& variables = device().variables;
     variables.count_late();
     program->bind_variables();
     const std::vector<graph::Shape> shapes = variable_shapes();
     if (sized()) variables.require_sizes(*program->bound_variables, shapes);
     program->begin_variables();
-    if (starts_over) variables.forget_seen(context.owner);
+    if (starts_over) variables.forget_seen(context->owner);
     for (size_t i = 0; i < shapes.size(); ++i) variables.bind((*program->bound_variables)[i], shapes[i]);
   });
   if (sized()) program->bring_sizes(sizes_);
-  ++context.epoch;
+  ++context->epoch;
   write_inputs();
   if (options.poison) poison();
   submit();
@@ -133,7 +137,7 @@ std::vector<graph::Shape> JobState::variable_shapes() const {
 
 void JobState::submit() {
   contract::Job job = program->job;
-  job.epoch = program->context->epoch;
+  job.epoch = context->epoch;
   epoch_ = static_cast<uint8_t>(job.epoch);
   job.event_capacity = options.events ? program->program.event_capacity : 0;
   job.cycle_limit = options.cycle_limit;
@@ -144,11 +148,11 @@ void JobState::submit() {
     const DramBlock& events = program->block(ProgramState::kEvents);
     device().hal->fill_memory(events.address(), events.bytes(), kNoEvent);
   }
-  device().link->submit(program->context->link_context, *program->placement, job, *this);
+  device().link->submit(context->link_context, *program->placement, job, *this);
   phase = Phase::kRunning;
   ended = false;
   program->in_flight = this;
-  program->context->job_started();
+  context->job_started();
 }
 
 void JobState::write_inputs() {
@@ -174,7 +178,7 @@ void JobState::poison() {
 void JobState::job_ended(JobEnd end) {
   NPU_CHECK(phase == Phase::kRunning);
   program->in_flight = nullptr;
-  program->context->job_ended();
+  context->job_ended();
   phase = Phase::kFailed;
   failure_ = {std::nullopt, ErrorCode::kBug, "reading the job's results failed."};
   ended = true;
@@ -210,8 +214,7 @@ void JobState::finish(JobEnd& end) {
       return;
     case JobEnd::Kind::kFault: {
       note_fault(end.fault);
-      FaultText text =
-          describe_fault(end, program->program, device().variables, program->context->owner, options.cycle_limit);
+      FaultText text = describe_fault(end, program->program, device().variables, context->owner, options.cycle_limit);
       failure_ = {text.fault, text.fault.code, std::move(text.message)};
       if (lost_its_state()) note_lost_state();
       return;
@@ -246,7 +249,7 @@ bool JobState::lost_its_state() const { return uses_variables() && losses_before
 // Whatever the device said of a job whose variables went while it was queued or running: it is not known what the job
 // has read.
 void JobState::note_lost_state() {
-  const StateLoss* loss = device().losses.find(program->context->owner);
+  const StateLoss* loss = device().losses.find(context->owner);
   NPU_CHECK(loss != nullptr);  // it cannot be acknowledged while this job is in flight
   // The device's own words about it keep their place in the program.
   const bool told = failure_.fault && failure_.fault->code == ErrorCode::kPowerLost;

@@ -42,9 +42,9 @@ bool has_branches(const compiler::Program& program) {
 // Estimate: engine cycles for which a job of higher priority waits at most until this program has stopped for it. The
 // longest restore, segment and save that follow each other: what was restored runs to its next yield first. With
 // branches any segment may follow another.
-uint64_t longest_stop(const compiler::Program& program, bool branches) {
+uint64_t longest_stop(const compiler::Program& program) {
   uint64_t most = 0, restore = 0, longest = 0;
-  if (branches) {
+  if (has_branches(program)) {
     for (const compiler::Segment& segment : program.segments)
       longest = std::max<uint64_t>(longest, segment.restore_cycles);
   }
@@ -370,13 +370,26 @@ uint64_t LoadedProgram::dram_bytes() const {
   return sum;
 }
 
-uint64_t LoadedProgram::blocking_cycles() const {
-  const DeviceState& device = *state_->context->device;
+uint64_t LoadedProgram::blocking_cycles() const { return Context(state_->context).blocking_cycles(state_->program); }
+
+void ProgramState::require_idle() const {
+  if (in_flight == nullptr) return;
+  throw Error(ErrorCode::kWrongOrder,
+              "cannot start a job while a job of the same program is in flight, since they share its memory; wait "
+              "for its end first, or load the program again.");
+}
+
+void LoadedProgram::require_idle() const {
+  const Lock lock(state_->context->device->mutex);
+  state_->require_idle();
+}
+
+uint64_t Context::blocking_cycles(const compiler::Program& program) const {
+  const DeviceState& device = *state_->device;
   if (device.sees_core) return 0;
-  const uint64_t firmware = (kMostFirmwareBlocking + firmware_cycles(state_->program.sizes)) * device.caps.clock_mhz;
+  const uint64_t firmware = (kMostFirmwareBlocking + firmware_cycles(program.sizes)) * device.caps.clock_mhz;
   const uint32_t divisor = device.caps.cpu_clock_mhz;
-  return state_->program.load_cycles + longest_stop(state_->program, state_->branches) +
-         (firmware + divisor - 1) / divisor;
+  return program.load_cycles + longest_stop(program) + (firmware + divisor - 1) / divisor;
 }
 
 }  // namespace npu::runtime

@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -112,6 +113,10 @@ struct Fault {
   contract::Queue queue = contract::Queue::kSequencer;
   contract::Address address;  // at fault
   uint64_t cycle = 0;         // of the job
+  // The layer of the command, by its number in the job's program and its name; nullopt where the fault is not about
+  // one.
+  std::optional<uint32_t> layer;
+  std::string layer_name;
 };
 
 // A job that the device stopped. The message names engine, command, layer, address and cycle, and for variable faults
@@ -282,6 +287,8 @@ class Context {
   // fits; for programs with variables kPowerLost and, when some have to be allocated, kFaultPower; kWrongOrder when one
   // has to change its place while a job of this context is in flight.
   [[nodiscard]] LoadedProgram load(compiler::Program program);
+  // LoadedProgram::blocking_cycles() of a program, before it is loaded.
+  [[nodiscard]] uint64_t blocking_cycles(const compiler::Program& program) const;
 
   // All calls about variables also throw Error(kPowerLost) naming them when the context lost its variables
   // (state_lost()), kFaultPower while the persistent SRAM is in retention or off, and kFaultEcc naming those that
@@ -331,6 +338,7 @@ class Context {
 
  private:
   friend class Device;
+  friend class LoadedProgram;
   explicit Context(std::shared_ptr<ContextState> state) : state_(std::move(state)) {}
   std::shared_ptr<ContextState> state_;
 };
@@ -340,6 +348,8 @@ class LoadedProgram {
  public:
   [[nodiscard]] const compiler::Program& program() const;
   [[nodiscard]] Job create_job(const JobOptions& options = {}) const;
+  // Throws Error(kWrongOrder) while a job of it is in flight, as the start of another one does.
+  void require_idle() const;
 
   // Whether a job of it exists, or another handle like this one: then its device memory stays when this one goes.
   [[nodiscard]] bool in_use() const { return state_.use_count() > 1; }
@@ -355,6 +365,7 @@ class LoadedProgram {
 
  private:
   friend class Context;
+  friend class Job;
   explicit LoadedProgram(std::shared_ptr<ProgramState> state) : state_(std::move(state)) {}
   std::shared_ptr<ProgramState> state_;
 };
@@ -366,16 +377,22 @@ class Job {
   // and the bytes are those of that shape. Throws Error(kBadInput) naming the port, kSizeOutOfBounds naming port,
   // dimension, size and bounds.
   void set_input(std::string_view name, const graph::Value& value);
-  void set_input(size_t index, const graph::Value& value);
+  void set_input(size_t index, graph::Value value);
+
+  // From its next start on the job runs this program: of the same context, with inputs and outputs of the same names,
+  // types and ranks, as for other sizes of a graph that was compiled for bounds. All else stays: inputs, on_complete(),
+  // what became of the last execution. Throws Error(kWrongOrder) while the job is in flight, kBadOption for a program
+  // that is not like that.
+  void change_program(const LoadedProgram& program);
 
   // Starts the job and waits for its end. Throws what start() and wait() throw.
   RunResult run();
 
-  // Queues the job behind the jobs of its context. Throws Error(kBadInput) when an input was never set, kSizeMismatch
-  // naming the rule and the sizes when those of the inputs do not fit each other, kWrongOrder
-  // while a job of the same program is in flight (they share its memory), kQueueFull when the context's ring is full,
-  // and what Context::load throws for variables that have to be allocated anew. Once in 256 jobs of a context it waits
-  // for the end of those before.
+  // Queues the job behind the jobs of its context. Throws Error(kBadInput) when an input was never set, what
+  // set_input() throws for one that does not fit a program that has changed, kSizeMismatch naming the rule and the
+  // sizes when those of the inputs do not fit each other, kWrongOrder while a job of the same program is in flight
+  // (they share its memory), kQueueFull when the context's ring is full, and what Context::load throws for variables
+  // that have to be allocated anew. Once in 256 jobs of a context it waits for the end of those before.
   void start();
   // Lets the device run for at most `timeout` of host time; true when the job has ended. Throws FaultError when the
   // device stopped it (kJobCancelled: cancel() did), Error(kFaultCounters) when its counters break an identity,

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "driver/compiler/size_table.h"
 #include "driver/graph/size_functions.h"
@@ -131,31 +132,36 @@ std::string describe_port(const SizeTable& table, const Port& port) {
 }
 
 void check_input(const SizeTable& table, const Port& port, const graph::Value& value) {
-  const auto fail = [&] {
-    throw Error(ErrorCode::kBadInput, fmt::format("input {} takes {}, not {} in {} bytes.", graph::in_quotes(port.name),
-                                                  describe_port(table, port),
-                                                  graph::describe_type(value.type, value.shape), value.bytes.size()));
-  };
-  if (value.type != port.type || !fixed_ones_fit(port, value.shape)) fail();
-  for (size_t i = 0; i < value.shape.size(); ++i) {
-    if (!value_of(port, i)) continue;
-    const SizeTable::Symbol bounds = bounds_of(table, port, i);
-    if (value.shape[i] >= bounds.least && value.shape[i] <= bounds.most) continue;
-    throw Error(ErrorCode::kSizeOutOfBounds,
-                fmt::format("{} is {}, but the program was compiled for {} to {}.", describe_dimension(port, i),
-                            value.shape[i], bounds.least, bounds.most));
-  }
-  const std::optional<int64_t> elements = graph::element_count(value.shape);
-  if (!elements || static_cast<uint64_t>(*elements * graph::machine_width(port.type)) != value.bytes.size()) fail();
+  check_input(table, port, value.type, value.shape, value.bytes.size());
 }
 
-std::vector<int64_t> sizes_of(const compiler::Program& program, std::span<const std::optional<graph::Value>> inputs) {
+void check_input(const SizeTable& table, const Port& port, graph::DType type, const graph::Shape& shape,
+                 uint64_t bytes) {
+  const auto fail = [&] {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("input {} takes {}, not {} in {} bytes.", graph::in_quotes(port.name),
+                            describe_port(table, port), graph::describe_type(type, shape), bytes));
+  };
+  if (type != port.type || !fixed_ones_fit(port, shape)) fail();
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (!value_of(port, i)) continue;
+    const SizeTable::Symbol bounds = bounds_of(table, port, i);
+    if (shape[i] >= bounds.least && shape[i] <= bounds.most) continue;
+    throw Error(ErrorCode::kSizeOutOfBounds,
+                fmt::format("{} is {}, but the program was compiled for {} to {}.", describe_dimension(port, i),
+                            shape[i], bounds.least, bounds.most));
+  }
+  const std::optional<int64_t> elements = graph::element_count(shape);
+  if (!elements || static_cast<uint64_t>(*elements * graph::machine_width(port.type)) != bytes) fail();
+}
+
+std::vector<int64_t> sizes_of(const compiler::Program& program, std::span<const graph::Shape> inputs) {
   const SizeTable& table = program.sizes;
   std::vector<int64_t> sizes(table.symbols.size());
   std::vector<Place> places(sizes.size());
-  for (size_t i = 0; i < inputs.size(); ++i) note_input(program.inputs[i], inputs[i]->shape, sizes, places);
+  for (size_t i = 0; i < inputs.size(); ++i) note_input(program.inputs[i], inputs[i], sizes, places);
   const compiler::SizeValues values = compiler::evaluate(table, sizes);
-  for (size_t i = 0; i < inputs.size(); ++i) check_derived(program.inputs[i], inputs[i]->shape, values);
+  for (size_t i = 0; i < inputs.size(); ++i) check_derived(program.inputs[i], inputs[i], values);
   for (const SizeTable::Condition& condition : table.conditions) {
     if (compiler::holds(condition, values)) continue;
     throw Error(ErrorCode::kSizeMismatch, describe_condition(condition, values) + '.');

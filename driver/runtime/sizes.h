@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,12 +21,14 @@ inline constexpr size_t kLongestCondition = 400;
 
 // Throws Error: bad_input, or size_out_of_bounds with the dimension, when a value is none for this input.
 void check_input(const compiler::SizeTable& table, const compiler::Port& port, const graph::Value& value);
+// The same of a value of this type and shape, with so many bytes.
+void check_input(const compiler::SizeTable& table, const compiler::Port& port, graph::DType type,
+                 const graph::Shape& shape, uint64_t bytes);
 
-// The value of each symbol, by the inputs, which check_input() has accepted. Throws Error(size_mismatch) where inputs
-// contradict each other, or a condition does not hold; as throw_damaged() where these leave undefined what words or
-// results follow from.
-[[nodiscard]] std::vector<int64_t> sizes_of(const compiler::Program& program,
-                                            std::span<const std::optional<graph::Value>> inputs);
+// The value of each symbol, by the shapes of the inputs, which check_input() has accepted. Throws Error(size_mismatch)
+// where inputs contradict each other, or a condition does not hold; as throw_damaged() where these leave undefined what
+// words or results follow from.
+[[nodiscard]] std::vector<int64_t> sizes_of(const compiler::Program& program, std::span<const graph::Shape> inputs);
 
 // The shape of an output, or of a variable. Throws as throw_damaged() where it cannot be, or has no room.
 [[nodiscard]] graph::Shape shape_of(const compiler::Port& output, const compiler::SizeValues& values);

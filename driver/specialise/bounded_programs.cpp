@@ -37,6 +37,7 @@ std::string in_words(const std::vector<compiler::SizeBounds>& bounds) {
 }  // namespace
 
 std::vector<compiler::SizeBounds> bounds_of(const std::vector<Program>& programs) {
+  NPU_CHECK(!programs.empty());
   std::vector<compiler::SizeBounds> bounds;
   for (const SizeTable::Symbol& symbol : programs.front().sizes.symbols) {
     bounds.push_back({symbol.name, symbol.least, symbol.most});
@@ -51,8 +52,11 @@ std::vector<compiler::SizeBounds> bounds_of(const std::vector<Program>& programs
 }
 
 BoundedPrograms::BoundedPrograms(runtime::Context context, std::vector<Program> programs, bool firmware)
-    : context_(std::move(context)), programs_(std::move(programs)), loaded_(programs_.size()), firmware_(firmware) {
-  NPU_CHECK(!programs_.empty());
+    : context_(std::move(context)),
+      programs_(std::move(programs)),
+      loaded_(programs_.size()),
+      bounds_(bounds_of(programs_)),
+      firmware_(firmware) {
   counts_.compiled = programs_.size();
 }
 
@@ -75,35 +79,48 @@ std::vector<int64_t> BoundedPrograms::symbols_of(const Program& program, const g
 size_t BoundedPrograms::choose(const graph::GivenShapes& sizes) const {
   std::string text;
   for (size_t i = 0; i < programs_.size(); ++i) {
-    const std::vector<int64_t> symbols = symbols_of(programs_[i], sizes);
-    if (is_for(programs_[i].sizes, symbols)) return i;
+    const std::vector<int64_t> symbols = symbols_of(program(i), sizes);
+    if (is_for(program(i).sizes, symbols)) return i;
     if (!text.empty()) continue;
     for (size_t k = 0; k < symbols.size(); ++k) {
-      text += fmt::format("{}{} is {}", k == 0 ? "" : ", ", graph::printable(programs_[i].sizes.symbols[k].name),
-                          symbols[k]);
+      text +=
+          fmt::format("{}{} is {}", k == 0 ? "" : ", ", graph::printable(program(i).sizes.symbols[k].name), symbols[k]);
     }
   }
   throw Error(
       ErrorCode::kSizeOutOfBounds,
       fmt::format(
           "{}, but the programs are for sizes of which {}; compile for wider bounds, if the network takes such sizes",
-          text, in_words(bounds_of(programs_))));
+          text, in_words(bounds_)));
 }
 
 std::shared_ptr<const SizedProgram> BoundedPrograms::get(const graph::GivenShapes& sizes) {
-  const size_t number = choose(sizes);
+  return load(choose(sizes));
+}
+
+std::shared_ptr<const SizedProgram> BoundedPrograms::load(size_t number) {
   std::shared_ptr<const SizedProgram>& program = loaded_[number];
   if (program) {
     ++counts_.hits;
     return program;
   }
   const uint64_t bytes = compiler::needs_of(programs_[number], firmware_).total();
+  // A copy, for one that cannot be loaded now may be later.
   program = std::make_shared<const SizedProgram>(SizedProgram{context_.load(programs_[number]), bytes});
+  programs_[number] = {};
   ++counts_.misses;
   ++counts_.programs;
   counts_.bytes += bytes;
   counts_.most_bytes = counts_.bytes;
   return program;
+}
+
+std::vector<std::shared_ptr<const SizedProgram>> BoundedPrograms::loaded() const {
+  std::vector<std::shared_ptr<const SizedProgram>> programs;
+  for (const std::shared_ptr<const SizedProgram>& program : loaded_) {
+    if (program) programs.push_back(program);
+  }
+  return programs;
 }
 
 }  // namespace npu::specialise

@@ -22,13 +22,18 @@ namespace npu::specialise {
 
 class BoundedPrograms final : public SizedPrograms {
  public:
-  // `firmware`: the device has a control CPU. Programs are loaded when they are first asked for.
+  // `firmware`: the device has a control CPU. Programs are loaded when they are first asked for. One whose sizes are
+  // fixed is the program for any sizes.
   BoundedPrograms(runtime::Context context, std::vector<compiler::Program> programs, bool firmware);
 
   // One and the same for all sizes that it is for. `sizes` may leave out inputs that no size depends on. Throws
   // Error: bad_input, or size_out_of_bounds, for sizes that none of the programs is for; what Context::load() throws.
   [[nodiscard]] std::shared_ptr<const SizedProgram> get(const graph::GivenShapes& sizes) override;
   [[nodiscard]] const CacheCounts& counts() const override { return counts_; }
+  // The one in front: compile_bounds() gives that of the largest sizes there.
+  [[nodiscard]] std::shared_ptr<const SizedProgram> first() { return load(0); }
+  // Those that were asked for.
+  [[nodiscard]] std::vector<std::shared_ptr<const SizedProgram>> loaded() const;
 
   // The value of each symbol of a program, as the inputs' shapes say.
   [[nodiscard]] static std::vector<int64_t> symbols_of(const compiler::Program& program,
@@ -36,10 +41,15 @@ class BoundedPrograms final : public SizedPrograms {
 
  private:
   [[nodiscard]] size_t choose(const graph::GivenShapes& sizes) const;
+  [[nodiscard]] std::shared_ptr<const SizedProgram> load(size_t number);
+  [[nodiscard]] const compiler::Program& program(size_t number) const {
+    return loaded_[number] ? loaded_[number]->program.program() : programs_[number];
+  }
 
   runtime::Context context_;
-  std::vector<compiler::Program> programs_;
+  std::vector<compiler::Program> programs_;                  // empty where loaded: that one has it
   std::vector<std::shared_ptr<const SizedProgram>> loaded_;  // null: not yet
+  std::vector<compiler::SizeBounds> bounds_;
   bool firmware_;
   CacheCounts counts_;
 };

@@ -2,12 +2,9 @@
 // Compiled programs through the C API: loaded as networks are, and refused where they do not fit.
 #include <filesystem>
 
-#include "driver/compiler/bounds.h"
 #include "driver/compiler/compile.h"
-#include "driver/graph/builder.h"
 #include "driver/graph/file.h"
 #include "driver/graph/reader.h"
-#include "driver/graph/validate.h"
 #include "driver/program_file/program_file.h"
 #include "tests/unit/capi/fixture.h"
 
@@ -91,27 +88,6 @@ TEST(CompiledPrograms, NeedContextsThatTheyWereCompiledFor) {
     npu_program_destroy(program);
   }
   npu_context_destroy(buffered);
-}
-
-TEST(CompiledPrograms, ForSizesWithinBoundsAreRefused) {
-  graph::GraphBuilder b;
-  b.output(b.cast(b.input("x", graph::DType::kInt8, {-1, 4}), graph::DType::kInt16), "y");
-  const graph::Graph open = b.build();
-  graph::validate(open, graph::Sizes::kMayBeUnknown);
-  program_file::ProgramFile content;
-  content.capabilities = presets::load_preset("nano").caps;
-  compiler::Options options;
-  options.firmware = false;
-  content.programs =
-      compiler::compile_bounds(open, std::vector<compiler::SizeBounds>{{"x.0", 1, 8}}, content.capabilities, options);
-  const std::vector<uint8_t> file = program_file::serialise(content);
-  Bench bench;
-  npu_program* program = bench.program;
-  EXPECT_FAILS(bench.error, NPU_STATUS_FEATURE_UNSUPPORTED,
-               npu_program_load_memory(bench.context, file.data(), file.size(), "open", &program, bench.error.out()));
-  EXPECT_EQ(program, nullptr);
-  EXPECT_NE(bench.error.message().find("for sizes within bounds, and the C API takes fixed ones"), std::string::npos)
-      << bench.error.message();
 }
 
 TEST(CompiledPrograms, ThatAreDamagedAreRefused) {

@@ -18,45 +18,9 @@
 #include "hw/contract/gen/commands.h"
 #include "hw/contract/gen/registers.h"
 #include "hw/presets/preset.h"
+#include "tests/unit/capi/calls.h"
 
 namespace npu::test {
-
-// A structure of the API, as C writes `{.struct_size = sizeof ...}`.
-template <typename T>
-T sized() {
-  T made{};
-  made.struct_size = sizeof made;
-  return made;
-}
-
-// What a call reported; destroyed with the object.
-struct ErrorBox {
-  ErrorBox() = default;
-  ~ErrorBox() { npu_error_destroy(error); }
-  ErrorBox(const ErrorBox&) = delete;
-  ErrorBox& operator=(const ErrorBox&) = delete;
-
-  // For the last parameter of a call; forgets what was there.
-  npu_error** out() {
-    npu_error_destroy(error);
-    error = nullptr;
-    return &error;
-  }
-  [[nodiscard]] std::string message() const { return npu_error_message(error); }
-
-  npu_error* error = nullptr;
-};
-
-// `call` with its last argument left open must succeed.
-#define EXPECT_OK(box, call) EXPECT_EQ(call, NPU_OK) << (box).message()
-#define ASSERT_OK(box, call) ASSERT_EQ(call, NPU_OK) << (box).message()
-// The call must fail with a status, report the same in its error, and say something.
-#define EXPECT_FAILS(box, wanted, call)                        \
-  do {                                                         \
-    EXPECT_EQ(call, wanted) << (box).message();                \
-    EXPECT_EQ(npu_error_status((box).error), wanted) << #call; \
-    EXPECT_NE((box).message(), "") << #call;                   \
-  } while (false)
 
 // Fills the region with one byte value, as a job would that computed it.
 inline void fill_region(runtime::MockHal& mock, contract::Region region, uint8_t value) {

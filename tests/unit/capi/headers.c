@@ -11,6 +11,11 @@ _Static_assert(sizeof(npu_status) == 4 && sizeof(npu_class) == 4 && sizeof(npu_d
                "sizes are part of the ABI");
 _Static_assert(offsetof(npu_job_options, struct_size) == 0 && offsetof(npu_hal_ops, struct_size) == 0, "first member");
 
+// New members stand behind the structures of earlier versions.
+_Static_assert(sizeof(void*) != 8 || offsetof(npu_tensor_info, symbols) == 48, "as large as in version 1.5");
+_Static_assert(sizeof(void*) != 8 || offsetof(npu_program_info, program_count) == 48, "as large as in version 1.5");
+_Static_assert(offsetof(npu_tensor_info, symbols) % sizeof(void*) == 0, "no padding in front");
+
 uint32_t npu_test_version_in_c(void);
 npu_status npu_test_misuse_in_c(void);
 
@@ -25,6 +30,15 @@ npu_status npu_test_misuse_in_c(void) {
   const npu_class kind = npu_error_class(error);
   npu_error_destroy(error);
   return kind == NPU_CLASS_USAGE && job == NULL ? status : NPU_OK;
+}
+
+npu_status npu_test_bounds_in_c(void);
+
+// Bounds as C writes them.
+npu_status npu_test_bounds_in_c(void) {
+  const npu_size_bounds bounds[] = {{.name = "x.0", .least = 1, .most = 8}, {"x.1", 1, 8}};
+  npu_program* program = NULL;
+  return npu_program_load_file_bounds(NULL, "net.tosa", bounds, 2, &program, NULL);
 }
 
 static void count_losses(void* user, const char* const* identities, size_t count) {

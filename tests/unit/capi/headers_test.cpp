@@ -7,6 +7,7 @@
 extern "C" {
 uint32_t npu_test_version_in_c(void);
 npu_status npu_test_misuse_in_c(void);
+npu_status npu_test_bounds_in_c(void);
 }
 
 namespace {
@@ -14,6 +15,7 @@ namespace {
 TEST(Headers, WorkInC) {
   EXPECT_EQ(npu_test_version_in_c(), NPU_API_VERSION);
   EXPECT_EQ(npu_test_misuse_in_c(), NPU_STATUS_BAD_OPTION);
+  EXPECT_EQ(npu_test_bounds_in_c(), NPU_STATUS_BAD_OPTION);
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ TEST(Misuse, PlainQuestionsTakeNull) {
   EXPECT_EQ(npu_variables_count(nullptr), 0u);
   EXPECT_EQ(npu_program_input_count(nullptr), 0u);
   EXPECT_EQ(npu_program_output_count(nullptr), 0u);
+  EXPECT_EQ(npu_program_symbol_count(nullptr), 0u);
   EXPECT_EQ(npu_capability_name(npu_capability_count()), nullptr);
   EXPECT_EQ(npu_capability_unit(npu_capability_count()), nullptr);
 }
@@ -81,6 +82,15 @@ TEST(Misuse, NullHandles) {
   check("npu_program_load_file", [&](auto e) { return npu_program_load_file(nullptr, "x.tosa", &program, e); });
   check("npu_program_load_memory",
         [&](auto e) { return npu_program_load_memory(nullptr, bytes, 4, nullptr, &program, e); });
+  npu_size_bounds bounds = {"x.0", 1, 2};
+  const int64_t shape[2] = {1, 4};
+  check("npu_program_load_bounds",
+        [&](auto e) { return npu_program_load_bounds(nullptr, bytes, 4, nullptr, &bounds, 1, &program, e); });
+  check("npu_program_load_file_bounds",
+        [&](auto e) { return npu_program_load_file_bounds(nullptr, "x.tosa", &bounds, 1, &program, e); });
+  check("npu_program_symbol", [&](auto e) { return npu_program_symbol(nullptr, 0, &bounds, e); });
+  check("npu_job_set_input_shape", [&](auto e) { return npu_job_set_input_shape(nullptr, 0, shape, 2, bytes, 4, e); });
+  check("npu_job_output_info", [&](auto e) { return npu_job_output_info(nullptr, 0, &tensor, e); });
   check("npu_program_input", [&](auto e) { return npu_program_input(nullptr, 0, &tensor, e); });
   check("npu_program_output", [&](auto e) { return npu_program_output(nullptr, 0, &tensor, e); });
   check("npu_program_get_info", [&](auto e) { return npu_program_get_info(nullptr, &info, e); });
@@ -139,6 +149,26 @@ TEST(Misuse, NullPlacesForResults) {
         [&](auto e) { return npu_program_load_memory(bench.context, nullptr, 4, nullptr, &program, e); });
   check("npu_program_load_memory",
         [&](auto e) { return npu_program_load_memory(bench.context, text, 4, nullptr, nullptr, e); });
+  const npu_size_bounds bounds = {"x.0", 1, 2};
+  const int64_t shape[2] = {1, 4};
+  check("npu_program_load_bounds",
+        [&](auto e) { return npu_program_load_bounds(bench.context, nullptr, 4, nullptr, &bounds, 1, &program, e); });
+  check("npu_program_load_bounds",
+        [&](auto e) { return npu_program_load_bounds(bench.context, text, 4, nullptr, nullptr, 1, &program, e); });
+  check("npu_program_load_bounds",
+        [&](auto e) { return npu_program_load_bounds(bench.context, text, 4, nullptr, &bounds, 1, nullptr, e); });
+  check("npu_program_load_file_bounds",
+        [&](auto e) { return npu_program_load_file_bounds(bench.context, nullptr, &bounds, 1, &program, e); });
+  check("npu_program_load_file_bounds",
+        [&](auto e) { return npu_program_load_file_bounds(bench.context, "x.tosa", nullptr, 1, &program, e); });
+  check("npu_program_load_file_bounds",
+        [&](auto e) { return npu_program_load_file_bounds(bench.context, "x.tosa", &bounds, 1, nullptr, e); });
+  check("npu_program_symbol", [&](auto e) { return npu_program_symbol(bench.program, 0, nullptr, e); });
+  check("npu_job_set_input_shape",
+        [&](auto e) { return npu_job_set_input_shape(bench.job, 0, nullptr, 2, text, 4, e); });
+  check("npu_job_set_input_shape",
+        [&](auto e) { return npu_job_set_input_shape(bench.job, 0, shape, 2, nullptr, 4, e); });
+  check("npu_job_output_info", [&](auto e) { return npu_job_output_info(bench.job, 0, nullptr, e); });
   check("npu_program_input", [&](auto e) { return npu_program_input(bench.program, 0, nullptr, e); });
   check("npu_program_get_info", [&](auto e) { return npu_program_get_info(bench.program, nullptr, e); });
   check("npu_job_create", [&](auto e) { return npu_job_create(bench.program, nullptr, nullptr, e); });
@@ -166,6 +196,12 @@ TEST(Misuse, NumbersOutOfRange) {
   check("npu_program_output", [&](auto e) { return npu_program_output(bench.program, SIZE_MAX, &tensor, e); });
   check("npu_job_set_input", [&](auto e) { return npu_job_set_input(bench.job, 1, bytes, 4, e); });
   check("npu_job_output", [&](auto e) { return npu_job_output(bench.job, 1, bytes, 4, e); });
+  npu_size_bounds symbol{};
+  const int64_t shape[2] = {1, 4};
+  check("npu_program_symbol", [&](auto e) { return npu_program_symbol(bench.program, 0, &symbol, e); });
+  check("npu_job_set_input_shape",
+        [&](auto e) { return npu_job_set_input_shape(bench.job, 1, shape, 2, bytes, 4, e); });
+  check("npu_job_output_info", [&](auto e) { return npu_job_output_info(bench.job, SIZE_MAX, &tensor, e); });
   check("npu_job_counter", [&](auto e) { return npu_job_counter(bench.job, 12, 0, &wide, e); });
   check("npu_job_counter", [&](auto e) { return npu_job_counter(bench.job, 0, 14, &wide, e); });
   auto urgent = sized<npu_context_options>();

@@ -15,6 +15,13 @@ namespace {
 
 constexpr int kCalls = 20'000;
 
+// x INT8[?, 4] -> y INT16[?, 4].
+std::vector<uint8_t> open_rows() {
+  graph::GraphBuilder b;
+  b.output(b.cast(b.input("x", graph::DType::kInt8, {-1, 4}), graph::DType::kInt16), "y");
+  return graph::serialize(b.build());
+}
+
 class RandomCalls : public testing::Test {
  protected:
   void SetUp() override {
@@ -51,6 +58,17 @@ class RandomCalls : public testing::Test {
     constexpr std::array<const char*, 4> kNames = {"sum/state", "", "none", nullptr};
     return kNames[below(8) < 5 ? 0 : below(kNames.size())];
   }
+  [[nodiscard]] int64_t any_rows() {
+    constexpr std::array<int64_t, 5> kOdd = {0, -1, 7, INT64_MAX, INT64_MIN};
+    return below(8) == 0 ? kOdd[below(kOdd.size())] : 1 + below(6);
+  }
+  npu_status set_input_shape(npu_error** error) {
+    const std::array<int64_t, 3> shape = {any_rows(), 4, 1};
+    const bool right = below(4) != 0 && shape[0] > 0 && shape[0] < 16;
+    return npu_job_set_input_shape(any(jobs_), below(8) == 0 ? below(3) : 0, shape.data(),
+                                   below(16) == 0 ? below(4) : 2, bytes_.data(),
+                                   right ? static_cast<size_t>(4 * shape[0]) : any_size(), error);
+  }
   [[nodiscard]] size_t any_size() { return below(3) == 0 ? below(bytes_.size() + 1) : 4; }
   void damage(std::vector<uint8_t>& bytes) {
     for (uint32_t left = below(6); left > 0 && !bytes.empty(); --left) {
@@ -70,11 +88,17 @@ class RandomCalls : public testing::Test {
     return status;
   }
   npu_status load(npu_error** error) {
-    std::vector<uint8_t> file = running_sum();
+    const bool open = below(2) != 0;
+    std::vector<uint8_t> file = open ? open_ : running_sum();
     if (below(2) != 0) damage(file);
     npu_program* program = nullptr;
-    const npu_status status = npu_program_load_memory(any(contexts_), file.data(), file.size(),
-                                                      below(2) != 0 ? "sum" : nullptr, &program, error);
+    const char* const name = below(2) != 0 ? "a network" : nullptr;
+    const npu_size_bounds bounds = {below(8) == 0 ? any_identity() : "x.0", below(8) == 0 ? any_rows() : 1,
+                                    below(8) == 0 ? any_rows() : 6};
+    const npu_status status =
+        open ? npu_program_load_bounds(any(contexts_), file.data(), file.size(), name, &bounds, below(8) == 0 ? 0 : 1,
+                                       &program, error)
+             : npu_program_load_memory(any(contexts_), file.data(), file.size(), name, &program, error);
     if (program != nullptr) programs_.push_back(program);
     return status;
   }
@@ -101,7 +125,7 @@ class RandomCalls : public testing::Test {
     bool flag = false;
     uint32_t word = 0;
     uint64_t wide = 0;
-    switch (below(26)) {
+    switch (below(30)) {
       case 0:
         return contexts_.size() < 20 ? create_context(error) : NPU_OK;
       case 1:
@@ -163,6 +187,17 @@ class RandomCalls : public testing::Test {
                                 : npu_context_acknowledge_loss(any(contexts_), error);
       case 24:
         return npu_device_persistent_power(bench_.device, &word, error);
+      case 25:
+      case 26:
+        return set_input_shape(error);
+      case 27: {
+        auto info = options<npu_tensor_info>();
+        return npu_job_output_info(any(jobs_), below(8) == 0 ? below(3) : 0, &info, error);
+      }
+      case 28: {
+        npu_size_bounds symbol{};
+        return npu_program_symbol(any(programs_), below(2), &symbol, error);
+      }
       default: {
         auto info = options<npu_program_info>();
         return npu_program_get_info(any(programs_), &info, error);
@@ -173,9 +208,9 @@ class RandomCalls : public testing::Test {
   // A network still runs, whatever happened before.
   void expect_good() {
     ErrorBox box;
-    ASSERT_OK(box, npu_device_set_persistent_power(bench_.device, NPU_PERSISTENT_ON, box.out()));
     for (npu_job*& job : jobs_) npu_job_destroy(std::exchange(job, nullptr));
     jobs_.clear();
+    ASSERT_OK(box, npu_device_set_persistent_power(bench_.device, NPU_PERSISTENT_ON, box.out()));
     while (!contexts_.empty()) forget(contexts_, npu_context_destroy);
     while (!programs_.empty()) forget(programs_, npu_program_destroy);
     ASSERT_OK(box, npu_context_create(bench_.device, nullptr, &bench_.context, box.out()));
@@ -199,6 +234,7 @@ class RandomCalls : public testing::Test {
   std::vector<npu_program*> programs_;
   std::vector<npu_job*> jobs_;
   std::array<uint8_t, 64> bytes_{};
+  const std::vector<uint8_t> open_ = open_rows();
 };
 
 TEST_F(RandomCalls, AnswerAndGoOn) {

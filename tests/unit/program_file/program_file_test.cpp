@@ -117,21 +117,6 @@ TEST(ProgramFiles, NeedTheContextThatTheyWereCompiledFor) {
   }
 }
 
-TEST(ProgramFiles, ForSizesWithinBoundsAreTold) {
-  size_t sized = 0;
-  for (const ProgramFile& file : fuzz::program_seeds()) {
-    const auto [code, message] = error_in([&] { require_fixed_sizes(file, "a test"); });
-    EXPECT_EQ(code == ErrorCode::kOk, !file.is_sized());
-    if (!file.is_sized()) continue;
-    ++sized;
-    EXPECT_EQ(code, ErrorCode::kFeatureUnsupported);
-    EXPECT_NE(message.find("for sizes within bounds, and a test takes fixed ones; fix them with npu resolve"),
-              std::string::npos)
-        << message;
-  }
-  EXPECT_EQ(sized, 2U);
-}
-
 TEST(ProgramFiles, AreNamedInErrors) {
   const auto path = std::filesystem::path(testing::TempDir()) / "damaged.npu";
   graph::write_file(path, std::vector<uint8_t>{'T', 'N', 'P', 'U', 'P', 'R', 'O', 'G'});

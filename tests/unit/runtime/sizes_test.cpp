@@ -124,6 +124,48 @@ TEST_F(Sized, AJobBringsItsSizes) {
   EXPECT_NE(job.region_flags[0], first_number);
 }
 
+// The job stays who it is: its function, its inputs, and what became of the last execution.
+TEST_F(Sized, AJobRunsTheProgramOfItsSizes) {
+  compiler::Program few = sized_program();
+  for (compiler::SizeTable::Symbol& symbol : few.sizes.symbols) symbol.most = 8;
+  few.sizes.rules = {rule_of(0, {{2, 1, static_cast<int32_t>(few.commands[kRuleWord]) - 8}}, {kRuleWord})};
+  for (std::vector<compiler::Port>* ports : {&few.inputs, &few.outputs}) {
+    for (compiler::Port& port : *ports) {
+      port.shape.front() /= 2;
+      port.bytes /= 2;
+    }
+  }
+  LoadedProgram large = context.load(sized_program()), small = context.load(few);
+  Job run = large.create_job();
+  set_inputs(run, 16);
+  run.run();
+  const contract::Job first = job;
+  run.change_program(small);
+  EXPECT_EQ(run.output("y").shape, (graph::Shape{16, 4})) << "nothing has run since";
+  EXPECT_EQ(error_of([&] { run.start(); }).first, ErrorCode::kSizeOutOfBounds);
+  EXPECT_EQ(run.output("y").shape, (graph::Shape{16, 4}));
+  set_inputs(run, 8);
+  run.run();
+  EXPECT_NE(job.size_table, first.size_table);
+  EXPECT_EQ(run.output("y").shape, (graph::Shape{8, 4}));
+  run.change_program(large);
+  run.run();
+  EXPECT_EQ(job.size_table, first.size_table);
+  EXPECT_EQ(sizes, (std::vector<int64_t>{8, 8})) << "inputs stay set";
+  run.start();
+  EXPECT_EQ(error_of([&] { large.require_idle(); }).first, ErrorCode::kWrongOrder);
+  EXPECT_NO_THROW(small.require_idle());
+  EXPECT_EQ(error_of([&] { run.change_program(small); }).first, ErrorCode::kWrongOrder);
+  while (!run.wait(std::chrono::seconds(1))) {
+  }
+  EXPECT_NO_THROW(large.require_idle());
+  Context elsewhere = booted.device.create_context();
+  EXPECT_EQ(error_of([&] { run.change_program(elsewhere.load(few)); }).first, ErrorCode::kBadOption);
+  EXPECT_EQ(error_of([&] { run.change_program(context.load(make_program())); }).first, ErrorCode::kBadOption);
+  run.run();
+  EXPECT_EQ(job.size_table, first.size_table);
+}
+
 TEST_F(Sized, AJobOfFixedSizesBringsNone) {
   LoadedProgram loaded = context.load(make_program());
   Job run = started(loaded);
@@ -305,6 +347,7 @@ TEST_F(Sized, TheFirmwaresRefusalsHaveWords) {
     } catch (const FaultError& error) {
       EXPECT_EQ(error.code(), code);
       EXPECT_EQ(error.fault().other, other);
+      EXPECT_FALSE(error.fault().layer) << "it is about no command";
       return std::string(error.what());
     }
     return std::string();

@@ -75,6 +75,25 @@ TEST(BoundedPrograms, LoadEachProgramWhenItIsFirstAskedFor) {
   EXPECT_EQ(counts.evictions, 0U);
   EXPECT_EQ(counts.bytes, twenty->bytes + one->bytes);
   EXPECT_EQ(counts.most_bytes, counts.bytes);
+  EXPECT_EQ(bounded.programs.loaded(), (std::vector{twenty, one}));
+}
+
+TEST(BoundedPrograms, BeginWithTheLargestSizes) {
+  Bounded bounded;
+  EXPECT_TRUE(bounded.programs.loaded().empty());
+  const auto first = bounded.programs.first();
+  EXPECT_EQ(bounded.programs.get(row_count(20)), first);
+  EXPECT_EQ(bounded.programs.loaded(), std::vector{first});
+}
+
+// A program of fixed sizes is one choice.
+TEST(BoundedPrograms, OfFixedSizesAreOne) {
+  Bounded bounded;
+  compiler::Program fixed = compiler::at_sizes(Bounded::compile(bounded.caps).front(), std::vector<int64_t>{20});
+  BoundedPrograms programs(bounded.device.create_context(), {std::move(fixed)}, false);
+  EXPECT_EQ(programs.get({}), programs.first());
+  EXPECT_EQ(programs.get(row_count(20)), programs.first());
+  EXPECT_TRUE(bounds_of({programs.first()->program.program()}).empty());
 }
 
 TEST(BoundedPrograms, AreOfOneOfTheSizesEach) {
