@@ -59,7 +59,7 @@ The bounds are {bounds_in_words()}.
 a program that was compiled for these sizes and no others; **times** is the one over the other. The firmware's work for the sizes
 ([how much](../architecture/firmware.md#sized-jobs)) is not in them. The tests allow {limits_in_words()}:
 where a program would be slow for small sizes, they get another one, but only among the first eight programs of a compilation. With three sizes
-open, these are used up by sizes that are little smaller.
+open, these are used up by sizes that are little smaller. [What the sizes take of the host](speed.md#sizes-that-change) is another matter.
 
 """
 

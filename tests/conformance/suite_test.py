@@ -3,9 +3,10 @@
 """Official tests pass on the software reference, and on the simulated NPU those that it runs. SELECTION is what generate.py takes.
 
 There have to be FEWEST tests or more, of every operator, profile and extension of the version, and a wrong golden has to be noticed.
-The NPU may only lack floating point.
+The NPU may only lack floating point: each test passes on it, or is refused with a reason. --on-device N: N tests or more pass on it.
 """
 
+import collections
 import json
 import os
 import re
@@ -96,25 +97,43 @@ def lacks(entry):
     return "tosa-pro-int" not in entry["requirements"]
 
 
-def device_problems(npu, tests, scratch, machine):
-    """What is wrong with the tests on the simulated NPU."""
-    _, document = judge(npu, tests, scratch, "--on", "device", "--config", machine)
+def refusals(results):
+    """What the device refuses, by operator and types."""
+    return collections.Counter(f"{entry['operator']} of {entry['types']}" for entry in results if entry["outcome"] == "unsupported")
+
+
+def device_problems(document, machine, chosen, fewest):
+    """What is wrong with the report of the chosen tests on the simulated NPU."""
     results = document["results"]
-    print(f"{machine}: {document['passed']} of {document['tests']} tests passed, {document['unsupported']} unsupported")
-    wrong = [entry for entry in results if entry["outcome"] in ("failed", "broken")
-             or (entry["outcome"] == "unsupported" and not lacks(entry))]
+    refused = refusals(results)
+    wrong = [entry for entry in results if entry["outcome"] not in ("passed", "unsupported")
+             or (entry["outcome"] == "unsupported" and not (lacks(entry) and entry["reason"]))]
     problems = [f"{machine}: {entry['name']}: {entry['outcome']}: {entry['reason']}" for entry in wrong[:5]]
     if wrong:
         problems.append(f"{machine}: {len(wrong)} tests in all")
+    passed = sum(entry["outcome"] == "passed" for entry in results)
+    if not chosen == len(results) == passed + sum(refused.values()):
+        problems.append(f"{machine}: {chosen} tests were chosen, {passed} passed and {sum(refused.values())} were refused")
+    if passed < fewest:
+        problems.append(f"{machine}: {passed} tests passed, {fewest} are wanted")
     if not any(entry["outcome"] == "passed" and not entry["expected_failure"] for entry in results):
         problems.append(f"{machine}: no legal network ran")
     return problems
 
 
+def notices_lost_tests(document, chosen):
+    """Whether a report of the device without one of its tests, or with one that is refused without need, is wrong."""
+    passed = next(entry for entry in document["results"] if entry["outcome"] == "passed" and not lacks(entry))
+    others = [entry for entry in document["results"] if entry is not passed]
+    return all(device_problems({**document, "results": results}, "a wrong report", chosen, 0)
+               for results in (others, [*others, {**passed, "outcome": "unsupported", "reason": "no"}]))
+
+
 def main():
-    parser = generate.Parser(usage="%(prog)s NPU FEWEST [SELECTION...]", description=__doc__)
+    parser = generate.Parser(usage="%(prog)s NPU FEWEST [--on-device N] [SELECTION...]", description=__doc__)
     parser.add_argument("npu", help="the program")
     parser.add_argument("fewest", type=int, help="fail when there are fewer tests")
+    parser.add_argument("--on-device", type=int, default=1, metavar="N", help="fail when fewer tests pass on a machine, 1 by default")
     parsed, selection = parse(parser)
     npu, fewest = parsed.npu, parsed.fewest
     tests = make(selection)
@@ -133,7 +152,12 @@ def main():
             if not notices_damage(npu, tests, document, profile, scratch):
                 problems.append(f"a test of {profile} passes with a wrong golden, or there is none")
         for machine in MACHINES:
-            problems += device_problems(npu, tests, scratch, machine)
+            _, document = judge(npu, tests, scratch, "--on", "device", "--config", machine)
+            refused = ", ".join(f"{count} {what}" for what, count in refusals(document["results"]).most_common(5))
+            print(f"{machine}: {document['passed']} of {document['tests']} tests passed, {document['unsupported']} refused, most of all {refused}")
+            problems += device_problems(document, machine, len(chosen), parsed.on_device)
+        if not notices_lost_tests(document, len(chosen)):
+            problems.append("a test that the device does not run is not missed")
     for problem in problems:
         print(f"FAILED: {problem}")
     return 1 if problems else 0

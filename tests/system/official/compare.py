@@ -179,9 +179,10 @@ def check_itself():
     assert len(comparison.problems) == 4, comparison.problems
 
 
-def compare_case(npu, model, folder, scratch, comparison):
-    case = json.loads((folder / "case.json").read_text())
-    name = folder.name
+def compare_case(npu, model, folder, scratch, comparison, case=None, name=None):
+    """`case` and `name`: those of the folder, unless they are given."""
+    case = case or json.loads((folder / "case.json").read_text())
+    name = name or folder.name
     refusals = []
     try:
         got_files = run_npu(npu, folder, case, scratch / "npu")

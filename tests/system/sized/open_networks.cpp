@@ -9,6 +9,7 @@
 #include "driver/graph/builder.h"
 #include "driver/graph/validate.h"
 #include "hw/contract/error.h"
+#include "tests/system/state/networks.h"
 #include "tests/unit/graph/samples.h"
 
 namespace npu::test {
@@ -220,6 +221,12 @@ OpenNetwork open_cache(int64_t most) {
   const TensorId mixed = b.raw(Op::kBitwiseXor, {latest, seen}, {}, DType::kInt8, {-1, kColumns});
   b.output(b.raw(Op::kReduceMax, {mixed}, axis, DType::kInt8, {1, kColumns}), "y");
   return {"cache", b.build(), {{"seen.0", 1, most}}};
+}
+
+OpenNetwork open_attention_cache(int64_t most) {
+  constexpr int64_t kRows = 17;  // no other size of it is so
+  const graph::Graph fixed = cached_attention_step({.window = most, .width = 32}, kRows);
+  return {"attention cache", open_up(fixed, kRows, 2), {{"mask.2", 1, most}}};
 }
 
 std::vector<OpenNetwork> open_networks() {

@@ -36,6 +36,9 @@ struct OpenNetwork {
 // A variable [most, 4] of the rows x [1, 4] of the latest invocations. y [1, 4] has the largest of each column of
 // the last ones, as many as `seen` [?, 1] has rows, each XOR its row of that.
 [[nodiscard]] OpenNetwork open_cache(int64_t most);
+// Attention over the first rows of two variables of `most` rows, as many as its input `mask` says
+// (cached_attention_step).
+[[nodiscard]] OpenNetwork open_attention_cache(int64_t most);
 
 // The network with dimension `axis` of input 0 open, and whatever was `size` with it: shapes that name it are computed.
 [[nodiscard]] graph::Graph open_up(const graph::Graph& graph, int64_t size, int32_t axis);

@@ -12,10 +12,9 @@
 #include "driver/compiler/bounds.h"
 #include "driver/graph/resolve.h"
 #include "driver/graph/validate.h"
-#include "driver/specialise/bounded_programs.h"
-#include "sim/reference/reference.h"
 #include "tests/system/device/bench.h"
 #include "tests/system/sized/open_networks.h"
+#include "tests/system/sized/sized_stream.h"
 #include "tests/system/state/networks.h"
 #include "tests/unit/errors/code_of.h"
 
@@ -23,116 +22,6 @@ namespace npu::test {
 namespace {
 
 using contract::ErrorCode;
-using Sizes = std::vector<int64_t>;
-
-// A network in one context, beside the reference, with variables that start as zeros.
-class Stream {
- public:
-  Stream(runtime::Device& device, const OpenNetwork& network, const graph::Graph& open,
-         const std::vector<compiler::Program>& programs, bool double_buffer = false)
-      : open_(open),
-        network_(network),
-        context(device.create_context({.zero_init = true, .double_buffer = double_buffer})),
-        programs_(context, programs, true) {}
-
-  // One invocation at sizes, one a bound. Elements compared.
-  int64_t run(const Sizes& sizes, std::mt19937& random) {
-    const graph::Graph sized = graph::resolve(open_, shapes(sizes));
-    start_with_zeros(sized);
-    std::vector<graph::Value> inputs;
-    for (const graph::TensorId id : sized.main().inputs) {
-      inputs.push_back(random_value(sized.main().tensors[id].type, sized.main().tensors[id].shape, random));
-    }
-    const std::vector<graph::Value> want = reference::run(checked(sized), inputs, reference);
-    runtime::Job job = programs_.get(shapes(sizes))->program.create_job();
-    for (size_t k = 0; k < inputs.size(); ++k) job.set_input(k, inputs[k]);
-    static_cast<void>(job.run());
-    int64_t compared = 0;
-    for (size_t k = 0; k < want.size(); ++k) {
-      const graph::Difference difference = graph::compare(job.outputs().at(k), want[k]);
-      EXPECT_EQ(difference.differing, 0) << "sizes " << testing::PrintToString(sizes);
-      compared += difference.compared;
-    }
-    return compared + compare_variables();
-  }
-
-  void load(const Sizes& sizes) { static_cast<void>(programs_.get(shapes(sizes))); }
-
-  void clear() {
-    context.clear();
-    reference.variables.clear();
-  }
-
-  // Of a job at these sizes; ok when there is none.
-  [[nodiscard]] ErrorCode error_of(const Sizes& sizes, std::string& message) {
-    runtime::Job job = programs_.get(shapes(sizes))->program.create_job();
-    const graph::GivenShapes given = shapes(sizes);
-    std::mt19937 random(1);
-    for (const graph::TensorId id : open_.main().inputs) {
-      const graph::Tensor& tensor = open_.main().tensors[id];
-      job.set_input(tensor.name, random_value(tensor.type, given.at(tensor.name), random));
-    }
-    try {
-      job.start();
-    } catch (const Error& error) {
-      message = error.what();
-      return error.code();
-    }
-    return ErrorCode::kOk;
-  }
-
- private:
-  static graph::Graph checked(graph::Graph graph) {
-    graph::validate(graph);
-    return graph;
-  }
-
-  [[nodiscard]] graph::GivenShapes shapes(const Sizes& sizes) const {
-    graph::GivenShapes given;
-    for (const graph::TensorId id : open_.main().inputs) {
-      const graph::Tensor& tensor = open_.main().tensors[id];
-      graph::Shape shape = tensor.shape;
-      for (size_t d = 0; d < shape.size(); ++d) {
-        for (size_t i = 0; i < sizes.size(); ++i) {
-          if (network_.bounds[i].name == tensor.name + "." + std::to_string(d)) shape[d] = sizes[i];
-        }
-      }
-      given[tensor.name] = shape;
-    }
-    return given;
-  }
-
-  void start_with_zeros(const graph::Graph& sized) {
-    for (const graph::Tensor& tensor : sized.main().tensors) {
-      if (!tensor.variable || tensor.has_data) continue;
-      const auto bytes = static_cast<size_t>(*graph::element_count(tensor.shape) * graph::machine_width(tensor.type));
-      reference::VariableState zeros{{tensor.type, tensor.shape, std::vector<uint8_t>(bytes)}, true};
-      reference.variables.emplace(graph::variable_identity(tensor), std::move(zeros));
-    }
-  }
-
-  int64_t compare_variables() {
-    int64_t compared = 0;
-    for (const runtime::VariableInfo& info : context.variables()) {
-      const graph::Value got = context.read_variable(info.identity);
-      const graph::Difference difference = graph::compare(got, reference.variables.at(info.identity).value);
-      EXPECT_EQ(difference.differing, 0) << info.identity;
-      EXPECT_EQ(info.shape, got.shape);
-      compared += difference.compared;
-    }
-    return compared;
-  }
-
-  const graph::Graph& open_;
-  const OpenNetwork& network_;
-
- public:
-  runtime::Context context;
-  reference::Context reference;
-
- private:
-  specialise::BoundedPrograms programs_;
-};
 
 struct OpenCell {
   OpenNetwork network;
@@ -178,7 +67,7 @@ TEST_P(SizedState, IsAsLargeAsTheFirstJobSays) {
   for_each_cell([&](const OpenCell& cell, const graph::Graph& open, const std::vector<compiler::Program>& programs) {
     int64_t compared = 0;
     for (const Sizes& sizes : cell.sizes) {
-      Stream stream(device_, cell.network, open, programs);
+      SizedStream stream(device_, cell.network, open, programs);
       for (int i = 0; i < 3; ++i) compared += stream.run(sizes, random_);
     }
     std::cout << cell.network.name << ": " << programs.size() << " programs; 0 differing of " << compared
@@ -188,7 +77,7 @@ TEST_P(SizedState, IsAsLargeAsTheFirstJobSays) {
 
 TEST_P(SizedState, KeepsItsSizeUntilItIsCleared) {
   for_each_cell([&](const OpenCell& cell, const graph::Graph& open, const std::vector<compiler::Program>& programs) {
-    Stream stream(device_, cell.network, open, programs);
+    SizedStream stream(device_, cell.network, open, programs);
     for (size_t i = 0; i < 2; ++i) {
       const Sizes &sizes = cell.sizes.at(i + 1), &others = cell.sizes.at(i + 2);
       stream.run(sizes, random_);
@@ -210,7 +99,7 @@ TEST_P(SizedState, HasTwoPlacesOfItsSize) {
     two_places.schedule.two_places = true;
     const auto programs = compiler::compile_bounds(open, cell.network.bounds, device_.capabilities(), two_places);
     for (const size_t i : {0, 2, 5}) {
-      Stream stream(device_, cell.network, open, programs, true);
+      SizedStream stream(device_, cell.network, open, programs, true);
       for (int k = 0; k < 3; ++k) stream.run(cell.sizes.at(static_cast<size_t>(i)), random_);
     }
   });
@@ -218,7 +107,7 @@ TEST_P(SizedState, HasTwoPlacesOfItsSize) {
 
 TEST_P(SizedState, GoesOnFromASnapshot) {
   for_each_cell([&](const OpenCell& cell, const graph::Graph& open, const std::vector<compiler::Program>& programs) {
-    Stream from(device_, cell.network, open, programs), to(device_, cell.network, open, programs);
+    SizedStream from(device_, cell.network, open, programs), to(device_, cell.network, open, programs);
     const Sizes &sizes = cell.sizes.at(3), &others = cell.sizes.at(4);
     from.run(sizes, random_);
     to.run(others, random_);
@@ -241,7 +130,7 @@ TEST_P(SizedState, OfASnapshotMustBeWithinTheBounds) {
     return compiler::compile_bounds(open, network.bounds, device_.capabilities());
   };
   const auto of_large = programs_of(large), of_small = programs_of(small);
-  Stream from(device_, large, open, of_large), to(device_, small, open, of_small);
+  SizedStream from(device_, large, open, of_large), to(device_, small, open, of_small);
   from.run({5, 7}, random_);
   to.run({4, 7}, random_);
   EXPECT_EQ(code_of([&] { to.context.restore(from.context.snapshot()); }), ErrorCode::kSizeOutOfBounds);
@@ -253,7 +142,7 @@ TEST_P(SizedState, IsAsLargeAsTheHostSays) {
   graph::Graph open = network.graph;
   graph::validate(open, graph::Sizes::kMayBeUnknown);
   const auto programs = compiler::compile_bounds(open, network.bounds, device_.capabilities());
-  Stream stream(device_, network, open, programs);
+  SizedStream stream(device_, network, open, programs);
   stream.load({2, 2});
   const std::vector<runtime::VariableInfo> before = stream.context.variables();
   ASSERT_EQ(before.size(), 1U);
@@ -279,7 +168,7 @@ TEST_P(SizedState, IsThatOfAProgramOfFixedSizes) {
   graph::Graph sized = graph::resolve(open, {{"x", {3, 4}}});
   graph::validate(sized);
   const compiler::Program fixed = compiler::compile(sized, device_.capabilities(), {});
-  Stream stream(device_, network, open, programs);
+  SizedStream stream(device_, network, open, programs);
   std::string message;
   {
     // What it declares may be smaller than what others need.

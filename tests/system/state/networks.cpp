@@ -126,12 +126,22 @@ TensorId softmax(GraphBuilder& b, TensorId scores, int64_t window) {
   return b.rescale(weights, DType::kInt8, scale_by(true, 22 + shift));
 }
 
+// How well the query fits each of the keys: [1,1,window].
+TensorId score(GraphBuilder& b, TensorId query, TensorId keys) {
+  const int64_t width = b.tensor(keys).shape[2];
+  const int shift = 5 + static_cast<int>(std::lround(std::log2(static_cast<double>(width)) / 2));
+  return b.rescale(b.matmul(query, b.transpose(keys, {0, 2, 1})), DType::kInt8, scale_by(true, shift));
+}
+
+// What fits by these scores: [1,1,width].
+TensorId find(GraphBuilder& b, TensorId scores, TensorId values) {
+  const TensorId weights = softmax(b, scores, b.tensor(values).shape[1]);
+  return b.rescale(b.matmul(weights, values), DType::kInt8, scale_by(true, 6));
+}
+
 // What the query finds: [1,1,width].
 TensorId attend(GraphBuilder& b, TensorId query, TensorId keys, TensorId values) {
-  const graph::Shape shape = b.tensor(keys).shape;
-  const int shift = 5 + static_cast<int>(std::lround(std::log2(static_cast<double>(shape[2])) / 2));
-  const TensorId scores = b.rescale(b.matmul(query, b.transpose(keys, {0, 2, 1})), DType::kInt8, scale_by(true, shift));
-  return b.rescale(b.matmul(softmax(b, scores, shape[1]), values), DType::kInt8, scale_by(true, 6));
+  return find(b, score(b, query, keys), values);
 }
 
 // The sum of two INT8 tensors, saturating.
@@ -181,6 +191,24 @@ graph::Graph attention_step(const AttentionSizes& sizes, uint32_t seed) {
     x = mix(b, project(b, found, sizes.width, random), x);
   }
   b.output(b.reshape(x, {1, 1, 1, sizes.width}), "y");
+  return b.build();
+}
+
+graph::Graph cached_attention_step(const AttentionSizes& sizes, int64_t rows) {
+  GraphBuilder b;
+  const graph::Shape row = {1, 1, sizes.width};
+  const TensorId mask = b.input("mask", DType::kInt8, {1, 1, rows});
+  const TensorId query = b.input("query", DType::kInt8, row);
+  // The first rows of a variable, before the input comes in front.
+  const auto cached = [&](const char* variable, const char* name) {
+    const TensorId cache = b.variable(variable, DType::kInt8, {1, sizes.window, sizes.width}, {{0}});
+    const TensorId all = b.read(cache);
+    const TensorId kept = b.slice(all, {0, 0, 0}, {1, sizes.window - 1, sizes.width});
+    b.write(cache, b.concat({b.input(name, DType::kInt8, row), kept}, 1));
+    return b.slice(all, {0, 0, 0}, {1, rows, sizes.width});
+  };
+  const TensorId keys = cached("keys", "key"), values = cached("values", "value");
+  b.output(find(b, b.op(graph::Op::kBitwiseAnd, {score(b, query, keys), mask}), values), "y");
   return b.build();
 }
 

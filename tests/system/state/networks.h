@@ -26,6 +26,10 @@ struct AttentionSizes {
   int64_t window = 16, width = 16, layers = 1;
 };
 [[nodiscard]] graph::Graph attention_step(const AttentionSizes& sizes, uint32_t seed);
+// One step of attention over the first `rows` rows of variables `keys` and `values` [1,window,width], which are the
+// latest ones: then the inputs `key` and `value` [1,1,width] come in front of them. Further inputs: `mask` [1,1,rows],
+// which bits of the scores count, and `query` [1,1,width]; output y [1,1,width].
+[[nodiscard]] graph::Graph cached_attention_step(const AttentionSizes& sizes, int64_t rows);
 // Bytes that the variables of attention_step take.
 [[nodiscard]] int64_t attention_state_bytes(const AttentionSizes& sizes);
 
