@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -30,7 +31,7 @@ using graph::Dim;
 using graph::Dims;
 
 // Small sizes get a program of their own, too, where one that is laid out for large ones takes more cycles than this
-// times those of a program for them alone; but not beyond so many programs.
+// times those of a program for them alone; but not beyond so many programs of the same steps.
 constexpr double kWorthwhileProgram = 1.15;
 constexpr size_t kFewPrograms = 8;
 constexpr double kNextProbe = 0.75;  // of the volume of the one before
@@ -61,17 +62,13 @@ class BoundsCompiler {
   }
 
   std::vector<Program> run() {
-    std::vector<size_t> pending;
-    for (size_t c = 0; c < choices_.choices().size(); ++c) pending.push_back(c);
     std::vector<Program> programs;
-    while (!pending.empty()) {
-      if (programs.size() == kMostPrograms) {
-        throw Error(ErrorCode::kArgumentUnsupported,
-                    fmt::format("the sizes need more than {} programs, because the steps of the network change with "
-                                "them; narrow the bounds, or compile for each choice of sizes",
-                                kMostPrograms));
-      }
-      programs.push_back(compile_largest(pending, programs.size() < kFewPrograms));
+    for (size_t few = kFewPrograms; !compile_all(few, programs); few /= 2) {
+      if (few > 0) continue;
+      throw Error(ErrorCode::kArgumentUnsupported,
+                  fmt::format("the sizes need more than {} programs, because the steps of the network change with "
+                              "them; narrow the bounds, or compile for each choice of sizes",
+                              kMostPrograms));
     }
     make_room_for_all(programs);
     return programs;
@@ -166,11 +163,37 @@ class BoundsCompiler {
     return sized;
   }
 
-  // A program for the first of the pending choices, and for all others that have its steps. Those are not pending then.
-  Program compile_largest(std::vector<size_t>& pending, bool may_split) {
+  // False for too many programs: `few` of each family leave slow sizes to others.
+  bool compile_all(size_t few, std::vector<Program>& programs) {
+    programs.clear();
+    std::vector<size_t> pending;
+    for (size_t c = 0; c < choices_.choices().size(); ++c) pending.push_back(c);
+    families_.clear();
+    family_of_.assign(pending.size(), std::nullopt);
+    while (!pending.empty()) {
+      if (programs.size() == kMostPrograms) return false;
+      std::optional<size_t>& family = family_of_[pending.front()];
+      const std::optional<size_t> known = family;
+      if (!family) {
+        family = families_.size();
+        families_.push_back(0);
+      }
+      // Those of other steps come behind the others.
+      const auto others = std::stable_partition(pending.begin() + 1, pending.end(),
+                                                [&](size_t choice) { return family_of_[choice] == known; });
+      const auto count = static_cast<size_t>(others - pending.begin());
+      programs.push_back(compile_largest(pending, count, families_[*family]++ < few));
+      std::sort(pending.begin(), pending.end());
+    }
+    return true;
+  }
+
+  // A program for the first of the pending choices, and for all of the first `count` that have its steps, unless they
+  // are slow and may be left to another one. Those that it is for are not pending then.
+  Program compile_largest(std::vector<size_t>& pending, size_t count, bool may_leave) {
     const uint64_t all = choices_.choices().size(), before = all - pending.size();
     SizedModules modules;
-    modules.count = pending.size();
+    modules.count = count;
     modules.module = [&](size_t i) {
       if (progress_) progress_(before + i, all);
       return lower(graph_of(pending[i]), capabilities_, most_iterations_, StepDimensions::kOfTensors);
@@ -178,34 +201,34 @@ class BoundsCompiler {
     std::vector<std::vector<int64_t>> values, sizes;
     for (const std::vector<int64_t>& by_choice : values_) {
       std::vector<int64_t>& own = values.emplace_back();
-      for (const size_t choice : pending) own.push_back(by_choice[choice]);
+      for (size_t i = 0; i < count; ++i) own.push_back(by_choice[pending[i]]);
     }
     for (const size_t choice : pending) sizes.push_back(choices_.choices()[choice]);
-    const std::vector<Probe> probes = may_split ? probes_of(sizes) : std::vector<Probe>{};
+    const std::vector<Probe> probes = may_leave ? probes_of(std::span(sizes).first(count)) : std::vector<Probe>{};
     for (const Probe& probe : probes) modules.probes.push_back(probe.number);
+    std::vector<SizeRange> box;
+    modules.leave = [&](const std::vector<uint64_t>& cycles, std::vector<bool>& taken) {
+      for (size_t i = 0; i < count; ++i) {
+        if (taken[i]) family_of_[pending[i]] = family_of_[pending.front()];
+      }
+      leave_slow(pending, sizes, probes, cycles, taken);
+      // What no step reads does not count for the steps, but inputs have room for the largest sizes.
+      for (size_t i = 1; i < count; ++i) {
+        taken[i] = taken[i] && std::equal(sizes[i].begin(), sizes[i].end(), sizes.front().begin(), std::less_equal<>());
+      }
+      taken.resize(pending.size());
+      box = box_of(sizes, 0, taken);
+      taken.resize(count);
+    };
     SizedProgram sized = schedule_sizes(modules, values, capabilities_, schedule_);
     // One context runs all of the programs.
     for (const Variable& variable : sized.program.variables) {
       schedule_.placed_in_dram.insert_or_assign(variable.identity, variable.in_dram);
     }
-    double worthwhile = 0;  // smaller ones get another program
-    for (size_t i = 0; i < probes.size(); ++i) {
-      if (sized.estimated_cycles[i] == 0) continue;
-      const uint64_t alone = compile_alone(pending[probes[i].number]);
-      if (static_cast<double>(sized.estimated_cycles[i]) > kWorthwhileProgram * static_cast<double>(alone)) break;
-      worthwhile = probes[i].volume;
-    }
-    leave_small(sizes, probes, worthwhile, sized.taken);
-    // What no step reads does not count for the steps, but inputs have room for the largest sizes.
-    for (size_t i = 1; i < sizes.size(); ++i) {
-      sized.taken[i] =
-          sized.taken[i] && std::equal(sizes[i].begin(), sizes[i].end(), sizes.front().begin(), std::less_equal<>());
-    }
-    const std::vector<SizeRange> box = box_of(sizes, 0, sized.taken);
     complete(box, sized.program);
     std::vector<size_t> rest;
     for (size_t i = 0; i < pending.size(); ++i) {
-      if (!sized.taken[i]) rest.push_back(pending[i]);
+      if (i >= count || !sized.taken[i]) rest.push_back(pending[i]);
     }
     pending = std::move(rest);
     return std::move(sized.program);
@@ -224,7 +247,7 @@ class BoundsCompiler {
   }
 
   // Of each part of the largest sizes the smallest that is no less.
-  static std::vector<Probe> probes_of(const std::vector<std::vector<int64_t>>& sizes) {
+  static std::vector<Probe> probes_of(std::span<const std::vector<int64_t>> sizes) {
     std::vector<Probe> probes;
     for (double volume = kNextProbe * volume_of(sizes.front()); volume >= 1; volume *= kNextProbe) {
       Probe probe{0, volume};
@@ -240,12 +263,20 @@ class BoundsCompiler {
     return probes;
   }
 
-  // `least`: volume of the smallest that are worth it; 0: none of the probes.
-  static void leave_small(const std::vector<std::vector<int64_t>>& sizes, const std::vector<Probe>& probes,
-                          double least, std::vector<bool>& taken) {
-    if (probes.empty() || least == probes.back().volume) return;
-    if (least == 0) least = probes.front().volume;
-    for (size_t i = 1; i < sizes.size(); ++i) taken[i] = taken[i] && volume_of(sizes[i]) >= least;
+  // Leaves out those that are smaller than the smallest probe that is worth it. `cycles`: of the probes, 0: none.
+  void leave_slow(const std::vector<size_t>& pending, const std::vector<std::vector<int64_t>>& sizes,
+                  const std::vector<Probe>& probes, const std::vector<uint64_t>& cycles,
+                  std::vector<bool>& taken) const {
+    if (probes.empty()) return;
+    double least = probes.front().volume;
+    for (size_t i = 0; i < probes.size(); ++i) {
+      if (cycles[i] == 0) continue;
+      const uint64_t alone = compile_alone(pending[probes[i].number]);
+      if (static_cast<double>(cycles[i]) > kWorthwhileProgram * static_cast<double>(alone)) break;
+      least = probes[i].volume;
+    }
+    if (least == probes.back().volume) return;
+    for (size_t i = 1; i < taken.size(); ++i) taken[i] = taken[i] && volume_of(sizes[i]) >= least;
   }
 
   [[nodiscard]] uint64_t compile_alone(size_t choice) const {
@@ -372,6 +403,9 @@ class BoundsCompiler {
   std::vector<Dim> dims_;                     // what rules may be functions of
   std::vector<std::vector<int64_t>> values_;  // of these, by choice
   std::map<std::vector<double>, int64_t> known_;
+  // Choices whose steps are the same: how many programs they have so far, and by choice which family it is of.
+  std::vector<size_t> families_;
+  std::vector<std::optional<size_t>> family_of_;
 };
 
 void fix(const SizedNumber& sized, const SizeValues& values, int64_t& number) {

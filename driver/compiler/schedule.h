@@ -64,12 +64,14 @@ struct SizedModules {
   size_t count = 0;
   std::function<Module(size_t)> module;
   std::vector<size_t> probes;  // whose cycles are of interest
+  // Told which sizes have their words in the layout (`taken`), and what the probes are estimated to take, 0 for those
+  // that are not taken. May leave more sizes out, but the largest. None: takes all.
+  std::function<void(const std::vector<uint64_t>& cycles, std::vector<bool>& taken)> leave = {};
 };
 
 struct SizedProgram {       // values have the numbers of schedule_sizes()
   Program program;          // with the rules of its table of sizes, and nothing else of that
-  std::vector<bool> taken;  // the sizes that it is for; others have other steps, and need a program of their own
-  std::vector<uint64_t> estimated_cycles;  // of the probes; of those that are not taken 0
+  std::vector<bool> taken;  // the sizes that it is for; others have other steps, or were left out
 };
 
 // One program for several sizes: laid out for the largest, with rules for the words that other sizes change. `values`:

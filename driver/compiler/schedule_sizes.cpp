@@ -215,7 +215,7 @@ class SizesScheduler {
 
   SizedProgram run() {
     fit_sizes();
-    estimate_probes();
+    leave_sizes();
     std::vector<uint32_t> layers;
     for (const backend::Command& command : choice_.schedule.stream.commands) {
       layers.push_back(backend::header_of(command.body).layer);
@@ -241,44 +241,82 @@ class SizesScheduler {
     return largest;
   }
 
-  // Which sizes have their words in the layout, and the schedule that waits for all of them.
+  // Which sizes have their words in the layout.
   void fit_sizes() {
-    backend::Layout layout = std::move(choice_.schedule.layout);
+    backend::Layout& layout = choice_.schedule.layout;
     bare_ = backend::emit(largest(), layout, *choice_.machine, {false, choice_.kept});
     if (modules_.count * bare_.commands.size() > kMostSizedCommands) {
       throw Error(contract::ErrorCode::kBudgetExceeded,
                   "the bounds allow " + std::to_string(modules_.count) + " choices of sizes, and the program has " +
                       std::to_string(bare_.commands.size()) + " commands for each; narrow the bounds");
     }
-    std::vector<backend::QueueCounts> needs(bare_.commands.size());
     layers_by_size_ = {largest().layers};
     result_.taken = {true};
-    for (size_t i = 1; i < modules_.count; ++i) result_.taken.push_back(fit(i, layout, needs));
-    choice_.schedule =
-        backend::make_schedule(largest(), *choice_.machine, same_, std::move(layout), true, needs, &others_.order);
+    for (size_t i = 1; i < modules_.count; ++i) result_.taken.push_back(fit(i, layout));
+    wait_for_all();
   }
 
-  bool fit(size_t size, const backend::Layout& layout, std::vector<backend::QueueCounts>& needs) {
+  bool fit(size_t size, const backend::Layout& layout) {
     Prepared prepared = backend::prepare(modules_.module(size), capabilities_, same_);
     if (choice_.direct && !prepared.direct) return false;
     Module& module = choice_.direct ? *prepared.direct : prepared.module;
+    std::vector<backend::QueueCounts> needs;
     std::optional<backend::SizedWords> words =
         backend::words_of_size(module, {largest(), layout, bare_}, *choice_.machine, same_, needs);
     if (!words) return false;
     others_.words.push_back(std::move(*words));
+    needs_.push_back(std::move(needs));
     layers_by_size_.push_back(std::move(module.layers));
     return true;
   }
 
-  void estimate_probes() {
+  // The schedule whose commands wait for what those of any size need.
+  void wait_for_all() {
+    std::vector<backend::QueueCounts> all(bare_.commands.size());
+    for (const std::vector<backend::QueueCounts>& own : needs_) {
+      for (size_t i = 0; i < all.size(); ++i) backend::join(all[i], own[i]);
+    }
+    backend::Layout layout = std::move(choice_.schedule.layout);
+    choice_.schedule =
+        backend::make_schedule(largest(), *choice_.machine, same_, std::move(layout), true, all, &others_.order);
+  }
+
+  void leave_sizes() {
+    if (!modules_.leave) return;
+    std::vector<bool> taken = result_.taken;
+    modules_.leave(cycles_of_probes(), taken);
+    NPU_CHECK(taken.front());
+    if (taken == result_.taken) return;
+    size_t from = 0, to = 0;
+    for (size_t i = 1; i < taken.size(); ++i) {
+      NPU_CHECK(result_.taken[i] || !taken[i]);
+      if (!result_.taken[i]) continue;
+      if (taken[i] && to != from) {
+        others_.words[to] = std::move(others_.words[from]);
+        needs_[to] = std::move(needs_[from]);
+        layers_by_size_[to + 1] = std::move(layers_by_size_[from + 1]);
+      }
+      ++from;
+      to += taken[i] ? 1 : 0;
+    }
+    others_.words.resize(to);
+    needs_.resize(to);
+    layers_by_size_.resize(to + 1);
+    result_.taken = std::move(taken);
+    wait_for_all();
+  }
+
+  [[nodiscard]] std::vector<uint64_t> cycles_of_probes() const {
+    std::vector<uint64_t> cycles;
     for (const size_t probe : modules_.probes) {
-      uint64_t& cycles = result_.estimated_cycles.emplace_back();
+      uint64_t& own = cycles.emplace_back();
       if (!result_.taken[probe] || probe == 0) continue;
       const auto number =
           std::count(result_.taken.begin() + 1, result_.taken.begin() + static_cast<std::ptrdiff_t>(probe), true);
-      cycles = cycles_of(others_.words[static_cast<size_t>(number)], others_.order, choice_.schedule,
-                         largest().variables, capabilities_, options_);
+      own = cycles_of(others_.words[static_cast<size_t>(number)], others_.order, choice_.schedule, largest().variables,
+                      capabilities_, options_);
     }
+    return cycles;
   }
 
   [[nodiscard]] ValuesOfSizes values_of_taken() const {
@@ -314,7 +352,8 @@ class SizesScheduler {
   ScheduleOptions same_;  // by which the others are laid out as these
   backend::Stream bare_;  // of the largest, without contents
   backend::OtherSizes others_;
-  std::vector<std::vector<Layer>> layers_by_size_;  // of each size that is taken
+  std::vector<std::vector<backend::QueueCounts>> needs_;  // of each other size
+  std::vector<std::vector<Layer>> layers_by_size_;        // of each size that is taken
   SizedProgram result_;
 };
 

@@ -22,8 +22,6 @@ FIGURES = ["cycles", "alone"]
 MACHINES = ["edge", "nano"]
 # Cycles over those of a program for the sizes alone, at the largest sizes and at any others.
 MOST_AT_LARGEST, MOST = 1.05, 1.25
-# Where more is known: beyond the first programs of a compilation none is made because another is slow (kFewPrograms of driver/compiler/bounds.cpp).
-MOST_OF = {("images", "edge"): 1.3, ("images", "nano"): 1.75}
 
 
 class Network(NamedTuple):
@@ -46,20 +44,14 @@ def bounds_in_words():
     return ", ".join(f"{' x '.join(f'{least} to {most}' for least, most in network.bounds.values())} for {name}" for name, network in NETWORKS.items())
 
 
-def limits_in_words():
-    others = " and ".join(f"{most} for {name} on {machine}" for (name, machine), most in MOST_OF.items())
-    return f"{MOST_AT_LARGEST} times at the largest sizes and {MOST} at others, but {others}"
-
-
 HEAD = f"""## Sizes that change
 
 Networks whose files leave sizes open: a transformer of sequences, and convolutions of images of any number, height and width.
 The bounds are {bounds_in_words()}.
 **bounds** are the cycles of a job's stream by the [programs for all sizes within bounds](npu.md#sizes-that-change) (`--dim`), **alone** those of
 a program that was compiled for these sizes and no others; **times** is the one over the other. The firmware's work for the sizes
-([how much](../architecture/firmware.md#sized-jobs)) is not in them. The tests allow {limits_in_words()}:
-where a program would be slow for small sizes, they get another one, but only among the first eight programs of a compilation. With three sizes
-open, these are used up by sizes that are little smaller. [What the sizes take of the host](speed.md#sizes-that-change) is another matter.
+([how much](../architecture/firmware.md#sized-jobs)) is not in them. The tests allow {MOST_AT_LARGEST} times at the largest sizes and {MOST} at others.
+[What the sizes take of the host](speed.md#sizes-that-change) is another matter.
 
 """
 
@@ -110,7 +102,7 @@ def measure(npu, path, machine):
 
 def most_of(row):
     largest = NETWORKS[row["network"]].sizes[0]
-    return MOST_AT_LARGEST if row["sizes"] == text_of(largest) else MOST_OF.get((row["network"], row["machine"]), MOST)
+    return MOST_AT_LARGEST if row["sizes"] == text_of(largest) else MOST
 
 
 def check(row):

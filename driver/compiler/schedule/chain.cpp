@@ -36,20 +36,56 @@ int find_result(const TiledStep& step) {
   return found;
 }
 
+// Those of a tile of a chain: several images only with all of their rows.
+struct Stripe {
+  Range images, rows;
+};
+
+// The tile of a step that makes these of its result.
+Tile tile_of(const TiledStep& step, const RowAxis& axis, const Stripe& stripe) {
+  Tile tile;
+  for (const Axis& a : step.axes()) tile.push_back({0, a.extent});
+  Range rows = stripe.rows;
+  if (axis.image_axis) {
+    tile[*axis.image_axis] = stripe.images;
+  } else {
+    rows.start += stripe.images.start * axis.rows;
+    rows.count += (stripe.images.count - 1) * axis.rows;
+  }
+  tile[axis.axis] = {rows.start * axis.unit, rows.count * axis.unit};
+  return tile;
+}
+
+// Bytes of its buffer that an operand's box touches, gaps included.
+ByteSpan span_of_box(const TiledStep& step, size_t operand, const Tile& tile) {
+  const View& view = *step.operands()[operand].view;
+  const Box box = step.box(operand, tile);
+  const int64_t low = offset_of(view, box);
+  int64_t high = low + element_size(view);
+  for (size_t d = 0; d < box.size(); ++d) high += (box[d].count - 1) * view.strides[d];
+  return {low, high};
+}
+
+// A chain keeps some words a row, and is weighed row by row. The largest dimension of level 8K; element-wise steps
+// whose dimensions all lie in one have as many rows as elements.
+constexpr int64_t kMostRows = 1 << 13;
+
 class Chain : public TiledStep {
  public:
   Chain(std::vector<const TiledStep*> steps, const std::vector<ChainLink>& links)
       : TiledStep(steps.back()->engine()), steps_(std::move(steps)) {
     const size_t last = steps_.size() - 1;
     completes_write_ = steps_[last]->completes_write();
-    for (const TiledStep* step : steps_) row_axes_.push_back(*step->row_axis());
-    axes_ = {{row_axes_[last].rows, 1, 0, true, "rows"}};
+    row_axes_ = rows_of_chain(steps_);
+    NPU_CHECK(row_axes_.size() == steps_.size());
+    if (row_axes_[last].images > 1) axes_.push_back({row_axes_[last].images, 1, 0, true, "images"});
+    axes_.push_back({row_axes_[last].rows, 1, 0, true, "rows"});
     ends_.resize(steps_.size());
     sources_.resize(steps_.size());
     for (size_t i = 0; i < last; ++i) {
       Link& link = links_.emplace_back();
       link.rows = row_axes_[i].rows;
-      link.row_bytes = links[i].bytes / link.rows;
+      link.row_bytes = links[i].bytes / (row_axes_[i].images * link.rows);
       link.result = static_cast<size_t>(find_result(*steps_[i]));
       link.stored = links[i].stored;
       for (size_t reader = i + 1; reader < steps_.size(); ++reader) {
@@ -59,13 +95,14 @@ class Chain : public TiledStep {
         sources_[reader].push_back({i, static_cast<size_t>(source)});
       }
     }
-    for (int64_t row = 0; row <= axes_[0].extent; ++row) ends_[last].push_back(row);
+    for (int64_t row = 0; row <= row_axes_[last].rows; ++row) ends_[last].push_back(row);
     for (size_t i = last; i-- > 0;) measure(i);
+    most_new_rows_.assign(steps_.size(), std::vector<int64_t>(ends_[last].size()));
     make_operands();
   }
 
   bool idle(size_t index, const Tile& tile) const override {
-    return operands_[index].axes != 0 && rows_of(inner_[index].step, tile[0]).count == 0;
+    return (operands_[index].axes & rows_bit()) != 0 && rows_of(inner_[index].step, rows_in(tile)).count == 0;
   }
 
   void box_of(size_t index, const Tile& tile, Box& box) const override {
@@ -79,17 +116,22 @@ class Chain : public TiledStep {
 
   int64_t largest_bytes(size_t index, std::span<const int64_t> size) const override {
     const size_t i = inner_[index].step;
-    if (operands_[index].scratch) return slot_bytes(i, size[0]) * copies(i);
+    if (operands_[index].scratch) return slot_bytes(i, size) * copies(i);
     std::vector<int64_t> inner;
-    inner_size(i, size[0], inner);
+    inner_size(i, images_in(size), most_new_rows(i, size.back()), inner);
     return steps_[i]->largest_bytes(inner_[index].operand, inner);
   }
 
-  // Rows of a stripe, bytes of a slot, and slots.
   std::vector<int64_t> scratch_parts(size_t index, std::span<const int64_t> size) const override {
     if (!operands_[index].scratch) return {};
     const size_t i = inner_[index].step;
-    return {size[0], slot_bytes(i, size[0]), copies(i)};
+    std::vector<int64_t> parts(kParts);
+    parts[kImages] = images_in(size);
+    parts[kRows] = size.back();
+    parts[kStripes] = ceil_div(axes_.back().extent, size.back());
+    parts[kSlotBytes] = slot_bytes(i, size);
+    parts[kSlots] = copies(i);
+    return parts;
   }
 
   void make(size_t index, const Tile& tile, uint8_t* out) const override {
@@ -100,18 +142,19 @@ class Chain : public TiledStep {
     double sum = 0;
     std::vector<int64_t> inner;
     for (size_t i = 0; i < steps_.size(); ++i) {
-      inner_size(i, size[0], inner);
+      inner_size(i, images_in(size), usual_rows(i, size.back()), inner);
       sum += steps_[i]->cycles(inner);
     }
     return sum;
   }
 
   void commands(const Tile& tile, std::span<const Placed> placed, std::vector<Body>& out) const override {
+    const Stripe stripe = stripe_of(tile);
     for (size_t i = 0; i < steps_.size(); ++i) {
-      const Range rows = rows_of(i, tile[0]);
-      if (i > 0) keep_rows(i - 1, tile[0], placed, out);
+      const Range rows = rows_of(i, stripe.rows);
+      if (i > 0) keep_rows(i - 1, stripe, placed, out);
       if (rows.count == 0) continue;
-      const Tile inner = row_tile(i, rows);
+      const Tile inner = tile_of(*steps_[i], row_axes_[i], {stripe.images, rows});
       std::vector<Placed> operands(steps_[i]->operands().size());
       for (size_t k = 0; k < inner_.size(); ++k) {
         if (inner_[k].step == i && !operands_[k].scratch && !operands_[k].direct) {
@@ -119,13 +162,13 @@ class Chain : public TiledStep {
         }
       }
       if (i < links_.size())
-        operands[links_[i].result] = between(i, *steps_[i], links_[i].result, inner, tile[0], placed);
+        operands[links_[i].result] = between(i, *steps_[i], links_[i].result, inner, stripe, placed);
       for (const Source& source : sources_[i]) {
-        operands[source.operand] = between(source.link, *steps_[i], source.operand, inner, tile[0], placed);
+        operands[source.operand] = between(source.link, *steps_[i], source.operand, inner, stripe, placed);
       }
       const size_t first = out.size();
       steps_[i]->commands(inner, operands, out);
-      if (i < links_.size() && links_[i].stored) store_rows(i, tile[0], placed, out);
+      if (i < links_.size() && links_[i].stored) store_rows(i, stripe, placed, out);
       for (size_t c = first; c < out.size(); ++c) header_of(out[c]).layer = static_cast<uint32_t>(i);
     }
   }
@@ -143,12 +186,24 @@ class Chain : public TiledStep {
     size_t store = 0;             // then: operand of the chain
     std::vector<int64_t> starts;  // the first row still needed once so many rows of the chain's result are made
     bool keeps = false;           // rows made for one stripe are needed for the next
-    mutable std::vector<int64_t> slot_bytes;  // by rows of a stripe; 0: not known yet
+    mutable std::vector<int64_t> most_rows;  // in memory, as most_of() knows them
   };
   // A link that a step reads, and the operand that does.
   struct Source {
     size_t link, operand;
   };
+
+  // What scratch_parts() says, of a tile: images, rows; stripes of an image; and of the memory: bytes of a slot, slots.
+  enum Part : size_t { kImages, kRows, kStripes, kSlotBytes, kSlots, kParts };
+
+  // Of the chain's operands' axes.
+  [[nodiscard]] uint32_t rows_bit() const { return 1u << (axes_.size() - 1); }
+  [[nodiscard]] uint32_t images_bit() const { return axes_.size() > 1 ? 1 : 0; }
+  [[nodiscard]] static Range rows_in(const Tile& tile) { return tile.back(); }
+  [[nodiscard]] static Stripe stripe_of(const Tile& tile) {
+    return {tile.size() > 1 ? tile.front() : Range{}, tile.back()};
+  }
+  [[nodiscard]] static int64_t images_in(std::span<const int64_t> size) { return size.size() > 1 ? size.front() : 1; }
 
   [[nodiscard]] bool is_linked(size_t i, size_t operand) const {
     if (i < links_.size() && operand == links_[i].result) return true;
@@ -166,7 +221,7 @@ class Chain : public TiledStep {
       for (size_t k = 0; k < steps_[i]->operands().size(); ++k) {
         if (is_linked(i, k)) continue;
         Operand o = steps_[i]->operands()[k];
-        o.axes = fixed(i, k) ? 0 : 1;
+        o.axes = axes_of(i, k);
         add_operand(o, i, k);
       }
     }
@@ -174,7 +229,7 @@ class Chain : public TiledStep {
       if (!links_[i].stored) continue;
       links_[i].store = operands_.size();
       Operand o = steps_[i]->operands()[links_[i].result];
-      o.axes = 1;
+      o.axes = rows_bit() | images_bit();
       o.direct = true;
       add_operand(o, i, links_[i].result);
     }
@@ -185,31 +240,22 @@ class Chain : public TiledStep {
     }
   }
 
-  // The tile of step `i` that makes these rows of its result.
-  [[nodiscard]] Tile row_tile(size_t i, Range rows) const {
-    const RowAxis axis = row_axes_[i];
-    Tile tile;
-    for (const Axis& a : steps_[i]->axes()) tile.push_back({0, a.extent});
-    tile[axis.axis] = {rows.start * axis.unit, rows.count * axis.unit};
-    return tile;
-  }
-
   // The tile of an operand's step; all rows when the operand does not depend on them.
   [[nodiscard]] Tile inner_tile(size_t index, const Tile& tile) const {
     const size_t i = inner_[index].step;
-    return row_tile(i, operands_[index].axes == 0 ? Range{0, row_axes_[i].rows} : rows_of(i, tile[0]));
+    const Stripe stripe = stripe_of(tile);
+    const bool all = (operands_[index].axes & rows_bit()) == 0;
+    return tile_of(*steps_[i], row_axes_[i],
+                   {stripe.images, all ? Range{0, row_axes_[i].rows} : rows_of(i, stripe.rows)});
   }
 
-  // Rows of the buffer of link `i` that a reader of it needs for one of its own rows.
+  // Rows of the buffer of link `i` that a reader of it needs for one of its own rows; of each image the same.
   [[nodiscard]] Range input_rows(size_t i, const Inner& reader, int64_t row) const {
     const TiledStep& step = *steps_[reader.step];
-    const View& view = *step.operands()[reader.operand].view;
-    const Box box = step.box(reader.operand, row_tile(reader.step, {row, 1}));
-    const int64_t low = offset_of(view, box);
-    int64_t high = low + element_size(view);
-    for (size_t d = 0; d < box.size(); ++d) high += (box[d].count - 1) * view.strides[d];
-    const int64_t first = low / links_[i].row_bytes;
-    return {first, ceil_div(high, links_[i].row_bytes) - first};
+    const Tile tile = tile_of(step, row_axes_[reader.step], {{}, {row, 1}});
+    const ByteSpan bytes = span_of_box(step, reader.operand, tile);
+    const int64_t first = bytes.low / links_[i].row_bytes;
+    return {first, ceil_div(bytes.high, links_[i].row_bytes) - first};
   }
 
   // How many rows of step `i` each number of rows of the chain's result needs, and which of them are done with.
@@ -236,12 +282,15 @@ class Chain : public TiledStep {
         link.starts[made] = std::min(link.starts[made], first_input[at]);
       }
     }
-    if (link.stored) ends_[i].back() = link.rows;  // those that no step of the chain needs, too
+    // Those that no step of the chain needs, too.
+    const bool several = row_axes_[i].images > 1;
+    if (link.stored || several) ends_[i].back() = link.rows;
+    if (several) link.starts.front() = 0;
     for (size_t made = 0; made < counts; ++made) {
       link.starts[made] = std::min(link.starts[made], ends_[i][made]);
       link.keeps |= link.starts[made] < ends_[i][made];
     }
-    link.slot_bytes.assign(counts, 0);
+    link.most_rows.assign(counts, 0);
   }
 
   // New rows that step `i` makes for a stripe.
@@ -255,15 +304,12 @@ class Chain : public TiledStep {
     return {first, ends_[i][static_cast<size_t>(stripe.start + stripe.count)] - first};
   }
 
-  [[nodiscard]] int64_t slot_bytes(size_t i, int64_t stripe) const {
-    int64_t& bytes = links_[i].slot_bytes[static_cast<size_t>(stripe)];
-    if (bytes > 0) return bytes;
-    int64_t rows = 1;
-    for (int64_t at = 0; at < axes_[0].extent; at += stripe) {
-      rows = std::max(rows, window(i, {at, std::min(stripe, axes_[0].extent - at)}).count);
-    }
-    bytes = round_up(rows * links_[i].row_bytes, kSlot);
-    return bytes;
+  // Of tiles of this size.
+  [[nodiscard]] int64_t slot_bytes(size_t i, std::span<const int64_t> size) const {
+    return round_up(images_in(size) * most_rows(i, size.back()) * links_[i].row_bytes, kSlot);
+  }
+  [[nodiscard]] int64_t most_rows(size_t i, int64_t stripe) const {
+    return most_of(stripe, links_[i].most_rows, [&](Range rows) { return window(i, rows).count; });
   }
   // Two slots in turn where rows are kept from one stripe to the next, or where two engines can work at once.
   [[nodiscard]] int64_t copies(size_t i) const {
@@ -274,18 +320,20 @@ class Chain : public TiledStep {
     return link.keeps || link.stored || beside ? 2 : 1;
   }
 
-  // Address of row 0 of link `i`, as if it were there, while the stripe is made.
-  [[nodiscard]] int64_t origin(size_t i, Range stripe, bool before, std::span<const Placed> placed) const {
+  // Address of row 0 of image 0 of link `i`, as if it were there, while the stripe is made, or the one before of the
+  // same image.
+  [[nodiscard]] int64_t origin(size_t i, const Stripe& stripe, bool before, std::span<const Placed> placed) const {
     const Placed& scratch = placed[operands_.size() - links_.size() + i];
-    // Stripes are of one size but for the last.
-    const int64_t rows = scratch.strides[0], slot_size = scratch.strides[1], slots = scratch.strides[2];
-    const int64_t number = stripe.start / rows - (before ? 1 : 0);
-    const Range at = before ? Range{stripe.start - rows, rows} : stripe;
-    const int64_t slot = number % slots * slot_size;
-    return scratch.address.offset + slot - window(i, at).start * links_[i].row_bytes;
+    const std::vector<int64_t>& parts = scratch.strides;
+    // Stripes are of one size but for the last of an image.
+    const int64_t number =
+        stripe.images.start / parts[kImages] * parts[kStripes] + stripe.rows.start / parts[kRows] - (before ? 1 : 0);
+    const Range rows = before ? Range{stripe.rows.start - parts[kRows], parts[kRows]} : stripe.rows;
+    const int64_t first = stripe.images.start * links_[i].rows + window(i, rows).start;
+    return scratch.address.offset + number % parts[kSlots] * parts[kSlotBytes] - first * links_[i].row_bytes;
   }
 
-  [[nodiscard]] Placed between(size_t i, const TiledStep& step, size_t operand, const Tile& inner, Range stripe,
+  [[nodiscard]] Placed between(size_t i, const TiledStep& step, size_t operand, const Tile& inner, const Stripe& stripe,
                                std::span<const Placed> placed) const {
     const View& view = *step.operands()[operand].view;
     const int64_t address = origin(i, stripe, false, placed) + offset_of(view, step.box(operand, inner));
@@ -294,11 +342,11 @@ class Chain : public TiledStep {
   }
 
   // Brings the rows that the stripe before has made, and this one needs again, into this one's slot.
-  void keep_rows(size_t i, Range stripe, std::span<const Placed> placed, std::vector<Body>& out) const {
-    const Range now = window(i, stripe);
-    const int64_t bytes = (rows_of(i, stripe).start - now.start) * links_[i].row_bytes;
-    if (stripe.start == 0 || bytes <= 0) return;
-    const int64_t shift = now.start * links_[i].row_bytes;
+  void keep_rows(size_t i, const Stripe& stripe, std::span<const Placed> placed, std::vector<Body>& out) const {
+    const Range now = window(i, stripe.rows);
+    const int64_t bytes = (rows_of(i, stripe.rows).start - now.start) * links_[i].row_bytes;
+    if (stripe.rows.start == 0 || bytes <= 0) return;
+    const int64_t shift = (stripe.images.start * links_[i].rows + now.start) * links_[i].row_bytes;
     const auto at = [&](bool before) {
       return Placed{
           {static_cast<uint32_t>(origin(i, stripe, before, placed) + shift), contract::Region::kScratchpad, 0}, {1}};
@@ -312,32 +360,54 @@ class Chain : public TiledStep {
   }
 
   // Stores what the stripe has made of link `i`.
-  void store_rows(size_t i, Range stripe, std::span<const Placed> placed, std::vector<Body>& out) const {
-    const Range rows = rows_of(i, stripe);
-    const int64_t from = origin(i, stripe, false, placed) + rows.start * links_[i].row_bytes;
+  void store_rows(size_t i, const Stripe& stripe, std::span<const Placed> placed, std::vector<Body>& out) const {
+    const Range rows = rows_of(i, stripe.rows);
+    const int64_t first = stripe.images.start * links_[i].rows + rows.start;
+    const int64_t from = origin(i, stripe, false, placed) + first * links_[i].row_bytes;
     std::vector<contract::DmaCommand> moves;
-    dma_copy(std::array{rows.count * links_[i].row_bytes},
+    dma_copy(std::array{stripe.images.count * rows.count * links_[i].row_bytes},
              {{static_cast<uint32_t>(from), contract::Region::kScratchpad, 0}, {1}},
              {placed[links_[i].store].address, {1}}, 1, moves);
     for (contract::DmaCommand& move : moves) out.emplace_back(move);
   }
 
-  // Tile sizes of step `i` for a stripe in the middle.
-  void inner_size(size_t i, int64_t stripe, std::vector<int64_t>& size) const {
-    const int64_t rows = axes_[0].extent;
-    const int64_t start = rows / 2 / stripe * stripe;
-    const RowAxis axis = row_axes_[i];
+  // Tile sizes of step `i` for so many images, with so many rows of each.
+  void inner_size(size_t i, int64_t images, int64_t rows, std::vector<int64_t>& size) const {
+    const RowAxis& axis = row_axes_[i];
     size.clear();
     for (const Axis& a : steps_[i]->axes()) size.push_back(a.extent);
-    int64_t largest = rows_of(i, {start, std::min(stripe, rows - start)}).count;
-    largest = std::max({largest, rows_of(i, {0, std::min(stripe, rows)}).count, int64_t{1}});
-    size[axis.axis] = largest * axis.unit;
+    if (axis.image_axis) {
+      size[*axis.image_axis] = images;
+    } else {
+      rows *= images;
+    }
+    size[axis.axis] = rows * axis.unit;
+  }
+  // New rows of step `i` for a stripe at the beginning or in the middle.
+  [[nodiscard]] int64_t usual_rows(size_t i, int64_t stripe) const {
+    const int64_t all = axes_.back().extent, middle = all / 2 / stripe * stripe;
+    return std::max({rows_of(i, {middle, std::min(stripe, all - middle)}).count,
+                     rows_of(i, {0, std::min(stripe, all)}).count, int64_t{1}});
+  }
+  // For any stripe; the last one may have more than others.
+  [[nodiscard]] int64_t most_new_rows(size_t i, int64_t stripe) const {
+    return most_of(stripe, most_new_rows_[i], [&](Range rows) { return rows_of(i, rows).count; });
+  }
+  // The largest count of all stripes of this size, at least 1. `known`: by size, 0: not known yet.
+  template <typename Count>
+  [[nodiscard]] int64_t most_of(int64_t stripe, std::vector<int64_t>& known, Count&& count) const {
+    int64_t& most = known[static_cast<size_t>(stripe)];
+    if (most > 0) return most;
+    const int64_t all = axes_.back().extent;
+    for (int64_t at = 0; at < all; at += stripe) most = std::max(most, count({at, std::min(stripe, all - at)}));
+    return most = std::max<int64_t>(most, 1);
   }
 
-  // Whether all stripes use the same box of an operand.
-  [[nodiscard]] bool fixed(size_t i, size_t operand) const {
-    const Operand& o = steps_[i]->operands()[operand];
-    return (o.axes >> row_axes_[i].axis & 1) == 0;
+  // Which of the chain's axes change the box of an operand.
+  [[nodiscard]] uint32_t axes_of(size_t i, size_t operand) const {
+    const auto depends = [&](size_t axis) { return (steps_[i]->operands()[operand].axes >> axis & 1) != 0; };
+    const RowAxis& axis = row_axes_[i];
+    return (depends(axis.axis) ? rows_bit() : 0) | (depends(axis.image_axis.value_or(axis.axis)) ? images_bit() : 0);
   }
 
   static constexpr int64_t kSlot = 64;
@@ -348,13 +418,45 @@ class Chain : public TiledStep {
   std::vector<Inner> inner_;                  // one an operand: whose it is
   std::vector<std::vector<Source>> sources_;  // by step
   std::vector<std::vector<int64_t>> ends_;    // by step: rows made once so many rows of the chain's result are made
+  mutable std::vector<std::vector<int64_t>> most_new_rows_;  // by step, as most_of() knows them
 };
 
-// A chain keeps some words a row, and is weighed row by row. The largest dimension of level 8K; element-wise steps
-// whose dimensions all lie in one have as many rows as elements.
-constexpr int64_t kMostRows = 1 << 13;
+// Whether each image of a step touches the same part of its own image of an operand, all that there is of the buffer.
+bool image_by_image(const TiledStep& step, const RowAxis& axis, size_t operand, int64_t buffer_bytes) {
+  if (axis.images == 1) return true;
+  const int64_t bytes = buffer_bytes / axis.images, last = axis.images - 1;
+  const auto span = [&](int64_t image) {
+    return span_of_box(step, operand, tile_of(step, axis, {{image, 1}, {0, axis.rows}}));
+  };
+  const ByteSpan one = span(0);
+  return one.low >= 0 && one.high <= bytes && span(last) == ByteSpan{one.low + last * bytes, one.high + last * bytes};
+}
 
 }  // namespace
+
+std::vector<RowAxis> rows_of_chain(std::span<const TiledStep* const> steps) {
+  std::vector<RowAxis> axes;
+  int64_t images = 1;
+  for (const TiledStep* step : steps) {
+    const std::optional<RowAxis> axis = step->row_axis();
+    if (!axis) return {};
+    axes.push_back(*axis);
+    images = std::max(images, axis->images);
+  }
+  const auto fits = [&](const RowAxis& axis) { return axis.images == images && axis.rows <= kMostRows; };
+  const auto first = std::find_if(axes.begin(), axes.end(), fits);
+  if (first == axes.end()) return {};
+  const RowAxis* near = &*first;
+  for (RowAxis& axis : axes) {
+    if (!fits(axis)) {
+      const int64_t positions = axis.rows * axis.unit, rows = near->images * near->rows;
+      if (axis.images > 1 || positions % rows != 0) return {};
+      axis = {axis.axis, positions / rows, near->rows, near->images};
+    }
+    near = &axis;
+  }
+  return axes;
+}
 
 bool touches_result(const TiledStep& step, const TiledStep& other) {
   return std::any_of(step.operands().begin(), step.operands().end(), [&](const Operand& o) {
@@ -364,19 +466,16 @@ bool touches_result(const TiledStep& step, const TiledStep& other) {
   });
 }
 
-bool can_chain(const TiledStep& step, const TiledStep& next, int64_t buffer_bytes) {
-  const std::optional<RowAxis> rows = step.row_axis(), next_rows = next.row_axis();
-  const int result = find_result(step);
-  if (!rows || !next_rows || rows->rows < 2 || next_rows->rows < 2 || result < 0 || find_result(next) < 0) return false;
-  if (std::max(rows->rows, next_rows->rows) > kMostRows) return false;
-  const int source = find_source(step, next);
-  if (source < 0) return false;
-  const Operand& out = step.operands()[static_cast<size_t>(result)];
-  const Operand& in = next.operands()[static_cast<size_t>(source)];
-  for (const Operand* o : {&out, &in}) {
-    if (!o->walkable || !covers(*o->view, buffer_bytes)) return false;
-  }
-  return buffer_bytes % rows->rows == 0;
+bool can_chain(const ChainStep& from, const ChainStep& to, int64_t buffer_bytes) {
+  const int result = find_result(from.step), source = find_source(from.step, to.step);
+  if (result < 0 || source < 0 || find_result(to.step) < 0) return false;
+  if (from.rows.rows < 2 || to.rows.rows < 2 || buffer_bytes % (from.rows.images * from.rows.rows) != 0) return false;
+  const auto fits = [&](const ChainStep& own, int index) {
+    const auto operand = static_cast<size_t>(index);
+    const Operand& o = own.step.operands()[operand];
+    return o.walkable && covers(*o.view, buffer_bytes) && image_by_image(own.step, own.rows, operand, buffer_bytes);
+  };
+  return fits(from, result) && fits(to, source);
 }
 
 std::unique_ptr<TiledStep> make_chain(std::vector<const TiledStep*> steps, const std::vector<ChainLink>& links) {

@@ -21,10 +21,26 @@ BufferId result_of(const TiledStep& step) {
   return buffer;
 }
 
+std::vector<const TiledStep*> steps_of(const Analysis& analysis, size_t first, size_t count) {
+  std::vector<const TiledStep*> steps;
+  for (size_t s = first; s < first + count; ++s) steps.push_back(analysis.steps[s].get());
+  return steps;
+}
+
 std::unique_ptr<TiledStep> chain_of(const Analysis& analysis, size_t first, const std::vector<ChainLink>& links) {
-  std::vector<const TiledStep*> parts;
-  for (size_t s = first; s <= first + links.size(); ++s) parts.push_back(analysis.steps[s].get());
-  return make_chain(std::move(parts), links);
+  return make_chain(steps_of(analysis, first, links.size() + 1), links);
+}
+
+// How many later ones touch the result of step `i` of these; nullopt where one cannot take it over.
+std::optional<int> readers_in_chain(std::span<const TiledStep* const> steps, std::span<const RowAxis> rows, size_t i,
+                                    int64_t bytes) {
+  int readers = 0;
+  for (size_t later = i + 1; later < steps.size(); ++later) {
+    if (!touches_result(*steps[later], *steps[i])) continue;
+    if (!can_chain({*steps[i], rows[i]}, {*steps[later], rows[later]}, bytes)) return std::nullopt;
+    ++readers;
+  }
+  return readers;
 }
 
 class ChainFormer {
@@ -98,6 +114,9 @@ class ChainFormer {
 
   // The results of a chain's steps but the last; nullopt where these steps are none, or none of them goes to DRAM.
   [[nodiscard]] std::optional<std::vector<ChainLink>> links_of(size_t first, size_t n) const {
+    const std::vector<const TiledStep*> steps = steps_of(analysis_, first, n);
+    const std::vector<RowAxis> rows = rows_of_chain(steps);
+    if (rows.empty()) return std::nullopt;
     std::vector<ChainLink> links;
     bool dram = false;
     for (size_t s = first; s + 1 < first + n; ++s) {
@@ -105,14 +124,9 @@ class ChainFormer {
       const Buffer& buffer = module_.buffers[id];
       if (buffer.kind != BufferKind::kIntermediate || buffer.on_chip) return std::nullopt;
       ChainLink link{static_cast<int64_t>(buffer.bytes)};
-      int touched = 1;
-      for (size_t t = s + 1; t < first + n; ++t) {
-        if (!touches_result(*analysis_.steps[t], *analysis_.steps[s])) continue;
-        if (!can_chain(*analysis_.steps[s], *analysis_.steps[t], link.bytes)) return std::nullopt;
-        ++touched;
-      }
-      if (touched == 1) return std::nullopt;
-      link.stored = uses_[id] > touched;
+      const int readers = readers_in_chain(steps, rows, s - first, link.bytes).value_or(0);
+      if (readers == 0) return std::nullopt;
+      link.stored = uses_[id] > 1 + readers;  // itself
       const bool may_share =
           shared_ && analysis_.flow.straight() && analysis_.lifetimes[id].first == static_cast<int64_t>(s);
       if (link.stored && !may_share) return std::nullopt;
@@ -176,14 +190,13 @@ class ChainFormer {
 
 bool join_steps(const Module& module, const std::vector<JoinedSteps>& joined, Analysis& analysis) {
   for (const JoinedSteps& steps : joined) {
+    const std::vector<const TiledStep*> all = steps_of(analysis, steps.first, steps.stored.size() + 1);
+    const std::vector<RowAxis> rows = rows_of_chain(all);
+    if (rows.empty()) return false;
     std::vector<ChainLink> links;
     for (size_t i = 0; i < steps.stored.size(); ++i) {
-      const TiledStep& step = *analysis.steps[steps.first + i];
-      const auto bytes = static_cast<int64_t>(module.buffers[result_of(step)].bytes);
-      for (size_t reader = i + 1; reader <= steps.stored.size(); ++reader) {
-        const TiledStep& next = *analysis.steps[steps.first + reader];
-        if (touches_result(next, step) && !can_chain(step, next, bytes)) return false;
-      }
+      const auto bytes = static_cast<int64_t>(module.buffers[result_of(*all[i])].bytes);
+      if (!readers_in_chain(all, rows, i, bytes)) return false;
       links.push_back({bytes, steps.stored[i]});
     }
     std::unique_ptr<TiledStep> chain = chain_of(analysis, steps.first, links);

@@ -11,7 +11,8 @@
 namespace npu::compiler::backend {
 namespace {
 
-constexpr size_t kRank = 4;  // dimensions of a command
+constexpr size_t kRank = 4;       // dimensions of a command
+constexpr size_t kImageRank = 4;  // [N, H, W, C]
 
 class EwiseTiles : public TiledStep {
  public:
@@ -78,17 +79,24 @@ class EwiseTiles : public TiledStep {
   }
 
   std::optional<RowAxis> row_axis() const override {
-    // The outermost dimension with more than one position, wherever merging has put it.
+    // The outermost dimension with more than one position, or of a batch of images [N, H, W, C] the second one.
+    const std::vector<int64_t>& dims = step_.dims;
     size_t row = 0;
-    while (row + 1 < step_.dims.size() && step_.dims[row] == 1) ++row;
+    while (row + 1 < dims.size() && dims[row] == 1) ++row;
+    const bool batch = row == 0 && dims.size() == kImageRank && dims[1] > 1;
+    if (batch) row = 1;
+    const int64_t rows = dims[row], images = batch ? dims[0] : 1;
     for (size_t k = 0; k < views_.size(); ++k) {
       if (!step_.operands[k].result) continue;
-      const int64_t stride = step_.operands[k].view.strides[row], rows = step_.dims[row];
+      const std::vector<int64_t>& strides = step_.operands[k].view.strides;
       for (size_t d = 0; d < axes_.size(); ++d) {
         const int64_t own = views_[k].strides[d];
-        if (own <= 0 || stride % own != 0 || axes_[d].extent != rows * (stride / own)) continue;
-        if (axes_[d].granule > 1) return std::nullopt;
-        return RowAxis{d, stride / own, rows};
+        if (own <= 0 || strides[row] % own != 0) continue;
+        const int64_t unit = strides[row] / own;
+        const bool alone = axes_[d].extent == rows * unit;
+        if (!alone && axes_[d].extent != images * rows * unit) continue;
+        if (axes_[d].granule > 1 || (batch && alone && d != 1)) return std::nullopt;
+        return RowAxis{d, unit, rows, images, batch && alone ? std::optional<size_t>(0) : std::nullopt};
       }
     }
     return std::nullopt;

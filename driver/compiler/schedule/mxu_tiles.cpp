@@ -164,14 +164,21 @@ class MxuTiles : public TiledStep {
 
   std::optional<RowAxis> row_axis() const override {
     const std::vector<int64_t>& dims = step_.dst.dims;
-    if (dims[0] != 1 && !dst_operand_->batch_inside()) return std::nullopt;
+    const bool inside = dst_operand_->batch_inside();
+    const int64_t images = inside ? 1 : dims[0];
+    const std::optional<size_t> image_axis =
+        images > 1 && dst_.dims[0] == images ? std::optional(at(kN)) : std::nullopt;
     switch (step_.mode) {
       case MxuMode::kMatmul:
-        return RowAxis{at(kX), 1, dims[2]};
+        if (images > 1 && dims[1] > 1) return std::nullopt;
+        return RowAxis{at(kX), 1, dims[2], images, image_axis};
       case MxuMode::kConv:
       case MxuMode::kDepthwise:
-        if (dst_.dims[1] == dims[1]) return RowAxis{at(kY), 1, dims[1]};
-        return RowAxis{at(kX), dims[2], dims[1]};
+        if (dst_.dims[1] == dims[1]) {
+          if (images > 1 && !image_axis) return std::nullopt;
+          return RowAxis{at(kY), 1, dims[1], images, image_axis};
+        }
+        return RowAxis{at(kX), dims[2], dims[1], images, image_axis};
     }
     return std::nullopt;
   }

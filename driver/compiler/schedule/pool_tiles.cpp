@@ -73,8 +73,8 @@ class PoolTiles : public TiledStep {
   }
 
   std::optional<RowAxis> row_axis() const override {
-    if (step_.dst.dims[0] != 1) return std::nullopt;
-    return RowAxis{kY, 1, step_.dst.dims[1]};
+    const int64_t images = step_.dst.dims[0];
+    return RowAxis{kY, 1, step_.dst.dims[1], images, images > 1 ? std::optional<size_t>(kN) : std::nullopt};
   }
 
   void make(size_t, const Tile&, uint8_t* out) const override {

@@ -274,8 +274,7 @@ std::optional<SizedWords> words_of_size(Module& module, const LargestSizes& larg
   for (size_t i = 0; i < all.size(); ++i) {
     if (words[i].words.empty() && is_control(all[i].body)) return std::nullopt;
   }
-  const std::vector<QueueCounts> own = find_needs(all, footprints);
-  for (size_t i = 0; i < own.size(); ++i) join(needs[i], own[i]);
+  needs = find_needs(all, footprints);
   return words;
 }
 

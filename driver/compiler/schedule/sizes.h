@@ -36,8 +36,8 @@ struct LargestSizes {
   const Stream& stream;  // emitted without contents
 };
 
-// What `module`, which is for smaller sizes, makes of the commands of the largest ones. Joins what its commands need to
-// `needs` of those. Nullopt where it has other steps, or its data other places: then it needs a program of its own.
+// What `module`, which is for smaller sizes, makes of the commands of the largest ones. `needs`: what each of its
+// commands needs. Nullopt where it has other steps, or its data other places: then it needs a program of its own.
 [[nodiscard]] std::optional<SizedWords> words_of_size(Module& module, const LargestSizes& largest,
                                                       const contract::Capabilities& capabilities,
                                                       const ScheduleOptions& options, std::vector<QueueCounts>& needs);

@@ -50,11 +50,14 @@ struct Operand {
   uint32_t part = 0;        // of a chain: the step that it belongs to, counted from the first
 };
 
-// The axis along which a step makes its result row by row, each row contiguous behind the one before: rows [a, b) are
-// positions [a * unit, b * unit).
+// The axis along which a step makes its result row by row, each row contiguous behind the one before, and each image
+// behind the image before: rows [a, b) of an image are positions [a * unit, b * unit) of `axis`. Images have an axis of
+// their own, or follow each other on the same one.
 struct RowAxis {
   size_t axis = 0;
-  int64_t unit = 1, rows = 1;
+  int64_t unit = 1, rows = 1;  // rows: of an image
+  int64_t images = 1;
+  std::optional<size_t> image_axis = {};
 };
 
 // Where the box of an operand lies: its first element, and bytes between elements, a stride a dimension of the view. Of

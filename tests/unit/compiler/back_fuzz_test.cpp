@@ -170,6 +170,51 @@ TEST(BackStripes, BranchesComputeWhatTheirStepsSay) {
   EXPECT_LT(refused, kSeeds / 2);
 }
 
+// Batches: stripes of one image after the other, or of several whole ones.
+TEST(BackStripes, BatchesComputeWhatTheirStepsSay) {
+  // Among the usual ones: a constant that changes with the rows, of a step that makes none for some stripe.
+  const Seeds seeds = seeds_of_run({166, 24});
+  size_t chains = 0, one_by_one = 0, several = 0, merged = 0, refused = 0;
+  for (uint32_t seed = seeds.first; seed < seeds.end(); ++seed) {
+    const int64_t images = seed % 4 == 3 ? 30 : 2 + seed % 3;
+
+    const int steps = 3 + static_cast<int>(seed % 5);
+    const Module module =
+        seed % 2 == 0 ? random_branching_module(seed, steps, images) : random_image_module(seed, steps, images);
+    for (const uint32_t kib : {6u, 24u}) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", scratchpad " + std::to_string(kib) + " KiB");
+      contract::Capabilities machine = seed % 3 == 0 ? edge_capabilities() : nano_capabilities();
+      machine.spm_bytes = kib << 10;
+      try {
+        EXPECT_EQ(check_module(module, machine, {}, seed, 2), "");
+        const backend::Layout layout = backend::make_layout(module, machine, {}, {});
+        for (const backend::JoinedSteps& joined : layout.analysis.joined) {
+          const backend::TilePlan& plan = layout.plans[joined.first];
+          ++chains;
+          if (plan.size.size() == 2) ++(plan.size.front() == 1 ? one_by_one : several);
+          for (size_t s = joined.first; s <= joined.first + joined.stored.size(); ++s) {
+            const auto* ewise = std::get_if<EwiseStep>(&module.steps[s].work);
+            merged += ewise != nullptr && ewise->dims.size() == 1 ? 1 : 0;
+          }
+        }
+        if (seed % 5 == 0) {
+          const OrderCheck order(schedule(Module(module), machine), machine);
+          EXPECT_THAT(order.needless_tokens(60), ::testing::ElementsAre());
+        }
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), contract::ErrorCode::kScratchpadFull) << error.what();
+        ++refused;
+      }
+    }
+  }
+  std::cout << chains << " chains, " << one_by_one << " of single images, " << several << " of several, " << merged
+            << " steps of one dimension, " << refused << " modules without room\n";
+  EXPECT_GT(one_by_one, seeds.count / 4);
+  EXPECT_GT(several, 0u);
+  EXPECT_GT(merged, 0u);
+  EXPECT_LT(refused, seeds.count / 2);
+}
+
 template <class Work>
 test::Window window_of(const Work& step) {
   test::Window w;

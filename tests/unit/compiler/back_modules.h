@@ -78,9 +78,9 @@ class ModuleBuilder {
 [[nodiscard]] Module with_run_time_blocks(const Module& module);
 // Variables of rows that are read, replaced, added to, and moved on like windows of a stream, in any order.
 [[nodiscard]] Module random_state_module(uint32_t seed, int steps);
-// A plain chain of steps on an image of many rows: what may run stripe by stripe.
-[[nodiscard]] Module random_image_module(uint32_t seed, int steps);
-// Steps on such an image, with results that several of them read.
-[[nodiscard]] Module random_branching_module(uint32_t seed, int steps);
+// A plain chain of steps on images of many rows: what may run stripe by stripe.
+[[nodiscard]] Module random_image_module(uint32_t seed, int steps, int64_t images = 1);
+// Steps on such images, with results that several of them read.
+[[nodiscard]] Module random_branching_module(uint32_t seed, int steps, int64_t images = 1);
 
 }  // namespace npu::compiler::testing

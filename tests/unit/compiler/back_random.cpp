@@ -39,16 +39,16 @@ class Generator {
     return std::move(b_.module);
   }
 
-  // Steps on a large image, each on the result of the one before, as a network has them at its beginning.
-  Module run_image(int steps) {
-    tensors_.push_back(b_.input({1, b_.pick(12, 40), b_.pick(8, 32), b_.pick(3, 24)}));
+  // Steps on large images, each on the result of the one before, as a network has them at its beginning.
+  Module run_image(int steps, int64_t images) {
+    tensors_.push_back(b_.input({images, b_.pick(12, 40), b_.pick(8, 32), b_.pick(3, 24)}));
     for (int i = 0; i < steps; ++i) add_step(i + 1 == steps, image_kind(), tensors_.back());
     return std::move(b_.module);
   }
 
   // The same with results that several steps read, near and far, as residual blocks have them.
-  Module run_branches(int steps) {
-    tensors_.push_back(b_.input({1, b_.pick(12, 40), b_.pick(8, 32), b_.pick(3, 24)}));
+  Module run_branches(int steps, int64_t images) {
+    tensors_.push_back(b_.input({images, b_.pick(12, 40), b_.pick(8, 32), b_.pick(3, 24)}));
     for (int i = 0; i < steps; ++i) {
       const bool output = i + 1 == steps;
       const View src = recent();
@@ -60,7 +60,9 @@ class Generator {
         add_step(output, image_kind(), src);
       } else if (!alike.empty() && chance(60)) {
         const View dst = b_.tensor(src.dims, Element::kI8, output);
-        b_.add(src, alike[static_cast<size_t>(b_.pick(0, static_cast<int64_t>(alike.size()) - 1))], dst);
+        const View& other = alike[static_cast<size_t>(b_.pick(0, static_cast<int64_t>(alike.size()) - 1))];
+        const bool merged = images > 1 && chance(50);  // as the front end makes steps of one dimension
+        b_.add(merged ? flat(src) : src, merged ? flat(other) : other, merged ? flat(dst) : dst);
         done(dst);
       } else {  // the result has the size of the source
         ConvShape s;
@@ -75,6 +77,11 @@ class Generator {
   }
 
  private:
+  static View flat(View view) {
+    view.dims = {elements(view.dims)};
+    view.strides = {1};
+    return view;
+  }
   int image_kind() {
     static constexpr int kKinds[] = {0, 3, 4, 6, 8, 9};
     return kKinds[b_.pick(0, 5)];
@@ -280,8 +287,12 @@ Module random_module(uint32_t seed, int steps) { return Generator(seed).run(step
 
 Module random_small_module(uint32_t seed, int steps) { return Generator(seed, 4, 4).run(steps); }
 
-Module random_image_module(uint32_t seed, int steps) { return Generator(seed).run_image(steps); }
+Module random_image_module(uint32_t seed, int steps, int64_t images) {
+  return Generator(seed).run_image(steps, images);
+}
 
-Module random_branching_module(uint32_t seed, int steps) { return Generator(seed).run_branches(steps); }
+Module random_branching_module(uint32_t seed, int steps, int64_t images) {
+  return Generator(seed).run_branches(steps, images);
+}
 
 }  // namespace npu::compiler::testing
