@@ -410,7 +410,8 @@ class BoundsCompiler {
 
 void fix(const SizedNumber& sized, const SizeValues& values, int64_t& number) {
   if (sized.value < 0) return;
-  const auto value = [&](int32_t of) { return of < 0 ? 1 : values.at(static_cast<size_t>(of)).value(); };
+  // A file may name a value that these sizes leave undefined: numbers of a layer are only shown.
+  const auto value = [&](int32_t of) { return of < 0 ? 1 : values.at(static_cast<size_t>(of)).value_or(0); };
   number = sized.factor * value(sized.value) * value(sized.second) + sized.addend;
 }
 

@@ -20,6 +20,12 @@ namespace npu::specialise {
 // Of the sizes that the programs of one compilation are for together. At least one program.
 [[nodiscard]] std::vector<compiler::SizeBounds> bounds_of(const std::vector<compiler::Program>& programs);
 
+// The program for given shapes of all inputs that leave sizes open, which are fixed in it then (compiler::at_sizes()):
+// for who runs one choice of sizes only. Throws Error: bad_input; size_out_of_bounds for sizes that none of the
+// programs is for; size_mismatch where inputs contradict each other, or what must hold of the sizes does not.
+[[nodiscard]] compiler::Program fixed_program(const std::vector<compiler::Program>& programs,
+                                              const graph::GivenShapes& sizes);
+
 class BoundedPrograms final : public SizedPrograms {
  public:
   // `firmware`: the device has a control CPU. Programs are loaded when they are first asked for. One whose sizes are

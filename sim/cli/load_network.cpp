@@ -10,12 +10,14 @@
 
 namespace npu::cli {
 
+graph::GivenShapes shapes_of_data(const DataOptions& options, const std::vector<workload::GraphPort>& inputs) {
+  return with_given_shapes(options, workload::shapes_of(inputs, options.inputs, options.sequence));
+}
+
 workload::Network load_network(const DataOptions& options, const std::string& file) {
   std::string invocation;  // that has the sizes, in words
   const auto shapes = [&](const std::vector<workload::GraphPort>& inputs) {
-    if (!SizedSequence::is_meant(options, inputs)) {
-      return with_given_shapes(options, workload::shapes_of(inputs, options.inputs, options.sequence));
-    }
+    if (!SizedSequence::is_meant(options, inputs)) return shapes_of_data(options, inputs);
     const workload::FileSequence files(inputs, options.inputs, options.range);
     invocation = SizedSequence::in_words(files, 0) + ": ";
     return with_given_shapes(options, files.read(0).shapes);

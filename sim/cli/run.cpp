@@ -114,7 +114,7 @@ int run_run(const Arguments& arguments) {
   const RunOptions& options = *parsed;
   const RunSubject subject = load_subject(options);
   if (SizedSequence::is_meant(options.data, subject.inputs)) return run_sized(*parsed, subject);
-  refuse_what_sequences_have(options, subject);
+  refuse_what_sequences_have(options);
   const presets::Preset& preset = subject.preset;
   workload::add_outputs(parsed->data.places, subject.outputs, options.data.outputs);
   const runtime::Snapshot start = subject.start(options.data.resume);
@@ -123,7 +123,7 @@ int run_run(const Arguments& arguments) {
   cosim::BackEnds back_ends(preset.caps);
   choose_back_ends(options.back_ends, preset.caps, back_ends);
   runtime::Device device = open_device(options, preset, console, back_ends);
-  const compiler::Program program = subject.program(device.capabilities(), !options.bypass_firmware);
+  const compiler::Program program = subject.program(options, device.capabilities());
   choose_layers(options.back_ends, program, back_ends);
   // After compiling: a user without data learns first whether the network runs at all.
   const std::optional<uint64_t> seed = seed_of_inputs(options, subject);

@@ -37,6 +37,7 @@ constexpr CommandHelp kRunHelp = {
     "  npu run net.tosa --input input.npy --check reference --inject constants:1000\n"
     "  npu run net.npu --input input.npy                          (compiled before: npu compile --help)\n"
     "  npu run net.npu --input input.npy --graph net.tosa --check reference\n"
+    "  npu run open.npu --input input.npy                         (compiled with --dim: the data's sizes, or --shape)\n"
     "  npu run wake_word.tosa --input frames.npy --sequence --faults 'flip 0x800.3@job7'\n"};
 
 po::options_description visible_options() {
@@ -60,11 +61,10 @@ po::options_description visible_options() {
        "keep the constants in the scratchpad from one invocation to the next, if they fit there beside what the "
        "network needs, and that is faster: the first one loads all of them, the others none")  //
       ("dim", po::value<std::vector<std::string>>()->value_name("NAME=LOW..HIGH"),
-       "of a sequence with a file for each invocation: compile once for all sizes within bounds, and let the firmware "
-       "make "
-       "the program's commands those of each invocation's sizes; for each size that the network leaves open, as npu "
-       "info "
-       "names it (x.0: dimension 0 of input x). NAME=N fixes it")  //
+       "compile once for all sizes within bounds, for each size that the network leaves open, as npu info names it "
+       "(x.0: dimension 0 of input x); NAME=N fixes it. In a sequence with a file for each invocation the firmware "
+       "makes the program's commands those of each one's sizes; else they are made once, for the sizes of the data or "
+       "of --shape")  //
       ("specialise", po::value<std::string>()->value_name("BYTES"),
        "of a sequence with a file for each invocation: keep the programs of its sizes in at most so many bytes of "
        "device "

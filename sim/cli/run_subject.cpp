@@ -3,13 +3,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "driver/compiler/bounds.h"
+#include "driver/compiler/schedule.h"
 #include "driver/graph/file.h"
 #include "driver/graph/text.h"
+#include "driver/specialise/bounded_programs.h"
 #include "hw/contract/error.h"
 #include "sim/cli/data_options.h"
 #include "sim/cli/load_network.h"
+#include "sim/cli/sized_sequence.h"
+#include "sim/tool/progress.h"
 #include "sim/workload/state_file.h"
 
 namespace npu::cli {
@@ -35,10 +41,16 @@ void refuse_what_compiling_decides(const RunOptions& options) {
                                                    "compiles: leave it out",
                                                    in_quotes(options.file)));
   }
+}
+
+// Only sizes within bounds are still to be chosen, and files of a sequence bring theirs.
+void refuse_shapes(const RunOptions& options, const RunSubject& subject) {
   if (options.data.shapes.empty()) return;
-  throw Error(ErrorCode::kBadOption, fmt::format("{} is compiled, and its sizes are fixed, or those of its data: leave "
-                                                 "out --shape",
-                                                 in_quotes(options.file)));
+  const bool files = SizedSequence::is_meant(options.data, subject.inputs);
+  if (subject.is_sized() && !files) return;
+  throw Error(ErrorCode::kBadOption,
+              fmt::format("{} is compiled, and its sizes are {}: leave out --shape", in_quotes(options.file),
+                          subject.is_sized() ? "those of the file of each invocation" : "fixed"));
 }
 
 void refuse_what_needs_the_graph(const RunOptions& options) {
@@ -85,6 +97,46 @@ std::vector<workload::GraphPort> ports_of(const std::vector<compiler::Port>& por
   return result;
 }
 
+// The program of one choice of sizes, with estimates of its own.
+compiler::Program fixed_program(const std::vector<compiler::Program>& programs, const graph::GivenShapes& sizes,
+                                const presets::Preset& preset) {
+  compiler::Program fixed = specialise::fixed_program(programs, sizes);
+  compiler::estimate(preset.caps, preset.dram, fixed);
+  return fixed;
+}
+
+// --shape may say how large a variable is, too: that follows from the inputs.
+void check_variables(const graph::GivenShapes& shapes, const compiler::Program& fixed) {
+  const auto named = [](const auto& all, const auto& name_of, const std::string& name) {
+    return std::find_if(all.begin(), all.end(), [&](const auto& one) { return name_of(one) == name; });
+  };
+  for (const auto& [name, shape] : shapes) {
+    if (named(
+            fixed.inputs, [](const compiler::Port& port) { return port.name; }, name) != fixed.inputs.end())
+      continue;
+    const auto variable = named(
+        fixed.variables, [](const compiler::Variable& one) { return one.identity; }, name);
+    if (variable == fixed.variables.end()) {
+      throw Error(ErrorCode::kBadInput, fmt::format("the program has no input and no variable {}", in_quotes(name)));
+    }
+    if (variable->shape == shape) continue;
+    throw Error(ErrorCode::kSizeMismatch,
+                fmt::format("variable {} is {} by the sizes of the inputs, but --shape gives {}", in_quotes(name),
+                            graph::describe_type(variable->type, variable->shape), graph::to_string(shape)));
+  }
+}
+
+// One choice of sizes is left of those within bounds, as if it had been compiled for it.
+void fix_sizes(const RunOptions& options, RunSubject& subject) {
+  const graph::GivenShapes sizes = shapes_of_data(options.data, subject.inputs);
+  workload::require_shapes(subject.inputs, sizes);
+  compiler::Program fixed = fixed_program(subject.compiled->programs, sizes, subject.preset);
+  check_variables(options.data.shapes, fixed);
+  subject.inputs = ports_of(fixed.inputs);
+  subject.outputs = ports_of(fixed.outputs);
+  subject.compiled->programs = {std::move(fixed)};
+}
+
 RunSubject load_compiled(const RunOptions& options) {
   refuse_what_compiling_decides(options);
   if (options.graph.empty()) refuse_what_needs_the_graph(options);
@@ -99,10 +151,13 @@ RunSubject load_compiled(const RunOptions& options) {
   subject.outputs = ports_of(compiled.programs.front().outputs);
   subject.state_in_dram = compiled.state_in_dram;
   subject.double_buffer = compiled.two_places;
-  if (options.graph.empty()) return subject;
-  subject.graph =
-      compiled.is_sized() ? load_network(options.data, options.graph) : workload::load_network(options.graph);
-  require_same_network(subject, options.graph);
+  refuse_shapes(options, subject);
+  if (!options.graph.empty()) {
+    subject.graph =
+        compiled.is_sized() ? load_network(options.data, options.graph) : workload::load_network(options.graph);
+    require_same_network(subject, options.graph);
+  }
+  if (subject.is_sized() && !SizedSequence::is_meant(options.data, subject.inputs)) fix_sizes(options, subject);
   return subject;
 }
 
@@ -142,9 +197,21 @@ compiler::Options RunSubject::compiler_options(bool firmware) const {
   return options;
 }
 
-compiler::Program RunSubject::program(const contract::Capabilities& device, bool firmware) const {
+std::vector<compiler::Program> RunSubject::bounded_programs(const RunOptions& options,
+                                                            const contract::Capabilities& device) const {
+  if (compiled) return compiled->programs;
+  tool::Progress progress(1, "compilation", options.data.quiet);
+  return compiler::compile_bounds(
+      graph->open ? *graph->open : graph->graph, options.dims, device, compiler_options(!options.bypass_firmware),
+      [&](uint64_t done, uint64_t all) { progress.part(static_cast<double>(done) / static_cast<double>(all)); });
+}
+
+compiler::Program RunSubject::program(const RunOptions& options, const contract::Capabilities& device) const {
   if (compiled) return compiled->programs.front();
-  return compiler::compile(graph->graph, device, compiler_options(firmware));
+  if (options.dims.empty()) return compiler::compile(graph->graph, device, compiler_options(!options.bypass_firmware));
+  graph::GivenShapes sizes;
+  for (const workload::GraphPort& input : inputs) sizes.emplace(input.name, input.shape);
+  return fixed_program(bounded_programs(options, device), sizes, preset);
 }
 
 runtime::Snapshot RunSubject::start(const std::string& resume) const {

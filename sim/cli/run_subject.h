@@ -33,12 +33,15 @@ struct RunSubject {
 
   // Of the network's file, as `sha256sum` prints it.
   [[nodiscard]] std::string network_sha256() const;
-  // Compiled for sizes within bounds.
+  // Compiled for sizes within bounds, and run in a sequence whose sizes change: else one choice of them is left.
   [[nodiscard]] bool is_sized() const { return compiled && compiled->is_sized(); }
   // Of compiling it.
   [[nodiscard]] compiler::Options compiler_options(bool firmware) const;
-  // Of compiling it for a device, or what the file has, whose sizes are fixed.
-  [[nodiscard]] compiler::Program program(const contract::Capabilities& device, bool firmware) const;
+  // Those for all sizes within bounds: of the file, or of compiling it for a device by --dim.
+  [[nodiscard]] std::vector<compiler::Program> bounded_programs(const RunOptions& options,
+                                                                const contract::Capabilities& device) const;
+  // Of compiling it for a device, or what the file has, for the sizes of the inputs.
+  [[nodiscard]] compiler::Program program(const RunOptions& options, const contract::Capabilities& device) const;
   // What --resume starts with. Throws Error(bad_snapshot) for one that the graph, if it is known, does not fit.
   [[nodiscard]] runtime::Snapshot start(const std::string& resume) const;
 };
@@ -46,7 +49,8 @@ struct RunSubject {
 // Reads the file, whichever it is, the machine, and the graph of --graph. Throws Error: what reading them throws;
 // bad_option for options that only compiling can follow, or that need the graph, beside a compiled program, and
 // for --graph beside a network or with another one than was compiled; contract_mismatch for a program of another
-// machine than --config names; what check_network() throws.
+// machine than --config names; what check_network() throws; of a program for sizes within bounds that runs with one
+// choice of them, what specialise::fixed_program() throws for the sizes of the data.
 [[nodiscard]] RunSubject load_subject(const RunOptions& options);
 
 }  // namespace npu::cli

@@ -57,20 +57,13 @@ void refuse_what_one_program_has(const RunOptions& options, const RunSubject& su
 std::unique_ptr<specialise::SizedPrograms> programs_of(const RunOptions& options, const RunSubject& subject,
                                                        const runtime::Device& device, const runtime::Context& context) {
   const bool firmware = !options.bypass_firmware;
-  if (subject.compiled) {
-    return std::make_unique<specialise::BoundedPrograms>(context, subject.compiled->programs, firmware);
+  if (subject.compiled || !options.dims.empty()) {
+    return std::make_unique<specialise::BoundedPrograms>(
+        context, subject.bounded_programs(options, device.capabilities()), firmware);
   }
-  const graph::Graph& open = subject.graph->open ? *subject.graph->open : subject.graph->graph;
-  const compiler::Options compiling = subject.compiler_options(firmware);
-  if (options.dims.empty()) {
-    return std::make_unique<specialise::ProgramCache>(context, device.capabilities(), open, compiling,
-                                                      options.specialise.value_or(specialise::ProgramCache::kNoLimit));
-  }
-  tool::Progress progress(1, "compilation", options.data.quiet);
-  std::vector<compiler::Program> programs = compiler::compile_bounds(
-      open, options.dims, device.capabilities(), compiling,
-      [&](uint64_t done, uint64_t all) { progress.part(static_cast<double>(done) / static_cast<double>(all)); });
-  return std::make_unique<specialise::BoundedPrograms>(context, std::move(programs), firmware);
+  return std::make_unique<specialise::ProgramCache>(
+      context, device.capabilities(), subject.graph->open ? *subject.graph->open : subject.graph->graph,
+      subject.compiler_options(firmware), options.specialise.value_or(specialise::ProgramCache::kNoLimit));
 }
 
 // As reports read it.
@@ -213,19 +206,7 @@ int run_sized(RunOptions& options, const RunSubject& subject) {
   return 0;
 }
 
-void refuse_what_sequences_have(const RunOptions& options, const RunSubject& subject) {
-  if (subject.is_sized()) {
-    throw Error(ErrorCode::kFeatureUnsupported,
-                fmt::format("{} is for sizes within bounds, and runs with --sequence and a file for each invocation "
-                            "(several --input, or a folder); for one choice of sizes compile what npu resolve makes",
-                            graph::in_quotes(options.file)));
-  }
-  if (!options.dims.empty()) {
-    throw Error(
-        ErrorCode::kBadOption,
-        "--dim compiles for sizes that change from one invocation to the next: add --sequence and give an input "
-        "a file for each invocation (several --input, or a folder), or give the sizes with --shape");
-  }
+void refuse_what_sequences_have(const RunOptions& options) {
   if (!options.specialise) return;
   throw Error(ErrorCode::kBadOption,
               "--specialise bounds the programs of a sequence whose sizes change: add --sequence and give an input a "

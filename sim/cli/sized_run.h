@@ -11,8 +11,7 @@ namespace npu::cli {
 // with the invocation in front.
 int run_sized(RunOptions& options, const RunSubject& subject);
 
-// For a run of one program. Throws Error: bad_option for options of others; feature_unsupported for a program that was
-// compiled for sizes within bounds.
-void refuse_what_sequences_have(const RunOptions& options, const RunSubject& subject);
+// For a run of one program. Throws Error(bad_option) for options of others.
+void refuse_what_sequences_have(const RunOptions& options);
 
 }  // namespace npu::cli

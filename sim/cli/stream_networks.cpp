@@ -14,6 +14,7 @@
 #include "driver/compiler/room.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
+#include "sim/workload/input_argument.h"
 
 namespace npu::cli {
 
@@ -27,6 +28,21 @@ struct FirstDeclaration {
   const graph::Tensor* tensor;
   const Stream* stream;
 };
+
+// Sizes that the network's file leaves open are those of the frames.
+workload::Network load_network(const StreamArgument& argument) {
+  return workload::load_network(argument.network, [&](const std::vector<workload::GraphPort>& inputs) {
+    try {
+      graph::GivenShapes shapes = workload::shapes_of(inputs, argument.inputs, true);
+      for (const workload::GraphPort& input : inputs) {
+        if (shapes.count(input.name) == 0) workload::throw_missing(input);
+      }
+      return shapes;
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("{}: {}", in_quotes(argument.network), error.what()));
+    }
+  });
+}
 
 workload::InputData load_frames(const workload::Network& network, const StreamArgument& argument) {
   const bool sequence = !network.inputs.empty();
@@ -157,7 +173,7 @@ compiler::MachineNeeds compile_all(const StreamOptions& options, const contract:
 std::vector<Stream> load_streams(const StreamOptions& options, const contract::Capabilities& caps) {
   std::vector<Stream> streams;
   for (const StreamArgument& argument : options.streams) {
-    workload::Network network = workload::load_network(argument.network);
+    workload::Network network = load_network(argument);
     workload::InputData frames = load_frames(network, argument);
     std::string name = network.path.stem().string();
     streams.push_back(

@@ -41,7 +41,9 @@ constexpr CommandHelp kStreamHelp = {
     "and\n"
     "a decoder's are. In a round of its context each network gets its next frame, or its next --per-round N, in the "
     "order\n"
-    "of the command line. Which contexts have a round together is random.",
+    "of the command line. Which contexts have a round together is random. Sizes that a network leaves open are those "
+    "of its\n"
+    "frames.",
     "  npu stream okay_nabu.tosa=frames.npy alexa.tosa=frames.npy\n"
     "  npu stream a.tosa=a.npy b.tosa=b.npy --interleave 7 --retention --check undisturbed\n"
     "  npu stream a.tosa=a.npy two_mics.tosa --input left=l.npy --input right=r.npy --check reference\n"

@@ -89,20 +89,9 @@ void refuse_other_files(const std::filesystem::path& path, std::span<const uint8
 
 // The sizes that the command has for those that the file leaves open.
 graph::GivenShapes given_shapes(const graph::Graph& open, const ShapeSource& shapes) {
-  const Block& block = open.main();
-  graph::GivenShapes given = shapes(ports(block, block.inputs, {}));
-  for (const TensorId id : block.inputs) {
-    const graph::Tensor& tensor = block.tensors[id];
-    if (graph::unknown_size(tensor) == nullptr || given.count(tensor.name) > 0) continue;
-    std::string example;
-    for (const int64_t size : tensor.shape) {
-      example += fmt::format("{}{}", example.empty() ? "=" : "x", graph::is_unknown(tensor, size) ? 8 : size);
-    }
-    throw Error(contract::ErrorCode::kBadInput,
-                fmt::format("the file leaves a size of input {} open ({}): give its shape, with --shape {} say",
-                            graph::in_quotes(tensor.name), graph::describe_type(tensor),
-                            graph::in_quotes(tensor.name + example)));
-  }
+  const std::vector<GraphPort> inputs = ports(open.main(), open.main().inputs, {});
+  graph::GivenShapes given = shapes(inputs);
+  require_shapes(inputs, given);
   return given;
 }
 
@@ -174,6 +163,21 @@ Network load_open_network(const std::filesystem::path& path) {
   });
   list_ports(network);
   return network;
+}
+
+void require_shapes(const std::vector<GraphPort>& inputs, const graph::GivenShapes& given) {
+  for (const GraphPort& port : inputs) {
+    const bool open = std::any_of(port.shape.begin(), port.shape.end(), [](int64_t size) { return size < 0; });
+    if (!open || given.count(port.name) > 0) continue;
+    std::string example;
+    for (const int64_t size : port.shape) {
+      example += fmt::format("{}{}", example.empty() ? "=" : "x", size < 0 ? 8 : size);
+    }
+    throw Error(contract::ErrorCode::kBadInput,
+                fmt::format("the file leaves a size of input {} open ({}): give its shape, with --shape {} say",
+                            graph::in_quotes(port.name), graph::describe_type(port.type, port.shape),
+                            graph::in_quotes(port.name + example)));
+  }
 }
 
 Network with_sizes(const Network& network, const graph::GivenShapes& sizes) {

@@ -51,6 +51,10 @@ using ShapeSource = std::function<graph::GivenShapes(const std::vector<GraphPort
 [[nodiscard]] Network load_network(const std::filesystem::path& path, const ShapeSource& shapes = {},
                                    std::string_view way_out = "npu resolve makes a file with fixed sizes");
 
+// Throws Error(bad_input), with what to do, for an input that leaves a size open (-1) and whose shape is not among
+// those.
+void require_shapes(const std::vector<GraphPort>& inputs, const graph::GivenShapes& given);
+
 // As load_network(), but a graph whose file leaves sizes open stays so: as the file has it, validated as far as that
 // needs no sizes.
 [[nodiscard]] Network load_open_network(const std::filesystem::path& path);

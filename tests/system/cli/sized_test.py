@@ -204,9 +204,7 @@ class Sized(NpuTest):
         self.bad(64, "bad_option", "name its file with --graph", *given, "--check", "reference")
         self.bad(64, "bad_option", "is not the network that", *given, "--check", "reference", "--graph", self.dir / "running_sum.tosa")
         self.bad(64, "bad_option", "--csv", *given, "--csv", self.dir / "no.csv")
-        frame, stack = self.save("taken_one.npy", "|i1", (3, 4), [1] * 12), self.save("taken_stack.npy", "|i1", (2, 3, 4), [1] * 24)
-        for inputs in ([], ["--input", f"x={frame}", f"w={frame}"], ["--sequence", "--input", f"x={stack}", f"w={stack}"]):
-            self.bad(3, "feature_unsupported", "runs with --sequence and a file for each invocation", "run", program, *inputs)
+        frame = self.save("taken_one.npy", "|i1", (3, 4), [1] * 12)
         for shape in ((3, 5), (12,), (1, 3, 4)):
             other = self.save("taken_other.npy", "|i1", shape, [1] * (15 if shape == (3, 5) else 12))
             result = self.bad(64, "bad_input", "invocation 0 (", "run", program, "--sequence", "--input", f"x={other}", f"x={other}", f"w={frame}",
@@ -215,6 +213,160 @@ class Sized(NpuTest):
         five = self.save("taken_five.npy", "|i1", (5, 4), [1] * 20)
         self.bad(1, "size_mismatch", "dimension 0 of input 'w' is 5, but dimension 0 of input 'x' is 3", "run", program, "--sequence", "--input",
                  f"x={frame}", f"x={frame}", f"w={five}", f"w={five}")
+
+    def rows(self, name, count, frames=None):
+        """Files x and w of so many rows, as inputs, and what they hold; with `frames` so many of them along the first axis."""
+        made = [[(step * k + 7) % 251 - 125 for k in range(4 * count * (frames or 1))] for step in (37, 53)]
+        shape = (count, 4) if frames is None else (frames, count, 4)
+        return ["--input", *(f"{x}={self.save(f'{name}_{x}.npy', '|i1', shape, values)}" for x, values in zip("xw", made))], made
+
+    def answer(self, *arguments):
+        """Outputs, report and text of a run, without what differs between a network and its program."""
+        out, report = self.dir / "answer_out", self.dir / "answer.json"
+        text = self.good("run", *arguments, "-o", out, "--json", report).out
+        document = json.loads(report.read_text().replace(f"{self.dir}/", ""))
+        if document["check"] is not None:
+            self.assertEqual(document["check"]["differing"], 0)
+            document["check"] = None
+        return read_npy(out / "y.npy")[1:], document, text.split("check  ")[0].split("\n")[1:]
+
+    def test_one_invocation_of_a_program_for_bounds(self):
+        network, program, report = self.dir / "open_stream.tosa", self.dir / "one.npu", self.dir / "one.json"
+        elements = 0
+        for machine in ("edge", "nano"):
+            self.good("compile", network, "-o", program, "--config", machine, "--dim", "x.0=1..64")
+            for count in (1, 3, 64):
+                given, (x, w) = self.rows("one", count)
+                wanted, _ = expected([count], [(x, w)])
+                for more in ([], ["--mode", "functional"], ["--bypass-firmware"], ["--jitter", "7:9"], ["--invocations", 1]):
+                    alone = self.answer(network, "--config", machine, *given, *more)
+                    once = self.answer(program, *given, *more)
+                    self.assertEqual(once, self.answer(network, "--config", machine, "--dim", "x.0=1..64", *given, *more))
+                    self.assertEqual(once, self.answer(program, "--graph", network, "--check", "reference", *given, *more))
+                    self.assertEqual(once[0], alone[0])
+                    self.assertEqual(once[0][1], wanted[0][1])
+                    elements += 4 * 4 * count
+                    if more == []:
+                        one = self.good("run", program, "--sequence", *[word for g in given for word in ([g, g] if "=" in g else [g])], "--json", report)
+                        first = json.loads(report.read_text())
+                        self.assertEqual(once[1]["total"]["cycles_sum"], first["invocations"][0]["cycles"], one.out)
+                        print(f"{machine}, {count} rows: {once[1]['total']['cycles_sum']} cycles alone and in a sequence, for these sizes only "
+                              f"{alone[1]['total']['cycles_sum']}")
+        print(f"one invocation: 0 differing of {elements} elements")
+
+    def test_one_invocation_of_images(self):
+        network, program, report = self.dir / "open_images.tosa", self.dir / "one_image.npu", self.dir / "one_image.json"
+        dims = ["--dim", "x.0=1..3", "--dim", "x.1=3..40", "--dim", "x.2=3..40"]
+        for machine, fixed in (("edge", []), ("edge", ["--resident-constants"]), ("nano", [])):
+            self.good("compile", network, "-o", program, "--config", machine, *dims, *fixed)
+            for shape in (1, 6, 6, 4), (2, 9, 5, 4), (1, 40, 33, 4):
+                count = shape[0] * shape[1] * shape[2] * shape[3]
+                image = self.save("one_image.npy", "|i1", shape, [(7 * k + 3) % 251 - 125 for k in range(count)])
+                once = self.answer(program, "--input", image)
+                self.assertEqual(once, self.answer(program, "--graph", network, "--check", "reference", "--input", image))
+                self.assertEqual(once[0], self.answer(network, "--config", machine, *fixed, "--input", image)[0])
+                self.good("run", program, "--sequence", "--input", image, image, "--json", report)
+                first = json.loads(report.read_text())["invocations"][0]
+                self.assertEqual(once[1]["total"]["cycles_sum"], first["cycles"])
+                self.assertLess(abs(once[1]["program"]["estimated_cycles"] / first["cycles"] - 1), 0.1)
+                print(f"{machine} {fixed}, {shape}: 0 differing of {2 * count} elements, {first['cycles']} cycles both ways")
+
+    def test_one_invocation_has_all_options(self):
+        network, program = self.dir / "open_stream.tosa", self.dir / "options.npu"
+        self.good("compile", network, "-o", program, "--dim", "x.0=1..64")
+        given, _ = self.rows("options", 5)
+        for subject in ([program], [network, "--dim", "x.0=1..64"]):
+            csv, trace = self.dir / "options.csv", self.dir / "options.trace"
+            text = self.good("run", *subject, *given, "--csv", csv, "--trace", trace, "--roofline", "--firmware-log").out
+            self.assertIn("roofline", text)
+            self.assertIn("BITWISE_XOR", csv.read_text())
+            self.assertTrue(json.loads(trace.read_text()))
+            # Without data, and with --shape.
+            shapes = ["--shape", "x=5x4", "--shape", "w=5x4"]
+            for more in ([], ["--random-inputs", 3], ["--sequence", "--invocations", 3]):
+                self.assertIn("with random inputs, seed", self.good("run", *subject, *shapes, *more).out)
+            mixed = ["--input", given[1], "--random-inputs", 2, "--shape", "w=5x4"]
+            self.assertEqual(self.answer(*subject, *mixed)[0], self.answer(network, *mixed)[0])
+            self.bad(64, "bad_input", "leaves a size of input 'w' open (INT8[-1, 4]): give its shape, with --shape 'w=8x4' say", "run", *subject,
+                     "--input", given[1], "--random-inputs", 2)
+            self.bad(64, "bad_input", "--shape gives 'x' as [6, 4], but its data has the shape [5, 4]", "run", *subject, *given, "--shape", "x=6x4")
+            self.bad(64, "bad_input", "no variable 'z'", "run", *subject, *given, "--shape", "z=6x4")
+            if subject == [program]:
+                self.bad(64, "bad_option", "--dim belongs to npu compile", "run", *subject, *given, "--dim", "x.0=1..64")
+                self.bad(64, "bad_option", "name its file with --graph", "run", *subject, *given, "--check", "reference")
+        self.bad(64, "bad_option", "--specialise bounds", "run", network, *given, "--specialise", "100")
+
+    def test_one_invocation_of_sizes_that_cannot_be(self):
+        network, program = self.dir / "open_stream.tosa", self.dir / "cannot.npu"
+        self.good("compile", network, "-o", program, "--dim", "x.0=1..64")
+        report = self.dir / "cannot.json"
+        for subject in ([program], [program, "--graph", network], [network, "--dim", "x.0=1..64"]):
+            wide, stacked = self.rows("cannot_wide", 65)[0], self.rows("cannot_frames", 65, 2)[0]
+            for given in (wide, ["--sequence", *stacked], ["--shape", "x=65x4", "--shape", "w=65x4"]):
+                self.bad(64, "size_out_of_bounds", "x.0 is 65, but the programs are for sizes of which x.0 is 1 to 64; compile for wider bounds", "run",
+                         *subject, *given, "--json", report)
+            five, three = self.rows("cannot_five", 5)[0], self.rows("cannot_three", 3)[0]
+            self.bad(1, "size_mismatch", "input", "run", *subject, "--input", five[1], three[2], "--json", report)
+            for shape in ((3, 5), (12,), (1, 3, 4)):
+                other = self.save("cannot_other.npy", "|i1", shape, [1] * (15 if shape == (3, 5) else 12))
+                self.bad(64, "bad_input", f"input 'x' is INT8[-1, 4], not {list(shape)}", "run", *subject, "--input", f"x={other}", three[2])
+            self.bad(64, "bad_input", "is given twice", "run", *subject, "--input", three[1], three[1], three[2])
+            self.assertFalse(report.exists())
+        self.bad(1, "size_mismatch", "dimension 0 of input 'w' is 3, but dimension 0 of input 'x' is 5; they are the same size", "run", program,
+                 "--input", five[1], three[2])
+        # What must hold of the sizes: an even number of rows.
+        shapes, halves = self.dir / "open_shapes.tosa", self.dir / "halves.npu"
+        self.good("compile", shapes, "-o", halves, "--dim", "x.0=2..8")
+        four, odd = (self.save(f"halves{count}.npy", "|i1", (count, 4), list(range(4 * count))) for count in (4, 5))
+        self.assertEqual(self.answer(halves, "--input", four)[0], self.answer(shapes, "--input", four)[0])
+        self.bad(1, "size_mismatch", "x.0", "run", halves, "--input", odd)
+        # Programs and networks of fixed sizes have none to give.
+        self.good("compile", self.dir / "running_sum.tosa", "-o", self.dir / "cannot_fixed.npu")
+        for file in ("running_sum.tosa", "cannot_fixed.npu"):
+            self.bad(64, "bad_option", "fixed: leave out --shape", "run", self.dir / file, "--shape", "x=1x4")
+
+    def test_frames_in_one_file_of_a_program_for_bounds(self):
+        network, program, report = self.dir / "open_stream.tosa", self.dir / "stacked.npu", self.dir / "stacked.json"
+        for machine in ("edge", "nano"):
+            self.good("compile", network, "-o", program, "--config", machine, "--dim", "x.0=1..64")
+            given, (x, w) = self.rows("stacked", 17, 4)
+            frames = [(x[68 * i:68 * (i + 1)], w[68 * i:68 * (i + 1)]) for i in range(4)]
+            wanted, _ = expected([17] * 4, frames)
+            saved = [self.dir / f"stacked_{i}.state" for i in range(2)]
+            alone = self.answer(network, "--config", machine, "--sequence", *given, "--save-state", saved[0])
+            once = self.answer(program, "--sequence", *given, "--save-state", saved[1])
+            self.good("state", "diff", *saved)
+            self.assertEqual(once, self.answer(network, "--config", machine, "--sequence", "--dim", "x.0=1..64", *given))
+            self.assertEqual(once[0], ((4, 17, 4), [value for _, y in wanted for value in y]))
+            self.assertEqual(once[0], alone[0])
+            files = [[f"{name}={self.save(f'stacked_{name}{i}.npy', '|i1', (17, 4), frame[k])}" for i, frame in enumerate(frames)]
+                     for k, name in enumerate("xw")]
+            self.good("run", program, "--sequence", "--input", *files[0], *files[1], "--json", report)
+            cycles = [one["cycles"] for one in json.loads(report.read_text())["invocations"]]
+            self.assertEqual(once[1]["total"]["cycles_sum"], sum(cycles))
+            print(f"{machine}, 4 frames of 17 rows: 0 differing of {4 * 68} elements, {sum(cycles)} cycles both ways")
+
+    def test_one_invocation_leaves_a_state_of_its_size(self):
+        network, program, saved = self.dir / "open_state.tosa", self.dir / "left_state.npu", self.dir / "left_state.state"
+        files = [self.save(f"left_state{i}.npy", "|i1", (5, 4), [(7 * k + 31 * i) % 256 - 128 for k in range(20)]) for i in range(2)]
+        values = [read_npy(file)[2] for file in files]
+        for fixed in ([], ["--state-in-dram"], ["--double-buffer"]):
+            self.good("compile", network, "-o", program, "--dim", "x.0=1..9", *fixed)
+            for subject in ([program], [network, "--dim", "x.0=1..9", *fixed]):
+                start = ["run", *subject, "--input", files[0], "--zero-init", "--save-state", saved]
+                self.assertRegex(self.good(*start).out, r"state INT8\[5, 4\], 20 bytes")
+                shown = json.loads(self.good("state", "list", saved, "--json").out)["variables"][0]
+                self.assertEqual((shown["shape"], shown["bytes"]), ([5, 4], 20))
+                self.assertNotIn(" of [9, 4]", self.good("state", "list", saved).out)
+                # It goes on with the program, the network, and a sequence whose sizes may change; and from there.
+                for after in ([program], [network]):
+                    self.assertEqual(self.answer(*after, "--input", files[1], "--resume", saved)[0][1], [a ^ b for a, b in zip(*values)])
+                self.good("run", program, "--sequence", "--input", files[1], files[1], "--resume", saved, "--save-state", saved)
+                self.assertEqual(self.answer(*subject, "--input", files[1], "--resume", saved)[0][1], [a ^ b for a, b in zip(*values)])
+                six = self.save("left_state6.npy", "|i1", (6, 4), [1] * 24)
+                self.bad(64, "bad_snapshot", "INT8[6, 4]", "run", *subject, "--input", six, "--resume", saved)
+                self.good("run", *subject, "--input", files[0], "--zero-init", "--shape", "state=5x4")
+                self.bad(1, "size_mismatch", "", "run", *subject, "--input", files[0], "--zero-init", "--shape", "state=6x4")
 
     def test_compiling_for_bounds_that_cannot_be(self):
         network, left = self.dir / "open_stream.tosa", self.dir / "left.npu"
@@ -294,8 +446,6 @@ class Sized(NpuTest):
             self.bad(64, "bad_option", "--dim", *given, "--dim", bounds)
         self.bad(4, "budget_exceeded", "allow 100000 choices of sizes, and one compilation makes sure of at most 16384", *given, "--dim", "x.0=1..100000")
         self.bad(64, "bad_option", "leave one out", *given, "--dim", "x.0=1..64", "--specialise", "1000")
-        frame = self.save("beyond_one.npy", "|i1", (3, 4), [1] * 12)
-        self.bad(64, "bad_option", "--dim compiles for sizes that change", "run", network, "--input", f"x={frame}", f"w={frame}", "--dim", "x.0=1..4")
 
     def test_functional_mode_and_other_places_of_the_state_change_no_bit(self):
         network = self.dir / "open_stream.tosa"

@@ -39,6 +39,28 @@ class Stream(NpuTest):
             self.good("run", self.dir / (name + ".tosa"), "--input", self.dir / (name + ".npy"), "--sequence", "-o", self.dir / "run")
             self.assertEqual(read_npy(out / name / "y.npy"), read_npy(self.dir / "run/y.npy"))
 
+    def test_sizes_that_a_network_leaves_open_are_those_of_its_frames(self):
+        network, out = self.dir / "open_stream.tosa", self.dir / "open_streams"
+        inputs = [f"{name}={self.save(f'open_{name}.npy', '|i1', (6, rows, 4), [(step * i) % 251 - 125 for i in range(24 * rows)])}"
+                  for name, step, rows in (("x", 37, 5), ("w", 53, 5))]
+        for context in ([], ["--context", "one"]):
+            text = self.good("stream", *context, self.streams[0], network, "--input", inputs[0], "--input", inputs[1], "--check", "reference", "-o", out).out
+            self.assertIn(f"0 differing of {4 * FRAMES + 6 * 20} elements compared", text)
+            self.good("run", network, "--sequence", "--input", *inputs, "-o", self.dir / "open_run")
+            self.assertEqual(read_npy(out / "open_stream" / "y.npy"), read_npy(self.dir / "open_run" / "y.npy"))
+        print(f"stream: 0 differing of {4 * FRAMES + 6 * 20} elements")
+        self.bad(64, "bad_input", "open_stream.tosa': input 'w' (INT8[-1, 4]) is missing", "stream", network, "--input", inputs[0])
+        four = self.save("open_four.npy", "|i1", (6, 4, 4), [1] * 96)
+        self.bad(1, "size_mismatch", "open_stream.tosa': operator 0 (BITWISE_XOR): input1 'x' [5, 4] and input2 'w' [4, 4]", "stream", network, "--input",
+                 inputs[0], "--input", f"w={four}")
+        self.bad(64, "bad_input", "input 'x' is INT8[-1, 4], not [6]", "stream", network, "--input", f"x={self.save('open_flat.npy', '|i1', (6,), [1] * 6)}",
+                 "--input", inputs[1])
+        # Networks of one context have one variable, of one size.
+        one, two = (self.save(f"open_kept{rows}.npy", "|i1", (2, rows, 4), [1] * (8 * rows)) for rows in (2, 3))
+        kept = self.dir / "open_kept.tosa"
+        self.good("stream", "--context", "one", f"{kept}={one}", f"{kept}={one}", "--check", "reference")
+        self.bad(1, "variable_mismatch", "INT8[2, 4]", "stream", "--context", "one", f"{kept}={one}", f"{kept}={two}")
+
     def test_the_document_says_what_ran_when(self):
         path = self.dir / "stream.json"
         documents = []

@@ -110,6 +110,24 @@ TEST(BoundedPrograms, AreOfOneOfTheSizesEach) {
   }
 }
 
+TEST(BoundedPrograms, GiveOneOfFixedSizes) {
+  const std::vector<compiler::Program> programs = Bounded::compile(presets::load_preset("nano").caps);
+  for (const int64_t count : {1, 2, 7, 20}) {
+    const compiler::Program fixed = fixed_program(programs, row_count(count));
+    EXPECT_TRUE(fixed.sizes.empty());
+    EXPECT_EQ(fixed.inputs.at(0).shape, (graph::Shape{count, 4}));
+    EXPECT_EQ(fixed.outputs.at(0).shape, (graph::Shape{count, 4}));
+    const size_t at =
+        count > programs.front().sizes.symbols.at(0).most || count < programs.front().sizes.symbols.at(0).least;
+    EXPECT_EQ(fixed.commands, compiler::at_sizes(programs.at(at), std::vector<int64_t>{count}).commands) << count;
+  }
+  std::string text;
+  EXPECT_EQ(code_of([&] { static_cast<void>(fixed_program(programs, row_count(21))); }), ErrorCode::kSizeOutOfBounds);
+  EXPECT_EQ(code_of([&] { static_cast<void>(fixed_program(programs, {{"x", {5, 3}}})); }, &text), ErrorCode::kBadInput);
+  EXPECT_EQ(text, "input 'x' is INT8[-1, 4], not [5, 3]");
+  EXPECT_EQ(code_of([&] { static_cast<void>(fixed_program(programs, {})); }), ErrorCode::kBadInput);
+}
+
 TEST(BoundedPrograms, RefuseOtherSizes) {
   Bounded bounded;
   std::string text;
