@@ -86,11 +86,6 @@ class Page(unittest.TestCase):
             with self.assertRaisesRegex(SystemExit, f"transformer on edge at {sizes} takes 1,[0-9]+ cycles by a program for bounds"):
                 sized.check({**row, "sizes": sizes, "cycles": most + 1})
 
-    def test_a_network_that_may_be_slower_is(self):
-        for key in sized.MOST_OF:
-            worst = max(row["cycles"] / row["alone"] for row in sized.recorded().values() if (row["network"], row["machine"]) == key)
-            self.assertGreater(worst, sized.MOST, f"{key} needs no limit of its own any more")
-
     def test_a_rate_that_is_not_the_bounds_is_refused(self):
         with self.assertRaisesRegex(SystemExit, "measure again"):
             performance.page([{**ROW, "bound_dram": "99"}])
